@@ -1,0 +1,156 @@
+//! Predicted state beside a model's own: weapons and abilities that replay with the body.
+
+use core::marker::PhantomData;
+
+use bevy::{ecs::system::SystemParamItem, prelude::*};
+
+use crate::{BitReader, BitWriter, MoveModel, Snapshot, StepContext, Tick, Wire, WireError};
+
+/// Predicted state that rides with a [`MoveModel`] and is stepped right after it.
+pub trait MoveExtension: Send + Sync + Sized + 'static {
+    /// The tuning, the same on both sides.
+    type Config: Resource;
+    /// What the player wants of the extension in one tick.
+    type Input: Wire + Copy + PartialEq + Default + core::fmt::Debug + Send + Sync + 'static;
+    /// All that is predicted.
+    type State: Wire + Copy + PartialEq + Default + core::fmt::Debug + Send + Sync + 'static;
+    /// What happened in a step.
+    type Event: Clone + core::fmt::Debug + Send + Sync + 'static;
+
+    /// The state after one step. Must be pure.
+    fn step(
+        config: &Self::Config,
+        state: &Self::State,
+        input: &Self::Input,
+        ctx: &StepContext,
+        events: &mut Vec<Self::Event>,
+    ) -> Self::State;
+
+    /// A number that differs when states differ in anything discrete; see [`MoveModel::kind`].
+    fn kind(state: &Self::State) -> u32;
+}
+
+/// The model `M` with the extension `X` beside it; itself a model, so extensions nest.
+pub struct Extended<M, X>(PhantomData<fn() -> (M, X)>);
+
+impl<M, X> core::fmt::Debug for Extended<M, X> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Extended")
+    }
+}
+
+impl<M, X> Clone for Extended<M, X> {
+    fn clone(&self) -> Self {
+        Self(PhantomData)
+    }
+}
+
+/// The input of an [`Extended`] model.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct ExtendedInput<B, X> {
+    /// What the player wants of the body.
+    pub body: B,
+    /// What the player wants of the extension.
+    pub extension: X,
+}
+
+/// The state of an [`Extended`] model.
+#[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
+pub struct ExtendedState<B: Send + Sync + 'static, X: Send + Sync + 'static> {
+    /// The body's state.
+    pub body: B,
+    /// The extension's state.
+    pub extension: X,
+}
+
+/// An event of an [`Extended`] model.
+#[derive(Clone, Debug)]
+pub enum ExtendedEvent<B, X> {
+    /// Of the body.
+    Body(B),
+    /// Of the extension.
+    Extension(X),
+}
+
+impl<B: Wire, X: Wire> Wire for ExtendedInput<B, X> {
+    fn write(&self, w: &mut BitWriter) {
+        self.body.write(w);
+        self.extension.write(w);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { body: B::read(r)?, extension: X::read(r)? })
+    }
+
+    fn write_delta(&self, base: &Self, w: &mut BitWriter) {
+        self.body.write_delta(&base.body, w);
+        self.extension.write_delta(&base.extension, w);
+    }
+
+    fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { body: B::read_delta(&base.body, r)?, extension: X::read_delta(&base.extension, r)? })
+    }
+}
+
+impl<B, X> Wire for ExtendedState<B, X>
+where
+    B: Wire + Send + Sync + 'static,
+    X: Wire + Send + Sync + 'static,
+{
+    fn write(&self, w: &mut BitWriter) {
+        self.body.write(w);
+        self.extension.write(w);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { body: B::read(r)?, extension: X::read(r)? })
+    }
+}
+
+impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
+    type Config = M::Config;
+    type Input = ExtendedInput<M::Input, X::Input>;
+    type State = ExtendedState<M::State, X::State>;
+    type Event = ExtendedEvent<M::Event, X::Event>;
+    type World = (M::World, Res<'static, X::Config>);
+
+    fn step(
+        config: &Self::Config,
+        state: &Self::State,
+        input: &Self::Input,
+        ctx: &StepContext,
+        world: &SystemParamItem<Self::World>,
+        events: &mut Vec<Self::Event>,
+    ) -> Self::State {
+        let (mut of_body, mut of_extension) = (Vec::new(), Vec::new());
+        let body = M::step(config, &state.body, &input.body, ctx, &world.0, &mut of_body);
+        let extension = X::step(&world.1, &state.extension, &input.extension, ctx, &mut of_extension);
+        events.extend(of_body.into_iter().map(ExtendedEvent::Body));
+        events.extend(of_extension.into_iter().map(ExtendedEvent::Extension));
+        ExtendedState { body, extension }
+    }
+
+    fn position(state: &Self::State) -> Vec3 {
+        M::position(&state.body)
+    }
+
+    fn eye(config: &Self::Config, state: &Self::State) -> Vec3 {
+        M::eye(config, &state.body)
+    }
+
+    fn kind(state: &Self::State) -> u32 {
+        (M::kind(&state.body) & 0xffff) ^ (X::kind(&state.extension) & 0xffff).rotate_left(5)
+    }
+
+    fn error(a: &Self::State, b: &Self::State) -> f32 {
+        if a.extension == b.extension { M::error(&a.body, &b.body) } else { f32::INFINITY }
+    }
+
+    fn snapshot(state: &Self::State, tick: Tick) -> Snapshot {
+        M::snapshot(&state.body, tick)
+    }
+
+    fn teleports(state: &Self::State) -> u8 {
+        M::teleports(&state.body)
+    }
+}

@@ -1,0 +1,147 @@
+//! Time as integers: simulation ticks, and ticks with a fixed-point fraction.
+
+use bevy::prelude::*;
+
+use crate::{BitReader, BitWriter, MoveSystems, Wire, WireError};
+
+/// A simulation tick. It wraps, so it has no order: compare with [`Tick::since`] and
+/// [`Tick::is_newer_than`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Tick(pub u32);
+
+impl Tick {
+    /// How many ticks `self` lies after `earlier`; negative when it lies before. Correct across
+    /// the wrap for distances under 2³¹.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> i32 {
+        self.0.wrapping_sub(earlier.0).cast_signed()
+    }
+
+    /// Whether `self` lies after `other`.
+    #[must_use]
+    pub fn is_newer_than(self, other: Self) -> bool {
+        self.since(other) > 0
+    }
+
+    /// The tick `ticks` after this one, or before it when negative.
+    #[must_use]
+    pub fn offset(self, ticks: i32) -> Self {
+        Self(self.0.wrapping_add_signed(ticks))
+    }
+}
+
+impl Wire for Tick {
+    fn write(&self, w: &mut BitWriter) {
+        w.bits(self.0, 32);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self(r.bits(32)?))
+    }
+}
+
+/// How many parts a [`ViewTime`] divides a tick into.
+pub const SUB_TICKS: i64 = 256;
+
+/// A moment between ticks: a tick and a fraction in 1/256 of a tick, 61 µs at 64 Hz. Playout
+/// clocks run on it, so what a client draws and what it tells the server are the same number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct ViewTime {
+    /// The whole tick at or before the moment.
+    pub tick: Tick,
+    /// The rest, in 1/256 of a tick.
+    pub fraction: u8,
+}
+
+impl ViewTime {
+    /// The moment at which `tick` ends its step.
+    #[must_use]
+    pub fn at(tick: Tick) -> Self {
+        Self { tick, fraction: 0 }
+    }
+
+    /// The moment `ticks` after `origin`, rounded down to the fixed-point grid.
+    #[must_use]
+    pub fn after(origin: Tick, ticks: f64) -> Self {
+        let sub = (ticks * SUB_TICKS as f64).floor() as i64;
+        Self {
+            tick: origin.offset(sub.div_euclid(SUB_TICKS) as i32),
+            fraction: sub.rem_euclid(SUB_TICKS) as u8,
+        }
+    }
+
+    /// Ticks from `tick` to this moment; negative when the moment lies before.
+    #[must_use]
+    pub fn ticks_since(self, tick: Tick) -> f32 {
+        self.tick.since(tick) as f32 + f32::from(self.fraction) / SUB_TICKS as f32
+    }
+}
+
+impl Wire for ViewTime {
+    fn write(&self, w: &mut BitWriter) {
+        self.tick.write(w);
+        w.bits(u32::from(self.fraction), 8);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { tick: Tick::read(r)?, fraction: r.bits(8)? as u8 })
+    }
+}
+
+/// The tick that is being simulated. On the server it is the tick of every snapshot; on a client
+/// it counts that client's own moves and has nothing to do with the server's.
+#[derive(Resource, Clone, Copy, Debug, Default)]
+pub struct CurrentTick(pub Tick);
+
+/// When [`CurrentTick`] changes.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TickSystems {
+    /// In [`FixedFirst`]: the tick counts one on.
+    Advance,
+}
+
+/// Counts [`CurrentTick`] once per fixed step and orders [`MoveSystems`]. Every other plugin of the suite adds it.
+#[derive(Default)]
+pub struct TickPlugin;
+
+impl Plugin for TickPlugin {
+    fn build(&self, app: &mut App) {
+        app.configure_sets(
+            FixedUpdate,
+            (
+                MoveSystems::Answer,
+                MoveSystems::Sample,
+                MoveSystems::Extend,
+                MoveSystems::Step,
+                MoveSystems::React,
+            )
+                .chain(),
+        );
+        app.init_resource::<CurrentTick>().add_systems(
+            FixedFirst,
+            (|mut tick: ResMut<CurrentTick>| tick.0 = tick.0.offset(1)).in_set(TickSystems::Advance),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_compare_across_the_wrap() {
+        let before = Tick(u32::MAX - 1);
+        let after = before.offset(5);
+        assert_eq!(after, Tick(3));
+        assert!(after.is_newer_than(before));
+        assert_eq!(after.since(before), 5);
+        assert_eq!(before.since(after), -5);
+    }
+
+    #[test]
+    fn view_time_keeps_its_fraction_before_the_origin() {
+        let time = ViewTime::after(Tick(100), -0.25);
+        assert_eq!(time, ViewTime { tick: Tick(99), fraction: 192 });
+        assert!((time.ticks_since(Tick(100)) + 0.25).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,239 @@
+//! Bits on the wire. The writing side trusts the programmer; the reading side trusts nobody.
+
+use bevy::prelude::*;
+
+/// Why bytes could not be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WireError {
+    /// The bytes ended before the value did.
+    Ended,
+    /// The bits are no value of the type: a float that is not finite, a count beyond its bound.
+    Invalid,
+}
+
+impl core::fmt::Display for WireError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::Ended => "the message ends before its value does",
+            Self::Invalid => "the message holds bits that are no valid value",
+        })
+    }
+}
+
+impl core::error::Error for WireError {}
+
+/// A value with a bit-packed form. `read` must be total: any bytes give a valid, bounded value or
+/// an error, never a panic, and never a float that is not finite.
+pub trait Wire: Sized {
+    /// Appends the value.
+    fn write(&self, w: &mut BitWriter);
+
+    /// Reads a value that [`write`](Self::write) wrote, or says why these bits are none.
+    ///
+    /// # Errors
+    /// [`WireError`] when the bits end early or are no valid value.
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError>;
+
+    /// Appends the value given that the reader knows `base`, its neighbour in a stream. Override
+    /// it, together with [`read_delta`](Self::read_delta), where neighbours are alike.
+    fn write_delta(&self, base: &Self, w: &mut BitWriter) {
+        let _ = base;
+        self.write(w);
+    }
+
+    /// Reads what [`write_delta`](Self::write_delta) wrote against the same `base`.
+    ///
+    /// # Errors
+    /// [`WireError`] when the bits end early or are no valid value.
+    fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let _ = base;
+        Self::read(r)
+    }
+}
+
+/// Nothing, in no bits.
+impl Wire for () {
+    fn write(&self, _: &mut BitWriter) {}
+
+    fn read(_: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(())
+    }
+}
+
+/// One bit says whether the value is there.
+impl<T: Wire> Wire for Option<T> {
+    fn write(&self, w: &mut BitWriter) {
+        w.bool(self.is_some());
+        if let Some(value) = self {
+            value.write(w);
+        }
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(if r.bool()? { Some(T::read(r)?) } else { None })
+    }
+}
+
+impl Wire for Vec3 {
+    fn write(&self, w: &mut BitWriter) {
+        for axis in self.to_array() {
+            w.f32(axis);
+        }
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self::new(r.f32()?, r.f32()?, r.f32()?))
+    }
+}
+
+/// Collects bits, lowest first, into bytes.
+#[derive(Default, Clone, Debug)]
+pub struct BitWriter {
+    bytes: Vec<u8>,
+    pending: u64,
+    pending_bits: u32,
+}
+
+impl BitWriter {
+    /// Appends the lowest `count` bits of `value`; `count` is at most 32.
+    pub fn bits(&mut self, value: u32, count: u32) {
+        debug_assert!(count <= 32 && (count == 32 || value >> count == 0), "{value} has no {count} bits");
+        self.pending |= u64::from(value) << self.pending_bits;
+        self.pending_bits += count;
+        while self.pending_bits >= 8 {
+            self.bytes.push(self.pending as u8);
+            self.pending >>= 8;
+            self.pending_bits -= 8;
+        }
+    }
+
+    /// Appends one bit.
+    pub fn bool(&mut self, value: bool) {
+        self.bits(u32::from(value), 1);
+    }
+
+    /// Appends the lowest `count` bits of a two's complement number.
+    pub fn signed(&mut self, value: i32, count: u32) {
+        self.bits(value.cast_unsigned() & mask(count), count);
+    }
+
+    /// Appends a float as it is, 32 bits.
+    pub fn f32(&mut self, value: f32) {
+        self.bits(value.to_bits(), 32);
+    }
+
+    /// How many bits were written.
+    #[must_use]
+    pub fn len_bits(&self) -> usize {
+        self.bytes.len() * 8 + self.pending_bits as usize
+    }
+
+    /// The bytes, the last one filled up with zeros.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<u8> {
+        if self.pending_bits > 0 {
+            self.bytes.push(self.pending as u8);
+        }
+        self.bytes
+    }
+}
+
+/// Reads what a [`BitWriter`] wrote.
+#[derive(Clone, Debug)]
+pub struct BitReader<'a> {
+    bytes: &'a [u8],
+    position: usize,
+}
+
+impl<'a> BitReader<'a> {
+    /// Starts at the first bit of `bytes`.
+    #[must_use]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, position: 0 }
+    }
+
+    /// The next `count` bits, at most 32.
+    ///
+    /// # Errors
+    /// [`WireError::Ended`] when fewer are left.
+    pub fn bits(&mut self, count: u32) -> Result<u32, WireError> {
+        let end = self.position + count as usize;
+        if end > self.bytes.len() * 8 {
+            return Err(WireError::Ended);
+        }
+        let mut value = 0u64;
+        let first = self.position / 8;
+        for (i, byte) in self.bytes[first..].iter().take(5).enumerate() {
+            value |= u64::from(*byte) << (8 * i);
+        }
+        let value = (value >> (self.position % 8)) as u32 & mask(count);
+        self.position = end;
+        Ok(value)
+    }
+
+    /// How many bytes were begun.
+    #[must_use]
+    pub fn bytes_read(&self) -> usize {
+        self.position.div_ceil(8)
+    }
+
+    /// The next bit.
+    ///
+    /// # Errors
+    /// [`WireError::Ended`] when none is left.
+    pub fn bool(&mut self) -> Result<bool, WireError> {
+        Ok(self.bits(1)? == 1)
+    }
+
+    /// The next `count` bits as a two's complement number.
+    ///
+    /// # Errors
+    /// [`WireError::Ended`] when fewer are left.
+    pub fn signed(&mut self, count: u32) -> Result<i32, WireError> {
+        let unused = 32 - count.clamp(1, 32);
+        Ok((self.bits(count)? << unused).cast_signed() >> unused)
+    }
+
+    /// The next 32 bits as a finite float.
+    ///
+    /// # Errors
+    /// [`WireError::Invalid`] for an infinity or a NaN: rapier panics on them.
+    pub fn f32(&mut self) -> Result<f32, WireError> {
+        let value = f32::from_bits(self.bits(32)?);
+        if value.is_finite() { Ok(value) } else { Err(WireError::Invalid) }
+    }
+}
+
+fn mask(count: u32) -> u32 {
+    if count >= 32 { u32::MAX } else { (1 << count) - 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_widths_come_back() {
+        let mut w = BitWriter::default();
+        w.bits(5, 3);
+        w.signed(-7, 13);
+        w.f32(1.25);
+        w.bool(true);
+        w.bits(u32::MAX, 32);
+        let bytes = w.finish();
+        let mut r = BitReader::new(&bytes);
+        assert_eq!(r.bits(3), Ok(5));
+        assert_eq!(r.signed(13), Ok(-7));
+        assert_eq!(r.f32(), Ok(1.25));
+        assert_eq!(r.bool(), Ok(true));
+        assert_eq!(r.bits(32), Ok(u32::MAX));
+        assert_eq!(r.bits(32), Err(WireError::Ended));
+    }
+
+    #[test]
+    fn no_float_is_ever_nan() {
+        let mut w = BitWriter::default();
+        w.f32(f32::NAN);
+        assert_eq!(BitReader::new(&w.finish()).f32(), Err(WireError::Invalid));
+    }
+}

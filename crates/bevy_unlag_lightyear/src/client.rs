@@ -1,0 +1,133 @@
+//! The client's end: roles for what is replicated, mailboxes to messages and back.
+
+use core::marker::PhantomData;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BitReader, LocalControl, MoveModel, NetId, NetRole, Wire};
+use bevy_unlag_prediction::{IncomingAnswers, OutgoingMoves, autonomous_pawn};
+use bevy_unlag_smoothing::{SmoothingSystems, SnapshotInbox};
+use bevy_unlag_weapons::{ShotVerdict, Tracer};
+use lightyear::prelude::{client::Remote, *};
+
+use crate::{
+    link,
+    net_sim::NetSimPlugin,
+    protocol::{
+        AnswerMessage, HelloMessage, MoveChannel, MoveMessage, PROTOCOL_VERSION, TracerMessage, VerdictMessage,
+    },
+};
+
+/// The server speaks another protocol: one of the two builds is older. Written once, right after
+/// the connection stands.
+#[derive(Message, Clone, Copy, Debug)]
+pub struct ProtocolMismatch {
+    /// The server's [`PROTOCOL_VERSION`].
+    pub server: u32,
+    /// Our own.
+    pub client: u32,
+}
+
+/// Carries mailboxes to a server and back. Add it after lightyear's `ClientPlugins`.
+#[derive(Debug)]
+pub struct UnlagClientNetPlugin<M>(PhantomData<fn() -> M>);
+
+impl<M> Default for UnlagClientNetPlugin<M> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
+    fn build(&self, app: &mut App) {
+        crate::shared(app);
+        if !app.is_plugin_added::<NetSimPlugin>() {
+            app.add_plugins(NetSimPlugin);
+        }
+        app.add_message::<ShotVerdict>()
+            .add_message::<Tracer>()
+            .add_message::<ProtocolMismatch>()
+            .add_observer(|added: On<Add, Client>, mut commands: Commands| {
+                commands.entity(added.entity).insert((ReplicationReceiver, link::quiet_pings()));
+            })
+            .add_systems(
+                PreUpdate,
+                (take_hello, assign_roles::<M>, deliver_answers, deliver_verdicts, deliver_tracers)
+                    .chain()
+                    .after(MessageSystems::Receive)
+                    .after(ReplicationSystems::Receive)
+                    .before(SmoothingSystems::Receive),
+            )
+            .add_systems(PostUpdate, send_moves.before(MessageSystems::Send));
+    }
+}
+
+/// A replicated pawn is ours when the server says so in the very update that spawns it.
+fn assign_roles<M: MoveModel>(
+    pawns: Query<(Entity, Has<Controlled>), (With<NetId>, With<Remote>, Without<NetRole>)>,
+    mut commands: Commands,
+) {
+    for (entity, ours) in &pawns {
+        let mut pawn = commands.entity(entity);
+        if ours {
+            pawn.insert((NetRole::AutonomousProxy, autonomous_pawn::<M>())).remove::<SnapshotInbox>();
+        } else {
+            pawn.insert(NetRole::SimulatedProxy).insert_if_new(SnapshotInbox::default());
+        }
+    }
+}
+
+fn take_hello(
+    mut links: Query<&mut MessageReceiver<HelloMessage>, With<Client>>,
+    mut mismatch: MessageWriter<ProtocolMismatch>,
+) {
+    for hello in links.iter_mut().flat_map(|mut link| link.receive().collect::<Vec<_>>()) {
+        let server = BitReader::new(&hello.0).bits(32).unwrap_or(0);
+        if server != PROTOCOL_VERSION {
+            mismatch.write(ProtocolMismatch { server, client: PROTOCOL_VERSION });
+        }
+    }
+}
+
+fn deliver_answers(
+    mut links: Query<&mut MessageReceiver<AnswerMessage>, With<Client>>,
+    mut pawns: Query<&mut IncomingAnswers, With<LocalControl>>,
+) {
+    for mut link in &mut links {
+        for answer in link.receive() {
+            if let Ok(mut mailbox) = pawns.single_mut() {
+                mailbox.deliver(answer.0);
+            }
+        }
+    }
+}
+
+fn deliver_verdicts(
+    mut links: Query<&mut MessageReceiver<VerdictMessage>, With<Client>>,
+    mut verdicts: MessageWriter<ShotVerdict>,
+) {
+    for mut link in &mut links {
+        verdicts.write_batch(link.receive().filter_map(|m| ShotVerdict::read(&mut BitReader::new(&m.0)).ok()));
+    }
+}
+
+fn deliver_tracers(
+    mut links: Query<&mut MessageReceiver<TracerMessage>, With<Client>>,
+    mut tracers: MessageWriter<Tracer>,
+) {
+    for mut link in &mut links {
+        tracers.write_batch(link.receive().filter_map(|m| Tracer::read(&mut BitReader::new(&m.0)).ok()));
+    }
+}
+
+fn send_moves(
+    mut links: Query<&mut MessageSender<MoveMessage>, (With<Client>, With<Connected>)>,
+    mut pawns: Query<&mut OutgoingMoves>,
+) {
+    for mut mailbox in &mut pawns {
+        for bytes in mailbox.0.drain(..) {
+            if let Ok(mut link) = links.single_mut() {
+                link.send::<MoveChannel>(MoveMessage(bytes));
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! lightyear carries the bytes of the `bevy_unlag` suite.
+//!
+//! * [`UnlagClientNetPlugin`] and [`UnlagServerNetPlugin`] fill the suite's mailboxes in
+//!   [`PreUpdate`](bevy::app::PreUpdate) and drain them in [`PostUpdate`](bevy::app::PostUpdate).
+//! * [`UnlagProtocolPlugin`] registers what travels.
+//! * Ownership is lightyear's `ControlledBy`: a client moves that pawn and no other.
+//! * [`NetSim`] makes any link bad in any way, both ways, at run time, from a seed.
+//! * [`GameSpeed`] replaces the clock steering that lightyear does.
+
+mod client;
+mod ingress;
+mod link;
+mod net_sim;
+mod protocol;
+mod server;
+
+use core::{marker::PhantomData, time::Duration};
+
+use bevy::{app::PluginGroupBuilder, prelude::*};
+use bevy_unlag_core::MoveModel;
+
+pub use client::{ProtocolMismatch, UnlagClientNetPlugin};
+pub use link::GameSpeed;
+pub use net_sim::{
+    Conditioner, LinkConditions, LinkCounters, LinkPreset, MAX_DELAY, MAX_QUEUED, NetSim, NetSimPlugin, NetSimSystems,
+    PRESETS, UnknownPreset,
+};
+pub use protocol::{PROTOCOL_VERSION, UnlagProtocolPlugin};
+pub use server::{UnlagServerNetPlugin, networked_pawn, replicated_pawn};
+
+/// What client and server both need, once.
+fn shared(app: &mut App) {
+    if !app.is_plugin_added::<UnlagProtocolPlugin>() {
+        app.add_plugins((UnlagProtocolPlugin, link::plugin));
+    }
+}
+
+/// lightyear's client and [`UnlagClientNetPlugin`], in the order that they need.
+#[derive(Debug)]
+pub struct ClientNetPlugins<M> {
+    tick: Duration,
+    model: PhantomData<fn() -> M>,
+}
+
+/// lightyear's server and [`UnlagServerNetPlugin`], in the order that they need.
+#[derive(Debug)]
+pub struct ServerNetPlugins<M> {
+    tick: Duration,
+    snapshot_interval: Duration,
+    model: PhantomData<fn() -> M>,
+}
+
+impl<M> ClientNetPlugins<M> {
+    /// With the time of one simulation tick.
+    #[must_use]
+    pub fn new(tick: Duration) -> Self {
+        Self { tick, model: PhantomData }
+    }
+}
+
+impl<M> ServerNetPlugins<M> {
+    /// With the time of one simulation tick and the time between two snapshots of a pawn.
+    #[must_use]
+    pub fn new(tick: Duration, snapshot_interval: Duration) -> Self {
+        Self { tick, snapshot_interval, model: PhantomData }
+    }
+}
+
+impl<M: MoveModel> PluginGroup for ClientNetPlugins<M> {
+    fn build(self) -> PluginGroupBuilder {
+        PluginGroupBuilder::start::<Self>()
+            .add_group(lightyear::prelude::client::ClientPlugins { tick_duration: self.tick })
+            .add(UnlagClientNetPlugin::<M>::default())
+    }
+}
+
+impl<M: MoveModel> PluginGroup for ServerNetPlugins<M> {
+    fn build(self) -> PluginGroupBuilder {
+        PluginGroupBuilder::start::<Self>()
+            .add_group(lightyear::prelude::server::ServerPlugins { tick_duration: self.tick })
+            .add(UnlagServerNetPlugin::<M> { snapshot_interval: self.snapshot_interval, ..Default::default() })
+    }
+}

@@ -1,0 +1,64 @@
+//! What every link of ours needs, and the round trip without a wall clock.
+
+use core::time::Duration;
+
+use bevy::{prelude::*, time::TimeSystems};
+use lightyear::{
+    link::Link,
+    prelude::{PingConfig, PingManager},
+};
+use lightyear_sync::ping::plugin::PingSystems;
+use lightyear_transport::plugin::PacketAcked;
+
+/// How fast this app's [`Time<Virtual>`] runs, 1 being real time. lightyear writes that speed
+/// every frame to steer a client's clock; the suite needs no such steering, and honest clocks
+/// would look like cheats. Set the speed of a game here instead. Default: 1.
+#[derive(Resource, Clone, Copy, Debug)]
+pub struct GameSpeed(pub f32);
+
+impl Default for GameSpeed {
+    fn default() -> Self {
+        Self(1.0)
+    }
+}
+
+/// The round trip of a link, measured from the transport's own packet acknowledgements on
+/// [`Time<Real>`], so that a stepped app measures stepped time.
+#[derive(Component, Clone, Copy, Debug, Default)]
+pub(crate) struct LinkRtt(Duration);
+
+/// lightyear measures round trips on the wall clock, which a stepped app does not live by, and
+/// spends packets on it. Acknowledgements tell the same.
+pub(crate) fn quiet_pings() -> PingManager {
+    PingManager::new(PingConfig { ping_interval: Duration::from_secs(3_600) })
+}
+
+pub(crate) fn plugin(app: &mut App) {
+    app.init_resource::<GameSpeed>()
+        .add_observer(sample_rtt)
+        .add_systems(First, apply_speed.before(TimeSystems))
+        .add_systems(PreUpdate, publish_rtt.after(PingSystems::Receive));
+}
+
+fn apply_speed(speed: Res<GameSpeed>, mut time: ResMut<Time<Virtual>>) {
+    let speed = if speed.0.is_finite() { speed.0.max(0.0) } else { 1.0 };
+    if time.relative_speed() != speed {
+        time.set_relative_speed(speed);
+    }
+}
+
+fn sample_rtt(acked: On<PacketAcked>, mut links: Query<&mut LinkRtt>, mut commands: Commands) {
+    let sample = acked.rtt_sample;
+    match links.get_mut(acked.entity) {
+        Ok(mut rtt) => rtt.0 = (rtt.0 * 7 + sample) / 8,
+        Err(_) => {
+            commands.entity(acked.entity).try_insert(LinkRtt(sample));
+        }
+    }
+}
+
+fn publish_rtt(mut links: Query<(&mut Link, &LinkRtt)>) {
+    for (mut link, rtt) in &mut links {
+        link.stats.rtt = rtt.0;
+    }
+}

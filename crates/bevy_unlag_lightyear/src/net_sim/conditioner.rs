@@ -1,0 +1,473 @@
+//! Conditions of one direction of a link, applied to packets. No Bevy, no lightyear.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+
+/// The most packets one [`Conditioner`] holds; packets beyond it are dropped and counted in
+/// [`LinkCounters::overflowed`].
+pub const MAX_QUEUED: usize = 4096;
+
+/// The longest [`latency`](LinkConditions::latency), [`jitter`](LinkConditions::jitter) and
+/// [`reorder_delay`](LinkConditions::reorder_delay) that is applied; longer ones are cut to it.
+pub const MAX_DELAY: Duration = Duration::from_secs(60);
+
+/// The longest mean burst that is applied, in packets.
+const MAX_BURST: f32 = 10_000.0;
+
+/// How one direction of a link treats its packets. The default is a perfect link.
+///
+/// Probabilities are fractions from 0 to 1, not percent. Values outside their range are harmless:
+/// a [`Conditioner`] works with [`sanitised`](Self::sanitised) ones.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkConditions {
+    /// One-way delay of every packet. Default 0.
+    pub latency: Duration,
+    /// Each packet's delay is [`latency`](Self::latency) ± a uniform draw up to this, never below
+    /// zero. Default 0.
+    ///
+    /// Jitter alone never reorders: a packet that drew a short delay waits for the one before it,
+    /// as behind a queue on the route. With several packets inside one jitter width the mean delay
+    /// therefore lies somewhat above `latency`. Use [`reorder`](Self::reorder) to have packets
+    /// overtake each other.
+    pub jitter: Duration,
+    /// The fraction of packets lost, 0 to 1, in the long run. Default 0.
+    pub loss: f32,
+    /// Mean number of packets lost in a row, 1 or more. Default 1: losses are independent.
+    ///
+    /// Larger values make losses come in bursts (a Gilbert–Elliott channel that loses everything
+    /// while bad and nothing while good) at the same mean [`loss`](Self::loss). Independent losses
+    /// already come in runs of 1/(1 − loss) on average, and shorter runs than that are not made.
+    pub burst: f32,
+    /// The fraction of delivered packets that arrive twice, 0 to 1. Default 0. The copy draws its
+    /// own jitter and comes no earlier than the original; later packets may come before it.
+    pub duplication: f32,
+    /// The fraction of packets held back by [`reorder_delay`](Self::reorder_delay) so that later
+    /// ones can overtake them, 0 to 1. Default 0.
+    pub reorder: f32,
+    /// How much later a packet held back by [`reorder`](Self::reorder) arrives. Default 0, with
+    /// which `reorder` does nothing.
+    pub reorder_delay: Duration,
+}
+
+impl LinkConditions {
+    /// A perfect link: everything arrives once, in order and at once. The same as the default.
+    pub const PERFECT: Self = Self {
+        latency: Duration::ZERO,
+        jitter: Duration::ZERO,
+        loss: 0.0,
+        burst: 1.0,
+        duplication: 0.0,
+        reorder: 0.0,
+        reorder_delay: Duration::ZERO,
+    };
+
+    /// These conditions with every value in its range: NaN becomes the default, fractions are
+    /// clamped to 0..=1, `burst` to at least 1 and durations to [`MAX_DELAY`].
+    #[must_use]
+    pub fn sanitised(self) -> Self {
+        Self {
+            latency: self.latency.min(MAX_DELAY),
+            jitter: self.jitter.min(MAX_DELAY),
+            loss: fraction(self.loss),
+            burst: if self.burst.is_nan() { 1.0 } else { self.burst.clamp(1.0, MAX_BURST) },
+            duplication: fraction(self.duplication),
+            reorder: fraction(self.reorder),
+            reorder_delay: self.reorder_delay.min(MAX_DELAY),
+        }
+    }
+}
+
+impl Default for LinkConditions {
+    fn default() -> Self {
+        Self::PERFECT
+    }
+}
+
+/// `value` clamped to 0..=1, with 0 for NaN.
+fn fraction(value: f32) -> f32 {
+    if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) }
+}
+
+/// What a [`Conditioner`] has done so far, in packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCounters {
+    /// Packets handed in.
+    pub sent: u64,
+    /// Packets handed out, copies included.
+    pub delivered: u64,
+    /// Packets lost by [`LinkConditions::loss`].
+    pub lost: u64,
+    /// Copies made by [`LinkConditions::duplication`].
+    pub duplicated: u64,
+    /// Packets held back by [`LinkConditions::reorder`].
+    pub reordered: u64,
+    /// Packets and copies dropped because [`MAX_QUEUED`] were already held.
+    pub overflowed: u64,
+}
+
+/// One direction of a simulated link: packets go in with [`push`](Self::push) and come out of
+/// [`pop`](Self::pop) when they are due, if at all.
+///
+/// The same seed and the same calls give the same result. (On one word size: the generator of
+/// 32-bit targets differs from that of 64-bit ones.) Each packet draws the same number of random
+/// values whatever the conditions, so which packets are lost does not depend on, say, the jitter.
+///
+/// Packets leave in the order they went in, except those held back by [`LinkConditions::reorder`]
+/// and copies made by [`LinkConditions::duplication`]. A change of conditions acts on the next
+/// packet: those already held keep their due time, and the next one does not wait for them.
+#[derive(Debug)]
+pub struct Conditioner<T> {
+    rng: SmallRng,
+    /// Held packets by due time, ties in the order they were pushed.
+    queue: BTreeMap<(Duration, u64), T>,
+    serial: u64,
+    /// No packet in order is due before this.
+    floor: Duration,
+    /// The conditions of the last packet, to notice a change.
+    last: LinkConditions,
+    /// Whether the channel is in its losing state.
+    losing: bool,
+    counters: LinkCounters,
+}
+
+impl<T: Clone> Conditioner<T> {
+    /// An empty conditioner whose randomness all comes from `seed`.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self {
+            rng: SmallRng::seed_from_u64(seed),
+            queue: BTreeMap::new(),
+            serial: 0,
+            floor: Duration::ZERO,
+            last: LinkConditions::PERFECT,
+            losing: false,
+            counters: LinkCounters::default(),
+        }
+    }
+
+    /// Hands in a packet at time `now`, to be lost, delayed, held back or duplicated according to
+    /// `conditions`.
+    pub fn push(&mut self, now: Duration, conditions: &LinkConditions, packet: T) {
+        let conditions = conditions.sanitised();
+        if conditions != self.last {
+            self.last = conditions;
+            self.floor = Duration::ZERO;
+        }
+        self.counters.sent = self.counters.sent.saturating_add(1);
+
+        // Always all of them, in this order: see the type's documentation.
+        let [loss, jitter, reorder, duplicate, copy_jitter]: [f64; 5] = self.rng.random();
+
+        self.step_channel(&conditions, loss);
+        if self.losing {
+            self.counters.lost = self.counters.lost.saturating_add(1);
+            return;
+        }
+
+        let in_order = delayed(now, &conditions, jitter).max(self.floor);
+        let held_back = !conditions.reorder_delay.is_zero() && reorder < f64::from(conditions.reorder);
+        let due = if held_back {
+            self.counters.reordered = self.counters.reordered.saturating_add(1);
+            in_order.saturating_add(conditions.reorder_delay)
+        } else {
+            self.floor = in_order;
+            in_order
+        };
+
+        if duplicate < f64::from(conditions.duplication) {
+            self.counters.duplicated = self.counters.duplicated.saturating_add(1);
+            let copy = packet.clone();
+            self.enqueue(due, packet);
+            self.enqueue(delayed(now, &conditions, copy_jitter).max(due), copy);
+        } else {
+            self.enqueue(due, packet);
+        }
+    }
+
+    /// The next packet that is due at time `now`, if any. Call until `None`.
+    pub fn pop(&mut self, now: Duration) -> Option<T> {
+        let entry = self.queue.first_entry()?;
+        let (due, _) = *entry.key();
+        if due > now {
+            return None;
+        }
+        self.counters.delivered = self.counters.delivered.saturating_add(1);
+        Some(entry.remove())
+    }
+
+    /// How many packets are held, at most [`MAX_QUEUED`].
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether no packet is held.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Drops every packet held. Randomness and counters carry on.
+    pub fn clear(&mut self) {
+        self.queue.clear();
+        self.floor = Duration::ZERO;
+    }
+
+    /// What has been done so far.
+    #[must_use]
+    pub fn counters(&self) -> LinkCounters {
+        self.counters
+    }
+
+    /// Moves the Gilbert–Elliott channel on by one packet: losing everything while bad, nothing
+    /// while good, with the mean loss and mean burst length of `conditions`.
+    fn step_channel(&mut self, conditions: &LinkConditions, draw: f64) {
+        let loss = f64::from(conditions.loss);
+        self.losing = if loss <= 0.0 {
+            false
+        } else if loss >= 1.0 {
+            true
+        } else {
+            // With the shortest mean burst both chances of losing are `loss`: independent losses.
+            let burst = f64::from(conditions.burst).max(1.0 / (1.0 - loss));
+            let recover = 1.0 / burst;
+            let chance = if self.losing { 1.0 - recover } else { loss * recover / (1.0 - loss) };
+            draw < chance
+        };
+    }
+
+    fn enqueue(&mut self, due: Duration, packet: T) {
+        if self.queue.len() >= MAX_QUEUED {
+            self.counters.overflowed = self.counters.overflowed.saturating_add(1);
+            return;
+        }
+        self.queue.insert((due, self.serial), packet);
+        self.serial = self.serial.wrapping_add(1);
+    }
+}
+
+/// When a packet sent at `now` arrives with jitter drawn as `draw`, from 0 to 1; never before `now`.
+fn delayed(now: Duration, conditions: &LinkConditions, draw: f64) -> Duration {
+    let spread = conditions.jitter.mul_f64(2.0 * draw);
+    let delay = conditions.latency.saturating_add(spread).saturating_sub(conditions.jitter);
+    now.saturating_add(delay)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PERFECT: LinkConditions = LinkConditions::PERFECT;
+
+    fn ms(value: u64) -> Duration {
+        Duration::from_millis(value)
+    }
+
+    /// Pushes `count` packets `gap` apart, popping in steps of 1 ms; returns (arrival, packet).
+    fn run(seed: u64, conditions: &LinkConditions, count: u32, gap: u64) -> Vec<(u64, u32)> {
+        let mut link = Conditioner::new(seed);
+        let mut arrived = Vec::new();
+        let end = u64::from(count) * gap + 5_000;
+        for now in 0..end {
+            let packet = (now / gap) as u32;
+            if now % gap == 0 && packet < count {
+                link.push(ms(now), conditions, packet);
+            }
+            while let Some(packet) = link.pop(ms(now)) {
+                arrived.push((now, packet));
+            }
+        }
+        assert!(link.is_empty());
+        arrived
+    }
+
+    #[test]
+    fn perfect_links_deliver_at_once_in_order() {
+        let arrived = run(1, &PERFECT, 100, 1);
+        assert_eq!(arrived, (0..100).map(|i| (u64::from(i), i)).collect::<Vec<_>>());
+
+        let mut link = Conditioner::new(1);
+        for packet in 0..100 {
+            link.push(ms(7), &PERFECT, packet);
+        }
+        let burst: Vec<u32> = std::iter::from_fn(|| link.pop(ms(7))).collect();
+        assert_eq!(burst, (0..100).collect::<Vec<_>>(), "ties keep the push order");
+    }
+
+    #[test]
+    fn latency_is_exact() {
+        let conditions = LinkConditions { latency: Duration::from_micros(12_345), ..PERFECT };
+        let mut link = Conditioner::new(1);
+        link.push(ms(1_000), &conditions, ());
+        assert_eq!(link.pop(Duration::from_micros(1_012_344)), None);
+        assert_eq!(link.pop(Duration::from_micros(1_012_345)), Some(()));
+    }
+
+    #[test]
+    fn same_seed_same_output() {
+        let conditions = LinkConditions {
+            latency: ms(50),
+            jitter: ms(20),
+            loss: 0.1,
+            burst: 3.0,
+            duplication: 0.1,
+            reorder: 0.1,
+            reorder_delay: ms(30),
+        };
+        let first = run(42, &conditions, 2_000, 5);
+        assert_eq!(first, run(42, &conditions, 2_000, 5));
+        assert_ne!(first, run(43, &conditions, 2_000, 5));
+    }
+
+    #[test]
+    fn losses_do_not_depend_on_the_other_conditions() {
+        let lost = |conditions: &LinkConditions| {
+            let arrived = run(9, conditions, 2_000, 2);
+            let mut seen: Vec<u32> = arrived.into_iter().map(|(_, packet)| packet).collect();
+            seen.sort_unstable();
+            seen.dedup();
+            seen
+        };
+        let plain = LinkConditions { loss: 0.2, ..PERFECT };
+        let rough = LinkConditions { latency: ms(80), jitter: ms(40), duplication: 0.5, ..plain };
+        assert_eq!(lost(&plain), lost(&rough));
+    }
+
+    #[test]
+    fn jitter_stays_in_range_and_in_order() {
+        let conditions = LinkConditions { latency: ms(100), jitter: ms(30), ..PERFECT };
+        let arrived = run(3, &conditions, 2_000, 10);
+        assert_eq!(arrived.len(), 2_000);
+        assert!(arrived.is_sorted_by_key(|&(_, packet)| packet));
+        let delays: Vec<u64> = arrived.iter().map(|&(now, packet)| now - u64::from(packet) * 10).collect();
+        assert!(delays.iter().all(|delay| (70..=130).contains(delay)));
+        assert!(delays.iter().any(|&delay| delay < 85) && delays.iter().any(|&delay| delay > 115));
+    }
+
+    #[test]
+    fn jitter_above_latency_never_arrives_early() {
+        let conditions = LinkConditions { latency: ms(5), jitter: ms(50), ..PERFECT };
+        let mut link = Conditioner::new(3);
+        for packet in 0..500_u32 {
+            link.push(ms(1_000), &conditions, packet);
+        }
+        assert_eq!(link.pop(ms(999)), None);
+        assert_eq!(std::iter::from_fn(|| link.pop(ms(1_055))).count(), 500);
+    }
+
+    #[test]
+    fn loss_and_burst_length_match() {
+        for (loss, burst) in [(0.05, 1.0), (0.5, 1.0), (0.03, 8.0), (0.2, 4.0)] {
+            let conditions = LinkConditions { loss, burst, ..PERFECT };
+            let mut link = Conditioner::new(11);
+            let count = 400_000_u32;
+            let (mut runs, mut was_lost) = (0_u32, false);
+            for _ in 0..count {
+                link.push(ms(0), &conditions, ());
+                let is_lost = link.pop(ms(0)).is_none();
+                runs += u32::from(is_lost && !was_lost);
+                was_lost = is_lost;
+            }
+            let lost = link.counters().lost as f32;
+            let rate = lost / count as f32;
+            assert!((rate / loss - 1.0).abs() < 0.1, "loss {loss}: got {rate}");
+            let expected = burst.max(1.0 / (1.0 - loss));
+            let length = lost / runs as f32;
+            assert!((length / expected - 1.0).abs() < 0.1, "burst {expected}: got {length}");
+        }
+    }
+
+    #[test]
+    fn total_loss_loses_everything_and_ends_at_once() {
+        let mut link = Conditioner::new(1);
+        for _ in 0..1_000 {
+            link.push(ms(0), &LinkConditions { loss: 1.0, ..PERFECT }, ());
+        }
+        assert_eq!((link.len(), link.counters().lost), (0, 1_000));
+        link.push(ms(0), &PERFECT, ());
+        assert_eq!(link.pop(ms(0)), Some(()));
+    }
+
+    #[test]
+    fn duplicates_come_after_their_original() {
+        let conditions = LinkConditions { latency: ms(20), jitter: ms(10), duplication: 0.25, ..PERFECT };
+        let arrived = run(5, &conditions, 4_000, 3);
+        let copies = arrived.len() - 4_000;
+        assert!((800..1_200).contains(&copies), "got {copies}");
+        let mut counts = vec![0_u32; 4_000];
+        for (_, packet) in arrived {
+            counts[packet as usize] += 1;
+        }
+        assert!(counts.iter().all(|count| (1..=2).contains(count)));
+    }
+
+    #[test]
+    fn only_reorder_lets_packets_be_overtaken() {
+        let conditions = LinkConditions { latency: ms(20), reorder: 0.1, reorder_delay: ms(25), ..PERFECT };
+        let arrived = run(6, &conditions, 4_000, 10);
+        assert_eq!(arrived.len(), 4_000);
+        assert!(!arrived.is_sorted_by_key(|&(_, packet)| packet));
+        let late = arrived.iter().filter(|&&(now, packet)| now - u64::from(packet) * 10 == 45).count();
+        assert!((300..500).contains(&late), "got {late}");
+        let normal = arrived.iter().filter(|&&(now, packet)| now - u64::from(packet) * 10 == 20).count();
+        assert_eq!(late + normal, 4_000);
+    }
+
+    #[test]
+    fn changes_act_at_once() {
+        let slow = LinkConditions { latency: ms(200), ..PERFECT };
+        let mut link = Conditioner::new(1);
+        link.push(ms(0), &PERFECT, 'a');
+        assert_eq!(link.pop(ms(0)), Some('a'));
+        link.push(ms(1), &slow, 'b');
+        assert_eq!(link.pop(ms(1)), None);
+        // The next packet does not wait for the slow one, which keeps its due time.
+        link.push(ms(2), &PERFECT, 'c');
+        assert_eq!(link.pop(ms(2)), Some('c'));
+        assert_eq!(link.pop(ms(200)), None);
+        assert_eq!(link.pop(ms(201)), Some('b'));
+        assert!(link.is_empty());
+    }
+
+    #[test]
+    fn the_queue_is_bounded() {
+        let slow = LinkConditions { latency: ms(200), ..PERFECT };
+        let mut link = Conditioner::new(1);
+        for _ in 0..MAX_QUEUED + 10 {
+            link.push(ms(0), &slow, ());
+        }
+        assert_eq!((link.len(), link.counters().overflowed), (MAX_QUEUED, 10));
+        link.clear();
+        assert!(link.is_empty());
+        assert_eq!(link.pop(ms(1_000)), None);
+    }
+
+    #[test]
+    fn nonsense_is_sanitised() {
+        let nonsense = LinkConditions {
+            latency: Duration::MAX,
+            jitter: Duration::MAX,
+            loss: f32::NAN,
+            burst: f32::NEG_INFINITY,
+            duplication: -1.0,
+            reorder: f32::INFINITY,
+            reorder_delay: Duration::MAX,
+        };
+        let expected = LinkConditions {
+            latency: MAX_DELAY,
+            jitter: MAX_DELAY,
+            loss: 0.0,
+            burst: 1.0,
+            duplication: 0.0,
+            reorder: 1.0,
+            reorder_delay: MAX_DELAY,
+        };
+        assert_eq!(nonsense.sanitised(), expected);
+        let mut link = Conditioner::new(1);
+        link.push(Duration::MAX, &nonsense, ());
+        assert_eq!(link.pop(Duration::MAX), Some(()));
+    }
+}

@@ -1,0 +1,158 @@
+//! The server's end: mailboxes to messages and back, ownership, snapshots.
+
+use core::{marker::PhantomData, time::Duration};
+
+use bevy::prelude::*;
+use bevy_replicon::{prelude::ServerSystems, server::server_tick::ServerTick};
+use bevy_unlag_core::{BitWriter, MoveModel, NetId, NetRole, Snapshot, Wire};
+use bevy_unlag_prediction::{IncomingMoves, MAX_MAILED, OutgoingAnswers, authority_pawn};
+use bevy_unlag_rewind::FrameHistory;
+use bevy_unlag_weapons::{Mailed, OutgoingVerdicts};
+use lightyear::prelude::{
+    server::{ClientOf, Server},
+    *,
+};
+
+use crate::{
+    ingress, link,
+    protocol::{
+        AnswerChannel, AnswerMessage, EffectChannel, HelloMessage, MoveMessage, PROTOCOL_VERSION, TracerMessage,
+        VerdictChannel, VerdictMessage,
+    },
+};
+
+/// Carries mailboxes to clients and back. Add it after lightyear's `ServerPlugins`.
+#[derive(Debug)]
+pub struct UnlagServerNetPlugin<M> {
+    /// The time between two snapshots of a pawn. Default 46.875 ms, three ticks of 64 Hz. Raising
+    /// it saves downstream bytes and shows everyone else that much later.
+    pub snapshot_interval: Duration,
+    pub(crate) model: PhantomData<fn() -> M>,
+}
+
+impl<M> Default for UnlagServerNetPlugin<M> {
+    fn default() -> Self {
+        Self { snapshot_interval: Duration::from_nanos(46_875_000), model: PhantomData }
+    }
+}
+
+impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
+    fn build(&self, app: &mut App) {
+        crate::shared(app);
+        app.insert_resource(ReplicationMetadata::new(self.snapshot_interval))
+            .add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
+                commands.entity(added.entity).insert((ReplicationSender, link::quiet_pings()));
+            })
+            .add_observer(greet)
+            .add_systems(PreUpdate, deliver_moves.after(MessageSystems::Receive))
+            .add_systems(
+                PostUpdate,
+                (
+                    publish_snapshots.run_if(resource_changed::<ServerTick>).before(ServerSystems::Send),
+                    (send_answers, send_verdicts).before(MessageSystems::Send),
+                ),
+            );
+        ingress::plugin(app);
+    }
+}
+
+/// The components of a networked pawn on the server: what it needs to be moved by its owner, seen
+/// by everyone, remembered and shot at. Add a [`ControlledBy`] that names the owner's link.
+#[must_use]
+pub fn networked_pawn<M: MoveModel>(id: NetId, state: M::State) -> impl Bundle {
+    (replicated_pawn(id), authority_pawn::<M>(state))
+}
+
+/// The part of [`networked_pawn`] that has nothing to do with a remote owner: for bots of the
+/// server's own and for the host of a listen server.
+#[must_use]
+pub fn replicated_pawn(id: NetId) -> impl Bundle {
+    (
+        NetRole::Authority,
+        id,
+        Snapshot::default(),
+        FrameHistory::default(),
+        OutgoingVerdicts::default(),
+        Replicate::to_clients(NetworkTarget::All),
+    )
+}
+
+fn greet(
+    connected: On<Add, Connected>,
+    mut links: Query<&mut MessageSender<HelloMessage>, With<ClientOf>>,
+) {
+    if let Ok(mut link) = links.get_mut(connected.entity) {
+        let mut w = BitWriter::default();
+        w.bits(PROTOCOL_VERSION, 32);
+        link.send::<VerdictChannel>(HelloMessage(w.finish()));
+    }
+}
+
+/// A client moves only what [`ControlledBy`] gives it: a packet names no pawn.
+fn deliver_moves(
+    mut links: Query<(Entity, &mut MessageReceiver<MoveMessage>), With<ClientOf>>,
+    mut pawns: Query<(&ControlledBy, &mut IncomingMoves)>,
+) {
+    for (link, mut receiver) in &mut links {
+        let mut pawn = pawns.iter_mut().find(|(owner, _)| owner.owner == link);
+        for message in receiver.receive().take(MAX_MAILED) {
+            if let Some((_, mailbox)) = &mut pawn {
+                mailbox.deliver(message.0);
+            }
+        }
+    }
+}
+
+/// Sends the present of every pawn whenever replicon is about to replicate, and remembers it as
+/// sent.
+fn publish_snapshots(mut pawns: Query<(&mut FrameHistory, &mut Snapshot)>) {
+    for (mut history, mut snapshot) in &mut pawns {
+        *snapshot = history.send_present();
+    }
+}
+
+fn send_answers(
+    mut pawns: Query<(&ControlledBy, &mut OutgoingAnswers)>,
+    mut links: Query<&mut MessageSender<AnswerMessage>, With<Connected>>,
+) {
+    for (owner, mut mailbox) in &mut pawns {
+        for bytes in mailbox.0.drain(..) {
+            if let Ok(mut link) = links.get_mut(owner.owner) {
+                link.send::<AnswerChannel>(AnswerMessage(bytes));
+            }
+        }
+    }
+}
+
+fn send_verdicts(
+    mut pawns: Query<(Option<&ControlledBy>, &mut OutgoingVerdicts)>,
+    owners: Query<&RemoteId>,
+    mut links: Query<&mut MessageSender<VerdictMessage>, With<Connected>>,
+    mut everyone: ServerMultiMessageSender<With<Connected>>,
+    servers: Query<&Server>,
+) {
+    let Ok(server) = servers.single() else { return };
+    for (owner, mut mailbox) in &mut pawns {
+        for mailed in mailbox.0.drain(..) {
+            let mut w = BitWriter::default();
+            match mailed {
+                Mailed::Verdict(verdict) => {
+                    verdict.write(&mut w);
+                    if let Some(Ok(mut link)) = owner.map(|owner| links.get_mut(owner.owner)) {
+                        link.send::<VerdictChannel>(VerdictMessage(w.finish()));
+                    }
+                }
+                Mailed::Tracer(tracer) => {
+                    tracer.write(&mut w);
+                    let shooter = owner.and_then(|owner| owners.get(owner.owner).ok());
+                    let target = shooter.map_or(NetworkTarget::All, |id| NetworkTarget::AllExceptSingle(id.0));
+                    if let Err(error) =
+                        everyone.send::<_, EffectChannel>(&TracerMessage(w.finish()), server, &target)
+                    {
+                        debug!("a tracer was not sent: {error}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! From frames to ticks: several frames may pass in a tick, and several ticks in a frame.
+
+use bevy::prelude::*;
+
+use crate::CapsuleInput;
+
+/// Gathers a player's devices over frames and gives one [`CapsuleInput`] per tick. A tap that
+/// starts and ends between two ticks still makes one tick with the button down.
+#[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
+pub struct InputGather {
+    yaw: f64,
+    pitch: f64,
+    axes: Vec2,
+    jump: Button,
+    crouch: Button,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct Button {
+    held: bool,
+    tapped: bool,
+}
+
+impl Button {
+    fn set(&mut self, held: bool) {
+        self.held = held;
+        self.tapped |= held;
+    }
+
+    fn is_down(self) -> bool {
+        self.held || self.tapped
+    }
+}
+
+impl InputGather {
+    /// Turns the view by radians: positive yaw turns left, positive pitch looks up. What is not
+    /// finite is ignored.
+    pub fn look(&mut self, delta_yaw: f32, delta_pitch: f32) {
+        let finite = |v: f32| if v.is_finite() { f64::from(v) } else { 0.0 };
+        self.face(self.yaw + finite(delta_yaw), self.pitch + finite(delta_pitch));
+    }
+
+    /// Sets the view in radians, such as at a spawn point. What is not finite becomes 0.
+    pub fn face(&mut self, yaw: f64, pitch: f64) {
+        let limit = f64::from(crate::PITCH_LIMIT) / 65_536.0 * core::f64::consts::TAU;
+        self.yaw = if yaw.is_finite() { yaw % core::f64::consts::TAU } else { 0.0 };
+        self.pitch = if pitch.is_finite() { pitch.clamp(-limit, limit) } else { 0.0 };
+    }
+
+    /// Where the sticks or keys are now: `x` is right, `y` is forwards.
+    pub fn axes(&mut self, axes: Vec2) {
+        self.axes = axes;
+    }
+
+    /// Whether the jump button is down now.
+    pub fn jump(&mut self, held: bool) {
+        self.jump.set(held);
+    }
+
+    /// Whether the crouch button is down now.
+    pub fn crouch(&mut self, held: bool) {
+        self.crouch.set(held);
+    }
+
+    /// The view as it is this frame, in radians: yaw and pitch.
+    #[must_use]
+    pub fn view(&self) -> (f64, f64) {
+        (self.yaw, self.pitch)
+    }
+
+    /// What a tick would get now, taps kept: for the throw-away step that draws the own pawn.
+    #[must_use]
+    pub fn current(&self) -> CapsuleInput {
+        let mut input =
+            CapsuleInput { jump: self.jump.is_down(), crouch: self.crouch.is_down(), ..default() };
+        input.set_axes(self.axes);
+        input.set_look(self.yaw, self.pitch);
+        input
+    }
+
+    /// What this tick gets; call it once per tick. Taps are used up.
+    pub fn take(&mut self) -> CapsuleInput {
+        let input = self.current();
+        self.jump.tapped = false;
+        self.crouch.tapped = false;
+        input
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(gather: &mut InputGather, jump: bool) {
+        gather.look(0.01, 0.0);
+        gather.axes(Vec2::Y);
+        gather.jump(jump);
+    }
+
+    #[test]
+    fn a_tap_in_frames_without_a_tick_reaches_the_next_tick_once() {
+        let mut gather = InputGather::default();
+        frame(&mut gather, true);
+        frame(&mut gather, false);
+        frame(&mut gather, false);
+        assert!(gather.current().jump && gather.current().jump, "a peek uses nothing up");
+        let first = gather.take();
+        assert!(first.jump);
+        let mut expected = CapsuleInput::default();
+        expected.set_look(0.03, 0.0);
+        assert_eq!(first.yaw, expected.yaw, "turns add up over frames");
+        assert!(!gather.take().jump);
+    }
+
+    #[test]
+    fn a_held_button_is_down_in_every_tick() {
+        let mut gather = InputGather::default();
+        for _ in 0..3 {
+            frame(&mut gather, true);
+            assert!(gather.take().jump);
+        }
+        frame(&mut gather, false);
+        assert!(!gather.take().jump);
+    }
+
+    #[test]
+    fn several_ticks_in_a_frame_share_the_axes_and_the_view() {
+        let mut gather = InputGather::default();
+        frame(&mut gather, false);
+        let first = gather.take();
+        assert_eq!(first.forward, 127);
+        assert_eq!(gather.take(), first);
+        assert_eq!(gather.take(), first);
+    }
+
+    #[test]
+    fn nonsense_is_ignored() {
+        let mut gather = InputGather::default();
+        gather.look(0.5, 9.0);
+        let before = gather;
+        gather.look(f32::NAN, f32::INFINITY);
+        assert_eq!(gather, before);
+        gather.axes(Vec2::NAN);
+        assert_eq!(gather.take().pitch, crate::PITCH_LIMIT);
+    }
+}

@@ -1,0 +1,43 @@
+//! Sets rapier up so that moves can be made among its colliders.
+
+use bevy::{prelude::*, transform::systems::mark_dirty_trees};
+use bevy_rapier3d::plugin::{
+    NoUserData, PhysicsSet, RapierPhysicsPlugin, RapierTransformPropagateSet, TimestepMode,
+};
+
+use crate::CapsuleConfig;
+
+/// Adds [`CapsuleConfig`] and, in the fixed schedule, rapier, unless they are there. Add it after
+/// the plugin groups of Bevy, and after rapier if you add rapier yourself.
+#[derive(Clone, Copy, Debug)]
+pub struct MovementPlugin {
+    /// Seconds of one fixed tick; default 1/64. It must be the same on both sides.
+    pub tick_seconds: f32,
+}
+
+impl Default for MovementPlugin {
+    fn default() -> Self {
+        Self { tick_seconds: 1.0 / 64.0 }
+    }
+}
+
+impl Plugin for MovementPlugin {
+    fn build(&self, app: &mut App) {
+        if !app.is_plugin_added::<TransformPlugin>() {
+            app.add_plugins(TransformPlugin);
+        }
+        app.init_resource::<CapsuleConfig>()
+            .insert_resource(Time::<Fixed>::from_seconds(f64::from(self.tick_seconds)));
+        if app.is_plugin_added::<RapierPhysicsPlugin<NoUserData>>() {
+            return;
+        }
+        app.insert_resource(TimestepMode::Fixed { dt: self.tick_seconds, substeps: 1 })
+            .add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule())
+            // Without this mark, which bevy_rapier forgets, Bevy's parallel propagation skips
+            // entities with children or a parent: rapier would see them where they were.
+            .add_systems(
+                FixedUpdate,
+                mark_dirty_trees.in_set(PhysicsSet::SyncBackend).before(RapierTransformPropagateSet),
+            );
+    }
+}

@@ -1,0 +1,52 @@
+//! What the screen shows of pawns that this app simulates.
+
+use bevy::{ecs::system::StaticSystemParam, prelude::*};
+use bevy_unlag_core::{
+    CurrentTick, DrawnPose, LocalControl, MoveInput, MoveModel, PoseSample, StepContext, ViewStamp,
+    VisualOffset,
+};
+
+pub(crate) fn decay_offsets(time: Res<Time>, mut offsets: Query<&mut VisualOffset>) {
+    for mut offset in &mut offsets {
+        if *offset != VisualOffset::default() {
+            offset.decay(time.delta_secs());
+        }
+    }
+}
+
+/// Draws the own pawn at this very frame: a throw-away step with the live input covers the time
+/// since the last tick, so nothing waits for the next one to be seen.
+pub(crate) fn draw_own<M: MoveModel>(
+    model: Res<M::Config>,
+    tick: Res<CurrentTick>,
+    fixed: Res<Time<Fixed>>,
+    world: StaticSystemParam<M::World>,
+    mut pawns: Query<(Entity, &M::State, &MoveInput<M>, &mut DrawnPose), With<LocalControl>>,
+) {
+    let ahead = fixed.overstep().as_secs_f32();
+    let mut muted = Vec::new();
+    for (entity, state, input, mut drawn) in &mut pawns {
+        let next = tick.0.offset(1);
+        let ctx = StepContext { tick: next, dt: ahead, entity };
+        let live =
+            if ahead > 0.0 { M::step(&model, state, &input.0, &ctx, &world, &mut muted) } else { *state };
+        muted.clear();
+        let pose = PoseSample { position: M::position(&live), ..PoseSample::from(&M::snapshot(&live, next)) };
+        *drawn = DrawnPose { pose, stamp: ViewStamp::Present };
+    }
+}
+
+/// Draws the remote players' pawns on a machine that decides about them, where somebody wants to
+/// see them ([`DrawnPose`]): carried on to this frame along their velocity.
+pub(crate) fn draw_others<M: MoveModel>(
+    fixed: Res<Time<Fixed>>,
+    tick: Res<CurrentTick>,
+    mut pawns: Query<(&M::State, &mut DrawnPose), Without<LocalControl>>,
+) {
+    let ahead = fixed.overstep().as_secs_f32();
+    for (state, mut drawn) in &mut pawns {
+        let pose = PoseSample::from(&M::snapshot(state, tick.0));
+        let position = M::position(state) + pose.velocity * ahead;
+        *drawn = DrawnPose { pose: PoseSample { position, ..pose }, stamp: ViewStamp::Present };
+    }
+}

@@ -1,0 +1,116 @@
+//! The owner's character moves at once: the client saves its moves, the server repeats them and
+//! answers, the client replays.
+//!
+//! Everything is generic over a [`MoveModel`]. The network is nowhere in this crate: mailbox
+//! components ([`OutgoingMoves`], [`IncomingMoves`], [`OutgoingAnswers`], [`IncomingAnswers`])
+//! hold encoded messages that a transport, a lossy pipe of a test or a fuzzer carries.
+//!
+//! * On the owner's client a pawn made by [`autonomous_pawn`] takes [`MoveInput`] once a tick,
+//!   steps, keeps a [`SavedMoves`] entry and mails it with its newest unanswered neighbours.
+//! * On the server a pawn made by [`authority_pawn`] runs every move once, in order, inside a time
+//!   budget, compares, and answers with an acknowledgement or the whole state.
+//! * Back on the client, an acknowledgement drops moves; an adjustment sets the state, re-steps
+//!   the moves after it and lets a [`VisualOffset`] hide the difference.
+
+mod answer;
+mod client;
+mod config;
+mod draw;
+mod mailbox;
+mod packet;
+mod saved_moves;
+mod server;
+mod stats;
+
+use core::marker::PhantomData;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{
+    DrawnPose, LocalControl, MoveInput, MoveModel, MoveSystems, StepEvent, TickPlugin, VisualOffset,
+    VisualPlugin, VisualSystems,
+};
+
+pub use answer::ServerAnswer;
+pub use config::PredictionConfig;
+pub use mailbox::{IncomingAnswers, IncomingMoves, MAX_MAILED, OutgoingAnswers, OutgoingMoves};
+pub use packet::{MAX_MOVES, MovePacket, StateCheck};
+pub use saved_moves::{SavedMove, SavedMoves};
+pub use server::MoveQueue;
+pub use stats::{MoveTrace, PredictionStats};
+
+/// Adds prediction of `M` on clients and its authority on servers; which of the two applies is
+/// each pawn's matter.
+#[derive(Debug)]
+pub struct PredictionPlugin<M>(PhantomData<fn() -> M>);
+
+impl<M> Default for PredictionPlugin<M> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<M: MoveModel> Plugin for PredictionPlugin<M> {
+    fn build(&self, app: &mut App) {
+        for_missing(app, TickPlugin);
+        for_missing(app, VisualPlugin);
+        app.init_resource::<PredictionConfig>()
+            .add_message::<StepEvent<M>>()
+            .add_systems(FixedUpdate, client::take_answers::<M>.in_set(MoveSystems::Answer))
+            .add_systems(
+                FixedUpdate,
+                (
+                    (client::step_own::<M>, server::step_host::<M>),
+                    (server::receive_moves::<M>, server::run_moves::<M>, server::answer::<M>).chain(),
+                    server::place_roots::<M>,
+                )
+                    .chain()
+                    .in_set(MoveSystems::Step),
+            )
+            .add_systems(
+                PostUpdate,
+                (draw::decay_offsets, draw::draw_own::<M>, draw::draw_others::<M>)
+                    .chain()
+                    .in_set(VisualSystems::Draw),
+            );
+    }
+}
+
+fn for_missing<P: Plugin>(app: &mut App, plugin: P) {
+    if !app.is_plugin_added::<P>() {
+        app.add_plugins(plugin);
+    }
+}
+
+/// The components of the pawn that this client's player steers. Its state arrives with the
+/// server's first answer; until then it does not move.
+#[must_use]
+pub fn autonomous_pawn<M: MoveModel>() -> impl Bundle {
+    (
+        LocalControl,
+        MoveInput::<M>(M::Input::default()),
+        SavedMoves::<M>::default(),
+        OutgoingMoves::default(),
+        IncomingAnswers::default(),
+        PredictionStats::default(),
+        VisualOffset::default(),
+        DrawnPose::default(),
+    )
+}
+
+/// The components of a pawn that this machine decides about for a remote owner.
+#[must_use]
+pub fn authority_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
+    (
+        state,
+        MoveQueue::<M>::default(),
+        IncomingMoves::default(),
+        OutgoingAnswers::default(),
+        PredictionStats::default(),
+    )
+}
+
+/// The components of the pawn that the host of a listen server steers itself.
+#[must_use]
+pub fn host_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
+    (state, LocalControl, MoveInput::<M>(M::Input::default()), DrawnPose::default(), VisualOffset::default())
+}

@@ -1,0 +1,79 @@
+//! The client's half: the same ray against what its own screen last showed.
+
+use bevy::{ecs::system::SystemParam, prelude::*};
+use bevy_unlag_core::{DrawnPose, LimbRig, NetId, ViewStamp, ViewTime};
+
+use crate::{HitBoxes, RayHit, StampOverride, WorldTrace, trace::UnitRay};
+
+/// Asks what this app's screen last showed: the pawns by their [`DrawnPose`], the world as it is.
+#[derive(SystemParam)]
+pub struct DrawnQuery<'w, 's> {
+    pawns: Query<'w, 's, (Entity, &'static NetId, &'static DrawnPose, &'static HitBoxes, &'static LimbRig)>,
+    world: WorldTrace<'w, 's>,
+}
+
+impl DrawnQuery<'_, '_> {
+    /// The nearest drawn pawn that the ray meets, unless the world stands in between. `direction`
+    /// is a unit vector.
+    #[must_use]
+    pub fn cast_ray(
+        &self,
+        origin: Vec3,
+        direction: Vec3,
+        max_distance: f32,
+        shooter: Entity,
+    ) -> Option<RayHit> {
+        let unit = UnitRay { origin, direction, max_distance };
+        let candidates = self
+            .pawns
+            .iter()
+            .filter(|(entity, ..)| *entity != shooter)
+            .map(|(entity, id, drawn, boxes, rig)| (entity, *id, drawn.pose, boxes, rig));
+        unit.nearest(candidates).filter(|hit| self.world.cast(origin, direction, hit.distance).is_none())
+    }
+
+    /// The targets near the ray that were drawn from other snapshots than `time` implies when one
+    /// is sent every `interval` ticks, nearest to the ray first, as many as fit into `found`.
+    /// Returns how many there are.
+    pub fn overrides(
+        &self,
+        origin: Vec3,
+        direction: Vec3,
+        time: ViewTime,
+        interval: i32,
+        found: &mut [StampOverride],
+    ) -> usize {
+        let mut odd: Vec<(f32, StampOverride)> = self
+            .pawns
+            .iter()
+            .filter_map(|(_, id, drawn, boxes, _)| {
+                let named = match drawn.stamp {
+                    ViewStamp::Interpolated { from, to, time: at }
+                        if at == time && to.since(from) > interval =>
+                    {
+                        StampOverride { target: *id, from, to: Some(to) }
+                    }
+                    ViewStamp::Extrapolated { from, time: at } if at == time => {
+                        StampOverride { target: *id, from, to: None }
+                    }
+                    _ => return None,
+                };
+                let to = drawn.pose.position - origin;
+                let aside = (to - direction * to.dot(direction).max(0.0)).length();
+                (aside <= boxes.reach).then_some((aside, named))
+            })
+            .collect();
+        odd.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let count = odd.len().min(found.len());
+        for (slot, (_, named)) in found.iter_mut().zip(&odd) {
+            *slot = *named;
+        }
+        count
+    }
+
+    /// The world that stands in the way.
+    #[must_use]
+    pub fn world(&self) -> &WorldTrace<'_, '_> {
+        &self.world
+    }
+}

@@ -1,0 +1,60 @@
+//! What you saw is what you hit: the server keeps a history of every pawn and poses it as the
+//! shooter's screen showed it.
+//!
+//! * [`HitBoxes`] are a pawn's limbs as rapier collider shapes, each in a [`HitGroup`]. They never
+//!   enter the physics world: nothing live is moved for a shot.
+//! * [`FrameHistory`] remembers the snapshots that were *sent*, because only those can have been
+//!   drawn, and the present.
+//! * [`RewindQuery`] answers one [`RewoundRay`]: all candidates are posed at the shooter's view
+//!   time by the [`Sampler`](bevy_unlag_core::Sampler) that drew them, the world is tested in
+//!   between, the nearest pawn wins, and on it the head counts before the body.
+//! * [`DrawnQuery`] is the client's half: the same ray against what its own screen last showed.
+
+mod drawn;
+mod history;
+mod hit_boxes;
+mod humanoid;
+mod limits;
+mod query;
+mod trace;
+
+use core::marker::PhantomData;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{MoveModel, Sampler, TickPlugin};
+
+pub use drawn::DrawnQuery;
+pub use history::FrameHistory;
+pub use hit_boxes::{HitBox, HitBoxes, HitGroup};
+pub use humanoid::{HUMANOID_HEIGHT, HUMANOID_LIMBS, humanoid_hit_boxes, humanoid_rig};
+pub use limits::{RewindLimits, RewindMode, RewindRefusal};
+pub use query::{RewindQuery, RewoundRay};
+pub use trace::{RayHit, StampOverride, WorldTrace};
+
+/// When frames are recorded, in [`FixedPostUpdate`].
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RewindSystems {
+    /// After all movers settled: the present of every pawn goes into its [`FrameHistory`].
+    Record,
+}
+
+/// Records the frames of every pawn of the model `M` that has a [`FrameHistory`].
+#[derive(Debug)]
+pub struct RewindPlugin<M>(PhantomData<fn() -> M>);
+
+impl<M> Default for RewindPlugin<M> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<M: MoveModel> Plugin for RewindPlugin<M> {
+    fn build(&self, app: &mut App) {
+        if !app.is_plugin_added::<TickPlugin>() {
+            app.add_plugins(TickPlugin);
+        }
+        app.init_resource::<Sampler>()
+            .init_resource::<RewindLimits>()
+            .add_systems(FixedPostUpdate, history::record::<M>.in_set(RewindSystems::Record));
+    }
+}

@@ -1,0 +1,165 @@
+use super::*;
+
+const TICK: f64 = 1.0 / 64.0;
+const FRAME: f64 = 1.0 / 60.0;
+/// Ticks between two snapshots.
+const EVERY: u32 = 3;
+
+/// Just enough randomness for a link: Knuth's MMIX generator.
+struct Lcg(u64);
+
+impl Lcg {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+struct Frame {
+    now: f64,
+    /// Seconds of the server's time.
+    view: f64,
+    speed: f64,
+    delay: f64,
+    starved: u64,
+}
+
+/// Plays `seconds` at 60 frames a second. `latency` says how long a snapshot sent at some time
+/// takes; `None` loses it.
+fn play(seconds: f64, mut latency: impl FnMut(f64) -> Option<f64>) -> Vec<Frame> {
+    let first = Tick(u32::MAX - 500);
+    let mut due: Vec<(f64, Tick)> = (0..(seconds / TICK) as u32)
+        .step_by(EVERY as usize)
+        .filter_map(|k| {
+            let sent = f64::from(k) * TICK;
+            Some((sent + latency(sent)?, Tick(first.0.wrapping_add(k))))
+        })
+        .collect();
+    due.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut clock = PlayoutClock::default();
+    let mut frames = Vec::new();
+    for frame in 0..(seconds / FRAME) as u32 {
+        let now = f64::from(frame) * FRAME;
+        let mut waiting = Vec::new();
+        while let Some((_, tick)) = due.pop_if(|(at, _)| *at <= now) {
+            waiting.push(tick);
+        }
+        waiting.sort_by_key(|tick| -tick.since(first));
+        for tick in waiting {
+            clock.arrived(tick, now);
+        }
+        let Some(view) = clock.advance(now) else { continue };
+        frames.push(Frame {
+            now,
+            view: f64::from(view.ticks_since(first)) * TICK,
+            speed: clock.speed(),
+            delay: clock.delay_seconds(),
+            starved: clock.starved(),
+        });
+    }
+    assert_eq!((clock.jumps(), clock.restarts()), (0, 0));
+    frames
+}
+
+fn assert_runs_forward_within_bounds(frames: &[Frame]) {
+    let config = PlayoutConfig::default();
+    for pair in frames.windows(2) {
+        let step = pair[1].view - pair[0].view;
+        assert!(step >= 0.0, "back by {step} s at {} s", pair[1].now);
+        assert!((config.min_speed..=config.max_speed).contains(&pair[1].speed), "{}", pair[1].speed);
+        // What is drawn, on its grid, and not only what the clock says of itself.
+        if pair[0].view > 0.0 {
+            let speed = step / FRAME;
+            assert!(speed > config.min_speed - 0.01 && speed < config.max_speed + 0.01, "{speed}");
+        }
+    }
+}
+
+fn after(frames: &[Frame], seconds: f64) -> &[Frame] {
+    &frames[frames.partition_point(|f| f.now < seconds)..]
+}
+
+fn starved_share(frames: &[Frame]) -> f64 {
+    let starved = frames[frames.len() - 1].starved - frames[0].starved;
+    starved as f64 / frames.len() as f64
+}
+
+#[test]
+fn a_clean_link_costs_one_send_interval_and_a_frame_at_any_latency() {
+    let bound = f64::from(EVERY) * TICK + PlayoutConfig::default().margin + FRAME;
+    for latency in [0.0, 0.035, 0.1, 0.3] {
+        let frames = play(30.0, |_| Some(latency));
+        assert_runs_forward_within_bounds(&frames);
+        for frame in after(&frames, 5.0) {
+            assert!(frame.delay <= bound + 1e-6, "{} s at {latency} s", frame.delay);
+        }
+        assert_eq!(starved_share(after(&frames, 5.0)), 0.0, "at {latency} s");
+    }
+}
+
+#[test]
+fn jitter_and_loss_are_covered() {
+    for seed in 1..=5 {
+        let mut random = Lcg(seed);
+        let frames = play(120.0, |_| {
+            let latency = 0.05 + 0.03 * random.unit();
+            (random.unit() >= 0.02).then_some(latency)
+        });
+        assert_runs_forward_within_bounds(&frames);
+        let share = starved_share(after(&frames, 5.0));
+        assert!(share < 0.01, "seed {seed}: starved in {:.2} % of frames", share * 100.0);
+        let delay =
+            after(&frames, 5.0).iter().map(|f| f.delay).sum::<f64>() / after(&frames, 5.0).len() as f64;
+        assert!(delay < 0.16, "seed {seed}: {delay} s of delay");
+    }
+}
+
+#[test]
+fn a_step_in_latency_is_walked_not_jumped() {
+    let frames = play(60.0, |sent| Some(if sent < 20.0 { 0.03 } else { 0.13 }));
+    assert_runs_forward_within_bounds(&frames);
+    assert!(starved_share(after(&frames, 20.0)) > 0.0, "the step has to hurt, or this tests nothing");
+    assert_eq!(starved_share(after(&frames, 23.0)), 0.0, "it goes on for longer than 3 s");
+}
+
+#[test]
+fn nothing_is_known_before_the_first_arrival_and_bad_times_are_ignored() {
+    let mut clock = PlayoutClock::default();
+    assert_eq!(clock.advance(0.0), None);
+    clock.arrived(Tick(7), f64::NAN);
+    assert_eq!(clock.advance(0.1), None);
+    clock.arrived(Tick(7), 1.0);
+    clock.arrived(Tick(10), 1.05);
+    let view = clock.advance(1.2);
+    assert!(view.is_some());
+    for bad in [f64::NAN, f64::INFINITY, 0.3] {
+        clock.arrived(Tick(13), bad);
+        assert_eq!(clock.advance(bad), view);
+    }
+    let moved = view.zip(clock.advance(1.3)).map(|(before, now)| now.ticks_since(before.tick));
+    assert!(moved.is_some_and(|ticks| ticks > 5.0), "it still runs: {moved:?}");
+}
+
+#[test]
+fn one_stray_tick_is_ignored_and_another_server_is_followed() {
+    let mut clock = PlayoutClock::default();
+    let tick_at = |base: u32, now: f64| Tick(base + (now / TICK) as u32);
+    let mut now = 0.0;
+    for k in 0..200 {
+        now = f64::from(k) * 0.05;
+        clock.arrived(tick_at(100_000, now), now);
+        if k == 100 {
+            clock.arrived(Tick(5), now);
+        }
+        clock.advance(now);
+    }
+    assert_eq!(clock.restarts(), 0, "the state of something that slept is no new server");
+    for k in 0..40 {
+        let later = now + 0.05 * f64::from(k + 1);
+        clock.arrived(tick_at(10, later), later);
+        clock.advance(later);
+    }
+    assert_eq!(clock.restarts(), 1);
+    let behind = clock.advance(now + 2.01).map(|view| view.ticks_since(tick_at(10, now + 2.01)));
+    assert!(behind.is_some_and(|ticks| (-8.0..0.0).contains(&ticks)), "{behind:?}");
+}

@@ -1,0 +1,113 @@
+//! What arrivals say about the link: how fast it is at best, and how long it leaves one waiting.
+
+use std::collections::VecDeque;
+
+use crate::PlayoutConfig;
+
+/// Fewer gaps than this say nothing about a quantile; until then the longest one counts.
+const FEW: usize = 20;
+
+/// A memory of arrivals. All times are in seconds; a slot is a snapshot's tick on the server's
+/// time line, an arrival is on this machine's.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkMeter {
+    /// (arrival, arrival − slot), offsets increasing from front to back: a sliding minimum.
+    offsets: VecDeque<(f64, f64)>,
+    base: f64,
+    /// (arrival − slot of the newest snapshot before), newest last. It does not depend on the
+    /// base, so a base that moves does not make old gaps wrong.
+    gaps: VecDeque<f64>,
+    scratch: Vec<f64>,
+    needed: Option<f64>,
+}
+
+impl LinkMeter {
+    /// Begins with a snapshot of slot 0.
+    pub(crate) fn new(arrival: f64) -> Self {
+        Self {
+            offsets: VecDeque::from([(arrival, arrival)]),
+            base: arrival,
+            gaps: VecDeque::new(),
+            scratch: Vec::new(),
+            needed: None,
+        }
+    }
+
+    /// The smallest arrival − slot in the window: how a snapshot arrives when nothing holds it
+    /// up. What is above it is jitter.
+    pub(crate) fn base(&self) -> f64 {
+        self.base
+    }
+
+    /// How long after the base playout has to run, so that the wanted share of gaps is covered.
+    /// `None` before the second snapshot.
+    pub(crate) fn delay(&self) -> Option<f64> {
+        self.needed.map(|needed| needed - self.base)
+    }
+
+    /// A snapshot arrived that is newer than all before. Playout that had passed `previous` could
+    /// only go on now: one number for jitter and loss alike.
+    pub(crate) fn take(&mut self, arrival: f64, slot: f64, previous: f64, config: &PlayoutConfig) {
+        let offset = arrival - slot;
+        while self.offsets.back().is_some_and(|&(_, o)| o >= offset) {
+            self.offsets.pop_back();
+        }
+        self.offsets.push_back((arrival, offset));
+        while self.offsets.len() > 1
+            && self.offsets.front().is_some_and(|&(at, _)| arrival - at > config.window)
+        {
+            self.offsets.pop_front();
+        }
+        self.base = self.offsets.front().map_or(offset, |&(_, o)| o);
+
+        let gap = arrival - previous;
+        if gap - self.base <= config.max_delay {
+            self.gaps.push_back(gap);
+        }
+        while self.gaps.len() > config.samples.max(1) {
+            self.gaps.pop_front();
+        }
+        self.needed = self.quantile(config.quantile);
+    }
+
+    fn quantile(&mut self, quantile: f64) -> Option<f64> {
+        let count = self.gaps.len();
+        let last = count.checked_sub(1)?;
+        let quantile = if count < FEW { 1.0 } else { quantile };
+        // A negative or NaN product casts to 0.
+        let rank = ((quantile * count as f64).ceil() as usize).saturating_sub(1).min(last);
+        self.scratch.clear();
+        self.scratch.extend(&self.gaps);
+        Some(*self.scratch.select_nth_unstable_by(rank, f64::total_cmp).1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_base_follows_a_slower_route_once_the_window_has_passed() {
+        let config = PlayoutConfig::default();
+        let mut link = LinkMeter::new(0.03);
+        for k in 1..2_000 {
+            let slot = f64::from(k) * 0.05;
+            let latency = if slot < 20.0 { 0.03 } else { 0.08 };
+            link.take(slot + latency, slot, slot - 0.05, &config);
+            if slot < 34.0 {
+                assert!((link.base() - 0.03).abs() < 1e-9);
+            }
+        }
+        assert!((link.base() - 0.08).abs() < 1e-9);
+        assert!(link.delay().is_some_and(|d| (d - 0.05).abs() < 1e-9), "{:?}", link.delay());
+    }
+
+    #[test]
+    fn an_outage_is_not_learnt_from() {
+        let config = PlayoutConfig::default();
+        let mut link = LinkMeter::new(0.0);
+        link.take(0.05, 0.05, 0.0, &config);
+        link.take(60.0, 60.0, 0.05, &config);
+        assert!(link.delay().is_some_and(|d| (d - 0.05).abs() < 1e-9), "{:?}", link.delay());
+    }
+}

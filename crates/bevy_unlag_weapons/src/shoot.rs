@@ -1,0 +1,157 @@
+//! The shooter's side: latch what the screen shows, fire in the tick, show it at once.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{
+    DrawnPose, DrawnViewTime, ExtendedEvent, ExtendedState, LocalControl, MoveInput, MoveModel, StepEvent,
+    VisualOffset,
+};
+use bevy_unlag_rewind::{DrawnQuery, RayHit, StampOverride};
+
+use crate::{Aim, Armed, FireInput, MAX_OVERRIDES, RifleConfig, RifleEvent, RifleState};
+
+/// The own pawn's trigger. Brings an [`Aim`] along.
+#[derive(Component, Clone, Debug)]
+#[require(Aim)]
+pub struct Trigger {
+    /// Whether the button is down.
+    pub held: bool,
+    /// Whether it went down since the last round, even if it is up again.
+    pulled: bool,
+    /// What the screen showed when it went down.
+    latched: Option<(FireInput, Option<RayHit>)>,
+    /// What the screen showed for the round that the coming step is asked for.
+    asked: Option<(FireInput, Option<RayHit>)>,
+    /// Ticks between two snapshots of one pawn, as the server sends them. A view that spans more
+    /// names its snapshots with the round. Default 3.
+    pub snapshot_interval: i32,
+}
+
+impl Default for Trigger {
+    fn default() -> Self {
+        Self { held: false, pulled: false, latched: None, asked: None, snapshot_interval: 3 }
+    }
+}
+
+impl Trigger {
+    /// Reports the button's state; call it once a frame, or more often.
+    pub fn set(&mut self, held: bool) {
+        self.pulled |= held && !self.held;
+        self.held = held;
+    }
+}
+
+/// A round left the own pawn: show and sound it now. The verdict comes later.
+#[derive(Message, Clone, Copy, Debug)]
+pub struct ShotFired {
+    /// The shooter.
+    pub shooter: Entity,
+    /// The round's name, until its [`ShotVerdict`](crate::ShotVerdict).
+    pub shot: u32,
+    /// From where.
+    pub from: Vec3,
+    /// To where the screen showed it going.
+    pub to: Vec3,
+    /// What the screen showed it hitting.
+    pub drawn: Option<RayHit>,
+}
+
+type OwnPawn<M> = (
+    Entity,
+    &'static mut Trigger,
+    &'static Aim,
+    &'static DrawnPose,
+    Option<&'static VisualOffset>,
+    &'static ExtendedState<<M as MoveModel>::State, RifleState>,
+);
+
+/// What the screen shows along the aim right now.
+fn look<M: MoveModel>(
+    (entity, trigger, aim, drawn, offset, state): (
+        Entity,
+        &Trigger,
+        &Aim,
+        &DrawnPose,
+        Option<&VisualOffset>,
+        &ExtendedState<M::State, RifleState>,
+    ),
+    model: &M::Config,
+    config: &RifleConfig,
+    time: &DrawnViewTime,
+    query: &DrawnQuery,
+) -> (FireInput, Option<RayHit>) {
+    let height = M::eye(model, &state.body) - M::position(&state.body);
+    let eye = drawn.pose.position + offset.map_or(Vec3::ZERO, |o| o.offset) + height;
+    let mut overrides = [StampOverride::default(); MAX_OVERRIDES];
+    let direction = aim.direction();
+    let named = time
+        .0
+        .map_or(0, |time| query.overrides(eye, direction, time, trigger.snapshot_interval, &mut overrides));
+    let fire = FireInput::new(time.0, eye, *aim, &overrides[..named]);
+    let hit = query.cast_ray(fire.eye(), direction, config.range, entity);
+    (fire, hit)
+}
+
+pub(crate) fn latch<M: MoveModel>(
+    mut pawns: Query<OwnPawn<M>, With<LocalControl>>,
+    model: Res<M::Config>,
+    config: Res<RifleConfig>,
+    time: Res<DrawnViewTime>,
+    query: DrawnQuery,
+) {
+    for (entity, mut trigger, aim, drawn, offset, state) in &mut pawns {
+        if trigger.pulled && trigger.latched.is_none() {
+            let seen =
+                look::<M>((entity, &trigger, aim, drawn, offset, state), &model, &config, &time, &query);
+            trigger.latched = Some(seen);
+        }
+    }
+}
+
+pub(crate) fn arm<M: MoveModel>(
+    mut pawns: Query<(OwnPawn<M>, &mut MoveInput<Armed<M>>), With<LocalControl>>,
+    model: Res<M::Config>,
+    config: Res<RifleConfig>,
+    time: Res<DrawnViewTime>,
+    query: DrawnQuery,
+) {
+    for ((entity, mut trigger, aim, drawn, offset, state), mut input) in &mut pawns {
+        input.0.extension = None;
+        trigger.asked = None;
+        if !state.extension.ready() {
+            // The round leaves when the rifle is ready, and shows what the screen shows then.
+            trigger.latched = None;
+            continue;
+        }
+        if !(trigger.held || trigger.pulled) {
+            continue;
+        }
+        let seen = match trigger.latched.take() {
+            Some(seen) => seen,
+            None => look::<M>((entity, &trigger, aim, drawn, offset, state), &model, &config, &time, &query),
+        };
+        trigger.pulled = false;
+        trigger.asked = Some(seen);
+        input.0.extension = Some(seen.0);
+    }
+}
+
+pub(crate) fn report<M: MoveModel>(
+    mut happened: MessageReader<StepEvent<Armed<M>>>,
+    mut pawns: Query<&mut Trigger, With<LocalControl>>,
+    config: Res<RifleConfig>,
+    query: DrawnQuery,
+    mut fired: MessageWriter<ShotFired>,
+) {
+    for step in happened.read() {
+        let ExtendedEvent::Extension(RifleEvent::Fired { shot, fire }) = step.event else { continue };
+        let Ok(mut trigger) = pawns.get_mut(step.entity) else { continue };
+        let Some((asked, drawn)) = trigger.asked.take() else { continue };
+        debug_assert_eq!(asked, fire, "a step changed its input");
+        let (from, direction) = (fire.eye(), fire.aim.direction());
+        let reach = drawn.map_or_else(
+            || query.world().cast(from, direction, config.range).unwrap_or(config.range),
+            |hit| hit.distance,
+        );
+        fired.write(ShotFired { shooter: step.entity, shot, from, to: from + direction * reach, drawn });
+    }
+}

@@ -1,0 +1,76 @@
+//! Where every figure that the project promises is measured, so that anyone can repeat it.
+//!
+//! `cargo run --release -p unlag_lab -- <topic>` prints a table; `--json` one flat JSON object of
+//! numbers; `--plot DIR` writes pictures; `--quick` gives every key in under a minute.
+
+mod agreement;
+mod figures;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+use figures::Figures;
+
+/// Measures what the project promises.
+#[derive(Parser, Debug)]
+#[command(name = "unlag_lab", version)]
+struct Cli {
+    /// What to measure.
+    #[command(subcommand)]
+    topic: Topic,
+    /// Print one flat JSON object.
+    #[arg(long, global = true)]
+    json: bool,
+    /// Every key in under a minute, from less data.
+    #[arg(long, global = true)]
+    quick: bool,
+    /// Write pictures into this folder.
+    #[arg(long, global = true, value_name = "DIR")]
+    plot: Option<PathBuf>,
+    /// The seed of links and players.
+    #[arg(long, global = true, default_value_t = 1)]
+    seed: u64,
+}
+
+#[derive(Subcommand, Debug)]
+enum Topic {
+    /// What the screen showed against what the server confirmed; the owner's error; bytes.
+    Agreement,
+}
+
+/// How to measure.
+struct Options {
+    quick: bool,
+    plot: Option<PathBuf>,
+    seed: u64,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let options = Options { quick: cli.quick, plot: cli.plot, seed: cli.seed };
+    let measured = match cli.topic {
+        Topic::Agreement => agreement::measure(&options),
+    };
+    match measured {
+        Ok(figures) => {
+            print!("{}", if cli.json { figures.json() } else { figures.table() });
+            ExitCode::SUCCESS
+        }
+        Err(line) => {
+            eprintln!("error: {line}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+impl Figures {
+    fn table(&self) -> String {
+        let width = self.iter().map(|f| f.key.len()).max().unwrap_or(0);
+        self.iter().map(|f| format!("{:<width$}  {:>12.4}  {}\n", f.key, f.value, f.meaning)).collect()
+    }
+
+    fn json(&self) -> String {
+        let pairs: Vec<_> = self.iter().map(|f| format!("\"{}\": {}", f.key, f.value)).collect();
+        format!("{{{}}}\n", pairs.join(", "))
+    }
+}

@@ -1,0 +1,75 @@
+//! The suite in a plain Bevy app: a server and a client in one process, over UDP. The client walks
+//! forward for two seconds; both print where its soldier is.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use bevy::{app::ScheduleRunnerPlugin, prelude::*, state::app::StatesPlugin};
+use bevy_rapier3d::prelude::Collider;
+use bevy_unlag::{core::MoveModel, prelude::*};
+use core::time::Duration;
+use lightyear::prelude::client::{NetcodeClient, NetcodeConfig};
+use lightyear::prelude::server::{NetcodeServer, ServerUdpIo, Start};
+use lightyear::prelude::{Authentication, Client, Connect, Connected, ControlledBy, Lifetime};
+use lightyear::prelude::{LocalAddr, PeerAddr, UdpIo};
+
+const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 5_888);
+
+fn main() {
+    std::thread::spawn(|| app().add_plugins(UnlagServerPlugins::default()).add_plugins(server).run());
+    app().add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default())).add_plugins(client).run();
+}
+
+fn app() -> App {
+    let mut app = App::new();
+    let frames = ScheduleRunnerPlugin::run_loop(Duration::from_millis(5));
+    app.add_plugins((MinimalPlugins.set(frames), TransformPlugin, StatesPlugin));
+    app.add_systems(Startup, |mut commands: Commands| {
+        commands.spawn((Collider::cuboid(50.0, 0.5, 50.0), Transform::from_xyz(0.0, -0.5, 0.0)));
+    });
+    app
+}
+
+fn server(app: &mut App) {
+    app.add_systems(Startup, |mut commands: Commands| {
+        let server = (NetcodeServer::new(default()), LocalAddr(SERVER), ServerUdpIo::default());
+        let server = commands.spawn(server).id();
+        commands.trigger(Start { entity: server });
+    });
+    // Everyone who joins gets a soldier, and nobody may move another's.
+    app.add_observer(|joined: On<Add, Connected>, mut commands: Commands| {
+        let owner = ControlledBy { owner: joined.entity, lifetime: Lifetime::SessionBased };
+        commands.spawn((spawn_soldier(NetId(1), Vec3::ZERO), owner));
+    });
+    app.add_systems(FixedLast, |tick: Res<CurrentTick>, pawns: Query<&SoldierState>| {
+        print_position("server", tick.0, &pawns);
+    });
+}
+
+fn client(app: &mut App) {
+    app.add_systems(Startup, |mut commands: Commands| -> Result {
+        // A real game gets its token from a backend; this one makes its own with the zero key.
+        let token = Authentication::Manual { server_addr: SERVER, client_id: 1, private_key: [0; 32], protocol_id: 0 };
+        let netcode = NetcodeClient::new(token, NetcodeConfig::default())?;
+        let local = LocalAddr(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+        let client = commands.spawn((Client, netcode, UdpIo::default(), local, PeerAddr(SERVER))).id();
+        commands.trigger(Connect { entity: client });
+        Ok(())
+    });
+    app.add_systems(PreUpdate, |time: Res<Time>, mut own: Query<&mut InputGather>, mut exit: MessageWriter<AppExit>| {
+        for mut input in &mut own {
+            input.axes(if time.elapsed_secs() < 3.0 { Vec2::Y } else { Vec2::ZERO });
+        }
+        if time.elapsed_secs() > 4.0 {
+            exit.write(AppExit::Success);
+        }
+    });
+    app.add_systems(FixedLast, |tick: Res<CurrentTick>, pawns: Query<&SoldierState>| {
+        print_position("client", tick.0, &pawns);
+    });
+}
+
+fn print_position(side: &str, tick: Tick, pawns: &Query<&SoldierState>) {
+    for state in pawns.iter().filter(|_| tick.0 % 32 == 0) {
+        println!("{side}: the soldier is at {:.3}", Soldier::position(state));
+    }
+}

@@ -1,0 +1,223 @@
+//! A small networked shooter: everything of the suite at once.
+//!
+//! * `shooter`: a dedicated server in a thread, bots that are clients of their own, and a window
+//!   that is a client like any other, over UDP.
+//! * `shooter --listen`: host in the same app.
+//! * `shooter server`, `shooter client --connect ADDR`: a match of real processes.
+//! * `shooter --headless`: scripted players fight without a window; a table is printed.
+
+mod cli;
+mod effects;
+mod hud;
+mod panel;
+mod view;
+mod window;
+
+use core::{net::SocketAddr, sync::atomic::AtomicBool, time::Duration};
+use std::process::ExitCode;
+
+use bevy::prelude::*;
+use bevy_unlag::prelude::*;
+use clap::Parser;
+use lightyear::prelude::Client;
+use unlag_examples::{
+    app::{self, ServerOptions},
+    ledger::LedgerPlugin,
+    link,
+    lockstep::{self, MatchOptions},
+    realtime::{self, PlayerOptions, ServerThread, Stop},
+    report::MatchReport,
+    rules::{NextPlayer, Vitals},
+    script::{Script, ScriptPlugin},
+};
+
+use cli::{Cli, Command, Play};
+use window::WindowOptions;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli) {
+        Ok(code) => code,
+        Err(line) => {
+            eprintln!("error: {line}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<ExitCode, String> {
+    match cli.command {
+        Some(Command::Server { port, rewind }) => {
+            let port = link::free_port(port)?;
+            println!("serving on UDP port {port}; join with: shooter client --connect ADDRESS:{port}");
+            let options = ServerOptions { rewind: rewind.into(), ..default() };
+            realtime::serve(port, options, &AtomicBool::new(false));
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Client { ref connect, headless, ref play }) => {
+            let server = link::parse_address(connect)?;
+            if headless {
+                let player = PlayerOptions {
+                    player: 1,
+                    seed: play.seed,
+                    conditions: play.conditions(),
+                    interpolation: Interpolation::default(),
+                };
+                let report = realtime::play(server, player, play.seconds)?;
+                Ok(print(&MatchReport { players: vec![report] }, play))
+            } else {
+                window::display()?;
+                let options = window_options(&cli, format!("bevy_unlag shooter at {server}"));
+                client_window(server, play, options)
+            }
+        }
+        None if cli.headless => headless(&cli),
+        None if cli.listen => listen(&cli),
+        None => everything(&cli),
+    }
+}
+
+fn window_options(cli: &Cli, title: String) -> WindowOptions {
+    let seconds = cli.play.seconds as f32;
+    WindowOptions {
+        title,
+        autoplay: cli.autoplay,
+        screenshot: cli.screenshot.clone().map(|path| (seconds, path)),
+        exit_after: cli.screenshot.is_some().then_some(seconds + 2.0),
+    }
+}
+
+/// Scripted players fight; the table is printed.
+fn headless(cli: &Cli) -> Result<ExitCode, String> {
+    let play = &cli.play;
+    let server = ServerOptions { rewind: cli.rewind.into(), ..default() };
+    let report = if cli.udp {
+        realtime::play_match(cli.players, play.seconds, play.conditions(), play.seed, server)?
+    } else {
+        lockstep::play(&MatchOptions {
+            players: cli.players,
+            seconds: play.seconds,
+            conditions: play.conditions(),
+            seed: play.seed,
+            server,
+            ..default()
+        })?
+    };
+    Ok(print(&report, play))
+}
+
+fn print(report: &MatchReport, play: &Play) -> ExitCode {
+    if play.json {
+        println!("{}", report.json());
+    } else {
+        print!("{}", report.table());
+    }
+    match play.min_agreement {
+        Some(least) if report.agreement() < least => {
+            eprintln!("agreement {:.2} % is below --min-agreement {least} %", report.agreement());
+            ExitCode::from(1)
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// A server and bots in threads, and a window that is a client of that server.
+fn everything(cli: &Cli) -> Result<ExitCode, String> {
+    window::display()?;
+    let options = ServerOptions { rewind: cli.rewind.into(), ..default() };
+    let server = ServerThread::start(cli.port, options)?;
+    let stop = Stop::default();
+    let bots = realtime::bots(server.address, bots(cli), &stop);
+    let window = window_options(cli, "bevy_unlag shooter".to_owned());
+    let code = client_window(server.address, &cli.play, window);
+    end(&stop, bots);
+    code
+}
+
+/// Bots sit on good broadband of their own.
+fn bots(cli: &Cli) -> Vec<PlayerOptions> {
+    let conditions = LinkPreset::named("Good broadband").map_or(LinkConditions::PERFECT, LinkPreset::conditions);
+    let bot = |i| PlayerOptions {
+        player: i + 2,
+        seed: cli.play.seed.wrapping_mul(1_000_003).wrapping_add(i + 1),
+        conditions,
+        interpolation: Interpolation::default(),
+    };
+    (0..cli.players - 1).map(bot).collect()
+}
+
+fn end(stop: &Stop, bots: Vec<std::thread::JoinHandle<()>>) {
+    stop.store(true, core::sync::atomic::Ordering::Relaxed);
+    for bot in bots {
+        if bot.join().is_err() {
+            eprintln!("a bot's thread panicked");
+        }
+    }
+}
+
+fn client_window(server: SocketAddr, play: &Play, options: WindowOptions) -> Result<ExitCode, String> {
+    let mut app = App::new();
+    let autoplay = options.autoplay;
+    window::add_window(&mut app, options);
+    app::add_client(&mut app, Interpolation::default(), false);
+    if autoplay {
+        app.add_plugins(ScriptPlugin).insert_resource(Script::new(play.seed));
+    }
+    let client_id = (u64::from(std::process::id()) << 32) | 1;
+    link::dial_udp(&mut app, server, client_id, NetSim::new(play.seed).with(play.conditions()))?;
+    app.insert_resource(Dialled(server)).add_systems(Update, give_up);
+    Ok(exit_code(app.run()))
+}
+
+/// Whom the window's client dials.
+#[derive(Resource)]
+struct Dialled(SocketAddr);
+
+/// A client without a server ends with one line instead of an empty arena.
+fn give_up(world: &mut World, mut waited: Local<Duration>) {
+    let delta = world.resource::<Time<Real>>().delta();
+    let connected = world.query_filtered::<(), (With<Client>, With<lightyear::prelude::Connected>)>();
+    let mut connected = connected;
+    *waited = if connected.iter(world).next().is_some() { Duration::ZERO } else { *waited + delta };
+    let server = world.resource::<Dialled>().0;
+    if let Some(line) = realtime::refusal(world, server, *waited) {
+        eprintln!("error: {line}");
+        world.write_message(AppExit::from_code(2));
+    }
+}
+
+/// The host's window is the server; bots join it over UDP.
+fn listen(cli: &Cli) -> Result<ExitCode, String> {
+    window::display()?;
+    let port = link::free_port(cli.port)?;
+    let mut app = App::new();
+    window::add_window(&mut app, window_options(cli, format!("bevy_unlag shooter, hosting on UDP port {port}")));
+    app::add_server(&mut app, ServerOptions { rewind: cli.rewind.into(), ..default() });
+    app.add_plugins(LedgerPlugin);
+    if cli.autoplay {
+        app.add_plugins(ScriptPlugin).insert_resource(Script::new(cli.play.seed));
+    }
+    // The host wants to see the pawns that it decides about.
+    app.add_observer(|added: On<Add, NetRole>, mut commands: Commands| {
+        commands.entity(added.entity).insert_if_new(DrawnPose::default());
+    });
+    app.add_systems(Startup, |mut next: ResMut<NextPlayer>, mut commands: Commands| {
+        let (id, place) = next.next();
+        commands.spawn((spawn_host_soldier(id, place), Vitals::default()));
+    });
+    link::listen_udp(&mut app, port);
+    println!("hosting on UDP port {port}; join with: shooter client --connect ADDRESS:{port}");
+
+    let stop = Stop::default();
+    let bots = realtime::bots(SocketAddr::from(([127, 0, 0, 1], port)), bots(cli), &stop);
+    let code = exit_code(app.run());
+    end(&stop, bots);
+    Ok(code)
+}
+
+fn exit_code(exit: AppExit) -> ExitCode {
+    match exit {
+        AppExit::Success => ExitCode::SUCCESS,
+        AppExit::Error(code) => ExitCode::from(code.get()),
+    }
+}

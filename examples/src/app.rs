@@ -1,0 +1,97 @@
+//! A server app and a client app of the game, without a window.
+
+use core::time::Duration;
+
+use bevy::{
+    ecs::{error::warn, schedule::SingleThreadedExecutor},
+    prelude::*,
+    state::app::StatesPlugin,
+};
+use bevy_unlag::prelude::*;
+
+use crate::{
+    arena,
+    ledger::LedgerPlugin,
+    rules::{RulesPlugin, RulesProtocolPlugin},
+    script::{Script, ScriptPlugin},
+};
+
+/// The time of one tick.
+pub const TICK: Duration = Duration::from_nanos(15_625_000);
+
+/// Where the server stands on what the issue of every measurement is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ServerOptions {
+    /// Whether shots are judged in the past.
+    pub rewind: RewindMode,
+    /// How poses between snapshots are found, on both sides.
+    pub interpolation: Interpolation,
+    /// Whether to note down every move's result; for measuring only.
+    pub trace: bool,
+}
+
+/// What a headless app needs of Bevy.
+fn headless() -> App {
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, TransformPlugin, StatesPlugin));
+    app
+}
+
+/// The server's plugins and the game, on top of whatever Bevy plugins the app has.
+pub fn add_server(app: &mut App, options: ServerOptions) {
+    app.add_plugins(UnlagServerPlugins::default());
+    app.add_plugins((RulesProtocolPlugin, RulesPlugin));
+    // A peer's bytes may make a lightyear system fail; that is no reason to stop serving.
+    app.set_error_handler(warn);
+    app.insert_resource(Sampler { interpolation: options.interpolation, ..default() })
+        .insert_resource(RewindLimits { mode: options.rewind, ..default() })
+        .add_systems(Startup, arena::spawn);
+    if options.trace {
+        app.add_observer(|added: On<Add, NetId>, mut commands: Commands| {
+            commands.entity(added.entity).insert(MoveTrace::default());
+        });
+    }
+}
+
+/// The client's plugins and the game, on top of whatever Bevy plugins the app has.
+pub fn add_client(app: &mut App, interpolation: Interpolation, trace: bool) {
+    app.add_plugins(UnlagClientPlugins::default());
+    app.add_plugins((RulesProtocolPlugin, LedgerPlugin));
+    app.set_error_handler(warn);
+    app.insert_resource(Sampler { interpolation, ..default() })
+        .add_systems(Startup, arena::spawn)
+        .add_observer(move |added: On<Add, NetRole>, mut commands: Commands| {
+            let mut pawn = commands.entity(added.entity);
+            pawn.insert((soldier_body(), Transform::default()));
+            if trace {
+                pawn.insert(MoveTrace::default());
+            }
+        });
+}
+
+/// A server without a window.
+#[must_use]
+pub fn server(options: ServerOptions) -> App {
+    let mut app = headless();
+    add_server(&mut app, options);
+    app
+}
+
+/// A client without a window whose player plays by a script.
+#[must_use]
+pub fn scripted_client(seed: u64, interpolation: Interpolation, trace: bool) -> App {
+    let mut app = headless();
+    add_client(&mut app, interpolation, trace);
+    app.add_plugins((PlayerControlsPlugin::default(), ScriptPlugin)).insert_resource(Script::new(seed));
+    app
+}
+
+/// Finishes an app that is stepped by hand. One thread runs its systems in one order, so that the
+/// same seed gives the same run; with several apps on one machine it is the faster way, too.
+pub fn finish(app: &mut App) {
+    app.finish();
+    app.cleanup();
+    for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
+        schedule.set_executor(SingleThreadedExecutor::new());
+    }
+}

@@ -1,0 +1,20 @@
+//! The small shooter that the examples, the lab and the tests share.
+//!
+//! * [`arena`]: floor, walls, stairs, a ramp, cover, and where players appear.
+//! * [`rules`]: health, death, respawn: just enough of a game.
+//! * [`app`]: a server app and a client app of it; [`link`] connects them.
+//! * [`script`]: players that strafe, turn, jump and shoot by a seed.
+//! * [`ledger`]: what was drawn against what was confirmed.
+//! * [`lockstep`]: a match under stepped time, the same for the same seed.
+//! * [`realtime`]: a match over UDP, in threads.
+//! * [`report`]: the table.
+
+pub mod app;
+pub mod arena;
+pub mod ledger;
+pub mod link;
+pub mod lockstep;
+pub mod realtime;
+pub mod report;
+pub mod rules;
+pub mod script;

@@ -1,0 +1,139 @@
+//! Connecting apps: over UDP, or over a channel within one process.
+
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+
+use bevy::prelude::*;
+use bevy_unlag::prelude::*;
+use lightyear::{
+    crossbeam::CrossbeamIo,
+    prelude::{
+        client::{NetcodeClient, NetcodeConfig},
+        server::{self, NetcodeServer, ServerUdpIo, Start},
+        *,
+    },
+};
+
+/// Where a server listens when nothing else is said.
+pub const DEFAULT_PORT: u16 = 5_000;
+/// Names this game to netcode; what versions speak is compared after that, by name.
+const PROTOCOL_ID: u64 = 0x756e_6c61_675f_6678;
+/// An example's key. A real game hands out connect tokens and keeps its key on the server.
+const KEY: [u8; 32] = *b"bevy_unlag example, not a secret";
+
+/// Reads an address: `host:port`, or a host alone.
+///
+/// # Errors
+/// One line that says what is wrong and what to write instead.
+pub fn parse_address(text: &str) -> Result<SocketAddr, String> {
+    let with_port = if text.contains(':') { text.to_owned() } else { format!("{text}:{DEFAULT_PORT}") };
+    let mut found = with_port.to_socket_addrs().map_err(|error| {
+        format!("cannot make an address of '{text}' ({error}); write one like 127.0.0.1:{DEFAULT_PORT}")
+    })?;
+    found.next().ok_or_else(|| format!("'{text}' resolves to no address; write one like 127.0.0.1:{DEFAULT_PORT}"))
+}
+
+/// Makes sure that a server could listen on `port`; 0 takes any free one. Returns the port.
+///
+/// # Errors
+/// One line that says why not and what to do.
+pub fn free_port(port: u16) -> Result<u16, String> {
+    UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).and_then(|socket| socket.local_addr()).map_or_else(
+        |error| Err(format!("cannot listen on UDP port {port} ({error}); choose another one with --port")),
+        |address| Ok(address.port()),
+    )
+}
+
+/// Starts to listen on UDP.
+pub fn listen_udp(app: &mut App, port: u16) {
+    let address = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
+    let server = app
+        .world_mut()
+        .spawn((
+            NetcodeServer::new(server::NetcodeConfig {
+                // The address that a client dials is not the one that is bound.
+                server_addr_check: false,
+                ..server::NetcodeConfig::default().with_protocol_id(PROTOCOL_ID).with_key(KEY)
+            }),
+            LocalAddr(address),
+            ServerUdpIo::default(),
+        ))
+        .id();
+    app.world_mut().trigger(Start { entity: server });
+    app.world_mut().flush();
+}
+
+/// Starts to dial a server over UDP, through a simulated link.
+///
+/// # Errors
+/// One line when the connect token cannot be made.
+pub fn dial_udp(app: &mut App, server: SocketAddr, client_id: u64, sim: NetSim) -> Result<(), String> {
+    let local = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+    let netcode = netcode_client(server, client_id)?;
+    let link = app
+        .world_mut()
+        .spawn((Client, netcode, UdpIo::default(), LocalAddr(local), PeerAddr(server), sim))
+        .id();
+    app.world_mut().trigger(Connect { entity: link });
+    app.world_mut().flush();
+    Ok(())
+}
+
+/// Starts a server that takes in-process links; see [`join`].
+pub fn listen_in_process(app: &mut App) -> Entity {
+    let config = server::NetcodeConfig {
+        server_addr_check: false,
+        ..server::NetcodeConfig::default().with_protocol_id(PROTOCOL_ID).with_key(KEY)
+    };
+    let server = app.world_mut().spawn(NetcodeServer::new(config)).id();
+    app.world_mut().trigger(Start { entity: server });
+    app.world_mut().flush();
+    server
+}
+
+/// Joins a client app to a server app within one process, netcode and all, through a simulated
+/// link.
+///
+/// # Errors
+/// One line when the connect token cannot be made.
+pub fn join(
+    server_app: &mut App,
+    server: Entity,
+    client_app: &mut App,
+    client_id: u64,
+    sim: NetSim,
+) -> Result<(), String> {
+    let (client_io, server_io) = CrossbeamIo::new_pair();
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, client_id as u16));
+    server_app.world_mut().spawn((LinkOf { server }, Link::default(), PeerAddr(address), Linked, server_io));
+    let netcode = netcode_client(SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)), client_id)?;
+    let link = client_app.world_mut().spawn((Client, netcode, client_io, sim)).id();
+    client_app.world_mut().trigger(Connect { entity: link });
+    client_app.world_mut().flush();
+    Ok(())
+}
+
+fn netcode_client(server_addr: SocketAddr, client_id: u64) -> Result<NetcodeClient, String> {
+    let auth = Authentication::Manual { server_addr, client_id, private_key: KEY, protocol_id: PROTOCOL_ID };
+    NetcodeClient::new(auth, NetcodeConfig::default()).map_err(|error| format!("cannot make a connect token: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_or_explained() {
+        assert_eq!(parse_address("127.0.0.1:7").map(|a| a.port()), Ok(7));
+        assert_eq!(parse_address("127.0.0.1").map(|a| a.port()), Ok(DEFAULT_PORT));
+        let error = parse_address("not an address").unwrap_err();
+        assert!(error.contains("127.0.0.1:5000"), "{error}");
+    }
+
+    #[test]
+    fn a_taken_port_is_explained() {
+        let taken = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a free port");
+        let port = taken.local_addr().expect("an address").port();
+        let error = free_port(port).unwrap_err();
+        assert!(error.contains("--port"), "{error}");
+    }
+}

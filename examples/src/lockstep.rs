@@ -1,0 +1,177 @@
+//! A match under stepped time: one thread, a clock of its own, the same for the same seed.
+
+use core::time::Duration;
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_unlag::prelude::*;
+use lightyear::prelude::{Client, Connected};
+
+use crate::{
+    app::{self, ServerOptions, TICK},
+    ledger::ShotLedger,
+    link,
+    report::{MatchReport, PlayerReport},
+    script::Script,
+};
+
+/// A match to be played.
+#[derive(Clone, Copy, Debug)]
+pub struct MatchOptions {
+    /// How many players.
+    pub players: u64,
+    /// How long they fight, in seconds.
+    pub seconds: f64,
+    /// The link of every player, one-way values each way.
+    pub conditions: LinkConditions,
+    /// The seed of links and players.
+    pub seed: u64,
+    /// The server.
+    pub server: ServerOptions,
+    /// Frames a second of every client. Default 100.
+    pub fps: f64,
+}
+
+impl Default for MatchOptions {
+    fn default() -> Self {
+        Self {
+            players: 4,
+            seconds: 20.0,
+            conditions: LinkConditions::PERFECT,
+            seed: 7,
+            server: ServerOptions::default(),
+            fps: 100.0,
+        }
+    }
+}
+
+/// A server and its clients, each with its own frame time, stepped in the order of their frames.
+pub struct Match {
+    /// The server.
+    pub server: App,
+    /// The clients.
+    pub clients: Vec<App>,
+    frame: Duration,
+    now: Duration,
+    server_due: Duration,
+    clients_due: Vec<Duration>,
+    started: Duration,
+}
+
+impl Match {
+    /// Sets a match up and waits until everyone has a pawn.
+    ///
+    /// # Errors
+    /// One line when somebody could not join within 20 seconds.
+    pub fn start(options: &MatchOptions) -> Result<Self, String> {
+        let frame = Duration::from_secs_f64(1.0 / options.fps.clamp(1.0, 1_000.0));
+        let mut server = app::server(options.server);
+        server.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
+        let listener = link::listen_in_process(&mut server);
+        app::finish(&mut server);
+        let mut clients = Vec::new();
+        let mut clients_due = Vec::new();
+        for i in 0..options.players {
+            let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(i);
+            let mut client = app::scripted_client(seed, options.server.interpolation, options.server.trace);
+            client.insert_resource(TimeUpdateStrategy::ManualDuration(frame));
+            client.world_mut().resource_mut::<Script>().armed = false;
+            let sim = NetSim::new(seed ^ 0x5eed).with(options.conditions);
+            link::join(&mut server, listener, &mut client, i + 1, sim)?;
+            app::finish(&mut client);
+            clients.push(client);
+            // Nobody's frames fall together.
+            clients_due.push(frame.mul_f64(0.37 + 0.61 * i as f64 % 1.0));
+        }
+        let mut this = Self {
+            server,
+            clients,
+            frame,
+            now: Duration::ZERO,
+            server_due: Duration::ZERO,
+            clients_due,
+            started: Duration::ZERO,
+        };
+        while !this.everyone_has_a_pawn() {
+            if this.now > Duration::from_secs(20) {
+                return Err("not every player could join within 20 s; try a better --preset".to_owned());
+            }
+            this.run(Duration::from_millis(100));
+        }
+        this.started = this.now;
+        Ok(this)
+    }
+
+    fn everyone_has_a_pawn(&mut self) -> bool {
+        let expected = self.clients.len();
+        self.clients.iter_mut().all(|client| {
+            let world = client.world_mut();
+            let connected = world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count() == 1;
+            connected
+                && world.query_filtered::<(), With<DrawnPose>>().iter(world).count() == expected
+                && world.query_filtered::<(), (With<LocalControl>, With<SoldierState>)>().iter(world).count() == 1
+        })
+    }
+
+    /// Lets time pass: whoever's frame is due next runs it.
+    pub fn run(&mut self, time: Duration) {
+        let end = self.now + time;
+        loop {
+            let next = self.clients_due.iter().copied().min().unwrap_or(Duration::MAX).min(self.server_due);
+            if next > end {
+                break;
+            }
+            if self.server_due == next {
+                self.server.update();
+                self.server_due += TICK;
+            }
+            for (client, due) in self.clients.iter_mut().zip(&mut self.clients_due) {
+                if *due == next {
+                    client.update();
+                    *due += self.frame;
+                }
+            }
+        }
+        self.now = end;
+    }
+
+    /// Lets everyone fight for `seconds`, then hold fire until every verdict had time to arrive.
+    pub fn fight(&mut self, seconds: f64) {
+        self.arm(true);
+        self.run(Duration::from_secs_f64(seconds));
+        self.arm(false);
+        self.run(Duration::from_secs(3));
+    }
+
+    fn arm(&mut self, armed: bool) {
+        for client in &mut self.clients {
+            client.world_mut().resource_mut::<Script>().armed = armed;
+        }
+    }
+
+    /// The table so far.
+    pub fn report(&mut self) -> MatchReport {
+        let seconds = self.now.as_secs_f64();
+        let players = (1..).zip(&mut self.clients).map(|(player, client)| {
+            let mut report = PlayerReport::read(client.world_mut(), player, seconds);
+            report.ledger.close();
+            report
+        });
+        MatchReport { players: players.collect() }
+    }
+}
+
+/// Plays a match.
+///
+/// # Errors
+/// One line when somebody could not join.
+pub fn play(options: &MatchOptions) -> Result<MatchReport, String> {
+    let mut played = Match::start(options)?;
+    played.fight(options.seconds);
+    Ok(played.report())
+}
+
+/// The ledger of one client.
+#[must_use]
+pub fn ledger(client: &App) -> &ShotLedger {
+    client.world().resource::<ShotLedger>()
+}

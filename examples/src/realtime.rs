@@ -1,0 +1,207 @@
+//! A match over UDP: every app in a thread of its own, at its own pace.
+
+use core::time::Duration;
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::Instant,
+};
+
+use bevy::prelude::*;
+use bevy_unlag::prelude::*;
+use lightyear::prelude::{Client, Connected};
+
+use crate::{
+    app::{self, ServerOptions},
+    link,
+    report::{MatchReport, PlayerReport},
+    script::Script,
+};
+
+/// How often a server looks at its sockets; ticks stay at their own rate.
+const SERVER_FRAME: Duration = Duration::from_millis(4);
+/// The frame time of a headless client.
+const CLIENT_FRAME: Duration = Duration::from_millis(10);
+/// How long a server may take to answer before nobody is there.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// Ends threads: set it, or drop every [`ServerThread`] and bot.
+pub type Stop = Arc<AtomicBool>;
+
+/// Runs an app frame by frame until told to stop.
+pub fn run(app: &mut App, frame: Duration, mut more: impl FnMut(&mut App) -> bool) {
+    let mut due = Instant::now();
+    while more(app) {
+        app.update();
+        due += frame;
+        let now = Instant::now();
+        if due > now {
+            thread::sleep(due - now);
+        } else if now - due > Duration::from_millis(250) {
+            // After a long stall there is no use in hurrying.
+            due = now;
+        }
+    }
+}
+
+/// A dedicated server in a thread.
+pub struct ServerThread {
+    /// Where to dial it.
+    pub address: SocketAddr,
+    stop: Stop,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl ServerThread {
+    /// Starts to listen on `port`; 0 takes any free one.
+    ///
+    /// # Errors
+    /// One line when the port is taken.
+    pub fn start(port: u16, options: ServerOptions) -> Result<Self, String> {
+        let port = link::free_port(port)?;
+        let stop = Stop::default();
+        let stopped = stop.clone();
+        let thread = thread::spawn(move || serve(port, options, &stopped));
+        Ok(Self { address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for ServerThread {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            error!("the server's thread panicked");
+        }
+    }
+}
+
+/// Serves on `port` until told to stop.
+pub fn serve(port: u16, options: ServerOptions, stop: &AtomicBool) {
+    let mut app = app::server(options);
+    link::listen_udp(&mut app, port);
+    app::finish(&mut app);
+    run(&mut app, SERVER_FRAME, |_| !stop.load(Ordering::Relaxed));
+}
+
+/// A scripted player.
+#[derive(Clone, Copy, Debug)]
+pub struct PlayerOptions {
+    /// Its number, from 1; unique on a server.
+    pub player: u64,
+    /// The seed of its script and its link.
+    pub seed: u64,
+    /// Its link, one-way values each way.
+    pub conditions: LinkConditions,
+    /// The interpolation that the server uses.
+    pub interpolation: Interpolation,
+}
+
+/// Starts bots in threads; they play until told to stop.
+pub fn bots(server: SocketAddr, options: Vec<PlayerOptions>, stop: &Stop) -> Vec<JoinHandle<()>> {
+    let start = |player: PlayerOptions| {
+        let stop = stop.clone();
+        thread::spawn(move || match client(server, player) {
+            Ok(mut app) => run(&mut app, CLIENT_FRAME, |_| !stop.load(Ordering::Relaxed)),
+            Err(error) => error!("bot {} stays away: {error}", player.player),
+        })
+    };
+    options.into_iter().map(start).collect()
+}
+
+fn client(server: SocketAddr, player: PlayerOptions) -> Result<App, String> {
+    let mut app = app::scripted_client(player.seed, player.interpolation, false);
+    let sim = NetSim::new(player.seed ^ 0x5eed).with(player.conditions);
+    // Netcode takes one link a client id, and processes do not know of each other.
+    let client_id = (u64::from(std::process::id()) << 32) | (player.player << 16) | (player.seed & 0xffff);
+    link::dial_udp(&mut app, server, client_id, sim)?;
+    app::finish(&mut app);
+    Ok(app)
+}
+
+/// Plays one scripted player against a server for `seconds`, then holds fire until its verdicts
+/// have arrived.
+///
+/// # Errors
+/// One line when nobody answers, or somebody who speaks another protocol.
+pub fn play(server: SocketAddr, player: PlayerOptions, seconds: f64) -> Result<PlayerReport, String> {
+    let mut app = client(server, player)?;
+    let (began, mut joined) = (Instant::now(), None::<Instant>);
+    let mut failure = None;
+    run(&mut app, CLIENT_FRAME, |app| {
+        failure = refusal(app.world_mut(), server, began.elapsed());
+        if failure.is_some() {
+            return false;
+        }
+        if joined.is_none() && has_pawn(app.world_mut()) {
+            joined = Some(Instant::now());
+        }
+        let played = joined.map_or(0.0, |at| at.elapsed().as_secs_f64());
+        app.world_mut().resource_mut::<Script>().armed = played < seconds;
+        played < seconds + 3.0
+    });
+    match failure {
+        Some(failure) => Err(failure),
+        None => {
+            let mut report = PlayerReport::read(app.world_mut(), player.player, began.elapsed().as_secs_f64());
+            report.ledger.close();
+            Ok(report)
+        }
+    }
+}
+
+/// Why a client that has been dialling for `waited` should give up, if it should.
+pub fn refusal(world: &mut World, server: SocketAddr, waited: Duration) -> Option<String> {
+    if let Some(mismatch) = world.resource_mut::<Messages<ProtocolMismatch>>().drain().next() {
+        let older = if mismatch.server > mismatch.client { "this client" } else { "the server" };
+        return Some(format!(
+            "the server at {server} speaks protocol {}, this client {}; update {older}",
+            mismatch.server, mismatch.client
+        ));
+    }
+    let connected = world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).next().is_some();
+    if connected || waited < PATIENCE {
+        return None;
+    }
+    let had_pawn = has_pawn(world);
+    Some(if had_pawn {
+        format!("the server at {server} has gone; start it again with: shooter server")
+    } else {
+        format!("no server answers at {server}; start one with: shooter server --port {}", server.port())
+    })
+}
+
+fn has_pawn(world: &mut World) -> bool {
+    world.query_filtered::<(), (With<LocalControl>, With<SoldierState>)>().iter(world).next().is_some()
+}
+
+/// Plays a whole match over UDP: a server and scripted players in threads.
+///
+/// # Errors
+/// One line when somebody could not play.
+pub fn play_match(
+    players: u64,
+    seconds: f64,
+    conditions: LinkConditions,
+    seed: u64,
+    server: ServerOptions,
+) -> Result<MatchReport, String> {
+    let host = ServerThread::start(0, server)?;
+    let start = |i: u64| {
+        let seed = seed.wrapping_mul(1_000_003).wrapping_add(i);
+        let player = PlayerOptions { player: i + 1, seed, conditions, interpolation: server.interpolation };
+        let address = host.address;
+        thread::spawn(move || play(address, player, seconds))
+    };
+    let threads: Vec<_> = (0..players).map(start).collect();
+    let mut report = MatchReport::default();
+    for thread in threads {
+        report.players.push(thread.join().map_err(|_| "a player's thread panicked".to_owned())??);
+    }
+    Ok(report)
+}

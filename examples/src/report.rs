@@ -1,0 +1,196 @@
+//! The table of a match.
+
+use core::fmt::Write;
+
+use bevy::prelude::*;
+use bevy_unlag::prelude::*;
+
+use crate::ledger::ShotLedger;
+
+/// One player's line.
+#[derive(Clone, Debug, Default)]
+pub struct PlayerReport {
+    /// Its number, from 1.
+    pub player: u64,
+    /// The round trip in milliseconds, measured from answers to moves.
+    pub ping_ms: f64,
+    /// Moves sent.
+    pub moves: u64,
+    /// Answers received that said something new.
+    pub acks: u64,
+    /// Corrections received.
+    pub corrections: u64,
+    /// The mean size of a correction in centimetres.
+    pub mean_correction_cm: f64,
+    /// The largest correction in centimetres.
+    pub largest_correction_cm: f64,
+    /// Bytes a second sent, whole datagrams without UDP and IP.
+    pub bytes_up: f64,
+    /// Bytes a second received.
+    pub bytes_down: f64,
+    /// Bytes of one move packet's payload, on average.
+    pub bytes_per_move: f64,
+    /// The playout delay in milliseconds.
+    pub playout_ms: f64,
+    /// Rounds.
+    pub ledger: ShotLedger,
+}
+
+/// The table of a match.
+#[derive(Clone, Debug, Default)]
+pub struct MatchReport {
+    /// The players in order.
+    pub players: Vec<PlayerReport>,
+}
+
+impl PlayerReport {
+    /// Reads a client app.
+    #[must_use]
+    pub fn read(world: &mut World, player: u64, seconds: f64) -> Self {
+        let mut report = Self { player, ..default() };
+        let mut pawns = world.query_filtered::<&PredictionStats, With<LocalControl>>();
+        if let Some(stats) = pawns.iter(world).next() {
+            report.ping_ms = stats.rtt.as_secs_f64() * 1e3;
+            report.moves = stats.moves;
+            report.acks = stats.answers;
+            report.corrections = stats.corrections;
+            report.mean_correction_cm = f64::from(stats.summed_correction) * 100.0 / stats.corrections.max(1) as f64;
+            report.largest_correction_cm = f64::from(stats.largest_correction) * 100.0;
+            report.bytes_per_move = stats.move_bytes as f64 / stats.moves.max(1) as f64;
+        }
+        if let Some(sim) = world.query::<&NetSim>().iter(world).next() {
+            let (up, down) = sim.bytes();
+            report.bytes_up = up as f64 / seconds;
+            report.bytes_down = down as f64 / seconds;
+        }
+        if let Some(clock) = world.get_resource::<bevy_unlag::smoothing::PlayoutClock>() {
+            report.playout_ms = clock.delay_seconds() * 1e3;
+        }
+        if let Some(ledger) = world.get_resource::<ShotLedger>() {
+            report.ledger = ledger.clone();
+        }
+        report
+    }
+}
+
+impl MatchReport {
+    /// All players' rounds together.
+    #[must_use]
+    pub fn total(&self) -> ShotLedger {
+        let mut total = ShotLedger::default();
+        for player in &self.players {
+            total.merge(&player.ledger);
+        }
+        total
+    }
+
+    /// The lower of the two agreement numbers in percent; 0 when there is nothing to agree on.
+    #[must_use]
+    pub fn agreement(&self) -> f64 {
+        let total = self.total();
+        total.confirmed_of_drawn().unwrap_or(0.0).min(total.drawn_of_confirmed().unwrap_or(0.0))
+    }
+
+    /// A table to read.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let mut text = String::from(
+            "player  ping ms  playout ms  moves  acks  corr.  mean cm  max cm  up B/s  down B/s  B/move  \
+             shots  drawn  confirmed  agreed  refused  lost  conf|drawn %  drawn|conf %\n",
+        );
+        let mut line = |name: &str, p: &PlayerReport| {
+            let l = &p.ledger;
+            let percent = |v: Option<f64>| v.map_or_else(|| "-".to_owned(), |v| format!("{v:.2}"));
+            let _ = writeln!(
+                text,
+                "{name:<6}  {:>7.1}  {:>10.1}  {:>5}  {:>4}  {:>5}  {:>7.2}  {:>6.2}  {:>6.0}  {:>8.0}  {:>6.1}  \
+                 {:>5}  {:>5}  {:>9}  {:>6}  {:>7}  {:>4}  {:>12}  {:>12}",
+                p.ping_ms,
+                p.playout_ms,
+                p.moves,
+                p.acks,
+                p.corrections,
+                p.mean_correction_cm,
+                p.largest_correction_cm,
+                p.bytes_up,
+                p.bytes_down,
+                p.bytes_per_move,
+                l.shots,
+                l.drawn,
+                l.confirmed,
+                l.agreed,
+                l.refused,
+                l.lost,
+                percent(l.confirmed_of_drawn()),
+                percent(l.drawn_of_confirmed()),
+            );
+        };
+        for player in &self.players {
+            line(&player.player.to_string(), player);
+        }
+        if self.players.len() > 1 {
+            line("all", &self.summed());
+        }
+        text
+    }
+
+    fn summed(&self) -> PlayerReport {
+        let n = self.players.len().max(1) as f64;
+        let mean = |value: fn(&PlayerReport) -> f64| self.players.iter().map(value).sum::<f64>() / n;
+        let sum = |value: fn(&PlayerReport) -> u64| self.players.iter().map(value).sum::<u64>();
+        let corrections = sum(|p| p.corrections);
+        let error: f64 = self.players.iter().map(|p| p.mean_correction_cm * p.corrections as f64).sum();
+        PlayerReport {
+            player: 0,
+            ping_ms: mean(|p| p.ping_ms),
+            moves: sum(|p| p.moves),
+            acks: sum(|p| p.acks),
+            corrections,
+            mean_correction_cm: error / corrections.max(1) as f64,
+            largest_correction_cm: self.players.iter().map(|p| p.largest_correction_cm).fold(0.0, f64::max),
+            bytes_up: mean(|p| p.bytes_up),
+            bytes_down: mean(|p| p.bytes_down),
+            bytes_per_move: mean(|p| p.bytes_per_move),
+            playout_ms: mean(|p| p.playout_ms),
+            ledger: self.total(),
+        }
+    }
+
+    /// The table as one JSON object. Numbers that mean nothing yet are `null`.
+    #[must_use]
+    pub fn json(&self) -> String {
+        let players: Vec<_> = self.players.iter().map(player_json).collect();
+        format!("{{\"players\":[{}],\"all\":{}}}", players.join(","), player_json(&self.summed()))
+    }
+}
+
+fn player_json(p: &PlayerReport) -> String {
+    let l = &p.ledger;
+    let percent = |v: Option<f64>| v.map_or_else(|| "null".to_owned(), |v| format!("{v:.4}"));
+    format!(
+        "{{\"player\":{},\"ping_ms\":{:.3},\"playout_ms\":{:.3},\"moves\":{},\"acks\":{},\"corrections\":{},\
+         \"mean_correction_cm\":{:.4},\"largest_correction_cm\":{:.4},\"bytes_up_per_s\":{:.1},\
+         \"bytes_down_per_s\":{:.1},\"bytes_per_move\":{:.2},\"shots\":{},\"drawn_hits\":{},\"confirmed_hits\":{},\
+         \"agreed\":{},\"refused\":{},\"lost\":{},\"confirmed_of_drawn_percent\":{},\
+         \"drawn_of_confirmed_percent\":{}}}",
+        p.player,
+        p.ping_ms,
+        p.playout_ms,
+        p.moves,
+        p.acks,
+        p.corrections,
+        p.mean_correction_cm,
+        p.largest_correction_cm,
+        p.bytes_up,
+        p.bytes_down,
+        p.bytes_per_move,
+        l.shots,
+        l.drawn,
+        l.confirmed,
+        l.agreed,
+        l.refused,
+        l.lost,
+        percent(l.confirmed_of_drawn()),
+        percent(l.drawn_of_confirmed()),
+    )
+}

@@ -1,0 +1,132 @@
+//! Health, death and respawn: just enough of a game.
+
+use bevy::prelude::*;
+use bevy_unlag::prelude::*;
+use lightyear::prelude::{
+    AppComponentExt, Connected, ControlledBy, Lifetime,
+    server::{ClientOf, Server},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::arena;
+
+/// Points of health, 0 to 100.
+pub const FULL_HEALTH: f32 = 100.0;
+/// Ticks from death to respawn.
+const RESPAWN_TICKS: i32 = 64;
+
+/// What everyone may know of a player.
+#[derive(Component, Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Vitals {
+    /// Points of health, 0 to 100.
+    pub health: f32,
+    /// How many it has killed.
+    pub kills: u16,
+    /// How often it has died.
+    pub deaths: u16,
+}
+
+impl Default for Vitals {
+    fn default() -> Self {
+        Self { health: FULL_HEALTH, kills: 0, deaths: 0 }
+    }
+}
+
+/// When a dead player appears again.
+#[derive(Component, Clone, Copy, Debug)]
+struct Dead {
+    since: Tick,
+}
+
+/// Registers what the game replicates. Client and server both add it, after the suite.
+pub struct RulesProtocolPlugin;
+
+impl Plugin for RulesProtocolPlugin {
+    fn build(&self, app: &mut App) {
+        app.component::<Vitals>().replicate();
+    }
+}
+
+/// The server's side of the rules: a soldier for everyone who joins; damage, death, respawn.
+pub struct RulesPlugin;
+
+impl Plugin for RulesPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<NextPlayer>()
+            .add_observer(welcome)
+            .add_systems(FixedLast, (take_damage, respawn).chain());
+    }
+}
+
+/// Counts the players who have joined.
+#[derive(Resource, Default)]
+pub struct NextPlayer(u16);
+
+impl NextPlayer {
+    /// A name and a place for one more player.
+    pub fn next(&mut self) -> (NetId, Vec3) {
+        let place = arena::SPAWNS[usize::from(self.0) % arena::SPAWNS.len()];
+        self.0 += 1;
+        (NetId(self.0), place)
+    }
+}
+
+fn welcome(
+    connected: On<Add, Connected>,
+    clients: Query<(), With<ClientOf>>,
+    servers: Query<(), With<Server>>,
+    mut next: ResMut<NextPlayer>,
+    mut commands: Commands,
+) {
+    if clients.contains(connected.entity) && !servers.is_empty() {
+        let (id, place) = next.next();
+        commands.spawn((
+            spawn_soldier(id, place),
+            Vitals::default(),
+            ControlledBy { owner: connected.entity, lifetime: Lifetime::SessionBased },
+        ));
+    }
+}
+
+fn take_damage(
+    mut damage: MessageReader<Damage>,
+    tick: Res<CurrentTick>,
+    mut players: Query<(&mut Vitals, &mut SoldierState)>,
+    mut commands: Commands,
+) {
+    for hit in damage.read() {
+        let Ok((mut vitals, mut state)) = players.get_mut(hit.target) else { continue };
+        if !state.body.alive {
+            continue;
+        }
+        vitals.health = (vitals.health - hit.amount).max(0.0);
+        if vitals.health > 0.0 {
+            continue;
+        }
+        vitals.deaths += 1;
+        state.body.alive = false;
+        state.body.disabled = true;
+        commands.entity(hit.target).insert(Dead { since: tick.0 });
+        if let Ok((mut killer, _)) = players.get_mut(hit.shooter) {
+            killer.kills += 1;
+        }
+    }
+}
+
+fn respawn(
+    tick: Res<CurrentTick>,
+    mut dead: Query<(Entity, &Dead, &NetId, &mut Vitals, &mut SoldierState)>,
+    mut commands: Commands,
+) {
+    for (entity, since, id, mut vitals, mut state) in &mut dead {
+        if tick.0.since(since.since) < RESPAWN_TICKS {
+            continue;
+        }
+        vitals.health = FULL_HEALTH;
+        let place = usize::from(id.0) * 3 + usize::from(vitals.deaths);
+        state.body.alive = true;
+        state.body.disabled = false;
+        state.body.teleport_to(arena::SPAWNS[place % arena::SPAWNS.len()]);
+        commands.entity(entity).remove::<Dead>();
+    }
+}

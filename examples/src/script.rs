@@ -1,0 +1,134 @@
+//! Scripted players: they strafe, turn at random, jump, and shoot at what their screen shows.
+
+use bevy::prelude::*;
+use bevy_unlag::{ControlSystems, core::units_to_angle, prelude::*, rewind::WorldTrace};
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+
+use crate::arena::HALF_SIZE;
+
+/// Half the width of a silhouette, in metres.
+const HALF_SILHOUETTE: f32 = 0.25;
+
+/// Plays by a seed.
+#[derive(Resource, Debug)]
+pub struct Script {
+    rng: SmallRng,
+    /// Whether it shoots. Default true.
+    pub armed: bool,
+    walk: Vec2,
+    jump: bool,
+    crouch: bool,
+    next_turn: f32,
+    /// Where it aims beside its target's root, and until when.
+    spot: Vec3,
+    next_spot: f32,
+    target: Option<Entity>,
+}
+
+impl Script {
+    /// A player; equal seeds play alike.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self {
+            rng: SmallRng::seed_from_u64(seed),
+            armed: true,
+            walk: Vec2::ZERO,
+            jump: false,
+            crouch: false,
+            next_turn: 0.0,
+            spot: Vec3::Y,
+            next_spot: 0.0,
+            target: None,
+        }
+    }
+
+    /// Turns every 0.2 to 0.9 s: mostly across the line to the target, sometimes towards the
+    /// middle, now and then with a jump or a crouch.
+    fn turn(&mut self, now: f32, outside: bool) {
+        if now < self.next_turn {
+            return;
+        }
+        self.next_turn = now + self.rng.random_range(0.2..0.9);
+        let side = if self.rng.random_bool(0.5) { 1.0 } else { -1.0 };
+        self.walk = match self.rng.random_range(0..10) {
+            0..6 => Vec2::new(side, 0.0),
+            6..8 => Vec2::new(side, 1.0),
+            8 => Vec2::new(side, -0.6),
+            _ => Vec2::ZERO,
+        };
+        if outside {
+            self.walk = Vec2::new(side * 0.4, 1.0);
+        }
+        self.jump = self.rng.random_bool(0.25);
+        self.crouch = self.rng.random_bool(0.1);
+    }
+
+    /// A new spot to aim at, spread evenly over one and a half silhouettes either side.
+    fn aim_anew(&mut self, now: f32) {
+        if now >= self.next_spot {
+            self.next_spot = now + 0.15;
+            let aside = 3.0 * HALF_SILHOUETTE;
+            self.spot = Vec3::new(self.rng.random_range(-aside..aside), self.rng.random_range(0.2..1.8), 0.0);
+        }
+    }
+}
+
+/// Steers this app's pawn by its [`Script`].
+pub struct ScriptPlugin;
+
+impl Plugin for ScriptPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_systems(RunFixedMainLoop, play.in_set(ControlSystems::Gather));
+    }
+}
+
+fn play(
+    time: Res<Time>,
+    mut script: ResMut<Script>,
+    mut own: Query<(&DrawnPose, &mut InputGather, &mut Aim, &mut Trigger), With<LocalControl>>,
+    others: Query<(Entity, &NetId, &DrawnPose), Without<LocalControl>>,
+    world: WorldTrace,
+) {
+    let now = time.elapsed_secs();
+    let Ok((drawn, mut gather, mut aim, mut trigger)) = own.single_mut() else { return };
+    let script = &mut *script;
+    let eye = drawn.pose.position + Vec3::Y * 1.6;
+    let chest = |pose: &DrawnPose| pose.pose.position + Vec3::Y * 1.2;
+
+    // The nearest one in sight; the wire's name breaks ties, for the sake of the seed.
+    let mut seen: Vec<_> = others.iter().filter(|(_, _, other)| other.pose.alive).collect();
+    seen.sort_by(|a, b| {
+        let distance = |p: &DrawnPose| p.pose.position.distance_squared(eye);
+        distance(a.2).total_cmp(&distance(b.2)).then(a.1.cmp(b.1))
+    });
+    let target = seen.iter().find(|(_, _, other)| world.clear(eye, chest(other))).or(seen.first());
+    let in_sight = target.is_some_and(|(_, _, other)| world.clear(eye, chest(other)));
+    if script.target != target.map(|t| t.0) {
+        script.target = target.map(|t| t.0);
+        script.next_spot = 0.0;
+    }
+
+    script.aim_anew(now);
+    let look = match target {
+        Some((_, _, other)) => {
+            let to = other.pose.position - eye;
+            let across = Vec3::new(-to.z, 0.0, to.x).try_normalize().unwrap_or(Vec3::X);
+            to + across * script.spot.x + Vec3::Y * script.spot.y
+        }
+        None => Vec3::new(-eye.x, 0.0, -eye.z),
+    };
+    let wanted = Aim::along(look);
+    gather.face(
+        f64::from(units_to_angle(wanted.yaw)),
+        f64::from(units_to_angle(wanted.pitch.cast_unsigned())),
+    );
+    aim.set_if_neq(wanted);
+
+    let far = target.is_none_or(|(_, _, other)| other.pose.position.distance(eye) > 14.0);
+    let outside = far || eye.x.abs().max(eye.z.abs()) > HALF_SIZE - 2.0;
+    script.turn(now, outside);
+    gather.axes(script.walk);
+    gather.jump(script.jump);
+    gather.crouch(script.crouch);
+    trigger.set(script.armed && in_sight && drawn.pose.alive);
+}

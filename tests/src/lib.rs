@@ -1,0 +1,1 @@
+//! Integration tests of bevy_unlag over real links
