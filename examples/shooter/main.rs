@@ -136,7 +136,8 @@ fn everything(cli: &Cli) -> Result<ExitCode, String> {
 
 /// Bots sit on good broadband of their own.
 fn bots(cli: &Cli) -> Vec<PlayerOptions> {
-    let conditions = LinkPreset::named("Good broadband").map_or(LinkConditions::PERFECT, LinkPreset::conditions);
+    let conditions =
+        LinkPreset::named("Good broadband").map_or(LinkConditions::PERFECT, LinkPreset::conditions);
     let bot = |i| PlayerOptions {
         player: i + 2,
         seed: cli.play.seed.wrapping_mul(1_000_003).wrapping_add(i + 1),
@@ -191,7 +192,10 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
     window::display()?;
     let port = link::free_port(cli.port)?;
     let mut app = App::new();
-    window::add_window(&mut app, window_options(cli, format!("bevy_unlag shooter, hosting on UDP port {port}")));
+    window::add_window(
+        &mut app,
+        window_options(cli, format!("bevy_unlag shooter, hosting on UDP port {port}")),
+    );
     app::add_server(&mut app, ServerOptions { rewind: cli.rewind.into(), ..default() });
     app.add_plugins(LedgerPlugin);
     if cli.autoplay {

@@ -76,7 +76,10 @@ impl ShotLedger {
                 self.confirmed += 1;
                 self.agreed += u64::from(open.drawn == Some((target, group)));
             }
-            ShotResult::Refused(_) => self.refused += 1,
+            ShotResult::Refused(why) => {
+                eprintln!("round {} was refused: {why:?}", verdict.shot);
+                self.refused += 1;
+            }
             ShotResult::Miss => {}
         }
     }

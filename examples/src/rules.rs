@@ -104,8 +104,8 @@ fn take_damage(
             continue;
         }
         vitals.deaths += 1;
+        // Moves that are on their way still run: the owner made them before it could know.
         state.body.alive = false;
-        state.body.disabled = true;
         commands.entity(hit.target).insert(Dead { since: tick.0 });
         if let Ok((mut killer, _)) = players.get_mut(hit.shooter) {
             killer.kills += 1;
@@ -125,7 +125,6 @@ fn respawn(
         vitals.health = FULL_HEALTH;
         let place = usize::from(id.0) * 3 + usize::from(vitals.deaths);
         state.body.alive = true;
-        state.body.disabled = false;
         state.body.teleport_to(arena::SPAWNS[place % arena::SPAWNS.len()]);
         commands.entity(entity).remove::<Dead>();
     }

@@ -2,11 +2,11 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{LocalControl, MoveInput, MoveSystems};
-use bevy_unlag_movement::InputGather;
+use bevy_unlag_movement::{CapsuleInput, InputGather};
 use bevy_unlag_weapons::{Aim, Trigger, WeaponSystems};
 use leafwing_input_manager::prelude::*;
 
-use crate::{Soldier, plugins::equip};
+use crate::{Soldier, SoldierState, plugins::equip};
 
 /// What a player can do.
 #[derive(Actionlike, Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
@@ -128,9 +128,14 @@ fn show_live(mut pawns: Query<(&InputGather, &mut MoveInput<Soldier>), With<Loca
     }
 }
 
-/// Each tick takes what was gathered since the last one.
-fn hand_out(mut pawns: Query<(&mut InputGather, &mut MoveInput<Soldier>), With<LocalControl>>) {
-    for (mut gather, mut input) in &mut pawns {
-        input.0.body = gather.take();
+/// Each tick takes what was gathered since the last one. The dead only look around.
+fn hand_out(
+    mut pawns: Query<(&mut InputGather, &mut MoveInput<Soldier>, Option<&SoldierState>), With<LocalControl>>,
+) {
+    for (mut gather, mut input, state) in &mut pawns {
+        let taken = gather.take();
+        let alive = state.is_none_or(|state| state.body.alive);
+        input.0.body =
+            if alive { taken } else { CapsuleInput { yaw: taken.yaw, pitch: taken.pitch, ..default() } };
     }
 }

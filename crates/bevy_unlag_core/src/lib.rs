@@ -33,6 +33,6 @@ pub use snapshot::{
     POSITION_UNITS_PER_METRE, Snapshot, VELOCITY_UNITS_PER_METRE, angle_to_units, units_to_angle,
 };
 pub use tick::{CurrentTick, SUB_TICKS, Tick, TickPlugin, TickSystems, ViewTime};
-pub use view::{DrawnPose, DrawnViewTime, ViewStamp};
+pub use view::{DrawnEye, DrawnPose, DrawnViewTime, ViewStamp};
 pub use visual::{VisualOf, VisualOffset, VisualPlugin, VisualSystems, Visuals};
 pub use wire::{BitReader, BitWriter, Wire, WireError};

@@ -42,3 +42,21 @@ pub struct DrawnPose {
 /// that could show one, and on a machine that decides.
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct DrawnViewTime(pub Option<ViewTime>);
+
+/// How far above the own pawn's root its eye was drawn, in metres. A stance changes in one tick, a
+/// view should not: the height is eased, and what is eased is what shots start from.
+#[derive(Component, Clone, Copy, PartialEq, Debug, Default)]
+pub struct DrawnEye(pub f32);
+
+impl DrawnEye {
+    /// A tenth of a change is left after 190 ms.
+    const RATE: f32 = 12.0;
+
+    /// Lets `seconds` pass towards `height`.
+    pub fn ease(&mut self, height: f32, seconds: f32) {
+        if self.0 == 0.0 {
+            self.0 = height;
+        }
+        self.0 += (height - self.0) * (1.0 - (-Self::RATE * seconds).exp());
+    }
+}

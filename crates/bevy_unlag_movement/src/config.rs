@@ -4,7 +4,7 @@ use bevy::prelude::*;
 
 /// The tuning of [`CapsuleModel`](crate::CapsuleModel). It must be the same on both sides: a
 /// difference is a misprediction in every tick. The defaults are Unreal's, in metres.
-#[derive(Resource, Clone, PartialEq, Debug)]
+#[derive(Resource, Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct CapsuleConfig {
     /// Metres; default 0.34. A gap must be a little wider than twice this to walk through.
     pub radius: f32,

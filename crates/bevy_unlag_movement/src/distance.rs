@@ -4,6 +4,7 @@
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::{
+    math::Pose,
     query::{DefaultQueryDispatcher, QueryDispatcher},
     shape::{Cuboid, Segment, Shape},
 };
@@ -52,9 +53,7 @@ pub(crate) fn separation(part: &Part<'_>, a: Vec3, b: Vec3, max: f32) -> Option<
 /// Any convex shape, by parry.
 fn general(part: &Part<'_>, shape: &dyn Shape, a: Vec3, b: Vec3, max: f32) -> Option<Separation> {
     let core = Segment::new(part.pose.inverse_transform_point(a), part.pose.inverse_transform_point(b));
-    let contact = DefaultQueryDispatcher
-        .contact(&bevy_rapier3d::parry::math::Pose::identity(), shape, &core, max)
-        .ok()??;
+    let contact = DefaultQueryDispatcher.contact(&Pose::identity(), shape, &core, max).ok()??;
     Some(Separation {
         distance: contact.dist,
         normal: (part.pose.rotation * contact.normal1).try_normalize()?,
@@ -103,8 +102,11 @@ fn triangle_segment(corners: &[Vec3; 3], a: Vec3, b: Vec3) -> Separation {
         let p = a + (b - a) * (above / (above - below));
         if triangle_point(corners, p).distance_squared(p) < TOUCH * TOUCH {
             // The core crosses the triangle: out on the side that needs the shorter way.
-            let (normal, depth) =
-                if above.max(below) >= -above.min(below) { (face, above.min(below)) } else { (-face, -above.max(below)) };
+            let (normal, depth) = if above.max(below) >= -above.min(below) {
+                (face, above.min(below))
+            } else {
+                (-face, -above.max(below))
+            };
             return Separation { distance: depth, normal, point: p };
         }
     }

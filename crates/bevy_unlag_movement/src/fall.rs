@@ -40,7 +40,11 @@ pub(crate) fn fall(
         state.position += motion * fraction;
         motion *= 1.0 - fraction;
         left *= 1.0 - fraction;
-        if motion.y <= 0.0 && state.velocity.y <= 0.0 && hit.normal.y > 1e-3 && land(config, parts, body, state, left, events) {
+        if motion.y <= 0.0
+            && state.velocity.y <= 0.0
+            && hit.normal.y > 1e-3
+            && land(config, parts, body, state, left, events)
+        {
             return;
         }
         walls.push(wall_normal(config, hit.normal, motion));
@@ -56,8 +60,7 @@ pub(crate) fn fall(
 fn air_velocity(config: &CapsuleConfig, velocity: Vec3, wish: Vec3, dt: f32) -> Vec3 {
     let flat = velocity.with_y(0.0);
     let limit = flat.length().max(config.max_walk_speed);
-    let steered =
-        (flat + wish * (config.acceleration * config.air_control * dt)).clamp_length_max(limit);
+    let steered = (flat + wish * (config.acceleration * config.air_control * dt)).clamp_length_max(limit);
     steered.with_y(velocity.y - config.gravity * dt).clamp_length_max(config.max_speed)
 }
 

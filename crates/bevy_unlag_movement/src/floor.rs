@@ -41,8 +41,7 @@ pub(crate) fn find_floor(
     let mut nearest = f32::INFINITY;
     let mut best: Option<Floor> = None;
     for part in parts {
-        let Some(Hit { distance, normal, point }) =
-            sweep_part(part, body, 0.0, feet, Vec3::NEG_Y, max_down)
+        let Some(Hit { distance, normal, point }) = sweep_part(part, body, 0.0, feet, Vec3::NEG_Y, max_down)
         else {
             continue;
         };

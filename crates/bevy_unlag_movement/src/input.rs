@@ -225,9 +225,8 @@ mod tests {
         assert!((input.wish() - Vec3::NEG_Z).length() < 1e-6);
         input.set_look(core::f64::consts::FRAC_PI_2, 0.3);
         assert!((input.wish() - Vec3::NEG_X).length() < 1e-4);
-        let look = Quat::from_rotation_y(core::f32::consts::FRAC_PI_2)
-            * Quat::from_rotation_x(0.3)
-            * Vec3::NEG_Z;
+        let look =
+            Quat::from_rotation_y(core::f32::consts::FRAC_PI_2) * Quat::from_rotation_x(0.3) * Vec3::NEG_Z;
         assert!((input.look() - look).length() < 1e-3);
         input.set_look(f64::NAN, f64::INFINITY);
         assert_eq!((input.yaw, input.pitch), (0, PITCH_LIMIT));

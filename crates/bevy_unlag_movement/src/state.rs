@@ -88,7 +88,7 @@ impl CapsuleState {
     pub(crate) fn kind(&self) -> u32 {
         [self.is_grounded(), self.crouched, self.jump_held, self.disabled, self.alive]
             .into_iter()
-            .fold(0, |bits, flag| bits << 1 | u32::from(flag))
+            .fold(0, |bits, flag| (bits << 1) | u32::from(flag))
     }
 }
 

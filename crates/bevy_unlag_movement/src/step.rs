@@ -1,7 +1,7 @@
 //! The step itself.
 
 use bevy::prelude::*;
-use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
+use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
 use bevy_unlag_core::{MoveModel, Snapshot, StepContext, Tick};
 
 use crate::{
@@ -122,12 +122,7 @@ fn taken_in(input: &CapsuleInput, state: &mut CapsuleState) -> CapsuleInput {
 }
 
 /// The box that holds all that this step can touch, whatever happens in it.
-fn region(
-    config: &CapsuleConfig,
-    body: Body,
-    state: &CapsuleState,
-    dt: f32,
-) -> bevy_rapier3d::parry::bounding_volume::Aabb {
+fn region(config: &CapsuleConfig, body: Body, state: &CapsuleState, dt: f32) -> Aabb {
     let gain = (config.acceleration + config.gravity) * dt + config.jump_speed;
     let reach = (state.velocity.length() + gain) * dt + config.step_height + SKIN + 0.1;
     body.aabb(state.position).loosened(reach.max(0.0))

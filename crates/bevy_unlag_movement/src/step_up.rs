@@ -6,31 +6,35 @@ use crate::{
     CapsuleConfig,
     floor::{HOVER_MAX, find_floor, hover_above},
     part::Parts,
-    planes::upright,
     sweep::{Body, advance},
 };
 
+/// Metres that a climb goes over the edge at least. The capsule stops a skin's width before a
+/// wall; from a standstill one tick's motion would not bring it above the step.
+const MIN_AHEAD: f32 = 0.02;
+
 /// Where the feet are after climbing what stops the level motion `flat`, or none when it is too
-/// high, too steep or leads nowhere. `floor_y` is the height of the floor that it stood on: the
-/// capsule's round end would otherwise climb anything, a bit at a time.
+/// high, too steep or leads nowhere. `wall` is its level normal. `floor_y` is the height of the
+/// floor that the pawn stood on: the capsule's round end would otherwise climb anything, a bit at
+/// a time.
 pub(crate) fn step_up(
     config: &CapsuleConfig,
     parts: &Parts<'_>,
     body: Body,
     feet: Vec3,
     flat: Vec3,
+    wall: Vec3,
     floor_y: f32,
 ) -> Option<Vec3> {
-    let raised = advance(parts, body, feet, Vec3::Y * config.step_height).0;
-    let (mut ahead, hit) = advance(parts, body, raised, flat);
-    if let Some(hit) = hit {
-        let wall = upright(hit.normal);
-        let rest = flat - (ahead - raised);
-        let along = rest - wall * rest.dot(wall).min(0.0);
-        ahead = advance(parts, body, ahead, along).0;
+    let into = -flat.dot(wall);
+    if into <= 0.0 {
+        return None;
     }
-    let progress = (ahead - raised).dot(flat.normalize_or_zero());
-    if progress < 1e-4 {
+    let forward = flat - wall * (MIN_AHEAD - into).max(0.0);
+    let raised = advance(parts, body, feet, Vec3::Y * config.step_height).0;
+    let ahead = advance(parts, body, raised, forward).0;
+    // Mostly blocked up there as well: a wall, not a step.
+    if (raised - ahead).dot(wall) < 0.25 * into.max(MIN_AHEAD) {
         return None;
     }
     let down = raised.y - feet.y + HOVER_MAX;

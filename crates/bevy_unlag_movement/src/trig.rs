@@ -8,7 +8,8 @@ pub(crate) fn sin_cos(units: u16) -> (f32, f32) {
     let rest = units.wrapping_sub(quadrant << 14).cast_signed();
     let x = f64::from(rest) * (core::f64::consts::FRAC_PI_2 / 16_384.0);
     let q = x * x;
-    let sin = x * (1.0 - q / 6.0 * (1.0 - q / 20.0 * (1.0 - q / 42.0 * (1.0 - q / 72.0 * (1.0 - q / 110.0)))));
+    let sin =
+        x * (1.0 - q / 6.0 * (1.0 - q / 20.0 * (1.0 - q / 42.0 * (1.0 - q / 72.0 * (1.0 - q / 110.0)))));
     let cos = 1.0 - q / 2.0 * (1.0 - q / 12.0 * (1.0 - q / 30.0 * (1.0 - q / 56.0 * (1.0 - q / 90.0))));
     let (sin, cos) = (sin as f32, cos as f32);
     match quadrant {

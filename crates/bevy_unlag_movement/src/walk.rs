@@ -93,11 +93,11 @@ pub(crate) fn slide(
             face = hit.normal;
             continue;
         }
-        if let Some(climbed) = step_up(config, parts, body, feet, flat, floor.point.y) {
+        let wall = upright(hit.normal);
+        if let Some(climbed) = step_up(config, parts, body, feet, flat, wall, floor.point.y) {
             feet = climbed;
             break;
         }
-        let wall = upright(hit.normal);
         if wall == Vec3::ZERO {
             // A low ceiling over a ramp.
             state.velocity = Vec3::ZERO;

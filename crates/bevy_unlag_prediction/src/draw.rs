@@ -2,7 +2,7 @@
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    CurrentTick, DrawnPose, LocalControl, MoveInput, MoveModel, PoseSample, StepContext, ViewStamp,
+    CurrentTick, DrawnEye, DrawnPose, LocalControl, MoveInput, MoveModel, PoseSample, StepContext, ViewStamp,
     VisualOffset,
 };
 
@@ -20,12 +20,13 @@ pub(crate) fn draw_own<M: MoveModel>(
     model: Res<M::Config>,
     tick: Res<CurrentTick>,
     fixed: Res<Time<Fixed>>,
+    time: Res<Time>,
     world: StaticSystemParam<M::World>,
-    mut pawns: Query<(Entity, &M::State, &MoveInput<M>, &mut DrawnPose), With<LocalControl>>,
+    mut pawns: Query<(Entity, &M::State, &MoveInput<M>, &mut DrawnPose, &mut DrawnEye), With<LocalControl>>,
 ) {
     let ahead = fixed.overstep().as_secs_f32();
     let mut muted = Vec::new();
-    for (entity, state, input, mut drawn) in &mut pawns {
+    for (entity, state, input, mut drawn, mut eye) in &mut pawns {
         let next = tick.0.offset(1);
         let ctx = StepContext { tick: next, dt: ahead, entity };
         let live =
@@ -33,6 +34,7 @@ pub(crate) fn draw_own<M: MoveModel>(
         muted.clear();
         let pose = PoseSample { position: M::position(&live), ..PoseSample::from(&M::snapshot(&live, next)) };
         *drawn = DrawnPose { pose, stamp: ViewStamp::Present };
+        eye.ease(M::eye(&model, &live).y - pose.position.y, time.delta_secs());
     }
 }
 

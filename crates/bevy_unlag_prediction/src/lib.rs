@@ -26,7 +26,7 @@ use core::marker::PhantomData;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    DrawnPose, LocalControl, MoveInput, MoveModel, MoveSystems, StepEvent, TickPlugin, VisualOffset,
+    DrawnEye, DrawnPose, LocalControl, MoveInput, MoveModel, MoveSystems, StepEvent, TickPlugin, VisualOffset,
     VisualPlugin, VisualSystems,
 };
 
@@ -94,6 +94,7 @@ pub fn autonomous_pawn<M: MoveModel>() -> impl Bundle {
         PredictionStats::default(),
         VisualOffset::default(),
         DrawnPose::default(),
+        DrawnEye::default(),
     )
 }
 
@@ -112,5 +113,5 @@ pub fn authority_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
 /// The components of the pawn that the host of a listen server steers itself.
 #[must_use]
 pub fn host_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
-    (state, LocalControl, MoveInput::<M>(M::Input::default()), DrawnPose::default(), VisualOffset::default())
+    (state, LocalControl, MoveInput::<M>(M::Input::default()), DrawnPose::default(), DrawnEye::default(), VisualOffset::default())
 }

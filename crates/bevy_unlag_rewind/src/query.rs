@@ -1,7 +1,7 @@
 //! The server's question: what would this ray have hit on the shooter's screen?
 
 use bevy::{ecs::system::SystemParam, prelude::*};
-use bevy_unlag_core::{CurrentTick, LimbRig, NetId, PoseSample, Sampler, ViewTime};
+use bevy_unlag_core::{CurrentTick, LimbRig, NetId, PoseSample, Sampler, Tick, ViewTime};
 
 use crate::{
     FrameHistory, HitBoxes, RayHit, RewindLimits, RewindMode, RewindRefusal, StampOverride, WorldTrace,
@@ -75,6 +75,15 @@ impl RewindQuery<'_, '_> {
             None => history.sent.stamp(time)?,
         };
         history.sent.pose(stamp, &self.sampler)
+    }
+
+    /// Whether a pawn was alive in anything that was sent of it in the last `ticks`.
+    #[must_use]
+    pub fn was_alive(&self, pawn: Entity, ticks: i32) -> bool {
+        let recent = |tick: Tick| self.tick.0.since(tick) <= ticks;
+        self.pawns.get(pawn).is_ok_and(|(_, _, history, ..)| {
+            history.sent.iter().rev().take_while(|s| recent(s.tick)).any(|s| s.alive)
+        })
     }
 
     /// The world that stands in the way.

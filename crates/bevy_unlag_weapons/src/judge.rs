@@ -1,6 +1,6 @@
 //! The server's side: every round is judged once.
 
-use bevy::prelude::*;
+use bevy::{math::Vec3Swizzles, prelude::*};
 use bevy_unlag_core::{ExtendedEvent, ExtendedState, LocalControl, MoveModel, NetId, NetRole, StepEvent};
 use bevy_unlag_rewind::{RayHit, RewindQuery, RewindRefusal, RewoundRay};
 
@@ -71,11 +71,13 @@ fn look<M: MoveModel>(
     config: &RifleConfig,
     query: &RewindQuery,
 ) -> Result<Option<RayHit>, ShotRefusal> {
-    if !M::snapshot(body, default()).alive {
+    if !M::snapshot(body, default()).alive && !query.was_alive(shooter, config.trade_ticks) {
         return Err(ShotRefusal::Dead);
     }
     let (own, claimed) = (M::eye(model, body), fire.eye());
-    if own.distance(claimed) > config.eye_tolerance || !query.world().clear(own, claimed) {
+    let off = (claimed - own).abs();
+    let near = off.xz().length() <= config.eye_tolerance && off.y <= config.eye_height_tolerance;
+    if !near || !query.world().clear(own, claimed) {
         return Err(ShotRefusal::Eye);
     }
     let ray = RewoundRay {

@@ -20,10 +20,18 @@ pub struct RifleConfig {
     pub body_damage: f32,
     /// Damage to arms and legs. Default 20.
     pub limb_damage: f32,
-    /// How far the drawn eye may be from the server's own, in metres. Default 0.75: a tick of
-    /// running, a fast stand-up and a correction being eased. Raising it lets a cheat shoot from
-    /// farther off; never through a wall.
+    /// Ticks after its death in which a shooter's rounds still count: they were fired on a screen
+    /// that showed it alive. Default 20, 312 ms at 64 Hz: a round trip of 200 ms and the frames and
+    /// buffers around it. Raising it makes more duels end with two dead; 0 lets the server's order
+    /// of arrival decide, which favours the better link.
+    pub trade_ticks: i32,
+    /// How far the drawn eye may be beside the server's own, in metres. Default 0.75: a tick of
+    /// running and a correction being eased. Raising it lets a cheat shoot from farther off; never
+    /// through a wall.
     pub eye_tolerance: f32,
+    /// How far the drawn eye may be above or below the server's own, in metres. Default 1.25: a
+    /// change of stance being eased, and a tick of falling.
+    pub eye_height_tolerance: f32,
 }
 
 impl Default for RifleConfig {
@@ -34,7 +42,9 @@ impl Default for RifleConfig {
             head_damage: 100.0,
             body_damage: 34.0,
             limb_damage: 20.0,
+            trade_ticks: 20,
             eye_tolerance: 0.75,
+            eye_height_tolerance: 1.25,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    DrawnPose, DrawnViewTime, ExtendedEvent, ExtendedState, LocalControl, MoveInput, MoveModel, StepEvent,
+    DrawnEye, DrawnPose, DrawnViewTime, ExtendedEvent, ExtendedState, LocalControl, MoveInput, MoveModel, StepEvent,
     VisualOffset,
 };
 use bevy_unlag_rewind::{DrawnQuery, RayHit, StampOverride};
@@ -60,27 +60,26 @@ type OwnPawn<M> = (
     &'static mut Trigger,
     &'static Aim,
     &'static DrawnPose,
+    &'static DrawnEye,
     Option<&'static VisualOffset>,
     &'static ExtendedState<<M as MoveModel>::State, RifleState>,
 );
 
 /// What the screen shows along the aim right now.
-fn look<M: MoveModel>(
-    (entity, trigger, aim, drawn, offset, state): (
+fn look(
+    (entity, trigger, aim, drawn, eye, offset): (
         Entity,
         &Trigger,
         &Aim,
         &DrawnPose,
+        &DrawnEye,
         Option<&VisualOffset>,
-        &ExtendedState<M::State, RifleState>,
     ),
-    model: &M::Config,
     config: &RifleConfig,
     time: &DrawnViewTime,
     query: &DrawnQuery,
 ) -> (FireInput, Option<RayHit>) {
-    let height = M::eye(model, &state.body) - M::position(&state.body);
-    let eye = drawn.pose.position + offset.map_or(Vec3::ZERO, |o| o.offset) + height;
+    let eye = drawn.pose.position + offset.map_or(Vec3::ZERO, |o| o.offset) + Vec3::Y * eye.0;
     let mut overrides = [StampOverride::default(); MAX_OVERRIDES];
     let direction = aim.direction();
     let named = time
@@ -93,15 +92,14 @@ fn look<M: MoveModel>(
 
 pub(crate) fn latch<M: MoveModel>(
     mut pawns: Query<OwnPawn<M>, With<LocalControl>>,
-    model: Res<M::Config>,
     config: Res<RifleConfig>,
     time: Res<DrawnViewTime>,
     query: DrawnQuery,
 ) {
-    for (entity, mut trigger, aim, drawn, offset, state) in &mut pawns {
+    for (entity, mut trigger, aim, drawn, eye, offset, _) in &mut pawns {
         if trigger.pulled && trigger.latched.is_none() {
             let seen =
-                look::<M>((entity, &trigger, aim, drawn, offset, state), &model, &config, &time, &query);
+                look((entity, &trigger, aim, drawn, eye, offset), &config, &time, &query);
             trigger.latched = Some(seen);
         }
     }
@@ -109,12 +107,11 @@ pub(crate) fn latch<M: MoveModel>(
 
 pub(crate) fn arm<M: MoveModel>(
     mut pawns: Query<(OwnPawn<M>, &mut MoveInput<Armed<M>>), With<LocalControl>>,
-    model: Res<M::Config>,
     config: Res<RifleConfig>,
     time: Res<DrawnViewTime>,
     query: DrawnQuery,
 ) {
-    for ((entity, mut trigger, aim, drawn, offset, state), mut input) in &mut pawns {
+    for ((entity, mut trigger, aim, drawn, eye, offset, state), mut input) in &mut pawns {
         input.0.extension = None;
         trigger.asked = None;
         if !state.extension.ready() {
@@ -127,7 +124,7 @@ pub(crate) fn arm<M: MoveModel>(
         }
         let seen = match trigger.latched.take() {
             Some(seen) => seen,
-            None => look::<M>((entity, &trigger, aim, drawn, offset, state), &model, &config, &time, &query),
+            None => look((entity, &trigger, aim, drawn, eye, offset), &config, &time, &query),
         };
         trigger.pulled = false;
         trigger.asked = Some(seen);

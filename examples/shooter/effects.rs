@@ -1,0 +1,233 @@
+//! What rounds look like: trails, puffs where they end, and the mark that says "hit".
+
+use bevy::{light::NotShadowCaster, prelude::*};
+use bevy_unlag::prelude::*;
+
+use crate::view::PlayerCamera;
+
+/// How long a trail is seen, in seconds.
+const TRAIL_LIFE: f32 = 0.12;
+/// How long a puff is seen, in seconds.
+const PUFF_LIFE: f32 = 0.25;
+/// How long a hit mark is seen, in seconds.
+const MARK_LIFE: f32 = 0.15;
+/// Half the thickness of a trail, in metres.
+const TRAIL_HALF: f32 = 0.012;
+/// From how many materials of falling opacity a fade is made.
+const FADE_STEPS: usize = 8;
+/// Where the own trail begins, as the camera sees it: at the gun, not between the eyes.
+const MUZZLE: Vec3 = Vec3::new(0.20, -0.17, -0.85);
+
+/// Shows rounds: the own ones at once, the others' as their trails arrive.
+pub struct EffectsPlugin;
+
+impl Plugin for EffectsPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<HitMark>()
+            .add_systems(Startup, (make_looks, spawn_mark))
+            .add_systems(Update, (fade, show_own, show_others, mark_hits, show_mark).chain());
+    }
+}
+
+/// The looks of rounds. A fade walks along a list, so that no material is made for a round.
+#[derive(Resource)]
+struct Looks {
+    trail: Handle<Mesh>,
+    puff: Handle<Mesh>,
+    own: [Handle<StandardMaterial>; FADE_STEPS],
+    others: [Handle<StandardMaterial>; FADE_STEPS],
+    dust: [Handle<StandardMaterial>; FADE_STEPS],
+}
+
+#[derive(Clone, Copy)]
+enum Look {
+    Own,
+    Others,
+    Dust,
+}
+
+impl Looks {
+    fn steps(&self, look: Look) -> &[Handle<StandardMaterial>; FADE_STEPS] {
+        match look {
+            Look::Own => &self.own,
+            Look::Others => &self.others,
+            Look::Dust => &self.dust,
+        }
+    }
+}
+
+/// Something that is seen for a moment.
+#[derive(Component)]
+struct Fading {
+    age: f32,
+    life: f32,
+    look: Look,
+    /// How much it grows in a second, as a scale.
+    growth: f32,
+}
+
+fn make_looks(
+    mut commands: Commands,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    let mut fading = |colour: Color| {
+        core::array::from_fn(|step| {
+            materials.add(StandardMaterial {
+                base_color: colour.with_alpha(1.0 - step as f32 / FADE_STEPS as f32),
+                alpha_mode: AlphaMode::Blend,
+                unlit: true,
+                ..default()
+            })
+        })
+    };
+    let (own, others) = (fading(Color::srgb(1.0, 0.93, 0.55)), fading(Color::srgb(1.0, 0.55, 0.25)));
+    let dust = fading(Color::srgb(0.85, 0.83, 0.78));
+    commands.insert_resource(Looks {
+        trail: meshes.add(Cuboid::from_length(1.0)),
+        puff: meshes.add(Sphere::new(1.0)),
+        own,
+        others,
+        dust,
+    });
+}
+
+fn fade(
+    time: Res<Time>,
+    looks: Res<Looks>,
+    mut shown: Query<(Entity, &mut Fading, &mut Transform, &mut MeshMaterial3d<StandardMaterial>)>,
+    mut commands: Commands,
+) {
+    let seconds = time.delta_secs();
+    for (entity, mut fading, mut transform, mut material) in &mut shown {
+        fading.age += seconds;
+        let step = (fading.age / fading.life * FADE_STEPS as f32) as usize;
+        let Some(wanted) = looks.steps(fading.look).get(step) else {
+            commands.entity(entity).despawn();
+            continue;
+        };
+        if material.0 != *wanted {
+            material.0 = wanted.clone();
+        }
+        transform.scale += fading.growth * seconds;
+    }
+}
+
+fn spawn_round(commands: &mut Commands, looks: &Looks, look: Look, from: Vec3, to: Vec3) {
+    let way = to - from;
+    if let Ok(direction) = Dir3::new(way) {
+        let thick = 2.0 * TRAIL_HALF;
+        commands.spawn((
+            Fading { age: 0.0, life: TRAIL_LIFE, look, growth: 0.0 },
+            Mesh3d(looks.trail.clone()),
+            MeshMaterial3d(looks.steps(look)[0].clone()),
+            Transform::from_translation(from + way / 2.0)
+                .looking_to(direction, Vec3::Y)
+                .with_scale(Vec3::new(thick, thick, way.length())),
+            NotShadowCaster,
+        ));
+    }
+    commands.spawn((
+        Fading { age: 0.0, life: PUFF_LIFE, look: Look::Dust, growth: 0.4 },
+        Mesh3d(looks.puff.clone()),
+        MeshMaterial3d(looks.dust[0].clone()),
+        Transform::from_translation(to).with_scale(Vec3::splat(0.03)),
+        NotShadowCaster,
+    ));
+}
+
+fn show_own(
+    mut fired: MessageReader<ShotFired>,
+    looks: Res<Looks>,
+    cameras: Query<&Transform, With<PlayerCamera>>,
+    mut commands: Commands,
+) {
+    for shot in fired.read() {
+        let from = cameras.single().map_or(shot.from, |eye| eye.transform_point(MUZZLE));
+        spawn_round(&mut commands, &looks, Look::Own, from, shot.to);
+    }
+}
+
+fn show_others(
+    mut tracers: MessageReader<Tracer>,
+    looks: Res<Looks>,
+    own: Query<&NetId, With<LocalControl>>,
+    mut commands: Commands,
+) {
+    for tracer in tracers.read() {
+        // A host hears of its own rounds, too, and has shown them.
+        if !own.iter().any(|id| *id == tracer.shooter) {
+            spawn_round(&mut commands, &looks, Look::Others, tracer.from, tracer.to);
+        }
+    }
+}
+
+/// The mark around the crosshair: until when, and in which colour.
+#[derive(Resource, Default)]
+struct HitMark {
+    until: f32,
+    colour: Color,
+}
+
+/// One of the four strokes of the mark.
+#[derive(Component)]
+struct Stroke;
+
+fn spawn_mark(mut commands: Commands) {
+    let stroke = |x: f32, y: f32| {
+        (
+            Stroke,
+            Pickable::IGNORE,
+            Node {
+                position_type: PositionType::Absolute,
+                width: px(11),
+                height: px(2),
+                left: px(x - 5.5),
+                top: px(y - 1.0),
+                ..default()
+            },
+            UiTransform::from_rotation(Rot2::degrees(45.0 * (x * y).signum())),
+            BackgroundColor(Color::NONE),
+        )
+    };
+    commands.spawn((
+        Pickable::IGNORE,
+        Node {
+            position_type: PositionType::Absolute,
+            left: percent(50),
+            top: percent(50),
+            width: px(0),
+            height: px(0),
+            ..default()
+        },
+        children![stroke(10.0, 10.0), stroke(-10.0, 10.0), stroke(10.0, -10.0), stroke(-10.0, -10.0)],
+    ));
+}
+
+/// Faint for what the screen showed, at once; full when the server agrees.
+fn mark_hits(
+    time: Res<Time>,
+    mut fired: MessageReader<ShotFired>,
+    mut verdicts: MessageReader<ShotVerdict>,
+    mut mark: ResMut<HitMark>,
+) {
+    let until = time.elapsed_secs() + MARK_LIFE;
+    if fired.read().filter(|shot| shot.drawn.is_some()).count() > 0 {
+        *mark = HitMark { until, colour: Color::srgba(1.0, 1.0, 1.0, 0.35) };
+    }
+    for verdict in verdicts.read() {
+        let colour = match verdict.result {
+            ShotResult::Hit { group: HitGroup::Head, .. } => Color::srgb(1.0, 0.18, 0.12),
+            ShotResult::Hit { .. } => Color::WHITE,
+            ShotResult::Miss | ShotResult::Refused(_) => continue,
+        };
+        *mark = HitMark { until, colour };
+    }
+}
+
+fn show_mark(time: Res<Time>, mark: Res<HitMark>, mut strokes: Query<&mut BackgroundColor, With<Stroke>>) {
+    let shown = time.elapsed_secs() < mark.until;
+    for mut stroke in &mut strokes {
+        stroke.set_if_neq(BackgroundColor(if shown { mark.colour } else { Color::NONE }));
+    }
+}

@@ -1,0 +1,189 @@
+//! What a player always sees: crosshair, health, who leads.
+
+use core::{fmt::Write, time::Duration};
+
+use bevy::{prelude::*, time::common_conditions::on_real_timer};
+use bevy_unlag::prelude::*;
+use unlag_examples::rules::{FULL_HEALTH, Vitals};
+
+/// The colour of what is read.
+pub const TEXT: Color = Color::srgb(0.93, 0.94, 0.96);
+/// The background of what is read over the picture.
+pub const SHADE: Color = Color::srgba(0.04, 0.05, 0.07, 0.84);
+/// How often texts change at most.
+pub const TEXT_INTERVAL: Duration = Duration::from_millis(100);
+/// Wide enough to read from the corner of an eye, in pixels.
+const HEALTH_WIDTH: f32 = 220.0;
+
+/// Text in the size that everything on the screen is made with. Bevy's built-in font knows ASCII
+/// only.
+pub fn label(text: impl Into<String>, size: f32, colour: Color) -> impl Bundle {
+    (Text::new(text), TextFont::from_font_size(size), TextColor(colour), TextLayout::no_wrap())
+}
+
+/// Crosshair, health, scores, and word of a death.
+pub struct HudPlugin;
+
+impl Plugin for HudPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_systems(Startup, spawn)
+            .add_systems(Update, (show_health, show_death, show_scores).run_if(on_real_timer(TEXT_INTERVAL)));
+    }
+}
+
+#[derive(Component)]
+struct HealthBar;
+
+#[derive(Component)]
+struct HealthText;
+
+#[derive(Component)]
+struct DeathText;
+
+#[derive(Component)]
+struct Scores;
+
+fn spawn(mut commands: Commands) {
+    let stroke = |x: f32, y: f32, width: f32, height: f32| {
+        (
+            Pickable::IGNORE,
+            Node {
+                position_type: PositionType::Absolute,
+                left: px(x),
+                top: px(y),
+                width: px(width),
+                height: px(height),
+                ..default()
+            },
+            BackgroundColor(Color::srgba(0.75, 1.0, 0.75, 0.9)),
+        )
+    };
+    commands.spawn((
+        Pickable::IGNORE,
+        Node {
+            position_type: PositionType::Absolute,
+            left: percent(50),
+            top: percent(50),
+            width: px(0),
+            height: px(0),
+            ..default()
+        },
+        children![
+            stroke(-1.0, -1.0, 2.0, 2.0),
+            stroke(-12.0, -1.0, 7.0, 2.0),
+            stroke(5.0, -1.0, 7.0, 2.0),
+            stroke(-1.0, -12.0, 2.0, 7.0),
+            stroke(-1.0, 5.0, 2.0, 7.0),
+        ],
+    ));
+    commands.spawn((
+        DeathText,
+        Visibility::Hidden,
+        Pickable::IGNORE,
+        Node {
+            position_type: PositionType::Absolute,
+            top: percent(36),
+            width: percent(100),
+            justify_content: JustifyContent::Center,
+            ..default()
+        },
+        children![(
+            label("You were hit - respawning", 26.0, Color::srgb(1.0, 0.85, 0.80)),
+            TextShadow::default(),
+            Pickable::IGNORE
+        )],
+    ));
+    // Beside the panel, so that neither hides the other in a small window.
+    commands.spawn((
+        Pickable::IGNORE,
+        Node {
+            position_type: PositionType::Absolute,
+            left: px(324),
+            bottom: px(12),
+            padding: UiRect::all(px(8)),
+            border_radius: BorderRadius::all(px(6)),
+            flex_direction: FlexDirection::Column,
+            row_gap: px(5),
+            ..default()
+        },
+        BackgroundColor(SHADE),
+        children![
+            (HealthText, label("Health", 14.0, TEXT), Pickable::IGNORE),
+            (
+                Pickable::IGNORE,
+                Node { width: px(HEALTH_WIDTH), height: px(10), ..default() },
+                BackgroundColor(Color::srgba(1.0, 1.0, 1.0, 0.15)),
+                children![(
+                    HealthBar,
+                    Pickable::IGNORE,
+                    Node { width: percent(0), height: percent(100), ..default() },
+                    BackgroundColor(Color::NONE),
+                )],
+            ),
+        ],
+    ));
+    commands.spawn((
+        Pickable::IGNORE,
+        Node {
+            position_type: PositionType::Absolute,
+            right: px(12),
+            top: px(12),
+            padding: UiRect::all(px(8)),
+            border_radius: BorderRadius::all(px(6)),
+            ..default()
+        },
+        BackgroundColor(SHADE),
+        children![(Scores, label("", 14.0, TEXT), Pickable::IGNORE)],
+    ));
+}
+
+fn show_health(
+    own: Query<&Vitals, With<LocalControl>>,
+    mut bars: Query<(&mut Node, &mut BackgroundColor), With<HealthBar>>,
+    mut texts: Query<&mut Text, With<HealthText>>,
+) {
+    let vitals = own.single().ok();
+    let part = vitals.map_or(0.0, |vitals| (vitals.health / FULL_HEALTH).clamp(0.0, 1.0));
+    for (mut node, mut colour) in &mut bars {
+        let width = percent(part * 100.0);
+        if node.width != width {
+            node.width = width;
+        }
+        colour.set_if_neq(BackgroundColor(Color::hsl(120.0 * part, 0.75, 0.48)));
+    }
+    let line = vitals.map_or_else(
+        || "Waiting for the server".to_owned(),
+        |Vitals { health, kills, deaths }| format!("Health {health:.0}   Kills {kills}   Deaths {deaths}"),
+    );
+    for mut text in &mut texts {
+        text.set_if_neq(Text(line.clone()));
+    }
+}
+
+fn show_death(
+    own: Query<(&DrawnPose, &Vitals), With<LocalControl>>,
+    mut texts: Query<&mut Visibility, With<DeathText>>,
+) {
+    // A pawn that was never seen alive is joining, not dead.
+    let dead = own.iter().any(|(drawn, vitals)| !drawn.pose.alive && vitals.deaths > 0);
+    for mut visibility in &mut texts {
+        visibility.set_if_neq(if dead { Visibility::Inherited } else { Visibility::Hidden });
+    }
+}
+
+fn show_scores(
+    players: Query<(&NetId, &Vitals, Has<LocalControl>)>,
+    mut texts: Query<&mut Text, With<Scores>>,
+) {
+    let mut all: Vec<_> = players.iter().collect();
+    all.sort_by_key(|(id, vitals, _)| (core::cmp::Reverse(vitals.kills), vitals.deaths, id.0));
+    let mut board = String::from("Player   Kills  Deaths");
+    for (id, vitals, own) in all {
+        let name = if own { "You".to_owned() } else { format!("#{}", id.0) };
+        // Writing to a string cannot fail.
+        let _ = write!(board, "\n{name:<8} {:>5} {:>7}", vitals.kills, vitals.deaths);
+    }
+    for mut text in &mut texts {
+        text.set_if_neq(Text(board.clone()));
+    }
+}

@@ -1,0 +1,242 @@
+//! The simulated link's conditions: sliders, and buttons for the presets.
+
+use core::time::Duration;
+
+use bevy::{
+    picking::hover::Hovered,
+    prelude::*,
+    ui_widgets::{
+        Activate, Button, Slider, SliderPrecision, SliderRange, SliderThumb, SliderValue, TrackClick,
+        ValueChange,
+    },
+};
+use bevy_unlag::prelude::*;
+use lightyear::prelude::Client;
+
+use super::{DIM, FONT, HEADING, line};
+use crate::hud::{TEXT, label};
+
+/// The presets that have a button.
+const OFFERED: [&str; 9] = [
+    "Perfect",
+    "LAN",
+    "Good broadband",
+    "Average (UE)",
+    "Bad (UE)",
+    "WiFi congested",
+    "Bursty",
+    "GNS terrible",
+    "Torture A",
+];
+const BUTTON: Color = Color::srgb(0.17, 0.20, 0.25);
+const BUTTON_HOVERED: Color = Color::srgb(0.27, 0.33, 0.42);
+const BUTTON_ACTIVE: Color = Color::srgb(0.10, 0.40, 0.62);
+/// The thumb's width and height, in pixels.
+const THUMB: f32 = 14.0;
+
+/// Turns what is done to the controls into conditions of the link, and shows those.
+pub struct LinkControlsPlugin;
+
+impl Plugin for LinkControlsPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_observer(turn_knob)
+            .add_observer(choose_preset)
+            .add_systems(Update, (show_link, colour_buttons));
+    }
+}
+
+/// A condition of the link that has a slider. Also marks the slider's thumb and its value's text.
+#[derive(Component, Clone, Copy)]
+enum Knob {
+    Latency,
+    Jitter,
+    Loss,
+}
+
+impl Knob {
+    /// Its name, its largest value and how many decimals it has.
+    fn scale(self) -> (&'static str, f32, i32) {
+        match self {
+            Self::Latency => ("Latency, one way", 500.0, 0),
+            Self::Jitter => ("Jitter, +/-", 150.0, 0),
+            Self::Loss => ("Loss", 30.0, 1),
+        }
+    }
+
+    fn get(self, link: &LinkConditions) -> f32 {
+        match self {
+            Self::Latency => link.latency.as_secs_f32() * 1e3,
+            Self::Jitter => link.jitter.as_secs_f32() * 1e3,
+            Self::Loss => link.loss * 100.0,
+        }
+    }
+
+    fn set(self, link: &mut LinkConditions, value: f32) {
+        let milliseconds = Duration::from_millis(value.max(0.0).round() as u64);
+        match self {
+            Self::Latency => link.latency = milliseconds,
+            Self::Jitter => link.jitter = milliseconds,
+            Self::Loss => link.loss = value / 100.0,
+        }
+    }
+
+    fn text(self, link: &LinkConditions) -> String {
+        let value = self.get(link);
+        if matches!(self, Self::Loss) { format!("{value:.1} %") } else { format!("{value:.0} ms") }
+    }
+}
+
+#[derive(Component)]
+struct KnobText(Knob);
+
+#[derive(Component)]
+struct KnobThumb(Knob);
+
+#[derive(Component)]
+struct PresetButton(&'static LinkPreset);
+
+/// What is seen only with a simulated link (`true`), or only without one.
+#[derive(Component)]
+pub struct IfLink(pub bool);
+
+/// Three sliders and a button for every preset on offer.
+pub fn spawn_controls(link: &mut ChildSpawnerCommands) {
+    for knob in [Knob::Latency, Knob::Jitter, Knob::Loss] {
+        let value = (KnobText(knob), label("", FONT, TEXT));
+        link.spawn((line(16.0), children![label(knob.scale().0, FONT, DIM), value]));
+        link.spawn(slider(knob));
+    }
+    let wrapped = Node { flex_wrap: FlexWrap::Wrap, row_gap: px(4), column_gap: px(4), ..default() };
+    link.spawn(wrapped).with_children(|buttons| {
+        for preset in OFFERED.into_iter().filter_map(LinkPreset::named) {
+            let (padding, border_radius) = (UiRect::horizontal(px(6)), BorderRadius::all(px(4)));
+            buttons.spawn((
+                PresetButton(preset),
+                Button,
+                Hovered::default(),
+                Node { padding, border_radius, ..line(22.0) },
+                BackgroundColor(BUTTON),
+                children![label(preset.name, FONT, TEXT)],
+            ));
+        }
+    });
+}
+
+fn slider(knob: Knob) -> impl Bundle {
+    let (_, largest, decimals) = knob.scale();
+    let rail =
+        Node { height: px(6), width: percent(100), border_radius: BorderRadius::all(px(3)), ..default() };
+    // Short by the thumb's width, so that the thumb's place is a plain percentage of it.
+    let travel = Node {
+        position_type: PositionType::Absolute,
+        left: px(0),
+        right: px(THUMB),
+        top: px(0),
+        bottom: px(0),
+        ..default()
+    };
+    let thumb = Node {
+        position_type: PositionType::Absolute,
+        top: px(3),
+        width: px(THUMB),
+        height: px(THUMB),
+        border_radius: BorderRadius::MAX,
+        ..default()
+    };
+    (
+        knob,
+        Slider { track_click: TrackClick::Snap, ..default() },
+        SliderRange::new(0.0, largest),
+        SliderPrecision(decimals),
+        Node { margin: UiRect::bottom(px(4)), ..line(20.0) },
+        children![
+            (rail, BackgroundColor(Color::srgb(0.30, 0.34, 0.40))),
+            (travel, children![(KnobThumb(knob), SliderThumb, thumb, BackgroundColor(HEADING))]),
+        ],
+    )
+}
+
+/// The slider takes the value on at once, because a drag that follows a snap starts from it.
+fn turn_knob(
+    change: On<ValueChange<f32>>,
+    knobs: Query<(&Knob, &SliderValue)>,
+    mut links: Query<&mut NetSim, With<Client>>,
+    mut commands: Commands,
+) {
+    let Ok((knob, old)) = knobs.get(change.source) else { return };
+    if old.0 == change.value {
+        return;
+    }
+    commands.entity(change.source).insert(SliderValue(change.value));
+    for mut sim in &mut links {
+        knob.set(&mut sim.up, change.value);
+        knob.set(&mut sim.down, change.value);
+        log_link(&sim.up);
+    }
+}
+
+fn choose_preset(
+    pressed: On<Activate>,
+    buttons: Query<&PresetButton>,
+    mut links: Query<&mut NetSim, With<Client>>,
+) {
+    let Ok(PresetButton(preset)) = buttons.get(pressed.entity) else { return };
+    for mut sim in &mut links {
+        sim.set(preset.conditions());
+        log_link(&sim.up);
+    }
+}
+
+fn log_link(link: &LinkConditions) {
+    let [latency, jitter, loss] = [Knob::Latency, Knob::Jitter, Knob::Loss].map(|knob| knob.get(link));
+    info!(target: "shooter", "link set: latency {latency:.0} ms jitter {jitter:.0} ms loss {loss:.1} %");
+}
+
+/// The link says what the sliders show, whoever set it.
+fn show_link(
+    links: Query<&NetSim, With<Client>>,
+    mut knobs: Query<(Entity, &Knob, &SliderValue, &SliderRange)>,
+    mut thumbs: Query<(&KnobThumb, &mut Node), Without<IfLink>>,
+    mut texts: Query<(&KnobText, &mut Text)>,
+    mut parts: Query<(&IfLink, &mut Node)>,
+    mut commands: Commands,
+) {
+    let link = links.iter().next();
+    for (IfLink(with), mut node) in &mut parts {
+        let wanted = if *with == link.is_some() { Display::Flex } else { Display::None };
+        if node.display != wanted {
+            node.display = wanted;
+        }
+    }
+    let Some(NetSim { up: link, .. }) = link else { return };
+    for (entity, knob, value, range) in &mut knobs {
+        let wanted = range.clamp(knob.get(link));
+        if (value.0 - wanted).abs() > 0.05 {
+            commands.entity(entity).insert(SliderValue(wanted));
+        }
+    }
+    for (KnobThumb(knob), mut node) in &mut thumbs {
+        let left = percent((knob.get(link) / knob.scale().1).clamp(0.0, 1.0) * 100.0);
+        if node.left != left {
+            node.left = left;
+        }
+    }
+    for (KnobText(knob), mut text) in &mut texts {
+        text.set_if_neq(Text(knob.text(link)));
+    }
+}
+
+fn colour_buttons(
+    links: Query<&NetSim, With<Client>>,
+    mut buttons: Query<(&PresetButton, &Hovered, &mut BackgroundColor)>,
+) {
+    let link = links.iter().next().map(|sim| sim.up);
+    for (PresetButton(preset), hovered, mut colour) in &mut buttons {
+        let wanted = match (link == Some(preset.conditions()), hovered.get()) {
+            (true, _) => BUTTON_ACTIVE,
+            (false, true) => BUTTON_HOVERED,
+            (false, false) => BUTTON,
+        };
+        colour.set_if_neq(BackgroundColor(wanted));
+    }
+}

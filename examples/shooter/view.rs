@@ -1,0 +1,199 @@
+//! The picture: the arena, everyone else's body, and what the player's eyes see.
+
+mod body;
+
+use bevy::{
+    asset::RenderAssetUsages,
+    core_pipeline::tonemapping::Tonemapping,
+    light::{CascadeShadowConfigBuilder, NotShadowCaster},
+    mesh::{Indices, PrimitiveTopology},
+    prelude::*,
+    transform::TransformSystems,
+};
+use bevy_unlag::{
+    core::{VisualSystems, units_to_angle},
+    prelude::*,
+};
+use unlag_examples::arena::{ArenaPart, Surface};
+
+use body::BodyPlugin;
+
+/// How fast the eye follows a crouch, in 1/s: nine tenths of the way in 0.1 s.
+const CROUCH_RATE: f32 = 23.0;
+/// How fast the gun settles after a round, in 1/s.
+const KICK_RATE: f32 = 14.0;
+
+/// Draws the arena, the others' bodies and the own gun, and moves the camera.
+pub struct ViewPlugin;
+
+impl Plugin for ViewPlugin {
+    fn build(&self, app: &mut App) {
+        app.insert_resource(GlobalAmbientLight { brightness: 450.0, ..default() })
+            .add_plugins(BodyPlugin)
+            .add_systems(Startup, spawn_scene)
+            .add_systems(Update, (paint_arena, kick_gun))
+            .add_systems(
+                PostUpdate,
+                place_camera.after(VisualSystems::Draw).before(TransformSystems::Propagate),
+            );
+    }
+}
+
+/// The player's eyes.
+#[derive(Component, Default)]
+pub struct PlayerCamera {
+    /// The height of the eye above the feet that is shown; it lags behind a crouch.
+    height: Option<f32>,
+}
+
+/// The own gun; it kicks.
+#[derive(Component, Default)]
+struct Gun {
+    kick: f32,
+}
+
+/// Where the gun rests, as the camera sees it.
+const GUN_REST: Vec3 = Vec3::new(0.20, -0.19, -0.42);
+
+fn spawn_scene(
+    mut commands: Commands,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    commands.spawn((
+        DirectionalLight { illuminance: 6_500.0, shadow_maps_enabled: true, ..default() },
+        CascadeShadowConfigBuilder {
+            num_cascades: 2,
+            first_cascade_far_bound: 12.0,
+            maximum_distance: 60.0,
+            ..default()
+        }
+        .build(),
+        Transform::from_xyz(9.0, 20.0, 12.0).looking_at(Vec3::ZERO, Vec3::Y),
+    ));
+    let metal = materials.add(StandardMaterial {
+        base_color: Color::srgb(0.16, 0.17, 0.19),
+        perceptual_roughness: 0.6,
+        ..default()
+    });
+    let barrel = meshes.add(Cuboid::new(0.035, 0.04, 0.42));
+    let stock = meshes.add(Cuboid::new(0.06, 0.10, 0.24));
+    commands.spawn((
+        PlayerCamera::default(),
+        Camera3d::default(),
+        // The other curves would need the `tonemapping_luts` feature.
+        Tonemapping::AcesFitted,
+        Projection::from(PerspectiveProjection { fov: 75.0_f32.to_radians(), near: 0.05, ..default() }),
+        // Until there is a pawn the whole arena is in view.
+        Transform::from_xyz(0.0, 15.0, 25.0).looking_at(Vec3::ZERO, Vec3::Y),
+        children![(
+            Gun::default(),
+            Transform::from_translation(GUN_REST),
+            Visibility::Hidden,
+            children![
+                (
+                    Mesh3d(barrel),
+                    MeshMaterial3d(metal.clone()),
+                    Transform::from_xyz(0.0, 0.02, -0.2),
+                    NotShadowCaster
+                ),
+                (
+                    Mesh3d(stock),
+                    MeshMaterial3d(metal),
+                    Transform::from_xyz(0.0, -0.02, 0.05),
+                    NotShadowCaster
+                ),
+            ],
+        )],
+    ));
+}
+
+fn paint_arena(
+    parts: Query<(Entity, &ArenaPart), Added<ArenaPart>>,
+    mut commands: Commands,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    for (entity, ArenaPart(part)) in &parts {
+        let (mesh, colour) = match part.surface {
+            // On a plain floor nobody sees how fast they go.
+            Surface::Floor => (checker(part.half, 2.0), Color::srgb(0.50, 0.52, 0.50)),
+            Surface::Wall => (Cuboid::from_size(part.half * 2.0).into(), Color::srgb(0.46, 0.51, 0.58)),
+            Surface::Steps => (Cuboid::from_size(part.half * 2.0).into(), Color::srgb(0.66, 0.60, 0.48)),
+            Surface::Cover => (Cuboid::from_size(part.half * 2.0).into(), Color::srgb(0.58, 0.38, 0.28)),
+        };
+        let material = StandardMaterial {
+            base_color: colour,
+            perceptual_roughness: 0.95,
+            reflectance: 0.2,
+            ..default()
+        };
+        commands.entity(entity).insert((Mesh3d(meshes.add(mesh)), MeshMaterial3d(materials.add(material))));
+    }
+}
+
+/// The top of a box in light and dark tiles. Geometry, not a texture: without mipmaps a texture
+/// shimmers in the distance.
+fn checker(half: Vec3, tile: f32) -> Mesh {
+    let (columns, rows) = ((half.x * 2.0 / tile).ceil() as u32, (half.z * 2.0 / tile).ceil() as u32);
+    let (mut positions, mut colours, mut indices) = (Vec::new(), Vec::new(), Vec::new());
+    for (column, row) in (0..columns).flat_map(|column| (0..rows).map(move |row| (column, row))) {
+        let at = |c: u32, r: u32| {
+            let (x, z) = ((c as f32 * tile - half.x).min(half.x), (r as f32 * tile - half.z).min(half.z));
+            [x, half.y, z]
+        };
+        let first = positions.len() as u32;
+        positions.extend([
+            at(column, row),
+            at(column, row + 1),
+            at(column + 1, row + 1),
+            at(column + 1, row),
+        ]);
+        let shade = if (column + row) % 2 == 0 { 1.0 } else { 0.72 };
+        colours.extend([[shade, shade, shade, 1.0]; 4]);
+        indices.extend([0, 1, 2, 0, 2, 3].map(|corner| first + corner));
+    }
+    let normals = vec![[0.0, 1.0, 0.0]; positions.len()];
+    Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
+        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colours)
+        .with_inserted_indices(Indices::U32(indices))
+}
+
+fn place_camera(
+    time: Res<Time>,
+    config: Res<CapsuleConfig>,
+    own: Query<(&DrawnPose, Option<&VisualOffset>, &SoldierState, &InputGather), With<LocalControl>>,
+    mut cameras: Query<(&mut Transform, &mut PlayerCamera)>,
+) {
+    let (Ok((drawn, offset, state, gather)), Ok((mut transform, mut camera))) =
+        (own.single(), cameras.single_mut())
+    else {
+        return;
+    };
+    let eye = (CapsuleModel::eye(&config, &state.body) - CapsuleModel::position(&state.body)).y;
+    let lag = camera.height.map_or(0.0, |shown| shown - eye) * (-CROUCH_RATE * time.delta_secs()).exp();
+    camera.height = Some(eye + lag);
+    let feet = drawn.pose.position + offset.map_or(Vec3::ZERO, |offset| offset.offset);
+    let look = gather.current();
+    let (yaw, pitch) = (units_to_angle(look.yaw), units_to_angle(look.pitch.cast_unsigned()));
+    transform.translation = feet + Vec3::Y * (eye + lag);
+    transform.rotation = Quat::from_euler(EulerRot::YXZ, yaw, pitch, 0.0);
+}
+
+fn kick_gun(
+    time: Res<Time>,
+    mut fired: MessageReader<ShotFired>,
+    own: Query<&DrawnPose, With<LocalControl>>,
+    mut guns: Query<(&mut Gun, &mut Transform, &mut Visibility)>,
+) {
+    let shots = fired.read().count();
+    let alive = own.iter().any(|drawn| drawn.pose.alive);
+    for (mut gun, mut transform, mut visibility) in &mut guns {
+        gun.kick = if shots > 0 { 1.0 } else { gun.kick * (-KICK_RATE * time.delta_secs()).exp() };
+        transform.translation = GUN_REST + Vec3::new(0.0, 0.008, 0.05) * gun.kick;
+        transform.rotation = Quat::from_rotation_x(0.09 * gun.kick);
+        visibility.set_if_neq(if alive { Visibility::Inherited } else { Visibility::Hidden });
+    }
+}
