@@ -77,7 +77,7 @@ impl ShotLedger {
                 self.agreed += u64::from(open.drawn == Some((target, group)));
             }
             ShotResult::Refused(why) => {
-                eprintln!("round {} was refused: {why:?}", verdict.shot);
+                debug!("round {} was refused: {why:?}", verdict.shot);
                 self.refused += 1;
             }
             ShotResult::Miss => {}

@@ -115,17 +115,25 @@ fn take_damage(
 
 fn respawn(
     tick: Res<CurrentTick>,
-    mut dead: Query<(Entity, &Dead, &NetId, &mut Vitals, &mut SoldierState)>,
+    mut players: Query<(Entity, Option<&Dead>, &mut Vitals, &mut SoldierState)>,
     mut commands: Commands,
 ) {
-    for (entity, since, id, mut vitals, mut state) in &mut dead {
-        if tick.0.since(since.since) < RESPAWN_TICKS {
+    let due = |dead: &Dead| tick.0.since(dead.since) >= RESPAWN_TICKS;
+    let mut taken: Vec<Vec3> =
+        players.iter().filter(|p| p.3.body.alive).map(|p| p.3.body.position).collect();
+    for (entity, dead, mut vitals, mut state) in &mut players {
+        if !dead.is_some_and(due) {
             continue;
         }
+        // As far from everyone as there is.
+        let nearest = |place: Vec3| taken.iter().map(|t| t.distance_squared(place)).fold(f32::MAX, f32::min);
+        let Some(place) = arena::SPAWNS.into_iter().max_by(|a, b| nearest(*a).total_cmp(&nearest(*b))) else {
+            continue;
+        };
+        taken.push(place);
         vitals.health = FULL_HEALTH;
-        let place = usize::from(id.0) * 3 + usize::from(vitals.deaths);
         state.body.alive = true;
-        state.body.teleport_to(arena::SPAWNS[place % arena::SPAWNS.len()]);
+        state.body.teleport_to(place);
         commands.entity(entity).remove::<Dead>();
     }
 }

@@ -64,7 +64,9 @@ impl UnitRay {
                 continue;
             }
             let Some((group, distance)) = self.pawn(&pose, boxes, rig) else { continue };
-            if best.is_none_or(|b| distance < b.distance) {
+            // Two pawns in one place, an eye within both: the name decides, not the order in which
+            // an app happens to keep them.
+            if best.is_none_or(|b| (distance, target) < (b.distance, b.target)) {
                 let point = self.origin + self.direction * distance;
                 best = Some(RayHit { entity, target, group, distance, point });
             }
