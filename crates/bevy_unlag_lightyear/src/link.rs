@@ -5,10 +5,10 @@ use core::time::Duration;
 use bevy::{prelude::*, time::TimeSystems};
 use lightyear::{
     link::Link,
-    prelude::{PingConfig, PingManager},
+    prelude::{PingConfig, PingManager, Transport},
 };
 use lightyear_sync::ping::plugin::PingSystems;
-use lightyear_transport::plugin::PacketAcked;
+use lightyear_transport::{packet::nack::PacketNackSettings, plugin::PacketAcked};
 
 /// How fast this app's [`Time<Virtual>`] runs, 1 being real time. lightyear writes that speed
 /// every frame to steer a client's clock; the suite needs no such steering, and honest clocks
@@ -36,6 +36,7 @@ pub(crate) fn quiet_pings() -> PingManager {
 pub(crate) fn plugin(app: &mut App) {
     app.init_resource::<GameSpeed>()
         .add_observer(sample_rtt)
+        .add_observer(wait_for_acks)
         .add_systems(First, apply_speed.before(TimeSystems))
         .add_systems(PreUpdate, publish_rtt.after(PingSystems::Receive));
 }
@@ -44,6 +45,15 @@ fn apply_speed(speed: Res<GameSpeed>, mut time: ResMut<Time<Virtual>>) {
     let speed = if speed.0.is_finite() { speed.0.max(0.0) } else { 1.0 };
     if time.relative_speed() != speed {
         time.set_relative_speed(speed);
+    }
+}
+
+/// lightyear takes a packet for lost after two round trips, at first two times nothing: every
+/// packet is lost then, no acknowledgement counts, and no round trip is ever measured.
+fn wait_for_acks(added: On<Add, Transport>, mut transports: Query<&mut Transport>) {
+    if let Ok(mut transport) = transports.get_mut(added.entity) {
+        let settings = PacketNackSettings { minimum_timeout: Duration::from_secs(1), ..default() };
+        transport.set_packet_nack_settings(settings);
     }
 }
 
