@@ -16,7 +16,10 @@ const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALH
 
 fn main() {
     std::thread::spawn(|| app().add_plugins(UnlagServerPlugins::default()).add_plugins(server).run());
-    app().add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default())).add_plugins(client).run();
+    app()
+        .add_plugins((UnlagClientPlugins::default(), PlayerControlsPlugin::default()))
+        .add_plugins(client)
+        .run();
 }
 
 fn app() -> App {
@@ -48,21 +51,29 @@ fn server(app: &mut App) {
 fn client(app: &mut App) {
     app.add_systems(Startup, |mut commands: Commands| -> Result {
         // A real game gets its token from a backend; this one makes its own with the zero key.
-        let token = Authentication::Manual { server_addr: SERVER, client_id: 1, private_key: [0; 32], protocol_id: 0 };
+        let token = Authentication::Manual {
+            server_addr: SERVER,
+            client_id: 1,
+            private_key: [0; 32],
+            protocol_id: 0,
+        };
         let netcode = NetcodeClient::new(token, NetcodeConfig::default())?;
         let local = LocalAddr(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
         let client = commands.spawn((Client, netcode, UdpIo::default(), local, PeerAddr(SERVER))).id();
         commands.trigger(Connect { entity: client });
         Ok(())
     });
-    app.add_systems(PreUpdate, |time: Res<Time>, mut own: Query<&mut InputGather>, mut exit: MessageWriter<AppExit>| {
-        for mut input in &mut own {
-            input.axes(if time.elapsed_secs() < 3.0 { Vec2::Y } else { Vec2::ZERO });
-        }
-        if time.elapsed_secs() > 4.0 {
-            exit.write(AppExit::Success);
-        }
-    });
+    app.add_systems(
+        PreUpdate,
+        |time: Res<Time>, mut own: Query<&mut InputGather>, mut exit: MessageWriter<AppExit>| {
+            for mut input in &mut own {
+                input.axes(if time.elapsed_secs() < 3.0 { Vec2::Y } else { Vec2::ZERO });
+            }
+            if time.elapsed_secs() > 4.0 {
+                exit.write(AppExit::Success);
+            }
+        },
+    );
     app.add_systems(FixedLast, |tick: Res<CurrentTick>, pawns: Query<&SoldierState>| {
         print_position("client", tick.0, &pawns);
     });

@@ -18,8 +18,6 @@ use unlag_examples::arena::{ArenaPart, Surface};
 
 use body::BodyPlugin;
 
-/// How fast the eye follows a crouch, in 1/s: nine tenths of the way in 0.1 s.
-const CROUCH_RATE: f32 = 23.0;
 /// How fast the gun settles after a round, in 1/s.
 const KICK_RATE: f32 = 14.0;
 
@@ -28,7 +26,7 @@ pub struct ViewPlugin;
 
 impl Plugin for ViewPlugin {
     fn build(&self, app: &mut App) {
-        app.insert_resource(GlobalAmbientLight { brightness: 450.0, ..default() })
+        app.insert_resource(GlobalAmbientLight { brightness: 900.0, ..default() })
             .add_plugins(BodyPlugin)
             .add_systems(Startup, spawn_scene)
             .add_systems(Update, (paint_arena, kick_gun))
@@ -40,11 +38,8 @@ impl Plugin for ViewPlugin {
 }
 
 /// The player's eyes.
-#[derive(Component, Default)]
-pub struct PlayerCamera {
-    /// The height of the eye above the feet that is shown; it lags behind a crouch.
-    height: Option<f32>,
-}
+#[derive(Component)]
+pub struct PlayerCamera;
 
 /// The own gun; it kicks.
 #[derive(Component, Default)]
@@ -79,7 +74,7 @@ fn spawn_scene(
     let barrel = meshes.add(Cuboid::new(0.035, 0.04, 0.42));
     let stock = meshes.add(Cuboid::new(0.06, 0.10, 0.24));
     commands.spawn((
-        PlayerCamera::default(),
+        PlayerCamera,
         Camera3d::default(),
         // The other curves would need the `tonemapping_luts` feature.
         Tonemapping::AcesFitted,
@@ -161,24 +156,22 @@ fn checker(half: Vec3, tile: f32) -> Mesh {
         .with_inserted_indices(Indices::U32(indices))
 }
 
+/// The camera is where shots start from: the drawn pose, the offset that hides corrections, and
+/// the eased height of the eye.
 fn place_camera(
-    time: Res<Time>,
-    config: Res<CapsuleConfig>,
-    own: Query<(&DrawnPose, Option<&VisualOffset>, &SoldierState, &InputGather), With<LocalControl>>,
-    mut cameras: Query<(&mut Transform, &mut PlayerCamera)>,
+    own: Query<(&DrawnPose, &DrawnEye, Option<&VisualOffset>, &InputGather), With<LocalControl>>,
+    mut cameras: Query<&mut Transform, With<PlayerCamera>>,
 ) {
-    let (Ok((drawn, offset, state, gather)), Ok((mut transform, mut camera))) =
-        (own.single(), cameras.single_mut())
-    else {
+    let (Ok((drawn, eye, offset, gather)), Ok(mut transform)) = (own.single(), cameras.single_mut()) else {
         return;
     };
-    let eye = (CapsuleModel::eye(&config, &state.body) - CapsuleModel::position(&state.body)).y;
-    let lag = camera.height.map_or(0.0, |shown| shown - eye) * (-CROUCH_RATE * time.delta_secs()).exp();
-    camera.height = Some(eye + lag);
+    if eye.0 == 0.0 {
+        return;
+    }
     let feet = drawn.pose.position + offset.map_or(Vec3::ZERO, |offset| offset.offset);
     let look = gather.current();
     let (yaw, pitch) = (units_to_angle(look.yaw), units_to_angle(look.pitch.cast_unsigned()));
-    transform.translation = feet + Vec3::Y * (eye + lag);
+    transform.translation = feet + Vec3::Y * eye.0;
     transform.rotation = Quat::from_euler(EulerRot::YXZ, yaw, pitch, 0.0);
 }
 

@@ -133,7 +133,11 @@ mod tests {
             ledger.judge(&ShotVerdict { shot, result });
         }
         ledger.give_up(6.0);
-        assert_eq!((ledger.confirmed, ledger.agreed, ledger.lost), (2, 1, 1), "a repeated verdict counts once");
+        assert_eq!(
+            (ledger.confirmed, ledger.agreed, ledger.lost),
+            (2, 1, 1),
+            "a repeated verdict counts once"
+        );
         assert_eq!(ledger.drawn_of_confirmed(), Some(50.0));
     }
 }

@@ -29,7 +29,9 @@ pub fn parse_address(text: &str) -> Result<SocketAddr, String> {
     let mut found = with_port.to_socket_addrs().map_err(|error| {
         format!("cannot make an address of '{text}' ({error}); write one like 127.0.0.1:{DEFAULT_PORT}")
     })?;
-    found.next().ok_or_else(|| format!("'{text}' resolves to no address; write one like 127.0.0.1:{DEFAULT_PORT}"))
+    found
+        .next()
+        .ok_or_else(|| format!("'{text}' resolves to no address; write one like 127.0.0.1:{DEFAULT_PORT}"))
 }
 
 /// Makes sure that a server could listen on `port`; 0 takes any free one. Returns the port.
@@ -114,7 +116,8 @@ pub fn join(
 
 fn netcode_client(server_addr: SocketAddr, client_id: u64) -> Result<NetcodeClient, String> {
     let auth = Authentication::Manual { server_addr, client_id, private_key: KEY, protocol_id: PROTOCOL_ID };
-    NetcodeClient::new(auth, NetcodeConfig::default()).map_err(|error| format!("cannot make a connect token: {error}"))
+    NetcodeClient::new(auth, NetcodeConfig::default())
+        .map_err(|error| format!("cannot make a connect token: {error}"))
 }
 
 #[cfg(test)]

@@ -105,10 +105,12 @@ impl Match {
         let expected = self.clients.len();
         self.clients.iter_mut().all(|client| {
             let world = client.world_mut();
-            let connected = world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count() == 1;
+            let connected =
+                world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count() == 1;
             connected
                 && world.query_filtered::<(), With<DrawnPose>>().iter(world).count() == expected
-                && world.query_filtered::<(), (With<LocalControl>, With<SoldierState>)>().iter(world).count() == 1
+                && world.query_filtered::<(), (With<LocalControl>, With<SoldierState>)>().iter(world).count()
+                    == 1
         })
     }
 

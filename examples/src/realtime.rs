@@ -148,7 +148,8 @@ pub fn play(server: SocketAddr, player: PlayerOptions, seconds: f64) -> Result<P
     match failure {
         Some(failure) => Err(failure),
         None => {
-            let mut report = PlayerReport::read(app.world_mut(), player.player, began.elapsed().as_secs_f64());
+            let mut report =
+                PlayerReport::read(app.world_mut(), player.player, began.elapsed().as_secs_f64());
             report.ledger.close();
             Ok(report)
         }
@@ -164,7 +165,8 @@ pub fn refusal(world: &mut World, server: SocketAddr, waited: Duration) -> Optio
             mismatch.server, mismatch.client
         ));
     }
-    let connected = world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).next().is_some();
+    let connected =
+        world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).next().is_some();
     if connected || waited < PATIENCE {
         return None;
     }

@@ -54,7 +54,8 @@ impl PlayerReport {
             report.moves = stats.moves;
             report.acks = stats.answers;
             report.corrections = stats.corrections;
-            report.mean_correction_cm = f64::from(stats.summed_correction) * 100.0 / stats.corrections.max(1) as f64;
+            report.mean_correction_cm =
+                f64::from(stats.summed_correction) * 100.0 / stats.corrections.max(1) as f64;
             report.largest_correction_cm = f64::from(stats.largest_correction) * 100.0;
             report.bytes_per_move = stats.move_bytes as f64 / stats.moves.max(1) as f64;
         }

@@ -119,8 +119,7 @@ fn respawn(
     mut commands: Commands,
 ) {
     let due = |dead: &Dead| tick.0.since(dead.since) >= RESPAWN_TICKS;
-    let mut taken: Vec<Vec3> =
-        players.iter().filter(|p| p.3.body.alive).map(|p| p.3.body.position).collect();
+    let mut taken: Vec<Vec3> = players.iter().filter(|p| p.3.body.alive).map(|p| p.3.body.position).collect();
     for (entity, dead, mut vitals, mut state) in &mut players {
         if !dead.is_some_and(due) {
             continue;

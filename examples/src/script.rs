@@ -118,10 +118,8 @@ fn play(
         None => Vec3::new(-eye.x, 0.0, -eye.z),
     };
     let wanted = Aim::along(look);
-    gather.face(
-        f64::from(units_to_angle(wanted.yaw)),
-        f64::from(units_to_angle(wanted.pitch.cast_unsigned())),
-    );
+    gather
+        .face(f64::from(units_to_angle(wanted.yaw)), f64::from(units_to_angle(wanted.pitch.cast_unsigned())));
     aim.set_if_neq(wanted);
 
     let far = target.is_none_or(|(_, _, other)| other.pose.position.distance(eye) > 14.0);

@@ -90,9 +90,7 @@ impl Plugin for PlayerControlsPlugin {
         .add_observer(equip)
         .add_systems(
             RunFixedMainLoop,
-            show_live
-                .after(ControlSystems::Gather)
-                .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
+            show_live.after(ControlSystems::Gather).in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
         )
         .add_systems(FixedUpdate, hand_out.in_set(MoveSystems::Sample));
         if self.read_actions {
@@ -109,7 +107,8 @@ fn gather_actions(
     for (mut gather, mut aim, mut trigger) in &mut pawns {
         for (controls, actions) in &controls {
             let on = controls.enabled;
-            let look = if on { actions.axis_pair(&PlayerAction::Look) } else { Vec2::ZERO } * controls.sensitivity;
+            let look =
+                if on { actions.axis_pair(&PlayerAction::Look) } else { Vec2::ZERO } * controls.sensitivity;
             gather.look(-look.x, -look.y);
             gather.axes(if on { actions.clamped_axis_pair(&PlayerAction::Walk) } else { Vec2::ZERO });
             gather.jump(on && actions.pressed(&PlayerAction::Jump));

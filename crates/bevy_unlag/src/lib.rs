@@ -21,7 +21,10 @@ pub use bevy_unlag_smoothing as smoothing;
 pub use bevy_unlag_weapons as weapons;
 
 pub use controls::{ControlSystems, PlayerAction, PlayerControls, PlayerControlsPlugin};
-pub use plugins::{Soldier, SoldierState, UnlagClientPlugins, UnlagServerPlugins, soldier_body, spawn_host_soldier, spawn_soldier};
+pub use plugins::{
+    Soldier, SoldierState, UnlagClientPlugins, UnlagServerPlugins, soldier_body, spawn_host_soldier,
+    spawn_soldier,
+};
 
 /// The names that most apps need.
 pub mod prelude {
@@ -30,12 +33,17 @@ pub mod prelude {
         UnlagServerPlugins, soldier_body, spawn_host_soldier, spawn_soldier,
     };
     pub use bevy_unlag_core::{
-        CurrentTick, DrawnPose, DrawnViewTime, Interpolation, LimbRig, LocalControl, MoveInput, MoveModel, MoveSystems,
-        NetId, NetRole, Sampler, Snapshot, Tick, ViewStamp, ViewTime, VisualOf, VisualOffset, Visuals,
+        CurrentTick, DrawnEye, DrawnPose, DrawnViewTime, Interpolation, LimbRig, LocalControl, MoveInput,
+        MoveModel, MoveSystems, NetId, NetRole, Sampler, Snapshot, Tick, ViewStamp, ViewTime, VisualOf,
+        VisualOffset, Visuals,
     };
-    pub use bevy_unlag_lightyear::{GameSpeed, LinkConditions, LinkPreset, NetSim, PRESETS, ProtocolMismatch};
+    pub use bevy_unlag_lightyear::{
+        GameSpeed, LinkConditions, LinkPreset, NetSim, PRESETS, ProtocolMismatch,
+    };
     pub use bevy_unlag_movement::{CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState, InputGather};
     pub use bevy_unlag_prediction::{MoveTrace, PredictionConfig, PredictionStats};
     pub use bevy_unlag_rewind::{FrameHistory, HitBoxes, HitGroup, RewindLimits, RewindMode, RewindQuery};
-    pub use bevy_unlag_weapons::{Aim, Damage, RifleConfig, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Tracer, Trigger};
+    pub use bevy_unlag_weapons::{
+        Aim, Damage, RifleConfig, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Tracer, Trigger,
+    };
 }

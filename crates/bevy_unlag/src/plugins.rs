@@ -77,7 +77,11 @@ impl PluginGroup for UnlagServerPlugins {
 /// `ControlledBy` with the owner's link.
 #[must_use]
 pub fn spawn_soldier(id: NetId, position: Vec3) -> impl Bundle {
-    (networked_pawn::<Soldier>(id, soldier_at(position)), soldier_body(), Transform::from_translation(position))
+    (
+        networked_pawn::<Soldier>(id, soldier_at(position)),
+        soldier_body(),
+        Transform::from_translation(position),
+    )
 }
 
 /// The components of the soldier that the host of a listen server steers itself.

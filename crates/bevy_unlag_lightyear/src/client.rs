@@ -13,7 +13,8 @@ use crate::{
     link,
     net_sim::NetSimPlugin,
     protocol::{
-        AnswerMessage, HelloMessage, MoveChannel, MoveMessage, PROTOCOL_VERSION, TracerMessage, VerdictMessage,
+        AnswerMessage, HelloMessage, MoveChannel, MoveMessage, PROTOCOL_VERSION, TracerMessage,
+        VerdictMessage,
     },
 };
 
@@ -106,7 +107,8 @@ fn deliver_verdicts(
     mut verdicts: MessageWriter<ShotVerdict>,
 ) {
     for mut link in &mut links {
-        verdicts.write_batch(link.receive().filter_map(|m| ShotVerdict::read(&mut BitReader::new(&m.0)).ok()));
+        verdicts
+            .write_batch(link.receive().filter_map(|m| ShotVerdict::read(&mut BitReader::new(&m.0)).ok()));
     }
 }
 

@@ -46,7 +46,9 @@ fn is_netcode(bytes: &[u8]) -> bool {
         return bytes.len() == REQUEST;
     }
     let (kind, sequence_bytes) = (prefix & 15, usize::from(prefix >> 4));
-    (3..=6).contains(&kind) && (1..=8).contains(&sequence_bytes) && bytes.len() >= SHORTEST + sequence_bytes - 1
+    (3..=6).contains(&kind)
+        && (1..=8).contains(&sequence_bytes)
+        && bytes.len() >= SHORTEST + sequence_bytes - 1
 }
 
 fn forget_strangers(

@@ -22,8 +22,8 @@ use bevy_unlag_core::MoveModel;
 pub use client::{ProtocolMismatch, UnlagClientNetPlugin};
 pub use link::GameSpeed;
 pub use net_sim::{
-    Conditioner, LinkConditions, LinkCounters, LinkPreset, MAX_DELAY, MAX_QUEUED, NetSim, NetSimPlugin, NetSimSystems,
-    PRESETS, UnknownPreset,
+    Conditioner, LinkConditions, LinkCounters, LinkPreset, MAX_DELAY, MAX_QUEUED, NetSim, NetSimPlugin,
+    NetSimSystems, PRESETS, UnknownPreset,
 };
 pub use protocol::{PROTOCOL_VERSION, UnlagProtocolPlugin};
 pub use server::{UnlagServerNetPlugin, networked_pawn, replicated_pawn};
@@ -78,6 +78,9 @@ impl<M: MoveModel> PluginGroup for ServerNetPlugins<M> {
     fn build(self) -> PluginGroupBuilder {
         PluginGroupBuilder::start::<Self>()
             .add_group(lightyear::prelude::server::ServerPlugins { tick_duration: self.tick })
-            .add(UnlagServerNetPlugin::<M> { snapshot_interval: self.snapshot_interval, ..Default::default() })
+            .add(UnlagServerNetPlugin::<M> {
+                snapshot_interval: self.snapshot_interval,
+                ..Default::default()
+            })
     }
 }

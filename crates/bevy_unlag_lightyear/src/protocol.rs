@@ -131,8 +131,11 @@ impl Plugin for UnlagProtocolPlugin {
 }
 
 fn register<R: Raw>(app: &mut App, direction: NetworkDirection) {
-    app.register_message_custom_serde::<R>(SerializeFns { serialize: serialize::<R>, deserialize: deserialize::<R> })
-        .add_direction(direction);
+    app.register_message_custom_serde::<R>(SerializeFns {
+        serialize: serialize::<R>,
+        deserialize: deserialize::<R>,
+    })
+    .add_direction(direction);
 }
 
 fn write_snapshot(_: &mut SerializeCtx, snapshot: &Snapshot, message: &mut Vec<u8>) -> Result<()> {

@@ -16,8 +16,8 @@ use lightyear::prelude::{
 use crate::{
     ingress, link,
     protocol::{
-        AnswerChannel, AnswerMessage, EffectChannel, HelloMessage, MoveMessage, PROTOCOL_VERSION, TracerMessage,
-        VerdictChannel, VerdictMessage,
+        AnswerChannel, AnswerMessage, EffectChannel, HelloMessage, MoveMessage, PROTOCOL_VERSION,
+        TracerMessage, VerdictChannel, VerdictMessage,
     },
 };
 
@@ -77,10 +77,7 @@ pub fn replicated_pawn(id: NetId) -> impl Bundle {
     )
 }
 
-fn greet(
-    connected: On<Add, Connected>,
-    mut links: Query<&mut MessageSender<HelloMessage>, With<ClientOf>>,
-) {
+fn greet(connected: On<Add, Connected>, mut links: Query<&mut MessageSender<HelloMessage>, With<ClientOf>>) {
     if let Ok(mut link) = links.get_mut(connected.entity) {
         let mut w = BitWriter::default();
         w.bits(PROTOCOL_VERSION, 32);
@@ -145,7 +142,8 @@ fn send_verdicts(
                 Mailed::Tracer(tracer) => {
                     tracer.write(&mut w);
                     let shooter = owner.and_then(|owner| owners.get(owner.owner).ok());
-                    let target = shooter.map_or(NetworkTarget::All, |id| NetworkTarget::AllExceptSingle(id.0));
+                    let target =
+                        shooter.map_or(NetworkTarget::All, |id| NetworkTarget::AllExceptSingle(id.0));
                     if let Err(error) =
                         everyone.send::<_, EffectChannel>(&TracerMessage(w.finish()), server, &target)
                     {

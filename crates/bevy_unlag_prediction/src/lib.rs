@@ -26,8 +26,8 @@ use core::marker::PhantomData;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    DrawnEye, DrawnPose, LocalControl, MoveInput, MoveModel, MoveSystems, StepEvent, TickPlugin, VisualOffset,
-    VisualPlugin, VisualSystems,
+    DrawnEye, DrawnPose, LocalControl, MoveInput, MoveModel, MoveSystems, StepEvent, TickPlugin,
+    VisualOffset, VisualPlugin, VisualSystems,
 };
 
 pub use answer::ServerAnswer;
@@ -113,5 +113,12 @@ pub fn authority_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
 /// The components of the pawn that the host of a listen server steers itself.
 #[must_use]
 pub fn host_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
-    (state, LocalControl, MoveInput::<M>(M::Input::default()), DrawnPose::default(), DrawnEye::default(), VisualOffset::default())
+    (
+        state,
+        LocalControl,
+        MoveInput::<M>(M::Input::default()),
+        DrawnPose::default(),
+        DrawnEye::default(),
+        VisualOffset::default(),
+    )
 }

@@ -109,7 +109,9 @@ impl PlayoutClock {
         }
         run.stray_at = None;
         if slot > run.newest {
-            run.link.take(now, slot, run.newest, &self.config);
+            // Playout was last held up by the missing snapshot in the last frame without it.
+            let waited_until = run.position.map_or(now, |(_, at)| at.min(now));
+            run.link.take(now, slot, waited_until - run.newest, &self.config);
             run.newest = slot;
         }
     }

@@ -14,7 +14,7 @@ pub(crate) struct LinkMeter {
     /// (arrival, arrival − slot), offsets increasing from front to back: a sliding minimum.
     offsets: VecDeque<(f64, f64)>,
     base: f64,
-    /// (arrival − slot of the newest snapshot before), newest last. It does not depend on the
+    /// (last frame without it − slot of the newest snapshot before), newest last. It does not depend on the
     /// base, so a base that moves does not make old gaps wrong.
     gaps: VecDeque<f64>,
     scratch: Vec<f64>,
@@ -45,9 +45,11 @@ impl LinkMeter {
         self.needed.map(|needed| needed - self.base)
     }
 
-    /// A snapshot arrived that is newer than all before. Playout that had passed `previous` could
-    /// only go on now: one number for jitter and loss alike.
-    pub(crate) fn take(&mut self, arrival: f64, slot: f64, previous: f64, config: &PlayoutConfig) {
+    /// A snapshot arrived that is newer than all before. `gap` is the time from the slot of the
+    /// newest one before it to the last frame that had to do without this one: playout that had
+    /// passed that slot could not go on. One number for jitter and loss alike, and a machine that
+    /// draws few frames is not taken for a bad link.
+    pub(crate) fn take(&mut self, arrival: f64, slot: f64, gap: f64, config: &PlayoutConfig) {
         let offset = arrival - slot;
         while self.offsets.back().is_some_and(|&(_, o)| o >= offset) {
             self.offsets.pop_back();
@@ -60,7 +62,6 @@ impl LinkMeter {
         }
         self.base = self.offsets.front().map_or(offset, |&(_, o)| o);
 
-        let gap = arrival - previous;
         if gap - self.base <= config.max_delay {
             self.gaps.push_back(gap);
         }
@@ -93,7 +94,7 @@ mod tests {
         for k in 1..2_000 {
             let slot = f64::from(k) * 0.05;
             let latency = if slot < 20.0 { 0.03 } else { 0.08 };
-            link.take(slot + latency, slot, slot - 0.05, &config);
+            link.take(slot + latency, slot, latency + 0.05, &config);
             if slot < 34.0 {
                 assert!((link.base() - 0.03).abs() < 1e-9);
             }
@@ -106,8 +107,8 @@ mod tests {
     fn an_outage_is_not_learnt_from() {
         let config = PlayoutConfig::default();
         let mut link = LinkMeter::new(0.0);
-        link.take(0.05, 0.05, 0.0, &config);
-        link.take(60.0, 60.0, 0.05, &config);
+        link.take(0.05, 0.05, 0.05, &config);
+        link.take(60.0, 60.0, 59.95, &config);
         assert!(link.delay().is_some_and(|d| (d - 0.05).abs() < 1e-9), "{:?}", link.delay());
     }
 }

@@ -2,8 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    DrawnEye, DrawnPose, DrawnViewTime, ExtendedEvent, ExtendedState, LocalControl, MoveInput, MoveModel, StepEvent,
-    VisualOffset,
+    DrawnEye, DrawnPose, DrawnViewTime, ExtendedEvent, ExtendedState, LocalControl, MoveInput, MoveModel,
+    StepEvent, VisualOffset,
 };
 use bevy_unlag_rewind::{DrawnQuery, RayHit, StampOverride};
 
@@ -98,8 +98,7 @@ pub(crate) fn latch<M: MoveModel>(
 ) {
     for (entity, mut trigger, aim, drawn, eye, offset, _) in &mut pawns {
         if trigger.pulled && trigger.latched.is_none() {
-            let seen =
-                look((entity, &trigger, aim, drawn, eye, offset), &config, &time, &query);
+            let seen = look((entity, &trigger, aim, drawn, eye, offset), &config, &time, &query);
             trigger.latched = Some(seen);
         }
     }
