@@ -29,6 +29,9 @@ pub struct Cli {
     /// Let a script play in the window.
     #[arg(long)]
     pub autoplay: bool,
+    /// The window's size in pixels.
+    #[arg(long, default_value = "1280x720", value_parser = size)]
+    pub size: (u32, u32),
     /// Save a picture of the window to this file after --seconds, then leave.
     #[arg(long)]
     pub screenshot: Option<std::path::PathBuf>,
@@ -113,6 +116,15 @@ impl From<Switch> for RewindMode {
 
 fn preset(name: &str) -> Result<&'static LinkPreset, String> {
     LinkPreset::find(name).map_err(|error| error.to_string())
+}
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let (width, height) = text.split_once('x').ok_or("write it like 1280x720")?;
+    let side = |text: &str| match text.parse() {
+        Ok(pixels) if (200..=8_192).contains(&pixels) => Ok(pixels),
+        _ => Err("each side must be 200 to 8192".to_owned()),
+    };
+    Ok((side(width)?, side(height)?))
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

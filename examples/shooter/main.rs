@@ -81,6 +81,7 @@ fn window_options(cli: &Cli, title: String) -> WindowOptions {
     let seconds = cli.play.seconds as f32;
     WindowOptions {
         title,
+        size: cli.size,
         autoplay: cli.autoplay,
         screenshot: cli.screenshot.clone().map(|path| (seconds, path)),
         exit_after: cli.screenshot.is_some().then_some(seconds + 2.0),

@@ -32,6 +32,8 @@ const SKY: Color = Color::srgb(0.53, 0.70, 0.86);
 pub struct WindowOptions {
     /// What its title bar says.
     pub title: String,
+    /// Its width and height in pixels.
+    pub size: (u32, u32),
     /// Whether a script plays, so that the mouse stays free and keys steer nothing.
     pub autoplay: bool,
     /// After how many seconds to save a picture of the window, and where.
@@ -98,10 +100,10 @@ fn explain_missing_gpu() {
 /// Adds Bevy's plugins with a window, the controls and all that the window shows. Call it before
 /// the game's plugins, which need Bevy's.
 pub fn add_window(app: &mut App, options: WindowOptions) {
-    let WindowOptions { title, autoplay, screenshot, exit_after } = options;
+    let WindowOptions { title, size, autoplay, screenshot, exit_after } = options;
     let window = Window {
         title,
-        resolution: WindowResolution::new(1280, 720),
+        resolution: WindowResolution::new(size.0, size.1),
         present_mode: PresentMode::AutoVsync,
         ..default()
     };

@@ -108,7 +108,7 @@ pub(crate) fn take_answers<M: MoveModel>(
                 stats.answers += 1;
                 let settled = saved.settle(tick);
                 if let Some(settled) = &settled {
-                    stats.sample_rtt(now - settled.sent_at - answer.held.as_secs_f64());
+                    stats.sample_rtt(now - settled.sent_at - answer.held.as_secs_f64(), now);
                 }
                 settled
             }

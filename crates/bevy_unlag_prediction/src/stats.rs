@@ -29,14 +29,22 @@ pub struct PredictionStats {
     /// The round trip, measured from answers to our own moves, smoothed over about a quarter of a
     /// second; frames of waiting on both sides included.
     pub rtt: Duration,
+    sampled_at: f64,
 }
 
 impl PredictionStats {
-    pub(crate) fn sample_rtt(&mut self, sample: f64) {
-        let sample = sample.max(0.0);
+    /// Seconds after which a sample has lost about two thirds of its weight.
+    const RTT_MEMORY: f64 = 0.25;
+
+    /// Takes a round trip in that was measured at `now`, both in seconds. Smoothed over time, not
+    /// over samples: few frames a second make few samples.
+    pub(crate) fn sample_rtt(&mut self, sample: f64, now: f64) {
+        let sample = sample.clamp(0.0, 60.0);
         let old = self.rtt.as_secs_f64();
-        let new = if old == 0.0 { sample } else { old + (sample - old) / 8.0 };
-        self.rtt = Duration::from_secs_f64(new.min(60.0));
+        let weight = 1.0 - ((self.sampled_at - now).min(0.0) / Self::RTT_MEMORY).exp();
+        let new = if self.sampled_at == 0.0 { sample } else { old + (sample - old) * weight };
+        self.rtt = Duration::from_secs_f64(new);
+        self.sampled_at = now;
     }
 
     pub(crate) fn count_correction(&mut self, error: f32) {

@@ -26,7 +26,11 @@ struct Frame {
 
 /// Plays `seconds` at 60 frames a second. `latency` says how long a snapshot sent at some time
 /// takes; `None` loses it.
-fn play(seconds: f64, mut latency: impl FnMut(f64) -> Option<f64>) -> Vec<Frame> {
+fn play(seconds: f64, latency: impl FnMut(f64) -> Option<f64>) -> Vec<Frame> {
+    play_at(FRAME, seconds, latency)
+}
+
+fn play_at(frame_time: f64, seconds: f64, mut latency: impl FnMut(f64) -> Option<f64>) -> Vec<Frame> {
     let first = Tick(u32::MAX - 500);
     let mut due: Vec<(f64, Tick)> = (0..(seconds / TICK) as u32)
         .step_by(EVERY as usize)
@@ -38,8 +42,8 @@ fn play(seconds: f64, mut latency: impl FnMut(f64) -> Option<f64>) -> Vec<Frame>
     due.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut clock = PlayoutClock::default();
     let mut frames = Vec::new();
-    for frame in 0..(seconds / FRAME) as u32 {
-        let now = f64::from(frame) * FRAME;
+    for frame in 0..(seconds / frame_time) as u32 {
+        let now = f64::from(frame) * frame_time;
         let mut waiting = Vec::new();
         while let Some((_, tick)) = due.pop_if(|(at, _)| *at <= now) {
             waiting.push(tick);
@@ -94,6 +98,15 @@ fn a_clean_link_costs_one_send_interval_and_a_frame_at_any_latency() {
             assert!(frame.delay <= bound + 1e-6, "{} s at {latency} s", frame.delay);
         }
         assert_eq!(starved_share(after(&frames, 5.0)), 0.0, "at {latency} s");
+    }
+}
+
+#[test]
+fn few_frames_are_not_taken_for_a_bad_link() {
+    for frame_time in [0.11, 0.27] {
+        let frames = play_at(frame_time, 60.0, |_| Some(0.04));
+        let last = frames.last().map_or(1.0, |frame| frame.delay);
+        assert!(last < 0.08, "{last} s of delay at {frame_time} s a frame");
     }
 }
 
