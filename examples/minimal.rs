@@ -43,44 +43,37 @@ fn server(app: &mut App) {
         let owner = ControlledBy { owner: joined.entity, lifetime: Lifetime::SessionBased };
         commands.spawn((spawn_soldier(NetId(1), Vec3::ZERO), owner));
     });
-    app.add_systems(FixedLast, |tick: Res<CurrentTick>, pawns: Query<&SoldierState>| {
-        print_position("server", tick.0, &pawns);
-    });
+    app.add_systems(FixedLast, print_positions("server"));
 }
 
 fn client(app: &mut App) {
     app.add_systems(Startup, |mut commands: Commands| -> Result {
-        // A real game gets its token from a backend; this one makes its own with the zero key.
-        let token = Authentication::Manual {
-            server_addr: SERVER,
-            client_id: 1,
-            private_key: [0; 32],
-            protocol_id: 0,
-        };
+        // A real game gets its token from a backend.
+        let (client_id, private_key, protocol_id) = (1, [0; 32], 0);
+        let token = Authentication::Manual { server_addr: SERVER, client_id, private_key, protocol_id };
         let netcode = NetcodeClient::new(token, NetcodeConfig::default())?;
         let local = LocalAddr(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
         let client = commands.spawn((Client, netcode, UdpIo::default(), local, PeerAddr(SERVER))).id();
         commands.trigger(Connect { entity: client });
         Ok(())
     });
-    app.add_systems(
-        PreUpdate,
-        |time: Res<Time>, mut own: Query<&mut InputGather>, mut exit: MessageWriter<AppExit>| {
-            for mut input in &mut own {
-                input.axes(if time.elapsed_secs() < 3.0 { Vec2::Y } else { Vec2::ZERO });
-            }
-            if time.elapsed_secs() > 4.0 {
-                exit.write(AppExit::Success);
-            }
-        },
-    );
-    app.add_systems(FixedLast, |tick: Res<CurrentTick>, pawns: Query<&SoldierState>| {
-        print_position("client", tick.0, &pawns);
-    });
+    app.add_systems(PreUpdate, walk);
+    app.add_systems(FixedLast, print_positions("client"));
 }
 
-fn print_position(side: &str, tick: Tick, pawns: &Query<&SoldierState>) {
-    for state in pawns.iter().filter(|_| tick.0 % 32 == 0) {
-        println!("{side}: the soldier is at {:.3}", Soldier::position(state));
+fn walk(time: Res<Time>, mut own: Query<&mut InputGather>, mut exit: MessageWriter<AppExit>) {
+    for mut input in &mut own {
+        input.axes(if time.elapsed_secs() < 3.0 { Vec2::Y } else { Vec2::ZERO });
+    }
+    if time.elapsed_secs() > 4.0 {
+        exit.write(AppExit::Success);
+    }
+}
+
+fn print_positions(side: &'static str) -> impl Fn(Res<CurrentTick>, Query<&SoldierState>) {
+    move |tick, pawns| {
+        for state in pawns.iter().filter(|_| tick.0.0 % 32 == 0) {
+            println!("{side}: the soldier is at {:.3}", Soldier::position(state));
+        }
     }
 }

@@ -207,7 +207,7 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
         commands.entity(added.entity).insert_if_new(DrawnPose::default());
     });
     app.add_systems(Startup, |mut next: ResMut<NextPlayer>, mut commands: Commands| {
-        let (id, place) = next.next();
+        let (id, place) = next.welcome();
         commands.spawn((spawn_host_soldier(id, place), Vitals::default()));
     });
     link::listen_udp(&mut app, port);

@@ -19,7 +19,7 @@ use crate::{
 /// The time of one tick.
 pub const TICK: Duration = Duration::from_nanos(15_625_000);
 
-/// Where the server stands on what the issue of every measurement is.
+/// What differs from one measured server to the next.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServerOptions {
     /// Whether shots are judged in the past.
@@ -70,7 +70,6 @@ pub fn add_client(app: &mut App, interpolation: Interpolation, trace: bool) {
 }
 
 /// A server without a window.
-#[must_use]
 pub fn server(options: ServerOptions) -> App {
     let mut app = headless();
     add_server(&mut app, options);
@@ -78,7 +77,6 @@ pub fn server(options: ServerOptions) -> App {
 }
 
 /// A client without a window whose player plays by a script.
-#[must_use]
 pub fn scripted_client(seed: u64, interpolation: Interpolation, trace: bool) -> App {
     let mut app = headless();
     add_client(&mut app, interpolation, trace);

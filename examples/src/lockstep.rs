@@ -153,8 +153,8 @@ impl Match {
     /// The table so far.
     pub fn report(&mut self) -> MatchReport {
         let seconds = self.now.as_secs_f64();
-        let players = (1..).zip(&mut self.clients).map(|(player, client)| {
-            let mut report = PlayerReport::read(client.world_mut(), player, seconds);
+        let players = self.clients.iter_mut().map(|client| {
+            let mut report = PlayerReport::read(client.world_mut(), seconds);
             report.ledger.close();
             report
         });

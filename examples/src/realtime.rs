@@ -148,8 +148,7 @@ pub fn play(server: SocketAddr, player: PlayerOptions, seconds: f64) -> Result<P
     match failure {
         Some(failure) => Err(failure),
         None => {
-            let mut report =
-                PlayerReport::read(app.world_mut(), player.player, began.elapsed().as_secs_f64());
+            let mut report = PlayerReport::read(app.world_mut(), began.elapsed().as_secs_f64());
             report.ledger.close();
             Ok(report)
         }

@@ -10,8 +10,8 @@ use crate::ledger::ShotLedger;
 /// One player's line.
 #[derive(Clone, Debug, Default)]
 pub struct PlayerReport {
-    /// Its number, from 1.
-    pub player: u64,
+    /// Its name on the wire, from 1 in the order of joining; 0 when it never joined.
+    pub player: u16,
     /// The round trip in milliseconds, measured from answers to moves.
     pub ping_ms: f64,
     /// Moves sent.
@@ -46,10 +46,11 @@ pub struct MatchReport {
 impl PlayerReport {
     /// Reads a client app.
     #[must_use]
-    pub fn read(world: &mut World, player: u64, seconds: f64) -> Self {
-        let mut report = Self { player, ..default() };
-        let mut pawns = world.query_filtered::<&PredictionStats, With<LocalControl>>();
-        if let Some(stats) = pawns.iter(world).next() {
+    pub fn read(world: &mut World, seconds: f64) -> Self {
+        let mut report = Self::default();
+        let mut pawns = world.query_filtered::<(&NetId, &PredictionStats), With<LocalControl>>();
+        if let Some((id, stats)) = pawns.iter(world).next() {
+            report.player = id.0;
             report.ping_ms = stats.rtt.as_secs_f64() * 1e3;
             report.moves = stats.moves;
             report.acks = stats.answers;

@@ -64,7 +64,7 @@ pub struct NextPlayer(u16);
 
 impl NextPlayer {
     /// A name and a place for one more player.
-    pub fn next(&mut self) -> (NetId, Vec3) {
+    pub fn welcome(&mut self) -> (NetId, Vec3) {
         let place = arena::SPAWNS[usize::from(self.0) % arena::SPAWNS.len()];
         self.0 += 1;
         (NetId(self.0), place)
@@ -79,7 +79,7 @@ fn welcome(
     mut commands: Commands,
 ) {
     if clients.contains(connected.entity) && !servers.is_empty() {
-        let (id, place) = next.next();
+        let (id, place) = next.welcome();
         commands.spawn((
             spawn_soldier(id, place),
             Vitals::default(),

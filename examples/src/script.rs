@@ -15,6 +15,7 @@ pub struct Script {
     rng: SmallRng,
     /// Whether it shoots. Default true.
     pub armed: bool,
+    awake: bool,
     walk: Vec2,
     jump: bool,
     crouch: bool,
@@ -32,6 +33,7 @@ impl Script {
         Self {
             rng: SmallRng::seed_from_u64(seed),
             armed: true,
+            awake: true,
             walk: Vec2::ZERO,
             jump: false,
             crouch: false,
@@ -40,6 +42,12 @@ impl Script {
             next_spot: 0.0,
             target: None,
         }
+    }
+
+    /// A player whose hands are off the controls.
+    #[must_use]
+    pub fn asleep() -> Self {
+        Self { awake: false, armed: false, ..Self::new(0) }
     }
 
     /// Turns every 0.2 to 0.9 s: mostly across the line to the target, sometimes towards the
@@ -92,6 +100,9 @@ fn play(
     let now = time.elapsed_secs();
     let Ok((drawn, mut gather, mut aim, mut trigger)) = own.single_mut() else { return };
     let script = &mut *script;
+    if !script.awake {
+        return;
+    }
     let eye = drawn.pose.position + Vec3::Y * 1.6;
     let chest = |pose: &DrawnPose| pose.pose.position + Vec3::Y * 1.2;
 

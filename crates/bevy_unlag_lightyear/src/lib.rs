@@ -1,7 +1,7 @@
 //! lightyear carries the bytes of the `bevy_unlag` suite.
 //!
 //! * [`UnlagClientNetPlugin`] and [`UnlagServerNetPlugin`] fill the suite's mailboxes in
-//!   [`PreUpdate`](bevy::app::PreUpdate) and drain them in [`PostUpdate`](bevy::app::PostUpdate).
+//!   [`PreUpdate`] and drain them in [`PostUpdate`].
 //! * [`UnlagProtocolPlugin`] registers what travels.
 //! * Ownership is lightyear's `ControlledBy`: a client moves that pawn and no other.
 //! * [`NetSim`] makes any link bad in any way, both ways, at run time, from a seed.

@@ -48,8 +48,9 @@ fn apply_speed(speed: Res<GameSpeed>, mut time: ResMut<Time<Virtual>>) {
     }
 }
 
-/// lightyear takes a packet for lost after two round trips, at first two times nothing: every
-/// packet is lost then, no acknowledgement counts, and no round trip is ever measured.
+/// lightyear takes a packet for lost after one and a half round trips, at first one and a half
+/// times nothing: every packet is lost then, no acknowledgement counts, and no round trip is ever
+/// measured.
 fn wait_for_acks(added: On<Add, Transport>, mut transports: Query<&mut Transport>) {
     if let Ok(mut transport) = transports.get_mut(added.entity) {
         let settings = PacketNackSettings { minimum_timeout: Duration::from_secs(1), ..default() };

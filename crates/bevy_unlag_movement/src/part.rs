@@ -132,7 +132,7 @@ fn push_triangle<'a>(
 
 /// Sorts parts by geometry, so that ties between them are decided alike everywhere.
 pub(crate) fn sort(parts: &mut Parts<'_>) {
-    parts.sort_unstable_by(|a, b| a.key.cmp(&b.key));
+    parts.sort_unstable_by_key(|part| part.key);
 }
 
 /// The normal of a triangle, if it has one.

@@ -7,7 +7,7 @@ use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Tick, Wire, WireError};
 pub const MAX_MOVES: usize = 31;
 
 /// Where a move led on the client: the lowest bits of its position and its state's
-/// [`kind`](MoveModel::kind). Enough to tell whether two results that should be equal are.
+/// [`kind`](MoveModel::kind) and teleports. Enough to tell whether two results that should be equal are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StateCheck {
     position: [u16; 3],
@@ -21,7 +21,7 @@ impl StateCheck {
     /// The check of a state.
     #[must_use]
     pub fn of<M: MoveModel>(state: &M::State) -> Self {
-        Self::new(M::position(state), M::kind(state))
+        Self::new(M::position(state), M::kind(state) ^ (u32::from(M::teleports(state) & 15) << 12))
     }
 
     fn new(position: Vec3, kind: u32) -> Self {

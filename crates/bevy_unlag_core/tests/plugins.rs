@@ -1,0 +1,44 @@
+//! The plugins of the core, through its public API.
+
+use core::time::Duration;
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_unlag_core::{
+    CurrentTick, DrawnPose, PoseSample, Tick, TickPlugin, VisualOf, VisualOffset, VisualPlugin,
+};
+
+fn app() -> App {
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, TickPlugin, VisualPlugin))
+        .insert_resource(Time::<Fixed>::from_hz(64.0))
+        .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(2.5 / 64.0)));
+    app.update();
+    app
+}
+
+#[test]
+fn a_tick_counts_fixed_steps_not_frames() {
+    let mut app = app();
+    let before = app.world().resource::<CurrentTick>().0;
+    for _ in 0..4 {
+        app.update();
+    }
+    assert_eq!(app.world().resource::<CurrentTick>().0.since(before), 10);
+    assert_ne!(before, Tick(u32::MAX));
+}
+
+#[test]
+fn looks_follow_what_is_drawn_and_hide_with_the_dead() {
+    let mut app = app();
+    let pose = PoseSample { position: Vec3::new(1.0, 2.0, 3.0), alive: true, ..default() };
+    let offset = VisualOffset { offset: Vec3::X * 0.25, velocity: Vec3::ZERO };
+    let pawn = app.world_mut().spawn((DrawnPose { pose, ..default() }, offset)).id();
+    let looks = app.world_mut().spawn((VisualOf(pawn), Visibility::default())).id();
+    app.update();
+    let at = app.world().get::<Transform>(looks).expect("looks have a transform").translation;
+    assert_eq!(at, Vec3::new(1.25, 2.0, 3.0));
+
+    app.world_mut().get_mut::<DrawnPose>(pawn).expect("a pawn").pose.alive = false;
+    app.update();
+    assert_eq!(app.world().get::<Visibility>(looks), Some(&Visibility::Hidden));
+}

@@ -1,0 +1,177 @@
+//! Rewinding, through the public API: a runner is hit where it was, not where it is.
+
+use core::time::Duration;
+
+use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};
+use bevy_rapier3d::prelude::Collider;
+use bevy_unlag_core::{CurrentTick, NetId, Tick, ViewTime};
+use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
+use bevy_unlag_rewind::{
+    FrameHistory, HitGroup, RayHit, RewindLimits, RewindMode, RewindPlugin, RewindQuery, RewindRefusal,
+    RewoundRay, StampOverride, humanoid_hit_boxes, humanoid_rig,
+};
+
+const TICK: Duration = Duration::from_nanos(15_625_000);
+/// Metres that the runner covers in a tick.
+const STRIDE: f32 = 0.1;
+
+struct Range {
+    app: App,
+    runner: Entity,
+    shooter: Entity,
+}
+
+impl Range {
+    /// A runner along X, ten metres in front of a shooter; a snapshot every three ticks.
+    fn new(with_plugin: bool) -> Self {
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, MovementPlugin::default()))
+            .insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
+        if with_plugin {
+            app.add_plugins(RewindPlugin::<CapsuleModel>::default());
+        } else {
+            app.add_plugins(bevy_unlag_core::TickPlugin)
+                .init_resource::<RewindLimits>()
+                .init_resource::<bevy_unlag_core::Sampler>();
+        }
+        app.finish();
+        app.cleanup();
+        let body = || (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
+        let runner = app.world_mut().spawn((NetId(1), CapsuleState::at(Vec3::NEG_Z * 10.0), body())).id();
+        let shooter = app.world_mut().spawn((NetId(2), CapsuleState::at(Vec3::ZERO), body())).id();
+        Self { app, runner, shooter }
+    }
+
+    fn run(&mut self, ticks: u32) {
+        for _ in 0..ticks {
+            let world = self.app.world_mut();
+            let mut state = world.get_mut::<CapsuleState>(self.runner).expect("a runner");
+            state.position.x += STRIDE;
+            state.velocity = Vec3::X * STRIDE * 64.0;
+            self.app.update();
+            let tick = self.now();
+            let world = self.app.world_mut();
+            if tick.0.is_multiple_of(3) {
+                for mut history in world.query::<&mut FrameHistory>().iter_mut(world) {
+                    history.send_present();
+                }
+            }
+        }
+    }
+
+    fn now(&self) -> Tick {
+        self.app.world().resource::<CurrentTick>().0
+    }
+
+    /// A shot straight ahead from a place beside the shooter.
+    fn shoot(
+        &mut self,
+        from: Vec3,
+        time: Option<ViewTime>,
+        named: &[StampOverride],
+    ) -> Result<Option<RayHit>, RewindRefusal> {
+        let (shooter, named) = (self.shooter, named.to_vec());
+        let look = move |query: RewindQuery| {
+            query.cast_ray(&RewoundRay {
+                origin: from,
+                direction: Vec3::NEG_Z,
+                max_distance: 50.0,
+                time,
+                overrides: &named,
+                shooter,
+            })
+        };
+        self.app.world_mut().run_system_once(look).expect("the query runs")
+    }
+
+    /// Where the runner's chest was at a moment.
+    fn chest(&self, time: ViewTime) -> Vec3 {
+        let age = -time.ticks_since(self.now());
+        let now = self.app.world().get::<CapsuleState>(self.runner).expect("a runner").position;
+        Vec3::new(now.x - age * STRIDE, 1.3, 0.0)
+    }
+}
+
+fn ago(range: &Range, ticks: f64) -> ViewTime {
+    ViewTime::after(range.now(), -ticks)
+}
+
+#[test]
+fn a_runner_is_hit_where_the_screen_showed_it() {
+    let mut range = Range::new(true);
+    range.run(60);
+    let time = ago(&range, 12.5);
+    let then = range.chest(time);
+    let hit = range.shoot(then, Some(time), &[]).expect("recent enough").expect("it was there");
+    assert_eq!((hit.target, hit.group), (NetId(1), HitGroup::Body));
+    assert!((hit.distance - 9.87).abs() < 0.01, "{hit:?}");
+    assert_eq!(range.shoot(then, None, &[]), Ok(None), "it is not there any more");
+
+    range.app.world_mut().resource_mut::<RewindLimits>().mode = RewindMode::Off;
+    assert_eq!(range.shoot(then, Some(time), &[]), Ok(None), "rewind is off");
+}
+
+#[test]
+fn without_the_plugin_nobody_is_remembered() {
+    let mut range = Range::new(false);
+    range.run(60);
+    let time = ago(&range, 12.5);
+    let then = range.chest(time);
+    assert_eq!(range.shoot(then, Some(time), &[]), Ok(None));
+}
+
+#[test]
+fn the_head_counts_before_the_body_and_the_nearest_pawn_wins() {
+    let mut range = Range::new(true);
+    range.run(60);
+    let time = ago(&range, 8.0);
+    let head = range.chest(time).with_y(1.66);
+    let hit = range.shoot(head, Some(time), &[]).expect("recent enough").expect("a hit");
+    assert_eq!(hit.group, HitGroup::Head);
+
+    // Somebody steps in front.
+    let place = range.chest(time).with_y(0.0) + Vec3::NEG_Z * 5.0;
+    let body = (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
+    range.app.world_mut().spawn((NetId(3), CapsuleState::at(place), body));
+    range.run(12);
+    let time = ago(&range, 2.0);
+    let from = place.with_z(0.0).with_y(1.3);
+    let hit = range.shoot(from, Some(time), &[]).expect("recent enough").expect("a hit");
+    assert_eq!(hit.target, NetId(3));
+}
+
+#[test]
+fn a_wall_stops_a_round() {
+    let mut range = Range::new(true);
+    range.run(60);
+    let time = ago(&range, 10.0);
+    let then = range.chest(time);
+    range.app.world_mut().spawn((Collider::cuboid(50.0, 5.0, 0.1), Transform::from_xyz(0.0, 0.0, -4.0)));
+    range.run(2);
+    assert_eq!(range.shoot(then, Some(time), &[]), Ok(None));
+}
+
+#[test]
+fn a_named_pair_is_used_when_a_snapshot_was_lost() {
+    let mut range = Range::new(true);
+    range.run(60);
+    // The newest snapshot at least 9 ticks old, and the one two intervals later.
+    let from = Tick(range.now().0 / 3 * 3 - 9);
+    let named = StampOverride { target: NetId(1), from, to: Some(from.offset(6)) };
+    let time = ViewTime { tick: from.offset(4), fraction: 0 };
+    let then = range.chest(time);
+    assert!(range.shoot(then, Some(time), &[named]).expect("recent enough").is_some());
+    let never_sent = StampOverride { from: from.offset(1), ..named };
+    assert_eq!(range.shoot(then, Some(time), &[never_sent]), Ok(None), "a pose comes from what was sent");
+}
+
+#[test]
+fn old_and_future_views_are_refused_and_nonsense_hits_nobody() {
+    let mut range = Range::new(true);
+    range.run(120);
+    let (old, future) = (ago(&range, 40.0), ago(&range, -2.0));
+    assert_eq!(range.shoot(Vec3::ZERO, Some(old), &[]), Err(RewindRefusal::TooOld));
+    assert_eq!(range.shoot(Vec3::ZERO, Some(future), &[]), Err(RewindRefusal::FromTheFuture));
+    let now = ago(&range, 5.0);
+    assert_eq!(range.shoot(Vec3::NAN, Some(now), &[]), Ok(None));
+}

@@ -1,0 +1,1 @@
+//! Integration tests of the suite; everything is in `scenarios`, one binary for one link.

@@ -1,0 +1,90 @@
+//! The owner's character moves at once, and goes back to the truth when it must.
+
+use bevy::prelude::*;
+use bevy_unlag::prelude::*;
+use unlag_examples::{app::ServerOptions, lockstep::MatchOptions};
+
+use crate::{hold_still, link_150, own_id, seconds, start, state, stats};
+
+#[test]
+fn a_client_that_was_moved_aside_returns_within_a_round_trip_and_a_quarter_second() {
+    let mut game = start(MatchOptions { players: 2, conditions: link_150(), ..MatchOptions::default() });
+    for client in &mut game.clients {
+        hold_still(client);
+    }
+    game.run(seconds(2.0));
+    let id = own_id(&mut game.clients[0]);
+    let before = stats(&mut game.clients[0]).corrections;
+    let world = game.clients[0].world_mut();
+    let mut own = world.query_filtered::<&mut SoldierState, With<LocalControl>>();
+    own.single_mut(world).expect("the client has a pawn").body.position.x += 1.0;
+    let apart =
+        state(&mut game.clients[0], id).body.position.distance(state(&mut game.server, id).body.position);
+    assert!(apart > 0.9, "the test did not push it aside: {apart} m");
+
+    game.run(seconds(0.15 + 0.25));
+    let apart =
+        state(&mut game.clients[0], id).body.position.distance(state(&mut game.server, id).body.position);
+    assert!(apart < 0.01, "still {apart} m apart");
+    let stats = stats(&mut game.clients[0]);
+    assert_eq!(stats.corrections, before + 1, "one push, one correction: {stats:?}");
+    assert!((stats.largest_correction - 1.0).abs() < 0.05, "{stats:?}");
+}
+
+#[test]
+fn a_push_of_the_server_reaches_the_owner() {
+    let mut game = start(MatchOptions { players: 1, conditions: link_150(), ..MatchOptions::default() });
+    hold_still(&mut game.clients[0]);
+    game.run(seconds(1.0));
+    let id = own_id(&mut game.clients[0]);
+    let world = game.server.world_mut();
+    let mut pawns = world.query::<&mut SoldierState>();
+    pawns.single_mut(world).expect("one pawn").body.position += Vec3::new(0.5, 0.0, 0.5);
+    game.run(seconds(0.4));
+    let (client, server) = (state(&mut game.clients[0], id), state(&mut game.server, id));
+    assert!(client.body.position.distance(server.body.position) < 0.01, "{client:?} {server:?}");
+}
+
+#[test]
+fn an_owner_who_runs_jumps_and_turns_is_never_corrected() {
+    let conditions = LinkPreset::named("Average (UE)").expect("a preset of ours").conditions();
+    let server = ServerOptions { trace: true, ..ServerOptions::default() };
+    let mut game = start(MatchOptions { players: 3, conditions, server, ..MatchOptions::default() });
+    game.run(seconds(20.0));
+    for client in &mut game.clients {
+        let stats = stats(client);
+        assert!(stats.moves > 1_200, "{stats:?}");
+        assert_eq!(stats.corrections, 0, "{stats:?}");
+    }
+}
+
+#[test]
+fn an_outage_of_two_seconds_ends_with_everyone_where_they_are() {
+    let conditions = link_150();
+    let mut game = start(MatchOptions { players: 2, conditions, ..MatchOptions::default() });
+    game.run(seconds(3.0));
+    let set = |game: &mut unlag_examples::lockstep::Match, conditions| {
+        for client in &mut game.clients {
+            let world = client.world_mut();
+            for mut sim in world.query::<&mut NetSim>().iter_mut(world) {
+                sim.set(conditions);
+            }
+        }
+    };
+    set(&mut game, LinkConditions { loss: 1.0, ..conditions });
+    game.run(seconds(2.0));
+    set(&mut game, conditions);
+    game.run(seconds(0.15 + 0.25));
+    let mut clients = core::mem::take(&mut game.clients);
+    for client in &mut clients {
+        hold_still(client);
+    }
+    game.clients = clients;
+    // The client runs ahead of the server by design: compare once both stand.
+    game.run(seconds(2.0));
+    for i in 0..2 {
+        let id = own_id(&mut game.clients[i]);
+        let (client, server) = (state(&mut game.clients[i], id), state(&mut game.server, id));
+        assert!(client.body.position.distance(server.body.position) < 0.01, "{client:?} {server:?}");
+    }
+}

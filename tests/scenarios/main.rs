@@ -1,0 +1,69 @@
+//! Stories over real links: netcode over in-process channels with simulated networks, and UDP.
+
+mod agreement;
+mod arrows;
+mod correction;
+mod determinism;
+mod net_sim;
+mod ownership;
+mod readme;
+mod udp;
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_unlag::prelude::*;
+use unlag_examples::{
+    lockstep::{Match, MatchOptions},
+    script::Script,
+};
+
+/// 150 ms of round trip, 2 % loss.
+fn link_150() -> LinkConditions {
+    LinkConditions {
+        latency: Duration::from_millis(75),
+        jitter: Duration::from_millis(10),
+        loss: 0.02,
+        ..LinkConditions::PERFECT
+    }
+}
+
+fn start(options: MatchOptions) -> Match {
+    Match::start(&options).unwrap_or_else(|line| panic!("the match did not start: {line}"))
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds)
+}
+
+/// The wire's name of the pawn that a client's player steers.
+fn own_id(client: &mut App) -> NetId {
+    let world = client.world_mut();
+    *world.query_filtered::<&NetId, With<LocalControl>>().single(world).expect("the client has a pawn")
+}
+
+/// Where a pawn is on an app that simulates it.
+fn state(app: &mut App, id: NetId) -> SoldierState {
+    let world = app.world_mut();
+    let mut pawns = world.query::<(&NetId, &SoldierState)>();
+    let found = pawns.iter(world).find(|(other, _)| **other == id);
+    *found.unwrap_or_else(|| panic!("{id:?} is not simulated here")).1
+}
+
+fn stats(client: &mut App) -> PredictionStats {
+    let world = client.world_mut();
+    *world
+        .query_filtered::<&PredictionStats, With<LocalControl>>()
+        .single(world)
+        .expect("the client has a pawn")
+}
+
+/// Lets a client's player stand still.
+fn hold_still(client: &mut App) {
+    let world = client.world_mut();
+    world.insert_resource(Script::asleep());
+    for (mut gather, mut trigger) in world.query::<(&mut InputGather, &mut Trigger)>().iter_mut(world) {
+        *gather = InputGather::default();
+        trigger.set(false);
+    }
+}

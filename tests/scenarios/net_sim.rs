@@ -1,0 +1,43 @@
+//! The simulated link, at run time.
+
+use bevy_unlag::prelude::*;
+use core::time::Duration;
+use unlag_examples::lockstep::MatchOptions;
+
+use crate::{seconds, start, stats};
+
+#[test]
+fn the_measured_round_trip_follows_a_slider_within_a_second() {
+    let mut game = start(MatchOptions { players: 1, ..MatchOptions::default() });
+    game.run(seconds(2.0));
+    let before = stats(&mut game.clients[0]).rtt;
+    assert!(before < Duration::from_millis(60), "{before:?}");
+    let mut set = |latency| {
+        let world = game.clients[0].world_mut();
+        for mut sim in world.query::<&mut NetSim>().iter_mut(world) {
+            sim.set(LinkConditions { latency: Duration::from_millis(latency), ..LinkConditions::PERFECT });
+        }
+        // What is on its way arrives as it was sent; then a second.
+        game.run(seconds(1.0 + 2.0 * latency as f64 / 1e3));
+        stats(&mut game.clients[0]).rtt
+    };
+    let slow = set(200);
+    assert!(slow > Duration::from_millis(390) && slow < Duration::from_millis(470), "{slow:?}");
+    let fast = set(0);
+    assert!(fast < Duration::from_millis(70), "{fast:?}");
+}
+
+#[test]
+fn every_snapshot_that_arrives_reaches_the_buffer() {
+    // Frames of 125 ms find two or three snapshots waiting each.
+    let mut game = start(MatchOptions { players: 2, fps: 8.0, ..MatchOptions::default() });
+    game.run(seconds(4.0));
+    let world = game.clients[0].world_mut();
+    let mut proxies = world.query::<(&NetRole, &bevy_unlag::core::SnapshotHistory)>();
+    let history = proxies.iter(world).find(|(role, _)| **role == NetRole::SimulatedProxy).expect("a proxy").1;
+    let ticks: Vec<_> = history.iter().map(|snapshot| snapshot.tick).collect();
+    assert!(ticks.len() > 40, "{ticks:?}");
+    for pair in ticks.windows(2) {
+        assert_eq!(pair[1].since(pair[0]), 3, "a snapshot is missing: {ticks:?}");
+    }
+}

@@ -1,0 +1,41 @@
+//! A client moves what the server gave it, and nothing else.
+
+use bevy::prelude::*;
+use bevy_unlag::{prediction::autonomous_pawn, prelude::*};
+use unlag_examples::lockstep::MatchOptions;
+
+use crate::{hold_still, own_id, seconds, start, state};
+
+#[test]
+fn a_client_that_claims_somebody_elses_pawn_moves_nothing() {
+    let mut game = start(MatchOptions { players: 2, ..MatchOptions::default() });
+    for client in &mut game.clients {
+        hold_still(client);
+    }
+    game.run(seconds(1.0));
+    let (attacker, victim) = (own_id(&mut game.clients[0]), own_id(&mut game.clients[1]));
+    let before = (state(&mut game.server, attacker), state(&mut game.server, victim));
+
+    // The attacker's client takes the victim's proxy for its own pawn and walks.
+    let world = game.clients[0].world_mut();
+    let mut pawns = world.query::<(Entity, &NetId)>();
+    let of = |world: &World, pawns: &mut QueryState<(Entity, &NetId)>, id| {
+        pawns.iter(world).find(|(_, other)| **other == id).map(|(entity, _)| entity)
+    };
+    let stolen = of(world, &mut pawns, victim).expect("the victim is seen");
+    let own = of(world, &mut pawns, attacker).expect("the attacker has a pawn");
+    world.entity_mut(own).remove::<LocalControl>();
+    world.entity_mut(stolen).insert((NetRole::AutonomousProxy, autonomous_pawn::<Soldier>(), before.1));
+    let mut gather = InputGather::default();
+    gather.axes(Vec2::Y);
+    world.entity_mut(stolen).insert(gather);
+
+    game.run(seconds(2.0));
+    let after = (state(&mut game.server, attacker), state(&mut game.server, victim));
+    let (own_way, victims_way) = (
+        before.0.body.position.distance(after.0.body.position),
+        before.1.body.position.distance(after.1.body.position),
+    );
+    assert!(victims_way < 1e-4, "the victim was moved {victims_way} m");
+    assert!(own_way > 1.0, "the attacker's moves never arrived, so this test shows nothing: {own_way} m");
+}

@@ -1,0 +1,72 @@
+//! Real sockets.
+
+use std::net::UdpSocket;
+
+use bevy_unlag::prelude::*;
+use unlag_examples::{
+    app::ServerOptions,
+    link,
+    realtime::{self, PlayerOptions, ServerThread},
+};
+
+fn player(number: u64) -> PlayerOptions {
+    PlayerOptions {
+        player: number,
+        seed: number,
+        conditions: LinkConditions::PERFECT,
+        interpolation: Interpolation::default(),
+    }
+}
+
+#[test]
+fn a_fight_over_udp_agrees() {
+    let report = realtime::play_match(3, 4.0, LinkConditions::PERFECT, 9, ServerOptions::default())
+        .unwrap_or_else(|line| panic!("{line}"));
+    for player in &report.players {
+        assert!(player.moves > 100 && player.acks > 50, "{}", report.table());
+    }
+    let total = report.total();
+    assert!(total.agreed * 100 >= total.drawn * 95, "{}", report.table());
+}
+
+#[test]
+fn junk_datagrams_leave_the_server_running() {
+    let server = ServerThread::start(0, ServerOptions::default()).unwrap_or_else(|line| panic!("{line}"));
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let sockets: Vec<_> = (0..8).filter_map(|_| UdpSocket::bind(("127.0.0.1", 0)).ok()).collect();
+    assert!(!sockets.is_empty());
+    for i in 0..4_000_usize {
+        // Any length, any bytes, and now and then the length of a connection request.
+        let length = if i % 7 == 0 { 1_078 } else { random() as usize % 1_400 };
+        let mut bytes: Vec<u8> = (0..length).map(|_| random() as u8).collect();
+        if let Some(first) = bytes.first_mut() {
+            *first = match i % 3 {
+                0 => 0,
+                1 => (random() % 8) as u8 | ((random() % 16) as u8) << 4,
+                _ => random() as u8,
+            };
+        }
+        let _ = sockets[i % sockets.len()].send_to(&bytes, server.address);
+        if i % 64 == 0 {
+            std::thread::sleep(core::time::Duration::from_millis(2));
+        }
+    }
+    let report = realtime::play(server.address, player(1), 1.0).unwrap_or_else(|line| panic!("{line}"));
+    assert!(report.moves > 50 && report.acks > 20, "{report:?}");
+}
+
+#[test]
+fn nobody_there_is_one_clear_line() {
+    // A port that was free a moment ago.
+    let port = link::free_port(0).unwrap_or_else(|line| panic!("{line}"));
+    let nobody = std::net::SocketAddr::from(([127, 0, 0, 1], port));
+    let line = realtime::play(nobody, player(1), 1.0).expect_err("nobody is there");
+    assert!(line.contains("no server answers") && line.contains("shooter server"), "{line}");
+    assert_eq!(line.lines().count(), 1, "{line}");
+}

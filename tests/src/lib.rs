@@ -1,1 +1,0 @@
-//! Integration tests of bevy_unlag over real links
