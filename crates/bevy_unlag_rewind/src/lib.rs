@@ -6,7 +6,7 @@
 //! * [`FrameHistory`] remembers the snapshots that were *sent*, because only those can have been
 //!   drawn, and the present.
 //! * [`RewindQuery`] answers one [`RewoundRay`]: all candidates are posed at the shooter's view
-//!   time by the [`Sampler`](bevy_unlag_core::Sampler) that drew them, the world is tested in
+//!   time by the [`Sampler`] that drew them, the world is tested in
 //!   between, the nearest pawn wins, and on it the head counts before the body.
 //! * [`DrawnQuery`] is the client's half: the same ray against what its own screen last showed.
 

@@ -5,7 +5,7 @@
 //! that jitter and loss do not show. Each frame every
 //! [`SimulatedProxy`](bevy_unlag_core::NetRole::SimulatedProxy) gets its
 //! [`DrawnPose`](bevy_unlag_core::DrawnPose) at that one moment from the shared
-//! [`Sampler`](bevy_unlag_core::Sampler), whose `interpolation` also offers the baselines.
+//! [`Sampler`], whose `interpolation` also offers the baselines.
 //!
 //! ```
 //! use bevy::prelude::*;
