@@ -22,6 +22,8 @@ pub struct ShotLedger {
     pub agreed: u64,
     /// Rounds that the server refused to judge.
     pub refused: u64,
+    /// Why the last of those was refused.
+    pub last_refusal: Option<ShotRefusal>,
     /// Rounds whose verdict never came.
     pub lost: u64,
 }
@@ -79,6 +81,7 @@ impl ShotLedger {
             ShotResult::Refused(why) => {
                 debug!("round {} was refused: {why:?}", verdict.shot);
                 self.refused += 1;
+                self.last_refusal = Some(why);
             }
             ShotResult::Miss => {}
         }

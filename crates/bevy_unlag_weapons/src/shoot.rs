@@ -66,20 +66,26 @@ type OwnPawn<M> = (
 );
 
 /// What the screen shows along the aim right now.
-fn look(
-    (entity, trigger, aim, drawn, eye, offset): (
+fn look<M: MoveModel>(
+    (entity, trigger, aim, drawn, eye, offset, state): (
         Entity,
         &Trigger,
         &Aim,
         &DrawnPose,
         &DrawnEye,
         Option<&VisualOffset>,
+        &ExtendedState<M::State, RifleState>,
     ),
     config: &RifleConfig,
     time: &DrawnViewTime,
     query: &DrawnQuery,
 ) -> (FireInput, Option<RayHit>) {
-    let eye = drawn.pose.position + offset.map_or(Vec3::ZERO, |o| o.offset) + Vec3::Y * eye.0;
+    let shown = drawn.pose.position + offset.map_or(Vec3::ZERO, |o| o.offset);
+    // In a frame of many ticks the pawn runs on from where it was shown, farther than the server
+    // can accept: the last of those rounds leave from as near to there as it will.
+    let body = M::position(&state.body);
+    let aside = (shown - body).with_y(0.0).clamp_length_max(config.eye_tolerance * 0.9);
+    let eye = (body + aside).with_y(shown.y + eye.0);
     let mut overrides = [StampOverride::default(); MAX_OVERRIDES];
     let direction = aim.direction();
     let named = time
@@ -96,9 +102,9 @@ pub(crate) fn latch<M: MoveModel>(
     time: Res<DrawnViewTime>,
     query: DrawnQuery,
 ) {
-    for (entity, mut trigger, aim, drawn, eye, offset, _) in &mut pawns {
+    for (entity, mut trigger, aim, drawn, eye, offset, state) in &mut pawns {
         if trigger.pulled && trigger.latched.is_none() {
-            let seen = look((entity, &trigger, aim, drawn, eye, offset), &config, &time, &query);
+            let seen = look::<M>((entity, &trigger, aim, drawn, eye, offset, state), &config, &time, &query);
             trigger.latched = Some(seen);
         }
     }
@@ -123,7 +129,7 @@ pub(crate) fn arm<M: MoveModel>(
         }
         let seen = match trigger.latched.take() {
             Some(seen) => seen,
-            None => look((entity, &trigger, aim, drawn, eye, offset), &config, &time, &query),
+            None => look::<M>((entity, &trigger, aim, drawn, eye, offset, state), &config, &time, &query),
         };
         trigger.pulled = false;
         trigger.asked = Some(seen);

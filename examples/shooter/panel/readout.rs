@@ -32,6 +32,7 @@ struct Throughput(f64, f64);
 /// A number on the panel.
 #[derive(Component, Clone, Copy)]
 pub enum Readout {
+    Frame,
     Ping,
     Delay,
     Moves,
@@ -49,7 +50,8 @@ pub enum Readout {
 }
 
 /// How the network fares.
-pub const NETWORK: [(Readout, &str); 8] = [
+pub const NETWORK: [(Readout, &str); 9] = [
+    (Readout::Frame, "Frame"),
     (Readout::Ping, "Ping"),
     (Readout::Delay, "Playout delay"),
     (Readout::Moves, "Moves sent"),
@@ -86,6 +88,8 @@ fn measure_throughput(
 struct Seen(u64, f32, f32);
 
 fn read_out(
+    time: Res<Time<Real>>,
+    mut frame: Local<f32>,
     own: Query<&PredictionStats, With<LocalControl>>,
     smoothing: Option<Res<SmoothingStats>>,
     ledger: Option<Res<ShotLedger>>,
@@ -93,6 +97,8 @@ fn read_out(
     mut seen: Local<Seen>,
     mut texts: Query<(&Readout, &mut Text)>,
 ) {
+    // A frame is read now and then; a mean of those is steady enough to read.
+    *frame += (time.delta_secs() - *frame) * 0.3;
     let stats = own.single().ok();
     if let Some(stats) = stats.filter(|stats| stats.corrections > seen.0) {
         let new = (stats.summed_correction - seen.1) / (stats.corrections - seen.0) as f32;
@@ -102,6 +108,7 @@ fn read_out(
     let ledger = ledger.as_deref();
     for (readout, mut text) in &mut texts {
         let value = match readout {
+            Readout::Frame => Some(format!("{:.1} ms", *frame * 1e3)),
             Readout::Ping => stats.map(|s| format!("{:.0} ms", s.rtt.as_secs_f64() * 1e3)),
             Readout::Delay => smoothing.as_deref().map(|s| format!("{:.0} ms", s.delay_ms)),
             Readout::Moves => stats.map(|s| s.moves.to_string()),
@@ -115,7 +122,10 @@ fn read_out(
             Readout::Confirmed => ledger.map(|l| l.confirmed.to_string()),
             Readout::ConfirmedOfDrawn => percent(ledger.and_then(ShotLedger::confirmed_of_drawn)),
             Readout::DrawnOfConfirmed => percent(ledger.and_then(ShotLedger::drawn_of_confirmed)),
-            Readout::Unjudged => ledger.map(|l| format!("{} / {}", l.refused, l.lost)),
+            Readout::Unjudged => ledger.map(|l| match l.last_refusal {
+                Some(why) => format!("{} ({why:?}) / {}", l.refused, l.lost),
+                None => format!("0 / {}", l.lost),
+            }),
         };
         text.set_if_neq(Text(value.unwrap_or_else(|| "-".to_owned())));
     }

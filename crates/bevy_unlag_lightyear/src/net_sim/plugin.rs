@@ -1,5 +1,7 @@
 //! The conditioners on a lightyear link.
 
+use core::time::Duration;
+
 use bevy::prelude::*;
 use lightyear::connection::ConnectionSystems;
 use lightyear::connection::host::HostClient;
@@ -15,8 +17,8 @@ use super::conditioner::{Conditioner, LinkConditions, LinkCounters};
 /// delayed and lost like everything else. It works with any transport. Since the datagrams are
 /// netcode's, netcode itself drops the copies that [`LinkConditions::duplication`] makes.
 ///
-/// Time is `Time<Real>`, looked at once a frame each way: a packet leaves with the first frame at
-/// or after its due time. Under stepped time a run with the same [`seed`](Self::seed) repeats.
+/// Time is `Time<Real>`, looked at once a frame each way: a packet leaves with the frame nearest to
+/// its due time. Under stepped time a run with the same [`seed`](Self::seed) repeats.
 ///
 /// When the link ends, packets still held are dropped. A host client's link is left alone. To
 /// switch the simulation off set [`LinkConditions::PERFECT`] rather than removing the component,
@@ -136,18 +138,24 @@ fn forget_ended(mut links: Query<&mut NetSim, (With<Link>, Without<Linked>)>) {
     }
 }
 
+/// This frame's time, and the latest due time that is nearer to this frame than to the next: a
+/// packet that had to wait for the frame after its time would be late by half a frame on average.
+fn frame(time: &Time<Real>) -> (Duration, Duration) {
+    (time.elapsed(), time.elapsed() + time.delta() / 2)
+}
+
 fn receive(
     time: Res<Time<Real>>,
     mut links: Query<(&mut Link, &mut NetSim), (With<Linked>, Without<HostClient>)>,
 ) {
-    let now = time.elapsed();
+    let (now, nearest) = frame(&time);
     for (mut link, mut sim) in &mut links {
         let sim = sim.bypass_change_detection();
         for packet in link.recv.drain() {
             sim.bytes.1 += packet.len() as u64;
             sim.incoming.push(now, &sim.down, packet);
         }
-        while let Some(packet) = sim.incoming.pop(now) {
+        while let Some(packet) = sim.incoming.pop(nearest) {
             link.recv.push_raw(packet);
         }
     }
@@ -157,14 +165,14 @@ fn send(
     time: Res<Time<Real>>,
     mut links: Query<(&mut Link, &mut NetSim), (With<Linked>, Without<HostClient>)>,
 ) {
-    let now = time.elapsed();
+    let (now, nearest) = frame(&time);
     for (mut link, mut sim) in &mut links {
         let sim = sim.bypass_change_detection();
         for packet in link.send.drain() {
             sim.bytes.0 += packet.len() as u64;
             sim.outgoing.push(now, &sim.up, packet);
         }
-        while let Some(packet) = sim.outgoing.pop(now) {
+        while let Some(packet) = sim.outgoing.pop(nearest) {
             link.send.push(packet);
         }
     }
