@@ -4,7 +4,7 @@ use core::{marker::PhantomData, time::Duration};
 
 use bevy::prelude::*;
 use bevy_replicon::{prelude::ServerSystems, server::server_tick::ServerTick};
-use bevy_unlag_core::{BitWriter, MoveModel, NetId, NetRole, Snapshot, Wire};
+use bevy_unlag_core::{BitWriter, MoveModel, NetId, NetRole, Snapshot, VisualSystems, Wire};
 use bevy_unlag_prediction::{IncomingMoves, MAX_MAILED, OutgoingAnswers, authority_pawn};
 use bevy_unlag_rewind::FrameHistory;
 use bevy_unlag_weapons::{Mailed, OutgoingVerdicts};
@@ -48,7 +48,10 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
             .add_systems(
                 PostUpdate,
                 (
-                    publish_snapshots.run_if(resource_changed::<ServerTick>).before(ServerSystems::Send),
+                    publish_snapshots
+                        .run_if(resource_changed::<ServerTick>)
+                        .before(ServerSystems::Send)
+                        .before(VisualSystems::Draw),
                     (send_answers, send_verdicts).before(MessageSystems::Send),
                 ),
             );

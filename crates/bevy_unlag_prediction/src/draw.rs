@@ -37,18 +37,3 @@ pub(crate) fn draw_own<M: MoveModel>(
         eye.ease(M::eye(&model, &live).y - pose.position.y, time.delta_secs());
     }
 }
-
-/// Draws the remote players' pawns on a machine that decides about them, where somebody wants to
-/// see them ([`DrawnPose`]): carried on to this frame along their velocity.
-pub(crate) fn draw_others<M: MoveModel>(
-    fixed: Res<Time<Fixed>>,
-    tick: Res<CurrentTick>,
-    mut pawns: Query<(&M::State, &mut DrawnPose), Without<LocalControl>>,
-) {
-    let ahead = fixed.overstep().as_secs_f32();
-    for (state, mut drawn) in &mut pawns {
-        let pose = PoseSample::from(&M::snapshot(state, tick.0));
-        let position = M::position(state) + pose.velocity * ahead;
-        *drawn = DrawnPose { pose: PoseSample { position, ..pose }, stamp: ViewStamp::Present };
-    }
-}

@@ -68,9 +68,7 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
             )
             .add_systems(
                 PostUpdate,
-                (draw::decay_offsets, draw::draw_own::<M>, draw::draw_others::<M>)
-                    .chain()
-                    .in_set(VisualSystems::Draw),
+                (draw::decay_offsets, draw::draw_own::<M>).chain().in_set(VisualSystems::Draw),
             );
     }
 }

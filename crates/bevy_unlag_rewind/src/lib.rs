@@ -13,6 +13,7 @@
 mod drawn;
 mod history;
 mod hit_boxes;
+mod host;
 mod humanoid;
 mod limits;
 mod query;
@@ -21,11 +22,12 @@ mod trace;
 use core::marker::PhantomData;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveModel, Sampler, TickPlugin};
+use bevy_unlag_core::{DrawnViewTime, MoveModel, Sampler, TickPlugin, VisualPlugin, VisualSystems};
 
 pub use drawn::DrawnQuery;
 pub use history::FrameHistory;
 pub use hit_boxes::{HitBox, HitBoxes, HitGroup};
+pub use host::HostView;
 pub use humanoid::{HUMANOID_HEIGHT, HUMANOID_LIMBS, humanoid_hit_boxes, humanoid_rig};
 pub use limits::{RewindLimits, RewindMode, RewindRefusal};
 pub use query::{RewindQuery, RewoundRay};
@@ -53,8 +55,14 @@ impl<M: MoveModel> Plugin for RewindPlugin<M> {
         if !app.is_plugin_added::<TickPlugin>() {
             app.add_plugins(TickPlugin);
         }
+        if !app.is_plugin_added::<VisualPlugin>() {
+            app.add_plugins(VisualPlugin);
+        }
         app.init_resource::<Sampler>()
             .init_resource::<RewindLimits>()
-            .add_systems(FixedPostUpdate, history::record::<M>.in_set(RewindSystems::Record));
+            .init_resource::<HostView>()
+            .init_resource::<DrawnViewTime>()
+            .add_systems(FixedPostUpdate, history::record::<M>.in_set(RewindSystems::Record))
+            .add_systems(PostUpdate, host::draw.in_set(VisualSystems::Draw));
     }
 }

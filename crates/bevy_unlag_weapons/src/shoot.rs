@@ -82,9 +82,9 @@ fn look<M: MoveModel>(
 ) -> (FireInput, Option<RayHit>) {
     let shown = drawn.pose.position + offset.map_or(Vec3::ZERO, |o| o.offset);
     // In a frame of many ticks the pawn runs on from where it was shown, farther than the server
-    // can accept: the last of those rounds leave from as near to there as it will.
+    // can accept: the last of those rounds leave from as near to there as it will, a step to spare.
     let body = M::position(&state.body);
-    let aside = (shown - body).with_y(0.0).clamp_length_max(config.eye_tolerance * 0.9);
+    let aside = (shown - body).with_y(0.0).clamp_length_max(config.eye_tolerance * 0.75);
     let eye = (body + aside).with_y(shown.y + eye.0);
     let mut overrides = [StampOverride::default(); MAX_OVERRIDES];
     let direction = aim.direction();

@@ -60,10 +60,20 @@ impl Range {
         let shooter = shooter.insert(Trigger::default()).id();
         let dummy = (NetId(2), NetRole::Authority, soldier(Vec3::NEG_Z * 10.0), DrawnPose::default(), body());
         let dummy = app.world_mut().spawn(dummy).id();
+        let mut range = Self { app, shooter, dummy };
         for _ in 0..10 {
-            app.update();
+            range.update();
         }
-        Self { app, shooter, dummy }
+        range
+    }
+
+    /// A frame of one tick, and what a network would do: send the present of everyone.
+    fn update(&mut self) {
+        self.app.update();
+        let world = self.app.world_mut();
+        for mut history in world.query::<&mut FrameHistory>().iter_mut(world) {
+            history.send_present();
+        }
     }
 
     fn aim_at(&mut self, place: Vec3) {
@@ -74,7 +84,7 @@ impl Range {
     fn hold(&mut self, held: bool, frames: usize) -> &Seen {
         for _ in 0..frames {
             self.app.world_mut().get_mut::<Trigger>(self.shooter).expect("a trigger").set(held);
-            self.app.update();
+            self.update();
         }
         self.app.world().resource::<Seen>()
     }

@@ -1,0 +1,49 @@
+//! What a listen server's own screen shows of everyone else.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{CurrentTick, DrawnPose, DrawnViewTime, LocalControl, Sampler, ViewTime};
+
+use crate::FrameHistory;
+
+/// How far behind the present the host of a listen server sees everyone else.
+#[derive(Resource, Clone, Copy, Debug)]
+pub struct HostView {
+    /// Ticks. Default 3, one snapshot interval: the pose is interpolated like on any client, and a
+    /// shot of the host is judged like any other. Raising it shows the host an older picture;
+    /// lowering it shows more that is extrapolated.
+    pub delay_ticks: f64,
+}
+
+impl Default for HostView {
+    fn default() -> Self {
+        Self { delay_ticks: 3.0 }
+    }
+}
+
+/// Poses every pawn that somebody wants to see on this machine from the snapshots it has sent.
+pub(crate) fn draw(
+    tick: Res<CurrentTick>,
+    fixed: Res<Time<Fixed>>,
+    view: Res<HostView>,
+    sampler: Res<Sampler>,
+    mut time: ResMut<DrawnViewTime>,
+    mut pawns: Query<(&FrameHistory, &mut DrawnPose), Without<LocalControl>>,
+) {
+    if pawns.is_empty() {
+        return;
+    }
+    let overstep = fixed.overstep().as_secs_f64() / fixed.timestep().as_secs_f64();
+    let shown = ViewTime::after(tick.0, overstep - view.delay_ticks);
+    time.0 = Some(shown);
+    for (history, mut drawn) in &mut pawns {
+        let posed = history
+            .sent
+            .stamp(shown)
+            .and_then(|stamp| Some(DrawnPose { pose: history.sent.pose(stamp, &sampler)?, stamp }));
+        match posed {
+            Some(posed) => *drawn = posed,
+            // It did not exist at that moment.
+            None => drawn.pose.alive = false,
+        }
+    }
+}
