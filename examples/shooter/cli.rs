@@ -32,6 +32,9 @@ pub struct Cli {
     /// The window's size in pixels.
     #[arg(long, default_value = "1280x720", value_parser = size)]
     pub size: (u32, u32),
+    /// No shadows and no anti-aliasing, for a machine that draws without a graphics card.
+    #[arg(long)]
+    pub plain: bool,
     /// Save a picture of the window to this file after --seconds, then leave.
     #[arg(long)]
     pub screenshot: Option<std::path::PathBuf>,

@@ -82,6 +82,7 @@ fn window_options(cli: &Cli, title: String) -> WindowOptions {
     WindowOptions {
         title,
         size: cli.size,
+        plain: cli.plain,
         autoplay: cli.autoplay,
         screenshot: cli.screenshot.clone().map(|path| (seconds, path)),
         exit_after: cli.screenshot.is_some().then_some(seconds + 2.0),

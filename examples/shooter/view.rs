@@ -22,11 +22,19 @@ use body::BodyPlugin;
 const KICK_RATE: f32 = 14.0;
 
 /// Draws the arena, the others' bodies and the own gun, and moves the camera.
-pub struct ViewPlugin;
+pub struct ViewPlugin {
+    /// Whether to leave out shadows and anti-aliasing.
+    pub plain: bool,
+}
+
+/// Whether to leave out shadows and anti-aliasing.
+#[derive(Resource)]
+struct Plain(bool);
 
 impl Plugin for ViewPlugin {
     fn build(&self, app: &mut App) {
-        app.insert_resource(GlobalAmbientLight { brightness: 900.0, ..default() })
+        app.insert_resource(Plain(self.plain))
+            .insert_resource(GlobalAmbientLight { brightness: 900.0, ..default() })
             .add_plugins(BodyPlugin)
             .add_systems(Startup, spawn_scene)
             .add_systems(Update, (paint_arena, kick_gun))
@@ -51,12 +59,13 @@ struct Gun {
 const GUN_REST: Vec3 = Vec3::new(0.20, -0.19, -0.42);
 
 fn spawn_scene(
+    plain: Res<Plain>,
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     commands.spawn((
-        DirectionalLight { illuminance: 6_500.0, shadow_maps_enabled: true, ..default() },
+        DirectionalLight { illuminance: 6_500.0, shadow_maps_enabled: !plain.0, ..default() },
         CascadeShadowConfigBuilder {
             num_cascades: 2,
             first_cascade_far_bound: 12.0,
@@ -76,6 +85,7 @@ fn spawn_scene(
     commands.spawn((
         PlayerCamera,
         Camera3d::default(),
+        if plain.0 { Msaa::Off } else { Msaa::default() },
         // The other curves would need the `tonemapping_luts` feature.
         Tonemapping::AcesFitted,
         Projection::from(PerspectiveProjection { fov: 75.0_f32.to_radians(), near: 0.05, ..default() }),

@@ -34,6 +34,8 @@ pub struct WindowOptions {
     pub title: String,
     /// Its width and height in pixels.
     pub size: (u32, u32),
+    /// Whether to leave out shadows and anti-aliasing.
+    pub plain: bool,
     /// Whether a script plays, so that the mouse stays free and keys steer nothing.
     pub autoplay: bool,
     /// After how many seconds to save a picture of the window, and where.
@@ -100,7 +102,7 @@ fn explain_missing_gpu() {
 /// Adds Bevy's plugins with a window, the controls and all that the window shows. Call it before
 /// the game's plugins, which need Bevy's.
 pub fn add_window(app: &mut App, options: WindowOptions) {
-    let WindowOptions { title, size, autoplay, screenshot, exit_after } = options;
+    let WindowOptions { title, size, plain, autoplay, screenshot, exit_after } = options;
     let window = Window {
         title,
         resolution: WindowResolution::new(size.0, size.1),
@@ -118,7 +120,7 @@ pub fn add_window(app: &mut App, options: WindowOptions) {
     .insert_resource(WinitSettings::continuous())
     .insert_resource(ClearColor(SKY))
     .insert_resource(Timed { screenshot, exit_after })
-    .add_plugins((ViewPlugin, EffectsPlugin, HudPlugin, PanelPlugin))
+    .add_plugins((ViewPlugin { plain }, EffectsPlugin, HudPlugin, PanelPlugin))
     .add_systems(Startup, move |commands: Commands| spawn_hint(commands, autoplay))
     .add_systems(Update, keep_time);
     if autoplay {
