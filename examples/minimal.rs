@@ -1,5 +1,4 @@
-//! The suite in a plain Bevy app: a server and a client in one process, over UDP. The client walks
-//! forward for two seconds; both print where its soldier is.
+//! A server and a client in one process, over UDP. The client walks; both print where it is.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -38,10 +37,11 @@ fn server(app: &mut App) {
         let server = commands.spawn(server).id();
         commands.trigger(Start { entity: server });
     });
-    // Everyone who joins gets a soldier, and nobody may move another's.
-    app.add_observer(|joined: On<Add, Connected>, mut commands: Commands| {
+    // Everyone who joins gets a soldier with a name of its own, and nobody may move another's.
+    app.add_observer(|joined: On<Add, Connected>, mut last: Local<u16>, mut commands: Commands| {
+        *last += 1;
         let owner = ControlledBy { owner: joined.entity, lifetime: Lifetime::SessionBased };
-        commands.spawn((spawn_soldier(NetId(1), Vec3::ZERO), owner));
+        commands.spawn((spawn_soldier(NetId(*last), Vec3::ZERO), owner));
     });
     app.add_systems(FixedLast, print_positions("server"));
 }

@@ -6,7 +6,7 @@ use bevy_unlag::prelude::{LinkConditions, LinkPreset, RewindMode};
 
 /// A small networked shooter. Without a command: a dedicated server, bots, and a window.
 #[derive(Parser, Debug)]
-#[command(name = "shooter", version)]
+#[command(name = "shooter", version, args_conflicts_with_subcommands = true)]
 pub struct Cli {
     /// What to be, if not everything at once.
     #[command(subcommand)]
@@ -26,18 +26,9 @@ pub struct Cli {
     /// The UDP port to listen on; 0 takes any free one.
     #[arg(long, default_value_t = 0)]
     pub port: u16,
-    /// Let a script play in the window.
-    #[arg(long)]
-    pub autoplay: bool,
-    /// The window's size in pixels.
-    #[arg(long, default_value = "1280x720", value_parser = size)]
-    pub size: (u32, u32),
-    /// No shadows and no anti-aliasing, for a machine that draws without a graphics card.
-    #[arg(long)]
-    pub plain: bool,
-    /// Save a picture of the window to this file after --seconds, then leave.
-    #[arg(long)]
-    pub screenshot: Option<std::path::PathBuf>,
+    /// What the window is like.
+    #[command(flatten)]
+    pub window: WindowArgs,
     /// What a headless player and its link are like.
     #[command(flatten)]
     pub play: Play,
@@ -66,10 +57,30 @@ pub enum Command {
         /// No window: a script plays, and a table is printed.
         #[arg(long)]
         headless: bool,
+        /// What the window is like.
+        #[command(flatten)]
+        window: WindowArgs,
         /// What the player and its link are like.
         #[command(flatten)]
         play: Play,
     },
+}
+
+/// What the window is like.
+#[derive(Args, Clone, Debug)]
+pub struct WindowArgs {
+    /// Let a script play in the window.
+    #[arg(long)]
+    pub autoplay: bool,
+    /// The window's size in pixels.
+    #[arg(long, default_value = "1280x720", value_parser = size)]
+    pub size: (u32, u32),
+    /// No shadows and no anti-aliasing, for a machine that draws without a graphics card.
+    #[arg(long)]
+    pub plain: bool,
+    /// Save a picture of the window to this file after --seconds, then leave.
+    #[arg(long)]
+    pub screenshot: Option<std::path::PathBuf>,
 }
 
 /// What a player and its link are like.

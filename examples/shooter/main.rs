@@ -13,25 +13,22 @@ mod panel;
 mod view;
 mod window;
 
-use core::{net::SocketAddr, sync::atomic::AtomicBool, time::Duration};
+use core::{net::SocketAddr, sync::atomic::AtomicBool};
 use std::process::ExitCode;
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
 use clap::Parser;
-use lightyear::prelude::Client;
 use unlag_examples::{
     app::{self, ServerOptions},
-    ledger::LedgerPlugin,
     link,
     lockstep::{self, MatchOptions},
-    realtime::{self, PlayerOptions, ServerThread, Stop},
+    realtime::{self, PlayerOptions, ServerThread, Stop, Watch},
     report::MatchReport,
-    rules::{NextPlayer, Vitals},
     script::{Script, ScriptPlugin},
 };
 
-use cli::{Cli, Command, Play};
+use cli::{Cli, Command, Play, WindowArgs};
 use window::WindowOptions;
 
 fn main() -> ExitCode {
@@ -48,14 +45,14 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<ExitCode, String> {
     match cli.command {
         Some(Command::Server { port, rewind }) => {
-            let port = link::free_port(port)?;
-            println!("serving on UDP port {port}; join with: shooter client --connect ADDRESS:{port}");
             let options = ServerOptions { rewind: rewind.into(), ..default() };
-            realtime::serve(port, options, &AtomicBool::new(false));
+            realtime::serve(port, options, &AtomicBool::new(false), |port| {
+                println!("serving on UDP port {port}; join with: shooter client --connect ADDRESS:{port}");
+            })?;
             Ok(ExitCode::SUCCESS)
         }
-        Some(Command::Client { ref connect, headless, ref play }) => {
-            let server = link::parse_address(connect)?;
+        Some(Command::Client { connect, headless, window, play }) => {
+            let server = link::parse_address(&connect)?;
             if headless {
                 let player = PlayerOptions {
                     player: 1,
@@ -64,11 +61,11 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
                     interpolation: Interpolation::default(),
                 };
                 let report = realtime::play(server, player, play.seconds)?;
-                Ok(print(&MatchReport { players: vec![report] }, play))
+                Ok(print(&MatchReport { players: vec![report] }, &play))
             } else {
                 window::display()?;
-                let options = window_options(&cli, format!("bevy_unlag shooter at {server}"));
-                client_window(server, play, options)
+                let options = window_options(&window, &play, format!("bevy_unlag shooter at {server}"));
+                client_window(server, &play, options)
             }
         }
         None if cli.headless => headless(&cli),
@@ -77,15 +74,15 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
     }
 }
 
-fn window_options(cli: &Cli, title: String) -> WindowOptions {
-    let seconds = cli.play.seconds as f32;
+fn window_options(window: &WindowArgs, play: &Play, title: String) -> WindowOptions {
+    let seconds = play.seconds as f32;
     WindowOptions {
         title,
-        size: cli.size,
-        plain: cli.plain,
-        autoplay: cli.autoplay,
-        screenshot: cli.screenshot.clone().map(|path| (seconds, path)),
-        exit_after: cli.screenshot.is_some().then_some(seconds + 2.0),
+        size: window.size,
+        plain: window.plain,
+        autoplay: window.autoplay,
+        screenshot: window.screenshot.clone().map(|path| (seconds, path)),
+        exit_after: window.screenshot.is_some().then_some(seconds + 2.0),
     }
 }
 
@@ -130,7 +127,7 @@ fn everything(cli: &Cli) -> Result<ExitCode, String> {
     let server = ServerThread::start(cli.port, options)?;
     let stop = Stop::default();
     let bots = realtime::bots(server.address, bots(cli), &stop);
-    let window = window_options(cli, "bevy_unlag shooter".to_owned());
+    let window = window_options(&cli.window, &cli.play, "bevy_unlag shooter".to_owned());
     let code = client_window(server.address, &cli.play, window);
     end(&stop, bots);
     code
@@ -166,24 +163,19 @@ fn client_window(server: SocketAddr, play: &Play, options: WindowOptions) -> Res
     if autoplay {
         app.add_plugins(ScriptPlugin).insert_resource(Script::new(play.seed));
     }
-    let client_id = (u64::from(std::process::id()) << 32) | 1;
-    link::dial_udp(&mut app, server, client_id, NetSim::new(play.seed).with(play.conditions()))?;
-    app.insert_resource(Dialled(server)).add_systems(Update, give_up);
+    let mut sim = NetSim::new(play.seed);
+    play.preset.apply(&mut sim);
+    link::dial_udp(&mut app, server, link::random_client_id(), sim)?;
+    app.insert_resource(Watch::new(server)).add_systems(Update, give_up);
     Ok(exit_code(app.run()))
 }
 
-/// Whom the window's client dials.
-#[derive(Resource)]
-struct Dialled(SocketAddr);
-
 /// A client without a server ends with one line instead of an empty arena.
-fn give_up(world: &mut World, mut waited: Local<Duration>) {
-    let delta = world.resource::<Time<Real>>().delta();
-    let connected = world.query_filtered::<(), (With<Client>, With<lightyear::prelude::Connected>)>();
-    let mut connected = connected;
-    *waited = if connected.iter(world).next().is_some() { Duration::ZERO } else { *waited + delta };
-    let server = world.resource::<Dialled>().0;
-    if let Some(line) = realtime::refusal(world, server, *waited) {
+fn give_up(world: &mut World) {
+    let mut watch = *world.resource::<Watch>();
+    let refusal = watch.refusal(world);
+    world.insert_resource(watch);
+    if let Some(line) = refusal {
         eprintln!("error: {line}");
         world.write_message(AppExit::from_code(2));
     }
@@ -194,23 +186,13 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
     window::display()?;
     let port = link::free_port(cli.port)?;
     let mut app = App::new();
-    window::add_window(
-        &mut app,
-        window_options(cli, format!("bevy_unlag shooter, hosting on UDP port {port}")),
-    );
+    let title = format!("bevy_unlag shooter, hosting on UDP port {port}");
+    window::add_window(&mut app, window_options(&cli.window, &cli.play, title));
     app::add_server(&mut app, ServerOptions { rewind: cli.rewind.into(), ..default() });
-    app.add_plugins(LedgerPlugin);
-    if cli.autoplay {
+    app::add_host(&mut app);
+    if cli.window.autoplay {
         app.add_plugins(ScriptPlugin).insert_resource(Script::new(cli.play.seed));
     }
-    // The host wants to see the pawns that it decides about.
-    app.add_observer(|added: On<Add, NetRole>, mut commands: Commands| {
-        commands.entity(added.entity).insert_if_new(DrawnPose::default());
-    });
-    app.add_systems(Startup, |mut next: ResMut<NextPlayer>, mut commands: Commands| {
-        let (id, place) = next.welcome();
-        commands.spawn((spawn_host_soldier(id, place), Vitals::default()));
-    });
     link::listen_udp(&mut app, port);
     println!("hosting on UDP port {port}; join with: shooter client --connect ADDRESS:{port}");
 

@@ -2,17 +2,13 @@
 
 use core::time::Duration;
 
-use bevy::{
-    ecs::{error::warn, schedule::SingleThreadedExecutor},
-    prelude::*,
-    state::app::StatesPlugin,
-};
-use bevy_unlag::prelude::*;
+use bevy::{ecs::schedule::SingleThreadedExecutor, prelude::*, state::app::StatesPlugin};
+use bevy_unlag::{net::ProtocolVersion, prelude::*};
 
 use crate::{
     arena,
     ledger::LedgerPlugin,
-    rules::{RulesPlugin, RulesProtocolPlugin},
+    rules::{NextPlayer, RulesPlugin, RulesProtocolPlugin, Vitals},
     script::{Script, ScriptPlugin},
 };
 
@@ -28,6 +24,8 @@ pub struct ServerOptions {
     pub interpolation: Interpolation,
     /// Whether to note down every move's result; for measuring only.
     pub trace: bool,
+    /// The protocol to speak; 0 for our own.
+    pub protocol: u32,
 }
 
 /// What a headless app needs of Bevy.
@@ -41,10 +39,11 @@ fn headless() -> App {
 pub fn add_server(app: &mut App, options: ServerOptions) {
     app.add_plugins(UnlagServerPlugins::default());
     app.add_plugins((RulesProtocolPlugin, RulesPlugin));
-    // A peer's bytes may make a lightyear system fail; that is no reason to stop serving.
-    app.set_error_handler(warn);
-    app.insert_resource(Sampler { interpolation: options.interpolation, ..default() })
-        .insert_resource(RewindLimits { mode: options.rewind, ..default() })
+    app.world_mut().resource_mut::<Sampler>().interpolation = options.interpolation;
+    if options.protocol != 0 {
+        app.insert_resource(ProtocolVersion(options.protocol));
+    }
+    app.insert_resource(RewindLimits { mode: options.rewind, ..default() })
         .add_systems(Startup, arena::spawn);
     if options.trace {
         app.add_observer(|added: On<Add, NetId>, mut commands: Commands| {
@@ -57,16 +56,14 @@ pub fn add_server(app: &mut App, options: ServerOptions) {
 pub fn add_client(app: &mut App, interpolation: Interpolation, trace: bool) {
     app.add_plugins(UnlagClientPlugins::default());
     app.add_plugins((RulesProtocolPlugin, LedgerPlugin));
-    app.set_error_handler(warn);
-    app.insert_resource(Sampler { interpolation, ..default() })
-        .add_systems(Startup, arena::spawn)
-        .add_observer(move |added: On<Add, NetRole>, mut commands: Commands| {
-            let mut pawn = commands.entity(added.entity);
-            pawn.insert((soldier_body(), Transform::default()));
+    app.world_mut().resource_mut::<Sampler>().interpolation = interpolation;
+    app.add_systems(Startup, arena::spawn).add_observer(
+        move |added: On<Add, NetRole>, mut commands: Commands| {
             if trace {
-                pawn.insert(MoveTrace::default());
+                commands.entity(added.entity).insert(MoveTrace::default());
             }
-        });
+        },
+    );
 }
 
 /// A server without a window.
@@ -82,6 +79,25 @@ pub fn scripted_client(seed: u64, interpolation: Interpolation, trace: bool) -> 
     add_client(&mut app, interpolation, trace);
     app.add_plugins((PlayerControlsPlugin::default(), ScriptPlugin)).insert_resource(Script::new(seed));
     app
+}
+
+/// Gives a server a player of its own, as a listen server has, who plays by a script.
+pub fn add_scripted_host(app: &mut App, seed: u64) {
+    add_host(app);
+    app.add_plugins((PlayerControlsPlugin::default(), ScriptPlugin)).insert_resource(Script::new(seed));
+}
+
+/// Gives a server a player of its own; whoever calls it adds the controls.
+pub fn add_host(app: &mut App) {
+    app.add_plugins(LedgerPlugin)
+        // The host wants to see the pawns that it decides about.
+        .add_observer(|added: On<Add, NetRole>, mut commands: Commands| {
+            commands.entity(added.entity).insert_if_new(DrawnPose::default());
+        })
+        .add_systems(Startup, |mut next: ResMut<NextPlayer>, mut commands: Commands| {
+            let (id, place) = next.welcome();
+            commands.spawn((spawn_host_soldier(id, place), Vitals::default()));
+        });
 }
 
 /// Finishes an app that is stepped by hand. One thread runs its systems in one order, so that the

@@ -22,6 +22,8 @@ pub struct ShotLedger {
     pub agreed: u64,
     /// Rounds that the server refused to judge.
     pub refused: u64,
+    /// Those among them that the screen showed hitting somebody.
+    pub refused_drawn: u64,
     /// Why the last of those was refused.
     pub last_refusal: Option<ShotRefusal>,
     /// Rounds whose verdict never came.
@@ -56,6 +58,7 @@ impl ShotLedger {
         self.confirmed += other.confirmed;
         self.agreed += other.agreed;
         self.refused += other.refused;
+        self.refused_drawn += other.refused_drawn;
         self.lost += other.lost;
     }
 
@@ -81,6 +84,7 @@ impl ShotLedger {
             ShotResult::Refused(why) => {
                 debug!("round {} was refused: {why:?}", verdict.shot);
                 self.refused += 1;
+                self.refused_drawn += u64::from(open.drawn.is_some());
                 self.last_refusal = Some(why);
             }
             ShotResult::Miss => {}

@@ -1,6 +1,6 @@
 //! Connecting apps: over UDP, or over a channel within one process.
 
-use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
@@ -25,12 +25,17 @@ const KEY: [u8; 32] = *b"bevy_unlag example, not a secret";
 /// # Errors
 /// One line that says what is wrong and what to write instead.
 pub fn parse_address(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(ip) = text.parse::<IpAddr>() {
+        return Ok(SocketAddr::new(ip, DEFAULT_PORT));
+    }
     let with_port = if text.contains(':') { text.to_owned() } else { format!("{text}:{DEFAULT_PORT}") };
-    let mut found = with_port.to_socket_addrs().map_err(|error| {
+    let found = with_port.to_socket_addrs().map_err(|error| {
         format!("cannot make an address of '{text}' ({error}); write one like 127.0.0.1:{DEFAULT_PORT}")
     })?;
-    found
-        .next()
+    // The server listens on IPv4; a name may stand for both.
+    let found: Vec<_> = found.collect();
+    let best = found.iter().find(|address| address.is_ipv4()).or(found.first());
+    best.copied()
         .ok_or_else(|| format!("'{text}' resolves to no address; write one like 127.0.0.1:{DEFAULT_PORT}"))
 }
 
@@ -45,7 +50,7 @@ pub fn free_port(port: u16) -> Result<u16, String> {
     )
 }
 
-/// Starts to listen on UDP.
+/// Starts to listen on UDP; 0 takes any free port. Check with [`bound_port`] after a frame.
 pub fn listen_udp(app: &mut App, port: u16) {
     let address = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
     let server = app
@@ -64,12 +69,28 @@ pub fn listen_udp(app: &mut App, port: u16) {
     app.world_mut().flush();
 }
 
+/// The port that a server listens on, once it does.
+pub fn bound_port(world: &mut World) -> Option<u16> {
+    let mut servers = world.query_filtered::<&LocalAddr, (With<ServerUdpIo>, With<Linked>)>();
+    servers.iter(world).next().map(|address| address.0.port())
+}
+
+/// A name for one connection that nobody else has.
+#[must_use]
+pub fn random_client_id() -> u64 {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    RandomState::new().build_hasher().finish()
+}
+
 /// Starts to dial a server over UDP, through a simulated link.
 ///
 /// # Errors
 /// One line when the connect token cannot be made.
 pub fn dial_udp(app: &mut App, server: SocketAddr, client_id: u64, sim: NetSim) -> Result<(), String> {
-    let local = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+    let local = match server {
+        SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
+        SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
+    };
     let netcode = netcode_client(server, client_id)?;
     let link = app
         .world_mut()
@@ -128,6 +149,8 @@ mod tests {
     fn addresses_are_read_or_explained() {
         assert_eq!(parse_address("127.0.0.1:7").map(|a| a.port()), Ok(7));
         assert_eq!(parse_address("127.0.0.1").map(|a| a.port()), Ok(DEFAULT_PORT));
+        assert_eq!(parse_address("::1").map(|a| a.port()), Ok(DEFAULT_PORT));
+        assert_eq!(parse_address("localhost:9").map(|a| a.is_ipv4()), Ok(true));
         let error = parse_address("not an address").unwrap_err();
         assert!(error.contains("127.0.0.1:5000"), "{error}");
     }

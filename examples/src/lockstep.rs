@@ -29,6 +29,8 @@ pub struct MatchOptions {
     pub server: ServerOptions,
     /// Frames a second of every client. Default 100.
     pub fps: f64,
+    /// Whether the server has a player of its own.
+    pub host: bool,
 }
 
 impl Default for MatchOptions {
@@ -40,6 +42,7 @@ impl Default for MatchOptions {
             seed: 7,
             server: ServerOptions::default(),
             fps: 100.0,
+            host: false,
         }
     }
 }
@@ -66,6 +69,9 @@ impl Match {
         let frame = Duration::from_secs_f64(1.0 / options.fps.clamp(1.0, 1_000.0));
         let mut server = app::server(options.server);
         server.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
+        if options.host {
+            app::add_scripted_host(&mut server, options.seed ^ 0x4057);
+        }
         let listener = link::listen_in_process(&mut server);
         app::finish(&mut server);
         let mut clients = Vec::new();
@@ -102,7 +108,7 @@ impl Match {
     }
 
     fn everyone_has_a_pawn(&mut self) -> bool {
-        let expected = self.clients.len();
+        let expected = self.clients.len() + usize::from(self.server.world().contains_resource::<Script>());
         self.clients.iter_mut().all(|client| {
             let world = client.world_mut();
             let connected =
@@ -145,9 +151,17 @@ impl Match {
     }
 
     fn arm(&mut self, armed: bool) {
-        for client in &mut self.clients {
-            client.world_mut().resource_mut::<Script>().armed = armed;
+        for app in self.clients.iter_mut().chain([&mut self.server]) {
+            if let Some(mut script) = app.world_mut().get_resource_mut::<Script>() {
+                script.armed = armed;
+            }
         }
+    }
+
+    /// The rounds of the server's own player, if it has one.
+    #[must_use]
+    pub fn host_ledger(&self) -> Option<ShotLedger> {
+        self.server.world().get_resource::<ShotLedger>().cloned()
     }
 
     /// The table so far.
@@ -170,10 +184,4 @@ pub fn play(options: &MatchOptions) -> Result<MatchReport, String> {
     let mut played = Match::start(options)?;
     played.fight(options.seconds);
     Ok(played.report())
-}
-
-/// The ledger of one client.
-#[must_use]
-pub fn ledger(client: &App) -> &ShotLedger {
-    client.world().resource::<ShotLedger>()
 }

@@ -6,6 +6,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
+        mpsc,
     },
     thread::{self, JoinHandle},
     time::Instant,
@@ -62,10 +63,19 @@ impl ServerThread {
     /// # Errors
     /// One line when the port is taken.
     pub fn start(port: u16, options: ServerOptions) -> Result<Self, String> {
-        let port = link::free_port(port)?;
         let stop = Stop::default();
         let stopped = stop.clone();
-        let thread = thread::spawn(move || serve(port, options, &stopped));
+        let (tell, told) = mpsc::channel();
+        let thread = thread::spawn(move || {
+            let ready = tell.clone();
+            let served = serve(port, options, &stopped, |port| {
+                let _ = ready.send(Ok(port));
+            });
+            if let Err(line) = served {
+                let _ = tell.send(Err(line));
+            }
+        });
+        let port = told.recv().unwrap_or_else(|_| Err("the server's thread ended".to_owned()))?;
         Ok(Self { address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), stop, thread: Some(thread) })
     }
 }
@@ -81,12 +91,27 @@ impl Drop for ServerThread {
     }
 }
 
-/// Serves on `port` until told to stop.
-pub fn serve(port: u16, options: ServerOptions, stop: &AtomicBool) {
+/// Serves on `port` until told to stop; says on which port as soon as it does.
+///
+/// # Errors
+/// One line when the port is taken.
+pub fn serve(
+    port: u16,
+    options: ServerOptions,
+    stop: &AtomicBool,
+    ready: impl FnOnce(u16),
+) -> Result<(), String> {
+    link::free_port(port)?;
     let mut app = app::server(options);
     link::listen_udp(&mut app, port);
     app::finish(&mut app);
+    app.update();
+    // Somebody may have been quicker.
+    let bound = link::bound_port(app.world_mut())
+        .ok_or_else(|| format!("cannot listen on UDP port {port}; choose another one with --port"))?;
+    ready(bound);
     run(&mut app, SERVER_FRAME, |_| !stop.load(Ordering::Relaxed));
+    Ok(())
 }
 
 /// A scripted player.
@@ -117,9 +142,7 @@ pub fn bots(server: SocketAddr, options: Vec<PlayerOptions>, stop: &Stop) -> Vec
 fn client(server: SocketAddr, player: PlayerOptions) -> Result<App, String> {
     let mut app = app::scripted_client(player.seed, player.interpolation, false);
     let sim = NetSim::new(player.seed ^ 0x5eed).with(player.conditions);
-    // Netcode takes one link a client id, and processes do not know of each other.
-    let client_id = (u64::from(std::process::id()) << 32) | (player.player << 16) | (player.seed & 0xffff);
-    link::dial_udp(&mut app, server, client_id, sim)?;
+    link::dial_udp(&mut app, server, link::random_client_id(), sim)?;
     app::finish(&mut app);
     Ok(app)
 }
@@ -128,22 +151,17 @@ fn client(server: SocketAddr, player: PlayerOptions) -> Result<App, String> {
 /// have arrived.
 ///
 /// # Errors
-/// One line when nobody answers, or somebody who speaks another protocol.
+/// One line when nobody answers, or somebody who speaks another protocol, or the server goes.
 pub fn play(server: SocketAddr, player: PlayerOptions, seconds: f64) -> Result<PlayerReport, String> {
     let mut app = client(server, player)?;
-    let (began, mut joined) = (Instant::now(), None::<Instant>);
+    let began = Instant::now();
+    let mut watch = Watch::new(server);
     let mut failure = None;
     run(&mut app, CLIENT_FRAME, |app| {
-        failure = refusal(app.world_mut(), server, began.elapsed());
-        if failure.is_some() {
-            return false;
-        }
-        if joined.is_none() && has_pawn(app.world_mut()) {
-            joined = Some(Instant::now());
-        }
-        let played = joined.map_or(0.0, |at| at.elapsed().as_secs_f64());
+        failure = watch.refusal(app.world_mut());
+        let played = watch.played().as_secs_f64();
         app.world_mut().resource_mut::<Script>().armed = played < seconds;
-        played < seconds + 3.0
+        failure.is_none() && played < seconds + 3.0
     });
     match failure {
         Some(failure) => Err(failure),
@@ -155,30 +173,65 @@ pub fn play(server: SocketAddr, player: PlayerOptions, seconds: f64) -> Result<P
     }
 }
 
-/// Why a client that has been dialling for `waited` should give up, if it should.
-pub fn refusal(world: &mut World, server: SocketAddr, waited: Duration) -> Option<String> {
-    if let Some(mismatch) = world.resource_mut::<Messages<ProtocolMismatch>>().drain().next() {
-        let older = if mismatch.server > mismatch.client { "this client" } else { "the server" };
-        return Some(format!(
-            "the server at {server} speaks protocol {}, this client {}; update {older}",
-            mismatch.server, mismatch.client
-        ));
-    }
-    let connected =
-        world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).next().is_some();
-    if connected || waited < PATIENCE {
-        return None;
-    }
-    let had_pawn = has_pawn(world);
-    Some(if had_pawn {
-        format!("the server at {server} has gone; start it again with: shooter server")
-    } else {
-        format!("no server answers at {server}; start one with: shooter server --port {}", server.port())
-    })
+/// Watches over a client's connection.
+#[derive(Resource, Clone, Copy, Debug)]
+pub struct Watch {
+    server: SocketAddr,
+    joined_at: Option<Instant>,
+    well_at: Instant,
 }
 
-fn has_pawn(world: &mut World) -> bool {
-    world.query_filtered::<(), (With<LocalControl>, With<SoldierState>)>().iter(world).next().is_some()
+impl Watch {
+    /// Begins as the client begins to dial.
+    #[must_use]
+    pub fn new(server: SocketAddr) -> Self {
+        Self { server, joined_at: None, well_at: Instant::now() }
+    }
+
+    /// How long it is since the client got its pawn.
+    #[must_use]
+    pub fn played(&self) -> Duration {
+        self.joined_at.map_or(Duration::ZERO, |at| at.elapsed())
+    }
+
+    /// Why the client should give up, if it should.
+    pub fn refusal(&mut self, world: &mut World) -> Option<String> {
+        let server = self.server;
+        if let Some(mismatch) = world.resource_mut::<Messages<ProtocolMismatch>>().drain().next() {
+            let older = if mismatch.server > mismatch.client { "this client" } else { "the server" };
+            return Some(format!(
+                "the server at {server} speaks protocol {}, this client {}; update {older}",
+                mismatch.server, mismatch.client
+            ));
+        }
+        let connected =
+            world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).next().is_some();
+        let pawn = world
+            .query_filtered::<(), (With<LocalControl>, With<SoldierState>)>()
+            .iter(world)
+            .next()
+            .is_some();
+        if connected && pawn {
+            self.joined_at = self.joined_at.or(Some(Instant::now()));
+            self.well_at = Instant::now();
+            return None;
+        }
+        if self.well_at.elapsed() < PATIENCE {
+            return None;
+        }
+        Some(match (self.joined_at, connected) {
+            (Some(_), _) => format!("the server at {server} has gone; start it again with: shooter server"),
+            (None, true) => {
+                format!("the server at {server} answers but gives no pawn; is it a shooter server?")
+            }
+            (None, false) => {
+                format!(
+                    "no server answers at {server}; start one with: shooter server --port {}",
+                    server.port()
+                )
+            }
+        })
+    }
 }
 
 /// Plays a whole match over UDP: a server and scripted players in threads.

@@ -12,6 +12,8 @@ use crate::arena;
 
 /// Points of health, 0 to 100.
 pub const FULL_HEALTH: f32 = 100.0;
+/// Ticks from death until the dead can no longer move.
+const TRADE_TICKS: i32 = 32;
 /// Ticks from death to respawn.
 const RESPAWN_TICKS: i32 = 64;
 
@@ -66,7 +68,8 @@ impl NextPlayer {
     /// A name and a place for one more player.
     pub fn welcome(&mut self) -> (NetId, Vec3) {
         let place = arena::SPAWNS[usize::from(self.0) % arena::SPAWNS.len()];
-        self.0 += 1;
+        // 0 is nobody; after 65,535 players names begin anew, the first of them long gone.
+        self.0 = self.0.checked_add(1).unwrap_or(1);
         (NetId(self.0), place)
     }
 }
@@ -121,7 +124,12 @@ fn respawn(
     let due = |dead: &Dead| tick.0.since(dead.since) >= RESPAWN_TICKS;
     let mut taken: Vec<Vec3> = players.iter().filter(|p| p.3.body.alive).map(|p| p.3.body.position).collect();
     for (entity, dead, mut vitals, mut state) in &mut players {
-        if !dead.is_some_and(due) {
+        let Some(dead) = dead else { continue };
+        // By now every move that its owner made in good faith has been run.
+        if tick.0.since(dead.since) >= TRADE_TICKS && !state.body.disabled {
+            state.body.disabled = true;
+        }
+        if !due(dead) {
             continue;
         }
         // As far from everyone as there is.
@@ -132,6 +140,7 @@ fn respawn(
         taken.push(place);
         vitals.health = FULL_HEALTH;
         state.body.alive = true;
+        state.body.disabled = false;
         state.body.teleport_to(place);
         commands.entity(entity).remove::<Dead>();
     }

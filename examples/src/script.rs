@@ -1,6 +1,6 @@
 //! Scripted players: they strafe, turn at random, jump, and shoot at what their screen shows.
 
-use bevy::prelude::*;
+use bevy::{math::Vec3Swizzles, prelude::*};
 use bevy_unlag::{ControlSystems, core::units_to_angle, prelude::*, rewind::WorldTrace};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
@@ -9,6 +9,18 @@ use crate::arena::HALF_SIZE;
 /// Half the width of a silhouette, in metres.
 const HALF_SILHOUETTE: f32 = 0.25;
 
+/// Up the stairs, over the platform, down the ramp, across a low step, around the cover.
+const TOUR: [Vec2; 8] = [
+    Vec2::new(9.0, -13.0),
+    Vec2::new(3.0, -13.0),
+    Vec2::new(0.0, -11.5),
+    Vec2::new(0.0, -4.0),
+    Vec2::new(9.0, 0.0),
+    Vec2::new(15.0, 0.5),
+    Vec2::new(12.0, -8.0),
+    Vec2::new(13.0, -13.0),
+];
+
 /// Plays by a seed.
 #[derive(Resource, Debug)]
 pub struct Script {
@@ -16,6 +28,8 @@ pub struct Script {
     /// Whether it shoots. Default true.
     pub armed: bool,
     awake: bool,
+    /// The next stop of a tour; `None` for a fighter.
+    stop: Option<usize>,
     walk: Vec2,
     jump: bool,
     crouch: bool,
@@ -34,6 +48,7 @@ impl Script {
             rng: SmallRng::seed_from_u64(seed),
             armed: true,
             awake: true,
+            stop: None,
             walk: Vec2::ZERO,
             jump: false,
             crouch: false,
@@ -42,6 +57,12 @@ impl Script {
             next_spot: 0.0,
             target: None,
         }
+    }
+
+    /// A player who shoots nobody and runs over everything: stairs, ramp, platform, cover.
+    #[must_use]
+    pub fn touring(seed: u64) -> Self {
+        Self { armed: false, stop: Some(seed as usize % TOUR.len()), ..Self::new(seed) }
     }
 
     /// A player whose hands are off the controls.
@@ -117,6 +138,19 @@ fn play(
     if script.target != target.map(|t| t.0) {
         script.target = target.map(|t| t.0);
         script.next_spot = 0.0;
+    }
+
+    if let Some(stop) = script.stop {
+        let here = drawn.pose.position.xz();
+        let stop = if here.distance(TOUR[stop]) < 0.8 { (stop + 1) % TOUR.len() } else { stop };
+        script.stop = Some(stop);
+        let to = TOUR[stop] - here;
+        script.turn(now, false);
+        // Mostly towards the next stop, wavering.
+        gather.face(f64::from((-to.x).atan2(-to.y) + script.walk.x * 0.5), 0.0);
+        gather.axes(Vec2::Y);
+        gather.jump(script.jump);
+        return;
     }
 
     script.aim_anew(now);

@@ -1,49 +1,61 @@
 //! Which crate may know which.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, process::Command};
 
-/// The dependencies of a crate's manifest, without its tests'.
-fn dependencies(name: &str) -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates").join(name).join("Cargo.toml");
-    let manifest =
-        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let mut inside = false;
-    let mut found = Vec::new();
-    for line in manifest.lines() {
-        if let Some(section) = line.strip_prefix('[') {
-            inside = section.starts_with("dependencies");
-        } else if inside
-            && let Some(dependency) =
-                line.split(['.', ' ', '=']).next().filter(|d| !d.is_empty() && !d.starts_with('#'))
-        {
-            found.push(dependency.to_owned());
-        }
-    }
-    found
+use serde_json::Value;
+
+/// The dependencies of every crate of the workspace as cargo sees them, without its tests'.
+fn dependencies() -> BTreeMap<String, Vec<String>> {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline", "--manifest-path", manifest])
+        .output()
+        .expect("cargo runs");
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    list(&metadata["packages"])
+        .iter()
+        .map(|package| {
+            let of_itself = list(&package["dependencies"]).into_iter().filter(|d| d["kind"].is_null());
+            (text(&package["name"]), of_itself.map(|d| text(&d["name"])).collect())
+        })
+        .collect()
 }
 
 #[test]
 fn arrows_point_down() {
-    let allowed: BTreeMap<&str, &[&str]> = BTreeMap::from([
-        ("bevy_unlag_core", &[][..]),
-        ("bevy_unlag_movement", &["bevy_unlag_core"][..]),
-        ("bevy_unlag_prediction", &["bevy_unlag_core"][..]),
-        ("bevy_unlag_smoothing", &["bevy_unlag_core"][..]),
-        ("bevy_unlag_rewind", &["bevy_unlag_core"][..]),
-        ("bevy_unlag_weapons", &["bevy_unlag_core", "bevy_unlag_rewind"][..]),
-    ]);
-    for (name, allowed) in allowed {
-        let found = dependencies(name);
-        assert!(found.iter().any(|d| d == "bevy"), "the manifest was not read: {found:?}");
-        for dependency in found.iter().filter(|d| d.starts_with("bevy_unlag")) {
-            assert!(allowed.contains(&dependency.as_str()), "{name} must not know {dependency}");
+    // Who may know which of the suite, and whether rapier, the network and the keys.
+    let core = &["bevy_unlag_core"][..];
+    let below_glue = &[
+        "bevy_unlag_core",
+        "bevy_unlag_prediction",
+        "bevy_unlag_smoothing",
+        "bevy_unlag_rewind",
+        "bevy_unlag_weapons",
+    ][..];
+    let allowed = [
+        ("bevy_unlag_core", &[][..], false, false),
+        ("bevy_unlag_movement", core, true, false),
+        ("bevy_unlag_prediction", core, false, false),
+        ("bevy_unlag_smoothing", core, false, false),
+        ("bevy_unlag_rewind", core, true, false),
+        ("bevy_unlag_weapons", &["bevy_unlag_core", "bevy_unlag_rewind"][..], false, false),
+        ("bevy_unlag_lightyear", below_glue, false, true),
+    ];
+    let found = dependencies();
+    for (name, suite, rapier, network) in allowed {
+        let found = found.get(name).unwrap_or_else(|| panic!("{name} is not in the workspace"));
+        assert!(found.iter().any(|d| d == "bevy"), "the metadata was not read: {found:?}");
+        for dependency in found {
+            let d = dependency.as_str();
+            assert!(!d.starts_with("bevy_unlag") || suite.contains(&d), "{name} must not know {d}");
+            assert!(rapier || d != "bevy_rapier3d", "{name} must not know rapier");
+            assert!(
+                network || !(d.starts_with("lightyear") || d == "bevy_replicon"),
+                "{name} must not know {d}"
+            );
+            assert!(!d.starts_with("leafwing"), "{name} must not know the keys");
         }
-        let network = found.iter().find(|d| d.starts_with("lightyear") || *d == "bevy_replicon");
-        assert_eq!(network, None, "{name} must not know the network");
-        let leafwing = found.iter().find(|d| d.starts_with("leafwing"));
-        assert_eq!(leafwing, None, "{name} must not know the keys");
-        let physics = found.iter().any(|d| d == "bevy_rapier3d");
-        let may = ["bevy_unlag_movement", "bevy_unlag_rewind", "bevy_unlag_weapons"].contains(&name);
-        assert!(may || !physics, "{name} must not know rapier");
     }
 }

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
-use unlag_examples::{app::ServerOptions, lockstep::MatchOptions};
+use unlag_examples::{app::ServerOptions, lockstep::MatchOptions, script::Script};
 
 use crate::{hold_still, link_150, own_id, seconds, start, state, stats};
 
@@ -50,7 +50,17 @@ fn an_owner_who_runs_jumps_and_turns_is_never_corrected() {
     let conditions = LinkPreset::named("Average (UE)").expect("a preset of ours").conditions();
     let server = ServerOptions { trace: true, ..ServerOptions::default() };
     let mut game = start(MatchOptions { players: 3, conditions, server, ..MatchOptions::default() });
+    for (seed, client) in (0..).zip(&mut game.clients) {
+        client.world_mut().insert_resource(Script::touring(seed));
+    }
     game.run(seconds(20.0));
+    let highest = game.clients.iter_mut().map(|client| {
+        let world = client.world_mut();
+        let mut own = world.query_filtered::<&MoveTrace, With<LocalControl>>();
+        let heights = own.iter(world).flat_map(|trace| trace.0.iter().map(|(_, place)| place.y));
+        heights.fold(0.0, f32::max)
+    });
+    assert!(highest.fold(0.0, f32::max) > 1.5, "nobody climbed the stairs");
     for client in &mut game.clients {
         let stats = stats(client);
         assert!(stats.moves > 1_200, "{stats:?}");

@@ -70,3 +70,22 @@ fn nobody_there_is_one_clear_line() {
     assert!(line.contains("no server answers") && line.contains("shooter server"), "{line}");
     assert_eq!(line.lines().count(), 1, "{line}");
 }
+
+#[test]
+fn a_server_of_another_protocol_is_named() {
+    let server = ServerThread::start(0, ServerOptions { protocol: 99, ..ServerOptions::default() })
+        .unwrap_or_else(|line| panic!("{line}"));
+    let line = realtime::play(server.address, player(1), 1.0).expect_err("it speaks another protocol");
+    assert!(line.contains("speaks protocol 99") && line.contains("update this client"), "{line}");
+}
+
+#[test]
+fn a_server_that_goes_is_named() {
+    let server = ServerThread::start(0, ServerOptions::default()).unwrap_or_else(|line| panic!("{line}"));
+    let address = server.address;
+    let playing = std::thread::spawn(move || realtime::play(address, player(1), 60.0));
+    std::thread::sleep(core::time::Duration::from_secs(3));
+    drop(server);
+    let line = playing.join().expect("no panic").expect_err("the server has gone");
+    assert!(line.contains("has gone"), "{line}");
+}

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{LocalControl, MoveInput, MoveSystems};
 use bevy_unlag_movement::{CapsuleInput, InputGather};
 use bevy_unlag_weapons::{Aim, Trigger, WeaponSystems};
-use leafwing_input_manager::prelude::*;
+use leafwing_input_manager::{plugin::InputManagerSystem, prelude::*};
 
 use crate::{Soldier, SoldierState, plugins::equip};
 
@@ -95,7 +95,8 @@ impl Plugin for PlayerControlsPlugin {
         .add_systems(FixedUpdate, hand_out.in_set(MoveSystems::Sample));
         if self.read_actions {
             app.add_plugins(InputManagerPlugin::<PlayerAction>::default())
-                .add_systems(RunFixedMainLoop, gather_actions.in_set(ControlSystems::Gather));
+                // leafwing swaps its states before the fixed loop; this frame's are read before that.
+                .add_systems(PreUpdate, gather_actions.after(InputManagerSystem::ManualControl));
         }
     }
 }

@@ -44,6 +44,7 @@ pub mod prelude {
     pub use bevy_unlag_prediction::{MoveTrace, PredictionConfig, PredictionStats};
     pub use bevy_unlag_rewind::{FrameHistory, HitBoxes, HitGroup, RewindLimits, RewindMode, RewindQuery};
     pub use bevy_unlag_weapons::{
-        Aim, Damage, RifleConfig, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Tracer, Trigger,
+        Aim, Damage, DamageTable, RifleConfig, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Tracer,
+        Trigger,
     };
 }

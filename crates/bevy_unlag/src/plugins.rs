@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use bevy::{app::PluginGroupBuilder, prelude::*};
-use bevy_unlag_core::{ExtendedState, LocalControl, NetId};
+use bevy_unlag_core::{ExtendedState, LocalControl, NetId, NetRole, Sampler};
 use bevy_unlag_lightyear::{ClientNetPlugins, ServerNetPlugins, networked_pawn, replicated_pawn};
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, InputGather, MovementPlugin};
 use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
@@ -23,6 +23,8 @@ pub type SoldierState = ExtendedState<CapsuleState, RifleState>;
 pub struct UnlagClientPlugins {
     /// The time of one simulation tick, the server's. Default 1/64 s.
     pub tick: Duration,
+    /// Ticks between two snapshots of a pawn, the server's. Default 3.
+    pub snapshot_ticks: u32,
 }
 
 /// Everything that a server needs beside Bevy's own plugins: lightyear's server, the mover, the
@@ -41,7 +43,7 @@ const TICK: Duration = Duration::from_nanos(15_625_000);
 
 impl Default for UnlagClientPlugins {
     fn default() -> Self {
-        Self { tick: TICK }
+        Self { tick: TICK, snapshot_ticks: 3 }
     }
 }
 
@@ -55,9 +57,11 @@ impl PluginGroup for UnlagClientPlugins {
     fn build(self) -> PluginGroupBuilder {
         PluginGroupBuilder::start::<Self>()
             .add_group(ClientNetPlugins::<Soldier>::new(self.tick))
+            .add(SamplingPlugin { tick: self.tick, snapshot_ticks: self.snapshot_ticks })
             .add(MovementPlugin { tick_seconds: self.tick.as_secs_f32() })
             .add(PredictionPlugin::<Soldier>::default())
             .add(SmoothingPlugin)
+            .add(BodyPlugin)
             .add(WeaponsPlugin::<CapsuleModel>::default())
     }
 }
@@ -66,10 +70,36 @@ impl PluginGroup for UnlagServerPlugins {
     fn build(self) -> PluginGroupBuilder {
         PluginGroupBuilder::start::<Self>()
             .add_group(ServerNetPlugins::<Soldier>::new(self.tick, self.tick * self.snapshot_ticks))
+            .add(SamplingPlugin { tick: self.tick, snapshot_ticks: self.snapshot_ticks })
             .add(MovementPlugin { tick_seconds: self.tick.as_secs_f32() })
             .add(PredictionPlugin::<Soldier>::default())
             .add(RewindPlugin::<Soldier>::default())
             .add(WeaponsPlugin::<CapsuleModel>::default())
+    }
+}
+
+/// Tells the sampler of the suite's rates.
+struct SamplingPlugin {
+    tick: Duration,
+    snapshot_ticks: u32,
+}
+
+impl Plugin for SamplingPlugin {
+    fn build(&self, app: &mut App) {
+        let mut sampler = app.world_mut().get_resource_or_init::<Sampler>();
+        sampler.tick_seconds = self.tick.as_secs_f32();
+        sampler.snapshot_ticks = self.snapshot_ticks.clamp(1, 64).cast_signed();
+    }
+}
+
+/// Gives every pawn that appears on a client its body.
+struct BodyPlugin;
+
+impl Plugin for BodyPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_observer(|added: On<Add, NetRole>, mut commands: Commands| {
+            commands.entity(added.entity).insert_if_new((soldier_body(), Transform::default()));
+        });
     }
 }
 
@@ -99,8 +129,8 @@ fn soldier_at(position: Vec3) -> SoldierState {
     SoldierState { body: CapsuleState::at(position), extension: RifleState::default() }
 }
 
-/// What can be seen and hit of a soldier, the same on every machine. Clients add it to pawns that
-/// appear; a pawn that this app's player steers also gets its controls.
+/// What can be seen and hit of a soldier, the same on every machine. The client plugins add it to
+/// pawns that appear with none.
 #[must_use]
 pub fn soldier_body() -> impl Bundle {
     (humanoid_hit_boxes(), humanoid_rig())
@@ -113,5 +143,19 @@ pub(crate) fn equip(
 ) {
     if pawns.contains(added.entity) {
         commands.entity(added.entity).insert((InputGather::default(), Trigger::default()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_reach_the_sampler() {
+        let mut app = App::new();
+        app.add_plugins(SamplingPlugin { tick: Duration::from_millis(32), snapshot_ticks: 2 });
+        let sampler = app.world().resource::<Sampler>();
+        assert!((sampler.tick_seconds - 0.032).abs() < 1e-6);
+        assert_eq!(sampler.snapshot_ticks, 2);
     }
 }

@@ -11,6 +11,7 @@
 //! * [`ViewStamp`] says how a pose came about, so that the server can repeat it.
 //! * [`Wire`], [`BitWriter`] and [`BitReader`] turn values into bits and back; reading is total.
 
+mod angle;
 mod extension;
 mod history;
 mod model;
@@ -23,15 +24,14 @@ mod view;
 mod visual;
 mod wire;
 
+pub use angle::{angle_to_units, look_direction, sin_cos_of_units, units_to_angle};
 pub use extension::{Extended, ExtendedEvent, ExtendedInput, ExtendedState, MoveExtension};
 pub use history::SnapshotHistory;
 pub use model::{MoveInput, MoveModel, MoveSystems, StepContext, StepEvent};
 pub use rig::LimbRig;
 pub use role::{LocalControl, NetId, NetRole};
 pub use sampler::{Interpolation, PoseSample, Sampler};
-pub use snapshot::{
-    POSITION_UNITS_PER_METRE, Snapshot, VELOCITY_UNITS_PER_METRE, angle_to_units, units_to_angle,
-};
+pub use snapshot::{POSITION_UNITS_PER_METRE, Snapshot, VELOCITY_UNITS_PER_METRE};
 pub use tick::{CurrentTick, SUB_TICKS, Tick, TickPlugin, TickSystems, ViewTime};
 pub use view::{DrawnEye, DrawnPose, DrawnViewTime, ViewStamp};
 pub use visual::{VisualOf, VisualOffset, VisualPlugin, VisualSystems, Visuals};

@@ -53,10 +53,6 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     /// Where the pawn's root is, in metres.
     fn position(state: &Self::State) -> Vec3;
 
-    /// How far apart two states are, in metres; [`f32::INFINITY`] when they differ in kind, such
-    /// as their movement mode.
-    fn error(a: &Self::State, b: &Self::State) -> f32;
-
     /// What everyone but the owner learns of this state.
     fn snapshot(state: &Self::State, tick: Tick) -> Snapshot;
 
@@ -65,7 +61,7 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
 
     /// A number that differs when states differ in anything but continuous quantities: mode,
     /// stance, rounds fired. The owner's client sends it with its result, so that the server sees
-    /// a difference that no distance shows. Only the lowest 16 bits count.
+    /// a difference that no distance shows.
     fn kind(state: &Self::State) -> u32;
 
     /// A number that changes whenever the pawn is put somewhere else: a correction across such a
@@ -81,6 +77,11 @@ pub struct StepEvent<M: MoveModel> {
     pub entity: Entity,
     /// The tick of the move, the owner's count.
     pub tick: Tick,
+    /// The state that the step led to. Several moves may be run in one of this app's ticks.
+    pub state: M::State,
+    /// How many of this app's ticks the move had waited here since it arrived; 0 on the owner's
+    /// client.
+    pub waited: u32,
     /// What happened.
     pub event: M::Event,
 }

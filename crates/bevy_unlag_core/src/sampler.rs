@@ -24,6 +24,8 @@ pub struct Sampler {
     pub interpolation: Interpolation,
     /// Seconds in a tick. Default: 1/64.
     pub tick_seconds: f32,
+    /// Ticks between two snapshots of a pawn. Default: 3. A view that spans more has lost one.
+    pub snapshot_ticks: i32,
     /// How many ticks a pose is carried on beyond its newest snapshot before it stands still.
     /// Default: 8, 125 ms at 64 Hz. Raising it hides longer gaps and overshoots further.
     pub max_extrapolation_ticks: f32,
@@ -34,6 +36,7 @@ impl Default for Sampler {
         Self {
             interpolation: Interpolation::default(),
             tick_seconds: 1.0 / 64.0,
+            snapshot_ticks: 3,
             max_extrapolation_ticks: 8.0,
         }
     }

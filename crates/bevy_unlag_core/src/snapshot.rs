@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use crate::{BitReader, BitWriter, Tick, Wire, WireError};
+use crate::{BitReader, BitWriter, Tick, Wire, WireError, units_to_angle};
 
 /// A position travels in 1/1024 m: rounding is at most 0.5 mm.
 pub const POSITION_UNITS_PER_METRE: f32 = 1024.0;
@@ -129,19 +129,6 @@ impl Wire for Snapshot {
     }
 }
 
-/// An angle in radians as 1/65,536 of a turn.
-#[must_use]
-pub fn angle_to_units(angle: f32) -> u16 {
-    // Through i64 so that any finite angle wraps; a NaN becomes 0.
-    (f64::from(angle) / core::f64::consts::TAU * 65_536.0).round() as i64 as u16
-}
-
-/// 1/65,536 of a turn in radians, in (-π, π].
-#[must_use]
-pub fn units_to_angle(units: u16) -> f32 {
-    f32::from(units.cast_signed()) / 65_536.0 * core::f32::consts::TAU
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,12 +155,5 @@ mod tests {
         assert_eq!(snapshot.position()[0], 0.0);
         assert!(snapshot.position()[1] > 511.0 && snapshot.position()[2] < -511.0);
         assert!(snapshot.velocity()[0] > 63.0);
-    }
-
-    #[test]
-    fn angles_wrap() {
-        assert_eq!(angle_to_units(core::f32::consts::TAU * 3.0), 0);
-        assert_eq!(angle_to_units(-core::f32::consts::FRAC_PI_2), 49_152);
-        assert!((units_to_angle(49_152) + core::f32::consts::FRAC_PI_2).abs() < 1e-6);
     }
 }

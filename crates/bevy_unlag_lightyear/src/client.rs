@@ -13,22 +13,22 @@ use crate::{
     link,
     net_sim::NetSimPlugin,
     protocol::{
-        AnswerMessage, HelloMessage, MoveChannel, MoveMessage, PROTOCOL_VERSION, TracerMessage,
-        VerdictMessage,
+        AnswerMessage, HelloMessage, MoveChannel, MoveMessage, ProtocolVersion, TracerMessage, VerdictMessage,
     },
 };
 
 /// The server speaks another protocol: one of the two builds is older. Written once, right after
-/// the connection stands.
+/// the connection stands, and the connection is closed.
 #[derive(Message, Clone, Copy, Debug)]
 pub struct ProtocolMismatch {
-    /// The server's [`PROTOCOL_VERSION`].
+    /// The server's [`ProtocolVersion`](crate::ProtocolVersion).
     pub server: u32,
     /// Our own.
     pub client: u32,
 }
 
-/// Carries mailboxes to a server and back. Add it after lightyear's `ClientPlugins`.
+/// Carries mailboxes to a server and back. Add it after lightyear's `ClientPlugins`. A client steers
+/// the one pawn that the server gives it when that pawn appears.
 #[derive(Debug)]
 pub struct UnlagClientNetPlugin<M>(PhantomData<fn() -> M>);
 
@@ -78,13 +78,19 @@ fn assign_roles<M: MoveModel>(
 }
 
 fn take_hello(
-    mut links: Query<&mut MessageReceiver<HelloMessage>, With<Client>>,
+    version: Res<ProtocolVersion>,
+    mut links: Query<(Entity, &mut MessageReceiver<HelloMessage>), With<Client>>,
     mut mismatch: MessageWriter<ProtocolMismatch>,
+    mut commands: Commands,
 ) {
-    for hello in links.iter_mut().flat_map(|mut link| link.receive().collect::<Vec<_>>()) {
-        let server = BitReader::new(&hello.0).bits(32).unwrap_or(0);
-        if server != PROTOCOL_VERSION {
-            mismatch.write(ProtocolMismatch { server, client: PROTOCOL_VERSION });
+    for (entity, mut link) in &mut links {
+        for hello in link.receive() {
+            let server = BitReader::new(&hello.0).bits(32).unwrap_or(0);
+            if server != version.0 {
+                mismatch.write(ProtocolMismatch { server, client: version.0 });
+                // What it sends from here on would be misread.
+                commands.trigger(Disconnect { entity });
+            }
         }
     }
 }

@@ -23,9 +23,9 @@ pub use client::{ProtocolMismatch, UnlagClientNetPlugin};
 pub use link::GameSpeed;
 pub use net_sim::{
     Conditioner, LinkConditions, LinkCounters, LinkPreset, MAX_DELAY, MAX_QUEUED, NetSim, NetSimPlugin,
-    NetSimSystems, PRESETS, UnknownPreset,
+    NetSimSystems, PRESETS, Pulse, UnknownPreset,
 };
-pub use protocol::{PROTOCOL_VERSION, UnlagProtocolPlugin};
+pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};
 pub use server::{UnlagServerNetPlugin, networked_pawn, replicated_pawn};
 
 /// What client and server both need, once.

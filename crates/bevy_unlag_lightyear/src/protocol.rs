@@ -13,7 +13,7 @@ use bevy_replicon::{
         },
     },
 };
-use bevy_unlag_core::{BitReader, BitWriter, NetId, Snapshot, Wire};
+use bevy_unlag_core::{BitReader, BitWriter, LocalControl, NetId, Snapshot, Wire};
 use bevy_unlag_smoothing::SnapshotInbox;
 use lightyear::prelude::*;
 use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns, writer::Writer};
@@ -21,6 +21,17 @@ use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns
 /// Changes with anything on the wire. A client and a server with different numbers refuse each
 /// other by name instead of misreading each other.
 pub const PROTOCOL_VERSION: u32 = 1;
+
+/// The protocol that this app speaks. Default: [`PROTOCOL_VERSION`]. A game whose own messages
+/// change may put its number here; client and server must agree.
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ProtocolVersion(pub u32);
+
+impl Default for ProtocolVersion {
+    fn default() -> Self {
+        Self(PROTOCOL_VERSION)
+    }
+}
 
 /// No message of ours is larger; a larger one is not ours.
 const MAX_MESSAGE: usize = 1_100;
@@ -61,7 +72,7 @@ raw_messages!(
     VerdictMessage,
     /// A [`Tracer`](bevy_unlag_weapons::Tracer).
     TracerMessage,
-    /// The server's first word: its [`PROTOCOL_VERSION`].
+    /// The server's first word: its [`ProtocolVersion`].
     HelloMessage,
 );
 
@@ -106,6 +117,7 @@ impl Plugin for UnlagProtocolPlugin {
             priority: 50.0,
             ..default()
         };
+        app.init_resource::<ProtocolVersion>();
         app.add_channel::<MoveChannel>(unreliable(100.0)).add_direction(NetworkDirection::ClientToServer);
         app.add_channel::<AnswerChannel>(unreliable(100.0)).add_direction(NetworkDirection::ServerToClient);
         app.add_channel::<VerdictChannel>(reliable).add_direction(NetworkDirection::ServerToClient);
@@ -160,6 +172,10 @@ fn collect_snapshot(
     message: &mut Bytes,
 ) -> Result<()> {
     let snapshot = rule.deserialize(ctx, message)?;
+    if entity.get::<LocalControl>().is_some() {
+        // The own pawn is predicted, not smoothed.
+        return Ok(());
+    }
     match entity.get_mut::<SnapshotInbox>() {
         Some(mut inbox) => inbox.0.push(snapshot),
         None => {

@@ -2,7 +2,7 @@
 
 use core::{marker::PhantomData, time::Duration};
 
-use bevy::prelude::*;
+use bevy::{ecs::error::FallbackErrorHandler, prelude::*};
 use bevy_replicon::{prelude::ServerSystems, server::server_tick::ServerTick};
 use bevy_unlag_core::{BitWriter, MoveModel, NetId, NetRole, Snapshot, VisualSystems, Wire};
 use bevy_unlag_prediction::{IncomingMoves, MAX_MAILED, OutgoingAnswers, authority_pawn};
@@ -16,7 +16,7 @@ use lightyear::prelude::{
 use crate::{
     ingress, link,
     protocol::{
-        AnswerChannel, AnswerMessage, EffectChannel, HelloMessage, MoveMessage, PROTOCOL_VERSION,
+        AnswerChannel, AnswerMessage, EffectChannel, HelloMessage, MoveMessage, ProtocolVersion,
         TracerMessage, VerdictChannel, VerdictMessage,
     },
 };
@@ -55,12 +55,15 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
                     (send_answers, send_verdicts).before(MessageSystems::Send),
                 ),
             );
+        // A peer's bytes may make a lightyear system fail; that is no reason to stop serving.
+        app.world_mut().get_resource_or_insert_with(|| FallbackErrorHandler(bevy::ecs::error::warn));
         ingress::plugin(app);
     }
 }
 
 /// The components of a networked pawn on the server: what it needs to be moved by its owner, seen
-/// by everyone, remembered and shot at. Add a [`ControlledBy`] that names the owner's link.
+/// by everyone, remembered and shot at. Add a [`ControlledBy`] that names the owner's link: one
+/// pawn a link, for as long as the pawn lives. `id` must be unique among living pawns.
 #[must_use]
 pub fn networked_pawn<M: MoveModel>(id: NetId, state: M::State) -> impl Bundle {
     (replicated_pawn(id), authority_pawn::<M>(state))
@@ -73,17 +76,20 @@ pub fn replicated_pawn(id: NetId) -> impl Bundle {
     (
         NetRole::Authority,
         id,
-        Snapshot::default(),
         FrameHistory::default(),
         OutgoingVerdicts::default(),
         Replicate::to_clients(NetworkTarget::All),
     )
 }
 
-fn greet(connected: On<Add, Connected>, mut links: Query<&mut MessageSender<HelloMessage>, With<ClientOf>>) {
+fn greet(
+    connected: On<Add, Connected>,
+    version: Res<ProtocolVersion>,
+    mut links: Query<&mut MessageSender<HelloMessage>, With<ClientOf>>,
+) {
     if let Ok(mut link) = links.get_mut(connected.entity) {
         let mut w = BitWriter::default();
-        w.bits(PROTOCOL_VERSION, 32);
+        w.bits(version.0, 32);
         link.send::<VerdictChannel>(HelloMessage(w.finish()));
     }
 }
@@ -105,19 +111,30 @@ fn deliver_moves(
 
 /// Sends the present of every pawn whenever replicon is about to replicate, and remembers it as
 /// sent.
-fn publish_snapshots(mut pawns: Query<(&mut FrameHistory, &mut Snapshot)>) {
-    for (mut history, mut snapshot) in &mut pawns {
-        *snapshot = history.send_present();
+fn publish_snapshots(
+    mut pawns: Query<(Entity, &mut FrameHistory, Option<&mut Snapshot>)>,
+    mut commands: Commands,
+) {
+    for (entity, mut history, snapshot) in &mut pawns {
+        let Some(present) = history.send_present() else { continue };
+        match snapshot {
+            Some(mut snapshot) => *snapshot = present,
+            // A pawn is not announced before it has been somewhere.
+            None => {
+                commands.entity(entity).insert(present);
+            }
+        }
     }
 }
 
 fn send_answers(
-    mut pawns: Query<(&ControlledBy, &mut OutgoingAnswers)>,
+    mut pawns: Query<(Option<&ControlledBy>, &mut OutgoingAnswers)>,
     mut links: Query<&mut MessageSender<AnswerMessage>, With<Connected>>,
 ) {
     for (owner, mut mailbox) in &mut pawns {
+        // Emptied also when nobody listens: a mailbox does not grow.
         for bytes in mailbox.0.drain(..) {
-            if let Ok(mut link) = links.get_mut(owner.owner) {
+            if let Some(Ok(mut link)) = owner.map(|owner| links.get_mut(owner.owner)) {
                 link.send::<AnswerChannel>(AnswerMessage(bytes));
             }
         }
@@ -131,7 +148,6 @@ fn send_verdicts(
     mut everyone: ServerMultiMessageSender<With<Connected>>,
     servers: Query<&Server>,
 ) {
-    let Ok(server) = servers.single() else { return };
     for (owner, mut mailbox) in &mut pawns {
         for mailed in mailbox.0.drain(..) {
             let mut w = BitWriter::default();
@@ -144,13 +160,14 @@ fn send_verdicts(
                 }
                 Mailed::Tracer(tracer) => {
                     tracer.write(&mut w);
+                    let message = TracerMessage(w.finish());
                     let shooter = owner.and_then(|owner| owners.get(owner.owner).ok());
                     let target =
                         shooter.map_or(NetworkTarget::All, |id| NetworkTarget::AllExceptSingle(id.0));
-                    if let Err(error) =
-                        everyone.send::<_, EffectChannel>(&TracerMessage(w.finish()), server, &target)
-                    {
-                        debug!("a tracer was not sent: {error}");
+                    for server in &servers {
+                        if let Err(error) = everyone.send::<_, EffectChannel>(&message, server, &target) {
+                            debug!("a tracer was not sent: {error}");
+                        }
                     }
                 }
             }

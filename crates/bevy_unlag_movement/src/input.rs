@@ -1,9 +1,7 @@
 //! What a player wants in one tick, as it travels.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
-
-use crate::trig::sin_cos;
+use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError, look_direction, sin_cos_of_units};
 
 /// The steepest pitch, up or down, in 1/65,536 of a turn: 89.9°.
 pub const PITCH_LIMIT: i16 = 16_366;
@@ -47,14 +45,14 @@ impl CapsuleInput {
     pub fn wish(&self) -> Vec3 {
         let axes = Vec2::new(f32::from(self.right), f32::from(self.forward)) / 127.0;
         let axes = axes.clamp_length_max(1.0);
-        let (sin, cos) = sin_cos(self.yaw);
+        let (sin, cos) = sin_cos_of_units(self.yaw);
         Vec3::new(cos, 0.0, -sin) * axes.x + Vec3::new(-sin, 0.0, -cos) * axes.y
     }
 
     /// The direction of view, 1 long.
     #[must_use]
     pub fn look(&self) -> Vec3 {
-        direction(self.yaw, self.pitch)
+        look_direction(self.yaw, self.pitch)
     }
 
     /// The same with values that nobody can enter taken away.
@@ -97,13 +95,6 @@ impl CapsuleInput {
         (self.forward, self.right, self.jump, self.crouch)
             == (other.forward, other.right, other.jump, other.crouch)
     }
-}
-
-/// The unit vector of a heading and an elevation.
-pub(crate) fn direction(yaw: u16, pitch: i16) -> Vec3 {
-    let (sin, cos) = sin_cos(yaw);
-    let (up, flat) = sin_cos(pitch.cast_unsigned());
-    Vec3::new(-sin * flat, up, -cos * flat)
 }
 
 /// Bits of a small change of the yaw: ± 0.7° per tick.

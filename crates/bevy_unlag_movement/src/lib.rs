@@ -27,7 +27,6 @@ mod state;
 mod step;
 mod step_up;
 mod sweep;
-mod trig;
 mod walk;
 mod world;
 

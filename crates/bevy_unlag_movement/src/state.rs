@@ -1,9 +1,9 @@
 //! All that is predicted about a capsule pawn.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError, look_direction};
 
-use crate::{CapsuleConfig, input::direction};
+use crate::CapsuleConfig;
 
 /// How a pawn moves.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Hash)]
@@ -70,7 +70,7 @@ impl CapsuleState {
     /// The direction of view, 1 long.
     #[must_use]
     pub fn look(&self) -> Vec3 {
-        direction(self.yaw, self.pitch)
+        look_direction(self.yaw, self.pitch)
     }
 
     /// Whether it stands on a walkable floor.

@@ -77,14 +77,6 @@ impl MoveModel for CapsuleModel {
         state.position
     }
 
-    fn error(a: &CapsuleState, b: &CapsuleState) -> f32 {
-        if a.kind() == b.kind() && a.teleports == b.teleports {
-            a.position.distance(b.position)
-        } else {
-            f32::INFINITY
-        }
-    }
-
     fn snapshot(state: &CapsuleState, tick: Tick) -> Snapshot {
         Snapshot {
             yaw: state.yaw,

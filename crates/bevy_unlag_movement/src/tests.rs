@@ -333,16 +333,6 @@ fn the_disabled_fall_and_want_nothing() {
     assert!(last.is_grounded() && last.position.with_y(0.0) == Vec3::ZERO && last.yaw == 0);
 }
 
-#[test]
-fn a_teleport_is_a_difference_in_kind() {
-    let a = CapsuleState::at(Vec3::ZERO);
-    let mut b = a;
-    b.teleport_to(Vec3::ZERO);
-    assert_eq!(CapsuleModel::error(&a, &b), f32::INFINITY);
-    let near = CapsuleState { position: Vec3::X, ..a };
-    assert_eq!(CapsuleModel::error(&a, &near), 1.0);
-}
-
 /// A mesh, whose triangles are measured by other code than boxes.
 #[test]
 fn a_mesh_is_a_floor_too() {

@@ -43,7 +43,13 @@ pub(crate) fn step_own<M: MoveModel>(
         let result = M::step(&model, &state, &input.0, &ctx, &world, &mut events);
         *state = result;
         saved.push(SavedMove { tick: tick.0, input: input.0, result, sent_at: real.elapsed_secs_f64() });
-        happened.write_batch(events.into_iter().map(|event| StepEvent { entity, tick: tick.0, event }));
+        happened.write_batch(events.into_iter().map(|event| StepEvent {
+            entity,
+            tick: tick.0,
+            state: result,
+            waited: 0,
+            event,
+        }));
         if let Some(mut trace) = trace {
             trace.0.push((tick.0, M::position(&result)));
         }
@@ -90,7 +96,7 @@ pub(crate) fn take_answers<M: MoveModel>(
                 continue;
             };
             let newer = match (newest.as_ref().and_then(|n| n.tick), answer.tick) {
-                (Some(old), Some(new)) => new.is_newer_than(old),
+                (Some(old), Some(new)) => !old.is_newer_than(new),
                 (Some(_), None) => false,
                 (None, _) => true,
             };
@@ -102,10 +108,10 @@ pub(crate) fn take_answers<M: MoveModel>(
 
         let settled = match answer.tick {
             Some(tick) => {
-                if !saved.is_news(tick) {
+                if saved.is_stale(tick) || !saved.is_news(tick) && answer.adjustment.is_none() {
                     continue;
                 }
-                stats.answers += 1;
+                stats.answers += u64::from(saved.is_news(tick));
                 let settled = saved.settle(tick);
                 if let Some(settled) = &settled {
                     stats.sample_rtt(now - settled.sent_at - answer.held.as_secs_f64(), now);

@@ -21,7 +21,9 @@ impl StateCheck {
     /// The check of a state.
     #[must_use]
     pub fn of<M: MoveModel>(state: &M::State) -> Self {
-        Self::new(M::position(state), M::kind(state) ^ (u32::from(M::teleports(state) & 15) << 12))
+        // Mixed, so that any one difference is seen in the 16 bits that travel.
+        let mixed = (M::kind(state) ^ (u32::from(M::teleports(state) & 15) << 28)).wrapping_mul(0x9e37_79b1);
+        Self::new(M::position(state), mixed ^ (mixed >> 16))
     }
 
     fn new(position: Vec3, kind: u32) -> Self {

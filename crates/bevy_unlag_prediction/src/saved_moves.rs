@@ -61,10 +61,18 @@ impl<M: MoveModel> SavedMoves<M> {
         self.moves.is_empty()
     }
 
-    /// Whether an answer about `tick` says anything new. Duplicates and stragglers do not.
+    /// Whether an answer about `tick` is newer than every answer before. Duplicates and stragglers
+    /// are not.
     #[must_use]
     pub fn is_news(&self, tick: Tick) -> bool {
         self.last_answered.is_none_or(|last| tick.is_newer_than(last))
+    }
+
+    /// Whether an answer about `tick` is a straggler that a newer one has replaced. One about the
+    /// same tick is not: the server may have moved the pawn since, without any move of its owner.
+    #[must_use]
+    pub fn is_stale(&self, tick: Tick) -> bool {
+        self.last_answered.is_some_and(|last| last.is_newer_than(tick))
     }
 
     /// Settles every move up to `tick`, and gives back the one of exactly that tick.

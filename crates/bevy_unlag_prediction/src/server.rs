@@ -19,6 +19,7 @@ struct QueuedMove<I> {
     input: I,
     check: Option<StateCheck>,
     arrived_at: f64,
+    arrived_tick: Tick,
 }
 
 /// The moves that have arrived and not been run, and what the owner is to be told.
@@ -66,6 +67,8 @@ impl<M: MoveModel> MoveQueue<M> {
     const WINDOW: i32 = 256;
     /// A backlog beyond this is not jitter but the end of an outage, and is run at once.
     const BACKLOG: usize = 16;
+    /// How many moves are left waiting where a backlog is cleared, for the sake of jitter.
+    const MARGIN: usize = 2;
     const DEPTH_WINDOW: u32 = 64;
 
     /// The newest move that was run.
@@ -77,8 +80,14 @@ impl<M: MoveModel> MoveQueue<M> {
     fn offer(&mut self, queued: QueuedMove<M::Input>) {
         if let Some(last) = self.last_run {
             let ahead = queued.tick.since(last);
-            if ahead <= 0 || ahead > Self::WINDOW {
+            if ahead <= 0 {
                 return;
+            }
+            if ahead > Self::WINDOW {
+                // A silence longer than anything that could still be made up: start afresh.
+                self.moves.clear();
+                self.last_run = Some(queued.tick.offset(-1));
+                self.adjusting = true;
             }
         }
         let index = self.moves.partition_point(|m| queued.tick.is_newer_than(m.tick));
@@ -94,7 +103,7 @@ impl<M: MoveModel> MoveQueue<M> {
     fn due(&mut self, config: &PredictionConfig) -> usize {
         self.credit = (self.credit + 1.0 + config.clock_drift).min(config.max_credit);
         let waiting = self.moves.len();
-        let mut due = if waiting > Self::BACKLOG { waiting - 2 } else { waiting.min(1) };
+        let mut due = if waiting > Self::BACKLOG { waiting - Self::MARGIN } else { waiting.min(1) };
         self.least_left = self.least_left.min(waiting - due);
         self.window += 1;
         if self.window >= Self::DEPTH_WINDOW {
@@ -104,13 +113,20 @@ impl<M: MoveModel> MoveQueue<M> {
             self.window = 0;
             self.least_left = usize::MAX;
         }
-        due.min(self.credit.max(0.0) as usize)
+        let due = due.min(self.credit.max(0.0) as usize);
+        // What the credit does not cover must not pile up into latency: the owner is corrected
+        // instead.
+        if self.moves.len() - due > Self::BACKLOG {
+            self.moves.drain(..self.moves.len() - due - Self::MARGIN);
+        }
+        due
     }
 }
 
 /// Decodes what arrived.
 pub(crate) fn receive_moves<M: MoveModel>(
     real: Res<Time<Real>>,
+    tick: Res<CurrentTick>,
     mut pawns: Query<(&mut IncomingMoves, &mut MoveQueue<M>, &mut PredictionStats)>,
 ) {
     let now = real.elapsed_secs_f64();
@@ -128,6 +144,7 @@ pub(crate) fn receive_moves<M: MoveModel>(
                     input,
                     check,
                     arrived_at: now,
+                    arrived_tick: tick.0,
                 });
             }
         }
@@ -138,6 +155,7 @@ pub(crate) fn receive_moves<M: MoveModel>(
 pub(crate) fn run_moves<M: MoveModel>(
     config: Res<PredictionConfig>,
     model: Res<M::Config>,
+    tick: Res<CurrentTick>,
     fixed: Res<Time<Fixed>>,
     world: StaticSystemParam<M::World>,
     mut pawns: Query<(
@@ -161,9 +179,16 @@ pub(crate) fn run_moves<M: MoveModel>(
                 queue.adjusting = true;
             }
             let ctx = StepContext { tick: due.tick, dt: fixed.timestep().as_secs_f32(), entity };
+            let waited = tick.0.since(due.arrived_tick).max(0).cast_unsigned();
             let mut events = Vec::new();
             *state = M::step(&model, &state, &due.input, &ctx, &world, &mut events);
-            happened.write_batch(events.into_iter().map(|event| StepEvent { entity, tick: due.tick, event }));
+            happened.write_batch(events.into_iter().map(|event| StepEvent {
+                entity,
+                tick: due.tick,
+                state: *state,
+                waited,
+                event,
+            }));
             if let Some(trace) = &mut trace {
                 trace.0.push((due.tick, M::position(&state)));
             }
@@ -224,7 +249,13 @@ pub(crate) fn step_host<M: MoveModel>(
             let ctx = StepContext { tick: tick.0, dt: fixed.timestep().as_secs_f32(), entity };
             let mut events = Vec::new();
             *state = M::step(&model, &state, &input.0, &ctx, &world, &mut events);
-            happened.write_batch(events.into_iter().map(|event| StepEvent { entity, tick: tick.0, event }));
+            happened.write_batch(events.into_iter().map(|event| StepEvent {
+                entity,
+                tick: tick.0,
+                state: *state,
+                waited: 0,
+                event,
+            }));
         }
     }
 }

@@ -77,10 +77,6 @@ impl MoveModel for Walker {
         Vec3::X * state.x
     }
 
-    fn error(a: &Place, b: &Place) -> f32 {
-        (a.x - b.x).abs()
-    }
-
     fn snapshot(state: &Place, tick: Tick) -> Snapshot {
         Snapshot::new(tick, Self::position(state), Vec3::ZERO)
     }
@@ -267,6 +263,46 @@ fn a_client_with_a_fast_clock_gains_its_credit_and_no_more() {
     }
     let gained = pair.server_place().steps - before;
     assert!(gained < 640 + 32 + 16, "{gained} steps in 640 ticks");
+    assert!(gained > 600, "a fast clock is no reason to stop: {gained} steps in 640 ticks");
+
+    // Back to an honest clock, it walks on as before, and soon agrees again.
+    let before = pair.server_place().steps;
+    pair.run(200, zigzag);
+    let walked = pair.server_place().steps - before;
+    assert!((190..=240).contains(&walked), "{walked} steps in 200 ticks");
+    pair.run(60, |_| 0);
+    assert_eq!(pair.client_place().map(|place| place.x), Some(pair.server_place().x));
+}
+
+#[test]
+fn a_server_that_lags_behind_and_recovers_moves_everyone_on() {
+    let mut pair = Pair::new(6, 0, true);
+    pair.run(50, zigzag);
+    // The server runs at nine tenths of the clients' speed for a minute.
+    for _ in 0..384 {
+        pair.client.update();
+        pair.run(9, zigzag);
+    }
+    let before = pair.server_place().steps;
+    pair.run(200, zigzag);
+    let walked = pair.server_place().steps - before;
+    assert!((190..=240).contains(&walked), "{walked} steps in 200 ticks");
+    pair.run(60, |_| 0);
+    assert_eq!(pair.client_place().map(|place| place.x), Some(pair.server_place().x));
+}
+
+#[test]
+fn a_silence_longer_than_any_window_is_forgiven() {
+    let mut pair = Pair::new(7, 0, true);
+    pair.run(50, zigzag);
+    pair.up.loss = 100;
+    pair.run(400, zigzag);
+    pair.up.loss = 0;
+    let before = pair.server_place().steps;
+    pair.run(100, zigzag);
+    assert!(pair.server_place().steps > before + 80, "{:?}", pair.server_place());
+    pair.run(60, |_| 0);
+    assert_eq!(pair.client_place().map(|place| place.x), Some(pair.server_place().x));
 }
 
 #[test]

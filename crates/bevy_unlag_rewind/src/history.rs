@@ -9,25 +9,26 @@ use bevy_unlag_core::{CurrentTick, MoveModel, Snapshot, SnapshotHistory};
 pub struct FrameHistory {
     /// The snapshots that were sent.
     pub sent: SnapshotHistory,
-    present: Snapshot,
+    present: Option<Snapshot>,
 }
 
 impl FrameHistory {
-    /// The pawn as the last tick left it.
+    /// The pawn as the last tick left it; `None` before its first.
     #[must_use]
-    pub fn present(&self) -> &Snapshot {
-        &self.present
+    pub fn present(&self) -> Option<&Snapshot> {
+        self.present.as_ref()
     }
 
     /// Notes down that the present was sent, and gives it back for sending.
-    pub fn send_present(&mut self) -> Snapshot {
-        self.sent.insert(self.present);
-        self.present
+    pub fn send_present(&mut self) -> Option<Snapshot> {
+        let present = self.present?;
+        self.sent.insert(present);
+        Some(present)
     }
 }
 
 pub(crate) fn record<M: MoveModel>(tick: Res<CurrentTick>, mut pawns: Query<(&M::State, &mut FrameHistory)>) {
     for (state, mut history) in &mut pawns {
-        history.present = M::snapshot(state, tick.0);
+        history.present = Some(M::snapshot(state, tick.0));
     }
 }

@@ -5,26 +5,11 @@ use bevy_unlag_core::{CurrentTick, DrawnPose, DrawnViewTime, LocalControl, Sampl
 
 use crate::FrameHistory;
 
-/// How far behind the present the host of a listen server sees everyone else.
-#[derive(Resource, Clone, Copy, Debug)]
-pub struct HostView {
-    /// Ticks. Default 3, one snapshot interval: the pose is interpolated like on any client, and a
-    /// shot of the host is judged like any other. Raising it shows the host an older picture;
-    /// lowering it shows more that is extrapolated.
-    pub delay_ticks: f64,
-}
-
-impl Default for HostView {
-    fn default() -> Self {
-        Self { delay_ticks: 3.0 }
-    }
-}
-
-/// Poses every pawn that somebody wants to see on this machine from the snapshots it has sent.
+/// Poses every pawn that somebody wants to see on this machine from the snapshots it has sent, one
+/// interval ago: interpolated like on any client, so a shot of the host is judged like any other.
 pub(crate) fn draw(
     tick: Res<CurrentTick>,
     fixed: Res<Time<Fixed>>,
-    view: Res<HostView>,
     sampler: Res<Sampler>,
     mut time: ResMut<DrawnViewTime>,
     mut pawns: Query<(&FrameHistory, &mut DrawnPose), Without<LocalControl>>,
@@ -33,7 +18,7 @@ pub(crate) fn draw(
         return;
     }
     let overstep = fixed.overstep().as_secs_f64() / fixed.timestep().as_secs_f64();
-    let shown = ViewTime::after(tick.0, overstep - view.delay_ticks);
+    let shown = ViewTime::after(tick.0, overstep - f64::from(sampler.snapshot_ticks));
     time.0 = Some(shown);
     for (history, mut drawn) in &mut pawns {
         let posed = history

@@ -6,9 +6,6 @@ use bevy_unlag_core::{LimbRig, PoseSample};
 
 use crate::{HitBox, HitBoxes, HitGroup};
 
-/// Standing height in metres.
-pub const HUMANOID_HEIGHT: f32 = 1.8;
-
 /// The limbs: head, chest, belly, two arms, two thighs, two shins, with half extents in metres.
 pub const HUMANOID_LIMBS: [(HitGroup, Vec3); 9] = [
     (HitGroup::Head, Vec3::new(0.11, 0.13, 0.12)),

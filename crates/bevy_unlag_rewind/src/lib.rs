@@ -27,8 +27,7 @@ use bevy_unlag_core::{DrawnViewTime, MoveModel, Sampler, TickPlugin, VisualPlugi
 pub use drawn::DrawnQuery;
 pub use history::FrameHistory;
 pub use hit_boxes::{HitBox, HitBoxes, HitGroup};
-pub use host::HostView;
-pub use humanoid::{HUMANOID_HEIGHT, HUMANOID_LIMBS, humanoid_hit_boxes, humanoid_rig};
+pub use humanoid::{HUMANOID_LIMBS, humanoid_hit_boxes, humanoid_rig};
 pub use limits::{RewindLimits, RewindMode, RewindRefusal};
 pub use query::{RewindQuery, RewoundRay};
 pub use trace::{RayHit, StampOverride, WorldTrace};
@@ -60,7 +59,6 @@ impl<M: MoveModel> Plugin for RewindPlugin<M> {
         }
         app.init_resource::<Sampler>()
             .init_resource::<RewindLimits>()
-            .init_resource::<HostView>()
             .init_resource::<DrawnViewTime>()
             .add_systems(FixedPostUpdate, history::record::<M>.in_set(RewindSystems::Record))
             .add_systems(PostUpdate, host::draw.in_set(VisualSystems::Draw));

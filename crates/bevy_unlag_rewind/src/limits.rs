@@ -20,8 +20,8 @@ pub enum RewindMode {
 pub struct RewindLimits {
     /// Whether to rewind at all. Default: on.
     pub mode: RewindMode,
-    /// The oldest view that is honoured. Default 400 ms: 200 ms of round trip at 20 snapshots a
-    /// second are about 375. Raising it lets players on worse links hit, and lets them hit
+    /// The oldest view that is honoured, as of the moment at which the shot arrived. Default
+    /// 400 ms: 200 ms of round trip at 20 snapshots a second are about 375. Raising it lets players on worse links hit, and lets them hit
     /// players who have been in cover for longer.
     pub max_age: Duration,
 }
@@ -42,7 +42,7 @@ pub enum RewindRefusal {
 }
 
 impl RewindLimits {
-    /// Whether a view at `time` is honoured when the server is at `now`.
+    /// Whether a view at `time` is honoured when its shot arrived at `now`.
     ///
     /// # Errors
     /// The reason when it is not.

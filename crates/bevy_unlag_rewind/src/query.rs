@@ -21,6 +21,9 @@ pub struct RewoundRay<'a> {
     pub time: Option<ViewTime>,
     /// Targets that were drawn from other snapshots than the moment implies.
     pub overrides: &'a [StampOverride],
+    /// Ticks since the shot arrived here. How old its view was is measured at its arrival: what it
+    /// waits for after that is the server's doing.
+    pub waited: u32,
     /// The shooter, who cannot hit itself.
     pub shooter: Entity,
 }
@@ -48,7 +51,8 @@ impl RewindQuery<'_, '_> {
         }
         let time = ray.time.filter(|_| self.limits.mode == RewindMode::On);
         if let Some(time) = time {
-            self.limits.check(time, self.tick.0, self.sampler.tick_seconds)?;
+            let arrived = self.tick.0.offset(-(ray.waited.min(1_000).cast_signed()));
+            self.limits.check(time, arrived, self.sampler.tick_seconds)?;
         }
         let unit = UnitRay { origin: ray.origin, direction: ray.direction, max_distance: ray.max_distance };
         let candidates = self.pawns.iter().filter(|(entity, ..)| *entity != ray.shooter).filter_map(
@@ -69,9 +73,9 @@ impl RewindQuery<'_, '_> {
         time: Option<ViewTime>,
         overrides: &[StampOverride],
     ) -> Option<PoseSample> {
-        let Some(time) = time else { return Some(history.present().into()) };
+        let Some(time) = time else { return history.present().map(PoseSample::from) };
         let stamp = match overrides.iter().find(|o| o.target == id) {
-            Some(named) => named.stamp(time),
+            Some(named) => named.stamp(time)?,
             None => history.sent.stamp(time)?,
         };
         history.sent.pose(stamp, &self.sampler)

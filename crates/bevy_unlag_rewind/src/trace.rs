@@ -34,12 +34,29 @@ pub struct StampOverride {
 }
 
 impl StampOverride {
-    /// The stamp at `time`.
+    /// Ticks that a named pair may span, and that a pose may be carried on: half a second at
+    /// 64 Hz. No honest screen goes on without news for longer, and a claim that reached further
+    /// would be a way around [`RewindLimits::max_age`](crate::RewindLimits::max_age).
+    pub const MAX_SPAN: i32 = 32;
+
+    /// The stamp at `time`; `None` when no screen could have drawn it.
     #[must_use]
-    pub fn stamp(&self, time: ViewTime) -> ViewStamp {
+    pub fn stamp(&self, time: ViewTime) -> Option<ViewStamp> {
+        let since = time.ticks_since(self.from);
         match self.to {
-            Some(to) => ViewStamp::Interpolated { from: self.from, to, time },
-            None => ViewStamp::Extrapolated { from: self.from, time },
+            Some(to) => {
+                let span = to.since(self.from);
+                let between = since >= 0.0 && time.ticks_since(to) <= 0.0;
+                (between && span <= Self::MAX_SPAN).then_some(ViewStamp::Interpolated {
+                    from: self.from,
+                    to,
+                    time,
+                })
+            }
+            None => {
+                let carried_on = (0.0..=Self::MAX_SPAN as f32).contains(&since);
+                carried_on.then_some(ViewStamp::Extrapolated { from: self.from, time })
+            }
         }
     }
 }

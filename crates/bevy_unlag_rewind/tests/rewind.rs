@@ -78,6 +78,7 @@ impl Range {
                 max_distance: 50.0,
                 time,
                 overrides: &named,
+                waited: 0,
                 shooter,
             })
         };
@@ -163,6 +164,20 @@ fn a_named_pair_is_used_when_a_snapshot_was_lost() {
     assert!(range.shoot(then, Some(time), &[named]).expect("recent enough").is_some());
     let never_sent = StampOverride { from: from.offset(1), ..named };
     assert_eq!(range.shoot(then, Some(time), &[never_sent]), Ok(None), "a pose comes from what was sent");
+}
+
+#[test]
+fn a_named_pair_is_no_way_around_the_age_limit() {
+    let mut range = Range::new(true);
+    range.run(150);
+    let newest = Tick(range.now().0 / 3 * 3);
+    let long_ago = newest.offset(-120);
+    let then = range.chest(ViewTime::at(long_ago));
+    let time = ViewTime::at(newest.offset(-6));
+    for to in [Some(long_ago.offset(3)), Some(newest), None] {
+        let claim = StampOverride { target: NetId(1), from: long_ago, to };
+        assert_eq!(range.shoot(then, Some(time), &[claim]), Ok(None), "{claim:?}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{
     BitReader, BitWriter, NetId, POSITION_UNITS_PER_METRE, ViewTime, Wire, WireError, angle_to_units,
-    units_to_angle,
+    look_direction,
 };
 use bevy_unlag_rewind::StampOverride;
 
@@ -30,9 +30,7 @@ impl Aim {
     /// The unit vector along which it looks.
     #[must_use]
     pub fn direction(&self) -> Vec3 {
-        let (sy, cy) = units_to_angle(self.yaw).sin_cos();
-        let (sp, cp) = units_to_angle(self.pitch.cast_unsigned()).sin_cos();
-        Vec3::new(-sy * cp, sp, -cy * cp)
+        look_direction(self.yaw, self.pitch)
     }
 
     /// The aim along a direction, or straight ahead when it has none.

@@ -1,25 +1,20 @@
 //! The server's side: every round is judged once.
 
 use bevy::{math::Vec3Swizzles, prelude::*};
-use bevy_unlag_core::{ExtendedEvent, ExtendedState, LocalControl, MoveModel, NetId, NetRole, StepEvent};
+use bevy_unlag_core::{ExtendedEvent, LocalControl, MoveModel, NetId, NetRole, StepEvent};
 use bevy_unlag_rewind::{RayHit, RewindQuery, RewindRefusal, RewoundRay};
 
 use crate::{
-    Armed, Damage, FireInput, Mailed, OutgoingVerdicts, RifleConfig, RifleEvent, RifleState, ShotRefusal,
+    Armed, Damage, DamageTable, FireInput, Mailed, OutgoingVerdicts, RifleConfig, RifleEvent, ShotRefusal,
     ShotResult, ShotVerdict, Tracer,
 };
 
 pub(crate) fn judge<M: MoveModel>(
     mut happened: MessageReader<StepEvent<Armed<M>>>,
-    mut shooters: Query<(
-        &NetRole,
-        &NetId,
-        &ExtendedState<M::State, RifleState>,
-        Option<&mut OutgoingVerdicts>,
-        Has<LocalControl>,
-    )>,
+    mut shooters: Query<(&NetRole, &NetId, Option<&mut OutgoingVerdicts>, Has<LocalControl>)>,
     model: Res<M::Config>,
     config: Res<RifleConfig>,
+    table: Res<DamageTable>,
     query: RewindQuery,
     mut damage: MessageWriter<Damage>,
     mut tracers: MessageWriter<Tracer>,
@@ -27,16 +22,17 @@ pub(crate) fn judge<M: MoveModel>(
 ) {
     for step in happened.read() {
         let ExtendedEvent::Extension(RifleEvent::Fired { shot, fire }) = &step.event else { continue };
-        let Ok((NetRole::Authority, id, state, mailbox, local)) = shooters.get_mut(step.entity) else {
+        let Ok((NetRole::Authority, id, mailbox, local)) = shooters.get_mut(step.entity) else {
             continue;
         };
-        let judged = look::<M>(step.entity, &state.body, fire, &model, &config, &query);
+        let judged = look::<M>(step, fire, &model, &config, &query);
         let result = match judged {
             Err(refusal) => ShotResult::Refused(refusal),
             Ok(None) => ShotResult::Miss,
             Ok(Some(hit)) => {
-                let amount = config.damage(hit.group);
-                damage.write(Damage { shooter: step.entity, target: hit.entity, group: hit.group, amount });
+                let (weapon, group) = (config.weapon, hit.group);
+                let amount = table.look_up(weapon, group);
+                damage.write(Damage { shooter: step.entity, target: hit.entity, weapon, group, amount });
                 ShotResult::Hit { target: hit.target, group: hit.group }
             }
         };
@@ -64,13 +60,14 @@ pub(crate) fn judge<M: MoveModel>(
 
 /// Looks along a round as its shooter's screen showed it.
 fn look<M: MoveModel>(
-    shooter: Entity,
-    body: &M::State,
+    step: &StepEvent<Armed<M>>,
     fire: &FireInput,
     model: &M::Config,
     config: &RifleConfig,
     query: &RewindQuery,
 ) -> Result<Option<RayHit>, ShotRefusal> {
+    // The body as this move left it: several moves may be run in one tick.
+    let (shooter, body) = (step.entity, &step.state.body);
     if !M::snapshot(body, default()).alive && !query.was_alive(shooter, config.trade_ticks) {
         return Err(ShotRefusal::Dead);
     }
@@ -86,6 +83,7 @@ fn look<M: MoveModel>(
         max_distance: config.range,
         time: fire.time,
         overrides: fire.overrides(),
+        waited: step.waited,
         shooter,
     };
     query.cast_ray(&ray).map_err(|refusal| match refusal {

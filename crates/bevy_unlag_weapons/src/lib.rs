@@ -12,6 +12,7 @@
 //! No message carries a damage figure and none says who was hit: the wire carries what the screen
 //! showed, and the server looks.
 
+mod damage;
 mod fire;
 mod judge;
 mod rifle;
@@ -21,9 +22,10 @@ mod verdict;
 use core::marker::PhantomData;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{DrawnViewTime, Extended, MoveModel, MoveSystems, StepEvent};
+use bevy_unlag_core::{DrawnViewTime, Extended, MoveModel, MoveSystems, Sampler, StepEvent};
 use bevy_unlag_rewind::{RewindLimits, RewindSystems};
 
+pub use damage::{DamageTable, WeaponDamage, WeaponId};
 pub use fire::{Aim, FireInput, MAX_OVERRIDES};
 pub use rifle::{Rifle, RifleConfig, RifleEvent, RifleState};
 pub use shoot::{ShotFired, Trigger};
@@ -56,6 +58,8 @@ impl<M> Default for WeaponsPlugin<M> {
 impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
     fn build(&self, app: &mut App) {
         app.init_resource::<RifleConfig>()
+            .init_resource::<DamageTable>()
+            .init_resource::<Sampler>()
             .init_resource::<DrawnViewTime>()
             .init_resource::<RewindLimits>()
             .add_message::<StepEvent<Armed<M>>>()

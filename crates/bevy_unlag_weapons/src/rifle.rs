@@ -2,11 +2,10 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, MoveExtension, StepContext, Wire, WireError};
-use bevy_unlag_rewind::HitGroup;
 
-use crate::FireInput;
+use crate::{FireInput, WeaponId};
 
-/// The rifle: the same on both sides; damage is only ever looked up on the server.
+/// The rifle: the same on both sides. Its damage is not here: the server looks it up.
 #[derive(Resource, Clone, Copy, Debug)]
 pub struct RifleConfig {
     /// Ticks between two rounds. Default 6: 10.7 rounds a second at 64 Hz.
@@ -14,12 +13,8 @@ pub struct RifleConfig {
     /// How far a round reaches, in metres. Default 200. Raising it lets the ray meet more of the
     /// world and costs query time.
     pub range: f32,
-    /// Damage to the head, of 100 points of health. Default 100.
-    pub head_damage: f32,
-    /// Damage to chest and belly. Default 34.
-    pub body_damage: f32,
-    /// Damage to arms and legs. Default 20.
-    pub limb_damage: f32,
+    /// What it is called in the server's [`DamageTable`]. Default 0.
+    pub weapon: WeaponId,
     /// Ticks after its death in which a shooter's rounds still count: they were fired on a screen
     /// that showed it alive. Default 20, 312 ms at 64 Hz: a round trip of 200 ms and the frames and
     /// buffers around it. Raising it makes more duels end with two dead; 0 lets the server's order
@@ -39,24 +34,10 @@ impl Default for RifleConfig {
         Self {
             interval: 6,
             range: 200.0,
-            head_damage: 100.0,
-            body_damage: 34.0,
-            limb_damage: 20.0,
+            weapon: WeaponId(0),
             trade_ticks: 20,
             eye_tolerance: 0.75,
             eye_height_tolerance: 1.25,
-        }
-    }
-}
-
-impl RifleConfig {
-    /// Damage to a part of the body.
-    #[must_use]
-    pub fn damage(&self, group: HitGroup) -> f32 {
-        match group {
-            HitGroup::Head => self.head_damage,
-            HitGroup::Body => self.body_damage,
-            HitGroup::Limb => self.limb_damage,
         }
     }
 }

@@ -3,14 +3,14 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{
     DrawnEye, DrawnPose, DrawnViewTime, ExtendedEvent, ExtendedState, LocalControl, MoveInput, MoveModel,
-    StepEvent, VisualOffset,
+    Sampler, StepEvent, VisualOffset,
 };
 use bevy_unlag_rewind::{DrawnQuery, RayHit, StampOverride};
 
 use crate::{Aim, Armed, FireInput, MAX_OVERRIDES, RifleConfig, RifleEvent, RifleState};
 
 /// The own pawn's trigger. Brings an [`Aim`] along.
-#[derive(Component, Clone, Debug)]
+#[derive(Component, Clone, Debug, Default)]
 #[require(Aim)]
 pub struct Trigger {
     /// Whether the button is down.
@@ -21,15 +21,6 @@ pub struct Trigger {
     latched: Option<(FireInput, Option<RayHit>)>,
     /// What the screen showed for the round that the coming step is asked for.
     asked: Option<(FireInput, Option<RayHit>)>,
-    /// Ticks between two snapshots of one pawn, as the server sends them. A view that spans more
-    /// names its snapshots with the round. Default 3.
-    pub snapshot_interval: i32,
-}
-
-impl Default for Trigger {
-    fn default() -> Self {
-        Self { held: false, pulled: false, latched: None, asked: None, snapshot_interval: 3 }
-    }
 }
 
 impl Trigger {
@@ -67,9 +58,8 @@ type OwnPawn<M> = (
 
 /// What the screen shows along the aim right now.
 fn look<M: MoveModel>(
-    (entity, trigger, aim, drawn, eye, offset, state): (
+    (entity, aim, drawn, eye, offset, state): (
         Entity,
-        &Trigger,
         &Aim,
         &DrawnPose,
         &DrawnEye,
@@ -77,7 +67,7 @@ fn look<M: MoveModel>(
         &ExtendedState<M::State, RifleState>,
     ),
     config: &RifleConfig,
-    time: &DrawnViewTime,
+    (time, sampler): (&DrawnViewTime, &Sampler),
     query: &DrawnQuery,
 ) -> (FireInput, Option<RayHit>) {
     let shown = drawn.pose.position + offset.map_or(Vec3::ZERO, |o| o.offset);
@@ -90,21 +80,27 @@ fn look<M: MoveModel>(
     let direction = aim.direction();
     let named = time
         .0
-        .map_or(0, |time| query.overrides(eye, direction, time, trigger.snapshot_interval, &mut overrides));
+        .map_or(0, |time| query.overrides(eye, direction, time, sampler.snapshot_ticks, &mut overrides));
     let fire = FireInput::new(time.0, eye, *aim, &overrides[..named]);
     let hit = query.cast_ray(fire.eye(), direction, config.range, entity);
     (fire, hit)
+}
+
+fn is_alive<M: MoveModel>(state: &ExtendedState<M::State, RifleState>) -> bool {
+    M::snapshot(&state.body, default()).alive
 }
 
 pub(crate) fn latch<M: MoveModel>(
     mut pawns: Query<OwnPawn<M>, With<LocalControl>>,
     config: Res<RifleConfig>,
     time: Res<DrawnViewTime>,
+    sampler: Res<Sampler>,
     query: DrawnQuery,
 ) {
     for (entity, mut trigger, aim, drawn, eye, offset, state) in &mut pawns {
-        if trigger.pulled && trigger.latched.is_none() {
-            let seen = look::<M>((entity, &trigger, aim, drawn, eye, offset, state), &config, &time, &query);
+        if trigger.pulled && trigger.latched.is_none() && is_alive::<M>(state) {
+            let seen =
+                look::<M>((entity, aim, drawn, eye, offset, state), &config, (&time, &sampler), &query);
             trigger.latched = Some(seen);
         }
     }
@@ -114,11 +110,18 @@ pub(crate) fn arm<M: MoveModel>(
     mut pawns: Query<(OwnPawn<M>, &mut MoveInput<Armed<M>>), With<LocalControl>>,
     config: Res<RifleConfig>,
     time: Res<DrawnViewTime>,
+    sampler: Res<Sampler>,
     query: DrawnQuery,
 ) {
     for ((entity, mut trigger, aim, drawn, eye, offset, state), mut input) in &mut pawns {
         input.0.extension = None;
         trigger.asked = None;
+        if !is_alive::<M>(state) {
+            // The dead do not fire, and what they pulled does not wait for their return.
+            trigger.pulled = false;
+            trigger.latched = None;
+            continue;
+        }
         if !state.extension.ready() {
             // The round leaves when the rifle is ready, and shows what the screen shows then.
             trigger.latched = None;
@@ -129,7 +132,7 @@ pub(crate) fn arm<M: MoveModel>(
         }
         let seen = match trigger.latched.take() {
             Some(seen) => seen,
-            None => look::<M>((entity, &trigger, aim, drawn, eye, offset, state), &config, &time, &query),
+            None => look::<M>((entity, aim, drawn, eye, offset, state), &config, (&time, &sampler), &query),
         };
         trigger.pulled = false;
         trigger.asked = Some(seen);

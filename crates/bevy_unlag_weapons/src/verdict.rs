@@ -4,6 +4,8 @@ use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, POSITION_UNITS_PER_METRE, Wire, WireError};
 use bevy_unlag_rewind::HitGroup;
 
+use crate::WeaponId;
+
 /// Why a round was not judged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum ShotRefusal {
@@ -50,9 +52,11 @@ pub struct Damage {
     pub shooter: Entity,
     /// Who was hit.
     pub target: Entity,
+    /// With what.
+    pub weapon: WeaponId,
     /// Where.
     pub group: HitGroup,
-    /// How much, looked up by weapon and hit group on the server.
+    /// How much, looked up by weapon and hit group in the [`DamageTable`](crate::DamageTable).
     pub amount: f32,
 }
 

@@ -3,13 +3,13 @@
 use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_unlag_core::DrawnPose;
-use bevy_unlag_core::{ExtendedState, NetId, NetRole};
+use bevy_unlag_core::{DrawnPose, ExtendedState, MoveInput, MoveSystems, NetId, NetRole};
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
 use bevy_unlag_rewind::{FrameHistory, HitGroup, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
 use bevy_unlag_weapons::{
-    Aim, Armed, Damage, RifleState, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Trigger, WeaponsPlugin,
+    Aim, Armed, Damage, FireInput, RifleState, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Trigger,
+    WeaponsPlugin,
 };
 
 type Soldier = Armed<CapsuleModel>;
@@ -129,15 +129,27 @@ fn a_held_trigger_keeps_the_rate_of_fire() {
 }
 
 #[test]
-fn the_dead_do_not_shoot_once_the_trade_is_over() {
+fn the_dead_do_not_shoot_and_a_cheat_who_does_is_refused_once_the_trade_is_over() {
     let mut range = Range::new(true);
     let shooter = range.shooter;
     range.aim_at(Vec3::new(0.0, 1.3, -10.0));
-    let mut state =
-        range.app.world_mut().get_mut::<ExtendedState<CapsuleState, RifleState>>(shooter).expect("a state");
+    let world = range.app.world_mut();
+    let mut state = world.get_mut::<ExtendedState<CapsuleState, RifleState>>(shooter).expect("a state");
     state.body.alive = false;
     range.hold(false, 40);
     let seen = range.hold(true, 3);
+    assert!(seen.fired.is_empty() && seen.verdicts.is_empty(), "the dead's trigger is dead");
+
+    // Whoever sends such a round all the same is told so. Its move comes in another way than
+    // through the trigger.
+    let fire = FireInput::new(None, Vec3::Y * 1.66, Aim::along(Vec3::NEG_Z), &[]);
+    let ask = move |mut pawns: Query<&mut MoveInput<Soldier>>| {
+        for mut input in &mut pawns {
+            input.0.extension = Some(fire);
+        }
+    };
+    range.app.add_systems(FixedUpdate, ask.after(MoveSystems::Extend).before(MoveSystems::Step));
+    let seen = range.hold(false, 3);
     assert_eq!(seen.verdicts.first().map(|v| v.result), Some(ShotResult::Refused(ShotRefusal::Dead)));
     assert!(seen.damage.is_empty());
 }

@@ -15,10 +15,17 @@ pub struct Figure {
 pub struct Figures(Vec<Figure>);
 
 impl Figures {
-    /// Adds a number. One that is not finite says that nothing was measured, and becomes -1.
-    pub fn add(&mut self, key: &'static str, value: f64, meaning: impl Into<String>) {
-        let value = if value.is_finite() { value } else { -1.0 };
-        self.0.push(Figure { key, value, meaning: meaning.into() });
+    /// Adds a number.
+    ///
+    /// # Errors
+    /// One line when it is none: nothing was measured.
+    pub fn add(&mut self, key: &'static str, value: f64, meaning: impl Into<String>) -> Result<(), String> {
+        let meaning = meaning.into();
+        if !value.is_finite() {
+            return Err(format!("nothing was measured for {key} ({meaning}); measure longer"));
+        }
+        self.0.push(Figure { key, value, meaning });
+        Ok(())
     }
 
     /// The numbers.

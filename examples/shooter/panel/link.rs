@@ -33,6 +33,8 @@ const BUTTON_HOVERED: Color = Color::srgb(0.27, 0.33, 0.42);
 const BUTTON_ACTIVE: Color = Color::srgb(0.10, 0.40, 0.62);
 /// The thumb's width and height, in pixels.
 const THUMB: f32 = 14.0;
+/// The width of a button that steps, in pixels.
+const STEP: f32 = 28.0;
 
 /// Turns what is done to the controls into conditions of the link, and shows those.
 pub struct LinkControlsPlugin;
@@ -41,7 +43,7 @@ impl Plugin for LinkControlsPlugin {
     fn build(&self, app: &mut App) {
         app.add_observer(turn_knob)
             .add_observer(choose_preset)
-            .add_systems(Update, (show_link, colour_buttons));
+            .add_systems(Update, (show_link, show_preset, colour_buttons));
     }
 }
 
@@ -92,34 +94,53 @@ struct KnobText(Knob);
 #[derive(Component)]
 struct KnobThumb(Knob);
 
+/// The preset that a button chooses.
 #[derive(Component)]
-struct PresetButton(&'static LinkPreset);
+enum Choice {
+    This(&'static LinkPreset),
+    /// The one before the current one, among all of them.
+    Previous,
+    /// The one after it.
+    Next,
+}
+
+/// The name of the current preset. Holds the place of the last one, where stepping goes on from
+/// once a slider was moved.
+#[derive(Component)]
+struct PresetName(usize);
 
 /// What is seen only with a simulated link (`true`), or only without one.
 #[derive(Component)]
 pub struct IfLink(pub bool);
 
-/// Three sliders and a button for every preset on offer.
+/// Three sliders, a row to step through all presets and a button for every preset on offer.
 pub fn spawn_controls(link: &mut ChildSpawnerCommands) {
     for knob in [Knob::Latency, Knob::Jitter, Knob::Loss] {
         let value = (KnobText(knob), label("", FONT, TEXT));
         link.spawn((line(16.0), children![label(knob.scale().0, FONT, DIM), value]));
         link.spawn(slider(knob));
     }
+    let name = (PresetName(0), label("", FONT, TEXT));
+    let (previous, next) = (button(Choice::Previous, px(STEP), "<"), button(Choice::Next, px(STEP), ">"));
+    link.spawn((Node { margin: UiRect::bottom(px(6)), ..line(22.0) }, children![previous, name, next]));
     let wrapped = Node { flex_wrap: FlexWrap::Wrap, row_gap: px(4), column_gap: px(4), ..default() };
     link.spawn(wrapped).with_children(|buttons| {
         for preset in OFFERED.into_iter().filter_map(LinkPreset::named) {
-            let (padding, border_radius) = (UiRect::horizontal(px(6)), BorderRadius::all(px(4)));
-            buttons.spawn((
-                PresetButton(preset),
-                Button,
-                Hovered::default(),
-                Node { padding, border_radius, ..line(22.0) },
-                BackgroundColor(BUTTON),
-                children![label(preset.name, FONT, TEXT)],
-            ));
+            buttons.spawn(button(Choice::This(preset), auto(), preset.name));
         }
     });
+}
+
+fn button(choice: Choice, width: Val, text: &'static str) -> impl Bundle {
+    let (padding, border_radius) = (UiRect::horizontal(px(6)), BorderRadius::all(px(4)));
+    (
+        choice,
+        Button,
+        Hovered::default(),
+        Node { width, padding, border_radius, justify_content: JustifyContent::Center, ..line(22.0) },
+        BackgroundColor(BUTTON),
+        children![label(text, FONT, TEXT)],
+    )
 }
 
 fn slider(knob: Knob) -> impl Bundle {
@@ -177,14 +198,31 @@ fn turn_knob(
 
 fn choose_preset(
     pressed: On<Activate>,
-    buttons: Query<&PresetButton>,
+    buttons: Query<&Choice>,
+    names: Query<&PresetName>,
     mut links: Query<&mut NetSim, With<Client>>,
 ) {
-    let Ok(PresetButton(preset)) = buttons.get(pressed.entity) else { return };
+    let Ok(choice) = buttons.get(pressed.entity) else { return };
+    let last = names.iter().next().map_or(0, |name| name.0);
     for mut sim in &mut links {
-        sim.set(preset.conditions());
+        let step = |by: usize| &PRESETS[(current(&sim).unwrap_or(last) + by) % PRESETS.len()];
+        let preset = match choice {
+            Choice::This(preset) => preset,
+            Choice::Previous => step(PRESETS.len() - 1),
+            Choice::Next => step(1),
+        };
+        preset.apply(&mut sim);
         log_link(&sim.up);
     }
+}
+
+fn is_set(preset: &LinkPreset, sim: &NetSim) -> bool {
+    (preset.up(), preset.down()) == (sim.up, sim.down)
+}
+
+/// The place of the preset that the link is set to, unless its conditions are nobody's.
+fn current(sim: &NetSim) -> Option<usize> {
+    PRESETS.iter().position(|preset| is_set(preset, sim))
 }
 
 fn log_link(link: &LinkConditions) {
@@ -226,13 +264,23 @@ fn show_link(
     }
 }
 
+fn show_preset(links: Query<&NetSim, With<Client>>, mut names: Query<(&mut PresetName, &mut Text)>) {
+    let Some(sim) = links.iter().next() else { return };
+    let place = current(sim);
+    for (mut name, mut text) in &mut names {
+        name.0 = place.unwrap_or(name.0);
+        text.set_if_neq(Text(place.map_or("custom", |place| PRESETS[place].name).to_owned()));
+    }
+}
+
 fn colour_buttons(
     links: Query<&NetSim, With<Client>>,
-    mut buttons: Query<(&PresetButton, &Hovered, &mut BackgroundColor)>,
+    mut buttons: Query<(&Choice, &Hovered, &mut BackgroundColor)>,
 ) {
-    let link = links.iter().next().map(|sim| sim.up);
-    for (PresetButton(preset), hovered, mut colour) in &mut buttons {
-        let wanted = match (link == Some(preset.conditions()), hovered.get()) {
+    let link = links.iter().next();
+    for (choice, hovered, mut colour) in &mut buttons {
+        let active = matches!(choice, Choice::This(preset) if link.is_some_and(|sim| is_set(preset, sim)));
+        let wanted = match (active, hovered.get()) {
             (true, _) => BUTTON_ACTIVE,
             (false, true) => BUTTON_HOVERED,
             (false, false) => BUTTON,

@@ -10,8 +10,9 @@ use rand::{Rng, SeedableRng};
 /// [`LinkCounters::overflowed`].
 pub const MAX_QUEUED: usize = 4096;
 
-/// The longest [`latency`](LinkConditions::latency), [`jitter`](LinkConditions::jitter) and
-/// [`reorder_delay`](LinkConditions::reorder_delay) that is applied; longer ones are cut to it.
+/// The longest [`latency`](LinkConditions::latency), [`jitter`](LinkConditions::jitter),
+/// [`reorder_delay`](LinkConditions::reorder_delay) and [`Pulse::latency`] that is applied; longer
+/// ones are cut to it.
 pub const MAX_DELAY: Duration = Duration::from_secs(60);
 
 /// The longest mean burst that is applied, in packets.
@@ -50,6 +51,45 @@ pub struct LinkConditions {
     /// How much later a packet held back by [`reorder`](Self::reorder) arrives. Default 0, with
     /// which `reorder` does nothing.
     pub reorder_delay: Duration,
+    /// What comes on top every now and then. Default `None`.
+    pub pulse: Option<Pulse>,
+}
+
+/// Spells of worse conditions, one at the end of every [`period`](Self::period): the hand-over
+/// between satellites, a blackout, a lag switch.
+///
+/// Periods count from time zero, so a run starts calm, and directions with the same pulse suffer at
+/// the same moments. Packets that follow a slow spell wait for those in it, as with
+/// [`LinkConditions::jitter`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pulse {
+    /// From the start of one spell to the start of the next. With zero there are no spells.
+    pub period: Duration,
+    /// How long a spell lasts: the last part of each period, and all of it if this is longer.
+    pub length: Duration,
+    /// What a spell adds to [`LinkConditions::latency`].
+    pub latency: Duration,
+    /// What [`LinkConditions::loss`] is at least during a spell, 0 to 1; 1 is a blackout.
+    pub loss: f32,
+}
+
+impl Pulse {
+    /// This pulse with every value in its range, or none if its period is zero.
+    fn sanitised(self) -> Option<Self> {
+        let pulse = Self {
+            period: self.period,
+            length: self.length.min(self.period),
+            latency: self.latency.min(MAX_DELAY),
+            loss: fraction(self.loss),
+        };
+        (!self.period.is_zero()).then_some(pulse)
+    }
+
+    /// Whether `now` lies in a spell of this pulse, which is a sanitised one.
+    fn is_on(&self, now: Duration) -> bool {
+        let calm = self.period.saturating_sub(self.length).as_nanos();
+        now.as_nanos().checked_rem(self.period.as_nanos()).is_some_and(|phase| phase >= calm)
+    }
 }
 
 impl LinkConditions {
@@ -62,10 +102,12 @@ impl LinkConditions {
         duplication: 0.0,
         reorder: 0.0,
         reorder_delay: Duration::ZERO,
+        pulse: None,
     };
 
     /// These conditions with every value in its range: NaN becomes the default, fractions are
-    /// clamped to 0..=1, `burst` to at least 1 and durations to [`MAX_DELAY`].
+    /// clamped to 0..=1, `burst` to at least 1, durations to [`MAX_DELAY`] and a pulse's length to
+    /// its period. A pulse with a period of zero becomes none.
     #[must_use]
     pub fn sanitised(self) -> Self {
         Self {
@@ -76,7 +118,17 @@ impl LinkConditions {
             duplication: fraction(self.duplication),
             reorder: fraction(self.reorder),
             reorder_delay: self.reorder_delay.min(MAX_DELAY),
+            pulse: self.pulse.and_then(Pulse::sanitised),
         }
+    }
+
+    /// These conditions, which are sanitised ones, as they are at time `now`.
+    fn at(mut self, now: Duration) -> Self {
+        if let Some(pulse) = self.pulse.filter(|pulse| pulse.is_on(now)) {
+            self.latency = self.latency.saturating_add(pulse.latency);
+            self.loss = self.loss.max(pulse.loss);
+        }
+        self
     }
 }
 
@@ -98,7 +150,7 @@ pub struct LinkCounters {
     pub sent: u64,
     /// Packets handed out, copies included.
     pub delivered: u64,
-    /// Packets lost by [`LinkConditions::loss`].
+    /// Packets lost by [`LinkConditions::loss`] or a [`Pulse`].
     pub lost: u64,
     /// Copies made by [`LinkConditions::duplication`].
     pub duplicated: u64,
@@ -117,7 +169,8 @@ pub struct LinkCounters {
 ///
 /// Packets leave in the order they went in, except those held back by [`LinkConditions::reorder`]
 /// and copies made by [`LinkConditions::duplication`]. A change of conditions acts on the next
-/// packet: those already held keep their due time, and the next one does not wait for them.
+/// packet: those already held keep their due time, and the next one does not wait for them. A
+/// [`Pulse`] that comes or goes is no change of conditions.
 #[derive(Debug)]
 pub struct Conditioner<T> {
     rng: SmallRng,
@@ -156,6 +209,7 @@ impl<T: Clone> Conditioner<T> {
             self.last = conditions;
             self.floor = Duration::ZERO;
         }
+        let conditions = conditions.at(now);
         self.counters.sent = self.counters.sent.saturating_add(1);
 
         // Always all of them, in this order: see the type's documentation.
@@ -316,6 +370,7 @@ mod tests {
             duplication: 0.1,
             reorder: 0.1,
             reorder_delay: ms(30),
+            pulse: Some(Pulse { period: ms(500), length: ms(100), latency: ms(20), loss: 0.5 }),
         };
         let first = run(42, &conditions, 2_000, 5);
         assert_eq!(first, run(42, &conditions, 2_000, 5));
@@ -417,6 +472,42 @@ mod tests {
     }
 
     #[test]
+    fn pulses_slow_the_end_of_every_period_without_reordering() {
+        let pulse = Pulse { period: ms(1_000), length: ms(200), latency: ms(50), loss: 0.0 };
+        let conditions = LinkConditions { latency: ms(10), pulse: Some(pulse), ..PERFECT };
+        let expected: Vec<(u64, u32)> = (0..300)
+            .map(|packet| {
+                let sent = u64::from(packet) * 10;
+                let since = sent % 1_000;
+                let due = match since {
+                    800.. => sent + 60,
+                    // Behind the last packet of the pulse, sent 10 ms before its end.
+                    _ if sent > since => (sent + 10).max(sent - since + 50),
+                    _ => sent + 10,
+                };
+                (due, packet)
+            })
+            .collect();
+        assert_eq!(run(1, &conditions, 300, 10), expected);
+    }
+
+    #[test]
+    fn pulses_lose_what_they_say_and_nothing_else() {
+        let packets = |pulse: Option<Pulse>| {
+            let arrived = run(9, &LinkConditions { loss: 0.2, pulse, ..PERFECT }, 2_000, 2);
+            arrived.into_iter().map(|(_, packet)| packet).collect::<Vec<_>>()
+        };
+        let plain = packets(None);
+        let pulse = Pulse { period: ms(1_000), length: ms(200), latency: ms(0), loss: 1.0 };
+        let calm: Vec<u32> = plain.iter().copied().filter(|packet| packet * 2 % 1_000 < 800).collect();
+        assert_eq!(packets(Some(pulse)), calm, "the other packets have the same luck");
+        assert_eq!(packets(Some(Pulse { loss: 0.1, ..pulse })), plain, "never less than without");
+        let always = Pulse { length: Duration::MAX, ..pulse };
+        assert_eq!(packets(Some(always)), [0_u32; 0], "longer than the period is all of it");
+        assert_eq!(packets(Some(Pulse { length: ms(0), ..pulse })), plain);
+    }
+
+    #[test]
     fn changes_act_at_once() {
         let slow = LinkConditions { latency: ms(200), ..PERFECT };
         let mut link = Conditioner::new(1);
@@ -455,6 +546,12 @@ mod tests {
             duplication: -1.0,
             reorder: f32::INFINITY,
             reorder_delay: Duration::MAX,
+            pulse: Some(Pulse {
+                period: Duration::MAX,
+                length: Duration::MAX,
+                latency: Duration::MAX,
+                loss: f32::NAN,
+            }),
         };
         let expected = LinkConditions {
             latency: MAX_DELAY,
@@ -464,10 +561,23 @@ mod tests {
             duplication: 0.0,
             reorder: 1.0,
             reorder_delay: MAX_DELAY,
+            pulse: Some(Pulse {
+                period: Duration::MAX,
+                length: Duration::MAX,
+                latency: MAX_DELAY,
+                loss: 0.0,
+            }),
         };
         assert_eq!(nonsense.sanitised(), expected);
+        assert_eq!(expected.sanitised(), expected);
         let mut link = Conditioner::new(1);
         link.push(Duration::MAX, &nonsense, ());
         assert_eq!(link.pop(Duration::MAX), Some(()));
+
+        let pulse = Pulse { period: ms(0), length: ms(10), latency: ms(10), loss: 1.0 };
+        let never = LinkConditions { pulse: Some(pulse), ..PERFECT };
+        assert_eq!(never.sanitised(), PERFECT);
+        let longer = LinkConditions { pulse: Some(Pulse { period: ms(5), ..pulse }), ..PERFECT };
+        assert_eq!(longer.sanitised().pulse.map(|pulse| pulse.length), Some(ms(5)));
     }
 }

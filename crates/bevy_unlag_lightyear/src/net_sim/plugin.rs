@@ -141,7 +141,9 @@ fn forget_ended(mut links: Query<&mut NetSim, (With<Link>, Without<Linked>)>) {
 /// This frame's time, and the latest due time that is nearer to this frame than to the next: a
 /// packet that had to wait for the frame after its time would be late by half a frame on average.
 fn frame(time: &Time<Real>) -> (Duration, Duration) {
-    (time.elapsed(), time.elapsed() + time.delta() / 2)
+    // After a hitch the next frame is expected soon.
+    let half = (time.delta() / 2).min(Duration::from_millis(10));
+    (time.elapsed(), time.elapsed() + half)
 }
 
 fn receive(
