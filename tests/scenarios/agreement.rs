@@ -51,7 +51,7 @@ fn at_20_percent_loss_what_is_judged_agrees_and_every_round_is_answered() {
 fn the_host_of_a_listen_server_is_judged_like_everyone() {
     let options = MatchOptions {
         players: 3,
-        seconds: 25.0,
+        seconds: 45.0,
         conditions: link_150(),
         seed: 8,
         host: true,
