@@ -13,7 +13,7 @@ pub struct RifleConfig {
     /// How far a round reaches, in metres. Default 200. Raising it lets the ray meet more of the
     /// world and costs query time.
     pub range: f32,
-    /// What it is called in the server's [`DamageTable`]. Default 0.
+    /// What it is called in the server's [`DamageTable`](crate::DamageTable). Default 0.
     pub weapon: WeaponId,
     /// Ticks after its death in which a shooter's rounds still count: they were fired on a screen
     /// that showed it alive. Default 20, 312 ms at 64 Hz: a round trip of 200 ms and the frames and
