@@ -251,6 +251,16 @@ fn a_push_on_the_server_is_replayed_and_its_bells_ring_once() {
     assert_eq!(rang as u64, moves / 10, "a replay rings no bell");
 }
 
+/// The pawn moves at its usual pace, and both sides come to rest at one place.
+fn assert_walks_on_and_agrees(pair: &mut Pair) {
+    let before = pair.server_place().steps;
+    pair.run(200, zigzag);
+    let walked = pair.server_place().steps - before;
+    assert!((190..=240).contains(&walked), "{walked} steps in 200 ticks");
+    pair.run(60, |_| 0);
+    assert_eq!(pair.client_place().map(|place| place.x), Some(pair.server_place().x));
+}
+
 #[test]
 fn a_client_with_a_fast_clock_gains_its_credit_and_no_more() {
     let mut pair = Pair::new(5, 0, true);
@@ -266,12 +276,7 @@ fn a_client_with_a_fast_clock_gains_its_credit_and_no_more() {
     assert!(gained > 600, "a fast clock is no reason to stop: {gained} steps in 640 ticks");
 
     // Back to an honest clock, it walks on as before, and soon agrees again.
-    let before = pair.server_place().steps;
-    pair.run(200, zigzag);
-    let walked = pair.server_place().steps - before;
-    assert!((190..=240).contains(&walked), "{walked} steps in 200 ticks");
-    pair.run(60, |_| 0);
-    assert_eq!(pair.client_place().map(|place| place.x), Some(pair.server_place().x));
+    assert_walks_on_and_agrees(&mut pair);
 }
 
 #[test]
@@ -283,12 +288,7 @@ fn a_server_that_lags_behind_and_recovers_moves_everyone_on() {
         pair.client.update();
         pair.run(9, zigzag);
     }
-    let before = pair.server_place().steps;
-    pair.run(200, zigzag);
-    let walked = pair.server_place().steps - before;
-    assert!((190..=240).contains(&walked), "{walked} steps in 200 ticks");
-    pair.run(60, |_| 0);
-    assert_eq!(pair.client_place().map(|place| place.x), Some(pair.server_place().x));
+    assert_walks_on_and_agrees(&mut pair);
 }
 
 #[test]
