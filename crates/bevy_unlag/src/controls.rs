@@ -21,6 +21,10 @@ pub enum PlayerAction {
     Jump,
     /// Crouch while held.
     Crouch,
+    /// Run faster, forwards, while held.
+    Sprint,
+    /// Walk slowly while held.
+    SlowWalk,
     /// Fire while held.
     Fire,
 }
@@ -43,7 +47,7 @@ impl Default for PlayerControls {
 }
 
 impl PlayerControls {
-    /// W A S D, mouse, Space, left Ctrl or C, left button.
+    /// W A S D, mouse, Space, left Ctrl or C, left Shift, left Alt, left button.
     #[must_use]
     pub fn default_bindings() -> InputMap<PlayerAction> {
         InputMap::default()
@@ -52,6 +56,8 @@ impl PlayerControls {
             .with(PlayerAction::Jump, KeyCode::Space)
             .with(PlayerAction::Crouch, KeyCode::ControlLeft)
             .with(PlayerAction::Crouch, KeyCode::KeyC)
+            .with(PlayerAction::Sprint, KeyCode::ShiftLeft)
+            .with(PlayerAction::SlowWalk, KeyCode::AltLeft)
             .with(PlayerAction::Fire, MouseButton::Left)
     }
 }
@@ -114,6 +120,8 @@ fn gather_actions(
             gather.axes(if on { actions.clamped_axis_pair(&PlayerAction::Walk) } else { Vec2::ZERO });
             gather.jump(on && actions.pressed(&PlayerAction::Jump));
             gather.crouch(on && actions.pressed(&PlayerAction::Crouch));
+            gather.sprint(on && actions.pressed(&PlayerAction::Sprint));
+            gather.walk(on && actions.pressed(&PlayerAction::SlowWalk));
             trigger.set(on && actions.pressed(&PlayerAction::Fire));
         }
         let now = gather.current();

@@ -40,7 +40,11 @@ pub mod prelude {
     pub use bevy_unlag_lightyear::{
         GameSpeed, LinkConditions, LinkPreset, NetSim, PRESETS, ProtocolMismatch,
     };
-    pub use bevy_unlag_movement::{CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState, InputGather};
+    pub use bevy_unlag_movement::{
+        BaseId, CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState, CapsuleWith, InputGather,
+        MoveAbility, MoveEvent, MoveVolume, MovementBase, MovementMode, Mover, OneWay, PawnCollision, Track,
+        VolumeId,
+    };
     pub use bevy_unlag_prediction::{MoveTrace, PredictionConfig, PredictionStats};
     pub use bevy_unlag_rewind::{FrameHistory, HitBoxes, HitGroup, RewindLimits, RewindMode, RewindQuery};
     pub use bevy_unlag_weapons::{

@@ -5,7 +5,7 @@ use core::time::Duration;
 use bevy::{app::PluginGroupBuilder, prelude::*};
 use bevy_unlag_core::{ExtendedState, LocalControl, NetId, NetRole, Sampler};
 use bevy_unlag_lightyear::{ClientNetPlugins, ServerNetPlugins, networked_pawn, replicated_pawn};
-use bevy_unlag_movement::{CapsuleModel, CapsuleState, InputGather, MovementPlugin};
+use bevy_unlag_movement::{CapsuleModel, CapsuleState, InputGather, MovementPlugin, PawnCollisionPlugin};
 use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
 use bevy_unlag_rewind::{RewindPlugin, humanoid_hit_boxes, humanoid_rig};
 use bevy_unlag_smoothing::SmoothingPlugin;
@@ -59,6 +59,7 @@ impl PluginGroup for UnlagClientPlugins {
             .add_group(ClientNetPlugins::<Soldier>::new(self.tick))
             .add(SamplingPlugin { tick: self.tick, snapshot_ticks: self.snapshot_ticks })
             .add(MovementPlugin { tick_seconds: self.tick.as_secs_f32() })
+            .add(PawnCollisionPlugin::<Soldier>::default())
             .add(PredictionPlugin::<Soldier>::default())
             .add(SmoothingPlugin)
             .add(BodyPlugin)
@@ -72,6 +73,7 @@ impl PluginGroup for UnlagServerPlugins {
             .add_group(ServerNetPlugins::<Soldier>::new(self.tick, self.tick * self.snapshot_ticks))
             .add(SamplingPlugin { tick: self.tick, snapshot_ticks: self.snapshot_ticks })
             .add(MovementPlugin { tick_seconds: self.tick.as_secs_f32() })
+            .add(PawnCollisionPlugin::<Soldier>::default())
             .add(PredictionPlugin::<Soldier>::default())
             .add(RewindPlugin::<Soldier>::default())
             .add(WeaponsPlugin::<CapsuleModel>::default())

@@ -49,7 +49,7 @@ pub struct PoseSample {
     pub position: Vec3,
     /// Metres per second: the derivative of what is drawn.
     pub velocity: Vec3,
-    /// Heading about +Y.
+    /// How it stands: +Y to its head, turned by its heading.
     pub rotation: Quat,
     /// Elevation of the view in radians.
     pub pitch: f32,

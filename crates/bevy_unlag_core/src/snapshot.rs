@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use crate::{BitReader, BitWriter, Tick, Wire, WireError, units_to_angle};
+use crate::{BitReader, BitWriter, Tick, Up, Wire, WireError, units_to_angle};
 
 /// A position travels in 1/1024 m: rounding is at most 0.5 mm.
 pub const POSITION_UNITS_PER_METRE: f32 = 1024.0;
@@ -24,7 +24,9 @@ pub struct Snapshot {
     pub position: [i32; 3],
     /// In 1/64 m/s.
     pub velocity: [i16; 3],
-    /// Heading about +Y, 65,536 units a turn.
+    /// Against gravity.
+    pub up: Up,
+    /// Heading about [`up`](Self::up), 65,536 units a turn.
     pub yaw: u16,
     /// Elevation of the view, 256 units a turn; up is positive.
     pub pitch: i8,
@@ -69,10 +71,11 @@ impl Snapshot {
         Vec3::from_array(self.velocity.map(|v| f32::from(v) / VELOCITY_UNITS_PER_METRE))
     }
 
-    /// Heading about +Y.
+    /// How it stands: +Y to its head, turned by its heading.
     #[must_use]
     pub fn rotation(&self) -> Quat {
-        Quat::from_rotation_y(units_to_angle(self.yaw))
+        let yaw = Quat::from_rotation_y(units_to_angle(self.yaw));
+        if self.up == Up::Y { yaw } else { self.up.rotation() * yaw }
     }
 
     /// Elevation of the view in radians.
@@ -97,6 +100,12 @@ impl Wire for Snapshot {
         for axis in self.velocity {
             w.signed(i32::from(axis), VELOCITY_BITS);
         }
+        w.bool(self.up != Up::Y);
+        if self.up != Up::Y {
+            for axis in self.up.bits() {
+                w.signed(i32::from(axis), 8);
+            }
+        }
         w.bits(u32::from(self.yaw), 16);
         w.signed(i32::from(self.pitch), 8);
         w.bits(u32::from(self.crouch), 8);
@@ -115,10 +124,12 @@ impl Wire for Snapshot {
         for axis in &mut velocity {
             *axis = r.signed(VELOCITY_BITS)? as i16;
         }
+        let up = if r.bool()? { Up::from_bits([r.signed(8)? as i8, r.signed(8)? as i8]) } else { Up::Y };
         Ok(Self {
             tick,
             position,
             velocity,
+            up,
             yaw: r.bits(16)? as u16,
             pitch: r.signed(8)? as i8,
             crouch: r.bits(8)? as u8,
@@ -135,6 +146,10 @@ mod tests {
 
     #[test]
     fn a_snapshot_survives_the_wire() {
+        let tilted = Snapshot { up: Up::new(Vec3::new(0.3, -1.0, 0.2)), ..Snapshot::default() };
+        let mut w = BitWriter::default();
+        tilted.write(&mut w);
+        assert_eq!(Snapshot::read(&mut BitReader::new(&w.finish())), Ok(tilted));
         let snapshot = Snapshot {
             yaw: 40_000,
             pitch: -20,

@@ -1,15 +1,17 @@
-//! How far a capsule's core is from a part. The core is a segment: the capsule is all that lies
-//! within its radius. Boxes and triangles are measured exactly, because parry's iterations stop at
-//! a thousandth of the distance, which tilts normals by up to two degrees.
+//! How far a capsule's core is from a part. The core is an upright segment: the capsule is all that
+//! lies within its radius. Boxes, triangles and capsules are measured exactly and in closed form,
+//! because parry's iterations are an order of magnitude slower and stop at a thousandth of the
+//! distance, which tilts normals by up to two degrees.
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::{
+    bounding_volume::Aabb,
     math::Pose,
     query::{DefaultQueryDispatcher, QueryDispatcher},
     shape::{Cuboid, Segment, Shape},
 };
 
-use crate::part::{Part, PartShape, triangle_normal};
+use crate::part::{Part, PartShape};
 
 /// Below this the core touches the part and no direction can be told from the nearest points.
 const TOUCH: f32 = 1e-5;
@@ -25,40 +27,92 @@ pub(crate) struct Separation {
     pub(crate) point: Vec3,
 }
 
-/// The separation of the segment from `a` to `b` and a part; none when it is more than `max`.
-pub(crate) fn separation(part: &Part<'_>, a: Vec3, b: Vec3, max: f32) -> Option<Separation> {
+/// The separation of a part and the core that rises `core` metres from `low`; none when it is
+/// more than `max`.
+pub(crate) fn separation(part: &Part, low: Vec3, core: f32, max: f32) -> Option<Separation> {
     let found = match &part.shape {
-        PartShape::Box(half) => {
-            let (la, lb) = (part.pose.inverse_transform_point(a), part.pose.inverse_transform_point(b));
-            let (on_box, on_core) = box_segment(*half, la, lb);
-            let offset = on_core - on_box;
-            let distance = offset.length();
-            if distance < TOUCH {
-                general(part, &Cuboid::new(*half), a, b, max)?
-            } else {
-                Separation {
-                    distance,
-                    normal: part.pose.rotation * (offset / distance),
-                    point: part.pose.transform_point(on_box),
-                }
-            }
-        }
-        PartShape::Triangle(corners) => triangle_segment(corners, a, b),
-        PartShape::Convex(shape) => general(part, *shape, a, b, max)?,
+        PartShape::Box => upright_box(&part.aabb, low, core),
+        PartShape::TurnedBox { pose, half } => turned_box(pose, *half, low, core, max)?,
+        PartShape::Triangle { corners, normal } => triangle_core(corners, *normal, low, core, max)?,
+        PartShape::Capsule { a, b, radius } => capsule_core(*a, *b, *radius, low, core),
+        PartShape::Convex { pose, shape } => general(pose, &**shape, low, core, max)?,
     };
     let sound = found.distance.is_finite() && found.normal.is_finite() && found.point.is_finite();
     (sound && found.distance <= max).then_some(found)
 }
 
 /// Any convex shape, by parry.
-fn general(part: &Part<'_>, shape: &dyn Shape, a: Vec3, b: Vec3, max: f32) -> Option<Separation> {
-    let core = Segment::new(part.pose.inverse_transform_point(a), part.pose.inverse_transform_point(b));
+fn general(pose: &Pose, shape: &dyn Shape, low: Vec3, core: f32, max: f32) -> Option<Separation> {
+    let high = low + Vec3::Y * core;
+    let core = Segment::new(pose.inverse_transform_point(low), pose.inverse_transform_point(high));
     let contact = DefaultQueryDispatcher.contact(&Pose::identity(), shape, &core, max).ok()??;
     Some(Separation {
         distance: contact.dist,
-        normal: (part.pose.rotation * contact.normal1).try_normalize()?,
-        point: part.pose.transform_point(contact.point1),
+        normal: (pose.rotation * contact.normal1).try_normalize()?,
+        point: pose.transform_point(contact.point1),
     })
+}
+
+/// A box along the axes. The distance of an upright segment is that of its lower end from the box
+/// made taller, downwards, by the segment.
+fn upright_box(aabb: &Aabb, low: Vec3, core: f32) -> Separation {
+    let mins = Vec3::new(aabb.mins.x, aabb.mins.y - core, aabb.mins.z);
+    let nearest = low.clamp(mins, aabb.maxs);
+    let offset = low - nearest;
+    let squared = offset.length_squared();
+    let point = Vec3::new(nearest.x, low.y.clamp(aabb.mins.y, aabb.maxs.y), nearest.z);
+    if squared > TOUCH * TOUCH {
+        let distance = squared.sqrt();
+        return Separation { distance, normal: offset / distance, point };
+    }
+    // The core is inside: out by the shortest way.
+    let ways = [
+        (aabb.maxs.y - low.y, Vec3::Y),
+        (low.x - mins.x, Vec3::NEG_X),
+        (aabb.maxs.x - low.x, Vec3::X),
+        (low.z - mins.z, Vec3::NEG_Z),
+        (aabb.maxs.z - low.z, Vec3::Z),
+        (low.y - mins.y, Vec3::NEG_Y),
+    ];
+    let mut best = ways[0];
+    for way in ways {
+        if way.0 < best.0 {
+            best = way;
+        }
+    }
+    Separation { distance: -best.0, normal: best.1, point }
+}
+
+fn turned_box(pose: &Pose, half: Vec3, low: Vec3, core: f32, max: f32) -> Option<Separation> {
+    let a = pose.inverse_transform_point(low);
+    let turn = pose.rotation;
+    if turn.x == 0.0 && turn.z == 0.0 {
+        // Turned about the vertical alone: the core is upright in its space, too.
+        let found = upright_box(&Aabb::new(-half, half), a, core);
+        return Some(Separation {
+            normal: turn * found.normal,
+            point: pose.transform_point(found.point),
+            ..found
+        });
+    }
+    let b = pose.inverse_transform_point(low + Vec3::Y * core);
+    let (on_box, on_core) = box_segment(half, a, b);
+    let offset = on_core - on_box;
+    let distance = offset.length();
+    if distance < TOUCH {
+        return general(pose, &Cuboid::new(half), low, core, max);
+    }
+    Some(Separation { distance, normal: turn * (offset / distance), point: pose.transform_point(on_box) })
+}
+
+/// All within `radius` of the segment from `a` to `b`.
+fn capsule_core(a: Vec3, b: Vec3, radius: f32, low: Vec3, core: f32) -> Separation {
+    let (on_part, on_core) = segment_segment(a, b, low, low + Vec3::Y * core);
+    let offset = on_core - on_part;
+    let apart = offset.length();
+    // Two cores in one place: any level way out is as good as another.
+    let normal = if apart < TOUCH { Vec3::X } else { offset / apart };
+    Separation { distance: apart - radius, normal, point: on_part + normal * radius }
 }
 
 /// The nearest points of a box about the origin and a segment, on the box and on the segment. The
@@ -94,76 +148,60 @@ fn box_segment(half: Vec3, a: Vec3, b: Vec3) -> (Vec3, Vec3) {
     (p.clamp(-half, half), p)
 }
 
-/// A triangle in the world and a segment.
-fn triangle_segment(corners: &[Vec3; 3], a: Vec3, b: Vec3) -> Separation {
-    let face = triangle_normal(corners).unwrap_or(Vec3::Y);
-    let (above, below) = ((a - corners[0]).dot(face), (b - corners[0]).dot(face));
-    if above * below < 0.0 {
-        let p = a + (b - a) * (above / (above - below));
-        if triangle_point(corners, p).distance_squared(p) < TOUCH * TOUCH {
+/// Whether a point of the triangle's plane is inside it.
+pub(crate) fn inside([a, b, c]: &[Vec3; 3], normal: Vec3, p: Vec3) -> bool {
+    (*b - *a).cross(p - *a).dot(normal) >= 0.0
+        && (*c - *b).cross(p - *b).dot(normal) >= 0.0
+        && (*a - *c).cross(p - *c).dot(normal) >= 0.0
+}
+
+/// A triangle and the core; none when it is further than `max`.
+fn triangle_core(corners: &[Vec3; 3], face: Vec3, low: Vec3, core: f32, max: f32) -> Option<Separation> {
+    let below = (low - corners[0]).dot(face);
+    let above = below + core * face.y;
+    if below * above > 0.0 {
+        // All on one side: the plane is nearest at one end. Mostly that is the answer.
+        let (end, height) =
+            if below.abs() <= above.abs() { (low, below) } else { (low + Vec3::Y * core, above) };
+        if height.abs() > max {
+            return None;
+        }
+        let point = end - face * height;
+        if inside(corners, face, point) {
+            let normal = if height > 0.0 { face } else { -face };
+            return Some(Separation { distance: height.abs(), normal, point });
+        }
+    } else if below != above {
+        let p = low + Vec3::Y * (core * (below / (below - above)));
+        if inside(corners, face, p) {
             // The core crosses the triangle: out on the side that needs the shorter way.
-            let (normal, depth) = if above.max(below) >= -above.min(below) {
-                (face, above.min(below))
+            let (normal, depth) = if below.max(above) >= -below.min(above) {
+                (face, below.min(above))
             } else {
-                (-face, -above.max(below))
+                (-face, -below.max(above))
             };
-            return Separation { distance: depth, normal, point: p };
+            return Some(Separation { distance: depth, normal, point: p });
         }
     }
-    let mut best = (f32::INFINITY, corners[0], a);
-    let mut consider = |on_part: Vec3, on_core: Vec3| {
-        let distance = on_part.distance_squared(on_core);
-        if distance < best.0 {
-            best = (distance, on_part, on_core);
-        }
-    };
-    consider(triangle_point(corners, a), a);
-    consider(triangle_point(corners, b), b);
+    // Past the face's rim an edge is nearest: the way to the face shrinks towards its plane until
+    // it leaves the face.
+    let high = low + Vec3::Y * core;
+    let mut best = (f32::INFINITY, corners[0], low);
     for i in 0..3 {
-        let (on_edge, on_core) = segment_segment(corners[i], corners[(i + 1) % 3], a, b);
-        consider(on_edge, on_core);
+        let (on_edge, on_core) = segment_segment(corners[i], corners[(i + 1) % 3], low, high);
+        let squared = on_edge.distance_squared(on_core);
+        if squared < best.0 {
+            best = (squared, on_edge, on_core);
+        }
     }
     let distance = best.0.sqrt();
     let normal = if distance < TOUCH {
         // Out on the side where most of the core is.
-        if above + below >= 0.0 { face } else { -face }
+        if below + above >= 0.0 { face } else { -face }
     } else {
         (best.2 - best.1) / distance
     };
-    Separation { distance, normal, point: best.1 }
-}
-
-/// The point of a triangle nearest to `p` (Ericson, Real-Time Collision Detection, 5.1.5).
-fn triangle_point([a, b, c]: &[Vec3; 3], p: Vec3) -> Vec3 {
-    let (ab, ac, ap) = (b - a, c - a, p - a);
-    let (d1, d2) = (ab.dot(ap), ac.dot(ap));
-    if d1 <= 0.0 && d2 <= 0.0 {
-        return *a;
-    }
-    let bp = p - b;
-    let (d3, d4) = (ab.dot(bp), ac.dot(bp));
-    if d3 >= 0.0 && d4 <= d3 {
-        return *b;
-    }
-    let vc = d1 * d4 - d3 * d2;
-    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
-        return a + ab * (d1 / (d1 - d3));
-    }
-    let cp = p - c;
-    let (d5, d6) = (ab.dot(cp), ac.dot(cp));
-    if d6 >= 0.0 && d5 <= d6 {
-        return *c;
-    }
-    let vb = d5 * d2 - d1 * d6;
-    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
-        return a + ac * (d2 / (d2 - d6));
-    }
-    let va = d3 * d6 - d5 * d4;
-    if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 {
-        return b + (c - b) * ((d4 - d3) / ((d4 - d3) + (d5 - d6)));
-    }
-    let scale = 1.0 / (va + vb + vc);
-    a + ab * (vb * scale) + ac * (vc * scale)
+    Some(Separation { distance, normal, point: best.1 })
 }
 
 /// The nearest points of two segments (Ericson, 5.1.9).
@@ -191,33 +229,4 @@ fn segment_segment(p1: Vec3, q1: Vec3, p2: Vec3, q2: Vec3) -> (Vec3, Vec3) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_box_is_measured_exactly() {
-        let half = Vec3::new(60.0, 0.5, 60.0);
-        let (on_box, on_core) = box_segment(half, Vec3::new(3.0, 0.9, 4.0), Vec3::new(3.0, 2.0, 4.0));
-        assert_eq!((on_box, on_core), (Vec3::new(3.0, 0.5, 4.0), Vec3::new(3.0, 0.9, 4.0)));
-        // A slanting core over a corner: compared with many samples.
-        let (a, b) = (Vec3::new(0.0, 3.0, 0.5), Vec3::new(3.0, -0.5, 0.25));
-        let half = Vec3::splat(1.0);
-        let (on_box, on_core) = box_segment(half, a, b);
-        let sampled = (0..=10_000)
-            .map(|i| a.lerp(b, i as f32 / 10_000.0))
-            .map(|p| p.distance(p.clamp(-half, half)))
-            .fold(f32::INFINITY, f32::min);
-        assert!((on_box.distance(on_core) - sampled).abs() < 1e-4);
-    }
-
-    #[test]
-    fn a_triangle_is_measured_and_crossed() {
-        let corners = [Vec3::new(-5.0, 0.0, -5.0), Vec3::new(0.0, 0.0, 5.0), Vec3::new(5.0, 0.0, -5.0)];
-        let near = triangle_segment(&corners, Vec3::Y * 0.5, Vec3::Y * 1.5);
-        assert!((near.distance - 0.5).abs() < 1e-6 && near.normal.y > 0.999);
-        let crossed = triangle_segment(&corners, Vec3::Y * -0.1, Vec3::Y * 0.9);
-        assert!((crossed.distance + 0.1).abs() < 1e-6 && crossed.normal.y > 0.999);
-        let beside = triangle_segment(&corners, Vec3::new(0.0, -1.0, 6.0), Vec3::new(0.0, 1.0, 6.0));
-        assert!((beside.distance - 1.0).abs() < 1e-5 && beside.normal.z > 0.999);
-    }
-}
+mod tests;

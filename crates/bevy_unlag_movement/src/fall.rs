@@ -3,71 +3,106 @@
 use bevy::prelude::*;
 
 use crate::{
-    CapsuleConfig, CapsuleState, MoveEvent, MovementMode,
+    AccelerationModel, MoveEvent,
     floor::{HOVER_MAX, find_floor, hover_above},
-    part::Parts,
+    part::Part,
     planes::{Planes, upright},
-    sweep::{Body, sweep},
+    slice::{Physics, Slice},
+    sweep::sweep,
+    velocity::along_wish,
     walk,
 };
 
-/// One step in the air, until it lands.
-pub(crate) fn fall(
-    config: &CapsuleConfig,
-    parts: &Parts<'_>,
-    body: Body,
-    state: &mut CapsuleState,
-    wish: Vec3,
-    dt: f32,
-    events: &mut Vec<MoveEvent>,
-) {
-    let before = state.velocity;
-    let after = air_velocity(config, before, wish, dt);
+/// `dt` in the air, until it lands.
+pub(crate) fn fall(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
+    let config = slice.config;
+    let before = slice.velocity;
+    let after = air_velocity(slice, dt);
     // The mean of both is exact for a constant pull, so a jump is as high at any tick rate.
     let mut motion = (before + after) * (0.5 * dt);
     let mut left = dt;
-    state.velocity = after;
+    slice.velocity = after;
+    let start = slice.feet;
+    let mut slopes = (Vec3::ZERO, false);
     let mut walls = Planes::default();
     for _ in 0..4 {
         if motion.length_squared() < 1e-12 {
             break;
         }
-        let Some(hit) = sweep(parts, body, state.position, motion) else {
-            state.position += motion;
+        let Some(hit) = sweep(parts, slice.body, slice.feet, motion) else {
+            slice.feet += motion;
             break;
         };
         let fraction = (hit.distance / motion.length()).min(1.0);
-        state.position += motion * fraction;
+        slice.feet += motion * fraction;
         motion *= 1.0 - fraction;
         left *= 1.0 - fraction;
-        if motion.y <= 0.0
-            && state.velocity.y <= 0.0
-            && hit.normal.y > 1e-3
-            && land(config, parts, body, state, left, events)
-        {
+        let lands = motion.y <= 0.0 && slice.velocity.y <= 0.0 && hit.normal.y > 1e-3;
+        if lands && land(slice, parts, left) {
             return;
         }
-        walls.push(wall_normal(config, hit.normal, motion));
-        motion = walls.clip(motion);
-        if hit.normal.y < -0.5 && state.velocity.y > 0.0 {
-            state.velocity.y = 0.0;
+        if hit.normal.y > 1e-3 {
+            // Two slopes that lean against each other are a ditch.
+            slopes.1 |= slopes.0 != Vec3::ZERO && upright(slopes.0).dot(upright(hit.normal)) < 0.0;
+            slopes.0 = hit.normal;
         }
-        state.velocity = walls.clip(state.velocity);
+        let wall = wall_normal(config.walkable_floor_y, hit.normal, motion);
+        slice.hit_wall(wall);
+        walls.push(wall);
+        motion = walls.clip(motion);
+        if hit.normal.y < -0.5 && slice.velocity.y > 0.0 {
+            // A head against a ceiling, also one that leans.
+            slice.velocity.y = 0.0;
+            slice.state.jump_hold = 0.0;
+        }
+        slice.velocity = walls.clip(slice.velocity);
+    }
+    if slopes.1 && (slice.feet - start).length() < 1e-3 {
+        // Nowhere to fall: it may jump, or it would be caught for ever.
+        slice.velocity = Vec3::ZERO;
+        slice.state.jumps = 0;
+        slice.state.air_seconds = 0.0;
     }
 }
 
-/// The velocity after `dt` of gravity and a little steering. Steering adds no speed beyond a walk's.
-fn air_velocity(config: &CapsuleConfig, velocity: Vec3, wish: Vec3, dt: f32) -> Vec3 {
+/// The velocity after `dt` of gravity and a little steering.
+pub(crate) fn air_velocity(slice: &Slice<'_>, dt: f32) -> Vec3 {
+    let config = slice.config;
+    let (velocity, wish) = (slice.velocity, slice.wish());
     let flat = velocity.with_y(0.0);
-    let limit = flat.length().max(config.max_walk_speed);
-    let steered = (flat + wish * (config.acceleration * config.air_control * dt)).clamp_length_max(limit);
-    steered.with_y(velocity.y - config.gravity * dt).clamp_length_max(config.max_speed)
+    let speed = flat.length();
+    let control = if config.air_control > 0.0 && speed < config.air_control_boost_below {
+        (config.air_control * config.air_control_boost).min(1.0)
+    } else {
+        config.air_control
+    };
+    let gain = slice.limits.acceleration * control * dt;
+    let steered = match config.acceleration_model {
+        // Steering adds no speed beyond a walk's.
+        AccelerationModel::Unreal => {
+            let limit = speed.max(slice.limits.speed);
+            let braked = if wish == Vec3::ZERO && speed > 0.0 {
+                flat * ((speed - config.braking_falling * dt).max(0.0) / speed)
+            } else {
+                flat
+            };
+            (braked + wish * gain).clamp_length_max(limit)
+        }
+        AccelerationModel::Quake => {
+            let wished = (slice.limits.speed * wish.length()).min(config.air_wish_speed);
+            along_wish(flat, wish, wished, gain)
+        }
+    };
+    let pull = slice.gravity() * (dt - slice.held_up).max(0.0);
+    // What already falls faster, such as a launch downwards, is not slowed.
+    let terminal = (-config.terminal_speed).min(velocity.y);
+    steered.with_y((velocity.y - pull).max(terminal)).clamp_length_max(config.max_speed)
 }
 
 /// What a wall does to somebody in the air: a steep slope may slow a fall down but not turn a
 /// run into a climb.
-fn wall_normal(config: &CapsuleConfig, normal: Vec3, motion: Vec3) -> Vec3 {
-    let steep = normal.y > 0.0 && normal.y < config.walkable_floor_y;
+fn wall_normal(walkable_y: f32, normal: Vec3, motion: Vec3) -> Vec3 {
+    let steep = normal.y > 0.0 && normal.y < walkable_y;
     let clipped = motion - normal * motion.dot(normal).min(0.0);
     let upright = upright(normal);
     if steep && clipped.y > motion.y.max(0.0) && upright != Vec3::ZERO { upright } else { normal }
@@ -75,21 +110,22 @@ fn wall_normal(config: &CapsuleConfig, normal: Vec3, motion: Vec3) -> Vec3 {
 
 /// Goes over to walking if the floor under the feet can be walked on; the rest of the time is
 /// walked.
-fn land(
-    config: &CapsuleConfig,
-    parts: &Parts<'_>,
-    body: Body,
-    state: &mut CapsuleState,
-    left: f32,
-    events: &mut Vec<MoveEvent>,
-) -> bool {
-    let Some(floor) = find_floor(parts, body, state.position, HOVER_MAX, config.walkable_floor_y) else {
+fn land(slice: &mut Slice<'_>, parts: &[Part], left: f32) -> bool {
+    let config = slice.config;
+    let Some(floor) = find_floor(config, parts, slice.body, slice.feet, HOVER_MAX) else {
         return false;
     };
-    events.push(MoveEvent::Landed { speed: -state.velocity.y });
-    state.mode = MovementMode::Walking;
-    state.velocity.y = 0.0;
-    state.position = hover_above(parts, body, state.position, &floor);
-    walk::slide(config, parts, body, state, floor, left, events);
+    slice.set_base(floor.base);
+    slice.events.push(MoveEvent::Landed { speed: -slice.velocity.y });
+    let landed = config.transitions_of(slice.state.mode).landed;
+    slice.set_mode(landed);
+    slice.state.jumps = 0;
+    slice.state.air_seconds = 0.0;
+    slice.floor = Some(floor);
+    slice.velocity.y = 0.0;
+    slice.feet = hover_above(parts, slice.body, slice.feet, &floor);
+    if slice.physics() == Physics::Walk {
+        walk::slide(slice, parts, floor, left);
+    }
     true
 }

@@ -1,19 +1,23 @@
 //! What is under the feet.
 
 use bevy::prelude::*;
+use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
 
 use crate::{
-    part::Parts,
-    sweep::{Body, Hit, advance, sweep_part},
+    BaseId, CapsuleConfig,
+    distance::inside,
+    part::{Part, PartShape},
+    sweep::{Body, Hit, advance, sweep_core},
 };
 
 /// Metres between feet and floor: within this band nothing moves, so a standing pawn is still and
-/// a walking one never scrapes.
+/// a walking one never scrapes. Unreal's `MIN_FLOOR_DIST` and `MAX_FLOOR_DIST`.
 const HOVER_MIN: f32 = 0.019;
 pub(crate) const HOVER_MAX: f32 = 0.024;
 /// The middle of the band.
 const HOVER: f32 = 0.021_5;
 /// Contacts this close to the capsule's side, in metres, are walls: it is about to slip off.
+/// Unreal's `SWEEP_EDGE_REJECT_DISTANCE`.
 const EDGE: f32 = 0.001_5;
 /// Metres by which a walkable floor may lie below something steep that is nearer, such as the
 /// foot of a steep slope beside it.
@@ -28,42 +32,183 @@ pub(crate) struct Floor {
     pub(crate) face: Vec3,
     /// Where the capsule would touch it.
     pub(crate) point: Vec3,
+    /// What it moves with.
+    pub(crate) base: BaseId,
 }
 
-/// The walkable floor at most `max_down` below the feet.
-pub(crate) fn find_floor(
-    parts: &Parts<'_>,
-    body: Body,
+/// What lies under the feet: the floor, and what is nearest whether walkable or not.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Below {
+    /// The walkable one.
+    pub(crate) floor: Option<Floor>,
+    /// The nearest, with the normal of the contact, if it is not walkable.
+    pub(crate) steep: Option<Floor>,
+}
+
+/// Where a ball that drops from `centre` touches a part, at most `max_down` below.
+fn drop_ball(part: &Part, centre: Vec3, radius: f32, max_down: f32) -> Option<Hit> {
+    let hit = |distance: f32, normal: Vec3, point: Vec3| Hit {
+        distance: distance.max(0.0),
+        normal,
+        point,
+        base: part.base,
+        pawn: part.pawn,
+    };
+    match &part.shape {
+        PartShape::Box => {
+            let Aabb { mins, maxs } = part.aabb;
+            let beside = Vec2::new(
+                centre.x - centre.x.clamp(mins.x, maxs.x),
+                centre.z - centre.z.clamp(mins.z, maxs.z),
+            );
+            let height = (radius * radius - beside.length_squared()).max(0.0).sqrt();
+            if height <= 0.0 || centre.y <= maxs.y {
+                return None;
+            }
+            let distance = centre.y - maxs.y - height;
+            if distance > max_down || (part.one_way.is_some() && distance < 0.0) {
+                return None;
+            }
+            let point = Vec3::new(centre.x - beside.x, maxs.y, centre.z - beside.y);
+            let rest = Vec3::new(beside.x, (centre.y - maxs.y).min(height), beside.y);
+            Some(hit(distance, rest.normalize_or(Vec3::Y), point))
+        }
+        PartShape::Triangle { corners, normal } => {
+            let up = if normal.y < 0.0 { -*normal } else { *normal };
+            let height = (centre - corners[0]).dot(up);
+            if height > 0.0 && up.y > 1e-3 {
+                // Nothing of a triangle is touched before its plane.
+                let distance = (height - radius) / up.y;
+                if distance > max_down {
+                    return None;
+                }
+                let point = centre - Vec3::Y * distance.max(0.0) - up * height.min(radius);
+                if inside(corners, *normal, point) {
+                    return Some(hit(distance, up, point));
+                }
+            }
+            let (distance, point) = drop_on_rim(corners, centre, radius)?;
+            let rest = centre - Vec3::Y * distance.max(0.0) - point;
+            (distance <= max_down).then(|| hit(distance, rest.normalize_or(Vec3::Y), point))
+        }
+        _ => sweep_core(part, centre, 0.0, radius, Vec3::NEG_Y, max_down),
+    }
+}
+
+/// Where a ball that drops from `centre` first touches an edge or a corner of a triangle: metres
+/// down, and the point. Nothing of a rim that is higher than the ball's centre.
+fn drop_on_rim(corners: &[Vec3; 3], centre: Vec3, radius: f32) -> Option<(f32, Vec3)> {
+    let mut best: Option<(f32, Vec3)> = None;
+    let mut consider = |distance: f32, point: Vec3| {
+        // What it is in already counts as touched, what it has passed does not.
+        if centre.y > point.y && best.is_none_or(|(nearest, _)| distance < nearest) {
+            best = Some((distance, point));
+        }
+    };
+    for i in 0..3 {
+        let (corner, edge) = (corners[i], corners[(i + 1) % 3] - corners[i]);
+        let from = centre - corner;
+        let beside = from.x * from.x + from.z * from.z;
+        if beside < radius * radius {
+            consider(from.y - (radius * radius - beside).sqrt(), corner);
+        }
+        // The axis of the drop is `radius` from the edge's line where a quadratic is zero.
+        let (a, b) = (from.cross(edge), Vec3::Y.cross(edge));
+        let (squared, half) = (b.length_squared(), a.dot(b));
+        let rest = a.length_squared() - radius * radius * edge.length_squared();
+        let root = half * half - squared * rest;
+        if squared > 1e-12 && root > 0.0 {
+            let distance = (half - root.sqrt()) / squared;
+            let along = (from - Vec3::Y * distance).dot(edge) / edge.length_squared();
+            if (0.0..=1.0).contains(&along) {
+                consider(distance, corner + edge * along);
+            }
+        }
+    }
+    best
+}
+
+/// Metres from the capsule's axis to a point.
+pub(crate) fn off_axis(point: Vec3, feet: Vec3) -> f32 {
+    Vec2::new(point.x - feet.x, point.z - feet.z).length()
+}
+
+/// Looks for a floor at most `max_down` below the feet of a capsule.
+pub(crate) fn look_below(
+    config: &CapsuleConfig,
+    parts: &[Part],
+    radius: f32,
     feet: Vec3,
     max_down: f32,
-    walkable_y: f32,
-) -> Option<Floor> {
+) -> Below {
+    // A capsule that goes down along its axis meets nothing that its lower ball does not.
+    let centre = feet + Vec3::Y * radius;
+    let side = Vec3::new(radius, 0.0, radius);
+    let swept = Aabb::new(feet - side - Vec3::Y * max_down, feet + side + Vec3::Y * radius);
     let mut nearest = f32::INFINITY;
-    let mut best: Option<Floor> = None;
+    let mut below = Below::default();
     for part in parts {
-        let Some(Hit { distance, normal, point }) = sweep_part(part, body, 0.0, feet, Vec3::NEG_Y, max_down)
-        else {
+        if !swept.intersects(&part.aabb) {
             continue;
-        };
-        nearest = nearest.min(distance);
-        let face = part.face_normal(point, normal);
-        let off_axis = Vec2::new(point.x - feet.x, point.z - feet.z).length();
-        if face.y < walkable_y || off_axis > body.radius - EDGE {
+        }
+        // Nothing further below than this can be the floor.
+        let reach = max_down.min(nearest + STEEP_BESIDE + 1e-3);
+        if feet.y - part.aabb.maxs.y > reach {
+            continue;
+        }
+        let Some(hit) = drop_ball(part, centre, radius, reach) else { continue };
+        let face = part.face_normal(hit.point, hit.normal);
+        if part.one_way.is_some_and(|side| face.dot(side) < 0.7) {
+            continue;
+        }
+        let off_axis = off_axis(hit.point, feet);
+        let rim = config.flat_base && face.y > hit.normal.y + 1e-3 && face.y >= config.walkable_floor_y;
+        let distance = if rim { feet.y - hit.point.y } else { hit.distance };
+        let found = Floor { distance, face, point: hit.point, base: hit.base };
+        let walkable = face.y >= config.walkable_floor_y && off_axis <= radius - EDGE && !part.pawn;
+        if hit.distance < nearest {
+            nearest = hit.distance;
+            below.steep = (!walkable).then_some(Floor { face: hit.normal, ..found });
+        }
+        if !walkable {
             continue;
         }
         // Of floors that are equally near the most level one is it.
-        let better = best.is_none_or(|old| {
+        let better = below.floor.is_none_or(|old| {
             distance < old.distance - 1e-3 || (distance <= old.distance + 1e-3 && face.y > old.face.y)
         });
         if better {
-            best = Some(Floor { distance, face, point });
+            below.floor = Some(found);
         }
     }
-    best.filter(|floor| floor.distance <= nearest + STEEP_BESIDE)
+    below.floor = below.floor.filter(|floor| floor.distance <= nearest + STEEP_BESIDE);
+    below
+}
+
+/// The walkable floor at most `max_down` below the feet. One that only the capsule's rim touches
+/// counts when there is another for its middle: a perch.
+pub(crate) fn find_floor(
+    config: &CapsuleConfig,
+    parts: &[Part],
+    body: Body,
+    feet: Vec3,
+    max_down: f32,
+) -> Option<Floor> {
+    let floor = look_below(config, parts, body.radius, feet, max_down).floor?;
+    let threshold = config.perch_radius_threshold;
+    if threshold > 0.0 {
+        let perch = (body.radius - threshold).max(0.02);
+        if off_axis(floor.point, feet) > perch {
+            let down = floor.distance + config.step_height + config.perch_height;
+            // The smaller ball starts with its lowest point at the feet.
+            look_below(config, parts, perch, feet, down).floor?;
+        }
+    }
+    Some(floor)
 }
 
 /// Moves the feet into the hover band above `floor`, as far as nothing is in the way.
-pub(crate) fn hover_above(parts: &Parts<'_>, body: Body, feet: Vec3, floor: &Floor) -> Vec3 {
+pub(crate) fn hover_above(parts: &[Part], body: Body, feet: Vec3, floor: &Floor) -> Vec3 {
     if (HOVER_MIN..=HOVER_MAX).contains(&floor.distance) {
         return feet;
     }

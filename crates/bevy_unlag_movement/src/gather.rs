@@ -13,6 +13,8 @@ pub struct InputGather {
     axes: Vec2,
     jump: Button,
     crouch: Button,
+    sprint: Button,
+    walk: Button,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -62,6 +64,16 @@ impl InputGather {
         self.crouch.set(held);
     }
 
+    /// Whether the sprint button is down now.
+    pub fn sprint(&mut self, held: bool) {
+        self.sprint.set(held);
+    }
+
+    /// Whether the button for a slow walk is down now.
+    pub fn walk(&mut self, held: bool) {
+        self.walk.set(held);
+    }
+
     /// The view as it is this frame, in radians: yaw and pitch.
     #[must_use]
     pub fn view(&self) -> (f64, f64) {
@@ -71,8 +83,13 @@ impl InputGather {
     /// What a tick would get now, taps kept: for the throw-away step that draws the own pawn.
     #[must_use]
     pub fn current(&self) -> CapsuleInput {
-        let mut input =
-            CapsuleInput { jump: self.jump.is_down(), crouch: self.crouch.is_down(), ..default() };
+        let mut input = CapsuleInput {
+            jump: self.jump.is_down(),
+            crouch: self.crouch.is_down(),
+            sprint: self.sprint.is_down(),
+            walk: self.walk.is_down(),
+            ..default()
+        };
         input.set_axes(self.axes);
         input.set_look(self.yaw, self.pitch);
         input
@@ -81,8 +98,9 @@ impl InputGather {
     /// What this tick gets; call it once per tick. Taps are used up.
     pub fn take(&mut self) -> CapsuleInput {
         let input = self.current();
-        self.jump.tapped = false;
-        self.crouch.tapped = false;
+        for button in [&mut self.jump, &mut self.crouch, &mut self.sprint, &mut self.walk] {
+            button.tapped = false;
+        }
         input
     }
 }

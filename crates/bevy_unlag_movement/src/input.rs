@@ -17,10 +17,14 @@ pub struct CapsuleInput {
     pub yaw: u16,
     /// Elevation in 1/65,536 of a turn, within ± [`PITCH_LIMIT`]; up is positive.
     pub pitch: i16,
-    /// Whether the jump button is down.
+    /// Whether the jump button is down. Swimming and flying, up.
     pub jump: bool,
-    /// Whether the crouch button is down.
+    /// Whether the crouch button is down. Swimming and flying, down.
     pub crouch: bool,
+    /// Whether the sprint button is down.
+    pub sprint: bool,
+    /// Whether the button for a slow walk is down.
+    pub walk: bool,
 }
 
 impl CapsuleInput {
@@ -40,13 +44,16 @@ impl CapsuleInput {
         self.pitch = (pitch * units).round().clamp(-limit, limit) as i16;
     }
 
-    /// The direction in which it wants to move, in the world, horizontal, at most 1 long.
+    /// How far the axes are pushed: `x` is right, `y` is forwards, at most 1 long.
+    #[must_use]
+    pub fn stick(&self) -> Vec2 {
+        (Vec2::new(f32::from(self.right), f32::from(self.forward)) / 127.0).clamp_length_max(1.0)
+    }
+
+    /// The direction in which it wants to walk, level for somebody whose up is +Y, at most 1 long.
     #[must_use]
     pub fn wish(&self) -> Vec3 {
-        let axes = Vec2::new(f32::from(self.right), f32::from(self.forward)) / 127.0;
-        let axes = axes.clamp_length_max(1.0);
-        let (sin, cos) = sin_cos_of_units(self.yaw);
-        Vec3::new(cos, 0.0, -sin) * axes.x + Vec3::new(-sin, 0.0, -cos) * axes.y
+        level_wish(self.stick(), self.yaw)
     }
 
     /// The direction of view, 1 long.
@@ -70,6 +77,8 @@ impl CapsuleInput {
         w.signed(i32::from(self.right), 8);
         w.bool(self.jump);
         w.bool(self.crouch);
+        w.bool(self.sprint);
+        w.bool(self.walk);
     }
 
     fn read_move(&mut self, r: &mut BitReader<'_>) -> Result<(), WireError> {
@@ -77,6 +86,8 @@ impl CapsuleInput {
         self.right = r.signed(8)? as i8;
         self.jump = r.bool()?;
         self.crouch = r.bool()?;
+        self.sprint = r.bool()?;
+        self.walk = r.bool()?;
         Ok(())
     }
 
@@ -92,9 +103,15 @@ impl CapsuleInput {
     }
 
     fn moves_like(&self, other: &Self) -> bool {
-        (self.forward, self.right, self.jump, self.crouch)
-            == (other.forward, other.right, other.jump, other.crouch)
+        let buttons = |i: &Self| [i.jump, i.crouch, i.sprint, i.walk];
+        (self.forward, self.right) == (other.forward, other.right) && buttons(self) == buttons(other)
     }
+}
+
+/// The level direction of `stick` for a pawn that is turned by `yaw`.
+pub(crate) fn level_wish(stick: Vec2, yaw: u16) -> Vec3 {
+    let (sin, cos) = sin_cos_of_units(yaw);
+    Vec3::new(cos, 0.0, -sin) * stick.x + Vec3::new(-sin, 0.0, -cos) * stick.y
 }
 
 /// Bits of a small change of the yaw: ± 0.7° per tick.
@@ -107,7 +124,7 @@ fn fits(value: i32, bits: u32) -> bool {
     (-bound..bound).contains(&value)
 }
 
-/// Alone it takes 50 bits. Against a neighbour, unchanged axes and buttons take one bit and an
+/// Alone it takes 52 bits. Against a neighbour, unchanged axes and buttons take one bit and an
 /// unchanged view one, a small turn 16.
 impl Wire for CapsuleInput {
     fn write(&self, w: &mut BitWriter) {
@@ -178,12 +195,12 @@ mod tests {
     #[test]
     fn neighbours_are_cheap() {
         let base =
-            CapsuleInput { forward: 127, right: -40, yaw: 65_530, pitch: -300, jump: true, crouch: false };
+            CapsuleInput { forward: 127, right: -40, yaw: 65_530, pitch: -300, jump: true, ..default() };
         assert_eq!(delta(base, base), 2);
         assert_eq!(delta(CapsuleInput { yaw: 20, pitch: -290, ..base }, base), 17);
         assert_eq!(delta(CapsuleInput { yaw: 20_000, ..base }, base), 35);
-        assert_eq!(delta(CapsuleInput { jump: false, ..base }, base), 20);
-        assert_eq!(delta(CapsuleInput { pitch: PITCH_LIMIT, forward: -127, ..base }, base), 53);
+        assert_eq!(delta(CapsuleInput { jump: false, ..base }, base), 22);
+        assert_eq!(delta(CapsuleInput { pitch: PITCH_LIMIT, forward: -127, ..base }, base), 55);
     }
 
     #[test]

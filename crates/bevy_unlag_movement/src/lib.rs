@@ -1,43 +1,74 @@
 //! A capsule character mover on rapier colliders as a pure, replayable step.
 //!
-//! [`CapsuleModel`] walks, falls, jumps, slides along walls, climbs steps and crouches. It is a
-//! [`MoveModel`](bevy_unlag_core::MoveModel): one call is one move, the physics engine does not
-//! step in it, so a client can call it many times a frame to replay what a server corrected.
+//! [`CapsuleModel`] walks, falls, jumps, crouches, swims and flies, climbs steps, rides lifts and
+//! slides along walls. It is a [`MoveModel`](bevy_unlag_core::MoveModel): one call is one move, the
+//! physics engine does not step in it, so a client can call it many times a frame to replay what a
+//! server corrected. Equal arguments give equal bits, on every machine and in any spawn order.
 //!
 //! * [`CapsuleConfig`] is the tuning, [`CapsuleInput`] what a player wants in one tick,
-//!   [`CapsuleState`] all that is predicted.
+//!   [`CapsuleState`] all that is predicted, [`MoveEvent`] what happened.
 //! * [`InputGather`] turns what happens in frames into one input per tick.
-//! * [`MoverWorld`] is what a step sees of the level: fixed and bodiless rapier colliders.
-//! * [`MovementPlugin`] sets up rapier in the fixed schedule.
-//!
-//! A collider can be seen only after rapier's first step with it: run one fixed tick between
-//! spawning a level and moving in it.
+//! * [`CapsuleWith`] adds a game's own moves: see [`MoveAbility`] and, as examples,
+//!   [`abilities::Teleport`] and [`abilities::Dash`].
+//! * [`MovementBase`] makes a thing to ride on, [`MoveVolume`] a region to swim in or to be thrown
+//!   by, [`OneWay`] a platform to jump up through.
+//! * [`MoverWorld`] is what a step sees of the level: fixed and bodiless rapier colliders, as soon
+//!   as they are spawned, without a step of rapier.
+//! * [`MovementPlugin`] sets it all up; [`LocalMovesPlugin`] makes moves without a network.
 
+pub mod abilities;
+mod ability;
+mod base;
+mod cheap;
 mod config;
+#[cfg(feature = "gizmos")]
+mod debug;
 mod distance;
 mod event;
 mod fall;
 mod floor;
+mod follow;
+mod frame;
+mod free;
 mod gather;
 mod input;
+mod jump;
+mod kcc;
+mod local;
+mod mode;
+mod mover;
 mod part;
 mod planes;
 mod plugin;
+mod probe;
+mod push;
+mod scene;
+mod slice;
 mod state;
 mod step;
 mod step_up;
 mod sweep;
+mod velocity;
+mod volume;
 mod walk;
 mod world;
 
-#[cfg(test)]
-mod tests;
-
-pub use config::CapsuleConfig;
+pub use ability::{AbilityEvent, AbilityPair, CapsuleWith, MoveAbility};
+pub use base::{BaseId, MovementBase, PoseHistory, Shuttle, Track, Turntable};
+pub use config::{AccelerationModel, CapsuleConfig, MoverBackend, PawnCollision, TooManyModes};
+#[cfg(feature = "gizmos")]
+pub use debug::{MoverGizmos, MoverGizmosPlugin};
 pub use event::MoveEvent;
 pub use gather::InputGather;
 pub use input::{CapsuleInput, PITCH_LIMIT};
+pub use local::LocalMovesPlugin;
+pub use mode::{CustomMode, ModePhysics, MovementMode, Transitions};
+pub use mover::{Mover, MoverHit};
 pub use plugin::MovementPlugin;
-pub use state::{CapsuleState, MovementMode};
+pub use probe::{MoverProbe, ProbeFloor, ProbeHit};
+pub use push::{HasCapsule, PawnCollisionPlugin, PushesBodies};
+pub use scene::{MoverScene, MoverSceneSystems, PawnCapsule};
+pub use state::CapsuleState;
 pub use step::CapsuleModel;
+pub use volume::{GravityField, MoveVolume, OneWay, VolumeId};
 pub use world::MoverWorld;

@@ -1,14 +1,16 @@
-//! Sets rapier up so that moves can be made among its colliders.
+//! Sets the scene and rapier up so that moves can be made.
 
 use bevy::{prelude::*, transform::systems::mark_dirty_trees};
 use bevy_rapier3d::plugin::{
     NoUserData, PhysicsSet, RapierPhysicsPlugin, RapierTransformPropagateSet, TimestepMode,
 };
+use bevy_unlag_core::TickPlugin;
 
-use crate::CapsuleConfig;
+use crate::{CapsuleConfig, scene};
 
-/// Adds [`CapsuleConfig`] and, in the fixed schedule, rapier, unless they are there. Add it after
-/// the plugin groups of Bevy, and after rapier if you add rapier yourself.
+/// Adds [`CapsuleConfig`], [`MoverScene`](crate::MoverScene) and, in the fixed schedule, rapier,
+/// unless they are there, and moves every [`MovementBase`](crate::MovementBase). Add it after the
+/// plugin groups of Bevy, and after rapier if you add rapier yourself.
 #[derive(Clone, Copy, Debug)]
 pub struct MovementPlugin {
     /// Seconds of one fixed tick; default 1/64. It must be the same on both sides.
@@ -26,8 +28,13 @@ impl Plugin for MovementPlugin {
         if !app.is_plugin_added::<TransformPlugin>() {
             app.add_plugins(TransformPlugin);
         }
+        if !app.is_plugin_added::<TickPlugin>() {
+            app.add_plugins(TickPlugin);
+        }
         app.init_resource::<CapsuleConfig>()
+            .init_resource::<scene::MoverScene>()
             .insert_resource(Time::<Fixed>::from_seconds(f64::from(self.tick_seconds)));
+        scene::add_systems(app);
         if app.is_plugin_added::<RapierPhysicsPlugin<NoUserData>>() {
             return;
         }

@@ -1,24 +1,37 @@
 //! The step itself.
 
 use bevy::prelude::*;
-use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
-use bevy_unlag_core::{MoveModel, Snapshot, StepContext, Tick};
+use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
+use bevy_unlag_core::{MoveModel, Snapshot, StepContext, Tick, Up};
 
 use crate::{
-    CapsuleConfig, CapsuleInput, CapsuleState, MoveEvent, MovementMode, MoverWorld,
+    BaseId, CapsuleConfig, CapsuleInput, CapsuleState, GravityField, ModePhysics, MoveEvent, MoveVolume,
+    MovementMode, MoverBackend, MoverWorld, PawnCollision, VolumeId,
+    ability::Hooks,
     fall::fall,
-    part::Parts,
-    state::MAX_POSITION,
-    sweep::{Body, SKIN, depth, push_out},
+    follow::{carried, follow, make_way, remember},
+    frame::Frame,
+    free::{fly, swim},
+    jump::jump,
+    kcc,
+    mover::Mover,
+    part::Part,
+    push::drift_apart,
+    scene::NearParts,
+    slice::{Limits, Physics, Slice},
+    state::{MAX_POSITION, MAX_TIMER},
+    sweep::{Body, depth, push_out},
     walk::walk,
 };
 
-/// Seconds that one step covers at most.
-const MAX_DT: f32 = 0.1;
 /// Metres that a pawn may be inside something at the end of a step.
 const MAX_DEPTH: f32 = 0.02;
+/// Metres inside something from which a pawn is stuck.
+const STUCK_DEPTH: f32 = 0.1;
 
-/// An upright capsule that walks, falls, jumps and crouches.
+/// A capsule that walks, falls, jumps, crouches, swims and flies. Unreal's
+/// `CharacterMovementComponent`. For moves of a game's own see
+/// [`CapsuleWith`](crate::CapsuleWith).
 #[derive(Clone, Copy, Default, Debug)]
 pub struct CapsuleModel;
 
@@ -37,40 +50,7 @@ impl MoveModel for CapsuleModel {
         world: &MoverWorld<'_, '_>,
         events: &mut Vec<MoveEvent>,
     ) -> CapsuleState {
-        // Rapier panics on numbers that are none.
-        let sound = state.is_finite() && ctx.dt.is_finite() && ctx.dt > 0.0;
-        let far = state.position.abs().max_element() > MAX_POSITION;
-        if !sound || far {
-            return *state;
-        }
-        let dt = ctx.dt.min(MAX_DT);
-        let mut next = *state;
-        next.velocity = next.velocity.clamp_length_max(config.max_speed);
-        let input = taken_in(input, &mut next);
-
-        let standing = Body::new(config.radius, config.half_height);
-        let parts = world.gather(region(config, standing, &next, dt), ctx.entity);
-        let first_event = events.len();
-        let body = crouch(config, &parts, &mut next, input.crouch, events);
-        let pressed = input.jump && !next.jump_held;
-        next.jump_held = input.jump;
-        if pressed && next.is_grounded() && !next.crouched {
-            next.velocity.y = config.jump_speed;
-            next.mode = MovementMode::Falling;
-            events.push(MoveEvent::Jumped);
-        }
-        match next.mode {
-            MovementMode::Walking => walk(config, &parts, body, &mut next, input.wish(), dt, events),
-            MovementMode::Falling => fall(config, &parts, body, &mut next, input.wish(), dt, events),
-        }
-        stay_out(&parts, body, state, &mut next);
-        next.position = next.position.clamp(Vec3::splat(-MAX_POSITION), Vec3::splat(MAX_POSITION));
-        if next.is_finite() {
-            next
-        } else {
-            events.truncate(first_event);
-            *state
-        }
+        step(config, state, input, ctx, world, &mut (), events)
     }
 
     fn position(state: &CapsuleState) -> Vec3 {
@@ -79,13 +59,14 @@ impl MoveModel for CapsuleModel {
 
     fn snapshot(state: &CapsuleState, tick: Tick) -> Snapshot {
         Snapshot {
+            up: Up::new(state.up),
             yaw: state.yaw,
             pitch: (state.pitch >> 8) as i8,
             crouch: if state.crouched { 255 } else { 0 },
             alive: state.alive,
             grounded: state.is_grounded(),
             teleports: state.teleports & 15,
-            ..Snapshot::new(tick, state.position, state.velocity)
+            ..Snapshot::new(tick, state.position, state.world_velocity())
         }
     }
 
@@ -102,55 +83,260 @@ impl MoveModel for CapsuleModel {
     }
 }
 
-/// The input that counts. A disabled pawn keeps its view and its stance and wants nothing.
-fn taken_in(input: &CapsuleInput, state: &mut CapsuleState) -> CapsuleInput {
-    if state.disabled {
-        return CapsuleInput { crouch: state.crouched, ..CapsuleInput::default() };
+/// One step, with what abilities do in it.
+pub(crate) fn step(
+    config: &CapsuleConfig,
+    state: &CapsuleState,
+    input: &CapsuleInput,
+    ctx: &StepContext,
+    world: &MoverWorld<'_, '_>,
+    hooks: &mut impl Hooks,
+    events: &mut Vec<MoveEvent>,
+) -> CapsuleState {
+    // Rapier panics on numbers that are none.
+    let far = state.position.abs().max_element() > MAX_POSITION;
+    let first_event = events.len();
+    let most = config.max_slice_seconds * f32::from(config.max_slices);
+    let dt = ctx.dt.min(most);
+    if !state.is_sound() || far || dt.is_nan() || dt <= 0.0 {
+        return *state;
     }
-    let input = input.bounded();
-    state.yaw = input.yaw;
-    state.pitch = input.pitch;
-    input
+    let seconds = world.step_seconds(ctx);
+    let mut next = *state;
+    next.velocity = next.velocity.clamp_length_max(config.max_speed);
+    let volume = enter_volume(config, world, &mut next, events);
+    let up = up_in(config, volume.as_ref(), next.position);
+    if up != next.up {
+        next.up = up;
+    }
+    let input = taken_in(input, volume.as_ref(), &mut next);
+
+    let frame = Frame::new(next.up, next.position);
+    let pawns = config.pawns != PawnCollision::Ignore;
+    let mask = config.blocked_by;
+    let next = world.scene.with_parts(ctx.entity, seconds, mask, frame, pawns, |near| {
+        let mut slice = Slice {
+            config,
+            scene: &world.scene,
+            events,
+            input,
+            frame,
+            feet: frame.to_local(next.position),
+            velocity: frame.direction_to_local(next.velocity),
+            body: body_of(config, next.crouched),
+            seconds,
+            volume,
+            floor: None,
+            held_up: 0.0,
+            limits: Limits::default(),
+            state: next,
+        };
+        run(&mut slice, near, world, hooks, ctx, dt);
+        slice.finish()
+    });
+    if next.is_sound() {
+        next
+    } else {
+        events.truncate(first_event);
+        *state
+    }
 }
 
-/// The box that holds all that this step can touch, whatever happens in it.
-fn region(config: &CapsuleConfig, body: Body, state: &CapsuleState, dt: f32) -> Aabb {
-    let gain = (config.acceleration + config.gravity) * dt + config.jump_speed;
-    let reach = (state.velocity.length() + gain) * dt + config.step_height + SKIN + 0.1;
-    body.aabb(state.position).loosened(reach.max(0.0))
+fn run(
+    slice: &mut Slice<'_>,
+    near: &mut NearParts<'_>,
+    world: &MoverWorld<'_, '_>,
+    hooks: &mut impl Hooks,
+    ctx: &StepContext,
+    dt: f32,
+) {
+    let config = slice.config;
+    let (base, mode) = (slice.state.base, slice.state.mode);
+    slice.limits = slice.default_limits();
+    let most = config.max_slice_seconds.max(1e-3);
+    let carried = carried(slice, dt);
+    let mut region = slice.region(dt.min(most));
+    if let Some(carried) = &carried {
+        region.merge(&slice.body.aabb(carried.feet).loosened(config.step_height));
+    }
+    near.cover(region);
+    if let Some(carried) = &carried {
+        follow(slice, near.parts(), carried);
+    }
+    make_way(slice, near.parts());
+    crouch(slice, near.parts());
+    hooks.begin(&mut Mover::new(slice, near, ctx, dt));
+    jump(slice, dt);
+
+    let mut left = dt;
+    for _ in 0..config.max_slices.max(1) {
+        if left < 1e-6 {
+            break;
+        }
+        // Unreal's slices: the last two share what is left.
+        let part = if left > most { most.min(left * 0.5) } else { left };
+        left -= part;
+        let defaults = slice.default_limits();
+        slice.limits = hooks.limits(&Mover::new(slice, near, ctx, part), defaults);
+        near.cover(slice.region(part));
+        let parts = match config.pawns {
+            PawnCollision::Push => drift_apart(slice, near.parts(), part),
+            _ => near.parts(),
+        };
+        match slice.physics() {
+            Physics::Ability => hooks.custom(&mut Mover::new(slice, near, ctx, part), part),
+            _ if config.backend == MoverBackend::Rapier => {
+                kcc::move_by(slice, &world.rapier, ctx.entity, part)
+            }
+            Physics::Walk => walk(slice, parts, part),
+            Physics::Fall => fall(slice, parts, part),
+            Physics::Swim => swim(slice, parts, part),
+            Physics::Fly => fly(slice, parts, part),
+        }
+    }
+    // Whatever a step did, its end is where the level is known.
+    near.cover(slice.region(0.0));
+    stay_out(slice, near.parts());
+    hooks.end(&mut Mover::new(slice, near, ctx, dt));
+
+    if slice.physics() != Physics::Walk && slice.state.base != BaseId::NONE {
+        slice.set_base(BaseId::NONE);
+    }
+    remember(slice, base, carried.as_ref());
+    let airborne = matches!(slice.physics(), Physics::Fall);
+    slice.state.air_seconds = if airborne { (slice.state.air_seconds + dt).min(MAX_TIMER) } else { 0.0 };
+    if !airborne {
+        slice.state.jumps = 0;
+    }
+    if slice.state.mode != mode {
+        slice.events.push(MoveEvent::ModeChanged { from: mode, to: slice.state.mode });
+    }
+    if slice.state.base != base {
+        slice.events.push(MoveEvent::BaseChanged { from: base, to: slice.state.base });
+    }
+}
+
+impl Slice<'_> {
+    /// The state at the end.
+    fn finish(self) -> CapsuleState {
+        let mut state = self.state;
+        // In the world's own frame these are the same bits.
+        state.position = self.frame.to_world(self.feet);
+        state.velocity = self.frame.direction_to_world(self.velocity);
+        let limit = Vec3::splat(MAX_POSITION);
+        state.position = state.position.clamp(-limit, limit);
+        state
+    }
+}
+
+/// The capsule in its stance.
+pub(crate) fn body_of(config: &CapsuleConfig, crouched: bool) -> Body {
+    let half_height = if crouched { config.crouched_half_height } else { config.half_height };
+    Body::new(config.radius, half_height)
+}
+
+/// The input that counts. A disabled pawn keeps its view and its stance and wants nothing.
+fn taken_in(input: &CapsuleInput, volume: Option<&MoveVolume>, state: &mut CapsuleState) -> CapsuleInput {
+    let idle = CapsuleInput { crouch: state.crouched, ..CapsuleInput::default() };
+    if state.disabled {
+        return idle;
+    }
+    let input = input.bounded();
+    state.yaw = input.yaw.wrapping_add(state.base_turn);
+    state.pitch = input.pitch;
+    if volume.is_some_and(|volume| volume.ignore_input) { idle } else { input }
+}
+
+/// The volume that the middle of the capsule is in, and what coming into it does.
+fn enter_volume(
+    config: &CapsuleConfig,
+    world: &MoverWorld<'_, '_>,
+    state: &mut CapsuleState,
+    events: &mut Vec<MoveEvent>,
+) -> Option<MoveVolume> {
+    let middle = state.position + state.up * (body_of(config, state.crouched).height() * 0.5);
+    let volume = world.scene.volume_at(middle);
+    let id = volume.map_or(VolumeId::NONE, |volume| volume.id);
+    if id != state.volume {
+        events.push(MoveEvent::VolumeChanged { from: state.volume, to: id });
+        state.volume = id;
+        if let Some(velocity) = volume.and_then(|volume| volume.launch).filter(|v| v.is_finite()) {
+            // Whatever speed it came with: a pad throws everybody alike.
+            state.velocity = Vec3::ZERO;
+            state.launch(velocity);
+            events.push(MoveEvent::Launched { velocity });
+        }
+    }
+    let swims = state.mode == config.transitions_of(state.mode).submerged;
+    let from = state.mode;
+    match (volume.is_some_and(|volume| volume.water), swims) {
+        (true, false) if is_physical(config, state) => {
+            state.mode = config.transitions_of(state.mode).submerged;
+            state.crouched = false;
+        }
+        (false, true) => state.mode = config.transitions_of(state.mode).surfaced,
+        _ => {}
+    }
+    if from != state.mode {
+        events.push(MoveEvent::ModeChanged { from, to: state.mode });
+    }
+    volume
+}
+
+/// Whether water takes hold of the pawn: not of one that flies or that the game moves.
+fn is_physical(config: &CapsuleConfig, state: &CapsuleState) -> bool {
+    match state.mode {
+        MovementMode::Walking | MovementMode::Falling => true,
+        MovementMode::Swimming | MovementMode::Flying => false,
+        mode @ MovementMode::Custom(_) => config
+            .custom_mode(mode)
+            .is_none_or(|custom| matches!(custom.physics, ModePhysics::Walk | ModePhysics::Fall)),
+    }
+}
+
+/// Where up is.
+fn up_in(config: &CapsuleConfig, volume: Option<&MoveVolume>, position: Vec3) -> Vec3 {
+    let up = match volume.and_then(|volume| volume.gravity) {
+        Some(GravityField::Uniform(pull)) => -pull,
+        Some(GravityField::Towards { centre, .. }) => position - centre,
+        None => config.up,
+    };
+    up.try_normalize().unwrap_or(Vec3::Y)
 }
 
 /// Shrinks or grows the capsule, feet kept; growing waits until there is room.
-fn crouch(
-    config: &CapsuleConfig,
-    parts: &Parts<'_>,
-    state: &mut CapsuleState,
-    wanted: bool,
-    events: &mut Vec<MoveEvent>,
-) -> Body {
-    let standing = Body::new(config.radius, config.half_height);
-    if wanted && !state.crouched {
-        state.crouched = true;
-        events.push(MoveEvent::Crouched);
-    } else if !wanted && state.crouched && depth(parts, standing, state.position) <= 0.0 {
-        state.crouched = false;
-        events.push(MoveEvent::Stood);
+fn crouch(slice: &mut Slice<'_>, parts: &[Part]) {
+    let standing = body_of(slice.config, false);
+    let stance = matches!(slice.physics(), Physics::Walk | Physics::Fall);
+    let wanted = slice.input.crouch && stance;
+    if wanted && !slice.state.crouched {
+        slice.state.crouched = true;
+        slice.events.push(MoveEvent::Crouched);
+    } else if !wanted && slice.state.crouched && depth(parts, standing, slice.feet) <= 0.0 {
+        slice.state.crouched = false;
+        slice.events.push(MoveEvent::Stood);
     }
-    if state.crouched { Body::new(config.radius, config.crouched_half_height) } else { standing }
+    slice.body = body_of(slice.config, slice.state.crouched);
 }
 
 /// Ends no step inside anything: pushes out, and back to the start if that does not help.
-fn stay_out(parts: &Parts<'_>, body: Body, before: &CapsuleState, next: &mut CapsuleState) {
-    let inside = depth(parts, body, next.position);
+fn stay_out(slice: &mut Slice<'_>, parts: &[Part]) {
+    let body = slice.body;
+    let inside = depth(parts, body, slice.feet);
     if inside <= 0.0 {
         return;
     }
-    let out = push_out(parts, body, next.position);
+    let out = push_out(parts, body, slice.feet);
     let left = depth(parts, body, out);
-    if left <= MAX_DEPTH || left < depth(parts, body, before.position) {
-        next.position = out;
+    let start = slice.frame.to_local(slice.state.position);
+    if left <= MAX_DEPTH || left < depth(parts, body, start) {
+        slice.feet = out;
     } else {
-        next.position = before.position;
-        next.velocity = Vec3::ZERO;
+        slice.feet = start;
+        slice.velocity = Vec3::ZERO;
+    }
+    let stuck = depth(parts, body, slice.feet);
+    if stuck > STUCK_DEPTH {
+        slice.events.push(MoveEvent::Stuck { depth: stuck });
     }
 }

@@ -5,7 +5,7 @@ use bevy::prelude::*;
 use crate::{
     CapsuleConfig,
     floor::{HOVER_MAX, find_floor, hover_above},
-    part::Parts,
+    part::Part,
     sweep::{Body, advance},
 };
 
@@ -19,7 +19,7 @@ const MIN_AHEAD: f32 = 0.02;
 /// a time.
 pub(crate) fn step_up(
     config: &CapsuleConfig,
-    parts: &Parts<'_>,
+    parts: &[Part],
     body: Body,
     feet: Vec3,
     flat: Vec3,
@@ -38,7 +38,7 @@ pub(crate) fn step_up(
         return None;
     }
     let down = raised.y - feet.y + HOVER_MAX;
-    let floor = find_floor(parts, body, ahead, down, config.walkable_floor_y)?;
+    let floor = find_floor(config, parts, body, ahead, down)?;
     if floor.point.y - floor_y > config.step_height + 1e-3 {
         return None;
     }

@@ -4,22 +4,28 @@ use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
 
 use crate::{
+    BaseId,
     distance::{Separation, separation},
-    part::{Part, Parts},
+    part::Part,
 };
 
 /// Metres that moves keep between the capsule and anything, so that rounding never makes them
 /// touch. A floor is kept further away: see [`floor`](crate::floor).
 pub(crate) const SKIN: f32 = 0.005;
 /// Metres within which a gap counts as closed.
-const TOLERANCE: f32 = 2.5e-4;
+pub(crate) const TOLERANCE: f32 = 2.5e-4;
 /// A direction that closes slower than this, per metre moved, does not close.
 const PARALLEL: f32 = 1e-4;
 /// Enough for any approach but a graze, which then ends a little early.
 const MAX_ADVANCES: u32 = 24;
+/// The part of a contact's normal along the stopping side of a one-way collider, at least.
+const ONE_WAY_SIDE: f32 = 0.7;
+/// Metres that a capsule may be inside the stopping side of a one-way collider and still be
+/// stopped: what moves from inside passes.
+const ONE_WAY_DEPTH: f32 = 0.01;
 
 /// The capsule, upright on its feet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Body {
     /// Metres.
     pub(crate) radius: f32,
@@ -33,16 +39,20 @@ impl Body {
         Self { radius, core: (2.0 * (half_height - radius)).max(0.0) }
     }
 
-    /// The ends of the core when the feet are at `feet`.
-    fn ends(self, feet: Vec3) -> (Vec3, Vec3) {
-        let low = feet + Vec3::Y * self.radius;
-        (low, low + Vec3::Y * self.core)
+    /// Metres from the feet to the head.
+    pub(crate) fn height(self) -> f32 {
+        self.core + 2.0 * self.radius
+    }
+
+    /// The lower end of the core when the feet are at `feet`.
+    pub(crate) fn low(self, feet: Vec3) -> Vec3 {
+        feet + Vec3::Y * self.radius
     }
 
     /// The box about the capsule.
     pub(crate) fn aabb(self, feet: Vec3) -> Aabb {
         let side = Vec3::new(self.radius, 0.0, self.radius);
-        Aabb::new(feet - side, feet + side + Vec3::Y * (self.core + 2.0 * self.radius))
+        Aabb::new(feet - side, feet + side + Vec3::Y * self.height())
     }
 }
 
@@ -55,36 +65,43 @@ pub(crate) struct Hit {
     pub(crate) normal: Vec3,
     /// On the part.
     pub(crate) point: Vec3,
+    /// The base of the part.
+    pub(crate) base: BaseId,
+    /// Whether the part is another pawn.
+    pub(crate) pawn: bool,
 }
 
-/// Sweeps the capsule, grown by `skin`, against one part. It advances by the distance at which it
+/// Sweeps the core, grown by `reach`, against one part. It advances by the distance at which it
 /// could touch at the earliest, so it can never jump across.
-pub(crate) fn sweep_part(
-    part: &Part<'_>,
-    body: Body,
-    skin: f32,
-    feet: Vec3,
+pub(crate) fn sweep_core(
+    part: &Part,
+    low: Vec3,
+    core: f32,
+    reach: f32,
     direction: Vec3,
     length: f32,
 ) -> Option<Hit> {
-    let reach = body.radius + skin;
-    let end = feet + direction * length;
-    let swept = body.aabb(feet).merged(&body.aabb(end)).loosened(skin + TOLERANCE);
-    if !swept.intersects(&part.aabb) {
-        return None;
-    }
     let mut moved = 0.0;
     for advance in 0..MAX_ADVANCES {
-        let (a, b) = body.ends(feet + direction * moved);
-        let near = separation(part, a, b, reach + (length - moved) + 1e-3)?;
+        let near = separation(part, low + direction * moved, core, reach + (length - moved) + 1e-3)?;
         let closing = -near.normal.dot(direction);
         // The distance to a convex part is convex along a line: once it grows, it grows on.
         if closing <= PARALLEL {
             return None;
         }
         let gap = near.distance - reach;
+        if advance == 0 && part.one_way.is_some() && gap < -ONE_WAY_DEPTH {
+            return None;
+        }
         if gap <= TOLERANCE || advance + 1 == MAX_ADVANCES {
-            return Some(Hit { distance: moved, normal: near.normal, point: near.point });
+            let passes = part.one_way.is_some_and(|side| near.normal.dot(side) < ONE_WAY_SIDE);
+            return (!passes).then_some(Hit {
+                distance: moved,
+                normal: near.normal,
+                point: near.point,
+                base: part.base,
+                pawn: part.pawn,
+            });
         }
         moved += gap / closing;
         if moved >= length {
@@ -94,17 +111,23 @@ pub(crate) fn sweep_part(
     None
 }
 
-/// Sweeps against all parts, keeping [`SKIN`] away; the first in order wins a tie.
-pub(crate) fn sweep(parts: &Parts<'_>, body: Body, feet: Vec3, motion: Vec3) -> Option<Hit> {
+/// Sweeps against all parts but those of the base `skip`, keeping [`SKIN`] away; the first in
+/// order wins a tie.
+pub(crate) fn sweep_past(parts: &[Part], body: Body, feet: Vec3, motion: Vec3, skip: BaseId) -> Option<Hit> {
     let length = motion.length();
     if length < 1e-6 {
         return None;
     }
     let direction = motion / length;
+    let low = body.low(feet);
+    let swept = body.aabb(feet).merged(&body.aabb(feet + motion)).loosened(SKIN + TOLERANCE);
     let mut best: Option<Hit> = None;
     let mut left = length;
     for part in parts {
-        if let Some(hit) = sweep_part(part, body, SKIN, feet, direction, left)
+        if !swept.intersects(&part.aabb) || (skip != BaseId::NONE && part.base == skip) {
+            continue;
+        }
+        if let Some(hit) = sweep_core(part, low, body.core, body.radius + SKIN, direction, left)
             && (best.is_none() || hit.distance < left - 1e-6)
         {
             left = hit.distance;
@@ -117,36 +140,43 @@ pub(crate) fn sweep(parts: &Parts<'_>, body: Body, feet: Vec3, motion: Vec3) -> 
     best
 }
 
+/// Sweeps against all parts.
+pub(crate) fn sweep(parts: &[Part], body: Body, feet: Vec3, motion: Vec3) -> Option<Hit> {
+    sweep_past(parts, body, feet, motion, BaseId::NONE)
+}
+
 /// Moves as far as possible; returns where to and what was hit.
-pub(crate) fn advance(parts: &Parts<'_>, body: Body, feet: Vec3, motion: Vec3) -> (Vec3, Option<Hit>) {
+pub(crate) fn advance(parts: &[Part], body: Body, feet: Vec3, motion: Vec3) -> (Vec3, Option<Hit>) {
     match sweep(parts, body, feet, motion) {
         Some(hit) => (feet + motion.normalize_or_zero() * hit.distance, Some(hit)),
         None => (feet + motion, None),
     }
 }
 
-fn overlap(part: &Part<'_>, body: Body, feet: Vec3) -> Option<Separation> {
-    if !body.aabb(feet).intersects(&part.aabb) {
+/// What holds the capsule: other pawns and one-way colliders let it out by itself.
+fn overlap(part: &Part, body: Body, feet: Vec3, aabb: &Aabb) -> Option<Separation> {
+    if !aabb.intersects(&part.aabb) || part.pawn || part.one_way.is_some() {
         return None;
     }
-    let (a, b) = body.ends(feet);
-    separation(part, a, b, body.radius)
+    separation(part, body.low(feet), body.core, body.radius)
 }
 
 /// Metres that the capsule, without skin, is inside the part that it is deepest in; 0 when free.
-pub(crate) fn depth(parts: &Parts<'_>, body: Body, feet: Vec3) -> f32 {
+pub(crate) fn depth(parts: &[Part], body: Body, feet: Vec3) -> f32 {
+    let aabb = body.aabb(feet);
     parts
         .iter()
-        .filter_map(|part| overlap(part, body, feet))
+        .filter_map(|part| overlap(part, body, feet, &aabb))
         .fold(0.0, |deepest: f32, near| deepest.max(body.radius - near.distance))
 }
 
 /// Pushes the capsule out of one part after the other, a few times over.
-pub(crate) fn push_out(parts: &Parts<'_>, body: Body, mut feet: Vec3) -> Vec3 {
+pub(crate) fn push_out(parts: &[Part], body: Body, mut feet: Vec3) -> Vec3 {
     for _ in 0..4 {
         let mut pushed = false;
         for part in parts {
-            if let Some(near) = overlap(part, body, feet) {
+            let aabb = body.aabb(feet);
+            if let Some(near) = overlap(part, body, feet, &aabb) {
                 let inside = body.radius - near.distance;
                 if inside > TOLERANCE {
                     feet += near.normal * (inside + TOLERANCE);

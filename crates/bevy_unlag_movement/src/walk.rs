@@ -3,76 +3,44 @@
 use bevy::prelude::*;
 
 use crate::{
-    CapsuleConfig, CapsuleState, MoveEvent, MovementMode,
+    MoveEvent,
     fall::fall,
-    floor::{Floor, HOVER_MAX, along_floor, find_floor, hover_above},
-    part::Parts,
+    floor::{Floor, HOVER_MAX, along_floor, find_floor, hover_above, off_axis},
+    part::Part,
     planes::{Planes, upright},
+    slice::Slice,
     step_up::step_up,
-    sweep::{Body, sweep},
+    sweep::{advance, sweep},
+    velocity::pushed,
 };
 
-/// How much harder than it turns a pawn brakes, as in Unreal.
-const BRAKING_FACTOR: f32 = 2.0;
-/// Metres per second below which braking ends in a stop.
-const STOP_SPEED: f32 = 0.1;
+/// Metres below which a change of height is no step.
+const STEP: f32 = 0.05;
+/// Metres below the feet within which the floor of the last step is looked for first.
+const NEAR: f32 = 0.06;
 
-/// One step on a floor; in the air if there is none.
-pub(crate) fn walk(
-    config: &CapsuleConfig,
-    parts: &Parts<'_>,
-    body: Body,
-    state: &mut CapsuleState,
-    wish: Vec3,
-    dt: f32,
-    events: &mut Vec<MoveEvent>,
-) {
-    let down = config.step_height + HOVER_MAX;
-    let Some(floor) = find_floor(parts, body, state.position, down, config.walkable_floor_y) else {
-        state.mode = MovementMode::Falling;
-        events.push(MoveEvent::WalkedOff);
-        fall(config, parts, body, state, wish, dt, events);
+/// `dt` on a floor; in the air if there is none.
+pub(crate) fn walk(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
+    let config = slice.config;
+    let below = |down| find_floor(config, parts, slice.body, slice.feet, down);
+    let Some(floor) = below(NEAR).or_else(|| below(config.step_height + HOVER_MAX)) else {
+        slice.events.push(MoveEvent::WalkedOff);
+        slice.leave_floor();
+        fall(slice, parts, dt);
         return;
     };
-    let max_speed = if state.crouched { config.crouched_speed } else { config.max_walk_speed };
-    state.velocity = walk_velocity(config, state.velocity.with_y(0.0), wish, max_speed, dt);
-    slide(config, parts, body, state, floor, dt, events);
-}
-
-/// The level velocity after `dt` of input and friction.
-fn walk_velocity(config: &CapsuleConfig, velocity: Vec3, wish: Vec3, max_speed: f32, dt: f32) -> Vec3 {
-    let speed = velocity.length();
-    let wished = wish.length();
-    let limit = max_speed * wished.min(1.0);
-    if wished < 1e-3 || speed > limit + 1e-3 {
-        // Too fast for what is wanted: brake, but no further than to it.
-        let drop = (config.ground_friction * BRAKING_FACTOR * speed + config.braking_deceleration) * dt;
-        let braked = (speed - drop).max(limit);
-        if braked < STOP_SPEED && wished < 1e-3 {
-            return Vec3::ZERO;
-        }
-        let direction = velocity / speed.max(1e-6);
-        let turned = (direction + (wish - direction * wished) * (config.ground_friction * dt).min(1.0))
-            .normalize_or(direction);
-        return turned * braked;
-    }
-    let turn = (config.ground_friction * dt).min(1.0);
-    let turned = velocity + (wish / wished * speed - velocity) * turn;
-    (turned + wish * (config.acceleration * dt)).clamp_length_max(limit)
+    slice.set_base(floor.base);
+    let forces = slice.forces();
+    slice.velocity = pushed(config, &forces, slice.velocity.with_y(0.0), slice.wish(), dt);
+    slide(slice, parts, floor, dt);
 }
 
 /// Moves along the floor for `dt`: over slopes, up and down steps, along walls, off ledges.
-pub(crate) fn slide(
-    config: &CapsuleConfig,
-    parts: &Parts<'_>,
-    body: Body,
-    state: &mut CapsuleState,
-    floor: Floor,
-    dt: f32,
-    events: &mut Vec<MoveEvent>,
-) {
-    let mut feet = state.position;
-    let wanted = state.velocity * dt;
+pub(crate) fn slide(slice: &mut Slice<'_>, parts: &[Part], floor: Floor, dt: f32) {
+    let start = slice.feet;
+    let stays = holds_back(slice);
+    let mut climbed = false;
+    let wanted = slice.velocity * dt;
     let mut flat = wanted;
     let mut face = floor.face;
     let mut walls = Planes::default();
@@ -81,42 +49,99 @@ pub(crate) fn slide(
             break;
         }
         let motion = along_floor(flat, face);
-        let Some(hit) = sweep(parts, body, feet, motion) else {
-            feet += motion;
+        let Some(hit) = sweep(parts, slice.body, slice.feet, motion) else {
+            slice.feet += motion;
             break;
         };
         let fraction = (hit.distance / motion.length()).min(1.0);
-        feet += motion * fraction;
+        slice.feet += motion * fraction;
         flat *= 1.0 - fraction;
-        if hit.normal.y >= config.walkable_floor_y {
+        if hit.normal.y >= slice.config.walkable_floor_y && !hit.pawn {
             // The foot of a ramp: on along it.
             face = hit.normal;
             continue;
         }
         let wall = upright(hit.normal);
-        if let Some(climbed) = step_up(config, parts, body, feet, flat, wall, floor.point.y) {
-            feet = climbed;
+        if !hit.pawn
+            && let Some(top) = step_up(slice.config, parts, slice.body, slice.feet, flat, wall, floor.point.y)
+        {
+            slice.feet = top;
+            climbed = true;
             break;
         }
         if wall == Vec3::ZERO {
             // A low ceiling over a ramp.
-            state.velocity = Vec3::ZERO;
+            slice.hit_wall(hit.normal);
+            slice.velocity = Vec3::ZERO;
             break;
         }
+        slice.hit_wall(wall);
         walls.push(wall);
         flat = walls.clip(flat);
-        state.velocity = walls.clip(state.velocity);
+        slice.velocity = walls.clip(slice.velocity);
         if flat.dot(wanted) <= 0.0 {
             break;
         }
     }
-    state.position = feet;
-    let down = config.step_height + HOVER_MAX;
-    if let Some(floor) = find_floor(parts, body, feet, down, config.walkable_floor_y) {
-        state.position = hover_above(parts, body, feet, &floor);
-    } else {
-        state.mode = MovementMode::Falling;
-        events.push(MoveEvent::WalkedOff);
+    slice.velocity.y = 0.0;
+    // How far over a ledge its middle may be: where it started is never too far.
+    let most =
+        if stays { slice.config.ledge_threshold.max(off_axis(floor.point, start)) } else { f32::INFINITY };
+    if settle(slice, parts, &floor, climbed, most) {
+        return;
     }
-    state.velocity.y = 0.0;
+    if stays {
+        slice.feet = along_ledge(slice, parts, start, &floor, wanted);
+        if settle(slice, parts, &floor, false, most) {
+            return;
+        }
+        // The ledge turns here.
+        slice.feet = start;
+        slice.velocity = Vec3::ZERO;
+        if settle(slice, parts, &floor, false, f32::INFINITY) {
+            return;
+        }
+    }
+    slice.events.push(MoveEvent::WalkedOff);
+    slice.leave_floor();
+}
+
+/// Comes to rest in the hover band of the floor below; false when there is none, or none within
+/// `most` of the capsule's axis.
+fn settle(slice: &mut Slice<'_>, parts: &[Part], from: &Floor, climbed: bool, most: f32) -> bool {
+    let down = slice.config.step_height + HOVER_MAX;
+    let Some(floor) = find_floor(slice.config, parts, slice.body, slice.feet, down) else { return false };
+    if off_axis(floor.point, slice.feet) > most + 1e-3 {
+        return false;
+    }
+    // Where the old floor would be here, had it gone on.
+    let level = from.point - floor.point;
+    let slope = along_floor(level, from.face).y;
+    let step = slope - level.y;
+    if step.abs() >= STEP && (climbed || floor.distance >= STEP) {
+        slice.events.push(MoveEvent::Stepped { height: step });
+    }
+    slice.feet = hover_above(parts, slice.body, slice.feet, &floor);
+    slice.set_base(floor.base);
+    slice.floor = Some(floor);
+    true
+}
+
+/// Whether this pawn does not walk off ledges.
+fn holds_back(slice: &Slice<'_>) -> bool {
+    let config = slice.config;
+    !config.walk_off_ledges || (slice.state.crouched && !config.walk_off_ledges_crouched)
+}
+
+/// Where a pawn that does not walk off ledges goes instead: along the ledge.
+fn along_ledge(slice: &mut Slice<'_>, parts: &[Part], start: Vec3, floor: &Floor, wanted: Vec3) -> Vec3 {
+    // The floor's nearest point tells where the ledge is.
+    let below = find_floor(slice.config, parts, slice.body, slice.feet, HOVER_MAX + slice.config.step_height);
+    let inwards = upright(below.map_or(floor.point, |below| below.point) - slice.feet);
+    let along = wanted - inwards * wanted.dot(inwards).min(0.0);
+    slice.velocity -= inwards * slice.velocity.dot(inwards).min(0.0);
+    if along.length_squared() < 1e-10 {
+        return start;
+    }
+    advance(parts, slice.body, start, along_floor(along, floor.face)).0
 }

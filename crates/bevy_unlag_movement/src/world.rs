@@ -1,46 +1,41 @@
-//! What a step sees of the level.
+//! What a step may look at.
 
 use bevy::{ecs::system::SystemParam, prelude::*};
-use bevy_rapier3d::{
-    parry::{bounding_volume::Aabb, query::DefaultQueryDispatcher},
-    plugin::ReadRapierContext,
-    rapier::prelude::QueryFilter,
+use bevy_rapier3d::plugin::ReadRapierContext;
+use bevy_unlag_core::StepContext;
+
+use crate::{
+    BaseId, MoveVolume,
+    scene::{MoverScene, seconds_at},
 };
 
-use crate::part::{Parts, push_parts, sort};
-
-/// The colliders that a capsule moves among: those on fixed bodies and those without a body, but
-/// no sensors and not the pawn's own. Dynamic and kinematic bodies do not stop a capsule, because
-/// no two machines have them in the same place; give a pawn's own collider such a body.
-///
-/// It is empty before rapier's context exists, and a collider is in it after one step of rapier.
+/// The level: [`MoverScene`], and rapier's world for
+/// [`MoverBackend::Rapier`](crate::MoverBackend::Rapier).
 #[derive(SystemParam)]
 pub struct MoverWorld<'w, 's> {
-    rapier: ReadRapierContext<'w, 's>,
+    pub(crate) scene: Res<'w, MoverScene>,
+    pub(crate) rapier: ReadRapierContext<'w, 's>,
+    time: Res<'w, Time<Fixed>>,
 }
 
 impl MoverWorld<'_, '_> {
-    /// The convex parts in `region`, in an order that depends on nothing but geometry.
-    pub(crate) fn gather(&self, region: Aabb, own: Entity) -> Parts<'_> {
-        let mut parts = Parts::new();
-        let Ok(context) = self.rapier.single() else { return parts };
-        let (simulation, colliders) = (context.simulation, &context.colliders.colliders);
-        let filter = QueryFilter::only_fixed().exclude_sensors();
-        let pipeline = simulation.broad_phase.as_query_pipeline(
-            &DefaultQueryDispatcher,
-            &context.rigidbody_set.bodies,
-            colliders,
-            filter,
-        );
-        for (handle, _) in pipeline.intersect_aabb_conservative(region) {
-            // Looked up again: what the pipeline lends does not outlive it.
-            let Some(collider) = colliders.get(handle) else { continue };
-            // bevy_rapier keeps the entity in the lower half of the user data.
-            if collider.is_enabled() && collider.user_data as u64 != own.to_bits() {
-                push_parts(*collider.position(), collider.shape(), 0, &region, 0, &mut parts);
-            }
-        }
-        sort(&mut parts);
-        parts
+    /// Seconds on the time line of movement bases at the end of a step: those of all ticks before
+    /// it and its own.
+    #[must_use]
+    pub fn step_seconds(&self, ctx: &StepContext) -> f64 {
+        seconds_at(ctx.tick, ctx.dt, self.time.timestep())
+    }
+
+    /// Where a movement base is at `seconds`, in the world; None if there is no such base.
+    #[must_use]
+    pub fn base_pose(&self, id: BaseId, seconds: f64) -> Option<Isometry3d> {
+        let pose = self.scene.base_pose(id, seconds)?;
+        Some(Isometry3d::new(pose.translation, pose.rotation))
+    }
+
+    /// The volume at a point of the world: the one with the highest priority, then the lowest id.
+    #[must_use]
+    pub fn volume_at(&self, point: Vec3) -> Option<MoveVolume> {
+        self.scene.volume_at(point)
     }
 }

@@ -34,6 +34,7 @@ pub(crate) fn draw_own<M: MoveModel>(
         muted.clear();
         let pose = PoseSample { position: M::position(&live), ..PoseSample::from(&M::snapshot(&live, next)) };
         *drawn = DrawnPose { pose, stamp: ViewStamp::Present };
-        eye.ease(M::eye(&model, &live).y - pose.position.y, time.delta_secs());
+        let up = pose.rotation * Vec3::Y;
+        eye.ease((M::eye(&model, &live) - pose.position).dot(up), time.delta_secs());
     }
 }

@@ -30,9 +30,7 @@ impl Range {
         if with_plugin {
             app.add_plugins(RewindPlugin::<CapsuleModel>::default());
         } else {
-            app.add_plugins(bevy_unlag_core::TickPlugin)
-                .init_resource::<RewindLimits>()
-                .init_resource::<bevy_unlag_core::Sampler>();
+            app.init_resource::<RewindLimits>().init_resource::<bevy_unlag_core::Sampler>();
         }
         app.finish();
         app.cleanup();

@@ -5,6 +5,7 @@
 
 mod agreement;
 mod figures;
+mod movement;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -36,6 +37,8 @@ struct Cli {
 enum Topic {
     /// What the screen showed against what the server confirmed; the owner's error; bytes.
     Agreement,
+    /// What a move costs against rapier's character controller; replays; allocations; lost speed.
+    Movement,
 }
 
 /// How to measure.
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
     let options = Options { quick: cli.quick, plot: cli.plot, seed: cli.seed };
     let measured = match cli.topic {
         Topic::Agreement => agreement::measure(&options),
+        Topic::Movement => movement::measure(&options),
     };
     match measured {
         Ok(figures) => {

@@ -1,0 +1,87 @@
+//! Which way up a pawn stands, in two bytes.
+
+use bevy::prelude::*;
+
+/// A direction against gravity, quantised to 1/127 of an octahedron's edge: within 1°. The
+/// default is exactly +Y.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Hash)]
+pub struct Up {
+    /// Along X and Z on the unfolded octahedron, -127 to 127.
+    fold: [i8; 2],
+}
+
+impl Up {
+    /// +Y.
+    pub const Y: Self = Self { fold: [0, 0] };
+
+    /// The nearest to `direction`, which need not be one long; +Y for what is no direction.
+    #[must_use]
+    pub fn new(direction: Vec3) -> Self {
+        let size = direction.abs().element_sum();
+        if !size.is_finite() || size < 1e-6 {
+            return Self::Y;
+        }
+        let Vec3 { x, y, z } = direction / size;
+        // The lower half is folded over the edges of the upper one.
+        let away = |v: f32, other: f32| (1.0 - other.abs()) * if v < 0.0 { -1.0 } else { 1.0 };
+        let (x, z) = if y >= 0.0 { (x, z) } else { (away(x, z), away(z, x)) };
+        Self { fold: [x, z].map(|v| (v * 127.0).round().clamp(-127.0, 127.0) as i8) }
+    }
+
+    /// The direction, one long.
+    #[must_use]
+    pub fn direction(self) -> Vec3 {
+        let [x, z] = self.fold.map(|v| f32::from(v.max(-127)) / 127.0);
+        let y = 1.0 - x.abs() - z.abs();
+        let folded = (-y).max(0.0);
+        let back = |v: f32| v - folded * if v < 0.0 { -1.0 } else { 1.0 };
+        Vec3::new(back(x), y, back(z)).normalize_or(Vec3::Y)
+    }
+
+    /// Turns +Y to it, the short way.
+    #[must_use]
+    pub fn rotation(self) -> Quat {
+        if self == Self::Y { Quat::IDENTITY } else { upright_rotation(self.direction()) }
+    }
+
+    pub(crate) fn bits(self) -> [i8; 2] {
+        self.fold
+    }
+
+    pub(crate) fn from_bits(fold: [i8; 2]) -> Self {
+        Self { fold }
+    }
+}
+
+/// Turns +Y to `up`, one long, the short way, and without a sine: std's differs between systems.
+#[must_use]
+pub fn upright_rotation(up: Vec3) -> Quat {
+    let w = 1.0 + up.y;
+    if w < 1e-6 {
+        // Upside down: half a turn about X.
+        return Quat::from_xyzw(1.0, 0.0, 0.0, 0.0);
+    }
+    Quat::from_xyzw(up.z, 0.0, -up.x, w).normalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_direction_survives_within_a_degree() {
+        for i in 1..2_000u32 {
+            let [x, y, z] = [1.0f32, 2.3, 3.7].map(|k| (i as f32 * k * 0.37).sin());
+            let direction = Vec3::new(x, y, z).normalize();
+            let up = Up::new(direction);
+            let off = up.direction().angle_between(direction).to_degrees();
+            assert!(off < 1.0, "{direction}: off by {off}°");
+            assert!((Up::new(up.direction()).direction() - up.direction()).length() < 1e-3, "{direction}");
+            assert!((up.rotation() * Vec3::Y - up.direction()).length() < 1e-5);
+        }
+        assert_eq!(Up::new(Vec3::Y), Up::Y);
+        assert_eq!(Up::Y.direction(), Vec3::Y);
+        assert_eq!(Up::new(Vec3::NEG_Y).direction(), Vec3::NEG_Y);
+        assert_eq!(Up::new(Vec3::NAN), Up::Y);
+    }
+}

@@ -1,0 +1,173 @@
+//! A short burst along the wish, in the air as well.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+
+use super::{read_timer, write_timer};
+use crate::{MoveAbility, MovementMode, Mover};
+
+/// Moves the pawn at [`DashConfig::speed`] for [`DashConfig::seconds`] without gravity, sliding
+/// along walls. It is a custom mode: register one with
+/// [`ModePhysics::Ability`](crate::ModePhysics::Ability) and give it to [`DashConfig::mode`].
+#[derive(Clone, Copy, Debug)]
+pub struct Dash;
+
+/// The tuning of [`Dash`]; the same on both sides.
+#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+pub struct DashConfig {
+    /// The custom mode that is the dash; default [`MovementMode::Custom`]`(0)`.
+    pub mode: MovementMode,
+    /// Metres per second; default 20.
+    pub speed: f32,
+    /// Seconds; default 0.2, so 4 m.
+    pub seconds: f32,
+    /// Seconds from the end of one to the next; default 1.
+    pub cooldown: f32,
+    /// Metres per second that are left at the end; default 6.
+    pub end_speed: f32,
+}
+
+impl Default for DashConfig {
+    fn default() -> Self {
+        Self { mode: MovementMode::Custom(0), speed: 20.0, seconds: 0.2, cooldown: 1.0, end_speed: 6.0 }
+    }
+}
+
+impl DashConfig {
+    /// The name of the mode that [`register`](Self::register) registers.
+    pub const MODE: &'static str = "Dash";
+
+    /// Registers the dash's mode in `capsule`; the rest is the default.
+    ///
+    /// # Errors
+    /// When there are too many modes.
+    pub fn register(capsule: &mut crate::CapsuleConfig) -> Result<Self, crate::TooManyModes> {
+        let mode = capsule.register_mode(crate::CustomMode {
+            name: Self::MODE.to_owned(),
+            physics: crate::ModePhysics::Ability,
+            can_jump: false,
+            ..crate::CustomMode::default()
+        })?;
+        Ok(Self { mode, ..Self::default() })
+    }
+}
+
+/// What the player wants of [`Dash`] in one tick.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct DashInput {
+    /// Whether the button is down.
+    pub pressed: bool,
+}
+
+/// What is predicted of [`Dash`].
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct DashState {
+    /// Whether the button was down in the last step.
+    pub held: bool,
+    /// Seconds that are left of the dash.
+    pub left: f32,
+    /// Seconds until the next.
+    pub cooldown: f32,
+}
+
+/// What happened to [`Dash`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum DashEvent {
+    /// It began.
+    Started {
+        /// One long, in the world.
+        direction: Vec3,
+    },
+    /// It is over.
+    Ended,
+}
+
+impl Wire for DashInput {
+    fn write(&self, w: &mut BitWriter) {
+        w.bool(self.pressed);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { pressed: r.bool()? })
+    }
+}
+
+impl Wire for DashState {
+    fn write(&self, w: &mut BitWriter) {
+        w.bool(self.held);
+        write_timer(self.left, w);
+        write_timer(self.cooldown, w);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { held: r.bool()?, left: read_timer(r)?, cooldown: read_timer(r)? })
+    }
+}
+
+impl MoveAbility for Dash {
+    type Param = Res<'static, DashConfig>;
+    type Input = DashInput;
+    type State = DashState;
+    type Event = DashEvent;
+
+    fn begin(
+        config: &Res<'_, DashConfig>,
+        state: &mut DashState,
+        input: &DashInput,
+        mover: &mut Mover<'_, '_, '_>,
+        events: &mut Vec<DashEvent>,
+    ) {
+        let pressed = input.pressed && !state.held && !mover.state().disabled;
+        state.held = input.pressed;
+        if !pressed || state.cooldown > 0.0 || state.left > 0.0 {
+            return;
+        }
+        let direction = mover.wish().try_normalize().unwrap_or_else(|| mover.forward());
+        mover.leave_floor();
+        mover.set_mode(config.mode);
+        mover.set_velocity(direction * config.speed);
+        state.left = config.seconds;
+        events.push(DashEvent::Started { direction });
+    }
+
+    fn custom(
+        config: &Res<'_, DashConfig>,
+        state: &mut DashState,
+        _input: &DashInput,
+        mover: &mut Mover<'_, '_, '_>,
+        seconds: f32,
+        events: &mut Vec<DashEvent>,
+    ) {
+        if mover.mode() != config.mode {
+            return;
+        }
+        mover.slide(seconds.min(state.left));
+        state.left -= seconds;
+        // Half a millisecond: rounding must not cost a tick.
+        if state.left <= 5e-4 {
+            state.left = 0.0;
+            state.cooldown = config.cooldown;
+            mover.set_velocity(mover.velocity().clamp_length_max(config.end_speed));
+            mover.set_mode(MovementMode::Falling);
+            events.push(DashEvent::Ended);
+        }
+    }
+
+    fn end(
+        config: &Res<'_, DashConfig>,
+        state: &mut DashState,
+        _input: &DashInput,
+        mover: &mut Mover<'_, '_, '_>,
+        _events: &mut Vec<DashEvent>,
+    ) {
+        state.cooldown = (state.cooldown - mover.seconds()).max(0.0);
+        if mover.mode() != config.mode {
+            // Something else has ended it, such as a teleport by the server.
+            state.left = 0.0;
+        }
+    }
+
+    fn kind(state: &DashState) -> u32 {
+        u32::from(state.held) | u32::from(state.left > 0.0) << 1 | u32::from(state.cooldown > 0.0) << 2
+    }
+}

@@ -1,0 +1,121 @@
+//! Ten metres forwards, if nothing is there: the example of Unreal's documentation.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+
+use super::{read_timer, write_timer};
+use crate::{MoveAbility, Mover};
+
+/// Puts the pawn [`TeleportConfig::distance`] ahead when the button is pressed and the capsule is
+/// free there. What lies between does not matter.
+#[derive(Clone, Copy, Debug)]
+pub struct Teleport;
+
+/// The tuning of [`Teleport`]; the same on both sides.
+#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+pub struct TeleportConfig {
+    /// Metres; default 10.
+    pub distance: f32,
+    /// Seconds between two; default 1.
+    pub cooldown: f32,
+}
+
+impl Default for TeleportConfig {
+    fn default() -> Self {
+        Self { distance: 10.0, cooldown: 1.0 }
+    }
+}
+
+/// What the player wants of [`Teleport`] in one tick.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct TeleportInput {
+    /// Whether the button is down.
+    pub pressed: bool,
+}
+
+/// What is predicted of [`Teleport`].
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct TeleportState {
+    /// Whether the button was down in the last step.
+    pub held: bool,
+    /// Seconds until the next.
+    pub cooldown: f32,
+}
+
+/// What happened to [`Teleport`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum TeleportEvent {
+    /// It went there.
+    Teleported {
+        /// The feet before, in metres.
+        from: Vec3,
+        /// The feet now.
+        to: Vec3,
+    },
+    /// Something is there.
+    Blocked,
+}
+
+impl Wire for TeleportInput {
+    fn write(&self, w: &mut BitWriter) {
+        w.bool(self.pressed);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { pressed: r.bool()? })
+    }
+}
+
+impl Wire for TeleportState {
+    fn write(&self, w: &mut BitWriter) {
+        w.bool(self.held);
+        write_timer(self.cooldown, w);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { held: r.bool()?, cooldown: read_timer(r)? })
+    }
+}
+
+impl MoveAbility for Teleport {
+    type Param = Res<'static, TeleportConfig>;
+    type Input = TeleportInput;
+    type State = TeleportState;
+    type Event = TeleportEvent;
+
+    fn begin(
+        config: &Res<'_, TeleportConfig>,
+        state: &mut TeleportState,
+        input: &TeleportInput,
+        mover: &mut Mover<'_, '_, '_>,
+        events: &mut Vec<TeleportEvent>,
+    ) {
+        let pressed = input.pressed && !state.held && !mover.state().disabled;
+        state.held = input.pressed;
+        if !pressed || state.cooldown > 0.0 {
+            return;
+        }
+        let from = mover.position();
+        let to = from + mover.forward() * config.distance;
+        if mover.teleport_to(to) {
+            state.cooldown = config.cooldown;
+            events.push(TeleportEvent::Teleported { from, to });
+        } else {
+            events.push(TeleportEvent::Blocked);
+        }
+    }
+
+    fn end(
+        _config: &Res<'_, TeleportConfig>,
+        state: &mut TeleportState,
+        _input: &TeleportInput,
+        mover: &mut Mover<'_, '_, '_>,
+        _events: &mut Vec<TeleportEvent>,
+    ) {
+        state.cooldown = (state.cooldown - mover.seconds()).max(0.0);
+    }
+
+    fn kind(state: &TeleportState) -> u32 {
+        u32::from(state.held) | u32::from(state.cooldown > 0.0) << 1
+    }
+}

@@ -1,0 +1,308 @@
+//! Moves of a game's own: state, flags and modes beside the capsule's, without a fork.
+
+use core::marker::PhantomData;
+
+use bevy::{
+    ecs::system::{ReadOnlySystemParam, SystemParamItem},
+    prelude::*,
+};
+use bevy_unlag_core::{
+    BitReader, BitWriter, ExtendedEvent, ExtendedInput, ExtendedState, MoveModel, Snapshot, StepContext,
+    Tick, Wire, WireError,
+};
+
+use crate::{
+    CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState, MoveEvent, Mover, MoverWorld, slice::Limits,
+    step::step,
+};
+
+/// A move of a game's own, such as a dash, a teleport or a wall run: predicted, replayed and
+/// judged like a jump. Unreal's way of subclassing the movement component and its saved moves.
+///
+/// Everything that changes belongs in [`State`](Self::State); what the player wants in
+/// [`Input`](Self::Input). All functions must be pure: they see nothing but their arguments.
+///
+/// Two abilities are one: `(Dash, Teleport)` is an ability, too, and nests.
+pub trait MoveAbility: Send + Sync + Sized + 'static {
+    /// The tuning, such as `Res<'static, DashConfig>`: the same on both sides.
+    type Param: ReadOnlySystemParam + 'static;
+    /// The flags of one tick, quantised. They travel with every move: keep them to a few bits.
+    type Input: Wire + Copy + PartialEq + Default + core::fmt::Debug + Send + Sync + 'static;
+    /// Timers, charges, directions: all that is predicted.
+    type State: Wire + Copy + PartialEq + Default + core::fmt::Debug + Send + Sync + 'static;
+    /// What happened, as a value, so that a replay can mute it.
+    type Event: Clone + core::fmt::Debug + Send + Sync + 'static;
+
+    /// Before the body moves. May change velocity and mode, and teleport.
+    fn begin(
+        _param: &SystemParamItem<Self::Param>,
+        _state: &mut Self::State,
+        _input: &Self::Input,
+        _mover: &mut Mover<'_, '_, '_>,
+        _events: &mut Vec<Self::Event>,
+    ) {
+    }
+
+    /// Moves the pawn for `seconds` while it is in a custom mode with
+    /// [`ModePhysics::Ability`](crate::ModePhysics::Ability). Look at [`Mover::mode`]: the mode may
+    /// be another ability's.
+    fn custom(
+        _param: &SystemParamItem<Self::Param>,
+        _state: &mut Self::State,
+        _input: &Self::Input,
+        _mover: &mut Mover<'_, '_, '_>,
+        _seconds: f32,
+        _events: &mut Vec<Self::Event>,
+    ) {
+    }
+
+    /// After the body has moved: timers.
+    fn end(
+        _param: &SystemParamItem<Self::Param>,
+        _state: &mut Self::State,
+        _input: &Self::Input,
+        _mover: &mut Mover<'_, '_, '_>,
+        _events: &mut Vec<Self::Event>,
+    ) {
+    }
+
+    /// The top speed in metres per second, `usual` without the ability.
+    fn max_speed(
+        _param: &SystemParamItem<Self::Param>,
+        _state: &Self::State,
+        _mover: &Mover<'_, '_, '_>,
+        usual: f32,
+    ) -> f32 {
+        usual
+    }
+
+    /// The acceleration in metres per second squared, `usual` without the ability.
+    fn max_acceleration(
+        _param: &SystemParamItem<Self::Param>,
+        _state: &Self::State,
+        _mover: &Mover<'_, '_, '_>,
+        usual: f32,
+    ) -> f32 {
+        usual
+    }
+
+    /// A number that differs when states differ in anything discrete; see [`MoveModel::kind`].
+    fn kind(state: &Self::State) -> u32;
+}
+
+/// The capsule with the ability `A`.
+pub struct CapsuleWith<A>(PhantomData<fn() -> A>);
+
+impl<A> core::fmt::Debug for CapsuleWith<A> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("CapsuleWith")
+    }
+}
+
+impl<A> Clone for CapsuleWith<A> {
+    fn clone(&self) -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
+    type Config = CapsuleConfig;
+    type Input = ExtendedInput<CapsuleInput, A::Input>;
+    type State = ExtendedState<CapsuleState, A::State>;
+    type Event = ExtendedEvent<MoveEvent, A::Event>;
+    type World = (MoverWorld<'static, 'static>, A::Param);
+
+    fn step(
+        config: &CapsuleConfig,
+        state: &Self::State,
+        input: &Self::Input,
+        ctx: &StepContext,
+        world: &SystemParamItem<Self::World>,
+        events: &mut Vec<Self::Event>,
+    ) -> Self::State {
+        let mut of_body = Vec::new();
+        let mut hooks = Ability::<A> {
+            param: &world.1,
+            state: state.extension,
+            input: &input.extension,
+            events: Vec::new(),
+        };
+        let body = step(config, &state.body, &input.body, ctx, &world.0, &mut hooks, &mut of_body);
+        events.extend(of_body.into_iter().map(ExtendedEvent::Body));
+        events.extend(hooks.events.into_iter().map(ExtendedEvent::Extension));
+        ExtendedState { body, extension: hooks.state }
+    }
+
+    fn position(state: &Self::State) -> Vec3 {
+        CapsuleModel::position(&state.body)
+    }
+
+    fn snapshot(state: &Self::State, tick: Tick) -> Snapshot {
+        CapsuleModel::snapshot(&state.body, tick)
+    }
+
+    fn eye(config: &CapsuleConfig, state: &Self::State) -> Vec3 {
+        CapsuleModel::eye(config, &state.body)
+    }
+
+    fn kind(state: &Self::State) -> u32 {
+        // An odd factor keeps every bit and keeps the two apart.
+        CapsuleModel::kind(&state.body) ^ A::kind(&state.extension).wrapping_mul(0x9e37_79b1)
+    }
+
+    fn teleports(state: &Self::State) -> u8 {
+        CapsuleModel::teleports(&state.body)
+    }
+}
+
+/// Where a step calls abilities.
+pub(crate) trait Hooks {
+    fn begin(&mut self, _mover: &mut Mover<'_, '_, '_>) {}
+    fn custom(&mut self, _mover: &mut Mover<'_, '_, '_>, _seconds: f32) {}
+    fn end(&mut self, _mover: &mut Mover<'_, '_, '_>) {}
+    fn limits(&self, _mover: &Mover<'_, '_, '_>, usual: Limits) -> Limits {
+        usual
+    }
+}
+
+/// No ability.
+impl Hooks for () {}
+
+struct Ability<'a, 'w, 's, A: MoveAbility> {
+    param: &'a SystemParamItem<'w, 's, A::Param>,
+    state: A::State,
+    input: &'a A::Input,
+    events: Vec<A::Event>,
+}
+
+impl<A: MoveAbility> Hooks for Ability<'_, '_, '_, A> {
+    fn begin(&mut self, mover: &mut Mover<'_, '_, '_>) {
+        A::begin(self.param, &mut self.state, self.input, mover, &mut self.events);
+    }
+
+    fn custom(&mut self, mover: &mut Mover<'_, '_, '_>, seconds: f32) {
+        A::custom(self.param, &mut self.state, self.input, mover, seconds, &mut self.events);
+    }
+
+    fn end(&mut self, mover: &mut Mover<'_, '_, '_>) {
+        A::end(self.param, &mut self.state, self.input, mover, &mut self.events);
+    }
+
+    fn limits(&self, mover: &Mover<'_, '_, '_>, usual: Limits) -> Limits {
+        let sound = |value: f32, usual: f32| if value.is_finite() { value.max(0.0) } else { usual };
+        let speed = A::max_speed(self.param, &self.state, mover, usual.speed);
+        let acceleration = A::max_acceleration(self.param, &self.state, mover, usual.acceleration);
+        Limits { speed: sound(speed, usual.speed), acceleration: sound(acceleration, usual.acceleration) }
+    }
+}
+
+/// What two abilities have side by side.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct AbilityPair<A, B> {
+    /// Of the first.
+    pub first: A,
+    /// Of the second.
+    pub second: B,
+}
+
+impl<A: Wire, B: Wire> Wire for AbilityPair<A, B> {
+    fn write(&self, w: &mut BitWriter) {
+        self.first.write(w);
+        self.second.write(w);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { first: A::read(r)?, second: B::read(r)? })
+    }
+
+    fn write_delta(&self, base: &Self, w: &mut BitWriter) {
+        self.first.write_delta(&base.first, w);
+        self.second.write_delta(&base.second, w);
+    }
+
+    fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { first: A::read_delta(&base.first, r)?, second: B::read_delta(&base.second, r)? })
+    }
+}
+
+/// An event of one of two abilities.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AbilityEvent<A, B> {
+    /// Of the first.
+    First(A),
+    /// Of the second.
+    Second(B),
+}
+
+/// Runs `call` for each of a pair, with events of its own kind.
+macro_rules! both {
+    ($param:ident, $state:ident, $input:ident, $events:ident, $A:ident :: $call:ident, $B:ident, ($($arg:expr),*)) => {{
+        let mut of_first = Vec::new();
+        $A::$call(&$param.0, &mut $state.first, &$input.first, $($arg,)* &mut of_first);
+        $events.extend(of_first.into_iter().map(AbilityEvent::First));
+        let mut of_second = Vec::new();
+        $B::$call(&$param.1, &mut $state.second, &$input.second, $($arg,)* &mut of_second);
+        $events.extend(of_second.into_iter().map(AbilityEvent::Second));
+    }};
+}
+
+impl<A: MoveAbility, B: MoveAbility> MoveAbility for (A, B) {
+    type Param = (A::Param, B::Param);
+    type Input = AbilityPair<A::Input, B::Input>;
+    type State = AbilityPair<A::State, B::State>;
+    type Event = AbilityEvent<A::Event, B::Event>;
+
+    fn begin(
+        param: &SystemParamItem<Self::Param>,
+        state: &mut Self::State,
+        input: &Self::Input,
+        mover: &mut Mover<'_, '_, '_>,
+        events: &mut Vec<Self::Event>,
+    ) {
+        both!(param, state, input, events, A::begin, B, (mover));
+    }
+
+    fn custom(
+        param: &SystemParamItem<Self::Param>,
+        state: &mut Self::State,
+        input: &Self::Input,
+        mover: &mut Mover<'_, '_, '_>,
+        seconds: f32,
+        events: &mut Vec<Self::Event>,
+    ) {
+        both!(param, state, input, events, A::custom, B, (mover, seconds));
+    }
+
+    fn end(
+        param: &SystemParamItem<Self::Param>,
+        state: &mut Self::State,
+        input: &Self::Input,
+        mover: &mut Mover<'_, '_, '_>,
+        events: &mut Vec<Self::Event>,
+    ) {
+        both!(param, state, input, events, A::end, B, (mover));
+    }
+
+    fn max_speed(
+        param: &SystemParamItem<Self::Param>,
+        state: &Self::State,
+        mover: &Mover<'_, '_, '_>,
+        usual: f32,
+    ) -> f32 {
+        B::max_speed(&param.1, &state.second, mover, A::max_speed(&param.0, &state.first, mover, usual))
+    }
+
+    fn max_acceleration(
+        param: &SystemParamItem<Self::Param>,
+        state: &Self::State,
+        mover: &Mover<'_, '_, '_>,
+        usual: f32,
+    ) -> f32 {
+        let first = A::max_acceleration(&param.0, &state.first, mover, usual);
+        B::max_acceleration(&param.1, &state.second, mover, first)
+    }
+
+    fn kind(state: &Self::State) -> u32 {
+        A::kind(&state.first).rotate_left(16) ^ B::kind(&state.second)
+    }
+}

@@ -1,0 +1,112 @@
+//! Poses that somebody else decides, as they came in.
+
+use std::collections::VecDeque;
+
+use bevy::prelude::*;
+
+use super::track::sound;
+
+/// The last poses of a mover that has no formula, such as one that a server drives: push what
+/// arrives, and every step finds the mover where it was at its time. Between two entries it goes
+/// straight; before the oldest and after the newest it stands still, so a pawn on it is corrected
+/// when entries come late. Give [`Track`](super::Track) what both sides can compute instead where
+/// there is a choice.
+#[derive(Clone, Default, Debug)]
+pub struct PoseHistory {
+    /// Oldest first.
+    poses: VecDeque<(f64, Isometry3d)>,
+}
+
+impl PoseHistory {
+    /// How many poses it keeps; a new one then replaces the oldest. At one entry a tick and 64
+    /// ticks a second it is a second.
+    pub const CAPACITY: usize = 64;
+
+    /// Adds the pose at `seconds`, on the time line of [`Track::pose`](super::Track::pose). What
+    /// is not newer than the newest entry, or not finite, is ignored.
+    pub fn push(&mut self, seconds: f64, pose: Isometry3d) {
+        let newer = self.poses.back().is_none_or(|(last, _)| seconds > *last);
+        if !newer || !seconds.is_finite() || !pose.translation.is_finite() || !pose.rotation.is_finite() {
+            return;
+        }
+        if self.poses.len() >= Self::CAPACITY {
+            self.poses.pop_front();
+        }
+        self.poses.push_back((seconds, sound(pose)));
+    }
+
+    /// Where it is at `seconds`; the identity while nothing was pushed.
+    #[must_use]
+    pub fn pose(&self, seconds: f64) -> Isometry3d {
+        let after = self.poses.partition_point(|(at, _)| *at <= seconds);
+        let before = after.checked_sub(1).and_then(|i| self.poses.get(i));
+        match (before, self.poses.get(after)) {
+            (Some((from, a)), Some((to, b))) => {
+                let part = ((seconds - from) / (to - from)) as f32;
+                Isometry3d::new(a.translation.lerp(b.translation, part), a.rotation.lerp(b.rotation, part))
+            }
+            (Some((_, pose)), None) | (None, Some((_, pose))) => *pose,
+            (None, None) => Isometry3d::IDENTITY,
+        }
+    }
+
+    /// All positions in it.
+    pub(crate) fn positions(&self) -> impl Iterator<Item = Vec3> {
+        self.poses.iter().map(|(_, pose)| pose.translation.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(x: f32) -> Isometry3d {
+        Isometry3d::from_translation(Vec3::X * x)
+    }
+
+    #[test]
+    fn it_goes_straight_between_entries_and_stands_still_at_the_ends() {
+        let mut history = PoseHistory::default();
+        assert_eq!(history.pose(1.0), Isometry3d::IDENTITY);
+        history.push(1.0, at(1.0));
+        history.push(2.0, at(3.0));
+        assert_eq!(history.pose(0.0), at(1.0));
+        assert_eq!(history.pose(1.0), at(1.0));
+        assert_eq!(history.pose(1.5), at(2.0));
+        assert_eq!(history.pose(2.0), at(3.0));
+        assert_eq!(history.pose(9.0), at(3.0));
+    }
+
+    #[test]
+    fn old_news_and_nonsense_are_ignored() {
+        let mut history = PoseHistory::default();
+        history.push(1.0, at(1.0));
+        history.push(1.0, at(5.0));
+        history.push(0.5, at(5.0));
+        history.push(f64::NAN, at(5.0));
+        history.push(f64::INFINITY, at(5.0));
+        history.push(2.0, at(f32::NAN));
+        assert_eq!(history.pose(3.0), at(1.0));
+        assert!(history.pose(f64::NAN).translation.is_finite());
+    }
+
+    #[test]
+    fn its_memory_is_bounded() {
+        let mut history = PoseHistory::default();
+        for i in 0..1_000 {
+            history.push(f64::from(i), at(i as f32));
+        }
+        assert_eq!(history.positions().count(), PoseHistory::CAPACITY);
+        assert_eq!(history.pose(0.0), at((1_000 - PoseHistory::CAPACITY) as f32), "the oldest that is left");
+    }
+
+    #[test]
+    fn a_turn_goes_the_short_way() {
+        let mut history = PoseHistory::default();
+        let turned = Quat::from_rotation_y(1.0);
+        history.push(0.0, Isometry3d::IDENTITY);
+        history.push(1.0, Isometry3d::from_rotation(-turned));
+        let half = history.pose(0.5).rotation;
+        assert!(half.angle_between(Quat::from_rotation_y(0.5)) < 1e-3);
+    }
+}

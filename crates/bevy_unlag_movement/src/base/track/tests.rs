@@ -1,0 +1,105 @@
+//! Tracks, also with nonsense in them.
+
+use super::*;
+
+#[test]
+fn sines_are_right() {
+    for i in -20_000..20_000 {
+        let turns = f64::from(i) / 7_919.0;
+        let (sin, cos) = sin_cos_of_turns(turns);
+        assert!((sin - (turns * TAU).sin()).abs() < 1e-9, "sin of {turns}");
+        assert!((cos - (turns * TAU).cos()).abs() < 1e-9, "cos of {turns}");
+    }
+}
+
+fn lift() -> Shuttle {
+    Shuttle { to: Vec3::Y * 10.0, travel_seconds: 4.0, pause_seconds: 1.0, ..default() }
+}
+
+fn height(shuttle: Shuttle, seconds: f64) -> f32 {
+    Track::Shuttle(shuttle).pose(seconds).translation.y
+}
+
+#[test]
+fn a_shuttle_waits_goes_waits_and_comes_back() {
+    for (seconds, expected) in
+        [(0.0, 0.0), (1.0, 0.0), (3.0, 5.0), (5.0, 10.0), (6.0, 10.0), (8.0, 5.0), (10.0, 0.0), (13.0, 5.0)]
+    {
+        assert!((height(lift(), seconds) - expected).abs() < 1e-5, "at {seconds} s");
+    }
+    assert!((height(Shuttle { phase_seconds: 3.0, ..lift() }, 0.0) - 5.0).abs() < 1e-5);
+    assert!((height(lift(), -7.0) - 5.0).abs() < 1e-5, "before the beginning too");
+}
+
+#[test]
+fn a_shuttle_starts_and_stops_softly() {
+    let step = 1.0 / 64.0;
+    let speeds: Vec<f32> = (0..640)
+        .map(|i| (height(lift(), f64::from(i + 1) * step) - height(lift(), f64::from(i) * step)) * 64.0)
+        .collect();
+    assert!(speeds.iter().all(|speed| speed.abs() <= 1.5 * 10.0 / 4.0 + 1e-2));
+    assert!(speeds.windows(2).all(|pair| (pair[1] - pair[0]).abs() < 0.1), "no jolt");
+}
+
+#[test]
+fn a_turntable_turns_at_an_even_rate() {
+    let track = Track::Turntable(Turntable { pivot: Vec3::X, seconds_per_turn: 4.0, ..default() });
+    for i in 0..40 {
+        let seconds = f64::from(i) * 0.3;
+        let pose = track.pose(seconds);
+        let expected = Quat::from_rotation_y((seconds / 4.0 * TAU % TAU) as f32);
+        assert!(pose.rotation.dot(expected).abs() > 1.0 - 1e-6, "at {seconds} s");
+        assert_eq!(Vec3::from(pose.translation), Vec3::X);
+        assert!(pose.rotation.is_normalized());
+    }
+}
+
+#[test]
+fn nonsense_stays_at_the_start_and_is_finite() {
+    for bad in [0.0, -1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let shuttle = Shuttle { travel_seconds: bad, ..lift() };
+        assert_eq!(height(shuttle, 3.0), 0.0, "a travel of {bad} s");
+        let turntable = Turntable { seconds_per_turn: bad, phase_turns: 0.25, ..default() };
+        let pose = Track::Turntable(turntable).pose(3.0);
+        assert!(pose.rotation.angle_between(Quat::from_rotation_y(core::f32::consts::FRAC_PI_2)) < 1e-3);
+    }
+    let nan = Vec3::NAN;
+    let tracks = [
+        Track::Still(Isometry3d::from_translation(nan)),
+        Track::Still(Isometry3d::from_rotation(Quat::from_xyzw(0.0, 0.0, 0.0, 0.0))),
+        Track::Shuttle(Shuttle { to: nan, pause_seconds: f32::NAN, ..lift() }),
+        Track::Shuttle(Shuttle { phase_seconds: f32::INFINITY, ..lift() }),
+        Track::Turntable(Turntable { axis: nan, phase_turns: f32::NAN, ..default() }),
+        Track::Turntable(Turntable { axis: Vec3::ZERO, ..default() }),
+        Track::Custom(Arc::new(|seconds: f64| {
+            Isometry3d::from_translation(Vec3::X * (seconds as f32).sqrt())
+        })),
+    ];
+    for track in tracks {
+        for seconds in [0.0, -1.0, 1e300, f64::NAN, f64::INFINITY] {
+            let pose = track.pose(seconds);
+            assert!(pose.translation.is_finite() && pose.rotation.is_normalized(), "{track:?} at {seconds}");
+        }
+    }
+}
+
+#[test]
+fn the_reach_holds_every_position() {
+    let mut history = PoseHistory::default();
+    history.push(0.0, Isometry3d::from_translation(Vec3::X));
+    history.push(9.0, Isometry3d::from_translation(Vec3::NEG_Z));
+    let tracks = [
+        Track::Shuttle(Shuttle { from: Vec3::new(3.0, -2.0, 1.0), ..lift() }),
+        Track::Turntable(Turntable { pivot: Vec3::ONE, ..default() }),
+        Track::History(history),
+        Track::default(),
+    ];
+    for track in tracks {
+        let Some(reach) = track.reach() else { panic!("{track:?} is bounded") };
+        for i in 0..200 {
+            let place = track.pose(f64::from(i) * 0.1).translation;
+            assert!(reach.contains_local_point(place.into()), "{track:?}");
+        }
+    }
+    assert!(Track::Shuttle(Shuttle { to: Vec3::NAN, ..lift() }).reach().is_none());
+}

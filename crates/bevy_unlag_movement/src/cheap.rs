@@ -1,0 +1,86 @@
+//! The cheap step, for pawns that are only shown.
+
+use bevy::prelude::*;
+use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
+use bevy_unlag_core::StepContext;
+
+use crate::{
+    BaseId, CapsuleConfig, CapsuleModel, CapsuleState, MoverWorld,
+    floor::{HOVER_MAX, along_floor, look_below},
+    frame::Frame,
+    planes::upright,
+    step::body_of,
+    sweep::{Body, sweep},
+};
+
+/// Ticks from one look at the floor to the next; in between the pawn goes on along its slope.
+const FLOOR_TICKS: u32 = 4;
+
+impl CapsuleModel {
+    /// Carries a pawn on at its velocity for `ctx.dt`: it is deflected by walls and follows the
+    /// floor, which is looked for in every fourth tick, and does nothing else: no input, no
+    /// stance, no bases, no events. Several times cheaper than
+    /// [`step`](bevy_unlag_core::MoveModel::step); for proxies between two updates. Unreal's
+    /// `MoveSmooth`.
+    #[must_use]
+    pub fn cheap_step(
+        config: &CapsuleConfig,
+        state: &CapsuleState,
+        ctx: &StepContext,
+        world: &MoverWorld<'_, '_>,
+    ) -> CapsuleState {
+        let dt = ctx.dt.min(config.max_slice_seconds * f32::from(config.max_slices));
+        if !state.is_sound() || dt.is_nan() || dt <= 0.0 {
+            return *state;
+        }
+        let grounded = state.is_grounded();
+        if grounded && state.velocity == Vec3::ZERO && state.base == BaseId::NONE {
+            return *state;
+        }
+        let mut next = *state;
+        let frame = Frame::new(state.up, state.position);
+        let mut velocity =
+            frame.direction_to_local(state.world_velocity()).clamp_length_max(config.max_speed);
+        if state.mode == crate::MovementMode::Falling {
+            velocity.y = (velocity.y - config.gravity * dt).max(-config.terminal_speed);
+        }
+        let whole = body_of(config, state.crouched);
+        // A walker's feet are lifted over what it would step on.
+        let lift = if grounded { config.step_height.min(whole.core) } else { 0.0 };
+        let body = Body { core: whole.core - lift, ..whole };
+        let feet = frame.to_local(state.position);
+        let motion = velocity * dt;
+        let seconds = world.step_seconds(ctx);
+        world.scene.with_parts(ctx.entity, seconds, config.blocked_by, frame, false, |near| {
+            let reach = motion.length() + 0.05;
+            let box_about = whole.aabb(feet).loosened(reach);
+            let down = if grounded { Vec3::Y * config.step_height } else { Vec3::ZERO };
+            near.cover(Aabb::new(box_about.mins - down, box_about.maxs));
+            let parts = near.parts();
+            let mut raised = feet + Vec3::Y * lift;
+            if let Some(hit) = sweep(parts, body, raised, motion) {
+                raised += motion.normalize_or_zero() * hit.distance;
+                let normal = if grounded { upright(hit.normal) } else { hit.normal };
+                let slid = |v: Vec3| v - normal * v.dot(normal).min(0.0);
+                velocity = slid(velocity);
+                let rest = slid(motion * (1.0 - (hit.distance / motion.length()).min(1.0)));
+                if sweep(parts, body, raised, rest).is_none() {
+                    raised += rest;
+                }
+            } else {
+                raised += motion;
+            }
+            let mut end = raised - Vec3::Y * lift;
+            if grounded && ctx.tick.0.is_multiple_of(FLOOR_TICKS) {
+                let down = lift + config.step_height + HOVER_MAX;
+                if let Some(floor) = look_below(config, parts, whole.radius, raised, down).floor {
+                    end = raised + Vec3::Y * (HOVER_MAX - floor.distance);
+                    velocity = along_floor(velocity.with_y(0.0), floor.face);
+                }
+            }
+            next.position = frame.to_world(end);
+        });
+        next.velocity = frame.direction_to_world(velocity) - state.base_velocity;
+        if next.is_sound() { next } else { *state }
+    }
+}

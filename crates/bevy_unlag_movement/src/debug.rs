@@ -1,0 +1,210 @@
+//! What the mover sees and does, drawn as gizmos.
+
+use core::marker::PhantomData;
+
+use bevy::{
+    color::palettes::tailwind,
+    ecs::system::StaticSystemParam,
+    gizmos::{GizmoPlugin, gizmos::GizmoBuffer},
+    prelude::*,
+    transform::TransformSystems,
+};
+use bevy_unlag_core::{CurrentTick, MoveInput, MoveModel, StepContext};
+
+use crate::{
+    BaseId, CapsuleConfig, CapsuleState, HasCapsule, MovementBase, MovementMode, MoverProbe, MoverWorld,
+};
+
+/// What is drawn, and in which colours. Change it through Bevy's `GizmoConfigStore`; the group's
+/// `GizmoConfig::enabled` turns all of it off.
+#[derive(Clone, Debug, Reflect, GizmoConfigGroup)]
+pub struct MoverGizmos {
+    /// The capsule, in the colour of its mode. Default: true.
+    pub capsule: bool,
+    /// The floor below the feet, and its normal. Default: true.
+    pub floor: bool,
+    /// Where the velocity leads and what is in the way. Default: true.
+    pub sweep: bool,
+    /// The movement base: its axes where the pawn stands on it. Default: true.
+    pub base: bool,
+    /// The velocity in the world. Default: true.
+    pub velocity: bool,
+    /// The boxes of all that a step looks at. Default: false.
+    pub parts: bool,
+    /// Of the capsule, walking.
+    pub walking: Color,
+    /// Of the capsule, falling.
+    pub falling: Color,
+    /// Of the capsule, swimming.
+    pub swimming: Color,
+    /// Of the capsule, flying.
+    pub flying: Color,
+    /// Of the capsule in a mode of the game.
+    pub custom: Color,
+    /// Of a floor that can be walked on.
+    pub walkable: Color,
+    /// Of a floor that cannot.
+    pub steep: Color,
+    /// Of the sweep ahead.
+    pub ahead: Color,
+    /// Of the velocity.
+    pub speed: Color,
+    /// Of the boxes.
+    pub part: Color,
+}
+
+impl Default for MoverGizmos {
+    fn default() -> Self {
+        Self {
+            capsule: true,
+            floor: true,
+            sweep: true,
+            base: true,
+            velocity: true,
+            parts: false,
+            walking: tailwind::GREEN_400.into(),
+            falling: tailwind::AMBER_400.into(),
+            swimming: tailwind::SKY_400.into(),
+            flying: tailwind::VIOLET_400.into(),
+            custom: tailwind::PINK_400.into(),
+            walkable: tailwind::EMERALD_300.into(),
+            steep: tailwind::RED_500.into(),
+            ahead: tailwind::ORANGE_400.into(),
+            speed: tailwind::CYAN_300.into(),
+            part: Color::srgba(1.0, 1.0, 1.0, 0.35),
+        }
+    }
+}
+
+impl MoverGizmos {
+    fn mode(&self, mode: MovementMode) -> Color {
+        match mode {
+            MovementMode::Walking => self.walking,
+            MovementMode::Falling => self.falling,
+            MovementMode::Swimming => self.swimming,
+            MovementMode::Flying => self.flying,
+            MovementMode::Custom(_) => self.custom,
+        }
+    }
+}
+
+/// Draws [`MoverGizmos`] of every pawn of the model `M`. Pawns with a [`MoveInput`] are drawn at
+/// this very frame, by a throw-away step, the others at their last tick. Add it after Bevy's
+/// plugins; without Bevy's `GizmoPlugin`, as on a server, it does nothing.
+#[derive(Debug)]
+pub struct MoverGizmosPlugin<M>(PhantomData<fn() -> M>);
+
+impl<M> Default for MoverGizmosPlugin<M> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<M> Plugin for MoverGizmosPlugin<M>
+where
+    M: MoveModel<Config = CapsuleConfig, State: HasCapsule>,
+{
+    fn build(&self, app: &mut App) {
+        if !app.is_plugin_added::<GizmoPlugin>() {
+            return;
+        }
+        let store = app.world().get_resource::<GizmoConfigStore>();
+        if store.is_none_or(|store| store.get_config::<MoverGizmos>().is_none()) {
+            // In front of everything: most of it lies in or under the pawn.
+            let config = GizmoConfig { depth_bias: -1.0, ..default() };
+            app.insert_gizmo_config(MoverGizmos::default(), config);
+        }
+        app.add_systems(PostUpdate, draw::<M>.after(TransformSystems::Propagate));
+    }
+}
+
+type Buffer = GizmoBuffer<MoverGizmos, ()>;
+
+fn draw<M>(
+    mut gizmos: Gizmos<MoverGizmos>,
+    config: Res<CapsuleConfig>,
+    tick: Res<CurrentTick>,
+    fixed: Res<Time<Fixed>>,
+    world: StaticSystemParam<M::World>,
+    mover: MoverWorld,
+    pawns: Query<(Entity, &M::State, Option<&MoveInput<M>>)>,
+    bases: Query<(&MovementBase, &GlobalTransform)>,
+) where
+    M: MoveModel<Config = CapsuleConfig, State: HasCapsule>,
+{
+    if !gizmos.config.enabled {
+        return;
+    }
+    let style = gizmos.config_ext;
+    let ahead = fixed.overstep().as_secs_f32();
+    let mut muted = Vec::new();
+    for (entity, state, input) in &pawns {
+        let body = state.capsule();
+        if !body.alive {
+            continue;
+        }
+        let ctx = |dt| StepContext { tick: tick.0.offset(1), dt, entity };
+        let live = match input {
+            Some(input) if ahead > 0.0 => M::step(&config, state, &input.0, &ctx(ahead), &world, &mut muted),
+            _ => *state,
+        };
+        muted.clear();
+        let live = live.capsule();
+        if style.capsule {
+            capsule(&mut gizmos, style, &config, live);
+        }
+        if style.velocity {
+            let middle = live.position + live.up * height(&config, live);
+            gizmos.arrow(middle, middle + live.world_velocity() * 0.25, style.speed);
+        }
+        if style.base && live.base != BaseId::NONE {
+            for (_, pose) in bases.iter().filter(|(base, _)| base.id == live.base) {
+                let pose = pose.to_isometry();
+                gizmos.axes(Isometry3d::new(pose * live.base_position, pose.rotation), 0.8);
+            }
+        }
+        if style.floor || style.sweep || style.parts {
+            let probe = mover.probe(&config, body, &ctx(fixed.timestep().as_secs_f32()));
+            // The probe is of the last tick; what is drawn has moved on.
+            probed(&mut gizmos, style, body, live.position - body.position, &probe);
+        }
+    }
+}
+
+/// Metres from the feet to the middle.
+fn height(config: &CapsuleConfig, state: &CapsuleState) -> f32 {
+    if state.crouched { config.crouched_half_height.max(config.radius) } else { config.half_height }
+}
+
+fn capsule(gizmos: &mut Buffer, style: &MoverGizmos, config: &CapsuleConfig, state: &CapsuleState) {
+    let (colour, half) = (style.mode(state.mode), height(config, state));
+    let shape = Capsule3d { radius: config.radius, half_length: half - config.radius };
+    let pose = Isometry3d::new(state.position + state.up * half, state.rotation());
+    gizmos.primitive_3d(&shape, pose, colour);
+    let eye = state.eye(config);
+    gizmos.line(eye, eye + state.look() * 0.6, colour);
+}
+
+fn probed(gizmos: &mut Buffer, style: &MoverGizmos, state: &CapsuleState, moved: Vec3, probe: &MoverProbe) {
+    if let Some(floor) = probe.floor.as_ref().filter(|_| style.floor) {
+        let colour = if floor.walkable { style.walkable } else { style.steep };
+        let point = floor.point + moved;
+        let flat = Quat::from_rotation_arc(Vec3::Z, floor.normal);
+        gizmos.circle(Isometry3d::new(point, flat), 0.12, colour);
+        gizmos.arrow(point, point + floor.normal * 0.6, colour);
+    }
+    if style.sweep {
+        let knees = state.position + state.up * 0.3 + moved;
+        gizmos.line(knees, knees + probe.sweep_motion, style.ahead);
+        if let Some(hit) = &probe.sweep {
+            gizmos.sphere(Isometry3d::from_translation(hit.point), 0.05, style.ahead).resolution(12);
+            gizmos.arrow(hit.point, hit.point + hit.normal * 0.5, style.ahead);
+            gizmos.cross(Isometry3d::from_translation(hit.position), 0.15, style.ahead);
+        }
+    }
+    if style.parts {
+        for part in &probe.parts {
+            gizmos.aabb_3d(*part, Transform::IDENTITY, style.part);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Swimming and flying: in all directions.
+
+use bevy::prelude::*;
+
+use crate::{
+    MoveEvent, VolumeId,
+    floor::HOVER_MAX,
+    part::Part,
+    planes::{Planes, upright},
+    slice::{Physics, Slice},
+    step_up::step_up,
+    sweep::sweep,
+    velocity::pushed,
+};
+
+/// How much of a swimmer is in the water when it floats: its middle stays below.
+const AFLOAT: f32 = 0.65;
+
+/// `dt` of free flight.
+pub(crate) fn fly(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
+    let forces = slice.forces();
+    slice.velocity = pushed(slice.config, &forces, slice.velocity, slice.free_wish(), dt);
+    slide(slice, parts, dt);
+}
+
+/// `dt` in water.
+pub(crate) fn swim(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
+    let config = slice.config;
+    let immersed = immersion(slice);
+    let mut wish = slice.free_wish();
+    if immersed < AFLOAT && wish.y > 0.0 {
+        // Nobody swims up out of the water.
+        wish.y = 0.0;
+    }
+    let forces = slice.forces();
+    slice.velocity = pushed(config, &forces, slice.velocity, wish, dt);
+    let lift = config.buoyancy * (immersed / AFLOAT).min(1.0);
+    slice.velocity.y -= slice.gravity() * (1.0 - lift) * dt;
+    let wall = slide(slice, parts, dt);
+    if let Some(wall) = wall
+        && slice.input.jump
+        && immersed < 0.9
+        && slice.wish().dot(wall) < 0.0
+    {
+        // Up the bank, and out of the water as soon as its middle is.
+        slice.velocity.y = slice.velocity.y.max(config.out_of_water_speed);
+    }
+}
+
+/// How much of the capsule is below the surface, 0 to 1.
+fn immersion(slice: &Slice<'_>) -> f32 {
+    let id = slice.volume.map_or(VolumeId::NONE, |volume| volume.id);
+    let up = slice.state.up;
+    let Some(surface) = slice.scene.volume_top(id, up) else { return 1.0 };
+    let feet = slice.frame.to_world(slice.feet).dot(up);
+    ((surface - feet) / slice.body.height()).clamp(0.0, 1.0)
+}
+
+/// Moves at the current velocity and slides along what is in the way; up low steps, too. Returns
+/// the level normal of the first wall.
+pub(crate) fn slide(slice: &mut Slice<'_>, parts: &[Part], dt: f32) -> Option<Vec3> {
+    slice.velocity = slice.velocity.clamp_length_max(slice.config.max_speed);
+    let wanted = slice.velocity * dt;
+    let mut motion = wanted;
+    let mut first = None;
+    let mut walls = Planes::default();
+    for _ in 0..4 {
+        if motion.length_squared() < 1e-12 {
+            break;
+        }
+        let Some(hit) = sweep(parts, slice.body, slice.feet, motion) else {
+            slice.feet += motion;
+            break;
+        };
+        let fraction = (hit.distance / motion.length()).min(1.0);
+        slice.feet += motion * fraction;
+        motion *= 1.0 - fraction;
+        let wall = upright(hit.normal);
+        if first.is_none() && wall != Vec3::ZERO {
+            first = Some(wall);
+        }
+        // A swimmer walks up the beach, a flyer over a kerb.
+        let flat = motion.with_y(0.0);
+        if hit.normal.y.abs() < slice.config.walkable_floor_y && flat != Vec3::ZERO && !hit.pawn {
+            let floor_y = slice.feet.y - HOVER_MAX;
+            let body = slice.body;
+            if slice.physics() == Physics::Swim
+                && let Some(top) = step_up(slice.config, parts, body, slice.feet, flat, wall, floor_y)
+            {
+                slice.events.push(MoveEvent::Stepped { height: top.y - slice.feet.y });
+                slice.feet = top;
+                break;
+            }
+        }
+        slice.hit_wall(hit.normal);
+        walls.push(hit.normal);
+        motion = walls.clip(motion);
+        slice.velocity = walls.clip(slice.velocity);
+        if motion.dot(wanted) <= 0.0 {
+            break;
+        }
+    }
+    first
+}

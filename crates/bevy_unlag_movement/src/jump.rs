@@ -1,0 +1,48 @@
+//! Jumps: held, several, late and early ones.
+
+use crate::{
+    MoveEvent,
+    slice::{Physics, Slice},
+};
+
+/// Starts or carries on a jump. `dt` is that of the whole step.
+pub(crate) fn jump(slice: &mut Slice<'_>, dt: f32) {
+    let config = slice.config;
+    let pressed = slice.input.jump && !slice.state.jump_held;
+    slice.state.jump_held = slice.input.jump;
+    slice.held_up = 0.0;
+    let early = slice.state.jump_buffer > 0.0;
+    slice.state.jump_buffer =
+        if pressed { config.jump_buffer } else { (slice.state.jump_buffer - dt).max(0.0) };
+
+    let grounded = match slice.physics() {
+        Physics::Walk => true,
+        Physics::Fall | Physics::Swim | Physics::Ability => false,
+        // Off a ladder; not out of plain flight, where the button is for going up.
+        Physics::Fly => config.custom_mode(slice.state.mode).is_some(),
+    } && config.custom_mode(slice.state.mode).is_none_or(|custom| custom.can_jump);
+    let airborne = slice.physics() == Physics::Fall;
+    let late = airborne && slice.state.jumps == 0 && slice.state.air_seconds <= config.coyote_time;
+    // Who fell off an edge has used the jump from the floor up.
+    let used = if airborne && !late { slice.state.jumps.max(1) } else { slice.state.jumps };
+    let again = airborne && pressed && used < config.jump_max_count;
+    let from_floor = (grounded || late) && (pressed || early) && config.jump_max_count > 0;
+
+    if (from_floor || again) && !slice.state.crouched && !slice.state.disabled {
+        slice.leave_floor();
+        slice.velocity.y = if again { config.jump_speed } else { slice.velocity.y.max(config.jump_speed) };
+        slice.state.jumps = if from_floor { 1 } else { used + 1 };
+        slice.state.jump_hold = config.jump_max_hold;
+        slice.state.jump_buffer = 0.0;
+        slice.events.push(MoveEvent::Jumped { count: slice.state.jumps });
+    }
+    if !slice.input.jump || slice.physics() != Physics::Fall {
+        slice.state.jump_hold = 0.0;
+    }
+    if slice.state.jump_hold > 0.0 {
+        // While it is held nothing pulls it down.
+        slice.held_up = slice.state.jump_hold.min(dt);
+        slice.velocity.y = slice.velocity.y.max(config.jump_speed);
+        slice.state.jump_hold -= slice.held_up;
+    }
+}

@@ -1,0 +1,98 @@
+//! Rapier's own controller, for comparison.
+
+use bevy::prelude::*;
+use bevy_rapier3d::{
+    parry::{math::Pose, query::DefaultQueryDispatcher, shape::Capsule},
+    plugin::ReadRapierContext,
+    rapier::{
+        control::{CharacterAutostep, CharacterLength, KinematicCharacterController},
+        prelude::{Collider, ColliderHandle, QueryFilter},
+    },
+};
+
+use crate::{
+    MoveEvent,
+    fall::air_velocity,
+    slice::{Physics, Slice},
+    velocity::pushed,
+};
+
+/// Metres that rapier's controller keeps from everything: about what the other backend does.
+const OFFSET: f32 = 0.02;
+
+/// `dt` with the same velocities, but rapier's collision response.
+pub(crate) fn move_by(slice: &mut Slice<'_>, rapier: &ReadRapierContext<'_, '_>, own: Entity, dt: f32) {
+    let Ok(context) = rapier.single() else { return };
+    let config = slice.config;
+    let physics = slice.physics();
+    let forces = slice.forces();
+    let before = slice.velocity;
+    slice.velocity = match physics {
+        Physics::Walk => pushed(config, &forces, before.with_y(0.0), slice.wish(), dt),
+        Physics::Fall => air_velocity(slice, dt),
+        _ => pushed(config, &forces, before, slice.free_wish(), dt),
+    };
+    let motion = match physics {
+        Physics::Fall => (before + slice.velocity) * (0.5 * dt),
+        // Rapier snaps to the ground only what moves towards it.
+        Physics::Walk => slice.velocity * dt - Vec3::Y * (config.gravity * dt * dt),
+        _ => slice.velocity * dt,
+    };
+
+    let not_own = |_: ColliderHandle, collider: &Collider| collider.user_data as u64 != own.to_bits();
+    let filter = QueryFilter::only_fixed().exclude_sensors().predicate(&not_own);
+    let pipeline = context.simulation.broad_phase.as_query_pipeline(
+        &DefaultQueryDispatcher,
+        &context.rigidbody_set.bodies,
+        &context.colliders.colliders,
+        filter,
+    );
+    let walking = physics == Physics::Walk;
+    let controller = KinematicCharacterController {
+        up: slice.state.up,
+        offset: CharacterLength::Absolute(OFFSET),
+        max_slope_climb_angle: config.walkable_floor_y.clamp(-1.0, 1.0).acos(),
+        min_slope_slide_angle: config.walkable_floor_y.clamp(-1.0, 1.0).acos(),
+        autostep: walking.then_some(CharacterAutostep {
+            max_height: CharacterLength::Absolute(config.step_height),
+            min_width: CharacterLength::Absolute(config.radius * 0.5),
+            include_dynamic_bodies: false,
+        }),
+        snap_to_ground: walking.then_some(CharacterLength::Absolute(config.step_height)),
+        ..KinematicCharacterController::default()
+    };
+    let half = slice.body.core * 0.5;
+    let capsule = Capsule::new_y(half, slice.body.radius);
+    let frame = slice.frame.pose();
+    let middle = slice.frame.to_world(slice.feet + Vec3::Y * (half + slice.body.radius));
+    let pose = Pose::from_parts(middle, frame.rotation);
+    let motion = slice.frame.direction_to_world(motion);
+    let moved = controller.move_shape(dt, &pipeline, &capsule, &pose, motion, |_| {});
+    let moved_local = slice.frame.direction_to_local(moved.translation);
+    if !moved_local.is_finite() {
+        return;
+    }
+    slice.feet += moved_local;
+
+    // It gives no velocity: what did not happen is taken off.
+    let real = moved_local / dt;
+    let level = slice.velocity.with_y(0.0);
+    let kept = real.with_y(0.0).clamp_length_max(level.length());
+    slice.velocity = if walking { kept } else { kept.with_y(slice.velocity.y) };
+    match physics {
+        Physics::Walk if !moved.grounded => {
+            slice.events.push(MoveEvent::WalkedOff);
+            slice.leave_floor();
+        }
+        Physics::Fall if moved.grounded && slice.velocity.y <= 0.0 => {
+            slice.events.push(MoveEvent::Landed { speed: -slice.velocity.y });
+            let landed = config.transitions_of(slice.state.mode).landed;
+            slice.set_mode(landed);
+            slice.velocity.y = 0.0;
+            slice.state.jumps = 0;
+        }
+        Physics::Fall if slice.velocity.y > 0.0 && real.y < slice.velocity.y * 0.25 => slice.velocity.y = 0.0,
+        Physics::Swim | Physics::Fly => slice.velocity = real,
+        _ => {}
+    }
+}

@@ -1,0 +1,46 @@
+//! Puts movement bases where they are drawn and where rapier sees them. Steps do not read that:
+//! they work out where a base is.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{CurrentTick, Tick};
+
+use crate::MovementBase;
+
+/// Seconds on the time line of bases at the end of a step of `dt` seconds that makes `tick`. The
+/// only such formula: a replay must get the same bits.
+pub(crate) fn seconds_at(tick: Tick, dt: f32, timestep: Duration) -> f64 {
+    (f64::from(tick.0) - 1.0) * timestep.as_secs_f64() + f64::from(dt)
+}
+
+/// In every tick, for physics: where the tick ends.
+pub(super) fn drive_in_ticks(
+    tick: Res<CurrentTick>,
+    time: Res<Time<Fixed>>,
+    bases: Query<(&MovementBase, &mut Transform)>,
+) {
+    let step = time.timestep();
+    drive(bases, seconds_at(tick.0, step.as_secs_f32(), step));
+}
+
+/// In every frame, for the eye: as far into the next tick as the frame is.
+pub(super) fn drive_in_frames(
+    tick: Res<CurrentTick>,
+    time: Res<Time<Fixed>>,
+    bases: Query<(&MovementBase, &mut Transform)>,
+) {
+    drive(bases, seconds_at(tick.0.offset(1), time.overstep().as_secs_f32(), time.timestep()));
+}
+
+fn drive(mut bases: Query<(&MovementBase, &mut Transform)>, seconds: f64) {
+    for (base, mut transform) in &mut bases {
+        let pose = base.track.pose(seconds);
+        let scale = transform.scale;
+        transform.set_if_neq(Transform {
+            translation: pose.translation.into(),
+            rotation: pose.rotation,
+            scale,
+        });
+    }
+}

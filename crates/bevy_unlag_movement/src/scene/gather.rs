@@ -1,0 +1,162 @@
+//! The parts near a pawn, in an order that every machine agrees on.
+
+use bevy::prelude::*;
+use bevy_rapier3d::parry::{
+    bounding_volume::{Aabb, BoundingVolume},
+    math::Pose,
+};
+
+use super::{
+    MoverScene,
+    cache::{self, Entry},
+    pieces::{Pieces, sort, turned},
+};
+use crate::{BaseId, frame::Frame, part::Part};
+
+/// Metres by which more is gathered than is asked for, so that the next moves find it there. More
+/// of it means fewer searches and more parts to look at in each move.
+const MARGIN: Vec3 = Vec3::new(0.5, 0.25, 0.5);
+/// From this many fixed parts on nothing is gathered beyond what is asked for, and nothing kept.
+const MANY_PARTS: usize = 4096;
+/// No step looks at more fixed parts than this, nor at more moving ones.
+const MAX_PARTS: usize = 65_536;
+
+/// The parts that a step has asked for so far. There may be others among them that are further
+/// away: which ones depends on earlier steps, so look at a part's box before looking at the part.
+pub(crate) struct NearParts<'s> {
+    scene: &'s MoverScene,
+    own: Entity,
+    seconds: f64,
+    mask: u32,
+    frame: Frame,
+    pawns: bool,
+    /// All that was asked for.
+    asked: Option<Aabb>,
+    /// All that is there.
+    covered: Option<Aabb>,
+    entry: Box<Entry>,
+}
+
+impl MoverScene {
+    /// Runs `f` with the parts around a pawn: in `frame`, as things stand at `seconds`, those that
+    /// stop a member of `mask`, and without the pawn's own. First those of the fixed world, then
+    /// those of bases, by id, and then, with `pawns`, other pawns.
+    pub(crate) fn with_parts<R>(
+        &self,
+        own: Entity,
+        seconds: f64,
+        mask: u32,
+        frame: Frame,
+        pawns: bool,
+        f: impl FnOnce(&mut NearParts<'_>) -> R,
+    ) -> R {
+        let entry = cache::take(self, own, mask);
+        let mut near =
+            NearParts { scene: self, own, seconds, mask, frame, pawns, asked: None, covered: None, entry };
+        let result = f(&mut near);
+        cache::put(near.entry);
+        result
+    }
+}
+
+impl NearParts<'_> {
+    /// Makes sure that all parts that touch `region` are there, in the space of the step. What was
+    /// there stays.
+    pub(crate) fn cover(&mut self, region: Aabb) {
+        if self.covered.is_some_and(|covered| covered.contains(&region)) {
+            return;
+        }
+        if !region.mins.is_finite() || !region.maxs.is_finite() {
+            return;
+        }
+        let asked = self.asked.map_or(region, |asked| asked.merged(&region));
+        self.asked = Some(asked);
+        self.entry.parts.truncate(self.entry.fixed);
+        if self.frame.is_world() {
+            let region = self.fixed(asked);
+            self.moving(region, None);
+            self.covered = Some(region);
+        } else {
+            // A centimetre, because boxes are turned there and back.
+            let near = asked.loosened(0.01);
+            let world = self.frame.aabb_to_world(near);
+            self.fixed(world);
+            let to_frame = self.frame.pose().inverse();
+            let Entry { parts, turned: out, .. } = &mut *self.entry;
+            let touching = parts.iter().filter(|part| part.aabb.intersects(&world));
+            out.clear();
+            out.extend(touching.map(|part| turned(part, &to_frame)));
+            self.moving(near, Some(&to_frame));
+            self.covered = Some(asked);
+        }
+    }
+
+    /// What it has, in order.
+    pub(crate) fn parts(&self) -> &[Part] {
+        if self.covered.is_none() {
+            &[]
+        } else if self.frame.is_world() {
+            &self.entry.parts
+        } else {
+            &self.entry.turned
+        }
+    }
+
+    /// Fixed parts in the world; where there are all of them.
+    fn fixed(&mut self, world: Aabb) -> Aabb {
+        if let Some(known) = self.entry.region
+            && known.contains(&world)
+        {
+            return known;
+        }
+        let generous = Aabb::new(world.mins - MARGIN, world.maxs + MARGIN);
+        let lasting = self.search(generous, MANY_PARTS) < MANY_PARTS;
+        if !lasting {
+            // Which parts are left out must not depend on the margin, so none are.
+            self.search(world, MAX_PARTS);
+        }
+        let region = if lasting { generous } else { world };
+        let entry = &mut *self.entry;
+        sort(&mut entry.parts);
+        entry.fixed = entry.parts.len();
+        entry.lasting = lasting;
+        entry.region = Some(region);
+        region
+    }
+
+    fn search(&mut self, region: Aabb, limit: usize) -> usize {
+        self.entry.parts.clear();
+        let mut pieces = Pieces { region, base: BaseId::NONE, limit, out: &mut self.entry.parts };
+        for obstacle in self.scene.fixed.near(&region) {
+            if obstacle.stops(self.mask) && !self.scene.is_own(self.own, obstacle.entity) {
+                pieces.cut(obstacle, None);
+            }
+        }
+        self.entry.parts.len()
+    }
+
+    /// Adds moving parts and pawns in `region`, which is in the space of the step; `to_frame`
+    /// leads there from the world if it is not the world.
+    fn moving(&mut self, region: Aabb, to_frame: Option<&Pose>) {
+        let world = self.frame.aabb_to_world(region);
+        let entry = &mut *self.entry;
+        let out = if to_frame.is_some() { &mut entry.turned } else { &mut entry.parts };
+        for (base, pose, obstacles) in self.scene.bases.near(world, self.seconds) {
+            let pose = to_frame.map_or(pose, |to_frame| *to_frame * pose);
+            let first = out.len();
+            let mut pieces = Pieces { region, base, limit: first + MAX_PARTS, out: &mut *out };
+            for obstacle in obstacles {
+                if obstacle.stops(self.mask)
+                    && obstacle.aabb.transform_by(&pose).intersects(&region)
+                    && !self.scene.is_own(self.own, obstacle.entity)
+                {
+                    pieces.cut(obstacle, Some(&pose));
+                }
+            }
+            sort(&mut out[first..]);
+        }
+        if self.pawns {
+            self.scene.pawns.push(self.own, self.frame, &region, out);
+        }
+    }
+}

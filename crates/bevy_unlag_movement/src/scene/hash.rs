@@ -1,0 +1,57 @@
+//! A hash that is the same everywhere and in every version: std's promises neither.
+
+use bevy::prelude::*;
+use bevy_rapier3d::parry::{
+    math::Pose,
+    shape::{Shape, TypedShape},
+};
+
+/// Takes in words and gives one.
+#[derive(Clone, Copy)]
+pub(super) struct Mix(u64);
+
+impl Mix {
+    pub(super) fn new() -> Self {
+        Self(0x243f_6a88_85a3_08d3)
+    }
+
+    pub(super) fn word(self, word: u64) -> Self {
+        let mixed = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Self(mixed ^ (mixed >> 32))
+    }
+
+    pub(super) fn vector(self, vector: Vec3) -> Self {
+        // Adding 0 turns -0 into 0.
+        vector.to_array().into_iter().fold(self, |mix, number| mix.word(u64::from((number + 0.0).to_bits())))
+    }
+
+    pub(super) fn pose(self, pose: &Pose) -> Self {
+        let [x, y, z, w] = pose.rotation.to_array();
+        self.vector(pose.translation).vector(Vec3::new(x, y, z)).vector(Vec3::new(w, 0.0, 0.0))
+    }
+
+    /// Enough of a shape to tell it from others in the same place.
+    pub(super) fn shape(self, shape: &dyn Shape) -> Self {
+        let bounds = shape.compute_local_aabb();
+        let mix = self.word(shape.shape_type() as u64).vector(bounds.mins).vector(bounds.maxs);
+        match shape.as_typed_shape() {
+            TypedShape::HalfSpace(half_space) => mix.vector(half_space.normal),
+            TypedShape::TriMesh(mesh) => {
+                mix.word(mesh.vertices().len() as u64).word(mesh.indices().len() as u64)
+            }
+            _ => match shape.as_support_map() {
+                // How far it reaches to the corners of a cube.
+                Some(map) => (0..8_u8).fold(mix, |mix, corner| {
+                    let side = |bit: u8| if corner & bit == 0 { -1.0 } else { 1.0 };
+                    mix.vector(map.local_support_point(Vec3::new(side(1), side(2), side(4))))
+                }),
+                None => mix,
+            },
+        }
+    }
+
+    pub(super) fn finish(self) -> u64 {
+        let mixed = (self.0 ^ (self.0 >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        mixed ^ (mixed >> 29)
+    }
+}

@@ -1,0 +1,79 @@
+//! Pawns as obstacles for each other.
+
+use bevy::prelude::*;
+use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
+
+use super::hash::Mix;
+use crate::{
+    BaseId,
+    frame::Frame,
+    part::{Part, PartShape},
+};
+
+/// Where a pawn is for other pawns, see [`PawnCollision`](crate::PawnCollision). Steps see it as
+/// it was before the tick, in whatever order pawns move. One that is not finite, or no bigger than
+/// a point, is nowhere.
+#[derive(Component, Clone, Copy, PartialEq, Debug)]
+pub struct PawnCapsule {
+    /// The lowest point, in metres.
+    pub feet: Vec3,
+    /// From the feet to the head, one long.
+    pub up: Vec3,
+    /// Metres.
+    pub radius: f32,
+    /// Metres from the middle to the feet; not less than the radius.
+    pub half_height: f32,
+}
+
+struct Pawn {
+    entity: Entity,
+    low: Vec3,
+    high: Vec3,
+    radius: f32,
+    order: u64,
+}
+
+impl Pawn {
+    fn new(entity: Entity, capsule: &PawnCapsule) -> Option<Self> {
+        let PawnCapsule { feet, up, radius, half_height } = *capsule;
+        let length = 2.0 * half_height.max(radius) - radius;
+        let up = up.try_normalize()?;
+        let (low, high) = (feet + up * radius, feet + up * length);
+        // Cubed, so that no sum with it is infinite either.
+        let sound = low.is_finite() && high.is_finite() && radius > 0.0 && radius.powi(3).is_finite();
+        let order = Mix::new().vector(feet).vector(high).finish();
+        sound.then_some(Self { entity, low, high, radius, order })
+    }
+}
+
+/// All pawns.
+#[derive(Default)]
+pub(super) struct Pawns(Vec<Pawn>);
+
+impl Pawns {
+    pub(super) fn set<'a>(&mut self, capsules: impl Iterator<Item = (Entity, &'a PawnCapsule)>) {
+        self.0.clear();
+        self.0.extend(capsules.filter_map(|(entity, capsule)| Pawn::new(entity, capsule)));
+        // By where they are: entities differ between machines.
+        self.0.sort_unstable_by_key(|pawn| pawn.order);
+    }
+
+    /// Adds those but `own` that touch `region`, which is in `frame`.
+    pub(super) fn push(&self, own: Entity, frame: Frame, region: &Aabb, out: &mut Vec<Part>) {
+        for pawn in self.0.iter().filter(|pawn| pawn.entity != own) {
+            let (a, b) = (frame.to_local(pawn.low), frame.to_local(pawn.high));
+            let aabb = Aabb::new(a.min(b), a.max(b)).loosened(pawn.radius);
+            if aabb.intersects(region) {
+                out.push(Part {
+                    aabb,
+                    shape: PartShape::Capsule { a, b, radius: pawn.radius },
+                    order: pawn.order,
+                    index: 0,
+                    base: BaseId::NONE,
+                    one_way: None,
+                    pawn: true,
+                });
+            }
+        }
+    }
+}

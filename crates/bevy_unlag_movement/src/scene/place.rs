@@ -1,0 +1,187 @@
+//! What a collider or a movement base is in the level, read from its entity and its ancestors.
+
+use bevy::{ecs::system::SystemParam, prelude::*};
+use bevy_rapier3d::{
+    geometry::{Collider, ColliderDisabled, ColliderScale, CollisionGroups, Sensor, get_snapped_scale},
+    parry::{math::Pose, shape::SharedShape},
+    prelude::{RigidBody, RigidBodyDisabled},
+};
+use smallvec::SmallVec;
+
+use super::{
+    bases::{Base, Seat},
+    obstacle::{Obstacle, bounds},
+    volumes::Volume,
+};
+use crate::{MoveVolume, MovementBase, OneWay};
+
+/// How high a hierarchy is climbed; no level is as deep, but a circle of parents is deeper.
+const MAX_ANCESTORS: usize = 256;
+/// Into how many pieces rapier cuts round shapes that are scaled unevenly, by default.
+const SUBDIVISIONS: u32 = 10;
+
+/// All that decides what an entity is to the scene.
+#[derive(SystemParam)]
+pub(super) struct Level<'w, 's> {
+    nodes: Query<
+        'w,
+        's,
+        (
+            Option<&'static ChildOf>,
+            Option<&'static Transform>,
+            Option<&'static RigidBody>,
+            Has<RigidBodyDisabled>,
+            Option<&'static MovementBase>,
+        ),
+    >,
+    colliders: Query<
+        'w,
+        's,
+        (
+            &'static Collider,
+            Option<&'static ColliderScale>,
+            Has<Sensor>,
+            Has<ColliderDisabled>,
+            Option<&'static CollisionGroups>,
+            Option<&'static OneWay>,
+            Option<&'static MoveVolume>,
+        ),
+    >,
+}
+
+/// What a collider is.
+pub(super) enum Placed {
+    Nothing,
+    /// It, or where it is, is not made of numbers.
+    Unsound,
+    Fixed(Obstacle),
+    /// Carried by this entity.
+    Moving(Entity, Obstacle),
+    Volume(Volume),
+    /// A volume on a base.
+    MovingVolume,
+}
+
+/// What is found on the way up.
+struct Climb {
+    visited: SmallVec<[Entity; 4]>,
+    /// From the first entity to the space of `base` or of the world.
+    chain: Option<Transform>,
+    /// The nearest movement base.
+    base: Option<Entity>,
+    /// The scale of the space of `base`.
+    scale: Vec3,
+    /// The nearest body, and whether it does not count.
+    body: Option<(RigidBody, bool)>,
+}
+
+impl Level<'_, '_> {
+    /// The ancestors of a collider or a base; None for anything else.
+    pub(super) fn ancestors(&self, entity: Entity) -> Option<SmallVec<[Entity; 4]>> {
+        let (parent, _, _, _, base) = self.nodes.get(entity).ok()?;
+        (base.is_some() || self.colliders.contains(entity))
+            .then(|| self.climb(parent.map(ChildOf::parent)).visited)
+    }
+
+    /// The base that an entity is, if it is one.
+    pub(super) fn base(&self, entity: Entity) -> Option<Base> {
+        let (parent, transform, _, _, base) = self.nodes.get(entity).ok()?;
+        let base = base?;
+        let climb = self.climb(parent.map(ChildOf::parent));
+        let seat = Seat {
+            parent: climb.base,
+            between: climb.chain,
+            outer_scale: climb.scale,
+            own_scale: transform.map_or(Vec3::ONE, |transform| transform.scale),
+        };
+        Some(Base::new(base.id, entity, base.track.clone(), seat))
+    }
+
+    /// What the collider of an entity is, if it has one.
+    pub(super) fn place(&self, entity: Entity) -> Placed {
+        let Ok((collider, custom, sensor, disabled, groups, one_way, volume)) = self.colliders.get(entity)
+        else {
+            return Placed::Nothing;
+        };
+        if disabled || sensor && volume.is_none() {
+            return Placed::Nothing;
+        }
+        let climb = self.climb(Some(entity));
+        let fixed = climb.body.is_none_or(|(body, disabled)| body == RigidBody::Fixed && !disabled);
+        if volume.is_none() && climb.base.is_none() && !fixed {
+            return Placed::Nothing;
+        }
+        let chain = climb.chain.unwrap_or_default();
+        let scale = climb.scale * chain.scale;
+        let pose = sound_pose(climb.scale * chain.translation, chain.rotation);
+        let (Some(pose), Some(shape)) = (pose, scaled(collider, custom, scale)) else {
+            return Placed::Unsound;
+        };
+        if let Some(volume) = volume {
+            if climb.base.is_some() {
+                return Placed::MovingVolume;
+            }
+            let aabb = bounds(&*shape, &pose);
+            return Placed::Volume(Volume { entity, volume: *volume, shape, pose, aabb });
+        }
+        let groups = groups.map(|groups| groups.memberships.bits());
+        match (Obstacle::new(entity, shape, pose, groups, one_way.map(|one_way| one_way.side)), climb.base) {
+            (None, _) => Placed::Unsound,
+            (Some(obstacle), None) => Placed::Fixed(obstacle),
+            (Some(obstacle), Some(base)) => Placed::Moving(base, obstacle),
+        }
+    }
+
+    fn climb(&self, from: Option<Entity>) -> Climb {
+        let mut climb =
+            Climb { visited: SmallVec::new(), chain: None, base: None, scale: Vec3::ONE, body: None };
+        let mut next = from;
+        while let Some(entity) = next
+            && climb.visited.len() < MAX_ANCESTORS
+            && let Ok((parent, transform, body, disabled, base)) = self.nodes.get(entity)
+        {
+            climb.visited.push(entity);
+            let transform = transform.copied().unwrap_or_default();
+            if climb.body.is_none() {
+                climb.body = body.map(|body| (*body, disabled));
+            }
+            if climb.base.is_some() {
+                climb.scale *= transform.scale;
+            } else if base.is_some() {
+                climb.base = Some(entity);
+                climb.scale = transform.scale;
+            } else {
+                // Always from below, so that one hierarchy gives one result to the bit.
+                climb.chain = Some(climb.chain.map_or(transform, |chain| transform.mul_transform(chain)));
+            }
+            next = parent.map(ChildOf::parent);
+        }
+        climb
+    }
+}
+
+/// Parry panics on numbers that are none, and takes rotations to be one long.
+fn sound_pose(translation: Vec3, rotation: Quat) -> Option<Pose> {
+    let length = rotation.length_squared();
+    (translation.is_finite() && length.is_finite() && length > 1e-6)
+        .then(|| Pose::from_parts(translation, rotation.normalize()))
+}
+
+/// The shape as rapier scales it, which rapier may do only later.
+fn scaled(collider: &Collider, custom: Option<&ColliderScale>, scale: Vec3) -> Option<SharedShape> {
+    let scale = match custom {
+        None => scale,
+        Some(ColliderScale::Relative(custom)) => *custom * scale,
+        Some(ColliderScale::Absolute(custom)) => *custom,
+    };
+    let scale = get_snapped_scale(scale);
+    if !scale.is_finite() || scale.abs().min_element() <= 0.0 {
+        return None;
+    }
+    if scale == collider.scale() {
+        return Some(collider.raw.clone());
+    }
+    let mut collider = collider.clone();
+    collider.set_scale(scale, SUBDIVISIONS);
+    (collider.scale() == scale).then_some(collider.raw)
+}

@@ -1,0 +1,189 @@
+//! Movement bases and what they carry.
+
+use bevy_unlag_core::{CurrentTick, Tick};
+
+use super::*;
+use crate::scene::seconds_at;
+use crate::{BaseId, MovementBase, OneWay, Shuttle, Track, Turntable};
+
+fn still(x: f32) -> Track {
+    Track::Still(Isometry3d::from_translation(Vec3::X * x))
+}
+
+/// Ten metres along +X in ten seconds, without a pause.
+fn train() -> Track {
+    Track::Shuttle(Shuttle { to: Vec3::X * 10.0, travel_seconds: 10.0, pause_seconds: 0.0, ..default() })
+}
+
+fn base(id: u16, track: Track) -> (MovementBase, Transform) {
+    (MovementBase { id: BaseId(id), track }, Transform::default())
+}
+
+/// The parts around a place on the x axis at a time, and which base has them.
+fn riding(scene: &MoverScene, seconds: f64, x: f32) -> Vec<BaseId> {
+    let frame = Frame::new(Vec3::Y, Vec3::ZERO);
+    scene.with_parts(NOBODY, seconds, u32::MAX, frame, false, |near| {
+        near.cover(here(x));
+        touching(near.parts(), here(x)).iter().map(|part| part.base).collect()
+    })
+}
+
+#[test]
+fn a_base_is_where_it_was_at_the_time_of_the_step() {
+    let mut app = level();
+    let lift = app.world_mut().spawn((base(1, train()), cube(0.4))).id();
+    app.world_mut().spawn((cube(0.4), at(2.0), RigidBody::KinematicPositionBased, ChildOf(lift)));
+    let scene = synced(&mut app);
+    assert_eq!(scene.counts(), [0, 2, 0]);
+    for _ in 0..2 {
+        assert_eq!(riding(scene, 0.0, 0.0), [BaseId(1)]);
+        assert_eq!(riding(scene, 0.0, 2.0), [BaseId(1)], "a child, whatever its body");
+        assert_eq!(riding(scene, 5.0, 5.0), [BaseId(1)]);
+        assert_eq!(riding(scene, 5.0, 7.0), [BaseId(1)]);
+        assert!(riding(scene, 5.0, 0.0).is_empty());
+        assert_eq!(riding(scene, 10.0, 12.0), [BaseId(1)]);
+        assert_eq!(riding(scene, 20.0, 0.0), [BaseId(1)]);
+    }
+}
+
+#[test]
+fn a_base_on_a_base_moves_with_it() {
+    let mut app = level();
+    let root = app.world_mut().spawn(at(1.0)).id();
+    let ship = app.world_mut().spawn((base(1, train()), ChildOf(root))).id();
+    let joint = app.world_mut().spawn((at(1.0), ChildOf(ship))).id();
+    let spin = Track::Turntable(Turntable { pivot: Vec3::X, seconds_per_turn: 20.0, ..default() });
+    let arm = app.world_mut().spawn((base(2, spin), ChildOf(joint))).id();
+    app.world_mut().spawn((cube(0.4), at(2.0), ChildOf(arm)));
+    let scene = synced(&mut app);
+    // Root 1, ship 0, joint 1, pivot 1, then the arm's own 2.
+    assert_eq!(riding(scene, 0.0, 5.0), [BaseId(2)]);
+    // The ship is at 10, and the arm points the other way.
+    assert_eq!(riding(scene, 10.0, 11.0), [BaseId(2)]);
+    assert!(riding(scene, 10.0, 15.0).is_empty());
+    let Some(pose) = scene.base_pose(BaseId(2), 10.0) else { panic!("there is an arm") };
+    assert!((pose.translation - Vec3::X * 13.0).length() < 1e-4);
+    assert!(scene.base_pose(BaseId(3), 0.0).is_none());
+    app.world_mut().entity_mut(ship).remove::<MovementBase>();
+    let scene = synced(&mut app);
+    assert!(scene.base_pose(BaseId(1), 0.0).is_none());
+    assert_eq!(riding(scene, 10.0, 1.0), [BaseId(2)], "the arm stays where the ship's entity is");
+}
+
+#[test]
+fn scale_counts_on_bases() {
+    let mut app = level();
+    let root = app.world_mut().spawn(Transform::from_scale(Vec3::splat(2.0))).id();
+    let mut lift = base(1, still(3.0));
+    lift.1.scale = Vec3::splat(0.5);
+    let lift = app.world_mut().spawn((lift, ChildOf(root))).id();
+    app.world_mut().spawn((cube(0.4), at(2.0), ChildOf(lift)));
+    let scene = synced(&mut app);
+    assert_eq!(riding(scene, 0.0, 8.0), [BaseId(1)], "2 times 3, and 2 times 0.5 times 2");
+    app.world_mut().entity_mut(lift).insert(Transform::from_scale(Vec3::splat(2.0)));
+    assert_eq!(riding(synced(&mut app), 0.0, 14.0), [BaseId(1)]);
+}
+
+#[test]
+fn driving_a_base_is_no_change_of_the_scene() {
+    let mut app = level();
+    app.world_mut().spawn((base(1, train()), cube(0.4)));
+    app.world_mut().spawn((cube(0.4), at(30.0)));
+    let version = synced(&mut app).fixed.version();
+    app.finish();
+    app.cleanup();
+    for _ in 0..10 {
+        app.update();
+    }
+    let scene = synced(&mut app);
+    assert_eq!(scene.fixed.version(), version);
+    assert_eq!(riding(scene, 0.0, 0.0), [BaseId(1)]);
+}
+
+#[test]
+fn entities_of_bases_are_put_where_they_are_drawn() {
+    let mut app = level();
+    let lift = app.world_mut().spawn(base(1, train())).id();
+    app.finish();
+    app.cleanup();
+    for _ in 0..200 {
+        app.update();
+    }
+    let world = app.world();
+    let seconds = f64::from(world.resource::<CurrentTick>().0.0) * f64::from(DT)
+        + world.resource::<Time<Fixed>>().overstep().as_secs_f64();
+    assert!(seconds > 2.0);
+    let expected = train().pose(seconds).translation;
+    let drawn = world.get::<Transform>(lift).map(|transform| transform.translation);
+    assert!(drawn.is_some_and(|drawn| (drawn - Vec3::from(expected)).length() < 1e-4), "{drawn:?}");
+}
+
+#[test]
+fn the_time_line_of_steps_has_no_gaps() {
+    let step = Duration::from_secs_f64(1.0 / 64.0);
+    assert_eq!(seconds_at(Tick(1), DT, step), f64::from(DT));
+    assert_eq!(seconds_at(Tick(65), DT, step), 65.0 / 64.0);
+    assert_eq!(seconds_at(Tick(65), DT * 0.5, step), 64.5 / 64.0);
+    assert!(seconds_at(Tick(u32::MAX), DT, step).is_finite());
+}
+
+#[test]
+fn of_two_bases_with_one_id_the_first_counts_until_it_is_gone() {
+    let mut app = level();
+    let first = app.world_mut().spawn((base(1, still(0.0)), cube(0.4))).id();
+    app.world_mut().spawn((base(1, still(5.0)), cube(0.4)));
+    app.world_mut().spawn((base(0, still(10.0)), cube(0.4)));
+    let scene = synced(&mut app);
+    let all = |scene: &MoverScene| [0.0, 5.0, 10.0].map(|x| riding(scene, 0.0, x).len());
+    assert_eq!(all(scene), [1, 0, 0]);
+    app.world_mut().entity_mut(first).despawn();
+    assert_eq!(all(synced(&mut app)), [0, 1, 0]);
+}
+
+#[test]
+fn a_base_can_become_one_change_its_track_and_cease_to_be_one() {
+    let mut app = level();
+    let lift = app.world_mut().spawn((cube(0.4), Transform::default())).id();
+    app.world_mut().spawn((cube(0.2), at(2.0), ChildOf(lift)));
+    assert_eq!(riding(synced(&mut app), 0.0, 2.0), [BaseId::NONE]);
+    for (id, x) in [(3, 5.0), (3, 9.0), (4, 9.0)] {
+        app.world_mut().entity_mut(lift).insert(MovementBase { id: BaseId(id), track: still(x) });
+        let scene = synced(&mut app);
+        assert_eq!(scene.counts(), [0, 2, 0]);
+        assert_eq!(riding(scene, 0.0, x), [BaseId(id)]);
+        assert_eq!(riding(scene, 0.0, x + 2.0), [BaseId(id)]);
+        assert!(riding(scene, 0.0, 2.0).is_empty());
+    }
+    app.world_mut().entity_mut(lift).remove::<MovementBase>();
+    let scene = synced(&mut app);
+    assert_eq!(scene.counts(), [2, 0, 0]);
+    assert_eq!(riding(scene, 0.0, 2.0), [BaseId::NONE]);
+}
+
+#[test]
+fn bases_come_after_the_world_and_by_id() {
+    let spawn = |ids: [u16; 3]| {
+        let mut app = level();
+        for id in ids {
+            app.world_mut().spawn((base(id, still(f32::from(id) * 0.1)), cube(0.4), OneWay::default()));
+        }
+        app.world_mut().spawn((cube(0.5), at(0.0)));
+        riding(synced(&mut app), 0.0, 0.0)
+    };
+    let expected = [0, 1, 2, 3].map(BaseId);
+    assert_eq!(spawn([1, 2, 3]), expected);
+    assert_eq!(spawn([3, 1, 2]), expected);
+}
+
+#[test]
+fn a_base_that_leaves_all_numbers_is_nowhere() {
+    let mut app = level();
+    let huge = Track::Still(Isometry3d::from_translation(Vec3::X * 3e38));
+    let ship = app.world_mut().spawn(base(1, huge.clone())).id();
+    app.world_mut().spawn((base(2, huge), cube(0.4), ChildOf(ship)));
+    let wild = Track::Custom(Arc::new(|_: f64| Isometry3d::from_translation(Vec3::NAN)));
+    app.world_mut().spawn((base(3, wild), cube(0.4)));
+    let scene = synced(&mut app);
+    assert!(scene.base_pose(BaseId(2), 0.0).is_none());
+    assert_eq!(riding(scene, 0.0, 0.0), [BaseId(3)], "nonsense counts as the identity");
+}

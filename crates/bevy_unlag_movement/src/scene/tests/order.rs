@@ -1,0 +1,173 @@
+//! The order of parts, and what is kept from one step to the next.
+
+use super::*;
+use crate::PawnCapsule;
+
+/// Ten overlapping shapes around the origin.
+fn heap() -> Vec<(Collider, Transform)> {
+    let turned = |i: i32| {
+        let at = Vec3::new(i as f32 * 0.1, 0.05, -0.02 * i as f32);
+        Transform::from_translation(at).with_rotation(Quat::from_rotation_y(i as f32))
+    };
+    let quad = vec![Vec3::new(-1.0, 0.0, -1.0), Vec3::new(1.0, 0.0, -1.0), Vec3::Z, Vec3::Y];
+    let Ok(mesh) = Collider::trimesh(quad, vec![[0, 1, 2], [0, 1, 3], [1, 2, 3]]) else { panic!("a mesh") };
+    let mut heap: Vec<_> = (0..3).map(|i| (cube(0.5 + i as f32 * 0.1), turned(i))).collect();
+    heap.extend((3..6).map(|i| (Collider::ball(0.3), turned(i))));
+    heap.extend((6..9).map(|i| (Collider::capsule_y(0.5, 0.2), turned(i))));
+    heap.push((mesh, turned(9)));
+    heap
+}
+
+fn seen(app: &mut App) -> Vec<(u64, u32, [[u32; 3]; 2], String)> {
+    parts(synced(app), NOBODY, here(0.0)).iter().map(bits).collect()
+}
+
+#[test]
+fn the_order_does_not_depend_on_the_order_of_spawning() {
+    let spawn = |heap: Vec<(Collider, Transform)>| {
+        let mut app = level();
+        for bundle in heap {
+            app.world_mut().spawn(bundle);
+        }
+        seen(&mut app)
+    };
+    let forwards = spawn(heap());
+    assert!(forwards.len() > 6);
+    let mut backwards = heap();
+    backwards.reverse();
+    assert_eq!(spawn(backwards), forwards);
+    let mut mixed = heap();
+    mixed.rotate_left(4);
+    mixed.swap(0, 7);
+    assert_eq!(spawn(mixed), forwards);
+}
+
+#[test]
+fn the_order_does_not_depend_on_what_comes_and_goes_elsewhere() {
+    let mut app = level();
+    for bundle in heap() {
+        app.world_mut().spawn(bundle);
+    }
+    let before = seen(&mut app);
+    let others: Vec<Entity> =
+        (0..300).map(|i| app.world_mut().spawn((cube(0.5), at(20.0 + i as f32))).id()).collect();
+    assert_eq!(seen(&mut app), before);
+    for entity in others.iter().step_by(2) {
+        app.world_mut().entity_mut(*entity).despawn();
+    }
+    assert_eq!(seen(&mut app), before);
+    MoverScene::refresh(app.world_mut());
+    assert_eq!(seen(&mut app), before);
+}
+
+#[test]
+fn what_is_kept_is_what_a_fresh_look_finds() {
+    let mut app = level();
+    for x in 0..40 {
+        app.world_mut().spawn((cube(0.45), at(x as f32)));
+    }
+    let [walker, fresh] = [(); 2].map(|()| app.world_mut().spawn_empty().id());
+    for i in 0..200 {
+        // Back and forth over what is there and beyond it, and now and then something changes.
+        let x = (i as f32 * 0.37) % 45.0 - 2.0;
+        if i % 17 == 0 {
+            app.world_mut().spawn((Collider::ball(0.2), at(x + 0.3)));
+        }
+        let scene = synced(&mut app);
+        let known: Vec<_> = parts(scene, walker, here(x)).iter().map(bits).collect();
+        // Looks elsewhere first, so that nothing of this place is known.
+        parts(scene, fresh, here(-500.0));
+        let looked: Vec<_> = parts(scene, fresh, here(x)).iter().map(bits).collect();
+        assert_eq!(known, looked, "at {x}");
+    }
+}
+
+#[test]
+fn a_step_keeps_what_it_asked_for_before() {
+    let mut app = level();
+    app.world_mut().spawn((cube(0.5), at(0.0)));
+    app.world_mut().spawn((cube(0.5), at(10.0)));
+    let scene = synced(&mut app);
+    let frames = [Frame::new(Vec3::Y, Vec3::ZERO), Frame::new(Vec3::Z, Vec3::ZERO)];
+    for frame in frames {
+        scene.with_parts(NOBODY, 0.0, u32::MAX, frame, false, |near| {
+            assert!(near.parts().is_empty(), "nobody asked");
+            near.cover(here(0.0));
+            assert_eq!(near.parts().len(), 1);
+            near.cover(here(10.0));
+            assert_eq!(near.parts().len(), 2);
+            near.cover(Aabb::new(Vec3::NAN, Vec3::NAN));
+            near.cover(here(0.0));
+            assert_eq!(near.parts().len(), 2);
+        });
+    }
+}
+
+#[test]
+fn a_step_within_a_step_disturbs_nothing() {
+    let mut app = level();
+    app.world_mut().spawn((cube(0.5), at(0.0)));
+    app.world_mut().spawn((cube(0.5), at(10.0)));
+    let scene = synced(&mut app);
+    scene.with_parts(NOBODY, 0.0, u32::MAX, Frame::new(Vec3::Y, Vec3::ZERO), false, |near| {
+        near.cover(here(0.0));
+        assert_eq!(parts(scene, NOBODY, here(10.0)).len(), 1);
+        assert_eq!(touching(near.parts(), here(0.0)).len(), 1);
+    });
+}
+
+#[test]
+fn two_apps_in_a_thread_do_not_mix() {
+    let [mut one, mut two] = [level(), level()];
+    one.world_mut().spawn((cube(0.5), at(0.0)));
+    two.world_mut().spawn((Collider::ball(0.5), at(0.0)));
+    for _ in 0..3 {
+        assert_eq!(seen(&mut one).len(), 1);
+        assert_eq!(seen(&mut one)[0].3, "box");
+        assert_ne!(seen(&mut two)[0].3, "box");
+    }
+}
+
+#[test]
+fn more_parts_than_are_kept_are_all_there_still() {
+    let mut app = level();
+    let edge = 20;
+    let cells: Vec<IVec3> =
+        (0..edge * edge * edge).map(|i| IVec3::new(i % edge, i / edge % edge, i / edge / edge)).collect();
+    app.world_mut().spawn((Collider::voxels(Vec3::splat(0.05), &cells), Transform::default()));
+    let region = Aabb::from_half_extents(Vec3::splat(0.5), Vec3::splat(0.6));
+    let scene = synced(&mut app);
+    for _ in 0..2 {
+        assert_eq!(parts(scene, NOBODY, region).len(), cells.len());
+    }
+}
+
+#[test]
+fn other_pawns_come_last_sorted_by_where_they_are() {
+    let pawn = |x: f32| PawnCapsule { feet: Vec3::X * x, up: Vec3::Y, radius: 0.3, half_height: 0.9 };
+    let spawn = |places: [f32; 3]| {
+        let mut app = level();
+        app.world_mut().spawn((cube(0.5), at(0.0)));
+        let own = app.world_mut().spawn(pawn(0.05)).id();
+        for x in places {
+            app.world_mut().spawn(pawn(x));
+        }
+        app.world_mut().spawn(PawnCapsule { radius: f32::NAN, ..pawn(0.0) });
+        app.world_mut().spawn(PawnCapsule { feet: Vec3::NAN, ..pawn(0.0) });
+        app.world_mut().spawn(PawnCapsule { up: Vec3::ZERO, ..pawn(0.0) });
+        let scene = synced(&mut app);
+        let with = |pawns: bool| -> Vec<_> {
+            scene.with_parts(own, 0.0, u32::MAX, Frame::new(Vec3::Y, Vec3::ZERO), pawns, |near| {
+                near.cover(here(0.0));
+                near.parts().iter().map(|part| (part.pawn, bits(part))).collect()
+            })
+        };
+        assert_eq!(with(false).len(), 1);
+        let all = with(true);
+        assert_eq!(with(false).len(), 1, "they do not stay");
+        all
+    };
+    let all = spawn([0.1, 0.2, 0.3]);
+    assert_eq!(all.iter().map(|(pawn, _)| *pawn).collect::<Vec<_>>(), [false, true, true, true]);
+    assert_eq!(spawn([0.3, 0.1, 0.2]), all);
+}

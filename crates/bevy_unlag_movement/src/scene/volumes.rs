@@ -1,0 +1,73 @@
+//! Regions that change how pawns move in them.
+
+use bevy::{ecs::entity::EntityHashSet, prelude::*};
+use bevy_rapier3d::parry::{bounding_volume::Aabb, math::Pose, shape::SharedShape};
+
+use crate::{MoveVolume, VolumeId};
+
+/// One volume in the world.
+pub(super) struct Volume {
+    pub(super) entity: Entity,
+    pub(super) volume: MoveVolume,
+    pub(super) shape: SharedShape,
+    pub(super) pose: Pose,
+    pub(super) aabb: Aabb,
+}
+
+/// All volumes: the highest priority first, then the lowest id.
+#[derive(Default)]
+pub(super) struct Volumes {
+    list: Vec<Volume>,
+    /// Volumes that do not count because another one has their id, or they have none.
+    refused: EntityHashSet,
+}
+
+impl Volumes {
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(super) fn at(&self, point: Vec3) -> Option<MoveVolume> {
+        // A box holds a NaN, as parry sees it.
+        if self.list.is_empty() || !point.is_finite() {
+            return None;
+        }
+        let inside =
+            |v: &&Volume| v.aabb.contains_local_point(point) && v.shape.contains_point(&v.pose, point);
+        self.list.iter().find(inside).map(|v| v.volume)
+    }
+
+    pub(super) fn top(&self, id: VolumeId, up: Vec3) -> Option<f32> {
+        let Aabb { mins, maxs } = self.list.iter().find(|v| v.volume.id == id)?.aabb;
+        let corner = Vec3::select(up.cmpge(Vec3::ZERO), maxs, mins);
+        Some(corner.dot(up))
+    }
+
+    /// Adds one; if it does not count, who has its id: itself if it has none.
+    pub(super) fn insert(&mut self, new: Volume) -> Option<Entity> {
+        let id = new.volume.id;
+        let other = self.list.iter().find(|v| v.volume.id == id).map(|v| v.entity);
+        let other = if id == VolumeId::NONE { Some(new.entity) } else { other };
+        if other.is_some() {
+            self.refused.insert(new.entity);
+        } else {
+            let rank = |v: &Volume| (core::cmp::Reverse(v.volume.priority), v.volume.id);
+            let at = self.list.partition_point(|v| rank(v) < rank(&new));
+            self.list.insert(at, new);
+        }
+        other
+    }
+
+    /// Whether it counted.
+    pub(super) fn remove(&mut self, entity: Entity) -> bool {
+        self.refused.remove(&entity);
+        let before = self.list.len();
+        self.list.retain(|v| v.entity != entity);
+        before != self.list.len()
+    }
+
+    /// Volumes that may count now that another one is gone.
+    pub(super) fn refused(&self) -> impl Iterator<Item = Entity> {
+        self.refused.iter().copied()
+    }
+}

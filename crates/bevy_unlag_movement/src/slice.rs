@@ -1,0 +1,220 @@
+//! What one step works on: see [`Slice`].
+
+use bevy::prelude::*;
+use bevy_rapier3d::{parry::bounding_volume::Aabb, parry::math::Pose};
+use bevy_unlag_core::look_direction;
+
+use crate::{
+    BaseId, CapsuleConfig, CapsuleInput, CapsuleState, ModePhysics, MoveEvent, MoveVolume, MovementMode,
+    floor::{Floor, HOVER_MAX},
+    frame::Frame,
+    input::level_wish,
+    scene::MoverScene,
+    sweep::{Body, SKIN},
+    velocity::Forces,
+};
+
+/// Seconds over which the velocity of a base is measured.
+const BASE_WINDOW: f64 = 1.0 / 64.0;
+/// Metres per second into a wall below which it is no hit: a pawn that leans on a wall does not
+/// hit it in every tick.
+const HIT_SPEED: f32 = 1.0;
+
+/// What a mode does with the capsule, custom ones included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Physics {
+    /// Along a floor.
+    Walk,
+    /// Under gravity.
+    Fall,
+    /// In water.
+    Swim,
+    /// Free.
+    Fly,
+    /// The game's.
+    Ability,
+}
+
+/// The pawn while it is stepped. Position and velocity are in the space of the step, where up is
+/// +Y; `state` has the rest and gets them back at the end.
+pub(crate) struct Slice<'a> {
+    pub(crate) config: &'a CapsuleConfig,
+    pub(crate) scene: &'a MoverScene,
+    pub(crate) events: &'a mut Vec<MoveEvent>,
+    /// What counts of the player's wishes.
+    pub(crate) input: CapsuleInput,
+    pub(crate) state: CapsuleState,
+    pub(crate) frame: Frame,
+    pub(crate) feet: Vec3,
+    pub(crate) velocity: Vec3,
+    pub(crate) body: Body,
+    /// The end of the step on the time line of bases.
+    pub(crate) seconds: f64,
+    /// The volume that the pawn is in.
+    pub(crate) volume: Option<MoveVolume>,
+    /// The floor that it was last found on in this step.
+    pub(crate) floor: Option<Floor>,
+    /// Seconds of this step for which a held jump holds gravity off.
+    pub(crate) held_up: f32,
+    /// What abilities have made of speed and acceleration.
+    pub(crate) limits: Limits,
+}
+
+/// Top speed and acceleration of the current mode.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Limits {
+    /// Metres per second.
+    pub(crate) speed: f32,
+    /// Metres per second squared.
+    pub(crate) acceleration: f32,
+}
+
+impl Slice<'_> {
+    /// What the mode does.
+    pub(crate) fn physics(&self) -> Physics {
+        match self.state.mode {
+            MovementMode::Walking => Physics::Walk,
+            MovementMode::Falling => Physics::Fall,
+            MovementMode::Swimming => Physics::Swim,
+            MovementMode::Flying => Physics::Fly,
+            mode @ MovementMode::Custom(_) => match self.config.custom_mode(mode).map(|m| m.physics) {
+                Some(ModePhysics::Walk) => Physics::Walk,
+                // A mode that nobody has registered falls back to falling.
+                Some(ModePhysics::Fall) | None => Physics::Fall,
+                Some(ModePhysics::Fly) => Physics::Fly,
+                Some(ModePhysics::Ability) => Physics::Ability,
+            },
+        }
+    }
+
+    /// Top speed and acceleration by config, stance, buttons and volume.
+    pub(crate) fn default_limits(&self) -> Limits {
+        let (config, input) = (self.config, &self.input);
+        let factor = self.volume.map_or(1.0, |volume| volume.speed_factor);
+        let (speed, acceleration) = match self.state.mode {
+            MovementMode::Swimming => (config.max_swim_speed, config.acceleration),
+            MovementMode::Flying => (config.max_fly_speed, config.acceleration),
+            mode @ MovementMode::Custom(_) if config.custom_mode(mode).is_some() => {
+                config.custom_mode(mode).map_or((0.0, 0.0), |custom| (custom.max_speed, custom.acceleration))
+            }
+            _ if self.state.crouched => (config.crouched_speed, config.acceleration),
+            _ if input.walk => (config.slow_walk_speed, config.acceleration),
+            _ if input.sprint && input.forward > 0 => (config.sprint_speed, config.acceleration),
+            _ => (config.max_walk_speed, config.acceleration),
+        };
+        Limits { speed: speed * factor, acceleration }
+    }
+
+    /// What acts on the velocity in the current mode.
+    pub(crate) fn forces(&self) -> Forces {
+        let config = self.config;
+        let fluid = self.volume.and_then(|volume| volume.fluid_friction).unwrap_or(config.fluid_friction);
+        let Limits { speed: max_speed, acceleration } = self.limits;
+        let (friction, braking, fluid_friction) = match self.physics() {
+            Physics::Swim => (0.5 * fluid, config.braking_swimming, fluid),
+            Physics::Fly if self.state.mode == MovementMode::Flying => {
+                (0.5 * fluid, config.braking_flying, fluid)
+            }
+            _ => match config.custom_mode(self.state.mode) {
+                Some(custom) => (custom.friction, custom.braking_deceleration, 0.0),
+                None => (config.ground_friction, config.braking_deceleration, 0.0),
+            },
+        };
+        let braking_friction = friction * config.braking_friction_factor;
+        Forces { max_speed, acceleration, friction, braking_friction, braking, fluid_friction }
+    }
+
+    /// Metres per second squared downwards, in the current mode.
+    pub(crate) fn gravity(&self) -> f32 {
+        let scale = self.config.custom_mode(self.state.mode).map_or(1.0, |custom| custom.gravity_scale);
+        gravity_strength(self.config, self.volume.as_ref()) * scale
+    }
+
+    /// Where the player wants to go on a floor: level, at most 1 long.
+    pub(crate) fn wish(&self) -> Vec3 {
+        level_wish(self.input.stick(), self.state.yaw)
+    }
+
+    /// Where the player wants to go in water or in flight: along the view, and up and down by the
+    /// buttons.
+    pub(crate) fn free_wish(&self) -> Vec3 {
+        let stick = self.input.stick();
+        let right = level_wish(Vec2::X, self.state.yaw);
+        let look = look_direction(self.state.yaw, self.state.pitch);
+        let rise = f32::from(i8::from(self.input.jump) - i8::from(self.input.crouch));
+        (look * stick.y + right * stick.x + Vec3::Y * rise).clamp_length_max(1.0)
+    }
+
+    /// The box that holds all that `dt` of moving can touch, whatever happens in it.
+    pub(crate) fn region(&self, dt: f32) -> Aabb {
+        let config = self.config;
+        let gain = (self.limits.acceleration.max(config.acceleration) + self.gravity()) * dt;
+        let speed = self.velocity.length().max(config.jump_speed).min(config.max_speed) + gain;
+        let reach = speed * dt + SKIN + 0.1;
+        let perch = if config.perch_radius_threshold > 0.0 { config.perch_height } else { 0.0 };
+        let up = reach + config.step_height + HOVER_MAX;
+        let tall = Body::new(config.radius, config.half_height).height().max(self.body.height());
+        let side = Vec3::new(self.body.radius + reach, 0.0, self.body.radius + reach);
+        let (low, high) = (Vec3::Y * (up + perch), Vec3::Y * (tall + up));
+        Aabb::new(self.feet - side - low, self.feet + side + high)
+    }
+
+    /// Changes the mode.
+    pub(crate) fn set_mode(&mut self, mode: MovementMode) {
+        self.state.mode = mode;
+    }
+
+    /// The feet leave the floor: the mode changes, and the base's velocity becomes the pawn's.
+    pub(crate) fn leave_floor(&mut self) {
+        let airborne = self.config.transitions_of(self.state.mode).airborne;
+        self.set_base(BaseId::NONE);
+        self.floor = None;
+        self.set_mode(airborne);
+    }
+
+    /// Stands on another base, its velocity in the world kept.
+    pub(crate) fn set_base(&mut self, base: BaseId) {
+        if base == self.state.base {
+            return;
+        }
+        let before = self.state.base_velocity;
+        self.state.base = base;
+        self.state.base_velocity = match self.scene.base_pose(base, self.seconds) {
+            Some(pose) => {
+                let local = pose.inverse_transform_point(self.frame.to_world(self.feet));
+                self.base_velocity(base, &pose, local)
+            }
+            None => Vec3::ZERO,
+        };
+        if self.config.impart_base_velocity {
+            self.velocity += self.frame.direction_to_local(before - self.state.base_velocity);
+        }
+    }
+
+    /// How fast a point of a base moves, in the world.
+    pub(crate) fn base_velocity(&self, base: BaseId, pose: &Pose, local: Vec3) -> Vec3 {
+        let before = self.scene.base_pose(base, self.seconds - BASE_WINDOW).unwrap_or(*pose);
+        let moved = pose.transform_point(local) - before.transform_point(local);
+        let velocity = moved / BASE_WINDOW as f32;
+        // A base that jumps, such as a train at the end of its line, throws nobody.
+        if velocity.length() > self.config.max_speed { Vec3::ZERO } else { velocity }
+    }
+
+    /// Says that the capsule ran into something, if it did so with some speed.
+    pub(crate) fn hit_wall(&mut self, normal: Vec3) {
+        let speed = -self.velocity.dot(normal);
+        if speed > HIT_SPEED {
+            let normal = self.frame.direction_to_world(normal);
+            self.events.push(MoveEvent::HitWall { normal, speed });
+        }
+    }
+}
+
+/// How strong gravity is in a volume.
+pub(crate) fn gravity_strength(config: &CapsuleConfig, volume: Option<&MoveVolume>) -> f32 {
+    match volume.and_then(|volume| volume.gravity) {
+        Some(crate::GravityField::Uniform(pull)) => pull.length(),
+        Some(crate::GravityField::Towards { strength, .. }) => strength,
+        None => config.gravity,
+    }
+}

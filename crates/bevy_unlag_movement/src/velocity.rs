@@ -1,0 +1,90 @@
+//! How input, friction and braking change a velocity.
+
+use bevy::prelude::*;
+
+use crate::{AccelerationModel, CapsuleConfig};
+
+/// Metres per second below which braking ends in a stop. Unreal's `BRAKE_TO_STOP_VELOCITY`.
+const STOP_SPEED: f32 = 0.1;
+/// Seconds of one slice of braking, so that it takes as long at 30 ticks a second as at 128.
+/// Unreal's `BrakingSubStepTime`.
+const BRAKING_SLICE: f32 = 1.0 / 33.0;
+
+/// What acts on a velocity.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Forces {
+    /// Metres per second that full input reaches.
+    pub(crate) max_speed: f32,
+    /// Metres per second squared.
+    pub(crate) acceleration: f32,
+    /// Per second; turns.
+    pub(crate) friction: f32,
+    /// Per second; brakes.
+    pub(crate) braking_friction: f32,
+    /// Metres per second squared; brakes.
+    pub(crate) braking: f32,
+    /// Per second; slows always.
+    pub(crate) fluid_friction: f32,
+}
+
+/// The velocity after `dt` of input and friction.
+pub(crate) fn pushed(config: &CapsuleConfig, forces: &Forces, velocity: Vec3, wish: Vec3, dt: f32) -> Vec3 {
+    let slowed = velocity * (1.0 - (forces.fluid_friction * dt).min(1.0));
+    match config.acceleration_model {
+        AccelerationModel::Unreal => unreal(forces, slowed, wish, dt),
+        AccelerationModel::Quake => {
+            let rubbed = rub(config, forces, slowed, dt);
+            let wished = wish.length();
+            along_wish(rubbed, wish, forces.max_speed * wished, forces.acceleration * dt)
+        }
+    }
+}
+
+/// Unreal's `CalcVelocity`: velocity first, and then a displacement at that velocity.
+fn unreal(forces: &Forces, velocity: Vec3, wish: Vec3, dt: f32) -> Vec3 {
+    let speed = velocity.length();
+    let wished = wish.length();
+    let limit = forces.max_speed * wished.min(1.0);
+    let turn = (forces.friction * dt).min(1.0);
+    if wished < 1e-3 || speed > limit + 1e-3 {
+        // Too fast for what is wanted: brake, but no further than to it.
+        let braked = brake(forces, speed, limit, dt);
+        if braked < STOP_SPEED && wished < 1e-3 {
+            return Vec3::ZERO;
+        }
+        let direction = velocity / speed.max(1e-6);
+        let turned = (direction + (wish - direction * wished) * turn).normalize_or(direction);
+        return turned * braked;
+    }
+    let turned = velocity + (wish / wished * speed - velocity) * turn;
+    (turned + wish * (forces.acceleration * dt)).clamp_length_max(limit)
+}
+
+/// The speed after `dt` of braking, not below `limit`.
+fn brake(forces: &Forces, speed: f32, limit: f32, dt: f32) -> f32 {
+    let (mut braked, mut left) = (speed, dt);
+    while left > 1e-6 && braked > limit {
+        let slice = left.min(BRAKING_SLICE);
+        braked -= (forces.braking_friction * braked + forces.braking) * slice;
+        left -= slice;
+    }
+    braked.max(limit)
+}
+
+/// Quake's friction: in proportion to the speed, and to `stop_speed` when slower.
+fn rub(config: &CapsuleConfig, forces: &Forces, velocity: Vec3, dt: f32) -> Vec3 {
+    let speed = velocity.length();
+    if speed < 1e-3 {
+        return Vec3::ZERO;
+    }
+    let drop = (speed.max(config.stop_speed) * forces.braking_friction + forces.braking) * dt;
+    velocity * ((speed - drop).max(0.0) / speed)
+}
+
+/// Quake's acceleration: until the speed along the wish is `wish_speed`, whatever the speed is
+/// across it.
+pub(crate) fn along_wish(velocity: Vec3, wish: Vec3, wish_speed: f32, most: f32) -> Vec3 {
+    let direction = wish.normalize_or_zero();
+    let missing = wish_speed - velocity.dot(direction);
+    velocity + direction * missing.clamp(0.0, most.max(0.0))
+}

@@ -1,0 +1,121 @@
+//! What a move costs, against rapier's own character controller, and what it loses.
+
+mod chart;
+mod course;
+mod levels;
+mod loss;
+mod ours;
+mod race;
+mod script;
+mod theirs;
+
+use bevy_unlag::movement::CapsuleConfig;
+
+use crate::{Options, figures::Figures};
+use course::Course;
+use levels::Level;
+use ours::in_level;
+use theirs::in_rapier;
+
+/// The names of what is measured on every level.
+struct Keys {
+    ratio: &'static str,
+    ours_median: &'static str,
+    ours_p99: &'static str,
+    kcc_median: &'static str,
+    kcc_p99: &'static str,
+    cheap: &'static str,
+}
+
+macro_rules! keys {
+    ($path:literal) => {
+        Keys {
+            ratio: concat!("kcc_ratio_", $path),
+            ours_median: concat!("ours_median_us_", $path),
+            ours_p99: concat!("ours_p99_us_", $path),
+            kcc_median: concat!("kcc_median_us_", $path),
+            kcc_p99: concat!("kcc_p99_us_", $path),
+            cheap: concat!("cheap_step_ratio_", $path),
+        }
+    };
+}
+
+/// In the order of [`Level::all`].
+const KEYS: [Keys; 5] =
+    [keys!("flat"), keys!("heightfield"), keys!("stairs"), keys!("clutter"), keys!("platform")];
+
+pub fn measure(options: &Options) -> Result<Figures, String> {
+    let (moves, passes) = if options.quick { (2_000, 3) } else { (10_000, 5) };
+    let levels = Level::all(options.seed);
+    let mut long = Level::long_floor().app(true);
+    let (courses, loss) = in_level(&mut long, |open| {
+        let run = |level| Course::run(level, open, moves, passes, options.seed);
+        let courses: Vec<Course> = levels.iter().map(run).collect::<Result<_, _>>()?;
+        Ok((courses, loss::ours(open)))
+    })?;
+    let speed = long.world().resource::<CapsuleConfig>().max_walk_speed;
+    let kcc_loss = in_rapier(&mut long, |floor| Ok(loss::theirs(floor, speed)))?;
+
+    let mut figures = Figures::default();
+    for (keys, course) in KEYS.iter().zip(&courses) {
+        add_ratio(&mut figures, keys, course)?;
+    }
+    add_replays(&mut figures, &levels, &courses)?;
+    let saving = |c: &Course| c.ours.total / c.cheap.total;
+    figures.add(
+        "cheap_step_ratio",
+        courses.iter().map(saving).fold(f64::INFINITY, f64::min),
+        "full steps over steps for proxies from the same states, total times, smallest of the levels",
+    )?;
+    figures.add("flat_speed_loss_percent", loss, "% of 1 km straight on a floor of one box")?;
+    figures.add("kcc_speed_loss_percent_flat", kcc_loss, "the same for rapier's controller")?;
+    let most = |of: fn(&Course) -> f64| courses.iter().map(of).fold(0.0, f64::max);
+    figures.add(
+        "allocs_per_move",
+        most(|c| c.allocations),
+        format!("heap allocations in a move after warm-up, {moves} moves, largest of the levels"),
+    )?;
+    figures.add("kcc_allocs_per_move", most(|c| c.kcc_allocations), "the same for rapier's controller")?;
+    for (keys, course) in KEYS.iter().zip(&courses) {
+        add_moves(&mut figures, keys, course)?;
+    }
+
+    if let Some(folder) = &options.plot {
+        let medians = levels.iter().zip(&courses).map(|(l, c)| (l.name, c.ours.median, c.kcc.median));
+        chart::draw(folder, &medians.collect::<Vec<_>>())?;
+    }
+    Ok(figures)
+}
+
+fn add_ratio(figures: &mut Figures, keys: &Keys, course: &Course) -> Result<(), String> {
+    let Course { moves, ours, kcc, kcc_unpulled, scattered, metres, kcc_metres, .. } = course;
+    let unpulled = kcc_unpulled.total / ours.total;
+    figures.add(
+        keys.ratio,
+        kcc.total / ours.total,
+        format!(
+            "rapier's time over ours for the same {moves} moves, clock read every 20; {unpulled:.2} if \
+             rapier's is not pulled to the floor, {scattered:.2} in scattered order; ours went \
+             {metres:.0} m, rapier's {kcc_metres:.0} m"
+        ),
+    )
+}
+
+fn add_moves(figures: &mut Figures, keys: &Keys, course: &Course) -> Result<(), String> {
+    let Course { ours, kcc, cheap, .. } = course;
+    figures.add(keys.ours_median, ours.median, "µs for one move of ours with a look at the clock")?;
+    figures.add(keys.ours_p99, ours.p99, "one move in a hundred takes longer")?;
+    figures.add(keys.kcc_median, kcc.median, "µs for one move of rapier's controller")?;
+    figures.add(keys.kcc_p99, kcc.p99, "one move in a hundred takes longer")?;
+    figures.add(keys.cheap, ours.total / cheap.total, "full steps over steps for proxies")
+}
+
+fn add_replays(figures: &mut Figures, levels: &[Level], courses: &[Course]) -> Result<(), String> {
+    for (key, name) in [("replay96_flat_us", "flat"), ("replay96_clutter_us", "clutter")] {
+        let on = levels.iter().zip(courses).find(|(level, _)| level.name == name);
+        let micros = on.map_or(f64::NAN, |(_, course)| course.replay);
+        figures.add(key, micros, "µs for 96 moves in a row, median of 200 replays")?;
+    }
+    let differing: usize = courses.iter().map(|course| course.differing).sum();
+    figures.add("replays_differing", differing as f64, "replays that end in other bits than the record")
+}

@@ -1,0 +1,155 @@
+//! Everything that is measured on one level.
+
+use core::hint::black_box;
+use std::time::Instant;
+
+use bevy::math::Vec3;
+use bevy_unlag::core::Tick;
+
+use super::{
+    levels::Level,
+    ours::{Move, Ours, Walk, in_level, record},
+    race::{Times, micros, quantile, race},
+    theirs::{Theirs, in_rapier},
+};
+
+/// Moves in one replay: what a client makes again after a correction, at most.
+const REPLAY: usize = 96;
+/// Replays that are timed.
+const REPLAYS: usize = 200;
+
+/// What was measured on one level.
+pub struct Course {
+    /// How many moves.
+    pub moves: usize,
+    /// Our full step.
+    pub ours: Times,
+    /// Our step for proxies.
+    pub cheap: Times,
+    /// Rapier's controller.
+    pub kcc: Times,
+    /// Rapier's controller, when it is not pulled to the floor.
+    pub kcc_unpulled: Times,
+    /// Rapier's time over ours when no move follows its neighbour, so that nothing that a mover
+    /// keeps from one move to the next helps.
+    pub scattered: f64,
+    /// How far our step went over the level in all moves together, in metres.
+    pub metres: f64,
+    /// How far rapier's controller went in the same moves, each from where ours started.
+    pub kcc_metres: f64,
+    /// Heap allocations in one move of ours.
+    pub allocations: f64,
+    /// And of rapier's controller.
+    pub kcc_allocations: f64,
+    /// Microseconds of 96 moves in a row, the median; NaN if none were in a row.
+    pub replay: f64,
+    /// Replays that did not end in the recorded state, to the bit.
+    pub differing: usize,
+}
+
+impl Course {
+    /// Records a walk through `level` and repeats it with all rivals. `open` is an endless floor.
+    ///
+    /// # Errors
+    /// When the walk fails.
+    pub fn run(
+        level: &Level,
+        open: &Ours<'_, '_, '_>,
+        moves: usize,
+        passes: usize,
+        seed: u64,
+    ) -> Result<Self, String> {
+        // Apart, because rapier's platform stands still.
+        let (mut moving, mut still) = (level.app(true), level.app(false));
+        in_level(&mut moving, |ours| {
+            let walk = record(ours, level, moves, seed)?;
+            in_rapier(&mut still, |theirs| Ok(Self::measure(&walk, passes, ours, theirs, open)))
+        })
+    }
+
+    fn measure(
+        walk: &Walk,
+        passes: usize,
+        ours: &Ours<'_, '_, '_>,
+        theirs: &Theirs<'_>,
+        open: &Ours<'_, '_, '_>,
+    ) -> Self {
+        let moves = &walk.moves;
+        let wishes = theirs.wishes(moves, open, theirs.fall());
+        let unpulled = theirs.wishes(moves, open, Vec3::ZERO);
+
+        let mut events = Vec::with_capacity(64);
+        let mut full = |i: usize| {
+            let Move { state, input, tick, .. } = &moves[i];
+            black_box(ours.step(state, input, *tick, &mut events));
+        };
+        let mut cheap = |i: usize| {
+            black_box(ours.cheap_step(&moves[i].state, moves[i].tick));
+        };
+        let mut kcc = |i: usize| {
+            black_box(theirs.step(&wishes[i]));
+        };
+        let mut kcc_unpulled = |i: usize| {
+            black_box(theirs.step(&unpulled[i]));
+        };
+        let mut times = [Times::default(); 4];
+        // The counter would cost rapier's controller, which allocates, a little time.
+        allocation_counter::opt_out(|| {
+            times = race(moves.len(), passes, [&mut full, &mut kcc, &mut kcc_unpulled, &mut cheap]);
+        });
+        // A prime that does not divide the number of moves: every move once, far from the last.
+        let far = |i: usize| i * 7_919 % moves.len();
+        let mut scattered = [Times::default(); 2];
+        allocation_counter::opt_out(|| {
+            let rivals: [&mut dyn FnMut(usize); 2] = [&mut |i| full(far(i)), &mut |i| kcc(far(i))];
+            scattered = race(moves.len(), passes.min(3), rivals);
+        });
+        let our_allocations = allocations(moves.len(), &mut full);
+        let kcc_allocations = allocations(moves.len(), &mut kcc);
+        let (replay, differing) = replays(moves, ours);
+        Self {
+            moves: moves.len(),
+            ours: times[0],
+            kcc: times[1],
+            kcc_unpulled: times[2],
+            cheap: times[3],
+            scattered: scattered[1].total / scattered[0].total,
+            metres: walk.metres,
+            kcc_metres: wishes.iter().map(|w| f64::from(theirs.step(w).with_y(0.0).length())).sum(),
+            allocations: our_allocations,
+            kcc_allocations,
+            replay,
+            differing,
+        }
+    }
+}
+
+/// Heap allocations in one move, on average. Everybody has warmed up in the race.
+fn allocations(moves: usize, rival: &mut dyn FnMut(usize)) -> f64 {
+    let counted = allocation_counter::measure(|| (0..moves).for_each(rival));
+    counted.count_total as f64 / moves.max(1) as f64
+}
+
+/// Times moves in a row, each from the state that the last one led to, and compares the end with
+/// the record.
+fn replays(moves: &[Move], ours: &Ours<'_, '_, '_>) -> (f64, usize) {
+    let mut events = Vec::with_capacity(64);
+    let (mut times, mut differing) = (Vec::with_capacity(REPLAYS), 0);
+    let last = moves.len().saturating_sub(REPLAY + 1);
+    for i in 0..REPLAYS {
+        let first = i * last / REPLAYS;
+        let Some([window @ .., end]) = moves.get(first..=first + REPLAY) else { continue };
+        let mut state = window[0].state;
+        // Moves in the air over a platform are not in the record.
+        if end.tick != Tick(window[0].tick.0 + REPLAY as u32) {
+            continue;
+        }
+        let start = Instant::now();
+        for m in window {
+            state = black_box(ours.step(&state, &m.input, m.tick, &mut events));
+        }
+        times.push(micros(start));
+        differing += usize::from(state != end.state);
+    }
+    (quantile(&mut times, 0.5), differing)
+}

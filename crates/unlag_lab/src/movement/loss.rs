@@ -1,0 +1,46 @@
+//! How much of a kilometre on a flat floor gets lost.
+
+use bevy::prelude::*;
+use bevy_unlag::{core::Tick, movement::CapsuleInput};
+
+use super::{levels::DT, ours::Ours, theirs::Theirs};
+
+/// Metres; where the run starts, so that a kilometre fits on the floor.
+const START: f32 = -510.0;
+/// Metres.
+const RUN: f32 = 1_000.0;
+
+/// Moves in the run at `speed` metres per second, and the metres that they should make.
+fn run(speed: f32) -> (u32, f64) {
+    let moves = (RUN / (speed * DT)).ceil();
+    (moves as u32, f64::from(speed) * f64::from(DT) * f64::from(moves))
+}
+
+fn percent(wanted: f64, from: Vec3, to: Vec3) -> f64 {
+    (1.0 - f64::from((to - from).with_y(0.0).length()) / wanted) * 100.0
+}
+
+/// Of our step, in percent, from the second second on: the first is for getting up to speed.
+pub fn ours(floor: &Ours<'_, '_, '_>) -> f64 {
+    let mut events = Vec::new();
+    let input = CapsuleInput { right: 127, ..default() };
+    let (mut state, Tick(first)) = floor.dropped(Vec3::new(START, 0.1, 0.0));
+    let mut from = state.position;
+    let (moves, wanted) = run(floor.config.max_walk_speed);
+    for i in 0..64 + moves {
+        if i == 64 {
+            from = state.position;
+        }
+        state = floor.step(&state, &input, Tick(first + i), &mut events);
+    }
+    percent(wanted, from, state.position)
+}
+
+/// Of rapier's controller, in percent, when each move is asked for from where the last one ended.
+pub fn theirs(floor: &Theirs<'_>, speed: f32) -> f64 {
+    let (moves, wanted) = run(speed);
+    let motion = Vec3::X * (speed * DT) + floor.fall();
+    let start = floor.on_floor(Vec3::new(START, 0.1, 0.0), motion);
+    let end = (0..moves).fold(start, |wish, _| Theirs::after(&wish, floor.step(&wish)));
+    percent(wanted, start.place(), end.place())
+}

@@ -1,0 +1,123 @@
+//! Our step in a level, and the walk that both movers repeat.
+
+use bevy::{ecs::system::SystemState, prelude::*};
+use bevy_unlag::{
+    core::{MoveModel, StepContext, Tick},
+    movement::{CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState, MoveEvent, MoverWorld},
+};
+
+use super::{
+    levels::{DT, Level},
+    script::Script,
+};
+
+/// Our mover in a level.
+pub struct Ours<'a, 'w, 's> {
+    /// Its tuning.
+    pub config: &'a CapsuleConfig,
+    world: &'a MoverWorld<'w, 's>,
+    entity: Entity,
+}
+
+/// Gives `f` the mover of an app.
+///
+/// # Errors
+/// What `f` says, or that there is no level.
+pub fn in_level<R>(
+    app: &mut App,
+    f: impl FnOnce(&Ours<'_, '_, '_>) -> Result<R, String>,
+) -> Result<R, String> {
+    let entity = app.world_mut().spawn_empty().id();
+    let mut system =
+        SystemState::<(MoverWorld<'static, 'static>, Res<'static, CapsuleConfig>)>::new(app.world_mut());
+    let (world, config) = system.get(app.world()).map_err(|e| format!("no level to move in: {e}"))?;
+    f(&Ours { config: &config, world: &world, entity })
+}
+
+impl Ours<'_, '_, '_> {
+    fn context(&self, tick: Tick) -> StepContext {
+        StepContext { tick, dt: DT, entity: self.entity }
+    }
+
+    /// The full step. What happens in it replaces what is in `events`.
+    pub fn step(
+        &self,
+        state: &CapsuleState,
+        input: &CapsuleInput,
+        tick: Tick,
+        events: &mut Vec<MoveEvent>,
+    ) -> CapsuleState {
+        events.clear();
+        CapsuleModel::step(self.config, state, input, &self.context(tick), self.world, events)
+    }
+
+    /// The step for proxies.
+    pub fn cheap_step(&self, state: &CapsuleState, tick: Tick) -> CapsuleState {
+        CapsuleModel::cheap_step(self.config, state, &self.context(tick), self.world)
+    }
+
+    /// A pawn that was dropped at `at` a second ago, and when that is.
+    pub fn dropped(&self, at: Vec3) -> (CapsuleState, Tick) {
+        let mut events = Vec::new();
+        let mut state = CapsuleState::at(at);
+        for tick in 0..64 {
+            state = self.step(&state, &CapsuleInput::default(), Tick(tick), &mut events);
+        }
+        (state, Tick(64))
+    }
+}
+
+/// One recorded move.
+#[derive(Clone, Copy)]
+pub struct Move {
+    /// Before it.
+    pub state: CapsuleState,
+    /// What the player wanted.
+    pub input: CapsuleInput,
+    /// When it was made: where the platform is.
+    pub tick: Tick,
+    /// The feet, in the space of the level that stands still.
+    pub place: Vec3,
+}
+
+/// A recorded walk.
+pub struct Walk {
+    /// Move after move. Without gaps, but that moves in the air over a platform are left out.
+    pub moves: Vec<Move>,
+    /// How far the feet went over the level, in metres.
+    pub metres: f64,
+}
+
+/// Runs about in a level by a seeded script.
+///
+/// # Errors
+/// When the pawn falls out of the level or off the platform.
+pub fn record(ours: &Ours<'_, '_, '_>, level: &Level, moves: usize, seed: u64) -> Result<Walk, String> {
+    let mut script = Script::new(seed, level.reach, level.jumps);
+    let mut walk = Walk { moves: Vec::with_capacity(moves), metres: 0.0 };
+    let mut events = Vec::new();
+    let (mut state, Tick(first)) = ours.dropped(level.start);
+    let mut place = level.place(&state).unwrap_or_default();
+    let lost = |after: usize| format!("{}: the pawn was lost after {after} moves", level.name);
+    for tick in first.. {
+        let here = level.place(&state);
+        place = here.unwrap_or(place);
+        let input = script.next(place);
+        let next = ours.step(&state, &input, Tick(tick), &mut events);
+        if let Some(place) = here {
+            walk.moves.push(Move { state, input, tick: Tick(tick), place });
+            let there = level.place(&next).unwrap_or(place);
+            walk.metres += f64::from((there - place).with_y(0.0).length());
+        }
+        state = next;
+        if walk.moves.len() == moves {
+            break;
+        }
+        // A few moves in the air are no matter.
+        let recorded = walk.moves.len();
+        if state.position.y < -20.0 || (tick - first) as usize > recorded + moves / 20 {
+            return Err(lost(recorded));
+        }
+    }
+    Ok(walk)
+}

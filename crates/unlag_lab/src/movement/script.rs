@@ -1,0 +1,57 @@
+//! Who runs about in the levels.
+
+use core::f64::consts::{PI, TAU};
+
+use bevy::prelude::*;
+use bevy_unlag::movement::CapsuleInput;
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+
+use super::levels::DT;
+
+/// Radians per second; a quick turn of the mouse.
+const TURN_SPEED: f64 = 6.0;
+
+/// Always runs, in headings that change every 0.3 to 1.4 s, by a seed.
+pub struct Script {
+    rng: SmallRng,
+    reach: f32,
+    jumps: bool,
+    heading: f64,
+    wanted: f64,
+    /// Moves until the next heading.
+    turn_in: u32,
+    /// Moves for which the jump button stays down.
+    jump: u32,
+}
+
+impl Script {
+    /// Equal arguments run alike. `reach` is how far from the middle it turns back, in metres.
+    pub fn new(seed: u64, reach: f32, jumps: bool) -> Self {
+        let rng = SmallRng::seed_from_u64(seed);
+        Self { rng, reach, jumps, heading: 0.0, wanted: 0.0, turn_in: 0, jump: 0 }
+    }
+
+    /// What it wants with its feet at `place`.
+    pub fn next(&mut self, place: Vec3) -> CapsuleInput {
+        if place.x.abs().max(place.z.abs()) > self.reach {
+            // A yaw of 0 looks along -Z, a quarter turn along -X.
+            self.wanted = f64::from(place.x).atan2(f64::from(place.z));
+            self.turn_in = 20;
+        } else if self.turn_in == 0 {
+            self.wanted = self.heading + self.rng.random_range(-2.5..2.5);
+            self.turn_in = self.rng.random_range(20..90);
+        }
+        self.turn_in = self.turn_in.saturating_sub(1);
+        let turn = (self.wanted - self.heading + PI).rem_euclid(TAU) - PI;
+        let most = TURN_SPEED * f64::from(DT);
+        self.heading += turn.clamp(-most, most);
+
+        self.jump = self.jump.saturating_sub(1);
+        if self.jumps && self.jump == 0 && self.rng.random_bool(1.0 / 96.0) {
+            self.jump = 5;
+        }
+        let mut input = CapsuleInput { forward: 127, jump: self.jump > 0, ..default() };
+        input.set_look(self.heading, 0.0);
+        input
+    }
+}

@@ -1,0 +1,143 @@
+//! Rapier's `KinematicCharacterController` in a level, asked for the same moves.
+
+use bevy::{ecs::system::SystemState, prelude::*};
+use bevy_rapier3d::{
+    parry::{math::Pose, query::DefaultQueryDispatcher, shape::Capsule},
+    plugin::ReadRapierContext,
+    rapier::{
+        control::{CharacterAutostep, CharacterLength, KinematicCharacterController},
+        prelude::{QueryFilter, QueryPipeline},
+    },
+};
+use bevy_unlag::movement::{BaseId, CapsuleConfig, CapsuleState};
+
+use super::{
+    levels::DT,
+    ours::{Move, Ours},
+};
+
+/// Rapier's controller in a level.
+pub struct Theirs<'a> {
+    controller: KinematicCharacterController,
+    queries: QueryPipeline<'a>,
+    capsule: Capsule,
+    /// Metres down in one move, from rest.
+    fall: f32,
+    half_height: f32,
+}
+
+/// One move that is asked of it.
+#[derive(Clone, Copy)]
+pub struct Wish {
+    from: Pose,
+    /// Metres that it should go.
+    motion: Vec3,
+}
+
+impl Wish {
+    /// Where it starts: the middle of the capsule.
+    pub fn place(&self) -> Vec3 {
+        self.from.translation
+    }
+}
+
+/// Gives `f` rapier's controller in an app, with our step height, snap and steepest floor.
+///
+/// # Errors
+/// What `f` says, or that there is no rapier.
+pub fn in_rapier<R>(app: &mut App, f: impl FnOnce(&Theirs<'_>) -> Result<R, String>) -> Result<R, String> {
+    let mut system = SystemState::<(ReadRapierContext<'static, 'static>, Res<'static, CapsuleConfig>)>::new(
+        app.world_mut(),
+    );
+    let (rapier, config) = system.get(app.world()).map_err(|e| format!("no rapier to move in: {e}"))?;
+    let context = rapier.single().map_err(|_| "rapier has no world")?;
+    let queries = context.simulation.broad_phase.as_query_pipeline(
+        &DefaultQueryDispatcher,
+        &context.rigidbody_set.bodies,
+        &context.colliders.colliders,
+        QueryFilter::only_fixed().exclude_sensors(),
+    );
+    let steepest = config.walkable_floor_y.acos();
+    let controller = KinematicCharacterController {
+        // Its own default of 1 % of the height, 1.8 cm, which is about our hover.
+        offset: CharacterLength::Relative(0.01),
+        autostep: Some(CharacterAutostep {
+            max_height: CharacterLength::Absolute(config.step_height),
+            min_width: CharacterLength::Absolute(0.2),
+            include_dynamic_bodies: false,
+        }),
+        snap_to_ground: Some(CharacterLength::Absolute(config.step_height)),
+        max_slope_climb_angle: steepest,
+        min_slope_slide_angle: steepest,
+        ..Default::default()
+    };
+    f(&Theirs {
+        controller,
+        queries,
+        capsule: Capsule::new_y(config.half_height - config.radius, config.radius),
+        fall: config.gravity * DT * DT,
+        half_height: config.half_height,
+    })
+}
+
+impl Theirs<'_> {
+    /// How far it gets, in metres.
+    pub fn step(&self, wish: &Wish) -> Vec3 {
+        let moved =
+            self.controller.move_shape(DT, &self.queries, &self.capsule, &wish.from, wish.motion, |_| {});
+        moved.translation
+    }
+
+    /// A wish to go on where `wish` ended after `moved`.
+    pub fn after(wish: &Wish, moved: Vec3) -> Wish {
+        Wish { from: Pose::from_parts(wish.from.translation + moved, wish.from.rotation), ..*wish }
+    }
+
+    /// Where a pawn comes to rest that is put down with its feet at `feet`, for its gap to the
+    /// floor is not our hover; and the wish to go on with `motion`.
+    pub fn on_floor(&self, feet: Vec3, motion: Vec3) -> Wish {
+        let put = self.at(feet, self.fall());
+        Wish { motion, ..Self::after(&put, self.step(&put)) }
+    }
+
+    /// What users add to the level motion of a pawn on a floor so that it stays there: the fall of
+    /// one move, from rest.
+    pub fn fall(&self) -> Vec3 {
+        Vec3::Y * -self.fall
+    }
+
+    fn at(&self, feet: Vec3, motion: Vec3) -> Wish {
+        Wish { from: Pose::from_translation(feet + Vec3::Y * self.half_height), motion }
+    }
+
+    /// What a user of the controller, who keeps the velocity himself, asks of it in the same
+    /// moves: the velocity that our step wants before anything is in the way, times the length
+    /// of the move, and on a floor `pull` on top. Our step tells that velocity when it starts
+    /// with the same state on an endless floor, `open`.
+    ///
+    /// The platform's moves are relative to the platform, which stands still here: following it
+    /// would cost rapier's controller more.
+    pub fn wishes(&self, moves: &[Move], open: &Ours<'_, '_, '_>, pull: Vec3) -> Vec<Wish> {
+        let (standing, _) = open.dropped(Vec3::Y * 0.5);
+        let mut events = Vec::new();
+        let wish = |m: &Move| {
+            let grounded = m.state.is_grounded();
+            let free = CapsuleState {
+                position: if grounded { standing.position } else { Vec3::Y * 500.0 },
+                base: BaseId::NONE,
+                base_position: Vec3::ZERO,
+                base_velocity: Vec3::ZERO,
+                ..m.state
+            };
+            let wanted = open.step(&free, &m.input, m.tick, &mut events);
+            let motion = wanted.velocity * DT;
+            match (grounded, wanted.is_grounded()) {
+                (true, true) => self.on_floor(m.place, motion + pull),
+                // A jump: upwards.
+                (true, false) => self.on_floor(m.place, motion),
+                (false, _) => self.at(m.place, motion),
+            }
+        };
+        moves.iter().map(wish).collect()
+    }
+}

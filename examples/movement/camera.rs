@@ -1,0 +1,161 @@
+//! The eye: over the whole course, behind the pawn, or in its head.
+
+use bevy::{core_pipeline::tonemapping::Tonemapping, prelude::*, transform::TransformSystems, ui::UiSystems};
+use bevy_rapier3d::prelude::{QueryFilter, ReadRapierContext};
+use bevy_unlag::core::units_to_angle;
+use bevy_unlag_movement::CapsuleConfig;
+
+use crate::{body::Drawn, pawn::Player, tour::Tour};
+
+/// Metres behind the pawn.
+const ARM: f32 = 4.6;
+/// Radians that the eye behind looks further down than the pawn.
+const TILT: f32 = 0.22;
+/// Changes of height in a frame from which on they are a step that is eased, in metres.
+const STEP: f32 = 0.10;
+
+/// Where the eye is.
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum View {
+    /// Over the course.
+    #[default]
+    Overview,
+    /// Behind the pawn.
+    Third,
+    /// In its head.
+    First,
+}
+
+impl View {
+    /// The one after it.
+    pub fn next(self) -> Self {
+        match self {
+            Self::Overview => Self::Third,
+            Self::Third => Self::First,
+            Self::First => Self::Overview,
+        }
+    }
+}
+
+/// When the camera moves, in [`PostUpdate`].
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum CameraSystems {
+    /// It is placed.
+    Place,
+}
+
+/// Spawns and moves the camera.
+pub struct CameraPlugin {
+    /// Whether to leave out anti-aliasing.
+    pub plain: bool,
+}
+
+impl Plugin for CameraPlugin {
+    fn build(&self, app: &mut App) {
+        let plain = self.plain;
+        app.init_resource::<View>()
+            .configure_sets(
+                PostUpdate,
+                // Labels hang where the camera sees them, and the layout has to know.
+                CameraSystems::Place.before(UiSystems::Layout).before(TransformSystems::Propagate),
+            )
+            .add_systems(Startup, move |commands: Commands| spawn(commands, plain))
+            .add_systems(PostUpdate, place.in_set(CameraSystems::Place));
+    }
+}
+
+/// What is eased.
+#[derive(Component, Default)]
+struct Rig {
+    /// From +Y to the pawn's up.
+    upright: Quat,
+    yaw: f32,
+    pitch: f32,
+    arm: f32,
+    eye: f32,
+    /// What is left of steps that were taken, in metres.
+    step: f32,
+    feet: Vec3,
+}
+
+fn overview() -> Transform {
+    Transform::from_xyz(0.0, 25.0, 43.0).looking_at(Vec3::new(0.0, 0.0, -5.0), Vec3::Y)
+}
+
+fn spawn(mut commands: Commands, plain: bool) {
+    commands.spawn((
+        Rig { arm: ARM, ..default() },
+        Camera3d::default(),
+        if plain { Msaa::Off } else { Msaa::default() },
+        // The other curves would need the `tonemapping_luts` feature.
+        Tonemapping::AcesFitted,
+        Projection::from(PerspectiveProjection { fov: 65.0_f32.to_radians(), near: 0.05, ..default() }),
+        overview(),
+    ));
+}
+
+fn place(
+    view: Res<View>,
+    tour: Res<Tour>,
+    time: Res<Time>,
+    config: Res<CapsuleConfig>,
+    rapier: ReadRapierContext,
+    players: Query<&Drawn, With<Player>>,
+    mut cameras: Query<(&mut Rig, &mut Transform)>,
+) {
+    let (Ok(Drawn(body)), Ok((mut rig, mut transform))) = (players.single(), cameras.single_mut()) else {
+        return;
+    };
+    let dt = time.delta_secs();
+    // How much of the way something gets in this frame that takes 1/rate seconds.
+    let part = |rate: f32| 1.0 - (-rate * dt).exp();
+
+    let yaw = units_to_angle(body.yaw);
+    let pitch = units_to_angle(body.pitch.cast_unsigned());
+    let upright = body.rotation() * Quat::from_rotation_y(-yaw);
+    rig.upright = rig.upright.slerp(upright, part(8.0)).normalize();
+    if tour.on {
+        // A script turns its head at once; that is no pleasure to look at.
+        let turn = (yaw - rig.yaw + core::f32::consts::PI).rem_euclid(core::f32::consts::TAU);
+        rig.yaw += (turn - core::f32::consts::PI) * part(5.0);
+        rig.pitch += (pitch * 0.3 - rig.pitch) * part(5.0);
+    } else {
+        (rig.yaw, rig.pitch) = (yaw, pitch);
+    }
+
+    let rise = (body.position - rig.feet).dot(body.up) - body.world_velocity().dot(body.up) * dt;
+    if body.is_grounded() && (STEP..1.0).contains(&rise.abs()) {
+        rig.step -= rise;
+    }
+    rig.feet = body.position;
+    rig.step -= rig.step * part(14.0);
+    let height = (body.eye(&config) - body.position).dot(body.up);
+    rig.eye = if rig.eye == 0.0 { height } else { rig.eye + (height - rig.eye) * part(14.0) };
+    let eye = body.position + body.up * (rig.eye + rig.step);
+
+    *transform = match *view {
+        View::Overview => overview(),
+        View::First => {
+            let rotation = rig.upright * Quat::from_euler(EulerRot::YXZ, rig.yaw, rig.pitch, 0.0);
+            Transform::from_translation(eye).with_rotation(rotation)
+        }
+        View::Third => {
+            // Not over the top.
+            let down = (rig.pitch - TILT).clamp(-1.5, 1.5);
+            let rotation = rig.upright * Quat::from_euler(EulerRot::YXZ, rig.yaw, down, 0.0);
+            let back = rotation * Vec3::Z;
+            let free = free_way(&rapier, eye, back).min(ARM);
+            // In at once, or it would look through the wall; out softly.
+            rig.arm = if free < rig.arm { free } else { rig.arm + (free - rig.arm) * part(4.0) };
+            Transform::from_translation(eye + back * rig.arm).with_rotation(rotation)
+        }
+    };
+}
+
+/// Metres from `from` along `back` that nothing is in the way.
+fn free_way(rapier: &ReadRapierContext, from: Vec3, back: Vec3) -> f32 {
+    let Ok(context) = rapier.single() else { return ARM };
+    let filter = QueryFilter::only_fixed().exclude_sensors();
+    let hit = context.cast_ray(from, back, ARM + 0.3, true, filter);
+    hit.map_or(ARM, |(_, distance)| (distance - 0.3).max(0.3))
+}

@@ -1,0 +1,138 @@
+//! Keys and mouse steer the pawn.
+
+use bevy::{
+    input::mouse::AccumulatedMouseMotion,
+    prelude::*,
+    window::{CursorGrabMode, CursorOptions, PrimaryWindow, WindowFocused},
+};
+use bevy_unlag::core::{MoveInput, MoveSystems};
+use bevy_unlag_movement::InputGather;
+
+use crate::{
+    camera::View,
+    hud::{TEXT, label},
+    pawn::{Pawn, Player, Taps, input},
+    tour::Tour,
+};
+
+/// Radians that the view turns a pixel of mouse motion.
+const SENSITIVITY: f32 = 0.002;
+/// Radians a second that the arrow keys turn the view.
+const TURN_RATE: f32 = 2.2;
+
+/// Steers the player's pawn unless the tour does.
+pub struct ControlsPlugin;
+
+impl Plugin for ControlsPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<Taps>()
+            .add_systems(Startup, spawn_hint)
+            .add_systems(Update, (grab, show_hint).chain())
+            .add_systems(
+                RunFixedMainLoop,
+                gather.in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop).run_if(free),
+            )
+            .add_systems(FixedUpdate, hand_out.in_set(MoveSystems::Sample).run_if(free));
+    }
+}
+
+fn free(tour: Res<Tour>) -> bool {
+    !tour.on
+}
+
+/// Several frames may pass in a tick, and several ticks in a frame: a tap must reach one tick.
+fn gather(
+    keys: Res<ButtonInput<KeyCode>>,
+    motion: Res<AccumulatedMouseMotion>,
+    time: Res<Time>,
+    cursors: Query<&CursorOptions, With<PrimaryWindow>>,
+    mut taps: ResMut<Taps>,
+    mut players: Query<(&mut InputGather, &mut MoveInput<Pawn>), With<Player>>,
+) {
+    let grabbed = cursors.iter().any(|cursor| cursor.grab_mode != CursorGrabMode::None);
+    let axis = |plus: KeyCode, minus: KeyCode| {
+        f32::from(i8::from(keys.pressed(plus)) - i8::from(keys.pressed(minus)))
+    };
+    let mouse = if grabbed { motion.delta * SENSITIVITY } else { Vec2::ZERO };
+    let turn = axis(KeyCode::ArrowLeft, KeyCode::ArrowRight) * TURN_RATE * time.delta_secs();
+    let forward = axis(KeyCode::KeyW, KeyCode::KeyS) + axis(KeyCode::ArrowUp, KeyCode::ArrowDown);
+    for (mut gather, mut shown) in &mut players {
+        gather.look(turn - mouse.x, -mouse.y);
+        gather.axes(Vec2::new(axis(KeyCode::KeyD, KeyCode::KeyA), forward));
+        gather.jump(keys.pressed(KeyCode::Space));
+        gather.crouch(keys.any_pressed([KeyCode::KeyC, KeyCode::ControlLeft]));
+        gather.sprint(keys.pressed(KeyCode::ShiftLeft));
+        gather.walk(keys.any_pressed([KeyCode::KeyX, KeyCode::AltLeft]));
+        // The step that draws the pawn between ticks goes where the keys are now.
+        shown.0 = input(gather.current(), Taps::default());
+    }
+    taps.teleport |= keys.just_pressed(KeyCode::KeyT);
+    taps.dash |= keys.just_pressed(KeyCode::KeyF);
+}
+
+fn hand_out(
+    mut taps: ResMut<Taps>,
+    mut players: Query<(&mut InputGather, &mut MoveInput<Pawn>), With<Player>>,
+) {
+    let taps = core::mem::take(&mut *taps);
+    for (mut gather, mut wanted) in &mut players {
+        wanted.0 = input(gather.take(), taps);
+    }
+}
+
+/// A click takes the mouse; Escape or another window give it back.
+fn grab(
+    mouse: Res<ButtonInput<MouseButton>>,
+    keys: Res<ButtonInput<KeyCode>>,
+    mut focus: MessageReader<WindowFocused>,
+    mut cursors: Query<&mut CursorOptions, With<PrimaryWindow>>,
+    mut view: ResMut<View>,
+) {
+    let left = focus.read().any(|event| !event.focused);
+    let Ok(mut cursor) = cursors.single_mut() else { return };
+    let grabbed = cursor.grab_mode != CursorGrabMode::None;
+    let given_back = left || keys.just_pressed(KeyCode::Escape);
+    let wanted = if grabbed { !given_back } else { mouse.just_pressed(MouseButton::Left) };
+    if wanted != grabbed {
+        cursor.visible = !wanted;
+        cursor.grab_mode = if wanted { CursorGrabMode::Locked } else { CursorGrabMode::None };
+    }
+    if wanted && !grabbed && *view == View::Overview {
+        *view = View::Third;
+    }
+}
+
+/// The line that says how to begin.
+#[derive(Component)]
+struct Hint;
+
+fn spawn_hint(mut commands: Commands) {
+    commands.spawn((
+        Hint,
+        Node {
+            position_type: PositionType::Absolute,
+            bottom: percent(22),
+            width: percent(100),
+            justify_content: JustifyContent::Center,
+            ..default()
+        },
+        children![(
+            label("Click to play - Esc frees the mouse - O lets a script walk the course", 18.0, TEXT),
+            TextShadow { offset: Vec2::splat(1.5), ..default() },
+        )],
+    ));
+}
+
+fn show_hint(
+    view: Res<View>,
+    tour: Res<Tour>,
+    cursors: Query<&CursorOptions, With<PrimaryWindow>>,
+    mut hints: Query<&mut Visibility, With<Hint>>,
+) {
+    let idle = !tour.on
+        && *view == View::Overview
+        && cursors.iter().all(|cursor| cursor.grab_mode == CursorGrabMode::None);
+    for mut visibility in &mut hints {
+        visibility.set_if_neq(if idle { Visibility::Inherited } else { Visibility::Hidden });
+    }
+}

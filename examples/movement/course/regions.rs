@@ -1,0 +1,171 @@
+//! The fourth row: regions that change how pawns move, and abilities.
+
+use bevy::prelude::*;
+use bevy_unlag_movement::{GravityField, MoveVolume, MovementMode, VolumeId};
+
+use crate::{
+    check::Want,
+    climb::LADDER,
+    script::{FORWARD, IDLE, Keys, go, hold},
+};
+
+use super::{
+    Kind, Prop, Role, Shape, Station,
+    prop::{deck, stairs_behind},
+};
+
+const PAD: VolumeId = VolumeId(1);
+const POOL: VolumeId = VolumeId(2);
+const MUD: VolumeId = VolumeId(3);
+const SIDEWAYS: VolumeId = VolumeId(4);
+const PLANET: VolumeId = VolumeId(5);
+
+/// The stations.
+pub(super) fn row() -> Vec<Station> {
+    vec![
+        pad(),
+        pool(),
+        mud(),
+        sideways(),
+        planet(),
+        ladder(),
+        teleport("teleport (T): 10 m", None),
+        teleport("teleport: blocked", Some(-10.0)),
+        dash(),
+    ]
+}
+
+/// A volume begins where the middle of a capsule is: it must be higher than a pad looks.
+fn pad() -> Station {
+    let throw = MoveVolume { launch: Some(Vec3::new(0.0, 8.0, -2.0)), ..MoveVolume::trigger(PAD) };
+    Station::new("jump pad", 4.0)
+        .label(2.0, -3.0)
+        .props([
+            Prop::slab(Kind::Pad, [-0.8, 0.0, -3.8], [0.8, 1.2, -2.2]).role(Role::Volume(throw)),
+            Prop::slab(Kind::Pad, [-0.8, 0.0, -3.8], [0.8, 0.04, -2.2]).role(Role::Decor),
+            deck(1.3, -4.6, -8.0, 1.5),
+        ])
+        .script([go(0.0, -2.6, 1.2), hold(2.0, IDLE)])
+        .wants([Want::Launched, Want::Peak(2.8), Want::Above(1.45), Want::Grounded])
+}
+
+/// In, across, and out onto the lower bank.
+fn pool() -> Station {
+    Station::new("water: swim, climb out", 4.4)
+        .start(1.6)
+        .label(2.8, -4.5)
+        .props([
+            deck(1.6, 1.0, -2.0, 1.6),
+            deck(1.6, -7.0, -9.5, 1.3),
+            Prop::slab(Kind::Wall, [-1.6, 0.0, -7.0], [-1.4, 1.6, -2.0]),
+            Prop::slab(Kind::Wall, [1.4, 0.0, -7.0], [1.6, 1.6, -2.0]),
+            Prop::slab(Kind::Water, [-1.4, 0.0, -7.0], [1.4, 1.45, -2.0])
+                .role(Role::Volume(MoveVolume::water(POOL))),
+        ])
+        .props(stairs_behind(1.6, 1.0, 1.6))
+        .script([go(0.0, -6.4, 4.0), hold(1.1, Keys { jump: true, ..FORWARD }), hold(0.5, IDLE)])
+        .wants([
+            Want::In(POOL),
+            Want::Mode(MovementMode::Swimming),
+            Want::Above(1.25),
+            Want::Beyond(-7.2),
+            Want::Grounded,
+        ])
+}
+
+fn mud() -> Station {
+    let slow = MoveVolume { speed_factor: 0.35, ..MoveVolume::trigger(MUD) };
+    Station::new("mud: x 0.35", 4.0)
+        .label(1.8, -3.0)
+        .props([
+            Prop::slab(Kind::Mud, [-1.6, 0.0, -11.0], [1.6, 1.2, -2.0]).role(Role::Volume(slow)),
+            Prop::slab(Kind::Mud, [-1.6, 0.0, -11.0], [1.6, 0.03, -2.0]).role(Role::Decor),
+        ])
+        .script([hold(2.0, FORWARD)])
+        .wants([Want::In(MUD), Want::Beyond(-3.5), Want::Short(-7.5)])
+}
+
+/// Down is to the right.
+fn sideways() -> Station {
+    let pull =
+        MoveVolume { gravity: Some(GravityField::Uniform(Vec3::X * 9.8)), ..MoveVolume::trigger(SIDEWAYS) };
+    Station::new("gravity: sideways", 7.0)
+        .start(1.0)
+        .label(3.0, -3.6)
+        .props([
+            deck(1.3, 1.0, -3.0, 1.0),
+            Prop::slab(Kind::Wall, [2.6, 0.0, -12.0], [2.9, 4.5, -3.4]),
+            Prop::slab(Kind::Field, [-2.8, 0.0, -12.0], [2.6, 4.5, -3.6]).role(Role::Volume(pull)),
+        ])
+        .props(stairs_behind(1.3, 1.0, 1.0))
+        // Slowly, or it flies past the wall.
+        .script([hold(2.4, Keys { walk: true, ..FORWARD }), hold(1.4, IDLE)])
+        .wants([Want::In(SIDEWAYS), Want::Up(Vec3::NEG_X), Want::Grounded])
+}
+
+/// All the way round.
+fn planet() -> Station {
+    const RADIUS: f32 = 3.0;
+    let centre = Vec3::new(0.0, 6.0, -7.0);
+    let pull = MoveVolume {
+        gravity: Some(GravityField::Towards { centre, strength: 20.0 }),
+        ..MoveVolume::trigger(PLANET)
+    };
+    let mut station = Station::new("planet: walk round", 12.0)
+        .label(10.6, -7.0)
+        .props([
+            Prop::new(Kind::Terrain, Shape::Ball(RADIUS), centre),
+            Prop::new(Kind::Field, Shape::Ball(RADIUS + 2.4), centre).role(Role::Volume(pull)),
+        ])
+        .script([hold(3.4, FORWARD), hold(0.6, IDLE)])
+        .wants([
+            Want::In(PLANET),
+            Want::Overturned,
+            Want::Near(centre, RADIUS + 0.2),
+            Want::Grounded,
+            Want::Still,
+        ]);
+    station.start = centre + Vec3::Y * (RADIUS + 0.05);
+    station
+}
+
+/// A mode of the game's own; see `climb.rs`.
+fn ladder() -> Station {
+    let rungs = (1u8..10).map(|i| {
+        let y = 0.33 * f32::from(i);
+        Prop::slab(Kind::Ladder, [-0.45, y - 0.03, -3.99], [0.45, y + 0.03, -3.93]).role(Role::Decor)
+    });
+    Station::new("ladder: custom mode", 4.0)
+        .label(3.9, -3.9)
+        .props([
+            deck(1.3, -4.0, -6.5, 3.0),
+            Prop::slab(Kind::Ladder, [-0.6, 0.0, -4.2], [0.6, 4.2, -3.1])
+                .role(Role::Volume(MoveVolume::trigger(LADDER))),
+        ])
+        .props(rungs)
+        .script([go(0.0, -3.3, 1.2), hold(2.0, Keys { jump: true, pitch: 50.0, ..FORWARD }), hold(0.5, IDLE)])
+        .wants([Want::In(LADDER), Want::CustomMode, Want::Above(2.95), Want::Beyond(-4.2)])
+}
+
+/// What lies between does not matter; what is where it ends does.
+fn teleport(name: &'static str, block: Option<f32>) -> Station {
+    let wants = if block.is_some() { Want::Short(-0.5) } else { Want::Beyond(-9.5) };
+    let blocks = block.map(|z| Prop::slab(Kind::Wall, [-1.3, 0.0, z - 0.5], [1.3, 2.2, z + 0.5])).into_iter();
+    Station::new(name, 3.8)
+        .label(2.4, -3.0)
+        .props([Prop::slab(Kind::Wall, [-1.3, 0.0, -3.2], [1.3, 1.8, -3.0])])
+        .props(blocks)
+        .script([hold(0.05, Keys { teleport: true, ..IDLE }), hold(0.4, IDLE)])
+        .wants([wants, Want::Grounded])
+}
+
+fn dash() -> Station {
+    Station::new("dash (F)", 3.8)
+        .label(1.8, -3.0)
+        .props([
+            Prop::slab(Kind::Wall, [-1.5, 0.0, -8.0], [-1.3, 0.5, -1.0]),
+            Prop::slab(Kind::Wall, [1.3, 0.0, -8.0], [1.5, 0.5, -1.0]),
+        ])
+        .script([hold(0.05, Keys { dash: true, ..FORWARD }), hold(0.3, FORWARD), hold(0.4, IDLE)])
+        .wants([Want::Faster(15.0), Want::Beyond(-4.0), Want::Grounded])
+}

@@ -1,0 +1,94 @@
+//! The first row: what can be walked up, and what can be walked under.
+
+use crate::{
+    check::Want,
+    script::{FORWARD, IDLE, Keys, go, go_with, hold},
+};
+
+use super::{
+    Kind, Prop, Station,
+    prop::{deck, ramp},
+};
+
+/// The stations.
+pub(super) fn row() -> Vec<Station> {
+    vec![
+        step("step 0.20 m: yes", 0.20, true),
+        step("step 0.44 m: yes", 0.44, true),
+        step("step 0.46 m: no", 0.46, false),
+        stairs(),
+        slope("slope 30: yes", 30.0, true),
+        slope("slope 44: yes", 44.0, true),
+        slope("slope 46: no", 46.0, false),
+        slope("slope 60: no", 60.0, false),
+        crawl(),
+        ceiling(),
+    ]
+}
+
+fn step(name: &'static str, height: f32, climbs: bool) -> Station {
+    let wants = if climbs {
+        vec![Want::Above(height - 0.02), Want::Beyond(-4.0), Want::NeverAirborne]
+    } else {
+        vec![Want::Below(0.05), Want::Short(-2.3)]
+    };
+    Station::new(name, 3.4)
+        .label(height + 1.2, -2.5)
+        .props([Prop::slab(Kind::Step, [-1.3, 0.0, -6.5], [1.3, height, -2.5])])
+        .script([go(0.0, -4.6, 2.0)])
+        .wants(wants)
+}
+
+/// Up and down again without losing the floor.
+fn stairs() -> Station {
+    const STEPS: u8 = 8;
+    let (rise, run) = (0.25, 0.3);
+    let flights = (0..STEPS).map(|i| {
+        let (near, top) = (-2.0 - run * f32::from(i), rise * f32::from(i + 1));
+        // One box per level, from the way up to the way down.
+        Prop::slab(Kind::Step, [-1.3, 0.0, -10.0 - near], [1.3, top, near])
+    });
+    Station::new("stairs 0.25 x 0.30", 3.8)
+        .label(3.2, -2.5)
+        .props(flights)
+        .script([go(0.0, -9.2, 4.0)])
+        .wants([Want::Beyond(-8.6), Want::Peak(1.95), Want::Below(0.05), Want::NeverAirborne])
+}
+
+fn slope(name: &'static str, degrees: f32, climbs: bool) -> Station {
+    const RISE: f32 = 2.0;
+    let top = -2.0 - RISE / degrees.to_radians().tan();
+    let wants =
+        if climbs { vec![Want::Above(RISE - 0.05), Want::Beyond(top)] } else { vec![Want::NoPeak(0.5)] };
+    Station::new(name, 3.4)
+        .label(1.9, -2.2)
+        .props([ramp(degrees, 1.2, -2.0, RISE), deck(1.2, top, top - 1.8, RISE)])
+        .script([go(0.0, top - 0.8, 2.5)])
+        .wants(wants)
+}
+
+/// A metre high: standing it is a wall, crouched a way.
+fn crawl() -> Station {
+    Station::new("crawl 1 m: crouch", 3.8)
+        .label(2.2, -3.0)
+        .props([
+            Prop::slab(Kind::Wall, [-1.3, 1.0, -6.0], [1.3, 1.4, -3.0]),
+            Prop::slab(Kind::Wall, [-1.3, 0.0, -6.0], [-1.0, 1.0, -3.0]),
+            Prop::slab(Kind::Wall, [1.0, 0.0, -6.0], [1.3, 1.0, -3.0]),
+        ])
+        .script([hold(0.9, FORWARD), go_with(0.0, -7.4, 3.5, Keys { crouch: true, ..IDLE }), hold(0.4, IDLE)])
+        .wants([Want::Beyond(-7.0), Want::Crouches, Want::Stands])
+}
+
+/// Two metres high: a jump ends at it.
+fn ceiling() -> Station {
+    Station::new("ceiling 2 m: bump", 3.6)
+        .label(3.0, -3.0)
+        .props([
+            Prop::slab(Kind::Wall, [-1.3, 2.0, -6.0], [1.3, 2.3, -3.0]),
+            Prop::slab(Kind::Wall, [-1.3, 0.0, -6.0], [-1.1, 2.0, -3.0]),
+            Prop::slab(Kind::Wall, [1.1, 0.0, -6.0], [1.3, 2.0, -3.0]),
+        ])
+        .script([go(0.0, -4.5, 1.5), hold(0.2, Keys { jump: true, ..IDLE }), hold(0.8, IDLE)])
+        .wants([Want::Peak(0.15), Want::NoPeak(0.26), Want::Beyond(-4.0), Want::Grounded])
+}

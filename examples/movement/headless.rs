@@ -1,0 +1,77 @@
+//! The tour without a window, as fast as it goes, and a table of what came of it.
+
+use core::fmt::Write;
+use std::{process::ExitCode, time::Instant};
+
+use bevy::{ecs::schedule::SingleThreadedExecutor, prelude::*, time::TimeUpdateStrategy};
+use bevy_unlag::core::CurrentTick;
+
+use crate::{course::Course, sim::SimPlugin, tour::Tour, tuning::Tuning};
+
+/// The time of one tick, the default of the mover's plugin.
+const TICK: core::time::Duration = core::time::Duration::from_nanos(15_625_000);
+/// Frames in which rapier takes in the course before anybody moves.
+const WARM_UP: u32 = 8;
+
+/// Walks the tour from a station on; code 1 says that a station failed or was not reached in
+/// `seconds` of game time.
+pub fn run(tuning: Tuning, first: usize, seconds: f64) -> ExitCode {
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, TransformPlugin))
+        .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
+        .add_plugins(SimPlugin { tuning });
+    app.finish();
+    app.cleanup();
+    // One thread is the faster way for so little, and its order is always the same.
+    for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
+        schedule.set_executor(SingleThreadedExecutor::new());
+    }
+    for _ in 0..WARM_UP {
+        app.update();
+    }
+    app.world_mut().resource_mut::<Tour>().start(first);
+    let started = Instant::now();
+    let most = (seconds / TICK.as_secs_f64()) as u64;
+    let ticks = (0..most)
+        .find(|_| {
+            app.update();
+            !app.world().resource::<Tour>().on
+        })
+        .map_or(most, |last| last + 1);
+    let (table, failed) = table(app.world(), first);
+    print!("{table}");
+    println!(
+        "{:.1} s of game time in {:.2} s; the last tick was {}",
+        ticks as f64 * TICK.as_secs_f64(),
+        started.elapsed().as_secs_f64(),
+        app.world().resource::<CurrentTick>().0.0,
+    );
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
+/// The table, and how many stations have not passed.
+fn table(world: &World, first: usize) -> (String, usize) {
+    let (course, tour) = (world.resource::<Course>(), world.resource::<Tour>());
+    let width = course.0.iter().map(|station| station.name.len()).max().unwrap_or_default();
+    let (mut table, mut passed, mut failed) = (String::new(), 0, 0);
+    for (number, station) in course.0.iter().enumerate().skip(first) {
+        let result = match tour.verdicts.get(number).and_then(Option::as_ref) {
+            Some(Ok(())) => {
+                passed += 1;
+                "passed".to_owned()
+            }
+            Some(Err(why)) => {
+                failed += 1;
+                format!("FAILED: {why}")
+            }
+            None => {
+                failed += 1;
+                "FAILED: not reached; give it more --seconds".to_owned()
+            }
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(table, "{:>3}  {:<width$}  {result}", number + 1, station.name);
+    }
+    let _ = writeln!(table, "{passed} passed, {failed} failed");
+    (table, failed)
+}

@@ -1,0 +1,110 @@
+//! What stations are called, in the world.
+
+use bevy::{prelude::*, ui::UiSystems};
+
+use crate::{
+    camera::{CameraSystems, View},
+    course::Course,
+    hud::{SHADE, TEXT, label},
+    tour::Tour,
+};
+
+/// Metres within which a label says more than its number.
+const NEAR: f32 = 24.0;
+/// Metres at which labels begin to fade, and over which they do.
+const FADE: (f32, f32) = (38.0, 16.0);
+/// Of a station that was passed.
+const PASSED: Color = Color::srgb(0.55, 0.95, 0.62);
+/// Of one that was not.
+const FAILED: Color = Color::srgb(1.0, 0.52, 0.48);
+
+/// Hangs a label over every station.
+pub struct LabelsPlugin;
+
+impl Plugin for LabelsPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_systems(Startup, spawn)
+            .add_systems(PostUpdate, place.after(CameraSystems::Place).before(UiSystems::Prepare));
+    }
+}
+
+/// The label of a station.
+#[derive(Component)]
+struct WorldLabel {
+    station: usize,
+    /// The text's entity.
+    text: Entity,
+    /// Whether it says more than the number.
+    wordy: bool,
+}
+
+fn spawn(course: Res<Course>, mut commands: Commands) {
+    for (station, _) in course.0.iter().enumerate() {
+        let text = commands.spawn(label((station + 1).to_string(), 15.0, TEXT)).id();
+        commands
+            .spawn((
+                WorldLabel { station, text, wordy: false },
+                Node {
+                    position_type: PositionType::Absolute,
+                    left: px(0),
+                    top: px(0),
+                    padding: UiRect::axes(px(6), px(2)),
+                    border_radius: BorderRadius::all(px(5)),
+                    ..default()
+                },
+                BackgroundColor(SHADE),
+                // Never over the panel.
+                GlobalZIndex(-1),
+                Visibility::Hidden,
+            ))
+            .add_child(text);
+    }
+}
+
+fn place(
+    course: Res<Course>,
+    tour: Res<Tour>,
+    view: Res<View>,
+    cameras: Query<(&Camera, &Transform), With<Camera3d>>,
+    mut labels: Query<(
+        &mut WorldLabel,
+        &mut UiTransform,
+        &mut Visibility,
+        &mut BackgroundColor,
+        &ComputedNode,
+    )>,
+    mut texts: Query<(&mut Text, &mut TextColor)>,
+) {
+    let Ok((camera, eye)) = cameras.single() else { return };
+    for (mut shown, mut transform, mut visibility, mut shade, node) in &mut labels {
+        let Some(station) = course.0.get(shown.station) else { continue };
+        let at = station.place(station.label);
+        let far = eye.translation.distance(at);
+        let over = *view == View::Overview;
+        let alpha = if over { 1.0 } else { 1.0 - ((far - FADE.0) / FADE.1).clamp(0.0, 1.0) };
+        // In eighths, so that a walk does not redraw every label in every frame.
+        let alpha = (alpha * 8.0).round() / 8.0;
+        let spot = camera.world_to_viewport(&GlobalTransform::from(*eye), at).ok().filter(|_| alpha > 0.0);
+        visibility.set_if_neq(if spot.is_some() { Visibility::Inherited } else { Visibility::Hidden });
+        let Some(spot) = spot else { continue };
+
+        let size = node.size * node.inverse_scale_factor;
+        let corner = (spot - size * Vec2::new(0.5, 1.0)).round();
+        transform.set_if_neq(UiTransform::from_translation(Val2::px(corner.x, corner.y)));
+        shade.set_if_neq(BackgroundColor(SHADE.with_alpha(SHADE.alpha() * alpha)));
+        let Ok((mut text, mut colour)) = texts.get_mut(shown.text) else { continue };
+        let now = match tour.verdicts.get(shown.station).and_then(Option::as_ref) {
+            Some(Ok(())) => PASSED,
+            Some(Err(_)) => FAILED,
+            None => TEXT,
+        };
+        colour.set_if_neq(TextColor(now.with_alpha(alpha)));
+        let wordy = !over && far < NEAR;
+        if wordy != shown.wordy {
+            shown.wordy = wordy;
+            let number = shown.station + 1;
+            let words = if wordy { format!("{number}  {}", station.name) } else { number.to_string() };
+            text.set_if_neq(Text(words));
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! An obstacle course for the capsule mover, without any networking.
+//!
+//! * `movement`: a window; walk it yourself, see what the mover sees (`V`).
+//! * `movement --autoplay`: a script crosses every station.
+//! * `movement --headless`: the same without a window; a table says which stations passed.
+
+mod body;
+mod camera;
+mod check;
+mod cli;
+mod climb;
+mod controls;
+mod course;
+mod events;
+mod headless;
+mod hud;
+mod labels;
+mod pawn;
+mod screen;
+mod script;
+mod sim;
+mod spawn;
+mod switches;
+mod timing;
+mod tour;
+mod tuning;
+mod view;
+mod window;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::Cli;
+use tuning::Tuning;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let tuning = Tuning { preset: cli.preset.into(), backend: cli.backend.into(), ..Tuning::default() };
+    let stations = course::Course::laid_out().0.len();
+    let first = usize::from(cli.station) - 1;
+    if first >= stations {
+        eprintln!("error: there are {stations} stations, and --station {} is none of them", cli.station);
+        return ExitCode::from(2);
+    }
+    if cli.headless {
+        return headless::run(tuning, first, cli.seconds.unwrap_or(600.0));
+    }
+    if let Err(line) = screen::display() {
+        eprintln!("error: {line}");
+        return ExitCode::from(2);
+    }
+    window::run(&cli, tuning, first)
+}

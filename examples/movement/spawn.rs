@@ -1,0 +1,177 @@
+//! From data to colliders; what stands on the course can be put back.
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::{Collider, ColliderMassProperties, RigidBody, Sensor, Velocity};
+use bevy_unlag_movement::{
+    BaseId, GravityField, InputGather, MoveVolume, MovementBase, OneWay, Shuttle, Track, Turntable,
+};
+
+use crate::{
+    course::{Course, GROUND, GROUND_AT, HILLS, Kind, Prop, Role, Shape, Station, Way, hills, quilt},
+    pawn::{Dummy, PawnState, Player, fresh, pawn},
+};
+
+/// Kilograms.
+const CRATE_MASS: f32 = 15.0;
+
+/// How something looks; a window draws it.
+#[derive(Component, Clone, Copy, Debug)]
+pub struct Look {
+    /// Its shape.
+    pub shape: Shape,
+    /// What it is.
+    pub kind: Kind,
+    /// Whether one can see through it.
+    pub glass: bool,
+}
+
+/// Something to push, and where it belongs.
+#[derive(Component)]
+pub struct Crate(pub Transform);
+
+/// Puts the player at the start of a station, and everything that was moved where it belongs.
+#[derive(Event, Clone, Copy, Debug)]
+pub struct PutBack {
+    /// Which station.
+    pub station: usize,
+}
+
+/// The station that the player was put at last.
+#[derive(Resource, Clone, Copy, Default, Debug)]
+pub struct Here(pub usize);
+
+/// Spawns the course and the player.
+pub struct SpawnPlugin;
+
+impl Plugin for SpawnPlugin {
+    fn build(&self, app: &mut App) {
+        app.insert_resource(Course::laid_out())
+            .init_resource::<Here>()
+            .add_systems(Startup, spawn_course)
+            .add_observer(put_back);
+    }
+}
+
+fn spawn_course(course: Res<Course>, here: Res<Here>, mut commands: Commands) {
+    let ground = Look { shape: Shape::Box(GROUND), kind: Kind::Ground, glass: false };
+    commands.spawn((
+        ground,
+        Collider::cuboid(GROUND.x, GROUND.y, GROUND.z),
+        Transform::from_translation(GROUND_AT),
+    ));
+    for station in &course.0 {
+        for prop in &station.props {
+            spawn_prop(&mut commands, prop, station.origin);
+        }
+        for at in station.dummies.iter().map(|at| station.place(*at)) {
+            commands.spawn((Dummy(at), pawn(at)));
+        }
+    }
+    let start = course.0.get(here.0).map_or(Vec3::ZERO, |station| station.place(station.start));
+    commands.spawn((Player, InputGather::default(), pawn(start)));
+}
+
+fn spawn_prop(commands: &mut Commands, prop: &Prop, origin: Vec3) -> Entity {
+    let transform = Transform::from_translation(origin + prop.at).with_rotation(prop.turn);
+    let glass = matches!(prop.role, Role::Volume(_));
+    let look = Look { shape: prop.shape, kind: prop.kind, glass };
+    let entity = commands.spawn((look, transform)).id();
+    let mut spawned = commands.entity(entity);
+    if prop.role != Role::Decor
+        && let Some(collider) = collider(prop.shape)
+    {
+        spawned.insert(collider);
+    }
+    match prop.role {
+        Role::Fixed | Role::Decor => {}
+        Role::OneWay => {
+            spawned.insert(OneWay::default());
+        }
+        Role::Crate => {
+            let mass = ColliderMassProperties::Mass(CRATE_MASS);
+            spawned.insert((RigidBody::Dynamic, mass, Velocity::default(), Crate(transform)));
+        }
+        Role::Base(id, way) => {
+            spawned.insert(MovementBase { id: BaseId(id), track: track(way, &transform, origin) });
+        }
+        Role::Volume(volume) => {
+            spawned.insert((Sensor, placed(volume, origin)));
+        }
+    }
+    for child in &prop.children {
+        let child = spawn_prop(commands, child, Vec3::ZERO);
+        commands.entity(entity).add_child(child);
+    }
+    entity
+}
+
+fn collider(shape: Shape) -> Option<Collider> {
+    match shape {
+        Shape::Box(half) => Some(Collider::cuboid(half.x, half.y, half.z)),
+        Shape::Ball(radius) => Some(Collider::ball(radius)),
+        Shape::Disc { radius, half_height } => Some(Collider::cylinder(half_height, radius)),
+        Shape::Hills => {
+            let (heights, rows, columns) = hills();
+            Some(Collider::heightfield(heights, rows, columns, HILLS))
+        }
+        Shape::Quilt => {
+            let (corners, triangles) = quilt();
+            Collider::trimesh(corners, triangles).ok()
+        }
+    }
+}
+
+fn track(way: Way, start: &Transform, origin: Vec3) -> Track {
+    match way {
+        Way::Shuttle { to, travel, pause } => Track::Shuttle(Shuttle {
+            from: start.translation,
+            to: origin + to,
+            rotation: start.rotation,
+            travel_seconds: travel,
+            pause_seconds: pause,
+            ..default()
+        }),
+        Way::Turns(seconds) => {
+            Track::Turntable(Turntable { pivot: start.translation, seconds_per_turn: seconds, ..default() })
+        }
+    }
+}
+
+/// Stations give the centre of their gravity relative to themselves, the mover wants the world's.
+fn placed(volume: MoveVolume, origin: Vec3) -> MoveVolume {
+    let gravity = volume.gravity.map(|field| match field {
+        GravityField::Towards { centre, strength } => {
+            GravityField::Towards { centre: origin + centre, strength }
+        }
+        uniform @ GravityField::Uniform(_) => uniform,
+    });
+    MoveVolume { gravity, ..volume }
+}
+
+fn put_back(
+    put: On<PutBack>,
+    course: Res<Course>,
+    mut here: ResMut<Here>,
+    mut players: Query<(&mut PawnState, &mut InputGather), With<Player>>,
+    mut dummies: Query<(&mut PawnState, &Dummy), Without<Player>>,
+    mut crates: Query<(&mut Transform, &mut Velocity, &Crate)>,
+) {
+    let Some(station) = course.0.get(put.station) else { return };
+    here.0 = put.station;
+    for (mut state, mut gather) in &mut players {
+        *state = fresh(start_of(station), state.body.teleports);
+        gather.face(0.0, 0.0);
+    }
+    for (mut state, dummy) in &mut dummies {
+        *state = fresh(dummy.0, state.body.teleports);
+    }
+    for (mut transform, mut velocity, Crate(home)) in &mut crates {
+        *transform = *home;
+        *velocity = Velocity::default();
+    }
+}
+
+fn start_of(station: &Station) -> Vec3 {
+    // A hand's breadth of air: nobody starts in a floor.
+    station.place(station.start) + Vec3::Y * 0.02
+}

@@ -1,0 +1,58 @@
+//! What a step costs.
+
+use std::{collections::VecDeque, time::Instant};
+
+use bevy::{ecs::system::StaticSystemParam, prelude::*};
+use bevy_unlag::core::{CurrentTick, MoveInput, MoveModel, MoveSystems, StepContext};
+use bevy_unlag_movement::CapsuleConfig;
+
+use crate::pawn::{Pawn, PawnState, Player};
+
+/// Ticks of a second.
+const KEPT: usize = 64;
+
+/// Microseconds of the player's last steps.
+#[derive(Resource, Default)]
+pub struct StepTimes(VecDeque<f32>);
+
+impl StepTimes {
+    /// The median over the last second.
+    pub fn median(&self) -> Option<f32> {
+        let mut sorted: Vec<f32> = self.0.iter().copied().collect();
+        sorted.sort_unstable_by(f32::total_cmp);
+        sorted.get(sorted.len() / 2).copied()
+    }
+}
+
+/// Measures the player's steps.
+pub struct TimingPlugin;
+
+impl Plugin for TimingPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<StepTimes>().add_systems(FixedUpdate, measure.in_set(MoveSystems::React));
+    }
+}
+
+/// A step is pure: it can be made once more, just to look at the clock.
+fn measure(
+    config: Res<CapsuleConfig>,
+    tick: Res<CurrentTick>,
+    fixed: Res<Time<Fixed>>,
+    world: StaticSystemParam<<Pawn as MoveModel>::World>,
+    players: Query<(Entity, &PawnState, &MoveInput<Pawn>), With<Player>>,
+    mut times: ResMut<StepTimes>,
+) {
+    let dt = fixed.timestep().as_secs_f32();
+    let mut muted = Vec::new();
+    for (entity, state, input) in &players {
+        let ctx = StepContext { tick: tick.0.offset(1), dt, entity };
+        let started = Instant::now();
+        let end = Pawn::step(&config, state, &input.0, &ctx, &world, &mut muted);
+        let micros = started.elapsed().as_secs_f32() * 1e6;
+        core::hint::black_box(end);
+        times.0.push_back(micros);
+    }
+    while times.0.len() > KEPT {
+        times.0.pop_front();
+    }
+}

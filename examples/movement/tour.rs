@@ -1,0 +1,203 @@
+//! A scripted player crosses every station and notes what came of it.
+
+use bevy::prelude::*;
+use bevy_unlag::core::{CurrentTick, ExtendedEvent, MoveInput, MoveSystems, StepEvent};
+use bevy_unlag_movement::{InputGather, MovementBase};
+
+use crate::{
+    check::Record,
+    course::{Course, Station},
+    pawn::{Dummy, Pawn, PawnState, Player},
+    script::{Act, IDLE, Keys},
+    spawn::{Crate, PutBack},
+    tuning::Tuning,
+};
+
+/// Seconds that a pawn gets to stand before its script begins.
+const SETTLE: f32 = 0.4;
+/// Seconds that it gets to stand before it is judged.
+const REST: f32 = 0.7;
+/// Metres from a place at which a walk there ends.
+const NEAR: f32 = 0.3;
+
+/// The tour.
+#[derive(Resource, Default)]
+pub struct Tour {
+    /// Whether the script steers.
+    pub on: bool,
+    /// Which station it is at.
+    pub station: usize,
+    /// What came of each station so far.
+    pub verdicts: Vec<Option<Result<(), String>>>,
+    stage: Stage,
+    record: Option<Record>,
+}
+
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+enum Stage {
+    #[default]
+    Begin,
+    Settle {
+        seconds: f32,
+    },
+    Act {
+        index: usize,
+        seconds: f32,
+        /// Whether the base that is waited for was there already: what counts is that it comes.
+        there: bool,
+    },
+    Rest {
+        seconds: f32,
+    },
+}
+
+impl Tour {
+    /// Starts at a station.
+    pub fn start(&mut self, station: usize) {
+        (self.on, self.station, self.stage) = (true, station, Stage::Begin);
+    }
+
+    /// Lets go of the pawn.
+    pub fn stop(&mut self) {
+        self.on = false;
+    }
+}
+
+/// Steers and judges while [`Tour::on`].
+pub struct TourPlugin;
+
+impl Plugin for TourPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<Tour>().add_systems(
+            FixedUpdate,
+            (
+                steer.run_if(|tour: Res<Tour>| tour.on).in_set(MoveSystems::Sample),
+                watch.in_set(MoveSystems::React),
+            ),
+        );
+    }
+}
+
+fn steer(
+    mut tour: ResMut<Tour>,
+    course: Res<Course>,
+    tick: Res<CurrentTick>,
+    time: Res<Time<Fixed>>,
+    bases: Query<&MovementBase>,
+    mut tuning: ResMut<Tuning>,
+    mut players: Query<(&PawnState, &mut MoveInput<Pawn>, &mut InputGather), With<Player>>,
+    mut commands: Commands,
+) {
+    let Some(station) = course.0.get(tour.station) else {
+        tour.stop();
+        return;
+    };
+    let Ok((state, mut input, mut gather)) = players.single_mut() else { return };
+    let (dt, at) = (time.timestep().as_secs_f32(), state.body.position - station.origin);
+    let (mut keys, mut yaw) = (IDLE, 0.0);
+    match tour.stage {
+        Stage::Begin => {
+            commands.trigger(PutBack { station: tour.station });
+            let Tuning { preset, backend, .. } = *tuning;
+            tuning.set_if_neq(Tuning { preset, backend, ..station.tuning });
+            tour.record = None;
+            tour.stage = Stage::Settle { seconds: 0.0 };
+        }
+        Stage::Settle { seconds } if seconds < SETTLE => {
+            tour.stage = Stage::Settle { seconds: seconds + dt };
+        }
+        Stage::Settle { .. } => {
+            tour.record = Some(Record::new(station.origin, &state.body));
+            tour.stage = Stage::Act { index: 0, seconds: 0.0, there: true };
+        }
+        Stage::Act { mut index, mut seconds, mut there } => {
+            let now = f64::from(tick.0.0) * time.timestep().as_secs_f64();
+            let base_at = |id: u16| {
+                let base = bases.iter().find(|base| base.id.0 == id)?;
+                Some(Vec3::from(base.track.pose(now).translation) - station.origin)
+            };
+            tour.stage = loop {
+                let Some(act) = station.script.get(index) else { break Stage::Rest { seconds: 0.0 } };
+                let wish = wish(act, seconds, there, at, base_at);
+                if !wish.done {
+                    (keys, yaw) = (wish.keys, wish.yaw);
+                    break Stage::Act { index, seconds: seconds + dt, there: wish.there };
+                }
+                // At once: a tick without keys would brake a run-up.
+                (index, seconds, there) = (index + 1, 0.0, true);
+            };
+        }
+        Stage::Rest { seconds } if seconds < REST => tour.stage = Stage::Rest { seconds: seconds + dt },
+        Stage::Rest { .. } => conclude(&mut tour, station, course.0.len()),
+    }
+    input.0 = keys.input(yaw);
+    if keys != IDLE {
+        // Whoever takes over looks where the script did.
+        gather.face(f64::from(yaw), 0.0);
+    }
+}
+
+/// What an act wants in a tick.
+struct Wish {
+    keys: Keys,
+    yaw: f32,
+    /// Whether the base that is waited for is there.
+    there: bool,
+    /// Whether the act is over.
+    done: bool,
+}
+
+/// `seconds` into an act, with the feet at `at`; `there` is what it was in the last tick.
+fn wish(act: &Act, seconds: f32, there: bool, at: Vec3, base_at: impl Fn(u16) -> Option<Vec3>) -> Wish {
+    match *act {
+        Act::Hold(length, keys) => Wish { keys, yaw: 0.0, there, done: seconds >= length },
+        Act::Go { x, z, seconds: most, keys } => {
+            let way = Vec2::new(x - at.x, z - at.z);
+            let done = way.length() < NEAR || seconds >= most;
+            Wish { keys, yaw: (-way.x).atan2(-way.y), there, done }
+        }
+        Act::Arrival { base, at, seconds: most } => {
+            let near = base_at(base).is_some_and(|place| place.distance(at) < 0.02);
+            Wish { keys: IDLE, yaw: 0.0, there: near, done: (near && !there) || seconds >= most }
+        }
+    }
+}
+
+fn conclude(tour: &mut Tour, station: &Station, stations: usize) {
+    let verdict = tour.record.take().map(|record| record.judge(&station.wants));
+    tour.verdicts.resize(stations, None);
+    let number = tour.station;
+    if let Some(slot) = tour.verdicts.get_mut(number) {
+        *slot = verdict;
+    }
+    tour.station += 1;
+    tour.stage = Stage::Begin;
+    tour.on = tour.station < stations;
+}
+
+fn watch(
+    mut tour: ResMut<Tour>,
+    players: Query<(Entity, &PawnState, &MoveInput<Pawn>), With<Player>>,
+    dummies: Query<(&PawnState, &Dummy), Without<Player>>,
+    crates: Query<(&Transform, &Crate)>,
+    mut events: MessageReader<StepEvent<Pawn>>,
+) {
+    let Ok((player, state, input)) = players.single() else { return };
+    // Read even when nobody listens, or the next tour would hear of the past.
+    let heard = events.read().filter(|event| event.entity == player);
+    let tour = tour.bypass_change_detection();
+    let Some(record) = tour.record.as_mut().filter(|_| tour.on) else {
+        heard.for_each(drop);
+        return;
+    };
+    for event in heard {
+        if let ExtendedEvent::Body(event) = &event.event {
+            record.hear(event);
+        }
+    }
+    let level = |way: Vec3| way.with_y(0.0).length();
+    let pushed = crates.iter().map(|(now, Crate(home))| level(now.translation - home.translation));
+    let shoved = dummies.iter().map(|(state, Dummy(home))| level(state.body.position - *home));
+    let idle = input.0 == IDLE.input(0.0);
+    record.note(&state.body, idle, pushed.chain(shoved).fold(0.0, f32::max));
+}

@@ -1,0 +1,161 @@
+//! The scene: light, and the looks of what stands on the course.
+
+use bevy::{
+    asset::RenderAssetUsages,
+    light::NotShadowCaster,
+    mesh::{Indices, PrimitiveTopology},
+    platform::collections::HashMap,
+    prelude::*,
+};
+use bevy_rapier3d::prelude::Collider;
+
+use crate::{
+    course::{Kind, Shape},
+    spawn::Look,
+};
+
+/// The colour of the sky.
+pub const SKY: Color = Color::srgb(0.66, 0.78, 0.88);
+
+/// Lights and paints the course.
+pub struct ViewPlugin;
+
+impl Plugin for ViewPlugin {
+    fn build(&self, app: &mut App) {
+        app.insert_resource(ClearColor(SKY))
+            .insert_resource(GlobalAmbientLight {
+                color: Color::srgb(0.90, 0.94, 1.0),
+                brightness: 900.0,
+                ..default()
+            })
+            .add_systems(Startup, spawn_sun)
+            .add_systems(Update, paint);
+    }
+}
+
+fn spawn_sun(mut commands: Commands) {
+    commands.spawn((
+        DirectionalLight {
+            color: Color::srgb(1.0, 0.96, 0.88),
+            illuminance: 6_500.0,
+            shadow_maps_enabled: false,
+            ..default()
+        },
+        Transform::from_xyz(9.0, 20.0, 12.0).looking_at(Vec3::ZERO, Vec3::Y),
+    ));
+}
+
+fn colour(kind: Kind) -> Color {
+    match kind {
+        Kind::Ground => Color::srgb(0.60, 0.63, 0.60),
+        Kind::Step => Color::srgb(0.83, 0.72, 0.52),
+        Kind::Slope => Color::srgb(0.78, 0.62, 0.48),
+        Kind::Wall => Color::srgb(0.52, 0.57, 0.66),
+        Kind::Deck => Color::srgb(0.70, 0.74, 0.78),
+        Kind::Terrain => Color::srgb(0.52, 0.68, 0.48),
+        Kind::Machine => Color::srgb(0.88, 0.62, 0.30),
+        Kind::Crate => Color::srgb(0.66, 0.45, 0.30),
+        Kind::OneWay => Color::srgb(0.72, 0.56, 0.80),
+        Kind::Pad => Color::srgb(0.95, 0.48, 0.55),
+        Kind::Water => Color::srgb(0.22, 0.52, 0.82),
+        Kind::Mud => Color::srgb(0.45, 0.34, 0.24),
+        Kind::Field => Color::srgb(0.58, 0.46, 0.90),
+        Kind::Ladder => Color::srgb(0.90, 0.80, 0.42),
+    }
+}
+
+/// How much of it is seen of something that one can see through.
+fn opacity(kind: Kind) -> f32 {
+    match kind {
+        Kind::Water => 0.55,
+        Kind::Field | Kind::Ladder => 0.10,
+        _ => 0.18,
+    }
+}
+
+fn paint(
+    props: Query<(Entity, &Look, Option<&Collider>), Added<Look>>,
+    mut paints: Local<HashMap<(Kind, bool), Handle<StandardMaterial>>>,
+    mut commands: Commands,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    for (entity, look, collider) in &props {
+        let Some(mesh) = mesh(look, collider) else { continue };
+        let paint = paints.entry((look.kind, look.glass)).or_insert_with(|| {
+            let base_color = colour(look.kind);
+            materials.add(if look.glass {
+                StandardMaterial {
+                    base_color: base_color.with_alpha(opacity(look.kind)),
+                    alpha_mode: AlphaMode::Blend,
+                    unlit: true,
+                    ..default()
+                }
+            } else {
+                StandardMaterial { base_color, perceptual_roughness: 0.95, reflectance: 0.2, ..default() }
+            })
+        });
+        commands.entity(entity).insert((
+            Mesh3d(meshes.add(mesh)),
+            MeshMaterial3d(paint.clone()),
+            NotShadowCaster,
+        ));
+    }
+}
+
+fn mesh(look: &Look, collider: Option<&Collider>) -> Option<Mesh> {
+    match look.shape {
+        // On a plain floor nobody sees how fast they go.
+        Shape::Box(half) if look.kind == Kind::Ground => Some(checker(half, 2.0)),
+        Shape::Box(half) => Some(Cuboid::from_size(half * 2.0).into()),
+        Shape::Ball(radius) => Some(Sphere::new(radius).into()),
+        Shape::Disc { radius, half_height } => Some(Cylinder::new(radius, half_height * 2.0).into()),
+        // What is drawn is what stops.
+        Shape::Hills => collider?.as_heightfield().map(|field| {
+            let (corners, faces) = field.raw.to_trimesh();
+            triangles(corners, &faces)
+        }),
+        Shape::Quilt => collider?.as_trimesh().map(|mesh| {
+            let raw = mesh.raw;
+            triangles(raw.vertices().to_vec(), raw.indices())
+        }),
+    }
+}
+
+fn triangles(corners: Vec<Vec3>, faces: &[[u32; 3]]) -> Mesh {
+    Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
+        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, corners)
+        .with_inserted_indices(Indices::U32(faces.iter().flatten().copied().collect()))
+        // Every triangle is seen as one.
+        .with_duplicated_vertices()
+        .with_computed_flat_normals()
+}
+
+/// The top of a box in light and dark tiles. Geometry, not a texture: without mipmaps a texture
+/// shimmers in the distance.
+fn checker(half: Vec3, tile: f32) -> Mesh {
+    let (columns, rows) = ((half.x * 2.0 / tile).ceil() as u32, (half.z * 2.0 / tile).ceil() as u32);
+    let (mut positions, mut colours, mut indices) = (Vec::new(), Vec::new(), Vec::new());
+    for (column, row) in (0..columns).flat_map(|column| (0..rows).map(move |row| (column, row))) {
+        let at = |c: u32, r: u32| {
+            let (x, z) = ((c as f32 * tile - half.x).min(half.x), (r as f32 * tile - half.z).min(half.z));
+            [x, half.y, z]
+        };
+        let first = positions.len() as u32;
+        positions.extend([
+            at(column, row),
+            at(column, row + 1),
+            at(column + 1, row + 1),
+            at(column + 1, row),
+        ]);
+        let shade = if (column + row) % 2 == 0 { 1.0 } else { 0.82 };
+        colours.extend([[shade, shade, shade, 1.0]; 4]);
+        indices.extend([0, 1, 2, 0, 2, 3].map(|corner| first + corner));
+    }
+    let normals = vec![[0.0, 1.0, 0.0]; positions.len()];
+    Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
+        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colours)
+        .with_inserted_indices(Indices::U32(indices))
+}
