@@ -79,13 +79,13 @@ fn spawn(mut commands: Commands) {
         position_type: PositionType::Absolute,
         left: px(12),
         top: px(12),
-        width: px(270),
+        width: px(300),
         padding: UiRect::all(px(10)),
         border_radius: BorderRadius::all(px(6)),
         flex_direction: FlexDirection::Column,
         ..default()
     };
-    commands.spawn((panel, BackgroundColor(SHADE))).with_children(|panel| {
+    commands.spawn((panel, BackgroundColor(SHADE.with_alpha(0.92)))).with_children(|panel| {
         for (readout, name) in READOUTS {
             // Of fixed height: what is below never moves.
             let line = Node {

@@ -10,9 +10,9 @@ use crate::{
 };
 
 /// Metres within which a label says more than its number.
-const NEAR: f32 = 24.0;
+const NEAR: f32 = 11.0;
 /// Metres at which labels begin to fade, and over which they do.
-const FADE: (f32, f32) = (38.0, 16.0);
+const FADE: (f32, f32) = (24.0, 12.0);
 /// Of a station that was passed.
 const PASSED: Color = Color::srgb(0.55, 0.95, 0.62);
 /// Of one that was not.

@@ -9,7 +9,9 @@ use crate::{
     floor::{HOVER_MAX, along_floor, look_below},
     frame::Frame,
     planes::upright,
-    step::body_of,
+    scene::Include,
+    slice::gravity_strength,
+    step::{body_of, seconds_of},
     sweep::{Body, sweep},
 };
 
@@ -19,7 +21,7 @@ const FLOOR_TICKS: u32 = 4;
 impl CapsuleModel {
     /// Carries a pawn on at its velocity for `ctx.dt`: it is deflected by walls and follows the
     /// floor, which is looked for in every fourth tick, and does nothing else: no input, no
-    /// stance, no bases, no events. Several times cheaper than
+    /// stance, no events, and only the fixed world. Several times cheaper than
     /// [`step`](bevy_unlag_core::MoveModel::step); for proxies between two updates. Unreal's
     /// `MoveSmooth`.
     #[must_use]
@@ -29,10 +31,7 @@ impl CapsuleModel {
         ctx: &StepContext,
         world: &MoverWorld<'_, '_>,
     ) -> CapsuleState {
-        let dt = ctx.dt.min(config.max_slice_seconds * f32::from(config.max_slices));
-        if !state.is_sound() || dt.is_nan() || dt <= 0.0 {
-            return *state;
-        }
+        let Some(dt) = seconds_of(config, ctx).filter(|_| state.is_sound()) else { return *state };
         let grounded = state.is_grounded();
         if grounded && state.velocity == Vec3::ZERO && state.base == BaseId::NONE {
             return *state;
@@ -42,16 +41,20 @@ impl CapsuleModel {
         let mut velocity =
             frame.direction_to_local(state.world_velocity()).clamp_length_max(config.max_speed);
         if state.mode == crate::MovementMode::Falling {
-            velocity.y = (velocity.y - config.gravity * dt).max(-config.terminal_speed);
+            let volume = world.scene.volume_at(state.position + state.up * config.half_height);
+            let pull = gravity_strength(config, volume.as_ref()) * dt;
+            velocity.y = (velocity.y - pull).max(-config.terminal_speed);
         }
         let whole = body_of(config, state.crouched);
         // A walker's feet are lifted over what it would step on.
-        let lift = if grounded { config.step_height.min(whole.core) } else { 0.0 };
+        let lift = if grounded { config.step_height.clamp(0.0, whole.core) } else { 0.0 };
         let body = Body { core: whole.core - lift, ..whole };
         let feet = frame.to_local(state.position);
         let motion = velocity * dt;
+        // What stands on a base goes where that goes, and keeps its height above it.
+        let floor_due = grounded && state.base == BaseId::NONE && ctx.tick.0.is_multiple_of(FLOOR_TICKS);
         let seconds = world.step_seconds(ctx);
-        world.scene.with_parts(ctx.entity, seconds, config.blocked_by, frame, false, |near| {
+        world.scene.with_parts(ctx.entity, seconds, config.blocked_by, frame, Include::Fixed, |near| {
             let reach = motion.length() + 0.05;
             let box_about = whole.aabb(feet).loosened(reach);
             let down = if grounded { Vec3::Y * config.step_height } else { Vec3::ZERO };
@@ -71,7 +74,7 @@ impl CapsuleModel {
                 raised += motion;
             }
             let mut end = raised - Vec3::Y * lift;
-            if grounded && ctx.tick.0.is_multiple_of(FLOOR_TICKS) {
+            if floor_due {
                 let down = lift + config.step_height + HOVER_MAX;
                 if let Some(floor) = look_below(config, parts, whole.radius, raised, down).floor {
                     end = raised + Vec3::Y * (HOVER_MAX - floor.distance);

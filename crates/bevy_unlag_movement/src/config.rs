@@ -1,6 +1,9 @@
 //! The tuning of the capsule mover.
 
+mod check;
 mod presets;
+
+pub use check::InvalidConfig;
 
 use bevy::prelude::*;
 

@@ -7,8 +7,8 @@ use bevy::prelude::*;
 use bevy_rapier3d::parry::{
     bounding_volume::Aabb,
     math::Pose,
-    query::{DefaultQueryDispatcher, QueryDispatcher},
-    shape::{Cuboid, Segment, Shape},
+    query::{ClosestPoints, DefaultQueryDispatcher, QueryDispatcher},
+    shape::{Cuboid, Segment, Shape, TypedShape},
 };
 
 use crate::part::{Part, PartShape};
@@ -43,14 +43,46 @@ pub(crate) fn separation(part: &Part, low: Vec3, core: f32, max: f32) -> Option<
 
 /// Any convex shape, by parry.
 fn general(pose: &Pose, shape: &dyn Shape, low: Vec3, core: f32, max: f32) -> Option<Separation> {
-    let high = low + Vec3::Y * core;
-    let core = Segment::new(pose.inverse_transform_point(low), pose.inverse_transform_point(high));
-    let contact = DefaultQueryDispatcher.contact(&Pose::identity(), shape, &core, max).ok()??;
+    let a = pose.inverse_transform_point(low);
+    let b = pose.inverse_transform_point(low + Vec3::Y * core);
+    let found = if let TypedShape::HalfSpace(half_space) = shape.as_typed_shape() {
+        let (above, end) = (a.dot(half_space.normal), b.dot(half_space.normal));
+        let (distance, nearest) = if above <= end { (above, a) } else { (end, b) };
+        let point = nearest - half_space.normal * distance;
+        Separation { distance, normal: half_space.normal, point }
+    } else {
+        let segment = Segment::new(a, b);
+        match DefaultQueryDispatcher.closest_points(&Pose::identity(), shape, &segment, max).ok()? {
+            ClosestPoints::Disjoint => return None,
+            ClosestPoints::WithinMargin(point, on_core) if point.distance(on_core) > TOUCH => {
+                let distance = point.distance(on_core);
+                Separation { distance, normal: (on_core - point) / distance, point }
+            }
+            _ => way_out(shape, a, b)?,
+        }
+    };
     Some(Separation {
-        distance: contact.dist,
-        normal: (pose.rotation * contact.normal1).try_normalize()?,
-        point: pose.transform_point(contact.point1),
+        normal: (pose.rotation * found.normal).try_normalize()?,
+        point: pose.transform_point(found.point),
+        ..found
     })
+}
+
+/// The shortest of the ways along which a core can leave a convex shape that it is inside of, of
+/// many. Parry's own search, which is exact, panics on some pointed shapes.
+fn way_out(shape: &dyn Shape, a: Vec3, b: Vec3) -> Option<Separation> {
+    let map = shape.as_support_map()?;
+    let mut best: Option<Separation> = None;
+    for i in 0..27 {
+        let axis = |n: i32| (n % 3 - 1) as f32;
+        let Some(direction) = Vec3::new(axis(i), axis(i / 3), axis(i / 9)).try_normalize() else { continue };
+        let point = map.local_support_point(direction);
+        let depth = point.dot(direction) - a.dot(direction).min(b.dot(direction));
+        if best.is_none_or(|best| depth < -best.distance) {
+            best = Some(Separation { distance: -depth, normal: direction, point });
+        }
+    }
+    best.filter(|best| best.distance.is_finite())
 }
 
 /// A box along the axes. The distance of an upright segment is that of its lower end from the box

@@ -18,6 +18,7 @@ pub(crate) fn fall(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
     let config = slice.config;
     let before = slice.velocity;
     let after = air_velocity(slice, dt);
+    slice.held_up = (slice.held_up - dt).max(0.0);
     // The mean of both is exact for a constant pull, so a jump is as high at any tick rate.
     let mut motion = (before + after) * (0.5 * dt);
     let mut left = dt;
@@ -25,12 +26,14 @@ pub(crate) fn fall(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
     let start = slice.feet;
     let mut slopes = (Vec3::ZERO, false);
     let mut walls = Planes::default();
+    let mut freely = false;
     for _ in 0..4 {
         if motion.length_squared() < 1e-12 {
             break;
         }
         let Some(hit) = sweep(parts, slice.body, slice.feet, motion) else {
             slice.feet += motion;
+            freely = true;
             break;
         };
         let fraction = (hit.distance / motion.length()).min(1.0);
@@ -57,11 +60,15 @@ pub(crate) fn fall(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
         }
         slice.velocity = walls.clip(slice.velocity);
     }
+    if !freely {
+        // Held by several walls: no faster than it got on, or a fall would go on in place.
+        let real = (slice.feet - start) / dt;
+        slice.velocity = slice.velocity.clamp_length_max(real.length());
+    }
     if slopes.1 && (slice.feet - start).length() < 1e-3 {
         // Nowhere to fall: it may jump, or it would be caught for ever.
         slice.velocity = Vec3::ZERO;
-        slice.state.jumps = 0;
-        slice.state.air_seconds = 0.0;
+        slice.caught = true;
     }
 }
 

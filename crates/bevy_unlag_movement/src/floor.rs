@@ -7,7 +7,7 @@ use crate::{
     BaseId, CapsuleConfig,
     distance::inside,
     part::{Part, PartShape},
-    sweep::{Body, Hit, advance, sweep_core},
+    sweep::{Body, Hit, ONE_WAY_SIDE, advance, sweep_core},
 };
 
 /// Metres between feet and floor: within this band nothing moves, so a standing pawn is still and
@@ -158,7 +158,7 @@ pub(crate) fn look_below(
         }
         let Some(hit) = drop_ball(part, centre, radius, reach) else { continue };
         let face = part.face_normal(hit.point, hit.normal);
-        if part.one_way.is_some_and(|side| face.dot(side) < 0.7) {
+        if part.one_way.is_some_and(|side| hit.normal.dot(side) < ONE_WAY_SIDE) {
             continue;
         }
         let off_axis = off_axis(hit.point, feet);

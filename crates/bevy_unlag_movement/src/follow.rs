@@ -1,7 +1,7 @@
 //! Standing on something that moves.
 
 use bevy::prelude::*;
-use bevy_rapier3d::parry::math::Pose;
+use bevy_rapier3d::parry::{bounding_volume::BoundingVolume, math::Pose};
 use bevy_unlag_core::sin_cos_of_units;
 
 use crate::{
@@ -54,7 +54,9 @@ pub(crate) fn follow(slice: &mut Slice<'_>, parts: &[Part], carried: &Carried) {
 
 /// Pushes the pawn out of bases that have moved into it.
 pub(crate) fn make_way(slice: &mut Slice<'_>, parts: &[Part]) {
-    if parts.iter().any(|part| part.base != BaseId::NONE) {
+    // Those that are further away may be there or not: it depends on earlier steps.
+    let aabb = slice.body.aabb(slice.feet);
+    if parts.iter().any(|part| part.base != BaseId::NONE && part.aabb.intersects(&aabb)) {
         slice.feet = push_out(parts, slice.body, slice.feet);
     }
 }

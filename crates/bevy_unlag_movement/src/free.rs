@@ -16,6 +16,10 @@ use crate::{
 /// How much of a swimmer is in the water when it floats: its middle stays below.
 const AFLOAT: f32 = 0.65;
 
+/// Seconds in which a swimmer comes to rest at the surface, so that it does not leap out of the
+/// water and fall back for ever.
+const SURFACE_SECONDS: f32 = 0.15;
+
 /// `dt` of free flight.
 pub(crate) fn fly(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
     let forces = slice.forces();
@@ -28,14 +32,21 @@ pub(crate) fn swim(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
     let config = slice.config;
     let immersed = immersion(slice);
     let mut wish = slice.free_wish();
+    // On its way up a bank: faster than anybody swims.
+    let leaves = slice.input.jump && slice.velocity.y > 0.75 * config.out_of_water_speed;
     if immersed < AFLOAT && wish.y > 0.0 {
         // Nobody swims up out of the water.
         wish.y = 0.0;
     }
     let forces = slice.forces();
     slice.velocity = pushed(config, &forces, slice.velocity, wish, dt);
+    // Its middle stays below: who comes up fast slows down in time.
+    let below = (immersed - 0.5) * slice.body.height();
     let lift = config.buoyancy * (immersed / AFLOAT).min(1.0);
     slice.velocity.y -= slice.gravity() * (1.0 - lift) * dt;
+    if !leaves {
+        slice.velocity.y = slice.velocity.y.min((below / SURFACE_SECONDS).max(0.0));
+    }
     let wall = slide(slice, parts, dt);
     if let Some(wall) = wall
         && slice.input.jump
@@ -97,6 +108,7 @@ pub(crate) fn slide(slice: &mut Slice<'_>, parts: &[Part], dt: f32) -> Option<Ve
         motion = walls.clip(motion);
         slice.velocity = walls.clip(slice.velocity);
         if motion.dot(wanted) <= 0.0 {
+            slice.velocity = Vec3::ZERO;
             break;
         }
     }

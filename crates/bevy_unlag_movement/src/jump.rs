@@ -22,15 +22,16 @@ pub(crate) fn jump(slice: &mut Slice<'_>, dt: f32) {
         Physics::Fly => config.custom_mode(slice.state.mode).is_some(),
     } && config.custom_mode(slice.state.mode).is_none_or(|custom| custom.can_jump);
     let airborne = slice.physics() == Physics::Fall;
-    let late = airborne && slice.state.jumps == 0 && slice.state.air_seconds <= config.coyote_time;
+    let late = airborne && slice.state.jumps == 0 && slice.state.air_seconds <= config.coyote_time.max(0.0);
     // Who fell off an edge has used the jump from the floor up.
     let used = if airborne && !late { slice.state.jumps.max(1) } else { slice.state.jumps };
     let again = airborne && pressed && used < config.jump_max_count;
     let from_floor = (grounded || late) && (pressed || early) && config.jump_max_count > 0;
 
     if (from_floor || again) && !slice.state.crouched && !slice.state.disabled {
-        slice.leave_floor();
+        // Over the floor, which may move: its velocity comes on top.
         slice.velocity.y = if again { config.jump_speed } else { slice.velocity.y.max(config.jump_speed) };
+        slice.leave_floor();
         slice.state.jumps = if from_floor { 1 } else { used + 1 };
         slice.state.jump_hold = config.jump_max_hold;
         slice.state.jump_buffer = 0.0;
@@ -42,7 +43,6 @@ pub(crate) fn jump(slice: &mut Slice<'_>, dt: f32) {
     if slice.state.jump_hold > 0.0 {
         // While it is held nothing pulls it down.
         slice.held_up = slice.state.jump_hold.min(dt);
-        slice.velocity.y = slice.velocity.y.max(config.jump_speed);
         slice.state.jump_hold -= slice.held_up;
     }
 }

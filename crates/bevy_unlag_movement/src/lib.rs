@@ -55,7 +55,9 @@ mod world;
 
 pub use ability::{AbilityEvent, AbilityPair, CapsuleWith, MoveAbility};
 pub use base::{BaseId, MovementBase, PoseHistory, Shuttle, Track, Turntable};
-pub use config::{AccelerationModel, CapsuleConfig, MoverBackend, PawnCollision, TooManyModes};
+pub use config::{
+    AccelerationModel, CapsuleConfig, InvalidConfig, MoverBackend, PawnCollision, TooManyModes,
+};
 #[cfg(feature = "gizmos")]
 pub use debug::{MoverGizmos, MoverGizmosPlugin};
 pub use event::MoveEvent;

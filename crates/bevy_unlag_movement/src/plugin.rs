@@ -17,6 +17,12 @@ pub struct MovementPlugin {
     pub tick_seconds: f32,
 }
 
+fn warn_of_nonsense(config: Res<CapsuleConfig>) {
+    if let Err(error) = config.check() {
+        warn!("{error}");
+    }
+}
+
 impl Default for MovementPlugin {
     fn default() -> Self {
         Self { tick_seconds: 1.0 / 64.0 }
@@ -34,6 +40,7 @@ impl Plugin for MovementPlugin {
         app.init_resource::<CapsuleConfig>()
             .init_resource::<scene::MoverScene>()
             .insert_resource(Time::<Fixed>::from_seconds(f64::from(self.tick_seconds)));
+        app.add_systems(PreUpdate, warn_of_nonsense.run_if(resource_exists_and_changed::<CapsuleConfig>));
         scene::add_systems(app);
         if app.is_plugin_added::<RapierPhysicsPlugin<NoUserData>>() {
             return;

@@ -8,6 +8,7 @@ use crate::{
     BaseId, CapsuleConfig, CapsuleState, MoverWorld,
     floor::{HOVER_MAX, look_below},
     frame::Frame,
+    scene::Include,
     step::body_of,
     sweep::sweep,
 };
@@ -66,9 +67,9 @@ impl MoverWorld<'_, '_> {
         let body = body_of(config, state.crouched);
         let feet = frame.to_local(state.position);
         let motion = frame.direction_to_local(state.velocity) * AHEAD;
-        let down = config.step_height + HOVER_MAX;
+        let down = (config.step_height + HOVER_MAX).max(0.0);
         let swept = body.aabb(feet).merged(&body.aabb(feet + motion)).loosened(down);
-        self.scene.with_parts(ctx.entity, seconds, config.blocked_by, frame, true, |near| {
+        self.scene.with_parts(ctx.entity, seconds, config.blocked_by, frame, Include::Pawns, |near| {
             near.cover(swept);
             let below = look_below(config, near.parts(), body.radius, feet, down);
             let walkable = below.floor.is_some();

@@ -18,6 +18,7 @@ use bevy_unlag_core::{DrawnPose, ExtendedState, MoveModel, MoveSystems, upright_
 use crate::{
     CapsuleConfig, CapsuleState, PawnCapsule, PawnCollision,
     distance::separation,
+    input::level_wish,
     part::Part,
     slice::Slice,
     step::body_of,
@@ -44,7 +45,7 @@ impl<B: HasCapsule + Send + Sync + 'static, X: Send + Sync + 'static> HasCapsule
 
 /// Lets pawns that are in one place drift apart; returns the parts that stop, which the pawns then
 /// do not.
-pub(crate) fn drift_apart<'p>(slice: &mut Slice<'_>, parts: &'p [Part], dt: f32) -> &'p [Part] {
+pub(crate) fn drift_apart<'p>(slice: &mut Slice<'_>, parts: &'p [Part], own: Entity, dt: f32) -> &'p [Part] {
     // Pawns come last.
     let solid = parts.iter().position(|part| part.pawn).unwrap_or(parts.len());
     let (solid, pawns) = parts.split_at(solid);
@@ -56,7 +57,14 @@ pub(crate) fn drift_apart<'p>(slice: &mut Slice<'_>, parts: &'p [Part], dt: f32)
         };
         // Softer the less they overlap.
         let depth = ((slice.body.radius - near.distance) / slice.body.radius).clamp(0.0, 1.0);
-        push += near.normal.with_y(0.0).normalize_or_zero() * depth;
+        let apart = near.normal.with_y(0.0);
+        push += depth
+            * if near.distance < -0.99 * slice.body.radius {
+                // In the very same place everybody goes their own way: by the golden angle.
+                level_wish(Vec2::Y, (own.index_u32() as u16).wrapping_mul(40_503))
+            } else {
+                apart.normalize_or_zero()
+            };
     }
     if push != Vec3::ZERO {
         let motion = push.clamp_length_max(1.0) * (slice.config.pawn_push_speed * dt);

@@ -22,7 +22,7 @@ pub use pawns::PawnCapsule;
 pub use sync::MoverSceneSystems;
 
 pub(crate) use drive::seconds_at;
-pub(crate) use gather::NearParts;
+pub(crate) use gather::{Include, NearParts};
 pub(crate) use sync::add_systems;
 
 use core::sync::atomic::{AtomicU64, Ordering};

@@ -56,6 +56,8 @@ pub(crate) struct Slice<'a> {
     pub(crate) floor: Option<Floor>,
     /// Seconds of this step for which a held jump holds gravity off.
     pub(crate) held_up: f32,
+    /// Whether it is held in the air by slopes around it.
+    pub(crate) caught: bool,
     /// What abilities have made of speed and acceleration.
     pub(crate) limits: Limits,
 }

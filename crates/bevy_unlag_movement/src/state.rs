@@ -88,7 +88,8 @@ impl CapsuleState {
     /// A living pawn with its feet at `position`, falling.
     #[must_use]
     pub fn at(position: Vec3) -> Self {
-        Self { position, alive: true, ..Self::default() }
+        // It has not stood for so long that no late jump is due.
+        Self { position, alive: true, air_seconds: MAX_TIMER, ..Self::default() }
     }
 
     /// Puts the pawn somewhere else, at rest and falling.
@@ -97,6 +98,7 @@ impl CapsuleState {
         self.velocity = Vec3::ZERO;
         self.leave_base();
         self.mode = MovementMode::Falling;
+        self.air_seconds = MAX_TIMER;
         self.teleports = self.teleports.wrapping_add(1);
     }
 

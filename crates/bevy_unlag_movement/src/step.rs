@@ -17,7 +17,7 @@ use crate::{
     mover::Mover,
     part::Part,
     push::drift_apart,
-    scene::NearParts,
+    scene::{Include, NearParts},
     slice::{Limits, Physics, Slice},
     state::{MAX_POSITION, MAX_TIMER},
     sweep::{Body, depth, push_out},
@@ -96,11 +96,9 @@ pub(crate) fn step(
     // Rapier panics on numbers that are none.
     let far = state.position.abs().max_element() > MAX_POSITION;
     let first_event = events.len();
-    let most = config.max_slice_seconds * f32::from(config.max_slices);
-    let dt = ctx.dt.min(most);
-    if !state.is_sound() || far || dt.is_nan() || dt <= 0.0 {
+    let Some(dt) = seconds_of(config, ctx).filter(|_| state.is_sound() && !far) else {
         return *state;
-    }
+    };
     let seconds = world.step_seconds(ctx);
     let mut next = *state;
     next.velocity = next.velocity.clamp_length_max(config.max_speed);
@@ -112,9 +110,9 @@ pub(crate) fn step(
     let input = taken_in(input, volume.as_ref(), &mut next);
 
     let frame = Frame::new(next.up, next.position);
-    let pawns = config.pawns != PawnCollision::Ignore;
+    let include = if config.pawns == PawnCollision::Ignore { Include::Bases } else { Include::Pawns };
     let mask = config.blocked_by;
-    let next = world.scene.with_parts(ctx.entity, seconds, mask, frame, pawns, |near| {
+    let next = world.scene.with_parts(ctx.entity, seconds, mask, frame, include, |near| {
         let mut slice = Slice {
             config,
             scene: &world.scene,
@@ -128,10 +126,13 @@ pub(crate) fn step(
             volume,
             floor: None,
             held_up: 0.0,
+            caught: false,
             limits: Limits::default(),
             state: next,
         };
         run(&mut slice, near, world, hooks, ctx, dt);
+        let from = (state.mode, state.base);
+        slice.say_changes(from);
         slice.finish()
     });
     if next.is_sound() {
@@ -151,13 +152,13 @@ fn run(
     dt: f32,
 ) {
     let config = slice.config;
-    let (base, mode) = (slice.state.base, slice.state.mode);
+    let base = slice.state.base;
     slice.limits = slice.default_limits();
-    let most = config.max_slice_seconds.max(1e-3);
+    let most = slice_seconds(config);
     let carried = carried(slice, dt);
     let mut region = slice.region(dt.min(most));
     if let Some(carried) = &carried {
-        region.merge(&slice.body.aabb(carried.feet).loosened(config.step_height));
+        region.merge(&slice.body.aabb(carried.feet).loosened(config.step_height.max(0.0)));
     }
     near.cover(region);
     if let Some(carried) = &carried {
@@ -178,9 +179,11 @@ fn run(
         left -= part;
         let defaults = slice.default_limits();
         slice.limits = hooks.limits(&Mover::new(slice, near, ctx, part), defaults);
+        // Whatever has thrown it: no further than what is looked at.
+        slice.velocity = slice.velocity.clamp_length_max(config.max_speed);
         near.cover(slice.region(part));
         let parts = match config.pawns {
-            PawnCollision::Push => drift_apart(slice, near.parts(), part),
+            PawnCollision::Push => drift_apart(slice, near.parts(), ctx.entity, part),
             _ => near.parts(),
         };
         match slice.physics() {
@@ -204,19 +207,26 @@ fn run(
     }
     remember(slice, base, carried.as_ref());
     let airborne = matches!(slice.physics(), Physics::Fall);
-    slice.state.air_seconds = if airborne { (slice.state.air_seconds + dt).min(MAX_TIMER) } else { 0.0 };
-    if !airborne {
+    let stands = slice.caught || matches!(slice.physics(), Physics::Walk | Physics::Swim | Physics::Fly);
+    if stands {
+        slice.state.air_seconds = 0.0;
         slice.state.jumps = 0;
-    }
-    if slice.state.mode != mode {
-        slice.events.push(MoveEvent::ModeChanged { from: mode, to: slice.state.mode });
-    }
-    if slice.state.base != base {
-        slice.events.push(MoveEvent::BaseChanged { from: base, to: slice.state.base });
+    } else if airborne {
+        slice.state.air_seconds = (slice.state.air_seconds + dt).min(MAX_TIMER);
     }
 }
 
 impl Slice<'_> {
+    /// Says what is not as it was.
+    fn say_changes(&mut self, (mode, base): (MovementMode, BaseId)) {
+        if self.state.mode != mode {
+            self.events.push(MoveEvent::ModeChanged { from: mode, to: self.state.mode });
+        }
+        if self.state.base != base {
+            self.events.push(MoveEvent::BaseChanged { from: base, to: self.state.base });
+        }
+    }
+
     /// The state at the end.
     fn finish(self) -> CapsuleState {
         let mut state = self.state;
@@ -227,6 +237,18 @@ impl Slice<'_> {
         state.position = state.position.clamp(-limit, limit);
         state
     }
+}
+
+/// The seconds that a step covers, if it covers any.
+pub(crate) fn seconds_of(config: &CapsuleConfig, ctx: &StepContext) -> Option<f32> {
+    let slices = f32::from(config.max_slices.max(1));
+    // A NaN is no length, and `min` would drop it.
+    (ctx.dt > 0.0).then(|| ctx.dt.min(slice_seconds(config) * slices))
+}
+
+/// The longest slice of a step.
+fn slice_seconds(config: &CapsuleConfig) -> f32 {
+    config.max_slice_seconds.clamp(1e-3, 1.0)
 }
 
 /// The capsule in its stance.
@@ -268,17 +290,12 @@ fn enter_volume(
         }
     }
     let swims = state.mode == config.transitions_of(state.mode).submerged;
-    let from = state.mode;
     match (volume.is_some_and(|volume| volume.water), swims) {
         (true, false) if is_physical(config, state) => {
             state.mode = config.transitions_of(state.mode).submerged;
-            state.crouched = false;
         }
         (false, true) => state.mode = config.transitions_of(state.mode).surfaced,
         _ => {}
-    }
-    if from != state.mode {
-        events.push(MoveEvent::ModeChanged { from, to: state.mode });
     }
     volume
 }

@@ -19,7 +19,7 @@ const PARALLEL: f32 = 1e-4;
 /// Enough for any approach but a graze, which then ends a little early.
 const MAX_ADVANCES: u32 = 24;
 /// The part of a contact's normal along the stopping side of a one-way collider, at least.
-const ONE_WAY_SIDE: f32 = 0.7;
+pub(crate) const ONE_WAY_SIDE: f32 = 0.7;
 /// Metres that a capsule may be inside the stopping side of a one-way collider and still be
 /// stopped: what moves from inside passes.
 const ONE_WAY_DEPTH: f32 = 0.01;

@@ -49,7 +49,8 @@ fn unreal(forces: &Forces, velocity: Vec3, wish: Vec3, dt: f32) -> Vec3 {
     if wished < 1e-3 || speed > limit + 1e-3 {
         // Too fast for what is wanted: brake, but no further than to it.
         let braked = brake(forces, speed, limit, dt);
-        if braked < STOP_SPEED && wished < 1e-3 {
+        // Without constant braking a pull, such as that of water, may move it on from any speed.
+        if braked < STOP_SPEED && wished < 1e-3 && forces.braking > 0.0 {
             return Vec3::ZERO;
         }
         let direction = velocity / speed.max(1e-6);

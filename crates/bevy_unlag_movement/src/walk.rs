@@ -5,7 +5,7 @@ use bevy::prelude::*;
 use crate::{
     MoveEvent,
     fall::fall,
-    floor::{Floor, HOVER_MAX, along_floor, find_floor, hover_above, off_axis},
+    floor::{Floor, HOVER_MAX, along_floor, find_floor, hover_above, look_below, off_axis},
     part::Part,
     planes::{Planes, upright},
     slice::Slice,
@@ -44,6 +44,7 @@ pub(crate) fn slide(slice: &mut Slice<'_>, parts: &[Part], floor: Floor, dt: f32
     let mut flat = wanted;
     let mut face = floor.face;
     let mut walls = Planes::default();
+    let wish = slice.wish();
     for _ in 0..4 {
         if flat.length_squared() < 1e-10 {
             break;
@@ -79,26 +80,28 @@ pub(crate) fn slide(slice: &mut Slice<'_>, parts: &[Part], floor: Floor, dt: f32
         walls.push(wall);
         flat = walls.clip(flat);
         slice.velocity = walls.clip(slice.velocity);
-        if flat.dot(wanted) <= 0.0 {
+        if flat.dot(wanted) <= 0.0 || (walls.are_several() && flat.dot(wish) < 0.0) {
+            // Nobody is bent back by two walls: in a blunt corner it would swing for ever.
+            slice.velocity = Vec3::ZERO;
             break;
         }
     }
     slice.velocity.y = 0.0;
-    // How far over a ledge its middle may be: where it started is never too far.
-    let most =
-        if stays { slice.config.ledge_threshold.max(off_axis(floor.point, start)) } else { f32::INFINITY };
-    if settle(slice, parts, &floor, climbed, most) {
+    // Who already stands over a ledge may not go further, but stays.
+    let most = stays.then(|| off_axis(floor.point, start));
+    let over = |slice: &Slice<'_>| most.is_some_and(|most| is_over_ledge(slice, parts, most));
+    if !over(slice) && settle(slice, parts, &floor, climbed) {
         return;
     }
     if stays {
         slice.feet = along_ledge(slice, parts, start, &floor, wanted);
-        if settle(slice, parts, &floor, false, most) {
+        if !over(slice) && settle(slice, parts, &floor, false) {
             return;
         }
         // The ledge turns here.
         slice.feet = start;
         slice.velocity = Vec3::ZERO;
-        if settle(slice, parts, &floor, false, f32::INFINITY) {
+        if settle(slice, parts, &floor, false) {
             return;
         }
     }
@@ -106,19 +109,30 @@ pub(crate) fn slide(slice: &mut Slice<'_>, parts: &[Part], floor: Floor, dt: f32
     slice.leave_floor();
 }
 
-/// Comes to rest in the hover band of the floor below; false when there is none, or none within
-/// `most` of the capsule's axis.
-fn settle(slice: &mut Slice<'_>, parts: &[Part], from: &Floor, climbed: bool, most: f32) -> bool {
+/// Whether there is no floor for the middle of the capsule within a step's height, and what floor
+/// there is, is further from the middle than `most`.
+fn is_over_ledge(slice: &Slice<'_>, parts: &[Part], most: f32) -> bool {
+    let config = slice.config;
+    let down = config.step_height + HOVER_MAX;
+    let Some(floor) = find_floor(config, parts, slice.body, slice.feet, down) else { return true };
+    let radius = config.ledge_threshold.clamp(0.01, slice.body.radius.max(0.01));
+    // From as far up as the round base may have sunk over the rim.
+    let up = slice.body.radius;
+    let raised = slice.feet + Vec3::Y * up;
+    off_axis(floor.point, slice.feet) > most + 1e-3
+        && look_below(config, parts, radius, raised, up + down).floor.is_none()
+}
+
+/// Comes to rest in the hover band of the floor below; false when there is none.
+fn settle(slice: &mut Slice<'_>, parts: &[Part], from: &Floor, climbed: bool) -> bool {
     let down = slice.config.step_height + HOVER_MAX;
     let Some(floor) = find_floor(slice.config, parts, slice.body, slice.feet, down) else { return false };
-    if off_axis(floor.point, slice.feet) > most + 1e-3 {
-        return false;
-    }
     // Where the old floor would be here, had it gone on.
     let level = from.point - floor.point;
     let slope = along_floor(level, from.face).y;
     let step = slope - level.y;
-    if step.abs() >= STEP && (climbed || floor.distance >= STEP) {
+    // Where the ground merely bends there is no step.
+    if step.abs() >= STEP && (climbed || floor.face.dot(from.face) > 0.999) {
         slice.events.push(MoveEvent::Stepped { height: step });
     }
     slice.feet = hover_above(parts, slice.body, slice.feet, &floor);

@@ -21,6 +21,17 @@ const MANY_PARTS: usize = 4096;
 /// No step looks at more fixed parts than this, nor at more moving ones.
 const MAX_PARTS: usize = 65_536;
 
+/// What a step minds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Include {
+    /// The fixed world.
+    Fixed,
+    /// Movement bases as well.
+    Bases,
+    /// Bases and other pawns.
+    Pawns,
+}
+
 /// The parts that a step has asked for so far. There may be others among them that are further
 /// away: which ones depends on earlier steps, so look at a part's box before looking at the part.
 pub(crate) struct NearParts<'s> {
@@ -29,7 +40,7 @@ pub(crate) struct NearParts<'s> {
     seconds: f64,
     mask: u32,
     frame: Frame,
-    pawns: bool,
+    include: Include,
     /// All that was asked for.
     asked: Option<Aabb>,
     /// All that is there.
@@ -40,19 +51,19 @@ pub(crate) struct NearParts<'s> {
 impl MoverScene {
     /// Runs `f` with the parts around a pawn: in `frame`, as things stand at `seconds`, those that
     /// stop a member of `mask`, and without the pawn's own. First those of the fixed world, then
-    /// those of bases, by id, and then, with `pawns`, other pawns.
+    /// those of bases, by id, and then other pawns.
     pub(crate) fn with_parts<R>(
         &self,
         own: Entity,
         seconds: f64,
         mask: u32,
         frame: Frame,
-        pawns: bool,
+        include: Include,
         f: impl FnOnce(&mut NearParts<'_>) -> R,
     ) -> R {
         let entry = cache::take(self, own, mask);
         let mut near =
-            NearParts { scene: self, own, seconds, mask, frame, pawns, asked: None, covered: None, entry };
+            NearParts { scene: self, own, seconds, mask, frame, include, asked: None, covered: None, entry };
         let result = f(&mut near);
         cache::put(near.entry);
         result
@@ -138,6 +149,9 @@ impl NearParts<'_> {
     /// Adds moving parts and pawns in `region`, which is in the space of the step; `to_frame`
     /// leads there from the world if it is not the world.
     fn moving(&mut self, region: Aabb, to_frame: Option<&Pose>) {
+        if self.include == Include::Fixed {
+            return;
+        }
         let world = self.frame.aabb_to_world(region);
         let entry = &mut *self.entry;
         let out = if to_frame.is_some() { &mut entry.turned } else { &mut entry.parts };
@@ -155,7 +169,7 @@ impl NearParts<'_> {
             }
             sort(&mut out[first..]);
         }
-        if self.pawns {
+        if self.include == Include::Pawns {
             self.scene.pawns.push(self.own, self.frame, &region, out);
         }
     }

@@ -37,7 +37,11 @@ impl Mix {
         match shape.as_typed_shape() {
             TypedShape::HalfSpace(half_space) => mix.vector(half_space.normal),
             TypedShape::TriMesh(mesh) => {
-                mix.word(mesh.vertices().len() as u64).word(mesh.indices().len() as u64)
+                let corners = mesh.vertices();
+                let mix = mix.word(corners.len() as u64).word(mesh.indices().len() as u64);
+                // As many as tell real meshes apart, of a mesh of any size.
+                let stride = corners.len().div_ceil(256).max(1);
+                corners.iter().step_by(stride).fold(mix, |mix, corner| mix.vector(*corner))
             }
             _ => match shape.as_support_map() {
                 // How far it reaches to the corners of a cube.

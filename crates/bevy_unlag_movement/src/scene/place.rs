@@ -3,7 +3,10 @@
 use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_rapier3d::{
     geometry::{Collider, ColliderDisabled, ColliderScale, CollisionGroups, Sensor, get_snapped_scale},
-    parry::{math::Pose, shape::SharedShape},
+    parry::{
+        math::Pose,
+        shape::{ShapeType, SharedShape},
+    },
     prelude::{RigidBody, RigidBodyDisabled},
 };
 use smallvec::SmallVec;
@@ -178,8 +181,23 @@ fn scaled(collider: &Collider, custom: Option<&ColliderScale>, scale: Vec3) -> O
     if !scale.is_finite() || scale.abs().min_element() <= 0.0 {
         return None;
     }
+    // Parry makes an inside-out box of a mirrored one; in a mirror these look the same.
+    let even = matches!(
+        collider.raw.shape_type(),
+        ShapeType::Cuboid | ShapeType::RoundCuboid | ShapeType::Cylinder | ShapeType::RoundCylinder
+    );
+    let scale = if even { scale.abs() } else { scale };
     if scale == collider.scale() {
         return Some(collider.raw.clone());
+    }
+    if let Some(field) = collider.raw.as_heightfield()
+        && scale.min_element() < 0.0
+    {
+        // Parry knows no mirrored height fields.
+        let (mut corners, triangles) = field.to_trimesh();
+        let ratio = scale / collider.scale();
+        corners.iter_mut().for_each(|corner| *corner *= ratio);
+        return SharedShape::trimesh(corners, triangles).ok();
     }
     let mut collider = collider.clone();
     collider.set_scale(scale, SUBDIVISIONS);

@@ -14,7 +14,7 @@ use bevy_rapier3d::{
 };
 use bevy_unlag_core::MoveSystems;
 
-use super::{MoverScene, sync::sync};
+use super::{Include, MoverScene, sync::sync};
 use crate::{
     MoveVolume, MovementPlugin, VolumeId,
     frame::Frame,
@@ -54,7 +54,7 @@ fn synced(app: &mut App) -> &MoverScene {
 
 /// The parts that touch `region`, as a step sees them.
 fn parts(scene: &MoverScene, own: Entity, region: Aabb) -> Vec<Part> {
-    scene.with_parts(own, 0.0, u32::MAX, Frame::new(Vec3::Y, Vec3::ZERO), false, |near| {
+    scene.with_parts(own, 0.0, u32::MAX, Frame::new(Vec3::Y, Vec3::ZERO), Include::Bases, |near| {
         near.cover(region);
         touching(near.parts(), region)
     })
@@ -259,7 +259,7 @@ fn groups_that_do_not_stop_are_left_out() {
     app.world_mut().spawn((cube(0.5), at(0.2)));
     let scene = synced(&mut app);
     let seen = |mask: u32| {
-        scene.with_parts(NOBODY, 0.0, mask, Frame::new(Vec3::Y, Vec3::ZERO), false, |near| {
+        scene.with_parts(NOBODY, 0.0, mask, Frame::new(Vec3::Y, Vec3::ZERO), Include::Bases, |near| {
             near.cover(here(0.0));
             near.parts().len()
         })

@@ -22,7 +22,7 @@ fn base(id: u16, track: Track) -> (MovementBase, Transform) {
 /// The parts around a place on the x axis at a time, and which base has them.
 fn riding(scene: &MoverScene, seconds: f64, x: f32) -> Vec<BaseId> {
     let frame = Frame::new(Vec3::Y, Vec3::ZERO);
-    scene.with_parts(NOBODY, seconds, u32::MAX, frame, false, |near| {
+    scene.with_parts(NOBODY, seconds, u32::MAX, frame, Include::Bases, |near| {
         near.cover(here(x));
         touching(near.parts(), here(x)).iter().map(|part| part.base).collect()
     })

@@ -90,7 +90,7 @@ fn a_step_keeps_what_it_asked_for_before() {
     let scene = synced(&mut app);
     let frames = [Frame::new(Vec3::Y, Vec3::ZERO), Frame::new(Vec3::Z, Vec3::ZERO)];
     for frame in frames {
-        scene.with_parts(NOBODY, 0.0, u32::MAX, frame, false, |near| {
+        scene.with_parts(NOBODY, 0.0, u32::MAX, frame, Include::Bases, |near| {
             assert!(near.parts().is_empty(), "nobody asked");
             near.cover(here(0.0));
             assert_eq!(near.parts().len(), 1);
@@ -109,7 +109,7 @@ fn a_step_within_a_step_disturbs_nothing() {
     app.world_mut().spawn((cube(0.5), at(0.0)));
     app.world_mut().spawn((cube(0.5), at(10.0)));
     let scene = synced(&mut app);
-    scene.with_parts(NOBODY, 0.0, u32::MAX, Frame::new(Vec3::Y, Vec3::ZERO), false, |near| {
+    scene.with_parts(NOBODY, 0.0, u32::MAX, Frame::new(Vec3::Y, Vec3::ZERO), Include::Bases, |near| {
         near.cover(here(0.0));
         assert_eq!(parts(scene, NOBODY, here(10.0)).len(), 1);
         assert_eq!(touching(near.parts(), here(0.0)).len(), 1);
@@ -156,15 +156,15 @@ fn other_pawns_come_last_sorted_by_where_they_are() {
         app.world_mut().spawn(PawnCapsule { feet: Vec3::NAN, ..pawn(0.0) });
         app.world_mut().spawn(PawnCapsule { up: Vec3::ZERO, ..pawn(0.0) });
         let scene = synced(&mut app);
-        let with = |pawns: bool| -> Vec<_> {
-            scene.with_parts(own, 0.0, u32::MAX, Frame::new(Vec3::Y, Vec3::ZERO), pawns, |near| {
+        let with = |include: Include| -> Vec<_> {
+            scene.with_parts(own, 0.0, u32::MAX, Frame::new(Vec3::Y, Vec3::ZERO), include, |near| {
                 near.cover(here(0.0));
                 near.parts().iter().map(|part| (part.pawn, bits(part))).collect()
             })
         };
-        assert_eq!(with(false).len(), 1);
-        let all = with(true);
-        assert_eq!(with(false).len(), 1, "they do not stay");
+        assert_eq!(with(Include::Bases).len(), 1);
+        let all = with(Include::Pawns);
+        assert_eq!(with(Include::Bases).len(), 1, "they do not stay");
         all
     };
     let all = spawn([0.1, 0.2, 0.3]);

@@ -164,7 +164,7 @@ fn in_a_turned_space_everything_is_where_it_looks_from_there() {
     let scene = synced(&mut app);
     let frame = Frame::new(Vec3::new(0.6, 0.0, 0.8), Vec3::new(0.2, 0.1, -0.3));
     let upright = parts(scene, NOBODY, here(0.0));
-    let leaning = scene.with_parts(NOBODY, 0.0, u32::MAX, frame, false, |near| {
+    let leaning = scene.with_parts(NOBODY, 0.0, u32::MAX, frame, Include::Bases, |near| {
         near.cover(here(0.0));
         near.parts().to_vec()
     });

@@ -1,0 +1,115 @@
+//! What a config must be to make sense.
+
+use core::fmt;
+
+use crate::CapsuleConfig;
+
+/// A figure of a [`CapsuleConfig`] that makes no sense. Steps take it as it is and stay finite, but
+/// the pawn may not move, or fall through the world.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct InvalidConfig {
+    /// The field.
+    pub field: &'static str,
+    /// What it holds.
+    pub value: f32,
+    /// The least that makes sense.
+    pub least: f32,
+    /// The most.
+    pub most: f32,
+}
+
+impl fmt::Display for InvalidConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { field, value, least, most } = self;
+        write!(f, "CapsuleConfig::{field} is {value}; it must be from {least} to {most}")
+    }
+}
+
+impl core::error::Error for InvalidConfig {}
+
+/// Metres, metres per second, and so on, beyond which nothing is meant.
+const MOST: f32 = 10_000.0;
+
+impl CapsuleConfig {
+    /// Whether every figure makes sense. [`MovementPlugin`](crate::MovementPlugin) asks whenever
+    /// the resource changes, and warns.
+    ///
+    /// # Errors
+    /// The first that does not.
+    pub fn check(&self) -> Result<(), InvalidConfig> {
+        let figures = [
+            ("radius", self.radius, 0.01, 100.0),
+            ("half_height", self.half_height, self.radius, 100.0),
+            ("crouched_half_height", self.crouched_half_height, self.radius, self.half_height),
+            ("eye_height", self.eye_height, 0.0, 200.0),
+            ("crouched_eye_height", self.crouched_eye_height, 0.0, 200.0),
+            ("max_walk_speed", self.max_walk_speed, 0.0, self.max_speed),
+            ("sprint_speed", self.sprint_speed, 0.0, self.max_speed),
+            ("slow_walk_speed", self.slow_walk_speed, 0.0, self.max_speed),
+            ("crouched_speed", self.crouched_speed, 0.0, self.max_speed),
+            ("max_swim_speed", self.max_swim_speed, 0.0, self.max_speed),
+            ("max_fly_speed", self.max_fly_speed, 0.0, self.max_speed),
+            ("max_speed", self.max_speed, 0.1, 1_000.0),
+            ("acceleration", self.acceleration, 0.0, MOST),
+            ("ground_friction", self.ground_friction, 0.0, MOST),
+            ("braking_friction_factor", self.braking_friction_factor, 0.0, MOST),
+            ("braking_deceleration", self.braking_deceleration, 0.0, MOST),
+            ("stop_speed", self.stop_speed, 0.0, self.max_speed),
+            ("fluid_friction", self.fluid_friction, 0.0, MOST),
+            ("braking_swimming", self.braking_swimming, 0.0, MOST),
+            ("braking_flying", self.braking_flying, 0.0, MOST),
+            ("braking_falling", self.braking_falling, 0.0, MOST),
+            ("jump_speed", self.jump_speed, 0.0, self.max_speed),
+            ("jump_max_hold", self.jump_max_hold, 0.0, 60.0),
+            ("coyote_time", self.coyote_time, 0.0, 60.0),
+            ("jump_buffer", self.jump_buffer, 0.0, 60.0),
+            ("gravity", self.gravity, -MOST, MOST),
+            ("up", (self.up.length() - 1.0).abs(), 0.0, 0.01),
+            ("terminal_speed", self.terminal_speed, 0.0, 1_000.0),
+            ("air_control", self.air_control, 0.0, 1.0),
+            ("air_control_boost_below", self.air_control_boost_below, 0.0, self.max_speed),
+            ("air_control_boost", self.air_control_boost, 0.0, MOST),
+            ("air_wish_speed", self.air_wish_speed, 0.0, MOST),
+            ("step_height", self.step_height, 0.0, 2.0 * self.half_height),
+            ("walkable_floor_y", self.walkable_floor_y, 0.0, 1.0),
+            ("perch_radius_threshold", self.perch_radius_threshold, 0.0, self.radius),
+            ("perch_height", self.perch_height, 0.0, 100.0),
+            ("ledge_threshold", self.ledge_threshold, 0.0, self.radius),
+            ("buoyancy", self.buoyancy, 0.0, 100.0),
+            ("out_of_water_speed", self.out_of_water_speed, 0.0, self.max_speed),
+            ("pawn_push_speed", self.pawn_push_speed, 0.0, self.max_speed),
+            ("max_slice_seconds", self.max_slice_seconds, 0.001, 1.0),
+            ("max_slices", f32::from(self.max_slices), 1.0, 255.0),
+        ];
+        figures
+            .into_iter()
+            .find(|(_, value, least, most)| !(*least..=*most).contains(value))
+            .map_or(Ok(()), |(field, value, least, most)| Err(InvalidConfig { field, value, least, most }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn presets_make_sense_and_nonsense_is_named() {
+        for config in [CapsuleConfig::default(), CapsuleConfig::quake(), CapsuleConfig::arcade()] {
+            assert_eq!(config.check(), Ok(()));
+        }
+        let field = |config: CapsuleConfig| config.check().map_err(|error| error.field);
+        let usual = CapsuleConfig::default;
+        assert_eq!(field(CapsuleConfig { radius: f32::NAN, ..usual() }), Err("radius"));
+        assert_eq!(field(CapsuleConfig { half_height: 0.1, ..usual() }), Err("half_height"));
+        assert_eq!(field(CapsuleConfig { gravity: f32::INFINITY, ..usual() }), Err("gravity"));
+        assert_eq!(field(CapsuleConfig { up: Vec3::ZERO, ..usual() }), Err("up"));
+        assert_eq!(field(CapsuleConfig { up: Vec3::NAN, ..usual() }), Err("up"));
+        assert_eq!(field(CapsuleConfig { max_slices: 0, ..usual() }), Err("max_slices"));
+        let Err(error) = (CapsuleConfig { step_height: -1.0, ..usual() }).check() else {
+            panic!("it is wrong")
+        };
+        assert_eq!(error.to_string(), "CapsuleConfig::step_height is -1; it must be from 0 to 1.76");
+    }
+}

@@ -1,0 +1,358 @@
+//! Jumps, falls and gravity in any direction.
+
+use core::f32::consts::TAU;
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::Collider;
+use bevy_unlag_core::angle_to_units;
+use bevy_unlag_movement::{
+    CapsuleConfig, CapsuleInput, CapsuleState, GravityField, MoveEvent, MoveVolume, MovementMode, VolumeId,
+};
+
+use crate::common::*;
+
+#[test]
+fn a_jump_needs_a_new_press() {
+    let mut app = Level::with_floor().build();
+    let start = standing(&mut app, Vec3::ZERO);
+    let (_, events) = run(&mut app, start, jumping(256), SETTLE);
+    assert_eq!(jumps(&events), [1], "held: {events:?}");
+    let (_, events) =
+        steer(&mut app, start, 256, SETTLE, |i, _| CapsuleInput { jump: i % 8 < 4, ..default() });
+    assert!(jumps(&events).len() >= 3 && jumps(&events).iter().all(|count| *count == 1), "{events:?}");
+    let (_, events) =
+        run(&mut app, start, vec![CapsuleInput { crouch: true, jump: true, ..default() }; 64], 0);
+    assert!(jumps(&events).is_empty(), "not crouched: {events:?}");
+}
+
+#[test]
+fn a_jump_changes_the_mode_twice_and_says_so() {
+    let mut app = Level::with_floor().build();
+    let start = standing(&mut app, Vec3::ZERO);
+    let (states, events) = run(&mut app, start, jumping(96), SETTLE);
+    let changed = |from, to| MoveEvent::ModeChanged { from, to };
+    let [jumped, off, landed, on] = events[..] else { panic!("{events:?}") };
+    assert_eq!(jumped, MoveEvent::Jumped { count: 1 });
+    assert_eq!(off, changed(MovementMode::Walking, MovementMode::Falling));
+    assert!(matches!(landed, MoveEvent::Landed { speed } if (speed - 4.2).abs() < 0.2), "{landed:?}");
+    assert_eq!(on, changed(MovementMode::Falling, MovementMode::Walking));
+    let last = end(&states);
+    assert_eq!((last.jumps, last.air_seconds), (0, 0.0));
+}
+
+#[test]
+fn as_many_jumps_as_the_config_allows() {
+    let cases: [(u8, &[u8]); 4] = [(0, &[]), (1, &[1]), (2, &[1, 2]), (4, &[1, 2, 3, 4])];
+    for (most, expected) in cases {
+        let mut app = Level::with_floor().tune(|config| config.jump_max_count = most).build();
+        let start = standing(&mut app, Vec3::ZERO);
+        // A press every 12 ticks, long before it lands.
+        let (_, events) = steer(&mut app, start, 12 * 4 + 1, SETTLE, |i, _| CapsuleInput {
+            jump: i % 12 == 0,
+            ..default()
+        });
+        assert_eq!(jumps(&events), expected, "{most} allowed");
+    }
+}
+
+#[test]
+fn who_walked_off_has_used_the_jump_from_the_floor() {
+    let cases: [(u8, &[u8]); 2] = [(1, &[]), (2, &[2])];
+    for (most, expected) in cases {
+        let mut app = Level::new()
+            .block(Vec3::new(-9.0, -1.0, -9.0), Vec3::new(2.0, 0.0, 9.0))
+            .tune(|config| config.jump_max_count = most)
+            .build();
+        let start = standing(&mut app, Vec3::ZERO);
+        let (_, events) = steer(&mut app, start, 96, SETTLE, |_, state| CapsuleInput {
+            right: 127,
+            jump: state.air_seconds > 0.2,
+            ..default()
+        });
+        assert_eq!(walked_off(&events), 1, "{events:?}");
+        assert_eq!(jumps(&events), expected, "{most} allowed");
+    }
+}
+
+/// The jumps of somebody who presses so many seconds after having walked off.
+fn late_press(app: &mut App, late: f32) -> Vec<u8> {
+    let start = standing(app, Vec3::ZERO);
+    let (states, events) = steer(app, start, 128, SETTLE, |_, state| CapsuleInput {
+        right: 127,
+        jump: !state.is_grounded() && state.air_seconds >= late,
+        ..default()
+    });
+    assert!(end(&states).position.y < -1.0, "it walked off: {:?}", end(&states));
+    jumps(&events)
+}
+
+#[test]
+fn a_late_press_jumps_within_the_coyote_time_only() {
+    let cliff = |time: f32| {
+        Level::new()
+            .block(Vec3::new(-9.0, -1.0, -9.0), Vec3::new(2.0, 0.0, 9.0))
+            .tune(|config| config.coyote_time = time)
+            .build()
+    };
+    let mut app = cliff(0.1);
+    assert_eq!(late_press(&mut app, 0.0), [1]);
+    assert_eq!(late_press(&mut app, 0.08), [1]);
+    assert!(late_press(&mut app, 0.12).is_empty());
+    assert!(late_press(&mut cliff(0.0), 0.0).is_empty(), "it is off by default");
+}
+
+#[test]
+fn an_early_press_jumps_at_the_landing_within_the_buffer_only() {
+    for (buffer, early, expected) in [(0.1, 3, true), (0.1, 5, true), (0.1, 9, false), (0.0, 1, false)] {
+        let mut app = Level::with_floor().tune(|config| config.jump_buffer = buffer).build();
+        let start = CapsuleState::at(Vec3::Y * 2.0);
+        let (states, _) = run(&mut app, start, nothing(96), 0);
+        let landing = states.iter().position(CapsuleState::is_grounded).expect("it lands");
+        let (_, events) =
+            steer(&mut app, start, 96, 0, |i, _| CapsuleInput { jump: i + early == landing, ..default() });
+        let jumped = jumps(&events);
+        assert_eq!(jumped == [1], expected, "{early} ticks early with {buffer} s: {jumped:?}");
+    }
+}
+
+#[test]
+fn the_arcade_tuning_forgives_and_jumps_twice() {
+    let mut app = Level::new()
+        .block(Vec3::new(-9.0, -1.0, -9.0), Vec3::new(2.0, 0.0, 9.0))
+        .config(CapsuleConfig::arcade())
+        .build();
+    let start = standing(&mut app, Vec3::ZERO);
+    // Late, and once more in the air.
+    let (states, events) = steer(&mut app, start, 80, SETTLE, |_, state| CapsuleInput {
+        right: 127,
+        jump: (0.05..0.1).contains(&state.air_seconds) && state.jumps == 0 || state.air_seconds > 0.4,
+        ..default()
+    });
+    assert_eq!(jumps(&events), [1, 2], "{events:?}");
+    assert!(highest(&states) > 1.8, "{} m", highest(&states));
+    // It turns round in the air.
+    let mut app = Level::with_floor().config(CapsuleConfig::arcade()).build();
+    let start = standing(&mut app, Vec3::ZERO);
+    let running = end(&run(&mut app, start, towards(127, 0, 64), SETTLE).0);
+    let (states, _) = run(&mut app, running, [CapsuleInput { right: -127, jump: true, ..default() }; 32], 0);
+    assert!(end(&states).velocity.x < 0.0 && !end(&states).is_grounded(), "{:?}", end(&states));
+}
+
+#[test]
+fn a_held_jump_waits_no_longer_for_gravity_in_a_long_step() {
+    let mut app = Level::with_floor().config(CapsuleConfig::arcade()).build();
+    let start = standing(&mut app, Vec3::ZERO);
+    let held = CapsuleInput { jump: true, ..default() };
+    let long = step_of(&mut app, start, held, 0.2);
+    let falls = 0.2 - 0.12;
+    let speed = 7.0 - 22.0 * falls;
+    assert!((long.velocity.y - speed).abs() < 0.05, "{} m/s for {speed}: {long:?}", long.velocity.y);
+    let rise = long.position.y - start.position.y;
+    let expected = 7.0 * 0.2 - 11.0 * falls * falls;
+    assert!((rise - expected).abs() < 0.03, "{rise} m for {expected} m");
+}
+
+#[test]
+fn a_jump_leads_out_of_a_ditch() {
+    let mut level = Level::new();
+    for side in [1.0, -1.0] {
+        let turn = Quat::from_rotation_z(side * 60f32.to_radians());
+        let middle = turn * Vec3::new(side * 5.0, -0.5, 0.0);
+        let transform = Transform::from_translation(middle).with_rotation(turn);
+        level = level.collider(Collider::cuboid(5.0, 0.5, 8.0), transform);
+    }
+    let mut app = level.build();
+    for x in [0.0, 0.8, -1.3] {
+        let dropped = CapsuleState::at(Vec3::new(x, 4.0, 0.0));
+        let (states, _) = run(&mut app, dropped, nothing(256), 0);
+        let caught = end(&states);
+        assert!(caught.velocity.length() < 0.3, "it lies in the ditch: {caught:?}");
+        assert!((caught.position - states[200].position).length() < 5e-3, "{caught:?}");
+        let (states, events) = run(&mut app, caught, jumping(64), 256);
+        assert_eq!(jumps(&events), [1], "dropped at {x}: {events:?}");
+        let rise = highest(&states) - caught.position.y;
+        assert!((0.5..1.0).contains(&rise), "by {rise} m");
+    }
+}
+
+#[test]
+fn a_launch_is_a_parabola() {
+    for rate in RATES {
+        let mut app = Level::with_floor().rate(rate).build();
+        let mut state = standing(&mut app, Vec3::ZERO);
+        let from = state.position;
+        let velocity = Vec3::new(5.0, 8.0, -3.0);
+        state.launch(velocity);
+        let count = ticks(&app, 1.0);
+        let (states, events) = run(&mut app, state, nothing(count), SETTLE);
+        for (i, state) in states.iter().enumerate() {
+            let t = i as f32 * tick_seconds(&app);
+            let expected = from + velocity * t - Vec3::Y * (0.5 * GRAVITY * t * t);
+            assert!(
+                state.position.distance(expected) < 2e-3,
+                "{} for {expected} at {rate}/s",
+                state.position
+            );
+        }
+        assert!(landings(&events).is_empty(), "{events:?}");
+    }
+}
+
+#[test]
+fn a_launch_adds_to_what_moves_already_and_refuses_nonsense() {
+    let mut state = CapsuleState {
+        velocity: Vec3::X,
+        base_velocity: Vec3::new(0.0, 0.0, 2.0),
+        mode: MovementMode::Walking,
+        ..CapsuleState::at(Vec3::ZERO)
+    };
+    let before = state;
+    state.launch(Vec3::NAN);
+    assert_eq!(state, before);
+    state.launch(Vec3::Y * 9.0);
+    assert_eq!(state.velocity, Vec3::new(1.0, 9.0, 2.0));
+    assert_eq!((state.mode, state.base_velocity), (MovementMode::Falling, Vec3::ZERO));
+}
+
+/// Something of everything: a step, a ramp, a wall, a ceiling.
+fn course() -> Level {
+    Level::with_floor()
+        .block(Vec3::new(3.0, -0.5, -9.0), Vec3::new(6.0, 0.3, 9.0))
+        .ramp(Vec3::X * 9.0, 25.0, 20.0)
+        .block(Vec3::new(-9.0, 0.0, -3.0), Vec3::new(30.0, 9.0, -2.0))
+        .block(Vec3::new(-3.0, 2.2, -9.0), Vec3::new(1.0, 3.0, 9.0))
+}
+
+/// Runs over the step and the ramp, jumps against the ceiling and on the ramp, leans on the wall.
+fn script(i: usize) -> CapsuleInput {
+    CapsuleInput {
+        right: 127,
+        forward: if i > 96 { 60 } else { 0 },
+        jump: i < 6 || (130..150).contains(&i),
+        crouch: (40..60).contains(&i),
+        sprint: i > 150,
+        ..default()
+    }
+}
+
+#[test]
+fn a_turned_world_is_walked_as_an_upright_one() {
+    let mut app = course().build();
+    let start = standing(&mut app, Vec3::ZERO);
+    let (upright, upright_events) = steer(&mut app, start, 192, SETTLE, |i, _| script(i));
+    assert!(end(&upright).position.x > 9.0, "it gets somewhere: {:?}", end(&upright));
+    assert!(jumps(&upright_events).len() == 2, "{upright_events:?}");
+
+    let ups = [
+        Vec3::NEG_Y,
+        Vec3::X,
+        Vec3::NEG_X,
+        Vec3::Z,
+        Vec3::new(1.0, 1.0, 1.0),
+        Vec3::new(0.3, -0.9, 0.2),
+        Vec3::new(0.01, 1.0, -0.02),
+    ];
+    for up in ups.map(Vec3::normalize) {
+        for turned_by in [0.0f32, 2.0] {
+            // As the mover does it: half a turn about X when upside down.
+            let swing = if up == Vec3::NEG_Y {
+                Quat::from_xyzw(1.0, 0.0, 0.0, 0.0)
+            } else {
+                Quat::from_rotation_arc(Vec3::Y, up)
+            };
+            // In whole units of a heading.
+            let units = angle_to_units(turned_by);
+            let twist = Quat::from_rotation_y(f32::from(units) / 65_536.0 * TAU);
+            let turn = swing * twist;
+            let mut app = course().turned(turn).build();
+            let start = standing(&mut app, Vec3::ZERO);
+            let (states, events) =
+                steer(&mut app, start, 192, SETTLE, |i, _| CapsuleInput { yaw: units, ..script(i) });
+            for (i, (a, b)) in upright.iter().zip(&states).enumerate() {
+                let apart = a.position.distance(turn.inverse() * b.position);
+                assert!(apart < 0.01, "up {up}, twist {turned_by}: {apart} m at tick {i}: {a:?} and {b:?}");
+                assert!(b.up.distance(up) < 1e-5, "{b:?}");
+            }
+            let modes = [mode_changes(&upright_events), mode_changes(&events)];
+            assert_eq!(modes[0], modes[1], "up {up}: {events:?}");
+        }
+    }
+}
+
+#[test]
+fn a_pawn_at_rest_stays_where_it_is_whatever_is_up() {
+    for up in [Vec3::NEG_Y, Vec3::X, Vec3::new(1.0, 1.0, 1.0), Vec3::new(0.3, -0.9, 0.2)] {
+        let turn = Quat::from_rotation_arc(Vec3::Y, up.normalize());
+        // Away from the origin, where numbers are coarser.
+        let level = Level::with_floor().turned(turn).ramp(Vec3::new(30.0, 0.0, 0.0), 30.0, 20.0);
+        let mut app = level.build();
+        for place in [Vec3::new(20.0, 0.0, 13.0), Vec3::new(35.0, 5.0 * 30f32.to_radians().tan(), 0.0)] {
+            let start = standing(&mut app, turn * place);
+            let (states, events) = run(&mut app, start, nothing(1_000), SETTLE);
+            assert_eq!(end(&states), states[10], "creeps with up {up}");
+            assert!(events.is_empty(), "up {up}: {events:?}");
+        }
+    }
+}
+
+#[test]
+fn a_walk_leads_all_the_way_round_a_planet() {
+    let mut app = Level::new().collider(Collider::ball(10.0), Transform::default()).build();
+    spawn(
+        &mut app,
+        (
+            MoveVolume {
+                gravity: Some(GravityField::Towards { centre: Vec3::ZERO, strength: 9.8 }),
+                ..MoveVolume::trigger(VolumeId(1))
+            },
+            Collider::ball(30.0),
+            Transform::default(),
+        ),
+    );
+    let start = standing(&mut app, Vec3::Y * 10.0);
+    let forward = CapsuleInput { forward: 127, ..default() };
+    let (states, events) = run(&mut app, start, [forward; 1_000], SETTLE);
+    assert_eq!(mode_changes(&events), 0, "{events:?}");
+    let mut angle = 0.0;
+    for (i, pair) in states.windows(2).enumerate() {
+        // The chord: an arc cosine is too coarse here.
+        angle += pair[0].position.normalize().distance(pair[1].position.normalize());
+        let height = pair[1].position.length() - 10.0;
+        assert!((0.0..0.06).contains(&height), "tick {i}: {height} m above ground: {:?}", pair[1]);
+        let up = pair[1].position.normalize();
+        assert!(pair[1].up.distance(up) < 0.02, "tick {i}: {:?}", pair[1]);
+        assert!(pair[1].velocity.dot(up).abs() < 0.2, "tick {i}: level: {:?}", pair[1]);
+    }
+    // 6 m/s at 10 m: 0.6 of a radian a second.
+    let expected = 0.6 * (1_000.0 / 64.0 - 0.146);
+    assert!((angle / expected - 1.0).abs() < 0.02, "by {angle} for {expected}");
+    assert!(angle > TAU, "all the way round");
+    assert!(states.iter().any(|s| s.position.y < -9.9), "past the other pole");
+}
+
+#[test]
+fn a_pawn_falls_to_the_planet_it_is_next_to() {
+    let mut app = Level::new().collider(Collider::ball(5.0), Transform::from_xyz(0.0, 0.0, 20.0)).build();
+    let centre = Vec3::Z * 20.0;
+    spawn(
+        &mut app,
+        (
+            MoveVolume {
+                gravity: Some(GravityField::Towards { centre, strength: 9.8 }),
+                ..MoveVolume::trigger(VolumeId(1))
+            },
+            Collider::ball(14.0),
+            Transform::from_translation(centre),
+        ),
+    );
+    let (states, events) = run(&mut app, CapsuleState::at(Vec3::new(3.0, 4.0, 12.0)), nothing(256), 0);
+    let last = end(&states);
+    assert!(last.is_grounded() && landings(&events).len() == 1, "{last:?}: {events:?}");
+    let out = last.position - centre;
+    assert!((out.length() - 5.02).abs() < 0.01, "{} m from the middle", out.length());
+    assert!(last.up.distance(out.normalize()) < 1e-3, "{last:?}");
+    assert!(
+        (states[1].position - states[0].position).dot(centre - states[0].position) > 0.0,
+        "that way at once"
+    );
+}

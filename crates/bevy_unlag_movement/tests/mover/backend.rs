@@ -1,0 +1,224 @@
+//! Rapier's controller instead of this crate's sweeps: what it can do here, and what it cannot.
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::Collider;
+use bevy_unlag_core::{MoveModel, StepContext, Tick};
+use bevy_unlag_movement::{
+    BaseId, CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState, MoveEvent, MovementMode, MoverBackend,
+    MoverScene, OneWay, Shuttle, Track,
+};
+
+use crate::{
+    fuzz::{
+        oracle::is_finite,
+        scenes::{DT, Level, Thing, last, run, standing, towards, with_world},
+    },
+    replay::bits,
+};
+
+fn rapier() -> CapsuleConfig {
+    CapsuleConfig { backend: MoverBackend::Rapier, ..default() }
+}
+
+/// An app in which rapier has seen `level`.
+fn app_of(level: &Level) -> App {
+    let mut app = level.app(DT);
+    for _ in 0..4 {
+        app.update();
+    }
+    app
+}
+
+#[test]
+fn the_sweeps_of_this_crate_are_the_default() {
+    let config = CapsuleConfig::default();
+    assert_eq!(config.backend, MoverBackend::Unlag);
+    assert_eq!(CapsuleConfig::quake().backend, MoverBackend::Unlag);
+    assert_eq!(CapsuleConfig::arcade().backend, MoverBackend::Unlag);
+    // And the other one is another one.
+    let mut app = app_of(&Level::default().floor());
+    let start = standing(&mut app, &config, Vec3::ZERO);
+    let inputs = || towards(127, 0, 64);
+    let (usual, _) = run(&mut app, &config, start, inputs());
+    let chosen = CapsuleConfig { backend: MoverBackend::Unlag, ..default() };
+    let (same, _) = run(&mut app, &chosen, start, inputs());
+    let (other, _) = run(&mut app, &rapier(), start, inputs());
+    assert!(bits(&last(&usual)) == bits(&last(&same)));
+    assert!(bits(&last(&usual)) != bits(&last(&other)), "{:?}", last(&other));
+}
+
+#[test]
+fn with_rapiers_controller_a_pawn_walks_and_stands() {
+    let mut app = app_of(&Level::default().floor());
+    let start = standing(&mut app, &rapier(), Vec3::ZERO);
+    assert!(start.is_grounded() && start.position.y.abs() < 0.06, "{start:?}");
+    let (states, _) = run(&mut app, &rapier(), start, towards(127, 0, 128));
+    let end = last(&states);
+    // Ours gets 11 m; rapier's is known to lose some per cent.
+    assert!(end.position.x > 9.0 && end.position.x < 11.5, "{end:?}");
+    assert!(end.velocity.length() <= 6.001 && end.is_grounded(), "{end:?}");
+    let (states, _) = run(&mut app, &rapier(), end, towards(0, 0, 64));
+    let [before, rest] = [states[48], last(&states)];
+    assert!(rest.velocity.length() < 0.05 && rest.position.distance(before.position) < 0.02, "{rest:?}");
+}
+
+#[test]
+fn with_rapiers_controller_a_pawn_jumps_and_lands() {
+    let mut app = app_of(&Level::default().floor());
+    let start = standing(&mut app, &rapier(), Vec3::ZERO);
+    let jump = CapsuleInput { jump: true, ..default() };
+    let (states, events) = run(&mut app, &rapier(), start, vec![jump; 96]);
+    let highest = states.iter().map(|state| state.position.y).fold(0.0, f32::max);
+    assert!((0.7..1.0).contains(&highest), "{highest} m instead of 0.9 m");
+    let jumps = events.iter().filter(|event| matches!(event, MoveEvent::Jumped { .. })).count();
+    let landings = events.iter().filter(|event| matches!(event, MoveEvent::Landed { .. })).count();
+    assert_eq!([jumps, landings], [1, 1], "{events:?}");
+    assert!(last(&states).is_grounded(), "{:?}", last(&states));
+}
+
+#[test]
+fn with_rapiers_controller_a_wall_stops_and_a_ceiling_ends_a_jump() {
+    let level = Level::default()
+        .floor()
+        .block(Vec3::new(0.5, 3.0, 20.0), Vec3::new(4.5, 3.0, 0.0))
+        .block(Vec3::new(3.0, 0.5, 3.0), Vec3::new(0.0, 2.6, 12.0));
+    let mut app = app_of(&level);
+    let start = standing(&mut app, &rapier(), Vec3::ZERO);
+    let end = last(&run(&mut app, &rapier(), start, towards(127, 0, 128)).0);
+    assert!((3.5..=3.67).contains(&end.position.x), "{end:?}");
+    assert!(end.velocity.length() < 0.5, "{end:?}");
+    let low = standing(&mut app, &rapier(), Vec3::Z * 12.0);
+    let jump = CapsuleInput { jump: true, ..default() };
+    let (states, _) = run(&mut app, &rapier(), low, vec![jump; 64]);
+    assert!(states.iter().all(|state| state.position.y + 1.76 < 2.12), "{:?}", last(&states));
+}
+
+#[test]
+fn with_rapiers_controller_a_pawn_climbs_stairs() {
+    let mut level = Level::default().floor();
+    for i in 0..5_u8 {
+        let top = 0.2 * f32::from(i + 1);
+        let from = 2.0 + 0.5 * f32::from(i);
+        level = level.block(
+            Vec3::new((14.0 - from) * 0.5, top * 0.5, 3.0),
+            Vec3::new((14.0 + from) * 0.5, top * 0.5, 0.0),
+        );
+    }
+    let mut app = app_of(&level);
+    let start = standing(&mut app, &rapier(), Vec3::ZERO);
+    let end = last(&run(&mut app, &rapier(), start, towards(127, 0, 128)).0);
+    // It gets up them, if not fast.
+    assert!(end.position.y > 0.55, "{end:?}");
+}
+
+#[test]
+fn a_pawn_may_change_movers_in_the_middle_of_a_run() {
+    let level = Level::default().floor().block(Vec3::new(0.5, 3.0, 20.0), Vec3::new(10.5, 3.0, 0.0));
+    let mut app = app_of(&level);
+    let start = standing(&mut app, &CapsuleConfig::default(), Vec3::ZERO);
+    let entity = app.world_mut().spawn_empty().id();
+    let configs = [CapsuleConfig::default(), rapier()];
+    let states = with_world(&mut app, |world| {
+        let mut states = vec![start];
+        for tick in 0..192_u32 {
+            let jump = tick % 70 == 30;
+            let input = CapsuleInput { right: 127, jump, ..default() };
+            let ctx = StepContext { tick: Tick(tick + 1), dt: DT, entity };
+            let config = &configs[tick as usize / 17 % 2];
+            let state = last(&states);
+            states.push(CapsuleModel::step(config, &state, &input, &ctx, world, &mut Vec::new()));
+        }
+        states
+    });
+    for (tick, pair) in states.windows(2).enumerate() {
+        let [before, after] = [&pair[0], &pair[1]];
+        assert!(is_finite(after), "tick {tick}: {after:?}");
+        assert!(after.position.y > -0.01 && after.position.y < 1.1, "tick {tick}: {after:?}");
+        assert!(after.position.x < 9.67, "tick {tick}: {after:?}");
+        // A switch is no jolt: no more than a tick's way and the difference in height above a floor.
+        let way = after.position.distance(before.position);
+        assert!(way < 8.0 * DT + 0.03, "tick {tick}: {way} m: {after:?}\nfrom {before:?}");
+    }
+    assert!(last(&states).position.x > 9.5, "{:?}", last(&states));
+}
+
+#[test]
+fn rapiers_controller_sees_a_collider_only_after_a_step_of_rapier() {
+    let mut app = app_of(&Level::default().floor());
+    let start = standing(&mut app, &rapier(), Vec3::ZERO);
+    let wall = (Collider::cuboid(0.5, 2.0, 9.0), Transform::from_xyz(3.5, 2.0, 0.0));
+    app.world_mut().spawn(wall);
+    MoverScene::refresh(app.world_mut());
+    let end = |app: &mut App, config: &CapsuleConfig| last(&run(app, config, start, towards(127, 0, 48)).0);
+    // It does not pass all the same: the end of every step pushes out of what our scene knows.
+    let blind = end(&mut app, &rapier());
+    let ours = end(&mut app, &CapsuleConfig::default());
+    assert!(ours.position.x < 2.67, "{ours:?}");
+    for _ in 0..3 {
+        app.update();
+    }
+    let seeing = end(&mut app, &rapier());
+    assert!(seeing.position.x < 2.67, "{seeing:?}");
+    assert!(bits(&blind) != bits(&seeing), "{blind:?}");
+}
+
+/// A raft that goes 4 m along +X in 4 s.
+fn raft() -> Level {
+    let deck = Thing { collider: Collider::cuboid(6.0, 0.1, 3.0), place: Transform::default() };
+    let way = Shuttle { to: Vec3::X * 4.0, travel_seconds: 4.0, pause_seconds: 0.5, ..default() };
+    Level::default().ride(1, Track::Shuttle(way), vec![deck])
+}
+
+/// Where somebody who stands on the raft for 3 s ends.
+fn ride(config: &CapsuleConfig) -> CapsuleState {
+    let mut app = app_of(&raft());
+    let entity = app.world_mut().spawn_empty().id();
+    let mut state = CapsuleState::at(Vec3::Y * 0.15);
+    for tick in 1..=192_u32 {
+        // Rapier sees the raft where its last tick put it.
+        app.update();
+        state = with_world(&mut app, |world| {
+            let ctx = StepContext { tick: Tick(tick), dt: DT, entity };
+            let idle = CapsuleInput::default();
+            CapsuleModel::step(config, &state, &idle, &ctx, world, &mut Vec::new())
+        });
+    }
+    state
+}
+
+#[test]
+fn rapiers_controller_rides_nothing() {
+    let ours = ride(&CapsuleConfig::default());
+    assert!(ours.base == BaseId(1) && ours.position.x > 2.0, "{ours:?}");
+    let theirs = ride(&rapier());
+    assert!(theirs.base == BaseId::NONE && theirs.position.x.abs() < 0.3, "{theirs:?}");
+    assert!(theirs.is_grounded(), "but it stands on it: {theirs:?}");
+}
+
+#[test]
+fn rapiers_controller_knows_no_one_way_colliders() {
+    let mut app = app_of(&Level::default().floor());
+    let shelf = (Collider::cuboid(2.0, 0.05, 2.0), Transform::from_xyz(0.0, 2.3, 0.0), OneWay::default());
+    app.world_mut().spawn(shelf);
+    for _ in 0..3 {
+        app.update();
+    }
+    let jump = CapsuleInput { jump: true, ..default() };
+    let highest = |app: &mut App, config: CapsuleConfig| {
+        let config = CapsuleConfig { jump_speed: 8.0, ..config };
+        let start = standing(app, &config, Vec3::ZERO);
+        let (states, _) = run(app, &config, start, vec![jump; 40]);
+        states.iter().map(|state| state.position.y).fold(0.0, f32::max)
+    };
+    let [ours, theirs] = [highest(&mut app, CapsuleConfig::default()), highest(&mut app, rapier())];
+    assert!(ours > 2.5, "through it to {ours} m");
+    assert!(theirs + 1.76 < 2.3, "against it at {theirs} m");
+}
+
+#[test]
+fn rapiers_controller_flies_and_is_stopped_in_flight() {
+    let mut app = app_of(&Level::default().block(Vec3::splat(2.0), Vec3::X * 6.0));
+    let start = CapsuleState { mode: MovementMode::Flying, ..CapsuleState::at(Vec3::ZERO) };
+    let end = last(&run(&mut app, &rapier(), start, towards(127, 0, 128)).0);
+    assert!((3.4..3.67).contains(&end.position.x) && end.mode == MovementMode::Flying, "{end:?}");
+}

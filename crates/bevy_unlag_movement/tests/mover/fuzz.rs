@@ -1,0 +1,166 @@
+//! Random moves in random rooms, and in small ones that are nasty on purpose. What a move may do is
+//! judged by parry's own queries: see [`oracle`].
+//!
+//! `PROPTEST_RNG_SEED=<n>` runs other rooms, `PROPTEST_CASES=<n>` more of them. A failure names the
+//! seed of its room and the tick.
+
+pub(crate) mod nasty;
+pub(crate) mod oracle;
+pub(crate) mod scenes;
+pub(crate) mod script;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{MoveModel, StepContext, Tick};
+use bevy_unlag_movement::{CapsuleConfig, CapsuleModel, CapsuleState, MovementMode, MoverWorld};
+use proptest::{
+    collection::vec,
+    prelude::*,
+    test_runner::{RngSeed, TestRunner},
+};
+
+use oracle::{Move, Watch};
+use scenes::{Level, random_config, random_dt, random_level, with_world};
+use script::{Chunk, Planned, chunk, planned};
+
+/// Rooms of one run.
+const CASES: u32 = 40;
+/// Moves in a room: 100,000 in all.
+const MOVES: usize = 2_500;
+/// The rooms of a run that does not say which; the same in every run, so that a red build is one.
+const SEED: u64 = 2_026;
+
+/// Makes `moves` from a free place of a level and watches each of them.
+fn watch(
+    level: &Level,
+    config: &CapsuleConfig,
+    dt: f32,
+    start: CapsuleState,
+    moves: &[Planned],
+    room: bool,
+) -> Result<Summary, String> {
+    let mut app = level.app(dt);
+    let entity = app.world_mut().spawn_empty().id();
+    with_world(&mut app, |world| {
+        let mut watch = Watch::new(level, config);
+        watch.room = room;
+        if !watch.is_free(&start) {
+            return Err(format!("a start that is not free: {}", start.position));
+        }
+        watched(&mut watch, config, dt, entity, start, moves, world)
+    })
+}
+
+/// What a run came to.
+struct Summary {
+    judged: usize,
+    /// Moves per mode: walking, falling, swimming, flying.
+    modes: [usize; 4],
+}
+
+fn watched(
+    watch: &mut Watch<'_>,
+    config: &CapsuleConfig,
+    dt: f32,
+    entity: Entity,
+    start: CapsuleState,
+    moves: &[Planned],
+    world: &MoverWorld<'_, '_>,
+) -> Result<Summary, String> {
+    let mut state = start;
+    let mut events = Vec::new();
+    let mut modes = [0; 4];
+    for (i, planned) in moves.iter().enumerate() {
+        planned.apply(&mut state, |place| watch.is_free(place));
+        let ctx = StepContext { tick: Tick(i as u32 + 1), dt, entity };
+        events.clear();
+        let after = CapsuleModel::step(config, &state, &planned.input, &ctx, world, &mut events);
+        let made = Move { before: &state, after: &after, input: &planned.input, ctx: &ctx, events: &events };
+        watch.check(&made).map_err(|why| {
+            let input = planned.input;
+            format!("tick {}: the pawn {why}\nfrom {state:?}\nto {after:?}\nby {input:?}: {events:?}", i + 1)
+        })?;
+        state = after;
+        modes[match state.mode {
+            MovementMode::Walking => 0,
+            MovementMode::Swimming => 2,
+            MovementMode::Flying => 3,
+            _ => 1,
+        }] += 1;
+    }
+    Ok(Summary { judged: watch.judged, modes })
+}
+
+fn start_in(level: &Level, config: &CapsuleConfig) -> Option<CapsuleState> {
+    let watch = Watch::new(level, config);
+    let at = |spot: &Vec3| CapsuleState { up: config.up.normalize(), ..CapsuleState::at(*spot) };
+    level.spots.iter().map(at).find(|state| watch.is_free(state))
+}
+
+#[test]
+fn a_hundred_thousand_random_moves_end_in_nothing_pass_nothing_and_gain_nothing() {
+    let defaults = ProptestConfig::default();
+    let rng_seed = match defaults.rng_seed {
+        RngSeed::Random => RngSeed::Fixed(SEED),
+        fixed @ RngSeed::Fixed(_) => fixed,
+    };
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { defaults.cases } else { CASES };
+    let config =
+        ProptestConfig { cases, rng_seed, failure_persistence: None, max_shrink_iters: 24, ..defaults };
+    let mut runner = TestRunner::new(config);
+    let strategy = (any::<u64>().no_shrink(), vec(chunk(), 100));
+    let totals = core::cell::RefCell::new((0usize, [0usize; 4]));
+    let outcome = runner.run(&strategy, |(seed, chunks): (u64, Vec<Chunk>)| {
+        let level = random_level(seed);
+        let config = random_config(seed, &level);
+        let Some(start) = start_in(&level, &config) else {
+            return Err(TestCaseError::reject("no free place to start"));
+        };
+        let moves = planned(&chunks, &level, MOVES);
+        let summary = watch(&level, &config, random_dt(seed), start, &moves, true)
+            .map_err(|why| TestCaseError::fail(format!("room {seed}: {why}")))?;
+        let mut totals = totals.borrow_mut();
+        totals.0 += summary.judged;
+        for (total, ticks) in totals.1.iter_mut().zip(summary.modes) {
+            *total += ticks;
+        }
+        Ok(())
+    });
+    if let Err(why) = outcome {
+        panic!("{why}");
+    }
+    // What is not looked at cannot fail: most moves are judged, and every mode is among them.
+    let (judged, modes) = totals.into_inner();
+    let made = cases as usize * MOVES;
+    assert!(judged * 3 > made * 2, "only {judged} of {made} moves were far from platforms");
+    if cases >= CASES {
+        let often = modes.iter().all(|ticks| *ticks * 1_000 > made);
+        assert!(often, "walking, falling, swimming, flying: {modes:?}");
+    }
+}
+
+#[test]
+fn nasty_little_places_hold_as_well() {
+    for (name, nasty) in nasty::all() {
+        for seed in 0..3 {
+            let moves = nasty.moves(seed, 700);
+            match watch(&nasty.level, &nasty.config, scenes::DT, nasty.start, &moves, nasty.room) {
+                Ok(summary) => assert!(summary.judged * 4 > moves.len(), "{name}: too few were judged"),
+                Err(why) => panic!("{name}, seed {seed}: {why}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn floors_that_are_nearly_flat_slow_nobody_down() {
+    for (name, nasty) in nasty::all() {
+        let Some(metres) = nasty.runs else { continue };
+        let mut app = nasty.level.app(scenes::DT);
+        let start = scenes::standing(&mut app, &nasty.config, nasty.start.position);
+        let (states, events) = scenes::run(&mut app, &nasty.config, start, scenes::towards(127, 0, 64 * 3));
+        let way = scenes::last(&states).position.x - start.position.x;
+        assert!(way > metres, "{name}: {way} m in 3 s, {events:?}");
+        let airborne = states.iter().position(|state| !state.is_grounded());
+        assert_eq!(airborne, None, "{name}: in the air, {events:?}");
+    }
+}

@@ -1,0 +1,313 @@
+//! Says whether a move was allowed, by parry's own queries on the colliders of a level and by
+//! nothing of the mover's.
+
+use bevy::prelude::*;
+use bevy_rapier3d::parry::{
+    bounding_volume::{Aabb, BoundingVolume},
+    math::Pose,
+    query::{Ray, distance},
+    shape::{Segment, SharedShape, TypedShape},
+};
+use bevy_unlag_core::StepContext;
+use bevy_unlag_movement::{
+    BaseId, CapsuleConfig, CapsuleInput, CapsuleState, MoveEvent, MovementMode, Track, VolumeId,
+};
+
+use super::scenes::{CEILING, Level, ROOM, Thing, walk_limit};
+
+/// Metres that a capsule may be in something.
+const MAX_DEPTH: f32 = 0.025;
+/// Metres within which a platform may have had a hand in a move.
+const PLATFORM_NEAR: f32 = 0.15;
+
+/// The segment at the heart of a capsule.
+pub(crate) struct Core {
+    low: Vec3,
+    high: Vec3,
+    radius: f32,
+}
+
+impl Core {
+    pub(crate) fn of(config: &CapsuleConfig, state: &CapsuleState) -> Self {
+        let half = if state.crouched { config.crouched_half_height } else { config.half_height };
+        let half = half.max(config.radius);
+        let low = state.position + state.up * config.radius;
+        let high = state.position + state.up * (2.0 * half - config.radius);
+        Self { low, high, radius: config.radius }
+    }
+
+    fn middle(&self) -> Vec3 {
+        (self.low + self.high) * 0.5
+    }
+
+    fn aabb(&self) -> Aabb {
+        Aabb::new(self.low.min(self.high), self.low.max(self.high)).loosened(self.radius)
+    }
+}
+
+/// A convex piece of a collider.
+struct Piece {
+    pose: Pose,
+    shape: SharedShape,
+    aabb: Aabb,
+    /// Which collider of the level it belongs to.
+    thing: usize,
+}
+
+impl Piece {
+    fn distance(&self, core: &Core) -> f32 {
+        let segment = Segment::new(core.low, core.high);
+        let Ok(found) = distance(&Pose::identity(), &segment, &self.pose, &*self.shape) else {
+            panic!("parry cannot measure {:?}", self.shape.shape_type());
+        };
+        found
+    }
+
+    /// The same by another way, a little too large: the nearest of many points of the core.
+    fn sampled_distance(&self, core: &Core) -> f32 {
+        let points = (0..=96_u8).map(|i| core.low.lerp(core.high, f32::from(i) / 96.0));
+        points.map(|point| self.shape.distance_to_point(&self.pose, point, true)).fold(f32::MAX, f32::min)
+    }
+}
+
+/// Cuts a collider into convex pieces.
+fn cut(pose: Pose, shape: &SharedShape, thing: usize, out: &mut Vec<Piece>) {
+    let mut push = |pose: Pose, shape: SharedShape| {
+        let aabb = shape.compute_aabb(&pose);
+        out.push(Piece { pose, shape, aabb, thing });
+    };
+    match shape.as_typed_shape() {
+        TypedShape::TriMesh(mesh) => {
+            mesh.triangles().for_each(|t| push(pose, SharedShape::triangle(t.a, t.b, t.c)));
+        }
+        TypedShape::HeightField(field) => {
+            field.triangles().for_each(|t| push(pose, SharedShape::triangle(t.a, t.b, t.c)));
+        }
+        TypedShape::Compound(compound) => {
+            for (offset, child) in compound.shapes() {
+                cut(pose * *offset, child, thing, out);
+            }
+        }
+        _ => push(pose, shape.clone()),
+    }
+}
+
+fn pose_of(place: &Transform) -> Pose {
+    Pose::from_parts(place.translation, place.rotation)
+}
+
+fn pieces_of(things: &[Thing]) -> Vec<Piece> {
+    let mut out = Vec::new();
+    for (i, thing) in things.iter().enumerate() {
+        cut(pose_of(&thing.place), &thing.collider.raw, i, &mut out);
+    }
+    out
+}
+
+/// What is known of a level.
+pub(crate) struct Oracle {
+    pieces: Vec<Piece>,
+    rides: Vec<(Track, Vec<Piece>)>,
+}
+
+impl Oracle {
+    pub(crate) fn new(level: &Level) -> Self {
+        let rides = level.rides.iter();
+        let rides = rides.map(|ride| (ride.base.track.clone(), pieces_of(&ride.things))).collect();
+        Self { pieces: pieces_of(&level.things), rides }
+    }
+
+    /// How deep a capsule is in the fixed collider that it is deepest in, and which one that is;
+    /// not above 0 when it is free. Two ways of measuring must agree on what is too deep.
+    pub(crate) fn depth(&self, core: &Core) -> (f32, usize) {
+        let about = core.aabb();
+        let mut deepest = (0.0, usize::MAX);
+        for piece in self.pieces.iter().filter(|piece| piece.aabb.intersects(&about)) {
+            let mut depth = core.radius - piece.distance(core);
+            if depth > MAX_DEPTH {
+                depth = depth.min(core.radius - piece.sampled_distance(core));
+            }
+            if depth > deepest.0 {
+                deepest = (depth, piece.thing);
+            }
+        }
+        deepest
+    }
+
+    /// A fixed collider whose surface lies between two points, or that the first is in.
+    fn between(&self, from: Vec3, to: Vec3) -> Option<usize> {
+        let length = from.distance(to);
+        if length < 1e-5 {
+            return None;
+        }
+        let about = Aabb::new(from.min(to), from.max(to)).loosened(1e-3);
+        let ray = Ray::new(from, (to - from) / length);
+        let hit = |piece: &&Piece| {
+            let Some(at) = piece.shape.cast_ray(&piece.pose, &ray, length, true) else { return false };
+            // Rays against round shapes are iterated, and may end beside them.
+            piece.shape.distance_to_point(&piece.pose, ray.point_at(at), true) < 1e-3
+        };
+        self.pieces.iter().filter(|piece| piece.aabb.intersects(&about)).find(hit).map(|piece| piece.thing)
+    }
+
+    /// Whether a platform is so near at `seconds` that it may touch the capsule.
+    fn platform_near(&self, core: &Core, seconds: f64) -> bool {
+        self.rides.iter().any(|(track, pieces)| {
+            let pose = track.pose(seconds);
+            let pose = Pose::from_parts(pose.translation.into(), pose.rotation);
+            let local = Core {
+                low: pose.inverse_transform_point(core.low),
+                high: pose.inverse_transform_point(core.high),
+                radius: core.radius,
+            };
+            let about = local.aabb().loosened(PLATFORM_NEAR);
+            pieces
+                .iter()
+                .filter(|piece| piece.aabb.intersects(&about))
+                .any(|piece| piece.distance(&local) < core.radius + PLATFORM_NEAR)
+        })
+    }
+}
+
+/// One move and all that decided it.
+pub(crate) struct Move<'a> {
+    pub(crate) before: &'a CapsuleState,
+    pub(crate) after: &'a CapsuleState,
+    pub(crate) input: &'a CapsuleInput,
+    pub(crate) ctx: &'a StepContext,
+    pub(crate) events: &'a [MoveEvent],
+}
+
+/// Watches a pawn move by move.
+pub(crate) struct Watch<'a> {
+    level: &'a Level,
+    config: &'a CapsuleConfig,
+    oracle: Oracle,
+    /// Whether a platform has squeezed it into something that it is still in.
+    squeezed: bool,
+    /// How deep it was in something at the last move.
+    depth: f32,
+    /// Whether the level is a room with walls, floor and ceiling.
+    pub(crate) room: bool,
+    /// The moves that no platform had a hand in.
+    pub(crate) judged: usize,
+}
+
+/// Whether every number of a state is one.
+pub(crate) fn is_finite(state: &CapsuleState) -> bool {
+    let vectors = [state.position, state.velocity, state.up, state.base_position, state.base_velocity];
+    let timers = [state.air_seconds, state.jump_hold, state.jump_buffer];
+    vectors.iter().all(|v| v.is_finite()) && timers.iter().all(|t| t.is_finite())
+}
+
+impl<'a> Watch<'a> {
+    pub(crate) fn new(level: &'a Level, config: &'a CapsuleConfig) -> Self {
+        let oracle = Oracle::new(level);
+        Self { level, config, oracle, squeezed: false, depth: 0.0, room: true, judged: 0 }
+    }
+
+    /// Whether `state` is inside nothing: a place to start.
+    pub(crate) fn is_free(&self, state: &CapsuleState) -> bool {
+        let core = Core::of(self.config, state);
+        // What touches to the bit is free, and rounding is not zero.
+        self.oracle.depth(&core).0 <= 1e-3 && !self.oracle.platform_near(&core, 0.0)
+    }
+
+    /// Why the move was not allowed.
+    pub(crate) fn check(&mut self, m: &Move<'_>) -> Result<(), String> {
+        let (before, after) = (m.before, m.after);
+        if !is_finite(after) {
+            return Err(format!("is not finite: {after:?}"));
+        }
+        if after.velocity.length() > self.config.max_speed * 1.0001 {
+            return Err(format!("is faster than max_speed: {} m/s", after.velocity.length()));
+        }
+        if self.room {
+            self.inside(after)?;
+        }
+        let (old, new) = (Core::of(self.config, before), Core::of(self.config, after));
+        let end = f64::from(m.ctx.tick.0) * f64::from(m.ctx.dt);
+        let start = end - f64::from(m.ctx.dt);
+        let carried = [before.base, after.base].iter().any(|base| *base != BaseId::NONE)
+            || [start, end].into_iter().any(|seconds| {
+                self.oracle.platform_near(&old, seconds) || self.oracle.platform_near(&new, seconds)
+            });
+        let (depth, thing) = self.oracle.depth(&new);
+        let was_in = core::mem::replace(&mut self.depth, depth).max(depth) > 1e-4;
+        self.squeezed = (carried || self.squeezed) && depth > MAX_DEPTH;
+        if carried || self.squeezed {
+            return Ok(());
+        }
+        self.judged += 1;
+        if depth > MAX_DEPTH {
+            return Err(format!("is {depth} m deep in collider {thing}"));
+        }
+        if let Some(thing) = self.oracle.between(old.middle(), new.middle())
+            && before.teleports == after.teleports
+        {
+            return Err(format!("went through collider {thing}"));
+        }
+        self.walked(m)?;
+        self.flew(m, was_in)
+    }
+
+    /// Whether it is within the outer walls.
+    fn inside(&self, after: &CapsuleState) -> Result<(), String> {
+        let at = self.level.turn.inverse() * after.position;
+        // The floor is thick: who is squeezed by a platform may be in it for a while.
+        let most = Vec3::new(ROOM, CEILING, ROOM) + Vec3::splat(0.3);
+        let least = Vec3::new(-ROOM, 0.0, -ROOM) - Vec3::splat(0.3);
+        if at.cmpge(least).all() && at.cmple(most).all() {
+            return Ok(());
+        }
+        Err(format!("is out of the room: at {at}"))
+    }
+
+    /// On a floor nothing makes it faster than input does.
+    fn walked(&self, m: &Move<'_>) -> Result<(), String> {
+        let walks = |state: &CapsuleState| state.mode == MovementMode::Walking;
+        let plain = |event: &MoveEvent| {
+            matches!(event, MoveEvent::HitWall { .. } | MoveEvent::Stepped { .. } | MoveEvent::Crouched)
+                || matches!(event, MoveEvent::Stood | MoveEvent::VolumeChanged { .. })
+        };
+        if !walks(m.before) || !walks(m.after) || !m.events.iter().all(plain) {
+            return Ok(());
+        }
+        let limit = walk_limit(self.level, self.config, m.input, m.after);
+        let (was, is) = (m.before.velocity.length(), m.after.velocity.length());
+        if is > was.max(limit) + 1e-3 {
+            return Err(format!("walks at {is} m/s after {was} m/s; its limit is {limit} m/s"));
+        }
+        Ok(())
+    }
+
+    /// Who wants nothing in the air gets no energy from walls.
+    fn flew(&self, m: &Move<'_>, was_in: bool) -> Result<(), String> {
+        let (before, after) = (m.before, m.after);
+        let pull = match (before.mode, after.mode) {
+            (MovementMode::Falling, MovementMode::Falling) => self.config.gravity,
+            (MovementMode::Flying, MovementMode::Flying) => 0.0,
+            _ => return Ok(()),
+        };
+        let wants = m.input.stick() != Vec2::ZERO || m.input.jump || m.input.crouch;
+        let in_volume = [before.volume, after.volume].iter().any(|volume| *volume != VolumeId::NONE);
+        let plain = |event: &MoveEvent| {
+            matches!(event, MoveEvent::HitWall { .. } | MoveEvent::Stood | MoveEvent::Crouched)
+        };
+        if wants || in_volume || before.jump_hold > 0.0 || !m.events.iter().all(plain) {
+            return Ok(());
+        }
+        let energy = |state: &CapsuleState| {
+            0.5 * state.velocity.length_squared() + pull * state.position.dot(self.config.up)
+        };
+        let (was, is) = (energy(before), energy(after));
+        // A contact in the middle of a tick of gravity, rounding, and the way out of something.
+        let tick = pull * m.ctx.dt;
+        let out = if was_in { pull * 0.03 } else { pull * 0.002 };
+        let allowed = tick * tick + out + 0.01 + 2e-5 * before.velocity.length_squared();
+        if is > was + allowed {
+            return Err(format!("gained {} J/kg; {allowed} would be rounding", is - was));
+        }
+        Ok(())
+    }
+}

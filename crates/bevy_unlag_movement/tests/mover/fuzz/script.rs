@@ -1,0 +1,153 @@
+//! What a pawn is made to do: scripts that proptest can print and shrink.
+
+use bevy::prelude::*;
+use bevy_unlag_movement::{CapsuleInput, CapsuleState, MovementMode};
+use proptest::prelude::*;
+use rand::{Rng as _, SeedableRng, rngs::SmallRng};
+
+use super::scenes::Level;
+
+/// Some ticks of about the same input.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chunk {
+    ticks: u8,
+    input: CapsuleInput,
+    /// How far the view turns in a tick, in 1/65,536 of a turn.
+    turning: i16,
+    /// What else happens, mostly nothing.
+    event: u8,
+    /// Where to, if something does.
+    throw: [i8; 3],
+}
+
+pub(crate) fn chunk() -> impl Strategy<Value = Chunk> {
+    let raw = any::<(u8, i8, i8, u16, i16, u8, u8, [i8; 3])>();
+    (raw, -600i16..600).prop_map(|(raw, turning)| {
+        let (ticks, forward, right, yaw, pitch, buttons, event, throw) = raw;
+        made_of(ticks, forward, right, yaw, pitch, buttons, turning, event, throw)
+    })
+}
+
+fn made_of(
+    ticks: u8,
+    forward: i8,
+    right: i8,
+    yaw: u16,
+    pitch: i16,
+    buttons: u8,
+    turning: i16,
+    event: u8,
+    throw: [i8; 3],
+) -> Chunk {
+    // Half of the time at full speed, a quarter without any wish.
+    let stick = match buttons >> 6 {
+        0 => [0, 0],
+        1 | 2 => [forward, right].map(|axis| axis.signum() * 127),
+        _ => [forward, right],
+    };
+    let input = CapsuleInput {
+        forward: stick[0],
+        right: stick[1],
+        yaw,
+        pitch: pitch / 3,
+        jump: buttons & 3 == 3,
+        crouch: buttons & 12 == 12,
+        sprint: buttons & 16 != 0,
+        walk: buttons & 32 != 0 && forward > 90,
+    };
+    Chunk { ticks: ticks % 48 + 1, input, turning, event, throw }
+}
+
+/// What happens to a pawn before a move, from outside.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Happening {
+    Nothing,
+    Fly,
+    Fall,
+    Launch(Vec3),
+    Teleport(Vec3),
+}
+
+/// One move that is to be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Planned {
+    pub(crate) input: CapsuleInput,
+    happening: Happening,
+}
+
+impl Planned {
+    pub(crate) fn plain(input: CapsuleInput) -> Self {
+        Self { input, happening: Happening::Nothing }
+    }
+
+    /// The same move, made from `spot`.
+    pub(crate) fn home(&self, spot: Vec3) -> Self {
+        Self { happening: Happening::Teleport(spot), ..*self }
+    }
+
+    /// Does to `state` what happens before the move; it is only put where `free` says so.
+    pub(crate) fn apply(&self, state: &mut CapsuleState, free: impl FnOnce(&CapsuleState) -> bool) {
+        match self.happening {
+            Happening::Nothing => {}
+            Happening::Fly => {
+                state.launch(Vec3::ZERO);
+                state.mode = MovementMode::Flying;
+            }
+            Happening::Fall if state.mode == MovementMode::Flying => state.mode = MovementMode::Falling,
+            Happening::Fall => {}
+            Happening::Launch(velocity) => state.launch(velocity),
+            Happening::Teleport(spot) => {
+                let mut there = *state;
+                there.teleport_to(spot);
+                if free(&there) {
+                    *state = there;
+                }
+            }
+        }
+    }
+}
+
+/// `count` moves of a script, which starts anew when it ends.
+pub(crate) fn planned(chunks: &[Chunk], level: &Level, count: usize) -> Vec<Planned> {
+    let ticks = chunks.iter().cycle().flat_map(|chunk| {
+        let thrown = Vec3::from(chunk.throw.map(|axis| f32::from(axis) / 127.0));
+        let happening = match chunk.event % 24 {
+            0..=2 => Happening::Fly,
+            3..=9 => Happening::Fall,
+            10 => Happening::Launch(level.turn * (thrown * 14.0 + Vec3::Y * 4.0)),
+            11 | 12 if !level.spots.is_empty() => {
+                let spot = usize::from(chunk.throw[0].unsigned_abs()) % level.spots.len();
+                Happening::Teleport(level.spots[spot])
+            }
+            _ => Happening::Nothing,
+        };
+        (0..chunk.ticks).map(move |tick| {
+            let turned = chunk.turning.wrapping_mul(i16::from(tick));
+            let input = CapsuleInput { yaw: chunk.input.yaw.wrapping_add_signed(turned), ..chunk.input };
+            Planned { input, happening: if tick == 0 { happening } else { Happening::Nothing } }
+        })
+    });
+    ticks.take(count).collect()
+}
+
+/// The same from a seed, for tests without proptest.
+pub(crate) fn random_moves(seed: u64, level: &Level, count: usize) -> Vec<Planned> {
+    let mut rng = SmallRng::seed_from_u64(seed ^ 0x005c_2197);
+    let chunks: Vec<Chunk> = (0..120)
+        .map(|_| {
+            let throw = [rng.random(), rng.random(), rng.random()];
+            made_of(
+                rng.random(),
+                rng.random(),
+                rng.random(),
+                rng.random(),
+                rng.random(),
+                rng.random(),
+                rng.random_range(-600..600),
+                rng.random(),
+                throw,
+            )
+        })
+        .collect();
+    planned(&chunks, level, count)
+}

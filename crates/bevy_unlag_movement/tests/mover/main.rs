@@ -1,0 +1,17 @@
+//! The mover in little levels, through the public API.
+
+mod common;
+
+mod abilities;
+mod air;
+mod backend;
+mod bad_input;
+mod bases;
+mod fuzz;
+mod modes;
+mod pawns;
+mod replay;
+mod tables;
+mod traps;
+mod volumes;
+mod walking;

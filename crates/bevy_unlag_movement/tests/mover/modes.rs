@@ -1,0 +1,186 @@
+//! Modes that a game registers, and what leads from one to another.
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::Collider;
+use bevy_unlag_movement::{
+    CapsuleConfig, CapsuleState, CustomMode, ModePhysics, MoveEvent, MoveVolume, MovementMode, TooManyModes,
+    Transitions, VolumeId,
+};
+
+use crate::common::*;
+
+fn custom(name: &str, physics: ModePhysics) -> CustomMode {
+    CustomMode { name: name.to_owned(), physics, ..default() }
+}
+
+fn slide() -> CustomMode {
+    CustomMode {
+        friction: 0.0,
+        braking_deceleration: 0.0,
+        acceleration: 0.0,
+        ..custom("Slide", ModePhysics::Walk)
+    }
+}
+
+fn glide() -> CustomMode {
+    CustomMode { gravity_scale: 0.2, ..custom("Glide", ModePhysics::Fall) }
+}
+
+/// Registers a mode and says which it is.
+fn register(config: &mut CapsuleConfig, mode: CustomMode) -> MovementMode {
+    config.register_mode(mode).expect("room for one more mode")
+}
+
+fn with_mode(level: Level, mode: CustomMode) -> (App, MovementMode) {
+    let mut id = MovementMode::default();
+    let app = level.tune(|config| id = register(config, mode)).build();
+    (app, id)
+}
+
+#[test]
+fn modes_are_found_by_name_and_keep_their_place() {
+    let mut config = CapsuleConfig::default();
+    let first = register(&mut config, slide());
+    let second = register(&mut config, glide());
+    assert_eq!((first, second), (MovementMode::Custom(0), MovementMode::Custom(1)));
+    assert_eq!(config.mode_named("Slide"), Some(first));
+    assert_eq!(config.mode_named("Glide"), Some(second));
+    assert_eq!(config.mode_named("Walking"), Some(MovementMode::Walking));
+    assert_eq!(config.mode_named("Flying"), Some(MovementMode::Flying));
+    assert_eq!(config.mode_named("Sliding"), None);
+    let again = register(&mut config, CustomMode { friction: 3.0, ..slide() });
+    assert_eq!(again, first, "a name that is taken replaces the tuning");
+    assert_eq!(config.custom_mode(first).map(|mode| mode.friction), Some(3.0));
+    assert_eq!(config.custom_modes.len(), 2);
+    for i in 2..256 {
+        register(&mut config, custom(&format!("{i}"), ModePhysics::Fly));
+    }
+    assert_eq!(config.register_mode(custom("one more", ModePhysics::Fly)), Err(TooManyModes));
+    assert_eq!(config.register_mode(slide()), Ok(first), "but a known one still goes");
+}
+
+#[test]
+fn a_slide_without_friction_slides_on() {
+    let (mut app, mode) = with_mode(Level::with_floor(), slide());
+    let start = CapsuleState { mode, velocity: Vec3::X * 8.0, ..standing(&mut app, Vec3::X * -20.0) };
+    let (states, events) = run(&mut app, start, nothing(256), SETTLE);
+    let last = end(&states);
+    assert_eq!(last.velocity, Vec3::X * 8.0, "{last:?}");
+    assert!((last.position.x - start.position.x - 32.0).abs() < 0.01, "{last:?}");
+    assert!(states.iter().all(|s| s.mode == mode && HOVER.contains(&s.position.y)) && events.is_empty());
+}
+
+#[test]
+fn a_slide_follows_slopes_steps_and_walls() {
+    let level = Level::with_floor()
+        .block(Vec3::new(4.0, 0.0, -9.0), Vec3::new(8.0, 0.3, 9.0))
+        .ramp(Vec3::X * 12.0, 20.0, 10.0)
+        .block(Vec3::new(15.0, 0.0, -9.0), Vec3::new(16.0, 9.0, 9.0));
+    let (mut app, mode) = with_mode(level, slide());
+    let start = CapsuleState { mode, velocity: Vec3::X * 8.0, ..standing(&mut app, Vec3::ZERO) };
+    let (states, events) = run(&mut app, start, nothing(192), SETTLE);
+    let last = end(&states);
+    assert!((last.position.x - (15.0 - 0.345)).abs() < 0.01, "{last:?}");
+    assert!(last.position.y > 0.8 && last.velocity.length() < 1e-3, "{last:?}");
+    assert_eq!(mode_changes(&events), 0, "{events:?}");
+}
+
+#[test]
+fn a_glide_falls_as_slowly_as_its_gravity_says_and_lands() {
+    let (mut app, mode) = with_mode(Level::with_floor(), glide());
+    let start = CapsuleState { mode, ..CapsuleState::at(Vec3::Y * 3.0) };
+    let (states, events) = run(&mut app, start, nothing(192), 0);
+    let fallen = start.position.y - states[64].position.y;
+    assert!((fallen - 0.5 * 0.2 * GRAVITY).abs() < 0.01, "{fallen} m in a second");
+    assert_eq!(states[64].mode, mode);
+    let last = end(&states);
+    assert!(last.is_grounded(), "{last:?}");
+    assert!(events.contains(&MoveEvent::ModeChanged { from: mode, to: MovementMode::Walking }), "{events:?}");
+}
+
+#[test]
+fn a_ladder_is_a_flight_that_a_jump_ends() {
+    let (mut app, mode) = with_mode(Level::with_floor(), custom("Climb", ModePhysics::Fly));
+    let start = CapsuleState { mode, ..CapsuleState::at(Vec3::Y * 3.0) };
+    let (states, events) = run(&mut app, start, nothing(64), 0);
+    assert_eq!(end(&states).position, start.position, "it holds on");
+    assert!(events.is_empty(), "{events:?}");
+    let (states, events) = run(&mut app, start, jumping(16), 0);
+    assert_eq!(jumps(&events), [1], "{events:?}");
+    assert_eq!(end(&states).mode, MovementMode::Falling);
+    let locked = CustomMode { can_jump: false, ..custom("Climb", ModePhysics::Fly) };
+    tune(&mut app, |config| {
+        register(config, locked);
+    });
+    let (states, events) = run(&mut app, start, jumping(16), 0);
+    assert!(jumps(&events).is_empty() && end(&states).mode == mode, "{events:?}");
+}
+
+#[test]
+fn transitions_are_data() {
+    let mut modes = [MovementMode::default(); 2];
+    let level = Level::new()
+        .block(Vec3::new(-30.0, 4.0, -9.0), Vec3::new(3.0, 5.0, 9.0))
+        .block(Vec3::new(-30.0, -9.0, -9.0), Vec3::new(60.0, 0.0, 9.0));
+    let mut app = level
+        .tune(|config| {
+            // A slide that ends in a glide that ends in a slide.
+            modes = [register(config, slide()), register(config, glide())];
+            let [slides, glides] = modes;
+            let there = Transitions { airborne: glides, ..default() };
+            register(config, CustomMode { transitions: there, ..slide() });
+            let back = Transitions { landed: slides, airborne: glides, ..default() };
+            register(config, CustomMode { transitions: back, ..glide() });
+        })
+        .build();
+    let [slides, glides] = modes;
+    let start = CapsuleState { mode: slides, velocity: Vec3::X * 8.0, ..standing(&mut app, Vec3::Y * 5.0) };
+    let (states, events) = run(&mut app, start, nothing(256), SETTLE);
+    let changed = |from, to| MoveEvent::ModeChanged { from, to };
+    let changes: Vec<MoveEvent> =
+        events.into_iter().filter(|event| matches!(event, MoveEvent::ModeChanged { .. })).collect();
+    assert_eq!(changes, [changed(slides, glides), changed(glides, slides)]);
+    let last = end(&states);
+    assert!((last.velocity.x - 8.0).abs() < 0.01 && HOVER.contains(&last.position.y), "{last:?}");
+}
+
+#[test]
+fn the_built_in_modes_follow_the_tables_too() {
+    let mut mode = MovementMode::default();
+    let mut app = Level::with_floor()
+        .tune(|config| {
+            mode = register(config, slide());
+            config.transitions.landed = mode;
+        })
+        .build();
+    let falling = CapsuleState { velocity: Vec3::X * 4.0, ..CapsuleState::at(Vec3::Y * 2.0) };
+    let last = end(&run(&mut app, falling, nothing(128), 0).0);
+    assert_eq!((last.mode, last.velocity), (mode, Vec3::X * 4.0));
+}
+
+#[test]
+fn water_takes_hold_of_a_mode_that_walks_and_not_of_one_that_flies() {
+    for (physics, swims) in [
+        (ModePhysics::Walk, true),
+        (ModePhysics::Fall, true),
+        (ModePhysics::Fly, false),
+        (ModePhysics::Ability, false),
+    ] {
+        let (mut app, mode) = with_mode(Level::new(), custom("Mine", physics));
+        let water = (MoveVolume::water(VolumeId(1)), Collider::cuboid(9.0, 9.0, 9.0), Transform::default());
+        spawn(&mut app, water);
+        let start = CapsuleState { mode, ..CapsuleState::at(Vec3::ZERO) };
+        let last = end(&run(&mut app, start, nothing(4), 0).0);
+        assert_eq!(last.mode == MovementMode::Swimming, swims, "{physics:?}: {last:?}");
+    }
+}
+
+#[test]
+fn a_mode_that_nobody_registered_falls_and_lands() {
+    let mut app = Level::with_floor().build();
+    let start = CapsuleState { mode: MovementMode::Custom(77), ..CapsuleState::at(Vec3::Y * 2.0) };
+    let (states, events) = run(&mut app, start, nothing(128), 0);
+    let last = end(&states);
+    assert!(last.is_grounded() && HOVER.contains(&last.position.y), "{last:?}");
+    assert_eq!(landings(&events).len(), 1, "{events:?}");
+}

@@ -1,0 +1,323 @@
+//! Equal arguments give equal bits, whatever was stepped before, where, and in which app.
+
+use bevy::{ecs::system::SystemState, prelude::*};
+use bevy_rapier3d::prelude::{Collider, RigidBody, Sensor};
+use bevy_unlag_core::{BitReader, BitWriter, StepContext, Tick, Wire};
+use bevy_unlag_movement::{CapsuleConfig, CapsuleInput, CapsuleState, MoverScene, MoverWorld};
+use rand::{Rng, SeedableRng, rngs::SmallRng, seq::SliceRandom};
+
+use crate::fuzz::{
+    oracle::Watch,
+    scenes::{Level, random_config, random_dt, random_level, step, with_world},
+    script::{Planned, random_moves},
+};
+
+/// Rooms that are replayed.
+const SEEDS: [u64; 4] = [3, 41, 1_202, 77_777];
+/// Moves in each.
+const MOVES: usize = 1_500;
+
+/// All bits of a state: what travels, and every float once more, because what is at rest does not
+/// travel.
+pub(crate) fn bits(state: &CapsuleState) -> Vec<u8> {
+    let mut w = BitWriter::default();
+    state.write(&mut w);
+    for vector in [state.position, state.velocity, state.up, state.base_position, state.base_velocity] {
+        vector.write(&mut w);
+    }
+    for timer in [state.air_seconds, state.jump_hold, state.jump_buffer] {
+        w.f32(timer);
+    }
+    w.finish()
+}
+
+/// One move of a recording.
+#[derive(Clone, Copy)]
+struct Made {
+    planned: Planned,
+    before: CapsuleState,
+    after: CapsuleState,
+}
+
+struct Recording {
+    seed: u64,
+    level: Level,
+    config: CapsuleConfig,
+    dt: f32,
+    moves: Vec<Made>,
+}
+
+impl Recording {
+    fn ctx(&self, i: usize, entity: Entity) -> StepContext {
+        StepContext { tick: Tick(i as u32 + 1), dt: self.dt, entity }
+    }
+
+    fn step(
+        &self,
+        i: usize,
+        before: &CapsuleState,
+        entity: Entity,
+        world: &MoverWorld<'_, '_>,
+    ) -> CapsuleState {
+        step(&self.config, before, &self.moves[i].planned.input, &self.ctx(i, entity), world)
+    }
+
+    /// Says where a step that was made again differs.
+    fn same(&self, i: usize, again: &CapsuleState, what: &str) {
+        let made = &self.moves[i];
+        assert!(
+            bits(&made.after) == bits(again) && made.after == *again,
+            "{what}: room {}, tick {}: {:?}\ninstead of {:?}\nfrom {:?}",
+            self.seed,
+            i + 1,
+            again,
+            made.after,
+            made.before,
+        );
+    }
+
+    /// Makes some moves again in a row; what happens from outside happens again as well.
+    fn replay(&self, from: usize, count: usize, entity: Entity, world: &MoverWorld<'_, '_>, what: &str) {
+        let mut state = self.moves[from].before;
+        for i in from..(from + count).min(self.moves.len()) {
+            if i > from && self.moves[i].before != self.moves[i - 1].after {
+                state = self.moves[i].before;
+            }
+            state = self.step(i, &state, entity, world);
+            self.same(i, &state, what);
+        }
+    }
+}
+
+fn record(seed: u64) -> Recording {
+    let level = random_level(seed);
+    let config = random_config(seed, &level);
+    let dt = random_dt(seed);
+    let planned = random_moves(seed, &level, MOVES);
+    let watch = Watch::new(&level, &config);
+    let up = config.up.normalize();
+    let mut starts = level.spots.iter().map(|spot| CapsuleState { up, ..CapsuleState::at(*spot) });
+    let Some(mut state) = starts.find(|state| watch.is_free(state)) else {
+        panic!("room {seed} has no free place")
+    };
+    let mut app = level.app(dt);
+    let entity = app.world_mut().spawn_empty().id();
+    let moves = with_world(&mut app, |world| {
+        let made = planned.into_iter().enumerate().map(|(i, planned)| {
+            planned.apply(&mut state, |place| watch.is_free(place));
+            let before = state;
+            let ctx = StepContext { tick: Tick(i as u32 + 1), dt, entity };
+            state = step(&config, &before, &planned.input, &ctx, world);
+            Made { planned, before, after: state }
+        });
+        made.collect()
+    });
+    drop(watch);
+    Recording { seed, level, config, dt, moves }
+}
+
+/// Entities that share a place in a table of 256.
+fn rivals(app: &mut App) -> [Entity; 2] {
+    let all: Vec<Entity> = (0..257).map(|_| app.world_mut().spawn_empty().id()).collect();
+    [all[0], all[256]]
+}
+
+#[test]
+fn a_replay_from_any_state_gives_the_same_bits() {
+    for recording in SEEDS.map(record) {
+        let mut app = recording.level.app(recording.dt);
+        let entity = app.world_mut().spawn_empty().id();
+        with_world(&mut app, |world| {
+            for from in (0..MOVES).step_by(250) {
+                recording.replay(from, 500, entity, world, "a replay");
+            }
+        });
+    }
+}
+
+#[test]
+fn a_second_app_with_another_spawn_order_gives_the_same_bits() {
+    for recording in SEEDS.map(record) {
+        for order in [1, 2] {
+            let mut app = recording.level.shuffled_app(recording.dt, order);
+            let entity = app.world_mut().spawn_empty().id();
+            with_world(&mut app, |world| recording.replay(0, MOVES, entity, world, "another spawn order"));
+        }
+    }
+}
+
+#[test]
+fn it_does_not_matter_whether_physics_has_run() {
+    for recording in SEEDS.map(record) {
+        let mut app = recording.level.app(recording.dt);
+        let entity = app.world_mut().spawn_empty().id();
+        for _ in 0..5 {
+            app.update();
+        }
+        with_world(&mut app, |world| recording.replay(0, MOVES, entity, world, "after physics"));
+        // And in the midst of it.
+        let mut params = SystemState::<MoverWorld<'static, 'static>>::new(app.world_mut());
+        for i in 0..MOVES {
+            if i % 10 == 0 {
+                app.update();
+            }
+            let Ok(world) = params.get(app.world()) else { panic!("no world") };
+            let again = recording.step(i, &recording.moves[i].before, entity, &world);
+            recording.same(i, &again, "between physics");
+        }
+    }
+}
+
+/// Something that is none of a pawn's business.
+fn distraction(rng: &mut SmallRng, near: Vec3, world: &mut World) -> Entity {
+    let aside =
+        Vec3::new(rng.random_range(-2.0..2.0), rng.random_range(-1.0..2.0), rng.random_range(-2.0..2.0));
+    let collider = Collider::cuboid(rng.random_range(0.1..1.0), 0.5, 0.5);
+    let here = Transform::from_translation(near + aside);
+    match rng.random_range(0..5) {
+        0 => world.spawn((collider, Transform::from_translation(near * 3.0 + Vec3::X * 500.0))).id(),
+        1 => world.spawn((collider, here, Sensor)).id(),
+        2 => world.spawn((collider, here, RigidBody::Dynamic)).id(),
+        3 => world.spawn((collider, here, RigidBody::KinematicPositionBased)).id(),
+        _ => {
+            let parent = world.spawn((Transform::default(), RigidBody::KinematicVelocityBased)).id();
+            world.spawn((collider, here, ChildOf(parent)));
+            parent
+        }
+    }
+}
+
+#[test]
+fn colliders_that_come_and_go_elsewhere_do_not_show() {
+    for recording in SEEDS.map(record) {
+        let mut rng = SmallRng::seed_from_u64(recording.seed);
+        let mut app = recording.level.app(recording.dt);
+        let entity = app.world_mut().spawn_empty().id();
+        let mut params = SystemState::<MoverWorld<'static, 'static>>::new(app.world_mut());
+        let mut others = Vec::new();
+        let mut counts = Vec::new();
+        for i in 0..MOVES {
+            let before = recording.moves[i].before;
+            if i % 3 == 0 {
+                others.push(distraction(&mut rng, before.position, app.world_mut()));
+                if others.len() > 12 {
+                    let at = rng.random_range(0..others.len());
+                    app.world_mut().entity_mut(others.swap_remove(at)).despawn();
+                }
+                if i % 2 == 0 {
+                    app.update();
+                } else {
+                    MoverScene::refresh(app.world_mut());
+                }
+                counts.push(app.world().resource::<MoverScene>().counts()[0]);
+            }
+            let Ok(world) = params.get(app.world()) else { panic!("no world") };
+            let again = recording.step(i, &before, entity, &world);
+            recording.same(i, &again, "with other colliders about");
+        }
+        counts.dedup();
+        assert!(counts.len() > 10, "room {}: nothing came or went: {counts:?}", recording.seed);
+    }
+}
+
+#[test]
+fn pawns_between_pawns_do_not_show() {
+    let recordings = SEEDS.map(record);
+    for recording in &recordings {
+        let mut app = recording.level.app(recording.dt);
+        let [own, other] = rivals(&mut app);
+        with_world(&mut app, |world| {
+            for i in 0..MOVES {
+                // Somebody else's step in the same place of any table, and one of the pawn itself
+                // elsewhere, in another stance, mask and hurry.
+                let j = (i * 7 + 31) % MOVES;
+                recording.step(j, &recording.moves[j].before, other, world);
+                let elsewhere = &recording.moves[(i * 13 + 5) % MOVES];
+                let config = CapsuleConfig { blocked_by: 1, radius: 0.2, ..recording.config.clone() };
+                let ctx = StepContext { dt: recording.dt * 0.5, ..recording.ctx(j, own) };
+                step(&config, &elsewhere.before, &elsewhere.planned.input, &ctx, world);
+                let again = recording.step(i, &recording.moves[i].before, own, world);
+                recording.same(i, &again, "between other pawns");
+            }
+        });
+    }
+}
+
+#[test]
+fn steps_in_any_order_give_the_same_bits() {
+    for recording in SEEDS.map(record) {
+        let mut order: Vec<usize> = (0..MOVES).collect();
+        order.shuffle(&mut SmallRng::seed_from_u64(recording.seed));
+        let mut app = recording.level.app(recording.dt);
+        let [first, second] = rivals(&mut app);
+        with_world(&mut app, |world| {
+            for i in order {
+                let entity = if i % 3 == 0 { second } else { first };
+                let again = recording.step(i, &recording.moves[i].before, entity, world);
+                recording.same(i, &again, "in random order");
+            }
+        });
+    }
+}
+
+#[test]
+fn every_thread_gives_the_same_bits() {
+    for recording in SEEDS.map(record) {
+        let recording = &recording;
+        let mut app = recording.level.app(recording.dt);
+        let entities = [app.world_mut().spawn_empty().id(), app.world_mut().spawn_empty().id()];
+        with_world(&mut app, |world| {
+            std::thread::scope(|scope| {
+                for entity in entities {
+                    scope.spawn(move || recording.replay(0, MOVES, entity, world, "in another thread"));
+                }
+                recording.replay(0, MOVES, entities[0], world, "beside other threads");
+            });
+        });
+    }
+}
+
+#[test]
+fn a_state_from_the_wire_moves_like_the_one_that_was_sent() {
+    for recording in SEEDS.map(record) {
+        let mut app = recording.level.app(recording.dt);
+        let entity = app.world_mut().spawn_empty().id();
+        with_world(&mut app, |world| {
+            for i in 0..MOVES {
+                let mut w = BitWriter::default();
+                recording.moves[i].before.write(&mut w);
+                recording.moves[i].planned.input.write(&mut w);
+                let bytes = w.finish();
+                let mut r = BitReader::new(&bytes);
+                let (Ok(state), Ok(input)) = (CapsuleState::read(&mut r), CapsuleInput::read(&mut r)) else {
+                    let before = recording.moves[i].before;
+                    panic!("room {}, tick {}: refused: {before:?}", recording.seed, i + 1)
+                };
+                let again = step(&recording.config, &state, &input, &recording.ctx(i, entity), world);
+                recording.same(i, &again, "over the wire");
+            }
+        });
+    }
+}
+
+#[test]
+fn steps_that_are_only_drawn_change_nothing() {
+    for recording in SEEDS.map(record) {
+        let mut app = recording.level.app(recording.dt);
+        let entity = app.world_mut().spawn_empty().id();
+        with_world(&mut app, |world| {
+            let mut state = recording.moves[0].before;
+            for i in 0..MOVES {
+                if i > 0 && recording.moves[i].before != recording.moves[i - 1].after {
+                    state = recording.moves[i].before;
+                }
+                for part in [0.1, 0.5, 0.93] {
+                    let ctx = StepContext { dt: recording.dt * part, ..recording.ctx(i, entity) };
+                    step(&recording.config, &state, &recording.moves[i].planned.input, &ctx, world);
+                }
+                state = recording.step(i, &state, entity, world);
+                recording.same(i, &state, "between draws");
+            }
+        });
+    }
+}

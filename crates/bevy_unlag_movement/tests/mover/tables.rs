@@ -1,0 +1,547 @@
+//! Figures against closed forms, at every tick rate that games use.
+
+use core::f64::consts::TAU;
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::Collider;
+use bevy_unlag_movement::{
+    BaseId, CapsuleConfig, CapsuleInput, CapsuleState, MoveEvent, MovementBase, MovementMode, Shuttle, Track,
+    Turntable,
+};
+
+use crate::common::*;
+
+/// Metres by which a parabola sampled `rate` times a second may miss its apex.
+fn sampled(gravity: f32, rate: f32) -> f32 {
+    gravity / (rate * rate * 8.0) + 1e-3
+}
+
+#[test]
+fn a_jump_is_as_high_as_its_speed_squared_over_twice_gravity() {
+    for rate in RATES {
+        let mut app = Level::with_floor().rate(rate).build();
+        let start = standing(&mut app, Vec3::ZERO);
+        let (states, events) = run(&mut app, start, jumping(2 * rate as usize), SETTLE);
+        let apex = highest(&states) - start.position.y;
+        let expected = 4.2 * 4.2 / (2.0 * GRAVITY);
+        assert!((apex - expected).abs() < sampled(GRAVITY, rate), "{apex} m for {expected} m at {rate}/s");
+        assert_eq!(jumps(&events), [1], "one press is one jump at {rate}/s");
+        assert_eq!(landings(&events).len(), 1, "{events:?}");
+    }
+}
+
+#[test]
+fn a_held_jump_is_higher_by_the_way_that_gravity_waits() {
+    for rate in RATES {
+        let mut app = Level::with_floor().rate(rate).config(CapsuleConfig::arcade()).build();
+        let start = standing(&mut app, Vec3::ZERO);
+        let mut height = |held: usize| {
+            let inputs = jumping(held).into_iter().chain(nothing(2 * rate as usize));
+            highest(&run(&mut app, start, inputs, SETTLE).0) - start.position.y
+        };
+        let parabola = 7.0 * 7.0 / (2.0 * 22.0);
+        let error = 2.0 * sampled(22.0, rate);
+        for (held, seconds) in [(1, 1.0 / rate), (rate as usize, 0.12)] {
+            let (found, expected) = (height(held), parabola + 7.0 * seconds);
+            assert!((found - expected).abs() < error, "{found} m for {expected} m at {rate}/s, {held} ticks");
+        }
+    }
+}
+
+#[test]
+fn a_second_jump_at_the_top_of_the_first_doubles_the_height() {
+    for rate in RATES {
+        let mut app = Level::with_floor().rate(rate).tune(|config| config.jump_max_count = 2).build();
+        let start = standing(&mut app, Vec3::ZERO);
+        let top = (4.2 / GRAVITY * rate).round() as usize;
+        let (states, events) = steer(&mut app, start, 3 * rate as usize, SETTLE, |i, _| CapsuleInput {
+            jump: i == 0 || i == top || i == 2 * top,
+            ..default()
+        });
+        let height = highest(&states) - start.position.y;
+        // The second press comes up to half a tick beside the top.
+        let error = 2.0 * sampled(GRAVITY, rate) + 4.2 / rate * 0.05;
+        assert!((height - 1.8).abs() < error, "{height} m at {rate}/s");
+        assert_eq!(jumps(&events), [1, 2], "and not a third at {rate}/s");
+    }
+}
+
+#[test]
+fn a_stand_turns_into_a_run_in_speed_over_acceleration() {
+    for rate in RATES {
+        let mut app = Level::with_floor().rate(rate).build();
+        let start = standing(&mut app, Vec3::ZERO);
+        let (states, _) = run(&mut app, start, towards(127, 0, rate as usize), SETTLE);
+        let full = states.iter().position(|s| s.velocity.x >= 6.0 - 1e-3).expect("full speed in a second");
+        let (seconds, expected) = (full as f32 / rate, 6.0 / 20.48);
+        assert!((0.0..1.0 / rate + 1e-3).contains(&(seconds - expected)), "{seconds} s at {rate}/s");
+        let way = states[full].position.x - start.position.x;
+        let analytic = 6.0 * 6.0 / (2.0 * 20.48);
+        assert!((way - analytic).abs() < 6.0 / rate, "{way} m for {analytic} m at {rate}/s");
+    }
+}
+
+/// Unreal's braking without input: slices of at most 1/33 s, a displacement at the new velocity.
+fn unreal_stop(rate: f64) -> f64 {
+    let (mut speed, mut way) = (6.0, 0.0);
+    while speed > 0.0 {
+        let mut left = 1.0 / rate;
+        while left > 1e-6 && speed > 0.0 {
+            let slice = left.min(1.0 / 33.0);
+            speed -= (2.0 * 8.0 * speed + 20.48) * slice;
+            left -= slice;
+        }
+        if speed < 0.1 {
+            speed = 0.0;
+        }
+        way += speed / rate;
+    }
+    way
+}
+
+#[test]
+fn a_run_stops_where_unreals_formula_says() {
+    // v' = -(k v + b) ends after t = ln(1 + k v / b) / k, having gone v / k - t b / k.
+    let (speed, k, b) = (6.0_f64, 16.0, 20.48);
+    let time = (1.0 + k * speed / b).ln() / k;
+    let way = speed / k - b / k * time;
+    for rate in RATES {
+        let mut app = Level::with_floor().rate(rate).build();
+        let start = standing(&mut app, Vec3::ZERO);
+        let running = end(&run(&mut app, start, towards(127, 0, rate as usize), SETTLE).0);
+        let (states, _) = run(&mut app, running, nothing(rate as usize), 0);
+        let found = f64::from(end(&states).position.x - running.position.x);
+        let sliced = unreal_stop(f64::from(rate));
+        assert!((found - sliced).abs() < 1e-3, "{found} m for {sliced} m at {rate}/s");
+        // Ticks cost up to one of them at full speed.
+        let tick = speed / f64::from(rate);
+        assert!((way - tick..way + 1e-3).contains(&found), "{found} m for {way} m at {rate}/s");
+        let stood = states.iter().position(|s| s.velocity == Vec3::ZERO).expect("it stops");
+        let seconds = stood as f64 / f64::from(rate);
+        assert!((seconds - time).abs() < 1.5 / f64::from(rate), "{seconds} s for {time} s at {rate}/s");
+    }
+}
+
+#[test]
+fn friction_turns_a_run_as_fast_as_it_says() {
+    for rate in RATES {
+        let mut app = Level::with_floor().rate(rate).build();
+        let start = standing(&mut app, Vec3::ZERO);
+        let running = end(&run(&mut app, start, towards(127, 0, rate as usize), SETTLE).0);
+        let (states, _) = run(&mut app, running, towards(0, 127, rate as usize), 0);
+        // What is left of the old direction decays with the friction, 8 a second; the limit of
+        // speed takes a little more of it.
+        for (i, state) in states.iter().enumerate().skip(1) {
+            let most = 6.0 * (-8.0 * i as f32 / rate).exp();
+            assert!(state.velocity.x <= most + 1e-3, "tick {i} at {rate}/s: {}", state.velocity);
+        }
+        let quarter = states[(rate * 0.25) as usize].velocity;
+        assert!((0.48..0.62).contains(&quarter.x), "turned no faster: {quarter} at {rate}/s");
+        let slowest = states.iter().map(level_speed).fold(f32::INFINITY, f32::min);
+        assert!(slowest > 4.6, "a turn costs little speed: {slowest} at {rate}/s");
+    }
+}
+
+#[test]
+fn a_fall_ends_at_the_terminal_speed() {
+    for rate in RATES {
+        let mut app = Level::new().rate(rate).build();
+        let start = CapsuleState::at(Vec3::ZERO);
+        let seconds = 6.0;
+        let count = ticks(&app, seconds);
+        let (states, _) = run(&mut app, start, nothing(count), 0);
+        let last = end(&states);
+        assert_eq!(last.velocity, Vec3::NEG_Y * 40.0, "at {rate}/s");
+        let speeding = 40.0 / GRAVITY;
+        let expected =
+            -0.5 * GRAVITY * speeding * speeding - 40.0 * (count as f32 * tick_seconds(&app) - speeding);
+        assert!(
+            (last.position.y - expected).abs() < 0.02,
+            "{} m for {expected} m at {rate}/s",
+            last.position.y
+        );
+    }
+}
+
+#[test]
+fn a_fall_takes_the_root_of_twice_the_height_over_gravity() {
+    for rate in RATES {
+        for height in [0.5, 2.0, 5.0] {
+            let mut app = Level::with_floor().rate(rate).build();
+            let start = CapsuleState::at(Vec3::Y * height);
+            let (states, events) = run_each(&mut app, start, nothing(2 * rate as usize), 0);
+            let landed = states.iter().position(CapsuleState::is_grounded).expect("it lands in 2 s");
+            let (seconds, expected) = (landed as f32 / rate, (2.0 * height / GRAVITY).sqrt());
+            // It stops a skin's width before the floor.
+            let tick = 1.0 / rate;
+            assert!(
+                (-0.01..tick + 1e-3).contains(&(seconds - expected)),
+                "{seconds} s for {expected} s from {height} m at {rate}/s"
+            );
+            let speeds = landings(&events.concat());
+            let exact = (2.0 * GRAVITY * height).sqrt();
+            // The speed at the end of the tick in which it lands.
+            let [speed] = speeds[..] else { panic!("one landing at {rate}/s: {speeds:?}") };
+            assert!((-0.1..GRAVITY * tick + 1e-2).contains(&(speed - exact)), "{speed} m/s for {exact} m/s");
+        }
+    }
+}
+
+#[test]
+fn nobody_falls_through_a_sheet_at_top_speed() {
+    for rate in RATES {
+        let sheet = Level::new().rate(rate).block(Vec3::new(-9.0, -0.02, -9.0), Vec3::new(9.0, 0.0, 9.0));
+        let mut app = sheet.build();
+        let state = CapsuleState { velocity: Vec3::Y * -900.0, ..CapsuleState::at(Vec3::Y * 30.0) };
+        let (states, _) = run(&mut app, state, nothing(2 * rate as usize), 0);
+        let last = end(&states);
+        assert!(last.position.y > 0.0 && last.is_grounded(), "at {rate}/s: {last:?}");
+    }
+}
+
+#[test]
+fn steering_in_the_air_adds_a_twentieth_of_the_acceleration() {
+    for rate in RATES {
+        let mut app = Level::new().rate(rate).build();
+        let one_second = towards(127, 0, rate as usize);
+        let start = CapsuleState { velocity: Vec3::X, ..CapsuleState::at(Vec3::ZERO) };
+        let last = end(&run(&mut app, start, one_second.clone(), 0).0);
+        let gain = 20.48 * 0.05;
+        assert!((last.velocity.x - 1.0 - gain).abs() < 1e-3, "{} at {rate}/s", last.velocity);
+        assert!((last.position.x - 1.0 - gain * 0.5).abs() < 2e-3, "{} at {rate}/s", last.position);
+        // From a standstill it is twice that up to 0.25 m/s.
+        let last = end(&run(&mut app, CapsuleState::at(Vec3::ZERO), one_second, 0).0);
+        let boosted = 0.25 / (2.0 * gain);
+        let expected = 0.25 + gain * (1.0 - boosted);
+        let error = 2.0 * gain / rate + 1e-3;
+        assert!((last.velocity.x - expected).abs() < error, "{} for {expected} at {rate}/s", last.velocity);
+    }
+}
+
+#[test]
+fn steering_in_the_air_adds_no_speed_beyond_a_run() {
+    let mut app = Level::new().build();
+    let start = CapsuleState { velocity: Vec3::X * 5.5, ..CapsuleState::at(Vec3::ZERO) };
+    let last = end(&run(&mut app, start, towards(127, 0, 192), 0).0);
+    assert!((last.velocity.x - 6.0).abs() < 1e-4, "{}", last.velocity);
+    let fast = CapsuleState { velocity: Vec3::X * 11.0, ..start };
+    let last = end(&run(&mut app, fast, towards(127, 0, 192), 0).0);
+    assert!((last.velocity.x - 11.0).abs() < 1e-4, "and takes none: {}", last.velocity);
+}
+
+#[test]
+fn slopes_are_walked_up_to_the_limit() {
+    for rate in RATES {
+        for (degrees, up) in [(20.0, true), (30.0, true), (44.0, true), (46.0, false), (60.0, false)] {
+            let mut app = Level::with_floor().rate(rate).ramp(Vec3::X * 3.0, degrees, 20.0).build();
+            let start = standing(&mut app, Vec3::ZERO);
+            let (states, _) = run(&mut app, start, towards(127, 0, 2 * rate as usize), SETTLE);
+            let last = end(&states);
+            assert_eq!(last.position.y > 2.0, up, "{degrees}° at {rate}/s: {last:?}");
+            if up {
+                let speed = last.velocity.length();
+                assert!((speed - 6.0).abs() < 1e-3, "level speed is kept on {degrees}° at {rate}/s: {speed}");
+            } else {
+                assert!(highest(&states) < 0.2, "{degrees}° at {rate}/s: up to {}", highest(&states));
+            }
+        }
+    }
+}
+
+/// Whether a step is climbed; panics unless it is the same however one comes.
+fn climbs(level: impl Fn() -> Level, height: f32) -> bool {
+    let mut climbed: Option<bool> = None;
+    for rate in [30.0, 64.0, 128.0] {
+        let mut app = level().rate(rate).build();
+        for from in [0.0, 1.65] {
+            for forward in [0, 127] {
+                let start = standing(&mut app, Vec3::X * from);
+                let (states, _) = run(&mut app, start, towards(127, forward, 2 * rate as usize), SETTLE);
+                let last = end(&states);
+                let up = HOVER.contains(&(last.position.y - height)) && last.position.x > 2.4;
+                let below = HOVER.contains(&last.position.y) && last.position.x < 1.67;
+                let how = format!("{height} m from x = {from}, forward {forward}, at {rate}/s");
+                assert!(up || below, "neither up nor stopped: {how}: {last:?}");
+                assert!(climbed.is_none_or(|climbed| climbed == up), "it depends: {how}: {last:?}");
+                climbed = Some(up);
+            }
+        }
+    }
+    climbed.expect("some runs")
+}
+
+fn box_step(height: f32) -> Level {
+    Level::with_floor().block(Vec3::new(2.0, -0.5, -40.0), Vec3::new(40.0, height, 40.0))
+}
+
+fn mesh_step(height: f32) -> Level {
+    let across = |x: f32, y: f32| [Vec3::new(x, y, 40.0), Vec3::new(x, y, -40.0)];
+    let quad = |[a, b]: [Vec3; 2], [c, d]: [Vec3; 2]| [a, b, d, c];
+    Level::new().mesh(&[
+        quad(across(-20.0, 0.0), across(2.0, 0.0)),
+        quad(across(2.0, 0.0), across(2.0, height)),
+        quad(across(2.0, height), across(40.0, height)),
+    ])
+}
+
+#[test]
+fn steps_are_climbed_up_to_the_limit_however_one_comes() {
+    for (height, up) in [(0.05, true), (0.2, true), (0.44, true), (0.46, false), (0.9, false)] {
+        assert_eq!(climbs(|| box_step(height), height), up, "a box of {height} m");
+    }
+}
+
+#[test]
+fn steps_of_a_mesh_are_climbed_up_to_the_limit_however_one_comes() {
+    for (height, up) in [(0.05, true), (0.2, true), (0.44, true), (0.46, false), (0.9, false)] {
+        assert_eq!(climbs(|| mesh_step(height), height), up, "a mesh of {height} m");
+    }
+}
+
+#[test]
+fn a_crouched_pawn_fits_under_what_is_higher_than_it() {
+    for rate in RATES {
+        for (gap, fits) in [(0.86, true), (0.78, false)] {
+            let roof = (Vec3::new(2.0, gap, -5.0), Vec3::new(4.0, gap + 1.0, 5.0));
+            let mut app = Level::with_floor().rate(rate).block(roof.0, roof.1).build();
+            let start = standing(&mut app, Vec3::ZERO);
+            let inputs = vec![CapsuleInput { right: 127, crouch: true, ..default() }; 3 * rate as usize];
+            let last = end(&run(&mut app, start, inputs, SETTLE).0);
+            assert_eq!(last.position.x > 4.4, fits, "a gap of {gap} m at {rate}/s: {last:?}");
+            assert_eq!(last.position.x < 2.0, !fits, "a gap of {gap} m at {rate}/s: {last:?}");
+        }
+    }
+}
+
+#[test]
+fn a_gap_a_little_wider_than_the_pawn_is_walked_through() {
+    for rate in RATES {
+        for (gap, fits) in [(0.70, true), (0.66, false)] {
+            let side = gap * 0.5;
+            let mut app = Level::with_floor()
+                .rate(rate)
+                .block(Vec3::new(2.0, -0.5, side), Vec3::new(6.0, 3.0, 9.0))
+                .block(Vec3::new(2.0, -0.5, -9.0), Vec3::new(6.0, 3.0, -side))
+                .build();
+            let start = standing(&mut app, Vec3::ZERO);
+            let last = end(&run(&mut app, start, towards(127, 0, 2 * rate as usize), SETTLE).0);
+            assert_eq!(last.position.x > 6.5, fits, "a gap of {gap} m at {rate}/s: {last:?}");
+            assert_eq!(last.position.x < 2.0, !fits, "a gap of {gap} m at {rate}/s: {last:?}");
+            if fits {
+                // Leaning on one of its walls.
+                let inside = end(&run(&mut app, start, towards(127, 0, ticks_to(rate, 0.6)), SETTLE).0);
+                assert!((2.0..5.0).contains(&inside.position.x), "{inside:?}");
+                let last = end(&run(&mut app, inside, towards(120, 30, rate as usize), 0).0);
+                assert!(last.position.x > 6.0, "sticks in a gap of {gap} m at {rate}/s: {last:?}");
+            }
+        }
+    }
+}
+
+fn ticks_to(rate: f32, seconds: f32) -> usize {
+    (rate * seconds).round() as usize
+}
+
+#[test]
+fn a_low_ceiling_ends_a_jump() {
+    for rate in RATES {
+        let mut app = Level::with_floor()
+            .rate(rate)
+            .block(Vec3::new(-5.0, 2.0, -5.0), Vec3::new(5.0, 3.0, 5.0))
+            .build();
+        let start = standing(&mut app, Vec3::ZERO);
+        let (states, events) = run(&mut app, start, jumping(rate as usize), SETTLE);
+        let top = highest(&states) + 1.76;
+        assert!((1.985..2.0).contains(&top), "the head gets to {top} at {rate}/s");
+        let bumps =
+            count(&events, |event| matches!(event, MoveEvent::HitWall { normal, .. } if normal.y < -0.9));
+        assert_eq!(bumps, 1, "{events:?} at {rate}/s");
+        // Up at 4.2 m/s, and from there a fall from rest.
+        let free = (2.0f32 * 0.22 / GRAVITY).sqrt() + 0.06;
+        let back = states.iter().skip(2).position(CapsuleState::is_grounded).expect("it comes down");
+        assert!((back + 2) as f32 / rate < free + 2.0 / rate + 0.01, "after {back} ticks at {rate}/s");
+    }
+}
+
+#[test]
+fn a_pawn_on_a_lift_goes_where_it_goes_and_never_leaves_it() {
+    for rate in RATES {
+        let mut app = Level::new().rate(rate).build();
+        let lift = Shuttle { to: Vec3::Y * 10.0, travel_seconds: 4.0, pause_seconds: 2.0, ..default() };
+        let track = Track::Shuttle(lift);
+        spawn(
+            &mut app,
+            (
+                MovementBase { id: BaseId(1), track: track.clone() },
+                Collider::cuboid(2.0, 0.25, 2.0),
+                Transform::default(),
+            ),
+        );
+        let start = standing(&mut app, Vec3::new(0.7, 0.25, 0.3));
+        let count = ticks(&app, 13.0);
+        let (states, events) = run(&mut app, start, nothing(count), SETTLE);
+        let above: Vec<f32> = (0u32..)
+            .zip(&states)
+            .map(|(i, s)| s.position.y - track.pose(seconds_at(&app, SETTLE + i - 1)).translation.y - 0.25)
+            .collect();
+        let (low, high) = above.iter().fold((9.0f32, -9.0f32), |(l, h), &y| (l.min(y), h.max(y)));
+        assert!(high - low < 1e-3, "between {low} and {high} m above the lift at {rate}/s");
+        assert!(HOVER.contains(&low), "{low} m above the lift at {rate}/s");
+        assert!(states.iter().all(|s| s.is_grounded() && s.base == BaseId(1)), "at {rate}/s");
+        assert!(highest(&states) > 10.0, "it goes up: {}", highest(&states));
+        assert!(events.is_empty(), "and nothing happens: {events:?} at {rate}/s");
+    }
+}
+
+#[test]
+fn a_pawn_on_a_turntable_goes_round_in_a_circle() {
+    for rate in RATES {
+        let mut app = Level::new().rate(rate).build();
+        let track = Track::Turntable(Turntable { seconds_per_turn: 8.0, ..default() });
+        spawn(
+            &mut app,
+            (MovementBase { id: BaseId(1), track }, Collider::cuboid(5.0, 0.25, 5.0), Transform::default()),
+        );
+        // It has landed and is carried.
+        let start = standing(&mut app, Vec3::new(3.0, 0.25, 0.0));
+        let count = ticks(&app, 8.0);
+        let (states, events) = run(&mut app, start, nothing(count), SETTLE);
+        let angle = |p: Vec3| f64::from(-p.z).atan2(f64::from(p.x));
+        let radius = start.position.with_y(0.0).length();
+        let mut turned = 0.0;
+        for pair in states.windows(2) {
+            let step = angle(pair[1].position) - angle(pair[0].position);
+            turned += step - (step / TAU).round() * TAU;
+            let now = pair[1].position.with_y(0.0).length();
+            assert!((now - radius).abs() < 1e-3, "{now} m from the middle, {radius} m before, at {rate}/s");
+            assert!(pair[1].is_grounded());
+        }
+        let expected = count as f64 * f64::from(tick_seconds(&app)) / 8.0 * TAU;
+        assert!((turned - expected).abs() < 1e-3, "turned by {turned} for {expected} at {rate}/s");
+        assert!(events.is_empty(), "{events:?} at {rate}/s");
+    }
+}
+
+#[test]
+fn a_run_over_200_m_of_level_floor_loses_nothing() {
+    for rate in RATES {
+        let mut app =
+            Level::new().rate(rate).block(Vec3::new(-130.0, -1.0, -9.0), Vec3::new(130.0, 0.0, 9.0)).build();
+        let start = standing(&mut app, Vec3::X * -110.0);
+        let running = end(&run(&mut app, start, towards(127, 0, rate as usize), SETTLE).0);
+        let seconds = 200.0 / 6.0;
+        let count = ticks(&app, seconds);
+        let (states, events) = run(&mut app, running, towards(127, 0, count), 0);
+        let way = end(&states).position.x - running.position.x;
+        let expected = 6.0 * count as f32 * tick_seconds(&app);
+        assert!((way / expected - 1.0).abs() < 1e-3, "{way} m for {expected} m at {rate}/s");
+        assert!(events.is_empty(), "{events:?} at {rate}/s");
+        assert!(states.iter().all(|s| s.velocity.y == 0.0 && HOVER.contains(&s.position.y)), "at {rate}/s");
+    }
+}
+
+/// One floor, made in four ways.
+fn floors() -> [(&'static str, Level); 4] {
+    [
+        ("one box", Level::new().block(Vec3::new(-32.0, -1.0, -32.0), Vec3::new(32.0, 0.0, 32.0))),
+        ("tiles", Level::new().tiles(32)),
+        ("triangles", Level::new().mesh_floor(32.0, 40)),
+        ("a height field", Level::new().height_field(32.0, 50)),
+    ]
+}
+
+#[test]
+fn a_floor_is_a_floor_whatever_it_is_made_of() {
+    let inputs = wild_inputs(11, 1_200);
+    let mut first: Option<Vec<CapsuleState>> = None;
+    for (name, level) in floors() {
+        let mut app = level.build();
+        let start = standing(&mut app, Vec3::new(0.25, 0.0, 0.25));
+        let (states, events) = run(&mut app, start, inputs.iter().copied(), SETTLE);
+        assert!(states.iter().all(|s| s.position.xz().abs().max_element() < 31.0), "off {name}");
+        assert_eq!(walked_off(&events), 0, "{name}: {events:?}");
+        let airborne = mode_changes(&events);
+        assert!(airborne <= 2 * jumps(&events).len(), "{name} flickers: {airborne} changes of mode");
+        assert!(!jumps(&events).is_empty(), "the script jumps");
+        assert!(
+            states.iter().all(|s| s.position.y > if s.is_grounded() { HOVER.start() - 1e-3 } else { 4e-3 }),
+            "into {name}"
+        );
+        let first = first.get_or_insert_with(|| states.clone());
+        for (i, (a, b)) in first.iter().zip(&states).enumerate() {
+            let apart = a.position.distance(b.position);
+            assert!(apart < 1e-3, "{name} is {apart} m off at tick {i}: {a:?} and {b:?}");
+        }
+    }
+}
+
+#[test]
+fn a_run_over_any_floor_never_leaves_it() {
+    for (name, level) in floors() {
+        let mut app = level.build();
+        // Over corners and edges, not along the grid.
+        for direction in [Vec3::X, Vec3::new(1.0, 0.0, 1.0), Vec3::new(1.0, 0.0, -0.37)] {
+            for sprint in [false, true] {
+                let start = standing(&mut app, Vec3::new(-14.0, 0.0, 0.0));
+                let inputs = vec![CapsuleInput { sprint, ..along(direction) }; 192];
+                let (states, events) = run(&mut app, start, inputs, SETTLE);
+                assert!(events.is_empty(), "{name} towards {direction}: {events:?}");
+                assert!(states.iter().all(|s| HOVER.contains(&s.position.y)), "{name} towards {direction}");
+                let speed = if sprint { 9.0 } else { 6.0 };
+                let way = states[64].position.distance(end(&states).position);
+                assert!((way - 2.0 * speed).abs() < 0.01, "{name} towards {direction}: {way} m in 2 s");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_slope_is_no_reason_to_leave_the_ground() {
+    for degrees in [10.0f32, 30.0, 44.0] {
+        let (sin, cos) = degrees.to_radians().sin_cos();
+        let top = Vec3::new(20.0 * cos, 20.0 * sin, 0.0);
+        let across = |p: Vec3| [p + Vec3::Z * 5.0, p - Vec3::Z * 5.0];
+        let quad = |[a, b]: [Vec3; 2], [c, d]: [Vec3; 2]| [a, b, d, c];
+        let meshed = Level::new().mesh(&[
+            quad(across(Vec3::X * -20.0), across(Vec3::ZERO)),
+            quad(across(Vec3::ZERO), across(top)),
+            quad(across(top), across(top + Vec3::X * 40.0)),
+        ]);
+        let boxed = Level::with_floor()
+            .ramp(Vec3::ZERO, degrees, 20.0)
+            .block(Vec3::new(top.x, top.y - 1.0, -5.0), Vec3::new(top.x + 40.0, top.y, 5.0));
+        for (name, level) in [("mesh", meshed), ("box", boxed)] {
+            let mut app = level.build();
+            for sprint in [false, true] {
+                let start = standing(&mut app, Vec3::X * -6.0);
+                let up = vec![CapsuleInput { sprint, ..along(Vec3::X) }; 320];
+                let (states, events) = run(&mut app, start, up, SETTLE);
+                let high = end(&states);
+                assert_eq!(mode_changes(&events), 0, "{name}, up {degrees}°: {events:?}");
+                assert!((high.position.y - top.y).abs() < 0.03, "{name}, up {degrees}°: {high:?}");
+                let resting = end(&run(&mut app, high, nothing(32), 0).0);
+                let down = vec![CapsuleInput { sprint, ..along(Vec3::NEG_X) }; 320];
+                let (states, events) = run(&mut app, resting, down, 0);
+                assert_eq!(mode_changes(&events), 0, "{name}, down {degrees}°: {events:?}");
+                assert!(states.iter().all(|s| s.velocity.y == 0.0), "{name}: walking is level");
+                assert!(
+                    HOVER.contains(&end(&states).position.y),
+                    "{name}, down {degrees}°: {:?}",
+                    end(&states)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn modes_are_what_the_floor_says() {
+    let mut app = Level::with_floor().build();
+    let (states, events) = run(&mut app, CapsuleState::at(Vec3::Y * 2.0), nothing(128), 0);
+    let rest = end(&states);
+    assert!(HOVER.contains(&rest.position.y), "hovers at {}", rest.position.y);
+    assert_eq!((rest.mode, rest.velocity), (MovementMode::Walking, Vec3::ZERO));
+    assert_eq!(states[100], rest, "stands still");
+    let landed = MoveEvent::ModeChanged { from: MovementMode::Falling, to: MovementMode::Walking };
+    assert!(matches!(events[..], [MoveEvent::Landed { .. }, changed] if changed == landed), "{events:?}");
+}

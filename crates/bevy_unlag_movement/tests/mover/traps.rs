@@ -1,0 +1,373 @@
+//! Traps of physics engines that a replayed mover must not step into: transforms that are a tick
+//! old, queries that a step of physics has to prepare, ties that the order of spawning decides.
+
+use core::time::Duration;
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_rapier3d::{
+    dynamics::RapierRigidBodyHandle,
+    geometry::RapierColliderHandle,
+    plugin::{PhysicsSet, ReadRapierContext},
+    prelude::{Collider, RigidBody},
+};
+use bevy_unlag_core::{CurrentTick, MoveInput, MoveSystems, StepContext, Tick};
+use bevy_unlag_movement::{
+    CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState, LocalMovesPlugin, MovementMode, MoverScene,
+    MoverSceneSystems, MoverWorld,
+};
+
+use crate::{
+    fuzz::scenes::{DT, Level, last, run, standing, step, towards, with_world},
+    replay::bits,
+};
+
+/// Goes up in every tick.
+#[derive(Component)]
+struct Lifted;
+
+/// A collider, which entity it moves with, and how much higher than that its middle is.
+#[derive(Component)]
+struct Moves {
+    with: Entity,
+    higher: f32,
+}
+
+/// What was expected and what was found, in metres, and which one it was.
+#[derive(Resource, Default)]
+struct Seen(Vec<(String, f32, Option<f32>)>);
+
+const HALF: f32 = 0.25;
+
+fn lift(mut lifted: Query<&mut Transform, With<Lifted>>) {
+    for mut transform in &mut lifted {
+        // Whole in binary, so that sums of it are.
+        transform.translation.y += 0.0625;
+    }
+}
+
+fn look(
+    world: MoverWorld,
+    config: Res<CapsuleConfig>,
+    moving: Query<(Entity, &Moves)>,
+    transforms: Query<&Transform>,
+    tick: Res<CurrentTick>,
+    mut seen: ResMut<Seen>,
+) {
+    for (entity, moves) in &moving {
+        let Ok(with) = transforms.get(moves.with) else { panic!("{entity} moves with nothing") };
+        let top = with.translation.y + moves.higher + HALF;
+        let state = CapsuleState::at(Vec3::new(with.translation.x, top + 0.1, 0.0));
+        let ctx = StepContext { tick: tick.0, dt: DT, entity: Entity::PLACEHOLDER };
+        let floor = world.probe(&config, &state, &ctx).floor;
+        let name = format!("{entity} at {}, tick {}", with.translation.x, tick.0.0);
+        seen.0.push((name, top, floor.map(|floor| floor.point.y)));
+    }
+}
+
+fn look_in_rapier(
+    rapier: ReadRapierContext,
+    moving: Query<(Entity, &Moves, &RapierColliderHandle, Option<&RapierRigidBodyHandle>)>,
+    transforms: Query<&Transform>,
+    tick: Res<CurrentTick>,
+    mut seen: ResMut<Seen>,
+) {
+    let Ok(rapier) = rapier.single() else { return };
+    for (entity, moves, collider, body) in &moving {
+        let Ok(with) = transforms.get(moves.with) else { panic!("{entity} moves with nothing") };
+        let middle = with.translation.y + moves.higher;
+        let name = format!("{entity} at {}, tick {}", with.translation.x, tick.0.0);
+        let found = rapier.colliders.colliders.get(collider.0).map(|found| found.position().translation.y);
+        seen.0.push((format!("the collider of {name}"), middle, found));
+        if let Some(body) = body {
+            let found = rapier.rigidbody_set.bodies.get(body.0).map(|found| found.position().translation.y);
+            seen.0.push((format!("the body of {name}"), middle, found));
+        }
+    }
+}
+
+/// An app with four ticks a frame, in which things go up.
+fn lifting_app() -> App {
+    let mut app = Level::default().app(DT);
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(4.0 * DT)))
+        .init_resource::<Seen>()
+        .add_systems(FixedUpdate, lift.before(MoverSceneSystems::Sync).before(PhysicsSet::SyncBackend));
+    app
+}
+
+fn cube() -> Collider {
+    Collider::cuboid(HALF, HALF, HALF)
+}
+
+/// Runs some frames. Every look from the second frame on must have found what there was.
+fn assert_seen(app: &mut App, least: usize) {
+    app.update();
+    app.update();
+    app.world_mut().resource_mut::<Seen>().0.clear();
+    for _ in 0..6 {
+        app.update();
+    }
+    let seen = &app.world().resource::<Seen>().0;
+    assert!(seen.len() >= least, "only {} looks in 24 ticks", seen.len());
+    for (what, expected, found) in seen {
+        let right = found.is_some_and(|found| (found - expected).abs() < 1e-3);
+        assert!(right, "{what}: {found:?} m instead of {expected} m");
+    }
+}
+
+#[test]
+fn a_mover_sees_things_with_parents_and_children_where_they_are_in_every_tick_of_a_frame() {
+    let mut app = lifting_app();
+    app.add_systems(FixedUpdate, look.in_set(MoveSystems::Step));
+    let world = app.world_mut();
+    // With a child, as a thing with a mesh has.
+    let alone = world.spawn((cube(), Transform::from_xyz(0.0, 0.0, 0.0), Lifted)).id();
+    world.entity_mut(alone).insert(Moves { with: alone, higher: 0.0 });
+    world.spawn((Transform::default(), ChildOf(alone)));
+    // A child of what moves, and a child of its child.
+    let parent = world.spawn((Transform::from_xyz(10.0, 0.0, 0.0), Lifted)).id();
+    let child = (cube(), Transform::from_xyz(0.0, 1.0, 0.0), Moves { with: parent, higher: 1.0 });
+    world.spawn((child, ChildOf(parent)));
+    let root = world.spawn((Transform::from_xyz(20.0, 0.0, 0.0), Lifted)).id();
+    let between = world.spawn((Transform::from_xyz(0.0, 2.0, 0.0), ChildOf(root))).id();
+    let leaf = (cube(), Transform::from_xyz(0.0, -0.5, 0.0), Moves { with: root, higher: 1.5 });
+    world.spawn((leaf, ChildOf(between)));
+    // A child that moves by itself.
+    let still = world.spawn(Transform::default()).id();
+    let own = world.spawn((cube(), Transform::from_xyz(30.0, 0.0, 0.0), Lifted, ChildOf(still))).id();
+    world.entity_mut(own).insert(Moves { with: own, higher: 0.0 });
+    // On a body that is fixed, which is not to say that nobody moves it.
+    let fixed = world.spawn((cube(), RigidBody::Fixed, Transform::from_xyz(40.0, 0.0, 0.0), Lifted)).id();
+    world.entity_mut(fixed).insert(Moves { with: fixed, higher: 0.0 });
+    world.spawn((Transform::default(), ChildOf(fixed)));
+    assert_seen(&mut app, 5 * 24);
+}
+
+#[test]
+fn rapier_sees_things_with_parents_and_children_where_they_are_in_every_tick_of_a_frame() {
+    let mut app = lifting_app();
+    let looks = look_in_rapier.after(PhysicsSet::StepSimulation).before(PhysicsSet::Writeback);
+    app.add_systems(FixedUpdate, looks);
+    let world = app.world_mut();
+    for (x, body) in [(0.0, RigidBody::KinematicPositionBased), (10.0, RigidBody::Fixed)] {
+        let moved = world.spawn((cube(), body, Transform::from_xyz(x, 0.0, 0.0), Lifted)).id();
+        world.entity_mut(moved).insert(Moves { with: moved, higher: 0.0 });
+        world.spawn((Transform::default(), ChildOf(moved)));
+    }
+    let alone = world.spawn((cube(), Transform::from_xyz(20.0, 0.0, 0.0), Lifted)).id();
+    world.entity_mut(alone).insert(Moves { with: alone, higher: 0.0 });
+    world.spawn((Transform::default(), ChildOf(alone)));
+    let parent = world.spawn((Transform::from_xyz(30.0, 0.0, 0.0), Lifted)).id();
+    let child = (cube(), Transform::from_xyz(0.0, 1.0, 0.0), Moves { with: parent, higher: 1.0 });
+    world.spawn((child, ChildOf(parent)));
+    assert_seen(&mut app, 6 * 24);
+}
+
+/// Two things that are hit at once, a start, and what is wished.
+struct Tie {
+    name: &'static str,
+    level: Level,
+    config: CapsuleConfig,
+    start: CapsuleState,
+    input: CapsuleInput,
+}
+
+fn ties() -> Vec<Tie> {
+    let config = CapsuleConfig::default();
+    let tile = Vec3::new(10.0, 0.5, 30.0);
+    let tiles =
+        Level::default().block(tile, Vec3::new(-10.0, -0.5, 0.0)).block(tile, Vec3::new(10.0, -0.5, 0.0));
+    let walls = tiles
+        .clone()
+        .block(Vec3::new(5.0, 3.0, 0.5), Vec3::new(-5.0, 3.0, -6.0))
+        .block(Vec3::new(5.0, 3.0, 0.5), Vec3::new(5.0, 3.0, -6.0));
+    let slanted = |side: f32| {
+        let turn = Quat::from_rotation_y(side * -0.5);
+        (Vec3::new(4.0, 3.0, 0.5), Vec3::new(side * 3.0, 3.0, -6.0), turn)
+    };
+    let [(half, left, left_turn), (_, right, right_turn)] = [slanted(-1.0), slanted(1.0)];
+    let corner =
+        Level::default().floor().turned_block(half, left, left_turn).turned_block(half, right, right_turn);
+    let wall = Level::default().floor().block(Vec3::new(0.5, 60.0, 60.0), Vec3::new(2.5, 0.0, 0.0));
+    let twice =
+        Level::default().floor().floor().block(Vec3::ONE, Vec3::Z * -6.0).block(Vec3::ONE, Vec3::Z * -6.0);
+    let quad = |flip: bool| {
+        let corners = [-20.0, 20.0].into_iter().flat_map(|x| [-20.0, 20.0].map(|z| Vec3::new(x, 0.0, z)));
+        let triangles = if flip { [[0, 1, 2], [2, 1, 3]] } else { [[2, 1, 3], [0, 1, 2]] };
+        let Ok(mesh) = Collider::trimesh(corners.collect(), triangles.to_vec()) else { panic!("no quad") };
+        mesh
+    };
+    let meshes =
+        Level::default().thing(quad(false), Transform::default()).thing(quad(true), Transform::default());
+
+    let ahead = CapsuleInput { forward: 127, ..default() };
+    let at = |x: f32, y: f32, z: f32| CapsuleState::at(Vec3::new(x, y, z));
+    let slanting = CapsuleState { velocity: Vec3::new(6.0, -6.0, 0.0), ..at(2.0 - 0.34 - 0.5, 0.5, 0.0) };
+    let weightless = CapsuleConfig { gravity: 0.0, ..config.clone() };
+    let tie = |name, level, start, input| Tie { name, level, config: config.clone(), start, input };
+    vec![
+        tie("two tiles", tiles, at(0.0, 0.1, 9.0), CapsuleInput { jump: true, ..ahead }),
+        tie("two tiles and two walls", walls, at(0.0, 0.1, 0.0), ahead),
+        tie("a corner, head-on", corner, at(0.0, 0.1, 0.0), ahead),
+        tie("everything twice", twice, at(0.0, 0.1, 0.0), ahead),
+        tie(
+            "two meshes in one place, along a diagonal",
+            meshes,
+            at(0.0, 0.1, 0.0),
+            CapsuleInput { yaw: 0xe000, ..ahead },
+        ),
+        Tie {
+            config: weightless,
+            ..tie("a wall and a floor at once", wall, slanting, CapsuleInput::default())
+        },
+    ]
+}
+
+#[test]
+fn of_two_things_hit_at_once_neither_spawn_order_nor_other_colliders_choose() {
+    for Tie { name, level, config, start, input } in ties() {
+        let inputs = vec![input; 240];
+        let (usual, _) = run(&mut level.app(DT), &config, start, inputs.clone());
+        let moved = last(&usual).position.distance(start.position);
+        assert!(moved > 0.1, "{name}: it does nothing: {:?}", last(&usual));
+        // Enough that any tree over them is another one.
+        let mut crowded = level.clone();
+        for i in 0..90_u8 {
+            let at = Vec3::new(300.0 + f32::from(i) * 3.0, f32::from(i % 7) * 5.0, 300.0);
+            crowded = crowded.block(Vec3::ONE, at);
+        }
+        for (what, level) in [("alone", &level), ("in a crowd", &crowded)] {
+            for order in 0..6 {
+                let mut app = level.shuffled_app(DT, order);
+                let (again, _) = run(&mut app, &config, start, inputs.clone());
+                let first = usual.iter().zip(&again).position(|(a, b)| bits(a) != bits(b));
+                let Some(tick) = first else { continue };
+                panic!("{name}, {what}, order {order}, tick {tick}: {:?}\nor {:?}", usual[tick], again[tick]);
+            }
+        }
+    }
+}
+
+/// Where the pawn is after each tick.
+#[derive(Resource, Default)]
+struct Track(Vec<f32>);
+
+/// In these ticks the wall comes and goes.
+const COMES: usize = 10;
+const GOES: usize = 20;
+
+/// Puts a wall a hand's breadth before the pawn, and takes it away again.
+fn build(world: &mut World) {
+    let tick = world.resource::<CurrentTick>().0.0 as usize;
+    if tick == COMES {
+        let mut pawns = world.query::<&CapsuleState>();
+        let Ok(pawn) = pawns.single(world) else { panic!("no pawn") };
+        let face = pawn.position.x + 0.34 + 0.03;
+        world.spawn((Collider::cuboid(0.05, 5.0, 5.0), Transform::from_xyz(face + 0.05, 1.0, 0.0)));
+    }
+    if tick == GOES {
+        let mut walls = world.query_filtered::<Entity, With<Collider>>();
+        let all: Vec<Entity> = walls.iter(world).collect();
+        assert_eq!(all.len(), 1);
+        world.despawn(all[0]);
+    }
+}
+
+fn write_down(pawns: Query<&CapsuleState>, mut track: ResMut<Track>) {
+    track.0.extend(pawns.iter().map(|pawn| pawn.position.x));
+}
+
+#[test]
+fn a_collider_stops_pawns_from_the_tick_in_which_it_comes_to_the_one_in_which_it_goes() {
+    let mut app = Level::default().app(DT);
+    app.add_plugins(LocalMovesPlugin::<CapsuleModel>::default()).init_resource::<Track>();
+    app.add_systems(FixedUpdate, build.before(MoverSceneSystems::Sync));
+    app.add_systems(FixedUpdate, write_down.after(MoveSystems::Step));
+    let flying =
+        CapsuleState { mode: MovementMode::Flying, velocity: Vec3::X * 6.0, ..CapsuleState::at(Vec3::ZERO) };
+    app.world_mut().spawn((flying, MoveInput::<CapsuleModel>(CapsuleInput { right: 127, ..default() })));
+    for _ in 0..40 {
+        app.update();
+    }
+    // Tick 1 is the first.
+    let track = &app.world().resource::<Track>().0;
+    let way = |tick: usize| track[tick - 1] - track[tick - 2];
+    assert!(way(COMES - 1) > 0.09, "it flies {} m in a tick", way(COMES - 1));
+    assert!(way(COMES) < 0.03, "{} m in the tick in which the wall comes", way(COMES));
+    assert!(way(GOES - 1).abs() < 1e-4, "{} m before the wall", way(GOES - 1));
+    assert!(way(GOES) > 3e-3, "{} m in the tick in which the wall goes", way(GOES));
+    assert!(way(GOES + 15) > 0.06, "{} m a quarter of a second later", way(GOES + 15));
+}
+
+#[test]
+fn no_step_of_physics_is_needed_to_see_a_collider() {
+    let config = CapsuleConfig::default();
+    let mut app = Level::default().floor().app(DT);
+    let start = standing(&mut app, &config, Vec3::ZERO);
+    let wall = (Collider::cuboid(0.5, 2.0, 9.0), Transform::from_xyz(3.5, 2.0, 0.0));
+    let wall = app.world_mut().spawn(wall).id();
+    MoverScene::refresh(app.world_mut());
+    let (states, _) = run(&mut app, &config, start, towards(127, 0, 96));
+    assert!(last(&states).position.x < 2.67, "{:?}", last(&states));
+    app.world_mut().entity_mut(wall).insert(Transform::from_xyz(4.5, 2.0, 0.0));
+    MoverScene::refresh(app.world_mut());
+    let (states, _) = run(&mut app, &config, start, towards(127, 0, 96));
+    assert!((3.6..3.67).contains(&last(&states).position.x), "{:?}", last(&states));
+    app.world_mut().despawn(wall);
+    MoverScene::refresh(app.world_mut());
+    let (states, _) = run(&mut app, &config, start, towards(127, 0, 96));
+    assert!(last(&states).position.x > 7.0, "{:?}", last(&states));
+}
+
+/// How far a run along +X gets.
+fn run_past(app: &mut App, start: CapsuleState) -> CapsuleState {
+    MoverScene::refresh(app.world_mut());
+    last(&run(app, &CapsuleConfig::default(), start, towards(127, 0, 96)).0)
+}
+
+#[test]
+fn what_physics_moves_stops_nobody_and_what_is_fixed_does() {
+    let mut app = Level::default().floor().app(DT);
+    let start = standing(&mut app, &CapsuleConfig::default(), Vec3::ZERO);
+    let free = run_past(&mut app, start);
+    assert!(free.position.x > 7.0);
+    let block = || (Collider::cuboid(0.5, 1.0, 1.0), Transform::from_xyz(3.0, 1.0, 0.0));
+    let kinds = [RigidBody::Dynamic, RigidBody::KinematicPositionBased, RigidBody::KinematicVelocityBased];
+    for body in kinds {
+        let own = app.world_mut().spawn((block(), body)).id();
+        assert!(bits(&run_past(&mut app, start)) == bits(&free), "a collider on a {body:?} body");
+        app.world_mut().despawn(own);
+
+        let parent = app.world_mut().spawn((Transform::default(), body)).id();
+        app.world_mut().spawn((block(), ChildOf(parent)));
+        assert!(bits(&run_past(&mut app, start)) == bits(&free), "a collider below a {body:?} body");
+        // The same body, fixed from now on.
+        app.world_mut().entity_mut(parent).insert(RigidBody::Fixed);
+        assert!(run_past(&mut app, start).position.x < 2.2, "below a body that was {body:?} and is fixed");
+        app.world_mut().entity_mut(parent).insert(body);
+        assert!(bits(&run_past(&mut app, start)) == bits(&free), "below a body that is {body:?} again");
+        app.world_mut().despawn(parent);
+    }
+}
+
+#[test]
+fn a_pawn_is_not_in_its_own_way() {
+    let config = CapsuleConfig::default();
+    let mut app = Level::default().floor().app(DT);
+    let start = standing(&mut app, &config, Vec3::ZERO);
+    let free = run_past(&mut app, start);
+    // Its collider stays behind: the worst that can happen.
+    let hull = || (Collider::capsule_y(0.5, 0.4), Transform::from_xyz(0.0, 0.9, 0.0));
+    let pawn = app.world_mut().spawn(hull()).id();
+    let helmet = app.world_mut().spawn((Transform::default(), ChildOf(pawn))).id();
+    app.world_mut().spawn((hull(), ChildOf(helmet)));
+    MoverScene::refresh(app.world_mut());
+    let end = with_world(&mut app, |world| {
+        towards(127, 0, 96).iter().enumerate().fold(start, |state, (i, input)| {
+            let ctx = StepContext { tick: Tick(i as u32 + 1), dt: DT, entity: pawn };
+            step(&config, &state, input, &ctx, world)
+        })
+    });
+    assert!(bits(&end) == bits(&free), "{end:?}\ninstead of {free:?}");
+    let other = run_past(&mut app, start);
+    assert!(bits(&other) != bits(&free), "somebody else is stopped by it");
+}

@@ -1,0 +1,329 @@
+//! Water, pads, mud and other regions; flying.
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::{Collider, Sensor};
+use bevy_unlag_movement::{
+    BaseId, CapsuleInput, CapsuleState, GravityField, MoveEvent, MoveVolume, MovementBase, MovementMode,
+    Track, VolumeId,
+};
+
+use crate::common::*;
+
+const ID: VolumeId = VolumeId(3);
+
+/// Fills a box between two corners.
+fn fill(app: &mut App, volume: MoveVolume, mins: Vec3, maxs: Vec3) {
+    let half = (maxs - mins) * 0.5;
+    let place = Transform::from_translation((mins + maxs) * 0.5);
+    spawn(app, (volume, Collider::cuboid(half.x, half.y, half.z), place));
+}
+
+/// A pool, 20 m by 20 m, from `bottom` up to 0.
+fn pool(level: Level, bottom: f32) -> App {
+    let mut app = level.block(Vec3::new(-10.0, bottom - 1.0, -10.0), Vec3::new(10.0, bottom, 10.0)).build();
+    fill(&mut app, MoveVolume::water(ID), Vec3::new(-10.0, bottom, -10.0), Vec3::new(10.0, 0.0, 10.0));
+    app
+}
+
+fn swimming_at(place: Vec3) -> CapsuleState {
+    CapsuleState { mode: MovementMode::Swimming, volume: ID, ..CapsuleState::at(place) }
+}
+
+fn surface_crossings(events: &[MoveEvent]) -> usize {
+    count(events, |event| {
+        matches!(
+            event,
+            MoveEvent::ModeChanged { to: MovementMode::Swimming, .. }
+                | MoveEvent::ModeChanged { from: MovementMode::Swimming, .. }
+        )
+    })
+}
+
+#[test]
+fn who_falls_into_water_swims() {
+    let mut app = pool(Level::new(), -8.0);
+    let (states, events) = run(&mut app, CapsuleState::at(Vec3::Y), nothing(128), 0);
+    let last = end(&states);
+    assert_eq!((last.mode, last.volume), (MovementMode::Swimming, ID), "{last:?}");
+    assert!(events.contains(&MoveEvent::VolumeChanged { from: VolumeId::NONE, to: ID }), "{events:?}");
+    let swims = MoveEvent::ModeChanged { from: MovementMode::Falling, to: MovementMode::Swimming };
+    assert_eq!(count(&events, |event| *event == swims), 1, "{events:?}");
+    assert_eq!(mode_changes(&events), 1, "once in, it stays in: {events:?}");
+    let first = states.iter().position(|s| s.mode == MovementMode::Swimming).expect("it swims");
+    let middle = states[first - 1].position.y + 0.88;
+    assert!((-0.2..=0.0).contains(&middle), "its middle at {middle} m");
+    assert!(last.velocity.y > states[first].velocity.y, "water slows it: {last:?}");
+}
+
+#[test]
+fn a_crouched_pawn_swims_at_its_full_length() {
+    let mut app = pool(Level::new(), -8.0);
+    let state = CapsuleState { crouched: true, ..CapsuleState::at(Vec3::Y * -3.0) };
+    let (states, _) = run(&mut app, state, [CapsuleInput { crouch: true, ..default() }; 64], 0);
+    assert!(!end(&states).crouched, "{:?}", end(&states));
+    assert!(end(&states).velocity.y < -2.0, "the button is for going down: {:?}", end(&states));
+}
+
+#[test]
+fn a_light_swimmer_comes_to_rest_with_its_middle_below_the_surface() {
+    let mut app = pool(Level::new().tune(|config| config.buoyancy = 1.2), -8.0);
+    for depth in [1.2, 2.0, 5.0] {
+        let (states, _) = run(&mut app, swimming_at(Vec3::Y * -depth), nothing(64 * 40), 0);
+        for state in &states[64 * 30..] {
+            let middle = state.position.y + 0.88;
+            assert_eq!(state.mode, MovementMode::Swimming, "{state:?}");
+            assert!((-0.4..0.0).contains(&middle), "its middle is {middle} m above the surface: {state:?}");
+            assert!(state.velocity.length() < 0.3, "{state:?}");
+        }
+    }
+}
+
+#[test]
+fn who_holds_the_button_for_up_floats_without_a_flicker() {
+    let mut app = pool(Level::new(), -8.0);
+    let input = CapsuleInput { jump: true, ..default() };
+    let (states, events) = run(&mut app, swimming_at(Vec3::Y * -2.5), [input; 640], 0);
+    let crossings = surface_crossings(&events);
+    assert!(crossings <= 4, "{crossings} changes in ten seconds: {events:?}");
+    assert!(highest(&states) < 0.2, "{} m above the water", highest(&states));
+    assert!(end(&states).position.y > -1.4, "and stays up: {:?}", end(&states));
+}
+
+#[test]
+fn the_heavy_sink_to_the_bottom() {
+    let mut app = pool(Level::new().tune(|config| config.buoyancy = 0.5), -4.0);
+    let (states, _) = run(&mut app, swimming_at(Vec3::Y * -2.0), nothing(256), 0);
+    let last = end(&states);
+    assert!((-4.0..-3.97).contains(&last.position.y), "{last:?}");
+    assert_eq!(last.mode, MovementMode::Swimming, "{last:?}");
+    let mut neutral = pool(Level::new(), -4.0);
+    let last = end(&run(&mut neutral, swimming_at(Vec3::Y * -2.0), nothing(256), 0).0);
+    assert_eq!(last.position, Vec3::Y * -2.0, "one is neutral: {last:?}");
+}
+
+#[test]
+fn a_swimmer_has_its_speed_in_every_direction() {
+    let mut app = pool(Level::new(), -40.0);
+    let quarter = 16_384 / 2;
+    let half = core::f32::consts::FRAC_1_SQRT_2;
+    let cases = [
+        (CapsuleInput { forward: 127, ..default() }, Vec3::NEG_Z),
+        (CapsuleInput { right: 127, ..default() }, Vec3::X),
+        (CapsuleInput { jump: true, ..default() }, Vec3::Y),
+        (CapsuleInput { crouch: true, ..default() }, Vec3::NEG_Y),
+        (CapsuleInput { forward: 127, pitch: quarter, ..default() }, Vec3::new(0.0, half, -half)),
+        (CapsuleInput { forward: -127, pitch: quarter, ..default() }, Vec3::new(0.0, -half, half)),
+    ];
+    for (input, direction) in cases {
+        let (states, _) = run(&mut app, swimming_at(Vec3::Y * -20.0), [input; 128], 0);
+        let last = end(&states);
+        assert!(last.velocity.distance(direction * 3.0) < 0.02, "{input:?}: {last:?}");
+        let moved = last.position - states[64].position;
+        assert!(moved.distance(direction * 3.0) < 0.05, "{input:?}: {moved} in a second");
+    }
+}
+
+#[test]
+fn a_swimmer_leaves_the_water_at_a_bank() {
+    let bank = Level::new().block(Vec3::new(4.0, -8.0, -10.0), Vec3::new(40.0, 0.1, 10.0));
+    let mut app = pool(bank, -8.0);
+    let input = CapsuleInput { right: 127, jump: true, ..default() };
+    let (states, events) = run(&mut app, swimming_at(Vec3::new(2.0, -1.5, 0.0)), [input; 256], 0);
+    let last = end(&states);
+    assert!(last.is_grounded() && last.position.x > 4.5, "{last:?}: {events:?}");
+    assert!((0.1..0.13).contains(&last.position.y), "{last:?}");
+    assert_eq!(last.volume, VolumeId::NONE, "{last:?}");
+}
+
+#[test]
+fn a_swimmer_does_not_climb_a_high_bank() {
+    let bank = Level::new().block(Vec3::new(4.0, -8.0, -10.0), Vec3::new(20.0, 2.5, 10.0));
+    let mut app = pool(bank, -8.0);
+    let input = CapsuleInput { right: 127, jump: true, ..default() };
+    let (states, _) = run(&mut app, swimming_at(Vec3::new(2.0, -1.5, 0.0)), [input; 640], 0);
+    assert!(highest(&states) < 0.4, "{} m", highest(&states));
+    assert!(states.iter().all(|s| s.position.x < 4.0), "{:?}", end(&states));
+}
+
+#[test]
+fn a_beach_leads_out_of_the_water_and_back_in() {
+    let mut app = pool(Level::new().ramp(Vec3::new(-2.0, -4.0, 0.0), 20.0, 40.0), -4.0);
+    let start = swimming_at(Vec3::new(-1.0, -2.5, 0.0));
+    let (states, events) = run(&mut app, start, towards(127, 0, 64 * 8), 0);
+    let out = end(&states);
+    assert!(out.is_grounded() && out.position.y > 1.0, "{out:?}");
+    assert!(mode_changes(&events) <= 6, "flickers at the edge: {events:?}");
+    let (states, events) = run(&mut app, out, towards(-127, 0, 64 * 8), 0);
+    assert_eq!(end(&states).mode, MovementMode::Swimming, "{:?}", end(&states));
+    assert!(mode_changes(&events) <= 6, "flickers at the edge: {events:?}");
+}
+
+#[test]
+fn wading_is_walking() {
+    let mut app = Level::with_floor().build();
+    fill(&mut app, MoveVolume::water(ID), Vec3::new(-9.0, -1.0, -9.0), Vec3::new(9.0, 0.8, 9.0));
+    let start = standing(&mut app, Vec3::ZERO);
+    let (states, events) = run(&mut app, start, towards(64, 0, 128), SETTLE);
+    assert!(states.iter().all(CapsuleState::is_grounded) && events.is_empty(), "{events:?}");
+}
+
+#[test]
+fn a_flyer_moves_in_three_dimensions_and_slides_along_walls() {
+    let mut app = Level::with_floor().block(Vec3::new(8.0, 0.0, -40.0), Vec3::new(9.0, 40.0, 40.0)).build();
+    let flying = CapsuleState { mode: MovementMode::Flying, ..CapsuleState::at(Vec3::Y * 5.0) };
+    let half = core::f32::consts::FRAC_1_SQRT_2;
+    let up = CapsuleInput { forward: 127, pitch: 8_192, ..default() };
+    let (states, events) = run(&mut app, flying, [up; 128], 0);
+    let last = end(&states);
+    assert!(last.velocity.distance(Vec3::new(0.0, half, -half) * 6.0) < 0.02, "{last:?}");
+    assert!(events.is_empty() && last.mode == MovementMode::Flying, "{events:?}");
+    // Into the wall, half along it.
+    let last = end(&run(&mut app, flying, towards(127, 127, 192), 0).0);
+    assert!((last.position.x - (8.0 - 0.345)).abs() < 2e-3 && last.position.z < -6.0, "{last:?}");
+    // It stays in the air, and does not become a walker on the floor.
+    let hover = end(&run(&mut app, flying, nothing(128), 0).0);
+    assert_eq!(hover.position, flying.position);
+    let down = CapsuleInput { crouch: true, ..default() };
+    let low = end(&run(&mut app, flying, [down; 192], 0).0);
+    assert!((0.0..0.03).contains(&low.position.y) && low.mode == MovementMode::Flying, "{low:?}");
+}
+
+#[test]
+fn a_flyer_crosses_water_as_if_it_was_air() {
+    let mut app = pool(Level::new(), -8.0);
+    let flying = CapsuleState { mode: MovementMode::Flying, ..CapsuleState::at(Vec3::new(-14.0, -3.0, 0.0)) };
+    let (states, events) = run(&mut app, flying, towards(127, 0, 128), 0);
+    assert!(states.iter().any(|s| s.volume == ID), "it is in the water");
+    assert_eq!(mode_changes(&events), 0, "{events:?}");
+}
+
+#[test]
+fn a_trigger_tells_and_changes_nothing() {
+    let mut with = Level::with_floor().build();
+    fill(&mut with, MoveVolume::trigger(ID), Vec3::new(2.0, 0.0, -3.0), Vec3::new(4.0, 3.0, 3.0));
+    let mut without = Level::with_floor().build();
+    let start = standing(&mut with, Vec3::ZERO);
+    let (states, events) = run(&mut with, start, towards(127, 0, 96), SETTLE);
+    let (same, _) = run(&mut without, start, towards(127, 0, 96), SETTLE);
+    let changes: Vec<MoveEvent> =
+        events.into_iter().filter(|event| matches!(event, MoveEvent::VolumeChanged { .. })).collect();
+    let changed = |from, to| MoveEvent::VolumeChanged { from, to };
+    assert_eq!(changes, [changed(VolumeId::NONE, ID), changed(ID, VolumeId::NONE)]);
+    for (i, (a, b)) in states.iter().zip(&same).enumerate() {
+        assert_eq!((a.position, a.velocity), (b.position, b.velocity), "tick {i}");
+    }
+    // The middle counts, not the feet or the side.
+    let inside = states.iter().filter(|s| s.volume == ID);
+    let (low, high) = inside.map(|s| s.position.x).fold((9.0f32, 0.0f32), |(l, h), x| (l.min(x), h.max(x)));
+    assert!((2.0..2.2).contains(&low) && (3.9..4.2).contains(&high), "from {low} to {high}");
+}
+
+#[test]
+fn mud_slows_down() {
+    let mut app = Level::with_floor().build();
+    let mud = MoveVolume { speed_factor: 0.5, ..MoveVolume::trigger(ID) };
+    fill(&mut app, mud, Vec3::new(3.0, -1.0, -3.0), Vec3::new(30.0, 3.0, 3.0));
+    let start = standing(&mut app, Vec3::ZERO);
+    let (states, _) = run(&mut app, start, towards(127, 0, 192), SETTLE);
+    assert!((level_speed(&end(&states)) - 3.0).abs() < 1e-3, "{:?}", end(&states));
+    let fastest = states.iter().map(level_speed).fold(0.0, f32::max);
+    assert!((fastest - 6.0).abs() < 1e-3, "and not outside: {fastest}");
+}
+
+#[test]
+fn a_volume_can_take_the_reins() {
+    let mut app = Level::with_floor().build();
+    let cutscene = MoveVolume { ignore_input: true, ..MoveVolume::trigger(ID) };
+    fill(&mut app, cutscene, Vec3::new(3.0, -1.0, -9.0), Vec3::new(30.0, 3.0, 9.0));
+    let start = standing(&mut app, Vec3::ZERO);
+    let input = CapsuleInput { right: 127, jump: true, yaw: 200, ..default() };
+    let (states, events) =
+        steer(&mut app, start, 192, SETTLE, |_, state| CapsuleInput { jump: state.volume == ID, ..input });
+    let last = end(&states);
+    assert!((3.0..3.5).contains(&last.position.x) && last.velocity == Vec3::ZERO, "{last:?}");
+    assert!(jumps(&events).is_empty(), "{events:?}");
+    assert_eq!(last.yaw, 200, "it still looks around");
+}
+
+#[test]
+fn a_pad_throws_as_high_as_its_speed_says() {
+    for rate in RATES {
+        let mut app = Level::with_floor().rate(rate).build();
+        let pad = MoveVolume { launch: Some(Vec3::Y * 7.0), ..MoveVolume::trigger(ID) };
+        fill(&mut app, pad, Vec3::new(2.0, 0.0, -2.0), Vec3::new(4.0, 1.5, 2.0));
+        let start = standing(&mut app, Vec3::ZERO);
+        // Past the top, and not yet back on the pad.
+        let count_of_ticks = (rate * 1.5) as usize;
+        let (states, events) = run(&mut app, start, towards(127, 0, count_of_ticks), SETTLE);
+        let height = highest(&states) - start.position.y;
+        assert!((height - 7.0 * 7.0 / (2.0 * GRAVITY)).abs() < 0.01, "{height} m at {rate}/s");
+        let thrown = MoveEvent::Launched { velocity: Vec3::Y * 7.0 };
+        assert_eq!(count(&events, |event| *event == thrown), 1, "{events:?} at {rate}/s");
+    }
+}
+
+#[test]
+fn who_is_thrown_changes_mode_and_leaves_the_base_and_it_is_said() {
+    let mut app = Level::new().build();
+    let base = MovementBase { id: BaseId(4), track: Track::default() };
+    spawn(&mut app, (base, Collider::cuboid(9.0, 0.5, 9.0), Transform::default()));
+    let pad = MoveVolume { launch: Some(Vec3::Y * 7.0), ..MoveVolume::trigger(ID) };
+    fill(&mut app, pad, Vec3::new(2.0, 0.0, -2.0), Vec3::new(4.0, 3.0, 2.0));
+    let start = standing(&mut app, Vec3::Y * 0.5);
+    assert_eq!(start.base, BaseId(4));
+    let (_, events) = run(&mut app, start, towards(127, 0, 48), SETTLE);
+    let off = MoveEvent::ModeChanged { from: MovementMode::Walking, to: MovementMode::Falling };
+    assert!(events.contains(&off), "{events:?}");
+    let away = MoveEvent::BaseChanged { from: BaseId(4), to: BaseId::NONE };
+    assert!(events.contains(&away), "{events:?}");
+}
+
+#[test]
+fn the_highest_priority_counts_where_volumes_overlap() {
+    let mut app = Level::with_floor().build();
+    let corner = Vec3::new(9.0, 3.0, 9.0);
+    let slow = |id, priority, speed_factor| MoveVolume {
+        priority,
+        speed_factor,
+        ..MoveVolume::trigger(VolumeId(id))
+    };
+    fill(&mut app, slow(5, 0, 0.5), Vec3::new(-9.0, 0.0, -9.0), corner);
+    fill(&mut app, slow(9, 2, 0.25), Vec3::new(0.0, 0.0, -9.0), corner);
+    fill(&mut app, slow(2, -1, 0.1), Vec3::new(-9.0, 0.0, -9.0), corner);
+    fill(&mut app, slow(7, 2, 0.8), Vec3::new(4.0, 0.0, -9.0), corner);
+    for (x, id, speed) in [(-4.0, 5, 3.0), (2.0, 9, 1.5), (6.0, 7, 4.8)] {
+        let start = standing(&mut app, Vec3::X * x);
+        let last = end(&run(&mut app, start, towards(0, 127, 64), SETTLE).0);
+        assert_eq!(last.volume, VolumeId(id), "at x = {x}: {last:?}");
+        assert!((level_speed(&last) - speed).abs() < 1e-3, "at x = {x}: {last:?}");
+    }
+}
+
+#[test]
+fn a_volume_has_its_own_gravity() {
+    let mut app = Level::new().build();
+    let moon = MoveVolume { gravity: Some(GravityField::Uniform(Vec3::X * 1.6)), ..MoveVolume::trigger(ID) };
+    fill(&mut app, moon, Vec3::splat(-50.0), Vec3::splat(50.0));
+    let last = end(&run(&mut app, CapsuleState::at(Vec3::ZERO), nothing(128), 0).0);
+    assert!(last.position.distance(Vec3::X * (0.5 * 1.6 * 4.0)) < 0.01, "{last:?}");
+    assert!(last.up.distance(Vec3::NEG_X) < 1e-6, "{last:?}");
+}
+
+#[test]
+fn a_volume_stops_nobody_sensor_or_not() {
+    let mut app = Level::with_floor().build();
+    fill(&mut app, MoveVolume::trigger(ID), Vec3::new(2.0, 0.0, -3.0), Vec3::new(4.0, 3.0, 3.0));
+    spawn(
+        &mut app,
+        (
+            MoveVolume::trigger(VolumeId(8)),
+            Collider::cuboid(1.0, 2.0, 3.0),
+            Sensor,
+            Transform::from_xyz(6.0, 1.0, 0.0),
+        ),
+    );
+    let start = standing(&mut app, Vec3::ZERO);
+    let (states, events) = run(&mut app, start, towards(127, 0, 128), SETTLE);
+    assert!(end(&states).position.x > 9.0, "{:?}", end(&states));
+    assert_eq!(count(&events, |event| matches!(event, MoveEvent::VolumeChanged { .. })), 4, "{events:?}");
+}

@@ -1,0 +1,482 @@
+//! On floors, over ledges and steps, along walls.
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::Collider;
+use bevy_unlag_core::sin_cos_of_units;
+use bevy_unlag_movement::{CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState, MoveEvent};
+
+use crate::common::*;
+
+#[test]
+fn a_pawn_at_rest_on_a_slope_does_not_creep() {
+    for degrees in [5.0f32, 20.0, 40.0, 44.0] {
+        let mut app = Level::new().ramp(Vec3::ZERO, degrees, 20.0).build();
+        let place = Vec3::new(5.0, 5.0 * degrees.to_radians().tan(), 0.0);
+        let start = standing(&mut app, place);
+        let (states, events) = run(&mut app, start, nothing(1_000), SETTLE);
+        assert_eq!(end(&states), states[10], "creeps on {degrees}°");
+        assert!((end(&states).position.x - 5.0).abs() < 0.02, "slid on {degrees}°: {:?}", end(&states));
+        assert!(events.is_empty(), "{degrees}°: {events:?}");
+    }
+}
+
+#[test]
+fn every_gait_has_its_speed() {
+    let right = CapsuleInput { right: 127, ..default() };
+    let forward = CapsuleInput { forward: 127, ..default() };
+    let gaits = [
+        ("a run", forward, 6.0),
+        ("a run to the side", right, 6.0),
+        ("a run along a diagonal", CapsuleInput { right: 127, ..forward }, 6.0),
+        ("half a stick", CapsuleInput { forward: 64, ..default() }, 6.0 * 64.0 / 127.0),
+        ("a touch of the stick", CapsuleInput { right: 13, ..default() }, 6.0 * 13.0 / 127.0),
+        ("a sprint", CapsuleInput { sprint: true, ..forward }, 9.0),
+        ("a sprint to the side", CapsuleInput { sprint: true, ..right }, 6.0),
+        ("a sprint backwards", CapsuleInput { forward: -127, sprint: true, ..default() }, 6.0),
+        ("a slow walk", CapsuleInput { walk: true, ..forward }, 2.0),
+        ("a slow walk that sprints", CapsuleInput { walk: true, sprint: true, ..forward }, 2.0),
+        ("crouched", CapsuleInput { crouch: true, ..forward }, 3.0),
+        ("a crouched sprint", CapsuleInput { crouch: true, sprint: true, ..forward }, 3.0),
+    ];
+    let mut app = Level::with_floor().build();
+    let start = standing(&mut app, Vec3::ZERO);
+    for (gait, input, speed) in gaits {
+        let last = end(&run(&mut app, start, [input; 128], SETTLE).0);
+        assert!((level_speed(&last) - speed).abs() < 2e-3, "{gait}: {} m/s for {speed}", level_speed(&last));
+    }
+}
+
+#[test]
+fn who_is_too_fast_slows_down_to_the_limit_and_no_further() {
+    let mut app = Level::with_floor().build();
+    let start = CapsuleState { velocity: Vec3::X * 15.0, ..standing(&mut app, Vec3::ZERO) };
+    let (states, _) = run(&mut app, start, towards(127, 0, 32), SETTLE);
+    let speeds: Vec<f32> = states.iter().map(|s| s.velocity.x).collect();
+    assert!(speeds.windows(2).all(|pair| pair[1] <= pair[0] + 1e-4), "only down: {speeds:?}");
+    assert!(speeds.iter().all(|speed| *speed >= 6.0 - 1e-3), "not below: {speeds:?}");
+    assert!((speeds[16] - 6.0).abs() < 1e-2, "soon: {speeds:?}");
+}
+
+#[test]
+fn the_braking_factor_stops_sooner_and_turns_no_faster() {
+    let mut ways = Vec::new();
+    let mut turns = Vec::new();
+    for factor in [0.5, 2.0, 4.0] {
+        let mut app = Level::with_floor().tune(|config| config.braking_friction_factor = factor).build();
+        let start = standing(&mut app, Vec3::ZERO);
+        let running = end(&run(&mut app, start, towards(127, 0, 64), SETTLE).0);
+        ways.push(end(&run(&mut app, running, nothing(128), 0).0).position.x - running.position.x);
+        turns.push(end(&run(&mut app, running, towards(0, 127, 16), 0).0).velocity);
+    }
+    assert!(ways[0] > ways[1] * 1.3 && ways[1] > ways[2] * 1.3, "{ways:?}");
+    assert!(turns[0] == turns[1] && turns[1] == turns[2], "{turns:?}");
+}
+
+#[test]
+fn a_disabled_pawn_falls_brakes_and_wants_nothing() {
+    let mut app = Level::with_floor().build();
+    let state = CapsuleState { disabled: true, ..CapsuleState::at(Vec3::Y * 2.0) };
+    let last = end(&run(&mut app, state, wild_inputs(3, 128), 0).0);
+    assert!(last.is_grounded() && last.position.with_y(0.0) == Vec3::ZERO && last.yaw == 0, "{last:?}");
+    let running = CapsuleState { velocity: Vec3::X * 6.0, ..last };
+    let stopped = end(&run(&mut app, running, towards(127, 127, 64), 128).0);
+    assert_eq!(stopped.velocity, Vec3::ZERO, "{stopped:?}");
+}
+
+/// A table, 3 m high, that ends at x = 3 and is long along z.
+fn table() -> Level {
+    Level::with_floor().block(Vec3::new(-9.0, 2.0, -50.0), Vec3::new(3.0, 3.0, 50.0))
+}
+
+#[test]
+fn a_ledge_ends_the_walk() {
+    let mut app = table().build();
+    let start = standing(&mut app, Vec3::Y * 3.0);
+    let (states, events) = run(&mut app, start, towards(127, 0, 128), SETTLE);
+    assert_eq!(walked_off(&events), 1, "{events:?}");
+    assert!(end(&states).is_grounded() && HOVER.contains(&end(&states).position.y), "{:?}", end(&states));
+}
+
+/// The furthest over the edge at x = 3 that a slow walk gets on the ground.
+fn overhang(level: Level) -> f32 {
+    let mut app = level.build();
+    let start = standing(&mut app, Vec3::new(2.0, 3.0, 0.0));
+    let (states, _) = run(&mut app, start, towards(20, 0, 256), SETTLE);
+    assert!(!states.iter().all(|s| s.is_grounded() && s.position.y > 2.6), "it stays up there");
+    let up = states.iter().filter(|s| s.is_grounded() && s.position.y > 2.6);
+    up.map(|s| s.position.x - 3.0).fold(0.0, f32::max)
+}
+
+#[test]
+fn a_pawn_stands_on_a_rim_as_far_out_as_its_perch_radius_says() {
+    let whole = overhang(table());
+    assert!((0.31..0.345).contains(&whole), "{whole} m over the edge");
+    let perched = overhang(table().tune(|config| config.perch_radius_threshold = 0.15));
+    assert!((0.16..0.195).contains(&perched), "{perched} m over the edge, with a threshold of 0.15 m");
+}
+
+#[test]
+fn a_pawn_perches_on_a_rim_while_there_is_a_floor_for_its_middle() {
+    for (drop, stays) in [(0.6, true), (1.1, false)] {
+        let mut app = Level::new()
+            .block(Vec3::new(-9.0, -1.0, -9.0), Vec3::new(3.0, 0.0, 9.0))
+            .block(Vec3::new(3.0, -3.0, -9.0), Vec3::new(9.0, -drop, 9.0))
+            .tune(|config| config.perch_radius_threshold = 0.15)
+            .build();
+        // Its middle 0.25 m over the edge: outside the perch radius, on the capsule's rim.
+        let start = CapsuleState::at(Vec3::new(3.25, 0.2, 0.0));
+        let last = end(&run(&mut app, start, nothing(96), 0).0);
+        assert_eq!(last.position.y > -0.3, stays, "a drop of {drop} m: {last:?}");
+        assert!(last.is_grounded(), "a drop of {drop} m: {last:?}");
+    }
+}
+
+#[test]
+fn who_does_not_walk_off_ledges_stops_at_one() {
+    for (sprint, crouch) in [(false, false), (true, false), (false, true)] {
+        // Crouched it is the default.
+        let mut app = table().tune(|config| config.walk_off_ledges = crouch).build();
+        let start = standing(&mut app, Vec3::Y * 3.0);
+        let input = CapsuleInput { sprint, crouch, ..along(Vec3::X) };
+        let (states, events) = run(&mut app, start, [input; 192], SETTLE);
+        assert_eq!(walked_off(&events), 0, "sprint {sprint}, crouch {crouch}: {events:?}");
+        let last = end(&states);
+        assert!(last.position.y > 2.6 && last.is_grounded(), "sprint {sprint}, crouch {crouch}: {last:?}");
+        assert!(last.position.x > 2.7, "it gets to the edge: {last:?}");
+        let moved = last.position.distance(states[160].position);
+        assert!(moved < 2e-3, "and does not shiver there: {moved} m in half a second");
+    }
+}
+
+#[test]
+fn who_does_not_walk_off_ledges_slides_along_them() {
+    for rate in RATES {
+        let mut app = table().rate(rate).tune(|config| config.walk_off_ledges = false).build();
+        let start = standing(&mut app, Vec3::new(2.5, 3.0, 0.0));
+        let (states, events) = run(&mut app, start, towards(127, 127, 3 * rate as usize), SETTLE);
+        let last = end(&states);
+        assert_eq!(walked_off(&events), 0, "{events:?} at {rate}/s");
+        assert!(last.position.y > 2.6 && last.is_grounded(), "at {rate}/s: {last:?}");
+        // 4.2 m/s of the run are along the edge.
+        assert!(last.position.z < -6.0, "slid {} m in 3 s at {rate}/s", -last.position.z);
+    }
+}
+
+#[test]
+fn who_does_not_walk_off_ledges_still_takes_stairs_and_jumps() {
+    let mut app = Level::with_floor()
+        .stairs(4, 0.3, 0.5)
+        .tune(|config| {
+            config.walk_off_ledges = false;
+        })
+        .build();
+    let start = standing(&mut app, Vec3::new(4.0, 1.2, 0.0));
+    let (states, events) = run(&mut app, start, towards(-64, 0, 192), SETTLE);
+    assert!(HOVER.contains(&end(&states).position.y), "down the stairs: {:?}", end(&states));
+    assert_eq!(walked_off(&events), 0, "{events:?}");
+
+    let mut app = table().tune(|config| config.walk_off_ledges = false).build();
+    let start = standing(&mut app, Vec3::Y * 3.0);
+    let inputs =
+        towards(127, 0, 24)
+            .into_iter()
+            .chain(vec![CapsuleInput { right: 127, jump: true, ..default() }; 128]);
+    let last = end(&run(&mut app, start, inputs, SETTLE).0);
+    assert!(HOVER.contains(&last.position.y) && last.position.x > 3.5, "off by a jump: {last:?}");
+}
+
+#[test]
+fn stairs_are_walked_up_and_down_without_a_fall() {
+    for rate in RATES {
+        for sprint in [false, true] {
+            let mut app = Level::with_floor().rate(rate).stairs(10, 0.15, 0.3).build();
+            let start = standing(&mut app, Vec3::X * -3.0);
+            let up = vec![CapsuleInput { sprint, ..along(Vec3::X) }; 2 * rate as usize];
+            let (states, events) = run(&mut app, start, up, SETTLE);
+            assert_eq!(mode_changes(&events), 0, "up at {rate}/s: {events:?}");
+            let top = end(&states);
+            assert!(HOVER.contains(&(top.position.y - 1.5)), "up at {rate}/s: {top:?}");
+            let on_stairs = states.iter().filter(|s| (0.0..3.0).contains(&s.position.x)).count();
+            let speed = 3.0 * rate / on_stairs as f32;
+            assert!(speed > 4.8, "climbs at {speed} m/s at {rate}/s");
+
+            let start = standing(&mut app, Vec3::new(6.0, 1.5, 0.0));
+            let down = vec![CapsuleInput { sprint, ..along(Vec3::NEG_X) }; 2 * rate as usize];
+            let (states, events) = run(&mut app, start, down, SETTLE);
+            assert_eq!(mode_changes(&events), 0, "down at {rate}/s: {events:?}");
+            assert!(HOVER.contains(&end(&states).position.y), "down at {rate}/s: {:?}", end(&states));
+        }
+    }
+}
+
+fn stepped(events: &[MoveEvent]) -> Vec<f32> {
+    events
+        .iter()
+        .filter_map(|event| match event {
+            MoveEvent::Stepped { height } => Some(*height),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn every_step_of_a_stair_is_reported_once_up_and_down() {
+    let mut app = Level::with_floor().stairs(6, 0.3, 0.6).build();
+    for speed in [40, 127] {
+        let start = standing(&mut app, Vec3::X * -2.0);
+        let (_, events) = run(&mut app, start, towards(speed, 0, 300), SETTLE);
+        let steps = stepped(&events);
+        let right = steps.len() == 6 && steps.iter().all(|step| (step - 0.3).abs() < 0.02);
+        assert!(right, "up at {speed}: {steps:?}");
+        let start = standing(&mut app, Vec3::new(5.0, 1.8, 0.0));
+        let (_, events) = run(&mut app, start, towards(-speed, 0, 300), SETTLE);
+        let steps = stepped(&events);
+        let right = steps.len() == 6 && steps.iter().all(|step| (step + 0.3).abs() < 0.02);
+        assert!(right, "down at {speed}: {steps:?}");
+    }
+}
+
+#[test]
+fn level_ground_and_slopes_are_no_steps() {
+    let mut app = Level::with_floor().ramp(Vec3::X * 3.0, 30.0, 20.0).build();
+    let start = standing(&mut app, Vec3::ZERO);
+    let (states, events) = run(&mut app, start, towards(127, 0, 128), SETTLE);
+    assert!(end(&states).position.y > 2.0, "it walks up: {:?}", end(&states));
+    assert!(stepped(&events).is_empty(), "{events:?}");
+}
+
+#[test]
+fn a_wall_stops_and_lets_slide() {
+    let mut app = Level::with_floor().block(Vec3::new(3.0, 0.0, -50.0), Vec3::new(4.0, 6.0, 50.0)).build();
+    let start = standing(&mut app, Vec3::ZERO);
+    let (states, events) = run(&mut app, start, towards(127, 0, 128), SETTLE);
+    let against = end(&states);
+    assert!((against.position.x - (3.0 - 0.345)).abs() < 2e-3, "stops at {}", against.position.x);
+    assert!(against.velocity.length() < 1e-3, "{against:?}");
+    let hits: Vec<_> = events.iter().filter(|e| matches!(e, MoveEvent::HitWall { .. })).collect();
+    let [MoveEvent::HitWall { normal, speed }] = hits[..] else { panic!("one hit, then it leans: {hits:?}") };
+    assert!((*normal - Vec3::NEG_X).length() < 1e-3 && (*speed - 6.0).abs() < 0.01, "{hits:?}");
+    let (states, _) = run(&mut app, against, towards(127, 127, 128), 0);
+    let along = end(&states);
+    assert!(along.position.x <= 3.0 - 0.34 && along.position.z < -4.0, "slides to {}", along.position);
+    assert!(states.iter().all(|s| s.velocity.length() < 6.001), "walls give no speed");
+    let longest = states.windows(2).map(|w| w[1].position.distance(w[0].position)).fold(0.0, f32::max);
+    assert!(longest < 6.001 * DT + 1e-3, "a jerk of {longest} m");
+}
+
+#[test]
+fn a_corner_holds() {
+    let mut app = Level::with_floor()
+        .block(Vec3::new(3.0, 0.0, -50.0), Vec3::new(4.0, 6.0, 50.0))
+        .block(Vec3::new(-50.0, 0.0, -4.0), Vec3::new(50.0, 6.0, -3.0))
+        .build();
+    let start = standing(&mut app, Vec3::ZERO);
+    let (states, _) = run(&mut app, start, towards(127, 127, 256), SETTLE);
+    let last = end(&states);
+    assert!(last.position.x < 2.66 && last.position.z > -2.66 && last.is_grounded(), "{last:?}");
+    assert!((last.position - states[200].position).length() < 1e-3, "and does not shiver");
+}
+
+#[test]
+fn two_walls_that_lean_towards_each_other_hold_without_a_shiver() {
+    for rate in RATES {
+        // Half the angle between the walls.
+        for half in [20.0f32, 45.0, 60.0, 80.0] {
+            let mut level = Level::with_floor().rate(rate);
+            for side in [1.0, -1.0] {
+                let turn = Quat::from_rotation_y(half.to_radians() * side);
+                let middle = Vec3::X * 5.0 + turn * Vec3::new(-8.0, 2.0, 0.5 * side);
+                level = level.collider(
+                    Collider::cuboid(10.0, 4.0, 0.5),
+                    Transform::from_translation(middle).with_rotation(turn),
+                );
+            }
+            let mut app = level.build();
+            for degrees in [0.0f32, 5.0, -12.0] {
+                if half + degrees.abs() > 88.0 {
+                    // So blunt a corner lets somebody slide out on the other side.
+                    continue;
+                }
+                let start = standing(&mut app, Vec3::ZERO);
+                let direction = Quat::from_rotation_y(degrees.to_radians()) * Vec3::X;
+                let inputs = vec![along(direction); 3 * rate as usize];
+                let (states, _) = run(&mut app, start, inputs, SETTLE);
+                let how = format!("{degrees}° beside the middle of {} at {rate}/s", 2.0 * half);
+                let last = end(&states);
+                assert!(last.position.x < 5.0 && last.is_grounded(), "{how}: {last:?}");
+                assert!(last.position.x > 1.5, "it gets there: {how}: {last:?}");
+                let late = &states[states.len() - rate as usize / 4..];
+                let shiver = late.iter().map(|s| s.position.distance(last.position)).fold(0.0, f32::max);
+                assert!(shiver < 2e-3, "{shiver} m, {how}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nobody_climbs_a_wall_by_jumping_into_it() {
+    let apex = 0.9 + 0.024;
+    let wall = Level::with_floor().block(Vec3::new(3.0, 0.0, -20.0), Vec3::new(4.0, 9.0, 20.0));
+    let edge = Level::with_floor().block(Vec3::new(3.0, 0.0, -20.0), Vec3::new(9.0, 1.5, 20.0));
+    let steep = Level::with_floor().ramp(Vec3::X * 3.0, 60.0, 20.0);
+    let barely = Level::with_floor().ramp(Vec3::X * 3.0, 47.0, 20.0);
+    let levels = [("a wall", wall), ("a box", edge), ("a slope of 60°", steep), ("a slope of 47°", barely)];
+    for (name, level) in levels {
+        let mut app = level.build();
+        for forward in [0, 60] {
+            for pause in [2, 7, 20] {
+                let start = standing(&mut app, Vec3::ZERO);
+                let (states, _) = steer(&mut app, start, 640, SETTLE, |i, _| CapsuleInput {
+                    right: 127,
+                    // To and fro, so that it stays before the wall.
+                    forward: if i / 64 % 2 == 0 { forward } else { -forward },
+                    jump: i % pause == 0,
+                    ..default()
+                });
+                let top = highest(&states);
+                assert!(top < apex + 0.1, "{name}: up to {top} m, jumping every {pause} ticks");
+                let furthest = states.iter().map(|s| s.position.x).fold(0.0, f32::max);
+                assert!(furthest > 2.0, "{name}: it gets there, not to {furthest}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_crouched_pawn_stays_low_under_a_roof() {
+    let mut app = Level::with_floor().block(Vec3::new(2.0, 1.1, -5.0), Vec3::new(4.0, 2.1, 5.0)).build();
+    let start = standing(&mut app, Vec3::ZERO);
+    let blocked = end(&run(&mut app, start, towards(127, 0, 64), SETTLE).0);
+    assert!(blocked.position.x < 2.0, "{blocked:?}");
+    let crouched = vec![CapsuleInput { right: 127, crouch: true, ..default() }; 64];
+    let (states, events) = run(&mut app, start, crouched, SETTLE);
+    let under = end(&states);
+    assert!(under.crouched && under.position.x > 2.4 && under.velocity.length() < 3.01, "{under:?}");
+    assert!(events.contains(&MoveEvent::Crouched), "{events:?}");
+    let (states, events) = run(&mut app, under, nothing(16), 0);
+    assert!(end(&states).crouched && !events.contains(&MoveEvent::Stood), "no room to stand: {events:?}");
+    let (states, events) = run(&mut app, under, towards(127, 0, 192), 0);
+    assert!(!end(&states).crouched && end(&states).position.x > 4.3, "{:?}", end(&states));
+    assert_eq!(count(&events, |event| *event == MoveEvent::Stood), 1, "{events:?}");
+}
+
+/// Jumps at every landing and, in the air, wishes as far beside the velocity as still adds speed.
+fn strafe_jump(config: CapsuleConfig, seconds: usize) -> f32 {
+    let block = (Vec3::new(-600.0, -1.0, -600.0), Vec3::new(600.0, 0.0, 600.0));
+    let mut app = Level::new().config(config.clone()).block(block.0, block.1).build();
+    let start = standing(&mut app, Vec3::ZERO);
+    let running = end(&run(&mut app, start, towards(0, 127, 64), SETTLE).0);
+    let (states, events) = steer(&mut app, running, seconds * 64, 0, |_, state| {
+        let flat = state.velocity.with_y(0.0);
+        let gain = config.acceleration * config.air_control * DT;
+        let cos = ((config.max_walk_speed - gain) / flat.length().max(1.0)).min(1.0);
+        let beside = Quat::from_rotation_y(cos.acos()) * flat;
+        CapsuleInput { jump: state.is_grounded(), ..along(beside) }
+    });
+    assert!(jumps(&events).len() > seconds / 2, "it jumps: {}", jumps(&events).len());
+    level_speed(&end(&states))
+}
+
+#[test]
+fn strafe_jumps_gain_speed_with_quakes_tuning_and_none_with_unreals() {
+    let quake = strafe_jump(CapsuleConfig::quake(), 5);
+    assert!(quake > 12.0, "{quake} m/s");
+    let unreal = strafe_jump(CapsuleConfig::default(), 5);
+    assert!(unreal < 6.01, "{unreal} m/s");
+}
+
+#[test]
+fn quakes_tuning_runs_and_stops_on_the_ground() {
+    let mut app = Level::with_floor().config(CapsuleConfig::quake()).build();
+    let start = standing(&mut app, Vec3::ZERO);
+    let running = end(&run(&mut app, start, towards(127, 0, 128), SETTLE).0);
+    assert!((level_speed(&running) - 320.0 * 0.0254).abs() < 0.05, "{running:?}");
+    let stopped = end(&run(&mut app, running, nothing(64), 0).0);
+    assert_eq!(stopped.velocity, Vec3::ZERO, "{stopped:?}");
+}
+
+#[test]
+fn a_long_step_is_as_good_as_many_short_ones() {
+    let mut app = Level::with_floor().ramp(Vec3::X * 3.0, 30.0, 20.0).build();
+    let start = standing(&mut app, Vec3::ZERO);
+    let input = CapsuleInput { right: 127, ..default() };
+    let running = end(&run(&mut app, start, [input; 64], SETTLE).0);
+    for state in [running, CapsuleState { velocity: Vec3::X * 5.9, ..start }] {
+        let long = step_of(&mut app, state, input, 0.2);
+        let short = end(&run(&mut app, state, [input; 12], 0).0);
+        let short = step_of(&mut app, short, input, 0.2 - 12.0 * DT);
+        let apart = long.position.distance(short.position);
+        assert!(apart < 0.05, "{apart} m: {long:?} and {short:?}");
+        assert!((long.velocity - short.velocity).length() < 0.1, "{long:?} and {short:?}");
+    }
+    // In the air the ways are parabolas, and one step is exact.
+    let falling = CapsuleState { velocity: Vec3::new(3.0, 2.0, 0.0), ..CapsuleState::at(Vec3::Y * 20.0) };
+    let long = step_of(&mut app, falling, CapsuleInput::default(), 0.2);
+    let expected = falling.position + falling.velocity * 0.2 - Vec3::Y * (0.5 * GRAVITY * 0.04);
+    assert!(long.position.distance(expected) < 1e-3, "{} for {expected}", long.position);
+}
+
+#[test]
+fn a_long_step_does_not_pass_a_thin_wall() {
+    let mut app = Level::with_floor().block(Vec3::new(2.0, 0.0, -5.0), Vec3::new(2.05, 3.0, 5.0)).build();
+    let start = standing(&mut app, Vec3::ZERO);
+    let input = CapsuleInput { sprint: true, ..along(Vec3::X) };
+    for (velocity, dt) in [(9.0, 0.4), (9.0, 0.2), (9.0, 5.0), (60.0, 0.05), (60.0, 0.4)] {
+        let mut state = CapsuleState { velocity: Vec3::X * velocity, ..start };
+        for _ in 0..4 {
+            state = step_of(&mut app, state, input, dt);
+            assert!(state.position.x < 2.0 - 0.33, "a step of {dt} s at {velocity} m/s: {state:?}");
+        }
+        assert!(state.position.x > 1.6, "it gets to the wall: {state:?}");
+    }
+}
+
+#[test]
+fn a_cheap_step_follows_the_ground_and_the_walls() {
+    let mut app = Level::with_floor()
+        .ramp(Vec3::X * 3.0, 30.0, 20.0)
+        .block(Vec3::new(-4.0, 0.0, -9.0), Vec3::new(-3.0, 3.0, 9.0))
+        .build();
+    let start = standing(&mut app, Vec3::ZERO);
+    for (velocity, ends) in [(6.0, 6.0), (-6.0, -2.655)] {
+        let running = CapsuleState { velocity: Vec3::X * velocity, ..start };
+        let states = cheap(&mut app, running, 64);
+        let last = end(&states);
+        assert!((last.position.x - ends).abs() < 0.1, "{last:?}");
+        let ground = (last.position.x - 3.0).max(0.0) * 30f32.to_radians().tan();
+        let above = last.position.y - ground;
+        assert!((0.0..0.1).contains(&above), "{above} m above the ground: {last:?}");
+    }
+}
+
+/// A second way of stepping: without input.
+fn cheap(app: &mut App, state: CapsuleState, ticks: usize) -> Vec<CapsuleState> {
+    use bevy::ecs::system::SystemState;
+    use bevy_unlag_core::{StepContext, Tick};
+    use bevy_unlag_movement::MoverWorld;
+
+    let entity = app.world_mut().spawn_empty().id();
+    let mut system =
+        SystemState::<(MoverWorld<'static, 'static>, Res<'static, CapsuleConfig>)>::new(app.world_mut());
+    let (world, config) = system.get(app.world()).expect("a level has a world to move in");
+    let mut states = vec![state];
+    for i in 0..ticks {
+        let ctx = StepContext { tick: Tick(i as u32), dt: DT, entity };
+        states.push(CapsuleModel::cheap_step(&config, &states[i], &ctx, &world));
+    }
+    states
+}
+
+#[test]
+fn the_heading_is_the_inputs() {
+    let mut app = Level::with_floor().build();
+    let start = standing(&mut app, Vec3::ZERO);
+    for yaw in [0u16, 9_000, 16_384, 40_000, 65_535] {
+        let input = CapsuleInput { forward: 127, yaw, pitch: -900, ..default() };
+        let last = end(&run(&mut app, start, [input; 64], SETTLE).0);
+        let (sin, cos) = sin_cos_of_units(yaw);
+        let direction = last.velocity.normalize();
+        assert!(direction.distance(Vec3::new(-sin, 0.0, -cos)) < 1e-3, "{yaw}: {direction}");
+        assert_eq!((last.yaw, last.pitch), (yaw, -900));
+    }
+}
