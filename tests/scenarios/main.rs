@@ -2,6 +2,7 @@
 
 mod agreement;
 mod arrows;
+mod bases;
 mod correction;
 mod determinism;
 mod net_sim;

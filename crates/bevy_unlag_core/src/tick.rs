@@ -88,8 +88,9 @@ impl Wire for ViewTime {
     }
 }
 
-/// The tick that is being simulated. On the server it is the tick of every snapshot; on a client
-/// it counts that client's own moves and has nothing to do with the server's.
+/// The tick that is being simulated. On the server it is the tick of every snapshot. On a client it
+/// counts that client's own moves; it starts from the server's when the client gets its pawn, and
+/// then goes its own way, so it is about a round trip behind, and more after a stall.
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct CurrentTick(pub Tick);
 

@@ -15,9 +15,8 @@ pub enum MoverBackend {
     /// This crate's sweeps.
     #[default]
     Unlag,
-    /// Rapier's `KinematicCharacterController`, for comparison: it knows no movement bases, no
-    /// one-way colliders and no gravity but downwards, and sees a collider only after a step of
-    /// rapier.
+    /// Rapier's `KinematicCharacterController`, for comparison: it knows no movement bases and no
+    /// one-way colliders, and sees a collider only after a step of rapier.
     Rapier,
 }
 

@@ -90,7 +90,7 @@ pub(crate) fn slide(slice: &mut Slice<'_>, parts: &[Part], dt: f32) -> Option<Ve
         if first.is_none() && wall != Vec3::ZERO {
             first = Some(wall);
         }
-        // A swimmer walks up the beach, a flyer over a kerb.
+        // A swimmer walks up the beach.
         let flat = motion.with_y(0.0);
         if hit.normal.y.abs() < slice.config.walkable_floor_y && flat != Vec3::ZERO && !hit.pawn {
             let floor_y = slice.feet.y - HOVER_MAX;

@@ -3,7 +3,8 @@
 //! [`CapsuleModel`] walks, falls, jumps, crouches, swims and flies, climbs steps, rides lifts and
 //! slides along walls. It is a [`MoveModel`](bevy_unlag_core::MoveModel): one call is one move, the
 //! physics engine does not step in it, so a client can call it many times a frame to replay what a
-//! server corrected. Equal arguments give equal bits, on every machine and in any spawn order.
+//! server corrected. Equal arguments give equal bits, in any spawn order and on every machine of one
+//! kind of processor that runs the same build.
 //!
 //! * [`CapsuleConfig`] is the tuning, [`CapsuleInput`] what a player wants in one tick,
 //!   [`CapsuleState`] all that is predicted, [`MoveEvent`] what happened.

@@ -60,7 +60,7 @@ impl Wire for MovementMode {
 pub struct Transitions {
     /// Feet met a walkable floor. Default: [`MovementMode::Walking`].
     pub landed: MovementMode,
-    /// The floor ended, or the pawn jumped or was launched. Default: [`MovementMode::Falling`].
+    /// The floor ended, or the pawn jumped. Default: [`MovementMode::Falling`].
     pub airborne: MovementMode,
     /// The middle of the capsule came into water. Default: [`MovementMode::Swimming`].
     pub submerged: MovementMode,

@@ -110,6 +110,8 @@ impl CapsuleState {
             self.velocity += self.base_velocity + velocity;
             self.leave_base();
             self.mode = MovementMode::Falling;
+            // No late jump on top of it.
+            self.air_seconds = MAX_TIMER;
         }
     }
 
@@ -175,7 +177,7 @@ impl CapsuleState {
     }
 }
 
-/// A pawn that walks takes 30 bytes; a base, a turned up and running timers come on top.
+/// A pawn that walks takes 31 bytes; a base, a turned up and running timers come on top.
 impl Wire for CapsuleState {
     fn write(&self, w: &mut BitWriter) {
         self.position.write(w);

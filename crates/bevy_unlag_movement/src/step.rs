@@ -189,7 +189,7 @@ fn run(
         match slice.physics() {
             Physics::Ability => hooks.custom(&mut Mover::new(slice, near, ctx, part), part),
             _ if config.backend == MoverBackend::Rapier => {
-                kcc::move_by(slice, &world.rapier, ctx.entity, part)
+                kcc::move_by(slice, &world.rapier, ctx.entity, part);
             }
             Physics::Walk => walk(slice, parts, part),
             Physics::Fall => fall(slice, parts, part),

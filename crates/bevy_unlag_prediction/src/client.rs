@@ -76,6 +76,7 @@ pub(crate) fn take_answers<M: MoveModel>(
     fixed: Res<Time<Fixed>>,
     real: Res<Time<Real>>,
     world: StaticSystemParam<M::World>,
+    mut tick: ResMut<CurrentTick>,
     mut pawns: Query<(
         Entity,
         Option<&mut M::State>,
@@ -123,6 +124,10 @@ pub(crate) fn take_answers<M: MoveModel>(
         };
         let Some(server) = answer.adjustment else { continue };
         let Some(state) = &mut state else {
+            // No move has been made yet: from here on they count on the server's time line.
+            if let Some(now) = answer.now {
+                tick.0 = now;
+            }
             commands.entity(entity).insert(server);
             continue;
         };

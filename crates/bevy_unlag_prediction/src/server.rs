@@ -207,6 +207,7 @@ pub(crate) fn run_moves<M: MoveModel>(
 /// Mails an answer when there is something to say.
 pub(crate) fn answer<M: MoveModel>(
     config: Res<PredictionConfig>,
+    tick: Res<CurrentTick>,
     real: Res<Time<Real>>,
     mut pawns: Query<(&M::State, &mut MoveQueue<M>, &mut OutgoingAnswers, &mut PredictionStats)>,
 ) {
@@ -218,6 +219,7 @@ pub(crate) fn answer<M: MoveModel>(
         let held = (real.elapsed_secs_f64() - queue.last_arrived_at).clamp(0.0, 1.0);
         let answer = ServerAnswer {
             tick: queue.last_run,
+            now: queue.last_run.is_none().then_some(tick.0),
             held: core::time::Duration::from_secs_f64(held),
             adjustment: queue.adjusting.then_some(*state),
         };

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use bevy::{ecs::system::SystemParamItem, prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag_core::{
-    BitReader, BitWriter, MoveInput, MoveModel, NetRole, Snapshot, StepContext, StepEvent, Tick, Wire,
-    WireError,
+    BitReader, BitWriter, CurrentTick, MoveInput, MoveModel, NetRole, Snapshot, StepContext, StepEvent, Tick,
+    Wire, WireError,
 };
 use bevy_unlag_prediction::{
     IncomingAnswers, IncomingMoves, MovePacket, OutgoingAnswers, OutgoingMoves, PredictionPlugin,
@@ -227,6 +227,17 @@ fn loss_duplicates_and_disorder_change_nothing() {
         let (mine, theirs) = (pair.client_place().expect("a state").x, pair.server_place().x);
         assert_eq!(mine, theirs, "seed {seed}");
     }
+}
+
+#[test]
+fn the_owner_counts_its_moves_on_the_servers_time_line() {
+    let mut pair = Pair::new(3, 10, true);
+    // A server that has run for a day.
+    pair.server.world_mut().insert_resource(CurrentTick(Tick(5_529_600)));
+    pair.run(300, zigzag);
+    let [client, server] = [&pair.client, &pair.server].map(|app| app.world().resource::<CurrentTick>().0);
+    assert!((0..32).contains(&server.since(client)), "the owner is at {client:?}, the server at {server:?}");
+    assert_eq!(pair.stats().corrections, 0, "{:?}", pair.stats());
 }
 
 #[test]

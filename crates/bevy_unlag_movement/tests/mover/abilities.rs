@@ -159,7 +159,7 @@ fn a_dash_in_the_air_does_not_fall() {
 fn a_dash_waits_for_its_cooldown() {
     let mut app = build(Level::with_floor());
     let start = standing(&mut app, Vec3::Z * 20.0);
-    let presses = |i: usize| (CapsuleInput::default(), DashInput { pressed: i % 8 == 0 });
+    let presses = |i: usize| (CapsuleInput::default(), DashInput { pressed: i.is_multiple_of(8) });
     let (_, events) = act::<Dash>(&mut app, start, 200, presses);
     let started: Vec<usize> = events
         .iter()

@@ -88,13 +88,12 @@ impl Planned {
     /// Does to `state` what happens before the move; it is only put where `free` says so.
     pub(crate) fn apply(&self, state: &mut CapsuleState, free: impl FnOnce(&CapsuleState) -> bool) {
         match self.happening {
-            Happening::Nothing => {}
             Happening::Fly => {
                 state.launch(Vec3::ZERO);
                 state.mode = MovementMode::Flying;
             }
             Happening::Fall if state.mode == MovementMode::Flying => state.mode = MovementMode::Falling,
-            Happening::Fall => {}
+            Happening::Nothing | Happening::Fall => {}
             Happening::Launch(velocity) => state.launch(velocity),
             Happening::Teleport(spot) => {
                 let mut there = *state;

@@ -1,0 +1,76 @@
+//! What moves by itself carries the owner without a correction.
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::Collider;
+use bevy_unlag::{
+    movement::{Shuttle, Turntable},
+    prelude::*,
+};
+use unlag_examples::lockstep::MatchOptions;
+
+use crate::{hold_still, own_id, seconds, start, state, stats};
+
+/// A lift in the middle of the arena's free corner, and a turntable beside it.
+fn machines(app: &mut App) {
+    let lift = Shuttle {
+        from: Vec3::new(-14.0, 0.5, 14.0),
+        to: Vec3::new(-14.0, 5.5, 14.0),
+        rotation: Quat::IDENTITY,
+        travel_seconds: 2.0,
+        pause_seconds: 0.5,
+        phase_seconds: 0.0,
+    };
+    let table = Turntable { pivot: Vec3::new(14.0, 0.5, -14.0), seconds_per_turn: 4.0, ..default() };
+    for (id, track) in [(1, Track::Shuttle(lift)), (2, Track::Turntable(table))] {
+        app.world_mut().spawn((MovementBase { id: BaseId(id), track }, Collider::cuboid(2.0, 0.1, 2.0)));
+    }
+}
+
+#[test]
+fn owners_who_ride_on_machines_are_never_corrected() {
+    let conditions = LinkPreset::named("Average (UE)").expect("a preset of ours").conditions();
+    let mut game = start(MatchOptions { players: 2, conditions, ..MatchOptions::default() });
+    machines(&mut game.server);
+    for client in &mut game.clients {
+        hold_still(client);
+        machines(client);
+    }
+    game.run(seconds(1.0));
+    let places = [Vec3::new(-14.0, 6.0, 14.0), Vec3::new(15.0, 0.8, -14.0)];
+    let ids = [0, 1].map(|i| own_id(&mut game.clients[i]));
+    for (id, place) in ids.into_iter().zip(places) {
+        let world = game.server.world_mut();
+        let mut pawns = world.query::<(&NetId, &mut SoldierState)>();
+        for (_, mut state) in pawns.iter_mut(world).filter(|(other, _)| **other == id) {
+            state.body.teleport_to(place);
+        }
+    }
+    game.run(seconds(2.0));
+    let before = [0, 1].map(|i| stats(&mut game.clients[i]).corrections);
+    let mut heights = (f32::MAX, f32::MIN);
+    for tick in 0..1_200u32 {
+        for (i, client) in game.clients.iter_mut().enumerate() {
+            let world = client.world_mut();
+            for mut gather in world.query::<&mut InputGather>().iter_mut(world) {
+                // Who jumps on a turntable is thrown off it, as it should be.
+                gather.jump(i == 0 && tick % 80 < 4);
+                gather.axes(if i == 0 && tick % 160 < 20 { Vec2::Y * 0.5 } else { Vec2::ZERO });
+                gather.look(0.05, 0.0);
+            }
+        }
+        game.run(seconds(1.0 / 64.0));
+        let height = state(&mut game.clients[0], ids[0]).body.position.y;
+        heights = (heights.0.min(height), heights.1.max(height));
+    }
+    assert!(heights.1 - heights.0 > 4.0, "nobody rode the lift: {heights:?}");
+    for (i, id) in ids.into_iter().enumerate() {
+        let base = state(&mut game.clients[i], id).body.base;
+        assert_eq!(base, BaseId(i as u16 + 1), "client {i} fell off");
+        let stats = stats(&mut game.clients[i]);
+        assert_eq!(stats.corrections, before[i], "client {i}: {stats:?}");
+        let (client, server) = (&game.clients[i], &game.server);
+        let [client, server] = [client, server].map(|app| app.world().resource::<CurrentTick>().0);
+        let behind = server.since(client);
+        assert!((0..40).contains(&behind), "client {i}'s machines are {behind} ticks behind");
+    }
+}
