@@ -10,7 +10,7 @@ use bevy_unlag_movement::InputGather;
 
 use crate::{
     camera::View,
-    hud::{TEXT, label},
+    hud::{SHADE, TEXT, label},
     pawn::{Pawn, Player, Taps, input},
     tour::Tour,
 };
@@ -118,6 +118,8 @@ fn spawn_hint(mut commands: Commands) {
         },
         children![(
             label("Click to play - Esc frees the mouse - O lets a script walk the course", 18.0, TEXT),
+            Node { padding: UiRect::axes(px(10), px(4)), ..default() },
+            BackgroundColor(SHADE),
             TextShadow { offset: Vec2::splat(1.5), ..default() },
         )],
     ));

@@ -13,6 +13,8 @@ use crate::{
 const NEAR: f32 = 11.0;
 /// Metres at which labels begin to fade, and over which they do.
 const FADE: (f32, f32) = (24.0, 12.0);
+/// Where labels are drawn that are only a number.
+const FAR_LAYER: i32 = -2;
 /// Of a station that was passed.
 const PASSED: Color = Color::srgb(0.55, 0.95, 0.62);
 /// Of one that was not.
@@ -54,7 +56,7 @@ fn spawn(course: Res<Course>, mut commands: Commands) {
                 },
                 BackgroundColor(SHADE),
                 // Never over the panel.
-                GlobalZIndex(-1),
+                GlobalZIndex(FAR_LAYER),
                 Visibility::Hidden,
             ))
             .add_child(text);
@@ -71,12 +73,13 @@ fn place(
         &mut UiTransform,
         &mut Visibility,
         &mut BackgroundColor,
+        &mut GlobalZIndex,
         &ComputedNode,
     )>,
     mut texts: Query<(&mut Text, &mut TextColor)>,
 ) {
     let Ok((camera, eye)) = cameras.single() else { return };
-    for (mut shown, mut transform, mut visibility, mut shade, node) in &mut labels {
+    for (mut shown, mut transform, mut visibility, mut shade, mut layer, node) in &mut labels {
         let Some(station) = course.0.get(shown.station) else { continue };
         let at = station.place(station.label);
         let far = eye.translation.distance(at);
@@ -102,6 +105,8 @@ fn place(
         let wordy = !over && far < NEAR;
         if wordy != shown.wordy {
             shown.wordy = wordy;
+            // Words over numbers.
+            layer.0 = if wordy { FAR_LAYER + 1 } else { FAR_LAYER };
             let number = shown.station + 1;
             let words = if wordy { format!("{number}  {}", station.name) } else { number.to_string() };
             text.set_if_neq(Text(words));

@@ -53,8 +53,8 @@ impl CapsuleModel {
         let motion = velocity * dt;
         // What stands on a base goes where that goes, and keeps its height above it.
         let floor_due = grounded && state.base == BaseId::NONE && ctx.tick.0.is_multiple_of(FLOOR_TICKS);
-        let seconds = world.step_seconds(ctx);
-        world.scene.with_parts(ctx.entity, seconds, config.blocked_by, frame, Include::Fixed, |near| {
+        // No bases, so no time.
+        world.scene.with_parts(ctx.entity, 0.0, config.blocked_by, frame, Include::Fixed, |near| {
             let reach = motion.length() + 0.05;
             let box_about = whole.aabb(feet).loosened(reach);
             let down = if grounded { Vec3::Y * config.step_height } else { Vec3::ZERO };
