@@ -33,6 +33,17 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
     /// What happened, as a value, so that a replay can mute it.
     type Event: Clone + core::fmt::Debug + Send + Sync + 'static;
 
+    /// What counts of the player's wishes for the body, before anything else: a stun takes the axes
+    /// away, a slide holds the crouch button down.
+    fn body_input(
+        _param: &SystemParamItem<Self::Param>,
+        _state: &Self::State,
+        _input: &Self::Input,
+        body: CapsuleInput,
+    ) -> CapsuleInput {
+        body
+    }
+
     /// Before the body moves. May change velocity and mode, and teleport.
     fn begin(
         _param: &SystemParamItem<Self::Param>,
@@ -147,7 +158,7 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
 
     fn kind(state: &Self::State) -> u32 {
         // An odd factor keeps every bit and keeps the two apart.
-        CapsuleModel::kind(&state.body) ^ A::kind(&state.extension).wrapping_mul(0x9e37_79b1)
+        CapsuleModel::kind(&state.body) ^ A::kind(&state.extension).wrapping_mul(0xcc9e_2d51)
     }
 
     fn teleports(state: &Self::State) -> u8 {
@@ -157,6 +168,9 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
 
 /// Where a step calls abilities.
 pub(crate) trait Hooks {
+    fn body_input(&self, body: CapsuleInput) -> CapsuleInput {
+        body
+    }
     fn begin(&mut self, _mover: &mut Mover<'_, '_, '_>) {}
     fn custom(&mut self, _mover: &mut Mover<'_, '_, '_>, _seconds: f32) {}
     fn end(&mut self, _mover: &mut Mover<'_, '_, '_>) {}
@@ -176,6 +190,10 @@ struct Ability<'a, 'w, 's, A: MoveAbility> {
 }
 
 impl<A: MoveAbility> Hooks for Ability<'_, '_, '_, A> {
+    fn body_input(&self, body: CapsuleInput) -> CapsuleInput {
+        A::body_input(self.param, &self.state, self.input, body)
+    }
+
     fn begin(&mut self, mover: &mut Mover<'_, '_, '_>) {
         A::begin(self.param, &mut self.state, self.input, mover, &mut self.events);
     }
@@ -252,6 +270,16 @@ impl<A: MoveAbility, B: MoveAbility> MoveAbility for (A, B) {
     type State = AbilityPair<A::State, B::State>;
     type Event = AbilityEvent<A::Event, B::Event>;
 
+    fn body_input(
+        param: &SystemParamItem<Self::Param>,
+        state: &Self::State,
+        input: &Self::Input,
+        body: CapsuleInput,
+    ) -> CapsuleInput {
+        let body = A::body_input(&param.0, &state.first, &input.first, body);
+        B::body_input(&param.1, &state.second, &input.second, body)
+    }
+
     fn begin(
         param: &SystemParamItem<Self::Param>,
         state: &mut Self::State,
@@ -303,6 +331,8 @@ impl<A: MoveAbility, B: MoveAbility> MoveAbility for (A, B) {
     }
 
     fn kind(state: &Self::State) -> u32 {
-        A::kind(&state.first).rotate_left(16) ^ B::kind(&state.second)
+        // Different factors, so that pairs of pairs do not cancel out.
+        A::kind(&state.first).wrapping_mul(0x2545_f491).rotate_left(13)
+            ^ B::kind(&state.second).wrapping_mul(0x1b87_3593)
     }
 }

@@ -15,7 +15,8 @@ use crate::{
     sweep::{Body, sweep},
 };
 
-/// Ticks from one look at the floor to the next; in between the pawn goes on along its slope.
+/// Ticks from one look at the floor to the next; in between the pawn goes on along its slope. Not
+/// all pawns look in the same tick.
 const FLOOR_TICKS: u32 = 4;
 
 impl CapsuleModel {
@@ -52,7 +53,9 @@ impl CapsuleModel {
         let feet = frame.to_local(state.position);
         let motion = velocity * dt;
         // What stands on a base goes where that goes, and keeps its height above it.
-        let floor_due = grounded && state.base == BaseId::NONE && ctx.tick.0.is_multiple_of(FLOOR_TICKS);
+        let floor_due = grounded
+            && state.base == BaseId::NONE
+            && (ctx.tick.0.wrapping_add(ctx.entity.index_u32())).is_multiple_of(FLOOR_TICKS);
         // No bases, so no time.
         world.scene.with_parts(ctx.entity, 0.0, config.blocked_by, frame, Include::Fixed, |near| {
             let reach = motion.length() + 0.05;

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 
 use crate::{
-    AccelerationModel, MoveEvent,
+    AccelerationModel, BaseId, MoveEvent,
     floor::{HOVER_MAX, find_floor, hover_above},
     part::Part,
     planes::{Planes, upright},
@@ -23,7 +23,7 @@ pub(crate) fn fall(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
     let mut motion = (before + after) * (0.5 * dt);
     let mut left = dt;
     slice.velocity = after;
-    let start = slice.feet;
+    let (start, whole) = (slice.feet, dt);
     let mut slopes = (Vec3::ZERO, false);
     let mut walls = Planes::default();
     let mut freely = false;
@@ -41,7 +41,7 @@ pub(crate) fn fall(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
         motion *= 1.0 - fraction;
         left *= 1.0 - fraction;
         let lands = motion.y <= 0.0 && slice.velocity.y <= 0.0 && hit.normal.y > 1e-3;
-        if lands && land(slice, parts, left) {
+        if lands && land(slice, parts, before.y, whole, left) {
             return;
         }
         if hit.normal.y > 1e-3 {
@@ -59,6 +59,11 @@ pub(crate) fn fall(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
             slice.state.jump_hold = 0.0;
         }
         slice.velocity = walls.clip(slice.velocity);
+    }
+    // A lift that comes up faster than the pawn rises is no hit, but a floor.
+    let moving = parts.iter().rev().take_while(|part| part.pawn || part.base != BaseId::NONE);
+    if moving.count() > 0 && land_on_base(slice, parts, before.y, whole) {
+        return;
     }
     if !freely {
         // Held by several walls: no faster than it got on, or a fall would go on in place.
@@ -115,15 +120,28 @@ fn wall_normal(walkable_y: f32, normal: Vec3, motion: Vec3) -> Vec3 {
     if steep && clipped.y > motion.y.max(0.0) && upright != Vec3::ZERO { upright } else { normal }
 }
 
+/// Whether a base has come up under the feet.
+fn land_on_base(slice: &mut Slice<'_>, parts: &[Part], before: f32, whole: f32) -> bool {
+    let Some(floor) = find_floor(slice.config, parts, slice.body, slice.feet, HOVER_MAX) else {
+        return false;
+    };
+    let rises = slice.velocity.y - slice.velocity_of(floor.base).y;
+    floor.base != BaseId::NONE && rises < 0.0 && land(slice, parts, before, whole, 0.0)
+}
+
 /// Goes over to walking if the floor under the feet can be walked on; the rest of the time is
-/// walked.
-fn land(slice: &mut Slice<'_>, parts: &[Part], left: f32) -> bool {
+/// walked. `before` is how fast it rose at the start of the slice, `left` what is left of the
+/// slice's `whole` time.
+fn land(slice: &mut Slice<'_>, parts: &[Part], before: f32, whole: f32, left: f32) -> bool {
     let config = slice.config;
     let Some(floor) = find_floor(config, parts, slice.body, slice.feet, HOVER_MAX) else {
         return false;
     };
+    // At the impact, and against the floor, which may move.
+    let at_impact = before + (slice.velocity.y - before) * (1.0 - left / whole).clamp(0.0, 1.0);
+    let speed = slice.velocity_of(floor.base).y - at_impact;
     slice.set_base(floor.base);
-    slice.events.push(MoveEvent::Landed { speed: -slice.velocity.y });
+    slice.events.push(MoveEvent::Landed { speed });
     let landed = config.transitions_of(slice.state.mode).landed;
     slice.set_mode(landed);
     slice.state.jumps = 0;

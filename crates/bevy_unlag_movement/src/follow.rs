@@ -7,8 +7,9 @@ use bevy_unlag_core::sin_cos_of_units;
 use crate::{
     BaseId,
     part::Part,
+    scene::NearParts,
     slice::Slice,
-    sweep::{push_out, sweep_past},
+    sweep::{MAX_PUSH, push_out, sweep_past},
 };
 
 /// Where a base carries the pawn in this step.
@@ -18,6 +19,8 @@ pub(crate) struct Carried {
     pose: Pose,
     /// The feet there, in the space of the step.
     pub(crate) feet: Vec3,
+    /// Whether that is further than anything moves.
+    pub(crate) jumps: bool,
 }
 
 /// Where the base of the pawn is now and would take it.
@@ -36,28 +39,44 @@ pub(crate) fn carried(slice: &mut Slice<'_>, dt: f32) -> Option<Carried> {
     if slice.config.turn_with_base
         && let Some(before) = slice.scene.base_pose(base, slice.seconds - f64::from(dt))
     {
-        let turn = heading(pose.rotation).wrapping_sub(heading(before.rotation));
+        // About the pawn's own up.
+        let upright = slice.frame.pose().rotation;
+        let of = |rotation: Quat| heading(upright.inverse() * rotation * upright);
+        let turn = of(pose.rotation).wrapping_sub(of(before.rotation));
         slice.state.base_turn = slice.state.base_turn.wrapping_add(turn);
         slice.state.yaw = slice.state.yaw.wrapping_add(turn);
     }
-    Some(Carried { pose, feet: slice.frame.to_local(pose.transform_point(local)) })
+    let feet = slice.frame.to_local(pose.transform_point(local));
+    let jumps = feet.distance(slice.feet) > slice.config.max_speed * dt + 1.0;
+    Some(Carried { pose, feet, jumps })
 }
 
 /// Takes the pawn along, as far as nothing but the base itself is in the way.
 pub(crate) fn follow(slice: &mut Slice<'_>, parts: &[Part], carried: &Carried) {
     let motion = carried.feet - slice.feet;
-    slice.feet = match sweep_past(parts, slice.body, slice.feet, motion, slice.state.base) {
-        Some(hit) => slice.feet + motion.normalize_or_zero() * hit.distance,
-        None => carried.feet,
-    };
+    if carried.jumps {
+        // A train at the end of its line: what is between does not matter.
+        slice.feet = carried.feet;
+        slice.state.teleports = slice.state.teleports.wrapping_add(1);
+        return;
+    }
+    match sweep_past(parts, slice.body, slice.feet, motion, slice.state.base) {
+        Some(hit) => slice.feet += motion.normalize_or_zero() * hit.distance,
+        None => {
+            slice.feet = carried.feet;
+            slice.carried_by = motion;
+        }
+    }
 }
 
 /// Pushes the pawn out of bases that have moved into it.
-pub(crate) fn make_way(slice: &mut Slice<'_>, parts: &[Part]) {
+pub(crate) fn make_way(slice: &mut Slice<'_>, near: &mut NearParts<'_>) {
     // Those that are further away may be there or not: it depends on earlier steps.
     let aabb = slice.body.aabb(slice.feet);
-    if parts.iter().any(|part| part.base != BaseId::NONE && part.aabb.intersects(&aabb)) {
-        slice.feet = push_out(parts, slice.body, slice.feet);
+    let in_the_way = |part: &Part| part.base != BaseId::NONE && part.aabb.intersects(&aabb);
+    if near.parts().iter().any(in_the_way) {
+        near.cover(aabb.loosened(MAX_PUSH));
+        slice.feet = push_out(near.parts(), slice.body, slice.feet);
     }
 }
 
@@ -86,7 +105,7 @@ pub(crate) fn remember(slice: &mut Slice<'_>, before: BaseId, carried: Option<&C
 
 /// Where a rotation's -Z points about +Y, in 1/65,536 of a turn, without an arc tangent: std's
 /// differs between systems.
-fn heading(rotation: Quat) -> u16 {
+pub(crate) fn heading(rotation: Quat) -> u16 {
     let forward = rotation * Vec3::NEG_Z;
     let (sin, cos) = (-forward.x, -forward.z);
     let mut units = 0u16;

@@ -1,7 +1,7 @@
 //! Jumps: held, several, late and early ones.
 
 use crate::{
-    MoveEvent,
+    BaseId, MoveEvent,
     slice::{Physics, Slice},
 };
 
@@ -9,28 +9,31 @@ use crate::{
 pub(crate) fn jump(slice: &mut Slice<'_>, dt: f32) {
     let config = slice.config;
     let pressed = slice.input.jump && !slice.state.jump_held;
-    slice.state.jump_held = slice.input.jump;
+    slice.state.jump_held = slice.raw_jump;
     slice.held_up = 0.0;
     let early = slice.state.jump_buffer > 0.0;
     slice.state.jump_buffer =
         if pressed { config.jump_buffer } else { (slice.state.jump_buffer - dt).max(0.0) };
 
-    let grounded = match slice.physics() {
-        Physics::Walk => true,
-        Physics::Fall | Physics::Swim | Physics::Ability => false,
-        // Off a ladder; not out of plain flight, where the button is for going up.
-        Physics::Fly => config.custom_mode(slice.state.mode).is_some(),
-    } && config.custom_mode(slice.state.mode).is_none_or(|custom| custom.can_jump);
+    let custom = config.custom_mode(slice.state.mode);
+    // Off a wall or a ladder, if its mode says so; not out of plain flight, where the button is for
+    // going up.
+    let grounded = custom.map_or(slice.physics() == Physics::Walk, |custom| custom.can_jump);
+    let may = custom.is_none_or(|custom| custom.can_jump);
     let airborne = slice.physics() == Physics::Fall;
     let late = airborne && slice.state.jumps == 0 && slice.state.air_seconds <= config.coyote_time.max(0.0);
     // Who fell off an edge has used the jump from the floor up.
     let used = if airborne && !late { slice.state.jumps.max(1) } else { slice.state.jumps };
-    let again = airborne && pressed && used < config.jump_max_count;
-    let from_floor = (grounded || late) && (pressed || early) && config.jump_max_count > 0;
+    let from_floor = may && (grounded || late) && (pressed || early) && config.jump_max_count > 0;
+    let again = may && !from_floor && airborne && pressed && used < config.jump_max_count;
 
     if (from_floor || again) && !slice.state.crouched && !slice.state.disabled {
         // Over the floor, which may move: its velocity comes on top.
         slice.velocity.y = if again { config.jump_speed } else { slice.velocity.y.max(config.jump_speed) };
+        if slice.state.base != BaseId::NONE && config.impart_base_velocity {
+            // The base's velocity is in the jump; it must not carry it as well.
+            slice.feet -= slice.carried_by;
+        }
         slice.leave_floor();
         slice.state.jumps = if from_floor { 1 } else { used + 1 };
         slice.state.jump_hold = config.jump_max_hold;

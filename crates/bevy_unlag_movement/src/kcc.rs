@@ -11,7 +11,7 @@ use bevy_rapier3d::{
 };
 
 use crate::{
-    MoveEvent,
+    BaseId, MoveEvent,
     fall::air_velocity,
     slice::{Physics, Slice},
     velocity::pushed,
@@ -23,6 +23,8 @@ const OFFSET: f32 = 0.02;
 /// `dt` with the same velocities, but rapier's collision response.
 pub(crate) fn move_by(slice: &mut Slice<'_>, rapier: &ReadRapierContext<'_, '_>, own: Entity, dt: f32) {
     let Ok(context) = rapier.single() else { return };
+    // It knows no bases.
+    slice.set_base(BaseId::NONE);
     let config = slice.config;
     let physics = slice.physics();
     let forces = slice.forces();

@@ -5,14 +5,19 @@ use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
 use bevy_unlag_core::{StepContext, Tick};
 
 use crate::{
-    BaseId, CapsuleConfig, CapsuleInput, CapsuleState, MoveEvent, MovementMode,
+    BaseId, CapsuleConfig, CapsuleInput, CapsuleState, MoveEvent, MovementMode, PawnCollision,
+    distance::separation,
     floor::find_floor,
     free,
+    part::Part,
     scene::NearParts,
     slice::Slice,
     step::body_of,
     sweep::{depth, sweep},
 };
+
+/// Metres that a sweep goes at most: all that lies that far around would have to be looked at.
+const FURTHEST: f32 = 100.0;
 
 /// What a sweep met.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -152,10 +157,39 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
         let feet = self.slice.frame.to_local(position);
         let body = self.slice.body;
         self.near.cover(body.aabb(feet).loosened(0.1));
-        depth(self.near.parts(), body, feet) <= 0.0
+        let parts = self.parts();
+        let stopped = |part: &Part| {
+            part.pawn
+                && separation(part, body.low(feet), body.core, body.radius)
+                    .is_some_and(|near| near.distance < body.radius)
+        };
+        depth(parts, body, feet) <= 0.0 && !parts.iter().any(stopped)
     }
 
-    /// What the capsule would meet on its way along `motion`; none when the way is free.
+    /// What stops the pawn: pawns that only push each other do not.
+    fn parts(&self) -> &[Part] {
+        let parts = self.near.parts();
+        if self.slice.config.pawns == PawnCollision::Push {
+            // Pawns come last.
+            &parts[..parts.iter().position(|part| part.pawn).unwrap_or(parts.len())]
+        } else {
+            parts
+        }
+    }
+
+    /// Throws the pawn: `velocity`, in metres per second, is added to its own. It lets go of the
+    /// floor.
+    pub fn launch(&mut self, velocity: Vec3) {
+        if velocity.is_finite() {
+            self.slice.leave_floor();
+            self.set_velocity(self.velocity() + velocity);
+            self.slice.state.jump_hold = 0.0;
+            self.slice.events.push(MoveEvent::Launched { velocity });
+        }
+    }
+
+    /// What the capsule would meet on its way along `motion`, 100 m of it at most; none when the way
+    /// is free.
     #[must_use]
     pub fn sweep(&mut self, motion: Vec3) -> Option<MoverHit> {
         let frame = self.slice.frame;
@@ -163,10 +197,11 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
         if !motion.is_finite() {
             return None;
         }
+        let motion = motion.clamp_length_max(FURTHEST);
         let (body, feet) = (self.slice.body, self.slice.feet);
         let swept = body.aabb(feet).merged(&body.aabb(feet + motion)).loosened(0.1);
         self.near.cover(swept);
-        let hit = sweep(self.near.parts(), body, feet, motion)?;
+        let hit = sweep(self.parts(), body, feet, motion)?;
         Some(MoverHit {
             position: frame.to_world(feet + motion.normalize_or_zero() * hit.distance),
             distance: hit.distance,
@@ -184,7 +219,8 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
         let region = self.slice.region(seconds);
         self.near.cover(region);
         let before = self.slice.velocity;
-        free::slide(self.slice, self.near.parts(), seconds);
+        let solid = self.parts().len();
+        free::slide(self.slice, &self.near.parts()[..solid], seconds);
         self.slice.velocity != before
     }
 

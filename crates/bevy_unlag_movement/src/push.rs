@@ -13,7 +13,7 @@ use bevy_rapier3d::{
     plugin::{PhysicsSet, WriteRapierContext},
     rapier::prelude::{QueryFilter, RigidBodyHandle},
 };
-use bevy_unlag_core::{DrawnPose, ExtendedState, MoveModel, MoveSystems, upright_rotation};
+use bevy_unlag_core::{DrawnPose, ExtendedState, MoveModel, MoveSystems, NetId, upright_rotation};
 
 use crate::{
     CapsuleConfig, CapsuleState, PawnCapsule, PawnCollision,
@@ -61,7 +61,7 @@ pub(crate) fn drift_apart<'p>(slice: &mut Slice<'_>, parts: &'p [Part], own: Ent
         push += depth
             * if near.distance < -0.99 * slice.body.radius {
                 // In the very same place everybody goes their own way: by the golden angle.
-                level_wish(Vec2::Y, (own.index_u32() as u16).wrapping_mul(40_503))
+                level_wish(Vec2::Y, (slice.scene.pawn_id(own) as u16).wrapping_mul(40_503))
             } else {
                 apart.normalize_or_zero()
             };
@@ -118,23 +118,29 @@ impl<M: MoveModel<State: HasCapsule>> Plugin for PawnCollisionPlugin<M> {
     }
 }
 
-fn capsule_at(config: &CapsuleConfig, feet: Vec3, up: Vec3, crouched: bool) -> PawnCapsule {
+fn capsule_at(config: &CapsuleConfig, id: u32, feet: Vec3, up: Vec3, crouched: bool) -> PawnCapsule {
     let half_height = if crouched { config.crouched_half_height } else { config.half_height };
-    PawnCapsule { feet, up, radius: config.radius, half_height }
+    PawnCapsule { feet, up, radius: config.radius, half_height, id }
+}
+
+/// What tells a pawn apart: alike on all machines, or, in a game of one machine, just its own.
+fn id_of(entity: Entity, id: Option<&NetId>) -> u32 {
+    id.map_or(entity.index_u32(), |id| id.0.into())
 }
 
 fn give_capsules<M: MoveModel<State: HasCapsule>>(
     config: Res<CapsuleConfig>,
-    pawns: Query<(Entity, &M::State), Without<PawnCapsule>>,
-    drawn: Query<(Entity, &DrawnPose), (Without<PawnCapsule>, Without<M::State>)>,
+    pawns: Query<(Entity, &M::State, Option<&NetId>), Without<PawnCapsule>>,
+    drawn: Query<(Entity, &DrawnPose, Option<&NetId>), (Without<PawnCapsule>, Without<M::State>)>,
     mut commands: Commands,
 ) {
-    for (entity, state) in &pawns {
-        let state = state.capsule();
-        commands.entity(entity).insert(capsule_at(&config, state.position, state.up, state.crouched));
+    for (entity, state, id) in &pawns {
+        let (state, id) = (state.capsule(), id_of(entity, id));
+        commands.entity(entity).insert(capsule_at(&config, id, state.position, state.up, state.crouched));
     }
-    for (entity, drawn) in &drawn {
-        commands.entity(entity).insert(capsule_at(&config, drawn.pose.position, Vec3::Y, false));
+    for (entity, drawn, id) in &drawn {
+        let id = id_of(entity, id);
+        commands.entity(entity).insert(capsule_at(&config, id, drawn.pose.position, Vec3::Y, false));
     }
 }
 
@@ -146,7 +152,7 @@ fn place_capsules<M: MoveModel<State: HasCapsule>>(
         let state = state.capsule();
         // The dead are in nobody's way.
         let crouched = state.crouched;
-        let mut now = capsule_at(&config, state.position, state.up, crouched);
+        let mut now = capsule_at(&config, capsule.id, state.position, state.up, crouched);
         if !state.alive {
             now.radius = 0.0;
         }
@@ -160,7 +166,8 @@ fn place_drawn<M: MoveModel<State: HasCapsule>>(
 ) {
     for (drawn, mut capsule) in &mut pawns {
         let crouched = drawn.pose.crouch > 0.5;
-        let mut now = capsule_at(&config, drawn.pose.position, drawn.pose.rotation * Vec3::Y, crouched);
+        let mut now =
+            capsule_at(&config, capsule.id, drawn.pose.position, drawn.pose.rotation * Vec3::Y, crouched);
         if !drawn.pose.alive {
             now.radius = 0.0;
         }

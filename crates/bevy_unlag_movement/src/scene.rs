@@ -128,6 +128,16 @@ impl MoverScene {
         self.volumes.at(point)
     }
 
+    /// The volume of this id.
+    pub(crate) fn volume(&self, id: VolumeId) -> Option<MoveVolume> {
+        self.volumes.get(id)
+    }
+
+    /// The id of a pawn as an obstacle.
+    pub(crate) fn pawn_id(&self, pawn: Entity) -> u32 {
+        self.pawns.id(pawn)
+    }
+
     /// How far along `up` the surface of a volume is: the highest corner of its box.
     pub(crate) fn volume_top(&self, id: VolumeId, up: Vec3) -> Option<f32> {
         self.volumes.top(id, up)

@@ -6,6 +6,7 @@ use bevy_unlag_core::look_direction;
 
 use crate::{
     BaseId, CapsuleConfig, CapsuleInput, CapsuleState, ModePhysics, MoveEvent, MoveVolume, MovementMode,
+    PawnCollision,
     floor::{Floor, HOVER_MAX},
     frame::Frame,
     input::level_wish,
@@ -16,8 +17,8 @@ use crate::{
 
 /// Seconds over which the velocity of a base is measured.
 const BASE_WINDOW: f64 = 1.0 / 64.0;
-/// Metres per second into a wall below which it is no hit: a pawn that leans on a wall does not
-/// hit it in every tick.
+/// Metres per second into a wall, beside what the last tick's acceleration gave, below which it is
+/// no hit: a pawn that leans on a wall does not hit it in every tick.
 const HIT_SPEED: f32 = 1.0;
 
 /// What a mode does with the capsule, custom ones included.
@@ -48,6 +49,12 @@ pub(crate) struct Slice<'a> {
     pub(crate) feet: Vec3,
     pub(crate) velocity: Vec3,
     pub(crate) body: Body,
+    /// Seconds of the current slice.
+    pub(crate) dt: f32,
+    /// What the base has carried it by in this step.
+    pub(crate) carried_by: Vec3,
+    /// Whether the jump button is down, also when input does not count.
+    pub(crate) raw_jump: bool,
     /// The end of the step on the time line of bases.
     pub(crate) seconds: f64,
     /// The volume that the pawn is in.
@@ -93,6 +100,7 @@ impl Slice<'_> {
     pub(crate) fn default_limits(&self) -> Limits {
         let (config, input) = (self.config, &self.input);
         let factor = self.volume.map_or(1.0, |volume| volume.speed_factor);
+        let factor = if factor.is_finite() { factor.max(0.0) } else { 1.0 };
         let (speed, acceleration) = match self.state.mode {
             MovementMode::Swimming => (config.max_swim_speed, config.acceleration),
             MovementMode::Flying => (config.max_fly_speed, config.acceleration),
@@ -150,10 +158,12 @@ impl Slice<'_> {
     /// The box that holds all that `dt` of moving can touch, whatever happens in it.
     pub(crate) fn region(&self, dt: f32) -> Aabb {
         let config = self.config;
-        let gain = (self.limits.acceleration.max(config.acceleration) + self.gravity()) * dt;
+        let gain = (self.limits.acceleration.max(config.acceleration) + self.gravity().abs()) * dt;
         let speed = self.velocity.length().max(config.jump_speed).min(config.max_speed) + gain;
-        let reach = speed * dt + SKIN + 0.1;
-        let perch = if config.perch_radius_threshold > 0.0 { config.perch_height } else { 0.0 };
+        let push = if config.pawns == PawnCollision::Push { config.pawn_push_speed * dt } else { 0.0 };
+        let reach = speed * dt + push + SKIN + 0.1;
+        let perches = config.perch_radius_threshold > 0.0;
+        let perch = if perches { config.step_height + config.perch_height } else { 0.0 };
         let up = reach + config.step_height + HOVER_MAX;
         let tall = Body::new(config.radius, config.half_height).height().max(self.body.height());
         let side = Vec3::new(self.body.radius + reach, 0.0, self.body.radius + reach);
@@ -193,6 +203,13 @@ impl Slice<'_> {
         }
     }
 
+    /// How fast a base moves under the feet, in the space of the step.
+    pub(crate) fn velocity_of(&self, base: BaseId) -> Vec3 {
+        let Some(pose) = self.scene.base_pose(base, self.seconds) else { return Vec3::ZERO };
+        let local = pose.inverse_transform_point(self.frame.to_world(self.feet));
+        self.frame.direction_to_local(self.base_velocity(base, &pose, local))
+    }
+
     /// How fast a point of a base moves, in the world.
     pub(crate) fn base_velocity(&self, base: BaseId, pose: &Pose, local: Vec3) -> Vec3 {
         let before = self.scene.base_pose(base, self.seconds - BASE_WINDOW).unwrap_or(*pose);
@@ -205,7 +222,8 @@ impl Slice<'_> {
     /// Says that the capsule ran into something, if it did so with some speed.
     pub(crate) fn hit_wall(&mut self, normal: Vec3) {
         let speed = -self.velocity.dot(normal);
-        if speed > HIT_SPEED {
+        let lean = self.limits.acceleration * self.dt;
+        if speed > HIT_SPEED + lean {
             let normal = self.frame.direction_to_world(normal);
             self.events.push(MoveEvent::HitWall { normal, speed });
         }

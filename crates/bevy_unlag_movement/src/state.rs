@@ -103,13 +103,16 @@ impl CapsuleState {
     }
 
     /// Throws the pawn: knock-back, an explosion, a jump pad. `velocity` is in metres per second
-    /// and the world, and is added to the pawn's own. Unreal's `LaunchCharacter`. On the server it
-    /// reaches the owner as a correction; in an ability or a volume it is predicted.
+    /// and the world, and is added to the pawn's own; it falls then. Unreal's `LaunchCharacter`. On
+    /// the server it reaches the owner as a correction; an ability's
+    /// [`Mover::launch`](crate::Mover::launch) and a volume's are predicted.
     pub fn launch(&mut self, velocity: Vec3) {
         if velocity.is_finite() {
-            self.velocity += self.base_velocity + velocity;
+            let thrown = self.velocity + self.base_velocity + velocity;
+            self.velocity = thrown.clamp_length_max(MAX_VELOCITY);
             self.leave_base();
             self.mode = MovementMode::Falling;
+            self.jump_hold = 0.0;
             // No late jump on top of it.
             self.air_seconds = MAX_TIMER;
         }
@@ -160,6 +163,7 @@ impl CapsuleState {
         let vectors = [self.position, self.velocity, self.up, self.base_position, self.base_velocity];
         let timers = [self.air_seconds, self.jump_hold, self.jump_buffer];
         vectors.iter().all(|v| v.is_finite())
+            && self.position.abs().max_element() <= MAX_POSITION
             && timers.iter().all(|t| (0.0..=MAX_TIMER).contains(t))
             && (self.up.length_squared() - 1.0).abs() < 1e-3
     }
@@ -171,8 +175,8 @@ impl CapsuleState {
             .fold(self.mode.bits(), |bits, flag| (bits << 1) | u32::from(flag));
         // Odd factors keep the parts apart.
         flags
-            ^ u32::from(self.base.0).wrapping_mul(0x9e37_79b1)
-            ^ u32::from(self.volume.0).wrapping_mul(0x85eb_ca6b)
+            ^ u32::from(self.base.0).wrapping_mul(0x27d4_eb2f)
+            ^ u32::from(self.volume.0).wrapping_mul(0x1656_67b1)
             ^ u32::from(self.jumps).wrapping_mul(0xc2b2_ae35)
     }
 }

@@ -2,14 +2,14 @@
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
-use bevy_unlag_core::{MoveModel, Snapshot, StepContext, Tick, Up};
+use bevy_unlag_core::{MoveModel, Snapshot, StepContext, Tick, Up, upright_rotation};
 
 use crate::{
     BaseId, CapsuleConfig, CapsuleInput, CapsuleState, GravityField, ModePhysics, MoveEvent, MoveVolume,
     MovementMode, MoverBackend, MoverWorld, PawnCollision, VolumeId,
     ability::Hooks,
     fall::fall,
-    follow::{carried, follow, make_way, remember},
+    follow::{carried, follow, heading, make_way, remember},
     frame::Frame,
     free::{fly, swim},
     jump::jump,
@@ -20,7 +20,7 @@ use crate::{
     scene::{Include, NearParts},
     slice::{Limits, Physics, Slice},
     state::{MAX_POSITION, MAX_TIMER},
-    sweep::{Body, depth, push_out},
+    sweep::{Body, MAX_PUSH, depth, push_out},
     walk::walk,
 };
 
@@ -94,9 +94,8 @@ pub(crate) fn step(
     events: &mut Vec<MoveEvent>,
 ) -> CapsuleState {
     // Rapier panics on numbers that are none.
-    let far = state.position.abs().max_element() > MAX_POSITION;
     let first_event = events.len();
-    let Some(dt) = seconds_of(config, ctx).filter(|_| state.is_sound() && !far) else {
+    let Some(dt) = seconds_of(config, ctx).filter(|_| state.is_sound()) else {
         return *state;
     };
     let seconds = world.step_seconds(ctx);
@@ -105,9 +104,14 @@ pub(crate) fn step(
     let volume = enter_volume(config, world, &mut next, events);
     let up = up_in(config, volume.as_ref(), next.position);
     if up != next.up {
+        // What a heading is measured from turns with up, and quickly so near the far side of a
+        // planet: the view must not.
+        let turned = upright_rotation(up).inverse() * between(next.up, up) * upright_rotation(next.up);
+        next.base_turn = next.base_turn.wrapping_add(heading(turned));
         next.up = up;
     }
-    let input = taken_in(input, volume.as_ref(), &mut next);
+    let raw_jump = input.jump;
+    let input = taken_in(&hooks.body_input(*input), volume.as_ref(), &mut next);
 
     let frame = Frame::new(next.up, next.position);
     let include = if config.pawns == PawnCollision::Ignore { Include::Bases } else { Include::Pawns };
@@ -122,6 +126,9 @@ pub(crate) fn step(
             feet: frame.to_local(next.position),
             velocity: frame.direction_to_local(next.velocity),
             body: body_of(config, next.crouched),
+            dt,
+            carried_by: Vec3::ZERO,
+            raw_jump,
             seconds,
             volume,
             floor: None,
@@ -157,14 +164,14 @@ fn run(
     let most = slice_seconds(config);
     let carried = carried(slice, dt);
     let mut region = slice.region(dt.min(most));
-    if let Some(carried) = &carried {
+    if let Some(carried) = carried.as_ref().filter(|carried| !carried.jumps) {
         region.merge(&slice.body.aabb(carried.feet).loosened(config.step_height.max(0.0)));
     }
     near.cover(region);
     if let Some(carried) = &carried {
         follow(slice, near.parts(), carried);
     }
-    make_way(slice, near.parts());
+    make_way(slice, near);
     crouch(slice, near.parts());
     hooks.begin(&mut Mover::new(slice, near, ctx, dt));
     jump(slice, dt);
@@ -177,6 +184,7 @@ fn run(
         // Unreal's slices: the last two share what is left.
         let part = if left > most { most.min(left * 0.5) } else { left };
         left -= part;
+        slice.dt = part;
         let defaults = slice.default_limits();
         slice.limits = hooks.limits(&Mover::new(slice, near, ctx, part), defaults);
         // Whatever has thrown it: no further than what is looked at.
@@ -198,8 +206,7 @@ fn run(
         }
     }
     // Whatever a step did, its end is where the level is known.
-    near.cover(slice.region(0.0));
-    stay_out(slice, near.parts());
+    stay_out(slice, near);
     hooks.end(&mut Mover::new(slice, near, ctx, dt));
 
     if slice.physics() != Physics::Walk && slice.state.base != BaseId::NONE {
@@ -276,26 +283,33 @@ fn enter_volume(
     state: &mut CapsuleState,
     events: &mut Vec<MoveEvent>,
 ) -> Option<MoveVolume> {
-    let middle = state.position + state.up * (body_of(config, state.crouched).height() * 0.5);
+    // Of the standing capsule also when it is crouched: else who crouches in the shallows would
+    // swim, and so stand up, and so not swim.
+    let middle = state.position + state.up * config.half_height;
     let volume = world.scene.volume_at(middle);
     let id = volume.map_or(VolumeId::NONE, |volume| volume.id);
+    let was_wet = world.scene.volume(state.volume).is_some_and(|volume| volume.water);
     if id != state.volume {
         events.push(MoveEvent::VolumeChanged { from: state.volume, to: id });
         state.volume = id;
         if let Some(velocity) = volume.and_then(|volume| volume.launch).filter(|v| v.is_finite()) {
             // Whatever speed it came with: a pad throws everybody alike.
             state.velocity = Vec3::ZERO;
+            state.leave_base();
             state.launch(velocity);
             events.push(MoveEvent::Launched { velocity });
         }
     }
-    let swims = state.mode == config.transitions_of(state.mode).submerged;
-    match (volume.is_some_and(|volume| volume.water), swims) {
-        (true, false) if is_physical(config, state) => {
-            state.mode = config.transitions_of(state.mode).submerged;
-        }
-        (false, true) => state.mode = config.transitions_of(state.mode).surfaced,
-        _ => {}
+    let submerged = config.transitions_of(state.mode).submerged;
+    // A table that leads to a mode without water ignores it.
+    let swims = !matches!(submerged, MovementMode::Walking | MovementMode::Falling);
+    let wet = volume.is_some_and(|volume| volume.water);
+    if wet && swims && is_physical(config, state) {
+        state.mode = submerged;
+    } else if was_wet && !wet && swims && state.mode == submerged {
+        state.mode = config.transitions_of(state.mode).surfaced;
+        // No late jump off the water.
+        state.air_seconds = MAX_TIMER;
     }
     volume
 }
@@ -321,6 +335,12 @@ fn up_in(config: &CapsuleConfig, volume: Option<&MoveVolume>, position: Vec3) ->
     up.try_normalize().unwrap_or(Vec3::Y)
 }
 
+/// Turns one direction to another, both one long, the short way.
+fn between(from: Vec3, to: Vec3) -> Quat {
+    let (axis, w) = (from.cross(to), 1.0 + from.dot(to));
+    if w < 1e-6 { Quat::IDENTITY } else { Quat::from_xyzw(axis.x, axis.y, axis.z, w).normalize() }
+}
+
 /// Shrinks or grows the capsule, feet kept; growing waits until there is room.
 fn crouch(slice: &mut Slice<'_>, parts: &[Part]) {
     let standing = body_of(slice.config, false);
@@ -337,12 +357,14 @@ fn crouch(slice: &mut Slice<'_>, parts: &[Part]) {
 }
 
 /// Ends no step inside anything: pushes out, and back to the start if that does not help.
-fn stay_out(slice: &mut Slice<'_>, parts: &[Part]) {
+fn stay_out(slice: &mut Slice<'_>, near: &mut NearParts<'_>) {
     let body = slice.body;
-    let inside = depth(parts, body, slice.feet);
-    if inside <= 0.0 {
+    near.cover(slice.region(0.0));
+    if depth(near.parts(), body, slice.feet) <= 0.0 {
         return;
     }
+    near.cover(body.aabb(slice.feet).loosened(MAX_PUSH));
+    let parts = near.parts();
     let out = push_out(parts, body, slice.feet);
     let left = depth(parts, body, out);
     let start = slice.frame.to_local(slice.state.position);

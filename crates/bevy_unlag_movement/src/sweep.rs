@@ -170,8 +170,12 @@ pub(crate) fn depth(parts: &[Part], body: Body, feet: Vec3) -> f32 {
         .fold(0.0, |deepest: f32, near| deepest.max(body.radius - near.distance))
 }
 
+/// Metres that the capsule is pushed at most in one go. Parts as far around it must be known.
+pub(crate) const MAX_PUSH: f32 = 0.5;
+
 /// Pushes the capsule out of one part after the other, a few times over.
-pub(crate) fn push_out(parts: &[Part], body: Body, mut feet: Vec3) -> Vec3 {
+pub(crate) fn push_out(parts: &[Part], body: Body, start: Vec3) -> Vec3 {
+    let mut feet = start;
     for _ in 0..4 {
         let mut pushed = false;
         for part in parts {
@@ -180,6 +184,7 @@ pub(crate) fn push_out(parts: &[Part], body: Body, mut feet: Vec3) -> Vec3 {
                 let inside = body.radius - near.distance;
                 if inside > TOLERANCE {
                     feet += near.normal * (inside + TOLERANCE);
+                    feet = start + (feet - start).clamp_length_max(MAX_PUSH);
                     pushed = true;
                 }
             }

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
-use super::{read_timer, write_timer};
+use super::{MAX_TIMER, read_timer, write_timer};
 use crate::{MoveAbility, MovementMode, Mover};
 
 /// Moves the pawn at [`DashConfig::speed`] for [`DashConfig::seconds`] without gravity, sliding
@@ -126,7 +126,7 @@ impl MoveAbility for Dash {
         mover.leave_floor();
         mover.set_mode(config.mode);
         mover.set_velocity(direction * config.speed);
-        state.left = config.seconds;
+        state.left = config.seconds.clamp(0.0, MAX_TIMER);
         events.push(DashEvent::Started { direction });
     }
 
@@ -146,9 +146,9 @@ impl MoveAbility for Dash {
         // Half a millisecond: rounding must not cost a tick.
         if state.left <= 5e-4 {
             state.left = 0.0;
-            state.cooldown = config.cooldown;
+            state.cooldown = config.cooldown.clamp(0.0, MAX_TIMER);
             mover.set_velocity(mover.velocity().clamp_length_max(config.end_speed));
-            mover.set_mode(MovementMode::Falling);
+            mover.leave_floor();
             events.push(DashEvent::Ended);
         }
     }
@@ -158,12 +158,14 @@ impl MoveAbility for Dash {
         state: &mut DashState,
         _input: &DashInput,
         mover: &mut Mover<'_, '_, '_>,
-        _events: &mut Vec<DashEvent>,
+        events: &mut Vec<DashEvent>,
     ) {
         state.cooldown = (state.cooldown - mover.seconds()).max(0.0);
-        if mover.mode() != config.mode {
-            // Something else has ended it, such as a teleport by the server.
+        if state.left > 0.0 && mover.mode() != config.mode {
+            // Something else has ended it, such as a jump pad.
             state.left = 0.0;
+            state.cooldown = config.cooldown.clamp(0.0, MAX_TIMER);
+            events.push(DashEvent::Ended);
         }
     }
 

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
-use super::{read_timer, write_timer};
+use super::{MAX_TIMER, read_timer, write_timer};
 use crate::{MoveAbility, Mover};
 
 /// Puts the pawn [`TeleportConfig::distance`] ahead when the button is pressed and the capsule is
@@ -98,7 +98,7 @@ impl MoveAbility for Teleport {
         let from = mover.position();
         let to = from + mover.forward() * config.distance;
         if mover.teleport_to(to) {
-            state.cooldown = config.cooldown;
+            state.cooldown = config.cooldown.clamp(0.0, MAX_TIMER);
             events.push(TeleportEvent::Teleported { from, to });
         } else {
             events.push(TeleportEvent::Blocked);

@@ -71,7 +71,7 @@ impl CapsuleConfig {
             ("air_control_boost", self.air_control_boost, 0.0, MOST),
             ("air_wish_speed", self.air_wish_speed, 0.0, MOST),
             ("step_height", self.step_height, 0.0, 2.0 * self.half_height),
-            ("walkable_floor_y", self.walkable_floor_y, 0.0, 1.0),
+            ("walkable_floor_y", self.walkable_floor_y, 0.2, 1.0),
             ("perch_radius_threshold", self.perch_radius_threshold, 0.0, self.radius),
             ("perch_height", self.perch_height, 0.0, 100.0),
             ("ledge_threshold", self.ledge_threshold, 0.0, self.radius),
@@ -81,8 +81,18 @@ impl CapsuleConfig {
             ("max_slice_seconds", self.max_slice_seconds, 0.001, 1.0),
             ("max_slices", f32::from(self.max_slices), 1.0, 255.0),
         ];
+        let customs = self.custom_modes.iter().flat_map(|mode| {
+            [
+                ("custom_modes[..].max_speed", mode.max_speed, 0.0, self.max_speed),
+                ("custom_modes[..].acceleration", mode.acceleration, 0.0, MOST),
+                ("custom_modes[..].friction", mode.friction, 0.0, MOST),
+                ("custom_modes[..].braking_deceleration", mode.braking_deceleration, 0.0, MOST),
+                ("custom_modes[..].gravity_scale", mode.gravity_scale, -MOST, MOST),
+            ]
+        });
         figures
             .into_iter()
+            .chain(customs)
             .find(|(_, value, least, most)| !(*least..=*most).contains(value))
             .map_or(Ok(()), |(field, value, least, most)| Err(InvalidConfig { field, value, least, most }))
     }

@@ -41,7 +41,21 @@ impl Mix {
                 let mix = mix.word(corners.len() as u64).word(mesh.indices().len() as u64);
                 // As many as tell real meshes apart, of a mesh of any size.
                 let stride = corners.len().div_ceil(256).max(1);
-                corners.iter().step_by(stride).fold(mix, |mix, corner| mix.vector(*corner))
+                let mix = corners.iter().step_by(stride).fold(mix, |mix, corner| mix.vector(*corner));
+                // Parts of one model may share their corners.
+                let triangles = mesh.indices();
+                let stride = triangles.len().div_ceil(256).max(1);
+                triangles.iter().step_by(stride).flatten().fold(mix, |mix, i| mix.word(u64::from(*i)))
+            }
+            TypedShape::Compound(compound) => compound
+                .shapes()
+                .iter()
+                .take(256)
+                .fold(mix, |mix, (pose, child)| mix.pose(pose).word(child.shape_type() as u64)),
+            TypedShape::HeightField(field) => {
+                let heights = field.heights().data();
+                let stride = heights.len().div_ceil(256).max(1);
+                heights.iter().step_by(stride).fold(mix, |mix, height| mix.word(u64::from(height.to_bits())))
             }
             _ => match shape.as_support_map() {
                 // How far it reaches to the corners of a cube.

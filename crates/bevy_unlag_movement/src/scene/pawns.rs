@@ -23,6 +23,9 @@ pub struct PawnCapsule {
     pub radius: f32,
     /// Metres from the middle to the feet; not less than the radius.
     pub half_height: f32,
+    /// Tells pawns in the very same place apart, alike on all machines: such as a
+    /// [`NetId`](bevy_unlag_core::NetId).
+    pub id: u32,
 }
 
 struct Pawn {
@@ -30,19 +33,20 @@ struct Pawn {
     low: Vec3,
     high: Vec3,
     radius: f32,
+    id: u32,
     order: u64,
 }
 
 impl Pawn {
     fn new(entity: Entity, capsule: &PawnCapsule) -> Option<Self> {
-        let PawnCapsule { feet, up, radius, half_height } = *capsule;
+        let PawnCapsule { feet, up, radius, half_height, id } = *capsule;
         let length = 2.0 * half_height.max(radius) - radius;
         let up = up.try_normalize()?;
         let (low, high) = (feet + up * radius, feet + up * length);
         // Cubed, so that no sum with it is infinite either.
         let sound = low.is_finite() && high.is_finite() && radius > 0.0 && radius.powi(3).is_finite();
-        let order = Mix::new().vector(feet).vector(high).finish();
-        sound.then_some(Self { entity, low, high, radius, order })
+        let order = Mix::new().vector(feet).vector(high).word(u64::from(id)).finish();
+        sound.then_some(Self { entity, low, high, radius, id, order })
     }
 }
 
@@ -56,6 +60,11 @@ impl Pawns {
         self.0.extend(capsules.filter_map(|(entity, capsule)| Pawn::new(entity, capsule)));
         // By where they are: entities differ between machines.
         self.0.sort_unstable_by_key(|pawn| pawn.order);
+    }
+
+    /// The id of a pawn; 0 if it is none.
+    pub(super) fn id(&self, entity: Entity) -> u32 {
+        self.0.iter().find(|pawn| pawn.entity == entity).map_or(0, |pawn| pawn.id)
     }
 
     /// Adds those but `own` that touch `region`, which is in `frame`.

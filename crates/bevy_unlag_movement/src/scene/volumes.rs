@@ -37,6 +37,10 @@ impl Volumes {
         self.list.iter().find(inside).map(|v| v.volume)
     }
 
+    pub(super) fn get(&self, id: VolumeId) -> Option<MoveVolume> {
+        self.list.iter().find(|v| v.volume.id == id).map(|v| v.volume)
+    }
+
     pub(super) fn top(&self, id: VolumeId, up: Vec3) -> Option<f32> {
         let Aabb { mins, maxs } = self.list.iter().find(|v| v.volume.id == id)?.aabb;
         let corner = Vec3::select(up.cmpge(Vec3::ZERO), maxs, mins);

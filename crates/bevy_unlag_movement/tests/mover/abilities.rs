@@ -179,6 +179,7 @@ fn a_dash_that_something_else_ends_is_over() {
     let (states, _) =
         drive::<CapsuleWith<Dash>>(&mut app, thrown, 64, SETTLE + 4, DT, |_, _| ExtendedInput::default());
     assert_eq!(states[1].extension.left, 0.0, "{:?}", states[1]);
+    assert!(states[1].extension.cooldown > 0.9, "and not to be had again at once: {:?}", states[1]);
     assert!(end(&states).body.position.z > 19.9 && end(&states).body.is_grounded(), "{:?}", end(&states));
 }
 
@@ -355,4 +356,32 @@ fn an_ability_sees_the_level_whatever_is_up() {
         assert!(seen.up.distance(turn * Vec3::Y) < 1e-5, "{seen:?}");
         assert_eq!(end(&states).body.position, start.position, "to look changes nothing");
     }
+}
+
+/// Takes the axes away and holds the crouch button down.
+struct Bound;
+
+impl MoveAbility for Bound {
+    type Param = ();
+    type Input = ();
+    type State = ();
+    type Event = ();
+
+    fn body_input(_: &SystemParamItem<()>, (): &(), (): &(), body: CapsuleInput) -> CapsuleInput {
+        CapsuleInput { forward: 0, right: 0, crouch: true, ..body }
+    }
+
+    fn kind((): &()) -> u32 {
+        0
+    }
+}
+
+#[test]
+fn an_ability_decides_what_counts_of_the_players_wishes() {
+    let mut app = Level::with_floor().build();
+    let start = standing(&mut app, Vec3::ZERO);
+    let run = CapsuleInput { right: 127, ..default() };
+    let (states, _) = act::<Bound>(&mut app, start, 64, |_| (run, ()));
+    let last = end(&states).body;
+    assert!(last.crouched && last.position.distance(start.position) < 1e-4, "{last:?}");
 }

@@ -356,3 +356,37 @@ fn a_pawn_falls_to_the_planet_it_is_next_to() {
         "that way at once"
     );
 }
+
+#[test]
+fn a_landing_tells_the_speed_at_the_impact_at_any_rate() {
+    for rate in [20.0, 64.0, 128.0] {
+        let mut app = Level::with_floor().rate(rate).build();
+        let (_, events) = run(&mut app, CapsuleState::at(Vec3::Y * 3.0), nothing(2 * rate as usize), 0);
+        let speed = events.iter().find_map(|event| match event {
+            MoveEvent::Landed { speed } => Some(*speed),
+            _ => None,
+        });
+        let expected = (2.0 * 9.8 * 3.0f32).sqrt();
+        assert!(speed.is_some_and(|speed| (speed - expected).abs() < 0.03), "{speed:?} at {rate}/s");
+    }
+}
+
+#[test]
+fn a_walk_past_the_far_side_of_a_planet_does_not_spin_the_view() {
+    let mut app = Level::new().collider(Collider::ball(10.0), Transform::default()).build();
+    let pull = GravityField::Towards { centre: Vec3::ZERO, strength: 9.8 };
+    let volume = MoveVolume { gravity: Some(pull), ..MoveVolume::trigger(VolumeId(1)) };
+    spawn(&mut app, (volume, Collider::ball(30.0), Transform::default()));
+    // Not through the far pole, but a hand's breadth beside it.
+    let start = standing(&mut app, Vec3::new(0.3, 9.995, 0.0));
+    let forward = CapsuleInput { forward: 127, ..default() };
+    let (states, _) = run(&mut app, start, [forward; 1_000], SETTLE);
+    let lowest = states.iter().map(|s| s.position.y).fold(0.0, f32::min);
+    assert!(lowest < -9.9, "it passes the far side: {lowest}");
+    for (i, pair) in states.windows(2).enumerate().skip(1) {
+        let [a, b] = [pair[0], pair[1]].map(|s| s.rotation() * Vec3::NEG_Z);
+        assert!(a.angle_between(b).to_degrees() < 2.0, "tick {i}: from {a} to {b}");
+    }
+    let ahead = states.iter().skip(64).all(|s| s.velocity.normalize().dot(s.rotation() * Vec3::NEG_Z) > 0.95);
+    assert!(ahead, "and it goes where it looks");
+}

@@ -222,3 +222,13 @@ fn rapiers_controller_flies_and_is_stopped_in_flight() {
     let end = last(&run(&mut app, &rapier(), start, towards(127, 0, 128)).0);
     assert!((3.4..3.67).contains(&end.position.x) && end.mode == MovementMode::Flying, "{end:?}");
 }
+
+#[test]
+fn who_changes_to_rapiers_controller_on_a_base_is_not_carried_on() {
+    let mut app = app_of(&Level::default().floor());
+    let start = standing(&mut app, &rapier(), Vec3::ZERO);
+    let riding = CapsuleState { base: BaseId(3), base_velocity: Vec3::X * 3.0, ..start };
+    let state = last(&run(&mut app, &rapier(), riding, vec![CapsuleInput::default(); 64]).0);
+    assert_eq!(state.base, BaseId::NONE, "{state:?}");
+    assert!(state.position.distance(start.position) < 0.5, "{state:?}");
+}

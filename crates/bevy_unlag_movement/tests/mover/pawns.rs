@@ -13,7 +13,7 @@ use bevy_unlag_movement::{
 use crate::common::*;
 
 fn other(feet: Vec3) -> PawnCapsule {
-    PawnCapsule { feet, up: Vec3::Y, radius: 0.34, half_height: 0.88 }
+    PawnCapsule { feet, up: Vec3::Y, radius: 0.34, half_height: 0.88, id: 1 }
 }
 
 fn meeting(pawns: PawnCollision) -> App {

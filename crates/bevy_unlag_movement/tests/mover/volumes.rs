@@ -327,3 +327,26 @@ fn a_volume_stops_nobody_sensor_or_not() {
     assert!(end(&states).position.x > 9.0, "{:?}", end(&states));
     assert_eq!(count(&events, |event| matches!(event, MoveEvent::VolumeChanged { .. })), 4, "{events:?}");
 }
+
+#[test]
+fn who_crouches_in_the_shallows_wades_without_a_flicker() {
+    let mut app = Level::with_floor().build();
+    fill(&mut app, MoveVolume::water(ID), Vec3::new(-9.0, -1.0, -9.0), Vec3::new(9.0, 0.6, 9.0));
+    let start = standing(&mut app, Vec3::ZERO);
+    let crouch = CapsuleInput { crouch: true, right: 20, ..default() };
+    let (states, events) = run(&mut app, start, [crouch; 128], SETTLE);
+    assert_eq!(events, [MoveEvent::Crouched], "once");
+    assert!(states[1..].iter().all(|s| s.is_grounded() && s.crouched), "{:?}", end(&states));
+}
+
+#[test]
+fn a_table_without_swimming_ignores_water() {
+    for submerged in [MovementMode::Walking, MovementMode::Falling] {
+        let mut app = Level::with_floor().tune(|config| config.transitions.submerged = submerged).build();
+        fill(&mut app, MoveVolume::water(ID), Vec3::new(2.0, -1.0, -9.0), Vec3::new(5.0, 3.0, 9.0));
+        let start = standing(&mut app, Vec3::ZERO);
+        let (states, events) = run(&mut app, start, towards(127, 0, 96), SETTLE);
+        assert_eq!(mode_changes(&events), 0, "{events:?}");
+        assert!(end(&states).position.x > 7.0, "{:?}", end(&states));
+    }
+}

@@ -480,3 +480,17 @@ fn the_heading_is_the_inputs() {
         assert_eq!((last.yaw, last.pitch), (yaw, -900));
     }
 }
+
+#[test]
+fn whoever_leans_on_a_wall_hits_it_once_with_any_feel() {
+    for config in [CapsuleConfig::default(), CapsuleConfig::quake(), CapsuleConfig::arcade()] {
+        for rate in [20.0, 64.0] {
+            let level = Level::with_floor().config(config.clone()).rate(rate);
+            let mut app = level.block(Vec3::new(3.0, 0.0, -9.0), Vec3::new(4.0, 6.0, 9.0)).build();
+            let start = standing(&mut app, Vec3::ZERO);
+            let (_, events) = run(&mut app, start, towards(127, 0, 3 * rate as usize), SETTLE);
+            let hits = events.iter().filter(|e| matches!(e, MoveEvent::HitWall { .. })).count();
+            assert_eq!(hits, 1, "at {rate}/s: {events:?}");
+        }
+    }
+}

@@ -144,7 +144,7 @@ fn more_parts_than_are_kept_are_all_there_still() {
 
 #[test]
 fn other_pawns_come_last_sorted_by_where_they_are() {
-    let pawn = |x: f32| PawnCapsule { feet: Vec3::X * x, up: Vec3::Y, radius: 0.3, half_height: 0.9 };
+    let pawn = |x: f32| PawnCapsule { feet: Vec3::X * x, up: Vec3::Y, radius: 0.3, half_height: 0.9, id: 0 };
     let spawn = |places: [f32; 3]| {
         let mut app = level();
         app.world_mut().spawn((cube(0.5), at(0.0)));
