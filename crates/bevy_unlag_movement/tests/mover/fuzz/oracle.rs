@@ -10,13 +10,13 @@ use bevy_rapier3d::parry::{
 };
 use bevy_unlag_core::StepContext;
 use bevy_unlag_movement::{
-    BaseId, CapsuleConfig, CapsuleInput, CapsuleState, MoveEvent, MovementMode, Track, VolumeId,
+    AccelerationModel, BaseId, CapsuleConfig, CapsuleInput, CapsuleState, MoveEvent, MovementMode, Track, VolumeId,
 };
 
 use super::scenes::{CEILING, Level, ROOM, Thing, walk_limit};
 
-/// Metres that a capsule may be in something.
-const MAX_DEPTH: f32 = 0.025;
+/// Metres that a capsule may be in something: its skin.
+const MAX_DEPTH: f32 = 0.005;
 /// Metres within which a platform may have had a hand in a move.
 const PLATFORM_NEAR: f32 = 0.15;
 
@@ -275,7 +275,12 @@ impl<'a> Watch<'a> {
         }
         let limit = walk_limit(self.level, self.config, m.input, m.after);
         let (was, is) = (m.before.velocity.length(), m.after.velocity.length());
-        if is > was.max(limit) + 1e-3 {
+        // Quake's acceleration adds speed across the wish, whatever the speed is.
+        let gain = match self.config.acceleration_model {
+            AccelerationModel::Unreal => 1e-3,
+            AccelerationModel::Quake => self.config.acceleration / 100.0,
+        };
+        if is > was.max(limit) + gain {
             return Err(format!("walks at {is} m/s after {was} m/s; its limit is {limit} m/s"));
         }
         Ok(())
