@@ -1,16 +1,10 @@
 //! Standing on something that moves.
 
 use bevy::prelude::*;
-use bevy_rapier3d::parry::{bounding_volume::BoundingVolume, math::Pose};
+use bevy_rapier3d::parry::math::Pose;
 use bevy_unlag_core::sin_cos_of_units;
 
-use crate::{
-    BaseId,
-    part::Part,
-    scene::NearParts,
-    slice::Slice,
-    sweep::{MAX_PUSH, push_out, sweep_past},
-};
+use crate::{BaseId, part::Part, slice::Slice, sweep::sweep_past};
 
 /// Where a base carries the pawn in this step.
 #[derive(Clone, Copy)]
@@ -66,17 +60,6 @@ pub(crate) fn follow(slice: &mut Slice<'_>, parts: &[Part], carried: &Carried) {
             slice.feet = carried.feet;
             slice.carried_by = motion;
         }
-    }
-}
-
-/// Pushes the pawn out of bases that have moved into it.
-pub(crate) fn make_way(slice: &mut Slice<'_>, near: &mut NearParts<'_>) {
-    // Those that are further away may be there or not: it depends on earlier steps.
-    let aabb = slice.body.aabb(slice.feet);
-    let in_the_way = |part: &Part| part.base != BaseId::NONE && part.aabb.intersects(&aabb);
-    if near.parts().iter().any(in_the_way) {
-        near.cover(aabb.loosened(MAX_PUSH));
-        slice.feet = push_out(near.parts(), slice.body, slice.feet);
     }
 }
 

@@ -15,11 +15,6 @@ impl Planes {
         }
     }
 
-    /// Whether there are at least two.
-    pub(crate) fn are_several(&self) -> bool {
-        self.0.len() > 1
-    }
-
     fn allows(&self, v: Vec3) -> bool {
         self.0.iter().all(|n| v.dot(*n) >= -1e-4 * v.length())
     }

@@ -9,7 +9,7 @@ use crate::{
     MovementMode, MoverBackend, MoverWorld, PawnCollision, VolumeId,
     ability::Hooks,
     fall::fall,
-    follow::{carried, follow, heading, make_way, remember},
+    follow::{carried, follow, heading, remember},
     frame::Frame,
     free::{fly, swim},
     jump::jump,
@@ -171,7 +171,6 @@ fn run(
     if let Some(carried) = &carried {
         follow(slice, near.parts(), carried);
     }
-    make_way(slice, near);
     crouch(slice, near.parts());
     hooks.begin(&mut Mover::new(slice, near, ctx, dt));
     jump(slice, dt);

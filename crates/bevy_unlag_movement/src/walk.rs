@@ -44,7 +44,6 @@ pub(crate) fn slide(slice: &mut Slice<'_>, parts: &[Part], floor: Floor, dt: f32
     let mut flat = wanted;
     let mut face = floor.face;
     let mut walls = Planes::default();
-    let wish = slice.wish();
     for _ in 0..4 {
         if flat.length_squared() < 1e-10 {
             break;
@@ -80,7 +79,7 @@ pub(crate) fn slide(slice: &mut Slice<'_>, parts: &[Part], floor: Floor, dt: f32
         walls.push(wall);
         flat = walls.clip(flat);
         slice.velocity = walls.clip(slice.velocity);
-        if flat.dot(wanted) <= 0.0 || (walls.are_several() && flat.dot(wish) < 0.0) {
+        if flat.dot(wanted) <= 0.0 {
             // Nobody is bent back by two walls: in a blunt corner it would swing for ever.
             slice.velocity = Vec3::ZERO;
             break;

@@ -10,7 +10,8 @@ use bevy_rapier3d::parry::{
 };
 use bevy_unlag_core::StepContext;
 use bevy_unlag_movement::{
-    AccelerationModel, BaseId, CapsuleConfig, CapsuleInput, CapsuleState, MoveEvent, MovementMode, Track, VolumeId,
+    AccelerationModel, BaseId, CapsuleConfig, CapsuleInput, CapsuleState, MoveEvent, MovementMode, Track,
+    VolumeId,
 };
 
 use super::scenes::{CEILING, Level, ROOM, Thing, walk_limit};
