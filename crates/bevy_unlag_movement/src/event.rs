@@ -57,7 +57,7 @@ pub enum MoveEvent {
     Crouched,
     /// The capsule grew again.
     Stood,
-    /// A volume threw the pawn.
+    /// A volume or an ability threw the pawn.
     Launched {
         /// Metres per second, in the world.
         velocity: Vec3,

@@ -62,7 +62,7 @@ pub struct Transitions {
     pub landed: MovementMode,
     /// The floor ended, or the pawn jumped. Default: [`MovementMode::Falling`].
     pub airborne: MovementMode,
-    /// The middle of the capsule came into water. Default: [`MovementMode::Swimming`].
+    /// The middle of the capsule, as it stands, came into water. Default: [`MovementMode::Swimming`].
     pub submerged: MovementMode,
     /// The middle of the capsule left the water. Default: [`MovementMode::Falling`].
     pub surfaced: MovementMode,

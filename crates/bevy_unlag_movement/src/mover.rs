@@ -184,6 +184,8 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
             self.slice.leave_floor();
             self.set_velocity(self.velocity() + velocity);
             self.slice.state.jump_hold = 0.0;
+            // No late jump on top of it.
+            self.slice.state.air_seconds = crate::state::MAX_TIMER;
             self.slice.events.push(MoveEvent::Launched { velocity });
         }
     }

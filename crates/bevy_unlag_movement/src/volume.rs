@@ -27,7 +27,7 @@ pub enum GravityField {
     },
 }
 
-/// A region that changes how pawns move while the middle of their capsule is in it. Its shape is
+/// A region that changes how pawns move while the middle of their capsule, as it stands, is in it. Its shape is
 /// the collider on the same entity, which then stops nobody, sensor or not. Unreal's
 /// `APhysicsVolume`.
 #[derive(Component, Clone, Copy, PartialEq, Debug)]
