@@ -170,6 +170,7 @@ fn run(
     near.cover(region);
     if let Some(carried) = &carried {
         follow(slice, near.parts(), carried);
+        near.cover(slice.region(0.0));
     }
     crouch(slice, near.parts());
     hooks.begin(&mut Mover::new(slice, near, ctx, dt));
