@@ -9,7 +9,8 @@ mod movement;
 
 use std::{path::PathBuf, process::ExitCode};
 
-use clap::{Parser, Subcommand};
+use bevy_unlag::movement::MoverBackend;
+use clap::{Parser, Subcommand, ValueEnum};
 use figures::Figures;
 
 /// Measures what the project promises.
@@ -25,12 +26,33 @@ struct Cli {
     /// Every key in under a minute, from less data.
     #[arg(long, global = true)]
     quick: bool,
+    /// What moves the capsule in the topic `movement`.
+    #[arg(long, global = true, value_enum, default_value_t = Backend::Unlag)]
+    backend: Backend,
     /// Write pictures into this folder.
     #[arg(long, global = true, value_name = "DIR")]
     plot: Option<PathBuf>,
     /// The seed of links and players.
     #[arg(long, global = true, default_value_t = 1)]
     seed: u64,
+}
+
+/// What moves the capsule.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum Backend {
+    /// The suite's own sweeps.
+    Unlag,
+    /// The same step around rapier's character controller; it rides no platform.
+    Rapier,
+}
+
+impl From<Backend> for MoverBackend {
+    fn from(backend: Backend) -> Self {
+        match backend {
+            Backend::Unlag => Self::Unlag,
+            Backend::Rapier => Self::Rapier,
+        }
+    }
 }
 
 #[derive(Subcommand, Debug)]
@@ -43,6 +65,7 @@ enum Topic {
 
 /// How to measure.
 struct Options {
+    backend: MoverBackend,
     quick: bool,
     plot: Option<PathBuf>,
     seed: u64,
@@ -50,7 +73,7 @@ struct Options {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let options = Options { quick: cli.quick, plot: cli.plot, seed: cli.seed };
+    let options = Options { backend: cli.backend.into(), quick: cli.quick, plot: cli.plot, seed: cli.seed };
     let measured = match cli.topic {
         Topic::Agreement => agreement::measure(&options),
         Topic::Movement => movement::measure(&options),

@@ -9,7 +9,7 @@ mod race;
 mod script;
 mod theirs;
 
-use bevy_unlag::movement::CapsuleConfig;
+use bevy_unlag::movement::{CapsuleConfig, MoverBackend};
 
 use crate::{Options, figures::Figures};
 use course::Course;
@@ -46,13 +46,19 @@ const KEYS: [Keys; 5] =
 
 pub fn measure(options: &Options) -> Result<Figures, String> {
     let (moves, passes) = if options.quick { (2_000, 3) } else { (10_000, 5) };
-    let levels = Level::all(options.seed);
+    let backend = options.backend;
+    let mut levels = Vec::from(Level::all(options.seed));
+    if backend == MoverBackend::Rapier {
+        // Rapier's controller is not carried by a platform.
+        levels.retain(|level| level.name != "platform");
+    }
     let mut long = Level::long_floor().app(true);
-    let (courses, loss) = in_level(&mut long, |open| {
-        let run = |level| Course::run(level, open, moves, passes, options.seed);
-        let courses: Vec<Course> = levels.iter().map(run).collect::<Result<_, _>>()?;
-        Ok((courses, loss::ours(open)))
+    let courses: Vec<Course> = in_level(&mut long, |open| {
+        let run = |level| Course::run(level, open, backend, moves, passes, options.seed);
+        levels.iter().map(run).collect::<Result<_, _>>()
     })?;
+    long.world_mut().resource_mut::<CapsuleConfig>().backend = backend;
+    let loss = in_level(&mut long, |floor| Ok(loss::ours(floor)))?;
     let speed = long.world().resource::<CapsuleConfig>().max_walk_speed;
     let kcc_loss = in_rapier(&mut long, |floor| Ok(loss::theirs(floor, speed)))?;
 

@@ -4,7 +4,10 @@ use core::hint::black_box;
 use std::time::Instant;
 
 use bevy::math::Vec3;
-use bevy_unlag::core::Tick;
+use bevy_unlag::{
+    core::Tick,
+    movement::{CapsuleConfig, MoverBackend},
+};
 
 use super::{
     levels::Level,
@@ -49,18 +52,21 @@ pub struct Course {
 
 impl Course {
     /// Records a walk through `level` and repeats it with all rivals. `open` is an endless floor.
+    /// "Ours" is our step with `backend`.
     ///
     /// # Errors
     /// When the walk fails.
     pub fn run(
         level: &Level,
         open: &Ours<'_, '_, '_>,
+        backend: MoverBackend,
         moves: usize,
         passes: usize,
         seed: u64,
     ) -> Result<Self, String> {
         // Apart, because rapier's platform stands still.
         let (mut moving, mut still) = (level.app(true), level.app(false));
+        moving.world_mut().resource_mut::<CapsuleConfig>().backend = backend;
         in_level(&mut moving, |ours| {
             let walk = record(ours, level, moves, seed)?;
             in_rapier(&mut still, |theirs| Ok(Self::measure(&walk, passes, ours, theirs, open)))
