@@ -45,7 +45,7 @@ const KEYS: [Keys; 5] =
     [keys!("flat"), keys!("heightfield"), keys!("stairs"), keys!("clutter"), keys!("platform")];
 
 pub fn measure(options: &Options) -> Result<Figures, String> {
-    let (moves, passes) = if options.quick { (2_000, 3) } else { (10_000, 5) };
+    let (moves, passes) = if options.quick { (2_000, 7) } else { (10_000, 7) };
     let backend = options.backend;
     let mut levels = Vec::from(Level::all(options.seed));
     if backend == MoverBackend::Rapier {
