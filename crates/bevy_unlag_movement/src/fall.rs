@@ -146,7 +146,6 @@ fn land(slice: &mut Slice<'_>, parts: &[Part], before: f32, whole: f32, left: f3
     slice.set_mode(landed);
     slice.state.jumps = 0;
     slice.state.air_seconds = 0.0;
-    slice.floor = Some(floor);
     slice.velocity.y = 0.0;
     slice.feet = hover_above(parts, slice.body, slice.feet, &floor);
     if slice.physics() == Physics::Walk {

@@ -7,7 +7,7 @@ use bevy_unlag_core::look_direction;
 use crate::{
     BaseId, CapsuleConfig, CapsuleInput, CapsuleState, ModePhysics, MoveEvent, MoveVolume, MovementMode,
     PawnCollision,
-    floor::{Floor, HOVER_MAX},
+    floor::HOVER_MAX,
     frame::Frame,
     input::level_wish,
     scene::MoverScene,
@@ -59,8 +59,6 @@ pub(crate) struct Slice<'a> {
     pub(crate) seconds: f64,
     /// The volume that the pawn is in.
     pub(crate) volume: Option<MoveVolume>,
-    /// The floor that it was last found on in this step.
-    pub(crate) floor: Option<Floor>,
     /// Seconds of this step for which a held jump holds gravity off.
     pub(crate) held_up: f32,
     /// Whether it is held in the air by slopes around it.
@@ -180,7 +178,6 @@ impl Slice<'_> {
     pub(crate) fn leave_floor(&mut self) {
         let airborne = self.config.transitions_of(self.state.mode).airborne;
         self.set_base(BaseId::NONE);
-        self.floor = None;
         self.set_mode(airborne);
     }
 

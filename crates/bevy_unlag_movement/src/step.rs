@@ -131,7 +131,6 @@ pub(crate) fn step(
             raw_jump,
             seconds,
             volume,
-            floor: None,
             held_up: 0.0,
             caught: false,
             limits: Limits::default(),

@@ -136,7 +136,6 @@ fn settle(slice: &mut Slice<'_>, parts: &[Part], from: &Floor, climbed: bool) ->
     }
     slice.feet = hover_above(parts, slice.body, slice.feet, &floor);
     slice.set_base(floor.base);
-    slice.floor = Some(floor);
     true
 }
 
