@@ -20,7 +20,7 @@ use crate::{
     scene::{Include, NearParts},
     slice::{Limits, Physics, Slice},
     state::{MAX_POSITION, MAX_TIMER},
-    sweep::{Body, MAX_PUSH, depth, push_out},
+    sweep::{Body, MAX_PUSH, advance, depth, push_out},
     walk::walk,
 };
 
@@ -362,12 +362,16 @@ fn stay_out(slice: &mut Slice<'_>, near: &mut NearParts<'_>) {
     if depth(near.parts(), body, slice.feet) <= 0.0 {
         return;
     }
-    near.cover(body.aabb(slice.feet).loosened(MAX_PUSH));
+    near.cover(body.aabb(slice.feet).loosened(2.0 * MAX_PUSH));
     let parts = near.parts();
-    let out = push_out(parts, body, slice.feet);
-    let left = depth(parts, body, out);
+    // Fixed parts come first. They hold: whoever a base squeezes against them ends in the base.
+    let fixed = &parts[..parts.iter().position(|part| part.base != BaseId::NONE).unwrap_or(parts.len())];
+    let held = push_out(fixed, body, slice.feet);
+    let pushed = push_out(parts, body, held);
+    let out = if pushed == held { held } else { advance(fixed, body, held, pushed - held).0 };
+    let left = depth(fixed, body, out);
     let start = slice.frame.to_local(slice.state.position);
-    if left <= MAX_DEPTH || left < depth(parts, body, start) {
+    if left <= MAX_DEPTH || left < depth(fixed, body, start) {
         slice.feet = out;
     } else {
         slice.feet = start;

@@ -236,17 +236,18 @@ impl<'a> Watch<'a> {
         let (depth, thing) = self.oracle.depth(&new);
         let was_in = core::mem::replace(&mut self.depth, depth).max(depth) > 1e-4;
         self.squeezed = (carried || self.squeezed) && depth > MAX_DEPTH;
+        // Whatever a platform does, it pushes nobody through a wall.
+        if let Some(thing) = self.oracle.between(old.middle(), new.middle())
+            && before.teleports == after.teleports
+        {
+            return Err(format!("went through collider {thing}"));
+        }
         if carried || self.squeezed {
             return Ok(());
         }
         self.judged += 1;
         if depth > MAX_DEPTH {
             return Err(format!("is {depth} m deep in collider {thing}"));
-        }
-        if let Some(thing) = self.oracle.between(old.middle(), new.middle())
-            && before.teleports == after.teleports
-        {
-            return Err(format!("went through collider {thing}"));
         }
         self.walked(m)?;
         self.flew(m, was_in)

@@ -396,6 +396,11 @@ pub(crate) fn random_config(seed: u64, level: &Level) -> CapsuleConfig {
         perch_radius_threshold: if rng.random_bool(0.3) { 0.15 } else { 0.0 },
         walk_off_ledges_crouched: rng.random_bool(0.5),
         turn_with_base: rng.random_bool(0.5),
+        walk_off_ledges: rng.random_bool(0.8),
+        ledge_threshold: rng.random_range(0.02..0.3),
+        flat_base: rng.random_bool(0.3),
+        impart_base_velocity: rng.random_bool(0.8),
+        buoyancy: rng.random_range(0.5..1.5),
         coyote_time: if rng.random_bool(0.3) { 0.1 } else { preset.coyote_time },
         ..preset
     }
