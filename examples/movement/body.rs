@@ -76,7 +76,7 @@ fn draw(
     let ahead = fixed.overstep().as_secs_f32();
     let mut muted = Vec::new();
     for (entity, state, input, mut drawn) in &mut pawns {
-        let ctx = StepContext { tick: tick.0.offset(1), dt: ahead, entity };
+        let ctx = StepContext { tick: tick.0.offset(1), dt: ahead, entity, replaying: false };
         drawn.0 = if ahead > 0.0 {
             Pawn::step(&config, state, &input.0, &ctx, &world, &mut muted).body
         } else {

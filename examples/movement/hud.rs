@@ -180,7 +180,7 @@ impl Known<'_, '_> {
 
     fn floor(&self, entity: Entity, state: &PawnState) -> String {
         let dt = self.fixed.timestep().as_secs_f32();
-        let ctx = StepContext { tick: self.tick.0.offset(1), dt, entity };
+        let ctx = StepContext { tick: self.tick.0.offset(1), dt, entity, replaying: false };
         let body = &state.body;
         match self.mover.probe(&self.config, body, &ctx).floor {
             None => "none in reach".to_owned(),

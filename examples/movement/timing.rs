@@ -45,7 +45,7 @@ fn measure(
     let dt = fixed.timestep().as_secs_f32();
     let mut muted = Vec::new();
     for (entity, state, input) in &players {
-        let ctx = StepContext { tick: tick.0.offset(1), dt, entity };
+        let ctx = StepContext { tick: tick.0.offset(1), dt, entity, replaying: false };
         let started = Instant::now();
         let end = Pawn::step(&config, state, &input.0, &ctx, &world, &mut muted);
         let micros = started.elapsed().as_secs_f32() * 1e6;

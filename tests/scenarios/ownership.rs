@@ -1,7 +1,10 @@
 //! A client moves what the server gave it, and nothing else.
 
 use bevy::prelude::*;
-use bevy_unlag::{prediction::autonomous_pawn, prelude::*};
+use bevy_unlag::{
+    prediction::{SavedMoves, autonomous_pawn},
+    prelude::*,
+};
 use unlag_examples::lockstep::MatchOptions;
 
 use crate::{hold_still, own_id, seconds, start, state};
@@ -25,7 +28,10 @@ fn a_client_that_claims_somebody_elses_pawn_moves_nothing() {
     let stolen = of(world, &mut pawns, victim).expect("the victim is seen");
     let own = of(world, &mut pawns, attacker).expect("the attacker has a pawn");
     world.entity_mut(own).remove::<LocalControl>();
+    // With its own time line, or the server would refuse the moves for that.
+    let saved = world.entity_mut(own).take::<SavedMoves<Soldier>>().expect("the attacker has made moves");
     world.entity_mut(stolen).insert((NetRole::AutonomousProxy, autonomous_pawn::<Soldier>(), before.1));
+    world.entity_mut(stolen).insert(saved);
     let mut gather = InputGather::default();
     gather.axes(Vec2::Y);
     world.entity_mut(stolen).insert(gather);

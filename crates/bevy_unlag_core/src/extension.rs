@@ -28,6 +28,20 @@ pub trait MoveExtension: Send + Sync + Sized + 'static {
 
     /// A number that differs when states differ in anything discrete; see [`MoveModel::kind`].
     fn kind(state: &Self::State) -> u32;
+
+    /// See [`MoveModel::is_outcome`].
+    #[must_use]
+    fn is_outcome(event: &Self::Event) -> bool {
+        let _ = event;
+        false
+    }
+
+    /// See [`MoveModel::config_hash`].
+    #[must_use]
+    fn config_hash(config: &Self::Config) -> u32 {
+        let _ = config;
+        0
+    }
 }
 
 /// The model `M` with the extension `X` beside it; itself a model, so extensions nest.
@@ -112,6 +126,7 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
     type Input = ExtendedInput<M::Input, X::Input>;
     type State = ExtendedState<M::State, X::State>;
     type Event = ExtendedEvent<M::Event, X::Event>;
+    type Push = M::Push;
     type World = (M::World, Res<'static, X::Config>);
 
     fn step(
@@ -149,5 +164,64 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
 
     fn teleports(state: &Self::State) -> u8 {
         M::teleports(&state.body)
+    }
+
+    fn push(config: &Self::Config, state: &Self::State, push: &Self::Push) -> Self::State {
+        ExtendedState { body: M::push(config, &state.body, push), ..*state }
+    }
+
+    fn unattended(last: &Self::Input, axes: bool) -> Self::Input {
+        // What an extension does, it does when somebody asks for it.
+        ExtendedInput { body: M::unattended(&last.body, axes), extension: X::Input::default() }
+    }
+
+    fn combines(older: &Self::Input, newer: &Self::Input) -> bool {
+        M::combines(&older.body, &newer.body) && older.extension == newer.extension
+    }
+
+    fn nudged(
+        config: &Self::Config,
+        state: &Self::State,
+        by: Vec3,
+        ctx: &StepContext,
+        world: &SystemParamItem<Self::World>,
+    ) -> Option<Self::State> {
+        Some(ExtendedState { body: M::nudged(config, &state.body, by, ctx, &world.0)?, ..*state })
+    }
+
+    fn is_outcome(event: &Self::Event) -> bool {
+        match event {
+            ExtendedEvent::Body(event) => M::is_outcome(event),
+            ExtendedEvent::Extension(event) => X::is_outcome(event),
+        }
+    }
+
+    fn meets_pawn(
+        config: &Self::Config,
+        state: &Self::State,
+        ctx: &StepContext,
+        world: &SystemParamItem<Self::World>,
+    ) -> bool {
+        M::meets_pawn(config, &state.body, ctx, &world.0)
+    }
+
+    fn config_hash(config: &Self::Config, world: &SystemParamItem<Self::World>) -> u32 {
+        M::config_hash(config, &world.0) ^ X::config_hash(&world.1).rotate_left(7)
+    }
+
+    fn surroundings_hash(
+        config: &Self::Config,
+        state: &Self::State,
+        world: &SystemParamItem<Self::World>,
+    ) -> u32 {
+        M::surroundings_hash(config, &state.body, &world.0)
+    }
+
+    fn level_hash(world: &SystemParamItem<Self::World>) -> u32 {
+        M::level_hash(&world.0)
+    }
+
+    fn outline(config: &Self::Config, state: &Self::State) -> (f32, f32) {
+        M::outline(config, &state.body)
     }
 }

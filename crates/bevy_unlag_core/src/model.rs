@@ -21,6 +21,12 @@ pub struct StepContext {
     pub dt: f32,
     /// The pawn, so that a world query can leave out its own collider.
     pub entity: Entity,
+    /// Whether this step repeats a move or is thrown away: a replay after a correction, the step
+    /// that draws the own pawn between ticks, a speculative copy. Its events are dropped, and a step
+    /// that does anything visible by itself must not do it. Never a reason to move differently.
+    /// Unreal's `bReplayingMoves`.
+    #[doc(alias = "is_replaying")]
+    pub replaying: bool,
 }
 
 /// Something that moves the same way on the owner's client, in the client's replay and on the
@@ -37,6 +43,9 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     type State: Component<Mutability = Mutable> + Wire + Copy + PartialEq + core::fmt::Debug;
     /// What happened in a step, as a value, so that a replay can mute it.
     type Event: Clone + core::fmt::Debug + Send + Sync + 'static;
+    /// What the server does to a pawn at a tick of its owner's, so that both do it in the same
+    /// move: a knock-back, a launch. `()` for none.
+    type Push: Wire + Copy + PartialEq + core::fmt::Debug + Send + Sync + 'static;
     /// The part of the world that a step may look at.
     type World: ReadOnlySystemParam + 'static;
 
@@ -67,6 +76,107 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     /// A number that changes whenever the pawn is put somewhere else: a correction across such a
     /// change is not an error and is not smoothed. Only the lowest four bits count.
     fn teleports(state: &Self::State) -> u8;
+
+    /// The state after a push, right before the step of the tick that it is due in. Must be pure.
+    fn push(config: &Self::Config, state: &Self::State, push: &Self::Push) -> Self::State;
+
+    /// What is left of an input when nobody is at the controls: a lost move, a silent client, a
+    /// stalled app. `axes` says whether the pawn goes on walking; buttons that act, such as fire,
+    /// are never carried on. Default: nothing is left.
+    #[must_use]
+    fn unattended(last: &Self::Input, axes: bool) -> Self::Input {
+        let _ = (last, axes);
+        Self::Input::default()
+    }
+
+    /// Whether nothing that matters differs between two inputs in a row, so that the newer one may
+    /// wait for the next packet. Unreal's `CanCombineWith`. Default: they are equal.
+    #[must_use]
+    fn combines(older: &Self::Input, newer: &Self::Input) -> bool {
+        older == newer
+    }
+
+    /// The state moved by a few centimetres, when nothing is in the way: for a server that accepts
+    /// its client's end position. Default: never.
+    #[must_use]
+    fn nudged(
+        config: &Self::Config,
+        state: &Self::State,
+        by: Vec3,
+        ctx: &StepContext,
+        world: &SystemParamItem<Self::World>,
+    ) -> Option<Self::State> {
+        let _ = (config, state, by, ctx, world);
+        None
+    }
+
+    /// Whether the owner is to learn if the server had this event in the same move, such as an
+    /// ability that may be refused. Default: no event is.
+    #[must_use]
+    fn is_outcome(event: &Self::Event) -> bool {
+        let _ = event;
+        false
+    }
+
+    /// Whether another pawn is so close that client and server may well see different sides of it.
+    /// Asked when they disagree. Default: none is.
+    #[must_use]
+    fn meets_pawn(
+        config: &Self::Config,
+        state: &Self::State,
+        ctx: &StepContext,
+        world: &SystemParamItem<Self::World>,
+    ) -> bool {
+        let _ = (config, state, ctx, world);
+        false
+    }
+
+    /// A number that differs when configurations do. Client and server compare it, so that a wrong
+    /// tuning has a name. Default 0: nothing is compared.
+    #[must_use]
+    fn config_hash(config: &Self::Config, world: &SystemParamItem<Self::World>) -> u32 {
+        let _ = (config, world);
+        0
+    }
+
+    /// A number that differs when the fixed world around a pawn does. Compared when client and
+    /// server disagree about a move. Default 0: nothing is compared.
+    #[must_use]
+    fn surroundings_hash(
+        config: &Self::Config,
+        state: &Self::State,
+        world: &SystemParamItem<Self::World>,
+    ) -> u32 {
+        let _ = (config, state, world);
+        0
+    }
+
+    /// A number that differs when levels do, compared when a client joins. Default 0: nothing is
+    /// compared.
+    #[must_use]
+    fn level_hash(world: &SystemParamItem<Self::World>) -> u32 {
+        let _ = world;
+        0
+    }
+
+    /// Radius and half height, in metres, of a capsule about as large as the pawn, standing at its
+    /// position: for debug views. Default: 0.34 and 0.88.
+    #[must_use]
+    fn outline(config: &Self::Config, state: &Self::State) -> (f32, f32) {
+        let _ = (config, state);
+        (0.34, 0.88)
+    }
+}
+
+/// What others are to see of a pawn that somebody else steers: its state, or while its moves are
+/// late a speculative copy of it, and the moment that it belongs to on the owner's time line. What
+/// the server decides about is never this but [`MoveModel::State`].
+#[derive(Component, Clone, Copy, Debug)]
+pub struct Shown<M: MoveModel> {
+    /// The server's tick that the owner's move falls on.
+    pub tick: Tick,
+    /// The state.
+    pub state: M::State,
 }
 
 /// Something happened in a step that counts: on the owner's client the first time a move is
@@ -105,4 +215,6 @@ pub enum MoveSystems {
     Step,
     /// Empty but for what reads a step's [`StepEvent`]s at once.
     React,
+    /// In [`FixedPostUpdate`](bevy::app::FixedPostUpdate): [`Shown`] is brought up to date.
+    Show,
 }

@@ -1,6 +1,8 @@
 //! Time as integers: simulation ticks, and ticks with a fixed-point fraction.
 
-use bevy::prelude::*;
+use core::time::Duration;
+
+use bevy::{prelude::*, time::TimeSystems};
 
 use crate::{BitReader, BitWriter, MoveSystems, Wire, WireError};
 
@@ -88,16 +90,39 @@ impl Wire for ViewTime {
     }
 }
 
-/// The tick that is being simulated. On the server it is the tick of every snapshot. On a client it
-/// counts that client's own moves; it starts from the server's when the client gets its pawn, and
-/// then goes its own way, so it is about a round trip behind, and more after a stall.
+/// The tick that is being simulated. It follows time, not steps: what a stalled app could not
+/// simulate is skipped, so ticks on two machines stay as far apart as they were.
+///
+/// On the server it is the tick of every snapshot. On a client it counts that client's own moves; it
+/// starts from the server's when the client gets its pawn, so it runs behind by the way down.
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct CurrentTick(pub Tick);
+
+/// What a stall has cost this app: [`Time<Virtual>`] leaves out what is longer than its
+/// `max_delta`, and the ticks of that time are never simulated.
+#[derive(Resource, Clone, Copy, Debug, Default)]
+pub struct Stall {
+    /// Time that was left out and is no whole tick yet.
+    rest: Duration,
+    /// Ticks that this tick's start skipped, usually 0.
+    pub skipped: u32,
+    /// Seconds of real time that the longest frame of the last second took.
+    pub longest_frame: f32,
+    /// Seconds of real time since a frame took longer than [`Stall::HITCH`].
+    pub since_hitch: f32,
+}
+
+impl Stall {
+    /// A frame longer than this, in seconds, is a hitch: Unreal's `ServerForcedUpdateHitchThreshold`.
+    pub const HITCH: f32 = 0.15;
+    /// Ticks that a stall skips at most: a day at 64 Hz.
+    const MAX_SKIPPED: u32 = 86_400 * 64;
+}
 
 /// When [`CurrentTick`] changes.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TickSystems {
-    /// In [`FixedFirst`]: the tick counts one on.
+    /// In [`FixedFirst`]: the tick counts one on, and what a stall left out on top.
     Advance,
 }
 
@@ -118,11 +143,34 @@ impl Plugin for TickPlugin {
             )
                 .chain(),
         );
-        app.init_resource::<CurrentTick>().add_systems(
-            FixedFirst,
-            (|mut tick: ResMut<CurrentTick>| tick.0 = tick.0.offset(1)).in_set(TickSystems::Advance),
-        );
+        app.init_resource::<CurrentTick>()
+            .init_resource::<Stall>()
+            .configure_sets(FixedPostUpdate, MoveSystems::Show)
+            .add_systems(First, notice_stall.after(TimeSystems))
+            .add_systems(FixedFirst, advance.in_set(TickSystems::Advance));
     }
+}
+
+fn notice_stall(real: Res<Time<Real>>, game: Res<Time<Virtual>>, mut stall: ResMut<Stall>) {
+    let frame = real.delta_secs();
+    if frame > Stall::HITCH {
+        stall.since_hitch = 0.0;
+        stall.longest_frame = frame;
+    } else {
+        stall.since_hitch += frame;
+        stall.longest_frame = if stall.since_hitch > 1.0 { frame } else { stall.longest_frame.max(frame) };
+    }
+    if !game.is_paused() && real.delta() > game.max_delta() {
+        stall.rest += (real.delta() - game.max_delta()).mul_f64(game.effective_speed_f64());
+    }
+}
+
+fn advance(fixed: Res<Time<Fixed>>, mut stall: ResMut<Stall>, mut tick: ResMut<CurrentTick>) {
+    let ticks = stall.rest.as_nanos() / fixed.timestep().as_nanos().max(1);
+    let skipped = u32::try_from(ticks).unwrap_or(u32::MAX).min(Stall::MAX_SKIPPED);
+    stall.skipped = skipped;
+    stall.rest = stall.rest.saturating_sub(fixed.timestep() * skipped);
+    tick.0 = tick.0.offset(1 + skipped.cast_signed());
 }
 
 #[cfg(test)]

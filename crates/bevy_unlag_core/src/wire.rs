@@ -122,6 +122,17 @@ impl BitWriter {
         self.bits(value.to_bits(), 32);
     }
 
+    /// Appends a number that is usually small: 0 takes one bit, up to 2 three, up to 6 five, and so
+    /// on (an Exp-Golomb code). At most 65,534.
+    pub fn small(&mut self, value: u16) {
+        let coded = u32::from(value) + 1;
+        let bits = 31 - coded.leading_zeros();
+        self.bits(0, bits);
+        // The leading one goes first, so the reader knows where the zeros end.
+        self.bits(1, 1);
+        self.bits(coded & mask(bits), bits);
+    }
+
     /// How many bits were written.
     #[must_use]
     pub fn len_bits(&self) -> usize {
@@ -194,6 +205,22 @@ impl<'a> BitReader<'a> {
         Ok((self.bits(count)? << unused).cast_signed() >> unused)
     }
 
+    /// The next number that [`BitWriter::small`] wrote.
+    ///
+    /// # Errors
+    /// [`WireError::Ended`] when it is cut off, [`WireError::Invalid`] beyond 65,534.
+    pub fn small(&mut self) -> Result<u16, WireError> {
+        let mut bits = 0;
+        while !self.bool()? {
+            bits += 1;
+            if bits > 15 {
+                return Err(WireError::Invalid);
+            }
+        }
+        let coded = (1 << bits) | self.bits(bits)?;
+        Ok((coded - 1) as u16)
+    }
+
     /// The next 32 bits as a finite float.
     ///
     /// # Errors
@@ -228,6 +255,18 @@ mod tests {
         assert_eq!(r.bool(), Ok(true));
         assert_eq!(r.bits(32), Ok(u32::MAX));
         assert_eq!(r.bits(32), Err(WireError::Ended));
+    }
+
+    #[test]
+    fn small_numbers_are_short_and_large_ones_come_back() {
+        for (value, bits) in [(0, 1), (1, 3), (2, 3), (6, 5), (160, 15), (65_534, 31)] {
+            let mut w = BitWriter::default();
+            w.small(value);
+            assert_eq!(w.len_bits(), bits, "{value}");
+            assert_eq!(BitReader::new(&w.finish()).small(), Ok(value));
+        }
+        assert_eq!(BitReader::new(&[0; 9]).small(), Err(WireError::Invalid));
+        assert_eq!(BitReader::new(&[0]).small(), Err(WireError::Ended));
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use core::marker::PhantomData;
 
-use bevy::prelude::*;
+use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{BitReader, LocalControl, MoveModel, NetId, NetRole, Wire};
-use bevy_unlag_prediction::{IncomingAnswers, OutgoingMoves, autonomous_pawn};
+use bevy_unlag_prediction::{Crowd, IncomingAnswers, OutgoingMoves, SavedMoves, autonomous_pawn};
 use bevy_unlag_smoothing::{SmoothingSystems, SnapshotInbox};
 use bevy_unlag_weapons::{ShotVerdict, Tracer};
 use lightyear::prelude::{client::Remote, *};
@@ -13,7 +13,8 @@ use crate::{
     link,
     net_sim::NetSimPlugin,
     protocol::{
-        AnswerMessage, HelloMessage, MoveChannel, MoveMessage, ProtocolVersion, TracerMessage, VerdictMessage,
+        AnswerMessage, Hello, HelloMessage, MoveChannel, MoveMessage, ProtocolVersion, TracerMessage,
+        VerdictMessage,
     },
 };
 
@@ -26,6 +27,24 @@ pub struct ProtocolMismatch {
     /// Our own.
     pub client: u32,
 }
+
+/// What of a client and its server is not the same, and will end in corrections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mismatch {
+    /// How the pawn moves: [`MoveModel::config_hash`].
+    Configuration,
+    /// The fixed level: [`MoveModel::level_hash`].
+    Level,
+}
+
+/// Client and server differ in something that moves depend on: written once, when the first pawn of
+/// this client has appeared and its level should be there. The connection stays.
+#[derive(Message, Clone, Copy, Debug)]
+pub struct SetupMismatch(pub Mismatch);
+
+/// The server's first word, until it is compared.
+#[derive(Component, Clone, Copy)]
+struct Announced(Hello);
 
 /// Carries mailboxes to a server and back. Add it after lightyear's `ClientPlugins`. A client steers
 /// the one pawn that the server gives it when that pawn appears.
@@ -47,17 +66,26 @@ impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
         app.add_message::<ShotVerdict>()
             .add_message::<Tracer>()
             .add_message::<ProtocolMismatch>()
+            .add_message::<SetupMismatch>()
             .add_observer(|added: On<Add, Client>, mut commands: Commands| {
                 commands.entity(added.entity).insert((ReplicationReceiver, link::quiet_pings()));
             })
             .add_systems(
                 PreUpdate,
-                (take_hello, assign_roles::<M>, deliver_answers, deliver_verdicts, deliver_tracers)
+                (
+                    take_hello,
+                    assign_roles::<M>,
+                    compare_setup::<M>,
+                    deliver_answers,
+                    deliver_verdicts,
+                    deliver_tracers,
+                )
                     .chain()
                     .after(MessageSystems::Receive)
                     .after(ReplicationSystems::Receive)
                     .before(SmoothingSystems::Receive),
             )
+            .add_systems(PreUpdate, count_crowd)
             .add_systems(PostUpdate, send_moves.before(MessageSystems::Send));
     }
 }
@@ -85,13 +113,55 @@ fn take_hello(
 ) {
     for (entity, mut link) in &mut links {
         for hello in link.receive() {
-            let server = BitReader::new(&hello.0).bits(32).unwrap_or(0);
-            if server != version.0 {
-                mismatch.write(ProtocolMismatch { server, client: version.0 });
-                // What it sends from here on would be misread.
-                commands.trigger(Disconnect { entity });
+            let mut r = BitReader::new(&hello.0);
+            // Servers of other versions say at least their version.
+            let server = r.clone().bits(32).unwrap_or(0);
+            match Hello::read(&mut r) {
+                Ok(hello) if hello.version == version.0 => {
+                    commands.entity(entity).insert(Announced(hello));
+                }
+                _ => {
+                    mismatch.write(ProtocolMismatch { server, client: version.0 });
+                    // What it sends from here on would be misread.
+                    commands.trigger(Disconnect { entity });
+                }
             }
         }
+    }
+}
+
+/// Compares what the server announced with what is here, once the own pawn has moved: by then the
+/// level is there.
+fn compare_setup<M: MoveModel>(
+    links: Query<(Entity, &Announced)>,
+    pawns: Query<&SavedMoves<M>>,
+    model: Option<Res<M::Config>>,
+    world: StaticSystemParam<M::World>,
+    mut mismatch: MessageWriter<SetupMismatch>,
+    mut commands: Commands,
+) {
+    if !pawns.iter().any(|saved| saved.last_made().is_some()) {
+        return;
+    }
+    for (entity, Announced(hello)) in &links {
+        commands.entity(entity).remove::<Announced>();
+        if model.as_ref().is_some_and(|model| M::config_hash(model, &world) != hello.config) {
+            warn!("the server's movement configuration is another than this client's: expect corrections");
+            mismatch.write(SetupMismatch(Mismatch::Configuration));
+        }
+        if M::level_hash(&world) != hello.level {
+            warn!("the server's level is another than this client's: expect corrections");
+            mismatch.write(SetupMismatch(Mismatch::Level));
+        }
+    }
+}
+
+/// Sending is throttled in a crowd.
+fn count_crowd(pawns: Query<(), With<NetId>>, crowd: Option<ResMut<Crowd>>) {
+    let Some(mut crowd) = crowd else { return };
+    let players = pawns.iter().len() as u32;
+    if crowd.players != players {
+        crowd.players = players;
     }
 }
 

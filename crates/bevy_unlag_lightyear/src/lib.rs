@@ -19,7 +19,7 @@ use core::{marker::PhantomData, time::Duration};
 use bevy::{app::PluginGroupBuilder, prelude::*};
 use bevy_unlag_core::MoveModel;
 
-pub use client::{ProtocolMismatch, UnlagClientNetPlugin};
+pub use client::{Mismatch, ProtocolMismatch, SetupMismatch, UnlagClientNetPlugin};
 pub use link::GameSpeed;
 pub use net_sim::{
     Conditioner, LinkConditions, LinkCounters, LinkPreset, MAX_DELAY, MAX_QUEUED, NetSim, NetSimPlugin,

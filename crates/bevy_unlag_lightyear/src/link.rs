@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeSystems};
+use bevy_unlag_prediction::ClockSteering;
 use lightyear::{
     link::Link,
     prelude::{PingConfig, PingManager, Transport},
@@ -12,7 +13,8 @@ use lightyear_transport::{packet::nack::PacketNackSettings, plugin::PacketAcked}
 
 /// How fast this app's [`Time<Virtual>`] runs, 1 being real time. lightyear writes that speed
 /// every frame to steer a client's clock; the suite needs no such steering, and honest clocks
-/// would look like cheats. Set the speed of a game here instead. Default: 1.
+/// would look like cheats. Set the speed of a game here instead. What
+/// [`ClockSteering`] asks for, 5 % at most, is multiplied in. Default: 1.
 #[derive(Resource, Clone, Copy, Debug)]
 pub struct GameSpeed(pub f32);
 
@@ -41,8 +43,9 @@ pub(crate) fn plugin(app: &mut App) {
         .add_systems(PreUpdate, publish_rtt.after(PingSystems::Receive));
 }
 
-fn apply_speed(speed: Res<GameSpeed>, mut time: ResMut<Time<Virtual>>) {
-    let speed = if speed.0.is_finite() { speed.0.max(0.0) } else { 1.0 };
+fn apply_speed(speed: Res<GameSpeed>, steering: Option<Res<ClockSteering>>, mut time: ResMut<Time<Virtual>>) {
+    let steered = steering.map_or(1.0, |steering| steering.speed as f32);
+    let speed = if speed.0.is_finite() { speed.0.max(0.0) * steered } else { 1.0 };
     if time.relative_speed() != speed {
         time.set_relative_speed(speed);
     }

@@ -13,14 +13,14 @@ use bevy_replicon::{
         },
     },
 };
-use bevy_unlag_core::{BitReader, BitWriter, LocalControl, NetId, Snapshot, Wire};
+use bevy_unlag_core::{BitReader, BitWriter, LocalControl, NetId, Snapshot, Wire, WireError};
 use bevy_unlag_smoothing::SnapshotInbox;
 use lightyear::prelude::*;
 use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns, writer::Writer};
 
 /// Changes with anything on the wire. A client and a server with different numbers refuse each
 /// other by name instead of misreading each other.
-pub const PROTOCOL_VERSION: u32 = 2;
+pub const PROTOCOL_VERSION: u32 = 3;
 
 /// The protocol that this app speaks. Default: [`PROTOCOL_VERSION`]. A game whose own messages
 /// change may put its number here; client and server must agree.
@@ -30,6 +30,29 @@ pub struct ProtocolVersion(pub u32);
 impl Default for ProtocolVersion {
     fn default() -> Self {
         Self(PROTOCOL_VERSION)
+    }
+}
+
+/// The server's first word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Hello {
+    /// [`ProtocolVersion`]; always first, so that every version can read it.
+    pub version: u32,
+    /// [`MoveModel::config_hash`](bevy_unlag_core::MoveModel::config_hash).
+    pub config: u32,
+    /// [`MoveModel::level_hash`](bevy_unlag_core::MoveModel::level_hash).
+    pub level: u32,
+}
+
+impl Wire for Hello {
+    fn write(&self, w: &mut BitWriter) {
+        for word in [self.version, self.config, self.level] {
+            w.bits(word, 32);
+        }
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { version: r.bits(32)?, config: r.bits(32)?, level: r.bits(32)? })
     }
 }
 
@@ -72,7 +95,7 @@ raw_messages!(
     VerdictMessage,
     /// A [`Tracer`](bevy_unlag_weapons::Tracer).
     TracerMessage,
-    /// The server's first word: its [`ProtocolVersion`].
+    /// The server's first word: its [`Hello`].
     HelloMessage,
 );
 

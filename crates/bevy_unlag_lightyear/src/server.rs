@@ -2,7 +2,10 @@
 
 use core::{marker::PhantomData, time::Duration};
 
-use bevy::{ecs::error::FallbackErrorHandler, prelude::*};
+use bevy::{
+    ecs::{error::FallbackErrorHandler, system::StaticSystemParam},
+    prelude::*,
+};
 use bevy_replicon::{prelude::ServerSystems, server::server_tick::ServerTick};
 use bevy_unlag_core::{BitWriter, MoveModel, NetId, NetRole, Snapshot, VisualSystems, Wire};
 use bevy_unlag_prediction::{IncomingMoves, MAX_MAILED, OutgoingAnswers, authority_pawn};
@@ -16,7 +19,7 @@ use lightyear::prelude::{
 use crate::{
     ingress, link,
     protocol::{
-        AnswerChannel, AnswerMessage, EffectChannel, HelloMessage, MoveMessage, ProtocolVersion,
+        AnswerChannel, AnswerMessage, EffectChannel, Hello, HelloMessage, MoveMessage, ProtocolVersion,
         TracerMessage, VerdictChannel, VerdictMessage,
     },
 };
@@ -43,7 +46,7 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
             .add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
                 commands.entity(added.entity).insert((ReplicationSender, link::quiet_pings()));
             })
-            .add_observer(greet)
+            .add_observer(greet::<M>)
             .add_systems(PreUpdate, deliver_moves.after(MessageSystems::Receive))
             .add_systems(
                 PostUpdate,
@@ -82,14 +85,17 @@ pub fn replicated_pawn(id: NetId) -> impl Bundle {
     )
 }
 
-fn greet(
+fn greet<M: MoveModel>(
     connected: On<Add, Connected>,
     version: Res<ProtocolVersion>,
+    model: Option<Res<M::Config>>,
+    world: StaticSystemParam<M::World>,
     mut links: Query<&mut MessageSender<HelloMessage>, With<ClientOf>>,
 ) {
     if let Ok(mut link) = links.get_mut(connected.entity) {
+        let config = model.map_or(0, |model| M::config_hash(&model, &world));
         let mut w = BitWriter::default();
-        w.bits(version.0, 32);
+        Hello { version: version.0, config, level: M::level_hash(&world) }.write(&mut w);
         link.send::<VerdictChannel>(HelloMessage(w.finish()));
     }
 }

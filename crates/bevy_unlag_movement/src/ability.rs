@@ -12,8 +12,8 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState, MoveEvent, Mover, MoverWorld, slice::Limits,
-    step::step,
+    CapsuleConfig, CapsuleInput, CapsuleModel, CapsulePush, CapsuleState, MoveEvent, Mover, MoverWorld,
+    slice::Limits, step::step,
 };
 
 /// A move of a game's own, such as a dash, a teleport or a wall run: predicted, replayed and
@@ -99,6 +99,21 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
 
     /// A number that differs when states differ in anything discrete; see [`MoveModel::kind`].
     fn kind(state: &Self::State) -> u32;
+
+    /// Whether the owner is to learn if the server had this event, too: it went off, or it did not.
+    /// See [`MoveModel::is_outcome`]. Default: of no event.
+    #[must_use]
+    fn is_outcome(event: &Self::Event) -> bool {
+        let _ = event;
+        false
+    }
+
+    /// See [`MoveModel::config_hash`]; of the tuning in [`Param`](Self::Param). Default 0.
+    #[must_use]
+    fn config_hash(param: &SystemParamItem<Self::Param>) -> u32 {
+        let _ = param;
+        0
+    }
 }
 
 /// The capsule with the ability `A`.
@@ -121,6 +136,7 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
     type Input = ExtendedInput<CapsuleInput, A::Input>;
     type State = ExtendedState<CapsuleState, A::State>;
     type Event = ExtendedEvent<MoveEvent, A::Event>;
+    type Push = CapsulePush;
     type World = (MoverWorld<'static, 'static>, A::Param);
 
     fn step(
@@ -163,6 +179,62 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
 
     fn teleports(state: &Self::State) -> u8 {
         CapsuleModel::teleports(&state.body)
+    }
+
+    fn push(config: &CapsuleConfig, state: &Self::State, push: &CapsulePush) -> Self::State {
+        ExtendedState { body: CapsuleModel::push(config, &state.body, push), ..*state }
+    }
+
+    fn unattended(last: &Self::Input, axes: bool) -> Self::Input {
+        ExtendedInput { body: last.body.unattended(axes), extension: A::Input::default() }
+    }
+
+    fn combines(older: &Self::Input, newer: &Self::Input) -> bool {
+        older.body.combines(&newer.body) && older.extension == newer.extension
+    }
+
+    fn nudged(
+        config: &CapsuleConfig,
+        state: &Self::State,
+        by: Vec3,
+        ctx: &StepContext,
+        world: &SystemParamItem<Self::World>,
+    ) -> Option<Self::State> {
+        let body = CapsuleModel::nudged(config, &state.body, by, ctx, &world.0)?;
+        Some(ExtendedState { body, ..*state })
+    }
+
+    fn is_outcome(event: &Self::Event) -> bool {
+        matches!(event, ExtendedEvent::Extension(event) if A::is_outcome(event))
+    }
+
+    fn meets_pawn(
+        config: &CapsuleConfig,
+        state: &Self::State,
+        ctx: &StepContext,
+        world: &SystemParamItem<Self::World>,
+    ) -> bool {
+        CapsuleModel::meets_pawn(config, &state.body, ctx, &world.0)
+    }
+
+    fn config_hash(config: &CapsuleConfig, world: &SystemParamItem<Self::World>) -> u32 {
+        CapsuleModel::config_hash(config, &world.0) ^ A::config_hash(&world.1).rotate_left(11)
+    }
+
+    fn surroundings_hash(
+        config: &CapsuleConfig,
+        state: &Self::State,
+        world: &SystemParamItem<Self::World>,
+    ) -> u32 {
+        CapsuleModel::surroundings_hash(config, &state.body, &world.0)
+    }
+
+    fn level_hash(world: &SystemParamItem<Self::World>) -> u32 {
+        CapsuleModel::level_hash(&world.0)
+    }
+
+    fn outline(config: &CapsuleConfig, state: &Self::State) -> (f32, f32) {
+        CapsuleModel::outline(config, &state.body)
     }
 }
 
@@ -334,5 +406,16 @@ impl<A: MoveAbility, B: MoveAbility> MoveAbility for (A, B) {
         // Different factors, so that pairs of pairs do not cancel out.
         A::kind(&state.first).wrapping_mul(0x2545_f491).rotate_left(13)
             ^ B::kind(&state.second).wrapping_mul(0x1b87_3593)
+    }
+
+    fn is_outcome(event: &Self::Event) -> bool {
+        match event {
+            AbilityEvent::First(event) => A::is_outcome(event),
+            AbilityEvent::Second(event) => B::is_outcome(event),
+        }
+    }
+
+    fn config_hash(param: &SystemParamItem<Self::Param>) -> u32 {
+        A::config_hash(&param.0) ^ B::config_hash(&param.1).rotate_left(5)
     }
 }

@@ -143,7 +143,7 @@ fn draw<M>(
         if !body.alive {
             continue;
         }
-        let ctx = |dt| StepContext { tick: tick.0.offset(1), dt, entity };
+        let ctx = |dt| StepContext { tick: tick.0.offset(1), dt, entity, replaying: false };
         let live = match input {
             Some(input) if ahead > 0.0 => M::step(&config, state, &input.0, &ctx(ahead), &world, &mut muted),
             _ => *state,

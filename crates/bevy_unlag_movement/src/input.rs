@@ -62,6 +62,24 @@ impl CapsuleInput {
         look_direction(self.yaw, self.pitch)
     }
 
+    /// What is left of it when nobody is at the controls: the view and the stance and, with `axes`,
+    /// the way it walks.
+    pub(crate) fn unattended(self, axes: bool) -> Self {
+        let (forward, right) = if axes { (self.forward, self.right) } else { (0, 0) };
+        Self { forward, right, jump: false, sprint: axes && self.sprint, walk: axes && self.walk, ..self }
+    }
+
+    /// Whether nothing relevant differs: the same buttons, and directions within 5°, Unreal's
+    /// `AccelDotThresholdCombine`. Standing and walking always differ.
+    pub(crate) fn combines(&self, newer: &Self) -> bool {
+        let buttons = |i: &Self| [i.jump, i.crouch, i.sprint, i.walk];
+        let (old, new) = (self.wish(), newer.wish());
+        buttons(self) == buttons(newer)
+            && (old == Vec3::ZERO) == (new == Vec3::ZERO)
+            && (old.length() - new.length()).abs() <= 0.02
+            && (old == Vec3::ZERO || old.normalize_or_zero().dot(new.normalize_or_zero()) >= 0.996)
+    }
+
     /// The same with values that nobody can enter taken away.
     pub(crate) fn bounded(self) -> Self {
         Self {

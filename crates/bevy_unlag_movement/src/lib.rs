@@ -19,6 +19,7 @@
 
 pub mod abilities;
 mod ability;
+mod authority;
 mod base;
 mod cheap;
 mod config;
@@ -55,6 +56,7 @@ mod walk;
 mod world;
 
 pub use ability::{AbilityEvent, AbilityPair, CapsuleWith, MoveAbility};
+pub use authority::CapsulePush;
 pub use base::{BaseId, MovementBase, PoseHistory, Shuttle, Track, Turntable};
 pub use config::{
     AccelerationModel, CapsuleConfig, InvalidConfig, MoverBackend, PawnCollision, TooManyModes,

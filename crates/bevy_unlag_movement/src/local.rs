@@ -33,7 +33,7 @@ fn step_all<M: MoveModel>(
 ) {
     let dt = fixed.timestep().as_secs_f32();
     for (entity, mut state, input) in &mut pawns {
-        let ctx = StepContext { tick: tick.0, dt, entity };
+        let ctx = StepContext { tick: tick.0, dt, entity, replaying: false };
         *state = M::step(&model, &state, &input.0, &ctx, &world, &mut events);
         happened.write_batch(events.drain(..).map(|event| StepEvent {
             entity,

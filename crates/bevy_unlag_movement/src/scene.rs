@@ -3,6 +3,7 @@
 
 mod bases;
 mod cache;
+mod compare;
 mod drive;
 mod fixed;
 mod gather;

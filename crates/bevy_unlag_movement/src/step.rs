@@ -5,9 +5,10 @@ use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
 use bevy_unlag_core::{MoveModel, Snapshot, StepContext, Tick, Up, upright_rotation};
 
 use crate::{
-    BaseId, CapsuleConfig, CapsuleInput, CapsuleState, GravityField, ModePhysics, MoveEvent, MoveVolume,
-    MovementMode, MoverBackend, MoverWorld, PawnCollision, VolumeId,
+    BaseId, CapsuleConfig, CapsuleInput, CapsulePush, CapsuleState, GravityField, ModePhysics, MoveEvent,
+    MoveVolume, MovementMode, MoverBackend, MoverWorld, PawnCollision, VolumeId,
     ability::Hooks,
+    authority::{debug_hash, meets_pawn, nudged},
     fall::fall,
     follow::{carried, follow, heading, remember},
     frame::Frame,
@@ -40,6 +41,7 @@ impl MoveModel for CapsuleModel {
     type Input = CapsuleInput;
     type State = CapsuleState;
     type Event = MoveEvent;
+    type Push = CapsulePush;
     type World = MoverWorld<'static, 'static>;
 
     fn step(
@@ -80,6 +82,54 @@ impl MoveModel for CapsuleModel {
 
     fn teleports(state: &CapsuleState) -> u8 {
         state.teleports
+    }
+
+    fn push(_config: &CapsuleConfig, state: &CapsuleState, push: &CapsulePush) -> CapsuleState {
+        push.on(state)
+    }
+
+    fn unattended(last: &CapsuleInput, axes: bool) -> CapsuleInput {
+        last.unattended(axes)
+    }
+
+    fn combines(older: &CapsuleInput, newer: &CapsuleInput) -> bool {
+        older.combines(newer)
+    }
+
+    fn nudged(
+        config: &CapsuleConfig,
+        state: &CapsuleState,
+        by: Vec3,
+        ctx: &StepContext,
+        world: &MoverWorld<'_, '_>,
+    ) -> Option<CapsuleState> {
+        nudged(config, state, by, ctx, world)
+    }
+
+    fn meets_pawn(
+        config: &CapsuleConfig,
+        state: &CapsuleState,
+        ctx: &StepContext,
+        world: &MoverWorld<'_, '_>,
+    ) -> bool {
+        meets_pawn(config, state, ctx, world)
+    }
+
+    fn config_hash(config: &CapsuleConfig, _world: &MoverWorld<'_, '_>) -> u32 {
+        debug_hash(config)
+    }
+
+    fn surroundings_hash(config: &CapsuleConfig, state: &CapsuleState, world: &MoverWorld<'_, '_>) -> u32 {
+        world.scene.hash_around(config, state)
+    }
+
+    fn level_hash(world: &MoverWorld<'_, '_>) -> u32 {
+        world.scene.level_hash()
+    }
+
+    fn outline(config: &CapsuleConfig, state: &CapsuleState) -> (f32, f32) {
+        let half_height = if state.crouched { config.crouched_half_height } else { config.half_height };
+        (config.radius, half_height)
     }
 }
 

@@ -1,19 +1,27 @@
-//! The owner's side: step, save, send; take answers, replay.
+//! The owner's side of a tick: step, save, send.
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    BitReader, BitWriter, CurrentTick, LocalControl, MoveInput, MoveModel, NetRole, StepContext, StepEvent,
-    VisualOffset, Wire,
+    BitWriter, CurrentTick, LocalControl, MoveInput, MoveModel, NetRole, StepContext, StepEvent, Tick, Wire,
 };
 
 use crate::{
-    IncomingAnswers, MAX_MOVES, MovePacket, MoveTrace, OutgoingMoves, PredictionConfig, PredictionStats,
-    SavedMove, SavedMoves, ServerAnswer, StateCheck,
+    Crowd, MovePacket, MoveTrace, OutgoingMoves, PredictionConfig, PredictionDebug, PredictionStats,
+    SavedMove, SavedMoves, ScheduledPushes, StateCheck, config::ticks, redundancy,
 };
 
-/// Takes a step with the live input, saves it and mails it.
+/// The most moves that are made at once for ticks in which the app stood still, two seconds at
+/// 64 Hz. What is older the server has carried on without us.
+const MAX_MISSED: i32 = 128;
+/// Ticks that an answer may be later than usual before its move is sent again.
+const OVERDUE_MARGIN: i32 = 3;
+
+/// Makes the move of this tick with the live input, and those of ticks that were skipped with what
+/// is left of it; saves and mails them.
 pub(crate) fn step_own<M: MoveModel>(
     config: Res<PredictionConfig>,
+    debug: Res<PredictionDebug>,
+    crowd: Res<Crowd>,
     model: Res<M::Config>,
     tick: Res<CurrentTick>,
     fixed: Res<Time<Fixed>>,
@@ -26,6 +34,7 @@ pub(crate) fn step_own<M: MoveModel>(
             &mut M::State,
             &MoveInput<M>,
             &mut SavedMoves<M>,
+            &ScheduledPushes<M>,
             &mut OutgoingMoves,
             &mut PredictionStats,
             Option<&mut MoveTrace>,
@@ -34,133 +43,111 @@ pub(crate) fn step_own<M: MoveModel>(
     >,
     mut happened: MessageWriter<StepEvent<M>>,
 ) {
-    for (entity, role, mut state, input, mut saved, mut outgoing, mut stats, trace) in &mut pawns {
+    let dt = fixed.timestep().as_secs_f32();
+    for (entity, role, mut state, input, mut saved, pushes, mut outgoing, mut stats, mut trace) in &mut pawns
+    {
         if *role != NetRole::AutonomousProxy {
             continue;
         }
-        let ctx = StepContext { tick: tick.0, dt: fixed.timestep().as_secs_f32(), entity };
-        let mut events = Vec::new();
-        let result = M::step(&model, &state, &input.0, &ctx, &world, &mut events);
-        *state = result;
-        saved.push(SavedMove { tick: tick.0, input: input.0, result, sent_at: real.elapsed_secs_f64() });
-        happened.write_batch(events.into_iter().map(|event| StepEvent {
-            entity,
-            tick: tick.0,
-            state: result,
-            waited: 0,
-            event,
-        }));
-        if let Some(mut trace) = trace {
-            trace.0.push((tick.0, M::position(&result)));
+        let missed = saved.last_made().map_or(0, |last| tick.0.since(last) - 1).clamp(0, MAX_MISSED);
+        let last_input = saved.iter().next_back().map_or(input.0, |last| last.input);
+        for ago in (0..=missed).rev() {
+            let move_tick = tick.0.offset(-ago);
+            let unattended = ago > 0;
+            let wanted = if unattended { M::unattended(&last_input, false) } else { input.0 };
+            let ctx = StepContext { tick: move_tick, dt, entity, replaying: false };
+            let start = *state;
+            let pushed = pushes.apply(&model, move_tick, &start);
+            let mut events = Vec::new();
+            let result = M::step(&model, &pushed, &wanted, &ctx, &world, &mut events);
+            *state = result;
+            let outcomes = events.iter().filter(|event| M::is_outcome(event)).cloned().collect();
+            let forgot = saved.push(SavedMove {
+                tick: move_tick,
+                input: wanted,
+                start,
+                result,
+                sent_at: None,
+                unattended,
+                outcomes,
+            });
+            if forgot {
+                if stats.forgotten == 0 {
+                    warn!("no answer for {} moves: the oldest are forgotten", SavedMoves::<M>::CAPACITY);
+                }
+                stats.forgotten += 1;
+            }
+            stats.moves += 1;
+            happened.write_batch(events.into_iter().map(|event| StepEvent {
+                entity,
+                tick: move_tick,
+                state: result,
+                waited: 0,
+                event,
+            }));
+            if let Some(trace) = &mut trace {
+                trace.0.push((move_tick, M::position(&result)));
+            }
         }
-
-        let newest_first = saved.iter().rev().take(config.moves_per_packet.clamp(1, MAX_MOVES));
-        let packet = MovePacket {
-            newest: tick.0,
-            check: StateCheck::of::<M>(&result),
-            inputs: newest_first.map(|m| m.input).collect(),
-        };
-        let mut w = BitWriter::default();
-        packet.write(&mut w);
-        let bytes = w.finish();
-        stats.moves += 1;
-        stats.move_bytes += bytes.len() as u64;
-        outgoing.0.push(bytes);
+        stats.unanswered = saved.len() as u32;
+        send::<M>(
+            &config,
+            &debug,
+            &crowd,
+            (tick.0, dt, real.elapsed_secs_f64()),
+            &mut saved,
+            &mut outgoing,
+            &mut stats,
+        );
     }
 }
 
-/// Takes the newest answer in; on an adjustment sets the state and makes the rest again.
-pub(crate) fn take_answers<M: MoveModel>(
-    config: Res<PredictionConfig>,
-    model: Res<M::Config>,
-    fixed: Res<Time<Fixed>>,
-    real: Res<Time<Real>>,
-    world: StaticSystemParam<M::World>,
-    mut tick: ResMut<CurrentTick>,
-    mut pawns: Query<(
-        Entity,
-        Option<&mut M::State>,
-        &mut IncomingAnswers,
-        &mut SavedMoves<M>,
-        &mut VisualOffset,
-        &mut PredictionStats,
-    )>,
-    mut commands: Commands,
+/// Mails a packet when it is time for one.
+fn send<M: MoveModel>(
+    config: &PredictionConfig,
+    debug: &PredictionDebug,
+    crowd: &Crowd,
+    (tick, dt, now): (Tick, f32, f64),
+    saved: &mut SavedMoves<M>,
+    outgoing: &mut OutgoingMoves,
+    stats: &mut PredictionStats,
 ) {
-    let now = real.elapsed_secs_f64();
-    for (entity, mut state, mut incoming, mut saved, mut offset, mut stats) in &mut pawns {
-        let mut newest: Option<ServerAnswer<M::State>> = None;
-        for bytes in incoming.drain() {
-            stats.answer_bytes += bytes.len() as u64;
-            let Ok(answer) = ServerAnswer::<M::State>::read(&mut BitReader::new(&bytes)) else {
-                stats.malformed += 1;
-                continue;
-            };
-            let newer = match (newest.as_ref().and_then(|n| n.tick), answer.tick) {
-                (Some(old), Some(new)) => !old.is_newer_than(new),
-                (Some(_), None) => false,
-                (None, _) => true,
-            };
-            if newer {
-                newest = Some(answer);
-            }
-        }
-        let Some(answer) = newest else { continue };
-
-        let settled = match answer.tick {
-            Some(tick) => {
-                if saved.is_stale(tick) || !saved.is_news(tick) && answer.adjustment.is_none() {
-                    continue;
-                }
-                stats.answers += u64::from(saved.is_news(tick));
-                let settled = saved.settle(tick);
-                if let Some(settled) = &settled {
-                    stats.sample_rtt(now - settled.sent_at - answer.held.as_secs_f64(), now);
-                }
-                settled
-            }
-            None if state.is_some() => continue,
-            None => None,
-        };
-        let Some(server) = answer.adjustment else { continue };
-        let Some(state) = &mut state else {
-            // No move has been made yet: from here on they count on the server's time line.
-            if let Some(now) = answer.now {
-                tick.0 = now;
-            }
-            commands.entity(entity).insert(server);
-            continue;
-        };
-        if settled.as_ref().is_some_and(|mine| mine.result == server) {
-            continue;
-        }
-
-        let (before, teleports) = (M::position(state), M::teleports(state));
-        let mut current = server;
-        let mut muted = Vec::new();
-        for saved in saved.iter_mut() {
-            let ctx = StepContext { tick: saved.tick, dt: fixed.timestep().as_secs_f32(), entity };
-            current = M::step(&model, &current, &saved.input, &ctx, &world, &mut muted);
-            saved.result = current;
-            muted.clear();
-            stats.replayed += 1;
-        }
-        **state = current;
-
-        if M::teleports(&current) & 15 == teleports & 15 {
-            let error = match &settled {
-                Some(mine) => M::position(&mine.result).distance(M::position(&server)),
-                None => before.distance(M::position(&current)),
-            };
-            if error > 0.0 {
-                stats.count_correction(error);
-            }
-            let jump = before - M::position(&current);
-            if jump.length() <= config.snap_distance {
-                offset.offset += jump;
-            }
-        } else {
-            *offset = VisualOffset::default();
-        }
+    let mut newest = saved.iter().rev();
+    let Some((last, result)) = newest.next().map(|m| (m.input, m.result)) else { return };
+    let before = newest.next().map(|m| m.input);
+    drop(newest);
+    saved.since_packet += 1;
+    let nothing_new = before.is_some_and(|before| M::combines(&before, &last));
+    let stationary = nothing_new && last == M::unattended(&last, false);
+    if nothing_new && saved.since_packet < config.send.ticks(crowd, stationary) {
+        return;
+    }
+    saved.since_packet = 0;
+    let Some((epoch, _)) = saved.epoch else { return };
+    let usual = ticks(stats.rtt.as_secs_f32(), dt) + config.answer_interval.min(64).cast_signed();
+    let runs = redundancy::runs(saved, usual + OVERDUE_MARGIN, ticks(config.patience, dt));
+    let packet = MovePacket {
+        epoch,
+        sequence: saved.sequence,
+        newest: tick.0 as u16,
+        check: StateCheck::of::<M>(&result, tick),
+        runs,
+    };
+    saved.sequence = saved.sequence.wrapping_add(1);
+    for unsent in saved.iter_mut().rev().take_while(|m| m.sent_at.is_none()) {
+        unsent.sent_at = Some(now);
+    }
+    let mut w = BitWriter::default();
+    packet.write(&mut w);
+    let bytes = w.finish();
+    trace!(
+        target: "bevy_unlag::moves",
+        "client: packet {} at {tick:?}, {} bytes, at {}: {:?}",
+        packet.sequence, bytes.len(), M::position(&result), packet.runs,
+    );
+    stats.packets += 1;
+    stats.move_bytes += bytes.len() as u64;
+    if !debug.loses(stats.packets) {
+        outgoing.0.push(bytes);
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn draw_own<M: MoveModel>(
     let mut muted = Vec::new();
     for (entity, state, input, mut drawn, mut eye) in &mut pawns {
         let next = tick.0.offset(1);
-        let ctx = StepContext { tick: next, dt: ahead, entity };
+        let ctx = StepContext { tick: next, dt: ahead, entity, replaying: true };
         let live =
             if ahead > 0.0 { M::step(&model, state, &input.0, &ctx, &world, &mut muted) } else { *state };
         muted.clear();

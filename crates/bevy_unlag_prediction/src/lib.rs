@@ -13,30 +13,55 @@
 //!   the moves after it and lets a [`VisualOffset`] hide the difference.
 
 mod answer;
+mod cause;
+mod check;
 mod client;
+mod clock;
 mod config;
+mod debug;
 mod draw;
+mod host;
+mod lateness;
+mod loss;
 mod mailbox;
+mod outcome;
 mod packet;
+mod push;
+mod queue;
+mod reconcile;
+mod redundancy;
 mod saved_moves;
+mod send_rate;
 mod server;
+mod shown;
 mod stats;
+mod time_discrepancy;
 
 use core::marker::PhantomData;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    DrawnEye, DrawnPose, LocalControl, MoveInput, MoveModel, MoveSystems, StepEvent, TickPlugin,
+    DrawnEye, DrawnPose, LocalControl, MoveInput, MoveModel, MoveSystems, Shown, StepEvent, Tick, TickPlugin,
     VisualOffset, VisualPlugin, VisualSystems,
 };
 
-pub use answer::ServerAnswer;
+pub use answer::{Answered, ClientAdjustment, MAX_PUSHES, ServerAnswer};
+pub use cause::CorrectionCause;
+pub use check::StateCheck;
+pub use clock::ClockSteering;
 pub use config::PredictionConfig;
+pub use debug::PredictionDebug;
+pub use loss::LossLevel;
 pub use mailbox::{IncomingAnswers, IncomingMoves, MAX_MAILED, OutgoingAnswers, OutgoingMoves};
-pub use packet::{MAX_MOVES, MovePacket, StateCheck};
+pub use outcome::{Correction, MoveOutcome};
+pub use packet::{MAX_MOVES, MovePacket, MoveRun};
+pub use push::ScheduledPushes;
+pub use queue::MoveQueue;
 pub use saved_moves::{SavedMove, SavedMoves};
-pub use server::MoveQueue;
+pub use send_rate::{Crowd, SendRate};
+pub use shown::Speculation;
 pub use stats::{MoveTrace, PredictionStats};
+pub use time_discrepancy::{TimeDiscrepancy, TimeDiscrepancyConfig, TimeDiscrepancyDetected};
 
 /// Adds prediction of `M` on clients and its authority on servers; which of the two applies is
 /// each pawn's matter.
@@ -54,18 +79,25 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
         for_missing(app, TickPlugin);
         for_missing(app, VisualPlugin);
         app.init_resource::<PredictionConfig>()
+            .init_resource::<PredictionDebug>()
+            .init_resource::<Crowd>()
+            .init_resource::<ClockSteering>()
             .add_message::<StepEvent<M>>()
-            .add_systems(FixedUpdate, client::take_answers::<M>.in_set(MoveSystems::Answer))
+            .add_message::<MoveOutcome<M>>()
+            .add_message::<Correction<M>>()
+            .add_message::<TimeDiscrepancyDetected>()
+            .add_systems(FixedUpdate, reconcile::take_answers::<M>.in_set(MoveSystems::Answer))
             .add_systems(
                 FixedUpdate,
                 (
-                    (client::step_own::<M>, server::step_host::<M>),
+                    (client::step_own::<M>, host::step_host::<M>),
                     (server::receive_moves::<M>, server::run_moves::<M>, server::answer::<M>).chain(),
-                    server::place_roots::<M>,
+                    host::place_roots::<M>,
                 )
                     .chain()
                     .in_set(MoveSystems::Step),
             )
+            .add_systems(FixedPostUpdate, shown::show::<M>.in_set(MoveSystems::Show))
             .add_systems(
                 PostUpdate,
                 (draw::decay_offsets, draw::draw_own::<M>).chain().in_set(VisualSystems::Draw),
@@ -87,6 +119,7 @@ pub fn autonomous_pawn<M: MoveModel>() -> impl Bundle {
         LocalControl,
         MoveInput::<M>(M::Input::default()),
         SavedMoves::<M>::default(),
+        ScheduledPushes::<M>::default(),
         OutgoingMoves::default(),
         IncomingAnswers::default(),
         PredictionStats::default(),
@@ -101,7 +134,11 @@ pub fn autonomous_pawn<M: MoveModel>() -> impl Bundle {
 pub fn authority_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
     (
         state,
+        Shown::<M> { tick: Tick::default(), state },
         MoveQueue::<M>::default(),
+        ScheduledPushes::<M>::default(),
+        TimeDiscrepancy::default(),
+        Speculation::<M>::default(),
         IncomingMoves::default(),
         OutgoingAnswers::default(),
         PredictionStats::default(),
@@ -114,6 +151,7 @@ pub fn host_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
     (
         state,
         LocalControl,
+        ScheduledPushes::<M>::default(),
         MoveInput::<M>(M::Input::default()),
         DrawnPose::default(),
         DrawnEye::default(),

@@ -1,113 +1,113 @@
-//! What a client sends: its newest moves, and where it thinks they led.
+//! What a client sends: its newest move, where it thinks that led, and older moves again in case
+//! their packets were lost.
 
-use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Tick, Wire, WireError};
+use bevy_unlag_core::{BitReader, BitWriter, Tick, Wire, WireError};
+
+use crate::StateCheck;
 
 /// The most moves that one packet can carry.
-pub const MAX_MOVES: usize = 31;
+pub const MAX_MOVES: usize = 160;
 
-/// Where a move led on the client: the lowest bits of its position and its state's
-/// [`kind`](MoveModel::kind) and teleports. Enough to tell whether two results that should be equal are.
+/// Moves with the same input, one a tick without a gap: Unreal's combined moves, except that they
+/// are still simulated tick by tick on both sides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct StateCheck {
-    position: [u16; 3],
-    kind: u16,
+pub struct MoveRun<I> {
+    /// How many ticks the run's newest move is older than the packet's newest.
+    pub age: u16,
+    /// How many moves; at least 1.
+    pub length: u16,
+    /// What all of them want.
+    pub input: I,
 }
 
-impl StateCheck {
-    const BITS: u32 = 12;
-    const UNITS_PER_METRE: f32 = 1024.0;
-
-    /// The check of a state.
-    #[must_use]
-    pub fn of<M: MoveModel>(state: &M::State) -> Self {
-        // Mixed, so that any one difference is seen in the 16 bits that travel.
-        let mixed = (M::kind(state) ^ (u32::from(M::teleports(state) & 15) << 28)).wrapping_mul(0x9e37_79b1);
-        Self::new(M::position(state), mixed ^ (mixed >> 16))
-    }
-
-    fn new(position: Vec3, kind: u32) -> Self {
-        let low =
-            |v: f32| (f64::from(v * Self::UNITS_PER_METRE).round() as i64 & ((1 << Self::BITS) - 1)) as u16;
-        Self { position: position.to_array().map(low), kind: kind as u16 }
-    }
-
-    /// How far apart two states with these checks are, in metres, right up to 2 m an axis;
-    /// infinite when they differ in kind.
-    #[must_use]
-    pub fn distance(self, other: Self) -> f32 {
-        if self.kind != other.kind {
-            return f32::INFINITY;
-        }
-        let unused = 16 - Self::BITS;
-        let axis = |i: usize| {
-            let wrapped =
-                (self.position[i].wrapping_sub(other.position[i]) << unused).cast_signed() >> unused;
-            f32::from(wrapped) / Self::UNITS_PER_METRE
-        };
-        Vec3::new(axis(0), axis(1), axis(2)).length()
-    }
-}
-
-impl Wire for StateCheck {
-    fn write(&self, w: &mut BitWriter) {
-        for axis in self.position {
-            w.bits(u32::from(axis), Self::BITS);
-        }
-        w.bits(u32::from(self.kind), 16);
-    }
-
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let mut axes = [0; 3];
-        for axis in &mut axes {
-            *axis = r.bits(Self::BITS)? as u16;
-        }
-        Ok(Self { position: axes, kind: r.bits(16)? as u16 })
-    }
-}
-
-/// Moves on their way to the server, newest first, one a tick without a gap. Unreal's
-/// `ServerMove`.
+/// Moves on their way to the server. Unreal's `ServerMove`, `ServerMoveDual` and `ServerMoveOld` in
+/// one.
 #[derive(Clone, PartialEq, Debug)]
 #[doc(alias = "ServerMove")]
 pub struct MovePacket<I> {
-    /// The tick of the newest move.
-    pub newest: Tick,
+    /// Which time line of the pawn the ticks belong to, 3 bits; see
+    /// [`ServerAnswer::epoch`](crate::ServerAnswer::epoch).
+    pub epoch: u8,
+    /// Counts packets, so that the server can tell how many are lost. It wraps.
+    pub sequence: u8,
+    /// The lowest bits of the newest move's tick; the server knows the others.
+    pub newest: u16,
     /// Where the newest move led on the client.
     pub check: StateCheck,
-    /// The inputs, newest first; 1 to [`MAX_MOVES`].
-    pub inputs: Vec<I>,
+    /// The moves, newest first; the first run begins at age 0. At most [`MAX_MOVES`] moves.
+    pub runs: Vec<MoveRun<I>>,
+}
+
+impl<I> MovePacket<I> {
+    const EPOCH_BITS: u32 = 3;
+    const GAP_BITS: u32 = 7;
+    /// The largest age that can be reached by one gap.
+    pub(crate) const MAX_GAP: u16 = 1 << Self::GAP_BITS;
+
+    /// The tick of the newest move: of all with these lowest bits the one that is closest to `now`.
+    #[must_use]
+    pub fn newest_tick(&self, now: Tick) -> Tick {
+        near(now, self.newest)
+    }
+}
+
+/// Of all ticks with these lowest bits the one that is closest to `reference`.
+pub(crate) fn near(reference: Tick, low: u16) -> Tick {
+    let apart = low.wrapping_sub(reference.0 as u16).cast_signed();
+    reference.offset(i32::from(apart))
 }
 
 impl<I: Wire + Copy> Wire for MovePacket<I> {
     fn write(&self, w: &mut BitWriter) {
-        debug_assert!((1..=MAX_MOVES).contains(&self.inputs.len()));
-        self.newest.write(w);
+        debug_assert!(self.runs.first().is_some_and(|run| run.age == 0));
+        w.bits(u32::from(self.epoch & 7), Self::EPOCH_BITS);
+        w.bits(u32::from(self.sequence), 8);
+        w.bits(u32::from(self.newest), 16);
         self.check.write(w);
-        w.bits(self.inputs.len() as u32, 5);
-        for (i, input) in self.inputs.iter().enumerate() {
-            match i.checked_sub(1) {
-                None => input.write(w),
-                Some(newer) => input.write_delta(&self.inputs[newer], w),
+        let mut newer: Option<&MoveRun<I>> = None;
+        for run in &self.runs {
+            match newer {
+                None => run.input.write(w),
+                Some(newer) => {
+                    let gap = run.age - (newer.age + newer.length);
+                    debug_assert!(gap < Self::MAX_GAP, "a gap of {gap} ticks");
+                    w.bool(true);
+                    w.bool(gap != 0);
+                    if gap != 0 {
+                        w.bits(u32::from(gap), Self::GAP_BITS);
+                    }
+                    run.input.write_delta(&newer.input, w);
+                }
             }
+            w.small(run.length - 1);
+            newer = Some(run);
         }
+        w.bool(false);
     }
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let newest = Tick::read(r)?;
+        let epoch = r.bits(Self::EPOCH_BITS)? as u8;
+        let sequence = r.bits(8)? as u8;
+        let newest = r.bits(16)? as u16;
         let check = StateCheck::read(r)?;
-        let count = r.bits(5)? as usize;
-        if count == 0 {
-            return Err(WireError::Invalid);
+        let mut runs: Vec<MoveRun<I>> = Vec::with_capacity(8);
+        let mut total = 0;
+        let (mut age, mut input) = (0, I::read(r)?);
+        loop {
+            let length = r.small()?.saturating_add(1);
+            total += usize::from(length);
+            if total > MAX_MOVES {
+                return Err(WireError::Invalid);
+            }
+            runs.push(MoveRun { age, length, input });
+            if !r.bool()? {
+                return Ok(Self { epoch, sequence, newest, check, runs });
+            }
+            let gap = if r.bool()? { r.bits(Self::GAP_BITS)? as u16 } else { 0 };
+            // Each run has a move, so that at most MAX_MOVES gaps come before this ends.
+            age = age + length + gap;
+            input = I::read_delta(&input, r)?;
         }
-        let mut inputs = Vec::with_capacity(count);
-        let mut newer = I::read(r)?;
-        inputs.push(newer);
-        for _ in 1..count {
-            newer = I::read_delta(&newer, r)?;
-            inputs.push(newer);
-        }
-        Ok(Self { newest, check, inputs })
     }
 }
 
@@ -116,11 +116,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn checks_see_a_centimetre_and_wrap() {
-        let a = Vec3::new(-3.999, 12.0, 500.0);
-        let b = a + Vec3::new(0.003, 0.0, -0.01);
-        let distance = StateCheck::new(a, 1).distance(StateCheck::new(b, 1));
-        assert_eq!(StateCheck::new(a, 1).distance(StateCheck::new(a, 2)), f32::INFINITY);
-        assert!((distance - 0.0104).abs() < 0.002, "{distance}");
+    fn low_bits_find_their_tick_across_every_wrap() {
+        for now in [0, 5, 40_000, 65_535, 65_536, u32::MAX - 3, u32::MAX] {
+            for apart in [-32_768, -300, -1, 0, 1, 32_767] {
+                let tick = Tick(now).offset(apart);
+                assert_eq!(near(Tick(now), tick.0 as u16), tick, "{apart} from {now}");
+            }
+        }
     }
 }

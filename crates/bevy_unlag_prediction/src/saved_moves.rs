@@ -5,43 +5,74 @@ use std::collections::VecDeque;
 use bevy::prelude::*;
 use bevy_unlag_core::{MoveModel, Tick};
 
+use crate::LossLevel;
+
 /// A move that the client has made and may have to make again. Unreal's `FSavedMove_Character`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
+#[doc(alias = "FSavedMove_Character")]
 pub struct SavedMove<M: MoveModel> {
     /// The client's tick of the move, its name.
     pub tick: Tick,
-    /// What the player wanted.
+    /// What the player wanted, as it travels.
     pub input: M::Input,
+    /// Where it began, before any push.
+    pub start: M::State,
     /// Where it led.
     pub result: M::State,
-    /// When it was first sent: seconds of real time since the app began.
-    pub sent_at: f64,
+    /// When it was first sent: seconds of real time since the app began. `None` while it waits for
+    /// its packet.
+    pub sent_at: Option<f64>,
+    /// Whether the app stood still when it was due, and nobody wanted anything.
+    pub unattended: bool,
+    /// What happened in it, as it was first made, that the server has to confirm.
+    pub outcomes: Vec<M::Event>,
 }
 
-/// The unanswered moves, oldest first. When full the oldest make room: what is kept can still be
+/// The unanswered moves, oldest first. When full, the oldest make room and are counted in
+/// [`PredictionStats::forgotten`](crate::PredictionStats::forgotten): what is kept can still be
 /// replayed, and a correction older than it simply starts from the server's state.
 #[derive(Component, Clone, Debug)]
 pub struct SavedMoves<M: MoveModel> {
     moves: VecDeque<SavedMove<M>>,
     last_answered: Option<Tick>,
+    /// Up to here the server has every move, run or waiting.
+    received: Option<Tick>,
+    /// Which time line they belong to, and where it began.
+    pub(crate) epoch: Option<(u8, Tick)>,
+    pub(crate) loss: LossLevel,
+    pub(crate) sequence: u8,
+    pub(crate) since_packet: u32,
+    last_made: Option<Tick>,
 }
 
 impl<M: MoveModel> Default for SavedMoves<M> {
     fn default() -> Self {
-        Self { moves: VecDeque::with_capacity(Self::CAPACITY), last_answered: None }
+        Self {
+            moves: VecDeque::with_capacity(Self::CAPACITY),
+            last_answered: None,
+            received: None,
+            epoch: None,
+            loss: LossLevel::UNKNOWN,
+            sequence: 0,
+            since_packet: 0,
+            last_made: None,
+        }
     }
 }
 
 impl<M: MoveModel> SavedMoves<M> {
-    /// Two seconds at 64 Hz, and more than Unreal's 96.
-    pub const CAPACITY: usize = 128;
+    /// Three seconds at 64 Hz, twice Unreal's 96.
+    pub const CAPACITY: usize = 192;
 
-    /// Keeps a move.
-    pub fn push(&mut self, saved: SavedMove<M>) {
-        if self.moves.len() == Self::CAPACITY {
+    /// Keeps a move. Says whether an older one had to make room for it.
+    pub fn push(&mut self, saved: SavedMove<M>) -> bool {
+        let full = self.moves.len() == Self::CAPACITY;
+        if full {
             self.moves.pop_front();
         }
+        self.last_made = Some(saved.tick);
         self.moves.push_back(saved);
+        full
     }
 
     /// The moves, oldest first.
@@ -61,6 +92,24 @@ impl<M: MoveModel> SavedMoves<M> {
         self.moves.is_empty()
     }
 
+    /// The newest move that was made.
+    #[must_use]
+    pub fn last_made(&self) -> Option<Tick> {
+        self.last_made
+    }
+
+    /// The newest move that was answered.
+    #[must_use]
+    pub fn last_answered(&self) -> Option<Tick> {
+        self.last_answered
+    }
+
+    /// How bad the way up is, as the server last told.
+    #[must_use]
+    pub fn loss(&self) -> LossLevel {
+        self.loss
+    }
+
     /// Whether an answer about `tick` is newer than every answer before. Duplicates and stragglers
     /// are not.
     #[must_use]
@@ -75,17 +124,26 @@ impl<M: MoveModel> SavedMoves<M> {
         self.last_answered.is_some_and(|last| last.is_newer_than(tick))
     }
 
-    /// Settles every move up to `tick`, and gives back the one of exactly that tick.
-    pub fn settle(&mut self, tick: Tick) -> Option<SavedMove<M>> {
-        self.last_answered = Some(tick);
-        let mut settled = None;
-        while self.moves.front().is_some_and(|m| !m.tick.is_newer_than(tick)) {
-            settled = self.moves.pop_front();
-        }
-        settled.filter(|m| m.tick == tick)
+    /// Whether the server has not said yet that it has the move of `tick`.
+    pub(crate) fn is_wanted(&self, tick: Tick) -> bool {
+        self.received.is_none_or(|received| tick.is_newer_than(received))
     }
 
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut SavedMove<M>> {
+    /// Settles every move up to `tick`, the oldest first; `waiting` more have arrived.
+    pub(crate) fn settle(&mut self, tick: Tick, waiting: u8) -> impl Iterator<Item = SavedMove<M>> + '_ {
+        self.last_answered = Some(tick);
+        self.received = Some(tick.offset(i32::from(waiting)));
+        let settled = self.moves.partition_point(|m| !m.tick.is_newer_than(tick));
+        self.moves.drain(..settled)
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut SavedMove<M>> {
         self.moves.iter_mut()
+    }
+
+    /// Begins a time line: what belonged to another means nothing any more.
+    pub(crate) fn restart(&mut self, epoch: u8, now: Tick) {
+        let sequence = self.sequence;
+        *self = Self { epoch: Some((epoch, now)), sequence, ..Self::default() };
     }
 }

@@ -1,151 +1,60 @@
-//! The authority's side: run every move once, in order, inside a time budget; compare; answer.
+//! The authority's side: run every move once, in order and in its time; compare; answer.
 
-use std::collections::VecDeque;
+use core::time::Duration;
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
-use bevy_unlag_core::{
-    BitReader, BitWriter, CurrentTick, LocalControl, MoveInput, MoveModel, NetRole, StepContext, StepEvent,
-    Tick, Wire,
-};
+use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, MoveModel, Stall, StepContext, StepEvent, Wire};
 
 use crate::{
-    IncomingMoves, MovePacket, MoveTrace, OutgoingAnswers, PredictionConfig, PredictionStats, SavedMoves,
-    ServerAnswer, StateCheck,
+    Answered, ClientAdjustment, CorrectionCause, IncomingMoves, MAX_PUSHES, MovePacket, MoveQueue, MoveTrace,
+    OutgoingAnswers, PredictionConfig, PredictionDebug, PredictionStats, ScheduledPushes, ServerAnswer,
+    StateCheck, TimeDiscrepancy, TimeDiscrepancyDetected, config::ticks, queue::Due,
 };
 
-#[derive(Clone, Copy, Debug)]
-struct QueuedMove<I> {
-    tick: Tick,
-    input: I,
-    check: Option<StateCheck>,
-    arrived_at: f64,
-    arrived_tick: Tick,
-}
-
-/// The moves that have arrived and not been run, and what the owner is to be told.
-///
-/// The queue is also a small input buffer: one move is run a tick, so that a jittery uplink does
-/// not make the pawn stutter for everyone else. Its depth finds itself: a tick that finds the
-/// queue empty leaves the next arrivals one deeper, and a depth that was never needed for a second
-/// is given back.
-#[derive(Component, Debug)]
-pub struct MoveQueue<M: MoveModel> {
-    moves: VecDeque<QueuedMove<M::Input>>,
-    last_run: Option<Tick>,
-    last_arrived_at: f64,
-    credit: f32,
-    /// The least that was left in the queue after a tick's run, in the current window.
-    least_left: usize,
-    window: u32,
-    /// The state as the last move left it: when the pawn's is another, somebody else moved it.
-    left_as: Option<M::State>,
-    adjusting: bool,
-    unanswered: bool,
-    ticks_since_answer: u32,
-}
-
-impl<M: MoveModel> Default for MoveQueue<M> {
-    fn default() -> Self {
-        Self {
-            moves: VecDeque::new(),
-            last_run: None,
-            last_arrived_at: 0.0,
-            credit: 8.0,
-            least_left: usize::MAX,
-            window: 0,
-            left_as: None,
-            // The owner learns its first state from an adjustment.
-            adjusting: true,
-            unanswered: true,
-            ticks_since_answer: u32::MAX,
-        }
-    }
-}
-
-impl<M: MoveModel> MoveQueue<M> {
-    /// How far ahead of the last run move a tick may lie, and how many moves may wait.
-    const WINDOW: i32 = 256;
-    /// A backlog beyond this is not jitter but the end of an outage, and is run at once.
-    const BACKLOG: usize = 16;
-    /// How many moves are left waiting where a backlog is cleared, for the sake of jitter.
-    const MARGIN: usize = 2;
-    const DEPTH_WINDOW: u32 = 64;
-
-    /// The newest move that was run.
-    #[must_use]
-    pub fn last_run(&self) -> Option<Tick> {
-        self.last_run
-    }
-
-    fn offer(&mut self, queued: QueuedMove<M::Input>) {
-        if let Some(last) = self.last_run {
-            let ahead = queued.tick.since(last);
-            if ahead <= 0 {
-                return;
-            }
-            if ahead > Self::WINDOW {
-                // A silence longer than anything that could still be made up: start afresh.
-                self.moves.clear();
-                self.last_run = Some(queued.tick.offset(-1));
-                self.adjusting = true;
-            }
-        }
-        let index = self.moves.partition_point(|m| queued.tick.is_newer_than(m.tick));
-        let room = self.moves.len() < Self::WINDOW as usize;
-        match self.moves.get_mut(index).filter(|known| known.tick == queued.tick) {
-            Some(known) => known.check = known.check.or(queued.check),
-            None if room => self.moves.insert(index, queued),
-            None => {}
-        }
-    }
-
-    /// How many moves to run this tick.
-    fn due(&mut self, config: &PredictionConfig) -> usize {
-        self.credit = (self.credit + 1.0 + config.clock_drift).min(config.max_credit);
-        let waiting = self.moves.len();
-        let mut due = if waiting > Self::BACKLOG { waiting - Self::MARGIN } else { waiting.min(1) };
-        self.least_left = self.least_left.min(waiting - due);
-        self.window += 1;
-        if self.window >= Self::DEPTH_WINDOW {
-            if self.least_left > 0 && waiting > due {
-                due += 1;
-            }
-            self.window = 0;
-            self.least_left = usize::MAX;
-        }
-        let due = due.min(self.credit.max(0.0) as usize);
-        // What the credit does not cover must not pile up into latency: the owner is corrected
-        // instead.
-        if self.moves.len() - due > Self::BACKLOG {
-            self.moves.drain(..self.moves.len() - due - Self::MARGIN);
-        }
-        due
-    }
-}
+/// After a hitch of its own, the server waits this long, in seconds, for what the network still has
+/// for it before it takes anybody for silent. Unreal's `ServerForcedUpdateHitchCooldown`.
+const HITCH_COOLDOWN: f32 = 0.1;
+/// The most moves of one pawn that are run in a tick: the end of a stall of four seconds.
+const MAX_RUN: usize = 256;
 
 /// Decodes what arrived.
 pub(crate) fn receive_moves<M: MoveModel>(
+    config: Res<PredictionConfig>,
     real: Res<Time<Real>>,
+    fixed: Res<Time<Fixed>>,
     tick: Res<CurrentTick>,
-    mut pawns: Query<(&mut IncomingMoves, &mut MoveQueue<M>, &mut PredictionStats)>,
+    stall: Res<Stall>,
+    mut pawns: Query<(
+        Entity,
+        &mut IncomingMoves,
+        &mut MoveQueue<M>,
+        &mut TimeDiscrepancy,
+        &mut PredictionStats,
+    )>,
+    mut detected: MessageWriter<TimeDiscrepancyDetected>,
 ) {
     let now = real.elapsed_secs_f64();
-    for (mut incoming, mut queue, mut stats) in &mut pawns {
+    let dt = fixed.timestep().as_secs_f32();
+    let hitching = stall.since_hitch < HITCH_COOLDOWN;
+    for (entity, mut incoming, mut queue, mut account, mut stats) in &mut pawns {
         for bytes in incoming.drain() {
             stats.move_bytes += bytes.len() as u64;
             let Ok(packet) = MovePacket::<M::Input>::read(&mut BitReader::new(&bytes)) else {
                 stats.malformed += 1;
+                trace!(target: "bevy_unlag::moves", "server: {entity} sent {} bytes that are no moves", bytes.len());
                 continue;
             };
-            for (age, input) in packet.inputs.into_iter().enumerate() {
-                let check = (age == 0).then_some(packet.check);
-                queue.offer(QueuedMove {
-                    tick: packet.newest.offset(-(age as i32)),
-                    input,
-                    check,
-                    arrived_at: now,
-                    arrived_tick: tick.0,
-                });
+            trace!(
+                target: "bevy_unlag::moves",
+                "server: {entity} sent packet {} at {:?}: {:?}",
+                packet.sequence, packet.newest_tick(tick.0), packet.runs,
+            );
+            if queue.hear(&packet, (tick.0, now), hitching, dt, &config, &mut account) {
+                warn!(
+                    "{entity}: the client's clock is {:.2} s ahead of the time that has passed",
+                    account.lifetime
+                );
+                detected.write(TimeDiscrepancyDetected { entity, discrepancy: *account });
             }
         }
     }
@@ -156,115 +65,216 @@ pub(crate) fn run_moves<M: MoveModel>(
     config: Res<PredictionConfig>,
     model: Res<M::Config>,
     tick: Res<CurrentTick>,
+    stall: Res<Stall>,
     fixed: Res<Time<Fixed>>,
     world: StaticSystemParam<M::World>,
     mut pawns: Query<(
         Entity,
         &mut M::State,
         &mut MoveQueue<M>,
+        &mut ScheduledPushes<M>,
+        &mut TimeDiscrepancy,
         &mut PredictionStats,
         Option<&mut MoveTrace>,
     )>,
     mut happened: MessageWriter<StepEvent<M>>,
+    mut events: Local<Vec<M::Event>>,
 ) {
-    for (entity, mut state, mut queue, mut stats, mut trace) in &mut pawns {
-        if queue.left_as.is_some_and(|left| left != *state) {
-            queue.adjusting = true;
+    let now = tick.0;
+    let dt = fixed.timestep().as_secs_f32();
+    let (seconds, passed) = (f64::from(dt), f64::from(1 + stall.skipped));
+    let patience =
+        if stall.since_hitch < HITCH_COOLDOWN { i32::MAX } else { ticks(config.patience, dt).max(1) };
+    let forced_update = ticks(config.forced_update, dt).cast_unsigned();
+    for (entity, mut state, mut queue, mut pushes, mut account, mut stats, mut trace) in &mut pawns {
+        queue.keep_time(now, &config);
+        if let Some(newest) = queue.newest() {
+            account.pass(passed * seconds, &config.time);
+            pushes.schedule(newest.offset(config.push_lead.min(64).cast_signed()));
         }
-        for _ in 0..queue.due(&config) {
-            let Some(due) = queue.moves.pop_front() else { break };
-            queue.credit -= 1.0;
-            if queue.last_run.is_some_and(|last| due.tick.since(last) > 1) {
-                // Moves that never arrived: the owner made them, so it is somewhere else.
-                queue.adjusting = true;
-            }
-            let ctx = StepContext { tick: due.tick, dt: fixed.timestep().as_secs_f32(), entity };
-            let waited = tick.0.since(due.arrived_tick).max(0).cast_unsigned();
-            let mut events = Vec::new();
-            *state = M::step(&model, &state, &due.input, &ctx, &world, &mut events);
-            happened.write_batch(events.into_iter().map(|event| StepEvent {
+        if queue.left_as.is_some_and(|left| left != *state) {
+            queue.adjusting = Some(CorrectionCause::ServerPush);
+            queue.error = f32::INFINITY;
+            queue.suspect(CorrectionCause::ServerPush, now);
+        }
+        if stall.skipped > 0 {
+            queue.suspect(CorrectionCause::ServerStall, now);
+        }
+        for _ in 0..MAX_RUN {
+            let (input, queued) = match queue.due(now, patience) {
+                Due::Nothing => break,
+                Due::Move(queued) if !account.allows(seconds, &config.time) => {
+                    // The client has had this time already.
+                    queue.adjusting = Some(CorrectionCause::Clock);
+                    queue.suspect(CorrectionCause::Clock, now);
+                    queue.last_input = queued.input;
+                    queue.outcomes <<= 1;
+                    queue.unanswered = true;
+                    stats.withheld += 1;
+                    continue;
+                }
+                Due::Move(queued) => (queued.input, Some(queued)),
+                Due::Missing { later } => {
+                    queue.carried = queue.carried.saturating_add(1);
+                    if queue.carried > forced_update {
+                        // Nobody is there any more. What could still be late is not run either.
+                        let behind = queue.behind(now).unwrap_or(0) - patience;
+                        queue.leap(behind.max(0));
+                        break;
+                    }
+                    if queue.blame(now) != CorrectionCause::ServerStall {
+                        queue.suspect(CorrectionCause::MissingMoves, now);
+                    }
+                    queue.adjusting = Some(queue.blame(now));
+                    // Moves on both sides of a gap: it went on as before. Silence: it lets go.
+                    (M::unattended(&queue.last_input, later), None)
+                }
+            };
+            let Some(move_tick) = queue.last_run() else { break };
+            let before = pushes.apply(&model, move_tick, &state);
+            let ctx = StepContext { tick: move_tick, dt, entity, replaying: false };
+            events.clear();
+            *state = M::step(&model, &before, &input, &ctx, &world, &mut events);
+            account.grant(seconds);
+            queue.outcomes = queue.outcomes << 1 | u16::from(events.iter().any(M::is_outcome));
+            let waited = queued.map_or(0, |queued| now.since(queued.arrived_tick).max(0)).cast_unsigned();
+            happened.write_batch(events.drain(..).map(|event| StepEvent {
                 entity,
-                tick: due.tick,
+                tick: move_tick,
                 state: *state,
                 waited,
                 event,
             }));
             if let Some(trace) = &mut trace {
-                trace.0.push((due.tick, M::position(&state)));
+                trace.0.push((move_tick, M::position(&state)));
             }
+            queue.arrived_at = queued.map(|queued| queued.arrived_at);
+            let Some(queued) = queued else {
+                stats.carried += 1;
+                continue;
+            };
             stats.moves += 1;
-            if let Some(check) = due.check {
-                queue.adjusting = check.distance(StateCheck::of::<M>(&state)) > config.tolerance;
-            }
-            queue.last_run = Some(due.tick);
-            queue.last_arrived_at = due.arrived_at;
+            stats.latest = stats.latest.max(queue.behind(now).map_or(0, |behind| behind + 1));
+            queue.carried = 0;
+            queue.last_input = queued.input;
             queue.unanswered = true;
+            let Some(check) = queued.check else { continue };
+            let mine = StateCheck::of::<M>(&state, move_tick);
+            let error = check.distance(mine, move_tick);
+            if error <= config.tolerance {
+                queue.adjusting = None;
+                queue.confirmed = Some(move_tick);
+                pushes.settle(move_tick);
+                continue;
+            }
+            let accepted = (error <= config.accept_client_position)
+                .then(|| M::nudged(&model, &state, check.difference(mine, move_tick), &ctx, &world))
+                .flatten();
+            if let Some(accepted) = accepted {
+                *state = accepted;
+                stats.accepted += 1;
+                queue.adjusting = None;
+                continue;
+            }
+            let mut cause = queue.blame(now);
+            if cause == CorrectionCause::Unknown && M::meets_pawn(&model, &state, &ctx, &world) {
+                cause = CorrectionCause::OtherPawn;
+            }
+            queue.adjusting = Some(cause);
+            queue.error = error;
         }
         queue.left_as = Some(*state);
+        stats.delay = queue.delay();
+        stats.loss = queue.loss().unwrap_or(0.0);
     }
 }
 
 /// Mails an answer when there is something to say.
 pub(crate) fn answer<M: MoveModel>(
     config: Res<PredictionConfig>,
+    debug: Res<PredictionDebug>,
+    model: Res<M::Config>,
+    world: StaticSystemParam<M::World>,
     tick: Res<CurrentTick>,
+    fixed: Res<Time<Fixed>>,
     real: Res<Time<Real>>,
-    mut pawns: Query<(&M::State, &mut MoveQueue<M>, &mut OutgoingAnswers, &mut PredictionStats)>,
+    mut pawns: Query<(
+        Entity,
+        &M::State,
+        &mut MoveQueue<M>,
+        &mut ScheduledPushes<M>,
+        &TimeDiscrepancy,
+        &mut OutgoingAnswers,
+        &mut PredictionStats,
+    )>,
 ) {
-    for (state, mut queue, mut outgoing, mut stats) in &mut pawns {
-        queue.ticks_since_answer = queue.ticks_since_answer.saturating_add(1);
-        if queue.ticks_since_answer < config.answer_interval || !(queue.unanswered || queue.adjusting) {
+    let forced_update = ticks(config.forced_update, fixed.timestep().as_secs_f32()).cast_unsigned();
+    let mut config_hash = None;
+    for (entity, state, mut queue, mut pushes, account, mut outgoing, mut stats) in &mut pawns {
+        let last_run = queue.last_run();
+        if queue.epoch.is_none() {
+            queue.restart(tick.0);
+        }
+        if last_run.is_none() {
+            pushes.restart();
+        }
+        queue.since_answer = queue.since_answer.saturating_add(1);
+        if config.time.force_corrections && account.resolving {
+            queue.adjusting = queue.adjusting.or(Some(CorrectionCause::Clock));
+        }
+        if queue.unanswered && debug.corrects(stats.answers) {
+            queue.adjusting = queue.adjusting.or(Some(CorrectionCause::Forced));
+        }
+        let urgent = queue.adjusting.is_none() || queue.error >= config.large_error;
+        let interval = if urgent {
+            config.answer_interval
+        } else {
+            config.correction_interval.max(config.answer_interval)
+        };
+        let silent = queue.carried > forced_update;
+        if queue.since_answer < interval || silent || !(queue.unanswered || queue.adjusting.is_some()) {
             continue;
         }
-        let held = (real.elapsed_secs_f64() - queue.last_arrived_at).clamp(0.0, 1.0);
+        if let Some(last_run) = last_run {
+            // What nobody confirms within two seconds was corrected long ago.
+            pushes.settle(last_run.offset(-128));
+        }
+        let held = queue.arrived_at.map_or(1.0, |at| (real.elapsed_secs_f64() - at).clamp(0.0, 1.0));
+        let pushed = pushes.after(queue.confirmed).take(MAX_PUSHES);
         let answer = ServerAnswer {
-            tick: queue.last_run,
-            now: queue.last_run.is_none().then_some(tick.0),
-            held: core::time::Duration::from_secs_f64(held),
-            adjustment: queue.adjusting.then_some(*state),
+            epoch: queue.epoch.unwrap_or(0),
+            answered: last_run.map_or(Answered::Start { now: tick.0 }, |run| Answered::Move(run.0 as u16)),
+            waiting: queue.waiting_in_row(),
+            held: Duration::from_secs_f64(held),
+            lag: queue.lag,
+            loss: queue.loss_level(),
+            resolving: account.resolving,
+            outcomes: queue.outcomes,
+            pushes: pushed.map(|(tick, push)| (tick.0 as u16, *push)).collect(),
+            adjustment: queue.adjusting.map(|cause| ClientAdjustment {
+                cause,
+                config: *config_hash.get_or_insert_with(|| M::config_hash(&model, &world) as u16),
+                surroundings: M::surroundings_hash(&model, state, &world) as u16,
+                state: *state,
+            }),
         };
+        if let Some(cause) = queue.adjusting {
+            stats.count_cause(cause);
+            if cause == CorrectionCause::Forced {
+                queue.adjusting = None;
+            }
+        }
         let mut w = BitWriter::default();
         answer.write(&mut w);
         let bytes = w.finish();
+        trace!(
+            target: "bevy_unlag::moves",
+            "server: to {entity} {:?} at {}: {:?}", answer.answered, M::position(state), queue.adjusting,
+        );
         stats.answer_bytes += bytes.len() as u64;
         stats.answers += 1;
         outgoing.0.push(bytes);
-        queue.ticks_since_answer = 0;
+        queue.since_answer = 0;
         queue.unanswered = false;
-    }
-}
-
-/// The host of a listen server steers its own pawn: it is the authority, so a step is final.
-pub(crate) fn step_host<M: MoveModel>(
-    model: Res<M::Config>,
-    tick: Res<CurrentTick>,
-    fixed: Res<Time<Fixed>>,
-    world: StaticSystemParam<M::World>,
-    mut pawns: Query<
-        (Entity, &NetRole, &mut M::State, &MoveInput<M>),
-        (With<LocalControl>, Without<SavedMoves<M>>),
-    >,
-    mut happened: MessageWriter<StepEvent<M>>,
-) {
-    for (entity, role, mut state, input) in &mut pawns {
-        if *role == NetRole::Authority {
-            let ctx = StepContext { tick: tick.0, dt: fixed.timestep().as_secs_f32(), entity };
-            let mut events = Vec::new();
-            *state = M::step(&model, &state, &input.0, &ctx, &world, &mut events);
-            happened.write_batch(events.into_iter().map(|event| StepEvent {
-                entity,
-                tick: tick.0,
-                state: *state,
-                waited: 0,
-                event,
-            }));
-        }
-    }
-}
-
-/// Puts the pawn's own [`Transform`] where its state says.
-pub(crate) fn place_roots<M: MoveModel>(mut pawns: Query<(&M::State, &mut Transform), Changed<M::State>>) {
-    for (state, mut transform) in &mut pawns {
-        transform.translation = M::position(state);
     }
 }

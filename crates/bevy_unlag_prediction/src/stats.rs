@@ -5,29 +5,63 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag_core::Tick;
 
-/// Counters of one pawn, on its owner's client; on the server only the first four move.
+use crate::CorrectionCause;
+
+/// Counters of one pawn, on its owner's client and on the server.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct PredictionStats {
     /// Moves made (client) or run (server).
     pub moves: u64,
+    /// Move packets sent (client).
+    pub packets: u64,
     /// Bytes of move packets sent (client) or received (server).
     pub move_bytes: u64,
     /// Bytes of answers received (client) or sent (server).
     pub answer_bytes: u64,
     /// Messages that were no valid message.
     pub malformed: u64,
-    /// Answers that said something new.
+    /// Answers that said something new (client) or were sent (server).
     pub answers: u64,
-    /// Answers that put the pawn somewhere else than it was, teleports not counted.
+    /// Client: answers that put the pawn somewhere else than it was, teleports not counted.
     pub corrections: u64,
-    /// The largest such error, in metres.
+    /// Those corrections (client), or the answers that corrected (server), by
+    /// [`CorrectionCause::index`].
+    pub by_cause: [u32; CorrectionCause::ALL.len()],
+    /// Client: the largest such error, in metres.
     pub largest_correction: f32,
-    /// All such errors, in metres.
+    /// Client: all such errors, in metres.
     pub summed_correction: f32,
-    /// Moves that were made again.
+    /// Client: moves that were made again.
     pub replayed: u64,
-    /// The round trip, measured from answers to our own moves, smoothed over about a quarter of a
-    /// second; frames of waiting on both sides included.
+    /// Client: how many moves the last replay made.
+    pub last_replay: u32,
+    /// Client: how long it took.
+    pub last_replay_time: Duration,
+    /// Client: moves that wait for an answer.
+    pub unanswered: u32,
+    /// Client: moves that were forgotten before they were answered, because there were too many.
+    pub forgotten: u64,
+    /// Client: pushes that it heard of after it had made their move.
+    pub late_pushes: u64,
+    /// Client: moves that another run of the same step did not lead to the same state; counted with
+    /// [`PredictionDebug::replay_every_move`](crate::PredictionDebug::replay_every_move).
+    pub unrepeatable: u64,
+    /// Client: the server says that this clock is too fast and is being paid back.
+    pub resolving: bool,
+    /// Server: moves that did not arrive in time, which the pawn was carried on without.
+    pub carried: u64,
+    /// Server: moves that arrived and were not run, because the client's clock was too fast.
+    pub withheld: u64,
+    /// Server: end positions taken over from the client.
+    pub accepted: u64,
+    /// Server: the most ticks that a move was run after it was due.
+    pub latest: i32,
+    /// Server: the ticks after its own that a move is due in.
+    pub delay: i32,
+    /// Server: the share of packets lost on the way up, 0 to 1.
+    pub loss: f32,
+    /// Client: the round trip, measured from answers to our own moves, smoothed over about a quarter
+    /// of a second; frames of waiting on both sides included.
     pub rtt: Duration,
     sampled_at: f64,
 }
@@ -47,10 +81,23 @@ impl PredictionStats {
         self.sampled_at = now;
     }
 
-    pub(crate) fn count_correction(&mut self, error: f32) {
+    pub(crate) fn count_correction(&mut self, error: f32, cause: CorrectionCause) {
         self.corrections += 1;
         self.largest_correction = self.largest_correction.max(error);
         self.summed_correction += error;
+        self.count_cause(cause);
+    }
+
+    pub(crate) fn count_cause(&mut self, cause: CorrectionCause) {
+        if let Some(count) = self.by_cause.get_mut(cause.index()) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// The corrections of one cause.
+    #[must_use]
+    pub fn corrections_of(&self, cause: CorrectionCause) -> u32 {
+        self.by_cause.get(cause.index()).copied().unwrap_or(0)
     }
 }
 

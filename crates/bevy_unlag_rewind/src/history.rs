@@ -1,7 +1,7 @@
 //! What the server remembers of a pawn.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{CurrentTick, MoveModel, Snapshot, SnapshotHistory};
+use bevy_unlag_core::{CurrentTick, MoveModel, Shown, Snapshot, SnapshotHistory};
 
 /// What the server remembers of a pawn: every snapshot it has sent, for a bounded time, and the
 /// present. A pose can only come from what was sent and is still remembered.
@@ -27,8 +27,14 @@ impl FrameHistory {
     }
 }
 
-pub(crate) fn record<M: MoveModel>(tick: Res<CurrentTick>, mut pawns: Query<(&M::State, &mut FrameHistory)>) {
-    for (state, mut history) in &mut pawns {
-        history.present = Some(M::snapshot(state, tick.0));
+/// What others are shown, which while a pawn's moves are late is not what the server decides
+/// about: a shot is judged against what was on the screen.
+pub(crate) fn record<M: MoveModel>(
+    tick: Res<CurrentTick>,
+    mut pawns: Query<(&M::State, Option<&Shown<M>>, &mut FrameHistory)>,
+) {
+    for (state, shown, mut history) in &mut pawns {
+        let (state, tick) = shown.map_or((state, tick.0), |shown| (&shown.state, shown.tick));
+        history.present = Some(M::snapshot(state, tick));
     }
 }

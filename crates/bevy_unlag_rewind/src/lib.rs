@@ -22,7 +22,9 @@ mod trace;
 use core::marker::PhantomData;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{DrawnViewTime, MoveModel, Sampler, TickPlugin, VisualPlugin, VisualSystems};
+use bevy_unlag_core::{
+    DrawnViewTime, MoveModel, MoveSystems, Sampler, TickPlugin, VisualPlugin, VisualSystems,
+};
 
 pub use drawn::DrawnQuery;
 pub use history::FrameHistory;
@@ -60,7 +62,10 @@ impl<M: MoveModel> Plugin for RewindPlugin<M> {
         app.init_resource::<Sampler>()
             .init_resource::<RewindLimits>()
             .init_resource::<DrawnViewTime>()
-            .add_systems(FixedPostUpdate, history::record::<M>.in_set(RewindSystems::Record))
+            .add_systems(
+                FixedPostUpdate,
+                history::record::<M>.in_set(RewindSystems::Record).after(MoveSystems::Show),
+            )
             .add_systems(PostUpdate, host::draw.in_set(VisualSystems::Draw));
     }
 }

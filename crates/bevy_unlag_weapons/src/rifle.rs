@@ -117,4 +117,8 @@ impl MoveExtension for Rifle {
     fn kind(state: &RifleState) -> u32 {
         state.shots ^ (u32::from(state.cooldown) << 11)
     }
+
+    fn config_hash(config: &RifleConfig) -> u32 {
+        u32::from(config.interval).wrapping_mul(0x9e37_79b1)
+    }
 }

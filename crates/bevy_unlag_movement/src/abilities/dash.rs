@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
 use super::{MAX_TIMER, read_timer, write_timer};
-use crate::{MoveAbility, MovementMode, Mover};
+use crate::{MoveAbility, MovementMode, Mover, authority::debug_hash};
 
 /// Moves the pawn at [`DashConfig::speed`] for [`DashConfig::seconds`] without gravity, sliding
 /// along walls. It is a custom mode: register one with
@@ -171,5 +171,13 @@ impl MoveAbility for Dash {
 
     fn kind(state: &DashState) -> u32 {
         u32::from(state.held) | u32::from(state.left > 0.0) << 1 | u32::from(state.cooldown > 0.0) << 2
+    }
+
+    fn is_outcome(event: &DashEvent) -> bool {
+        matches!(event, DashEvent::Started { .. })
+    }
+
+    fn config_hash(config: &Res<'_, DashConfig>) -> u32 {
+        debug_hash(&**config)
     }
 }

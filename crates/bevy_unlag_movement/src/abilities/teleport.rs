@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
 use super::{MAX_TIMER, read_timer, write_timer};
-use crate::{MoveAbility, Mover};
+use crate::{MoveAbility, Mover, authority::debug_hash};
 
 /// Puts the pawn [`TeleportConfig::distance`] ahead when the button is pressed and the capsule is
 /// free there. What lies between does not matter.
@@ -117,5 +117,13 @@ impl MoveAbility for Teleport {
 
     fn kind(state: &TeleportState) -> u32 {
         u32::from(state.held) | u32::from(state.cooldown > 0.0) << 1
+    }
+
+    fn is_outcome(event: &TeleportEvent) -> bool {
+        matches!(event, TeleportEvent::Teleported { .. })
+    }
+
+    fn config_hash(config: &Res<'_, TeleportConfig>) -> u32 {
+        debug_hash(&**config)
     }
 }

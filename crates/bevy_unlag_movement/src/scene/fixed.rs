@@ -76,6 +76,11 @@ impl Fixed {
         self.fresh = 0;
     }
 
+    /// Everything.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Obstacle> {
+        self.slots.iter().flatten()
+    }
+
     /// What touches `region`, in no particular order.
     pub(super) fn near<'a>(&'a self, region: &'a Aabb) -> impl Iterator<Item = &'a Obstacle> {
         self.tree.intersect_aabb(region).filter_map(|slot| self.get(slot))

@@ -123,7 +123,7 @@ fn a_pawn_may_change_movers_in_the_middle_of_a_run() {
         for tick in 0..192_u32 {
             let jump = tick % 70 == 30;
             let input = CapsuleInput { right: 127, jump, ..default() };
-            let ctx = StepContext { tick: Tick(tick + 1), dt: DT, entity };
+            let ctx = StepContext { tick: Tick(tick + 1), dt: DT, entity, replaying: false };
             let config = &configs[tick as usize / 17 % 2];
             let state = last(&states);
             states.push(CapsuleModel::step(config, &state, &input, &ctx, world, &mut Vec::new()));
@@ -178,7 +178,7 @@ fn ride(config: &CapsuleConfig) -> CapsuleState {
         // Rapier sees the raft where its last tick put it.
         app.update();
         state = with_world(&mut app, |world| {
-            let ctx = StepContext { tick: Tick(tick), dt: DT, entity };
+            let ctx = StepContext { tick: Tick(tick), dt: DT, entity, replaying: false };
             let idle = CapsuleInput::default();
             CapsuleModel::step(config, &state, &idle, &ctx, world, &mut Vec::new())
         });

@@ -82,7 +82,7 @@ fn assert_walks_on(app: &mut App, state: CapsuleState, what: &str) {
 }
 
 fn ctx(dt: f32, entity: Entity) -> StepContext {
-    StepContext { tick: Tick(7), dt, entity }
+    StepContext { tick: Tick(7), dt, entity, replaying: false }
 }
 
 const RUN: CapsuleInput = CapsuleInput {

@@ -217,7 +217,7 @@ pub fn drive<M: MoveModel>(
     let (mut states, mut events) = (vec![state], Vec::new());
     for i in 0..ticks {
         let last = states[i];
-        let ctx = StepContext { tick: Tick(first_tick + i as u32), dt, entity };
+        let ctx = StepContext { tick: Tick(first_tick + i as u32), dt, entity, replaying: false };
         let mut happened = Vec::new();
         let input = input(i, &last);
         states.push(M::step(&config, &last, &input, &ctx, &world, &mut happened));

@@ -71,7 +71,7 @@ fn watched(
     let mut modes = [0; 4];
     for (i, planned) in moves.iter().enumerate() {
         planned.apply(&mut state, |place| watch.is_free(place));
-        let ctx = StepContext { tick: Tick(i as u32 + 1), dt, entity };
+        let ctx = StepContext { tick: Tick(i as u32 + 1), dt, entity, replaying: false };
         events.clear();
         let after = CapsuleModel::step(config, &state, &planned.input, &ctx, world, &mut events);
         let made = Move { before: &state, after: &after, input: &planned.input, ctx: &ctx, events: &events };

@@ -49,7 +49,7 @@ struct Recording {
 
 impl Recording {
     fn ctx(&self, i: usize, entity: Entity) -> StepContext {
-        StepContext { tick: Tick(i as u32 + 1), dt: self.dt, entity }
+        StepContext { tick: Tick(i as u32 + 1), dt: self.dt, entity, replaying: false }
     }
 
     fn step(
@@ -106,7 +106,7 @@ fn record(seed: u64) -> Recording {
         let made = planned.into_iter().enumerate().map(|(i, planned)| {
             planned.apply(&mut state, |place| watch.is_free(place));
             let before = state;
-            let ctx = StepContext { tick: Tick(i as u32 + 1), dt, entity };
+            let ctx = StepContext { tick: Tick(i as u32 + 1), dt, entity, replaying: false };
             state = step(&config, &before, &planned.input, &ctx, world);
             Made { planned, before, after: state }
         });

@@ -57,7 +57,7 @@ fn look(
         let Ok(with) = transforms.get(moves.with) else { panic!("{entity} moves with nothing") };
         let top = with.translation.y + moves.higher + HALF;
         let state = CapsuleState::at(Vec3::new(with.translation.x, top + 0.1, 0.0));
-        let ctx = StepContext { tick: tick.0, dt: DT, entity: Entity::PLACEHOLDER };
+        let ctx = StepContext { tick: tick.0, dt: DT, entity: Entity::PLACEHOLDER, replaying: false };
         let floor = world.probe(&config, &state, &ctx).floor;
         let name = format!("{entity} at {}, tick {}", with.translation.x, tick.0.0);
         seen.0.push((name, top, floor.map(|floor| floor.point.y)));
@@ -363,7 +363,7 @@ fn a_pawn_is_not_in_its_own_way() {
     MoverScene::refresh(app.world_mut());
     let end = with_world(&mut app, |world| {
         towards(127, 0, 96).iter().enumerate().fold(start, |state, (i, input)| {
-            let ctx = StepContext { tick: Tick(i as u32 + 1), dt: DT, entity: pawn };
+            let ctx = StepContext { tick: Tick(i as u32 + 1), dt: DT, entity: pawn, replaying: false };
             step(&config, &state, input, &ctx, world)
         })
     });

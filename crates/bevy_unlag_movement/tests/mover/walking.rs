@@ -461,7 +461,7 @@ fn cheap(app: &mut App, state: CapsuleState, ticks: usize) -> Vec<CapsuleState> 
     let (world, config) = system.get(app.world()).expect("a level has a world to move in");
     let mut states = vec![state];
     for i in 0..ticks {
-        let ctx = StepContext { tick: Tick(i as u32), dt: DT, entity };
+        let ctx = StepContext { tick: Tick(i as u32), dt: DT, entity, replaying: false };
         states.push(CapsuleModel::cheap_step(&config, &states[i], &ctx, &world));
     }
     states

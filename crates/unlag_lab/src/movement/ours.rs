@@ -36,7 +36,7 @@ pub fn in_level<R>(
 
 impl Ours<'_, '_, '_> {
     fn context(&self, tick: Tick) -> StepContext {
-        StepContext { tick, dt: DT, entity: self.entity }
+        StepContext { tick, dt: DT, entity: self.entity, replaying: false }
     }
 
     /// The full step. What happens in it replaces what is in `events`.

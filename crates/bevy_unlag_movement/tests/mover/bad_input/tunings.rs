@@ -60,7 +60,7 @@ fn assert_bears(world: &MoverWorld<'_, '_>, entity: Entity, config: &CapsuleConf
         let mut state = start;
         for (i, planned) in moves.iter().enumerate() {
             planned.apply(&mut state, |_| true);
-            let ctx = StepContext { tick: Tick(i as u32 + 1), dt: DT, entity };
+            let ctx = StepContext { tick: Tick(i as u32 + 1), dt: DT, entity, replaying: false };
             let after = step(config, &state, &planned.input, &ctx, world);
             assert_sound(&state, &after, &format!("{what}, pawn {nr}, tick {}", i + 1));
             state = after;
@@ -152,7 +152,7 @@ fn absurd_custom_modes_and_volumes_break_no_state() {
                     for start in pawns() {
                         let mut state = CapsuleState { mode: MovementMode::Custom(0), ..start };
                         for i in 0..6 {
-                            let ctx = StepContext { tick: Tick(i), dt: DT, entity };
+                            let ctx = StepContext { tick: Tick(i), dt: DT, entity, replaying: false };
                             let after = step(&config, &state, &RUN, &ctx, world);
                             assert_sound(&state, &after, &format!("{physics:?}, {volume:?}, tick {i}"));
                             state = after;

@@ -178,7 +178,7 @@ pub(crate) fn run(
     with_world(app, |world| {
         let (mut states, mut events) = (vec![state], Vec::new());
         for (i, input) in inputs.into_iter().enumerate() {
-            let ctx = StepContext { tick: Tick(i as u32 + 1), dt: DT, entity };
+            let ctx = StepContext { tick: Tick(i as u32 + 1), dt: DT, entity, replaying: false };
             let last = states[states.len() - 1];
             states.push(CapsuleModel::step(config, &last, &input, &ctx, world, &mut events));
         }

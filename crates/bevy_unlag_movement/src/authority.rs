@@ -1,0 +1,169 @@
+//! What a server asks about a pawn beside its step, and what it does to one.
+
+use core::fmt::Write;
+
+use bevy::prelude::*;
+use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
+use bevy_unlag_core::{BitReader, BitWriter, StepContext, Wire, WireError};
+
+use crate::{
+    CapsuleConfig, CapsuleState, MoverWorld, frame::Frame, scene::Include, state::MAX_POSITION,
+    step::body_of, sweep::sweep,
+};
+
+/// Metres around a pawn in which another one is to blame for a difference.
+const MEETING: f32 = 0.5;
+
+/// What a server does to a capsule pawn at a tick that its owner knows, too: see
+/// `ScheduledPushes` of the prediction crate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum CapsulePush {
+    /// Throws it: a knock-back, an explosion. Metres per second, added to its own; it falls then.
+    Launch(Vec3),
+    /// Changes its velocity by metres per second and leaves it in its mode: a conveyor, a gust.
+    Shove(Vec3),
+    /// Puts its feet somewhere else, at rest and falling. Not smoothed, and no error.
+    Teleport(Vec3),
+}
+
+impl CapsulePush {
+    pub(crate) fn on(self, state: &CapsuleState) -> CapsuleState {
+        let mut pushed = *state;
+        match self {
+            Self::Launch(velocity) => pushed.launch(velocity),
+            Self::Shove(velocity) if velocity.is_finite() => pushed.velocity += velocity,
+            Self::Teleport(position) if position.is_finite() => {
+                pushed.teleport_to(position.clamp(Vec3::splat(-MAX_POSITION), Vec3::splat(MAX_POSITION)));
+            }
+            Self::Shove(_) | Self::Teleport(_) => {}
+        }
+        pushed
+    }
+}
+
+impl Wire for CapsulePush {
+    fn write(&self, w: &mut BitWriter) {
+        let (kind, vector) = match self {
+            Self::Launch(velocity) => (0, velocity),
+            Self::Shove(velocity) => (1, velocity),
+            Self::Teleport(position) => (2, position),
+        };
+        w.bits(kind, 2);
+        vector.write(w);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let kind = r.bits(2)?;
+        let vector = Vec3::read(r)?;
+        match kind {
+            0 => Ok(Self::Launch(vector)),
+            1 => Ok(Self::Shove(vector)),
+            2 => Ok(Self::Teleport(vector)),
+            _ => Err(WireError::Invalid),
+        }
+    }
+}
+
+/// The pawn a little further, if nothing is in the way.
+pub(crate) fn nudged(
+    config: &CapsuleConfig,
+    state: &CapsuleState,
+    by: Vec3,
+    ctx: &StepContext,
+    world: &MoverWorld<'_, '_>,
+) -> Option<CapsuleState> {
+    if !by.is_finite() || !state.is_sound() {
+        return None;
+    }
+    let frame = Frame::new(state.up, state.position);
+    let (body, feet) = (body_of(config, state.crouched), frame.to_local(state.position));
+    let motion = frame.direction_to_local(by);
+    let region = body.aabb(feet).merged(&body.aabb(feet + motion)).loosened(0.1);
+    let seconds = world.step_seconds(ctx);
+    let blocked =
+        world.scene.with_parts(ctx.entity, seconds, config.blocked_by, frame, Include::Pawns, |near| {
+            near.cover(region);
+            sweep(near.parts(), body, feet, motion).is_some()
+        });
+    let position = state.position + by;
+    // On a base it has not moved relative to the base's own motion but by this much in it.
+    let turned_back = |pose: Isometry3d| pose.rotation.inverse() * by;
+    let in_base = world.base_pose(state.base, seconds).map_or(Vec3::ZERO, turned_back);
+    (!blocked).then_some(CapsuleState { position, base_position: state.base_position + in_base, ..*state })
+}
+
+/// Whether another pawn is within half a metre.
+pub(crate) fn meets_pawn(
+    config: &CapsuleConfig,
+    state: &CapsuleState,
+    ctx: &StepContext,
+    world: &MoverWorld<'_, '_>,
+) -> bool {
+    if !state.is_sound() {
+        return false;
+    }
+    let frame = Frame::new(state.up, state.position);
+    let around = body_of(config, state.crouched).aabb(frame.to_local(state.position)).loosened(MEETING);
+    let seconds = world.step_seconds(ctx);
+    world.scene.with_parts(ctx.entity, seconds, config.blocked_by, frame, Include::Pawns, |near| {
+        near.cover(around);
+        near.parts().iter().any(|part| part.pawn && part.aabb.intersects(&around))
+    })
+}
+
+/// A number that differs when what a value prints does: no field is ever left out. A float prints
+/// the shortest digits that are only its own.
+pub(crate) fn debug_hash(value: &impl core::fmt::Debug) -> u32 {
+    /// FNV-1a.
+    struct Hash(u32);
+
+    impl Write for Hash {
+        fn write_str(&mut self, s: &str) -> core::fmt::Result {
+            self.0 = s.bytes().fold(self.0, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+            Ok(())
+        }
+    }
+
+    let mut hash = Hash(0x811c_9dc5);
+    // Writing into a hash does not fail.
+    let _ = write!(hash, "{value:?}");
+    hash.0 ^ (hash.0 >> 15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_of_the_tuning_is_in_its_hash() {
+        let usual = debug_hash(&CapsuleConfig::default());
+        let other = [
+            CapsuleConfig { max_walk_speed: 6.000_001, ..CapsuleConfig::default() },
+            CapsuleConfig { walk_off_ledges: false, ..CapsuleConfig::default() },
+            CapsuleConfig { jump_max_count: 2, ..CapsuleConfig::default() },
+        ];
+        for config in &other {
+            assert_ne!(usual & 0xffff, debug_hash(config) & 0xffff, "{config:?}");
+        }
+    }
+
+    #[test]
+    fn a_push_survives_the_wire_and_nonsense_moves_nobody() {
+        let pawn = CapsuleState::at(Vec3::ONE);
+        for push in
+            [CapsulePush::Launch(Vec3::Y), CapsulePush::Shove(Vec3::X), CapsulePush::Teleport(Vec3::Z)]
+        {
+            let mut w = BitWriter::default();
+            push.write(&mut w);
+            assert_eq!(CapsulePush::read(&mut BitReader::new(&w.finish())), Ok(push));
+            assert_ne!(push.on(&pawn), pawn);
+        }
+        for push in [
+            CapsulePush::Launch(Vec3::NAN),
+            CapsulePush::Shove(Vec3::INFINITY),
+            CapsulePush::Teleport(Vec3::NAN),
+        ] {
+            assert_eq!(push.on(&pawn), pawn);
+        }
+    }
+}

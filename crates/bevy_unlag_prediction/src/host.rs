@@ -1,0 +1,45 @@
+//! The pawn that the host of a listen server steers: it is the authority, so a step is final.
+
+use bevy::{ecs::system::StaticSystemParam, prelude::*};
+use bevy_unlag_core::{CurrentTick, LocalControl, MoveInput, MoveModel, NetRole, StepContext, StepEvent};
+
+use crate::{SavedMoves, ScheduledPushes};
+
+pub(crate) fn step_host<M: MoveModel>(
+    model: Res<M::Config>,
+    tick: Res<CurrentTick>,
+    fixed: Res<Time<Fixed>>,
+    world: StaticSystemParam<M::World>,
+    mut pawns: Query<
+        (Entity, &NetRole, &mut M::State, &MoveInput<M>, &mut ScheduledPushes<M>),
+        (With<LocalControl>, Without<SavedMoves<M>>),
+    >,
+    mut happened: MessageWriter<StepEvent<M>>,
+) {
+    let dt = fixed.timestep().as_secs_f32();
+    for (entity, role, mut state, input, mut pushes) in &mut pawns {
+        if *role != NetRole::Authority {
+            continue;
+        }
+        let ctx = StepContext { tick: tick.0, dt, entity, replaying: false };
+        pushes.schedule(tick.0);
+        let pushed = pushes.apply(&model, tick.0, &state);
+        pushes.settle(tick.0);
+        let mut events = Vec::new();
+        *state = M::step(&model, &pushed, &input.0, &ctx, &world, &mut events);
+        happened.write_batch(events.into_iter().map(|event| StepEvent {
+            entity,
+            tick: tick.0,
+            state: *state,
+            waited: 0,
+            event,
+        }));
+    }
+}
+
+/// Puts the pawn's own [`Transform`] where its state says.
+pub(crate) fn place_roots<M: MoveModel>(mut pawns: Query<(&M::State, &mut Transform), Changed<M::State>>) {
+    for (state, mut transform) in &mut pawns {
+        transform.translation = M::position(state);
+    }
+}

@@ -1,0 +1,127 @@
+//! How many packets are lost.
+
+use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+
+/// How bad the way up is, as the server tells its client: what redundancy is chosen from.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct LossLevel(u8);
+
+impl LossLevel {
+    /// Shares of lost packets from which on the levels 1 to 5 begin.
+    const STEPS: [f32; 5] = [0.003, 0.02, 0.06, 0.12, 0.25];
+    /// The ages, in ticks, at which a move is sent again, beside its first time. The last one of
+    /// each is what a burst of eight lost packets needs.
+    const AGES: [&'static [u16]; 6] = [
+        &[1, 9],
+        &[1, 2, 9],
+        &[1, 2, 4, 9],
+        &[1, 2, 3, 6, 10],
+        &[1, 2, 3, 4, 6, 9, 13],
+        &[1, 2, 3, 4, 5, 6, 8, 10, 12, 14],
+    ];
+
+    /// What is assumed before anything is known.
+    pub const UNKNOWN: Self = Self(2);
+
+    /// The level of a share of lost packets, 0 to 1.
+    #[must_use]
+    pub fn of(lost: f32) -> Self {
+        Self(Self::STEPS.iter().filter(|step| lost >= **step).count() as u8)
+    }
+
+    /// At which ages, in ticks, a move is sent again.
+    #[must_use]
+    pub fn ages(self) -> &'static [u16] {
+        Self::AGES[usize::from(self.0).min(Self::AGES.len() - 1)]
+    }
+}
+
+impl Wire for LossLevel {
+    fn write(&self, w: &mut BitWriter) {
+        w.bits(u32::from(self.0.min(5)), 3);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        match r.bits(3)? as u8 {
+            level @ 0..=5 => Ok(Self(level)),
+            _ => Err(WireError::Invalid),
+        }
+    }
+}
+
+/// Counts the packets of one client by their sequence numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct LossMeter {
+    newest: Option<u8>,
+    expected: u32,
+    received: u32,
+    share: Option<f32>,
+}
+
+impl Default for LossMeter {
+    fn default() -> Self {
+        Self { newest: None, expected: 0, received: 0, share: None }
+    }
+}
+
+impl LossMeter {
+    const WINDOW: u32 = 64;
+
+    /// Takes a packet's number in.
+    pub(crate) fn take(&mut self, sequence: u8) {
+        let ahead = self.newest.map_or(1, |newest| sequence.wrapping_sub(newest));
+        if ahead == 0 {
+            // Twice the same.
+            return;
+        }
+        self.received += 1;
+        if ahead < 128 {
+            self.newest = Some(sequence);
+            self.expected += u32::from(ahead);
+        }
+        if self.expected >= Self::WINDOW {
+            let lost = 1.0 - (self.received as f32 / self.expected as f32).min(1.0);
+            // Quick to fear, slow to forget.
+            let old = self.share.unwrap_or(lost);
+            self.share = Some(if lost > old { lost.midpoint(old) } else { old + (lost - old) * 0.15 });
+            (self.expected, self.received) = (0, 0);
+        }
+    }
+
+    /// The share of packets that are lost, 0 to 1; `None` before enough were sent.
+    pub(crate) fn share(&self) -> Option<f32> {
+        self.share
+    }
+
+    pub(crate) fn level(&self) -> LossLevel {
+        self.share.map_or(LossLevel::UNKNOWN, LossLevel::of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loss_is_measured_through_the_wrap_and_duplicates_are_not_counted() {
+        let mut meter = LossMeter::default();
+        for i in 0..2_000_u32 {
+            if i % 5 != 0 {
+                meter.take(i as u8);
+                meter.take(i as u8);
+            }
+        }
+        let share = meter.share().expect("2,000 packets were sent");
+        assert!((share - 0.2).abs() < 0.04, "{share}");
+        assert_eq!(meter.level(), LossLevel(4));
+    }
+
+    #[test]
+    fn every_level_survives_a_burst_of_eight() {
+        for level in 0..6 {
+            let ages = LossLevel(level).ages();
+            assert!(ages.iter().any(|age| *age > 8), "{ages:?}");
+            assert!(ages.is_sorted());
+        }
+    }
+}
