@@ -126,7 +126,7 @@ fn spawn(mut commands: Commands) {
         Pickable::IGNORE,
         Node {
             position_type: PositionType::Absolute,
-            right: px(12),
+            right: px(324),
             top: px(12),
             padding: UiRect::all(px(8)),
             border_radius: BorderRadius::all(px(6)),

@@ -23,7 +23,7 @@ use unlag_examples::{
     app::{self, ServerOptions},
     link,
     lockstep::{self, MatchOptions},
-    realtime::{self, PlayerOptions, ServerThread, Stop, Watch},
+    realtime::{self, PlayerOptions, ServerSwitches, ServerThread, Stop, Watch},
     report::MatchReport,
     script::{Script, ScriptPlugin},
 };
@@ -65,7 +65,7 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
             } else {
                 window::display()?;
                 let options = window_options(&window, &play, format!("bevy_unlag shooter at {server}"));
-                client_window(server, &play, options)
+                client_window(server, None, &play, options)
             }
         }
         None if cli.headless => headless(&cli),
@@ -128,7 +128,7 @@ fn everything(cli: &Cli) -> Result<ExitCode, String> {
     let stop = Stop::default();
     let bots = realtime::bots(server.address, bots(cli), &stop);
     let window = window_options(&cli.window, &cli.play, "bevy_unlag shooter".to_owned());
-    let code = client_window(server.address, &cli.play, window);
+    let code = client_window(server.address, Some(server.switches.clone()), &cli.play, window);
     end(&stop, bots);
     code
 }
@@ -155,10 +155,19 @@ fn end(stop: &Stop, bots: Vec<std::thread::JoinHandle<()>>) {
     }
 }
 
-fn client_window(server: SocketAddr, play: &Play, options: WindowOptions) -> Result<ExitCode, String> {
+/// `switches` are those of a server of our own.
+fn client_window(
+    server: SocketAddr,
+    switches: Option<ServerSwitches>,
+    play: &Play,
+    options: WindowOptions,
+) -> Result<ExitCode, String> {
     let mut app = App::new();
     let autoplay = options.autoplay;
     window::add_window(&mut app, options);
+    if let Some(switches) = switches {
+        app.insert_resource(switches);
+    }
     app::add_client(&mut app, Interpolation::default(), false);
     if autoplay {
         app.add_plugins(ScriptPlugin).insert_resource(Script::new(play.seed));

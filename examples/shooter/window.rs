@@ -121,6 +121,7 @@ pub fn add_window(app: &mut App, options: WindowOptions) {
     .insert_resource(ClearColor(SKY))
     .insert_resource(Timed { screenshot, exit_after })
     .add_plugins((ViewPlugin { plain }, EffectsPlugin, HudPlugin, PanelPlugin))
+    .add_plugins(CorrectionViewPlugin::<Soldier>::default())
     .add_systems(Startup, move |commands: Commands| spawn_hint(commands, autoplay))
     .add_systems(Update, keep_time);
     if autoplay {

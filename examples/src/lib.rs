@@ -8,6 +8,7 @@
 //! * [`lockstep`]: a match under stepped time, the same for the same seed.
 //! * [`realtime`]: a match over UDP, in threads.
 //! * [`report`]: the table.
+//! * [`teleport`]: a teleport built four ways, without the shooter and without a network.
 
 pub mod app;
 pub mod arena;
@@ -18,3 +19,4 @@ pub mod realtime;
 pub mod report;
 pub mod rules;
 pub mod script;
+pub mod teleport;

@@ -56,7 +56,13 @@ pub struct Match {
     frame: Duration,
     now: Duration,
     server_due: Duration,
+    /// How long the server's next frame takes.
+    server_frame: Duration,
     clients_due: Vec<Duration>,
+    /// How long each client's next frame takes by its own clock.
+    client_frames: Vec<Duration>,
+    /// How fast each client's clock runs.
+    clocks: Vec<f64>,
     started: Duration,
 }
 
@@ -94,6 +100,9 @@ impl Match {
             frame,
             now: Duration::ZERO,
             server_due: Duration::ZERO,
+            server_frame: TICK,
+            client_frames: vec![frame; clients_due.len()],
+            clocks: vec![1.0; clients_due.len()],
             clients_due,
             started: Duration::ZERO,
         };
@@ -129,17 +138,55 @@ impl Match {
                 break;
             }
             if self.server_due == next {
+                self.server.insert_resource(TimeUpdateStrategy::ManualDuration(self.server_frame));
                 self.server.update();
+                self.server_frame = TICK;
                 self.server_due += TICK;
             }
-            for (client, due) in self.clients.iter_mut().zip(&mut self.clients_due) {
+            let clients = self.clients.iter_mut().zip(&mut self.clients_due);
+            for ((client, due), (frame, clock)) in
+                clients.zip(self.client_frames.iter_mut().zip(&self.clocks))
+            {
                 if *due == next {
+                    client.insert_resource(TimeUpdateStrategy::ManualDuration(frame.mul_f64(*clock)));
                     client.update();
+                    *frame = self.frame;
                     *due += self.frame;
                 }
             }
         }
         self.now = end;
+    }
+
+    /// Lets the server stand still: its next frame comes this much later and takes this much longer.
+    pub fn stall_server(&mut self, time: Duration) {
+        self.server_due += time;
+        self.server_frame += time;
+    }
+
+    /// Lets a client stand still.
+    pub fn stall_client(&mut self, client: usize, time: Duration) {
+        if let Some((due, frame)) = self.clients_due.get_mut(client).zip(self.client_frames.get_mut(client)) {
+            *due += time;
+            *frame += time;
+        }
+    }
+
+    /// Lets a client's clock run at this speed; 1 is right.
+    pub fn set_clock(&mut self, client: usize, speed: f64) {
+        if let Some(clock) = self.clocks.get_mut(client) {
+            *clock = speed.clamp(0.1, 10.0);
+        }
+    }
+
+    /// Changes the link of every player, one-way values each way.
+    pub fn set_conditions(&mut self, conditions: LinkConditions) {
+        for client in &mut self.clients {
+            let world = client.world_mut();
+            for mut sim in world.query::<&mut NetSim>().iter_mut(world) {
+                sim.set(conditions);
+            }
+        }
     }
 
     /// Lets everyone fight for `seconds`, then hold fire until every verdict had time to arrive.

@@ -5,7 +5,7 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
         mpsc,
     },
     thread::{self, JoinHandle},
@@ -49,10 +49,28 @@ pub fn run(app: &mut App, frame: Duration, mut more: impl FnMut(&mut App) -> boo
     }
 }
 
+/// What this process may ask of a server in another thread, for testing.
+#[derive(Resource, Clone, Debug, Default)]
+pub struct ServerSwitches(Arc<AtomicU32>);
+
+impl ServerSwitches {
+    /// Sets the server's [`PredictionDebug::force_corrections`].
+    pub fn force_corrections(&self, share: f32) {
+        self.0.store(share.to_bits(), Ordering::Relaxed);
+    }
+
+    fn apply(&self, world: &mut World) {
+        world.resource_mut::<PredictionDebug>().force_corrections =
+            f32::from_bits(self.0.load(Ordering::Relaxed));
+    }
+}
+
 /// A dedicated server in a thread.
 pub struct ServerThread {
     /// Where to dial it.
     pub address: SocketAddr,
+    /// What can be asked of it.
+    pub switches: ServerSwitches,
     stop: Stop,
     thread: Option<JoinHandle<()>>,
 }
@@ -65,10 +83,12 @@ impl ServerThread {
     pub fn start(port: u16, options: ServerOptions) -> Result<Self, String> {
         let stop = Stop::default();
         let stopped = stop.clone();
+        let switches = ServerSwitches::default();
+        let obeyed = switches.clone();
         let (tell, told) = mpsc::channel();
         let thread = thread::spawn(move || {
             let ready = tell.clone();
-            let served = serve(port, options, &stopped, |port| {
+            let served = serve_and_obey(port, options, &stopped, &obeyed, |port| {
                 let _ = ready.send(Ok(port));
             });
             if let Err(line) = served {
@@ -76,7 +96,8 @@ impl ServerThread {
             }
         });
         let port = told.recv().unwrap_or_else(|_| Err("the server's thread ended".to_owned()))?;
-        Ok(Self { address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), stop, thread: Some(thread) })
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        Ok(Self { address, switches, stop, thread: Some(thread) })
     }
 }
 
@@ -101,6 +122,16 @@ pub fn serve(
     stop: &AtomicBool,
     ready: impl FnOnce(u16),
 ) -> Result<(), String> {
+    serve_and_obey(port, options, stop, &ServerSwitches::default(), ready)
+}
+
+fn serve_and_obey(
+    port: u16,
+    options: ServerOptions,
+    stop: &AtomicBool,
+    switches: &ServerSwitches,
+    ready: impl FnOnce(u16),
+) -> Result<(), String> {
     link::free_port(port)?;
     let mut app = app::server(options);
     link::listen_udp(&mut app, port);
@@ -110,7 +141,10 @@ pub fn serve(
     let bound = link::bound_port(app.world_mut())
         .ok_or_else(|| format!("cannot listen on UDP port {port}; choose another one with --port"))?;
     ready(bound);
-    run(&mut app, SERVER_FRAME, |_| !stop.load(Ordering::Relaxed));
+    run(&mut app, SERVER_FRAME, |app| {
+        switches.apply(app.world_mut());
+        !stop.load(Ordering::Relaxed)
+    });
     Ok(())
 }
 

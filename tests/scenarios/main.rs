@@ -2,12 +2,16 @@
 
 mod agreement;
 mod arrows;
+mod bandwidth;
 mod bases;
 mod correction;
 mod determinism;
+mod faults;
 mod net_sim;
 mod ownership;
+mod pushes;
 mod readme;
+mod teleport;
 mod udp;
 
 use core::time::Duration;

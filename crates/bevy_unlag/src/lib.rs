@@ -38,14 +38,21 @@ pub mod prelude {
         VisualOffset, Visuals,
     };
     pub use bevy_unlag_lightyear::{
-        GameSpeed, LinkConditions, LinkPreset, NetSim, PRESETS, ProtocolMismatch,
+        Bandwidth, GameSpeed, LinkConditions, LinkPreset, MessageClass, Mismatch, NetSim, PRESETS,
+        ProtocolMismatch, SetupMismatch,
     };
     pub use bevy_unlag_movement::{
-        BaseId, CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState, CapsuleWith, InputGather,
-        MoveAbility, MoveEvent, MoveVolume, MovementBase, MovementMode, Mover, OneWay, PawnCollision, Track,
-        VolumeId,
+        BaseId, CapsuleConfig, CapsuleInput, CapsuleModel, CapsulePush, CapsuleState, CapsuleWith,
+        InputGather, MoveAbility, MoveEvent, MoveVolume, MovementBase, MovementMode, Mover, OneWay,
+        PawnCollision, Track, VolumeId,
     };
-    pub use bevy_unlag_prediction::{MoveTrace, PredictionConfig, PredictionStats};
+    pub use bevy_unlag_prediction::{
+        Correction, CorrectionCause, MoveOutcome, MoveTrace, PredictionConfig, PredictionDebug,
+        PredictionDiagnosticsPlugin, PredictionStats, ScheduledPushes, SendRate, ServerCorrection,
+        TimeDiscrepancy, TimeDiscrepancyConfig, TimeDiscrepancyDetected,
+    };
+    #[cfg(feature = "gizmos")]
+    pub use bevy_unlag_prediction::{CorrectionView, CorrectionViewPlugin};
     pub use bevy_unlag_rewind::{FrameHistory, HitBoxes, HitGroup, RewindLimits, RewindMode, RewindQuery};
     pub use bevy_unlag_weapons::{
         Aim, Damage, DamageTable, RifleConfig, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Tracer,

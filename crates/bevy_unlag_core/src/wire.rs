@@ -122,15 +122,22 @@ impl BitWriter {
         self.bits(value.to_bits(), 32);
     }
 
-    /// Appends a number that is usually small: 0 takes one bit, up to 2 three, up to 6 five, and so
-    /// on (an Exp-Golomb code). At most 65,534.
-    pub fn small(&mut self, value: u16) {
-        let coded = u32::from(value) + 1;
+    /// Appends a number that is usually below 2^`order`: that takes `order` + 1 bits, and every
+    /// doubling beyond two more (an Exp-Golomb code). `value` is at most 65,535, `order` at most 15.
+    pub fn golomb(&mut self, value: u16, order: u32) {
+        let coded = (u32::from(value) >> order) + 1;
         let bits = 31 - coded.leading_zeros();
         self.bits(0, bits);
         // The leading one goes first, so the reader knows where the zeros end.
         self.bits(1, 1);
         self.bits(coded & mask(bits), bits);
+        self.bits(u32::from(value) & mask(order), order);
+    }
+
+    /// The same for a number that is usually close to 0, whatever its sign.
+    pub fn signed_golomb(&mut self, value: i16, order: u32) {
+        // 0, -1, 1, -2, 2, ...
+        self.golomb(((value << 1) ^ (value >> 15)).cast_unsigned(), order);
     }
 
     /// How many bits were written.
@@ -205,20 +212,30 @@ impl<'a> BitReader<'a> {
         Ok((self.bits(count)? << unused).cast_signed() >> unused)
     }
 
-    /// The next number that [`BitWriter::small`] wrote.
+    /// The next number that [`BitWriter::golomb`] wrote with the same order.
     ///
     /// # Errors
-    /// [`WireError::Ended`] when it is cut off, [`WireError::Invalid`] beyond 65,534.
-    pub fn small(&mut self) -> Result<u16, WireError> {
+    /// [`WireError::Ended`] when it is cut off, [`WireError::Invalid`] beyond 65,535.
+    pub fn golomb(&mut self, order: u32) -> Result<u16, WireError> {
         let mut bits = 0;
         while !self.bool()? {
             bits += 1;
-            if bits > 15 {
+            if bits > 16 {
                 return Err(WireError::Invalid);
             }
         }
-        let coded = (1 << bits) | self.bits(bits)?;
-        Ok((coded - 1) as u16)
+        let high = ((1 << bits) | self.bits(bits)?) - 1;
+        let value = (u64::from(high) << order) | u64::from(self.bits(order)?);
+        u16::try_from(value).map_err(|_| WireError::Invalid)
+    }
+
+    /// The next number that [`BitWriter::signed_golomb`] wrote with the same order.
+    ///
+    /// # Errors
+    /// As [`golomb`](Self::golomb).
+    pub fn signed_golomb(&mut self, order: u32) -> Result<i16, WireError> {
+        let coded = self.golomb(order)?;
+        Ok((coded >> 1).cast_signed() ^ -((coded & 1).cast_signed()))
     }
 
     /// The next 32 bits as a finite float.
@@ -259,14 +276,22 @@ mod tests {
 
     #[test]
     fn small_numbers_are_short_and_large_ones_come_back() {
-        for (value, bits) in [(0, 1), (1, 3), (2, 3), (6, 5), (160, 15), (65_534, 31)] {
+        for (value, order, bits) in
+            [(0, 0, 1), (1, 0, 3), (2, 0, 3), (6, 0, 5), (160, 0, 15), (127, 7, 8), (65_535, 0, 33)]
+        {
             let mut w = BitWriter::default();
-            w.small(value);
+            w.golomb(value, order);
             assert_eq!(w.len_bits(), bits, "{value}");
-            assert_eq!(BitReader::new(&w.finish()).small(), Ok(value));
+            assert_eq!(BitReader::new(&w.finish()).golomb(order), Ok(value));
         }
-        assert_eq!(BitReader::new(&[0; 9]).small(), Err(WireError::Invalid));
-        assert_eq!(BitReader::new(&[0]).small(), Err(WireError::Ended));
+        for value in [0, 1, -1, 300, -300, i16::MAX, i16::MIN] {
+            let mut w = BitWriter::default();
+            w.signed_golomb(value, 5);
+            assert_eq!(BitReader::new(&w.finish()).signed_golomb(5), Ok(value));
+        }
+        assert_eq!(BitReader::new(&[0; 9]).golomb(0), Err(WireError::Invalid));
+        assert_eq!(BitReader::new(&[0]).golomb(0), Err(WireError::Ended));
+        assert_eq!(BitReader::new(&[0, 0, 1, 0xff, 0xff, 0xff]).golomb(9), Err(WireError::Invalid));
     }
 
     #[test]

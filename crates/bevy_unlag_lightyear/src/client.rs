@@ -3,6 +3,7 @@
 use core::marker::PhantomData;
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
+use bevy_replicon::prelude::ClientReplicationStats;
 use bevy_unlag_core::{BitReader, LocalControl, MoveModel, NetId, NetRole, Wire};
 use bevy_unlag_prediction::{Crowd, IncomingAnswers, OutgoingMoves, SavedMoves, autonomous_pawn};
 use bevy_unlag_smoothing::{SmoothingSystems, SnapshotInbox};
@@ -10,7 +11,7 @@ use bevy_unlag_weapons::{ShotVerdict, Tracer};
 use lightyear::prelude::{client::Remote, *};
 
 use crate::{
-    link,
+    Bandwidth, MessageClass, bandwidth, link,
     net_sim::NetSimPlugin,
     protocol::{
         AnswerMessage, Hello, HelloMessage, MoveChannel, MoveMessage, ProtocolVersion, TracerMessage,
@@ -85,7 +86,11 @@ impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
                     .after(ReplicationSystems::Receive)
                     .before(SmoothingSystems::Receive),
             )
-            .add_systems(PreUpdate, count_crowd)
+            .init_resource::<ClientReplicationStats>()
+            .add_systems(
+                PreUpdate,
+                (count_crowd, bandwidth::count_replication.after(ReplicationSystems::Receive)),
+            )
             .add_systems(PostUpdate, send_moves.before(MessageSystems::Send));
     }
 }
@@ -108,11 +113,13 @@ fn assign_roles<M: MoveModel>(
 fn take_hello(
     version: Res<ProtocolVersion>,
     mut links: Query<(Entity, &mut MessageReceiver<HelloMessage>), With<Client>>,
+    mut bandwidth: ResMut<Bandwidth>,
     mut mismatch: MessageWriter<ProtocolMismatch>,
     mut commands: Commands,
 ) {
     for (entity, mut link) in &mut links {
         for hello in link.receive() {
+            bandwidth.count(MessageClass::Hello, hello.0.len(), 1);
             let mut r = BitReader::new(&hello.0);
             // Servers of other versions say at least their version.
             let server = r.clone().bits(32).unwrap_or(0);
@@ -168,9 +175,11 @@ fn count_crowd(pawns: Query<(), With<NetId>>, crowd: Option<ResMut<Crowd>>) {
 fn deliver_answers(
     mut links: Query<&mut MessageReceiver<AnswerMessage>, With<Client>>,
     mut pawns: Query<&mut IncomingAnswers, With<LocalControl>>,
+    mut bandwidth: ResMut<Bandwidth>,
 ) {
     for mut link in &mut links {
         for answer in link.receive() {
+            bandwidth.count(MessageClass::Answers, answer.0.len(), 1);
             if let Ok(mut mailbox) = pawns.single_mut() {
                 mailbox.deliver(answer.0);
             }
@@ -181,29 +190,34 @@ fn deliver_answers(
 fn deliver_verdicts(
     mut links: Query<&mut MessageReceiver<VerdictMessage>, With<Client>>,
     mut verdicts: MessageWriter<ShotVerdict>,
+    mut bandwidth: ResMut<Bandwidth>,
 ) {
     for mut link in &mut links {
-        verdicts
-            .write_batch(link.receive().filter_map(|m| ShotVerdict::read(&mut BitReader::new(&m.0)).ok()));
+        let received = link.receive().inspect(|m| bandwidth.count(MessageClass::Verdicts, m.0.len(), 1));
+        verdicts.write_batch(received.filter_map(|m| ShotVerdict::read(&mut BitReader::new(&m.0)).ok()));
     }
 }
 
 fn deliver_tracers(
     mut links: Query<&mut MessageReceiver<TracerMessage>, With<Client>>,
     mut tracers: MessageWriter<Tracer>,
+    mut bandwidth: ResMut<Bandwidth>,
 ) {
     for mut link in &mut links {
-        tracers.write_batch(link.receive().filter_map(|m| Tracer::read(&mut BitReader::new(&m.0)).ok()));
+        let received = link.receive().inspect(|m| bandwidth.count(MessageClass::Tracers, m.0.len(), 1));
+        tracers.write_batch(received.filter_map(|m| Tracer::read(&mut BitReader::new(&m.0)).ok()));
     }
 }
 
 fn send_moves(
     mut links: Query<&mut MessageSender<MoveMessage>, (With<Client>, With<Connected>)>,
     mut pawns: Query<&mut OutgoingMoves>,
+    mut bandwidth: ResMut<Bandwidth>,
 ) {
     for mut mailbox in &mut pawns {
         for bytes in mailbox.0.drain(..) {
             if let Ok(mut link) = links.single_mut() {
+                bandwidth.count(MessageClass::Moves, bytes.len(), 1);
                 link.send::<MoveChannel>(MoveMessage(bytes));
             }
         }

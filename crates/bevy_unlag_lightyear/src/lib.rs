@@ -6,7 +6,9 @@
 //! * Ownership is lightyear's `ControlledBy`: a client moves that pawn and no other.
 //! * [`NetSim`] makes any link bad in any way, both ways, at run time, from a seed.
 //! * [`GameSpeed`] replaces the clock steering that lightyear does.
+//! * [`Bandwidth`] counts what each kind of message costs.
 
+mod bandwidth;
 mod client;
 mod ingress;
 mod link;
@@ -19,6 +21,7 @@ use core::{marker::PhantomData, time::Duration};
 use bevy::{app::PluginGroupBuilder, prelude::*};
 use bevy_unlag_core::MoveModel;
 
+pub use bandwidth::{Bandwidth, MessageClass, Traffic};
 pub use client::{Mismatch, ProtocolMismatch, SetupMismatch, UnlagClientNetPlugin};
 pub use link::GameSpeed;
 pub use net_sim::{
@@ -31,7 +34,7 @@ pub use server::{UnlagServerNetPlugin, networked_pawn, replicated_pawn};
 /// What client and server both need, once.
 fn shared(app: &mut App) {
     if !app.is_plugin_added::<UnlagProtocolPlugin>() {
-        app.add_plugins((UnlagProtocolPlugin, link::plugin));
+        app.add_plugins((UnlagProtocolPlugin, link::plugin, bandwidth::plugin));
     }
 }
 

@@ -17,7 +17,7 @@ use lightyear::prelude::{
 };
 
 use crate::{
-    ingress, link,
+    Bandwidth, MessageClass, ingress, link,
     protocol::{
         AnswerChannel, AnswerMessage, EffectChannel, Hello, HelloMessage, MoveMessage, ProtocolVersion,
         TracerMessage, VerdictChannel, VerdictMessage,
@@ -91,12 +91,15 @@ fn greet<M: MoveModel>(
     model: Option<Res<M::Config>>,
     world: StaticSystemParam<M::World>,
     mut links: Query<&mut MessageSender<HelloMessage>, With<ClientOf>>,
+    mut bandwidth: ResMut<Bandwidth>,
 ) {
     if let Ok(mut link) = links.get_mut(connected.entity) {
         let config = model.map_or(0, |model| M::config_hash(&model, &world));
         let mut w = BitWriter::default();
         Hello { version: version.0, config, level: M::level_hash(&world) }.write(&mut w);
-        link.send::<VerdictChannel>(HelloMessage(w.finish()));
+        let bytes = w.finish();
+        bandwidth.count(MessageClass::Hello, bytes.len(), 1);
+        link.send::<VerdictChannel>(HelloMessage(bytes));
     }
 }
 
@@ -104,10 +107,12 @@ fn greet<M: MoveModel>(
 fn deliver_moves(
     mut links: Query<(Entity, &mut MessageReceiver<MoveMessage>), With<ClientOf>>,
     mut pawns: Query<(&ControlledBy, &mut IncomingMoves)>,
+    mut bandwidth: ResMut<Bandwidth>,
 ) {
     for (link, mut receiver) in &mut links {
         let mut pawn = pawns.iter_mut().find(|(owner, _)| owner.owner == link);
         for message in receiver.receive().take(MAX_MAILED) {
+            bandwidth.count(MessageClass::Moves, message.0.len(), 1);
             if let Some((_, mailbox)) = &mut pawn {
                 mailbox.deliver(message.0);
             }
@@ -136,11 +141,13 @@ fn publish_snapshots(
 fn send_answers(
     mut pawns: Query<(Option<&ControlledBy>, &mut OutgoingAnswers)>,
     mut links: Query<&mut MessageSender<AnswerMessage>, With<Connected>>,
+    mut bandwidth: ResMut<Bandwidth>,
 ) {
     for (owner, mut mailbox) in &mut pawns {
         // Emptied also when nobody listens: a mailbox does not grow.
         for bytes in mailbox.0.drain(..) {
             if let Some(Ok(mut link)) = owner.map(|owner| links.get_mut(owner.owner)) {
+                bandwidth.count(MessageClass::Answers, bytes.len(), 1);
                 link.send::<AnswerChannel>(AnswerMessage(bytes));
             }
         }
@@ -153,6 +160,8 @@ fn send_verdicts(
     mut links: Query<&mut MessageSender<VerdictMessage>, With<Connected>>,
     mut everyone: ServerMultiMessageSender<With<Connected>>,
     servers: Query<&Server>,
+    listeners: Query<(), (With<ClientOf>, With<Connected>)>,
+    mut bandwidth: ResMut<Bandwidth>,
 ) {
     for (owner, mut mailbox) in &mut pawns {
         for mailed in mailbox.0.drain(..) {
@@ -161,7 +170,9 @@ fn send_verdicts(
                 Mailed::Verdict(verdict) => {
                     verdict.write(&mut w);
                     if let Some(Ok(mut link)) = owner.map(|owner| links.get_mut(owner.owner)) {
-                        link.send::<VerdictChannel>(VerdictMessage(w.finish()));
+                        let bytes = w.finish();
+                        bandwidth.count(MessageClass::Verdicts, bytes.len(), 1);
+                        link.send::<VerdictChannel>(VerdictMessage(bytes));
                     }
                 }
                 Mailed::Tracer(tracer) => {
@@ -170,6 +181,8 @@ fn send_verdicts(
                     let shooter = owner.and_then(|owner| owners.get(owner.owner).ok());
                     let target =
                         shooter.map_or(NetworkTarget::All, |id| NetworkTarget::AllExceptSingle(id.0));
+                    let others = listeners.iter().len().saturating_sub(usize::from(shooter.is_some()));
+                    bandwidth.count(MessageClass::Tracers, message.0.len(), others);
                     for server in &servers {
                         if let Err(error) = everyone.send::<_, EffectChannel>(&message, server, &target) {
                             debug!("a tracer was not sent: {error}");

@@ -90,9 +90,18 @@ impl CapsuleInput {
         }
     }
 
+    /// Keys push an axis all the way or not at all; a stick takes eleven bits more.
     fn write_move(&self, w: &mut BitWriter) {
-        w.signed(i32::from(self.forward), 8);
-        w.signed(i32::from(self.right), 8);
+        let axes = [self.forward, self.right];
+        let keys = axes.iter().all(|axis| matches!(axis, -127 | 0 | 127));
+        w.bool(keys);
+        for axis in axes {
+            if keys {
+                w.bits((i32::from(axis) / 127 + 1).cast_unsigned(), 2);
+            } else {
+                w.signed(i32::from(axis), 8);
+            }
+        }
         w.bool(self.jump);
         w.bool(self.crouch);
         w.bool(self.sprint);
@@ -100,8 +109,19 @@ impl CapsuleInput {
     }
 
     fn read_move(&mut self, r: &mut BitReader<'_>) -> Result<(), WireError> {
-        self.forward = r.signed(8)? as i8;
-        self.right = r.signed(8)? as i8;
+        let keys = r.bool()?;
+        for axis in [&mut self.forward, &mut self.right] {
+            *axis = if keys {
+                match r.bits(2)? {
+                    0 => -127,
+                    1 => 0,
+                    2 => 127,
+                    _ => return Err(WireError::Invalid),
+                }
+            } else {
+                r.signed(8)? as i8
+            };
+        }
         self.jump = r.bool()?;
         self.crouch = r.bool()?;
         self.sprint = r.bool()?;
@@ -132,18 +152,13 @@ pub(crate) fn level_wish(stick: Vec2, yaw: u16) -> Vec3 {
     Vec3::new(cos, 0.0, -sin) * stick.x + Vec3::new(-sin, 0.0, -cos) * stick.y
 }
 
-/// Bits of a small change of the yaw: ± 0.7° per tick.
-const SMALL_YAW_BITS: u32 = 8;
-/// Bits of a small change of the pitch.
-const SMALL_PITCH_BITS: u32 = 6;
+/// A turn of the yaw by less than 0.35° from one move to the next takes 8 bits, 1° ten, 5° fourteen.
+const YAW_ORDER: u32 = 7;
+/// A turn of the pitch by less than 0.05° takes five bits.
+const PITCH_ORDER: u32 = 4;
 
-fn fits(value: i32, bits: u32) -> bool {
-    let bound = 1 << (bits - 1);
-    (-bound..bound).contains(&value)
-}
-
-/// Alone it takes 52 bits. Against a neighbour, unchanged axes and buttons take one bit and an
-/// unchanged view one, a small turn 16.
+/// Alone it takes 41 bits with keys and 52 with a stick. Against a neighbour, unchanged axes and
+/// buttons take one bit and an unchanged view one, a turn as many as it is wide.
 impl Wire for CapsuleInput {
     fn write(&self, w: &mut BitWriter) {
         let input = self.bounded();
@@ -165,19 +180,13 @@ impl Wire for CapsuleInput {
         if !same {
             input.write_move(w);
         }
-        let yaw = i32::from(input.yaw.wrapping_sub(base.yaw).cast_signed());
-        let pitch = i32::from(input.pitch) - i32::from(base.pitch);
+        let yaw = input.yaw.wrapping_sub(base.yaw).cast_signed();
+        // Within twice the pitch limit, so it fits.
+        let pitch = input.pitch - base.pitch;
         w.bool(yaw == 0 && pitch == 0);
-        if yaw == 0 && pitch == 0 {
-            return;
-        }
-        let small = fits(yaw, SMALL_YAW_BITS) && fits(pitch, SMALL_PITCH_BITS);
-        w.bool(small);
-        if small {
-            w.signed(yaw, SMALL_YAW_BITS);
-            w.signed(pitch, SMALL_PITCH_BITS);
-        } else {
-            input.write_look(w);
+        if yaw != 0 || pitch != 0 {
+            w.signed_golomb(yaw, YAW_ORDER);
+            w.signed_golomb(pitch, PITCH_ORDER);
         }
     }
 
@@ -187,12 +196,8 @@ impl Wire for CapsuleInput {
             input.read_move(r)?;
         }
         if !r.bool()? {
-            if r.bool()? {
-                input.yaw = input.yaw.wrapping_add_signed(r.signed(SMALL_YAW_BITS)? as i16);
-                input.pitch = input.pitch.saturating_add(r.signed(SMALL_PITCH_BITS)? as i16);
-            } else {
-                input.read_look(r)?;
-            }
+            input.yaw = input.yaw.wrapping_add_signed(r.signed_golomb(YAW_ORDER)?);
+            input.pitch = input.pitch.saturating_add(r.signed_golomb(PITCH_ORDER)?);
         }
         Ok(input.bounded())
     }
@@ -216,9 +221,14 @@ mod tests {
             CapsuleInput { forward: 127, right: -40, yaw: 65_530, pitch: -300, jump: true, ..default() };
         assert_eq!(delta(base, base), 2);
         assert_eq!(delta(CapsuleInput { yaw: 20, pitch: -290, ..base }, base), 17);
-        assert_eq!(delta(CapsuleInput { yaw: 20_000, ..base }, base), 35);
-        assert_eq!(delta(CapsuleInput { jump: false, ..base }, base), 22);
-        assert_eq!(delta(CapsuleInput { pitch: PITCH_LIMIT, forward: -127, ..base }, base), 55);
+        // 90° a second, and looking up a little.
+        assert_eq!(delta(CapsuleInput { yaw: 250, pitch: -296, ..base }, base), 19);
+        assert_eq!(delta(CapsuleInput { yaw: 20_000, ..base }, base), 31);
+        assert_eq!(delta(CapsuleInput { jump: false, ..base }, base), 23);
+        assert_eq!(delta(CapsuleInput { pitch: PITCH_LIMIT, forward: -127, ..base }, base), 54);
+        let mut w = BitWriter::default();
+        CapsuleInput { forward: 127, right: -127, yaw: 9_000, ..default() }.write(&mut w);
+        assert_eq!(w.len_bits(), 41);
     }
 
     #[test]

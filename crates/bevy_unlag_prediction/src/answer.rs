@@ -7,7 +7,7 @@ use bevy_unlag_core::{BitReader, BitWriter, Tick, Wire, WireError};
 use crate::{CorrectionCause, LossLevel, packet::near};
 
 /// The most pushes that one answer can carry.
-pub const MAX_PUSHES: usize = 3;
+pub const MAX_PUSHES: usize = 7;
 
 /// The server's state after a move, when the client's own is not it. Unreal's
 /// `ClientAdjustPosition`.
@@ -126,7 +126,7 @@ impl<S: Wire, P: Wire + Copy> Wire for ServerAnswer<S, P> {
             w.bits(u32::from(self.outcomes), 16);
         }
         debug_assert!(self.pushes.len() <= MAX_PUSHES);
-        w.bits(self.pushes.len() as u32, 2);
+        w.bits(self.pushes.len() as u32, 3);
         for (tick, push) in &self.pushes {
             w.bits(u32::from(*tick), 16);
             push.write(w);
@@ -148,7 +148,7 @@ impl<S: Wire, P: Wire + Copy> Wire for ServerAnswer<S, P> {
             loss: LossLevel::read(r)?,
             resolving: r.bool()?,
             outcomes: if r.bool()? { r.bits(16)? as u16 } else { 0 },
-            pushes: (0..r.bits(2)?)
+            pushes: (0..r.bits(3)?)
                 .map(|_| Ok((r.bits(16)? as u16, P::read(r)?)))
                 .collect::<Result<_, WireError>>()?,
             adjustment: Option::read(r)?,

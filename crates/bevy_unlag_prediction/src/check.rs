@@ -4,13 +4,15 @@ use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Tick, Wire, WireError};
 
 /// Where a move led on the client: the lowest bits of its position and, mixed, its state's
-/// [`kind`](MoveModel::kind) and teleports. In every eighth tick the position is coarser and
+/// [`kind`](MoveModel::kind) and teleports. In every eighth packet the position is coarser and
 /// reaches further, and in every tick the kind is mixed another way: what one check cannot see the
 /// next ones do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StateCheck {
     position: [u16; 3],
     kind: u8,
+    /// The packet's number says so, not the check's own bits.
+    coarse: bool,
 }
 
 impl StateCheck {
@@ -20,40 +22,45 @@ impl StateCheck {
 
     /// The check of a state that the move of `tick` led to.
     #[must_use]
-    pub fn of<M: MoveModel>(state: &M::State, tick: Tick) -> Self {
+    pub fn of<M: MoveModel>(state: &M::State, tick: Tick, coarse: bool) -> Self {
         let kind = M::kind(state) ^ (u32::from(M::teleports(state) & 15) << 28);
-        Self::new(M::position(state), kind, tick)
+        Self::new(M::position(state), kind, tick, coarse)
     }
 
-    fn new(position: Vec3, kind: u32, tick: Tick) -> Self {
-        let scale = Self::units_per_metre(tick);
+    fn new(position: Vec3, kind: u32, tick: Tick, coarse: bool) -> Self {
+        let scale = if coarse { Self::COARSE } else { Self::FINE };
         let low = |v: f32| (f64::from(v * scale).round() as i64 & ((1 << Self::BITS) - 1)) as u16;
         // murmur3's last steps: every bit of the kind and the tick is in every bit that travels.
         let mut mixed = kind ^ tick.0.wrapping_mul(0x9e37_79b1);
         mixed = (mixed ^ (mixed >> 16)).wrapping_mul(0x85eb_ca6b);
         mixed = (mixed ^ (mixed >> 13)).wrapping_mul(0xc2b2_ae35);
-        Self { position: position.to_array().map(low), kind: (mixed ^ (mixed >> 16)) as u8 }
+        Self { position: position.to_array().map(low), kind: (mixed ^ (mixed >> 16)) as u8, coarse }
     }
 
-    fn is_coarse(tick: Tick) -> bool {
-        tick.0.is_multiple_of(8)
-    }
-
-    fn units_per_metre(tick: Tick) -> f32 {
-        if Self::is_coarse(tick) { Self::COARSE } else { Self::FINE }
-    }
-
-    /// From the other's position to this one, in metres, for checks of the same tick. Right up to
-    /// 1 m an axis, in coarse ticks up to 256 m and as good as a metre.
+    /// Whether it is the kind of check that sees far instead of well.
     #[must_use]
-    pub fn difference(self, other: Self, tick: Tick) -> Vec3 {
+    pub fn is_coarse(self) -> bool {
+        self.coarse
+    }
+
+    /// The same bits, read as a coarse or a fine check.
+    #[must_use]
+    pub(crate) fn read_as(self, coarse: bool) -> Self {
+        Self { coarse, ..self }
+    }
+
+    /// From the other's position to this one, in metres, for two checks of the same tick. Right up to
+    /// 1 m an axis; coarse ones up to 256 m and as good as a metre.
+    #[must_use]
+    pub fn difference(self, other: Self) -> Vec3 {
         let unused = 16 - Self::BITS;
+        let scale = if self.coarse { Self::COARSE } else { Self::FINE };
         let axis = |i: usize| {
             let wrapped =
                 (self.position[i].wrapping_sub(other.position[i]) << unused).cast_signed() >> unused;
-            // In coarse ticks two positions on both sides of a rounding edge differ by one.
-            let units = if Self::is_coarse(tick) && wrapped.abs() == 1 { 0 } else { wrapped };
-            f32::from(units) / Self::units_per_metre(tick)
+            // Two positions on both sides of a rounding edge differ by one.
+            let units = if self.coarse && wrapped.abs() == 1 { 0 } else { wrapped };
+            f32::from(units) / scale
         };
         Vec3::new(axis(0), axis(1), axis(2))
     }
@@ -61,8 +68,8 @@ impl StateCheck {
     /// How far apart two states with these checks of the same tick are, in metres; infinite when
     /// they differ in kind.
     #[must_use]
-    pub fn distance(self, other: Self, tick: Tick) -> f32 {
-        if self.kind == other.kind { self.difference(other, tick).length() } else { f32::INFINITY }
+    pub fn distance(self, other: Self) -> f32 {
+        if self.kind == other.kind { self.difference(other).length() } else { f32::INFINITY }
     }
 }
 
@@ -79,7 +86,7 @@ impl Wire for StateCheck {
         for axis in &mut axes {
             *axis = r.bits(Self::BITS)? as u16;
         }
-        Ok(Self { position: axes, kind: r.bits(8)? as u8 })
+        Ok(Self { position: axes, kind: r.bits(8)? as u8, coarse: false })
     }
 }
 
@@ -87,24 +94,24 @@ impl Wire for StateCheck {
 mod tests {
     use super::*;
 
-    fn distance(a: Vec3, b: Vec3, tick: u32) -> f32 {
-        StateCheck::new(a, 1, Tick(tick)).distance(StateCheck::new(b, 1, Tick(tick)), Tick(tick))
+    fn distance(a: Vec3, b: Vec3, coarse: bool) -> f32 {
+        StateCheck::new(a, 1, Tick(5), coarse).distance(StateCheck::new(b, 1, Tick(5), coarse))
     }
 
     #[test]
     fn checks_see_a_centimetre_and_a_hundred_metres() {
         let a = Vec3::new(-3.999, 12.0, 500.0);
-        let near = distance(a, a + Vec3::new(0.003, 0.0, -0.01), 5);
+        let near = distance(a, a + Vec3::new(0.003, 0.0, -0.01), false);
         assert!((near - 0.0104).abs() < 0.003, "{near}");
         let far = a + Vec3::new(100.0, 0.0, 0.0);
-        assert_eq!(distance(a, far, 5), 0.0, "a hundred times the reach of a fine check");
-        assert!((distance(a, far, 8) - 100.0).abs() <= 1.0);
-        assert_eq!(distance(a, a + Vec3::splat(0.01), 8), 0.0, "an edge of coarse rounding is no error");
+        assert_eq!(distance(a, far, false), 0.0, "fifty times the reach of a fine check");
+        assert!((distance(a, far, true) - 100.0).abs() <= 1.0);
+        assert_eq!(distance(a, a + Vec3::splat(0.01), true), 0.0, "an edge of coarse rounding is no error");
     }
 
     #[test]
     fn no_difference_of_kind_hides_for_long() {
-        let check = |kind, tick| StateCheck::new(Vec3::ZERO, kind, Tick(tick));
+        let check = |kind, tick| StateCheck::new(Vec3::ZERO, kind, Tick(tick), false);
         for other in 1..2_000 {
             let hidden = (0..64).filter(|tick| check(0, *tick) == check(other, *tick)).count();
             assert!(hidden <= 4, "kind {other} looks like kind 0 in {hidden} of 64 ticks");

@@ -130,7 +130,7 @@ fn send<M: MoveModel>(
         epoch,
         sequence: saved.sequence,
         newest: tick.0 as u16,
-        check: StateCheck::of::<M>(&result, tick),
+        check: StateCheck::of::<M>(&result, tick, MovePacket::<M::Input>::is_coarse(saved.sequence)),
         runs,
     };
     saved.sequence = saved.sequence.wrapping_add(1);

@@ -19,12 +19,15 @@ mod client;
 mod clock;
 mod config;
 mod debug;
+mod diagnostics;
 mod draw;
 mod host;
 mod lateness;
 mod loss;
 mod mailbox;
 mod outcome;
+#[cfg(any(feature = "gizmos", test))]
+mod outlines;
 mod packet;
 mod push;
 mod queue;
@@ -33,9 +36,14 @@ mod redundancy;
 mod saved_moves;
 mod send_rate;
 mod server;
+mod setup_hash;
 mod shown;
 mod stats;
+#[cfg(test)]
+mod testing;
 mod time_discrepancy;
+#[cfg(feature = "gizmos")]
+mod view;
 
 use core::marker::PhantomData;
 
@@ -51,17 +59,23 @@ pub use check::StateCheck;
 pub use clock::ClockSteering;
 pub use config::PredictionConfig;
 pub use debug::PredictionDebug;
+pub use diagnostics::PredictionDiagnosticsPlugin;
 pub use loss::LossLevel;
 pub use mailbox::{IncomingAnswers, IncomingMoves, MAX_MAILED, OutgoingAnswers, OutgoingMoves};
-pub use outcome::{Correction, MoveOutcome};
+pub use outcome::{Correction, MoveOutcome, ServerCorrection};
+#[cfg(feature = "gizmos")]
+pub use outlines::CorrectionView;
 pub use packet::{MAX_MOVES, MovePacket, MoveRun};
 pub use push::ScheduledPushes;
 pub use queue::MoveQueue;
 pub use saved_moves::{SavedMove, SavedMoves};
 pub use send_rate::{Crowd, SendRate};
+pub use setup_hash::ConfigHash;
 pub use shown::Speculation;
 pub use stats::{MoveTrace, PredictionStats};
 pub use time_discrepancy::{TimeDiscrepancy, TimeDiscrepancyConfig, TimeDiscrepancyDetected};
+#[cfg(feature = "gizmos")]
+pub use view::{CorrectionGizmos, CorrectionViewPlugin};
 
 /// Adds prediction of `M` on clients and its authority on servers; which of the two applies is
 /// each pawn's matter.
@@ -82,11 +96,18 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
             .init_resource::<PredictionDebug>()
             .init_resource::<Crowd>()
             .init_resource::<ClockSteering>()
+            .init_resource::<ConfigHash<M>>()
             .add_message::<StepEvent<M>>()
             .add_message::<MoveOutcome<M>>()
             .add_message::<Correction<M>>()
+            .add_message::<ServerCorrection<M>>()
             .add_message::<TimeDiscrepancyDetected>()
-            .add_systems(FixedUpdate, reconcile::take_answers::<M>.in_set(MoveSystems::Answer))
+            .add_systems(
+                FixedUpdate,
+                (setup_hash::hash_config::<M>, reconcile::take_answers::<M>)
+                    .chain()
+                    .in_set(MoveSystems::Answer),
+            )
             .add_systems(
                 FixedUpdate,
                 (

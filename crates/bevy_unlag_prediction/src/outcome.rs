@@ -36,3 +36,23 @@ pub struct Correction<M: MoveModel> {
     /// How many moves were made again.
     pub replayed: u32,
 }
+
+/// A server found the own pawn of a client somewhere else than its client did: written on the server
+/// for each move that differs by a distance that can be told, of which the first one or two end in a
+/// [`Correction`] there.
+#[derive(Message, Clone, Debug)]
+pub struct ServerCorrection<M: MoveModel> {
+    /// The pawn.
+    pub entity: Entity,
+    /// The move.
+    pub tick: Tick,
+    /// Why, as far as the server can know.
+    pub cause: crate::CorrectionCause,
+    /// How far apart the two were, in metres.
+    pub error: f32,
+    /// Where the server was after that move.
+    pub server: M::State,
+    /// Where the client was, as far as its [`StateCheck`](crate::StateCheck) tells: right up to 1 m
+    /// an axis, and up to 256 m as good as a metre when the check was a coarse one.
+    pub client_position: Vec3,
+}

@@ -40,9 +40,14 @@ pub struct MovePacket<I> {
 
 impl<I> MovePacket<I> {
     const EPOCH_BITS: u32 = 3;
-    const GAP_BITS: u32 = 7;
-    /// The largest age that can be reached by one gap.
-    pub(crate) const MAX_GAP: u16 = 1 << Self::GAP_BITS;
+    /// Gaps between runs are shorter than this.
+    pub(crate) const MAX_GAP: u16 = 128;
+
+    /// Whether the packet of this number has a coarse check.
+    #[must_use]
+    pub fn is_coarse(sequence: u8) -> bool {
+        sequence.is_multiple_of(8)
+    }
 
     /// The tick of the newest move: of all with these lowest bits the one that is closest to `now`.
     #[must_use]
@@ -74,12 +79,12 @@ impl<I: Wire + Copy> Wire for MovePacket<I> {
                     w.bool(true);
                     w.bool(gap != 0);
                     if gap != 0 {
-                        w.bits(u32::from(gap), Self::GAP_BITS);
+                        w.golomb(gap - 1, 1);
                     }
                     run.input.write_delta(&newer.input, w);
                 }
             }
-            w.small(run.length - 1);
+            w.golomb(run.length - 1, 0);
             newer = Some(run);
         }
         w.bool(false);
@@ -89,12 +94,12 @@ impl<I: Wire + Copy> Wire for MovePacket<I> {
         let epoch = r.bits(Self::EPOCH_BITS)? as u8;
         let sequence = r.bits(8)? as u8;
         let newest = r.bits(16)? as u16;
-        let check = StateCheck::read(r)?;
+        let check = StateCheck::read(r)?.read_as(Self::is_coarse(sequence));
         let mut runs: Vec<MoveRun<I>> = Vec::with_capacity(8);
         let mut total = 0;
         let (mut age, mut input) = (0, I::read(r)?);
         loop {
-            let length = r.small()?.saturating_add(1);
+            let length = r.golomb(0)?.saturating_add(1);
             total += usize::from(length);
             if total > MAX_MOVES {
                 return Err(WireError::Invalid);
@@ -103,7 +108,10 @@ impl<I: Wire + Copy> Wire for MovePacket<I> {
             if !r.bool()? {
                 return Ok(Self { epoch, sequence, newest, check, runs });
             }
-            let gap = if r.bool()? { r.bits(Self::GAP_BITS)? as u16 } else { 0 };
+            let gap = if r.bool()? { r.golomb(1)?.saturating_add(1) } else { 0 };
+            if gap >= Self::MAX_GAP {
+                return Err(WireError::Invalid);
+            }
             // Each run has a move, so that at most MAX_MOVES gaps come before this ends.
             age = age + length + gap;
             input = I::read_delta(&input, r)?;

@@ -14,7 +14,15 @@ use bevy_unlag_core::{MoveModel, Tick};
 #[derive(Component, Clone, Debug)]
 pub struct ScheduledPushes<M: MoveModel> {
     asked: VecDeque<M::Push>,
-    due: VecDeque<(Tick, M::Push)>,
+    due: VecDeque<Due<M::Push>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Due<P> {
+    tick: Tick,
+    push: P,
+    /// How often the owner was told.
+    told: u8,
 }
 
 impl<M: MoveModel> Default for ScheduledPushes<M> {
@@ -24,8 +32,8 @@ impl<M: MoveModel> Default for ScheduledPushes<M> {
 }
 
 impl<M: MoveModel> ScheduledPushes<M> {
-    /// More than this many are not remembered; the oldest make room.
-    pub const CAPACITY: usize = 32;
+    /// More than this many are not remembered: new ones are then refused.
+    pub const CAPACITY: usize = 128;
 
     /// Pushes the pawn as soon as its owner can know.
     pub fn push(&mut self, push: M::Push) {
@@ -39,20 +47,23 @@ impl<M: MoveModel> ScheduledPushes<M> {
         while let Some(push) = self.asked.pop_front() {
             // Two equal ones are two, and go into two ticks.
             let free = (0..Self::CAPACITY as i32).find(|later| self.insert(tick.offset(*later), push));
-            debug_assert!(free.is_some());
+            if free.is_none() {
+                warn_once!(
+                    "a pawn has {} pushes that its owner has not confirmed: more are refused",
+                    Self::CAPACITY
+                );
+            }
         }
     }
 
-    /// Remembers a push that is due in a tick. Says whether it was unknown.
+    /// Remembers a push that is due in a tick. Says whether it was unknown and there was room.
     pub(crate) fn insert(&mut self, tick: Tick, push: M::Push) -> bool {
-        if self.due.iter().any(|known| *known == (tick, push)) {
+        let known = self.due.iter().any(|due| due.tick == tick && due.push == push);
+        if known || self.due.len() == Self::CAPACITY {
             return false;
         }
-        if self.due.len() == Self::CAPACITY {
-            self.due.pop_front();
-        }
-        let index = self.due.partition_point(|(other, _)| !other.is_newer_than(tick));
-        self.due.insert(index, (tick, push));
+        let index = self.due.partition_point(|due| !due.tick.is_newer_than(tick));
+        self.due.insert(index, Due { tick, push, told: 0 });
         true
     }
 
@@ -64,18 +75,38 @@ impl<M: MoveModel> ScheduledPushes<M> {
 
     /// Everything that happens right before the step of `tick`, done to a state.
     pub(crate) fn apply(&self, config: &M::Config, tick: Tick, state: &M::State) -> M::State {
-        let due = self.due.iter().filter(|(at, _)| *at == tick);
-        due.fold(*state, |state, (_, push)| M::push(config, &state, push))
+        self.apply_between(config, tick.offset(-1), tick, state)
     }
 
-    /// The pushes after `settled`, the earliest first.
-    pub(crate) fn after(&self, settled: Option<Tick>) -> impl Iterator<Item = &(Tick, M::Push)> {
-        self.due.iter().filter(move |(at, _)| settled.is_none_or(|settled| at.is_newer_than(settled)))
+    /// Everything that happens after `from` and up to `to`, where no step is made.
+    pub(crate) fn apply_between(
+        &self,
+        config: &M::Config,
+        from: Tick,
+        to: Tick,
+        state: &M::State,
+    ) -> M::State {
+        let due = self.due.iter().filter(|due| due.tick.is_newer_than(from) && !due.tick.is_newer_than(to));
+        due.fold(*state, |state, due| M::push(config, &state, &due.push))
+    }
+
+    /// The next `most` pushes that the owner is to be told of: the least told first, then the
+    /// earliest.
+    pub(crate) fn tell(&mut self, most: usize) -> Vec<(Tick, M::Push)> {
+        let mut told = Vec::new();
+        while told.len() < most {
+            // The first of the least told that was not told in this very answer.
+            let open = self.due.iter_mut().filter(|due| !told.contains(&(due.tick, due.push)));
+            let Some(next) = open.min_by_key(|due| due.told) else { break };
+            next.told = next.told.saturating_add(1);
+            told.push((next.tick, next.push));
+        }
+        told
     }
 
     /// Forgets the pushes up to `settled`.
     pub(crate) fn settle(&mut self, settled: Tick) {
-        while self.due.front().is_some_and(|(at, _)| !at.is_newer_than(settled)) {
+        while self.due.front().is_some_and(|due| !due.tick.is_newer_than(settled)) {
             self.due.pop_front();
         }
     }

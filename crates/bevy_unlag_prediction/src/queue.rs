@@ -53,9 +53,10 @@ pub struct MoveQueue<M: MoveModel> {
     pub(crate) adjusting: Option<CorrectionCause>,
     /// How far off it was, in metres, when that could be told.
     pub(crate) error: f32,
+    /// Whether a fine and a coarse check have agreed since the last one that did not.
+    pub(crate) agreed: [bool; 2],
     /// What may be to blame for the next difference.
     suspect: Option<(CorrectionCause, Tick)>,
-    pub(crate) confirmed: Option<Tick>,
     pub(crate) outcomes: u16,
     pub(crate) unanswered: bool,
     pub(crate) since_answer: u32,
@@ -82,8 +83,8 @@ impl<M: MoveModel> Default for MoveQueue<M> {
             // The owner learns its first state from an adjustment.
             adjusting: Some(CorrectionCause::Start),
             error: f32::INFINITY,
+            agreed: [false; 2],
             suspect: None,
-            confirmed: None,
             outcomes: 0,
             unanswered: true,
             since_answer: u32::MAX,
@@ -107,11 +108,15 @@ impl<M: MoveModel> MoveQueue<M> {
     const MAX_LEAD: i32 = 64;
     /// How many moves may wait.
     const CAPACITY: usize = 512;
-    /// How many moves are taken out of packets in a tick.
-    const MAX_OFFERED: usize = 768;
+    /// How many moves are taken out of packets in a tick: those of a stall of three seconds on the
+    /// worst of links, where every move comes eleven times.
+    const MAX_OFFERED: usize = 2_048;
     /// When everything arrives this many ticks before it is due, it is not jitter but the end of a
     /// stall or a fast clock, and the time line is moved at once.
     const EARLY: i32 = 8;
+    /// The time line is moved towards less delay only when there are so many ticks to be won: between
+    /// two neighbouring ticks it would waver, and every change shows.
+    const SLACK: i32 = 2;
     /// Ticks between two steps of the time line towards less delay.
     const LOWER_EVERY: i32 = 64;
     /// So many packets in a row from another time line, and the server starts afresh.
@@ -129,6 +134,14 @@ impl<M: MoveModel> MoveQueue<M> {
     #[must_use]
     pub fn newest(&self) -> Option<Tick> {
         self.newest
+    }
+
+    /// The first tick that a push of now can happen in: one that neither side has made, if the owner
+    /// hears of it `lead` ticks after it made its newest move.
+    pub(crate) fn next_push(&self, lead: i32) -> Option<Tick> {
+        let heard = self.newest?.offset(lead);
+        let next = self.next?;
+        Some(if next.is_newer_than(heard) { next } else { heard })
     }
 
     /// How many ticks after its own a move is due here: the way up, jitter and the difference of
@@ -171,8 +184,14 @@ impl<M: MoveModel> MoveQueue<M> {
         self.lateness.forget();
         self.refused = 0;
         self.adjusting = Some(CorrectionCause::Start);
-        self.confirmed = None;
         self.since_answer = u32::MAX;
+    }
+
+    /// The owner is not where the server has it, by `error` metres if that can be told.
+    pub(crate) fn disagree(&mut self, cause: CorrectionCause, error: f32) {
+        self.adjusting = Some(cause);
+        self.error = error;
+        self.agreed = [false; 2];
     }
 
     /// Something happened that the owner may not know of.
@@ -227,13 +246,14 @@ impl<M: MoveModel> MoveQueue<M> {
                 let age = i32::from(run.age) + i32::from(older);
                 let check = (age == 0).then_some(packet.check);
                 let tick = newest.offset(-age);
-                self.offer(QueuedMove { tick, input: run.input, check, arrived_at: at, arrived_tick: now });
+                let queued = QueuedMove { tick, input: run.input, check, arrived_at: at, arrived_tick: now };
+                self.offer(queued, hitching);
             }
         }
         too_fast
     }
 
-    fn offer(&mut self, queued: QueuedMove<M::Input>) {
+    fn offer(&mut self, queued: QueuedMove<M::Input>, hitching: bool) {
         self.offered += 1;
         let Some(next) = self.next else { return };
         if next.is_newer_than(queued.tick) || self.offered > Self::MAX_OFFERED {
@@ -250,7 +270,7 @@ impl<M: MoveModel> MoveQueue<M> {
             Some(known) => known.check = known.check.or(queued.check),
             None if room => {
                 // What comes again because its first packet was lost is late, too.
-                if self.newest.is_some_and(|newest| newest.is_newer_than(queued.tick)) {
+                if !hitching && self.newest.is_some_and(|newest| newest.is_newer_than(queued.tick)) {
                     self.lateness.take(queued.arrived_tick.since(queued.tick));
                 }
                 self.moves.insert(index, queued);
@@ -271,7 +291,7 @@ impl<M: MoveModel> MoveQueue<M> {
         } else if early {
             self.delay = self.lateness.latest_of_recent().unwrap_or(target);
             self.lowered = now;
-        } else if target < self.delay && now.since(self.lowered) >= Self::LOWER_EVERY {
+        } else if target + Self::SLACK <= self.delay && now.since(self.lowered) >= Self::LOWER_EVERY {
             self.delay -= 1;
             self.lowered = now;
         }
@@ -303,6 +323,7 @@ impl<M: MoveModel> MoveQueue<M> {
     /// Leaves out `count` moves that nobody will make up for: the end of a very long silence.
     pub(crate) fn leap(&mut self, count: i32) {
         self.next = self.next.map(|next| next.offset(count));
+        self.outcomes = 0;
         if let Some(next) = self.next {
             self.moves.retain(|queued| !next.is_newer_than(queued.tick));
         }

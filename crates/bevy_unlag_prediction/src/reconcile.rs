@@ -4,8 +4,9 @@ use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{BitReader, CurrentTick, MoveModel, Stall, StepContext, Tick, VisualOffset, Wire};
 
 use crate::{
-    Answered, ClientAdjustment, ClockSteering, Correction, CorrectionCause, IncomingAnswers, MoveOutcome,
-    PredictionConfig, PredictionDebug, PredictionStats, SavedMove, SavedMoves, ScheduledPushes, ServerAnswer,
+    Answered, ClientAdjustment, ClockSteering, ConfigHash, Correction, CorrectionCause, IncomingAnswers,
+    MoveOutcome, PredictionConfig, PredictionDebug, PredictionStats, SavedMove, SavedMoves, ScheduledPushes,
+    ServerAnswer, packet::near,
 };
 
 /// Seconds for which a hitch of this app is to blame for moves that the server misses.
@@ -17,6 +18,7 @@ type Answer<M> = ServerAnswer<<M as MoveModel>::State, <M as MoveModel>::Push>;
 pub(crate) fn take_answers<M: MoveModel>(
     config: Res<PredictionConfig>,
     debug: Res<PredictionDebug>,
+    config_hash: Res<ConfigHash<M>>,
     model: Res<M::Config>,
     fixed: Res<Time<Fixed>>,
     real: Res<Time<Real>>,
@@ -35,12 +37,15 @@ pub(crate) fn take_answers<M: MoveModel>(
     )>,
     mut outcomes: MessageWriter<MoveOutcome<M>>,
     mut corrections: MessageWriter<Correction<M>>,
+    mut muted: Local<Vec<M::Event>>,
     mut commands: Commands,
 ) {
     let now = real.elapsed_secs_f64();
     let dt = fixed.timestep().as_secs_f32();
     for (entity, mut state, mut incoming, mut saved, mut pushes, mut offset, mut stats) in &mut pawns {
-        let Some(answer) = newest_answer::<M>(&mut incoming, &saved, tick.0, &mut stats) else { continue };
+        let Some((answer, told)) = newest_answer::<M>(&mut incoming, &saved, tick.0, &mut stats) else {
+            continue;
+        };
         let Some(answered) = answer.tick(tick.0) else {
             // The server begins a time line: from here on our moves count on it.
             if let Some(adjustment) = answer.adjustment {
@@ -64,25 +69,27 @@ pub(crate) fn take_answers<M: MoveModel>(
         stats.resolving = answer.resolving;
         saved.loss = answer.loss;
 
-        // A push that we hear of too late happens in the past, and the moves after it again.
-        let mut redo: Option<Tick> = None;
-        for (low, push) in &answer.pushes {
-            let due = crate::packet::near(tick.0, *low);
-            if due.is_newer_than(answered) && pushes.insert(due, *push) {
-                let made = saved.last_made().is_some_and(|last| !due.is_newer_than(last));
-                stats.late_pushes += u64::from(made);
-                let earlier = redo.is_none_or(|redo| redo.is_newer_than(due));
-                redo = if made && earlier { Some(due) } else { redo };
-            }
+        let (before, teleports) = (M::position(state), M::teleports(state));
+        let began = std::time::Instant::now();
+        let mut step = |at: Tick, start: &M::State, input: &M::Input, pushes: &ScheduledPushes<M>| {
+            let ctx = StepContext { tick: at, dt, entity, replaying: true };
+            let pushed = pushes.apply(&model, at, start);
+            muted.clear();
+            M::step(&model, &pushed, input, &ctx, &world, &mut muted)
+        };
+        // What the server did to the pawn without our knowing happens in the past, and the moves
+        // after it again: then an adjustment that has it says nothing new.
+        let mut replayed = 0;
+        if let Some(from) = learn_pushes(&told, &mut saved, &mut pushes, &mut stats) {
+            replayed += replay::<M>(&mut saved, state, from, None, |at, start, input| {
+                step(at, start, input, &pushes)
+            });
         }
         let since_answer = saved.last_answered().map_or(0, |last| answered.since(last));
         let mut settled: Option<SavedMove<M>> = None;
         for m in saved.settle(answered, answer.waiting) {
             if debug.replay_every_move {
-                let ctx = StepContext { tick: m.tick, dt, entity, replaying: true };
-                let pushed = pushes.apply(&model, m.tick, &m.start);
-                let again = M::step(&model, &pushed, &m.input, &ctx, &world, &mut Vec::new());
-                stats.unrepeatable += u64::from(again != m.result);
+                stats.unrepeatable += u64::from(step(m.tick, &m.start, &m.input, &pushes) != m.result);
             }
             let bit = usize::try_from(answered.since(m.tick)).ok().filter(|bit| *bit < 16);
             let there = bit.map_or(answer.adjustment.is_none(), |bit| answer.outcomes >> bit & 1 == 1);
@@ -108,55 +115,53 @@ pub(crate) fn take_answers<M: MoveModel>(
             }
         }
 
-        // Where to begin again, and the first move to be made again.
-        let adjusted =
-            answer.adjustment.as_ref().filter(|a| settled.as_ref().is_none_or(|m| m.result != a.state));
-        let (mut current, first) = match (&adjusted, redo) {
-            (Some(adjustment), _) => (adjustment.state, None),
-            (None, Some(redo)) => match saved.iter().find(|m| !redo.is_newer_than(m.tick)) {
-                Some(m) => (m.start, Some(m.tick)),
-                None => continue,
-            },
-            (None, None) => continue,
+        let differs = |a: &&ClientAdjustment<M::State>| {
+            // One that a test asks for is replayed for the sake of the replay.
+            a.cause == CorrectionCause::Forced || settled.as_ref().is_none_or(|m| m.result != a.state)
         };
-        let (before, teleports) = (M::position(state), M::teleports(state));
-        let began = std::time::Instant::now();
-        let mut replayed = 0;
-        let mut muted = Vec::new();
-        for m in saved.iter_mut().filter(|m| first.is_none_or(|first| !first.is_newer_than(m.tick))) {
-            let ctx = StepContext { tick: m.tick, dt, entity, replaying: true };
-            m.start = current;
-            let pushed = pushes.apply(&model, m.tick, &current);
-            current = M::step(&model, &pushed, &m.input, &ctx, &world, &mut muted);
-            m.result = current;
-            muted.clear();
-            replayed += 1;
+        let adjusted = answer.adjustment.as_ref().filter(differs);
+        if let Some(adjustment) = adjusted {
+            let server = Some(adjustment.state);
+            replayed += replay::<M>(&mut saved, state, answered, server, |at, start, input| {
+                step(at, start, input, &pushes)
+            });
         }
-        **state = current;
-        stats.replayed += u64::from(replayed);
-        stats.last_replay = replayed;
-        stats.last_replay_time = began.elapsed();
-
-        let jump = before - M::position(&current);
-        let teleported = M::teleports(&current) & 15 != teleports & 15;
-        if teleported {
-            *offset = VisualOffset::default();
-        } else if jump != Vec3::ZERO {
-            // What it could have run meanwhile is no reason to snap.
-            let run = M::snapshot(&current, answered).velocity().length() * since_answer.max(0) as f32 * dt;
-            let most = config.snap_distance + run;
-            offset.offset += jump;
-            if offset.offset.length() > most {
+        let known_teleports = saved.teleports;
+        let server = answer.adjustment.as_ref().map(|a| &a.state).or(settled.as_ref().map(|m| &m.result));
+        let server_teleports = server.map(|server| M::teleports(server) & 15);
+        saved.teleports = server_teleports.or(known_teleports);
+        if replayed > 0 || adjusted.is_some() {
+            stats.replayed += u64::from(replayed);
+            stats.last_replay = replayed;
+            stats.last_replay_time = began.elapsed();
+            let jump = before - M::position(state);
+            if M::teleports(state) & 15 != teleports & 15 {
                 *offset = VisualOffset::default();
+            } else if jump != Vec3::ZERO {
+                // What it could have run meanwhile is no reason to snap.
+                let run = M::snapshot(state, answered).velocity().length() * since_answer.max(0) as f32 * dt;
+                offset.offset += jump;
+                if offset.offset.length() > config.snap_distance + run {
+                    *offset = VisualOffset::default();
+                }
             }
         }
+
         let Some(adjustment) = adjusted else { continue };
-        let error = match &settled {
-            Some(mine) => M::position(&mine.result).distance(M::position(&adjustment.state)),
-            None => jump.length(),
-        };
+        let mine = settled.as_ref().map(|m| &m.result);
+        // One that the server has made since it last answered, and this client has not, is news and
+        // no error. One that only this client made is an error.
+        let teleported = known_teleports.is_some()
+            && known_teleports != server_teleports
+            && mine.is_none_or(|mine| Some(M::teleports(mine) & 15) != server_teleports);
+        let theirs = M::position(&adjustment.state);
+        let error =
+            mine.map_or(before.distance(M::position(state)), |mine| M::position(mine).distance(theirs));
+        if adjustment.cause == CorrectionCause::Forced && error == 0.0 {
+            stats.count_cause(CorrectionCause::Forced);
+        }
         if !teleported && error > 0.0 {
-            let cause = cause::<M>(adjustment, &model, &world, &stall);
+            let cause = cause::<M>(adjustment, config_hash.low(), &model, &world, &stall);
             stats.count_correction(error, cause);
             debug!(target: "bevy_unlag::corrections", "{entity}: {:.1} cm at {answered:?}: {cause}", error * 100.0);
             corrections.write(Correction {
@@ -164,7 +169,7 @@ pub(crate) fn take_answers<M: MoveModel>(
                 tick: answered,
                 cause,
                 error,
-                client: settled.map(|mine| mine.result),
+                client: mine.copied(),
                 server: adjustment.state,
                 replayed,
             });
@@ -172,15 +177,58 @@ pub(crate) fn take_answers<M: MoveModel>(
     }
 }
 
-/// The newest of what arrived; what belongs to another time line or is older than what is known
+/// Takes pushes in that are new, and gives back the earliest move that was made without knowing.
+fn learn_pushes<M: MoveModel>(
+    told: &[(Tick, M::Push)],
+    saved: &mut SavedMoves<M>,
+    pushes: &mut ScheduledPushes<M>,
+    stats: &mut PredictionStats,
+) -> Option<Tick> {
+    let mut redo: Option<Tick> = None;
+    for (due, push) in told {
+        // What is settled already has it, or was corrected.
+        if saved.is_news(*due)
+            && pushes.insert(*due, *push)
+            && saved.last_made().is_some_and(|m| !due.is_newer_than(m))
+        {
+            stats.late_pushes += 1;
+            redo = Some(redo.filter(|redo| due.is_newer_than(*redo)).unwrap_or(*due));
+        }
+    }
+    redo
+}
+
+/// Makes saved moves again: those after `from`, on `server`'s state, or those from `from` on, on what
+/// the first of them began with. Says how many.
+fn replay<M: MoveModel>(
+    saved: &mut SavedMoves<M>,
+    state: &mut M::State,
+    from: Tick,
+    server: Option<M::State>,
+    mut step: impl FnMut(Tick, &M::State, &M::Input) -> M::State,
+) -> u32 {
+    let mut current = server;
+    let mut replayed = 0;
+    for m in saved.iter_mut().filter(|m| !from.is_newer_than(m.tick)) {
+        m.start = current.unwrap_or(m.start);
+        m.result = step(m.tick, &m.start, &m.input);
+        current = Some(m.result);
+        replayed += 1;
+    }
+    *state = current.unwrap_or(*state);
+    replayed
+}
+
+/// The newest of what arrived, and the pushes of all of it; what belongs to another time line or is older than what is known
 /// counts for nothing.
 fn newest_answer<M: MoveModel>(
     incoming: &mut IncomingAnswers,
     saved: &SavedMoves<M>,
     now: Tick,
     stats: &mut PredictionStats,
-) -> Option<Answer<M>> {
+) -> Option<(Answer<M>, Vec<(Tick, M::Push)>)> {
     let mut newest: Option<Answer<M>> = None;
+    let mut told = Vec::new();
     for bytes in incoming.drain() {
         stats.answer_bytes += bytes.len() as u64;
         let Ok(answer) = Answer::<M>::read(&mut BitReader::new(&bytes)) else {
@@ -204,21 +252,25 @@ fn newest_answer<M: MoveModel>(
             (Some(Some(old)), Some(new)) => !old.is_newer_than(new),
             (Some(None), None) => true,
         };
+        if counts {
+            told.extend(answer.pushes.iter().map(|(low, push)| (near(now, *low), *push)));
+        }
         if counts && newer {
             newest = Some(answer);
         }
     }
-    newest
+    Some((newest?, told))
 }
 
 /// Why the two differ: what the server knows, unless this side knows better.
 fn cause<M: MoveModel>(
     adjustment: &ClientAdjustment<M::State>,
+    config_hash: u16,
     model: &M::Config,
     world: &bevy::ecs::system::SystemParamItem<M::World>,
     stall: &Stall,
 ) -> CorrectionCause {
-    if adjustment.config != M::config_hash(model, world) as u16 {
+    if adjustment.config != config_hash {
         return CorrectionCause::Configuration;
     }
     match adjustment.cause {

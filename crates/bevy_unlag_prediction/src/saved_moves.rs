@@ -43,6 +43,8 @@ pub struct SavedMoves<M: MoveModel> {
     pub(crate) sequence: u8,
     pub(crate) since_packet: u32,
     last_made: Option<Tick>,
+    /// The server's count of teleports when it last answered.
+    pub(crate) teleports: Option<u8>,
 }
 
 impl<M: MoveModel> Default for SavedMoves<M> {
@@ -56,6 +58,7 @@ impl<M: MoveModel> Default for SavedMoves<M> {
             sequence: 0,
             since_packet: 0,
             last_made: None,
+            teleports: None,
         }
     }
 }

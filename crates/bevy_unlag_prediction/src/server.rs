@@ -6,9 +6,10 @@ use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, MoveModel, Stall, StepContext, StepEvent, Wire};
 
 use crate::{
-    Answered, ClientAdjustment, CorrectionCause, IncomingMoves, MAX_PUSHES, MovePacket, MoveQueue, MoveTrace,
-    OutgoingAnswers, PredictionConfig, PredictionDebug, PredictionStats, ScheduledPushes, ServerAnswer,
-    StateCheck, TimeDiscrepancy, TimeDiscrepancyDetected, config::ticks, queue::Due,
+    Answered, ClientAdjustment, ConfigHash, CorrectionCause, IncomingMoves, MAX_PUSHES, MovePacket,
+    MoveQueue, MoveTrace, OutgoingAnswers, PredictionConfig, PredictionDebug, PredictionStats,
+    ScheduledPushes, ServerAnswer, ServerCorrection, StateCheck, TimeDiscrepancy, TimeDiscrepancyDetected,
+    config::ticks, queue::Due,
 };
 
 /// After a hitch of its own, the server waits this long, in seconds, for what the network still has
@@ -24,6 +25,8 @@ pub(crate) fn receive_moves<M: MoveModel>(
     fixed: Res<Time<Fixed>>,
     tick: Res<CurrentTick>,
     stall: Res<Stall>,
+    game: Res<Time<Virtual>>,
+    mut counted: Local<Duration>,
     mut pawns: Query<(
         Entity,
         &mut IncomingMoves,
@@ -36,7 +39,14 @@ pub(crate) fn receive_moves<M: MoveModel>(
     let now = real.elapsed_secs_f64();
     let dt = fixed.timestep().as_secs_f32();
     let hitching = stall.since_hitch < HITCH_COOLDOWN;
+    // A frame of many ticks has all its packets in the first one, so that has all its time, too.
+    let stalled = f64::from(stall.skipped) * f64::from(dt);
+    let passed = game.elapsed().saturating_sub(*counted).as_secs_f64() + stalled;
+    *counted = game.elapsed();
     for (entity, mut incoming, mut queue, mut account, mut stats) in &mut pawns {
+        if queue.newest().is_some() {
+            account.pass(passed, stalled, &config.time);
+        }
         for bytes in incoming.drain() {
             stats.move_bytes += bytes.len() as u64;
             let Ok(packet) = MovePacket::<M::Input>::read(&mut BitReader::new(&bytes)) else {
@@ -78,23 +88,22 @@ pub(crate) fn run_moves<M: MoveModel>(
         Option<&mut MoveTrace>,
     )>,
     mut happened: MessageWriter<StepEvent<M>>,
+    mut found: MessageWriter<ServerCorrection<M>>,
     mut events: Local<Vec<M::Event>>,
 ) {
     let now = tick.0;
     let dt = fixed.timestep().as_secs_f32();
-    let (seconds, passed) = (f64::from(dt), f64::from(1 + stall.skipped));
+    let seconds = f64::from(dt);
     let patience =
         if stall.since_hitch < HITCH_COOLDOWN { i32::MAX } else { ticks(config.patience, dt).max(1) };
     let forced_update = ticks(config.forced_update, dt).cast_unsigned();
     for (entity, mut state, mut queue, mut pushes, mut account, mut stats, mut trace) in &mut pawns {
         queue.keep_time(now, &config);
-        if let Some(newest) = queue.newest() {
-            account.pass(passed * seconds, &config.time);
-            pushes.schedule(newest.offset(config.push_lead.min(64).cast_signed()));
+        if let Some(push_tick) = queue.next_push(config.push_lead.min(64).cast_signed()) {
+            pushes.schedule(push_tick);
         }
         if queue.left_as.is_some_and(|left| left != *state) {
-            queue.adjusting = Some(CorrectionCause::ServerPush);
-            queue.error = f32::INFINITY;
+            queue.disagree(CorrectionCause::ServerPush, f32::INFINITY);
             queue.suspect(CorrectionCause::ServerPush, now);
         }
         if stall.skipped > 0 {
@@ -105,8 +114,9 @@ pub(crate) fn run_moves<M: MoveModel>(
                 Due::Nothing => break,
                 Due::Move(queued) if !account.allows(seconds, &config.time) => {
                     // The client has had this time already.
-                    queue.adjusting = Some(CorrectionCause::Clock);
+                    queue.disagree(CorrectionCause::Clock, f32::INFINITY);
                     queue.suspect(CorrectionCause::Clock, now);
+                    *state = pushes.apply(&model, queued.tick, &state);
                     queue.last_input = queued.input;
                     queue.outcomes <<= 1;
                     queue.unanswered = true;
@@ -118,14 +128,18 @@ pub(crate) fn run_moves<M: MoveModel>(
                     queue.carried = queue.carried.saturating_add(1);
                     if queue.carried > forced_update {
                         // Nobody is there any more. What could still be late is not run either.
+                        let Some(left_out) = queue.last_run() else { break };
                         let behind = queue.behind(now).unwrap_or(0) - patience;
                         queue.leap(behind.max(0));
+                        let until = queue.last_run().unwrap_or(left_out);
+                        *state = pushes.apply_between(&model, left_out.offset(-1), until, &state);
                         break;
                     }
                     if queue.blame(now) != CorrectionCause::ServerStall {
                         queue.suspect(CorrectionCause::MissingMoves, now);
                     }
-                    queue.adjusting = Some(queue.blame(now));
+                    let cause = queue.blame(now);
+                    queue.disagree(cause, f32::INFINITY);
                     // Moves on both sides of a gap: it went on as before. Silence: it lets go.
                     (M::unattended(&queue.last_input, later), None)
                 }
@@ -159,16 +173,25 @@ pub(crate) fn run_moves<M: MoveModel>(
             queue.last_input = queued.input;
             queue.unanswered = true;
             let Some(check) = queued.check else { continue };
-            let mine = StateCheck::of::<M>(&state, move_tick);
-            let error = check.distance(mine, move_tick);
+            let mine = StateCheck::of::<M>(&state, move_tick, check.is_coarse());
+            let error = check.distance(mine);
+            // A fine check takes two metres for none and a coarse one a metre: it takes both to end
+            // a doubt. In one the pawn is not moved to where the client says it is, either.
+            let doubt = queue
+                .adjusting
+                .is_some_and(|cause| !matches!(cause, CorrectionCause::Start | CorrectionCause::Forced));
             if error <= config.tolerance {
-                queue.adjusting = None;
-                queue.confirmed = Some(move_tick);
-                pushes.settle(move_tick);
+                queue.agreed[usize::from(check.is_coarse())] = true;
+                if !doubt || queue.agreed == [true; 2] {
+                    queue.adjusting = None;
+                }
+                if queue.adjusting.is_none() && !check.is_coarse() {
+                    pushes.settle(move_tick);
+                }
                 continue;
             }
-            let accepted = (error <= config.accept_client_position)
-                .then(|| M::nudged(&model, &state, check.difference(mine, move_tick), &ctx, &world))
+            let accepted = (error <= config.accept_client_position && !doubt)
+                .then(|| M::nudged(&model, &state, check.difference(mine), &ctx, &world))
                 .flatten();
             if let Some(accepted) = accepted {
                 *state = accepted;
@@ -180,8 +203,19 @@ pub(crate) fn run_moves<M: MoveModel>(
             if cause == CorrectionCause::Unknown && M::meets_pawn(&model, &state, &ctx, &world) {
                 cause = CorrectionCause::OtherPawn;
             }
-            queue.adjusting = Some(cause);
-            queue.error = error;
+            queue.disagree(cause, error);
+            if error.is_finite() {
+                let client_position = M::position(&state) + check.difference(mine);
+                let server = *state;
+                found.write(ServerCorrection {
+                    entity,
+                    tick: move_tick,
+                    cause,
+                    error,
+                    server,
+                    client_position,
+                });
+            }
         }
         queue.left_as = Some(*state);
         stats.delay = queue.delay();
@@ -193,6 +227,7 @@ pub(crate) fn run_moves<M: MoveModel>(
 pub(crate) fn answer<M: MoveModel>(
     config: Res<PredictionConfig>,
     debug: Res<PredictionDebug>,
+    config_hash: Res<ConfigHash<M>>,
     model: Res<M::Config>,
     world: StaticSystemParam<M::World>,
     tick: Res<CurrentTick>,
@@ -209,7 +244,6 @@ pub(crate) fn answer<M: MoveModel>(
     )>,
 ) {
     let forced_update = ticks(config.forced_update, fixed.timestep().as_secs_f32()).cast_unsigned();
-    let mut config_hash = None;
     for (entity, state, mut queue, mut pushes, account, mut outgoing, mut stats) in &mut pawns {
         let last_run = queue.last_run();
         if queue.epoch.is_none() {
@@ -240,7 +274,8 @@ pub(crate) fn answer<M: MoveModel>(
             pushes.settle(last_run.offset(-128));
         }
         let held = queue.arrived_at.map_or(1.0, |at| (real.elapsed_secs_f64() - at).clamp(0.0, 1.0));
-        let pushed = pushes.after(queue.confirmed).take(MAX_PUSHES);
+        // What is confirmed is settled and gone.
+        let pushed = if pushes.is_empty() { Vec::new() } else { pushes.tell(MAX_PUSHES) };
         let answer = ServerAnswer {
             epoch: queue.epoch.unwrap_or(0),
             answered: last_run.map_or(Answered::Start { now: tick.0 }, |run| Answered::Move(run.0 as u16)),
@@ -250,10 +285,10 @@ pub(crate) fn answer<M: MoveModel>(
             loss: queue.loss_level(),
             resolving: account.resolving,
             outcomes: queue.outcomes,
-            pushes: pushed.map(|(tick, push)| (tick.0 as u16, *push)).collect(),
+            pushes: pushed.iter().map(|(tick, push)| (tick.0 as u16, *push)).collect(),
             adjustment: queue.adjusting.map(|cause| ClientAdjustment {
                 cause,
-                config: *config_hash.get_or_insert_with(|| M::config_hash(&model, &world) as u16),
+                config: config_hash.low(),
                 surroundings: M::surroundings_hash(&model, state, &world) as u16,
                 state: *state,
             }),

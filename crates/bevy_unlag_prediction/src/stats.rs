@@ -63,7 +63,7 @@ pub struct PredictionStats {
     /// Client: the round trip, measured from answers to our own moves, smoothed over about a quarter
     /// of a second; frames of waiting on both sides included.
     pub rtt: Duration,
-    sampled_at: f64,
+    pub(crate) sampled_at: f64,
 }
 
 impl PredictionStats {

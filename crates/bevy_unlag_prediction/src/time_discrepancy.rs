@@ -75,6 +75,8 @@ pub struct TimeDiscrepancy {
     /// Seconds of the current spell, and what the client's clock said of it.
     spell: f64,
     spell_claimed: f64,
+    /// Seconds of the server's own last stall that are left to be made up for.
+    stalled: f64,
 }
 
 impl TimeDiscrepancy {
@@ -83,12 +85,18 @@ impl TimeDiscrepancy {
     /// Seconds after which drift is allowed for: to a clock that ran no faster than twice the
     /// allowance meanwhile. One that runs at twice the speed is not one that drifts.
     const SPELL: f64 = 8.0;
+    /// Seconds of a stall of the server that clients may make up for, at most: what they can have
+    /// saved of it.
+    const LONGEST_STALL: f64 = 4.0;
 
-    /// Lets time pass on the server.
-    pub(crate) fn pass(&mut self, seconds: f64, config: &TimeDiscrepancyConfig) {
+    /// Lets time pass on the server, of which it stood still for `stalled`: nobody could use that
+    /// time yet, so for as long again it may be made up for.
+    pub(crate) fn pass(&mut self, seconds: f64, stalled: f64, config: &TimeDiscrepancyConfig) {
         self.known_for += seconds;
         self.lifetime -= seconds;
-        self.granted = (self.granted - seconds).max(f64::from(config.min_time_margin));
+        self.stalled =
+            if stalled > 0.0 { stalled.min(Self::LONGEST_STALL) } else { self.stalled - seconds }.max(0.0);
+        self.granted = (self.granted - seconds).max(f64::from(config.min_time_margin) - self.stalled);
         self.claimed -= seconds;
         self.spell += seconds;
         if self.spell >= Self::SPELL {
@@ -167,7 +175,7 @@ mod tests {
         let mut account = TimeDiscrepancy::default();
         let (mut due, mut most, mut gained, mut first) = (0.0, 0.0_f64, 0.0, None);
         for tick in 0..(seconds / DT) as usize {
-            account.pass(DT, config);
+            account.pass(DT, 0.0, config);
             gained -= DT;
             due += speed;
             while due >= 1.0 {
@@ -235,12 +243,23 @@ mod tests {
     fn time_that_was_not_used_is_kept_up_to_the_floor() {
         let config = TimeDiscrepancyConfig::default();
         let mut account = TimeDiscrepancy::default();
-        account.pass(10.0, &config);
+        account.pass(10.0, 0.0, &config);
         let mut run = 0;
         while account.allows(DT, &config) {
             account.grant(DT);
             run += 1;
         }
         assert_eq!(run, 31, "a quarter of a second of credit and just less than one of margin");
+    }
+
+    #[test]
+    fn a_stall_of_the_server_is_made_up_for() {
+        let config = TimeDiscrepancyConfig::default();
+        let mut account = TimeDiscrepancy::default();
+        account.pass(2.5, 2.25, &config);
+        let run = core::iter::repeat_with(|| account.allows(DT, &config).then(|| account.grant(DT)))
+            .take_while(Option::is_some)
+            .count();
+        assert!((160..=176).contains(&run), "{run} moves of 2.5 s");
     }
 }

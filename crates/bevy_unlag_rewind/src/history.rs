@@ -19,11 +19,12 @@ impl FrameHistory {
         self.present.as_ref()
     }
 
-    /// Notes down that the present was sent, and gives it back for sending.
+    /// Notes down that the present was sent, and gives it back for sending. `None` when there is
+    /// nothing to send: what was once sent for a tick stays, also when the pawn's moves were late
+    /// then and its state is another now.
     pub fn send_present(&mut self) -> Option<Snapshot> {
         let present = self.present?;
-        self.sent.insert(present);
-        Some(present)
+        self.sent.insert(present).then_some(present)
     }
 }
 

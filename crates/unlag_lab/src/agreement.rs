@@ -88,7 +88,7 @@ fn described(report: &MatchReport) -> String {
 /// The largest distance in metres between where the client and the server were after the same
 /// move, and how many moves were compared. Everyone runs and jumps over stairs, ramp and cover;
 /// nobody shoots, so nobody is put anywhere.
-fn owner_error(seed: u64, seconds: f64) -> Result<(f64, usize), String> {
+pub fn owner_error(seed: u64, seconds: f64) -> Result<(f64, usize), String> {
     let conditions = LinkPreset::find("Average (UE)").map_err(|e| e.to_string())?.conditions();
     let server = ServerOptions { trace: true, ..ServerOptions::default() };
     let options = MatchOptions { players: 4, seconds, conditions, seed, server, ..MatchOptions::default() };

@@ -6,6 +6,7 @@
 mod agreement;
 mod figures;
 mod movement;
+mod prediction;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -61,6 +62,8 @@ enum Topic {
     Agreement,
     /// What a move costs against rapier's character controller; replays; allocations; lost speed.
     Movement,
+    /// What prediction costs, sends and forgives: replays, bytes, jitter, clocks.
+    Prediction,
 }
 
 /// How to measure.
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
     let measured = match cli.topic {
         Topic::Agreement => agreement::measure(&options),
         Topic::Movement => movement::measure(&options),
+        Topic::Prediction => prediction::measure(&options),
     };
     match measured {
         Ok(figures) => {

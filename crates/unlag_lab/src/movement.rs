@@ -5,7 +5,7 @@ mod course;
 mod levels;
 mod loss;
 mod ours;
-mod race;
+pub mod race;
 mod script;
 mod theirs;
 

@@ -5,15 +5,15 @@ use core::time::Duration;
 use bevy::{
     picking::hover::Hovered,
     prelude::*,
-    ui_widgets::{
-        Activate, Button, Slider, SliderPrecision, SliderRange, SliderThumb, SliderValue, TrackClick,
-        ValueChange,
-    },
+    ui_widgets::{Activate, Button, ValueChange},
 };
 use bevy_unlag::prelude::*;
 use lightyear::prelude::Client;
 
-use super::{DIM, FONT, HEADING, line};
+use super::{
+    FONT, line,
+    slider::{Knob, Knobs, Scale, spawn_knob},
+};
 use crate::hud::{TEXT, label};
 
 /// The presets that have a button.
@@ -31,8 +31,6 @@ const OFFERED: [&str; 9] = [
 const BUTTON: Color = Color::srgb(0.17, 0.20, 0.25);
 const BUTTON_HOVERED: Color = Color::srgb(0.27, 0.33, 0.42);
 const BUTTON_ACTIVE: Color = Color::srgb(0.10, 0.40, 0.62);
-/// The thumb's width and height, in pixels.
-const THUMB: f32 = 14.0;
 /// The width of a button that steps, in pixels.
 const STEP: f32 = 28.0;
 
@@ -47,24 +45,26 @@ impl Plugin for LinkControlsPlugin {
     }
 }
 
-/// A condition of the link that has a slider. Also marks the slider's thumb and its value's text.
+/// A condition of the link that has a slider.
 #[derive(Component, Clone, Copy)]
-enum Knob {
+enum Condition {
     Latency,
     Jitter,
     Loss,
 }
 
-impl Knob {
-    /// Its name, its largest value and how many decimals it has.
-    fn scale(self) -> (&'static str, f32, i32) {
-        match self {
+impl Knob for Condition {
+    fn scale(self) -> Scale {
+        let (name, largest, decimals) = match self {
             Self::Latency => ("Latency, one way", 500.0, 0),
             Self::Jitter => ("Jitter, +/-", 150.0, 0),
             Self::Loss => ("Loss", 30.0, 1),
-        }
+        };
+        Scale { name, least: 0.0, largest, decimals }
     }
+}
 
+impl Condition {
     fn get(self, link: &LinkConditions) -> f32 {
         match self {
             Self::Latency => link.latency.as_secs_f32() * 1e3,
@@ -88,12 +88,6 @@ impl Knob {
     }
 }
 
-#[derive(Component)]
-struct KnobText(Knob);
-
-#[derive(Component)]
-struct KnobThumb(Knob);
-
 /// The preset that a button chooses.
 #[derive(Component)]
 enum Choice {
@@ -115,10 +109,8 @@ pub struct IfLink(pub bool);
 
 /// Three sliders, a row to step through all presets and a button for every preset on offer.
 pub fn spawn_controls(link: &mut ChildSpawnerCommands) {
-    for knob in [Knob::Latency, Knob::Jitter, Knob::Loss] {
-        let value = (KnobText(knob), label("", FONT, TEXT));
-        link.spawn((line(16.0), children![label(knob.scale().0, FONT, DIM), value]));
-        link.spawn(slider(knob));
+    for condition in [Condition::Latency, Condition::Jitter, Condition::Loss] {
+        spawn_knob(link, condition);
     }
     let name = (PresetName(0), label("", FONT, TEXT));
     let (previous, next) = (button(Choice::Previous, px(STEP), "<"), button(Choice::Next, px(STEP), ">"));
@@ -143,55 +135,15 @@ fn button(choice: Choice, width: Val, text: &'static str) -> impl Bundle {
     )
 }
 
-fn slider(knob: Knob) -> impl Bundle {
-    let (_, largest, decimals) = knob.scale();
-    let rail =
-        Node { height: px(6), width: percent(100), border_radius: BorderRadius::all(px(3)), ..default() };
-    // Short by the thumb's width, so that the thumb's place is a plain percentage of it.
-    let travel = Node {
-        position_type: PositionType::Absolute,
-        left: px(0),
-        right: px(THUMB),
-        top: px(0),
-        bottom: px(0),
-        ..default()
-    };
-    let thumb = Node {
-        position_type: PositionType::Absolute,
-        top: px(3),
-        width: px(THUMB),
-        height: px(THUMB),
-        border_radius: BorderRadius::MAX,
-        ..default()
-    };
-    (
-        knob,
-        Slider { track_click: TrackClick::Snap, ..default() },
-        SliderRange::new(0.0, largest),
-        SliderPrecision(decimals),
-        Node { margin: UiRect::bottom(px(4)), ..line(20.0) },
-        children![
-            (rail, BackgroundColor(Color::srgb(0.30, 0.34, 0.40))),
-            (travel, children![(KnobThumb(knob), SliderThumb, thumb, BackgroundColor(HEADING))]),
-        ],
-    )
-}
-
-/// The slider takes the value on at once, because a drag that follows a snap starts from it.
 fn turn_knob(
     change: On<ValueChange<f32>>,
-    knobs: Query<(&Knob, &SliderValue)>,
+    mut knobs: Knobs<Condition>,
     mut links: Query<&mut NetSim, With<Client>>,
-    mut commands: Commands,
 ) {
-    let Ok((knob, old)) = knobs.get(change.source) else { return };
-    if old.0 == change.value {
-        return;
-    }
-    commands.entity(change.source).insert(SliderValue(change.value));
+    let Some(condition) = knobs.turned(&change) else { return };
     for mut sim in &mut links {
-        knob.set(&mut sim.up, change.value);
-        knob.set(&mut sim.down, change.value);
+        condition.set(&mut sim.up, change.value);
+        condition.set(&mut sim.down, change.value);
         log_link(&sim.up);
     }
 }
@@ -226,18 +178,16 @@ fn current(sim: &NetSim) -> Option<usize> {
 }
 
 fn log_link(link: &LinkConditions) {
-    let [latency, jitter, loss] = [Knob::Latency, Knob::Jitter, Knob::Loss].map(|knob| knob.get(link));
+    let [latency, jitter, loss] =
+        [Condition::Latency, Condition::Jitter, Condition::Loss].map(|condition| condition.get(link));
     info!(target: "shooter", "link set: latency {latency:.0} ms jitter {jitter:.0} ms loss {loss:.1} %");
 }
 
 /// The link says what the sliders show, whoever set it.
 fn show_link(
     links: Query<&NetSim, With<Client>>,
-    mut knobs: Query<(Entity, &Knob, &SliderValue, &SliderRange)>,
-    mut thumbs: Query<(&KnobThumb, &mut Node), Without<IfLink>>,
-    mut texts: Query<(&KnobText, &mut Text)>,
+    mut knobs: Knobs<Condition>,
     mut parts: Query<(&IfLink, &mut Node)>,
-    mut commands: Commands,
 ) {
     let link = links.iter().next();
     for (IfLink(with), mut node) in &mut parts {
@@ -246,21 +196,8 @@ fn show_link(
             node.display = wanted;
         }
     }
-    let Some(NetSim { up: link, .. }) = link else { return };
-    for (entity, knob, value, range) in &mut knobs {
-        let wanted = range.clamp(knob.get(link));
-        if (value.0 - wanted).abs() > 0.05 {
-            commands.entity(entity).insert(SliderValue(wanted));
-        }
-    }
-    for (KnobThumb(knob), mut node) in &mut thumbs {
-        let left = percent((knob.get(link) / knob.scale().1).clamp(0.0, 1.0) * 100.0);
-        if node.left != left {
-            node.left = left;
-        }
-    }
-    for (KnobText(knob), mut text) in &mut texts {
-        text.set_if_neq(Text(knob.text(link)));
+    if let Some(NetSim { up: link, .. }) = link {
+        knobs.show(|condition| condition.get(link), |condition| condition.text(link));
     }
 }
 

@@ -7,7 +7,8 @@ use bevy_unlag::{prelude::*, smoothing::SmoothingStats};
 use lightyear::prelude::Client;
 use unlag_examples::ledger::ShotLedger;
 
-use crate::hud::TEXT_INTERVAL;
+use super::{DIM, FONT, line};
+use crate::hud::{TEXT, TEXT_INTERVAL, label};
 
 /// Keeps every [`Readout`] up to date, and the log's round-trip times.
 pub struct ReadoutPlugin;
@@ -18,7 +19,7 @@ impl Plugin for ReadoutPlugin {
             Update,
             (
                 measure_throughput.run_if(on_real_timer(Duration::from_secs(1))),
-                read_out.run_if(on_real_timer(TEXT_INTERVAL)),
+                (read_out, show_causes).run_if(on_real_timer(TEXT_INTERVAL)),
                 log_rtt.run_if(on_real_timer(Duration::from_millis(250))),
             ),
         );
@@ -47,6 +48,12 @@ pub enum Readout {
     ConfirmedOfDrawn,
     DrawnOfConfirmed,
     Unjudged,
+    Unanswered,
+    Replay,
+    Clock,
+    View,
+    Messages(MessageClass),
+    Cause(CorrectionCause),
 }
 
 /// How the network fares.
@@ -71,6 +78,59 @@ pub const SHOTS: [(Readout, &str); 6] = [
     (Readout::Unjudged, "Refused / lost"),
 ];
 
+/// How prediction fares.
+pub const PREDICTION: [(Readout, &str); 4] = [
+    (Readout::Unanswered, "Unanswered moves"),
+    (Readout::Replay, "Replay, moves / time"),
+    (Readout::Clock, "Clock"),
+    (Readout::View, "F4: draw corrections"),
+];
+/// What messages cost.
+pub const MESSAGES: [(Readout, &str); 5] = [
+    (Readout::Messages(MessageClass::Moves), "Moves"),
+    (Readout::Messages(MessageClass::Answers), "Answers"),
+    (Readout::Messages(MessageClass::Replication), "Replication"),
+    (Readout::Messages(MessageClass::Verdicts), "Verdicts"),
+    (Readout::Messages(MessageClass::Tracers), "Tracers"),
+];
+
+/// The line of a cause; of no cause, the line that says so.
+#[derive(Component)]
+pub struct CauseLine(Option<CorrectionCause>);
+
+/// A line for every cause of corrections; those that there were are shown.
+pub fn spawn_causes(panel: &mut ChildSpawnerCommands) {
+    panel.spawn((CauseLine(None), line(16.0), children![label("none", FONT, DIM)]));
+    for cause in CorrectionCause::ALL {
+        let hidden = Node { display: Display::None, ..line(16.0) };
+        let value = (Readout::Cause(cause), label("", FONT, TEXT));
+        panel.spawn((CauseLine(Some(cause)), hidden, children![label(cause.name(), FONT, DIM), value]));
+    }
+}
+
+/// The corrections of this app's pawns that have this cause: on a client the own one's, on a server
+/// everyone's.
+fn corrections(pawns: &Query<&PredictionStats>, cause: CorrectionCause) -> u32 {
+    // A first state is no correction.
+    if cause == CorrectionCause::Start {
+        return 0;
+    }
+    pawns.iter().map(|stats| stats.corrections_of(cause)).sum()
+}
+
+fn show_causes(pawns: Query<&PredictionStats>, mut lines: Query<(&CauseLine, &mut Node)>) {
+    for (CauseLine(cause), mut node) in &mut lines {
+        let shown = match cause {
+            Some(cause) => corrections(&pawns, *cause) > 0,
+            None => CorrectionCause::ALL.iter().all(|cause| corrections(&pawns, *cause) == 0),
+        };
+        let wanted = if shown { Display::Flex } else { Display::None };
+        if node.display != wanted {
+            node.display = wanted;
+        }
+    }
+}
+
 fn measure_throughput(
     time: Res<Time<Real>>,
     links: Query<&NetSim, With<Client>>,
@@ -90,10 +150,14 @@ struct Seen(u64, f32, f32);
 fn read_out(
     time: Res<Time<Real>>,
     mut frame: Local<f32>,
+    mut paid_back: Local<f64>,
     own: Query<&PredictionStats, With<LocalControl>>,
     smoothing: Option<Res<SmoothingStats>>,
     ledger: Option<Res<ShotLedger>>,
     throughput: Res<Throughput>,
+    bandwidth: Res<Bandwidth>,
+    view: Res<CorrectionView>,
+    pawns: Query<&PredictionStats>,
     mut seen: Local<Seen>,
     mut texts: Query<(&Readout, &mut Text)>,
 ) {
@@ -104,6 +168,11 @@ fn read_out(
         let new = (stats.summed_correction - seen.1) / (stats.corrections - seen.0) as f32;
         *seen = Seen(stats.corrections, stats.summed_correction, new);
     }
+    // That takes a quarter of a second, too short to be read.
+    if stats.is_some_and(|stats| stats.resolving) {
+        *paid_back = time.elapsed_secs_f64() + 1.0;
+    }
+    let pays_back = time.elapsed_secs_f64() < *paid_back;
     let (last, percent) = (seen.2 * 100.0, |part: Option<f64>| part.map(|part| format!("{part:.1} %")));
     let ledger = ledger.as_deref();
     for (readout, mut text) in &mut texts {
@@ -126,6 +195,16 @@ fn read_out(
                 Some(why) => format!("{} ({why:?}) / {}", l.refused, l.lost),
                 None => format!("0 / {}", l.lost),
             }),
+            Readout::Unanswered => stats.map(|s| s.unanswered.to_string()),
+            Readout::Replay => stats
+                .filter(|s| s.replayed > 0)
+                .map(|s| format!("{} / {:.2} ms", s.last_replay, s.last_replay_time.as_secs_f64() * 1e3)),
+            Readout::Clock => stats.map(|_| if pays_back { "paying back" } else { "agrees" }.to_owned()),
+            Readout::View => Some(if view.enabled { "on" } else { "off" }.to_owned()),
+            Readout::Messages(class) => Some(bandwidth.of(*class)).map(|traffic| {
+                format!("{:.0} B/s, {:.0}/s", traffic.bytes_per_second, traffic.messages_per_second)
+            }),
+            Readout::Cause(cause) => Some(corrections(&pawns, *cause).to_string()),
         };
         text.set_if_neq(Text(value.unwrap_or_else(|| "-".to_owned())));
     }

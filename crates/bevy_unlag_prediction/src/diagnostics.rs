@@ -1,0 +1,310 @@
+//! What prediction counts, as Bevy's diagnostics: for its log, an overlay, or a game's own graphs.
+
+use core::{marker::PhantomData, time::Duration};
+use std::collections::VecDeque;
+
+use bevy::{
+    diagnostic::{Diagnostic, DiagnosticPath, Diagnostics, RegisterDiagnostic},
+    ecs::entity::EntityHashMap,
+    prelude::*,
+};
+use bevy_unlag_core::MoveModel;
+
+use crate::{CorrectionCause, MoveQueue, PredictionStats, SavedMoves};
+
+/// Puts [`PredictionStats`] of the pawns of the model `M` into Bevy's diagnostics. On a client it
+/// measures the own pawn; on a server all pawns together, of gauges the worst. What does not apply
+/// stays without a value.
+///
+/// Rates are of the last minute and change once a second.
+#[derive(Debug)]
+pub struct PredictionDiagnosticsPlugin<M>(PhantomData<fn() -> M>);
+
+impl<M> Default for PredictionDiagnosticsPlugin<M> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<M> PredictionDiagnosticsPlugin<M> {
+    /// Corrections in the last minute: on a client those that count, on a server the answers that
+    /// corrected somebody. The first state of a pawn is none. [`corrections_of`](Self::corrections_of)
+    /// has them by cause.
+    pub const CORRECTIONS: DiagnosticPath = DiagnosticPath::const_new("unlag/corrections_per_minute");
+    /// Client: the moves that the last replay made.
+    pub const REPLAY_MOVES: DiagnosticPath = DiagnosticPath::const_new("unlag/replay_moves");
+    /// Client: how long that took, in milliseconds.
+    pub const REPLAY_TIME: DiagnosticPath = DiagnosticPath::const_new("unlag/replay_time");
+    /// Client: moves that wait for an answer.
+    pub const UNANSWERED: DiagnosticPath = DiagnosticPath::const_new("unlag/unanswered_moves");
+    /// Client: the round trip, in milliseconds.
+    pub const ROUND_TRIP: DiagnosticPath = DiagnosticPath::const_new("unlag/round_trip");
+    /// Server: how many ticks after its own a move is due, of the pawn that waits longest.
+    pub const INPUT_MARGIN: DiagnosticPath = DiagnosticPath::const_new("unlag/input_margin");
+    /// Server: moves in the last minute that pawns were carried on without.
+    pub const CARRIED: DiagnosticPath = DiagnosticPath::const_new("unlag/carried_per_minute");
+    /// Server: moves in the last minute that were not run, because their client's clock was too fast.
+    pub const WITHHELD: DiagnosticPath = DiagnosticPath::const_new("unlag/withheld_per_minute");
+    /// Server: packets lost on the way up, in percent, of the pawn with the worst link.
+    pub const LOSS: DiagnosticPath = DiagnosticPath::const_new("unlag/loss");
+
+    /// The part of [`CORRECTIONS`](Self::CORRECTIONS) that has this cause, such as
+    /// `unlag/corrections_per_minute/missing_moves`.
+    #[must_use]
+    pub fn corrections_of(cause: CorrectionCause) -> DiagnosticPath {
+        let name = cause.name().replace(' ', "_");
+        DiagnosticPath::from_components(["unlag", "corrections_per_minute", &name])
+    }
+}
+
+impl<M: MoveModel> Plugin for PredictionDiagnosticsPlugin<M> {
+    fn build(&self, app: &mut App) {
+        for (path, suffix) in [
+            (Self::CORRECTIONS, ""),
+            (Self::REPLAY_MOVES, ""),
+            (Self::REPLAY_TIME, " ms"),
+            (Self::UNANSWERED, ""),
+            (Self::ROUND_TRIP, " ms"),
+            (Self::INPUT_MARGIN, " ticks"),
+            (Self::CARRIED, ""),
+            (Self::WITHHELD, ""),
+            (Self::LOSS, " %"),
+        ] {
+            app.register_diagnostic(Diagnostic::new(path).with_suffix(suffix));
+        }
+        for cause in CorrectionCause::ALL {
+            app.register_diagnostic(Diagnostic::new(Self::corrections_of(cause)));
+        }
+        app.add_systems(Update, (gauge::<M>, count::<M>));
+    }
+}
+
+/// What is as it is right now.
+fn gauge<M: MoveModel>(
+    own: Query<&PredictionStats, With<SavedMoves<M>>>,
+    others: Query<&PredictionStats, With<MoveQueue<M>>>,
+    mut diagnostics: Diagnostics,
+) {
+    type Paths<M> = PredictionDiagnosticsPlugin<M>;
+    for stats in &own {
+        diagnostics.add_measurement(&Paths::<M>::UNANSWERED, || f64::from(stats.unanswered));
+        if !stats.rtt.is_zero() {
+            diagnostics.add_measurement(&Paths::<M>::ROUND_TRIP, || stats.rtt.as_secs_f64() * 1e3);
+        }
+        if stats.replayed > 0 {
+            let time = stats.last_replay_time.as_secs_f64() * 1e3;
+            diagnostics.add_measurement(&Paths::<M>::REPLAY_MOVES, || f64::from(stats.last_replay));
+            diagnostics.add_measurement(&Paths::<M>::REPLAY_TIME, || time);
+        }
+    }
+    if let Some(margin) = others.iter().map(|stats| stats.delay).max() {
+        let loss = others.iter().map(|stats| stats.loss).fold(0.0, f32::max);
+        diagnostics.add_measurement(&Paths::<M>::INPUT_MARGIN, || f64::from(margin));
+        diagnostics.add_measurement(&Paths::<M>::LOSS, || f64::from(loss) * 100.0);
+    }
+}
+
+const CAUSES: usize = CorrectionCause::ALL.len();
+
+/// Things that happen now and then.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    causes: [u64; CAUSES],
+    carried: u64,
+    withheld: u64,
+}
+
+impl Counts {
+    fn of(stats: &PredictionStats) -> Self {
+        Self { causes: stats.by_cause.map(u64::from), carried: stats.carried, withheld: stats.withheld }
+    }
+
+    fn zip(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            causes: core::array::from_fn(|i| f(self.causes[i], other.causes[i])),
+            carried: f(self.carried, other.carried),
+            withheld: f(self.withheld, other.withheld),
+        }
+    }
+}
+
+/// The counts of every second of the last minute.
+#[derive(Default)]
+struct Minute {
+    seconds: VecDeque<Counts>,
+    began: Duration,
+    /// What each pawn had counted at the last look.
+    seen: EntityHashMap<Counts>,
+}
+
+impl Minute {
+    const SECONDS: usize = 60;
+
+    /// Moves on to `now`. Says whether another second is over.
+    fn pass(&mut self, now: Duration) -> bool {
+        if self.seconds.is_empty() {
+            self.began = now;
+            self.seconds.push_back(Counts::default());
+        }
+        let passed = now.saturating_sub(self.began).as_secs();
+        self.began += Duration::from_secs(passed);
+        for _ in 0..passed.min(Self::SECONDS as u64) {
+            if self.seconds.len() == Self::SECONDS {
+                self.seconds.pop_front();
+            }
+            self.seconds.push_back(Counts::default());
+        }
+        passed > 0
+    }
+
+    fn take(&mut self, pawn: Entity, now: Counts) {
+        let before = self.seen.insert(pawn, now).unwrap_or_default();
+        if let Some(second) = self.seconds.back_mut() {
+            *second = second.zip(now.zip(before, u64::saturating_sub), u64::saturating_add);
+        }
+    }
+
+    fn sum(&self) -> Counts {
+        self.seconds.iter().fold(Counts::default(), |sum, second| sum.zip(*second, u64::saturating_add))
+    }
+}
+
+/// What happened in the last minute.
+fn count<M: MoveModel>(
+    time: Res<Time<Real>>,
+    pawns: Query<(Entity, &PredictionStats), Or<(With<SavedMoves<M>>, With<MoveQueue<M>>)>>,
+    servers: Query<(), With<MoveQueue<M>>>,
+    mut minute: Local<Minute>,
+    mut diagnostics: Diagnostics,
+) {
+    type Paths<M> = PredictionDiagnosticsPlugin<M>;
+    let over = minute.pass(time.elapsed());
+    for (pawn, stats) in &pawns {
+        minute.take(pawn, Counts::of(stats));
+    }
+    if !over {
+        return;
+    }
+    minute.seen.retain(|pawn, _| pawns.contains(*pawn));
+    if pawns.is_empty() {
+        return;
+    }
+    let sum = minute.sum();
+    for (cause, count) in CorrectionCause::ALL.into_iter().zip(sum.causes) {
+        diagnostics.add_measurement(&Paths::<M>::corrections_of(cause), || count as f64);
+    }
+    let first_states = sum.causes[CorrectionCause::Start.index()];
+    let corrections = sum.causes.iter().sum::<u64>() - first_states;
+    diagnostics.add_measurement(&Paths::<M>::CORRECTIONS, || corrections as f64);
+    if !servers.is_empty() {
+        diagnostics.add_measurement(&Paths::<M>::CARRIED, || sum.carried as f64);
+        diagnostics.add_measurement(&Paths::<M>::WITHHELD, || sum.withheld as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy::{diagnostic::DiagnosticsStore, time::TimeUpdateStrategy};
+
+    use super::*;
+    use crate::testing::Slider;
+
+    type Tool = PredictionDiagnosticsPlugin<Slider>;
+
+    fn app() -> App {
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, Tool::default()))
+            .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(100)));
+        app
+    }
+
+    fn run(app: &mut App, seconds: usize) {
+        for _ in 0..seconds * 10 {
+            app.update();
+        }
+    }
+
+    fn value(app: &App, path: &DiagnosticPath) -> Option<f64> {
+        app.world().resource::<DiagnosticsStore>().get(path).expect("it is registered").value()
+    }
+
+    fn correct(app: &mut App, pawn: Entity, times: u32, cause: CorrectionCause) {
+        let mut stats = app.world_mut().get_mut::<PredictionStats>(pawn).expect("a pawn");
+        for _ in 0..times {
+            stats.count_correction(0.1, cause);
+        }
+    }
+
+    #[test]
+    fn a_client_has_its_numbers_and_no_others() {
+        let mut app = app();
+        let mut stats = PredictionStats::default();
+        (stats.replayed, stats.last_replay) = (20, 9);
+        stats.last_replay_time = Duration::from_micros(500);
+        stats.unanswered = 7;
+        stats.rtt = Duration::from_millis(80);
+        let own = app.world_mut().spawn((SavedMoves::<Slider>::default(), stats)).id();
+        run(&mut app, 2);
+        assert_eq!(value(&app, &Tool::CORRECTIONS), Some(0.0));
+        correct(&mut app, own, 3, CorrectionCause::Terrain);
+        correct(&mut app, own, 1, CorrectionCause::MissingMoves);
+        run(&mut app, 2);
+        assert_eq!(value(&app, &Tool::CORRECTIONS), Some(4.0));
+        assert_eq!(value(&app, &Tool::corrections_of(CorrectionCause::Terrain)), Some(3.0));
+        assert_eq!(value(&app, &Tool::corrections_of(CorrectionCause::MissingMoves)), Some(1.0));
+        assert_eq!(value(&app, &Tool::corrections_of(CorrectionCause::Clock)), Some(0.0));
+        assert_eq!(value(&app, &Tool::REPLAY_MOVES), Some(9.0));
+        assert_eq!(value(&app, &Tool::REPLAY_TIME), Some(0.5));
+        assert_eq!(value(&app, &Tool::UNANSWERED), Some(7.0));
+        assert_eq!(value(&app, &Tool::ROUND_TRIP), Some(80.0));
+        for path in [Tool::INPUT_MARGIN, Tool::CARRIED, Tool::WITHHELD, Tool::LOSS] {
+            assert_eq!(value(&app, &path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_server_has_the_numbers_of_all_its_pawns() {
+        let mut app = app();
+        for (delay, loss, carried, withheld) in [(2, 0.25, 3, 0), (9, 0.0, 4, 5)] {
+            let mut stats = PredictionStats::default();
+            (stats.delay, stats.loss) = (delay, loss);
+            (stats.carried, stats.withheld) = (carried, withheld);
+            let pawn = app.world_mut().spawn((MoveQueue::<Slider>::default(), stats)).id();
+            correct(&mut app, pawn, 1, CorrectionCause::Start);
+            correct(&mut app, pawn, 1, CorrectionCause::OtherPawn);
+        }
+        run(&mut app, 2);
+        assert_eq!(value(&app, &Tool::INPUT_MARGIN), Some(9.0));
+        assert_eq!(value(&app, &Tool::LOSS), Some(25.0));
+        assert_eq!(value(&app, &Tool::CARRIED), Some(7.0));
+        assert_eq!(value(&app, &Tool::WITHHELD), Some(5.0));
+        assert_eq!(value(&app, &Tool::CORRECTIONS), Some(2.0), "a first state is no correction");
+        for path in [Tool::REPLAY_MOVES, Tool::UNANSWERED, Tool::ROUND_TRIP] {
+            assert_eq!(value(&app, &path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_minute_later_it_is_forgotten() {
+        let mut app = app();
+        let own = app.world_mut().spawn((SavedMoves::<Slider>::default(), PredictionStats::default())).id();
+        run(&mut app, 1);
+        correct(&mut app, own, 5, CorrectionCause::Unknown);
+        run(&mut app, 50);
+        assert_eq!(value(&app, &Tool::CORRECTIONS), Some(5.0));
+        run(&mut app, 15);
+        assert_eq!(value(&app, &Tool::CORRECTIONS), Some(0.0));
+    }
+
+    #[test]
+    fn every_path_is_another_one() {
+        let mut app = app();
+        run(&mut app, 1);
+        let paths = app
+            .world()
+            .resource::<DiagnosticsStore>()
+            .iter()
+            .filter(|d| d.path().as_str().starts_with("unlag/"));
+        assert_eq!(paths.count(), 9 + CAUSES);
+    }
+}

@@ -1,0 +1,84 @@
+//! The smallest model there is, for the tests of this crate.
+
+use bevy::{ecs::system::SystemParamItem, prelude::*};
+use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Snapshot, StepContext, Tick, Wire, WireError};
+
+/// Slides along X at one metre a second.
+#[derive(Clone, Debug)]
+pub(crate) struct Slider;
+
+#[derive(Resource, Default)]
+pub(crate) struct Tuning;
+
+#[derive(Component, Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Body {
+    pub(crate) x: f32,
+}
+
+impl Wire for Body {
+    fn write(&self, w: &mut BitWriter) {
+        w.f32(self.x);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { x: r.f32()? })
+    }
+}
+
+/// Which way.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Way(pub(crate) i8);
+
+impl Wire for Way {
+    fn write(&self, w: &mut BitWriter) {
+        w.signed(i32::from(self.0), 8);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self(r.signed(8)? as i8))
+    }
+}
+
+impl MoveModel for Slider {
+    type Config = Tuning;
+    type Input = Way;
+    type State = Body;
+    type Event = ();
+    type Push = ();
+    type World = ();
+
+    fn step(
+        _: &Tuning,
+        state: &Body,
+        input: &Way,
+        ctx: &StepContext,
+        (): &SystemParamItem<()>,
+        _: &mut Vec<()>,
+    ) -> Body {
+        Body { x: state.x + f32::from(input.0) * ctx.dt }
+    }
+
+    fn position(state: &Body) -> Vec3 {
+        Vec3::X * state.x
+    }
+
+    fn snapshot(state: &Body, tick: Tick) -> Snapshot {
+        Snapshot::new(tick, Self::position(state), Vec3::ZERO)
+    }
+
+    fn eye(_: &Tuning, state: &Body) -> Vec3 {
+        Self::position(state)
+    }
+
+    fn kind(_: &Body) -> u32 {
+        0
+    }
+
+    fn teleports(_: &Body) -> u8 {
+        0
+    }
+
+    fn push(_: &Tuning, state: &Body, (): &()) -> Body {
+        *state
+    }
+}

@@ -1,0 +1,163 @@
+//! Something that may be refused: a blink of ten metres. Four ways to do it, three of which fail,
+//! and what the owner learns.
+
+use bevy_unlag_core::VisualOffset;
+use bevy_unlag_prediction::{CorrectionCause, MoveOutcome, PredictionDebug};
+
+use crate::common::*;
+
+/// Blinks in these ticks, and walks otherwise.
+fn blinks_at(ticks: &'static [u32]) -> impl Fn(u32) -> Wish + Send + Sync + 'static {
+    |tick| if ticks.contains(&tick) { Wish::EAST.with(Wish::BLINK) } else { zigzag(tick) }
+}
+
+const EVERY_SECOND: &[u32] = &[150, 214, 278, 342, 406, 470, 534, 598];
+
+/// What the owner was told about its blinks: the moves, and whether they succeeded.
+fn told(pair: &Pair) -> Vec<(u32, bool, bool)> {
+    let tell = |outcome: &MoveOutcome<Walker>| (outcome.tick.0, outcome.event.is_some(), outcome.succeeded);
+    let mut told: Vec<_> = pair.seen().outcomes.iter().map(tell).collect();
+    told.sort_unstable();
+    told
+}
+
+fn heard(side: &Side) -> usize {
+    side.res::<Seen<Walker>>().events.iter().filter(|event| event.event == Happened::Blink).count()
+}
+
+#[test]
+fn done_on_the_client_only_it_snaps_back() {
+    let mut pair = Pair::new(1, Weather::AVERAGE);
+    pair.play(zigzag);
+    pair.run(2.0);
+    pair.client.edit::<Place>().at.x += Walker::BLINK;
+    pair.run(1.0);
+    assert_eq!(pair.corrections(), 1);
+    let error = pair.seen().corrections[0].error;
+    assert!((error - Walker::BLINK).abs() < 0.01, "{error} m");
+    assert_eq!(pair.log.converged(pair.seconds() - 0.5), 0.0);
+}
+
+#[test]
+fn done_on_the_server_only_it_waits_for_the_round_trip_and_counts_as_a_correction() {
+    let mut pair = Pair::new(1, Weather::late(0.15));
+    pair.play(zigzag);
+    pair.run(2.0);
+    let before = pair.mine().at.x;
+    let asked = pair.seconds();
+    // The request is on its way for one way, the answer for the other.
+    pair.run(0.15);
+    pair.server.edit::<Place>().at.x += Walker::BLINK;
+    while pair.mine().at.x < before + 5.0 {
+        pair.run_client_frame();
+        assert!(pair.seconds() < asked + 1.0, "it never came");
+    }
+    assert!(pair.seconds() - asked > 0.3, "it was there at once");
+    assert_eq!((pair.corrections(), heard(&pair.client)), (1, 0), "and no sound was heard");
+    pair.assert_only(CorrectionCause::ServerPush);
+}
+
+#[test]
+fn done_on_both_sides_beside_the_moves_it_is_lost_in_a_correction() {
+    let mut pair = Pair::new(1, Weather::late(0.15));
+    pair.play(zigzag);
+    pair.run(2.0);
+    // Something else is being corrected when the player blinks.
+    pair.server.edit::<Place>().at.z += 0.5;
+    pair.run(0.1);
+    pair.client.edit::<Place>().at.x += Walker::BLINK;
+    let blinked = pair.mine().at.x;
+    pair.run(0.14);
+    assert!(pair.mine().at.x < blinked - 5.0, "the correction has taken it away");
+    pair.server.edit::<Place>().at.x += Walker::BLINK;
+    pair.run(1.0);
+    assert!(pair.corrections() >= 2, "and another one has brought it back");
+}
+
+#[test]
+fn done_in_a_move_it_survives_loss_latency_and_corrections_and_is_heard_once() {
+    for seed in 1..6 {
+        let mut pair = Pair::new(seed, Weather { loss: 0.1, ..Weather::late(0.15) });
+        pair.server.res_mut::<PredictionDebug>().force_corrections = 0.3;
+        pair.play(blinks_at(EVERY_SECOND));
+        pair.run(2.0);
+        for _ in 0..8 {
+            pair.server.edit::<Place>().at.z += 0.3;
+            pair.run(1.0);
+        }
+        pair.run(2.0);
+        assert_eq!((heard(&pair.client), heard(&pair.server)), (8, 8), "seed {seed}");
+        assert_eq!((pair.mine().blinks, pair.theirs().blinks), (8, 8));
+        assert!(pair.client.stats().replayed > 100);
+        let all: Vec<_> = EVERY_SECOND.iter().map(|tick| (*tick, true, true)).collect();
+        assert_eq!(told(&pair), all, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_blink_is_neither_eased_nor_counted() {
+    let mut pair = Pair::new(1, Weather::AVERAGE);
+    pair.play(blinks_at(EVERY_SECOND));
+    pair.run(2.0);
+    // The client did not know that it could, and learns it in a correction.
+    pair.client.res_mut::<Ground>().no_blink = true;
+    for _ in 0..64 {
+        pair.run_client_frame();
+        assert_eq!(pair.client.get::<VisualOffset>().offset, bevy::math::Vec3::ZERO);
+    }
+    assert!(pair.mine().blinks == 1 && pair.mine().at.x > 8.0, "{:?}", pair.mine());
+    assert_eq!(pair.corrections(), 0);
+}
+
+#[test]
+fn the_owner_learns_once_that_it_succeeded() {
+    for seed in 1..6 {
+        let mut pair = Pair::new(seed, Weather { loss: 0.1, twice: 0.25, ..Weather::AVERAGE });
+        pair.play(blinks_at(EVERY_SECOND));
+        pair.run(11.0);
+        let all: Vec<_> = EVERY_SECOND.iter().map(|tick| (*tick, true, true)).collect();
+        assert_eq!(told(&pair), all, "seed {seed}");
+    }
+}
+
+#[test]
+fn the_owner_learns_once_that_it_was_refused() {
+    for seed in 1..6 {
+        let mut pair = Pair::new(seed, Weather { loss: 0.1, twice: 0.25, ..Weather::AVERAGE });
+        pair.server.res_mut::<Ground>().no_blink = true;
+        pair.play(blinks_at(EVERY_SECOND));
+        pair.run(11.0);
+        let none: Vec<_> = EVERY_SECOND.iter().map(|tick| (*tick, true, false)).collect();
+        assert_eq!(told(&pair), none, "seed {seed}");
+        assert_eq!((pair.mine().blinks, pair.theirs().blinks), (0, 0));
+    }
+}
+
+#[test]
+fn the_owner_learns_of_what_only_the_server_had() {
+    let mut pair = Pair::new(3, Weather { loss: 0.1, ..Weather::AVERAGE });
+    pair.client.res_mut::<Ground>().no_blink = true;
+    pair.play(blinks_at(EVERY_SECOND));
+    pair.run(11.0);
+    let all: Vec<_> = EVERY_SECOND.iter().map(|tick| (*tick, false, true)).collect();
+    assert_eq!(told(&pair), all);
+}
+
+#[test]
+fn the_owner_learns_the_truth_after_an_outage_of_either_way() {
+    let run = |up: bool, forced: f32| {
+        let mut pair = Pair::new(3, Weather::AVERAGE);
+        pair.server.res_mut::<PredictionDebug>().force_corrections = forced;
+        pair.play(blinks_at(&[150]));
+        pair.run(2.0);
+        (pair.up.cut, pair.down.cut) = (up, !up);
+        pair.run(1.2);
+        pair.cut(false);
+        pair.run(2.0);
+        assert_eq!(told(&pair).len(), 1, "{:?}", told(&pair));
+        (told(&pair)[0], pair.theirs().blinks)
+    };
+    assert_eq!(run(true, 0.0), ((150, true, false), 0), "the move never came");
+    assert_eq!(run(false, 0.0), ((150, true, true), 1), "it came, and the answer was late");
+    assert_eq!(run(false, 1.0), ((150, true, true), 1), "with corrections, too");
+}

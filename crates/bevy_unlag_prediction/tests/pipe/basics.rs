@@ -1,0 +1,208 @@
+//! A tick of the owner's, from the input to everybody's eyes.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{
+    CurrentTick, DrawnPose, MoveInput, MoveSystems, NetRole, Shown, StepEvent, Tick, TickPlugin,
+};
+use bevy_unlag_prediction::{
+    IncomingMoves, OutgoingMoves, PredictionPlugin, SavedMoves, authority_pawn, autonomous_pawn, host_pawn,
+};
+
+use crate::common::*;
+
+#[test]
+fn the_own_pawn_reacts_in_the_frame_of_the_input() {
+    let mut pair = Pair::new(1, Weather::late(0.15));
+    pair.run(2.0);
+    pair.play(|_| Wish::EAST);
+    pair.run_client_frame();
+    assert!(pair.mine().at.x > 0.07, "{:?}", pair.mine());
+    assert_eq!(pair.theirs().at.x, 0.0, "the server cannot know for another 150 ms");
+}
+
+#[test]
+fn the_own_pawn_is_drawn_with_the_live_input_between_ticks() {
+    let mut pair = Pair::new(1, Weather::late(0.05));
+    pair.client.frame = Duration::from_secs_f64(1.0 / 300.0);
+    pair.run(2.0);
+    // A frame in which no tick falls due.
+    loop {
+        let before = pair.client.tick();
+        pair.client.edit::<MoveInput<Walker>>().0 = Wish::EAST;
+        pair.run_client_frame();
+        if pair.client.tick() == before {
+            break;
+        }
+    }
+    assert_eq!(pair.mine().at.x, 0.0);
+    let drawn = pair.client.get::<DrawnPose>().pose.position.x;
+    assert!(drawn > 0.0, "{drawn}");
+}
+
+#[test]
+fn an_input_is_gathered_moved_with_saved_and_sent_in_one_tick() {
+    let mut pair = Pair::new(1, Weather::late(0.05));
+    pair.run(1.0);
+    pair.play(|_| Wish::EAST);
+    pair.sent = Some(Default::default());
+    pair.run_client_frame();
+    let newest = pair.client.get::<SavedMoves<Walker>>().iter().next_back().expect("a move").clone();
+    assert_eq!((newest.tick, newest.input), (pair.client.tick(), Wish::EAST));
+    assert_eq!(newest.result, pair.mine());
+    assert!(newest.sent_at.is_some());
+    assert_eq!(pair.sent.as_ref().map(|(up, _)| up.len()), Some(1));
+}
+
+#[test]
+fn the_pawn_of_a_host_just_steps() {
+    let mut app = App::new();
+    app.add_plugins(MinimalPlugins)
+        .insert_resource(Time::<Fixed>::from_duration(TICK))
+        .insert_resource(bevy::time::TimeUpdateStrategy::ManualDuration(TICK))
+        .add_plugins(PredictionPlugin::<Walker>::default());
+    Walker::install(&mut app);
+    Seen::<Walker>::install(&mut app);
+    let pawn = app.world_mut().spawn((NetRole::Authority, host_pawn::<Walker>(Place::default()))).id();
+    app.world_mut().get_mut::<MoveInput<Walker>>(pawn).expect("input").0 = Wish::EAST;
+    for _ in 0..65 {
+        app.update();
+    }
+    let place = *app.world().get::<Place>(pawn).expect("state");
+    assert!((place.at.x - 5.0).abs() < 0.01 && place.steps == 64, "{place:?}");
+    assert_eq!(app.world().resource::<Seen<Walker>>().events.len(), 6, "a bell every tenth step");
+}
+
+#[test]
+fn every_source_adds_to_an_input_that_each_tick_takes_once() {
+    fn adds<const MORE: i8>(mut pawns: Query<&mut MoveInput<Walker>>) {
+        for mut input in &mut pawns {
+            input.0.x += MORE;
+        }
+    }
+    let mut pair = Pair::new(1, Weather::late(0.02));
+    pair.client.app.add_systems(FixedUpdate, (adds::<10>, adds::<30>).chain().in_set(MoveSystems::Extend));
+    pair.play(|tick| Wish { x: (tick % 50) as i8, ..Wish::NOTHING });
+    for frame in [0.001, 0.0625, 0.016, 0.003] {
+        pair.client.frame = Duration::from_secs_f64(frame);
+        pair.run(1.0);
+        let saved = pair.client.get::<SavedMoves<Walker>>();
+        assert!(saved.len() > 1);
+        for one in saved.iter() {
+            assert_eq!(i32::from(one.input.x), (one.tick.0 % 50) as i32 + 40, "frames of {frame} s");
+        }
+        let read = pair.client.get::<MoveInput<Walker>>().0;
+        let last = saved.iter().next_back().map(|one| one.input);
+        assert_eq!(last, Some(read), "the input that was last taken can be read");
+    }
+    assert_eq!(pair.corrections(), 0);
+}
+
+#[test]
+fn a_long_wish_is_no_faster_a_short_one_is_slower_and_a_mode_has_its_own_speed() {
+    let distance = |wish: Wish| {
+        let mut pair = Pair::new(1, Weather::late(0.02));
+        pair.run(1.0);
+        pair.play(move |_| wish);
+        pair.run(1.0);
+        assert_eq!(pair.corrections(), 0);
+        pair.theirs().at.length()
+    };
+    let straight = distance(Wish::EAST);
+    let diagonal = distance(Wish { x: 127, z: 127, buttons: 0 });
+    assert!((diagonal - straight).abs() < 1e-3, "{diagonal} and {straight}");
+    assert!((distance(Wish { x: 64, ..Wish::NOTHING }) / straight - 0.504).abs() < 0.01);
+    assert!((distance(Wish::EAST.with(Wish::RUN)) / straight - 1.5).abs() < 0.01);
+}
+
+#[test]
+fn ticks_count_the_time_that_passed_in_the_game_whatever_the_frames_are_like() {
+    let mut pair = Pair::new(1, Weather::late(0.02));
+    pair.steers = false;
+    pair.run(1.0);
+    let (began, from) = (pair.client.tick(), pair.seconds());
+    for frame in (0..400).map(|i| 0.001 + f64::from(i * 37 % 100) * 0.001) {
+        pair.client.frame = Duration::from_secs_f64(frame);
+        pair.run_client_frame();
+    }
+    let passed = (pair.seconds() - from) / DT;
+    let ticks = f64::from(pair.client.tick().since(began));
+    assert!((ticks - passed).abs() < 7.0, "{ticks} ticks in the time of {passed}");
+    let made = pair.client.stats().moves;
+    let twice = pair.log.client.windows(2).filter(|two| two[1].tick.since(two[0].tick) != 1).count();
+    assert!(twice == 0 && made > 1_000, "every tick has one move: {twice} of {made} have not");
+}
+
+#[test]
+fn a_move_goes_from_the_input_through_both_steps_to_the_answer_and_to_everybody_else() {
+    let mut pair = Pair::new(1, Weather::late(0.06));
+    pair.run(2.0);
+    let shown_before = pair.server.get::<Shown<Walker>>().state.at.x;
+    pair.play(|_| Wish::EAST);
+    pair.run_client_frame();
+    let (tick, result) = (pair.client.tick(), pair.mine());
+    let made = pair.seconds();
+    while !pair.log.server.contains_key(&tick) {
+        assert!(pair.client.get::<SavedMoves<Walker>>().iter().any(|one| one.tick == tick));
+        pair.run_server_frame();
+    }
+    let ran = pair.seconds() - made;
+    assert!((0.06..0.12).contains(&ran), "the server ran it after {ran} s");
+    assert_eq!(pair.log.server[&tick].at, result.at, "the server came to the same bits");
+    assert!(pair.server.get::<Shown<Walker>>().state.at.x > shown_before, "others see it at once");
+    while pair.client.get::<SavedMoves<Walker>>().iter().any(|one| one.tick == tick) {
+        pair.run_client_frame();
+    }
+    let answered = pair.seconds() - made;
+    assert!((0.12..0.24).contains(&answered), "the answer took {answered} s");
+    assert_eq!(pair.corrections(), 0);
+}
+
+#[test]
+fn the_owner_counts_its_moves_on_the_servers_time_line() {
+    // A server that has run for a day.
+    let mut pair = Pair::new(3, Weather { loss: 0.1, ..Weather::AVERAGE });
+    pair.server.app.insert_resource(CurrentTick(Tick(5_529_600)));
+    pair.play(zigzag);
+    pair.run(5.0);
+    let behind = pair.server.tick().since(pair.client.tick());
+    assert!((0..32).contains(&behind), "the owner is {behind} ticks behind");
+    assert_eq!(pair.corrections(), 0);
+}
+
+#[test]
+fn without_the_plugin_nothing_moves() {
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, TickPlugin))
+        .insert_resource(Time::<Fixed>::from_duration(TICK))
+        .insert_resource(bevy::time::TimeUpdateStrategy::ManualDuration(TICK))
+        .add_message::<StepEvent<Walker>>();
+    Walker::install(&mut app);
+    let own = app.world_mut().spawn((NetRole::AutonomousProxy, autonomous_pawn::<Walker>())).id();
+    let pawn = app.world_mut().spawn((NetRole::Authority, authority_pawn::<Walker>(Place::default()))).id();
+    for _ in 0..100 {
+        app.world_mut().get_mut::<IncomingMoves>(pawn).expect("mailbox").deliver(vec![0; 20]);
+        app.update();
+    }
+    assert_eq!(app.world().get::<OutgoingMoves>(own).map(|sent| sent.0.len()), Some(0));
+    assert_eq!(app.world().get::<Place>(pawn), Some(&Place::default()));
+}
+
+#[test]
+fn a_second_model_runs_through_the_same_code() {
+    let mut pair = Pair::<Barge>::of(Tick(0), 4, Weather { loss: 0.1, ..Weather::AVERAGE });
+    pair.play(|tick| Helm { throttle: 100, rudder: if tick / 90 % 2 == 0 { 80 } else { -100 } });
+    pair.run(20.0);
+    assert_eq!(pair.corrections(), 0, "{:?}", pair.client.stats());
+    assert_eq!(pair.log.largest_error(0.0), 0.0);
+    // Somebody puts it elsewhere: it is corrected, and goes on as one.
+    pair.server.edit::<<Barge as bevy_unlag_core::MoveModel>::State>().at.x += 1.3;
+    let from = pair.seconds();
+    pair.run(4.0);
+    assert_eq!(pair.corrections(), 1);
+    for m in pair.log.client.iter().filter(|m| m.when >= from).step_by(10) {
+        eprintln!("{m:?} {:?}", pair.log.server.get(&m.tick));
+    }
+    assert!(pair.log.converged(from) < 0.3, "{}", pair.log.converged(from));
+}

@@ -1,0 +1,110 @@
+//! A second model, with nothing in common with a walker: it has a helm, and it drifts.
+
+use bevy::{ecs::system::SystemParamItem, prelude::*};
+use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Snapshot, StepContext, Tick, Wire, WireError};
+
+use super::Toy;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Barge;
+
+#[derive(Resource)]
+pub struct Engine(pub f32);
+
+/// What the helmsman wants.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Helm {
+    pub throttle: i8,
+    pub rudder: i8,
+}
+
+#[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
+pub struct Afloat {
+    pub at: Vec2,
+    pub velocity: Vec2,
+    pub heading: f32,
+}
+
+impl Toy for Barge {
+    fn start() -> Afloat {
+        Afloat::default()
+    }
+
+    fn install(app: &mut App) {
+        app.insert_resource(Engine(4.0));
+    }
+}
+
+impl MoveModel for Barge {
+    type Config = Engine;
+    type Input = Helm;
+    type State = Afloat;
+    type Event = ();
+    type Push = ();
+    type World = ();
+
+    fn step(
+        engine: &Engine,
+        state: &Afloat,
+        input: &Helm,
+        ctx: &StepContext,
+        (): &SystemParamItem<()>,
+        _: &mut Vec<()>,
+    ) -> Afloat {
+        let heading = state.heading + f32::from(input.rudder) / 127.0 * ctx.dt;
+        let thrust = Vec2::from_angle(heading) * (f32::from(input.throttle) / 127.0 * engine.0);
+        let velocity = (state.velocity + thrust * ctx.dt) * 0.995;
+        Afloat { at: state.at + velocity * ctx.dt, velocity, heading }
+    }
+
+    fn position(state: &Afloat) -> Vec3 {
+        Vec3::new(state.at.x, 0.0, state.at.y)
+    }
+
+    fn snapshot(state: &Afloat, tick: Tick) -> Snapshot {
+        Snapshot::new(tick, Self::position(state), Vec3::new(state.velocity.x, 0.0, state.velocity.y))
+    }
+
+    fn eye(_: &Engine, state: &Afloat) -> Vec3 {
+        Self::position(state) + Vec3::Y
+    }
+
+    fn kind(_: &Afloat) -> u32 {
+        0
+    }
+
+    fn teleports(_: &Afloat) -> u8 {
+        0
+    }
+
+    fn push(_: &Engine, state: &Afloat, (): &()) -> Afloat {
+        *state
+    }
+}
+
+impl Wire for Helm {
+    fn write(&self, w: &mut BitWriter) {
+        w.signed(i32::from(self.throttle), 8);
+        w.signed(i32::from(self.rudder), 8);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { throttle: r.signed(8)? as i8, rudder: r.signed(8)? as i8 })
+    }
+}
+
+impl Wire for Afloat {
+    fn write(&self, w: &mut BitWriter) {
+        for value in [self.at.x, self.at.y, self.velocity.x, self.velocity.y, self.heading] {
+            w.f32(value);
+        }
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self {
+            at: Vec2::new(r.f32()?, r.f32()?),
+            velocity: Vec2::new(r.f32()?, r.f32()?),
+            heading: r.f32()?,
+        })
+    }
+}

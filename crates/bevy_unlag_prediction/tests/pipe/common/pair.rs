@@ -1,0 +1,314 @@
+//! A client and a server, each with frames and a clock of its own, at the ends of a pipe.
+
+use core::time::Duration;
+
+use bevy::{
+    ecs::{component::Mutable, schedule::SingleThreadedExecutor},
+    prelude::*,
+    time::TimeUpdateStrategy,
+};
+use bevy_unlag_core::{BitWriter, CurrentTick, MoveInput, MoveSystems, NetRole, Shown, Tick, Wire};
+use bevy_unlag_prediction::{
+    ClockSteering, CorrectionCause, IncomingAnswers, IncomingMoves, MoveTrace, OutgoingAnswers,
+    OutgoingMoves, PredictionConfig, PredictionPlugin, PredictionStats, ScheduledPushes, TimeDiscrepancy,
+    authority_pawn, autonomous_pawn,
+};
+
+use super::{Log, Seen, TICK, Toy, Walker, Way, Weather, log::Made};
+
+/// What the player wants in each tick since the beginning.
+#[derive(Resource)]
+struct Script<M: Toy> {
+    began: Tick,
+    wanted: Box<dyn Fn(u32) -> M::Input + Send + Sync>,
+}
+
+/// One app.
+pub struct Side {
+    pub app: App,
+    pub pawn: Entity,
+    /// How long a frame takes.
+    pub frame: Duration,
+    /// How fast its clock runs.
+    pub clock: f64,
+    /// When its next frame ends.
+    next: Duration,
+}
+
+/// Both apps and what is between them.
+pub struct Pair<M: Toy = Walker> {
+    pub client: Side,
+    pub server: Side,
+    pub up: Way,
+    pub down: Way,
+    /// Whether the client does what its [`ClockSteering`] says: a cheat does not.
+    pub steers: bool,
+    pub now: Duration,
+    pub log: Log,
+    /// All messages that were sent, when a test asks for them.
+    pub sent: Option<(Vec<Vec<u8>>, Vec<Vec<u8>>)>,
+    /// What a cheat does to its packets.
+    pub forge: Option<fn(&mut Vec<u8>)>,
+    began: Tick,
+    model: core::marker::PhantomData<fn() -> M>,
+}
+
+impl Side {
+    fn new(app: App, pawn: Entity, phase: f64) -> Self {
+        let next = TICK + Duration::from_secs_f64(phase);
+        Self { app, pawn, frame: TICK, clock: 1.0, next }
+    }
+
+    /// Makes its next frame this much longer.
+    pub fn hitch(&mut self, seconds: f64) {
+        self.next += Duration::from_secs_f64(seconds);
+    }
+
+    pub fn get<C: Component>(&self) -> &C {
+        self.app.world().get(self.pawn).expect("the pawn has it")
+    }
+
+    pub fn edit<C: Component<Mutability = Mutable>>(&mut self) -> Mut<'_, C> {
+        self.app.world_mut().get_mut(self.pawn).expect("the pawn has it")
+    }
+
+    pub fn res<R: Resource>(&self) -> &R {
+        self.app.world().resource()
+    }
+
+    pub fn res_mut<R: Resource<Mutability = Mutable>>(&mut self) -> Mut<'_, R> {
+        self.app.world_mut().resource_mut()
+    }
+
+    pub fn stats(&self) -> PredictionStats {
+        *self.get()
+    }
+
+    pub fn tick(&self) -> Tick {
+        self.res::<CurrentTick>().0
+    }
+}
+
+impl Pair {
+    /// A walker in a world that has just begun.
+    pub fn new(seed: u64, weather: Weather) -> Self {
+        Self::of(Tick(0), seed, weather)
+    }
+
+    pub fn mine(&self) -> super::Place {
+        *self.client.get()
+    }
+
+    pub fn theirs(&self) -> super::Place {
+        *self.server.get()
+    }
+}
+
+impl<M: Toy> Pair<M> {
+    /// Client and server of a world that has run up to a tick; the same weather both ways.
+    pub fn of(began: Tick, seed: u64, weather: Weather) -> Self {
+        let (mut client, mut server) = (app::<M>(began), app::<M>(began));
+        client
+            .add_systems(FixedUpdate, play::<M>.in_set(MoveSystems::Sample))
+            .insert_resource(Script::<M> { began, wanted: Box::new(|_| M::Input::default()) });
+        let own = (NetRole::AutonomousProxy, autonomous_pawn::<M>(), MoveTrace::default());
+        let own = client.world_mut().spawn(own).id();
+        let pawn = (NetRole::Authority, authority_pawn::<M>(M::start()), MoveTrace::default());
+        let pawn = server.world_mut().spawn(pawn).id();
+        Self {
+            client: Side::new(client, own, 0.004),
+            server: Side::new(server, pawn, 0.0),
+            up: Way::new(seed, weather),
+            down: Way::new(seed ^ 0xabcdef, weather),
+            steers: true,
+            now: Duration::ZERO,
+            log: Log::default(),
+            sent: None,
+            forge: None,
+            began,
+            model: core::marker::PhantomData,
+        }
+    }
+
+    /// Both sides' tuning.
+    pub fn tuned(mut self, tune: impl Fn(&mut PredictionConfig)) -> Self {
+        for side in [&mut self.client, &mut self.server] {
+            tune(&mut side.res_mut());
+        }
+        self
+    }
+
+    /// What the player wants from now on, by ticks since the beginning.
+    pub fn play(&mut self, wanted: impl Fn(u32) -> M::Input + Send + Sync + 'static) {
+        self.client.res_mut::<Script<M>>().wanted = Box::new(wanted);
+    }
+
+    /// Lets time pass.
+    pub fn run(&mut self, seconds: f64) {
+        let end = self.now + Duration::from_secs_f64(seconds);
+        while self.client.next.min(self.server.next) <= end {
+            self.next_frame();
+        }
+        self.now = end;
+    }
+
+    /// Lets the app whose turn it is have its frame.
+    fn next_frame(&mut self) {
+        if self.server.next <= self.client.next {
+            self.server_frame();
+        } else {
+            self.client_frame();
+        }
+    }
+
+    /// Lets time pass until the client has had a frame.
+    pub fn run_client_frame(&mut self) {
+        let due = self.client.next;
+        while self.client.next == due {
+            self.next_frame();
+        }
+    }
+
+    /// Lets time pass until the server has had a frame.
+    pub fn run_server_frame(&mut self) {
+        let due = self.server.next;
+        while self.server.next == due {
+            self.next_frame();
+        }
+    }
+
+    fn client_frame(&mut self) {
+        let now = self.client.next;
+        for bytes in self.down.arrived(now) {
+            self.client.edit::<IncomingAnswers>().deliver(bytes);
+        }
+        let speed = if self.steers { self.client.res::<ClockSteering>().speed } else { 1.0 };
+        self.client.res_mut::<Time<Virtual>>().set_relative_speed_f64(speed);
+        self.update(now, |pair| &mut pair.client);
+        let sent = core::mem::take(&mut self.client.edit::<OutgoingMoves>().0);
+        for mut bytes in sent {
+            if let Some(forge) = self.forge {
+                forge(&mut bytes);
+            }
+            if let Some((up, _)) = &mut self.sent {
+                up.push(bytes.clone());
+            }
+            self.up.send(now, bytes);
+        }
+        let when = now.as_secs_f64();
+        let made = core::mem::take(&mut self.client.edit::<MoveTrace>().0);
+        self.log.client.extend(made.into_iter().map(|(tick, at)| Made { tick, at, when }));
+        if let Some(state) = self.client.app.world().get::<M::State>(self.client.pawn) {
+            self.log.mix(&bytes_of(state));
+        }
+    }
+
+    fn server_frame(&mut self) {
+        let now = self.server.next;
+        for bytes in self.up.arrived(now) {
+            self.server.edit::<IncomingMoves>().deliver(bytes);
+        }
+        let before = self.server.tick();
+        self.update(now, |pair| &mut pair.server);
+        let sent = core::mem::take(&mut self.server.edit::<OutgoingAnswers>().0);
+        for bytes in sent {
+            if let Some((_, down)) = &mut self.sent {
+                down.push(bytes.clone());
+            }
+            self.down.send(now, bytes);
+        }
+        let when = now.as_secs_f64();
+        let made = core::mem::take(&mut self.server.edit::<MoveTrace>().0);
+        self.log.server.extend(made.into_iter().map(|(tick, at)| (tick, Made { tick, at, when })));
+        let (shown, state) = (*self.server.get::<Shown<M>>(), *self.server.get::<M::State>());
+        if self.server.tick() != before {
+            self.log.shown.push((shown.tick, M::position(&shown.state)));
+        }
+        self.log.mix(&bytes_of(&state));
+    }
+
+    fn update(&mut self, now: Duration, side: impl Fn(&mut Self) -> &mut Side) {
+        // The clock of an app says how long it thinks its frame was.
+        let since =
+            now - core::mem::replace(&mut side(self).app.world_mut().resource_mut::<LastFrame>().0, now);
+        let side = side(self);
+        let felt = if side.clock == 1.0 { since } else { since.mul_f64(side.clock) };
+        side.app.insert_resource(TimeUpdateStrategy::ManualDuration(felt));
+        side.app.update();
+        side.next = now + side.frame;
+        self.now = self.now.max(now);
+    }
+
+    /// Asks the server to push the pawn.
+    pub fn push(&mut self, push: M::Push) {
+        self.server.edit::<ScheduledPushes<M>>().push(push);
+    }
+
+    /// Both ways down, or up again.
+    pub fn cut(&mut self, cut: bool) {
+        (self.up.cut, self.down.cut) = (cut, cut);
+    }
+
+    pub fn seconds(&self) -> f64 {
+        self.now.as_secs_f64()
+    }
+
+    /// The first tick of the world.
+    pub fn began(&self) -> Tick {
+        self.began
+    }
+
+    pub fn corrections(&self) -> u64 {
+        self.client.stats().corrections
+    }
+
+    /// Asserts that the client was corrected for this cause and no other.
+    pub fn assert_only(&self, cause: CorrectionCause) {
+        let stats = self.client.stats();
+        let others =
+            CorrectionCause::ALL.iter().filter(|other| **other != cause && stats.corrections_of(**other) > 0);
+        assert_eq!(others.collect::<Vec<_>>(), Vec::<&CorrectionCause>::new(), "{stats:?}");
+        assert!(stats.corrections_of(cause) > 0, "{cause}: {stats:?}");
+    }
+
+    pub fn account(&self) -> TimeDiscrepancy {
+        *self.server.get()
+    }
+
+    pub fn seen(&self) -> &Seen<M> {
+        self.client.res()
+    }
+}
+
+/// When an app's last frame ended.
+#[derive(Resource, Default)]
+struct LastFrame(Duration);
+
+fn app<M: Toy>(began: Tick) -> App {
+    let mut app = App::new();
+    app.add_plugins(MinimalPlugins)
+        .insert_resource(Time::<Fixed>::from_duration(TICK))
+        .init_resource::<LastFrame>()
+        .add_plugins(PredictionPlugin::<M>::default())
+        .insert_resource(CurrentTick(began));
+    M::install(&mut app);
+    Seen::<M>::install(&mut app);
+    // Hours are simulated: threads would cost more than they save.
+    for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
+        schedule.set_executor(SingleThreadedExecutor::new());
+    }
+    app
+}
+
+fn play<M: Toy>(script: Res<Script<M>>, tick: Res<CurrentTick>, mut pawns: Query<&mut MoveInput<M>>) {
+    for mut input in &mut pawns {
+        input.0 = (script.wanted)(tick.0.since(script.began).cast_unsigned());
+    }
+}
+
+/// A state as it would travel.
+fn bytes_of(state: &impl Wire) -> Vec<u8> {
+    let mut w = BitWriter::default();
+    state.write(&mut w);
+    w.finish()
+}

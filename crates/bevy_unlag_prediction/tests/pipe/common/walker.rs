@@ -1,0 +1,319 @@
+//! The model most tests move: it walks, runs, blinks, shoots, and is thrown about.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use bevy::{ecs::system::SystemParamItem, prelude::*};
+use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Snapshot, StepContext, Tick, Wire, WireError};
+
+use super::{TICK, Toy};
+
+/// Walks on a plane. A step is a pure function of its arguments unless [`Pace::cheats`].
+#[derive(Clone, Copy, Debug)]
+pub struct Walker;
+
+#[derive(Resource, Clone, Copy, Debug)]
+pub struct Pace {
+    /// Metres a second, walking; running is half as fast again.
+    pub speed: f32,
+    /// Whether a step reads a counter that nobody saves: a bug for the tools to find.
+    pub cheats: bool,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { speed: 5.0, cheats: false }
+    }
+}
+
+/// What a step may look at, and what it leaves behind for the tests.
+#[derive(Resource, Default)]
+pub struct Ground {
+    /// Nobody gets beyond this X.
+    pub wall: Option<f32>,
+    /// Somebody else stands here, and is in the way.
+    pub other: Option<Vec3>,
+    /// Whether blinking is refused.
+    pub no_blink: bool,
+    /// Whole steps that were no replays, and those that were.
+    pub live: AtomicU32,
+    pub again: AtomicU32,
+}
+
+/// What the player wants in one tick.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Wish {
+    pub x: i8,
+    pub z: i8,
+    pub buttons: u8,
+}
+
+impl Wish {
+    pub const RUN: u8 = 1;
+    pub const BLINK: u8 = 2;
+    pub const FIRE: u8 = 4;
+    pub const EAST: Self = Self { x: 127, z: 0, buttons: 0 };
+    pub const WEST: Self = Self { x: -127, z: 0, buttons: 0 };
+    pub const NOTHING: Self = Self { x: 0, z: 0, buttons: 0 };
+
+    pub fn with(self, buttons: u8) -> Self {
+        Self { buttons: self.buttons | buttons, ..self }
+    }
+
+    fn direction(self) -> Vec3 {
+        Vec3::new(f32::from(self.x), 0.0, f32::from(self.z)) / 127.0
+    }
+}
+
+/// The state.
+#[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
+pub struct Place {
+    pub at: Vec3,
+    /// What it walks with, metres a second.
+    pub walk: Vec3,
+    /// What a launch has left it with, metres a second.
+    pub thrown: Vec3,
+    /// How fast the ground moves along X, metres a second.
+    pub belt: i8,
+    pub running: bool,
+    /// Ticks before it can blink again.
+    pub tired: u8,
+    pub blinks: u8,
+    pub shots: u8,
+    pub steps: u32,
+}
+
+/// What happens in a step.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Happened {
+    /// In every tenth.
+    Bell,
+    Blink,
+    Shot,
+}
+
+/// What the server does to it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Push {
+    /// Metres along X, at once.
+    Shove(i8),
+    /// Metres a second along Z, fading.
+    Launch(i8),
+    /// The ground begins to move along X, metres a second, or stops.
+    Belt(i8),
+    /// To this X, and nobody should see it fly there.
+    Throw(i8),
+}
+
+impl Walker {
+    /// How far a blink goes, metres.
+    pub const BLINK: f32 = 10.0;
+    /// Ticks between two.
+    pub const TIRED: u8 = 40;
+    /// Others are this wide.
+    const WIDE: f32 = 0.7;
+}
+
+impl Toy for Walker {
+    fn start() -> Place {
+        Place::default()
+    }
+
+    fn install(app: &mut App) {
+        app.init_resource::<Pace>().init_resource::<Ground>();
+    }
+}
+
+impl MoveModel for Walker {
+    type Config = Pace;
+    type Input = Wish;
+    type State = Place;
+    type Event = Happened;
+    type Push = Push;
+    type World = Res<'static, Ground>;
+
+    fn step(
+        config: &Pace,
+        state: &Place,
+        input: &Wish,
+        ctx: &StepContext,
+        ground: &SystemParamItem<Self::World>,
+        events: &mut Vec<Happened>,
+    ) -> Place {
+        // What is thrown away to draw a frame covers less than a tick.
+        if ctx.dt == TICK.as_secs_f32() {
+            let counter = if ctx.replaying { &ground.again } else { &ground.live };
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+        let mut next = *state;
+        next.steps = state.steps.wrapping_add(1);
+        if next.steps.is_multiple_of(10) {
+            events.push(Happened::Bell);
+        }
+        next.running = input.buttons & Wish::RUN != 0;
+        let speed = if next.running { config.speed * 1.5 } else { config.speed };
+        next.walk = input.direction().clamp_length_max(1.0) * speed;
+        if config.cheats {
+            next.walk.z += ground.live.load(Ordering::Relaxed) as f32 % 7.0 * 0.1;
+        }
+        next.at += (next.walk + next.thrown + Vec3::X * f32::from(state.belt)) * ctx.dt;
+        next.thrown = if next.thrown.length() < 0.05 { Vec3::ZERO } else { next.thrown * 0.9 };
+        next.tired = state.tired.saturating_sub(1);
+        if input.buttons & Wish::BLINK != 0 && state.tired == 0 && !ground.no_blink {
+            next.at.x += Self::BLINK;
+            next.tired = Self::TIRED;
+            next.blinks = state.blinks.wrapping_add(1);
+            events.push(Happened::Blink);
+        }
+        if input.buttons & Wish::FIRE != 0 {
+            next.shots = state.shots.wrapping_add(1);
+            events.push(Happened::Shot);
+        }
+        if let Some(wall) = ground.wall {
+            next.at.x = next.at.x.min(wall);
+        }
+        if let Some(other) = ground.other {
+            let apart = next.at - other;
+            if apart.length() < Self::WIDE {
+                next.at = other + apart.normalize_or(Vec3::Z) * Self::WIDE;
+            }
+        }
+        next
+    }
+
+    fn position(state: &Place) -> Vec3 {
+        state.at
+    }
+
+    fn snapshot(state: &Place, tick: Tick) -> Snapshot {
+        Snapshot { teleports: state.blinks & 15, ..Snapshot::new(tick, state.at, state.walk + state.thrown) }
+    }
+
+    fn eye(_: &Pace, state: &Place) -> Vec3 {
+        state.at + Vec3::Y * 1.6
+    }
+
+    fn kind(state: &Place) -> u32 {
+        u32::from(state.running) | u32::from(state.shots) << 1
+    }
+
+    fn teleports(state: &Place) -> u8 {
+        state.blinks
+    }
+
+    fn push(_: &Pace, state: &Place, push: &Push) -> Place {
+        let mut pushed = *state;
+        match *push {
+            Push::Shove(metres) => pushed.at.x += f32::from(metres),
+            Push::Launch(speed) => pushed.thrown.z += f32::from(speed),
+            Push::Belt(speed) => pushed.belt = speed,
+            Push::Throw(x) => {
+                pushed.at.x = f32::from(x);
+                pushed.blinks = state.blinks.wrapping_add(1);
+            }
+        }
+        pushed
+    }
+
+    fn unattended(last: &Wish, axes: bool) -> Wish {
+        if axes { Wish { buttons: last.buttons & Wish::RUN, ..*last } } else { Wish::NOTHING }
+    }
+
+    fn combines(older: &Wish, newer: &Wish) -> bool {
+        let (a, b) = (older.direction(), newer.direction());
+        let alike = a.normalize_or_zero().dot(b.normalize_or_zero()) >= 0.996
+            && (a.length() - b.length()).abs() < 0.1;
+        older.buttons == newer.buttons && (a == b || alike)
+    }
+
+    fn nudged(
+        _: &Pace,
+        state: &Place,
+        by: Vec3,
+        _: &StepContext,
+        ground: &SystemParamItem<Self::World>,
+    ) -> Option<Place> {
+        let at = state.at + by;
+        ground.wall.is_none_or(|wall| at.x <= wall).then_some(Place { at, ..*state })
+    }
+
+    fn is_outcome(event: &Happened) -> bool {
+        *event == Happened::Blink
+    }
+
+    fn meets_pawn(_: &Pace, state: &Place, _: &StepContext, ground: &SystemParamItem<Self::World>) -> bool {
+        ground.other.is_some_and(|other| other.distance(state.at) < 2.0 * Self::WIDE)
+    }
+
+    fn config_hash(config: &Pace, _: &SystemParamItem<Self::World>) -> u32 {
+        config.speed.to_bits().wrapping_mul(0x9e37_79b1) >> 16
+    }
+
+    fn surroundings_hash(_: &Pace, state: &Place, ground: &SystemParamItem<Self::World>) -> u32 {
+        let near = ground.wall.filter(|wall| wall - state.at.x < 10.0);
+        near.map_or(0, |wall| wall.to_bits().wrapping_mul(0x9e37_79b1) >> 16)
+    }
+}
+
+impl Wire for Wish {
+    fn write(&self, w: &mut BitWriter) {
+        w.signed(i32::from(self.x), 8);
+        w.signed(i32::from(self.z), 8);
+        w.bits(u32::from(self.buttons & 7), 3);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { x: r.signed(8)? as i8, z: r.signed(8)? as i8, buttons: r.bits(3)? as u8 })
+    }
+}
+
+impl Wire for Push {
+    fn write(&self, w: &mut BitWriter) {
+        let (kind, value) = match *self {
+            Self::Shove(value) => (0, value),
+            Self::Launch(value) => (1, value),
+            Self::Throw(value) => (2, value),
+            Self::Belt(value) => (3, value),
+        };
+        w.bits(kind, 2);
+        w.signed(i32::from(value), 8);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let kind = r.bits(2)?;
+        let value = r.signed(8)? as i8;
+        match kind {
+            0 => Ok(Self::Shove(value)),
+            1 => Ok(Self::Launch(value)),
+            2 => Ok(Self::Throw(value)),
+            _ => Ok(Self::Belt(value)),
+        }
+    }
+}
+
+impl Wire for Place {
+    fn write(&self, w: &mut BitWriter) {
+        self.at.write(w);
+        self.walk.write(w);
+        self.thrown.write(w);
+        w.signed(i32::from(self.belt), 8);
+        w.bool(self.running);
+        for byte in [self.tired, self.blinks, self.shots] {
+            w.bits(u32::from(byte), 8);
+        }
+        w.bits(self.steps, 32);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self {
+            at: Vec3::read(r)?,
+            walk: Vec3::read(r)?,
+            thrown: Vec3::read(r)?,
+            belt: r.signed(8)? as i8,
+            running: r.bool()?,
+            tired: r.bits(8)? as u8,
+            blinks: r.bits(8)? as u8,
+            shots: r.bits(8)? as u8,
+            steps: r.bits(32)?,
+        })
+    }
+}

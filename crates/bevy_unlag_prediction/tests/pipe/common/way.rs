@@ -1,0 +1,140 @@
+//! One way of the pipe between client and server: what is lost, late, twice or out of turn.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+/// What one way does to messages. All shares are 0 to 1, all times seconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Weather {
+    pub delay: f64,
+    /// Up to this much more or less.
+    pub jitter: f64,
+    pub loss: f64,
+    /// The mean length of a burst of losses (Gilbert and Elliott's model); 0 for lone ones.
+    pub burst: f64,
+    pub twice: f64,
+    /// The share that is held up, and for how long at most.
+    pub disorder: f64,
+    pub disorder_by: f64,
+    /// Whether nothing overtakes.
+    pub ordered: bool,
+    /// What a reliable, ordered channel makes of loss: the message comes this much later, and
+    /// everything behind it waits.
+    pub resent_after: Option<f64>,
+}
+
+impl Weather {
+    pub const PERFECT: Self = Self {
+        delay: 0.0,
+        jitter: 0.0,
+        loss: 0.0,
+        burst: 0.0,
+        twice: 0.0,
+        disorder: 0.0,
+        disorder_by: 0.0,
+        ordered: false,
+        resent_after: None,
+    };
+    pub const FIBRE: Self = Self { delay: 0.009, jitter: 0.001, loss: 0.001, ..Self::PERFECT };
+    pub const BROADBAND: Self = Self { delay: 0.016, jitter: 0.006, loss: 0.01, ..Self::PERFECT };
+    /// Unreal's "Average" and "Bad".
+    pub const AVERAGE: Self = Self { delay: 0.045, jitter: 0.015, loss: 0.01, ..Self::PERFECT };
+    pub const BAD: Self = Self { delay: 0.15, jitter: 0.05, loss: 0.05, ..Self::PERFECT };
+
+    pub fn late(delay: f64) -> Self {
+        Self { delay, ..Self::PERFECT }
+    }
+}
+
+/// One way, seeded: the same seed gives the same weather, and what befalls one message does not
+/// depend on what the weather does to the others.
+pub struct Way {
+    pub weather: Weather,
+    /// Nothing gets through.
+    pub cut: bool,
+    /// So many more messages are lost, one after the other.
+    pub lose_next: u32,
+    seed: u64,
+    raining: bool,
+    last_due: Duration,
+    sent: u64,
+    waiting: BTreeMap<(Duration, u64), Vec<u8>>,
+}
+
+/// Numbers from 0 to 1 (splitmix64).
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+impl Way {
+    pub fn new(seed: u64, weather: Weather) -> Self {
+        Self {
+            weather,
+            cut: false,
+            lose_next: 0,
+            seed,
+            raining: false,
+            last_due: Duration::ZERO,
+            sent: 0,
+            waiting: BTreeMap::new(),
+        }
+    }
+
+    fn loses(&mut self, dice: &mut Dice) -> bool {
+        let Weather { loss, burst, .. } = self.weather;
+        let roll = dice.roll();
+        if self.lose_next > 0 {
+            self.lose_next -= 1;
+            return true;
+        }
+        if burst <= 1.0 {
+            return roll < loss;
+        }
+        let turn = if self.raining { 1.0 / burst } else { loss / (burst * (1.0 - loss).max(0.01)) };
+        self.raining ^= roll < turn;
+        self.raining
+    }
+
+    pub fn send(&mut self, now: Duration, bytes: Vec<u8>) {
+        self.sent += 1;
+        let mut dice = Dice(self.seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ (self.sent << 20));
+        let lost = self.loses(&mut dice);
+        let weather = self.weather;
+        if self.cut || lost && weather.resent_after.is_none() {
+            return;
+        }
+        let mut after = weather.delay + weather.jitter * (2.0 * dice.roll() - 1.0);
+        let (held_up, by, twice, later) = (dice.roll(), dice.roll(), dice.roll(), dice.roll());
+        if held_up < weather.disorder {
+            after += weather.disorder_by * by;
+        }
+        if lost {
+            after += weather.resent_after.unwrap_or(0.0);
+        }
+        let mut due = now + Duration::from_secs_f64(after.max(0.0));
+        if weather.ordered || weather.resent_after.is_some() {
+            due = due.max(self.last_due);
+            self.last_due = due;
+        }
+        if twice < weather.twice {
+            // Another copy, at the same time or up to a tenth of a second later.
+            let due = due + Duration::from_secs_f64((later - 0.5).max(0.0) * 0.2);
+            self.waiting.insert((due, 2 * self.sent + 1), bytes.clone());
+        }
+        self.waiting.insert((due, 2 * self.sent), bytes);
+    }
+
+    /// What has arrived by now.
+    pub fn arrived(&mut self, now: Duration) -> impl Iterator<Item = Vec<u8>> {
+        let later = self.waiting.split_off(&(now, u64::MAX));
+        core::mem::replace(&mut self.waiting, later).into_values()
+    }
+}

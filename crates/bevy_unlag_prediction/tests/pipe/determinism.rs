@@ -1,0 +1,115 @@
+//! The same again is the same.
+
+use bevy_unlag_prediction::PredictionDebug;
+
+use crate::common::*;
+
+const ROUGH: Weather = Weather { loss: 0.1, ..Weather::AVERAGE };
+
+/// Everything that can happen to a pair, by the same seed: it comes to rest in the end.
+fn eventful(seed: u64, weather: Weather) -> Pair {
+    let mut pair = Pair::new(seed, weather);
+    pair.play(|tick| match tick {
+        ..1_000 if tick % 77 == 50 => Wish::EAST.with(Wish::BLINK | Wish::FIRE),
+        ..1_000 => zigzag(tick),
+        _ => Wish::NOTHING,
+    });
+    pair.run(4.0);
+    pair.push(Push::Launch(6));
+    pair.run(2.0);
+    pair.server.edit::<Place>().at.z += 1.3;
+    pair.run(2.0);
+    pair.cut(true);
+    pair.run(0.7);
+    pair.cut(false);
+    pair.run(1.3);
+    pair.server.hitch(0.9);
+    pair.run(3.0);
+    pair.client.hitch(0.4);
+    pair.run(9.0);
+    pair
+}
+
+#[test]
+fn the_same_twice_is_the_same() {
+    for seed in 1..4 {
+        assert_eq!(eventful(seed, ROUGH).log.hash, eventful(seed, ROUGH).log.hash);
+    }
+    assert_ne!(eventful(1, ROUGH).log.hash, eventful(2, ROUGH).log.hash, "the hash sees something");
+}
+
+#[test]
+fn what_comes_twice_changes_nothing() {
+    for seed in 1..4 {
+        for calm in [Weather { jitter: 0.0, ..Weather::AVERAGE }, ROUGH] {
+            let (once, twice) = (eventful(seed, calm), eventful(seed, Weather { twice: 0.25, ..calm }));
+            assert_eq!(once.log.hash, twice.log.hash, "seed {seed}, {calm:?}");
+        }
+    }
+}
+
+#[test]
+fn loss_duplicates_and_disorder_change_nothing() {
+    for seed in 1..6 {
+        let run = |weather: Weather| {
+            let mut pair = Pair::new(seed, weather);
+            pair.play(|tick| match tick {
+                ..100 => Wish::NOTHING,
+                ..800 => circle(tick),
+                _ => Wish::NOTHING,
+            });
+            pair.run(16.0);
+            assert_eq!(
+                (pair.corrections(), pair.client.stats().malformed),
+                (0, 0),
+                "{:?}",
+                pair.client.stats()
+            );
+            assert_eq!(Place { steps: 0, ..pair.mine() }, Place { steps: 0, ..pair.theirs() });
+            (Place { steps: 0, ..pair.theirs() }, pair.log.server)
+        };
+        let (rest, moves) = run(Weather::late(0.08));
+        let bad = Weather { loss: 0.1, twice: 0.25, disorder: 0.3, disorder_by: 0.1, ..Weather::late(0.08) };
+        let (other_rest, other_moves) = run(bad);
+        assert_eq!(rest, other_rest, "seed {seed}");
+        let differ = moves.iter().filter(|(tick, made)| {
+            tick.0 > 100 && other_moves.get(tick).is_some_and(|other| other.at != made.at)
+        });
+        assert_eq!(differ.count(), 0, "every move leads where it would");
+    }
+}
+
+#[test]
+fn every_move_made_again_leads_where_it_led() {
+    let mut pair = Pair::new(1, ROUGH);
+    pair.client.res_mut::<PredictionDebug>().replay_every_move = true;
+    pair.play(zigzag);
+    pair.run(5.0);
+    pair.push(Push::Shove(3));
+    pair.server.edit::<Place>().at.z += 1.3;
+    pair.run(5.0);
+    assert_eq!(pair.client.stats().unrepeatable, 0);
+}
+
+#[test]
+fn a_step_that_reads_what_it_must_not_is_found() {
+    let mut pair = Pair::new(1, ROUGH);
+    for side in [&mut pair.client, &mut pair.server] {
+        side.res_mut::<Pace>().cheats = true;
+    }
+    pair.client.res_mut::<PredictionDebug>().replay_every_move = true;
+    pair.play(zigzag);
+    pair.run(5.0);
+    assert!(pair.client.stats().unrepeatable > 100, "{:?}", pair.client.stats());
+}
+
+#[test]
+fn packets_that_a_test_loses_are_lost_and_nobody_notices() {
+    let mut pair = Pair::new(1, Weather::late(0.05));
+    pair.client.res_mut::<PredictionDebug>().lose_packets = 0.2;
+    pair.play(circle);
+    pair.run(20.0);
+    let (client, server) = (pair.client.stats(), pair.server.stats());
+    assert!((server.loss - 0.2).abs() < 0.05, "{server:?}");
+    assert_eq!((client.corrections, server.carried), (0, 0), "{client:?}");
+}

@@ -1,0 +1,147 @@
+//! What others see of a pawn that somebody far away steers.
+
+use std::collections::HashMap;
+
+use bevy::math::Vec3;
+use bevy_unlag_core::{Shown, Tick};
+use bevy_unlag_prediction::Speculation;
+
+use crate::common::*;
+
+#[test]
+fn a_pawn_whose_moves_are_late_walks_on_for_their_eyes_and_lets_go_soon() {
+    let mut pair = Pair::new(1, Weather::late(0.05));
+    pair.play(|_| Wish::EAST);
+    pair.run(3.0);
+    pair.up.cut = true;
+    // What is on its way still arrives.
+    pair.run(0.06);
+    let last = pair.server.tick();
+    let mut seen = Vec::new();
+    for _ in 0..16 {
+        let before = pair.theirs();
+        pair.run_server_frame();
+        assert_eq!(pair.theirs(), before, "nobody guesses about the pawn itself");
+        seen.push(*pair.server.get::<Shown<Walker>>());
+    }
+    assert!(pair.server.get::<Speculation<Walker>>().is_running());
+    // An eighth of a second is eight ticks of walking; lateness beyond three ticks is guessed.
+    let walking = seen.windows(2).filter(|two| two[1].state.at.x - two[0].state.at.x > 0.01).count();
+    assert!((2..=9).contains(&walking), "{walking} ticks");
+    let at_rest = seen.last().expect("shown").state;
+    assert_eq!(at_rest.walk, Vec3::ZERO, "then it stands");
+    assert!(at_rest.at.x - pair.theirs().at.x <= 8.5 * 5.0 * DT as f32, "an eighth of a second at most");
+    assert!(pair.server.tick().since(last) >= 16);
+}
+
+#[test]
+fn a_guess_never_shoots_nor_blinks() {
+    let mut pair = Pair::new(1, Weather::late(0.05));
+    pair.play(|_| Wish::EAST.with(Wish::FIRE | Wish::BLINK));
+    pair.run(3.0);
+    let events = |pair: &Pair| pair.server.res::<Seen<Walker>>().events.len();
+    pair.up.cut = true;
+    pair.run(0.08);
+    let (place, heard) = (pair.theirs(), events(&pair));
+    for _ in 0..12 {
+        pair.run_server_frame();
+        let shown = pair.server.get::<Shown<Walker>>().state;
+        assert_eq!((shown.shots, shown.blinks), (place.shots, place.blinks));
+    }
+    assert_eq!(events(&pair), heard);
+}
+
+#[test]
+fn what_is_shown_never_goes_back_in_time() {
+    for seed in 1..6 {
+        let mut pair = Pair::new(seed, Weather { loss: 0.1, burst: 6.0, ..Weather::BAD });
+        pair.play(zigzag);
+        pair.run(20.0);
+        pair.server.hitch(0.4);
+        pair.run(3.0);
+        pair.client.hitch(0.7);
+        pair.run(3.0);
+        pair.cut(true);
+        pair.run(1.0);
+        pair.cut(false);
+        pair.run(5.0);
+        let shown = &pair.log.shown;
+        assert!(shown.windows(2).all(|two| two[1].0.since(two[0].0) >= 0), "seed {seed}");
+        assert!(shown.iter().any(|(_, at)| at.x > 1.0));
+    }
+}
+
+/// Where the pawn was after a move, by the tick of the server's that it was shown for, from the
+/// move of tick 1,064 on.
+fn shown(jitter: f64) -> Vec<(Tick, Vec3)> {
+    let mut pair = Pair::new(3, Weather { jitter, ..Weather::late(0.05) });
+    // How late moves come is learnt while it walks, and it is watched from then on.
+    pair.play(|tick| match tick {
+        ..1_000 => Wish { x: if tick % 200 < 100 { 127 } else { -127 }, ..Wish::NOTHING },
+        1_000..1_064 => Wish::NOTHING,
+        _ => circle(tick),
+    });
+    pair.run(60.0);
+    assert_eq!((pair.corrections(), pair.server.stats().carried), (0, 0));
+    let first = pair.log.client.iter().find(|made| made.tick.0 == 1_064).expect("it was made").at;
+    let begin = pair.log.shown.iter().position(|(_, at)| *at == first).expect("it was shown");
+    pair.log.shown[begin..].to_vec()
+}
+
+#[test]
+fn jitter_on_the_way_up_is_not_seen() {
+    let (calm, jittery) = (shown(0.0), shown(0.03));
+    let shift = jittery[0].0.since(calm[0].0);
+    assert!((0..=6).contains(&shift), "{shift} ticks later");
+    let calm: HashMap<Tick, Vec3> = calm.into_iter().collect();
+    let (mut same, mut all, mut late) = (0, 0, 0);
+    for two in jittery.windows(2) {
+        // The last ones are not there without jitter, which is later by so many ticks.
+        let Some(at) = calm.get(&two[1].0.offset(-shift)) else { continue };
+        all += 1;
+        same += usize::from(*at == two[1].1);
+        late += usize::from(two[0].0 == two[1].0);
+    }
+    assert!(all > 2_500 && same == all, "{same} of {all} ticks are as without jitter, {shift} ticks later");
+    assert!(late * 20 < all, "{late} of {all} ticks had nothing new to show");
+}
+
+#[test]
+fn after_an_outage_a_pawn_walks_as_evenly_as_before() {
+    for (seed, outage) in [(1, 0.3), (2, 0.5), (3, 1.0)] {
+        let mut pair = Pair::new(seed, Weather::AVERAGE);
+        pair.play(circle);
+        pair.run(6.0);
+        pair.cut(true);
+        pair.run(outage);
+        pair.cut(false);
+        pair.run(0.5);
+        let mut even = 0;
+        for _ in 0..256 {
+            let steps = pair.theirs().steps;
+            pair.run_server_frame();
+            even += u32::from(pair.theirs().steps == steps + 1);
+        }
+        assert!(even > 225, "one move in each of {even} of 256 ticks after {outage} s");
+    }
+}
+
+#[test]
+fn nothing_is_held_back_on_a_link_without_jitter() {
+    let mut pair = Pair::new(3, Weather::late(0.05));
+    pair.play(zigzag);
+    pair.run(10.0);
+    let waits = pair.log.waits(2.0, 8.0);
+    assert!(waits[waits.len() - 1] < 0.05 + 2.5 * DT, "{} s", waits[waits.len() - 1]);
+}
+
+#[test]
+fn no_more_is_held_back_than_is_set() {
+    let mut pair =
+        Pair::new(3, Weather { jitter: 0.2, ..Weather::late(0.25) }).tuned(|config| config.max_buffer = 4);
+    pair.play(zigzag);
+    pair.run(30.0);
+    let waits = pair.log.waits(5.0, 25.0);
+    let median = waits[waits.len() / 2];
+    assert!(median < 0.25 + 0.05, "{median} s");
+}

@@ -1,0 +1,244 @@
+//! A clock nobody can cheat, and nobody honest is accused.
+
+use bevy_unlag_prediction::{CorrectionCause, TimeDiscrepancyConfig};
+
+use crate::common::*;
+
+/// A cheat: its clock runs at `speed`, and it does not let itself be steered.
+fn cheating(speed: f64, time: TimeDiscrepancyConfig) -> Pair {
+    let mut pair = Pair::new(1, Weather::late(0.05)).tuned(|config| config.time = time);
+    pair.steers = false;
+    pair.play(|_| Wish::EAST);
+    pair.run(5.0);
+    pair.client.clock = speed;
+    pair
+}
+
+/// Seconds from the cheat's beginning until it is detected, if it is within so many.
+fn detected_after(pair: &mut Pair, seconds: f64) -> Option<f64> {
+    let began = pair.seconds();
+    while pair.seconds() < began + seconds {
+        pair.run(0.25);
+        if pair.account().detected > 0 {
+            return Some(pair.seconds() - began);
+        }
+    }
+    None
+}
+
+/// The most time that the pawn was ever ahead of its server's while this lasted, in seconds.
+fn most_gained(pair: &mut Pair, seconds: f64) -> f64 {
+    let (began, end) = (pair.server.tick(), pair.seconds() + seconds);
+    let steps = pair.theirs().steps;
+    let mut most = 0.0_f64;
+    while pair.seconds() < end {
+        pair.run_server_frame();
+        let gained = i64::from(pair.theirs().steps - steps) - i64::from(pair.server.tick().since(began));
+        most = most.max(gained as f64 * DT);
+    }
+    most
+}
+
+const DEFAULT: fn() -> TimeDiscrepancyConfig = TimeDiscrepancyConfig::default;
+
+#[test]
+fn a_clock_four_percent_fast_is_flagged_within_a_minute() {
+    let mut pair = cheating(1.04, DEFAULT());
+    let after = detected_after(&mut pair, 60.0);
+    assert!(after.is_some_and(|after| after > 5.0), "{after:?}");
+    // An event, a bounded counter, a lifetime figure.
+    assert_eq!(pair.server.res::<Seen<Walker>>().detected, 1);
+    assert!(pair.account().lifetime > 0.25, "{:?}", pair.account());
+}
+
+#[test]
+fn the_lifetime_figure_knows_no_bound_and_the_others_do() {
+    let mut pair = cheating(2.0, DEFAULT());
+    let mut before = 0.0;
+    for _ in 0..4 {
+        pair.run(15.0);
+        let account = pair.account();
+        assert!(account.lifetime > before + 5.0, "{account:?}");
+        assert!(account.granted.abs() <= 0.25, "{account:?}");
+        before = account.lifetime;
+    }
+    assert_eq!(usize::from(pair.account().detected), pair.server.res::<Seen<Walker>>().detected);
+}
+
+#[test]
+fn twice_the_speed_gains_less_than_a_quarter_of_a_second_in_two_minutes() {
+    for speed in [1.1, 2.0, 8.0] {
+        let mut pair = cheating(speed, DEFAULT());
+        let gained = most_gained(&mut pair, if speed == 2.0 { 120.0 } else { 40.0 });
+        assert!(gained < 0.25, "{speed} times the speed gains {gained} s");
+    }
+}
+
+#[test]
+fn what_a_fast_clock_loses_is_called_by_its_name() {
+    for speed in [1.1, 2.0] {
+        let mut pair = cheating(speed, DEFAULT());
+        pair.run(30.0);
+        pair.assert_only(CorrectionCause::Clock);
+    }
+}
+
+#[test]
+fn a_fast_clock_is_no_reason_to_stop_and_who_slows_down_again_agrees_again() {
+    let mut pair = cheating(2.0, DEFAULT());
+    let steps = pair.theirs().steps;
+    pair.run(10.0);
+    let walked = pair.theirs().steps - steps;
+    assert!((560..656).contains(&walked), "{walked} steps in 640 ticks");
+    pair.client.clock = 1.0;
+    pair.steers = true;
+    pair.run(2.0);
+    let from = pair.seconds();
+    pair.run(5.0);
+    assert_eq!(pair.log.converged(from), 0.0);
+    assert!(!pair.account().resolving);
+}
+
+#[test]
+fn detection_alone_takes_nothing_away() {
+    let time = TimeDiscrepancyConfig { resolution: false, ..DEFAULT() };
+    let mut pair = cheating(1.2, time);
+    let gained = most_gained(&mut pair, 5.0);
+    assert!(gained > 0.7, "{gained} s");
+    assert!(pair.account().detected > 1 && !pair.account().resolving, "{:?}", pair.account());
+    assert_eq!((pair.corrections(), pair.server.stats().withheld), (0, 0));
+}
+
+#[test]
+fn unreals_own_values_detect_nothing() {
+    let mut pair = cheating(1.2, TimeDiscrepancyConfig::UNREAL);
+    let gained = most_gained(&mut pair, 5.0);
+    assert!(gained > 0.7, "{gained} s");
+    assert_eq!((pair.account().detected, pair.corrections()), (0, 0));
+}
+
+#[test]
+fn the_margin_is_how_far_ahead_a_clock_may_be() {
+    let after = |margin: f32| {
+        let time = TimeDiscrepancyConfig { max_time_margin: margin, drift_allowance: 0.0, ..DEFAULT() };
+        detected_after(&mut cheating(1.1, time), 20.0).expect("it is detected")
+    };
+    let (small, large) = (after(0.1), after(0.5));
+    assert!((small - 1.0).abs() < 0.6 && (large - 5.0).abs() < 0.6, "{small} s and {large} s");
+}
+
+#[test]
+fn time_that_was_not_used_is_kept_up_to_the_floor() {
+    for floor in [-0.1_f32, -0.25, -1.0] {
+        let time = TimeDiscrepancyConfig { min_time_margin: floor, ..DEFAULT() };
+        let mut pair = Pair::new(1, Weather::late(0.05)).tuned(|config| {
+            config.time = time;
+            config.patience = 2.0;
+        });
+        pair.play(zigzag);
+        pair.run(3.0);
+        pair.up.cut = true;
+        pair.run(1.5);
+        let granted = pair.account().granted;
+        assert!((granted - f64::from(floor)).abs() < 1e-6, "{granted}");
+    }
+}
+
+#[test]
+fn the_resolution_rate_is_the_share_of_moves_that_is_paid_back_with() {
+    let moving = |rate: f32| {
+        let time = TimeDiscrepancyConfig { resolution_rate: rate, ..DEFAULT() };
+        let mut pair = cheating(1.1, time);
+        let (mut ran, mut paying) = (0, 0);
+        for _ in 0..1_920 {
+            let (before, resolving) = (pair.theirs().steps, pair.account().resolving);
+            pair.run_server_frame();
+            if resolving && pair.account().resolving {
+                paying += 1;
+                ran += pair.theirs().steps - before;
+            }
+        }
+        assert!(paying > 30, "{paying}");
+        f64::from(ran) / f64::from(paying)
+    };
+    assert!(moving(1.0) < 0.05, "who pays back with everything stands still");
+    let half = moving(0.5);
+    assert!((half - 0.55).abs() < 0.15, "{half} moves a tick");
+}
+
+#[test]
+fn drift_is_allowed_for() {
+    let allowed = |drift_allowance: f32, speed: f64| {
+        let time = TimeDiscrepancyConfig { drift_allowance, ..DEFAULT() };
+        detected_after(&mut cheating(speed, time), 90.0).is_none()
+    };
+    assert!(allowed(0.01, 1.008));
+    assert!(!allowed(0.0, 1.008));
+    assert!(!allowed(0.01, 1.025));
+}
+
+#[test]
+fn corrections_can_be_forced_while_somebody_pays_back() {
+    let corrected = |force_corrections: bool| {
+        // So loose that the client's result is always good enough.
+        let time = TimeDiscrepancyConfig { force_corrections, resolution_rate: 0.25, ..DEFAULT() };
+        let mut pair = cheating(1.3, time).tuned(|config| config.tolerance = 1_000.0);
+        pair.run(20.0);
+        assert!(pair.account().detected > 0);
+        pair.server.stats().corrections_of(CorrectionCause::Clock)
+    };
+    let (free, forced) = (corrected(false), corrected(true));
+    assert!(forced > free + 50, "{forced} forced, {free} without");
+}
+
+#[test]
+fn slow_motion_flags_nobody_and_fast_motion_somebody() {
+    let flagged = |speed: f64| {
+        let mut pair = cheating(speed, DEFAULT());
+        pair.run(20.0);
+        pair.account().detected > 0
+    };
+    assert!(!flagged(0.5) && !flagged(0.9) && !flagged(1.0));
+    assert!(flagged(1.5));
+}
+
+#[test]
+fn honest_players_on_bad_links_are_never_flagged() {
+    let burst = Weather { loss: 0.03, burst: 8.0, ..Weather::AVERAGE };
+    let links =
+        [Weather::FIBRE, Weather::AVERAGE, Weather::BAD, burst, Weather { loss: 0.2, ..Weather::AVERAGE }];
+    for (seed, weather) in links.into_iter().enumerate() {
+        for clock in [1.0 - 2e-4, 1.0 + 2e-4] {
+            let mut pair = Pair::new(seed as u64, weather);
+            pair.client.clock = clock;
+            pair.play(zigzag);
+            pair.run(60.0);
+            let account = pair.account();
+            assert_eq!((account.detected, pair.server.stats().withheld), (0, 0), "{weather:?}: {account:?}");
+        }
+    }
+}
+
+#[test]
+fn a_spell_of_latency_an_outage_or_a_hitch_flags_nobody() {
+    let mut pair = Pair::new(9, Weather::AVERAGE);
+    pair.play(zigzag);
+    pair.run(5.0);
+    for round in 0..6 {
+        // Slower by a quarter of a second, and fast again at once.
+        for delay in [0.3, 0.045] {
+            (pair.up.weather.delay, pair.down.weather.delay) = (delay, delay);
+            pair.run(4.0);
+        }
+        pair.up.cut = true;
+        pair.run(0.4 * f64::from(round));
+        pair.up.cut = false;
+        pair.run(3.0);
+        pair.client.hitch(0.2 * f64::from(round));
+        pair.run(3.0);
+        pair.server.hitch(0.3 * f64::from(round));
+        pair.run(3.0);
+        assert_eq!(pair.account().detected, 0, "round {round}: {:?}", pair.account());
+        assert_eq!(pair.server.stats().withheld, 0, "round {round}");
+    }
+}

@@ -1,0 +1,237 @@
+//! Bytes from anywhere, read as messages.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BitReader, BitWriter, Tick, Wire, WireError};
+use bevy_unlag_prediction::{
+    Answered, ClientAdjustment, CorrectionCause, LossLevel, MAX_MOVES, MAX_PUSHES, MovePacket, MoveRun,
+    ServerAnswer, StateCheck,
+};
+use proptest::{collection::vec, prelude::*, sample::Index};
+
+use crate::{
+    cases,
+    walker::{Mode, Place, Shove, Walker, Wish},
+};
+
+type Packet = MovePacket<Wish>;
+type Answer = ServerAnswer<Place, Shove>;
+
+/// What the answer's time on the server is rounded to, 1/4,000 s, and a little for floats.
+const HELD_UNIT: Duration = Duration::from_micros(251);
+
+pub(crate) fn encoded(value: &impl Wire) -> Vec<u8> {
+    let mut w = BitWriter::default();
+    value.write(&mut w);
+    w.finish()
+}
+
+fn decoded<T: Wire>(bytes: &[u8]) -> Result<T, WireError> {
+    T::read(&mut BitReader::new(bytes))
+}
+
+/// Any float that is a number: most stand for directions, some for the end of the world.
+fn float() -> impl Strategy<Value = f32> {
+    use proptest::num::f32::{NORMAL, SUBNORMAL, ZERO};
+    prop_oneof![3 => -1.5f32..1.5, 1 => NORMAL | SUBNORMAL | ZERO, 1 => Just(f32::MAX), 1 => Just(f32::MIN)]
+}
+
+pub(crate) fn vector() -> impl Strategy<Value = Vec3> {
+    [float(), float(), float()].prop_map(Vec3::from)
+}
+
+fn mode() -> impl Strategy<Value = Mode> {
+    prop::sample::select(&Mode::ALL)
+}
+
+pub(crate) fn wish() -> impl Strategy<Value = Wish> {
+    (mode(), vector()).prop_map(|(mode, towards)| Wish { mode, towards })
+}
+
+/// Runs as long as a packet can carry, and gaps as long as it can name.
+pub(crate) fn runs(most: usize) -> impl Strategy<Value = Vec<MoveRun<Wish>>> {
+    let gap = prop_oneof![3 => Just(0u16), 1 => 0..128u16];
+    let length = prop_oneof![3 => 1..4u16, 1 => 1..=MAX_MOVES as u16];
+    vec((gap, length, wish()), 1..=most).prop_map(|planned| {
+        let (mut age, mut left) = (0, MAX_MOVES as u16);
+        let mut runs: Vec<MoveRun<Wish>> = Vec::new();
+        for (gap, length, input) in planned {
+            let length = length.min(left);
+            age += if runs.is_empty() { 0 } else { gap };
+            if length > 0 {
+                runs.push(MoveRun { age, length, input });
+            }
+            age += length;
+            left -= length;
+        }
+        runs
+    })
+}
+
+fn place() -> impl Strategy<Value = Place> {
+    (vector(), vector(), mode(), any::<u32>()).prop_map(|(position, velocity, mode, pushed)| Place {
+        position,
+        velocity,
+        mode,
+        pushed,
+    })
+}
+
+fn packet() -> impl Strategy<Value = Packet> {
+    (0..8u8, any::<u8>(), any::<u16>(), place(), runs(40)).prop_map(
+        |(epoch, sequence, newest, place, runs)| {
+            let check = StateCheck::of::<Walker>(&place, Tick(newest.into()), Packet::is_coarse(sequence));
+            Packet { epoch, sequence, newest, check, runs }
+        },
+    )
+}
+
+fn answer() -> impl Strategy<Value = Answer> {
+    let answered = prop_oneof![
+        1 => any::<u32>().prop_map(|now| Answered::Start { now: Tick(now) }),
+        4 => any::<u16>().prop_map(Answered::Move),
+    ];
+    let pushes = vec((any::<u16>(), vector().prop_map(Shove)), 0..=MAX_PUSHES);
+    let cause = prop::sample::select(&CorrectionCause::ALL);
+    let adjustment =
+        (cause, any::<u16>(), any::<u16>(), place()).prop_map(|(cause, config, surroundings, state)| {
+            ClientAdjustment { cause, config, surroundings, state }
+        });
+    (
+        (0..8u8, answered, 0..16u8, 0..1_023_750_000u32, -512..512i16),
+        (0.0..1.0f32, any::<bool>(), any::<u16>(), pushes, prop::option::of(adjustment)),
+    )
+        .prop_map(
+            |((epoch, answered, waiting, held, lag), (loss, resolving, outcomes, pushes, adjustment))| {
+                let (held, loss) = (Duration::from_nanos(held.into()), LossLevel::of(loss));
+                Answer { epoch, answered, waiting, held, lag, loss, resolving, outcomes, pushes, adjustment }
+            },
+        )
+}
+
+/// Bytes of no message, or of one that something happened to.
+fn spoilt(real: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
+    let damaged = (real, vec((any::<Index>(), any::<u8>()), 0..6), any::<Index>(), vec(any::<u8>(), 0..9))
+        .prop_map(|(mut bytes, flips, end, more)| {
+            for (at, flip) in flips {
+                let at = at.index(bytes.len());
+                bytes[at] ^= flip;
+            }
+            bytes.truncate(end.index(bytes.len() * 2 + 1));
+            bytes.extend(more);
+            bytes
+        });
+    prop_oneof![1 => vec(any::<u8>(), 0..400), 3 => damaged]
+}
+
+/// Equal but for what rounding does to a time.
+fn same(a: &Answer, b: &Answer) -> bool {
+    a.held.abs_diff(b.held) <= HELD_UNIT && *a == Answer { held: a.held, ..b.clone() }
+}
+
+fn is_finite(place: &Place) -> bool {
+    place.position.is_finite() && place.velocity.is_finite()
+}
+
+/// Whatever it is, a server can work with it.
+pub(crate) fn is_bounded(packet: &Packet) -> bool {
+    let mut end = 0;
+    let mut moves = 0;
+    let in_order = packet.runs.iter().enumerate().all(|(i, run)| {
+        let follows = if i == 0 { run.age == 0 } else { run.age >= end && run.age - end < 128 };
+        end = run.age + run.length;
+        moves += usize::from(run.length);
+        follows && run.length > 0 && run.input.towards.is_finite()
+    });
+    // A list that grows doubles its memory.
+    let memory = packet.runs.capacity() < 2 * MAX_MOVES;
+    in_order && packet.epoch < 8 && (1..=MAX_MOVES).contains(&moves) && memory
+}
+
+proptest! {
+    #![proptest_config(cases(1_000))]
+
+    #[test]
+    fn what_a_client_sends_arrives_as_it_was(packet in packet()) {
+        prop_assert_eq!(decoded::<Packet>(&encoded(&packet)), Ok(packet));
+    }
+
+    #[test]
+    fn what_a_server_answers_arrives_as_it_was(answer in answer()) {
+        let arrived = decoded::<Answer>(&encoded(&answer)).expect("it was encoded");
+        prop_assert!(same(&arrived, &answer), "{:?}", arrived);
+    }
+
+    #[test]
+    fn any_bytes_are_a_bounded_packet_or_an_error(bytes in spoilt(packet().prop_map(|p| encoded(&p)))) {
+        if let Ok(packet) = decoded::<Packet>(&bytes) {
+            prop_assert!(is_bounded(&packet), "{:?}", packet);
+            prop_assert_eq!(decoded::<Packet>(&encoded(&packet)), Ok(packet));
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_bounded_answer_or_an_error(bytes in spoilt(answer().prop_map(|a| encoded(&a)))) {
+        if let Ok(answer) = decoded::<Answer>(&bytes) {
+            prop_assert!(answer.epoch < 8 && answer.waiting < 16 && (-512..512).contains(&answer.lag));
+            prop_assert!(answer.held < Duration::from_millis(1_024), "{:?}", answer.held);
+            prop_assert!(answer.pushes.len() <= MAX_PUSHES && answer.pushes.capacity() <= 2 * MAX_PUSHES);
+            prop_assert!(answer.pushes.iter().all(|(_, push)| push.0.is_finite()));
+            prop_assert!(answer.adjustment.is_none_or(|adjustment| is_finite(&adjustment.state)));
+            let again = decoded::<Answer>(&encoded(&answer)).expect("it was encoded");
+            prop_assert!(same(&again, &answer), "{:?} and {:?}", answer, again);
+        }
+    }
+
+    #[test]
+    fn a_message_that_was_cut_short_is_an_error(packet in packet(), answer in answer(), cut in any::<Index>()) {
+        let (packet, answer) = (encoded(&packet), encoded(&answer));
+        let short = &packet[..cut.index(packet.len())];
+        prop_assert_eq!(decoded::<Packet>(short), Err(WireError::Ended));
+        let short = &answer[..cut.index(answer.len())];
+        prop_assert_eq!(decoded::<Answer>(short), Err(WireError::Ended));
+    }
+
+    #[test]
+    fn more_moves_than_a_packet_may_carry_are_refused(
+        mut packet in packet(),
+        length in 1..=u16::MAX - 1,
+        input in wish(),
+    ) {
+        let last = packet.runs.last().map_or(0, |run| run.age + run.length);
+        let moves: usize = packet.runs.iter().map(|run| usize::from(run.length)).sum();
+        let length = length.max((MAX_MOVES + 1 - moves) as u16);
+        packet.runs.push(MoveRun { age: last, length, input });
+        prop_assert_eq!(decoded::<Packet>(&encoded(&packet)), Err(WireError::Invalid));
+    }
+
+    #[test]
+    fn no_float_from_the_wire_is_infinite_or_none(
+        packet in packet(),
+        answer in answer(),
+        place in place(),
+        axis in 0..3usize,
+        which in any::<Index>(),
+        bits in any::<u32>(),
+    ) {
+        let bad = f32::from_bits(bits | 0x7f80_0000);
+        let mut spoilt = packet;
+        let run = which.index(spoilt.runs.len());
+        spoilt.runs[run].input.towards[axis] = bad;
+        prop_assert_eq!(decoded::<Packet>(&encoded(&spoilt)), Err(WireError::Invalid));
+
+        let mut state = place;
+        let vector = if bits & 1 == 0 { &mut state.position } else { &mut state.velocity };
+        vector[axis] = bad;
+        let cause = CorrectionCause::Unknown;
+        let adjustment = Some(ClientAdjustment { cause, config: 0, surroundings: 0, state });
+        let spoilt = Answer { adjustment, ..answer.clone() };
+        prop_assert_eq!(decoded::<Answer>(&encoded(&spoilt)), Err(WireError::Invalid));
+
+        let mut push = Shove(Vec3::ZERO);
+        push.0[axis] = bad;
+        let spoilt = Answer { pushes: vec![(7, push)], ..answer };
+        prop_assert_eq!(decoded::<Answer>(&encoded(&spoilt)), Err(WireError::Invalid));
+    }
+}

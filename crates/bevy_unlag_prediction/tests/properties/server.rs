@@ -1,0 +1,218 @@
+//! A server with one pawn, and a watch over it that sees every tick.
+
+use core::time::Duration;
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_unlag_core::{BitReader, CurrentTick, NetRole, Shown, StepEvent, Tick, Wire};
+use bevy_unlag_prediction::{
+    IncomingMoves, MoveQueue, OutgoingAnswers, PredictionConfig, PredictionPlugin, PredictionStats,
+    ScheduledPushes, ServerAnswer, TimeDiscrepancy, authority_pawn,
+};
+
+use crate::walker::{LONGEST_SHOVE, Mode, Nothing, Place, Shove, Walker};
+
+pub(crate) const TICK: Duration = Duration::from_nanos(15_625_000);
+const DT: f64 = 1.0 / 64.0;
+/// How many moves may wait on a server, whatever was sent.
+const MOST_WAITING: usize = 512;
+/// Drift is allowed for in spells of so many seconds.
+const SPELL: f64 = 8.0;
+/// What sums of floats may be off, in seconds.
+const ROUNDING: f64 = 1e-6;
+
+/// An app that runs the walker, at no speed of its own.
+pub(crate) fn app(now: Tick) -> App {
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, PredictionPlugin::<Walker>::default()))
+        .insert_resource(Time::<Fixed>::from_duration(TICK))
+        .insert_resource(CurrentTick(now))
+        .init_resource::<Nothing>();
+    app
+}
+
+/// Lets one frame of an app take so long.
+pub(crate) fn frame(app: &mut App, length: Duration) {
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(length));
+    app.update();
+}
+
+/// What came to pass, and the first thing that should not have.
+#[derive(Resource, Debug, Default)]
+pub(crate) struct Watch {
+    last: Tick,
+    position: Vec3,
+    accepted: u64,
+    pushed: u32,
+    /// How often the server was asked to push the pawn.
+    asked: u32,
+    /// Seconds that have passed on the server.
+    pub(crate) passed: f64,
+    /// Moves that were run, by mode.
+    pub(crate) moves: [u64; 3],
+    /// Metres they led, by mode.
+    pub(crate) metres: [f64; 3],
+    /// The least and the most that the moves were ahead of the time, in seconds; the least beside
+    /// what a stall had cost.
+    least_ahead: f64,
+    pub(crate) most_ahead: f64,
+    /// Seconds of a stall that are left to be made up for.
+    stalled: f64,
+    wrong: Option<String>,
+}
+
+impl Watch {
+    /// Looks at one tick.
+    fn look(
+        &mut self,
+        (now, passed): (Tick, f64),
+        config: &PredictionConfig,
+        (place, queue, account, stats, shown): (
+            &Place,
+            &MoveQueue<Walker>,
+            &TimeDiscrepancy,
+            &PredictionStats,
+            &Shown<Walker>,
+        ),
+        steps: &mut MessageReader<StepEvent<Walker>>,
+    ) -> Result<(), String> {
+        let margin = f64::from(config.time.max_time_margin);
+        let drift = f64::from(config.time.drift_allowance);
+        let ticks = f64::from(now.since(self.last));
+        (self.last, self.passed) = (now, passed);
+        // What the server itself stood still for may be made up for, for as long again.
+        self.stalled = (self.stalled - DT).max(0.0) + (ticks - 1.0).max(0.0) * DT;
+
+        let mut way = 0.0;
+        for step in steps.read() {
+            self.moves[step.event.mode as usize] += 1;
+            self.metres[step.event.mode as usize] += step.event.metres;
+            way += step.event.metres;
+        }
+        let granted = self.moves.iter().sum::<u64>() as f64 * DT;
+        let ahead = granted - self.passed * (1.0 + drift);
+        if ahead > margin + ROUNDING {
+            return Err(format!("{granted} s of moves in {} s", self.passed));
+        }
+        let window = margin - f64::from(config.time.min_time_margin) + drift * SPELL;
+        if ahead - self.least_ahead > window + ROUNDING {
+            return Err(format!("{} s gained since it was slowest", ahead - self.least_ahead));
+        }
+        self.least_ahead = self.least_ahead.min(ahead + self.stalled);
+        self.most_ahead = self.most_ahead.max(ahead);
+        if account.granted >= margin {
+            return Err(format!("{} s granted beyond the time that has passed", account.granted));
+        }
+        for mode in Mode::ALL {
+            let metres = self.metres[mode as usize];
+            let most = f64::from(mode.top_speed()) * (self.passed * (1.0 + drift) + margin) + 0.001;
+            if metres > most {
+                return Err(format!("{mode:?}: {metres} m, and {most} m is the most"));
+            }
+        }
+
+        // What led somewhere was a step, a push or an end position taken over.
+        let pushes = place.pushed.wrapping_sub(self.pushed);
+        let accepted = (stats.accepted - self.accepted) as f64;
+        way += f64::from(LONGEST_SHOVE) * f64::from(pushes);
+        way += f64::from(config.accept_client_position) * accepted;
+        let moved = (place.position - self.position).as_dvec3().length();
+        if moved > way + 1e-4 {
+            return Err(format!("{moved} m from one tick to the next by moves of {way} m"));
+        }
+        if place.pushed > self.asked {
+            return Err(format!("pushed {} times, and asked for {}", place.pushed, self.asked));
+        }
+        (self.position, self.pushed, self.accepted) = (place.position, place.pushed, stats.accepted);
+
+        let finite = |place: &Place| place.position.is_finite() && place.velocity.is_finite();
+        if !finite(place) || !finite(&shown.state) {
+            return Err(format!("{place:?}, shown at {:?}", shown.state));
+        }
+        if queue.waiting() > MOST_WAITING {
+            return Err(format!("{} moves wait", queue.waiting()));
+        }
+        Ok(())
+    }
+}
+
+fn watch(
+    tick: Res<CurrentTick>,
+    real: Res<Time<Real>>,
+    config: Res<PredictionConfig>,
+    pawn: Single<(&Place, &MoveQueue<Walker>, &TimeDiscrepancy, &PredictionStats, &Shown<Walker>)>,
+    mut steps: MessageReader<StepEvent<Walker>>,
+    mut watch: ResMut<Watch>,
+) {
+    let seen = watch.look((tick.0, real.elapsed_secs_f64()), &config, *pawn, &mut steps);
+    if watch.wrong.is_none()
+        && let Err(why) = seen
+    {
+        watch.wrong = Some(format!("tick {}: {why}", tick.0.0));
+    }
+}
+
+/// A server with one pawn.
+pub(crate) struct Server {
+    app: App,
+    pawn: Entity,
+    /// The epoch of the last answer: any client knows it.
+    pub(crate) epoch: u8,
+}
+
+impl Server {
+    pub(crate) fn new(config: PredictionConfig, now: Tick) -> Self {
+        let mut app = app(now);
+        app.insert_resource(config)
+            .insert_resource(Watch { last: now, ..default() })
+            .add_systems(FixedLast, watch);
+        let pawn = app.world_mut().spawn((NetRole::Authority, authority_pawn::<Walker>(Place::default())));
+        let pawn = pawn.id();
+        Self { app, pawn, epoch: 0 }
+    }
+
+    fn get<C: Component>(&self) -> &C {
+        self.app.world().get(self.pawn).expect("the pawn has it")
+    }
+
+    pub(crate) fn now(&self) -> Tick {
+        self.app.world().resource::<CurrentTick>().0
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        *self.get()
+    }
+
+    pub(crate) fn stats(&self) -> PredictionStats {
+        *self.get()
+    }
+
+    pub(crate) fn watched(&self) -> &Watch {
+        self.app.world().resource()
+    }
+
+    pub(crate) fn push(&mut self, by: Vec3) {
+        self.app.world_mut().resource_mut::<Watch>().asked += 1;
+        let mut pushes = self.app.world_mut().get_mut::<ScheduledPushes<Walker>>(self.pawn);
+        pushes.as_mut().expect("the pawn can be pushed").push(Shove(by));
+    }
+
+    pub(crate) fn deliver(&mut self, bytes: Vec<u8>) {
+        let mut mailbox = self.app.world_mut().get_mut::<IncomingMoves>(self.pawn);
+        mailbox.as_mut().expect("the pawn has a mailbox").deliver(bytes);
+    }
+
+    /// Lets a frame pass. Returns the answers, or says what should not have happened.
+    pub(crate) fn frame(&mut self, length: Duration) -> Result<Vec<Vec<u8>>, String> {
+        frame(&mut self.app, length);
+        if let Some(wrong) = &self.watched().wrong {
+            return Err(wrong.clone());
+        }
+        let mut mailbox = self.app.world_mut().get_mut::<OutgoingAnswers>(self.pawn);
+        let answers = core::mem::take(&mut mailbox.as_mut().expect("the pawn has a mailbox").0);
+        for bytes in &answers {
+            let answer = ServerAnswer::<Place, Shove>::read(&mut BitReader::new(bytes));
+            self.epoch = answer.map_err(|why| format!("an answer of the server: {why}"))?.epoch;
+        }
+        Ok(answers)
+    }
+}

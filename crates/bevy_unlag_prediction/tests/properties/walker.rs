@@ -1,0 +1,201 @@
+//! A walker in space with three ways to move, each with its top speed.
+
+use bevy::{ecs::system::SystemParamItem, prelude::*};
+use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Snapshot, StepContext, Tick, Wire, WireError};
+
+/// A way to move.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Mode {
+    #[default]
+    Walk,
+    Fly,
+    Fall,
+}
+
+impl Mode {
+    pub(crate) const ALL: [Self; 3] = [Self::Walk, Self::Fly, Self::Fall];
+
+    /// Metres a second.
+    pub(crate) fn top_speed(self) -> f32 {
+        match self {
+            Self::Walk => 4.0,
+            Self::Fly => 12.0,
+            Self::Fall => 30.0,
+        }
+    }
+}
+
+/// What the player wants: floats as they come from the wire, of any length.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub(crate) struct Wish {
+    pub(crate) mode: Mode,
+    pub(crate) towards: Vec3,
+}
+
+#[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
+pub(crate) struct Place {
+    /// A multiple of [`GRID`], so that sums are exact and a distance is no matter of rounding.
+    pub(crate) position: Vec3,
+    pub(crate) velocity: Vec3,
+    pub(crate) mode: Mode,
+    /// How often it was pushed.
+    pub(crate) pushed: u32,
+}
+
+/// Metres, at once; no more than [`LONGEST_SHOVE`] of them.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Shove(pub(crate) Vec3);
+
+/// What a step did.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stepped {
+    pub(crate) mode: Mode,
+    pub(crate) metres: f64,
+}
+
+pub(crate) const LONGEST_SHOVE: f32 = 1.0;
+const GRID: f32 = 1.0 / 1024.0;
+/// Multiples of the grid up to here are exact.
+const EDGE: f32 = 4096.0;
+const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
+
+#[derive(Resource, Default)]
+pub(crate) struct Nothing;
+
+pub(crate) struct Walker;
+
+/// The position after a way that is rounded towards no way at all.
+fn moved(position: Vec3, by: Vec3) -> Vec3 {
+    (position + (by / GRID).trunc() * GRID).clamp(Vec3::splat(-EDGE), Vec3::splat(EDGE))
+}
+
+impl Wire for Mode {
+    fn write(&self, w: &mut BitWriter) {
+        w.bits(*self as u32, 2);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Self::ALL.get(r.bits(2)? as usize).copied().ok_or(WireError::Invalid)
+    }
+}
+
+impl Wire for Wish {
+    fn write(&self, w: &mut BitWriter) {
+        self.mode.write(w);
+        self.towards.write(w);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { mode: Mode::read(r)?, towards: Vec3::read(r)? })
+    }
+
+    fn write_delta(&self, base: &Self, w: &mut BitWriter) {
+        self.mode.write(w);
+        w.bool(self.towards != base.towards);
+        if self.towards != base.towards {
+            self.towards.write(w);
+        }
+    }
+
+    fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let mode = Mode::read(r)?;
+        Ok(Self { mode, towards: if r.bool()? { Vec3::read(r)? } else { base.towards } })
+    }
+}
+
+impl Wire for Shove {
+    fn write(&self, w: &mut BitWriter) {
+        self.0.write(w);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self(Vec3::read(r)?))
+    }
+}
+
+impl Wire for Place {
+    fn write(&self, w: &mut BitWriter) {
+        self.position.write(w);
+        self.velocity.write(w);
+        self.mode.write(w);
+        w.bits(self.pushed, 32);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self {
+            position: Vec3::read(r)?,
+            velocity: Vec3::read(r)?,
+            mode: Mode::read(r)?,
+            pushed: r.bits(32)?,
+        })
+    }
+}
+
+impl MoveModel for Walker {
+    type Config = Nothing;
+    type Input = Wish;
+    type State = Place;
+    type Event = Stepped;
+    type Push = Shove;
+    type World = ();
+
+    fn step(
+        _: &Nothing,
+        state: &Place,
+        input: &Wish,
+        ctx: &StepContext,
+        (): &SystemParamItem<()>,
+        events: &mut Vec<Stepped>,
+    ) -> Place {
+        let mode = input.mode;
+        let wanted = input.towards.clamp_length_max(1.0) * mode.top_speed();
+        let velocity = match mode {
+            Mode::Walk => wanted.with_y(0.0),
+            Mode::Fly => wanted,
+            Mode::Fall => (state.velocity + GRAVITY * ctx.dt).clamp_length_max(mode.top_speed()),
+        };
+        let position = moved(state.position, velocity * ctx.dt);
+        let metres = (position - state.position).as_dvec3().length();
+        events.push(Stepped { mode, metres });
+        Place { position, velocity, mode, ..*state }
+    }
+
+    fn position(state: &Place) -> Vec3 {
+        state.position
+    }
+
+    fn snapshot(state: &Place, tick: Tick) -> Snapshot {
+        Snapshot::new(tick, state.position, state.velocity)
+    }
+
+    fn eye(_: &Nothing, state: &Place) -> Vec3 {
+        state.position
+    }
+
+    fn kind(state: &Place) -> u32 {
+        state.mode as u32 | state.pushed << 2
+    }
+
+    fn teleports(_: &Place) -> u8 {
+        0
+    }
+
+    fn push(_: &Nothing, state: &Place, push: &Shove) -> Place {
+        let position = moved(state.position, push.0.clamp_length_max(LONGEST_SHOVE));
+        Place { position, pushed: state.pushed.wrapping_add(1), ..*state }
+    }
+
+    fn unattended(last: &Wish, axes: bool) -> Wish {
+        if axes { *last } else { Wish { towards: Vec3::ZERO, ..*last } }
+    }
+
+    fn nudged(
+        _: &Nothing,
+        state: &Place,
+        by: Vec3,
+        _: &StepContext,
+        (): &SystemParamItem<()>,
+    ) -> Option<Place> {
+        Some(Place { position: moved(state.position, by), ..*state })
+    }
+}

@@ -1,0 +1,159 @@
+//! Nobody walks further than there was time for, whatever the server is sent.
+
+use core::{cell::Cell, time::Duration};
+
+use bevy::prelude::*;
+use bevy_unlag_core::Tick;
+use bevy_unlag_prediction::{MoveRun, PredictionConfig, TimeDiscrepancyConfig};
+use proptest::{prelude::*, test_runner::TestRunner};
+
+use crate::{
+    attack::{Act, Attack, Forged, script},
+    cases,
+    server::TICK,
+    walker::{Mode, Wish},
+};
+
+/// The usual tuning, and any other under which moves are bounded.
+fn tuning() -> impl Strategy<Value = PredictionConfig> {
+    let usual = PredictionConfig::default();
+    let time = (0.0..0.6f32, -0.6..0.0f32, 0.0..1.0f32, prop_oneof![Just(0.0f32), Just(0.01)], any::<bool>())
+        .prop_map(|(max, min, rate, drift, force_corrections)| TimeDiscrepancyConfig {
+            max_time_margin: max,
+            min_time_margin: min,
+            resolution_rate: rate,
+            drift_allowance: drift,
+            force_corrections,
+            ..TimeDiscrepancyConfig::default()
+        });
+    let other =
+        (time, 0.0..1.0f32, 0.0..6.0f32, 0..40u32, 0.1..4.0f32, prop_oneof![Just(0.0f32), 0.0..0.1f32])
+            .prop_map(move |(time, patience, forced_update, max_buffer, max_lag, accept_client_position)| {
+                PredictionConfig {
+                    patience,
+                    forced_update,
+                    max_buffer,
+                    max_lag,
+                    accept_client_position,
+                    time,
+                    ..usual
+                }
+            });
+    prop_oneof![1 => Just(usual), 1 => other]
+}
+
+const RUN: Wish = Wish { mode: Mode::Walk, towards: Vec3::X };
+
+/// Ten seconds of a client whose clock runs so many times as fast.
+fn clock(speed: u8) -> Vec<Act> {
+    let rounds = 640 / 40;
+    vec![Act::Ticks { frames: 40, ticks: speed, wish: RUN }; rounds]
+}
+
+fn one_move(lead: i16, length: u16) -> Act {
+    let runs = vec![MoveRun { age: 0, length, input: RUN }];
+    Act::Forge(Forged { epoch: 0, sequence: 0, lead, runs, off: Vec3::ZERO, packets: 1, stride: 0 })
+}
+
+#[test]
+fn nobody_walks_further_than_there_was_time_for() {
+    let mut runner = TestRunner::new(cases(400));
+    let [run, carried, withheld, malformed, pushed] = [const { Cell::new(0u64) }; 5];
+    let ahead = Cell::new(0.0f64);
+    let count = |cell: &Cell<u64>, more: u64| cell.set(cell.get() + more);
+    let start = prop_oneof![1 => Just(0u32), 1 => any::<u32>(), 1 => u32::MAX - 2_000..=u32::MAX];
+    let outcome = runner.run(&(tuning(), start, script()), |(config, start, script)| {
+        let mut attack = Attack::new(config, Tick(start));
+        attack.play(&script).map_err(TestCaseError::fail)?;
+        let stats = attack.server.stats();
+        count(&run, stats.moves);
+        count(&carried, stats.carried);
+        count(&withheld, stats.withheld);
+        count(&malformed, stats.malformed);
+        count(&pushed, attack.server.place().pushed.into());
+        ahead.set(ahead.get().max(attack.server.watched().most_ahead));
+        Ok(())
+    });
+    if let Err(why) = outcome {
+        panic!("{why}");
+    }
+    // What does not happen cannot go wrong.
+    let seen = [run, carried, withheld, malformed, pushed].map(Cell::into_inner);
+    assert!(seen.iter().all(|count| *count > 0), "run, carried, withheld, malformed, pushed: {seen:?}");
+    assert!(ahead.get() > 0.1, "nobody came near the margin: {} s", ahead.get());
+}
+
+#[test]
+fn a_clock_at_twice_the_speed_gains_the_margin_and_no_more() {
+    let mut attack = Attack::new(PredictionConfig::default(), Tick(0));
+    assert_eq!(attack.play(&clock(2)), Ok(()));
+    let watch = attack.server.watched();
+    assert!(watch.passed > 9.9 && attack.server.stats().withheld > 300, "{watch:?}");
+}
+
+#[test]
+fn without_the_time_account_the_watch_sees_a_fast_clock() {
+    let config = PredictionConfig { time: TimeDiscrepancyConfig::UNREAL, ..PredictionConfig::default() };
+    let mut attack = Attack::new(config, Tick(0));
+    let seen = attack.play(&clock(2));
+    assert!(seen.as_ref().is_err_and(|why| why.contains("s of moves in")), "{seen:?}");
+}
+
+/// Its moves are three seconds late and then one second early: what lies between was never sent.
+#[test]
+fn a_client_that_jumps_ahead_is_not_carried_there_at_once() {
+    let mut attack = Attack::new(PredictionConfig::default(), Tick(0));
+    let quiet = Act::Ticks { frames: 40, ticks: 0, wish: Wish::default() };
+    let tick = Act::Frame { length: TICK, ticks: 0, wish: Wish::default() };
+    let script = [quiet, one_move(-180, 1), tick.clone(), one_move(60, 17), tick.clone(), tick];
+    assert_eq!(attack.play(&script), Ok(()));
+}
+
+/// What the pawn is carried on in a stall is time that the owner has had.
+#[test]
+fn a_stall_of_the_server_gives_nobody_time_twice() {
+    let mut attack = Attack::new(PredictionConfig::default(), Tick(0));
+    let walk = Act::Ticks { frames: 64, ticks: 1, wish: RUN };
+    let stall = Act::Frame { length: Duration::from_secs(2), ticks: 0, wish: RUN };
+    let script = [walk.clone(), stall, walk.clone(), walk];
+    assert_eq!(attack.play(&script), Ok(()));
+}
+
+/// Moves of one tick each that are somewhere else than the server has them: nothing is ever
+/// confirmed. The epoch is added to the server's own.
+fn unconfirmed(epoch: u8, packets: u8, lead: i16) -> Act {
+    let runs = vec![MoveRun { age: 0, length: 1, input: RUN }];
+    Act::Forge(Forged { epoch, sequence: 0, lead, runs, off: Vec3::X * 10.0, packets, stride: 1 })
+}
+
+/// How often a pawn was pushed, after it was asked for once: before the push is done or after it, the
+/// client makes the server start afresh, and its new time line begins so many ticks ago.
+fn pushes_of_a_fresh_start(ticks_before: usize, lead: i16, at_once: bool) -> u32 {
+    let mut attack = Attack::new(PredictionConfig::default(), Tick(0));
+    let tick = Act::Frame { length: TICK, ticks: 0, wish: Wish::default() };
+    let steady = [unconfirmed(0, 1, 0), tick.clone()];
+    let mut script = vec![tick.clone(), unconfirmed(0, 1, 0), tick.clone(), Act::Push(Vec3::X)];
+    (0..ticks_before).for_each(|_| script.extend(steady.clone()));
+    // 33 packets of nobody's time line.
+    script.push(unconfirmed(5, 33, 0));
+    if at_once {
+        script.push(unconfirmed(1, 20, lead));
+    }
+    script.push(tick);
+    (0..60).for_each(|_| script.extend(steady.clone()));
+    assert_eq!(attack.play(&script), Ok(()));
+    attack.server.place().pushed
+}
+
+/// A push belongs to a tick, and a client that makes the server start afresh has that tick again.
+#[test]
+fn a_push_is_done_once_however_often_its_tick_comes() {
+    assert_eq!(pushes_of_a_fresh_start(8, -20, true), 1);
+}
+
+#[test]
+fn nobody_gets_rid_of_a_push_by_starting_afresh() {
+    assert_eq!(pushes_of_a_fresh_start(8, 0, false), 1, "there was time for it before");
+    assert_eq!(pushes_of_a_fresh_start(1, 0, false), 1, "it was not done yet");
+    assert_eq!(pushes_of_a_fresh_start(0, 0, true), 1, "it had no tick yet");
+}

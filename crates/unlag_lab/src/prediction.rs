@@ -1,0 +1,208 @@
+//! What prediction costs, sends and forgives.
+
+mod bytes;
+mod chart;
+mod clocks;
+mod hands;
+mod jitter;
+mod late;
+mod replay;
+mod server_cost;
+mod session;
+mod toy;
+
+use core::time::Duration;
+
+use bevy_unlag::net::{LinkConditions, LinkPreset};
+
+use crate::{Options, agreement::owner_error, figures::Figures};
+use bytes::Players;
+use chart::Chart;
+
+/// The characters in a scene in which one is corrected.
+const CHARACTERS: [usize; 4] = [1, 16, 64, 256];
+const REPLAY_KEYS: [&str; 4] = ["replay_us_1", "replay_us_16", "replay_us_64", "replay_us_256"];
+
+pub fn measure(options: &Options) -> Result<Figures, String> {
+    let mut figures = Figures::default();
+    // Times first, while nothing else has warmed the machine.
+    add_times(&mut figures, options)?;
+    add_bytes(&mut figures, options)?;
+    add_errors(&mut figures, options)?;
+    add_clocks(&mut figures, options)?;
+    add_late(&mut figures, options)?;
+    Ok(figures)
+}
+
+fn conditions(preset: &str) -> Result<LinkConditions, String> {
+    LinkPreset::find(preset).map(LinkPreset::conditions).map_err(|e| e.to_string())
+}
+
+fn add_times(figures: &mut Figures, options: &Options) -> Result<(), String> {
+    let replays = replay::measure(CHARACTERS, if options.quick { 60 } else { 600 });
+    for (key, replay) in REPLAY_KEYS.iter().zip(&replays) {
+        let replay::Replay { frame, corrections, length, .. } = replay;
+        figures.add(
+            key,
+            replay.replay,
+            format!(
+                "µs to make 10 moves again, median of {corrections} corrections {length:.1} moves back, \
+                 scaled to 10; such a frame took {frame:.0} µs longer than the others"
+            ),
+        )?;
+    }
+    if let Some(folder) = &options.plot {
+        let points: Vec<_> =
+            CHARACTERS.iter().zip(&replays).map(|(n, replay)| (*n as f64, replay.replay)).collect();
+        Chart {
+            file: "prediction_replay.svg",
+            caption: "Correcting one character 10 moves back",
+            x: "characters in the scene",
+            y: "µs",
+            points: &points,
+            goal: None,
+        }
+        .draw(folder)?;
+    }
+    let server = server_cost::measure(if options.quick { 512 } else { 4_096 }, options.seed)?;
+    figures.add(
+        "server_move_us",
+        server.median,
+        format!(
+            "µs of the server's whole update for each of {} moves with a step that is nothing, median of \
+             ticks; {:.2} on average, one tick in a hundred over {:.2}; {:.1} B a packet",
+            server.moves, server.mean, server.p99, server.bytes
+        ),
+    )
+}
+
+fn add_bytes(figures: &mut Figures, options: &Options) -> Result<(), String> {
+    let seconds = if options.quick { 8.0 } else { 60.0 };
+    let moves = |preset, players| bytes::of_moves(conditions(preset)?, players, seconds, options.seed);
+    let good = moves("Good broadband", Players::Turning)?;
+    let fighters = moves("Good broadband", Players::Unarmed)?;
+    figures.add(
+        "bytes_per_move",
+        good.mean(),
+        format!(
+            "B of payload in a move's packet on Good broadband, turning in every tick, {} packets; {:.1} of \
+             fighters who do not fire",
+            good.packets,
+            fighters.mean()
+        ),
+    )?;
+    let bad = moves("GNS terrible", Players::Turning)?;
+    figures.add(
+        "bytes_per_move_20_loss",
+        bad.mean(),
+        format!("the same on GNS terrible, {} packets", bad.packets),
+    )?;
+    let rounds = bytes::of_rounds(conditions("Good broadband")?, seconds, options.seed)?;
+    figures.add(
+        "bytes_per_firing_move",
+        rounds.extra / rounds.rounds as f64,
+        format!(
+            "B that each of {} rounds adds to all packets that carry it; a packet whose newest move fires has \
+             {:.1} B, another one of the fight {:.1} B",
+            rounds.rounds,
+            rounds.firing.mean(),
+            rounds.others.mean()
+        ),
+    )
+}
+
+fn add_errors(figures: &mut Figures, options: &Options) -> Result<(), String> {
+    let seconds = if options.quick { 10.0 } else { 600.0 };
+    let (error, moves) = owner_error(options.seed, seconds)?;
+    figures.add(
+        "owner_error_max_cm_10min_ue_average",
+        error * 100.0,
+        format!(
+            "cm between client and server after the same move, largest of {moves} moves of four players in \
+             {seconds:.0} s on Average (UE), turns, jumps and stairs"
+        ),
+    )?;
+    let apart =
+        jitter::measure(Duration::from_millis(30), if options.quick { 10.0 } else { 60.0 }, options.seed)?;
+    figures.add(
+        "uplink_jitter_error_cm",
+        apart.drawn.0,
+        format!(
+            "cm between what a watcher draws of the same inputs with ± 30 ms on the way up and without, \
+             largest of {} frames after 5 s; {:.3} on average; {:.3} at the same moments of the \
+             owner; its time line is {} ticks later and moved {} times; the inputs differ by {:.3} cm",
+            apart.frames, apart.drawn.1, apart.path, apart.later, apart.changes, apart.inputs
+        ),
+    )?;
+    if let Some(folder) = &options.plot {
+        Chart {
+            file: "prediction_uplink_jitter.svg",
+            caption: "A remote player with ± 30 ms on its way up, against the same inputs without",
+            x: "s",
+            y: "cm",
+            points: &apart.curve,
+            goal: Some(1.0),
+        }
+        .draw(folder)?;
+    }
+    Ok(())
+}
+
+fn add_clocks(figures: &mut Figures, options: &Options) -> Result<(), String> {
+    let double = clocks::fast_clock(2.0, if options.quick { 20.0 } else { 60.0 }, options.seed)?;
+    figures.add(
+        "speedhack_2x_gain_s",
+        double.gained,
+        format!(
+            "s that moves run on the server were ever ahead of the time with a clock of twice the speed; \
+             detected {} times",
+            double.flags
+        ),
+    )?;
+    let little = clocks::fast_clock(1.04, 60.0, options.seed)?;
+    let found = if little.flagged.is_some() { "is detected" } else { "has still not been detected" };
+    figures.add(
+        "speedhack_104_flagged_s",
+        little.flagged.unwrap_or(60.0),
+        format!("s until a clock of 1.04 times the speed {found}; it gained {:.3} s", little.gained),
+    )?;
+    let honest = clocks::honest(if options.quick { 1.0 / 6.0 } else { 10.0 }, options.seed)?;
+    figures.add(
+        "honest_flags_10h",
+        honest.flags as f64,
+        format!(
+            "detections in {:.2} h of honest players on five bad links with clocks off by 200 ppm and 0.5 %; \
+             {} of {} moves withheld; silence included, no clock was off by more than {:.3} s in the end{}{}",
+            honest.hours,
+            honest.withheld,
+            honest.moves,
+            honest.drifted,
+            if honest.flags > 0 { ": " } else { "" },
+            honest.where_flagged.join(", ")
+        ),
+    )
+}
+
+fn add_late(figures: &mut Figures, options: &Options) -> Result<(), String> {
+    let seconds = if options.quick { 60.0 } else { 1_200.0 };
+    for (key, link, name) in [
+        ("inputs_late_percent_20_loss", late::on("GNS terrible")?, "GNS terrible"),
+        (
+            "inputs_late_percent_burst8",
+            late::bursts_of_eight()?,
+            "Good broadband with bursts of 8 lost packets",
+        ),
+    ] {
+        let late = late::measure(link, seconds, options.seed)?;
+        figures.add(
+            key,
+            late.percent(),
+            format!(
+                "% of {} inputs executed over 250 ms after the quickest or never ({} late, {} never) on \
+                 {name}, each tick another input; {:.1} B a packet",
+                late.made, late.late, late.never, late.bytes
+            ),
+        )?;
+    }
+    Ok(())
+}

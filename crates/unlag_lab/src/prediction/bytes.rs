@@ -1,0 +1,143 @@
+//! How many bytes a move takes on its way up.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_unlag::{
+    Soldier,
+    core::{BitReader, BitWriter, MoveModel, Wire},
+    net::LinkConditions,
+    prediction::{MovePacket, OutgoingMoves, PredictionStats},
+};
+use unlag_examples::{
+    lockstep::{Match, MatchOptions},
+    script::Script,
+};
+
+use super::hands::{self, Hands};
+
+/// What was sent.
+#[derive(Clone, Copy, Default)]
+pub struct Sent {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes of payload in all of them.
+    pub bytes: u64,
+}
+
+impl Sent {
+    /// Bytes in a packet, on average.
+    pub fn mean(&self) -> f64 {
+        self.bytes as f64 / self.packets as f64
+    }
+}
+
+/// Who plays.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Players {
+    /// They run and turn in every tick.
+    Turning,
+    /// They fight without firing.
+    Unarmed,
+}
+
+fn start(conditions: LinkConditions, seed: u64) -> Result<Match, String> {
+    Match::start(&MatchOptions { players: 4, conditions, seed, ..MatchOptions::default() })
+}
+
+fn totals(played: &mut Match) -> Sent {
+    let mut sent = Sent::default();
+    for client in &mut played.clients {
+        let world = client.world_mut();
+        for stats in world.query::<&PredictionStats>().iter(world) {
+            sent.packets += stats.packets;
+            sent.bytes += stats.move_bytes;
+        }
+    }
+    sent
+}
+
+/// What four players send, none of whom fires.
+///
+/// # Errors
+/// One line when somebody could not join.
+pub fn of_moves(
+    conditions: LinkConditions,
+    players: Players,
+    seconds: f64,
+    seed: u64,
+) -> Result<Sent, String> {
+    let mut played = start(conditions, seed)?;
+    if players == Players::Turning {
+        for (player, client) in (0..).zip(&mut played.clients) {
+            hands::take_over(client, Hands(player));
+        }
+    }
+    // Until the server knows how much is lost.
+    played.run(Duration::from_secs(5));
+    let before = totals(&mut played);
+    played.run(Duration::from_secs_f64(seconds));
+    let after = totals(&mut played);
+    Ok(Sent { packets: after.packets - before.packets, bytes: after.bytes - before.bytes })
+}
+
+/// What rounds add.
+#[derive(Resource, Clone, Copy, Default)]
+pub struct Rounds {
+    /// Moves that fire.
+    pub rounds: u64,
+    /// Bytes that they added to all packets that carry them.
+    pub extra: f64,
+    /// Packets whose newest move fires, and their bytes.
+    pub firing: Sent,
+    /// All other packets.
+    pub others: Sent,
+}
+
+/// What four fighters' rounds add to their packets.
+///
+/// # Errors
+/// One line when somebody could not join.
+pub fn of_rounds(conditions: LinkConditions, seconds: f64, seed: u64) -> Result<Rounds, String> {
+    let mut played = start(conditions, seed)?;
+    for client in &mut played.clients {
+        client.init_resource::<Rounds>().add_systems(FixedPostUpdate, weigh);
+        client.world_mut().resource_mut::<Script>().armed = true;
+    }
+    played.run(Duration::from_secs_f64(seconds));
+    let mut all = Rounds::default();
+    for client in &played.clients {
+        let of_one = client.world().resource::<Rounds>();
+        all.rounds += of_one.rounds;
+        all.extra += of_one.extra;
+        for (sum, one) in [(&mut all.firing, of_one.firing), (&mut all.others, of_one.others)] {
+            sum.packets += one.packets;
+            sum.bytes += one.bytes;
+        }
+    }
+    Ok(all)
+}
+
+fn weigh(pawns: Query<&OutgoingMoves>, mut rounds: ResMut<Rounds>) {
+    for mailbox in &pawns {
+        let Some(bytes) = mailbox.0.last() else { continue };
+        let Ok(mut packet) = MovePacket::<<Soldier as MoveModel>::Input>::read(&mut BitReader::new(bytes))
+        else {
+            continue;
+        };
+        let fires = packet.runs.first().is_some_and(|run| run.input.extension.is_some());
+        rounds.rounds += u64::from(fires);
+        let sent = if fires { &mut rounds.firing } else { &mut rounds.others };
+        sent.packets += 1;
+        sent.bytes += bytes.len() as u64;
+        let with = bits(&packet);
+        packet.runs.iter_mut().for_each(|run| run.input.extension = None);
+        rounds.extra += (with - bits(&packet)) as f64 / 8.0;
+    }
+}
+
+fn bits(packet: &MovePacket<<Soldier as MoveModel>::Input>) -> usize {
+    let mut w = BitWriter::default();
+    packet.write(&mut w);
+    w.len_bits()
+}

@@ -1,0 +1,151 @@
+//! Clocks that are too fast, and honest ones on bad links.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_unlag::{
+    core::NetId,
+    net::LinkConditions,
+    prediction::{ClockSteering, PredictionStats, TimeDiscrepancy},
+    prelude::{GameSpeed, LocalControl, PredictionConfig},
+};
+use unlag_examples::{
+    app::{ServerOptions, TICK},
+    lockstep::{Match, MatchOptions},
+    script::Script,
+};
+
+use super::{
+    late::on,
+    session::{PlayerOptions, Session},
+};
+
+/// What a fast clock brought.
+pub struct FastClock {
+    /// The most that its moves were ever ahead of the time that had passed, in seconds.
+    pub gained: f64,
+    /// After how many seconds it was first detected.
+    pub flagged: Option<f64>,
+    /// How often it was detected.
+    pub flags: u16,
+}
+
+/// Lets a player's game run at `speed` for a while, without any steering.
+///
+/// # Errors
+/// One line when it could not join.
+pub fn fast_clock(speed: f32, seconds: f64, seed: u64) -> Result<FastClock, String> {
+    let conditions = LinkConditions { latency: Duration::from_millis(30), ..LinkConditions::PERFECT };
+    let server = ServerOptions::default();
+    let options = MatchOptions { players: 1, conditions, seed, server, ..MatchOptions::default() };
+    let mut played = Match::start(&options)?;
+    let client = played.clients[0].world_mut();
+    client.insert_resource(Script::touring(seed));
+    played.run(Duration::from_secs(5));
+
+    let client = played.clients[0].world_mut();
+    client.resource_mut::<PredictionConfig>().steer_clock = false;
+    client.insert_resource(ClockSteering::default());
+    client.resource_mut::<GameSpeed>().0 = speed;
+    let id = *client
+        .query_filtered::<&NetId, With<LocalControl>>()
+        .single(client)
+        .map_err(|e| format!("the player has no pawn: {e}"))?;
+    let (before, earlier) = account(&mut played, id)?;
+    let mut passed = 0.0;
+    let mut fast = FastClock { gained: 0.0, flagged: None, flags: 0 };
+    while passed < seconds {
+        played.run(TICK * 4);
+        passed += (TICK * 4).as_secs_f64();
+        let (moved, now) = account(&mut played, id)?;
+        fast.gained = fast.gained.max(moved - before - passed);
+        fast.flags = now.detected - earlier.detected;
+        if fast.flags > 0 {
+            fast.flagged = fast.flagged.or(Some(passed));
+        }
+    }
+    Ok(fast)
+}
+
+/// Seconds of moves that the server has run of a pawn, and its account.
+fn account(played: &mut Match, id: NetId) -> Result<(f64, TimeDiscrepancy), String> {
+    let world = played.server.world_mut();
+    let mut pawns = world.query::<(&NetId, &PredictionStats, &TimeDiscrepancy)>();
+    let pawn = pawns.iter(world).find(|(pawn, ..)| **pawn == id);
+    let (_, stats, account) = pawn.ok_or("the pawn is gone")?;
+    Ok(((stats.moves + stats.carried) as f64 * TICK.as_secs_f64(), *account))
+}
+
+/// Links that honest people have to live with.
+const LINKS: [&str; 5] = ["Bad (UE)", "Bursty", "Starlink", "Lag switch", "GNS terrible"];
+/// How fast honest clocks run: a crystal's error, and a bad virtual machine's.
+const CLOCKS: [f64; 4] = [1.0 - 200e-6, 1.0 + 200e-6, 0.995, 1.005];
+
+/// What honest players went through.
+#[derive(Default)]
+pub struct Honest {
+    /// Hours of play, all players together.
+    pub hours: f64,
+    /// How often one was detected.
+    pub flags: u64,
+    /// Where they were, for each flag.
+    pub where_flagged: Vec<String>,
+    /// Moves that were not run, because there was no time for them.
+    pub withheld: u64,
+    /// Moves that were run.
+    pub moves: u64,
+    /// The most that a clock was off at the end, in seconds, with what a silence of the link hides.
+    pub drifted: f64,
+}
+
+/// Lets honest players play for `hours` in total, every link with every clock.
+///
+/// # Errors
+/// When a link has no name.
+pub fn honest(hours: f64, seed: u64) -> Result<Honest, String> {
+    let seconds = hours * 3_600.0 / (LINKS.len() * CLOCKS.len()) as f64;
+    // Two servers on two cores.
+    std::thread::scope(|scope| {
+        let halves = [&CLOCKS[..2], &CLOCKS[2..]];
+        let threads = halves.map(|clocks| scope.spawn(move || play(clocks, seconds, seed)));
+        let mut all = Honest::default();
+        for thread in threads {
+            let half = thread.join().map_err(|_| "a session of honest players panicked")??;
+            all.hours += half.hours;
+            all.flags += half.flags;
+            all.where_flagged.extend(half.where_flagged);
+            all.withheld += half.withheld;
+            all.moves += half.moves;
+            all.drifted = all.drifted.max(half.drifted);
+        }
+        Ok(all)
+    })
+}
+
+fn play(clocks: &[f64], seconds: f64, seed: u64) -> Result<Honest, String> {
+    let mut who = Vec::new();
+    for link in LINKS {
+        let link_options = on(link)?;
+        who.extend(clocks.iter().map(|clock| (link, PlayerOptions { clock: *clock, ..link_options })));
+    }
+    let options: Vec<_> = who.iter().map(|(_, options)| *options).collect();
+    let mut session = Session::new(&options, false, seed);
+    session.run(seconds);
+    let mut all = Honest { hours: seconds * who.len() as f64 / 3_600.0, ..Honest::default() };
+    for (player, (link, options)) in session.players.iter().zip(who) {
+        let pawn = session.server.world().entity(player.pawn);
+        let (Some(account), Some(stats)) = (pawn.get::<TimeDiscrepancy>(), pawn.get::<PredictionStats>())
+        else {
+            continue;
+        };
+        all.flags += u64::from(account.detected);
+        if account.detected > 0 {
+            all.where_flagged
+                .push(format!("{} on {link} with a clock of {}", account.detected, options.clock));
+        }
+        all.withheld += stats.withheld;
+        all.moves += stats.moves;
+        all.drifted = all.drifted.max(account.lifetime.abs());
+    }
+    Ok(all)
+}

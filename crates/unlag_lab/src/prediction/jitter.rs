@@ -1,0 +1,214 @@
+//! What others see of a player whose way up jitters, against the same inputs without.
+
+use core::time::Duration;
+use std::collections::HashMap;
+
+use bevy::prelude::*;
+use bevy_unlag::{
+    Soldier,
+    core::{CurrentTick, Shown, Tick, ViewTime},
+    net::LinkConditions,
+    prediction::{MoveQueue, MoveTrace, PredictionStats},
+    prelude::{DrawnPose, LocalControl, NetId, NetSim, ViewStamp},
+};
+use unlag_examples::{
+    app::TICK,
+    lockstep::{Match, MatchOptions},
+    script::Script,
+};
+
+use super::hands::{self, Hands};
+
+/// One way, each way.
+const LATENCY: Duration = Duration::from_millis(40);
+/// Ticks in which the server learns how much the link jitters.
+const LEARNING: i32 = 5 * 64;
+
+/// How far the two runs are apart, in centimetres.
+pub struct Apart {
+    /// What a watching client draws: the most, and on average.
+    pub drawn: (f64, f64),
+    /// What a watching client draws of the same moments of the owner, however the server moves the
+    /// owner's time line: the most.
+    pub path: f64,
+    /// Ticks that the jitter adds to the owner's time line.
+    pub later: i32,
+    /// How often that changed after the learning time.
+    pub changes: usize,
+    /// Frames compared.
+    pub frames: usize,
+    /// The largest difference of the same move on the server: 0, or they are not the same inputs.
+    pub inputs: f64,
+    /// Errors of the drawn pose over the time, in seconds and centimetres.
+    pub curve: Vec<(f64, f64)>,
+}
+
+/// What the watcher's screen showed: between which snapshots, when, and where.
+#[derive(Resource, Default)]
+struct Screen(Vec<(Tick, Tick, ViewTime, Vec3)>);
+
+/// What the server showed of the pawn: which of the owner's moves at which of its own ticks; and how
+/// late moves were due.
+#[derive(Resource, Default)]
+struct Stage {
+    shown: HashMap<Tick, Tick>,
+    delays: Vec<(Tick, i32)>,
+}
+
+struct Run {
+    screen: Screen,
+    stage: Stage,
+    /// Where the owner was after each of its moves.
+    moves: HashMap<Tick, Vec3>,
+    /// When the way up became rough, on the server.
+    began: Tick,
+}
+
+impl Run {
+    /// What was drawn over the server's time, in ticks since `zero`.
+    fn drawn(&self, zero: Tick) -> Vec<(f64, Vec3)> {
+        let frames = self.screen.0.iter();
+        frames.map(|(_, _, time, place)| (f64::from(time.ticks_since(zero)), *place)).collect()
+    }
+
+    /// What was drawn over the owner's time, in ticks since `zero`.
+    fn drawn_of_owner(&self, zero: Tick) -> Vec<(f64, Vec3)> {
+        let frames = self.screen.0.iter();
+        let in_time = frames.filter_map(|(from, to, time, place)| {
+            let [a, b] = [from, to].map(|tick| self.stage.shown.get(tick));
+            let part = f64::from(time.ticks_since(*from)) / f64::from(to.since(*from));
+            let [a, b] = [a?, b?].map(|tick| f64::from(tick.since(zero)));
+            Some((a + (b - a) * part, *place))
+        });
+        in_time.filter(|(at, _)| at.is_finite()).collect()
+    }
+
+    /// How late moves were due, after the learning time.
+    fn delays(&self) -> Vec<i32> {
+        let learnt = self.began.offset(LEARNING);
+        let after = self.stage.delays.iter().filter(|(tick, _)| tick.is_newer_than(learnt));
+        after.map(|(_, delay)| *delay).collect()
+    }
+}
+
+/// Plays the same inputs twice: over a way up that jitters, and over one that does not.
+///
+/// # Errors
+/// One line when somebody could not join or nothing was seen.
+pub fn measure(jitter: Duration, seconds: f64, seed: u64) -> Result<Apart, String> {
+    let middle = |mut delays: Vec<i32>| {
+        delays.sort_unstable();
+        delays.get(delays.len() / 2).copied().ok_or("the server ran nothing")
+    };
+    let rough = play(LATENCY, jitter, seconds, seed)?;
+    // A calm link that is as slow as the rough one makes the server wait: snapshots then show the
+    // same moves, and what is left of a difference is the jitter's.
+    let before = rough.stage.delays.iter().take_while(|(tick, _)| !tick.is_newer_than(rough.began));
+    let before = before.last().map_or(0, |(_, delay)| *delay);
+    let slower = TICK * (middle(rough.delays())? - before).max(0).cast_unsigned();
+    let calm = play(LATENCY + slower, Duration::ZERO, seconds, seed)?;
+    let changes = rough.delays().windows(2).filter(|pair| pair[0] != pair[1]).count();
+    let (late, usual) = (middle(rough.delays())?, middle(calm.delays())?);
+    let offset = late - usual;
+
+    // One time line is the other one, a fixed number of ticks later.
+    let zero = rough.began.offset(LEARNING);
+    let (calm_drawn, rough_drawn) = (calm.drawn(zero.offset(-offset)), rough.drawn(zero));
+    let (curve, most, mean) = apart(&rough_drawn, &calm_drawn)?;
+    let zero = zero.offset(-late);
+    let (calm_drawn, rough_drawn) = (calm.drawn_of_owner(zero), rough.drawn_of_owner(zero));
+    let (_, path, _) = apart(&rough_drawn, &calm_drawn)?;
+
+    let inputs = rough
+        .moves
+        .iter()
+        .filter_map(|(tick, place)| Some(place.distance(*calm.moves.get(tick)?)))
+        .fold(0.0, f32::max);
+    Ok(Apart {
+        drawn: (most, mean),
+        path,
+        later: late - before,
+        changes,
+        frames: curve.len(),
+        inputs: f64::from(inputs) * 100.0,
+        curve,
+    })
+}
+
+/// How far two curves are apart from tick 0 on, in centimetres: over seconds, the most, on average.
+fn apart(rough: &[(f64, Vec3)], calm: &[(f64, Vec3)]) -> Result<(Vec<(f64, f64)>, f64, f64), String> {
+    let common = rough.iter().filter(|(at, _)| *at >= 0.0);
+    let curve: Vec<_> = common
+        .filter_map(|(at, place)| Some((at / 64.0, f64::from(place.distance(place_at(calm, *at)?)) * 100.0)))
+        .collect();
+    if curve.is_empty() {
+        return Err("the two runs have no moment in common".to_owned());
+    }
+    let most = curve.iter().map(|point| point.1).fold(0.0, f64::max);
+    let mean = curve.iter().map(|point| point.1).sum::<f64>() / curve.len() as f64;
+    Ok((curve, most, mean))
+}
+
+/// Between two frames.
+fn place_at(frames: &[(f64, Vec3)], at: f64) -> Option<Vec3> {
+    let next = frames.partition_point(|(other, _)| *other < at);
+    let ((t0, a), (t1, b)) = (frames.get(next.checked_sub(1)?)?, frames.get(next)?);
+    let part = if t1 > t0 { (at - t0) / (t1 - t0) } else { 0.0 };
+    Some(a.lerp(*b, part as f32))
+}
+
+fn play(up: Duration, jitter: Duration, seconds: f64, seed: u64) -> Result<Run, String> {
+    let conditions = LinkConditions { latency: LATENCY, ..LinkConditions::PERFECT };
+    let options = MatchOptions { players: 2, conditions, seed, ..MatchOptions::default() };
+    let mut played = Match::start(&options)?;
+    let [owner, watcher] = &mut played.clients[..] else { return Err("two players did not join".to_owned()) };
+    hands::take_over(owner, Hands(seed as u32 & 0xff));
+    let world = owner.world_mut();
+    let id = *world
+        .query_filtered::<&NetId, With<LocalControl>>()
+        .single(world)
+        .map_err(|e| format!("the owner has no pawn: {e}"))?;
+    let pawn = world
+        .query_filtered::<Entity, With<LocalControl>>()
+        .single(world)
+        .map_err(|e| format!("the owner has no pawn: {e}"))?;
+    world.entity_mut(pawn).insert(MoveTrace::default());
+    watcher.insert_resource(Script::asleep()).init_resource::<Screen>().add_systems(
+        Last,
+        move |proxies: Query<(&NetId, &DrawnPose), Without<LocalControl>>, mut screen: ResMut<Screen>| {
+            let Some((_, drawn)) = proxies.iter().find(|(proxy, _)| **proxy == id) else { return };
+            let (from, to, time) = match drawn.stamp {
+                ViewStamp::Interpolated { from, to, time } => (from, to, time),
+                ViewStamp::Extrapolated { from, time } => (from, from.offset(1), time),
+                ViewStamp::Present => return,
+            };
+            screen.0.push((from, to, time, drawn.pose.position));
+        },
+    );
+    played.server.init_resource::<Stage>().add_systems(
+        FixedLast,
+        move |tick: Res<CurrentTick>,
+              pawns: Query<(&NetId, &Shown<Soldier>, &MoveQueue<Soldier>, &PredictionStats)>,
+              mut stage: ResMut<Stage>| {
+            let Some((_, shown, queue, stats)) = pawns.iter().find(|(pawn, ..)| **pawn == id) else { return };
+            if let Some(last_run) = queue.last_run() {
+                stage.shown.insert(shown.tick, last_run);
+            }
+            stage.delays.push((tick.0, stats.delay));
+        },
+    );
+    played.run(Duration::from_secs(1));
+    let began = played.server.world().resource::<CurrentTick>().0;
+    let owner = played.clients[0].world_mut();
+    for mut sim in owner.query::<&mut NetSim>().iter_mut(owner) {
+        (sim.up.latency, sim.up.jitter) = (up, jitter);
+    }
+    played.run(Duration::from_secs_f64(f64::from(LEARNING) / 64.0 + seconds));
+
+    let owner = played.clients[0].world_mut();
+    let trace = owner.entity_mut(pawn).take::<MoveTrace>();
+    let moves = trace.map(|trace| trace.0.into_iter().collect()).unwrap_or_default();
+    let screen = played.clients[1].world_mut().remove_resource::<Screen>().unwrap_or_default();
+    let stage = played.server.world_mut().remove_resource::<Stage>().unwrap_or_default();
+    Ok(Run { screen, stage, moves, began })
+}

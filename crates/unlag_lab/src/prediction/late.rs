@@ -1,0 +1,82 @@
+//! How many inputs come too late to count.
+
+use std::collections::HashMap;
+
+use bevy_unlag::{
+    net::LinkPreset,
+    prediction::{PredictionStats, SavedMoves},
+};
+
+use super::{
+    session::{PlayerOptions, Session},
+    toy::{Ran, Toy},
+};
+
+/// Ticks of a quarter of a second.
+const TOO_LATE: i32 = 16;
+
+/// What became of the inputs of a session.
+#[derive(Clone, Copy, Default)]
+pub struct Late {
+    /// Inputs.
+    pub made: u64,
+    /// Those that were executed more than 250 ms after the quickest one of their player.
+    pub late: u64,
+    /// Those that were never executed.
+    pub never: u64,
+    /// Bytes of payload in a packet, on average.
+    pub bytes: f64,
+}
+
+impl Late {
+    /// Inputs that did not count in time, in percent.
+    pub fn percent(&self) -> f64 {
+        (self.late + self.never) as f64 / self.made as f64 * 100.0
+    }
+}
+
+/// A link on which bursts of exactly eight packets are lost, from the second second on.
+pub fn bursts_of_eight() -> Result<PlayerOptions, String> {
+    Ok(PlayerOptions { burst: Some(8), ..on("Good broadband")? })
+}
+
+/// A link of this name with a perfect clock.
+pub fn on(preset: &str) -> Result<PlayerOptions, String> {
+    let preset = LinkPreset::find(preset).map_err(|e| e.to_string())?;
+    Ok(PlayerOptions { up: preset.up(), down: preset.down(), clock: 1.0, burst: None })
+}
+
+/// Lets four players turn in every tick for a while.
+///
+/// # Errors
+/// When no input was ever executed.
+pub fn measure(options: PlayerOptions, seconds: f64, seed: u64) -> Result<Late, String> {
+    let mut session = Session::new(&[options; 4], true, seed);
+    session.run(seconds);
+    let ran = session.server.world_mut().remove_resource::<Ran>().unwrap_or_default();
+    let mut all = Late::default();
+    for player in &session.players {
+        let mut first = HashMap::new();
+        for (_, made, run) in ran.0.iter().filter(|(pawn, ..)| *pawn == player.pawn) {
+            first.entry(*made).or_insert(run.since(*made));
+        }
+        let quickest = first.values().min().copied().ok_or("no input was executed")?;
+        let world = player.client.world();
+        let newest = world.get::<SavedMoves<Toy>>(player.own).and_then(SavedMoves::last_made);
+        let begin = ran.0.iter().find(|(pawn, ..)| *pawn == player.pawn).map(|(_, made, _)| *made);
+        let Some((begin, newest)) = begin.zip(newest) else { continue };
+        // The last two seconds may still be on their way.
+        for age in 0..newest.since(begin) - 128 {
+            all.made += 1;
+            match first.get(&begin.offset(age)) {
+                None => all.never += 1,
+                Some(ticks) if ticks - quickest > TOO_LATE => all.late += 1,
+                Some(_) => {}
+            }
+        }
+        if let Some(stats) = world.get::<PredictionStats>(player.own) {
+            all.bytes += stats.move_bytes as f64 / stats.packets.max(1) as f64 / 4.0;
+        }
+    }
+    Ok(all)
+}

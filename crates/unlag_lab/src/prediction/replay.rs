@@ -1,0 +1,204 @@
+//! What it costs to correct one character among many.
+
+use std::{collections::VecDeque, f32::consts::TAU, time::Instant};
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_rapier3d::prelude::Collider;
+use bevy_unlag::{
+    core::{CurrentTick, LocalControl, MoveInput, MoveSystems, NetRole, Snapshot, Tick},
+    movement::{CapsuleInput, CapsuleModel, CapsuleState, MovementPlugin, PawnCollisionPlugin},
+    prediction::{
+        IncomingAnswers, IncomingMoves, OutgoingAnswers, OutgoingMoves, PredictionPlugin, PredictionStats,
+        authority_pawn, autonomous_pawn,
+    },
+    smoothing::{SmoothingPlugin, SnapshotInbox},
+};
+use unlag_examples::app::{TICK, finish};
+
+use crate::movement::race::{micros, quantile};
+
+/// Moves that a correction makes again.
+const BACK: u32 = 10;
+/// Ticks on the way, each way: so that a correction is ten moves old when it is answered.
+const ON_THE_WAY: usize = 5;
+/// Ticks between two corrections.
+const EVERY: usize = 24;
+
+/// What was measured with one number of characters.
+pub struct Replay {
+    /// Microseconds of making ten moves again: the median.
+    pub replay: f64,
+    /// Microseconds that a frame with a correction takes longer than one without: medians.
+    pub frame: f64,
+    /// Corrections.
+    pub corrections: usize,
+    /// Moves in a replay, on average.
+    pub length: f64,
+}
+
+/// A client with its server.
+struct Scene {
+    client: App,
+    server: App,
+    own: Entity,
+    pawn: Entity,
+    proxies: Vec<Entity>,
+    up: VecDeque<Vec<Vec<u8>>>,
+    down: VecDeque<Vec<Vec<u8>>>,
+    corrected: u64,
+    replays: Vec<f64>,
+    lengths: Vec<f64>,
+    with: Vec<f64>,
+    without: Vec<f64>,
+}
+
+/// Corrects one of so many characters again and again. The scenes take turns, tick by tick, so that
+/// noise of the machine hits all alike.
+pub fn measure<const N: usize>(characters: [usize; N], corrections: usize) -> [Replay; N] {
+    let mut scenes = characters.map(Scene::new);
+    for tick in 0..64 + corrections * EVERY {
+        for turn in 0..N {
+            scenes[if tick % 2 == 0 { turn } else { N - 1 - turn }].tick(tick);
+        }
+    }
+    scenes.map(|mut scene| Replay {
+        replay: quantile(&mut scene.replays, 0.5),
+        frame: quantile(&mut scene.with, 0.5) - quantile(&mut scene.without, 0.5),
+        corrections: scene.replays.len(),
+        length: scene.lengths.iter().sum::<f64>() / scene.lengths.len().max(1) as f64,
+    })
+}
+
+/// A floor, four walls and twenty boxes to walk around and over.
+fn level(app: &mut App) {
+    let mut block = |at: Vec3, half: Vec3| {
+        app.world_mut().spawn((Collider::cuboid(half.x, half.y, half.z), Transform::from_translation(at)));
+    };
+    block(Vec3::Y * -0.5, Vec3::new(21.0, 0.5, 21.0));
+    for side in [-20.5, 20.5] {
+        block(Vec3::new(side, 2.0, 0.0), Vec3::new(0.5, 2.0, 21.0));
+        block(Vec3::new(0.0, 2.0, side), Vec3::new(21.0, 2.0, 0.5));
+    }
+    for i in 0_u8..20 {
+        let (sin, cos) = (f32::from(i) * 2.4).sin_cos();
+        let (out, high) = (4.0 + f32::from(i) * 0.7, 0.1 + 0.1 * f32::from(i % 5));
+        block(Vec3::new(sin * out, high, cos * out), Vec3::new(0.6, high, 0.6));
+    }
+}
+
+fn app() -> App {
+    let mut app = App::new();
+    app.add_plugins((
+        MinimalPlugins,
+        MovementPlugin::default(),
+        PawnCollisionPlugin::<CapsuleModel>::default(),
+        PredictionPlugin::<CapsuleModel>::default(),
+    ))
+    .insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
+    level(&mut app);
+    app
+}
+
+/// Runs about, turning all the time.
+fn play(tick: Res<CurrentTick>, mut pawns: Query<&mut MoveInput<CapsuleModel>, With<LocalControl>>) {
+    for mut input in &mut pawns {
+        let tick = tick.0.0;
+        let yaw = (tick as u16).wrapping_mul(211);
+        input.0 = CapsuleInput { forward: 127, yaw, jump: tick % 97 < 4, ..default() };
+    }
+}
+
+impl Scene {
+    fn new(characters: usize) -> Self {
+        let (mut client, mut server) = (app(), app());
+        client.add_plugins(SmoothingPlugin).add_systems(FixedUpdate, play.in_set(MoveSystems::Sample));
+        finish(&mut client);
+        finish(&mut server);
+        let start = CapsuleState::at(Vec3::new(0.0, 0.1, 0.0));
+        let own = (NetRole::AutonomousProxy, Transform::default(), autonomous_pawn::<CapsuleModel>());
+        let own = client.world_mut().spawn(own).id();
+        let pawn = (NetRole::Authority, Transform::default(), authority_pawn::<CapsuleModel>(start));
+        let pawn = server.world_mut().spawn(pawn).id();
+        let proxy = || (NetRole::SimulatedProxy, Transform::default(), SnapshotInbox::default());
+        let proxies = (1..characters).map(|_| client.world_mut().spawn(proxy()).id()).collect();
+        Self {
+            client,
+            server,
+            own,
+            pawn,
+            proxies,
+            up: VecDeque::new(),
+            down: VecDeque::new(),
+            corrected: 0,
+            replays: Vec::new(),
+            lengths: Vec::new(),
+            with: Vec::new(),
+            without: Vec::new(),
+        }
+    }
+
+    fn tick(&mut self, tick: usize) {
+        self.server_tick(tick);
+        let arrived = if self.down.len() > ON_THE_WAY { self.down.pop_front() } else { None };
+        if let Some(mut mailbox) = self.client.world_mut().get_mut::<IncomingAnswers>(self.own) {
+            arrived.into_iter().flatten().for_each(|bytes| mailbox.deliver(bytes));
+        }
+        if tick.is_multiple_of(3) {
+            self.show_others(tick as u32);
+        }
+        let start = Instant::now();
+        self.client.update();
+        let spent = micros(start);
+        let mut sent = Vec::new();
+        let mut own = self.client.world_mut().entity_mut(self.own);
+        if let Some(mut mailbox) = own.get_mut::<OutgoingMoves>() {
+            sent = core::mem::take(&mut mailbox.0);
+        }
+        self.up.push_back(sent);
+        let Some(stats) = own.get::<PredictionStats>() else { return };
+        if tick < 64 {
+            self.corrected = stats.corrections;
+        } else if stats.corrections > self.corrected {
+            self.corrected = stats.corrections;
+            let length = f64::from(stats.last_replay);
+            self.lengths.push(length);
+            self.replays.push(stats.last_replay_time.as_secs_f64() * 1e6 / length * f64::from(BACK));
+            self.with.push(spent);
+        } else {
+            self.without.push(spent);
+        }
+    }
+
+    fn server_tick(&mut self, tick: usize) {
+        let arrived = if self.up.len() > ON_THE_WAY { self.up.pop_front() } else { None };
+        let mut pawn = self.server.world_mut().entity_mut(self.pawn);
+        if let Some(mut mailbox) = pawn.get_mut::<IncomingMoves>() {
+            arrived.into_iter().flatten().for_each(|bytes| mailbox.deliver(bytes));
+        }
+        // Something on the server moves it a little.
+        if tick >= 64
+            && tick.is_multiple_of(EVERY)
+            && let Some(mut state) = pawn.get_mut::<CapsuleState>()
+        {
+            state.position += Vec3::new(0.02, 0.0, 0.02);
+        }
+        self.server.update();
+        let mut pawn = self.server.world_mut().entity_mut(self.pawn);
+        if let Some(mut mailbox) = pawn.get_mut::<OutgoingAnswers>() {
+            self.down.push_back(core::mem::take(&mut mailbox.0));
+        }
+    }
+
+    /// The others run in circles.
+    fn show_others(&mut self, tick: u32) {
+        for (i, proxy) in (0_u16..).zip(&self.proxies) {
+            let turn = (tick as f32 / 64.0 + f32::from(i) * 0.37) % TAU;
+            let out = 3.0 + f32::from(i % 16);
+            let (position, velocity) =
+                (Vec3::new(turn.cos(), 0.0, turn.sin()) * out, Vec3::new(-turn.sin(), 0.0, turn.cos()) * out);
+            if let Some(mut inbox) = self.client.world_mut().get_mut::<SnapshotInbox>(*proxy) {
+                inbox.0.push(Snapshot::new(Tick(tick), position, velocity));
+            }
+        }
+    }
+}

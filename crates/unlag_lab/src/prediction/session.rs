@@ -1,0 +1,157 @@
+//! A server and clients with clocks of their own, over links in memory.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_unlag::{
+    net::{Conditioner, LinkConditions},
+    prediction::{IncomingAnswers, IncomingMoves, OutgoingAnswers, OutgoingMoves},
+};
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+use unlag_examples::app::TICK;
+
+use super::toy;
+
+/// A link and a clock.
+#[derive(Clone, Copy)]
+pub struct PlayerOptions {
+    /// From the client to the server.
+    pub up: LinkConditions,
+    /// From the server to the client.
+    pub down: LinkConditions,
+    /// Seconds of the client's clock in a second.
+    pub clock: f64,
+    /// Bursts of exactly so many packets lost upwards, on top, every one to four seconds.
+    pub burst: Option<u32>,
+}
+
+/// A client and its links.
+pub struct Player {
+    /// The client.
+    pub client: App,
+    /// Its pawn there.
+    pub own: Entity,
+    /// Its pawn on the server.
+    pub pawn: Entity,
+    options: PlayerOptions,
+    up: Conditioner<Vec<u8>>,
+    down: Conditioner<Vec<u8>>,
+    frame: Duration,
+    due: Duration,
+    bursts: Bursts,
+}
+
+struct Bursts {
+    rng: SmallRng,
+    next: Duration,
+    left: u32,
+}
+
+impl Bursts {
+    fn lose(&mut self, now: Duration, length: u32) -> bool {
+        if self.left == 0 && now >= self.next {
+            self.next = now + Duration::from_secs_f64(self.rng.random_range(1.0..4.0));
+            self.left = length;
+        }
+        let lost = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        lost
+    }
+}
+
+/// All of them, stepped in the order of their frames.
+pub struct Session {
+    /// The server.
+    pub server: App,
+    /// The clients.
+    pub players: Vec<Player>,
+    now: Duration,
+    server_due: Duration,
+}
+
+impl Session {
+    /// Everybody joins at once. With `tells` the server notes [`toy::Ran`] down.
+    pub fn new(options: &[PlayerOptions], tells: bool, seed: u64) -> Self {
+        let mut server = toy::server(tells);
+        let players = (0_u64..).zip(options).map(|(i, options)| {
+            let (client, own) = toy::client();
+            let seed = seed.wrapping_mul(7_919).wrapping_add(i * 3);
+            let mut rng = SmallRng::seed_from_u64(seed);
+            // Nobody's frames fall together.
+            let due = TICK.mul_f64(rng.random_range(0.0..1.0));
+            Player {
+                client,
+                own,
+                pawn: toy::pawn(&mut server),
+                options: *options,
+                up: Conditioner::new(seed + 1),
+                down: Conditioner::new(seed + 2),
+                frame: TICK.div_f64(options.clock),
+                due,
+                bursts: Bursts { rng, next: Duration::from_secs(1), left: 0 },
+            }
+        });
+        let players = players.collect();
+        Self { server, players, now: Duration::ZERO, server_due: Duration::ZERO }
+    }
+
+    /// Lets time pass.
+    pub fn run(&mut self, seconds: f64) {
+        let end = self.now + Duration::from_secs_f64(seconds);
+        loop {
+            let next = self.players.iter().map(|player| player.due).min().unwrap_or(Duration::MAX);
+            self.now = next.min(self.server_due);
+            if self.now > end {
+                self.now = end;
+                return;
+            }
+            if self.server_due == self.now {
+                self.serve();
+            }
+            for player in self.players.iter_mut().filter(|player| player.due == self.now) {
+                player.play(self.now);
+            }
+        }
+    }
+
+    fn serve(&mut self) {
+        let now = self.now;
+        for player in &mut self.players {
+            let mut pawn = self.server.world_mut().entity_mut(player.pawn);
+            if let Some(mut mailbox) = pawn.get_mut::<IncomingMoves>() {
+                while let Some(bytes) = player.up.pop(now) {
+                    mailbox.deliver(bytes);
+                }
+            }
+        }
+        self.server.update();
+        for player in &mut self.players {
+            let mut pawn = self.server.world_mut().entity_mut(player.pawn);
+            if let Some(mut mailbox) = pawn.get_mut::<OutgoingAnswers>() {
+                for bytes in mailbox.0.drain(..) {
+                    player.down.push(now, &player.options.down, bytes);
+                }
+            }
+        }
+        self.server_due += TICK;
+    }
+}
+
+impl Player {
+    fn play(&mut self, now: Duration) {
+        if let Some(mut mailbox) = self.client.world_mut().get_mut::<IncomingAnswers>(self.own) {
+            while let Some(bytes) = self.down.pop(now) {
+                mailbox.deliver(bytes);
+            }
+        }
+        self.client.update();
+        if let Some(mut mailbox) = self.client.world_mut().get_mut::<OutgoingMoves>(self.own) {
+            for bytes in mailbox.0.drain(..) {
+                if !self.options.burst.is_some_and(|length| self.bursts.lose(now, length)) {
+                    self.up.push(now, &self.options.up, bytes);
+                }
+            }
+        }
+        self.due += self.frame;
+    }
+}

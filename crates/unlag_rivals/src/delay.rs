@@ -1,0 +1,44 @@
+//! A one-way pipe in which everything waits for a number of frames.
+
+use std::collections::VecDeque;
+
+/// Hands on what is put in, a number of frames later.
+pub struct Delay<T> {
+    frames: usize,
+    waiting: VecDeque<Vec<T>>,
+}
+
+impl<T> Default for Delay<T> {
+    fn default() -> Self {
+        Self { frames: 0, waiting: VecDeque::new() }
+    }
+}
+
+impl<T> Delay<T> {
+    /// Everything from now on waits this much longer.
+    pub fn lengthen(&mut self, frames: usize) {
+        self.frames += frames;
+    }
+
+    /// Takes in what was sent in this frame; gives out what is due.
+    pub fn carry(&mut self, sent: Vec<T>) -> Vec<T> {
+        self.waiting.push_back(sent);
+        let due = self.waiting.len().saturating_sub(self.frames);
+        self.waiting.drain(..due).flatten().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_comes_out_later_and_in_order() {
+        let mut delay = Delay::default();
+        assert_eq!(delay.carry(vec![1, 2]), [1, 2]);
+        delay.lengthen(2);
+        let out: Vec<_> = [vec![3], vec![], vec![4, 5], vec![]].map(|sent| delay.carry(sent)).into();
+        assert_eq!(out, [vec![], vec![], vec![3], vec![]]);
+        assert_eq!(delay.carry(Vec::new()), [4, 5]);
+    }
+}

@@ -1,0 +1,35 @@
+//! Measured numbers with their names.
+
+/// One measured number.
+pub struct Figure {
+    /// Its name, the same in every run.
+    pub key: &'static str,
+    /// The number; always finite.
+    pub value: f64,
+    /// What it means, with its unit and over how much data.
+    pub meaning: String,
+}
+
+/// The numbers of one topic, in order.
+#[derive(Default)]
+pub struct Figures(Vec<Figure>);
+
+impl Figures {
+    /// Adds a number.
+    ///
+    /// # Errors
+    /// One line when it is none: nothing was measured.
+    pub fn add(&mut self, key: &'static str, value: f64, meaning: impl Into<String>) -> Result<(), String> {
+        let meaning = meaning.into();
+        if !value.is_finite() {
+            return Err(format!("nothing was measured for {key} ({meaning}); measure longer"));
+        }
+        self.0.push(Figure { key, value, meaning });
+        Ok(())
+    }
+
+    /// The numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &Figure> {
+        self.0.iter()
+    }
+}

@@ -1,0 +1,215 @@
+//! lightyear's side: a server and a client over an in-process link, prediction and rollback on.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use bevy::prelude::*;
+use bevy_rapier3d::plugin::PhysicsSet;
+use bevy_unlag_core::{CurrentTick, MoveSystems, Tick};
+use bevy_unlag_movement::CapsuleState;
+use cpu_time::ThreadTime;
+use lightyear::{
+    crossbeam::CrossbeamIo,
+    prelude::{
+        client::{ClientPlugins, NetcodeClient, NetcodeConfig},
+        server::{self, NetcodeServer, ServerPlugins, Start},
+        *,
+    },
+};
+
+use crate::{
+    CHARACTERS,
+    measure::{Counts, DEPTH, Side},
+    protocol::ProtocolPlugin,
+    scene::{self, StepsAgain, TICK, Walker, shove, states, step_walkers},
+};
+
+const PROTOCOL_ID: u64 = 64;
+const KEY: [u8; 32] = *b"unlag_rivals bench, not a secret";
+
+/// Frames until everybody is there and all clocks agree.
+const WARM_UP: usize = 400;
+
+/// A server with all characters and a client that predicts some of them.
+pub struct Lightyear {
+    client: App,
+    server: App,
+    /// The predicted characters on the client and on the server, in the same order.
+    characters: [Vec<Entity>; 2],
+}
+
+impl Lightyear {
+    /// Connects the two and waits until a correction would go as far back as it should.
+    ///
+    /// # Errors
+    /// When they do not come together.
+    pub fn new(predicted: usize) -> Result<Self, String> {
+        let (mut server, mut client) = (server_app(), client_app());
+        let predicted = spawn_characters(&mut server, predicted);
+        connect(&mut server, &mut client)?;
+        let mut side = Self { client, server, characters: [Vec::new(), predicted] };
+        side.warm_up()?;
+        // A client's clock runs as far ahead as its link is long, and this one is very short: put it
+        // further ahead, by what lightyear uses itself when its clocks disagree. A delay in the link
+        // would do the same but for a cost that no game has: frames come faster here than in real
+        // time, by which lightyear measures the round trip, so it would send everything again.
+        let delta = DEPTH as i32 - side.depth()?;
+        side.client.world_mut().trigger(LocalTimelineShift { delta });
+        side.client.world_mut().flush();
+        side.warm_up()?;
+        match side.depth()? {
+            depth if depth == DEPTH as i32 => Ok(side),
+            depth => Err(format!("lightyear: it would go {depth} ticks back")),
+        }
+    }
+
+    fn warm_up(&mut self) -> Result<(), String> {
+        for _ in 0..WARM_UP {
+            self.frame();
+        }
+        let mut walkers =
+            self.client.world_mut().query::<(Entity, &Walker, Has<Predicted>, Has<CapsuleState>)>();
+        let found: Vec<_> = walkers.iter(self.client.world()).collect();
+        let mut predicted: Vec<_> =
+            found.iter().filter(|(.., predicted, state)| *predicted && *state).collect();
+        predicted.sort_unstable_by_key(|(_, walker, ..)| walker.0);
+        if (found.len(), predicted.len()) != (CHARACTERS, self.predicted()) {
+            let predicted = predicted.len();
+            return Err(format!("lightyear: {} characters came, {predicted} predicted", found.len()));
+        }
+        self.characters[0] = predicted.iter().map(|(entity, ..)| *entity).collect();
+        Ok(())
+    }
+
+    /// How many ticks back the newest confirmed state was when it was looked at.
+    fn depth(&self) -> Result<i32, String> {
+        let world = self.client.world();
+        let confirmed = world.resource::<StateRollbackMetadata>().last_processed_confirmed_tick();
+        let confirmed = confirmed.ok_or("lightyear: no state was ever confirmed")?;
+        // Since that look, this frame's tick has been made.
+        Ok(world.resource::<LocalTimeline>().tick() - confirmed - 1)
+    }
+}
+
+impl Side for Lightyear {
+    fn name(&self) -> String {
+        format!("lightyear with {} predicted", self.predicted())
+    }
+
+    fn frame(&mut self) -> f64 {
+        let start = ThreadTime::now();
+        self.client.update();
+        let micros = start.elapsed().as_secs_f64() * 1e6;
+        self.server.update();
+        micros
+    }
+
+    fn shove(&mut self, to: Vec3) {
+        shove(&mut self.server, self.characters[1][0], to);
+    }
+
+    fn client_states(&self) -> Vec<CapsuleState> {
+        states(&self.client, &self.characters[0])
+    }
+
+    fn server_states(&self) -> Vec<CapsuleState> {
+        states(&self.server, &self.characters[1])
+    }
+
+    fn counts(&self) -> Counts {
+        let metrics = self.client.world().resource::<PredictionMetrics>();
+        Counts {
+            corrections: u64::from(metrics.rollbacks),
+            ticks: u64::from(metrics.rollback_ticks),
+            steps: self.client.world().resource::<StepsAgain>().0,
+        }
+    }
+
+    fn predicted(&self) -> usize {
+        self.characters[1].len()
+    }
+}
+
+/// The scene's tick is lightyear's, in a rollback too.
+fn follow_timeline(timeline: Res<LocalTimeline>, mut tick: ResMut<CurrentTick>) {
+    tick.0 = Tick(timeline.tick().0);
+}
+
+fn server_app() -> App {
+    let mut app = scene::app();
+    app.add_plugins((ServerPlugins { tick_duration: TICK }, ProtocolPlugin))
+        .add_systems(FixedPreUpdate, follow_timeline)
+        .add_systems(FixedUpdate, step_walkers::<()>.in_set(MoveSystems::Step))
+        .add_observer(|link: On<Add, LinkOf>, mut commands: Commands| {
+            commands.entity(link.entity).insert(ReplicationSender);
+        });
+    scene::settle(&mut app);
+    app
+}
+
+fn client_app() -> App {
+    let mut app = scene::app();
+    // After the first agreement the clocks run alike: both apps make one tick a frame.
+    let sync = SyncConfig { speedup_factor: 1.0, max_error_margin: 1.0e9, ..default() };
+    app.add_plugins((ClientPlugins { tick_duration: TICK }, ProtocolPlugin))
+        .insert_resource(PredictionManager::default())
+        .insert_resource(InputTimelineConfig::default().with_sync_config(sync))
+        .add_systems(FixedPreUpdate, follow_timeline)
+        .add_systems(FixedUpdate, step_walkers::<With<Predicted>>.in_set(MoveSystems::Step))
+        // The level stands still, so there is nothing for rapier to make again.
+        .configure_sets(
+            FixedUpdate,
+            (PhysicsSet::SyncBackend, PhysicsSet::StepSimulation, PhysicsSet::Writeback)
+                .run_if(not(is_in_rollback)),
+        );
+    scene::settle(&mut app);
+    app
+}
+
+/// Spawns them on the server. Returns those that are to be predicted.
+fn spawn_characters(server: &mut App, predicted: usize) -> Vec<Entity> {
+    let characters = (0..CHARACTERS).map(|i| {
+        let walker = Walker(i as u16);
+        let to_all = Replicate::to_clients(NetworkTarget::All);
+        let mut character = server.world_mut().spawn((walker, scene::start(walker), to_all));
+        if i < predicted {
+            character.insert(PredictionTarget::to_clients(NetworkTarget::All));
+        }
+        character.id()
+    });
+    let mut characters: Vec<_> = characters.collect();
+    characters.truncate(predicted);
+    characters
+}
+
+/// Links the apps by a pair of channels.
+fn connect(server: &mut App, client: &mut App) -> Result<(), String> {
+    let netcode = server::NetcodeConfig {
+        server_addr_check: false,
+        ..server::NetcodeConfig::default().with_protocol_id(PROTOCOL_ID).with_key(KEY)
+    };
+    let listener = server.world_mut().spawn(NetcodeServer::new(netcode)).id();
+    server.world_mut().trigger(Start { entity: listener });
+    server.world_mut().flush();
+
+    let (client_io, server_io) = CrossbeamIo::new_pair();
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
+    server.world_mut().spawn((
+        LinkOf { server: listener },
+        Link::default(),
+        PeerAddr(address),
+        Linked,
+        server_io,
+    ));
+    let auth = Authentication::Manual {
+        server_addr: address,
+        client_id: 1,
+        private_key: KEY,
+        protocol_id: PROTOCOL_ID,
+    };
+    let netcode = NetcodeClient::new(auth, NetcodeConfig::default())
+        .map_err(|error| format!("cannot make a connect token: {error}"))?;
+    let link = client.world_mut().spawn((Client, netcode, ReplicationReceiver, client_io)).id();
+    client.world_mut().trigger(Connect { entity: link });
+    client.world_mut().flush();
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! One press of the key, and what came of it.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_unlag::{prediction::CorrectionCause, prelude::Tick};
+
+use super::{Adjusted, Jump, Options, Pair, Report, Seen, Slide, Wall};
+use crate::app::TICK;
+
+/// Until the key: loss and lateness are known then.
+const WARM_UP: Duration = Duration::from_secs(3);
+/// How long a finger stays on a key.
+const TAP: Duration = Duration::from_millis(100);
+/// After the last round trip everything has come to rest.
+const REST: Duration = Duration::from_secs(2);
+/// Metres that a forced correction is about, across the way of the teleport.
+const ASIDE: f32 = 0.3;
+
+/// Presses the key once. The same options give the same report.
+#[must_use]
+pub fn study(options: &Options) -> Report {
+    let mut pair = Pair::start(options);
+    pair.run(WARM_UP);
+    if options.force_correction {
+        pair.write_on_client(|state| state.position.x += ASIDE);
+        pair.run(options.rtt / 2 + TICK);
+    }
+    let place = |pair: &Pair| {
+        [pair.owner_state(), pair.server_state()]
+            .map(|state| state.map_or(0.0, |state| state.body.position.z))
+    };
+    let (start, replayed) = (place(&pair), pair.stats().replayed);
+    let (frame, tick) = (pair.seen().frame + 1, pair.owner_tick().offset(1));
+    let on_server = pair.server.world().resource::<Seen>().frame + 1;
+
+    pair.hold_key(true);
+    pair.run(TAP);
+    pair.hold_key(false);
+    pair.run(3 * options.rtt + REST);
+
+    let end = place(&pair);
+    let seen = pair.seen();
+    let mut slides = seen.slides.iter().copied().filter(|at| *at >= frame);
+    let slide = slides.next().map(|first| Slide {
+        from_ms: ms(first, frame),
+        ms: (1 + slides.count()) as f64 * TICK.as_secs_f64() * 1e3,
+    });
+    Report {
+        variant: options.variant,
+        refused: options.wall != Wall::Nowhere,
+        effects: after(&seen.effects, frame),
+        effects_on_server: after(&pair.server.world().resource::<Seen>().effects, on_server),
+        jumps: seen.jumps.iter().map(|(at, metres)| Jump { ms: ms(*at, frame), metres: *metres }).collect(),
+        slide,
+        corrections: corrections(seen, frame, tick),
+        outcomes: seen.outcomes.iter().map(|(at, succeeded)| (ms(*at, frame), *succeeded)).collect(),
+        ahead: [start[0] - end[0], start[1] - end[1]],
+        replayed: pair.stats().replayed - replayed,
+    }
+}
+
+/// Milliseconds after the key; 0 is the very frame.
+fn ms(frame: u32, key: u32) -> f64 {
+    f64::from(frame.wrapping_sub(key).cast_signed()) * TICK.as_secs_f64() * 1e3
+}
+
+fn after(frames: &[u32], key: u32) -> Vec<f64> {
+    frames.iter().map(|frame| ms(*frame, key)).collect()
+}
+
+fn corrections(seen: &Seen, key: u32, tick: Tick) -> Vec<Adjusted> {
+    let adjusted = seen.corrections.iter().map(|(at, correction)| Adjusted {
+        ms: ms(*at, key),
+        cause: correction.cause,
+        metres: correction.error,
+        // What the server did between two moves is not about the move before it.
+        of_an_earlier_move: tick.is_newer_than(correction.tick)
+            && correction.cause != CorrectionCause::ServerPush,
+    });
+    adjusted.collect()
+}

@@ -1,0 +1,25 @@
+//! Unreal's teleport study, built four ways and run over a bad link.
+//!
+//! * `teleport`: all four at a round trip of 100 ms.
+//! * `teleport --variant stream --rtt 300 --loss 10 --force-correction`: one of them on a bad link.
+//! * `teleport --blocked`: a wall that only the server knows of is in the way.
+
+mod cli;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use unlag_examples::teleport::{Report, Variant, study, table};
+
+use cli::Cli;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    println!("{}\n", cli.describe());
+    let reports: Vec<Report> =
+        cli.variant.variants().iter().map(|variant| study(&cli.options(*variant))).collect();
+    print!("{}", table(&reports));
+    let failed =
+        reports.iter().any(|report| report.variant == Variant::Stream && !report.complaints().is_empty());
+    if failed { ExitCode::from(1) } else { ExitCode::SUCCESS }
+}

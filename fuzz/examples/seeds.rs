@@ -1,0 +1,137 @@
+//! Writes what the fuzzers start from, made by the real encoder: `cargo run --example seeds`.
+
+use core::time::Duration;
+use std::{fs, io, path::Path};
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BitWriter, ExtendedInput, ExtendedState, MoveModel, Tick, ViewTime, Wire};
+use bevy_unlag_movement::{CapsuleInput, CapsuleModel, CapsulePush, CapsuleState};
+use bevy_unlag_prediction::{
+    Answered, ClientAdjustment, CorrectionCause, LossLevel, MovePacket, MoveRun, ServerAnswer, StateCheck,
+};
+use bevy_unlag_weapons::{Aim, Armed, FireInput, RifleState};
+
+#[allow(dead_code, reason = "the property tests use more of it")]
+#[path = "../../crates/bevy_unlag_prediction/tests/properties/walker.rs"]
+mod walker;
+
+use walker::{Mode, Place, Walker, Wish};
+
+type Soldier = Armed<CapsuleModel>;
+type Input = <Soldier as MoveModel>::Input;
+type State = <Soldier as MoveModel>::State;
+
+fn encoded(value: &impl Wire) -> Vec<u8> {
+    let mut w = BitWriter::default();
+    value.write(&mut w);
+    w.finish()
+}
+
+fn soldier() -> State {
+    ExtendedState { body: CapsuleState::at(Vec3::new(3.0, 1.5, -20.25)), extension: RifleState::default() }
+}
+
+fn move_packets() -> Vec<(&'static str, Vec<u8>)> {
+    let run = CapsuleInput { forward: 127, yaw: 9_000, pitch: -300, ..default() };
+    let turn = CapsuleInput { yaw: run.yaw + 90, pitch: -310, ..run };
+    let jump = CapsuleInput { jump: true, right: -80, ..turn };
+    let time = ViewTime { tick: Tick(990), fraction: 77 };
+    let fire = FireInput::new(Some(time), Vec3::new(3.0, 3.1, -20.25), Aim::new(2.0, -0.1), &[]);
+    let input = |body, extension| Input { body, extension };
+    let packet = |newest: u16, moves: &[(u16, u16, Input)]| {
+        let runs =
+            moves.iter().map(|(age, length, input)| MoveRun { age: *age, length: *length, input: *input });
+        let check = StateCheck::of::<Soldier>(&soldier(), Tick(newest.into()), true);
+        encoded(&MovePacket { epoch: 3, sequence: 200, newest, check, runs: runs.collect() })
+    };
+    let still = ExtendedInput::default();
+    vec![
+        ("stand", packet(1_000, &[(0, 12, still)])),
+        ("run", packet(1_001, &[(0, 10, input(run, None))])),
+        ("turn", packet(1_002, &[(0, 1, input(turn, None)), (1, 1, input(run, None)), (9, 2, still)])),
+        ("jump", packet(65_535, &[(0, 1, input(jump, None)), (1, 3, input(turn, None)), (131, 29, still)])),
+        ("fire", packet(1_004, &[(0, 1, input(run, Some(fire))), (1, 8, input(run, None))])),
+    ]
+}
+
+fn server_answers() -> Vec<(&'static str, Vec<u8>)> {
+    let plain = ServerAnswer::<State, CapsulePush> {
+        epoch: 3,
+        answered: Answered::Move(1_000),
+        waiting: 2,
+        held: Duration::from_micros(31_250),
+        lag: 4,
+        loss: LossLevel::UNKNOWN,
+        resolving: false,
+        outcomes: 0,
+        pushes: Vec::new(),
+        adjustment: None,
+    };
+    let adjusted =
+        |cause| Some(ClientAdjustment { cause, config: 77, surroundings: 0x1234, state: soldier() });
+    let pushes = vec![
+        (1_010, CapsulePush::Launch(Vec3::new(0.0, 9.0, 0.5))),
+        (1_011, CapsulePush::Shove(Vec3::X)),
+        (1_012, CapsulePush::Teleport(Vec3::new(-4.0, 0.0, 80.0))),
+    ];
+    let start = Answered::Start { now: Tick(70_000) };
+    vec![
+        ("acknowledgement", encoded(&plain)),
+        ("outcomes", encoded(&ServerAnswer { outcomes: 0x8005, lag: -7, ..plain.clone() })),
+        ("pushes", encoded(&ServerAnswer { pushes, resolving: true, ..plain.clone() })),
+        (
+            "start",
+            encoded(&ServerAnswer {
+                answered: start,
+                adjustment: adjusted(CorrectionCause::Start),
+                ..plain.clone()
+            }),
+        ),
+        ("correction", encoded(&ServerAnswer { adjustment: adjusted(CorrectionCause::Terrain), ..plain })),
+    ]
+}
+
+/// Scripts of `server_mailbox`: what happens in the lowest three bits, how much of it in the others.
+fn mailboxes() -> Vec<(&'static str, Vec<u8>)> {
+    let message = |lead: i8, moves: &[(u16, u16)]| {
+        let input = Wish { mode: Mode::Walk, towards: Vec3::X };
+        let runs = moves.iter().map(|(age, length)| MoveRun { age: *age, length: *length, input });
+        let check = StateCheck::of::<Walker>(&Place::default(), Tick(0), false);
+        let bytes = encoded(&MovePacket { epoch: 0, sequence: 1, newest: 0, check, runs: runs.collect() });
+        let mut script = vec![1 | (bytes.len() as u8) << 3, lead.cast_unsigned()];
+        script.extend(bytes);
+        script
+    };
+    let again = |times: u8| vec![3 | (times - 1) << 3];
+    let newer = |lead: i8, times: u8| vec![4 | (times - 1) << 3, lead.cast_unsigned()];
+    let ticks = |count: u8| vec![5 | (count - 1) << 3];
+    let stall = |tenths: u8| vec![6 | tenths << 3];
+    let push = vec![7 | 16 << 3];
+    let (one, many) = (message(0, &[(0, 1)]), message(-20, &[(0, 17), (20, 3)]));
+    vec![
+        ("walk", [ticks(20), one.clone(), ticks(2), newer(0, 1), ticks(2), newer(0, 1), ticks(1)].concat()),
+        ("gap", [ticks(30), message(-90, &[(0, 1)]), ticks(1), message(20, &[(0, 17)]), ticks(2)].concat()),
+        ("flood", [ticks(20), one.clone(), again(32), again(32), ticks(3), newer(-15, 32)].concat()),
+        ("stall", [ticks(20), one.clone(), stall(20), newer(-30, 32), ticks(20)].concat()),
+        ("push", [ticks(20), one, push, ticks(2), newer(0, 4), ticks(9), many].concat()),
+        ("noise", [ticks(4), vec![5 << 3, 1, 2, 3, 4, 5], ticks(30)].concat()),
+    ]
+}
+
+fn main() -> io::Result<()> {
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds");
+    let targets = [
+        ("move_packet", move_packets()),
+        ("server_answer", server_answers()),
+        ("server_mailbox", mailboxes()),
+    ];
+    for (target, files) in targets {
+        let folder = seeds.join(target);
+        fs::create_dir_all(&folder)?;
+        for (name, bytes) in files {
+            fs::write(folder.join(name), &bytes)?;
+            println!("{target}/{name}: {} bytes", bytes.len());
+        }
+    }
+    Ok(())
+}

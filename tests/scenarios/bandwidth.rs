@@ -1,0 +1,48 @@
+//! What messages cost is known by kind, on both ends.
+
+use bevy::prelude::*;
+use bevy_unlag::prelude::*;
+use unlag_examples::lockstep::MatchOptions;
+
+use crate::{seconds, start};
+
+#[test]
+fn what_one_end_sends_the_other_receives_kind_by_kind() {
+    let mut game = start(MatchOptions { players: 3, ..MatchOptions::default() });
+    game.run(seconds(8.0));
+    let on = |app: &App, class| app.world().resource::<Bandwidth>().of(class);
+    for class in [
+        MessageClass::Moves,
+        MessageClass::Answers,
+        MessageClass::Verdicts,
+        MessageClass::Tracers,
+        MessageClass::Hello,
+    ] {
+        let server = on(&game.server, class);
+        let clients = game.clients.iter().map(|client| on(client, class));
+        let (messages, bytes) = clients.fold((0, 0), |sum, one| (sum.0 + one.messages, sum.1 + one.bytes));
+        assert!(messages > 0 && bytes >= messages, "{class:?}: {messages} messages of {bytes} bytes");
+        // Nothing is lost here; a few are on their way.
+        assert!(server.messages.abs_diff(messages) <= 12, "{class:?}: {server:?}, {messages} on clients");
+        assert!(server.bytes.abs_diff(bytes) <= 600, "{class:?}: {server:?}, {bytes} on clients");
+    }
+}
+
+#[test]
+fn a_client_knows_what_its_seconds_cost_and_wrapping_is_on_top() {
+    let mut game = start(MatchOptions { players: 2, ..MatchOptions::default() });
+    game.run(seconds(6.0));
+    for client in &mut game.clients {
+        let bandwidth = *client.world().resource::<Bandwidth>();
+        let moves = bandwidth.of(MessageClass::Moves);
+        assert!((10.0..100.0).contains(&moves.messages_per_second), "{moves:?}");
+        assert!(moves.bytes_per_second >= moves.messages_per_second * 8.0, "{moves:?}");
+        let replication = bandwidth.of(MessageClass::Replication);
+        assert!(replication.bytes_per_second > 100.0, "the other pawn's snapshots: {replication:?}");
+
+        let world = client.world_mut();
+        let (up, down) = world.query::<&NetSim>().single(world).expect("a simulated link").bytes();
+        assert!(bandwidth.up().bytes < up, "{bandwidth:?}, {up} bytes of datagrams");
+        assert!(bandwidth.down().bytes < down, "{bandwidth:?}, {down} bytes of datagrams");
+    }
+}
