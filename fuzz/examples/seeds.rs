@@ -57,6 +57,7 @@ fn move_packets() -> Vec<(&'static str, Vec<u8>)> {
 fn server_answers() -> Vec<(&'static str, Vec<u8>)> {
     let plain = ServerAnswer::<State, CapsulePush> {
         epoch: 3,
+        sequence: 9,
         answered: Answered::Move(1_000),
         waiting: 2,
         held: Duration::from_micros(31_250),

@@ -9,7 +9,7 @@ use crate::{seconds, start};
 #[test]
 fn what_one_end_sends_the_other_receives_kind_by_kind() {
     let mut game = start(MatchOptions { players: 3, ..MatchOptions::default() });
-    game.run(seconds(8.0));
+    game.fight(8.0);
     let on = |app: &App, class| app.world().resource::<Bandwidth>().of(class);
     for class in [
         MessageClass::Moves,

@@ -100,7 +100,7 @@ pub struct CurrentTick(pub Tick);
 
 /// What a stall has cost this app: [`Time<Virtual>`] leaves out what is longer than its
 /// `max_delta`, and the ticks of that time are never simulated.
-#[derive(Resource, Clone, Copy, Debug, Default)]
+#[derive(Resource, Clone, Copy, Debug)]
 pub struct Stall {
     /// Time that was left out and is no whole tick yet.
     rest: Duration,
@@ -108,8 +108,15 @@ pub struct Stall {
     pub skipped: u32,
     /// Seconds of real time that the longest frame of the last second took.
     pub longest_frame: f32,
-    /// Seconds of real time since a frame took longer than [`Stall::HITCH`].
+    /// Seconds of real time since a frame took longer than [`Stall::HITCH`]; very many when none has.
     pub since_hitch: f32,
+}
+
+impl Default for Stall {
+    fn default() -> Self {
+        // No hitch so far.
+        Self { rest: Duration::ZERO, skipped: 0, longest_frame: 0.0, since_hitch: 1e6 }
+    }
 }
 
 impl Stall {

@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(delta(CapsuleInput { yaw: 250, pitch: -296, ..base }, base), 19);
         assert_eq!(delta(CapsuleInput { yaw: 20_000, ..base }, base), 31);
         assert_eq!(delta(CapsuleInput { jump: false, ..base }, base), 23);
-        assert_eq!(delta(CapsuleInput { pitch: PITCH_LIMIT, forward: -127, ..base }, base), 54);
+        assert_eq!(delta(CapsuleInput { pitch: PITCH_LIMIT, forward: -127, ..base }, base), 58);
         let mut w = BitWriter::default();
         CapsuleInput { forward: 127, right: -127, yaw: 9_000, ..default() }.write(&mut w);
         assert_eq!(w.len_bits(), 41);

@@ -44,6 +44,9 @@ pub struct ServerAnswer<S, P> {
     /// Names a time line of the pawn, 3 bits: when the server starts afresh, moves and answers of
     /// the old one mean nothing any more.
     pub epoch: u8,
+    /// Counts answers, so that stragglers and copies are known for what they are: two answers may be
+    /// about the same move. It wraps.
+    pub sequence: u8,
     /// Which move.
     pub answered: Answered,
     /// How many moves right after that one are there and only wait to be run, at most 15: they need
@@ -61,7 +64,7 @@ pub struct ServerAnswer<S, P> {
     pub resolving: bool,
     /// Bit n: in the nth move before that one something happened whose outcome the owner is to
     /// learn; see [`MoveModel::is_outcome`](bevy_unlag_core::MoveModel::is_outcome).
-    pub outcomes: u16,
+    pub outcomes: u64,
     /// Pushes by the lowest bits of the tick they are due in. At most [`MAX_PUSHES`].
     pub pushes: Vec<(u16, P)>,
     /// The server's state, when the client's own is not it.
@@ -105,6 +108,7 @@ impl<S: Wire> Wire for ClientAdjustment<S> {
 impl<S: Wire, P: Wire + Copy> Wire for ServerAnswer<S, P> {
     fn write(&self, w: &mut BitWriter) {
         w.bits(u32::from(self.epoch & 7), 3);
+        w.bits(u32::from(self.sequence), 8);
         match self.answered {
             Answered::Start { now } => {
                 w.bool(true);
@@ -123,7 +127,8 @@ impl<S: Wire, P: Wire + Copy> Wire for ServerAnswer<S, P> {
         w.bool(self.resolving);
         w.bool(self.outcomes != 0);
         if self.outcomes != 0 {
-            w.bits(u32::from(self.outcomes), 16);
+            w.bits(self.outcomes as u32, 32);
+            w.bits((self.outcomes >> 32) as u32, 32);
         }
         debug_assert!(self.pushes.len() <= MAX_PUSHES);
         w.bits(self.pushes.len() as u32, 3);
@@ -137,6 +142,7 @@ impl<S: Wire, P: Wire + Copy> Wire for ServerAnswer<S, P> {
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
         Ok(Self {
             epoch: r.bits(3)? as u8,
+            sequence: r.bits(8)? as u8,
             answered: if r.bool()? {
                 Answered::Start { now: Tick::read(r)? }
             } else {
@@ -147,7 +153,7 @@ impl<S: Wire, P: Wire + Copy> Wire for ServerAnswer<S, P> {
             lag: r.signed(Self::LAG_BITS)? as i16,
             loss: LossLevel::read(r)?,
             resolving: r.bool()?,
-            outcomes: if r.bool()? { r.bits(16)? as u16 } else { 0 },
+            outcomes: if r.bool()? { u64::from(r.bits(32)?) | u64::from(r.bits(32)?) << 32 } else { 0 },
             pushes: (0..r.bits(3)?)
                 .map(|_| Ok((r.bits(16)? as u16, P::read(r)?)))
                 .collect::<Result<_, WireError>>()?,

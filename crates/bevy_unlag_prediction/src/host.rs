@@ -23,7 +23,7 @@ pub(crate) fn step_host<M: MoveModel>(
         }
         let ctx = StepContext { tick: tick.0, dt, entity, replaying: false };
         pushes.schedule(tick.0);
-        let pushed = pushes.apply(&model, tick.0, &state);
+        let pushed = pushes.perform(&model, tick.0, &state);
         pushes.settle(tick.0);
         let mut events = Vec::new();
         *state = M::step(&model, &pushed, &input.0, &ctx, &world, &mut events);

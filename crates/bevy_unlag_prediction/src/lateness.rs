@@ -56,7 +56,13 @@ impl Lateness {
         self.samples.iter().rev().take(2 * Self::RECENT).max().map(|latest| i32::from(*latest))
     }
 
-    /// The time line has moved by this many ticks.
+    /// What was before the last few means nothing any more.
+    pub(crate) fn forget_all_but_recent(&mut self) {
+        self.samples.drain(..self.samples.len().saturating_sub(2 * Self::RECENT));
+        self.target = None;
+    }
+
+    /// Another time line begins.
     pub(crate) fn forget(&mut self) {
         self.samples.clear();
         self.target = None;

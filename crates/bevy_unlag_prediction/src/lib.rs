@@ -6,7 +6,7 @@
 //! hold encoded messages that a transport, a lossy pipe of a test or a fuzzer carries.
 //!
 //! * On the owner's client a pawn made by [`autonomous_pawn`] takes [`MoveInput`] once a tick,
-//!   steps, keeps a [`SavedMoves`] entry and mails it with its newest unanswered neighbours.
+//!   steps, keeps a [`SavedMoves`] entry and mails it with older moves whose packets may be lost.
 //! * On the server a pawn made by [`authority_pawn`] runs every move once, in order, inside a time
 //!   budget, compares, and answers with an acknowledgement or the whole state.
 //! * Back on the client, an acknowledgement drops moves; an adjustment sets the state, re-steps

@@ -50,18 +50,14 @@ impl Wire for LossLevel {
 }
 
 /// Counts the packets of one client by their sequence numbers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct LossMeter {
     newest: Option<u8>,
+    /// Bit n: the nth packet before the newest has arrived.
+    arrived: u128,
     expected: u32,
     received: u32,
     share: Option<f32>,
-}
-
-impl Default for LossMeter {
-    fn default() -> Self {
-        Self { newest: None, expected: 0, received: 0, share: None }
-    }
 }
 
 impl LossMeter {
@@ -70,15 +66,19 @@ impl LossMeter {
     /// Takes a packet's number in.
     pub(crate) fn take(&mut self, sequence: u8) {
         let ahead = self.newest.map_or(1, |newest| sequence.wrapping_sub(newest));
-        if ahead == 0 {
-            // Twice the same.
-            return;
-        }
-        self.received += 1;
-        if ahead < 128 {
+        if (1..128).contains(&ahead) {
             self.newest = Some(sequence);
             self.expected += u32::from(ahead);
+            self.arrived = self.arrived << ahead | 1;
+        } else {
+            let bit = 1 << ahead.wrapping_neg().min(127);
+            if self.arrived & bit != 0 {
+                // Twice the same.
+                return;
+            }
+            self.arrived |= bit;
         }
+        self.received += 1;
         if self.expected >= Self::WINDOW {
             let lost = 1.0 - (self.received as f32 / self.expected as f32).min(1.0);
             // Quick to fear, slow to forget.
@@ -109,6 +109,9 @@ mod tests {
             if i % 5 != 0 {
                 meter.take(i as u8);
                 meter.take(i as u8);
+            }
+            if i > 40 && (i - 40) % 5 != 0 {
+                meter.take((i - 40) as u8);
             }
         }
         let share = meter.share().expect("2,000 packets were sent");

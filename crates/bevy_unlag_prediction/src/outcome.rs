@@ -38,8 +38,9 @@ pub struct Correction<M: MoveModel> {
 }
 
 /// A server found the own pawn of a client somewhere else than its client did: written on the server
-/// for each move that differs by a distance that can be told, of which the first one or two end in a
-/// [`Correction`] there.
+/// for each move that differs by a distance that can be told. The moves that were under way differ as
+/// well, so there are several for each [`Correction`] there; for a push that the owner heard of late
+/// there is none.
 #[derive(Message, Clone, Debug)]
 pub struct ServerCorrection<M: MoveModel> {
     /// The pawn.

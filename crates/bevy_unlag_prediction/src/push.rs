@@ -23,6 +23,8 @@ struct Due<P> {
     push: P,
     /// How often the owner was told.
     told: u8,
+    /// Whether the server has done it; for an owner, who replays, it means nothing.
+    done: bool,
 }
 
 impl<M: MoveModel> Default for ScheduledPushes<M> {
@@ -63,7 +65,7 @@ impl<M: MoveModel> ScheduledPushes<M> {
             return false;
         }
         let index = self.due.partition_point(|due| !due.tick.is_newer_than(tick));
-        self.due.insert(index, Due { tick, push, told: 0 });
+        self.due.insert(index, Due { tick, push, told: 0, done: false });
         true
     }
 
@@ -75,19 +77,23 @@ impl<M: MoveModel> ScheduledPushes<M> {
 
     /// Everything that happens right before the step of `tick`, done to a state.
     pub(crate) fn apply(&self, config: &M::Config, tick: Tick, state: &M::State) -> M::State {
-        self.apply_between(config, tick.offset(-1), tick, state)
+        let due = self.due.iter().filter(|due| due.tick == tick);
+        due.fold(*state, |state, due| M::push(config, &state, &due.push))
     }
 
-    /// Everything that happens after `from` and up to `to`, where no step is made.
-    pub(crate) fn apply_between(
-        &self,
-        config: &M::Config,
-        from: Tick,
-        to: Tick,
-        state: &M::State,
-    ) -> M::State {
-        let due = self.due.iter().filter(|due| due.tick.is_newer_than(from) && !due.tick.is_newer_than(to));
-        due.fold(*state, |state, due| M::push(config, &state, &due.push))
+    /// Everything that is due up to `tick` and was not done yet: each push is done once, whatever
+    /// becomes of its move.
+    pub(crate) fn perform(&mut self, config: &M::Config, tick: Tick, state: &M::State) -> M::State {
+        let open = self.due.iter_mut().filter(|due| !due.done && !due.tick.is_newer_than(tick));
+        open.fold(*state, |state, due| {
+            due.done = true;
+            M::push(config, &state, &due.push)
+        })
+    }
+
+    /// Whether the server has done something that the owner has not confirmed.
+    pub(crate) fn unconfirmed(&self) -> bool {
+        self.due.iter().any(|due| due.done)
     }
 
     /// The next `most` pushes that the owner is to be told of: the least told first, then the
@@ -111,8 +117,23 @@ impl<M: MoveModel> ScheduledPushes<M> {
         }
     }
 
-    /// Forgets all but what was asked for and has no tick yet.
+    /// The same of what the server has done.
+    pub(crate) fn confirm(&mut self, settled: Tick) {
+        self.due.retain(|due| !due.done || due.tick.is_newer_than(settled));
+    }
+
+    /// Another time line begins: what was not done yet is asked for again, what was done is done.
     pub(crate) fn restart(&mut self) {
+        let open = self.due.iter().filter(|due| !due.done).map(|due| due.push);
+        for (index, push) in open.enumerate() {
+            self.asked.insert(index, push);
+        }
+        self.asked.truncate(Self::CAPACITY);
+        self.due.clear();
+    }
+
+    /// Forgets all of them, on an owner's client whose time line begins.
+    pub(crate) fn clear(&mut self) {
         self.due.clear();
     }
 }

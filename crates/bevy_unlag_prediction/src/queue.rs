@@ -31,8 +31,13 @@ pub struct MoveQueue<M: MoveModel> {
     moves: VecDeque<QueuedMove<M::Input>>,
     /// The next move to be run; none before the first packet.
     next: Option<Tick>,
-    /// The newest move heard of.
+    /// The newest move heard of, and the newest one heard of before this tick.
     newest: Option<Tick>,
+    newest_before: Option<Tick>,
+    /// How late the newest one was that this tick has heard of first, if any.
+    heard: Option<i32>,
+    /// The newest move that the client's clock has named, heard of or refused.
+    clock: Option<Tick>,
     /// A move is due when the server's tick is this much later than its own.
     delay: i32,
     lateness: Lateness,
@@ -53,11 +58,12 @@ pub struct MoveQueue<M: MoveModel> {
     pub(crate) adjusting: Option<CorrectionCause>,
     /// How far off it was, in metres, when that could be told.
     pub(crate) error: f32,
-    /// Whether a fine and a coarse check have agreed since the last one that did not.
-    pub(crate) agreed: [bool; 2],
+    /// The newest moves whose fine and whose coarse check agreed, since the last one that did not.
+    pub(crate) agreed: [Option<Tick>; 2],
     /// What may be to blame for the next difference.
     suspect: Option<(CorrectionCause, Tick)>,
-    pub(crate) outcomes: u16,
+    pub(crate) outcomes: u64,
+    pub(crate) sequence: u8,
     pub(crate) unanswered: bool,
     pub(crate) since_answer: u32,
 }
@@ -69,6 +75,9 @@ impl<M: MoveModel> Default for MoveQueue<M> {
             moves: VecDeque::new(),
             next: None,
             newest: None,
+            newest_before: None,
+            heard: None,
+            clock: None,
             delay: 0,
             lateness: Lateness::default(),
             lowered: Tick::default(),
@@ -83,9 +92,10 @@ impl<M: MoveModel> Default for MoveQueue<M> {
             // The owner learns its first state from an adjustment.
             adjusting: Some(CorrectionCause::Start),
             error: f32::INFINITY,
-            agreed: [false; 2],
+            agreed: [None; 2],
             suspect: None,
             outcomes: 0,
+            sequence: 0,
             unanswered: true,
             since_answer: u32::MAX,
         }
@@ -114,6 +124,8 @@ impl<M: MoveModel> MoveQueue<M> {
     /// When everything arrives this many ticks before it is due, it is not jitter but the end of a
     /// stall or a fast clock, and the time line is moved at once.
     const EARLY: i32 = 8;
+    /// The most moves that a frame of the client has without being a hitch: eight frames a second.
+    const FRAME: i32 = 8;
     /// The time line is moved towards less delay only when there are so many ticks to be won: between
     /// two neighbouring ticks it would waver, and every change shows.
     const SLACK: i32 = 2;
@@ -181,6 +193,8 @@ impl<M: MoveModel> MoveQueue<M> {
         self.moves.clear();
         self.next = None;
         self.newest = None;
+        self.newest_before = None;
+        self.clock = None;
         self.lateness.forget();
         self.refused = 0;
         self.adjusting = Some(CorrectionCause::Start);
@@ -191,7 +205,7 @@ impl<M: MoveModel> MoveQueue<M> {
     pub(crate) fn disagree(&mut self, cause: CorrectionCause, error: f32) {
         self.adjusting = Some(cause);
         self.error = error;
-        self.agreed = [false; 2];
+        self.agreed = [None; 2];
     }
 
     /// Something happened that the owner may not know of.
@@ -217,12 +231,19 @@ impl<M: MoveModel> MoveQueue<M> {
     ) -> bool {
         let newest = packet.newest_tick(now);
         let lag = now.since(newest);
-        if Some(packet.epoch) != self.epoch || !(-Self::MAX_LEAD..=ticks(config.max_lag, dt)).contains(&lag) {
+        let ours = Some(packet.epoch) == self.epoch;
+        let mut too_fast = false;
+        if ours && lag < -Self::MAX_LEAD {
+            // Far ahead: its clock says so, and what it misses by that is its clock's doing.
+            too_fast = self.claim(newest, dt, config, account);
+            self.suspect(CorrectionCause::Clock, now);
+        }
+        if !ours || !(-Self::MAX_LEAD..=ticks(config.max_lag, dt)).contains(&lag) {
             self.refused += 1;
             if self.refused > Self::MAX_REFUSED {
                 self.restart(now);
             }
-            return false;
+            return too_fast;
         }
         self.refused = 0;
         self.loss.take(packet.sequence);
@@ -231,15 +252,11 @@ impl<M: MoveModel> MoveQueue<M> {
             self.next = Some(newest.offset(-first));
             self.delay = lag;
         }
-        let mut too_fast = false;
         if self.newest.is_none_or(|known| newest.is_newer_than(known)) {
-            let passed = self.newest.map_or(0, |known| newest.since(known));
-            too_fast = account.claim(f64::from(passed) * f64::from(dt), &config.time);
+            too_fast = self.claim(newest, dt, config, account);
             self.newest = Some(newest);
             self.lag = lag.clamp(-512, 511) as i16;
-            if !hitching {
-                self.lateness.take(lag);
-            }
+            self.heard = Some(lag).filter(|_| !hitching);
         }
         for run in &packet.runs {
             for older in 0..run.length {
@@ -251,6 +268,18 @@ impl<M: MoveModel> MoveQueue<M> {
             }
         }
         too_fast
+    }
+
+    fn claim(
+        &mut self,
+        newest: Tick,
+        dt: f32,
+        config: &PredictionConfig,
+        account: &mut TimeDiscrepancy,
+    ) -> bool {
+        let passed = self.clock.map_or(0, |known| newest.since(known)).max(0);
+        self.clock = Some(newest).filter(|_| passed > 0).or(self.clock).or(Some(newest));
+        account.claim(f64::from(passed) * f64::from(dt), &config.time)
     }
 
     fn offer(&mut self, queued: QueuedMove<M::Input>, hitching: bool) {
@@ -269,9 +298,13 @@ impl<M: MoveModel> MoveQueue<M> {
         match self.moves.get_mut(index).filter(|known| known.tick == queued.tick) {
             Some(known) => known.check = known.check.or(queued.check),
             None if room => {
-                // What comes again because its first packet was lost is late, too.
-                if !hitching && self.newest.is_some_and(|newest| newest.is_newer_than(queued.tick)) {
-                    self.lateness.take(queued.arrived_tick.since(queued.tick));
+                // What comes again because its first packet was lost is late, too: a newer one was
+                // here before.
+                let late = queued.arrived_tick.since(queued.tick);
+                let again = self.newest_before.is_some_and(|newest| newest.is_newer_than(queued.tick));
+                // After an outage it is later than anything could be held back for.
+                if again && !hitching && late <= self.delay + Self::EARLY {
+                    self.lateness.take(late);
                 }
                 self.moves.insert(index, queued);
             }
@@ -282,6 +315,13 @@ impl<M: MoveModel> MoveQueue<M> {
     /// Finds when moves are due from how late they arrive. Once a tick, before anything is run.
     pub(crate) fn keep_time(&mut self, now: Tick, config: &PredictionConfig) {
         self.offered = 0;
+        if let Some((lag, newest)) = self.heard.take().zip(self.newest) {
+            // All moves of a slow frame of the client arrive at once, each a tick later than the
+            // next. Those of a hitch teach nothing.
+            let moves = self.newest_before.map_or(1, |before| newest.since(before));
+            (0..moves.clamp(1, Self::FRAME)).rev().for_each(|earlier| self.lateness.take(lag + earlier));
+        }
+        self.newest_before = self.newest;
         let most = config.max_buffer.min(256).cast_signed();
         let Some(target) = self.lateness.target(most) else { return };
         let early = self.lateness.latest_of_recent().is_some_and(|latest| latest + Self::EARLY <= self.delay);
@@ -290,6 +330,7 @@ impl<M: MoveModel> MoveQueue<M> {
             self.lowered = now;
         } else if early {
             self.delay = self.lateness.latest_of_recent().unwrap_or(target);
+            self.lateness.forget_all_but_recent();
             self.lowered = now;
         } else if target + Self::SLACK <= self.delay && now.since(self.lowered) >= Self::LOWER_EVERY {
             self.delay -= 1;

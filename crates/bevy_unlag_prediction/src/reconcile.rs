@@ -51,9 +51,10 @@ pub(crate) fn take_answers<M: MoveModel>(
             if let Some(adjustment) = answer.adjustment {
                 if let Answered::Start { now } = answer.answered {
                     saved.restart(answer.epoch, now);
+                    saved.answer = Some(answer.sequence);
                     tick.0 = now;
                 }
-                pushes.restart();
+                pushes.clear();
                 steering.restart();
                 *offset = VisualOffset::default();
                 commands.entity(entity).insert(adjustment.state);
@@ -61,6 +62,7 @@ pub(crate) fn take_answers<M: MoveModel>(
             continue;
         };
         let Some(state) = &mut state else { continue };
+        saved.answer = Some(answer.sequence);
         let news = saved.is_news(answered);
         if !news && answer.adjustment.is_none() {
             continue;
@@ -91,7 +93,7 @@ pub(crate) fn take_answers<M: MoveModel>(
             if debug.replay_every_move {
                 stats.unrepeatable += u64::from(step(m.tick, &m.start, &m.input, &pushes) != m.result);
             }
-            let bit = usize::try_from(answered.since(m.tick)).ok().filter(|bit| *bit < 16);
+            let bit = usize::try_from(answered.since(m.tick)).ok().filter(|bit| *bit < 64);
             let there = bit.map_or(answer.adjustment.is_none(), |bit| answer.outcomes >> bit & 1 == 1);
             if there && m.outcomes.is_empty() && bit.is_some() {
                 outcomes.write(MoveOutcome { entity, tick: m.tick, event: None, succeeded: true });
@@ -157,10 +159,9 @@ pub(crate) fn take_answers<M: MoveModel>(
         let theirs = M::position(&adjustment.state);
         let error =
             mine.map_or(before.distance(M::position(state)), |mine| M::position(mine).distance(theirs));
-        if adjustment.cause == CorrectionCause::Forced && error == 0.0 {
-            stats.count_cause(CorrectionCause::Forced);
-        }
-        if !teleported && error > 0.0 {
+        // A mode, a stance or a round more is a difference that no distance shows.
+        let unlike = mine.is_some_and(|mine| M::kind(mine) != M::kind(&adjustment.state));
+        if !teleported && (error > 0.0 || unlike) {
             let cause = cause::<M>(adjustment, config_hash.low(), &model, &world, &stall);
             stats.count_correction(error, cause);
             debug!(target: "bevy_unlag::corrections", "{entity}: {:.1} cm at {answered:?}: {cause}", error * 100.0);
@@ -173,6 +174,8 @@ pub(crate) fn take_answers<M: MoveModel>(
                 server: adjustment.state,
                 replayed,
             });
+        } else if adjustment.cause == CorrectionCause::Forced {
+            stats.count_cause(CorrectionCause::Forced);
         }
     }
 }
@@ -243,15 +246,20 @@ fn newest_answer<M: MoveModel>(
             }
             (Answered::Move(_), None) => false,
             (Answered::Move(_), Some((epoch, _))) => {
-                answer.epoch == epoch && !answer.tick(now).is_some_and(|tick| saved.is_stale(tick))
+                let stale = answer.tick(now).is_some_and(|tick| saved.is_stale(tick, answer.sequence));
+                answer.epoch == epoch && !stale
             }
         };
-        let newer = match (newest.as_ref().map(|n| n.tick(now)), answer.tick(now)) {
-            (None, _) | (Some(Some(_)), None) => true,
-            (Some(None), Some(_)) => false,
-            (Some(Some(old)), Some(new)) => !old.is_newer_than(new),
-            (Some(None), None) => true,
-        };
+        let newer = newest.as_ref().is_none_or(|newest| {
+            match (newest.tick(now), answer.tick(now)) {
+                (Some(old), Some(new)) if old == new => {
+                    answer.sequence.wrapping_sub(newest.sequence).cast_signed() > 0
+                }
+                (Some(old), Some(new)) => new.is_newer_than(old),
+                // A time line that begins counts for more than one that ends.
+                (old, new) => old.is_some() || new.is_none(),
+            }
+        });
         if counts {
             told.extend(answer.pushes.iter().map(|(low, push)| (near(now, *low), *push)));
         }

@@ -43,6 +43,8 @@ pub struct SavedMoves<M: MoveModel> {
     pub(crate) sequence: u8,
     pub(crate) since_packet: u32,
     last_made: Option<Tick>,
+    /// The number of the last answer that counted.
+    pub(crate) answer: Option<u8>,
     /// The server's count of teleports when it last answered.
     pub(crate) teleports: Option<u8>,
 }
@@ -58,6 +60,7 @@ impl<M: MoveModel> Default for SavedMoves<M> {
             sequence: 0,
             since_packet: 0,
             last_made: None,
+            answer: None,
             teleports: None,
         }
     }
@@ -113,18 +116,21 @@ impl<M: MoveModel> SavedMoves<M> {
         self.loss
     }
 
-    /// Whether an answer about `tick` is newer than every answer before. Duplicates and stragglers
-    /// are not.
+    /// Whether the move of `tick` is newer than every answered one. An answer need not be about such
+    /// a move: the server may have moved the pawn since, without any move of its owner.
     #[must_use]
     pub fn is_news(&self, tick: Tick) -> bool {
         self.last_answered.is_none_or(|last| tick.is_newer_than(last))
     }
 
-    /// Whether an answer about `tick` is a straggler that a newer one has replaced. One about the
-    /// same tick is not: the server may have moved the pawn since, without any move of its owner.
+    /// Whether an answer about `tick` is a straggler or a copy of one that counted. One about the same
+    /// move is told by its number.
     #[must_use]
-    pub fn is_stale(&self, tick: Tick) -> bool {
-        self.last_answered.is_some_and(|last| last.is_newer_than(tick))
+    pub fn is_stale(&self, tick: Tick, sequence: u8) -> bool {
+        self.last_answered.zip(self.answer).is_some_and(|(known, last)| {
+            let copy = sequence.wrapping_sub(last).cast_signed() <= 0;
+            known.is_newer_than(tick) || known == tick && copy
+        })
     }
 
     /// Whether the server has not said yet that it has the move of `tick`.

@@ -113,10 +113,12 @@ pub(crate) fn run_moves<M: MoveModel>(
             let (input, queued) = match queue.due(now, patience) {
                 Due::Nothing => break,
                 Due::Move(queued) if !account.allows(seconds, &config.time) => {
-                    // The client has had this time already.
-                    queue.disagree(CorrectionCause::Clock, f32::INFINITY);
+                    // The client has had this time already. Its next check tells it apart.
+                    if queue.adjusting == Some(CorrectionCause::Start) {
+                        queue.adjusting = Some(CorrectionCause::Clock);
+                    }
                     queue.suspect(CorrectionCause::Clock, now);
-                    *state = pushes.apply(&model, queued.tick, &state);
+                    *state = pushes.perform(&model, queued.tick, &state);
                     queue.last_input = queued.input;
                     queue.outcomes <<= 1;
                     queue.unanswered = true;
@@ -128,29 +130,34 @@ pub(crate) fn run_moves<M: MoveModel>(
                     queue.carried = queue.carried.saturating_add(1);
                     if queue.carried > forced_update {
                         // Nobody is there any more. What could still be late is not run either.
-                        let Some(left_out) = queue.last_run() else { break };
                         let behind = queue.behind(now).unwrap_or(0) - patience;
                         queue.leap(behind.max(0));
-                        let until = queue.last_run().unwrap_or(left_out);
-                        *state = pushes.apply_between(&model, left_out.offset(-1), until, &state);
+                        if let Some(left_out) = queue.last_run() {
+                            *state = pushes.perform(&model, left_out, &state);
+                        }
                         break;
                     }
-                    if queue.blame(now) != CorrectionCause::ServerStall {
+                    if !matches!(queue.blame(now), CorrectionCause::ServerStall | CorrectionCause::Clock) {
                         queue.suspect(CorrectionCause::MissingMoves, now);
                     }
                     let cause = queue.blame(now);
                     queue.disagree(cause, f32::INFINITY);
+                    if !account.allows(seconds, &config.time) {
+                        // Moves that were never made, ahead of time: nobody is carried there.
+                        stats.withheld += 1;
+                        continue;
+                    }
                     // Moves on both sides of a gap: it went on as before. Silence: it lets go.
                     (M::unattended(&queue.last_input, later), None)
                 }
             };
             let Some(move_tick) = queue.last_run() else { break };
-            let before = pushes.apply(&model, move_tick, &state);
+            let before = pushes.perform(&model, move_tick, &state);
             let ctx = StepContext { tick: move_tick, dt, entity, replaying: false };
             events.clear();
             *state = M::step(&model, &before, &input, &ctx, &world, &mut events);
             account.grant(seconds);
-            queue.outcomes = queue.outcomes << 1 | u16::from(events.iter().any(M::is_outcome));
+            queue.outcomes = queue.outcomes << 1 | u64::from(events.iter().any(M::is_outcome));
             let waited = queued.map_or(0, |queued| now.since(queued.arrived_tick).max(0)).cast_unsigned();
             happened.write_batch(events.drain(..).map(|event| StepEvent {
                 entity,
@@ -175,18 +182,23 @@ pub(crate) fn run_moves<M: MoveModel>(
             let Some(check) = queued.check else { continue };
             let mine = StateCheck::of::<M>(&state, move_tick, check.is_coarse());
             let error = check.distance(mine);
-            // A fine check takes two metres for none and a coarse one a metre: it takes both to end
-            // a doubt. In one the pawn is not moved to where the client says it is, either.
+            // A fine check takes two metres for none and a coarse one a metre: it takes both, and no
+            // difference at all, to end a doubt or to confirm a push. In a doubt the pawn is not
+            // moved to where the client says it is, either.
             let doubt = queue
                 .adjusting
                 .is_some_and(|cause| !matches!(cause, CorrectionCause::Start | CorrectionCause::Forced));
             if error <= config.tolerance {
-                queue.agreed[usize::from(check.is_coarse())] = true;
-                if !doubt || queue.agreed == [true; 2] {
+                if doubt && error > 0.0 {
+                    continue;
+                }
+                queue.agreed[usize::from(check.is_coarse())] = Some(move_tick);
+                if !doubt {
                     queue.adjusting = None;
                 }
-                if queue.adjusting.is_none() && !check.is_coarse() {
-                    pushes.settle(move_tick);
+                if let [Some(fine), Some(coarse)] = queue.agreed {
+                    queue.adjusting = None;
+                    pushes.confirm(if fine.is_newer_than(coarse) { coarse } else { fine });
                 }
                 continue;
             }
@@ -200,6 +212,9 @@ pub(crate) fn run_moves<M: MoveModel>(
                 continue;
             }
             let mut cause = queue.blame(now);
+            if cause == CorrectionCause::Unknown && pushes.unconfirmed() {
+                cause = CorrectionCause::ServerPush;
+            }
             if cause == CorrectionCause::Unknown && M::meets_pawn(&model, &state, &ctx, &world) {
                 cause = CorrectionCause::OtherPawn;
             }
@@ -271,13 +286,14 @@ pub(crate) fn answer<M: MoveModel>(
         }
         if let Some(last_run) = last_run {
             // What nobody confirms within two seconds was corrected long ago.
-            pushes.settle(last_run.offset(-128));
+            pushes.confirm(last_run.offset(-128));
         }
         let held = queue.arrived_at.map_or(1.0, |at| (real.elapsed_secs_f64() - at).clamp(0.0, 1.0));
         // What is confirmed is settled and gone.
         let pushed = if pushes.is_empty() { Vec::new() } else { pushes.tell(MAX_PUSHES) };
         let answer = ServerAnswer {
             epoch: queue.epoch.unwrap_or(0),
+            sequence: queue.sequence,
             answered: last_run.map_or(Answered::Start { now: tick.0 }, |run| Answered::Move(run.0 as u16)),
             waiting: queue.waiting_in_row(),
             held: Duration::from_secs_f64(held),
@@ -309,6 +325,7 @@ pub(crate) fn answer<M: MoveModel>(
         stats.answer_bytes += bytes.len() as u64;
         stats.answers += 1;
         outgoing.0.push(bytes);
+        queue.sequence = queue.sequence.wrapping_add(1);
         queue.since_answer = 0;
         queue.unanswered = false;
     }

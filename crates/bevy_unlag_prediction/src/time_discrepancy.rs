@@ -104,7 +104,8 @@ impl TimeDiscrepancy {
             if self.spell_claimed <= self.spell * (1.0 + 2.0 * drift) {
                 let allowed = drift * self.spell;
                 self.granted -= self.granted.clamp(0.0, allowed);
-                self.claimed -= self.claimed.clamp(-allowed, allowed);
+                // What was lost to latency and outages is given back by itself.
+                self.claimed -= self.claimed.clamp(0.0, allowed);
             }
             (self.spell, self.spell_claimed) = (0.0, 0.0);
         }

@@ -212,6 +212,7 @@ fn an_answer_from_another_time_line_is_ignored() {
     pair.run(2.0);
     let foreign = Answer {
         epoch: 0,
+        sequence: 0,
         answered: Answered::Move(pair.client.tick().0 as u16),
         waiting: 0,
         held: core::time::Duration::ZERO,

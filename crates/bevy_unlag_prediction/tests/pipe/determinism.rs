@@ -54,8 +54,7 @@ fn loss_duplicates_and_disorder_change_nothing() {
         let run = |weather: Weather| {
             let mut pair = Pair::new(seed, weather);
             pair.play(|tick| match tick {
-                ..100 => Wish::NOTHING,
-                ..800 => circle(tick),
+                100..800 => circle(tick),
                 _ => Wish::NOTHING,
             });
             pair.run(16.0);

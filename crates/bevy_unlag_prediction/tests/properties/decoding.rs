@@ -99,13 +99,28 @@ fn answer() -> impl Strategy<Value = Answer> {
             ClientAdjustment { cause, config, surroundings, state }
         });
     (
-        (0..8u8, answered, 0..16u8, 0..1_023_750_000u32, -512..512i16),
-        (0.0..1.0f32, any::<bool>(), any::<u16>(), pushes, prop::option::of(adjustment)),
+        ((0..8u8, any::<u8>()), answered, 0..16u8, 0..1_023_750_000u32, -512..512i16),
+        (0.0..1.0f32, any::<bool>(), any::<u64>(), pushes, prop::option::of(adjustment)),
     )
         .prop_map(
-            |((epoch, answered, waiting, held, lag), (loss, resolving, outcomes, pushes, adjustment))| {
+            |(
+                ((epoch, sequence), answered, waiting, held, lag),
+                (loss, resolving, outcomes, pushes, adjustment),
+            )| {
                 let (held, loss) = (Duration::from_nanos(held.into()), LossLevel::of(loss));
-                Answer { epoch, answered, waiting, held, lag, loss, resolving, outcomes, pushes, adjustment }
+                Answer {
+                    epoch,
+                    sequence,
+                    answered,
+                    waiting,
+                    held,
+                    lag,
+                    loss,
+                    resolving,
+                    outcomes,
+                    pushes,
+                    adjustment,
+                }
             },
         )
 }

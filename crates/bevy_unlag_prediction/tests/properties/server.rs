@@ -77,10 +77,10 @@ impl Watch {
     ) -> Result<(), String> {
         let margin = f64::from(config.time.max_time_margin);
         let drift = f64::from(config.time.drift_allowance);
-        let ticks = f64::from(now.since(self.last));
-        (self.last, self.passed) = (now, passed);
         // What the server itself stood still for may be made up for, for as long again.
-        self.stalled = (self.stalled - DT).max(0.0) + (ticks - 1.0).max(0.0) * DT;
+        let stalled = f64::from(now.since(self.last) - 1).max(0.0) * DT;
+        self.stalled = (self.stalled - (passed - self.passed - stalled).max(0.0)).max(0.0) + stalled;
+        (self.last, self.passed) = (now, passed);
 
         let mut way = 0.0;
         for step in steps.read() {
@@ -93,13 +93,14 @@ impl Watch {
         if ahead > margin + ROUNDING {
             return Err(format!("{granted} s of moves in {} s", self.passed));
         }
-        let window = margin - f64::from(config.time.min_time_margin) + drift * SPELL;
+        // Stalls are counted in whole ticks, what is left of one goes to the next.
+        let window = margin - f64::from(config.time.min_time_margin) + drift * SPELL + DT;
         if ahead - self.least_ahead > window + ROUNDING {
             return Err(format!("{} s gained since it was slowest", ahead - self.least_ahead));
         }
         self.least_ahead = self.least_ahead.min(ahead + self.stalled);
         self.most_ahead = self.most_ahead.max(ahead);
-        if account.granted >= margin {
+        if account.granted >= margin.max(f64::MIN_POSITIVE) {
             return Err(format!("{} s granted beyond the time that has passed", account.granted));
         }
         for mode in Mode::ALL {

@@ -76,8 +76,8 @@ impl Log {
     /// was made in the last second is left out: it may still be on its way.
     pub fn converged(&self, from: f64) -> f64 {
         let end = self.client.last().map_or(0.0, |last| last.when);
-        let made = self.client.iter().filter(|mine| mine.when >= from && mine.when < end - 1.0);
-        let off = made.filter(|mine| self.error(mine).is_none_or(|error| error > 0.01)).last();
+        let mut made = self.client.iter().filter(|mine| mine.when >= from && mine.when < end - 1.0);
+        let off = made.rfind(|mine| self.error(mine).is_none_or(|error| error > 0.01));
         off.map_or(0.0, |off| off.when - from)
     }
 

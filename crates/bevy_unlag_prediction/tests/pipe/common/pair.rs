@@ -49,7 +49,6 @@ pub struct Pair<M: Toy = Walker> {
     pub sent: Option<(Vec<Vec<u8>>, Vec<Vec<u8>>)>,
     /// What a cheat does to its packets.
     pub forge: Option<fn(&mut Vec<u8>)>,
-    began: Tick,
     model: core::marker::PhantomData<fn() -> M>,
 }
 
@@ -125,7 +124,6 @@ impl<M: Toy> Pair<M> {
             log: Log::default(),
             sent: None,
             forge: None,
-            began,
             model: core::marker::PhantomData,
         }
     }
@@ -251,11 +249,6 @@ impl<M: Toy> Pair<M> {
 
     pub fn seconds(&self) -> f64 {
         self.now.as_secs_f64()
-    }
-
-    /// The first tick of the world.
-    pub fn began(&self) -> Tick {
-        self.began
     }
 
     pub fn corrections(&self) -> u64 {
