@@ -7,8 +7,12 @@ use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
 use bevy_unlag_core::{BitReader, BitWriter, StepContext, Wire, WireError};
 
 use crate::{
-    CapsuleConfig, CapsuleState, MoverWorld, frame::Frame, scene::Include, state::MAX_POSITION,
-    step::body_of, sweep::sweep,
+    CapsuleConfig, CapsuleState, MoverWorld,
+    frame::Frame,
+    scene::Include,
+    state::{MAX_POSITION, MAX_VELOCITY},
+    step::body_of,
+    sweep::sweep,
 };
 
 /// Metres around a pawn in which another one is to blame for a difference.
@@ -31,7 +35,11 @@ impl CapsulePush {
         let mut pushed = *state;
         match self {
             Self::Launch(velocity) => pushed.launch(velocity),
-            Self::Shove(velocity) if velocity.is_finite() => pushed.velocity += velocity,
+            Self::Shove(velocity) if velocity.is_finite() => {
+                let most = Vec3::splat(MAX_VELOCITY);
+                pushed.velocity =
+                    (pushed.velocity + velocity.clamp(-most, most)).clamp_length_max(MAX_VELOCITY);
+            }
             Self::Teleport(position) if position.is_finite() => {
                 pushed.teleport_to(position.clamp(Vec3::splat(-MAX_POSITION), Vec3::splat(MAX_POSITION)));
             }

@@ -80,7 +80,7 @@ impl Default for CapsuleState {
 /// Metres from the origin beyond which no pawn gets: a float has no millimetres there.
 pub(crate) const MAX_POSITION: f32 = 10_000.0;
 /// Metres per second beyond which a velocity is nonsense.
-const MAX_VELOCITY: f32 = 1_000.0;
+pub(crate) const MAX_VELOCITY: f32 = 1_000.0;
 /// Seconds beyond which a timer is nonsense; no timer counts further.
 pub(crate) const MAX_TIMER: f32 = 60.0;
 
@@ -243,6 +243,9 @@ impl Wire for CapsuleState {
         }
         if r.bool()? {
             state.base = BaseId(r.bits(16)? as u16);
+            if state.base == BaseId::NONE {
+                return Err(WireError::Invalid);
+            }
             state.base_position = Vec3::read(r)?;
             state.base_velocity = Vec3::read(r)?;
         }

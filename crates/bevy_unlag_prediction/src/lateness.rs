@@ -10,15 +10,19 @@ pub(crate) struct Lateness {
     scratch: Vec<i16>,
     /// Samples since the target was found.
     fresh: usize,
-    target: Option<i32>,
+    /// What covers enough, and what covers almost all.
+    quantiles: Option<(i32, i32)>,
 }
 
 impl Lateness {
     /// Four seconds at 64 Hz.
     const WINDOW: usize = 256;
-    /// A share of one in 25 may be later: a burst of eight lost packets is not learnt from, since
-    /// holding every move back for it would help nobody.
+    /// A share of one in 25 may be later than what is aimed at: a burst of eight lost packets is not
+    /// learnt from, since holding every move back for it would help nobody.
     const LATER: usize = 25;
+    /// Only when more than one in 12 is later than what is held back is more held back: two
+    /// neighbouring ticks that are almost as good would take turns, and every change shows.
+    const TOO_MANY: usize = 12;
     /// When all of the last few are late, the link itself has become slower.
     const RECENT: usize = 8;
     /// How often the target is found anew, in samples.
@@ -33,22 +37,24 @@ impl Lateness {
         self.fresh += 1;
     }
 
-    /// How many ticks after its own a move should be due, so that almost all are there. `None`
-    /// before the first move. Never more than `most` beyond what the fastest of the last few needed.
-    pub(crate) fn target(&mut self, most: i32) -> Option<i32> {
+    /// How many ticks after its own a move should be due at the least, and how many so that almost
+    /// all are there. `None` before the first move. Never more than `most` beyond what the fastest of
+    /// the last few needed, and never less than that.
+    pub(crate) fn targets(&mut self, most: i32) -> Option<(i32, i32)> {
         let recent = || self.samples.iter().rev().take(Self::RECENT).copied();
         let fastest = i32::from(recent().min()?);
-        if self.target.is_none() || self.fresh >= Self::EVERY || self.samples.len() < Self::EVERY {
+        if self.quantiles.is_none() || self.fresh >= Self::EVERY || self.samples.len() < Self::EVERY {
             self.fresh = 0;
             self.scratch.clear();
             self.scratch.extend(&self.samples);
             let last = self.scratch.len() - 1;
-            let rank = last - last / Self::LATER;
-            self.target = Some(i32::from(*self.scratch.select_nth_unstable(rank).1));
+            let mut at = |rank: usize| i32::from(*self.scratch.select_nth_unstable(rank).1);
+            self.quantiles = Some((at(last - last / Self::TOO_MANY), at(last - last / Self::LATER)));
         }
-        let usual = self.target.unwrap_or(fastest);
+        let (least, wanted) = self.quantiles.unwrap_or((fastest, fastest));
         // min and max, not clamp: it panics on bounds that make no sense.
-        Some(usual.min(fastest + most.max(0)).max(fastest))
+        let bounded = |ticks: i32| ticks.min(fastest + most.max(0)).max(fastest);
+        Some((bounded(least), bounded(wanted)))
     }
 
     /// The latest of the last few: when even it is early, the client is ahead.
@@ -59,13 +65,13 @@ impl Lateness {
     /// What was before the last few means nothing any more.
     pub(crate) fn forget_all_but_recent(&mut self) {
         self.samples.drain(..self.samples.len().saturating_sub(2 * Self::RECENT));
-        self.target = None;
+        self.quantiles = None;
     }
 
     /// Another time line begins.
     pub(crate) fn forget(&mut self) {
         self.samples.clear();
-        self.target = None;
+        self.quantiles = None;
     }
 }
 
@@ -76,7 +82,7 @@ mod tests {
     fn after(samples: impl IntoIterator<Item = i32>) -> i32 {
         let mut lateness = Lateness::default();
         samples.into_iter().for_each(|sample| lateness.take(sample));
-        lateness.target(12).expect("there are samples")
+        lateness.targets(12).expect("there are samples").1
     }
 
     #[test]

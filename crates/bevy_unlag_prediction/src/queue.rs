@@ -29,7 +29,10 @@ pub struct MoveQueue<M: MoveModel> {
     /// Names the time line; none before the owner's first word of it.
     pub(crate) epoch: Option<u8>,
     moves: VecDeque<QueuedMove<M::Input>>,
-    /// The next move to be run; none before the first packet.
+    /// Whether the owner has not begun the time line yet. What is left of another one runs out
+    /// meanwhile: nobody hangs in the air by starting afresh.
+    awaiting: bool,
+    /// The next move to be run; none before the first packet of all.
     next: Option<Tick>,
     /// The newest move heard of, and the newest one heard of before this tick.
     newest: Option<Tick>,
@@ -73,6 +76,7 @@ impl<M: MoveModel> Default for MoveQueue<M> {
         Self {
             epoch: None,
             moves: VecDeque::new(),
+            awaiting: true,
             next: None,
             newest: None,
             newest_before: None,
@@ -142,6 +146,11 @@ impl<M: MoveModel> MoveQueue<M> {
         self.next.map(|next| next.offset(-1))
     }
 
+    /// The newest move that was run of the owner's present time line.
+    pub(crate) fn settled(&self) -> Option<Tick> {
+        self.last_run().filter(|_| !self.awaiting)
+    }
+
     /// The newest move heard of.
     #[must_use]
     pub fn newest(&self) -> Option<Tick> {
@@ -151,8 +160,8 @@ impl<M: MoveModel> MoveQueue<M> {
     /// The first tick that a push of now can happen in: one that neither side has made, if the owner
     /// hears of it `lead` ticks after it made its newest move.
     pub(crate) fn next_push(&self, lead: i32) -> Option<Tick> {
-        let heard = self.newest?.offset(lead);
         let next = self.next?;
+        let heard = self.newest.map_or(next, |newest| newest.offset(lead));
         Some(if next.is_newer_than(heard) { next } else { heard })
     }
 
@@ -191,7 +200,7 @@ impl<M: MoveModel> MoveQueue<M> {
         // Another pawn of the same player should not begin where the last one did.
         self.epoch = Some(self.epoch.map_or(now.0 as u8, |epoch| epoch + 1) & 7);
         self.moves.clear();
-        self.next = None;
+        self.awaiting = true;
         self.newest = None;
         self.newest_before = None;
         self.clock = None;
@@ -247,7 +256,8 @@ impl<M: MoveModel> MoveQueue<M> {
         }
         self.refused = 0;
         self.loss.take(packet.sequence);
-        if self.next.is_none() {
+        if self.awaiting {
+            self.awaiting = false;
             let first = packet.runs.first().map_or(0, |run| i32::from(run.length.min(16)) - 1);
             self.next = Some(newest.offset(-first));
             self.delay = lag;
@@ -323,9 +333,9 @@ impl<M: MoveModel> MoveQueue<M> {
         }
         self.newest_before = self.newest;
         let most = config.max_buffer.min(256).cast_signed();
-        let Some(target) = self.lateness.target(most) else { return };
+        let Some((least, target)) = self.lateness.targets(most) else { return };
         let early = self.lateness.latest_of_recent().is_some_and(|latest| latest + Self::EARLY <= self.delay);
-        if target > self.delay {
+        if least > self.delay {
             self.delay = target;
             self.lowered = now;
         } else if early {

@@ -44,7 +44,7 @@ pub(crate) fn receive_moves<M: MoveModel>(
     let passed = game.elapsed().saturating_sub(*counted).as_secs_f64() + stalled;
     *counted = game.elapsed();
     for (entity, mut incoming, mut queue, mut account, mut stats) in &mut pawns {
-        if queue.newest().is_some() {
+        if queue.last_run().is_some() {
             account.pass(passed, stalled, &config.time);
         }
         for bytes in incoming.drain() {
@@ -145,6 +145,9 @@ pub(crate) fn run_moves<M: MoveModel>(
                     if !account.allows(seconds, &config.time) {
                         // Moves that were never made, ahead of time: nobody is carried there.
                         stats.withheld += 1;
+                        if let Some(tick) = queue.last_run() {
+                            *state = pushes.perform(&model, tick, &state);
+                        }
                         continue;
                     }
                     // Moves on both sides of a gap: it went on as before. Silence: it lets go.
@@ -260,7 +263,7 @@ pub(crate) fn answer<M: MoveModel>(
 ) {
     let forced_update = ticks(config.forced_update, fixed.timestep().as_secs_f32()).cast_unsigned();
     for (entity, state, mut queue, mut pushes, account, mut outgoing, mut stats) in &mut pawns {
-        let last_run = queue.last_run();
+        let last_run = queue.settled();
         if queue.epoch.is_none() {
             queue.restart(tick.0);
         }
@@ -285,8 +288,8 @@ pub(crate) fn answer<M: MoveModel>(
             continue;
         }
         if let Some(last_run) = last_run {
-            // What nobody confirms within two seconds was corrected long ago.
-            pushes.confirm(last_run.offset(-128));
+            // What nobody confirms within a second and a half was corrected long ago.
+            pushes.confirm(last_run.offset(-100));
         }
         let held = queue.arrived_at.map_or(1.0, |at| (real.elapsed_secs_f64() - at).clamp(0.0, 1.0));
         // What is confirmed is settled and gone.

@@ -94,8 +94,8 @@ impl TimeDiscrepancy {
     pub(crate) fn pass(&mut self, seconds: f64, stalled: f64, config: &TimeDiscrepancyConfig) {
         self.known_for += seconds;
         self.lifetime -= seconds;
-        self.stalled =
-            if stalled > 0.0 { stalled.min(Self::LONGEST_STALL) } else { self.stalled - seconds }.max(0.0);
+        self.stalled = (self.stalled - (seconds - stalled).max(0.0)).max(0.0) + stalled;
+        self.stalled = self.stalled.min(Self::LONGEST_STALL);
         self.granted = (self.granted - seconds).max(f64::from(config.min_time_margin) - self.stalled);
         self.claimed -= seconds;
         self.spell += seconds;

@@ -172,3 +172,21 @@ fn nobody_puts_a_push_off_by_talking_of_the_future() {
     assert_eq!(attack.play(&script), Ok(()));
     assert_eq!(attack.server.place().pushed, 1);
 }
+
+/// What a stall has cost may be made up for soon after it, not saved up without a time line.
+#[test]
+fn nobody_saves_a_stall_up_by_starting_afresh() {
+    let mut attack = Attack::new(PredictionConfig::default(), Tick(0));
+    let tick = Act::Frame { length: TICK, ticks: 0, wish: Wish::default() };
+    let mut script = vec![tick.clone(); 4];
+    script.extend([one_move(0, 1), tick.clone()]);
+    script.push(Act::Frame { length: Duration::from_secs(3), ticks: 0, wish: RUN });
+    // 33 packets of nobody's time line, and silence.
+    script.extend([unconfirmed(5, 33, 0), tick.clone()]);
+    script.extend(vec![tick.clone(); 640]);
+    // A time line that began long ago, and whose moves are then all due.
+    script.extend([one_move(-150, 1), tick.clone(), one_move(0, 150)]);
+    (0..40).for_each(|_| script.extend([unconfirmed(0, 1, 0), tick.clone()]));
+    assert_eq!(attack.play(&script), Ok(()));
+    assert!(attack.server.stats().moves > 32, "{:?}", attack.server.stats());
+}
