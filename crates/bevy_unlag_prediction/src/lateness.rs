@@ -20,9 +20,9 @@ impl Lateness {
     /// A share of one in 25 may be later than what is aimed at: a burst of eight lost packets is not
     /// learnt from, since holding every move back for it would help nobody.
     const LATER: usize = 25;
-    /// Only when more than one in 12 is later than what is held back is more held back: two
+    /// Only when more than one in eight is later than what is held back is more held back: two
     /// neighbouring ticks that are almost as good would take turns, and every change shows.
-    const TOO_MANY: usize = 12;
+    const TOO_MANY: usize = 8;
     /// When all of the last few are late, the link itself has become slower.
     const RECENT: usize = 8;
     /// How often the target is found anew, in samples.

@@ -13,8 +13,9 @@ pub struct SendRate {
     /// The same when the server is crowded or the link narrow. Default 2. Unreal's
     /// `ClientNetSendMoveDeltaTimeThrottled`.
     pub throttled: u32,
-    /// The same while the player wants nothing. Default 2. Unreal's
-    /// `ClientNetSendMoveDeltaTimeStationary`.
+    /// The same while the player wants nothing. Default 1. Raising it saves packets of players who
+    /// stand; who then begins to walk is seen to stutter, because moves that wait teach the server to
+    /// hold all of them back. Unreal's `ClientNetSendMoveDeltaTimeStationary`.
     pub stationary: u32,
     /// With more players than this the server is crowded. Default 64; Unreal's
     /// `ClientNetSendMoveThrottleOverPlayerCount` is 10.
@@ -26,7 +27,7 @@ pub struct SendRate {
 
 impl Default for SendRate {
     fn default() -> Self {
-        Self { interval: 1, throttled: 2, stationary: 2, throttle_over_players: 64, throttle_below: 6_000 }
+        Self { interval: 1, throttled: 2, stationary: 1, throttle_over_players: 64, throttle_below: 6_000 }
     }
 }
 
@@ -66,7 +67,7 @@ mod tests {
         assert_eq!(rate.ticks(&crowd(10, None), false), 1);
         assert_eq!(rate.ticks(&crowd(11, None), false), 2);
         assert_eq!(rate.ticks(&crowd(2, Some(9_999)), false), 2);
-        assert_eq!(SendRate::default().ticks(&crowd(2, None), true), 2);
+        assert_eq!(SendRate { stationary: 3, ..rate }.ticks(&crowd(2, None), true), 3);
         assert_eq!(SendRate { interval: 0, ..rate }.ticks(&crowd(2, None), false), 1, "never nothing");
     }
 }

@@ -149,7 +149,8 @@ fn the_send_rate_is_a_setting_and_no_frame_rate() {
 #[test]
 fn a_crowd_a_narrow_link_and_standing_still_throttle() {
     let rate = |crowd: Crowd, wish: Wish| {
-        let mut pair = Pair::new(7, Weather::late(0.02)).tuned(|config| config.send = SendRate::default());
+        let mut pair = Pair::new(7, Weather::late(0.02))
+            .tuned(|config| config.send = SendRate { stationary: 2, ..SendRate::default() });
         pair.client.app.insert_resource(crowd);
         pair.play(move |_| wish);
         packets(&mut pair, 8.0).len() as f64 / 8.0
