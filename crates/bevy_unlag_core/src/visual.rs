@@ -61,7 +61,18 @@ impl Plugin for VisualPlugin {
             PostUpdate,
             (VisualSystems::Draw, VisualSystems::Follow).chain().before(TransformSystems::Propagate),
         )
-        .add_systems(PostUpdate, follow.in_set(VisualSystems::Follow));
+        .add_systems(
+            PostUpdate,
+            (decay_offsets.in_set(VisualSystems::Draw), follow.in_set(VisualSystems::Follow)),
+        );
+    }
+}
+
+fn decay_offsets(time: Res<Time>, mut offsets: Query<&mut VisualOffset>) {
+    for mut offset in &mut offsets {
+        if *offset != VisualOffset::default() {
+            offset.decay(time.delta_secs());
+        }
     }
 }
 

@@ -12,8 +12,8 @@ use lightyear_sync::ping::plugin::PingSystems;
 use lightyear_transport::{packet::nack::PacketNackSettings, plugin::PacketAcked};
 
 /// How fast this app's [`Time<Virtual>`] runs, 1 being real time. lightyear writes that speed
-/// every frame to steer a client's clock; the suite needs no such steering, and honest clocks
-/// would look like cheats. Set the speed of a game here instead. What
+/// every frame to steer a client's clock by up to a tenth, which would make honest clocks look like
+/// cheats. Set the speed of a game here instead. What
 /// [`ClockSteering`] asks for, 5 % at most, is multiplied in. Default: 1.
 #[derive(Resource, Clone, Copy, Debug)]
 pub struct GameSpeed(pub f32);

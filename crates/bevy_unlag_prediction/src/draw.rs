@@ -3,16 +3,7 @@
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
     CurrentTick, DrawnEye, DrawnPose, LocalControl, MoveInput, MoveModel, PoseSample, StepContext, ViewStamp,
-    VisualOffset,
 };
-
-pub(crate) fn decay_offsets(time: Res<Time>, mut offsets: Query<&mut VisualOffset>) {
-    for mut offset in &mut offsets {
-        if *offset != VisualOffset::default() {
-            offset.decay(time.delta_secs());
-        }
-    }
-}
 
 /// Draws the own pawn at this very frame: a throw-away step with the live input covers the time
 /// since the last tick, so nothing waits for the next one to be seen.

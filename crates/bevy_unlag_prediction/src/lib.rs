@@ -119,10 +119,7 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
                     .in_set(MoveSystems::Step),
             )
             .add_systems(FixedPostUpdate, shown::show::<M>.in_set(MoveSystems::Show))
-            .add_systems(
-                PostUpdate,
-                (draw::decay_offsets, draw::draw_own::<M>).chain().in_set(VisualSystems::Draw),
-            );
+            .add_systems(PostUpdate, draw::draw_own::<M>.in_set(VisualSystems::Draw));
     }
 }
 

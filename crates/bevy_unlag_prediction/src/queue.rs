@@ -32,6 +32,8 @@ pub struct MoveQueue<M: MoveModel> {
     /// Whether the owner has not begun the time line yet. What is left of another one runs out
     /// meanwhile: nobody hangs in the air by starting afresh.
     awaiting: bool,
+    /// When this time line began: no move of it is older.
+    began: Tick,
     /// The next move to be run; none before the first packet of all.
     next: Option<Tick>,
     /// The newest move heard of, and the newest one heard of before this tick.
@@ -44,7 +46,7 @@ pub struct MoveQueue<M: MoveModel> {
     /// A move is due when the server's tick is this much later than its own.
     delay: i32,
     lateness: Lateness,
-    lowered: Tick,
+    lowered: Option<Tick>,
     loss: LossMeter,
     refused: u32,
     /// Moves taken out of packets in this tick.
@@ -77,6 +79,7 @@ impl<M: MoveModel> Default for MoveQueue<M> {
             epoch: None,
             moves: VecDeque::new(),
             awaiting: true,
+            began: Tick::default(),
             next: None,
             newest: None,
             newest_before: None,
@@ -84,7 +87,7 @@ impl<M: MoveModel> Default for MoveQueue<M> {
             clock: None,
             delay: 0,
             lateness: Lateness::default(),
-            lowered: Tick::default(),
+            lowered: None,
             loss: LossMeter::default(),
             refused: 0,
             offered: 0,
@@ -146,6 +149,11 @@ impl<M: MoveModel> MoveQueue<M> {
         self.next.map(|next| next.offset(-1))
     }
 
+    /// Whether the owner has not begun the time line yet.
+    pub(crate) fn is_awaiting(&self) -> bool {
+        self.awaiting
+    }
+
     /// The newest move that was run of the owner's present time line.
     pub(crate) fn settled(&self) -> Option<Tick> {
         self.last_run().filter(|_| !self.awaiting)
@@ -201,6 +209,7 @@ impl<M: MoveModel> MoveQueue<M> {
         self.epoch = Some(self.epoch.map_or(now.0 as u8, |epoch| epoch + 1) & 7);
         self.moves.clear();
         self.awaiting = true;
+        self.began = now;
         self.newest = None;
         self.newest_before = None;
         self.clock = None;
@@ -247,6 +256,12 @@ impl<M: MoveModel> MoveQueue<M> {
             too_fast = self.claim(newest, dt, config, account);
             self.suspect(CorrectionCause::Clock, now);
         }
+        // What is under way of an old pawn's time line may have this one's number.
+        let stray = self.awaiting && self.began.is_newer_than(newest);
+        if self.awaiting && (!ours || stray) {
+            // The owner has not heard of it yet: nothing to be refused for.
+            return false;
+        }
         if !ours || !(-Self::MAX_LEAD..=ticks(config.max_lag, dt)).contains(&lag) {
             self.refused += 1;
             if self.refused > Self::MAX_REFUSED {
@@ -258,6 +273,7 @@ impl<M: MoveModel> MoveQueue<M> {
         self.loss.take(packet.sequence);
         if self.awaiting {
             self.awaiting = false;
+            account.begin();
             let first = packet.runs.first().map_or(0, |run| i32::from(run.length.min(16)) - 1);
             self.next = Some(newest.offset(-first));
             self.delay = lag;
@@ -337,14 +353,16 @@ impl<M: MoveModel> MoveQueue<M> {
         let early = self.lateness.latest_of_recent().is_some_and(|latest| latest + Self::EARLY <= self.delay);
         if least > self.delay {
             self.delay = target;
-            self.lowered = now;
+            self.lowered = Some(now);
         } else if early {
             self.delay = self.lateness.latest_of_recent().unwrap_or(target);
             self.lateness.forget_all_but_recent();
-            self.lowered = now;
-        } else if target + Self::SLACK <= self.delay && now.since(self.lowered) >= Self::LOWER_EVERY {
+            self.lowered = Some(now);
+        } else if target + Self::SLACK <= self.delay
+            && self.lowered.is_none_or(|at| now.since(at) >= Self::LOWER_EVERY)
+        {
             self.delay -= 1;
-            self.lowered = now;
+            self.lowered = Some(now);
         }
     }
 

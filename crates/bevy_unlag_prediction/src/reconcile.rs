@@ -52,6 +52,7 @@ pub(crate) fn take_answers<M: MoveModel>(
                 if let Answered::Start { now } = answer.answered {
                     saved.restart(answer.epoch, now);
                     saved.answer = Some(answer.sequence);
+                    saved.teleports = Some(M::teleports(&adjustment.state) & 15);
                     tick.0 = now;
                 }
                 pushes.clear();
@@ -113,7 +114,7 @@ pub(crate) fn take_answers<M: MoveModel>(
             let rtt = now - sent_at - answer.held.as_secs_f64();
             stats.sample_rtt(rtt, now);
             if config.steer_clock {
-                steering.sample(f64::from(answer.lag) * f64::from(dt), rtt, now);
+                steering.sample(f64::from(answer.lag) * f64::from(dt), rtt.max(0.0), now);
             }
         }
 

@@ -15,6 +15,8 @@ use crate::{
 /// After a hitch of its own, the server waits this long, in seconds, for what the network still has
 /// for it before it takes anybody for silent. Unreal's `ServerForcedUpdateHitchCooldown`.
 const HITCH_COOLDOWN: f32 = 0.1;
+/// Ticks between two offers of a new beginning to a client that says nothing.
+const SILENT_INTERVAL: u32 = 16;
 /// The most moves of one pawn that are run in a tick: the end of a stall of four seconds.
 const MAX_RUN: usize = 256;
 
@@ -119,6 +121,7 @@ pub(crate) fn run_moves<M: MoveModel>(
                     }
                     queue.suspect(CorrectionCause::Clock, now);
                     *state = pushes.perform(&model, queued.tick, &state);
+                    queue.arrived_at = Some(queued.arrived_at);
                     queue.last_input = queued.input;
                     queue.outcomes <<= 1;
                     queue.unanswered = true;
@@ -135,6 +138,10 @@ pub(crate) fn run_moves<M: MoveModel>(
                         if let Some(left_out) = queue.last_run() {
                             *state = pushes.perform(&model, left_out, &state);
                         }
+                        if !queue.is_awaiting() {
+                            // Whoever comes back, or never knew the beginning, begins anew.
+                            queue.restart(now);
+                        }
                         break;
                     }
                     if !matches!(queue.blame(now), CorrectionCause::ServerStall | CorrectionCause::Clock) {
@@ -145,6 +152,7 @@ pub(crate) fn run_moves<M: MoveModel>(
                     if !account.allows(seconds, &config.time) {
                         // Moves that were never made, ahead of time: nobody is carried there.
                         stats.withheld += 1;
+                        queue.outcomes <<= 1;
                         if let Some(tick) = queue.last_run() {
                             *state = pushes.perform(&model, tick, &state);
                         }
@@ -284,7 +292,8 @@ pub(crate) fn answer<M: MoveModel>(
             config.correction_interval.max(config.answer_interval)
         };
         let silent = queue.carried > forced_update;
-        if queue.since_answer < interval || silent || !(queue.unanswered || queue.adjusting.is_some()) {
+        let interval = if silent { interval.max(SILENT_INTERVAL) } else { interval };
+        if queue.since_answer < interval || !(queue.unanswered || queue.adjusting.is_some()) {
             continue;
         }
         if let Some(last_run) = last_run {

@@ -7,16 +7,25 @@ use crate::{MoveQueue, PredictionConfig, config::ticks};
 
 /// The copy of a pawn whose moves are late, carried on for the eyes of others. What it does is
 /// forgotten when the moves arrive: the server never guesses about the pawn itself.
-#[derive(Component, Clone, Copy, Debug)]
+#[derive(Component, Clone, Debug)]
 pub struct Speculation<M: MoveModel> {
-    /// The state it began from, and the moves that were made with it.
-    from: Option<(M::State, i32)>,
-    state: Option<M::State>,
+    /// Whether anything was shown yet.
+    begun: bool,
+    copy: Option<Copied<M>>,
+}
+
+#[derive(Clone, Debug)]
+struct Copied<M: MoveModel> {
+    state: M::State,
+    /// Where the server has the pawn.
+    from: M::State,
+    /// The newest move that was made with it.
+    tick: Tick,
 }
 
 impl<M: MoveModel> Default for Speculation<M> {
     fn default() -> Self {
-        Self { from: None, state: None }
+        Self { begun: false, copy: None }
     }
 }
 
@@ -24,12 +33,12 @@ impl<M: MoveModel> Speculation<M> {
     /// Whether others see the copy.
     #[must_use]
     pub fn is_running(&self) -> bool {
-        self.from.is_some()
+        self.copy.is_some()
     }
 }
 
-/// The most steps that the copy is ahead, so that nobody's silence costs more.
-const MAX_AHEAD: i32 = 64;
+/// The most steps that the copy is ahead, so that nobody's late moves cost more.
+const MAX_AHEAD: i32 = 20;
 
 /// Brings [`Shown`] up to date: the pawn, at the moment of the owner's time line that it belongs
 /// to, or the copy while moves are missing.
@@ -48,23 +57,28 @@ pub(crate) fn show<M: MoveModel>(
         // The next move should have been run this many ticks ago, and this one.
         let missing = queue.behind(tick.0).map_or(0, |behind| behind + 1).clamp(0, MAX_AHEAD);
         if missing <= config.show_late.min(64).cast_signed() {
-            *speculation = Speculation::default();
-            *shown = Shown { tick: newest(shown.tick, tick.0.offset(-missing)), state: *state };
+            let late = tick.0.offset(-missing);
+            let at = if speculation.begun { newest(shown.tick, late) } else { late };
+            *shown = Shown { tick: at, state: *state };
+            *speculation = Speculation { begun: true, copy: None };
             continue;
         }
         let Some(last_run) = queue.last_run() else { continue };
-        let (mut copy, made) = match (speculation.from, speculation.state) {
-            (Some((from, made)), Some(copy)) if from == *state && made <= missing => (copy, made),
-            _ => (*state, 0),
-        };
-        for ahead in made..missing {
-            let input = M::unattended(&queue.last_input, ahead < carry_axes);
-            let ctx = StepContext { tick: last_run.offset(ahead + 1), dt, entity, replaying: true };
+        let until = last_run.offset(missing);
+        // While the server has the pawn where it had it, the copy goes on; else it begins anew there.
+        let known = speculation.copy.take().filter(|copy| copy.from == *state);
+        let mut copy = known.unwrap_or(Copied { state: *state, from: *state, tick: last_run });
+        // Once the server carries the pawn on it has let go of the stick, and so has the copy.
+        let axes_until = if queue.carried == 0 { last_run.offset(carry_axes) } else { last_run };
+        for _ in 0..until.since(copy.tick).clamp(0, MAX_AHEAD) {
+            copy.tick = copy.tick.offset(1);
+            let input = M::unattended(&queue.last_input, !copy.tick.is_newer_than(axes_until));
+            let ctx = StepContext { tick: copy.tick, dt, entity, replaying: true };
             muted.clear();
-            copy = M::step(&model, &copy, &input, &ctx, &world, &mut muted);
+            copy.state = M::step(&model, &copy.state, &input, &ctx, &world, &mut muted);
         }
-        *speculation = Speculation { from: Some((*state, missing)), state: Some(copy) };
-        *shown = Shown { tick: tick.0, state: copy };
+        *shown = Shown { tick: tick.0, state: copy.state };
+        *speculation = Speculation { begun: true, copy: Some(copy) };
     }
 }
 

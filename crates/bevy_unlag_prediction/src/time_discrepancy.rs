@@ -63,7 +63,7 @@ pub struct TimeDiscrepancy {
     /// Seconds by which the client's clock is ahead of where it began, drift allowed for.
     pub claimed: f64,
     /// Seconds by which the client's clock has run ahead or behind since it began, nothing
-    /// allowed for and never reset.
+    /// allowed for and never reset; silences before a new time line are left out.
     pub lifetime: f64,
     /// How often it was detected; it stops counting at 65,535.
     pub detected: u16,
@@ -115,6 +115,14 @@ impl TimeDiscrepancy {
             self.pay_back = 0.0;
             self.claimed = 0.0;
         }
+    }
+
+    /// The client's time line begins anew: what its clock was behind on the old one, such as a silence,
+    /// is no credit on this one.
+    pub(crate) fn begin(&mut self) {
+        let behind = self.claimed.min(0.0);
+        self.claimed -= behind;
+        self.lifetime -= behind;
     }
 
     /// The client's clock says that this much has passed there. Says whether that is too much.

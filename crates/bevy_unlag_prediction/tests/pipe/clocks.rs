@@ -1,5 +1,6 @@
 //! Two clocks never run equally fast, and numbers end.
 
+use bevy::prelude::*;
 use bevy_unlag_core::Tick;
 
 use crate::common::*;
@@ -87,6 +88,36 @@ fn every_number_wraps_and_nothing_happens() {
         // A time line's number depends on the tick it began at; what happens does not.
         assert_eq!(through(Tick(began)), usual, "a world that began at {began}");
     }
+}
+
+#[test]
+fn others_see_a_pawn_whatever_the_tick_is() {
+    for began in [0, u32::MAX - 10_000, (1 << 31) + 5, u32::MAX - 100] {
+        let mut pair: Pair = Pair::of(Tick(began), 9, Weather::AVERAGE);
+        pair.play(circle);
+        pair.run(5.0);
+        let (tick, at) = *pair.log.shown.last().expect("it is shown");
+        assert!((0..4).contains(&pair.server.tick().since(tick)), "shown as of {tick:?} from {began}");
+        assert!(at != Vec3::ZERO, "it is seen to move from {began}");
+    }
+}
+
+#[test]
+fn who_begins_anew_far_away_gets_there() {
+    // A second and a bit there and back, half as many packets again, and then silence for so long
+    // that the server gives up.
+    let weather = Weather { twice: 0.5, ..Weather::late(0.6) };
+    let mut pair = Pair::new(3, weather).tuned(|config| config.forced_update = 1.0);
+    pair.play(circle);
+    pair.run(6.0);
+    pair.cut(true);
+    pair.run(4.0);
+    pair.cut(false);
+    pair.run(5.0);
+    let steps = pair.server.stats().moves;
+    pair.run(4.0);
+    let made = pair.server.stats().moves - steps;
+    assert!((200..300).contains(&made), "{made} moves in four seconds");
 }
 
 #[test]

@@ -145,3 +145,14 @@ fn no_more_is_held_back_than_is_set() {
     let median = waits[waits.len() / 2];
     assert!(median < 0.25 + 0.05, "{median} s");
 }
+
+#[test]
+fn a_silent_pawn_is_seen_to_rest_where_it_is() {
+    let mut pair = Pair::new(2, Weather::late(0.05));
+    pair.play(|_| Wish::EAST);
+    pair.run(3.0);
+    pair.up.cut = true;
+    pair.run(2.0);
+    let seen = pair.log.shown.last().expect("it is shown").1;
+    assert!(seen.distance(pair.theirs().at) < 0.02, "seen at {seen}, and it is at {}", pair.theirs().at);
+}
