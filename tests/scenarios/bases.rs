@@ -6,7 +6,7 @@ use bevy_unlag::{
     movement::{Shuttle, Turntable},
     prelude::*,
 };
-use unlag_examples::lockstep::MatchOptions;
+use unlag_examples::lockstep::{Match, MatchOptions};
 
 use crate::{hold_still, own_id, seconds, start, state, stats};
 
@@ -26,8 +26,8 @@ fn machines(app: &mut App) {
     }
 }
 
-#[test]
-fn owners_who_ride_on_machines_are_never_corrected() {
+/// Two who stand on the lift and on the turntable.
+fn riders() -> (Match, [NetId; 2]) {
     let conditions = LinkPreset::named("Average (UE)").expect("a preset of ours").conditions();
     let mut game = start(MatchOptions { players: 2, conditions, ..MatchOptions::default() });
     machines(&mut game.server);
@@ -46,6 +46,36 @@ fn owners_who_ride_on_machines_are_never_corrected() {
         }
     }
     game.run(seconds(2.0));
+    (game, ids)
+}
+
+#[test]
+fn a_rider_that_is_corrected_rides_on() {
+    let (mut game, ids) = riders();
+    let before = stats(&mut game.clients[0]).corrections;
+    // The server has it a little aside, on its lift.
+    let aside = Vec3::new(0.3, 0.0, -0.2);
+    let world = game.server.world_mut();
+    let mut pawns = world.query::<(&NetId, &mut SoldierState)>();
+    for (_, mut state) in pawns.iter_mut(world).filter(|(other, _)| **other == ids[0]) {
+        state.body.position += aside;
+        state.body.base_position += aside;
+    }
+    game.run(seconds(0.12 + 0.25));
+    let corrected = stats(&mut game.clients[0]).corrections - before;
+    assert_eq!(corrected, 1, "it is one correction, while the lift moves: {:?}", stats(&mut game.clients[0]));
+    game.run(seconds(3.0));
+    let (mine, theirs) = (state(&mut game.clients[0], ids[0]).body, state(&mut game.server, ids[0]).body);
+    assert_eq!((mine.base, theirs.base), (BaseId(1), BaseId(1)));
+    // Where the lift is differs by a round trip; where they stand on it does not.
+    let apart = mine.base_position.distance(theirs.base_position);
+    assert!(apart < 0.01, "{apart} m apart on the lift");
+    assert_eq!(stats(&mut game.clients[0]).corrections, before + 1);
+}
+
+#[test]
+fn owners_who_ride_on_machines_are_never_corrected() {
+    let (mut game, ids) = riders();
     let before = [0, 1].map(|i| stats(&mut game.clients[i]).corrections);
     let mut heights = (f32::MAX, f32::MIN);
     for tick in 0..1_200u32 {

@@ -17,11 +17,11 @@ pub(crate) struct Lateness {
 impl Lateness {
     /// Four seconds at 64 Hz.
     const WINDOW: usize = 256;
-    /// A share of one in 25 may be later than what is aimed at: a burst of eight lost packets is not
-    /// learnt from, since holding every move back for it would help nobody.
-    const LATER: usize = 25;
+    /// A share of one in 64 may be later than what is aimed at.
+    const LATER: usize = 64;
     /// Only when more than one in eight is later than what is held back is more held back: two
-    /// neighbouring ticks that are almost as good would take turns, and every change shows.
+    /// neighbouring ticks that are almost as good would take turns, and every change shows. A burst of
+    /// eight lost packets changes nothing: holding every move back for it would help nobody.
     const TOO_MANY: usize = 8;
     /// When all of the last few are late, the link itself has become slower.
     const RECENT: usize = 8;
@@ -51,7 +51,9 @@ impl Lateness {
             let mut at = |rank: usize| i32::from(*self.scratch.select_nth_unstable(rank).1);
             self.quantiles = Some((at(last - last / Self::TOO_MANY), at(last - last / Self::LATER)));
         }
-        let (least, wanted) = self.quantiles.unwrap_or((fastest, fastest));
+        let (enough, wanted) = self.quantiles.unwrap_or((fastest, fastest));
+        // At first it is learnt; then it is kept.
+        let least = if self.samples.len() < Self::WINDOW { wanted } else { enough };
         // min and max, not clamp: it panics on bounds that make no sense.
         let bounded = |ticks: i32| ticks.min(fastest + most.max(0)).max(fastest);
         Some((bounded(least), bounded(wanted)))
@@ -88,7 +90,9 @@ mod tests {
     #[test]
     fn jitter_is_covered_and_a_burst_is_not_learnt_from() {
         assert_eq!(after((0..256).map(|i| 3 + i % 4)), 6);
-        assert_eq!(after((0..256).map(|i| if (100..108).contains(&i) { 11 - (i - 100) } else { 3 })), 3);
+        let mut lateness = Lateness::default();
+        (0..256).for_each(|i| lateness.take(if (100..108).contains(&i) { 11 - (i - 100) } else { 3 }));
+        assert_eq!(lateness.targets(12).map(|(least, _)| least), Some(3));
     }
 
     #[test]
