@@ -36,7 +36,10 @@ fn looks_follow_what_is_drawn_and_hide_with_the_dead() {
     let looks = app.world_mut().spawn((VisualOf(pawn), Visibility::default())).id();
     app.update();
     let at = app.world().get::<Transform>(looks).expect("looks have a transform").translation;
-    assert_eq!(at, Vec3::new(1.25, 2.0, 3.0));
+    // The offset of this frame: it has begun to fade.
+    let fading = app.world().get::<VisualOffset>(pawn).expect("a pawn").offset;
+    assert!(fading.x > 0.1 && fading.x < 0.25, "{fading}");
+    assert_eq!(at, pose.position + fading);
 
     app.world_mut().get_mut::<DrawnPose>(pawn).expect("a pawn").pose.alive = false;
     app.update();
