@@ -304,7 +304,9 @@ impl<M: MoveModel> MoveQueue<M> {
         account: &mut TimeDiscrepancy,
     ) -> bool {
         let passed = self.clock.map_or(0, |known| newest.since(known)).max(0);
-        self.clock = Some(newest).filter(|_| passed > 0).or(self.clock).or(Some(newest));
+        if passed > 0 || self.clock.is_none() {
+            self.clock = Some(newest);
+        }
         account.claim(f64::from(passed) * f64::from(dt), &config.time)
     }
 
@@ -350,12 +352,12 @@ impl<M: MoveModel> MoveQueue<M> {
         self.newest_before = self.newest;
         let most = config.max_buffer.min(256).cast_signed();
         let Some((least, target)) = self.lateness.targets(most) else { return };
-        let early = self.lateness.latest_of_recent().is_some_and(|latest| latest + Self::EARLY <= self.delay);
+        let early = self.lateness.latest_of_recent().filter(|latest| latest + Self::EARLY <= self.delay);
         if least > self.delay {
             self.delay = target;
             self.lowered = Some(now);
-        } else if early {
-            self.delay = self.lateness.latest_of_recent().unwrap_or(target);
+        } else if let Some(latest) = early {
+            self.delay = latest;
             self.lateness.forget_all_but_recent();
             self.lowered = Some(now);
         } else if target + Self::SLACK <= self.delay

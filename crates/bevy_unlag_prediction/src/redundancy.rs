@@ -42,11 +42,12 @@ pub(crate) fn runs<M: MoveModel>(
             break;
         }
         let age = age as u16;
+        let wanted = wanted(m);
         let adjoins = runs.last_mut().filter(|run| run.age + run.length == age && run.input == m.input);
         match adjoins {
             // A run that grows by one costs almost nothing, so nothing stops it but arrival.
-            Some(run) if wanted(m) || saved.is_wanted(m.tick) => run.length += 1,
-            _ if wanted(m) => {
+            Some(run) if wanted || saved.is_wanted(m.tick) => run.length += 1,
+            _ if wanted => {
                 let end = runs.last().map_or(0, |run| run.age + run.length);
                 if age - end >= MovePacket::<M::Input>::MAX_GAP {
                     break;

@@ -112,7 +112,14 @@ pub(crate) fn run_moves<M: MoveModel>(
             queue.suspect(CorrectionCause::ServerStall, now);
         }
         for _ in 0..MAX_RUN {
-            let (input, queued) = match queue.due(now, patience) {
+            let due = queue.due(now, patience);
+            if matches!(due, Due::Nothing) {
+                break;
+            }
+            // A push is done in its move, whatever becomes of the move.
+            let Some(move_tick) = queue.last_run() else { break };
+            *state = pushes.perform(&model, move_tick, &state);
+            let (input, queued) = match due {
                 Due::Nothing => break,
                 Due::Move(queued) if !account.allows(seconds, &config.time) => {
                     // The client has had this time already. Its next check tells it apart.
@@ -120,7 +127,6 @@ pub(crate) fn run_moves<M: MoveModel>(
                         queue.adjusting = Some(CorrectionCause::Clock);
                     }
                     queue.suspect(CorrectionCause::Clock, now);
-                    *state = pushes.perform(&model, queued.tick, &state);
                     queue.arrived_at = Some(queued.arrived_at);
                     queue.last_input = queued.input;
                     queue.outcomes <<= 1;
@@ -153,20 +159,15 @@ pub(crate) fn run_moves<M: MoveModel>(
                         // Moves that were never made, ahead of time: nobody is carried there.
                         stats.withheld += 1;
                         queue.outcomes <<= 1;
-                        if let Some(tick) = queue.last_run() {
-                            *state = pushes.perform(&model, tick, &state);
-                        }
                         continue;
                     }
                     // Moves on both sides of a gap: it went on as before. Silence: it lets go.
                     (M::unattended(&queue.last_input, later), None)
                 }
             };
-            let Some(move_tick) = queue.last_run() else { break };
-            let before = pushes.perform(&model, move_tick, &state);
             let ctx = StepContext { tick: move_tick, dt, entity, replaying: false };
             events.clear();
-            *state = M::step(&model, &before, &input, &ctx, &world, &mut events);
+            *state = M::step(&model, &state, &input, &ctx, &world, &mut events);
             account.grant(seconds);
             queue.outcomes = queue.outcomes << 1 | u64::from(events.iter().any(M::is_outcome));
             let waited = queued.map_or(0, |queued| now.since(queued.arrived_tick).max(0)).cast_unsigned();
@@ -301,8 +302,6 @@ pub(crate) fn answer<M: MoveModel>(
             pushes.confirm(last_run.offset(-100));
         }
         let held = queue.arrived_at.map_or(1.0, |at| (real.elapsed_secs_f64() - at).clamp(0.0, 1.0));
-        // What is confirmed is settled and gone.
-        let pushed = if pushes.is_empty() { Vec::new() } else { pushes.tell(MAX_PUSHES) };
         let answer = ServerAnswer {
             epoch: queue.epoch.unwrap_or(0),
             sequence: queue.sequence,
@@ -313,7 +312,7 @@ pub(crate) fn answer<M: MoveModel>(
             loss: queue.loss_level(),
             resolving: account.resolving,
             outcomes: queue.outcomes,
-            pushes: pushed.iter().map(|(tick, push)| (tick.0 as u16, *push)).collect(),
+            pushes: pushes.tell(MAX_PUSHES).into_iter().map(|(tick, push)| (tick.0 as u16, push)).collect(),
             adjustment: queue.adjusting.map(|cause| ClientAdjustment {
                 cause,
                 config: config_hash.low(),
