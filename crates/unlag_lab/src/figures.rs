@@ -32,4 +32,16 @@ impl Figures {
     pub fn iter(&self) -> impl Iterator<Item = &Figure> {
         self.0.iter()
     }
+
+    /// A line for each.
+    pub fn table(&self) -> String {
+        let width = self.iter().map(|f| f.key.len()).max().unwrap_or(0);
+        self.iter().map(|f| format!("{:<width$}  {:>12.4}  {}\n", f.key, f.value, f.meaning)).collect()
+    }
+
+    /// One flat JSON object of numbers.
+    pub fn json(&self) -> String {
+        let pairs: Vec<_> = self.iter().map(|f| format!("\"{}\": {}", f.key, f.value)).collect();
+        format!("{{{}}}\n", pairs.join(", "))
+    }
 }

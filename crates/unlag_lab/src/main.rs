@@ -12,7 +12,6 @@ use std::{path::PathBuf, process::ExitCode};
 
 use bevy_unlag::movement::MoverBackend;
 use clap::{Parser, Subcommand, ValueEnum};
-use figures::Figures;
 
 /// Measures what the project promises.
 #[derive(Parser, Debug)]
@@ -91,17 +90,5 @@ fn main() -> ExitCode {
             eprintln!("error: {line}");
             ExitCode::from(2)
         }
-    }
-}
-
-impl Figures {
-    fn table(&self) -> String {
-        let width = self.iter().map(|f| f.key.len()).max().unwrap_or(0);
-        self.iter().map(|f| format!("{:<width$}  {:>12.4}  {}\n", f.key, f.value, f.meaning)).collect()
-    }
-
-    fn json(&self) -> String {
-        let pairs: Vec<_> = self.iter().map(|f| format!("\"{}\": {}", f.key, f.value)).collect();
-        format!("{{{}}}\n", pairs.join(", "))
     }
 }

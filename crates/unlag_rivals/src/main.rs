@@ -25,6 +25,8 @@
 //! `cargo run --release --manifest-path crates/unlag_rivals/Cargo.toml -- [--json] [--quick]`
 
 mod delay;
+/// The lab's own table and JSON.
+#[path = "../../unlag_lab/src/figures.rs"]
 mod figures;
 mod measure;
 mod ours;
@@ -106,18 +108,6 @@ fn add(figures: &mut Figures, keys: [&'static str; 3], timing: &Timing) -> Resul
     figures.add(correction, timing.correction_us, middle)?;
     figures.add(frame, timing.frame_us, "µs for a client's frame without a correction, median")?;
     figures.add(count, timing.corrections as f64, "corrections that happened, each one checked")
-}
-
-impl Figures {
-    fn table(&self) -> String {
-        let width = self.iter().map(|f| f.key.len()).max().unwrap_or(0);
-        self.iter().map(|f| format!("{:<width$}  {:>12.4}  {}\n", f.key, f.value, f.meaning)).collect()
-    }
-
-    fn json(&self) -> String {
-        let pairs: Vec<_> = self.iter().map(|f| format!("\"{}\": {}", f.key, f.value)).collect();
-        format!("{{{}}}\n", pairs.join(", "))
-    }
 }
 
 #[cfg(test)]
