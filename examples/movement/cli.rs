@@ -1,9 +1,8 @@
 //! The command line.
 
-use std::path::PathBuf;
-
 use bevy_unlag_movement::MoverBackend;
 use clap::{Parser, ValueEnum};
+use unlag_examples::{args::seconds, screen::WindowArgs};
 
 use crate::tuning::Preset;
 
@@ -11,9 +10,6 @@ use crate::tuning::Preset;
 #[derive(Parser, Debug)]
 #[command(name = "movement", version)]
 pub struct Cli {
-    /// Let a script walk the course in the window.
-    #[arg(long)]
-    pub autoplay: bool,
     /// No window: a script walks the course, a table is printed, and code 1 says that a station
     /// failed.
     #[arg(long)]
@@ -27,15 +23,9 @@ pub struct Cli {
     /// How it feels. Scripts are made for the first.
     #[arg(long, value_enum, default_value_t = Feel::Unreal)]
     pub preset: Feel,
-    /// The window's size in pixels.
-    #[arg(long, default_value = "1280x720", value_parser = size)]
-    pub size: (u32, u32),
-    /// No anti-aliasing, for a machine that draws without a graphics card.
-    #[arg(long)]
-    pub plain: bool,
-    /// Save a picture of the window to this file after --seconds, then leave.
-    #[arg(long)]
-    pub screenshot: Option<PathBuf>,
+    /// What the window is like.
+    #[command(flatten)]
+    pub window: WindowArgs,
     /// Seconds until the picture; with --headless, seconds of game time after which the tour ends.
     /// Default: 10 and 600.
     #[arg(long, value_parser = seconds)]
@@ -79,18 +69,4 @@ impl From<Feel> for Preset {
             Feel::Arcade => Self::Arcade,
         }
     }
-}
-
-fn size(text: &str) -> Result<(u32, u32), String> {
-    let (width, height) = text.split_once('x').ok_or("write it like 1280x720")?;
-    let side = |text: &str| match text.parse() {
-        Ok(pixels) if (200..=8_192).contains(&pixels) => Ok(pixels),
-        _ => Err("each side must be 200 to 8192".to_owned()),
-    };
-    Ok((side(width)?, side(height)?))
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    if (0.1..=86_400.0).contains(&value) { Ok(value) } else { Err("must be 0.1 to 86400".to_owned()) }
 }

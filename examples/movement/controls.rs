@@ -7,10 +7,10 @@ use bevy::{
 };
 use bevy_unlag::core::{MoveInput, MoveSystems};
 use bevy_unlag_movement::InputGather;
+use unlag_examples::screen::ui::{SHADE, TEXT, label};
 
 use crate::{
     camera::View,
-    hud::{SHADE, TEXT, label},
     pawn::{Pawn, Player, Taps, input},
     tour::Tour,
 };

@@ -8,11 +8,9 @@ use bevy_unlag_movement::{
     AbilityEvent, MoveEvent,
     abilities::{DashEvent, TeleportEvent},
 };
+use unlag_examples::screen::ui::{TEXT, TEXT_INTERVAL, label};
 
-use crate::{
-    hud::{TEXT, TEXT_INTERVAL, label},
-    pawn::{Pawn, Player},
-};
+use crate::pawn::{Pawn, Player};
 
 /// How many are seen.
 const LINES: usize = 6;

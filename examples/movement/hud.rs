@@ -1,10 +1,9 @@
 //! What the pawn does, in words and numbers.
 
-use core::time::Duration;
-
 use bevy::{ecs::system::SystemParam, prelude::*, time::common_conditions::on_real_timer};
 use bevy_unlag::core::{CurrentTick, StepContext};
 use bevy_unlag_movement::{BaseId, CapsuleConfig, MovementMode, MoverWorld, VolumeId};
+use unlag_examples::screen::ui::{DIM, SHADE, TEXT, TEXT_INTERVAL, label};
 
 use crate::{
     course::Course,
@@ -15,21 +14,6 @@ use crate::{
     tour::Tour,
     tuning::Tuning,
 };
-
-/// The colour of what is read.
-pub const TEXT: Color = Color::srgb(0.93, 0.94, 0.96);
-/// The background of what is read over the picture.
-pub const SHADE: Color = Color::srgba(0.04, 0.05, 0.07, 0.80);
-/// How often texts change at most.
-pub const TEXT_INTERVAL: Duration = Duration::from_millis(100);
-/// The colour of names of numbers.
-const DIM: Color = Color::srgb(0.72, 0.75, 0.80);
-
-/// Text in the size that everything on the screen is made with. Bevy's built-in font knows ASCII
-/// only.
-pub fn label(text: impl Into<String>, size: f32, colour: Color) -> impl Bundle {
-    (Text::new(text), TextFont::from_font_size(size), TextColor(colour), TextLayout::no_wrap())
-}
 
 /// The panel and the line of keys.
 pub struct HudPlugin;

@@ -1,11 +1,11 @@
 //! What stations are called, in the world.
 
 use bevy::{prelude::*, ui::UiSystems};
+use unlag_examples::screen::ui::{SHADE, TEXT, label};
 
 use crate::{
     camera::{CameraSystems, View},
     course::Course,
-    hud::{SHADE, TEXT, label},
     tour::Tour,
 };
 

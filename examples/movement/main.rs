@@ -16,7 +16,6 @@ mod headless;
 mod hud;
 mod labels;
 mod pawn;
-mod screen;
 mod script;
 mod sim;
 mod spawn;
@@ -30,6 +29,7 @@ mod window;
 use std::process::ExitCode;
 
 use clap::Parser;
+use unlag_examples::screen;
 
 use cli::Cli;
 use tuning::Tuning;
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     if cli.headless {
         return headless::run(tuning, first, cli.seconds.unwrap_or(600.0));
     }
-    if let Err(line) = screen::display() {
+    if let Err(line) = screen::display("use --headless to walk the course without a window") {
         eprintln!("error: {line}");
         return ExitCode::from(2);
     }

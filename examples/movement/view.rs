@@ -8,6 +8,7 @@ use bevy::{
     prelude::*,
 };
 use bevy_rapier3d::prelude::Collider;
+use unlag_examples::screen::checker;
 
 use crate::{
     course::{Kind, Shape},
@@ -106,7 +107,7 @@ fn paint(
 fn mesh(look: &Look, collider: Option<&Collider>) -> Option<Mesh> {
     match look.shape {
         // On a plain floor nobody sees how fast they go.
-        Shape::Box(half) if look.kind == Kind::Ground => Some(checker(half, 2.0)),
+        Shape::Box(half) if look.kind == Kind::Ground => Some(checker(half, 2.0, 0.82)),
         Shape::Box(half) => Some(Cuboid::from_size(half * 2.0).into()),
         Shape::Ball(radius) => Some(Sphere::new(radius).into()),
         Shape::Disc { radius, half_height } => Some(Cylinder::new(radius, half_height * 2.0).into()),
@@ -129,33 +130,4 @@ fn triangles(corners: Vec<Vec3>, faces: &[[u32; 3]]) -> Mesh {
         // Every triangle is seen as one.
         .with_duplicated_vertices()
         .with_computed_flat_normals()
-}
-
-/// The top of a box in light and dark tiles. Geometry, not a texture: without mipmaps a texture
-/// shimmers in the distance.
-fn checker(half: Vec3, tile: f32) -> Mesh {
-    let (columns, rows) = ((half.x * 2.0 / tile).ceil() as u32, (half.z * 2.0 / tile).ceil() as u32);
-    let (mut positions, mut colours, mut indices) = (Vec::new(), Vec::new(), Vec::new());
-    for (column, row) in (0..columns).flat_map(|column| (0..rows).map(move |row| (column, row))) {
-        let at = |c: u32, r: u32| {
-            let (x, z) = ((c as f32 * tile - half.x).min(half.x), (r as f32 * tile - half.z).min(half.z));
-            [x, half.y, z]
-        };
-        let first = positions.len() as u32;
-        positions.extend([
-            at(column, row),
-            at(column, row + 1),
-            at(column + 1, row + 1),
-            at(column + 1, row),
-        ]);
-        let shade = if (column + row) % 2 == 0 { 1.0 } else { 0.82 };
-        colours.extend([[shade, shade, shade, 1.0]; 4]);
-        indices.extend([0, 1, 2, 0, 2, 3].map(|corner| first + corner));
-    }
-    let normals = vec![[0.0, 1.0, 0.0]; positions.len()];
-    Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
-        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colours)
-        .with_inserted_indices(Indices::U32(indices))
 }

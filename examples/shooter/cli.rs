@@ -3,6 +3,10 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use bevy_unlag::prelude::{LinkConditions, LinkPreset, RewindMode};
+use unlag_examples::{
+    args::{percent, preset, seconds},
+    screen::WindowArgs,
+};
 
 /// A small networked shooter. Without a command: a dedicated server, bots, and a window.
 #[derive(Parser, Debug)]
@@ -66,23 +70,6 @@ pub enum Command {
     },
 }
 
-/// What the window is like.
-#[derive(Args, Clone, Debug)]
-pub struct WindowArgs {
-    /// Let a script play in the window.
-    #[arg(long)]
-    pub autoplay: bool,
-    /// The window's size in pixels.
-    #[arg(long, default_value = "1280x720", value_parser = size)]
-    pub size: (u32, u32),
-    /// No shadows and no anti-aliasing, for a machine that draws without a graphics card.
-    #[arg(long)]
-    pub plain: bool,
-    /// Save a picture of the window to this file after --seconds, then leave.
-    #[arg(long)]
-    pub screenshot: Option<std::path::PathBuf>,
-}
-
 /// What a player and its link are like.
 #[derive(Args, Clone, Debug)]
 pub struct Play {
@@ -126,30 +113,4 @@ impl From<Switch> for RewindMode {
             Switch::Off => Self::Off,
         }
     }
-}
-
-fn preset(name: &str) -> Result<&'static LinkPreset, String> {
-    LinkPreset::find(name).map_err(|error| error.to_string())
-}
-
-fn size(text: &str) -> Result<(u32, u32), String> {
-    let (width, height) = text.split_once('x').ok_or("write it like 1280x720")?;
-    let side = |text: &str| match text.parse() {
-        Ok(pixels) if (200..=8_192).contains(&pixels) => Ok(pixels),
-        _ => Err("each side must be 200 to 8192".to_owned()),
-    };
-    Ok((side(width)?, side(height)?))
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    number(text, 0.1, 86_400.0)
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    number(text, 0.0, 100.0)
-}
-
-fn number(text: &str, least: f64, most: f64) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    if (least..=most).contains(&value) { Ok(value) } else { Err(format!("must be {least} to {most}")) }
 }

@@ -1,25 +1,16 @@
 //! What a player always sees: crosshair, health, who leads.
 
-use core::{fmt::Write, time::Duration};
+use core::fmt::Write;
 
 use bevy::{prelude::*, time::common_conditions::on_real_timer};
 use bevy_unlag::prelude::*;
-use unlag_examples::rules::{FULL_HEALTH, Vitals};
+use unlag_examples::{
+    rules::{FULL_HEALTH, Vitals},
+    screen::ui::{SHADE, TEXT, TEXT_INTERVAL, label},
+};
 
-/// The colour of what is read.
-pub const TEXT: Color = Color::srgb(0.93, 0.94, 0.96);
-/// The background of what is read over the picture.
-pub const SHADE: Color = Color::srgba(0.04, 0.05, 0.07, 0.84);
-/// How often texts change at most.
-pub const TEXT_INTERVAL: Duration = Duration::from_millis(100);
 /// Wide enough to read from the corner of an eye, in pixels.
 const HEALTH_WIDTH: f32 = 220.0;
-
-/// Text in the size that everything on the screen is made with. Bevy's built-in font knows ASCII
-/// only.
-pub fn label(text: impl Into<String>, size: f32, colour: Color) -> impl Bundle {
-    (Text::new(text), TextFont::from_font_size(size), TextColor(colour), TextLayout::no_wrap())
-}
 
 /// Crosshair, health, scores, and word of a death.
 pub struct HudPlugin;

@@ -25,10 +25,11 @@ use unlag_examples::{
     lockstep::{self, MatchOptions},
     realtime::{self, PlayerOptions, ServerSwitches, ServerThread, Stop, Watch},
     report::MatchReport,
+    screen::{self, WindowArgs, exit_code},
     script::{Script, ScriptPlugin},
 };
 
-use cli::{Cli, Command, Play, WindowArgs};
+use cli::{Cli, Command, Play};
 use window::WindowOptions;
 
 fn main() -> ExitCode {
@@ -63,7 +64,7 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
                 let report = realtime::play(server, player, play.seconds)?;
                 Ok(print(&MatchReport { players: vec![report] }, &play))
             } else {
-                window::display()?;
+                screen::display(window::INSTEAD)?;
                 let options = window_options(&window, &play, format!("bevy_unlag shooter at {server}"));
                 client_window(server, None, &play, options)
             }
@@ -75,15 +76,7 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
 }
 
 fn window_options(window: &WindowArgs, play: &Play, title: String) -> WindowOptions {
-    let seconds = play.seconds as f32;
-    WindowOptions {
-        title,
-        size: window.size,
-        plain: window.plain,
-        autoplay: window.autoplay,
-        screenshot: window.screenshot.clone().map(|path| (seconds, path)),
-        exit_after: window.screenshot.is_some().then_some(seconds + 2.0),
-    }
+    WindowOptions { title, args: window.clone(), seconds: play.seconds as f32 }
 }
 
 /// Scripted players fight; the table is printed.
@@ -122,7 +115,7 @@ fn print(report: &MatchReport, play: &Play) -> ExitCode {
 
 /// A server and bots in threads, and a window that is a client of that server.
 fn everything(cli: &Cli) -> Result<ExitCode, String> {
-    window::display()?;
+    screen::display(window::INSTEAD)?;
     let options = ServerOptions { rewind: cli.rewind.into(), ..default() };
     let server = ServerThread::start(cli.port, options)?;
     let stop = Stop::default();
@@ -163,7 +156,7 @@ fn client_window(
     options: WindowOptions,
 ) -> Result<ExitCode, String> {
     let mut app = App::new();
-    let autoplay = options.autoplay;
+    let autoplay = options.args.autoplay;
     window::add_window(&mut app, options);
     if let Some(switches) = switches {
         app.insert_resource(switches);
@@ -192,7 +185,7 @@ fn give_up(world: &mut World) {
 
 /// The host's window is the server; bots join it over UDP.
 fn listen(cli: &Cli) -> Result<ExitCode, String> {
-    window::display()?;
+    screen::display(window::INSTEAD)?;
     let port = link::free_port(cli.port)?;
     let mut app = App::new();
     let title = format!("bevy_unlag shooter, hosting on UDP port {port}");
@@ -210,11 +203,4 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
     let code = exit_code(app.run());
     end(&stop, bots);
     Ok(code)
-}
-
-fn exit_code(exit: AppExit) -> ExitCode {
-    match exit {
-        AppExit::Success => ExitCode::SUCCESS,
-        AppExit::Error(code) => ExitCode::from(code.get()),
-    }
 }

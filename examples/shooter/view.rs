@@ -3,10 +3,8 @@
 mod body;
 
 use bevy::{
-    asset::RenderAssetUsages,
     core_pipeline::tonemapping::Tonemapping,
     light::{CascadeShadowConfigBuilder, NotShadowCaster},
-    mesh::{Indices, PrimitiveTopology},
     prelude::*,
     transform::TransformSystems,
 };
@@ -14,7 +12,10 @@ use bevy_unlag::{
     core::{VisualSystems, units_to_angle},
     prelude::*,
 };
-use unlag_examples::arena::{ArenaPart, Surface};
+use unlag_examples::{
+    arena::{ArenaPart, Surface},
+    screen::checker,
+};
 
 use body::BodyPlugin;
 
@@ -122,7 +123,7 @@ fn paint_arena(
     for (entity, ArenaPart(part)) in &parts {
         let (mesh, colour) = match part.surface {
             // On a plain floor nobody sees how fast they go.
-            Surface::Floor => (checker(part.half, 2.0), Color::srgb(0.50, 0.52, 0.50)),
+            Surface::Floor => (checker(part.half, 2.0, 0.72), Color::srgb(0.50, 0.52, 0.50)),
             Surface::Wall => (Cuboid::from_size(part.half * 2.0).into(), Color::srgb(0.46, 0.51, 0.58)),
             Surface::Steps => (Cuboid::from_size(part.half * 2.0).into(), Color::srgb(0.66, 0.60, 0.48)),
             Surface::Cover => (Cuboid::from_size(part.half * 2.0).into(), Color::srgb(0.58, 0.38, 0.28)),
@@ -135,35 +136,6 @@ fn paint_arena(
         };
         commands.entity(entity).insert((Mesh3d(meshes.add(mesh)), MeshMaterial3d(materials.add(material))));
     }
-}
-
-/// The top of a box in light and dark tiles. Geometry, not a texture: without mipmaps a texture
-/// shimmers in the distance.
-fn checker(half: Vec3, tile: f32) -> Mesh {
-    let (columns, rows) = ((half.x * 2.0 / tile).ceil() as u32, (half.z * 2.0 / tile).ceil() as u32);
-    let (mut positions, mut colours, mut indices) = (Vec::new(), Vec::new(), Vec::new());
-    for (column, row) in (0..columns).flat_map(|column| (0..rows).map(move |row| (column, row))) {
-        let at = |c: u32, r: u32| {
-            let (x, z) = ((c as f32 * tile - half.x).min(half.x), (r as f32 * tile - half.z).min(half.z));
-            [x, half.y, z]
-        };
-        let first = positions.len() as u32;
-        positions.extend([
-            at(column, row),
-            at(column, row + 1),
-            at(column + 1, row + 1),
-            at(column + 1, row),
-        ]);
-        let shade = if (column + row) % 2 == 0 { 1.0 } else { 0.72 };
-        colours.extend([[shade, shade, shade, 1.0]; 4]);
-        indices.extend([0, 1, 2, 0, 2, 3].map(|corner| first + corner));
-    }
-    let normals = vec![[0.0, 1.0, 0.0]; positions.len()];
-    Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
-        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colours)
-        .with_inserted_indices(Indices::U32(indices))
 }
 
 /// The camera is where shots start from: the drawn pose, the offset that hides corrections, and

@@ -8,15 +8,18 @@
 //! * [`lockstep`]: a match under stepped time, the same for the same seed.
 //! * [`realtime`]: a match over UDP, in threads.
 //! * [`report`]: the table.
+//! * [`screen`] and [`args`]: windows, panels, sliders and command lines.
 //! * [`teleport`]: a teleport built four ways, without the shooter and without a network.
 
 pub mod app;
 pub mod arena;
+pub mod args;
 pub mod ledger;
 pub mod link;
 pub mod lockstep;
 pub mod realtime;
 pub mod report;
 pub mod rules;
+pub mod screen;
 pub mod script;
 pub mod teleport;

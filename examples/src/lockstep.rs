@@ -179,6 +179,20 @@ impl Match {
         }
     }
 
+    /// How long ago the server's last frame was.
+    #[must_use]
+    pub fn server_age(&self) -> Duration {
+        (self.now + TICK).saturating_sub(self.server_due)
+    }
+
+    /// How long ago the last frame of a client was.
+    #[must_use]
+    pub fn client_age(&self, client: usize) -> Duration {
+        self.clients_due
+            .get(client)
+            .map_or(Duration::ZERO, |due| (self.now + self.frame).saturating_sub(*due))
+    }
+
     /// Changes the link of every player, one-way values each way.
     pub fn set_conditions(&mut self, conditions: LinkConditions) {
         for client in &mut self.clients {

@@ -65,7 +65,9 @@ impl PlayerReport {
             report.bytes_up = up as f64 / seconds;
             report.bytes_down = down as f64 / seconds;
         }
-        if let Some(clock) = world.get_resource::<bevy_unlag::smoothing::PlayoutClock>() {
+        if let Some(clock) =
+            world.get_resource::<bevy_unlag::smoothing::Playout>().and_then(|playout| playout.primary())
+        {
             report.playout_ms = clock.delay_seconds() * 1e3;
         }
         if let Some(ledger) = world.get_resource::<ShotLedger>() {

@@ -14,9 +14,12 @@ fn what_one_end_sends_the_other_receives_kind_by_kind() {
     for class in [
         MessageClass::Moves,
         MessageClass::Answers,
+        MessageClass::Snapshots,
         MessageClass::Verdicts,
         MessageClass::Tracers,
         MessageClass::Hello,
+        MessageClass::Pings,
+        MessageClass::Pongs,
     ] {
         let server = on(&game.server, class);
         let clients = game.clients.iter().map(|client| on(client, class));
@@ -37,8 +40,14 @@ fn a_client_knows_what_its_seconds_cost_and_wrapping_is_on_top() {
         let moves = bandwidth.of(MessageClass::Moves);
         assert!((10.0..100.0).contains(&moves.messages_per_second), "{moves:?}");
         assert!(moves.bytes_per_second >= moves.messages_per_second * 8.0, "{moves:?}");
+        let snapshots = bandwidth.of(MessageClass::Snapshots);
+        assert!(snapshots.bytes_per_second > 100.0, "the other pawn's: {snapshots:?}");
         let replication = bandwidth.of(MessageClass::Replication);
-        assert!(replication.bytes_per_second > 100.0, "the other pawn's snapshots: {replication:?}");
+        assert!(replication.bytes > 20, "that there is another pawn: {replication:?}");
+        assert!(
+            replication.bytes_per_second < snapshots.bytes_per_second / 2.0,
+            "{replication:?}, {snapshots:?}"
+        );
 
         let world = client.world_mut();
         let (up, down) = world.query::<&NetSim>().single(world).expect("a simulated link").bytes();

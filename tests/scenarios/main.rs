@@ -4,6 +4,7 @@ mod agreement;
 mod arrows;
 mod bandwidth;
 mod bases;
+mod components;
 mod correction;
 mod determinism;
 mod faults;
@@ -11,6 +12,8 @@ mod net_sim;
 mod ownership;
 mod pushes;
 mod readme;
+mod server_clock;
+mod snapshots;
 mod teleport;
 mod udp;
 

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use bevy::{ecs::system::SystemParamItem, prelude::*};
 
-use crate::{BitReader, BitWriter, MoveModel, Snapshot, StepContext, Tick, Wire, WireError};
+use crate::{BitReader, BitWriter, MoveModel, PoseSample, Snapshot, StepContext, Tick, Wire, WireError};
 
 /// Predicted state that rides with a [`MoveModel`] and is stepped right after it.
 pub trait MoveExtension: Send + Sync + Sized + 'static {
@@ -160,6 +160,19 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
 
     fn snapshot(state: &Self::State, tick: Tick) -> Snapshot {
         M::snapshot(&state.body, tick)
+    }
+
+    fn base(state: &Self::State) -> u16 {
+        M::base(&state.body)
+    }
+
+    fn proxy_step(
+        config: &Self::Config,
+        pose: &PoseSample,
+        ctx: &StepContext,
+        world: &SystemParamItem<Self::World>,
+    ) -> PoseSample {
+        M::proxy_step(config, pose, ctx, &world.0)
     }
 
     fn teleports(state: &Self::State) -> u8 {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bevy::prelude::*;
 
-use crate::{PoseSample, Sampler, Snapshot, Tick, ViewStamp, ViewTime};
+use crate::{BaseView, PoseSample, Sampler, Snapshot, Tick, ViewStamp, ViewTime};
 
 /// A bounded memory of one pawn's snapshots in tick order. On a client it holds what arrived, on
 /// the server what was sent; the same [`Sampler`] poses from both.
@@ -22,7 +22,7 @@ impl Default for SnapshotHistory {
 }
 
 impl SnapshotHistory {
-    /// A memory of at most `capacity` snapshots; raising it costs 36 bytes each.
+    /// A memory of at most `capacity` snapshots; raising it costs 60 bytes each.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         Self { snapshots: VecDeque::with_capacity(capacity), capacity: capacity.max(2) }
@@ -82,15 +82,16 @@ impl SnapshotHistory {
         })
     }
 
-    /// The pose that `stamp` names; `None` when it names a snapshot that is not here.
+    /// The pose that `stamp` names; `None` when it names a snapshot that is not here. `bases` says
+    /// where movement bases are on the screen that is drawn, or was.
     #[must_use]
-    pub fn pose(&self, stamp: ViewStamp, sampler: &Sampler) -> Option<PoseSample> {
+    pub fn pose(&self, stamp: ViewStamp, sampler: &Sampler, bases: &BaseView<'_>) -> Option<PoseSample> {
         match stamp {
             ViewStamp::Interpolated { from, to, time } => {
-                Some(sampler.between(self.get(from)?, self.get(to)?, time))
+                Some(sampler.between(self.get(from)?, self.get(to)?, time, bases))
             }
-            ViewStamp::Extrapolated { from, time } => Some(sampler.beyond(self.get(from)?, time)),
-            ViewStamp::Present => self.newest().map(PoseSample::from),
+            ViewStamp::Extrapolated { from, time } => Some(sampler.beyond(self.get(from)?, time, bases)),
+            ViewStamp::Present => self.newest().map(|newest| newest.pose(bases)),
         }
     }
 }

@@ -12,9 +12,14 @@
 //! * [`Wire`], [`BitWriter`] and [`BitReader`] turn values into bits and back; reading is total.
 
 mod angle;
+mod base;
 mod extension;
 mod history;
+mod interpolate;
+mod mode;
 mod model;
+mod proxy_track;
+mod proxy_update;
 mod rig;
 mod role;
 mod sampler;
@@ -26,15 +31,23 @@ mod visual;
 mod wire;
 
 pub use angle::{angle_to_units, look_direction, sin_cos_of_units, units_to_angle};
+pub use base::{BasePoses, BaseView};
 pub use extension::{Extended, ExtendedEvent, ExtendedInput, ExtendedState, MoveExtension};
 pub use history::SnapshotHistory;
+pub use interpolate::{Interpolate, Interpolation, Moving, Span, Turning};
+pub use mode::ProxySmoothing;
 pub use model::{MoveInput, MoveModel, MoveSystems, Shown, StepContext, StepEvent};
+pub use proxy_track::{KnotConfig, ProxyTrack};
+pub use proxy_update::{MAX_KNOTS, ProxyUpdate};
 pub use rig::LimbRig;
 pub use role::{LocalControl, NetId, NetRole};
-pub use sampler::{Interpolation, PoseSample, Sampler};
-pub use snapshot::{POSITION_UNITS_PER_METRE, Snapshot, VELOCITY_UNITS_PER_METRE};
+pub use sampler::{PoseSample, Sampler};
+pub use snapshot::{
+    ACCELERATION_UNITS_PER_METRE, Arrival, POSITION_UNITS_PER_METRE, SPIN_UNITS_PER_TURN, Snapshot,
+    VELOCITY_UNITS_PER_METRE,
+};
 pub use tick::{CurrentTick, SUB_TICKS, Stall, Tick, TickPlugin, TickSystems, ViewTime};
 pub use up::{Up, upright_rotation};
-pub use view::{DrawnEye, DrawnPose, DrawnViewTime, ViewStamp};
-pub use visual::{VisualOf, VisualOffset, VisualPlugin, VisualSystems, Visuals};
+pub use view::{DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, ViewStamp};
+pub use visual::{Easing, VisualOf, VisualOffset, VisualPlugin, VisualSystems, Visuals};
 pub use wire::{BitReader, BitWriter, Wire, WireError};

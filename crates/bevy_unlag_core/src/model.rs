@@ -8,7 +8,7 @@ use bevy::{
     prelude::*,
 };
 
-use crate::{Snapshot, Tick, Wire};
+use crate::{PoseSample, Snapshot, Tick, Wire};
 
 /// What a step may know besides its state and its input.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +64,29 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
 
     /// What everyone but the owner learns of this state.
     fn snapshot(state: &Self::State, tick: Tick) -> Snapshot;
+
+    /// The movement base that it stands on, 0 for the world. Others draw it relative to that, or a
+    /// passenger would slide on a lift that everyone draws at another moment than passengers.
+    #[must_use]
+    fn base(state: &Self::State) -> u16 {
+        let _ = state;
+        0
+    }
+
+    /// Carries a pawn of somebody else on for `ctx.dt`, from what was sent of it: for
+    /// [`ProxySmoothing::Simulate`](crate::ProxySmoothing::Simulate). Much cheaper than
+    /// [`step`](Self::step) and without input. Default: straight on, through walls.
+    #[doc(alias = "MoveSmooth")]
+    #[must_use]
+    fn proxy_step(
+        config: &Self::Config,
+        pose: &PoseSample,
+        ctx: &StepContext,
+        world: &SystemParamItem<Self::World>,
+    ) -> PoseSample {
+        let _ = (config, world);
+        pose.carried_on(ctx.dt)
+    }
 
     /// Where it looks from, in metres.
     fn eye(config: &Self::Config, state: &Self::State) -> Vec3;
@@ -175,6 +198,8 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
 pub struct Shown<M: MoveModel> {
     /// The server's tick that the owner's move falls on.
     pub tick: Tick,
+    /// The owner's tick of the move that led to the state: the moment of the movement bases in it.
+    pub moved: Tick,
     /// The state.
     pub state: M::State,
 }

@@ -2,19 +2,10 @@
 
 use bevy::prelude::*;
 
-use crate::{Snapshot, ViewTime};
-
-/// How a pose between two snapshots is found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub enum Interpolation {
-    /// The older snapshot as it is. A baseline.
-    Step,
-    /// A straight line. A baseline.
-    Linear,
-    /// A cubic with the velocities as tangents: velocity × the time between the updates.
-    #[default]
-    Hermite,
-}
+use crate::{
+    BaseView, Interpolate, Interpolation, Moving, Snapshot, Span, Turning, ViewTime, base::heading,
+    snapshot::standing, units_to_angle,
+};
 
 /// How poses are sampled. Both sides must hold the same values, or what was drawn is not what is
 /// judged.
@@ -29,6 +20,9 @@ pub struct Sampler {
     /// How many ticks a pose is carried on beyond its newest snapshot before it stands still.
     /// Default: 8, 125 ms at 64 Hz. Raising it hides longer gaps and overshoots further.
     pub max_extrapolation_ticks: f32,
+    /// The same for a pawn that is simulated to the present. Default: 16, 250 ms at 64 Hz: its latency
+    /// is in it.
+    pub max_simulation_ticks: f32,
 }
 
 impl Default for Sampler {
@@ -38,6 +32,7 @@ impl Default for Sampler {
             tick_seconds: 1.0 / 64.0,
             snapshot_ticks: 3,
             max_extrapolation_ticks: 8.0,
+            max_simulation_ticks: 16.0,
         }
     }
 }
@@ -49,81 +44,162 @@ pub struct PoseSample {
     pub position: Vec3,
     /// Metres per second: the derivative of what is drawn.
     pub velocity: Vec3,
+    /// Metres per second squared, where it was sent; else zero.
+    pub acceleration: Vec3,
     /// How it stands: +Y to its head, turned by its heading.
     pub rotation: Quat,
+    /// Radians per second about its up: the derivative of the heading that is drawn.
+    pub spin: f32,
     /// Elevation of the view in radians.
     pub pitch: f32,
     /// How far crouched: 0 stands, 1 is down.
     pub crouch: f32,
     /// Whether there is anything to draw and hit.
     pub alive: bool,
+    /// Whether it stands on something.
+    pub grounded: bool,
+    /// Whether gravity pulls it.
+    pub falling: bool,
 }
 
+/// In the space of the snapshot's base; [`Snapshot::pose`] is in the world.
 impl From<&Snapshot> for PoseSample {
     fn from(s: &Snapshot) -> Self {
         Self {
             position: s.position(),
             velocity: s.velocity(),
+            acceleration: s.acceleration(),
             rotation: s.rotation(),
+            spin: s.spin().unwrap_or(0.0),
             pitch: s.pitch(),
             crouch: f32::from(s.crouch) / 255.0,
             alive: s.alive,
+            grounded: s.grounded,
+            falling: s.falling,
         }
+    }
+}
+
+impl PoseSample {
+    /// From the space of a base into the world; as it is without one.
+    #[must_use]
+    pub fn onto(self, base: u16, bases: &BaseView<'_>) -> Self {
+        let Some(pose) = bases.pose(base) else { return self };
+        Self {
+            position: pose.transform_point(self.position).into(),
+            velocity: pose.rotation * self.velocity + bases.velocity(base, self.position),
+            acceleration: pose.rotation * self.acceleration,
+            // It stands upright in the world, however its base is tilted.
+            rotation: Quat::from_rotation_y(heading(pose.rotation)) * self.rotation,
+            ..self
+        }
+    }
+
+    /// Straight on for some time; what brakes stops at rest.
+    #[must_use]
+    pub fn carried_on(self, seconds: f32) -> Self {
+        let mut driven = seconds;
+        let against = -self.velocity.dot(self.acceleration);
+        if against > 0.0 {
+            // Until it is slowest; braking does not turn into reversing.
+            driven = driven.min(against / self.acceleration.length_squared());
+        }
+        let end = self.velocity + self.acceleration * driven;
+        let position = self.position + (self.velocity + end) * (0.5 * driven) + end * (seconds - driven);
+        let acceleration = if driven < seconds { Vec3::ZERO } else { self.acceleration };
+        let rotation = if self.spin == 0.0 {
+            self.rotation
+        } else {
+            self.rotation * Quat::from_rotation_y(self.spin * seconds)
+        };
+        Self { position, velocity: end, acceleration, rotation, ..self }
     }
 }
 
 impl Sampler {
     /// The pose at `time` between two snapshots of one pawn. Across a teleport, a death or a
-    /// spawn nothing is blended: the older pose holds until the newer one's tick.
+    /// spawn nothing is blended: the older pose holds until the newer one's tick. `bases` says where
+    /// movement bases are on the screen that is drawn, or was.
     #[must_use]
-    pub fn between(&self, from: &Snapshot, to: &Snapshot, time: ViewTime) -> PoseSample {
-        let span = to.tick.since(from.tick) as f32;
-        let t = if span > 0.0 { (time.ticks_since(from.tick) / span).clamp(0.0, 1.0) } else { 1.0 };
-        if !from.continues_to(to) {
-            return if t >= 1.0 { to.into() } else { from.into() };
+    pub fn between(
+        &self,
+        from: &Snapshot,
+        to: &Snapshot,
+        time: ViewTime,
+        bases: &BaseView<'_>,
+    ) -> PoseSample {
+        let ticks = to.tick.since(from.tick) as f32;
+        let part = if ticks > 0.0 { (time.ticks_since(from.tick) / ticks).clamp(0.0, 1.0) } else { 1.0 };
+        if !from.continues_to(to) || self.interpolation == Interpolation::Step {
+            return if part >= 1.0 { to.pose(bases) } else { from.pose(bases) };
         }
-        let (a, b) = (PoseSample::from(from), PoseSample::from(to));
-        let seconds = span * self.tick_seconds;
-        let (position, velocity) = match self.interpolation {
-            Interpolation::Step => return a,
-            Interpolation::Linear => {
-                (a.position.lerp(b.position, t), (b.position - a.position) / seconds.max(f32::MIN_POSITIVE))
-            }
-            Interpolation::Hermite => hermite(&a, &b, seconds, t),
-        };
+        let span = Span { part, seconds: ticks * self.tick_seconds, interpolation: self.interpolation };
+        if from.base == to.base {
+            return Self::along(from, to, &span).onto(from.base, bases);
+        }
+        // It stepped onto a base or off one: from here on this is the world.
+        let [a, b] = [from, to].map(|snapshot| {
+            let pose = snapshot.pose(bases);
+            let arrived = PoseSample { velocity: snapshot.arrival_velocity(), ..PoseSample::from(snapshot) };
+            (pose, arrived.onto(snapshot.base, bases).velocity)
+        });
+        let path = Moving::interpolate(
+            &Moving { position: a.0.position, velocity: a.0.velocity },
+            &Moving { position: b.0.position, velocity: b.1 },
+            &span,
+        );
+        let rotation = Quat::interpolate(&a.0.rotation, &b.0.rotation, &span);
         PoseSample {
-            position,
-            velocity,
-            rotation: a.rotation.slerp(b.rotation, t),
-            pitch: a.pitch + (b.pitch - a.pitch) * t,
-            crouch: a.crouch + (b.crouch - a.crouch) * t,
-            alive: a.alive,
+            position: path.position,
+            velocity: path.velocity,
+            rotation,
+            ..Self::along(from, to, &span)
         }
     }
 
-    /// The pose at `time` beyond the newest snapshot: straight on, for a bounded time.
+    /// The pose within a span of one space.
+    pub(crate) fn along(from: &Snapshot, to: &Snapshot, span: &Span) -> PoseSample {
+        let path = Moving::interpolate(
+            &Moving { position: from.position(), velocity: from.velocity() },
+            &Moving { position: to.position(), velocity: to.arrival_velocity() },
+            span,
+        );
+        let turn = Turning::interpolate(
+            &Turning { angle: units_to_angle(from.yaw), spin: from.spin() },
+            &Turning { angle: units_to_angle(to.yaw), spin: to.arrival_spin() },
+            span,
+        );
+        let rotation = if from.up == to.up {
+            standing(from.up, turn.angle)
+        } else {
+            Quat::interpolate(&from.rotation(), &to.rotation(), span)
+        };
+        let lerp = |a: f32, b: f32| f32::interpolate(&a, &b, span);
+        let newer = PoseSample::from(if span.part >= 1.0 { to } else { from });
+        PoseSample {
+            position: path.position,
+            velocity: path.velocity,
+            rotation,
+            spin: turn.spin.unwrap_or(0.0),
+            pitch: lerp(from.pitch(), to.pitch()),
+            crouch: lerp(f32::from(from.crouch) / 255.0, f32::from(to.crouch) / 255.0),
+            ..newer
+        }
+    }
+
+    /// The pose at `time` beyond the newest snapshot: straight on, for a bounded time, then it stands.
     #[must_use]
-    pub fn beyond(&self, from: &Snapshot, time: ViewTime) -> PoseSample {
+    pub fn beyond(&self, from: &Snapshot, time: ViewTime, bases: &BaseView<'_>) -> PoseSample {
         let pose = PoseSample::from(from);
         if self.interpolation == Interpolation::Step || !pose.alive {
-            return pose;
+            return pose.onto(from.base, bases);
         }
-        let ahead = time.ticks_since(from.tick).clamp(0.0, self.max_extrapolation_ticks);
-        PoseSample { position: pose.position + pose.velocity * (ahead * self.tick_seconds), ..pose }
+        let ticks = time.ticks_since(from.tick).max(0.0);
+        let ahead = ticks.min(self.max_extrapolation_ticks);
+        let on = PoseSample { spin: 0.0, ..pose }.carried_on(ahead * self.tick_seconds);
+        let velocity = if ticks > ahead { Vec3::ZERO } else { on.velocity };
+        PoseSample { velocity, ..on }.onto(from.base, bases)
     }
-}
-
-fn hermite(a: &PoseSample, b: &PoseSample, seconds: f32, t: f32) -> (Vec3, Vec3) {
-    let (ta, tb) = (a.velocity * seconds, b.velocity * seconds);
-    let (t2, t3) = (t * t, t * t * t);
-    let position = a.position * (2.0 * t3 - 3.0 * t2 + 1.0)
-        + ta * (t3 - 2.0 * t2 + t)
-        + b.position * (3.0 * t2 - 2.0 * t3)
-        + tb * (t3 - t2);
-    let derivative = (a.position - b.position) * (6.0 * t2 - 6.0 * t)
-        + ta * (3.0 * t2 - 4.0 * t + 1.0)
-        + tb * (3.0 * t2 - 2.0 * t);
-    (position, derivative / seconds.max(f32::MIN_POSITIVE))
 }
 
 #[cfg(test)]
@@ -143,8 +219,13 @@ mod tests {
         let middle = ViewTime::at(Tick(3));
         let truth = parabola(3).position().x;
         let sampler = Sampler::default();
-        let cubic = sampler.between(&from, &to, middle);
-        let line = Sampler { interpolation: Interpolation::Linear, ..sampler }.between(&from, &to, middle);
+        let cubic = sampler.between(&from, &to, middle, &BaseView::default());
+        let line = Sampler { interpolation: Interpolation::Linear, ..sampler }.between(
+            &from,
+            &to,
+            middle,
+            &BaseView::default(),
+        );
         assert!((cubic.position.x - truth).abs() < 0.001, "{}", cubic.position.x - truth);
         assert!((line.position.x - truth).abs() > 0.02, "{}", line.position.x - truth);
         assert!((cubic.velocity.x - 20.0 * 3.0 / 64.0).abs() < 0.02, "the velocity is the derivative");
@@ -154,22 +235,28 @@ mod tests {
     fn exact_at_the_samples() {
         let (from, to) = (parabola(2), parabola(9));
         let sampler = Sampler::default();
-        assert_eq!(sampler.between(&from, &to, ViewTime::at(Tick(2))).position, from.position());
-        assert_eq!(sampler.between(&from, &to, ViewTime::at(Tick(9))).position, to.position());
+        assert_eq!(
+            sampler.between(&from, &to, ViewTime::at(Tick(2)), &BaseView::default()).position,
+            from.position()
+        );
+        assert_eq!(
+            sampler.between(&from, &to, ViewTime::at(Tick(9)), &BaseView::default()).position,
+            to.position()
+        );
     }
 
     #[test]
     fn a_teleport_is_never_crossed() {
         let from = parabola(0);
         let to = Snapshot { teleports: 1, ..Snapshot::new(Tick(6), Vec3::X * 50.0, Vec3::ZERO) };
-        let pose = Sampler::default().between(&from, &to, ViewTime::at(Tick(5)));
+        let pose = Sampler::default().between(&from, &to, ViewTime::at(Tick(5)), &BaseView::default());
         assert_eq!(pose.position, from.position());
     }
 
     #[test]
     fn extrapolation_is_capped() {
         let from = Snapshot::new(Tick(0), Vec3::ZERO, Vec3::X * 6.0);
-        let pose = Sampler::default().beyond(&from, ViewTime::at(Tick(1_000)));
+        let pose = Sampler::default().beyond(&from, ViewTime::at(Tick(1_000)), &BaseView::default());
         assert!((pose.position.x - 6.0 * 0.125).abs() < 1e-4, "{}", pose.position.x);
     }
 }

@@ -79,6 +79,25 @@ impl ViewTime {
     }
 }
 
+impl ViewTime {
+    /// How far this moment lies after `earlier`, in 1/256 of a tick; negative when it lies before.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> i64 {
+        let ticks = i64::from(self.tick.since(earlier.tick));
+        ticks * SUB_TICKS + i64::from(self.fraction) - i64::from(earlier.fraction)
+    }
+
+    /// The moment this many 1/256 of a tick later.
+    #[must_use]
+    pub fn later(self, sub_ticks: i64) -> Self {
+        let sub = i64::from(self.fraction) + sub_ticks;
+        Self {
+            tick: self.tick.offset(sub.div_euclid(SUB_TICKS) as i32),
+            fraction: sub.rem_euclid(SUB_TICKS) as u8,
+        }
+    }
+}
+
 impl Wire for ViewTime {
     fn write(&self, w: &mut BitWriter) {
         self.tick.write(w);
@@ -124,6 +143,12 @@ impl Stall {
     pub const HITCH: f32 = 0.15;
     /// Ticks that a stall skips at most: a day at 64 Hz.
     const MAX_SKIPPED: u32 = 86_400 * 64;
+
+    /// Game time that was left out and that [`CurrentTick`] has not skipped yet.
+    #[must_use]
+    pub fn left_out(&self) -> Duration {
+        self.rest
+    }
 }
 
 /// When [`CurrentTick`] changes.
@@ -199,5 +224,7 @@ mod tests {
         let time = ViewTime::after(Tick(100), -0.25);
         assert_eq!(time, ViewTime { tick: Tick(99), fraction: 192 });
         assert!((time.ticks_since(Tick(100)) + 0.25).abs() < 1e-6);
+        assert_eq!(time.since(ViewTime::at(Tick(100))), -64);
+        assert_eq!(ViewTime::at(Tick(0)).later(-1), ViewTime { tick: Tick(u32::MAX), fraction: 255 });
     }
 }

@@ -43,6 +43,11 @@ pub struct DrawnPose {
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct DrawnViewTime(pub Option<ViewTime>);
 
+/// The moment, on this app's own time line, at which its screen last showed movement bases, when
+/// somebody was drawn on one; a shot says so, for a passenger is where the lift was drawn.
+#[derive(Resource, Clone, Copy, Debug, Default)]
+pub struct DrawnBaseTime(pub Option<ViewTime>);
+
 /// How far above the own pawn's root its eye was drawn, in metres. A stance changes in one tick, a
 /// view should not: the height is eased, and what is eased is what shots start from.
 #[derive(Component, Clone, Copy, PartialEq, Debug, Default)]

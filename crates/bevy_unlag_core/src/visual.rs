@@ -17,14 +17,38 @@ pub struct VisualOf(pub Entity);
 #[relationship_target(relationship = VisualOf, linked_spawn)]
 pub struct Visuals(Vec<Entity>);
 
-/// What is added to a pawn's drawn position to hide a correction. It decays along a critically
-/// damped spring, so the curve is the same at any frame rate.
+/// What is added to a pawn's drawn pose to hide a correction or a pop. How it fades does not depend
+/// on the frame rate.
 #[derive(Component, Clone, Copy, PartialEq, Debug, Default)]
 pub struct VisualOffset {
     /// Metres.
     pub offset: Vec3,
     /// Metres per second.
     pub velocity: Vec3,
+    /// What the drawn rotation is turned by.
+    pub turn: Quat,
+    /// How it fades.
+    pub easing: Easing,
+}
+
+/// How a [`VisualOffset`] fades.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub enum Easing {
+    /// Along a critically damped spring: soft at both ends, a tenth is left after 200 ms.
+    #[default]
+    Spring,
+    /// As Unreal's `Exponential` smoothing does it: fast at first.
+    Exponential {
+        /// Seconds until 37 % of the distance are left.
+        seconds: f32,
+        /// Seconds until 37 % of the turn are left.
+        turn_seconds: f32,
+    },
+    /// Along a cubic that ends in this many seconds, so that nothing is left that lags behind.
+    Bridge {
+        /// Seconds that are left.
+        seconds: f32,
+    },
 }
 
 impl VisualOffset {
@@ -33,17 +57,43 @@ impl VisualOffset {
 
     /// Lets `seconds` pass.
     pub fn decay(&mut self, seconds: f32) {
-        let w = Self::OMEGA;
-        let rate = self.velocity + self.offset * w;
-        let fade = (-w * seconds).exp();
-        self.velocity = (self.velocity - rate * (w * seconds)) * fade;
-        self.offset = (self.offset + rate * seconds) * fade;
+        match &mut self.easing {
+            Easing::Spring => {
+                let w = Self::OMEGA;
+                let rate = self.velocity + self.offset * w;
+                let fade = (-w * seconds).exp();
+                self.velocity = (self.velocity - rate * (w * seconds)) * fade;
+                self.offset = (self.offset + rate * seconds) * fade;
+                self.turn = Quat::IDENTITY.slerp(self.turn, fade * (1.0 + w * seconds));
+            }
+            Easing::Exponential { seconds: time, turn_seconds } => {
+                let left = |time: f32| (-seconds / time.max(1e-3)).exp();
+                self.offset *= left(*time);
+                self.turn = Quat::IDENTITY.slerp(self.turn, left(*turn_seconds));
+            }
+            Easing::Bridge { seconds: left } => {
+                let u = seconds / left.max(f32::MIN_POSITIVE);
+                if u >= 1.0 {
+                    *self = Self::default();
+                    return;
+                }
+                let (u2, u3) = (u * u, u * u * u);
+                let (offset, tangent) = (self.offset, self.velocity * *left);
+                self.offset = offset * (2.0 * u3 - 3.0 * u2 + 1.0) + tangent * (u3 - 2.0 * u2 + u);
+                self.velocity =
+                    (offset * (6.0 * u2 - 6.0 * u) + tangent * (3.0 * u2 - 4.0 * u + 1.0)) / *left;
+                self.turn = Quat::IDENTITY.slerp(self.turn, 1.0 - u);
+                *left -= seconds;
+            }
+        }
     }
 }
 
 /// When visuals are placed, in [`PostUpdate`] before transforms propagate.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum VisualSystems {
+    /// Offsets fade by the time that the frame took.
+    Fade,
     /// The drawn pose of every pawn is found: proxies are sampled, the own pawn is carried on to
     /// this very frame.
     Draw,
@@ -59,11 +109,13 @@ impl Plugin for VisualPlugin {
     fn build(&self, app: &mut App) {
         app.configure_sets(
             PostUpdate,
-            (VisualSystems::Draw, VisualSystems::Follow).chain().before(TransformSystems::Propagate),
+            (VisualSystems::Fade, VisualSystems::Draw, VisualSystems::Follow)
+                .chain()
+                .before(TransformSystems::Propagate),
         )
         .add_systems(
             PostUpdate,
-            (decay_offsets.in_set(VisualSystems::Draw), follow.in_set(VisualSystems::Follow)),
+            (decay_offsets.in_set(VisualSystems::Fade), follow.in_set(VisualSystems::Follow)),
         );
     }
 }
@@ -84,7 +136,7 @@ fn follow(
         for visual in visuals.iter() {
             let Ok((mut transform, visibility)) = transforms.get_mut(visual) else { continue };
             transform.translation = drawn.pose.position + offset.map_or(Vec3::ZERO, |o| o.offset);
-            transform.rotation = drawn.pose.rotation;
+            transform.rotation = offset.map_or(Quat::IDENTITY, |o| o.turn) * drawn.pose.rotation;
             if let Some(mut visibility) = visibility {
                 let wanted = if drawn.pose.alive { Visibility::Inherited } else { Visibility::Hidden };
                 visibility.set_if_neq(wanted);
@@ -100,7 +152,7 @@ mod tests {
     #[test]
     fn a_third_of_a_metre_is_a_tenth_of_it_after_200_ms_at_any_frame_rate() {
         for fps in [30, 60, 144] {
-            let mut offset = VisualOffset { offset: Vec3::X * 0.3, velocity: Vec3::ZERO };
+            let mut offset = VisualOffset { offset: Vec3::X * 0.3, ..default() };
             let frames = fps / 5;
             for _ in 0..frames {
                 offset.decay(1.0 / fps as f32);
@@ -108,6 +160,25 @@ mod tests {
             let rest = 0.2 - frames as f32 / fps as f32;
             offset.decay(rest);
             assert!((offset.offset.x - 0.03).abs() < 5e-4, "{fps} fps: {}", offset.offset.x);
+        }
+    }
+
+    #[test]
+    fn a_bridge_ends_on_time_without_a_jump_of_the_velocity() {
+        for fps in [30, 60, 144] {
+            let easing = Easing::Bridge { seconds: 0.1 };
+            let mut offset =
+                VisualOffset { offset: Vec3::X * 0.3, velocity: Vec3::X, easing, ..VisualOffset::default() };
+            let (mut last, mut velocity) = (0.3, 1.0);
+            let dt = 1.0 / fps as f32;
+            for _ in 0..=fps / 10 + 1 {
+                offset.decay(dt);
+                let moved = (offset.offset.x - last) / dt;
+                // 0.3 m in 0.1 s cannot accelerate by more than 6 · 0.3 / 0.1² + 4 / 0.1.
+                assert!((moved - velocity).abs() < 230.0 * dt, "{fps} fps: {velocity} to {moved}");
+                (last, velocity) = (offset.offset.x, moved);
+            }
+            assert_eq!(offset, VisualOffset::default(), "{fps} fps");
         }
     }
 }

@@ -140,6 +140,25 @@ impl BitWriter {
         self.golomb(((value << 1) ^ (value >> 15)).cast_unsigned(), order);
     }
 
+    /// Appends what another writer has collected.
+    pub fn append(&mut self, other: &Self) {
+        let words = other.bytes.chunks_exact(4);
+        let rest = words.remainder();
+        for word in words {
+            self.bits(word.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)), 32);
+        }
+        for byte in rest {
+            self.bits(u32::from(*byte), 8);
+        }
+        self.bits(other.pending as u32, other.pending_bits);
+    }
+
+    /// Forgets everything, and keeps its memory for what comes next.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        (self.pending, self.pending_bits) = (0, 0);
+    }
+
     /// How many bits were written.
     #[must_use]
     pub fn len_bits(&self) -> usize {
@@ -272,6 +291,30 @@ mod tests {
         assert_eq!(r.bool(), Ok(true));
         assert_eq!(r.bits(32), Ok(u32::MAX));
         assert_eq!(r.bits(32), Err(WireError::Ended));
+    }
+
+    #[test]
+    fn appended_bits_read_like_written_ones() {
+        for before in 0..9 {
+            for count in 0..80u32 {
+                let mut part = BitWriter::default();
+                part.bits(5, 3);
+                part.clear();
+                (0..count).for_each(|bit| part.bool(bit % 3 == 0));
+                let mut w = BitWriter::default();
+                w.bits(0, before);
+                w.append(&part);
+                w.bool(true);
+                assert_eq!(w.len_bits(), (before + count + 1) as usize);
+                let bytes = w.finish();
+                let mut r = BitReader::new(&bytes);
+                assert_eq!(r.bits(before), Ok(0));
+                for bit in 0..count {
+                    assert_eq!(r.bool(), Ok(bit % 3 == 0), "bit {bit} of {count} after {before}");
+                }
+                assert_eq!(r.bool(), Ok(true));
+            }
+        }
     }
 
     #[test]

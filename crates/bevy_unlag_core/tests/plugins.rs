@@ -31,7 +31,7 @@ fn a_tick_counts_fixed_steps_not_frames() {
 fn looks_follow_what_is_drawn_and_hide_with_the_dead() {
     let mut app = app();
     let pose = PoseSample { position: Vec3::new(1.0, 2.0, 3.0), alive: true, ..default() };
-    let offset = VisualOffset { offset: Vec3::X * 0.25, velocity: Vec3::ZERO };
+    let offset = VisualOffset { offset: Vec3::X * 0.25, ..default() };
     let pawn = app.world_mut().spawn((DrawnPose { pose, ..default() }, offset)).id();
     let looks = app.world_mut().spawn((VisualOf(pawn), Visibility::default())).id();
     app.update();

@@ -12,8 +12,10 @@ pub enum MessageClass {
     Moves,
     /// To clients: acknowledgements and corrections.
     Answers,
-    /// To clients: everything that replicon replicates, most of all snapshots of pawns. Counted on
-    /// clients only: a server cannot tell without encoding it once more.
+    /// To clients: what is seen of pawns that others steer.
+    Snapshots,
+    /// To clients: everything that replicon replicates: which pawns there are, and a game's own
+    /// components. Counted on clients only: a server cannot tell without encoding it once more.
     Replication,
     /// To clients: what became of their shots.
     Verdicts,
@@ -21,12 +23,25 @@ pub enum MessageClass {
     Tracers,
     /// To clients: the server's first word.
     Hello,
+    /// From clients: what time is it?
+    Pings,
+    /// To clients: what time it is.
+    Pongs,
 }
 
 impl MessageClass {
     /// All of them, in the order of [`index`](Self::index).
-    pub const ALL: [Self; 6] =
-        [Self::Moves, Self::Answers, Self::Replication, Self::Verdicts, Self::Tracers, Self::Hello];
+    pub const ALL: [Self; 9] = [
+        Self::Moves,
+        Self::Answers,
+        Self::Snapshots,
+        Self::Replication,
+        Self::Verdicts,
+        Self::Tracers,
+        Self::Hello,
+        Self::Pings,
+        Self::Pongs,
+    ];
 
     /// Its place in [`ALL`](Self::ALL).
     #[must_use]
@@ -37,7 +52,7 @@ impl MessageClass {
     /// Whether it goes up, from clients to the server; the others go down.
     #[must_use]
     pub fn is_up(self) -> bool {
-        self == Self::Moves
+        matches!(self, Self::Moves | Self::Pings)
     }
 
     /// What to call it.
@@ -46,10 +61,13 @@ impl MessageClass {
         match self {
             Self::Moves => "moves",
             Self::Answers => "answers",
+            Self::Snapshots => "snapshots",
             Self::Replication => "replication",
             Self::Verdicts => "verdicts",
             Self::Tracers => "tracers",
             Self::Hello => "hello",
+            Self::Pings => "pings",
+            Self::Pongs => "pongs",
         }
     }
 }

@@ -11,12 +11,13 @@ use bevy_unlag_weapons::{ShotVerdict, Tracer};
 use lightyear::prelude::{client::Remote, *};
 
 use crate::{
-    Bandwidth, MessageClass, bandwidth, link,
+    Bandwidth, MessageClass, bandwidth, clock, link,
     net_sim::NetSimPlugin,
     protocol::{
         AnswerMessage, Hello, HelloMessage, MoveChannel, MoveMessage, ProtocolVersion, TracerMessage,
         VerdictMessage,
     },
+    snapshots,
 };
 
 /// The server speaks another protocol: one of the two builds is older. Written once, right after
@@ -78,6 +79,7 @@ impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
                     assign_roles::<M>,
                     compare_setup::<M>,
                     deliver_answers,
+                    snapshots::deliver,
                     deliver_verdicts,
                     deliver_tracers,
                 )
@@ -92,6 +94,8 @@ impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
                 (count_crowd, bandwidth::count_replication.after(ReplicationSystems::Receive)),
             )
             .add_systems(PostUpdate, send_moves.before(MessageSystems::Send));
+        clock::client_plugin(app);
+        snapshots::client_plugin(app);
     }
 }
 

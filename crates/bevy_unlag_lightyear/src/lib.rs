@@ -4,17 +4,24 @@
 //!   [`PreUpdate`] and drain them in [`PostUpdate`].
 //! * [`UnlagProtocolPlugin`] registers what travels.
 //! * Ownership is lightyear's `ControlledBy`: a client moves that pawn and no other.
+//! * Snapshots of pawns travel in messages of their own, at an [`UpdateInterval`], the nearest first when a
+//!   [`DownlinkBudget`] is short.
+//! * [`ReplicateSmoothed`] does the like for a game's own components.
+//! * [`ServerClock`](bevy_unlag_smoothing::ServerClock) is fed by small exchanges.
 //! * [`NetSim`] makes any link bad in any way, both ways, at run time, from a seed.
 //! * [`GameSpeed`] replaces the clock steering that lightyear does.
 //! * [`Bandwidth`] counts what each kind of message costs.
 
 mod bandwidth;
 mod client;
+mod clock;
 mod ingress;
 mod link;
 mod net_sim;
 mod protocol;
 mod server;
+mod smoothed;
+mod snapshots;
 
 use core::{marker::PhantomData, time::Duration};
 
@@ -30,6 +37,8 @@ pub use net_sim::{
 };
 pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};
 pub use server::{UnlagServerNetPlugin, networked_pawn, replicated_pawn};
+pub use smoothed::ReplicateSmoothed;
+pub use snapshots::{ComponentFilters, DownlinkBudget, LinkBudget, SnapshotsDropped, UpdateInterval};
 
 /// What client and server both need, once.
 fn shared(app: &mut App) {

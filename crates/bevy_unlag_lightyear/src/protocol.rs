@@ -1,26 +1,13 @@
-//! What travels: four kinds of bytes that the crates below encode themselves, and two components.
+//! What travels: bytes that are encoded elsewhere in the suite, and the names of pawns.
 
 use bevy::prelude::*;
-use bevy_replicon::{
-    bytes::Bytes,
-    prelude::*,
-    shared::replication::{
-        deferred_entity::DeferredEntity,
-        receive_markers::MarkerConfig,
-        registry::{
-            ctx::{RemoveCtx, SerializeCtx, WriteCtx},
-            rule_fns::RuleFns,
-        },
-    },
-};
-use bevy_unlag_core::{BitReader, BitWriter, LocalControl, NetId, Snapshot, Wire, WireError};
-use bevy_unlag_smoothing::SnapshotInbox;
+use bevy_unlag_core::{BitReader, BitWriter, NetId, Wire, WireError};
 use lightyear::prelude::*;
 use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns, writer::Writer};
 
 /// Changes with anything on the wire. A client and a server with different numbers refuse each
 /// other by name instead of misreading each other.
-pub const PROTOCOL_VERSION: u32 = 3;
+pub const PROTOCOL_VERSION: u32 = 4;
 
 /// The protocol that this app speaks. Default: [`PROTOCOL_VERSION`]. A game whose own messages
 /// change may put its number here; client and server must agree.
@@ -63,6 +50,10 @@ const MAX_MESSAGE: usize = 1_100;
 pub(crate) struct MoveChannel;
 /// Answers to moves, newest wins: unreliable, out of order.
 pub(crate) struct AnswerChannel;
+/// What is seen of pawns, newest wins: unreliable, out of order.
+pub(crate) struct SnapshotChannel;
+/// What time it is on the server, both ways: unreliable, out of order.
+pub(crate) struct ClockChannel;
 /// What must arrive once.
 pub(crate) struct VerdictChannel;
 /// What may be lost.
@@ -91,6 +82,13 @@ raw_messages!(
     MoveMessage,
     /// A [`ServerAnswer`](bevy_unlag_prediction::ServerAnswer).
     AnswerMessage,
+    /// What is seen of pawns at one moment: a [`SnapshotReader`](crate::snapshots::SnapshotReader)
+    /// reads it.
+    SnapshotMessage,
+    /// A [`ClockPing`](crate::clock::ClockPing).
+    PingMessage,
+    /// A [`ClockPong`](crate::clock::ClockPong).
+    PongMessage,
     /// A [`ShotVerdict`](bevy_unlag_weapons::ShotVerdict).
     VerdictMessage,
     /// A [`Tracer`](bevy_unlag_weapons::Tracer).
@@ -143,25 +141,22 @@ impl Plugin for UnlagProtocolPlugin {
         app.init_resource::<ProtocolVersion>();
         app.add_channel::<MoveChannel>(unreliable(100.0)).add_direction(NetworkDirection::ClientToServer);
         app.add_channel::<AnswerChannel>(unreliable(100.0)).add_direction(NetworkDirection::ServerToClient);
+        // Below what the owner of a pawn waits for, above all else.
+        app.add_channel::<SnapshotChannel>(unreliable(90.0)).add_direction(NetworkDirection::ServerToClient);
+        app.add_channel::<ClockChannel>(unreliable(100.0)).add_direction(NetworkDirection::Bidirectional);
         app.add_channel::<VerdictChannel>(reliable).add_direction(NetworkDirection::ServerToClient);
         app.add_channel::<EffectChannel>(unreliable(1.0)).add_direction(NetworkDirection::ServerToClient);
 
         register::<MoveMessage>(app, NetworkDirection::ClientToServer);
         register::<AnswerMessage>(app, NetworkDirection::ServerToClient);
+        register::<SnapshotMessage>(app, NetworkDirection::ServerToClient);
+        register::<PingMessage>(app, NetworkDirection::ClientToServer);
+        register::<PongMessage>(app, NetworkDirection::ServerToClient);
         register::<VerdictMessage>(app, NetworkDirection::ServerToClient);
         register::<TracerMessage>(app, NetworkDirection::ServerToClient);
         register::<HelloMessage>(app, NetworkDirection::ServerToClient);
 
         app.component::<NetId>().replicate_once();
-        app.component::<Snapshot>().replicate_with(RuleFns::new(write_snapshot, read_snapshot));
-        // replicon keeps only the newest value of a frame; a playout buffer wants every one. Its
-        // marker must be replicated itself to act in the update that spawns the pawn.
-        app.register_marker_with::<NetId>(MarkerConfig {
-            priority: 50,
-            need_history: true,
-            affects_same_update: true,
-        });
-        app.set_marker_fns::<NetId, Snapshot>(collect_snapshot, forget_snapshots);
     }
 }
 
@@ -171,43 +166,4 @@ fn register<R: Raw>(app: &mut App, direction: NetworkDirection) {
         deserialize: deserialize::<R>,
     })
     .add_direction(direction);
-}
-
-fn write_snapshot(_: &mut SerializeCtx, snapshot: &Snapshot, message: &mut Vec<u8>) -> Result<()> {
-    let mut w = BitWriter::default();
-    snapshot.write(&mut w);
-    message.extend(w.finish());
-    Ok(())
-}
-
-fn read_snapshot(_: &mut WriteCtx, message: &mut Bytes) -> Result<Snapshot> {
-    let mut r = BitReader::new(message);
-    let snapshot = Snapshot::read(&mut r)?;
-    let used = r.bytes_read();
-    bevy_replicon::bytes::Buf::advance(message, used);
-    Ok(snapshot)
-}
-
-fn collect_snapshot(
-    ctx: &mut WriteCtx,
-    rule: &RuleFns<Snapshot>,
-    entity: &mut DeferredEntity,
-    message: &mut Bytes,
-) -> Result<()> {
-    let snapshot = rule.deserialize(ctx, message)?;
-    if entity.get::<LocalControl>().is_some() {
-        // The own pawn is predicted, not smoothed.
-        return Ok(());
-    }
-    match entity.get_mut::<SnapshotInbox>() {
-        Some(mut inbox) => inbox.0.push(snapshot),
-        None => {
-            entity.insert(SnapshotInbox(vec![snapshot]));
-        }
-    }
-    Ok(())
-}
-
-fn forget_snapshots(_: &mut RemoveCtx, entity: &mut DeferredEntity) {
-    entity.remove::<SnapshotInbox>();
 }

@@ -6,29 +6,27 @@ use bevy::{
     ecs::{error::FallbackErrorHandler, system::StaticSystemParam},
     prelude::*,
 };
-use bevy_replicon::{prelude::ServerSystems, server::server_tick::ServerTick};
-use bevy_unlag_core::{BitWriter, MoveModel, NetId, NetRole, Snapshot, VisualSystems, Wire};
+use bevy_unlag_core::{BitWriter, MoveModel, NetId, NetRole, VisualSystems, Wire};
 use bevy_unlag_prediction::{IncomingMoves, MAX_MAILED, OutgoingAnswers, authority_pawn};
 use bevy_unlag_rewind::FrameHistory;
 use bevy_unlag_weapons::{Mailed, OutgoingVerdicts};
-use lightyear::prelude::{
-    server::{ClientOf, Server},
-    *,
-};
+use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
-    Bandwidth, MessageClass, ingress, link,
+    Bandwidth, MessageClass, clock, ingress, link,
     protocol::{
         AnswerChannel, AnswerMessage, EffectChannel, Hello, HelloMessage, MoveMessage, ProtocolVersion,
         TracerMessage, VerdictChannel, VerdictMessage,
     },
+    snapshots::{self, Outlet},
 };
 
 /// Carries mailboxes to clients and back. Add it after lightyear's `ServerPlugins`.
 #[derive(Debug)]
 pub struct UnlagServerNetPlugin<M> {
-    /// The time between two snapshots of a pawn. Default 46.875 ms, three ticks of 64 Hz. Raising
-    /// it saves downstream bytes and shows everyone else that much later.
+    /// The time between two snapshots of a pawn without an [`UpdateInterval`](crate::UpdateInterval), and
+    /// between two looks at what else is replicated. Default 46.875 ms, three ticks of 64 Hz. Raising it
+    /// saves downstream bytes and shows everyone else that much later.
     pub snapshot_interval: Duration,
     pub(crate) model: PhantomData<fn() -> M>,
 }
@@ -50,17 +48,16 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
             .add_systems(PreUpdate, deliver_moves.after(MessageSystems::Receive))
             .add_systems(
                 PostUpdate,
-                (
-                    publish_snapshots
-                        .run_if(resource_changed::<ServerTick>)
-                        .before(ServerSystems::Send)
-                        .before(VisualSystems::Draw),
-                    (send_answers, send_verdicts).before(MessageSystems::Send),
-                ),
+                // Tracers get what snapshots leave.
+                (snapshots::publish.before(VisualSystems::Draw), send_answers, send_verdicts)
+                    .chain()
+                    .before(MessageSystems::Send),
             );
         // A peer's bytes may make a lightyear system fail; that is no reason to stop serving.
         app.world_mut().get_resource_or_insert_with(|| FallbackErrorHandler(bevy::ecs::error::warn));
         ingress::plugin(app);
+        clock::server_plugin(app);
+        snapshots::server_plugin(app, self.snapshot_interval);
     }
 }
 
@@ -120,24 +117,6 @@ fn deliver_moves(
     }
 }
 
-/// Sends the present of every pawn whenever replicon is about to replicate, and remembers it as
-/// sent.
-fn publish_snapshots(
-    mut pawns: Query<(Entity, &mut FrameHistory, Option<&mut Snapshot>)>,
-    mut commands: Commands,
-) {
-    for (entity, mut history, snapshot) in &mut pawns {
-        let Some(present) = history.send_present() else { continue };
-        match snapshot {
-            Some(mut snapshot) => *snapshot = present,
-            // A pawn is not announced before it has been somewhere.
-            None => {
-                commands.entity(entity).insert(present);
-            }
-        }
-    }
-}
-
 fn send_answers(
     mut pawns: Query<(Option<&ControlledBy>, &mut OutgoingAnswers)>,
     mut links: Query<&mut MessageSender<AnswerMessage>, With<Connected>>,
@@ -156,20 +135,20 @@ fn send_answers(
 
 fn send_verdicts(
     mut pawns: Query<(Option<&ControlledBy>, &mut OutgoingVerdicts)>,
-    owners: Query<&RemoteId>,
-    mut links: Query<&mut MessageSender<VerdictMessage>, With<Connected>>,
-    mut everyone: ServerMultiMessageSender<With<Connected>>,
-    servers: Query<&Server>,
-    listeners: Query<(), (With<ClientOf>, With<Connected>)>,
+    mut links: Query<
+        (Entity, &mut MessageSender<VerdictMessage>, &mut MessageSender<TracerMessage>, &mut Outlet),
+        (With<ClientOf>, With<Connected>),
+    >,
     mut bandwidth: ResMut<Bandwidth>,
 ) {
     for (owner, mut mailbox) in &mut pawns {
+        let owner = owner.map(|owner| owner.owner);
         for mailed in mailbox.0.drain(..) {
             let mut w = BitWriter::default();
             match mailed {
                 Mailed::Verdict(verdict) => {
                     verdict.write(&mut w);
-                    if let Some(Ok(mut link)) = owner.map(|owner| links.get_mut(owner.owner)) {
+                    if let Some(Ok((_, mut link, ..))) = owner.map(|owner| links.get_mut(owner)) {
                         let bytes = w.finish();
                         bandwidth.count(MessageClass::Verdicts, bytes.len(), 1);
                         link.send::<VerdictChannel>(VerdictMessage(bytes));
@@ -177,15 +156,12 @@ fn send_verdicts(
                 }
                 Mailed::Tracer(tracer) => {
                     tracer.write(&mut w);
-                    let message = TracerMessage(w.finish());
-                    let shooter = owner.and_then(|owner| owners.get(owner.owner).ok());
-                    let target =
-                        shooter.map_or(NetworkTarget::All, |id| NetworkTarget::AllExceptSingle(id.0));
-                    let others = listeners.iter().len().saturating_sub(usize::from(shooter.is_some()));
-                    bandwidth.count(MessageClass::Tracers, message.0.len(), others);
-                    for server in &servers {
-                        if let Err(error) = everyone.send::<_, EffectChannel>(&message, server, &target) {
-                            debug!("a tracer was not sent: {error}");
+                    let bytes = w.finish();
+                    for (entity, _, mut link, mut outlet) in &mut links {
+                        // Characters before cosmetics.
+                        if owner != Some(entity) && outlet.spare(bytes.len()) {
+                            bandwidth.count(MessageClass::Tracers, bytes.len(), 1);
+                            link.send::<EffectChannel>(TracerMessage(bytes.clone()));
                         }
                     }
                 }

@@ -7,8 +7,8 @@ use bevy::{
     prelude::*,
 };
 use bevy_unlag_core::{
-    BitReader, BitWriter, ExtendedEvent, ExtendedInput, ExtendedState, MoveModel, Snapshot, StepContext,
-    Tick, Wire, WireError,
+    BitReader, BitWriter, ExtendedEvent, ExtendedInput, ExtendedState, MoveModel, PoseSample, Snapshot,
+    StepContext, Tick, Wire, WireError,
 };
 
 use crate::{
@@ -166,6 +166,19 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
 
     fn snapshot(state: &Self::State, tick: Tick) -> Snapshot {
         CapsuleModel::snapshot(&state.body, tick)
+    }
+
+    fn base(state: &Self::State) -> u16 {
+        CapsuleModel::base(&state.body)
+    }
+
+    fn proxy_step(
+        config: &CapsuleConfig,
+        pose: &PoseSample,
+        ctx: &StepContext,
+        world: &SystemParamItem<Self::World>,
+    ) -> PoseSample {
+        CapsuleModel::proxy_step(config, pose, ctx, &world.0)
     }
 
     fn eye(config: &CapsuleConfig, state: &Self::State) -> Vec3 {

@@ -12,7 +12,7 @@ use crate::{
     scene::Include,
     state::{MAX_POSITION, MAX_VELOCITY},
     step::body_of,
-    sweep::sweep,
+    sweep::{Body, sweep},
 };
 
 /// Metres around a pawn in which another one is to blame for a difference.
@@ -84,20 +84,34 @@ pub(crate) fn nudged(
         return None;
     }
     let frame = Frame::new(state.up, state.position);
-    let (body, feet) = (body_of(config, state.crouched), frame.to_local(state.position));
-    let motion = frame.direction_to_local(by);
-    let region = body.aabb(feet).merged(&body.aabb(feet + motion)).loosened(0.1);
-    let seconds = world.step_seconds(ctx);
-    let blocked =
-        world.scene.with_parts(ctx.entity, seconds, config.blocked_by, frame, Include::Pawns, |near| {
-            near.cover(region);
-            sweep(near.parts(), body, feet, motion).is_some()
-        });
-    let position = state.position + by;
+    let (body, mask) = (body_of(config, state.crouched), config.blocked_by);
+    if !is_clear(mask, frame, body, (state.position, by), ctx, world) {
+        return None;
+    }
+    let (position, seconds) = (state.position + by, world.step_seconds(ctx));
     // On a base it has not moved relative to the base's own motion but by this much in it.
     let turned_back = |pose: Isometry3d| pose.rotation.inverse() * by;
     let in_base = world.base_pose(state.base, seconds).map_or(Vec3::ZERO, turned_back);
-    (!blocked).then_some(CapsuleState { position, base_position: state.base_position + in_base, ..*state })
+    Some(CapsuleState { position, base_position: state.base_position + in_base, ..*state })
+}
+
+/// Whether nothing is in the way of a body that is moved a little: from where, and by how much, in
+/// the world.
+pub(crate) fn is_clear(
+    mask: u32,
+    frame: Frame,
+    body: Body,
+    (feet, by): (Vec3, Vec3),
+    ctx: &StepContext,
+    world: &MoverWorld<'_, '_>,
+) -> bool {
+    let (feet, motion) = (frame.to_local(feet), frame.direction_to_local(by));
+    let region = body.aabb(feet).merged(&body.aabb(feet + motion)).loosened(0.1);
+    let seconds = world.step_seconds(ctx);
+    world.scene.with_parts(ctx.entity, seconds, mask, frame, Include::Pawns, |near| {
+        near.cover(region);
+        sweep(near.parts(), body, feet, motion).is_none()
+    })
 }
 
 /// Whether another pawn is within half a metre.
@@ -111,12 +125,34 @@ pub(crate) fn meets_pawn(
         return false;
     }
     let frame = Frame::new(state.up, state.position);
-    let around = body_of(config, state.crouched).aabb(frame.to_local(state.position)).loosened(MEETING);
+    let body = body_of(config, state.crouched);
+    meets_other(config.blocked_by, frame, body, state.position, ctx, world)
+}
+
+/// Whether another pawn is within half a metre of a body with its feet there, in the world.
+pub(crate) fn meets_other(
+    mask: u32,
+    frame: Frame,
+    body: Body,
+    feet: Vec3,
+    ctx: &StepContext,
+    world: &MoverWorld<'_, '_>,
+) -> bool {
+    let around = body.aabb(frame.to_local(feet)).loosened(MEETING);
     let seconds = world.step_seconds(ctx);
-    world.scene.with_parts(ctx.entity, seconds, config.blocked_by, frame, Include::Pawns, |near| {
+    world.scene.with_parts(ctx.entity, seconds, mask, frame, Include::Pawns, |near| {
         near.cover(around);
         near.parts().iter().any(|part| part.pawn && part.aabb.intersects(&around))
     })
+}
+
+/// A number that differs when the fixed obstacles near the pawn do.
+pub(crate) fn surroundings(config: &CapsuleConfig, state: &CapsuleState, world: &MoverWorld<'_, '_>) -> u32 {
+    if !state.is_sound() {
+        return 0;
+    }
+    let head = state.position + state.up * (2.0 * config.half_height);
+    world.scene.hash_around(config.blocked_by, state.position, head)
 }
 
 /// A number that differs when what a value prints does: no field is ever left out. A float prints

@@ -79,7 +79,7 @@ impl CapsuleModel {
             let mut end = raised - Vec3::Y * lift;
             if floor_due {
                 let down = lift + config.step_height + HOVER_MAX;
-                if let Some(floor) = look_below(config, parts, whole.radius, raised, down).floor {
+                if let Some(floor) = look_below(&config.footing(), parts, whole.radius, raised, down).floor {
                     end = raised + Vec3::Y * (HOVER_MAX - floor.distance);
                     velocity = along_floor(velocity.with_y(0.0), floor.face);
                 }

@@ -4,6 +4,7 @@ mod check;
 mod presets;
 
 pub use check::InvalidConfig;
+pub(crate) use check::{Figure, check_figures};
 
 use bevy::prelude::*;
 

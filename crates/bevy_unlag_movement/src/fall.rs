@@ -122,7 +122,7 @@ fn wall_normal(walkable_y: f32, normal: Vec3, motion: Vec3) -> Vec3 {
 
 /// Whether a base has come up under the feet.
 fn land_on_base(slice: &mut Slice<'_>, parts: &[Part], before: f32, whole: f32) -> bool {
-    let Some(floor) = find_floor(slice.config, parts, slice.body, slice.feet, HOVER_MAX) else {
+    let Some(floor) = find_floor(&slice.config.footing(), parts, slice.body, slice.feet, HOVER_MAX) else {
         return false;
     };
     let rises = slice.velocity.y - slice.velocity_of(floor.base).y;
@@ -134,7 +134,7 @@ fn land_on_base(slice: &mut Slice<'_>, parts: &[Part], before: f32, whole: f32) 
 /// slice's `whole` time.
 fn land(slice: &mut Slice<'_>, parts: &[Part], before: f32, whole: f32, left: f32) -> bool {
     let config = slice.config;
-    let Some(floor) = find_floor(config, parts, slice.body, slice.feet, HOVER_MAX) else {
+    let Some(floor) = find_floor(&config.footing(), parts, slice.body, slice.feet, HOVER_MAX) else {
         return false;
     };
     // At the impact, and against the floor, which may move.

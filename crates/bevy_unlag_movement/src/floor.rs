@@ -23,6 +23,38 @@ const EDGE: f32 = 0.001_5;
 /// foot of a steep slope beside it.
 const STEEP_BESIDE: f32 = 0.03;
 
+/// The part of a tuning that says what can be stood on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Footing {
+    /// The upward part of a floor's normal, at least.
+    pub(crate) walkable_y: f32,
+    /// Metres that are stepped up and down.
+    pub(crate) step_height: f32,
+    /// See [`CapsuleConfig::flat_base`].
+    pub(crate) flat_base: bool,
+    /// See [`CapsuleConfig::perch_radius_threshold`].
+    pub(crate) perch_threshold: f32,
+    /// See [`CapsuleConfig::perch_height`].
+    pub(crate) perch_height: f32,
+    /// Metres above the feet up to which an edge beside them is stood on: a round end that is larger
+    /// than its steps would climb anything, a bit at a time.
+    pub(crate) rim_height: f32,
+}
+
+impl CapsuleConfig {
+    /// What a capsule can stand on.
+    pub(crate) fn footing(&self) -> Footing {
+        Footing {
+            walkable_y: self.walkable_floor_y,
+            step_height: self.step_height,
+            flat_base: self.flat_base,
+            perch_threshold: self.perch_radius_threshold,
+            perch_height: self.perch_height,
+            rim_height: f32::INFINITY,
+        }
+    }
+}
+
 /// A walkable floor below the feet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Floor {
@@ -134,13 +166,7 @@ pub(crate) fn off_axis(point: Vec3, feet: Vec3) -> f32 {
 }
 
 /// Looks for a floor at most `max_down` below the feet of a capsule.
-pub(crate) fn look_below(
-    config: &CapsuleConfig,
-    parts: &[Part],
-    radius: f32,
-    feet: Vec3,
-    max_down: f32,
-) -> Below {
+pub(crate) fn look_below(footing: &Footing, parts: &[Part], radius: f32, feet: Vec3, max_down: f32) -> Below {
     // A capsule that goes down along its axis meets nothing that its lower ball does not.
     let centre = feet + Vec3::Y * radius;
     let side = Vec3::new(radius, 0.0, radius);
@@ -162,10 +188,11 @@ pub(crate) fn look_below(
             continue;
         }
         let off_axis = off_axis(hit.point, feet);
-        let rim = config.flat_base && face.y > hit.normal.y + 1e-3 && face.y >= config.walkable_floor_y;
-        let distance = if rim { feet.y - hit.point.y } else { hit.distance };
+        let rim = face.y > hit.normal.y + 1e-3 && face.y >= footing.walkable_y;
+        let distance = if rim && footing.flat_base { feet.y - hit.point.y } else { hit.distance };
         let found = Floor { distance, face, point: hit.point, base: hit.base };
-        let walkable = face.y >= config.walkable_floor_y && off_axis <= radius - EDGE && !part.pawn;
+        let too_high = rim && hit.point.y - feet.y > footing.rim_height;
+        let walkable = face.y >= footing.walkable_y && off_axis <= radius - EDGE && !part.pawn && !too_high;
         if hit.distance < nearest {
             nearest = hit.distance;
             below.steep = (!walkable).then_some(Floor { face: hit.normal, ..found });
@@ -188,20 +215,20 @@ pub(crate) fn look_below(
 /// The walkable floor at most `max_down` below the feet. One that only the capsule's rim touches
 /// counts when there is another for its middle: a perch.
 pub(crate) fn find_floor(
-    config: &CapsuleConfig,
+    footing: &Footing,
     parts: &[Part],
     body: Body,
     feet: Vec3,
     max_down: f32,
 ) -> Option<Floor> {
-    let floor = look_below(config, parts, body.radius, feet, max_down).floor?;
-    let threshold = config.perch_radius_threshold;
+    let floor = look_below(footing, parts, body.radius, feet, max_down).floor?;
+    let threshold = footing.perch_threshold;
     if threshold > 0.0 {
         let perch = (body.radius - threshold).max(0.02);
         if off_axis(floor.point, feet) > perch {
-            let down = floor.distance + config.step_height + config.perch_height;
+            let down = floor.distance + footing.step_height + footing.perch_height;
             // The smaller ball starts with its lowest point at the feet.
-            look_below(config, parts, perch, feet, down).floor?;
+            look_below(footing, parts, perch, feet, down).floor?;
         }
     }
     Some(floor)

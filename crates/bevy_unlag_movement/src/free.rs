@@ -96,7 +96,8 @@ pub(crate) fn slide(slice: &mut Slice<'_>, parts: &[Part], dt: f32) -> Option<Ve
             let floor_y = slice.feet.y - HOVER_MAX;
             let body = slice.body;
             if slice.physics() == Physics::Swim
-                && let Some(top) = step_up(slice.config, parts, body, slice.feet, flat, wall, floor_y)
+                && let Some(top) =
+                    step_up(&slice.config.footing(), parts, body, slice.feet, flat, wall, floor_y)
             {
                 slice.events.push(MoveEvent::Stepped { height: top.y - slice.feet.y });
                 slice.feet = top;

@@ -30,10 +30,8 @@ pub struct CapsuleInput {
 impl CapsuleInput {
     /// Sets the axes: `x` is right, `y` is forwards. Each is clamped to ± 1; a NaN is 0.
     pub fn set_axes(&mut self, axes: Vec2) {
-        // A NaN casts to 0.
-        let quantise = |v: f32| (v.clamp(-1.0, 1.0) * 127.0).round() as i8;
-        self.right = quantise(axes.x);
-        self.forward = quantise(axes.y);
+        self.right = quantised_axis(axes.x);
+        self.forward = quantised_axis(axes.y);
     }
 
     /// Sets the view from radians; the yaw wraps, the pitch is clamped, a NaN is 0.
@@ -90,18 +88,8 @@ impl CapsuleInput {
         }
     }
 
-    /// Keys push an axis all the way or not at all; a stick takes eleven bits more.
     fn write_move(&self, w: &mut BitWriter) {
-        let axes = [self.forward, self.right];
-        let keys = axes.iter().all(|axis| matches!(axis, -127 | 0 | 127));
-        w.bool(keys);
-        for axis in axes {
-            if keys {
-                w.bits((i32::from(axis) / 127 + 1).cast_unsigned(), 2);
-            } else {
-                w.signed(i32::from(axis), 8);
-            }
-        }
+        write_axes([self.forward, self.right], w);
         w.bool(self.jump);
         w.bool(self.crouch);
         w.bool(self.sprint);
@@ -109,19 +97,7 @@ impl CapsuleInput {
     }
 
     fn read_move(&mut self, r: &mut BitReader<'_>) -> Result<(), WireError> {
-        let keys = r.bool()?;
-        for axis in [&mut self.forward, &mut self.right] {
-            *axis = if keys {
-                match r.bits(2)? {
-                    0 => -127,
-                    1 => 0,
-                    2 => 127,
-                    _ => return Err(WireError::Invalid),
-                }
-            } else {
-                r.signed(8)? as i8
-            };
-        }
+        [self.forward, self.right] = read_axes(r)?;
         self.jump = r.bool()?;
         self.crouch = r.bool()?;
         self.sprint = r.bool()?;
@@ -144,6 +120,44 @@ impl CapsuleInput {
         let buttons = |i: &Self| [i.jump, i.crouch, i.sprint, i.walk];
         (self.forward, self.right) == (other.forward, other.right) && buttons(self) == buttons(other)
     }
+}
+
+/// An axis as it travels, from one of ± 1; what is beyond is clamped, a NaN is 0.
+pub(crate) fn quantised_axis(axis: f32) -> i8 {
+    // A NaN casts to 0.
+    (axis.clamp(-1.0, 1.0) * 127.0).round() as i8
+}
+
+/// Keys push an axis all the way or not at all; a stick takes twelve bits more.
+pub(crate) fn write_axes(axes: [i8; 2], w: &mut BitWriter) {
+    let keys = axes.iter().all(|axis| matches!(axis, -127 | 0 | 127));
+    w.bool(keys);
+    for axis in axes {
+        if keys {
+            w.bits((i32::from(axis) / 127 + 1).cast_unsigned(), 2);
+        } else {
+            w.signed(i32::from(axis), 8);
+        }
+    }
+}
+
+/// Reads what [`write_axes`] wrote.
+pub(crate) fn read_axes(r: &mut BitReader<'_>) -> Result<[i8; 2], WireError> {
+    let keys = r.bool()?;
+    let mut axes = [0; 2];
+    for axis in &mut axes {
+        *axis = if keys {
+            match r.bits(2)? {
+                0 => -127,
+                1 => 0,
+                2 => 127,
+                _ => return Err(WireError::Invalid),
+            }
+        } else {
+            r.signed(8)? as i8
+        };
+    }
+    Ok(axes)
 }
 
 /// The level direction of `stick` for a pawn that is turned by `yaw`.

@@ -16,6 +16,9 @@
 //! * [`MoverWorld`] is what a step sees of the level: fixed and bodiless rapier colliders, as soon
 //!   as they are spawned, without a step of rapier.
 //! * [`MovementPlugin`] sets it all up; [`LocalMovesPlugin`] makes moves without a network.
+//!
+//! [`KartModel`] is a second model on the same sweeps: throttle and steering, see [`KartConfig`].
+//! Add [`KartPlugin`] for it.
 
 pub mod abilities;
 mod ability;
@@ -26,6 +29,7 @@ mod config;
 #[cfg(feature = "gizmos")]
 mod debug;
 mod distance;
+mod escape;
 mod event;
 mod fall;
 mod floor;
@@ -33,16 +37,20 @@ mod follow;
 mod frame;
 mod free;
 mod gather;
+mod glide;
 mod input;
 mod jump;
+mod kart;
 mod kcc;
 mod local;
 mod mode;
 mod mover;
 mod part;
+mod placing;
 mod planes;
 mod plugin;
 mod probe;
+mod proxy;
 mod push;
 mod scene;
 mod slice;
@@ -66,6 +74,7 @@ pub use debug::{MoverGizmos, MoverGizmosPlugin};
 pub use event::MoveEvent;
 pub use gather::InputGather;
 pub use input::{CapsuleInput, PITCH_LIMIT};
+pub use kart::{KartConfig, KartEvent, KartInput, KartModel, KartPlugin, KartPush, KartState};
 pub use local::LocalMovesPlugin;
 pub use mode::{CustomMode, ModePhysics, MovementMode, Transitions};
 pub use mover::{Mover, MoverHit};

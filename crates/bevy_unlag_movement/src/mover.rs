@@ -244,7 +244,8 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
         let most = if most.is_finite() { most.clamp(0.0, 100.0) } else { return None };
         let (body, feet) = (self.slice.body, self.slice.feet);
         self.near.cover(body.aabb(feet).merged(&body.aabb(feet - Vec3::Y * most)).loosened(0.1));
-        find_floor(self.slice.config, self.near.parts(), body, feet, most).map(|floor| floor.distance)
+        find_floor(&self.slice.config.footing(), self.near.parts(), body, feet, most)
+            .map(|floor| floor.distance)
     }
 
     /// Shrinks or grows the capsule, feet kept. Says whether there is room.

@@ -4,7 +4,7 @@ use bevy::{prelude::*, transform::systems::mark_dirty_trees};
 use bevy_rapier3d::plugin::{
     NoUserData, PhysicsSet, RapierPhysicsPlugin, RapierTransformPropagateSet, TimestepMode,
 };
-use bevy_unlag_core::TickPlugin;
+use bevy_unlag_core::{BasePoses, TickPlugin};
 
 use crate::{CapsuleConfig, scene};
 
@@ -39,6 +39,7 @@ impl Plugin for MovementPlugin {
         }
         app.init_resource::<CapsuleConfig>()
             .init_resource::<scene::MoverScene>()
+            .init_resource::<BasePoses>()
             .insert_resource(Time::<Fixed>::from_seconds(f64::from(self.tick_seconds)));
         app.add_systems(PreUpdate, warn_of_nonsense.run_if(resource_exists_and_changed::<CapsuleConfig>));
         scene::add_systems(app);

@@ -71,7 +71,7 @@ impl MoverWorld<'_, '_> {
         let swept = body.aabb(feet).merged(&body.aabb(feet + motion)).loosened(down);
         self.scene.with_parts(ctx.entity, seconds, config.blocked_by, frame, Include::Pawns, |near| {
             near.cover(swept);
-            let below = look_below(config, near.parts(), body.radius, feet, down);
+            let below = look_below(&config.footing(), near.parts(), body.radius, feet, down);
             let walkable = below.floor.is_some();
             let floor = below.floor.or(below.steep).map(|floor| ProbeFloor {
                 point: frame.to_world(floor.point),

@@ -13,14 +13,14 @@ use bevy_rapier3d::{
     plugin::{PhysicsSet, WriteRapierContext},
     rapier::prelude::{QueryFilter, RigidBodyHandle},
 };
-use bevy_unlag_core::{DrawnPose, ExtendedState, MoveModel, MoveSystems, NetId, upright_rotation};
+use bevy_unlag_core::{ExtendedState, MoveModel, MoveSystems, upright_rotation};
 
 use crate::{
-    CapsuleConfig, CapsuleState, PawnCapsule, PawnCollision,
+    CapsuleConfig, CapsuleState,
     distance::separation,
     input::level_wish,
     part::Part,
-    slice::Slice,
+    placing,
     step::body_of,
     sweep::{Body, advance},
 };
@@ -43,34 +43,30 @@ impl<B: HasCapsule + Send + Sync + 'static, X: Send + Sync + 'static> HasCapsule
     }
 }
 
-/// Lets pawns that are in one place drift apart; returns the parts that stop, which the pawns then
-/// do not.
-pub(crate) fn drift_apart<'p>(slice: &mut Slice<'_>, parts: &'p [Part], own: Entity, dt: f32) -> &'p [Part] {
+/// Lets pawns that are in one place drift apart: the feet of the pawn `own` after moving `reach` at
+/// most, and the parts that stop, which the pawns then do not.
+pub(crate) fn drift_apart(parts: &[Part], body: Body, feet: Vec3, own: u32, reach: f32) -> (Vec3, &[Part]) {
     // Pawns come last.
     let solid = parts.iter().position(|part| part.pawn).unwrap_or(parts.len());
     let (solid, pawns) = parts.split_at(solid);
     let mut push = Vec3::ZERO;
     for pawn in pawns {
-        let Some(near) = separation(pawn, slice.body.low(slice.feet), slice.body.core, slice.body.radius)
-        else {
-            continue;
-        };
+        let Some(near) = separation(pawn, body.low(feet), body.core, body.radius) else { continue };
         // Softer the less they overlap.
-        let depth = ((slice.body.radius - near.distance) / slice.body.radius).clamp(0.0, 1.0);
+        let depth = ((body.radius - near.distance) / body.radius).clamp(0.0, 1.0);
         let apart = near.normal.with_y(0.0);
         push += depth
-            * if near.distance < -0.99 * slice.body.radius {
+            * if near.distance < -0.99 * body.radius {
                 // In the very same place everybody goes their own way: by the golden angle.
-                level_wish(Vec2::Y, (slice.scene.pawn_id(own) as u16).wrapping_mul(40_503))
+                level_wish(Vec2::Y, (own as u16).wrapping_mul(40_503))
             } else {
                 apart.normalize_or_zero()
             };
     }
-    if push != Vec3::ZERO {
-        let motion = push.clamp_length_max(1.0) * (slice.config.pawn_push_speed * dt);
-        slice.feet = advance(solid, slice.body, slice.feet, motion).0;
+    if push == Vec3::ZERO {
+        return (feet, solid);
     }
-    solid
+    (advance(solid, body, feet, push.clamp_length_max(1.0) * reach).0, solid)
 }
 
 /// A pawn that pushes the dynamic bodies it touches. They never stop it, or a client that has them
@@ -104,74 +100,11 @@ impl<M> Default for PawnCollisionPlugin<M> {
 
 impl<M: MoveModel<State: HasCapsule>> Plugin for PawnCollisionPlugin<M> {
     fn build(&self, app: &mut App) {
+        placing::add_systems::<CapsuleConfig, M::State>(app);
         app.add_systems(
             FixedUpdate,
-            (
-                (give_capsules::<M>, place_capsules::<M>, place_drawn::<M>)
-                    .chain()
-                    .run_if(|config: Res<CapsuleConfig>| config.pawns != PawnCollision::Ignore)
-                    .before(MoveSystems::Answer)
-                    .before(crate::MoverSceneSystems::Sync),
-                push_bodies::<M>.after(MoveSystems::Step).before(PhysicsSet::SyncBackend),
-            ),
+            push_bodies::<M>.after(MoveSystems::Step).before(PhysicsSet::SyncBackend),
         );
-    }
-}
-
-fn capsule_at(config: &CapsuleConfig, id: u32, feet: Vec3, up: Vec3, crouched: bool) -> PawnCapsule {
-    let half_height = if crouched { config.crouched_half_height } else { config.half_height };
-    PawnCapsule { feet, up, radius: config.radius, half_height, id }
-}
-
-/// What tells a pawn apart: alike on all machines, or, in a game of one machine, just its own.
-fn id_of(entity: Entity, id: Option<&NetId>) -> u32 {
-    id.map_or(entity.index_u32(), |id| id.0.into())
-}
-
-fn give_capsules<M: MoveModel<State: HasCapsule>>(
-    config: Res<CapsuleConfig>,
-    pawns: Query<(Entity, &M::State, Option<&NetId>), Without<PawnCapsule>>,
-    drawn: Query<(Entity, &DrawnPose, Option<&NetId>), (Without<PawnCapsule>, Without<M::State>)>,
-    mut commands: Commands,
-) {
-    for (entity, state, id) in &pawns {
-        let (state, id) = (state.capsule(), id_of(entity, id));
-        commands.entity(entity).insert(capsule_at(&config, id, state.position, state.up, state.crouched));
-    }
-    for (entity, drawn, id) in &drawn {
-        let id = id_of(entity, id);
-        commands.entity(entity).insert(capsule_at(&config, id, drawn.pose.position, Vec3::Y, false));
-    }
-}
-
-fn place_capsules<M: MoveModel<State: HasCapsule>>(
-    config: Res<CapsuleConfig>,
-    mut pawns: Query<(&M::State, &mut PawnCapsule)>,
-) {
-    for (state, mut capsule) in &mut pawns {
-        let state = state.capsule();
-        // The dead are in nobody's way.
-        let crouched = state.crouched;
-        let mut now = capsule_at(&config, capsule.id, state.position, state.up, crouched);
-        if !state.alive {
-            now.radius = 0.0;
-        }
-        capsule.set_if_neq(now);
-    }
-}
-
-fn place_drawn<M: MoveModel<State: HasCapsule>>(
-    config: Res<CapsuleConfig>,
-    mut pawns: Query<(&DrawnPose, &mut PawnCapsule), Without<M::State>>,
-) {
-    for (drawn, mut capsule) in &mut pawns {
-        let crouched = drawn.pose.crouch > 0.5;
-        let mut now =
-            capsule_at(&config, capsule.id, drawn.pose.position, drawn.pose.rotation * Vec3::Y, crouched);
-        if !drawn.pose.alive {
-            now.radius = 0.0;
-        }
-        capsule.set_if_neq(now);
     }
 }
 

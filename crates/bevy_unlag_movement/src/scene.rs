@@ -12,6 +12,7 @@ mod obstacle;
 mod pawns;
 mod pieces;
 mod place;
+mod publish;
 mod settle;
 mod sync;
 mod volumes;

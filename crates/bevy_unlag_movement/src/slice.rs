@@ -9,6 +9,7 @@ use crate::{
     PawnCollision,
     floor::HOVER_MAX,
     frame::Frame,
+    glide::impact,
     input::level_wish,
     scene::MoverScene,
     sweep::{Body, SKIN},
@@ -17,9 +18,6 @@ use crate::{
 
 /// Seconds over which the velocity of a base is measured.
 const BASE_WINDOW: f64 = 1.0 / 64.0;
-/// Metres per second into a wall, beside what the last tick's acceleration gave, below which it is
-/// no hit: a pawn that leans on a wall does not hit it in every tick.
-const HIT_SPEED: f32 = 1.0;
 
 /// What a mode does with the capsule, custom ones included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -218,9 +216,8 @@ impl Slice<'_> {
 
     /// Says that the capsule ran into something, if it did so with some speed.
     pub(crate) fn hit_wall(&mut self, normal: Vec3) {
-        let speed = -self.velocity.dot(normal);
-        let lean = self.limits.acceleration * self.dt;
-        if speed > HIT_SPEED + lean {
+        let gain = self.limits.acceleration * self.dt;
+        if let Some(speed) = impact(self.velocity, normal, gain) {
             let normal = self.frame.direction_to_world(normal);
             self.events.push(MoveEvent::HitWall { normal, speed });
         }

@@ -2,13 +2,14 @@
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
-use bevy_unlag_core::{MoveModel, Snapshot, StepContext, Tick, Up, upright_rotation};
+use bevy_unlag_core::{MoveModel, PoseSample, Snapshot, StepContext, Tick, Up, upright_rotation};
 
 use crate::{
     BaseId, CapsuleConfig, CapsuleInput, CapsulePush, CapsuleState, GravityField, ModePhysics, MoveEvent,
     MoveVolume, MovementMode, MoverBackend, MoverWorld, PawnCollision, VolumeId,
     ability::Hooks,
-    authority::{debug_hash, meets_pawn, nudged},
+    authority::{debug_hash, meets_pawn, nudged, surroundings},
+    escape::{Escape, escape},
     fall::fall,
     follow::{carried, follow, heading, remember},
     frame::Frame,
@@ -17,18 +18,14 @@ use crate::{
     kcc,
     mover::Mover,
     part::Part,
+    proxy::carry_on,
     push::drift_apart,
     scene::{Include, NearParts},
     slice::{Limits, Physics, Slice},
     state::{MAX_POSITION, MAX_TIMER},
-    sweep::{Body, MAX_PUSH, advance, depth, push_out},
+    sweep::{Body, depth},
     walk::walk,
 };
-
-/// Metres that a pawn may be inside something at the end of a step.
-const MAX_DEPTH: f32 = 0.02;
-/// Metres inside something from which a pawn is stuck.
-const STUCK_DEPTH: f32 = 0.1;
 
 /// A capsule that walks, falls, jumps, crouches, swims and flies. Unreal's
 /// `CharacterMovementComponent`. For moves of a game's own see
@@ -67,9 +64,23 @@ impl MoveModel for CapsuleModel {
             crouch: if state.crouched { 255 } else { 0 },
             alive: state.alive,
             grounded: state.is_grounded(),
-            teleports: state.teleports & 15,
+            falling: state.mode == MovementMode::Falling,
+            teleports: state.teleports,
             ..Snapshot::new(tick, state.position, state.world_velocity())
         }
+    }
+
+    fn base(state: &CapsuleState) -> u16 {
+        state.base.0
+    }
+
+    fn proxy_step(
+        config: &CapsuleConfig,
+        pose: &PoseSample,
+        ctx: &StepContext,
+        world: &MoverWorld<'_, '_>,
+    ) -> PoseSample {
+        carry_on(config, pose, ctx, world)
     }
 
     fn eye(config: &CapsuleConfig, state: &CapsuleState) -> Vec3 {
@@ -120,7 +131,7 @@ impl MoveModel for CapsuleModel {
     }
 
     fn surroundings_hash(config: &CapsuleConfig, state: &CapsuleState, world: &MoverWorld<'_, '_>) -> u32 {
-        world.scene.hash_around(config, state)
+        surroundings(config, state, world)
     }
 
     fn level_hash(world: &MoverWorld<'_, '_>) -> u32 {
@@ -240,7 +251,12 @@ fn run(
         slice.velocity = slice.velocity.clamp_length_max(config.max_speed);
         near.cover(slice.region(part));
         let parts = match config.pawns {
-            PawnCollision::Push => drift_apart(slice, near.parts(), ctx.entity, part),
+            PawnCollision::Push => {
+                let (own, reach) = (slice.scene.pawn_id(ctx.entity), config.pawn_push_speed * part);
+                let (feet, solid) = drift_apart(near.parts(), slice.body, slice.feet, own, reach);
+                slice.feet = feet;
+                solid
+            }
             _ => near.parts(),
         };
         match slice.physics() {
@@ -405,30 +421,16 @@ fn crouch(slice: &mut Slice<'_>, parts: &[Part]) {
     slice.body = body_of(slice.config, slice.state.crouched);
 }
 
-/// Ends no step inside anything: pushes out, and back to the start if that does not help.
+/// Ends no step inside anything.
 fn stay_out(slice: &mut Slice<'_>, near: &mut NearParts<'_>) {
-    let body = slice.body;
     near.cover(slice.region(0.0));
-    if depth(near.parts(), body, slice.feet) <= 0.0 {
-        return;
-    }
-    near.cover(body.aabb(slice.feet).loosened(2.0 * MAX_PUSH));
-    let parts = near.parts();
-    // Fixed parts come first. They hold: whoever a base squeezes against them ends in the base.
-    let fixed = &parts[..parts.iter().position(|part| part.base != BaseId::NONE).unwrap_or(parts.len())];
-    let held = push_out(fixed, body, slice.feet);
-    let pushed = push_out(parts, body, held);
-    let out = if pushed == held { held } else { advance(fixed, body, held, pushed - held).0 };
-    let left = depth(fixed, body, out);
     let start = slice.frame.to_local(slice.state.position);
-    if left <= MAX_DEPTH || left < depth(fixed, body, start) {
-        slice.feet = out;
-    } else {
-        slice.feet = start;
+    let Some(Escape { feet, back, stuck }) = escape(near, slice.body, slice.feet, start) else { return };
+    slice.feet = feet;
+    if back {
         slice.velocity = Vec3::ZERO;
     }
-    let stuck = depth(parts, body, slice.feet);
-    if stuck > STUCK_DEPTH {
-        slice.events.push(MoveEvent::Stuck { depth: stuck });
+    if let Some(depth) = stuck {
+        slice.events.push(MoveEvent::Stuck { depth });
     }
 }

@@ -6,11 +6,11 @@ use crate::{
     MoveEvent,
     fall::fall,
     floor::{Floor, HOVER_MAX, along_floor, find_floor, hover_above, look_below, off_axis},
+    glide::{Glide, glide},
     part::Part,
-    planes::{Planes, upright},
+    planes::upright,
     slice::Slice,
-    step_up::step_up,
-    sweep::{advance, sweep},
+    sweep::advance,
     velocity::pushed,
 };
 
@@ -22,7 +22,7 @@ const NEAR: f32 = 0.06;
 /// `dt` on a floor; in the air if there is none.
 pub(crate) fn walk(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
     let config = slice.config;
-    let below = |down| find_floor(config, parts, slice.body, slice.feet, down);
+    let below = |down| find_floor(&config.footing(), parts, slice.body, slice.feet, down);
     let Some(floor) = below(NEAR).or_else(|| below(config.step_height + HOVER_MAX)) else {
         slice.events.push(MoveEvent::WalkedOff);
         slice.leave_floor();
@@ -37,55 +37,16 @@ pub(crate) fn walk(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
 
 /// Moves along the floor for `dt`: over slopes, up and down steps, along walls, off ledges.
 pub(crate) fn slide(slice: &mut Slice<'_>, parts: &[Part], floor: Floor, dt: f32) {
-    let start = slice.feet;
+    let (start, config, body) = (slice.feet, slice.config, slice.body);
     let stays = holds_back(slice);
-    let mut climbed = false;
     let wanted = slice.velocity * dt;
-    let mut flat = wanted;
-    let mut face = floor.face;
-    let mut walls = Planes::default();
-    for _ in 0..4 {
-        if flat.length_squared() < 1e-10 {
-            break;
-        }
-        let motion = along_floor(flat, face);
-        let Some(hit) = sweep(parts, slice.body, slice.feet, motion) else {
-            slice.feet += motion;
-            break;
-        };
-        let fraction = (hit.distance / motion.length()).min(1.0);
-        slice.feet += motion * fraction;
-        flat *= 1.0 - fraction;
-        if hit.normal.y >= slice.config.walkable_floor_y && !hit.pawn {
-            // The foot of a ramp: on along it.
-            face = hit.normal;
-            continue;
-        }
-        let wall = upright(hit.normal);
-        if !hit.pawn
-            && let Some(top) = step_up(slice.config, parts, slice.body, slice.feet, flat, wall, floor.point.y)
-        {
-            slice.feet = top;
-            climbed = true;
-            break;
-        }
-        if wall == Vec3::ZERO {
-            // A low ceiling over a ramp.
-            slice.hit_wall(hit.normal);
-            slice.velocity = Vec3::ZERO;
-            break;
-        }
-        slice.hit_wall(wall);
-        walls.push(wall);
-        flat = walls.clip(flat);
-        slice.velocity = walls.clip(slice.velocity);
-        if flat.dot(wanted) <= 0.0 {
-            // Nobody is bent back by two walls: in a blunt corner it would swing for ever.
-            slice.velocity = Vec3::ZERO;
-            break;
-        }
-    }
-    slice.velocity.y = 0.0;
+    let begin = (start, slice.velocity);
+    let Glide { feet, velocity, climbed } =
+        glide(&config.footing(), parts, body, begin, &floor, dt, |normal, velocity| {
+            slice.velocity = velocity;
+            slice.hit_wall(normal);
+        });
+    (slice.feet, slice.velocity) = (feet, velocity);
     // Who already stands over a ledge may not go further, but stays.
     let most = stays.then(|| off_axis(floor.point, start));
     let over = |slice: &Slice<'_>| most.is_some_and(|most| is_over_ledge(slice, parts, most));
@@ -113,19 +74,21 @@ pub(crate) fn slide(slice: &mut Slice<'_>, parts: &[Part], floor: Floor, dt: f32
 fn is_over_ledge(slice: &Slice<'_>, parts: &[Part], most: f32) -> bool {
     let config = slice.config;
     let down = config.step_height + HOVER_MAX;
-    let Some(floor) = find_floor(config, parts, slice.body, slice.feet, down) else { return true };
+    let footing = config.footing();
+    let Some(floor) = find_floor(&footing, parts, slice.body, slice.feet, down) else { return true };
     let radius = config.ledge_threshold.clamp(0.01, slice.body.radius.max(0.01));
     // From as far up as the round base may have sunk over the rim.
     let up = slice.body.radius;
     let raised = slice.feet + Vec3::Y * up;
     off_axis(floor.point, slice.feet) > most + 1e-3
-        && look_below(config, parts, radius, raised, up + down).floor.is_none()
+        && look_below(&footing, parts, radius, raised, up + down).floor.is_none()
 }
 
 /// Comes to rest in the hover band of the floor below; false when there is none.
 fn settle(slice: &mut Slice<'_>, parts: &[Part], from: &Floor, climbed: bool) -> bool {
     let down = slice.config.step_height + HOVER_MAX;
-    let Some(floor) = find_floor(slice.config, parts, slice.body, slice.feet, down) else { return false };
+    let footing = slice.config.footing();
+    let Some(floor) = find_floor(&footing, parts, slice.body, slice.feet, down) else { return false };
     // Where the old floor would be here, had it gone on.
     let level = from.point - floor.point;
     let slope = along_floor(level, from.face).y;
@@ -148,7 +111,8 @@ fn holds_back(slice: &Slice<'_>) -> bool {
 /// Where a pawn that does not walk off ledges goes instead: along the ledge.
 fn along_ledge(slice: &mut Slice<'_>, parts: &[Part], start: Vec3, floor: &Floor, wanted: Vec3) -> Vec3 {
     // The floor's nearest point tells where the ledge is.
-    let below = find_floor(slice.config, parts, slice.body, slice.feet, HOVER_MAX + slice.config.step_height);
+    let footing = slice.config.footing();
+    let below = find_floor(&footing, parts, slice.body, slice.feet, HOVER_MAX + footing.step_height);
     let inwards = upright(below.map_or(floor.point, |below| below.point) - slice.feet);
     let along = wanted - inwards * wanted.dot(inwards).min(0.0);
     slice.velocity -= inwards * slice.velocity.dot(inwards).min(0.0);

@@ -152,7 +152,7 @@ pub fn autonomous_pawn<M: MoveModel>() -> impl Bundle {
 pub fn authority_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
     (
         state,
-        Shown::<M> { tick: Tick::default(), state },
+        Shown::<M> { tick: Tick::default(), moved: Tick::default(), state },
         MoveQueue::<M>::default(),
         ScheduledPushes::<M>::default(),
         TimeDiscrepancy::default(),

@@ -59,7 +59,8 @@ pub(crate) fn show<M: MoveModel>(
         if missing <= config.show_late.min(64).cast_signed() {
             let late = tick.0.offset(-missing);
             let at = if speculation.begun { newest(shown.tick, late) } else { late };
-            *shown = Shown { tick: at, state: *state };
+            let moved = queue.last_run().unwrap_or(tick.0);
+            *shown = Shown { tick: at, moved, state: *state };
             *speculation = Speculation { begun: true, copy: None };
             continue;
         }
@@ -77,7 +78,7 @@ pub(crate) fn show<M: MoveModel>(
             muted.clear();
             copy.state = M::step(&model, &copy.state, &input, &ctx, &world, &mut muted);
         }
-        *shown = Shown { tick: tick.0, state: copy.state };
+        *shown = Shown { tick: tick.0, moved: copy.tick, state: copy.state };
         *speculation = Speculation { begun: true, copy: Some(copy) };
     }
 }

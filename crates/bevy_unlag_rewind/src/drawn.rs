@@ -33,8 +33,8 @@ impl DrawnQuery<'_, '_> {
     }
 
     /// The targets near the ray that were drawn from other snapshots than `time` implies when one
-    /// is sent every `interval` ticks, nearest to the ray first, as many as fit into `found`.
-    /// Returns how many there are.
+    /// is sent every `interval` ticks, or at another moment, nearest to the ray first, as many as fit
+    /// into `found`. Returns how many there are.
     pub fn overrides(
         &self,
         origin: Vec3,
@@ -47,17 +47,16 @@ impl DrawnQuery<'_, '_> {
             .pawns
             .iter()
             .filter_map(|(_, id, drawn, boxes, _)| {
-                let named = match drawn.stamp {
-                    ViewStamp::Interpolated { from, to, time: at }
-                        if at == time && to.since(from) > interval =>
-                    {
-                        StampOverride { target: *id, from, to: Some(to) }
-                    }
-                    ViewStamp::Extrapolated { from, time: at } if at == time => {
-                        StampOverride { target: *id, from, to: None }
-                    }
-                    _ => return None,
+                let (from, to, at) = match drawn.stamp {
+                    ViewStamp::Interpolated { from, to, time: at } => (from, Some(to), at),
+                    ViewStamp::Extrapolated { from, time: at } => (from, None, at),
+                    ViewStamp::Present => return None,
                 };
+                if at == time && to.is_some_and(|to| to.since(from) <= interval) {
+                    return None;
+                }
+                let shift = i16::try_from(at.since(time)).ok()?;
+                let named = StampOverride { target: *id, from, to, shift };
                 let to = drawn.pose.position - origin;
                 let aside = (to - direction * to.dot(direction).max(0.0)).length();
                 (aside <= boxes.reach).then_some((aside, named))

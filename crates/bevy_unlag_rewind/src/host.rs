@@ -1,7 +1,10 @@
 //! What a listen server's own screen shows of everyone else.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{CurrentTick, DrawnPose, DrawnViewTime, LocalControl, Sampler, ViewTime};
+use bevy_unlag_core::{
+    BasePoses, CurrentTick, DrawnBaseTime, DrawnPose, DrawnViewTime, LocalControl, ProxySmoothing, Sampler,
+    ViewTime,
+};
 
 use crate::FrameHistory;
 
@@ -11,8 +14,9 @@ pub(crate) fn draw(
     tick: Res<CurrentTick>,
     fixed: Res<Time<Fixed>>,
     sampler: Res<Sampler>,
-    mut time: ResMut<DrawnViewTime>,
-    mut pawns: Query<(&FrameHistory, &mut DrawnPose), Without<LocalControl>>,
+    bases: Res<BasePoses>,
+    (mut time, mut base_time): (ResMut<DrawnViewTime>, ResMut<DrawnBaseTime>),
+    mut pawns: Query<(&FrameHistory, Option<&ProxySmoothing>, &mut DrawnPose), Without<LocalControl>>,
 ) {
     if pawns.is_empty() {
         return;
@@ -20,11 +24,16 @@ pub(crate) fn draw(
     let overstep = fixed.overstep().as_secs_f64() / fixed.timestep().as_secs_f64();
     let shown = ViewTime::after(tick.0, overstep - f64::from(sampler.snapshot_ticks));
     time.0 = Some(shown);
-    for (history, mut drawn) in &mut pawns {
-        let posed = history
-            .sent
-            .stamp(shown)
-            .and_then(|stamp| Some(DrawnPose { pose: history.sent.pose(stamp, &sampler)?, stamp }));
+    let now = ViewTime::after(tick.0, overstep);
+    let bases = bases.at(now);
+    base_time.0 = None;
+    for (history, mode, mut drawn) in &mut pawns {
+        let posed = history.sent.stamp(shown).and_then(|stamp| {
+            Some(DrawnPose { pose: history.sent.pose(stamp, &sampler.of(mode), &bases)?, stamp })
+        });
+        if history.sent.newest().is_some_and(|newest| newest.base != 0) {
+            base_time.0 = Some(now);
+        }
         match posed {
             Some(posed) => *drawn = posed,
             // It did not exist at that moment.

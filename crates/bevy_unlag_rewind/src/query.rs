@@ -1,7 +1,9 @@
 //! The server's question: what would this ray have hit on the shooter's screen?
 
 use bevy::{ecs::system::SystemParam, prelude::*};
-use bevy_unlag_core::{CurrentTick, LimbRig, NetId, PoseSample, Sampler, Tick, ViewTime};
+use bevy_unlag_core::{
+    BasePoses, BaseView, CurrentTick, LimbRig, NetId, PoseSample, ProxySmoothing, Sampler, Tick, ViewTime,
+};
 
 use crate::{
     FrameHistory, HitBoxes, RayHit, RewindLimits, RewindMode, RewindRefusal, StampOverride, WorldTrace,
@@ -21,6 +23,9 @@ pub struct RewoundRay<'a> {
     pub time: Option<ViewTime>,
     /// Targets that were drawn from other snapshots than the moment implies.
     pub overrides: &'a [StampOverride],
+    /// The moment at which the shooter's screen showed movement bases, on the shooter's own time line:
+    /// passengers are judged where their lift was drawn. `None` for this tick.
+    pub bases: Option<ViewTime>,
     /// Ticks since the shot arrived here. How old its view was is measured at its arrival: what it
     /// waits for after that is the server's doing.
     pub waited: u32,
@@ -28,12 +33,21 @@ pub struct RewoundRay<'a> {
     pub shooter: Entity,
 }
 
+type Candidate = (
+    Entity,
+    &'static NetId,
+    &'static FrameHistory,
+    Option<&'static ProxySmoothing>,
+    &'static HitBoxes,
+    &'static LimbRig,
+);
+
 /// Answers [`RewoundRay`]s from [`FrameHistory`]. Reads only: no collider moves, so any number
 /// may be asked in parallel.
 #[derive(SystemParam)]
 pub struct RewindQuery<'w, 's> {
-    pawns:
-        Query<'w, 's, (Entity, &'static NetId, &'static FrameHistory, &'static HitBoxes, &'static LimbRig)>,
+    pawns: Query<'w, 's, Candidate>,
+    bases: Res<'w, BasePoses>,
     world: WorldTrace<'w, 's>,
     sampler: Res<'w, Sampler>,
     limits: Res<'w, RewindLimits>,
@@ -50,14 +64,17 @@ impl RewindQuery<'_, '_> {
             return Ok(None);
         }
         let time = ray.time.filter(|_| self.limits.mode == RewindMode::On);
+        let arrived = self.tick.0.offset(-(ray.waited.min(1_000).cast_signed()));
         if let Some(time) = time {
-            let arrived = self.tick.0.offset(-(ray.waited.min(1_000).cast_signed()));
             self.limits.check(time, arrived, self.sampler.tick_seconds)?;
         }
+        let drawn = ray.bases.unwrap_or(ViewTime::at(self.tick.0));
+        let bases = self.bases.at(drawn);
         let unit = UnitRay { origin: ray.origin, direction: ray.direction, max_distance: ray.max_distance };
         let candidates = self.pawns.iter().filter(|(entity, ..)| *entity != ray.shooter).filter_map(
-            |(entity, id, history, boxes, rig)| {
-                let pose = self.pose(history, *id, time, ray.overrides)?;
+            |(entity, id, history, mode, boxes, rig)| {
+                let named = ray.overrides.iter().find(|o| o.target == *id);
+                let pose = self.pose(history, time, arrived, named, mode, &bases)?;
                 Some((entity, *id, pose, boxes, rig))
             },
         );
@@ -69,16 +86,23 @@ impl RewindQuery<'_, '_> {
     fn pose(
         &self,
         history: &FrameHistory,
-        id: NetId,
         time: Option<ViewTime>,
-        overrides: &[StampOverride],
+        arrived: Tick,
+        named: Option<&StampOverride>,
+        mode: Option<&ProxySmoothing>,
+        bases: &BaseView<'_>,
     ) -> Option<PoseSample> {
-        let Some(time) = time else { return history.present().map(PoseSample::from) };
-        let stamp = match overrides.iter().find(|o| o.target == id) {
-            Some(named) => named.stamp(time)?,
+        let Some(time) = time else { return history.present().copied() };
+        let stamp = match named {
+            Some(named) => {
+                let own = time.later(i64::from(named.shift));
+                // A moment of its own is no way around the limits.
+                self.limits.check(own, arrived, self.sampler.tick_seconds).ok()?;
+                named.stamp(own)?
+            }
             None => history.sent.stamp(time)?,
         };
-        history.sent.pose(stamp, &self.sampler)
+        history.sent.pose(stamp, &self.sampler.of(mode), bases)
     }
 
     /// Whether a pawn was alive in anything that was sent of it in the last `ticks`.

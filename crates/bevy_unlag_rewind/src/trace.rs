@@ -31,6 +31,9 @@ pub struct StampOverride {
     pub from: Tick,
     /// The newer snapshot; `None` when the pose was carried on beyond the older one.
     pub to: Option<Tick>,
+    /// How much later than everyone else it was drawn, in 1/256 of a tick: pawns that are updated at
+    /// another rate, or that are simulated to the present, have a moment of their own.
+    pub shift: i16,
 }
 
 impl StampOverride {
@@ -39,7 +42,7 @@ impl StampOverride {
     /// would be a way around [`RewindLimits::max_age`](crate::RewindLimits::max_age).
     pub const MAX_SPAN: i32 = 32;
 
-    /// The stamp at `time`; `None` when no screen could have drawn it.
+    /// The stamp at `time`, the target's own moment; `None` when no screen could have drawn it.
     #[must_use]
     pub fn stamp(&self, time: ViewTime) -> Option<ViewStamp> {
         let since = time.ticks_since(self.from);

@@ -4,11 +4,11 @@ use core::time::Duration;
 
 use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag_core::{CurrentTick, NetId, Tick, ViewTime};
+use bevy_unlag_core::{CurrentTick, KnotConfig, NetId, Sampler, Tick, ViewTime};
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_rewind::{
-    FrameHistory, HitGroup, RayHit, RewindLimits, RewindMode, RewindPlugin, RewindQuery, RewindRefusal,
-    RewoundRay, StampOverride, humanoid_hit_boxes, humanoid_rig,
+    FrameHistory, HitGroup, RayHit, RecordTransform, RewindLimits, RewindMode, RewindPlugin, RewindQuery,
+    RewindRefusal, RewoundRay, StampOverride, humanoid_hit_boxes, humanoid_rig,
 };
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
@@ -30,7 +30,7 @@ impl Range {
         if with_plugin {
             app.add_plugins(RewindPlugin::<CapsuleModel>::default());
         } else {
-            app.init_resource::<RewindLimits>().init_resource::<bevy_unlag_core::Sampler>();
+            app.init_resource::<RewindLimits>().init_resource::<Sampler>();
         }
         app.finish();
         app.cleanup();
@@ -51,7 +51,7 @@ impl Range {
             let world = self.app.world_mut();
             if tick.0.is_multiple_of(3) {
                 for mut history in world.query::<&mut FrameHistory>().iter_mut(world) {
-                    history.send_present();
+                    history.send_present(&KnotConfig::default(), &Sampler::default(), None);
                 }
             }
         }
@@ -76,6 +76,7 @@ impl Range {
                 max_distance: 50.0,
                 time,
                 overrides: &named,
+                bases: None,
                 waited: 0,
                 shooter,
             })
@@ -156,7 +157,7 @@ fn a_named_pair_is_used_when_a_snapshot_was_lost() {
     range.run(60);
     // The newest snapshot at least 9 ticks old, and the one two intervals later.
     let from = Tick(range.now().0 / 3 * 3 - 9);
-    let named = StampOverride { target: NetId(1), from, to: Some(from.offset(6)) };
+    let named = StampOverride { target: NetId(1), from, to: Some(from.offset(6)), shift: 0 };
     let time = ViewTime { tick: from.offset(4), fraction: 0 };
     let then = range.chest(time);
     assert!(range.shoot(then, Some(time), &[named]).expect("recent enough").is_some());
@@ -173,7 +174,7 @@ fn a_named_pair_is_no_way_around_the_age_limit() {
     let then = range.chest(ViewTime::at(long_ago));
     let time = ViewTime::at(newest.offset(-6));
     for to in [Some(long_ago.offset(3)), Some(newest), None] {
-        let claim = StampOverride { target: NetId(1), from: long_ago, to };
+        let claim = StampOverride { target: NetId(1), from: long_ago, to, shift: 0 };
         assert_eq!(range.shoot(then, Some(time), &[claim]), Ok(None), "{claim:?}");
     }
 }
@@ -187,4 +188,33 @@ fn old_and_future_views_are_refused_and_nonsense_hits_nobody() {
     assert_eq!(range.shoot(Vec3::ZERO, Some(future), &[]), Err(RewindRefusal::FromTheFuture));
     let now = ago(&range, 5.0);
     assert_eq!(range.shoot(Vec3::NAN, Some(now), &[]), Ok(None));
+}
+
+#[test]
+fn a_crate_on_a_belt_is_hit_where_it_was_seen() {
+    let mut range = Range::new(true);
+    let belt = range
+        .app
+        .world_mut()
+        .spawn((NetId(9), RecordTransform::default(), humanoid_hit_boxes(), humanoid_rig()))
+        .id();
+    range.app.world_mut().despawn(range.runner);
+    for tick in 0..60u32 {
+        let mut place = range.app.world_mut().get_mut::<Transform>(belt).expect("a transform");
+        place.translation = Vec3::new(tick as f32 * STRIDE, 0.0, -10.0);
+        range.app.update();
+        if range.now().0.is_multiple_of(3) {
+            let mut history = range.app.world_mut().get_mut::<FrameHistory>(belt).expect("a history");
+            let update = history.send_present(&KnotConfig::default(), &Sampler::default(), None);
+            // There is no tick in the very first frame.
+            assert!(update.is_some() || tick == 0);
+            if let Some(sent) = update.map(|update| update.snapshot).filter(|_| tick > 3) {
+                assert!((sent.velocity() - Vec3::X * STRIDE * 64.0).length() < 0.05, "{}", sent.velocity());
+            }
+        }
+    }
+    let ago = ViewTime::at(range.now().offset(-10));
+    let then = Vec3::new(49.0 * STRIDE, 1.3, 0.0);
+    assert_eq!(range.shoot(then, Some(ago), &[]).map(|hit| hit.map(|hit| hit.target)), Ok(Some(NetId(9))));
+    assert_eq!(range.shoot(then, None, &[]), Ok(None), "it is elsewhere now");
 }

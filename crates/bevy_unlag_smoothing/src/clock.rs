@@ -19,6 +19,8 @@ const STRAY_SECONDS: f64 = 0.5;
 pub struct PlayoutClock {
     config: PlayoutConfig,
     tick_seconds: f64,
+    /// The delay until enough is known, when there is a better guess than the configuration's.
+    guess: Option<f64>,
     run: Option<Run>,
     starved: u64,
     restarts: u32,
@@ -53,8 +55,14 @@ impl Run {
         }
     }
 
-    fn target_delay(&self, config: &PlayoutConfig) -> f64 {
-        let delay = self.link.delay().map_or(config.initial_delay, |d| d + config.margin);
+    fn target_delay(&self, config: &PlayoutConfig, guess: Option<f64>) -> f64 {
+        let known = self.link.delay().map(|delay| delay + config.margin);
+        let delay = match (known, guess) {
+            // A few gaps say little.
+            (Some(known), Some(guess)) if self.link.is_young() => known.max(guess),
+            (Some(known), _) => known,
+            (None, guess) => guess.unwrap_or(config.initial_delay),
+        };
         // Not clamp: it panics on bounds that make no sense.
         delay.min(config.max_delay).max(0.0)
     }
@@ -70,7 +78,7 @@ impl PlayoutClock {
     /// A clock that has seen nothing yet, for 64 ticks a second.
     #[must_use]
     pub fn new(config: PlayoutConfig) -> Self {
-        Self { config, tick_seconds: 1.0 / 64.0, run: None, starved: 0, restarts: 0, jumps: 0 }
+        Self { config, tick_seconds: 1.0 / 64.0, guess: None, run: None, starved: 0, restarts: 0, jumps: 0 }
     }
 
     /// Changes how it runs. Another length of a tick makes it forget what it learnt; one that is
@@ -83,37 +91,46 @@ impl PlayoutClock {
         }
     }
 
-    /// A snapshot of `tick` arrived. Call it once per tick and frame, the newest tick first: what
-    /// a frame finds waiting is one arrival, or a hitch of this machine would look like jitter.
-    /// A tick that is no newer than the newest teaches nothing and changes nothing.
-    pub fn arrived(&mut self, tick: Tick, now_seconds: f64) {
+    /// A delay, in seconds, to begin with.
+    pub(crate) fn begin_with(&mut self, guess: f64) {
+        self.guess = Some(guess);
+    }
+
+    /// An update of `tick` arrived, of a pawn whose newest one before was `previous`. Call it once per
+    /// pair and frame, the newest tick first: what a frame finds waiting is one arrival, or a hitch of
+    /// this machine would look like jitter. Older than the pawn's newest, it teaches nothing: do not
+    /// call it. Says whether the tick belongs to this server: a stray one should be dropped.
+    pub fn arrived(&mut self, tick: Tick, previous: Option<Tick>, now_seconds: f64) -> bool {
         let now = now_seconds;
         if !now.is_finite() {
-            return;
+            return false;
         }
         let Some(run) = &mut self.run else {
             self.run = Some(Run::new(tick, now));
-            return;
+            return true;
         };
         if now < run.arrived_at {
-            return;
+            return false;
         }
         run.arrived_at = now;
-        let slot = f64::from(tick.since(run.origin)) * self.tick_seconds;
+        let slot_of = |tick: Tick| f64::from(tick.since(run.origin)) * self.tick_seconds;
+        let slot = slot_of(tick);
         if (slot - (now - run.link.base())).abs() > self.config.restart {
             if now - *run.stray_at.get_or_insert(now) >= STRAY_SECONDS {
                 *run = Run::new(tick, now);
                 self.restarts = self.restarts.wrapping_add(1);
+                return true;
             }
-            return;
+            return false;
         }
         run.stray_at = None;
-        if slot > run.newest {
+        let waited = previous.map(|previous| {
             // Playout was last held up by the missing snapshot in the last frame without it.
-            let waited_until = run.position.map_or(now, |(_, at)| at.min(now));
-            run.link.take(now, slot, waited_until - run.newest, &self.config);
-            run.newest = slot;
-        }
+            run.position.map_or(now, |(_, at)| at.min(now)) - slot_of(previous)
+        });
+        run.link.take(now, slot, waited, &self.config);
+        run.newest = run.newest.max(slot);
+        true
     }
 
     /// Runs on to `now_seconds` and says what moment is to be drawn. `None` before the first
@@ -122,7 +139,7 @@ impl PlayoutClock {
         let now = now_seconds;
         let config = &self.config;
         let run = self.run.as_mut()?;
-        let target = now - run.link.base() - run.target_delay(config);
+        let target = now - run.link.base() - run.target_delay(config, self.guess);
         let (position, at) = *run.position.get_or_insert((target, now));
         let passed = now - at;
         if target.is_finite() && passed > 0.0 {
@@ -147,6 +164,16 @@ impl PlayoutClock {
         position.is_finite().then(|| ViewTime::after(run.origin, position / self.tick_seconds))
     }
 
+    /// Whether a tick is so far from where arrivals are expected that it belongs to another server, or
+    /// to nobody.
+    #[must_use]
+    pub fn is_stray(&self, tick: Tick, now_seconds: f64) -> bool {
+        self.run.as_ref().is_some_and(|run| {
+            let slot = f64::from(tick.since(run.origin)) * self.tick_seconds;
+            (slot - (now_seconds - run.link.base())).abs() > self.config.restart
+        })
+    }
+
     /// How far playout runs behind the fastest arrival, in seconds; the link's latency is not in
     /// it. 0 before the first frame that could show something.
     #[must_use]
@@ -161,7 +188,7 @@ impl PlayoutClock {
     /// The delay that it is on its way to, in seconds.
     #[must_use]
     pub fn target_delay_seconds(&self) -> f64 {
-        self.run.as_ref().map_or(self.config.initial_delay, |run| run.target_delay(&self.config))
+        self.run.as_ref().map_or(self.config.initial_delay, |run| run.target_delay(&self.config, self.guess))
     }
 
     /// How fast it ran last, in parts of real time.

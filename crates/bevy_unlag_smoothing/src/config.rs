@@ -9,6 +9,9 @@ pub struct PlayoutConfig {
     /// The share of gaps between snapshots that the delay covers, from 0 to 1. Default: 0.99.
     /// Lowering it draws proxies later in time, and leaves more gaps to extrapolation.
     pub quantile: f64,
+    /// Seconds by which the delay may be longer to cover not only that share but all gaps: on a good
+    /// link, whose longest gap is not much longer than most, nobody is ever carried on. Default: 6 ms.
+    pub slack: f64,
     /// Seconds added to the measured delay, because a frame does not fall exactly on an arrival.
     /// Default: 4 ms.
     pub margin: f64,
@@ -43,6 +46,7 @@ impl Default for PlayoutConfig {
     fn default() -> Self {
         Self {
             quantile: 0.99,
+            slack: 0.006,
             margin: 0.004,
             initial_delay: 0.1,
             max_delay: 1.0,

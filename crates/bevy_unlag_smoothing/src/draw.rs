@@ -1,160 +1,94 @@
 //! From a pawn's memory onto the screen.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{DrawnPose, DrawnViewTime, NetRole, Sampler, SnapshotHistory, ViewStamp};
+use bevy_unlag_core::{
+    BasePoses, CurrentTick, DrawnBaseTime, DrawnPose, DrawnViewTime, NetRole, ProxySmoothing, Sampler,
+    SnapshotHistory, ViewStamp, ViewTime,
+};
 
-use crate::{PlayoutClock, SmoothingStats, SnapshotInbox};
+use crate::{
+    PlayoutConfig, ServerClock, SmoothingStats, inbox::SnapshotInbox, playout::Playout, proxy::ProxyTime,
+};
 
 pub(crate) fn advance(
     time: Res<Time<Real>>,
-    mut clock: ResMut<PlayoutClock>,
+    mut playout: ResMut<Playout>,
     mut drawn: ResMut<DrawnViewTime>,
     mut stats: ResMut<SmoothingStats>,
 ) {
-    drawn.0 = clock.advance(time.elapsed_secs_f64());
-    stats.delay_ms = (clock.delay_seconds() * 1_000.0) as f32;
+    playout.advance(time.elapsed_secs_f64());
+    drawn.0 = playout.main_time();
+    if let Some(clock) = playout.primary() {
+        stats.delay_ms = (clock.delay_seconds() * 1_000.0) as f32;
+        stats.speed = clock.speed() as f32;
+    }
 }
 
 pub(crate) fn draw(
-    view: Res<DrawnViewTime>,
-    sampler: Res<Sampler>,
+    (sampler, config, playout): (Res<Sampler>, Res<PlayoutConfig>, Res<Playout>),
+    (real, server): (Res<Time<Real>>, Res<ServerClock>),
+    (tick, fixed, bases): (Option<Res<CurrentTick>>, Option<Res<Time<Fixed>>>, Res<BasePoses>),
+    mut base_time: ResMut<DrawnBaseTime>,
     mut stats: ResMut<SmoothingStats>,
-    mut proxies: Query<(&NetRole, &SnapshotHistory, &mut DrawnPose), With<SnapshotInbox>>,
+    mut proxies: Query<
+        (&NetRole, &SnapshotHistory, &mut ProxyTime, Option<&ProxySmoothing>, &mut DrawnPose),
+        With<SnapshotInbox>,
+    >,
 ) {
-    for (role, history, mut drawn) in &mut proxies {
+    let (now, tick_seconds) = (real.elapsed_secs_f64(), f64::from(sampler.tick_seconds));
+    let overstep = fixed.map_or(0.0, |fixed| fixed.overstep().as_secs_f64() / tick_seconds);
+    let bases_at = tick.map_or(ViewTime::default(), |tick| ViewTime::after(tick.0, overstep));
+    let bases = bases.at(bases_at);
+    base_time.0 = None;
+    for (role, history, mut proxy, mode, mut drawn) in &mut proxies {
         if *role != NetRole::SimulatedProxy {
             continue;
         }
-        let sampled = view.0.and_then(|time| {
-            let stamp = history.stamp(time)?;
-            Some(DrawnPose { pose: history.pose(stamp, &sampler)?, stamp })
-        });
+        let sampled = (|| {
+            let newest = history.newest()?;
+            let stamp = match mode {
+                Some(ProxySmoothing::Raw | ProxySmoothing::Exponential) => {
+                    let time = proxy.draw_at(ViewTime::at(newest.tick));
+                    ViewStamp::Extrapolated { from: newest.tick, time }
+                }
+                Some(ProxySmoothing::Simulate) => {
+                    // Without a server clock the way down is unknown and the newest counts as new.
+                    let since = (now - proxy.updated_at).max(0.0) / tick_seconds;
+                    let guess = ViewTime::after(newest.tick, since);
+                    let present = server.view_time(now).filter(|time| time.since(guess) > 0);
+                    let time = proxy.draw_at(present.unwrap_or(guess));
+                    ViewStamp::Extrapolated { from: newest.tick, time }
+                }
+                Some(ProxySmoothing::Linear | ProxySmoothing::Hermite) | None => {
+                    let clock = playout.time(proxy.interval())?;
+                    let frame = real.delta_secs_f64();
+                    let time = proxy.draw_by(clock, frame, &config, tick_seconds);
+                    history.stamp(time)?
+                }
+            };
+            let pose = history.pose(stamp, &sampler.of(mode), &bases)?;
+            if newest.base != 0 {
+                base_time.0 = Some(bases_at);
+            }
+            Some(DrawnPose { pose, stamp })
+        })();
         let Some(sampled) = sampled else {
-            // Its first snapshot lies in what is still the future here: it does not exist yet.
-            drawn.pose.alive = false;
+            // Nothing is known of that moment, or it did not exist then.
+            if drawn.pose.alive {
+                drawn.pose.alive = false;
+            }
             continue;
         };
         stats.drawn += 1;
-        stats.extrapolated += u64::from(matches!(sampled.stamp, ViewStamp::Extrapolated { .. }));
+        if let ViewStamp::Extrapolated { from, time } = sampled.stamp
+            && mode.is_none_or(|mode| mode.is_played_out())
+        {
+            stats.extrapolated += 1;
+            stats.held += u64::from(time.ticks_since(from) > sampler.max_extrapolation_ticks);
+        }
         *drawn = sampled;
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use core::time::Duration;
-
-    use bevy::time::TimeUpdateStrategy;
-    use bevy_unlag_core::{Snapshot, Tick};
-
-    use super::*;
-    use crate::SmoothingPlugin;
-
-    const FIRST: Tick = Tick(u32::MAX - 40);
-    const RADIUS: f32 = 5.0;
-    /// 6 m/s on the circle.
-    const TURN: f32 = 1.2;
-    const LATENCY: f32 = 0.04;
-
-    /// Where the proxy is, and how fast, `seconds` after the first tick.
-    fn truth(seconds: f32) -> (Vec3, Vec3) {
-        let (sin, cos) = (TURN * seconds).sin_cos();
-        (Vec3::new(cos, 0.0, sin) * RADIUS, Vec3::new(-sin, 0.0, cos) * (RADIUS * TURN))
-    }
-
-    fn app() -> (App, Entity) {
-        let mut app = App::new();
-        app.add_plugins((MinimalPlugins, SmoothingPlugin))
-            .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(10)));
-        let proxy = app.world_mut().spawn((SnapshotInbox::default(), NetRole::SimulatedProxy)).id();
-        (app, proxy)
-    }
-
-    /// Puts what arrives until `now` into the inbox: 20 snapshots a second.
-    fn deliver(app: &mut App, proxy: Entity, now: f32, sent: &mut u32) {
-        loop {
-            let ticks = (*sent as f32 * 3.2) as u32;
-            let seconds = ticks as f32 / 64.0;
-            if seconds + LATENCY > now {
-                return;
-            }
-            let (position, velocity) = truth(seconds);
-            let tick = Tick(FIRST.0.wrapping_add(ticks));
-            if let Some(mut inbox) = app.world_mut().get_mut::<SnapshotInbox>(proxy) {
-                inbox.0.push(Snapshot::new(tick, position, velocity));
-            }
-            *sent += 1;
-        }
-    }
-
-    #[test]
-    fn a_proxy_glides_along_the_delayed_truth() {
-        let (mut app, proxy) = app();
-        let mut sent = 0;
-        let mut last: Option<Vec3> = None;
-        for frame in 0..1_000u32 {
-            let now = frame as f32 * 0.01;
-            deliver(&mut app, proxy, now, &mut sent);
-            app.update();
-            let drawn = app.world().get::<DrawnPose>(proxy).copied().unwrap_or_default();
-            if now < 1.0 {
-                continue;
-            }
-            assert!(drawn.pose.alive, "frame {frame}");
-            let view = app.world().resource::<DrawnViewTime>().0.expect("snapshots have arrived");
-            let seconds = view.ticks_since(FIRST) / 64.0;
-            let behind = now - seconds;
-            assert!(behind > LATENCY && behind < LATENCY + 0.1, "frame {frame}: {behind} s behind");
-            let error = drawn.pose.position.distance(truth(seconds).0);
-            assert!(error < 0.01, "frame {frame}: {error} m beside the truth");
-            if let Some(last) = last {
-                let moved = drawn.pose.position.distance(last);
-                assert!(moved > 0.05 && moved < 0.07, "frame {frame}: moved {moved} m");
-            }
-            last = Some(drawn.pose.position);
-        }
-        let stats = app.world().resource::<SmoothingStats>();
-        assert!(stats.drawn > 950 && stats.extrapolated < 20, "{stats:?}");
-        assert_eq!((stats.late, stats.duplicates), (0, 0));
-    }
-
-    #[test]
-    fn nothing_is_there_before_its_first_snapshot() {
-        let (mut app, proxy) = app();
-        let late = app.world_mut().spawn((SnapshotInbox::default(), NetRole::SimulatedProxy)).id();
-        let mut sent = 0;
-        for frame in 0..100u32 {
-            deliver(&mut app, proxy, frame as f32 * 0.01, &mut sent);
-            app.update();
-        }
-        let newest = app.world().get::<SnapshotHistory>(proxy).and_then(|h| h.newest().copied());
-        let newest = newest.expect("snapshots have arrived");
-        let mut appeared = None;
-        if let Some(mut inbox) = app.world_mut().get_mut::<SnapshotInbox>(late) {
-            inbox.0.extend([Snapshot { tick: newest.tick.offset(3), ..newest }; 2]);
-        }
-        for frame in 100..130u32 {
-            deliver(&mut app, proxy, frame as f32 * 0.01, &mut sent);
-            app.update();
-            let drawn = app.world().get::<DrawnPose>(late).copied().unwrap_or_default();
-            let view = app.world().resource::<DrawnViewTime>().0.expect("snapshots have arrived");
-            assert_eq!(drawn.pose.alive, view.ticks_since(newest.tick.offset(3)) >= 0.0, "frame {frame}");
-            appeared = appeared.or(drawn.pose.alive.then_some(frame));
-        }
-        assert!(appeared.is_some_and(|frame| frame > 101), "{appeared:?}");
-        assert_eq!(app.world().resource::<SmoothingStats>().duplicates, 1);
-    }
-
-    #[test]
-    fn only_simulated_proxies_are_drawn_from_snapshots() {
-        let (mut app, proxy) = app();
-        app.world_mut().entity_mut(proxy).insert(NetRole::AutonomousProxy);
-        let mut sent = 0;
-        for frame in 0..100u32 {
-            deliver(&mut app, proxy, frame as f32 * 0.01, &mut sent);
-            app.update();
-        }
-        let drawn = app.world().get::<DrawnPose>(proxy).copied().unwrap_or_default();
-        assert!(!drawn.pose.alive);
-    }
-}
+mod tests;

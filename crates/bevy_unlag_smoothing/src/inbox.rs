@@ -1,56 +1,92 @@
 //! From the network's mailbox into a pawn's memory.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{DrawnPose, DrawnViewTime, Sampler, Snapshot, SnapshotHistory, Tick};
+use bevy_unlag_core::{DrawnPose, ProxyUpdate, Sampler, SnapshotHistory, Tick, VisualOffset};
 
-use crate::{PlayoutClock, PlayoutConfig, SmoothingStats};
+use crate::{PlayoutConfig, SmoothingStats, blend::Seen, playout::Playout, proxy::ProxyTime};
 
-/// Where the network puts a pawn's snapshots, in any order, before
+/// Where the network puts a pawn's updates, in any order, before
 /// [`SmoothingSystems::Receive`](crate::SmoothingSystems::Receive) in [`PreUpdate`] empties it.
 /// Having one is what lets a pawn be smoothed.
 #[derive(Component, Clone, Debug, Default)]
-#[require(SnapshotHistory, DrawnPose)]
-pub struct SnapshotInbox(pub Vec<Snapshot>);
+#[require(SnapshotHistory, ProxyTime, DrawnPose, VisualOffset, Seen)]
+pub struct SnapshotInbox(pub Vec<ProxyUpdate>);
 
 pub(crate) fn receive(
     config: Res<PlayoutConfig>,
     sampler: Res<Sampler>,
     time: Res<Time<Real>>,
-    drawn: Res<DrawnViewTime>,
-    mut clock: ResMut<PlayoutClock>,
+    mut playout: ResMut<Playout>,
     mut stats: ResMut<SmoothingStats>,
-    mut proxies: Query<(&mut SnapshotInbox, &mut SnapshotHistory)>,
-    mut ticks: Local<Vec<Tick>>,
+    mut proxies: Query<(&mut SnapshotInbox, &mut SnapshotHistory, &mut ProxyTime)>,
+    mut arrivals: Local<Vec<(u16, Tick, Option<Tick>)>>,
 ) {
-    clock.configure(*config, f64::from(sampler.tick_seconds));
+    let (now, tick_seconds) = (time.elapsed_secs_f64(), f64::from(sampler.tick_seconds));
+    let usual = u16::try_from(sampler.snapshot_ticks.max(1)).unwrap_or(u16::MAX);
+    playout.begin(&config, tick_seconds, now);
 
-    // Proxies share ticks, and the clock wants each once, newest first.
-    ticks.clear();
-    ticks.extend(proxies.iter().flat_map(|(inbox, _)| &inbox.0).map(|snapshot| snapshot.tick));
-    if let Some(&any) = ticks.first() {
-        ticks.sort_unstable_by_key(|tick| core::cmp::Reverse(tick.since(any)));
-        ticks.dedup();
+    // Proxies share ticks, and a clock wants each once, newest first.
+    arrivals.clear();
+    for (inbox, _, proxy) in &proxies {
+        let ticks = inbox.0.iter().map(|update| update.snapshot.tick);
+        let newest = ticks.reduce(|a, b| if b.is_newer_than(a) { b } else { a });
+        let Some(tick) = newest.filter(|tick| proxy.newest().is_none_or(|before| tick.is_newer_than(before)))
+        else {
+            // Old news, or another server's: only the clock can tell.
+            arrivals.extend(newest.map(|tick| (proxy.interval().max(1), tick, None)));
+            continue;
+        };
+        let interval = if proxy.interval() == 0 { Playout::class(usual) } else { proxy.interval() };
+        arrivals.push((interval, tick, proxy.newest()));
     }
-    let restarts = clock.restarts();
-    for &tick in &*ticks {
-        clock.arrived(tick, time.elapsed_secs_f64());
+    if let Some(&(_, any, _)) = arrivals.first() {
+        let key = |tick: Tick| core::cmp::Reverse(tick.since(any));
+        arrivals
+            .sort_unstable_by_key(|(interval, tick, previous)| (*interval, key(*tick), previous.map(key)));
+        arrivals.dedup();
     }
-    let restarted = clock.restarts() != restarts;
+    for &arrival in &*arrivals {
+        playout.arrived(arrival, (&config, tick_seconds), now);
+    }
 
-    for (mut inbox, mut history) in &mut proxies {
-        if restarted {
+    for (mut inbox, mut history, mut proxy) in &mut proxies {
+        if playout.restarted(proxy.interval()) {
             // Another server's ticks must not be taken for this one's past or future.
             history.clear();
+            proxy.restart();
         }
-        if inbox.0.is_empty() {
-            continue;
-        }
-        for snapshot in inbox.0.drain(..) {
-            if !history.insert(snapshot) {
-                stats.duplicates += 1;
-            } else if !restarted && drawn.0.is_some_and(|view| view.ticks_since(snapshot.tick) > 0.0) {
-                stats.late += 1;
+        if !inbox.0.is_empty() {
+            for update in inbox.0.drain(..) {
+                take(&update, &playout, (&mut history, &mut proxy), &mut stats, (usual, now));
             }
         }
+        playout.count(proxy.interval(), now);
+    }
+}
+
+fn take(
+    update: &ProxyUpdate,
+    playout: &Playout,
+    (history, proxy): (&mut SnapshotHistory, &mut ProxyTime),
+    stats: &mut SmoothingStats,
+    (usual, now): (u16, f64),
+) {
+    let tick = update.snapshot.tick;
+    if update.iter().any(|snapshot| playout.is_stray(proxy.interval(), snapshot.tick, now)) {
+        stats.absurd += 1;
+        return;
+    }
+    for snapshot in update.knots() {
+        history.insert(*snapshot);
+    }
+    if !history.insert(update.snapshot) {
+        stats.duplicates += 1;
+        return;
+    }
+    if proxy.drawn.is_some_and(|view| view.ticks_since(tick) > 0.0) {
+        stats.late += 1;
+    }
+    if proxy.newest().is_none_or(|newest| tick.is_newer_than(newest)) {
+        proxy.updated(tick, Playout::class(usual), now);
     }
 }

@@ -1,11 +1,17 @@
 //! Simulated proxies that glide: snapshot buffer, adaptive playout clock, cubic Hermite.
 //!
-//! The network puts [`Snapshot`](bevy_unlag_core::Snapshot)s into a pawn's [`SnapshotInbox`].
-//! [`PlayoutClock`] learns from their arrival how far in the past proxies have to be drawn so
-//! that jitter and loss do not show. Each frame every
-//! [`SimulatedProxy`](bevy_unlag_core::NetRole::SimulatedProxy) gets its
-//! [`DrawnPose`](bevy_unlag_core::DrawnPose) at that one moment from the shared
-//! [`Sampler`], whose `interpolation` also offers the baselines.
+//! * The network puts [`ProxyUpdate`](bevy_unlag_core::ProxyUpdate)s into a pawn's
+//!   [`SnapshotInbox`].
+//! * A [`PlayoutClock`] learns from their arrival how far in the past proxies have to be drawn so
+//!   that jitter and loss do not show; [`Playout`] has one for each rate of updates.
+//! * Each frame every [`SimulatedProxy`](bevy_unlag_core::NetRole::SimulatedProxy) gets its
+//!   [`DrawnPose`](bevy_unlag_core::DrawnPose) at that moment from the shared [`Sampler`], in the way
+//!   that its [`ProxySmoothing`](bevy_unlag_core::ProxySmoothing) says.
+//! * What would be seen to jump, because a guess was wrong or an update came late, is blended by the
+//!   pawn's [`VisualOffset`](bevy_unlag_core::VisualOffset): [`BlendConfig`].
+//! * [`ProxySimulationPlugin`] carries proxies on to the server's present, which [`ServerClock`]
+//!   knows.
+//! * [`SmoothedComponentPlugin`] draws a game's own components in the same way.
 //!
 //! ```
 //! use bevy::prelude::*;
@@ -18,26 +24,42 @@
 //! app.update();
 //! ```
 
+mod blend;
 mod clock;
+mod component;
 mod config;
 mod draw;
 mod inbox;
 mod link;
+mod playout;
+mod proxy;
+mod server_clock;
+mod simulate;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{DrawnViewTime, Sampler, VisualPlugin, VisualSystems};
+use bevy_unlag_core::{BasePoses, DrawnBaseTime, DrawnViewTime, Sampler, VisualPlugin, VisualSystems};
 
+pub use blend::BlendConfig;
 pub use clock::PlayoutClock;
+pub use component::{ComponentHistory, ComponentInbox, SmoothedComponentPlugin};
 pub use config::PlayoutConfig;
 pub use inbox::SnapshotInbox;
+pub use playout::Playout;
+pub use proxy::ProxyTime;
+pub use server_clock::{ServerClock, ServerClockConfig};
+pub use simulate::ProxySimulationPlugin;
 
 /// When smoothing does its work.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SmoothingSystems {
     /// In [`PreUpdate`]: inboxes are emptied into histories. Fill them before.
     Receive,
-    /// In [`PostUpdate`], inside [`VisualSystems::Draw`]: the clock runs on and proxies are posed.
+    /// In [`PostUpdate`], inside [`VisualSystems::Draw`]: clocks run on and proxies are posed.
     Draw,
+    /// After [`Draw`](Self::Draw): models carry on what is simulated to the present.
+    Simulate,
+    /// After [`Simulate`](Self::Simulate): what would be seen to jump is hidden.
+    Blend,
 }
 
 /// How smoothing fares. The counters only grow; what a span of time did is their difference.
@@ -45,14 +67,24 @@ pub enum SmoothingSystems {
 pub struct SmoothingStats {
     /// Proxies drawn, counted once per proxy and frame.
     pub drawn: u64,
-    /// Those among them that were drawn beyond their newest snapshot.
+    /// Those among them that were drawn beyond their newest snapshot, though they are not simulated.
     pub extrapolated: u64,
-    /// Snapshots that arrived after their moment had been drawn.
+    /// Those among them that had been carried on for as long as is allowed, and stood still.
+    pub held: u64,
+    /// Updates that arrived after their moment had been drawn.
     pub late: u64,
-    /// Snapshots that were dropped: they were known already, or older than all that is kept.
+    /// Updates that were dropped: they were known already, or older than all that is kept.
     pub duplicates: u64,
-    /// How far playout runs behind the fastest arrival, in milliseconds.
+    /// Updates that were dropped because their tick is nowhere near this server's.
+    pub absurd: u64,
+    /// How often a step was hidden by a [`VisualOffset`](bevy_unlag_core::VisualOffset).
+    pub blends: u64,
+    /// How often a step was too large to be hidden, though it was no teleport.
+    pub snaps: u64,
+    /// How far playout of most pawns runs behind the fastest arrival, in milliseconds.
     pub delay_ms: f32,
+    /// How fast that clock runs, in parts of real time.
+    pub speed: f32,
 }
 
 /// Draws simulated proxies from snapshots. Where no [`SnapshotInbox`] is ever filled, it idles.
@@ -66,11 +98,26 @@ impl Plugin for SmoothingPlugin {
         }
         app.init_resource::<Sampler>()
             .init_resource::<DrawnViewTime>()
+            .init_resource::<DrawnBaseTime>()
+            .init_resource::<BasePoses>()
             .init_resource::<PlayoutConfig>()
-            .init_resource::<PlayoutClock>()
+            .init_resource::<BlendConfig>()
+            .init_resource::<Playout>()
+            .init_resource::<ServerClock>()
             .init_resource::<SmoothingStats>()
-            .configure_sets(PostUpdate, SmoothingSystems::Draw.in_set(VisualSystems::Draw))
+            .configure_sets(
+                PostUpdate,
+                (SmoothingSystems::Draw, SmoothingSystems::Simulate, SmoothingSystems::Blend)
+                    .chain()
+                    .in_set(VisualSystems::Draw),
+            )
             .add_systems(PreUpdate, inbox::receive.in_set(SmoothingSystems::Receive))
-            .add_systems(PostUpdate, (draw::advance, draw::draw).chain().in_set(SmoothingSystems::Draw));
+            .add_systems(
+                PostUpdate,
+                (
+                    (draw::advance, draw::draw).chain().in_set(SmoothingSystems::Draw),
+                    blend::blend.in_set(SmoothingSystems::Blend),
+                ),
+            );
     }
 }

@@ -45,11 +45,16 @@ impl LinkMeter {
         self.needed.map(|needed| needed - self.base)
     }
 
-    /// A snapshot arrived that is newer than all before. `gap` is the time from the slot of the
-    /// newest one before it to the last frame that had to do without this one: playout that had
+    /// Whether too few gaps are known for a quantile.
+    pub(crate) fn is_young(&self) -> bool {
+        self.gaps.len() < FEW
+    }
+
+    /// A snapshot arrived that is newer than all before of its pawn. `gap` is the time from the slot of
+    /// the newest one before it to the last frame that had to do without this one: playout that had
     /// passed that slot could not go on. One number for jitter and loss alike, and a machine that
     /// draws few frames is not taken for a bad link.
-    pub(crate) fn take(&mut self, arrival: f64, slot: f64, gap: f64, config: &PlayoutConfig) {
+    pub(crate) fn take(&mut self, arrival: f64, slot: f64, gap: Option<f64>, config: &PlayoutConfig) {
         let offset = arrival - slot;
         while self.offsets.back().is_some_and(|&(_, o)| o >= offset) {
             self.offsets.pop_back();
@@ -62,13 +67,15 @@ impl LinkMeter {
         }
         self.base = self.offsets.front().map_or(offset, |&(_, o)| o);
 
+        let Some(gap) = gap else { return };
         if gap - self.base <= config.max_delay {
             self.gaps.push_back(gap);
         }
         while self.gaps.len() > config.samples.max(1) {
             self.gaps.pop_front();
         }
-        self.needed = self.quantile(config.quantile);
+        let longest = self.gaps.iter().copied().fold(f64::MIN, f64::max);
+        self.needed = self.quantile(config.quantile).map(|most| longest.min(most + config.slack));
     }
 
     fn quantile(&mut self, quantile: f64) -> Option<f64> {
@@ -94,7 +101,7 @@ mod tests {
         for k in 1..2_000 {
             let slot = f64::from(k) * 0.05;
             let latency = if slot < 20.0 { 0.03 } else { 0.08 };
-            link.take(slot + latency, slot, latency + 0.05, &config);
+            link.take(slot + latency, slot, Some(latency + 0.05), &config);
             if slot < 34.0 {
                 assert!((link.base() - 0.03).abs() < 1e-9);
             }
@@ -107,8 +114,8 @@ mod tests {
     fn an_outage_is_not_learnt_from() {
         let config = PlayoutConfig::default();
         let mut link = LinkMeter::new(0.0);
-        link.take(0.05, 0.05, 0.05, &config);
-        link.take(60.0, 60.0, 59.95, &config);
+        link.take(0.05, 0.05, Some(0.05), &config);
+        link.take(60.0, 60.0, Some(59.95), &config);
         assert!(link.delay().is_some_and(|d| (d - 0.05).abs() < 1e-9), "{:?}", link.delay());
     }
 }

@@ -47,6 +47,9 @@ pub struct FireInput {
     /// The moment at which the screen showed everyone else; `None` for the present, on a machine
     /// that decides.
     pub time: Option<ViewTime>,
+    /// The moment at which the screen showed movement bases, on the shooter's own time line, when
+    /// somebody was drawn on one.
+    pub bases: Option<ViewTime>,
     /// Where the eye was drawn, in 1/1024 m.
     eye: [i32; 3],
     /// Where it looked.
@@ -96,9 +99,15 @@ impl Wire for FireInput {
         w.bits(u32::from(self.override_count), 2);
         for named in self.overrides() {
             w.bits(u32::from(named.target.0), 16);
-            w.bits(time.tick.since(named.from).clamp(0, 255).cast_unsigned(), 8);
+            let own = time.later(i64::from(named.shift));
+            w.bits(own.tick.since(named.from).clamp(0, 255).cast_unsigned(), 8);
             w.bits(named.to.map_or(0, |to| to.since(named.from).clamp(1, 255).cast_unsigned()), 8);
+            w.bool(named.shift != 0);
+            if named.shift != 0 {
+                w.signed(i32::from(named.shift), 16);
+            }
         }
+        self.bases.write(w);
     }
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
@@ -116,10 +125,13 @@ impl Wire for FireInput {
         }
         for slot in fire.overrides.iter_mut().take(usize::from(fire.override_count)) {
             let target = NetId(r.bits(16)? as u16);
-            let from = time.tick.offset(-(r.bits(8)?.cast_signed()));
+            let age = r.bits(8)?.cast_signed();
             let span = r.bits(8)?.cast_signed();
-            *slot = StampOverride { target, from, to: (span > 0).then(|| from.offset(span)) };
+            let shift = if r.bool()? { r.signed(16)? as i16 } else { 0 };
+            let from = time.later(i64::from(shift)).tick.offset(-age);
+            *slot = StampOverride { target, from, to: (span > 0).then(|| from.offset(span)), shift };
         }
+        fire.bases = Option::<ViewTime>::read(r)?;
         Ok(fire)
     }
 }
@@ -132,10 +144,12 @@ mod tests {
     #[test]
     fn a_round_survives_the_wire() {
         let time = ViewTime { tick: Tick(500), fraction: 77 };
-        let lost = StampOverride { target: NetId(3), from: Tick(497), to: Some(Tick(503)) };
-        let late = StampOverride { target: NetId(4), from: Tick(498), to: None };
-        let fire =
-            FireInput::new(Some(time), Vec3::new(1.5, 2.25, -90.0), Aim::new(2.0, -0.3), &[lost, late]);
+        let lost = StampOverride { target: NetId(3), from: Tick(497), to: Some(Tick(503)), shift: 0 };
+        let late = StampOverride { target: NetId(4), from: Tick(498), to: None, shift: -100 };
+        let fire = FireInput {
+            bases: Some(ViewTime { tick: Tick(90), fraction: 3 }),
+            ..FireInput::new(Some(time), Vec3::new(1.5, 2.25, -90.0), Aim::new(2.0, -0.3), &[lost, late])
+        };
         let mut w = BitWriter::default();
         fire.write(&mut w);
         assert_eq!(FireInput::read(&mut BitReader::new(&w.finish())), Ok(fire));

@@ -1,13 +1,19 @@
 //! The server's side: every round is judged once.
 
 use bevy::{math::Vec3Swizzles, prelude::*};
-use bevy_unlag_core::{ExtendedEvent, LocalControl, MoveModel, NetId, NetRole, StepEvent};
+use bevy_unlag_core::{
+    ExtendedEvent, LocalControl, MoveModel, NetId, NetRole, SUB_TICKS, StepEvent, ViewTime,
+};
 use bevy_unlag_rewind::{RayHit, RewindQuery, RewindRefusal, RewoundRay};
 
 use crate::{
     Armed, Damage, DamageTable, FireInput, Mailed, OutgoingVerdicts, RifleConfig, RifleEvent, ShotRefusal,
     ShotResult, ShotVerdict, Tracer,
 };
+
+/// Ticks before a move in which its shooter may have seen movement bases: a quarter of a second at 64
+/// Hz, a frame of a very slow machine.
+const MAX_BASE_LAG: i64 = 16;
 
 pub(crate) fn judge<M: MoveModel>(
     mut happened: MessageReader<StepEvent<Armed<M>>>,
@@ -77,12 +83,19 @@ fn look<M: MoveModel>(
     if !near || !query.world().clear(own, claimed) {
         return Err(ShotRefusal::Eye);
     }
+    // What a screen showed lies a few frames before the move, whatever a client says.
+    let bases = ViewTime::at(step.tick);
+    let bases = fire.bases.map_or(bases, |claimed| {
+        let lag = bases.since(claimed).clamp(0, MAX_BASE_LAG * SUB_TICKS);
+        bases.later(-lag)
+    });
     let ray = RewoundRay {
         origin: claimed,
         direction: fire.aim.direction(),
         max_distance: config.range,
         time: fire.time,
         overrides: fire.overrides(),
+        bases: Some(bases),
         waited: step.waited,
         shooter,
     };

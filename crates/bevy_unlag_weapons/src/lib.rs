@@ -22,7 +22,7 @@ mod verdict;
 use core::marker::PhantomData;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{DrawnViewTime, Extended, MoveModel, MoveSystems, Sampler, StepEvent};
+use bevy_unlag_core::{DrawnBaseTime, DrawnViewTime, Extended, MoveModel, MoveSystems, Sampler, StepEvent};
 use bevy_unlag_rewind::{RewindLimits, RewindSystems};
 
 pub use damage::{DamageTable, WeaponDamage, WeaponId};
@@ -61,6 +61,7 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
             .init_resource::<DamageTable>()
             .init_resource::<Sampler>()
             .init_resource::<DrawnViewTime>()
+            .init_resource::<DrawnBaseTime>()
             .init_resource::<RewindLimits>()
             .add_message::<StepEvent<Armed<M>>>()
             .add_message::<ShotFired>()

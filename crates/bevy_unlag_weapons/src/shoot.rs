@@ -2,8 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    DrawnEye, DrawnPose, DrawnViewTime, ExtendedEvent, ExtendedState, LocalControl, MoveInput, MoveModel,
-    Sampler, StepEvent, VisualOffset,
+    DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, ExtendedEvent, ExtendedState, LocalControl, MoveInput,
+    MoveModel, Sampler, StepEvent, VisualOffset,
 };
 use bevy_unlag_rewind::{DrawnQuery, RayHit, StampOverride};
 
@@ -67,7 +67,7 @@ fn look<M: MoveModel>(
         &ExtendedState<M::State, RifleState>,
     ),
     config: &RifleConfig,
-    (time, sampler): (&DrawnViewTime, &Sampler),
+    (time, bases, sampler): (&DrawnViewTime, &DrawnBaseTime, &Sampler),
     query: &DrawnQuery,
 ) -> (FireInput, Option<RayHit>) {
     let shown = drawn.pose.position + offset.map_or(Vec3::ZERO, |o| o.offset);
@@ -81,7 +81,8 @@ fn look<M: MoveModel>(
     let named = time
         .0
         .map_or(0, |time| query.overrides(eye, direction, time, sampler.snapshot_ticks, &mut overrides));
-    let fire = FireInput::new(time.0, eye, *aim, &overrides[..named]);
+    let mut fire = FireInput::new(time.0, eye, *aim, &overrides[..named]);
+    fire.bases = bases.0;
     let hit = query.cast_ray(fire.eye(), direction, config.range, entity);
     (fire, hit)
 }
@@ -94,13 +95,18 @@ pub(crate) fn latch<M: MoveModel>(
     mut pawns: Query<OwnPawn<M>, With<LocalControl>>,
     config: Res<RifleConfig>,
     time: Res<DrawnViewTime>,
+    bases: Res<DrawnBaseTime>,
     sampler: Res<Sampler>,
     query: DrawnQuery,
 ) {
     for (entity, mut trigger, aim, drawn, eye, offset, state) in &mut pawns {
         if trigger.pulled && trigger.latched.is_none() && is_alive::<M>(state) {
-            let seen =
-                look::<M>((entity, aim, drawn, eye, offset, state), &config, (&time, &sampler), &query);
+            let seen = look::<M>(
+                (entity, aim, drawn, eye, offset, state),
+                &config,
+                (&time, &bases, &sampler),
+                &query,
+            );
             trigger.latched = Some(seen);
         }
     }
@@ -110,6 +116,7 @@ pub(crate) fn arm<M: MoveModel>(
     mut pawns: Query<(OwnPawn<M>, &mut MoveInput<Armed<M>>), With<LocalControl>>,
     config: Res<RifleConfig>,
     time: Res<DrawnViewTime>,
+    bases: Res<DrawnBaseTime>,
     sampler: Res<Sampler>,
     query: DrawnQuery,
 ) {
@@ -132,7 +139,12 @@ pub(crate) fn arm<M: MoveModel>(
         }
         let seen = match trigger.latched.take() {
             Some(seen) => seen,
-            None => look::<M>((entity, aim, drawn, eye, offset, state), &config, (&time, &sampler), &query),
+            None => look::<M>(
+                (entity, aim, drawn, eye, offset, state),
+                &config,
+                (&time, &bases, &sampler),
+                &query,
+            ),
         };
         trigger.pulled = false;
         trigger.asked = Some(seen);

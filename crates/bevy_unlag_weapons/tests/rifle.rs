@@ -3,7 +3,9 @@
 use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_unlag_core::{DrawnPose, ExtendedState, MoveInput, MoveSystems, NetId, NetRole};
+use bevy_unlag_core::{
+    DrawnPose, ExtendedState, KnotConfig, MoveInput, MoveSystems, NetId, NetRole, Sampler,
+};
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
 use bevy_unlag_rewind::{FrameHistory, HitGroup, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
@@ -72,7 +74,7 @@ impl Range {
         self.app.update();
         let world = self.app.world_mut();
         for mut history in world.query::<&mut FrameHistory>().iter_mut(world) {
-            history.send_present();
+            history.send_present(&KnotConfig::default(), &Sampler::default(), None);
         }
     }
 

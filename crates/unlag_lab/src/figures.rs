@@ -3,7 +3,7 @@
 /// One measured number.
 pub struct Figure {
     /// Its name, the same in every run.
-    pub key: &'static str,
+    pub key: String,
     /// The number; always finite.
     pub value: f64,
     /// What it means, with its unit and over how much data.
@@ -19,8 +19,13 @@ impl Figures {
     ///
     /// # Errors
     /// One line when it is none: nothing was measured.
-    pub fn add(&mut self, key: &'static str, value: f64, meaning: impl Into<String>) -> Result<(), String> {
-        let meaning = meaning.into();
+    pub fn add(
+        &mut self,
+        key: impl AsRef<str>,
+        value: f64,
+        meaning: impl Into<String>,
+    ) -> Result<(), String> {
+        let (key, meaning) = (key.as_ref().to_owned(), meaning.into());
         if !value.is_finite() {
             return Err(format!("nothing was measured for {key} ({meaning}); measure longer"));
         }

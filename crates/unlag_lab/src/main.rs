@@ -7,6 +7,7 @@ mod agreement;
 mod figures;
 mod movement;
 mod prediction;
+mod smoothing;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -63,6 +64,8 @@ enum Topic {
     Movement,
     /// What prediction costs, sends and forgives: replays, bytes, jitter, clocks.
     Prediction,
+    /// Whether remote players glide: errors, delay, freezes, pops, clocks, bytes.
+    Smoothing,
 }
 
 /// How to measure.
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
         Topic::Agreement => agreement::measure(&options),
         Topic::Movement => movement::measure(&options),
         Topic::Prediction => prediction::measure(&options),
+        Topic::Smoothing => smoothing::measure(&options),
     };
     match measured {
         Ok(figures) => {

@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn every_shove_is_corrected_once_on_all_sides() {
         let figures = figures(5).expect("every correction passes its checks");
-        let value = |key| figures.iter().find(|f| f.key == key).map(|f| f.value);
+        let value = |key: &str| figures.iter().find(|f| f.key == key).map(|f| f.value);
         assert_eq!(value("lightyear_rollbacks_64"), Some(5.0));
         assert_eq!(value("ours_corrections"), Some(5.0));
         assert_eq!(value("lightyear_steps_per_rollback_64"), Some(640.0));

@@ -5,10 +5,10 @@ use core::time::Duration;
 use bevy::{prelude::*, time::common_conditions::on_real_timer};
 use bevy_unlag::{prelude::*, smoothing::SmoothingStats};
 use lightyear::prelude::Client;
-use unlag_examples::ledger::ShotLedger;
-
-use super::{DIM, FONT, line};
-use crate::hud::{TEXT, TEXT_INTERVAL, label};
+use unlag_examples::{
+    ledger::ShotLedger,
+    screen::ui::{DIM, FONT, TEXT, TEXT_INTERVAL, label, line},
+};
 
 /// Keeps every [`Readout`] up to date, and the log's round-trip times.
 pub struct ReadoutPlugin;
@@ -86,9 +86,10 @@ pub const PREDICTION: [(Readout, &str); 4] = [
     (Readout::View, "F4: draw corrections"),
 ];
 /// What messages cost.
-pub const MESSAGES: [(Readout, &str); 5] = [
+pub const MESSAGES: [(Readout, &str); 6] = [
     (Readout::Messages(MessageClass::Moves), "Moves"),
     (Readout::Messages(MessageClass::Answers), "Answers"),
+    (Readout::Messages(MessageClass::Snapshots), "Snapshots"),
     (Readout::Messages(MessageClass::Replication), "Replication"),
     (Readout::Messages(MessageClass::Verdicts), "Verdicts"),
     (Readout::Messages(MessageClass::Tracers), "Tracers"),

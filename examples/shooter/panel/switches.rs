@@ -4,11 +4,12 @@
 use bevy::{prelude::*, ui_widgets::ValueChange};
 use bevy_unlag::{prediction::ClockSteering, prelude::*};
 use lightyear::prelude::Client;
-use unlag_examples::realtime::ServerSwitches;
-
-use super::{
-    column,
-    slider::{Knob, Knobs, Scale, spawn_knob},
+use unlag_examples::{
+    realtime::ServerSwitches,
+    screen::{
+        slider::{Knob, Knobs, Scale, spawn_knob},
+        ui::column,
+    },
 };
 
 /// Toggles the picture of corrections.

@@ -4,10 +4,12 @@ use core::fmt;
 
 use crate::CapsuleConfig;
 
-/// A figure of a [`CapsuleConfig`] that makes no sense. Steps take it as it is and stay finite, but
-/// the pawn may not move, or fall through the world.
+/// A figure of a [`CapsuleConfig`] or a [`KartConfig`](crate::KartConfig) that makes no sense.
+/// Steps take it as it is and stay finite, but the pawn may not move, or fall through the world.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct InvalidConfig {
+    /// The tuning.
+    pub config: &'static str,
     /// The field.
     pub field: &'static str,
     /// What it holds.
@@ -20,12 +22,31 @@ pub struct InvalidConfig {
 
 impl fmt::Display for InvalidConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { field, value, least, most } = self;
-        write!(f, "CapsuleConfig::{field} is {value}; it must be from {least} to {most}")
+        let Self { config, field, value, least, most } = self;
+        write!(f, "{config}::{field} is {value}; it must be from {least} to {most}")
     }
 }
 
 impl core::error::Error for InvalidConfig {}
+
+/// A field, what it holds, the least and the most that make sense.
+pub(crate) type Figure = (&'static str, f32, f32, f32);
+
+/// Whether every figure of a tuning makes sense.
+///
+/// # Errors
+/// The first that does not.
+pub(crate) fn check_figures(
+    config: &'static str,
+    figures: impl IntoIterator<Item = Figure>,
+) -> Result<(), InvalidConfig> {
+    figures
+        .into_iter()
+        .find(|(_, value, least, most)| !(*least..=*most).contains(value))
+        .map_or(Ok(()), |(field, value, least, most)| {
+            Err(InvalidConfig { config, field, value, least, most })
+        })
+}
 
 /// Metres, metres per second, and so on, beyond which nothing is meant.
 const MOST: f32 = 10_000.0;
@@ -90,11 +111,7 @@ impl CapsuleConfig {
                 ("custom_modes[..].gravity_scale", mode.gravity_scale, -MOST, MOST),
             ]
         });
-        figures
-            .into_iter()
-            .chain(customs)
-            .find(|(_, value, least, most)| !(*least..=*most).contains(value))
-            .map_or(Ok(()), |(field, value, least, most)| Err(InvalidConfig { field, value, least, most }))
+        check_figures("CapsuleConfig", figures.into_iter().chain(customs))
     }
 }
 

@@ -67,6 +67,8 @@ pub(super) struct Bases {
     refused: EntityHashSet,
     /// Whether it must be relinked.
     stale: bool,
+    /// How often it was.
+    revision: u64,
 }
 
 impl Bases {
@@ -168,6 +170,7 @@ impl Bases {
             return;
         }
         self.stale = false;
+        self.revision += 1;
         for i in 0..self.list.len() {
             let parent = match self.list[i].seat.parent {
                 None => Parent::World,
@@ -206,6 +209,20 @@ impl Bases {
         // However the parent is turned.
         let distance = reach.mins.abs().max(reach.maxs.abs()).length();
         self.origins(parent, depth + 1).map(|origins| origins.loosened(distance + 0.01))
+    }
+
+    /// A number that changes with the bases.
+    pub(super) fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// The same bases, good for nothing but their poses.
+    pub(super) fn poses_only(&self) -> Self {
+        let list = self.list.iter().map(|base| Base {
+            parent: base.parent,
+            ..Base::new(base.id, base.entity, base.track.clone(), base.seat.clone())
+        });
+        Self { list: list.collect(), ..Self::default() }
     }
 
     /// Where a base is at `seconds`, in the world.

@@ -1,9 +1,9 @@
 //! Numbers by which two machines find out whether their levels are the same.
 
+use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
 
 use super::MoverScene;
-use crate::{CapsuleConfig, CapsuleState};
 
 /// Metres around a pawn that are its surroundings.
 const AROUND: f32 = 1.5;
@@ -15,15 +15,10 @@ impl MoverScene {
         fold(self.fixed.all().map(|obstacle| obstacle.order))
     }
 
-    /// The same of what is near a pawn.
-    pub(crate) fn hash_around(&self, config: &CapsuleConfig, state: &CapsuleState) -> u32 {
-        if !state.is_sound() {
-            return 0;
-        }
-        let height = state.up * (2.0 * config.half_height);
-        let ends = (state.position, state.position + height);
-        let around = Aabb::new(ends.0.min(ends.1), ends.0.max(ends.1)).loosened(AROUND);
-        fold(self.fixed.near(&around).filter(|o| o.stops(config.blocked_by)).map(|obstacle| obstacle.order))
+    /// The same of what is near a pawn from its feet to its head and stops a member of `mask`.
+    pub(crate) fn hash_around(&self, mask: u32, feet: Vec3, head: Vec3) -> u32 {
+        let around = Aabb::new(feet.min(head), feet.max(head)).loosened(AROUND);
+        fold(self.fixed.near(&around).filter(|o| o.stops(mask)).map(|obstacle| obstacle.order))
     }
 }
 

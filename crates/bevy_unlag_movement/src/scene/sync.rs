@@ -11,7 +11,7 @@ use bevy_rapier3d::{
 };
 use bevy_unlag_core::MoveSystems;
 
-use super::{MoverScene, PawnCapsule, drive, place::Level};
+use super::{MoverScene, PawnCapsule, drive, place::Level, publish};
 use crate::{MoveVolume, MovementBase, OneWay};
 
 /// When [`MoverScene`] and movement bases are kept up to date.
@@ -36,7 +36,10 @@ pub(crate) fn add_systems(app: &mut App) {
     .add_systems(FixedFirst, sync.in_set(MoverSceneSystems::Sync))
     .add_systems(
         FixedUpdate,
-        (sync.in_set(MoverSceneSystems::Sync), drive::drive_in_ticks.in_set(MoverSceneSystems::Drive)),
+        (
+            (sync, publish::publish).chain().in_set(MoverSceneSystems::Sync),
+            drive::drive_in_ticks.in_set(MoverSceneSystems::Drive),
+        ),
     )
     .add_systems(
         RunFixedMainLoop,

@@ -8,6 +8,7 @@ mod backend;
 mod bad_input;
 mod bases;
 mod fuzz;
+mod kart;
 mod modes;
 mod pawns;
 mod replay;

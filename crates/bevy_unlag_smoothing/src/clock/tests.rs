@@ -42,15 +42,19 @@ fn play_at(frame_time: f64, seconds: f64, mut latency: impl FnMut(f64) -> Option
     due.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut clock = PlayoutClock::default();
     let mut frames = Vec::new();
+    let mut before = None;
     for frame in 0..(seconds / frame_time) as u32 {
         let now = f64::from(frame) * frame_time;
         let mut waiting = Vec::new();
         while let Some((_, tick)) = due.pop_if(|(at, _)| *at <= now) {
             waiting.push(tick);
         }
-        waiting.sort_by_key(|tick| -tick.since(first));
-        for tick in waiting {
-            clock.arrived(tick, now);
+        // One pawn: what a frame finds is one arrival, and what is older than its newest is none.
+        let newest = waiting.into_iter().max_by_key(|tick| tick.since(first));
+        if let Some(tick) = newest.filter(|tick| before.is_none_or(|before: Tick| tick.is_newer_than(before)))
+        {
+            clock.arrived(tick, before, now);
+            before = Some(tick);
         }
         let Some(view) = clock.advance(now) else { continue };
         frames.push(Frame {
@@ -139,14 +143,14 @@ fn a_step_in_latency_is_walked_not_jumped() {
 fn nothing_is_known_before_the_first_arrival_and_bad_times_are_ignored() {
     let mut clock = PlayoutClock::default();
     assert_eq!(clock.advance(0.0), None);
-    clock.arrived(Tick(7), f64::NAN);
+    clock.arrived(Tick(7), None, f64::NAN);
     assert_eq!(clock.advance(0.1), None);
-    clock.arrived(Tick(7), 1.0);
-    clock.arrived(Tick(10), 1.05);
+    clock.arrived(Tick(7), None, 1.0);
+    clock.arrived(Tick(10), Some(Tick(7)), 1.05);
     let view = clock.advance(1.2);
     assert!(view.is_some());
     for bad in [f64::NAN, f64::INFINITY, 0.3] {
-        clock.arrived(Tick(13), bad);
+        clock.arrived(Tick(13), Some(Tick(10)), bad);
         assert_eq!(clock.advance(bad), view);
     }
     let moved = view.zip(clock.advance(1.3)).map(|(before, now)| now.ticks_since(before.tick));
@@ -160,16 +164,16 @@ fn one_stray_tick_is_ignored_and_another_server_is_followed() {
     let mut now = 0.0;
     for k in 0..200 {
         now = f64::from(k) * 0.05;
-        clock.arrived(tick_at(100_000, now), now);
+        clock.arrived(tick_at(100_000, now), Some(tick_at(100_000, now - 0.05)), now);
         if k == 100 {
-            clock.arrived(Tick(5), now);
+            clock.arrived(Tick(5), None, now);
         }
         clock.advance(now);
     }
     assert_eq!(clock.restarts(), 0, "the state of something that slept is no new server");
     for k in 0..40 {
         let later = now + 0.05 * f64::from(k + 1);
-        clock.arrived(tick_at(10, later), later);
+        clock.arrived(tick_at(10, later), Some(tick_at(10, later - 0.05)), later);
         clock.advance(later);
     }
     assert_eq!(clock.restarts(), 1);

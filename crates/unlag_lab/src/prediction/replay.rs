@@ -5,7 +5,7 @@ use std::{collections::VecDeque, f32::consts::TAU, time::Instant};
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::{
-    core::{CurrentTick, LocalControl, MoveInput, MoveSystems, NetRole, Snapshot, Tick},
+    core::{CurrentTick, LocalControl, MoveInput, MoveSystems, NetRole, ProxyUpdate, Snapshot, Tick},
     movement::{CapsuleInput, CapsuleModel, CapsuleState, MovementPlugin, PawnCollisionPlugin},
     prediction::{
         IncomingAnswers, IncomingMoves, OutgoingAnswers, OutgoingMoves, PredictionPlugin, PredictionStats,
@@ -197,7 +197,8 @@ impl Scene {
             let (position, velocity) =
                 (Vec3::new(turn.cos(), 0.0, turn.sin()) * out, Vec3::new(-turn.sin(), 0.0, turn.cos()) * out);
             if let Some(mut inbox) = self.client.world_mut().get_mut::<SnapshotInbox>(*proxy) {
-                inbox.0.push(Snapshot::new(Tick(tick), position, velocity));
+                let snapshot = Snapshot::new(Tick(tick), position, velocity);
+                inbox.0.push(ProxyUpdate::new(snapshot, &[]));
             }
         }
     }

@@ -5,16 +5,15 @@ use core::time::Duration;
 use bevy::{
     picking::hover::Hovered,
     prelude::*,
-    ui_widgets::{Activate, Button, ValueChange},
+    ui_widgets::{Activate, ValueChange},
 };
 use bevy_unlag::prelude::*;
 use lightyear::prelude::Client;
 
 use super::{
-    FONT, line,
-    slider::{Knob, Knobs, Scale, spawn_knob},
+    slider::{Knob, Knobs, Scale, SliderPlugin, spawn_knob},
+    ui::{FONT, TEXT, button, button_colour, label, line},
 };
-use crate::hud::{TEXT, label};
 
 /// The presets that have a button.
 const OFFERED: [&str; 9] = [
@@ -28,17 +27,18 @@ const OFFERED: [&str; 9] = [
     "GNS terrible",
     "Torture A",
 ];
-const BUTTON: Color = Color::srgb(0.17, 0.20, 0.25);
-const BUTTON_HOVERED: Color = Color::srgb(0.27, 0.33, 0.42);
-const BUTTON_ACTIVE: Color = Color::srgb(0.10, 0.40, 0.62);
 /// The width of a button that steps, in pixels.
 const STEP: f32 = 28.0;
 
 /// Turns what is done to the controls into conditions of the link, and shows those.
+#[derive(Debug)]
 pub struct LinkControlsPlugin;
 
 impl Plugin for LinkControlsPlugin {
     fn build(&self, app: &mut App) {
+        if !app.is_plugin_added::<SliderPlugin>() {
+            app.add_plugins(SliderPlugin);
+        }
         app.add_observer(turn_knob)
             .add_observer(choose_preset)
             .add_systems(Update, (show_link, show_preset, colour_buttons));
@@ -48,7 +48,8 @@ impl Plugin for LinkControlsPlugin {
 /// A condition of the link that has a slider.
 #[derive(Component, Clone, Copy)]
 enum Condition {
-    Latency,
+    /// Its slider goes up to this many milliseconds.
+    Latency(u16),
     Jitter,
     Loss,
 }
@@ -56,7 +57,7 @@ enum Condition {
 impl Knob for Condition {
     fn scale(self) -> Scale {
         let (name, largest, decimals) = match self {
-            Self::Latency => ("Latency, one way", 500.0, 0),
+            Self::Latency(most) => ("Latency, one way", f32::from(most), 0),
             Self::Jitter => ("Jitter, +/-", 150.0, 0),
             Self::Loss => ("Loss", 30.0, 1),
         };
@@ -67,7 +68,7 @@ impl Knob for Condition {
 impl Condition {
     fn get(self, link: &LinkConditions) -> f32 {
         match self {
-            Self::Latency => link.latency.as_secs_f32() * 1e3,
+            Self::Latency(_) => link.latency.as_secs_f32() * 1e3,
             Self::Jitter => link.jitter.as_secs_f32() * 1e3,
             Self::Loss => link.loss * 100.0,
         }
@@ -76,7 +77,7 @@ impl Condition {
     fn set(self, link: &mut LinkConditions, value: f32) {
         let milliseconds = Duration::from_millis(value.max(0.0).round() as u64);
         match self {
-            Self::Latency => link.latency = milliseconds,
+            Self::Latency(_) => link.latency = milliseconds,
             Self::Jitter => link.jitter = milliseconds,
             Self::Loss => link.loss = value / 100.0,
         }
@@ -104,14 +105,19 @@ enum Choice {
 struct PresetName(usize);
 
 /// What is seen only with a simulated link (`true`), or only without one.
-#[derive(Component)]
+#[derive(Component, Debug)]
 pub struct IfLink(pub bool);
 
-/// Three sliders, a row to step through all presets and a button for every preset on offer.
-pub fn spawn_controls(link: &mut ChildSpawnerCommands) {
-    for condition in [Condition::Latency, Condition::Jitter, Condition::Loss] {
+/// Three sliders; that for the latency goes up to this many milliseconds each way.
+pub fn spawn_sliders(link: &mut ChildSpawnerCommands, most_latency: u16) {
+    for condition in [Condition::Latency(most_latency), Condition::Jitter, Condition::Loss] {
         spawn_knob(link, condition);
     }
+}
+
+/// The sliders, a row to step through all presets and a button for every preset on offer.
+pub fn spawn_controls(link: &mut ChildSpawnerCommands) {
+    spawn_sliders(link, 500);
     let name = (PresetName(0), label("", FONT, TEXT));
     let (previous, next) = (button(Choice::Previous, px(STEP), "<"), button(Choice::Next, px(STEP), ">"));
     link.spawn((Node { margin: UiRect::bottom(px(6)), ..line(22.0) }, children![previous, name, next]));
@@ -121,18 +127,6 @@ pub fn spawn_controls(link: &mut ChildSpawnerCommands) {
             buttons.spawn(button(Choice::This(preset), auto(), preset.name));
         }
     });
-}
-
-fn button(choice: Choice, width: Val, text: &'static str) -> impl Bundle {
-    let (padding, border_radius) = (UiRect::horizontal(px(6)), BorderRadius::all(px(4)));
-    (
-        choice,
-        Button,
-        Hovered::default(),
-        Node { width, padding, border_radius, justify_content: JustifyContent::Center, ..line(22.0) },
-        BackgroundColor(BUTTON),
-        children![label(text, FONT, TEXT)],
-    )
 }
 
 fn turn_knob(
@@ -179,8 +173,8 @@ fn current(sim: &NetSim) -> Option<usize> {
 
 fn log_link(link: &LinkConditions) {
     let [latency, jitter, loss] =
-        [Condition::Latency, Condition::Jitter, Condition::Loss].map(|condition| condition.get(link));
-    info!(target: "shooter", "link set: latency {latency:.0} ms jitter {jitter:.0} ms loss {loss:.1} %");
+        [Condition::Latency(0), Condition::Jitter, Condition::Loss].map(|condition| condition.get(link));
+    info!("link set: latency {latency:.0} ms jitter {jitter:.0} ms loss {loss:.1} %");
 }
 
 /// The link says what the sliders show, whoever set it.
@@ -217,11 +211,6 @@ fn colour_buttons(
     let link = links.iter().next();
     for (choice, hovered, mut colour) in &mut buttons {
         let active = matches!(choice, Choice::This(preset) if link.is_some_and(|sim| is_set(preset, sim)));
-        let wanted = match (active, hovered.get()) {
-            (true, _) => BUTTON_ACTIVE,
-            (false, true) => BUTTON_HOVERED,
-            (false, false) => BUTTON,
-        };
-        colour.set_if_neq(BackgroundColor(wanted));
+        colour.set_if_neq(button_colour(active, hovered));
     }
 }

@@ -6,13 +6,13 @@ use bevy::{
     ui_widgets::{Slider, SliderPrecision, SliderRange, SliderThumb, SliderValue, TrackClick, ValueChange},
 };
 
-use super::{DIM, FONT, HEADING, line};
-use crate::hud::{TEXT, label};
+use super::ui::{DIM, FONT, HEADING, TEXT, label, line};
 
 /// The thumb's width and height, in pixels.
 const THUMB: f32 = 14.0;
 
 /// Puts the thumbs where the values are.
+#[derive(Debug)]
 pub struct SliderPlugin;
 
 impl Plugin for SliderPlugin {
@@ -22,20 +22,26 @@ impl Plugin for SliderPlugin {
 }
 
 /// What a slider is like.
+#[derive(Clone, Copy, Debug)]
 pub struct Scale {
+    /// What is written beside it.
     pub name: &'static str,
+    /// Its value at the left.
     pub least: f32,
+    /// Its value at the right.
     pub largest: f32,
+    /// Digits behind the point.
     pub decimals: i32,
 }
 
 /// What a slider turns.
 pub trait Knob: Component + Copy {
+    /// What it is like.
     fn scale(self) -> Scale;
 }
 
 /// The value of a slider, as text.
-#[derive(Component)]
+#[derive(Component, Debug)]
 pub struct KnobText<K>(K);
 
 /// A line with name and value, and the slider below it.

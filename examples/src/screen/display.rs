@@ -1,24 +1,21 @@
 //! Whether there is a screen to open a window on.
 
-/// What works without one.
-const INSTEAD: &str = "use --headless to walk the course without a window";
-
-/// Makes sure that there is a screen.
+/// Makes sure that there is a screen. `instead` says what works without one.
 ///
 /// # Errors
 /// One line that says what is missing and what works without it.
-pub fn display() -> Result<(), String> {
-    // This example is built for X11, and XWayland sets the same variable.
+pub fn display(instead: &'static str) -> Result<(), String> {
+    // The examples are built for X11, and XWayland sets the same variable.
     if cfg!(target_os = "linux") {
         let display = std::env::var("DISPLAY").unwrap_or_default();
         if display.is_empty() {
-            return Err(format!("there is no screen (DISPLAY is not set); {INSTEAD}"));
+            return Err(format!("there is no screen (DISPLAY is not set); {instead}"));
         }
         if !answers(&display) {
-            return Err(format!("no screen answers at DISPLAY={display}; {INSTEAD}"));
+            return Err(format!("no screen answers at DISPLAY={display}; {instead}"));
         }
     }
-    explain_missing_gpu();
+    explain_missing_gpu(instead);
     Ok(())
 }
 
@@ -42,14 +39,14 @@ fn answers(_: &str) -> bool {
 }
 
 /// Bevy panics when there is nothing to draw with; say what to do instead.
-fn explain_missing_gpu() {
+fn explain_missing_gpu(instead: &'static str) {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         let message = info.payload_as_str().unwrap_or_default();
         if message.contains("Unable to find a GPU") {
             eprintln!(
                 "error: there is nothing to draw with (no graphics adapter); install a Vulkan driver, such as \
-                 Mesa's, or {INSTEAD}"
+                 Mesa's, or {instead}"
             );
             std::process::exit(2);
         }

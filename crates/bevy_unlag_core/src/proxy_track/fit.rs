@@ -1,0 +1,217 @@
+//! Knots where a curve would miss the path.
+
+use bevy::prelude::*;
+
+use super::KnotConfig;
+use crate::{Arrival, Interpolation, MAX_KNOTS, ProxyUpdate, Sampler, Snapshot, Span, units_to_angle};
+
+/// An acceleration above this, in m/s², is an impulse and says nothing about the next moment.
+const IMPULSE: f32 = 80.0;
+
+/// A pawn's ticks since its last update, oldest first.
+pub(super) struct Path<'a> {
+    pub ticks: &'a [Snapshot],
+    pub tick_seconds: f32,
+}
+
+impl Path<'_> {
+    fn seconds(&self, from: &Snapshot, to: &Snapshot) -> f32 {
+        to.tick.since(from.tick).max(1) as f32 * self.tick_seconds
+    }
+
+    /// Over the last two ticks: velocities are rounded, and one tick alone would show it.
+    pub(super) fn acceleration(&self) -> Vec3 {
+        let [.., older, newest] = self.ticks else { return Vec3::ZERO };
+        let older = if let [.., oldest, _, _] = self.ticks { oldest } else { older };
+        let acceleration = (newest.velocity() - older.velocity()) / self.seconds(older, newest);
+        if acceleration.length() < IMPULSE { acceleration } else { Vec3::ZERO }
+    }
+
+    /// Where the path is at the ticks between two snapshots and half-way between all of them: how much
+    /// of the time has gone, where it is and how far it has turned. A curve that is right at the ticks
+    /// alone may swing out in between.
+    fn points<'b>(
+        &'b self,
+        from: &'b Snapshot,
+        to: &'b Snapshot,
+        between: &'b [Snapshot],
+    ) -> impl Iterator<Item = (f32, Vec3, f32)> + 'b {
+        let seconds = self.seconds(from, to);
+        let at = move |tick: &Snapshot| {
+            let part = if tick.tick == from.tick { 0.0 } else { self.seconds(from, tick) / seconds };
+            (part, tick.position(), units_to_angle(tick.yaw.wrapping_sub(from.yaw)))
+        };
+        let ends = between.iter().chain([to]);
+        let starts = [from].into_iter().chain(between);
+        starts.zip(ends).enumerate().flat_map(move |(i, (a, b))| {
+            let (a, b) = (at(a), at(b));
+            let middle = ((a.0 + b.0) * 0.5, (a.1 + b.1) * 0.5, (a.2 + b.2) * 0.5);
+            (i > 0).then_some(a).into_iter().chain([middle])
+        })
+    }
+
+    /// Whether a curve is nowhere more than so many tolerances beside the path.
+    fn follows(
+        &self,
+        (from, to): (&Snapshot, &Snapshot),
+        between: &[Snapshot],
+        config: &KnotConfig,
+        limit: f32,
+    ) -> bool {
+        let seconds = self.seconds(from, to);
+        let (far, turned) = (config.tolerance.max(1e-4) * limit, config.turn_tolerance.max(1e-4) * limit);
+        let turns = from.spin.is_some() && to.spin.is_some();
+        self.points(from, to, between).all(|(part, place, turn)| {
+            let span = Span { part, seconds, interpolation: Interpolation::Hermite };
+            let pose = Sampler::along(from, to, &span);
+            let rotation = || from.rotation() * Quat::from_rotation_y(turn);
+            pose.position.distance_squared(place) <= far * far
+                && (!turns || pose.rotation.angle_between(rotation()) <= turned)
+        })
+    }
+
+    /// The end of a curve that follows the path from `from` over `between`, if there is one.
+    fn arrive(
+        &self,
+        from: &Snapshot,
+        to: &Snapshot,
+        between: &[Snapshot],
+        config: &KnotConfig,
+        limit: f32,
+    ) -> Option<Snapshot> {
+        if self.follows((from, to), between, config, limit) {
+            return Some(*to);
+        }
+        let fitted = Snapshot { arrival: Some(self.fitted_arrival(from, to, between)), ..*to };
+        // Of a single tick nothing better can be had.
+        let good = between.is_empty() || self.follows((from, &fitted), between, config, limit);
+        good.then_some(fitted)
+    }
+
+    /// The arrival with the least squares of what a cubic from `from` misses.
+    fn fitted_arrival(&self, from: &Snapshot, to: &Snapshot, between: &[Snapshot]) -> Arrival {
+        let seconds = self.seconds(from, to);
+        let way = to.position() - from.position();
+        let (mut weights, mut velocity, mut spin) = (0.0f32, Vec3::ZERO, 0.0f32);
+        let turned = units_to_angle(to.yaw.wrapping_sub(from.yaw));
+        let left = from.spin().unwrap_or(0.0) * seconds;
+        for (t, place, turn) in self.points(from, to, between) {
+            let (t2, t3) = (t * t, t * t * t);
+            let weight = t3 - t2;
+            let (ease, leave) = (3.0 * t2 - 2.0 * t3, t3 - 2.0 * t2 + t);
+            let without = way * ease + from.velocity() * (seconds * leave);
+            velocity += (place - from.position() - without) * weight;
+            spin += (turn - turned * ease - left * leave) * weight;
+            weights += weight * weight;
+        }
+        let scale = 1.0 / (weights * seconds).max(f32::MIN_POSITIVE);
+        Arrival {
+            velocity: Snapshot::velocity_units(velocity * scale),
+            spin: to.spin.map(|_| Snapshot::spin_units(spin * scale)),
+        }
+    }
+
+    /// The knot that `end` becomes when the path goes on to `next`: what it leaves with is what leads
+    /// there, which after an impulse is not what the tick ended with.
+    fn leave(&self, end: Snapshot, next: &Snapshot) -> Snapshot {
+        let seconds = self.seconds(&end, next);
+        let leads = (next.position() - end.position()) * (2.0 / seconds) - next.velocity();
+        let spin = end.spin.zip(next.spin()).map(|(_, spin)| {
+            let turned = units_to_angle(next.yaw.wrapping_sub(end.yaw));
+            Snapshot::spin_units(2.0 * turned / seconds - spin)
+        });
+        let arrival = end.arrival.unwrap_or(Arrival { velocity: end.velocity, spin: end.spin });
+        Snapshot { velocity: Snapshot::velocity_units(leads), spin, arrival: Some(arrival), ..end }
+    }
+}
+
+/// The update that follows the path within the tolerance, with as few knots as a greedy search
+/// finds; when it takes too many, within a larger tolerance. Also whether the last curve needs no
+/// arrival of its own: nothing has just been hit.
+pub(super) fn fit(sent: &Snapshot, path: &Path<'_>, config: &KnotConfig) -> (ProxyUpdate, bool) {
+    let mut limit = 1.0;
+    let limits = core::iter::from_fn(|| {
+        let now = limit;
+        limit *= 4.0;
+        (now < 1e6).then_some(now)
+    });
+    let mut knots = [Snapshot::default(); MAX_KNOTS];
+    let max = config.max_knots.min(MAX_KNOTS);
+    for limit in limits {
+        if let Some((end, count)) = greedy(sent, path, config, limit, &mut knots[..max]) {
+            return (ProxyUpdate::new(end, &knots[..count]), end.arrival.is_none());
+        }
+    }
+    (ProxyUpdate::new(path.ticks.last().copied().unwrap_or(*sent), &[]), false)
+}
+
+/// Takes the longest curve that is good enough, and again from its end. `None` when there are not
+/// enough knots.
+fn greedy(
+    sent: &Snapshot,
+    path: &Path<'_>,
+    config: &KnotConfig,
+    limit: f32,
+    knots: &mut [Snapshot],
+) -> Option<(Snapshot, usize)> {
+    let (ticks, mut from, mut next, mut count) = (path.ticks, *sent, 0, 0);
+    loop {
+        let (mut end, mut at) = longest(path, config, limit, &from, next)?;
+        if at + 1 == ticks.len() {
+            return Some((end, count));
+        }
+        let after = &ticks[at + 1];
+        if from_is_done(&end, after) {
+            // The other side of a jump is the next tick; nothing lies in between.
+            *knots.get_mut(count)? = end;
+            count += 1;
+            (end, at) = (*after, at + 1);
+            if at + 1 == ticks.len() {
+                return Some((end, count));
+            }
+        } else {
+            let led = path.leave(end, after);
+            let reach = |from| longest(path, config, limit, from, at + 1).map(|(_, at)| at);
+            if reach(&led) > reach(&end) {
+                end = led;
+            }
+        }
+        *knots.get_mut(count)? = end;
+        count += 1;
+        (from, next) = (end, at + 1);
+    }
+}
+
+/// Whether no curve leads from one tick to the next.
+fn from_is_done(a: &Snapshot, b: &Snapshot) -> bool {
+    !a.continues_to(b) || a.base != b.base
+}
+
+/// The furthest tick from `next` on that a curve from `from` reaches, and how it arrives there.
+fn longest(
+    path: &Path<'_>,
+    config: &KnotConfig,
+    limit: f32,
+    from: &Snapshot,
+    next: usize,
+) -> Option<(Snapshot, usize)> {
+    let ticks = path.ticks.get(next..)?;
+    if from_is_done(from, ticks.first()?) {
+        return Some((*ticks.first()?, next));
+    }
+    let run = 1 + ticks.windows(2).take_while(|pair| !from_is_done(&pair[0], &pair[1])).count();
+    let reach = |last: usize| path.arrive(from, &ticks[last], &ticks[..last], config, limit);
+    if let Some(end) = reach(run - 1) {
+        return Some((end, next + run - 1));
+    }
+    // A tick is always reached: nothing lies in between. The furthest, by bisection.
+    let (mut good, mut best, mut bad) = (0, reach(0)?, run - 1);
+    while good + 1 < bad {
+        let middle = usize::midpoint(good, bad);
+        match reach(middle) {
+            Some(end) => (good, best) = (middle, end),
+            None => bad = middle,
+        }
+    }
+    Some((best, next + good))
+}

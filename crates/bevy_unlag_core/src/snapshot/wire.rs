@@ -1,0 +1,221 @@
+//! A snapshot in as few bits as its values need: about 12 bytes for somebody who runs in an arena.
+
+use bevy::prelude::*;
+
+use super::{Arrival, POSITION_BITS, Snapshot, VELOCITY_BITS};
+use crate::{BitReader, BitWriter, Tick, Up, WireError};
+
+/// How many bits a number takes, its sign included; 0 takes none.
+fn width(value: i32) -> u32 {
+    if value == 0 { 0 } else { 33 - (if value < 0 { !value } else { value }).leading_zeros() }
+}
+
+/// Two level axes share a width, the vertical one has its own: most pawns stand on a floor.
+fn write_axes(w: &mut BitWriter, [x, y, z]: [i32; 3], header: u32) {
+    let level = width(x).max(width(z));
+    w.bits(level, header);
+    w.signed(x, level);
+    w.signed(z, level);
+    w.bits(width(y), header);
+    w.signed(y, width(y));
+}
+
+fn read_axes(r: &mut BitReader<'_>, header: u32, limit: u32) -> Result<[i32; 3], WireError> {
+    let level = r.bits(header)?;
+    if level > limit {
+        return Err(WireError::Invalid);
+    }
+    let (x, z) = (axis(r, level)?, axis(r, level)?);
+    let own = r.bits(header)?;
+    if own > limit {
+        return Err(WireError::Invalid);
+    }
+    Ok([x, axis(r, own)?, z])
+}
+
+fn axis(r: &mut BitReader<'_>, width: u32) -> Result<i32, WireError> {
+    if width == 0 { Ok(0) } else { r.signed(width) }
+}
+
+fn write_velocity(w: &mut BitWriter, velocity: [i16; 3]) {
+    let moves = velocity != [0; 3];
+    w.bool(moves);
+    if moves {
+        write_axes(w, velocity.map(i32::from), 4);
+    }
+}
+
+fn read_velocity(r: &mut BitReader<'_>) -> Result<[i16; 3], WireError> {
+    if !r.bool()? {
+        return Ok([0; 3]);
+    }
+    // One more: the difference of two.
+    Ok(read_axes(r, 4, VELOCITY_BITS + 1)?.map(|v| v as i16))
+}
+
+impl Snapshot {
+    /// Appends all but the tick. `near` is a place that the reader knows: the origin, or where an
+    /// update's other snapshot on the same base is.
+    pub(crate) fn write_body(&self, near: [i32; 3], w: &mut BitWriter) {
+        for flag in [self.alive, self.grounded, self.falling] {
+            w.bool(flag);
+        }
+        w.bits(u32::from(self.teleports & 7), 3);
+        let off: [i32; 3] = core::array::from_fn(|i| self.position[i] - near[i]);
+        write_axes(w, off, 5);
+        write_velocity(w, self.velocity);
+        w.bits(u32::from(self.yaw >> 3), 13);
+        w.signed(i32::from(self.pitch), 8);
+        let rare = self.rare();
+        w.bool(rare.contains(&true));
+        if !rare.contains(&true) {
+            return;
+        }
+        for flag in rare {
+            w.bool(flag);
+        }
+        if self.base != 0 {
+            w.golomb(self.base, 4);
+        }
+        if self.crouch != 0 {
+            w.bits(u32::from(self.crouch), 8);
+        }
+        if self.up != Up::Y {
+            for axis in self.up.bits() {
+                w.signed(i32::from(axis), 8);
+            }
+        }
+        if let Some(spin) = self.spin {
+            w.signed_golomb(spin, 6);
+        }
+        if self.acceleration != [0; 3] {
+            write_axes(w, self.acceleration.map(i32::from), 4);
+        }
+        if let Some(arrival) = self.arrival {
+            write_velocity(w, core::array::from_fn(|i| arrival.velocity[i] - self.velocity[i]));
+            if let Some(spin) = arrival.spin.filter(|_| self.spin.is_some()) {
+                w.signed_golomb(spin, 6);
+            }
+        }
+    }
+
+    /// What most snapshots do without.
+    fn rare(&self) -> [bool; 6] {
+        [
+            self.base != 0,
+            self.crouch != 0,
+            self.up != Up::Y,
+            self.spin.is_some(),
+            self.acceleration != [0; 3],
+            self.arrival.is_some(),
+        ]
+    }
+
+    /// Reads what [`write_body`](Self::write_body) wrote.
+    pub(crate) fn read_body(tick: Tick, near: [i32; 3], r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let [alive, grounded, falling] = [r.bool()?, r.bool()?, r.bool()?];
+        let teleports = r.bits(3)? as u8;
+        let off = read_axes(r, 5, POSITION_BITS + 1)?;
+        let bound = (1i32 << (POSITION_BITS - 1)) - 1;
+        let position: [i32; 3] = core::array::from_fn(|i| near[i] + off[i]);
+        if position.iter().any(|v| v.abs() > bound) {
+            return Err(WireError::Invalid);
+        }
+        let velocity = read_velocity(r)?;
+        let yaw = (r.bits(13)? << 3) as u16;
+        let pitch = r.signed(8)? as i8;
+        let mut snapshot = Self {
+            tick,
+            position,
+            velocity,
+            yaw,
+            pitch,
+            alive,
+            grounded,
+            falling,
+            teleports,
+            ..Self::default()
+        };
+        if !r.bool()? {
+            return Ok(snapshot);
+        }
+        let mut rare = [false; 6];
+        for flag in &mut rare {
+            *flag = r.bool()?;
+        }
+        let [base, crouch, up, spin, acceleration, arrival] = rare;
+        if base {
+            snapshot.base = r.golomb(4)?;
+        }
+        if crouch {
+            snapshot.crouch = r.bits(8)? as u8;
+        }
+        if up {
+            snapshot.up = Up::from_bits([r.signed(8)? as i8, r.signed(8)? as i8]);
+        }
+        if spin {
+            snapshot.spin = Some(r.signed_golomb(6)?);
+        }
+        if acceleration {
+            snapshot.acceleration = read_axes(r, 4, 8)?.map(|v| v as i8);
+        }
+        if arrival {
+            let off = read_velocity(r)?;
+            let velocity = core::array::from_fn(|i| snapshot.velocity[i].saturating_add(off[i]));
+            let spin = if spin { Some(r.signed_golomb(6)?) } else { None };
+            snapshot.arrival = Some(Arrival { velocity, spin });
+        }
+        Ok(snapshot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trip(snapshot: Snapshot) -> (Result<Snapshot, WireError>, usize) {
+        let mut w = BitWriter::default();
+        snapshot.write_body([5, -7, 9], &mut w);
+        let bits = w.len_bits();
+        (Snapshot::read_body(snapshot.tick, [5, -7, 9], &mut BitReader::new(&w.finish())), bits)
+    }
+
+    #[test]
+    fn a_snapshot_survives_the_wire() {
+        let runner = Snapshot {
+            yaw: 40_000,
+            pitch: -20,
+            grounded: true,
+            teleports: 5,
+            ..Snapshot::new(Tick(77), Vec3::new(-12.5, 0.002, 17.0), Vec3::new(6.0, 0.0, 0.5))
+        };
+        let (read, bits) = round_trip(runner);
+        assert_eq!(read, Ok(runner));
+        assert!(bits <= 13 * 8, "{bits} bits");
+        let odd = Snapshot {
+            base: 900,
+            crouch: 128,
+            up: Up::new(Vec3::new(0.3, -1.0, 0.2)),
+            spin: Some(-7_000),
+            acceleration: [-128, 127, 3],
+            arrival: Some(Arrival { velocity: [-4_000, 4_095, 12], spin: Some(30_000) }),
+            falling: true,
+            ..Snapshot::new(Tick(77), Vec3::new(-8_000.0, 3.25, 8_000.0), Vec3::new(-100.0, 100.0, 0.5))
+        };
+        assert_eq!(round_trip(odd).0, Ok(odd));
+        let stander = Snapshot { alive: false, ..Snapshot::default() };
+        assert_eq!(round_trip(stander).0, Ok(stander));
+    }
+
+    #[test]
+    fn hostile_bits_are_refused_or_bounded() {
+        for seed in 0..4_000u32 {
+            let bytes: Vec<u8> =
+                (0..40u32).map(|i| ((seed * 40 + i).wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+            if let Ok(snapshot) = Snapshot::read_body(Tick(0), [8_000_000; 3], &mut BitReader::new(&bytes)) {
+                assert!(snapshot.position().abs().max_element() < 8_192.0);
+                assert!(snapshot.arrival_velocity().is_finite());
+            }
+        }
+    }
+}

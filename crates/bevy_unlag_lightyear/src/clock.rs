@@ -1,0 +1,145 @@
+//! What time is it on the server? Small exchanges that [`ServerClock`] learns from.
+
+mod asking;
+mod telling;
+
+use bevy::{ecs::system::SystemParam, prelude::*, time::TimeUpdateStrategy};
+use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, SUB_TICKS, Stall, Tick, ViewTime, Wire, WireError};
+
+pub(crate) use asking::plugin as client_plugin;
+pub(crate) use telling::plugin as server_plugin;
+
+/// A client asks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ClockPing {
+    /// Names the question, so that the answer can be told from others.
+    pub id: u16,
+}
+
+impl Wire for ClockPing {
+    fn write(&self, w: &mut BitWriter) {
+        w.bits(u32::from(self.id), 16);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { id: r.bits(16)? as u16 })
+    }
+}
+
+/// The server answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ClockPong {
+    /// Of the question.
+    pub id: u16,
+    /// The server's time when the question was there.
+    pub received: ViewTime,
+    /// How long it lay there, in 1/256 of a tick.
+    pub held: u16,
+}
+
+impl Wire for ClockPong {
+    fn write(&self, w: &mut BitWriter) {
+        w.bits(u32::from(self.id), 16);
+        self.received.write(w);
+        w.golomb(self.held, 4);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { id: r.bits(16)? as u16, received: ViewTime::read(r)?, held: r.golomb(4)? })
+    }
+}
+
+impl ClockPong {
+    /// `received` and `answered` are in ticks.
+    fn new(id: u16, received: f64, answered: f64) -> Self {
+        let held = ((answered - received) * SUB_TICKS as f64).round();
+        // A NaN or a negative casts to 0.
+        Self { id, received: ViewTime::after(Tick(0), received), held: held as u16 }
+    }
+
+    /// When the question was there and when the answer left, in seconds since tick 0.
+    fn seconds(&self, tick_seconds: f64) -> (f64, f64) {
+        let sub_tick = tick_seconds / SUB_TICKS as f64;
+        let received =
+            f64::from(self.received.tick.0) * tick_seconds + f64::from(self.received.fraction) * sub_tick;
+        (received, received + f64::from(self.held) * sub_tick)
+    }
+}
+
+/// Real time, finer than frames: what happens late in a frame happens later than what happens early.
+#[derive(SystemParam)]
+struct FrameTime<'w> {
+    real: Res<'w, Time<Real>>,
+    strategy: Option<Res<'w, TimeUpdateStrategy>>,
+}
+
+impl FrameTime<'_> {
+    /// Seconds since this frame began. An app that is stepped by hand does not live by the wall clock.
+    fn into_frame(&self) -> f64 {
+        let lives = self.strategy.as_deref().is_none_or(|s| matches!(s, TimeUpdateStrategy::Automatic));
+        let began = self.real.last_update().filter(|_| lives);
+        began.map_or(0.0, |began| began.elapsed().as_secs_f64())
+    }
+
+    /// Seconds on the time line of [`Time<Real>`].
+    fn now(&self) -> f64 {
+        self.real.elapsed_secs_f64() + self.into_frame()
+    }
+}
+
+/// The server's time line, on which whole numbers are the ends of ticks.
+#[derive(SystemParam)]
+struct TickTime<'w> {
+    frame: FrameTime<'w>,
+    tick: Res<'w, CurrentTick>,
+    fixed: Res<'w, Time<Fixed>>,
+    game: Res<'w, Time<Virtual>>,
+    stall: Res<'w, Stall>,
+}
+
+impl TickTime<'_> {
+    /// In ticks, before this frame's fixed steps have run: their time is still to be simulated.
+    fn before_steps(&self) -> f64 {
+        self.at(self.game.delta().as_secs_f64())
+    }
+
+    /// In ticks, after this frame's fixed steps have run.
+    fn after_steps(&self) -> f64 {
+        self.at(0.0)
+    }
+
+    fn at(&self, waiting: f64) -> f64 {
+        let speed = if self.game.is_paused() { 0.0 } else { self.game.effective_speed_f64() };
+        let rest = self.fixed.overstep() + self.stall.left_out();
+        let seconds = rest.as_secs_f64() + waiting + self.frame.into_frame() * speed;
+        f64::from(self.tick.0.0) + seconds / self.fixed.timestep().as_secs_f64()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_survives_the_wire_in_nine_bytes() {
+        let pong = ClockPong::new(0xBEEF, 4_000_000_000.25, 4_000_000_000.75);
+        let mut w = BitWriter::default();
+        pong.write(&mut w);
+        let bytes = w.finish();
+        assert!(bytes.len() <= 9, "{} bytes", bytes.len());
+        assert_eq!(ClockPong::read(&mut BitReader::new(&bytes)), Ok(pong));
+        let (received, answered) = pong.seconds(1.0 / 64.0);
+        assert!((received - 4_000_000_000.25 / 64.0).abs() < 1e-6, "{received}");
+        assert!((answered - received - 0.5 / 64.0).abs() < 1e-6, "{answered}");
+        for cut in 0..bytes.len() - 1 {
+            assert!(ClockPong::read(&mut BitReader::new(&bytes[..cut])).is_err());
+        }
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_while_it_answers_says_so_by_no_time_at_all() {
+        assert_eq!(ClockPong::new(1, 7.0, 6.0).held, 0);
+        assert_eq!(ClockPong::new(1, 7.0, f64::NAN).held, 0);
+        assert_eq!(ClockPong::new(1, 7.0, 1e9).held, u16::MAX);
+    }
+}

@@ -1,0 +1,112 @@
+//! The server's half.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BitReader, BitWriter, TickPlugin, Wire};
+use lightyear::prelude::{server::ClientOf, *};
+
+use super::{ClockPing, ClockPong, TickTime};
+use crate::{
+    Bandwidth, MessageClass,
+    protocol::{ClockChannel, PingMessage, PongMessage},
+};
+
+/// Answers a second that a client gets in the long run: twice of what ours ask for.
+const RATE: f32 = 20.0;
+/// Answers that it gets at once after a silence.
+const BURST: f32 = 8.0;
+
+/// Questions of a link that were let in and wait for the end of the frame.
+#[derive(Component)]
+struct Enquiries {
+    waiting: [Option<(ClockPing, f64)>; BURST as usize],
+    allowed: f32,
+}
+
+impl Default for Enquiries {
+    fn default() -> Self {
+        Self { waiting: [None; BURST as usize], allowed: BURST }
+    }
+}
+
+impl Enquiries {
+    /// Lets a question in if the client has not asked too often. `now` is in ticks.
+    fn admit(&mut self, ping: ClockPing, now: f64) {
+        if self.allowed < 1.0 {
+            return;
+        }
+        if let Some(slot) = self.waiting.iter_mut().find(|slot| slot.is_none()) {
+            *slot = Some((ping, now));
+            self.allowed -= 1.0;
+        }
+    }
+
+    fn pass(&mut self, seconds: f32) {
+        self.allowed = (self.allowed + seconds * RATE).min(BURST);
+    }
+}
+
+pub(crate) fn plugin(app: &mut App) {
+    if !app.is_plugin_added::<TickPlugin>() {
+        app.add_plugins(TickPlugin);
+    }
+    app.add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
+        commands.entity(added.entity).insert(Enquiries::default());
+    })
+    .add_systems(PreUpdate, take_questions.after(MessageSystems::Receive))
+    .add_systems(PostUpdate, answer.before(MessageSystems::Send));
+}
+
+fn take_questions(
+    time: TickTime,
+    mut links: Query<(&mut MessageReceiver<PingMessage>, &mut Enquiries), With<ClientOf>>,
+    mut bandwidth: ResMut<Bandwidth>,
+) {
+    let now = time.before_steps();
+    let passed = time.frame.real.delta_secs();
+    for (mut link, mut enquiries) in &mut links {
+        enquiries.pass(passed);
+        for message in link.receive() {
+            bandwidth.count(MessageClass::Pings, message.0.len(), 1);
+            if let Ok(ping) = ClockPing::read(&mut BitReader::new(&message.0)) {
+                enquiries.admit(ping, now);
+            }
+        }
+    }
+}
+
+fn answer(
+    time: TickTime,
+    mut links: Query<(&mut MessageSender<PongMessage>, &mut Enquiries), (With<ClientOf>, With<Connected>)>,
+    mut bandwidth: ResMut<Bandwidth>,
+) {
+    let now = time.after_steps();
+    for (mut link, mut enquiries) in &mut links {
+        for (ping, received) in enquiries.waiting.iter_mut().filter_map(Option::take) {
+            let mut w = BitWriter::default();
+            ClockPong::new(ping.id, received, now).write(&mut w);
+            let bytes = w.finish();
+            bandwidth.count(MessageClass::Pongs, bytes.len(), 1);
+            link.send::<ClockChannel>(PongMessage(bytes));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_is_answered_no_more_than_its_share() {
+        let mut enquiries = Enquiries::default();
+        let mut answered = 0;
+        // A thousand questions in each of 640 frames.
+        for frame in 0..640u32 {
+            enquiries.pass(1.0 / 64.0);
+            for id in 0..1_000 {
+                enquiries.admit(ClockPing { id }, f64::from(frame));
+            }
+            answered += enquiries.waiting.iter_mut().filter_map(Option::take).count();
+        }
+        assert!((200..=210).contains(&answered), "{answered} answers in ten seconds");
+    }
+}

@@ -1,0 +1,232 @@
+//! A game's own components, replicated so that they can be drawn between their updates.
+
+use bevy::{ecs::component::Mutable, prelude::*};
+use bevy_replicon::{
+    bytes::{Buf, Bytes},
+    prelude::*,
+    server::server_tick::ServerTick,
+    shared::replication::{
+        deferred_entity::DeferredEntity,
+        registry::{
+            ctx::{RemoveCtx, SerializeCtx, WriteCtx},
+            rule_fns::RuleFns,
+        },
+    },
+};
+use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, Interpolate, LocalControl, Tick, Wire, WireError};
+use bevy_unlag_smoothing::{
+    ComponentHistory, ComponentInbox, SmoothedComponentPlugin, SmoothingPlugin, SmoothingStats,
+};
+use lightyear::prelude::AppComponentExt;
+
+/// Replicates components that are drawn smoothly.
+pub trait ReplicateSmoothed {
+    /// Replicates the component `C`: on clients it follows the server's as it was at the moment at which
+    /// everything else is drawn, between updates as [`Interpolate`] says. For a turret, a door, what a player
+    /// points at. On the client's own pawn, and where no smoothing runs, it is set as it comes.
+    ///
+    /// Call it on both sides, after the suite's plugins and in the same order as other registrations. The
+    /// entity is to be replicated; a pawn is. Updates leave when replication sends, at the server
+    /// plugin's `snapshot_interval`.
+    fn replicate_smoothed<C>(&mut self) -> &mut Self
+    where
+        C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>;
+}
+
+impl ReplicateSmoothed for App {
+    fn replicate_smoothed<C>(&mut self) -> &mut Self
+    where
+        C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>,
+    {
+        self.component::<Stamped<C>>().replicate_with(RuleFns::new(serialize::<C>, deserialize::<C>));
+        self.set_receive_fns::<Stamped<C>>(receive::<C>, forget::<C>);
+        if self.is_plugin_added::<SmoothingPlugin>() {
+            self.add_plugins(SmoothedComponentPlugin::<C>::default());
+            self.add_observer(take_over::<C>);
+        }
+        self.add_observer(|gone: On<Remove, C>, mut commands: Commands| {
+            if let Ok(mut entity) = commands.get_entity(gone.entity) {
+                entity.try_remove::<Stamped<C>>();
+            }
+        })
+        .add_systems(
+            PostUpdate,
+            stamp::<C>.run_if(resource_exists_and_changed::<ServerTick>).before(ServerSystems::Send),
+        )
+    }
+}
+
+/// A component's value and since when it has it, on the server's time line.
+#[derive(Component, Clone, Copy, PartialEq, Debug)]
+struct Stamped<C: Send + Sync + 'static> {
+    tick: Tick,
+    value: C,
+    /// When it was last seen with the value before, if that was not when the value came about: what rests
+    /// and then moves has not been on its way all the time.
+    before: Option<(Tick, C)>,
+    looked: Tick,
+}
+
+impl<C: PartialEq + Copy + Send + Sync + 'static> Stamped<C> {
+    fn new(tick: Tick, value: C) -> Self {
+        Self { tick, value, before: None, looked: tick }
+    }
+
+    /// The next look at the value. `None`: nothing is to be sent.
+    fn next(&self, tick: Tick, value: C) -> Option<Self> {
+        (value != self.value).then(|| {
+            let rested = self.looked != self.tick;
+            Self { before: rested.then_some((self.looked, self.value)), ..Self::new(tick, value) }
+        })
+    }
+}
+
+impl<C: Wire + Copy + PartialEq + Send + Sync + 'static> Wire for Stamped<C> {
+    fn write(&self, w: &mut BitWriter) {
+        self.tick.write(w);
+        self.value.write(w);
+        w.bool(self.before.is_some());
+        if let Some((tick, value)) = self.before {
+            w.golomb(self.tick.since(tick).clamp(0, 60_000) as u16, 2);
+            value.write(w);
+        }
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let mut stamped = Self::new(Tick::read(r)?, C::read(r)?);
+        if r.bool()? {
+            let tick = stamped.tick.offset(-i32::from(r.golomb(2)?));
+            stamped.before = Some((tick, C::read(r)?));
+        }
+        Ok(stamped)
+    }
+}
+
+/// Runs whenever replication is about to send.
+fn stamp<C: Interpolate + PartialEq + Component>(
+    tick: Res<CurrentTick>,
+    mut entities: Query<(Entity, &C, Option<&mut Stamped<C>>), With<Replicated>>,
+    mut commands: Commands,
+) {
+    for (entity, value, stamped) in &mut entities {
+        let Some(mut stamped) = stamped else {
+            commands.entity(entity).insert(Stamped::new(tick.0, *value));
+            continue;
+        };
+        match stamped.next(tick.0, *value) {
+            Some(next) => *stamped = next,
+            None => stamped.bypass_change_detection().looked = tick.0,
+        }
+    }
+}
+
+fn serialize<C: Wire + Copy + PartialEq + Send + Sync + 'static>(
+    _: &mut SerializeCtx,
+    stamped: &Stamped<C>,
+    message: &mut Vec<u8>,
+) -> Result<()> {
+    let mut w = BitWriter::default();
+    stamped.write(&mut w);
+    message.extend(w.finish());
+    Ok(())
+}
+
+fn deserialize<C: Wire + Copy + PartialEq + Send + Sync + 'static>(
+    _: &mut WriteCtx,
+    message: &mut Bytes,
+) -> Result<Stamped<C>> {
+    let mut r = BitReader::new(message);
+    let stamped = Stamped::read(&mut r)?;
+    let used = r.bytes_read();
+    message.advance(used);
+    Ok(stamped)
+}
+
+/// Updates that may wait in an inbox that nobody empties.
+const MOST_WAITING: usize = 64;
+
+fn receive<C: Interpolate + PartialEq + Component<Mutability = Mutable>>(
+    ctx: &mut WriteCtx,
+    rule: &RuleFns<Stamped<C>>,
+    entity: &mut DeferredEntity,
+    message: &mut Bytes,
+) -> Result<()> {
+    let stamped = rule.deserialize(ctx, message)?;
+    let smoothed = entity.world().contains_resource::<SmoothingStats>();
+    if entity.contains::<LocalControl>() || !smoothed {
+        match entity.get_mut::<C>() {
+            Some(mut value) => *value = stamped.value,
+            None => drop(entity.insert(stamped.value)),
+        }
+        return Ok(());
+    }
+    let updates = stamped.before.into_iter().chain([(stamped.tick, stamped.value)]);
+    match entity.get_mut::<ComponentInbox<C>>() {
+        Some(mut inbox) if inbox.0.len() < MOST_WAITING => inbox.0.extend(updates),
+        Some(_) => {}
+        None => drop(entity.insert(ComponentInbox(updates.collect()))),
+    }
+    Ok(())
+}
+
+fn forget<C: Component>(_: &mut RemoveCtx, entity: &mut DeferredEntity) {
+    entity.remove::<ComponentInbox<C>>();
+    entity.remove::<ComponentHistory<C>>();
+    entity.remove::<C>();
+}
+
+/// The own pawn is known only after it has appeared.
+fn take_over<C: Interpolate + Component>(
+    own: On<Add, LocalControl>,
+    inboxes: Query<&ComponentInbox<C>>,
+    mut commands: Commands,
+) {
+    if let Ok(inbox) = inboxes.get(own.entity) {
+        let mut pawn = commands.entity(own.entity);
+        if let Some((_, value)) = inbox.0.last() {
+            pawn.insert(*value);
+        }
+        pawn.remove::<(ComponentInbox<C>, ComponentHistory<C>)>();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    struct Angle(f32);
+
+    impl Wire for Angle {
+        fn write(&self, w: &mut BitWriter) {
+            w.f32(self.0);
+        }
+
+        fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+            Ok(Self(r.f32()?))
+        }
+    }
+
+    #[test]
+    fn what_rested_says_until_when() {
+        let first = Stamped::new(Tick(3), Angle(1.0));
+        let moving = first.next(Tick(6), Angle(2.0)).expect("it has changed");
+        assert_eq!(moving.before, None, "it was on its way");
+        let rested = Stamped { looked: Tick(60), ..moving };
+        assert_eq!(rested.next(Tick(63), Angle(2.0)), None);
+        let again = rested.next(Tick(63), Angle(3.0)).expect("it has changed");
+        assert_eq!(again.before, Some((Tick(60), Angle(2.0))));
+
+        for stamped in [moving, again] {
+            let mut w = BitWriter::default();
+            stamped.write(&mut w);
+            let bytes = w.finish();
+            let read = Stamped::read(&mut BitReader::new(&bytes));
+            assert_eq!(
+                read.map(|read: Stamped<Angle>| (read.tick, read.value, read.before)),
+                Ok((stamped.tick, stamped.value, stamped.before))
+            );
+            assert!(Stamped::<Angle>::read(&mut BitReader::new(&bytes[..bytes.len() - 1])).is_err());
+        }
+    }
+}

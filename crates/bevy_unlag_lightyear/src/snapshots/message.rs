@@ -1,0 +1,199 @@
+//! Several pawns' updates as bytes.
+
+use bevy_unlag_core::{BitReader, BitWriter, NetId, ProxyUpdate, Tick, Wire, WireError};
+
+/// A message is full when it has this many bytes; one more update is at most 150.
+const FULL: usize = 850;
+/// The most pawns in one message: more are not ours.
+pub(super) const MOST_PAWNS: usize = 256;
+/// Bits that a pawn takes beside its update, about.
+pub(super) const NAME_BITS: usize = 4;
+/// Bytes that a message takes beside its pawns, about.
+pub(super) const HEAD_BYTES: usize = 5;
+
+/// Writes updates into as many messages as they need. `updates` is sorted by id, and each was
+/// written against `base`; of two with one id the first counts.
+pub(super) fn write<'a>(
+    base: Tick,
+    updates: impl Iterator<Item = (NetId, &'a BitWriter)>,
+    mut send: impl FnMut(Vec<u8>),
+) {
+    let mut open: Option<(BitWriter, u16, usize)> = None;
+    for (NetId(id), update) in updates {
+        open = open.take().and_then(|(w, last, pawns)| {
+            if w.len_bits() < FULL * 8 && pawns < MOST_PAWNS && id >= last {
+                return Some((w, last, pawns));
+            }
+            send(close(w));
+            None
+        });
+        let (w, last, pawns) = open.get_or_insert_with(|| {
+            let mut w = BitWriter::default();
+            base.write(&mut w);
+            (w, 0, 0)
+        });
+        if *pawns > 0 && id == *last {
+            continue;
+        }
+        w.bool(true);
+        // How many ids lie in between.
+        w.golomb(if *pawns == 0 { id } else { id - *last - 1 }, 1);
+        w.append(update);
+        (*last, *pawns) = (id, *pawns + 1);
+    }
+    if let Some((w, ..)) = open {
+        send(close(w));
+    }
+}
+
+fn close(mut w: BitWriter) -> Vec<u8> {
+    w.bool(false);
+    w.finish()
+}
+
+/// Reads what [`write`] wrote. It ends at the first thing that is wrong, and says so.
+pub(super) struct Updates<'a> {
+    r: BitReader<'a>,
+    base: Tick,
+    next: u32,
+    left: usize,
+}
+
+impl<'a> Updates<'a> {
+    pub(super) fn read(bytes: &'a [u8]) -> Result<Self, WireError> {
+        let mut r = BitReader::new(bytes);
+        let base = Tick::read(&mut r)?;
+        Ok(Self { r, base, next: 0, left: MOST_PAWNS })
+    }
+
+    fn one(&mut self) -> Result<Option<(NetId, ProxyUpdate)>, WireError> {
+        if !self.r.bool()? {
+            return Ok(None);
+        }
+        if self.left == 0 {
+            return Err(WireError::Invalid);
+        }
+        let id = self.next + u32::from(self.r.golomb(1)?);
+        let name = NetId(u16::try_from(id).map_err(|_| WireError::Invalid)?);
+        self.next = id + 1;
+        self.left -= 1;
+        Ok(Some((name, ProxyUpdate::read(self.base, &mut self.r)?)))
+    }
+}
+
+impl Iterator for Updates<'_> {
+    type Item = Result<(NetId, ProxyUpdate), WireError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let one = self.one().transpose();
+        if matches!(one, Some(Err(_))) {
+            // Nothing after it can be trusted.
+            self.r = BitReader::new(&[0]);
+        }
+        one
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy::prelude::*;
+    use bevy_unlag_core::Snapshot;
+
+    use super::*;
+
+    fn update(tick: u32, x: f32) -> ProxyUpdate {
+        let at = |tick: u32| Snapshot::new(Tick(tick), Vec3::new(x, 1.0, -x), Vec3::X * 6.0);
+        let knots = [at(tick.wrapping_sub(2)), at(tick.wrapping_sub(1))];
+        ProxyUpdate::new(at(tick), if x == 9.0 { &knots } else { &[] })
+    }
+
+    fn messages(base: Tick, updates: &[(NetId, ProxyUpdate)]) -> Vec<Vec<u8>> {
+        let bits: Vec<_> = updates
+            .iter()
+            .map(|(id, update)| {
+                let mut w = BitWriter::default();
+                update.write(base, &mut w);
+                (*id, w)
+            })
+            .collect();
+        let mut messages = Vec::new();
+        write(base, bits.iter().map(|(id, w)| (*id, w)), |message| messages.push(message));
+        messages
+    }
+
+    #[test]
+    fn every_update_arrives_in_messages_of_about_a_kilobyte() {
+        for ids in [vec![0u16], vec![65_535], vec![0, 1, 2, 65_535], (7..300).map(|id| id * 3).collect()] {
+            let base = Tick(u32::MAX - 1);
+            let updates: Vec<_> = ids
+                .iter()
+                .map(|id| (NetId(*id), update(base.0.wrapping_add(u32::from(id % 3)), f32::from(id % 50))))
+                .collect();
+            let messages = messages(base, &updates);
+            assert!(messages.iter().all(|message| message.len() <= 1_000), "one is too long");
+            let read: Vec<_> = messages
+                .iter()
+                .flat_map(|message| Updates::read(message).expect("a message of ours"))
+                .map(|one| one.expect("an update of ours"))
+                .collect();
+            assert_eq!(read, updates);
+        }
+    }
+
+    #[test]
+    fn a_dozen_players_cost_little_beside_their_updates() {
+        let base = Tick(70);
+        let updates: Vec<_> = (0..12).map(|id| (NetId(id), update(70, f32::from(id)))).collect();
+        let bits: usize = updates
+            .iter()
+            .map(|(_, update)| {
+                let mut w = BitWriter::default();
+                update.write(base, &mut w);
+                w.len_bits()
+            })
+            .sum();
+        let messages = messages(base, &updates);
+        assert_eq!(messages.len(), 1);
+        assert!(
+            messages[0].len() <= HEAD_BYTES + (bits + 12 * NAME_BITS).div_ceil(8),
+            "{}",
+            messages[0].len()
+        );
+    }
+
+    #[test]
+    fn of_two_with_one_name_the_first_counts() {
+        let base = Tick(70);
+        let all = [(NetId(3), update(70, 1.0)), (NetId(3), update(70, 2.0)), (NetId(4), update(70, 3.0))];
+        let messages = messages(base, &all);
+        let read: Vec<_> = Updates::read(&messages[0]).expect("ours").flatten().collect();
+        assert_eq!(read, [all[0], all[2]]);
+    }
+
+    #[test]
+    fn whatever_comes_is_bounded_and_ends() {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as u8
+        };
+        for length in (0..1_100).chain([100_000]) {
+            for fill in [None, Some(0xFF), Some(0)] {
+                let bytes: Vec<u8> = (0..length).map(|_| fill.unwrap_or_else(&mut random)).collect();
+                let Ok(updates) = Updates::read(&bytes) else { continue };
+                let (mut pawns, mut errors) = (0, 0);
+                for one in updates {
+                    pawns += usize::from(one.is_ok());
+                    errors += usize::from(one.is_err());
+                }
+                assert!(pawns <= MOST_PAWNS && errors <= 1, "{pawns} pawns, {errors} errors");
+            }
+        }
+        // What is cut off is an error, not an end.
+        let whole = messages(Tick(70), &[(NetId(3), update(70, 1.0)), (NetId(9), update(70, 2.0))]).remove(0);
+        for cut in 4..whole.len() - 1 {
+            let last = Updates::read(&whole[..cut]).expect("a tick").last();
+            assert!(last.is_some_and(|one| one.is_err()), "cut to {cut} bytes");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The server's half: what is sent of whom, to whom, when.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_replicon::server::visibility::client_visibility::ClientVisibility;
+use bevy_unlag_core::{BitWriter, CurrentTick, KnotConfig, NetId, PoseSample, ProxySmoothing, Sampler, Tick};
+use bevy_unlag_rewind::FrameHistory;
+use lightyear::prelude::{server::ClientOf, *};
+
+use super::{
+    ComponentFilters, DownlinkBudget, LinkBudget, Outlet,
+    budget::{Candidate, weight},
+    message, visibility,
+};
+use crate::{
+    Bandwidth, MessageClass,
+    protocol::{SnapshotChannel, SnapshotMessage},
+};
+
+/// Ticks between two snapshots of this pawn, on the server; without one it is the plugin's
+/// [`snapshot_interval`](crate::UnlagServerNetPlugin::snapshot_interval). 0 counts as 1. Raising it saves
+/// downstream bytes and shows everyone else that much later. Pawns with the same interval are sent in the
+/// same ticks.
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UpdateInterval(pub u32);
+
+/// The interval of pawns without one of their own.
+#[derive(Resource)]
+pub(crate) struct DefaultInterval(Duration);
+
+/// A pawn's update that is to be sent now.
+struct Due {
+    id: NetId,
+    entity: Entity,
+    owner: Option<Entity>,
+    bits: BitWriter,
+}
+
+/// What is used again in every frame.
+#[derive(Default)]
+pub(crate) struct Desk {
+    /// The tick of the last look.
+    looked: Option<Tick>,
+    due: Vec<Due>,
+    spare: Vec<BitWriter>,
+    candidates: Vec<Candidate>,
+}
+
+/// Whether a whole number of intervals ends after `last` and at or before `now`.
+fn is_due(last: Option<Tick>, now: Tick, interval: u32) -> bool {
+    last.is_none_or(|last| now.0 / interval.max(1) != last.0 / interval.max(1))
+}
+
+pub(crate) fn plugin(app: &mut App, interval: Duration) {
+    app.insert_resource(DefaultInterval(interval))
+        .init_resource::<DownlinkBudget>()
+        .init_resource::<KnotConfig>()
+        .init_resource::<Sampler>()
+        .add_plugins(visibility::plugin)
+        .add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
+            commands.entity(added.entity).insert(Outlet::default());
+        });
+}
+
+pub(crate) fn publish(
+    (tick, fixed, real): (Res<CurrentTick>, Res<Time<Fixed>>, Res<Time<Real>>),
+    (interval, knots, sampler): (Res<DefaultInterval>, Res<KnotConfig>, Res<Sampler>),
+    (everyone, filters): (Res<DownlinkBudget>, Res<ComponentFilters>),
+    mut pawns: Query<(
+        Entity,
+        &NetId,
+        &mut FrameHistory,
+        Option<&ControlledBy>,
+        Option<&UpdateInterval>,
+        Option<&ProxySmoothing>,
+    )>,
+    mut links: Query<
+        (Entity, &mut MessageSender<SnapshotMessage>, &mut Outlet, &ClientVisibility, Option<&LinkBudget>),
+        (With<ClientOf>, With<Connected>),
+    >,
+    mut bandwidth: ResMut<Bandwidth>,
+    mut desk: Local<Desk>,
+) {
+    let Desk { looked, due, spare, candidates } = &mut *desk;
+    let usual = (interval.0.as_secs_f64() / fixed.timestep().as_secs_f64()).round() as u32;
+    spare.extend(due.drain(..).map(|due| due.bits));
+    for (entity, id, mut history, owner, own, mode) in &mut pawns {
+        if !is_due(*looked, tick.0, own.map_or(usual, |own| own.0)) {
+            continue;
+        }
+        let Some(update) = history.send_present(&knots, &sampler, mode) else { continue };
+        let mut bits = spare.pop().unwrap_or_default();
+        bits.clear();
+        update.write(tick.0, &mut bits);
+        due.push(Due { id: *id, entity, owner: owner.map(|owner| owner.owner), bits });
+    }
+    *looked = Some(tick.0);
+    due.sort_unstable_by_key(|due| due.id);
+
+    for (link, mut sender, mut outlet, visible, budget) in &mut links {
+        outlet.refill(budget.map_or(*everyone, |own| own.0), real.delta_secs());
+        if due.is_empty() {
+            continue;
+        }
+        candidates.clear();
+        let seen = due.iter().enumerate().filter(|(_, due)| {
+            // The own pawn is predicted; its owner hears of it in answers.
+            due.owner != Some(link) && filters.shows(visible, due.entity)
+        });
+        candidates.extend(seen.map(|(i, due)| Candidate::new(due.entity, i, due.bits.len_bits())));
+        outlet.keep(|entity| pawns.contains(entity));
+        let eye = || own_pose(link, pawns.iter().map(|(.., history, owner, _, _)| (history, owner)));
+        let mut eye_once = None;
+        outlet.choose(candidates, |one| {
+            let Some(own) = *eye_once.get_or_insert_with(eye) else { return 1.0 };
+            let other = pawns.get(one.entity).ok().and_then(|(_, _, history, ..)| history.present());
+            let look = own.rotation * Quat::from_rotation_x(own.pitch) * Vec3::NEG_Z;
+            other.map_or(1.0, |other| weight(other.position - own.position, look))
+        });
+        let chosen = candidates.iter().map(|one| (due[one.index].id, &due[one.index].bits));
+        message::write(tick.0, chosen, |bytes| {
+            outlet.spend(bytes.len());
+            bandwidth.count(MessageClass::Snapshots, bytes.len(), 1);
+            sender.send::<SnapshotChannel>(SnapshotMessage(bytes));
+        });
+    }
+}
+
+/// Where a client's own pawn is, if it has one.
+fn own_pose<'a>(
+    link: Entity,
+    mut pawns: impl Iterator<Item = (&'a FrameHistory, Option<&'a ControlledBy>)>,
+) -> Option<PoseSample> {
+    let (own, _) = pawns.find(|(_, owner)| owner.is_some_and(|owner| owner.owner == link))?;
+    own.present().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pawns_with_one_interval_share_their_ticks_whatever_frames_there_are() {
+        for step in [1, 2, 3, 7] {
+            let mut last = None;
+            let mut times = 0;
+            for tick in (0..600).step_by(step) {
+                times += u32::from(is_due(last, Tick(tick), 6));
+                last = Some(Tick(tick));
+            }
+            let expected = (600 / step as u32).min(100);
+            assert!(times.abs_diff(expected) <= 1, "{times} times with {step} ticks a frame");
+        }
+        assert!(!is_due(Some(Tick(7)), Tick(7), 1), "no tick has passed");
+        assert!(is_due(Some(Tick(u32::MAX)), Tick(0), 3), "the wrap is no end");
+        assert!(is_due(Some(Tick(3)), Tick(4), 0), "0 counts as 1");
+    }
+}

@@ -1,0 +1,173 @@
+//! A kart: throttle, steering, and no physics engine.
+
+mod config;
+mod drive;
+mod heading;
+mod input;
+mod plugin;
+mod proxy;
+mod push;
+mod state;
+mod step;
+
+pub use config::KartConfig;
+pub use input::KartInput;
+pub use plugin::KartPlugin;
+pub use push::KartPush;
+pub use state::KartState;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{MoveModel, PoseSample, Snapshot, StepContext, Tick};
+
+use crate::{
+    MoverWorld,
+    authority::{debug_hash, is_clear, meets_other},
+};
+
+/// A kart that drives along the level: a force along its heading against air and rolling
+/// resistance, and a way that turns it. It follows floors, goes over low edges, falls where there is
+/// no floor, and slides along walls.
+///
+/// It moves by the formulas of a well-known course on networked games, in which `Move` is throttle,
+/// steering and time and `State` is transform, velocity and the last move. A move is a tick here, so
+/// its time is the [`StepContext`]'s. Slopes do not change its level speed, movement bases carry it
+/// up and down only, and [`MoveVolume`](crate::MoveVolume)s do nothing to it.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct KartModel;
+
+/// Something that happened to a kart in a step, for sounds, effects and damage. Events are values: a
+/// replay makes them again and its caller drops them.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum KartEvent {
+    /// It ran into something, or something into it.
+    Bumped {
+        /// Out of the thing.
+        normal: Vec3,
+        /// Metres per second into it, which the kart has lost.
+        speed: f32,
+    },
+    /// The wheels left the floor.
+    TookOff,
+    /// The wheels met a floor.
+    Landed {
+        /// Metres per second downwards at the impact.
+        speed: f32,
+    },
+    /// The kart is inside something and cannot get out.
+    Stuck {
+        /// Metres that it is inside.
+        depth: f32,
+    },
+}
+
+impl MoveModel for KartModel {
+    type Config = KartConfig;
+    type Input = KartInput;
+    type State = KartState;
+    type Event = KartEvent;
+    type Push = KartPush;
+    type World = MoverWorld<'static, 'static>;
+
+    fn step(
+        config: &KartConfig,
+        state: &KartState,
+        input: &KartInput,
+        ctx: &StepContext,
+        world: &MoverWorld<'_, '_>,
+        events: &mut Vec<KartEvent>,
+    ) -> KartState {
+        step::step(config, state, *input, ctx, world, events)
+    }
+
+    fn position(state: &KartState) -> Vec3 {
+        state.position
+    }
+
+    fn snapshot(state: &KartState, tick: Tick) -> Snapshot {
+        Snapshot {
+            yaw: state.yaw(),
+            alive: state.alive,
+            spin: Some(Snapshot::spin_units(state.spin)),
+            grounded: state.grounded,
+            falling: !state.grounded,
+            teleports: state.teleports,
+            ..Snapshot::new(tick, state.position, state.tangent())
+        }
+    }
+
+    fn proxy_step(
+        config: &KartConfig,
+        pose: &PoseSample,
+        ctx: &StepContext,
+        world: &MoverWorld<'_, '_>,
+    ) -> PoseSample {
+        proxy::carry_on(config, pose, ctx, world)
+    }
+
+    fn eye(config: &KartConfig, state: &KartState) -> Vec3 {
+        state.position + Vec3::Y * config.eye_height
+    }
+
+    fn kind(state: &KartState) -> u32 {
+        u32::from(state.grounded) | u32::from(state.alive) << 1
+    }
+
+    fn teleports(state: &KartState) -> u8 {
+        state.teleports
+    }
+
+    fn push(_config: &KartConfig, state: &KartState, push: &KartPush) -> KartState {
+        push.on(state)
+    }
+
+    fn unattended(last: &KartInput, axes: bool) -> KartInput {
+        last.unattended(axes)
+    }
+
+    fn combines(older: &KartInput, newer: &KartInput) -> bool {
+        older.combines(newer)
+    }
+
+    fn nudged(
+        config: &KartConfig,
+        state: &KartState,
+        by: Vec3,
+        ctx: &StepContext,
+        world: &MoverWorld<'_, '_>,
+    ) -> Option<KartState> {
+        let sound = by.is_finite() && state.is_sound();
+        let way = (state.position, by);
+        let clear = sound && is_clear(config.blocked_by, step::frame(state), config.body(), way, ctx, world);
+        clear.then_some(KartState { position: state.position + by, ..*state })
+    }
+
+    fn meets_pawn(
+        config: &KartConfig,
+        state: &KartState,
+        ctx: &StepContext,
+        world: &MoverWorld<'_, '_>,
+    ) -> bool {
+        let (frame, feet) = (step::frame(state), state.position);
+        state.is_sound() && meets_other(config.blocked_by, frame, config.body(), feet, ctx, world)
+    }
+
+    fn config_hash(config: &KartConfig, _world: &MoverWorld<'_, '_>) -> u32 {
+        debug_hash(config)
+    }
+
+    fn surroundings_hash(config: &KartConfig, state: &KartState, world: &MoverWorld<'_, '_>) -> u32 {
+        if !state.is_sound() {
+            return 0;
+        }
+        let roof = state.position + Vec3::Y * config.body().height();
+        world.scene.hash_around(config.blocked_by, state.position, roof)
+    }
+
+    fn level_hash(world: &MoverWorld<'_, '_>) -> u32 {
+        world.scene.level_hash()
+    }
+
+    fn outline(config: &KartConfig, _state: &KartState) -> (f32, f32) {
+        (config.radius, config.half_height)
+    }
+}

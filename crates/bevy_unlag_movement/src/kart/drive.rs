@@ -1,0 +1,163 @@
+//! What throttle, steering and resistance make of a velocity: the course's formulas.
+
+use core::f32::consts::FRAC_PI_2;
+
+use bevy::prelude::*;
+
+use super::{KartConfig, KartInput, heading};
+
+/// Metres per second and where the kart points.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Course {
+    /// Level.
+    pub(super) velocity: Vec3,
+    pub(super) heading: u32,
+    /// Radians per second to the left.
+    pub(super) spin: f32,
+}
+
+/// The part of a velocity that air leaves after `dt`: its force grows with the square of the speed.
+/// However long the step, it turns nobody round.
+pub(super) fn through_air(config: &KartConfig, velocity: Vec3, dt: f32) -> f32 {
+    (1.0 - config.drag * velocity.length() / config.mass * dt).max(0.0)
+}
+
+/// `dt` on a floor, from the level `velocity`.
+pub(super) fn drive(config: &KartConfig, velocity: Vec3, heading: u32, input: KartInput, dt: f32) -> Course {
+    let (throttle, steering) = input.axes();
+    let (forward, right) = heading::axes(heading);
+    let driven = forward * (config.max_driving_force * throttle / config.mass * dt);
+    let pushed = velocity * through_air(config, velocity, dt) + driven;
+    // Rolling resistance is no engine: it stops what it could turn round, and holds what stands.
+    let held = config.rolling_resistance * config.gravity * dt;
+    let speed = pushed.length();
+    let rolling = if speed > held { pushed * (1.0 - held / speed) } else { Vec3::ZERO };
+
+    let along = rolling.dot(forward);
+    let across = rolling.dot(right);
+    let slip = across - across.clamp(-config.side_grip * dt, config.side_grip * dt);
+    // Backwards the way is negative, and so the kart turns the other way round.
+    let to_right = (along * dt / config.min_turning_radius * steering).clamp(-FRAC_PI_2, FRAC_PI_2);
+    let heading = heading::turned(heading, -to_right);
+    // In the turned axes the same parts are the velocity turned with them, without a rounding that
+    // would add up.
+    let (forward, right) = heading::axes(heading);
+    let velocity = (forward * along + right * slip).clamp_length_max(config.max_speed);
+    Course { velocity, heading, spin: -to_right / dt }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DT: f32 = 1.0 / 64.0;
+
+    /// Seconds of driving on an endless plain.
+    fn driven(config: &KartConfig, mut course: Course, input: KartInput, seconds: f32) -> Course {
+        for _ in 0..(seconds / DT) as u32 {
+            course = drive(config, course.velocity, course.heading, input, DT);
+        }
+        course
+    }
+
+    fn at_rest() -> Course {
+        Course { velocity: Vec3::ZERO, heading: 0x2000_0000, spin: 0.0 }
+    }
+
+    #[test]
+    fn drag_meets_the_force_at_the_top_speed() {
+        let config = KartConfig::default();
+        for throttle in [1.0, -1.0] {
+            let end = driven(&config, at_rest(), KartInput::new(throttle, 0.0), 60.0);
+            let top = ((10_000.0_f32 - 0.015 * 1_000.0 * 9.81) / 16.0).sqrt();
+            assert!((end.velocity.length() - top).abs() < 0.02, "{end:?}");
+            assert!((end.velocity.dot(heading::axes(end.heading).0) - throttle * top).abs() < 0.02);
+        }
+        let halved = KartConfig { drag: 64.0, ..config };
+        let end = driven(&halved, at_rest(), KartInput::new(1.0, 0.0), 60.0);
+        assert!((end.velocity.length() - halved.top_speed()).abs() < 0.02, "{end:?}");
+    }
+
+    #[test]
+    fn it_coasts_to_rest_and_stays() {
+        let config = KartConfig::default();
+        let rolling = Course { velocity: heading::axes(0x2000_0000).0 * 5.0, ..at_rest() };
+        let (mut course, mut slowest) = (rolling, 5.0);
+        let mut ticks = 0;
+        while course.velocity != Vec3::ZERO {
+            course = drive(&config, course.velocity, course.heading, KartInput::default(), DT);
+            let speed = course.velocity.dot(heading::axes(course.heading).0);
+            assert!(speed >= 0.0 && speed < slowest, "pushed back: {speed} after {slowest}");
+            slowest = speed;
+            ticks += 1;
+        }
+        // m v' = -drag v² - roll: √(m/(drag·g·c)) · atan(v √(drag/roll)).
+        let roll = 0.015_f32 * 9.81;
+        let exact = (1.0 / (0.016 * roll)).sqrt() * (5.0 * (0.016 / roll).sqrt()).atan();
+        assert!((ticks as f32 * DT - exact).abs() < 0.1, "{} s instead of {exact} s", ticks as f32 * DT);
+        for steering in [0.0, 1.0] {
+            let still = drive(&config, Vec3::ZERO, 77, KartInput::new(0.0, steering), DT);
+            assert_eq!(still, Course { velocity: Vec3::ZERO, heading: 77, spin: -0.0 });
+        }
+        // Less than what holds it moves it not at all.
+        let hardly = KartInput { throttle: 1, steering: 0 };
+        assert_eq!(driven(&config, at_rest(), hardly, 5.0).velocity, Vec3::ZERO);
+    }
+
+    #[test]
+    fn full_steering_is_a_circle_of_its_radius_at_any_speed() {
+        for force in [500.0, 10_000.0] {
+            for (steering, throttle) in [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (0.5, 1.0)] {
+                let config = KartConfig { max_driving_force: force, ..KartConfig::default() };
+                let input = KartInput::new(throttle, steering);
+                let mut course = driven(&config, at_rest(), input, 60.0);
+                let (mut place, mut places) = (Vec3::ZERO, Vec::new());
+                let mut turned = 0.0;
+                while turned < core::f32::consts::TAU {
+                    course = drive(&config, course.velocity, course.heading, input, DT);
+                    place += course.velocity * DT;
+                    turned += course.spin.abs() * DT;
+                    places.push(place);
+                }
+                let middle = places.iter().sum::<Vec3>() / places.len() as f32;
+                let radius = 10.0 / input.axes().1.abs();
+                for place in &places {
+                    let off = place.distance(middle) - radius;
+                    assert!(off.abs() < 0.02 * radius, "{off} m off {radius} m, {force} N, {input:?}");
+                }
+                // Steering right turns right, forwards, and the other way round backwards.
+                assert_eq!(course.spin < 0.0, steering * throttle > 0.0, "{course:?}");
+                let sideways = course.velocity.dot(heading::axes(course.heading).1);
+                assert!(sideways.abs() < 1e-4, "it goes where it points: {sideways} m/s off");
+            }
+        }
+    }
+
+    #[test]
+    fn tyres_end_a_slip_and_ice_does_not() {
+        let sideways = Course { velocity: heading::axes(0x2000_0000).1 * 8.0, ..at_rest() };
+        let gripped = driven(&KartConfig::default(), sideways, KartInput::default(), 0.5);
+        assert_eq!(gripped.velocity, Vec3::ZERO);
+        let ice = KartConfig { side_grip: 0.0, ..KartConfig::default() };
+        let slipping = driven(&ice, sideways, KartInput::default(), 0.5);
+        assert!(slipping.velocity.length() > 7.0, "{slipping:?}");
+    }
+
+    #[test]
+    fn absurd_tunings_and_steps_stay_finite() {
+        let usual = KartConfig::default();
+        for config in [
+            KartConfig { mass: 0.0, ..usual },
+            KartConfig { min_turning_radius: 0.0, ..usual },
+            KartConfig { drag: f32::INFINITY, ..usual },
+            KartConfig { max_driving_force: 1e30, ..usual },
+        ] {
+            for velocity in [Vec3::ZERO, Vec3::X * 900.0] {
+                let course = drive(&config, velocity, 3, KartInput::new(1.0, 1.0), 0.5);
+                // The step gives up what is no number; nothing here panics.
+                let finite = course.velocity.is_finite();
+                assert!(!finite || course.velocity.length() <= usual.max_speed + 1e-3, "{course:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What a driver wants in one tick, as it travels.
+
+use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+
+use crate::input::{quantised_axis, read_axes, write_axes};
+
+/// One tick of what a driver wants. It is quantised: what is simulated is what is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct KartInput {
+    /// How far the throttle is open, -127 to 127; negative drives backwards.
+    pub throttle: i8,
+    /// How far the wheels are turned, -127 to 127; positive is right.
+    pub steering: i8,
+}
+
+/// Axes that differ by no more than this, of 127, are one wish.
+const SAME_WISH: i16 = 2;
+
+impl KartInput {
+    /// From axes of ± 1: forwards and right are positive. Each is clamped; a NaN is 0.
+    #[must_use]
+    pub fn new(throttle: f32, steering: f32) -> Self {
+        Self { throttle: quantised_axis(throttle), steering: quantised_axis(steering) }
+    }
+
+    /// The same with values that nobody can enter taken away.
+    pub(super) fn bounded(self) -> Self {
+        Self { throttle: self.throttle.max(-127), steering: self.steering.max(-127) }
+    }
+
+    /// Throttle and steering, each within ± 1.
+    #[must_use]
+    pub fn axes(&self) -> (f32, f32) {
+        let input = self.bounded();
+        (f32::from(input.throttle) / 127.0, f32::from(input.steering) / 127.0)
+    }
+
+    /// What is left of it when nobody is at the controls: the wheels stay as they are turned, and
+    /// with `axes` the throttle as it is.
+    pub(super) fn unattended(self, axes: bool) -> Self {
+        Self { throttle: if axes { self.throttle } else { 0 }, ..self }
+    }
+
+    /// Whether nothing that matters differs. Wheels that are straight and wheels that are not always
+    /// do, as do a closed and an open throttle.
+    pub(super) fn combines(&self, newer: &Self) -> bool {
+        let alike = |a: i8, b: i8| (i16::from(a) - i16::from(b)).abs() <= SAME_WISH && (a == 0) == (b == 0);
+        alike(self.throttle, newer.throttle) && alike(self.steering, newer.steering)
+    }
+
+    fn pair(self) -> [i8; 2] {
+        let input = self.bounded();
+        [input.throttle, input.steering]
+    }
+}
+
+/// Alone it takes 5 bits with keys and 17 with a stick; one bit beside an equal neighbour.
+impl Wire for KartInput {
+    fn write(&self, w: &mut BitWriter) {
+        write_axes(self.pair(), w);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let [throttle, steering] = read_axes(r)?;
+        Ok(Self { throttle, steering }.bounded())
+    }
+
+    fn write_delta(&self, base: &Self, w: &mut BitWriter) {
+        let same = self.pair() == base.pair();
+        w.bool(same);
+        if !same {
+            self.write(w);
+        }
+    }
+
+    fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        if r.bool()? { Ok(base.bounded()) } else { Self::read(r) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_input_survives_the_wire_and_neighbours_are_cheap() {
+        let all = [(127, 0), (-127, 127), (0, 0), (3, -90), (-128, 1)]
+            .map(|(t, s)| KartInput { throttle: t, steering: s });
+        for input in all {
+            for base in all {
+                let mut w = BitWriter::default();
+                input.write_delta(&base, &mut w);
+                let keys = input.pair().iter().all(|axis| matches!(axis, -127 | 0 | 127));
+                let bits = if input == base { 1 } else { 1 + if keys { 5 } else { 17 } };
+                assert_eq!(w.len_bits(), bits, "{input:?} beside {base:?}");
+                let read = KartInput::read_delta(&base, &mut BitReader::new(&w.finish()));
+                assert_eq!(read, Ok(input.bounded()));
+            }
+        }
+    }
+
+    #[test]
+    fn any_bits_are_bounded() {
+        for bytes in (0..=u16::MAX).map(|seed| [seed as u8, (seed >> 8) as u8, 0x80]) {
+            if let Ok(input) = KartInput::read(&mut BitReader::new(&bytes)) {
+                assert!(input.throttle >= -127 && input.steering >= -127);
+            }
+        }
+        assert_eq!(KartInput::read(&mut BitReader::new(&[])), Err(WireError::Ended));
+        assert_eq!(KartInput::new(f32::NAN, -9.0), KartInput { throttle: 0, steering: -127 });
+    }
+
+    #[test]
+    fn a_driver_who_is_gone_lets_the_throttle_go() {
+        let full = KartInput::new(1.0, -0.5);
+        assert_eq!(full.unattended(true), full);
+        assert_eq!(full.unattended(false), KartInput { throttle: 0, ..full });
+        assert!(full.combines(&KartInput { throttle: 126, ..full }));
+        assert!(!full.combines(&KartInput { throttle: 120, ..full }));
+        assert!(!KartInput::default().combines(&KartInput { steering: 1, throttle: 0 }));
+    }
+}

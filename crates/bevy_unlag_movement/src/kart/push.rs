@@ -1,0 +1,68 @@
+//! What a server does to a kart at a tick that its owner knows, too.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+
+use super::KartState;
+use crate::state::MAX_POSITION;
+
+/// What a server does to a kart at a tick that its owner knows, too: see `ScheduledPushes` of the
+/// prediction crate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum KartPush {
+    /// Adds to its velocity, in metres per second: an explosion, a boost.
+    Shove(Vec3),
+    /// Puts it somewhere else, at rest and in the air. Not smoothed, and no error.
+    Teleport(Vec3),
+}
+
+impl KartPush {
+    pub(super) fn on(self, state: &KartState) -> KartState {
+        let mut pushed = *state;
+        match self {
+            Self::Shove(velocity) => pushed.shove(velocity),
+            Self::Teleport(position) if position.is_finite() => {
+                pushed.teleport_to(position.clamp(Vec3::splat(-MAX_POSITION), Vec3::splat(MAX_POSITION)));
+            }
+            Self::Teleport(_) => {}
+        }
+        pushed
+    }
+}
+
+impl Wire for KartPush {
+    fn write(&self, w: &mut BitWriter) {
+        let (teleports, vector) = match self {
+            Self::Shove(velocity) => (false, velocity),
+            Self::Teleport(position) => (true, position),
+        };
+        w.bool(teleports);
+        vector.write(w);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let teleports = r.bool()?;
+        let vector = Vec3::read(r)?;
+        Ok(if teleports { Self::Teleport(vector) } else { Self::Shove(vector) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_push_survives_the_wire_and_nonsense_moves_nobody() {
+        let kart = KartState::at(Vec3::ONE, 0);
+        for push in [KartPush::Shove(Vec3::X), KartPush::Teleport(Vec3::Z)] {
+            let mut w = BitWriter::default();
+            push.write(&mut w);
+            assert_eq!(KartPush::read(&mut BitReader::new(&w.finish())), Ok(push));
+            assert_ne!(push.on(&kart), kart);
+        }
+        for push in [KartPush::Shove(Vec3::NAN), KartPush::Teleport(Vec3::INFINITY)] {
+            assert_eq!(push.on(&kart), kart);
+        }
+        assert!(KartPush::Teleport(Vec3::splat(1e30)).on(&kart).is_sound());
+    }
+}

@@ -1,0 +1,219 @@
+//! All that is predicted about a kart.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+
+use super::{KartInput, heading};
+use crate::{
+    placing::{Stance, Stands},
+    state::{MAX_POSITION, MAX_VELOCITY},
+};
+
+/// Radians per second beyond which a spin is nonsense.
+const MAX_SPIN: f32 = 1e4;
+/// Seconds that one step covers at most: what is beyond is cut off.
+pub(super) const MAX_SECONDS: f32 = 0.25;
+
+/// All that is predicted about a kart: transform, velocity and the last move, as in the course, and
+/// what follows from them. A step reads nothing else that changes.
+#[derive(Component, Clone, Copy, PartialEq, Debug)]
+pub struct KartState {
+    /// The lowest point, between the wheels, in metres.
+    pub position: Vec3,
+    /// Metres per second; along the floor while the wheels are on it.
+    pub velocity: Vec3,
+    /// Where it points, about +Y, in 1/2^32 of a turn: 0 is along -Z, and it grows to the left.
+    pub heading: u32,
+    /// Radians per second that it turns at, to the left.
+    pub spin: f32,
+    /// What its driver wanted in the last step: wheels are drawn as they are turned.
+    pub last: KartInput,
+    /// Seconds that the last step took.
+    pub seconds: f32,
+    /// Whether the wheels are on a floor.
+    pub grounded: bool,
+    /// Whether the kart can be drawn and run into. A dead one rolls on with nobody in it.
+    pub alive: bool,
+    /// Counts teleports.
+    pub teleports: u8,
+}
+
+impl Default for KartState {
+    fn default() -> Self {
+        Self {
+            position: Vec3::ZERO,
+            velocity: Vec3::ZERO,
+            heading: 0,
+            spin: 0.0,
+            last: KartInput::default(),
+            seconds: 0.0,
+            grounded: false,
+            alive: false,
+            teleports: 0,
+        }
+    }
+}
+
+impl KartState {
+    /// A kart at rest in the air at `position`; `yaw` in 1/65,536 of a turn, 0 points along -Z.
+    #[must_use]
+    pub fn at(position: Vec3, yaw: u16) -> Self {
+        Self { position, heading: u32::from(yaw) << 16, alive: true, ..Self::default() }
+    }
+
+    /// Puts it somewhere else, at rest, in the air and pointing as before.
+    pub fn teleport_to(&mut self, position: Vec3) {
+        self.position = position;
+        self.velocity = Vec3::ZERO;
+        self.spin = 0.0;
+        self.grounded = false;
+        self.teleports = self.teleports.wrapping_add(1);
+    }
+
+    /// Adds to its velocity, in metres per second; upwards the wheels leave the floor. What is not
+    /// finite does nothing.
+    pub fn shove(&mut self, velocity: Vec3) {
+        if velocity.is_finite() {
+            let most = Vec3::splat(MAX_VELOCITY);
+            self.velocity = (self.velocity + velocity.clamp(-most, most)).clamp_length_max(MAX_VELOCITY);
+            self.grounded &= velocity.y <= 0.0;
+        }
+    }
+
+    /// Where it points, level and one long.
+    #[must_use]
+    pub fn forward(&self) -> Vec3 {
+        heading::axes(self.heading).0
+    }
+
+    /// How fast it goes along its heading, in metres per second; negative is backwards.
+    #[must_use]
+    pub fn speed(&self) -> f32 {
+        self.velocity.dot(self.forward())
+    }
+
+    /// The tangent of its path in metres per second. In a curve it goes straight for a tick, from
+    /// corner to corner of a polygon: its velocity is the side that it came along, half a corner
+    /// behind.
+    #[must_use]
+    pub fn tangent(&self) -> Vec3 {
+        let ahead = 0.5 * self.spin * self.seconds;
+        let level = self.velocity.with_y(0.0);
+        // The turn is small: its cube does not show.
+        level * (1.0 - 0.5 * ahead * ahead) + Vec3::Y.cross(level) * ahead + Vec3::Y * self.velocity.y
+    }
+
+    /// Where it points in 1/65,536 of a turn.
+    #[must_use]
+    pub fn yaw(&self) -> u16 {
+        heading::rounded(self.heading).0
+    }
+
+    /// Whether every number in it is one, and of use.
+    pub(crate) fn is_sound(&self) -> bool {
+        // Axis by axis: the square of a huge finite number is infinite. A NaN is within nothing.
+        let within = |v: Vec3, limit: f32| v.to_array().into_iter().all(|v| v.abs() <= limit);
+        within(self.position, MAX_POSITION)
+            && within(self.velocity, MAX_VELOCITY)
+            && self.spin.abs() <= MAX_SPIN
+            && (0.0..=MAX_SECONDS).contains(&self.seconds)
+    }
+}
+
+impl Stands for KartState {
+    fn stance(&self) -> Stance {
+        Stance { feet: self.position, up: Vec3::Y, crouched: false, alive: self.alive }
+    }
+}
+
+/// 38 bytes with keys, 40 with a stick.
+impl Wire for KartState {
+    fn write(&self, w: &mut BitWriter) {
+        self.position.write(w);
+        self.velocity.write(w);
+        w.bits(self.heading, 32);
+        w.f32(self.spin);
+        self.last.write(w);
+        w.f32(self.seconds);
+        w.bool(self.grounded);
+        w.bool(self.alive);
+        w.bits(u32::from(self.teleports), 8);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let state = Self {
+            position: Vec3::read(r)?,
+            velocity: Vec3::read(r)?,
+            heading: r.bits(32)?,
+            spin: r.f32()?,
+            last: KartInput::read(r)?,
+            seconds: r.f32()?,
+            grounded: r.bool()?,
+            alive: r.bool()?,
+            teleports: r.bits(8)? as u8,
+        };
+        if state.is_sound() { Ok(state) } else { Err(WireError::Invalid) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trip(state: KartState) -> Result<KartState, WireError> {
+        let mut w = BitWriter::default();
+        state.write(&mut w);
+        assert!(w.len_bits().div_ceil(8) <= 40, "{} bits", w.len_bits());
+        KartState::read(&mut BitReader::new(&w.finish()))
+    }
+
+    #[test]
+    fn a_state_survives_the_wire_bit_by_bit() {
+        let mut state = KartState::at(Vec3::new(1.0 / 3.0, -7.1, 4_000.3), 40_000);
+        state.teleport_to(Vec3::new(0.1, 0.2, 0.3));
+        state.shove(Vec3::new(-0.1, -5.0, 1e-7));
+        state.heading ^= 0x1234;
+        state.spin = -2.481;
+        for last in [KartInput::new(1.0, -1.0), KartInput::new(0.3, 0.7)] {
+            for grounded in [false, true] {
+                let state = KartState { last, grounded, ..state };
+                assert_eq!(round_trip(state), Ok(state));
+            }
+        }
+    }
+
+    #[test]
+    fn hostile_states_are_refused() {
+        let usual = KartState::at(Vec3::ONE, 0);
+        assert_eq!(round_trip(usual), Ok(usual));
+        for hostile in [
+            KartState { position: Vec3::X * 1e30, ..usual },
+            KartState { position: Vec3::NAN, ..usual },
+            KartState { velocity: Vec3::Y * 2_000.0, ..usual },
+            KartState { velocity: Vec3::splat(f32::INFINITY), ..usual },
+            KartState { velocity: Vec3::splat(f32::MAX), ..usual },
+            KartState { spin: f32::NAN, ..usual },
+            KartState { spin: -1e9, ..usual },
+            KartState { seconds: -1.0, ..usual },
+            KartState { seconds: 1e3, ..usual },
+        ] {
+            assert_eq!(round_trip(hostile), Err(WireError::Invalid), "{hostile:?}");
+        }
+        let mut w = BitWriter::default();
+        usual.write(&mut w);
+        let bytes = w.finish();
+        for length in 0..bytes.len() {
+            assert_eq!(KartState::read(&mut BitReader::new(&bytes[..length])), Err(WireError::Ended));
+        }
+    }
+
+    #[test]
+    fn nonsense_shoves_nobody() {
+        let mut state = KartState::at(Vec3::ONE, 0);
+        let before = state;
+        state.shove(Vec3::NAN);
+        assert_eq!(state, before);
+        state.shove(Vec3::splat(f32::MAX));
+        assert!(state.is_sound(), "{state:?}");
+    }
+}

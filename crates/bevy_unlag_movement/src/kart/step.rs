@@ -1,0 +1,235 @@
+//! One step of a kart in the level.
+
+use bevy::prelude::*;
+use bevy_rapier3d::parry::bounding_volume::Aabb;
+use bevy_unlag_core::StepContext;
+
+use super::{
+    KartConfig, KartEvent, KartInput, KartState,
+    drive::{Course, drive, through_air},
+    state::MAX_SECONDS,
+};
+use crate::{
+    MoverWorld, PawnCollision,
+    escape::{Escape, escape},
+    floor::{Floor, Footing, HOVER_MAX, along_floor, find_floor, hover_above},
+    frame::Frame,
+    glide::{Glide, glide, impact},
+    part::Part,
+    placing::Stands,
+    planes::Planes,
+    push::drift_apart,
+    scene::Include,
+    state::MAX_POSITION,
+    sweep::{Body, SKIN, sweep},
+};
+
+/// Metres below the wheels within which the floor of the last step is looked for first.
+const NEAR: f32 = 0.06;
+
+/// The kart while it is stepped.
+pub(super) struct Driving<'a> {
+    config: &'a KartConfig,
+    /// None when nobody asks.
+    events: Option<&'a mut Vec<KartEvent>>,
+    footing: Footing,
+    body: Body,
+    pub(super) state: KartState,
+    /// Metres per second that the engine can add in the step: who leans on a wall does not hit it.
+    gain: f32,
+}
+
+/// The kart is upright: karts know no other gravity than the world's.
+pub(super) fn frame(state: &KartState) -> Frame {
+    Frame::new(state.stance().up, state.position)
+}
+
+/// One step. See [`KartModel`](super::KartModel).
+pub(super) fn step(
+    config: &KartConfig,
+    state: &KartState,
+    input: KartInput,
+    ctx: &StepContext,
+    world: &MoverWorld<'_, '_>,
+    events: &mut Vec<KartEvent>,
+) -> KartState {
+    // Rapier panics on numbers that are none. A NaN is no length.
+    if !(ctx.dt > 0.0) || !state.is_sound() {
+        return *state;
+    }
+    let dt = ctx.dt.min(MAX_SECONDS);
+    let first_event = events.len();
+    let input = if state.alive { input.bounded() } else { KartInput::default() };
+    let velocity = state.velocity.clamp_length_max(config.max_speed);
+    let include = if config.pawns == PawnCollision::Ignore { Include::Bases } else { Include::Pawns };
+    let (seconds, mask) = (world.step_seconds(ctx), config.blocked_by);
+    let next = world.scene.with_parts(ctx.entity, seconds, mask, frame(state), include, |near| {
+        let begin = KartState { velocity, last: input, seconds: dt, ..*state };
+        let mut kart = Driving::new(config, begin, Some(events), dt);
+        near.cover(kart.region(dt));
+        let parts = match config.pawns {
+            PawnCollision::Push => kart.drift(near.parts(), world.scene.pawn_id(ctx.entity), dt),
+            _ => near.parts(),
+        };
+        kart.go(parts, |state, level| drive(config, level, state.heading, input, dt), dt);
+        // What a base has moved into is left here, too.
+        near.cover(kart.region(0.0));
+        if let Some(Escape { feet, back, stuck }) =
+            escape(near, kart.body, kart.state.position, state.position)
+        {
+            kart.state.position = feet;
+            if back {
+                kart.state.velocity = Vec3::ZERO;
+            }
+            if let Some(depth) = stuck {
+                kart.say(KartEvent::Stuck { depth });
+            }
+        }
+        let limit = Vec3::splat(MAX_POSITION);
+        kart.state.position = kart.state.position.clamp(-limit, limit);
+        kart.state
+    });
+    if next.is_sound() {
+        next
+    } else {
+        events.truncate(first_event);
+        *state
+    }
+}
+
+impl<'a> Driving<'a> {
+    pub(super) fn new(
+        config: &'a KartConfig,
+        state: KartState,
+        events: Option<&'a mut Vec<KartEvent>>,
+        dt: f32,
+    ) -> Self {
+        let gain = config.max_driving_force / config.mass * dt;
+        Self { config, events, footing: config.footing(), body: config.body(), state, gain }
+    }
+
+    fn say(&mut self, event: KartEvent) {
+        if let Some(events) = &mut self.events {
+            events.push(event);
+        }
+    }
+
+    /// The box that holds all that `dt` of driving can touch.
+    pub(super) fn region(&self, dt: f32) -> Aabb {
+        let config = self.config;
+        let gain = self.gain.min(config.max_speed) + config.gravity * dt;
+        let push = if config.pawns == PawnCollision::Push { config.pawn_push_speed * dt } else { 0.0 };
+        let reach = (self.state.velocity.length() + gain) * dt + push + SKIN + 0.1;
+        let side = Vec3::new(self.body.radius + reach, 0.0, self.body.radius + reach);
+        let up = Vec3::Y * (reach + config.clearance + HOVER_MAX);
+        let feet = self.state.position;
+        Aabb::new(feet - side - up, feet + side + up + Vec3::Y * self.body.height())
+    }
+
+    /// Lets karts that are in one place drift apart; what stops is what they are not.
+    fn drift<'p>(&mut self, parts: &'p [Part], own: u32, dt: f32) -> &'p [Part] {
+        let reach = self.config.pawn_push_speed * dt;
+        let (feet, solid) = drift_apart(parts, self.body, self.state.position, own, reach);
+        self.state.position = feet;
+        solid
+    }
+
+    fn floor(&self, parts: &[Part], down: f32) -> Option<Floor> {
+        find_floor(&self.footing, parts, self.body, self.state.position, down)
+    }
+
+    /// On a floor, `drive` says what becomes of the level velocity, the heading and the spin.
+    pub(super) fn go(&mut self, parts: &[Part], drive: impl FnOnce(&KartState, Vec3) -> Course, dt: f32) {
+        let below = self.config.clearance + HOVER_MAX;
+        let wheels =
+            self.state.grounded.then(|| self.floor(parts, NEAR).or_else(|| self.floor(parts, below)));
+        match wheels.flatten() {
+            Some(floor) => {
+                let level = self.state.velocity.with_y(0.0);
+                let Course { velocity, heading, spin } = drive(&self.state, level);
+                self.state = KartState { velocity, heading, spin, ..self.state };
+                self.roll(parts, &floor, dt);
+            }
+            None => {
+                if self.state.grounded {
+                    self.take_off();
+                }
+                self.fall(parts, dt);
+            }
+        }
+    }
+
+    fn take_off(&mut self) {
+        self.state.grounded = false;
+        self.say(KartEvent::TookOff);
+    }
+
+    fn bump(&mut self, normal: Vec3, velocity: Vec3) {
+        if let Some(speed) = impact(velocity, normal, self.gain) {
+            self.say(KartEvent::Bumped { normal, speed });
+        }
+    }
+
+    /// Along a floor at the level velocity, and onto what is below then.
+    fn roll(&mut self, parts: &[Part], floor: &Floor, dt: f32) {
+        let (footing, body) = (self.footing, self.body);
+        let begin = (self.state.position, self.state.velocity);
+        let Glide { feet, velocity, .. } =
+            glide(&footing, parts, body, begin, floor, dt, |normal, velocity| self.bump(normal, velocity));
+        self.state.position = feet;
+        match self.floor(parts, self.config.clearance + HOVER_MAX) {
+            Some(below) => {
+                self.state.position = hover_above(parts, body, feet, &below);
+                self.state.velocity = along_floor(velocity, below.face);
+            }
+            // Over the edge: it keeps the way that it came.
+            None => {
+                self.state.velocity = along_floor(velocity, floor.face);
+                self.take_off();
+            }
+        }
+    }
+
+    /// In the air, until it lands: wheels have nothing to drive or to steer against.
+    fn fall(&mut self, parts: &[Part], dt: f32) {
+        let (config, before) = (self.config, self.state.velocity);
+        let after = before * through_air(config, before, dt) - Vec3::Y * (config.gravity * dt);
+        let after = after.clamp_length_max(config.max_speed);
+        self.state.spin = 0.0;
+        self.state.velocity = after;
+        // The mean of both is exact for a constant pull.
+        let mut motion = (before + after) * (0.5 * dt);
+        let (start, mut left) = (self.state.position, dt);
+        let mut walls = Planes::default();
+        for _ in 0..4 {
+            if motion.length_squared() < 1e-12 {
+                break;
+            }
+            let Some(hit) = sweep(parts, self.body, self.state.position, motion) else {
+                self.state.position += motion;
+                return;
+            };
+            let fraction = (hit.distance / motion.length()).min(1.0);
+            self.state.position += motion * fraction;
+            motion *= 1.0 - fraction;
+            left *= 1.0 - fraction;
+            let lands = self.state.velocity.y <= 0.0 && hit.normal.y > 1e-3;
+            if lands && let Some(floor) = self.floor(parts, HOVER_MAX) {
+                let speed = -(before.y + (after.y - before.y) * (1.0 - left / dt).clamp(0.0, 1.0));
+                self.say(KartEvent::Landed { speed });
+                self.state.grounded = true;
+                self.state.position = hover_above(parts, self.body, self.state.position, &floor);
+                self.state.velocity.y = 0.0;
+                self.roll(parts, &floor, left);
+                return;
+            }
+            self.bump(hit.normal, self.state.velocity);
+            walls.push(hit.normal);
+            motion = walls.clip(motion);
+            self.state.velocity = walls.clip(self.state.velocity);
+        }
+        // Held by several walls: no faster than it got on, or a fall would go on in place.
+        let real = (self.state.position - start) / dt;
+        self.state.velocity = self.state.velocity.clamp_length_max(real.length());
+    }
+}

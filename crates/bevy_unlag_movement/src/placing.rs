@@ -1,0 +1,109 @@
+//! Where pawns are for each other: the same for all models.
+
+use bevy::{ecs::component::Mutable, prelude::*};
+use bevy_unlag_core::{DrawnPose, MoveSystems, NetId};
+
+use crate::{CapsuleConfig, HasCapsule, MoverSceneSystems, PawnCapsule, PawnCollision};
+
+/// A tuning that says how large pawns are for each other.
+pub(crate) trait PawnSize: Resource {
+    /// What pawns are to each other.
+    fn pawns(&self) -> PawnCollision;
+
+    /// Metres: the radius, and from the middle to the feet.
+    fn size(&self, crouched: bool) -> (f32, f32);
+}
+
+impl PawnSize for CapsuleConfig {
+    fn pawns(&self) -> PawnCollision {
+        self.pawns
+    }
+
+    fn size(&self, crouched: bool) -> (f32, f32) {
+        (self.radius, if crouched { self.crouched_half_height } else { self.half_height })
+    }
+}
+
+/// How a pawn stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stance {
+    /// The lowest point, in metres.
+    pub(crate) feet: Vec3,
+    /// From the feet to the head, one long.
+    pub(crate) up: Vec3,
+    pub(crate) crouched: bool,
+    /// The dead are in nobody's way.
+    pub(crate) alive: bool,
+}
+
+/// A state that knows how its pawn stands.
+pub(crate) trait Stands: Component<Mutability = Mutable> {
+    fn stance(&self) -> Stance;
+}
+
+impl<S: HasCapsule + Component<Mutability = Mutable>> Stands for S {
+    fn stance(&self) -> Stance {
+        let state = self.capsule();
+        Stance { feet: state.position, up: state.up, crouched: state.crouched, alive: state.alive }
+    }
+}
+
+/// Keeps [`PawnCapsule`]s where pawns with the state `S` are, and where pawns without it are drawn.
+pub(crate) fn add_systems<C: PawnSize, S: Stands>(app: &mut App) {
+    app.add_systems(
+        FixedUpdate,
+        (give_capsules::<C, S>, place_capsules::<C, S>, place_drawn::<C, S>)
+            .chain()
+            .run_if(|config: Res<C>| config.pawns() != PawnCollision::Ignore)
+            .before(MoveSystems::Answer)
+            .before(MoverSceneSystems::Sync),
+    );
+}
+
+fn capsule_at<C: PawnSize>(config: &C, id: u32, stance: Stance) -> PawnCapsule {
+    let Stance { feet, up, crouched, alive } = stance;
+    let (radius, half_height) = config.size(crouched);
+    PawnCapsule { feet, up, radius: if alive { radius } else { 0.0 }, half_height, id }
+}
+
+/// What tells a pawn apart: alike on all machines, or, in a game of one machine, just its own.
+fn id_of(entity: Entity, id: Option<&NetId>) -> u32 {
+    id.map_or(entity.index_u32(), |id| id.0.into())
+}
+
+fn drawn_stance(drawn: &DrawnPose) -> Stance {
+    let pose = &drawn.pose;
+    let up = pose.rotation * Vec3::Y;
+    Stance { feet: pose.position, up, crouched: pose.crouch > 0.5, alive: pose.alive }
+}
+
+fn give_capsules<C: PawnSize, S: Stands>(
+    config: Res<C>,
+    pawns: Query<(Entity, &S, Option<&NetId>), Without<PawnCapsule>>,
+    drawn: Query<(Entity, &DrawnPose, Option<&NetId>), (Without<PawnCapsule>, Without<S>)>,
+    mut commands: Commands,
+) {
+    for (entity, state, id) in &pawns {
+        commands.entity(entity).insert(capsule_at(&*config, id_of(entity, id), state.stance()));
+    }
+    for (entity, drawn, id) in &drawn {
+        commands.entity(entity).insert(capsule_at(&*config, id_of(entity, id), drawn_stance(drawn)));
+    }
+}
+
+fn place_capsules<C: PawnSize, S: Stands>(config: Res<C>, mut pawns: Query<(&S, &mut PawnCapsule)>) {
+    for (state, mut capsule) in &mut pawns {
+        let now = capsule_at(&*config, capsule.id, state.stance());
+        capsule.set_if_neq(now);
+    }
+}
+
+fn place_drawn<C: PawnSize, S: Stands>(
+    config: Res<C>,
+    mut pawns: Query<(&DrawnPose, &mut PawnCapsule), Without<S>>,
+) {
+    for (drawn, mut capsule) in &mut pawns {
+        let now = capsule_at(&*config, capsule.id, drawn_stance(drawn));
+        capsule.set_if_neq(now);
+    }
+}

@@ -1,0 +1,47 @@
+//! Carrying on a pawn of which nothing is known but what was sent.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{PoseSample, StepContext};
+
+use crate::{CapsuleConfig, CapsuleModel, CapsuleState, MovementMode, MoverWorld};
+
+/// Metres per second by which a wall must have changed a velocity before it counts as hit.
+const DEFLECTED: f32 = 0.05;
+
+/// The cheap step for a pose: it keeps its acceleration until it is at rest or hits something.
+pub(crate) fn carry_on(
+    config: &CapsuleConfig,
+    pose: &PoseSample,
+    ctx: &StepContext,
+    world: &MoverWorld<'_, '_>,
+) -> PoseSample {
+    if !pose.alive {
+        return *pose;
+    }
+    // In the air the step pulls it down itself.
+    let acceleration = if pose.falling { Vec3::ZERO } else { pose.acceleration };
+    let free = PoseSample { acceleration, ..*pose }.carried_on(ctx.dt);
+    let mean = (free.position - pose.position) / ctx.dt.max(1e-6);
+    let mode = match (pose.grounded, pose.falling) {
+        (true, _) => MovementMode::Walking,
+        (_, true) => MovementMode::Falling,
+        _ => MovementMode::Flying,
+    };
+    let state = CapsuleState {
+        velocity: mean,
+        up: pose.rotation * Vec3::Y,
+        mode,
+        crouched: pose.crouch > 0.5,
+        ..CapsuleState::at(pose.position)
+    };
+    let moved = CapsuleModel::cheap_step(config, &state, ctx, world);
+    let change = moved.velocity - mean;
+    // What pulls it down is no wall.
+    let hit = (change - state.up * change.dot(state.up)).length() > DEFLECTED;
+    PoseSample {
+        position: moved.position,
+        velocity: free.velocity + change,
+        acceleration: if hit { Vec3::ZERO } else { free.acceleration },
+        ..free
+    }
+}

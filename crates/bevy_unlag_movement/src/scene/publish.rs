@@ -1,0 +1,25 @@
+//! Where bases are, told to whoever draws and judges pawns.
+
+use bevy::prelude::*;
+use bevy_unlag_core::BasePoses;
+
+use super::MoverScene;
+use crate::BaseId;
+
+/// Tells anew when anything about bases has changed.
+pub(super) fn publish(
+    scene: Res<MoverScene>,
+    time: Res<Time<Fixed>>,
+    mut poses: ResMut<BasePoses>,
+    mut told: Local<u64>,
+) {
+    if *told == scene.bases.revision() {
+        return;
+    }
+    *told = scene.bases.revision();
+    let bases = scene.bases.poses_only();
+    *poses = BasePoses::new(time.timestep(), move |base, seconds| {
+        let pose = bases.pose(BaseId(base), seconds)?;
+        Some(Isometry3d::new(pose.translation, pose.rotation))
+    });
+}

@@ -1,0 +1,264 @@
+//! Karts in little levels: the course's formulas meet floors, walls and each other.
+
+mod others;
+mod wild;
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::{Collider, RigidBody};
+use bevy_unlag_movement::{
+    BaseId, KartConfig, KartEvent, KartInput, KartModel, KartPlugin, KartState, MovementBase, Shuttle, Track,
+};
+
+use crate::common::{DT, HOVER, Level, bits, end, spawn};
+
+/// Points along +X.
+const EAST: u16 = 49_152;
+/// Ticks in which a kart settles on its floor.
+const SETTLE: usize = 40;
+const FULL: KartInput = KartInput { throttle: 127, steering: 0 };
+const IDLE: KartInput = KartInput { throttle: 0, steering: 0 };
+
+/// A level with karts in it.
+fn yard(level: Level) -> App {
+    level.build_with(|app| {
+        app.add_plugins(KartPlugin);
+    })
+}
+
+/// One floor that is long enough for anything.
+fn plain() -> Level {
+    Level::new().block(Vec3::new(-2_000.0, -1.0, -2_000.0), Vec3::new(2_000.0, 0.0, 2_000.0))
+}
+
+fn tune(app: &mut App, change: impl FnOnce(&mut KartConfig)) {
+    change(&mut app.world_mut().resource_mut::<KartConfig>());
+}
+
+fn run(
+    app: &mut App,
+    state: KartState,
+    ticks: usize,
+    input: impl FnMut(usize, &KartState) -> KartInput,
+) -> (Vec<KartState>, Vec<KartEvent>) {
+    let (states, events) = crate::common::drive::<KartModel>(app, state, ticks, 0, DT, input);
+    (states, events.concat())
+}
+
+/// A kart at rest on the floor at or below `place`.
+fn parked(app: &mut App, place: Vec3, yaw: u16) -> KartState {
+    let (states, _) = run(app, KartState::at(place + Vec3::Y * 0.05, yaw), SETTLE, |_, _| IDLE);
+    let rest = end(&states);
+    assert!(rest.grounded && rest.velocity == Vec3::ZERO, "nothing to stand on at {place}: {rest:?}");
+    rest
+}
+
+/// A parked kart that goes at `speed` along its heading.
+fn rolling(app: &mut App, place: Vec3, yaw: u16, speed: f32) -> KartState {
+    let state = parked(app, place, yaw);
+    KartState { velocity: state.forward() * speed, ..state }
+}
+
+fn bumps(events: &[KartEvent]) -> Vec<f32> {
+    let speed = |event: &KartEvent| match event {
+        KartEvent::Bumped { speed, .. } => Some(*speed),
+        _ => None,
+    };
+    events.iter().filter_map(speed).collect()
+}
+
+#[test]
+fn the_top_speed_is_where_drag_meets_the_force() {
+    let mut app = yard(plain());
+    let start = parked(&mut app, Vec3::ZERO, EAST);
+    let (states, events) = run(&mut app, start, 64 * 40, |_, _| FULL);
+    let last = end(&states);
+    assert!((last.speed() - 24.815).abs() < 0.02, "{last:?}");
+    assert!((last.velocity.x - last.speed()).abs() < 1e-3 && last.position.z.abs() < 0.2, "{last:?}");
+    assert!(states.iter().all(|s| s.grounded && HOVER.contains(&s.position.y)));
+    assert_eq!(events, []);
+}
+
+#[test]
+fn full_steering_drives_a_circle_of_the_turning_radius() {
+    let mut app = yard(plain());
+    let start = parked(&mut app, Vec3::ZERO, EAST);
+    let input = KartInput { steering: 127, ..FULL };
+    let (states, _) = run(&mut app, start, 64 * 30, |_, _| input);
+    // A circle at top speed takes 2.5 s.
+    let laps = &states[states.len() - 64 * 5..];
+    let (low, high) = laps
+        .iter()
+        .fold((Vec2::MAX, Vec2::MIN), |(low, high), s| (low.min(s.position.xz()), high.max(s.position.xz())));
+    let size = high - low;
+    assert!((size - Vec2::splat(20.0)).abs().max_element() < 0.1, "{size} m instead of 20 m");
+    let last = end(&states);
+    assert!((last.spin + last.speed() / 10.0).abs() < 1e-2, "to the right: {last:?}");
+}
+
+#[test]
+fn it_coasts_to_rest_and_stays_to_the_last_bit() {
+    let mut app = yard(plain());
+    let start = rolling(&mut app, Vec3::ZERO, EAST, 3.0);
+    let (states, _) = run(&mut app, start, 64 * 60, |_, _| IDLE);
+    let rested = states.iter().position(|s| s.velocity == Vec3::ZERO).expect("it comes to rest");
+    assert!(rested > 64 * 5, "not at once: {rested} ticks");
+    assert!(states.windows(2).all(|pair| pair[1].position.x >= pair[0].position.x), "never back");
+    let rest = states[rested];
+    let still = states[rested + 1..].iter().all(|s| bits(s) == bits(&KartState { spin: s.spin, ..rest }));
+    assert!(still, "{rest:?} and {:?}", end(&states));
+    // Wheels alone turn nothing.
+    let (turned, _) = run(&mut app, end(&states), 64, |_, _| KartInput { steering: 127, ..IDLE });
+    assert_eq!(end(&turned).heading, rest.heading);
+    assert_eq!(end(&turned).position, rest.position);
+}
+
+#[test]
+fn backwards_it_steers_the_other_way_round() {
+    let mut app = yard(plain());
+    let start = parked(&mut app, Vec3::ZERO, EAST);
+    for throttle in [127, -127] {
+        let (states, _) = run(&mut app, start, 64, |_, _| KartInput { throttle, steering: 127 });
+        let last = end(&states);
+        let turned = last.heading.wrapping_sub(start.heading).cast_signed();
+        // Right is a smaller heading.
+        assert_eq!(turned < 0, throttle > 0, "{last:?}");
+        // Either way the tail or the nose leads to the right: +Z of a kart that points along +X.
+        assert!(last.position.z > 0.5, "{last:?}");
+        assert_eq!(last.speed() > 0.0, throttle > 0);
+        assert!((last.velocity.length() - last.speed().abs()).abs() < 1e-3, "no slip: {last:?}");
+    }
+}
+
+#[test]
+fn a_wall_ahead_takes_all_the_speed_once() {
+    let mut app = yard(plain().block(Vec3::new(20.0, 0.0, -50.0), Vec3::new(21.0, 3.0, 50.0)));
+    let start = rolling(&mut app, Vec3::ZERO, EAST, 20.0);
+    let (states, events) = run(&mut app, start, 64 * 4, |_, _| FULL);
+    let last = end(&states);
+    assert!((last.position.x - (20.0 - 0.7)).abs() < 0.01, "{last:?}");
+    assert!(last.velocity.length() < 0.2, "{last:?}");
+    let hits = bumps(&events);
+    assert_eq!(hits.len(), 1, "it leans on the wall then: {events:?}");
+    let before = states.iter().map(KartState::speed).fold(0.0, f32::max);
+    assert!((hits[0] - before).abs() < 0.2, "{hits:?} at {before} m/s");
+    // And it gets away again.
+    let (back, _) = run(&mut app, last, 64 * 2, |_, _| KartInput { throttle: -127, steering: 0 });
+    assert!(end(&back).position.x < 5.0, "{:?}", end(&back));
+}
+
+#[test]
+fn along_a_wall_it_loses_only_what_leads_into_it() {
+    let mut app = yard(plain().block(Vec3::new(-100.0, 0.0, -8.0), Vec3::new(300.0, 3.0, -7.0)));
+    // 15° into the wall on its left.
+    let yaw = EAST + 2_731;
+    let start = rolling(&mut app, Vec3::ZERO, yaw, 20.0);
+    let (states, events) = run(&mut app, start, 128, |_, _| KartInput { steering: 0, throttle: 64 });
+    let hits = bumps(&events);
+    assert_eq!(hits.len(), 1, "{events:?}");
+    assert!((hits[0] - 20.0 * 15.0_f32.to_radians().sin()).abs() < 0.4, "{hits:?}");
+    let hit = states.iter().position(|s| s.position.z < -6.28).expect("it comes to the wall");
+    let (before, after) = (states[hit - 1], states[hit + 1]);
+    assert!((after.velocity.x - before.velocity.x).abs() < 0.3, "{before:?} {after:?}");
+    assert!(states[hit..].iter().all(|s| s.velocity.z >= -1e-3 && s.position.z > -6.31));
+    // Steering away from it, its tyres bring it back to where it points.
+    let (away, _) = run(&mut app, end(&states), 96, |_, _| KartInput { throttle: 64, steering: 127 });
+    let last = end(&away);
+    assert!(last.position.z > -4.0, "{last:?}");
+    assert!((last.velocity.length() - last.speed()).abs() < 1e-3, "no slip: {last:?}");
+}
+
+#[test]
+fn a_ramp_is_driven_up_and_flown_off() {
+    let top = 20.0_f32.to_radians();
+    let mut app = yard(plain().ramp(Vec3::new(10.0, 0.0, 0.0), 20.0, 12.0));
+    let start = rolling(&mut app, Vec3::ZERO, EAST, 20.0);
+    let (states, events) = run(&mut app, start, 64 * 4, |_, _| FULL);
+    let flown = states.iter().position(|s| !s.grounded).expect("it flies");
+    let edge = states[flown];
+    let end_of_ramp = 10.0 + 12.0 * top.cos();
+    assert!((edge.position.x - end_of_ramp).abs() < 1.2, "{edge:?}");
+    assert!(edge.position.y > 3.5, "{edge:?}");
+    let climb = edge.velocity.y / edge.velocity.x;
+    assert!((climb - top.tan()).abs() < 0.02, "along the ramp: {climb}");
+    // Slopes take no level speed.
+    let (level, _) =
+        run(&mut app, KartState { position: start.position - Vec3::Z * 50.0, ..start }, flown, |_, _| FULL);
+    assert!((edge.velocity.x - end(&level).velocity.x).abs() < 1e-3, "{edge:?} {:?}", end(&level));
+    let highest = states.iter().map(|s| s.position.y).fold(0.0, f32::max);
+    // Half a v² over g, a little less for the air.
+    let flight = edge.velocity.y * edge.velocity.y / (2.0 * 9.81);
+    assert!((0.75..1.01).contains(&((highest - edge.position.y) / flight)), "{highest} m");
+    let landings: Vec<f32> = events
+        .iter()
+        .filter_map(|event| match event {
+            KartEvent::Landed { speed } => Some(*speed),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(landings.len(), 1, "{events:?}");
+    assert!((8.0..13.0).contains(&landings[0]), "{landings:?}");
+    let last = end(&states);
+    assert!(last.grounded && HOVER.contains(&last.position.y), "{last:?}");
+    assert!(events.iter().filter(|event| matches!(event, KartEvent::TookOff)).count() == 1);
+    assert_eq!(bumps(&events), [], "a ramp is no wall");
+}
+
+#[test]
+fn low_edges_are_driven_over_and_high_ones_are_walls() {
+    for (height, passes) in [(0.1, true), (0.2, true), (0.4, false), (1.0, false)] {
+        let kerb = plain().block(Vec3::new(8.0, 0.0, -20.0), Vec3::new(60.0, height, 20.0));
+        let mut app = yard(kerb);
+        let start = rolling(&mut app, Vec3::ZERO, EAST, 8.0);
+        let (states, events) = run(&mut app, start, 128, |_, _| FULL);
+        let last = end(&states);
+        assert_eq!(last.position.x > 9.0, passes, "{height} m: {last:?}");
+        assert_eq!(bumps(&events).is_empty(), passes, "{height} m: {events:?}");
+        if passes {
+            assert!(HOVER.contains(&(last.position.y - height)) && last.grounded, "{last:?}");
+            // And down again.
+            let back = KartInput { throttle: -127, steering: 0 };
+            let (states, _) = run(&mut app, last, 600, |_, _| back);
+            assert!(HOVER.contains(&end(&states).position.y), "{:?}", end(&states));
+        }
+    }
+}
+
+#[test]
+fn without_a_floor_it_falls_and_neither_drives_nor_steers() {
+    let ledge = Level::new()
+        .block(Vec3::new(-20.0, 4.0, -5.0), Vec3::new(0.0, 5.0, 5.0))
+        .block(Vec3::new(-20.0, -1.0, -90.0), Vec3::new(90.0, 0.0, 90.0));
+    let mut app = yard(ledge);
+    let start = rolling(&mut app, Vec3::new(-5.0, 5.0, 0.0), EAST, 12.0);
+    let input = KartInput { steering: 127, throttle: 127 };
+    let (states, events) = run(&mut app, start, 128, |_, s| if s.grounded { FULL } else { input });
+    let air: Vec<&KartState> = states.iter().filter(|s| !s.grounded).collect();
+    let seconds = air.len() as f32 * DT;
+    // The ball is over the edge a little later than its middle.
+    assert!((seconds - (2.0_f32 * 5.0 / 9.81).sqrt()).abs() < 0.12, "{seconds} s");
+    assert!(air.iter().all(|s| s.heading == air[0].heading && s.spin == 0.0));
+    assert!(air.windows(2).all(|pair| pair[1].velocity.x <= pair[0].velocity.x), "nothing to drive on");
+    let Some(KartEvent::Landed { speed }) = events.last() else { panic!("{events:?}") };
+    assert!((*speed - 9.6).abs() < 0.6, "{speed} m/s");
+}
+
+#[test]
+fn a_lift_carries_it_up_and_down() {
+    let mut app = yard(Level::new());
+    let track =
+        Track::Shuttle(Shuttle { from: Vec3::ZERO, to: Vec3::Y * 4.0, travel_seconds: 4.0, ..default() });
+    let lift = (
+        MovementBase { id: BaseId(1), track },
+        Transform::default(),
+        Collider::cuboid(3.0, 0.2, 3.0),
+        RigidBody::KinematicPositionBased,
+    );
+    spawn(&mut app, lift);
+    let (states, events) = run(&mut app, KartState::at(Vec3::Y * 0.3, EAST), 64 * 8, |_, _| IDLE);
+    let settled = &states[SETTLE..];
+    assert!(settled.iter().all(|s| s.grounded), "it stays on");
+    let highest = settled.iter().map(|s| s.position.y).fold(0.0, f32::max);
+    let lowest = settled.iter().map(|s| s.position.y).fold(9.0, f32::min);
+    assert!(highest > 4.1 && lowest < 0.5, "{lowest} to {highest} m");
+    assert!(!events.iter().any(|event| matches!(event, KartEvent::Stuck { .. })), "{events:?}");
+}

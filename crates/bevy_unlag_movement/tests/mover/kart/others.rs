@@ -1,0 +1,188 @@
+//! Karts and other pawns, and what a server asks about one.
+
+use bevy::{ecs::system::SystemState, prelude::*};
+use bevy_rapier3d::prelude::Collider;
+use bevy_unlag_core::{MoveInput, MoveModel, PoseSample, StepContext, Tick};
+use bevy_unlag_movement::{
+    KartConfig, KartInput, KartModel, KartPlugin, KartPush, KartState, LocalMovesPlugin, MoverWorld,
+    PawnCapsule, PawnCollision,
+};
+
+use super::{EAST, FULL, bumps, parked, plain, rolling, run, tune, yard};
+use crate::common::{DT, Level, end, settle, spawn};
+
+fn other(feet: Vec3) -> PawnCapsule {
+    PawnCapsule { feet, up: Vec3::Y, radius: 0.7, half_height: 0.7, id: 1 }
+}
+
+#[test]
+fn another_kart_blocks_as_it_is_configured() {
+    for (pawns, passes) in
+        [(PawnCollision::Block, false), (PawnCollision::Ignore, true), (PawnCollision::Push, true)]
+    {
+        let mut app = yard(plain());
+        tune(&mut app, |config| config.pawns = pawns);
+        spawn(&mut app, other(Vec3::new(10.0, 0.02, 0.0)));
+        let start = rolling(&mut app, Vec3::ZERO, EAST, 10.0);
+        let (states, events) = run(&mut app, start, 128, |_, _| FULL);
+        let last = end(&states);
+        assert_eq!(last.position.x > 12.0, passes, "{pawns:?}: {last:?}");
+        assert_eq!(bumps(&events).is_empty(), passes, "{pawns:?}: {events:?}");
+        if !passes {
+            assert!((last.position.x - (10.0 - 1.4)).abs() < 0.02, "{last:?}");
+        }
+    }
+}
+
+#[test]
+fn karts_of_an_app_are_in_each_others_way() {
+    let mut app = plain().build_with(|app| {
+        app.add_plugins((KartPlugin, LocalMovesPlugin::<KartModel>::default()));
+    });
+    let drive = MoveInput::<KartModel>(FULL);
+    let a = app.world_mut().spawn((KartState::at(Vec3::new(-5.0, 0.05, 0.0), EAST), drive)).id();
+    let b = app.world_mut().spawn((KartState::at(Vec3::new(5.0, 0.05, 0.0), EAST - 32_768), drive)).id();
+    for _ in 0..128 {
+        app.update();
+    }
+    let [a, b] = [a, b].map(|kart| *app.world().get::<KartState>(kart).expect("a kart"));
+    let apart = b.position.x - a.position.x;
+    assert!((1.37..1.42).contains(&apart), "{apart} m: {a:?} {b:?}");
+    // The dead are in nobody's way.
+    let mut karts = app.world_mut().query::<&mut KartState>();
+    karts.iter_mut(app.world_mut()).next().expect("a kart").alive = false;
+    for _ in 0..128 {
+        app.update();
+    }
+    let places: Vec<f32> = karts.iter(app.world()).map(|s| s.position.x).collect();
+    assert!(places.iter().any(|x| x.abs() > 5.0), "{places:?}");
+}
+
+/// Asks the model something in a level.
+fn ask<R>(app: &mut App, question: impl FnOnce(&KartConfig, &StepContext, &MoverWorld<'_, '_>) -> R) -> R {
+    let entity = app.world_mut().spawn_empty().id();
+    let mut system =
+        SystemState::<(MoverWorld<'static, 'static>, Res<'static, KartConfig>)>::new(app.world_mut());
+    let (world, config) = system.get(app.world()).expect("a level has a world to move in");
+    let ctx = StepContext { tick: Tick(1), dt: DT, entity, replaying: false };
+    question(&config, &ctx, &world)
+}
+
+#[test]
+fn a_server_may_nudge_it_only_where_nothing_is() {
+    let mut app = yard(plain().block(Vec3::new(0.8, 0.0, -5.0), Vec3::new(2.0, 3.0, 5.0)));
+    let kart = parked(&mut app, Vec3::ZERO, EAST);
+    ask(&mut app, |config, ctx, world| {
+        let nudged = |by| KartModel::nudged(config, &kart, by, ctx, world);
+        let back = nudged(Vec3::X * -0.2).expect("nothing is there");
+        assert_eq!(back, KartState { position: kart.position - Vec3::X * 0.2, ..kart });
+        assert_eq!(nudged(Vec3::X * 0.2), None);
+        assert_eq!(nudged(Vec3::NAN), None);
+    });
+}
+
+#[test]
+fn it_knows_whom_it_meets_and_what_is_around() {
+    let mut app = yard(plain());
+    let kart = parked(&mut app, Vec3::ZERO, EAST);
+    let of = |app: &mut App| {
+        ask(app, |config, ctx, world| {
+            (
+                KartModel::meets_pawn(config, &kart, ctx, world),
+                KartModel::surroundings_hash(config, &kart, world),
+                KartModel::level_hash(world),
+                KartModel::config_hash(config, world),
+            )
+        })
+    };
+    let alone = of(&mut app);
+    assert!(!alone.0);
+    let near = spawn(&mut app, other(Vec3::X * 1.6));
+    assert!(of(&mut app).0);
+    app.world_mut().despawn(near);
+    settle(&mut app);
+    spawn(&mut app, (Collider::cuboid(1.0, 1.0, 1.0), Transform::from_xyz(90.0, 0.0, 0.0)));
+    let far = of(&mut app);
+    assert_eq!((far.0, far.1, far.3), (alone.0, alone.1, alone.3), "too far to matter here");
+    assert_ne!(far.2, alone.2, "but the level is another one");
+    spawn(&mut app, (Collider::cuboid(0.3, 1.0, 1.0), Transform::from_xyz(1.6, 0.0, 0.0)));
+    assert_ne!(of(&mut app).1, alone.1);
+    tune(&mut app, |config| config.drag += 1e-3);
+    assert_ne!(of(&mut app).3, alone.3);
+}
+
+#[test]
+fn a_snapshot_says_how_it_goes_and_turns() {
+    let mut app = yard(plain());
+    let start = parked(&mut app, Vec3::ZERO, EAST);
+    let (states, _) = run(&mut app, start, 128, |_, _| KartInput { steering: -127, ..FULL });
+    let last = states[127];
+    let snapshot = KartModel::snapshot(&last, Tick(9));
+    assert!((snapshot.position() - last.position).length() < 1e-3);
+    let through = (states[128].position - states[126].position) / (2.0 * DT);
+    assert!((last.velocity - through).length() > 0.2, "half a corner behind");
+    assert!((snapshot.velocity() - through).length() < 0.06, "{:?} and {through}", snapshot.velocity());
+    assert!(snapshot.grounded && snapshot.alive);
+    let forward = snapshot.rotation() * Vec3::NEG_Z;
+    assert!((forward - last.forward()).length() < 1e-3, "{forward} instead of {}", last.forward());
+    let spin = snapshot.spin().expect("a kart knows its spin");
+    assert!((spin - last.speed() / 10.0).abs() < 0.02, "{spin}");
+    let config = KartConfig::default();
+    let pushed = KartModel::push(&config, &last, &KartPush::Teleport(Vec3::Y));
+    assert!(!KartModel::snapshot(&pushed, Tick(10)).continues_to(&snapshot));
+    assert_ne!(KartModel::kind(&pushed), KartModel::kind(&last), "it is in the air");
+    assert_ne!(KartModel::teleports(&pushed), KartModel::teleports(&last));
+}
+
+/// Carries a pose on by whole ticks.
+fn carried(app: &mut App, state: &KartState, acceleration: Vec3, ticks: u32) -> PoseSample {
+    let snapshot = KartModel::snapshot(state, Tick(1));
+    let exact = PoseSample { position: state.position, ..PoseSample::from(&snapshot) };
+    let mut pose = PoseSample { acceleration, ..exact };
+    ask(app, |config, ctx, world| {
+        for _ in 0..ticks {
+            pose = KartModel::proxy_step(config, &pose, ctx, world);
+        }
+    });
+    pose
+}
+
+#[test]
+fn a_kart_of_which_little_is_known_goes_on_along_its_curve() {
+    let mut app = yard(plain());
+    let start = rolling(&mut app, Vec3::ZERO, EAST, 15.0);
+    for input in [FULL, KartInput { steering: 127, ..FULL }, KartInput { steering: -60, throttle: 30 }] {
+        let (states, _) = run(&mut app, start, 64 + 10, |_, _| input);
+        let (known, truth) = (states[64], end(&states));
+        let acceleration = (known.velocity - states[62].velocity) / (2.0 * DT);
+        let guessed = carried(&mut app, &known, acceleration, 10);
+        let off = guessed.position.distance(truth.position);
+        assert!(off < 0.03, "{off} m off after {} m with {input:?}", known.position.distance(truth.position));
+        assert!((guessed.velocity - truth.tangent()).length() < 0.3, "{guessed:?} {truth:?}");
+        let forward = guessed.rotation * Vec3::NEG_Z;
+        assert!(forward.dot(truth.forward()) > 0.9999, "{guessed:?} {truth:?}");
+    }
+}
+
+#[test]
+fn a_kart_of_which_little_is_known_brakes_to_rest_stops_at_walls_and_falls() {
+    let mut app = yard(
+        Level::new()
+            .block(Vec3::new(-20.0, -1.0, -20.0), Vec3::new(20.0, 0.0, 20.0))
+            .block(Vec3::new(6.0, 0.0, -5.0), Vec3::new(7.0, 3.0, 5.0)),
+    );
+    let away = rolling(&mut app, Vec3::ZERO, EAST - 32_768, 3.0);
+    let braked = carried(&mut app, &away, Vec3::X * 10.0, 64);
+    assert_eq!((braked.velocity, braked.acceleration), (Vec3::ZERO, Vec3::ZERO), "{braked:?}");
+    assert!((braked.position.x + 0.45).abs() < 0.02, "v² / 2a: {braked:?}");
+    let ahead = rolling(&mut app, Vec3::ZERO, EAST, 20.0);
+    let stopped = carried(&mut app, &ahead, Vec3::ZERO, 64);
+    assert!(
+        (stopped.position.x - (6.0 - 0.7)).abs() < 0.01 && stopped.velocity.length() < 0.1,
+        "{stopped:?}"
+    );
+    let over = rolling(&mut app, Vec3::new(15.0, 0.0, 10.0), EAST, 20.0);
+    let fallen = carried(&mut app, &over, Vec3::ZERO, 48);
+    assert!(fallen.falling && !fallen.grounded && fallen.position.y < -0.5, "{fallen:?}");
+    assert!((fallen.position.x - 30.0).abs() < 1.0, "{fallen:?}");
+}

@@ -1,0 +1,49 @@
+//! Things of the server's own that are no model's: AI characters, physics props, platforms.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{CurrentTick, Sampler, Snapshot, Tick, Up, angle_to_units};
+
+use crate::FrameHistory;
+
+/// Lets others see this entity as its [`Transform`] says, on the same path as players: recorded in
+/// every tick, sent compactly, drawn smoothly, and rewound when it is shot at. For whatever moves on
+/// the server without a [`MoveModel`](bevy_unlag_core::MoveModel). Its velocity is how far it went in
+/// the tick.
+///
+/// Which way is up travels within 1°, so something that tilts slowly is better drawn from its own
+/// component.
+#[derive(Component, Clone, Copy, Debug, Default)]
+#[require(FrameHistory, Transform)]
+pub struct RecordTransform {
+    /// Raise it in the tick in which it is put somewhere else: clients do not slide it there.
+    pub teleports: u8,
+    last: Option<(Tick, Vec3, f32)>,
+}
+
+pub(crate) fn record(
+    (tick, sampler): (Res<CurrentTick>, Res<Sampler>),
+    mut things: Query<(&Transform, &mut RecordTransform, &mut FrameHistory)>,
+) {
+    for (transform, mut recorded, mut history) in &mut things {
+        if !transform.is_finite() {
+            continue;
+        }
+        let (position, rotation) = (transform.translation, transform.rotation.normalize());
+        let up = Up::new(rotation * Vec3::Y);
+        let forward = up.rotation().inverse() * rotation * Vec3::NEG_Z;
+        let yaw = (-forward.x).atan2(-forward.z);
+        let (velocity, spin) = recorded.last.map_or((Vec3::ZERO, 0.0), |(before, from, heading)| {
+            let seconds = tick.0.since(before).max(1) as f32 * sampler.tick_seconds;
+            let turned = (yaw - heading + core::f32::consts::PI).rem_euclid(core::f32::consts::TAU);
+            ((position - from) / seconds, (turned - core::f32::consts::PI) / seconds)
+        });
+        recorded.last = Some((tick.0, position, yaw));
+        history.record(Snapshot {
+            up,
+            yaw: angle_to_units(yaw),
+            spin: Some(Snapshot::spin_units(spin)),
+            teleports: recorded.teleports,
+            ..Snapshot::new(tick.0, position, velocity)
+        });
+    }
+}

@@ -1,0 +1,260 @@
+use super::*;
+
+const TICK: f64 = 1.0 / 64.0;
+/// Server − client at client second 0.
+const OFFSET: f64 = 1_234.567;
+
+/// Just enough randomness for a link: Knuth's MMIX generator.
+struct Lcg(u64);
+
+impl Lcg {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Exponential with this mean; the sum of two is a gamma variable of shape 2.
+    fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * (1.0 - self.unit()).ln()
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Jitter {
+    /// The mean.
+    Exponential(f64),
+    /// Shape 2; the mean.
+    Gamma(f64),
+}
+
+#[derive(Clone, Copy)]
+struct Weather {
+    jitter: Jitter,
+    /// What is added to the way up for 4 s of every 20.
+    bloat: f64,
+    loss: f64,
+    /// How much faster the server's clock runs.
+    drift: f64,
+    rate: f64,
+}
+
+const CALM: Weather =
+    Weather { jitter: Jitter::Exponential(0.01), bloat: 0.0, loss: 0.01, drift: 0.0, rate: 5.0 };
+
+/// (t0, t1, t2, t3) in the order of t3, and what the server's time is then.
+fn exchanges(weather: Weather, seconds: f64, seed: u64) -> Vec<[f64; 4]> {
+    let mut dice = Lcg(seed);
+    let server = |client: f64| OFFSET + client * (1.0 + weather.drift);
+    let mut all = Vec::new();
+    for k in 0..(seconds * weather.rate) as u32 {
+        let t0 = f64::from(k) / weather.rate;
+        let phase = t0 % 20.0 - 10.0;
+        let bloat = if (0.0..4.0).contains(&phase) { weather.bloat * (phase * 2.0).min(1.0) } else { 0.0 };
+        let mut way = || match weather.jitter {
+            Jitter::Exponential(mean) => 0.04 + dice.exponential(mean),
+            Jitter::Gamma(mean) => 0.04 + dice.exponential(mean / 2.0) + dice.exponential(mean / 2.0),
+        };
+        let (up, down) = (way() + bloat, way());
+        let held = 0.002;
+        let arrived = t0 + up;
+        if dice.unit() >= weather.loss {
+            all.push([t0, server(arrived), server(arrived + held), arrived + held + down]);
+        }
+    }
+    all.sort_by(|a, b| a[3].total_cmp(&b[3]));
+    all
+}
+
+fn p95(mut errors: Vec<f64>) -> f64 {
+    errors.sort_by(f64::total_cmp);
+    errors[errors.len() * 95 / 100]
+}
+
+/// What is published 100 times a second from the tenth second on, and a mean of the last eight exchanges
+/// beside it: (our error at p95, the mean's).
+fn errors(weather: Weather) -> (f64, f64) {
+    let (mut ours, mut means) = (Vec::new(), Vec::new());
+    for seed in 1..=6 {
+        let mut clock = ServerClock::default();
+        let mut last_eight = std::collections::VecDeque::new();
+        let mut due = exchanges(weather, 120.0, seed).into_iter().peekable();
+        let mut last = f64::NEG_INFINITY;
+        for frame in 0..12_000 {
+            let now = f64::from(frame) * 0.01;
+            while let Some([t0, t1, t2, t3]) = due.next_if(|exchange| exchange[3] <= now) {
+                assert!(clock.sample(t0, t1, t2, t3));
+                last_eight.push_back(((t1 - t0) - (t3 - t2)) / 2.0);
+                if last_eight.len() > 8 {
+                    last_eight.pop_front();
+                }
+            }
+            let Some(shown) = clock.seconds(now) else { continue };
+            assert!(shown >= last, "back by {} s at {now} s", last - shown);
+            let truth = OFFSET + now * (1.0 + weather.drift);
+            if now > 10.0 {
+                let speed = (shown - last) / 0.01;
+                assert!((speed - 1.0).abs() < 0.0101, "it runs at {speed}");
+                ours.push((shown - truth).abs());
+                let mean = last_eight.iter().sum::<f64>() / last_eight.len() as f64;
+                means.push((now + mean - truth).abs());
+            }
+            last = shown;
+        }
+        assert_eq!((clock.restarts(), clock.jumps(), clock.rejected()), (0, 0, 0));
+    }
+    (p95(ours), p95(means))
+}
+
+#[test]
+fn it_is_within_a_millisecond_where_a_mean_is_not() {
+    let loud = Weather { rate: 10.0, ..CALM };
+    for jitter in [Jitter::Exponential(0.01), Jitter::Gamma(0.01)] {
+        for bloat in [0.0, 0.1] {
+            for weather in [CALM, loud] {
+                let weather = Weather { jitter, bloat, ..weather };
+                let (ours, mean) = errors(weather);
+                println!(
+                    "{} Hz, bloat {bloat}: {:.2} ms, mean {:.2} ms",
+                    weather.rate,
+                    ours * 1e3,
+                    mean * 1e3
+                );
+                assert!(ours < 1e-3, "{} ms", ours * 1e3);
+                assert!(mean > ours * 3.0 && mean > 3e-3, "the control is too good: {} ms", mean * 1e3);
+                assert!(bloat == 0.0 || mean > 20e-3, "the bloat has to hurt a mean: {} ms", mean * 1e3);
+            }
+        }
+    }
+    // A heavier gamma, of 10 ms standard deviation.
+    let (ours, _) = errors(Weather { jitter: Jitter::Gamma(0.014_142), ..loud });
+    assert!(ours < 1e-3, "{} ms", ours * 1e3);
+}
+
+#[test]
+fn drift_does_not_bias_it() {
+    for drift in [200e-6, -200e-6, 50e-6] {
+        for jitter in [Jitter::Exponential(0.01), Jitter::Gamma(0.01)] {
+            for bloat in [0.0, 0.1] {
+                let (ours, _) = errors(Weather { drift, jitter, bloat, ..CALM });
+                println!("drift {drift}, bloat {bloat}: {:.2} ms", ours * 1e3);
+                // Without the drift in the line it would be 8 ms at 200 ppm.
+                assert!(ours < 1.2e-3, "{} ms", ours * 1e3);
+            }
+        }
+    }
+    let mut clock = ServerClock::default();
+    for [t0, t1, t2, t3] in exchanges(Weather { drift: 200e-6, ..CALM }, 120.0, 3) {
+        clock.sample(t0, t1, t2, t3);
+    }
+    assert!((clock.drift() - 200e-6).abs() < 3e-5, "{}", clock.drift());
+}
+
+/// A link that is 40 ms long, always.
+fn exact(t0: f64, offset: f64) -> [f64; 4] {
+    [t0, t0 + 0.04 + offset, t0 + 0.04 + offset, t0 + 0.08]
+}
+
+#[test]
+fn uneven_ways_are_within_the_uncertainty() {
+    let mut clock = ServerClock::default();
+    assert_eq!((clock.now(1.0), clock.uncertainty()), (None, None));
+    for k in 0..50 {
+        let t0 = f64::from(k) * 0.2;
+        // 60 ms up, 20 ms down.
+        clock.sample(t0, t0 + 0.06 + OFFSET, t0 + 0.06 + OFFSET, t0 + 0.08);
+    }
+    let (error, doubt) = (clock.offset(10.0).map(|o| o - OFFSET), clock.uncertainty());
+    assert!(error.is_some_and(|error| (error - 0.02).abs() < 1e-6), "{error:?}");
+    assert!(doubt.is_some_and(|doubt| (doubt - 0.04).abs() < 1e-6), "{doubt:?}");
+}
+
+#[test]
+fn a_step_is_followed_and_nothing_runs_backward() {
+    for (step, jumps, restarts) in [(0.1, 0, 1), (-0.1, 0, 1), (0.5, 1, 1), (-0.5, 1, 1), (-100.0, 1, 1)] {
+        let mut clock = ServerClock::default();
+        let mut last = f64::NEG_INFINITY;
+        let mut went_back = 0;
+        for k in 0..200 {
+            let t0 = f64::from(k) * 0.2;
+            let [t0, t1, t2, t3] = exact(t0, if k < 50 { OFFSET } else { OFFSET + step });
+            clock.sample(t0, t1, t2, t3);
+            for now in [t3, t3 + 0.1] {
+                let shown = clock.seconds(now).unwrap_or(f64::NAN);
+                went_back += u32::from(shown < last);
+                last = shown;
+            }
+        }
+        let truth = 199.0 * 0.2 + 0.18 + OFFSET + step;
+        assert!((last - truth).abs() < 1e-3, "after a step of {step} s off by {} s", last - truth);
+        assert_eq!((clock.jumps(), clock.restarts()), (jumps, restarts), "a step of {step} s");
+        assert_eq!(went_back, u32::from(step < -1.0), "a step of {step} s");
+    }
+}
+
+#[test]
+fn what_cannot_have_happened_is_dropped_and_counted() {
+    let mut clock = ServerClock::default();
+    for k in 0..20 {
+        let [t0, t1, t2, t3] = exact(f64::from(k) * 0.2, OFFSET);
+        assert!(clock.sample(t0, t1, t2, t3));
+    }
+    let before = clock.seconds(5.0);
+    let [t0, t1, t2, t3] = exact(4.0, OFFSET);
+    let bad = [
+        [f64::NAN, t1, t2, t3],
+        [t0, f64::INFINITY, t2, t3],
+        [t0, t1, f64::NEG_INFINITY, t3],
+        [t0, t1, t2, f64::NAN],
+        [t0, 1e300, 1e300, t3],
+        [-1e300, t1, t2, t3],
+        // Answered before it arrived, back before it was sent, held longer than it was away.
+        [t0, t2 + 0.01, t1, t3],
+        [t3, t1, t2, t0],
+        [t0, t1, t1 + 3.0, t3],
+        // Away for longer than any link is.
+        [t3 - 60.0, t1, t2, t3],
+        // Back before an exchange that was back earlier.
+        [1.0, 1.04 + OFFSET, 1.04 + OFFSET, 1.08],
+        // One that no other agrees with.
+        [t0, t1 + 7.0, t2 + 7.0, t3],
+    ];
+    for [t0, t1, t2, t3] in bad {
+        assert!(!clock.sample(t0, t1, t2, t3), "{:?}", [t0, t1, t2, t3]);
+    }
+    assert_eq!((clock.rejected(), clock.seconds(5.0)), (bad.len() as u64, before));
+    assert_eq!((clock.seconds(f64::NAN), clock.now(f64::INFINITY)), (None, None));
+}
+
+#[test]
+fn its_memory_is_bounded_whatever_comes() {
+    let mut clock = ServerClock::new(
+        ServerClockConfig { spell: f64::NAN, spells: usize::MAX, slew: f64::NAN, ..default() },
+        f64::NAN,
+    );
+    let room = clock.spells.room();
+    let mut dice = Lcg(5);
+    for k in 0..20_000 {
+        let t0 = f64::from(k) * 0.01;
+        let (up, down) = (dice.unit() * 0.1, dice.unit() * 0.1);
+        let step = if dice.unit() < 0.01 { (dice.unit() - 0.5) * 1e9 } else { 0.0 };
+        clock.sample(t0, t0 + up + step, t0 + up + step, t0 + up + down);
+        assert!(clock.seconds(t0 + 0.3).is_none_or(f64::is_finite));
+    }
+    assert_eq!(clock.spells.room(), room, "it has grown");
+}
+
+#[test]
+fn ticks_wrap_and_time_goes_on() {
+    let mut clock = ServerClock::default();
+    let wrap = (f64::from(u32::MAX) + 1.0) * TICK;
+    let origin = wrap - 5.0;
+    for k in 0..100 {
+        let t0 = f64::from(k) * 0.2;
+        let server = (origin + t0 + 0.04) % wrap;
+        assert!(clock.sample(t0, server, server, t0 + 0.08));
+        let view = clock.view_time(t0 + 0.08);
+        let expected = Tick((((origin + t0 + 0.08) / TICK) as u64 & u64::from(u32::MAX)) as u32);
+        assert!(view.is_some_and(|view| view.ticks_since(expected).abs() < 1.01), "{view:?}, {expected:?}");
+    }
+    assert_eq!((clock.restarts(), clock.jumps(), clock.rejected()), (0, 0, 0));
+}

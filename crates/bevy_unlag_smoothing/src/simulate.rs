@@ -1,0 +1,99 @@
+//! Proxies that are carried on to the server's present by the model itself.
+
+use core::marker::PhantomData;
+
+use bevy::{ecs::system::StaticSystemParam, prelude::*};
+use bevy_unlag_core::{
+    BasePoses, CurrentTick, DrawnPose, MoveModel, NetRole, PoseSample, ProxySmoothing, Sampler,
+    SnapshotHistory, StepContext, Tick, ViewStamp, ViewTime,
+};
+
+use crate::{SmoothingPlugin, SmoothingSystems};
+
+/// Lets proxies of the model `M` with [`ProxySmoothing::Simulate`] be carried on by
+/// [`MoveModel::proxy_step`], so that walls deflect them and floors carry them; without it they go
+/// straight on. Costs a cheap step per such proxy and frame, and some more after an update.
+#[derive(Debug)]
+pub struct ProxySimulationPlugin<M>(PhantomData<fn() -> M>);
+
+impl<M> Default for ProxySimulationPlugin<M> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<M: MoveModel> Plugin for ProxySimulationPlugin<M> {
+    fn build(&self, app: &mut App) {
+        if !app.is_plugin_added::<SmoothingPlugin>() {
+            app.add_plugins(SmoothingPlugin);
+        }
+        app.add_systems(PostUpdate, simulate::<M>.in_set(SmoothingSystems::Simulate));
+    }
+}
+
+/// How far a proxy has been carried on.
+#[derive(Component, Clone, Copy, Debug)]
+pub(crate) struct Carried {
+    from: Tick,
+    time: ViewTime,
+    pose: PoseSample,
+}
+
+/// A step of this many ticks at most, and as many steps as a pose is carried on at most.
+const MAX_STEPS: u32 = 64;
+
+fn simulate<M: MoveModel>(
+    model: Option<Res<M::Config>>,
+    (sampler, bases, tick): (Res<Sampler>, Res<BasePoses>, Option<Res<CurrentTick>>),
+    world: StaticSystemParam<M::World>,
+    mut proxies: Query<(
+        Entity,
+        &NetRole,
+        &ProxySmoothing,
+        &SnapshotHistory,
+        &mut DrawnPose,
+        Option<&mut Carried>,
+    )>,
+    mut commands: Commands,
+) {
+    let Some(model) = model else { return };
+    let now = tick.map_or(ViewTime::default(), |tick| ViewTime::at(tick.0));
+    let bases = bases.at(now);
+    for (entity, role, mode, history, mut drawn, carried) in &mut proxies {
+        let ViewStamp::Extrapolated { from, time } = drawn.stamp else { continue };
+        if *role != NetRole::SimulatedProxy || *mode != ProxySmoothing::Simulate || !drawn.pose.alive {
+            continue;
+        }
+        let Some(newest) = history.get(from) else { continue };
+        let fresh = Carried { from, time: ViewTime::at(from), pose: newest.pose(&bases) };
+        let mut state = carried
+            .as_deref()
+            .copied()
+            .filter(|carried| carried.from == from && carried.time.since(time) <= 0)
+            .unwrap_or(fresh);
+        let limit = time.ticks_since(from).min(sampler.max_simulation_ticks);
+        for _ in 0..MAX_STEPS {
+            let left = limit - state.time.ticks_since(from);
+            // Less than a hundredth of a tick is nobody's step.
+            if left < 0.01 {
+                break;
+            }
+            let ticks = left.min(1.0);
+            let dt = ticks * sampler.tick_seconds;
+            let ctx = StepContext { tick: state.time.tick.offset(1), dt, entity, replaying: true };
+            let next = M::proxy_step(&model, &state.pose, &ctx, &world);
+            if !(next.position.is_finite() && next.velocity.is_finite()) {
+                break;
+            }
+            state.pose = next;
+            state.time = state.time.later((ticks * bevy_unlag_core::SUB_TICKS as f32).round() as i64);
+        }
+        drawn.pose = state.pose;
+        match carried {
+            Some(mut carried) => *carried = state,
+            None => {
+                commands.entity(entity).insert(state);
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! A game's own component is drawn like its pawn.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{Interpolate, ProxySmoothing, Span, Turning};
+use bevy_unlag_smoothing::{ComponentInbox, SmoothedComponentPlugin};
+
+use super::stage::*;
+
+/// Which way a turret points, in radians.
+#[derive(Component, Clone, Copy, PartialEq, Debug, Default)]
+struct Turret(f32);
+
+impl Interpolate for Turret {
+    fn interpolate(from: &Self, to: &Self, span: &Span) -> Self {
+        let turning = |turret: &Self| Turning { angle: turret.0, spin: None };
+        Self(Turning::interpolate(&turning(from), &turning(to), span).angle)
+    }
+}
+
+#[test]
+fn a_turret_turns_evenly_at_the_moment_of_its_tank() {
+    let mut stage = Stage::new();
+    stage.app.add_plugins(SmoothedComponentPlugin::<Turret>::default());
+    let pawn = stage.pawn(Some(ProxySmoothing::Hermite), 20.0, circle, |_| 3, |_| Some(0.05));
+    let entity = stage.pawns[pawn].entity;
+    stage.app.world_mut().entity_mut(entity).insert(ComponentInbox::<Turret>::default());
+    let turret = |seconds: f64| (seconds * 2.0) as f32;
+    let (mut sent, mut angles) = (0u32, Vec::new());
+    for frame in 0..600u32 {
+        let now = f64::from(frame) * FRAME;
+        while f64::from(sent) * TICK + 0.05 <= now {
+            let mut inbox =
+                stage.app.world_mut().get_mut::<ComponentInbox<Turret>>(entity).expect("an inbox");
+            inbox.0.push((FIRST.offset(sent.cast_signed()), Turret(turret(f64::from(sent) * TICK))));
+            sent += 6;
+        }
+        stage.run(FRAME * 0.5);
+        let seen = stage.pawns[pawn].seen.last().copied().expect("seen");
+        let angle = stage.app.world().get::<Turret>(entity).copied();
+        if let Some(angle) = angle.filter(|_| now > 2.0) {
+            angles.push(angle.0 - turret(seen.view));
+        }
+    }
+    // It is sent every sixth tick and carried on until the next comes: it holds for up to three.
+    let worst = angles.iter().fold(0.0f32, |worst, off| worst.max(off.abs()));
+    assert!(angles.len() > 300 && worst < 2.0 * 0.1, "{worst} of {}", angles.len());
+    let exact = angles.iter().filter(|off| off.abs() < 1e-3).count();
+    assert!(exact * 2 > angles.len(), "{exact} of {}", angles.len());
+}

@@ -1,0 +1,87 @@
+//! The ways of drawing a proxy, side by side and in turn.
+
+use bevy_unlag_core::{ProxySmoothing, Snapshot, Tick, ViewStamp};
+
+use super::stage::*;
+use bevy::prelude::*;
+use bevy_unlag_core::DrawnPose;
+
+const MODES: [ProxySmoothing; 5] = [
+    ProxySmoothing::Raw,
+    ProxySmoothing::Linear,
+    ProxySmoothing::Hermite,
+    ProxySmoothing::Simulate,
+    ProxySmoothing::Exponential,
+];
+
+#[test]
+fn raw_is_stop_motion_and_the_others_glide_each_as_late_as_it_is() {
+    let mut stage = Stage::new();
+    for mode in MODES {
+        stage.pawn(Some(mode), 10.0, circle, |_| 6, |_| Some(0.05));
+    }
+    stage.run(9.0);
+    let step = |mode: usize| largest_step(stage.pawns[mode].after(4.0));
+    let [raw, linear, hermite, simulated, exponential] = [0, 1, 2, 3, 4].map(step);
+    // 0.1 m a frame is the truth, 0.56 m is a whole interval.
+    assert!(raw > 0.5, "{raw}");
+    assert!(linear < 0.12 && hermite < 0.105, "{linear} {hermite}");
+    assert!(simulated < 0.13 && exponential < 0.2, "{simulated} {exponential}");
+    let off = |mode: usize| off_circle(stage.pawns[mode].after(4.0));
+    assert!(off(2) < 0.003 && off(1) > 0.005, "Hermite {} m, linear {} m", off(2), off(1));
+    let age = |mode: usize| {
+        let seen = stage.pawns[mode].after(4.0);
+        seen.iter().map(|sight| sight.now - sight.view).sum::<f64>() / seen.len() as f64
+    };
+    assert!(age(0) < age(2), "raw has no delay of its own: {} {}", age(0), age(2));
+    assert!(age(2) < 0.05 + 6.0 * TICK + FRAME + 0.005, "{}", age(2));
+}
+
+#[test]
+fn a_stop_is_seen_as_a_stop() {
+    // Runs for a second, stands for half a one.
+    let stop = |tick: u32| {
+        let (round, into) = (tick / 96, (tick % 96).min(64));
+        let runs = into < 64 && into > 0;
+        let x = 6.0 * (round * 64 + into) as f32 * TICK as f32;
+        Snapshot::new(Tick(tick), Vec3::X * x, if runs { Vec3::X * 6.0 } else { Vec3::ZERO })
+    };
+    let mut stage = Stage::new();
+    for mode in MODES {
+        stage.pawn(Some(mode), 10.0, stop, |_| 3, |_| Some(0.03));
+    }
+    stage.run(9.0);
+    let overshoot = |mode: usize| {
+        let seen = stage.pawns[mode].after(2.0);
+        let back = seen.windows(2).map(|pair| pair[0].place.x - pair[1].place.x);
+        back.fold(0.0, f32::max)
+    };
+    for mode in [0, 1, 2, 4] {
+        assert!(overshoot(mode) < 0.002, "{:?} came back by {} m", MODES[mode], overshoot(mode));
+    }
+    assert!(overshoot(3) > 0.002, "a guess must overshoot, or this measures nothing");
+}
+
+#[test]
+fn a_mode_is_changed_without_a_pop() {
+    let mut stage = Stage::new();
+    let pawn = stage.pawn(Some(ProxySmoothing::Hermite), 12.0, circle, |_| 3, |_| Some(0.05));
+    stage.run(3.0);
+    for mode in [
+        ProxySmoothing::Simulate,
+        ProxySmoothing::Linear,
+        ProxySmoothing::Exponential,
+        ProxySmoothing::Hermite,
+    ] {
+        let entity = stage.pawns[pawn].entity;
+        stage.app.world_mut().entity_mut(entity).insert(mode);
+        let before = stage.pawns[pawn].seen.last().copied().expect("seen");
+        stage.run(1.5);
+        let first = stage.pawns[pawn].after(before.now)[1];
+        let step = first.place.distance(before.place);
+        assert!(step < 0.25, "{mode:?}: {step} m in one frame");
+    }
+    let drawn = stage.app.world().get::<DrawnPose>(stage.pawns[pawn].entity).expect("drawn");
+    assert!(matches!(drawn.stamp, ViewStamp::Interpolated { .. }), "{:?}", drawn.stamp);
+    assert!(drawn.pose.velocity.length() > 5.9, "the drawn velocity is an output");
+}

@@ -1,0 +1,65 @@
+//! What is seen when updates stay away, come late or come in another order.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{Snapshot, Tick};
+
+use super::stage::*;
+
+fn straight(tick: u32) -> Snapshot {
+    Snapshot::new(Tick(tick), Vec3::X * (6.0 * f64::from(tick) * TICK) as f32, Vec3::X * 6.0)
+}
+
+#[test]
+fn a_second_without_news_is_carried_on_held_and_recovered_from_without_a_pop() {
+    let mut stage = Stage::new();
+    let pawn = stage.pawn(None, 10.0, straight, |_| 3, |sent| (!(4.0..5.0).contains(&sent)).then_some(0.05));
+    stage.run(9.0);
+    let seen = &stage.pawns[pawn].seen;
+    let dark: Vec<_> = seen.iter().filter(|sight| (4.5..5.0).contains(&sight.now)).collect();
+    assert!(dark.iter().all(|sight| sight.place == dark[0].place), "it stands still");
+    let carried = dark[0].place.x - 6.0 * 4.0;
+    assert!((0.0..=6.0 * 0.13).contains(&carried), "carried on for {carried} m");
+    assert!(stage.stats().held > 20, "{:?}", stage.stats());
+    // It has 6 m to catch up, and does so within the fade of an offset, not in one frame.
+    let step = largest_step(stage.pawns[pawn].after(4.0));
+    assert!(step < 1.0, "a pop of {step} m");
+    let rest = stage.pawns[pawn].after(6.0);
+    assert!(rest.iter().all(|sight| sight.place.distance(sight.pose) < 0.01), "the offset is gone");
+    assert_eq!(stage.stats().snaps, 0);
+}
+
+#[test]
+fn disorder_duplicates_and_loss_do_not_show() {
+    let mut stage = Stage::new();
+    let rough = |sent: f64| {
+        let lost = jitter(sent + 100.0, 1.0) < 0.1;
+        (!lost).then(|| 0.05 + jitter(sent, 0.08))
+    };
+    let pawn = stage.pawn(None, 40.0, circle, |_| 3, rough);
+    stage.run(39.0);
+    let seen = stage.pawns[pawn].after(8.0);
+    assert_time_flows(seen, 0.92, 1.03);
+    assert!(largest_step(seen) < 0.14, "{} m", largest_step(seen));
+    assert!(off_circle(seen) < 0.05, "{} m", off_circle(seen));
+}
+
+#[test]
+fn fast_and_far_after_a_gap_is_no_teleport_and_a_teleport_is_none_to_be_hidden() {
+    let fast = |tick: u32| {
+        let jumped = tick >= 500;
+        let x = 30.0 * f64::from(tick) * TICK + if jumped { 15.0 } else { 0.0 };
+        Snapshot {
+            teleports: u8::from(jumped),
+            ..Snapshot::new(Tick(tick), Vec3::X * x as f32, Vec3::X * 30.0)
+        }
+    };
+    let mut stage = Stage::new();
+    let pawn = stage.pawn(None, 12.0, fast, |_| 6, |sent| (!(4.0..4.5).contains(&sent)).then_some(0.04));
+    stage.run(10.0);
+    assert_eq!(stage.stats().snaps, 0, "30 m/s for half a second are 15 m");
+    let seen = stage.pawns[pawn].after(5.5);
+    let jumps: Vec<f32> =
+        seen.windows(2).map(|pair| pair[1].place.x - pair[0].place.x).filter(|step| *step > 0.7).collect();
+    assert_eq!(jumps.len(), 1, "one frame jumps, none slides: {jumps:?}");
+    assert!((14.5..16.5).contains(&jumps[0]), "{jumps:?}");
+}

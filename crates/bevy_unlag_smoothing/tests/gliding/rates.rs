@@ -1,0 +1,67 @@
+//! Pawns that are updated at other rates than others, or at one that changes.
+
+use super::stage::*;
+use bevy_unlag_smoothing::{Playout, ProxyTime};
+
+fn age(seen: &[Sight]) -> f64 {
+    seen.iter().map(|sight| sight.now - sight.view).sum::<f64>() / seen.len() as f64
+}
+
+#[test]
+fn a_slow_pawn_glides_and_does_not_make_others_late() {
+    let mut stage = Stage::new();
+    let fast = stage.pawn(None, 30.0, circle, |_| 3, |_| Some(0.05));
+    let slow = stage.pawn(None, 30.0, circle, |_| 64, |_| Some(0.05));
+    stage.run(29.0);
+    let [fast, slow] = [fast, slow].map(|pawn| stage.pawns[pawn].after(12.0));
+    assert!(age(fast) < 0.05 + 3.0 * TICK + FRAME + 0.005, "{}", age(fast));
+    assert!(age(slow) < 0.05 + 64.0 * TICK + FRAME + 0.005, "{}", age(slow));
+    assert_time_flows(slow, 0.92, 1.03);
+    assert!(off_circle(slow) < 0.02, "{} m", off_circle(slow));
+    assert!(largest_step(slow) < 0.11, "{} m", largest_step(slow));
+    let clocks: Vec<u16> = stage.app.world().resource::<Playout>().intervals().collect();
+    assert_eq!(clocks, [3, 64]);
+}
+
+#[test]
+fn every_second_update_of_every_third_pawn_is_a_rate_of_its_own() {
+    // What a full downlink does: far pawns are sent less often, out of step with each other.
+    let mut stage = Stage::new();
+    let near = stage.pawn(None, 20.0, circle, |_| 3, |_| Some(0.05));
+    let far: Vec<usize> = (0..2)
+        .map(|phase| {
+            let sent = move |sent: f64| {
+                let slot = (sent / TICK / 3.0).round() as u32;
+                (slot % 2 == phase).then_some(0.05)
+            };
+            stage.pawn(None, 20.0, circle, |_| 3, sent)
+        })
+        .collect();
+    stage.run(19.0);
+    assert!(age(stage.pawns[near].after(6.0)) < 0.13);
+    for pawn in far {
+        let seen = stage.pawns[pawn].after(6.0);
+        assert!(off_circle(seen) < 0.01 && largest_step(seen) < 0.11, "{}", off_circle(seen));
+        assert!(age(seen) < 0.05 + 6.0 * TICK + FRAME + 0.005, "{}", age(seen));
+    }
+}
+
+#[test]
+fn a_rate_that_changes_is_walked_to() {
+    let mut stage = Stage::new();
+    let slider = |tick: u32| if (640..1_600).contains(&tick) { 12 } else { 3 };
+    let pawn = stage.pawn(None, 40.0, circle, slider, |_| Some(0.05));
+    stage.run(39.0);
+    let seen = stage.pawns[pawn].after(3.0);
+    // Nobody announced it: it is carried on, stands for a moment and comes over.
+    assert!(largest_step(seen) < 0.2, "{} m", largest_step(seen));
+    for pair in seen.windows(2) {
+        assert!(pair[1].view >= pair[0].view, "backward at {}", pair[1].now);
+    }
+    let middle = &stage.pawns[pawn].seen;
+    let slow: Vec<Sight> = middle.iter().filter(|s| (20.0..24.0).contains(&s.now)).copied().collect();
+    assert!((age(&slow) - 0.05 - 12.0 * TICK).abs() < 0.03, "{}", age(&slow));
+    assert!(age(stage.pawns[pawn].after(36.0)) < 0.13, "{}", age(stage.pawns[pawn].after(36.0)));
+    let time = stage.app.world().get::<ProxyTime>(stage.pawns[pawn].entity).expect("a time");
+    assert_eq!(time.interval(), 3);
+}

@@ -1,0 +1,128 @@
+//! How well a client knows the server's time.
+
+use bevy_unlag::smoothing::{ServerClock, ServerClockConfig};
+use rand::{SeedableRng, rngs::SmallRng};
+
+use super::{
+    Plan,
+    judge::{Spread, spread},
+    link::Jitter,
+};
+use crate::figures::Figures;
+
+/// Seconds of an exchange in each direction at best.
+const LATENCY: f64 = 0.04;
+/// By how much the server's clock is faster.
+const DRIFT: f64 = 50e-6;
+/// What the server's clock shows when the client's shows 0.
+const OFFSET: f64 = 1.234;
+/// Seconds between exchanges.
+const EVERY: f64 = 0.1;
+/// Seconds in which a clock may learn.
+const LEARNING: f64 = 5.0;
+/// Exchanges that the control averages.
+const MEAN_OF: usize = 20;
+
+/// How a link treats exchanges.
+#[derive(Clone, Copy, Debug)]
+struct Exchanges {
+    /// Of each way.
+    jitter: Jitter,
+    /// Seconds that a full buffer adds to the way up, for 4 of every 20 s.
+    bloat: f64,
+}
+
+/// Errors in milliseconds, one in twenty is larger: of the server clock, and of a running mean.
+#[derive(Clone, Copy, Debug)]
+struct Errors {
+    /// The suite's.
+    ours: Spread,
+    /// The control's.
+    mean: Spread,
+}
+
+/// Lets clocks of several seeds run for so many seconds each.
+fn measure(exchanges: Exchanges, seconds: f64, seeds: &[u64]) -> Errors {
+    let runs: Vec<_> = seeds.iter().map(|seed| run(exchanges, seconds, *seed)).collect();
+    Errors { ours: spread(runs.iter().map(|r| r.0)), mean: spread(runs.iter().map(|r| r.1)) }
+}
+
+/// Adds how far a client is off.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
+    let seconds = plan.seconds.max(60.0) * 2.0;
+    let of = |jitter, bloat| measure(Exchanges { jitter, bloat }, seconds, &plan.seeds);
+    let exponential = of(Jitter::Exponential(0.01), 0.0);
+    let bloated = of(Jitter::Exponential(0.01), 0.1);
+    let gamma = of(Jitter::Gamma(0.01), 0.0);
+    let mut add = |key, errors: Errors, link| {
+        figures.add(
+            key,
+            errors.ours.mean,
+            format!(
+                "ms between a client's estimate and the server's time, p95 of the frames after {LEARNING} s, mean of \
+                 {} runs of {seconds:.0} s with 10 exchanges a second, {link}; goal 1; worst {:.3}",
+                plan.seeds.len(),
+                errors.ours.worst
+            ),
+        )
+    };
+    add("clock_p95_ms", exponential, "exponential jitter of 10 ms each way")?;
+    add("clock_p95_ms_bufferbloat", bloated, "the same and 100 ms on the way up for 4 s of every 20")?;
+    add("clock_p95_ms_gamma", gamma, "gamma jitter of 10 ms each way, which is never quite nothing")?;
+    figures.add(
+        "clock_p95_ms_mean",
+        exponential.mean.mean,
+        format!(
+            "the control: the mean of the last {MEAN_OF} exchanges, exponential jitter; {:.2} with bufferbloat, {:.2} \
+             with gamma jitter",
+            bloated.mean.mean, gamma.mean.mean
+        ),
+    )
+}
+
+/// The server's time when the client's is `seconds`.
+fn server(seconds: f64) -> f64 {
+    OFFSET + seconds * (1.0 + DRIFT)
+}
+
+fn run(exchanges: Exchanges, seconds: f64, seed: u64) -> (f64, f64) {
+    let mut rng = SmallRng::seed_from_u64(seed ^ 0xC10C);
+    let mut clock = ServerClock::new(ServerClockConfig::default(), 1.0 / 64.0);
+    let mut answers: Vec<(f64, f64, f64)> = Vec::new();
+    for k in 0..(seconds / EVERY) as u32 {
+        let t0 = f64::from(k) * EVERY;
+        let phase = t0 % 20.0;
+        let full = if (10.0..14.0).contains(&phase) { ((phase - 10.0) / 0.5).min(1.0) } else { 0.0 };
+        let there = t0 + LATENCY + exchanges.jitter.draw(&mut rng) + exchanges.bloat * full;
+        let back = there + LATENCY + exchanges.jitter.draw(&mut rng);
+        answers.push((t0, there, back));
+    }
+    answers.sort_by(|a, b| a.2.total_cmp(&b.2));
+    let mut coming = answers.into_iter().peekable();
+    let mut offsets: Vec<f64> = Vec::new();
+    let (mut ours, mut means) = (Vec::new(), Vec::new());
+    for frame in 0..(seconds * 60.0) as u32 {
+        let now = f64::from(frame) / 60.0;
+        while let Some((t0, there, back)) = coming.next_if(|answer| answer.2 <= now) {
+            let at_server = server(there);
+            clock.sample(t0, at_server, at_server, back);
+            offsets.push(at_server - (t0 + back) / 2.0);
+        }
+        if now < LEARNING {
+            continue;
+        }
+        let off = |time: f64| (time - server(now)).abs() * 1_000.0;
+        ours.push(off(clock.seconds(now).unwrap_or(f64::INFINITY)));
+        let last = &offsets[offsets.len().saturating_sub(MEAN_OF)..];
+        means.push(off(now + last.iter().sum::<f64>() / last.len().max(1) as f64));
+    }
+    (p95(&mut ours), p95(&mut means))
+}
+
+fn p95(errors: &mut [f64]) -> f64 {
+    errors.sort_by(f64::total_cmp);
+    errors.get(errors.len() * 95 / 100).copied().unwrap_or(f64::NAN)
+}

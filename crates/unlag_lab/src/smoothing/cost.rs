@@ -1,0 +1,110 @@
+//! What drawing 64 proxies costs a frame.
+
+use core::time::Duration;
+use std::time::Instant;
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_unlag::{
+    core::{KnotConfig, NetRole, ProxySmoothing, ProxyUpdate},
+    smoothing::{SmoothingPlugin, SnapshotInbox},
+};
+use unlag_examples::app::finish;
+
+use super::{
+    Plan,
+    perfect::{Every, sent_at, updates},
+    truth::Path,
+};
+use crate::{
+    figures::Figures,
+    movement::race::{micros, quantile},
+};
+
+const PROXIES: usize = 64;
+/// Frames in which everything gets its size.
+const WARM: usize = 900;
+
+/// A client with some proxies.
+struct Client {
+    app: App,
+    proxies: Vec<Entity>,
+    next: usize,
+    frames: Vec<f64>,
+    allocations: u64,
+}
+
+impl Client {
+    fn new(proxies: usize, mode: ProxySmoothing) -> Self {
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, SmoothingPlugin))
+            .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(1.0 / 60.0)));
+        finish(&mut app);
+        let spawn = |_| app.world_mut().spawn((SnapshotInbox::default(), NetRole::SimulatedProxy, mode)).id();
+        let proxies = (0..proxies).map(spawn).collect();
+        Self { app, proxies, next: 0, frames: Vec::new(), allocations: 0 }
+    }
+
+    /// One frame; what arrives is put into the mailboxes before the watch starts.
+    fn frame(&mut self, sent: &[ProxyUpdate], counts: bool, warm: bool) {
+        let now = self.app.world().resource::<Time<Real>>().elapsed_secs_f64();
+        while let Some(update) = sent.get(self.next).filter(|update| sent_at(update) + 0.05 <= now) {
+            for proxy in &self.proxies {
+                if let Some(mut inbox) = self.app.world_mut().get_mut::<SnapshotInbox>(*proxy) {
+                    inbox.0.push(*update);
+                }
+            }
+            self.next += 1;
+        }
+        if counts && warm {
+            self.allocations += allocation_counter::measure(|| self.app.update()).count_total;
+            return;
+        }
+        let start = Instant::now();
+        self.app.update();
+        if warm {
+            self.frames.push(micros(start));
+        }
+    }
+}
+
+/// Adds what 64 proxies cost.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
+    let truth = Path::Adad.truth(plan.seconds.max(45.0), plan.seeds[0])?;
+    let sent = updates(&truth, Every::Ticks(3), &KnotConfig::default(), false);
+    let frames = (sent.last().map_or(0.0, sent_at) * 60.0) as usize;
+    let run = |counts: bool| {
+        let mut clients = [0, PROXIES].map(|proxies| Client::new(proxies, ProxySmoothing::Hermite));
+        for frame in 0..frames {
+            clients.iter_mut().for_each(|client| client.frame(&sent, counts, frame >= WARM));
+        }
+        clients
+    };
+    let [mut none, mut all] = run(false);
+    let (idle, busy) = (quantile(&mut none.frames, 0.5), quantile(&mut all.frames, 0.5));
+    let mean = |client: &Client| client.frames.iter().sum::<f64>() / client.frames.len() as f64;
+    figures.add(
+        "apply_64_us",
+        mean(&all) - mean(&none),
+        format!(
+            "µs that {PROXIES} proxies add to a frame, mean of {} frames; goal 100; median {:.1}, one frame in a \
+             hundred {:.1}",
+            all.frames.len(),
+            busy - idle,
+            quantile(&mut all.frames, 0.99) - idle
+        ),
+    )?;
+    let [none, all] = run(true);
+    let counted = (frames - WARM) as f64;
+    figures.add(
+        "allocs_per_frame",
+        (all.allocations as f64 - none.allocations as f64) / counted,
+        format!(
+            "heap allocations that {PROXIES} proxies add to a frame after warm-up, {counted} frames; goal 0; a frame \
+             without any has {:.2}",
+            none.allocations as f64 / counted
+        ),
+    )
+}

@@ -1,0 +1,231 @@
+//! What interpolation alone gets wrong, path by path and rate by rate.
+
+use bevy_unlag::core::{Interpolation, KnotConfig, ProxyUpdate};
+
+use super::{
+    Plan,
+    chart::{Chart, Curve},
+    judge::{Seen, Verdict, judge, spread},
+    perfect::{Every, pictures, plain, updates},
+    truth::{Path, Truth},
+};
+use crate::figures::Figures;
+
+/// Updates a second.
+const RATES: [u32; 5] = [1, 10, 20, 30, 60];
+/// Where the theory allows a large gain.
+const SMOOTH: [Path; 5] = [Path::Adad, Path::StopStart, Path::Kart, Path::Platform, Path::Circle];
+
+/// One path at one rate, run by run.
+#[derive(Default)]
+struct Row {
+    linear: Vec<Verdict>,
+    hermite: Vec<Verdict>,
+    /// A straight line through all that the cubic has.
+    linear_with_knots: Vec<Verdict>,
+    raw: Vec<Verdict>,
+    /// Extra snapshots in an update.
+    knots: Vec<f64>,
+}
+
+impl Row {
+    fn watch(&mut self, truth: &Truth, rate: u32) {
+        let plain = plain(truth, Every::Hz(rate));
+        let sent = updates(truth, Every::Hz(rate), &KnotConfig::default(), false);
+        let see = |updates: &[ProxyUpdate], how| judge(truth, &pictures(truth, updates, how), false);
+        self.linear.push(see(&plain, Interpolation::Linear));
+        self.hermite.push(see(&sent, Interpolation::Hermite));
+        if rate == 10 {
+            self.linear_with_knots.push(see(&sent, Interpolation::Linear));
+            self.raw.push(see(&plain, Interpolation::Step));
+        }
+        let knots: usize = sent.iter().map(|update| update.knots().len()).sum();
+        self.knots.push(knots as f64 / sent.len().max(1) as f64);
+    }
+}
+
+/// The mean of the runs' errors, and the largest of all.
+fn rms_and_max(runs: &[Verdict]) -> (f64, f64) {
+    (spread(runs.iter().map(|v| v.rms)).mean, spread(runs.iter().map(|v| v.max)).worst)
+}
+
+/// Adds what is known of every path.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
+    let mut worse = Vec::new();
+    let mut by_rate = [Vec::new(), Vec::new()];
+    let mut kart = Row::default();
+    for path in Path::ALL {
+        let rows = watch(path, plan)?;
+        for (row, rate) in rows.into_iter().zip(RATES) {
+            add_row(figures, plan, path, rate, &row)?;
+            let beyond = |pair: (&Verdict, &Verdict)| pair.0.max > pair.1.max || pair.0.rms > pair.1.rms;
+            let runs = row.hermite.iter().zip(&row.linear).filter(|pair| beyond(*pair)).count();
+            if rate >= 10 && runs > 0 {
+                worse.push(format!("{runs} on {} at {rate} Hz", path.name()));
+            }
+            for (curve, runs) in by_rate.iter_mut().zip([&row.linear, &row.hermite]) {
+                curve.push((rate, rms_and_max(runs).0));
+            }
+            if (path, rate) == (Path::Kart, 10) {
+                kart = row;
+            }
+        }
+    }
+    figures.add(
+        "worse_than_linear",
+        worse.len() as f64,
+        format!(
+            "paths and rates of 10 Hz and more at which a run of Hermite has a larger RMS or maximum than \
+                 linear; goal 0; {}",
+            if worse.is_empty() { "none".to_owned() } else { worse.join(", ") }
+        ),
+    )?;
+    add_yaw(figures, &kart)?;
+    if let Some(folder) = &plan.plot {
+        draw(plan, folder, &by_rate)?;
+    }
+    Ok(())
+}
+
+/// All rates of one path, in the order of [`RATES`].
+fn watch(path: Path, plan: &Plan) -> Result<[Row; 5], String> {
+    let mut rows: [Row; 5] = Default::default();
+    for seed in &plan.seeds {
+        let truth = path.truth(plan.seconds, *seed)?;
+        for (row, rate) in rows.iter_mut().zip(RATES) {
+            row.watch(&truth, rate);
+        }
+    }
+    Ok(rows)
+}
+
+fn add_row(figures: &mut Figures, plan: &Plan, path: Path, rate: u32, row: &Row) -> Result<(), String> {
+    let name = path.name();
+    let runs = plan.seeds.len();
+    let ((line_rms, line_max), (rms, max)) = (rms_and_max(&row.linear), rms_and_max(&row.hermite));
+    let at = format!("{name}_{rate}hz");
+    let worst = |runs: &[Verdict]| spread(runs.iter().map(|v| v.rms)).worst;
+    figures.add(
+        format!("rms_cm_linear_{at}"),
+        line_rms,
+        format!("cm beside the delayed truth, RMS, mean of {runs} runs; worst {:.3}", worst(&row.linear)),
+    )?;
+    let smooth = rate == 10 && SMOOTH.contains(&path);
+    let goal = if smooth {
+        format!("{:.3}, a tenth of linear", line_rms / 10.0)
+    } else if rate >= 10 {
+        format!("{line_rms:.3}, as linear")
+    } else {
+        "none".to_owned()
+    };
+    figures.add(
+        format!("rms_cm_hermite_{at}"),
+        rms,
+        format!("the same; goal {goal}; worst {:.3}{}", worst(&row.hermite), felt(row)),
+    )?;
+    figures.add(format!("max_cm_linear_{at}"), line_max, format!("cm, the largest of all {runs} runs"))?;
+    let goal = match (path, rate) {
+        (Path::Kart, 1) => "90".to_owned(),
+        (Path::Bhop, 10) => "0.5".to_owned(),
+        _ if smooth => format!("{:.3}, 0.27 of linear", line_max * 0.27),
+        (_, 10..) => format!("{line_max:.3}, as linear"),
+        _ => "none".to_owned(),
+    };
+    let p99 = spread(row.hermite.iter().map(|v| v.p99)).worst;
+    figures.add(format!("max_cm_hermite_{at}"), max, format!("the same; goal {goal}; p99 {p99:.3}"))?;
+    if rate != 10 {
+        return Ok(());
+    }
+    let (raw_rms, raw_max) = rms_and_max(&row.raw);
+    figures.add(format!("rms_cm_raw_{at}"), raw_rms, "cm, the newest update as it is")?;
+    figures.add(format!("max_cm_raw_{at}"), raw_max, "the same, largest")?;
+    let (same_rms, same_max) = rms_and_max(&row.linear_with_knots);
+    figures.add(
+        format!("knots_per_packet_{at}"),
+        spread(row.knots.iter().copied()).mean,
+        format!(
+            "extra snapshots in an update; goal 0.2; straight lines through the same snapshots: RMS \
+             {same_rms:.3}, max {same_max:.3} cm"
+        ),
+    )
+}
+
+/// How it feels at 128 frames a second.
+fn felt(row: &Row) -> String {
+    let of = |runs: &[Verdict]| {
+        let jerk = spread(runs.iter().map(|v| v.jerk.0 / v.jerk.1.max(1e-9)));
+        (spread(runs.iter().map(|v| v.velocity_step)).worst, jerk.mean)
+    };
+    let ((line_step, line_jerk), (step, jerk)) = (of(&row.linear), of(&row.hermite));
+    format!(
+        "; the velocity steps by {step:.2} m/s more than the truth's in a frame (linear {line_step:.2}), \
+         jerk is {jerk:.2} times the truth's (linear {line_jerk:.1})"
+    )
+}
+
+fn add_yaw(figures: &mut Figures, kart: &Row) -> Result<(), String> {
+    let most = |runs: &[Verdict]| spread(runs.iter().map(|v| v.yaw.1)).worst;
+    let rms = |runs: &[Verdict]| spread(runs.iter().map(|v| v.yaw.0)).mean;
+    figures.add(
+        "yaw_max_deg_kart_10hz",
+        most(&kart.hermite),
+        format!("° beside the kart's heading; goal 0.2; RMS {:.3}", rms(&kart.hermite)),
+    )?;
+    figures.add(
+        "yaw_max_deg_kart_10hz_linear",
+        most(&kart.linear),
+        format!("the same with slerp; RMS {:.3}", rms(&kart.linear)),
+    )?;
+    let flips: usize = kart.hermite.iter().map(|v| v.flips).sum();
+    figures.add(
+        "yaw_flips_reverse",
+        flips as f64,
+        format!(
+            "pictures of {} in which the kart, which reverses now and then, looks more than 90° the wrong way; \
+             goal 0; along its velocity it would in {}",
+            kart.hermite.iter().map(|v| v.frames).sum::<usize>(),
+            kart.hermite.iter().map(|v| v.backwards).sum::<usize>()
+        ),
+    )
+}
+
+fn draw(plan: &Plan, folder: &std::path::Path, by_rate: &[Vec<(u32, f64)>; 2]) -> Result<(), String> {
+    let mean = |curve: &[(u32, f64)], rate: u32| {
+        let of: Vec<f64> = curve.iter().filter(|point| point.0 == rate).map(|point| point.1.ln()).collect();
+        (of.iter().sum::<f64>() / of.len() as f64).exp()
+    };
+    let points =
+        |curve: &Vec<(u32, f64)>| RATES.iter().map(|rate| (f64::from(*rate), mean(curve, *rate))).collect();
+    Chart {
+        file: "smoothing_rms.svg",
+        caption: "RMS error by update rate, geometric mean of all paths",
+        x: "updates a second",
+        y: "cm",
+        curves: &[
+            Curve { name: "linear", points: points(&by_rate[0]) },
+            Curve { name: "Hermite", points: points(&by_rate[1]) },
+        ],
+    }
+    .draw(folder, true)?;
+    let truth = Path::Recorded.truth(20.0, plan.seeds[0])?;
+    let error = |updates: &[ProxyUpdate], how| {
+        let error = |s: &Seen| (s.now - 4.0, s.place.distance(truth.at(s.view).position) * 100.0);
+        let seen = pictures(&truth, updates, how);
+        seen.iter().filter(|s| s.now >= 4.0 && s.now < 9.0).map(error).collect()
+    };
+    let sent = updates(&truth, Every::Hz(10), &KnotConfig::default(), false);
+    Chart {
+        file: "smoothing_error.svg",
+        caption: "A player in the arena at 10 updates a second, beside the delayed truth",
+        x: "s",
+        y: "cm",
+        curves: &[
+            Curve { name: "linear", points: error(&plain(&truth, Every::Hz(10)), Interpolation::Linear) },
+            Curve { name: "Hermite", points: error(&sent, Interpolation::Hermite) },
+        ],
+    }
+    .draw(folder, false)
+}

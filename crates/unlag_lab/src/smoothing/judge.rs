@@ -1,0 +1,245 @@
+//! How well what was seen fits the truth.
+
+use bevy::math::DVec3;
+
+use super::truth::Truth;
+
+/// One picture of a proxy.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// When it was shown, in seconds on the server's clock.
+    pub now: f64,
+    /// The moment that it is meant to show, in seconds on the server's clock.
+    pub view: f64,
+    /// Where the proxy was seen.
+    pub place: DVec3,
+    /// Its heading in radians.
+    pub yaw: f64,
+}
+
+/// A frame that moves less than this part of the truth's speed is frozen.
+const FROZEN: f64 = 0.15;
+/// Nothing slower than this, in metres per second, can be frozen.
+const MOVING: f64 = 1.0;
+/// A frame that moves more than this many times the truth's top speed, and [`SLACK`], pops.
+const POP: f64 = 1.25;
+/// Metres.
+const SLACK: f64 = 0.02;
+/// Seconds before and after a teleport in which a picture between the two places is a slide.
+const NEAR: f64 = 0.3;
+
+/// What was found. Distances are in centimetres, angles in degrees, times in seconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Verdict {
+    /// Pictures.
+    pub frames: usize,
+    /// Root of the mean squared distance from the truth.
+    pub rms: f64,
+    /// One picture in a hundred is further off.
+    pub p99: f64,
+    /// The furthest off.
+    pub max: f64,
+    /// The most that a picture's step differs from the step that the truth took in the same time.
+    pub step_excess: f64,
+    /// The largest change of the seen velocity from one frame to the next, less the truth's: m/s.
+    pub velocity_step: f64,
+    /// Root of the mean squared jerk, and the truth's: m/s³.
+    pub jerk: (f64, f64),
+    /// Pictures that are reached too fast.
+    pub pops: usize,
+    /// The share of pictures in which something that moves hardly does, in percent.
+    pub freeze: f64,
+    /// Age of the pictures: on average, and the most.
+    pub delay: (f64, f64),
+    /// The slowest and the fastest that the shown time ran, in parts of real time, over 100 ms: a
+    /// picture's time is rounded.
+    pub speed: (f64, f64),
+    /// Frames that go back in time.
+    pub backward: usize,
+    /// Root of the mean squared error of the heading, and the largest.
+    pub yaw: (f64, f64),
+    /// Pictures that look the wrong way by more than 90°.
+    pub flips: usize,
+    /// Pictures in which the truth itself looks more than 90° away from where it goes.
+    pub backwards: usize,
+    /// Pictures between the two places of a teleport.
+    pub slides: usize,
+}
+
+/// Compares pictures in a row with the truth: at the moment that they mean to show, or with
+/// `present` at the moment when they were shown.
+pub fn judge(truth: &Truth, seen: &[Seen], present: bool) -> Verdict {
+    let meant = |s: &Seen| if present { s.now } else { s.view };
+    let mut verdict = Verdict { frames: seen.len(), speed: (f64::INFINITY, 0.0), ..Verdict::default() };
+    let mut errors: Vec<f64> = Vec::with_capacity(seen.len());
+    let (mut yaws, mut delays, mut frozen, mut moving) = (0.0, 0.0, 0_usize, 0_usize);
+    for s in seen {
+        let real = truth.at(meant(s));
+        errors.push(s.place.distance(real.position) * 100.0);
+        let turned = (s.yaw - real.yaw).sin().atan2((s.yaw - real.yaw).cos()).abs().to_degrees();
+        yaws += turned * turned;
+        verdict.yaw.1 = verdict.yaw.1.max(turned);
+        verdict.flips += usize::from(turned > 90.0);
+        let ahead = bevy::math::DQuat::from_rotation_y(real.yaw) * DVec3::NEG_Z;
+        verdict.backwards += usize::from(ahead.dot(real.velocity) < 0.0);
+        delays += s.now - s.view;
+        verdict.delay.1 = verdict.delay.1.max(s.now - s.view);
+    }
+    for pair in seen.windows(2) {
+        let [a, b] = pair else { continue };
+        let dt = (b.now - a.now).max(1e-9);
+        verdict.backward += usize::from(b.view < a.view);
+        let (before, after) = (truth.at(meant(a)), truth.at(meant(b)));
+        let step = b.place - a.place;
+        if before.teleports == after.teleports {
+            // A clock that jumps takes the truth along; that is no excuse.
+            let jumped = (meant(b) - meant(a) - dt).abs() > dt;
+            let real = if jumped { after.velocity * dt } else { after.position - before.position };
+            verdict.step_excess = verdict.step_excess.max((step - real).length() * 100.0);
+            verdict.pops += usize::from(step.length() > POP * truth.top_speed * dt + SLACK);
+        }
+        let real = after.velocity.length();
+        moving += usize::from(real > MOVING);
+        frozen += usize::from(real > MOVING && step.length() < FROZEN * real * dt);
+    }
+    for window in seen.windows(7) {
+        let [a, .., b] = window else { continue };
+        let speed = (b.view - a.view) / (b.now - a.now).max(1e-9);
+        verdict.speed = (verdict.speed.0.min(speed), verdict.speed.1.max(speed));
+    }
+    let frames = seen.len() as f64;
+    verdict.rms = (errors.iter().map(|e| e * e).sum::<f64>() / frames).sqrt();
+    errors.sort_by(f64::total_cmp);
+    verdict.max = errors.last().copied().unwrap_or(f64::NAN);
+    verdict.p99 = errors.get(errors.len() * 99 / 100).copied().unwrap_or(f64::NAN);
+    // As much of all pictures, not of those that move: who stands is not frozen.
+    verdict.freeze = 100.0 * frozen as f64 / (seen.len().max(2) - 1) as f64;
+    if moving == 0 {
+        verdict.freeze = f64::NAN;
+    }
+    verdict.delay.0 = delays / frames;
+    verdict.yaw.0 = (yaws / frames).sqrt();
+    verdict.slides = slides(truth, seen, present);
+    let dt = seen.last().zip(seen.first()).map_or(f64::NAN, |(z, a)| (z.now - a.now) / (frames - 1.0));
+    // No screen shows more than about this many frames a second.
+    let skip = ((1.0 / 128.0) / dt).round().max(1.0);
+    let shown = || seen.iter().step_by(skip as usize);
+    let places: Vec<DVec3> = shown().map(|s| s.place).collect();
+    let reals: Vec<DVec3> = shown().map(|s| truth.at(meant(s)).position).collect();
+    let dt = dt * skip;
+    let (felt, real) = (roughness(&places, dt), roughness(&reals, dt));
+    verdict.velocity_step = felt.0 - real.0;
+    verdict.jerk = (felt.1, real.1);
+    verdict
+}
+
+/// The largest change of velocity between two frames, and the root of the mean squared jerk.
+fn roughness(places: &[DVec3], dt: f64) -> (f64, f64) {
+    let step = places.windows(3).map(|p| (p[2] - 2.0 * p[1] + p[0]).length() / dt).fold(0.0, f64::max);
+    let jerks = places.windows(4).map(|p| (p[3] - 3.0 * p[2] + 3.0 * p[1] - p[0]).length_squared());
+    (step, (jerks.sum::<f64>() / places.len().max(4) as f64).sqrt() / dt.powi(3))
+}
+
+/// Pictures that show neither where something was nor where it was put.
+fn slides(truth: &Truth, seen: &[Seen], present: bool) -> usize {
+    let teleports = truth.teleports();
+    let slides = |s: &&Seen| {
+        let at = if present { s.now } else { s.view };
+        let near = teleports.iter().find(|teleport| (at - **teleport).abs() < NEAR);
+        let beside = |moment: f64| truth.at(moment).position.distance(s.place) > 0.5;
+        near.is_some_and(|teleport| (-60..60).all(|k| beside(teleport + NEAR * (f64::from(k) + 0.5) / 60.0)))
+    };
+    seen.iter().filter(slides).count()
+}
+
+/// How far beyond the places where it stopped something was seen, at most, in centimetres; and at how
+/// many stops. The pictures of a stop are those from then on, until it goes on.
+pub fn overshoot(truth: &Truth, seen: &[Seen], present: bool) -> (f64, usize) {
+    const BEFORE: f64 = 0.05;
+    let (mut most, mut stops) = (0.0_f64, 0);
+    for (at, stood) in truth.stops() {
+        let end = truth.at(at).position;
+        let way = (end - truth.at(at - BEFORE).position).normalize_or_zero();
+        let pictures = seen.iter().filter(|s| {
+            let meant = if present { s.now } else { s.view };
+            meant >= at && meant <= at + stood
+        });
+        let beyond: Vec<f64> = pictures.map(|s| (s.place - end).dot(way) * 100.0).collect();
+        if beyond.len() < 6 || way == DVec3::ZERO {
+            continue;
+        }
+        stops += 1;
+        most = beyond.iter().copied().fold(most, f64::max);
+    }
+    if stops == 0 { (f64::NAN, 0) } else { (most, stops) }
+}
+
+/// One number of several runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Spread {
+    /// On average.
+    pub mean: f64,
+    /// The largest.
+    pub worst: f64,
+}
+
+/// One number of several runs.
+pub fn spread(numbers: impl IntoIterator<Item = f64>) -> Spread {
+    let numbers: Vec<f64> = numbers.into_iter().collect();
+    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+    Spread { mean, worst: numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::smoothing::truth::Path;
+
+    fn watched(path: Path, draw: impl Fn(&Truth, f64) -> DVec3) -> (Truth, Vec<Seen>) {
+        let truth = path.truth(20.0, 3).expect("made up");
+        let frames = (60..1_100).map(|k| f64::from(k) / 60.0);
+        let seen = frames
+            .map(|now| Seen {
+                now,
+                view: now - 0.1,
+                place: draw(&truth, now - 0.1),
+                yaw: truth.at(now - 0.1).yaw,
+            })
+            .collect();
+        (truth, seen)
+    }
+
+    #[test]
+    fn the_truth_is_flawless_late_or_not() {
+        for path in [Path::Adad, Path::Kart, Path::Teleport, Path::StopStart] {
+            let (truth, seen) = watched(path, |truth, at| truth.at(at).position);
+            let verdict = judge(&truth, &seen, false);
+            assert!(verdict.max < 1e-9 && verdict.step_excess < 1e-9 && verdict.yaw.1 < 1e-6, "{verdict:?}");
+            assert_eq!((verdict.pops, verdict.flips, verdict.slides), (0, 0, 0), "{path:?}");
+            assert!(verdict.freeze == 0.0 && (verdict.delay.0 - 0.1).abs() < 1e-9, "{verdict:?}");
+            let present = judge(&truth, &seen, true);
+            assert!(present.rms > 5.0, "100 ms late is off: {present:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_found() {
+        let (truth, seen) =
+            watched(Path::StopStart, |truth, at| truth.at((at * 10.0).floor() / 10.0).position);
+        let verdict = judge(&truth, &seen, false);
+        assert!(verdict.freeze > 30.0 && verdict.pops > 50, "ten pictures a second: {verdict:?}");
+        let beyond = |truth: &Truth, at: f64| {
+            let now = truth.at(at);
+            now.position + truth.at(at - 0.02).velocity * 0.1
+        };
+        let (truth, seen) = watched(Path::StopStart, beyond);
+        let (most, stops) = overshoot(&truth, &seen, false);
+        assert!(stops > 5 && most > 1.0, "{most} cm at {stops} stops");
+        let slow = |truth: &Truth, at: f64| {
+            let places = (0..10).map(|k| truth.at(at - f64::from(k) * 0.01).position);
+            places.sum::<DVec3>() / 10.0
+        };
+        let (truth, seen) = watched(Path::Teleport, slow);
+        assert!(judge(&truth, &seen, false).slides > 10);
+    }
+}

@@ -1,0 +1,116 @@
+//! What carrying proxies on to the server's present gets wrong.
+
+use bevy::prelude::*;
+use bevy_unlag::{
+    core::{KnotConfig, ProxySmoothing},
+    movement::{CapsuleModel, KartModel, KartPlugin, MovementPlugin},
+    smoothing::ProxySimulationPlugin,
+};
+use unlag_examples::arena;
+
+use super::{
+    Plan,
+    judge::{Seen, Verdict, judge, overshoot, spread},
+    link::{Link, Way},
+    perfect::{Every, updates},
+    playout::on_the_way,
+    stage::{Actor, Stage},
+    truth::{Path, Truth, recorded},
+};
+use crate::figures::Figures;
+
+/// One way, in seconds.
+const LATENCY: f64 = 0.1;
+const EVERY: Every = Every::Hz(20);
+/// Seconds in which the clock may learn.
+const LEARNING: f64 = 5.0;
+
+/// What is simulated, with the goal in centimetres.
+const PATHS: [(Path, Option<f64>); 7] = [
+    (Path::StopStart, Some(6.0)),
+    (Path::Kart, Some(4.5)),
+    (Path::Adad, None),
+    (Path::Jump, None),
+    (Path::Bhop, None),
+    (Path::Recorded, None),
+    (Path::RecordedKart, None),
+];
+
+/// The client's side of a path: paths that a model of ours made are carried on by that model in its
+/// level, the others straight on.
+fn stage(path: Path) -> Stage {
+    Stage::new(|app: &mut App| match path {
+        Path::Recorded => {
+            app.add_plugins((MovementPlugin::default(), ProxySimulationPlugin::<CapsuleModel>::default()))
+                .add_systems(Startup, arena::spawn);
+        }
+        Path::RecordedKart => {
+            app.add_plugins((
+                MovementPlugin::default(),
+                KartPlugin,
+                ProxySimulationPlugin::<KartModel>::default(),
+            ));
+            recorded::spawn_field(app.world_mut());
+        }
+        _ => {}
+    })
+    .asking(LATENCY)
+}
+
+/// What is seen of a path that is carried on, or is the newest update as it is.
+fn seen(path: Path, truth: &Truth, mode: ProxySmoothing, accelerates: bool, seed: u64) -> Vec<Seen> {
+    let sent = updates(truth, EVERY, &KnotConfig::default(), accelerates);
+    let arrivals = on_the_way(&Link::Way(Way::clean(LATENCY)), &sent, seed);
+    let played =
+        stage(path).play(&[Actor { updates: &sent, mode }], &arrivals, LEARNING, truth.seconds() - 1.0);
+    played.seen.into_iter().next().unwrap_or_default()
+}
+
+/// Adds what is wrong with every path, and how far a stop is overshot.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
+    for (path, goal) in PATHS {
+        let (mut all, mut without, mut raw) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut beyond, mut stops) = (0.0_f64, 0);
+        for seed in &plan.seeds {
+            let truth = path.truth(plan.seconds, *seed)?;
+            let carried = seen(path, &truth, ProxySmoothing::Simulate, true, *seed);
+            all.push(judge(&truth, &carried, true));
+            let blind = seen(path, &truth, ProxySmoothing::Simulate, false, *seed);
+            without.push(judge(&truth, &blind, true));
+            raw.push(judge(&truth, &seen(path, &truth, ProxySmoothing::Raw, false, *seed), true));
+            if path == Path::StopStart {
+                let (most, count) = overshoot(&truth, &carried, true);
+                (beyond, stops) = (beyond.max(most), stops + count);
+            }
+        }
+        let rms = |runs: &[Verdict]| spread(runs.iter().map(|v| v.rms));
+        let max = |runs: &[Verdict]| spread(runs.iter().map(|v| v.max)).worst;
+        figures.add(
+            format!("simulate_rms_cm_{}", path.name()),
+            rms(&all).mean,
+            format!(
+                "cm beside the present truth, 100 ms one way, 20 Hz, mean of {} runs; goal {}; worst {:.2}, max \
+                 {:.1}, {} pops, shown time {:.2} ms late; {:.2} without acceleration; the newest update as it is {:.1}",
+                all.len(),
+                goal.map_or("none".to_owned(), |goal| goal.to_string()),
+                rms(&all).worst,
+                max(&all),
+                all.iter().map(|v| v.pops).sum::<usize>(),
+                spread(all.iter().map(|v| v.delay.0 * 1_000.0)).mean,
+                rms(&without).mean,
+                rms(&raw).mean
+            ),
+        )?;
+        if path == Path::StopStart {
+            figures.add(
+                "stop_overshoot_cm_simulate",
+                beyond,
+                format!("cm beyond where it stops, largest of {stops} stops, 100 ms, 20 Hz; goal 2"),
+            )?;
+        }
+    }
+    Ok(())
+}

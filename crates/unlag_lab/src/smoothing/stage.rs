@@ -1,0 +1,148 @@
+//! A client without a window: what its screen shows of proxies whose updates arrive when they arrive.
+
+use core::time::Duration;
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_unlag::{
+    core::{
+        DrawnPose, DrawnViewTime, NetRole, ProxySmoothing, ProxyUpdate, SUB_TICKS, Tick, ViewTime,
+        VisualOffset,
+    },
+    smoothing::{Playout, PlayoutClock, ProxyTime, ServerClock, SmoothingPlugin, SnapshotInbox},
+};
+use unlag_examples::app::finish;
+
+use super::{judge::Seen, link::Arrival, truth::TICKS};
+
+/// Frames a second.
+pub const FPS: u32 = 60;
+const FRAME: Duration = Duration::from_nanos(1_000_000_000 / FPS as u64);
+
+/// Who is to be seen.
+pub struct Actor<'a> {
+    /// What is sent of it. All actors' updates of one number travel in one packet.
+    pub updates: &'a [ProxyUpdate],
+    /// How it is drawn.
+    pub mode: ProxySmoothing,
+}
+
+/// What was seen.
+pub struct Played {
+    /// Of each actor.
+    pub seen: Vec<Vec<Seen>>,
+    /// Age of the pictures over the time, in seconds.
+    pub ages: Vec<(f64, f64)>,
+    /// How often the clock jumped.
+    pub jumps: u64,
+}
+
+/// A client that is about to show something.
+pub struct Stage {
+    app: App,
+    /// One way of its exchanges with the server about the time, in seconds.
+    exchanges: Option<f64>,
+}
+
+/// Shows actors until `end`, in seconds; what was seen before `from` does not count.
+pub fn play(actors: &[Actor<'_>], arrivals: &[Arrival], from: f64, end: f64) -> Played {
+    Stage::new(|_| ()).play(actors, arrivals, from, end)
+}
+
+impl Stage {
+    /// A client with more plugins than those that draw.
+    pub fn new(add: impl FnOnce(&mut App)) -> Self {
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, SmoothingPlugin))
+            .insert_resource(TimeUpdateStrategy::ManualDuration(FRAME));
+        add(&mut app);
+        if let Ok(v) = std::env::var("BRIDGE") { app.world_mut().resource_mut::<bevy_unlag::smoothing::BlendConfig>().bridge_seconds = v.parse().unwrap(); }
+        finish(&mut app);
+        Self { app, exchanges: None }
+    }
+
+    /// It asks the server for the time, ten times a second; the answer comes after twice `latency`.
+    pub fn asking(self, latency: f64) -> Self {
+        Self { exchanges: Some(latency), ..self }
+    }
+
+    fn now(&self) -> f64 {
+        self.app.world().resource::<Time<Real>>().elapsed_secs_f64()
+    }
+
+    /// Takes in what the server says about the time in this frame.
+    fn hear(&mut self, now: f64) {
+        let Some(latency) = self.exchanges else { return };
+        let asked = ((now - 2.0 * latency) * 10.0).floor() / 10.0;
+        if asked >= 0.0 && asked + 2.0 * latency > now - FRAME.as_secs_f64() {
+            let there = asked + latency;
+            self.app.world_mut().resource_mut::<ServerClock>().sample(
+                asked,
+                there,
+                there,
+                asked + 2.0 * latency,
+            );
+        }
+    }
+
+    /// Shows actors until `end`, in seconds; what was seen before `from` does not count.
+    pub fn play(mut self, actors: &[Actor<'_>], arrivals: &[Arrival], from: f64, end: f64) -> Played {
+        let spawn = |actor: &Actor<'_>| {
+            self.app.world_mut().spawn((SnapshotInbox::default(), NetRole::SimulatedProxy, actor.mode)).id()
+        };
+        let proxies: Vec<Entity> = actors.iter().map(spawn).collect();
+        let mut played = Played { seen: vec![Vec::new(); actors.len()], ages: Vec::new(), jumps: 0 };
+        let mut coming = arrivals.iter().peekable();
+        let mut jumps_before = 0;
+        // The first update only starts the clock.
+        self.app.update();
+        loop {
+            let now = self.now() + FRAME.as_secs_f64();
+            if now > end {
+                break;
+            }
+            self.hear(now);
+            while let Some(arrival) = coming.next_if(|arrival| arrival.at <= now) {
+                for (actor, proxy) in actors.iter().zip(&proxies) {
+                    let Some(update) = actor.updates.get(arrival.packet) else { continue };
+                    if let Some(mut inbox) = self.app.world_mut().get_mut::<SnapshotInbox>(*proxy) {
+                        inbox.0.push(*update);
+                    }
+                }
+            }
+            self.app.update();
+            let world = self.app.world();
+            let jumps = world.resource::<Playout>().primary().map_or(0, PlayoutClock::jumps);
+            if let Some(view) = world.resource::<DrawnViewTime>().0 {
+                played.ages.push((now, now - seconds_of(view)));
+            }
+            if now < from {
+                jumps_before = jumps;
+                continue;
+            }
+            played.jumps = jumps - jumps_before;
+            for (proxy, seen) in proxies.iter().zip(&mut played.seen) {
+                seen.extend(look(world, *proxy, now));
+            }
+        }
+        played
+    }
+}
+
+/// Seconds since the server's tick 0.
+fn seconds_of(view: ViewTime) -> f64 {
+    (f64::from(view.tick.since(Tick(0))) + f64::from(view.fraction) / SUB_TICKS as f64) / f64::from(TICKS)
+}
+
+/// What a client's screen shows of a proxy; nothing when it does not.
+fn look(world: &World, proxy: Entity, now: f64) -> Option<Seen> {
+    let drawn = world.get::<DrawnPose>(proxy).filter(|drawn| drawn.pose.alive)?;
+    let view = world.get::<ProxyTime>(proxy)?.drawn?;
+    let offset = world.get::<VisualOffset>(proxy).copied().unwrap_or_default();
+    let forward = offset.turn * drawn.pose.rotation * Vec3::NEG_Z;
+    Some(Seen {
+        now,
+        view: seconds_of(view),
+        place: (drawn.pose.position + if std::env::var("NOOFF").is_ok() { Vec3::ZERO } else { offset.offset }).as_dvec3(),
+        yaw: f64::from((-forward.x).atan2(-forward.z)),
+    })
+}

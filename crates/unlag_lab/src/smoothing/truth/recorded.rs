@@ -1,0 +1,131 @@
+//! Our own models, each step of them and what is drawn in between.
+
+mod driver;
+mod hands;
+
+pub use driver::spawn_field;
+
+use core::f64::consts::TAU;
+
+use bevy::{
+    ecs::system::{SystemParamItem, SystemState},
+    prelude::*,
+    time::TimeUpdateStrategy,
+};
+use bevy_unlag::{
+    core::{MoveModel, Snapshot, StepContext, Tick},
+    movement::{CapsuleModel, CapsuleState, KartModel, KartPlugin, KartState, MovementPlugin},
+};
+use unlag_examples::{app::TICK, arena};
+
+use super::{Moment, TICKS, Truth};
+
+/// Pictures between two ticks, drawn as the owner draws them: by a part of the step.
+const PARTS: usize = 8;
+
+/// Runs about in the arena of the examples: strafes, stops, jumps, crouches, stairs, a ramp.
+///
+/// # Errors
+/// One line when the pawn was lost.
+pub fn capsule(seconds: f64, seed: u64) -> Result<Truth, String> {
+    let mut app = app();
+    app.add_systems(Startup, arena::spawn);
+    let start = CapsuleState::at(arena::SPAWNS[seed as usize % arena::SPAWNS.len()]);
+    let mut hands = hands::Hands::new(seed);
+    record::<CapsuleModel>(app, start, seconds, |state| hands.next(state.position))
+}
+
+/// Drives about on a field with posts, sills and ramps.
+///
+/// # Errors
+/// One line when the kart was lost.
+pub fn kart(seconds: f64, seed: u64) -> Result<Truth, String> {
+    let mut app = app();
+    app.add_plugins(KartPlugin);
+    spawn_field(app.world_mut());
+    let mut driver = driver::Driver::new(seed);
+    record::<KartModel>(app, KartState::at(Vec3::Y * 0.1, 0), seconds, |state| driver.next(state))
+}
+
+fn app() -> App {
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, MovementPlugin::default()))
+        .insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
+    app
+}
+
+/// One picture of a pawn.
+struct Picture {
+    position: Vec3,
+    snapshot: Snapshot,
+}
+
+impl Picture {
+    fn of<M: MoveModel>(state: &M::State, tick: u32) -> Self {
+        Self { position: M::position(state), snapshot: M::snapshot(state, Tick(tick)) }
+    }
+}
+
+fn record<M: MoveModel>(
+    mut app: App,
+    start: M::State,
+    seconds: f64,
+    mut player: impl FnMut(&M::State) -> M::Input,
+) -> Result<Truth, String> {
+    unlag_examples::app::finish(&mut app);
+    // A collider is in rapier's tree after the first fixed step with it.
+    (0..4).for_each(|_| app.update());
+    let entity = app.world_mut().spawn_empty().id();
+    let mut system = SystemState::<(M::World, Res<'static, M::Config>)>::new(app.world_mut());
+    let (world, config) = system.get(app.world()).map_err(|e| format!("no level to move in: {e}"))?;
+    let world: &SystemParamItem<'_, '_, M::World> = &world;
+
+    let mut events = Vec::new();
+    let mut step = |state: &M::State, input: &M::Input, tick: u32, part: usize| {
+        events.clear();
+        let dt = TICK.as_secs_f32() * part as f32 / PARTS as f32;
+        let ctx = StepContext { tick: Tick(tick), dt, entity, replaying: part < PARTS };
+        M::step(&config, state, input, &ctx, world, &mut events)
+    };
+    // It lands first.
+    let mut state = (0..TICKS).fold(start, |state, tick| step(&state, &M::Input::default(), tick, PARTS));
+    let mut pictures = vec![Picture::of::<M>(&state, 0)];
+    for tick in 0..(seconds * f64::from(TICKS)).round() as u32 {
+        let input = player(&state);
+        for part in 1..PARTS {
+            let drawn = step(&state, &input, TICKS + tick, part);
+            pictures.push(Picture::of::<M>(&drawn, tick + 1));
+        }
+        state = step(&state, &input, TICKS + tick, PARTS);
+        pictures.push(Picture::of::<M>(&state, tick + 1));
+        if M::position(&state).y < -1.0 {
+            return Err(format!("a pawn fell out of its level after {tick} ticks"));
+        }
+    }
+    Ok(joined(&pictures))
+}
+
+/// A truth that goes straight from picture to picture.
+fn joined(pictures: &[Picture]) -> Truth {
+    let dt = TICK.as_secs_f64() / PARTS as f64;
+    let units = TAU / 65_536.0;
+    let mut turned = f64::from(pictures[0].snapshot.yaw) * units;
+    let mut moments = Vec::with_capacity(pictures.len());
+    for (i, now) in pictures.iter().enumerate() {
+        let next = pictures.get(i + 1).unwrap_or(now);
+        let turn = f64::from(next.snapshot.yaw.wrapping_sub(now.snapshot.yaw).cast_signed()) * units;
+        moments.push(Moment {
+            position: now.position.as_dvec3(),
+            velocity: (next.position - now.position).as_dvec3() / dt,
+            yaw: turned,
+            yaw_rate: turn / dt,
+            teleports: now.snapshot.teleports,
+            grounded: now.snapshot.grounded,
+            ..Moment::default()
+        });
+        turned += turn;
+    }
+    let snapshots: Vec<_> = pictures.iter().step_by(PARTS).map(|picture| picture.snapshot).collect();
+    let top_speed = snapshots.iter().map(|s| f64::from(s.velocity().length())).fold(0.0, f64::max);
+    Truth { top_speed, turns: snapshots[0].spin.is_some(), moments, dt, snapshots }
+}

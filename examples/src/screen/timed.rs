@@ -1,0 +1,38 @@
+//! When to take a picture, and when to leave.
+
+use std::path::PathBuf;
+
+use bevy::{
+    prelude::*,
+    render::view::screenshot::{Screenshot, save_to_disk},
+};
+
+/// What happens at a time.
+#[derive(Resource, Clone, Debug, Default)]
+pub struct TimedPlugin {
+    /// After how many seconds to save a picture of the window, and where.
+    pub screenshot: Option<(f32, PathBuf)>,
+    /// After how many seconds to leave.
+    pub exit_after: Option<f32>,
+}
+
+impl Plugin for TimedPlugin {
+    fn build(&self, app: &mut App) {
+        app.insert_resource(self.clone()).add_systems(Update, keep_time);
+    }
+}
+
+fn keep_time(
+    time: Res<Time<Real>>,
+    mut timed: ResMut<TimedPlugin>,
+    mut commands: Commands,
+    mut exit: MessageWriter<AppExit>,
+) {
+    let now = time.elapsed_secs();
+    if let Some((_, path)) = timed.screenshot.take_if(|(at, _)| now >= *at) {
+        commands.spawn(Screenshot::primary_window()).observe(save_to_disk(path));
+    }
+    if timed.exit_after.is_some_and(|at| now >= at) {
+        exit.write(AppExit::Success);
+    }
+}

@@ -1,0 +1,87 @@
+//! Clients know what time it is on the server.
+
+use bevy::prelude::*;
+use bevy_unlag::{prelude::*, smoothing::ServerClock};
+use unlag_examples::lockstep::{Match, MatchOptions};
+
+use crate::{seconds, start};
+
+/// What every client takes the server's time for, minus what it is, in milliseconds.
+fn errors(game: &Match) -> Vec<f64> {
+    let world = game.server.world();
+    let fixed = world.resource::<Time<Fixed>>();
+    let tick_seconds = fixed.timestep().as_secs_f64();
+    let stall = world.resource::<bevy_unlag::core::Stall>().left_out();
+    let rest = (fixed.overstep() + stall + game.server_age()).as_secs_f64();
+    let truth = f64::from(world.resource::<CurrentTick>().0.0) + rest / tick_seconds;
+    let clients = game.clients.iter().enumerate();
+    clients
+        .map(|(i, client)| {
+            let now = client.world().resource::<Time<Real>>().elapsed() + game.client_age(i);
+            let taken = client.world().resource::<ServerClock>().now(now.as_secs_f64());
+            (taken.unwrap_or(f64::NAN) - truth) * tick_seconds * 1_000.0
+        })
+        .collect()
+}
+
+/// The error at p95, in milliseconds, over some seconds.
+fn p95(game: &mut Match, time: f64) -> f64 {
+    let mut all = Vec::new();
+    for _ in 0..(time / 0.05) as u32 {
+        game.run(seconds(0.05));
+        all.extend(errors(game).into_iter().map(f64::abs));
+    }
+    all.sort_by(f64::total_cmp);
+    all[all.len() * 95 / 100]
+}
+
+fn options(name: &str) -> MatchOptions {
+    let conditions = LinkPreset::named(name).expect("a preset of ours").conditions();
+    MatchOptions { players: 3, conditions, ..MatchOptions::default() }
+}
+
+#[test]
+fn the_servers_time_is_known_through_real_links() {
+    // What waits for a frame on either side is jitter, too: 15 ms of it at these frame rates.
+    for (name, most) in [("LAN", 2.0), ("Good broadband", 2.0), ("Average (UE)", 4.0), ("Bad (UE)", 16.0)] {
+        let mut game = start(options(name));
+        game.run(seconds(10.0));
+        let error = p95(&mut game, 20.0);
+        println!("{name}: {error:.2} ms");
+        assert!(error < most, "{name}: {error} ms");
+        for client in &game.clients {
+            let clock = client.world().resource::<ServerClock>();
+            let doubt = clock.uncertainty().unwrap_or(f64::NAN) * 1_000.0;
+            assert!((0.0..150.0).contains(&doubt), "{name}: {doubt} ms of uncertainty");
+            assert_eq!((clock.jumps(), clock.restarts()), (0, 0), "{name}");
+        }
+    }
+}
+
+#[test]
+fn it_stays_known_when_the_server_stalls_and_when_clocks_drift() {
+    let mut game = start(options("Average (UE)"));
+    game.set_clock(0, 1.000_2);
+    game.set_clock(1, 0.999_8);
+    game.run(seconds(20.0));
+    let error = p95(&mut game, 20.0);
+    println!("drift: {error:.2} ms");
+    assert!(error < 4.0, "{error} ms with clocks that drift");
+    game.stall_server(seconds(1.2));
+    game.run(seconds(3.0));
+    let error = p95(&mut game, 5.0);
+    println!("stall: {error:.2} ms");
+    assert!(error < 4.0, "{error} ms after a stall of the server");
+}
+
+#[test]
+fn exchanges_are_few_and_small() {
+    let mut game = start(options("Good broadband"));
+    game.run(seconds(5.0));
+    for client in &game.clients {
+        let bandwidth = client.world().resource::<Bandwidth>();
+        let (pings, pongs) = (bandwidth.of(MessageClass::Pings), bandwidth.of(MessageClass::Pongs));
+        assert!((4.0..6.5).contains(&pings.messages_per_second), "{pings:?}");
+        assert!(pings.bytes_per_second < 15.0 && pongs.bytes_per_second < 60.0, "{pings:?}, {pongs:?}");
+    }
+}

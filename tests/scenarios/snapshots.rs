@@ -1,0 +1,198 @@
+//! Snapshots reach clients: at their rates, within their budget, and only those that may see them.
+
+use std::collections::HashMap;
+
+use bevy::prelude::*;
+use bevy_unlag::{
+    core::SnapshotHistory,
+    movement::CapsuleState,
+    net::{DownlinkBudget, SnapshotsDropped, UpdateInterval, replicated_pawn},
+    prelude::*,
+    weapons::RifleState,
+};
+use lightyear::prelude::{VisibilityExt, server::ClientOf};
+use unlag_examples::{
+    lockstep::{Match, MatchOptions},
+    script::Script,
+};
+
+use crate::{hold_still, own_id, seconds, start, state};
+
+/// Lets somebody stand somewhere whom nobody steers.
+fn stand(game: &mut Match, id: u16, position: Vec3) -> Entity {
+    let state = SoldierState { body: CapsuleState::at(position), extension: RifleState::default() };
+    game.server
+        .world_mut()
+        .spawn((replicated_pawn(NetId(id)), state, soldier_body(), Transform::default()))
+        .id()
+}
+
+/// The ticks of the snapshots of each pawn that come to a client within some seconds.
+fn ticks(game: &mut Match, client: usize, time: f64) -> HashMap<NetId, Vec<Tick>> {
+    let mut all: HashMap<NetId, Vec<Tick>> = HashMap::new();
+    for step in 0..(time / 0.005) as u32 {
+        game.run(seconds(0.005));
+        let world = game.clients[client].world_mut();
+        let mut pawns = world.query::<(&NetId, &SnapshotHistory)>();
+        for (id, history) in pawns.iter(world) {
+            let seen = all.entry(*id).or_default();
+            if let Some(newest) = history.newest()
+                && seen.last() != Some(&newest.tick)
+            {
+                seen.push(newest.tick);
+            }
+        }
+        // The first is only where counting begins.
+        if step == 0 {
+            all.values_mut().for_each(|seen| seen.truncate(1));
+        }
+    }
+    all
+}
+
+fn quiet(players: u64, conditions: LinkConditions) -> Match {
+    let mut game = start(MatchOptions { players, conditions, ..MatchOptions::default() });
+    game.clients.iter_mut().for_each(hold_still);
+    game.run(seconds(1.0));
+    game
+}
+
+fn named(name: &str) -> LinkConditions {
+    LinkPreset::named(name).expect("a preset of ours").conditions()
+}
+
+#[test]
+fn each_pawn_has_its_rate_and_equal_rates_share_their_ticks() {
+    let mut game = quiet(1, named("Good broadband"));
+    for (id, interval) in [(101, None), (102, Some(1)), (103, Some(16)), (104, Some(16)), (105, Some(64))] {
+        let pawn = stand(&mut game, id, Vec3::new(f32::from(id) - 103.0, 0.9, -6.0));
+        if let Some(interval) = interval {
+            game.server.world_mut().entity_mut(pawn).insert(UpdateInterval(interval));
+        }
+    }
+    game.run(seconds(2.0));
+    let seen = ticks(&mut game, 0, 8.0);
+    for (id, interval) in [(101, 3), (102, 1), (103, 16), (104, 16), (105, 64)] {
+        let ticks = &seen[&NetId(id)];
+        let spaces: Vec<_> = ticks.windows(2).map(|pair| pair[1].since(pair[0])).collect();
+        let usual = spaces.iter().filter(|space| **space == interval).count();
+        // Two of one pawn may arrive in one frame, and one of a thousand is lost.
+        assert!(usual * 10 >= spaces.len() * if interval == 1 { 4 } else { 9 }, "{id}: {spaces:?}");
+        assert!(ticks.iter().all(|tick| tick.0.is_multiple_of(interval.cast_unsigned())), "{id}: {ticks:?}");
+    }
+}
+
+#[test]
+fn latency_costs_no_bytes() {
+    let rate = |conditions| {
+        let mut game = start(MatchOptions { players: 2, conditions, ..MatchOptions::default() });
+        for (seed, client) in (0..).zip(&mut game.clients) {
+            client.world_mut().insert_resource(Script::touring(seed));
+        }
+        game.run(seconds(12.0));
+        let bandwidth = *game.server.world().resource::<Bandwidth>();
+        let snapshots = bandwidth.of(MessageClass::Snapshots);
+        (snapshots.bytes_per_second, snapshots.messages_per_second)
+    };
+    let (near, messages) = rate(LinkConditions::PERFECT);
+    assert!((38.0..46.0).contains(&messages), "{messages} a second to two clients");
+    let (far, _) = rate(LinkConditions { latency: seconds(0.3), loss: 0.05, ..LinkConditions::PERFECT });
+    println!("{near} and {far} bytes a second for two");
+    assert!(near > 0.0 && (far - near).abs() < near * 0.1, "{near} bytes a second near, {far} far away");
+}
+
+#[test]
+fn with_a_full_downlink_the_near_stay_fresh_nobody_starves_and_tracers_wait() {
+    let mut results = Vec::new();
+    for bytes_per_second in [64_000, 3_000] {
+        let mut game = quiet(2, LinkConditions::PERFECT);
+        game.server.insert_resource(DownlinkBudget { bytes_per_second });
+        let id = own_id(&mut game.clients[0]);
+        let own = state(&mut game.server, id).body.position;
+        for i in 0..40u16 {
+            let way = if i < 4 { 4.0 } else { 60.0 + f32::from(i) };
+            let (sin, cos) = (f32::from(i) * 0.7).sin_cos();
+            stand(&mut game, 200 + i, own + Vec3::new(sin, 0.3, cos) * way);
+        }
+        game.run(seconds(2.0));
+        let before = *game.clients[0].world().resource::<Bandwidth>();
+        // The other one shoots.
+        game.clients[1].world_mut().insert_resource(Script::new(5));
+        game.clients[1].world_mut().resource_mut::<Script>().armed = true;
+        let seen = ticks(&mut game, 0, 10.0);
+        let after = *game.clients[0].world().resource::<Bandwidth>();
+        let bytes = |class| after.of(class).bytes - before.of(class).bytes;
+        let count = |i: u16| seen[&NetId(200 + i)].len();
+        let near = (0..4).map(count).min().unwrap_or(0);
+        let far = (4..40).map(count).min().unwrap_or(0);
+        let longest = (4..40).flat_map(|i| {
+            let ticks = &seen[&NetId(200 + i)];
+            ticks.windows(2).map(|pair| pair[1].since(pair[0])).collect::<Vec<_>>()
+        });
+        let longest = longest.max().unwrap_or(0);
+        let (snapshots, tracers) = (bytes(MessageClass::Snapshots), bytes(MessageClass::Tracers));
+        println!("{bytes_per_second}: {near} near, {far} far, {longest} ticks, {snapshots}, {tracers} bytes");
+        let answers = bytes(MessageClass::Answers);
+        results.push((near, far, longest, snapshots, tracers, answers));
+    }
+    let (near, far, _, _, tracers, answers) = results[0];
+    assert!(near >= 205 && far >= 205 && tracers > 50, "with enough: {results:?}");
+    let (near, far, longest, snapshots, none, told) = results[1];
+    assert!(near >= 195, "the near ones have {near} of 213 snapshots");
+    assert!(far >= 10 && longest < 64 * 2, "the far ones have {far}, and wait {longest} ticks");
+    assert!(snapshots < 31_500, "{snapshots} bytes in ten seconds");
+    assert_eq!(none, 0, "bytes of tracers while pawns wait");
+    assert!(told.abs_diff(answers) < answers / 10, "answers do not wait: {told}, {answers} bytes");
+}
+
+#[test]
+fn who_is_hidden_is_not_told_of() {
+    for retained in [false, true] {
+        let mut game = quiet(2, named("Good broadband"));
+        let pawn = stand(&mut game, 300, Vec3::new(0.0, 0.9, -6.0));
+        game.run(seconds(2.0));
+        assert!(ticks(&mut game, 0, 1.0)[&NetId(300)].len() > 15, "it was seen before");
+        let id = own_id(&mut game.clients[0]);
+        let world = game.server.world_mut();
+        let mut pawns = world.query::<(&NetId, &lightyear::prelude::ControlledBy)>();
+        let link = pawns.iter(world).find(|(other, _)| **other == id).map(|(_, by)| by.owner);
+        let link = link.expect("the client has a pawn");
+        assert!(world.get::<ClientOf>(link).is_some());
+        if retained {
+            world.lose_visibility_retained(pawn, link);
+        } else {
+            world.lose_visibility(pawn, link);
+        }
+        game.run(seconds(1.0));
+        let dropped = |game: &Match| *game.clients[0].world().resource::<SnapshotsDropped>();
+        let before = dropped(&game);
+        let seen = ticks(&mut game, 0, 2.0);
+        assert!(seen.get(&NetId(300)).is_none_or(|ticks| ticks.len() <= 1), "{seen:?}");
+        assert_eq!(dropped(&game), before, "what was sent of it was only dropped there");
+        assert!(ticks(&mut game, 1, 1.0)[&NetId(300)].len() > 15, "the other one still sees it");
+        game.server.world_mut().gain_visibility(pawn, link);
+        game.run(seconds(1.0));
+        assert!(ticks(&mut game, 0, 1.0)[&NetId(300)].len() > 15, "it is back");
+    }
+}
+
+#[test]
+fn nothing_is_drawn_of_a_pawn_before_its_first_snapshot() {
+    let mut game = quiet(1, LinkConditions { latency: seconds(0.05), ..LinkConditions::PERFECT });
+    let pawn = stand(&mut game, 400, Vec3::new(0.0, 0.9, -6.0));
+    // Long enough without one that it can be caught.
+    game.server.world_mut().entity_mut(pawn).insert(UpdateInterval(200));
+    let (mut without, mut drawn) = (0, 0);
+    for _ in 0..1_400 {
+        game.run(seconds(0.005));
+        let world = game.clients[0].world_mut();
+        let mut pawns = world.query::<(&NetId, &SnapshotHistory, &DrawnPose)>();
+        if let Some((_, history, pose)) = pawns.iter(world).find(|(id, ..)| **id == NetId(400)) {
+            without += u32::from(history.newest().is_none());
+            drawn += u32::from(pose.pose.alive);
+            assert!(history.newest().is_some() || !pose.pose.alive, "drawn from nothing");
+            assert!(!pose.pose.alive || pose.pose.position.distance(Vec3::new(0.0, 0.9, -6.0)) < 0.01);
+        }
+    }
+    assert!(without > 10 && drawn > 10, "{without} frames without a snapshot, {drawn} drawn");
+}
