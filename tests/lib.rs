@@ -10,3 +10,8 @@ mod movement_guide {}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/prediction.md")]
 mod prediction_guide {}
+
+/// The guide to smoothing.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/smoothing.md")]
+mod smoothing_guide {}

@@ -9,11 +9,13 @@
 //! * [`realtime`]: a match over UDP, in threads.
 //! * [`report`]: the table.
 //! * [`screen`] and [`args`]: windows, panels, sliders and command lines.
+//! * [`kart`]: a race of karts, without the shooter.
 //! * [`teleport`]: a teleport built four ways, without the shooter and without a network.
 
 pub mod app;
 pub mod arena;
 pub mod args;
+pub mod kart;
 pub mod ledger;
 pub mod link;
 pub mod lockstep;

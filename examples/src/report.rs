@@ -65,9 +65,7 @@ impl PlayerReport {
             report.bytes_up = up as f64 / seconds;
             report.bytes_down = down as f64 / seconds;
         }
-        if let Some(clock) =
-            world.get_resource::<bevy_unlag::smoothing::Playout>().and_then(|playout| playout.primary())
-        {
+        if let Some(clock) = world.get_resource::<Playout>().and_then(|playout| playout.primary()) {
             report.playout_ms = clock.delay_seconds() * 1e3;
         }
         if let Some(ledger) = world.get_resource::<ShotLedger>() {

@@ -4,13 +4,19 @@ use core::time::Duration;
 use std::{fs, io, path::Path};
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitWriter, ExtendedInput, ExtendedState, MoveModel, Tick, ViewTime, Wire};
+use bevy_unlag_core::{
+    Arrival, BitWriter, ExtendedInput, ExtendedState, MoveModel, NetId, ProxyUpdate, Snapshot, Tick, Up,
+    ViewTime, Wire,
+};
 use bevy_unlag_movement::{CapsuleInput, CapsuleModel, CapsulePush, CapsuleState};
 use bevy_unlag_prediction::{
     Answered, ClientAdjustment, CorrectionCause, LossLevel, MovePacket, MoveRun, ServerAnswer, StateCheck,
 };
 use bevy_unlag_weapons::{Aim, Armed, FireInput, RifleState};
 
+#[allow(dead_code, reason = "the client uses more of it")]
+#[path = "../../crates/bevy_unlag_lightyear/src/snapshots/message.rs"]
+mod message;
 #[allow(dead_code, reason = "the property tests use more of it")]
 #[path = "../../crates/bevy_unlag_prediction/tests/properties/walker.rs"]
 mod walker;
@@ -92,6 +98,67 @@ fn server_answers() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
+/// A runner, one that has just landed, one on a lift, and one of whom everything is odd.
+fn updates() -> [(&'static str, ProxyUpdate); 4] {
+    let at = |tick: u32, x: f32| {
+        let place = Vec3::new(x, 0.02, -12.5);
+        let snapshot = Snapshot::new(Tick(tick), place, Vec3::new(6.0, 0.0, 0.5));
+        Snapshot { yaw: 40_000, pitch: -9, grounded: true, ..snapshot }
+    };
+    let came = |velocity: [i16; 3]| Some(Arrival { velocity, spin: None });
+    let landed = Snapshot { arrival: came([192, -140, 16]), ..at(1_001, 3.1) };
+    let lift = Snapshot { base: 3, crouch: 255, ..at(1_003, 1.0) };
+    let odd = Snapshot {
+        up: Up::new(Vec3::new(0.3, -1.0, 0.2)),
+        spin: Some(-7_000),
+        acceleration: [-40, 20, 3],
+        arrival: Some(Arrival { velocity: [-4_000, 4_095, 12], spin: Some(30_000) }),
+        alive: false,
+        teleports: 5,
+        falling: true,
+        ..at(1_003, -8_000.0)
+    };
+    [
+        ("runner", at(1_003, 3.3).into()),
+        ("landed", ProxyUpdate::new(at(1_003, 3.3), &[landed])),
+        ("lift", ProxyUpdate::new(lift, &[at(1_000, 4.0), Snapshot { tick: Tick(1_001), ..lift }])),
+        ("odd", ProxyUpdate::new(odd, &[landed, Snapshot { tick: Tick(1_002), ..odd }])),
+    ]
+}
+
+/// The ticks that `updates` are written with.
+const BASE: Tick = Tick(1_004);
+
+fn written(update: &ProxyUpdate) -> BitWriter {
+    let mut w = BitWriter::default();
+    update.write(BASE, &mut w);
+    w
+}
+
+/// The tick first, then the update.
+fn proxy_updates() -> Vec<(&'static str, Vec<u8>)> {
+    let seed = |update: &ProxyUpdate| [&BASE.0.to_le_bytes()[..], &written(update).finish()].concat();
+    updates().iter().map(|(name, update)| (*name, seed(update))).collect()
+}
+
+fn snapshot_messages() -> Vec<(&'static str, Vec<u8>)> {
+    let message = |pawns: &[(u16, BitWriter)]| {
+        let mut bytes = Vec::new();
+        message::write(BASE, pawns.iter().map(|(id, w)| (NetId(*id), w)), |message| bytes = message);
+        bytes
+    };
+    let all = updates();
+    let of = |ids: &[u16]| -> Vec<_> {
+        ids.iter().enumerate().map(|(i, id)| (*id, written(&all[i % all.len()].1))).collect()
+    };
+    vec![
+        ("one", message(&of(&[1]))),
+        ("four", message(&of(&[1, 2, 3, 4]))),
+        ("apart", message(&of(&[0, 900, 40_000, 65_535]))),
+        ("crowd", message(&of(&(1..18).collect::<Vec<_>>()))),
+    ]
+}
+
 /// Scripts of `server_mailbox`: what happens in the lowest three bits, how much of it in the others.
 fn mailboxes() -> Vec<(&'static str, Vec<u8>)> {
     let message = |lead: i8, moves: &[(u16, u16)]| {
@@ -124,6 +191,8 @@ fn main() -> io::Result<()> {
     let targets = [
         ("move_packet", move_packets()),
         ("server_answer", server_answers()),
+        ("proxy_update", proxy_updates()),
+        ("snapshot_message", snapshot_messages()),
         ("server_mailbox", mailboxes()),
     ];
     for (target, files) in targets {

@@ -13,6 +13,7 @@ mod ownership;
 mod pushes;
 mod readme;
 mod server_clock;
+mod smoothing;
 mod snapshots;
 mod teleport;
 mod udp;

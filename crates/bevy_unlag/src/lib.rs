@@ -5,6 +5,10 @@
 //! lightyear. [`UnlagClientPlugins`] and [`UnlagServerPlugins`] are all that an app needs;
 //! [`prelude`] holds the names; [`PlayerControls`] turns leafwing's actions into input.
 //!
+//! How others are drawn is each pawn's [`ProxySmoothing`](core::ProxySmoothing), how often they are
+//! sent its [`UpdateInterval`](net::UpdateInterval), and what a client is sent at most the
+//! [`DownlinkBudget`](net::DownlinkBudget). None of them has to be set.
+//!
 //! For another character, another weapon or another transport take the crates below by
 //! themselves: [`core`], [`movement`], [`prediction`], [`smoothing`], [`rewind`], [`weapons`],
 //! [`net`].
@@ -33,13 +37,14 @@ pub mod prelude {
         UnlagServerPlugins, soldier_body, spawn_host_soldier, spawn_soldier,
     };
     pub use bevy_unlag_core::{
-        CurrentTick, DrawnEye, DrawnPose, DrawnViewTime, Interpolation, LimbRig, LocalControl, MoveInput,
-        MoveModel, MoveSystems, NetId, NetRole, Sampler, Snapshot, Tick, ViewStamp, ViewTime, VisualOf,
-        VisualOffset, Visuals,
+        CurrentTick, DrawnEye, DrawnPose, DrawnViewTime, Interpolate, Interpolation, KnotConfig, LimbRig,
+        LocalControl, MoveInput, MoveModel, MoveSystems, NetId, NetRole, ProxySmoothing, Sampler, Snapshot,
+        Span, Tick, ViewStamp, ViewTime, VisualOf, VisualOffset, Visuals,
     };
     pub use bevy_unlag_lightyear::{
-        Bandwidth, GameSpeed, LinkConditions, LinkPreset, MessageClass, Mismatch, NetSim, PRESETS,
-        ProtocolMismatch, SetupMismatch,
+        Bandwidth, DownlinkBudget, GameSpeed, LinkBudget, LinkConditions, LinkPreset, MessageClass, Mismatch,
+        NetSim, PRESETS, ProtocolMismatch, ReplicateSmoothed, SetupMismatch, SnapshotsDropped,
+        UpdateInterval,
     };
     pub use bevy_unlag_movement::{
         BaseId, CapsuleConfig, CapsuleInput, CapsuleModel, CapsulePush, CapsuleState, CapsuleWith,
@@ -53,7 +58,13 @@ pub mod prelude {
     };
     #[cfg(feature = "gizmos")]
     pub use bevy_unlag_prediction::{CorrectionView, CorrectionViewPlugin};
-    pub use bevy_unlag_rewind::{FrameHistory, HitBoxes, HitGroup, RewindLimits, RewindMode, RewindQuery};
+    pub use bevy_unlag_rewind::{
+        FrameHistory, HitBoxes, HitGroup, RecordTransform, RewindLimits, RewindMode, RewindQuery,
+    };
+    pub use bevy_unlag_smoothing::{
+        BlendConfig, Playout, PlayoutConfig, ProxySimulationPlugin, ProxyTime, ServerClock,
+        SmoothedComponentPlugin, SmoothingStats,
+    };
     pub use bevy_unlag_weapons::{
         Aim, Damage, DamageTable, RifleConfig, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Tracer,
         Trigger,

@@ -8,7 +8,7 @@ use bevy_unlag_lightyear::{ClientNetPlugins, ServerNetPlugins, networked_pawn, r
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, InputGather, MovementPlugin, PawnCollisionPlugin};
 use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
 use bevy_unlag_rewind::{RewindPlugin, humanoid_hit_boxes, humanoid_rig};
-use bevy_unlag_smoothing::SmoothingPlugin;
+use bevy_unlag_smoothing::{ProxySimulationPlugin, SmoothingPlugin};
 use bevy_unlag_weapons::{Armed, RifleState, Trigger, WeaponsPlugin};
 
 /// The character of this crate: a capsule that carries a rifle.
@@ -18,12 +18,13 @@ pub type Soldier = Armed<CapsuleModel>;
 pub type SoldierState = ExtendedState<CapsuleState, RifleState>;
 
 /// Everything that a client needs beside Bevy's own plugins: lightyear's client, the mover,
-/// prediction, smoothing, the rifle and the mailboxes between them.
+/// prediction, smoothing with the mover's cheap step, the rifle and the mailboxes between them.
 #[derive(Clone, Copy, Debug)]
 pub struct UnlagClientPlugins {
     /// The time of one simulation tick, the server's. Default 1/64 s.
     pub tick: Duration,
-    /// Ticks between two snapshots of a pawn, the server's. Default 3.
+    /// Ticks between two snapshots of a pawn without an
+    /// [`UpdateInterval`](bevy_unlag_lightyear::UpdateInterval), the server's. Default 3.
     pub snapshot_ticks: u32,
 }
 
@@ -34,8 +35,9 @@ pub struct UnlagServerPlugins {
     /// The time of one simulation tick. Default 1/64 s. Lowering it costs CPU and bytes in
     /// proportion.
     pub tick: Duration,
-    /// Ticks between two snapshots of a pawn. Default 3. Raising it saves downstream bytes and
-    /// shows everyone that much later.
+    /// Ticks between two snapshots of a pawn without an
+    /// [`UpdateInterval`](bevy_unlag_lightyear::UpdateInterval). Default 3. Raising it saves downstream
+    /// bytes and shows everyone that much later.
     pub snapshot_ticks: u32,
 }
 
@@ -62,6 +64,7 @@ impl PluginGroup for UnlagClientPlugins {
             .add(PawnCollisionPlugin::<Soldier>::default())
             .add(PredictionPlugin::<Soldier>::default())
             .add(SmoothingPlugin)
+            .add(ProxySimulationPlugin::<Soldier>::default())
             .add(BodyPlugin)
             .add(WeaponsPlugin::<CapsuleModel>::default())
     }

@@ -162,6 +162,10 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
         M::snapshot(&state.body, tick)
     }
 
+    fn velocity(state: &Self::State) -> Vec3 {
+        M::velocity(&state.body)
+    }
+
     fn base(state: &Self::State) -> u16 {
         M::base(&state.body)
     }

@@ -22,7 +22,7 @@ impl Default for SnapshotHistory {
 }
 
 impl SnapshotHistory {
-    /// A memory of at most `capacity` snapshots; raising it costs 60 bytes each.
+    /// A memory of at most `capacity` snapshots; raising it costs 52 bytes each.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         Self { snapshots: VecDeque::with_capacity(capacity), capacity: capacity.max(2) }

@@ -35,7 +35,9 @@ pub trait Interpolate: Copy {
     #[must_use]
     fn interpolate(from: &Self, to: &Self, span: &Span) -> Self;
 
-    /// The value `seconds` after the newest update; default: it stays as it is.
+    /// The value `seconds` after the newest update, asked for while the next one is late, at most for
+    /// as long as [`Sampler::max_extrapolation_ticks`](crate::Sampler::max_extrapolation_ticks). Default: it
+    /// stays as it is.
     #[must_use]
     fn extrapolate(&self, seconds: f32) -> Self {
         let _ = seconds;

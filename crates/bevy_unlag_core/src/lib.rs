@@ -5,9 +5,12 @@
 //!   fraction. No float travels as time.
 //! * [`MoveModel`] is one pure step of something that is predicted: the capsule character, a kart,
 //!   your own. [`MoveExtension`] puts more predicted state beside a model's own.
-//! * [`Snapshot`] is what everyone but the owner learns of a pawn, [`SnapshotHistory`] keeps some,
+//! * [`Snapshot`] is what everyone but the owner learns of a pawn; [`ProxyTrack`] says which of them to send
+//!   so that the curve through them is the pawn's path, as a [`ProxyUpdate`]; [`SnapshotHistory`] keeps some,
 //!   and [`Sampler`] turns them into the pose that is *drawn* on a client and *judged* on the
 //!   server: the same code, the same bits.
+//! * [`ProxySmoothing`] says how one pawn is drawn, [`Interpolate`] what lies between two updates of anything,
+//!   [`BasePoses`] where lifts are for their passengers.
 //! * [`ViewStamp`] says how a pose came about, so that the server can repeat it.
 //! * [`Wire`], [`BitWriter`] and [`BitReader`] turn values into bits and back; reading is total.
 

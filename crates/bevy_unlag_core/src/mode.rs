@@ -5,8 +5,9 @@ use bevy::prelude::*;
 use crate::{Interpolation, Sampler};
 
 /// How a pawn that somebody else steers is drawn. Without one, as the [`Sampler`] says. May be
-/// changed at any time. A shot at the pawn is judged as the same component of the server's pawn
-/// says, so put it on both sides, or on a client alone where nothing is judged.
+/// changed at any time: the change is blended. It does not travel. A shot at the pawn is judged as the
+/// same component of the server's pawn says, so put it on both sides, or on a client alone where
+/// nothing is judged.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub enum ProxySmoothing {
     /// The newest update as it is, at once: stop motion. Unreal's `bReplicateMovement` without
@@ -20,11 +21,13 @@ pub enum ProxySmoothing {
     #[default]
     Hermite,
     /// Carried on to the server's present by the model's cheap step, deflected by walls; what an
-    /// update says is another way is blended in. No delay, but it guesses. Unreal's
-    /// `SimulateMovement`.
+    /// update says is another way is blended in. No delay, but it guesses, and costs a cheap step a
+    /// frame. Needs the smoothing crate's `ProxySimulationPlugin`; without it the pawn goes straight on.
+    /// A shot is judged on the straight way. Unreal's `SimulateMovement`.
     #[doc(alias = "MoveSmooth")]
     Simulate,
-    /// The newest update at once, the looks follow exponentially. Unreal's `Exponential`.
+    /// The newest update at once, the looks follow exponentially. A shot is judged at the update, and not
+    /// where the looks are. Unreal's `Exponential`.
     Exponential,
 }
 

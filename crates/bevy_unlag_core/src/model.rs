@@ -62,7 +62,16 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     /// Where the pawn's root is, in metres.
     fn position(state: &Self::State) -> Vec3;
 
-    /// What everyone but the owner learns of this state.
+    /// How fast it moves in the world, in metres per second. Default: what its snapshot says, which is
+    /// rounded.
+    #[must_use]
+    fn velocity(state: &Self::State) -> Vec3 {
+        Self::snapshot(state, Tick::default()).velocity()
+    }
+
+    /// What everyone but the owner learns of this state, in the world. Its velocity must be that at the end
+    /// of the step, or every curve that others draw is bent: a velocity that is one tick old more than
+    /// doubles their error. `spin` turns a heading evenly; leave it out for a view.
     fn snapshot(state: &Self::State, tick: Tick) -> Snapshot;
 
     /// The movement base that it stands on, 0 for the world. Others draw it relative to that, or a

@@ -38,7 +38,8 @@ impl ProxyUpdate {
         self.knots().iter().chain([&self.snapshot])
     }
 
-    /// Appends the update. `tick` is one that the reader knows and that is close to the update's.
+    /// Appends the update. `tick` is one that the reader knows and that is close to the update's: further
+    /// apart than 30,000 ticks, eight minutes, is cut off.
     pub fn write(&self, tick: Tick, w: &mut BitWriter) {
         let newest = self.snapshot.tick;
         w.signed_golomb(newest.since(tick).clamp(-30_000, 30_000) as i16, 1);

@@ -15,13 +15,16 @@ pub struct Sampler {
     pub interpolation: Interpolation,
     /// Seconds in a tick. Default: 1/64.
     pub tick_seconds: f32,
-    /// Ticks between two snapshots of a pawn. Default: 3. A view that spans more has lost one.
+    /// Ticks between two snapshots of a pawn without an interval of its own. Default: 3. A view that spans
+    /// more has lost one, or the pawn is sent less often: a shot at it says so.
     pub snapshot_ticks: i32,
-    /// How many ticks a pose is carried on beyond its newest snapshot before it stands still.
-    /// Default: 8, 125 ms at 64 Hz. Raising it hides longer gaps and overshoots further.
+    /// How many ticks a pose is carried on at its speed beyond its newest snapshot; in as many more it
+    /// slows down to a stand. Default: 8, 125 ms at 64 Hz, so it stands after 250. Raising it hides
+    /// longer gaps and overshoots further.
     pub max_extrapolation_ticks: f32,
     /// The same for a pawn that is simulated to the present. Default: 16, 250 ms at 64 Hz: its latency
-    /// is in it.
+    /// is in it. After that it stands at once where its model carries it on, and slows down as above
+    /// where none does. Raising it keeps pawns on worse links at the present, and overshoots further.
     pub max_simulation_ticks: f32,
 }
 
@@ -95,26 +98,42 @@ impl PoseSample {
         }
     }
 
-    /// Straight on for some time; what brakes stops at rest.
+    /// On for some time, with its acceleration and round its bend. What brakes stops at rest: braking
+    /// does not turn into reversing.
     #[must_use]
     pub fn carried_on(self, seconds: f32) -> Self {
-        let mut driven = seconds;
-        let against = -self.velocity.dot(self.acceleration);
-        if against > 0.0 {
-            // Until it is slowest; braking does not turn into reversing.
-            driven = driven.min(against / self.acceleration.length_squared());
-        }
-        let end = self.velocity + self.acceleration * driven;
-        let position = self.position + (self.velocity + end) * (0.5 * driven) + end * (seconds - driven);
-        let acceleration = if driven < seconds { Vec3::ZERO } else { self.acceleration };
-        let rotation = if self.spin == 0.0 {
-            self.rotation
+        let speed = self.velocity.length();
+        let forward = self.velocity / speed.max(1e-3);
+        let along = self.acceleration.dot(forward);
+        let driven = if speed > 1e-3 && along < 0.0 { seconds.min(speed / -along) } else { seconds };
+        let up = self.rotation * Vec3::Y;
+        // What has a spin goes round bends. How sharp this one is its acceleration says, for a car that
+        // slides does not go where it looks.
+        let rate = if self.spin == 0.0 || speed < SLOW {
+            0.0
+        } else if self.acceleration == Vec3::ZERO {
+            self.spin
         } else {
-            self.rotation * Quat::from_rotation_y(self.spin * seconds)
+            up.dot(forward.cross(self.acceleration)) / speed
         };
-        Self { position, velocity: end, acceleration, rotation, ..self }
+        let acceleration = if rate == 0.0 { self.acceleration } else { forward * along };
+        let end = self.velocity + acceleration * driven;
+        let way = (self.velocity + end) * (0.5 * driven) + end * (seconds - driven);
+        let bend = rate * seconds;
+        // The chord of an arc lies half-way between its tangents.
+        let half = Quat::from_axis_angle(up, bend * 0.5);
+        Self {
+            position: self.position + half * way * (1.0 - bend * bend / 24.0),
+            velocity: half * (half * end),
+            acceleration: if driven < seconds { Vec3::ZERO } else { half * (half * self.acceleration) },
+            rotation: Quat::from_axis_angle(up, self.spin * seconds) * self.rotation,
+            ..self
+        }
     }
 }
+
+/// Metres per second below which something has no bend of its own.
+const SLOW: f32 = 0.5;
 
 impl Sampler {
     /// The pose at `time` between two snapshots of one pawn. Across a teleport, a death or a
@@ -187,7 +206,8 @@ impl Sampler {
         }
     }
 
-    /// The pose at `time` beyond the newest snapshot: straight on, for a bounded time, then it stands.
+    /// The pose at `time` beyond the newest snapshot: straight on, for a bounded time, then slower and
+    /// slower until it stands.
     #[must_use]
     pub fn beyond(&self, from: &Snapshot, time: ViewTime, bases: &BaseView<'_>) -> PoseSample {
         let pose = PoseSample::from(from);
@@ -195,10 +215,13 @@ impl Sampler {
             return pose.onto(from.base, bases);
         }
         let ticks = time.ticks_since(from.tick).max(0.0);
-        let ahead = ticks.min(self.max_extrapolation_ticks);
-        let on = PoseSample { spin: 0.0, ..pose }.carried_on(ahead * self.tick_seconds);
-        let velocity = if ticks > ahead { Vec3::ZERO } else { on.velocity };
-        PoseSample { velocity, ..on }.onto(from.base, bases)
+        let cap = self.max_extrapolation_ticks.max(0.0);
+        let (full, late) = (ticks.min(cap), (ticks - cap).clamp(0.0, cap));
+        // The speed goes down evenly to nothing.
+        let speed = if cap > 0.0 { 1.0 - late / cap } else { 0.0 };
+        let ahead = full + late * (1.0 + speed) * 0.5;
+        let on = pose.carried_on(ahead * self.tick_seconds);
+        PoseSample { velocity: on.velocity * speed, ..on }.onto(from.base, bases)
     }
 }
 
@@ -257,6 +280,7 @@ mod tests {
     fn extrapolation_is_capped() {
         let from = Snapshot::new(Tick(0), Vec3::ZERO, Vec3::X * 6.0);
         let pose = Sampler::default().beyond(&from, ViewTime::at(Tick(1_000)), &BaseView::default());
-        assert!((pose.position.x - 6.0 * 0.125).abs() < 1e-4, "{}", pose.position.x);
+        assert!((pose.position.x - 6.0 * 0.1875).abs() < 1e-4, "{}", pose.position.x);
+        assert_eq!(pose.velocity, Vec3::ZERO);
     }
 }

@@ -28,9 +28,9 @@ pub struct Snapshot {
     pub tick: Tick,
     /// The movement base that places and directions below are relative to; 0 is the world.
     pub base: u16,
-    /// The root, in 1/1024 m.
+    /// The root, in 1/1024 m: ± 8,192 m.
     pub position: [i32; 3],
-    /// With which it leaves, in 1/32 m/s.
+    /// With which it leaves, in 1/32 m/s: ± 128 m/s.
     pub velocity: [i16; 3],
     /// How it arrived, where that is something else: it landed, hit something or was hit. `None`:
     /// as it leaves.
@@ -39,12 +39,13 @@ pub struct Snapshot {
     pub acceleration: [i8; 3],
     /// Against gravity.
     pub up: Up,
-    /// Heading about [`up`](Self::up), 65,536 units a turn; eight of them are the least that travels.
+    /// Heading about [`up`](Self::up), 65,536 units a turn. The least that travels is 16 of them, 0.09°,
+    /// or half of that beside a [`spin`](Self::spin).
     pub yaw: u16,
     /// How fast the heading turns, in 1/1024 turn a second; `None` when the model does not say, as
     /// for a player's view: it then turns evenly.
     pub spin: Option<i16>,
-    /// Elevation of the view, 256 units a turn; up is positive.
+    /// Elevation of the view, 256 units a turn; up is positive. A quarter turn travels at most.
     pub pitch: i8,
     /// How far crouched: 0 stands, 255 is down.
     pub crouch: u8,
@@ -54,7 +55,7 @@ pub struct Snapshot {
     pub grounded: bool,
     /// Whether gravity pulls it.
     pub falling: bool,
-    /// Counts teleports, lowest three bits: a pose is never interpolated across a change.
+    /// Counts teleports, lowest two bits: a pose is never interpolated across a change.
     pub teleports: u8,
 }
 
@@ -75,8 +76,8 @@ fn units(value: f32, scale: f32, bits: u32) -> i32 {
 }
 
 impl Snapshot {
-    /// Quantises what a model knows, in the world. Values beyond the range of the wire are clamped; a value
-    /// that is not finite becomes 0.
+    /// Quantises what a model knows, in metres and metres per second of the world. Values beyond the range
+    /// of the wire are clamped; a value that is not finite becomes 0.
     #[must_use]
     pub fn new(tick: Tick, position: Vec3, velocity: Vec3) -> Self {
         Self {
@@ -129,7 +130,13 @@ impl Snapshot {
     /// With no more in it than travels, so that the server's memory and the client's are the same.
     #[must_use]
     pub fn as_sent(self) -> Self {
-        Self { yaw: self.yaw.wrapping_add(4) & !7, teleports: self.teleports & 7, ..self }
+        let step = if self.spin.is_some() { 8 } else { 16 };
+        Self {
+            yaw: self.yaw.wrapping_add(step / 2) & !(step - 1),
+            pitch: self.pitch.clamp(-64, 63),
+            teleports: self.teleports & 3,
+            ..self
+        }
     }
 
     /// The root, in metres.
@@ -198,7 +205,7 @@ impl Snapshot {
     /// Whether a pose may be interpolated from this snapshot to `next`.
     #[must_use]
     pub fn continues_to(&self, next: &Self) -> bool {
-        self.teleports & 7 == next.teleports & 7 && self.alive == next.alive
+        self.teleports & 3 == next.teleports & 3 && self.alive == next.alive
     }
 }
 

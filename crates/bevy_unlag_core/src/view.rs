@@ -38,8 +38,9 @@ pub struct DrawnPose {
     pub stamp: ViewStamp,
 }
 
-/// The moment at which this app's screen last showed every proxy. `None` until the first frame
-/// that could show one, and on a machine that decides.
+/// The moment at which this app's screen last showed most proxies: those that are updated at the
+/// usual rate. One that was drawn at another moment has it in its [`DrawnPose::stamp`]. `None` until the
+/// first frame that could show one, and on a machine that decides and draws nobody.
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct DrawnViewTime(pub Option<ViewTime>);
 

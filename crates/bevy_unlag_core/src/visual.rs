@@ -54,6 +54,9 @@ pub enum Easing {
 impl VisualOffset {
     /// Stiffness at which an offset is down to a tenth after 200 ms: (1 + ωt)·e^(−ωt) = 0.1.
     const OMEGA: f32 = 19.45;
+    /// Per second: a tenth of a turn is left after 200 ms as well. A turn fades evenly, because nobody
+    /// sees how fast it begins to.
+    const TURN_RATE: f32 = 11.5;
 
     /// Lets `seconds` pass.
     pub fn decay(&mut self, seconds: f32) {
@@ -64,7 +67,7 @@ impl VisualOffset {
                 let fade = (-w * seconds).exp();
                 self.velocity = (self.velocity - rate * (w * seconds)) * fade;
                 self.offset = (self.offset + rate * seconds) * fade;
-                self.turn = Quat::IDENTITY.slerp(self.turn, fade * (1.0 + w * seconds));
+                self.turn = Quat::IDENTITY.slerp(self.turn, (-Self::TURN_RATE * seconds).exp());
             }
             Easing::Exponential { seconds: time, turn_seconds } => {
                 let left = |time: f32| (-seconds / time.max(1e-3)).exp();
@@ -152,7 +155,8 @@ mod tests {
     #[test]
     fn a_third_of_a_metre_is_a_tenth_of_it_after_200_ms_at_any_frame_rate() {
         for fps in [30, 60, 144] {
-            let mut offset = VisualOffset { offset: Vec3::X * 0.3, ..default() };
+            let mut offset =
+                VisualOffset { offset: Vec3::X * 0.3, turn: Quat::from_rotation_y(1.0), ..default() };
             let frames = fps / 5;
             for _ in 0..frames {
                 offset.decay(1.0 / fps as f32);
@@ -160,6 +164,8 @@ mod tests {
             let rest = 0.2 - frames as f32 / fps as f32;
             offset.decay(rest);
             assert!((offset.offset.x - 0.03).abs() < 5e-4, "{fps} fps: {}", offset.offset.x);
+            let left = offset.turn.to_euler(EulerRot::YXZ).0;
+            assert!((left - 0.1).abs() < 2e-3, "{fps} fps: {left} rad");
         }
     }
 

@@ -79,7 +79,7 @@ impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
                     assign_roles::<M>,
                     compare_setup::<M>,
                     deliver_answers,
-                    snapshots::deliver,
+                    snapshots::deliver.in_set(SmoothingSystems::Deliver),
                     deliver_verdicts,
                     deliver_tracers,
                 )

@@ -82,8 +82,7 @@ raw_messages!(
     MoveMessage,
     /// A [`ServerAnswer`](bevy_unlag_prediction::ServerAnswer).
     AnswerMessage,
-    /// What is seen of pawns at one moment: a [`SnapshotReader`](crate::snapshots::SnapshotReader)
-    /// reads it.
+    /// A [`ProxyUpdate`](bevy_unlag_core::ProxyUpdate) of each of some pawns.
     SnapshotMessage,
     /// A [`ClockPing`](crate::clock::ClockPing).
     PingMessage,

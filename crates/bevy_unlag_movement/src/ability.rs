@@ -168,6 +168,10 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
         CapsuleModel::snapshot(&state.body, tick)
     }
 
+    fn velocity(state: &Self::State) -> Vec3 {
+        CapsuleModel::velocity(&state.body)
+    }
+
     fn base(state: &Self::State) -> u16 {
         CapsuleModel::base(&state.body)
     }

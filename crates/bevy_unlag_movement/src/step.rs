@@ -70,6 +70,10 @@ impl MoveModel for CapsuleModel {
         }
     }
 
+    fn velocity(state: &CapsuleState) -> Vec3 {
+        state.world_velocity()
+    }
+
     fn base(state: &CapsuleState) -> u16 {
         state.base.0
     }

@@ -14,6 +14,8 @@ pub struct FrameHistory {
     pub sent: SnapshotHistory,
     track: ProxyTrack,
     present: Option<PoseSample>,
+    /// Ticks between the last two updates.
+    interval: i32,
 }
 
 impl FrameHistory {
@@ -23,10 +25,15 @@ impl FrameHistory {
         self.present.as_ref()
     }
 
+    /// Ticks between the last two updates; 0 before there were two.
+    pub(crate) fn interval(&self) -> i32 {
+        self.interval
+    }
+
     /// Takes in what a tick left, in the world.
-    pub(crate) fn record(&mut self, snapshot: Snapshot) {
+    pub(crate) fn record(&mut self, snapshot: Snapshot, velocity: Vec3, tick_seconds: f32) {
         self.present = Some(PoseSample::from(&snapshot));
-        self.track.record(snapshot);
+        self.track.record_exactly(snapshot, velocity, tick_seconds);
     }
 
     /// What is to be sent of the pawn now: its present, and what a curve from the last update would
@@ -40,7 +47,9 @@ impl FrameHistory {
         mode: Option<&ProxySmoothing>,
     ) -> Option<ProxyUpdate> {
         let simulated = mode == Some(&ProxySmoothing::Simulate);
+        let before = self.sent.newest().map(|newest| newest.tick);
         let update = self.track.update(config, sampler.tick_seconds, simulated)?;
+        self.interval = before.map_or(0, |before| update.snapshot.tick.since(before));
         for snapshot in update.iter() {
             self.sent.insert(*snapshot);
         }
@@ -52,6 +61,7 @@ impl FrameHistory {
 /// about: a shot is judged against what was on the screen.
 pub(crate) fn record<M: MoveModel>(
     tick: Res<CurrentTick>,
+    sampler: Res<Sampler>,
     bases: Res<BasePoses>,
     mut pawns: Query<(&M::State, Option<&Shown<M>>, &mut FrameHistory)>,
 ) {
@@ -61,6 +71,8 @@ pub(crate) fn record<M: MoveModel>(
         let bases = bases.at(ViewTime::at(moved));
         let world = M::snapshot(state, tick);
         history.present = Some(PoseSample { position: M::position(state), ..PoseSample::from(&world) });
-        history.track.record(world.on_base(M::base(state), M::position(state), &bases));
+        let snapshot = world.on_base(M::base(state), M::position(state), &bases);
+        let velocity = if snapshot.base == 0 { M::velocity(state) } else { snapshot.velocity() };
+        history.track.record_exactly(snapshot, velocity, sampler.tick_seconds);
     }
 }

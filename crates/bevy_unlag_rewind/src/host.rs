@@ -2,11 +2,14 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    BasePoses, CurrentTick, DrawnBaseTime, DrawnPose, DrawnViewTime, LocalControl, ProxySmoothing, Sampler,
-    ViewTime,
+    BasePoses, CurrentTick, DrawnBaseTime, DrawnPose, DrawnViewTime, LocalControl, ProxySmoothing, SUB_TICKS,
+    Sampler, ViewTime,
 };
 
 use crate::FrameHistory;
+
+/// Ticks that a pawn is shown from further back at most: two seconds at 64 Hz.
+const MAX_INTERVAL: i32 = 128;
 
 /// Poses every pawn that somebody wants to see on this machine from the snapshots it has sent, one
 /// interval ago: interpolated like on any client, so a shot of the host is judged like any other.
@@ -28,6 +31,9 @@ pub(crate) fn draw(
     let bases = bases.at(now);
     base_time.0 = None;
     for (history, mode, mut drawn) in &mut pawns {
+        // Who is sent less often is shown from further back.
+        let longer = i64::from((history.interval() - sampler.snapshot_ticks).clamp(0, MAX_INTERVAL));
+        let shown = shown.later(-longer * SUB_TICKS);
         let posed = history.sent.stamp(shown).and_then(|stamp| {
             Some(DrawnPose { pose: history.sent.pose(stamp, &sampler.of(mode), &bases)?, stamp })
         });

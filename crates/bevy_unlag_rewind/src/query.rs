@@ -2,7 +2,8 @@
 
 use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_unlag_core::{
-    BasePoses, BaseView, CurrentTick, LimbRig, NetId, PoseSample, ProxySmoothing, Sampler, Tick, ViewTime,
+    BasePoses, BaseView, CurrentTick, LimbRig, NetId, PoseSample, ProxySmoothing, SUB_TICKS, Sampler, Tick,
+    ViewTime,
 };
 
 use crate::{
@@ -96,8 +97,11 @@ impl RewindQuery<'_, '_> {
         let stamp = match named {
             Some(named) => {
                 let own = time.later(i64::from(named.shift));
-                // A moment of its own is no way around the limits.
-                self.limits.check(own, arrived, self.sampler.tick_seconds).ok()?;
+                // A moment of its own is no way around the limits; but what is simulated to the present
+                // is drawn within the server's current tick.
+                let ahead = own.since(ViewTime::at(arrived));
+                let checked = if ahead <= SUB_TICKS { own.later(-ahead.max(0)) } else { own };
+                self.limits.check(checked, arrived, self.sampler.tick_seconds).ok()?;
                 named.stamp(own)?
             }
             None => history.sent.stamp(time)?,

@@ -38,12 +38,13 @@ pub(crate) fn record(
             ((position - from) / seconds, (turned - core::f32::consts::PI) / seconds)
         });
         recorded.last = Some((tick.0, position, yaw));
-        history.record(Snapshot {
+        let snapshot = Snapshot {
             up,
             yaw: angle_to_units(yaw),
             spin: Some(Snapshot::spin_units(spin)),
             teleports: recorded.teleports,
             ..Snapshot::new(tick.0, position, velocity)
-        });
+        };
+        history.record(snapshot, velocity, sampler.tick_seconds);
     }
 }

@@ -12,23 +12,30 @@ use crate::{SmoothingStats, inbox::SnapshotInbox, proxy::ProxyTime};
 pub struct BlendConfig {
     /// A step further than this, in metres, is not hidden, unless the pawn is so fast that it may
     /// have gone that far since its last update. Default: 3.84, Unreal's `NetworkNoSmoothUpdateDistance`.
+    /// Raising it lets pawns be seen to slide that far, through walls as well.
     pub snap_distance: f32,
     /// Metres per second that a pawn may have been faster than it was seen to be, while nothing was
-    /// heard of it. Default: 10.
+    /// heard of it. Default: 10. Lowering it takes more of those who were knocked away in a gap for
+    /// teleported.
     pub snap_speed: f32,
     /// Metres per second at which a pawn comes over that was lost sight of and is found again. Default:
-    /// 15; a short way takes 0.2 s. Lowering it is softer, and wrong for longer.
+    /// 6; but it takes 0.2 s at least and 0.5 s at most. Lowering it is softer, and wrong for longer.
     pub recovery_speed: f32,
     /// Seconds in which a pawn that is simulated to the present comes over to what an update says.
-    /// Default: 0.1. Raising it makes it softer, and wrong for longer.
+    /// Default: 0.045, an interval of 20 updates a second. Raising it makes it softer, and wrong for
+    /// longer.
     pub bridge_seconds: f32,
+    /// How much of such a step is taken at once, in parts of what the pawn moves in a frame. Default:
+    /// 0.25, and a centimetre. Raising it is right sooner, and trembles.
+    pub unseen_share: f32,
     /// [`ProxySmoothing::Exponential`]: seconds until 37 % of a step are left. Default: 0.1, Unreal's
-    /// `NetworkSimulatedSmoothLocationTime`.
+    /// `NetworkSimulatedSmoothLocationTime`. Raising it is softer, and further behind.
     pub exponential_seconds: f32,
     /// The same for rotations. Default: 0.05, Unreal's `NetworkSimulatedSmoothRotationTime`.
     pub exponential_turn_seconds: f32,
     /// [`ProxySmoothing::Exponential`]: the looks are never further behind than this, in metres.
-    /// Default: 2.56, Unreal's `NetworkMaxSmoothUpdateDistance`.
+    /// Default: 2.56, Unreal's `NetworkMaxSmoothUpdateDistance`. So far beside the looks may be what a shot
+    /// hits.
     pub exponential_distance: f32,
 }
 
@@ -37,8 +44,9 @@ impl Default for BlendConfig {
         Self {
             snap_distance: 3.84,
             snap_speed: 10.0,
-            recovery_speed: 15.0,
-            bridge_seconds: 0.1,
+            recovery_speed: 6.0,
+            bridge_seconds: 0.045,
+            unseen_share: 0.25,
             exponential_seconds: 0.1,
             exponential_turn_seconds: 0.05,
             exponential_distance: 2.56,
@@ -60,6 +68,8 @@ struct Sight {
     teleports: u8,
 }
 
+/// Metres that nobody sees something jump.
+const UNSEEN: f32 = 0.01;
 /// No frame is so long that a pawn is taken to have gone straight on for it.
 const LONGEST_FRAME: f32 = 0.1;
 
@@ -170,16 +180,21 @@ fn come_over(
                 turn_seconds: config.exponential_turn_seconds,
             },
         },
-        Some(ProxySmoothing::Simulate) => VisualOffset {
-            offset: on,
-            velocity: before.velocity - pose.velocity,
-            turn,
-            easing: Easing::Bridge { seconds: config.bridge_seconds },
-        },
+        Some(ProxySmoothing::Simulate) => {
+            // As much of the step as nobody sees is taken at once.
+            let unseen = config.unseen_share * pose.velocity.length() * frame + UNSEEN;
+            VisualOffset {
+                offset: on - on.clamp_length_max(unseen),
+                velocity: Vec3::ZERO,
+                turn,
+                easing: Easing::Bridge { seconds: config.bridge_seconds },
+            }
+        }
         // What it was guessed to do it shall not go on doing: who stopped would be seen to slide.
         _ => {
             let seconds = on.length() / config.recovery_speed.max(0.1);
-            let easing = if seconds > 0.2 { Easing::Bridge { seconds } } else { Easing::Spring };
+            let easing =
+                if seconds > 0.2 { Easing::Bridge { seconds: seconds.min(0.5) } } else { Easing::Spring };
             VisualOffset { offset: on, velocity: Vec3::ZERO, turn, easing }
         }
     }

@@ -1,4 +1,4 @@
-//! The one moment of the server's past at which every proxy is drawn.
+//! The moment of the server's past at which proxies of one rate are drawn.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{Tick, ViewTime};
@@ -9,9 +9,9 @@ use crate::{PlayoutConfig, link::LinkMeter};
 /// A single one may be the old state of something that slept.
 const STRAY_SECONDS: f64 = 0.5;
 
-/// One view time for all proxies, so that what is seen together also was together. It knows
-/// nothing of round trips or pings: it learns from arrivals alone, so the latency of the link
-/// cannot starve it.
+/// One view time for all proxies that are updated at one rate, so that what is seen together also was
+/// together; [`Playout`](crate::Playout) has one for each rate. It knows nothing of round trips or pings:
+/// it learns from arrivals alone, so the latency of the link cannot starve it.
 ///
 /// It runs at real time, at most a little slower or faster to change its delay, and never
 /// backward. Only an error beyond [`PlayoutConfig::snap`] and a restart of the server are jumped.
@@ -19,6 +19,8 @@ const STRAY_SECONDS: f64 = 0.5;
 pub struct PlayoutClock {
     config: PlayoutConfig,
     tick_seconds: f64,
+    /// Ticks from one update to the next.
+    interval: u16,
     /// The delay until enough is known, when there is a better guess than the configuration's.
     guess: Option<f64>,
     run: Option<Run>,
@@ -43,11 +45,11 @@ struct Run {
 }
 
 impl Run {
-    fn new(origin: Tick, now: f64) -> Self {
+    fn new(origin: Tick, now: f64, interval: f64) -> Self {
         Self {
             origin,
             newest: 0.0,
-            link: LinkMeter::new(now),
+            link: LinkMeter::new(now, interval),
             arrived_at: now,
             stray_at: None,
             position: None,
@@ -78,7 +80,16 @@ impl PlayoutClock {
     /// A clock that has seen nothing yet, for 64 ticks a second.
     #[must_use]
     pub fn new(config: PlayoutConfig) -> Self {
-        Self { config, tick_seconds: 1.0 / 64.0, guess: None, run: None, starved: 0, restarts: 0, jumps: 0 }
+        Self {
+            config,
+            tick_seconds: 1.0 / 64.0,
+            interval: 3,
+            guess: None,
+            run: None,
+            starved: 0,
+            restarts: 0,
+            jumps: 0,
+        }
     }
 
     /// Changes how it runs. Another length of a tick makes it forget what it learnt; one that is
@@ -89,6 +100,13 @@ impl PlayoutClock {
             self.tick_seconds = tick_seconds;
             self.run = None;
         }
+    }
+
+    /// This clock, for updates every so many ticks. Default: 3.
+    #[must_use]
+    pub fn every(mut self, interval: u16) -> Self {
+        self.interval = interval;
+        self
     }
 
     /// A delay, in seconds, to begin with.
@@ -105,8 +123,9 @@ impl PlayoutClock {
         if !now.is_finite() {
             return false;
         }
+        let interval = f64::from(self.interval) * self.tick_seconds;
         let Some(run) = &mut self.run else {
-            self.run = Some(Run::new(tick, now));
+            self.run = Some(Run::new(tick, now, interval));
             return true;
         };
         if now < run.arrived_at {
@@ -117,18 +136,18 @@ impl PlayoutClock {
         let slot = slot_of(tick);
         if (slot - (now - run.link.base())).abs() > self.config.restart {
             if now - *run.stray_at.get_or_insert(now) >= STRAY_SECONDS {
-                *run = Run::new(tick, now);
+                *run = Run::new(tick, now, interval);
                 self.restarts = self.restarts.wrapping_add(1);
                 return true;
             }
             return false;
         }
         run.stray_at = None;
-        let waited = previous.map(|previous| {
+        let gap = previous.map(|previous| {
             // Playout was last held up by the missing snapshot in the last frame without it.
             run.position.map_or(now, |(_, at)| at.min(now)) - slot_of(previous)
         });
-        run.link.take(now, slot, waited, &self.config);
+        run.link.take(now, slot, gap, &self.config);
         run.newest = run.newest.max(slot);
         true
     }

@@ -7,7 +7,8 @@ use crate::{PlayoutConfig, SmoothingStats, blend::Seen, playout::Playout, proxy:
 
 /// Where the network puts a pawn's updates, in any order, before
 /// [`SmoothingSystems::Receive`](crate::SmoothingSystems::Receive) in [`PreUpdate`] empties it.
-/// Having one is what lets a pawn be smoothed.
+/// Having one is what lets a pawn be smoothed; it is drawn while its
+/// [`NetRole`](bevy_unlag_core::NetRole) is `SimulatedProxy`.
 #[derive(Component, Clone, Debug, Default)]
 #[require(SnapshotHistory, ProxyTime, DrawnPose, VisualOffset, Seen)]
 pub struct SnapshotInbox(pub Vec<ProxyUpdate>);
@@ -86,7 +87,5 @@ fn take(
     if proxy.drawn.is_some_and(|view| view.ticks_since(tick) > 0.0) {
         stats.late += 1;
     }
-    if proxy.newest().is_none_or(|newest| tick.is_newer_than(newest)) {
-        proxy.updated(tick, Playout::class(usual), now);
-    }
+    proxy.updated(tick, Playout::class(usual), now);
 }

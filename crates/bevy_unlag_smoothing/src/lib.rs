@@ -52,7 +52,9 @@ pub use simulate::ProxySimulationPlugin;
 /// When smoothing does its work.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SmoothingSystems {
-    /// In [`PreUpdate`]: inboxes are emptied into histories. Fill them before.
+    /// In [`PreUpdate`]: the network fills inboxes.
+    Deliver,
+    /// After [`Deliver`](Self::Deliver): inboxes are emptied into histories. Fill them before.
     Receive,
     /// In [`PostUpdate`], inside [`VisualSystems::Draw`]: clocks run on and proxies are posed.
     Draw,
@@ -69,9 +71,10 @@ pub struct SmoothingStats {
     pub drawn: u64,
     /// Those among them that were drawn beyond their newest snapshot, though they are not simulated.
     pub extrapolated: u64,
-    /// Those among them that had been carried on for as long as is allowed, and stood still.
+    /// Those among them that had been carried on for as long as is allowed, and stood.
     pub held: u64,
-    /// Updates that arrived after their moment had been drawn.
+    /// Updates that arrived after their moment had been drawn; of a pawn that is simulated to the present,
+    /// every one.
     pub late: u64,
     /// Updates that were dropped: they were known already, or older than all that is kept.
     pub duplicates: u64,
@@ -105,6 +108,7 @@ impl Plugin for SmoothingPlugin {
             .init_resource::<Playout>()
             .init_resource::<ServerClock>()
             .init_resource::<SmoothingStats>()
+            .configure_sets(PreUpdate, SmoothingSystems::Deliver.before(SmoothingSystems::Receive))
             .configure_sets(
                 PostUpdate,
                 (SmoothingSystems::Draw, SmoothingSystems::Simulate, SmoothingSystems::Blend)

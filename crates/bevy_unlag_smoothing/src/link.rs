@@ -7,6 +7,11 @@ use crate::PlayoutConfig;
 /// Fewer gaps than this say nothing about a quantile; until then the longest one counts.
 const FEW: usize = 20;
 
+/// Seconds between updates at which [`PlayoutConfig::quantile`] is meant.
+const USUAL_INTERVAL: f64 = 0.05;
+/// Gaps that are remembered at least and at most.
+const MIN_GAPS: usize = 64;
+const MAX_GAPS: usize = 1_024;
 /// A memory of arrivals. All times are in seconds; a slot is a snapshot's tick on the server's
 /// time line, an arrival is on this machine's.
 #[derive(Clone, Debug)]
@@ -14,22 +19,25 @@ pub(crate) struct LinkMeter {
     /// (arrival, arrival − slot), offsets increasing from front to back: a sliding minimum.
     offsets: VecDeque<(f64, f64)>,
     base: f64,
-    /// (last frame without it − slot of the newest snapshot before), newest last. It does not depend on the
-    /// base, so a base that moves does not make old gaps wrong.
-    gaps: VecDeque<f64>,
+    /// (arrival, last frame without it − slot of the newest snapshot before), newest last. It does not depend
+    /// on the base, so a base that moves does not make old gaps wrong.
+    gaps: VecDeque<(f64, f64)>,
     scratch: Vec<f64>,
     needed: Option<f64>,
+    /// Seconds between updates.
+    interval: f64,
 }
 
 impl LinkMeter {
     /// Begins with a snapshot of slot 0.
-    pub(crate) fn new(arrival: f64) -> Self {
+    pub(crate) fn new(arrival: f64, interval: f64) -> Self {
         Self {
             offsets: VecDeque::from([(arrival, arrival)]),
             base: arrival,
             gaps: VecDeque::new(),
             scratch: Vec::new(),
             needed: None,
+            interval,
         }
     }
 
@@ -53,7 +61,8 @@ impl LinkMeter {
     /// A snapshot arrived that is newer than all before of its pawn. `gap` is the time from the slot of
     /// the newest one before it to the last frame that had to do without this one: playout that had
     /// passed that slot could not go on. One number for jitter and loss alike, and a machine that
-    /// draws few frames is not taken for a bad link.
+    /// draws few frames is not taken for a bad link. An outage counts no more than any other gap: who
+    /// is cut off for half a second now and then shall not see everybody half a second late.
     pub(crate) fn take(&mut self, arrival: f64, slot: f64, gap: Option<f64>, config: &PlayoutConfig) {
         let offset = arrival - slot;
         while self.offsets.back().is_some_and(|&(_, o)| o >= offset) {
@@ -69,13 +78,23 @@ impl LinkMeter {
 
         let Some(gap) = gap else { return };
         if gap - self.base <= config.max_delay {
-            self.gaps.push_back(gap);
+            self.gaps.push_back((arrival, gap));
         }
-        while self.gaps.len() > config.samples.max(1) {
+        let old = |&(at, _): &(f64, f64)| arrival - at > config.memory;
+        while self.gaps.len() > MAX_GAPS || (self.gaps.len() > MIN_GAPS && self.gaps.front().is_some_and(old))
+        {
             self.gaps.pop_front();
         }
-        let longest = self.gaps.iter().copied().fold(f64::MIN, f64::max);
-        self.needed = self.quantile(config.quantile).map(|most| longest.min(most + config.slack));
+        let longest = self.gaps.iter().map(|&(_, gap)| gap).fold(f64::MIN, f64::max);
+        self.needed = self
+            .quantile(self.covered(config.quantile))
+            .map(|most| if longest <= most + config.slack { longest } else { most });
+    }
+
+    /// The share to cover at this rate: what an uncovered gap costs grows with its length.
+    fn covered(&self, quantile: f64) -> f64 {
+        let rate = (USUAL_INTERVAL / self.interval.max(1e-3)).sqrt();
+        1.0 - ((1.0 - quantile) * rate).clamp(0.0, 1.0)
     }
 
     fn quantile(&mut self, quantile: f64) -> Option<f64> {
@@ -85,7 +104,7 @@ impl LinkMeter {
         // A negative or NaN product casts to 0.
         let rank = ((quantile * count as f64).ceil() as usize).saturating_sub(1).min(last);
         self.scratch.clear();
-        self.scratch.extend(&self.gaps);
+        self.scratch.extend(self.gaps.iter().map(|&(_, gap)| gap));
         Some(*self.scratch.select_nth_unstable_by(rank, f64::total_cmp).1)
     }
 }
@@ -97,7 +116,7 @@ mod tests {
     #[test]
     fn the_base_follows_a_slower_route_once_the_window_has_passed() {
         let config = PlayoutConfig::default();
-        let mut link = LinkMeter::new(0.03);
+        let mut link = LinkMeter::new(0.03, 0.05);
         for k in 1..2_000 {
             let slot = f64::from(k) * 0.05;
             let latency = if slot < 20.0 { 0.03 } else { 0.08 };
@@ -113,7 +132,7 @@ mod tests {
     #[test]
     fn an_outage_is_not_learnt_from() {
         let config = PlayoutConfig::default();
-        let mut link = LinkMeter::new(0.0);
+        let mut link = LinkMeter::new(0.0, 0.05);
         link.take(0.05, 0.05, Some(0.05), &config);
         link.take(60.0, 60.0, Some(59.95), &config);
         assert!(link.delay().is_some_and(|d| (d - 0.05).abs() < 1e-9), "{:?}", link.delay());

@@ -30,6 +30,14 @@ struct Rate {
     restarted: bool,
 }
 
+/// What a clock says in a frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    pub(crate) interval: u16,
+    pub(crate) time: ViewTime,
+    pub(crate) speed: f64,
+}
+
 impl Playout {
     /// The clock of most pawns. `None` before the first update.
     #[must_use]
@@ -79,11 +87,11 @@ impl Playout {
                 .min_by_key(|rate| (rate.interval < interval, rate.interval.abs_diff(interval)));
         }
         // The way is the same for all rates: what lateness is known of it is a good first guess.
-        let late = self.main().map_or(0.0, |main| {
-            main.clock.target_delay_seconds() - f64::from(main.interval) * tick_seconds
-        });
+        let late = self
+            .main()
+            .map_or(0.0, |main| main.clock.target_delay_seconds() - f64::from(main.interval) * tick_seconds);
         let guess = f64::from(interval) * tick_seconds + late.max(config.margin);
-        let mut clock = PlayoutClock::new(*config);
+        let mut clock = PlayoutClock::new(*config).every(interval);
         clock.configure(*config, tick_seconds);
         clock.begin_with(guess);
         self.rates.push(Rate { interval, clock, used_at: now, pawns: 0, time: None, restarted: false });
@@ -142,10 +150,12 @@ impl Playout {
         }
     }
 
-    /// The moment of this rate in this frame, and the interval of the clock that says so: one that is
-    /// so new that it knows nothing leaves it to the one of most pawns.
-    pub(crate) fn time(&self, interval: u16) -> Option<(u16, ViewTime)> {
-        let of = |rate: &Rate| Some((rate.interval, rate.time?));
+    /// The moment of this rate in this frame, with the interval and the speed of the clock that says so:
+    /// one that is so new that it knows nothing leaves it to the one of most pawns.
+    pub(crate) fn time(&self, interval: u16) -> Option<Moment> {
+        let of = |rate: &Rate| {
+            Some(Moment { interval: rate.interval, time: rate.time?, speed: rate.clock.speed() })
+        };
         let exact = self.rates.iter().find(|rate| rate.interval == interval);
         exact.and_then(of).or_else(|| of(self.main()?))
     }

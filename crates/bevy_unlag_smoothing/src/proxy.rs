@@ -3,10 +3,13 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{SUB_TICKS, Tick, ViewTime};
 
-use crate::{PlayoutConfig, playout::Playout};
+use crate::{
+    PlayoutConfig,
+    playout::{Moment, Playout},
+};
 
-/// How many spaces between updates are remembered.
-const SPACES: usize = 5;
+/// How many updates are remembered to tell how often they come.
+const TICKS: usize = 8;
 
 /// When a pawn of somebody else is drawn, and how often it is updated.
 #[derive(Component, Clone, Copy, Debug)]
@@ -16,7 +19,8 @@ pub struct ProxyTime {
     pub drawn: Option<ViewTime>,
     /// Ticks between its updates that its playout clock reckons with.
     interval: u16,
-    spaces: [u16; SPACES],
+    /// Its newest updates, newest first, and how many are known.
+    ticks: [Tick; TICKS],
     known: u8,
     /// The tick of its newest update.
     newest: Option<Tick>,
@@ -34,7 +38,7 @@ impl Default for ProxyTime {
         Self {
             drawn: None,
             interval: 0,
-            spaces: [0; SPACES],
+            ticks: [Tick(0); TICKS],
             known: 0,
             newest: None,
             updated_at: 0.0,
@@ -63,25 +67,38 @@ impl ProxyTime {
         *self = Self { interval: self.interval, ..Self::default() };
     }
 
-    /// An update came that is newer than all before. `usual` counts until two are known.
+    /// An update came. `usual` counts as its interval until two are known.
     pub(crate) fn updated(&mut self, tick: Tick, usual: u16, now: f64) {
-        if let Some(newest) = self.newest {
-            let space = tick.since(newest).clamp(1, i32::from(u16::MAX)) as u16;
-            self.spaces.rotate_right(1);
-            self.spaces[0] = space;
-            self.known = (self.known + 1).min(SPACES as u8);
+        self.remember(tick);
+        // Loss and disorder make spaces longer; nothing makes two of them shorter.
+        let mut spaces = [u16::MAX; TICKS - 1];
+        let known = usize::from(self.known);
+        for (space, pair) in spaces.iter_mut().zip(self.ticks[..known].windows(2)) {
+            *space = pair[0].since(pair[1]).clamp(1, i32::from(u16::MAX)) as u16;
         }
-        self.newest = Some(tick);
-        self.waited = if self.known > 0 { now - self.updated_at } else { 0.0 };
-        self.updated_at = now;
-        let mut spaces = self.spaces;
-        let known = &mut spaces[..usize::from(self.known)];
-        known.sort_unstable();
-        let interval = known.get(known.len() / 2).map_or(usual, |middle| Playout::class(*middle));
-        if interval != self.interval && self.known != 2 {
-            // Two of them are no majority.
-            self.interval = interval;
+        spaces.sort_unstable();
+        self.interval = match known {
+            0 | 1 => usual,
+            2 | 3 => Playout::class(spaces[0]),
+            _ => Playout::class(spaces[1]),
+        };
+        if self.newest.is_none_or(|newest| tick.is_newer_than(newest)) {
+            self.waited = if self.newest.is_some() { now - self.updated_at } else { 0.0 };
+            self.newest = Some(tick);
+            self.updated_at = now;
         }
+    }
+
+    /// Puts a tick among the newest ones, newest first.
+    fn remember(&mut self, tick: Tick) {
+        let known = usize::from(self.known);
+        let at = self.ticks[..known].iter().position(|other| !other.is_newer_than(tick)).unwrap_or(known);
+        if at >= TICKS || self.ticks[..known].get(at) == Some(&tick) {
+            return;
+        }
+        self.ticks[at..].rotate_right(1);
+        self.ticks[at] = tick;
+        self.known = (self.known + 1).min(TICKS as u8);
     }
 
     /// It is drawn by no clock in this frame, at this moment.
@@ -96,7 +113,7 @@ impl ProxyTime {
     /// slowly as a clock changes its delay.
     pub(crate) fn draw_by(
         &mut self,
-        (interval, clock): (u16, ViewTime),
+        Moment { interval, time: clock, speed }: Moment,
         seconds: f64,
         config: &PlayoutConfig,
         tick_seconds: f64,
@@ -112,7 +129,8 @@ impl ProxyTime {
             }
         }
         self.drawn_by = interval;
-        let pace = if self.shift > 0.0 { 1.0 - config.min_speed } else { config.max_speed - 1.0 };
+        // Together they are no slower and no faster than a clock may be.
+        let pace = if self.shift > 0.0 { speed - config.min_speed } else { config.max_speed - speed };
         let step = (pace.max(0.0) * went).min(self.shift.abs());
         self.shift -= step.copysign(self.shift);
         let mut time = clock.later((self.shift * SUB) as i64);

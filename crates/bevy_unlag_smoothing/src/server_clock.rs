@@ -6,7 +6,8 @@ use bevy::prelude::*;
 use bevy_unlag_core::{Tick, ViewTime};
 use spells::{Legs, Line, Spells};
 
-/// How [`ServerClock`] estimates. The defaults suit 5 to 10 exchanges a second.
+/// How [`ServerClock`] estimates. The defaults suit 5 to 10 exchanges a second. To use others, insert a
+/// [`ServerClock::new`] with them before connecting: reconnections keep them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ServerClockConfig {
     /// Seconds of which the fastest way up and the fastest way down are kept. Default: 4. Raising it
@@ -19,10 +20,11 @@ pub struct ServerClockConfig {
     /// How much faster or slower than real time the published time runs to make up for an error, in parts.
     /// Default: 0.01. Raising it makes up sooner, and everything that is placed by it visibly changes speed.
     pub slew: f64,
-    /// An error beyond this many seconds is jumped over. Default: 0.25.
+    /// An error beyond this many seconds is jumped over. Default: 0.25. Lowering it jumps more often, and
+    /// everything that is placed by it with it.
     pub snap: f64,
     /// Over how many exchanges at the beginning the published time follows the estimate at once.
-    /// Default: 5.
+    /// Default: 5. Raising it is right sooner, and restless for longer.
     pub settle: u32,
 }
 

@@ -89,6 +89,10 @@ fn simulate<M: MoveModel>(
             state.time = state.time.later((ticks * bevy_unlag_core::SUB_TICKS as f32).round() as i64);
         }
         drawn.pose = state.pose;
+        if time.ticks_since(from) > sampler.max_simulation_ticks {
+            // It stands until it is heard of.
+            drawn.pose.velocity = Vec3::ZERO;
+        }
         match carried {
             Some(mut carried) => *carried = state,
             None => {

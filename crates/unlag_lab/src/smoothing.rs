@@ -10,6 +10,8 @@ mod link;
 mod perfect;
 mod playout;
 mod present;
+mod replicated;
+mod rider;
 mod snaps;
 mod stage;
 mod truth;
@@ -30,15 +32,18 @@ struct Plan {
 
 pub fn measure(options: &Options) -> Result<Figures, String> {
     let first = 100 + options.seed;
-    let (seeds, seconds) = if options.quick { (2, 20.0) } else { (5, 60.0) };
+    let (seeds, seconds) = if options.quick { (3, 30.0) } else { (5, 60.0) };
     let plan = Plan { seeds: (first..first + seeds).collect(), seconds, plot: options.plot.clone() };
     let mut figures = Figures::default();
+
     // Times first, while nothing else has warmed the machine.
     cost::add(&mut figures, &plan)?;
     interpolation::add(&mut figures, &plan)?;
     playout::add(&mut figures, &plan)?;
     present::add(&mut figures, &plan)?;
     snaps::add(&mut figures, &plan)?;
+    rider::add(&mut figures, &plan)?;
+    replicated::add(&mut figures, &plan)?;
     clocks::add(&mut figures, &plan)?;
     bytes::add(&mut figures, &plan)?;
     Ok(figures)

@@ -5,8 +5,8 @@ use bevy::prelude::*;
 use super::KnotConfig;
 use crate::{Arrival, Interpolation, MAX_KNOTS, ProxyUpdate, Sampler, Snapshot, Span, units_to_angle};
 
-/// An acceleration above this, in m/s², is an impulse and says nothing about the next moment.
-const IMPULSE: f32 = 80.0;
+/// A velocity that changes by more than this within a tick, in m/s, has jumped.
+const JUMP: f32 = 1.0;
 
 /// A pawn's ticks since its last update, oldest first.
 pub(super) struct Path<'a> {
@@ -17,14 +17,6 @@ pub(super) struct Path<'a> {
 impl Path<'_> {
     fn seconds(&self, from: &Snapshot, to: &Snapshot) -> f32 {
         to.tick.since(from.tick).max(1) as f32 * self.tick_seconds
-    }
-
-    /// Over the last two ticks: velocities are rounded, and one tick alone would show it.
-    pub(super) fn acceleration(&self) -> Vec3 {
-        let [.., older, newest] = self.ticks else { return Vec3::ZERO };
-        let older = if let [.., oldest, _, _] = self.ticks { oldest } else { older };
-        let acceleration = (newest.velocity() - older.velocity()) / self.seconds(older, newest);
-        if acceleration.length() < IMPULSE { acceleration } else { Vec3::ZERO }
     }
 
     /// Where the path is at the ticks between two snapshots and half-way between all of them: how much
@@ -44,10 +36,25 @@ impl Path<'_> {
         let ends = between.iter().chain([to]);
         let starts = [from].into_iter().chain(between);
         starts.zip(ends).enumerate().flat_map(move |(i, (a, b))| {
+            let place = self.middle(a, b);
             let (a, b) = (at(a), at(b));
-            let middle = ((a.0 + b.0) * 0.5, (a.1 + b.1) * 0.5, (a.2 + b.2) * 0.5);
+            let middle = ((a.0 + b.0) * 0.5, place, (a.2 + b.2) * 0.5);
             (i > 0).then_some(a).into_iter().chain([middle])
         })
+    }
+
+    /// Where it was half-way between two ticks. When its velocity jumped in between, what it moved says
+    /// when: a kick acts at once, a floor is hit at any moment.
+    fn middle(&self, a: &Snapshot, b: &Snapshot) -> Vec3 {
+        let seconds = self.seconds(a, b);
+        let (from, to, v, w) = (a.position(), b.position(), a.velocity(), b.velocity());
+        let jump = w - v;
+        let size = jump.length();
+        if size < JUMP {
+            return (from + to) * 0.5 - jump * (seconds / 8.0);
+        }
+        let before = (w - (to - from) / seconds).dot(jump) / (size * size);
+        if before > 0.5 { from + v * (seconds * 0.5) } else { to - w * (seconds * 0.5) }
     }
 
     /// Whether a curve is nowhere more than so many tolerances beside the path.
@@ -126,9 +133,8 @@ impl Path<'_> {
 }
 
 /// The update that follows the path within the tolerance, with as few knots as a greedy search
-/// finds; when it takes too many, within a larger tolerance. Also whether the last curve needs no
-/// arrival of its own: nothing has just been hit.
-pub(super) fn fit(sent: &Snapshot, path: &Path<'_>, config: &KnotConfig) -> (ProxyUpdate, bool) {
+/// finds; when it takes too many, within a larger tolerance.
+pub(super) fn fit(sent: &Snapshot, path: &Path<'_>, config: &KnotConfig) -> ProxyUpdate {
     let mut limit = 1.0;
     let limits = core::iter::from_fn(|| {
         let now = limit;
@@ -139,10 +145,10 @@ pub(super) fn fit(sent: &Snapshot, path: &Path<'_>, config: &KnotConfig) -> (Pro
     let max = config.max_knots.min(MAX_KNOTS);
     for limit in limits {
         if let Some((end, count)) = greedy(sent, path, config, limit, &mut knots[..max]) {
-            return (ProxyUpdate::new(end, &knots[..count]), end.arrival.is_none());
+            return ProxyUpdate::new(end, &knots[..count]);
         }
     }
-    (ProxyUpdate::new(path.ticks.last().copied().unwrap_or(*sent), &[]), false)
+    path.ticks.last().copied().unwrap_or(*sent).into()
 }
 
 /// Takes the longest curve that is good enough, and again from its end. `None` when there are not

@@ -10,7 +10,7 @@ fn drawn_off(path: impl Fn(u32) -> Snapshot, ticks: u32, every: u32, config: &Kn
     let mut history = SnapshotHistory::new(2_000);
     let (mut updates, mut knots) = (0, 0);
     for tick in 0..=ticks {
-        track.record(path(tick));
+        track.record(path(tick), DT);
         if tick.is_multiple_of(every) {
             let update = track.update(config, DT, false).expect("a tick was recorded");
             updates += 1;
@@ -100,7 +100,7 @@ fn a_heading_with_a_spin_is_followed() {
     let mut track = ProxyTrack::default();
     let mut history = SnapshotHistory::new(500);
     for tick in 0..=252u32 {
-        track.record(path(tick));
+        track.record(path(tick), DT);
         if tick.is_multiple_of(6) {
             let update = track.update(&KnotConfig::default(), DT, false).expect("recorded");
             update.iter().for_each(|snapshot| assert!(history.insert(*snapshot)));
@@ -124,7 +124,7 @@ fn acceleration_is_sent_where_it_is_asked_for_and_not_after_an_impulse() {
         let mut track = ProxyTrack::default();
         let mut last = None;
         for tick in 0..=6 {
-            track.record(path(tick));
+            track.record(path(tick), DT);
             if tick % 3 == 0 {
                 last = track.update(&KnotConfig::default(), DT, accelerates);
             }

@@ -21,51 +21,87 @@ fn write_axes(w: &mut BitWriter, [x, y, z]: [i32; 3], header: u32) {
 }
 
 fn read_axes(r: &mut BitReader<'_>, header: u32, limit: u32) -> Result<[i32; 3], WireError> {
-    let level = r.bits(header)?;
-    if level > limit {
-        return Err(WireError::Invalid);
-    }
+    let level = width_of(r, header, limit)?;
     let (x, z) = (axis(r, level)?, axis(r, level)?);
-    let own = r.bits(header)?;
-    if own > limit {
-        return Err(WireError::Invalid);
-    }
+    let own = width_of(r, header, limit)?;
     Ok([x, axis(r, own)?, z])
+}
+
+fn width_of(r: &mut BitReader<'_>, header: u32, limit: u32) -> Result<u32, WireError> {
+    let width = r.bits(header)?;
+    if width > limit { Err(WireError::Invalid) } else { Ok(width) }
 }
 
 fn axis(r: &mut BitReader<'_>, width: u32) -> Result<i32, WireError> {
     if width == 0 { Ok(0) } else { r.signed(width) }
 }
 
+/// Nothing, level, or anything: one, two or two bits.
 fn write_velocity(w: &mut BitWriter, velocity: [i16; 3]) {
-    let moves = velocity != [0; 3];
-    w.bool(moves);
-    if moves {
-        write_axes(w, velocity.map(i32::from), 4);
+    let [x, y, z] = velocity.map(i32::from);
+    w.bool(velocity != [0; 3]);
+    if velocity == [0; 3] {
+        return;
     }
+    w.bool(y != 0);
+    if y != 0 {
+        return write_axes(w, [x, y, z], 4);
+    }
+    let level = width(x).max(width(z));
+    w.bits(level, 4);
+    w.signed(x, level);
+    w.signed(z, level);
 }
 
 fn read_velocity(r: &mut BitReader<'_>) -> Result<[i16; 3], WireError> {
+    // One bit more than a velocity has: the difference of two.
+    const LIMIT: u32 = VELOCITY_BITS + 1;
     if !r.bool()? {
         return Ok([0; 3]);
     }
-    // One more: the difference of two.
-    Ok(read_axes(r, 4, VELOCITY_BITS + 1)?.map(|v| v as i16))
+    if r.bool()? {
+        return Ok(read_axes(r, 4, LIMIT)?.map(|v| v as i16));
+    }
+    let level = width_of(r, 4, LIMIT)?;
+    Ok([axis(r, level)? as i16, 0, axis(r, level)? as i16])
+}
+
+/// How most pawns are: on a floor, in the air, free of both. Anything else takes three bits more.
+fn write_standing(w: &mut BitWriter, [alive, grounded, falling]: [bool; 3]) {
+    let common = match [alive, grounded, falling] {
+        [true, true, false] => 0,
+        [true, false, true] => 1,
+        [true, false, false] => 2,
+        _ => 3,
+    };
+    w.bits(common, 2);
+    if common == 3 {
+        for flag in [alive, grounded, falling] {
+            w.bool(flag);
+        }
+    }
+}
+
+fn read_standing(r: &mut BitReader<'_>) -> Result<[bool; 3], WireError> {
+    Ok(match r.bits(2)? {
+        0 => [true, true, false],
+        1 => [true, false, true],
+        2 => [true, false, false],
+        _ => [r.bool()?, r.bool()?, r.bool()?],
+    })
 }
 
 impl Snapshot {
     /// Appends all but the tick. `near` is a place that the reader knows: the origin, or where an
     /// update's other snapshot on the same base is.
     pub(crate) fn write_body(&self, near: [i32; 3], w: &mut BitWriter) {
-        for flag in [self.alive, self.grounded, self.falling] {
-            w.bool(flag);
-        }
-        w.bits(u32::from(self.teleports & 7), 3);
+        write_standing(w, [self.alive, self.grounded, self.falling]);
+        w.bits(u32::from(self.teleports & 3), 2);
         let off: [i32; 3] = core::array::from_fn(|i| self.position[i] - near[i]);
         write_axes(w, off, 5);
         write_velocity(w, self.velocity);
-        w.bits(u32::from(self.yaw >> 3), 13);
-        w.signed(i32::from(self.pitch), 8);
+        w.bits(u32::from(self.yaw >> 4), 12);
+        w.signed(i32::from(self.pitch.clamp(-64, 63)), 7);
         let rare = self.rare();
         w.bool(rare.contains(&true));
         if !rare.contains(&true) {
@@ -86,6 +122,7 @@ impl Snapshot {
             }
         }
         if let Some(spin) = self.spin {
+            w.bool(self.yaw & 8 != 0);
             w.signed_golomb(spin, 6);
         }
         if self.acceleration != [0; 3] {
@@ -93,8 +130,8 @@ impl Snapshot {
         }
         if let Some(arrival) = self.arrival {
             write_velocity(w, core::array::from_fn(|i| arrival.velocity[i] - self.velocity[i]));
-            if let Some(spin) = arrival.spin.filter(|_| self.spin.is_some()) {
-                w.signed_golomb(spin, 6);
+            if let Some(spin) = self.spin {
+                w.signed_golomb(arrival.spin.unwrap_or(spin), 6);
             }
         }
     }
@@ -113,8 +150,8 @@ impl Snapshot {
 
     /// Reads what [`write_body`](Self::write_body) wrote.
     pub(crate) fn read_body(tick: Tick, near: [i32; 3], r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let [alive, grounded, falling] = [r.bool()?, r.bool()?, r.bool()?];
-        let teleports = r.bits(3)? as u8;
+        let [alive, grounded, falling] = read_standing(r)?;
+        let teleports = r.bits(2)? as u8;
         let off = read_axes(r, 5, POSITION_BITS + 1)?;
         let bound = (1i32 << (POSITION_BITS - 1)) - 1;
         let position: [i32; 3] = core::array::from_fn(|i| near[i] + off[i]);
@@ -122,8 +159,8 @@ impl Snapshot {
             return Err(WireError::Invalid);
         }
         let velocity = read_velocity(r)?;
-        let yaw = (r.bits(13)? << 3) as u16;
-        let pitch = r.signed(8)? as i8;
+        let yaw = (r.bits(12)? << 4) as u16;
+        let pitch = r.signed(7)? as i8;
         let mut snapshot = Self {
             tick,
             position,
@@ -154,6 +191,7 @@ impl Snapshot {
             snapshot.up = Up::from_bits([r.signed(8)? as i8, r.signed(8)? as i8]);
         }
         if spin {
+            snapshot.yaw |= u16::from(r.bool()?) << 3;
             snapshot.spin = Some(r.signed_golomb(6)?);
         }
         if acceleration {
@@ -186,16 +224,17 @@ mod tests {
             yaw: 40_000,
             pitch: -20,
             grounded: true,
-            teleports: 5,
+            teleports: 2,
             ..Snapshot::new(Tick(77), Vec3::new(-12.5, 0.002, 17.0), Vec3::new(6.0, 0.0, 0.5))
         };
         let (read, bits) = round_trip(runner);
         assert_eq!(read, Ok(runner));
-        assert!(bits <= 13 * 8, "{bits} bits");
+        assert!(bits <= 12 * 8, "{bits} bits");
         let odd = Snapshot {
             base: 900,
             crouch: 128,
             up: Up::new(Vec3::new(0.3, -1.0, 0.2)),
+            yaw: 40_008,
             spin: Some(-7_000),
             acceleration: [-128, 127, 3],
             arrival: Some(Arrival { velocity: [-4_000, 4_095, 12], spin: Some(30_000) }),

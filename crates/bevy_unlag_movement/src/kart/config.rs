@@ -34,6 +34,10 @@ pub struct KartConfig {
     /// Metres per second squared; default 20. How fast the tyres take away speed across the heading,
     /// which only a wall, a landing or a push gives. At 0 a kart leaves a wall as if on ice.
     pub side_grip: f32,
+    /// Metres per second; default 2. What falls away from under the wheels no faster is followed; off
+    /// anything else, such as the end of a ramp, a kart flies on as it came. Raising it keeps fast
+    /// karts on crests.
+    pub stick_speed: f32,
     /// Metres per second; default 60. No kart is ever faster, falls included. Raising it makes fast
     /// moves dearer.
     pub max_speed: f32,
@@ -71,6 +75,7 @@ impl Default for KartConfig {
             rolling_resistance: 0.015,
             gravity: 9.81,
             side_grip: 20.0,
+            stick_speed: 2.0,
             max_speed: 60.0,
             radius: 0.7,
             half_height: 0.7,
@@ -99,7 +104,7 @@ impl KartConfig {
     /// The first that does not.
     pub fn check(&self) -> Result<(), InvalidConfig> {
         const MUCH: f32 = 1e6;
-        let figures: [Figure; 14] = [
+        let figures: [Figure; 15] = [
             ("mass", self.mass, 0.001, MUCH),
             ("max_driving_force", self.max_driving_force, 0.0, MUCH),
             ("min_turning_radius", self.min_turning_radius, 0.01, MUCH),
@@ -107,6 +112,7 @@ impl KartConfig {
             ("rolling_resistance", self.rolling_resistance, 0.0, 100.0),
             ("gravity", self.gravity, 0.0, 10_000.0),
             ("side_grip", self.side_grip, 0.0, MUCH),
+            ("stick_speed", self.stick_speed, 0.0, MUCH),
             ("max_speed", self.max_speed, 0.1, 1_000.0),
             ("radius", self.radius, 0.01, 100.0),
             ("half_height", self.half_height, self.radius, 100.0),

@@ -6,8 +6,7 @@ use bevy_unlag_core::{PoseSample, StepContext};
 use super::{
     KartConfig, KartState,
     drive::Course,
-    state::MAX_SECONDS,
-    step::{Driving, frame},
+    step::{Driving, frame, seconds_of},
 };
 use crate::{MoverWorld, scene::Include};
 
@@ -67,11 +66,7 @@ pub(super) fn carry_on(
     world: &MoverWorld<'_, '_>,
 ) -> PoseSample {
     let still = pose.grounded && pose.velocity == Vec3::ZERO && pose.acceleration == Vec3::ZERO;
-    let dt = ctx.dt.min(MAX_SECONDS);
-    // A NaN is no length.
-    if !pose.alive || still || !(dt > 0.0) {
-        return *pose;
-    }
+    let Some(dt) = seconds_of(ctx).filter(|_| pose.alive && !still) else { return *pose };
     let begin = KartState {
         velocity: pose.velocity.clamp_length_max(config.max_speed),
         grounded: pose.grounded,

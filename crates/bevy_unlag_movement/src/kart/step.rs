@@ -26,6 +26,8 @@ use crate::{
 
 /// Metres below the wheels within which the floor of the last step is looked for first.
 const NEAR: f32 = 0.06;
+/// Metres that a floor may be lower than where the wheels settle, by rounding.
+const SETTLED: f32 = 0.002;
 
 /// The kart while it is stepped.
 pub(super) struct Driving<'a> {
@@ -37,6 +39,12 @@ pub(super) struct Driving<'a> {
     pub(super) state: KartState,
     /// Metres per second that the engine can add in the step: who leans on a wall does not hit it.
     gain: f32,
+}
+
+/// The seconds that a step covers, if it covers any.
+pub(super) fn seconds_of(ctx: &StepContext) -> Option<f32> {
+    // A NaN is no length, and `min` would drop it.
+    (ctx.dt > 0.0).then(|| ctx.dt.min(MAX_SECONDS))
 }
 
 /// The kart is upright: karts know no other gravity than the world's.
@@ -53,11 +61,8 @@ pub(super) fn step(
     world: &MoverWorld<'_, '_>,
     events: &mut Vec<KartEvent>,
 ) -> KartState {
-    // Rapier panics on numbers that are none. A NaN is no length.
-    if !(ctx.dt > 0.0) || !state.is_sound() {
-        return *state;
-    }
-    let dt = ctx.dt.min(MAX_SECONDS);
+    // Rapier panics on numbers that are none.
+    let Some(dt) = seconds_of(ctx).filter(|_| state.is_sound()) else { return *state };
     let first_event = events.len();
     let input = if state.alive { input.bounded() } else { KartInput::default() };
     let velocity = state.velocity.clamp_length_max(config.max_speed);
@@ -177,12 +182,14 @@ impl<'a> Driving<'a> {
         let Glide { feet, velocity, .. } =
             glide(&footing, parts, body, begin, floor, dt, |normal, velocity| self.bump(normal, velocity));
         self.state.position = feet;
-        match self.floor(parts, self.config.clearance + HOVER_MAX) {
+        let follows = HOVER_MAX + SETTLED + self.config.stick_speed * dt;
+        let down = self.config.clearance + HOVER_MAX;
+        match self.floor(parts, down).filter(|below| below.distance <= follows) {
             Some(below) => {
                 self.state.position = hover_above(parts, body, feet, &below);
                 self.state.velocity = along_floor(velocity, below.face);
             }
-            // Over the edge: it keeps the way that it came.
+            // Over an edge or a crest: it keeps the way that it came.
             None => {
                 self.state.velocity = along_floor(velocity, floor.face);
                 self.take_off();

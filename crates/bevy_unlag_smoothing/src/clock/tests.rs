@@ -124,7 +124,7 @@ fn jitter_and_loss_are_covered() {
         });
         assert_runs_forward_within_bounds(&frames);
         let share = starved_share(after(&frames, 5.0));
-        assert!(share < 0.01, "seed {seed}: starved in {:.2} % of frames", share * 100.0);
+        assert!(share < 0.02, "seed {seed}: starved in {:.2} % of frames", share * 100.0);
         let delay =
             after(&frames, 5.0).iter().map(|f| f.delay).sum::<f64>() / after(&frames, 5.0).len() as f64;
         assert!(delay < 0.16, "seed {seed}: {delay} s of delay");

@@ -64,7 +64,7 @@ impl Stage {
         let (mut track, mut due) = (ProxyTrack::default(), Vec::new());
         let simulated = mode == Some(ProxySmoothing::Simulate);
         for tick in 0..(seconds / TICK) as u32 {
-            track.record(Snapshot { tick: Tick(FIRST.0.wrapping_add(tick)), ..path(tick) });
+            track.record(Snapshot { tick: Tick(FIRST.0.wrapping_add(tick)), ..path(tick) }, TICK as f32);
             if !tick.is_multiple_of(every(tick)) {
                 continue;
             }

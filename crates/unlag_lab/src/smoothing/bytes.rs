@@ -12,10 +12,11 @@ use crate::figures::Figures;
 
 /// Bytes of an update beside its entity and tick, on average.
 fn bytes(updates: &[ProxyUpdate]) -> f64 {
+    // The tick takes two of them when it is the one of the message.
     let bits = |update: &ProxyUpdate| {
         let mut w = BitWriter::default();
         update.write(update.snapshot.tick, &mut w);
-        w.len_bits()
+        w.len_bits() - 2
     };
     updates.iter().map(bits).sum::<usize>() as f64 / 8.0 / updates.len() as f64
 }

@@ -69,7 +69,14 @@ impl Chart<'_> {
             .x_label_area_size(40)
             .y_label_area_size(60)
             .build_cartesian_2d(x, y)?;
-        chart.configure_mesh().x_desc(self.x).y_desc(self.y).draw()?;
+        chart
+            .configure_mesh()
+            .x_desc(self.x)
+            .y_desc(self.y)
+            .x_labels(8)
+            .y_labels(8)
+            .light_line_style(TRANSPARENT)
+            .draw()?;
         for (curve, colour) in self.curves.iter().zip(COLOURS) {
             chart
                 .draw_series(LineSeries::new(curve.points.iter().copied(), colour.stroke_width(2)))?

@@ -44,6 +44,17 @@ impl Row {
     }
 }
 
+impl Row {
+    /// In how many runs the cubic is worse than the line, and by how much at most.
+    fn worse(&self) -> Option<String> {
+        let ratio = |(cubic, line): (&Verdict, &Verdict)| (cubic.max / line.max).max(cubic.rms / line.rms);
+        let ratios: Vec<f64> =
+            self.hermite.iter().zip(&self.linear).map(ratio).filter(|r| *r > 1.0).collect();
+        let most = ratios.iter().copied().fold(1.0, f64::max);
+        (!ratios.is_empty()).then(|| format!("{} runs, {most:.3} times", ratios.len()))
+    }
+}
+
 /// The mean of the runs' errors, and the largest of all.
 fn rms_and_max(runs: &[Verdict]) -> (f64, f64) {
     (spread(runs.iter().map(|v| v.rms)).mean, spread(runs.iter().map(|v| v.max)).worst)
@@ -61,10 +72,8 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         let rows = watch(path, plan)?;
         for (row, rate) in rows.into_iter().zip(RATES) {
             add_row(figures, plan, path, rate, &row)?;
-            let beyond = |pair: (&Verdict, &Verdict)| pair.0.max > pair.1.max || pair.0.rms > pair.1.rms;
-            let runs = row.hermite.iter().zip(&row.linear).filter(|pair| beyond(*pair)).count();
-            if rate >= 10 && runs > 0 {
-                worse.push(format!("{runs} on {} at {rate} Hz", path.name()));
+            if let Some(line) = row.worse().filter(|_| rate >= 10) {
+                worse.push(format!("{} at {rate} Hz: {line}", path.name()));
             }
             for (curve, runs) in by_rate.iter_mut().zip([&row.linear, &row.hermite]) {
                 curve.push((rate, rms_and_max(runs).0));

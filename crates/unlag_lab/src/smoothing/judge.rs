@@ -35,6 +35,8 @@ pub struct Verdict {
     pub frames: usize,
     /// Root of the mean squared distance from the truth.
     pub rms: f64,
+    /// Mean distance from the truth.
+    pub mean: f64,
     /// One picture in a hundred is further off.
     pub p99: f64,
     /// The furthest off.
@@ -109,6 +111,7 @@ pub fn judge(truth: &Truth, seen: &[Seen], present: bool) -> Verdict {
     }
     let frames = seen.len() as f64;
     verdict.rms = (errors.iter().map(|e| e * e).sum::<f64>() / frames).sqrt();
+    verdict.mean = errors.iter().sum::<f64>() / frames;
     errors.sort_by(f64::total_cmp);
     verdict.max = errors.last().copied().unwrap_or(f64::NAN);
     verdict.p99 = errors.get(errors.len() * 99 / 100).copied().unwrap_or(f64::NAN);

@@ -39,7 +39,8 @@ pub fn updates(truth: &Truth, every: Every, config: &KnotConfig, accelerates: bo
     let mut number = 0;
     let mut all = Vec::new();
     for snapshot in truth.snapshots() {
-        track.record(*snapshot);
+        let velocity = truth.at(f64::from(snapshot.tick.0) / f64::from(TICKS)).velocity;
+        track.record_exactly(*snapshot, velocity.as_vec3(), 1.0 / TICKS as f32);
         if snapshot.tick.0 == every.tick(number) {
             number += 1;
             all.extend(track.update(config, 1.0 / TICKS as f32, accelerates));

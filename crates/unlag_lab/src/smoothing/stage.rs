@@ -34,6 +34,8 @@ pub struct Played {
     pub ages: Vec<(f64, f64)>,
     /// How often the clock jumped.
     pub jumps: u64,
+    /// How often an actor changed over to a clock for another rate.
+    pub changes: usize,
 }
 
 /// A client that is about to show something.
@@ -55,7 +57,6 @@ impl Stage {
         app.add_plugins((MinimalPlugins, SmoothingPlugin))
             .insert_resource(TimeUpdateStrategy::ManualDuration(FRAME));
         add(&mut app);
-        if let Ok(v) = std::env::var("BRIDGE") { app.world_mut().resource_mut::<bevy_unlag::smoothing::BlendConfig>().bridge_seconds = v.parse().unwrap(); }
         finish(&mut app);
         Self { app, exchanges: None }
     }
@@ -90,7 +91,9 @@ impl Stage {
             self.app.world_mut().spawn((SnapshotInbox::default(), NetRole::SimulatedProxy, actor.mode)).id()
         };
         let proxies: Vec<Entity> = actors.iter().map(spawn).collect();
-        let mut played = Played { seen: vec![Vec::new(); actors.len()], ages: Vec::new(), jumps: 0 };
+        let mut played =
+            Played { seen: vec![Vec::new(); actors.len()], ages: Vec::new(), jumps: 0, changes: 0 };
+        let mut rates = vec![0; actors.len()];
         let mut coming = arrivals.iter().peekable();
         let mut jumps_before = 0;
         // The first update only starts the clock.
@@ -120,8 +123,11 @@ impl Stage {
                 continue;
             }
             played.jumps = jumps - jumps_before;
-            for (proxy, seen) in proxies.iter().zip(&mut played.seen) {
+            for ((proxy, seen), rate) in proxies.iter().zip(&mut played.seen).zip(&mut rates) {
                 seen.extend(look(world, *proxy, now));
+                let interval = world.get::<ProxyTime>(*proxy).map_or(0, ProxyTime::interval);
+                played.changes += usize::from(*rate != 0 && interval != *rate);
+                *rate = interval;
             }
         }
         played
@@ -142,7 +148,7 @@ fn look(world: &World, proxy: Entity, now: f64) -> Option<Seen> {
     Some(Seen {
         now,
         view: seconds_of(view),
-        place: (drawn.pose.position + if std::env::var("NOOFF").is_ok() { Vec3::ZERO } else { offset.offset }).as_dvec3(),
+        place: (drawn.pose.position + offset.offset).as_dvec3(),
         yaw: f64::from((-forward.x).atan2(-forward.z)),
     })
 }

@@ -156,6 +156,19 @@ impl Truth {
         truth
     }
 
+    /// Of something that goes straight from place to place, `dt` seconds each; nothing else is known of
+    /// it.
+    pub fn through(places: &[Vec3], dt: f64) -> Self {
+        let moment = |(i, now): (usize, &Vec3)| {
+            let next = places.get(i + 1).unwrap_or(now);
+            let velocity = (*next - *now).as_dvec3() / dt;
+            Moment { position: now.as_dvec3(), velocity, ..Moment::default() }
+        };
+        let moments: Vec<_> = places.iter().enumerate().map(moment).collect();
+        let top_speed = moments.iter().map(|m| m.velocity.length()).fold(0.0, f64::max);
+        Self { top_speed, turns: false, moments, dt, snapshots: Vec::new() }
+    }
+
     /// What the server's tick `tick` says of it.
     fn quantised(&self, tick: usize) -> Snapshot {
         let now = self.moments[tick * FINE];

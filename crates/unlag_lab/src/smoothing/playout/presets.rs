@@ -1,0 +1,56 @@
+//! The suite's own presets.
+
+use bevy_unlag::net::PRESETS;
+
+use super::{Cast, Speeds, watch};
+use crate::{
+    figures::Figures,
+    smoothing::{Plan, link::Link, perfect::Every},
+};
+
+/// The ticks between two updates by default.
+const DEFAULT: Every = Every::Ticks(3);
+/// Adds what every preset does at the default interval.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn add(figures: &mut Figures, plan: &Plan, casts: &[Cast], speeds: &mut Speeds) -> Result<(), String> {
+    // Nothing arrives.
+    for preset in PRESETS.iter().filter(|preset| preset.loss_percent < 100.0) {
+        let watched = watch(casts, &Link::Conditions(preset.down()), DEFAULT, plan);
+        speeds.take(&watched, preset.name);
+        let (name, slug) = (preset.name, slug(preset.name));
+        let (excess, freeze, delay) =
+            (watched.of(|v| v.step_excess), watched.of(|v| v.freeze), watched.delay());
+        figures.add(
+            format!("max_step_excess_cm_{slug}"),
+            excess.worst,
+            format!(
+                "cm that a frame's step is off the truth's, largest on {name}; {} pops in {} runs; RMS {:.3} cm",
+                watched.pops(),
+                watched.verdicts.len(),
+                watched.of(|v| v.rms).mean
+            ),
+        )?;
+        figures.add(
+            format!("freeze_percent_{slug}"),
+            freeze.mean,
+            format!("% of frames that hardly move when they should; worst {:.3}", freeze.worst),
+        )?;
+        figures.add(
+            format!("delay_ms_{slug}"),
+            delay.mean,
+            format!(
+                "ms behind the fastest packet; worst {:.1}; the clock jumped {} times and was changed {} times",
+                delay.worst, watched.jumps, watched.changes
+            ),
+        )?;
+    }
+    Ok(())
+}
+
+/// A name as it stands in a key.
+pub fn slug(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join("_")
+}

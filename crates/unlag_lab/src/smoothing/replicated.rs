@@ -1,0 +1,195 @@
+//! What other players see of a player, through server, links and all, against that player's own
+//! screen.
+
+mod hands;
+mod owner;
+mod screen;
+mod uplink;
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_unlag::{net::UpdateInterval, prelude::*};
+use unlag_examples::{
+    lockstep::{Match, MatchOptions},
+    script::Script,
+};
+
+use super::{
+    Plan,
+    judge::{Seen, Verdict, judge, spread},
+    truth::Truth,
+};
+use crate::figures::Figures;
+use hands::{Habit, Hands};
+use owner::OwnPath;
+use screen::{Screen, Stage};
+
+/// Seconds in which clocks may learn.
+const LEARNING: f64 = 8.0;
+/// The link of everybody whose way up is not at home.
+const USUAL: &str = "Good broadband";
+/// The presets that the shooter offers as buttons, but for the usual one.
+const PRESETS: [&str; 8] =
+    ["Perfect", "LAN", "Average (UE)", "Bad (UE)", "WiFi congested", "Bursty", "GNS terrible", "Torture A"];
+
+/// Who plays over what.
+#[derive(Clone, Copy)]
+struct Case {
+    habit: Habit,
+    /// Everybody's link.
+    link: &'static LinkPreset,
+    /// Whether the owner's way up goes through a home's air, too.
+    home: bool,
+    /// Ticks between two updates, when not as usual.
+    interval: Option<u32>,
+}
+
+/// What two watchers see of one owner, run by run.
+#[derive(Default)]
+struct Watched {
+    /// With cubics.
+    hermite: Vec<Verdict>,
+    /// With straight lines.
+    linear: Vec<Verdict>,
+    /// Corrections that the owner had.
+    corrections: u64,
+}
+
+/// Adds what is seen of a player through everything that lies in between.
+///
+/// # Errors
+/// When nothing could be measured.
+pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
+    let usual = LinkPreset::find(USUAL).map_err(|e| e.to_string())?;
+    let at_home = "a home's WiFi on the owner's way up";
+    for habit in Habit::ALL {
+        let case = Case { habit, link: usual, home: true, interval: None };
+        add_case(figures, plan, case, habit.name(), &format!("{USUAL} and {at_home}"))?;
+    }
+    let rare = Case { habit: Habit::Strafing, link: usual, home: true, interval: Some(6) };
+    add_case(
+        figures,
+        plan,
+        rare,
+        "strafing_6ticks",
+        &format!("{USUAL} and {at_home}, an update every 6 ticks"),
+    )?;
+    for name in PRESETS {
+        let link = LinkPreset::find(name).map_err(|e| e.to_string())?;
+        let case = Case { habit: Habit::Strafing, link, home: false, interval: None };
+        add_case(figures, plan, case, &format!("strafing_{}", super::playout::slug(name)), name)?;
+    }
+    Ok(())
+}
+
+fn add_case(figures: &mut Figures, plan: &Plan, case: Case, key: &str, link: &str) -> Result<(), String> {
+    let mut watched = Watched::default();
+    // A match is dear.
+    for seed in plan.seeds.iter().take(plan.seeds.len().div_ceil(3)) {
+        case.play(plan.seconds, *seed, &mut watched)?;
+    }
+    let of = |runs: &[Verdict], number: fn(&Verdict) -> f64| spread(runs.iter().map(number));
+    let (runs, linear) = (&watched.hermite, &watched.linear);
+    figures.add(
+        format!("replicated_rms_cm_{key}"),
+        of(runs, |v| v.rms).mean,
+        format!(
+            "cm between a watcher's screen and the owner's path at the same moment of the owner's time line, RMS, {} \
+             on {link}, mean of {} runs; mean error {:.3}; straight lines {:.3}; {} corrections of the owner",
+            case.habit.name(),
+            runs.len(),
+            of(runs, |v| v.mean).mean,
+            of(linear, |v| v.rms).mean,
+            watched.corrections
+        ),
+    )?;
+    figures.add(
+        format!("replicated_max_cm_{key}"),
+        of(runs, |v| v.max).worst,
+        format!(
+            "the same, largest of {} frames; p99 {:.3}; straight lines {:.3}; {} pops, {:.3} % frozen",
+            runs.iter().map(|v| v.frames).sum::<usize>(),
+            of(runs, |v| v.p99).worst,
+            of(linear, |v| v.max).worst,
+            runs.iter().map(|v| v.pops).sum::<usize>(),
+            of(runs, |v| v.freeze).mean
+        ),
+    )?;
+    figures.add(
+        format!("replicated_delay_ms_{key}"),
+        of(runs, |v| v.delay.0 * 1_000.0).mean,
+        format!(
+            "ms from a moment on the owner's screen to the watcher's, both ways of the link and all waiting included; \
+             the most {:.0}",
+            of(runs, |v| v.delay.1 * 1_000.0).worst
+        ),
+    )
+}
+
+impl Case {
+    fn play(self, seconds: f64, seed: u64, watched: &mut Watched) -> Result<(), String> {
+        let options = MatchOptions { players: 3, seed, ..MatchOptions::default() };
+        let mut game = Match::start(&options)?;
+        let [owner, watchers @ ..] = &mut game.clients[..] else { return Err("nobody joined".to_owned()) };
+        let world = owner.world_mut();
+        let id = *world
+            .query_filtered::<&NetId, With<LocalControl>>()
+            .single(world)
+            .map_err(|e| format!("the owner has no pawn: {e}"))?;
+        for (watcher, mode) in watchers.iter_mut().zip([ProxySmoothing::Hermite, ProxySmoothing::Linear]) {
+            watcher.insert_resource(Script::asleep());
+            let world = watcher.world_mut();
+            let mut proxies = world.query::<(Entity, &NetId)>();
+            let found = proxies.iter(world).find(|(_, proxy)| **proxy == id).map(|(proxy, _)| proxy);
+            world.entity_mut(found.ok_or("a watcher does not know the owner")?).insert(mode);
+            Screen::watch(watcher, id);
+        }
+        let world = game.server.world_mut();
+        let mut pawns = world.query::<(Entity, &NetId)>();
+        let pawn = pawns.iter(world).find(|(_, pawn)| **pawn == id).map(|(pawn, _)| pawn);
+        if let Some((pawn, interval)) = pawn.zip(self.interval) {
+            world.entity_mut(pawn).insert(UpdateInterval(interval));
+        }
+        Stage::watch(&mut game.server, id);
+        for client in &mut game.clients {
+            let world = client.world_mut();
+            world.query::<&mut NetSim>().iter_mut(world).for_each(|mut sim| self.link.apply(&mut sim));
+        }
+        let owner = &mut game.clients[0];
+        Hands::new(self.habit, seed).take_over(owner);
+        OwnPath::watch(owner);
+        if self.home {
+            uplink::jitter(owner);
+        }
+        game.run(Duration::from_secs_f64(LEARNING + seconds));
+        self.judge(&mut game, watched)
+    }
+
+    fn judge(self, game: &mut Match, watched: &mut Watched) -> Result<(), String> {
+        let clock = |game: &Match, client: usize| {
+            let elapsed = game.clients[client].world().resource::<Time<Real>>().elapsed();
+            (elapsed + game.client_age(client)).as_secs_f64()
+        };
+        let world = game.clients[0].world_mut();
+        let mut own = world.query_filtered::<&PredictionStats, With<LocalControl>>();
+        watched.corrections += own.single(world).map_or(0, |stats| stats.corrections);
+        let path = world.remove_resource::<OwnPath>().unwrap_or_default();
+        let began = path.began.ok_or("the owner never moved")?;
+        let truth = Truth::through(&path.places, OwnPath::STEP);
+        let stage = game.server.world_mut().remove_resource::<Stage>().unwrap_or_default();
+        for (watcher, runs) in [(1, &mut watched.hermite), (2, &mut watched.linear)] {
+            let ahead = clock(game, 0) - clock(game, watcher);
+            let screen = game.clients[watcher].world_mut().remove_resource::<Screen>().unwrap_or_default();
+            let seen = screen.0.iter().filter_map(|picture| {
+                let view = stage.moment(picture.stamp, began)? / 64.0;
+                let now = path.ticks_at(picture.now + ahead)? / 64.0;
+                let place = picture.place.as_dvec3();
+                (now >= LEARNING).then_some(Seen { now, view, place, yaw: 0.0 })
+            });
+            let seen: Vec<_> = seen.collect();
+            runs.push(judge(&truth, &seen, false));
+        }
+        Ok(())
+    }
+}

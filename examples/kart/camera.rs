@@ -1,0 +1,92 @@
+//! The eye: behind the own kart, behind the other one, or above everybody.
+
+use bevy::{core_pipeline::tonemapping::Tonemapping, prelude::*, transform::TransformSystems};
+
+use crate::{
+    looks::LooksSystems,
+    picture::{Picture, View},
+};
+
+/// Metres behind and above a kart.
+const ARM: (f32, f32) = (8.5, 3.6);
+/// The same for the other one: all its pictures have to be seen.
+const LONG_ARM: (f32, f32) = (12.5, 6.0);
+/// How fast the eye comes round, per second.
+const TURN_RATE: f32 = 3.0;
+
+/// Where the karts that can be followed are, and how the eye is turned.
+#[derive(Resource, Clone, Copy, Debug, Default)]
+pub struct Followed {
+    /// The own kart.
+    pub own: Option<(Vec3, Quat)>,
+    /// The other one, as it was on the server.
+    pub other: Option<(Vec3, Quat)>,
+    /// The eye's heading, eased.
+    yaw: f32,
+}
+
+impl Followed {
+    /// To the right on the screen, level: the direction of lanes.
+    pub fn right(&self) -> Vec3 {
+        Quat::from_rotation_y(self.yaw) * Vec3::X
+    }
+}
+
+/// Spawns and moves the camera.
+pub struct CameraPlugin {
+    /// Whether to leave out anti-aliasing.
+    pub plain: bool,
+}
+
+impl Plugin for CameraPlugin {
+    fn build(&self, app: &mut App) {
+        let plain = self.plain;
+        app.init_resource::<Followed>()
+            .add_systems(Startup, move |commands: Commands| spawn(commands, plain))
+            .add_systems(PostUpdate, follow.after(LooksSystems).before(TransformSystems::Propagate));
+    }
+}
+
+/// Over the whole track.
+fn above() -> Transform {
+    Transform::from_xyz(0.0, 95.0, 95.0).looking_at(Vec3::new(0.0, 0.0, 8.0), Vec3::Y)
+}
+
+fn spawn(mut commands: Commands, plain: bool) {
+    commands.spawn((
+        Camera3d::default(),
+        if plain { Msaa::Off } else { Msaa::default() },
+        // The other curves would need the `tonemapping_luts` feature.
+        Tonemapping::AcesFitted,
+        Projection::from(PerspectiveProjection { fov: 60.0_f32.to_radians(), near: 0.1, ..default() }),
+        above(),
+    ));
+}
+
+fn follow(
+    time: Res<Time<Real>>,
+    picture: Res<Picture>,
+    mut followed: ResMut<Followed>,
+    mut cameras: Query<&mut Transform, With<Camera3d>>,
+) {
+    let Ok(mut camera) = cameras.single_mut() else { return };
+    let (target, (back, up)) = match picture.view {
+        View::Own => (followed.own, ARM),
+        View::Other => (followed.other, LONG_ARM),
+        View::Above => (None, ARM),
+    };
+    let Some((position, rotation)) = target else {
+        if picture.view == View::Above {
+            followed.yaw = 0.0;
+            *camera = above();
+        }
+        return;
+    };
+    let (yaw, ..) = rotation.to_euler(EulerRot::YXZ);
+    let turn = (yaw - followed.yaw + core::f32::consts::PI).rem_euclid(core::f32::consts::TAU);
+    let part = 1.0 - (-TURN_RATE * time.delta_secs()).exp();
+    followed.yaw += (turn - core::f32::consts::PI) * part;
+    let behind = Quat::from_rotation_y(followed.yaw) * Vec3::Z;
+    let at = position + Vec3::Y * 0.8;
+    *camera = Transform::from_translation(at + behind * back + Vec3::Y * up).looking_at(at, Vec3::Y);
+}

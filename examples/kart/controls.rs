@@ -1,0 +1,57 @@
+//! Keys drive the own kart and choose the view.
+
+use bevy::{app::RunFixedMainLoopSystems, prelude::*};
+use bevy_unlag::{
+    core::{LocalControl, MoveInput},
+    movement::{KartInput, KartModel},
+};
+
+use crate::picture::{Picture, View};
+
+/// How fast keys turn the wheels all the way, per second: a key has no half way.
+const WHEELS: f32 = 4.0;
+
+/// What the keys do, for the screen.
+pub const HELP: &str = "WASD or arrows drive    C camera    mouse: panels";
+
+/// Reads the keys. `drives` says whether they drive, too.
+pub struct ControlsPlugin {
+    pub drives: bool,
+}
+
+impl Plugin for ControlsPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_systems(Update, look);
+        if self.drives {
+            app.add_systems(RunFixedMainLoop, steer.in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop));
+        }
+    }
+}
+
+fn look(keys: Res<ButtonInput<KeyCode>>, mut picture: ResMut<Picture>) {
+    if keys.just_pressed(KeyCode::KeyC) {
+        picture.view = match picture.view {
+            View::Own => View::Other,
+            View::Other => View::Above,
+            View::Above => View::Own,
+        };
+    }
+}
+
+fn steer(
+    keys: Res<ButtonInput<KeyCode>>,
+    time: Res<Time<Real>>,
+    mut wheels: Local<f32>,
+    mut karts: Query<&mut MoveInput<KartModel>, With<LocalControl>>,
+) {
+    let axis = |more: [KeyCode; 2], less: [KeyCode; 2]| {
+        f32::from(i8::from(keys.any_pressed(more)) - i8::from(keys.any_pressed(less)))
+    };
+    let throttle = axis([KeyCode::KeyW, KeyCode::ArrowUp], [KeyCode::KeyS, KeyCode::ArrowDown]);
+    let wanted = axis([KeyCode::KeyD, KeyCode::ArrowRight], [KeyCode::KeyA, KeyCode::ArrowLeft]);
+    let step = WHEELS * time.delta_secs();
+    *wheels += (wanted - *wheels).clamp(-step, step);
+    for mut input in &mut karts {
+        input.0 = KartInput::new(throttle, *wheels);
+    }
+}

@@ -1,0 +1,45 @@
+//! How often the server tells of karts.
+
+use bevy::{prelude::*, ui_widgets::ValueChange};
+use unlag_examples::{
+    kart::switches::Switches,
+    screen::slider::{Knob, Knobs, Scale, spawn_knob},
+};
+
+/// Turns the slider into the rate, and shows it.
+pub struct RatePlugin;
+
+impl Plugin for RatePlugin {
+    fn build(&self, app: &mut App) {
+        app.add_observer(turn).add_systems(Update, show);
+    }
+}
+
+/// The rate of updates.
+#[derive(Component, Clone, Copy)]
+struct Rate;
+
+impl Knob for Rate {
+    fn scale(self) -> Scale {
+        let (least, largest) = Switches::RATES;
+        Scale { name: "Updates", least, largest, decimals: 0 }
+    }
+}
+
+pub fn spawn(panel: &mut ChildSpawnerCommands) {
+    spawn_knob(panel, Rate);
+}
+
+fn turn(change: On<ValueChange<f32>>, mut knobs: Knobs<Rate>, switches: Res<Switches>) {
+    if knobs.turned(&change).is_some() {
+        switches.set_rate(change.value);
+        info!("updates at {:.1} Hz", switches.rate());
+    }
+}
+
+/// Whole ticks make fewer rates than the slider has places.
+fn show(mut knobs: Knobs<Rate>, switches: Res<Switches>) {
+    let (rate, ticks) = (switches.rate(), switches.interval());
+    let every = if ticks == 1 { "every tick".to_owned() } else { format!("every {ticks} ticks") };
+    knobs.show(|Rate| rate, |Rate| format!("{rate:.1} Hz, {every}"));
+}

@@ -1,0 +1,64 @@
+//! The window: a client of a server in a thread, on which somebody else drives, too.
+
+use std::process::ExitCode;
+
+use bevy::prelude::*;
+use bevy_unlag::prelude::*;
+use unlag_examples::{
+    kart::{
+        app, driver::DriverPlugin, meter::MeterPlugin, switches::Switches, threads::Others, truth::Truth,
+    },
+    link,
+    screen::{self, exit_code},
+};
+
+use crate::{
+    camera::CameraPlugin,
+    cli::Cli,
+    controls::ControlsPlugin,
+    looks::LooksPlugin,
+    panel::PanelPlugin,
+    picture::{Picture, View},
+    scene::ScenePlugin,
+};
+
+/// Opens the window and runs until it is closed.
+///
+/// # Errors
+/// One line when there is no screen, or no port for the server.
+pub fn run(cli: &Cli) -> Result<ExitCode, String> {
+    screen::display("use --headless to race without a window")?;
+    let (switches, truth) = (Switches::default(), Truth::default());
+    switches.set_rate(cli.rates.first().map_or(10.0, |rate| *rate as f32));
+    if cli.overwrite {
+        switches.set_owner(unlag_examples::kart::switches::OwnerMode::Overwrite);
+    }
+    let others = Others::start(&switches, &truth)?;
+    let (plain, autoplay) = (cli.window.plain, cli.window.autoplay);
+    let mut app = App::new();
+    screen::add_window(&mut app, "bevy_unlag: kart".to_owned(), &cli.window, cli.seconds as f32, "kart=info");
+    app::add_client(&mut app, switches);
+    app.insert_resource(truth)
+        .insert_resource(Picture {
+            view: if cli.watch { View::Other } else { View::Own },
+            ..Picture::default()
+        })
+        .add_plugins((
+            MeterPlugin,
+            ScenePlugin { plain },
+            CameraPlugin { plain },
+            LooksPlugin,
+            ControlsPlugin { drives: !autoplay },
+            PanelPlugin { autoplay },
+        ));
+    if autoplay {
+        app.add_plugins(DriverPlugin);
+    }
+    let mut sim = NetSim::new(cli.seed);
+    match cli.preset {
+        Some(preset) => preset.apply(&mut sim),
+        None => sim.set(cli.conditions()),
+    }
+    link::dial_udp(&mut app, others.server, link::random_client_id(), sim)?;
+    Ok(exit_code(app.run()))
+}

@@ -1,0 +1,110 @@
+//! A server app and a client app of karts, made of the suite's generic plugins: what
+//! `UnlagServerPlugins` and `UnlagClientPlugins` are for the soldier.
+
+use bevy::{prelude::*, state::app::StatesPlugin};
+use bevy_unlag::{
+    movement::{KartConfig, KartModel, KartPlugin, KartState, MovementPlugin},
+    net::{ClientNetPlugins, ServerNetPlugins, networked_pawn},
+    prediction::PredictionPlugin,
+    prelude::*,
+    rewind::RewindPlugin,
+    smoothing::{ProxySimulationPlugin, SmoothingPlugin},
+};
+use lightyear::prelude::{
+    Connected, ControlledBy, Lifetime,
+    server::{ClientOf, Server},
+};
+
+use super::{copies, driver::DriverPlugin, owner, switches, switches::Switches, track, truth};
+use crate::app::TICK;
+
+/// Ticks between two updates of a pawn, when nothing else is said.
+const SNAPSHOT_TICKS: u32 = 3;
+
+/// What a headless app needs of Bevy.
+fn headless() -> App {
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, TransformPlugin, StatesPlugin));
+    app
+}
+
+/// What both sides need.
+fn add_shared(app: &mut App) {
+    app.add_plugins((
+        MovementPlugin { tick_seconds: TICK.as_secs_f32() },
+        KartPlugin,
+        PredictionPlugin::<KartModel>::default(),
+    ))
+    // Karts pass through each other: nobody is to be held up by a picture of the past.
+    .insert_resource(KartConfig { pawns: PawnCollision::Ignore, ..default() })
+    .add_systems(Startup, track::spawn);
+    owner::protocol(app);
+}
+
+/// A server without a window.
+#[must_use]
+pub fn server(switches: Switches, truth: truth::Truth) -> App {
+    let mut app = headless();
+    app.add_plugins((
+        ServerNetPlugins::<KartModel>::new(TICK, TICK * SNAPSHOT_TICKS),
+        RewindPlugin::<KartModel>::default(),
+    ));
+    add_shared(&mut app);
+    owner::server(&mut app);
+    truth::record(&mut app, truth);
+    app.insert_resource(switches)
+        .init_resource::<NextKart>()
+        .add_observer(welcome)
+        .add_systems(First, switches::obey);
+    app
+}
+
+/// The client's plugins and the game, on top of whatever Bevy plugins the app has.
+pub fn add_client(app: &mut App, switches: Switches) {
+    app.add_plugins((
+        ClientNetPlugins::<KartModel>::new(TICK),
+        SmoothingPlugin,
+        ProxySimulationPlugin::<KartModel>::default(),
+    ));
+    add_shared(app);
+    owner::client(app);
+    copies::add(app);
+    let mut sampler = app.world_mut().resource_mut::<Sampler>();
+    sampler.tick_seconds = TICK.as_secs_f32();
+    sampler.snapshot_ticks = SNAPSHOT_TICKS.cast_signed();
+    app.insert_resource(switches);
+}
+
+/// A client without a window whose kart drives by itself.
+#[must_use]
+pub fn driving_client(switches: Switches) -> App {
+    let mut app = headless();
+    add_client(&mut app, switches);
+    app.add_plugins(DriverPlugin);
+    app
+}
+
+/// Counts the karts that there were.
+#[derive(Resource, Default)]
+struct NextKart(u16);
+
+/// A kart for everyone who joins.
+fn welcome(
+    connected: On<Add, Connected>,
+    clients: Query<(), With<ClientOf>>,
+    servers: Query<(), With<Server>>,
+    mut next: ResMut<NextKart>,
+    mut commands: Commands,
+) {
+    if !clients.contains(connected.entity) || servers.is_empty() {
+        return;
+    }
+    let (place, yaw) = track::STARTS[usize::from(next.0) % track::STARTS.len()];
+    // 0 is nobody.
+    next.0 = next.0.checked_add(1).unwrap_or(1);
+    commands.spawn((
+        networked_pawn::<KartModel>(NetId(next.0), KartState::at(place, yaw)),
+        Transform::from_translation(place),
+        ControlledBy { owner: connected.entity, lifetime: Lifetime::SessionBased },
+    ));
+}

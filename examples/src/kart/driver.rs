@@ -1,0 +1,128 @@
+//! A driver without a driver: laps over the ramp and around the pillars, and some of it backwards.
+
+use bevy::{math::Vec3Swizzles, prelude::*};
+use bevy_unlag::{
+    core::{LocalControl, MoveInput, MoveSystems},
+    movement::{KartInput, KartModel, KartState},
+};
+
+/// Where a lap leads, in metres: along the ramp, around the pillars, back.
+const LAP: [Vec2; 9] = [
+    Vec2::new(30.0, 56.0),
+    Vec2::new(58.0, 36.0),
+    Vec2::new(58.0, -20.0),
+    Vec2::new(34.0, -46.0),
+    Vec2::new(8.0, -30.0),
+    Vec2::new(-20.0, -52.0),
+    Vec2::new(-56.0, -30.0),
+    Vec2::new(-58.0, 20.0),
+    Vec2::new(-36.0, 54.0),
+];
+/// After which of those it backs up, and which way its wheels are turned then.
+const BACK_UP: [(usize, f32); 2] = [(3, 1.0), (6, -0.7)];
+/// Metres from a stop at which it counts as reached.
+const NEAR: f32 = 9.0;
+/// Ticks that it takes to brake and to back up.
+const BACK_TICKS: u32 = 210;
+/// Ticks without getting anywhere after which it backs up, too.
+const PATIENCE: u32 = 64;
+
+/// Drives by itself; the same from the same start.
+#[derive(Resource, Clone, Copy, PartialEq, Debug, Default)]
+pub struct Driver {
+    stop: usize,
+    /// Ticks for which it goes on backing up, and how its wheels are turned.
+    back: u32,
+    wheels: f32,
+    stuck: u32,
+}
+
+impl Driver {
+    /// What it wants in this tick, at the controls of a kart.
+    pub fn drive(&mut self, kart: &KartState) -> KartInput {
+        if self.back > 0 {
+            self.back -= 1;
+            return KartInput::new(-1.0, self.wheels);
+        }
+        let to = LAP[self.stop] - kart.position.xz();
+        if to.length() < NEAR {
+            if let Some((_, wheels)) = BACK_UP.iter().find(|(stop, _)| *stop == self.stop) {
+                (self.back, self.wheels) = (BACK_TICKS, *wheels);
+            }
+            self.stop = (self.stop + 1) % LAP.len();
+        }
+        self.stuck = if kart.velocity.length() < 0.5 { self.stuck + 1 } else { 0 };
+        if self.stuck > PATIENCE {
+            (self.back, self.wheels, self.stuck) = (PATIENCE, 0.5, 0);
+        }
+        let forward = kart.forward().xz();
+        // Positive when the stop lies to the right.
+        let aside = forward.perp_dot(to);
+        let angle = aside.atan2(forward.dot(to));
+        // Into a bend it lets the throttle go.
+        let throttle = if angle.abs() > 0.6 && kart.speed() > 13.0 { 0.1 } else { 1.0 };
+        KartInput::new(throttle, (angle * 2.2).clamp(-1.0, 1.0))
+    }
+}
+
+/// Lets this app's kart be driven by a [`Driver`].
+pub struct DriverPlugin;
+
+impl Plugin for DriverPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<Driver>().add_systems(FixedUpdate, drive.in_set(MoveSystems::Sample));
+    }
+}
+
+fn drive(
+    mut driver: ResMut<Driver>,
+    mut karts: Query<(&KartState, &mut MoveInput<KartModel>), With<LocalControl>>,
+) {
+    for (state, mut input) in &mut karts {
+        input.0 = driver.drive(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy::ecs::system::SystemState;
+    use bevy_unlag::{
+        core::{MoveModel, StepContext, Tick},
+        movement::{KartConfig, KartEvent, KartPlugin, MovementPlugin, MoverScene, MoverWorld},
+    };
+
+    use super::*;
+    use crate::kart::track;
+
+    #[test]
+    fn it_drives_laps_over_the_ramp_and_some_of_it_backwards() {
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, MovementPlugin::default(), KartPlugin));
+        for (part, transform) in track::boxes() {
+            let collider = bevy_rapier3d::prelude::Collider::cuboid(part.half.x, part.half.y, part.half.z);
+            app.world_mut().spawn((transform, collider));
+        }
+        MoverScene::refresh(app.world_mut());
+        let entity = app.world_mut().spawn_empty().id();
+        let mut system =
+            SystemState::<(MoverWorld<'static, 'static>, Res<'static, KartConfig>)>::new(app.world_mut());
+        let (world, config) = system.get(app.world()).expect("a level has a world to move in");
+        for (place, yaw) in track::STARTS {
+            let (mut kart, mut driver) = (KartState::at(place, yaw), Driver::default());
+            let (mut laps, mut flown, mut back, mut bumps) = (0, 0, 0, 0);
+            for tick in 1..64 * 90 {
+                let stop = driver.stop;
+                let input = driver.drive(&kart);
+                laps += u32::from(driver.stop < stop);
+                let ctx = StepContext { tick: Tick(tick), dt: 1.0 / 64.0, entity, replaying: false };
+                let mut events = Vec::new();
+                kart = KartModel::step(&config, &kart, &input, &ctx, &world, &mut events);
+                flown += u32::from(!kart.grounded && kart.position.y > 0.5);
+                back += u32::from(kart.speed() < -3.0);
+                bumps += events.iter().filter(|e| matches!(e, KartEvent::Bumped { .. })).count();
+            }
+            assert!(laps >= 2 && flown > 30 && back > 60, "{laps} laps, {flown}, {back} from {place}");
+            assert_eq!(bumps, 0, "it runs into nothing, from {place}");
+        }
+    }
+}

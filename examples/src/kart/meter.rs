@@ -1,0 +1,278 @@
+//! How far what is seen of a kart is from where it was on the server, and how it jumps.
+
+use std::collections::VecDeque;
+
+use bevy::prelude::*;
+use bevy_unlag::{
+    core::{Easing, ProxySmoothing, SnapshotHistory, VisualSystems},
+    prelude::*,
+    smoothing::ProxyTime,
+};
+
+use super::{
+    copies::CopyOf,
+    truth::{Place, Truth},
+};
+use crate::app::TICK;
+
+/// Seconds over which errors are told.
+const WINDOW: f64 = 3.0;
+/// Seconds that a frame waits for the truth of its moment.
+const WAIT: f64 = 0.5;
+
+/// What was seen in one frame, and compared with the truth.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    at: f64,
+    /// Metres and radians beside the truth.
+    error: f32,
+    turn: f32,
+    /// Metres beside where it would have gone on from the last frame, if that is a jump.
+    jump: f32,
+}
+
+/// What was seen in one frame, of a moment that the truth may not know yet.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    at: f64,
+    moment: ViewTime,
+    position: Vec3,
+    rotation: Quat,
+    jump: f32,
+}
+
+/// What is measured of a kart on this screen: of a copy, how far it is from the truth of the moment
+/// that it shows; of any, how it jumps.
+#[derive(Component, Clone, Debug, Default)]
+pub struct Meter {
+    frames: VecDeque<Frame>,
+    waiting: VecDeque<Seen>,
+    total: Tally,
+    last: Option<(Vec3, Vec3)>,
+    /// When the newest update came that it knows, and of which tick that is.
+    newest: Option<(Tick, f64)>,
+}
+
+/// Sums of what was seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Frames.
+    pub frames: u64,
+    squares: f64,
+    /// The largest error, in metres.
+    pub worst: f32,
+    /// The largest error of the heading, in radians.
+    pub worst_turn: f32,
+    /// How often it jumped.
+    pub jumps: u64,
+    /// The furthest, in metres.
+    pub worst_jump: f32,
+}
+
+impl Tally {
+    fn add(&mut self, frame: &Frame) {
+        self.frames += 1;
+        self.squares += f64::from(frame.error).powi(2);
+        self.worst = self.worst.max(frame.error);
+        self.worst_turn = self.worst_turn.max(frame.turn);
+        self.jumps += u64::from(frame.jump > 0.0);
+        self.worst_jump = self.worst_jump.max(frame.jump);
+    }
+
+    #[cfg(test)]
+    pub(super) fn jumped(jumps: u64) -> Self {
+        Self { frames: 100, jumps, ..Self::default() }
+    }
+
+    /// Root of the mean square of the error, in metres.
+    #[must_use]
+    pub fn rms(&self) -> f32 {
+        (self.squares / self.frames.max(1) as f64).sqrt() as f32
+    }
+}
+
+/// Metres from where the last frame led, by which a kart jumps that should have gone `way`. One that
+/// stands still between two updates does not jump then, but when the update comes.
+fn jump(before: Vec3, position: Vec3, way: Vec3) -> f32 {
+    let step = position - before;
+    let stands = step.length() < 0.2 * way.length();
+    let beside = (step - way).length();
+    if !stands && beside > 0.25 * way.length() + 0.02 { beside } else { 0.0 }
+}
+
+impl Meter {
+    /// Of the last seconds.
+    #[must_use]
+    pub fn recent(&self) -> Tally {
+        let mut tally = Tally::default();
+        self.frames.iter().for_each(|frame| tally.add(frame));
+        tally
+    }
+
+    /// Since it was last [`reset`](Self::reset).
+    #[must_use]
+    pub fn total(&self) -> &Tally {
+        &self.total
+    }
+
+    /// Begins anew.
+    pub fn reset(&mut self) {
+        *self = Self { last: self.last, newest: self.newest, ..Self::default() };
+    }
+
+    /// Metres that it jumped since the last frame, and not where to.
+    fn jumped(&mut self, position: Vec3, velocity: Vec3, dt: f32) -> f32 {
+        let last = self.last.replace((position, velocity));
+        last.map_or(0.0, |(before, speed)| jump(before, position, (speed + velocity) * (0.5 * dt)))
+    }
+
+    fn note(&mut self, frame: Frame) {
+        self.total.add(&frame);
+        self.frames.push_back(frame);
+        while self.frames.front().is_some_and(|first| frame.at - first.at > WINDOW) {
+            self.frames.pop_front();
+        }
+    }
+
+    /// Compares what waits with the truth, as far as that is known.
+    fn compare(&mut self, now: f64, truth: impl Fn(ViewTime) -> Option<Place>) {
+        while let Some(seen) = self.waiting.front().copied() {
+            if let Some(place) = truth(seen.moment) {
+                self.note(Frame {
+                    at: seen.at,
+                    error: place.position.distance(seen.position),
+                    turn: place.rotation.angle_between(seen.rotation),
+                    jump: seen.jump,
+                });
+            } else if now - seen.at < WAIT {
+                break;
+            }
+            self.waiting.pop_front();
+        }
+    }
+
+    /// The moment of the server's past that a kart is to be compared with: the one that it is drawn
+    /// at. What is drawn at once shows its newest update until the next one comes, and all the time
+    /// it ought to have gone on.
+    fn moment(
+        &mut self,
+        mode: ProxySmoothing,
+        history: &SnapshotHistory,
+        proxy: &ProxyTime,
+        now: f64,
+    ) -> Option<ViewTime> {
+        let newest = history.newest()?.tick;
+        if self.newest.is_none_or(|(tick, _)| tick != newest) {
+            self.newest = Some((newest, now));
+        }
+        match mode {
+            ProxySmoothing::Raw | ProxySmoothing::Exponential => {
+                let (tick, came) = self.newest?;
+                Some(ViewTime::after(tick, (now - came) / TICK.as_secs_f64()))
+            }
+            _ => proxy.drawn,
+        }
+    }
+}
+
+/// How fast what is seen goes.
+fn velocity_of(drawn: &DrawnPose, offset: &VisualOffset) -> Vec3 {
+    let fades = match offset.easing {
+        Easing::Exponential { seconds, .. } => offset.offset / -seconds.max(1e-3),
+        _ => offset.velocity,
+    };
+    drawn.pose.velocity + fades
+}
+
+/// Measures every kart on this screen that has a [`Meter`], and gives all of them one.
+pub struct MeterPlugin;
+
+impl Plugin for MeterPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_observer(|added: On<Add, DrawnPose>, mut commands: Commands| {
+            commands.entity(added.entity).insert_if_new(Meter::default());
+        })
+        .add_systems(PostUpdate, (measure_copies, measure_own).after(VisualSystems::Draw));
+    }
+}
+
+fn measure_copies(
+    time: Res<Time<Real>>,
+    truth: Res<Truth>,
+    pawns: Query<&NetId>,
+    mut copies: Query<(
+        &CopyOf,
+        &ProxySmoothing,
+        &SnapshotHistory,
+        &ProxyTime,
+        &DrawnPose,
+        &VisualOffset,
+        &mut Meter,
+    )>,
+) {
+    let (now, dt) = (time.elapsed_secs_f64(), time.delta_secs());
+    for (CopyOf(pawn), mode, history, proxy, drawn, offset, mut meter) in &mut copies {
+        let moment = meter.moment(*mode, history, proxy, now);
+        let (Ok(id), Some(moment), true) = (pawns.get(*pawn), moment, drawn.pose.alive) else {
+            meter.last = None;
+            continue;
+        };
+        let position = drawn.pose.position + offset.offset;
+        let jump = meter.jumped(position, velocity_of(drawn, offset), dt);
+        let rotation = offset.turn * drawn.pose.rotation;
+        meter.waiting.push_back(Seen { at: now, moment, position, rotation, jump });
+        meter.compare(now, |moment| truth.at(*id, moment));
+    }
+}
+
+fn measure_own(
+    time: Res<Time<Real>>,
+    mut karts: Query<(&DrawnPose, &VisualOffset, &mut Meter), With<LocalControl>>,
+) {
+    for (drawn, offset, mut meter) in &mut karts {
+        if !drawn.pose.alive {
+            meter.last = None;
+            continue;
+        }
+        let position = drawn.pose.position + offset.offset;
+        let jump = meter.jumped(position, velocity_of(drawn, offset), time.delta_secs());
+        meter.note(Frame { at: time.elapsed_secs_f64(), error: 0.0, turn: 0.0, jump });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_jump_is_what_the_last_frame_did_not_lead_to() {
+        let way = Vec3::X * 0.2;
+        assert_eq!(jump(Vec3::ZERO, Vec3::X * 0.21, way), 0.0, "it goes on");
+        assert_eq!(jump(Vec3::ZERO, Vec3::ZERO, way), 0.0, "it stands: that is another fault");
+        assert!((jump(Vec3::ZERO, Vec3::X * 1.2, way) - 1.0).abs() < 1e-6);
+        assert!((jump(Vec3::ZERO, Vec3::X * -0.8, way) - 1.0).abs() < 1e-6, "back");
+    }
+
+    #[test]
+    fn what_has_no_truth_yet_waits_for_it() {
+        let mut meter = Meter::default();
+        let at = |at: f64, x: f32| Seen {
+            at,
+            moment: ViewTime::at(Tick(at as u32)),
+            position: Vec3::X * x,
+            rotation: Quat::IDENTITY,
+            jump: 0.0,
+        };
+        let place = Place { position: Vec3::ZERO, rotation: Quat::IDENTITY, velocity: Vec3::ZERO };
+        meter.waiting.extend([at(1.0, 0.03), at(1.1, 0.04)]);
+        meter.compare(1.1, |_| None);
+        assert_eq!((meter.total.frames, meter.waiting.len()), (0, 2));
+        meter.compare(1.2, |_| Some(place));
+        assert_eq!((meter.total.frames, meter.waiting.len()), (2, 0));
+        assert!((meter.total.worst - 0.04).abs() < 1e-6);
+        assert!((meter.recent().rms() - (0.0025f32 / 2.0).sqrt()).abs() < 1e-6);
+        meter.waiting.push_back(at(2.0, 9.0));
+        meter.compare(9.0, |_| None);
+        assert!(meter.waiting.is_empty() && meter.total.frames == 2, "but not for ever");
+    }
+}

@@ -1,0 +1,127 @@
+//! The course's owner: the server's state overwrites the client's own at every update.
+//!
+//! The suite has no such thing: an owner's client gets acknowledgements, and a state only to replay
+//! from. So here the server sends the state in a message of the example's own, at the rate of
+//! updates, and while it counts, answers are made acknowledgements.
+
+use bevy::prelude::*;
+use bevy_unlag::{
+    core::{BitReader, BitWriter, MoveSystems, Wire},
+    movement::{KartPush, KartState},
+    prediction::{Answered, IncomingAnswers, ServerAnswer},
+    prelude::*,
+};
+use lightyear::prelude::{
+    AppChannelExt, AppMessageExt, ChannelMode, ChannelSettings, Connected, ControlledBy, MessageReceiver,
+    MessageSender, MessageSystems, NetworkDirection, client::Client, server::ClientOf,
+};
+use serde::{Deserialize, Serialize};
+
+use super::switches::{OwnerMode, Switches};
+
+/// The server's state of the kart of whoever gets it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct OwnerState(Vec<u8>);
+
+/// A newer one replaces it: unreliable.
+struct OwnerChannel;
+
+/// Registers the message. Client and server both add it, after the suite.
+pub(super) fn protocol(app: &mut App) {
+    app.add_channel::<OwnerChannel>(ChannelSettings {
+        mode: ChannelMode::UnorderedUnreliable,
+        retry_unsent_messages: false,
+        ..default()
+    })
+    .add_direction(NetworkDirection::ServerToClient);
+    app.register_message::<OwnerState>().add_direction(NetworkDirection::ServerToClient);
+}
+
+pub(super) fn server(app: &mut App) {
+    app.add_systems(PostUpdate, tell_owners.before(MessageSystems::Send));
+}
+
+pub(super) fn client(app: &mut App) {
+    app.init_resource::<Told>().add_systems(PreUpdate, hear.after(MessageSystems::Receive)).add_systems(
+        FixedUpdate,
+        (
+            only_acknowledge.before(MoveSystems::Answer),
+            overwrite.after(MoveSystems::Answer).before(MoveSystems::Sample),
+        ),
+    );
+}
+
+fn tell_owners(
+    switches: Res<Switches>,
+    tick: Res<CurrentTick>,
+    karts: Query<(&KartState, &ControlledBy)>,
+    mut links: Query<&mut MessageSender<OwnerState>, (With<ClientOf>, With<Connected>)>,
+    mut last: Local<Tick>,
+) {
+    let round = |tick: Tick| tick.0 / switches.interval();
+    if switches.owner() != OwnerMode::Overwrite || round(tick.0) == round(*last) {
+        return;
+    }
+    *last = tick.0;
+    for (state, owner) in &karts {
+        if let Ok(mut link) = links.get_mut(owner.owner) {
+            let mut w = BitWriter::default();
+            state.write(&mut w);
+            link.send::<OwnerChannel>(OwnerState(w.finish()));
+        }
+    }
+}
+
+/// The newest state that came and was not set yet.
+#[derive(Resource, Default)]
+struct Told(Option<KartState>);
+
+fn hear(mut links: Query<&mut MessageReceiver<OwnerState>, With<Client>>, mut told: ResMut<Told>) {
+    for mut link in &mut links {
+        for message in link.receive() {
+            if let Ok(state) = KartState::read(&mut BitReader::new(&message.0)) {
+                told.0 = Some(state);
+            }
+        }
+    }
+}
+
+/// Takes the state out of the server's answers.
+fn only_acknowledge(
+    switches: Res<Switches>,
+    mut karts: Query<&mut IncomingAnswers, (With<LocalControl>, With<KartState>)>,
+    mut kept: Local<Vec<Vec<u8>>>,
+) {
+    if switches.owner() != OwnerMode::Overwrite {
+        return;
+    }
+    for mut incoming in &mut karts {
+        kept.extend(incoming.drain().filter_map(|bytes| acknowledgement(&bytes)));
+        for bytes in kept.drain(..) {
+            incoming.deliver(bytes);
+        }
+    }
+}
+
+fn acknowledgement(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut answer = ServerAnswer::<KartState, KartPush>::read(&mut BitReader::new(bytes)).ok()?;
+    if matches!(answer.answered, Answered::Move(_)) {
+        answer.adjustment = None;
+    }
+    let mut w = BitWriter::default();
+    answer.write(&mut w);
+    Some(w.finish())
+}
+
+fn overwrite(
+    switches: Res<Switches>,
+    mut told: ResMut<Told>,
+    mut karts: Query<&mut KartState, With<LocalControl>>,
+) {
+    let Some(theirs) = told.0.take() else { return };
+    if switches.owner() == OwnerMode::Overwrite {
+        for mut mine in &mut karts {
+            *mine = theirs;
+        }
+    }
+}

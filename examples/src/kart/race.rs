@@ -1,0 +1,327 @@
+//! A race under stepped time: a server, somebody who drives and is watched, somebody who drives and
+//! watches. The same for the same seed.
+
+use core::{fmt::Write, time::Duration};
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_unlag::{core::ProxySmoothing, movement::KartState, prelude::*};
+
+use super::{
+    app,
+    copies::{CopyOf, MODES},
+    meter::{Meter, MeterPlugin, Tally},
+    switches::{OwnerMode, Switches},
+    truth::Truth,
+};
+use crate::{
+    app::{TICK, finish},
+    link,
+};
+
+/// A position is sent to half a millimetre on each axis: errors up to here, in metres, are nobody's.
+const ROUNDED: f32 = 0.001;
+
+/// Metres that nobody can tell within the one tick in which a kart lands: what it did between the two
+/// ticks is a guess.
+const CORNER: f32 = 0.02;
+
+/// What is raced.
+#[derive(Clone, Debug)]
+pub struct RaceOptions {
+    /// Seconds that everything is measured for.
+    pub seconds: f64,
+    /// The link of the one who watches, one-way values each way. The other's is perfect.
+    pub conditions: LinkConditions,
+    /// The seed of that link.
+    pub seed: u64,
+    /// The rates of updates to try, in Hz.
+    pub rates: Vec<f32>,
+    /// Frames a second of the clients.
+    pub fps: f64,
+}
+
+impl Default for RaceOptions {
+    fn default() -> Self {
+        let latency = Duration::from_millis(100);
+        Self {
+            seconds: 25.0,
+            conditions: LinkConditions { latency, ..LinkConditions::PERFECT },
+            seed: 7,
+            rates: vec![1.0, 5.0, 10.0, 30.0, 60.0],
+            fps: 100.0,
+        }
+    }
+}
+
+/// How the other kart was seen at one rate of updates.
+#[derive(Clone, Debug)]
+pub struct RateRow {
+    /// The rate, in Hz.
+    pub rate: f32,
+    /// How much later than its newest update it was drawn where that is played out, in milliseconds.
+    pub delay_ms: f64,
+    /// What was measured, in the order of [`MODES`].
+    pub modes: Vec<Tally>,
+}
+
+impl RateRow {
+    /// What was measured of one way.
+    #[must_use]
+    pub fn of(&self, mode: ProxySmoothing) -> Option<&Tally> {
+        MODES.iter().zip(&self.modes).find(|((known, _), _)| *known == mode).map(|(_, tally)| tally)
+    }
+}
+
+/// How the own kart fared in one way.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnerRow {
+    /// What its client did with the server's state.
+    pub mode: OwnerMode,
+    /// What was measured.
+    pub seen: Tally,
+    /// How many moves were made again.
+    pub replayed: u64,
+}
+
+/// All that was seen.
+#[derive(Clone, Debug, Default)]
+pub struct RaceReport {
+    /// The other kart, by rate.
+    pub rates: Vec<RateRow>,
+    /// The own kart.
+    pub owner: Vec<OwnerRow>,
+}
+
+/// An app and when its next frame is due.
+struct Runner {
+    app: App,
+    frame: Duration,
+    due: Duration,
+}
+
+/// A server and two clients. They step in the order of their frames.
+struct Race {
+    /// Server, driver, watcher.
+    runners: [Runner; 3],
+    now: Duration,
+    switches: Switches,
+}
+
+impl Race {
+    fn start(options: &RaceOptions) -> Result<Self, String> {
+        let (switches, truth) = (Switches::default(), Truth::default());
+        let frame = Duration::from_secs_f64(1.0 / options.fps.clamp(10.0, 1_000.0));
+        let mut server = app::server(switches.clone(), truth.clone());
+        let listener = link::listen_in_process(&mut server);
+        let mut driver = app::driving_client(Switches::default());
+        let mut watcher = app::driving_client(switches.clone());
+        watcher.insert_resource(truth).add_plugins(MeterPlugin);
+        let bad = NetSim::new(options.seed).with(options.conditions);
+        for (app, frame) in [(&mut server, TICK), (&mut driver, frame), (&mut watcher, frame)] {
+            app.insert_resource(TimeUpdateStrategy::ManualDuration(frame));
+        }
+        finish(&mut server);
+        link::join(&mut server, listener, &mut driver, 1, NetSim::new(options.seed + 1))?;
+        finish(&mut driver);
+        link::join(&mut server, listener, &mut watcher, 2, bad)?;
+        finish(&mut watcher);
+        // Nobody's frames fall together.
+        let runner = |app, frame: Duration, part| Runner { app, frame, due: frame.mul_f64(part) };
+        let runners = [runner(server, TICK, 0.0), runner(driver, frame, 0.31), runner(watcher, frame, 0.77)];
+        let mut race = Self { runners, now: Duration::ZERO, switches };
+        while !race.everyone_drives() {
+            if race.now > Duration::from_secs(20) {
+                return Err("not everybody could join within 20 s; try a better --preset".to_owned());
+            }
+            race.run(Duration::from_millis(100));
+        }
+        Ok(race)
+    }
+
+    fn world(&mut self) -> &mut World {
+        self.runners[2].app.world_mut()
+    }
+
+    fn everyone_drives(&mut self) -> bool {
+        let [_, driver, watcher] = &mut self.runners;
+        [driver, watcher].into_iter().all(|runner| {
+            let world = runner.app.world_mut();
+            let mut own = world.query_filtered::<(), (With<LocalControl>, With<KartState>)>();
+            let mut copies = world.query::<(&CopyOf, &DrawnPose)>();
+            let alive = copies.iter(world).filter(|(_, drawn)| drawn.pose.alive).count();
+            own.iter(world).count() == 1 && alive == MODES.len()
+        })
+    }
+
+    /// Lets time pass: whoever's frame is due next runs it.
+    fn run(&mut self, time: Duration) {
+        let end = self.now + time;
+        while let Some(next) = self.runners.iter_mut().min_by_key(|runner| runner.due)
+            && next.due <= end
+        {
+            next.app.update();
+            next.due += next.frame;
+        }
+        self.now = end;
+    }
+
+    /// Measures from here on for some time.
+    fn measure(&mut self, seconds: f64) {
+        let world = self.world();
+        world.query::<&mut Meter>().iter_mut(world).for_each(|mut meter| meter.reset());
+        self.run(Duration::from_secs_f64(seconds));
+    }
+
+    fn rate(&mut self, rate: f32, seconds: f64) -> RateRow {
+        self.switches.set_rate(rate);
+        // The playout clock has to learn of it, slowly enough that nobody sees it.
+        self.run(Duration::from_secs(20));
+        self.measure(seconds);
+        let rate = self.switches.rate();
+        let interval = self.switches.interval() as u16;
+        let world = self.world();
+        let mut copies = world.query_filtered::<(&ProxySmoothing, &Meter), With<CopyOf>>();
+        let modes = MODES.map(|(mode, _)| {
+            let found = copies.iter(world).find(|(known, _)| **known == mode);
+            found.map_or_else(Tally::default, |(_, meter)| *meter.total())
+        });
+        let playout = world.resource::<Playout>();
+        let clock = playout.clock(interval).or(playout.primary());
+        let delay_ms = clock.map_or(0.0, |clock| clock.delay_seconds() * 1e3);
+        RateRow { rate, delay_ms, modes: modes.to_vec() }
+    }
+
+    fn owner(&mut self, mode: OwnerMode, seconds: f64) -> OwnerRow {
+        self.switches.set_rate(10.0);
+        self.switches.set_owner(mode);
+        self.run(Duration::from_secs(3));
+        let before = self.replayed();
+        self.measure(seconds);
+        let replayed = self.replayed() - before;
+        let world = self.world();
+        let mut karts = world.query_filtered::<&Meter, With<LocalControl>>();
+        let seen = karts.iter(world).next().map_or_else(Tally::default, |meter| *meter.total());
+        OwnerRow { mode, seen, replayed }
+    }
+
+    /// Moves that the watcher's client made again.
+    fn replayed(&mut self) -> u64 {
+        let world = self.world();
+        let mut karts = world.query_filtered::<&PredictionStats, With<LocalControl>>();
+        karts.iter(world).next().map_or(0, |stats| stats.replayed)
+    }
+}
+
+/// Races.
+///
+/// # Errors
+/// One line when somebody could not join.
+pub fn run(options: &RaceOptions) -> Result<RaceReport, String> {
+    let mut race = Race::start(options)?;
+    let owner = [OwnerMode::Replay, OwnerMode::Overwrite].map(|mode| race.owner(mode, options.seconds));
+    race.switches.set_owner(OwnerMode::Replay);
+    let rates = options.rates.iter().map(|rate| race.rate(*rate, options.seconds)).collect();
+    Ok(RaceReport { rates, owner: owner.to_vec() })
+}
+
+impl RaceReport {
+    /// A table to read.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let mut text =
+            String::from("the other kart   rate  delay ms      rms cm   max cm  max deg    jumps\n");
+        for row in &self.rates {
+            for ((_, name), tally) in MODES.iter().zip(&row.modes) {
+                // Writing to a string cannot fail.
+                let _ = writeln!(
+                    text,
+                    "  {name:<12} {:>5.1} Hz  {:>8.0}  {:>10.2} {:>8.2}  {:>7.2}  {:>7}",
+                    row.rate,
+                    row.delay_ms,
+                    tally.rms() * 100.0,
+                    tally.worst * 100.0,
+                    tally.worst_turn.to_degrees(),
+                    tally.jumps,
+                );
+            }
+        }
+        text.push_str("the own kart    jumps  furthest cm  moves replayed\n");
+        for row in &self.owner {
+            let OwnerRow { mode, seen, replayed } = row;
+            let name = match mode {
+                OwnerMode::Replay => "replay",
+                OwnerMode::Overwrite => "overwrite",
+            };
+            let _ = writeln!(
+                text,
+                "  {name:<10} {:>8}  {:>11.2}  {replayed:>14}",
+                seen.jumps,
+                seen.worst_jump * 100.0
+            );
+        }
+        text
+    }
+
+    /// What is not as it should be: nothing, when a cubic is better than a line at every rate, and
+    /// replaying cures what overwriting does.
+    #[must_use]
+    pub fn complaints(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        for row in &self.rates {
+            let (Some(cubic), Some(line)) = (row.of(ProxySmoothing::Hermite), row.of(ProxySmoothing::Linear))
+            else {
+                continue;
+            };
+            if cubic.frames == 0 || line.frames == 0 {
+                all.push(format!("at {:.1} Hz nothing was seen", row.rate));
+            }
+            // Nearly every tick is sent then, and both are right but for what is rounded away.
+            let (beyond_rounding, better) = (line.rms() > ROUNDED, cubic.rms() < line.rms());
+            if beyond_rounding && !(better && cubic.worst <= line.worst.max(CORNER)) {
+                all.push(format!("at {:.1} Hz Hermite is no better than linear", row.rate));
+            }
+        }
+        for row in &self.owner {
+            match row.mode {
+                OwnerMode::Replay if row.seen.jumps > 0 => {
+                    all.push(format!("the own kart jumped {} times with replay", row.seen.jumps));
+                }
+                OwnerMode::Replay if row.replayed == 0 => all.push("nothing was replayed".to_owned()),
+                OwnerMode::Overwrite if row.seen.jumps == 0 => {
+                    all.push("the own kart did not jump when it was overwritten".to_owned());
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_race_is_as_it_should_be_and_the_same_again() {
+        let conditions =
+            LinkPreset::named("Good broadband").map_or(LinkConditions::PERFECT, LinkPreset::conditions);
+        let options = RaceOptions { seconds: 8.0, conditions, rates: vec![10.0], ..RaceOptions::default() };
+        let race = || run(&options).expect("everybody can join");
+        let report = race();
+        let none: [String; 0] = [];
+        assert_eq!(report.complaints(), none, "{}", report.table());
+        assert_eq!(report.table(), race().table());
+    }
+
+    #[test]
+    fn what_is_not_as_it_should_be_is_said() {
+        let seen = Tally::jumped(3);
+        let owner = |mode, seen| OwnerRow { mode, seen, replayed: 0 };
+        let report = RaceReport {
+            rates: vec![RateRow { rate: 10.0, delay_ms: 0.0, modes: vec![Tally::default(); MODES.len()] }],
+            owner: vec![owner(OwnerMode::Replay, seen), owner(OwnerMode::Overwrite, Tally::default())],
+        };
+        let complaints = report.complaints();
+        assert_eq!(complaints.len(), 3, "{complaints:?}");
+    }
+}

@@ -1,0 +1,57 @@
+//! Any bytes are an update that can be drawn at any moment and in any way, or an error. The first four
+//! are the tick that it is read with.
+
+#![no_main]
+
+use bevy_unlag_core::{
+    BaseView, BitReader, BitWriter, Interpolation, MAX_KNOTS, ProxyUpdate, Sampler, Snapshot,
+    SnapshotHistory, Tick, ViewTime,
+};
+use libfuzzer_sys::fuzz_target;
+
+/// Ticks further than this from one that is known are cut off when they are written: not ours.
+const FAR: i32 = 30_000;
+
+fn check(snapshot: &Snapshot) {
+    assert!(snapshot.position().abs().max_element() < 8_192.0, "{snapshot:?}");
+    assert!(snapshot.velocity().is_finite() && snapshot.arrival_velocity().is_finite(), "{snapshot:?}");
+    assert!(snapshot.teleports < 8 && snapshot.yaw % 8 == 0, "more than travels: {snapshot:?}");
+}
+
+/// What can be read can be drawn.
+fn draw(update: &ProxyUpdate) {
+    let mut history = SnapshotHistory::default();
+    for snapshot in update.iter() {
+        history.insert(*snapshot);
+    }
+    let moments = update.iter().flat_map(|snapshot| {
+        [-1, 0, 1, 9, 40].map(|ticks| ViewTime { tick: snapshot.tick.offset(ticks), fraction: 77 })
+    });
+    for time in moments {
+        let Some(stamp) = history.stamp(time) else { continue };
+        for interpolation in [Interpolation::Step, Interpolation::Linear, Interpolation::Hermite] {
+            let sampler = Sampler { interpolation, ..Sampler::default() };
+            let pose = history.pose(stamp, &sampler, &BaseView::default()).expect("it is here");
+            assert!(pose.position.is_finite() && pose.velocity.is_finite(), "{pose:?}");
+            assert!(pose.rotation.is_finite() && pose.spin.is_finite(), "{pose:?}");
+            assert!((0.0..=1.0).contains(&pose.crouch), "{pose:?}");
+        }
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let Some((base, bytes)) = input.split_first_chunk() else { return };
+    let base = Tick(u32::from_le_bytes(*base));
+    let Ok(update) = ProxyUpdate::read(base, &mut BitReader::new(bytes)) else { return };
+    assert!(update.knots().len() <= MAX_KNOTS);
+    update.iter().for_each(check);
+    draw(&update);
+
+    let newest = update.snapshot.tick;
+    let near = |knot: &Snapshot| (0..=FAR).contains(&newest.since(knot.tick));
+    if newest.since(base).abs() <= FAR && update.knots().iter().all(near) {
+        let mut w = BitWriter::default();
+        update.write(base, &mut w);
+        assert_eq!(ProxyUpdate::read(base, &mut BitReader::new(&w.finish())), Ok(update));
+    }
+});

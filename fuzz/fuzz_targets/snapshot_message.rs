@@ -1,0 +1,53 @@
+//! Any bytes are a bounded list of pawns' updates, with one error at its end at most.
+//!
+//! The reader is the client's own, taken from the glue without the network around it.
+
+#![no_main]
+
+use bevy_unlag_core::{BitReader, BitWriter, NetId, ProxyUpdate, Tick, Wire};
+use libfuzzer_sys::fuzz_target;
+
+#[allow(dead_code, reason = "the server uses more of it")]
+#[path = "../../crates/bevy_unlag_lightyear/src/snapshots/message.rs"]
+mod message;
+
+/// Ticks further than this from one that is known are cut off when they are written: not ours.
+const FAR: i32 = 30_000;
+
+fn is_ours(base: Tick, update: &ProxyUpdate) -> bool {
+    let newest = update.snapshot.tick;
+    newest.since(base).abs() <= FAR
+        && update.knots().iter().all(|knot| (0..=FAR).contains(&newest.since(knot.tick)))
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(mut updates) = message::Updates::read(bytes) else { return };
+    let base = Tick::read(&mut BitReader::new(bytes)).expect("it was just read");
+    let mut read: Vec<(NetId, ProxyUpdate)> = Vec::new();
+    let failed = loop {
+        match updates.next() {
+            Some(Ok(one)) => read.push(one),
+            Some(Err(_)) => break true,
+            None => break false,
+        }
+    };
+    assert!(!failed || updates.next().is_none(), "something came after an error");
+    assert!(read.len() <= message::MOST_PAWNS, "{} pawns", read.len());
+    assert!(read.windows(2).all(|pair| pair[0].0 < pair[1].0), "a pawn is named twice");
+
+    if !read.iter().all(|(_, update)| is_ours(base, update)) {
+        return;
+    }
+    let encoded = read.iter().map(|(id, update)| {
+        let mut w = BitWriter::default();
+        update.write(base, &mut w);
+        (*id, w)
+    });
+    let encoded: Vec<_> = encoded.collect();
+    let mut again = Vec::new();
+    message::write(base, encoded.iter().map(|(id, w)| (*id, w)), |bytes| {
+        let updates = message::Updates::read(&bytes).expect("a message of ours");
+        again.extend(updates.map(|one| one.expect("an update of ours")));
+    });
+    assert_eq!(again, read);
+});

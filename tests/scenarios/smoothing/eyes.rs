@@ -1,0 +1,149 @@
+//! What players see of each other, against what the server showed.
+
+use std::collections::HashMap;
+
+use bevy::prelude::*;
+use bevy_unlag::{core::Shown, prelude::*};
+use unlag_examples::lockstep::Match;
+
+/// What the server showed of every pawn at every tick: where it was and how fast.
+#[derive(Resource, Default)]
+struct Stage(HashMap<(NetId, Tick), (Vec3, Vec3)>);
+
+/// One picture of somebody else's pawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Sight {
+    /// Seconds on the client's clock.
+    pub now: f64,
+    /// With the offset that hides pops.
+    pub place: Vec3,
+    /// Without it.
+    pub pose: Vec3,
+    /// How that came about.
+    pub stamp: ViewStamp,
+    pub alive: bool,
+}
+
+impl Sight {
+    /// The moment that it shows, and how many ticks beyond the newest snapshot that is.
+    pub fn time(&self) -> (ViewTime, f32) {
+        match self.stamp {
+            ViewStamp::Interpolated { time, .. } => (time, 0.0),
+            ViewStamp::Extrapolated { from, time } => (time, time.ticks_since(from)),
+            ViewStamp::Present => (ViewTime::default(), 0.0),
+        }
+    }
+}
+
+/// What a client sees of each of the others, frame by frame.
+#[derive(Resource, Default)]
+struct Eyes(HashMap<NetId, Vec<Sight>>);
+
+/// Notes everything down from now on.
+pub fn open(game: &mut Match) {
+    game.server.init_resource::<Stage>().add_systems(
+        FixedLast,
+        |pawns: Query<(&NetId, &Shown<Soldier>)>, mut stage: ResMut<Stage>| {
+            for (id, shown) in &pawns {
+                let body = &shown.state.body;
+                stage.0.entry((*id, shown.tick)).or_insert((body.position, body.velocity));
+            }
+        },
+    );
+    for app in game.clients.iter_mut().chain([&mut game.server]) {
+        app.init_resource::<Eyes>().add_systems(
+            Last,
+            |time: Res<Time<Real>>,
+             proxies: Query<(&NetId, &DrawnPose, Option<&VisualOffset>), Without<LocalControl>>,
+             mut eyes: ResMut<Eyes>| {
+                for (id, drawn, offset) in &proxies {
+                    let pose = drawn.pose.position;
+                    let place = pose + offset.map_or(Vec3::ZERO, |o| o.offset);
+                    let (stamp, alive) = (drawn.stamp, drawn.pose.alive);
+                    let sight = Sight { now: time.elapsed_secs_f64(), place, pose, stamp, alive };
+                    eyes.0.entry(*id).or_default().push(sight);
+                }
+            },
+        );
+    }
+}
+
+/// What an app sees of a pawn, from a moment of its own clock on.
+pub fn seen(app: &App, id: NetId, from: f64) -> Vec<Sight> {
+    let all = app.world().resource::<Eyes>().0.get(&id).map_or(&[][..], Vec::as_slice);
+    all.iter().filter(|sight| sight.now >= from && sight.alive).copied().collect()
+}
+
+/// This client's time.
+pub fn now(app: &App) -> f64 {
+    app.world().resource::<Time<Real>>().elapsed_secs_f64()
+}
+
+/// Where the server showed a pawn at a moment, and how fast.
+pub fn truth(server: &App, id: NetId, time: ViewTime) -> Option<(Vec3, Vec3)> {
+    let stage = &server.world().resource::<Stage>().0;
+    // Late moves leave ticks out.
+    let near = |step: i32| {
+        let tick = |by: i32| time.tick.offset(if step > 0 { by + 1 } else { -by });
+        (0..6).map(tick).find_map(|tick| Some((tick, *stage.get(&(id, tick))?)))
+    };
+    let ((from, a), (to, b)) = (near(-1)?, near(1)?);
+    let (seconds, part) = (to.since(from) as f32 / 64.0, time.ticks_since(from) / to.since(from) as f32);
+    let curve = CubicHermite::new([a.0, b.0], [a.1 * seconds, b.1 * seconds]).to_curve().ok()?;
+    Some((curve.position(part), a.1.lerp(b.1, part)))
+}
+
+/// How well somebody is seen.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Metres from where the server showed it at the moment that is drawn, frame by frame.
+    pub errors: Vec<f32>,
+    /// Metres by which a frame's step differs from the one that the server showed.
+    pub steps: Vec<f32>,
+    /// How long it stood, in seconds, each time that it should not have.
+    pub freezes: Vec<f64>,
+    /// Frames beyond the newest snapshot.
+    pub beyond: usize,
+}
+
+/// Compares sights in a row with what the server showed.
+pub fn report(server: &App, id: NetId, seen: &[Sight]) -> Report {
+    let mut report = Report::default();
+    let mut frozen = 0.0;
+    let truths: Vec<_> = seen.iter().map(|sight| truth(server, id, sight.time().0)).collect();
+    for (sight, truth) in seen.iter().zip(&truths) {
+        report.errors.extend(truth.map(|(place, _)| sight.place.distance(place)));
+        report.beyond += usize::from(sight.time().1 > 0.0);
+    }
+    for (pair, truths) in seen.windows(2).zip(truths.windows(2)) {
+        let (Some(a), Some(b)) = (truths[0], truths[1]) else { continue };
+        let (step, real) = (pair[1].place - pair[0].place, b.0 - a.0);
+        report.steps.push(step.distance(real));
+        let (dt, speed) = (pair[1].now - pair[0].now, b.1.length());
+        if speed > 1.0 && step.length() < 0.15 * speed * dt as f32 {
+            frozen += dt;
+        } else if frozen > 0.0 {
+            report.freezes.push(frozen);
+            frozen = 0.0;
+        }
+    }
+    report.freezes.extend((frozen > 0.0).then_some(frozen));
+    report
+}
+
+impl Report {
+    /// Adds another one's.
+    pub fn take(&mut self, other: Self) {
+        self.errors.extend(other.errors);
+        self.steps.extend(other.steps);
+        self.freezes.extend(other.freezes);
+        self.beyond += other.beyond;
+    }
+}
+
+/// The one that a share of them does not exceed; 0 of none.
+pub fn quantile<T: Copy + Default + PartialOrd>(numbers: &[T], share: f64) -> T {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
+    sorted.get(((sorted.len() as f64 * share) as usize).min(sorted.len().saturating_sub(1))).copied().unwrap_or_default()
+}
