@@ -2,6 +2,7 @@
 
 mod eyes;
 mod outages;
+mod rates;
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;

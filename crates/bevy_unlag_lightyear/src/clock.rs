@@ -75,7 +75,7 @@ struct FrameTime<'w> {
 
 impl FrameTime<'_> {
     /// Seconds since this frame began. An app that is stepped by hand does not live by the wall clock.
-    fn into_frame(&self) -> f64 {
+    fn since_frame(&self) -> f64 {
         let lives = self.strategy.as_deref().is_none_or(|s| matches!(s, TimeUpdateStrategy::Automatic));
         let began = self.real.last_update().filter(|_| lives);
         began.map_or(0.0, |began| began.elapsed().as_secs_f64())
@@ -83,7 +83,7 @@ impl FrameTime<'_> {
 
     /// Seconds on the time line of [`Time<Real>`].
     fn now(&self) -> f64 {
-        self.real.elapsed_secs_f64() + self.into_frame()
+        self.real.elapsed_secs_f64() + self.since_frame()
     }
 }
 
@@ -111,7 +111,7 @@ impl TickTime<'_> {
     fn at(&self, waiting: f64) -> f64 {
         let speed = if self.game.is_paused() { 0.0 } else { self.game.effective_speed_f64() };
         let rest = self.fixed.overstep() + self.stall.left_out();
-        let seconds = rest.as_secs_f64() + waiting + self.frame.into_frame() * speed;
+        let seconds = rest.as_secs_f64() + waiting + self.frame.since_frame() * speed;
         f64::from(self.tick.0.0) + seconds / self.fixed.timestep().as_secs_f64()
     }
 }

@@ -42,7 +42,6 @@ fn add_shared(app: &mut App) {
 }
 
 /// A server without a window.
-#[must_use]
 pub fn server(switches: Switches, truth: truth::Truth) -> App {
     let mut app = headless();
     app.add_plugins((
@@ -76,7 +75,6 @@ pub fn add_client(app: &mut App, switches: Switches) {
 }
 
 /// A client without a window whose kart drives by itself.
-#[must_use]
 pub fn driving_client(switches: Switches) -> App {
     let mut app = headless();
     add_client(&mut app, switches);

@@ -156,7 +156,7 @@ fn along_a_wall_it_loses_only_what_leads_into_it() {
     let hits = bumps(&events);
     assert_eq!(hits.len(), 1, "{events:?}");
     assert!((hits[0] - 20.0 * 15.0_f32.to_radians().sin()).abs() < 0.4, "{hits:?}");
-    let hit = states.iter().position(|s| s.position.z < -6.28).expect("it comes to the wall");
+    let hit = states.iter().position(|s| s.position.z < -6.27).expect("it comes to the wall");
     let (before, after) = (states[hit - 1], states[hit + 1]);
     assert!((after.velocity.x - before.velocity.x).abs() < 0.3, "{before:?} {after:?}");
     assert!(states[hit..].iter().all(|s| s.velocity.z >= -1e-3 && s.position.z > -6.31));

@@ -108,8 +108,8 @@ impl Spells {
                 }
             }
         }
-        let known = fastest.iter().filter(|round_trip| round_trip.is_finite());
-        Some((fastest[0], known.last()? - fastest[0]))
+        let mut known = fastest.iter().filter(|round_trip| round_trip.is_finite());
+        Some((fastest[0], known.next_back()? - fastest[0]))
     }
 
     pub(super) fn take(&mut self, legs: &Legs, config: &ServerClockConfig) {
