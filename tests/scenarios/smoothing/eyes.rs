@@ -79,6 +79,21 @@ pub fn now(app: &App) -> f64 {
     app.world().resource::<Time<Real>>().elapsed_secs_f64()
 }
 
+/// When the first spell after `from` is over in which somebody is astray.
+pub fn back(seen: &[Sight], from: f64, astray: impl Fn(&Sight) -> bool) -> f64 {
+    /// It is over when nothing was wrong for this long, in seconds.
+    const CALM: f64 = 0.15;
+    let mut last = from;
+    for sight in seen.iter().filter(|sight| sight.now > from) {
+        if astray(sight) {
+            last = sight.now;
+        } else if sight.now > last + CALM {
+            break;
+        }
+    }
+    last
+}
+
 /// Where the server showed a pawn at a moment, and how fast.
 pub fn truth(server: &App, id: NetId, time: ViewTime) -> Option<(Vec3, Vec3)> {
     let stage = &server.world().resource::<Stage>().0;
@@ -141,9 +156,28 @@ impl Report {
     }
 }
 
+impl core::fmt::Display for Report {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let of = |numbers: &[f32]| [0.5, 0.99, 1.0].map(|share| quantile(numbers, share) * 100.0);
+        let (errors, steps) = (of(&self.errors), of(&self.steps));
+        let longest = quantile(&self.freezes, 1.0);
+        write!(
+            f,
+            "{} frames; p50, p99 and most: {errors:.2?} cm off, steps {steps:.2?} cm off; {} frozen spells, the \
+             longest {longest:.3} s; {} frames beyond the newest snapshot",
+            self.errors.len(),
+            self.freezes.iter().filter(|time| **time > 0.0).count(),
+            self.beyond
+        )
+    }
+}
+
 /// The one that a share of them does not exceed; 0 of none.
 pub fn quantile<T: Copy + Default + PartialOrd>(numbers: &[T], share: f64) -> T {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
-    sorted.get(((sorted.len() as f64 * share) as usize).min(sorted.len().saturating_sub(1))).copied().unwrap_or_default()
+    sorted
+        .get(((sorted.len() as f64 * share) as usize).min(sorted.len().saturating_sub(1)))
+        .copied()
+        .unwrap_or_default()
 }
