@@ -170,6 +170,10 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
         M::base(&state.body)
     }
 
+    fn turns_with_base(config: &Self::Config) -> bool {
+        M::turns_with_base(config)
+    }
+
     fn proxy_step(
         config: &Self::Config,
         pose: &PoseSample,

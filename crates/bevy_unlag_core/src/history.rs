@@ -82,6 +82,17 @@ impl SnapshotHistory {
         })
     }
 
+    /// Whether a pose with this stamp is relative to a movement base.
+    #[must_use]
+    pub fn is_on_base(&self, stamp: ViewStamp) -> bool {
+        let on = |tick: Tick| self.get(tick).is_some_and(|snapshot| snapshot.base != 0);
+        match stamp {
+            ViewStamp::Interpolated { from, to, .. } => on(from) || on(to),
+            ViewStamp::Extrapolated { from, .. } => on(from),
+            ViewStamp::Present => self.newest().is_some_and(|newest| newest.base != 0),
+        }
+    }
+
     /// The pose that `stamp` names; `None` when it names a snapshot that is not here. `bases` says
     /// where movement bases are on the screen that is drawn, or was.
     #[must_use]

@@ -51,6 +51,6 @@ pub use snapshot::{
 };
 pub use tick::{CurrentTick, SUB_TICKS, Stall, Tick, TickPlugin, TickSystems, ViewTime};
 pub use up::{Up, upright_rotation};
-pub use view::{DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, ViewStamp};
+pub use view::{DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, UsualInterval, ViewStamp};
 pub use visual::{Easing, VisualOf, VisualOffset, VisualPlugin, VisualSystems, Visuals};
 pub use wire::{BitReader, BitWriter, Wire, WireError};

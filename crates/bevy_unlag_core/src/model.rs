@@ -82,6 +82,13 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
         0
     }
 
+    /// Whether the view of a pawn turns with the base that it stands on. Default: it does not.
+    #[must_use]
+    fn turns_with_base(config: &Self::Config) -> bool {
+        let _ = config;
+        false
+    }
+
     /// Carries a pawn of somebody else on for `ctx.dt`, from what was sent of it: for
     /// [`ProxySmoothing::Simulate`](crate::ProxySmoothing::Simulate). Much cheaper than
     /// [`step`](Self::step) and without input. Default: straight on, through walls.

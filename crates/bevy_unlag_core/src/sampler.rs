@@ -84,16 +84,18 @@ impl From<&Snapshot> for PoseSample {
 }
 
 impl PoseSample {
-    /// From the space of a base into the world; as it is without one.
+    /// From the space of a base into the world; as it is without one. `turns` says whether its heading is
+    /// relative to the base.
     #[must_use]
-    pub fn onto(self, base: u16, bases: &BaseView<'_>) -> Self {
+    pub fn onto(self, base: u16, turns: bool, bases: &BaseView<'_>) -> Self {
         let Some(pose) = bases.pose(base) else { return self };
+        // About its own up: it stands upright in the world, however its base is tilted.
+        let turn = if turns { Quat::from_rotation_y(heading(pose.rotation)) } else { Quat::IDENTITY };
         Self {
             position: pose.transform_point(self.position).into(),
             velocity: pose.rotation * self.velocity + bases.velocity(base, self.position),
             acceleration: pose.rotation * self.acceleration,
-            // It stands upright in the world, however its base is tilted.
-            rotation: Quat::from_rotation_y(heading(pose.rotation)) * self.rotation,
+            rotation: self.rotation * turn,
             ..self
         }
     }
@@ -109,7 +111,8 @@ impl PoseSample {
         let up = self.rotation * Vec3::Y;
         // What has a spin goes round bends. How sharp this one is its acceleration says, for a car that
         // slides does not go where it looks.
-        let rate = if self.spin == 0.0 || speed < SLOW {
+        let ahead = (self.rotation * Vec3::NEG_Z).dot(forward).abs();
+        let rate = if self.spin == 0.0 || speed < SLOW || ahead < STRAIGHT {
             0.0
         } else if self.acceleration == Vec3::ZERO {
             self.spin
@@ -119,7 +122,7 @@ impl PoseSample {
         let acceleration = if rate == 0.0 { self.acceleration } else { forward * along };
         let end = self.velocity + acceleration * driven;
         let way = (self.velocity + end) * (0.5 * driven) + end * (seconds - driven);
-        let bend = rate * seconds;
+        let bend = (rate * seconds).clamp(-1.0, 1.0);
         // The chord of an arc lies half-way between its tangents.
         let half = Quat::from_axis_angle(up, bend * 0.5);
         Self {
@@ -134,6 +137,8 @@ impl PoseSample {
 
 /// Metres per second below which something has no bend of its own.
 const SLOW: f32 = 0.5;
+/// Cosine of the angle between where something looks and goes beyond which it is on no wheels.
+const STRAIGHT: f32 = 0.7;
 
 impl Sampler {
     /// The pose at `time` between two snapshots of one pawn. Across a teleport, a death or a
@@ -153,14 +158,14 @@ impl Sampler {
             return if part >= 1.0 { to.pose(bases) } else { from.pose(bases) };
         }
         let span = Span { part, seconds: ticks * self.tick_seconds, interpolation: self.interpolation };
-        if from.base == to.base {
-            return Self::along(from, to, &span).onto(from.base, bases);
+        if from.base == to.base && from.turns_with_base == to.turns_with_base {
+            return Self::along(from, to, &span).onto(from.base, from.turns_with_base, bases);
         }
         // It stepped onto a base or off one: from here on this is the world.
         let [a, b] = [from, to].map(|snapshot| {
             let pose = snapshot.pose(bases);
             let arrived = PoseSample { velocity: snapshot.arrival_velocity(), ..PoseSample::from(snapshot) };
-            (pose, arrived.onto(snapshot.base, bases).velocity)
+            (pose, arrived.onto(snapshot.base, snapshot.turns_with_base, bases).velocity)
         });
         let path = Moving::interpolate(
             &Moving { position: a.0.position, velocity: a.0.velocity },
@@ -212,7 +217,7 @@ impl Sampler {
     pub fn beyond(&self, from: &Snapshot, time: ViewTime, bases: &BaseView<'_>) -> PoseSample {
         let pose = PoseSample::from(from);
         if self.interpolation == Interpolation::Step || !pose.alive {
-            return pose.onto(from.base, bases);
+            return pose.onto(from.base, from.turns_with_base, bases);
         }
         let ticks = time.ticks_since(from.tick).max(0.0);
         let cap = self.max_extrapolation_ticks.max(0.0);
@@ -221,7 +226,7 @@ impl Sampler {
         let speed = if cap > 0.0 { 1.0 - late / cap } else { 0.0 };
         let ahead = full + late * (1.0 + speed) * 0.5;
         let on = pose.carried_on(ahead * self.tick_seconds);
-        PoseSample { velocity: on.velocity * speed, ..on }.onto(from.base, bases)
+        PoseSample { velocity: on.velocity * speed, ..on }.onto(from.base, from.turns_with_base, bases)
     }
 }
 

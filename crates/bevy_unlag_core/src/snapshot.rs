@@ -28,6 +28,8 @@ pub struct Snapshot {
     pub tick: Tick,
     /// The movement base that places and directions below are relative to; 0 is the world.
     pub base: u16,
+    /// Whether its heading is relative to that base as well, because its view turns with it.
+    pub turns_with_base: bool,
     /// The root, in 1/1024 m: ± 8,192 m.
     pub position: [i32; 3],
     /// With which it leaves, in 1/32 m/s: ± 128 m/s.
@@ -112,9 +114,10 @@ impl Snapshot {
     }
 
     /// The same relative to a movement base, whose pose `bases` knows at the moment of this
-    /// snapshot. `position` is where the pawn exactly is. As it is when there is no such base.
+    /// snapshot. `position` is where the pawn exactly is; `turns` says whether its view turns with the
+    /// base. As it is when there is no such base.
     #[must_use]
-    pub fn on_base(self, base: u16, position: Vec3, bases: &BaseView<'_>) -> Self {
+    pub fn on_base(self, base: u16, position: Vec3, turns: bool, bases: &BaseView<'_>) -> Self {
         let Some(pose) = bases.pose(base) else { return self };
         let local: Vec3 = (pose.inverse() * position.to_vec3a()).into();
         let velocity = pose.rotation.inverse() * (self.velocity() - bases.velocity(base, local));
@@ -122,7 +125,12 @@ impl Snapshot {
             base,
             position: Self::position_units(local),
             velocity: Self::velocity_units(velocity),
-            yaw: self.yaw.wrapping_sub(crate::angle_to_units(heading(pose.rotation))),
+            yaw: if turns {
+                self.yaw.wrapping_sub(crate::angle_to_units(heading(pose.rotation)))
+            } else {
+                self.yaw
+            },
+            turns_with_base: turns,
             ..self
         }
     }
@@ -131,7 +139,20 @@ impl Snapshot {
     #[must_use]
     pub fn as_sent(self) -> Self {
         let step = if self.spin.is_some() { 8 } else { 16 };
+        let place = (1i32 << (POSITION_BITS - 1)) - 1;
+        let speed = |velocity: [i16; 3]| {
+            let most = (1i16 << (VELOCITY_BITS - 1)) - 1;
+            velocity.map(|v| v.clamp(-most, most))
+        };
+        let arrival = self.arrival.map(|arrival| Arrival {
+            velocity: speed(arrival.velocity),
+            spin: self.spin.map(|spin| arrival.spin.unwrap_or(spin)),
+        });
         Self {
+            position: self.position.map(|v| v.clamp(-place, place)),
+            velocity: speed(self.velocity),
+            arrival,
+            turns_with_base: self.turns_with_base && self.base != 0,
             yaw: self.yaw.wrapping_add(step / 2) & !(step - 1),
             pitch: self.pitch.clamp(-64, 63),
             teleports: self.teleports & 3,
@@ -199,7 +220,7 @@ impl Snapshot {
     /// or was.
     #[must_use]
     pub fn pose(&self, bases: &BaseView<'_>) -> PoseSample {
-        PoseSample::from(self).onto(self.base, bases)
+        PoseSample::from(self).onto(self.base, self.turns_with_base, bases)
     }
 
     /// Whether a pose may be interpolated from this snapshot to `next`.

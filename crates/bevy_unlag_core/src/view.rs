@@ -44,6 +44,10 @@ pub struct DrawnPose {
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct DrawnViewTime(pub Option<ViewTime>);
 
+/// Ticks that usually lie between two updates of a pawn on this machine; 0 while nobody knows.
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct UsualInterval(pub u16);
+
 /// The moment, on this app's own time line, at which its screen last showed movement bases, when
 /// somebody was drawn on one; a shot says so, for a passenger is where the lift was drawn.
 #[derive(Resource, Clone, Copy, Debug, Default)]

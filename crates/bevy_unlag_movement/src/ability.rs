@@ -176,6 +176,10 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
         CapsuleModel::base(&state.body)
     }
 
+    fn turns_with_base(config: &CapsuleConfig) -> bool {
+        config.turn_with_base
+    }
+
     fn proxy_step(
         config: &CapsuleConfig,
         pose: &PoseSample,

@@ -83,6 +83,10 @@ impl MoveModel for KartModel {
         state.position
     }
 
+    fn velocity(state: &KartState) -> Vec3 {
+        state.tangent()
+    }
+
     fn snapshot(state: &KartState, tick: Tick) -> Snapshot {
         Snapshot {
             yaw: state.yaw(),

@@ -85,7 +85,7 @@ impl Default for PushesBodies {
     }
 }
 
-/// Keeps [`PawnCapsule`]s where pawns are, unless [`CapsuleConfig::pawns`] ignores them, so that
+/// Keeps [`PawnCapsule`](crate::PawnCapsule)s where pawns are, unless [`CapsuleConfig::pawns`] ignores them, so that
 /// pawns can block or push each other, and lets pawns with [`PushesBodies`] push.
 ///
 /// A pawn with a state, which is every pawn on a server, is where its state says; any other is

@@ -78,6 +78,10 @@ impl MoveModel for CapsuleModel {
         state.base.0
     }
 
+    fn turns_with_base(config: &CapsuleConfig) -> bool {
+        config.turn_with_base
+    }
+
     fn proxy_step(
         config: &CapsuleConfig,
         pose: &PoseSample,

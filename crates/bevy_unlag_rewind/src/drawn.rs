@@ -1,14 +1,23 @@
 //! The client's half: the same ray against what its own screen last showed.
 
 use bevy::{ecs::system::SystemParam, prelude::*};
-use bevy_unlag_core::{DrawnPose, LimbRig, NetId, ViewStamp, ViewTime};
+use bevy_unlag_core::{DrawnPose, LimbRig, NetId, UsualInterval, ViewStamp, ViewTime};
 
 use crate::{HitBoxes, RayHit, StampOverride, WorldTrace, trace::UnitRay};
+
+type Drawn = (
+    Entity,
+    &'static NetId,
+    &'static DrawnPose,
+    Option<&'static UsualInterval>,
+    &'static HitBoxes,
+    &'static LimbRig,
+);
 
 /// Asks what this app's screen last showed: the pawns by their [`DrawnPose`], the world as it is.
 #[derive(SystemParam)]
 pub struct DrawnQuery<'w, 's> {
-    pawns: Query<'w, 's, (Entity, &'static NetId, &'static DrawnPose, &'static HitBoxes, &'static LimbRig)>,
+    pawns: Query<'w, 's, Drawn>,
     world: WorldTrace<'w, 's>,
 }
 
@@ -28,7 +37,7 @@ impl DrawnQuery<'_, '_> {
             .pawns
             .iter()
             .filter(|(entity, ..)| *entity != shooter)
-            .map(|(entity, id, drawn, boxes, rig)| (entity, *id, drawn.pose, boxes, rig));
+            .map(|(entity, id, drawn, _, boxes, rig)| (entity, *id, drawn.pose, boxes, rig));
         unit.nearest(candidates).filter(|hit| self.world.cast(origin, direction, hit.distance).is_none())
     }
 
@@ -46,13 +55,15 @@ impl DrawnQuery<'_, '_> {
         let mut odd: Vec<(f32, StampOverride)> = self
             .pawns
             .iter()
-            .filter_map(|(_, id, drawn, boxes, _)| {
+            .filter_map(|(_, id, drawn, usual, boxes, _)| {
+                // A pair that spans more than is usual has lost one between.
+                let usual = usual.map_or(interval, |usual| i32::from(usual.0).clamp(1, interval));
                 let (from, to, at) = match drawn.stamp {
                     ViewStamp::Interpolated { from, to, time: at } => (from, Some(to), at),
                     ViewStamp::Extrapolated { from, time: at } => (from, None, at),
                     ViewStamp::Present => return None,
                 };
-                if at == time && to.is_some_and(|to| to.since(from) <= interval) {
+                if at == time && to.is_some_and(|to| to.since(from) <= usual) {
                     return None;
                 }
                 let shift = i16::try_from(at.since(time)).ok()?;

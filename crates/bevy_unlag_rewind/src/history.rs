@@ -14,8 +14,8 @@ pub struct FrameHistory {
     pub sent: SnapshotHistory,
     track: ProxyTrack,
     present: Option<PoseSample>,
-    /// Ticks between the last two updates.
-    interval: i32,
+    /// Ticks between the last updates, newest first.
+    spaces: [i32; 6],
 }
 
 impl FrameHistory {
@@ -25,9 +25,10 @@ impl FrameHistory {
         self.present.as_ref()
     }
 
-    /// Ticks between the last two updates; 0 before there were two.
+    /// Ticks between updates: the fewest of late, since frames and late moves make some of them longer.
+    /// 0 before enough are known.
     pub(crate) fn interval(&self) -> i32 {
-        self.interval
+        self.spaces.into_iter().min().unwrap_or(0)
     }
 
     /// Takes in what a tick left, in the world.
@@ -49,7 +50,8 @@ impl FrameHistory {
         let simulated = mode == Some(&ProxySmoothing::Simulate);
         let before = self.sent.newest().map(|newest| newest.tick);
         let update = self.track.update(config, sampler.tick_seconds, simulated)?;
-        self.interval = before.map_or(0, |before| update.snapshot.tick.since(before));
+        self.spaces.rotate_right(1);
+        self.spaces[0] = before.map_or(0, |before| update.snapshot.tick.since(before));
         for snapshot in update.iter() {
             self.sent.insert(*snapshot);
         }
@@ -63,15 +65,17 @@ pub(crate) fn record<M: MoveModel>(
     tick: Res<CurrentTick>,
     sampler: Res<Sampler>,
     bases: Res<BasePoses>,
+    config: Option<Res<M::Config>>,
     mut pawns: Query<(&M::State, Option<&Shown<M>>, &mut FrameHistory)>,
 ) {
+    let turns = config.is_some_and(|config| M::turns_with_base(&config));
     for (state, shown, mut history) in &mut pawns {
         let (state, tick, moved) =
             shown.map_or((state, tick.0, tick.0), |shown| (&shown.state, shown.tick, shown.moved));
         let bases = bases.at(ViewTime::at(moved));
         let world = M::snapshot(state, tick);
         history.present = Some(PoseSample { position: M::position(state), ..PoseSample::from(&world) });
-        let snapshot = world.on_base(M::base(state), M::position(state), &bases);
+        let snapshot = world.on_base(M::base(state), M::position(state), turns, &bases);
         let velocity = if snapshot.base == 0 { M::velocity(state) } else { snapshot.velocity() };
         history.track.record_exactly(snapshot, velocity, sampler.tick_seconds);
     }

@@ -37,11 +37,13 @@ pub(crate) fn draw(
         let posed = history.sent.stamp(shown).and_then(|stamp| {
             Some(DrawnPose { pose: history.sent.pose(stamp, &sampler.of(mode), &bases)?, stamp })
         });
-        if history.sent.newest().is_some_and(|newest| newest.base != 0) {
-            base_time.0 = Some(now);
-        }
         match posed {
-            Some(posed) => *drawn = posed,
+            Some(posed) => {
+                if history.sent.is_on_base(posed.stamp) {
+                    base_time.0 = Some(now);
+                }
+                *drawn = posed;
+            }
             // It did not exist at that moment.
             None => drawn.pose.alive = false,
         }

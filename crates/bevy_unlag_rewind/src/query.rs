@@ -2,8 +2,8 @@
 
 use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_unlag_core::{
-    BasePoses, BaseView, CurrentTick, LimbRig, NetId, PoseSample, ProxySmoothing, SUB_TICKS, Sampler, Tick,
-    ViewTime,
+    BasePoses, BaseView, CurrentTick, Interpolation, LimbRig, NetId, PoseSample, ProxySmoothing, SUB_TICKS,
+    Sampler, Tick, ViewTime,
 };
 
 use crate::{
@@ -102,6 +102,15 @@ impl RewindQuery<'_, '_> {
                 let ahead = own.since(ViewTime::at(arrived));
                 let checked = if ahead <= SUB_TICKS { own.later(-ahead.max(0)) } else { own };
                 self.limits.check(checked, arrived, self.sampler.tick_seconds).ok()?;
+                let sampler = self.sampler.of(mode);
+                let carried_on = match sampler.interpolation {
+                    Interpolation::Step => 0.0,
+                    _ => 2.0 * sampler.max_extrapolation_ticks,
+                };
+                // What had stood still for want of news, or is shown as it is, is not from further back.
+                if named.to.is_none() && own.ticks_since(named.from) > carried_on {
+                    return None;
+                }
                 named.stamp(own)?
             }
             None => history.sent.stamp(time)?,

@@ -17,7 +17,7 @@ use crate::FrameHistory;
 pub struct RecordTransform {
     /// Raise it in the tick in which it is put somewhere else: clients do not slide it there.
     pub teleports: u8,
-    last: Option<(Tick, Vec3, f32)>,
+    last: Option<(Tick, Vec3, f32, u8)>,
 }
 
 pub(crate) fn record(
@@ -32,12 +32,14 @@ pub(crate) fn record(
         let up = Up::new(rotation * Vec3::Y);
         let forward = up.rotation().inverse() * rotation * Vec3::NEG_Z;
         let yaw = (-forward.x).atan2(-forward.z);
-        let (velocity, spin) = recorded.last.map_or((Vec3::ZERO, 0.0), |(before, from, heading)| {
+        // Who was put somewhere else did not go there.
+        let before = recorded.last.filter(|last| last.3 == recorded.teleports);
+        let (velocity, spin) = before.map_or((Vec3::ZERO, 0.0), |(before, from, heading, _)| {
             let seconds = tick.0.since(before).max(1) as f32 * sampler.tick_seconds;
             let turned = (yaw - heading + core::f32::consts::PI).rem_euclid(core::f32::consts::TAU);
             ((position - from) / seconds, (turned - core::f32::consts::PI) / seconds)
         });
-        recorded.last = Some((tick.0, position, yaw));
+        recorded.last = Some((tick.0, position, yaw, recorded.teleports));
         let snapshot = Snapshot {
             up,
             yaw: angle_to_units(yaw),

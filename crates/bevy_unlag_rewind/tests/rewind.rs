@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag_core::{CurrentTick, KnotConfig, NetId, Sampler, Tick, ViewTime};
+use bevy_unlag_core::{CurrentTick, KnotConfig, NetId, ProxySmoothing, Sampler, Tick, ViewTime};
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_rewind::{
     FrameHistory, HitGroup, RayHit, RecordTransform, RewindLimits, RewindMode, RewindPlugin, RewindQuery,
@@ -217,4 +217,46 @@ fn a_crate_on_a_belt_is_hit_where_it_was_seen() {
     let then = Vec3::new(49.0 * STRIDE, 1.3, 0.0);
     assert_eq!(range.shoot(then, Some(ago), &[]).map(|hit| hit.map(|hit| hit.target)), Ok(Some(NetId(9))));
     assert_eq!(range.shoot(then, None, &[]), Ok(None), "it is elsewhere now");
+}
+
+#[test]
+fn what_is_shown_as_it_is_cannot_be_claimed_from_further_back() {
+    let mut range = Range::new(true);
+    range.run(120);
+    let world = range.app.world_mut();
+    world.entity_mut(range.runner).insert(ProxySmoothing::Raw);
+    let sent: Vec<Tick> = {
+        let history = world.get::<FrameHistory>(range.runner).expect("a history");
+        history.sent.iter().map(|snapshot| snapshot.tick).collect()
+    };
+    let now = range.now();
+    let newest_before = |age: i32| *sent.iter().rev().find(|tick| now.since(**tick) >= age).expect("sent");
+    let from = newest_before(6);
+    let claim = |from: Tick| StampOverride { target: NetId(1), from, to: None, shift: 0 };
+    let there = |range: &Range, tick: Tick| range.chest(ViewTime::at(tick));
+    let place = there(&range, from);
+    let hit = range.shoot(place, Some(ViewTime::at(from)), &[claim(from)]);
+    assert_eq!(hit.map(|hit| hit.map(|hit| hit.target)), Ok(Some(NetId(1))), "as it was shown");
+    // The moment is honoured, the snapshot named for it is half a second older.
+    let old = newest_before(30);
+    let place = there(&range, old);
+    assert_eq!(range.shoot(place, Some(ViewTime::at(from)), &[claim(old)]), Ok(None));
+}
+
+#[test]
+fn what_is_put_elsewhere_has_not_gone_there() {
+    let mut range = Range::new(true);
+    let drone = range.app.world_mut().spawn((NetId(9), RecordTransform::default())).id();
+    for tick in 0..12u32 {
+        let mut entity = range.app.world_mut().entity_mut(drone);
+        entity.get_mut::<Transform>().expect("a transform").translation.x = if tick < 8 { 0.0 } else { 50.0 };
+        if tick == 8 {
+            entity.get_mut::<RecordTransform>().expect("recorded").teleports += 1;
+        }
+        range.app.update();
+        let mut history = range.app.world_mut().get_mut::<FrameHistory>(drone).expect("a history");
+        if let Some(update) = history.send_present(&KnotConfig::default(), &Sampler::default(), None) {
+            assert_eq!(update.snapshot.velocity(), Vec3::ZERO, "tick {tick}");
+        }
+    }
 }

@@ -1,6 +1,5 @@
 //! The moment of the server's past at which proxies of one rate are drawn.
 
-use bevy::prelude::*;
 use bevy_unlag_core::{Tick, ViewTime};
 
 use crate::{PlayoutConfig, link::LinkMeter};
@@ -15,7 +14,7 @@ const STRAY_SECONDS: f64 = 0.5;
 ///
 /// It runs at real time, at most a little slower or faster to change its delay, and never
 /// backward. Only an error beyond [`PlayoutConfig::snap`] and a restart of the server are jumped.
-#[derive(Resource, Clone, Debug)]
+#[derive(Clone, Debug)]
 pub struct PlayoutClock {
     config: PlayoutConfig,
     tick_seconds: f64,

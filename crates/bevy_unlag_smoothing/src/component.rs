@@ -28,41 +28,58 @@ impl<C: Send + Sync + 'static> Default for ComponentInbox<C> {
 const CAPACITY: usize = 64;
 /// Updates further apart from the newest than this many ticks are another server's, or nonsense.
 const STRAY_TICKS: i32 = 10_000;
+/// So many of them in a row are believed.
+const MAX_STRAYS: u8 = 3;
 
 /// A short memory of a component's updates, oldest first.
 #[derive(Component, Clone, Debug)]
-pub struct ComponentHistory<C: Send + Sync + 'static>(VecDeque<(Tick, C)>);
+pub struct ComponentHistory<C: Send + Sync + 'static> {
+    updates: VecDeque<(Tick, C)>,
+    strays: u8,
+}
 
 impl<C: Send + Sync + 'static> Default for ComponentHistory<C> {
     fn default() -> Self {
-        Self(VecDeque::with_capacity(CAPACITY))
+        Self { updates: VecDeque::with_capacity(CAPACITY), strays: 0 }
     }
 }
 
 impl<C: Interpolate + Send + Sync + 'static> ComponentHistory<C> {
     fn insert(&mut self, tick: Tick, value: C) {
-        if self.0.back().is_some_and(|(newest, _)| tick.since(*newest).abs() > STRAY_TICKS) {
-            self.0.clear();
+        if self.updates.back().is_some_and(|(newest, _)| tick.since(*newest).abs() > STRAY_TICKS) {
+            // One may be nonsense; several in a row are another server's.
+            self.strays += 1;
+            if self.strays < MAX_STRAYS {
+                return;
+            }
+            self.updates.clear();
         }
-        let index = self.0.partition_point(|(known, _)| tick.is_newer_than(*known));
-        if self.0.get(index).is_some_and(|(known, _)| *known == tick) {
+        self.strays = 0;
+        let index = self.updates.partition_point(|(known, _)| tick.is_newer_than(*known));
+        if self.updates.get(index).is_some_and(|(known, _)| *known == tick) {
             return;
         }
-        if self.0.len() < CAPACITY {
-            self.0.insert(index, (tick, value));
+        if self.updates.len() < CAPACITY {
+            self.updates.insert(index, (tick, value));
         } else if index > 0 {
-            self.0.pop_front();
-            self.0.insert(index - 1, (tick, value));
+            self.updates.pop_front();
+            self.updates.insert(index - 1, (tick, value));
         }
+    }
+
+    /// The newest value.
+    #[must_use]
+    pub fn newest(&self) -> Option<C> {
+        self.updates.back().map(|(_, value)| *value)
     }
 
     /// The value at a moment; `None` before the first update.
     #[must_use]
     pub fn value(&self, time: ViewTime, sampler: &Sampler) -> Option<C> {
-        let after = self.0.partition_point(|(tick, _)| tick.since(time.tick) <= 0);
-        let (tick, from) = self.0.get(after.checked_sub(1)?)?;
+        let after = self.updates.partition_point(|(tick, _)| tick.since(time.tick) <= 0);
+        let (tick, from) = self.updates.get(after.checked_sub(1)?)?;
         let since = time.ticks_since(*tick).max(0.0);
-        let Some((next, to)) = self.0.get(after) else {
+        let Some((next, to)) = self.updates.get(after) else {
             if sampler.interpolation == Interpolation::Step {
                 return Some(*from);
             }
@@ -127,7 +144,12 @@ fn draw<C: Interpolate + Component<Mutability = Mutable>>(
             Some(proxy) => proxy.drawn,
             None => time.0,
         };
-        let Some(value) = moment.and_then(|time| history.value(time, &sampler.of(mode))) else { continue };
+        // Without anybody to be in step with it is drawn as it is.
+        let value = match moment {
+            Some(time) => history.value(time, &sampler.of(mode)),
+            None => history.newest(),
+        };
+        let Some(value) = value else { continue };
         match component {
             Some(mut component) => *component = value,
             None => {

@@ -15,9 +15,15 @@ pub(crate) fn advance(
     mut playout: ResMut<Playout>,
     mut drawn: ResMut<DrawnViewTime>,
     mut stats: ResMut<SmoothingStats>,
+    mut told: Local<bool>,
 ) {
     playout.advance(time.elapsed_secs_f64());
-    drawn.0 = playout.main_time();
+    // On a machine that decides, somebody else says what is drawn.
+    let played = playout.main_time();
+    if played.is_some() || *told {
+        drawn.0 = played;
+    }
+    *told = played.is_some();
     if let Some(clock) = playout.primary() {
         stats.delay_ms = (clock.delay_seconds() * 1_000.0) as f32;
         stats.speed = clock.speed() as f32;
@@ -67,7 +73,7 @@ pub(crate) fn draw(
                 }
             };
             let pose = history.pose(stamp, &sampler.of(mode), &bases)?;
-            if newest.base != 0 {
+            if history.is_on_base(stamp) {
                 base_time.0 = Some(bases_at);
             }
             Some(DrawnPose { pose, stamp })

@@ -1,7 +1,7 @@
 //! From the network's mailbox into a pawn's memory.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{DrawnPose, ProxyUpdate, Sampler, SnapshotHistory, Tick, VisualOffset};
+use bevy_unlag_core::{DrawnPose, ProxyUpdate, Sampler, SnapshotHistory, Tick, UsualInterval, VisualOffset};
 
 use crate::{PlayoutConfig, SmoothingStats, blend::Seen, playout::Playout, proxy::ProxyTime};
 
@@ -10,7 +10,7 @@ use crate::{PlayoutConfig, SmoothingStats, blend::Seen, playout::Playout, proxy:
 /// Having one is what lets a pawn be smoothed; it is drawn while its
 /// [`NetRole`](bevy_unlag_core::NetRole) is `SimulatedProxy`.
 #[derive(Component, Clone, Debug, Default)]
-#[require(SnapshotHistory, ProxyTime, DrawnPose, VisualOffset, Seen)]
+#[require(SnapshotHistory, ProxyTime, UsualInterval, DrawnPose, VisualOffset, Seen)]
 pub struct SnapshotInbox(pub Vec<ProxyUpdate>);
 
 pub(crate) fn receive(
@@ -19,7 +19,7 @@ pub(crate) fn receive(
     time: Res<Time<Real>>,
     mut playout: ResMut<Playout>,
     mut stats: ResMut<SmoothingStats>,
-    mut proxies: Query<(&mut SnapshotInbox, &mut SnapshotHistory, &mut ProxyTime)>,
+    mut proxies: Query<(&mut SnapshotInbox, &mut SnapshotHistory, &mut ProxyTime, &mut UsualInterval)>,
     mut arrivals: Local<Vec<(u16, Tick, Option<Tick>)>>,
 ) {
     let (now, tick_seconds) = (time.elapsed_secs_f64(), f64::from(sampler.tick_seconds));
@@ -28,7 +28,7 @@ pub(crate) fn receive(
 
     // Proxies share ticks, and a clock wants each once, newest first.
     arrivals.clear();
-    for (inbox, _, proxy) in &proxies {
+    for (inbox, _, proxy, _) in &proxies {
         let ticks = inbox.0.iter().map(|update| update.snapshot.tick);
         let newest = ticks.reduce(|a, b| if b.is_newer_than(a) { b } else { a });
         let Some(tick) = newest.filter(|tick| proxy.newest().is_none_or(|before| tick.is_newer_than(before)))
@@ -50,7 +50,7 @@ pub(crate) fn receive(
         playout.arrived(arrival, (&config, tick_seconds), now);
     }
 
-    for (mut inbox, mut history, mut proxy) in &mut proxies {
+    for (mut inbox, mut history, mut proxy, mut usually) in &mut proxies {
         if playout.restarted(proxy.interval()) {
             // Another server's ticks must not be taken for this one's past or future.
             history.clear();
@@ -61,6 +61,7 @@ pub(crate) fn receive(
                 take(&update, &playout, (&mut history, &mut proxy), &mut stats, (usual, now));
             }
         }
+        usually.set_if_neq(UsualInterval(proxy.interval()));
         playout.count(proxy.interval(), now);
     }
 }

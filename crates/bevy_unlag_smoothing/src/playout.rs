@@ -81,10 +81,8 @@ impl Playout {
             return self.rates.get_mut(at);
         }
         if self.rates.len() == MAX_RATES {
-            return self
-                .rates
-                .iter_mut()
-                .min_by_key(|rate| (rate.interval < interval, rate.interval.abs_diff(interval)));
+            let nearest = self.used(interval)?;
+            return self.rates.get_mut(nearest);
         }
         // The way is the same for all rates: what lateness is known of it is a good first guess.
         let late = self
@@ -108,9 +106,21 @@ impl Playout {
         }
     }
 
+    /// The clock that pawns of this interval use: their own, and when there are too many the next slower
+    /// one, or the slowest.
+    fn used(&self, interval: u16) -> Option<usize> {
+        let own = self.rates.iter().position(|rate| rate.interval == interval);
+        own.or_else(|| {
+            let full = self.rates.len() == MAX_RATES;
+            let nearest =
+                |(_, rate): &(usize, &Rate)| (rate.interval < interval, rate.interval.abs_diff(interval));
+            self.rates.iter().enumerate().filter(|_| full).min_by_key(nearest).map(|(at, _)| at)
+        })
+    }
+
     /// A pawn uses this rate.
     pub(crate) fn count(&mut self, interval: u16, now: f64) {
-        if let Some(rate) = self.rates.iter_mut().find(|rate| rate.interval == interval) {
+        if let Some(rate) = self.used(interval).and_then(|at| self.rates.get_mut(at)) {
             rate.pawns += 1;
             rate.used_at = now;
         }
@@ -140,7 +150,7 @@ impl Playout {
 
     /// Whether this rate's clock has just found another server.
     pub(crate) fn restarted(&self, interval: u16) -> bool {
-        self.rates.iter().any(|rate| rate.interval == interval && rate.restarted)
+        self.used(interval).and_then(|at| self.rates.get(at)).is_some_and(|rate| rate.restarted)
     }
 
     /// Runs all clocks on.
@@ -156,7 +166,7 @@ impl Playout {
         let of = |rate: &Rate| {
             Some(Moment { interval: rate.interval, time: rate.time?, speed: rate.clock.speed() })
         };
-        let exact = self.rates.iter().find(|rate| rate.interval == interval);
-        exact.and_then(of).or_else(|| of(self.main()?))
+        let own = self.used(interval).and_then(|at| self.rates.get(at));
+        own.and_then(of).or_else(|| of(self.main()?))
     }
 }

@@ -70,7 +70,7 @@ impl ProxyTime {
     /// An update came. `usual` counts as its interval until two are known.
     pub(crate) fn updated(&mut self, tick: Tick, usual: u16, now: f64) {
         self.remember(tick);
-        // Loss and disorder make spaces longer; nothing makes two of them shorter.
+        // Loss and disorder make spaces longer, moves that come late to the server a few of them shorter.
         let mut spaces = [u16::MAX; TICKS - 1];
         let known = usize::from(self.known);
         for (space, pair) in spaces.iter_mut().zip(self.ticks[..known].windows(2)) {
@@ -80,7 +80,8 @@ impl ProxyTime {
         self.interval = match known {
             0 | 1 => usual,
             2 | 3 => Playout::class(spaces[0]),
-            _ => Playout::class(spaces[1]),
+            4..=6 => Playout::class(spaces[1]),
+            _ => Playout::class(spaces[2]),
         };
         if self.newest.is_none_or(|newest| tick.is_newer_than(newest)) {
             self.waited = if self.newest.is_some() { now - self.updated_at } else { 0.0 };
@@ -125,6 +126,7 @@ impl ProxyTime {
         {
             self.shift = before.since(clock) as f64 / SUB + went;
             if self.shift.abs() * tick_seconds > config.snap {
+                // Too far to walk: it stands until its clock is there, or jumps forward.
                 self.shift = 0.0;
             }
         }
@@ -134,8 +136,9 @@ impl ProxyTime {
         let step = (pace.max(0.0) * went).min(self.shift.abs());
         self.shift -= step.copysign(self.shift);
         let mut time = clock.later((self.shift * SUB) as i64);
-        // Never backward by a rounding.
-        if let Some(before) = before.filter(|before| (0..SUB_TICKS).contains(&before.since(time))) {
+        // Never backward; only a clock that is far off has found another server.
+        let far = (config.restart / tick_seconds * SUB) as i64;
+        if let Some(before) = before.filter(|before| (0..far).contains(&before.since(time))) {
             time = before;
         }
         self.drawn = Some(time);

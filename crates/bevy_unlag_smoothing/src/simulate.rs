@@ -44,7 +44,8 @@ const MAX_STEPS: u32 = 64;
 
 fn simulate<M: MoveModel>(
     model: Option<Res<M::Config>>,
-    (sampler, bases, tick): (Res<Sampler>, Res<BasePoses>, Option<Res<CurrentTick>>),
+    (sampler, bases): (Res<Sampler>, Res<BasePoses>),
+    (tick, fixed): (Option<Res<CurrentTick>>, Option<Res<Time<Fixed>>>),
     world: StaticSystemParam<M::World>,
     mut proxies: Query<(
         Entity,
@@ -57,8 +58,9 @@ fn simulate<M: MoveModel>(
     mut commands: Commands,
 ) {
     let Some(model) = model else { return };
-    let now = tick.map_or(ViewTime::default(), |tick| ViewTime::at(tick.0));
-    let bases = bases.at(now);
+    let overstep =
+        fixed.map_or(0.0, |fixed| fixed.overstep().as_secs_f64() / f64::from(sampler.tick_seconds));
+    let bases = bases.at(tick.map_or(ViewTime::default(), |tick| ViewTime::after(tick.0, overstep)));
     for (entity, role, mode, history, mut drawn, carried) in &mut proxies {
         let ViewStamp::Extrapolated { from, time } = drawn.stamp else { continue };
         if *role != NetRole::SimulatedProxy || *mode != ProxySmoothing::Simulate || !drawn.pose.alive {

@@ -136,7 +136,7 @@ fn who_falls_silent_is_seen_to_stop() {
         assert!(between(0.0, 0.1).all(|pair| speed(pair) > 1.0), "seed {seed}: it runs before");
         // What was sent arrives and waits its turn, 45 and 80 ms, and is seen 45 and 80 ms later; a copy
         // goes on for 125 ms and brakes, until the server gives up waiting after 250 ms.
-        let moving = between(0.0, 1.5).filter(|pair| speed(pair) > 0.5).last();
+        let moving = between(0.0, 1.5).rfind(|pair| speed(pair) > 0.5);
         let moving = moving.map_or(0.0, |pair| pair[1].now - from);
         let back = between(0.25, 1.5).map(step).fold(0.0, f32::max);
         println!("seed {seed}: it stands after {moving:.3} s; what the copy takes back is {back:.2} m");

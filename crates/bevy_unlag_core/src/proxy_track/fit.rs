@@ -29,15 +29,18 @@ impl Path<'_> {
         between: &'b [Snapshot],
     ) -> impl Iterator<Item = (f32, Vec3, f32)> + 'b {
         let seconds = self.seconds(from, to);
-        let at = move |tick: &Snapshot| {
+        let at = move |tick: &Snapshot, turned: f32| {
             let part = if tick.tick == from.tick { 0.0 } else { self.seconds(from, tick) / seconds };
-            (part, tick.position(), units_to_angle(tick.yaw.wrapping_sub(from.yaw)))
+            (part, tick.position(), turned)
         };
+        // Summed up: it may turn by more than half a turn.
+        let mut turned = 0.0;
         let ends = between.iter().chain([to]);
         let starts = [from].into_iter().chain(between);
         starts.zip(ends).enumerate().flat_map(move |(i, (a, b))| {
-            let place = self.middle(a, b);
-            let (a, b) = (at(a), at(b));
+            let (place, before) = (self.middle(a, b), turned);
+            turned += units_to_angle(b.yaw.wrapping_sub(a.yaw));
+            let (a, b) = (at(a, before), at(b, turned));
             let middle = ((a.0 + b.0) * 0.5, place, (a.2 + b.2) * 0.5);
             (i > 0).then_some(a).into_iter().chain([middle])
         })
@@ -100,7 +103,8 @@ impl Path<'_> {
         let seconds = self.seconds(from, to);
         let way = to.position() - from.position();
         let (mut weights, mut velocity, mut spin) = (0.0f32, Vec3::ZERO, 0.0f32);
-        let turned = units_to_angle(to.yaw.wrapping_sub(from.yaw));
+        let ways = [from].into_iter().chain(between).zip(between.iter().chain([to]));
+        let turned: f32 = ways.map(|(a, b)| units_to_angle(b.yaw.wrapping_sub(a.yaw))).sum();
         let left = from.spin().unwrap_or(0.0) * seconds;
         for (t, place, turn) in self.points(from, to, between) {
             let (t2, t3) = (t * t, t * t * t);
@@ -145,7 +149,8 @@ pub(super) fn fit(sent: &Snapshot, path: &Path<'_>, config: &KnotConfig) -> Prox
     let max = config.max_knots.min(MAX_KNOTS);
     for limit in limits {
         if let Some((end, count)) = greedy(sent, path, config, limit, &mut knots[..max]) {
-            return ProxyUpdate::new(end, &knots[..count]);
+            let knots = knots.map(Snapshot::as_sent);
+            return ProxyUpdate::new(end.as_sent(), &knots[..count]);
         }
     }
     path.ticks.last().copied().unwrap_or(*sent).into()

@@ -112,6 +112,7 @@ impl Snapshot {
         }
         if self.base != 0 {
             w.golomb(self.base, 4);
+            w.bool(self.turns_with_base);
         }
         if self.crouch != 0 {
             w.bits(u32::from(self.crouch), 8);
@@ -183,6 +184,7 @@ impl Snapshot {
         let [base, crouch, up, spin, acceleration, arrival] = rare;
         if base {
             snapshot.base = r.golomb(4)?;
+            snapshot.turns_with_base = r.bool()? && snapshot.base != 0;
         }
         if crouch {
             snapshot.crouch = r.bits(8)? as u8;
@@ -232,6 +234,7 @@ mod tests {
         assert!(bits <= 12 * 8, "{bits} bits");
         let odd = Snapshot {
             base: 900,
+            turns_with_base: true,
             crouch: 128,
             up: Up::new(Vec3::new(0.3, -1.0, 0.2)),
             yaw: 40_008,

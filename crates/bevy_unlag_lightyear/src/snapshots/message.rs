@@ -2,7 +2,7 @@
 
 use bevy_unlag_core::{BitReader, BitWriter, NetId, ProxyUpdate, Tick, Wire, WireError};
 
-/// A message is full when it has this many bytes; one more update is at most 150.
+/// A message is full when it has this many bytes; one more update is at most 200.
 const FULL: usize = 850;
 /// The most pawns in one message: more are not ours.
 pub(super) const MOST_PAWNS: usize = 256;

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_replicon::server::visibility::client_visibility::ClientVisibility;
+use bevy_replicon::{prelude::Replicated, server::visibility::client_visibility::ClientVisibility};
 use bevy_unlag_core::{BitWriter, CurrentTick, KnotConfig, NetId, PoseSample, ProxySmoothing, Sampler, Tick};
 use bevy_unlag_rewind::FrameHistory;
 use lightyear::prelude::{server::ClientOf, *};
@@ -67,14 +67,18 @@ pub(crate) fn publish(
     (tick, fixed, real): (Res<CurrentTick>, Res<Time<Fixed>>, Res<Time<Real>>),
     (interval, knots, sampler): (Res<DefaultInterval>, Res<KnotConfig>, Res<Sampler>),
     (everyone, filters): (Res<DownlinkBudget>, Res<ComponentFilters>),
-    mut pawns: Query<(
-        Entity,
-        &NetId,
-        &mut FrameHistory,
-        Option<&ControlledBy>,
-        Option<&UpdateInterval>,
-        Option<&ProxySmoothing>,
-    )>,
+    mut pawns: Query<
+        (
+            Entity,
+            &NetId,
+            &mut FrameHistory,
+            Option<&ControlledBy>,
+            Option<&UpdateInterval>,
+            Option<&ProxySmoothing>,
+        ),
+        // What is not replicated is nobody's business.
+        With<Replicated>,
+    >,
     mut links: Query<
         (Entity, &mut MessageSender<SnapshotMessage>, &mut Outlet, &ClientVisibility, Option<&LinkBudget>),
         (With<ClientOf>, With<Connected>),

@@ -27,7 +27,7 @@ fn passenger(tick: u32, on_base: bool) -> Snapshot {
     let view = poses.at(ViewTime::at(Tick(tick)));
     let place: Vec3 = view.pose(7).expect("a base").transform_point(local).into();
     let world = Snapshot::new(Tick(tick), place, view.velocity(7, local));
-    if on_base { world.on_base(7, place, &view) } else { world }
+    if on_base { world.on_base(7, place, true, &view) } else { world }
 }
 
 /// How far a passenger slides on the platform that the same screen shows, in metres.

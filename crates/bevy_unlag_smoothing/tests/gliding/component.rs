@@ -47,3 +47,17 @@ fn a_turret_turns_evenly_at_the_moment_of_its_tank() {
     let exact = angles.iter().filter(|off| off.abs() < 1e-3).count();
     assert!(exact * 2 > angles.len(), "{exact} of {}", angles.len());
 }
+
+#[test]
+fn a_door_is_there_when_nobody_else_is() {
+    let mut stage = Stage::new();
+    stage.app.add_plugins(SmoothedComponentPlugin::<Turret>::default());
+    let door = stage.app.world_mut().spawn(ComponentInbox::<Turret>(vec![(FIRST, Turret(0.5))])).id();
+    stage.run(0.1);
+    assert_eq!(stage.app.world().get::<Turret>(door), Some(&Turret(0.5)));
+    let mut inbox = stage.app.world_mut().get_mut::<ComponentInbox<Turret>>(door).expect("an inbox");
+    // One tick from nowhere changes nothing.
+    inbox.0.extend([(FIRST.offset(1_000_000), Turret(9.0)), (FIRST.offset(6), Turret(0.7))]);
+    stage.run(0.1);
+    assert_eq!(stage.app.world().get::<Turret>(door), Some(&Turret(0.7)));
+}

@@ -65,3 +65,36 @@ fn a_rate_that_changes_is_walked_to() {
     let time = stage.app.world().get::<ProxyTime>(stage.pawns[pawn].entity).expect("a time");
     assert_eq!(time.interval(), 3);
 }
+
+#[test]
+fn from_sixty_a_second_to_one_no_time_runs_backward() {
+    let mut stage = Stage::new();
+    let slider = |tick: u32| if tick >= 640 { 64 } else { 1 };
+    let pawn = stage.pawn(None, 60.0, circle, slider, |_| Some(0.05));
+    stage.run(59.0);
+    let seen = stage.pawns[pawn].after(3.0);
+    for pair in seen.windows(2) {
+        assert!(
+            pair[1].view >= pair[0].view,
+            "{} s backward at {}",
+            pair[0].view - pair[1].view,
+            pair[1].now
+        );
+    }
+    let late = stage.pawns[pawn].after(45.0);
+    assert!(off_circle(late) < 0.02, "{} m", off_circle(late));
+}
+
+#[test]
+fn nine_rates_share_eight_clocks_and_nobody_starves() {
+    let mut stage = Stage::new();
+    let pawns: Vec<usize> = [1, 2, 3, 4, 5, 6, 8, 10, 13, 16]
+        .map(|every| stage.pawn(None, 30.0, circle, move |_| every, |_| Some(0.05)))
+        .into();
+    stage.run(29.0);
+    assert!(stage.app.world().resource::<Playout>().intervals().count() <= 8);
+    for pawn in pawns {
+        let seen = stage.pawns[pawn].after(15.0);
+        assert!(off_circle(seen) < 0.02 && largest_step(seen) < 0.13, "{pawn}: {} m", off_circle(seen));
+    }
+}

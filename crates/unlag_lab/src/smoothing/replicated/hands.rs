@@ -16,7 +16,8 @@ pub enum Habit {
     StopStart,
     /// Runs and jumps again and again.
     Jumping,
-    /// All of that, crouches, and runs straight on.
+    /// All of that, crouches, and runs straight on, all over the arena: each of its stairs is 25 cm that
+    /// are climbed in no time.
     Mixed,
 }
 
@@ -81,7 +82,16 @@ impl Hands {
         }
     }
 
-    /// Near the border it runs back to the middle.
+    /// Where it plays, and how far away from there.
+    fn field(&self) -> (Vec3, f32) {
+        match self.habit {
+            Habit::Mixed => (Vec3::ZERO, HALF_SIZE - 3.0),
+            // Nothing stands about here.
+            _ => (Vec3::new(-13.0, 0.0, 12.0), 4.0),
+        }
+    }
+
+    /// Near the border of its field it runs back to the middle.
     fn next(&mut self, place: Vec3) -> CapsuleInput {
         self.next = self.next.saturating_sub(1);
         self.jump = self.jump.saturating_sub(1);
@@ -89,10 +99,12 @@ impl Hands {
             self.decide();
         }
         let (mut axes, mut turn) = (self.axes, self.turn);
-        if place.x.abs().max(place.z.abs()) > HALF_SIZE - 3.0 {
+        let (middle, far) = self.field();
+        let away = place - middle;
+        if away.x.abs().max(away.z.abs()) > far {
             axes = Vec2::Y;
             // A yaw of 0 looks along -Z, a quarter turn along -X.
-            let home = f64::from(place.x).atan2(f64::from(place.z));
+            let home = f64::from(away.x).atan2(f64::from(away.z));
             turn = ((home - self.heading + PI).rem_euclid(TAU) - PI).clamp(-1.0, 1.0) * 6.0;
         }
         self.heading += turn / 64.0;

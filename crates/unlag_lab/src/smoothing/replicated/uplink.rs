@@ -1,4 +1,4 @@
-//! A way up through somebody's home WiFi.
+//! A way up through somebody's home `WiFi`.
 
 use core::time::Duration;
 
