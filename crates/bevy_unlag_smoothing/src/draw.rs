@@ -69,6 +69,7 @@ pub(crate) fn draw(
                     let clock = playout.time(proxy.interval())?;
                     let frame = real.delta_secs_f64();
                     let time = proxy.draw_by(clock, frame, &config, tick_seconds);
+                    stats.resyncs += proxy.take_resyncs();
                     history.stamp(time)?
                 }
             };

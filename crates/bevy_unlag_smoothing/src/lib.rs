@@ -80,6 +80,9 @@ pub struct SmoothingStats {
     pub duplicates: u64,
     /// Updates that were dropped because their tick is nowhere near this server's.
     pub absurd: u64,
+    /// Frames in which a pawn's moment stood still or jumped, because it was too far from where its clock
+    /// is to walk there: its rate changed a lot, or the link did.
+    pub resyncs: u64,
     /// How often a step was hidden by a [`VisualOffset`](bevy_unlag_core::VisualOffset).
     pub blends: u64,
     /// How often a step was too large to be hidden, though it was no teleport.

@@ -10,6 +10,8 @@ use crate::{
 
 /// How many updates are remembered to tell how often they come.
 const TICKS: usize = 8;
+/// How many updates in a row must speak for another interval.
+const AGREED: u8 = 3;
 
 /// When a pawn of somebody else is drawn, and how often it is updated.
 #[derive(Component, Clone, Copy, Debug)]
@@ -19,6 +21,9 @@ pub struct ProxyTime {
     pub drawn: Option<ViewTime>,
     /// Ticks between its updates that its playout clock reckons with.
     interval: u16,
+    /// The interval that its updates of late speak for, and how many in a row did.
+    wanted: u16,
+    agreed: u8,
     /// Its newest updates, newest first, and how many are known.
     ticks: [Tick; TICKS],
     known: u8,
@@ -31,6 +36,7 @@ pub struct ProxyTime {
     drawn_by: u16,
     /// Ticks that it is ahead of the clock that it changes over to.
     shift: f64,
+    resyncs: u64,
 }
 
 impl Default for ProxyTime {
@@ -38,6 +44,8 @@ impl Default for ProxyTime {
         Self {
             drawn: None,
             interval: 0,
+            wanted: 0,
+            agreed: 0,
             ticks: [Tick(0); TICKS],
             known: 0,
             newest: None,
@@ -45,6 +53,7 @@ impl Default for ProxyTime {
             waited: 0.0,
             drawn_by: 0,
             shift: 0.0,
+            resyncs: 0,
         }
     }
 }
@@ -77,12 +86,18 @@ impl ProxyTime {
             *space = pair[0].since(pair[1]).clamp(1, i32::from(u16::MAX)) as u16;
         }
         spaces.sort_unstable();
-        self.interval = match known {
+        let wanted = match known {
             0 | 1 => usual,
             2 | 3 => Playout::class(spaces[0]),
             4..=6 => Playout::class(spaces[1]),
             _ => Playout::class(spaces[2]),
         };
+        self.agreed = if wanted == self.wanted { self.agreed.saturating_add(1) } else { 1 };
+        self.wanted = wanted;
+        // A clock is changed for a new rate, not for a bad second.
+        if self.agreed >= AGREED || self.interval == 0 || known < TICKS {
+            self.interval = wanted;
+        }
         if self.newest.is_none_or(|newest| tick.is_newer_than(newest)) {
             self.waited = if self.newest.is_some() { now - self.updated_at } else { 0.0 };
             self.newest = Some(tick);
@@ -110,6 +125,11 @@ impl ProxyTime {
         time
     }
 
+    /// How often its moment was too far from its clock's to walk there.
+    pub(crate) fn take_resyncs(&mut self) -> u64 {
+        core::mem::take(&mut self.resyncs)
+    }
+
     /// Its moment in this frame, given that of its clock. After a change of clocks it comes over as
     /// slowly as a clock changes its delay.
     pub(crate) fn draw_by(
@@ -128,6 +148,7 @@ impl ProxyTime {
             if self.shift.abs() * tick_seconds > config.snap {
                 // Too far to walk: it stands until its clock is there, or jumps forward.
                 self.shift = 0.0;
+                self.resyncs += 1;
             }
         }
         self.drawn_by = interval;
@@ -139,6 +160,7 @@ impl ProxyTime {
         // Never backward; only a clock that is far off has found another server.
         let far = (config.restart / tick_seconds * SUB) as i64;
         if let Some(before) = before.filter(|before| (0..far).contains(&before.since(time))) {
+            self.resyncs += u64::from(before.since(time) > SUB_TICKS);
             time = before;
         }
         self.drawn = Some(time);

@@ -1,4 +1,5 @@
-//! lightyear's own rollback against the replay of `bevy_unlag`: the same scene, one run.
+//! lightyear's own rollback against the replay of `bevy_unlag`: the same scene, one run. And its own
+//! interpolation against our proxies: see `smoothing.rs`.
 //!
 //! 64 characters walk and turn among a hundred boxes, stepped by the same `CapsuleModel::step`.
 //! Now and then the server shoves one of them aside, and its client learns of it ten ticks late.
@@ -33,6 +34,7 @@ mod ours;
 mod protocol;
 mod rollback;
 mod scene;
+mod smoothing;
 
 use std::process::ExitCode;
 
@@ -45,7 +47,7 @@ use rollback::Lightyear;
 /// How many characters there are.
 const CHARACTERS: usize = 64;
 
-/// Measures lightyear's rollback against a replay of one character.
+/// Measures lightyear's rollback against a replay of one character, and its interpolation against ours.
 #[derive(Parser, Debug)]
 #[command(name = "unlag_rivals", version)]
 struct Cli {
@@ -59,7 +61,12 @@ struct Cli {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    match figures(if cli.quick { 200 } else { 1_500 }) {
+    let (corrections, seconds) = if cli.quick { (200, 16.0) } else { (1_500, 60.0) };
+    let measured = figures(corrections).and_then(|mut figures| {
+        smoothing::add(&mut figures, seconds)?;
+        Ok(figures)
+    });
+    match measured {
         Ok(figures) => {
             print!("{}", if cli.json { figures.json() } else { figures.table() });
             ExitCode::SUCCESS

@@ -1,7 +1,7 @@
 //! Our side: a server and a client that pass each other the bytes of their mailboxes.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{CurrentTick, MoveInput, MoveModel, MoveSystems, NetRole, Snapshot, Tick};
+use bevy_unlag_core::{CurrentTick, MoveInput, MoveModel, MoveSystems, NetRole, ProxyUpdate, Snapshot, Tick};
 use bevy_unlag_movement::{CapsuleModel, CapsuleState};
 use bevy_unlag_prediction::{
     IncomingAnswers, IncomingMoves, OutgoingAnswers, OutgoingMoves, PredictionPlugin, PredictionStats,
@@ -110,7 +110,7 @@ impl Ours {
         }
         for (other, snapshot) in self.others[0].iter().zip(snapshots) {
             if let Some(mut inbox) = world.get_mut::<SnapshotInbox>(*other) {
-                inbox.0.push(snapshot);
+                inbox.0.push(ProxyUpdate::new(snapshot, &[]));
             }
         }
     }

@@ -8,7 +8,9 @@ use bevy_unlag::{
         DrawnPose, DrawnViewTime, NetRole, ProxySmoothing, ProxyUpdate, SUB_TICKS, Tick, ViewTime,
         VisualOffset,
     },
-    smoothing::{Playout, PlayoutClock, ProxyTime, ServerClock, SmoothingPlugin, SnapshotInbox},
+    smoothing::{
+        Playout, PlayoutClock, ProxyTime, ServerClock, SmoothingPlugin, SmoothingStats, SnapshotInbox,
+    },
 };
 use unlag_examples::app::finish;
 
@@ -114,7 +116,8 @@ impl Stage {
             }
             self.app.update();
             let world = self.app.world();
-            let jumps = world.resource::<Playout>().primary().map_or(0, PlayoutClock::jumps);
+            let clock = world.resource::<Playout>().primary().map_or(0, PlayoutClock::jumps);
+            let jumps = clock + world.resource::<SmoothingStats>().resyncs;
             if let Some(view) = world.resource::<DrawnViewTime>().0 {
                 played.ages.push((now, now - seconds_of(view)));
             }

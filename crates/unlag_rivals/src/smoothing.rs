@@ -1,0 +1,214 @@
+//! lightyear's own interpolation against ours: the same paths, sent at the same rate over the same
+//! links, watched at the same time.
+//!
+//! A server moves four actors along paths of the lab, 64 ticks a second, and sends them every third
+//! tick: lightyear by its replication over netcode, we by our updates. Each client draws 60 frames a
+//! second behind a link of its own; what both send in one tick has the same delay, or is lost.
+//!
+//! lightyear measures its links by the machine's clock, so all this runs in real time. Its pictures are
+//! held against the truth at the moment that its interpolation timeline says they show. It
+//! interpolates as it does by itself, straight on, once with its default configuration and once with a
+//! [`min_delay`](lightyear::prelude::InterpolationConfig::min_delay) that was chosen for the link by
+//! somebody who knows it: the longest way down and two intervals.
+
+#[expect(dead_code, reason = "the lab asks for more")]
+#[path = "../../unlag_lab/src/smoothing/judge.rs"]
+mod judge;
+mod link;
+mod ours;
+mod theirs;
+mod truth;
+
+use core::time::Duration;
+use std::time::Instant;
+
+use bevy_unlag_core::Snapshot;
+use lightyear::prelude::InterpolationConfig;
+
+use crate::{figures::Figures, scene::TICK};
+use judge::{Seen, Verdict, judge, spread};
+use link::Link;
+use truth::{Path, Truth};
+
+/// Ticks between two updates.
+const INTERVAL: u32 = 3;
+/// A client's frame.
+const FRAME: Duration = Duration::from_nanos(1_000_000_000 / 60);
+/// Seconds until everybody has joined and knows the link.
+const LEARNING: f64 = 12.0;
+const SEED: u64 = 101;
+
+/// The links. The first one is that of the figures by path.
+const LINKS: [Link; 4] = [
+    Link { key: "50ms", name: "50 to 60 ms each way", latency: 0.05, jitter: 0.01, loss: 0.0 },
+    Link { key: "100ms", name: "100 to 110 ms each way", latency: 0.1, jitter: 0.01, loss: 0.0 },
+    Link { key: "150ms", name: "150 to 160 ms each way", latency: 0.15, jitter: 0.01, loss: 0.0 },
+    Link {
+        key: "article",
+        name: "50 to 116 ms each way, 5 % loss",
+        latency: 0.05,
+        jitter: 0.066,
+        loss: 0.05,
+    },
+];
+
+/// Whose pictures.
+const SIDES: [&str; 4] = ["lightyear", "lightyear_tuned", "ours", "ours_linear"];
+
+/// A `min_delay` for somebody who knows the link.
+fn tuned(link: &Link) -> InterpolationConfig {
+    let longest = link.latency + link.jitter;
+    InterpolationConfig::default().with_min_delay(Duration::from_secs_f64(longest) + TICK * INTERVAL * 2)
+}
+
+/// What was seen over one link, side by side, path by path.
+struct Watched {
+    verdicts: [Vec<Verdict>; 4],
+    /// What lightyear thought of its link: round trip and jitter in milliseconds.
+    round_trip: (f64, f64),
+}
+
+/// Watches all links for so many seconds, which take as long.
+///
+/// # Errors
+/// When a client does not join.
+fn watch(seconds: f64) -> Result<(Vec<Watched>, f64), String> {
+    let all = LEARNING + seconds + 1.0;
+    let truths = Path::ALL.map(|path| path.truth(all + 2.0, SEED));
+    let truths = truths.into_iter().collect::<Result<Vec<Truth>, String>>()?;
+    let sent: Vec<Vec<Snapshot>> =
+        truths.iter().map(|truth| truth.snapshots().iter().map(|s| s.as_sent()).collect()).collect();
+    let actors = truths.len();
+
+    let mut server =
+        theirs::Server::new(sent.iter().map(|path| path.iter().map(Snapshot::position).collect()).collect());
+    let mut our_server = ours::Server::new(actors);
+    let mut theirs = Vec::new();
+    for (i, link) in LINKS.iter().enumerate() {
+        for config in [InterpolationConfig::default(), tuned(link)] {
+            let id = theirs.len() as u64 + 2;
+            theirs.push(theirs::Client::join(&mut server, id, actors, (*link, SEED + i as u64), config)?);
+        }
+    }
+    let mut ours: Vec<_> =
+        (0..).zip(&LINKS).map(|(i, link)| ours::Client::new(actors, *link, SEED + i)).collect();
+
+    let begin = Instant::now();
+    let (mut latest, mut offset) = (0.0_f64, 0.0);
+    let mut frames: Vec<Duration> =
+        (0..theirs.len() + ours.len()).map(|i| FRAME.mul_f64(0.37 + 0.61 * i as f64 % 1.0)).collect();
+    let mut server_due = Duration::ZERO;
+    loop {
+        let client = frames.iter().enumerate().min_by_key(|(_, due)| **due).map_or(0, |(i, _)| i);
+        let now = frames[client].min(server_due);
+        if now.as_secs_f64() > all {
+            break;
+        }
+        let behind = begin.elapsed();
+        std::thread::sleep(now.saturating_sub(behind));
+        latest = latest.max(behind.saturating_sub(now).as_secs_f64() * 1_000.0);
+        if now == server_due {
+            server_due += TICK;
+            server.frame();
+            let tick = server.tick();
+            offset = f64::from(tick) - now.as_secs_f64() * 64.0;
+            our_server.frame(tick, sent.iter().map(|path| path[(tick as usize).min(path.len() - 1)]));
+            theirs.iter_mut().for_each(|client| client.serve(now));
+            ours.iter_mut().for_each(|client| client.serve(&our_server, now));
+            continue;
+        }
+        frames[client] += FRAME;
+        let ticks = now.as_secs_f64() * 64.0 + offset;
+        match theirs.get_mut(client) {
+            Some(client) => client.frame(now, ticks),
+            None => ours[client - theirs.len()].frame(now, ticks),
+        }
+    }
+
+    let from = LEARNING + offset / 64.0;
+    let mut watched = Vec::new();
+    for (pair, ours) in theirs.chunks_exact_mut(2).zip(&ours) {
+        let [plain, tuned] = pair else { continue };
+        let round_trip = plain.round_trip();
+        let verdict = |all: &[Vec<Seen>]| -> Result<Vec<Verdict>, String> {
+            let one = |(truth, seen): (&Truth, &Vec<Seen>)| {
+                let seen: Vec<_> = seen.iter().filter(|seen| seen.now >= from).copied().collect();
+                if seen.is_empty() {
+                    Err("nobody was seen".to_owned())
+                } else {
+                    Ok(judge(truth, &seen, false))
+                }
+            };
+            truths.iter().zip(all).map(one).collect()
+        };
+        let verdicts =
+            [verdict(&plain.seen)?, verdict(&tuned.seen)?, verdict(&ours.seen[0])?, verdict(&ours.seen[1])?];
+        watched.push(Watched { verdicts, round_trip });
+    }
+    Ok((watched, latest))
+}
+
+/// Adds what was seen in so many seconds.
+///
+/// # Errors
+/// When nothing was.
+pub fn add(figures: &mut Figures, seconds: f64) -> Result<(), String> {
+    let (watched, latest) = watch(seconds)?;
+    for (link, watched) in LINKS.iter().zip(&watched) {
+        let known = watched.round_trip;
+        for (side, verdicts) in SIDES.iter().zip(&watched.verdicts) {
+            let of = |number: fn(&Verdict) -> f64| spread(verdicts.iter().map(number));
+            let whose = match *side {
+                "lightyear" => "lightyear as it comes".to_owned(),
+                "lightyear_tuned" => {
+                    format!("lightyear, min_delay {:.0} ms", tuned(link).min_delay.as_secs_f64() * 1_000.0)
+                }
+                "ours" => "ours".to_owned(),
+                _ => "ours with straight lines".to_owned(),
+            };
+            figures.add(
+                format!("{side}_freeze_percent_{}", link.key),
+                of(|v| v.freeze).mean,
+                format!(
+                    "% of frames that hardly move when they should, {}, an update every {INTERVAL} ticks, mean of {} \
+                     paths: {whose}; worst {:.3}; {} pops",
+                    link.name,
+                    verdicts.len(),
+                    of(|v| v.freeze).worst,
+                    verdicts.iter().map(|v| v.pops).sum::<usize>()
+                ),
+            )?;
+            figures.add(
+                format!("{side}_delay_ms_{}", link.key),
+                (of(|v| v.delay.0).mean - link.latency) * 1_000.0,
+                format!(
+                    "ms that the shown moment is behind the fastest packet; time ran at {:.2} to {:.2} of its speed, {} \
+                     frames go back in time; lightyear measured {:.1} ms of round trip, {:.1} ms of jitter",
+                    verdicts.iter().map(|v| v.speed.0).fold(f64::INFINITY, f64::min),
+                    of(|v| v.speed.1).worst,
+                    verdicts.iter().map(|v| v.backward).sum::<usize>(),
+                    known.0,
+                    known.1
+                ),
+            )?;
+        }
+    }
+    for (i, path) in Path::ALL.into_iter().enumerate() {
+        for (side, verdicts) in SIDES.iter().zip(&watched[0].verdicts) {
+            let verdict = &verdicts[i];
+            figures.add(
+                format!("{side}_rms_cm_{}", path.name()),
+                verdict.rms,
+                format!(
+                    "cm beside the delayed truth, RMS, {}, {} frames; max {:.2}; step off by {:.2} at most",
+                    LINKS[0].name, verdict.frames, verdict.max, verdict.step_excess
+                ),
+            )?;
+        }
+    }
+    figures.add(
+        "watch_late_ms",
+        latest,
+        "ms that a frame of all these was late at most, for want of processor time",
+    )
+}

@@ -1,0 +1,99 @@
+//! A link whose packets take their own time: what is sent in one tick has one fate, whoever sends it.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+
+use crate::scene::TICK;
+
+/// How a link treats packets, each way.
+#[derive(Clone, Copy)]
+pub struct Link {
+    /// As in the figures' keys.
+    pub key: &'static str,
+    /// In words.
+    pub name: &'static str,
+    /// Seconds that every packet takes.
+    pub latency: f64,
+    /// Up to so many seconds come on top, evenly.
+    pub jitter: f64,
+    /// The share of packets that are lost.
+    pub loss: f64,
+}
+
+/// Which way.
+#[derive(Clone, Copy)]
+pub enum Way {
+    /// To the server.
+    Up,
+    /// From it.
+    Down,
+}
+
+impl Link {
+    /// How long what is sent at `now` takes; `None` when it is lost. Equal seeds, equal luck.
+    pub fn fate(&self, way: Way, now: Duration, seed: u64) -> Option<Duration> {
+        let slot = (now.as_nanos() / TICK.as_nanos()) as u64;
+        let mut rng =
+            SmallRng::seed_from_u64(seed ^ (slot << 1 | way as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let (luck, jitter): (f64, f64) = (rng.random(), rng.random());
+        (luck >= self.loss).then(|| Duration::from_secs_f64(self.latency + self.jitter * jitter))
+    }
+}
+
+/// One direction of a link.
+pub struct Pipe<T> {
+    waiting: BTreeMap<(Duration, u64), T>,
+    serial: u64,
+}
+
+impl<T> Default for Pipe<T> {
+    fn default() -> Self {
+        Self { waiting: BTreeMap::new(), serial: 0 }
+    }
+}
+
+impl<T> Pipe<T> {
+    /// Takes a packet in that is due at some time.
+    pub fn push(&mut self, due: Duration, packet: T) {
+        self.waiting.insert((due, self.serial), packet);
+        self.serial += 1;
+    }
+
+    /// The next one that is due.
+    pub fn pop(&mut self, now: Duration) -> Option<T> {
+        let next = self.waiting.first_entry().filter(|entry| entry.key().0 <= now)?;
+        Some(next.remove())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_of_one_tick_share_their_fate_and_others_do_not() {
+        let link = Link { key: "", name: "", latency: 0.05, jitter: 0.066, loss: 0.05 };
+        let fate = |ms: u64, way| link.fate(way, Duration::from_millis(ms), 7);
+        assert_eq!(fate(1_000, Way::Down), fate(1_002, Way::Down));
+        let fates: Vec<_> = (0..10_000).map(|k| fate(k * 16, Way::Down)).collect();
+        let lost = fates.iter().filter(|fate| fate.is_none()).count();
+        assert!((400..600).contains(&lost), "{lost} of 10,000 lost");
+        let took = fates.iter().flatten().map(Duration::as_secs_f64);
+        let mean = took.clone().sum::<f64>() / (10_000 - lost) as f64;
+        assert!((mean - 0.083).abs() < 0.001 && took.clone().all(|t| (0.05..=0.116).contains(&t)), "{mean}");
+        let other = (0..10_000).filter(|k| fate(k * 16, Way::Up) == fate(k * 16, Way::Down)).count();
+        assert!(other < 100, "{other} share their fate with the other way");
+    }
+
+    #[test]
+    fn what_is_due_first_comes_first() {
+        let mut pipe = Pipe::default();
+        let ms = Duration::from_millis;
+        [(30, 'c'), (10, 'a'), (10, 'b')].into_iter().for_each(|(due, packet)| pipe.push(ms(due), packet));
+        assert_eq!(pipe.pop(ms(9)), None);
+        assert_eq!([pipe.pop(ms(20)), pipe.pop(ms(20)), pipe.pop(ms(20))], [Some('a'), Some('b'), None]);
+        assert_eq!(pipe.pop(ms(30)), Some('c'));
+    }
+}

@@ -1,0 +1,112 @@
+//! Our side: a client whose proxies are smoothed, fed with what a server sends.
+
+use core::time::Duration;
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_unlag_core::{
+    DrawnPose, KnotConfig, NetRole, ProxySmoothing, ProxyTrack, ProxyUpdate, SUB_TICKS, Snapshot, Tick,
+    VisualOffset,
+};
+use bevy_unlag_smoothing::{ProxyTime, SmoothingPlugin, SnapshotInbox};
+
+use super::{
+    FRAME, INTERVAL,
+    judge::Seen,
+    link::{Link, Pipe, Way},
+};
+use crate::scene::{TICK, settle};
+
+/// Cubics, and for comparison straight lines.
+pub const MODES: [ProxySmoothing; 2] = [ProxySmoothing::Hermite, ProxySmoothing::Linear];
+
+/// What a server sends of everybody.
+pub struct Server {
+    tracks: Vec<ProxyTrack>,
+    /// What it sent in its last frame.
+    sent: Vec<ProxyUpdate>,
+}
+
+impl Server {
+    /// With so many actors.
+    pub fn new(actors: usize) -> Self {
+        Self { tracks: (0..actors).map(|_| ProxyTrack::default()).collect(), sent: Vec::new() }
+    }
+
+    /// One tick, in which these are the actors' states.
+    pub fn frame(&mut self, tick: u32, states: impl Iterator<Item = Snapshot>) {
+        self.sent.clear();
+        let seconds = TICK.as_secs_f32();
+        for (track, state) in self.tracks.iter_mut().zip(states) {
+            track.record(state, seconds);
+            if tick.is_multiple_of(INTERVAL) {
+                self.sent.extend(track.update(&KnotConfig::default(), seconds, false));
+            }
+        }
+    }
+}
+
+/// A client at the end of a link.
+pub struct Client {
+    app: App,
+    link: Link,
+    seed: u64,
+    down: Pipe<Vec<ProxyUpdate>>,
+    /// Of each mode, actor by actor.
+    proxies: [Vec<Entity>; 2],
+    /// What was seen of them.
+    pub seen: [Vec<Vec<Seen>>; 2],
+}
+
+impl Client {
+    /// One that watches so many actors.
+    pub fn new(actors: usize, link: Link, seed: u64) -> Self {
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, SmoothingPlugin))
+            .insert_resource(TimeUpdateStrategy::ManualDuration(FRAME));
+        settle(&mut app);
+        let mut spawn =
+            |mode| app.world_mut().spawn((SnapshotInbox::default(), NetRole::SimulatedProxy, mode)).id();
+        let proxies = MODES.map(|mode| (0..actors).map(|_| spawn(mode)).collect());
+        let seen = MODES.map(|_| vec![Vec::new(); actors]);
+        Self { app, link, seed, down: Pipe::default(), proxies, seen }
+    }
+
+    /// Takes what the server has sent in its frame.
+    pub fn serve(&mut self, server: &Server, now: Duration) {
+        if !server.sent.is_empty()
+            && let Some(takes) = self.link.fate(Way::Down, now, self.seed)
+        {
+            self.down.push(now + takes, server.sent.clone());
+        }
+    }
+
+    /// One frame at `now`, when the server's time is `ticks`.
+    pub fn frame(&mut self, now: Duration, ticks: f64) {
+        while let Some(updates) = self.down.pop(now) {
+            for proxies in &self.proxies {
+                for (proxy, update) in proxies.iter().zip(&updates) {
+                    if let Some(mut inbox) = self.app.world_mut().get_mut::<SnapshotInbox>(*proxy) {
+                        inbox.0.push(*update);
+                    }
+                }
+            }
+        }
+        self.app.update();
+        let world = self.app.world();
+        for (proxies, seen) in self.proxies.iter().zip(&mut self.seen) {
+            for (proxy, seen) in proxies.iter().zip(seen) {
+                seen.extend(look(world, *proxy, ticks));
+            }
+        }
+    }
+}
+
+/// What is shown of a proxy; nothing when it is not.
+fn look(world: &World, proxy: Entity, ticks: f64) -> Option<Seen> {
+    let drawn = world.get::<DrawnPose>(proxy).filter(|drawn| drawn.pose.alive)?;
+    let view = world.get::<ProxyTime>(proxy)?.drawn?;
+    let offset = world.get::<VisualOffset>(proxy).map_or(Vec3::ZERO, |offset| offset.offset);
+    let view = f64::from(view.tick.since(Tick(0))) + f64::from(view.fraction) / SUB_TICKS as f64;
+    let place = (drawn.pose.position + offset).as_dvec3();
+    Some(Seen { now: ticks / 64.0, view: view / 64.0, place, yaw: 0.0 })
+}
