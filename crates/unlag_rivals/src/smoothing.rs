@@ -11,7 +11,7 @@
 //! [`min_delay`](lightyear::prelude::InterpolationConfig::min_delay) that was chosen for the link by
 //! somebody who knows it: the longest way down and two intervals.
 
-#[expect(dead_code, reason = "the lab asks for more")]
+#[cfg_attr(not(test), expect(dead_code, reason = "the lab asks for more"))]
 #[path = "../../unlag_lab/src/smoothing/judge.rs"]
 mod judge;
 mod link;
@@ -38,8 +38,10 @@ const FRAME: Duration = Duration::from_nanos(1_000_000_000 / 60);
 const LEARNING: f64 = 12.0;
 const SEED: u64 = 101;
 
-/// The links. The first one is that of the figures by path.
-const LINKS: [Link; 4] = [
+/// The links.
+const LINKS: [Link; 6] = [
+    Link { key: "10ms", name: "10 to 20 ms each way", latency: 0.01, jitter: 0.01, loss: 0.0 },
+    Link { key: "25ms", name: "25 to 35 ms each way", latency: 0.025, jitter: 0.01, loss: 0.0 },
     Link { key: "50ms", name: "50 to 60 ms each way", latency: 0.05, jitter: 0.01, loss: 0.0 },
     Link { key: "100ms", name: "100 to 110 ms each way", latency: 0.1, jitter: 0.01, loss: 0.0 },
     Link { key: "150ms", name: "150 to 160 ms each way", latency: 0.15, jitter: 0.01, loss: 0.0 },
@@ -51,6 +53,9 @@ const LINKS: [Link; 4] = [
         loss: 0.05,
     },
 ];
+
+/// Which of them the figures by path are of.
+const BY_PATH: usize = 2;
 
 /// Whose pictures.
 const SIDES: [&str; 4] = ["lightyear", "lightyear_tuned", "ours", "ours_linear"];
@@ -87,11 +92,11 @@ fn watch(seconds: f64) -> Result<(Vec<Watched>, f64), String> {
     for (i, link) in LINKS.iter().enumerate() {
         for config in [InterpolationConfig::default(), tuned(link)] {
             let id = theirs.len() as u64 + 2;
-            theirs.push(theirs::Client::join(&mut server, id, actors, (*link, SEED + i as u64), config)?);
+            theirs.push(theirs::Watcher::join(&mut server, id, actors, (*link, SEED + i as u64), config)?);
         }
     }
     let mut ours: Vec<_> =
-        (0..).zip(&LINKS).map(|(i, link)| ours::Client::new(actors, *link, SEED + i)).collect();
+        (0..).zip(&LINKS).map(|(i, link)| ours::Watcher::new(actors, *link, SEED + i)).collect();
 
     let begin = Instant::now();
     let (mut latest, mut offset) = (0.0_f64, 0.0);
@@ -194,14 +199,14 @@ pub fn add(figures: &mut Figures, seconds: f64) -> Result<(), String> {
         }
     }
     for (i, path) in Path::ALL.into_iter().enumerate() {
-        for (side, verdicts) in SIDES.iter().zip(&watched[0].verdicts) {
+        for (side, verdicts) in SIDES.iter().zip(&watched[BY_PATH].verdicts) {
             let verdict = &verdicts[i];
             figures.add(
                 format!("{side}_rms_cm_{}", path.name()),
                 verdict.rms,
                 format!(
                     "cm beside the delayed truth, RMS, {}, {} frames; max {:.2}; step off by {:.2} at most",
-                    LINKS[0].name, verdict.frames, verdict.max, verdict.step_excess
+                    LINKS[BY_PATH].name, verdict.frames, verdict.max, verdict.step_excess
                 ),
             )?;
         }

@@ -36,7 +36,7 @@ impl Link {
     pub fn fate(&self, way: Way, now: Duration, seed: u64) -> Option<Duration> {
         let slot = (now.as_nanos() / TICK.as_nanos()) as u64;
         let mut rng =
-            SmallRng::seed_from_u64(seed ^ (slot << 1 | way as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            SmallRng::seed_from_u64(seed ^ ((slot << 1) | way as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let (luck, jitter): (f64, f64) = (rng.random(), rng.random());
         (luck >= self.loss).then(|| Duration::from_secs_f64(self.latency + self.jitter * jitter))
     }

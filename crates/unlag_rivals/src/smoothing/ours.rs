@@ -46,7 +46,7 @@ impl Server {
 }
 
 /// A client at the end of a link.
-pub struct Client {
+pub struct Watcher {
     app: App,
     link: Link,
     seed: u64,
@@ -57,7 +57,7 @@ pub struct Client {
     pub seen: [Vec<Vec<Seen>>; 2],
 }
 
-impl Client {
+impl Watcher {
     /// One that watches so many actors.
     pub fn new(actors: usize, link: Link, seed: u64) -> Self {
         let mut app = App::new();

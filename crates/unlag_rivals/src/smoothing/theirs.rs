@@ -130,7 +130,7 @@ fn look(
 }
 
 /// A client at the end of a link.
-pub struct Client {
+pub struct Watcher {
     app: App,
     link: link::Link,
     seed: u64,
@@ -142,7 +142,7 @@ pub struct Client {
     pub seen: Vec<Vec<Seen>>,
 }
 
-impl Client {
+impl Watcher {
     /// Joins; `id` is another one for each.
     ///
     /// # Errors
@@ -157,6 +157,8 @@ impl Client {
         let mut app = app(FRAME);
         app.add_plugins(ClientPlugins { tick_duration: TICK }).add_plugins(protocol);
         app.insert_resource(config)
+            // Nothing is predicted, but lightyear's systems want to know how it would be.
+            .insert_resource(PredictionManager::default())
             .init_resource::<Screen>()
             .add_systems(Update, look.after(InterpolationSystems::All));
         finish(&mut app);
@@ -168,7 +170,7 @@ impl Client {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, id as u16));
         server.app.world_mut().spawn((
             LinkOf { server: server.listener },
-            lightyear::prelude::Link::default(),
+            Link::default(),
             PeerAddr(address),
             Linked,
             server_io,
@@ -181,8 +183,7 @@ impl Client {
         };
         let netcode = NetcodeClient::new(auth, NetcodeConfig::default())
             .map_err(|error| format!("cannot make a connect token: {error}"))?;
-        let entity =
-            app.world_mut().spawn((lightyear::prelude::Client, netcode, ReplicationReceiver, client_io)).id();
+        let entity = app.world_mut().spawn((Client, netcode, ReplicationReceiver, client_io)).id();
         app.world_mut().trigger(Connect { entity });
         app.world_mut().flush();
         let ends = [client_end, server_end];

@@ -1,5 +1,6 @@
 //! The lab's own paths, of which both are sent the same snapshots.
 
+#[expect(dead_code, reason = "the lab asks for more")]
 #[path = "../../../unlag_lab/src/smoothing/truth/body.rs"]
 mod body;
 #[path = "../../../unlag_lab/src/smoothing/truth/kart.rs"]
