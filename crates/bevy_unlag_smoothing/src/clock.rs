@@ -22,6 +22,8 @@ pub struct PlayoutClock {
     interval: u16,
     /// The delay until enough is known, when there is a better guess than the configuration's.
     guess: Option<f64>,
+    /// Whether pawns come over to it that were drawn before: they would see it leap.
+    joins: bool,
     run: Option<Run>,
     starved: u64,
     restarts: u32,
@@ -84,6 +86,7 @@ impl PlayoutClock {
             tick_seconds: 1.0 / 64.0,
             interval: 3,
             guess: None,
+            joins: false,
             run: None,
             starved: 0,
             restarts: 0,
@@ -109,8 +112,9 @@ impl PlayoutClock {
     }
 
     /// A delay, in seconds, to begin with.
-    pub(crate) fn begin_with(&mut self, guess: f64) {
+    pub(crate) fn begin_with(&mut self, guess: f64, joins: bool) {
         self.guess = Some(guess);
+        self.joins = joins;
     }
 
     /// An update of `tick` arrived, of a pawn whose newest one before was `previous`. Call it once per
@@ -170,7 +174,7 @@ impl PlayoutClock {
             if error.abs() > config.snap {
                 next = target;
                 self.jumps += 1;
-            } else if position < 0.0 {
+            } else if position < 0.0 && !self.joins {
                 // Nothing has been drawn yet, so nobody sees the delay being learnt.
                 next = next.max(target);
             }

@@ -91,7 +91,7 @@ impl Playout {
         let guess = f64::from(interval) * tick_seconds + late.max(config.margin);
         let mut clock = PlayoutClock::new(*config).every(interval);
         clock.configure(*config, tick_seconds);
-        clock.begin_with(guess);
+        clock.begin_with(guess, !self.rates.is_empty());
         self.rates.push(Rate { interval, clock, used_at: now, pawns: 0, time: None, restarted: false });
         self.rates.last_mut()
     }
