@@ -4,6 +4,8 @@ use core::f32::consts::{PI, TAU};
 
 use bevy::prelude::*;
 
+use crate::cubic::Weights;
+
 /// How a value between two updates is found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub enum Interpolation {
@@ -114,11 +116,9 @@ impl Interpolate for Moving {
             Interpolation::Hermite => {
                 let ta = Self::eased(from.velocity * span.seconds, way, to.velocity);
                 let tb = Self::eased(to.velocity * span.seconds, way, from.velocity);
-                let (t2, t3) = (t * t, t * t * t);
                 // As ways from one end: what stands still far from the origin must not tremble.
-                let moved = way * (3.0 * t2 - 2.0 * t3) + ta * (t3 - 2.0 * t2 + t) + tb * (t3 - t2);
-                let slope =
-                    way * (6.0 * t - 6.0 * t2) + ta * (3.0 * t2 - 4.0 * t + 1.0) + tb * (3.0 * t2 - 2.0 * t);
+                let moved = Weights::place(t).of(way, ta, tb);
+                let slope = Weights::slope(t).of(way, ta, tb);
                 let position = if t >= 1.0 { to.position } else { from.position + moved };
                 Self { position, velocity: slope / seconds }
             }
@@ -155,9 +155,8 @@ impl Interpolate for Turning {
         let expected = (a + b) * 0.5 * seconds;
         let way = expected + wrap(to.angle - from.angle - expected);
         let (ta, tb) = (a * seconds, b * seconds);
-        let (t2, t3) = (t * t, t * t * t);
-        let moved = way * (3.0 * t2 - 2.0 * t3) + ta * (t3 - 2.0 * t2 + t) + tb * (t3 - t2);
-        let slope = way * (6.0 * t - 6.0 * t2) + ta * (3.0 * t2 - 4.0 * t + 1.0) + tb * (3.0 * t2 - 2.0 * t);
+        let moved = Weights::place(t).of(way, ta, tb);
+        let slope = Weights::slope(t).of(way, ta, tb);
         Self { angle: from.angle + moved, spin: Some(slope / seconds.max(f32::MIN_POSITIVE)) }
     }
 

@@ -16,6 +16,7 @@
 
 mod angle;
 mod base;
+mod cubic;
 mod extension;
 mod history;
 mod interpolate;

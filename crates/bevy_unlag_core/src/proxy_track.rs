@@ -63,7 +63,7 @@ impl ProxyTrack {
         if last.is_some_and(|last| !snapshot.tick.is_newer_than(last.tick)) {
             return;
         }
-        let before = last.filter(|last| last.base == snapshot.base && last.continues_to(&snapshot));
+        let before = last.filter(|last| last.leads_to(&snapshot));
         self.acceleration = before.zip(self.velocity).map_or(Vec3::ZERO, |(last, before)| {
             let seconds = snapshot.tick.since(last.tick).max(1) as f32 * tick_seconds;
             (velocity - before) / seconds

@@ -228,6 +228,11 @@ impl Snapshot {
     pub fn continues_to(&self, next: &Self) -> bool {
         self.teleports & 3 == next.teleports & 3 && self.alive == next.alive
     }
+
+    /// Whether a curve leads to `next`, in one space.
+    pub(crate) fn leads_to(&self, next: &Self) -> bool {
+        self.continues_to(next) && self.base == next.base
+    }
 }
 
 /// +Y to its head, turned by its heading in radians.

@@ -2,7 +2,7 @@
 
 use bevy::{prelude::*, transform::TransformSystems};
 
-use crate::DrawnPose;
+use crate::{DrawnPose, cubic::Weights};
 
 /// Makes this entity the looks of a pawn: its [`Transform`] follows what is drawn, while the
 /// pawn's own is what is simulated. Without one, nothing but [`DrawnPose`](crate::DrawnPose) says
@@ -80,11 +80,10 @@ impl VisualOffset {
                     *self = Self::default();
                     return;
                 }
-                let (u2, u3) = (u * u, u * u * u);
-                let (offset, tangent) = (self.offset, self.velocity * *left);
-                self.offset = offset * (2.0 * u3 - 3.0 * u2 + 1.0) + tangent * (u3 - 2.0 * u2 + u);
-                self.velocity =
-                    (offset * (6.0 * u2 - 6.0 * u) + tangent * (3.0 * u2 - 4.0 * u + 1.0)) / *left;
+                // From the offset to nothing, where it arrives at rest.
+                let (way, tangent) = (-self.offset, self.velocity * *left);
+                self.offset += Weights::place(u).of(way, tangent, Vec3::ZERO);
+                self.velocity = Weights::slope(u).of(way, tangent, Vec3::ZERO) / *left;
                 self.turn = Quat::IDENTITY.slerp(self.turn, 1.0 - u);
                 *left -= seconds;
             }

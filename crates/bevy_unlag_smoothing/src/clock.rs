@@ -58,6 +58,13 @@ impl Run {
         }
     }
 
+    /// When a tick was, and whether that is so far from where arrivals are expected that it belongs to
+    /// another server, or to nobody.
+    fn slot(&self, tick: Tick, tick_seconds: f64, now: f64, config: &PlayoutConfig) -> (f64, bool) {
+        let slot = f64::from(tick.since(self.origin)) * tick_seconds;
+        (slot, (slot - (now - self.link.base())).abs() > config.restart)
+    }
+
     fn target_delay(&self, config: &PlayoutConfig, guess: Option<f64>) -> f64 {
         let known = self.link.delay().map(|delay| delay + config.margin);
         let delay = match (known, guess) {
@@ -135,9 +142,9 @@ impl PlayoutClock {
             return false;
         }
         run.arrived_at = now;
-        let slot_of = |tick: Tick| f64::from(tick.since(run.origin)) * self.tick_seconds;
-        let slot = slot_of(tick);
-        if (slot - (now - run.link.base())).abs() > self.config.restart {
+        let slot_of = |run: &Run, tick| run.slot(tick, self.tick_seconds, now, &self.config);
+        let (slot, stray) = slot_of(run, tick);
+        if stray {
             if now - *run.stray_at.get_or_insert(now) >= STRAY_SECONDS {
                 *run = Run::new(tick, now, interval);
                 self.restarts = self.restarts.wrapping_add(1);
@@ -148,7 +155,7 @@ impl PlayoutClock {
         run.stray_at = None;
         let gap = previous.map(|previous| {
             // Playout was last held up by the missing snapshot in the last frame without it.
-            run.position.map_or(now, |(_, at)| at.min(now)) - slot_of(previous)
+            run.position.map_or(now, |(_, at)| at.min(now)) - slot_of(run, previous).0
         });
         run.link.take(now, slot, gap, &self.config);
         run.newest = run.newest.max(slot);
@@ -190,10 +197,7 @@ impl PlayoutClock {
     /// to nobody.
     #[must_use]
     pub fn is_stray(&self, tick: Tick, now_seconds: f64) -> bool {
-        self.run.as_ref().is_some_and(|run| {
-            let slot = f64::from(tick.since(run.origin)) * self.tick_seconds;
-            (slot - (now_seconds - run.link.base())).abs() > self.config.restart
-        })
+        self.run.as_ref().is_some_and(|run| run.slot(tick, self.tick_seconds, now_seconds, &self.config).1)
     }
 
     /// How far playout runs behind the fastest arrival, in seconds; the link's latency is not in

@@ -68,8 +68,7 @@ pub(crate) fn draw(
                 Some(ProxySmoothing::Linear | ProxySmoothing::Hermite) | None => {
                     let clock = playout.time(proxy.interval())?;
                     let frame = real.delta_secs_f64();
-                    let time = proxy.draw_by(clock, frame, &config, tick_seconds);
-                    stats.resyncs += proxy.take_resyncs();
+                    let time = proxy.draw_by(clock, frame, &config, tick_seconds, &mut stats);
                     history.stamp(time)?
                 }
             };

@@ -77,12 +77,8 @@ impl Playout {
         tick_seconds: f64,
         now: f64,
     ) -> Option<&mut Rate> {
-        if let Some(at) = self.rates.iter().position(|rate| rate.interval == interval) {
+        if let Some(at) = self.used(interval) {
             return self.rates.get_mut(at);
-        }
-        if self.rates.len() == MAX_RATES {
-            let nearest = self.used(interval)?;
-            return self.rates.get_mut(nearest);
         }
         // The way is the same for all rates: what lateness is known of it is a good first guess.
         let late = self

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{SUB_TICKS, Tick, ViewTime};
 
 use crate::{
-    PlayoutConfig,
+    PlayoutConfig, SmoothingStats,
     playout::{Moment, Playout},
 };
 
@@ -27,16 +27,13 @@ pub struct ProxyTime {
     /// Its newest updates, newest first, and how many are known.
     ticks: [Tick; TICKS],
     known: u8,
-    /// The tick of its newest update.
-    newest: Option<Tick>,
-    /// When that came, in this machine's seconds, and how long after the one before.
+    /// When the newest came, in this machine's seconds, and how long after the one before.
     pub(crate) updated_at: f64,
     pub(crate) waited: f64,
     /// The interval of the clock by which it was drawn last; 0 when it was by none.
     drawn_by: u16,
     /// Ticks that it is ahead of the clock that it changes over to.
     shift: f64,
-    resyncs: u64,
 }
 
 impl Default for ProxyTime {
@@ -48,12 +45,10 @@ impl Default for ProxyTime {
             agreed: 0,
             ticks: [Tick(0); TICKS],
             known: 0,
-            newest: None,
             updated_at: 0.0,
             waited: 0.0,
             drawn_by: 0,
             shift: 0.0,
-            resyncs: 0,
         }
     }
 }
@@ -68,7 +63,7 @@ impl ProxyTime {
 
     /// The tick of its newest update.
     pub(crate) fn newest(&self) -> Option<Tick> {
-        self.newest
+        self.ticks[..usize::from(self.known)].first().copied()
     }
 
     /// Forgets what another server said.
@@ -78,6 +73,7 @@ impl ProxyTime {
 
     /// An update came. `usual` counts as its interval until two are known.
     pub(crate) fn updated(&mut self, tick: Tick, usual: u16, now: f64) {
+        let newest = self.newest();
         self.remember(tick);
         // Loss and disorder make spaces longer, moves that come late to the server a few of them shorter.
         let mut spaces = [u16::MAX; TICKS - 1];
@@ -98,9 +94,8 @@ impl ProxyTime {
         if self.agreed >= AGREED || self.interval == 0 || known < TICKS {
             self.interval = wanted;
         }
-        if self.newest.is_none_or(|newest| tick.is_newer_than(newest)) {
-            self.waited = if self.newest.is_some() { now - self.updated_at } else { 0.0 };
-            self.newest = Some(tick);
+        if newest.is_none_or(|newest| tick.is_newer_than(newest)) {
+            self.waited = if newest.is_some() { now - self.updated_at } else { 0.0 };
             self.updated_at = now;
         }
     }
@@ -125,11 +120,6 @@ impl ProxyTime {
         time
     }
 
-    /// How often its moment was too far from its clock's to walk there.
-    pub(crate) fn take_resyncs(&mut self) -> u64 {
-        core::mem::take(&mut self.resyncs)
-    }
-
     /// Its moment in this frame, given that of its clock. After a change of clocks it comes over as
     /// slowly as a clock changes its delay.
     pub(crate) fn draw_by(
@@ -138,6 +128,7 @@ impl ProxyTime {
         seconds: f64,
         config: &PlayoutConfig,
         tick_seconds: f64,
+        stats: &mut SmoothingStats,
     ) -> ViewTime {
         let went = seconds / tick_seconds;
         let before = self.drawn.filter(|_| self.drawn_by != 0);
@@ -148,7 +139,7 @@ impl ProxyTime {
             if self.shift.abs() * tick_seconds > config.snap {
                 // Too far to walk: it stands until its clock is there, or jumps forward.
                 self.shift = 0.0;
-                self.resyncs += 1;
+                stats.resyncs += 1;
             }
         }
         self.drawn_by = interval;
@@ -160,7 +151,7 @@ impl ProxyTime {
         // Never backward; only a clock that is far off has found another server.
         let far = (config.restart / tick_seconds * SUB) as i64;
         if let Some(before) = before.filter(|before| (0..far).contains(&before.since(time))) {
-            self.resyncs += u64::from(before.since(time) > SUB_TICKS);
+            stats.resyncs += u64::from(before.since(time) > SUB_TICKS);
             time = before;
         }
         self.drawn = Some(time);

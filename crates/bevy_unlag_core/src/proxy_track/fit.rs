@@ -3,7 +3,9 @@
 use bevy::prelude::*;
 
 use super::KnotConfig;
-use crate::{Arrival, Interpolation, MAX_KNOTS, ProxyUpdate, Sampler, Snapshot, Span, units_to_angle};
+use crate::{
+    Arrival, Interpolation, MAX_KNOTS, ProxyUpdate, Sampler, Snapshot, Span, cubic::Weights, units_to_angle,
+};
 
 /// A velocity that changes by more than this within a tick, in m/s, has jumped.
 const JUMP: f32 = 1.0;
@@ -35,9 +37,7 @@ impl Path<'_> {
         };
         // Summed up: it may turn by more than half a turn.
         let mut turned = 0.0;
-        let ends = between.iter().chain([to]);
-        let starts = [from].into_iter().chain(between);
-        starts.zip(ends).enumerate().flat_map(move |(i, (a, b))| {
+        pairs(from, to, between).enumerate().flat_map(move |(i, (a, b))| {
             let (place, before) = (self.middle(a, b), turned);
             turned += units_to_angle(b.yaw.wrapping_sub(a.yaw));
             let (a, b) = (at(a, before), at(b, turned));
@@ -103,13 +103,11 @@ impl Path<'_> {
         let seconds = self.seconds(from, to);
         let way = to.position() - from.position();
         let (mut weights, mut velocity, mut spin) = (0.0f32, Vec3::ZERO, 0.0f32);
-        let ways = [from].into_iter().chain(between).zip(between.iter().chain([to]));
-        let turned: f32 = ways.map(|(a, b)| units_to_angle(b.yaw.wrapping_sub(a.yaw))).sum();
+        let turned: f32 =
+            pairs(from, to, between).map(|(a, b)| units_to_angle(b.yaw.wrapping_sub(a.yaw))).sum();
         let left = from.spin().unwrap_or(0.0) * seconds;
         for (t, place, turn) in self.points(from, to, between) {
-            let (t2, t3) = (t * t, t * t * t);
-            let weight = t3 - t2;
-            let (ease, leave) = (3.0 * t2 - 2.0 * t3, t3 - 2.0 * t2 + t);
+            let Weights { ease, leave, arrive: weight } = Weights::place(t);
             let without = way * ease + from.velocity() * (seconds * leave);
             velocity += (place - from.position() - without) * weight;
             spin += (turn - turned * ease - left * leave) * weight;
@@ -136,18 +134,21 @@ impl Path<'_> {
     }
 }
 
+/// All neighbours on the way between two snapshots.
+fn pairs<'a>(
+    from: &'a Snapshot,
+    to: &'a Snapshot,
+    between: &'a [Snapshot],
+) -> impl Iterator<Item = (&'a Snapshot, &'a Snapshot)> {
+    [from].into_iter().chain(between).zip(between.iter().chain([to]))
+}
+
 /// The update that follows the path within the tolerance, with as few knots as a greedy search
 /// finds; when it takes too many, within a larger tolerance.
 pub(super) fn fit(sent: &Snapshot, path: &Path<'_>, config: &KnotConfig) -> ProxyUpdate {
-    let mut limit = 1.0;
-    let limits = core::iter::from_fn(|| {
-        let now = limit;
-        limit *= 4.0;
-        (now < 1e6).then_some(now)
-    });
     let mut knots = [Snapshot::default(); MAX_KNOTS];
     let max = config.max_knots.min(MAX_KNOTS);
-    for limit in limits {
+    for limit in (0..10).map(|power| 4.0f32.powi(power)) {
         if let Some((end, count)) = greedy(sent, path, config, limit, &mut knots[..max]) {
             let knots = knots.map(Snapshot::as_sent);
             return ProxyUpdate::new(end.as_sent(), &knots[..count]);
@@ -172,7 +173,7 @@ fn greedy(
             return Some((end, count));
         }
         let after = &ticks[at + 1];
-        if from_is_done(&end, after) {
+        if !end.leads_to(after) {
             // The other side of a jump is the next tick; nothing lies in between.
             *knots.get_mut(count)? = end;
             count += 1;
@@ -193,11 +194,6 @@ fn greedy(
     }
 }
 
-/// Whether no curve leads from one tick to the next.
-fn from_is_done(a: &Snapshot, b: &Snapshot) -> bool {
-    !a.continues_to(b) || a.base != b.base
-}
-
 /// The furthest tick from `next` on that a curve from `from` reaches, and how it arrives there.
 fn longest(
     path: &Path<'_>,
@@ -207,10 +203,10 @@ fn longest(
     next: usize,
 ) -> Option<(Snapshot, usize)> {
     let ticks = path.ticks.get(next..)?;
-    if from_is_done(from, ticks.first()?) {
+    if !from.leads_to(ticks.first()?) {
         return Some((*ticks.first()?, next));
     }
-    let run = 1 + ticks.windows(2).take_while(|pair| !from_is_done(&pair[0], &pair[1])).count();
+    let run = 1 + ticks.windows(2).take_while(|pair| pair[0].leads_to(&pair[1])).count();
     let reach = |last: usize| path.arrive(from, &ticks[last], &ticks[..last], config, limit);
     if let Some(end) = reach(run - 1) {
         return Some((end, next + run - 1));

@@ -10,19 +10,29 @@ fn width(value: i32) -> u32 {
     if value == 0 { 0 } else { 33 - (if value < 0 { !value } else { value }).leading_zeros() }
 }
 
-/// Two level axes share a width, the vertical one has its own: most pawns stand on a floor.
-fn write_axes(w: &mut BitWriter, [x, y, z]: [i32; 3], header: u32) {
+/// Two level axes share a width.
+fn write_level(w: &mut BitWriter, [x, _, z]: [i32; 3], header: u32) {
     let level = width(x).max(width(z));
     w.bits(level, header);
     w.signed(x, level);
     w.signed(z, level);
+}
+
+fn read_level(r: &mut BitReader<'_>, header: u32, limit: u32) -> Result<[i32; 3], WireError> {
+    let level = width_of(r, header, limit)?;
+    Ok([axis(r, level)?, 0, axis(r, level)?])
+}
+
+/// The vertical axis has a width of its own: most pawns stand on a floor.
+fn write_axes(w: &mut BitWriter, axes: [i32; 3], header: u32) {
+    write_level(w, axes, header);
+    let y = axes[1];
     w.bits(width(y), header);
     w.signed(y, width(y));
 }
 
 fn read_axes(r: &mut BitReader<'_>, header: u32, limit: u32) -> Result<[i32; 3], WireError> {
-    let level = width_of(r, header, limit)?;
-    let (x, z) = (axis(r, level)?, axis(r, level)?);
+    let [x, _, z] = read_level(r, header, limit)?;
     let own = width_of(r, header, limit)?;
     Ok([x, axis(r, own)?, z])
 }
@@ -38,19 +48,17 @@ fn axis(r: &mut BitReader<'_>, width: u32) -> Result<i32, WireError> {
 
 /// Nothing, level, or anything: one, two or two bits.
 fn write_velocity(w: &mut BitWriter, velocity: [i16; 3]) {
-    let [x, y, z] = velocity.map(i32::from);
-    w.bool(velocity != [0; 3]);
-    if velocity == [0; 3] {
+    let axes = velocity.map(i32::from);
+    w.bool(axes != [0; 3]);
+    if axes == [0; 3] {
         return;
     }
-    w.bool(y != 0);
-    if y != 0 {
-        return write_axes(w, [x, y, z], 4);
+    w.bool(axes[1] != 0);
+    if axes[1] != 0 {
+        write_axes(w, axes, 4);
+    } else {
+        write_level(w, axes, 4);
     }
-    let level = width(x).max(width(z));
-    w.bits(level, 4);
-    w.signed(x, level);
-    w.signed(z, level);
 }
 
 fn read_velocity(r: &mut BitReader<'_>) -> Result<[i16; 3], WireError> {
@@ -59,11 +67,8 @@ fn read_velocity(r: &mut BitReader<'_>) -> Result<[i16; 3], WireError> {
     if !r.bool()? {
         return Ok([0; 3]);
     }
-    if r.bool()? {
-        return Ok(read_axes(r, 4, LIMIT)?.map(|v| v as i16));
-    }
-    let level = width_of(r, 4, LIMIT)?;
-    Ok([axis(r, level)? as i16, 0, axis(r, level)? as i16])
+    let axes = if r.bool()? { read_axes(r, 4, LIMIT)? } else { read_level(r, 4, LIMIT)? };
+    Ok(axes.map(|v| v as i16))
 }
 
 /// How most pawns are: on a floor, in the air, free of both. Anything else takes three bits more.
