@@ -15,3 +15,8 @@ mod prediction_guide {}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/smoothing.md")]
 mod smoothing_guide {}
+
+/// The guide to rewind.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/rewind.md")]
+mod rewind_guide {}

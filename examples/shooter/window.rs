@@ -39,7 +39,7 @@ pub fn add_window(app: &mut App, options: WindowOptions) {
     screen::add_window(app, title, &args, seconds, "shooter=info");
     app.insert_resource(ClearColor(SKY))
         .add_plugins((ViewPlugin { plain }, EffectsPlugin, HudPlugin, PanelPlugin))
-        .add_plugins(CorrectionViewPlugin::<Soldier>::default())
+        .add_plugins((CorrectionViewPlugin::<Soldier>::default(), ShotViewPlugin::<CapsuleModel>::default()))
         .add_systems(Startup, move |commands: Commands| spawn_hint(commands, autoplay));
     if autoplay {
         // Reading the keys, too, would overwrite what the script wants.

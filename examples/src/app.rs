@@ -2,7 +2,10 @@
 
 use core::time::Duration;
 
-use bevy::{ecs::schedule::SingleThreadedExecutor, prelude::*, state::app::StatesPlugin};
+use bevy::{
+    ecs::schedule::SingleThreadedExecutor, prelude::*, state::app::StatesPlugin,
+    transform::StaticTransformOptimizations,
+};
 use bevy_unlag::{net::ProtocolVersion, prelude::*};
 
 use crate::{
@@ -26,12 +29,16 @@ pub struct ServerOptions {
     pub trace: bool,
     /// The protocol to speak; 0 for our own.
     pub protocol: u32,
+    /// The oldest view that is honoured; `None` for the suite's default.
+    pub max_age: Option<Duration>,
 }
 
 /// What a headless app needs of Bevy.
 fn headless() -> App {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, TransformPlugin, StatesPlugin));
+    // For a dozen entities: what it saves is less than waking the threads that look for it.
+    app.insert_resource(StaticTransformOptimizations::Disabled);
     app
 }
 
@@ -43,7 +50,8 @@ pub fn add_server(app: &mut App, options: ServerOptions) {
     if options.protocol != 0 {
         app.insert_resource(ProtocolVersion(options.protocol));
     }
-    app.insert_resource(RewindLimits { mode: options.rewind, ..default() })
+    let limits = RewindLimits { mode: options.rewind, ..default() };
+    app.insert_resource(RewindLimits { max_age: options.max_age.unwrap_or(limits.max_age), ..limits })
         .add_systems(Startup, arena::spawn);
     if options.trace {
         app.add_observer(|added: On<Add, NetId>, mut commands: Commands| {

@@ -2,7 +2,11 @@
 
 use core::time::Duration;
 
-use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy::{
+    prelude::*,
+    tasks::{ComputeTaskPool, TaskPoolBuilder},
+    time::TimeUpdateStrategy,
+};
 use bevy_unlag::prelude::*;
 use lightyear::prelude::{Client, Connected};
 
@@ -72,6 +76,9 @@ impl Match {
     /// # Errors
     /// One line when somebody could not join within 20 seconds.
     pub fn start(options: &MatchOptions) -> Result<Self, String> {
+        // The first to ask decides for the process. With one thread, systems that could share their work
+        // do not wake another one in every frame.
+        ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
         let frame = Duration::from_secs_f64(1.0 / options.fps.clamp(1.0, 1_000.0));
         let mut server = app::server(options.server);
         server.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
@@ -211,7 +218,8 @@ impl Match {
         self.run(Duration::from_secs(3));
     }
 
-    fn arm(&mut self, armed: bool) {
+    /// Lets everyone fire, or hold fire.
+    pub fn arm(&mut self, armed: bool) {
         for app in self.clients.iter_mut().chain([&mut self.server]) {
             if let Some(mut script) = app.world_mut().get_resource_mut::<Script>() {
                 script.armed = armed;

@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::{
     net::{Ipv4Addr, SocketAddr},
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicU32, Ordering},
         mpsc,
     },
@@ -13,7 +13,10 @@ use std::{
 };
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    prelude::*,
+    rewind::{EvidenceLog, ShotEvidence},
+};
 use lightyear::prelude::{Client, Connected};
 
 use crate::{
@@ -51,17 +54,46 @@ pub fn run(app: &mut App, frame: Duration, mut more: impl FnMut(&mut App) -> boo
 
 /// What this process may ask of a server in another thread, for testing.
 #[derive(Resource, Clone, Debug, Default)]
-pub struct ServerSwitches(Arc<AtomicU32>);
+pub struct ServerSwitches {
+    force_corrections: Arc<AtomicU32>,
+    records_shots: Arc<AtomicBool>,
+    shots: Arc<Mutex<Vec<ShotEvidence>>>,
+}
 
 impl ServerSwitches {
+    /// Recorded shots that wait here at most.
+    const SHOTS: usize = 64;
+
     /// Sets the server's [`PredictionDebug::force_corrections`].
     pub fn force_corrections(&self, share: f32) {
-        self.0.store(share.to_bits(), Ordering::Relaxed);
+        self.force_corrections.store(share.to_bits(), Ordering::Relaxed);
+    }
+
+    /// Has the server record every shot that it judges, or no longer.
+    pub fn record_shots(&self, on: bool) {
+        self.records_shots.store(on, Ordering::Relaxed);
+    }
+
+    /// What the server has recorded since the last time.
+    #[must_use]
+    pub fn take_shots(&self) -> Vec<ShotEvidence> {
+        self.shots.lock().map(|mut shots| core::mem::take(&mut *shots)).unwrap_or_default()
     }
 
     fn apply(&self, world: &mut World) {
         world.resource_mut::<PredictionDebug>().force_corrections =
-            f32::from_bits(self.0.load(Ordering::Relaxed));
+            f32::from_bits(self.force_corrections.load(Ordering::Relaxed));
+        let mut log = world.resource_mut::<EvidenceLog>();
+        let on = self.records_shots.load(Ordering::Relaxed);
+        if on != log.is_on() {
+            log.keep(if on { Self::SHOTS } else { 0 });
+        }
+        if on && let Ok(mut shots) = self.shots.lock() {
+            shots.extend(log.drain());
+            // Nobody may be looking.
+            let beyond = shots.len().saturating_sub(Self::SHOTS);
+            shots.drain(..beyond);
+        }
     }
 }
 

@@ -48,7 +48,14 @@ fn move_packets() -> Vec<(&'static str, Vec<u8>)> {
         let runs =
             moves.iter().map(|(age, length, input)| MoveRun { age: *age, length: *length, input: *input });
         let check = StateCheck::of::<Soldier>(&soldier(), Tick(newest.into()), true);
-        encoded(&MovePacket { epoch: 3, sequence: 200, newest, check, runs: runs.collect() })
+        encoded(&MovePacket {
+            epoch: 3,
+            sequence: 200,
+            newest,
+            heard: Some(240),
+            check,
+            runs: runs.collect(),
+        })
     };
     let still = ExtendedInput::default();
     vec![
@@ -165,7 +172,8 @@ fn mailboxes() -> Vec<(&'static str, Vec<u8>)> {
         let input = Wish { mode: Mode::Walk, towards: Vec3::X };
         let runs = moves.iter().map(|(age, length)| MoveRun { age: *age, length: *length, input });
         let check = StateCheck::of::<Walker>(&Place::default(), Tick(0), false);
-        let bytes = encoded(&MovePacket { epoch: 0, sequence: 1, newest: 0, check, runs: runs.collect() });
+        let (epoch, sequence, newest, heard) = (0, 1, 0, Some(0));
+        let bytes = encoded(&MovePacket { epoch, sequence, newest, heard, check, runs: runs.collect() });
         let mut script = vec![1 | (bytes.len() as u8) << 3, lead.cast_unsigned()];
         script.extend(bytes);
         script

@@ -58,6 +58,8 @@ pub mod prelude {
     };
     #[cfg(feature = "gizmos")]
     pub use bevy_unlag_prediction::{CorrectionView, CorrectionViewPlugin};
+    #[cfg(feature = "gizmos")]
+    pub use bevy_unlag_rewind::RewindView;
     pub use bevy_unlag_rewind::{
         FrameHistory, HitBoxes, HitGroup, RecordTransform, RewindLimits, RewindMode, RewindQuery,
     };
@@ -65,6 +67,8 @@ pub mod prelude {
         BlendConfig, Playout, PlayoutConfig, ProxySimulationPlugin, ProxyTime, ServerClock,
         SmoothedComponentPlugin, SmoothingStats,
     };
+    #[cfg(feature = "gizmos")]
+    pub use bevy_unlag_weapons::ShotViewPlugin;
     pub use bevy_unlag_weapons::{
         Aim, Damage, DamageTable, RifleConfig, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Tracer,
         Trigger,

@@ -7,7 +7,7 @@ use bevy_unlag_core::{ExtendedState, LocalControl, NetId, NetRole, Sampler};
 use bevy_unlag_lightyear::{ClientNetPlugins, ServerNetPlugins, networked_pawn, replicated_pawn};
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, InputGather, MovementPlugin, PawnCollisionPlugin};
 use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
-use bevy_unlag_rewind::{RewindPlugin, humanoid_hit_boxes, humanoid_rig};
+use bevy_unlag_rewind::{LimbNodesPlugin, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
 use bevy_unlag_smoothing::{ProxySimulationPlugin, SmoothingPlugin};
 use bevy_unlag_weapons::{Armed, RifleState, Trigger, WeaponsPlugin};
 
@@ -65,6 +65,7 @@ impl PluginGroup for UnlagClientPlugins {
             .add(PredictionPlugin::<Soldier>::default())
             .add(SmoothingPlugin)
             .add(ProxySimulationPlugin::<Soldier>::default())
+            .add(LimbNodesPlugin)
             .add(BodyPlugin)
             .add(WeaponsPlugin::<CapsuleModel>::default())
     }

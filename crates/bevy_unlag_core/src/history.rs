@@ -66,15 +66,29 @@ impl SnapshotHistory {
     /// The snapshot of exactly this tick.
     #[must_use]
     pub fn get(&self, tick: Tick) -> Option<&Snapshot> {
-        let index = self.snapshots.partition_point(|s| tick.is_newer_than(s.tick));
+        let index = self.count_until(tick).checked_sub(1)?;
         self.snapshots.get(index).filter(|s| s.tick == tick)
+    }
+
+    /// How many snapshots are of `tick` or older. Whoever asks looks at the last few, so it looks at them
+    /// first.
+    #[must_use]
+    pub fn count_until(&self, tick: Tick) -> usize {
+        const FEW: usize = 12;
+        let len = self.snapshots.len();
+        for newer in 0..len.min(FEW) {
+            if self.snapshots[len - 1 - newer].tick.since(tick) <= 0 {
+                return len - newer;
+            }
+        }
+        self.snapshots.partition_point(|s| s.tick.since(tick) <= 0)
     }
 
     /// How a pose at `time` comes about from this memory: between the two snapshots around it,
     /// or beyond the newest. `None` when `time` lies before the oldest, or nothing is known.
     #[must_use]
     pub fn stamp(&self, time: ViewTime) -> Option<ViewStamp> {
-        let after = self.snapshots.partition_point(|s| s.tick.since(time.tick) <= 0);
+        let after = self.count_until(time.tick);
         let from = self.snapshots.get(after.checked_sub(1)?)?.tick;
         Some(match self.snapshots.get(after) {
             Some(to) => ViewStamp::Interpolated { from, to: to.tick, time },

@@ -233,6 +233,11 @@ pub struct StepEvent<M: MoveModel> {
     /// How many of this app's ticks the move had waited here since it arrived; 0 on the owner's
     /// client.
     pub waited: u32,
+    /// On the server: the newest snapshot message that the owner had heard of when it wrote the packet
+    /// that first brought the move here. What comes again because that packet was lost says what its own
+    /// packet says: a little more than the owner knew in this move, never less. `None` when it had heard of
+    /// none, and on the owner's client.
+    pub heard: Option<Tick>,
     /// What happened.
     pub event: M::Event,
 }

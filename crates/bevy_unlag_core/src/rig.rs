@@ -4,14 +4,49 @@ use bevy::prelude::*;
 
 use crate::PoseSample;
 
+/// The most limbs that a rig can have.
+pub const MAX_LIMBS: usize = 32;
+
 /// Where a pawn's limbs are, as a function of its pose alone: the client draws with it and the
 /// server judges with it, so no animation has to be replicated.
 #[derive(Component, Clone, Copy)]
 pub struct LimbRig {
-    /// How many limbs there are.
+    /// How many limbs there are: at most [`MAX_LIMBS`].
     pub limbs: u8,
-    /// The world pose of a limb, `0..limbs`. Must be pure.
-    pub pose: fn(&PoseSample, u8) -> Isometry3d,
+    /// Writes the pose of every limb into a slice of [`limbs`](Self::limbs), in the space of the body:
+    /// the origin is the pawn's root, turned by its rotation. Must be pure.
+    pub pose: fn(&PoseSample, &mut [Isometry3d]),
+}
+
+/// Room for the limbs of one pawn.
+pub type LimbPoses = [Isometry3d; MAX_LIMBS];
+
+impl LimbRig {
+    /// The limbs in the space of the body.
+    pub fn in_body<'a>(&self, sample: &PoseSample, room: &'a mut LimbPoses) -> &'a [Isometry3d] {
+        let limbs = &mut room[..usize::from(self.limbs).min(MAX_LIMBS)];
+        (self.pose)(sample, limbs);
+        limbs
+    }
+
+    /// The limbs in the world.
+    pub fn in_world<'a>(&self, sample: &PoseSample, room: &'a mut LimbPoses) -> &'a [Isometry3d] {
+        let body = sample.body();
+        let limbs = &mut room[..usize::from(self.limbs).min(MAX_LIMBS)];
+        (self.pose)(sample, limbs);
+        for limb in &mut *limbs {
+            *limb = body * *limb;
+        }
+        limbs
+    }
+}
+
+impl PoseSample {
+    /// The space of the body in the world.
+    #[must_use]
+    pub fn body(&self) -> Isometry3d {
+        Isometry3d::new(self.position, self.rotation)
+    }
 }
 
 impl core::fmt::Debug for LimbRig {

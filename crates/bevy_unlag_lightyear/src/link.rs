@@ -3,10 +3,11 @@
 use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeSystems};
+use bevy_unlag_core::RoundTrip;
 use bevy_unlag_prediction::ClockSteering;
 use lightyear::{
     link::Link,
-    prelude::{PingConfig, PingManager, Transport},
+    prelude::{ControlledBy, PingConfig, PingManager, Transport},
 };
 use lightyear_sync::ping::plugin::PingSystems;
 use lightyear_transport::{packet::nack::PacketNackSettings, plugin::PacketAcked};
@@ -24,13 +25,9 @@ impl Default for GameSpeed {
     }
 }
 
-/// The round trip of a link, measured from the transport's own packet acknowledgements on
-/// [`Time<Real>`], so that a stepped app measures stepped time.
-#[derive(Component, Clone, Copy, Debug, Default)]
-pub(crate) struct LinkRtt(Duration);
-
 /// lightyear measures round trips on the wall clock, which a stepped app does not live by, and
-/// spends packets on it. Acknowledgements tell the same.
+/// spends packets on it. The transport's own acknowledgements of packets tell the same, of every packet: a
+/// [`RoundTrip`] on the link, on [`Time<Real>`], so that a stepped app measures stepped time.
 pub(crate) fn quiet_pings() -> PingManager {
     PingManager::new(PingConfig { ping_interval: Duration::from_secs(3_600) })
 }
@@ -61,18 +58,35 @@ fn wait_for_acks(added: On<Add, Transport>, mut transports: Query<&mut Transport
     }
 }
 
-fn sample_rtt(acked: On<PacketAcked>, mut links: Query<&mut LinkRtt>, mut commands: Commands) {
+fn sample_rtt(acked: On<PacketAcked>, mut links: Query<&mut RoundTrip>, mut commands: Commands) {
     let sample = acked.rtt_sample;
     match links.get_mut(acked.entity) {
-        Ok(mut rtt) => rtt.0 = (rtt.0 * 7 + sample) / 8,
+        Ok(mut trip) => trip.sample(sample),
         Err(_) => {
-            commands.entity(acked.entity).try_insert(LinkRtt(sample));
+            commands.entity(acked.entity).try_insert(RoundTrip::first(sample));
         }
     }
 }
 
-fn publish_rtt(mut links: Query<(&mut Link, &LinkRtt)>) {
-    for (mut link, rtt) in &mut links {
-        link.stats.rtt = rtt.0;
+pub(crate) fn publish_rtt(mut links: Query<(&mut Link, &RoundTrip)>) {
+    for (mut link, trip) in &mut links {
+        link.stats.rtt = trip.rtt;
+    }
+}
+
+/// The server's pawns learn how far away their owners are.
+pub(crate) fn tell_owners(
+    links: Query<&RoundTrip, With<Link>>,
+    mut pawns: Query<(Entity, &ControlledBy, Option<&mut RoundTrip>), Without<Link>>,
+    mut commands: Commands,
+) {
+    for (pawn, owner, known) in &mut pawns {
+        let Ok(trip) = links.get(owner.owner) else { continue };
+        match known {
+            Some(mut known) => *known = *trip,
+            None => {
+                commands.entity(pawn).try_insert(*trip);
+            }
+        }
     }
 }

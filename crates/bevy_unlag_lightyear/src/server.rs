@@ -8,7 +8,7 @@ use bevy::{
 };
 use bevy_unlag_core::{BitWriter, MoveModel, NetId, NetRole, VisualSystems, Wire};
 use bevy_unlag_prediction::{IncomingMoves, MAX_MAILED, OutgoingAnswers, authority_pawn};
-use bevy_unlag_rewind::FrameHistory;
+use bevy_unlag_rewind::{FrameHistory, SentLog, ViewLedger};
 use bevy_unlag_weapons::{Mailed, OutgoingVerdicts};
 use lightyear::prelude::{server::ClientOf, *};
 
@@ -45,7 +45,10 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
                 commands.entity(added.entity).insert((ReplicationSender, link::quiet_pings()));
             })
             .add_observer(greet::<M>)
-            .add_systems(PreUpdate, deliver_moves.after(MessageSystems::Receive))
+            .add_systems(
+                PreUpdate,
+                (deliver_moves.after(MessageSystems::Receive), link::tell_owners.after(link::publish_rtt)),
+            )
             .add_systems(
                 PostUpdate,
                 // Tracers get what snapshots leave.
@@ -66,7 +69,7 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
 /// pawn a link, for as long as the pawn lives. `id` must be unique among living pawns.
 #[must_use]
 pub fn networked_pawn<M: MoveModel>(id: NetId, state: M::State) -> impl Bundle {
-    (replicated_pawn(id), authority_pawn::<M>(state))
+    (replicated_pawn(id), authority_pawn::<M>(state), SentLog::default(), ViewLedger::default())
 }
 
 /// The part of [`networked_pawn`] that has nothing to do with a remote owner: for bots of the

@@ -40,6 +40,7 @@ fn step_all<M: MoveModel>(
             tick: tick.0,
             state: *state,
             waited: 0,
+            heard: None,
             event,
         }));
     }

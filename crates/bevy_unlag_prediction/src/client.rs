@@ -2,7 +2,8 @@
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    BitWriter, CurrentTick, LocalControl, MoveInput, MoveModel, NetRole, StepContext, StepEvent, Tick, Wire,
+    BitWriter, CurrentTick, HeardTick, LocalControl, MoveInput, MoveModel, NetRole, StepContext, StepEvent,
+    Tick, Wire,
 };
 
 use crate::{
@@ -23,7 +24,7 @@ pub(crate) fn step_own<M: MoveModel>(
     debug: Res<PredictionDebug>,
     crowd: Res<Crowd>,
     model: Res<M::Config>,
-    tick: Res<CurrentTick>,
+    (tick, heard): (Res<CurrentTick>, Res<HeardTick>),
     fixed: Res<Time<Fixed>>,
     real: Res<Time<Real>>,
     world: StaticSystemParam<M::World>,
@@ -83,6 +84,7 @@ pub(crate) fn step_own<M: MoveModel>(
                 tick: move_tick,
                 state: result,
                 waited: 0,
+                heard: None,
                 event,
             }));
             if let Some(trace) = &mut trace {
@@ -94,7 +96,8 @@ pub(crate) fn step_own<M: MoveModel>(
             &config,
             &debug,
             &crowd,
-            (tick.0, dt, real.elapsed_secs_f64()),
+            (tick.0, *heard),
+            (dt, real.elapsed_secs_f64()),
             &mut saved,
             &mut outgoing,
             &mut stats,
@@ -107,7 +110,8 @@ fn send<M: MoveModel>(
     config: &PredictionConfig,
     debug: &PredictionDebug,
     crowd: &Crowd,
-    (tick, dt, now): (Tick, f32, f64),
+    (tick, heard): (Tick, HeardTick),
+    (dt, now): (f32, f64),
     saved: &mut SavedMoves<M>,
     outgoing: &mut OutgoingMoves,
     stats: &mut PredictionStats,
@@ -130,6 +134,7 @@ fn send<M: MoveModel>(
         epoch,
         sequence: saved.sequence,
         newest: tick.0 as u16,
+        heard: heard.low_bits(tick),
         check: StateCheck::of::<M>(&result, tick, MovePacket::<M::Input>::is_coarse(saved.sequence)),
         runs,
     };

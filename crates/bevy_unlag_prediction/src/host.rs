@@ -32,6 +32,7 @@ pub(crate) fn step_host<M: MoveModel>(
             tick: tick.0,
             state: *state,
             waited: 0,
+            heard: None,
             event,
         }));
     }

@@ -49,8 +49,8 @@ use core::marker::PhantomData;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    DrawnEye, DrawnPose, LocalControl, MoveInput, MoveModel, MoveSystems, Shown, StepEvent, Tick, TickPlugin,
-    VisualOffset, VisualPlugin, VisualSystems,
+    DrawnEye, DrawnPose, Heard, HeardTick, LocalControl, MoveInput, MoveModel, MoveSystems, Shown, StepEvent,
+    Tick, TickPlugin, VisualOffset, VisualPlugin, VisualSystems,
 };
 
 pub use answer::{Answered, ClientAdjustment, MAX_PUSHES, ServerAnswer};
@@ -95,6 +95,7 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
         app.init_resource::<PredictionConfig>()
             .init_resource::<PredictionDebug>()
             .init_resource::<Crowd>()
+            .init_resource::<HeardTick>()
             .init_resource::<ClockSteering>()
             .init_resource::<ConfigHash<M>>()
             .add_message::<StepEvent<M>>()
@@ -156,6 +157,7 @@ pub fn authority_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
         MoveQueue::<M>::default(),
         ScheduledPushes::<M>::default(),
         TimeDiscrepancy::default(),
+        Heard::default(),
         Speculation::<M>::default(),
         IncomingMoves::default(),
         OutgoingAnswers::default(),

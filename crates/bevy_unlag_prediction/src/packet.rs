@@ -1,7 +1,7 @@
 //! What a client sends: its newest move, where it thinks that led, and older moves again in case
 //! their packets were lost.
 
-use bevy_unlag_core::{BitReader, BitWriter, Tick, Wire, WireError};
+use bevy_unlag_core::{BitReader, BitWriter, HeardTick, Tick, Wire, WireError};
 
 use crate::StateCheck;
 
@@ -32,6 +32,9 @@ pub struct MovePacket<I> {
     pub sequence: u8,
     /// The lowest bits of the newest move's tick; the server knows the others.
     pub newest: u16,
+    /// The lowest bits of the tick of the newest snapshot message that had arrived at the client when it
+    /// wrote this: of what is newer its screen cannot have shown anything. `None` when none has, lately.
+    pub heard: Option<u8>,
     /// Where the newest move led on the client.
     pub check: StateCheck,
     /// The moves, newest first; the first run begins at age 0. At most [`MAX_MOVES`] moves.
@@ -47,6 +50,13 @@ impl<I> MovePacket<I> {
     #[must_use]
     pub fn is_coarse(sequence: u8) -> bool {
         sequence.is_multiple_of(8)
+    }
+
+    /// The tick of the newest snapshot message that the client had heard of, as of the server's tick
+    /// `now`; never newer than that.
+    #[must_use]
+    pub fn heard_tick(&self, now: Tick) -> Option<Tick> {
+        self.heard.map(|low| HeardTick::of_bits(low, self.newest_tick(now), now))
     }
 
     /// The tick of the newest move: of all with these lowest bits the one that is closest to `now`.
@@ -68,6 +78,10 @@ impl<I: Wire + Copy> Wire for MovePacket<I> {
         w.bits(u32::from(self.epoch & 7), Self::EPOCH_BITS);
         w.bits(u32::from(self.sequence), 8);
         w.bits(u32::from(self.newest), 16);
+        w.bool(self.heard.is_some());
+        if let Some(heard) = self.heard {
+            w.bits(u32::from(heard), 8);
+        }
         self.check.write(w);
         let mut newer: Option<&MoveRun<I>> = None;
         for run in &self.runs {
@@ -94,6 +108,7 @@ impl<I: Wire + Copy> Wire for MovePacket<I> {
         let epoch = r.bits(Self::EPOCH_BITS)? as u8;
         let sequence = r.bits(8)? as u8;
         let newest = r.bits(16)? as u16;
+        let heard = if r.bool()? { Some(r.bits(8)? as u8) } else { None };
         let check = StateCheck::read(r)?.read_as(Self::is_coarse(sequence));
         let mut runs: Vec<MoveRun<I>> = Vec::with_capacity(8);
         let mut total = 0;
@@ -106,7 +121,7 @@ impl<I: Wire + Copy> Wire for MovePacket<I> {
             }
             runs.push(MoveRun { age, length, input });
             if !r.bool()? {
-                return Ok(Self { epoch, sequence, newest, check, runs });
+                return Ok(Self { epoch, sequence, newest, heard, check, runs });
             }
             let gap = if r.bool()? { r.golomb(1)?.saturating_add(1) } else { 0 };
             if gap >= Self::MAX_GAP {

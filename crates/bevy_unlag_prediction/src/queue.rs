@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{MoveModel, Tick};
+use bevy_unlag_core::{Heard, HeardPacket, MoveModel, Tick};
 
 use crate::{
     CorrectionCause, LossLevel, MovePacket, PredictionConfig, StateCheck, TimeDiscrepancy, config::ticks,
@@ -17,6 +17,8 @@ pub(crate) struct QueuedMove<I> {
     pub(crate) check: Option<StateCheck>,
     pub(crate) arrived_at: f64,
     pub(crate) arrived_tick: Tick,
+    /// What its owner had heard of when it wrote the packet that first brought the move here.
+    pub(crate) heard: Option<Tick>,
 }
 
 /// The moves that have arrived and not been run, and what the owner is to be told.
@@ -246,6 +248,7 @@ impl<M: MoveModel> MoveQueue<M> {
         dt: f32,
         config: &PredictionConfig,
         account: &mut TimeDiscrepancy,
+        told: &mut Heard,
     ) -> bool {
         let newest = packet.newest_tick(now);
         let lag = now.since(newest);
@@ -271,6 +274,8 @@ impl<M: MoveModel> MoveQueue<M> {
         }
         self.refused = 0;
         self.loss.take(packet.sequence);
+        let heard = packet.heard_tick(now);
+        told.take(HeardPacket { own: newest, arrived: now, heard }, packet.epoch);
         if self.awaiting {
             self.awaiting = false;
             account.begin();
@@ -289,7 +294,8 @@ impl<M: MoveModel> MoveQueue<M> {
                 let age = i32::from(run.age) + i32::from(older);
                 let check = (age == 0).then_some(packet.check);
                 let tick = newest.offset(-age);
-                let queued = QueuedMove { tick, input: run.input, check, arrived_at: at, arrived_tick: now };
+                let (arrived_at, arrived_tick) = (at, now);
+                let queued = QueuedMove { tick, input: run.input, check, arrived_at, arrived_tick, heard };
                 self.offer(queued, hitching);
             }
         }

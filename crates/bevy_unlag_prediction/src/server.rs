@@ -3,7 +3,9 @@
 use core::time::Duration;
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
-use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, MoveModel, Stall, StepContext, StepEvent, Wire};
+use bevy_unlag_core::{
+    BitReader, BitWriter, CurrentTick, Heard, MoveModel, Stall, StepContext, StepEvent, Wire,
+};
 
 use crate::{
     Answered, ClientAdjustment, ConfigHash, CorrectionCause, IncomingMoves, MAX_PUSHES, MovePacket,
@@ -34,6 +36,7 @@ pub(crate) fn receive_moves<M: MoveModel>(
         &mut IncomingMoves,
         &mut MoveQueue<M>,
         &mut TimeDiscrepancy,
+        &mut Heard,
         &mut PredictionStats,
     )>,
     mut detected: MessageWriter<TimeDiscrepancyDetected>,
@@ -45,7 +48,8 @@ pub(crate) fn receive_moves<M: MoveModel>(
     let stalled = f64::from(stall.skipped) * f64::from(dt);
     let passed = game.elapsed().saturating_sub(*counted).as_secs_f64() + stalled;
     *counted = game.elapsed();
-    for (entity, mut incoming, mut queue, mut account, mut stats) in &mut pawns {
+    for (entity, mut incoming, mut queue, mut account, mut heard, mut stats) in &mut pawns {
+        heard.bypass_change_detection().begin();
         if queue.last_run().is_some() {
             account.pass(passed, stalled, &config.time);
         }
@@ -61,7 +65,7 @@ pub(crate) fn receive_moves<M: MoveModel>(
                 "server: {entity} sent packet {} at {:?}: {:?}",
                 packet.sequence, packet.newest_tick(tick.0), packet.runs,
             );
-            if queue.hear(&packet, (tick.0, now), hitching, dt, &config, &mut account) {
+            if queue.hear(&packet, (tick.0, now), hitching, dt, &config, &mut account, &mut heard) {
                 warn!(
                     "{entity}: the client's clock is {:.2} s ahead of the time that has passed",
                     account.lifetime
@@ -176,6 +180,7 @@ pub(crate) fn run_moves<M: MoveModel>(
                 tick: move_tick,
                 state: *state,
                 waited,
+                heard: queued.and_then(|queued| queued.heard),
                 event,
             }));
             if let Some(trace) = &mut trace {

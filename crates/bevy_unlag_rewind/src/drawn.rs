@@ -1,9 +1,16 @@
-//! The client's half: the same ray against what its own screen last showed.
+//! The client's half: the same questions about what its own screen last showed.
 
 use bevy::{ecs::system::SystemParam, prelude::*};
-use bevy_unlag_core::{DrawnPose, LimbRig, NetId, UsualInterval, ViewStamp, ViewTime};
+use bevy_unlag_core::{
+    BasePoses, CurrentTick, DrawnBaseTime, DrawnPose, LimbPoses, LimbRig, NetId, UsualInterval, ViewStamp,
+    ViewTime,
+};
 
-use crate::{HitBoxes, RayHit, StampOverride, WorldTrace, trace::UnitRay};
+use crate::{
+    DrawnLimbs, HitBoxes, HitLayers, Occluder, RewindFilter, StampOverride, TargetHit, Team, WorldHit,
+    WorldTrace,
+    target::{Body, Limbs, UnitRay, is_nearer},
+};
 
 type Drawn = (
     Entity,
@@ -11,34 +18,93 @@ type Drawn = (
     &'static DrawnPose,
     Option<&'static UsualInterval>,
     &'static HitBoxes,
-    &'static LimbRig,
+    Option<&'static LimbRig>,
+    Option<&'static DrawnLimbs>,
+    Option<&'static Team>,
+    Option<&'static HitLayers>,
 );
 
-/// Asks what this app's screen last showed: the pawns by their [`DrawnPose`], the world as it is.
+type Mover = (Entity, &'static Occluder, Option<&'static DrawnPose>);
+
+/// Asks what this app's screen last showed: pawns and moving things by their [`DrawnPose`], the rest of
+/// the world as it is.
 #[derive(SystemParam)]
 pub struct DrawnQuery<'w, 's> {
     pawns: Query<'w, 's, Drawn>,
+    movers: Query<'w, 's, Mover>,
+    bases: Res<'w, BasePoses>,
+    base_time: Res<'w, DrawnBaseTime>,
+    tick: Res<'w, CurrentTick>,
     world: WorldTrace<'w, 's>,
 }
 
-impl DrawnQuery<'_, '_> {
-    /// The nearest drawn pawn that the ray meets, unless the world stands in between. `direction`
-    /// is a unit vector.
+impl<'w, 's> DrawnQuery<'w, 's> {
+    /// The first drawn target that the ray meets, unless the world stands in between.
     #[must_use]
     pub fn cast_ray(
         &self,
         origin: Vec3,
         direction: Vec3,
         max_distance: f32,
-        shooter: Entity,
-    ) -> Option<RayHit> {
-        let unit = UnitRay { origin, direction, max_distance };
-        let candidates = self
-            .pawns
-            .iter()
-            .filter(|(entity, ..)| *entity != shooter)
-            .map(|(entity, id, drawn, _, boxes, rig)| (entity, *id, drawn.pose, boxes, rig));
-        unit.nearest(candidates).filter(|hit| self.world.cast(origin, direction, hit.distance).is_none())
+        filter: &RewindFilter<'_>,
+    ) -> Option<TargetHit> {
+        let ray = UnitRay::new(origin, direction, max_distance)?;
+        let mut room = LimbPoses::default();
+        let mut best: Option<TargetHit> = None;
+        for (entity, id, drawn, _, boxes, rig, nodes, team, layers) in &self.pawns {
+            let wanted = filter.allows(entity, team.copied(), layers.copied().unwrap_or_default());
+            if !wanted || !drawn.pose.alive {
+                continue;
+            }
+            let limbs = match (nodes.filter(|nodes| !nodes.0.is_empty()), rig) {
+                (Some(nodes), _) => Limbs::Nodes(&nodes.0),
+                (None, Some(rig)) => Limbs::Rig(rig),
+                (None, None) => Limbs::None,
+            };
+            let body = Body { entity, id: *id, pose: drawn.pose, boxes, limbs };
+            if let Some(hit) = body.cast_ray(&ray, &mut room)
+                && best.as_ref().is_none_or(|best| is_nearer(&hit, best))
+            {
+                best = Some(hit);
+            }
+        }
+        best.filter(|hit| self.block(origin, ray.direction.into(), hit.distance).is_none())
+    }
+
+    /// Calls back with everybody who was drawn, and how that came about.
+    pub(crate) fn each_body(&self, mut each: impl FnMut(&Body<'_>, ViewStamp)) {
+        for (entity, id, drawn, _, boxes, rig, nodes, ..) in &self.pawns {
+            let limbs = match (nodes.filter(|nodes| !nodes.0.is_empty()), rig) {
+                (Some(nodes), _) => Limbs::Nodes(&nodes.0),
+                (None, Some(rig)) => Limbs::Rig(rig),
+                (None, None) => Limbs::None,
+            };
+            if drawn.pose.alive {
+                each(&Body { entity, id: *id, pose: drawn.pose, boxes, limbs }, drawn.stamp);
+            }
+        }
+    }
+
+    /// What stands in the way of a ray with a unit direction on this screen.
+    #[must_use]
+    pub fn block(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<WorldHit> {
+        let fixed = self.world.cast(origin, direction, max_distance);
+        let mut nearest = fixed.map(|distance| WorldHit { distance, by: None });
+        let bases = self.bases.at(self.base_time.0.unwrap_or(ViewTime::at(self.tick.0)));
+        for (entity, occluder, drawn) in &self.movers {
+            let pose = if occluder.base != 0 {
+                bases.pose(occluder.base)
+            } else {
+                drawn.filter(|drawn| drawn.pose.alive).map(|drawn| drawn.pose.body())
+            };
+            let reach = nearest.map_or(max_distance, |hit| hit.distance);
+            if let Some(distance) = pose.and_then(|pose| occluder.cast(pose, origin, direction, reach))
+                && distance < reach
+            {
+                nearest = Some(WorldHit { distance, by: Some(entity) });
+            }
+        }
+        nearest
     }
 
     /// The targets near the ray that were drawn from other snapshots than `time` implies when one
@@ -55,7 +121,7 @@ impl DrawnQuery<'_, '_> {
         let mut odd: Vec<(f32, StampOverride)> = self
             .pawns
             .iter()
-            .filter_map(|(_, id, drawn, usual, boxes, _)| {
+            .filter_map(|(_, id, drawn, usual, boxes, ..)| {
                 // A pair that spans more than is usual has lost one between.
                 let usual = usual.map_or(interval, |usual| i32::from(usual.0).clamp(1, interval));
                 let (from, to, at) = match drawn.stamp {
@@ -70,7 +136,7 @@ impl DrawnQuery<'_, '_> {
                 let named = StampOverride { target: *id, from, to, shift };
                 let to = drawn.pose.position - origin;
                 let aside = (to - direction * to.dot(direction).max(0.0)).length();
-                (aside <= boxes.reach).then_some((aside, named))
+                (aside <= boxes.bounds().reach()).then_some((aside, named))
             })
             .collect();
         odd.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -81,9 +147,22 @@ impl DrawnQuery<'_, '_> {
         count
     }
 
-    /// The world that stands in the way.
+    /// The world that never moves.
     #[must_use]
-    pub fn world(&self) -> &WorldTrace<'_, '_> {
+    pub fn world(&self) -> &WorldTrace<'w, 's> {
         &self.world
+    }
+}
+
+/// What is fixed to a base is drawn with it: a shot says when, also when nobody rides one.
+pub(crate) fn note_bases(
+    tick: Res<CurrentTick>,
+    fixed: Res<Time<Fixed>>,
+    mut time: ResMut<DrawnBaseTime>,
+    movers: Query<&Occluder>,
+) {
+    if time.0.is_none() && movers.iter().any(|occluder| occluder.base != 0) {
+        let overstep = fixed.overstep().as_secs_f64() / fixed.timestep().as_secs_f64();
+        time.0 = Some(ViewTime::after(tick.0, overstep));
     }
 }

@@ -1,13 +1,20 @@
 //! What the server remembers of a pawn.
 
+use std::collections::VecDeque;
+
 use bevy::prelude::*;
 use bevy_unlag_core::{
     BasePoses, CurrentTick, KnotConfig, MoveModel, PoseSample, ProxySmoothing, ProxyTrack, ProxyUpdate,
-    Sampler, Shown, Snapshot, SnapshotHistory, ViewTime,
+    Sampler, Shown, Snapshot, SnapshotHistory, Tick, ViewTime,
 };
 
+use crate::{BodyBounds, Frame, HitBoxes, RewindLimits, bones::BoneHistory, frame::Frames};
+
+/// Sets of hit boxes that a pawn had before the one it has: more changes within the limits are odd.
+const MAX_OLD_SETS: usize = 8;
+
 /// What the server remembers of a pawn: every snapshot it has sent, for a bounded time, and the
-/// present. A pose can only come from what was sent and is still remembered.
+/// present. A pose that is judged can only come from what was sent and is still remembered.
 #[derive(Component, Clone, Debug, Default)]
 pub struct FrameHistory {
     /// The snapshots that were sent.
@@ -16,13 +23,37 @@ pub struct FrameHistory {
     present: Option<PoseSample>,
     /// Ticks between the last updates, newest first.
     spaces: [i32; 6],
+    frames: Frames,
+    pub(crate) bones: BoneHistory,
+    /// Sets of hit boxes with the first tick that they no longer held in, oldest first.
+    old_sets: VecDeque<(Tick, HitBoxes)>,
 }
 
 impl FrameHistory {
+    /// What a record says of a pawn.
+    pub(crate) fn recorded(snapshots: &[Snapshot], present: Option<PoseSample>) -> Self {
+        let mut sent = SnapshotHistory::new(snapshots.len());
+        for snapshot in snapshots {
+            sent.insert(*snapshot);
+        }
+        Self { sent, present, ..Self::default() }
+    }
+
     /// The pawn as the last tick left it; `None` before its first.
     #[must_use]
     pub fn present(&self) -> Option<&PoseSample> {
         self.present.as_ref()
+    }
+
+    /// Where the pawn really was in its last ticks, oldest first: all within
+    /// [`RewindLimits::max_age`] and one before. For aim models of bots, evidence and cover.
+    pub fn frames(&self) -> impl DoubleEndedIterator<Item = &Frame> + ExactSizeIterator {
+        self.frames.iter()
+    }
+
+    /// Notes that the pawn fired in the newest frame.
+    pub fn mark_shot(&mut self) {
+        self.frames.mark_shot();
     }
 
     /// Ticks between updates: the fewest of late, since frames and late moves make some of them longer.
@@ -32,9 +63,37 @@ impl FrameHistory {
     }
 
     /// Takes in what a tick left, in the world.
-    pub(crate) fn record(&mut self, snapshot: Snapshot, velocity: Vec3, tick_seconds: f32) {
-        self.present = Some(PoseSample::from(&snapshot));
+    pub(crate) fn record(
+        &mut self,
+        tick: Tick,
+        snapshot: Snapshot,
+        velocity: Vec3,
+        tick_seconds: f32,
+        keep: i32,
+    ) {
+        let present = PoseSample::from(&snapshot);
+        self.frames.record(tick, &present, snapshot.teleports, keep);
+        self.present = Some(present);
         self.track.record_exactly(snapshot, velocity, tick_seconds);
+    }
+
+    /// Notes that another set of hit boxes holds from `tick` on.
+    pub(crate) fn retire(&mut self, set: HitBoxes, tick: Tick) {
+        if self.old_sets.len() >= MAX_OLD_SETS {
+            self.old_sets.pop_front();
+        }
+        self.old_sets.push_back((tick, set));
+    }
+
+    /// What none of the sets of hit boxes leaves that it had at `tick` or later; `present` is the newest.
+    pub(crate) fn bounds_since(&self, tick: Tick, present: BodyBounds) -> BodyBounds {
+        let later = self.old_sets.iter().filter(|(until, _)| until.is_newer_than(tick));
+        later.fold(present, |all, (_, set)| all.with(set.bounds()))
+    }
+
+    /// The set of hit boxes that held at a moment, when it is not the present one.
+    pub(crate) fn old_set(&self, time: ViewTime) -> Option<&HitBoxes> {
+        self.old_sets.iter().find(|(until, _)| time.since(ViewTime::at(*until)) < 0).map(|(_, set)| set)
     }
 
     /// What is to be sent of the pawn now: its present, and what a curve from the last update would
@@ -63,18 +122,22 @@ impl FrameHistory {
 /// about: a shot is judged against what was on the screen.
 pub(crate) fn record<M: MoveModel>(
     tick: Res<CurrentTick>,
-    sampler: Res<Sampler>,
+    (sampler, limits): (Res<Sampler>, Res<RewindLimits>),
     bases: Res<BasePoses>,
     config: Option<Res<M::Config>>,
     mut pawns: Query<(&M::State, Option<&Shown<M>>, &mut FrameHistory)>,
 ) {
     let turns = config.is_some_and(|config| M::turns_with_base(&config));
+    let keep = limits.ticks(sampler.tick_seconds);
+    let now = tick.0;
     for (state, shown, mut history) in &mut pawns {
         let (state, tick, moved) =
-            shown.map_or((state, tick.0, tick.0), |shown| (&shown.state, shown.tick, shown.moved));
+            shown.map_or((state, now, now), |shown| (&shown.state, shown.tick, shown.moved));
         let bases = bases.at(ViewTime::at(moved));
         let world = M::snapshot(state, tick);
-        history.present = Some(PoseSample { position: M::position(state), ..PoseSample::from(&world) });
+        let present = PoseSample { position: M::position(state), ..PoseSample::from(&world) };
+        history.frames.record(now, &present, world.teleports, keep);
+        history.present = Some(present);
         let snapshot = world.on_base(M::base(state), M::position(state), turns, &bases);
         let velocity = if snapshot.base == 0 { M::velocity(state) } else { snapshot.velocity() };
         history.track.record_exactly(snapshot, velocity, sampler.tick_seconds);

@@ -3,23 +3,48 @@
 //!
 //! * [`HitBoxes`] are a pawn's limbs as rapier collider shapes, each in a [`HitGroup`]. They never
 //!   enter the physics world: nothing live is moved for a shot.
+//! * Their limbs are where a [`LimbRig`](bevy_unlag_core::LimbRig) poses them, or [`LimbNodes`] of an animated
+//!   model, which [`HitBoxBones`] finds by the names in a [`HitBoxFile`].
 //! * [`FrameHistory`] remembers the snapshots that were *sent*, because only those can have been
-//!   drawn, and the present.
+//!   drawn, and what the server itself knows of the last ticks.
 //! * [`RecordTransform`] puts what is no model's on the same path: AI characters, props, platforms.
-//! * [`RewindQuery`] answers one [`RewoundRay`]: all candidates are posed at the shooter's view
-//!   time by the [`Sampler`] that drew them, the world is tested in
-//!   between, the nearest pawn wins, and on it the head counts before the body.
+//! * [`RewindQuery::at`] goes to a moment: [`Rewound`] answers rays and shapes with all
+//!   candidates posed by the [`Sampler`] that drew them, and with the world in between: what never moves,
+//!   and every [`Occluder`] where it was drawn.
+//! * [`RewindLimits`] say how far back that may be.
 //! * [`DrawnQuery`] is the client's half: the same ray against what its own screen last showed.
 
+mod answer;
+mod bones;
+mod bounds_check;
+mod cover;
 mod drawn;
+mod evidence;
+mod frame;
 mod history;
+mod hit_box_asset;
+mod hit_box_bones;
+mod hit_box_file;
 mod hit_boxes;
 mod host;
 mod humanoid;
+mod limb_nodes;
 mod limits;
+mod measure;
+mod moved;
 mod query;
-mod trace;
+#[cfg(feature = "gizmos")]
+mod rewind_view;
+mod sent_log;
+mod shape;
+mod stamp_source;
+mod swept;
+mod table;
+mod target;
 mod transform;
+mod view;
+mod view_ledger;
+mod world;
 
 use core::marker::PhantomData;
 
@@ -29,20 +54,47 @@ use bevy_unlag_core::{
     VisualPlugin, VisualSystems,
 };
 
+pub use answer::{JudgedTime, Miss, TargetHit};
+pub use cover::CoverProtection;
 pub use drawn::DrawnQuery;
+pub use evidence::{
+    BaseEvidence, CandidateEvidence, DrawnBody, DrawnEvidence, DrawnFrames, EvidenceLog, EvidencePart,
+    OccluderEvidence, ShotEvidence,
+};
+pub use frame::Frame;
 pub use history::FrameHistory;
-pub use hit_boxes::{HitBox, HitBoxes, HitGroup};
+pub use hit_box_asset::HitBoxAsset;
+pub use hit_box_bones::HitBoxBones;
+pub use hit_box_file::{Bone, FileBox, FileOffset, FileShape, HitBoxFile, HitBoxFileError};
+pub use hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup};
 pub use humanoid::{HUMANOID_LIMBS, humanoid_hit_boxes, humanoid_rig};
-pub use limits::{RewindLimits, RewindMode, RewindRefusal};
-pub use query::{RewindQuery, RewoundRay};
-pub use trace::{RayHit, StampOverride, WorldTrace};
+pub use limb_nodes::{BoneInterval, DrawnLimbs, LimbNodes, LimbNodesPlugin, LimbSystems};
+pub use limits::{HighPing, RewindLimits, RewindMode, RewindRefusal};
+pub use measure::usual_poses;
+pub use moved::{MovedColliders, MovedPoses, RewindBackend};
+pub use query::{
+    Ballistic, BeamCache, BlastHit, Flight, MeleeArc, MeleeHit, PelletCount, Pellets, PosedTargets,
+    RewindQuery, Rewound, Walls,
+};
+#[cfg(feature = "gizmos")]
+pub use rewind_view::{RewindGizmos, RewindView, RewindViewPlugin};
+pub use sent_log::SentLog;
+pub use stamp_source::StampSource;
+pub use table::RewindTable;
 pub use transform::RecordTransform;
+pub use view::{HitLayers, RewindFilter, RewindTime, StampOverride, Team, View};
+pub use view_ledger::{Admitted, Mismatch, ViewClaim, ViewCounts, ViewFault, ViewLedger, ViewTrust};
+pub use world::{Occluder, WorldHit, WorldTrace};
 
-/// When frames are recorded, in [`FixedPostUpdate`].
+/// When frames are recorded.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RewindSystems {
-    /// After all movers settled: the present of every pawn goes into its [`FrameHistory`].
+    /// In [`FixedPostUpdate`] after all movers settled: the present of every pawn goes into its
+    /// [`FrameHistory`].
     Record,
+    /// In [`FixedPostUpdate`] after that, and in [`Last`] after snapshots were sent: the [`RewindTable`]
+    /// follows. Queries come after it.
+    Follow,
 }
 
 /// Records the frames of every pawn of the model `M` that has a [`FrameHistory`].
@@ -57,8 +109,8 @@ impl<M> Default for RewindPlugin<M> {
 
 impl<M: MoveModel> Plugin for RewindPlugin<M> {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<SharedPlugin>() {
-            app.add_plugins(SharedPlugin);
+        if !app.is_plugin_added::<RewindQueryPlugin>() {
+            app.add_plugins(RewindQueryPlugin);
         }
         app.add_systems(
             FixedPostUpdate,
@@ -67,10 +119,12 @@ impl<M: MoveModel> Plugin for RewindPlugin<M> {
     }
 }
 
-/// What all models share.
-struct SharedPlugin;
+/// What [`RewindQuery`] and [`DrawnQuery`] need, on servers and on clients. [`RewindPlugin`] adds it, and so
+/// do weapons.
+#[derive(Debug, Default)]
+pub struct RewindQueryPlugin;
 
-impl Plugin for SharedPlugin {
+impl Plugin for RewindQueryPlugin {
     fn build(&self, app: &mut App) {
         if !app.is_plugin_added::<TickPlugin>() {
             app.add_plugins(TickPlugin);
@@ -78,16 +132,38 @@ impl Plugin for SharedPlugin {
         if !app.is_plugin_added::<VisualPlugin>() {
             app.add_plugins(VisualPlugin);
         }
+        if !app.is_plugin_added::<LimbNodesPlugin>() {
+            app.add_plugins(LimbNodesPlugin);
+        }
+        if cfg!(debug_assertions) {
+            app.add_systems(PostUpdate, bounds_check::warn_about_strays.after(LimbSystems::Read));
+        }
+        app.add_systems(PostUpdate, limb_nodes::record.in_set(LimbSystems::Read));
         app.init_resource::<Sampler>()
             .init_resource::<RewindLimits>()
+            .init_resource::<EvidenceLog>()
+            .init_resource::<RewindTable>()
+            .init_resource::<ViewTrust>()
+            .init_resource::<RewindBackend>()
+            .init_resource::<MovedColliders>()
             .init_resource::<DrawnViewTime>()
             .init_resource::<DrawnBaseTime>()
             .init_resource::<BasePoses>()
             .init_resource::<KnotConfig>()
+            .add_observer(table::bury)
+            .configure_sets(FixedPostUpdate, RewindSystems::Follow.after(RewindSystems::Record))
             .add_systems(
                 FixedPostUpdate,
-                transform::record.in_set(RewindSystems::Record).after(MoveSystems::Show),
+                (
+                    transform::record.in_set(RewindSystems::Record).after(MoveSystems::Show),
+                    view_ledger::listen.in_set(RewindSystems::Record),
+                    (table::follow, moved::follow).chain().in_set(RewindSystems::Follow),
+                ),
             )
-            .add_systems(PostUpdate, host::draw.in_set(VisualSystems::Draw));
+            .add_systems(Last, table::follow.in_set(RewindSystems::Follow))
+            .add_systems(
+                PostUpdate,
+                (host::draw.in_set(VisualSystems::Draw), drawn::note_bases.after(VisualSystems::Draw)),
+            );
     }
 }

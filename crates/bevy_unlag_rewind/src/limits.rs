@@ -3,7 +3,9 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{Tick, ViewTime};
+use bevy_unlag_core::{SUB_TICKS, Tick, ViewTime};
+
+use crate::CoverProtection;
 
 /// Whether shots are judged in the shooter's past at all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
@@ -15,59 +17,150 @@ pub enum RewindMode {
     Off,
 }
 
-/// How far back a shot may reach.
-#[derive(Resource, Clone, Copy, Debug)]
+/// How far back a shot may reach. The resource holds for every query without limits of its own; a weapon
+/// or a mode of play may bring its own in [`View::limits`](crate::View::limits).
+#[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct RewindLimits {
     /// Whether to rewind at all. Default: on.
     pub mode: RewindMode,
-    /// The oldest view that is honoured, as of the moment at which the shot arrived. Default
-    /// 400 ms: 200 ms of round trip at 20 snapshots a second are about 375. Raising it lets players on worse links hit, and lets them hit
-    /// players who have been in cover for longer.
+    /// The oldest view that is honoured, as of the moment at which the shot arrived. What is older is
+    /// judged as of this age, and the answer says that it was clamped. Default 400 ms: 200 ms of round
+    /// trip at 20 snapshots a second are about 375. Raising it lets players on worse links hit, and lets
+    /// them hit players who have been in cover for longer; and it costs memory.
     pub max_age: Duration,
+    /// A shot with a view older than this is refused: it comes from before an outage. Default: 1 s.
+    pub refuse_beyond: Duration,
+    /// How far a target may have gone since the moment at which it is judged, in metres. Who is further
+    /// away by now is not hit. Default: no limit.
+    pub max_distance: f32,
+    /// How rewind gives way as the shooter's round trip grows. Default: it does not.
+    pub high_ping: Option<HighPing>,
+    /// Whether a target that has been despawned since can be hit where it was seen. Default: yes; its entity
+    /// is gone, so what the hit does is up to the game.
+    pub hit_despawned: bool,
+    /// Protects who has reached cover from views in which it had not yet. Default: off. On, a hit with an old
+    /// view costs up to a ray for every hit box of the victim and tick of grace.
+    pub cover: Option<CoverProtection>,
 }
 
 impl Default for RewindLimits {
     fn default() -> Self {
-        Self { mode: RewindMode::On, max_age: Duration::from_millis(400) }
+        Self {
+            mode: RewindMode::On,
+            max_age: Duration::from_millis(400),
+            refuse_beyond: Duration::from_secs(1),
+            max_distance: f32::INFINITY,
+            high_ping: None,
+            hit_despawned: true,
+            cover: None,
+        }
     }
 }
 
-/// Why a view time is not honoured.
+/// How rewind gives way as a shooter's round trip grows, for the sake of everyone it shoots at: the age of
+/// the view that is honoured goes down evenly from all of it to nothing. With both values equal it is a
+/// cut, as in the games that switch rewind off above a ping.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HighPing {
+    /// The round trip up to which a view is honoured in full.
+    pub fade_from: Duration,
+    /// The round trip from which on targets are judged as they are now.
+    pub stop_at: Duration,
+}
+
+impl HighPing {
+    /// The part of a view's age that is honoured, 0 to 1.
+    #[must_use]
+    pub fn honoured(&self, round_trip: Duration) -> f64 {
+        if round_trip <= self.fade_from {
+            1.0
+        } else if round_trip >= self.stop_at {
+            0.0
+        } else {
+            let width = (self.stop_at - self.fade_from).as_secs_f64();
+            (self.stop_at - round_trip).as_secs_f64() / width
+        }
+    }
+}
+
+/// Why a view is not honoured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum RewindRefusal {
-    /// It lies further back than [`RewindLimits::max_age`].
+    /// It lies further back than [`RewindLimits::refuse_beyond`].
     TooOld,
     /// It lies ahead of the server: nobody has seen it.
     FromTheFuture,
 }
 
 impl RewindLimits {
-    /// Whether a view at `time` is honoured when its shot arrived at `now`.
+    /// The moment at which a view at `time` is judged when its shot arrived at `now`, from a shooter
+    /// whose round trip is this long.
     ///
     /// # Errors
-    /// The reason when it is not.
-    pub fn check(&self, time: ViewTime, now: Tick, tick_seconds: f32) -> Result<(), RewindRefusal> {
-        let age = -time.ticks_since(now) * tick_seconds;
-        if age > self.max_age.as_secs_f32() {
-            Err(RewindRefusal::TooOld)
-        } else if age < 0.0 {
-            Err(RewindRefusal::FromTheFuture)
-        } else {
-            Ok(())
+    /// The reason when it is not judged.
+    pub fn admit(
+        &self,
+        time: ViewTime,
+        now: Tick,
+        tick_seconds: f32,
+        round_trip: Option<Duration>,
+    ) -> Result<ViewTime, RewindRefusal> {
+        let now = ViewTime::at(now);
+        let age = now.since(time);
+        if age < 0 {
+            return Err(RewindRefusal::FromTheFuture);
         }
+        if age > sub_ticks(self.refuse_beyond.max(self.max_age), tick_seconds) {
+            return Err(RewindRefusal::TooOld);
+        }
+        let mut honoured = age.min(sub_ticks(self.max_age, tick_seconds));
+        if let Some((rule, round_trip)) = self.high_ping.zip(round_trip) {
+            honoured = (honoured as f64 * rule.honoured(round_trip)) as i64;
+        }
+        Ok(now.later(-honoured))
     }
+
+    /// The oldest moment that is honoured of a shot that arrived at `now`.
+    pub(crate) fn oldest(&self, now: Tick, tick_seconds: f32) -> ViewTime {
+        ViewTime::at(now).later(-sub_ticks(self.max_age, tick_seconds))
+    }
+
+    /// Ticks that have to be remembered for these limits.
+    pub(crate) fn ticks(&self, tick_seconds: f32) -> i32 {
+        (self.max_age.as_secs_f32() / tick_seconds.max(1e-4)).ceil().clamp(1.0, 1_000.0) as i32
+    }
+}
+
+pub(crate) fn sub_ticks(time: Duration, tick_seconds: f32) -> i64 {
+    (time.as_secs_f64() / f64::from(tick_seconds.max(1e-4)) * SUB_TICKS as f64) as i64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn admit(limits: &RewindLimits, tick: u32, ping: u64) -> Result<ViewTime, RewindRefusal> {
+        let ping = Some(Duration::from_millis(ping));
+        limits.admit(ViewTime::at(Tick(tick)), Tick(1_000), 1.0 / 64.0, ping)
+    }
+
     #[test]
     fn only_the_recent_past_is_honoured() {
         let limits = RewindLimits::default();
-        let check = |tick| limits.check(ViewTime::at(Tick(tick)), Tick(1_000), 1.0 / 64.0);
-        assert_eq!(check(990), Ok(()));
-        assert_eq!(check(900), Err(RewindRefusal::TooOld));
-        assert_eq!(check(1_001), Err(RewindRefusal::FromTheFuture));
+        let at = |tick| Ok(ViewTime::at(Tick(tick)));
+        assert_eq!(admit(&limits, 990, 0), at(990));
+        let oldest = ViewTime::after(Tick(1_000), -25.6);
+        assert!(admit(&limits, 970, 0).is_ok_and(|used| used.since(oldest).abs() <= 1), "clamped");
+        assert_eq!(admit(&limits, 900, 0), Err(RewindRefusal::TooOld));
+        assert_eq!(admit(&limits, 1_001, 0), Err(RewindRefusal::FromTheFuture));
+    }
+
+    #[test]
+    fn rewind_fades_as_the_ping_grows() {
+        let high_ping =
+            HighPing { fade_from: Duration::from_millis(100), stop_at: Duration::from_millis(200) };
+        let limits = RewindLimits { high_ping: Some(high_ping), ..default() };
+        let tick = |ping| admit(&limits, 980, ping).map(|time| time.tick.0);
+        assert_eq!([tick(100), tick(150), tick(200), tick(900)], [Ok(980), Ok(990), Ok(1_000), Ok(1_000)]);
     }
 }

@@ -1,135 +1,122 @@
-//! The server's question: what would this ray have hit on the shooter's screen?
+//! The server's question: what would this shot have hit on the shooter's screen?
+
+mod all;
+mod beam;
+mod blast;
+mod cover;
+mod evidence;
+mod fan;
+mod melee;
+mod moment;
+mod moved;
+mod overlap;
+mod pellets;
+mod posed;
+mod projectile;
+mod rewound;
+mod sound;
+mod sweep;
 
 use bevy::{ecs::system::SystemParam, prelude::*};
-use bevy_unlag_core::{
-    BasePoses, BaseView, CurrentTick, Interpolation, LimbRig, NetId, PoseSample, ProxySmoothing, SUB_TICKS,
-    Sampler, Tick, ViewTime,
-};
+use bevy_unlag_core::{BasePoses, CurrentTick, LimbRig, NetId, ProxySmoothing, Sampler, Tick, ViewTime};
 
 use crate::{
-    FrameHistory, HitBoxes, RayHit, RewindLimits, RewindMode, RewindRefusal, StampOverride, WorldTrace,
-    trace::UnitRay,
+    FrameHistory, HitLayers, MovedColliders, Occluder, RewindBackend, RewindFilter, RewindLimits,
+    RewindRefusal, RewindTable, RewindTime, Team, WorldTrace,
 };
+pub use all::Walls;
+pub use beam::BeamCache;
+pub use blast::BlastHit;
+pub use melee::{MeleeArc, MeleeHit};
+pub(crate) use moment::Moment;
+pub use pellets::{PelletCount, Pellets};
+pub use posed::PosedTargets;
+pub use projectile::{Ballistic, Flight};
+pub(crate) use rewound::Reason;
+pub use rewound::Rewound;
 
-/// A ray as the shooter's screen showed it.
-#[derive(Clone, Copy, Debug)]
-pub struct RewoundRay<'a> {
-    /// Where it starts, in metres.
-    pub origin: Vec3,
-    /// Its direction, a unit vector.
-    pub direction: Vec3,
-    /// How far it reaches, in metres.
-    pub max_distance: f32,
-    /// The moment that the screen showed; `None` for the present.
-    pub time: Option<ViewTime>,
-    /// Targets that were drawn from other snapshots than the moment implies.
-    pub overrides: &'a [StampOverride],
-    /// The moment at which the shooter's screen showed movement bases, on the shooter's own time line:
-    /// passengers are judged where their lift was drawn. `None` for this tick.
-    pub bases: Option<ViewTime>,
-    /// Ticks since the shot arrived here. How old its view was is measured at its arrival: what it
-    /// waits for after that is the server's doing.
-    pub waited: u32,
-    /// The shooter, who cannot hit itself.
-    pub shooter: Entity,
-}
-
-type Candidate = (
-    Entity,
-    &'static NetId,
+type Pawn = (
     &'static FrameHistory,
+    Option<&'static LimbRig>,
     Option<&'static ProxySmoothing>,
-    &'static HitBoxes,
-    &'static LimbRig,
+    Option<&'static Team>,
+    Option<&'static HitLayers>,
 );
 
-/// Answers [`RewoundRay`]s from [`FrameHistory`]. Reads only: no collider moves, so any number
-/// may be asked in parallel.
+type Mover = (
+    Entity,
+    &'static Occluder,
+    Option<&'static FrameHistory>,
+    Option<&'static NetId>,
+    Option<&'static ProxySmoothing>,
+);
+
+/// Looks into the past. Reads only: no collider moves, so any number of systems may ask at once.
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_core::ViewTime;
+/// use bevy_unlag_rewind::{RewindFilter, RewindQuery, RewindTime, View};
+///
+/// fn shoot(query: RewindQuery, shooter: Entity, eye: Vec3, look: Vec3, seen: ViewTime) {
+///     let Ok(then) = query.at(RewindTime::View(View::from(seen))) else { return };
+///     match then.of(RewindFilter::without(shooter)).cast_ray(eye, look, 200.0) {
+///         Ok(hit) => info!("{:?} of {:?}", hit.group, hit.target),
+///         Err(miss) => info!("missed: {miss:?}"),
+///     }
+/// }
+/// ```
 #[derive(SystemParam)]
 pub struct RewindQuery<'w, 's> {
-    pawns: Query<'w, 's, Candidate>,
+    pawns: Query<'w, 's, Pawn>,
+    movers: Query<'w, 's, Mover>,
+    table: Res<'w, RewindTable>,
     bases: Res<'w, BasePoses>,
     world: WorldTrace<'w, 's>,
     sampler: Res<'w, Sampler>,
     limits: Res<'w, RewindLimits>,
     tick: Res<'w, CurrentTick>,
+    backend: Option<Res<'w, RewindBackend>>,
+    moved: Option<Res<'w, MovedColliders>>,
 }
 
-impl RewindQuery<'_, '_> {
-    /// The nearest pawn that the ray would have met, unless the world stands in between.
+impl<'w, 's> RewindQuery<'w, 's> {
+    /// Everything at one moment. What is asked of it sees everybody; see [`Rewound::of`].
     ///
     /// # Errors
     /// The reason when the moment is not honoured.
-    pub fn cast_ray(&self, ray: &RewoundRay<'_>) -> Result<Option<RayHit>, RewindRefusal> {
-        if !(ray.origin.is_finite() && ray.direction.is_finite()) {
-            return Ok(None);
-        }
-        let time = ray.time.filter(|_| self.limits.mode == RewindMode::On);
-        let arrived = self.tick.0.offset(-(ray.waited.min(1_000).cast_signed()));
-        if let Some(time) = time {
-            self.limits.check(time, arrived, self.sampler.tick_seconds)?;
-        }
-        let drawn = ray.bases.unwrap_or(ViewTime::at(self.tick.0));
-        let bases = self.bases.at(drawn);
-        let unit = UnitRay { origin: ray.origin, direction: ray.direction, max_distance: ray.max_distance };
-        let candidates = self.pawns.iter().filter(|(entity, ..)| *entity != ray.shooter).filter_map(
-            |(entity, id, history, mode, boxes, rig)| {
-                let named = ray.overrides.iter().find(|o| o.target == *id);
-                let pose = self.pose(history, time, arrived, named, mode, &bases)?;
-                Some((entity, *id, pose, boxes, rig))
-            },
-        );
-        let hit = unit.nearest(candidates);
-        Ok(hit.filter(|hit| self.world.cast(ray.origin, ray.direction, hit.distance).is_none()))
-    }
-
-    /// The pose of one pawn as it was drawn; `None` when it was not drawn at all.
-    fn pose(
-        &self,
-        history: &FrameHistory,
-        time: Option<ViewTime>,
-        arrived: Tick,
-        named: Option<&StampOverride>,
-        mode: Option<&ProxySmoothing>,
-        bases: &BaseView<'_>,
-    ) -> Option<PoseSample> {
-        let Some(time) = time else { return history.present().copied() };
-        let stamp = match named {
-            Some(named) => {
-                let own = time.later(i64::from(named.shift));
-                // A moment of its own is no way around the limits; but what is simulated to the present
-                // is drawn within the server's current tick.
-                let ahead = own.since(ViewTime::at(arrived));
-                let checked = if ahead <= SUB_TICKS { own.later(-ahead.max(0)) } else { own };
-                self.limits.check(checked, arrived, self.sampler.tick_seconds).ok()?;
-                let sampler = self.sampler.of(mode);
-                let carried_on = match sampler.interpolation {
-                    Interpolation::Step => 0.0,
-                    _ => 2.0 * sampler.max_extrapolation_ticks,
-                };
-                // What had stood still for want of news, or is shown as it is, is not from further back.
-                if named.to.is_none() && own.ticks_since(named.from) > carried_on {
-                    return None;
-                }
-                named.stamp(own)?
+    pub fn at<'a>(&'a self, time: RewindTime<'a>) -> Result<Rewound<'a, 'w, 's>, RewindRefusal> {
+        let now = self.tick.0;
+        let moment = match time {
+            RewindTime::Now => Moment::present(now, &self.limits),
+            RewindTime::At(time) => Moment::at(time, now, &self.limits),
+            RewindTime::View(view) => {
+                let limits = view.limits.unwrap_or(&self.limits);
+                Moment::seen(&view, limits, now, self.sampler.tick_seconds)?
             }
-            None => history.sent.stamp(time)?,
         };
-        history.sent.pose(stamp, &self.sampler.of(mode), bases)
+        let drawn = match time {
+            RewindTime::Now => None,
+            RewindTime::At(time) => Some(time),
+            RewindTime::View(view) => view.bases,
+        };
+        let bases_at = drawn.unwrap_or(ViewTime::at(now));
+        let bases = self.bases.at(bases_at);
+        Ok(Rewound { query: self, moment, bases, bases_at, filter: RewindFilter::default() })
     }
 
     /// Whether a pawn was alive in anything that was sent of it in the last `ticks`.
     #[must_use]
     pub fn was_alive(&self, pawn: Entity, ticks: i32) -> bool {
         let recent = |tick: Tick| self.tick.0.since(tick) <= ticks;
-        self.pawns.get(pawn).is_ok_and(|(_, _, history, ..)| {
+        self.pawns.get(pawn).is_ok_and(|(history, ..)| {
             history.sent.iter().rev().take_while(|s| recent(s.tick)).any(|s| s.alive)
         })
     }
 
-    /// The world that stands in the way.
+    /// The world that never moves.
     #[must_use]
-    pub fn world(&self) -> &WorldTrace<'_, '_> {
+    pub fn world(&self) -> &WorldTrace<'w, 's> {
         &self.world
     }
 }

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, Sampler, Snapshot, Tick, Up, angle_to_units};
 
-use crate::FrameHistory;
+use crate::{FrameHistory, RewindLimits};
 
 /// Lets others see this entity as its [`Transform`] says, on the same path as players: recorded in
 /// every tick, sent compactly, drawn smoothly, and rewound when it is shot at. For whatever moves on
@@ -21,9 +21,10 @@ pub struct RecordTransform {
 }
 
 pub(crate) fn record(
-    (tick, sampler): (Res<CurrentTick>, Res<Sampler>),
+    (tick, sampler, limits): (Res<CurrentTick>, Res<Sampler>, Res<RewindLimits>),
     mut things: Query<(&Transform, &mut RecordTransform, &mut FrameHistory)>,
 ) {
+    let keep = limits.ticks(sampler.tick_seconds);
     for (transform, mut recorded, mut history) in &mut things {
         if !transform.is_finite() {
             continue;
@@ -47,6 +48,6 @@ pub(crate) fn record(
             teleports: recorded.teleports,
             ..Snapshot::new(tick.0, position, velocity)
         };
-        history.record(snapshot, velocity, sampler.tick_seconds);
+        history.record(tick.0, snapshot, velocity, sampler.tick_seconds, keep);
     }
 }

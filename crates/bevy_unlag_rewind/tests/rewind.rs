@@ -4,11 +4,12 @@ use core::time::Duration;
 
 use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag_core::{CurrentTick, KnotConfig, NetId, ProxySmoothing, Sampler, Tick, ViewTime};
+use bevy_unlag_core::{BasePoses, CurrentTick, KnotConfig, NetId, ProxySmoothing, Sampler, Tick, ViewTime};
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_rewind::{
-    FrameHistory, HitGroup, RayHit, RecordTransform, RewindLimits, RewindMode, RewindPlugin, RewindQuery,
-    RewindRefusal, RewoundRay, StampOverride, humanoid_hit_boxes, humanoid_rig,
+    FrameHistory, HitGroup, JudgedTime, Miss, RecordTransform, RewindFilter, RewindLimits, RewindMode,
+    RewindPlugin, RewindQuery, RewindRefusal, RewindTable, RewindTime, StampOverride, TargetHit, View,
+    humanoid_hit_boxes, humanoid_rig,
 };
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
@@ -30,7 +31,10 @@ impl Range {
         if with_plugin {
             app.add_plugins(RewindPlugin::<CapsuleModel>::default());
         } else {
-            app.init_resource::<RewindLimits>().init_resource::<Sampler>();
+            app.init_resource::<RewindLimits>()
+                .init_resource::<Sampler>()
+                .init_resource::<RewindTable>()
+                .init_resource::<BasePoses>();
         }
         app.finish();
         app.cleanup();
@@ -61,27 +65,31 @@ impl Range {
         self.app.world().resource::<CurrentTick>().0
     }
 
-    /// A shot straight ahead from a place beside the shooter.
+    /// A shot straight ahead from a place beside the shooter, and the moment at which it was judged.
+    fn judge(
+        &mut self,
+        from: Vec3,
+        time: Option<ViewTime>,
+        named: &[StampOverride],
+    ) -> Result<(Result<TargetHit, Miss>, JudgedTime), RewindRefusal> {
+        let (shooter, named) = (self.shooter, named.to_vec());
+        let look = move |query: RewindQuery| {
+            let view = time.map(|time| View { overrides: &named, ..View::from(time) });
+            let then = query.at(view.map_or(RewindTime::Now, RewindTime::View))?;
+            let then = then.of(RewindFilter::without(shooter));
+            Ok((then.cast_ray(from, Vec3::NEG_Z, 50.0), then.time()))
+        };
+        self.app.world_mut().run_system_once(look).expect("the query runs")
+    }
+
+    /// What such a shot hit.
     fn shoot(
         &mut self,
         from: Vec3,
         time: Option<ViewTime>,
         named: &[StampOverride],
-    ) -> Result<Option<RayHit>, RewindRefusal> {
-        let (shooter, named) = (self.shooter, named.to_vec());
-        let look = move |query: RewindQuery| {
-            query.cast_ray(&RewoundRay {
-                origin: from,
-                direction: Vec3::NEG_Z,
-                max_distance: 50.0,
-                time,
-                overrides: &named,
-                bases: None,
-                waited: 0,
-                shooter,
-            })
-        };
-        self.app.world_mut().run_system_once(look).expect("the query runs")
+    ) -> Result<Option<TargetHit>, RewindRefusal> {
+        self.judge(from, time, named).map(|(hit, _)| hit.ok())
     }
 
     /// Where the runner's chest was at a moment.
@@ -148,7 +156,11 @@ fn a_wall_stops_a_round() {
     let then = range.chest(time);
     range.app.world_mut().spawn((Collider::cuboid(50.0, 5.0, 0.1), Transform::from_xyz(0.0, 0.0, -4.0)));
     range.run(2);
-    assert_eq!(range.shoot(then, Some(time), &[]), Ok(None));
+    let (blocked, _) = range.judge(then, Some(time), &[]).expect("recent enough");
+    assert!(
+        matches!(blocked, Err(Miss::Blocked { hit, by: None, .. }) if hit.target == NetId(1)),
+        "{blocked:?}"
+    );
 }
 
 #[test]
@@ -183,11 +195,24 @@ fn a_named_pair_is_no_way_around_the_age_limit() {
 fn old_and_future_views_are_refused_and_nonsense_hits_nobody() {
     let mut range = Range::new(true);
     range.run(120);
-    let (old, future) = (ago(&range, 40.0), ago(&range, -2.0));
+    let (old, future) = (ago(&range, 70.0), ago(&range, -2.0));
     assert_eq!(range.shoot(Vec3::ZERO, Some(old), &[]), Err(RewindRefusal::TooOld));
     assert_eq!(range.shoot(Vec3::ZERO, Some(future), &[]), Err(RewindRefusal::FromTheFuture));
     let now = ago(&range, 5.0);
-    assert_eq!(range.shoot(Vec3::NAN, Some(now), &[]), Ok(None));
+    let (nonsense, _) = range.judge(Vec3::NAN, Some(now), &[]).expect("recent enough");
+    assert_eq!(nonsense, Err(Miss::Nonsense));
+}
+
+#[test]
+fn a_view_beyond_the_cap_is_judged_at_the_cap_and_says_so() {
+    let mut range = Range::new(true);
+    range.run(120);
+    let (asked, cap) = (ago(&range, 40.0), ago(&range, 25.6));
+    let (there, here) = (range.chest(asked), range.chest(cap));
+    let (miss, time) = range.judge(there, Some(asked), &[]).expect("not too old");
+    assert!(miss.is_err() && time.clamped() && time.asked == Some(asked), "{miss:?} {time:?}");
+    let (hit, time) = range.judge(here, Some(asked), &[]).expect("not too old");
+    assert!(hit.is_ok() && time.used.is_some_and(|used| used.since(cap).abs() <= 1), "{hit:?} {time:?}");
 }
 
 #[test]

@@ -17,18 +17,23 @@ mod fire;
 mod judge;
 mod rifle;
 mod shoot;
+#[cfg(feature = "gizmos")]
+mod shot_view;
+mod sight;
 mod verdict;
 
 use core::marker::PhantomData;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{DrawnBaseTime, DrawnViewTime, Extended, MoveModel, MoveSystems, Sampler, StepEvent};
-use bevy_unlag_rewind::{RewindLimits, RewindSystems};
+use bevy_unlag_core::{Extended, MoveModel, MoveSystems, StepEvent};
+use bevy_unlag_rewind::{RewindQueryPlugin, RewindSystems};
 
 pub use damage::{DamageTable, WeaponDamage, WeaponId};
 pub use fire::{Aim, FireInput, MAX_OVERRIDES};
 pub use rifle::{Rifle, RifleConfig, RifleEvent, RifleState};
 pub use shoot::{ShotFired, Trigger};
+#[cfg(feature = "gizmos")]
+pub use shot_view::ShotViewPlugin;
 pub use verdict::{Damage, Mailed, OutgoingVerdicts, ShotRefusal, ShotResult, ShotVerdict, Tracer};
 
 /// A model that carries a [`Rifle`].
@@ -57,12 +62,11 @@ impl<M> Default for WeaponsPlugin<M> {
 
 impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
     fn build(&self, app: &mut App) {
+        if !app.is_plugin_added::<RewindQueryPlugin>() {
+            app.add_plugins(RewindQueryPlugin);
+        }
         app.init_resource::<RifleConfig>()
             .init_resource::<DamageTable>()
-            .init_resource::<Sampler>()
-            .init_resource::<DrawnViewTime>()
-            .init_resource::<DrawnBaseTime>()
-            .init_resource::<RewindLimits>()
             .add_message::<StepEvent<Armed<M>>>()
             .add_message::<ShotFired>()
             .add_message::<ShotVerdict>()
@@ -80,7 +84,10 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
             )
             .add_systems(
                 FixedPostUpdate,
-                judge::judge::<M>.in_set(WeaponSystems::Judge).after(RewindSystems::Record),
+                (judge::judge::<M>, judge::mark::<M>)
+                    .chain()
+                    .in_set(WeaponSystems::Judge)
+                    .after(RewindSystems::Follow),
             );
     }
 }

@@ -2,6 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, MoveExtension, StepContext, Wire, WireError};
+use bevy_unlag_rewind::StampSource;
 
 use crate::{FireInput, WeaponId};
 
@@ -27,6 +28,8 @@ pub struct RifleConfig {
     /// How far the drawn eye may be above or below the server's own, in metres. Default 1.25: a
     /// change of stance being eased, and a tick of falling.
     pub eye_height_tolerance: f32,
+    /// Where the moment at which a round is judged comes from. Default: what the shooter's screen showed.
+    pub stamp: StampSource,
 }
 
 impl Default for RifleConfig {
@@ -38,6 +41,7 @@ impl Default for RifleConfig {
             trade_ticks: 20,
             eye_tolerance: 0.75,
             eye_height_tolerance: 1.25,
+            stamp: StampSource::Drawn,
         }
     }
 }

@@ -5,7 +5,7 @@ use bevy_unlag_core::{
     DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, ExtendedEvent, ExtendedState, LocalControl, MoveInput,
     MoveModel, Sampler, StepEvent, VisualOffset,
 };
-use bevy_unlag_rewind::{DrawnQuery, RayHit, StampOverride};
+use bevy_unlag_rewind::{DrawnQuery, RewindFilter, StampOverride, TargetHit};
 
 use crate::{Aim, Armed, FireInput, MAX_OVERRIDES, RifleConfig, RifleEvent, RifleState};
 
@@ -18,9 +18,9 @@ pub struct Trigger {
     /// Whether it went down since the last round, even if it is up again.
     pulled: bool,
     /// What the screen showed when it went down.
-    latched: Option<(FireInput, Option<RayHit>)>,
+    latched: Option<(FireInput, Option<TargetHit>)>,
     /// What the screen showed for the round that the coming step is asked for.
-    asked: Option<(FireInput, Option<RayHit>)>,
+    asked: Option<(FireInput, Option<TargetHit>)>,
 }
 
 impl Trigger {
@@ -43,7 +43,7 @@ pub struct ShotFired {
     /// To where the screen showed it going.
     pub to: Vec3,
     /// What the screen showed it hitting.
-    pub drawn: Option<RayHit>,
+    pub drawn: Option<TargetHit>,
 }
 
 type OwnPawn<M> = (
@@ -69,7 +69,7 @@ fn look<M: MoveModel>(
     config: &RifleConfig,
     (time, bases, sampler): (&DrawnViewTime, &DrawnBaseTime, &Sampler),
     query: &DrawnQuery,
-) -> (FireInput, Option<RayHit>) {
+) -> (FireInput, Option<TargetHit>) {
     let shown = drawn.pose.position + offset.map_or(Vec3::ZERO, |o| o.offset);
     // In a frame of many ticks the pawn runs on from where it was shown, farther than the server
     // can accept: the last of those rounds leave from as near to there as it will, a step to spare.
@@ -83,7 +83,7 @@ fn look<M: MoveModel>(
         .map_or(0, |time| query.overrides(eye, direction, time, sampler.snapshot_ticks, &mut overrides));
     let mut fire = FireInput::new(time.0, eye, *aim, &overrides[..named]);
     fire.bases = bases.0;
-    let hit = query.cast_ray(fire.eye(), direction, config.range, entity);
+    let hit = query.cast_ray(fire.eye(), direction, config.range, &RewindFilter::without(entity));
     (fire, hit)
 }
 

@@ -17,6 +17,9 @@ pub enum ShotRefusal {
     TooOld,
     /// The view lies ahead of the server.
     FromTheFuture,
+    /// The screen cannot have shown that view, and [`ViewTrust`](bevy_unlag_rewind::ViewTrust) says that such
+    /// shots do not count.
+    View,
 }
 
 /// What became of a round.
@@ -43,6 +46,9 @@ pub struct ShotVerdict {
     pub shot: u32,
     /// What became of it.
     pub result: ShotResult,
+    /// Whether it was judged at another moment than its screen showed, because limits did not allow that one;
+    /// see [`RewindLimits::max_age`](bevy_unlag_rewind::RewindLimits::max_age).
+    pub clamped: bool,
 }
 
 /// Somebody was hit; written on the server for the game to act on.
@@ -87,6 +93,7 @@ pub struct OutgoingVerdicts(pub Vec<Mailed>);
 impl Wire for ShotVerdict {
     fn write(&self, w: &mut BitWriter) {
         w.bits(self.shot, 32);
+        w.bool(self.clamped);
         match self.result {
             ShotResult::Miss => w.bits(0, 2),
             ShotResult::Hit { target, group } => {
@@ -96,13 +103,14 @@ impl Wire for ShotVerdict {
             }
             ShotResult::Refused(refusal) => {
                 w.bits(2, 2);
-                w.bits(refusal as u32, 2);
+                w.bits(refusal as u32, 3);
             }
         }
     }
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
         let shot = r.bits(32)?;
+        let clamped = r.bool()?;
         let result = match r.bits(2)? {
             0 => ShotResult::Miss,
             1 => ShotResult::Hit {
@@ -114,15 +122,17 @@ impl Wire for ShotVerdict {
                     _ => return Err(WireError::Invalid),
                 },
             },
-            2 => ShotResult::Refused(match r.bits(2)? {
+            2 => ShotResult::Refused(match r.bits(3)? {
                 0 => ShotRefusal::Dead,
                 1 => ShotRefusal::Eye,
                 2 => ShotRefusal::TooOld,
-                _ => ShotRefusal::FromTheFuture,
+                3 => ShotRefusal::FromTheFuture,
+                4 => ShotRefusal::View,
+                _ => return Err(WireError::Invalid),
             }),
             _ => return Err(WireError::Invalid),
         };
-        Ok(Self { shot, result })
+        Ok(Self { shot, result, clamped })
     }
 }
 
@@ -153,10 +163,10 @@ mod tests {
         let results = [
             ShotResult::Miss,
             ShotResult::Hit { target: NetId(900), group: HitGroup::Limb },
-            ShotResult::Refused(ShotRefusal::FromTheFuture),
+            ShotResult::Refused(ShotRefusal::View),
         ];
         for result in results {
-            let verdict = ShotVerdict { shot: 77, result };
+            let verdict = ShotVerdict { shot: 77, result, clamped: result == ShotResult::Miss };
             let mut w = BitWriter::default();
             verdict.write(&mut w);
             assert_eq!(ShotVerdict::read(&mut BitReader::new(&w.finish())), Ok(verdict));

@@ -114,7 +114,7 @@ fn a_tap_fires_one_round_and_the_server_confirms_what_the_screen_showed() {
     let drawn = seen.fired[0].drawn.expect("the screen shows a hit");
     assert_eq!((drawn.target, drawn.group), (NetId(2), HitGroup::Body));
     let result = ShotResult::Hit { target: NetId(2), group: HitGroup::Body };
-    assert_eq!(seen.verdicts, [ShotVerdict { shot: 1, result }]);
+    assert_eq!(seen.verdicts, [ShotVerdict { shot: 1, result, clamped: false }]);
     assert_eq!(seen.damage.len(), 1);
     assert_eq!((seen.damage[0].target, seen.damage[0].amount), (dummy, 34.0));
 }

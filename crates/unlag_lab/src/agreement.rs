@@ -1,18 +1,60 @@
 //! What the screen showed against what the server confirmed.
 
+mod cell;
+mod curve;
+mod hands;
+mod heat;
+mod keep;
+mod matrix;
+mod owner;
+mod range;
+mod table;
+
 use core::time::Duration;
-use std::{collections::HashMap, path::Path};
+use std::path::PathBuf;
 
 use bevy_unlag::prelude::*;
-use plotters::prelude::*;
+use clap::Args;
 use unlag_examples::{
     app::ServerOptions,
-    lockstep::{self, Match, MatchOptions},
+    lockstep::{self, MatchOptions},
     report::MatchReport,
-    script::Script,
 };
 
 use crate::{Options, figures::Figures};
+use cell::{Cell, Played};
+use matrix::Plan;
+
+pub use owner::owner_error;
+
+/// Which links are played.
+#[derive(Args, Clone, Debug)]
+pub struct MatrixArgs {
+    /// Every link instead of a few: 6 round trips, 3 widths of jitter, 4 rates of loss.
+    #[arg(long)]
+    matrix: bool,
+    /// Drawn hits in every cell up to 200 ms and 5 % loss; 3 in 10 of them in the others [default: 10000, with
+    /// --quick 600, with both --quick and --matrix 150]
+    #[arg(long)]
+    hits: Option<u64>,
+    /// A file to keep the cells of the matrix in: those in it are not played again. It knows nothing of the
+    /// program's version: after a change start with a new one.
+    #[arg(long, value_name = "FILE", requires = "matrix")]
+    keep: Option<PathBuf>,
+    /// This cell alone, and nothing else: round trip, jitter and loss, such as 150,10,2. Can be repeated.
+    #[arg(long, value_name = "CELL", value_parser = parse_cell, conflicts_with = "matrix")]
+    cell: Vec<Cell>,
+}
+
+fn parse_cell(text: &str) -> Result<Cell, String> {
+    let numbers: Result<Vec<u32>, _> = text.split(',').map(|word| word.trim().parse()).collect();
+    match numbers.as_deref() {
+        Ok(&[rtt, jitter, loss]) if rtt <= 2_000 && jitter <= 1_000 && loss <= 90 => {
+            Ok(Cell { rtt, jitter, loss })
+        }
+        _ => Err("write milliseconds, milliseconds and percent, such as 150,10,2".to_owned()),
+    }
+}
 
 /// 150 ms of round trip, some jitter, 2 % loss.
 const LINK_150: LinkConditions = LinkConditions {
@@ -22,8 +64,22 @@ const LINK_150: LinkConditions = LinkConditions {
     ..LinkConditions::PERFECT
 };
 
-pub fn measure(options: &Options) -> Result<Figures, String> {
+pub fn measure(options: &Options, args: &MatrixArgs) -> Result<Figures, String> {
     let mut figures = Figures::default();
+    if args.cell.is_empty() {
+        shooter(options, &mut figures)?;
+    }
+    links(options, args, &mut figures)?;
+    if args.cell.is_empty()
+        && let Some(folder) = &options.plot
+    {
+        curve::plot(options, folder)?;
+    }
+    Ok(figures)
+}
+
+/// The shooter's own match.
+fn shooter(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let (players, seconds) = if options.quick { (6, 12.0) } else { (8, 240.0) };
     let fight = |rewind, conditions, seconds| {
         lockstep::play(&MatchOptions {
@@ -56,22 +112,82 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
         format!("cm between client and server after the same move, largest of {moves} moves on Average (UE)"),
     )?;
 
-    let (up, down) = bytes(options.seed, if options.quick { 6.0 } else { 30.0 })?;
+    let (up, down) = owner::bytes(options.seed, if options.quick { 6.0 } else { 30.0 })?;
     figures.add(
         "bytes_per_s_up",
         up,
         "B/s of datagrams from one client, Good broadband, without UDP and IP",
     )?;
-    figures.add(
-        "bytes_per_s_down_per_proxy",
-        down,
-        "B/s of datagrams to one client for each further player",
-    )?;
+    figures.add("bytes_per_s_down_per_proxy", down, "B/s of datagrams to one client for each further player")
+}
 
-    if let Some(folder) = &options.plot {
-        plot(options, folder)?;
+/// Cells of the matrix.
+fn links(options: &Options, args: &MatrixArgs, figures: &mut Figures) -> Result<(), String> {
+    let hits = args.hits.unwrap_or(match (options.quick, args.matrix) {
+        (false, _) => 10_000,
+        (true, false) => 600,
+        (true, true) => 150,
+    });
+    let cells = match (args.matrix, args.cell.is_empty()) {
+        (true, _) => matrix::all(),
+        (false, true) => matrix::FEW.to_vec(),
+        (false, false) => args.cell.clone(),
+    };
+    let plan = Plan { cells, hits, seed: options.seed };
+    let played = matrix::play(&plan, args.keep.as_deref())?;
+    for cell in &played {
+        figures.add(format!("agreement_{}_hitscan", cell.cell.name()), cell.agreement(), counted(cell))?;
     }
-    Ok(figures)
+    if args.cell.is_empty() {
+        let off = matrix::control(hits.div_ceil(10).max(150), options.seed)?;
+        figures.add(
+            format!("agreement_{}_hitscan_rewind_off", off.cell.name()),
+            off.ledger.confirmed_of_drawn().unwrap_or(f64::NAN),
+            format!("{}; the control", counted(&off)),
+        )?;
+        let far = matrix::beyond(hits.div_ceil(10).max(150), options.seed)?.ledger;
+        let judged = far.shots - far.refused - far.lost;
+        figures.add(
+            "clamped_percent_beyond_cap",
+            far.clamped.rounds as f64 * 100.0 / judged as f64,
+            format!(
+                "% of {judged} verdicts say that the view was clamped, with {} ms of round trip and a cap of {} ms; \
+                 {} rounds refused, {} lost",
+                matrix::BEYOND.rtt,
+                matrix::MAX_AGE.as_millis(),
+                far.refused,
+                far.lost,
+            ),
+        )?;
+    }
+    if !options.json && (args.matrix || !args.cell.is_empty()) {
+        println!("{}", table::text(&played));
+    }
+    match &options.plot {
+        Some(folder) if args.matrix => heat::draw(folder, &played),
+        _ => Ok(()),
+    }
+}
+
+fn counted(played: &Played) -> String {
+    let (all, judged) = (played.ledger.tally(), played.ledger.unclamped());
+    let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
+    let mut text = format!(
+        "% of {} drawn hits confirmed {:.3}, of {} confirmed drawn {:.3}",
+        all.drawn,
+        number(all.confirmed_of_drawn()),
+        all.confirmed,
+        number(all.drawn_of_confirmed()),
+    );
+    if judged != all && judged.drawn > 0 {
+        text += &format!(
+            "; without {} clamped {:.3} and {:.3}",
+            played.ledger.clamped.rounds,
+            number(judged.confirmed_of_drawn()),
+            number(judged.drawn_of_confirmed()),
+        );
+    }
+    text
 }
 
 fn described(report: &MatchReport) -> String {
@@ -83,114 +199,4 @@ fn described(report: &MatchReport) -> String {
         total.confirmed,
         total.drawn_of_confirmed().unwrap_or(f64::NAN),
     )
-}
-
-/// The largest distance in metres between where the client and the server were after the same
-/// move, and how many moves were compared. Everyone runs and jumps over stairs, ramp and cover;
-/// nobody shoots, so nobody is put anywhere.
-pub fn owner_error(seed: u64, seconds: f64) -> Result<(f64, usize), String> {
-    let conditions = LinkPreset::find("Average (UE)").map_err(|e| e.to_string())?.conditions();
-    let server = ServerOptions { trace: true, ..ServerOptions::default() };
-    let options = MatchOptions { players: 4, seconds, conditions, seed, server, ..MatchOptions::default() };
-    let mut played = Match::start(&options)?;
-    for (player, client) in (0..).zip(&mut played.clients) {
-        client.world_mut().insert_resource(Script::touring(seed.wrapping_mul(31).wrapping_add(player)));
-    }
-    played.run(Duration::from_secs_f64(seconds));
-
-    let world = played.server.world_mut();
-    let traces = world.query::<(&NetId, &MoveTrace)>();
-    let mut traces = traces;
-    let run: HashMap<NetId, HashMap<Tick, _>> =
-        traces.iter(world).map(|(id, trace)| (*id, trace.0.iter().copied().collect())).collect();
-    let (mut largest, mut compared) = (0.0_f64, 0);
-    for client in &mut played.clients {
-        let world = client.world_mut();
-        let mut own = world.query::<(&NetId, &MoveTrace, &LocalControl)>();
-        for (id, trace, _) in own.iter(world) {
-            let Some(run) = run.get(id) else { continue };
-            for (tick, position) in &trace.0 {
-                if let Some(other) = run.get(tick) {
-                    largest = largest.max(f64::from(position.distance(*other)));
-                    compared += 1;
-                }
-            }
-        }
-    }
-    if compared == 0 { Err("no move was compared".to_owned()) } else { Ok((largest, compared)) }
-}
-
-/// Bytes a second from one client, and to one client for each further player.
-fn bytes(seed: u64, seconds: f64) -> Result<(f64, f64), String> {
-    let conditions = LinkPreset::find("Good broadband").map_err(|e| e.to_string())?.conditions();
-    let flow = |players| -> Result<(f64, f64), String> {
-        let options = MatchOptions { players, seconds, conditions, seed, ..MatchOptions::default() };
-        let mut played = Match::start(&options)?;
-        let totals = |played: &mut Match| {
-            let sims = played.clients.iter_mut().map(|client| {
-                let world = client.world_mut();
-                world.query::<&NetSim>().iter(world).map(NetSim::bytes).next().unwrap_or((0, 0))
-            });
-            sims.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
-        };
-        let before = totals(&mut played);
-        played.fight(seconds);
-        let after = totals(&mut played);
-        // A fight ends with three seconds without fire; they count for both.
-        let per = (seconds + 3.0) * players as f64;
-        Ok(((after.0 - before.0) as f64 / per, (after.1 - before.1) as f64 / per))
-    };
-    let (few, many) = (flow(2)?, flow(6)?);
-    Ok((many.0, (many.1 - few.1) / 4.0))
-}
-
-/// Agreement over the round trip, with and without rewind.
-fn plot(options: &Options, folder: &Path) -> Result<(), String> {
-    let seconds = if options.quick { 4.0 } else { 30.0 };
-    let mut curves = Vec::new();
-    for rewind in [RewindMode::On, RewindMode::Off] {
-        let mut curve = Vec::new();
-        for rtt in [0_u32, 50, 100, 150, 200, 300] {
-            let latency = Duration::from_millis(u64::from(rtt) / 2);
-            let report = lockstep::play(&MatchOptions {
-                seconds,
-                conditions: LinkConditions { latency, ..LinkConditions::PERFECT },
-                seed: options.seed,
-                server: ServerOptions { rewind, ..ServerOptions::default() },
-                ..MatchOptions::default()
-            })?;
-            curve.push((f64::from(rtt), report.total().confirmed_of_drawn().unwrap_or(0.0)));
-        }
-        curves.push((rewind, curve));
-    }
-    std::fs::create_dir_all(folder).map_err(|e| format!("cannot make {}: {e}", folder.display()))?;
-    let path = folder.join("agreement.svg");
-    draw(&path, &curves).map_err(|e| format!("cannot draw {}: {e}", path.display()))
-}
-
-type Curve = (RewindMode, Vec<(f64, f64)>);
-
-fn draw(path: &Path, curves: &[Curve]) -> Result<(), Box<dyn core::error::Error>> {
-    let root = SVGBackend::new(path, (720, 420)).into_drawing_area();
-    root.fill(&WHITE)?;
-    let mut chart = ChartBuilder::on(&root)
-        .caption("P(confirmed | drawn) over the round trip", ("sans-serif", 20))
-        .margin(16)
-        .x_label_area_size(40)
-        .y_label_area_size(50)
-        .build_cartesian_2d(0.0..300.0, 0.0..105.0)?;
-    chart.configure_mesh().x_desc("round trip, ms").y_desc("%").draw()?;
-    for (rewind, curve) in curves {
-        let (colour, name) = match rewind {
-            RewindMode::On => (&BLUE, "rewind on"),
-            RewindMode::Off => (&RED, "rewind off"),
-        };
-        chart
-            .draw_series(LineSeries::new(curve.iter().copied(), colour.stroke_width(2)))?
-            .label(name)
-            .legend(|(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2)));
-    }
-    chart.configure_series_labels().background_style(WHITE.mix(0.8)).border_style(BLACK).draw()?;
-    root.present()?;
-    Ok(())
 }

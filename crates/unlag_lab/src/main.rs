@@ -7,6 +7,7 @@ mod agreement;
 mod figures;
 mod movement;
 mod prediction;
+mod rewind;
 mod smoothing;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -59,11 +60,13 @@ impl From<Backend> for MoverBackend {
 #[derive(Subcommand, Debug)]
 enum Topic {
     /// What the screen showed against what the server confirmed; the owner's error; bytes.
-    Agreement,
+    Agreement(agreement::MatrixArgs),
     /// What a move costs against rapier's character controller; replays; allocations; lost speed.
     Movement,
     /// What prediction costs, sends and forgives: replays, bytes, jitter, clocks.
     Prediction,
+    /// What a shot into the past costs, and how near the judged pose is to the drawn one.
+    Rewind,
     /// Whether remote players glide: errors, delay, freezes, pops, clocks, bytes.
     Smoothing,
 }
@@ -74,15 +77,23 @@ struct Options {
     quick: bool,
     plot: Option<PathBuf>,
     seed: u64,
+    json: bool,
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let options = Options { backend: cli.backend.into(), quick: cli.quick, plot: cli.plot, seed: cli.seed };
+    let options = Options {
+        backend: cli.backend.into(),
+        quick: cli.quick,
+        plot: cli.plot,
+        seed: cli.seed,
+        json: cli.json,
+    };
     let measured = match cli.topic {
-        Topic::Agreement => agreement::measure(&options),
+        Topic::Agreement(args) => agreement::measure(&options, &args),
         Topic::Movement => movement::measure(&options),
         Topic::Prediction => prediction::measure(&options),
+        Topic::Rewind => rewind::measure(&options),
         Topic::Smoothing => smoothing::measure(&options),
     };
     match measured {

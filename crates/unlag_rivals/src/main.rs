@@ -1,5 +1,6 @@
-//! lightyear's own rollback against the replay of `bevy_unlag`: the same scene, one run. And its own
-//! interpolation against our proxies: see `smoothing.rs`.
+//! lightyear's own rollback against the replay of `bevy_unlag`: the same scene, one run. Its own
+//! interpolation against our proxies: see `smoothing.rs`. And its lag compensation against our rewind: see
+//! `rewind.rs`.
 //!
 //! 64 characters walk and turn among a hundred boxes, stepped by the same `CapsuleModel::step`.
 //! Now and then the server shoves one of them aside, and its client learns of it ten ticks late.
@@ -23,7 +24,7 @@
 //! while it rolls back; and no visual correction is registered, while ours is part of the replay.
 //! Pawns are no obstacles to each other.
 //!
-//! `cargo run --release --manifest-path crates/unlag_rivals/Cargo.toml -- [--json] [--quick]`
+//! `cargo run --release --manifest-path crates/unlag_rivals/Cargo.toml -- [--json] [--quick] [--only TOPIC]`
 
 mod delay;
 /// The lab's own table and JSON.
@@ -32,22 +33,25 @@ mod figures;
 mod measure;
 mod ours;
 mod protocol;
+mod rewind;
 mod rollback;
 mod scene;
 mod smoothing;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use figures::Figures;
 use measure::{Timing, measure};
 use ours::Ours;
+use rewind::Effort;
 use rollback::Lightyear;
 
 /// How many characters there are.
 const CHARACTERS: usize = 64;
 
-/// Measures lightyear's rollback against a replay of one character, and its interpolation against ours.
+/// Measures lightyear's rollback against a replay of one character, its interpolation against ours, and its
+/// lag compensation against our rewind.
 #[derive(Parser, Debug)]
 #[command(name = "unlag_rivals", version)]
 struct Cli {
@@ -57,16 +61,25 @@ struct Cli {
     /// Every key in under a minute, from less data.
     #[arg(long)]
     quick: bool,
+    /// Measures only this.
+    #[arg(long)]
+    only: Option<Topic>,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Topic {
+    /// What a correction costs.
+    Rollback,
+    /// What is seen of others.
+    Smoothing,
+    /// What a shot at the past costs, and whether its answer is right.
+    Rewind,
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let (corrections, seconds) = if cli.quick { (200, 16.0) } else { (1_500, 60.0) };
-    let measured = figures(corrections).and_then(|mut figures| {
-        smoothing::add(&mut figures, seconds)?;
-        Ok(figures)
-    });
-    match measured {
+    match measured(&cli) {
         Ok(figures) => {
             print!("{}", if cli.json { figures.json() } else { figures.table() });
             ExitCode::SUCCESS
@@ -78,12 +91,28 @@ fn main() -> ExitCode {
     }
 }
 
-fn figures(corrections: usize) -> Result<Figures, String> {
+fn measured(cli: &Cli) -> Result<Figures, String> {
+    let (corrections, seconds) = if cli.quick { (200, 16.0) } else { (1_500, 60.0) };
+    let effort = if cli.quick { Effort::QUICK } else { Effort::FULL };
+    let wanted = |topic| cli.only.is_none_or(|only| only == topic);
+    let mut figures = Figures::default();
+    if wanted(Topic::Rollback) {
+        rollbacks(&mut figures, corrections)?;
+    }
+    if wanted(Topic::Smoothing) {
+        smoothing::add(&mut figures, seconds)?;
+    }
+    if wanted(Topic::Rewind) {
+        rewind::add(&mut figures, effort)?;
+    }
+    Ok(figures)
+}
+
+fn rollbacks(figures: &mut Figures, corrections: usize) -> Result<(), String> {
     let (mut all, mut one) = (Lightyear::new(CHARACTERS)?, Lightyear::new(1)?);
     let mut ours = Ours::new()?;
     let [all, one, ours] = measure([&mut all, &mut one, &mut ours], corrections)?;
 
-    let mut figures = Figures::default();
     let ratio = "mean processor time of correcting 1 of 64 characters, lightyear's over ours";
     figures.add(
         "rollback_cpu_ratio_64_predicted",
@@ -99,13 +128,12 @@ fn figures(corrections: usize) -> Result<Figures, String> {
     let medians = |theirs: &Timing| theirs.correction_us / ours.correction_us;
     figures.add("rollback_cpu_ratio_64_predicted_medians", medians(&all), ratio)?;
     figures.add("rollback_cpu_ratio_1_predicted_medians", medians(&one), ratio)?;
-    add(&mut figures, ["lightyear_rollback_us_64", "lightyear_frame_us_64", "lightyear_rollbacks_64"], &all)?;
-    add(&mut figures, ["lightyear_rollback_us_1", "lightyear_frame_us_1", "lightyear_rollbacks_1"], &one)?;
-    add(&mut figures, ["ours_replay_us", "ours_frame_us", "ours_corrections"], &ours)?;
+    add(figures, ["lightyear_rollback_us_64", "lightyear_frame_us_64", "lightyear_rollbacks_64"], &all)?;
+    add(figures, ["lightyear_rollback_us_1", "lightyear_frame_us_1", "lightyear_rollbacks_1"], &one)?;
+    add(figures, ["ours_replay_us", "ours_frame_us", "ours_corrections"], &ours)?;
     figures.add("lightyear_steps_per_rollback_64", all.steps as f64, "steps of characters made again")?;
     figures.add("lightyear_steps_per_rollback_1", one.steps as f64, "the same with one predicted")?;
-    figures.add("ours_steps_per_replay", ours.steps as f64, "the same for ours")?;
-    Ok(figures)
+    figures.add("ours_steps_per_replay", ours.steps as f64, "the same for ours")
 }
 
 fn add(figures: &mut Figures, keys: [&'static str; 3], timing: &Timing) -> Result<(), String> {
@@ -123,7 +151,8 @@ mod tests {
 
     #[test]
     fn every_shove_is_corrected_once_on_all_sides() {
-        let figures = figures(5).expect("every correction passes its checks");
+        let mut figures = Figures::default();
+        rollbacks(&mut figures, 5).expect("every correction passes its checks");
         let value = |key: &str| figures.iter().find(|f| f.key == key).map(|f| f.value);
         assert_eq!(value("lightyear_rollbacks_64"), Some(5.0));
         assert_eq!(value("ours_corrections"), Some(5.0));

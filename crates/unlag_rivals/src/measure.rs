@@ -173,7 +173,7 @@ impl Samples {
 }
 
 /// The number that a part `q` of them is below; NaN of none.
-fn quantile(numbers: &mut [f64], q: f64) -> f64 {
+pub fn quantile(numbers: &mut [f64], q: f64) -> f64 {
     numbers.sort_unstable_by(f64::total_cmp);
     let last = numbers.len().saturating_sub(1) as f64;
     numbers.get((last * q).round() as usize).copied().unwrap_or(f64::NAN)

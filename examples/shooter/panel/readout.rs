@@ -52,6 +52,7 @@ pub enum Readout {
     Replay,
     Clock,
     View,
+    ShotView,
     Messages(MessageClass),
     Cause(CorrectionCause),
 }
@@ -79,11 +80,12 @@ pub const SHOTS: [(Readout, &str); 6] = [
 ];
 
 /// How prediction fares.
-pub const PREDICTION: [(Readout, &str); 4] = [
+pub const PREDICTION: [(Readout, &str); 5] = [
     (Readout::Unanswered, "Unanswered moves"),
     (Readout::Replay, "Replay, moves / time"),
     (Readout::Clock, "Clock"),
     (Readout::View, "F4: draw corrections"),
+    (Readout::ShotView, "F5: draw shots"),
 ];
 /// What messages cost.
 pub const MESSAGES: [(Readout, &str); 6] = [
@@ -157,7 +159,7 @@ fn read_out(
     ledger: Option<Res<ShotLedger>>,
     throughput: Res<Throughput>,
     bandwidth: Res<Bandwidth>,
-    view: Res<CorrectionView>,
+    (view, shot_view): (Res<CorrectionView>, Res<RewindView>),
     pawns: Query<&PredictionStats>,
     mut seen: Local<Seen>,
     mut texts: Query<(&Readout, &mut Text)>,
@@ -202,6 +204,7 @@ fn read_out(
                 .map(|s| format!("{} / {:.2} ms", s.last_replay, s.last_replay_time.as_secs_f64() * 1e3)),
             Readout::Clock => stats.map(|_| if pays_back { "paying back" } else { "agrees" }.to_owned()),
             Readout::View => Some(if view.enabled { "on" } else { "off" }.to_owned()),
+            Readout::ShotView => Some(if shot_view.enabled { "on" } else { "off" }.to_owned()),
             Readout::Messages(class) => Some(bandwidth.of(*class)).map(|traffic| {
                 format!("{:.0} B/s, {:.0}/s", traffic.bytes_per_second, traffic.messages_per_second)
             }),

@@ -1,5 +1,5 @@
 //! What can be tried: a clock that runs too fast or too slow, corrections that nobody needs, packets
-//! that are thrown away, and a picture of corrections.
+//! that are thrown away, a picture of corrections, and one of shots.
 
 use bevy::{prelude::*, ui_widgets::ValueChange};
 use bevy_unlag::{prediction::ClockSteering, prelude::*};
@@ -14,6 +14,8 @@ use unlag_examples::{
 
 /// Toggles the picture of corrections.
 const VIEW_KEY: KeyCode = KeyCode::F4;
+/// Toggles the picture of shots.
+const SHOTS_KEY: KeyCode = KeyCode::F5;
 /// A clock within this of its own speed is meant to have it.
 const HONEST: f32 = 0.04;
 
@@ -29,7 +31,8 @@ impl Plugin for SwitchesPlugin {
                 show_what_applies,
                 steer.run_if(resource_exists_and_changed::<GameSpeed>),
                 tell_server,
-                toggle_view,
+                toggle_views,
+                fetch_shots,
             ),
         );
     }
@@ -134,8 +137,30 @@ fn tell_server(debug: Res<PredictionDebug>, server: Option<Res<ServerSwitches>>)
     }
 }
 
-fn toggle_view(keys: Res<ButtonInput<KeyCode>>, mut view: ResMut<CorrectionView>) {
+fn toggle_views(
+    keys: Res<ButtonInput<KeyCode>>,
+    mut corrections: ResMut<CorrectionView>,
+    mut shots: ResMut<RewindView>,
+) {
     if keys.just_pressed(VIEW_KEY) {
-        view.enabled = !view.enabled;
+        corrections.enabled = !corrections.enabled;
+    }
+    if keys.just_pressed(SHOTS_KEY) {
+        shots.enabled = !shots.enabled;
+    }
+}
+
+/// A server in another thread hands over what it judged of the own rounds.
+fn fetch_shots(
+    server: Option<Res<ServerSwitches>>,
+    own: Query<&NetId, With<LocalControl>>,
+    mut view: ResMut<RewindView>,
+) {
+    let Some(server) = server else { return };
+    server.record_shots(view.enabled);
+    for shot in server.take_shots() {
+        if own.iter().any(|id| shot.shooter == Some(*id)) {
+            view.judged(shot);
+        }
     }
 }

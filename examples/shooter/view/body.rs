@@ -1,7 +1,11 @@
 //! The bodies of everyone else.
 
 use bevy::{camera::visibility::VisibilitySystems, prelude::*, transform::TransformSystems};
-use bevy_unlag::{core::VisualSystems, prelude::*, rewind::HUMANOID_LIMBS};
+use bevy_unlag::{
+    core::{LimbPoses, VisualSystems},
+    prelude::*,
+    rewind::HUMANOID_LIMBS,
+};
 
 /// Draws the limbs of every pawn but the own.
 pub struct BodyPlugin;
@@ -84,9 +88,12 @@ fn pose_bodies(
 ) {
     for (drawn, rig, body) in &pawns {
         let wanted = if drawn.pose.alive { Visibility::Inherited } else { Visibility::Hidden };
+        let mut room = LimbPoses::default();
+        let poses = rig.in_world(&drawn.pose, &mut room);
         for entity in body.iter() {
             let Ok((index, mut transform, mut visibility)) = limbs.get_mut(entity) else { continue };
-            *transform = Transform::from_isometry((rig.pose)(&drawn.pose, index.0));
+            let Some(pose) = poses.get(usize::from(index.0)) else { continue };
+            *transform = Transform::from_isometry(*pose);
             visibility.set_if_neq(wanted);
         }
     }

@@ -2,6 +2,8 @@
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 
+use bevy_unlag_rewind::SentLog;
+
 use super::message::{HEAD_BYTES, NAME_BITS};
 
 /// How many bytes a second of snapshots and tracers each client is sent at most; a [`LinkBudget`] is for
@@ -55,6 +57,8 @@ pub(crate) struct Outlet {
     waiting: EntityHashMap<f32>,
     /// Whether the last round left anybody out.
     short: bool,
+    /// What it was sent.
+    pub(super) sent: SentLog,
 }
 
 impl Outlet {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{LocalControl, NetId};
+use bevy_unlag_core::{HeardTick, LocalControl, NetId};
 use bevy_unlag_smoothing::SnapshotInbox;
 use lightyear::prelude::*;
 
@@ -28,6 +28,7 @@ pub(crate) struct PawnNames(HashMap<NetId, Entity>);
 
 pub(crate) fn plugin(app: &mut App) {
     app.init_resource::<SnapshotsDropped>()
+        .init_resource::<HeardTick>()
         .init_resource::<PawnNames>()
         .add_observer(|named: On<Insert, NetId>, names: Query<&NetId>, mut map: ResMut<PawnNames>| {
             if let Ok(name) = names.get(named.entity) {
@@ -49,6 +50,7 @@ pub(crate) fn deliver(
     mut links: Query<&mut MessageReceiver<SnapshotMessage>, With<Client>>,
     mut pawns: Query<Option<&mut SnapshotInbox>, Without<LocalControl>>,
     mut dropped: ResMut<SnapshotsDropped>,
+    mut heard: ResMut<HeardTick>,
     mut bandwidth: ResMut<Bandwidth>,
 ) {
     for mut link in &mut links {
@@ -58,6 +60,7 @@ pub(crate) fn deliver(
                 dropped.malformed += 1;
                 continue;
             };
+            heard.arrived(updates.base());
             for one in updates {
                 let Ok((name, update)) = one else {
                     dropped.malformed += 1;

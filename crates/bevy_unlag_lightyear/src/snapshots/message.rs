@@ -66,6 +66,11 @@ impl<'a> Updates<'a> {
         Ok(Self { r, base, next: 0, left: MOST_PAWNS })
     }
 
+    /// The server's tick when the message left.
+    pub(super) fn base(&self) -> Tick {
+        self.base
+    }
+
     fn one(&mut self) -> Result<Option<(NetId, ProxyUpdate)>, WireError> {
         if !self.r.bool()? {
             return Ok(None);

@@ -4,8 +4,10 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_replicon::{prelude::Replicated, server::visibility::client_visibility::ClientVisibility};
-use bevy_unlag_core::{BitWriter, CurrentTick, KnotConfig, NetId, PoseSample, ProxySmoothing, Sampler, Tick};
-use bevy_unlag_rewind::FrameHistory;
+use bevy_unlag_core::{
+    BitWriter, CurrentTick, KnotConfig, NetId, PoseSample, ProxySmoothing, ProxyUpdate, Sampler, Tick,
+};
+use bevy_unlag_rewind::{FrameHistory, SentLog};
 use lightyear::prelude::{server::ClientOf, *};
 
 use super::{
@@ -34,6 +36,7 @@ struct Due {
     id: NetId,
     entity: Entity,
     owner: Option<Entity>,
+    update: ProxyUpdate,
     bits: BitWriter,
 }
 
@@ -45,6 +48,8 @@ pub(crate) struct Desk {
     due: Vec<Due>,
     spare: Vec<BitWriter>,
     candidates: Vec<Candidate>,
+    /// The names of all pawns, in order.
+    living: Vec<NetId>,
 }
 
 /// Whether a whole number of intervals ends after `last` and at or before `now`.
@@ -83,10 +88,11 @@ pub(crate) fn publish(
         (Entity, &mut MessageSender<SnapshotMessage>, &mut Outlet, &ClientVisibility, Option<&LinkBudget>),
         (With<ClientOf>, With<Connected>),
     >,
+    mut logs: Query<(&ControlledBy, &mut SentLog)>,
     mut bandwidth: ResMut<Bandwidth>,
     mut desk: Local<Desk>,
 ) {
-    let Desk { looked, due, spare, candidates } = &mut *desk;
+    let Desk { looked, due, spare, candidates, living } = &mut *desk;
     let usual = (interval.0.as_secs_f64() / fixed.timestep().as_secs_f64()).round() as u32;
     spare.extend(due.drain(..).map(|due| due.bits));
     for (entity, id, mut history, owner, own, mode) in &mut pawns {
@@ -97,10 +103,13 @@ pub(crate) fn publish(
         let mut bits = spare.pop().unwrap_or_default();
         bits.clear();
         update.write(tick.0, &mut bits);
-        due.push(Due { id: *id, entity, owner: owner.map(|owner| owner.owner), bits });
+        due.push(Due { id: *id, entity, owner: owner.map(|owner| owner.owner), update, bits });
     }
     *looked = Some(tick.0);
     due.sort_unstable_by_key(|due| due.id);
+    living.clear();
+    living.extend(pawns.iter().map(|(_, id, ..)| *id));
+    living.sort_unstable();
 
     for (link, mut sender, mut outlet, visible, budget) in &mut links {
         outlet.refill(budget.map_or(*everyone, |own| own.0), real.delta_secs());
@@ -113,6 +122,7 @@ pub(crate) fn publish(
             due.owner != Some(link) && filters.shows(visible, due.entity)
         });
         candidates.extend(seen.map(|(i, due)| Candidate::new(due.entity, i, due.bits.len_bits())));
+        let shown = candidates.len();
         outlet.keep(|entity| pawns.contains(entity));
         let eye = || own_pose(link, pawns.iter().map(|(.., history, owner, _, _)| (history, owner)));
         let mut eye_once = None;
@@ -128,6 +138,25 @@ pub(crate) fn publish(
             bandwidth.count(MessageClass::Snapshots, bytes.len(), 1);
             sender.send::<SnapshotChannel>(SnapshotMessage(bytes));
         });
+
+        let sent = candidates.iter().map(|one| &due[one.index]);
+        sent.for_each(|due| outlet.sent.mark_update(due.id, due.update.iter().map(|s| s.tick), tick.0));
+        let others = due.iter().filter(|due| due.owner != Some(link)).count();
+        if candidates.len() < shown {
+            outlet.sent.mark_left_out(tick.0);
+        }
+        if shown < others {
+            outlet.sent.mark_hidden(tick.0);
+        }
+        if outlet.sent.len() > living.len() {
+            outlet.sent.keep(tick.0, |id| living.binary_search(&id).is_ok());
+        }
+    }
+    // The link remembers for a pawn that is still to come: who comes back to life has a screen already.
+    for (owner, mut log) in &mut logs {
+        if let Ok((.., outlet, _, _)) = links.get(owner.owner) {
+            log.clone_from(&outlet.sent);
+        }
     }
 }
 

@@ -52,6 +52,7 @@ mod causes;
 mod clocks;
 mod determinism;
 mod faults;
+mod heard;
 mod others;
 mod pushes;
 mod sending;

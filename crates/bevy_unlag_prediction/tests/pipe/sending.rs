@@ -25,6 +25,7 @@ fn a_packet_says_when_what_was_wanted_and_where_that_led() {
         epoch: 5,
         sequence: 254,
         newest: 70_000_u32 as u16,
+        heard: Some(254),
         check,
         runs: vec![run(0, 1, 5), run(1, 30, 6), run(40, 2, -127)],
     };
@@ -34,6 +35,7 @@ fn a_packet_says_when_what_was_wanted_and_where_that_led() {
     let read = MovePacket::<Wish>::read(&mut BitReader::new(&bytes)).expect("what was written is read");
     assert_eq!(read, packet);
     assert_eq!(read.newest_tick(Tick(70_010)), Tick(70_000));
+    assert_eq!(read.heard_tick(Tick(70_010)).map(|heard| heard.0 & 0xff), Some(254));
     assert!(bytes.len() <= 20, "{} bytes", bytes.len());
     // A position, a mode, a shot: each shows in the check.
     for other in [

@@ -233,6 +233,7 @@ impl Attack {
                 epoch: self.server.epoch.wrapping_add(forged.epoch) & 7,
                 sequence,
                 newest: newest.0 as u16,
+                heard: (forged.sequence & 1 == 0).then_some(forged.epoch.wrapping_mul(37)),
                 check: StateCheck::of::<Walker>(&claimed, newest, coarse),
                 runs: forged.runs.clone(),
             }));

@@ -79,10 +79,10 @@ fn place() -> impl Strategy<Value = Place> {
 }
 
 fn packet() -> impl Strategy<Value = Packet> {
-    (0..8u8, any::<u8>(), any::<u16>(), place(), runs(40)).prop_map(
-        |(epoch, sequence, newest, place, runs)| {
+    ((0..8u8, any::<u8>(), any::<u16>()), any::<Option<u8>>(), place(), runs(40)).prop_map(
+        |((epoch, sequence, newest), heard, place, runs)| {
             let check = StateCheck::of::<Walker>(&place, Tick(newest.into()), Packet::is_coarse(sequence));
-            Packet { epoch, sequence, newest, check, runs }
+            Packet { epoch, sequence, newest, heard, check, runs }
         },
     )
 }

@@ -1,0 +1,207 @@
+//! A shot as lines, for a picture of what the server saw and what a screen showed.
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::Collider;
+use bevy_unlag_core::{PoseSample, Sampler, ViewStamp, ViewTime};
+
+use super::{CandidateEvidence, DrawnEvidence, ShotEvidence, shapes::Plain};
+use crate::{BodyBounds, HitBoxes, Miss, target::Target};
+
+/// What a line of a picture belongs to, for its colour.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum EvidencePart {
+    /// A hit box as a screen showed it. Usually red.
+    Drawn,
+    /// A hit box as the server judged it. Usually blue.
+    Judged,
+    /// A hit box where it was when the server judged. Usually grey.
+    Live,
+    /// The bounds within which a candidate's hit boxes were looked for.
+    Envelope,
+    /// The way of the shot.
+    Ray,
+    /// Where it hit.
+    Hit,
+    /// Where the world stopped it.
+    Wall,
+}
+
+/// Points of a circle.
+const SEGMENTS: usize = 16;
+/// Half the size of the mark where a shot ended, in metres.
+const MARK: f32 = 0.06;
+/// The edges of a box between its corners, whose bits say on which side of each axis they are.
+const EDGES: [(usize, usize); 12] =
+    [(0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (0, 4), (1, 5), (2, 6), (3, 7)];
+
+impl ShotEvidence {
+    /// Calls back with every line of a picture of this shot: the ray, and of all candidates the envelope, the
+    /// judged boxes and the live ones. `sampler` is the one of the server.
+    pub fn lines(&self, sampler: &Sampler, line: &mut impl FnMut(Vec3, Vec3, EvidencePart)) {
+        let Some(way) = self.direction.try_normalize() else { return };
+        let (distance, end) = match &self.answer {
+            Ok(hit) => (hit.distance, Some(EvidencePart::Hit)),
+            Err(Miss::Blocked { distance, .. }) => (*distance, Some(EvidencePart::Wall)),
+            Err(_) => match self.in_the_way(way, self.max_distance) {
+                Some((distance, _)) => (distance, Some(EvidencePart::Wall)),
+                None => (self.max_distance, None),
+            },
+        };
+        line(self.origin, self.origin + way * distance, EvidencePart::Ray);
+        end.into_iter().for_each(|part| mark(self.origin + way * distance, part, line));
+        let (moment, poses) = (self.moment(), self.base_poses(sampler));
+        let bases = poses.at(ViewTime::default());
+        for candidate in &self.candidates {
+            let history = candidate.history();
+            if let Ok((body, _)) = self.judged(candidate, &history, &moment, (sampler, &bases)) {
+                envelope(&body.boxes.bounds(), body.pose.body(), line);
+                outlines(body.boxes, &body.pose, &candidate.limbs, EvidencePart::Judged, line);
+            }
+            let live = candidate.live.filter(|pose| pose.alive);
+            if let Some((pose, boxes)) = live.zip(self.sets.get(usize::from(candidate.live_set))) {
+                outlines(boxes, &pose, &candidate.live_limbs, EvidencePart::Live, line);
+            }
+        }
+    }
+
+    /// How a candidate's judged pose came about; `None` when it was judged at the present, or there was none.
+    #[must_use]
+    pub fn chosen(&self, candidate: &CandidateEvidence, sampler: &Sampler) -> Option<ViewStamp> {
+        let named = self.overrides.iter().find(|named| named.target == candidate.target);
+        let sampler = sampler.of(candidate.mode.as_ref());
+        let history = candidate.history();
+        let (entity, id, mode) = (candidate.entity, candidate.target, candidate.mode.as_ref());
+        let target = Target { entity, id, history: &history, mode };
+        self.moment().stamp(self.time.used?, &target, named, &sampler)
+    }
+
+    /// Calls back with a line of text for every candidate and where to put it: who it is, the snapshots that it
+    /// was posed from with the part of the way between them, and for the one that was hit or let live
+    /// why.
+    pub fn labels(&self, sampler: &Sampler, label: &mut impl FnMut(Vec3, &str)) {
+        let (moment, poses) = (self.moment(), self.base_poses(sampler));
+        let bases = poses.at(ViewTime::default());
+        for candidate in &self.candidates {
+            let id = candidate.target.0;
+            let history = candidate.history();
+            let Ok((body, _)) = self.judged(candidate, &history, &moment, (sampler, &bases)) else {
+                continue;
+            };
+            let above = body.pose.body() * (Vec3::Y * (body.boxes.bounds().high + 0.1));
+            let chosen = match self.chosen(candidate, sampler) {
+                Some(ViewStamp::Interpolated { from, to, time }) => {
+                    let part = time.ticks_since(from) / to.since(from).max(1) as f32;
+                    format!("{} > {} at {part:.2}", from.0, to.0)
+                }
+                Some(ViewStamp::Extrapolated { from, time }) => {
+                    format!("{} + {:.2}", from.0, time.ticks_since(from))
+                }
+                Some(ViewStamp::Present) | None => "now".to_owned(),
+            };
+            let verdict = match &self.answer {
+                Ok(hit) if hit.target.0 == id => format!(", {:?}", hit.group),
+                Err(Miss::Blocked { hit, .. }) if hit.target.0 == id => ", blocked".to_owned(),
+                Err(Miss::InCover(safe)) if safe.0 == id => ", in cover".to_owned(),
+                _ => String::new(),
+            };
+            label(above, &format!("{id}: {chosen}{verdict}"));
+        }
+    }
+}
+
+impl DrawnEvidence {
+    /// Calls back with every line of a picture of what the screen showed: the ray, and the drawn boxes.
+    pub fn lines(&self, line: &mut impl FnMut(Vec3, Vec3, EvidencePart)) {
+        let end = self.origin + self.direction * self.reach;
+        line(self.origin, end, EvidencePart::Ray);
+        for body in &self.bodies {
+            outlines(&body.boxes, &body.pose, &body.limbs, EvidencePart::Drawn, line);
+        }
+    }
+}
+
+/// A small cross.
+fn mark(at: Vec3, part: EvidencePart, line: &mut impl FnMut(Vec3, Vec3, EvidencePart)) {
+    for axis in [Vec3::X, Vec3::Y, Vec3::Z] {
+        line(at - axis * MARK, at + axis * MARK, part);
+    }
+}
+
+fn envelope(bounds: &BodyBounds, body: Isometry3d, line: &mut impl FnMut(Vec3, Vec3, EvidencePart)) {
+    let half = Vec3::new(bounds.radius, (bounds.high - bounds.low) * 0.5, bounds.radius);
+    let middle = Isometry3d::from_xyz(0.0, (bounds.low + bounds.high) * 0.5, 0.0);
+    edges(half, body * middle, EvidencePart::Envelope, line);
+}
+
+fn outlines(
+    boxes: &HitBoxes,
+    pose: &PoseSample,
+    limbs: &[Isometry3d],
+    part: EvidencePart,
+    line: &mut impl FnMut(Vec3, Vec3, EvidencePart),
+) {
+    let body = pose.body();
+    for hit_box in boxes.boxes() {
+        if let Some(limb) = limbs.get(usize::from(hit_box.limb)) {
+            outline(&hit_box.shape, body * *limb * hit_box.offset, part, line);
+        }
+    }
+}
+
+fn outline(
+    shape: &Collider,
+    pose: Isometry3d,
+    part: EvidencePart,
+    line: &mut impl FnMut(Vec3, Vec3, EvidencePart),
+) {
+    match Plain::of(shape) {
+        Some(Plain::Box(half)) => edges(half, pose, part, line),
+        Some(Plain::Ball(radius)) => {
+            for (x, y) in [(Vec3::X, Vec3::Y), (Vec3::Y, Vec3::Z), (Vec3::Z, Vec3::X)] {
+                circle(pose, (x * radius, y * radius), part, line);
+            }
+        }
+        Some(Plain::Capsule(a, b, radius)) => {
+            let axis = (b - a).normalize_or(Vec3::Y);
+            let (x, z) = axis.any_orthonormal_pair();
+            for end in [a, b] {
+                let end = pose * Isometry3d::from_translation(end);
+                for (one, other) in [(x, z), (x, axis), (z, axis)] {
+                    circle(end, (one * radius, other * radius), part, line);
+                }
+            }
+            for side in [x, -x, z, -z] {
+                line(pose * (a + side * radius), pose * (b + side * radius), part);
+            }
+        }
+        None => {
+            let (middle, half) = Plain::around(shape);
+            edges(half, pose * Isometry3d::from_translation(middle), part, line);
+        }
+    }
+}
+
+fn edges(half: Vec3, pose: Isometry3d, part: EvidencePart, line: &mut impl FnMut(Vec3, Vec3, EvidencePart)) {
+    let corner = |bits: usize| {
+        let side = |axis: usize| if bits >> axis & 1 == 0 { -1.0 } else { 1.0 };
+        pose * (half * Vec3::new(side(0), side(1), side(2)))
+    };
+    for (a, b) in EDGES {
+        line(corner(a), corner(b), part);
+    }
+}
+
+fn circle(
+    pose: Isometry3d,
+    (x, y): (Vec3, Vec3),
+    part: EvidencePart,
+    line: &mut impl FnMut(Vec3, Vec3, EvidencePart),
+) {
+    let point = |i: usize| {
+        let (sin, cos) = (i as f32 / SEGMENTS as f32 * core::f32::consts::TAU).sin_cos();
+        pose * (x * cos + y * sin)
+    };
+    for i in 0..SEGMENTS {
+        line(point(i), point(i + 1), part);
+    }
+}

@@ -1,0 +1,93 @@
+//! Files of hit boxes through Bevy's asset server, where there is one.
+
+use bevy::{
+    asset::{AssetLoader, LoadContext, io::Reader},
+    prelude::*,
+    reflect::TypePath,
+};
+
+use crate::{HitBoxBones, HitBoxFile, HitBoxFileError, LimbSystems};
+
+/// Gives a pawn the hit boxes of a `*.hitboxes.ron` asset as soon as it is loaded, and again whenever it has
+/// changed, by inserting [`HitBoxBones`]. Needs Bevy's [`AssetPlugin`], added before; a server without
+/// assets reads its files with [`HitBoxFile::from_ron`].
+#[derive(Component, Clone, Debug)]
+pub struct HitBoxAsset(pub Handle<HitBoxFile>);
+
+#[derive(Default, TypePath)]
+struct Loader;
+
+/// Why a file of hit boxes was not loaded.
+#[derive(Debug)]
+enum LoadError {
+    Read(std::io::Error),
+    Text(std::str::Utf8Error),
+    File(HitBoxFileError),
+}
+
+impl core::fmt::Display for LoadError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Read(error) => write!(f, "the file of hit boxes cannot be read: {error}"),
+            Self::Text(error) => write!(f, "the file of hit boxes is no text: {error}"),
+            Self::File(error) => write!(f, "the file of hit boxes is wrong: {error}"),
+        }
+    }
+}
+
+impl core::error::Error for LoadError {}
+
+impl AssetLoader for Loader {
+    type Asset = HitBoxFile;
+    type Settings = ();
+    type Error = LoadError;
+
+    async fn load(
+        &self,
+        reader: &mut dyn Reader,
+        _settings: &(),
+        _context: &mut LoadContext<'_>,
+    ) -> Result<HitBoxFile, LoadError> {
+        let mut bytes = Vec::new();
+        reader.read_to_end(&mut bytes).await.map_err(LoadError::Read)?;
+        HitBoxFile::from_ron(str::from_utf8(&bytes).map_err(LoadError::Text)?).map_err(LoadError::File)
+    }
+
+    fn extensions(&self) -> &[&str] {
+        &["hitboxes.ron"]
+    }
+}
+
+/// Lets the asset server know of files of hit boxes; does nothing without one.
+pub(crate) fn add(app: &mut App) {
+    if !app.world().contains_resource::<AssetServer>() {
+        return;
+    }
+    app.init_asset::<HitBoxFile>()
+        .init_asset_loader::<Loader>()
+        .add_systems(PostUpdate, give.before(LimbSystems::Find));
+}
+
+fn give(
+    mut changes: MessageReader<AssetEvent<HitBoxFile>>,
+    files: Res<Assets<HitBoxFile>>,
+    pawns: Query<(Entity, Ref<HitBoxAsset>, Option<&HitBoxBones>)>,
+    mut commands: Commands,
+) {
+    let changed: Vec<AssetId<HitBoxFile>> = changes
+        .read()
+        .filter_map(|event| match event {
+            AssetEvent::Added { id } | AssetEvent::Modified { id } => Some(*id),
+            _ => None,
+        })
+        .collect();
+    for (pawn, asset, before) in &pawns {
+        if (asset.is_changed() || changed.contains(&asset.0.id()))
+            && let Some(file) = files.get(&asset.0)
+        {
+            let root = before.and_then(HitBoxBones::root);
+            let bones = HitBoxBones::new(file.clone());
+            commands.entity(pawn).insert(root.map_or(bones.clone(), |root| bones.below(root)));
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Hit boxes as a file that people read and write.
+
+mod check;
+mod text;
+
+use bevy::{asset::Asset, prelude::*, reflect::TypePath};
+use bevy_rapier3d::prelude::Collider;
+use serde::{Deserialize, Serialize};
+
+use crate::{BodyBounds, HitBox, HitBoxes, HitGroup};
+pub use check::HitBoxFileError;
+
+/// Hit boxes of one kind of pawn, as in a `*.hitboxes.ron` file:
+///
+/// ```
+/// # let file = bevy_unlag_rewind::HitBoxFile::from_ron(r#"
+/// (
+///     bounds: (radius: 0.9, low: -0.05, high: 1.9),
+///     boxes: [
+///         (bone: "Head", group: Head, shape: Ball(radius: 0.13)),
+///         (bone: "Spine", shape: Box(half: (0.2, 0.3, 0.15)), offset: (translation: (0.0, 0.1, 0.0))),
+///         (bone: "LeftHand", group: Limb, factor: 0.5,
+///          shape: Capsule(a: (0.0, 0.0, 0.0), b: (0.0, 0.15, 0.0), radius: 0.05)),
+///     ],
+/// )
+/// # "#);
+/// # assert_eq!(file.unwrap().boxes.len(), 3);
+/// ```
+///
+/// Metres and degrees. Nothing that a file says is trusted: see [`HitBoxFileError`]. Give it to a pawn with
+/// [`HitBoxBones`](crate::HitBoxBones), or from an asset server with [`HitBoxAsset`](crate::HitBoxAsset).
+#[derive(Asset, TypePath, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HitBoxFile {
+    /// Whether a head counts before what lies in front of it. Default: yes.
+    #[serde(default = "yes")]
+    pub head_first: bool,
+    /// What no box ever leaves; see [`BodyBounds::measure`].
+    pub bounds: BodyBounds,
+    /// The boxes: at most 255, on at most [`MAX_LIMBS`](bevy_unlag_core::MAX_LIMBS) bones.
+    pub boxes: Vec<FileBox>,
+}
+
+/// One box of a [`HitBoxFile`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileBox {
+    /// What carries it. All boxes of a file say names, or all say numbers.
+    pub bone: Bone,
+    /// The part of the body. Default: [`HitGroup::Body`].
+    #[serde(default)]
+    pub group: HitGroup,
+    /// What a hit here does of a weapon's damage to its group, 0 to 1,000. Default: 1.
+    #[serde(default = "one")]
+    pub factor: f32,
+    /// Its form.
+    pub shape: FileShape,
+    /// Where it is in the space of the bone. Default: at its origin.
+    #[serde(default, skip_serializing_if = "FileOffset::is_none")]
+    pub offset: FileOffset,
+}
+
+/// What carries a box.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Bone {
+    /// A node by its [`Name`]: a bone of a skeleton, or an entity of a model.
+    Name(String),
+    /// A limb of a [`LimbRig`](bevy_unlag_core::LimbRig) by its number.
+    Limb(u8),
+}
+
+/// The form of a box. Metres: more than 0, at most 100.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum FileShape {
+    /// A box about its middle.
+    Box {
+        /// Half its size along each axis.
+        half: [f32; 3],
+    },
+    /// A ball about its middle.
+    Ball {
+        /// Its radius.
+        radius: f32,
+    },
+    /// Everything within `radius` of a line.
+    Capsule {
+        /// One end of the line.
+        a: [f32; 3],
+        /// The other end.
+        b: [f32; 3],
+        /// Its radius.
+        radius: f32,
+    },
+}
+
+/// Where a box is in the space of its bone.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FileOffset {
+    /// Metres.
+    pub translation: [f32; 3],
+    /// Degrees: about its own x, then its own y, then its own z.
+    pub rotation: [f32; 3],
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn one() -> f32 {
+    1.0
+}
+
+impl FileOffset {
+    fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl From<FileOffset> for Isometry3d {
+    fn from(offset: FileOffset) -> Self {
+        let [x, y, z] = offset.rotation.map(f32::to_radians);
+        Self::new(Vec3::from_array(offset.translation), Quat::from_euler(EulerRot::XYZ, x, y, z))
+    }
+}
+
+impl From<Isometry3d> for FileOffset {
+    fn from(pose: Isometry3d) -> Self {
+        let (x, y, z) = pose.rotation.to_euler(EulerRot::XYZ);
+        // No minus nought.
+        Self {
+            translation: pose.translation.into(),
+            rotation: [x, y, z].map(|angle| angle.to_degrees() + 0.0),
+        }
+    }
+}
+
+impl From<FileShape> for Collider {
+    fn from(shape: FileShape) -> Self {
+        match shape {
+            FileShape::Box { half: [x, y, z] } => Self::cuboid(x, y, z),
+            FileShape::Ball { radius } => Self::ball(radius),
+            FileShape::Capsule { a, b, radius } => Self::capsule(a.into(), b.into(), radius),
+        }
+    }
+}
+
+impl FileShape {
+    /// `None` for what a file has no word for.
+    #[must_use]
+    pub fn of(shape: &Collider) -> Option<Self> {
+        let raw = &shape.raw;
+        if let Some(cuboid) = raw.as_cuboid() {
+            Some(Self::Box { half: cuboid.half_extents.into() })
+        } else if let Some(ball) = raw.as_ball() {
+            Some(Self::Ball { radius: ball.radius })
+        } else {
+            let capsule = raw.as_capsule()?;
+            let (a, b) = (capsule.segment.a.into(), capsule.segment.b.into());
+            Some(Self::Capsule { a, b, radius: capsule.radius })
+        }
+    }
+}
+
+impl HitBoxFile {
+    /// The names of all bones, in the order of the limbs of [`hit_boxes`](Self::hit_boxes): that in which
+    /// boxes mention them first. Empty when the boxes say numbers.
+    #[must_use]
+    pub fn bones(&self) -> Vec<&str> {
+        let mut bones: Vec<&str> = Vec::new();
+        for hit_box in &self.boxes {
+            if let Bone::Name(name) = &hit_box.bone
+                && !bones.contains(&name.as_str())
+            {
+                bones.push(name);
+            }
+        }
+        bones
+    }
+
+    /// The hit boxes, on limbs in the order of [`bones`](Self::bones), or by number.
+    ///
+    /// # Errors
+    /// What is wrong with the file, if it was not read but made.
+    pub fn hit_boxes(&self) -> Result<HitBoxes, HitBoxFileError> {
+        self.check()?;
+        self.on(&self.bones())
+    }
+
+    /// The hit boxes of a pawn whose limbs have these names, in this order.
+    ///
+    /// # Errors
+    /// The same, and that there is no such bone.
+    pub fn hit_boxes_on(&self, bones: &[&str]) -> Result<HitBoxes, HitBoxFileError> {
+        self.check()?;
+        self.on(bones)
+    }
+
+    fn on(&self, bones: &[&str]) -> Result<HitBoxes, HitBoxFileError> {
+        let boxes = self.boxes.iter().enumerate().map(|(index, hit_box)| {
+            let limb = match &hit_box.bone {
+                Bone::Limb(limb) => *limb,
+                Bone::Name(name) => bones
+                    .iter()
+                    .position(|bone| bone == name)
+                    .and_then(|limb| u8::try_from(limb).ok())
+                    .ok_or_else(|| check::unknown_bone(index, &hit_box.bone, bones))?,
+            };
+            Ok(HitBox {
+                limb,
+                group: hit_box.group,
+                factor: hit_box.factor,
+                offset: hit_box.offset.into(),
+                shape: hit_box.shape.into(),
+            })
+        });
+        let boxes = HitBoxes::new(boxes.collect::<Result<Vec<_>, _>>()?, self.bounds);
+        Ok(if self.head_first { boxes } else { boxes.nearest_first() })
+    }
+
+    /// The file of a set, with the names of its limbs; with none their numbers are written. `None` when a shape
+    /// is no box, ball or capsule.
+    #[must_use]
+    pub fn of(set: &HitBoxes, bones: &[&str]) -> Option<Self> {
+        let boxes = set.boxes().iter().map(|hit_box| {
+            let name = bones.get(usize::from(hit_box.limb));
+            Some(FileBox {
+                bone: name.map_or(Bone::Limb(hit_box.limb), |name| Bone::Name((*name).to_owned())),
+                group: hit_box.group,
+                factor: hit_box.factor,
+                shape: FileShape::of(&hit_box.shape)?,
+                offset: hit_box.offset.into(),
+            })
+        });
+        Some(Self {
+            head_first: set.head_first(),
+            bounds: set.bounds(),
+            boxes: boxes.collect::<Option<_>>()?,
+        })
+    }
+}

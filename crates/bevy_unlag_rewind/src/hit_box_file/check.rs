@@ -1,0 +1,177 @@
+//! What a file of hit boxes may say, and what somebody is told who says something else.
+
+use core::fmt;
+
+use bevy_unlag_core::MAX_LIMBS;
+
+use super::{Bone, FileBox, FileShape, HitBoxFile};
+
+/// Boxes that a file may have: a hit says which one in a byte.
+const MAX_BOXES: usize = 255;
+/// Metres that anything may be large or away.
+const LARGEST: f32 = 100.0;
+const MAX_FACTOR: f32 = 1_000.0;
+const MAX_TURN: f32 = 360.0;
+/// Letters that a bone's name may have.
+const MAX_NAME: usize = 128;
+
+/// What is wrong with a [`HitBoxFile`], where, and what to do about it, in one line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum HitBoxFileError {
+    /// It cannot be read.
+    Syntax {
+        /// The line, from 1.
+        line: usize,
+        /// The letter in the line, from 1.
+        column: usize,
+        /// What is wrong there.
+        problem: String,
+    },
+    /// A box cannot be so.
+    Box {
+        /// Which one, from 0.
+        index: usize,
+        /// What carries it.
+        bone: Bone,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The file as a whole cannot be so.
+    Whole {
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+impl fmt::Display for HitBoxFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax { line, column, problem } => write!(f, "line {line}, column {column}: {problem}"),
+            Self::Box { index, bone: Bone::Name(name), problem } => {
+                write!(f, "box {index} on \"{name}\": {problem}")
+            }
+            Self::Box { index, bone: Bone::Limb(limb), problem } => {
+                write!(f, "box {index} on limb {limb}: {problem}")
+            }
+            Self::Whole { problem } => f.write_str(problem),
+        }
+    }
+}
+
+impl core::error::Error for HitBoxFileError {}
+
+pub(super) fn unknown_bone(index: usize, bone: &Bone, bones: &[&str]) -> HitBoxFileError {
+    let problem = format!("there is no such bone; write one of: {}", bones.join(", "));
+    HitBoxFileError::Box { index, bone: bone.clone(), problem }
+}
+
+fn whole(problem: String) -> HitBoxFileError {
+    HitBoxFileError::Whole { problem }
+}
+
+/// A value within its range; NaN is within none.
+fn within(name: &str, value: f32, least: f32, most: f32) -> Result<(), String> {
+    if (least..=most).contains(&value) {
+        Ok(())
+    } else {
+        Err(format!("{name} is {value}; it must be {least} to {most}"))
+    }
+}
+
+/// A length: more than 0.
+fn length(name: &str, value: f32) -> Result<(), String> {
+    if value > 0.0 && value <= LARGEST {
+        Ok(())
+    } else {
+        Err(format!("{name} is {value}; it must be more than 0 and at most {LARGEST} (metres)"))
+    }
+}
+
+fn vector(name: &str, value: [f32; 3], most: f32) -> Result<(), String> {
+    value
+        .into_iter()
+        .zip(["x", "y", "z"])
+        .try_for_each(|(value, axis)| within(&format!("{name}, {axis}"), value, -most, most))
+}
+
+impl FileBox {
+    fn check(&self) -> Result<(), String> {
+        match &self.bone {
+            Bone::Name(name) if name.is_empty() => {
+                return Err("bone has an empty name; write the node's".to_owned());
+            }
+            Bone::Name(name) if name.len() > MAX_NAME => {
+                return Err(format!("the bone's name has {} letters; it may have {MAX_NAME}", name.len()));
+            }
+            Bone::Limb(limb) if usize::from(*limb) >= MAX_LIMBS => {
+                return Err(format!("limb {limb} is beyond the last; write 0 to {}", MAX_LIMBS - 1));
+            }
+            _ => {}
+        }
+        within("factor", self.factor, 0.0, MAX_FACTOR)?;
+        match self.shape {
+            FileShape::Box { half } => {
+                half.into_iter()
+                    .zip(["x", "y", "z"])
+                    .try_for_each(|(half, axis)| length(&format!("half, {axis}"), half))?;
+            }
+            FileShape::Ball { radius } => length("radius", radius)?,
+            FileShape::Capsule { a, b, radius } => {
+                length("radius", radius)?;
+                vector("a", a, LARGEST)?;
+                vector("b", b, LARGEST)?;
+            }
+        }
+        vector("translation", self.offset.translation, LARGEST)?;
+        vector("rotation", self.offset.rotation, MAX_TURN)
+    }
+}
+
+impl HitBoxFile {
+    /// Whether everything is as it must be. Reading a file has looked already.
+    ///
+    /// # Errors
+    /// The first thing that is not.
+    pub fn check(&self) -> Result<(), HitBoxFileError> {
+        let bounds = self.bounds;
+        length("radius", bounds.radius)
+            .and_then(|()| within("low", bounds.low, -LARGEST, LARGEST))
+            .and_then(|()| within("high", bounds.high, -LARGEST, LARGEST))
+            .map_err(|problem| whole(format!("bounds: {problem}")))?;
+        if bounds.low >= bounds.high {
+            return Err(whole(format!(
+                "bounds: low is {} and high is {}; high must be more",
+                bounds.low, bounds.high
+            )));
+        }
+        if self.boxes.is_empty() || self.boxes.len() > MAX_BOXES {
+            return Err(whole(format!(
+                "there are {} boxes; there must be 1 to {MAX_BOXES}",
+                self.boxes.len()
+            )));
+        }
+        for (index, hit_box) in self.boxes.iter().enumerate() {
+            hit_box.check().map_err(|problem| HitBoxFileError::Box {
+                index,
+                bone: hit_box.bone.clone(),
+                problem,
+            })?;
+        }
+        let named = self.boxes.iter().filter(|hit_box| matches!(hit_box.bone, Bone::Name(_))).count();
+        if named != 0 && named != self.boxes.len() {
+            return Err(whole(format!(
+                "{named} of {} boxes say their bone by name and the others by number; write all of them alike",
+                self.boxes.len()
+            )));
+        }
+        let bones = self.bones();
+        if let Some(first) = bones.get(MAX_LIMBS) {
+            return Err(whole(format!(
+                "the boxes are on {} bones, and a pawn can have {MAX_LIMBS}; leave out those from \"{first}\" on, or \
+                 put their boxes on other bones by an offset",
+                bones.len()
+            )));
+        }
+        Ok(())
+    }
+}

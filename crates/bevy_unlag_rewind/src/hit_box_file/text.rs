@@ -1,0 +1,217 @@
+//! Files of hit boxes as text.
+
+use core::fmt;
+
+use ron::ser::PrettyConfig;
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error, Visitor},
+};
+
+use super::{Bone, HitBoxFile, HitBoxFileError};
+
+/// Bytes that a file may have.
+const MAX_BYTES: usize = 256 * 1_024;
+/// How deep brackets may stand in each other. A file needs 5.
+const MAX_DEPTH: usize = 16;
+
+const HEAD: &str =
+    "// Hit boxes of one kind of pawn, in metres and degrees. `--example hitboxes` shows and edits them.\n";
+
+impl HitBoxFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// What is wrong, where, and what to do.
+    pub fn from_ron(text: &str) -> Result<Self, HitBoxFileError> {
+        if text.len() > MAX_BYTES {
+            let problem = format!("the file has {} bytes; it may have {MAX_BYTES}", text.len());
+            return Err(HitBoxFileError::Whole { problem });
+        }
+        let options = ron::Options::default().with_recursion_limit(MAX_DEPTH);
+        let file: Self = options.from_str(text).map_err(|error| {
+            let at = error.span.start;
+            HitBoxFileError::Syntax { line: at.line, column: at.col, problem: error.code.to_string() }
+        })?;
+        file.check()?;
+        Ok(file)
+    }
+
+    /// Writes a file that [`from_ron`](Self::from_ron) reads: a line for every box.
+    ///
+    /// # Errors
+    /// What could not be read again.
+    pub fn to_ron(&self) -> Result<String, HitBoxFileError> {
+        self.check()?;
+        let pretty = PrettyConfig::new().depth_limit(2).separate_tuple_members(false).new_line("\n");
+        let text = ron::ser::to_string_pretty(self, pretty)
+            .map_err(|error| HitBoxFileError::Whole { problem: error.to_string() })?;
+        Ok(format!("{HEAD}{text}\n"))
+    }
+}
+
+impl Serialize for Bone {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Name(name) => serializer.serialize_str(name),
+            Self::Limb(limb) => serializer.serialize_u8(*limb),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Bone {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+
+        impl Visitor<'_> for Either {
+            type Value = Bone;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a bone in quotes, or the number of a limb")
+            }
+
+            fn visit_str<E: Error>(self, name: &str) -> Result<Bone, E> {
+                Ok(Bone::Name(name.to_owned()))
+            }
+
+            fn visit_u64<E: Error>(self, limb: u64) -> Result<Bone, E> {
+                // What is too large is told of later, with its box.
+                Ok(Bone::Limb(u8::try_from(limb).unwrap_or(u8::MAX)))
+            }
+        }
+
+        deserializer.deserialize_any(Either)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BodyBounds, FileShape, humanoid_hit_boxes};
+
+    const GOOD: &str = r#"(
+        bounds: (radius: 0.9, low: -0.05, high: 1.9),
+        boxes: [
+            (bone: "Head", group: Head, shape: Ball(radius: 0.13)),
+            (bone: "Spine", shape: Box(half: (0.2, 0.3, 0.15)), offset: (translation: (0.0, 0.1, 0.0))),
+            (bone: "Head", shape: Capsule(a: (0, 0, 0), b: (0, 0.15, 0), radius: 0.05), factor: 0.5,
+             offset: (rotation: (0, 90, 0))),
+        ],
+    )"#;
+
+    #[test]
+    fn a_file_becomes_a_set_and_a_file_again() {
+        let file = HitBoxFile::from_ron(GOOD).expect("it is good");
+        assert_eq!(file.bones(), ["Head", "Spine"]);
+        let set = file.hit_boxes().expect("it is good");
+        let limbs: Vec<u8> = set.boxes().iter().map(|hit_box| hit_box.limb).collect();
+        assert_eq!((limbs.as_slice(), set.head_first()), ([0, 1, 0].as_slice(), true));
+        assert_eq!(set.boxes()[2].factor, 0.5);
+        let again = HitBoxFile::from_ron(&file.to_ron().expect("text")).expect("it is read");
+        assert_eq!(again, file);
+        let other = file.hit_boxes_on(&["Hips", "Spine", "Neck", "Head"]).expect("all are there");
+        assert_eq!(other.boxes()[0].limb, 3);
+
+        let preset = humanoid_hit_boxes().nearest_first();
+        let file = HitBoxFile::of(&preset, &[]).expect("boxes all");
+        let text = file.to_ron().expect("text");
+        assert_eq!(text.lines().count(), 19 + 11, "a line for every box:\n{text}");
+        let again = HitBoxFile::from_ron(&text).expect("it is read").hit_boxes().expect("it is good");
+        assert!(!again.head_first() && again.bounds() == preset.bounds());
+        for (a, b) in again.boxes().iter().zip(preset.boxes()) {
+            assert_eq!((a.limb, a.group, a.factor), (b.limb, b.group, b.factor));
+            assert!(
+                a.offset == b.offset && FileShape::of(&a.shape) == FileShape::of(&b.shape),
+                "{a:?} {b:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place_and_a_cure() {
+        let wrong = |from: &str, to: &str, told: &[&str]| {
+            assert!(GOOD.contains(from), "{from}");
+            let error = HitBoxFile::from_ron(&GOOD.replacen(from, to, 1)).expect_err(to).to_string();
+            assert!(told.iter().all(|part| error.contains(part)), "{to}: {error}");
+            assert!(!error.contains('\n'), "{error}");
+        };
+        wrong("0.13", "NaN", &["box 0 on \"Head\"", "radius is NaN", "more than 0"]);
+        wrong("0.13", "inf", &["box 0", "radius is inf"]);
+        wrong("0.13", "-0.13", &["box 0", "radius is -0.13"]);
+        wrong("0.13", "0", &["box 0", "radius is 0;"]);
+        wrong("0.3, 0.15", "0.0, 0.15", &["box 1 on \"Spine\"", "half, y is 0"]);
+        wrong("0.1, 0.0)", "1e9, 0.0)", &["box 1", "translation, y", "-100 to 100"]);
+        wrong("(0, 90, 0)", "(0, 900, 0)", &["box 2", "rotation, y", "-360 to 360"]);
+        wrong("factor: 0.5", "factor: -1", &["box 2", "factor is -1", "0 to 1000"]);
+        wrong("radius: 0.9", "radius: NaN", &["bounds: radius is NaN"]);
+        wrong("high: 1.9", "high: -1.0", &["bounds", "high must be more"]);
+        wrong("bone: \"Spine\"", "bone: 3", &["by name", "by number", "alike"]);
+        wrong("bone: \"Spine\"", "bone: \"\"", &["box 1", "empty name"]);
+        wrong("bone: \"Spine\"", "bone: -3", &["line 5", "name of a bone in quotes"]);
+        wrong("group: Head", "group: Nose", &["line 4", "Nose", "Head"]);
+        wrong("bounds", "bouds", &["line 2", "bouds", "bounds"]);
+        wrong("radius: 0.13", "", &["line 4", "radius"]);
+        wrong("]", "", &["line"]);
+        wrong("(\n", "\n", &["line"]);
+        let error = HitBoxFile::from_ron(&GOOD.replace("bone: \"Spine\"", "bone: \"Spin\""))
+            .and_then(|file| file.hit_boxes_on(&["Head", "Spine"]))
+            .expect_err("no such bone");
+        assert_eq!(error.to_string(), "box 1 on \"Spin\": there is no such bone; write one of: Head, Spine");
+    }
+
+    #[test]
+    fn a_file_is_bounded() {
+        let bounds = "bounds: (radius: 1, low: 0, high: 1)";
+        let of = |boxes: &str| {
+            HitBoxFile::from_ron(&format!("({bounds}, boxes: [{boxes}])")).map_err(|e| e.to_string())
+        };
+        let numbered = |count: usize| -> String {
+            (0..count).map(|bone| format!("(bone: \"b{bone}\", shape: Ball(radius: 1)),")).collect()
+        };
+        assert!(of(&numbered(32)).is_ok());
+        assert!(of(&numbered(33)).is_err_and(|e| e.contains("33 bones") && e.contains("\"b32\"")));
+        let one = "(bone: 31, shape: Ball(radius: 1)),";
+        assert!(of(&one.repeat(255)).is_ok());
+        assert!(of(&one.repeat(256)).is_err_and(|e| e.contains("256 boxes")));
+        assert!(of("").is_err_and(|e| e.contains("0 boxes")));
+        assert!(of("(bone: 32, shape: Ball(radius: 1))").is_err_and(|e| e.contains("0 to 31")));
+        assert!(of("(bone: 99999999999, shape: Ball(radius: 1))").is_err_and(|e| e.contains("box 0")));
+        assert!(
+            HitBoxFile::from_ron(&" ".repeat(MAX_BYTES + 1)).is_err_and(|e| e.to_string().contains("bytes"))
+        );
+        assert!(HitBoxFile::from_ron(&"(".repeat(100_000)).is_err(), "deep is no overflow");
+        assert!(HitBoxFile::from_ron(&"[(bone:".repeat(10_000)).is_err());
+        // What is made, not read, is looked at as well.
+        let mut made = HitBoxFile::from_ron(GOOD).expect("good");
+        made.bounds = BodyBounds::ball(f32::NAN);
+        assert!(made.hit_boxes().is_err() && made.to_ron().is_err());
+    }
+
+    #[test]
+    fn mangled_files_never_panic() {
+        let mut state = 1u64;
+        let mut next = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        let mut read = 0;
+        for _ in 0..20_000 {
+            let mut bytes = GOOD.as_bytes().to_vec();
+            for _ in 0..=next(3) {
+                let at = next(bytes.len().max(2) - 1);
+                match next(3) {
+                    0 => bytes[at] = b"()[]{}:,-.0159eENanif\"\\/* \n"[next(27)],
+                    1 => drop(bytes.remove(at)),
+                    _ if next(20) == 0 => bytes.truncate(at.max(2)),
+                    _ => bytes.swap(at, at + 1),
+                }
+            }
+            if let Ok(file) = HitBoxFile::from_ron(&String::from_utf8_lossy(&bytes)) {
+                read += 1;
+                assert!(file.hit_boxes().is_ok());
+                assert!(file.boxes.iter().all(|b| b.factor.is_finite()));
+            }
+        }
+        assert!(read > 100, "{read}");
+    }
+}

@@ -1,0 +1,181 @@
+//! Cache, move, trace the heads, trace the rest, restore.
+
+use bevy::prelude::*;
+use bevy_rapier3d::rapier::math::Pose;
+use bevy_unlag_core::{NetId, Tick, ViewTime};
+
+use super::{
+    frames::FrameList,
+    stage::{Met, Part, Stage},
+};
+use crate::{HitBox, HitBoxes, target::UnitRay};
+
+/// Where one target's colliders were before a shot moved them.
+struct Cached {
+    slot: usize,
+    set: Option<HitBoxes>,
+    /// Its poses in the cache of all poses.
+    first: usize,
+    count: usize,
+}
+
+/// The colliders, the records, and what a shot remembers of them.
+#[derive(Default)]
+pub(crate) struct Procedure {
+    stage: Stage,
+    lists: Vec<FrameList>,
+    cached: Vec<Cached>,
+    poses: Vec<(usize, Pose)>,
+    /// Whom this shot can hit, by slot.
+    asked: Vec<Option<NetId>>,
+}
+
+/// What a shot met.
+pub(crate) struct Traced {
+    pub slot: usize,
+    pub index: usize,
+    pub hit_box: HitBox,
+    pub distance: f32,
+}
+
+fn pose(isometry: Isometry3d) -> Pose {
+    Pose::from_parts(isometry.translation.into(), isometry.rotation)
+}
+
+impl Procedure {
+    pub fn colliders(&self) -> usize {
+        self.stage.len()
+    }
+
+    pub fn frames(&self) -> usize {
+        self.lists.iter().map(FrameList::len).sum()
+    }
+
+    pub fn clear(&mut self) {
+        if self.stage.len() > 0 {
+            *self = Self::default();
+        }
+    }
+
+    /// Puts a target's colliders where it is now.
+    pub fn stand(&mut self, slot: usize, set: &HitBoxes, boxes: impl Iterator<Item = (usize, Isometry3d)>) {
+        self.stage.dress(slot, set);
+        for (index, isometry) in boxes {
+            self.stage.put(slot, index, pose(isometry));
+        }
+    }
+
+    /// Everybody stands.
+    pub fn stood(&mut self) {
+        self.stage.tidy();
+    }
+
+    /// Records where a target's boxes are in this tick.
+    pub fn save(
+        &mut self,
+        slot: usize,
+        owner: Entity,
+        (tick, keep): (Tick, i32),
+        set: &HitBoxes,
+        boxes: impl Iterator<Item = (usize, Isometry3d)>,
+    ) {
+        if self.lists.len() <= slot {
+            self.lists.resize_with(slot + 1, FrameList::default);
+        }
+        self.lists[slot].save(owner, (tick, keep), set, boxes);
+    }
+
+    /// Forgets a target's records.
+    pub fn forget(&mut self, slot: usize) {
+        if let Some(list) = self.lists.get_mut(slot) {
+            list.clear();
+        }
+    }
+
+    /// Moves a target to where its boxes were, and remembers where they are.
+    pub fn move_to(
+        &mut self,
+        (slot, id): (usize, NetId),
+        set: &HitBoxes,
+        boxes: impl Iterator<Item = (usize, Isometry3d)>,
+    ) {
+        self.cache(slot, id);
+        self.stand(slot, set, boxes);
+    }
+
+    /// The same with the records. `false` when there is none for this moment.
+    pub fn move_back(&mut self, (slot, id): (usize, NetId), owner: Entity, time: Option<ViewTime>) -> bool {
+        if self.lists.get(slot).is_none_or(|list| list.at(owner, time).is_none()) {
+            return false;
+        }
+        self.cache(slot, id);
+        let Self { stage, lists, .. } = self;
+        let Some((set, boxes)) = lists.get(slot).and_then(|list| list.at(owner, time)) else { return false };
+        stage.dress(slot, set);
+        for (index, isometry) in boxes {
+            stage.put(slot, index, pose(isometry));
+        }
+        true
+    }
+
+    fn cache(&mut self, slot: usize, id: NetId) {
+        let Self { stage, cached, poses, asked, .. } = self;
+        let first = poses.len();
+        poses.extend(stage.poses(slot));
+        cached.push(Cached { slot, set: stage.set(slot).cloned(), first, count: poses.len() - first });
+        if asked.len() <= slot {
+            asked.resize(slot + 1, None);
+        }
+        asked[slot] = Some(id);
+    }
+
+    /// What a ray meets of all who were moved: see [`HitBoxes::head_first`].
+    pub fn trace(&mut self, ray: &UnitRay) -> Option<Traced> {
+        self.stage.settle();
+        let stage = &self.stage;
+        let anybody = |slot: usize| self.asked.get(slot).copied().flatten();
+        let head = stage.trace(ray, Part::HEADS, &anybody);
+        // Nothing behind the nearest head can be nearer.
+        let until = head.map_or(*ray, |head| UnitRay { max: head.distance, ..*ray });
+        let rest = stage.trace(&until, Part::REST, &anybody);
+        let (first, counts) = match (head, rest) {
+            (None, None) => return None,
+            (Some(head), None) => (head, head),
+            (None, Some(rest)) => (rest, rest),
+            (Some(head), Some(rest)) => self.decide(ray, head, rest),
+        };
+        let hit_box = stage.set(first.slot)?.boxes().get(counts.index)?.clone();
+        Some(Traced { slot: first.slot, index: counts.index, hit_box, distance: first.distance })
+    }
+
+    /// What was met first, and which box counts for it.
+    fn decide(&self, ray: &UnitRay, head: Met, rest: Met) -> (Met, Met) {
+        let first = if head.is_before(&rest) { head } else { rest };
+        if first == head || !self.stage.set(rest.slot).is_some_and(HitBoxes::head_first) {
+            return (first, first);
+        }
+        // Somebody else's head may be the nearest of all.
+        let own = if head.slot == rest.slot {
+            Some(head)
+        } else {
+            self.stage.trace(ray, Part::HEADS, &|slot| (slot == rest.slot).then_some(rest.id))
+        };
+        (first, own.unwrap_or(first))
+    }
+
+    /// Puts everybody back.
+    pub fn restore(&mut self) {
+        let Self { stage, cached, poses, asked, .. } = self;
+        for Cached { slot, set, first, count } in cached.drain(..) {
+            if let Some(set) = set {
+                stage.dress(slot, &set);
+            }
+            for (index, pose) in &poses[first..first + count] {
+                stage.put(slot, *index, *pose);
+            }
+            asked[slot] = None;
+        }
+        poses.clear();
+        stage.settle();
+    }
+}

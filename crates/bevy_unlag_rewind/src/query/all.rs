@@ -1,0 +1,71 @@
+//! Everything that a ray goes through.
+
+use bevy::prelude::*;
+use bevy_unlag_core::LimbPoses;
+
+use super::Rewound;
+use crate::{Miss, TargetHit, WorldHit, table::Probe, target::UnitRay};
+
+/// What the world does to a ray that goes through targets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Walls {
+    /// It ends there.
+    #[default]
+    Stop,
+    /// It goes on: the answer says where the world was met, what that costs is the game's to say.
+    Pass,
+}
+
+impl Rewound<'_, '_, '_> {
+    /// Every box that a ray meets, into `hits`, nearest first: the order in which a round goes through
+    /// them. Says where the world first stands in the way within `max_distance`. `hits` is cleared first;
+    /// a buffer that is used again costs no allocation.
+    ///
+    /// # Errors
+    /// Why it hit nobody.
+    #[doc(alias = "penetration")]
+    pub fn cast_ray_all(
+        &self,
+        origin: Vec3,
+        direction: Vec3,
+        max_distance: f32,
+        walls: Walls,
+        hits: &mut Vec<TargetHit>,
+    ) -> Result<Option<WorldHit>, Miss> {
+        hits.clear();
+        let ray = UnitRay::new(origin, direction, max_distance).ok_or(Miss::Nonsense)?;
+        let mut room = LimbPoses::default();
+        let reason = self.bodies(&Probe::along(&ray), |body| {
+            let before = hits.len();
+            body.pierce(&ray, &mut room, |index, distance| {
+                hits.push(body.hit(index, distance, ray.at(distance)));
+            });
+            hits.len() > before
+        });
+        hits.sort_unstable_by(|a, b| {
+            a.distance.total_cmp(&b.distance).then((a.target, a.hit_box).cmp(&(b.target, b.hit_box)))
+        });
+        let first = hits.first().copied().ok_or(reason)?;
+        let wall = self.world(origin, ray.direction.into(), ray.max);
+        if let Some(wall) = wall
+            && walls == Walls::Stop
+        {
+            hits.retain(|hit| hit.distance < wall.distance);
+            if hits.is_empty() {
+                return Err(Miss::Blocked { hit: first, distance: wall.distance, by: wall.by });
+            }
+        }
+        let mut covered = None;
+        hits.retain(|hit| match self.uncovered(origin, *hit) {
+            Ok(_) => true,
+            Err(miss) => {
+                covered = Some(miss);
+                false
+            }
+        });
+        match covered {
+            Some(miss) if hits.is_empty() => Err(miss),
+            _ => Ok(wall),
+        }
+    }
+}

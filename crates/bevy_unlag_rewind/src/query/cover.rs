@@ -1,0 +1,83 @@
+//! For how long a victim has been out of its shooter's sight.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{LimbPoses, PoseSample, ViewTime};
+
+use super::{Rewound, rewound::Known};
+use crate::{
+    Frame, Miss, RewindTime, TargetHit,
+    target::{Body, Limbs},
+};
+
+/// So near to the middle of a hit box nothing stands in the way any more, in metres.
+const NEAR: f32 = 0.02;
+
+impl Rewound<'_, '_, '_> {
+    /// A hit, unless its victim has been in cover for too long.
+    pub(crate) fn uncovered(&self, origin: Vec3, hit: TargetHit) -> Result<TargetHit, Miss> {
+        let Some(rule) = self.moment.limits.cover else { return Ok(hit) };
+        let protects = |hidden| rule.protects(hidden, self.query.sampler.tick_seconds);
+        if self.hidden(origin, &hit).is_some_and(protects) { Err(Miss::InCover(hit.target)) } else { Ok(hit) }
+    }
+
+    /// Ticks for which the victim has been out of sight when the shot arrived, or as many as it takes to be
+    /// safe. `None` where that does not matter.
+    pub(super) fn hidden(&self, origin: Vec3, hit: &TargetHit) -> Option<i32> {
+        let rule = self.moment.limits.cover?;
+        let (query, arrived) = (self.query, self.moment.arrived);
+        let tick_seconds = query.sampler.tick_seconds;
+        let slot = query.table.named(hit.target)?;
+        let known = self.known(slot).filter(|known| known.place.entity == hit.entity)?;
+        let (_, seen) = self.moment.pose(&known.target, &query.sampler, &self.bases).ok()?;
+        if !rule.concerns(ViewTime::at(arrived).since(seen?), tick_seconds) {
+            return None;
+        }
+        let shooter = self.filter.without.and_then(|shooter| query.pawns.get(shooter).ok());
+        let shooter = shooter.map(|(history, ..)| history);
+        let stands = shooter.and_then(|shooter| shooter.frames().next_back()).map(|frame| frame.position);
+        let mut eyes = shooter.map(|shooter| shooter.frames().rev().peekable());
+        let mut room = LimbPoses::default();
+        let mut hidden = 0;
+        // What it waited for since it arrived is not its victim's merit.
+        let frames = known.target.history.frames().rev();
+        for frame in frames.skip_while(|frame| frame.tick.is_newer_than(arrived)) {
+            let eye = eyes.as_mut().zip(stands).map_or(origin, |(eyes, stands)| {
+                while eyes.next_if(|own| own.tick.is_newer_than(frame.tick)).is_some() {}
+                origin + eyes.peek().map_or(Vec3::ZERO, |own| own.position - stands)
+            });
+            // Doors are where they were, too.
+            let then = query.at(RewindTime::At(ViewTime::at(frame.tick))).ok()?;
+            if !frame.alive || then.sees(eye, &known, frame, &mut room) {
+                break;
+            }
+            hidden = arrived.since(frame.tick);
+            if rule.protects(hidden, tick_seconds) {
+                break;
+            }
+        }
+        Some(hidden)
+    }
+
+    /// Whether anything of somebody as it was in a frame can be seen from an eye.
+    fn sees(&self, eye: Vec3, victim: &Known<'_>, frame: &Frame, room: &mut LimbPoses) -> bool {
+        let Known { place, target, rig, .. } = *victim;
+        let time = ViewTime::at(frame.tick);
+        let pose = PoseSample {
+            position: frame.position,
+            velocity: frame.velocity,
+            rotation: frame.rotation,
+            pitch: frame.pitch,
+            crouch: frame.crouch,
+            alive: true,
+            ..default()
+        };
+        let boxes = target.history.old_set(time).unwrap_or(place.boxes);
+        let limbs = Limbs::of(target.history, rig, time);
+        let body = Body { entity: place.entity, id: place.id, pose, boxes, limbs };
+        body.shapes(room).any(|(_, _, pose)| {
+            let way = Vec3::from(pose.translation) - eye;
+            let distance = way.length();
+            distance <= NEAR || self.world(eye, way / distance, distance - NEAR).is_none()
+        })
+    }
+}

@@ -1,0 +1,145 @@
+//! A shot put on record.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{LimbPoses, SUB_TICKS, Snapshot, ViewStamp, ViewTime};
+
+use super::{Rewound, rewound::Known};
+use crate::{
+    BaseEvidence, CandidateEvidence, HitBoxes, Miss, OccluderEvidence, ShotEvidence,
+    table::Probe,
+    target::{Body, Limbs, UnitRay},
+};
+
+impl Rewound<'_, '_, '_> {
+    /// Asks as [`cast_ray`](Self::cast_ray) does, and puts everything on record that the answer depends on. It
+    /// allocates, and costs a few times what the question does: for a log, a debug view, a protest.
+    #[must_use]
+    pub fn evidence(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> ShotEvidence {
+        let mut evidence = ShotEvidence {
+            tick: self.query.tick.0,
+            arrived: self.moment.arrived,
+            time: self.time(),
+            oldest: self.moment.oldest,
+            overrides: self.moment.overrides.to_vec(),
+            limits: *self.moment.limits,
+            answer: self.cast_ray(origin, direction, max_distance),
+            ..default()
+        };
+        // What made no sense is on record as a ray without a direction.
+        let Some(ray) = UnitRay::new(origin, direction, max_distance) else { return evidence };
+        (evidence.origin, evidence.direction, evidence.max_distance) = (origin, direction, ray.max);
+        self.near(&Probe::along(&ray), |_| true, |slot, _| self.witness(slot, &mut evidence));
+        let way: Vec3 = ray.direction.into();
+        evidence.wall = self.query.world.cast(origin, way, ray.max);
+        self.occluders(|entity, occluder, pose| {
+            if let Some(distance) = occluder.cast(pose, origin, way, ray.max) {
+                let shape = Some(occluder.shape.clone());
+                evidence.occluders.push(OccluderEvidence { entity, pose, distance, shape });
+            }
+        });
+        let hit = match &evidence.answer {
+            Ok(hit) => Some(*hit),
+            Err(Miss::InCover(target)) => self
+                .query
+                .table
+                .named(*target)
+                .and_then(|slot| self.body(slot).ok()?.cast_ray(&ray, &mut LimbPoses::default())),
+            Err(_) => None,
+        };
+        let hidden = hit.and_then(|hit| self.hidden(origin, &hit));
+        evidence.hidden = hidden.map(|ticks| ticks.clamp(0, i32::from(u16::MAX)) as u16);
+        evidence
+    }
+
+    /// Puts somebody near the ray on record.
+    fn witness(&self, slot: usize, evidence: &mut ShotEvidence) {
+        let Some(known) = self.known(slot) else { return };
+        let Known { place, target, rig, wanted } = known;
+        if !wanted {
+            evidence.left_out.push(place.id);
+            return;
+        }
+        let snapshots = self.snapshots(&known);
+        for base in snapshots.iter().map(|snapshot| snapshot.base) {
+            self.witness_base(base, evidence);
+        }
+        let mut room = LimbPoses::default();
+        let mut set_of = |boxes: &HitBoxes| {
+            let index = evidence.sets.iter().position(|set| set.same(boxes)).unwrap_or_else(|| {
+                evidence.sets.push(boxes.clone());
+                evidence.sets.len() - 1
+            });
+            index as u8
+        };
+        let (set, limbs) = match self.body(slot) {
+            Ok(body) => (set_of(body.boxes), body.limbs(&mut room).to_vec()),
+            Err(_) => (set_of(place.boxes), Vec::new()),
+        };
+        let live_set = set_of(place.boxes);
+        let live = target.history.present().copied();
+        let live_limbs = live.map(|pose| {
+            let limbs = Limbs::of(target.history, rig, ViewTime::at(self.query.tick.0));
+            let body = Body { entity: place.entity, id: place.id, pose, boxes: place.boxes, limbs };
+            body.limbs(&mut room).to_vec()
+        });
+        evidence.candidates.push(CandidateEvidence {
+            entity: place.entity,
+            target: place.id,
+            mode: target.mode.copied(),
+            snapshots,
+            live,
+            set,
+            limbs,
+            live_set,
+            live_limbs: live_limbs.unwrap_or_default(),
+        });
+    }
+
+    fn witness_base(&self, base: u16, evidence: &mut ShotEvidence) {
+        if base == 0 || evidence.bases.iter().any(|known| known.base == base) {
+            return;
+        }
+        let before = self.query.bases.at(self.bases_at.later(-SUB_TICKS));
+        if let Some(pose) = self.bases.pose(base) {
+            let before = before.pose(base).unwrap_or(pose);
+            evidence.bases.push(BaseEvidence { base, pose, before });
+        }
+    }
+
+    /// The snapshots around every moment at which somebody can be judged, and those that the shot names.
+    fn snapshots(&self, known: &Known<'_>) -> Vec<Snapshot> {
+        let moment = &self.moment;
+        let Some(time) = moment.time else { return Vec::new() };
+        let target = &known.target;
+        let sent = &target.history.sent;
+        let named = moment.overrides.iter().find(|named| named.target == target.id);
+        let sampler = self.query.sampler.of(target.mode);
+        if named.is_some_and(|named| !moment.may_have_shown(target, named, &sampler)) {
+            // It is not judged, from whatever.
+            return Vec::new();
+        }
+        let mut found: Vec<Snapshot> = Vec::new();
+        let mut around = |time: ViewTime| match moment.implied(target, time) {
+            Some(ViewStamp::Interpolated { from, to, .. }) => {
+                found.extend(sent.get(from));
+                found.extend(sent.get(to));
+            }
+            Some(ViewStamp::Extrapolated { from, .. }) => found.extend(sent.get(from)),
+            // All that is known is that it lies before.
+            Some(ViewStamp::Present) | None => {
+                found.extend(sent.iter().find(|snapshot| moment.was_sent(target, snapshot.tick)));
+            }
+        };
+        around(time);
+        if let Some(named) = named {
+            around(time.later(i64::from(named.shift)));
+            around(ViewTime::at(moment.arrived).later(SUB_TICKS));
+            moment.oldest.into_iter().for_each(&mut around);
+            found.extend(sent.get(named.from));
+            found.extend(named.to.and_then(|to| sent.get(to)));
+        }
+        found.sort_by_key(|snapshot| snapshot.tick.since(time.tick));
+        found.dedup_by_key(|snapshot| snapshot.tick);
+        found
+    }
+}

@@ -1,0 +1,208 @@
+//! A moment within its limits, and a target's pose at it.
+
+use bevy_unlag_core::{BaseView, Interpolation, PoseSample, SUB_TICKS, Sampler, Tick, ViewStamp, ViewTime};
+
+use crate::{
+    JudgedTime, Miss, RewindLimits, RewindMode, RewindRefusal, SentLog, StampOverride, View, table::RowOf,
+    target::Target,
+};
+
+/// Ticks by which a pawn of the usual rate may be drawn before everybody else: while its clock is changed.
+const CLOCK_CHANGE: i32 = 4;
+/// How much longer than the usual one an interval's playout may be for each tick that the interval is longer.
+const SLOWER: i32 = 3;
+/// Ticks back from the oldest moment that is honoured in which somebody left out of what a client was sent
+/// matters to it.
+const OUT_OF_DATE: i32 = 16;
+
+/// The moment that a query looks at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment<'a> {
+    /// What the shot said; `None` for the present and for the server's own purposes.
+    pub asked: Option<ViewTime>,
+    /// What is judged; `None` for the present.
+    pub time: Option<ViewTime>,
+    /// When the shot arrived.
+    pub arrived: Tick,
+    /// The oldest moment that is honoured of any target; `None` without a limit.
+    pub oldest: Option<ViewTime>,
+    pub overrides: &'a [StampOverride],
+    pub sent: Option<&'a SentLog>,
+    /// Whether the shooter was sent everything that anybody was: then the table knows where it drew them.
+    pub complete: bool,
+    pub limits: &'a RewindLimits,
+}
+
+impl<'a> Moment<'a> {
+    pub fn present(now: Tick, limits: &'a RewindLimits) -> Self {
+        Self {
+            asked: None,
+            time: None,
+            arrived: now,
+            oldest: None,
+            overrides: &[],
+            sent: None,
+            complete: true,
+            limits,
+        }
+    }
+
+    /// Without any check.
+    pub fn at(time: ViewTime, now: Tick, limits: &'a RewindLimits) -> Self {
+        Self { time: Some(time), ..Self::present(now, limits) }
+    }
+
+    pub fn seen(
+        view: &View<'a>,
+        limits: &'a RewindLimits,
+        now: Tick,
+        tick_seconds: f32,
+    ) -> Result<Self, RewindRefusal> {
+        let arrived = now.offset(-(view.waited.min(1_000).cast_signed()));
+        let used = limits.admit(view.time, arrived, tick_seconds, view.round_trip)?;
+        let on = limits.mode == RewindMode::On;
+        let oldest = limits.oldest(arrived, tick_seconds);
+        let complete = view.sent.is_none_or(|sent| sent.is_complete_since(oldest.tick.offset(-OUT_OF_DATE)));
+        Ok(Self {
+            // Without rewind nobody is asked.
+            asked: on.then_some(view.time),
+            time: on.then_some(used),
+            arrived,
+            oldest: Some(oldest),
+            overrides: view.overrides,
+            sent: view.sent,
+            complete,
+            limits,
+        })
+    }
+
+    /// What the same screen showed later. What anybody was drawn from then is not known: what was sent for
+    /// that time.
+    pub fn later(self, time: ViewTime) -> Self {
+        let asked = self.asked.or(self.time);
+        let arrived = if time.tick.is_newer_than(self.arrived) { time.tick } else { self.arrived };
+        Self { asked, time: Some(time), arrived, ..self }
+    }
+
+    pub fn judged(&self) -> JudgedTime {
+        JudgedTime { asked: self.asked.or(self.time), used: self.time }
+    }
+
+    /// The row of the table to look into for those near.
+    pub fn row(&self) -> RowOf {
+        match self.time {
+            None => RowOf::Present,
+            Some(time) if self.complete => RowOf::Tick(time.tick),
+            Some(_) => RowOf::Everybody,
+        }
+    }
+
+    /// How a target was drawn at a moment if nothing was lost.
+    pub fn implied(&self, target: &Target, time: ViewTime) -> Option<ViewStamp> {
+        match self.sent {
+            Some(sent) => sent.stamp(target.id, &target.history.sent, time),
+            None => target.history.sent.stamp(time),
+        }
+    }
+
+    /// Whether this shooter was sent a snapshot.
+    pub fn was_sent(&self, target: &Target, tick: Tick) -> bool {
+        self.sent.is_none_or(|sent| sent.contains(target.id, tick))
+    }
+
+    /// Whether this shooter's screen can have shown a target as the shot says: from what it was sent, and not
+    /// further behind everybody else than the target's own rate explains, or a moment of its own would be
+    /// a way to choose among moments.
+    pub fn may_have_shown(&self, target: &Target, named: &StampOverride, sampler: &Sampler) -> bool {
+        let Some(sent) = self.sent else { return true };
+        // Whichever rate the screen's main clock is for.
+        let usual = match i32::from(sent.interval()) {
+            0 => sampler.snapshot_ticks,
+            interval => interval.min(sampler.snapshot_ticks),
+        };
+        let longer = (target.history.interval() - usual).max(0);
+        let behind = -i64::from(named.shift) <= i64::from(SLOWER * longer + CLOCK_CHANGE) * SUB_TICKS;
+        let known = self.was_sent(target, named.from) && named.to.is_none_or(|to| self.was_sent(target, to));
+        known && (behind || !self.complete)
+    }
+
+    /// When this target was drawn, and from what.
+    pub fn stamp(
+        &self,
+        time: ViewTime,
+        target: &Target,
+        named: Option<&StampOverride>,
+        sampler: &Sampler,
+    ) -> Option<ViewStamp> {
+        let Some(named) = named else { return self.implied(target, time) };
+        if !self.may_have_shown(target, named, sampler) {
+            return None;
+        }
+        // A moment of its own is no way around the limits; but what is simulated to the present is drawn
+        // within the server's current tick.
+        let newest = ViewTime::at(self.arrived).later(SUB_TICKS);
+        let wanted = time.later(i64::from(named.shift));
+        let own = if wanted.since(newest) > 0 { newest } else { wanted };
+        let own = self.oldest.filter(|oldest| own.since(*oldest) < 0).unwrap_or(own);
+        if own != wanted || self.judged().clamped() {
+            // What it was drawn from says nothing about another moment.
+            return self.implied(target, own);
+        }
+        let carried_on = match sampler.interpolation {
+            Interpolation::Step => 0.0,
+            _ => 2.0 * sampler.max_extrapolation_ticks,
+        };
+        // What had stood still for want of news, or is shown as it is, is not from further back.
+        if named.to.is_none() && own.ticks_since(named.from) > carried_on {
+            return None;
+        }
+        named.stamp(own)
+    }
+
+    /// A target's pose, and when that was; `None` for now.
+    pub fn pose(
+        &self,
+        target: &Target,
+        sampler: &Sampler,
+        bases: &BaseView<'_>,
+    ) -> Result<(PoseSample, Option<ViewTime>), Miss> {
+        let history = target.history;
+        let (pose, time) = match self.time {
+            None => (history.present().copied().ok_or(Miss::Gone(target.id))?, None),
+            Some(time) => {
+                let (pose, time) = self.drawn(time, target, sampler, bases)?;
+                (pose, Some(time))
+            }
+        };
+        if !pose.alive {
+            return Err(Miss::Gone(target.id));
+        }
+        let limit = self.limits.max_distance;
+        if limit < f32::INFINITY
+            && history.present().is_some_and(|now| now.position.distance(pose.position) > limit)
+        {
+            return Err(Miss::TooFar(target.id));
+        }
+        Ok((pose, time))
+    }
+
+    fn drawn(
+        &self,
+        time: ViewTime,
+        target: &Target,
+        sampler: &Sampler,
+        bases: &BaseView<'_>,
+    ) -> Result<(PoseSample, ViewTime), Miss> {
+        let sampler = sampler.of(target.mode);
+        let sent = &target.history.sent;
+        let named = self.overrides.iter().find(|named| named.target == target.id);
+        let missing = if named.is_some() { Miss::NotShown(target.id) } else { Miss::Gone(target.id) };
+        let stamp = self.stamp(time, target, named, &sampler).ok_or(missing)?;
+        let pose = sent.pose(stamp, &sampler, bases).ok_or(Miss::NotShown(target.id))?;
+        let drawn = match stamp {
+            ViewStamp::Interpolated { time, .. } | ViewStamp::Extrapolated { time, .. } => time,
+            ViewStamp::Present => time,
+        };
+        Ok((pose, drawn))
+    }
+}

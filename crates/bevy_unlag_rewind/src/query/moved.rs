@@ -1,0 +1,98 @@
+//! Rays answered by colliders that are moved.
+
+use bevy::math::Isometry3d;
+use bevy_unlag_core::LimbPoses;
+
+use super::{
+    RewindQuery, Rewound,
+    rewound::{Known, Reason},
+};
+use crate::{
+    Miss, MovedColliders, MovedPoses, RewindBackend, RewindTime, TargetHit,
+    moved::Procedure,
+    target::{Body, UnitRay},
+};
+
+/// Where each box of a body is in the world.
+fn boxes(body: &Body<'_>, room: &mut LimbPoses) -> impl Iterator<Item = (usize, Isometry3d)> {
+    body.shapes(room).map(|(index, _, pose)| (index, pose))
+}
+
+impl RewindQuery<'_, '_> {
+    /// What answers rays instead of the table.
+    pub(super) fn moved(&self) -> Option<(&MovedColliders, MovedPoses)> {
+        match (self.backend.as_deref(), &self.moved) {
+            (Some(RewindBackend::MoveColliders(poses)), Some(moved)) => Some((moved, *poses)),
+            _ => None,
+        }
+    }
+
+    /// Puts everybody's colliders where they are now.
+    pub(crate) fn stand(&self, procedure: &mut Procedure, poses: MovedPoses) {
+        let Ok(now) = self.at(RewindTime::Now) else { return };
+        let keep = self.limits.ticks(self.sampler.tick_seconds);
+        let mut room = LimbPoses::default();
+        for slot in 0..self.table.slots() {
+            let here = self.table.place(slot).is_some_and(|place| place.remains.is_none());
+            match now.body(slot) {
+                Ok(body) if here => {
+                    procedure.stand(slot, body.boxes, boxes(&body, &mut room));
+                    if poses == MovedPoses::Frames {
+                        procedure.save(
+                            slot,
+                            body.entity,
+                            (self.tick.0, keep),
+                            body.boxes,
+                            boxes(&body, &mut room),
+                        );
+                    }
+                }
+                // Who is dead has no boxes to record.
+                _ => procedure.forget(slot),
+            }
+        }
+        procedure.stood();
+    }
+}
+
+impl Rewound<'_, '_, '_> {
+    /// The first target that a ray meets, by moving colliders there and back.
+    pub(super) fn cast_moved(
+        &self,
+        (moved, poses): (&MovedColliders, MovedPoses),
+        ray: &UnitRay,
+    ) -> Result<TargetHit, Miss> {
+        let mut procedure = moved.lock();
+        let mut reason = Reason::default();
+        let mut room = LimbPoses::default();
+        for slot in 0..self.query.table.slots() {
+            if poses == MovedPoses::Frames {
+                if let Some(Known { target, .. }) = self.known(slot).filter(|known| known.wanted)
+                    && !procedure.move_back((slot, target.id), target.entity, self.moment.time)
+                {
+                    reason.consider(Miss::Gone(target.id));
+                }
+                continue;
+            }
+            match self.body(slot) {
+                Ok(body) => {
+                    procedure.move_to((slot, body.id), body.boxes, boxes(&body, &mut room));
+                }
+                Err(miss) => reason.consider(miss),
+            }
+        }
+        let traced = procedure.trace(ray);
+        procedure.restore();
+        let traced = traced.ok_or(reason.0)?;
+        let place = self.query.table.place(traced.slot).ok_or(Miss::Nobody)?;
+        Ok(TargetHit {
+            entity: place.entity,
+            target: place.id,
+            hit_box: traced.index as u8,
+            group: traced.hit_box.group,
+            factor: traced.hit_box.factor,
+            distance: traced.distance,
+            point: ray.at(traced.distance),
+        })
+    }
+}

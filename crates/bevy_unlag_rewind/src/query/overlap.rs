@@ -1,0 +1,174 @@
+//! Who is in a place, and who is nearest to one.
+
+use bevy::{math::Vec3A, prelude::*};
+use bevy_rapier3d::parry::{query::intersection_test, shape::Cuboid};
+use bevy_unlag_core::LimbPoses;
+
+use super::{Rewound, sound};
+use crate::{
+    HitGroup, Miss, TargetHit,
+    table::Probe,
+    target::{Body, is_nearer},
+    world::parry_pose,
+};
+
+/// A box of a body and its point that is nearest to somewhere.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Near {
+    pub index: usize,
+    pub distance: f32,
+    pub point: Vec3,
+}
+
+impl Body<'_> {
+    /// The box that is nearest to a point within `max`, of those that are wanted; of two that are as near the
+    /// first.
+    pub(super) fn nearest(
+        &self,
+        point: Vec3,
+        max: f32,
+        room: &mut LimbPoses,
+        mut wanted: impl FnMut(usize, Isometry3d) -> bool,
+    ) -> Option<Near> {
+        let mut nearest: Option<Near> = None;
+        for (index, shape, pose) in self.shapes(room) {
+            let reach = nearest.map_or(max, |near| near.distance);
+            let gap = pose.translation.distance(point.into()) - shape.radius;
+            if gap > reach || !wanted(index, pose) {
+                continue;
+            }
+            let raw = &self.boxes.boxes()[index].shape.raw;
+            let found = raw.project_point(&parry_pose(pose), point, true);
+            let distance = if found.is_inside { 0.0 } else { found.point.distance(point) };
+            if nearest.map_or(distance <= max, |near| distance < near.distance) {
+                nearest = Some(Near { index, distance, point: found.point });
+            }
+        }
+        nearest
+    }
+
+    pub(super) fn hit_near(&self, near: Near) -> TargetHit {
+        self.hit(near.index, near.distance, near.point)
+    }
+}
+
+pub(super) fn around(centre: Vec3, reach: f32) -> Probe {
+    let (centre, reach) = (Vec3A::from(centre), Vec3A::splat(reach));
+    Probe::Box { low: centre - reach, high: centre + reach }
+}
+
+impl Rewound<'_, '_, '_> {
+    /// Calls back once with every target that a ball overlaps: with the box that is nearest to its centre,
+    /// the distance to it (0 within) and its nearest point. The world does not count.
+    ///
+    /// # Errors
+    /// Why there is nobody.
+    pub fn overlap_ball(
+        &self,
+        centre: Vec3,
+        radius: f32,
+        mut each: impl FnMut(TargetHit),
+    ) -> Result<(), Miss> {
+        if !sound::is_point(centre) || !sound::is_size(radius) {
+            return Err(Miss::Nonsense);
+        }
+        let mut room = LimbPoses::default();
+        let mut any = false;
+        let reason = self.bodies(&around(centre, radius), |body| {
+            let near = body.nearest(centre, radius, &mut room, |_, _| true);
+            near.into_iter().for_each(|near| each(body.hit_near(near)));
+            any |= near.is_some();
+            near.is_some()
+        });
+        if any { Ok(()) } else { Err(reason) }
+    }
+
+    /// Calls back once with every target that a box overlaps, `half` as large to every side of its middle: with
+    /// the box of the target that is nearest to the middle, of those that overlap. The world does not count.
+    ///
+    /// # Errors
+    /// Why there is nobody.
+    pub fn overlap_box(
+        &self,
+        pose: Isometry3d,
+        half: Vec3,
+        mut each: impl FnMut(TargetHit),
+    ) -> Result<(), Miss> {
+        let sound = half.to_array().into_iter().all(sound::is_size);
+        let pose = sound::pose(pose).filter(|_| sound).ok_or(Miss::Nonsense)?;
+        let (cuboid, at) = (Cuboid::new(half), parry_pose(pose));
+        let (centre, reach) = (Vec3::from(pose.translation), half.length());
+        let mut room = LimbPoses::default();
+        let mut any = false;
+        let reason = self.bodies(&around(centre, reach), |body| {
+            let near = body.nearest(centre, reach, &mut room, |index, own| {
+                let raw = &*body.boxes.boxes()[index].shape.raw;
+                intersection_test(&at, &cuboid, &parry_pose(own), raw).unwrap_or(false)
+            });
+            near.into_iter().for_each(|near| each(body.hit_near(near)));
+            any |= near.is_some();
+            near.is_some()
+        });
+        if any { Ok(()) } else { Err(reason) }
+    }
+
+    /// The target that is nearest to a point, at most `max_distance` away: with its nearest box, the distance
+    /// (0 within) and the point of it that is nearest. The world does not count.
+    ///
+    /// # Errors
+    /// Why there is nobody.
+    pub fn closest_point(&self, point: Vec3, max_distance: f32) -> Result<TargetHit, Miss> {
+        if !sound::is_point(point) || max_distance.is_nan() || max_distance < 0.0 {
+            return Err(Miss::Nonsense);
+        }
+        let mut room = LimbPoses::default();
+        let mut best: Option<TargetHit> = None;
+        let reason = self.bodies(&around(point, max_distance.min(1e7)), |body| {
+            let reach = best.map_or(max_distance, |best| best.distance);
+            let hit = body.nearest(point, reach, &mut room, |_, _| true).map(|near| body.hit_near(near));
+            if let Some(hit) = hit
+                && best.as_ref().is_none_or(|best| is_nearer(&hit, best))
+            {
+                best = Some(hit);
+            }
+            hit.is_some()
+        });
+        best.ok_or(reason)
+    }
+
+    /// The target that a point is inside of: its head if it is in that, else the first of its boxes. Of several
+    /// targets the one with the lowest name.
+    ///
+    /// # Errors
+    /// Why there is nobody.
+    pub fn contains_point(&self, point: Vec3) -> Result<TargetHit, Miss> {
+        if !sound::is_point(point) {
+            return Err(Miss::Nonsense);
+        }
+        let mut room = LimbPoses::default();
+        let mut best: Option<TargetHit> = None;
+        let reason = self.bodies(&around(point, 0.0), |body| {
+            let boxes = body.boxes.boxes();
+            let mut found: Option<usize> = None;
+            for (index, shape, pose) in body.shapes(&mut room) {
+                let far = pose.translation.distance(point.into()) > shape.radius;
+                if far || !boxes[index].shape.raw.contains_point(&parry_pose(pose), point) {
+                    continue;
+                }
+                let head = boxes[index].group == HitGroup::Head && body.boxes.head_first();
+                let before = found.is_some_and(|found| boxes[found].group == HitGroup::Head);
+                if found.is_none() || head && !before {
+                    found = Some(index);
+                }
+            }
+            let hit = found.map(|index| body.hit(index, 0.0, point));
+            if let Some(hit) = hit
+                && best.as_ref().is_none_or(|best| is_nearer(&hit, best))
+            {
+                best = Some(hit);
+            }
+            hit.is_some()
+        });
+        best.ok_or(reason)
+    }
+}

@@ -1,0 +1,198 @@
+//! One step of a flight: a straight line past bodies that move on meanwhile.
+
+use bevy::{math::Vec3A, prelude::*};
+use bevy_rapier3d::parry::shape::Ball;
+use bevy_unlag_core::LimbPoses;
+
+use crate::{
+    BodyBounds, HitGroup, Rewound, TargetHit,
+    query::fan::way,
+    table::Probe,
+    target::{Body, Nearest},
+    world::NearWalls,
+};
+
+/// From one moment to the next.
+pub(super) struct Leg<'l, 'a, 'w, 's> {
+    pub then: Rewound<'a, 'w, 's>,
+    pub later: Rewound<'a, 'w, 's>,
+    /// Where it was fired.
+    pub muzzle: Vec3,
+    pub a: Vec3,
+    pub b: Vec3,
+    pub radius: f32,
+    pub walls: &'l NearWalls,
+}
+
+/// What was met, and at which part of the step: a target, or the world.
+pub(super) struct Met {
+    pub part: f32,
+    pub what: Result<TargetHit, Option<Entity>>,
+}
+
+/// Metres that an occluder goes in a step at most; what goes further was put there.
+const LEAP: f32 = 1.0;
+/// Metres that a body may leave its bounds by while it turns and tilts in a step.
+const SLACK: f32 = 0.05;
+
+impl Leg<'_, '_, '_, '_> {
+    pub fn meets(&self, rooms: &mut (LimbPoses, LimbPoses)) -> Option<Met> {
+        let target = self.target(rooms);
+        let reach = target.map_or(1.0, |(part, _)| part);
+        match self.world(reach) {
+            Some((part, by)) if part <= reach => Some(Met { part, what: Err(by) }),
+            _ => target.map(|(part, hit)| Met { part, what: Ok(hit) }),
+        }
+    }
+
+    fn target(&self, rooms: &mut (LimbPoses, LimbPoses)) -> Option<(f32, TargetHit)> {
+        let way = way(self.a, self.b);
+        let mut best: Option<(f32, TargetHit)> = None;
+        let (origin, direction, max) = (way.origin, way.direction, way.max);
+        let probe = Probe::Ray { origin, direction, max, radius: self.radius };
+        self.then.slots(
+            &probe,
+            |_| true,
+            |slot, from| {
+                let to = self.later.body(slot).ok().filter(|to| is_continuous(from, to, self.seconds()));
+                let Some((part, index)) = self.meets_body(from, to.as_ref().unwrap_or(from), rooms) else {
+                    return false;
+                };
+                let hit = from.hit(index, 0.0, Vec3::ZERO);
+                let before = best.is_none_or(|(first, hit)| (part, from.id) < (first, hit.target));
+                if before && self.then.uncovered(self.muzzle, hit).is_ok() {
+                    best = Some((part, hit));
+                }
+                true
+            },
+        );
+        best
+    }
+
+    fn seconds(&self) -> f32 {
+        self.then.query.sampler.tick_seconds
+    }
+
+    /// When and where it meets a body that goes from one pose to another.
+    fn meets_body(
+        &self,
+        from: &Body<'_>,
+        to: &Body<'_>,
+        (room, later_room): &mut (LimbPoses, LimbPoses),
+    ) -> Option<(f32, usize)> {
+        let (body, later) = (from.pose.body(), to.pose.body());
+        if !self.passes(&Moving::new(body, later), &from.boxes.bounds()) {
+            return None;
+        }
+        let (limbs, later_limbs) = (from.limbs(room), to.limbs(later_room));
+        let (mut first, mut head) = (Nearest::default(), Nearest::default());
+        for (index, shape) in from.boxes.shapes().iter().enumerate() {
+            let (Some(limb), Some(later_limb)) = (limbs.get(shape.limb), later_limbs.get(shape.limb)) else {
+                continue;
+            };
+            let (pose, later_pose) = (shape.pose(*limb), shape.pose(*later_limb));
+            let ends = [body * pose.translation, later * later_pose.translation];
+            let (a, b) = (Vec3A::from(self.a) - ends[0], Vec3A::from(self.b) - ends[1]);
+            if !passes_origin(a, b, shape.radius + self.radius) {
+                continue;
+            }
+            let moving = Moving::new(
+                Isometry3d { rotation: body.rotation * pose.rotation, translation: ends[0] },
+                Isometry3d { rotation: later.rotation * later_pose.rotation, translation: ends[1] },
+            );
+            let line = moving.line(self.a, self.b);
+            let parts = line.max.max(1e-9);
+            if let Some(at) = shape.cast_ball(line.origin, line.direction, line.max, self.radius) {
+                first.consider(index, at / parts);
+            }
+            if from.boxes.head_first()
+                && from.boxes.boxes()[index].group == HitGroup::Head
+                && let Some(at) = shape.cast_ray(line.origin, line.direction, line.max)
+            {
+                head.consider(index, at / parts);
+            }
+        }
+        let (index, part) = first.0?;
+        Some((part, head.0.map_or(index, |(index, _)| index)))
+    }
+
+    fn passes(&self, body: &Moving, bounds: &BodyBounds) -> bool {
+        body.line(self.a, self.b).passes_body_within(bounds, self.radius + SLACK)
+    }
+
+    /// When it meets the world within a part of the step, and which mover that is.
+    fn world(&self, reach: f32) -> Option<(f32, Option<Entity>)> {
+        let way = way(self.a, self.b);
+        let length = way.max.max(1e-9);
+        let (origin, direction, max) = (self.a, Vec3::from(way.direction), way.max * reach);
+        let world = &self.then.query.world;
+        let fixed = if self.radius == 0.0 {
+            world.cast_among(self.walls, origin, direction, max)
+        } else {
+            let start = Isometry3d::from_translation(origin);
+            let any = !self.walls.is_empty();
+            any.then(|| world.sweep(&Ball::new(self.radius), start, direction, max)).flatten()
+        };
+        let mut nearest = fixed.map(|distance| (distance / length, None));
+        self.then.occluders(|entity, occluder, pose| {
+            let size = occluder.shape.raw.compute_local_bounding_sphere();
+            let reach = Vec3::from_array(size.center.into()).length() + size.radius + self.radius + LEAP;
+            if !way.passes(pose.translation, reach) {
+                return;
+            }
+            let later = self.later.occluder_pose(entity);
+            let goes = later.filter(|later| later.translation.distance(pose.translation) <= LEAP);
+            let later = goes.unwrap_or(pose);
+            let line = Moving::new(pose, later).line(self.a, self.b);
+            let (origin, direction) = (Vec3::from(line.origin), Vec3::from(line.direction));
+            let still = Isometry3d::IDENTITY;
+            let met = if self.radius == 0.0 {
+                occluder.cast(still, origin, direction, line.max)
+            } else {
+                let start = Isometry3d::from_translation(origin);
+                occluder.sweep(still, &Ball::new(self.radius), start, direction, line.max)
+            };
+            let part = met.map(|at| at / line.max.max(1e-9));
+            if let Some(part) = part.filter(|part| nearest.is_none_or(|(first, _)| *part < first)) {
+                nearest = Some((part, Some(entity)));
+            }
+        });
+        nearest
+    }
+}
+
+/// Something that goes straight from one place to another and is turned half-way between.
+struct Moving {
+    from: Vec3A,
+    to: Vec3A,
+    back: Quat,
+}
+
+impl Moving {
+    fn new(from: Isometry3d, to: Isometry3d) -> Self {
+        // The nearer one of the two that mean the same.
+        let end = if from.rotation.dot(to.rotation) < 0.0 { -to.rotation } else { to.rotation };
+        let half = (from.rotation + end).normalize();
+        Self { from: from.translation, to: to.translation, back: half.inverse() }
+    }
+
+    /// A line from `a` to `b` in its space.
+    fn line(&self, a: Vec3, b: Vec3) -> crate::target::UnitRay {
+        let (a, b) = (self.back * (Vec3A::from(a) - self.from), self.back * (Vec3A::from(b) - self.to));
+        way(a.into(), b.into())
+    }
+}
+
+/// Whether a line comes near the origin.
+fn passes_origin(a: Vec3A, b: Vec3A, radius: f32) -> bool {
+    let line = b - a;
+    let part = (-a.dot(line) / line.length_squared().max(1e-12)).clamp(0.0, 1.0);
+    (a + line * part).length_squared() <= radius * radius
+}
+
+/// Whether a body went from one pose to the other, rather than being put there.
+fn is_continuous(from: &Body<'_>, to: &Body<'_>, seconds: f32) -> bool {
+    let speed = from.pose.velocity.length().max(to.pose.velocity.length());
+    let moved = from.pose.position.distance(to.pose.position);
+    from.boxes.same(to.boxes) && moved <= 2.0 * speed * seconds + 0.25
+}

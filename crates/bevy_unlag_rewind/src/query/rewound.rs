@@ -1,0 +1,300 @@
+//! Everything at one moment, and what can be asked of it.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BaseView, LimbRig, NetId, PoseSample, ProxySmoothing, ViewTime};
+
+use super::{Moment, RewindQuery};
+use crate::{
+    FrameHistory, JudgedTime, Miss, Occluder, RewindFilter, TargetHit, WorldHit,
+    table::{Place, Probe, Remains},
+    target::{Body, FirstHit, Limbs, Target, UnitRay},
+};
+
+type MoverItem<'i> =
+    (Entity, &'i Occluder, Option<&'i FrameHistory>, Option<&'i NetId>, Option<&'i ProxySmoothing>);
+
+/// Everything at one moment, as somebody's screen showed it; made by [`RewindQuery::at`].
+#[derive(Clone, Copy)]
+pub struct Rewound<'a, 'w, 's> {
+    pub(super) query: &'a RewindQuery<'w, 's>,
+    pub(super) moment: Moment<'a>,
+    pub(super) bases: BaseView<'a>,
+    /// When bases were drawn.
+    pub(super) bases_at: ViewTime,
+    pub(super) filter: RewindFilter<'a>,
+}
+
+/// A target as the server remembers it, whether or not it is still there.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub place: Place<'a>,
+    pub target: Target<'a>,
+    pub rig: Option<&'a LimbRig>,
+    /// Whether the filter wants it.
+    pub wanted: bool,
+}
+
+/// Why nobody was hit, as far as it is known yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reason(pub Miss);
+
+impl Default for Reason {
+    fn default() -> Self {
+        Self(Miss::Nobody)
+    }
+}
+
+impl Reason {
+    /// What says more comes before what says less, and the lower name before the higher one, so that it is
+    /// not the order in which somebody looks.
+    pub fn consider(&mut self, miss: Miss) {
+        let order = |miss: &Miss| (rank(miss), core::cmp::Reverse(name(miss)));
+        if order(&miss) > order(&self.0) {
+            self.0 = miss;
+        }
+    }
+}
+
+fn name(miss: &Miss) -> Option<NetId> {
+    match miss {
+        Miss::Nonsense | Miss::Nobody => None,
+        Miss::Blocked { hit, .. } => Some(hit.target),
+        Miss::Beside(id) | Miss::Gone(id) | Miss::NotShown(id) | Miss::TooFar(id) | Miss::InCover(id) => {
+            Some(*id)
+        }
+    }
+}
+
+fn rank(miss: &Miss) -> u8 {
+    match miss {
+        Miss::Nonsense | Miss::Nobody => 0,
+        Miss::Gone(_) => 1,
+        Miss::Beside(_) => 2,
+        Miss::TooFar(_) => 3,
+        Miss::NotShown(_) => 4,
+        Miss::Blocked { .. } | Miss::InCover(_) => 5,
+    }
+}
+
+impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
+    /// The same for some targets only.
+    #[must_use]
+    pub fn of(self, filter: RewindFilter<'a>) -> Self {
+        Self { filter, ..self }
+    }
+
+    /// Which moment was asked for, and which is judged.
+    #[must_use]
+    pub fn time(&self) -> JudgedTime {
+        self.moment.judged()
+    }
+
+    /// The pose of one target at this moment.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn pose(&self, entity: Entity) -> Result<PoseSample, Miss> {
+        let slot = self.query.table.slot(entity).ok_or(Miss::Nobody)?;
+        self.body(slot).map(|body| body.pose)
+    }
+
+    /// The first target that a ray meets, unless the world stands in between.
+    ///
+    /// # Errors
+    /// Why it hit nobody.
+    pub fn cast_ray(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Result<TargetHit, Miss> {
+        let ray = UnitRay::new(origin, direction, max_distance).ok_or(Miss::Nonsense)?;
+        let hit = match self.query.moved() {
+            Some(moved) => self.cast_moved(moved, &ray)?,
+            None => {
+                let mut first = FirstHit::new(ray);
+                let reason = self.nearest_first(&ray, &mut first);
+                first.hit.ok_or(reason)?
+            }
+        };
+        match self.world(origin, ray.direction.into(), hit.distance) {
+            Some(wall) => Err(Miss::Blocked { hit, distance: wall.distance, by: wall.by }),
+            None => self.uncovered(origin, hit),
+        }
+    }
+
+    /// What stands in the way of a ray with a unit direction at this moment: what never moves, and every
+    /// [`Occluder`] where it was drawn. `None` when nothing does within `max_distance`.
+    #[must_use]
+    pub fn world(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<WorldHit> {
+        let fixed = self.query.world.cast(origin, direction, max_distance);
+        self.or_occluded(fixed, origin, direction, max_distance)
+    }
+
+    /// The nearer one of a wall and the first occluder along a ray with a unit direction.
+    pub(super) fn or_occluded(
+        &self,
+        fixed: Option<f32>,
+        origin: Vec3,
+        direction: Vec3,
+        max_distance: f32,
+    ) -> Option<WorldHit> {
+        let mut nearest = fixed.map(|distance| WorldHit { distance, by: None });
+        self.occluders(|entity, occluder, pose| {
+            let reach = nearest.map_or(max_distance, |hit| hit.distance);
+            if origin.is_finite()
+                && let Some(distance) = occluder.cast(pose, origin, direction, reach)
+                && distance < reach
+            {
+                nearest = Some(WorldHit { distance, by: Some(entity) });
+            }
+        });
+        nearest
+    }
+
+    /// Calls back with every occluder that is there at this moment, and where it was drawn.
+    pub(super) fn occluders(&self, mut each: impl FnMut(Entity, &Occluder, Isometry3d)) {
+        for mover in &self.query.movers {
+            if let Some(pose) = self.occluder(mover) {
+                each(mover.0, mover.1, pose);
+            }
+        }
+    }
+
+    /// Where an occluder was drawn.
+    pub(super) fn occluder_pose(&self, entity: Entity) -> Option<Isometry3d> {
+        self.occluder(self.query.movers.get(entity).ok()?)
+    }
+
+    fn occluder(&self, (entity, occluder, history, id, mode): MoverItem<'_>) -> Option<Isometry3d> {
+        if occluder.base != 0 {
+            return self.bases.pose(occluder.base);
+        }
+        let target = Target { entity, id: *id?, history: history?, mode };
+        let (pose, _) = self.moment.pose(&target, &self.query.sampler, &self.bases).ok()?;
+        Some(pose.body())
+    }
+
+    /// Calls back with everybody's body that can be near `probe`. The callback says whether it was met.
+    /// Returns why nobody was, in case nobody was.
+    pub(crate) fn bodies(&self, probe: &Probe, mut met: impl FnMut(&Body<'_>) -> bool) -> Miss {
+        self.slots(probe, |_| true, |_, body| met(body))
+    }
+
+    /// Looks at bodies in the order in which a ray comes to their boxes, until all that are left lie behind
+    /// what it has met. Returns why nobody was met, in case nobody was.
+    fn nearest_first(&self, ray: &UnitRay, first: &mut FirstHit) -> Miss {
+        /// As many as are put in order; whoever comes after them is looked at as it comes.
+        const ORDERED: usize = 16;
+        let mut reason = Reason::default();
+        let mut ordered = [(0.0_f32, 0_usize); ORDERED];
+        let mut count = 0;
+        let mut look = |slot: usize, first: &mut FirstHit| match self.body(slot) {
+            Ok(body) => {
+                if !first.look(&body) {
+                    reason.consider(Miss::Beside(body.id));
+                }
+            }
+            Err(miss) => reason.consider(miss),
+        };
+        self.near(
+            &Probe::along(ray),
+            |_| true,
+            |slot, enter| {
+                if count == ORDERED {
+                    if enter <= first.reach() {
+                        look(slot, first);
+                    }
+                    return;
+                }
+                let mut at = count;
+                while at > 0 && ordered[at - 1].0 > enter {
+                    ordered[at] = ordered[at - 1];
+                    at -= 1;
+                }
+                ordered[at] = (enter, slot);
+                count += 1;
+            },
+        );
+        for (enter, slot) in &ordered[..count] {
+            if *enter > first.reach() {
+                break;
+            }
+            look(*slot, first);
+        }
+        reason.0
+    }
+
+    /// The same with their slots, for those only whose box in the table is wanted.
+    pub(super) fn slots(
+        &self,
+        probe: &Probe,
+        wanted: impl Fn(usize) -> bool,
+        mut met: impl FnMut(usize, &Body<'_>) -> bool,
+    ) -> Miss {
+        let mut reason = Reason::default();
+        self.near(probe, wanted, |slot, _| match self.body(slot) {
+            Ok(body) => {
+                if !met(slot, &body) {
+                    reason.consider(Miss::Beside(body.id));
+                }
+            }
+            Err(miss) => reason.consider(miss),
+        });
+        reason.0
+    }
+
+    /// Calls back with the slot of everybody who can be near `probe`, each once, and with the metres along a
+    /// ray before which it does not meet it.
+    pub(super) fn near(
+        &self,
+        probe: &Probe,
+        wanted: impl Fn(usize) -> bool,
+        mut look: impl FnMut(usize, f32),
+    ) {
+        let table = &self.query.table;
+        let named = |slot: usize| {
+            let id = table.place(slot).map(|place| place.id);
+            self.moment.overrides.iter().any(|named| Some(named.target) == id)
+        };
+        table.near(self.moment.row(), probe, |slot, enter| {
+            if (self.moment.overrides.is_empty() || !named(slot)) && wanted(slot) {
+                look(slot, enter);
+            }
+        });
+        // The rows do not know where these were drawn.
+        for (index, named) in self.moment.overrides.iter().enumerate() {
+            let repeated = self.moment.overrides[..index].iter().any(|other| other.target == named.target);
+            if let Some(slot) = table.named(named.target).filter(|_| !repeated) {
+                look(slot, 0.0);
+            }
+        }
+    }
+
+    /// Somebody's body at this moment; [`Miss::Nobody`] when the filter does not want it.
+    pub(crate) fn body(&self, slot: usize) -> Result<Body<'_>, Miss> {
+        let known = self.known(slot).filter(|known| known.wanted).ok_or(Miss::Nobody)?;
+        let Known { place, target, rig, .. } = known;
+        if self.moment.time.is_none() && place.remains.is_some() {
+            // It was; it is not.
+            return Err(Miss::Gone(place.id));
+        }
+        let (pose, time) = self.moment.pose(&target, &self.query.sampler, &self.bases)?;
+        let boxes = time.and_then(|time| target.history.old_set(time)).unwrap_or(place.boxes);
+        let limbs = Limbs::of(target.history, rig, time.unwrap_or(ViewTime::at(self.query.tick.0)));
+        Ok(Body { entity: place.entity, id: place.id, pose, boxes, limbs })
+    }
+
+    /// What the server remembers of somebody.
+    pub(super) fn known(&self, slot: usize) -> Option<Known<'_>> {
+        let place = self.query.table.place(slot)?;
+        let (history, mode, rig, team, layers) = match place.remains {
+            Some(remains) => {
+                let Remains { history, mode, rig, team, layers } = remains;
+                (history, mode.as_ref(), rig.as_ref(), *team, *layers)
+            }
+            None => {
+                let (history, rig, mode, team, layers) = self.query.pawns.get(place.entity).ok()?;
+                (history, mode, rig, team.copied(), layers.copied())
+            }
+        };
+        let wanted = self.filter.allows(place.entity, team, layers.unwrap_or_default());
+        let target = Target { entity: place.entity, id: place.id, history, mode };
+        Some(Known { place, target, rig, wanted })
+    }
+}

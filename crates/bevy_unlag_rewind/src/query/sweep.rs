@@ -1,0 +1,229 @@
+//! Thick rays: balls and capsules on their way.
+
+use bevy::{math::Vec3A, prelude::*};
+use bevy_rapier3d::parry::{
+    query::{ShapeCastOptions, cast_shapes},
+    shape::{Ball, Capsule, Shape as ParryShape},
+};
+use bevy_unlag_core::LimbPoses;
+
+use super::{Rewound, sound};
+use crate::{
+    HitGroup, Miss, TargetHit, WorldHit,
+    shape::Shape,
+    table::Probe,
+    target::{Body, Nearest, UnitRay, is_nearer},
+    world::parry_pose,
+};
+
+impl Rewound<'_, '_, '_> {
+    /// The first target that a ball touches whose middle goes along a ray, unless it touches the world
+    /// before. A ball that touches the world at its start goes nowhere. `point` of the answer is on the
+    /// target; a head counts before what lies in front of it where the middle would pass through it.
+    ///
+    /// # Errors
+    /// Why it hit nobody.
+    #[doc(alias = "sphere_cast")]
+    pub fn cast_ball(
+        &self,
+        origin: Vec3,
+        direction: Vec3,
+        max_distance: f32,
+        radius: f32,
+    ) -> Result<TargetHit, Miss> {
+        if !sound::is_point(origin) || !sound::is_size(radius) {
+            return Err(Miss::Nonsense);
+        }
+        if radius == 0.0 {
+            return self.cast_ray(origin, direction, max_distance);
+        }
+        let way = UnitRay::new(origin, direction, max_distance).ok_or(Miss::Nonsense)?;
+        let hit = self.first_swept(way, radius, |way, _, shape, pose| {
+            let local = way.within(pose);
+            shape.cast_ball(local.origin, local.direction, way.max, radius)
+        })?;
+        let from = Isometry3d::from_translation(origin);
+        self.unless_swept(hit, &Ball::new(radius), from, way.direction.into())
+    }
+
+    /// The first target that a capsule touches, unless it touches the world before: from `a` to `b` with
+    /// `radius` about that line, moved along `direction` as it is. Otherwise as [`cast_ball`](Self::cast_ball).
+    /// Twenty times the cost of a ball for whoever is near.
+    ///
+    /// # Errors
+    /// Why it hit nobody.
+    pub fn cast_capsule(
+        &self,
+        (a, b): (Vec3, Vec3),
+        radius: f32,
+        direction: Vec3,
+        max_distance: f32,
+    ) -> Result<TargetHit, Miss> {
+        let sound = sound::is_point(a) && sound::is_point(b) && sound::is_size(radius);
+        let middle = (a + b) * 0.5;
+        let half = (b - a) * 0.5;
+        let way = UnitRay::new(middle, direction, max_distance).filter(|_| sound).ok_or(Miss::Nonsense)?;
+        if half.length() < 1e-6 {
+            return self.cast_ball(middle, direction, max_distance, radius);
+        }
+        let capsule = Capsule::new(-half, half, radius);
+        self.first_convex(way, &capsule, half.length() + radius, Quat::IDENTITY)
+    }
+
+    /// The first target that a convex shape touches, unless it touches the world before.
+    pub(super) fn first_convex(
+        &self,
+        way: UnitRay,
+        moved: &dyn ParryShape,
+        reach: f32,
+        turned: Quat,
+    ) -> Result<TargetHit, Miss> {
+        let from = Isometry3d::new(way.origin, turned);
+        let hit = self.first_swept(way, reach, |way, body, shape, pose| {
+            cast_convex(body, shape, pose, moved, from, way)
+        })?;
+        self.unless_swept(hit, moved, from, way.direction.into())
+    }
+
+    /// The first target that something touches whose middle goes along `way` and that reaches `reach` to every
+    /// side. `touch` says when it touches a box.
+    fn first_swept(
+        &self,
+        mut way: UnitRay,
+        reach: f32,
+        touch: impl Fn(&UnitRay, (&Body<'_>, usize), &Shape, Isometry3d) -> Option<f32>,
+    ) -> Result<TargetHit, Miss> {
+        let mut room = LimbPoses::default();
+        let mut best: Option<TargetHit> = None;
+        let (origin, direction, max) = (way.origin, way.direction, way.max);
+        let probe = Probe::Ray { origin, direction, max, radius: reach };
+        let reason = self.bodies(&probe, |body| {
+            let hit = body.sweep(&way, reach, &mut room, &touch);
+            if let Some(hit) = hit
+                && best.as_ref().is_none_or(|best| is_nearer(&hit, best))
+            {
+                way.max = hit.distance;
+                best = Some(hit);
+            }
+            hit.is_some()
+        });
+        best.ok_or(reason)
+    }
+
+    /// A hit, unless the world is touched before.
+    fn unless_swept(
+        &self,
+        hit: TargetHit,
+        shape: &dyn ParryShape,
+        from: Isometry3d,
+        direction: Vec3,
+    ) -> Result<TargetHit, Miss> {
+        match self.world_swept(shape, from, direction, hit.distance) {
+            Some(WorldHit { distance, by }) => Err(Miss::Blocked { hit, distance, by }),
+            None => self.uncovered(from.translation.into(), hit),
+        }
+    }
+
+    /// What of the world a ball touches first whose middle goes along a ray with a unit direction; see
+    /// [`world`](Self::world).
+    #[must_use]
+    pub fn world_ball(
+        &self,
+        origin: Vec3,
+        direction: Vec3,
+        max_distance: f32,
+        radius: f32,
+    ) -> Option<WorldHit> {
+        if radius == 0.0 {
+            return self.world(origin, direction, max_distance);
+        }
+        let sound = sound::is_point(origin) && sound::is_size(radius) && direction.is_normalized();
+        let from = Isometry3d::from_translation(origin);
+        let max = max_distance.min(1e7);
+        sound.then(|| self.world_swept(&Ball::new(radius), from, direction, max)).flatten()
+    }
+
+    pub(super) fn world_swept(
+        &self,
+        shape: &dyn ParryShape,
+        from: Isometry3d,
+        direction: Vec3,
+        max_distance: f32,
+    ) -> Option<WorldHit> {
+        let fixed = self.query.world.sweep(shape, from, direction, max_distance);
+        let mut nearest = fixed.map(|distance| WorldHit { distance, by: None });
+        self.occluders(|entity, occluder, pose| {
+            let reach = nearest.map_or(max_distance, |hit| hit.distance);
+            if let Some(distance) = occluder.sweep(pose, shape, from, direction, reach)
+                && distance < reach
+            {
+                nearest = Some(WorldHit { distance, by: Some(entity) });
+            }
+        });
+        nearest
+    }
+}
+
+/// When a convex shape on its way touches a box.
+fn cast_convex(
+    (body, index): (&Body<'_>, usize),
+    shape: &Shape,
+    pose: Isometry3d,
+    moved: &dyn ParryShape,
+    from: Isometry3d,
+    way: &UnitRay,
+) -> Option<f32> {
+    let reach = shape.radius + moved.compute_local_bounding_sphere().radius;
+    if !way.passes(pose.translation, reach) {
+        return None;
+    }
+    let options = ShapeCastOptions {
+        max_time_of_impact: way.max,
+        compute_impact_geometry_on_penetration: false,
+        ..default()
+    };
+    let raw = &*body.boxes.boxes()[index].shape.raw;
+    let (own, from) = (parry_pose(pose), parry_pose(from));
+    let hit = cast_shapes(&own, Vec3::ZERO, raw, &from, way.direction.into(), moved, options);
+    hit.ok()?.map(|hit| hit.time_of_impact)
+}
+
+impl Body<'_> {
+    /// What of it is touched first.
+    fn sweep(
+        &self,
+        way: &UnitRay,
+        reach: f32,
+        room: &mut LimbPoses,
+        touch: impl Fn(&UnitRay, (&Body<'_>, usize), &Shape, Isometry3d) -> Option<f32>,
+    ) -> Option<TargetHit> {
+        if !way.within(self.pose.body()).passes_body_within(&self.boxes.bounds(), reach) {
+            return None;
+        }
+        let (mut first, mut head) = (Nearest::default(), Nearest::default());
+        let mut touched = Isometry3d::IDENTITY;
+        for (index, shape, pose) in self.shapes(room) {
+            if !way.passes(pose.translation, shape.radius + reach) {
+                continue;
+            }
+            if let Some(distance) = touch(way, (self, index), shape, pose) {
+                if first.0.is_none_or(|(_, nearest)| distance < nearest) {
+                    touched = pose;
+                }
+                first.consider(index, distance);
+            }
+            if self.boxes.head_first() && self.boxes.boxes()[index].group == HitGroup::Head {
+                let local = way.within(pose);
+                if let Some(through) = shape.cast_ray(local.origin, local.direction, way.max) {
+                    head.consider(index, through);
+                }
+            }
+        }
+        let (index, distance) = first.0?;
+        let middle = Vec3A::from(way.at(distance));
+        let point =
+            self.boxes.boxes()[index].shape.raw.project_point(&parry_pose(touched), middle.into(), true);
+        let counts = head.0.map_or(index, |(index, _)| index);
+        Some(self.hit(counts, distance, point.point))
+    }
+}

@@ -1,0 +1,370 @@
+//! Which snapshots of whom a client was sent.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{NetId, SnapshotHistory, Tick, ViewStamp, ViewTime};
+
+/// Ticks before the newest snapshot of which it is known whether they were sent: a second at 64 Hz.
+const REMEMBERED: i32 = u64::BITS as i32;
+
+/// What was sent of one pawn.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    id: NetId,
+    newest: Tick,
+    /// Bit `n` stands for the tick `n + 1` before the newest.
+    before: u64,
+    /// Ticks between the last two updates.
+    spacing: u16,
+}
+
+impl Target {
+    fn contains(&self, tick: Tick) -> bool {
+        match self.newest.since(tick) {
+            0 => true,
+            ago @ 1..=REMEMBERED => self.before >> (ago - 1) & 1 == 1,
+            _ => false,
+        }
+    }
+}
+
+/// Which snapshots of whom a client was sent: nothing else can have been on its screen. It is on the pawn of
+/// that client, on the server; the network's glue writes it. The host of a listen server and a bot have none:
+/// they see everything as it is.
+///
+/// Its memory is bounded by the number of pawns. Whether something that was sent also arrived only the client
+/// knows.
+#[derive(Component, Debug, Default)]
+pub struct SentLog {
+    /// Sorted by name.
+    targets: Vec<Target>,
+    /// When the first one was marked.
+    began: Option<Tick>,
+    /// When a pawn was left out last, for want of budget and because it is hidden from the client.
+    left_out: Option<Tick>,
+    hidden: Option<Tick>,
+    times_left_out: u64,
+    /// How late updates were, in this window and the one before.
+    late: [Lateness; 2],
+}
+
+/// How many updates were sent so many ticks late, in a window of time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lateness {
+    began: Tick,
+    updates: [u32; Lateness::MOST + 1],
+}
+
+impl Lateness {
+    /// Who is later counts as this late.
+    const MOST: usize = 15;
+    /// Ticks in a window.
+    const WINDOW: i32 = 512;
+}
+
+impl Clone for SentLog {
+    fn clone(&self) -> Self {
+        Self { targets: self.targets.clone(), ..*self }
+    }
+
+    /// Without an allocation, when there is room.
+    fn clone_from(&mut self, source: &Self) {
+        self.targets.clone_from(&source.targets);
+        let Self { targets: _, began, left_out, hidden, times_left_out, late } = *source;
+        (self.began, self.left_out, self.hidden) = (began, left_out, hidden);
+        (self.times_left_out, self.late) = (times_left_out, late);
+    }
+}
+
+impl SentLog {
+    fn find(&self, id: NetId) -> Result<usize, usize> {
+        self.targets.binary_search_by_key(&id, |target| target.id)
+    }
+
+    fn of(&self, id: NetId) -> Option<&Target> {
+        self.targets.get(self.find(id).ok()?)
+    }
+
+    /// The client was sent this snapshot of this pawn. In any order; what is more than 64 ticks older than the
+    /// newest one is not remembered.
+    pub fn mark(&mut self, id: NetId, tick: Tick) {
+        self.began.get_or_insert(tick);
+        let at = match self.find(id) {
+            Ok(at) => at,
+            Err(at) => {
+                self.targets.insert(at, Target { id, newest: tick, before: 0, spacing: 0 });
+                return;
+            }
+        };
+        let Some(target) = self.targets.get_mut(at) else { return };
+        let later = tick.since(target.newest);
+        if later > 0 {
+            let shifted = if later < REMEMBERED { target.before << later } else { 0 };
+            let newest = if later <= REMEMBERED { 1 << (later - 1) } else { 0 };
+            target.before = shifted | newest;
+            target.newest = tick;
+        } else if (-REMEMBERED..0).contains(&later) {
+            target.before |= 1 << (-later - 1);
+        }
+    }
+
+    /// At the server's tick `now` the client was sent an update of this pawn: its snapshot and the knots that
+    /// came with it, in any order.
+    pub fn mark_update(&mut self, id: NetId, ticks: impl Iterator<Item = Tick>, now: Tick) {
+        let before = self.newest(id);
+        ticks.for_each(|tick| self.mark(id, tick));
+        if let Ok(at) = self.find(id)
+            && let Some(target) = self.targets.get_mut(at)
+            && let Some(before) = before
+        {
+            target.spacing = target.newest.since(before).clamp(0, i32::from(u16::MAX)) as u16;
+        }
+        if now.since(self.late[0].began) >= Lateness::WINDOW {
+            self.late[1] = core::mem::replace(&mut self.late[0], Lateness { began: now, ..default() });
+        }
+        let late = self.newest(id).map_or(0, |newest| now.since(newest).max(0) as usize);
+        self.late[0].updates[late.min(Lateness::MOST)] += 1;
+    }
+
+    /// For want of budget the client was not sent an update of somebody at `tick`.
+    pub fn mark_left_out(&mut self, tick: Tick) {
+        self.left_out = Some(tick);
+        self.times_left_out += 1;
+    }
+
+    /// Somebody whom the client may not see had an update at `tick`.
+    pub fn mark_hidden(&mut self, tick: Tick) {
+        self.hidden = Some(tick);
+    }
+
+    /// Whether the client was sent this snapshot of this pawn.
+    #[must_use]
+    pub fn contains(&self, id: NetId, tick: Tick) -> bool {
+        self.of(id).is_some_and(|target| target.contains(tick))
+    }
+
+    /// The newest snapshot of a pawn that the client was sent.
+    #[must_use]
+    pub fn newest(&self, id: NetId) -> Option<Tick> {
+        self.of(id).map(|target| target.newest)
+    }
+
+    /// Whether the client was sent everything that anybody was sent at this tick and after it: then whatever is
+    /// remembered as sent was sent to it, and nothing has to be looked up.
+    #[must_use]
+    pub fn is_complete_since(&self, tick: Tick) -> bool {
+        let began = self.began.is_some_and(|began| !began.is_newer_than(tick));
+        let after = |last: Option<Tick>| last.is_none_or(|last| tick.is_newer_than(last));
+        began && after(self.left_out) && after(self.hidden)
+    }
+
+    /// Whether somebody was left out for want of budget at this tick or after it: the client's screen waits for
+    /// whom it hears of late.
+    #[must_use]
+    pub fn was_short_since(&self, tick: Tick) -> bool {
+        self.left_out.is_some_and(|left_out| !tick.is_newer_than(left_out))
+    }
+
+    /// In how many rounds somebody was left out for want of budget. It only grows.
+    #[must_use]
+    pub fn times_left_out(&self) -> u64 {
+        self.times_left_out
+    }
+
+    /// Ticks between two updates of most pawns that the client is sent; 0 before anybody was sent twice.
+    #[must_use]
+    pub fn interval(&self) -> u16 {
+        // Few pawns are between two rates, so the middle one is of the commonest.
+        let mut counts = [0_u32; 129];
+        for target in &self.targets {
+            counts[usize::from(target.spacing).min(128)] += 1;
+        }
+        counts[0] = 0;
+        let most =
+            counts.iter().enumerate().max_by_key(|(spacing, count)| (**count, core::cmp::Reverse(*spacing)));
+        most.filter(|(_, count)| **count > 0).map_or(0, |(spacing, _)| spacing as u16)
+    }
+
+    /// By how many ticks updates of late were late when they left, but for one in a hundred: a pawn whose
+    /// owner's moves come late is sent as of an earlier tick.
+    #[must_use]
+    pub fn late(&self) -> u16 {
+        let mut left: u32 = self.late.iter().flat_map(|window| window.updates).sum::<u32>() / 100;
+        let mut late = Lateness::MOST;
+        while late > 0 {
+            let here: u32 = self.late.iter().map(|window| window.updates[late]).sum();
+            if here > left {
+                break;
+            }
+            left -= here;
+            late -= 1;
+        }
+        late as u16
+    }
+
+    /// How many pawns are remembered.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Whether nothing was ever sent.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.targets.is_empty()
+    }
+
+    /// Forgets pawns that are gone, two seconds at 64 Hz after they were sent last: until then they can be hit
+    /// where they were seen.
+    pub fn keep(&mut self, now: Tick, mut lives: impl FnMut(NetId) -> bool) {
+        self.targets.retain(|target| lives(target.id) || now.since(target.newest) <= 2 * REMEMBERED);
+    }
+
+    /// How a pose at `time` comes about from those snapshots in `history` that this client was sent: between the
+    /// two around it, or beyond the newest. `None` when none of them is old enough.
+    #[must_use]
+    pub fn stamp(&self, id: NetId, history: &SnapshotHistory, time: ViewTime) -> Option<ViewStamp> {
+        let target = self.of(id)?;
+        let mut to = None;
+        for snapshot in history.iter().rev().filter(|snapshot| target.contains(snapshot.tick)) {
+            let from = snapshot.tick;
+            if from.since(time.tick) <= 0 {
+                return Some(match to {
+                    Some(to) => ViewStamp::Interpolated { from, to, time },
+                    None => ViewStamp::Extrapolated { from, time },
+                });
+            }
+            to = Some(from);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use bevy_unlag_core::Snapshot;
+
+    use super::*;
+
+    const ID: NetId = NetId(7);
+
+    fn dice(state: &mut u64) -> u32 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 33) as u32
+    }
+
+    #[test]
+    fn it_knows_what_was_marked_and_nothing_else_across_the_wrap() {
+        let mut state = 3;
+        for origin in [0, u32::MAX - 3_000] {
+            let (mut log, mut marked, mut newest) = (SentLog::default(), BTreeSet::new(), 1_000_i64);
+            for _ in 0..5_000 {
+                let step = match dice(&mut state) % 10 {
+                    0 => -i64::from(dice(&mut state) % 90),
+                    1 => i64::from(dice(&mut state) % 90),
+                    _ => i64::from(dice(&mut state) % 4),
+                };
+                let tick = newest + step;
+                let at = |tick: i64| Tick(origin).offset(tick as i32);
+                log.mark(ID, at(tick));
+                if newest - tick <= 64 || log.is_empty() {
+                    marked.insert(tick);
+                }
+                newest = newest.max(tick);
+                marked = marked.split_off(&(newest - 64));
+                assert_eq!(log.newest(ID), Some(at(newest)));
+                for asked in newest - 200..newest + 100 {
+                    assert_eq!(log.contains(ID, at(asked)), marked.contains(&asked), "{asked} of {newest}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pawns_are_told_apart_and_those_that_are_gone_are_forgotten() {
+        let mut log = SentLog::default();
+        for id in [9, 2, 65_535, 0] {
+            log.mark(NetId(id), Tick(u32::from(id) + 3));
+        }
+        assert!(log.contains(NetId(9), Tick(12)) && !log.contains(NetId(2), Tick(12)));
+        log.keep(Tick(132), |id| id == NetId(9));
+        assert_eq!(log.len(), 3, "only one of the others was not sent for long");
+        log.keep(Tick(70_000), |id| id == NetId(9));
+        assert_eq!((log.len(), log.newest(NetId(9)), log.newest(NetId(2))), (1, Some(Tick(12)), None));
+    }
+
+    #[test]
+    fn a_stamp_names_only_what_was_sent() {
+        let mut history = SnapshotHistory::default();
+        let mut log = SentLog::default();
+        for tick in [4, 7, 10, 13] {
+            history.insert(Snapshot::new(Tick(tick), Vec3::ZERO, Vec3::ZERO));
+        }
+        let at = |tick| ViewTime { tick: Tick(tick), fraction: 128 };
+        assert_eq!(log.stamp(ID, &history, at(8)), None);
+        for tick in [4, 10] {
+            log.mark(ID, Tick(tick));
+        }
+        let between = ViewStamp::Interpolated { from: Tick(4), to: Tick(10), time: at(8) };
+        assert_eq!(log.stamp(ID, &history, at(8)), Some(between));
+        let beyond = ViewStamp::Extrapolated { from: Tick(10), time: at(14) };
+        assert_eq!(log.stamp(ID, &history, at(14)), Some(beyond));
+        assert_eq!(log.stamp(ID, &history, at(3)), None);
+        assert_eq!(log.stamp(NetId(8), &history, at(8)), None);
+    }
+
+    #[test]
+    fn it_says_whether_anything_was_left_out() {
+        let mut log = SentLog::default();
+        assert!(!log.is_complete_since(Tick(5)));
+        log.mark(ID, Tick(10));
+        assert!(log.is_complete_since(Tick(10)) && !log.is_complete_since(Tick(9)));
+        log.mark_left_out(Tick(13));
+        assert!(!log.is_complete_since(Tick(13)) && log.is_complete_since(Tick(14)));
+        assert_eq!(log.times_left_out(), 1);
+        log.mark_hidden(Tick(15));
+        assert!(!log.is_complete_since(Tick(15)) && log.is_complete_since(Tick(16)));
+        assert!(log.was_short_since(Tick(13)) && !log.was_short_since(Tick(14)));
+    }
+
+    #[test]
+    fn the_interval_is_that_of_most() {
+        let mut log = SentLog::default();
+        assert_eq!(log.interval(), 0);
+        for (id, interval) in [(1, 3), (2, 3), (3, 64), (4, 6)] {
+            for k in 0..3 {
+                let tick = Tick(k * interval);
+                log.mark_update(NetId(id), [tick, tick.offset(-1)].into_iter(), tick);
+            }
+        }
+        assert_eq!(log.interval(), 3);
+    }
+
+    #[test]
+    fn it_knows_how_late_most_updates_are() {
+        let mut log = SentLog::default();
+        let send = |log: &mut SentLog, k: u32, late: i32| {
+            let now = Tick(k * 3);
+            log.mark_update(ID, [now.offset(-late)].into_iter(), now);
+        };
+        (0..1_000).for_each(|k| send(&mut log, k, if k % 200 == 0 { 9 } else { 0 }));
+        assert_eq!(log.late(), 0);
+        (1_000..2_000).for_each(|k| send(&mut log, k, i32::from(k % 20 == 0) * 2));
+        assert_eq!(log.late(), 2);
+        (2_000..3_000).for_each(|k| send(&mut log, k, 0));
+        assert_eq!(log.late(), 0);
+    }
+
+    #[test]
+    fn a_copy_needs_no_new_memory() {
+        let mut log = SentLog::default();
+        (0..64).for_each(|id| log.mark(NetId(id), Tick(9)));
+        let mut copy = log.clone();
+        let room = copy.targets.as_ptr();
+        log.mark(NetId(3), Tick(12));
+        copy.clone_from(&log);
+        assert_eq!(copy.targets.as_ptr(), room);
+        assert!(copy.contains(NetId(3), Tick(12)) && copy.is_complete_since(Tick(9)));
+    }
+}

@@ -1,0 +1,210 @@
+//! Rays against boxes, balls and capsules in closed form; anything else is parry's.
+
+mod ball;
+
+use bevy::{math::Vec3A, prelude::*};
+use bevy_rapier3d::parry::{query::Ray as ParryRay, shape::SharedShape};
+
+use crate::HitBox;
+
+/// A hit box as numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape {
+    pub limb: usize,
+    /// In the space of the limb.
+    pub offset: Isometry3d,
+    pub centred: bool,
+    /// Nothing of it is further from its middle than this.
+    pub radius: f32,
+    form: Form,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    Box(Vec3A),
+    Ball(f32),
+    Capsule { a: Vec3A, b: Vec3A, radius: f32 },
+    Other(SharedShape),
+}
+
+impl Shape {
+    pub fn new(hit_box: &HitBox) -> Self {
+        let raw = &hit_box.shape.raw;
+        let form = if let Some(cuboid) = raw.as_cuboid() {
+            Form::Box(Vec3A::from(Vec3::from_array(cuboid.half_extents.into())))
+        } else if let Some(ball) = raw.as_ball() {
+            Form::Ball(ball.radius)
+        } else if let Some(capsule) = raw.as_capsule() {
+            let point = |p: [f32; 3]| Vec3A::from(Vec3::from_array(p));
+            Form::Capsule {
+                a: point(capsule.segment.a.into()),
+                b: point(capsule.segment.b.into()),
+                radius: capsule.radius,
+            }
+        } else {
+            Form::Other(raw.clone())
+        };
+        let sphere = raw.compute_local_bounding_sphere();
+        let middle = Vec3::from_array(sphere.center.into());
+        Self {
+            limb: usize::from(hit_box.limb),
+            offset: hit_box.offset,
+            centred: hit_box.offset == Isometry3d::IDENTITY,
+            // About the shape's origin.
+            radius: middle.length() + sphere.radius,
+            form,
+        }
+    }
+
+    /// The shape's own space in that of the limb's.
+    pub fn pose(&self, limb: Isometry3d) -> Isometry3d {
+        if self.centred { limb } else { limb * self.offset }
+    }
+
+    /// Metres along a ray with a unit direction, both in the shape's own space, to where it enters; 0
+    /// from within.
+    pub fn cast_ray(&self, origin: Vec3A, direction: Vec3A, max: f32) -> Option<f32> {
+        let distance = match &self.form {
+            Form::Box(half) => ray_box(origin, direction, *half),
+            Form::Ball(radius) => ray_ball(origin, direction, *radius),
+            Form::Capsule { a, b, radius } => ray_capsule(origin, direction, *a, *b, *radius),
+            Form::Other(shape) => {
+                let ray = ParryRay::new(Vec3::from(origin), Vec3::from(direction));
+                shape.cast_local_ray(&ray, max, true)
+            }
+        };
+        distance.filter(|distance| *distance <= max)
+    }
+}
+
+pub(crate) fn ray_box(origin: Vec3A, direction: Vec3A, half: Vec3A) -> Option<f32> {
+    let inverse = direction.recip();
+    let (a, b) = ((-half - origin) * inverse, (half - origin) * inverse);
+    // Along two faces it is between them all the way, or never.
+    let flat = direction.abs().cmplt(Vec3A::splat(1e-20));
+    let never = Vec3A::select(origin.abs().cmple(half), Vec3A::NEG_INFINITY, Vec3A::INFINITY);
+    let enter = Vec3A::select(flat, never, a.min(b)).max_element();
+    let leave = Vec3A::select(flat, -never, a.max(b)).min_element();
+    (enter <= leave && leave >= 0.0).then_some(enter.max(0.0))
+}
+
+fn ray_ball(origin: Vec3A, direction: Vec3A, radius: f32) -> Option<f32> {
+    let c = origin.length_squared() - radius * radius;
+    if c <= 0.0 {
+        return Some(0.0);
+    }
+    let b = origin.dot(direction);
+    // From the point nearest to the middle: no difference of two large numbers.
+    let nearest = origin - direction * b;
+    let inside = radius * radius - nearest.length_squared();
+    (b <= 0.0 && inside >= 0.0).then(|| (-b - inside.sqrt()).max(0.0))
+}
+
+fn ray_capsule(origin: Vec3A, direction: Vec3A, a: Vec3A, b: Vec3A, radius: f32) -> Option<f32> {
+    let axis = b - a;
+    let length = axis.length();
+    if length < 1e-6 {
+        return ray_ball(origin - a, direction, radius);
+    }
+    let axis = axis / length;
+    let from = origin - a;
+    let along = from.dot(axis).clamp(0.0, length);
+    if (from - axis * along).length_squared() <= radius * radius {
+        return Some(0.0);
+    }
+    // Against the endless cylinder, in the plane across the axis.
+    let flat_from = from - axis * from.dot(axis);
+    let flat_direction = direction - axis * direction.dot(axis);
+    let speed = flat_direction.length_squared();
+    let side = (speed > 1e-12).then(|| {
+        let nearest = -flat_from.dot(flat_direction) / speed;
+        let beside = (flat_from + flat_direction * nearest).length_squared();
+        let inside = radius * radius - beside;
+        (inside >= 0.0).then(|| nearest - (inside / speed).sqrt())
+    });
+    match side {
+        // It never comes near the axis.
+        Some(None) => return None,
+        Some(Some(enter)) if enter >= 0.0 => {
+            let at = (from + direction * enter).dot(axis);
+            if (0.0..=length).contains(&at) {
+                return Some(enter);
+            }
+        }
+        _ => {}
+    }
+    let ends = [ray_ball(from, direction, radius), ray_ball(origin - b, direction, radius)];
+    ends.into_iter().flatten().min_by(f32::total_cmp)
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy_rapier3d::prelude::Collider;
+
+    use super::*;
+    use crate::HitGroup;
+
+    fn random(state: &mut u64) -> f32 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((*state >> 40) as f32 / (1u64 << 23) as f32) - 1.0
+    }
+
+    #[test]
+    fn closed_forms_say_what_parry_says() {
+        let shapes = [
+            Collider::cuboid(0.3, 0.1, 0.2),
+            Collider::ball(0.25),
+            Collider::capsule(Vec3::new(0.1, -0.3, 0.0), Vec3::new(-0.1, 0.4, 0.2), 0.12),
+            Collider::capsule(Vec3::ZERO, Vec3::ZERO, 0.2),
+        ];
+        let mut state = 5;
+        let (mut hits, mut differ) = (0, 0);
+        for shape in &shapes {
+            let fast = Shape::new(&HitBox::new(0, HitGroup::Body, shape.clone()));
+            for _ in 0..100_000 {
+                let mut vector = |scale: f32| {
+                    Vec3::new(random(&mut state), random(&mut state), random(&mut state)) * scale
+                };
+                let (origin, target) = (vector(3.0), vector(0.5));
+                let Some(direction) = (target - origin).try_normalize() else { continue };
+                let ray = ParryRay::new(origin, direction);
+                let theirs = shape.raw.cast_local_ray(&ray, 10.0, true);
+                let ours = fast.cast_ray(origin.into(), direction.into(), 10.0);
+                hits += u32::from(ours.is_some());
+                match (ours, theirs) {
+                    (Some(a), Some(b)) => {
+                        // Parry approximates where a ray grazes something round: its answer only has to
+                        // be near, ours has to be on the surface, and the first.
+                        assert!((a - b).abs() < 3e-2, "{shape:?} {origin} {direction}: {a} {b}");
+                        let off = |t: f32| shape.raw.distance_to_local_point(origin + direction * t, true);
+                        let before = off(a - 1e-3);
+                        assert!(a == 0.0 || off(a) < 1e-5 && before > 0.0, "{shape:?} {origin} {direction}");
+                    }
+                    (None, None) => {}
+                    // Parry's capsules are up to 8 mm thicker or thinner for a ray that grazes them: whether
+                    // any point of the ray is within decides.
+                    _ => {
+                        let off = |t: f32| shape.raw.distance_to_local_point(origin + direction * t, true);
+                        let nearest = (0..60_000).map(|i| off(i as f32 * 1e-4)).fold(f32::MAX, f32::min);
+                        assert_eq!(ours.is_some(), nearest == 0.0, "{shape:?} {origin} {direction}");
+                        differ += 1;
+                    }
+                }
+            }
+        }
+        assert!(hits > 50_000 && differ < 1_000, "{hits} hits, {differ} differ");
+    }
+
+    #[test]
+    fn a_ray_along_an_axis_and_one_on_a_face_are_no_exceptions() {
+        let shape = Shape::new(&HitBox::new(0, HitGroup::Body, Collider::cuboid(1.0, 1.0, 1.0)));
+        let cast = |origin: [f32; 3], direction: [f32; 3]| {
+            shape.cast_ray(Vec3A::from_array(origin), Vec3A::from_array(direction), 10.0)
+        };
+        assert_eq!(cast([0.0, 0.0, 3.0], [0.0, 0.0, -1.0]), Some(2.0));
+        assert_eq!(cast([1.0, 0.0, 3.0], [0.0, 0.0, -1.0]), Some(2.0), "on a face it counts");
+        assert_eq!(cast([1.001, 0.0, 3.0], [0.0, 0.0, -1.0]), None);
+        assert_eq!(cast([0.0, 0.0, 3.0], [0.0, 0.0, 1.0]), None, "behind");
+        assert_eq!(cast([0.2, 0.1, 0.0], [0.0, 0.0, 1.0]), Some(0.0), "from within");
+    }
+}

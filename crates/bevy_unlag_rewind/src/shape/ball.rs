@@ -1,0 +1,117 @@
+//! Balls swept against boxes, balls and capsules in closed form; anything else is parry's.
+
+use bevy::{math::Vec3A, prelude::*};
+use bevy_rapier3d::{
+    parry::{
+        query::{ShapeCastOptions, cast_shapes},
+        shape::Ball,
+    },
+    rapier::math::Pose,
+};
+
+use super::{Form, Shape, ray_ball, ray_box, ray_capsule};
+
+impl Shape {
+    /// Metres that a ball goes, its middle along a ray with a unit direction in the shape's own space, until it
+    /// touches; 0 when it touches at once.
+    pub fn cast_ball(&self, origin: Vec3A, direction: Vec3A, max: f32, radius: f32) -> Option<f32> {
+        if radius <= 0.0 {
+            return self.cast_ray(origin, direction, max);
+        }
+        let distance = match &self.form {
+            Form::Box(half) => ball_box(origin, direction, *half, radius),
+            Form::Ball(own) => ray_ball(origin, direction, own + radius),
+            Form::Capsule { a, b, radius: own } => ray_capsule(origin, direction, *a, *b, own + radius),
+            Form::Other(shape) => {
+                let options = ShapeCastOptions {
+                    max_time_of_impact: max,
+                    compute_impact_geometry_on_penetration: false,
+                    ..default()
+                };
+                let from = Pose::from_translation(origin.into());
+                let (still, ball) = (Pose::IDENTITY, Ball::new(radius));
+                let hit = cast_shapes(&still, Vec3::ZERO, &**shape, &from, direction.into(), &ball, options)
+                    .ok()?;
+                hit.map(|hit| hit.time_of_impact)
+            }
+        };
+        distance.filter(|distance| *distance <= max)
+    }
+}
+
+/// A ray against a box with round edges: three boxes, each larger along one axis, and a capsule an edge.
+fn ball_box(origin: Vec3A, direction: Vec3A, half: Vec3A, radius: f32) -> Option<f32> {
+    let bound = ray_box(origin, direction, half + radius)?;
+    let outside = (origin + direction * bound).abs().cmpgt(half);
+    if outside.bitmask().count_ones() <= 1 {
+        // On a face.
+        return Some(bound);
+    }
+    let axes = [Vec3A::X, Vec3A::Y, Vec3A::Z];
+    let mut nearest = f32::INFINITY;
+    for axis in axes {
+        let slab = ray_box(origin, direction, half + axis * radius);
+        nearest = nearest.min(slab.unwrap_or(f32::INFINITY));
+    }
+    for (axis, [one, other]) in [(0, [1, 2]), (1, [2, 0]), (2, [0, 1])] {
+        let along = axes[axis] * half[axis];
+        for sides in 0..4 {
+            let sign = |bit: i32| if sides & bit == 0 { -1.0 } else { 1.0 };
+            let middle = axes[one] * half[one] * sign(1) + axes[other] * half[other] * sign(2);
+            let edge = ray_capsule(origin, direction, middle - along, middle + along, radius);
+            nearest = nearest.min(edge.unwrap_or(f32::INFINITY));
+        }
+    }
+    nearest.is_finite().then_some(nearest)
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy_rapier3d::prelude::Collider;
+    use rand::{Rng, SeedableRng, rngs::SmallRng};
+
+    use super::*;
+    use crate::{HitBox, HitGroup};
+
+    #[test]
+    fn a_ball_touches_where_parry_says_that_it_is_its_radius_away() {
+        let shapes = [
+            Collider::cuboid(0.3, 0.1, 0.2),
+            Collider::ball(0.25),
+            Collider::capsule(Vec3::new(0.1, -0.3, 0.0), Vec3::new(-0.1, 0.4, 0.2), 0.12),
+            Collider::cylinder(0.3, 0.2),
+        ];
+        let mut rng = SmallRng::seed_from_u64(7);
+        let mut hits = 0;
+        for shape in &shapes {
+            let fast = Shape::new(&HitBox::new(0, HitGroup::Body, shape.clone()));
+            // What parry casts, it casts to some millimetres.
+            let slack = if shape.raw.as_cylinder().is_some() { 8e-3 } else { 5e-4 };
+            for _ in 0..20_000 {
+                let mut vector =
+                    |scale: f32| Vec3::from_array(rng.random::<[f32; 3]>()) * scale - scale * 0.5;
+                let (origin, target) = (vector(4.0), vector(1.5));
+                let radius = rng.random_range(0.01..0.5_f32);
+                let Some(direction) = (target - origin).try_normalize() else { continue };
+                let distance = |at: f32| shape.raw.distance_to_local_point(origin + direction * at, true);
+                match fast.cast_ball(origin.into(), direction.into(), 10.0, radius) {
+                    Some(0.0) => assert!(distance(0.0) <= radius + 1e-4),
+                    Some(at) => {
+                        hits += 1;
+                        assert!((distance(at) - radius).abs() < slack, "{shape:?} {}", distance(at) - radius);
+                        // Nowhere before.
+                        for part in 0..20 {
+                            let before = distance(at * part as f32 / 20.0);
+                            assert!(before > radius - slack, "{shape:?} {before} {radius}");
+                        }
+                    }
+                    None => {
+                        let nearest = (0..400).map(|step| distance(step as f32 * 0.02)).fold(9.0, f32::min);
+                        assert!(nearest > radius - slack, "{shape:?} {nearest} {radius}");
+                    }
+                }
+            }
+        }
+        assert!(hits > 10_000, "{hits}");
+    }
+}

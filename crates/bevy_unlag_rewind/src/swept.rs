@@ -1,0 +1,102 @@
+//! What a body can have covered while it was drawn: bounds that are never too small.
+
+use bevy::{math::Vec3A, prelude::*};
+use bevy_unlag_core::{BaseView, PoseSample, Sampler, Snapshot, Tick, ViewTime};
+
+use crate::BodyBounds;
+
+/// A box in the world, in metres.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Swept {
+    pub low: Vec3A,
+    pub high: Vec3A,
+}
+
+/// Further away than anything.
+const FAR: f32 = 1e30;
+/// Ticks of a path that share one box.
+const CHUNK: i32 = 4;
+
+impl Swept {
+    /// Nothing comes near it.
+    pub const NOWHERE: Self = Self { low: Vec3A::splat(FAR), high: Vec3A::splat(FAR) };
+    /// Nothing misses it.
+    pub const EVERYWHERE: Self = Self { low: Vec3A::splat(-FAR), high: Vec3A::splat(FAR) };
+
+    fn around(points: impl IntoIterator<Item = Vec3>) -> Self {
+        let empty = Self { low: Vec3A::splat(FAR), high: Vec3A::splat(-FAR) };
+        points.into_iter().fold(empty, |all, point| {
+            let point = Vec3A::from(point);
+            Self { low: all.low.min(point), high: all.high.max(point) }
+        })
+    }
+
+    /// With a body about every point of it. `up` is how the body stands.
+    fn with_body(self, body: &BodyBounds, up: Vec3) -> Self {
+        let (low, high) = if up.y > 0.999_9 {
+            let side = |y: f32, sign: f32| Vec3A::new(sign * body.radius, y, sign * body.radius);
+            (side(body.low, -1.0), side(body.high, 1.0))
+        } else {
+            let reach = Vec3A::splat(body.reach());
+            (-reach, reach)
+        };
+        // Rounding, on both machines.
+        let largest = self.low.abs().max(self.high.abs()).max_element();
+        let slack = Vec3A::splat(0.002 + largest * 2e-6);
+        Self { low: self.low + low - slack, high: self.high + high + slack }
+    }
+
+    /// Calls back with the box of every few ticks between two snapshots: from the first tick up to, and
+    /// without, the second.
+    pub fn between(
+        (from, to): (&Snapshot, &Snapshot),
+        sampler: &Sampler,
+        body: &BodyBounds,
+        mut each: impl FnMut(Tick, Tick, Self),
+    ) {
+        if from.base != 0 || to.base != 0 {
+            // Where it was drawn depends on when the shooter drew the base.
+            return each(from.tick, to.tick, Self::EVERYWHERE);
+        }
+        let bases = BaseView::default();
+        let at = |tick: Tick| sampler.between(from, to, ViewTime::at(tick), &bases);
+        // A part of a cubic is a cubic, and a cubic stays within its control points.
+        let mut start = from.tick;
+        let mut a = at(start);
+        while to.tick.is_newer_than(start) {
+            let ticks = to.tick.since(start).clamp(1, CHUNK);
+            let end = start.offset(ticks);
+            let b = at(end);
+            let third = ticks as f32 * sampler.tick_seconds / 3.0;
+            let points =
+                [a.position, a.position + a.velocity * third, b.position - b.velocity * third, b.position];
+            let up = if from.up == to.up { a.rotation * Vec3::Y } else { Vec3::ZERO };
+            each(start, end, Self::around(points).with_body(body, up));
+            (start, a) = (end, b);
+        }
+    }
+
+    /// A body at one place.
+    pub fn at(pose: &PoseSample, body: &BodyBounds) -> Self {
+        Self::around([pose.position]).with_body(body, pose.rotation * Vec3::Y)
+    }
+
+    /// Wherever a pose can be carried on to from its newest snapshot.
+    pub fn beyond(from: &Snapshot, sampler: &Sampler, body: &BodyBounds) -> Self {
+        if from.base != 0 {
+            return Self::EVERYWHERE;
+        }
+        let seconds = sampler.max_extrapolation_ticks.max(0.0) * 1.5 * sampler.tick_seconds;
+        let (position, velocity) = (from.position(), from.velocity());
+        let straight = from.spin.unwrap_or(0) == 0 && from.acceleration == [0; 3];
+        let around = if straight {
+            Self::around([position, position + velocity * seconds])
+        } else {
+            // It may go round a bend.
+            let speed = velocity.length() + from.acceleration().length() * seconds;
+            let reach = Vec3::splat(speed * seconds);
+            Self::around([position - reach, position + reach])
+        };
+        around.with_body(body, from.rotation() * Vec3::Y)
+    }
+}

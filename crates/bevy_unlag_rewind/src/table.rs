@@ -1,0 +1,340 @@
+//! Who can have been where in which tick: a row of boxes for every tick that is remembered.
+
+mod row;
+
+use std::collections::HashMap;
+
+use bevy::{ecs::entity::EntityHashMap, prelude::*};
+use bevy_unlag_core::{CurrentTick, LimbRig, NetId, ProxySmoothing, Sampler, Tick};
+
+use crate::{FrameHistory, HitBoxes, HitLayers, RewindLimits, Team, swept::Swept};
+pub(crate) use row::{Probe, Row};
+
+/// Slots in a block of a row.
+pub(crate) const LANES: usize = 8;
+/// Ticks that a shot may wait for before it is judged, and that its view may lie before that of others:
+/// beyond them a query looks at everybody.
+const SLACK: i32 = 16;
+
+/// Every target that is or was lately there, and a box around all that can have been drawn of it in each
+/// tick of the last. A question at one moment looks at one row, whoever there is.
+#[derive(Resource, Default)]
+pub struct RewindTable {
+    slots: Vec<Option<Slot>>,
+    by_entity: EntityHashMap<usize>,
+    by_id: HashMap<NetId, usize>,
+    /// A ring by tick.
+    rows: Vec<Row>,
+    /// Where everybody is.
+    present: Row,
+    newest: Option<Tick>,
+}
+
+/// A target's place in the table.
+#[derive(Debug)]
+struct Slot {
+    entity: Entity,
+    id: NetId,
+    /// The newest snapshot that the rows know of.
+    sent: Option<Tick>,
+    /// Where it can be carried on to from there.
+    beyond: Swept,
+    boxes: HitBoxes,
+    /// Whether it was there at the last look.
+    seen: bool,
+    /// What was remembered of it when it was despawned, and when that was.
+    gone: Option<Box<(Tick, Remains)>>,
+}
+
+/// What is left of a target that was despawned.
+#[derive(Debug)]
+pub(crate) struct Remains {
+    pub history: FrameHistory,
+    pub mode: Option<ProxySmoothing>,
+    pub rig: Option<LimbRig>,
+    pub team: Option<Team>,
+    pub layers: Option<HitLayers>,
+}
+
+/// Where to look for those near.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RowOf {
+    /// Where everybody is.
+    Present,
+    /// Where everybody was drawn in a tick.
+    Tick(Tick),
+    /// Nowhere: everybody may be near.
+    Everybody,
+}
+
+/// A target that somebody asks about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'a> {
+    pub entity: Entity,
+    pub id: NetId,
+    pub boxes: &'a HitBoxes,
+    pub remains: Option<&'a Remains>,
+}
+
+impl RewindTable {
+    /// How many targets there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.by_entity.len()
+    }
+
+    /// Whether there is no target.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.by_entity.is_empty()
+    }
+
+    /// How many slots there are, empty ones included.
+    pub(crate) fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(crate) fn slot(&self, entity: Entity) -> Option<usize> {
+        self.by_entity.get(&entity).copied()
+    }
+
+    /// The slot of a name on the wire.
+    pub(crate) fn named(&self, id: NetId) -> Option<usize> {
+        self.by_id.get(&id).copied()
+    }
+
+    pub(crate) fn place(&self, slot: usize) -> Option<Place<'_>> {
+        let slot = self.slots.get(slot)?.as_ref()?;
+        let remains = slot.gone.as_deref().map(|(_, remains)| remains);
+        Some(Place { entity: slot.entity, id: slot.id, boxes: &slot.boxes, remains })
+    }
+
+    /// The slots of all targets that can have been near `probe`, and the metres along a ray before which it
+    /// meets none of it; of all there are when the tick is not remembered.
+    pub(crate) fn near(&self, row: RowOf, probe: &Probe, mut each: impl FnMut(usize, f32)) {
+        match self.row_of(row) {
+            Some(row) => row.near(probe, each),
+            None => (0..self.slots.len()).for_each(|slot| each(slot, 0.0)),
+        }
+    }
+
+    /// The box around all that can have been drawn of a slot.
+    pub(crate) fn envelope(&self, row: RowOf, slot: usize) -> Swept {
+        self.row_of(row).and_then(|row| row.get(slot)).unwrap_or(Swept::EVERYWHERE)
+    }
+
+    fn row_of(&self, row: RowOf) -> Option<&Row> {
+        match row {
+            RowOf::Present => Some(&self.present),
+            RowOf::Tick(tick) => self.row(tick),
+            RowOf::Everybody => None,
+        }
+    }
+
+    fn row(&self, tick: Tick) -> Option<&Row> {
+        let index = tick.0 as usize & self.rows.len().checked_sub(1)?;
+        self.rows.get(index).filter(|row| row.tick == Some(tick))
+    }
+
+    fn row_mut(&mut self, tick: Tick) -> Option<&mut Row> {
+        let index = tick.0 as usize & self.rows.len().checked_sub(1)?;
+        self.rows.get_mut(index).filter(|row| row.tick == Some(tick))
+    }
+
+    /// Makes room for the ticks up to `now`.
+    fn turn(&mut self, now: Tick, keep: i32) {
+        let wanted = ((keep + SLACK).max(1).cast_unsigned() as usize).next_power_of_two();
+        let backwards = self.newest.is_some_and(|newest| newest.is_newer_than(now));
+        if self.rows.len() != wanted || backwards {
+            self.rows = (0..wanted).map(|_| Row::default()).collect();
+            self.newest = None;
+            // Everything is to be written again.
+            self.slots.iter_mut().flatten().for_each(|slot| slot.sent = None);
+        }
+        let blocks = self.slots.len().div_ceil(LANES);
+        self.present.tick = Some(now);
+        let steps = self.newest.map_or(1, |newest| now.since(newest).clamp(0, wanted as i32));
+        for age in (0..steps).rev() {
+            let tick = now.offset(-age);
+            let index = tick.0 as usize & (wanted - 1);
+            self.rows[index].start(tick, blocks);
+            for (slot, place) in self.slots.iter().enumerate() {
+                if let Some(place) = place.as_ref().filter(|place| place.sent.is_some()) {
+                    self.rows[index].set(slot, place.beyond);
+                }
+            }
+        }
+        if steps > 0 {
+            self.newest = Some(now);
+        }
+    }
+
+    /// Writes what is new of a pawn into its rows.
+    fn follow(
+        &mut self,
+        slot: usize,
+        history: &FrameHistory,
+        boxes: &HitBoxes,
+        sampler: &Sampler,
+        (now, keep): (Tick, i32),
+    ) {
+        let Some(place) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return };
+        let Some(newest) = history.sent.newest() else { return };
+        if place.sent == Some(newest.tick) {
+            return;
+        }
+        // What was drawn before the boxes changed is judged by those of then.
+        let body = |tick: Tick| history.bounds_since(tick, boxes.bounds());
+        let first = place.sent;
+        place.sent = Some(newest.tick);
+        place.beyond = Swept::beyond(newest, sampler, &body(newest.tick));
+        let beyond = place.beyond;
+        // From the last snapshot on that the rows know of, all that was sent since.
+        let oldest = now.offset(-(keep + SLACK));
+        let known = first.filter(|first| first.is_newer_than(oldest)).unwrap_or(oldest);
+        let start = history.sent.count_until(known).saturating_sub(1);
+        let mut path = history.sent.iter().skip(start);
+        let mut from = path.next();
+        for to in path {
+            if let Some(from) = from.replace(to) {
+                Swept::between((from, to), sampler, &body(from.tick), |start, end, swept| {
+                    self.write(slot, start, end, swept);
+                });
+            }
+        }
+        self.write(slot, newest.tick, now.offset(1), beyond);
+    }
+
+    fn follow_present(&mut self, slot: usize, history: &FrameHistory, boxes: &HitBoxes) {
+        let here = history.present().map_or(Swept::NOWHERE, |pose| Swept::at(pose, &boxes.bounds()));
+        self.present.set(slot, here);
+    }
+
+    fn write(&mut self, slot: usize, start: Tick, end: Tick, swept: Swept) {
+        let ticks = end.since(start).clamp(0, self.rows.len() as i32);
+        for age in 1..=ticks {
+            if let Some(row) = self.row_mut(end.offset(-age)) {
+                row.set(slot, swept);
+            }
+        }
+    }
+
+    fn enter(&mut self, entity: Entity, id: NetId, boxes: &HitBoxes) -> usize {
+        let slot = self.slots.iter().position(Option::is_none).unwrap_or(self.slots.len());
+        if slot == self.slots.len() {
+            self.slots.push(None);
+        }
+        let beyond = Swept::NOWHERE;
+        self.slots[slot] =
+            Some(Slot { entity, id, sent: None, beyond, boxes: boxes.clone(), seen: true, gone: None });
+        self.by_entity.insert(entity, slot);
+        // Of two with one name the newer one counts.
+        self.by_id.insert(id, slot);
+        self.rows.iter_mut().chain([&mut self.present]).for_each(|row| row.set(slot, Swept::NOWHERE));
+        slot
+    }
+
+    fn leave(&mut self, slot: usize) {
+        if let Some(left) = self.slots.get_mut(slot).and_then(Option::take) {
+            if self.by_entity.get(&left.entity) == Some(&slot) {
+                self.by_entity.remove(&left.entity);
+            }
+            if self.by_id.get(&left.id) == Some(&slot) {
+                self.by_id.remove(&left.id);
+            }
+        }
+        self.rows.iter_mut().chain([&mut self.present]).for_each(|row| row.set(slot, Swept::NOWHERE));
+    }
+}
+
+type Pawn = (
+    Entity,
+    &'static NetId,
+    &'static mut FrameHistory,
+    Ref<'static, HitBoxes>,
+    Option<&'static ProxySmoothing>,
+);
+
+/// Brings the table up to date: after frames were recorded, and after snapshots were sent.
+pub(crate) fn follow(
+    (tick, sampler, limits): (Res<CurrentTick>, Res<Sampler>, Res<RewindLimits>),
+    mut table: ResMut<RewindTable>,
+    mut pawns: Query<Pawn>,
+) {
+    let (now, keep) = (tick.0, limits.ticks(sampler.tick_seconds));
+    let table = &mut *table;
+    for slot in 0..table.slots.len() {
+        let gone = table.slots[slot].as_ref().and_then(|place| place.gone.as_deref());
+        if gone.is_some_and(|(since, _)| !limits.hit_despawned || now.since(*since) > keep + SLACK) {
+            table.leave(slot);
+        }
+    }
+    table.turn(now, keep);
+    for (entity, id, mut history, boxes, mode) in &mut pawns {
+        let known = table.by_entity.get(&entity).copied();
+        let slot = match known.filter(|slot| table.place(*slot).is_some_and(|place| place.id == *id)) {
+            Some(slot) => slot,
+            None => {
+                known.into_iter().for_each(|slot| table.leave(slot));
+                table.enter(entity, *id, &boxes)
+            }
+        };
+        if boxes.is_changed()
+            && let Some(Some(place)) = table.slots.get_mut(slot)
+            && !place.boxes.same(&boxes)
+        {
+            history.retire(core::mem::replace(&mut place.boxes, HitBoxes::clone(&boxes)), now);
+            // What is shown from now on has other bounds.
+            if let Some(newest) = history.sent.newest() {
+                place.beyond = Swept::beyond(newest, &sampler.of(mode), &boxes.bounds());
+                let beyond = place.beyond;
+                table.write(slot, now, now.offset(1), beyond);
+            }
+        }
+        if let Some(Some(place)) = table.slots.get_mut(slot) {
+            place.seen = true;
+        }
+        table.follow(slot, &history, &boxes, &sampler.of(mode), (now, keep));
+        table.follow_present(slot, &history, &boxes);
+    }
+    // What has lost its hit boxes is no target any more.
+    for slot in 0..table.slots.len() {
+        let Some(place) = &mut table.slots[slot] else { continue };
+        if !core::mem::take(&mut place.seen) && place.gone.is_none() {
+            table.leave(slot);
+        }
+    }
+}
+
+/// Who is despawned stays where it was seen for as long as shots from then may come.
+pub(crate) fn bury(
+    gone: On<Remove, FrameHistory>,
+    tick: Res<CurrentTick>,
+    mut table: ResMut<RewindTable>,
+    mut pawns: Query<(
+        &mut FrameHistory,
+        Option<&ProxySmoothing>,
+        Option<&LimbRig>,
+        Option<&Team>,
+        Option<&HitLayers>,
+    )>,
+) {
+    let Some(slot) = table.by_entity.get(&gone.entity).copied() else { return };
+    let Ok((mut history, mode, rig, team, layers)) = pawns.get_mut(gone.entity) else {
+        table.leave(slot);
+        return;
+    };
+    let remains = Remains {
+        history: core::mem::take(&mut *history),
+        mode: mode.copied(),
+        rig: rig.copied(),
+        team: team.copied(),
+        layers: layers.copied(),
+    };
+    if let Some(Some(place)) = table.slots.get_mut(slot) {
+        place.gone = Some(Box::new((tick.0, remains)));
+    }
+    // It was; it is not.
+    table.present.set(slot, Swept::NOWHERE);
+    table.by_entity.remove(&gone.entity);
+}

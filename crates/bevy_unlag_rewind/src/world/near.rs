@@ -1,0 +1,92 @@
+//! The fixed colliders near a question, looked up once for many rays.
+
+use bevy::{math::Vec3A, prelude::*};
+use bevy_rapier3d::{
+    parry::query::Ray as ParryRay,
+    prelude::*,
+    rapier::prelude::{Collider as FixedCollider, ColliderHandle},
+};
+
+use super::WorldTrace;
+
+/// Fixed colliders in some region, as many as fit: no allocation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NearWalls {
+    handles: [ColliderHandle; Self::ROOM],
+    /// `None` when there were more than fit.
+    count: Option<usize>,
+}
+
+impl Default for NearWalls {
+    fn default() -> Self {
+        Self { handles: [ColliderHandle::invalid(); Self::ROOM], count: Some(0) }
+    }
+}
+
+impl NearWalls {
+    /// More colliders than this near one question are asked one by one through rapier's tree.
+    const ROOM: usize = 16;
+
+    pub fn is_empty(&self) -> bool {
+        self.count == Some(0)
+    }
+}
+
+impl WorldTrace<'_, '_> {
+    /// Calls back with every fixed collider whose box along the axes of the world is wanted.
+    pub(crate) fn each_near(
+        &self,
+        wanted: impl Fn(Vec3A, Vec3A) -> bool,
+        mut each: impl FnMut(ColliderHandle, &FixedCollider),
+    ) {
+        let Ok(rapier) = self.rapier.single() else { return };
+        let filter = QueryFilter::only_fixed().exclude_sensors();
+        rapier.with_query_pipeline(filter, |pipeline| {
+            let pipeline = &pipeline.query_pipeline;
+            let leaves = pipeline.bvh.leaves(|node| wanted(node.mins().into(), node.maxs().into()));
+            for leaf in leaves {
+                if let Some((collider, handle)) = pipeline.colliders.get_unknown_gen(leaf)
+                    && pipeline.filter.test(pipeline.bodies, handle, collider)
+                {
+                    each(handle, collider);
+                }
+            }
+        });
+    }
+
+    /// The fixed colliders whose box is wanted.
+    pub(crate) fn gather(&self, wanted: impl Fn(Vec3A, Vec3A) -> bool) -> NearWalls {
+        let mut walls = NearWalls::default();
+        self.each_near(wanted, |handle, _| {
+            walls.count = walls.count.filter(|count| *count < NearWalls::ROOM).map(|count| {
+                walls.handles[count] = handle;
+                count + 1
+            });
+        });
+        walls
+    }
+
+    /// What [`cast`](Self::cast) says, for a ray that stays in the region of `walls`.
+    pub(crate) fn cast_among(
+        &self,
+        walls: &NearWalls,
+        origin: Vec3,
+        direction: Vec3,
+        max_distance: f32,
+    ) -> Option<f32> {
+        let Some(count) = walls.count else { return self.cast(origin, direction, max_distance) };
+        if count == 0 || !(origin.is_finite() && direction.is_finite() && max_distance.is_finite()) {
+            return None;
+        }
+        let rapier = self.rapier.single().ok()?;
+        let ray = ParryRay::new(origin, direction);
+        let mut nearest = None;
+        for handle in &walls.handles[..count] {
+            // One that was despawned since stops nothing.
+            let Some(wall) = rapier.colliders.colliders.get(*handle) else { continue };
+            let reach = nearest.unwrap_or(max_distance);
+            nearest = wall.shape().cast_ray(wall.position(), &ray, reach, true).or(nearest);
+        }
+        nearest
+    }
+}

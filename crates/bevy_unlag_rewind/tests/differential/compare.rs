@@ -1,0 +1,261 @@
+//! The same questions to both.
+
+use std::collections::BTreeMap;
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::Collider;
+use bevy_unlag_rewind::{HitGroup, Miss, RewindLimits, RewindQuery, RewindTime, TargetHit};
+
+use crate::{
+    aim::{Aim, Asked},
+    crowd::Crowd,
+    oracle::{Answer, By, Line, Seen, everybody, first, is_possible},
+};
+
+/// What an answer may be off by.
+#[derive(Clone, Copy, Debug)]
+pub struct Tolerance {
+    /// Metres along the ray.
+    metres: f64,
+    /// Metres that a shape may be larger or smaller where a ray grazes it that starts so many metres away.
+    graze: fn(f32) -> f32,
+    /// Whether a target has shapes that are left to an iteration of parry's. It misses one ray in some ten
+    /// thousand that goes right through them, and is off by centimetres where one grazes them: then there is
+    /// nothing to compare, and such answers are counted.
+    iterated: fn(&Seen<'_>) -> bool,
+}
+
+impl Tolerance {
+    pub const CLOSED_FORMS: Self = Self {
+        metres: 1e-4,
+        graze: |way| 1e-5 + 3e-7 * way,
+        iterated: |seen| seen.set.boxes().iter().any(|hit_box| hit_box.shape.as_cylinder().is_some()),
+    };
+    /// Parry's own rays: at a capsule an iteration as well, and at a ball the difference of two squares of
+    /// the way.
+    pub const PARRY: Self = Self {
+        metres: 1e-3,
+        graze: |way| 1e-4 + 2e-6 * way * way,
+        iterated: |seen| {
+            let closed = |shape: &Collider| shape.as_cuboid().is_some() || shape.as_ball().is_some();
+            seen.set.boxes().iter().any(|hit_box| !closed(&hit_box.shape))
+        },
+    };
+}
+
+/// What was asked, and what happened.
+#[derive(Clone, Default, Debug)]
+pub struct Checked {
+    pub queries: usize,
+    /// Answers that differ, and are right for shapes that differ by as much as they may.
+    pub grazes: usize,
+    /// Two boxes of one group of one target, at one place.
+    pub ties: usize,
+    /// Answers that differ about targets with shapes that parry iterates.
+    pub iterated: usize,
+    /// Where our answer is right, and parry's own ray cast is further off.
+    pub inexact: usize,
+    seen: BTreeMap<&'static str, usize>,
+}
+
+/// What must have happened, and in one of how many questions at least.
+const PROMISED: [(&str, usize); 16] = [
+    ("hit", 3),
+    ("missed", 10),
+    ("a head", 50),
+    ("a head behind another box", 200),
+    ("from within", 100),
+    ("several targets", 50),
+    ("named", 200),
+    ("clamped", 50),
+    ("refused", 100),
+    ("another set of boxes", 100),
+    ("despawned since", 200),
+    ("crouched", 50),
+    ("on a base", 100),
+    ("dead by now", 500),
+    ("somebody dead then", 50),
+    ("elsewhere by now", 100),
+];
+
+impl Checked {
+    pub fn add(&mut self, other: &Self) {
+        self.queries += other.queries;
+        self.grazes += other.grazes;
+        self.ties += other.ties;
+        self.iterated += other.iterated;
+        self.inexact += other.inexact;
+        other.seen.iter().for_each(|(what, count)| *self.seen.entry(what).or_default() += count);
+    }
+
+    /// All that was promised did happen.
+    pub fn is_complete(&self) {
+        for (what, share) in PROMISED {
+            let count = self.seen.get(what).copied().unwrap_or_default();
+            assert!(count * share >= self.queries, "{what}: only {count} of {}", self.queries);
+        }
+    }
+
+    fn saw(&mut self, what: &'static str, times: usize) {
+        *self.seen.entry(what).or_default() += times;
+    }
+
+    fn note(&mut self, crowd: &Crowd, seen: &[Seen<'_>], line: &Line, answer: Option<Answer>) {
+        let Some(answer) = answer else { return self.saw("missed", 1) };
+        let target = seen.iter().find(|target| target.person.id == answer.id).expect("it was met");
+        let met = |target: &Seen<'_>| target.met(line, 0.0, By::Cast).next().is_some();
+        let history = crowd.history(target.person);
+        let here = history.present();
+        let moved = here.map(|here| here.position.distance(target.sample.position));
+        let on_base = history.sent.newest().is_some_and(|newest| newest.base != 0);
+        let newest = &target.person.sets.last().expect("one").1;
+        for (what, yes) in [
+            ("hit", true),
+            ("a head", answer.group == HitGroup::Head),
+            ("a head behind another box", target.is_behind(answer.index, line)),
+            ("from within", answer.distance == 0.0),
+            ("several targets", seen.iter().filter(|target| met(target)).count() > 1),
+            ("named", target.named),
+            ("another set of boxes", !target.set.same(newest)),
+            ("despawned since", target.person.gone.is_some()),
+            ("crouched", target.sample.crouch > 0.0),
+            ("on a base", on_base),
+            ("dead by now", here.is_some_and(|here| !here.alive)),
+            ("elsewhere by now", moved.is_some_and(|moved| moved > 4.0)),
+        ] {
+            self.saw(what, usize::from(yes));
+        }
+    }
+}
+
+/// Asks both so many rays at one moment.
+pub fn check(
+    crowd: &Crowd,
+    query: &RewindQuery<'_, '_>,
+    asked: &Asked,
+    aim: &mut Aim,
+    (rays, tolerance): (usize, Tolerance),
+    checked: &mut Checked,
+) {
+    let half = |entity: Entity| entity.index_u32().is_multiple_of(2);
+    let filter = asked.filter(&half);
+    let limits = asked.limits.unwrap_or(*crowd.app.world().resource::<RewindLimits>());
+    let admitted = match asked.time() {
+        RewindTime::View(view) => {
+            let arrived = crowd.now().offset(-(view.waited.cast_signed()));
+            limits.admit(view.time, arrived, 1.0 / 64.0, None).map(Some)
+        }
+        _ => Ok(None),
+    };
+    let then = match (query.at(asked.time()), admitted) {
+        (Ok(then), Ok(_)) => then.of(filter),
+        (Err(refused), Err(expected)) if refused == expected => {
+            checked.saw("refused", rays);
+            checked.queries += rays;
+            return;
+        }
+        (then, expected) => panic!("{asked:?}: {:?}, expected {expected:?}", then.err()),
+    };
+    let seen = everybody(crowd, asked.time(), &filter);
+    if then.time().clamped() {
+        checked.saw("clamped", rays);
+    }
+    // Who is alive, and is not among those who were there.
+    let risen = crowd.people.iter().any(|person| {
+        let lives = crowd.history(person).present().is_some_and(|here| here.alive);
+        let dead = then.pose(person.entity).is_err_and(|miss| matches!(miss, Miss::Gone(_)));
+        lives && dead && person.gone.is_none()
+    });
+    checked.saw("somebody dead then", if risen { rays } else { 0 });
+    for _ in 0..rays {
+        let line = aim.ray(&seen);
+        let answer = then.cast_ray(line.origin, line.direction, line.max);
+        checked.queries += 1;
+        let Some(direction) = line.direction.try_normalize().filter(|_| line.max >= 0.0) else {
+            assert_eq!(answer, Err(Miss::Nonsense));
+            continue;
+        };
+        let line = Line { direction, ..line };
+        let expected = first(&seen, &line, By::Cast);
+        let answer = answer.map_err(|miss| assert!(!matches!(miss, Miss::Blocked { .. }), "{miss:?}")).ok();
+        if let Some(hit) = &answer {
+            assert!(
+                seen.iter().any(|target| target.person.id == hit.target),
+                "seed {} at {:?}: {asked:?} {line:?} says {hit:?}, who is not there: {:?}",
+                crowd.seed,
+                crowd.now(),
+                crowd.people.iter().find(|person| person.id == hit.target).map(|person| &person.gone)
+            );
+            well_formed(hit, &seen, &line);
+        }
+        let answer = answer.map(|hit| Answer {
+            id: hit.target,
+            index: usize::from(hit.hit_box),
+            group: hit.group,
+            distance: f64::from(hit.distance),
+        });
+        if !same(answer, expected, tolerance.metres) {
+            let exactly = first(&seen, &line, By::Steps);
+            let find = |answer: Answer| seen.iter().find(|target| target.person.id == answer.id);
+            let targets = [answer.and_then(find), exactly.and_then(find)];
+            let count = if same(answer, exactly, tolerance.metres) {
+                &mut checked.inexact
+            } else if tie(answer, exactly, tolerance.metres) {
+                &mut checked.ties
+            } else if targets.into_iter().flatten().any(tolerance.iterated) {
+                &mut checked.iterated
+            } else if is_possible(&seen, &line, answer, tolerance.metres, tolerance.graze) {
+                &mut checked.grazes
+            } else {
+                panic!(
+                    "seed {} at {:?}: {asked:?} {line:?}\n  says {answer:?}\nexpected {expected:?} or {exactly:?}\n{}",
+                    crowd.seed,
+                    crowd.now(),
+                    exactly.map(|exactly| describe(crowd, &seen, exactly)).unwrap_or_default()
+                )
+            };
+            *count += 1;
+        }
+        checked.note(crowd, &seen, &line, expected);
+    }
+}
+
+/// All about who should have been hit.
+fn describe(crowd: &Crowd, seen: &[Seen<'_>], answer: Answer) -> String {
+    let Some(target) = seen.iter().find(|target| target.person.id == answer.id) else { return String::new() };
+    let person = target.person;
+    let history = crowd.history(person);
+    let sent: Vec<_> = history.sent.iter().map(|s| (s.tick.0, s.base, s.position(), s.teleports)).collect();
+    let (since, sets) = (person.gone.as_ref().map(|gone| gone.0), person.sets.iter().map(|set| set.0));
+    let sets: Vec<_> = sets.collect();
+    format!("{:?} gone {since:?} sets {sets:?} seen {:?}\nsent {sent:?}", person.mode, target.sample)
+}
+
+/// What an answer says of itself.
+fn well_formed(hit: &TargetHit, seen: &[Seen<'_>], line: &Line) {
+    let target = seen.iter().find(|target| target.person.id == hit.target).expect("it can be hit");
+    let hit_box = &target.set.boxes()[usize::from(hit.hit_box)];
+    assert_eq!(
+        (hit.entity, hit.group, hit.factor),
+        (target.person.entity, hit_box.group, hit_box.factor),
+        "{hit:?}"
+    );
+    let point = line.origin + line.direction * hit.distance;
+    assert!(point.distance(hit.point) <= 1e-4 * (1.0 + hit.distance * 0.01), "{hit:?} {point}");
+}
+
+fn same(a: Option<Answer>, b: Option<Answer>, off: f64) -> bool {
+    tie(a, b, off) && a.map(|a| a.index) == b.map(|b| b.index)
+}
+
+/// Whether both say the same target and the same group of boxes at the same distance.
+fn tie(a: Option<Answer>, b: Option<Answer>, off: f64) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => {
+            let far = off * (a.distance * 0.01).max(1.0);
+            (a.id, a.group) == (b.id, b.group) && (a.distance - b.distance).abs() <= far
+        }
+        (None, None) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,296 @@
+//! A random world: who is where, what becomes of them, and when others are told.
+
+use core::time::Duration;
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_unlag_core::{
+    BasePoses, CurrentTick, KnotConfig, LimbRig, NetId, ProxySmoothing, Sampler, Tick, ViewTime,
+};
+use bevy_unlag_movement::{BaseId, CapsuleModel, CapsuleState, MovementBase, MovementPlugin, Track};
+use bevy_unlag_rewind::{
+    FrameHistory, HitBoxes, HitLayers, RecordTransform, RewindLimits, RewindPlugin, Team, humanoid_rig,
+};
+use rand::{Rng, SeedableRng, rngs::SmallRng, seq::IndexedRandom};
+
+use crate::bodies::Wardrobe;
+
+const TICK: Duration = Duration::from_nanos(15_625_000);
+/// Ticks for which those who were despawned can be hit: the limit, and what a shot may wait.
+pub const REMEMBERED: i32 = 26 + 16;
+const BASES: u16 = 3;
+
+/// Somebody, as the test knows it.
+#[derive(Clone, Debug)]
+pub struct Person {
+    pub entity: Entity,
+    pub id: NetId,
+    pub rig: Option<LimbRig>,
+    pub mode: Option<ProxySmoothing>,
+    pub team: Option<Team>,
+    pub layers: Option<HitLayers>,
+    /// Its sets of hit boxes, each with the first tick that it holds in; the first holds from the beginning.
+    pub sets: Vec<(Tick, HitBoxes)>,
+    /// What is left of it, and the tick in which it was despawned.
+    pub gone: Option<(Tick, FrameHistory)>,
+    /// Ticks between two updates of it.
+    interval: u32,
+    /// Ticks in which it is not told of.
+    silent: u32,
+    walk: Vec3,
+    spot: Vec3,
+}
+
+impl Person {
+    pub fn set_at(&self, time: Option<ViewTime>) -> &HitBoxes {
+        let holds = |from: &Tick| time.is_none_or(|time| time.since(ViewTime::at(*from)) >= 0);
+        let later = self.sets[1..].iter().rev().find(|(from, _)| holds(from));
+        &later.unwrap_or(&self.sets[0]).1
+    }
+}
+
+#[derive(Component, Default)]
+struct SendNow(bool);
+
+fn send(sampler: Res<Sampler>, mut all: Query<(&mut FrameHistory, Option<&ProxySmoothing>, &mut SendNow)>) {
+    for (mut history, mode, mut now) in &mut all {
+        if core::mem::take(&mut now.0) {
+            history.send_present(&KnotConfig::default(), &sampler, mode);
+        }
+    }
+}
+
+pub struct Crowd {
+    pub app: App,
+    pub people: Vec<Person>,
+    pub seed: u64,
+    rng: SmallRng,
+    wardrobe: Wardrobe,
+    /// Where crowds gather.
+    spots: Vec<Vec3>,
+    wanted: usize,
+    next: u16,
+}
+
+impl Crowd {
+    pub fn new(seed: u64) -> Self {
+        let mut rng = SmallRng::seed_from_u64(seed);
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, MovementPlugin::default(), RewindPlugin::<CapsuleModel>::default()))
+            .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
+            .add_systems(PostUpdate, send);
+        app.finish();
+        app.cleanup();
+        for id in 1..=BASES {
+            // A lift, a train that turns, and one that tilts.
+            let track = Track::Custom(std::sync::Arc::new(move |seconds: f64| {
+                let wave = ((seconds / 4.0 + f64::from(id) * 0.3).fract() - 0.5).abs() as f32;
+                let at = Vec3::new(f32::from(id) * 6.0 - 12.0, wave * 8.0, wave * 10.0);
+                let tilt = if id == 3 { Quat::from_rotation_x(wave) } else { Quat::IDENTITY };
+                Isometry3d::new(at, Quat::from_rotation_y(wave * 5.0) * tilt)
+            }));
+            app.world_mut().spawn(MovementBase { id: BaseId(id), track });
+        }
+        // In some worlds ticks wrap.
+        if seed % 4 == 1 {
+            app.world_mut().resource_mut::<CurrentTick>().0 = Tick(u32::MAX - 120);
+        }
+        app.world_mut().resource_mut::<RewindLimits>().hit_despawned = seed % 5 != 2;
+        let spots = (0..3).map(|_| Self::anywhere(&mut rng, 30.0)).collect();
+        let wanted = rng.random_range(8..=24);
+        Self { app, people: vec![], seed, rng, wardrobe: Wardrobe::default(), spots, wanted, next: 1 }
+    }
+
+    fn anywhere(rng: &mut SmallRng, width: f32) -> Vec3 {
+        Vec3::new(rng.random_range(-width..width), 0.0, rng.random_range(-width..width))
+    }
+
+    pub fn now(&self) -> Tick {
+        self.app.world().resource::<CurrentTick>().0
+    }
+
+    pub fn hit_despawned(&self) -> bool {
+        self.app.world().resource::<RewindLimits>().hit_despawned
+    }
+
+    /// What the server remembers of somebody.
+    pub fn history<'a>(&'a self, person: &'a Person) -> &'a FrameHistory {
+        match &person.gone {
+            Some((_, history)) => history,
+            None => self.app.world().get(person.entity).expect("it is there"),
+        }
+    }
+
+    /// A tick passes.
+    pub fn step(&mut self) {
+        let (now, next) = (self.now(), self.now().offset(1));
+        let despawned = self.hit_despawned();
+        self.people.retain(|person| {
+            person.gone.as_ref().is_none_or(|(since, _)| despawned && next.since(*since) <= REMEMBERED)
+        });
+        while self.people.iter().filter(|person| person.gone.is_none()).count() < self.wanted {
+            self.spawn();
+        }
+        let mut people = core::mem::take(&mut self.people);
+        for person in people.iter_mut().filter(|person| person.gone.is_none()) {
+            if self.rng.random_bool(0.002) {
+                let history = self.app.world().get::<FrameHistory>(person.entity).expect("it is there");
+                person.gone = Some((now, history.clone()));
+                self.app.world_mut().despawn(person.entity);
+                continue;
+            }
+            self.send(person);
+            self.dress(person, next);
+            if person.rig.is_some() { self.walk(person, next) } else { self.roll(person) }
+        }
+        people.retain(|person| despawned || person.gone.is_none());
+        self.people = people;
+        self.app.update();
+    }
+
+    fn spawn(&mut self) {
+        let rng = &mut self.rng;
+        let id = NetId(self.next);
+        self.next += 1;
+        let rig = rng.random_bool(0.8).then(humanoid_rig);
+        let mode = match rng.random_range(0..8) {
+            0 => Some(ProxySmoothing::Raw),
+            1 => Some(ProxySmoothing::Linear),
+            2 => Some(ProxySmoothing::Hermite),
+            3 => Some(ProxySmoothing::Simulate),
+            4 => Some(ProxySmoothing::Exponential),
+            _ => None,
+        };
+        let team = rng.random_bool(0.7).then(|| Team(rng.random_range(0..3)));
+        let layers = rng.random_bool(0.3).then(|| HitLayers(1 << rng.random_range(0..3)));
+        let set = self.wardrobe.choose(rig.is_some(), rng);
+        let spot = *self.spots.choose(rng).expect("some");
+        let place = spot + Self::anywhere(rng, 1.5);
+        let mut entity =
+            self.app.world_mut().spawn((id, FrameHistory::default(), set.clone(), SendNow(false)));
+        if let Some(rig) = rig {
+            entity.insert((rig, CapsuleState::at(place)));
+        } else {
+            entity.insert((RecordTransform::default(), Transform::from_translation(place)));
+        }
+        if let Some(mode) = mode {
+            entity.insert(mode);
+        }
+        if let Some(team) = team {
+            entity.insert(team);
+        }
+        if let Some(layers) = layers {
+            entity.insert(layers);
+        }
+        let interval = *[1, 2, 3, 3, 3, 4, 6, 9].choose(rng).expect("some");
+        let person = Person {
+            entity: entity.id(),
+            id,
+            rig,
+            mode,
+            team,
+            layers,
+            sets: vec![(Tick(0), set)],
+            gone: None,
+            interval,
+            silent: 0,
+            walk: Vec3::ZERO,
+            spot,
+        };
+        self.people.push(person);
+    }
+
+    fn send(&mut self, person: &mut Person) {
+        if self.rng.random_bool(0.003) {
+            person.silent = self.rng.random_range(5..30);
+        }
+        person.silent = person.silent.saturating_sub(1);
+        let due = (self.now().0.wrapping_add(u32::from(person.id.0))).is_multiple_of(person.interval);
+        if due && person.silent == 0 {
+            self.app.world_mut().get_mut::<SendNow>(person.entity).expect("it is there").0 = true;
+        }
+    }
+
+    fn dress(&mut self, person: &mut Person, next: Tick) {
+        if self.rng.random_bool(0.01) {
+            let set = self.wardrobe.choose(person.rig.is_some(), &mut self.rng);
+            let worn = &person.sets.last().expect("one").1;
+            if !worn.same(&set) {
+                person.sets.push((next, set.clone()));
+                self.app.world_mut().entity_mut(person.entity).insert(set);
+            }
+        }
+    }
+
+    fn walk(&mut self, person: &mut Person, next: Tick) {
+        let bases = self.app.world().resource::<BasePoses>().clone();
+        let mut state = *self.app.world().get::<CapsuleState>(person.entity).expect("a state");
+        let rng = &mut self.rng;
+        let mut often = |p: f64| rng.random_bool(p);
+        let (turn, jump, crouch, teleport) = (often(0.03), often(0.015), often(0.02), often(0.008));
+        let (die, rise, board, leave, tilt) =
+            (often(0.006), often(0.04), often(0.006), often(0.01), often(0.004));
+        if turn {
+            // Back to the others, mostly, at a pace.
+            let home =
+                (person.spot - state.position).with_y(0.0).normalize_or_zero() * rng.random_range(0.0..4.0);
+            person.walk = home + Self::anywhere(rng, 4.0) * f32::from(u8::from(rng.random_bool(0.7)));
+        }
+        let dt = TICK.as_secs_f32();
+        state.yaw = state.yaw.wrapping_add(rng.random_range(0..400));
+        state.pitch = state.pitch.saturating_add(rng.random_range(-300..300)).clamp(-16_000, 16_000);
+        state.crouched ^= crouch;
+        if tilt {
+            let aside = Self::anywhere(rng, 1.0) * f32::from(u8::from(rng.random_bool(0.5)));
+            state.up = (Vec3::Y + aside).normalize();
+        }
+        if die {
+            state.alive = false;
+        }
+        if teleport || (rise && !state.alive) {
+            state.alive = true;
+            person.spot = *self.spots.choose(rng).expect("some");
+            state.teleport_to(person.spot + Self::anywhere(rng, 1.5));
+        }
+        if board && state.base == BaseId::NONE {
+            state.base = BaseId(rng.random_range(1..=BASES));
+            state.base_position = Self::anywhere(rng, 1.5);
+            state.teleports = state.teleports.wrapping_add(u8::from(rng.random_bool(0.5)));
+        } else if leave {
+            state.base = BaseId::NONE;
+        }
+        if state.base == BaseId::NONE {
+            let fall = if jump && state.position.y <= 0.0 { 5.0 } else { state.velocity.y - 15.0 * dt };
+            state.velocity = person.walk.with_y(fall);
+            state.position += state.velocity * dt;
+            if state.position.y <= 0.0 {
+                (state.position.y, state.velocity.y) = (0.0, 0.0);
+            }
+        } else {
+            let view = bases.at(ViewTime::at(next));
+            state.velocity = person.walk * 0.2;
+            state.base_position += state.velocity * dt;
+            state.base_velocity = view.velocity(state.base.0, state.base_position);
+            if let Some(pose) = view.pose(state.base.0) {
+                state.position = pose.transform_point(state.base_position).into();
+            }
+        }
+        *self.app.world_mut().get_mut(person.entity).expect("a state") = state;
+    }
+
+    fn roll(&mut self, person: &mut Person) {
+        let rng = &mut self.rng;
+        let dt = TICK.as_secs_f32();
+        if rng.random_bool(0.03) {
+            person.walk = Self::anywhere(rng, 6.0).with_y(rng.random_range(-1.0..1.0));
+        }
+        let elsewhere = rng.random_bool(0.008).then(|| person.spot + Self::anywhere(rng, 2.0));
+        let turned = Quat::from_euler(EulerRot::XYZ, 0.01, person.walk.x * 0.01, person.walk.z * 0.004);
+        let mut entity = self.app.world_mut().entity_mut(person.entity);
+        if elsewhere.is_some() {
+            entity.get_mut::<RecordTransform>().expect("recorded").teleports += 1;
+        }
+        let mut place = entity.get_mut::<Transform>().expect("a transform");
+        place.translation = elsewhere.unwrap_or(place.translation + person.walk * dt);
+        place.rotation = (turned * place.rotation).normalize();
+    }
+}

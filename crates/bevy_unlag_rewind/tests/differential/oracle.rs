@@ -1,0 +1,290 @@
+//! Everybody at a moment, box by box, and what a ray meets of them: every box of everybody, by parry.
+
+use bevy::{math::DVec3, prelude::*};
+use bevy_rapier3d::{
+    parry::{query::Ray, shape::SharedShape},
+    rapier::math::Pose,
+};
+use bevy_unlag_core::{
+    BasePoses, Interpolation, LimbPoses, NetId, PoseSample, SUB_TICKS, Sampler, ViewStamp, ViewTime,
+};
+use bevy_unlag_rewind::{HitBoxes, HitGroup, RewindFilter, RewindLimits, RewindMode, RewindTime, View};
+
+use crate::{
+    bodies::REACH,
+    crowd::{Crowd, Person},
+};
+
+/// Somebody as it was seen.
+pub struct Seen<'a> {
+    pub person: &'a Person,
+    pub set: &'a HitBoxes,
+    pub sample: PoseSample,
+    /// Of each box, about the root; `None` of what is on no limb.
+    pub boxes: Vec<Option<Pose>>,
+    /// Whether a claim said how it was drawn.
+    pub named: bool,
+}
+
+/// What was met first.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Answer {
+    pub id: NetId,
+    pub index: usize,
+    pub group: HitGroup,
+    pub distance: f64,
+}
+
+/// When somebody is looked at, and how it was drawn then: as it is for `None`.
+fn drawn(
+    crowd: &Crowd,
+    person: &Person,
+    time: RewindTime<'_>,
+    limits: &RewindLimits,
+) -> Option<(PoseSample, Option<ViewTime>, bool)> {
+    let world = crowd.app.world();
+    let sampler = world.resource::<Sampler>().of(person.mode.as_ref());
+    let (now, history) = (crowd.now(), crowd.history(person));
+    let bases = world.resource::<BasePoses>();
+    let plain = |time: ViewTime, bases_at: ViewTime| {
+        let pose = history.sent.pose(history.sent.stamp(time)?, &sampler, &bases.at(bases_at))?;
+        Some((pose, Some(time), false))
+    };
+    // Who is gone is not here.
+    let present = || history.present().filter(|_| person.gone.is_none()).map(|pose| (*pose, None, false));
+    match time {
+        RewindTime::Now => present(),
+        RewindTime::At(time) => plain(time, time),
+        RewindTime::View(_) if limits.mode == RewindMode::Off => present(),
+        RewindTime::View(view) => {
+            let arrived = now.offset(-(view.waited.cast_signed()));
+            let used = limits.admit(view.time, arrived, sampler.tick_seconds, view.round_trip).ok()?;
+            let bases_at = view.bases.unwrap_or(ViewTime::at(now));
+            let Some(named) = view.overrides.iter().find(|named| named.target == person.id) else {
+                return plain(used, bases_at);
+            };
+            let cap =
+                (limits.max_age.as_secs_f64() / f64::from(sampler.tick_seconds) * SUB_TICKS as f64) as i64;
+            let (oldest, newest) =
+                (ViewTime::at(arrived).later(-cap), ViewTime::at(arrived).later(SUB_TICKS));
+            let wanted = used.later(i64::from(named.shift));
+            let own = match wanted {
+                wanted if wanted.since(newest) > 0 => newest,
+                wanted if wanted.since(oldest) < 0 => oldest,
+                wanted => wanted,
+            };
+            let stamp = if used != view.time || own != wanted {
+                history.sent.stamp(own)?
+            } else {
+                let beyond = if sampler.interpolation == Interpolation::Step {
+                    0.0
+                } else {
+                    2.0 * sampler.max_extrapolation_ticks
+                };
+                if named.to.is_none() && own.ticks_since(named.from) > beyond {
+                    return None;
+                }
+                named.stamp(own)?
+            };
+            let (ViewStamp::Interpolated { time, .. } | ViewStamp::Extrapolated { time, .. }) = stamp else {
+                return None;
+            };
+            Some((history.sent.pose(stamp, &sampler, &bases.at(bases_at))?, Some(time), true))
+        }
+    }
+}
+
+fn allows(filter: &RewindFilter<'_>, person: &Person) -> bool {
+    let layers = person.layers.map_or(u32::MAX, |layers| layers.0);
+    filter.without != Some(person.entity)
+        && !(filter.not_of.is_some() && filter.not_of == person.team)
+        && layers & filter.layers.0 != 0
+        && filter.only.is_none_or(|only| only(person.entity))
+}
+
+/// Everybody who can be hit at a moment.
+pub fn everybody<'a>(crowd: &'a Crowd, time: RewindTime<'_>, filter: &RewindFilter<'_>) -> Vec<Seen<'a>> {
+    let world = crowd.app.world();
+    let limits = match time {
+        RewindTime::View(View { limits: Some(limits), .. }) => limits,
+        _ => world.resource::<RewindLimits>(),
+    };
+    let mut room = LimbPoses::default();
+    let mut seen = vec![];
+    for person in crowd.people.iter().filter(|person| allows(filter, person)) {
+        let Some((sample, at, named)) = drawn(crowd, person, time, limits) else { continue };
+        let here = crowd.history(person).present().map(|here| here.position);
+        let gone = here.is_some_and(|here| here.distance(sample.position) > limits.max_distance);
+        if !sample.alive || gone {
+            continue;
+        }
+        let set = person.set_at(at);
+        let limbs = match &person.rig {
+            Some(rig) => rig.in_world(&sample, &mut room),
+            None => {
+                room[0] = sample.body();
+                &room[..1]
+            }
+        };
+        let boxes = set.boxes().iter().map(|hit_box| {
+            let pose = *limbs.get(usize::from(hit_box.limb))? * hit_box.offset;
+            Some(Pose::from_parts(Vec3::from(pose.translation) - sample.position, pose.rotation))
+        });
+        let boxes = boxes.collect();
+        seen.push(Seen { person, set, sample, boxes, named });
+    }
+    seen
+}
+
+/// A ray, in metres, with a unit direction.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    pub origin: Vec3,
+    pub direction: Vec3,
+    pub max: f32,
+}
+
+/// A shape that is larger by so much on all sides.
+fn grown(shape: &SharedShape, by: f32) -> SharedShape {
+    let with = |size: f32, by: f32| (size + by).max(1e-4);
+    if by == 0.0 {
+        shape.clone()
+    } else if let Some(cuboid) = shape.as_cuboid() {
+        let half = cuboid.half_extents;
+        SharedShape::cuboid(with(half.x, by), with(half.y, by), with(half.z, by))
+    } else if let Some(ball) = shape.as_ball() {
+        SharedShape::ball(with(ball.radius, by))
+    } else if let Some(capsule) = shape.as_capsule() {
+        SharedShape::capsule(capsule.segment.a, capsule.segment.b, with(capsule.radius, by))
+    } else {
+        let cylinder = shape.as_cylinder().expect("no other shapes here");
+        SharedShape::cylinder(with(cylinder.half_height, by), with(cylinder.radius, by))
+    }
+}
+
+/// How the oracle finds where a ray meets a shape.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum By {
+    /// Parry's own ray cast. Of capsules and cylinders it is an iteration, and off by up to a millimetre.
+    Cast,
+    /// From point to point, each as far from the last as the shape is: slow, and exact.
+    Steps,
+}
+
+/// So near to a shape is on it, in metres.
+const ON: f32 = 5e-7;
+
+fn meet(shape: &SharedShape, pose: &Pose, ray: &Ray, max: f32, by: By) -> Option<f32> {
+    if by == By::Cast {
+        return shape.cast_ray(pose, ray, max, true);
+    }
+    let mut along = 0.0_f64;
+    for _ in 0..10_000 {
+        let point = ray.origin.as_dvec3() + ray.dir.as_dvec3() * along;
+        let off = shape.distance_to_point(pose, point.as_vec3(), true);
+        if off <= ON {
+            return Some(along as f32);
+        }
+        along += f64::from(off);
+        if along > f64::from(max) {
+            return None;
+        }
+    }
+    Some(along as f32)
+}
+
+impl Seen<'_> {
+    /// Metres to each box, when all are larger by so much.
+    pub fn met(&self, line: &Line, grow: f32, by: By) -> impl Iterator<Item = (usize, f64)> {
+        // Near numbers are exact ones: from a point on the way, shortly before the body at most.
+        let (origin, direction) = (line.origin.as_dvec3(), line.direction.as_dvec3());
+        let from = origin - self.sample.position.as_dvec3();
+        let skipped = (-from.dot(direction) - f64::from(REACH) - 0.4).max(0.0);
+        let near: DVec3 = from + direction * skipped;
+        let ray = Ray::new(near.as_vec3(), line.direction);
+        let left = f64::from(line.max) + f64::from(grow) - skipped;
+        self.boxes.iter().zip(self.set.boxes()).enumerate().filter_map(move |(index, (pose, hit_box))| {
+            let (pose, shape) = (pose.as_ref()?, grown(&hit_box.shape.raw, grow));
+            let distance = (left >= 0.0).then(|| meet(&shape, pose, &ray, left as f32, by))??;
+            Some((index, f64::from(distance) + skipped))
+        })
+    }
+
+    /// Whether the ray meets another of its boxes clearly before this one.
+    pub fn is_behind(&self, index: usize, line: &Line) -> bool {
+        let all = || self.met(line, 0.0, By::Cast);
+        let own = all().find(|(met, _)| *met == index);
+        own.is_some_and(|(_, own)| all().any(|(_, distance)| distance + 0.02 < own))
+    }
+
+    fn is_head(&self, index: usize) -> bool {
+        self.set.boxes()[index].group == HitGroup::Head
+    }
+}
+
+fn nearest(met: impl Iterator<Item = (usize, f64)>) -> Option<(usize, f64)> {
+    met.reduce(|best, met| if met.1 < best.1 { met } else { best })
+}
+
+/// What a ray meets first.
+pub fn first(seen: &[Seen<'_>], line: &Line, by: By) -> Option<Answer> {
+    let mut best: Option<Answer> = None;
+    for target in seen {
+        let Some((index, distance)) = nearest(target.met(line, 0.0, by)) else { continue };
+        if best.is_some_and(|best| (best.distance, best.id) <= (distance, target.person.id)) {
+            continue;
+        }
+        let head = nearest(target.met(line, 0.0, by).filter(|(index, _)| target.is_head(*index)));
+        let index = match head {
+            Some((head, _)) if target.set.head_first() => head,
+            _ => index,
+        };
+        let group = target.set.boxes()[index].group;
+        best = Some(Answer { id: target.person.id, index, group, distance });
+    }
+    best
+}
+
+/// Whether an answer is right for some shapes that are larger or smaller by no more than `graze` says
+/// for the way to them, when distances may be off by so many metres.
+pub fn is_possible(
+    seen: &[Seen<'_>],
+    line: &Line,
+    answer: Option<Answer>,
+    off: f64,
+    graze: fn(f32) -> f32,
+) -> bool {
+    const NEVER: f64 = f64::INFINITY;
+    // Each is met somewhere between these two.
+    let bounds = |target: &Seen<'_>| {
+        let mut all = vec![(NEVER, NEVER); target.boxes.len()];
+        let by = graze(line.origin.distance(target.sample.position));
+        target.met(line, by, By::Steps).for_each(|(index, distance)| all[index].0 = distance);
+        target.met(line, -by, By::Steps).for_each(|(index, distance)| all[index].1 = distance);
+        all
+    };
+    let Some(answer) = answer else {
+        return seen.iter().flat_map(bounds).all(|(_, latest)| latest == NEVER);
+    };
+    let slack = off.max(answer.distance * 1e-6);
+    seen.iter().all(|target| {
+        let all = bounds(target);
+        let earliest = all.iter().fold(NEVER, |least, (a, _)| least.min(*a));
+        let latest = all.iter().fold(NEVER, |least, (_, b)| least.min(*b));
+        if target.person.id != answer.id {
+            return latest >= answer.distance - slack;
+        }
+        let heads = || all.iter().enumerate().filter(|(index, _)| target.is_head(*index)).map(|(_, d)| *d);
+        let (from, to) = all[answer.index];
+        let counts = if !target.set.head_first() {
+            from <= answer.distance + slack && to >= answer.distance - slack
+        } else if target.is_head(answer.index) {
+            from < NEVER && heads().all(|(_, latest)| latest >= from - slack)
+        } else {
+            from <= answer.distance + slack
+                && to >= answer.distance - slack
+                && heads().all(|(_, latest)| latest == NEVER)
+        };
+        counts && (earliest - slack..=latest + slack).contains(&answer.distance)
+    }) && seen.iter().any(|target| target.person.id == answer.id)
+}

@@ -1,0 +1,20 @@
+//! Every question that can be asked of a moment, against an oracle that poses every box in the world and asks
+//! parry about each.
+
+#[path = "shapes/range.rs"]
+mod range;
+
+#[path = "shapes/blasts.rs"]
+mod blasts;
+#[path = "shapes/flights.rs"]
+mod flights;
+#[path = "shapes/measure.rs"]
+mod measure;
+#[path = "shapes/overlaps.rs"]
+mod overlaps;
+#[path = "shapes/rays.rs"]
+mod rays;
+#[path = "shapes/sanity.rs"]
+mod sanity;
+#[path = "shapes/swings.rs"]
+mod swings;

@@ -1,0 +1,300 @@
+//! Rays through everything, pellets, beams and thick rays.
+
+use bevy::prelude::*;
+use bevy_rapier3d::{
+    parry::{
+        query::{ShapeCastOptions, cast_shapes, distance},
+        shape::{Ball, Capsule, Shape},
+    },
+    rapier::math::Pose,
+};
+use bevy_unlag_core::ViewTime;
+use bevy_unlag_rewind::{BeamCache, HitGroup, Miss, Pellets, PosedTargets, RewindTime, TargetHit, Walls};
+use rand::Rng;
+
+use crate::range::{Crowd, Placed, Range, Tally, direction, somewhere};
+
+const MAX: f32 = 40.0;
+
+#[test]
+fn all_that_a_ray_goes_through_is_named_in_its_order() {
+    let mut range = Range::new(40, false);
+    range.run(80);
+    let mut tally = Tally::default();
+    range.ask(50.3, |then, crowd, rng| {
+        let (mut hits, mut through) = (Vec::new(), Vec::new());
+        for _ in 0..4_000 {
+            let origin = somewhere(rng, 14.0).with_y(rng.random_range(0.1..2.0));
+            let Some(way) = (crowd.near_somebody(rng, 0.3) - origin).try_normalize() else { continue };
+            let mut met: Vec<(f32, &Placed)> = crowd
+                .boxes
+                .iter()
+                .filter_map(|placed| Some((placed.ray(origin, way, MAX)?, placed)))
+                .collect();
+            met.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let wall = crowd.wall(origin, way, MAX);
+            let passed = then.cast_ray_all(origin, way, MAX, Walls::Pass, &mut through);
+            let stopped = then.cast_ray_all(origin, way, MAX, Walls::Stop, &mut hits);
+            let same = |found: &[TargetHit], met: &[(f32, &Placed)]| {
+                found.len() == met.len()
+                    && found.windows(2).all(|pair| pair[0].distance <= pair[1].distance)
+                    && met.iter().all(|(at, placed)| {
+                        found.iter().any(|hit| placed.is(hit) && (hit.distance - at).abs() < 1e-3)
+                    })
+            };
+            let before = met.iter().filter(|(at, _)| wall.is_none_or(|wall| *at < wall)).count();
+            tally.differ += u32::from(!same(&through, &met) || !same(&hits, &met[..before]));
+            match stopped {
+                Ok(world) => {
+                    tally.hits += 1;
+                    assert_eq!(world.is_some(), wall.is_some());
+                    assert_eq!(passed, stopped);
+                }
+                Err(Miss::Blocked { distance, .. }) => {
+                    tally.blocked += 1;
+                    assert!((distance - wall.expect("a wall")).abs() < 1e-3);
+                }
+                Err(_) => tally.misses += 1,
+            }
+        }
+    });
+    assert!(tally.hits > 1_500 && tally.misses > 50 && tally.blocked > 100, "{tally:?}");
+    assert!(tally.differ < 8, "{tally:?}");
+}
+
+#[test]
+fn pellets_are_rays_and_are_counted() {
+    let mut range = Range::new(64, false);
+    range.run(80);
+    let mut tally = Tally::default();
+    let (mut posed, mut pellets) = (PosedTargets::default(), Pellets::default());
+    for ago in [50.3, 5.0] {
+        range.ask(ago, |then, crowd, rng| {
+            for _ in 0..600 {
+                let origin = somewhere(rng, 14.0).with_y(rng.random_range(0.1..2.0));
+                let Some(way) = (crowd.near_somebody(rng, 0.3) - origin).try_normalize() else { continue };
+                let spread = rng.random_range(0.0..0.3);
+                let count = rng.random_range(1..20);
+                let directions: Vec<Vec3> = (0..count)
+                    .map(|_| (way + direction(rng) * spread) * rng.random_range(0.5..2.0))
+                    .collect();
+                then.cast_pellets(origin, &directions, MAX, &mut posed, &mut pellets);
+                assert_eq!(pellets.results().len(), directions.len());
+                for (direction, result) in directions.iter().zip(pellets.results()) {
+                    match (then.cast_ray(origin, *direction, MAX), result) {
+                        (Ok(ray), Ok(pellet)) => {
+                            let same = (ray.target, ray.hit_box) == (pellet.target, pellet.hit_box);
+                            tally.differ += u32::from(!same || (ray.distance - pellet.distance).abs() > 1e-4);
+                            tally.hits += 1;
+                        }
+                        (Err(Miss::Blocked { by: ray, .. }), Err(Miss::Blocked { by: pellet, .. })) => {
+                            tally.differ += u32::from(ray != *pellet);
+                            tally.blocked += 1;
+                        }
+                        (Err(_), Err(_)) => tally.misses += 1,
+                        _ => tally.differ += 1,
+                    }
+                }
+                let hits: Vec<_> = pellets.results().iter().flatten().collect();
+                let counted: u32 =
+                    pellets.counts().iter().map(|count| count.head + count.body + count.limb).sum();
+                assert_eq!(counted as usize, hits.len());
+                for count in pellets.counts() {
+                    let heads = hits
+                        .iter()
+                        .filter(|hit| hit.target == count.target && hit.group == HitGroup::Head)
+                        .count();
+                    assert_eq!(heads, count.head as usize);
+                }
+            }
+        });
+    }
+    assert!(tally.hits > 3_000 && tally.misses > 1_000 && tally.blocked > 300, "{tally:?}");
+    assert!(tally.differ < 10, "{tally:?}");
+}
+
+#[test]
+fn posed_targets_answer_any_ray() {
+    let mut range = Range::new(40, true);
+    range.run(80);
+    let mut hits = 0;
+    range.ask(30.7, |then, crowd, rng| {
+        let mut posed = PosedTargets::default();
+        then.pose_around(Vec3::ZERO, Vec3::splat(40.0), &mut posed).expect("a place");
+        assert_eq!(posed.len(), crowd.bodies.len());
+        for _ in 0..2_000 {
+            let origin = somewhere(rng, 14.0).with_y(rng.random_range(0.1..2.0));
+            let way = crowd.near_somebody(rng, 0.3) - origin;
+            let (one, other) = (then.cast_ray(origin, way, MAX), posed.cast_ray(origin, way, MAX));
+            assert_eq!(one.map(|hit| hit.target).ok(), other.map(|hit| hit.target).ok());
+            hits += u32::from(one.is_ok());
+        }
+        then.pose_along(Vec3::ZERO, Vec3::X, 3.0, 0.1, &mut posed).expect("a place");
+        assert!(posed.len() < crowd.bodies.len());
+    });
+    assert!(hits > 1_000);
+}
+
+#[test]
+fn a_beam_never_misses_what_a_ray_finds() {
+    let mut range = Range::new(64, false);
+    range.run(60);
+    let mut cache = BeamCache::default();
+    let (mut hits, mut blocked, mut differ) = (0, 0, 0);
+    let mut aim = 0.0_f32;
+    for round in 0..500 {
+        range.run(1);
+        aim += 0.01;
+        // Now and then it points elsewhere.
+        if round % 50 == 0 {
+            aim += 1.0;
+        }
+        let time = ViewTime::after(range.now(), -9.4);
+        let origin = Vec3::new(0.0, 1.3 + 0.3 * (aim * 3.0).sin(), 0.0);
+        let (ray, beam) = range.query(|query, _| {
+            let then = query.at(RewindTime::At(time)).expect("a moment");
+            let way = Vec3::new(aim.cos(), 0.0, aim.sin());
+            let (ray, beam) = (then.cast_ray(origin, way, MAX), then.cast_beam(origin, way, MAX, &mut cache));
+            (ray, beam)
+        });
+        hits += u32::from(ray.is_ok());
+        blocked += u32::from(matches!(ray, Err(Miss::Blocked { .. })));
+        let same = match (ray, beam) {
+            (Err(Miss::Beside(_)), Err(Miss::Beside(_))) => true,
+            (ray, beam) => ray == beam,
+        };
+        differ += u32::from(!same);
+    }
+    assert!(hits > 150 && blocked > 20, "{hits} hits, {blocked} blocked");
+    assert_eq!(differ, 0);
+}
+
+#[test]
+fn a_beam_passes_a_wall_that_is_gone_and_notices_a_new_one() {
+    let mut range = Range::new(0, true);
+    let still = crate::range::Circle { middle: Vec3::NEG_Z * 10.0, radius: 0.0, speed: 0.0, start: 0.0 };
+    range.add(1, still, bevy_unlag_rewind::humanoid_hit_boxes());
+    range.run(60);
+    let mut cache = BeamCache::default();
+    let mut cast = |range: &mut Range| {
+        let time = ViewTime::after(range.now(), -9.4);
+        range.query(|query, _| {
+            let then = query.at(RewindTime::At(time)).expect("a moment");
+            then.cast_beam(Vec3::Y * 1.3, Vec3::NEG_Z, MAX, &mut cache)
+        })
+    };
+    assert!(cast(&mut range).is_ok());
+    let wall = range.wall(Vec3::new(3.0, 3.0, 0.1), Vec3::NEG_Z * 5.0);
+    range.run(9);
+    assert!(matches!(cast(&mut range), Err(Miss::Blocked { by: None, .. })));
+    range.app.world_mut().despawn(wall);
+    range.run(2);
+    assert!(cast(&mut range).is_ok(), "a wall that is gone stops nothing, though it was remembered");
+}
+
+/// When a shape on its way touches a box, by parry.
+fn touch(placed: &Placed, shape: &dyn Shape, from: Vec3, way: Vec3) -> Option<f32> {
+    let options = ShapeCastOptions { max_time_of_impact: MAX, ..default() };
+    let start = Pose::from_translation(from);
+    let own = &*placed.shape.raw;
+    let hit = cast_shapes(&placed.pose, Vec3::ZERO, own, &start, way, shape, options).expect("supported");
+    hit.map(|hit| hit.time_of_impact)
+}
+
+/// Whether an answer is right whatever a cast says that may have failed: it touches there.
+fn touches(crowd: &Crowd, hit: &TargetHit, shape: &dyn Shape, from: Vec3, way: Vec3) -> bool {
+    let there = Pose::from_translation(from + way * hit.distance);
+    crowd
+        .boxes
+        .iter()
+        .filter(|placed| placed.target == hit.target)
+        .any(|placed| distance(&placed.pose, &*placed.shape.raw, &there, shape).expect("supported") < 8e-3)
+}
+
+fn sweep_like_parry(capsule: bool) {
+    let mut range = Range::new(40, false);
+    range.run(80);
+    let mut tally = Tally::default();
+    range.ask(50.3, |then, crowd, rng| {
+        for _ in 0..1_500 {
+            let origin = somewhere(rng, 14.0).with_y(rng.random_range(0.1..2.0));
+            let Some(way) = (crowd.near_somebody(rng, 0.3) - origin).try_normalize() else { continue };
+            let radius = rng.random_range(0.02..0.4);
+            let half = if capsule { direction(rng) * rng.random_range(0.05..0.5) } else { Vec3::ZERO };
+            let (ball, long) = (Ball::new(radius), Capsule::new(-half, half, radius));
+            let shape: &dyn Shape = if capsule { &long } else { &ball };
+            let wall = crowd
+                .walls
+                .iter()
+                .filter_map(|wall| {
+                    let at = Pose::from_translation(wall.at);
+                    let options = ShapeCastOptions { max_time_of_impact: MAX, ..default() };
+                    let start = Pose::from_translation(origin);
+                    let hit = cast_shapes(&at, Vec3::ZERO, &*wall.shape.raw, &start, way, shape, options);
+                    hit.expect("supported").map(|hit| hit.time_of_impact)
+                })
+                .min_by(f32::total_cmp);
+            let first = crowd.first(|placed| touch(placed, shape, origin, way));
+            let answer = if capsule {
+                then.cast_capsule((origin - half, origin + half), radius, way, MAX)
+            } else {
+                then.cast_ball(origin, way, MAX, radius)
+            };
+            let agrees = match (first, wall) {
+                (None, _) => {
+                    tally.misses += 1;
+                    answer.is_err()
+                }
+                (Some((target, _, at)), wall) if wall.is_none_or(|wall| wall > at) => {
+                    tally.hits += 1;
+                    answer.is_ok_and(|hit| hit.target == target && (hit.distance - at).abs() < 3e-3)
+                }
+                (Some((target, ..)), Some(_)) => {
+                    tally.blocked += 1;
+                    matches!(answer, Err(Miss::Blocked { hit, .. }) if hit.target == target)
+                }
+                _ => false,
+            };
+            tally.differ += u32::from(!agrees);
+            // Also where a cast of parry's went wrong, an answer is a place where it touches, but for millimetres.
+            if let Ok(hit) | Err(Miss::Blocked { hit, .. }) = &answer {
+                assert!(touches(crowd, hit, shape, origin, way), "{hit:?}");
+            }
+        }
+    });
+    assert!(tally.hits > 500 && tally.blocked > 50, "{tally:?}");
+    assert!(tally.differ < 15, "{tally:?}");
+}
+
+#[test]
+fn a_ball_touches_first_what_parry_says() {
+    sweep_like_parry(false);
+}
+
+#[test]
+fn a_capsule_touches_first_what_parry_says() {
+    sweep_like_parry(true);
+}
+
+#[test]
+fn a_ball_of_no_size_is_a_ray_and_a_capsule_of_no_length_is_a_ball() {
+    let mut range = Range::new(40, false);
+    range.run(80);
+    let mut hits = 0;
+    range.ask(50.3, |then, crowd, rng| {
+        for _ in 0..2_000 {
+            let origin = somewhere(rng, 14.0).with_y(rng.random_range(0.1..2.0));
+            let way = crowd.near_somebody(rng, 0.3) - origin;
+            let ray = then.cast_ray(origin, way, MAX);
+            assert_eq!(ray, then.cast_ball(origin, way, MAX, 0.0));
+            let ball = then.cast_ball(origin, way, MAX, 0.1);
+            assert_eq!(ball, then.cast_capsule((origin, origin), 0.1, way, MAX));
+            // A tiny ball meets what the ray meets, but for the world's rounding.
+            if let (Ok(ray), Ok(tiny)) = (ray, then.cast_ball(origin, way, MAX, 1e-5)) {
+                assert!((ray.distance - tiny.distance).abs() < 1e-2 || ray.target != tiny.target);
+                hits += u32::from(ray.target == tiny.target && ray.hit_box == tiny.hit_box);
+            }
+        }
+    });
+    assert!(hits > 800, "{hits}");
+}

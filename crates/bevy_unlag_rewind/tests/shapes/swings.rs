@@ -1,0 +1,176 @@
+//! Blades: against hulls of the swing, through walls, from behind, and for several ticks.
+
+use core::f32::consts::{FRAC_PI_2, PI};
+
+use bevy::prelude::*;
+use bevy_rapier3d::{parry::query::intersection_test, prelude::Collider, rapier::math::Pose};
+use bevy_unlag_core::NetId;
+use bevy_unlag_rewind::{MeleeArc, MeleeHit, Miss, RewindTime, humanoid_hit_boxes};
+use rand::Rng;
+
+use crate::range::{Circle, Crowd, Range, direction};
+
+/// Hulls that lie within an arc, or around it.
+fn hulls(arc: &MeleeArc, outside: bool) -> Vec<Collider> {
+    let (parts, steps) = (4, 8);
+    let step = 2.0 * arc.half_angle / (parts * steps) as f32;
+    let reach = if outside { arc.reach / (step * 0.5).cos() } else { arc.reach };
+    let rim = |index: f32, height: f32| {
+        let angle = index * step - arc.half_angle;
+        Vec3::new(-angle.sin() * reach, height, -angle.cos() * reach)
+    };
+    let grown = |outside: bool| if outside { 1e-3 } else { -1e-3 };
+    let height = arc.half_height + grown(outside);
+    let part = |part: usize| {
+        let mut points = vec![Vec3::Y * height, Vec3::NEG_Y * height];
+        for index in part * steps..=(part + 1) * steps {
+            points.extend([rim(index as f32, height), rim(index as f32, -height)]);
+        }
+        Collider::convex_hull(&points).expect("a hull")
+    };
+    (0..parts).map(part).collect()
+}
+
+fn in_swing(crowd: &Crowd, eye: Isometry3d, hulls: &[Collider]) -> Vec<NetId> {
+    let at = Pose::from_parts(eye.translation.into(), eye.rotation);
+    let touched = |placed: &crate::range::Placed| {
+        hulls.iter().any(|hull| {
+            intersection_test(&at, &*hull.raw, &placed.pose, &*placed.shape.raw).expect("supported")
+        })
+    };
+    let mut found: Vec<_> =
+        crowd.boxes.iter().filter(|placed| touched(placed)).map(|placed| placed.target).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+#[test]
+fn a_swing_hits_who_is_in_its_arc() {
+    let mut range = Range::new(60, true);
+    range.run(80);
+    let (mut any, mut none, mut differ) = (0, 0, 0);
+    range.ask(50.3, |then, crowd, rng| {
+        for _ in 0..600 {
+            let arc = MeleeArc {
+                reach: rng.random_range(0.5..3.0),
+                half_angle: rng.random_range(0.3..PI),
+                half_height: rng.random_range(0.05..0.5),
+            };
+            let turned = Quat::from_axis_angle(direction(rng), rng.random_range(0.0..3.0));
+            let eye = Isometry3d::new(crowd.near_somebody(rng, 2.0), turned);
+            let mut hits = Vec::new();
+            let answer = then.melee_arc(eye, &arc, &mut hits);
+            assert_eq!(answer.is_ok(), !hits.is_empty());
+            assert!(hits.windows(2).all(|pair| pair[0].hit.distance <= pair[1].hit.distance));
+            let mut found: Vec<_> = hits.iter().map(|hit| hit.hit.target).collect();
+            found.sort();
+            let (least, most) =
+                (in_swing(crowd, eye, &hulls(&arc, false)), in_swing(crowd, eye, &hulls(&arc, true)));
+            let right = least.iter().all(|target| found.contains(target))
+                && found.iter().all(|target| most.contains(target));
+            differ += u32::from(!right);
+            any += u32::from(!found.is_empty());
+            none += u32::from(found.is_empty());
+        }
+    });
+    assert!(any > 200 && none > 20, "{any} {none}");
+    assert!(differ < 4, "{differ}");
+}
+
+/// Somebody who walks on a circle, so looks along its tangent or against it.
+fn walker(range: &mut Range, speed: f32) -> Circle {
+    let circle = Circle { middle: Vec3::ZERO, radius: 5.0, speed, start: 0.0 };
+    range.add(1, circle, humanoid_hit_boxes());
+    range.run(80);
+    circle
+}
+
+#[test]
+fn a_blow_from_behind_is_told_by_where_the_target_looked_then() {
+    let mut range = Range::new(0, true);
+    let circle = walker(&mut range, 0.05);
+    let then_tick = range.now().0 as f32 - 40.0;
+    let place = circle.place(then_tick);
+    let looks = place.rotation * Vec3::NEG_Z;
+    let now_looks = circle.place(range.now().0 as f32).rotation * Vec3::NEG_Z;
+    assert!(looks.dot(now_looks) < 0.0, "it has turned since");
+    range.ask(40.0, |then, _, _| {
+        let arc = MeleeArc { reach: 2.0, half_angle: 0.8, half_height: 0.2 };
+        for (angle, behind) in [(0.0, true), (0.6, true), (PI, false), (2.4, false), (-1.2, true)] {
+            let chest = place.translation + Vec3::Y * 1.33;
+            let eye = chest - Quat::from_rotation_y(angle) * looks * 1.0;
+            let eye = Transform::from_translation(eye).looking_at(chest, Vec3::Y).to_isometry();
+            let mut hits = Vec::new();
+            then.melee_arc(eye, &arc, &mut hits).expect("it is near");
+            assert_eq!(hits[0].from_behind(FRAC_PI_2), behind, "{angle} {hits:?}");
+            assert!((hits[0].behind - angle.abs()).abs() < 0.1, "{angle} {hits:?}");
+            let mut hull = Vec::new();
+            then.melee_box(eye, Vec3::splat(0.1), 2.0, &mut hull).expect("it is near");
+            assert_eq!(hull[0].from_behind(FRAC_PI_2), behind);
+        }
+    });
+}
+
+#[test]
+fn a_swing_of_several_ticks_hits_everybody_once_where_they_were_first_met() {
+    let mut range = Range::new(0, true);
+    let circle = walker(&mut range, 0.05);
+    let mut hits: Vec<MeleeHit> = Vec::new();
+    let mut met = Vec::new();
+    // It comes by; the blade stays where it is.
+    let waits = circle.place(range.now().0 as f32 - 20.0).translation + Vec3::Y * 1.33;
+    let eye = Isometry3d::from_translation(waits + Vec3::Z * 0.5);
+    for ago in (10..40).rev() {
+        range.ask(f64::from(ago), |then, _, _| {
+            let arc = MeleeArc { reach: 1.0, half_angle: 0.6, half_height: 0.2 };
+            let before = hits.len();
+            let answer = then.melee_arc(eye, &arc, &mut hits);
+            assert_eq!(answer.is_ok(), hits.len() > before);
+            if hits.len() > before {
+                met.push(ago);
+            }
+        });
+    }
+    assert_eq!((hits.len(), met.len()), (1, 1), "{met:?}");
+    assert!(met[0] > 20, "it is met on its way, not only in the middle: {met:?}");
+}
+
+#[test]
+fn a_wall_stops_a_blade() {
+    let mut range = Range::new(0, true);
+    let still = Circle { middle: Vec3::NEG_Z * 1.2, radius: 0.0, speed: 0.0, start: 0.0 };
+    range.add(1, still, humanoid_hit_boxes());
+    range.run(60);
+    let arc = MeleeArc { reach: 2.0, half_angle: 0.5, half_height: 0.2 };
+    let eye = Isometry3d::from_xyz(0.0, 1.33, 0.0);
+    let swing = |range: &mut Range| {
+        range.ask(10.0, |then, _, _| {
+            let (mut arcs, mut boxes) = (Vec::new(), Vec::new());
+            let arc = then.melee_arc(eye, &arc, &mut arcs);
+            (arc, then.melee_box(eye, Vec3::splat(0.1), 2.0, &mut boxes))
+        })
+    };
+    assert_eq!(swing(&mut range), (Ok(()), Ok(())));
+    range.wall(Vec3::new(2.0, 2.0, 0.02), Vec3::new(0.0, 1.0, -0.6));
+    range.run(2);
+    let (arcs, boxes) = swing(&mut range);
+    assert!(matches!(arcs, Err(Miss::Blocked { .. })) && matches!(boxes, Err(Miss::Blocked { .. })));
+}
+
+/// A moment may be kept beside others, for swings that span several.
+#[test]
+fn moments_live_side_by_side() {
+    let mut range = Range::new(5, true);
+    range.run(60);
+    let hit = range.query(|query, _| {
+        let moments = [RewindTime::Now, RewindTime::Now].map(|time| query.at(time).expect("a moment"));
+        let mut hits = Vec::new();
+        for then in &moments {
+            let arc = MeleeArc { reach: 40.0, half_angle: PI, half_height: 3.0 };
+            let _ = then.melee_arc(Isometry3d::from_xyz(0.0, 1.0, 0.0), &arc, &mut hits);
+        }
+        hits.len()
+    });
+    assert_eq!(hit, 5);
+}

@@ -1,0 +1,295 @@
+//! A client with the real playout, honest or not, and a server with a ledger, on a simulated link.
+
+use core::time::Duration;
+use std::collections::{BTreeMap, VecDeque};
+
+use bevy_unlag_core::{Heard, HeardPacket, RoundTrip, SUB_TICKS, Tick, ViewTime};
+use bevy_unlag_rewind::{Admitted, ViewClaim, ViewCounts, ViewLedger, ViewTrust};
+use bevy_unlag_smoothing::{PlayoutClock, PlayoutConfig};
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+
+use crate::link::Way;
+
+pub const DT: f64 = 1.0 / 64.0;
+/// The wrap comes half a minute after the beginning.
+const ORIGIN: Tick = Tick(u32::MAX - 2_000);
+/// In which later packets a shot is repeated, in ticks after its own.
+const REPEATED: [i32; 5] = [0, 1, 3, 6, 10];
+/// How long the server waits for a shot that comes before another, in ticks.
+const PATIENCE: i32 = 16;
+
+/// What a client does to its claims.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Cheat {
+    /// It says what its screen showed.
+    None,
+    /// In every second shot it says that the screen was so many ticks earlier.
+    Backtrack(f64),
+    /// It says of everything that it came so many seconds later, and shoots at what it would have shown then.
+    HoldAcks(f64),
+    /// Every second it says for so many seconds that nothing comes, so that its playout seems to need as much,
+    /// and in every second shot claims that it uses it.
+    Stall(f64),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// All in seconds, but for the share that is lost.
+    pub rtt: f64,
+    pub jitter: f64,
+    pub loss: f64,
+    pub fps: f64,
+    /// How much faster the client's clock is, in parts of one.
+    pub drift: f64,
+    /// Ticks between two snapshots.
+    pub interval: u16,
+    /// Whether it fires bursts; else one round every two seconds.
+    pub bursts: bool,
+    pub seconds: f64,
+    pub cheat: Cheat,
+    pub seed: u64,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            rtt: 0.1,
+            jitter: 0.01,
+            loss: 0.05,
+            fps: 60.0,
+            drift: 0.0,
+            interval: 3,
+            bursts: true,
+            seconds: 600.0,
+            cheat: Cheat::None,
+            seed: 1,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Shot {
+    own: Tick,
+    claimed: ViewTime,
+    /// What the screen showed.
+    shown: ViewTime,
+}
+
+#[derive(Clone, Debug)]
+struct Packet {
+    own: Tick,
+    heard: Option<Tick>,
+    shots: Vec<Shot>,
+}
+
+/// A shot that was judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged {
+    pub shown: ViewTime,
+    pub admitted: Admitted,
+}
+
+impl Judged {
+    /// How much older than the shooter's screen it was judged, in ticks.
+    pub fn older(&self) -> f64 {
+        self.shown.since(self.admitted.time) as f64 / SUB_TICKS as f64
+    }
+}
+
+pub struct Played {
+    pub shots: Vec<Judged>,
+    pub counts: ViewCounts,
+}
+
+struct Client {
+    clock: PlayoutClock,
+    drawn: Option<ViewTime>,
+    newest: Option<Tick>,
+    /// What was heard, and when.
+    heard: VecDeque<(f64, Tick)>,
+    own: Tick,
+    /// Seconds of its own time that were simulated.
+    simulated: f64,
+    cooldown: u32,
+    /// Until when it fires, or does not.
+    trigger: (bool, f64),
+    shots: VecDeque<Shot>,
+    fired: u64,
+    rng: SmallRng,
+}
+
+/// Plays for a while.
+pub fn play(setup: &Setup, trust: &ViewTrust) -> Played {
+    let mut down = Way::new(setup.rtt / 2.0, setup.jitter, setup.loss, setup.seed ^ 0xd0);
+    let mut up = Way::new(setup.rtt / 2.0, setup.jitter, setup.loss, setup.seed ^ 0x0b);
+    let mut acks = Way::new(setup.rtt / 2.0, setup.jitter, setup.loss, setup.seed ^ 0xac);
+    let mut client = Client::new(setup);
+    let mut server = Server::default();
+    let (mut tick, mut frame) = (0, 0.003);
+    let mut shots = Vec::new();
+    while f64::from(tick) * DT < setup.seconds {
+        let now = f64::from(tick) * DT;
+        if now <= frame {
+            let at = ORIGIN.offset(tick);
+            acks.arrived(now).into_iter().for_each(|(when, tick)| server.acknowledged(tick, when));
+            server.tick(at, up.arrived(now), setup, trust, &mut shots);
+            if tick % i32::from(setup.interval) == 0 {
+                down.send(now, at);
+            }
+            tick += 1;
+        } else {
+            let arrived = down.arrived(frame);
+            // The transport acknowledges at once, whatever the client says and whenever its next move is made.
+            arrived.iter().for_each(|(_, tick)| acks.send(frame, *tick));
+            client.frame(frame, &arrived, setup, |packet| up.send(frame, packet));
+            frame += client.rng.random_range(0.9..1.1) / setup.fps;
+        }
+    }
+    Played { shots, counts: server.ledger.counts() }
+}
+
+impl Client {
+    fn new(setup: &Setup) -> Self {
+        Self {
+            clock: PlayoutClock::new(PlayoutConfig::default()).every(setup.interval),
+            drawn: None,
+            newest: None,
+            heard: VecDeque::new(),
+            // As of the server's word when it joined.
+            own: ORIGIN.offset(-(setup.rtt / 2.0 / DT).round() as i32),
+            simulated: 0.0,
+            cooldown: 0,
+            trigger: (false, 1.0),
+            shots: VecDeque::new(),
+            fired: 0,
+            rng: SmallRng::seed_from_u64(setup.seed),
+        }
+    }
+
+    fn frame(&mut self, now: f64, arrived: &[(f64, Tick)], setup: &Setup, mut send: impl FnMut(Packet)) {
+        for &(_, tick) in arrived {
+            if self.newest.is_none_or(|newest| tick.is_newer_than(newest)) {
+                // What a frame finds waiting is one arrival: the newest of it.
+                self.heard.push_back((now, tick));
+            }
+        }
+        let newest =
+            self.heard.iter().map(|(_, tick)| *tick).reduce(|a, b| if b.is_newer_than(a) { b } else { a });
+        if let Some(newest) = newest.filter(|newest| Some(*newest) != self.newest) {
+            self.clock.arrived(newest, self.newest, now);
+            self.newest = Some(newest);
+        }
+        while self.simulated + DT <= now * (1.0 + setup.drift) {
+            self.simulated += DT;
+            self.own = self.own.offset(1);
+            self.pull(now, setup);
+            let repeated = |shot: &&Shot| REPEATED.contains(&self.own.since(shot.own));
+            let shots = self.shots.iter().filter(repeated).copied().collect();
+            send(Packet { own: self.own, heard: self.told(now, setup), shots });
+        }
+        self.drawn = self.clock.advance(now);
+    }
+
+    /// Fires if it is time to.
+    fn pull(&mut self, now: f64, setup: &Setup) {
+        self.cooldown = self.cooldown.saturating_sub(1);
+        if now > self.trigger.1 {
+            let length = if setup.bursts { self.rng.random_range(0.3..3.0) } else { 2.0 };
+            self.trigger = (!self.trigger.0 || !setup.bursts, now + length);
+            self.cooldown = 0;
+        }
+        let Some(shown) = self.drawn.filter(|_| self.trigger.0 && self.cooldown == 0) else { return };
+        self.cooldown = if setup.bursts { 6 } else { u32::MAX };
+        self.fired += 1;
+        let back = |ticks: f64| shown.later(-(ticks * SUB_TICKS as f64) as i64);
+        let claimed = match setup.cheat {
+            Cheat::Backtrack(ticks) if self.fired.is_multiple_of(2) => back(ticks),
+            Cheat::HoldAcks(seconds) => back(seconds / DT),
+            Cheat::Stall(seconds) if self.fired.is_multiple_of(2) => back(seconds / DT),
+            _ => shown,
+        };
+        self.shots.push_back(Shot { own: self.own, claimed, shown });
+        if self.shots.len() > 16 {
+            self.shots.pop_front();
+        }
+    }
+
+    /// What it says that it has heard.
+    fn told(&mut self, now: f64, setup: &Setup) -> Option<Tick> {
+        let until = match setup.cheat {
+            Cheat::HoldAcks(seconds) => now - seconds,
+            Cheat::Stall(seconds) if now.fract() < seconds => now.floor(),
+            _ => now,
+        };
+        while self.heard.len() > 64 {
+            self.heard.pop_front();
+        }
+        let known = self.heard.iter().filter(|(at, _)| *at <= until);
+        known.map(|(_, tick)| *tick).reduce(|a, b| if b.is_newer_than(a) { b } else { a })
+    }
+}
+
+#[derive(Default)]
+struct Server {
+    ledger: ViewLedger,
+    heard: Heard,
+    trip: Option<RoundTrip>,
+    /// Shots that were not judged yet, by the shooter's tick.
+    waiting: BTreeMap<i32, (Shot, Tick, Option<Tick>)>,
+    last: i32,
+    seen: Option<Tick>,
+}
+
+impl Server {
+    fn acknowledged(&mut self, tick: Tick, now: f64) {
+        let sample = Duration::from_secs_f64((now - f64::from(tick.since(ORIGIN)) * DT).max(0.0));
+        match &mut self.trip {
+            Some(trip) => trip.sample(sample),
+            None => self.trip = Some(RoundTrip::first(sample)),
+        }
+    }
+
+    fn tick(
+        &mut self,
+        tick: Tick,
+        arrived: Vec<(f64, Packet)>,
+        setup: &Setup,
+        trust: &ViewTrust,
+        judged: &mut Vec<Judged>,
+    ) {
+        self.heard.begin();
+        for (_, Packet { own, heard, shots }) in arrived {
+            self.heard.take(HeardPacket { own, arrived: tick, heard }, 0);
+            self.seen = Some(self.seen.map_or(own, |seen| if own.is_newer_than(seen) { own } else { seen }));
+            for shot in shots {
+                let number = shot.own.since(ORIGIN);
+                if number > self.last {
+                    self.waiting.entry(number).or_insert((shot, tick, heard));
+                }
+            }
+        }
+        self.ledger.listen(&self.heard);
+        // In order: what comes before has come, or is given up.
+        while let Some(entry) = self.waiting.first_entry() {
+            let (shot, arrived, heard) = *entry.get();
+            if self.seen.is_none_or(|seen| seen.since(shot.own) < PATIENCE) {
+                break;
+            }
+            self.last = *entry.key();
+            entry.remove();
+            let claim = ViewClaim {
+                time: shot.claimed,
+                own: shot.own,
+                arrived,
+                heard,
+                rtt: self.trip.map(|trip| trip.least),
+                interval: setup.interval,
+                late: 0,
+                left_out: false,
+                tick_seconds: DT as f32,
+            };
+            let admitted = self.ledger.admit(&claim, trust);
+            judged.push(Judged { shown: shot.shown, admitted });
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Who tells the truth is believed.
+
+use bevy_unlag_rewind::{ViewFault, ViewTrust};
+
+use crate::client::{Setup, play};
+
+/// How many shots and how many faults, over links, machines and luck.
+fn honest(trust: &ViewTrust, loss: f64, seconds: f64) -> (usize, u64) {
+    let (mut shots, mut faults, mut seed) = (0, 0, 0);
+    for rtt in [0.0, 0.05, 0.15, 0.3] {
+        for jitter in [0.0, 0.01, 0.03] {
+            for (fps, interval, drift) in
+                [(144.0, 3, 1e-4), (60.0, 3, -1e-4), (30.0, 3, 0.0), (60.0, 6, 2e-4), (60.0, 1, 0.0)]
+            {
+                seed += 1;
+                let setup =
+                    Setup { rtt, jitter, loss, fps, interval, drift, seconds, seed, ..Setup::default() };
+                let played = play(&setup, trust);
+                shots += played.shots.len();
+                faults += played.counts.faults();
+                let of: Vec<_> = ViewFault::ALL
+                    .into_iter()
+                    .map(|fault| (fault, played.counts.of(fault)))
+                    .filter(|(_, count)| *count > 0)
+                    .collect();
+                if !of.is_empty() {
+                    println!("{setup:?}: {} shots, {of:?}", played.shots.len());
+                }
+                let moved = played.shots.iter().filter(|shot| shot.admitted.time != shot.shown).count();
+                assert_eq!(moved as u64, played.counts.faults(), "nothing is moved without a fault");
+            }
+        }
+    }
+    (shots, faults)
+}
+
+#[test]
+fn honest_views_are_taken_as_they_are() {
+    for loss in [0.0, 0.05] {
+        let (shots, faults) = honest(&ViewTrust::default(), loss, 600.0);
+        println!("loss {loss}: {faults} faults in {shots} shots");
+        assert!(shots >= 100_000, "{shots} shots");
+        assert!(faults * 100_000 <= shots as u64, "{faults} of {shots} honest shots");
+    }
+}
+
+#[test]
+fn without_what_is_conceded_to_frames_honest_clients_are_accused() {
+    // Half of all moves are made later in their frame than at its beginning.
+    let strict = ViewTrust { frame: core::time::Duration::ZERO, ..ViewTrust::default() };
+    let (shots, faults) = honest(&strict, 0.0, 60.0);
+    assert!(faults * 1_000 > shots as u64, "{faults} of {shots}");
+}

@@ -1,0 +1,166 @@
+//! Players who are measured: they strafe, jump and crouch where they are at home, and shoot at everybody in
+//! turn.
+
+use bevy::{math::Vec3Swizzles, prelude::*};
+use bevy_unlag::{ControlSystems, core::units_to_angle, prelude::*, rewind::WorldTrace};
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+use unlag_examples::script::Script;
+
+use super::range::{Home, home};
+
+/// Half the width of a silhouette, in metres.
+const HALF_SILHOUETTE: f32 = 0.25;
+/// How far from the middle of its home a player goes before it turns back, in metres.
+const FIELD: f32 = 3.0;
+/// Seconds between two places to aim at: every round has its own.
+const NEW_SPOT: f32 = 0.09;
+
+/// Plays by a seed.
+#[derive(Resource)]
+pub struct Hands {
+    rng: SmallRng,
+    /// Whether it shoots.
+    pub armed: bool,
+    walk: Vec2,
+    /// On its way back to the middle, a little to this side.
+    back: Option<f32>,
+    jump_from: f32,
+    crouch: bool,
+    next_turn: f32,
+    /// Where it aims: metres beside its target's root, across the line of fire, and above it.
+    spot: Vec2,
+    next_spot: f32,
+    target: Option<NetId>,
+    next_target: f32,
+}
+
+impl Hands {
+    /// Lets a player steer a client's pawn from now on. Equal seeds play alike.
+    pub fn take_over(seed: u64, client: &mut App) {
+        let hands = Self {
+            rng: SmallRng::seed_from_u64(seed),
+            armed: false,
+            walk: Vec2::ZERO,
+            back: None,
+            jump_from: f32::MAX,
+            crouch: false,
+            next_turn: 0.0,
+            spot: Vec2::Y,
+            next_spot: 0.0,
+            target: None,
+            next_target: 0.0,
+        };
+        client.insert_resource(hands).insert_resource(Script::asleep());
+        client.add_systems(RunFixedMainLoop, play.in_set(ControlSystems::Gather));
+    }
+
+    /// Turns every 0.2 to 0.9 s, and at the border of its field: mostly across the line to the target, now
+    /// and then with a jump or a crouch. Who jumps while it runs on a machine is carried off it.
+    fn turn(&mut self, now: f32, outside: bool, rides: bool) {
+        let leaves = outside && self.back.is_none();
+        if now < self.next_turn && !leaves {
+            return;
+        }
+        self.next_turn = now + self.rng.random_range(0.2..0.9);
+        let side = if self.rng.random_bool(0.5) { 1.0 } else { -1.0 };
+        self.walk = match self.rng.random_range(0..10) {
+            0..6 => Vec2::new(side, 0.0),
+            6..8 => Vec2::new(side, 1.0),
+            8 => Vec2::new(side, -0.6),
+            _ => Vec2::ZERO,
+        };
+        self.back = outside.then_some(side * 0.4);
+        let stands = self.walk == Vec2::ZERO && !outside;
+        let jumps = self.rng.random_bool(if !rides { 0.25 } else { 0.5 });
+        self.jump_from = match (jumps, rides, stands) {
+            (true, false, _) => now,
+            (true, true, true) => now + 0.3,
+            _ => f32::MAX,
+        };
+        self.crouch = self.rng.random_bool(0.15);
+    }
+
+    /// A new spot to aim at, spread evenly over one and a half silhouettes either side.
+    fn aim_anew(&mut self, now: f32) {
+        if now >= self.next_spot {
+            self.next_spot = now + NEW_SPOT;
+            let aside = 3.0 * HALF_SILHOUETTE;
+            self.spot = Vec2::new(self.rng.random_range(-aside..aside), self.rng.random_range(0.2..1.8));
+        }
+    }
+}
+
+type Own = (
+    &'static NetId,
+    &'static DrawnPose,
+    &'static DrawnEye,
+    &'static mut InputGather,
+    &'static mut Aim,
+    &'static mut Trigger,
+);
+
+fn play(
+    time: Res<Time>,
+    mut hands: ResMut<Hands>,
+    mut own: Query<Own, With<LocalControl>>,
+    others: Query<(&NetId, &DrawnPose), Without<LocalControl>>,
+    bases: Query<(&MovementBase, &Transform)>,
+    world: WorldTrace,
+) {
+    let now = time.elapsed_secs();
+    let Ok((id, drawn, height, mut gather, mut aim, mut trigger)) = own.single_mut() else { return };
+    let hands = &mut *hands;
+    let eye = drawn.pose.position + Vec3::Y * height.0;
+
+    // Everybody in turn, so that whatever they do counts alike; names give the order.
+    let in_sight = |pose: &DrawnPose| pose.pose.alive && world.clear(eye, pose.pose.position + Vec3::Y * 1.2);
+    let target = others.iter().find(|(id, other)| Some(**id) == hands.target && in_sight(other));
+    let stays = target.is_some() && now < hands.next_target;
+    let target = if stays {
+        target
+    } else {
+        hands.next_target = now + hands.rng.random_range(0.6..1.5);
+        hands.next_spot = 0.0;
+        let mut seen: Vec<_> = others.iter().filter(|(_, other)| in_sight(other)).collect();
+        seen.sort_by_key(|(id, _)| **id);
+        (!seen.is_empty()).then(|| seen[hands.rng.random_range(0..seen.len())])
+    };
+    hands.target = target.map(|(id, _)| *id);
+
+    hands.aim_anew(now);
+    let look = match target {
+        Some((_, other)) => {
+            let to = other.pose.position - eye;
+            let across = Vec3::new(-to.z, 0.0, to.x).try_normalize().unwrap_or(Vec3::X);
+            to + across * hands.spot.x + Vec3::Y * hands.spot.y
+        }
+        None => Vec3::new(-eye.x, 0.0, -eye.z),
+    };
+    let wanted = Aim::along(look);
+    let yaw = units_to_angle(wanted.yaw);
+    gather.face(f64::from(yaw), f64::from(units_to_angle(wanted.pitch.cast_unsigned())));
+    aim.set_if_neq(wanted);
+
+    let (middle, rides) = match home(*id) {
+        Home::Floor(middle) => (middle, false),
+        Home::Base(base) => {
+            let found = bases.iter().find(|(other, _)| other.id == base);
+            (found.map_or(Vec2::ZERO, |(_, place)| place.translation.xz()), true)
+        }
+    };
+    let inwards = middle - drawn.pose.position.xz();
+    hands.turn(now, inwards.length() > FIELD, rides);
+    gather.axes(match hands.back {
+        Some(side) => {
+            let (sin, cos) = yaw.sin_cos();
+            let way = inwards.normalize_or_zero() + inwards.normalize_or_zero().perp() * side;
+            // To the right, and forwards; a yaw of 0 looks along -Z.
+            Vec2::new(way.x * cos - way.y * sin, -way.x * sin - way.y * cos).clamp_length_max(1.0)
+        }
+        None => hands.walk,
+    });
+    gather.jump(now >= hands.jump_from);
+    gather.crouch(hands.crouch);
+    // Between two targets the finger leaves the trigger: some rounds start with a click, most do not.
+    trigger.set(hands.armed && target.is_some() && stays);
+}

@@ -1,0 +1,142 @@
+//! Cells that were played are kept in a file, so that a long run can be stopped and go on. A line is a cell,
+//! whole numbers in the order of [`COLUMNS`].
+
+use std::{
+    fs::{File, OpenOptions},
+    io::Write,
+    path::Path,
+};
+
+use unlag_examples::ledger::{ShotLedger, Tally};
+
+use super::cell::{Cell, Played, Rules};
+
+const COLUMNS: &str = "# rtt jitter loss hits seed max_age_ms | deciseconds playout_us shots drawn confirmed agreed \
+    missed elsewhere refused refused_drawn lost | rounds drawn confirmed agreed of those clamped, and of targets \
+    that strafed, were in the air, crouched, rode";
+/// Numbers in a line.
+const COUNT: usize = 17 + 5 * 4;
+
+/// The file.
+pub struct Keep {
+    lines: Vec<[u64; COUNT]>,
+    file: File,
+}
+
+impl Keep {
+    /// Reads a file, which need not be there yet.
+    ///
+    /// # Errors
+    /// One line when it cannot be read or written, or when it holds something else.
+    pub fn open(path: &Path) -> Result<Self, String> {
+        let failed = |error| format!("cannot use {}: {error}", path.display());
+        let text = if path.exists() { std::fs::read_to_string(path).map_err(failed)? } else { String::new() };
+        // A run that was stopped may have left part of a line.
+        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+        let mut lines = Vec::new();
+        for line in whole.lines().filter(|line| !line.starts_with('#')) {
+            let numbers: Option<Vec<u64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
+            let line: Option<[u64; COUNT]> = numbers.and_then(|numbers| numbers.try_into().ok());
+            lines.push(line.ok_or_else(|| {
+                format!("{} holds no cells of this program; name another file", path.display())
+            })?);
+        }
+        let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
+        file.set_len(whole.len() as u64).map_err(failed)?;
+        if whole.is_empty() {
+            writeln!(file, "{COLUMNS}").map_err(failed)?;
+        }
+        Ok(Self { lines, file })
+    }
+
+    /// A cell that was played by these rules.
+    pub fn find(&self, cell: Cell, rules: &Rules) -> Option<Played> {
+        let name = name(cell, rules);
+        let line = self.lines.iter().find(|line| line.starts_with(&name))?;
+        let mut numbers = line[name.len()..].iter().copied();
+        let mut next = || numbers.next().unwrap_or_default();
+        let (seconds, playout_ms) = (next() as f64 / 10.0, next() as f64 / 1e3);
+        let mut ledger = ShotLedger::default();
+        for count in counts(&mut ledger) {
+            *count = next();
+        }
+        Some(Played { cell, ledger, seconds, playout_ms })
+    }
+
+    /// Adds a cell.
+    ///
+    /// # Errors
+    /// One line when it cannot be written.
+    pub fn add(&mut self, played: &Played, rules: &Rules) -> Result<(), String> {
+        let mut ledger = played.ledger.clone();
+        let measured = [(played.seconds * 10.0).round() as u64, (played.playout_ms * 1e3).round() as u64];
+        let counts = counts(&mut ledger).into_iter().map(|count| *count);
+        let all = name(played.cell, rules).into_iter().chain(measured).chain(counts);
+        let words: Vec<_> = all.map(|number| number.to_string()).collect();
+        writeln!(self.file, "{}", words.join(" ")).map_err(|error| format!("cannot keep a cell: {error}"))
+    }
+}
+
+fn name(cell: Cell, rules: &Rules) -> [u64; 6] {
+    let [rtt, jitter, loss] = [cell.rtt, cell.jitter, cell.loss].map(u64::from);
+    [rtt, jitter, loss, rules.hits, rules.seed, rules.max_age.as_millis() as u64]
+}
+
+/// Every number of a ledger, in the order of a line.
+fn counts(ledger: &mut ShotLedger) -> Vec<&mut u64> {
+    let tallies = core::iter::once(&mut ledger.clamped).chain(&mut ledger.doing);
+    let tallies = tallies.flat_map(|tally| {
+        let Tally { rounds, drawn, confirmed, agreed } = tally;
+        [rounds, drawn, confirmed, agreed]
+    });
+    [
+        &mut ledger.shots,
+        &mut ledger.drawn,
+        &mut ledger.confirmed,
+        &mut ledger.agreed,
+        &mut ledger.missed,
+        &mut ledger.elsewhere,
+        &mut ledger.refused,
+        &mut ledger.refused_drawn,
+        &mut ledger.lost,
+    ]
+    .into_iter()
+    .chain(tallies)
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use bevy::prelude::default;
+
+    use super::*;
+
+    #[test]
+    fn a_cell_is_found_again_by_its_rules_alone() {
+        let path = std::env::temp_dir().join(format!("unlag_lab_keep_{}", std::process::id()));
+        let (cell, hits) = (Cell { rtt: 150, jitter: 10, loss: 2 }, 7);
+        let rules = Rules { hits, seed: 3, rewind: default(), max_age: Duration::from_millis(500) };
+        let mut ledger = ShotLedger::default();
+        for (value, count) in (10..).zip(counts(&mut ledger)) {
+            *count = value;
+        }
+        let played = Played { cell, ledger, seconds: 12.5, playout_ms: 48.25 };
+        let kept = (|| {
+            Keep::open(&path)?.add(&played, &rules)?;
+            // Stopped in the middle of a line, twice.
+            for _ in 0..2 {
+                let mut file = Keep::open(&path)?.file;
+                write!(file, "150 10 2").map_err(|error| error.to_string())?;
+            }
+            Keep::open(&path)
+        })();
+        let _ = std::fs::remove_file(&path);
+        let kept = kept.unwrap_or_else(|line| panic!("{line}"));
+        let found = kept.find(cell, &rules).expect("it was added");
+        assert_eq!(format!("{found:?}"), format!("{played:?}"));
+        assert!(kept.find(cell, &Rules { hits: 8, ..rules }).is_none());
+        assert!(kept.find(Cell { loss: 5, ..cell }, &rules).is_none());
+    }
+}

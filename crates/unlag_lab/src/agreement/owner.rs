@@ -1,0 +1,70 @@
+//! The owner's error, and bytes a second.
+
+use core::time::Duration;
+use std::collections::HashMap;
+
+use bevy_unlag::prelude::*;
+use unlag_examples::{
+    app::ServerOptions,
+    lockstep::{Match, MatchOptions},
+    script::Script,
+};
+
+/// The largest distance in metres between where the client and the server were after the same
+/// move, and how many moves were compared. Everyone runs and jumps over stairs, ramp and cover;
+/// nobody shoots, so nobody is put anywhere.
+pub fn owner_error(seed: u64, seconds: f64) -> Result<(f64, usize), String> {
+    let conditions = LinkPreset::find("Average (UE)").map_err(|e| e.to_string())?.conditions();
+    let server = ServerOptions { trace: true, ..ServerOptions::default() };
+    let options = MatchOptions { players: 4, seconds, conditions, seed, server, ..MatchOptions::default() };
+    let mut played = Match::start(&options)?;
+    for (player, client) in (0..).zip(&mut played.clients) {
+        client.world_mut().insert_resource(Script::touring(seed.wrapping_mul(31).wrapping_add(player)));
+    }
+    played.run(Duration::from_secs_f64(seconds));
+
+    let world = played.server.world_mut();
+    let traces = world.query::<(&NetId, &MoveTrace)>();
+    let mut traces = traces;
+    let run: HashMap<NetId, HashMap<Tick, _>> =
+        traces.iter(world).map(|(id, trace)| (*id, trace.0.iter().copied().collect())).collect();
+    let (mut largest, mut compared) = (0.0_f64, 0);
+    for client in &mut played.clients {
+        let world = client.world_mut();
+        let mut own = world.query::<(&NetId, &MoveTrace, &LocalControl)>();
+        for (id, trace, _) in own.iter(world) {
+            let Some(run) = run.get(id) else { continue };
+            for (tick, position) in &trace.0 {
+                if let Some(other) = run.get(tick) {
+                    largest = largest.max(f64::from(position.distance(*other)));
+                    compared += 1;
+                }
+            }
+        }
+    }
+    if compared == 0 { Err("no move was compared".to_owned()) } else { Ok((largest, compared)) }
+}
+
+/// Bytes a second from one client, and to one client for each further player.
+pub fn bytes(seed: u64, seconds: f64) -> Result<(f64, f64), String> {
+    let conditions = LinkPreset::find("Good broadband").map_err(|e| e.to_string())?.conditions();
+    let flow = |players| -> Result<(f64, f64), String> {
+        let options = MatchOptions { players, seconds, conditions, seed, ..MatchOptions::default() };
+        let mut played = Match::start(&options)?;
+        let totals = |played: &mut Match| {
+            let sims = played.clients.iter_mut().map(|client| {
+                let world = client.world_mut();
+                world.query::<&NetSim>().iter(world).map(NetSim::bytes).next().unwrap_or((0, 0))
+            });
+            sims.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+        };
+        let before = totals(&mut played);
+        played.fight(seconds);
+        let after = totals(&mut played);
+        // A fight ends with three seconds without fire; they count for both.
+        let per = (seconds + 3.0) * players as f64;
+        Ok(((after.0 - before.0) as f64 / per, (after.1 - before.1) as f64 / per))
+    };
+    let (few, many) = (flow(2)?, flow(6)?);
+    Ok((many.0, (many.1 - few.1) / 4.0))
+}

@@ -1,0 +1,103 @@
+//! Where agreement is measured: the shooter's arena without its cover, with three machines to ride on, and
+//! a place for every player that everybody else can see.
+
+use bevy::prelude::*;
+use bevy_rapier3d::prelude::{Collider, RigidBody};
+use bevy_unlag::{
+    movement::{Shuttle, Turntable},
+    prelude::*,
+    rewind::Occluder,
+};
+use unlag_examples::{
+    arena::{ArenaPart, Surface},
+    lockstep::Match,
+};
+
+/// How high the machines' tops are when they are low, in metres: a step that can be walked up.
+const LOW: f32 = 0.3;
+
+/// Where a player stays.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Home {
+    /// Around a place on the floor.
+    Floor(Vec2),
+    /// On a movement base.
+    Base(BaseId),
+}
+
+/// The homes of the players in their order; further ones begin anew.
+pub const HOMES: [Home; 6] = [
+    Home::Floor(Vec2::new(1.0, 2.0)),
+    Home::Base(BaseId(1)),
+    Home::Floor(Vec2::new(-9.0, 10.0)),
+    Home::Base(BaseId(2)),
+    Home::Floor(Vec2::new(13.0, -1.0)),
+    Home::Base(BaseId(3)),
+];
+
+/// A lift, a platform that goes back and forth, and a turntable. None has a gap below it: nobody gets
+/// squeezed.
+fn machines() -> [(BaseId, Track, Collider); 3] {
+    let lift = Shuttle {
+        from: Vec3::new(-12.0, LOW - 1.6, -8.0),
+        to: Vec3::new(-12.0, LOW + 2.5 - 1.6, -8.0),
+        travel_seconds: 2.5,
+        pause_seconds: 0.5,
+        ..default()
+    };
+    let middle = LOW - 0.14;
+    let shuttle = Shuttle {
+        from: Vec3::new(3.0, middle, -14.0),
+        to: Vec3::new(14.0, middle, -14.0),
+        travel_seconds: 4.0,
+        pause_seconds: 0.5,
+        ..default()
+    };
+    let table = Turntable { pivot: Vec3::new(11.0, middle, 12.0), seconds_per_turn: 8.0, ..default() };
+    [
+        (BaseId(1), Track::Shuttle(lift), Collider::cuboid(5.0, 1.6, 5.0)),
+        (BaseId(2), Track::Shuttle(shuttle), Collider::cuboid(5.0, 0.14, 5.0)),
+        (BaseId(3), Track::Turntable(table), Collider::cylinder(0.14, 5.5)),
+    ]
+}
+
+/// Changes the arena of every app of a match, and puts every player where it belongs. Let some time pass
+/// then: who rides is dropped onto its machine.
+pub fn set_up(game: &mut Match) {
+    for app in game.clients.iter_mut().chain([&mut game.server]) {
+        let world = app.world_mut();
+        let mut parts = world.query::<(Entity, &ArenaPart)>();
+        let plain = |part: &ArenaPart| matches!(part.0.surface, Surface::Floor | Surface::Wall);
+        let gone: Vec<_> = parts.iter(world).filter(|(_, part)| !plain(part)).map(|found| found.0).collect();
+        for part in gone {
+            world.despawn(part);
+        }
+        for (id, track, collider) in machines() {
+            // Shots meet it where the screen showed it. A collider without a body would be part of the world
+            // that never moves, wherever it is by now.
+            let occluder = Occluder { shape: collider.clone(), base: id.0 };
+            world.spawn((MovementBase { id, track }, occluder, collider, RigidBody::KinematicPositionBased));
+        }
+    }
+    let world = game.server.world_mut();
+    let mut pawns = world.query::<(&NetId, &mut SoldierState)>();
+    for (id, mut state) in pawns.iter_mut(world) {
+        state.body.teleport_to(drop_at(home(*id)));
+    }
+}
+
+/// Where the player with this name stays.
+pub fn home(player: NetId) -> Home {
+    HOMES[usize::from(player.0.saturating_sub(1)) % HOMES.len()]
+}
+
+fn drop_at(home: Home) -> Vec3 {
+    match home {
+        Home::Floor(place) => Vec3::new(place.x, 0.1, place.y),
+        Home::Base(id) => {
+            let machine = machines().into_iter().find(|(other, ..)| *other == id);
+            let place = machine.map_or(Vec3::ZERO, |(_, track, _)| track.pose(0.0).translation.into());
+            place.with_y(LOW + 2.6)
+        }
+    }
+}

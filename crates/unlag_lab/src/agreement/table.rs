@@ -1,0 +1,106 @@
+//! The matrix as text, in Markdown.
+
+use core::fmt::Write;
+
+use unlag_examples::ledger::{Doing, ShotLedger, Tally};
+
+use super::{
+    cell::{Cell, Played},
+    matrix::{JITTERS, LOSSES, RTTS},
+};
+
+/// Three tables: the lower of both numbers of each cell; what every cell counted; what the targets did.
+pub fn text(cells: &[Played]) -> String {
+    let mut text = String::from("Agreement in percent, the lower of both numbers\n\n");
+    let columns: Vec<_> = RTTS.iter().map(|rtt| format!("RTT {rtt} ms")).collect();
+    row(&mut text, ["Jitter, loss"].into_iter().chain(columns.iter().map(String::as_str)));
+    row(&mut text, core::iter::once("---").chain(RTTS.iter().map(|_| "---:")));
+    for (jitter, loss) in JITTERS.into_iter().flat_map(|jitter| LOSSES.map(|loss| (jitter, loss))) {
+        let of = |rtt| cells.iter().find(|played| played.cell == Cell { rtt, jitter, loss });
+        let line =
+            RTTS.map(|rtt| of(rtt).map_or_else(String::new, |p| percent(p.ledger.tally().agreement())));
+        if line.iter().any(|value| !value.is_empty()) {
+            let name = format!("± {jitter} ms, {loss} %");
+            row(&mut text, core::iter::once(&*name).chain(line.iter().map(String::as_str)));
+        }
+    }
+    counts(&mut text, cells);
+    pools(&mut text, cells);
+    text
+}
+
+fn row<'a>(text: &mut String, cells: impl Iterator<Item = &'a str>) {
+    for cell in cells {
+        let _ = write!(text, "| {cell} ");
+    }
+    text.push_str("|\n");
+}
+
+fn counts(text: &mut String, cells: &[Played]) {
+    const COLUMNS: [&str; 15] = [
+        "RTT, jitter, loss",
+        "Playout ms",
+        "Rounds",
+        "Drawn",
+        "Confirmed",
+        "Agreed",
+        "Conf. of drawn",
+        "Drawn of conf.",
+        "Missed",
+        "Elsewhere",
+        "Refused, drawn",
+        "Lost",
+        "Clamped, drawn",
+        "Conf. of drawn, unclamped",
+        "Drawn of conf., unclamped",
+    ];
+    text.push_str("\nWhat was counted\n\n");
+    row(text, COLUMNS.into_iter());
+    row(text, COLUMNS.iter().map(|_| "---:"));
+    for played in cells {
+        let (Cell { rtt, jitter, loss }, l) = (played.cell, &played.ledger);
+        let unclamped = l.unclamped();
+        let line = [
+            format!("{rtt}, {jitter}, {loss}"),
+            format!("{:.0}", played.playout_ms),
+            l.shots.to_string(),
+            l.drawn.to_string(),
+            l.confirmed.to_string(),
+            l.agreed.to_string(),
+            percent(l.confirmed_of_drawn()),
+            percent(l.drawn_of_confirmed()),
+            l.missed.to_string(),
+            l.elsewhere.to_string(),
+            format!("{}, {}", l.refused, l.refused_drawn),
+            l.lost.to_string(),
+            format!("{}, {}", l.clamped.rounds, l.clamped.drawn),
+            percent(unclamped.confirmed_of_drawn()),
+            percent(unclamped.drawn_of_confirmed()),
+        ];
+        row(text, line.iter().map(String::as_str));
+    }
+}
+
+/// What the targets did, over the cells that decide and over the others.
+fn pools(text: &mut String, cells: &[Played]) {
+    text.push_str("\nWhat the targets of drawn hits did\n\n");
+    row(text, ["Cells", "Target", "Drawn", "Agreed", "Agreed of drawn"].into_iter());
+    row(text, ["---", "---", "---:", "---:", "---:"].into_iter());
+    for (name, decide) in [("up to 200 ms and 5 %", true), ("beyond", false)] {
+        let mut all = ShotLedger::default();
+        for played in cells.iter().filter(|played| super::matrix::decides(played.cell) == decide) {
+            all.merge(&played.ledger);
+        }
+        for (doing, tally) in Doing::ALL.into_iter().zip(all.doing) {
+            let Tally { drawn, agreed, .. } = tally;
+            if drawn > 0 {
+                let line = [drawn.to_string(), agreed.to_string(), percent(tally.confirmed_of_drawn())];
+                row(text, [name, doing.name()].into_iter().chain(line.iter().map(String::as_str)));
+            }
+        }
+    }
+}
+
+fn percent(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"))
+}

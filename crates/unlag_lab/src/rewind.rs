@@ -1,0 +1,16 @@
+//! What a shot into the past costs, and how near the judged pose is to the drawn one.
+
+mod cost;
+mod cover;
+mod pose;
+mod stage;
+
+use crate::{Options, figures::Figures};
+
+pub fn measure(options: &Options) -> Result<Figures, String> {
+    let mut figures = Figures::default();
+    cost::measure(options, &mut figures)?;
+    pose::measure(options, &mut figures)?;
+    cover::measure(options.quick, options.seed).add_to(&mut figures)?;
+    Ok(figures)
+}

@@ -1,0 +1,250 @@
+//! Microseconds, allocations and bytes.
+
+use core::hint::black_box;
+use std::time::Instant;
+
+use bevy::prelude::*;
+use bevy_unlag::{
+    prelude::*,
+    rewind::{
+        Ballistic, MovedPoses, Pellets, PosedTargets, RewindBackend, RewindFilter, RewindTime, Rewound, View,
+    },
+};
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+
+use super::stage::{Shot, Stage};
+use crate::{Options, figures::Figures, movement::race::quantile};
+
+/// Seconds for each of some shots, and the part of them that did something.
+struct Timed {
+    /// The median over eights of shots.
+    median: f64,
+    /// The median over rounds of the mean.
+    mean: f64,
+    part: f64,
+}
+
+/// Asks the same of every shot's moment, round after round.
+fn time(
+    stage: &mut Stage,
+    shots: &[Shot],
+    rounds: usize,
+    mut ask: impl FnMut(&Rewound, &Shot, usize) -> bool,
+) -> Timed {
+    stage.ask::<RewindQuery, _>(|query| {
+        let mut done = 0_u64;
+        let mut one = |(index, shot): (usize, &Shot)| {
+            let Ok(then) = query.at(RewindTime::View(View::from(shot.time))) else { return };
+            let then = then.of(RewindFilter::without(shot.shooter));
+            done += u64::from(black_box(ask(&then, black_box(shot), index)));
+        };
+        let mut eights = Vec::with_capacity(rounds * shots.len() / 8);
+        let mut means = Vec::with_capacity(rounds);
+        for _ in 0..rounds {
+            let started = Instant::now();
+            shots.iter().enumerate().for_each(&mut one);
+            means.push(started.elapsed().as_secs_f64() / shots.len().max(1) as f64);
+            // A clock costs some 25 ns: by eights.
+            for (eight, some) in shots.chunks_exact(8).enumerate() {
+                let started = Instant::now();
+                some.iter().enumerate().for_each(|(i, shot)| one((eight * 8 + i, shot)));
+                eights.push(started.elapsed().as_secs_f64() / 8.0);
+            }
+        }
+        let part = done as f64 / (2 * rounds * shots.len()).max(1) as f64;
+        Timed { median: quantile(&mut eights, 0.5), mean: quantile(&mut means, 0.5), part }
+    })
+}
+
+fn ray(then: &Rewound, shot: &Shot, _: usize) -> bool {
+    then.cast_ray(shot.origin, shot.direction, 200.0).is_ok()
+}
+
+pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
+    let rounds = if options.quick { 5 } else { 31 };
+    let mut stage = Stage::new(64, options.seed);
+    let shots = stage.shots(4_096);
+    time(&mut stage, &shots, 2, ray);
+    let single = time(&mut stage, &shots, rounds, ray);
+    figures.add(
+        "shot_64_us",
+        single.median * 1e6,
+        format!(
+            "µs for a shot, median; 64 players of 19 boxes and the arena's walls; {:.0} % hit; mean {:.2}; goal 1",
+            single.part * 100.0,
+            single.mean * 1e6
+        ),
+    )?;
+    figures.add("shots_per_s", 1.0 / single.mean, "shots a second on one core, the same; goal 1,000,000")?;
+    shapes(options, figures, &mut stage, &shots, single.mean, rounds)?;
+    naive(options, figures, &mut stage, &shots, single.mean)?;
+    drop(stage);
+
+    let mut crowd = Stage::new(1_000, options.seed);
+    let many = crowd.shots(4_096);
+    time(&mut crowd, &many, 1, ray);
+    let crowded = time(&mut crowd, &many, rounds, ray);
+    figures.add(
+        "shot_1000_us",
+        crowded.median * 1e6,
+        format!(
+            "µs for a shot among 1,000 players, median; {:.0} % hit; mean {:.2}; goal 3",
+            crowded.part * 100.0,
+            crowded.mean * 1e6
+        ),
+    )?;
+    record(options, figures)
+}
+
+/// Shotguns, projectiles, allocations.
+fn shapes(
+    options: &Options,
+    figures: &mut Figures,
+    stage: &mut Stage,
+    shots: &[Shot],
+    single: f64,
+    rounds: usize,
+) -> Result<(), String> {
+    let mut rng = SmallRng::seed_from_u64(options.seed);
+    let spreads: Vec<[Vec3; 12]> = shots
+        .iter()
+        .map(|shot| {
+            core::array::from_fn(|_| {
+                let mut off = || rng.random_range(-0.04..0.04);
+                (shot.direction + Vec3::new(off(), off(), off())).normalize()
+            })
+        })
+        .collect();
+    let (mut posed, mut pellets) = (PosedTargets::default(), Pellets::default());
+    let mut shotgun = |then: &Rewound, shot: &Shot, index: usize| {
+        then.cast_pellets(shot.origin, &spreads[index], 200.0, &mut posed, &mut pellets);
+        !pellets.counts().is_empty()
+    };
+    time(stage, shots, 1, &mut shotgun);
+    let twelve = time(stage, shots, rounds, &mut shotgun);
+    figures.add(
+        "pellets12_over_ray",
+        twelve.mean / single,
+        format!("times a single ray for a shot of 12 pellets within 4°, {:.2} µs; goal 3", twelve.mean * 1e6),
+    )?;
+    let rocket = |then: &Rewound, shot: &Shot, _: usize| {
+        let velocity = shot.direction * 60.0;
+        let path = Ballistic { position: shot.origin, velocity, gravity: Vec3::NEG_Y * 9.81 };
+        then.catch_up(0.1, 5.0, |seconds| path.after(seconds).position).is_ok()
+    };
+    let flight = time(stage, shots, rounds, rocket);
+    figures.add(
+        "projectile13_us",
+        flight.median * 1e6,
+        format!(
+            "µs for a rocket of 60 m/s to catch up with 13 ticks, median; mean {:.2}; goal 8",
+            flight.mean * 1e6
+        ),
+    )?;
+    let mut all = |shots: &[Shot]| {
+        let counted = allocation_counter::measure(|| {
+            time(stage, shots, 1, ray);
+            time(stage, shots, 1, &mut shotgun);
+            time(stage, shots, 1, rocket);
+        });
+        counted.count_total as f64
+    };
+    let (many, few) = (all(shots), all(&shots[..8]));
+    figures.add(
+        "allocs_per_shot",
+        (many - few).max(0.0) / (6 * (shots.len() - 8)) as f64,
+        "heap allocations in a shot: rays, shotguns and rockets; goal 0",
+    )
+}
+
+/// The procedure of the tutorials: all colliders moved, traced and restored.
+fn naive(
+    options: &Options,
+    figures: &mut Figures,
+    stage: &mut Stage,
+    shots: &[Shot],
+    single: f64,
+) -> Result<(), String> {
+    let rounds = if options.quick { 1 } else { 5 };
+    for (key, poses, what) in [
+        ("naive_ratio", MovedPoses::Frames, "records of every box, found in a list and interpolated"),
+        ("naive_drawn_ratio", MovedPoses::Drawn, "poses as they were drawn"),
+    ] {
+        stage.app.insert_resource(RewindBackend::MoveColliders(poses));
+        (0..64).for_each(|_| stage.tick());
+        let some = stage.shots(shots.len() / 16);
+        let moved = time(stage, &some, rounds, ray);
+        figures.add(
+            key,
+            moved.mean / single,
+            format!(
+                "times a shot of ours when all colliders are moved, traced and restored; {what}; {:.0} µs, {:.0} % hit",
+                moved.mean * 1e6,
+                moved.part * 100.0
+            ),
+        )?;
+    }
+    stage.app.insert_resource(RewindBackend::Table);
+    Ok(())
+}
+
+/// What remembering costs a tick: 64 players against none.
+fn record(options: &Options, figures: &mut Figures) -> Result<(), String> {
+    let ticks = if options.quick { 500 } else { 4_000 };
+    let live = |players: usize| {
+        let mut stage = None;
+        let counted = allocation_counter::measure(|| stage = Some(Stage::new(players, options.seed)));
+        (stage, counted.bytes_current as f64)
+    };
+    let ((some, bytes_64), (none, _), (twice, bytes_128)) = (live(64), live(0), live(128));
+    drop(twice);
+    let mut stages = [some, none].into_iter().flatten().collect::<Vec<_>>();
+    let mut times = [const { Vec::new() }; 2];
+    let mut allocations = [0, 0];
+    for tick in 0..ticks + 200 {
+        for (i, stage) in stages.iter_mut().enumerate() {
+            stage.run_on();
+            let now = stage.now().offset(1);
+            let world = stage.app.world_mut();
+            world.resource_mut::<CurrentTick>().0 = now;
+            let mut time = 0.0;
+            let counted = allocation_counter::measure(|| {
+                let started = Instant::now();
+                world.run_schedule(FixedPostUpdate);
+                time = started.elapsed().as_secs_f64();
+            });
+            stage.send();
+            let started = Instant::now();
+            stage.app.world_mut().run_schedule(Last);
+            time += started.elapsed().as_secs_f64();
+            if tick >= 200 {
+                times[i].push(time);
+                allocations[i] += counted.count_total;
+            }
+        }
+    }
+    let [with, without] = times.each_mut().map(|times| {
+        // Every third tick is one in which snapshots are sent: a mean over all, without the worst.
+        times.sort_by(f64::total_cmp);
+        let most = &times[..times.len() * 95 / 100];
+        most.iter().sum::<f64>() / most.len() as f64
+    });
+    figures.add(
+        "record_64_us",
+        (with - without) * 1e6,
+        "µs that 64 players of 19 boxes add to a tick: frames, snapshots to be, the table; mean without the worst \
+         5 %; goal 15",
+    )?;
+    figures.add(
+        "record_allocs",
+        (allocations[0] as f64 - allocations[1] as f64).max(0.0) / f64::from(ticks),
+        "heap allocations that they add to a tick; goal 0",
+    )?;
+    // A table for 400 ms is a ring of 64 ticks.
+    figures.add(
+        "bytes_per_player_tick",
+        (bytes_128 - bytes_64) / 64.0 / 26.0,
+        "bytes of the heap that a further player takes, all of it, for each of the 26 ticks that are remembered; \
+         goal 700",
+    )
+}

@@ -1,0 +1,396 @@
+//! What the protection of who is in cover prevents, and what it costs: bots on good and bad links run in and out
+//! of cover and shoot at what their screens show. Every shot is judged without the rule and with some.
+//!
+//! The network is a constant delay. A bot's own pawn is where its player steers it; the server has it one way
+//! later; everybody else sees it another way and a playout delay later, from the snapshots that the server
+//! really sent and by the sampler that it judges with. Nobody dies.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};
+use bevy_rapier3d::prelude::Collider;
+use bevy_unlag::{
+    core::{CurrentTick, KnotConfig, NetId, Sampler, Tick, ViewTime},
+    movement::{CapsuleModel, MovementPlugin},
+    rewind::{
+        CoverProtection, FrameHistory, RecordTransform, RewindFilter, RewindLimits, RewindPlugin,
+        RewindQuery, RewindTime, TargetHit, View, humanoid_hit_boxes, humanoid_rig,
+    },
+};
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+
+use crate::figures::Figures;
+
+const TICK: Duration = Duration::from_nanos(15_625_000);
+const BOTS: usize = 10;
+/// Ticks on the way, one way: round trips of 31 and 187 ms, the whole ticks around 20 and 200.
+const ONE_WAY: [usize; 2] = [1, 6];
+/// Ticks for which a screen waits beyond that: a snapshot interval and one.
+const PLAYOUT: usize = 4;
+/// Ticks that are remembered of everybody.
+const MEMORY: usize = 64;
+/// Ticks between two rounds.
+const FIRE: u32 = 8;
+const SPEED: f32 = 5.0;
+/// Metres per second squared.
+const PUSH: f32 = 40.0;
+const EYE: f32 = 1.6;
+/// Metres from the middle to the walls, and from there to who hides behind one.
+const RING: f32 = 11.0;
+const BEHIND: f32 = 1.2;
+/// Half the width, height and thickness of a wall, in metres.
+const HALF_WALL: f32 = 1.5;
+const HALF_HEIGHT: f32 = 1.5;
+const HALF_THICK: f32 = 0.2;
+/// A shot that hits somebody who has been out of its shooter's sight for so many ticks came around the corner:
+/// more than 100 ms, and more than 150.
+const AROUND: [usize; 2] = [7, 10];
+
+/// The rules that are compared: grace and least age of the view, in ms.
+pub const RULES: [(u64, u64); 3] = [(50, 100), (100, 150), (150, 150)];
+
+/// What one rule did to the shots that all rules saw.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CoverRow {
+    /// Hits that screens showed.
+    pub drawn: u32,
+    /// Those of them that the server confirmed.
+    pub confirmed: u32,
+    /// Confirmed hits on somebody who, where the server had both, had been out of sight for over 100 ms, and
+    /// for over 150.
+    pub behind: [u32; 2],
+    /// Confirmed hits on somebody whose own screen had shown it out of sight for as long.
+    pub on_screen: [u32; 2],
+}
+
+/// Without the rule and with each of [`RULES`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CoverFigures {
+    /// Without.
+    pub without: CoverRow,
+    /// With.
+    pub with: [CoverRow; RULES.len()],
+}
+
+impl CoverRow {
+    /// P(confirmed | drawn) in percent.
+    pub fn agreement(&self) -> f64 {
+        f64::from(self.confirmed) / f64::from(self.drawn.max(1)) * 100.0
+    }
+}
+
+impl CoverFigures {
+    /// By how many percent a rule makes hits fewer that `count` counts.
+    fn fewer(&self, rule: usize, count: impl Fn(&CoverRow) -> u32) -> f64 {
+        (1.0 - f64::from(count(&self.with[rule])) / f64::from(count(&self.without))) * 100.0
+    }
+
+    /// What a rule takes from P(confirmed | drawn), in percentage points.
+    pub fn cost(&self, rule: usize) -> f64 {
+        self.without.agreement() - self.with[rule].agreement()
+    }
+}
+
+/// A player who hides behind a wall and comes out of it to shoot.
+struct Bot {
+    entity: Entity,
+    one_way: usize,
+    /// The middle of its wall, and the way along it.
+    wall: (Vec3, Vec3),
+    place: Vec3,
+    velocity: Vec3,
+    goal: Vec3,
+    /// Ticks until it wants something else.
+    patience: u32,
+    out: bool,
+    /// Where its player had it, newest first.
+    past: VecDeque<Vec3>,
+}
+
+impl Bot {
+    /// Where it was so many ticks ago.
+    fn at(&self, ago: usize) -> Vec3 {
+        self.past.get(ago).or(self.past.back()).copied().unwrap_or(self.place)
+    }
+
+    fn step(&mut self, rng: &mut SmallRng) {
+        let dt = TICK.as_secs_f32();
+        self.patience = self.patience.saturating_sub(1);
+        if self.patience == 0 {
+            let (middle, along) = self.wall;
+            let outwards = middle.normalize_or_zero();
+            // Three or four changes of side out there, then back for a while.
+            self.out = if self.out { rng.random_bool(0.7) } else { true };
+            let side = if rng.random_bool(0.5) { 1.0 } else { -1.0 };
+            self.goal = if self.out {
+                middle
+                    + along * side * (HALF_WALL + rng.random_range(0.8..4.0))
+                    + outwards * rng.random_range(-2.0..1.0)
+            } else {
+                middle + outwards * BEHIND + along * rng.random_range(-0.5..0.5)
+            };
+            self.patience = if self.out { rng.random_range(20..70) } else { rng.random_range(70..160) };
+        }
+        // Not through the wall: around its edge.
+        let (middle, along) = self.wall;
+        let outwards = middle.normalize_or_zero();
+        let (depth, goal_depth) = ((self.place - middle).dot(outwards), (self.goal - middle).dot(outwards));
+        let aside = (self.place - middle).dot(along);
+        let crosses = depth * goal_depth < 0.0 && aside.abs() < HALF_WALL + 0.5;
+        let edge = middle + along * (HALF_WALL + 0.7) * aside.signum() + outwards * depth;
+        let to = if crosses { edge } else { self.goal } - self.place;
+        let wanted = to.clamp_length_max(1.0) * SPEED;
+        self.velocity += (wanted - self.velocity).clamp_length_max(PUSH * dt);
+        self.place += self.velocity * dt;
+        self.past.push_front(self.place);
+        self.past.truncate(MEMORY);
+    }
+}
+
+/// A round on its way to the server.
+#[derive(Clone, Copy)]
+struct Round {
+    shooter: usize,
+    arrives: u32,
+    seen: ViewTime,
+    eye: Vec3,
+    way: Vec3,
+    drawn: Option<NetId>,
+}
+
+struct Arena {
+    app: App,
+    bots: Vec<Bot>,
+    rounds: Vec<Round>,
+    rng: SmallRng,
+}
+
+/// Lets bots fight for a while.
+pub fn measure(quick: bool, seed: u64) -> CoverFigures {
+    let mut arena = Arena::new(seed);
+    let mut figures = CoverFigures::default();
+    let ticks = if quick { 64 * 600 } else { 64 * 2_400 };
+    for tick in 0..ticks {
+        arena.tick();
+        if tick > 2 * MEMORY as u32 {
+            arena.fire();
+            arena.judge(&mut figures);
+        }
+    }
+    figures
+}
+
+impl Arena {
+    fn new(seed: u64) -> Self {
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, MovementPlugin::default()))
+            .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
+            .add_plugins(RewindPlugin::<CapsuleModel>::default());
+        app.finish();
+        app.cleanup();
+        let world = app.world_mut();
+        let bots = (0..BOTS).map(|index| {
+            let angle = index as f32 / BOTS as f32 * core::f32::consts::TAU;
+            let turn = Quat::from_rotation_y(angle);
+            let middle = turn * Vec3::NEG_Z * RING;
+            world.spawn((
+                Collider::cuboid(HALF_WALL, HALF_HEIGHT, HALF_THICK),
+                Transform::from_translation(middle + Vec3::Y * HALF_HEIGHT).with_rotation(turn),
+            ));
+            let body = (RecordTransform::default(), humanoid_hit_boxes(), humanoid_rig());
+            let place = middle + middle.normalize_or_zero() * BEHIND;
+            Bot {
+                entity: world.spawn((NetId(index as u16), body)).id(),
+                one_way: ONE_WAY[index % 2],
+                wall: (middle, turn * Vec3::X),
+                place,
+                velocity: Vec3::ZERO,
+                goal: place,
+                patience: 20 + 7 * index as u32,
+                out: false,
+                past: VecDeque::new(),
+            }
+        });
+        let bots = bots.collect();
+        Self { app, bots, rounds: Vec::new(), rng: SmallRng::seed_from_u64(seed) }
+    }
+
+    fn now(&self) -> Tick {
+        self.app.world().resource::<CurrentTick>().0
+    }
+
+    fn tick(&mut self) {
+        for bot in &mut self.bots {
+            bot.step(&mut self.rng);
+            let mut transform = self.app.world_mut().get_mut::<Transform>(bot.entity).expect("a pawn");
+            transform.translation = bot.at(bot.one_way);
+            // Towards the middle of everything.
+            transform.look_to(-bot.wall.0, Vec3::Y);
+        }
+        self.app.update();
+        if self.now().0.is_multiple_of(3) {
+            let world = self.app.world_mut();
+            for mut history in world.query::<&mut FrameHistory>().iter_mut(world) {
+                history.send_present(&KnotConfig::default(), &Sampler::default(), None);
+            }
+        }
+    }
+
+    /// Whoever sees somebody on its screen shoots at about where that is.
+    fn fire(&mut self) {
+        let now = self.now();
+        let mut asked = Vec::new();
+        for (index, bot) in self.bots.iter().enumerate() {
+            if (now.0 + index as u32).is_multiple_of(FIRE) && bot.out {
+                let age = bot.one_way + PLAYOUT;
+                let fraction = self.rng.random::<u8>();
+                let seen = ViewTime { tick: now.offset(-(age as i32)), fraction };
+                // Over one and a half silhouettes either side.
+                let off = Vec2::new(self.rng.random_range(-0.75..0.75), self.rng.random_range(0.3..1.7));
+                let pick = self.rng.random_range(0..BOTS);
+                asked.push((index, bot.entity, seen, bot.place + Vec3::Y * EYE, off, pick, bot.one_way));
+            }
+        }
+        let others: Vec<Entity> = self.bots.iter().map(|bot| bot.entity).collect();
+        let look = move |query: RewindQuery| {
+            let mut rounds = Vec::new();
+            for &(shooter, entity, seen, eye, off, pick, one_way) in &asked {
+                let Ok(screen) = query.at(RewindTime::At(seen)) else { continue };
+                // Somebody in sight, beginning anywhere.
+                let shown = (0..BOTS).map(|step| (pick + step) % BOTS).filter(|other| *other != shooter);
+                let target = shown
+                    .filter_map(|other| screen.pose(others[other]).ok())
+                    .find(|pose| query.world().clear(eye, pose.position + Vec3::Y * 1.3));
+                let Some(target) = target else { continue };
+                let across = (target.position - eye).cross(Vec3::Y).normalize_or_zero();
+                let way = target.position + across * off.x + Vec3::Y * off.y - eye;
+                let drawn = screen.of(RewindFilter::without(entity)).cast_ray(eye, way, 100.0);
+                let drawn = drawn.ok().map(|hit| hit.target);
+                rounds.push(Round { shooter, arrives: now.0 + one_way as u32, seen, eye, way, drawn });
+            }
+            rounds
+        };
+        self.rounds.extend(self.app.world_mut().run_system_once(look).expect("the query runs"));
+    }
+
+    /// Judges what arrives in this tick, without the rule and with all of them.
+    fn judge(&mut self, figures: &mut CoverFigures) {
+        let now = self.now();
+        let (due, later) = self.rounds.iter().partition(|round| round.arrives <= now.0);
+        self.rounds = later;
+        let shooters: Vec<Entity> = self.bots.iter().map(|bot| bot.entity).collect();
+        let judge = move |query: RewindQuery| -> Vec<(Round, Vec<Option<TargetHit>>)> {
+            let due: &Vec<Round> = &due;
+            let ask = |round: &Round, cover| {
+                let limits = RewindLimits { cover, ..default() };
+                let view = View { limits: Some(&limits), ..View::from(round.seen) };
+                let then = query.at(RewindTime::View(view)).ok()?;
+                let then = then.of(RewindFilter::without(shooters[round.shooter]));
+                then.cast_ray(round.eye, round.way, 100.0).ok()
+            };
+            let rules = RULES.map(|(grace, beyond)| CoverProtection {
+                grace: Duration::from_millis(grace),
+                beyond: Duration::from_millis(beyond),
+            });
+            due.iter()
+                .map(|round| {
+                    let with = rules.into_iter().map(|rule| ask(round, Some(rule)));
+                    (*round, core::iter::once(ask(round, None)).chain(with).collect())
+                })
+                .collect()
+        };
+        let judged = self.app.world_mut().run_system_once(judge).expect("the query runs");
+        for (round, answers) in judged {
+            let victim = answers[0].map(|hit| usize::from(hit.target.0));
+            let (behind, on_screen) = victim.map_or(([false; 2], [false; 2]), |victim| {
+                let (shooter, victim) = (&self.bots[round.shooter], &self.bots[victim]);
+                let late = shooter.one_way + victim.one_way + PLAYOUT;
+                let server = |ago| (shooter.at(ago + shooter.one_way), victim.at(ago + victim.one_way));
+                let screen = |ago| (shooter.at(ago + late), victim.at(ago));
+                (
+                    AROUND.map(|ticks| self.is_hidden(ticks, server)),
+                    AROUND.map(|ticks| self.is_hidden(ticks, screen)),
+                )
+            });
+            let rows = core::iter::once(&mut figures.without).chain(&mut figures.with);
+            for (row, answer) in rows.zip(&answers) {
+                row.drawn += u32::from(round.drawn.is_some());
+                let Some(hit) = answer else { continue };
+                row.confirmed += u32::from(round.drawn == Some(hit.target));
+                for i in 0..AROUND.len() {
+                    row.behind[i] += u32::from(behind[i]);
+                    row.on_screen[i] += u32::from(on_screen[i]);
+                }
+            }
+        }
+    }
+
+    /// Whether somebody has been out of somebody's sight for some ticks, by geometry alone: 15 points
+    /// around all that a body reaches to. `places` says where shooter and victim were so many ticks ago.
+    fn is_hidden(&self, ticks: usize, places: impl Fn(usize) -> (Vec3, Vec3)) -> bool {
+        (0..=ticks).all(|ago| {
+            let (shooter, victim) = places(ago);
+            let eye = shooter + Vec3::Y * EYE;
+            let across = (victim - eye).cross(Vec3::Y).normalize_or_zero();
+            [0.1, 0.5, 0.9, 1.3, 1.65].into_iter().all(|height| {
+                [-0.45, 0.0, 0.45].into_iter().all(|aside| {
+                    let point = victim + Vec3::Y * height + across * aside;
+                    self.bots.iter().any(|bot| stops(bot.wall, eye, point))
+                })
+            })
+        })
+    }
+}
+
+/// Whether a line meets a wall.
+fn stops((middle, along): (Vec3, Vec3), a: Vec3, b: Vec3) -> bool {
+    let outwards = middle.normalize_or_zero();
+    let half = Vec3::new(HALF_WALL, 2.0 * HALF_HEIGHT, HALF_THICK);
+    let within =
+        |point: Vec3| Vec3::new((point - middle).dot(along), point.y, (point - middle).dot(outwards));
+    let (from, to) = (within(a), within(b));
+    let way = to - from;
+    // Between each pair of faces for a part of the way.
+    let (mut enter, mut leave) = (0.0_f32, 1.0_f32);
+    for axis in 0..3 {
+        let speed = if way[axis].abs() < 1e-9 { 1e-9 } else { way[axis] };
+        let (one, other) = ((-half[axis] - from[axis]) / speed, (half[axis] - from[axis]) / speed);
+        enter = enter.max(one.min(other));
+        leave = leave.min(one.max(other));
+    }
+    enter <= leave
+}
+
+impl CoverFigures {
+    /// Writes them down.
+    ///
+    /// # Errors
+    /// One line when nothing was measured.
+    pub fn add_to(&self, figures: &mut Figures) -> Result<(), String> {
+        let without = &self.without;
+        let agreement = format!("P(confirmed | drawn) without the rule, {} drawn hits", without.drawn);
+        figures.add("cover_agreement_pc", without.agreement(), agreement)?;
+        for (i, ms) in [100, 150].into_iter().enumerate() {
+            let meaning = format!("hits on who had been out of sight for over {ms} ms, without the rule");
+            figures.add(format!("cover_behind_{ms}"), f64::from(without.behind[i]), meaning)?;
+            let meaning = format!("the same by the victims' own screens, over {ms} ms");
+            figures.add(format!("cover_on_screen_{ms}"), f64::from(without.on_screen[i]), meaning)?;
+        }
+        for (index, (grace, beyond)) in RULES.into_iter().enumerate() {
+            let rule = format!("grace {grace} ms, views beyond {beyond} ms");
+            let key = |name: &str| format!("cover_{grace}_{beyond}_{name}");
+            for (i, ms) in [100, 150].into_iter().enumerate() {
+                let fewer = self.fewer(index, |row| row.behind[i]);
+                let meaning = format!("percent fewer hits on who had been out of sight for {ms} ms: {rule}");
+                figures.add(key(&format!("fewer_{ms}_pc")), fewer, meaning)?;
+                let fewer = self.fewer(index, |row| row.on_screen[i]);
+                let meaning = format!("the same on the victims' screens, {ms} ms: {rule}");
+                figures.add(key(&format!("fewer_on_screen_{ms}_pc")), fewer, meaning)?;
+            }
+            let meaning = format!("points of P(confirmed | drawn) that it costs: {rule}");
+            figures.add(key("cost_pp"), self.cost(index), meaning)?;
+        }
+        Ok(())
+    }
+}

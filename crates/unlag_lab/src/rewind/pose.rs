@@ -1,0 +1,104 @@
+//! How far the boxes that are judged are from those that were drawn, through real snapshots.
+
+use core::time::Duration;
+
+use bevy::{ecs::system::SystemState, prelude::*};
+use bevy_unlag::{
+    core::{DrawnBaseTime, LimbPoses, PoseSample, ViewStamp},
+    prelude::*,
+    rewind::{RewindTime, StampOverride, View},
+};
+use unlag_examples::lockstep::{Match, MatchOptions};
+
+use crate::{Options, figures::Figures};
+
+/// Links that lose much.
+const LINK: LinkConditions = LinkConditions {
+    latency: Duration::from_millis(50),
+    jitter: Duration::from_millis(30),
+    loss: 0.3,
+    ..LinkConditions::PERFECT
+};
+
+/// The largest distance between the corners of a humanoid's boxes in two poses, in metres.
+fn apart(rig: &LimbRig, boxes: &HitBoxes, a: &PoseSample, b: &PoseSample) -> f32 {
+    let (mut room_a, mut room_b) = (LimbPoses::default(), LimbPoses::default());
+    let (a, b) = (rig.in_world(a, &mut room_a), rig.in_world(b, &mut room_b));
+    let mut largest = 0.0_f32;
+    for hit_box in boxes.boxes() {
+        let Some(cuboid) = hit_box.shape.raw.as_cuboid() else { continue };
+        let half = Vec3::from_array(cuboid.half_extents.into());
+        let limb = usize::from(hit_box.limb);
+        for corner in 0..8 {
+            let sign = |bit: i32| if corner & bit == 0 { -1.0 } else { 1.0 };
+            let at = half * Vec3::new(sign(1), sign(2), sign(4));
+            largest = largest.max((a[limb] * at).distance(b[limb] * at));
+        }
+    }
+    largest
+}
+
+pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
+    let seconds = if options.quick { 8.0 } else { 60.0 };
+    let mut played = Match::start(&MatchOptions {
+        players: 6,
+        seconds,
+        conditions: LINK,
+        seed: options.seed,
+        ..MatchOptions::default()
+    })?;
+    let mut errors = Vec::new();
+    let (mut shown, mut unknown) = (0_u64, 0_u64);
+    let mut asked = SystemState::<RewindQuery>::new(played.server.world_mut());
+    played.arm(true);
+    let steps = (seconds * 20.0) as u32;
+    for _ in 0..steps {
+        // No multiple of any frame.
+        played.run(Duration::from_micros(50_370));
+        let server = played.server.world_mut();
+        let ids: Vec<(NetId, Entity)> =
+            server.query::<(Entity, &NetId)>().iter(server).map(|(entity, id)| (*id, entity)).collect();
+        for client in &mut played.clients {
+            let world = client.world_mut();
+            let Some(time) = world.resource::<DrawnViewTime>().0 else { continue };
+            let bases = world.resource::<DrawnBaseTime>().0;
+            let mut proxies =
+                world.query_filtered::<(&NetId, &DrawnPose, &LimbRig, &HitBoxes), Without<LocalControl>>();
+            for (id, drawn, rig, boxes) in proxies.iter(world) {
+                let (from, to, at) = match drawn.stamp {
+                    ViewStamp::Interpolated { from, to, time } => (from, Some(to), time),
+                    ViewStamp::Extrapolated { from, time } => (from, None, time),
+                    ViewStamp::Present => continue,
+                };
+                if !drawn.pose.alive {
+                    continue;
+                }
+                let Ok(shift) = i16::try_from(at.since(time)) else { continue };
+                let Some((_, entity)) = ids.iter().find(|(named, _)| named == id) else { continue };
+                let named = [StampOverride { target: *id, from, to, shift }];
+                let limits = RewindLimits { max_age: Duration::from_secs(1), ..RewindLimits::default() };
+                let view = View { overrides: &named, bases, limits: Some(&limits), ..View::from(time) };
+                let query = asked.get(played.server.world()).expect("the server can be asked");
+                let judged = query.at(RewindTime::View(view)).ok().and_then(|then| then.pose(*entity).ok());
+                match judged {
+                    Some(judged) => {
+                        shown += 1;
+                        errors.push(f64::from(apart(rig, boxes, &drawn.pose, &judged)) * 1e3);
+                    }
+                    None => unknown += 1,
+                }
+            }
+        }
+    }
+    errors.sort_by(f64::total_cmp);
+    let at = |part: f64| errors.get((errors.len() as f64 * part) as usize).or(errors.last()).copied();
+    figures.add(
+        "pose_p999_mm",
+        at(0.999).unwrap_or(f64::NAN),
+        format!(
+            "mm between the corners of drawn and judged boxes, p99.9 of {shown} poses, largest {:.4}; 30 % loss, \
+             ± 30 ms; not to be judged: {unknown}",
+            errors.last().copied().unwrap_or(f64::NAN)
+        ),
+    )
+}

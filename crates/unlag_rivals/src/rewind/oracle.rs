@@ -1,0 +1,147 @@
+//! What the right answer is: every box at the very place where it was seen, the nearest one that is hit.
+
+use bevy::math::{DQuat, DVec3};
+
+use super::crowd::{HALF, RANGE, Ray, Target};
+
+/// Who was hit and how far away, in metres.
+pub type Answer = Option<(usize, f32)>;
+
+/// Nobody is to blame for this much, in metres: it is what rounding may do to a box or a distance.
+const SLACK: f64 = 0.01;
+
+/// What is to be said of an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It holds.
+    Right,
+    /// Somebody else is nearer.
+    NotTheNearest,
+    /// Somebody is hit, and it says nobody.
+    Lost,
+    /// Whom it names is not hit there.
+    NotThere,
+}
+
+/// What is hit of all targets.
+#[derive(Clone, Debug)]
+pub struct Truth {
+    /// The nearest one.
+    pub nearest: Answer,
+    /// The nearest hit when all boxes are a little smaller, or infinity.
+    nearest_small: f64,
+}
+
+impl Truth {
+    /// Asks every target.
+    pub fn of(ray: &Ray, targets: &[Target]) -> Self {
+        let mut truth = Self { nearest: None, nearest_small: f64::INFINITY };
+        for (i, target) in targets.iter().enumerate() {
+            if let Some(distance) = distance(ray, target, 0.0)
+                && truth.nearest.is_none_or(|(_, nearest)| distance < f64::from(nearest))
+            {
+                truth.nearest = Some((i, distance as f32));
+            }
+            if let Some(distance) = distance(ray, target, -SLACK) {
+                truth.nearest_small = truth.nearest_small.min(distance);
+            }
+        }
+        truth
+    }
+
+    /// Judges an answer. It is right when it holds for boxes that are a centimetre larger or smaller.
+    pub fn judge(&self, ray: &Ray, targets: &[Target], answer: Answer) -> Verdict {
+        let Some((named, at)) = answer else {
+            return if self.nearest_small.is_finite() { Verdict::Lost } else { Verdict::Right };
+        };
+        let at = f64::from(at);
+        let there = targets.get(named).is_some_and(|target| {
+            // A box that is seen at an angle is met sooner by more than it is larger.
+            let [large, small] = [SLACK, -SLACK].map(|slack| inside(ray, target, slack));
+            large.is_some_and(|[near, leaves]| {
+                let far = small.map_or(leaves, |[enters, _]| enters);
+                (near - SLACK..=far + SLACK).contains(&at)
+            })
+        });
+        if !there {
+            Verdict::NotThere
+        } else if self.nearest_small < at - SLACK {
+            Verdict::NotTheNearest
+        } else {
+            Verdict::Right
+        }
+    }
+}
+
+/// How far away a target's box is hit, when all its sides are moved out by `slack`.
+fn distance(ray: &Ray, target: &Target, slack: f64) -> Option<f64> {
+    inside(ray, target, slack).map(|[enters, _]| enters)
+}
+
+/// From where to where a shot is in that box.
+fn inside(ray: &Ray, target: &Target, slack: f64) -> Option<[f64; 2]> {
+    let back = DQuat::from_rotation_y(-f64::from(target.yaw));
+    let origin = back * (ray.origin.as_dvec3() - target.seen().as_dvec3());
+    let direction = back * ray.direction.as_vec3().as_dvec3();
+    let half = HALF.as_dvec3() + DVec3::splat(slack);
+    let (mut enters, mut leaves) = (0.0_f64, f64::from(RANGE));
+    for axis in 0..3 {
+        let towards = direction[axis];
+        if towards.abs() < 1e-12 {
+            if origin[axis].abs() > half[axis] {
+                return None;
+            }
+            continue;
+        }
+        let sides = [-half[axis], half[axis]].map(|side| (side - origin[axis]) / towards);
+        enters = enters.max(sides[0].min(sides[1]));
+        leaves = leaves.min(sides[0].max(sides[1]));
+    }
+    (enters <= leaves).then_some([enters, leaves])
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy::math::Vec3;
+
+    use super::*;
+    use crate::rewind::crowd::{Crowd, Layout};
+
+    #[test]
+    fn answers_are_judged() {
+        let crowd = Crowd::new(Layout::Crowded, 64, 200, 3);
+        let (mut hit, mut behind) = (0, 0);
+        for ray in &crowd.rays {
+            let truth = Truth::of(ray, &crowd.targets);
+            let judge = |answer| truth.judge(ray, &crowd.targets, answer);
+            assert_eq!(judge(truth.nearest), Verdict::Right);
+            let Some((nearest, at)) = truth.nearest else { continue };
+            // Who is barely touched may as well not be.
+            if truth.nearest_small > f64::from(at) + 0.1 {
+                continue;
+            }
+            hit += 1;
+            assert_eq!(judge(Some((nearest, at + 0.5))), Verdict::NotThere);
+            // Whoever else is hit is farther away, unless a box is in a box.
+            let others = (0..64).filter(|i| *i != nearest);
+            let mut other = others.filter_map(|i| Some((i, distance(ray, &crowd.targets[i], 0.0)? as f32)));
+            if let Some(other) = other.find(|(_, far)| *far > at + 0.5) {
+                behind += 1;
+                assert_eq!(judge(Some(other)), Verdict::NotTheNearest);
+                assert_eq!(judge(None), Verdict::Lost);
+            }
+        }
+        assert!(hit > 100 && behind > 20, "{hit} {behind}");
+    }
+
+    #[test]
+    fn a_turned_box_is_hit_on_its_side() {
+        let mut crowd = Crowd::new(Layout::Turning, 1, 0, 5);
+        crowd.targets[0].yaw = core::f32::consts::FRAC_PI_2;
+        let seen = crowd.targets[0].seen();
+        let towards = bevy::math::Dir3::NEG_X;
+        let ray = Ray { origin: seen + Vec3::X * 10.0, direction: towards };
+        let at = distance(&ray, &crowd.targets[0], 0.0).expect("a hit");
+        assert!((at - 9.8).abs() < 1e-5, "{at}");
+    }
+}

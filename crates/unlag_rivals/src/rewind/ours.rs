@@ -1,0 +1,105 @@
+//! Our side: a server with rapier's physics whose targets are recorded as their transforms say.
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_rapier3d::prelude::Collider;
+use bevy_unlag_core::{CurrentTick, KnotConfig, LimbRig, MoveSystems, NetId, Sampler, ViewTime};
+use bevy_unlag_movement::{CapsuleModel, MovementPlugin};
+use bevy_unlag_rewind::{
+    BodyBounds, FrameHistory, HitBox, HitBoxes, HitGroup, RecordTransform, RewindFilter, RewindPlugin,
+    RewindQuery, RewindSystems, RewindTime, View,
+};
+
+use super::{
+    Shots, Side,
+    crowd::{AGO, Crowd, FIRED, HALF, PERIOD, RANGE, Target},
+    finish,
+};
+use crate::scene::TICK;
+
+/// Ticks between two updates.
+const INTERVAL: u32 = 3;
+
+/// A server whose targets are moved by hand.
+pub struct Ours {
+    app: App,
+}
+
+/// Which target this is, and its way.
+#[derive(Component)]
+struct Walks(Target);
+
+impl Ours {
+    /// With these targets. Unless it `remembers`, nobody is hit.
+    pub fn new(crowd: &Crowd, remembers: bool) -> Self {
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, MovementPlugin { tick_seconds: TICK.as_secs_f32() }))
+            .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
+            .add_plugins(RewindPlugin::<CapsuleModel>::default())
+            .add_systems(FixedUpdate, walk.in_set(MoveSystems::Step))
+            .add_systems(
+                FixedPostUpdate,
+                (
+                    send.after(RewindSystems::Record).before(RewindSystems::Follow),
+                    fire.after(RewindSystems::Follow),
+                ),
+            );
+        finish(&mut app);
+        let bounds = BodyBounds { radius: HALF.x.hypot(HALF.z), low: -HALF.y, high: HALF.y };
+        let shape = Collider::cuboid(HALF.x, HALF.y, HALF.z);
+        let boxes = HitBoxes::new([HitBox::new(0, HitGroup::Body, shape)], bounds);
+        let rig = LimbRig { limbs: 1, pose: |_, limbs| limbs.fill(Isometry3d::IDENTITY) };
+        let spawn = |(id, target): (u16, &Target)| {
+            let (place, turned) = target.at(0);
+            let place = Transform::from_translation(place).with_rotation(turned);
+            let mut entity = app.world_mut().spawn((Walks(*target), place));
+            if remembers {
+                entity.insert((NetId(id), RecordTransform::default(), boxes.clone(), rig));
+            }
+            entity.id()
+        };
+        let targets = (1..).zip(&crowd.targets).map(spawn).collect();
+        app.insert_resource(Shots { rays: crowd.rays.clone(), targets, ..default() });
+        Self { app }
+    }
+}
+
+impl Side for Ours {
+    fn app(&mut self) -> &mut App {
+        &mut self.app
+    }
+}
+
+fn walk(tick: Res<CurrentTick>, mut targets: Query<(&Walks, &mut Transform)>) {
+    for (target, mut transform) in &mut targets {
+        let (place, turned) = target.0.at(tick.0.0);
+        transform.translation = place;
+        transform.rotation = turned;
+    }
+}
+
+fn send(
+    tick: Res<CurrentTick>,
+    config: Res<KnotConfig>,
+    sampler: Res<Sampler>,
+    mut targets: Query<&mut FrameHistory>,
+) {
+    if tick.0.0.is_multiple_of(INTERVAL) {
+        for mut history in &mut targets {
+            core::hint::black_box(history.send_present(&config, &sampler, None));
+        }
+    }
+}
+
+fn fire(tick: Res<CurrentTick>, query: RewindQuery, mut shots: ResMut<Shots>) {
+    if tick.0.0 % PERIOD != FIRED || !shots.due {
+        return;
+    }
+    let time = ViewTime::after(tick.0, -AGO.as_secs_f64() / TICK.as_secs_f64());
+    shots.fire(|ray| {
+        // Each is a shot of somebody else.
+        let then = query.at(RewindTime::View(View::from(time))).ok()?;
+        let hit =
+            then.of(RewindFilter::without(Entity::PLACEHOLDER)).cast_ray(ray.origin, *ray.direction, RANGE);
+        hit.ok().map(|hit| (hit.entity, hit.distance))
+    });
+}

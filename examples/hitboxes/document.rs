@@ -1,0 +1,188 @@
+//! The file that is edited.
+
+use std::{fs, path::PathBuf};
+
+use bevy::prelude::*;
+use bevy_unlag::rewind::{
+    BodyBounds, FileBox, FileShape, HitBoxFile, HitGroup, humanoid_hit_boxes, humanoid_rig, usual_poses,
+};
+
+use crate::{bones::BONES, check::read};
+
+/// Metres that bounds which are measured are larger than what was found.
+const MARGIN: f32 = 0.02;
+
+/// The file that is edited, and which of its boxes.
+#[derive(Resource, Clone, Debug)]
+pub struct Document {
+    /// What is in it.
+    pub file: HitBoxFile,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// The box that sliders are about.
+    pub selected: usize,
+    /// Whether it has changed since it was saved.
+    pub dirty: bool,
+    /// What was done last, for the screen.
+    pub note: String,
+}
+
+impl Document {
+    /// Opens a file, or begins one.
+    ///
+    /// # Errors
+    /// What is wrong with the file, in one line.
+    pub fn open(path: &std::path::Path) -> Result<Self, String> {
+        let (file, note) = if path.exists() {
+            (read(path)?, "opened".to_owned())
+        } else {
+            let preset = HitBoxFile::of(&humanoid_hit_boxes(), &BONES).ok_or("the preset is no file")?;
+            (preset, "new: the humanoid's boxes".to_owned())
+        };
+        Ok(Self { file, path: path.to_owned(), selected: 0, dirty: false, note })
+    }
+
+    /// Throws away what was changed.
+    pub fn reload(&mut self) {
+        match Self::open(&self.path) {
+            Ok(fresh) => {
+                let selected = self.selected.min(fresh.file.boxes.len() - 1);
+                *self = Self { selected, ..fresh };
+            }
+            Err(line) => self.note = line,
+        }
+    }
+
+    /// Writes the file: to a file beside it first, so that a full disk leaves what was.
+    pub fn save(&mut self) {
+        let beside = self.path.with_extension("ron.part");
+        let written = self.file.to_ron().map_err(|error| error.to_string()).and_then(|text| {
+            fs::write(&beside, text)
+                .and_then(|()| fs::rename(&beside, &self.path))
+                .map_err(|error| format!("{}: {error}", self.path.display()))
+        });
+        match written {
+            Ok(()) => {
+                self.dirty = false;
+                self.note = "saved".to_owned();
+            }
+            Err(line) => self.note = format!("not saved: {line}"),
+        }
+    }
+
+    /// The selected box.
+    pub fn current(&self) -> &FileBox {
+        &self.file.boxes[self.selected]
+    }
+
+    /// Changes the selected box.
+    pub fn edit(&mut self, change: impl FnOnce(&mut FileBox)) {
+        change(&mut self.file.boxes[self.selected]);
+        self.dirty = true;
+    }
+
+    /// Selects the next box, or the one before.
+    pub fn step(&mut self, forward: bool) {
+        let count = self.file.boxes.len();
+        self.selected = (self.selected + if forward { 1 } else { count - 1 }) % count;
+    }
+
+    /// Puts a copy of the selected box behind it.
+    pub fn add(&mut self) {
+        if self.file.boxes.len() < 255 {
+            self.file.boxes.insert(self.selected + 1, self.current().clone());
+            self.selected += 1;
+            self.dirty = true;
+            self.note = "copied the box".to_owned();
+        }
+    }
+
+    /// Removes the selected box, unless it is the last.
+    pub fn delete(&mut self) {
+        if self.file.boxes.len() > 1 {
+            self.file.boxes.remove(self.selected);
+            self.selected = self.selected.min(self.file.boxes.len() - 1);
+            self.dirty = true;
+            self.note = "deleted the box".to_owned();
+        }
+    }
+
+    /// How far the boxes reach in the usual poses of the humanoid.
+    pub fn reach(&self) -> Option<BodyBounds> {
+        let set = self.file.hit_boxes_on(&BONES).ok()?;
+        BodyBounds::measure(set.boxes(), &humanoid_rig(), usual_poses())
+    }
+
+    /// Makes the bounds as large as they must be, in whole centimetres.
+    pub fn measure(&mut self) {
+        let Some(reach) = self.reach() else {
+            self.note = "no bone of the humanoid: nothing to measure".to_owned();
+            return;
+        };
+        let BodyBounds { radius, low, high } = reach.padded(MARGIN);
+        let up = |metres: f32| (metres * 100.0).ceil() / 100.0;
+        self.file.bounds = BodyBounds { radius: up(radius), low: -up(-low), high: up(high) };
+        self.dirty = true;
+        self.note = "measured the bounds".to_owned();
+    }
+
+    /// Gives the selected box another group.
+    pub fn regroup(&mut self, group: HitGroup) {
+        self.edit(|hit_box| hit_box.group = group);
+    }
+
+    /// Gives the selected box another form of about the same size.
+    pub fn reshape(&mut self, form: Form) {
+        self.edit(|hit_box| {
+            let half = half_size(&hit_box.shape);
+            let longest = if half.y >= half.x.max(half.z) {
+                Vec3::Y
+            } else if half.x >= half.z {
+                Vec3::X
+            } else {
+                Vec3::Z
+            };
+            let thick = (half - longest * half).max_element();
+            hit_box.shape = match form {
+                Form::Box => FileShape::Box { half: half.to_array() },
+                Form::Ball => FileShape::Ball { radius: (half.x + half.y + half.z) / 3.0 },
+                Form::Capsule => {
+                    // A ball becomes one that is not round.
+                    let end = longest * ((half * longest).max_element() - thick).max(thick * 0.5);
+                    FileShape::Capsule { a: (Vec3::ZERO - end).to_array(), b: end.to_array(), radius: thick }
+                }
+            };
+        });
+    }
+}
+
+/// A form that a box can have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// A box.
+    Box,
+    /// A ball.
+    Ball,
+    /// A capsule.
+    Capsule,
+}
+
+impl Form {
+    /// That of a shape.
+    pub fn of(shape: &FileShape) -> Self {
+        match shape {
+            FileShape::Box { .. } => Self::Box,
+            FileShape::Ball { .. } => Self::Ball,
+            FileShape::Capsule { .. } => Self::Capsule,
+        }
+    }
+}
+
+/// Half its size along each axis, as if about its origin.
+fn half_size(shape: &FileShape) -> Vec3 {
+    match *shape {
+        FileShape::Box { half } => half.into(),
+        FileShape::Ball { radius } => Vec3::splat(radius),
+        FileShape::Capsule { a, b, radius } => (Vec3::from(b) - Vec3::from(a)).abs() * 0.5 + radius,
+    }
+}

@@ -1,0 +1,75 @@
+//! What keys do.
+
+use bevy::prelude::*;
+use bevy_unlag::rewind::HitGroup;
+
+use crate::{
+    document::{Document, Form},
+    stance::Stance,
+};
+
+/// What the keys do, for the screen.
+pub const HELP: [&str; 2] = [
+    "click or Tab: select   right mouse, wheel: look   Space: walk   C: crouch   G: group   F: form",
+    "N: copy   Del: delete   M: measure bounds   Ctrl+S: save   R: reload the file",
+];
+
+/// Reads the keys.
+pub struct KeysPlugin;
+
+impl Plugin for KeysPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_systems(Update, (edit, pose));
+    }
+}
+
+fn edit(keys: Res<ButtonInput<KeyCode>>, mut document: ResMut<Document>) {
+    let pressed = |key| keys.just_pressed(key);
+    let held = |keys_: [KeyCode; 2]| keys.any_pressed(keys_);
+    if pressed(KeyCode::Tab) {
+        document.step(!held([KeyCode::ShiftLeft, KeyCode::ShiftRight]));
+    }
+    if pressed(KeyCode::KeyG) {
+        let next = match document.current().group {
+            HitGroup::Head => HitGroup::Body,
+            HitGroup::Body => HitGroup::Limb,
+            HitGroup::Limb => HitGroup::Head,
+        };
+        document.regroup(next);
+    }
+    if pressed(KeyCode::KeyF) {
+        let next = match Form::of(&document.current().shape) {
+            Form::Box => Form::Ball,
+            Form::Ball => Form::Capsule,
+            Form::Capsule => Form::Box,
+        };
+        document.reshape(next);
+    }
+    if pressed(KeyCode::KeyN) {
+        document.add();
+    }
+    if pressed(KeyCode::Delete) {
+        document.delete();
+    }
+    if pressed(KeyCode::KeyM) {
+        document.measure();
+    }
+    if pressed(KeyCode::KeyS) && held([KeyCode::ControlLeft, KeyCode::ControlRight]) {
+        document.save();
+    }
+    if pressed(KeyCode::KeyR) {
+        document.reload();
+    }
+}
+
+fn pose(keys: Res<ButtonInput<KeyCode>>, mut stance: ResMut<Stance>) {
+    if keys.just_pressed(KeyCode::Space) {
+        stance.plays = !stance.plays;
+        if stance.plays && stance.speed == 0.0 {
+            stance.speed = 3.0;
+        }
+    }
+    if keys.just_pressed(KeyCode::KeyC) {
+        stance.crouch = if stance.crouch > 0.5 { 0.0 } else { 1.0 };
+    }
+}

@@ -1,0 +1,52 @@
+//! An editor of hit boxes.
+//!
+//! * `hitboxes`: a window with a humanoid and its hit boxes; drag sliders, save.
+//! * `hitboxes --file guard.hitboxes.ron`: the same with the boxes of a file.
+//! * `hitboxes --check guard.hitboxes.ron`: no window: whether the file is good, in one line, and code 2
+//!   when it is not.
+
+mod bones;
+mod camera;
+mod check;
+mod cli;
+mod document;
+mod keys;
+mod panel;
+mod pawn;
+mod pick;
+mod stance;
+mod view;
+mod window;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use unlag_examples::screen;
+
+use cli::Cli;
+use document::Document;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    if let Some(path) = &cli.check {
+        return match check::check(path) {
+            Ok(line) => {
+                println!("{line}");
+                ExitCode::SUCCESS
+            }
+            Err(line) => {
+                eprintln!("error: {line}");
+                ExitCode::from(2)
+            }
+        };
+    }
+    let opened = screen::display("use --check FILE to look at a file without a window")
+        .and_then(|()| Document::open(&cli.file));
+    match opened {
+        Ok(document) => window::run(&cli, document),
+        Err(line) => {
+            eprintln!("error: {line}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The boxes, one below the other.
+
+use bevy::prelude::*;
+use bevy_unlag::rewind::{Bone, FileBox};
+use unlag_examples::screen::ui::{DIM, FONT, TEXT, heading, label, line};
+
+use crate::{
+    document::{Document, Form},
+    view::{Strays, colour},
+};
+
+/// Lines that there is room for.
+const LINES: usize = 21;
+
+/// Fills the lines.
+pub struct ListPlugin;
+
+impl Plugin for ListPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_systems(Update, fill);
+    }
+}
+
+/// The name and the kind of the box in a line.
+#[derive(Component, Clone, Copy)]
+enum Cell {
+    Name(usize),
+    Kind(usize),
+}
+
+pub fn spawn(panel: &mut ChildSpawnerCommands) {
+    heading(panel, "Boxes (Tab)");
+    for row in 0..LINES {
+        let cells =
+            children![(Cell::Name(row), label("", FONT, TEXT)), (Cell::Kind(row), label("", FONT, DIM))];
+        panel.spawn((line(16.0), cells));
+    }
+}
+
+pub fn name(hit_box: &FileBox) -> String {
+    match &hit_box.bone {
+        Bone::Name(name) => name.chars().take(22).collect(),
+        Bone::Limb(limb) => format!("limb {limb}"),
+    }
+}
+
+fn fill(document: Res<Document>, strays: Res<Strays>, mut cells: Query<(&Cell, &mut Text, &mut TextColor)>) {
+    if !document.is_changed() && !strays.is_changed() {
+        return;
+    }
+    let boxes = &document.file.boxes;
+    // The selected one stays in view.
+    let first = document.selected.saturating_sub(LINES / 2).min(boxes.len().saturating_sub(LINES));
+    for (cell, mut text, mut paint) in &mut cells {
+        let row = match cell {
+            Cell::Name(row) | Cell::Kind(row) => first + row,
+        };
+        let Some(hit_box) = boxes.get(row) else {
+            text.set_if_neq(Text::default());
+            continue;
+        };
+        let (words, tint) = match cell {
+            Cell::Name(_) => {
+                let mark = if row == document.selected { "> " } else { "  " };
+                let tint = if strays.0.contains(&row) { Color::srgb(1.0, 0.35, 0.3) } else { TEXT };
+                (format!("{mark}{}", name(hit_box)), tint)
+            }
+            Cell::Kind(_) => {
+                let form = match Form::of(&hit_box.shape) {
+                    Form::Box => "box",
+                    Form::Ball => "ball",
+                    Form::Capsule => "capsule",
+                };
+                let out = if strays.0.contains(&row) { "OUT  " } else { "" };
+                (
+                    format!("{out}{form}  {:?}  x{}", hit_box.group, hit_box.factor),
+                    colour(hit_box.group).into(),
+                )
+            }
+        };
+        text.set_if_neq(Text(words));
+        paint.set_if_neq(TextColor(tint));
+    }
+}

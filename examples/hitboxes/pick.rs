@@ -1,0 +1,47 @@
+//! A click selects the box under the mouse.
+
+use bevy::{picking::hover::Hovered, prelude::*, window::PrimaryWindow};
+use bevy_unlag::rewind::{DrawnLimbs, HitBoxes};
+use unlag_examples::screen::ui::PanelRoot;
+
+use crate::{document::Document, pawn::Pawn, view::poses};
+
+/// Selects what is clicked.
+pub struct PickPlugin;
+
+impl Plugin for PickPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_systems(Update, pick);
+    }
+}
+
+fn pick(
+    buttons: Res<ButtonInput<MouseButton>>,
+    panels: Query<&Hovered, With<PanelRoot>>,
+    windows: Query<&Window, With<PrimaryWindow>>,
+    cameras: Query<(&Camera, &GlobalTransform)>,
+    pawns: Query<(&HitBoxes, &DrawnLimbs), With<Pawn>>,
+    mut document: ResMut<Document>,
+) {
+    if !buttons.just_pressed(MouseButton::Left) || panels.iter().any(Hovered::get) {
+        return;
+    }
+    let (Ok(window), Ok((camera, eye)), Ok((set, limbs))) =
+        (windows.single(), cameras.single(), pawns.single())
+    else {
+        return;
+    };
+    let Some(ray) = window.cursor_position().and_then(|at| camera.viewport_to_world(eye, at).ok()) else {
+        return;
+    };
+    let met = poses(set, limbs).filter_map(|(index, pose)| {
+        let back = pose.inverse();
+        let (origin, direction) = (back * ray.origin, back.rotation * Vec3::from(ray.direction));
+        let shape = &set.boxes()[index].shape;
+        let distance = shape.cast_local_ray(origin, direction, 50.0, true)?;
+        Some((index, distance))
+    });
+    if let Some((index, _)) = met.min_by(|a, b| a.1.total_cmp(&b.1)) {
+        document.selected = index;
+    }
+}
