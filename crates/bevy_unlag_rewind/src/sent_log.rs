@@ -174,14 +174,31 @@ impl SentLog {
     #[must_use]
     pub fn interval(&self) -> u16 {
         // Few pawns are between two rates, so the middle one is of the commonest.
-        let mut counts = [0_u32; 129];
+        let counts = self.spacings();
+        let most =
+            counts.iter().enumerate().max_by_key(|(spacing, count)| (**count, core::cmp::Reverse(*spacing)));
+        most.filter(|(_, count)| **count > 0).map_or(0, |(spacing, _)| spacing as u16)
+    }
+
+    /// How many pawns have which interval; 0 is not counted.
+    fn spacings(&self) -> [u32; 129] {
+        let mut counts = [0; 129];
         for target in &self.targets {
             counts[usize::from(target.spacing).min(128)] += 1;
         }
         counts[0] = 0;
-        let most =
-            counts.iter().enumerate().max_by_key(|(spacing, count)| (**count, core::cmp::Reverse(*spacing)));
-        most.filter(|(_, count)| **count > 0).map_or(0, |(spacing, _)| spacing as u16)
+        counts
+    }
+
+    /// By how many ticks the longest interval between updates is longer than the shortest, of those that at
+    /// least an eighth of the pawns have; 0 when all have one.
+    #[must_use]
+    pub fn mixed(&self) -> u16 {
+        let counts = self.spacings();
+        let least = (self.targets.len() as u32).div_ceil(8).max(1);
+        let common = |count: &u32| *count >= least;
+        let shortest = counts.iter().position(common).unwrap_or(0);
+        (counts.iter().rposition(common).unwrap_or(0) - shortest) as u16
     }
 
     /// By how many ticks updates of late were late when they left, but for one in a hundred: a pawn whose

@@ -39,6 +39,8 @@ struct Slot {
     sent: Option<Tick>,
     /// Where it can be carried on to from there.
     beyond: Swept,
+    /// As what the rows were written.
+    mode: Option<ProxySmoothing>,
     boxes: HitBoxes,
     /// Whether it was there at the last look.
     seen: bool,
@@ -176,8 +178,9 @@ impl RewindTable {
         history: &FrameHistory,
         boxes: &HitBoxes,
         sampler: &Sampler,
-        (now, keep): (Tick, i32),
+        now: Tick,
     ) {
+        let remembered = self.rows.len() as i32;
         let Some(place) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return };
         let Some(newest) = history.sent.newest() else { return };
         if place.sent == Some(newest.tick) {
@@ -190,7 +193,7 @@ impl RewindTable {
         place.beyond = Swept::beyond(newest, sampler, &body(newest.tick));
         let beyond = place.beyond;
         // From the last snapshot on that the rows know of, all that was sent since.
-        let oldest = now.offset(-(keep + SLACK));
+        let oldest = now.offset(-remembered);
         let known = first.filter(|first| first.is_newer_than(oldest)).unwrap_or(oldest);
         let start = history.sent.count_until(known).saturating_sub(1);
         let mut path = history.sent.iter().skip(start);
@@ -225,8 +228,16 @@ impl RewindTable {
             self.slots.push(None);
         }
         let beyond = Swept::NOWHERE;
-        self.slots[slot] =
-            Some(Slot { entity, id, sent: None, beyond, boxes: boxes.clone(), seen: true, gone: None });
+        self.slots[slot] = Some(Slot {
+            entity,
+            id,
+            sent: None,
+            beyond,
+            mode: None,
+            boxes: boxes.clone(),
+            seen: true,
+            gone: None,
+        });
         self.by_entity.insert(entity, slot);
         // Of two with one name the newer one counts.
         self.by_id.insert(id, slot);
@@ -293,8 +304,13 @@ pub(crate) fn follow(
         }
         if let Some(Some(place)) = table.slots.get_mut(slot) {
             place.seen = true;
+            if place.mode != mode.copied() {
+                // What was drawn before is judged as it is drawn now: all of it is to be written again.
+                place.mode = mode.copied();
+                place.sent = None;
+            }
         }
-        table.follow(slot, &history, &boxes, &sampler.of(mode), (now, keep));
+        table.follow(slot, &history, &boxes, &sampler.of(mode), now);
         table.follow_present(slot, &history, &boxes);
     }
     // What has lost its hit boxes is no target any more.

@@ -29,6 +29,9 @@ pub struct ViewClaim {
     /// Ticks between two updates of most pawns that this client is sent, see
     /// [`SentLog::interval`](crate::SentLog::interval).
     pub interval: u16,
+    /// By how many ticks the longest of the commoner intervals is longer than the shortest: the screen's main
+    /// clock may be for any of them, and change. See [`SentLog::mixed`](crate::SentLog::mixed).
+    pub mixed: u16,
     /// By how many ticks most of what this client is sent is late: pawns whose owners' moves come late are
     /// sent as of an earlier tick, and its screen waits for them. See [`SentLog::late`](crate::SentLog::late).
     pub late: u16,
@@ -242,6 +245,9 @@ impl ViewLedger {
             // Of pawns that are updated less often than snapshots come, gaps do not show.
             delay += 2 * i64::from(claim.interval) * SUB_TICKS;
         }
+        // A clock for a slower rate runs further behind.
+        let mixed = SLOWER * i64::from(claim.mixed) * SUB_TICKS;
+        delay += mixed;
         let most = sub(trust.max_playout);
         if claim.left_out {
             delay = delay.max(most);
@@ -251,9 +257,9 @@ impl ViewLedger {
         let steady = self.behind.map(|(behind, at)| behind + grown(claim.own, at, trust));
         Bounds {
             explained: own - explained,
-            steady: steady.map(|steady| own - steady),
+            steady: steady.map(|steady| own - steady - mixed),
             blur: sub(trust.frame) + SUB_TICKS,
-            last: self.last.map(|last| last.since(now)),
+            last: self.last.map(|last| last.since(now) - mixed),
             heard: self
                 .heard
                 .map(|heard| ViewTime::at(heard).since(now) + i64::from(trust.carried_on) * SUB_TICKS),
@@ -268,6 +274,9 @@ impl ViewLedger {
         self.behind = Some((known.map_or(behind, |known| known.min(behind)), own));
     }
 }
+
+/// How much longer than the usual one an interval's playout may be for each tick that the interval is longer.
+const SLOWER: i64 = 3;
 
 /// Another count of moves lies this many ticks from one that is known.
 const ANOTHER_COUNT: u64 = 1_024;

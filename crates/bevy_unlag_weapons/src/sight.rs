@@ -73,6 +73,7 @@ impl ShooterItem<'_, '_> {
                     heard: step.heard,
                     rtt: least,
                     interval: sent.map_or(0, SentLog::interval),
+                    mixed: sent.map_or(0, SentLog::mixed),
                     late: sent.map_or(0, SentLog::late),
                     left_out: sent.is_some_and(|sent| sent.was_short_since(arrived.offset(-LEFT_OUT))),
                     tick_seconds: seconds,

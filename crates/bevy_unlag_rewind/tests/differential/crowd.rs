@@ -18,6 +18,13 @@ const TICK: Duration = Duration::from_nanos(15_625_000);
 /// Ticks for which those who were despawned can be hit: the limit, and what a shot may wait.
 pub const REMEMBERED: i32 = 26 + 16;
 const BASES: u16 = 3;
+const MODES: [ProxySmoothing; 5] = [
+    ProxySmoothing::Raw,
+    ProxySmoothing::Linear,
+    ProxySmoothing::Hermite,
+    ProxySmoothing::Simulate,
+    ProxySmoothing::Exponential,
+];
 
 /// Somebody, as the test knows it.
 #[derive(Clone, Debug)]
@@ -51,6 +58,14 @@ impl Person {
 #[derive(Component, Default)]
 struct SendNow(bool);
 
+/// The first tick of a frame.
+#[derive(Resource)]
+struct Began(Option<Tick>);
+
+fn note(tick: Res<CurrentTick>, mut began: ResMut<Began>) {
+    began.0.get_or_insert(tick.0);
+}
+
 fn send(sampler: Res<Sampler>, mut all: Query<(&mut FrameHistory, Option<&ProxySmoothing>, &mut SendNow)>) {
     for (mut history, mode, mut now) in &mut all {
         if core::mem::take(&mut now.0) {
@@ -77,6 +92,7 @@ impl Crowd {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, MovementPlugin::default(), RewindPlugin::<CapsuleModel>::default()))
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
+            .add_systems(FixedLast, note)
             .add_systems(PostUpdate, send);
         app.finish();
         app.cleanup();
@@ -123,10 +139,6 @@ impl Crowd {
     /// A tick passes.
     pub fn step(&mut self) {
         let (now, next) = (self.now(), self.now().offset(1));
-        let despawned = self.hit_despawned();
-        self.people.retain(|person| {
-            person.gone.as_ref().is_none_or(|(since, _)| despawned && next.since(*since) <= REMEMBERED)
-        });
         while self.people.iter().filter(|person| person.gone.is_none()).count() < self.wanted {
             self.spawn();
         }
@@ -142,9 +154,25 @@ impl Crowd {
             self.dress(person, next);
             if person.rig.is_some() { self.walk(person, next) } else { self.roll(person) }
         }
-        people.retain(|person| despawned || person.gone.is_none());
         self.people = people;
+        // Now and then the app stalls: two ticks at once, or some that are skipped.
+        let frame = match self.rng.random_range(0..60) {
+            0 => TICK * 2,
+            1 => Duration::from_millis(350),
+            _ => TICK,
+        };
+        self.app.insert_resource(TimeUpdateStrategy::ManualDuration(frame));
+        self.app.insert_resource(Began(None));
         self.app.update();
+        // What was changed was noticed in the first tick after it, and that may have been another.
+        let (now, began) = (self.now(), self.app.world().resource::<Began>().0.unwrap_or(now));
+        for (from, _) in self.people.iter_mut().flat_map(|person| person.sets[1..].last_mut()) {
+            *from = if *from == next { began } else { *from };
+        }
+        let despawned = self.hit_despawned();
+        self.people.retain(|person| {
+            person.gone.as_ref().is_none_or(|(since, _)| despawned && now.since(*since) <= REMEMBERED)
+        });
     }
 
     fn spawn(&mut self) {
@@ -152,14 +180,7 @@ impl Crowd {
         let id = NetId(self.next);
         self.next += 1;
         let rig = rng.random_bool(0.8).then(humanoid_rig);
-        let mode = match rng.random_range(0..8) {
-            0 => Some(ProxySmoothing::Raw),
-            1 => Some(ProxySmoothing::Linear),
-            2 => Some(ProxySmoothing::Hermite),
-            3 => Some(ProxySmoothing::Simulate),
-            4 => Some(ProxySmoothing::Exponential),
-            _ => None,
-        };
+        let mode = rng.random_bool(0.6).then(|| *MODES.choose(rng).expect("some"));
         let team = rng.random_bool(0.7).then(|| Team(rng.random_range(0..3)));
         let layers = rng.random_bool(0.3).then(|| HitLayers(1 << rng.random_range(0..3)));
         let set = self.wardrobe.choose(rig.is_some(), rng);
@@ -211,6 +232,11 @@ impl Crowd {
     }
 
     fn dress(&mut self, person: &mut Person, next: Tick) {
+        if self.rng.random_bool(0.003) {
+            let mode = *MODES.choose(&mut self.rng).expect("some");
+            person.mode = Some(mode);
+            self.app.world_mut().entity_mut(person.entity).insert(mode);
+        }
         if self.rng.random_bool(0.01) {
             let set = self.wardrobe.choose(person.rig.is_some(), &mut self.rng);
             let worn = &person.sets.last().expect("one").1;

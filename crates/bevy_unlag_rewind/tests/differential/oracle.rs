@@ -175,11 +175,12 @@ pub enum By {
 const ON: f32 = 5e-7;
 
 fn meet(shape: &SharedShape, pose: &Pose, ray: &Ray, max: f32, by: By) -> Option<f32> {
-    if by == By::Cast {
+    // Of boxes it is exact.
+    if by == By::Cast || shape.as_cuboid().is_some() {
         return shape.cast_ray(pose, ray, max, true);
     }
     let mut along = 0.0_f64;
-    for _ in 0..10_000 {
+    for _ in 0..100_000 {
         let point = ray.origin.as_dvec3() + ray.dir.as_dvec3() * along;
         let off = shape.distance_to_point(pose, point.as_vec3(), true);
         if off <= ON {

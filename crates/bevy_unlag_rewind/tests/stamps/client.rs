@@ -284,6 +284,7 @@ impl Server {
                 heard,
                 rtt: self.trip.map(|trip| trip.least),
                 interval: setup.interval,
+                mixed: 0,
                 late: 0,
                 left_out: false,
                 tick_seconds: DT as f32,

@@ -90,6 +90,7 @@ fn a_million_claims_admit_nothing_that_cannot_have_been() {
                 heard: says,
                 rtt,
                 interval: rng.random_range(0..20),
+                mixed: 0,
                 late: rng.random_range(0..4),
                 left_out: rng.random_range(0..5) == 0,
                 tick_seconds: TICK,

@@ -36,6 +36,7 @@ fn claim(after: i32, behind: f64) -> ViewClaim {
         heard: Some(own.offset(-WAY)),
         rtt: Some(Duration::from_secs_f64(f64::from(2 * WAY) / 64.0)),
         interval: 3,
+        mixed: 0,
         late: 0,
         left_out: false,
         tick_seconds: 1.0 / 64.0,
