@@ -40,7 +40,7 @@ pub enum MovedPoses {
     /// As the tutorials have them: every tick every box of everybody is recorded where it really is, and a
     /// shot interpolates each box between two of the records. Nobody saw exactly that: what is drawn goes
     /// through the snapshots that were sent. A shot older than all records hits nobody, and one newer than
-    /// all the newest; a teleport is interpolated across. Costs about 1 KB a pawn and tick for
+    /// all the newest; a teleport is interpolated across. Costs about 1.5 KB a pawn and tick for
     /// [`RewindLimits::max_age`](crate::RewindLimits::max_age), only while it is selected.
     #[doc(alias = "FFramePackage")]
     Frames,

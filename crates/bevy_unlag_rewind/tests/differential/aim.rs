@@ -1,7 +1,7 @@
 //! Random moments, claims, filters and rays.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{SUB_TICKS, Tick, ViewTime};
+use bevy_unlag_core::{Tick, ViewTime};
 use bevy_unlag_rewind::{
     HitLayers, RewindFilter, RewindLimits, RewindMode, RewindTime, StampOverride, Team, View,
 };
@@ -136,7 +136,6 @@ impl Aim {
         let to = if self.often(0.2) { None } else { to };
         let wrong = if self.often(0.05) { self.rng.random_range(-2..3) } else { 0 };
         let shift = if self.often(0.02) { i16::MAX } else { shift };
-        debug_assert!(i64::from(shift) < 128 * SUB_TICKS);
         Some(StampOverride { target: person.id, from: from.offset(wrong), to, shift })
     }
 

@@ -47,12 +47,21 @@ fn nested() -> HitBoxes {
     HitBoxes::new(boxes, BodyBounds { radius: 1.2, low: -0.4, high: 2.3 })
 }
 
+/// With bounds as tight as can be.
+fn post() -> HitBoxes {
+    let boxes = [
+        HitBox::new(0, HitGroup::Body, Collider::capsule_y(0.3, 0.4)),
+        HitBox::new(0, HitGroup::Head, Collider::ball(0.3)).at(Isometry3d::from_xyz(0.0, 0.6, 0.0)),
+    ];
+    HitBoxes::new(boxes, BodyBounds { radius: 0.4, low: -0.7, high: 0.9 })
+}
+
 fn barrel() -> HitBoxes {
     let boxes = [
         HitBox::new(0, HitGroup::Body, Collider::cylinder(0.6, 0.4)),
         HitBox::new(0, HitGroup::Head, Collider::ball(0.2)).at(Isometry3d::from_xyz(0.0, 0.7, 0.0)),
     ];
-    HitBoxes::new(boxes, BodyBounds { radius: 0.5, low: -0.7, high: 1.0 })
+    HitBoxes::new(boxes, BodyBounds { radius: 0.4, low: -0.6, high: 0.9 })
 }
 
 fn cart() -> HitBoxes {
@@ -74,7 +83,7 @@ impl Default for Wardrobe {
             rounded().nearest_first(),
             nested(),
         ];
-        Self { limbs, plain: vec![barrel(), cart(), cart().nearest_first()] }
+        Self { limbs, plain: vec![post(), barrel(), cart(), cart().nearest_first()] }
     }
 }
 

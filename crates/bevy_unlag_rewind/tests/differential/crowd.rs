@@ -310,7 +310,9 @@ impl Crowd {
             person.walk = Self::anywhere(rng, 6.0).with_y(rng.random_range(-1.0..1.0));
         }
         let elsewhere = rng.random_bool(0.008).then(|| person.spot + Self::anywhere(rng, 2.0));
-        let turned = Quat::from_euler(EulerRot::XYZ, 0.01, person.walk.x * 0.01, person.walk.z * 0.004);
+        // Some tilt; of those who do not the bounds are tight.
+        let tilt = if person.id.0.is_multiple_of(2) { 0.01 } else { 0.0 };
+        let turned = Quat::from_euler(EulerRot::XYZ, tilt, person.walk.x * 0.01, person.walk.z * tilt * 0.4);
         let mut entity = self.app.world_mut().entity_mut(person.entity);
         if elsewhere.is_some() {
             entity.get_mut::<RecordTransform>().expect("recorded").teleports += 1;
