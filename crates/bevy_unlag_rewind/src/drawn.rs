@@ -10,6 +10,7 @@ use crate::{
     DrawnLimbs, HitBoxes, HitLayers, Occluder, RewindFilter, StampOverride, TargetHit, Team, WorldHit,
     WorldTrace,
     target::{Body, Limbs, UnitRay, is_nearer},
+    world::InTheWay,
 };
 
 type Drawn = (
@@ -89,7 +90,7 @@ impl<'w, 's> DrawnQuery<'w, 's> {
     #[must_use]
     pub fn block(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<WorldHit> {
         let fixed = self.world.cast(origin, direction, max_distance);
-        let mut nearest = fixed.map(|distance| WorldHit { distance, by: None });
+        let mut way = InTheWay::new(fixed, max_distance);
         let bases = self.bases.at(self.base_time.0.unwrap_or(ViewTime::at(self.tick.0)));
         for (entity, occluder, drawn) in &self.movers {
             let pose = if occluder.base != 0 {
@@ -97,14 +98,11 @@ impl<'w, 's> DrawnQuery<'w, 's> {
             } else {
                 drawn.filter(|drawn| drawn.pose.alive).map(|drawn| drawn.pose.body())
             };
-            let reach = nearest.map_or(max_distance, |hit| hit.distance);
-            if let Some(distance) = pose.and_then(|pose| occluder.cast(pose, origin, direction, reach))
-                && distance < reach
-            {
-                nearest = Some(WorldHit { distance, by: Some(entity) });
+            if let Some(pose) = pose {
+                way.consider((entity, occluder), pose, origin, direction);
             }
         }
-        nearest
+        way.nearest
     }
 
     /// The targets near the ray that were drawn from other snapshots than `time` implies when one

@@ -295,12 +295,8 @@ pub(crate) fn follow(
             && !place.boxes.same(&boxes)
         {
             history.retire(core::mem::replace(&mut place.boxes, HitBoxes::clone(&boxes)), now);
-            // What is shown from now on has other bounds.
-            if let Some(newest) = history.sent.newest() {
-                place.beyond = Swept::beyond(newest, &sampler.of(mode), &boxes.bounds());
-                let beyond = place.beyond;
-                table.write(slot, now, now.offset(1), beyond);
-            }
+            // What is shown from now on has other bounds: all of it is to be written again.
+            place.sent = None;
         }
         if let Some(Some(place)) = table.slots.get_mut(slot) {
             place.seen = true;

@@ -3,7 +3,7 @@
 use bevy::{math::Vec3A, prelude::*};
 use bevy_unlag_core::{LimbPoses, LimbRig, NetId, PoseSample, ProxySmoothing, ViewTime};
 
-use crate::{BodyBounds, FrameHistory, HitBoxes, HitGroup, TargetHit, shape::Shape};
+use crate::{BodyBounds, FrameHistory, HitBox, HitBoxes, HitGroup, TargetHit, shape::Shape};
 
 /// Somebody who may be hit, as the server remembers it.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +85,7 @@ impl UnitRay {
     }
 
     /// Whether it comes near what is within `bounds` of the body that it is in the space of.
-    fn passes_body(&self, bounds: &BodyBounds) -> bool {
+    pub fn passes_body(&self, bounds: &BodyBounds) -> bool {
         self.passes_body_within(bounds, 0.0)
     }
 
@@ -150,31 +150,51 @@ impl<'a> Body<'a> {
 
     /// What a ray hits of it: see [`HitBoxes::head_first`].
     pub fn cast_ray(&self, ray: &UnitRay, room: &mut LimbPoses) -> Option<TargetHit> {
-        let mut first = Nearest::default();
-        let mut head = Nearest::default();
-        self.pierce(ray, room, |index, distance| {
-            first.consider(index, distance);
-            if self.boxes.boxes()[index].group == HitGroup::Head {
-                head.consider(index, distance);
-            }
-        });
-        let (index, distance) = first.0?;
-        let counts = head.0.filter(|_| self.boxes.head_first()).map_or(index, |(index, _)| index);
-        Some(self.hit(counts, distance, ray.at(distance)))
+        let mut met = Met::default();
+        self.pierce(ray, room, |index, distance| met.consider(self.boxes, index, distance));
+        let (index, distance) = met.counts(self.boxes)?;
+        Some(self.hit(index, distance, ray.at(distance)))
     }
 
     /// A hit on one of its boxes.
     pub fn hit(&self, index: usize, distance: f32, point: Vec3) -> TargetHit {
-        let hit_box = &self.boxes.boxes()[index];
-        TargetHit {
-            entity: self.entity,
-            target: self.id,
-            hit_box: index as u8,
-            group: hit_box.group,
-            factor: hit_box.factor,
-            distance,
-            point,
+        hit_on((self.entity, self.id), self.boxes, index, distance, point)
+    }
+}
+
+/// A hit on one of somebody's boxes.
+pub(crate) fn hit_on(
+    (entity, target): (Entity, NetId),
+    boxes: &HitBoxes,
+    index: usize,
+    distance: f32,
+    point: Vec3,
+) -> TargetHit {
+    let HitBox { group, factor, .. } = boxes.boxes()[index];
+    TargetHit { entity, target, hit_box: index as u8, group, factor, distance, point }
+}
+
+/// The boxes of one body that a ray met, as far as they count.
+#[derive(Default)]
+pub(crate) struct Met {
+    first: Nearest,
+    head: Nearest,
+}
+
+impl Met {
+    pub fn consider(&mut self, boxes: &HitBoxes, index: usize, distance: f32) {
+        self.first.consider(index, distance);
+        if boxes.boxes()[index].group == HitGroup::Head {
+            self.head.consider(index, distance);
         }
+    }
+
+    /// The box that counts, and the metres to where the body as a whole was met: see
+    /// [`HitBoxes::head_first`].
+    pub fn counts(&self, boxes: &HitBoxes) -> Option<(usize, f32)> {
+        let (index, distance) = self.first.0?;
+        let head = self.head.0.filter(|_| boxes.head_first());
+        Some((head.map_or(index, |(index, _)| index), distance))
     }
 }
 

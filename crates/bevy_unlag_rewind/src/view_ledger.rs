@@ -276,7 +276,7 @@ impl ViewLedger {
 }
 
 /// How much longer than the usual one an interval's playout may be for each tick that the interval is longer.
-const SLOWER: i64 = 3;
+pub(crate) const SLOWER: i64 = 3;
 
 /// Another count of moves lies this many ticks from one that is known.
 const ANOTHER_COUNT: u64 = 1_024;

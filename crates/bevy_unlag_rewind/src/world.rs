@@ -43,6 +43,36 @@ impl Occluder {
     }
 }
 
+/// What stands in the way of a ray: the nearest one of a wall and of what moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InTheWay {
+    pub nearest: Option<WorldHit>,
+    max: f32,
+}
+
+impl InTheWay {
+    pub fn new(wall: Option<f32>, max: f32) -> Self {
+        Self { nearest: wall.map(|distance| WorldHit { distance, by: None }), max }
+    }
+
+    /// Takes in an occluder at `pose`.
+    pub fn consider(
+        &mut self,
+        (entity, occluder): (Entity, &Occluder),
+        pose: Isometry3d,
+        origin: Vec3,
+        direction: Vec3,
+    ) {
+        let reach = self.nearest.map_or(self.max, |hit| hit.distance);
+        if origin.is_finite()
+            && let Some(distance) = occluder.cast(pose, origin, direction, reach)
+            && distance < reach
+        {
+            self.nearest = Some(WorldHit { distance, by: Some(entity) });
+        }
+    }
+}
+
 /// The world that never moves: every fixed collider of rapier's, sensors excepted.
 #[derive(SystemParam)]
 pub struct WorldTrace<'w, 's> {

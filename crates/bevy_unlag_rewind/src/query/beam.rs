@@ -70,10 +70,7 @@ impl Rewound<'_, '_, '_> {
         let way = UnitRay { max: hit.distance, ..ray };
         let walls = self.walls_of_beam(&way, &ray, cache);
         let fixed = self.query.world.cast_among(&walls, origin, direction, hit.distance);
-        match self.or_occluded(fixed, origin, direction, hit.distance) {
-            Some(wall) => Err(Miss::Blocked { hit, distance: wall.distance, by: wall.by }),
-            None => self.uncovered(origin, hit),
-        }
+        self.unless_stopped(origin, hit, self.or_occluded(fixed, origin, direction, hit.distance))
     }
 
     /// Whoever was hit last is looked at first: most others are behind it then, and need no pose.

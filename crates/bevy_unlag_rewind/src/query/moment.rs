@@ -4,13 +4,11 @@ use bevy_unlag_core::{BaseView, Interpolation, PoseSample, SUB_TICKS, Sampler, T
 
 use crate::{
     JudgedTime, Miss, RewindLimits, RewindMode, RewindRefusal, SentLog, StampOverride, View, table::RowOf,
-    target::Target,
+    target::Target, view_ledger::SLOWER,
 };
 
 /// Ticks by which a pawn of the usual rate may be drawn before everybody else: while its clock is changed.
-const CLOCK_CHANGE: i32 = 4;
-/// How much longer than the usual one an interval's playout may be for each tick that the interval is longer.
-const SLOWER: i32 = 3;
+const CLOCK_CHANGE: i64 = 4;
 /// Ticks back from the oldest moment that is honoured in which somebody left out of what a client was sent
 /// matters to it.
 const OUT_OF_DATE: i32 = 16;
@@ -121,7 +119,7 @@ impl<'a> Moment<'a> {
             interval => interval.min(sampler.snapshot_ticks),
         };
         let longer = (target.history.interval() - usual).max(0);
-        let behind = -i64::from(named.shift) <= i64::from(SLOWER * longer + CLOCK_CHANGE) * SUB_TICKS;
+        let behind = -i64::from(named.shift) <= (SLOWER * i64::from(longer) + CLOCK_CHANGE) * SUB_TICKS;
         let known = self.was_sent(target, named.from) && named.to.is_none_or(|to| self.was_sent(target, to));
         known && (behind || !self.complete)
     }

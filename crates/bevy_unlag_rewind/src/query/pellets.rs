@@ -186,7 +186,7 @@ impl Rewound<'_, '_, '_> {
                 }
                 let local =
                     UnitRay { origin: here, direction: back * pellet.ray.direction, max: pellet.ray.max };
-                if local.passes_body_within(&bounds, 0.0) {
+                if local.passes_body(&bounds) {
                     let index = *index.get_or_insert_with(|| posed.push(&body, &mut room));
                     posed.cast_at(index, &mut pellet.ray, &local, &mut pellet.hit);
                 }

@@ -8,9 +8,9 @@ use bevy_unlag_core::{LimbPoses, NetId};
 
 use super::{Rewound, rewound::Reason, sound};
 use crate::{
-    HitBoxes, HitGroup, Miss, TargetHit,
+    HitBoxes, Miss, TargetHit,
     table::Probe,
-    target::{Body, Nearest, UnitRay, is_nearer},
+    target::{Body, Met, UnitRay, hit_on, is_nearer},
 };
 
 /// Everybody near some place at one moment with all limbs posed, for any number of rays. Keep it in a
@@ -176,7 +176,7 @@ impl PosedTargets {
         let mut best: Option<TargetHit> = None;
         for (index, target) in self.targets.iter().enumerate() {
             let local = ray.within(target.body);
-            if local.passes_body_within(&target.set.bounds(), 0.0) {
+            if local.passes_body(&target.set.bounds()) {
                 self.cast_at(index, &mut ray, &local, &mut best);
             }
         }
@@ -205,8 +205,8 @@ impl PosedTargets {
         best: &mut Option<TargetHit>,
     ) {
         let Some(target) = self.targets.get(index) else { return };
-        let (shapes, boxes) = (target.set.shapes(), target.set.boxes());
-        let (mut first, mut head) = (Nearest::default(), Nearest::default());
+        let shapes = target.set.shapes();
+        let mut met = Met::default();
         for four in &self.boxes[target.first..target.last] {
             let mut near = four.near(local);
             while near != 0 {
@@ -215,25 +215,12 @@ impl PosedTargets {
                 let (back, index) = (four.back[lane], usize::from(four.index[lane]));
                 let origin = back * (local.origin - four.middle(lane));
                 if let Some(distance) = shapes[index].cast_ray(origin, back * local.direction, local.max) {
-                    first.consider(index, distance);
-                    if boxes[index].group == HitGroup::Head {
-                        head.consider(index, distance);
-                    }
+                    met.consider(&target.set, index, distance);
                 }
             }
         }
-        let Some((index, distance)) = first.0 else { return };
-        let counts = head.0.filter(|_| target.set.head_first()).map_or(index, |(index, _)| index);
-        let hit_box = &boxes[counts];
-        let hit = TargetHit {
-            entity: target.entity,
-            target: target.id,
-            hit_box: counts as u8,
-            group: hit_box.group,
-            factor: hit_box.factor,
-            distance,
-            point: ray.at(distance),
-        };
+        let Some((index, distance)) = met.counts(&target.set) else { return };
+        let hit = hit_on((target.entity, target.id), &target.set, index, distance, ray.at(distance));
         if best.as_ref().is_none_or(|best| is_nearer(&hit, best)) {
             ray.max = distance;
             *best = Some(hit);

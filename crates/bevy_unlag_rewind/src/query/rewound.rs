@@ -8,6 +8,7 @@ use crate::{
     FrameHistory, JudgedTime, Miss, Occluder, RewindFilter, TargetHit, WorldHit,
     table::{Place, Probe, Remains},
     target::{Body, FirstHit, Limbs, Target, UnitRay},
+    world::InTheWay,
 };
 
 type MoverItem<'i> =
@@ -112,8 +113,18 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
                 first.hit.ok_or(reason)?
             }
         };
-        match self.world(origin, ray.direction.into(), hit.distance) {
-            Some(wall) => Err(Miss::Blocked { hit, distance: wall.distance, by: wall.by }),
+        self.unless_stopped(origin, hit, self.world(origin, ray.direction.into(), hit.distance))
+    }
+
+    /// A hit, unless something stands in the way or the victim is protected.
+    pub(super) fn unless_stopped(
+        &self,
+        origin: Vec3,
+        hit: TargetHit,
+        wall: Option<WorldHit>,
+    ) -> Result<TargetHit, Miss> {
+        match wall {
+            Some(WorldHit { distance, by }) => Err(Miss::Blocked { hit, distance, by }),
             None => self.uncovered(origin, hit),
         }
     }
@@ -134,17 +145,9 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         direction: Vec3,
         max_distance: f32,
     ) -> Option<WorldHit> {
-        let mut nearest = fixed.map(|distance| WorldHit { distance, by: None });
-        self.occluders(|entity, occluder, pose| {
-            let reach = nearest.map_or(max_distance, |hit| hit.distance);
-            if origin.is_finite()
-                && let Some(distance) = occluder.cast(pose, origin, direction, reach)
-                && distance < reach
-            {
-                nearest = Some(WorldHit { distance, by: Some(entity) });
-            }
-        });
-        nearest
+        let mut way = InTheWay::new(fixed, max_distance);
+        self.occluders(|entity, occluder, pose| way.consider((entity, occluder), pose, origin, direction));
+        way.nearest
     }
 
     /// Calls back with every occluder that is there at this moment, and where it was drawn.

@@ -118,10 +118,8 @@ impl Rewound<'_, '_, '_> {
         from: Isometry3d,
         direction: Vec3,
     ) -> Result<TargetHit, Miss> {
-        match self.world_swept(shape, from, direction, hit.distance) {
-            Some(WorldHit { distance, by }) => Err(Miss::Blocked { hit, distance, by }),
-            None => self.uncovered(from.translation.into(), hit),
-        }
+        let wall = self.world_swept(shape, from, direction, hit.distance);
+        self.unless_stopped(from.translation.into(), hit, wall)
     }
 
     /// What of the world a ball touches first whose middle goes along a ray with a unit direction; see
