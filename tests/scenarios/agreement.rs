@@ -67,3 +67,19 @@ fn the_host_of_a_listen_server_is_judged_like_everyone() {
     let others = game.report();
     assert!(others.agreement() >= 99.0, "{}", others.table());
 }
+
+#[test]
+fn a_slow_machine_is_judged_by_what_it_drew() {
+    // With fewer, a round trip of 150 ms and the frames themselves make a view older than the cap.
+    for (fps, conditions) in [(15.0, link_150()), (10.0, link_150()), (5.0, LinkConditions::PERFECT)] {
+        let options =
+            MatchOptions { players: 4, seconds: 40.0, conditions, seed: 5, fps, ..MatchOptions::default() };
+        let report =
+            lockstep::play(&options).unwrap_or_else(|line| panic!("the match did not start: {line}"));
+        let total = report.total();
+        println!("{fps} fps: {}", report.table());
+        let left = total.unclamped();
+        assert!(left.drawn > 50, "too few hits to say anything: {}", report.table());
+        assert!(left.confirmed_of_drawn().unwrap_or(0.0) >= 98.0, "{fps} fps: {}", report.table());
+    }
+}

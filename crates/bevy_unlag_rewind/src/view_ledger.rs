@@ -1,5 +1,6 @@
 //! What the server itself knows of when a client's screen was.
 
+mod frames;
 mod meter;
 mod trust;
 
@@ -94,7 +95,9 @@ impl ViewCounts {
 ///
 /// * By choice, from shot to shot: a [`frame`](ViewTrust::frame) and a tick, as long as it stays within them; a
 ///   claim beyond is judged without them, so that who reaches for more gets less. And what the third rule
-///   allows since its last shot, 8 ticks a second, if the fourth allows it too.
+///   allows since its last shot, 8 ticks a second, if the fourth allows it too. Who sends its moves in bunches
+///   as a slow machine does has longer frames, up to [`longest_frame`](ViewTrust::longest_frame), and moves
+///   like one.
 /// * By holding acknowledgements back: [`rtt_slack`](ViewTrust::rtt_slack). Who is found out lives by the
 ///   transport's round trip. Who holds everything back that it receives, also the transport's acknowledgements,
 ///   has a longer round trip, as anybody that far away.
@@ -254,11 +257,12 @@ impl ViewLedger {
         }
         let farthest = best + slack + most;
         let explained = (base + delay).min(farthest);
+        let frame = (i64::from(self.meter.frame()) * SUB_TICKS).min(sub(trust.longest_frame));
         let steady = self.behind.map(|(behind, at)| behind + grown(claim.own, at, trust));
         Bounds {
             explained: own - explained,
             steady: steady.map(|steady| own - steady - mixed),
-            blur: sub(trust.frame) + SUB_TICKS,
+            blur: sub(trust.frame).max(frame) + SUB_TICKS,
             last: self.last.map(|last| last.since(now) - mixed),
             heard: self
                 .heard

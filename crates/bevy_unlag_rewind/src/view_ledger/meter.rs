@@ -2,6 +2,8 @@
 
 use bevy_unlag_core::{HeardPacket, SUB_TICKS, Tick};
 
+use super::frames::Frames;
+
 /// Windows that are remembered, and how many ticks each is long: 16 s at 64 Hz, longer than a client's
 /// playout remembers gaps.
 const WINDOWS: usize = 8;
@@ -53,6 +55,7 @@ pub(super) struct Meter {
     began: Tick,
     /// The gap that playout has to cover, in 1/256 of a tick: it grows at once and shrinks slowly.
     covered: Option<i64>,
+    frames: Frames,
 }
 
 impl Default for Meter {
@@ -65,6 +68,7 @@ impl Default for Meter {
             filling: 0,
             began: Tick(0),
             covered: None,
+            frames: Frames::default(),
         }
     }
 }
@@ -81,6 +85,7 @@ impl Meter {
 
     /// A packet came. One that was overtaken teaches nothing.
     pub(super) fn take(&mut self, packet: HeardPacket) {
+        self.frames.take(&packet);
         let Some(before) = self.newest else {
             self.began = packet.own;
             self.newest = Some(packet);
@@ -152,6 +157,11 @@ impl Meter {
 
     fn fewest(&self, of: impl Fn(&Window) -> i32) -> Option<i32> {
         self.windows.iter().map(of).min().filter(|fewest| *fewest < i32::MAX)
+    }
+
+    /// The longest of this client's frames that are usual, in ticks of its own.
+    pub(super) fn frame(&self) -> u8 {
+        self.frames.longest_usual()
     }
 
     /// Whether little is known.

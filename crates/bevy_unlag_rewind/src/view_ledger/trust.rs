@@ -18,7 +18,7 @@ pub enum Mismatch {
 }
 
 /// How far a client is believed when it says what its screen showed. The defaults let every honest client
-/// pass that draws at least 30 frames a second, with the playout of `bevy_unlag_smoothing` as it comes.
+/// pass that draws at least 4 frames a second, with the playout of `bevy_unlag_smoothing` as it comes.
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct ViewTrust {
     /// What becomes of a shot whose view cannot have been. Default: it is moved to the nearest moment.
@@ -27,11 +27,14 @@ pub struct ViewTrust {
     /// sampler's [`max_extrapolation_ticks`](bevy_unlag_core::Sampler::max_extrapolation_ticks). Raising it
     /// believes views of what was not sent yet, which are no older for that.
     pub carried_on: u16,
-    /// How long a frame of a client may take: a shot leaves at any time in it and shows its beginning.
-    /// Default 40 ms: 30 frames a second that are not all of one length. Raising it forgives slower machines,
-    /// and a client may choose among moments that lie
-    /// this far apart.
+    /// How long a frame of any client may take: a shot leaves at any time in it and shows its beginning.
+    /// Default 40 ms: 30 frames a second that are not all of one length. Raising it forgives machines that
+    /// hang now and then, and a client may choose among moments that lie this far apart.
     pub frame: Duration,
+    /// How long a frame may take of a client whose moves come as many at a time, which shows that its frames
+    /// are as long. Default 250 ms, the longest that Bevy simulates at once. Raising it beyond serves nobody
+    /// else; lowering it moves the views of slow machines, and leaves less choice to who pretends to be one.
+    pub longest_frame: Duration,
     /// By how much a view may fall behind in a tick of its shooter's, in 1/256 of a tick. Default 32:
     /// playout that runs at 0.922 while the client's ticks are steered by 5 %. Raising it lets a client who
     /// rarely fires choose among more moments.
@@ -60,6 +63,7 @@ impl Default for ViewTrust {
             mismatch: Mismatch::Clamp,
             carried_on: 16,
             frame: ms(40),
+            longest_frame: ms(250),
             falling_behind: 32,
             rtt_slack: ms(32),
             max_playout: ms(300),

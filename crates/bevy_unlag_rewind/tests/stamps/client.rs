@@ -141,7 +141,11 @@ pub fn play(setup: &Setup, trust: &ViewTrust) -> Played {
             let arrived = down.arrived(frame);
             // The transport acknowledges at once, whatever the client says and whenever its next move is made.
             arrived.iter().for_each(|(_, tick)| acks.send(frame, *tick));
-            client.frame(frame, &arrived, setup, |packet| up.send(frame, packet));
+            // The moves of a frame go in one datagram.
+            let moves = client.frame(frame, &arrived, setup);
+            if !moves.is_empty() {
+                up.send(frame, moves);
+            }
             frame += client.rng.random_range(0.9..1.1) / setup.fps;
         }
     }
@@ -166,7 +170,7 @@ impl Client {
         }
     }
 
-    fn frame(&mut self, now: f64, arrived: &[(f64, Tick)], setup: &Setup, mut send: impl FnMut(Packet)) {
+    fn frame(&mut self, now: f64, arrived: &[(f64, Tick)], setup: &Setup) -> Vec<Packet> {
         for &(_, tick) in arrived {
             if self.newest.is_none_or(|newest| tick.is_newer_than(newest)) {
                 // What a frame finds waiting is one arrival: the newest of it.
@@ -179,15 +183,17 @@ impl Client {
             self.clock.arrived(newest, self.newest, now);
             self.newest = Some(newest);
         }
+        let mut moves = Vec::new();
         while self.simulated + DT <= now * (1.0 + setup.drift) {
             self.simulated += DT;
             self.own = self.own.offset(1);
             self.pull(now, setup);
             let repeated = |shot: &&Shot| REPEATED.contains(&self.own.since(shot.own));
             let shots = self.shots.iter().filter(repeated).copied().collect();
-            send(Packet { own: self.own, heard: self.told(now, setup), shots });
+            moves.push(Packet { own: self.own, heard: self.told(now, setup), shots });
         }
         self.drawn = self.clock.advance(now);
+        moves
     }
 
     /// Fires if it is time to.
@@ -252,13 +258,13 @@ impl Server {
     fn tick(
         &mut self,
         tick: Tick,
-        arrived: Vec<(f64, Packet)>,
+        arrived: Vec<(f64, Vec<Packet>)>,
         setup: &Setup,
         trust: &ViewTrust,
         judged: &mut Vec<Judged>,
     ) {
         self.heard.begin();
-        for (_, Packet { own, heard, shots }) in arrived {
+        for Packet { own, heard, shots } in arrived.into_iter().flat_map(|(_, moves)| moves) {
             self.heard.take(HeardPacket { own, arrived: tick, heard }, 0);
             self.seen = Some(self.seen.map_or(own, |seen| if own.is_newer_than(seen) { own } else { seen }));
             for shot in shots {

@@ -15,11 +15,12 @@ fn sub(time: Duration) -> i64 {
 fn trust(rng: &mut SmallRng) -> ViewTrust {
     let mut ms = |most: u64| Duration::from_millis(rng.random_range(0..=most));
     let (frame, rtt_slack, max_playout) = (ms(80), ms(60), ms(600));
-    let (initial_playout, assumed_rtt) = (ms(300), ms(500));
+    let (initial_playout, assumed_rtt, longest_frame) = (ms(300), ms(500), ms(300));
     ViewTrust {
         mismatch: [Mismatch::Clamp, Mismatch::Refuse, Mismatch::ServerEstimate][rng.random_range(0..3)],
         carried_on: rng.random_range(0..40),
         frame,
+        longest_frame,
         falling_behind: rng.random_range(0..300),
         rtt_slack,
         max_playout,
@@ -81,7 +82,8 @@ fn a_million_claims_admit_nothing_that_cannot_have_been() {
             let present = ViewTime::at(newest_arrival);
             let known = newest_heard.map(|heard| ViewTime::at(heard.offset(i32::from(trust.carried_on))));
             let way = sub(rtt.unwrap_or(trust.assumed_rtt)) + sub(trust.rtt_slack) + sub(trust.max_playout);
-            let floor = ViewTime::at(own.offset(best_up)).later(-way - sub(trust.frame) - SUB_TICKS - 4);
+            let floor = ViewTime::at(own.offset(best_up))
+                .later(-way - sub(trust.frame.max(trust.longest_frame)) - SUB_TICKS - 4);
             let edges = [present, known.unwrap_or(present), last.unwrap_or(present), floor];
             let claim = ViewClaim {
                 time: claimed(&mut rng, &edges),

@@ -44,6 +44,34 @@ fn honest_views_are_taken_as_they_are() {
     }
 }
 
+/// How many shots and how many faults of machines with few frames a second.
+fn slow(trust: &ViewTrust) -> (usize, u64) {
+    let (mut shots, mut faults, mut seed) = (0, 0, 0);
+    for fps in [20.0, 15.0, 10.0, 7.0, 5.0] {
+        for rtt in [0.0, 0.05, 0.15, 0.3] {
+            for (jitter, loss) in [(0.0, 0.0), (0.01, 0.05), (0.03, 0.05)] {
+                seed += 1;
+                let setup = Setup { rtt, jitter, loss, fps, seconds: 300.0, seed, ..Setup::default() };
+                let played = play(&setup, trust);
+                shots += played.shots.len();
+                faults += played.counts.faults();
+            }
+        }
+    }
+    println!("at 5 to 20 frames a second: {faults} faults in {shots} shots");
+    (shots, faults)
+}
+
+#[test]
+fn slow_machines_are_believed_for_their_moves_come_many_at_a_time() {
+    let (shots, faults) = slow(&ViewTrust::default());
+    assert!(shots >= 90_000, "{shots} shots");
+    assert!(faults * 10_000 <= shots as u64, "{faults} of {shots} honest shots");
+    let (shots, faults) =
+        slow(&ViewTrust { longest_frame: ViewTrust::default().frame, ..ViewTrust::default() });
+    assert!(faults * 10 > shots as u64, "{faults} of {shots}");
+}
+
 #[test]
 fn without_what_is_conceded_to_frames_honest_clients_are_accused() {
     // Half of all moves are made later in their frame than at its beginning.
