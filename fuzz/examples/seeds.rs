@@ -43,6 +43,8 @@ fn move_packets() -> Vec<(&'static str, Vec<u8>)> {
     let jump = CapsuleInput { jump: true, right: -80, ..turn };
     let time = ViewTime { tick: Tick(990), fraction: 77 };
     let fire = FireInput::new(Some(time), Vec3::new(3.0, 3.1, -20.25), Aim::new(2.0, -0.1), &[]);
+    let mut claim = fire;
+    claim.claim = Some(NetId(700));
     let input = |body, extension| Input { body, extension };
     let packet = |newest: u16, moves: &[(u16, u16, Input)]| {
         let runs =
@@ -64,6 +66,7 @@ fn move_packets() -> Vec<(&'static str, Vec<u8>)> {
         ("turn", packet(1_002, &[(0, 1, input(turn, None)), (1, 1, input(run, None)), (9, 2, still)])),
         ("jump", packet(65_535, &[(0, 1, input(jump, None)), (1, 3, input(turn, None)), (131, 29, still)])),
         ("fire", packet(1_004, &[(0, 1, input(run, Some(fire))), (1, 8, input(run, None))])),
+        ("claim", packet(1_004, &[(0, 1, input(run, Some(claim))), (1, 8, input(run, None))])),
     ]
 }
 

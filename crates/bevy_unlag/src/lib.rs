@@ -61,7 +61,9 @@ pub mod prelude {
     #[cfg(feature = "gizmos")]
     pub use bevy_unlag_rewind::RewindView;
     pub use bevy_unlag_rewind::{
-        FrameHistory, HitBoxes, HitGroup, RecordTransform, RewindLimits, RewindMode, RewindQuery,
+        BodyBounds, BoneInterval, CoverProtection, DrawnQuery, FrameHistory, HighPing, HitBox, HitBoxAsset,
+        HitBoxBones, HitBoxFile, HitBoxes, HitGroup, HitLayers, LimbNodes, Miss, Occluder, RecordTransform,
+        RewindFilter, RewindLimits, RewindMode, RewindQuery, RewindTime, StampSource, TargetHit, Team, View,
     };
     pub use bevy_unlag_smoothing::{
         BlendConfig, Playout, PlayoutConfig, ProxySimulationPlugin, ProxyTime, ServerClock,
@@ -70,7 +72,7 @@ pub mod prelude {
     #[cfg(feature = "gizmos")]
     pub use bevy_unlag_weapons::ShotViewPlugin;
     pub use bevy_unlag_weapons::{
-        Aim, Damage, DamageTable, RifleConfig, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Tracer,
-        Trigger,
+        Aim, Damage, DamageTable, HitClaims, RifleConfig, ShotFired, ShotRefusal, ShotResult, ShotVerdict,
+        Tracer, Trigger,
     };
 }

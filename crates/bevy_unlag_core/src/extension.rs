@@ -6,6 +6,26 @@ use bevy::{ecs::system::SystemParamItem, prelude::*};
 
 use crate::{BitReader, BitWriter, MoveModel, PoseSample, Snapshot, StepContext, Tick, Wire, WireError};
 
+/// What an extension may know of the body that it rides with, as the step begins.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BodyStep {
+    /// Where the move looks: see [`MoveModel::look`].
+    pub look: (u16, i16),
+    /// How fast the body moves, in metres per second.
+    pub velocity: Vec3,
+    /// Whether it stands on something.
+    pub grounded: bool,
+}
+
+impl BodyStep {
+    /// Of a body in this state, in a move that looks straight ahead.
+    #[must_use]
+    pub fn of<M: MoveModel>(state: &M::State) -> Self {
+        let grounded = M::snapshot(state, Tick::default()).grounded;
+        Self { look: (0, 0), velocity: M::velocity(state), grounded }
+    }
+}
+
 /// Predicted state that rides with a [`MoveModel`] and is stepped right after it.
 pub trait MoveExtension: Send + Sync + Sized + 'static {
     /// The tuning, the same on both sides.
@@ -22,12 +42,21 @@ pub trait MoveExtension: Send + Sync + Sized + 'static {
         config: &Self::Config,
         state: &Self::State,
         input: &Self::Input,
+        body: &BodyStep,
         ctx: &StepContext,
         events: &mut Vec<Self::Event>,
     ) -> Self::State;
 
     /// A number that differs when states differ in anything discrete; see [`MoveModel::kind`].
     fn kind(state: &Self::State) -> u32;
+
+    /// What is left of an input when nobody is at the controls; see [`MoveModel::unattended`]. Default: nothing.
+    /// What an extension does, it does when somebody asks for it.
+    #[must_use]
+    fn unattended(last: &Self::Input) -> Self::Input {
+        let _ = last;
+        Self::Input::default()
+    }
 
     /// See [`MoveModel::is_outcome`].
     #[must_use]
@@ -139,7 +168,8 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
     ) -> Self::State {
         let (mut of_body, mut of_extension) = (Vec::new(), Vec::new());
         let body = M::step(config, &state.body, &input.body, ctx, &world.0, &mut of_body);
-        let extension = X::step(&world.1, &state.extension, &input.extension, ctx, &mut of_extension);
+        let start = BodyStep { look: M::look(&input.body), ..BodyStep::of::<M>(&state.body) };
+        let extension = X::step(&world.1, &state.extension, &input.extension, &start, ctx, &mut of_extension);
         events.extend(of_body.into_iter().map(ExtendedEvent::Body));
         events.extend(of_extension.into_iter().map(ExtendedEvent::Extension));
         ExtendedState { body, extension }
@@ -151,6 +181,10 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
 
     fn eye(config: &Self::Config, state: &Self::State) -> Vec3 {
         M::eye(config, &state.body)
+    }
+
+    fn look(input: &Self::Input) -> (u16, i16) {
+        M::look(&input.body)
     }
 
     fn kind(state: &Self::State) -> u32 {
@@ -192,8 +226,7 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
     }
 
     fn unattended(last: &Self::Input, axes: bool) -> Self::Input {
-        // What an extension does, it does when somebody asks for it.
-        ExtendedInput { body: M::unattended(&last.body, axes), extension: X::Input::default() }
+        ExtendedInput { body: M::unattended(&last.body, axes), extension: X::unattended(&last.extension) }
     }
 
     fn combines(older: &Self::Input, newer: &Self::Input) -> bool {

@@ -113,7 +113,11 @@ impl SnapshotHistory {
     pub fn pose(&self, stamp: ViewStamp, sampler: &Sampler, bases: &BaseView<'_>) -> Option<PoseSample> {
         match stamp {
             ViewStamp::Interpolated { from, to, time } => {
-                Some(sampler.between(self.get(from)?, self.get(to)?, time, bases))
+                let index = self.count_until(from).checked_sub(1)?;
+                let from = self.snapshots.get(index).filter(|s| s.tick == from)?;
+                // Mostly it is the next one.
+                let to = self.snapshots.get(index + 1).filter(|s| s.tick == to).or_else(|| self.get(to))?;
+                Some(sampler.between(from, to, time, bases))
             }
             ViewStamp::Extrapolated { from, time } => Some(sampler.beyond(self.get(from)?, time, bases)),
             ViewStamp::Present => self.newest().map(|newest| newest.pose(bases)),

@@ -38,7 +38,7 @@ mod wire;
 
 pub use angle::{angle_to_units, look_direction, sin_cos_of_units, units_to_angle};
 pub use base::{BasePoses, BaseView};
-pub use extension::{Extended, ExtendedEvent, ExtendedInput, ExtendedState, MoveExtension};
+pub use extension::{BodyStep, Extended, ExtendedEvent, ExtendedInput, ExtendedState, MoveExtension};
 pub use heard::{Heard, HeardPacket, HeardTick};
 pub use history::SnapshotHistory;
 pub use interpolate::{Interpolate, Interpolation, Moving, Span, Turning};
@@ -54,7 +54,7 @@ pub use snapshot::{
     ACCELERATION_UNITS_PER_METRE, Arrival, POSITION_UNITS_PER_METRE, SPIN_UNITS_PER_TURN, Snapshot,
     VELOCITY_UNITS_PER_METRE,
 };
-pub use tick::{CurrentTick, SUB_TICKS, Stall, Tick, TickPlugin, TickSystems, ViewTime};
+pub use tick::{CurrentTick, SUB_TICKS, Stall, Tick, TickPlugin, TickSystems, ViewTime, sub_ticks};
 pub use up::{Up, upright_rotation};
 pub use view::{DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, UsualInterval, ViewStamp};
 pub use visual::{Easing, VisualOf, VisualOffset, VisualPlugin, VisualSystems, Visuals};

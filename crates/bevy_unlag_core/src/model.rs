@@ -107,6 +107,14 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     /// Where it looks from, in metres.
     fn eye(config: &Self::Config, state: &Self::State) -> Vec3;
 
+    /// Where an input looks: its heading and its elevation in 1/65,536 of a turn, as
+    /// [`look_direction`](crate::look_direction) has them. Default: straight ahead.
+    #[must_use]
+    fn look(input: &Self::Input) -> (u16, i16) {
+        let _ = input;
+        (0, 0)
+    }
+
     /// A number that differs when states differ in anything but continuous quantities: mode,
     /// stance, rounds fired. The owner's client sends it with its result, so that the server sees
     /// a difference that no distance shows.

@@ -45,6 +45,15 @@ impl Wire for Tick {
 /// How many parts a [`ViewTime`] divides a tick into.
 pub const SUB_TICKS: i64 = 256;
 
+/// A length of time in 1/256 of a tick, rounded down. A tick of no length, or of none that makes sense, counts
+/// as one of 64 Hz. At most 2^30 ticks, half a year: a [`ViewTime`] that far back or ahead still compares.
+#[must_use]
+pub fn sub_ticks(time: Duration, tick_seconds: f32) -> i64 {
+    const MOST: f64 = (SUB_TICKS << 30) as f64;
+    let tick = if tick_seconds.is_finite() && tick_seconds > 0.0 { tick_seconds } else { 1.0 / 64.0 };
+    (time.as_secs_f64() / f64::from(tick) * SUB_TICKS as f64).min(MOST) as i64
+}
+
 /// A moment between ticks: a tick and a fraction in 1/256 of a tick, 61 µs at 64 Hz. Playout
 /// clocks run on it, so what a client draws and what it tells the server are the same number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -116,6 +125,14 @@ impl Wire for ViewTime {
 /// starts from the server's when the client gets its pawn, so it runs behind by the way down.
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct CurrentTick(pub Tick);
+
+impl CurrentTick {
+    /// The moment that a frame shows: as far beyond this tick as time has gone since it was simulated.
+    #[must_use]
+    pub fn in_frame(&self, fixed: &Time<Fixed>) -> ViewTime {
+        ViewTime::after(self.0, fixed.overstep_fraction_f64())
+    }
+}
 
 /// What a stall has cost this app: [`Time<Virtual>`] leaves out what is longer than its
 /// `max_delta`, and the ticks of that time are never simulated.
@@ -217,6 +234,33 @@ mod tests {
         assert!(after.is_newer_than(before));
         assert_eq!(after.since(before), 5);
         assert_eq!(before.since(after), -5);
+    }
+
+    #[test]
+    fn any_length_of_time_is_so_many_parts_of_a_tick() {
+        let tenth = Duration::from_millis(100);
+        assert_eq!(sub_ticks(tenth, 0.02), 5 * SUB_TICKS);
+        assert_eq!(sub_ticks(Duration::from_millis(99), 0.02), 1267, "rounded down");
+        for odd in [0.0, -0.0, -1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            assert_eq!(sub_ticks(tenth, odd), sub_ticks(tenth, 1.0 / 64.0), "{odd}");
+        }
+        let all = [f32::MIN_POSITIVE, 1e-45, 1e-4, 0.02, 1e9, f32::MAX].into_iter();
+        for tick in all.chain([0.0, -1.0, f32::NAN, f32::INFINITY]) {
+            assert_eq!(sub_ticks(Duration::ZERO, tick), 0, "{tick}");
+            let most = sub_ticks(Duration::MAX, tick);
+            let (now, far) = (ViewTime::at(Tick(7)), ViewTime::at(Tick(7)).later(-most));
+            assert_eq!(now.since(far), most, "{tick}: as far back as it says");
+        }
+    }
+
+    #[test]
+    fn a_frame_shows_a_moment_beyond_its_tick() {
+        let mut fixed = Time::<Fixed>::from_seconds(0.02);
+        assert_eq!(CurrentTick(Tick(7)).in_frame(&fixed), ViewTime::at(Tick(7)));
+        fixed.accumulate_overstep(Duration::from_millis(5));
+        assert_eq!(CurrentTick(Tick(7)).in_frame(&fixed), ViewTime { tick: Tick(7), fraction: 64 });
+        fixed.accumulate_overstep(Duration::from_millis(20));
+        assert_eq!(CurrentTick(Tick(7)).in_frame(&fixed), ViewTime { tick: Tick(8), fraction: 64 });
     }
 
     #[test]

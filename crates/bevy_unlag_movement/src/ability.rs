@@ -193,6 +193,10 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
         CapsuleModel::eye(config, &state.body)
     }
 
+    fn look(input: &Self::Input) -> (u16, i16) {
+        CapsuleModel::look(&input.body)
+    }
+
     fn kind(state: &Self::State) -> u32 {
         // An odd factor keeps every bit and keeps the two apart.
         CapsuleModel::kind(&state.body) ^ A::kind(&state.extension).wrapping_mul(0xcc9e_2d51)

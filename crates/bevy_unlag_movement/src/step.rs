@@ -95,6 +95,11 @@ impl MoveModel for CapsuleModel {
         state.eye(config)
     }
 
+    fn look(input: &CapsuleInput) -> (u16, i16) {
+        let input = input.bounded();
+        (input.yaw, input.pitch)
+    }
+
     fn kind(state: &CapsuleState) -> u32 {
         state.kind()
     }

@@ -2,9 +2,7 @@
 
 use core::time::Duration;
 
-use bevy_unlag_core::SUB_TICKS;
-
-use crate::limits::sub_ticks;
+use bevy_unlag_core::{SUB_TICKS, sub_ticks};
 
 /// Denies a hit when the view behind it is old and its victim has, by what the server knows, been out of the
 /// shooter's sight for a while: the player who ran behind a wall is not shot there by somebody who saw it

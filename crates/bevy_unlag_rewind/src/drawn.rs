@@ -40,6 +40,9 @@ pub struct DrawnQuery<'w, 's> {
 }
 
 impl<'w, 's> DrawnQuery<'w, 's> {
+    /// As many targets as [`overrides`](Self::overrides) ever names.
+    pub const MAX_OVERRIDES: usize = 32;
+
     /// The first drawn target that the ray meets, unless the world stands in between.
     #[must_use]
     pub fn cast_ray(
@@ -107,7 +110,7 @@ impl<'w, 's> DrawnQuery<'w, 's> {
 
     /// The targets near the ray that were drawn from other snapshots than `time` implies when one
     /// is sent every `interval` ticks, or at another moment, nearest to the ray first, as many as fit
-    /// into `found`. Returns how many there are.
+    /// into `found`, and [`MAX_OVERRIDES`](Self::MAX_OVERRIDES) at most. Returns how many there are.
     pub fn overrides(
         &self,
         origin: Vec3,
@@ -116,31 +119,32 @@ impl<'w, 's> DrawnQuery<'w, 's> {
         interval: i32,
         found: &mut [StampOverride],
     ) -> usize {
-        let mut odd: Vec<(f32, StampOverride)> = self
-            .pawns
-            .iter()
-            .filter_map(|(_, id, drawn, usual, boxes, ..)| {
-                // A pair that spans more than is usual has lost one between.
-                let usual = usual.map_or(interval, |usual| i32::from(usual.0).clamp(1, interval));
-                let (from, to, at) = match drawn.stamp {
-                    ViewStamp::Interpolated { from, to, time: at } => (from, Some(to), at),
-                    ViewStamp::Extrapolated { from, time: at } => (from, None, at),
-                    ViewStamp::Present => return None,
-                };
-                if at == time && to.is_some_and(|to| to.since(from) <= usual) {
-                    return None;
-                }
-                let shift = i16::try_from(at.since(time)).ok()?;
-                let named = StampOverride { target: *id, from, to, shift };
-                let to = drawn.pose.position - origin;
-                let aside = (to - direction * to.dot(direction).max(0.0)).length();
-                (aside <= boxes.bounds().reach()).then_some((aside, named))
-            })
-            .collect();
-        odd.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let count = odd.len().min(found.len());
-        for (slot, (_, named)) in found.iter_mut().zip(&odd) {
-            *slot = *named;
+        let mut asides = [f32::INFINITY; DrawnQuery::MAX_OVERRIDES];
+        let room = found.len().min(asides.len());
+        let mut count = 0;
+        for (_, id, drawn, usual, boxes, ..) in &self.pawns {
+            // A pair that spans more than is usual has lost one between.
+            let usual = usual.map_or(interval, |usual| i32::from(usual.0).clamp(1, interval));
+            let (from, to, at) = match drawn.stamp {
+                ViewStamp::Interpolated { from, to, time: at } => (from, Some(to), at),
+                ViewStamp::Extrapolated { from, time: at } => (from, None, at),
+                ViewStamp::Present => continue,
+            };
+            if at == time && to.is_some_and(|to| to.since(from) <= usual) {
+                continue;
+            }
+            let Ok(shift) = i16::try_from(at.since(time)) else { continue };
+            let named = StampOverride { target: *id, from, to, shift };
+            let to = drawn.pose.position - origin;
+            let aside = (to - direction * to.dot(direction).max(0.0)).length();
+            // What is further away than all that fit goes.
+            let place = asides[..count].partition_point(|other| *other <= aside);
+            if aside <= boxes.bounds().reach() && place < room {
+                count = (count + 1).min(room);
+                asides[place..count].rotate_right(1);
+                found[place..count].rotate_right(1);
+                (asides[place], found[place]) = (aside, named);
+            }
         }
         count
     }
@@ -160,7 +164,6 @@ pub(crate) fn note_bases(
     movers: Query<&Occluder>,
 ) {
     if time.0.is_none() && movers.iter().any(|occluder| occluder.base != 0) {
-        let overstep = fixed.overstep().as_secs_f64() / fixed.timestep().as_secs_f64();
-        time.0 = Some(ViewTime::after(tick.0, overstep));
+        time.0 = Some(tick.in_frame(&fixed));
     }
 }

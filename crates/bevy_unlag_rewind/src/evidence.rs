@@ -11,7 +11,9 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag_core::{BasePoses, NetId, PoseSample, ProxySmoothing, Sampler, Snapshot, Tick, ViewTime};
+use bevy_unlag_core::{
+    BasePoses, LimbPoses, NetId, PoseSample, ProxySmoothing, Sampler, Snapshot, Tick, ViewTime,
+};
 
 use crate::{
     FrameHistory, HitBoxes, JudgedTime, Miss, Occluder, RewindLimits, StampOverride, TargetHit,
@@ -173,13 +175,14 @@ impl ShotEvidence {
         let (poses, moment) = (self.base_poses(sampler), self.moment());
         let bases = poses.at(ViewTime::default());
         let mut first = FirstHit::new(ray);
+        let mut room = LimbPoses::default();
         let mut reason = Reason::default();
         let mut seen = None;
         for candidate in &self.candidates {
             match self.judged(candidate, &candidate.history(), &moment, (sampler, &bases)) {
                 Ok((body, time)) => {
                     let before = first.hit;
-                    if !first.look(&body) {
+                    if !first.look(&body, &mut room) {
                         reason.consider(Miss::Beside(body.id));
                     } else if first.hit != before {
                         seen = time;

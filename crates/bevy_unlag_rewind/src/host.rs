@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{
     BasePoses, CurrentTick, DrawnBaseTime, DrawnPose, DrawnViewTime, LocalControl, ProxySmoothing, SUB_TICKS,
-    Sampler, ViewTime,
+    Sampler,
 };
 
 use crate::FrameHistory;
@@ -24,10 +24,9 @@ pub(crate) fn draw(
     if pawns.is_empty() {
         return;
     }
-    let overstep = fixed.overstep().as_secs_f64() / fixed.timestep().as_secs_f64();
-    let shown = ViewTime::after(tick.0, overstep - f64::from(sampler.snapshot_ticks));
+    let now = tick.in_frame(&fixed);
+    let shown = now.later(-i64::from(sampler.snapshot_ticks) * SUB_TICKS);
     time.0 = Some(shown);
-    let now = ViewTime::after(tick.0, overstep);
     let bases = bases.at(now);
     base_time.0 = None;
     for (history, mode, mut drawn) in &mut pawns {

@@ -1,5 +1,7 @@
 //! A walking humanoid of 1.8 m: rig and hit boxes to start from.
 
+use std::sync::LazyLock;
+
 use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{LimbRig, PoseSample};
@@ -42,7 +44,7 @@ const SHIN: f32 = 0.205;
 const SOLE: f32 = 0.04;
 
 /// Nothing of a humanoid in any pose is outside of it; a test looks.
-const BOUNDS: BodyBounds = BodyBounds { radius: 0.95, low: -0.02, high: 1.86 };
+const BOUNDS: BodyBounds = BodyBounds { radius: 0.7, low: -0.02, high: 1.86 };
 
 /// Head and trunk hang on the spine; arms and legs swing with the stride.
 #[must_use]
@@ -50,14 +52,17 @@ pub fn humanoid_rig() -> LimbRig {
     LimbRig { limbs: HUMANOID_LIMBS.len() as u8, pose }
 }
 
-/// One box a limb.
+/// One box a limb. It is the same set for all who have it, so that it is in memory once.
 #[must_use]
 pub fn humanoid_hit_boxes() -> HitBoxes {
-    let boxes = HUMANOID_LIMBS
-        .iter()
-        .zip(0..)
-        .map(|((group, half), limb)| HitBox::new(limb, *group, Collider::cuboid(half.x, half.y, half.z)));
-    HitBoxes::new(boxes, BOUNDS)
+    static SET: LazyLock<HitBoxes> = LazyLock::new(|| {
+        let boxes = HUMANOID_LIMBS
+            .iter()
+            .zip(0..)
+            .map(|((group, half), limb)| HitBox::new(limb, *group, Collider::cuboid(half.x, half.y, half.z)));
+        HitBoxes::new(boxes, BOUNDS)
+    });
+    SET.clone()
 }
 
 fn pose(sample: &PoseSample, limbs: &mut [Isometry3d]) {
@@ -80,21 +85,24 @@ fn pose(sample: &PoseSample, limbs: &mut [Isometry3d]) {
     limbs[2] = upright(1.33);
     limbs[3] = upright(1.09);
     limbs[4] = upright(0.92);
+    // An angle is the sum of one that depends on the stride and one that does not: fewer sines.
+    let (arm, elbow_bend, leg) = (Turn::by(swing * 0.7), Turn::by(swing * 0.5), Turn::by(swing));
+    let fold = Turn::by(fold);
     for (right, side) in [(0, -1.0), (1, 1.0)] {
         let shoulder = Vec3A::new(0.245 * side, 1.43 - drop, 0.0);
         limbs[5 + right] = Isometry3d::new(shoulder, Quat::IDENTITY);
-        let (upper, elbow) = hang(shoulder, turn(0.25 - swing * side * 0.7), UPPER_ARM);
-        let (fore, wrist) = hang(elbow, turn(1.1 - swing * side * 0.5), FOREARM);
+        let (upper, elbow) = hang(shoulder, CARRIED.and(arm.towards(-side)), UPPER_ARM);
+        let (fore, wrist) = hang(elbow, BENT.and(elbow_bend.towards(-side)), FOREARM);
         limbs[7 + right] = upper;
         limbs[9 + right] = fore;
         limbs[11 + right] =
-            Isometry3d { rotation: fore.rotation, translation: wrist + fore.rotation * Vec3A::NEG_Y * 0.08 };
+            Isometry3d { translation: wrist + (wrist - elbow) * (0.08 / (2.0 * FOREARM)), ..fore };
 
         let hip = Vec3A::new(0.1 * side, hips, 0.0);
-        let (thigh, knee) = hang(hip, turn(swing * side + fold), THIGH);
+        let (thigh, knee) = hang(hip, fold.and(leg.towards(side)), THIGH);
         // Bent as far back as it takes to leave the ground alone.
         let upright = ((knee.y - SOLE) / (2.0 * SHIN)).clamp(0.0, 1.0);
-        let bent = Quat::from_xyzw(-((1.0 - upright) * 0.5).sqrt(), 0.0, 0.0, ((1.0 + upright) * 0.5).sqrt());
+        let bent = Turn { sin: -((1.0 - upright) * 0.5).sqrt(), cos: ((1.0 + upright) * 0.5).sqrt() };
         let (shin, ankle) = hang(knee, bent, SHIN);
         limbs[13 + right] = thigh;
         limbs[15 + right] = shin;
@@ -103,14 +111,39 @@ fn pose(sample: &PoseSample, limbs: &mut [Isometry3d]) {
     }
 }
 
-/// About the axis from the left to the right; forward is positive.
-fn turn(angle: f32) -> Quat {
-    Quat::from_rotation_x(angle)
+/// A turn about the axis from the left to the right; forward is positive. Of half its angle.
+#[derive(Clone, Copy)]
+struct Turn {
+    sin: f32,
+    cos: f32,
+}
+
+/// An upper arm at rest: 0.25 radians.
+const CARRIED: Turn = Turn { sin: 0.12467473, cos: 0.992_197_7 };
+/// A forearm at rest: 1.1 radians.
+const BENT: Turn = Turn { sin: 0.52268723, cos: 0.852_524_5 };
+
+impl Turn {
+    fn by(angle: f32) -> Self {
+        let turn = Quat::from_rotation_x(angle);
+        Self { sin: turn.x, cos: turn.w }
+    }
+
+    /// The same, or as far back.
+    fn towards(self, side: f32) -> Self {
+        Self { sin: self.sin * side, ..self }
+    }
+
+    fn and(self, other: Self) -> Self {
+        let sin = self.sin * other.cos + self.cos * other.sin;
+        Self { sin, cos: self.cos * other.cos - self.sin * other.sin }
+    }
 }
 
 /// A limb of the given half length that hangs from `joint`, and the joint at its end.
-fn hang(joint: Vec3A, rotation: Quat, half: f32) -> (Isometry3d, Vec3A) {
-    let down = rotation * Vec3A::new(0.0, -half, 0.0);
+fn hang(joint: Vec3A, Turn { sin, cos }: Turn, half: f32) -> (Isometry3d, Vec3A) {
+    let down = Vec3A::new(0.0, 2.0 * sin * sin - 1.0, -2.0 * sin * cos) * half;
+    let rotation = Quat::from_xyzw(sin, 0.0, 0.0, cos);
     (Isometry3d { rotation, translation: joint + down }, joint + down + down)
 }
 

@@ -73,8 +73,8 @@ pub use limits::{HighPing, RewindLimits, RewindMode, RewindRefusal};
 pub use measure::usual_poses;
 pub use moved::{MovedColliders, MovedPoses, RewindBackend};
 pub use query::{
-    Ballistic, BeamCache, BlastHit, Flight, MeleeArc, MeleeHit, PelletCount, Pellets, PosedTargets,
-    RewindQuery, Rewound, Walls,
+    Ballistic, BeamCache, BlastHit, ClaimedTarget, Flight, MeleeArc, MeleeHit, PelletCount, Pellets,
+    PosedTargets, RewindQuery, Rewound, Walls,
 };
 #[cfg(feature = "gizmos")]
 pub use rewind_view::{RewindGizmos, RewindView, RewindViewPlugin};

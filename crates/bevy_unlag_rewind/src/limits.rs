@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{SUB_TICKS, Tick, ViewTime};
+use bevy_unlag_core::{SUB_TICKS, Tick, ViewTime, sub_ticks};
 
 use crate::CoverProtection;
 
@@ -127,12 +127,9 @@ impl RewindLimits {
 
     /// Ticks that have to be remembered for these limits.
     pub(crate) fn ticks(&self, tick_seconds: f32) -> i32 {
-        (self.max_age.as_secs_f32() / tick_seconds.max(1e-4)).ceil().clamp(1.0, 1_000.0) as i32
+        let ticks = (sub_ticks(self.max_age, tick_seconds) + SUB_TICKS - 1) / SUB_TICKS;
+        ticks.clamp(1, 1_000) as i32
     }
-}
-
-pub(crate) fn sub_ticks(time: Duration, tick_seconds: f32) -> i64 {
-    (time.as_secs_f64() / f64::from(tick_seconds.max(1e-4)) * SUB_TICKS as f64) as i64
 }
 
 #[cfg(test)]

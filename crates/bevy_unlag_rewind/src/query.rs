@@ -10,6 +10,7 @@ mod melee;
 mod moment;
 mod moved;
 mod overlap;
+mod padded;
 mod pellets;
 mod posed;
 mod projectile;
@@ -27,8 +28,10 @@ use crate::{
 pub use all::Walls;
 pub use beam::BeamCache;
 pub use blast::BlastHit;
+pub(crate) use fan::passes_box;
 pub use melee::{MeleeArc, MeleeHit};
 pub(crate) use moment::Moment;
+pub use padded::ClaimedTarget;
 pub use pellets::{PelletCount, Pellets};
 pub use posed::PosedTargets;
 pub use projectile::{Ballistic, Flight};
@@ -112,6 +115,12 @@ impl<'w, 's> RewindQuery<'w, 's> {
         self.pawns.get(pawn).is_ok_and(|(history, ..)| {
             history.sent.iter().rev().take_while(|s| recent(s.tick)).any(|s| s.alive)
         })
+    }
+
+    /// What is honoured of a view that brings no limits of its own.
+    #[must_use]
+    pub fn limits(&self) -> &RewindLimits {
+        &self.limits
     }
 
     /// The world that never moves.

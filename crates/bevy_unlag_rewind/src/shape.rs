@@ -61,6 +61,15 @@ impl Shape {
         if self.centred { limb } else { limb * self.offset }
     }
 
+    /// The origin of the shape's own space in that of the limb's.
+    pub fn middle(&self, limb: &Isometry3d) -> Vec3A {
+        if self.centred {
+            limb.translation
+        } else {
+            limb.translation + limb.rotation * self.offset.translation
+        }
+    }
+
     /// Metres along a ray with a unit direction, both in the shape's own space, to where it enters; 0
     /// from within.
     pub fn cast_ray(&self, origin: Vec3A, direction: Vec3A, max: f32) -> Option<f32> {

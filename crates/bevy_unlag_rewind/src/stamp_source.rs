@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use bevy_unlag_core::{SUB_TICKS, Tick, ViewTime};
+use bevy_unlag_core::{Tick, ViewTime, sub_ticks};
 
 /// Where the moment at which a shot is judged comes from. Two simpler games' ways stand beside ours, to be
 /// measured against and for transports that know nothing of what is drawn. Neither knows the playout delay, so
@@ -46,8 +46,7 @@ impl StampSource {
             Self::RoundTrip => round_trip,
             Self::PredictionTime { fudge, max } => round_trip.saturating_sub(fudge).min(max) / 2,
         };
-        let ticks = back.as_secs_f64() / f64::from(tick_seconds.max(1e-4));
-        Some(ViewTime::at(arrived).later(-((ticks * SUB_TICKS as f64) as i64)))
+        Some(ViewTime::at(arrived).later(-sub_ticks(back, tick_seconds)))
     }
 }
 

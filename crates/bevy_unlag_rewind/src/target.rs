@@ -1,6 +1,9 @@
 //! One target at one moment: where its body was, and what of it a ray meets.
 
-use bevy::{math::Vec3A, prelude::*};
+use bevy::{
+    math::{Vec3A, Vec4},
+    prelude::*,
+};
 use bevy_unlag_core::{LimbPoses, LimbRig, NetId, PoseSample, ProxySmoothing, ViewTime};
 
 use crate::{BodyBounds, FrameHistory, HitBox, HitBoxes, HitGroup, TargetHit, shape::Shape};
@@ -85,15 +88,25 @@ impl UnitRay {
     }
 
     /// Whether it comes near what is within `bounds` of the body that it is in the space of.
+    #[inline]
     pub fn passes_body(&self, bounds: &BodyBounds) -> bool {
         self.passes_body_within(bounds, 0.0)
     }
 
     /// The same for what is as thick as `reach` to every side.
+    #[inline]
     pub fn passes_body_within(&self, bounds: &BodyBounds, reach: f32) -> bool {
+        let radius = bounds.radius + reach;
+        // Beside the axis of the body, seen from above: most rays pass there.
+        let (from, way) = (self.origin, self.direction);
+        let moment = from.x * way.z - from.z * way.x;
+        let rounded = radius + 1e-3;
+        if moment * moment > rounded * rounded * (way.x * way.x + way.z * way.z) {
+            return false;
+        }
         let middle = Vec3A::new(0.0, (bounds.low + bounds.high) * 0.5, 0.0);
-        let half = Vec3A::new(bounds.radius, (bounds.high - bounds.low) * 0.5, bounds.radius) + reach;
-        crate::shape::ray_box(self.origin - middle, self.direction, half).is_some_and(|at| at <= self.max)
+        let half = Vec3A::new(radius, (bounds.high - bounds.low) * 0.5 + reach, radius);
+        crate::shape::ray_box(from - middle, way, half).is_some_and(|at| at <= self.max)
     }
 }
 
@@ -130,30 +143,55 @@ impl<'a> Body<'a> {
 
     /// Calls back with every box that a ray meets and the metres to it.
     pub fn pierce(&self, ray: &UnitRay, room: &mut LimbPoses, mut met: impl FnMut(usize, f32)) {
+        self.pierce_within(ray, ray.max, room, |index, distance| {
+            met(index, distance);
+            f32::INFINITY
+        });
+    }
+
+    /// The same, unless all of it is further away than `reach`. The callback says beyond how many metres it
+    /// need not hear of any box but a head.
+    fn pierce_within(
+        &self,
+        ray: &UnitRay,
+        reach: f32,
+        room: &mut LimbPoses,
+        mut met: impl FnMut(usize, f32) -> f32,
+    ) {
         let ray = ray.within(self.pose.body());
-        if !ray.passes_body(&self.boxes.bounds()) {
+        if !(UnitRay { max: reach, ..ray }).passes_body(&self.boxes.bounds()) {
             return;
         }
         let limbs = self.limbs(room);
-        for (index, shape) in self.boxes.shapes().iter().enumerate() {
-            let Some(limb) = limbs.get(shape.limb) else { continue };
-            let pose = shape.pose(*limb);
-            if !ray.passes(pose.translation, shape.radius) {
-                continue;
+        let mut enough = f32::INFINITY;
+        for (four, shapes) in self.boxes.shapes().chunks(4).enumerate() {
+            let mut balls = [FourBalls::NOWHERE; 4];
+            for (ball, shape) in balls.iter_mut().zip(shapes) {
+                if let Some(limb) = limbs.get(shape.limb) {
+                    *ball = shape.middle(limb).extend(shape.radius);
+                }
             }
-            let local = ray.within(pose);
-            if let Some(distance) = shape.cast_ray(local.origin, local.direction, ray.max) {
-                met(index, distance);
+            let (mut near, soon) = FourBalls::around(balls).near(&ray, enough);
+            while near != 0 {
+                let lane = near.trailing_zeros() as usize;
+                near &= near - 1;
+                let (index, shape) = (four * 4 + lane, &shapes[lane]);
+                if soon >> lane & 1 == 0 && self.boxes.boxes()[index].group != HitGroup::Head {
+                    continue;
+                }
+                let local = ray.within(shape.pose(limbs[shape.limb]));
+                if let Some(distance) = shape.cast_ray(local.origin, local.direction, ray.max) {
+                    enough = met(index, distance);
+                }
             }
         }
     }
 
     /// What a ray hits of it: see [`HitBoxes::head_first`].
     pub fn cast_ray(&self, ray: &UnitRay, room: &mut LimbPoses) -> Option<TargetHit> {
-        let mut met = Met::default();
-        self.pierce(ray, room, |index, distance| met.consider(self.boxes, index, distance));
-        let (index, distance) = met.counts(self.boxes)?;
-        Some(self.hit(index, distance, ray.at(distance)))
+        let mut first = FirstHit::new(*ray);
+        first.look(self, room);
+        first.hit
     }
 
     /// A hit on one of its boxes.
@@ -189,49 +227,100 @@ impl Met {
         }
     }
 
+    /// Metres beyond which no box but a head counts any more.
+    pub fn enough(&self) -> f32 {
+        self.first.0.map_or(f32::INFINITY, |(_, nearest)| nearest)
+    }
+
     /// The box that counts, and the metres to where the body as a whole was met: see
     /// [`HitBoxes::head_first`].
-    pub fn counts(&self, boxes: &HitBoxes) -> Option<(usize, f32)> {
+    fn counts(&self, boxes: &HitBoxes) -> Option<(usize, f32)> {
         let (index, distance) = self.first.0?;
         let head = self.head.0.filter(|_| boxes.head_first());
         Some((head.map_or(index, |(index, _)| index), distance))
     }
 }
 
-/// The first body that a ray meets, of those that it is shown.
+/// The first body that a ray meets, of those that it is shown. The ray itself stays as long as it was: of
+/// whoever counts the head counts also where it lies behind somebody who was looked at before.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstHit {
-    ray: UnitRay,
+    pub ray: UnitRay,
     reach: f32,
-    room: LimbPoses,
     /// On what was met first so far.
     pub hit: Option<TargetHit>,
 }
 
 impl FirstHit {
     pub fn new(ray: UnitRay) -> Self {
-        Self { ray, reach: ray.max, room: LimbPoses::default(), hit: None }
+        Self { ray, reach: ray.max, hit: None }
     }
 
-    /// Metres beyond which nothing counts any more.
+    /// Metres beyond which nobody counts any more.
     pub fn reach(&self) -> f32 {
         self.reach
     }
 
     /// Whether the ray meets it.
-    pub fn look(&mut self, body: &Body<'_>) -> bool {
-        let hit = body.cast_ray(&UnitRay { max: self.reach, ..self.ray }, &mut self.room);
-        if let Some(mut hit) = hit
-            && self.hit.as_ref().is_none_or(|best| is_nearer(&hit, best))
-        {
-            // Its own head counts also where it lies behind somebody who was looked at before.
-            if self.reach < self.ray.max && hit.group != HitGroup::Head && body.boxes.head_first() {
-                hit = body.cast_ray(&self.ray, &mut self.room).unwrap_or(hit);
-            }
-            // Nothing beyond it counts.
-            self.reach = hit.distance;
+    pub fn look(&mut self, body: &Body<'_>, room: &mut LimbPoses) -> bool {
+        let mut met = Met::default();
+        let note = |index, distance| {
+            met.consider(body.boxes, index, distance);
+            met.enough()
+        };
+        body.pierce_within(&self.ray, self.reach, room, note);
+        self.consider((body.entity, body.id), body.boxes, &met)
+    }
+
+    /// Takes in all that the ray meets of somebody. Says whether it meets it before nobody counts any more.
+    pub fn consider(&mut self, named: (Entity, NetId), boxes: &HitBoxes, met: &Met) -> bool {
+        let Some((index, distance)) = met.counts(boxes).filter(|(_, at)| *at <= self.reach) else {
+            return false;
+        };
+        let hit = hit_on(named, boxes, index, distance, self.ray.at(distance));
+        if self.hit.as_ref().is_none_or(|best| is_nearer(&hit, best)) {
+            self.reach = distance;
             self.hit = Some(hit);
         }
-        hit.is_some()
+        true
+    }
+}
+
+/// Balls around four boxes: one look says which of them a ray comes near.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FourBalls {
+    /// By axis.
+    middles: [Vec4; 3],
+    radii: Vec4,
+}
+
+impl FourBalls {
+    /// A middle and a radius that no ray comes near.
+    pub const NOWHERE: Vec4 = Vec4::new(1e18, 1e18, 1e18, 0.0);
+
+    /// From middles with their radii.
+    #[inline]
+    pub fn around([a, b, c, d]: [Vec4; 4]) -> Self {
+        let Mat4 { x_axis: x, y_axis: y, z_axis: z, w_axis: radii } = Mat4::from_cols(a, b, c, d).transpose();
+        Self { middles: [x, y, z], radii }
+    }
+
+    pub fn middle(&self, lane: usize) -> Vec3A {
+        Vec3A::new(self.middles[0][lane], self.middles[1][lane], self.middles[2][lane])
+    }
+
+    /// Those that a ray comes near, as bits, and those that it comes to within `enough` metres if at all.
+    #[inline]
+    pub fn near(&self, ray: &UnitRay, enough: f32) -> (u32, u32) {
+        let [x, y, z] = self.middles;
+        let (origin, direction) = (ray.origin, ray.direction);
+        let to = [x - origin.x, y - origin.y, z - origin.z];
+        let along = to[0] * direction.x + to[1] * direction.y + to[2] * direction.z;
+        let soon = (along - self.radii).cmple(Vec4::splat(enough)).bitmask();
+        let along = along.max(Vec4::ZERO).min(Vec4::splat(ray.max));
+        let aside = [to[0] - along * direction.x, to[1] - along * direction.y, to[2] - along * direction.z];
+        let squares = aside[0] * aside[0] + aside[1] * aside[1] + aside[2] * aside[2];
+        (squares.cmple(self.radii * self.radii).bitmask(), soon)
     }
 }
 

@@ -7,7 +7,7 @@ mod trust;
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{Heard, SUB_TICKS, Tick, ViewTime};
+use bevy_unlag_core::{Heard, SUB_TICKS, Tick, ViewTime, sub_ticks};
 
 use meter::Meter;
 pub use trust::{Mismatch, ViewFault, ViewTrust};
@@ -180,6 +180,13 @@ impl ViewLedger {
         self.counts
     }
 
+    /// How many ticks the longest of its client's usual frames has; 0 while little is known. Its moves come as
+    /// many at a time.
+    #[must_use]
+    pub fn frame_ticks(&self) -> u8 {
+        self.meter.frame()
+    }
+
     /// Takes in what the packets of a tick say. Call it once a tick, before the shots of that tick are judged.
     pub fn listen(&mut self, heard: &Heard) {
         if !self.meter.on_line(heard.line) {
@@ -303,10 +310,4 @@ fn newest(a: Tick, b: Tick) -> Tick {
 
 fn newer(a: Option<Tick>, b: Option<Tick>) -> Option<Tick> {
     a.zip(b).map(|(a, b)| newest(a, b)).or(a).or(b)
-}
-
-/// A time in 1/256 of a tick; a tick of no length counts as one of 64 Hz.
-fn sub_ticks(time: Duration, tick_seconds: f32) -> i64 {
-    let tick = if tick_seconds.is_finite() && tick_seconds > 1e-4 { tick_seconds } else { 1.0 / 64.0 };
-    (time.as_secs_f64() / f64::from(tick) * SUB_TICKS as f64).min(1e9) as i64
 }

@@ -6,6 +6,8 @@ mod range;
 
 #[path = "shapes/blasts.rs"]
 mod blasts;
+#[path = "shapes/claims.rs"]
+mod claims;
 #[path = "shapes/flights.rs"]
 mod flights;
 #[path = "shapes/measure.rs"]

@@ -42,8 +42,7 @@ pub(crate) fn draw(
     >,
 ) {
     let (now, tick_seconds) = (real.elapsed_secs_f64(), f64::from(sampler.tick_seconds));
-    let overstep = fixed.map_or(0.0, |fixed| fixed.overstep().as_secs_f64() / tick_seconds);
-    let bases_at = tick.map_or(ViewTime::default(), |tick| ViewTime::after(tick.0, overstep));
+    let bases_at = tick.zip(fixed).map(|(tick, fixed)| tick.in_frame(&fixed)).unwrap_or_default();
     let bases = bases.at(bases_at);
     base_time.0 = None;
     for (role, history, mut proxy, mode, mut drawn) in &mut proxies {

@@ -58,9 +58,7 @@ fn simulate<M: MoveModel>(
     mut commands: Commands,
 ) {
     let Some(model) = model else { return };
-    let overstep =
-        fixed.map_or(0.0, |fixed| fixed.overstep().as_secs_f64() / f64::from(sampler.tick_seconds));
-    let bases = bases.at(tick.map_or(ViewTime::default(), |tick| ViewTime::after(tick.0, overstep)));
+    let bases = bases.at(tick.zip(fixed).map(|(tick, fixed)| tick.in_frame(&fixed)).unwrap_or_default());
     for (entity, role, mode, history, mut drawn, carried) in &mut proxies {
         let ViewStamp::Extrapolated { from, time } = drawn.stamp else { continue };
         if *role != NetRole::SimulatedProxy || *mode != ProxySmoothing::Simulate || !drawn.pose.alive {

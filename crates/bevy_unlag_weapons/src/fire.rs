@@ -50,6 +50,9 @@ pub struct FireInput {
     /// The moment at which the screen showed movement bases, on the shooter's own time line, when
     /// somebody was drawn on one.
     pub bases: Option<ViewTime>,
+    /// Whom the screen showed it hitting, where [`HitClaims`](crate::HitClaims) are wanted. It needs a `time` to
+    /// go over the wire.
+    pub claim: Option<NetId>,
     /// Where the eye was drawn, in 1/1024 m.
     eye: [i32; 3],
     /// Where it looked.
@@ -108,6 +111,10 @@ impl Wire for FireInput {
             }
         }
         self.bases.write(w);
+        w.bool(self.claim.is_some());
+        if let Some(target) = self.claim {
+            w.bits(u32::from(target.0), 16);
+        }
     }
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
@@ -132,6 +139,7 @@ impl Wire for FireInput {
             *slot = StampOverride { target, from, to: (span > 0).then(|| from.offset(span)), shift };
         }
         fire.bases = Option::<ViewTime>::read(r)?;
+        fire.claim = if r.bool()? { Some(NetId(r.bits(16)? as u16)) } else { None };
         Ok(fire)
     }
 }
@@ -146,13 +154,16 @@ mod tests {
         let time = ViewTime { tick: Tick(500), fraction: 77 };
         let lost = StampOverride { target: NetId(3), from: Tick(497), to: Some(Tick(503)), shift: 0 };
         let late = StampOverride { target: NetId(4), from: Tick(498), to: None, shift: -100 };
-        let fire = FireInput {
-            bases: Some(ViewTime { tick: Tick(90), fraction: 3 }),
-            ..FireInput::new(Some(time), Vec3::new(1.5, 2.25, -90.0), Aim::new(2.0, -0.3), &[lost, late])
-        };
-        let mut w = BitWriter::default();
-        fire.write(&mut w);
-        assert_eq!(FireInput::read(&mut BitReader::new(&w.finish())), Ok(fire));
+        for claim in [None, Some(NetId(700))] {
+            let fire = FireInput {
+                bases: Some(ViewTime { tick: Tick(90), fraction: 3 }),
+                claim,
+                ..FireInput::new(Some(time), Vec3::new(1.5, 2.25, -90.0), Aim::new(2.0, -0.3), &[lost, late])
+            };
+            let mut w = BitWriter::default();
+            fire.write(&mut w);
+            assert_eq!(FireInput::read(&mut BitReader::new(&w.finish())), Ok(fire));
+        }
     }
 
     #[test]

@@ -3,12 +3,14 @@
 use bevy::{math::Vec3Swizzles, prelude::*};
 use bevy_unlag_core::{ExtendedEvent, LocalControl, MoveModel, NetId, NetRole, StepEvent};
 use bevy_unlag_rewind::{
-    EvidenceLog, FrameHistory, Miss, RewindFilter, RewindQuery, RewindRefusal, RewindTime, TargetHit,
+    ClaimedTarget, EvidenceLog, FrameHistory, Miss, RewindFilter, RewindQuery, RewindRefusal, RewindTime,
+    TargetHit,
 };
 
 use crate::{
     Armed, Damage, DamageTable, FireInput, Mailed, OutgoingVerdicts, RifleConfig, RifleEvent, ShotRefusal,
     ShotResult, ShotVerdict, Tracer,
+    claim::LastClaims,
     sight::{Clocks, Shooter, ShooterItem},
 };
 
@@ -24,14 +26,17 @@ pub(crate) fn judge<M: MoveModel>(
     mut tracers: MessageWriter<Tracer>,
     mut verdicts: MessageWriter<ShotVerdict>,
     mut log: Option<ResMut<EvidenceLog>>,
+    mut claims: Local<LastClaims>,
 ) {
+    claims.keep(|shooter| shooters.contains(shooter));
     for step in happened.read() {
         let ExtendedEvent::Extension(RifleEvent::Fired { shot, fire }) = &step.event else { continue };
         let Ok((NetRole::Authority, id, mailbox, local, shooter)) = shooters.get_mut(step.entity) else {
             continue;
         };
         let log = log.as_deref_mut().filter(|log| log.is_on()).map(|log| (log, *id, *shot));
-        let judged = look::<M>(step, fire, shooter, (&model, &config), &clocks, &query, log);
+        let claimed = claims.of(&config.claims, (step.entity, *shot), fire);
+        let judged = look::<M>(step, (fire, claimed), shooter, (&model, &config), &clocks, &query, log);
         let result = match judged {
             Err(refusal) => ShotResult::Refused(refusal),
             Ok((Err(_), _)) => ShotResult::Miss,
@@ -83,7 +88,7 @@ pub(crate) fn mark<M: MoveModel>(
 /// Looks along a round as its shooter's screen showed it, and says whether limits moved the moment.
 fn look<M: MoveModel>(
     step: &StepEvent<Armed<M>>,
-    fire: &FireInput,
+    (fire, target): (&FireInput, Option<ClaimedTarget>),
     mut knowledge: ShooterItem,
     (model, config): (&M::Config, &RifleConfig),
     clocks: &Clocks,
@@ -113,6 +118,9 @@ fn look<M: MoveModel>(
     if let Some((log, id, shot)) = log {
         log.record(then.evidence(claimed, direction, config.range).of_shot(id, shot));
     }
-    let hit = then.cast_ray(claimed, direction, config.range);
+    let hit = match target {
+        Some(target) => then.cast_ray_claimed(claimed, direction, config.range, target),
+        None => then.cast_ray(claimed, direction, config.range),
+    };
     Ok((hit, sight.moved || then.time().clamped()))
 }

@@ -9,9 +9,10 @@
 //! * On the server every round of the move stream is judged once: a [`ShotVerdict`] for the
 //!   shooter, [`Damage`] for the game, a [`Tracer`] for everyone else.
 //!
-//! No message carries a damage figure and none says who was hit: the wire carries what the screen
-//! showed, and the server looks.
+//! No message carries a damage figure, and none that says who was hit is proof: the wire carries what the
+//! screen showed, and the server looks. See [`HitClaims`] for what a claim can be worth.
 
+mod claim;
 mod damage;
 mod fire;
 mod judge;
@@ -28,6 +29,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{Extended, MoveModel, MoveSystems, StepEvent};
 use bevy_unlag_rewind::{RewindQueryPlugin, RewindSystems};
 
+pub use claim::HitClaims;
 pub use damage::{DamageTable, WeaponDamage, WeaponId};
 pub use fire::{Aim, FireInput, MAX_OVERRIDES};
 pub use rifle::{Rifle, RifleConfig, RifleEvent, RifleState};

@@ -1,10 +1,10 @@
 //! A hitscan rifle as predicted state.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, MoveExtension, StepContext, Wire, WireError};
+use bevy_unlag_core::{BitReader, BitWriter, BodyStep, MoveExtension, StepContext, Wire, WireError};
 use bevy_unlag_rewind::StampSource;
 
-use crate::{FireInput, WeaponId};
+use crate::{FireInput, HitClaims, WeaponId};
 
 /// The rifle: the same on both sides. Its damage is not here: the server looks it up.
 #[derive(Resource, Clone, Copy, Debug)]
@@ -30,6 +30,8 @@ pub struct RifleConfig {
     pub eye_height_tolerance: f32,
     /// Where the moment at which a round is judged comes from. Default: what the shooter's screen showed.
     pub stamp: StampSource,
+    /// What a shooter's word about whom it hit is worth. Default: nothing.
+    pub claims: HitClaims,
 }
 
 impl Default for RifleConfig {
@@ -42,6 +44,7 @@ impl Default for RifleConfig {
             eye_tolerance: 0.75,
             eye_height_tolerance: 1.25,
             stamp: StampSource::Drawn,
+            claims: HitClaims::default(),
         }
     }
 }
@@ -102,6 +105,7 @@ impl MoveExtension for Rifle {
         config: &RifleConfig,
         state: &RifleState,
         input: &Option<FireInput>,
+        _: &BodyStep,
         _: &StepContext,
         events: &mut Vec<RifleEvent>,
     ) -> RifleState {

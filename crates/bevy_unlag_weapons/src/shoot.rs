@@ -84,6 +84,7 @@ fn look<M: MoveModel>(
     let mut fire = FireInput::new(time.0, eye, *aim, &overrides[..named]);
     fire.bases = bases.0;
     let hit = query.cast_ray(fire.eye(), direction, config.range, &RewindFilter::without(entity));
+    fire.claim = hit.filter(|_| config.claims.wanted()).map(|hit| hit.target);
     (fire, hit)
 }
 

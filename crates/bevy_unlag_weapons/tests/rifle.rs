@@ -4,25 +4,33 @@ use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag_core::{
-    DrawnPose, ExtendedState, KnotConfig, MoveInput, MoveSystems, NetId, NetRole, Sampler,
+    DrawnPose, ExtendedEvent, ExtendedState, KnotConfig, MoveInput, MoveSystems, NetId, NetRole, Sampler,
+    StepEvent,
 };
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
 use bevy_unlag_rewind::{FrameHistory, HitGroup, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
 use bevy_unlag_weapons::{
-    Aim, Armed, Damage, FireInput, RifleState, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Trigger,
-    WeaponsPlugin,
+    Aim, Armed, Damage, FireInput, HitClaims, RifleConfig, RifleEvent, RifleState, ShotFired, ShotRefusal,
+    ShotResult, ShotVerdict, Trigger, WeaponsPlugin,
 };
 
 type Soldier = Armed<CapsuleModel>;
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
+/// Where the shooter's eye is.
+const EYE: Vec3 = Vec3::new(0.0, 1.66, 0.0);
+
+/// A round that comes in another way than through the trigger.
+#[derive(Resource, Default)]
+struct Sent(Option<FireInput>);
 
 #[derive(Resource, Default)]
 struct Seen {
     fired: Vec<ShotFired>,
     verdicts: Vec<ShotVerdict>,
     damage: Vec<Damage>,
+    rounds: Vec<FireInput>,
 }
 
 struct Range {
@@ -40,13 +48,15 @@ impl Range {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, MovementPlugin::default(), RewindPlugin::<Soldier>::default()))
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
-            .init_resource::<Seen>();
+            .init_resource::<Seen>()
+            .init_resource::<Sent>();
         if with_plugin {
             app.add_plugins((
                 PredictionPlugin::<Soldier>::default(),
                 WeaponsPlugin::<CapsuleModel>::default(),
             ))
-            .add_systems(Update, see);
+            .add_systems(Update, see)
+            .add_systems(FixedUpdate, ask.after(MoveSystems::Extend).before(MoveSystems::Step));
         }
         app.finish();
         app.cleanup();
@@ -79,8 +89,17 @@ impl Range {
     }
 
     fn aim_at(&mut self, place: Vec3) {
-        let eye = Vec3::Y * 1.66;
-        *self.app.world_mut().get_mut::<Aim>(self.shooter).expect("an aim") = Aim::along(place - eye);
+        *self.app.world_mut().get_mut::<Aim>(self.shooter).expect("an aim") = Aim::along(place - EYE);
+    }
+
+    /// What becomes of a round as a cheat may send it.
+    fn send(&mut self, fire: FireInput) -> ShotResult {
+        self.hold(false, 7);
+        let before = self.app.world().resource::<Seen>().verdicts.len();
+        self.app.world_mut().resource_mut::<Sent>().0 = Some(fire);
+        let seen = self.hold(false, 3);
+        assert_eq!(seen.verdicts.len(), before + 1, "one round, one verdict");
+        seen.verdicts[before].result
     }
 
     fn hold(&mut self, held: bool, frames: usize) -> &Seen {
@@ -92,12 +111,25 @@ impl Range {
     }
 }
 
+fn ask(mut sent: ResMut<Sent>, mut pawns: Query<&mut MoveInput<Soldier>>) {
+    if let Some(fire) = sent.0.take() {
+        for mut input in &mut pawns {
+            input.0.extension = Some(fire);
+        }
+    }
+}
+
 fn see(
     mut seen: ResMut<Seen>,
+    mut steps: MessageReader<StepEvent<Soldier>>,
     mut fired: MessageReader<ShotFired>,
     mut verdicts: MessageReader<ShotVerdict>,
     mut damage: MessageReader<Damage>,
 ) {
+    seen.rounds.extend(steps.read().filter_map(|step| match step.event {
+        ExtendedEvent::Extension(RifleEvent::Fired { fire, .. }) => Some(fire),
+        _ => None,
+    }));
     seen.fired.extend(fired.read().copied());
     seen.verdicts.extend(verdicts.read().copied());
     seen.damage.extend(damage.read().copied());
@@ -142,18 +174,78 @@ fn the_dead_do_not_shoot_and_a_cheat_who_does_is_refused_once_the_trade_is_over(
     let seen = range.hold(true, 3);
     assert!(seen.fired.is_empty() && seen.verdicts.is_empty(), "the dead's trigger is dead");
 
-    // Whoever sends such a round all the same is told so. Its move comes in another way than
-    // through the trigger.
-    let fire = FireInput::new(None, Vec3::Y * 1.66, Aim::along(Vec3::NEG_Z), &[]);
-    let ask = move |mut pawns: Query<&mut MoveInput<Soldier>>| {
-        for mut input in &mut pawns {
-            input.0.extension = Some(fire);
-        }
+    // Whoever sends such a round all the same is told so.
+    let fire = FireInput::new(None, EYE, Aim::along(Vec3::NEG_Z), &[]);
+    assert_eq!(range.send(fire), ShotResult::Refused(ShotRefusal::Dead));
+    assert!(range.app.world().resource::<Seen>().damage.is_empty());
+}
+
+#[test]
+fn a_round_leaves_from_near_the_eye_and_never_through_a_wall() {
+    let mut range = Range::new(true);
+    let refused = ShotResult::Refused(ShotRefusal::Eye);
+    let from = |range: &mut Range, aside: Vec3| {
+        let (eye, chest) = (EYE + aside, Vec3::new(0.0, 1.3, -10.0));
+        range.send(FireInput::new(None, eye, Aim::along(chest - eye), &[]))
     };
-    range.app.add_systems(FixedUpdate, ask.after(MoveSystems::Extend).before(MoveSystems::Step));
-    let seen = range.hold(false, 3);
-    assert_eq!(seen.verdicts.first().map(|v| v.result), Some(ShotResult::Refused(ShotRefusal::Dead)));
-    assert!(seen.damage.is_empty());
+    let hit = ShotResult::Hit { target: NetId(2), group: HitGroup::Body };
+    let RifleConfig { eye_tolerance, eye_height_tolerance, .. } = RifleConfig::default();
+    for (way, tolerance) in [
+        (Vec3::X, eye_tolerance),
+        (Vec3::NEG_X, eye_tolerance),
+        (Vec3::Z, eye_tolerance),
+        (Vec3::Y, eye_height_tolerance),
+    ] {
+        assert_eq!(from(&mut range, way * (tolerance - 0.02)), hit, "{way}");
+        assert_eq!(from(&mut range, way * (tolerance + 0.02)), refused, "{way}");
+    }
+    let corner = Vec3::new(1.0, 0.0, 1.0) * (eye_tolerance * 0.8);
+    assert_eq!(from(&mut range, corner), refused, "aside is a circle");
+    assert_eq!(from(&mut range, Vec3::X * 511.0), refused, "as far as the wire goes");
+    assert_eq!(range.app.world().resource::<Seen>().damage.len(), 4);
+
+    let wall = bevy_rapier3d::prelude::Collider::cuboid(0.02, 3.0, 2.0);
+    range.app.world_mut().spawn((wall, Transform::from_xyz(0.45, 0.0, 0.0)));
+    range.hold(false, 2);
+    assert_eq!(from(&mut range, Vec3::X * 0.6), refused, "beyond the wall");
+    assert_eq!(from(&mut range, Vec3::X * 0.3), hit, "before the wall");
+    assert_eq!(from(&mut range, Vec3::NEG_X * 0.6), hit, "on the other side");
+}
+
+#[test]
+fn a_claim_is_worth_what_the_rule_says() {
+    let miss = ShotResult::Miss;
+    let hit = ShotResult::Hit { target: NetId(2), group: HitGroup::Body };
+    let unreal = HitClaims::UNREAL_TOURNAMENT;
+    for (claims, own, next, third) in [
+        (HitClaims::default(), miss, miss, miss),
+        (HitClaims { rounds: 0, ..unreal }, hit, miss, miss),
+        (unreal, hit, hit, miss),
+    ] {
+        let mut range = Range::new(true);
+        range.app.world_mut().resource_mut::<RifleConfig>().claims = claims;
+        // Beside an arm, into the air.
+        let beside = Aim::along(Vec3::new(0.5, 1.3, -10.0) - EYE);
+        let round = |claim| {
+            let mut fire = FireInput::new(None, EYE, beside, &[]);
+            fire.claim = claim;
+            fire
+        };
+        assert_eq!(range.send(round(None)), miss);
+        assert_eq!(range.send(round(Some(NetId(9)))), miss, "it names nobody");
+        let same = |result| match result {
+            ShotResult::Hit { target, .. } => ShotResult::Hit { target, group: HitGroup::Body },
+            other => other,
+        };
+        let sent = [Some(NetId(2)), None, None].map(|claim| same(range.send(round(claim))));
+        assert_eq!(sent, [own, next, third], "{claims:?}");
+        // What the screen shows is what is claimed, where anybody asks.
+        range.aim_at(Vec3::new(0.0, 1.3, -10.0));
+        range.hold(true, 1);
+        let seen = range.hold(false, 10);
+        let claimed = claims.wanted().then_some(NetId(2));
+        assert_eq!(seen.rounds.last().map(|fire| fire.claim), Some(claimed), "{claims:?}");
+    }
 }
 
 #[test]

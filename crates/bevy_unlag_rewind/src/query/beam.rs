@@ -1,12 +1,11 @@
-//! A weapon that is asked about in every tick: what is near one tick is near the next.
+//! A weapon that is asked about in every tick: the walls near it in one tick are near it in the next.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{NetId, Tick};
+use bevy_unlag_core::Tick;
 
-use super::{Rewound, fan::passes_box, rewound::Reason, sound};
+use super::{Rewound, fan::passes_box, sound};
 use crate::{
     Miss, TargetHit,
-    table::Probe,
     target::{FirstHit, UnitRay},
     world::NearWalls,
 };
@@ -25,8 +24,6 @@ pub struct BeamCache {
     /// turn further before they are looked up again; more walls are tested in every tick.
     pub margin: f32,
     walls: Option<Remembered>,
-    /// Whom it hit last.
-    last: Option<NetId>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +36,7 @@ struct Remembered {
 
 impl Default for BeamCache {
     fn default() -> Self {
-        Self { ticks: 8, margin: 0.5, walls: None, last: None }
+        Self { ticks: 8, margin: 0.5, walls: None }
     }
 }
 
@@ -65,38 +62,14 @@ impl Rewound<'_, '_, '_> {
     ) -> Result<TargetHit, Miss> {
         let ray = UnitRay::new(origin, direction, max_distance);
         let ray = ray.filter(|_| sound::is_point(origin)).ok_or(Miss::Nonsense)?;
-        let hit = self.first_of_beam(ray, cache)?;
+        let mut first = FirstHit::new(ray);
+        let reason = self.nearest_first(&ray, &mut first);
+        let hit = first.hit.ok_or(reason)?;
         let direction = ray.direction.into();
         let way = UnitRay { max: hit.distance, ..ray };
         let walls = self.walls_of_beam(&way, &ray, cache);
         let fixed = self.query.world.cast_among(&walls, origin, direction, hit.distance);
         self.unless_stopped(origin, hit, self.or_occluded(fixed, origin, direction, hit.distance))
-    }
-
-    /// Whoever was hit last is looked at first: most others are behind it then, and need no pose.
-    fn first_of_beam(&self, ray: UnitRay, cache: &mut BeamCache) -> Result<TargetHit, Miss> {
-        let table = &self.query.table;
-        let mut first = FirstHit::new(ray);
-        let last = cache.last.and_then(|id| table.named(id));
-        let mut reason = Reason::default();
-        if let Some(body) = last.and_then(|slot| self.body(slot).ok())
-            && !first.look(&body)
-        {
-            reason.consider(Miss::Beside(body.id));
-        }
-        let unknown = |slot: usize| Some(slot) != last;
-        self.near(&Probe::along(&ray), unknown, |slot, enter| {
-            if enter > first.reach() {
-                return;
-            }
-            match self.body(slot) {
-                Ok(body) if first.look(&body) => {}
-                Ok(body) => reason.consider(Miss::Beside(body.id)),
-                Err(miss) => reason.consider(miss),
-            }
-        });
-        cache.last = first.hit.map(|hit| hit.target);
-        first.hit.ok_or(reason.0)
     }
 
     /// The walls near a beam, from the cache when it is still within reach of what was looked up.

@@ -9,7 +9,11 @@ use super::{
     fan::{Fan, Touching},
     sound,
 };
-use crate::{HitGroup, Miss, TargetHit, swept::Swept, target::UnitRay};
+use crate::{
+    HitGroup, Miss, TargetHit,
+    swept::Swept,
+    target::{FirstHit, UnitRay},
+};
 
 /// What the pellets of one shot did. Keep it in a `Local`: one that is filled again allocates nothing.
 #[derive(Clone, Debug, Default)]
@@ -50,8 +54,8 @@ const SLACK: f32 = 1e-3;
 
 #[derive(Clone, Copy, Debug)]
 struct Pellet {
-    ray: UnitRay,
-    hit: Option<TargetHit>,
+    /// A ray with a negative length is none.
+    first: FirstHit,
     /// What stands in the way.
     wall: Option<(f32, Option<Entity>)>,
 }
@@ -126,14 +130,14 @@ impl Rewound<'_, '_, '_> {
         let no_ray = UnitRay { origin: Vec3A::ZERO, direction: Vec3A::ZERO, max: -1.0 };
         pellets.rays.extend(directions.iter().map(|direction| {
             let ray = UnitRay::new(origin, *direction, max_distance).filter(|_| sound::is_point(origin));
-            Pellet { ray: ray.unwrap_or(no_ray), hit: None, wall: None }
+            Pellet { first: FirstHit::new(ray.unwrap_or(no_ray)), wall: None }
         }));
         self.meet_pellets(origin.into(), posed, pellets);
         self.stop_pellets(pellets);
 
         let nobody = posed.reason();
-        pellets.results.extend(pellets.rays.iter().map(|pellet| match (pellet.hit, pellet.wall) {
-            _ if pellet.ray.max < 0.0 => Err(Miss::Nonsense),
+        pellets.results.extend(pellets.rays.iter().map(|pellet| match (pellet.first.hit, pellet.wall) {
+            _ if pellet.first.ray.max < 0.0 => Err(Miss::Nonsense),
             (None, _) => Err(nobody),
             (Some(hit), None) => self.uncovered(origin, hit),
             (Some(hit), Some((distance, by))) => Err(Miss::Blocked { hit, distance, by }),
@@ -144,7 +148,7 @@ impl Rewound<'_, '_, '_> {
     /// Finds whom each meets: the nearer ones first, so that who is behind them need not be posed.
     fn meet_pellets(&self, origin: Vec3A, posed: &mut PosedTargets, pellets: &mut Pellets) {
         let Pellets { fan, rays, near, .. } = pellets;
-        fan.set(origin, rays.iter().map(|pellet| (pellet.ray.direction, pellet.ray.max)));
+        fan.set(origin, rays.iter().map(|pellet| (pellet.first.ray.direction, pellet.first.ray.max)));
         let row = self.moment.row();
         // Where somebody was that was drawn otherwise, the table does not know.
         let sure = self.moment.overrides.is_empty();
@@ -165,7 +169,8 @@ impl Rewound<'_, '_, '_> {
         posed.clear();
         let mut room = LimbPoses::default();
         for Near { way, slot, by } in near.drain(..) {
-            let meets = |number: usize, pellet: &Pellet| by.has(number) && pellet.ray.max >= way - SLACK;
+            let meets =
+                |number: usize, pellet: &Pellet| by.has(number) && pellet.first.reach() >= way - SLACK;
             if !rays.iter().enumerate().any(|(number, pellet)| meets(number, pellet)) {
                 continue;
             }
@@ -181,14 +186,15 @@ impl Rewound<'_, '_, '_> {
             let here = back * (origin - pose.translation);
             let mut index = None;
             for (number, pellet) in rays.iter_mut().enumerate() {
-                if !meets(number, pellet) || pellet.ray.max < 0.0 {
+                if !meets(number, pellet) || pellet.first.ray.max < 0.0 {
                     continue;
                 }
+                let first = &mut pellet.first;
                 let local =
-                    UnitRay { origin: here, direction: back * pellet.ray.direction, max: pellet.ray.max };
-                if local.passes_body(&bounds) {
+                    UnitRay { origin: here, direction: back * first.ray.direction, max: first.ray.max };
+                if (UnitRay { max: first.reach(), ..local }).passes_body(&bounds) {
                     let index = *index.get_or_insert_with(|| posed.push(&body, &mut room));
-                    posed.cast_at(index, &mut pellet.ray, &local, &mut pellet.hit);
+                    posed.cast_at(index, &local, first);
                 }
             }
             if index.is_none() {
@@ -201,20 +207,17 @@ impl Rewound<'_, '_, '_> {
     /// meet are looked up once.
     fn stop_pellets(&self, pellets: &mut Pellets) {
         let Pellets { fan, rays, .. } = pellets;
-        let way = |pellet: &Pellet| pellet.hit.map_or(-1.0, |hit| hit.distance);
-        if rays.iter().all(|pellet| pellet.hit.is_none()) {
+        let way = |pellet: &Pellet| pellet.first.hit.map_or(-1.0, |hit| hit.distance);
+        if rays.iter().all(|pellet| pellet.first.hit.is_none()) {
             return;
         }
-        let Some(origin) = rays.iter().find(|pellet| pellet.hit.is_some()).map(|pellet| pellet.ray.origin)
-        else {
-            return;
-        };
-        fan.set(origin, rays.iter().map(|pellet| (pellet.ray.direction, way(pellet))));
+        fan.shorten(rays.iter().map(way));
         // What a pellet meets, and what stops it before.
         let stop = |pellet: &mut Pellet, by: Option<Entity>, cast: &dyn Fn(&ParryRay, f32) -> Option<f32>| {
-            let Some(hit) = pellet.hit else { return };
+            let Some(hit) = pellet.first.hit else { return };
             let reach = pellet.wall.map_or(hit.distance, |(distance, _)| distance);
-            let ray = ParryRay::new(pellet.ray.origin.into(), pellet.ray.direction.into());
+            let UnitRay { origin, direction, .. } = pellet.first.ray;
+            let ray = ParryRay::new(origin.into(), direction.into());
             if let Some(distance) = cast(&ray, reach)
                 && (pellet.wall.is_none() || distance < reach)
             {

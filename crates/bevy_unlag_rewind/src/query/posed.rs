@@ -1,16 +1,13 @@
 //! Bodies that are posed once for many rays.
 
-use bevy::{
-    math::{Vec3A, Vec4},
-    prelude::*,
-};
+use bevy::{math::Vec3A, prelude::*};
 use bevy_unlag_core::{LimbPoses, NetId};
 
 use super::{Rewound, rewound::Reason, sound};
 use crate::{
-    HitBoxes, Miss, TargetHit,
+    HitBoxes, HitGroup, Miss, TargetHit,
     table::Probe,
-    target::{Body, Met, UnitRay, hit_on, is_nearer},
+    target::{Body, FirstHit, FourBalls, Met, UnitRay},
 };
 
 /// Everybody near some place at one moment with all limbs posed, for any number of rays. Keep it in a
@@ -34,37 +31,14 @@ struct PosedTarget {
     last: usize,
 }
 
-/// Four boxes in the space of their body, each with a ball around it: one look says which a ray comes near.
+/// Four boxes in the space of their body.
 #[derive(Clone, Copy, Debug)]
 struct PosedBoxes {
-    /// The middles of the balls, by axis.
-    middles: [Vec4; 3],
-    /// The squares of their radii; negative where there is no box.
-    squares: Vec4,
+    balls: FourBalls,
     /// Into the space of each box.
     back: [Quat; 4],
-    index: [u8; 4],
-}
-
-impl PosedBoxes {
-    const NONE: Self =
-        Self { middles: [Vec4::ZERO; 3], squares: Vec4::NEG_ONE, back: [Quat::IDENTITY; 4], index: [0; 4] };
-
-    /// Those that a ray comes near, as bits.
-    fn near(&self, ray: &UnitRay) -> u32 {
-        let [x, y, z] = self.middles;
-        let (origin, direction) = (ray.origin, ray.direction);
-        let to = [x - origin.x, y - origin.y, z - origin.z];
-        let along = to[0] * direction.x + to[1] * direction.y + to[2] * direction.z;
-        let along = along.max(Vec4::ZERO).min(Vec4::splat(ray.max));
-        let aside = [to[0] - along * direction.x, to[1] - along * direction.y, to[2] - along * direction.z];
-        let squares = aside[0] * aside[0] + aside[1] * aside[1] + aside[2] * aside[2];
-        squares.cmple(self.squares).bitmask()
-    }
-
-    fn middle(&self, lane: usize) -> Vec3A {
-        Vec3A::new(self.middles[0][lane], self.middles[1][lane], self.middles[2][lane])
-    }
+    /// Which box is the first of them.
+    first: usize,
 }
 
 impl Rewound<'_, '_, '_> {
@@ -139,21 +113,17 @@ impl PosedTargets {
     pub(super) fn push(&mut self, body: &Body<'_>, room: &mut LimbPoses) -> usize {
         let first = self.boxes.len();
         let limbs = body.limbs(room);
-        let shapes = body.boxes.shapes().iter().enumerate();
-        let posed =
-            shapes.filter_map(|(index, shape)| Some((index, shape, shape.pose(*limbs.get(shape.limb)?))));
-        for (count, (index, shape, pose)) in posed.enumerate() {
-            let lane = count % 4;
-            if lane == 0 {
-                self.boxes.push(PosedBoxes::NONE);
+        for (four, shapes) in body.boxes.shapes().chunks(4).enumerate() {
+            let mut balls = [FourBalls::NOWHERE; 4];
+            let mut back = [Quat::IDENTITY; 4];
+            for ((ball, back), shape) in balls.iter_mut().zip(&mut back).zip(shapes) {
+                if let Some(limb) = limbs.get(shape.limb) {
+                    let pose = shape.pose(*limb);
+                    *ball = pose.translation.extend(shape.radius);
+                    *back = pose.rotation.inverse();
+                }
             }
-            let Some(four) = self.boxes.last_mut() else { break };
-            for axis in 0..3 {
-                four.middles[axis][lane] = pose.translation[axis];
-            }
-            four.squares[lane] = shape.radius * shape.radius;
-            four.back[lane] = pose.rotation.inverse();
-            four.index[lane] = index as u8;
+            self.boxes.push(PosedBoxes { balls: FourBalls::around(balls), back, first: four * 4 });
         }
         self.targets.push(PosedTarget {
             entity: body.entity,
@@ -172,15 +142,15 @@ impl PosedTargets {
     /// # Errors
     /// Why it hit nobody.
     pub fn cast_ray(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Result<TargetHit, Miss> {
-        let mut ray = UnitRay::new(origin, direction, max_distance).ok_or(Miss::Nonsense)?;
-        let mut best: Option<TargetHit> = None;
+        let ray = UnitRay::new(origin, direction, max_distance).ok_or(Miss::Nonsense)?;
+        let mut first = FirstHit::new(ray);
         for (index, target) in self.targets.iter().enumerate() {
             let local = ray.within(target.body);
-            if local.passes_body(&target.set.bounds()) {
-                self.cast_at(index, &mut ray, &local, &mut best);
+            if (UnitRay { max: first.reach(), ..local }).passes_body(&target.set.bounds()) {
+                self.cast_at(index, &local, &mut first);
             }
         }
-        best.ok_or(self.reason())
+        first.hit.ok_or(self.reason())
     }
 
     /// Why a ray that meets nobody meets nobody.
@@ -195,35 +165,26 @@ impl PosedTargets {
         self.reason.consider(miss);
     }
 
-    /// Casts a ray, and the same in the space of the body, at one of them. A hit that counts before `best` takes
-    /// its place and shortens the ray.
-    pub(super) fn cast_at(
-        &self,
-        index: usize,
-        ray: &mut UnitRay,
-        local: &UnitRay,
-        best: &mut Option<TargetHit>,
-    ) {
+    /// Casts the ray of `first`, which is `local` in the space of the body, at one of them.
+    pub(super) fn cast_at(&self, index: usize, local: &UnitRay, first: &mut FirstHit) {
         let Some(target) = self.targets.get(index) else { return };
         let shapes = target.set.shapes();
         let mut met = Met::default();
         for four in &self.boxes[target.first..target.last] {
-            let mut near = four.near(local);
+            let (mut near, soon) = four.balls.near(local, met.enough());
             while near != 0 {
                 let lane = near.trailing_zeros() as usize;
                 near &= near - 1;
-                let (back, index) = (four.back[lane], usize::from(four.index[lane]));
-                let origin = back * (local.origin - four.middle(lane));
+                let (back, index) = (four.back[lane], four.first + lane);
+                if soon >> lane & 1 == 0 && target.set.boxes()[index].group != HitGroup::Head {
+                    continue;
+                }
+                let origin = back * (local.origin - four.balls.middle(lane));
                 if let Some(distance) = shapes[index].cast_ray(origin, back * local.direction, local.max) {
                     met.consider(&target.set, index, distance);
                 }
             }
         }
-        let Some((index, distance)) = met.counts(&target.set) else { return };
-        let hit = hit_on((target.entity, target.id), &target.set, index, distance, ray.at(distance));
-        if best.as_ref().is_none_or(|best| is_nearer(&hit, best)) {
-            ray.max = distance;
-            *best = Some(hit);
-        }
+        first.consider((target.entity, target.id), &target.set, &met);
     }
 }

@@ -1,7 +1,7 @@
 //! Everything at one moment, and what can be asked of it.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BaseView, LimbRig, NetId, PoseSample, ProxySmoothing, ViewTime};
+use bevy_unlag_core::{BaseView, LimbPoses, LimbRig, NetId, PoseSample, ProxySmoothing, ViewTime};
 
 use super::{Moment, RewindQuery};
 use crate::{
@@ -181,15 +181,16 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
 
     /// Looks at bodies in the order in which a ray comes to their boxes, until all that are left lie behind
     /// what it has met. Returns why nobody was met, in case nobody was.
-    fn nearest_first(&self, ray: &UnitRay, first: &mut FirstHit) -> Miss {
+    pub(super) fn nearest_first(&self, ray: &UnitRay, first: &mut FirstHit) -> Miss {
         /// As many as are put in order; whoever comes after them is looked at as it comes.
         const ORDERED: usize = 16;
         let mut reason = Reason::default();
+        let mut room = LimbPoses::default();
         let mut ordered = [(0.0_f32, 0_usize); ORDERED];
         let mut count = 0;
         let mut look = |slot: usize, first: &mut FirstHit| match self.body(slot) {
             Ok(body) => {
-                if !first.look(&body) {
+                if !first.look(&body, &mut room) {
                     reason.consider(Miss::Beside(body.id));
                 }
             }

@@ -89,7 +89,7 @@ impl Rewound<'_, '_, '_> {
     /// side. `touch` says when it touches a box.
     fn first_swept(
         &self,
-        mut way: UnitRay,
+        way: UnitRay,
         reach: f32,
         touch: impl Fn(&UnitRay, (&Body<'_>, usize), &Shape, Isometry3d) -> Option<f32>,
     ) -> Result<TargetHit, Miss> {
@@ -97,12 +97,14 @@ impl Rewound<'_, '_, '_> {
         let mut best: Option<TargetHit> = None;
         let (origin, direction, max) = (way.origin, way.direction, way.max);
         let probe = Probe::Ray { origin, direction, max, radius: reach };
+        let mut first = max;
         let reason = self.bodies(&probe, |body| {
-            let hit = body.sweep(&way, reach, &mut room, &touch);
+            let hit = body.sweep(&way, first, reach, &mut room, &touch);
             if let Some(hit) = hit
                 && best.as_ref().is_none_or(|best| is_nearer(&hit, best))
             {
-                way.max = hit.distance;
+                // Nothing beyond it counts, but for its own head.
+                first = hit.distance;
                 best = Some(hit);
             }
             hit.is_some()
@@ -187,21 +189,23 @@ fn cast_convex(
 }
 
 impl Body<'_> {
-    /// What of it is touched first.
+    /// What of it is touched first, within so many metres.
     fn sweep(
         &self,
-        way: &UnitRay,
+        whole: &UnitRay,
+        within: f32,
         reach: f32,
         room: &mut LimbPoses,
         touch: impl Fn(&UnitRay, (&Body<'_>, usize), &Shape, Isometry3d) -> Option<f32>,
     ) -> Option<TargetHit> {
+        let way = &UnitRay { max: within, ..*whole };
         if !way.within(self.pose.body()).passes_body_within(&self.boxes.bounds(), reach) {
             return None;
         }
         let (mut first, mut head) = (Nearest::default(), Nearest::default());
         let mut touched = Isometry3d::IDENTITY;
         for (index, shape, pose) in self.shapes(room) {
-            if !way.passes(pose.translation, shape.radius + reach) {
+            if !whole.passes(pose.translation, shape.radius + reach) {
                 continue;
             }
             if let Some(distance) = touch(way, (self, index), shape, pose) {
@@ -211,8 +215,8 @@ impl Body<'_> {
                 first.consider(index, distance);
             }
             if self.boxes.head_first() && self.boxes.boxes()[index].group == HitGroup::Head {
-                let local = way.within(pose);
-                if let Some(through) = shape.cast_ray(local.origin, local.direction, way.max) {
+                let local = whole.within(pose);
+                if let Some(through) = shape.cast_ray(local.origin, local.direction, whole.max) {
                     head.consider(index, through);
                 }
             }

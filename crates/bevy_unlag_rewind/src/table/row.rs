@@ -6,18 +6,13 @@ use bevy_unlag_core::Tick;
 use super::LANES;
 use crate::{swept::Swept, target::UnitRay};
 
-/// Eight boxes, axis by axis, in two vectors of four: they are compared four at a time on any machine.
+/// Eight boxes in two vectors of four: they are compared four at a time on any machine. By axis their lower and
+/// their higher sides.
 #[derive(Clone, Copy, Debug)]
-struct Block {
-    low: [[Vec4; 2]; 3],
-    high: [[Vec4; 2]; 3],
-}
+struct Block([[[Vec4; 2]; 2]; 3]);
 
 impl Block {
-    const EMPTY: Self = {
-        let nowhere = [[Vec4::splat(1e30); 2]; 3];
-        Self { low: nowhere, high: nowhere }
-    };
+    const EMPTY: Self = Self([[[Vec4::splat(1e30); 2]; 2]; 3]);
 }
 
 /// The boxes of all targets in one tick.
@@ -41,6 +36,17 @@ pub(crate) enum Probe {
         max: f32,
         /// How far to either side.
         radius: f32,
+    },
+    /// Rays from one place.
+    Fan {
+        /// Where they start.
+        origin: Vec3A,
+        /// For each metre along an axis of them all, how far they go at least along those of the world.
+        low: Vec3A,
+        /// And how far at most.
+        high: Vec3A,
+        /// Metres along the axis.
+        max: f32,
     },
     /// A box along the axes of the world.
     Box {
@@ -75,17 +81,17 @@ impl Row {
             self.blocks.resize(block + 1, Block::EMPTY);
         }
         for (axis, (low, high)) in swept.low.to_array().into_iter().zip(swept.high.to_array()).enumerate() {
-            self.blocks[block].low[axis][lane / 4][lane % 4] = low;
-            self.blocks[block].high[axis][lane / 4][lane % 4] = high;
+            self.blocks[block].0[axis][0][lane / 4][lane % 4] = low;
+            self.blocks[block].0[axis][1][lane / 4][lane % 4] = high;
         }
     }
 
     /// The box of a slot.
     pub fn get(&self, slot: usize) -> Option<Swept> {
         let (block, lane) = (self.blocks.get(slot / LANES)?, slot % LANES);
-        let of = |axis: &[Vec4; 2]| axis[lane / 4][lane % 4];
-        let corner = |side: &[[Vec4; 2]; 3]| Vec3A::new(of(&side[0]), of(&side[1]), of(&side[2]));
-        Some(Swept { low: corner(&block.low), high: corner(&block.high) })
+        let of = |axis: usize, side: usize| block.0[axis][side][lane / 4][lane % 4];
+        let corner = |side: usize| Vec3A::new(of(0, side), of(1, side), of(2, side));
+        Some(Swept { low: corner(0), high: corner(1) })
     }
 
     /// Calls back with every slot whose box the probe touches, and with the metres along a ray to where it
@@ -93,25 +99,15 @@ impl Row {
     pub fn near(&self, probe: &Probe, mut each: impl FnMut(usize, f32)) {
         match *probe {
             Probe::Ray { origin, direction, max, radius } => {
-                // A way along an axis is no exception: its inverse is huge, not infinite.
-                let inverse = direction.to_array().map(|d| if d.abs() < 1e-18 { 1e18 } else { 1.0 / d });
-                let ray = Slabs::new(origin.to_array(), inverse, max, radius);
-                for (index, block) in self.blocks.iter().enumerate() {
-                    for half in 0..2 {
-                        let enter = block.enter(half, &ray);
-                        let mut mask = enter.cmple(block.leave(half, &ray)).bitmask();
-                        while mask != 0 {
-                            let lane = mask.trailing_zeros() as usize;
-                            each(index * LANES + half * 4 + lane, enter[lane]);
-                            mask &= mask - 1;
-                        }
-                    }
-                }
+                self.meet::<false>(&Slabs::new(origin, (direction, direction), max, radius), each);
+            }
+            Probe::Fan { origin, low, high, max } => {
+                self.meet::<true>(&Slabs::new(origin, (low, high), max, 0.0), each);
             }
             Probe::Box { low, high } => {
                 for (index, block) in self.blocks.iter().enumerate() {
                     for half in 0..2 {
-                        let mut mask = block.overlap(half, low, high);
+                        let mut mask = block.overlap(half, (low, high));
                         while mask != 0 {
                             each(index * LANES + half * 4 + mask.trailing_zeros() as usize, 0.0);
                             mask &= mask - 1;
@@ -123,47 +119,85 @@ impl Row {
     }
 }
 
-/// A thick ray for four boxes at once: grown boxes are the same as planes that are further away.
-struct Slabs {
-    /// By axis: what is taken from the lower and from the higher side, and what that is multiplied with.
-    axes: [(Vec4, Vec4, Vec4); 3],
-    max: Vec4,
+/// A thick ray, or all between some rays from one place, for four boxes at once. Metres along an axis that they
+/// share, in which something of it is between the two sides of a box: along each axis of the world there are two
+/// bounds, both above or one above and one below.
+struct Slabs([Slab; 3], Vec4);
+
+struct Slab {
+    /// Which side of a box bounds it from below, what is taken from it and what that is multiplied with.
+    enter: (usize, Vec4, Vec4),
+    /// The same for the other side.
+    leave: (usize, Vec4, Vec4),
+    /// It goes both ways along this axis: the other bound is one from below, too.
+    spread: bool,
 }
 
 impl Slabs {
-    fn new(origin: [f32; 3], inverse: [f32; 3], max: f32, radius: f32) -> Self {
-        let axis = |axis: usize| {
-            let (origin, inverse): (f32, f32) = (origin[axis], inverse[axis]);
-            (Vec4::splat(origin + radius), Vec4::splat(origin - radius), Vec4::splat(inverse))
+    #[inline]
+    fn new(origin: Vec3A, (low, high): (Vec3A, Vec3A), max: f32, radius: f32) -> Self {
+        let slab = |axis: usize| {
+            let (from, low, high) = (origin[axis], inverse(low[axis]), inverse(high[axis]));
+            let lower = |inverse| (0, Vec4::splat(from + radius), Vec4::splat(inverse));
+            let upper = |inverse| (1, Vec4::splat(from - radius), Vec4::splat(inverse));
+            // What goes up at most so fast is above the lower side at the earliest then.
+            let (enter, leave) =
+                if high > 0.0 { (lower(high), upper(low)) } else { (upper(low), lower(high)) };
+            Slab { enter, leave, spread: low < 0.0 && high > 0.0 }
         };
-        Self { axes: [axis(0), axis(1), axis(2)], max: Vec4::splat(max) }
+        Self([slab(0), slab(1), slab(2)], Vec4::splat(max))
+    }
+}
+
+/// A way along an axis is no exception: its inverse is huge, not infinite.
+fn inverse(d: f32) -> f32 {
+    if d.abs() < 1e-18 { 1e18 } else { 1.0 / d }
+}
+
+impl Slab {
+    #[inline]
+    fn narrow<const FAN: bool>(&self, sides: &[[Vec4; 2]; 2], enter: &mut [Vec4; 2], leave: &mut [Vec4; 2]) {
+        for half in 0..2 {
+            let at = |(side, from, inverse): (usize, Vec4, Vec4)| (sides[side & 1][half] - from) * inverse;
+            enter[half] = enter[half].max(at(self.enter));
+            if FAN && self.spread {
+                enter[half] = enter[half].max(at(self.leave));
+            } else {
+                leave[half] = leave[half].min(at(self.leave));
+            }
+        }
+    }
+}
+
+impl Row {
+    fn meet<const FAN: bool>(&self, Slabs([x, y, z], max): &Slabs, mut each: impl FnMut(usize, f32)) {
+        for (index, Block(axes)) in self.blocks.iter().enumerate() {
+            let (mut enter, mut leave) = ([Vec4::ZERO; 2], [*max; 2]);
+            x.narrow::<FAN>(&axes[0], &mut enter, &mut leave);
+            z.narrow::<FAN>(&axes[2], &mut enter, &mut leave);
+            let both = |enter: &[Vec4; 2], leave: &[Vec4; 2]| {
+                enter[0].cmple(leave[0]).bitmask() | enter[1].cmple(leave[1]).bitmask() << 4
+            };
+            // Most are beside it, seen from above.
+            if both(&enter, &leave) == 0 {
+                continue;
+            }
+            y.narrow::<FAN>(&axes[1], &mut enter, &mut leave);
+            let mut mask = both(&enter, &leave);
+            while mask != 0 {
+                let lane = mask.trailing_zeros() as usize;
+                each(index * LANES + lane, enter[lane / 4][lane % 4]);
+                mask &= mask - 1;
+            }
+        }
     }
 }
 
 impl Block {
-    fn planes(&self, axis: usize, half: usize, ray: &Slabs) -> (Vec4, Vec4) {
-        let (low, high, inverse) = ray.axes[axis];
-        ((self.low[axis][half] - low) * inverse, (self.high[axis][half] - high) * inverse)
-    }
-
-    fn enter(&self, half: usize, ray: &Slabs) -> Vec4 {
-        (0..3).fold(Vec4::ZERO, |enter, axis| {
-            let (a, b) = self.planes(axis, half, ray);
-            enter.max(a.min(b))
-        })
-    }
-
-    fn leave(&self, half: usize, ray: &Slabs) -> Vec4 {
-        (0..3).fold(ray.max, |leave, axis| {
-            let (a, b) = self.planes(axis, half, ray);
-            leave.min(a.max(b))
-        })
-    }
-
-    fn overlap(&self, half: usize, low: Vec3A, high: Vec3A) -> u32 {
+    fn overlap(&self, half: usize, (low, high): (Vec3A, Vec3A)) -> u32 {
         (0..3).fold(0b1111, |mask, axis| {
-            let below = self.low[axis][half].cmple(Vec4::splat(high[axis]));
-            let above = self.high[axis][half].cmpge(Vec4::splat(low[axis]));
+            let below = self.0[axis][0][half].cmple(Vec4::splat(high[axis]));
+            let above = self.0[axis][1][half].cmpge(Vec4::splat(low[axis]));
             mask & (below & above).bitmask()
         })
     }
@@ -172,6 +206,43 @@ impl Block {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fan_finds_what_any_ray_of_it_finds() {
+        let mut state = 9_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 40) as f32 / (1u64 << 23) as f32) - 1.0
+        };
+        let (mut found, mut beside) = (0, 0);
+        for round in 0..2_000 {
+            let mut vector = |scale: f32| Vec3A::new(random(), random(), random()) * scale;
+            let mut row = Row::default();
+            row.start(Tick(3), 8);
+            for slot in 0..64 {
+                let (low, size) = (vector(20.0), vector(1.0).abs());
+                row.set(slot, Swept { low, high: low + size });
+            }
+            // Along an axis, too, and as wide as nothing.
+            let axis = if round % 7 == 0 { Vec3A::Z } else { vector(1.0).normalize() };
+            let origin = vector(10.0);
+            let spread = [0.0, 0.1, 1.0][round % 3];
+            let rays: Vec<Vec3A> = (0..5).map(|_| (axis + vector(spread)).normalize()).collect();
+            let parts = rays.iter().filter(|ray| ray.dot(axis) > 0.2).map(|ray| *ray / ray.dot(axis));
+            let (low, high) = parts.fold((axis, axis), |(low, high), ray| (low.min(ray), high.max(ray)));
+            let mut near = [f32::INFINITY; 64];
+            row.near(&Probe::Fan { origin, low, high, max: 25.0 }, |slot, enter| near[slot] = enter);
+            found += near.iter().filter(|enter| enter.is_finite()).count();
+            for direction in rays.iter().filter(|ray| ray.dot(axis) > 0.2) {
+                let ray = Probe::Ray { origin, direction: *direction, max: 24.9, radius: 0.0 };
+                row.near(&ray, |slot, enter| {
+                    assert!(near[slot] <= enter + 1e-3, "{slot}: {} {enter}", near[slot]);
+                });
+            }
+            beside += near.iter().filter(|enter| enter.is_infinite()).count();
+        }
+        assert!(found > 5_000 && beside > 60_000, "{found} {beside}");
+    }
 
     #[test]
     fn a_probe_finds_what_it_touches_and_nothing_else() {

@@ -2,12 +2,16 @@
 
 use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::{
-    parry::query::Ray as ParryRay,
+    parry::{
+        query::{Ray as ParryRay, cast_shapes},
+        shape::Ball,
+    },
     prelude::*,
     rapier::prelude::{Collider as FixedCollider, ColliderHandle},
 };
 
-use super::WorldTrace;
+use super::{WorldTrace, parry_pose, sweep::options};
+use crate::{query::passes_box, target::UnitRay};
 
 /// Fixed colliders in some region, as many as fit: no allocation.
 #[derive(Clone, Copy, Debug)]
@@ -26,10 +30,6 @@ impl Default for NearWalls {
 impl NearWalls {
     /// More colliders than this near one question are asked one by one through rapier's tree.
     const ROOM: usize = 16;
-
-    pub fn is_empty(&self) -> bool {
-        self.count == Some(0)
-    }
 }
 
 impl WorldTrace<'_, '_> {
@@ -64,6 +64,36 @@ impl WorldTrace<'_, '_> {
             });
         });
         walls
+    }
+
+    /// What [`sweep`](Self::sweep) says of a ball that stays in the region of `walls`. Where it starts in a
+    /// wall parry is not asked: it would find out how deep, and allocate for that.
+    pub(crate) fn sweep_ball_among(&self, walls: &NearWalls, radius: f32, way: &UnitRay) -> Option<f32> {
+        let (ball, origin, direction) = (Ball::new(radius), Vec3::from(way.origin), way.direction.into());
+        let from = Isometry3d::from_translation(origin);
+        let Some(count) = walls.count else { return self.sweep(&ball, from, direction, way.max) };
+        if count == 0 || !(origin.is_finite() && way.max.is_finite()) {
+            return None;
+        }
+        let rapier = self.rapier.single().ok()?;
+        let mut nearest = None;
+        for handle in &walls.handles[..count] {
+            let Some(wall) = rapier.colliders.colliders.get(*handle) else { continue };
+            let reach = nearest.unwrap_or(way.max);
+            let around = wall.compute_aabb();
+            let way = UnitRay { max: reach, ..*way };
+            if !passes_box(&way, radius, around.mins.into(), around.maxs.into()) {
+                continue;
+            }
+            if wall.shape().distance_to_point(wall.position(), origin, true) <= radius {
+                return Some(0.0);
+            }
+            let at = parry_pose(from);
+            let hit =
+                cast_shapes(wall.position(), Vec3::ZERO, wall.shape(), &at, direction, &ball, options(reach));
+            nearest = hit.ok().flatten().map(|hit| hit.time_of_impact).or(nearest);
+        }
+        nearest
     }
 
     /// What [`cast`](Self::cast) says, for a ray that stays in the region of `walls`.

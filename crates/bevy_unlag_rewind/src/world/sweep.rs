@@ -12,7 +12,7 @@ use bevy_rapier3d::{
 
 use super::{Occluder, WorldTrace};
 
-fn options(max_distance: f32) -> ShapeCastOptions {
+pub(super) fn options(max_distance: f32) -> ShapeCastOptions {
     ShapeCastOptions {
         max_time_of_impact: max_distance,
         compute_impact_geometry_on_penetration: false,

@@ -1,15 +1,19 @@
 //! Rays through everything, pellets, beams and thick rays.
 
-use bevy::prelude::*;
+use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::{
     parry::{
         query::{ShapeCastOptions, cast_shapes, distance},
         shape::{Ball, Capsule, Shape},
     },
+    prelude::Collider,
     rapier::math::Pose,
 };
-use bevy_unlag_core::ViewTime;
-use bevy_unlag_rewind::{BeamCache, HitGroup, Miss, Pellets, PosedTargets, RewindTime, TargetHit, Walls};
+use bevy_unlag_core::{NetId, ViewTime};
+use bevy_unlag_rewind::{
+    BeamCache, BodyBounds, HitBox, HitBoxes, HitGroup, Miss, Pellets, PosedTargets, RewindTime, TargetHit,
+    Walls,
+};
 use rand::Rng;
 
 use crate::range::{Crowd, Placed, Range, Tally, direction, somewhere};
@@ -111,6 +115,90 @@ fn pellets_are_rays_and_are_counted() {
     }
     assert!(tally.hits > 3_000 && tally.misses > 1_000 && tally.blocked > 300, "{tally:?}");
     assert!(tally.differ < 10, "{tally:?}");
+}
+
+/// A chest with a head a metre behind it.
+fn long_necked() -> HitBoxes {
+    let boxes = [
+        HitBox::new(2, HitGroup::Body, Collider::cuboid(0.3, 0.4, 0.1)),
+        HitBox::new(2, HitGroup::Head, Collider::ball(0.3)).at(Isometry3d::from_xyz(0.0, 0.0, -1.0)),
+    ];
+    HitBoxes::new(boxes, BodyBounds { radius: 1.5, low: 0.0, high: 2.0 })
+}
+
+#[test]
+fn a_head_behind_somebody_else_counts_in_every_order() {
+    let mut range = Range::new(0, true);
+    let still =
+        |z: f32| crate::range::Circle { middle: Vec3::NEG_Z * z, radius: 0.0, speed: 0.0, start: 0.0 };
+    // The second one is between the chest and the head of the first, and comes before it in every list.
+    let post = HitBox::new(2, HitGroup::Body, Collider::cuboid(0.3, 0.4, 0.1));
+    range.add(2, still(5.5), HitBoxes::new([post], BodyBounds { radius: 2.0, low: 0.0, high: 2.0 }));
+    range.add(1, still(5.0), long_necked());
+    range.run(60);
+    range.ask(20.3, |then, crowd, _| {
+        let origin = crowd.bodies[0].1.translation.with_z(0.0) + Vec3A::Y * 1.33;
+        let (mut posed, mut pellets) = (PosedTargets::default(), Pellets::default());
+        let (origin, ways) = (Vec3::from(origin), [Vec3::NEG_Z, Vec3::new(0.01, 0.01, -1.0)]);
+        then.cast_pellets(origin, &ways, MAX, &mut posed, &mut pellets);
+        for (way, pellet) in ways.into_iter().zip(pellets.results()) {
+            let ray = then.cast_ray(origin, way, MAX).expect("a hit");
+            assert_eq!((ray.target, ray.group), (NetId(1), HitGroup::Head));
+            assert_eq!(*pellet, Ok(ray));
+        }
+        then.pose_around(Vec3::ZERO, Vec3::splat(40.0), &mut posed).expect("a place");
+        assert_eq!(posed.cast_ray(origin, Vec3::NEG_Z, MAX), then.cast_ray(origin, Vec3::NEG_Z, MAX));
+        let thick = then.cast_ball(origin, Vec3::NEG_Z, MAX, 0.05).expect("a hit");
+        assert_eq!((thick.target, thick.group), (NetId(1), HitGroup::Head));
+    });
+}
+
+#[test]
+fn pellets_are_rays_where_everybody_stands_in_everybody() {
+    let mut range = Range::within(2.0, 48, true);
+    for id in 100..130 {
+        let circle = crate::range::Circle {
+            middle: range.somewhere(2.0).with_y(0.0),
+            radius: 0.5,
+            speed: 0.03,
+            start: f32::from(id),
+        };
+        range.add(id, circle, long_necked());
+    }
+    range.run(60);
+    let (mut heads, mut hits) = (0, 0);
+    range.ask(20.3, |then, crowd, rng| {
+        let (mut posed, mut pellets, mut all) =
+            (PosedTargets::default(), Pellets::default(), PosedTargets::default());
+        then.pose_around(Vec3::ZERO, Vec3::splat(40.0), &mut all).expect("a place");
+        for _ in 0..1_000 {
+            let origin = somewhere(rng, 12.0).with_y(rng.random_range(0.1..2.0));
+            let Some(way) = (crowd.near_somebody(rng, 0.3) - origin).try_normalize() else { continue };
+            let ways: Vec<Vec3> = (0..12).map(|_| way + direction(rng) * 0.05).collect();
+            then.cast_pellets(origin, &ways, MAX, &mut posed, &mut pellets);
+            for (way, pellet) in ways.iter().zip(pellets.results()) {
+                let ray = then.cast_ray(origin, *way, MAX);
+                let posed = all.cast_ray(origin, *way, MAX);
+                match (ray, pellet, posed) {
+                    (Ok(ray), Ok(pellet), Ok(posed)) => {
+                        for other in [*pellet, posed] {
+                            let (a, b) = (
+                                (ray.target, ray.hit_box, ray.group),
+                                (other.target, other.hit_box, other.group),
+                            );
+                            assert_eq!(a, b, "{origin} {way}");
+                            assert!((ray.distance - other.distance).abs() < 1e-4);
+                        }
+                        hits += 1;
+                        heads += u32::from(ray.group == HitGroup::Head);
+                    }
+                    (Err(_), Err(_), Err(_)) => {}
+                    differ => panic!("{differ:?}"),
+                }
+            }
+        }
+    });
+    assert!(hits > 5_000 && heads > 1_000, "{hits} hits, {heads} heads");
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Nonsense is refused, and every question is about the past.
 
 use bevy::prelude::*;
-use bevy_unlag_core::ViewTime;
+use bevy_unlag_core::{NetId, ViewTime};
 use bevy_unlag_rewind::{
-    Ballistic, BeamCache, BlastHit, Flight, MeleeArc, MeleeHit, Miss, Pellets, PosedTargets, RewindLimits,
-    RewindMode, RewindTime, Rewound, TargetHit, View, Walls, humanoid_hit_boxes,
+    Ballistic, BeamCache, BlastHit, ClaimedTarget, Flight, MeleeArc, MeleeHit, Miss, Pellets, PosedTargets,
+    RewindLimits, RewindMode, RewindTime, Rewound, TargetHit, View, Walls, humanoid_hit_boxes,
 };
 
 use crate::range::{Circle, Range};
@@ -17,11 +17,13 @@ fn everything(then: &Rewound, at: Vec3, from: Vec3) -> Vec<(&'static str, bool)>
     let (mut posed, mut pellets) = (PosedTargets::default(), Pellets::default());
     then.cast_pellets(from, &[way], far, &mut posed, &mut pellets);
     let near = Transform::from_translation(at - way.normalize()).looking_at(at, Vec3::Y).to_isometry();
+    let claimed = ClaimedTarget { target: NetId(1), padding: 0.1 };
     let arc = MeleeArc { reach: 2.0, half_angle: 0.5, half_height: 0.2 };
     let round = Ballistic { position: from, velocity: way.normalize() * 200.0, gravity: Vec3::ZERO };
     let flight = then.catch_up(0.0, 1.0, |seconds| round.after(seconds).position);
     vec![
         ("ray", then.cast_ray(from, way, far).is_ok()),
+        ("claimed", then.cast_ray_claimed(from, way, far, claimed).is_ok()),
         ("all", then.cast_ray_all(from, way, far, Walls::Stop, &mut hits).is_ok()),
         ("ball", then.cast_ball(from, way, far, 0.05).is_ok()),
         ("capsule", then.cast_capsule((from, from + Vec3::Y * 0.1), 0.05, way, far).is_ok()),
@@ -69,6 +71,7 @@ fn nonsense_is_refused_and_panics_nobody() {
         let (nan, inf) = (Vec3::NAN, Vec3::splat(f32::INFINITY));
         let huge = Vec3::splat(1e30);
         let refused = |answer: Option<Miss>| assert_eq!(answer, Some(Miss::Nonsense));
+        let claimed = ClaimedTarget { target: NetId(1), padding: f32::INFINITY };
         let mut hits = Vec::new();
         let mut all = |from, way, max| then.cast_ray_all(from, way, max, Walls::Pass, &mut hits).err();
         let mut beams = BeamCache::default();
@@ -88,6 +91,7 @@ fn nonsense_is_refused_and_panics_nobody() {
             refused(then.cast_ball(from, way, max, 0.1).err());
             refused(capsule(from, way, max));
             refused(beam(from, way, max));
+            refused(then.cast_ray_claimed(from, way, max, claimed).err());
             let (mut posed, mut pellets) = (PosedTargets::default(), Pellets::default());
             then.cast_pellets(from, &[way, Vec3::X], max, &mut posed, &mut pellets);
             refused(pellets.results()[0].err());

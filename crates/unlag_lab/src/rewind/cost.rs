@@ -7,7 +7,8 @@ use bevy::prelude::*;
 use bevy_unlag::{
     prelude::*,
     rewind::{
-        Ballistic, MovedPoses, Pellets, PosedTargets, RewindBackend, RewindFilter, RewindTime, Rewound, View,
+        Ballistic, BeamCache, MovedPoses, Pellets, PosedTargets, RewindBackend, RewindFilter, RewindTime,
+        Rewound, View,
     },
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
@@ -126,6 +127,17 @@ fn shapes(
         "pellets12_over_ray",
         twelve.mean / single,
         format!("times a single ray for a shot of 12 pellets within 4°, {:.2} µs; goal 3", twelve.mean * 1e6),
+    )?;
+    let mut caches = vec![BeamCache::default(); shots.len()];
+    let mut beam = |then: &Rewound, shot: &Shot, index: usize| {
+        then.cast_beam(shot.origin, shot.direction, 200.0, &mut caches[index]).is_ok()
+    };
+    time(stage, shots, 1, &mut beam);
+    let beams = time(stage, shots, rounds, &mut beam);
+    figures.add(
+        "beam_over_ray",
+        beams.mean / single,
+        format!("times a single ray for a beam that remembers the walls near it, {:.2} µs", beams.mean * 1e6),
     )?;
     let rocket = |then: &Rewound, shot: &Shot, _: usize| {
         let velocity = shot.direction * 60.0;

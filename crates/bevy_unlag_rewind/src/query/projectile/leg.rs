@@ -8,7 +8,7 @@ use crate::{
     BodyBounds, HitGroup, Rewound, TargetHit,
     query::fan::way,
     table::Probe,
-    target::{Body, Nearest},
+    target::{Body, Nearest, UnitRay},
     world::NearWalls,
 };
 
@@ -129,9 +129,7 @@ impl Leg<'_, '_, '_, '_> {
         let fixed = if self.radius == 0.0 {
             world.cast_among(self.walls, origin, direction, max)
         } else {
-            let start = Isometry3d::from_translation(origin);
-            let any = !self.walls.is_empty();
-            any.then(|| world.sweep(&Ball::new(self.radius), start, direction, max)).flatten()
+            world.sweep_ball_among(self.walls, self.radius, &UnitRay { max, ..way })
         };
         let mut nearest = fixed.map(|distance| (distance / length, None));
         self.then.occluders(|entity, occluder, pose| {
@@ -177,7 +175,7 @@ impl Moving {
     }
 
     /// A line from `a` to `b` in its space.
-    fn line(&self, a: Vec3, b: Vec3) -> crate::target::UnitRay {
+    fn line(&self, a: Vec3, b: Vec3) -> UnitRay {
         let (a, b) = (self.back * (Vec3A::from(a) - self.from), self.back * (Vec3A::from(b) - self.to));
         way(a.into(), b.into())
     }
