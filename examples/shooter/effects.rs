@@ -1,7 +1,7 @@
 //! What rounds look like: trails, puffs where they end, and the mark that says "hit".
 
 use bevy::{light::NotShadowCaster, prelude::*};
-use bevy_unlag::prelude::*;
+use bevy_unlag::{prelude::*, rewind::WorldTrace, weapons::ProjectileEndKind};
 
 use crate::view::PlayerCamera;
 
@@ -9,12 +9,16 @@ use crate::view::PlayerCamera;
 const TRAIL_LIFE: f32 = 0.12;
 /// How long a puff is seen, in seconds.
 const PUFF_LIFE: f32 = 0.25;
+/// How long a burst is seen, in seconds.
+const BURST_LIFE: f32 = 0.35;
 /// How long a hit mark is seen, in seconds.
 const MARK_LIFE: f32 = 0.15;
 /// Half the thickness of a trail, in metres.
 const TRAIL_HALF: f32 = 0.012;
 /// From how many materials of falling opacity a fade is made.
 const FADE_STEPS: usize = 8;
+/// Where the others' trails begin, above their feet, in metres.
+const SHOULDER: f32 = 1.45;
 /// Where the own trail begins, as the camera sees it: at the gun, not between the eyes.
 const MUZZLE: Vec3 = Vec3::new(0.20, -0.17, -0.85);
 
@@ -25,7 +29,9 @@ impl Plugin for EffectsPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<HitMark>()
             .add_systems(Startup, (make_looks, spawn_mark))
-            .add_systems(Update, (fade, show_own, show_others, mark_hits, show_mark).chain());
+            .add_systems(Update, (fade, show_own, show_others, mark_hits, show_mark).chain())
+            .add_systems(Update, (dress_projectiles, burst).after(fade))
+            .add_systems(PostUpdate, move_projectiles.before(TransformSystems::Propagate));
     }
 }
 
@@ -37,6 +43,7 @@ struct Looks {
     own: [Handle<StandardMaterial>; FADE_STEPS],
     others: [Handle<StandardMaterial>; FADE_STEPS],
     dust: [Handle<StandardMaterial>; FADE_STEPS],
+    fire: [Handle<StandardMaterial>; FADE_STEPS],
 }
 
 #[derive(Clone, Copy)]
@@ -44,6 +51,7 @@ enum Look {
     Own,
     Others,
     Dust,
+    Fire,
 }
 
 impl Looks {
@@ -52,6 +60,7 @@ impl Looks {
             Look::Own => &self.own,
             Look::Others => &self.others,
             Look::Dust => &self.dust,
+            Look::Fire => &self.fire,
         }
     }
 }
@@ -83,12 +92,14 @@ fn make_looks(
     };
     let (own, others) = (fading(Color::srgb(1.0, 0.93, 0.55)), fading(Color::srgb(1.0, 0.55, 0.25)));
     let dust = fading(Color::srgb(0.85, 0.83, 0.78));
+    let fire = fading(Color::srgb(1.0, 0.55, 0.12));
     commands.insert_resource(Looks {
         trail: meshes.add(Cuboid::from_length(1.0)),
         puff: meshes.add(Sphere::new(1.0)),
         own,
         others,
         dust,
+        fire,
     });
 }
 
@@ -144,21 +155,89 @@ fn show_own(
 ) {
     for shot in fired.read() {
         let from = cameras.single().map_or(shot.from, |eye| eye.transform_point(MUZZLE));
-        spawn_round(&mut commands, &looks, Look::Own, from, shot.to);
+        for ray in &shot.rays {
+            spawn_round(&mut commands, &looks, Look::Own, from, ray.to);
+        }
     }
 }
 
 fn show_others(
     mut tracers: MessageReader<Tracer>,
     looks: Res<Looks>,
-    own: Query<&NetId, With<LocalControl>>,
+    pawns: Query<(&NetId, &DrawnPose, Has<LocalControl>)>,
+    arsenal: Res<Arsenal>,
+    world: WorldTrace,
     mut commands: Commands,
 ) {
     for tracer in tracers.read() {
+        let Some((_, drawn, own)) = pawns.iter().find(|(id, ..)| **id == tracer.shooter) else { continue };
+        let Some(weapon) = arsenal.get(tracer.weapon) else { continue };
         // A host hears of its own rounds, too, and has shown them.
-        if !own.iter().any(|id| *id == tracer.shooter) {
-            spawn_round(&mut commands, &looks, Look::Others, tracer.from, tracer.to);
+        if own {
+            continue;
         }
+        let from = drawn.pose.position + Vec3::Y * SHOULDER;
+        let (range, pellets) = (weapon.range(), weapon.pellets());
+        for way in tracer.directions(from, pellets) {
+            let to = match tracer.trail {
+                Trail::To(to) => to,
+                Trail::Spread { .. } => from + way * world.cast(from, way, range).unwrap_or(range),
+            };
+            spawn_round(&mut commands, &looks, Look::Others, from, to);
+        }
+    }
+}
+
+/// A body for everything that flies.
+fn dress_projectiles(
+    added: Query<(Entity, &DrawnProjectile), Added<DrawnProjectile>>,
+    looks: Res<Looks>,
+    mut commands: Commands,
+) {
+    for (entity, drawn) in &added {
+        let look = if drawn.own { Look::Own } else { Look::Others };
+        commands.entity(entity).insert((
+            Mesh3d(looks.trail.clone()),
+            MeshMaterial3d(looks.steps(look)[0].clone()),
+            flying(drawn),
+            NotShadowCaster,
+        ));
+    }
+}
+
+fn flying(drawn: &DrawnProjectile) -> Transform {
+    let way = drawn.velocity.try_normalize().unwrap_or(Vec3::NEG_Z);
+    Transform::from_translation(drawn.position)
+        .looking_to(way, Vec3::Y)
+        .with_scale(Vec3::new(0.10, 0.10, 0.45))
+}
+
+fn move_projectiles(mut shown: Query<(&DrawnProjectile, &mut Transform)>) {
+    for (drawn, mut transform) in &mut shown {
+        transform.set_if_neq(flying(drawn));
+    }
+}
+
+/// Where something that flew has burst: a ball as wide as its splash, seen through.
+fn burst(
+    mut ended: MessageReader<ProjectileEnded>,
+    looks: Res<Looks>,
+    arsenal: Res<Arsenal>,
+    mut commands: Commands,
+) {
+    for end in ended.read().filter(|end| end.kind != ProjectileEndKind::Gone) {
+        let weapon = arsenal.get(end.weapon).map(|weapon| weapon.shot);
+        let splash = match weapon {
+            Some(Shot::Projectile(projectile)) => projectile.splash.map_or(0.2, |splash| splash.radius),
+            _ => 0.2,
+        };
+        commands.spawn((
+            Fading { age: 0.0, life: BURST_LIFE, look: Look::Fire, growth: splash * 0.5 / BURST_LIFE },
+            Mesh3d(looks.puff.clone()),
+            MeshMaterial3d(looks.fire[0].clone()),
+            Transform::from_translation(end.point).with_scale(Vec3::splat(splash * 0.25)),
+            NotShadowCaster,
+        ));
     }
 }
 
@@ -212,14 +291,14 @@ fn mark_hits(
     mut mark: ResMut<HitMark>,
 ) {
     let until = time.elapsed_secs() + MARK_LIFE;
-    if fired.read().filter(|shot| shot.drawn.is_some()).count() > 0 {
+    if fired.read().filter(|shot| shot.drawn().is_some()).count() > 0 {
         *mark = HitMark { until, colour: Color::srgba(1.0, 1.0, 1.0, 0.35) };
     }
     for verdict in verdicts.read() {
         let colour = match verdict.result {
-            ShotResult::Hit { group: HitGroup::Head, .. } => Color::srgb(1.0, 0.18, 0.12),
-            ShotResult::Hit { .. } => Color::WHITE,
-            ShotResult::Miss | ShotResult::Refused(_) => continue,
+            ShotResult::Hit(hits) if hits.iter().any(|hit| hit.head > 0) => Color::srgb(1.0, 0.18, 0.12),
+            ShotResult::Hit(_) => Color::WHITE,
+            ShotResult::Miss | ShotResult::Launched | ShotResult::Refused(_) => continue,
         };
         *mark = HitMark { until, colour };
     }

@@ -5,7 +5,6 @@ use core::fmt::Write;
 use bevy::{prelude::*, time::common_conditions::on_real_timer};
 use bevy_unlag::prelude::*;
 use unlag_examples::{
-    rules::{FULL_HEALTH, Vitals},
     screen::ui::{SHADE, TEXT, TEXT_INTERVAL, label},
 };
 
@@ -18,6 +17,7 @@ pub struct HudPlugin;
 impl Plugin for HudPlugin {
     fn build(&self, app: &mut App) {
         app.add_systems(Startup, spawn)
+            .add_systems(Update, show_weapon)
             .add_systems(Update, (show_health, show_death, show_scores).run_if(on_real_timer(TEXT_INTERVAL)));
     }
 }
@@ -27,6 +27,9 @@ struct HealthBar;
 
 #[derive(Component)]
 struct HealthText;
+
+#[derive(Component)]
+struct WeaponText;
 
 #[derive(Component)]
 struct DeathText;
@@ -99,6 +102,7 @@ fn spawn(mut commands: Commands) {
         },
         BackgroundColor(SHADE),
         children![
+            (WeaponText, label("", 18.0, TEXT), Pickable::IGNORE),
             (HealthText, label("Health", 14.0, TEXT), Pickable::IGNORE),
             (
                 Pickable::IGNORE,
@@ -129,12 +133,12 @@ fn spawn(mut commands: Commands) {
 }
 
 fn show_health(
-    own: Query<&Vitals, With<LocalControl>>,
+    own: Query<(&Health, &Score), With<LocalControl>>,
     mut bars: Query<(&mut Node, &mut BackgroundColor), With<HealthBar>>,
     mut texts: Query<&mut Text, With<HealthText>>,
 ) {
     let vitals = own.single().ok();
-    let part = vitals.map_or(0.0, |vitals| (vitals.health / FULL_HEALTH).clamp(0.0, 1.0));
+    let part = vitals.map_or(0.0, |(health, _)| health.part());
     for (mut node, mut colour) in &mut bars {
         let width = percent(part * 100.0);
         if node.width != width {
@@ -144,35 +148,59 @@ fn show_health(
     }
     let line = vitals.map_or_else(
         || "Waiting for the server".to_owned(),
-        |Vitals { health, kills, deaths }| format!("Health {health:.0}   Kills {kills}   Deaths {deaths}"),
+        |(health, Score { kills, deaths })| {
+            format!("Health {:.0}   Kills {kills}   Deaths {deaths}", health.now.max(0.0))
+        },
     );
     for mut text in &mut texts {
         text.set_if_neq(Text(line.clone()));
     }
 }
 
+/// What is in hand and how much is in it, as predicted: it follows the trigger at once.
+fn show_weapon(
+    own: Query<&SoldierState, With<LocalControl>>,
+    arsenal: Res<Arsenal>,
+    mut texts: Query<&mut Text, With<WeaponText>>,
+) {
+    let arms = own.single().ok().map(|state| state.extension);
+    let held = arms.and_then(|arms| Some((arms, arms.weapon(&arsenal)?.1)));
+    let line = held.map_or_else(String::new, |(arms, weapon)| {
+        let hand = arms.in_hand();
+        let rounds = match weapon.ammo.magazine {
+            0 => String::new(),
+            _ if arms.is_reloading() => format!("   loading   {} left", hand.reserve),
+            full => format!("   {} of {full}   {} left", hand.magazine, hand.reserve),
+        };
+        format!("{}  {}{rounds}", arms.slot + 1, weapon.name)
+    });
+    for mut text in &mut texts {
+        text.set_if_neq(Text(line.clone()));
+    }
+}
+
 fn show_death(
-    own: Query<(&DrawnPose, &Vitals), With<LocalControl>>,
+    own: Query<(&DrawnPose, &Score), With<LocalControl>>,
     mut texts: Query<&mut Visibility, With<DeathText>>,
 ) {
     // A pawn that was never seen alive is joining, not dead.
-    let dead = own.iter().any(|(drawn, vitals)| !drawn.pose.alive && vitals.deaths > 0);
+    let dead = own.iter().any(|(drawn, score)| !drawn.pose.alive && score.deaths > 0);
     for mut visibility in &mut texts {
         visibility.set_if_neq(if dead { Visibility::Inherited } else { Visibility::Hidden });
     }
 }
 
 fn show_scores(
-    players: Query<(&NetId, &Vitals, Has<LocalControl>)>,
+    players: Query<(&NetId, &Score, Has<LocalControl>)>,
     mut texts: Query<&mut Text, With<Scores>>,
 ) {
     let mut all: Vec<_> = players.iter().collect();
-    all.sort_by_key(|(id, vitals, _)| (core::cmp::Reverse(vitals.kills), vitals.deaths, id.0));
+    all.sort_by_key(|(id, score, _)| (core::cmp::Reverse(score.kills), score.deaths, id.0));
     let mut board = String::from("Player   Kills  Deaths");
-    for (id, vitals, own) in all {
+    for (id, score, own) in all {
         let name = if own { "You".to_owned() } else { format!("#{}", id.0) };
         // Writing to a string cannot fail.
-        let _ = write!(board, "\n{name:<8} {:>5} {:>7}", vitals.kills, vitals.deaths);
+        let _ = write!(board, "\n{name:<8} {:>5} {:>7}", score.kills, score.deaths);
     }
     for mut text in &mut texts {
         text.set_if_neq(Text(board.clone()));

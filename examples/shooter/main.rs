@@ -21,6 +21,7 @@ use bevy_unlag::prelude::*;
 use clap::Parser;
 use unlag_examples::{
     app::{self, ServerOptions},
+    armoury::Armoury,
     link,
     lockstep::{self, MatchOptions},
     realtime::{self, PlayerOptions, ServerSwitches, ServerThread, Stop, Watch},
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<ExitCode, String> {
     match cli.command {
         Some(Command::Server { port, rewind }) => {
-            let options = ServerOptions { rewind: rewind.into(), ..default() };
+            let options = ServerOptions { rewind: rewind.into(), armoury: Armoury::All, ..default() };
             realtime::serve(port, options, &AtomicBool::new(false), |port| {
                 println!("serving on UDP port {port}; join with: shooter client --connect ADDRESS:{port}");
             })?;
@@ -59,7 +60,8 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
                     player: 1,
                     seed: play.seed,
                     conditions: play.conditions(),
-                    interpolation: Interpolation::default(),
+                    armoury: Armoury::All,
+        interpolation: Interpolation::default(),
                 };
                 let report = realtime::play(server, player, play.seconds)?;
                 Ok(print(&MatchReport { players: vec![report] }, &play))
@@ -82,7 +84,7 @@ fn window_options(window: &WindowArgs, play: &Play, title: String) -> WindowOpti
 /// Scripted players fight; the table is printed.
 fn headless(cli: &Cli) -> Result<ExitCode, String> {
     let play = &cli.play;
-    let server = ServerOptions { rewind: cli.rewind.into(), ..default() };
+    let server = ServerOptions { rewind: cli.rewind.into(), armoury: Armoury::All, ..default() };
     let report = if cli.udp {
         realtime::play_match(cli.players, play.seconds, play.conditions(), play.seed, server)?
     } else {
@@ -116,7 +118,7 @@ fn print(report: &MatchReport, play: &Play) -> ExitCode {
 /// A server and bots in threads, and a window that is a client of that server.
 fn everything(cli: &Cli) -> Result<ExitCode, String> {
     screen::display(window::INSTEAD)?;
-    let options = ServerOptions { rewind: cli.rewind.into(), ..default() };
+    let options = ServerOptions { rewind: cli.rewind.into(), armoury: Armoury::All, ..default() };
     let server = ServerThread::start(cli.port, options)?;
     let stop = Stop::default();
     let bots = realtime::bots(server.address, bots(cli), &stop);
@@ -134,6 +136,7 @@ fn bots(cli: &Cli) -> Vec<PlayerOptions> {
         player: i + 2,
         seed: cli.play.seed.wrapping_mul(1_000_003).wrapping_add(i + 1),
         conditions,
+        armoury: Armoury::All,
         interpolation: Interpolation::default(),
     };
     (0..cli.players - 1).map(bot).collect()
@@ -161,7 +164,7 @@ fn client_window(
     if let Some(switches) = switches {
         app.insert_resource(switches);
     }
-    app::add_client(&mut app, Interpolation::default(), false);
+    app::add_client(&mut app, Armoury::All, Interpolation::default(), false);
     if autoplay {
         app.add_plugins(ScriptPlugin).insert_resource(Script::new(play.seed));
     }
@@ -190,7 +193,7 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
     let mut app = App::new();
     let title = format!("bevy_unlag shooter, hosting on UDP port {port}");
     window::add_window(&mut app, window_options(&cli.window, &cli.play, title));
-    app::add_server(&mut app, ServerOptions { rewind: cli.rewind.into(), ..default() });
+    app::add_server(&mut app, ServerOptions { rewind: cli.rewind.into(), armoury: Armoury::All, ..default() });
     app::add_host(&mut app);
     if cli.window.autoplay {
         app.add_plugins(ScriptPlugin).insert_resource(Script::new(cli.play.seed));

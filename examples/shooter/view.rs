@@ -141,10 +141,10 @@ fn paint_arena(
 /// The camera is where shots start from: the drawn pose, the offset that hides corrections, and
 /// the eased height of the eye.
 fn place_camera(
-    own: Query<(&DrawnPose, &DrawnEye, Option<&VisualOffset>, &InputGather), With<LocalControl>>,
+    own: Query<(&DrawnPose, &DrawnEye, Option<&VisualOffset>, &InputGather, &SoldierState), With<LocalControl>>,
     mut cameras: Query<&mut Transform, With<PlayerCamera>>,
 ) {
-    let (Ok((drawn, eye, offset, gather)), Ok(mut transform)) = (own.single(), cameras.single_mut()) else {
+    let (Ok((drawn, eye, offset, gather, state)), Ok(mut transform)) = (own.single(), cameras.single_mut()) else {
         return;
     };
     if eye.0 == 0.0 {
@@ -154,7 +154,9 @@ fn place_camera(
     let look = gather.current();
     let (yaw, pitch) = (units_to_angle(look.yaw), units_to_angle(look.pitch.cast_unsigned()));
     transform.translation = feet + Vec3::Y * eye.0;
-    transform.rotation = Quat::from_euler(EulerRot::YXZ, yaw, pitch, 0.0);
+    // Shots go where the kick points, and so does the picture.
+    let kick = state.extension.kick();
+    transform.rotation = Quat::from_euler(EulerRot::YXZ, yaw + kick.x, pitch + kick.y, 0.0);
 }
 
 fn kick_gun(

@@ -11,7 +11,8 @@ use bevy_unlag::{net::ProtocolVersion, prelude::*};
 use crate::{
     arena,
     ledger::LedgerPlugin,
-    rules::{NextPlayer, RulesPlugin, RulesProtocolPlugin, Vitals},
+    armoury::Armoury,
+    rules::{self, NextPlayer, RulesPlugin, RulesProtocolPlugin},
     script::{Script, ScriptPlugin},
 };
 
@@ -29,6 +30,8 @@ pub struct ServerOptions {
     pub trace: bool,
     /// The protocol to speak; 0 for our own.
     pub protocol: u32,
+    /// What there is to fight with; clients must have the same.
+    pub armoury: Armoury,
     /// The oldest view that is honoured; `None` for the suite's default.
     pub max_age: Option<Duration>,
 }
@@ -44,6 +47,7 @@ fn headless() -> App {
 
 /// The server's plugins and the game, on top of whatever Bevy plugins the app has.
 pub fn add_server(app: &mut App, options: ServerOptions) {
+    app.insert_resource(options.armoury.arsenal());
     app.add_plugins(UnlagServerPlugins::default());
     app.add_plugins((RulesProtocolPlugin, RulesPlugin));
     app.world_mut().resource_mut::<Sampler>().interpolation = options.interpolation;
@@ -61,7 +65,8 @@ pub fn add_server(app: &mut App, options: ServerOptions) {
 }
 
 /// The client's plugins and the game, on top of whatever Bevy plugins the app has.
-pub fn add_client(app: &mut App, interpolation: Interpolation, trace: bool) {
+pub fn add_client(app: &mut App, armoury: Armoury, interpolation: Interpolation, trace: bool) {
+    app.insert_resource(armoury.arsenal());
     app.add_plugins(UnlagClientPlugins::default());
     app.add_plugins((RulesProtocolPlugin, LedgerPlugin));
     app.world_mut().resource_mut::<Sampler>().interpolation = interpolation;
@@ -82,9 +87,9 @@ pub fn server(options: ServerOptions) -> App {
 }
 
 /// A client without a window whose player plays by a script.
-pub fn scripted_client(seed: u64, interpolation: Interpolation, trace: bool) -> App {
+pub fn scripted_client(seed: u64, armoury: Armoury, interpolation: Interpolation, trace: bool) -> App {
     let mut app = headless();
-    add_client(&mut app, interpolation, trace);
+    add_client(&mut app, armoury, interpolation, trace);
     app.add_plugins((PlayerControlsPlugin::default(), ScriptPlugin)).insert_resource(Script::new(seed));
     app
 }
@@ -102,9 +107,10 @@ pub fn add_host(app: &mut App) {
         .add_observer(|added: On<Add, NetRole>, mut commands: Commands| {
             commands.entity(added.entity).insert_if_new(DrawnPose::default());
         })
-        .add_systems(Startup, |mut next: ResMut<NextPlayer>, mut commands: Commands| {
+        .add_systems(Startup, |mut next: ResMut<NextPlayer>, arsenal: Res<Arsenal>, mut commands: Commands| {
             let (id, place) = next.welcome();
-            commands.spawn((spawn_host_soldier(id, place), Vitals::default()));
+            let soldier = (spawn_host_soldier(id, place), Health::default(), Score::default());
+            commands.spawn(soldier).insert(rules::everything(&arsenal));
         });
 }
 

@@ -5,14 +5,14 @@ mod doing;
 use std::collections::BTreeMap;
 
 use bevy::prelude::*;
-use bevy_unlag::{core::SnapshotHistory, prelude::*};
+use bevy_unlag::{core::SnapshotHistory, prelude::*, weapons::TargetCount};
 
 pub use doing::{Doing, Tally};
 
 /// Seconds after which a round without a verdict is lost, and counts as disagreement.
 const LOST_AFTER: f32 = 5.0;
 
-/// The rounds of this client's player, each counted once.
+/// The rounds of this client's player, each counted once; every pellet of a shotgun is one.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct ShotLedger {
     open: BTreeMap<u32, OpenShot>,
@@ -35,6 +35,8 @@ pub struct ShotLedger {
     pub refused_drawn: u64,
     /// Why the last of those was refused.
     pub last_refusal: Option<ShotRefusal>,
+    /// How many were refused for each reason, in the order of [`ShotRefusal::ALL`].
+    pub reasons: [u64; ShotRefusal::ALL.len()],
     /// Rounds whose verdict never came.
     pub lost: u64,
     /// Rounds that were judged at another moment than the screen showed, because of a limit; they are
@@ -47,7 +49,8 @@ pub struct ShotLedger {
 
 #[derive(Clone, Copy, Debug)]
 struct OpenShot {
-    drawn: Option<(NetId, HitGroup)>,
+    rounds: u64,
+    drawn: HitList,
     doing: Doing,
     fired_at: f32,
 }
@@ -90,6 +93,9 @@ impl ShotLedger {
         self.refused += other.refused;
         self.refused_drawn += other.refused_drawn;
         self.last_refusal = other.last_refusal.or(self.last_refusal);
+        for (mine, theirs) in self.reasons.iter_mut().zip(other.reasons) {
+            *mine += theirs;
+        }
         self.lost += other.lost;
         self.clamped += other.clamped;
         for (mine, theirs) in self.doing.iter_mut().zip(other.doing) {
@@ -99,51 +105,73 @@ impl ShotLedger {
 
     /// Counts every round that still waits as lost.
     pub fn close(&mut self) {
-        self.lost += self.open.len() as u64;
+        self.lost += self.open.values().map(|shot| shot.rounds).sum::<u64>();
         self.open.clear();
     }
 
-    fn fire(&mut self, shot: u32, drawn: Option<(NetId, HitGroup)>, doing: Doing, now: f32) {
-        self.shots += 1;
-        if drawn.is_some() {
-            self.drawn += 1;
-            self.doing[doing as usize] += Tally { rounds: 1, drawn: 1, ..default() };
+    fn fire(&mut self, shot: Tick, rounds: u64, drawn: HitList, doing: Doing, now: f32) {
+        self.shots += rounds;
+        let count = count(&drawn);
+        if count > 0 {
+            self.drawn += count;
+            self.doing[doing as usize] += Tally { rounds, drawn: count, ..default() };
         }
-        self.open.insert(shot, OpenShot { drawn, doing, fired_at: now });
+        self.open.insert(shot.0, OpenShot { rounds, drawn, doing, fired_at: now });
     }
 
     fn judge(&mut self, verdict: &ShotVerdict) {
-        let Some(open) = self.open.remove(&verdict.shot) else { return };
-        let hit = match verdict.result {
-            ShotResult::Hit { target, group } => Some((target, group)),
-            ShotResult::Refused(why) => {
-                debug!("round {} was refused: {why:?}", verdict.shot);
-                self.refused += 1;
-                self.refused_drawn += u64::from(open.drawn.is_some());
-                self.last_refusal = Some(why);
-                return;
-            }
-            ShotResult::Miss => None,
+        let hits = match verdict.result {
+            // What flies is judged when it ends.
+            ShotResult::Launched => return,
+            ShotResult::Hit(hits) => hits,
+            ShotResult::Miss | ShotResult::Refused(_) => HitList::default(),
         };
-        let agreed = hit.is_some() && hit == open.drawn;
-        let judged = Tally { confirmed: hit.is_some().into(), agreed: agreed.into(), ..default() };
+        let Some(open) = self.open.remove(&verdict.shot.0) else { return };
+        let drawn = count(&open.drawn);
+        if let ShotResult::Refused(why) = verdict.result {
+            debug!("shot {:?} was refused: {why:?}", verdict.shot);
+            self.refused += open.rounds;
+            self.refused_drawn += drawn;
+            self.last_refusal = Some(why);
+            self.reasons[why as usize] += open.rounds;
+            return;
+        }
+        let judged = Tally { confirmed: count(&hits), agreed: common(&open.drawn, &hits), ..default() };
         self.confirmed += judged.confirmed;
         self.agreed += judged.agreed;
-        if open.drawn.is_some() {
+        if drawn > 0 {
             self.doing[open.doing as usize] += judged;
-            self.missed += u64::from(hit.is_none());
-            self.elsewhere += u64::from(hit.is_some() && !agreed);
+            let apart = drawn - judged.agreed;
+            *(if judged.confirmed == 0 { &mut self.missed } else { &mut self.elsewhere }) += apart;
         }
         if verdict.clamped {
-            self.clamped += Tally { rounds: 1, drawn: open.drawn.is_some().into(), ..judged };
+            self.clamped += Tally { rounds: open.rounds, drawn, ..judged };
         }
     }
 
     fn give_up(&mut self, now: f32) {
-        let before = self.open.len();
-        self.open.retain(|_, shot| now - shot.fired_at < LOST_AFTER);
-        self.lost += (before - self.open.len()) as u64;
+        let lost = &mut self.lost;
+        self.open.retain(|_, shot| {
+            let waits = now - shot.fired_at < LOST_AFTER;
+            *lost += if waits { 0 } else { shot.rounds };
+            waits
+        });
     }
+}
+
+/// How many rounds hit.
+fn count(hits: &HitList) -> u64 {
+    hits.iter().map(|hit| u64::from(hit.head) + u64::from(hit.body) + u64::from(hit.limb)).sum()
+}
+
+/// How many rounds hit the same part of the same player in both.
+fn common(a: &HitList, b: &HitList) -> u64 {
+    let same = |hit: &TargetCount| {
+        let other = b.iter().find(|other| other.target == hit.target)?;
+        let pairs = [(hit.head, other.head), (hit.body, other.body), (hit.limb, other.limb)];
+        Some(pairs.into_iter().map(|(a, b)| u64::from(a.min(b))).sum::<u64>())
+    };
+    a.iter().filter_map(same).sum()
 }
 
 /// Keeps a [`ShotLedger`].
@@ -161,12 +189,20 @@ fn keep(
     mut fired: MessageReader<ShotFired>,
     mut verdicts: MessageReader<ShotVerdict>,
     pawns: Query<(&DrawnPose, Option<&SnapshotHistory>)>,
+    arsenal: Res<Arsenal>,
 ) {
     let now = time.elapsed_secs();
-    for shot in fired.read() {
-        let target = shot.drawn.and_then(|hit| pawns.get(hit.entity).ok());
+    // What flies and what is swung has no ray that could be drawn.
+    let rays = |shot: &&ShotFired| {
+        let weapon = arsenal.get(shot.round.weapon);
+        weapon.is_some_and(|weapon| matches!(weapon.shot, Shot::Ray { .. } | Shot::Pellets { .. }))
+    };
+    for shot in fired.read().filter(rays) {
+        let target = shot.drawn().and_then(|hit| pawns.get(hit.entity).ok());
         let doing = target.map_or(Doing::Strafe, |(drawn, history)| Doing::read(drawn, history));
-        ledger.fire(shot.shot, shot.drawn.map(|hit| (hit.target, hit.group)), doing, now);
+        let hits = shot.rays.iter().filter_map(|ray| ray.drawn);
+        let drawn = hits.map(|hit| (hit.target, hit.group)).collect();
+        ledger.fire(shot.round.shot, shot.rays.len() as u64, drawn, doing, now);
     }
     for verdict in verdicts.read() {
         ledger.judge(verdict);
@@ -181,13 +217,13 @@ mod tests {
     #[test]
     fn a_confirmed_hit_on_somebody_else_is_no_agreement() {
         let mut ledger = ShotLedger::default();
-        let head = |id| (NetId(id), HitGroup::Head);
-        ledger.fire(1, Some(head(1)), Doing::Strafe, 0.0);
-        ledger.fire(2, Some(head(1)), Doing::Air, 0.0);
-        ledger.fire(3, Some(head(1)), Doing::Air, 0.0);
+        let head = |id: u16| -> HitList { [(NetId(id), HitGroup::Head)].into_iter().collect() };
+        ledger.fire(Tick(1), 1, head(1), Doing::Strafe, 0.0);
+        ledger.fire(Tick(2), 1, head(1), Doing::Air, 0.0);
+        ledger.fire(Tick(3), 1, head(1), Doing::Air, 0.0);
         for (shot, id) in [(1, 1), (2, 9)] {
-            let result = ShotResult::Hit { target: NetId(id), group: HitGroup::Head };
-            let verdict = ShotVerdict { shot, result, clamped: id == 9 };
+            let verdict =
+                ShotVerdict { shot: Tick(shot), result: ShotResult::Hit(head(id)), clamped: id == 9 };
             ledger.judge(&verdict);
             ledger.judge(&verdict);
         }
@@ -203,5 +239,20 @@ mod tests {
         assert_eq!((air.drawn, air.confirmed, air.agreed), (2, 1, 0));
         assert_eq!(ledger.clamped, Tally { rounds: 1, drawn: 1, confirmed: 1, agreed: 0 });
         assert_eq!(ledger.unclamped().drawn_of_confirmed(), Some(100.0));
+    }
+    #[test]
+    fn pellets_are_counted_one_by_one() {
+        let mut ledger = ShotLedger::default();
+        let of = |id, group, times| core::iter::repeat_n((NetId(id), group), times);
+        let drawn = of(1, HitGroup::Body, 5).chain(of(2, HitGroup::Limb, 2)).collect();
+        let judged = of(1, HitGroup::Body, 4).chain(of(1, HitGroup::Head, 1)).chain(of(2, HitGroup::Limb, 2));
+        ledger.fire(Tick(1), 12, drawn, Doing::Strafe, 0.0);
+        let result = ShotResult::Hit(judged.collect());
+        ledger.judge(&ShotVerdict { shot: Tick(1), result: ShotResult::Launched, clamped: false });
+        ledger.judge(&ShotVerdict { shot: Tick(1), result, clamped: false });
+        assert_eq!(
+            (ledger.shots, ledger.drawn, ledger.confirmed, ledger.agreed, ledger.elsewhere),
+            (12, 7, 7, 6, 1)
+        );
     }
 }

@@ -15,6 +15,7 @@
 pub mod app;
 pub mod arena;
 pub mod args;
+pub mod armoury;
 pub mod kart;
 pub mod ledger;
 pub mod link;

@@ -91,7 +91,8 @@ impl Match {
         let mut clients_due = Vec::new();
         for i in 0..options.players {
             let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(i);
-            let mut client = app::scripted_client(seed, options.server.interpolation, options.server.trace);
+            let ServerOptions { armoury, interpolation, trace, .. } = options.server;
+            let mut client = app::scripted_client(seed, armoury, interpolation, trace);
             client.insert_resource(TimeUpdateStrategy::ManualDuration(frame));
             client.world_mut().resource_mut::<Script>().armed = false;
             let sim = NetSim::new(seed ^ 0x5eed).with(options.conditions);

@@ -21,6 +21,7 @@ use lightyear::prelude::{Client, Connected};
 
 use crate::{
     app::{self, ServerOptions},
+    armoury::Armoury,
     link,
     report::{MatchReport, PlayerReport},
     script::Script,
@@ -189,6 +190,8 @@ pub struct PlayerOptions {
     pub seed: u64,
     /// Its link, one-way values each way.
     pub conditions: LinkConditions,
+    /// What there is to fight with, the server's.
+    pub armoury: Armoury,
     /// The interpolation that the server uses.
     pub interpolation: Interpolation,
 }
@@ -206,7 +209,7 @@ pub fn bots(server: SocketAddr, options: Vec<PlayerOptions>, stop: &Stop) -> Vec
 }
 
 fn client(server: SocketAddr, player: PlayerOptions) -> Result<App, String> {
-    let mut app = app::scripted_client(player.seed, player.interpolation, false);
+    let mut app = app::scripted_client(player.seed, player.armoury, player.interpolation, false);
     let sim = NetSim::new(player.seed ^ 0x5eed).with(player.conditions);
     link::dial_udp(&mut app, server, link::random_client_id(), sim)?;
     app::finish(&mut app);
@@ -314,7 +317,8 @@ pub fn play_match(
     let host = ServerThread::start(0, server)?;
     let start = |i: u64| {
         let seed = seed.wrapping_mul(1_000_003).wrapping_add(i);
-        let player = PlayerOptions { player: i + 1, seed, conditions, interpolation: server.interpolation };
+        let ServerOptions { armoury, interpolation, .. } = server;
+        let player = PlayerOptions { player: i + 1, seed, conditions, armoury, interpolation };
         let address = host.address;
         thread::spawn(move || play(address, player, seconds))
     };

@@ -133,6 +133,11 @@ impl MatchReport {
         if self.players.len() > 1 {
             line("all", &self.summed());
         }
+        let reasons = ShotRefusal::ALL.iter().zip(self.total().reasons).filter(|(_, count)| *count > 0);
+        let reasons: Vec<_> = reasons.map(|(why, count)| format!("{why:?} {count}")).collect();
+        if !reasons.is_empty() {
+            let _ = writeln!(text, "refused: {}", reasons.join(", "));
+        }
         text
     }
 

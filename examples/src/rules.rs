@@ -1,51 +1,28 @@
 //! Health, death and respawn: just enough of a game.
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    Soldier,
+    prelude::*,
+    weapons::{Dead, VitalsSystems},
+};
 use lightyear::prelude::{
     AppComponentExt, Connected, ControlledBy, Lifetime,
     server::{ClientOf, Server},
 };
-use serde::{Deserialize, Serialize};
 
 use crate::arena;
 
-/// Points of health, 0 to 100.
-pub const FULL_HEALTH: f32 = 100.0;
 /// Ticks from death until the dead can no longer move.
 const TRADE_TICKS: i32 = 32;
-/// Ticks from death to respawn.
-const RESPAWN_TICKS: i32 = 64;
-
-/// What everyone may know of a player.
-#[derive(Component, Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Vitals {
-    /// Points of health, 0 to 100.
-    pub health: f32,
-    /// How many it has killed.
-    pub kills: u16,
-    /// How often it has died.
-    pub deaths: u16,
-}
-
-impl Default for Vitals {
-    fn default() -> Self {
-        Self { health: FULL_HEALTH, kills: 0, deaths: 0 }
-    }
-}
-
-/// When a dead player appears again.
-#[derive(Component, Clone, Copy, Debug)]
-struct Dead {
-    since: Tick,
-}
 
 /// Registers what the game replicates. Client and server both add it, after the suite.
 pub struct RulesProtocolPlugin;
 
 impl Plugin for RulesProtocolPlugin {
     fn build(&self, app: &mut App) {
-        app.component::<Vitals>().replicate();
+        app.component::<Health>().replicate();
+        app.component::<Score>().replicate();
     }
 }
 
@@ -56,7 +33,14 @@ impl Plugin for RulesPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<NextPlayer>()
             .add_observer(welcome)
-            .add_systems(FixedLast, (take_damage, respawn).chain());
+            .add_plugins(VitalsPlugin)
+            .add_systems(
+                FixedLast,
+                (
+                    (throw, die, rest).chain().after(VitalsSystems::Harm).before(VitalsSystems::Respawn),
+                    respawn.after(VitalsSystems::Respawn),
+                ),
+            );
     }
 }
 
@@ -74,74 +58,77 @@ impl NextPlayer {
     }
 }
 
+/// One of each weapon, the first one in hand.
+#[must_use]
+pub fn everything(arsenal: &Arsenal) -> Loadout {
+    Loadout(arsenal.iter().map(|(id, _)| id).collect())
+}
+
 fn welcome(
     connected: On<Add, Connected>,
     clients: Query<(), With<ClientOf>>,
     servers: Query<(), With<Server>>,
     mut next: ResMut<NextPlayer>,
+    arsenal: Res<Arsenal>,
     mut commands: Commands,
 ) {
     if clients.contains(connected.entity) && !servers.is_empty() {
         let (id, place) = next.welcome();
-        commands.spawn((
+        let mut soldier = commands.spawn((
             spawn_soldier(id, place),
-            Vitals::default(),
+            (Health::default(), Score::default()),
             ControlledBy { owner: connected.entity, lifetime: Lifetime::SessionBased },
         ));
+        soldier.insert(everything(&arsenal));
     }
 }
 
-fn take_damage(
-    mut damage: MessageReader<Damage>,
-    tick: Res<CurrentTick>,
-    mut players: Query<(&mut Vitals, &mut SoldierState)>,
-    mut commands: Commands,
-) {
-    for hit in damage.read() {
-        let Ok((mut vitals, mut state)) = players.get_mut(hit.target) else { continue };
-        if !state.body.alive {
-            continue;
+/// In a move of whom it throws, so that nobody is corrected.
+fn throw(mut damage: MessageReader<Damage>, mut players: Query<&mut ScheduledPushes<Soldier>>) {
+    for hit in damage.read().filter(|hit| hit.throw != Vec3::ZERO) {
+        if let Ok(mut pushes) = players.get_mut(hit.target) {
+            pushes.push(CapsulePush::Launch(hit.throw));
         }
-        vitals.health = (vitals.health - hit.amount).max(0.0);
-        if vitals.health > 0.0 {
-            continue;
+    }
+}
+
+fn die(mut died: MessageReader<Died>, mut players: Query<&mut SoldierState>) {
+    for death in died.read() {
+        if let Ok(mut state) = players.get_mut(death.victim) {
+            // Moves that are on their way still run: the owner made them before it could know.
+            state.body.alive = false;
         }
-        vitals.deaths += 1;
-        // Moves that are on their way still run: the owner made them before it could know.
-        state.body.alive = false;
-        commands.entity(hit.target).insert(Dead { since: tick.0 });
-        if let Ok((mut killer, _)) = players.get_mut(hit.shooter) {
-            killer.kills += 1;
+    }
+}
+
+/// By now every move that its owner made in good faith has been run.
+fn rest(tick: Res<CurrentTick>, mut dead: Query<(&Dead, &mut SoldierState)>) {
+    for (dead, mut state) in &mut dead {
+        if tick.0.since(dead.since) >= TRADE_TICKS && !state.body.disabled {
+            state.body.disabled = true;
         }
     }
 }
 
 fn respawn(
-    tick: Res<CurrentTick>,
-    mut players: Query<(Entity, Option<&Dead>, &mut Vitals, &mut SoldierState)>,
-    mut commands: Commands,
+    mut due: MessageReader<RespawnDue>,
+    mut players: Query<(&mut SoldierState, &mut Loadout)>,
+    mut respawns: MessageWriter<Respawn>,
 ) {
-    let due = |dead: &Dead| tick.0.since(dead.since) >= RESPAWN_TICKS;
-    let mut taken: Vec<Vec3> = players.iter().filter(|p| p.3.body.alive).map(|p| p.3.body.position).collect();
-    for (entity, dead, mut vitals, mut state) in &mut players {
-        let Some(dead) = dead else { continue };
-        // By now every move that its owner made in good faith has been run.
-        if tick.0.since(dead.since) >= TRADE_TICKS && !state.body.disabled {
-            state.body.disabled = true;
-        }
-        if !due(dead) {
-            continue;
-        }
+    for RespawnDue { pawn } in due.read() {
         // As far from everyone as there is.
+        let alive = players.iter().filter(|(state, _)| state.body.alive);
+        let taken: Vec<Vec3> = alive.map(|(state, _)| state.body.position).collect();
         let nearest = |place: Vec3| taken.iter().map(|t| t.distance_squared(place)).fold(f32::MAX, f32::min);
         let Some(place) = arena::SPAWNS.into_iter().max_by(|a, b| nearest(*a).total_cmp(&nearest(*b))) else {
             continue;
         };
-        taken.push(place);
-        vitals.health = FULL_HEALTH;
+        let Ok((mut state, mut loadout)) = players.get_mut(*pawn) else { continue };
         state.body.alive = true;
         state.body.disabled = false;
         state.body.teleport_to(place);
-        commands.entity(entity).remove::<Dead>();
+        // Full magazines.
+        loadout.set_changed();
+        respawns.write(Respawn { pawn: *pawn });
     }
 }

@@ -38,6 +38,8 @@ pub struct Script {
     spot: Vec3,
     next_spot: f32,
     target: Option<Entity>,
+    next_weapon: f32,
+    weapon: u8,
 }
 
 impl Script {
@@ -56,7 +58,25 @@ impl Script {
             spot: Vec3::Y,
             next_spot: 0.0,
             target: None,
+            next_weapon: 0.0,
+            weapon: 0,
         }
+    }
+
+    /// Now and then another weapon: what suits the distance, or whatever there is.
+    fn choose(&mut self, now: f32, distance: f32, arsenal: &Arsenal) -> Option<u8> {
+        if now < self.next_weapon || arsenal.iter().len() < 2 {
+            return None;
+        }
+        self.next_weapon = now + self.rng.random_range(2.0..5.0);
+        let [rifle, shotgun, rockets, knife] = [0, 1, 2, 3];
+        self.weapon = match self.rng.random_range(0..4) {
+            0 => rockets,
+            _ if distance < 2.5 => knife,
+            _ if distance < 9.0 => shotgun,
+            _ => rifle,
+        };
+        Some(self.weapon)
     }
 
     /// A player who shoots nobody and runs over everything: stairs, ramp, platform, cover.
@@ -102,6 +122,9 @@ impl Script {
     }
 }
 
+/// How fast a hand turns a view, in radians per second.
+pub const HAND: f32 = 50.0;
+
 /// Steers this app's pawn by its [`Script`].
 pub struct ScriptPlugin;
 
@@ -116,6 +139,7 @@ fn play(
     mut script: ResMut<Script>,
     mut own: Query<(&DrawnPose, &mut InputGather, &mut Aim, &mut Trigger), With<LocalControl>>,
     others: Query<(Entity, &NetId, &DrawnPose), Without<LocalControl>>,
+    arsenal: Res<Arsenal>,
     world: WorldTrace,
 ) {
     let now = time.elapsed_secs();
@@ -162,7 +186,7 @@ fn play(
         }
         None => Vec3::new(-eye.x, 0.0, -eye.z),
     };
-    let wanted = Aim::along(look);
+    let wanted = aim.towards(Aim::along(look), HAND * time.delta_secs());
     gather
         .face(f64::from(units_to_angle(wanted.yaw)), f64::from(units_to_angle(wanted.pitch.cast_unsigned())));
     aim.set_if_neq(wanted);
@@ -173,5 +197,10 @@ fn play(
     gather.axes(script.walk);
     gather.jump(script.jump);
     gather.crouch(script.crouch);
-    trigger.set(script.armed && in_sight && drawn.pose.alive);
+    let distance = target.map_or(f32::MAX, |(_, _, other)| other.pose.position.distance(eye));
+    trigger.equip = script.choose(now, distance, &arsenal).or(trigger.equip);
+    // A finger that lets go between two pulls: some weapons fire once a pull.
+    let lets_go = script.weapon > 0 && (now * 4.0).fract() > 0.5;
+    let in_reach = script.weapon != 3 || distance < 3.0;
+    trigger.set(script.armed && in_sight && in_reach && drawn.pose.alive && !lets_go);
 }

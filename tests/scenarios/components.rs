@@ -6,13 +6,13 @@ use bevy_unlag::{
     movement::CapsuleState,
     net::{ReplicateSmoothed, replicated_pawn},
     prelude::*,
-    weapons::RifleState,
+    weapons::ArmsState,
 };
 use lightyear::prelude::{ControlledBy, NetworkTarget, Replicate};
 use unlag_examples::{
     app::{self, ServerOptions, TICK},
     link,
-    rules::Vitals,
+    armoury::Armoury,
 };
 
 /// Where a turret points.
@@ -44,7 +44,7 @@ fn truth(tick: f32) -> f32 {
 #[test]
 fn a_turret_turns_smoothly_and_rests_without_drifting() {
     let mut server = app::server(ServerOptions::default());
-    let mut client = app::scripted_client(3, Interpolation::Hermite, false);
+    let mut client = app::scripted_client(3, Armoury::Rifle, Interpolation::Hermite, false);
     for app in [&mut server, &mut client] {
         app.replicate_smoothed::<Turret>();
         app.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
@@ -53,14 +53,14 @@ fn a_turret_turns_smoothly_and_rests_without_drifting() {
         FixedLast,
         |tick: Res<CurrentTick>,
          mut turrets: Query<&mut Turret>,
-         mut plain: Query<&mut Vitals, Without<NetId>>| {
+         mut plain: Query<&mut Health, Without<NetId>>| {
             let now = truth(tick.0.0 as f32);
             turrets.iter_mut().for_each(|mut turret| {
                 turret.set_if_neq(Turret(now));
             });
             // Plainly replicated, for comparison.
             plain.iter_mut().for_each(|mut plain| {
-                plain.set_if_neq(Vitals { health: now, ..default() });
+                plain.set_if_neq(Health { now, max: 1e9 });
             });
         },
     );
@@ -71,9 +71,9 @@ fn a_turret_turns_smoothly_and_rests_without_drifting() {
     app::finish(&mut client);
     // One stands by itself; another is on the client's own pawn.
     let target = Replicate::to_clients(NetworkTarget::All);
-    server.world_mut().spawn((Turret(0.0), Vitals::default(), target));
+    server.world_mut().spawn((Turret(0.0), Health::default(), target));
     // What is drawn is drawn at the moment of pawns, so there has to be one.
-    let state = SoldierState { body: CapsuleState::at(Vec3::Y), extension: RifleState::default() };
+    let state = SoldierState { body: CapsuleState::at(Vec3::Y), extension: ArmsState::default() };
     server.world_mut().spawn((replicated_pawn(NetId(500)), state));
     let (mut checked, mut worst, mut plain_worst, mut ahead) = (0u32, 0.0f32, 0.0f32, 0u32);
     let mut last: Option<(f32, f32)> = None;
@@ -88,7 +88,7 @@ fn a_turret_turns_smoothly_and_rests_without_drifting() {
         }
         let Some(view) = client.world().resource::<DrawnViewTime>().0 else { continue };
         let world = client.world_mut();
-        let mut turrets = world.query_filtered::<(&Turret, &Vitals), Without<NetId>>();
+        let mut turrets = world.query_filtered::<(&Turret, &Health), Without<NetId>>();
         let mut own_turrets = world.query_filtered::<&Turret, With<LocalControl>>();
         let Ok((turret, plain)) = turrets.single(world) else { continue };
         if frame <= 400 {
@@ -96,7 +96,7 @@ fn a_turret_turns_smoothly_and_rests_without_drifting() {
         }
         checked += 1;
         worst = worst.max((turret.0 - truth(view.ticks_since(Tick(0)))).abs());
-        let (now, plain) = (turret.0, plain.health);
+        let (now, plain) = (turret.0, plain.now);
         if let Some((before, plain_before)) = last {
             assert!((now - before).abs() < 1.5, "a step from {before} to {now}");
             plain_worst = plain_worst.max((plain - plain_before).abs());

@@ -8,7 +8,7 @@ use bevy_unlag::{
     movement::CapsuleState,
     net::{DownlinkBudget, SnapshotsDropped, UpdateInterval, replicated_pawn},
     prelude::*,
-    weapons::RifleState,
+    weapons::ArmsState,
 };
 use lightyear::prelude::{VisibilityExt, server::ClientOf};
 use unlag_examples::{
@@ -20,7 +20,7 @@ use crate::{hold_still, own_id, seconds, start, state};
 
 /// Lets somebody stand somewhere whom nobody steers.
 fn stand(game: &mut Match, id: u16, position: Vec3) -> Entity {
-    let state = SoldierState { body: CapsuleState::at(position), extension: RifleState::default() };
+    let state = SoldierState { body: CapsuleState::at(position), extension: ArmsState::default() };
     game.server
         .world_mut()
         .spawn((replicated_pawn(NetId(id)), state, soldier_body(), Transform::default()))

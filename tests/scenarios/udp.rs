@@ -5,6 +5,7 @@ use std::net::UdpSocket;
 use bevy_unlag::prelude::*;
 use unlag_examples::{
     app::ServerOptions,
+    armoury::Armoury,
     link,
     realtime::{self, PlayerOptions, ServerThread},
 };
@@ -14,6 +15,7 @@ fn player(number: u64) -> PlayerOptions {
         player: number,
         seed: number,
         conditions: LinkConditions::PERFECT,
+        armoury: Armoury::default(),
         interpolation: Interpolation::default(),
     }
 }

@@ -27,6 +27,24 @@ pub enum PlayerAction {
     SlowWalk,
     /// Fire while held.
     Fire,
+    /// Take aim while held.
+    TakeAim,
+    /// Load the weapon.
+    Reload,
+    /// Take the first weapon in hand.
+    FirstWeapon,
+    /// Take the second weapon in hand.
+    SecondWeapon,
+    /// Take the third weapon in hand.
+    ThirdWeapon,
+    /// Take the fourth weapon in hand.
+    FourthWeapon,
+}
+
+impl PlayerAction {
+    /// Those that take a weapon in hand, in the order of slots.
+    pub const WEAPONS: [Self; 4] =
+        [Self::FirstWeapon, Self::SecondWeapon, Self::ThirdWeapon, Self::FourthWeapon];
 }
 
 /// Put it on an entity of its own, or on the pawn: its [`ActionState`] steers the pawn that has
@@ -47,7 +65,8 @@ impl Default for PlayerControls {
 }
 
 impl PlayerControls {
-    /// W A S D, mouse, Space, left Ctrl or C, left Shift, left Alt, left button.
+    /// W A S D, mouse, Space, left Ctrl or C, left Shift, left Alt; left button to fire, right button to aim, R to
+    /// load, 1 to 4 for weapons.
     #[must_use]
     pub fn default_bindings() -> InputMap<PlayerAction> {
         InputMap::default()
@@ -59,6 +78,12 @@ impl PlayerControls {
             .with(PlayerAction::Sprint, KeyCode::ShiftLeft)
             .with(PlayerAction::SlowWalk, KeyCode::AltLeft)
             .with(PlayerAction::Fire, MouseButton::Left)
+            .with(PlayerAction::TakeAim, MouseButton::Right)
+            .with(PlayerAction::Reload, KeyCode::KeyR)
+            .with(PlayerAction::FirstWeapon, KeyCode::Digit1)
+            .with(PlayerAction::SecondWeapon, KeyCode::Digit2)
+            .with(PlayerAction::ThirdWeapon, KeyCode::Digit3)
+            .with(PlayerAction::FourthWeapon, KeyCode::Digit4)
     }
 }
 
@@ -123,6 +148,10 @@ fn gather_actions(
             gather.sprint(on && actions.pressed(&PlayerAction::Sprint));
             gather.walk(on && actions.pressed(&PlayerAction::SlowWalk));
             trigger.set(on && actions.pressed(&PlayerAction::Fire));
+            trigger.aiming = on && actions.pressed(&PlayerAction::TakeAim);
+            trigger.reload |= on && actions.just_pressed(&PlayerAction::Reload);
+            let chosen = PlayerAction::WEAPONS.iter().position(|weapon| actions.just_pressed(weapon));
+            trigger.equip = chosen.filter(|_| on).map(|slot| slot as u8).or(trigger.equip);
         }
         let now = gather.current();
         aim.set_if_neq(Aim { yaw: now.yaw, pitch: now.pitch });

@@ -72,7 +72,10 @@ pub mod prelude {
     #[cfg(feature = "gizmos")]
     pub use bevy_unlag_weapons::ShotViewPlugin;
     pub use bevy_unlag_weapons::{
-        Aim, Damage, DamageTable, HitClaims, RifleConfig, ShotFired, ShotRefusal, ShotResult, ShotVerdict,
-        Tracer, Trigger,
+        Aim, ArmsEvent, ArmsState, Arsenal, ArsenalAsset, Damage, Died, DrawnProjectile, FireMode, FireRules,
+        Health, HighPingHidden, HighPingShown, HighPingWarning, HitClaims, HitList, Loadout, PredictedCount,
+        PredictedValue, ProjectileEnded, ProjectileShown, Protected, RefusedShots, Respawn, RespawnDue, Score,
+        Shot, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Tracer, Trail, Trigger, VitalsPlugin,
+        VitalsRules, Weapon, WeaponId,
     };
 }

@@ -9,16 +9,16 @@ use bevy_unlag_movement::{CapsuleModel, CapsuleState, InputGather, MovementPlugi
 use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
 use bevy_unlag_rewind::{LimbNodesPlugin, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
 use bevy_unlag_smoothing::{ProxySimulationPlugin, SmoothingPlugin};
-use bevy_unlag_weapons::{Armed, RifleState, Trigger, WeaponsPlugin};
+use bevy_unlag_weapons::{Armed, ArmsState, HighPingPlugin, Loadout, Trigger, WeaponsPlugin};
 
-/// The character of this crate: a capsule that carries a rifle.
+/// The character of this crate: a capsule that carries weapons.
 pub type Soldier = Armed<CapsuleModel>;
 
 /// What is predicted of a [`Soldier`].
-pub type SoldierState = ExtendedState<CapsuleState, RifleState>;
+pub type SoldierState = ExtendedState<CapsuleState, ArmsState>;
 
 /// Everything that a client needs beside Bevy's own plugins: lightyear's client, the mover,
-/// prediction, smoothing with the mover's cheap step, the rifle and the mailboxes between them.
+/// prediction, smoothing with the mover's cheap step, weapons and the mailboxes between them.
 #[derive(Clone, Copy, Debug)]
 pub struct UnlagClientPlugins {
     /// The time of one simulation tick, the server's. Default 1/64 s.
@@ -29,7 +29,7 @@ pub struct UnlagClientPlugins {
 }
 
 /// Everything that a server needs beside Bevy's own plugins: lightyear's server, the mover, the
-/// authority over moves, rewind, the rifle and the mailboxes between them.
+/// authority over moves, rewind, weapons and the mailboxes between them.
 #[derive(Clone, Copy, Debug)]
 pub struct UnlagServerPlugins {
     /// The time of one simulation tick. Default 1/64 s. Lowering it costs CPU and bytes in
@@ -68,6 +68,7 @@ impl PluginGroup for UnlagClientPlugins {
             .add(LimbNodesPlugin)
             .add(BodyPlugin)
             .add(WeaponsPlugin::<CapsuleModel>::default())
+            .add(HighPingPlugin)
     }
 }
 
@@ -109,12 +110,14 @@ impl Plugin for BodyPlugin {
     }
 }
 
-/// The components of a soldier on the server, standing at `position`. Add lightyear's
+/// The components of a soldier on the server, standing at `position`, with the first weapon of the
+/// [`Arsenal`](bevy_unlag_weapons::Arsenal): insert another [`Loadout`] for others. Add lightyear's
 /// `ControlledBy` with the owner's link.
 #[must_use]
 pub fn spawn_soldier(id: NetId, position: Vec3) -> impl Bundle {
     (
         networked_pawn::<Soldier>(id, soldier_at(position)),
+        Loadout::default(),
         soldier_body(),
         Transform::from_translation(position),
     )
@@ -126,13 +129,14 @@ pub fn spawn_host_soldier(id: NetId, position: Vec3) -> impl Bundle {
     (
         replicated_pawn(id),
         host_pawn::<Soldier>(soldier_at(position)),
+        Loadout::default(),
         soldier_body(),
         Transform::from_translation(position),
     )
 }
 
 fn soldier_at(position: Vec3) -> SoldierState {
-    SoldierState { body: CapsuleState::at(position), extension: RifleState::default() }
+    SoldierState { body: CapsuleState::at(position), extension: ArmsState::default() }
 }
 
 /// What can be seen and hit of a soldier, the same on every machine. The client plugins add it to

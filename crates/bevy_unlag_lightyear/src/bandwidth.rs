@@ -21,6 +21,8 @@ pub enum MessageClass {
     Verdicts,
     /// To clients: the shots of others.
     Tracers,
+    /// To clients: what flies, and where it ended.
+    Projectiles,
     /// To clients: the server's first word.
     Hello,
     /// From clients: what time is it?
@@ -31,13 +33,14 @@ pub enum MessageClass {
 
 impl MessageClass {
     /// All of them, in the order of [`index`](Self::index).
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Moves,
         Self::Answers,
         Self::Snapshots,
         Self::Replication,
         Self::Verdicts,
         Self::Tracers,
+        Self::Projectiles,
         Self::Hello,
         Self::Pings,
         Self::Pongs,
@@ -65,6 +68,7 @@ impl MessageClass {
             Self::Replication => "replication",
             Self::Verdicts => "verdicts",
             Self::Tracers => "tracers",
+            Self::Projectiles => "projectiles",
             Self::Hello => "hello",
             Self::Pings => "pings",
             Self::Pongs => "pongs",

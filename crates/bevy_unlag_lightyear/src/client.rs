@@ -7,15 +7,15 @@ use bevy_replicon::prelude::ClientReplicationStats;
 use bevy_unlag_core::{BitReader, LocalControl, MoveModel, NetId, NetRole, Wire};
 use bevy_unlag_prediction::{Crowd, IncomingAnswers, OutgoingMoves, SavedMoves, autonomous_pawn};
 use bevy_unlag_smoothing::{SmoothingSystems, SnapshotInbox};
-use bevy_unlag_weapons::{ShotVerdict, Tracer};
+use bevy_unlag_weapons::{ProjectileEnd, ProjectileLaunch, ShotVerdict, Tracer};
 use lightyear::prelude::{client::Remote, *};
 
 use crate::{
     Bandwidth, MessageClass, bandwidth, clock, link,
     net_sim::NetSimPlugin,
     protocol::{
-        AnswerMessage, Hello, HelloMessage, MoveChannel, MoveMessage, ProtocolVersion, TracerMessage,
-        VerdictMessage,
+        AnswerMessage, EndMessage, Hello, HelloMessage, LaunchMessage, MoveChannel, MoveMessage,
+        ProtocolVersion, TracerMessage, VerdictMessage,
     },
     snapshots,
 };
@@ -67,6 +67,8 @@ impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
         }
         app.add_message::<ShotVerdict>()
             .add_message::<Tracer>()
+            .add_message::<ProjectileLaunch>()
+            .add_message::<ProjectileEnd>()
             .add_message::<ProtocolMismatch>()
             .add_message::<SetupMismatch>()
             .add_observer(|added: On<Add, Client>, mut commands: Commands| {
@@ -82,6 +84,7 @@ impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
                     snapshots::deliver.in_set(SmoothingSystems::Deliver),
                     deliver_verdicts,
                     deliver_tracers,
+                    deliver_projectiles,
                 )
                     .chain()
                     .after(MessageSystems::Receive)
@@ -210,6 +213,20 @@ fn deliver_tracers(
     for mut link in &mut links {
         let received = link.receive().inspect(|m| bandwidth.count(MessageClass::Tracers, m.0.len(), 1));
         tracers.write_batch(received.filter_map(|m| Tracer::read(&mut BitReader::new(&m.0)).ok()));
+    }
+}
+
+fn deliver_projectiles(
+    mut links: Query<(&mut MessageReceiver<LaunchMessage>, &mut MessageReceiver<EndMessage>), With<Client>>,
+    (mut launches, mut ends): (MessageWriter<ProjectileLaunch>, MessageWriter<ProjectileEnd>),
+    mut bandwidth: ResMut<Bandwidth>,
+) {
+    for (mut launched, mut ended) in &mut links {
+        let received = launched.receive().inspect(|m| bandwidth.count(MessageClass::Projectiles, m.0.len(), 1));
+        launches
+            .write_batch(received.filter_map(|m| ProjectileLaunch::read(&mut BitReader::new(&m.0)).ok()));
+        let received = ended.receive().inspect(|m| bandwidth.count(MessageClass::Projectiles, m.0.len(), 1));
+        ends.write_batch(received.filter_map(|m| ProjectileEnd::read(&mut BitReader::new(&m.0)).ok()));
     }
 }
 

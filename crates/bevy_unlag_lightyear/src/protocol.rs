@@ -92,6 +92,10 @@ raw_messages!(
     VerdictMessage,
     /// A [`Tracer`](bevy_unlag_weapons::Tracer).
     TracerMessage,
+    /// A [`ProjectileLaunch`](bevy_unlag_weapons::ProjectileLaunch).
+    LaunchMessage,
+    /// A [`ProjectileEnd`](bevy_unlag_weapons::ProjectileEnd).
+    EndMessage,
     /// The server's first word: its [`Hello`].
     HelloMessage,
 );
@@ -153,6 +157,8 @@ impl Plugin for UnlagProtocolPlugin {
         register::<PongMessage>(app, NetworkDirection::ServerToClient);
         register::<VerdictMessage>(app, NetworkDirection::ServerToClient);
         register::<TracerMessage>(app, NetworkDirection::ServerToClient);
+        register::<LaunchMessage>(app, NetworkDirection::ServerToClient);
+        register::<EndMessage>(app, NetworkDirection::ServerToClient);
         register::<HelloMessage>(app, NetworkDirection::ServerToClient);
 
         app.component::<NetId>().replicate_once();

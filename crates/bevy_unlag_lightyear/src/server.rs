@@ -15,8 +15,8 @@ use lightyear::prelude::{server::ClientOf, *};
 use crate::{
     Bandwidth, MessageClass, clock, ingress, link,
     protocol::{
-        AnswerChannel, AnswerMessage, EffectChannel, Hello, HelloMessage, MoveMessage, ProtocolVersion,
-        TracerMessage, VerdictChannel, VerdictMessage,
+        AnswerChannel, AnswerMessage, EffectChannel, EndMessage, Hello, HelloMessage, LaunchMessage,
+        MoveMessage, ProtocolVersion, TracerMessage, VerdictChannel, VerdictMessage,
     },
     snapshots::{self, Outlet},
 };
@@ -139,7 +139,14 @@ fn send_answers(
 fn send_verdicts(
     mut pawns: Query<(Option<&ControlledBy>, &mut OutgoingVerdicts)>,
     mut links: Query<
-        (Entity, &mut MessageSender<VerdictMessage>, &mut MessageSender<TracerMessage>, &mut Outlet),
+        (
+            Entity,
+            &mut MessageSender<VerdictMessage>,
+            &mut MessageSender<TracerMessage>,
+            &mut MessageSender<LaunchMessage>,
+            &mut MessageSender<EndMessage>,
+            &mut Outlet,
+        ),
         (With<ClientOf>, With<Connected>),
     >,
     mut bandwidth: ResMut<Bandwidth>,
@@ -160,12 +167,28 @@ fn send_verdicts(
                 Mailed::Tracer(tracer) => {
                     tracer.write(&mut w);
                     let bytes = w.finish();
-                    for (entity, _, mut link, mut outlet) in &mut links {
+                    for (entity, _, mut link, _, _, mut outlet) in &mut links {
                         // Characters before cosmetics.
                         if owner != Some(entity) && outlet.spare(bytes.len()) {
                             bandwidth.count(MessageClass::Tracers, bytes.len(), 1);
                             link.send::<EffectChannel>(TracerMessage(bytes.clone()));
                         }
+                    }
+                }
+                Mailed::Launched(launch) => {
+                    launch.write(&mut w);
+                    let bytes = w.finish();
+                    for (_, _, _, mut link, ..) in &mut links {
+                        bandwidth.count(MessageClass::Projectiles, bytes.len(), 1);
+                        link.send::<VerdictChannel>(LaunchMessage(bytes.clone()));
+                    }
+                }
+                Mailed::Ended(end) => {
+                    end.write(&mut w);
+                    let bytes = w.finish();
+                    for (_, _, _, _, mut link, _) in &mut links {
+                        bandwidth.count(MessageClass::Projectiles, bytes.len(), 1);
+                        link.send::<VerdictChannel>(EndMessage(bytes.clone()));
                     }
                 }
             }

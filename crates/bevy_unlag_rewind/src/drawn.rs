@@ -1,5 +1,7 @@
 //! The client's half: the same questions about what its own screen last showed.
 
+mod flight;
+
 use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_unlag_core::{
     BasePoses, CurrentTick, DrawnBaseTime, DrawnPose, LimbPoses, LimbRig, NetId, UsualInterval, ViewStamp,
@@ -9,7 +11,7 @@ use bevy_unlag_core::{
 use crate::{
     DrawnLimbs, HitBoxes, HitLayers, Occluder, RewindFilter, StampOverride, TargetHit, Team, WorldHit,
     WorldTrace,
-    target::{Body, Limbs, UnitRay, is_nearer},
+    target::{Body, FirstHit, Limbs, UnitRay},
     world::InTheWay,
 };
 
@@ -43,7 +45,8 @@ impl<'w, 's> DrawnQuery<'w, 's> {
     /// As many targets as [`overrides`](Self::overrides) ever names.
     pub const MAX_OVERRIDES: usize = 32;
 
-    /// The first drawn target that the ray meets, unless the world stands in between.
+    /// The first drawn target that the ray meets, unless the world stands in between: by the rules of
+    /// [`Rewound::cast_ray`](crate::Rewound::cast_ray).
     #[must_use]
     pub fn cast_ray(
         &self,
@@ -54,7 +57,16 @@ impl<'w, 's> DrawnQuery<'w, 's> {
     ) -> Option<TargetHit> {
         let ray = UnitRay::new(origin, direction, max_distance)?;
         let mut room = LimbPoses::default();
-        let mut best: Option<TargetHit> = None;
+        let mut first = FirstHit::new(ray);
+        self.each_wanted(filter, |body| {
+            first.look(body, &mut room);
+        });
+        let counted = first.hit?;
+        counted.before(self.block(origin, ray.direction.into(), counted.reach())).ok()
+    }
+
+    /// Calls back with everybody who was drawn and is wanted.
+    fn each_wanted(&self, filter: &RewindFilter<'_>, mut each: impl FnMut(&Body<'_>)) {
         for (entity, id, drawn, _, boxes, rig, nodes, team, layers) in &self.pawns {
             let wanted = filter.allows(entity, team.copied(), layers.copied().unwrap_or_default());
             if !wanted || !drawn.pose.alive {
@@ -65,14 +77,8 @@ impl<'w, 's> DrawnQuery<'w, 's> {
                 (None, Some(rig)) => Limbs::Rig(rig),
                 (None, None) => Limbs::None,
             };
-            let body = Body { entity, id: *id, pose: drawn.pose, boxes, limbs };
-            if let Some(hit) = body.cast_ray(&ray, &mut room)
-                && best.as_ref().is_none_or(|best| is_nearer(&hit, best))
-            {
-                best = Some(hit);
-            }
+            each(&Body { entity, id: *id, pose: drawn.pose, boxes, limbs });
         }
-        best.filter(|hit| self.block(origin, ray.direction.into(), hit.distance).is_none())
     }
 
     /// Calls back with everybody who was drawn, and how that came about.
@@ -108,23 +114,24 @@ impl<'w, 's> DrawnQuery<'w, 's> {
         way.nearest
     }
 
-    /// The targets near the ray that were drawn from other snapshots than `time` implies when one
+    /// The targets near a ray, or a cone of this half angle in radians, that were drawn from other snapshots than `time` implies when one
     /// is sent every `interval` ticks, or at another moment, nearest to the ray first, as many as fit
     /// into `found`, and [`MAX_OVERRIDES`](Self::MAX_OVERRIDES) at most. Returns how many there are.
     pub fn overrides(
         &self,
         origin: Vec3,
-        direction: Vec3,
+        (direction, half_angle): (Vec3, f32),
         time: ViewTime,
         interval: i32,
         found: &mut [StampOverride],
     ) -> usize {
+        let wide = half_angle.clamp(0.0, 1.5).tan();
         let mut asides = [f32::INFINITY; DrawnQuery::MAX_OVERRIDES];
         let room = found.len().min(asides.len());
         let mut count = 0;
         for (_, id, drawn, usual, boxes, ..) in &self.pawns {
             // A pair that spans more than is usual has lost one between.
-            let usual = usual.map_or(interval, |usual| i32::from(usual.0).clamp(1, interval));
+            let usual = usual.map_or(interval, |usual| i32::from(usual.0).clamp(1, interval.max(1)));
             let (from, to, at) = match drawn.stamp {
                 ViewStamp::Interpolated { from, to, time: at } => (from, Some(to), at),
                 ViewStamp::Extrapolated { from, time: at } => (from, None, at),
@@ -136,7 +143,8 @@ impl<'w, 's> DrawnQuery<'w, 's> {
             let Ok(shift) = i16::try_from(at.since(time)) else { continue };
             let named = StampOverride { target: *id, from, to, shift };
             let to = drawn.pose.position - origin;
-            let aside = (to - direction * to.dot(direction).max(0.0)).length();
+            let along = to.dot(direction).max(0.0);
+            let aside = ((to - direction * along).length() - along * wide).max(0.0);
             // What is further away than all that fit goes.
             let place = asides[..count].partition_point(|other| *other <= aside);
             if aside <= boxes.bounds().reach() && place < room {

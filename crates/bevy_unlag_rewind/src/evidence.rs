@@ -16,7 +16,7 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    FrameHistory, HitBoxes, JudgedTime, Miss, Occluder, RewindLimits, StampOverride, TargetHit,
+    FrameHistory, HitBoxes, JudgedTime, Miss, Occluder, RewindLimits, StampOverride, TargetHit, WorldHit,
     query::{Moment, Reason},
     target::{Body, FirstHit, Limbs, Target, UnitRay},
 };
@@ -191,10 +191,8 @@ impl ShotEvidence {
                 Err(miss) => reason.consider(miss),
             }
         }
-        let hit = first.hit.ok_or(reason.0)?;
-        if let Some((distance, by)) = self.in_the_way(ray.direction.into(), hit.distance) {
-            return Err(Miss::Blocked { hit, distance, by });
-        }
+        let counted = first.hit.ok_or(reason.0)?;
+        let hit = counted.before(self.in_the_way(ray.direction.into(), counted.reach()))?;
         let rewound = seen.map_or(0, |seen| ViewTime::at(self.arrived).since(seen));
         let safe = self.limits.cover.zip(self.hidden).is_some_and(|(rule, hidden)| {
             let tick = sampler.tick_seconds;
@@ -233,10 +231,11 @@ impl ShotEvidence {
     }
 
     /// What stood in the way of the ray, and how far along it.
-    fn in_the_way(&self, direction: Vec3, max: f32) -> Option<(f32, Option<Entity>)> {
-        let mut nearest = self.wall.filter(|wall| *wall <= max).map(|wall| (wall, None));
+    fn in_the_way(&self, direction: Vec3, max: f32) -> Option<WorldHit> {
+        let wall = self.wall.filter(|wall| *wall <= max);
+        let mut nearest = wall.map(|distance| WorldHit { distance, by: None });
         for occluder in &self.occluders {
-            let reach = nearest.map_or(max, |(distance, _)| distance);
+            let reach = nearest.map_or(max, |hit| hit.distance);
             let distance = match &occluder.shape {
                 Some(shape) => {
                     let shape = shape.clone();
@@ -245,7 +244,7 @@ impl ShotEvidence {
                 None => Some(occluder.distance),
             };
             if let Some(distance) = distance.filter(|distance| *distance < reach) {
-                nearest = Some((distance, Some(occluder.entity)));
+                nearest = Some(WorldHit { distance, by: Some(occluder.entity) });
             }
         }
         nearest

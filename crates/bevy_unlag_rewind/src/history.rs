@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    BasePoses, CurrentTick, KnotConfig, MoveModel, PoseSample, ProxySmoothing, ProxyTrack, ProxyUpdate,
+    BasePoses, CurrentTick, KnotConfig, LimbRig, MoveModel, PoseSample, ProxySmoothing, ProxyTrack, ProxyUpdate,
     Sampler, Shown, Snapshot, SnapshotHistory, Tick, ViewTime,
 };
 
@@ -21,12 +21,21 @@ pub struct FrameHistory {
     pub sent: SnapshotHistory,
     track: ProxyTrack,
     present: Option<PoseSample>,
-    /// Ticks between the last updates, newest first.
+    /// Ticks between the last updates, newest first; 0 where none is known.
     spaces: [i32; 6],
     frames: Frames,
     pub(crate) bones: BoneHistory,
-    /// Sets of hit boxes with the first tick that they no longer held in, oldest first.
-    old_sets: VecDeque<(Tick, HitBoxes)>,
+    /// What it could be hit at before, oldest first.
+    old_sets: VecDeque<OldSet>,
+}
+
+/// What a pawn could be hit at before it changed.
+#[derive(Clone, Debug)]
+pub(crate) struct OldSet {
+    /// The first tick in which it no longer held.
+    until: Tick,
+    pub boxes: HitBoxes,
+    pub rig: Option<LimbRig>,
 }
 
 impl FrameHistory {
@@ -57,9 +66,10 @@ impl FrameHistory {
     }
 
     /// Ticks between updates: the fewest of late, since frames and late moves make some of them longer.
-    /// 0 before enough are known.
+    /// 0 before the second. Clients believe the first two as well, and a shot at somebody new has to be
+    /// judged as it was drawn.
     pub(crate) fn interval(&self) -> i32 {
-        self.spaces.into_iter().min().unwrap_or(0)
+        self.spaces.into_iter().filter(|space| *space > 0).min().unwrap_or(0)
     }
 
     /// Takes in what a tick left, in the world.
@@ -77,23 +87,23 @@ impl FrameHistory {
         self.track.record_exactly(snapshot, velocity, tick_seconds);
     }
 
-    /// Notes that another set of hit boxes holds from `tick` on.
-    pub(crate) fn retire(&mut self, set: HitBoxes, tick: Tick) {
+    /// Notes that another set of hit boxes, or another rig, holds from `tick` on.
+    pub(crate) fn retire(&mut self, boxes: HitBoxes, rig: Option<LimbRig>, tick: Tick) {
         if self.old_sets.len() >= MAX_OLD_SETS {
             self.old_sets.pop_front();
         }
-        self.old_sets.push_back((tick, set));
+        self.old_sets.push_back(OldSet { until: tick, boxes, rig });
     }
 
     /// What none of the sets of hit boxes leaves that it had at `tick` or later; `present` is the newest.
     pub(crate) fn bounds_since(&self, tick: Tick, present: BodyBounds) -> BodyBounds {
-        let later = self.old_sets.iter().filter(|(until, _)| until.is_newer_than(tick));
-        later.fold(present, |all, (_, set)| all.with(set.bounds()))
+        let later = self.old_sets.iter().filter(|old| old.until.is_newer_than(tick));
+        later.fold(present, |all, old| all.with(old.boxes.bounds()))
     }
 
-    /// The set of hit boxes that held at a moment, when it is not the present one.
-    pub(crate) fn old_set(&self, time: ViewTime) -> Option<&HitBoxes> {
-        self.old_sets.iter().find(|(until, _)| time.since(ViewTime::at(*until)) < 0).map(|(_, set)| set)
+    /// What held at a moment, when it is not what holds now.
+    pub(crate) fn old_set(&self, time: ViewTime) -> Option<&OldSet> {
+        self.old_sets.iter().find(|old| time.since(ViewTime::at(old.until)) < 0)
     }
 
     /// What is to be sent of the pawn now: its present, and what a curve from the last update would

@@ -73,7 +73,7 @@ pub use limits::{HighPing, RewindLimits, RewindMode, RewindRefusal};
 pub use measure::usual_poses;
 pub use moved::{MovedColliders, MovedPoses, RewindBackend};
 pub use query::{
-    Ballistic, BeamCache, BlastHit, ClaimedTarget, Flight, MeleeArc, MeleeHit, PelletCount, Pellets,
+    Ballistic, BeamCache, BlastHit, ClaimedTarget, Flight, Meeting, MeleeArc, MeleeHit, PelletCount, Pellets,
     PosedTargets, RewindQuery, Rewound, Walls,
 };
 #[cfg(feature = "gizmos")]
@@ -84,7 +84,7 @@ pub use table::RewindTable;
 pub use transform::RecordTransform;
 pub use view::{HitLayers, RewindFilter, RewindTime, StampOverride, Team, View};
 pub use view_ledger::{Admitted, Mismatch, ViewClaim, ViewCounts, ViewFault, ViewLedger, ViewTrust};
-pub use world::{Occluder, WorldHit, WorldTrace};
+pub use world::{Occluder, WallTouch, WorldHit, WorldTrace};
 
 /// When frames are recorded.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]

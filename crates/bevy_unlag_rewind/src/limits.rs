@@ -113,16 +113,20 @@ impl RewindLimits {
         if age > sub_ticks(self.refuse_beyond.max(self.max_age), tick_seconds) {
             return Err(RewindRefusal::TooOld);
         }
-        let mut honoured = age.min(sub_ticks(self.max_age, tick_seconds));
-        if let Some((rule, round_trip)) = self.high_ping.zip(round_trip) {
-            honoured = (honoured as f64 * rule.honoured(round_trip)) as i64;
-        }
-        Ok(now.later(-honoured))
+        let honoured = age.min(sub_ticks(self.max_age, tick_seconds));
+        Ok(now.later(-self.faded(honoured, round_trip)))
     }
 
-    /// The oldest moment that is honoured of a shot that arrived at `now`.
-    pub(crate) fn oldest(&self, now: Tick, tick_seconds: f32) -> ViewTime {
-        ViewTime::at(now).later(-sub_ticks(self.max_age, tick_seconds))
+    /// The oldest moment that is honoured of a shot that arrived at `now`, of whatever target.
+    pub(crate) fn oldest(&self, now: Tick, tick_seconds: f32, round_trip: Option<Duration>) -> ViewTime {
+        let oldest = sub_ticks(self.max_age, tick_seconds);
+        ViewTime::at(now).later(-self.faded(oldest, round_trip))
+    }
+
+    /// What is left of an age when the round trip is this long.
+    fn faded(&self, age: i64, round_trip: Option<Duration>) -> i64 {
+        let Some((rule, round_trip)) = self.high_ping.zip(round_trip) else { return age };
+        (age as f64 * rule.honoured(round_trip)) as i64
     }
 
     /// Ticks that have to be remembered for these limits.

@@ -15,15 +15,15 @@ mod pellets;
 mod posed;
 mod projectile;
 mod rewound;
-mod sound;
+pub(crate) mod sound;
 mod sweep;
 
 use bevy::{ecs::system::SystemParam, prelude::*};
-use bevy_unlag_core::{BasePoses, CurrentTick, LimbRig, NetId, ProxySmoothing, Sampler, Tick, ViewTime};
+use bevy_unlag_core::{BasePoses, CurrentTick, NetId, ProxySmoothing, Sampler, Tick, ViewTime};
 
 use crate::{
     FrameHistory, HitLayers, MovedColliders, Occluder, RewindBackend, RewindFilter, RewindLimits,
-    RewindRefusal, RewindTable, RewindTime, Team, WorldTrace,
+    RewindRefusal, RewindTable, RewindTime, Team, View, WorldTrace,
 };
 pub use all::Walls;
 pub use beam::BeamCache;
@@ -34,13 +34,12 @@ pub(crate) use moment::Moment;
 pub use padded::ClaimedTarget;
 pub use pellets::{PelletCount, Pellets};
 pub use posed::PosedTargets;
-pub use projectile::{Ballistic, Flight};
+pub use projectile::{Ballistic, Flight, Meeting};
 pub(crate) use rewound::Reason;
 pub use rewound::Rewound;
 
 type Pawn = (
     &'static FrameHistory,
-    Option<&'static LimbRig>,
     Option<&'static ProxySmoothing>,
     Option<&'static Team>,
     Option<&'static HitLayers>,
@@ -106,6 +105,17 @@ impl<'w, 's> RewindQuery<'w, 's> {
         let bases_at = drawn.unwrap_or(ViewTime::at(now));
         let bases = self.bases.at(bases_at);
         Ok(Rewound { query: self, moment, bases, bases_at, filter: RewindFilter::default() })
+    }
+
+    /// Everything as a screen showed it, at a moment that has been [admitted](Self::at) before: for what goes on
+    /// from there, with [`Rewound::later`].
+    #[must_use]
+    pub fn admitted<'a>(&'a self, view: View<'a>) -> Rewound<'a, 'w, 's> {
+        let limits = view.limits.unwrap_or(&self.limits);
+        let moment = Moment::admitted(&view, limits, self.tick.0, self.sampler.tick_seconds);
+        let bases_at = view.bases.unwrap_or(ViewTime::at(self.tick.0));
+        let bases = self.bases.at(bases_at);
+        Rewound { query: self, moment, bases, bases_at, filter: RewindFilter::default() }
     }
 
     /// Whether a pawn was alive in anything that was sent of it in the last `ticks`.

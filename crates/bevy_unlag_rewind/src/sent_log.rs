@@ -1,7 +1,12 @@
 //! Which snapshots of whom a client was sent.
 
+mod spaces;
+
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, SnapshotHistory, Tick, ViewStamp, ViewTime};
+
+pub(crate) use spaces::Rates;
+use spaces::Spaces;
 
 /// Ticks before the newest snapshot of which it is known whether they were sent: a second at 64 Hz.
 const REMEMBERED: i32 = u64::BITS as i32;
@@ -13,8 +18,7 @@ struct Target {
     newest: Tick,
     /// Bit `n` stands for the tick `n + 1` before the newest.
     before: u64,
-    /// Ticks between the last two updates.
-    spacing: u16,
+    spaces: Spaces,
 }
 
 impl Target {
@@ -91,7 +95,7 @@ impl SentLog {
         let at = match self.find(id) {
             Ok(at) => at,
             Err(at) => {
-                self.targets.insert(at, Target { id, newest: tick, before: 0, spacing: 0 });
+                self.targets.insert(at, Target { id, newest: tick, before: 0, spaces: default() });
                 return;
             }
         };
@@ -116,7 +120,7 @@ impl SentLog {
             && let Some(target) = self.targets.get_mut(at)
             && let Some(before) = before
         {
-            target.spacing = target.newest.since(before).clamp(0, i32::from(u16::MAX)) as u16;
+            target.spaces.take(before, target.newest);
         }
         if now.since(self.late[0].began) >= Lateness::WINDOW {
             self.late[1] = core::mem::replace(&mut self.late[0], Lateness { began: now, ..default() });
@@ -184,7 +188,7 @@ impl SentLog {
     fn spacings(&self) -> [u32; 129] {
         let mut counts = [0; 129];
         for target in &self.targets {
-            counts[usize::from(target.spacing).min(128)] += 1;
+            counts[usize::from(target.spaces.newest()).min(128)] += 1;
         }
         counts[0] = 0;
         counts
@@ -194,11 +198,23 @@ impl SentLog {
     /// least an eighth of the pawns have; 0 when all have one.
     #[must_use]
     pub fn mixed(&self) -> u16 {
+        let (shortest, longest) = self.common();
+        longest - shortest
+    }
+
+    /// The shortest and the longest of the intervals that at least an eighth of the pawns have: the screen's
+    /// main clock is for one of them. 0 while none is known.
+    pub(crate) fn common(&self) -> (u16, u16) {
         let counts = self.spacings();
         let least = (self.targets.len() as u32).div_ceil(8).max(1);
         let common = |count: &u32| *count >= least;
         let shortest = counts.iter().position(common).unwrap_or(0);
-        (counts.iter().rposition(common).unwrap_or(0) - shortest) as u16
+        (shortest as u16, counts.iter().rposition(common).unwrap_or(0) as u16)
+    }
+
+    /// How often this client was sent a pawn of late; `usual` is the pawn's own interval.
+    pub(crate) fn rates(&self, id: NetId, usual: i32) -> Rates {
+        self.of(id).map_or(Rates::NONE, |target| target.spaces.rates(usual))
     }
 
     /// By how many ticks updates of late were late when they left, but for one in a hundred: a pawn whose

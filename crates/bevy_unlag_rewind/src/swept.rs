@@ -31,14 +31,21 @@ impl Swept {
         })
     }
 
-    /// With a body about every point of it. `up` is how the body stands.
-    fn with_body(self, body: &BodyBounds, up: Vec3) -> Self {
-        let (low, high) = if up.y > 0.999_9 {
-            let side = |y: f32, sign: f32| Vec3A::new(sign * body.radius, y, sign * body.radius);
-            (side(body.low, -1.0), side(body.high, 1.0))
-        } else {
-            let reach = Vec3A::splat(body.reach());
-            (-reach, reach)
+    /// With a body about every point of it. `up` is how the body stands; `None` when it may lean in any way.
+    fn with_body(self, body: &BodyBounds, up: Option<Vec3>) -> Self {
+        let (low, high) = match up {
+            Some(up) => {
+                // Its two ends are discs across its axis.
+                let up = Vec3A::from(up);
+                let ends = [up * body.low, up * body.high];
+                let across = |a: f32, b: f32| a.hypot(b) * body.radius;
+                let disc = Vec3A::new(across(up.y, up.z), across(up.x, up.z), across(up.x, up.y));
+                (ends[0].min(ends[1]) - disc, ends[0].max(ends[1]) + disc)
+            }
+            None => {
+                let reach = Vec3A::splat(body.reach());
+                (-reach, reach)
+            }
         };
         // Rounding, on both machines.
         let largest = self.low.abs().max(self.high.abs()).max_element();
@@ -70,7 +77,7 @@ impl Swept {
             let third = ticks as f32 * sampler.tick_seconds / 3.0;
             let points =
                 [a.position, a.position + a.velocity * third, b.position - b.velocity * third, b.position];
-            let up = if from.up == to.up { a.rotation * Vec3::Y } else { Vec3::ZERO };
+            let up = (from.up == to.up).then(|| a.rotation * Vec3::Y);
             each(start, end, Self::around(points).with_body(body, up));
             (start, a) = (end, b);
         }
@@ -78,7 +85,7 @@ impl Swept {
 
     /// A body at one place.
     pub fn at(pose: &PoseSample, body: &BodyBounds) -> Self {
-        Self::around([pose.position]).with_body(body, pose.rotation * Vec3::Y)
+        Self::around([pose.position]).with_body(body, Some(pose.rotation * Vec3::Y))
     }
 
     /// Wherever a pose can be carried on to from its newest snapshot.
@@ -97,6 +104,48 @@ impl Swept {
             let reach = Vec3::splat(speed * seconds);
             Self::around([position - reach, position + reach])
         };
-        around.with_body(body, from.rotation() * Vec3::Y)
+        around.with_body(body, Some(from.rotation() * Vec3::Y))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy_unlag_core::Up;
+
+    use super::*;
+
+    #[test]
+    fn a_box_encloses_a_body_however_it_leans() {
+        // A tall one: a fraction of a degree moves its top by centimetres.
+        let tall = BodyBounds { radius: 0.3, low: 0.0, high: 3.0 };
+        let sunk = BodyBounds { radius: 0.5, low: -2.0, high: -0.5 };
+        let mut leaning = 0;
+        for code in 0..400_u16 {
+            let angle = f32::from(code) * 0.003;
+            let up =
+                Up::new(Quat::from_rotation_y(f32::from(code)) * Vec3::new(angle.sin(), angle.cos(), 0.0));
+            let pose =
+                PoseSample { position: Vec3::new(3.0, 1.0, -2.0), rotation: up.rotation(), ..default() };
+            for body in [tall, sunk] {
+                let Swept { low, high } = Swept::at(&pose, &body);
+                for turn in 0..64 {
+                    let (sin, cos) = (turn as f32 * 0.1).sin_cos();
+                    for height in [body.low, body.high] {
+                        let point = Vec3A::from(
+                            pose.position
+                                + pose.rotation * Vec3::new(sin * body.radius, height, cos * body.radius),
+                        );
+                        assert!(
+                            point.cmpge(low).all() && point.cmple(high).all(),
+                            "{code}: {point} {low} {high}"
+                        );
+                    }
+                }
+                // And is no larger than it must be.
+                assert!((high - low).min_element() <= 2.0 * body.radius + 0.01 + angle.sin() * 3.0);
+            }
+            leaning += u32::from(up != Up::new(Vec3::Y));
+        }
+        assert!(leaning > 300, "{leaning}");
     }
 }

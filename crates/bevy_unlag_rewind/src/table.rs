@@ -42,6 +42,7 @@ struct Slot {
     /// As what the rows were written.
     mode: Option<ProxySmoothing>,
     boxes: HitBoxes,
+    rig: Option<LimbRig>,
     /// Whether it was there at the last look.
     seen: bool,
     /// What was remembered of it when it was despawned, and when that was.
@@ -53,7 +54,6 @@ struct Slot {
 pub(crate) struct Remains {
     pub history: FrameHistory,
     pub mode: Option<ProxySmoothing>,
-    pub rig: Option<LimbRig>,
     pub team: Option<Team>,
     pub layers: Option<HitLayers>,
 }
@@ -75,6 +75,7 @@ pub(crate) struct Place<'a> {
     pub entity: Entity,
     pub id: NetId,
     pub boxes: &'a HitBoxes,
+    pub rig: Option<&'a LimbRig>,
     pub remains: Option<&'a Remains>,
 }
 
@@ -108,7 +109,7 @@ impl RewindTable {
     pub(crate) fn place(&self, slot: usize) -> Option<Place<'_>> {
         let slot = self.slots.get(slot)?.as_ref()?;
         let remains = slot.gone.as_deref().map(|(_, remains)| remains);
-        Some(Place { entity: slot.entity, id: slot.id, boxes: &slot.boxes, remains })
+        Some(Place { entity: slot.entity, id: slot.id, boxes: &slot.boxes, rig: slot.rig.as_ref(), remains })
     }
 
     /// The slots of all targets that can have been near `probe`, and the metres along a ray before which it
@@ -222,7 +223,7 @@ impl RewindTable {
         }
     }
 
-    fn enter(&mut self, entity: Entity, id: NetId, boxes: &HitBoxes) -> usize {
+    fn enter(&mut self, entity: Entity, id: NetId, boxes: &HitBoxes, rig: Option<&LimbRig>) -> usize {
         let slot = self.slots.iter().position(Option::is_none).unwrap_or(self.slots.len());
         if slot == self.slots.len() {
             self.slots.push(None);
@@ -235,6 +236,7 @@ impl RewindTable {
             beyond,
             mode: None,
             boxes: boxes.clone(),
+            rig: rig.copied(),
             seen: true,
             gone: None,
         });
@@ -262,9 +264,20 @@ type Pawn = (
     Entity,
     &'static NetId,
     &'static mut FrameHistory,
-    Ref<'static, HitBoxes>,
+    &'static HitBoxes,
+    Option<&'static LimbRig>,
     Option<&'static ProxySmoothing>,
 );
+
+/// Whether both pose limbs by the same function. Two with the same code may be one; one with two addresses only
+/// costs an entry.
+fn is_same_rig(a: Option<&LimbRig>, b: Option<&LimbRig>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a.limbs == b.limbs && core::ptr::fn_addr_eq(a.pose, b.pose),
+        (None, None) => true,
+        _ => false,
+    }
+}
 
 /// Brings the table up to date: after frames were recorded, and after snapshots were sent.
 pub(crate) fn follow(
@@ -281,20 +294,20 @@ pub(crate) fn follow(
         }
     }
     table.turn(now, keep);
-    for (entity, id, mut history, boxes, mode) in &mut pawns {
+    for (entity, id, mut history, boxes, rig, mode) in &mut pawns {
         let known = table.by_entity.get(&entity).copied();
         let slot = match known.filter(|slot| table.place(*slot).is_some_and(|place| place.id == *id)) {
             Some(slot) => slot,
             None => {
                 known.into_iter().for_each(|slot| table.leave(slot));
-                table.enter(entity, *id, &boxes)
+                table.enter(entity, *id, boxes, rig)
             }
         };
-        if boxes.is_changed()
-            && let Some(Some(place)) = table.slots.get_mut(slot)
-            && !place.boxes.same(&boxes)
+        if let Some(Some(place)) = table.slots.get_mut(slot)
+            && !(place.boxes.same(boxes) && is_same_rig(place.rig.as_ref(), rig))
         {
-            history.retire(core::mem::replace(&mut place.boxes, HitBoxes::clone(&boxes)), now);
+            let old = core::mem::replace(&mut place.boxes, boxes.clone());
+            history.retire(old, core::mem::replace(&mut place.rig, rig.copied()), now);
             // What is shown from now on has other bounds: all of it is to be written again.
             place.sent = None;
         }
@@ -306,8 +319,8 @@ pub(crate) fn follow(
                 place.sent = None;
             }
         }
-        table.follow(slot, &history, &boxes, &sampler.of(mode), now);
-        table.follow_present(slot, &history, &boxes);
+        table.follow(slot, &history, boxes, &sampler.of(mode), now);
+        table.follow_present(slot, &history, boxes);
     }
     // What has lost its hit boxes is no target any more.
     for slot in 0..table.slots.len() {
@@ -326,20 +339,18 @@ pub(crate) fn bury(
     mut pawns: Query<(
         &mut FrameHistory,
         Option<&ProxySmoothing>,
-        Option<&LimbRig>,
         Option<&Team>,
         Option<&HitLayers>,
     )>,
 ) {
     let Some(slot) = table.by_entity.get(&gone.entity).copied() else { return };
-    let Ok((mut history, mode, rig, team, layers)) = pawns.get_mut(gone.entity) else {
+    let Ok((mut history, mode, team, layers)) = pawns.get_mut(gone.entity) else {
         table.leave(slot);
         return;
     };
     let remains = Remains {
         history: core::mem::take(&mut *history),
         mode: mode.copied(),
-        rig: rig.copied(),
         team: team.copied(),
         layers: layers.copied(),
     };

@@ -4,9 +4,12 @@ use bevy::{
     math::{Vec3A, Vec4},
     prelude::*,
 };
-use bevy_unlag_core::{LimbPoses, LimbRig, NetId, PoseSample, ProxySmoothing, ViewTime};
+use bevy_unlag_core::{LimbPoses, LimbRig, NetId, PoseSample, ProxySmoothing, Tick, ViewTime};
 
-use crate::{BodyBounds, FrameHistory, HitBox, HitBoxes, HitGroup, TargetHit, shape::Shape};
+use crate::{
+    BodyBounds, FrameHistory, HitBox, HitBoxes, HitGroup, Miss, TargetHit, WorldHit, query::sound,
+    shape::Shape, table::Place,
+};
 
 /// Somebody who may be hit, as the server remembers it.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +54,22 @@ impl<'a> Limbs<'a> {
     }
 }
 
+impl<'a> Place<'a> {
+    /// What could be hit of it when it was drawn at a moment; as it is in the tick `now` for `None`.
+    pub fn body(
+        &self,
+        history: &'a FrameHistory,
+        pose: PoseSample,
+        (time, now): (Option<ViewTime>, Tick),
+    ) -> Body<'a> {
+        // After a change what was drawn before is what it was, on the limbs that it had.
+        let old = time.and_then(|time| history.old_set(time));
+        let (boxes, rig) = old.map_or((self.boxes, self.rig), |old| (&old.boxes, old.rig.as_ref()));
+        let limbs = Limbs::of(history, rig, time.unwrap_or(ViewTime::at(now)));
+        Body { entity: self.entity, id: self.id, pose, boxes, limbs }
+    }
+}
+
 /// A ray with a unit direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnitRay {
@@ -63,7 +82,7 @@ impl UnitRay {
     /// `None` when it is no ray.
     pub fn new(origin: Vec3, direction: Vec3, max: f32) -> Option<Self> {
         let direction = direction.try_normalize()?;
-        let sound = origin.is_finite() && max >= 0.0;
+        let sound = sound::is_point(origin) && max >= 0.0;
         sound.then_some(Self { origin: origin.into(), direction: direction.into(), max: max.min(1e7) })
     }
 
@@ -188,7 +207,7 @@ impl<'a> Body<'a> {
     }
 
     /// What a ray hits of it: see [`HitBoxes::head_first`].
-    pub fn cast_ray(&self, ray: &UnitRay, room: &mut LimbPoses) -> Option<TargetHit> {
+    pub fn cast_ray(&self, ray: &UnitRay, room: &mut LimbPoses) -> Option<Counted> {
         let mut first = FirstHit::new(*ray);
         first.look(self, room);
         first.hit
@@ -212,6 +231,45 @@ pub(crate) fn hit_on(
     TargetHit { entity, target, hit_box: index as u8, group, factor, distance, point }
 }
 
+/// What counts of whoever was met first, before anybody has asked what the world does to it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Counted {
+    pub hit: TargetHit,
+    /// Where a head counts before what lies in front of it: that, and the metres to the head.
+    front: Option<(TargetHit, f32)>,
+}
+
+impl Counted {
+    /// From a hit on what was met first, and the head that counts before it with the metres to it.
+    pub fn new(first: TargetHit, boxes: &HitBoxes, head: Option<(usize, f32)>) -> Self {
+        match head.filter(|(head, _)| *head != usize::from(first.hit_box)) {
+            None => Self { hit: first, front: None },
+            Some((head, at)) => {
+                let hit = hit_on((first.entity, first.target), boxes, head, first.distance, first.point);
+                Self { hit, front: Some((first, at)) }
+            }
+        }
+    }
+
+    /// Metres within which what of the world stands in the way decides.
+    pub fn reach(&self) -> f32 {
+        self.front.map_or(self.hit.distance, |(first, head)| head.max(first.distance))
+    }
+
+    /// The hit, when this is the first of the world within [`reach`](Self::reach): what stands before all of the
+    /// target stops it, and what stands between its first box and its head leaves the first box.
+    pub fn before(self, wall: Option<WorldHit>) -> Result<TargetHit, Miss> {
+        let Self { hit, front } = self;
+        match (wall, front) {
+            (Some(WorldHit { distance, by }), _) if distance <= hit.distance => {
+                Err(Miss::Blocked { hit, distance, by })
+            }
+            (Some(_), Some((first, _))) => Ok(first),
+            _ => Ok(hit),
+        }
+    }
+}
+
 /// The boxes of one body that a ray met, as far as they count.
 #[derive(Default)]
 pub(crate) struct Met {
@@ -232,12 +290,9 @@ impl Met {
         self.first.0.map_or(f32::INFINITY, |(_, nearest)| nearest)
     }
 
-    /// The box that counts, and the metres to where the body as a whole was met: see
-    /// [`HitBoxes::head_first`].
-    fn counts(&self, boxes: &HitBoxes) -> Option<(usize, f32)> {
-        let (index, distance) = self.first.0?;
-        let head = self.head.0.filter(|_| boxes.head_first());
-        Some((head.map_or(index, |(index, _)| index), distance))
+    /// What was met first, and the head that counts before it: see [`HitBoxes::head_first`].
+    fn counts(&self, boxes: &HitBoxes) -> Option<((usize, f32), Option<(usize, f32)>)> {
+        Some((self.first.0?, self.head.0.filter(|_| boxes.head_first())))
     }
 }
 
@@ -248,7 +303,7 @@ pub(crate) struct FirstHit {
     pub ray: UnitRay,
     reach: f32,
     /// On what was met first so far.
-    pub hit: Option<TargetHit>,
+    pub hit: Option<Counted>,
 }
 
 impl FirstHit {
@@ -274,13 +329,14 @@ impl FirstHit {
 
     /// Takes in all that the ray meets of somebody. Says whether it meets it before nobody counts any more.
     pub fn consider(&mut self, named: (Entity, NetId), boxes: &HitBoxes, met: &Met) -> bool {
-        let Some((index, distance)) = met.counts(boxes).filter(|(_, at)| *at <= self.reach) else {
+        let Some(((index, distance), head)) = met.counts(boxes).filter(|((_, at), _)| *at <= self.reach)
+        else {
             return false;
         };
         let hit = hit_on(named, boxes, index, distance, self.ray.at(distance));
-        if self.hit.as_ref().is_none_or(|best| is_nearer(&hit, best)) {
+        if self.hit.as_ref().is_none_or(|best| is_nearer(&hit, &best.hit)) {
             self.reach = distance;
-            self.hit = Some(hit);
+            self.hit = Some(Counted::new(hit, boxes, head));
         }
         true
     }

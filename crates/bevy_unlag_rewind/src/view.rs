@@ -68,6 +68,20 @@ impl StampOverride {
     /// would be a way around [`RewindLimits::max_age`](crate::RewindLimits::max_age).
     pub const MAX_SPAN: i32 = 32;
 
+    /// Somebody drawn at a moment of its own, from whatever was sent for that moment: what the server believes
+    /// of a claim that cannot have been.
+    pub(crate) fn at_moment(target: NetId, shift: i16) -> Self {
+        Self { target, from: Tick(0), to: Some(Tick(0).offset(Self::NO_PAIR)), shift }
+    }
+
+    /// Whether it says nothing of snapshots.
+    pub(crate) fn is_moment(&self) -> bool {
+        self.to.is_some_and(|to| to.since(self.from) == Self::NO_PAIR)
+    }
+
+    /// No pair is so far apart.
+    const NO_PAIR: i32 = i32::MIN;
+
     /// The stamp at `time`, the target's own moment; `None` when no screen could have drawn it.
     #[must_use]
     pub fn stamp(&self, time: ViewTime) -> Option<ViewStamp> {
@@ -91,7 +105,7 @@ impl StampOverride {
 }
 
 /// Whose side somebody is on. Without one it is on nobody's.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Team(pub u8);
 
 /// In which layers a target is, as bits; a filter looks into some of them. Default: all.

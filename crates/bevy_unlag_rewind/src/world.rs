@@ -2,12 +2,14 @@
 
 mod near;
 mod sweep;
+mod touch;
 
 use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_rapier3d::{parry::query::Ray as ParryRay, prelude::*, rapier::math::Pose};
 
 pub(crate) use near::NearWalls;
 pub(crate) use sweep::parry_pose;
+pub use touch::WallTouch;
 
 /// Something that stops shots and moves, such as a door, a lift or a shield. It is tested where the shooter's
 /// screen showed it, so a shot passes a door that was open then.

@@ -6,10 +6,14 @@ mod range;
 
 #[path = "shapes/blasts.rs"]
 mod blasts;
+#[path = "shapes/changes.rs"]
+mod changes;
 #[path = "shapes/claims.rs"]
 mod claims;
 #[path = "shapes/flights.rs"]
 mod flights;
+#[path = "shapes/heads.rs"]
+mod heads;
 #[path = "shapes/measure.rs"]
 mod measure;
 #[path = "shapes/overlaps.rs"]

@@ -1,72 +1,127 @@
-//! The server's side: every round is judged once.
+//! The server's side: every shot is judged once.
 
-use bevy::{math::Vec3Swizzles, prelude::*};
+mod checks;
+mod hits;
+mod sight;
+
+use bevy::prelude::*;
 use bevy_unlag_core::{ExtendedEvent, LocalControl, MoveModel, NetId, NetRole, StepEvent};
 use bevy_unlag_rewind::{
-    ClaimedTarget, EvidenceLog, FrameHistory, Miss, RewindFilter, RewindQuery, RewindRefusal, RewindTime,
-    TargetHit,
+    EvidenceLog, FrameHistory, RewindFilter, RewindQuery, RewindRefusal, RewindTime, Team,
 };
 
 use crate::{
-    Armed, Damage, DamageTable, FireInput, Mailed, OutgoingVerdicts, RifleConfig, RifleEvent, ShotRefusal,
-    ShotResult, ShotVerdict, Tracer,
-    claim::LastClaims,
-    sight::{Clocks, Shooter, ShooterItem},
+    Armed, ArmsEvent, Arsenal, Damage, FireRules, HitList, Mailed, OutgoingVerdicts, RefusedShots, Round,
+    Shot, ShotRefusal, ShotResult, ShotVerdict, SpreadSource, Tracer, Weapon, claim::LastClaims,
+    projectile::{Launch, Launches, Seen},
 };
+use hits::{Hits, Question};
+pub(crate) use hits::{Struck, write_damage};
+use sight::{Clocks, Shooter, ShooterItem};
+
+/// What the spread of weapons follows from that only the server knows; see [`SpreadSource::Server`]. Default: a
+/// number of its own for every app.
+#[derive(Resource, Clone, Copy, Debug)]
+pub struct SpreadSecret(pub u64);
+
+impl Default for SpreadSecret {
+    fn default() -> Self {
+        use core::hash::{BuildHasher, Hasher};
+        // What std seeds its maps with is taken from the system.
+        Self(std::collections::hash_map::RandomState::new().build_hasher().finish())
+    }
+}
+
+/// What a judge knows beside the shooter.
+#[derive(bevy::ecs::system::SystemParam)]
+pub(crate) struct Bench<'w, 's> {
+    clocks: Clocks<'w>,
+    arsenal: Res<'w, Arsenal>,
+    rules: Res<'w, FireRules>,
+    secret: Res<'w, SpreadSecret>,
+    query: RewindQuery<'w, 's>,
+    teams: Query<'w, 's, &'static Team>,
+}
+
+/// Where answers go.
+#[derive(bevy::ecs::system::SystemParam)]
+pub(crate) struct Answers<'w, 's> {
+    damage: MessageWriter<'w, Damage>,
+    tracers: MessageWriter<'w, Tracer>,
+    verdicts: MessageWriter<'w, ShotVerdict>,
+    pawns: Query<'w, 's, (Option<&'static mut OutgoingVerdicts>, Option<&'static mut RefusedShots>, Has<LocalControl>)>,
+}
+
+impl Answers<'_, '_> {
+    /// Tells a shooter, wherever it is.
+    pub fn tell(&mut self, shooter: Entity, verdict: ShotVerdict) {
+        let Ok((mailbox, refused, local)) = self.pawns.get_mut(shooter) else { return };
+        if let (ShotResult::Refused(why), Some(mut refused)) = (verdict.result, refused) {
+            refused.count(why);
+        }
+        if local {
+            self.verdicts.write(verdict);
+        } else if let Some(mut mailbox) = mailbox {
+            mailbox.0.push(Mailed::Verdict(verdict));
+        }
+    }
+
+    /// Shows a shot to everyone else.
+    fn show(&mut self, shooter: Entity, tracer: Tracer) {
+        self.tracers.write(tracer);
+        if let Ok((Some(mut mailbox), ..)) = self.pawns.get_mut(shooter) {
+            mailbox.0.push(Mailed::Tracer(tracer));
+        }
+    }
+
+    /// Posts what is for everyone; in somebody else's mailbox when the shooter has none any more.
+    pub fn mail(&mut self, shooter: Entity, mailed: Mailed) {
+        if let Ok((Some(mut mailbox), ..)) = self.pawns.get_mut(shooter) {
+            mailbox.0.push(mailed);
+        } else if let Some(mut mailbox) = self.pawns.iter_mut().find_map(|(mailbox, ..)| mailbox) {
+            mailbox.0.push(mailed);
+        }
+    }
+
+    pub fn hurt(&mut self, damage: Damage) {
+        self.damage.write(damage);
+    }
+}
+
+/// What is used again for every shot.
+#[derive(Default)]
+pub(crate) struct Desk {
+    claims: LastClaims,
+    hits: Hits,
+}
 
 pub(crate) fn judge<M: MoveModel>(
     mut happened: MessageReader<StepEvent<Armed<M>>>,
-    mut shooters: Query<(&NetRole, &NetId, Option<&mut OutgoingVerdicts>, Has<LocalControl>, Shooter)>,
-    clocks: Clocks,
+    mut shooters: Query<(&NetRole, &NetId, Shooter)>,
     model: Res<M::Config>,
-    config: Res<RifleConfig>,
-    table: Res<DamageTable>,
-    query: RewindQuery,
-    mut damage: MessageWriter<Damage>,
-    mut tracers: MessageWriter<Tracer>,
-    mut verdicts: MessageWriter<ShotVerdict>,
+    bench: Bench,
+    mut answers: Answers,
+    mut launches: ResMut<Launches>,
     mut log: Option<ResMut<EvidenceLog>>,
-    mut claims: Local<LastClaims>,
+    mut desk: Local<Desk>,
 ) {
-    claims.keep(|shooter| shooters.contains(shooter));
+    desk.claims.keep(|shooter| shooters.contains(shooter));
     for step in happened.read() {
-        let ExtendedEvent::Extension(RifleEvent::Fired { shot, fire }) = &step.event else { continue };
-        let Ok((NetRole::Authority, id, mailbox, local, shooter)) = shooters.get_mut(step.entity) else {
-            continue;
-        };
-        let log = log.as_deref_mut().filter(|log| log.is_on()).map(|log| (log, *id, *shot));
-        let claimed = claims.of(&config.claims, (step.entity, *shot), fire);
-        let judged = look::<M>(step, (fire, claimed), shooter, (&model, &config), &clocks, &query, log);
-        let result = match judged {
-            Err(refusal) => ShotResult::Refused(refusal),
-            Ok((Err(_), _)) => ShotResult::Miss,
-            Ok((Ok(hit), _)) => {
-                let (weapon, group) = (config.weapon, hit.group);
-                let amount = table.look_up(weapon, group) * hit.factor;
-                damage.write(Damage { shooter: step.entity, target: hit.entity, weapon, group, amount });
-                ShotResult::Hit { target: hit.target, group: hit.group }
+        let ExtendedEvent::Extension(event) = &step.event else { continue };
+        let Ok((NetRole::Authority, id, shooter)) = shooters.get_mut(step.entity) else { continue };
+        match event {
+            ArmsEvent::Fired(round) => {
+                let Some(weapon) = bench.arsenal.get(round.weapon) else { continue };
+                let asked = Asked { step, round, weapon, id: *id };
+                let log = log.as_deref_mut().filter(|log| log.is_on());
+                let judged = asked.judge(shooter, &model, &bench, &mut desk, log);
+                asked.answer(judged, &desk.hits, &bench, &mut answers, &mut launches);
             }
-        };
-        let clamped = judged.is_ok_and(|(_, clamped)| clamped);
-        let verdict = ShotVerdict { shot: *shot, result, clamped };
-        if local {
-            verdicts.write(verdict);
-        }
-        let tracer = (!matches!(result, ShotResult::Refused(_))).then(|| {
-            let (from, direction) = (fire.eye(), fire.aim.direction());
-            let reach = match judged {
-                Ok((Ok(hit), _)) => hit.distance,
-                Ok((Err(Miss::Blocked { distance, .. }), _)) => distance,
-                _ => query.world().cast(from, direction, config.range).unwrap_or(config.range),
-            };
-            Tracer { shooter: *id, from, to: from + direction * reach }
-        });
-        if let Some(tracer) = tracer {
-            tracers.write(tracer);
-        }
-        if let Some(mut mailbox) = mailbox {
-            mailbox.0.extend((!local).then_some(Mailed::Verdict(verdict)));
-            mailbox.0.extend(tracer.map(Mailed::Tracer));
+            ArmsEvent::NotFired { shot, why } => {
+                let result = ShotResult::Refused((*why).into());
+                answers.tell(step.entity, ShotVerdict { shot: *shot, result, clamped: false });
+            }
+            _ => {}
         }
     }
 }
@@ -77,7 +132,7 @@ pub(crate) fn mark<M: MoveModel>(
     mut pawns: Query<&mut FrameHistory>,
 ) {
     for step in happened.read() {
-        if let ExtendedEvent::Extension(RifleEvent::Fired { .. }) = step.event
+        if let ExtendedEvent::Extension(ArmsEvent::Fired(_)) = step.event
             && let Ok(mut history) = pawns.get_mut(step.entity)
         {
             history.mark_shot();
@@ -85,42 +140,119 @@ pub(crate) fn mark<M: MoveModel>(
     }
 }
 
-/// Looks along a round as its shooter's screen showed it, and says whether limits moved the moment.
-fn look<M: MoveModel>(
-    step: &StepEvent<Armed<M>>,
-    (fire, target): (&FireInput, Option<ClaimedTarget>),
-    mut knowledge: ShooterItem,
-    (model, config): (&M::Config, &RifleConfig),
-    clocks: &Clocks,
-    query: &RewindQuery,
-    log: Option<(&mut EvidenceLog, NetId, u32)>,
-) -> Result<(Result<TargetHit, Miss>, bool), ShotRefusal> {
-    // Views are looked at in their order, also those of rounds that do not count.
-    let sight = knowledge.sight::<M>(step, fire, config, clocks);
-    // The body as this move left it: several moves may be run in one tick.
-    let (shooter, body) = (step.entity, &step.state.body);
-    if !M::snapshot(body, default()).alive && !query.was_alive(shooter, config.trade_ticks) {
-        return Err(ShotRefusal::Dead);
+/// A shot that is to be judged.
+struct Asked<'a, M: MoveModel> {
+    step: &'a StepEvent<Armed<M>>,
+    round: &'a Round,
+    weapon: &'a Weapon,
+    id: NetId,
+}
+
+/// What came of it.
+struct Judged {
+    clamped: bool,
+    /// Where the eye was.
+    eye: Vec3,
+    /// Something flies from here on.
+    launch: Option<Launch>,
+}
+
+impl<M: MoveModel> Asked<'_, M> {
+    /// Finds whom it hit, into the desk's hits.
+    fn judge(
+        &self,
+        mut shooter: ShooterItem,
+        model: &M::Config,
+        bench: &Bench,
+        desk: &mut Desk,
+        log: Option<&mut EvidenceLog>,
+    ) -> Result<Judged, ShotRefusal> {
+        let Self { step, round, weapon, .. } = *self;
+        desk.hits.clear();
+        let arrived = bench.clocks.arrived(step.waited);
+        let own = M::eye(model, &step.state.body);
+        let seen = round.fire.sight(step.tick, arrived, own);
+        // Views are looked at in their order, also those of shots that do not count.
+        let frame = shooter.frame();
+        let admitted = shooter.admit(step, &seen, &bench.rules, &bench.clocks);
+        let alive = M::snapshot(&step.state.body, default()).alive;
+        if !alive && !bench.query.was_alive(step.entity, bench.rules.trade_ticks) {
+            return Err(ShotRefusal::Dead);
+        }
+        checks::eye(own, seen.eye, &bench.rules, &bench.query)?;
+        checks::aim(round, frame, bench.clocks.dt(), &bench.rules)?;
+        checks::pellets(round, weapon)?;
+        let admitted = admitted?;
+        let limits = sight::limits(weapon, bench.query.limits());
+        let view = admitted.view(&seen, limits.as_ref());
+        let time = view.map_or(RewindTime::Now, RewindTime::View);
+        let then = bench.query.at(time).map_err(|refusal| match refusal {
+            RewindRefusal::TooOld => ShotRefusal::TooOld,
+            RewindRefusal::FromTheFuture => ShotRefusal::FromTheFuture,
+        })?;
+        let not_of = bench.teams.get(step.entity).ok().filter(|_| !bench.rules.friendly_fire).copied();
+        let nobody = |_| false;
+        let only: Option<&(dyn Fn(Entity) -> bool + Sync)> = admitted.blind.then_some(&nobody);
+        let filter = RewindFilter { not_of, only, ..RewindFilter::without(step.entity) };
+        let then = then.of(filter);
+        if let Some(log) = log {
+            let way = round.cone.direction(Vec2::ZERO);
+            log.record(then.evidence(seen.eye, way, weapon.range()).of_shot(self.id, round.shot.0));
+        }
+        let clamped = admitted.moved || then.time().clamped();
+        let claimed = desk.claims.of(&bench.rules.claims, (step.entity, round.number), &round.fire);
+        let seed = match weapon.spread.source {
+            SpreadSource::Server => crate::spread::secret_seed(bench.secret.0, round.seed, round.number),
+            _ => round.seed,
+        };
+        let launch = match weapon.shot {
+            Shot::Projectile(_) => Some(Launch {
+                shooter: step.entity,
+                id: self.id,
+                round: *round,
+                not_of,
+                from: seen.eye,
+                at: then.time().used,
+                seen: Seen::of(view.as_ref()),
+                clamped,
+            }),
+            _ => {
+                let question = Question { weapon, round, eye: seen.eye, seed, claimed, dt: bench.clocks.dt() };
+                desk.hits.ask(&then, &question);
+                None
+            }
+        };
+        Ok(Judged { clamped, eye: seen.eye, launch })
     }
-    let (own, claimed) = (M::eye(model, body), fire.eye());
-    let off = (claimed - own).abs();
-    let near = off.xz().length() <= config.eye_tolerance && off.y <= config.eye_height_tolerance;
-    if !near || !query.world().clear(own, claimed) {
-        return Err(ShotRefusal::Eye);
+
+    fn answer(
+        &self,
+        judged: Result<Judged, ShotRefusal>,
+        hits: &Hits,
+        bench: &Bench,
+        answers: &mut Answers,
+        launches: &mut Launches,
+    ) {
+        let Self { step, round, weapon, id } = *self;
+        let (shooter, shot) = (step.entity, round.shot);
+        let Judged { clamped, eye, launch } = match judged {
+            Ok(judged) => judged,
+            Err(why) => {
+                let result = ShotResult::Refused(why);
+                answers.tell(shooter, ShotVerdict { shot, result, clamped: false });
+                return;
+            }
+        };
+        if let Some(launch) = launch {
+            launches.0.push(launch);
+            return;
+        }
+        write_damage(hits.struck(), (shooter, round.weapon, shot), answers);
+        let list: HitList = hits.struck().iter().map(|hit| (hit.hit.target, hit.hit.group)).collect();
+        let result = if list.first().is_some() { ShotResult::Hit(list) } else { ShotResult::Miss };
+        answers.tell(shooter, ShotVerdict { shot, result, clamped });
+        if let Some(trail) = hits.trail(round, weapon, eye, &bench.query) {
+            answers.show(shooter, Tracer { shooter: id, weapon: round.weapon, trail });
+        }
     }
-    let sight = sight?;
-    let time = sight.view.map_or(RewindTime::Now, RewindTime::View);
-    let then = query.at(time).map_err(|refusal| match refusal {
-        RewindRefusal::TooOld => ShotRefusal::TooOld,
-        RewindRefusal::FromTheFuture => ShotRefusal::FromTheFuture,
-    })?;
-    let (then, direction) = (then.of(RewindFilter::without(shooter)), fire.aim.direction());
-    if let Some((log, id, shot)) = log {
-        log.record(then.evidence(claimed, direction, config.range).of_shot(id, shot));
-    }
-    let hit = match target {
-        Some(target) => then.cast_ray_claimed(claimed, direction, config.range, target),
-        None => then.cast_ray(claimed, direction, config.range),
-    };
-    Ok((hit, sight.moved || then.time().clamped()))
 }

@@ -1,27 +1,41 @@
-//! The fire flow of a hitscan rifle: fired inside the movement tick, shown at once, judged by the
+//! The fire flow: weapons as data, fired inside the movement tick, shown at once, judged by the
 //! server against what the shooter's screen showed.
 //!
-//! * [`Rifle`] is a [`MoveExtension`](bevy_unlag_core::MoveExtension): its cooldown rides with the
-//!   body's predicted state and replays with it. A model with it is [`Armed<M>`].
+//! * An [`Arsenal`] says what weapons there are: rays, pellets, projectiles, blades and beams, by
+//!   trigger, rate, spread, recoil, ammunition and damage.
+//! * [`Arms`] is a [`MoveExtension`](bevy_unlag_core::MoveExtension): what is in hand, ammunition and
+//!   cooldown ride with the body's predicted state and replay with it. A model with it is [`Armed<M>`].
 //! * On the client, pull the [`Trigger`] and turn the [`Aim`]: what the screen shows is latched
-//!   when the trigger goes down, the round leaves in the next tick, [`ShotFired`] is written at
+//!   when the trigger goes down, the shot leaves in the next tick, [`ShotFired`] is written at
 //!   once.
-//! * On the server every round of the move stream is judged once: a [`ShotVerdict`] for the
+//! * On the server every shot of the move stream is judged once: a [`ShotVerdict`] for the
 //!   shooter, [`Damage`] for the game, a [`Tracer`] for everyone else.
+//! * Beside that, for games that want them: [`VitalsPlugin`] for health, death and respawn, [`HighPingPlugin`] for
+//!   the warning of a slow connection, [`PredictedValue`] for what a player changes and the server confirms.
 //!
 //! No message carries a damage figure, and none that says who was hit is proof: the wire carries what the
 //! screen showed, and the server looks. See [`HitClaims`] for what a claim can be worth.
 
+mod aim;
+mod arms;
+mod arsenal;
+mod arsenal_asset;
 mod claim;
-mod damage;
 mod fire;
+mod high_ping;
 mod judge;
-mod rifle;
+mod loadout;
+mod predicted_value;
+mod projectile;
+mod rules;
 mod shoot;
 #[cfg(feature = "gizmos")]
 mod shot_view;
-mod sight;
+mod spread;
+mod tracer;
 mod verdict;
+mod vitals;
+mod weapon;
 
 use core::marker::PhantomData;
 
@@ -29,17 +43,38 @@ use bevy::prelude::*;
 use bevy_unlag_core::{Extended, MoveModel, MoveSystems, StepEvent};
 use bevy_unlag_rewind::{RewindQueryPlugin, RewindSystems};
 
+pub use aim::Aim;
+pub use arms::{Arms, ArmsEvent, ArmsInput, ArmsState, MOST_ROUNDS, NotFired, Round, SLOTS, Slot};
+pub use arsenal::{Arsenal, ArsenalError};
+pub use arsenal_asset::{ArsenalAsset, ArsenalReplaced};
 pub use claim::HitClaims;
-pub use damage::{DamageTable, WeaponDamage, WeaponId};
-pub use fire::{Aim, FireInput, MAX_OVERRIDES};
-pub use rifle::{Rifle, RifleConfig, RifleEvent, RifleState};
-pub use shoot::{ShotFired, Trigger};
+pub use fire::{FireInput, MAX_OVERRIDES, Sight};
+pub use high_ping::{HighPingHidden, HighPingPlugin, HighPingShown, HighPingWarning};
+pub use judge::SpreadSecret;
+pub use loadout::Loadout;
+pub use predicted_value::{PredictedCount, PredictedValue};
+pub use projectile::{
+    CatchUp, DrawnProjectile, PathEnd, Piece, ProjectileDrawn, ProjectileEnd, ProjectileEndKind,
+    ProjectileEnded, ProjectileLaunch, ProjectileRules, ProjectileShown, ProjectileSystems, Trajectory,
+};
+pub use rules::FireRules;
+pub use shoot::{ShotFired, ShotRay, Trigger};
 #[cfg(feature = "gizmos")]
 pub use shot_view::ShotViewPlugin;
-pub use verdict::{Damage, Mailed, OutgoingVerdicts, ShotRefusal, ShotResult, ShotVerdict, Tracer};
+pub use spread::{Cone, MAX_PELLETS, offset};
+pub use tracer::{Mailed, OutgoingVerdicts, Tracer, Trail};
+pub use verdict::{Damage, HitList, RefusedShots, ShotRefusal, ShotResult, ShotVerdict, TargetCount};
+pub use vitals::{
+    DeathCause, Dead, Died, Hazard, Health, Hurt, Protected, Respawn, RespawnDue, Score, VitalsPlugin,
+    VitalsRules, VitalsSystems, smallest_team,
+};
+pub use weapon::{
+    Ammo, Bounce, Damages, Falloff, FireMode, Projectile, Recoil, Reload, Shot, Splash, Spread, SpreadSource,
+    Weapon, WeaponId,
+};
 
-/// A model that carries a [`Rifle`].
-pub type Armed<M> = Extended<M, Rifle>;
+/// A model that carries [`Arms`].
+pub type Armed<M> = Extended<M, Arms>;
 
 /// When weapons work.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -47,9 +82,11 @@ pub enum WeaponSystems {
     /// In [`RunFixedMainLoop`] before the fixed loop: a pulled trigger latches what the screen
     /// shows. Write [`Trigger`] and [`Aim`] before it.
     Latch,
-    /// In [`FixedPostUpdate`] after the frames were recorded: the server judges the rounds of
+    /// In [`FixedPostUpdate`] after the frames were recorded: the server judges the shots of
     /// this tick.
     Judge,
+    /// In [`FixedPostUpdate`] after that: the server's projectiles fly on.
+    Fly,
 }
 
 /// Arms pawns of the model `M`: predict [`Armed<M>`] instead of `M`.
@@ -67,8 +104,11 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
         if !app.is_plugin_added::<RewindQueryPlugin>() {
             app.add_plugins(RewindQueryPlugin);
         }
-        app.init_resource::<RifleConfig>()
-            .init_resource::<DamageTable>()
+        arsenal_asset::add(app);
+        projectile::add(app);
+        app.init_resource::<Arsenal>()
+            .init_resource::<FireRules>()
+            .init_resource::<SpreadSecret>()
             .add_message::<StepEvent<Armed<M>>>()
             .add_message::<ShotFired>()
             .add_message::<ShotVerdict>()
@@ -84,6 +124,7 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
                 FixedUpdate,
                 (shoot::arm::<M>.in_set(MoveSystems::Extend), shoot::report::<M>.in_set(MoveSystems::React)),
             )
+            .add_systems(FixedPreUpdate, loadout::hand_out::<M>)
             .add_systems(
                 FixedPostUpdate,
                 (judge::judge::<M>, judge::mark::<M>)

@@ -3,10 +3,10 @@
 use core::marker::PhantomData;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{ExtendedEvent, LocalControl, MoveModel, MoveSystems, NetId, StepEvent};
+use bevy_unlag_core::{LocalControl, MoveModel, MoveSystems, NetId};
 use bevy_unlag_rewind::{DrawnFrames, DrawnQuery, EvidenceLog, RewindView, RewindViewPlugin};
 
-use crate::{Armed, RifleConfig, RifleEvent};
+use crate::{Arsenal, ShotFired};
 
 /// Rounds that the log keeps for the picture, when nobody has it keep any.
 const KEPT: usize = 64;
@@ -30,32 +30,32 @@ impl<M: MoveModel> Plugin for ShotViewPlugin<M> {
             app.add_plugins(RewindViewPlugin);
         }
         app.init_resource::<EvidenceLog>()
-            .init_resource::<RifleConfig>()
-            .add_message::<StepEvent<Armed<M>>>()
-            .add_systems(FixedUpdate, show_drawn::<M>.in_set(MoveSystems::React))
+            .init_resource::<Arsenal>()
+            .add_message::<ShotFired>()
+            .add_systems(FixedUpdate, show_drawn.in_set(MoveSystems::React).after(crate::shoot::report::<M>))
             .add_systems(Update, show_judged);
     }
 }
 
-/// The rounds of this tick as the screen showed them, some frames ago.
-fn show_drawn<M: MoveModel>(
-    mut happened: MessageReader<StepEvent<Armed<M>>>,
+/// The shots of this tick as the screen showed them, some frames ago.
+fn show_drawn(
+    mut fired: MessageReader<ShotFired>,
     own: Query<&NetId, With<LocalControl>>,
-    config: Res<RifleConfig>,
+    arsenal: Res<Arsenal>,
     frames: Res<DrawnFrames>,
     query: DrawnQuery,
     mut view: ResMut<RewindView>,
 ) {
     if !view.enabled {
-        happened.clear();
+        fired.clear();
         return;
     }
-    for step in happened.read() {
-        let ExtendedEvent::Extension(RifleEvent::Fired { shot, fire }) = &step.event else { continue };
-        let Ok(id) = own.get(step.entity) else { continue };
-        let (eye, way) = (fire.eye(), fire.aim.direction());
-        let reach = query.block(eye, way, config.range).map_or(config.range, |wall| wall.distance);
-        if let Some(evidence) = frames.evidence((*id, *shot), fire.time, (eye, way, reach)) {
+    for shot in fired.read() {
+        let Ok(id) = own.get(shot.shooter) else { continue };
+        let range = arsenal.get(shot.round.weapon).map_or(0.0, |weapon| weapon.range());
+        let (eye, way) = (shot.from, shot.round.cone.direction(Vec2::ZERO));
+        let reach = query.block(eye, way, range).map_or(range, |wall| wall.distance);
+        if let Some(evidence) = frames.evidence((*id, shot.round.shot.0), shot.time, (eye, way, reach)) {
             view.drawn(evidence);
         }
     }

@@ -5,14 +5,14 @@ use core::time::Duration;
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag_core::{
     DrawnPose, ExtendedEvent, ExtendedState, KnotConfig, MoveInput, MoveSystems, NetId, NetRole, Sampler,
-    StepEvent,
+    StepEvent, Tick,
 };
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
 use bevy_unlag_rewind::{FrameHistory, HitGroup, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
 use bevy_unlag_weapons::{
-    Aim, Armed, Damage, FireInput, HitClaims, RifleConfig, RifleEvent, RifleState, ShotFired, ShotRefusal,
-    ShotResult, ShotVerdict, Trigger, WeaponsPlugin,
+    Aim, Armed, ArmsEvent, ArmsInput, ArmsState, Damage, FireInput, FireRules, HitClaims, HitList, Loadout,
+    ShotFired, ShotRefusal, ShotResult, ShotVerdict, Sight, Trigger, WeaponsPlugin,
 };
 
 type Soldier = Armed<CapsuleModel>;
@@ -39,8 +39,12 @@ struct Range {
     dummy: Entity,
 }
 
-fn soldier(place: Vec3) -> ExtendedState<CapsuleState, RifleState> {
-    ExtendedState { body: CapsuleState::at(place), extension: RifleState::default() }
+fn hit(group: HitGroup) -> ShotResult {
+    ShotResult::Hit([(NetId(2), group)].into_iter().collect())
+}
+
+fn soldier(place: Vec3) -> ExtendedState<CapsuleState, ArmsState> {
+    ExtendedState { body: CapsuleState::at(place), extension: ArmsState::default() }
 }
 
 impl Range {
@@ -69,7 +73,7 @@ impl Range {
             host_pawn::<Soldier>(soldier(Vec3::ZERO)),
             body(),
         ));
-        let shooter = shooter.insert(Trigger::default()).id();
+        let shooter = shooter.insert((Trigger::default(), Loadout::default())).id();
         let dummy = (NetId(2), NetRole::Authority, soldier(Vec3::NEG_Z * 10.0), DrawnPose::default(), body());
         let dummy = app.world_mut().spawn(dummy).id();
         let mut range = Self { app, shooter, dummy };
@@ -89,7 +93,11 @@ impl Range {
     }
 
     fn aim_at(&mut self, place: Vec3) {
-        *self.app.world_mut().get_mut::<Aim>(self.shooter).expect("an aim") = Aim::along(place - EYE);
+        let aim = Aim::along(place - EYE);
+        let mut shooter = self.app.world_mut().entity_mut(self.shooter);
+        *shooter.get_mut::<Aim>().expect("an aim") = aim;
+        let mut input = shooter.get_mut::<MoveInput<Soldier>>().expect("an input");
+        (input.0.body.yaw, input.0.body.pitch) = (aim.yaw, aim.pitch);
     }
 
     /// What becomes of a round as a cheat may send it.
@@ -100,6 +108,13 @@ impl Range {
         let seen = self.hold(false, 3);
         assert_eq!(seen.verdicts.len(), before + 1, "one round, one verdict");
         seen.verdicts[before].result
+    }
+
+    /// A round from an eye along a direction, in a move that looks where this one's do.
+    fn round(&self, eye: Vec3, along: Vec3) -> FireInput {
+        let input = self.app.world().get::<MoveInput<Soldier>>(self.shooter).expect("an input");
+        let look = Aim { yaw: input.0.body.yaw, pitch: input.0.body.pitch };
+        FireInput::new(&Sight::new(None, eye), Tick(0)).looking(Aim::along(along), look)
     }
 
     fn hold(&mut self, held: bool, frames: usize) -> &Seen {
@@ -114,7 +129,7 @@ impl Range {
 fn ask(mut sent: ResMut<Sent>, mut pawns: Query<&mut MoveInput<Soldier>>) {
     if let Some(fire) = sent.0.take() {
         for mut input in &mut pawns {
-            input.0.extension = Some(fire);
+            input.0.extension = ArmsInput { fire: Some(fire), ..default() };
         }
     }
 }
@@ -127,10 +142,10 @@ fn see(
     mut damage: MessageReader<Damage>,
 ) {
     seen.rounds.extend(steps.read().filter_map(|step| match step.event {
-        ExtendedEvent::Extension(RifleEvent::Fired { fire, .. }) => Some(fire),
+        ExtendedEvent::Extension(ArmsEvent::Fired(round)) => Some(round.fire),
         _ => None,
     }));
-    seen.fired.extend(fired.read().copied());
+    seen.fired.extend(fired.read().cloned());
     seen.verdicts.extend(verdicts.read().copied());
     seen.damage.extend(damage.read().copied());
 }
@@ -143,10 +158,10 @@ fn a_tap_fires_one_round_and_the_server_confirms_what_the_screen_showed() {
     range.hold(true, 1);
     let seen = range.hold(false, 10);
     assert_eq!(seen.fired.len(), 1);
-    let drawn = seen.fired[0].drawn.expect("the screen shows a hit");
+    let drawn = seen.fired[0].drawn().expect("the screen shows a hit");
     assert_eq!((drawn.target, drawn.group), (NetId(2), HitGroup::Body));
-    let result = ShotResult::Hit { target: NetId(2), group: HitGroup::Body };
-    assert_eq!(seen.verdicts, [ShotVerdict { shot: 1, result, clamped: false }]);
+    let shot = seen.fired[0].round.shot;
+    assert_eq!(seen.verdicts, [ShotVerdict { shot, result: hit(HitGroup::Body), clamped: false }]);
     assert_eq!(seen.damage.len(), 1);
     assert_eq!((seen.damage[0].target, seen.damage[0].amount), (dummy, 34.0));
 }
@@ -168,14 +183,14 @@ fn the_dead_do_not_shoot_and_a_cheat_who_does_is_refused_once_the_trade_is_over(
     let shooter = range.shooter;
     range.aim_at(Vec3::new(0.0, 1.3, -10.0));
     let world = range.app.world_mut();
-    let mut state = world.get_mut::<ExtendedState<CapsuleState, RifleState>>(shooter).expect("a state");
+    let mut state = world.get_mut::<ExtendedState<CapsuleState, ArmsState>>(shooter).expect("a state");
     state.body.alive = false;
     range.hold(false, 40);
     let seen = range.hold(true, 3);
     assert!(seen.fired.is_empty() && seen.verdicts.is_empty(), "the dead's trigger is dead");
 
     // Whoever sends such a round all the same is told so.
-    let fire = FireInput::new(None, EYE, Aim::along(Vec3::NEG_Z), &[]);
+    let fire = range.round(EYE, Vec3::NEG_Z);
     assert_eq!(range.send(fire), ShotResult::Refused(ShotRefusal::Dead));
     assert!(range.app.world().resource::<Seen>().damage.is_empty());
 }
@@ -186,10 +201,11 @@ fn a_round_leaves_from_near_the_eye_and_never_through_a_wall() {
     let refused = ShotResult::Refused(ShotRefusal::Eye);
     let from = |range: &mut Range, aside: Vec3| {
         let (eye, chest) = (EYE + aside, Vec3::new(0.0, 1.3, -10.0));
-        range.send(FireInput::new(None, eye, Aim::along(chest - eye), &[]))
+        let fire = range.round(eye, chest - eye);
+        range.send(fire)
     };
-    let hit = ShotResult::Hit { target: NetId(2), group: HitGroup::Body };
-    let RifleConfig { eye_tolerance, eye_height_tolerance, .. } = RifleConfig::default();
+    let hit = hit(HitGroup::Body);
+    let FireRules { eye_tolerance, eye_height_tolerance, .. } = FireRules::default();
     for (way, tolerance) in [
         (Vec3::X, eye_tolerance),
         (Vec3::NEG_X, eye_tolerance),
@@ -201,7 +217,7 @@ fn a_round_leaves_from_near_the_eye_and_never_through_a_wall() {
     }
     let corner = Vec3::new(1.0, 0.0, 1.0) * (eye_tolerance * 0.8);
     assert_eq!(from(&mut range, corner), refused, "aside is a circle");
-    assert_eq!(from(&mut range, Vec3::X * 511.0), refused, "as far as the wire goes");
+    assert_eq!(from(&mut range, Vec3::X), refused, "as far as the wire goes");
     assert_eq!(range.app.world().resource::<Seen>().damage.len(), 4);
 
     let wall = bevy_rapier3d::prelude::Collider::cuboid(0.02, 3.0, 2.0);
@@ -215,7 +231,7 @@ fn a_round_leaves_from_near_the_eye_and_never_through_a_wall() {
 #[test]
 fn a_claim_is_worth_what_the_rule_says() {
     let miss = ShotResult::Miss;
-    let hit = ShotResult::Hit { target: NetId(2), group: HitGroup::Body };
+    let hit = hit(HitGroup::Body);
     let unreal = HitClaims::UNREAL_TOURNAMENT;
     for (claims, own, next, third) in [
         (HitClaims::default(), miss, miss, miss),
@@ -223,18 +239,21 @@ fn a_claim_is_worth_what_the_rule_says() {
         (unreal, hit, hit, miss),
     ] {
         let mut range = Range::new(true);
-        range.app.world_mut().resource_mut::<RifleConfig>().claims = claims;
+        range.app.world_mut().resource_mut::<FireRules>().claims = claims;
         // Beside an arm, into the air.
-        let beside = Aim::along(Vec3::new(0.5, 1.3, -10.0) - EYE);
+        let beside = range.round(EYE, Vec3::new(0.5, 1.3, -10.0) - EYE);
         let round = |claim| {
-            let mut fire = FireInput::new(None, EYE, beside, &[]);
+            let mut fire = beside;
             fire.claim = claim;
             fire
         };
         assert_eq!(range.send(round(None)), miss);
         assert_eq!(range.send(round(Some(NetId(9)))), miss, "it names nobody");
         let same = |result| match result {
-            ShotResult::Hit { target, .. } => ShotResult::Hit { target, group: HitGroup::Body },
+            ShotResult::Hit(list) => {
+                let body = list.iter().map(|hit| (hit.target, HitGroup::Body));
+                ShotResult::Hit(body.collect::<HitList>())
+            }
             other => other,
         };
         let sent = [Some(NetId(2)), None, None].map(|claim| same(range.send(round(claim))));

@@ -16,7 +16,7 @@ use crate::{link_150, own_id, seconds, start};
 /// server confirmed.
 #[derive(Resource, Default)]
 struct Hits {
-    open: HashMap<u32, (NetId, HitGroup)>,
+    open: HashMap<Tick, (NetId, HitGroup)>,
     by_target: HashMap<NetId, (u32, u32)>,
 }
 
@@ -27,14 +27,14 @@ fn count(
 ) {
     let hits = &mut *hits;
     for shot in fired.read() {
-        if let Some(hit) = shot.drawn {
-            hits.open.insert(shot.shot, (hit.target, hit.group));
+        if let Some(hit) = shot.drawn() {
+            hits.open.insert(shot.round.shot, (hit.target, hit.group));
             hits.by_target.entry(hit.target).or_default().0 += 1;
         }
     }
     for verdict in verdicts.read() {
         let Some((drawn, group)) = hits.open.remove(&verdict.shot) else { continue };
-        if verdict.result == (ShotResult::Hit { target: drawn, group }) {
+        if verdict.result == ShotResult::Hit([(drawn, group)].into_iter().collect()) {
             hits.by_target.entry(drawn).or_default().1 += 1;
         }
     }

@@ -43,7 +43,7 @@ impl ShotEvidence {
             Ok(hit) => (hit.distance, Some(EvidencePart::Hit)),
             Err(Miss::Blocked { distance, .. }) => (*distance, Some(EvidencePart::Wall)),
             Err(_) => match self.in_the_way(way, self.max_distance) {
-                Some((distance, _)) => (distance, Some(EvidencePart::Wall)),
+                Some(wall) => (wall.distance, Some(EvidencePart::Wall)),
                 None => (self.max_distance, None),
             },
         };

@@ -8,7 +8,7 @@ use super::{
     frames::FrameList,
     stage::{Met, Part, Stage},
 };
-use crate::{HitBox, HitBoxes, target::UnitRay};
+use crate::{HitBoxes, target::UnitRay};
 
 /// Where one target's colliders were before a shot moved them.
 struct Cached {
@@ -33,9 +33,12 @@ pub(crate) struct Procedure {
 /// What a shot met.
 pub(crate) struct Traced {
     pub slot: usize,
+    pub set: HitBoxes,
+    /// Which box was met first.
     pub index: usize,
-    pub hit_box: HitBox,
     pub distance: f32,
+    /// The head that counts before it, and the metres to that.
+    pub head: Option<(usize, f32)>,
 }
 
 fn pose(isometry: Isometry3d) -> Pose {
@@ -138,21 +141,28 @@ impl Procedure {
         // Nothing behind the nearest head can be nearer.
         let until = head.map_or(*ray, |head| UnitRay { max: head.distance, ..*ray });
         let rest = stage.trace(&until, Part::REST, &anybody);
-        let (first, counts) = match (head, rest) {
+        let (first, head) = match (head, rest) {
             (None, None) => return None,
-            (Some(head), None) => (head, head),
-            (None, Some(rest)) => (rest, rest),
+            (Some(head), None) => (head, None),
+            (None, Some(rest)) => (rest, None),
             (Some(head), Some(rest)) => self.decide(ray, head, rest),
         };
-        let hit_box = stage.set(first.slot)?.boxes().get(counts.index)?.clone();
-        Some(Traced { slot: first.slot, index: counts.index, hit_box, distance: first.distance })
+        let set = stage.set(first.slot)?.clone();
+        let head = head.map(|head| (head.index, head.distance));
+        (first.index < set.boxes().len()).then_some(Traced {
+            slot: first.slot,
+            set,
+            index: first.index,
+            distance: first.distance,
+            head,
+        })
     }
 
-    /// What was met first, and which box counts for it.
-    fn decide(&self, ray: &UnitRay, head: Met, rest: Met) -> (Met, Met) {
+    /// What was met first, and the head that counts before it.
+    fn decide(&self, ray: &UnitRay, head: Met, rest: Met) -> (Met, Option<Met>) {
         let first = if head.is_before(&rest) { head } else { rest };
         if first == head || !self.stage.set(rest.slot).is_some_and(HitBoxes::head_first) {
-            return (first, first);
+            return (first, None);
         }
         // Somebody else's head may be the nearest of all.
         let own = if head.slot == rest.slot {
@@ -160,7 +170,7 @@ impl Procedure {
         } else {
             self.stage.trace(ray, Part::HEADS, &|slot| (slot == rest.slot).then_some(rest.id))
         };
-        (first, own.unwrap_or(first))
+        (first, own)
     }
 
     /// Puts everybody back.

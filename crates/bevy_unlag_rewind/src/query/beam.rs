@@ -60,16 +60,15 @@ impl Rewound<'_, '_, '_> {
         max_distance: f32,
         cache: &mut BeamCache,
     ) -> Result<TargetHit, Miss> {
-        let ray = UnitRay::new(origin, direction, max_distance);
-        let ray = ray.filter(|_| sound::is_point(origin)).ok_or(Miss::Nonsense)?;
+        let ray = UnitRay::new(origin, direction, max_distance).ok_or(Miss::Nonsense)?;
         let mut first = FirstHit::new(ray);
         let reason = self.nearest_first(&ray, &mut first);
-        let hit = first.hit.ok_or(reason)?;
+        let counted = first.hit.ok_or(reason)?;
         let direction = ray.direction.into();
-        let way = UnitRay { max: hit.distance, ..ray };
+        let way = UnitRay { max: counted.reach(), ..ray };
         let walls = self.walls_of_beam(&way, &ray, cache);
-        let fixed = self.query.world.cast_among(&walls, origin, direction, hit.distance);
-        self.unless_stopped(origin, hit, self.or_occluded(fixed, origin, direction, hit.distance))
+        let fixed = self.query.world.cast_among(&walls, origin, direction, way.max);
+        self.unless_stopped(origin, counted, self.or_occluded(fixed, origin, direction, way.max))
     }
 
     /// The walls near a beam, from the cache when it is still within reach of what was looked up.

@@ -4,10 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{LimbPoses, PoseSample, ViewTime};
 
 use super::{Rewound, rewound::Known};
-use crate::{
-    Frame, Miss, RewindTime, TargetHit,
-    target::{Body, Limbs},
-};
+use crate::{Frame, Miss, RewindTime, TargetHit};
 
 /// So near to the middle of a hit box nothing stands in the way any more, in metres.
 const NEAR: f32 = 0.02;
@@ -60,7 +57,7 @@ impl Rewound<'_, '_, '_> {
 
     /// Whether anything of somebody as it was in a frame can be seen from an eye.
     fn sees(&self, eye: Vec3, victim: &Known<'_>, frame: &Frame, room: &mut LimbPoses) -> bool {
-        let Known { place, target, rig, .. } = *victim;
+        let Known { place, target, .. } = *victim;
         let time = ViewTime::at(frame.tick);
         let pose = PoseSample {
             position: frame.position,
@@ -71,9 +68,7 @@ impl Rewound<'_, '_, '_> {
             alive: true,
             ..default()
         };
-        let boxes = target.history.old_set(time).unwrap_or(place.boxes);
-        let limbs = Limbs::of(target.history, rig, time);
-        let body = Body { entity: place.entity, id: place.id, pose, boxes, limbs };
+        let body = place.body(target.history, pose, (Some(time), frame.tick));
         body.shapes(room).any(|(_, _, pose)| {
             let way = Vec3::from(pose.translation) - eye;
             let distance = way.length();

@@ -5,9 +5,8 @@ use bevy_unlag_core::{LimbPoses, SUB_TICKS, Snapshot, ViewStamp, ViewTime};
 
 use super::{Rewound, rewound::Known};
 use crate::{
-    BaseEvidence, CandidateEvidence, HitBoxes, Miss, OccluderEvidence, ShotEvidence,
-    table::Probe,
-    target::{Body, Limbs, UnitRay},
+    BaseEvidence, CandidateEvidence, HitBoxes, Miss, OccluderEvidence, ShotEvidence, table::Probe,
+    target::UnitRay,
 };
 
 impl Rewound<'_, '_, '_> {
@@ -37,15 +36,14 @@ impl Rewound<'_, '_, '_> {
                 evidence.occluders.push(OccluderEvidence { entity, pose, distance, shape });
             }
         });
-        let hit = match &evidence.answer {
-            Ok(hit) => Some(*hit),
-            Err(Miss::InCover(target)) => self
-                .query
-                .table
-                .named(*target)
-                .and_then(|slot| self.body(slot).ok()?.cast_ray(&ray, &mut LimbPoses::default())),
-            Err(_) => None,
-        };
+        let hit =
+            match &evidence.answer {
+                Ok(hit) => Some(*hit),
+                Err(Miss::InCover(target)) => self.query.table.named(*target).and_then(|slot| {
+                    Some(self.body(slot).ok()?.cast_ray(&ray, &mut LimbPoses::default())?.hit)
+                }),
+                Err(_) => None,
+            };
         let hidden = hit.and_then(|hit| self.hidden(origin, &hit));
         evidence.hidden = hidden.map(|ticks| ticks.clamp(0, i32::from(u16::MAX)) as u16);
         evidence
@@ -54,7 +52,7 @@ impl Rewound<'_, '_, '_> {
     /// Puts somebody near the ray on record.
     fn witness(&self, slot: usize, evidence: &mut ShotEvidence) {
         let Some(known) = self.known(slot) else { return };
-        let Known { place, target, rig, wanted } = known;
+        let Known { place, target, wanted } = known;
         if !wanted {
             evidence.left_out.push(place.id);
             return;
@@ -78,9 +76,7 @@ impl Rewound<'_, '_, '_> {
         let live_set = set_of(place.boxes);
         let live = target.history.present().copied();
         let live_limbs = live.map(|pose| {
-            let limbs = Limbs::of(target.history, rig, ViewTime::at(self.query.tick.0));
-            let body = Body { entity: place.entity, id: place.id, pose, boxes: place.boxes, limbs };
-            body.limbs(&mut room).to_vec()
+            place.body(target.history, pose, (None, self.query.tick.0)).limbs(&mut room).to_vec()
         });
         evidence.candidates.push(CandidateEvidence {
             entity: place.entity,

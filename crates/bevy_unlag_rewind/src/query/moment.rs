@@ -7,11 +7,14 @@ use crate::{
     target::Target, view_ledger::SLOWER,
 };
 
-/// Ticks by which a pawn of the usual rate may be drawn before everybody else: while its clock is changed.
+/// Ticks by which a pawn of the usual rate may be drawn before or after everybody else: while its clock is
+/// changed.
 const CLOCK_CHANGE: i64 = 4;
 /// Ticks back from the oldest moment that is honoured in which somebody left out of what a client was sent
 /// matters to it.
 const OUT_OF_DATE: i32 = 16;
+/// Ticks in which it matters to a screen that somebody was left out for want of budget.
+const SHORT: i32 = 256;
 
 /// The moment that a query looks at.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +53,23 @@ impl<'a> Moment<'a> {
         Self { time: Some(time), ..Self::present(now, limits) }
     }
 
+    /// As a screen showed it, without another look at whether its time is honoured.
+    pub fn admitted(view: &View<'a>, limits: &'a RewindLimits, now: Tick, tick_seconds: f32) -> Self {
+        let arrived = now.offset(-(view.waited.min(1_000).cast_signed()));
+        let oldest = limits.oldest(arrived, tick_seconds, view.round_trip);
+        let complete = view.sent.is_none_or(|sent| sent.is_complete_since(oldest.tick.offset(-OUT_OF_DATE)));
+        Self {
+            asked: Some(view.time),
+            time: Some(view.time),
+            arrived,
+            oldest: Some(oldest),
+            overrides: view.overrides,
+            sent: view.sent,
+            complete,
+            limits,
+        }
+    }
+
     pub fn seen(
         view: &View<'a>,
         limits: &'a RewindLimits,
@@ -59,7 +79,7 @@ impl<'a> Moment<'a> {
         let arrived = now.offset(-(view.waited.min(1_000).cast_signed()));
         let used = limits.admit(view.time, arrived, tick_seconds, view.round_trip)?;
         let on = limits.mode == RewindMode::On;
-        let oldest = limits.oldest(arrived, tick_seconds);
+        let oldest = limits.oldest(arrived, tick_seconds, view.round_trip);
         let complete = view.sent.is_none_or(|sent| sent.is_complete_since(oldest.tick.offset(-OUT_OF_DATE)));
         Ok(Self {
             // Without rewind nobody is asked.
@@ -108,20 +128,54 @@ impl<'a> Moment<'a> {
         self.sent.is_none_or(|sent| sent.contains(target.id, tick))
     }
 
-    /// Whether this shooter's screen can have shown a target as the shot says: from what it was sent, and not
-    /// further behind everybody else than the target's own rate explains, or a moment of its own would be
-    /// a way to choose among moments.
+    /// Whether this shooter's screen can have shown a target as the shot says: from what it was sent, and at
+    /// no other moment than how often *it* was sent this target explains, or a moment of its own would be a
+    /// way to choose among moments. How fast that may change from shot to shot is
+    /// [`ViewLedger`](crate::ViewLedger)'s matter.
     pub fn may_have_shown(&self, target: &Target, named: &StampOverride, sampler: &Sampler) -> bool {
         let Some(sent) = self.sent else { return true };
+        let was_sent = |tick: Tick| self.was_sent(target, tick);
+        let known = named.is_moment() || was_sent(named.from) && named.to.is_none_or(was_sent);
+        let played_out = target.mode.is_none_or(|mode| mode.is_played_out());
+        known && self.is_explained(sent, target, named, played_out, sampler)
+    }
+
+    fn is_explained(
+        &self,
+        sent: &SentLog,
+        target: &Target,
+        named: &StampOverride,
+        played_out: bool,
+        sampler: &Sampler,
+    ) -> bool {
+        let rates = sent.rates(target.id, target.history.interval());
         // Whichever rate the screen's main clock is for.
-        let usual = match i32::from(sent.interval()) {
-            0 => sampler.snapshot_ticks,
-            interval => interval.min(sampler.snapshot_ticks),
+        let (shortest, longest) = match sent.common() {
+            (0, _) => (sampler.snapshot_ticks, sampler.snapshot_ticks),
+            (shortest, longest) => (i32::from(shortest).min(sampler.snapshot_ticks), i32::from(longest)),
         };
-        let longer = (target.history.interval() - usual).max(0);
-        let behind = -i64::from(named.shift) <= (SLOWER * i64::from(longer) + CLOCK_CHANGE) * SUB_TICKS;
-        let known = self.was_sent(target, named.from) && named.to.is_none_or(|to| self.was_sent(target, to));
-        known && (behind || !self.complete)
+        let within = |shift: i64, longer: i32| {
+            shift <= (SLOWER * i64::from(longer.max(0)) + CLOCK_CHANGE) * SUB_TICKS
+        };
+        let shift = i64::from(named.shift);
+        if shift < 0 {
+            // Gaps of whom a budget leaves out are of every length.
+            let short = sent.was_short_since(self.arrived.offset(-SHORT));
+            let space = if short { rates.longest } else { rates.usual };
+            if !within(-shift, i32::from(space) - shortest) {
+                return false;
+            }
+        } else if played_out && !within(shift, longest - i32::from(rates.shortest).max(1)) {
+            return false;
+        }
+        // Only what is shown as it is stands at its snapshot's very moment. The ledger knows it by that.
+        let as_it_is = shift != 0 && named.to.is_none() && self.own(named) == Some(ViewTime::at(named.from));
+        !(played_out && as_it_is)
+    }
+
+    /// The moment that an override names.
+    fn own(&self, named: &StampOverride) -> Option<ViewTime> {
+        Some(self.time?.later(i64::from(named.shift)))
     }
 
     /// When this target was drawn, and from what.
@@ -144,6 +198,9 @@ impl<'a> Moment<'a> {
         let own = self.oldest.filter(|oldest| own.since(*oldest) < 0).unwrap_or(own);
         if own != wanted || self.judged().clamped() {
             // What it was drawn from says nothing about another moment.
+            return self.implied(target, own);
+        }
+        if named.is_moment() {
             return self.implied(target, own);
         }
         let carried_on = match sampler.interpolation {
@@ -204,3 +261,6 @@ impl<'a> Moment<'a> {
         Ok((pose, drawn))
     }
 }
+
+#[cfg(test)]
+mod tests;

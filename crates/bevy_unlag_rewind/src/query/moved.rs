@@ -8,9 +8,9 @@ use super::{
     rewound::{Known, Reason},
 };
 use crate::{
-    Miss, MovedColliders, MovedPoses, RewindBackend, RewindTime, TargetHit,
+    HitBox, Miss, MovedColliders, MovedPoses, RewindBackend, RewindTime, TargetHit,
     moved::Procedure,
-    target::{Body, UnitRay},
+    target::{Body, Counted, UnitRay},
 };
 
 /// Where each box of a body is in the world.
@@ -61,7 +61,7 @@ impl Rewound<'_, '_, '_> {
         &self,
         (moved, poses): (&MovedColliders, MovedPoses),
         ray: &UnitRay,
-    ) -> Result<TargetHit, Miss> {
+    ) -> Result<Counted, Miss> {
         let mut procedure = moved.lock();
         let mut reason = Reason::default();
         let mut room = LimbPoses::default();
@@ -85,14 +85,16 @@ impl Rewound<'_, '_, '_> {
         procedure.restore();
         let traced = traced.ok_or(reason.0)?;
         let place = self.query.table.place(traced.slot).ok_or(Miss::Nobody)?;
-        Ok(TargetHit {
+        let HitBox { group, factor, .. } = traced.set.boxes()[traced.index];
+        let first = TargetHit {
             entity: place.entity,
             target: place.id,
             hit_box: traced.index as u8,
-            group: traced.hit_box.group,
-            factor: traced.hit_box.factor,
+            group,
+            factor,
             distance: traced.distance,
             point: ray.at(traced.distance),
-        })
+        };
+        Ok(Counted::new(first, &traced.set, traced.head))
     }
 }

@@ -89,14 +89,14 @@ impl Rewound<'_, '_, '_> {
         max_distance: f32,
         claimed: ClaimedTarget,
     ) -> Result<TargetHit, Miss> {
-        let exact = self.cast_ray(origin, direction, max_distance);
-        let met = exact.is_ok_and(|hit| hit.target == claimed.target);
-        let padded = (!met && claimed.padding > 0.0)
-            .then(|| UnitRay::new(origin, direction, max_distance))
-            .flatten()
-            .and_then(|ray| self.beside(&ray, claimed));
+        let ray = UnitRay::new(origin, direction, max_distance).ok_or(Miss::Nonsense)?;
+        let first = self.first(&ray);
+        let exact = first.and_then(|hit| self.uncovered(origin, hit));
+        let met = first.is_ok_and(|hit| hit.target == claimed.target);
+        let padded = (!met && claimed.padding > 0.0).then(|| self.beside(&ray, claimed)).flatten();
         match padded {
-            Some(hit) if exact.is_err() || exact.is_ok_and(|first| hit.distance < first.distance) => {
+            // Who is protected is met all the same.
+            Some(hit) if first.map_or(true, |first| hit.distance < first.distance) => {
                 self.uncovered(origin, hit).or(exact)
             }
             _ => exact,

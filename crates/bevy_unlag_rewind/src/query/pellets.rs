@@ -7,10 +7,9 @@ use bevy_unlag_core::{LimbPoses, NetId};
 use super::{
     PosedTargets, Rewound,
     fan::{Fan, Touching},
-    sound,
 };
 use crate::{
-    HitGroup, Miss, TargetHit,
+    HitGroup, Miss, TargetHit, WorldHit,
     swept::Swept,
     target::{FirstHit, UnitRay},
 };
@@ -57,7 +56,7 @@ struct Pellet {
     /// A ray with a negative length is none.
     first: FirstHit,
     /// What stands in the way.
-    wall: Option<(f32, Option<Entity>)>,
+    wall: Option<WorldHit>,
 }
 
 impl Pellets {
@@ -100,8 +99,10 @@ impl Pellets {
 }
 
 impl Rewound<'_, '_, '_> {
-    /// What many rays from one place meet: each answer is what [`cast_ray`](Self::cast_ray) says, for a
-    /// fraction of the cost of as many rays. Both buffers are cleared first. A direction that is none gives
+    /// What many rays from one place meet, for a fraction of the cost of as many rays. Whoever is hit, and where,
+    /// and what stops a pellet is what [`cast_ray`](Self::cast_ray) says with
+    /// [`RewindBackend::Table`](crate::RewindBackend::Table), whichever backend is selected; why a pellet passes
+    /// everybody is said of all of them together. Both buffers are cleared first. A direction that is none gives
     /// [`Miss::Nonsense`] for that pellet.
     ///
     /// ```
@@ -129,7 +130,7 @@ impl Rewound<'_, '_, '_> {
         pellets.clear();
         let no_ray = UnitRay { origin: Vec3A::ZERO, direction: Vec3A::ZERO, max: -1.0 };
         pellets.rays.extend(directions.iter().map(|direction| {
-            let ray = UnitRay::new(origin, *direction, max_distance).filter(|_| sound::is_point(origin));
+            let ray = UnitRay::new(origin, *direction, max_distance);
             Pellet { first: FirstHit::new(ray.unwrap_or(no_ray)), wall: None }
         }));
         self.meet_pellets(origin.into(), posed, pellets);
@@ -139,8 +140,7 @@ impl Rewound<'_, '_, '_> {
         pellets.results.extend(pellets.rays.iter().map(|pellet| match (pellet.first.hit, pellet.wall) {
             _ if pellet.first.ray.max < 0.0 => Err(Miss::Nonsense),
             (None, _) => Err(nobody),
-            (Some(hit), None) => self.uncovered(origin, hit),
-            (Some(hit), Some((distance, by))) => Err(Miss::Blocked { hit, distance, by }),
+            (Some(counted), wall) => self.unless_stopped(origin, counted, wall),
         }));
         pellets.count();
     }
@@ -207,21 +207,21 @@ impl Rewound<'_, '_, '_> {
     /// meet are looked up once.
     fn stop_pellets(&self, pellets: &mut Pellets) {
         let Pellets { fan, rays, .. } = pellets;
-        let way = |pellet: &Pellet| pellet.first.hit.map_or(-1.0, |hit| hit.distance);
+        let way = |pellet: &Pellet| pellet.first.hit.map_or(-1.0, |counted| counted.reach());
         if rays.iter().all(|pellet| pellet.first.hit.is_none()) {
             return;
         }
         fan.shorten(rays.iter().map(way));
         // What a pellet meets, and what stops it before.
         let stop = |pellet: &mut Pellet, by: Option<Entity>, cast: &dyn Fn(&ParryRay, f32) -> Option<f32>| {
-            let Some(hit) = pellet.first.hit else { return };
-            let reach = pellet.wall.map_or(hit.distance, |(distance, _)| distance);
+            let Some(counted) = pellet.first.hit else { return };
+            let reach = pellet.wall.map_or(counted.reach(), |wall| wall.distance);
             let UnitRay { origin, direction, .. } = pellet.first.ray;
             let ray = ParryRay::new(origin.into(), direction.into());
             if let Some(distance) = cast(&ray, reach)
                 && (pellet.wall.is_none() || distance < reach)
             {
-                pellet.wall = Some((distance, by));
+                pellet.wall = Some(WorldHit { distance, by });
             }
         };
         self.query.world.each_near(

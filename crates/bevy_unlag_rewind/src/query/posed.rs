@@ -7,7 +7,7 @@ use super::{Rewound, rewound::Reason, sound};
 use crate::{
     HitBoxes, HitGroup, Miss, TargetHit,
     table::Probe,
-    target::{Body, FirstHit, FourBalls, Met, UnitRay},
+    target::{Body, Counted, FirstHit, FourBalls, Met, UnitRay},
 };
 
 /// Everybody near some place at one moment with all limbs posed, for any number of rays. Keep it in a
@@ -78,6 +78,23 @@ impl Rewound<'_, '_, '_> {
         Ok(())
     }
 
+    /// What [`cast_ray`](Self::cast_ray) says of those who were posed at this moment.
+    ///
+    /// # Errors
+    /// Why it hit nobody.
+    pub fn cast_ray_among(
+        &self,
+        posed: &PosedTargets,
+        origin: Vec3,
+        direction: Vec3,
+        max_distance: f32,
+    ) -> Result<TargetHit, Miss> {
+        let ray = UnitRay::new(origin, direction, max_distance).ok_or(Miss::Nonsense)?;
+        let counted = posed.first(ray)?;
+        let wall = self.world(origin, ray.direction.into(), counted.reach());
+        self.unless_stopped(origin, counted, wall)
+    }
+
     pub(super) fn pose_near(&self, probe: &Probe, wanted: impl Fn(usize) -> bool, posed: &mut PosedTargets) {
         posed.clear();
         let mut room = LimbPoses::default();
@@ -136,13 +153,17 @@ impl PosedTargets {
         self.targets.len() - 1
     }
 
-    /// The first of them that a ray meets, whatever of the world stands in between: that is
-    /// [`Rewound::world`]'s to say.
+    /// The first of them that a ray meets, whatever of the world stands in between, also between a head and what
+    /// lies in front of it: [`Rewound::cast_ray_among`] asks the world as well.
     ///
     /// # Errors
     /// Why it hit nobody.
     pub fn cast_ray(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Result<TargetHit, Miss> {
         let ray = UnitRay::new(origin, direction, max_distance).ok_or(Miss::Nonsense)?;
+        self.first(ray).map(|counted| counted.hit)
+    }
+
+    fn first(&self, ray: UnitRay) -> Result<Counted, Miss> {
         let mut first = FirstHit::new(ray);
         for (index, target) in self.targets.iter().enumerate() {
             let local = ray.within(target.body);

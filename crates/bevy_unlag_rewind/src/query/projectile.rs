@@ -1,6 +1,7 @@
 //! A projectile that was fired in the past: it flies to the present through everybody as they were seen.
 
 mod leg;
+mod step;
 
 use bevy::{math::Vec3A, prelude::*};
 use bevy_unlag_core::{LimbPoses, SUB_TICKS, ViewTime};
@@ -12,6 +13,7 @@ use super::{
 };
 use crate::{Miss, TargetHit, WorldHit, world::NearWalls};
 use leg::{Leg, Met};
+pub use step::Meeting;
 
 /// Where something is that only gravity pulls.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -140,7 +142,8 @@ impl Rewound<'_, '_, '_> {
     }
 
     /// What the same screen showed at a later time.
-    fn later(&self, time: ViewTime) -> Self {
+    #[must_use]
+    pub fn later(&self, time: ViewTime) -> Self {
         let passed = self.moment.time.map_or(0, |start| time.since(start));
         let bases_at = self.bases_at.later(passed);
         let bases = self.query.bases.at(bases_at);

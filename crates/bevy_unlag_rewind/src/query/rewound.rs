@@ -1,13 +1,13 @@
 //! Everything at one moment, and what can be asked of it.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BaseView, LimbPoses, LimbRig, NetId, PoseSample, ProxySmoothing, ViewTime};
+use bevy_unlag_core::{BaseView, LimbPoses, NetId, PoseSample, ProxySmoothing, ViewTime};
 
-use super::{Moment, RewindQuery};
+use super::{Moment, RewindQuery, sound};
 use crate::{
     FrameHistory, JudgedTime, Miss, Occluder, RewindFilter, TargetHit, WorldHit,
     table::{Place, Probe, Remains},
-    target::{Body, FirstHit, Limbs, Target, UnitRay},
+    target::{Body, Counted, FirstHit, Target, UnitRay},
     world::InTheWay,
 };
 
@@ -30,7 +30,6 @@ pub struct Rewound<'a, 'w, 's> {
 pub(crate) struct Known<'a> {
     pub place: Place<'a>,
     pub target: Target<'a>,
-    pub rig: Option<&'a LimbRig>,
     /// Whether the filter wants it.
     pub wanted: bool,
 }
@@ -99,40 +98,48 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         self.body(slot).map(|body| body.pose)
     }
 
-    /// The first target that a ray meets, unless the world stands in between.
+    /// The first target that a ray meets, unless the world stands in between. A head counts before what lies in
+    /// front of it, unless the world stands between the two; see
+    /// [`HitBoxes::nearest_first`](crate::HitBoxes::nearest_first).
     ///
     /// # Errors
     /// Why it hit nobody.
     pub fn cast_ray(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Result<TargetHit, Miss> {
         let ray = UnitRay::new(origin, direction, max_distance).ok_or(Miss::Nonsense)?;
-        let hit = match self.query.moved() {
-            Some(moved) => self.cast_moved(moved, &ray)?,
+        self.uncovered(origin, self.first(&ray)?)
+    }
+
+    /// The same, protected or not.
+    pub(super) fn first(&self, ray: &UnitRay) -> Result<TargetHit, Miss> {
+        let counted = match self.query.moved() {
+            Some(moved) => self.cast_moved(moved, ray)?,
             None => {
-                let mut first = FirstHit::new(ray);
-                let reason = self.nearest_first(&ray, &mut first);
+                let mut first = FirstHit::new(*ray);
+                let reason = self.nearest_first(ray, &mut first);
                 first.hit.ok_or(reason)?
             }
         };
-        self.unless_stopped(origin, hit, self.world(origin, ray.direction.into(), hit.distance))
+        counted.before(self.world(ray.origin.into(), ray.direction.into(), counted.reach()))
     }
 
-    /// A hit, unless something stands in the way or the victim is protected.
+    /// What counts of whom was met, unless something stands in the way or the victim is protected.
     pub(super) fn unless_stopped(
         &self,
         origin: Vec3,
-        hit: TargetHit,
+        counted: Counted,
         wall: Option<WorldHit>,
     ) -> Result<TargetHit, Miss> {
-        match wall {
-            Some(WorldHit { distance, by }) => Err(Miss::Blocked { hit, distance, by }),
-            None => self.uncovered(origin, hit),
-        }
+        self.uncovered(origin, counted.before(wall)?)
     }
 
     /// What stands in the way of a ray with a unit direction at this moment: what never moves, and every
     /// [`Occluder`] where it was drawn. `None` when nothing does within `max_distance`.
     #[must_use]
     pub fn world(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<WorldHit> {
+        if !sound::is_point(origin) {
+            return None;
+        }
+        let max_distance = max_distance.min(1e7);
         let fixed = self.query.world.cast(origin, direction, max_distance);
         self.or_occluded(fixed, origin, direction, max_distance)
     }
@@ -273,32 +280,27 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
     /// Somebody's body at this moment; [`Miss::Nobody`] when the filter does not want it.
     pub(crate) fn body(&self, slot: usize) -> Result<Body<'_>, Miss> {
         let known = self.known(slot).filter(|known| known.wanted).ok_or(Miss::Nobody)?;
-        let Known { place, target, rig, .. } = known;
+        let Known { place, target, .. } = known;
         if self.moment.time.is_none() && place.remains.is_some() {
             // It was; it is not.
             return Err(Miss::Gone(place.id));
         }
         let (pose, time) = self.moment.pose(&target, &self.query.sampler, &self.bases)?;
-        let boxes = time.and_then(|time| target.history.old_set(time)).unwrap_or(place.boxes);
-        let limbs = Limbs::of(target.history, rig, time.unwrap_or(ViewTime::at(self.query.tick.0)));
-        Ok(Body { entity: place.entity, id: place.id, pose, boxes, limbs })
+        Ok(place.body(target.history, pose, (time, self.query.tick.0)))
     }
 
     /// What the server remembers of somebody.
     pub(super) fn known(&self, slot: usize) -> Option<Known<'_>> {
         let place = self.query.table.place(slot)?;
-        let (history, mode, rig, team, layers) = match place.remains {
-            Some(remains) => {
-                let Remains { history, mode, rig, team, layers } = remains;
-                (history, mode.as_ref(), rig.as_ref(), *team, *layers)
-            }
+        let (history, mode, team, layers) = match place.remains {
+            Some(Remains { history, mode, team, layers }) => (history, mode.as_ref(), *team, *layers),
             None => {
-                let (history, rig, mode, team, layers) = self.query.pawns.get(place.entity).ok()?;
-                (history, mode, rig, team.copied(), layers.copied())
+                let (history, mode, team, layers) = self.query.pawns.get(place.entity).ok()?;
+                (history, mode, team.copied(), layers.copied())
             }
         };
         let wanted = self.filter.allows(place.entity, team, layers.unwrap_or_default());
         let target = Target { entity: place.entity, id: place.id, history, mode };
-        Some(Known { place, target, rig, wanted })
+        Some(Known { place, target, wanted })
     }
 }

@@ -12,14 +12,15 @@ use crate::{
     HitGroup, Miss, TargetHit, WorldHit,
     shape::Shape,
     table::Probe,
-    target::{Body, Nearest, UnitRay, is_nearer},
+    target::{Body, Counted, Nearest, UnitRay, is_nearer},
     world::parry_pose,
 };
 
 impl Rewound<'_, '_, '_> {
     /// The first target that a ball touches whose middle goes along a ray, unless it touches the world
     /// before. A ball that touches the world at its start goes nowhere. `point` of the answer is on the
-    /// target; a head counts before what lies in front of it where the middle would pass through it.
+    /// target; a head counts before what lies in front of it where the middle would pass through it, unless the
+    /// ball touches the world after the one and before the other.
     ///
     /// # Errors
     /// Why it hit nobody.
@@ -38,12 +39,12 @@ impl Rewound<'_, '_, '_> {
             return self.cast_ray(origin, direction, max_distance);
         }
         let way = UnitRay::new(origin, direction, max_distance).ok_or(Miss::Nonsense)?;
-        let hit = self.first_swept(way, radius, |way, _, shape, pose| {
+        let counted = self.first_swept(way, radius, |way, _, shape, pose| {
             let local = way.within(pose);
             shape.cast_ball(local.origin, local.direction, way.max, radius)
         })?;
         let from = Isometry3d::from_translation(origin);
-        self.unless_swept(hit, &Ball::new(radius), from, way.direction.into())
+        self.unless_swept(counted, &Ball::new(radius), from, way.direction.into())
     }
 
     /// The first target that a capsule touches, unless it touches the world before: from `a` to `b` with
@@ -79,10 +80,10 @@ impl Rewound<'_, '_, '_> {
         turned: Quat,
     ) -> Result<TargetHit, Miss> {
         let from = Isometry3d::new(way.origin, turned);
-        let hit = self.first_swept(way, reach, |way, body, shape, pose| {
+        let counted = self.first_swept(way, reach, |way, body, shape, pose| {
             cast_convex(body, shape, pose, moved, from, way)
         })?;
-        self.unless_swept(hit, moved, from, way.direction.into())
+        self.unless_swept(counted, moved, from, way.direction.into())
     }
 
     /// The first target that something touches whose middle goes along `way` and that reaches `reach` to every
@@ -92,22 +93,22 @@ impl Rewound<'_, '_, '_> {
         way: UnitRay,
         reach: f32,
         touch: impl Fn(&UnitRay, (&Body<'_>, usize), &Shape, Isometry3d) -> Option<f32>,
-    ) -> Result<TargetHit, Miss> {
+    ) -> Result<Counted, Miss> {
         let mut room = LimbPoses::default();
-        let mut best: Option<TargetHit> = None;
+        let mut best: Option<Counted> = None;
         let (origin, direction, max) = (way.origin, way.direction, way.max);
         let probe = Probe::Ray { origin, direction, max, radius: reach };
         let mut first = max;
         let reason = self.bodies(&probe, |body| {
-            let hit = body.sweep(&way, first, reach, &mut room, &touch);
-            if let Some(hit) = hit
-                && best.as_ref().is_none_or(|best| is_nearer(&hit, best))
+            let counted = body.sweep(&way, first, reach, &mut room, &touch);
+            if let Some(counted) = counted
+                && best.as_ref().is_none_or(|best| is_nearer(&counted.hit, &best.hit))
             {
                 // Nothing beyond it counts, but for its own head.
-                first = hit.distance;
-                best = Some(hit);
+                first = counted.hit.distance;
+                best = Some(counted);
             }
-            hit.is_some()
+            counted.is_some()
         });
         best.ok_or(reason)
     }
@@ -115,13 +116,13 @@ impl Rewound<'_, '_, '_> {
     /// A hit, unless the world is touched before.
     fn unless_swept(
         &self,
-        hit: TargetHit,
+        counted: Counted,
         shape: &dyn ParryShape,
         from: Isometry3d,
         direction: Vec3,
     ) -> Result<TargetHit, Miss> {
-        let wall = self.world_swept(shape, from, direction, hit.distance);
-        self.unless_stopped(from.translation.into(), hit, wall)
+        let wall = self.world_swept(shape, from, direction, counted.reach());
+        self.unless_stopped(from.translation.into(), counted, wall)
     }
 
     /// What of the world a ball touches first whose middle goes along a ray with a unit direction; see
@@ -189,6 +190,17 @@ fn cast_convex(
 }
 
 impl Body<'_> {
+    /// What of it a ball touches first whose middle goes along a ray; see [`Rewound::cast_ball`].
+    pub(crate) fn cast_ball(&self, way: &UnitRay, radius: f32, room: &mut LimbPoses) -> Option<Counted> {
+        if radius <= 0.0 {
+            return self.cast_ray(way, room);
+        }
+        self.sweep(way, way.max, radius, room, |way, _, shape, pose| {
+            let local = way.within(pose);
+            shape.cast_ball(local.origin, local.direction, way.max, radius)
+        })
+    }
+
     /// What of it is touched first, within so many metres.
     fn sweep(
         &self,
@@ -197,13 +209,13 @@ impl Body<'_> {
         reach: f32,
         room: &mut LimbPoses,
         touch: impl Fn(&UnitRay, (&Body<'_>, usize), &Shape, Isometry3d) -> Option<f32>,
-    ) -> Option<TargetHit> {
+    ) -> Option<Counted> {
         let way = &UnitRay { max: within, ..*whole };
         if !way.within(self.pose.body()).passes_body_within(&self.boxes.bounds(), reach) {
             return None;
         }
         let (mut first, mut head) = (Nearest::default(), Nearest::default());
-        let mut touched = Isometry3d::IDENTITY;
+        let (mut touched, mut head_pose) = (Isometry3d::IDENTITY, Isometry3d::IDENTITY);
         for (index, shape, pose) in self.shapes(room) {
             if !whole.passes(pose.translation, shape.radius + reach) {
                 continue;
@@ -218,6 +230,10 @@ impl Body<'_> {
                 let local = whole.within(pose);
                 if let Some(through) = shape.cast_ray(local.origin, local.direction, whole.max) {
                     head.consider(index, through);
+                    // The nearest one was considered last when it is the nearest so far.
+                    if head.0 == Some((index, through)) {
+                        head_pose = pose;
+                    }
                 }
             }
         }
@@ -225,7 +241,12 @@ impl Body<'_> {
         let middle = Vec3A::from(way.at(distance));
         let point =
             self.boxes.boxes()[index].shape.raw.project_point(&parry_pose(touched), middle.into(), true);
-        let counts = head.0.map_or(index, |(index, _)| index);
-        Some(self.hit(counts, distance, point.point))
+        let head = head.0.filter(|(head, _)| *head != index).map(|(head, through)| {
+            // It is touched before the middle comes to it.
+            let way = &UnitRay { max: through, ..*whole };
+            let shape = &self.boxes.shapes()[head];
+            (head, touch(way, (self, head), shape, head_pose).unwrap_or(through))
+        });
+        Some(Counted::new(self.hit(index, distance, point.point), self.boxes, head))
     }
 }

@@ -1,8 +1,11 @@
 //! A ray beside the target that its shooter names.
 
 use bevy::prelude::*;
-use bevy_unlag_core::NetId;
-use bevy_unlag_rewind::{ClaimedTarget, Miss, RewindFilter, RewindTime, TargetHit, humanoid_hit_boxes};
+use bevy_unlag_core::{NetId, ViewTime};
+use bevy_unlag_rewind::{
+    ClaimedTarget, CoverProtection, Miss, RewindFilter, RewindLimits, RewindTime, TargetHit, View,
+    humanoid_hit_boxes,
+};
 use rand::Rng;
 
 use crate::range::{Circle, Crowd, Placed, Range, Tally, somewhere};
@@ -151,4 +154,39 @@ fn a_claim_is_no_proof() {
     range.wall(Vec3::new(5.0, 3.0, 0.05), Vec3::new(0.0, 0.0, -9.5));
     range.run(2);
     assert!(shoot(&mut range, beside, 1, 0.6, all).is_err(), "behind a wall");
+}
+
+#[test]
+fn who_is_in_cover_is_met_all_the_same() {
+    let mut range = Range::new(0, true);
+    // The one in front goes behind a wall and is safe; the one behind it is named.
+    let one = target(&mut range, 1, Vec3::NEG_Z * 8.0);
+    target(&mut range, 2, Vec3::new(0.7, 0.0, -12.0));
+    range.run(60);
+    let seen = ViewTime::after(range.now(), -1.0);
+    let walk = Circle { middle: Vec3::new(9.0, 0.0, -8.0), radius: 0.0, speed: 0.0, start: 0.0 };
+    let mut entity = range.app.world_mut().entity_mut(one);
+    entity.insert(walk);
+    entity.get_mut::<bevy_unlag_rewind::RecordTransform>().expect("recorded").teleports += 1;
+    range.wall(Vec3::new(2.0, 4.0, 0.1), Vec3::new(8.0, 0.0, -6.0));
+    range.run(18);
+    let limits = RewindLimits {
+        cover: Some(CoverProtection {
+            grace: core::time::Duration::from_millis(50),
+            beyond: core::time::Duration::from_millis(50),
+        }),
+        ..default()
+    };
+    let shoot = |range: &mut Range, limits: &RewindLimits, filter: RewindFilter| {
+        range.query(|query, _| {
+            let view = View { limits: Some(limits), ..View::from(seen) };
+            let then = query.at(RewindTime::View(view)).expect("a moment").of(filter);
+            let claimed = ClaimedTarget { target: NetId(2), padding: 0.6 };
+            then.cast_ray_claimed(Vec3::Y * 1.3, Vec3::NEG_Z, 50.0, claimed).map(|hit| hit.target)
+        })
+    };
+    let all = RewindFilter::default();
+    assert_eq!(shoot(&mut range, &RewindLimits::default(), all), Ok(NetId(1)), "it is met first");
+    assert_eq!(shoot(&mut range, &limits, RewindFilter::without(one)), Ok(NetId(2)), "without it");
+    assert_eq!(shoot(&mut range, &limits, all), Err(Miss::InCover(NetId(1))), "also when it is safe");
 }

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use bevy_unlag::prelude::*;
+use bevy_unlag::{prelude::*, weapons::Damages};
 use unlag_examples::{
     app::ServerOptions,
     ledger::ShotLedger,
@@ -93,7 +93,9 @@ impl Cell {
             fps: FPS,
             ..MatchOptions::default()
         })?;
-        game.server.insert_resource(DamageTable(Vec::new()));
+        for app in game.clients.iter_mut().chain([&mut game.server]) {
+            app.insert_resource(harmless());
+        }
         range::set_up(&mut game);
         for (player, client) in (0..).zip(&mut game.clients) {
             Hands::take_over(seed.wrapping_mul(31).wrapping_add(player), client);
@@ -119,6 +121,13 @@ impl Cell {
             playout_ms: playout / report.players.len().max(1) as f64,
         })
     }
+}
+
+/// Weapons that hurt nobody.
+fn harmless() -> Arsenal {
+    let rifle = Weapon::rifle();
+    let damage = Damages { head: 0.0, body: 0.0, limb: 0.0, ..rifle.damage };
+    Arsenal::new(vec![Weapon { damage, ..rifle }]).unwrap_or_default()
 }
 
 impl Played {

@@ -4,7 +4,7 @@
 use bevy::{math::Vec3Swizzles, prelude::*};
 use bevy_unlag::{ControlSystems, core::units_to_angle, prelude::*, rewind::WorldTrace};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
-use unlag_examples::script::Script;
+use unlag_examples::script::{HAND, Script};
 
 use super::range::{Home, home};
 
@@ -136,7 +136,7 @@ fn play(
         }
         None => Vec3::new(-eye.x, 0.0, -eye.z),
     };
-    let wanted = Aim::along(look);
+    let wanted = aim.towards(Aim::along(look), HAND * time.delta_secs());
     let yaw = units_to_angle(wanted.yaw);
     gather.face(f64::from(yaw), f64::from(units_to_angle(wanted.pitch.cast_unsigned())));
     aim.set_if_neq(wanted);

@@ -125,13 +125,13 @@ fn weigh(pawns: Query<&OutgoingMoves>, mut rounds: ResMut<Rounds>) {
         else {
             continue;
         };
-        let fires = packet.runs.first().is_some_and(|run| run.input.extension.is_some());
+        let fires = packet.runs.first().is_some_and(|run| run.input.extension.fire.is_some());
         rounds.rounds += u64::from(fires);
         let sent = if fires { &mut rounds.firing } else { &mut rounds.others };
         sent.packets += 1;
         sent.bytes += bytes.len() as u64;
         let with = bits(&packet);
-        packet.runs.iter_mut().for_each(|run| run.input.extension = None);
+        packet.runs.iter_mut().for_each(|run| run.input.extension.fire = None);
         rounds.extra += (with - bits(&packet)) as f64 / 8.0;
     }
 }

@@ -5,10 +5,10 @@ use bevy_rapier3d::parry::shape::Ball;
 use bevy_unlag_core::LimbPoses;
 
 use crate::{
-    BodyBounds, HitGroup, Rewound, TargetHit,
+    BodyBounds, HitGroup, Rewound, TargetHit, WorldHit,
     query::fan::way,
     table::Probe,
-    target::{Body, Nearest, UnitRay},
+    target::{Body, Counted, Nearest, UnitRay, is_nearer},
     world::NearWalls,
 };
 
@@ -38,16 +38,20 @@ const SLACK: f32 = 0.05;
 impl Leg<'_, '_, '_, '_> {
     pub fn meets(&self, rooms: &mut (LimbPoses, LimbPoses)) -> Option<Met> {
         let target = self.target(rooms);
-        let reach = target.map_or(1.0, |(part, _)| part);
-        match self.world(reach) {
-            Some((part, by)) if part <= reach => Some(Met { part, what: Err(by) }),
-            _ => target.map(|(part, hit)| Met { part, what: Ok(hit) }),
+        let wall = self.world(target.map_or(1.0, |counted| counted.reach()));
+        let Some(counted) = target else {
+            return wall.map(|wall| Met { part: wall.distance, what: Err(wall.by) });
+        };
+        match (counted.before(wall), wall) {
+            (Ok(hit), _) => Some(Met { part: hit.distance, what: Ok(hit) }),
+            (Err(_), wall) => wall.map(|wall| Met { part: wall.distance, what: Err(wall.by) }),
         }
     }
 
-    fn target(&self, rooms: &mut (LimbPoses, LimbPoses)) -> Option<(f32, TargetHit)> {
+    /// Whom it meets first, with the part of the step for the distance.
+    fn target(&self, rooms: &mut (LimbPoses, LimbPoses)) -> Option<Counted> {
         let way = way(self.a, self.b);
-        let mut best: Option<(f32, TargetHit)> = None;
+        let mut best: Option<Counted> = None;
         let (origin, direction, max) = (way.origin, way.direction, way.max);
         let probe = Probe::Ray { origin, direction, max, radius: self.radius };
         self.then.slots(
@@ -55,13 +59,12 @@ impl Leg<'_, '_, '_, '_> {
             |_| true,
             |slot, from| {
                 let to = self.later.body(slot).ok().filter(|to| is_continuous(from, to, self.seconds()));
-                let Some((part, index)) = self.meets_body(from, to.as_ref().unwrap_or(from), rooms) else {
+                let Some(counted) = self.meets_body(from, to.as_ref().unwrap_or(from), rooms) else {
                     return false;
                 };
-                let hit = from.hit(index, 0.0, Vec3::ZERO);
-                let before = best.is_none_or(|(first, hit)| (part, from.id) < (first, hit.target));
-                if before && self.then.uncovered(self.muzzle, hit).is_ok() {
-                    best = Some((part, hit));
+                let before = best.is_none_or(|best| is_nearer(&counted.hit, &best.hit));
+                if before && self.then.uncovered(self.muzzle, counted.hit).is_ok() {
+                    best = Some(counted);
                 }
                 true
             },
@@ -79,13 +82,13 @@ impl Leg<'_, '_, '_, '_> {
         from: &Body<'_>,
         to: &Body<'_>,
         (room, later_room): &mut (LimbPoses, LimbPoses),
-    ) -> Option<(f32, usize)> {
+    ) -> Option<Counted> {
         let (body, later) = (from.pose.body(), to.pose.body());
         if !self.passes(&Moving::new(body, later), &from.boxes.bounds()) {
             return None;
         }
         let (limbs, later_limbs) = (from.limbs(room), to.limbs(later_room));
-        let (mut first, mut head) = (Nearest::default(), Nearest::default());
+        let (mut first, mut head, mut head_at) = (Nearest::default(), Nearest::default(), 0.0);
         for (index, shape) in from.boxes.shapes().iter().enumerate() {
             let (Some(limb), Some(later_limb)) = (limbs.get(shape.limb), later_limbs.get(shape.limb)) else {
                 continue;
@@ -102,7 +105,8 @@ impl Leg<'_, '_, '_, '_> {
             );
             let line = moving.line(self.a, self.b);
             let parts = line.max.max(1e-9);
-            if let Some(at) = shape.cast_ball(line.origin, line.direction, line.max, self.radius) {
+            let touched = shape.cast_ball(line.origin, line.direction, line.max, self.radius);
+            if let Some(at) = touched {
                 first.consider(index, at / parts);
             }
             if from.boxes.head_first()
@@ -110,18 +114,23 @@ impl Leg<'_, '_, '_, '_> {
                 && let Some(at) = shape.cast_ray(line.origin, line.direction, line.max)
             {
                 head.consider(index, at / parts);
+                if head.0 == Some((index, at / parts)) {
+                    // It is touched before the middle comes to it.
+                    head_at = touched.unwrap_or(at) / parts;
+                }
             }
         }
         let (index, part) = first.0?;
-        Some((part, head.0.map_or(index, |(index, _)| index)))
+        let head = head.0.map(|(index, _)| (index, head_at));
+        Some(Counted::new(from.hit(index, part, Vec3::ZERO), from.boxes, head))
     }
 
     fn passes(&self, body: &Moving, bounds: &BodyBounds) -> bool {
         body.line(self.a, self.b).passes_body_within(bounds, self.radius + SLACK)
     }
 
-    /// When it meets the world within a part of the step, and which mover that is.
-    fn world(&self, reach: f32) -> Option<(f32, Option<Entity>)> {
+    /// When it meets the world within a part of the step, with that part for the distance.
+    fn world(&self, reach: f32) -> Option<WorldHit> {
         let way = way(self.a, self.b);
         let length = way.max.max(1e-9);
         let (origin, direction, max) = (self.a, Vec3::from(way.direction), way.max * reach);
@@ -131,7 +140,7 @@ impl Leg<'_, '_, '_, '_> {
         } else {
             world.sweep_ball_among(self.walls, self.radius, &UnitRay { max, ..way })
         };
-        let mut nearest = fixed.map(|distance| (distance / length, None));
+        let mut nearest = fixed.map(|distance| WorldHit { distance: distance / length, by: None });
         self.then.occluders(|entity, occluder, pose| {
             let size = occluder.shape.raw.compute_local_bounding_sphere();
             let reach = Vec3::from_array(size.center.into()).length() + size.radius + self.radius + LEAP;
@@ -151,8 +160,8 @@ impl Leg<'_, '_, '_, '_> {
                 occluder.sweep(still, &Ball::new(self.radius), start, direction, line.max)
             };
             let part = met.map(|at| at / line.max.max(1e-9));
-            if let Some(part) = part.filter(|part| nearest.is_none_or(|(first, _)| *part < first)) {
-                nearest = Some((part, Some(entity)));
+            if let Some(part) = part.filter(|part| nearest.is_none_or(|first| *part < first.distance)) {
+                nearest = Some(WorldHit { distance: part, by: Some(entity) });
             }
         });
         nearest

@@ -1,0 +1,58 @@
+//! Where something round comes up against what never moves, and how the surface lies there.
+
+use bevy::prelude::*;
+use bevy_rapier3d::{
+    parry::{query::Ray as ParryRay, shape::Ball},
+    prelude::*,
+};
+
+use super::{WorldTrace, parry_pose, sweep::options};
+
+/// Where something came up against a wall.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct WallTouch {
+    /// Metres that its middle went until then.
+    pub distance: f32,
+    /// The unit vector that points out of the wall.
+    pub normal: Vec3,
+}
+
+impl WorldTrace<'_, '_> {
+    /// Where a ball of `radius` (0 is a point) whose middle goes along a unit direction touches a wall first;
+    /// `None` when it touches none within `max_distance`. What it touches at its start while it moves away
+    /// does not stop a ball.
+    #[must_use]
+    pub fn touch(
+        &self,
+        origin: Vec3,
+        direction: Vec3,
+        max_distance: f32,
+        radius: f32,
+    ) -> Option<WallTouch> {
+        let sound = origin.is_finite() && direction.is_finite() && max_distance.is_finite();
+        if !(sound && radius.is_finite()) {
+            return None;
+        }
+        let rapier = self.rapier.single().ok()?;
+        let filter = QueryFilter::only_fixed().exclude_sensors();
+        rapier.with_query_pipeline(filter, |pipeline| {
+            let pipeline = &pipeline.query_pipeline;
+            if radius <= 0.0 {
+                let ray = ParryRay::new(origin, direction);
+                let (_, hit) = pipeline.cast_ray_and_get_normal(&ray, max_distance, true)?;
+                // Within a wall there is no surface.
+                let normal = hit.normal.try_normalize().unwrap_or(-direction);
+                return Some(WallTouch { distance: hit.time_of_impact, normal });
+            }
+            let (ball, from) = (Ball::new(radius), parry_pose(Isometry3d::from_translation(origin)));
+            let mut options = options(max_distance);
+            options.stop_at_penetration = false;
+            let (handle, hit) = pipeline.cast_shape(&from, direction, &ball, options)?;
+            let middle = origin + direction * hit.time_of_impact;
+            let wall = pipeline.colliders.get(handle)?;
+            let surface = wall.shape().project_point(wall.position(), middle, true).point;
+            let normal = (middle - surface).try_normalize().unwrap_or(-direction);
+            Some(WallTouch { distance: hit.time_of_impact, normal })
+        })
+    }
+}

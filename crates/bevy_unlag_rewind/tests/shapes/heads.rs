@@ -1,0 +1,288 @@
+//! A head counts before what lies in front of it, but not through a wall.
+
+use bevy::{ecs::system::RunSystemOnce, prelude::*};
+use bevy_rapier3d::prelude::Collider;
+use bevy_unlag_core::{DrawnPose, NetId, Sampler, ViewTime};
+use bevy_unlag_rewind::{
+    Ballistic, BeamCache, BodyBounds, DrawnQuery, Flight, HitBox, HitBoxes, HitGroup, Miss, MovedPoses,
+    Occluder, Pellets, PosedTargets, RecordTransform, RewindBackend, RewindFilter, RewindTime, TargetHit,
+    Walls, humanoid_hit_boxes,
+};
+use rand::Rng;
+
+use crate::range::{Circle, Crowd, Range, direction, somewhere};
+
+const MAX: f32 = 40.0;
+/// So near to each other, in metres, rounding says which comes first.
+const CLOSE: f32 = 1e-3;
+
+/// A hand stretched out a metre before the head.
+fn reaching() -> HitBoxes {
+    let boxes = [
+        HitBox::new(2, HitGroup::Limb, Collider::cuboid(0.3, 0.4, 0.1)),
+        HitBox::new(2, HitGroup::Head, Collider::cuboid(0.3, 0.3, 0.3))
+            .at(Isometry3d::from_xyz(0.0, 0.0, -1.0)),
+    ];
+    HitBoxes::new(boxes, BodyBounds { radius: 1.5, low: 0.0, high: 2.0 })
+}
+
+fn stage() -> (Range, Entity) {
+    let mut range = Range::new(0, true);
+    let still = Circle { middle: Vec3::NEG_Z * 5.0, radius: 0.0, speed: 0.0, start: 0.0 };
+    let target = range.add(1, still, reaching());
+    range.app.world_mut().entity_mut(target).insert(DrawnPose::default());
+    range.run(60);
+    (range, target)
+}
+
+type Answer = Result<HitGroup, ()>;
+
+fn group(answer: Result<TargetHit, Miss>) -> Answer {
+    answer.map(|hit| hit.group).map_err(|miss| match miss {
+        Miss::Blocked { hit, .. } => assert_eq!(hit.group, HitGroup::Head, "it would have been that"),
+        miss => panic!("{miss:?}"),
+    })
+}
+
+/// Every way to shoot at the hand, and the head behind it.
+fn shots(range: &mut Range) -> Vec<(&'static str, Answer)> {
+    let (origin, way) = (Vec3::Y * 1.33, Vec3::NEG_Z);
+    let moved = |range: &mut Range, backend| {
+        range.app.insert_resource(backend);
+        range.run(1);
+        range.ask(10.3, |then, _, _| then.cast_ray(origin, way, MAX))
+    };
+    let by_colliders = moved(range, RewindBackend::MoveColliders(MovedPoses::Drawn));
+    let by_records = moved(range, RewindBackend::MoveColliders(MovedPoses::Frames));
+    range.app.insert_resource(RewindBackend::Table);
+    let mut all = range.ask(10.3, |then, _, _| {
+        let (mut posed, mut pellets) = (PosedTargets::default(), Pellets::default());
+        then.cast_pellets(origin, &[way], MAX, &mut posed, &mut pellets);
+        let evidence = then.evidence(origin, way, MAX);
+        let replayed = evidence.replay(&Sampler::default());
+        assert_eq!(replayed, evidence.answer);
+        let mut blades = Vec::new();
+        let blade = then.melee_box(Isometry3d::from_translation(origin), Vec3::splat(0.05), MAX, &mut blades);
+        let flight = |radius: f32| {
+            let shell = Ballistic { position: origin, velocity: way * 1_000.0, gravity: Vec3::ZERO };
+            match then.catch_up(radius, 1.0, |seconds| shell.after(seconds).position) {
+                Ok(Flight::Hit { hit, .. }) => Ok(hit.group),
+                Ok(Flight::Wall { .. }) => Err(()),
+                flight => panic!("{flight:?}"),
+            }
+        };
+        vec![
+            ("a ray", group(then.cast_ray(origin, way, MAX))),
+            ("a pellet", group(pellets.results()[0])),
+            ("a beam", group(then.cast_beam(origin, way, MAX, &mut BeamCache::default()))),
+            ("a ray at who was posed", group(then.cast_ray_among(&posed, origin, way, MAX))),
+            ("a ball", group(then.cast_ball(origin, way, MAX, 0.05))),
+            (
+                "a capsule",
+                group(then.cast_capsule((origin - Vec3::Y * 0.1, origin + Vec3::Y * 0.1), 0.05, way, MAX)),
+            ),
+            ("a blade", group(blade.map(|()| blades[0].hit))),
+            ("a point that flies", flight(0.0)),
+            ("a ball that flies", flight(0.05)),
+            ("a replay", group(replayed)),
+        ]
+    });
+    let drawn = move |query: DrawnQuery| query.cast_ray(origin, way, MAX, &RewindFilter::default());
+    let drawn = range.app.world_mut().run_system_once(drawn).expect("the query runs");
+    all.extend([
+        ("colliders", group(by_colliders)),
+        ("recorded colliders", group(by_records)),
+        ("the screen", drawn.map(|hit| hit.group).ok_or(())),
+    ]);
+    all
+}
+
+fn all_are(range: &mut Range, expected: Answer, when: &str) {
+    for (what, answer) in shots(range) {
+        assert_eq!(answer, expected, "{what}, {when}");
+    }
+}
+
+#[test]
+fn nobody_is_shot_in_the_head_through_a_wall_or_a_door() {
+    let (mut range, _) = stage();
+    all_are(&mut range, Ok(HitGroup::Head), "in the open");
+    for (z, expected, when) in [
+        (-5.4, Ok(HitGroup::Limb), "a wall between hand and head"),
+        (-6.8, Ok(HitGroup::Head), "a wall behind the head"),
+        (-4.0, Err(()), "a wall before all"),
+    ] {
+        let wall = range.wall(Vec3::new(3.0, 3.0, 0.02), Vec3::new(0.0, 1.0, z));
+        range.run(2);
+        all_are(&mut range, expected, when);
+        range.app.world_mut().despawn(wall);
+        range.run(2);
+    }
+    let shape = Collider::cuboid(3.0, 3.0, 0.02);
+    let at = Transform::from_xyz(0.0, 1.0, -5.4);
+    let door = (NetId(77), Occluder { shape, base: 0 }, RecordTransform::default(), at, DrawnPose::default());
+    range.app.world_mut().spawn(door);
+    range.run(60);
+    all_are(&mut range, Ok(HitGroup::Limb), "a door between hand and head");
+}
+
+#[test]
+fn a_round_that_goes_through_walls_still_names_the_head() {
+    let (mut range, _) = stage();
+    range.wall(Vec3::new(3.0, 3.0, 0.02), Vec3::new(0.0, 1.0, -5.4));
+    range.run(2);
+    range.ask(10.3, |then, _, _| {
+        let mut hits = Vec::new();
+        then.cast_ray_all(Vec3::Y * 1.33, Vec3::NEG_Z, MAX, Walls::Pass, &mut hits).expect("a hit");
+        assert_eq!(hits.iter().map(|hit| hit.group).collect::<Vec<_>>(), [HitGroup::Limb, HitGroup::Head]);
+    });
+}
+
+/// What the rules say, box by box, by parry: a target, a box of it, and whether a wall is before both. `None` where
+/// rounding decides.
+fn oracle(crowd: &Crowd, origin: Vec3, way: Vec3) -> Option<Option<(NetId, u8, bool)>> {
+    let met: Vec<_> =
+        crowd.boxes.iter().filter_map(|placed| Some((placed.ray(origin, way, MAX)?, placed))).collect();
+    let Some((first, placed)) = met.iter().min_by(|a, b| a.0.total_cmp(&b.0)) else { return Some(None) };
+    let others = met.iter().filter(|(_, other)| !core::ptr::eq(*other, *placed));
+    if others.clone().any(|(at, _)| (at - first).abs() < CLOSE) {
+        return None;
+    }
+    let mut heads: Vec<_> = met
+        .iter()
+        .filter(|(_, other)| {
+            other.target == placed.target && other.group == HitGroup::Head && other.head_first
+        })
+        .collect();
+    heads.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let wall = crowd.wall(origin, way, MAX).unwrap_or(f32::INFINITY);
+    let close = |at: f32| (wall - at).abs() < CLOSE;
+    let (head_at, head) = heads.first().map_or((*first, *placed), |(at, head)| (*at, *head));
+    if close(*first) || close(head_at) || heads.get(1).is_some_and(|(at, _)| at - head_at < CLOSE) {
+        return None;
+    }
+    let counts = if wall > *first && wall < head_at { *placed } else { head };
+    Some(Some((placed.target, counts.index, wall < *first)))
+}
+
+#[test]
+fn among_walls_every_shot_is_what_the_rules_say() {
+    for backend in [RewindBackend::Table, RewindBackend::MoveColliders(MovedPoses::Drawn)] {
+        let mut range = Range::within(6.0, 0, true);
+        for id in 1..50 {
+            let circle = Circle {
+                middle: range.somewhere(5.0).with_y(0.0),
+                radius: 1.0,
+                speed: 0.02,
+                start: f32::from(id),
+            };
+            let boxes = if id % 3 == 0 { humanoid_hit_boxes() } else { reaching() };
+            range.add(id, circle, boxes);
+        }
+        for index in 0..40 {
+            let half = if index % 2 == 0 { Vec3::new(0.8, 0.8, 0.01) } else { Vec3::new(0.01, 0.8, 0.8) };
+            let at = range.somewhere(5.0).with_y(1.2);
+            range.wall(half, at);
+        }
+        range.app.insert_resource(backend);
+        range.run(80);
+        let (mut heads, mut fronts, mut blocked, mut unsure) = (0, 0, 0, 0);
+        range.ask(10.3, |then, crowd, rng| {
+            let (mut posed, mut pellets) = (PosedTargets::default(), Pellets::default());
+            for _ in 0..6_000 {
+                let origin = somewhere(rng, 8.0).with_y(rng.random_range(0.3..2.0));
+                let way = (crowd.near_somebody(rng, 0.3) - origin).try_normalize();
+                let way = way.unwrap_or_else(|| direction(rng));
+                let Some(expected) = oracle(crowd, origin, way) else {
+                    unsure += 1;
+                    continue;
+                };
+                let answer = then.cast_ray(origin, way, MAX);
+                let said = match answer {
+                    Ok(hit) => Some((hit.target, hit.hit_box, false)),
+                    Err(Miss::Blocked { hit, .. }) => Some((hit.target, hit.hit_box, true)),
+                    Err(_) => None,
+                };
+                assert_eq!(said, expected, "{origin} {way}");
+                if backend == RewindBackend::Table {
+                    then.cast_pellets(origin, &[way], MAX, &mut posed, &mut pellets);
+                    let pellet = pellets.results()[0];
+                    match (answer, pellet) {
+                        (Ok(ray), Ok(pellet)) => assert_eq!(
+                            (ray.target, ray.hit_box),
+                            (pellet.target, pellet.hit_box),
+                            "{origin} {way}"
+                        ),
+                        (answer, pellet) => assert_eq!(answer.is_ok(), pellet.is_ok(), "{origin} {way}"),
+                    }
+                    assert_eq!(then.cast_beam(origin, way, MAX, &mut BeamCache::default()).ok(), answer.ok());
+                    assert_eq!(then.evidence(origin, way, MAX).replay(&Sampler::default()).ok(), answer.ok());
+                }
+                blocked += u32::from(matches!(answer, Err(Miss::Blocked { .. })));
+                if let Ok(hit) = answer {
+                    heads += u32::from(hit.group == HitGroup::Head);
+                    let own = crowd.boxes.iter().filter(|placed| placed.target == hit.target);
+                    let behind = own.clone().any(|placed| {
+                        placed.group == HitGroup::Head && placed.ray(origin, way, MAX).is_some()
+                    });
+                    fronts += u32::from(hit.group != HitGroup::Head && behind);
+                }
+            }
+        });
+        println!("{backend:?}: {heads} heads, {fronts} fronts, {blocked} blocked, {unsure} unsure");
+        assert!(
+            heads > 500 && fronts > 50 && blocked > 500 && unsure < 200,
+            "{heads} {fronts} {blocked} {unsure}"
+        );
+    }
+}
+
+#[test]
+fn what_is_beyond_any_world_is_no_question() {
+    let (mut range, _) = stage();
+    let time = ViewTime::after(range.now(), -10.0);
+    let far = [Vec3::splat(1e38), Vec3::X * 1e9, Vec3::splat(f32::NAN), Vec3::Y * f32::INFINITY];
+    range.wall(Vec3::splat(1.0), Vec3::NEG_Z * 20.0);
+    range.run(1);
+    range.query(|query, _| {
+        let then = query.at(RewindTime::At(time)).expect("a moment");
+        let (mut all, mut posed, mut pellets) = (Vec::new(), PosedTargets::default(), Pellets::default());
+        for origin in far {
+            let way = Vec3::NEG_Z;
+            let nonsense = Err(Miss::Nonsense);
+            assert_eq!(then.cast_ray(origin, way, MAX), nonsense);
+            assert_eq!(then.cast_ray_all(origin, way, MAX, Walls::Stop, &mut all), Err(Miss::Nonsense));
+            assert_eq!(then.evidence(origin, way, MAX).answer, nonsense);
+            assert_eq!(then.cast_beam(origin, way, MAX, &mut BeamCache::default()), nonsense);
+            assert_eq!(then.cast_ball(origin, way, MAX, 0.1), nonsense);
+            then.cast_pellets(origin, &[way], MAX, &mut posed, &mut pellets);
+            assert_eq!(pellets.results(), [nonsense]);
+            assert!(then.pose_along(origin, way, MAX, 0.1, &mut posed).is_err());
+            assert_eq!(posed.cast_ray(origin, way, MAX), nonsense);
+            assert_eq!(then.world(origin, way, MAX), None);
+        }
+        // Of any length, but never of none.
+        assert!(then.cast_ray(Vec3::Y * 1.33, Vec3::NEG_Z, f32::INFINITY).is_ok());
+        assert!(then.world(Vec3::Y * 1.33, Vec3::NEG_Z, f32::INFINITY).is_some());
+    });
+    let drawn = |query: DrawnQuery| {
+        let filter = RewindFilter::default();
+        let mut found = [bevy_unlag_rewind::StampOverride {
+            target: NetId(0),
+            from: bevy_unlag_core::Tick(0),
+            to: None,
+            shift: 0,
+        }; 4];
+        for interval in [0, -3, i32::MIN] {
+            let _ =
+                query.overrides(Vec3::ZERO, (Vec3::NEG_Z, 0.0), ViewTime::default(), interval, &mut found);
+        }
+        query.cast_ray(Vec3::splat(1e38), Vec3::NEG_Z, MAX, &filter)
+    };
+    let target = NetId(1);
+    let mut pawns = range.app.world_mut().query::<(Entity, &NetId)>();
+    let entity = pawns.iter(range.app.world()).find(|(_, id)| **id == target).map(|(entity, _)| entity);
+    // What it is sent at, as clients know it: only then anything is clamped.
+    range.app.world_mut().entity_mut(entity.expect("it is there")).insert(bevy_unlag_core::UsualInterval(3));
+    assert_eq!(range.app.world_mut().run_system_once(drawn).expect("the query runs"), None);
+}

@@ -1,0 +1,113 @@
+//! What a player wants of their weapons in one tick.
+
+use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+
+use super::SLOTS;
+use crate::FireInput;
+
+/// What a player wants of their weapons in one tick.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ArmsInput {
+    /// A shot, and what the screen showed of it. The client asks when it knows that one is due; see
+    /// [`ArmsState::wants`](super::ArmsState::wants).
+    pub fire: Option<FireInput>,
+    /// Whether the trigger is down: what a charge counts, and a pull on an empty magazine.
+    pub trigger: bool,
+    /// Whether the weapon is to be loaded.
+    pub reload: bool,
+    /// Whether the player takes aim.
+    pub aiming: bool,
+    /// The slot whose weapon is to be taken in hand.
+    pub equip: Option<u8>,
+}
+
+const SLOT_BITS: u32 = 3;
+const _: () = assert!(SLOTS <= 1 << SLOT_BITS);
+
+impl ArmsInput {
+    fn buttons(&self) -> (bool, bool, bool, Option<u8>) {
+        (self.trigger, self.reload, self.aiming, self.equip)
+    }
+
+    fn write_buttons(&self, w: &mut BitWriter) {
+        w.bool(self.trigger);
+        w.bool(self.aiming);
+        w.bool(self.reload || self.equip.is_some());
+        if self.reload || self.equip.is_some() {
+            w.bool(self.reload);
+            w.bool(self.equip.is_some());
+            if let Some(slot) = self.equip {
+                w.bits(u32::from(slot), SLOT_BITS);
+            }
+        }
+    }
+
+    fn read_buttons(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let mut input = Self { trigger: r.bool()?, aiming: r.bool()?, ..Self::default() };
+        if r.bool()? {
+            input.reload = r.bool()?;
+            if r.bool()? {
+                let slot = r.bits(SLOT_BITS)? as u8;
+                if usize::from(slot) >= SLOTS {
+                    return Err(WireError::Invalid);
+                }
+                input.equip = Some(slot);
+            }
+        }
+        Ok(input)
+    }
+}
+
+/// Against a neighbour with the same buttons and no shot it takes two bits.
+impl Wire for ArmsInput {
+    fn write(&self, w: &mut BitWriter) {
+        self.write_buttons(w);
+        self.fire.write(w);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let input = Self::read_buttons(r)?;
+        Ok(Self { fire: Option::read(r)?, ..input })
+    }
+
+    fn write_delta(&self, base: &Self, w: &mut BitWriter) {
+        let same = self.buttons() == base.buttons();
+        w.bool(same);
+        if !same {
+            self.write_buttons(w);
+        }
+        self.fire.write(w);
+    }
+
+    fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let input = if r.bool()? { *base } else { Self::read_buttons(r)? };
+        Ok(Self { fire: Option::read(r)?, ..input })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buttons_are_cheap_and_survive_the_wire() {
+        let base = ArmsInput { trigger: true, ..ArmsInput::default() };
+        for (input, bits) in [
+            (base, 2),
+            (ArmsInput { trigger: false, ..base }, 5),
+            (ArmsInput { reload: true, aiming: true, ..base }, 7),
+            (ArmsInput { equip: Some(5), ..base }, 10),
+            (ArmsInput { fire: Some(FireInput::default()), ..base }, 33),
+        ] {
+            let mut w = BitWriter::default();
+            input.write_delta(&base, &mut w);
+            assert_eq!(w.len_bits(), bits, "{input:?}");
+            let bytes = w.finish();
+            assert_eq!(ArmsInput::read_delta(&base, &mut BitReader::new(&bytes)), Ok(input));
+            let mut w = BitWriter::default();
+            input.write(&mut w);
+            let bytes = w.finish();
+            assert_eq!(ArmsInput::read(&mut BitReader::new(&bytes)), Ok(input));
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! What is predicted of weapons.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+
+use crate::{Aim, Arsenal, FireMode, Weapon, WeaponId, weapon::ticks};
+
+/// Weapons that a pawn can carry.
+pub const SLOTS: usize = 6;
+/// Rounds in a magazine, and in reserve, at most.
+pub const MOST_ROUNDS: u16 = 1_023;
+const ROUND_BITS: u32 = 10;
+const WEAPON_BITS: u32 = 6;
+const _: () = assert!(Arsenal::MOST == 1 << WEAPON_BITS);
+
+/// A weapon that a pawn carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Slot {
+    /// Which one; `None` for none.
+    pub weapon: Option<WeaponId>,
+    /// Rounds in its magazine.
+    pub magazine: u16,
+    /// Rounds beside that.
+    pub reserve: u16,
+}
+
+/// What is predicted of a pawn's weapons. A server may change it between two moves, such as for ammunition that
+/// was picked up: its owner learns of it with the next answer. Of what the owner has fired since then it
+/// subtracts itself, because it makes those moves again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ArmsState {
+    /// What it carries.
+    pub slots: [Slot; SLOTS],
+    /// Which of them is in hand.
+    pub slot: u8,
+    /// Ticks until the next round may leave.
+    pub cooldown: u16,
+    /// Ticks until it is loaded, or one round more is; 0 for neither.
+    pub reload: u16,
+    /// Ticks for which the trigger has been down, for a weapon that is charged.
+    pub charge: u16,
+    /// Rounds of a burst that are to come.
+    pub burst: u8,
+    /// Rounds since the weapon rested: where in its [`Recoil`](crate::Recoil) pattern it is.
+    pub streak: u8,
+    /// Ticks since a round left, at most 255.
+    pub since: u8,
+    /// What rounds fired add to the spread, in 1/65,536 of a turn.
+    pub bloom: u16,
+    /// How far it kicked: to the left and up, in 1/65,536 of a turn.
+    pub kicked: [i16; 2],
+    /// Where the last move looked; `None` before the first.
+    pub look: Option<Aim>,
+    /// Whether the trigger was down in the last tick.
+    pub held: bool,
+    /// Whether its owner takes aim.
+    pub aiming: bool,
+    /// Shots fired so far.
+    pub shots: u32,
+    /// From which the spread of all its shots follows. The server chooses it, and only this pawn's owner
+    /// learns of it.
+    pub seed: u32,
+}
+
+impl ArmsState {
+    /// A pawn with full magazines of these weapons, the first one in hand. `seed` is for the spread: a number
+    /// that nobody can guess. What does not fit into [`SLOTS`], or is not in the arsenal, is left out.
+    #[must_use]
+    pub fn new(arsenal: &Arsenal, weapons: &[WeaponId], seed: u32) -> Self {
+        let mut state = Self { seed, since: u8::MAX, ..Self::default() };
+        for weapon in weapons {
+            state.give(arsenal, *weapon);
+        }
+        state
+    }
+
+    /// Puts a weapon with a full magazine and a full reserve into a free slot, or fills up the one that is
+    /// there already. Says which slot that is; `None` when there is none.
+    pub fn give(&mut self, arsenal: &Arsenal, weapon: WeaponId) -> Option<usize> {
+        let ammo = arsenal.get(weapon)?.ammo;
+        let has = |slot: &Slot| slot.weapon == Some(weapon);
+        let slot = self.slots.iter().position(has);
+        let slot = slot.or_else(|| self.slots.iter().position(|slot| slot.weapon.is_none()))?;
+        self.slots[slot] =
+            Slot { weapon: Some(weapon), magazine: ammo.magazine, reserve: ammo.reserve };
+        Some(slot)
+    }
+
+    /// Adds rounds to the reserve of a weapon. Says how many fitted.
+    pub fn add_ammo(&mut self, arsenal: &Arsenal, weapon: WeaponId, rounds: u16) -> u16 {
+        let Some(most) = arsenal.get(weapon).map(|weapon| weapon.ammo.reserve) else { return 0 };
+        let Some(slot) = self.slots.iter_mut().find(|slot| slot.weapon == Some(weapon)) else { return 0 };
+        let added = rounds.min(most.saturating_sub(slot.reserve));
+        slot.reserve += added;
+        added
+    }
+
+    /// What is in hand.
+    #[must_use]
+    pub fn in_hand(&self) -> Slot {
+        self.slots.get(usize::from(self.slot)).copied().unwrap_or_default()
+    }
+
+    /// What is in hand, and what it is like.
+    #[must_use]
+    pub fn weapon<'a>(&self, arsenal: &'a Arsenal) -> Option<(WeaponId, &'a Weapon)> {
+        let weapon = self.in_hand().weapon?;
+        Some((weapon, arsenal.get(weapon)?))
+    }
+
+    /// Whether it is about to be loaded or is being loaded.
+    #[must_use]
+    pub fn is_reloading(&self) -> bool {
+        self.reload > 0
+    }
+
+    /// How far the view is to be turned by what was fired: to the left and up, in radians.
+    #[must_use]
+    pub fn kick(&self) -> Vec2 {
+        let unit = core::f32::consts::TAU / 65_536.0;
+        Vec2::new(f32::from(self.kicked[0]), f32::from(self.kicked[1])) * unit
+    }
+
+    /// An aim with the kick.
+    #[must_use]
+    pub fn kicked(&self, aim: Aim) -> Aim {
+        let limit = 16_366;
+        Aim {
+            yaw: aim.yaw.wrapping_add_signed(self.kicked[0]),
+            pitch: aim.pitch.saturating_add(self.kicked[1]).clamp(-limit, limit),
+        }
+    }
+
+    /// Whether the next tick's input is to ask for a shot: the trigger is `down` after it, or was `pulled`
+    /// since the last round, and nothing is in the way.
+    #[must_use]
+    pub fn wants(&self, arsenal: &Arsenal, down: bool, pulled: bool, dt: f32) -> bool {
+        let Some((_, weapon)) = self.weapon(arsenal) else { return false };
+        let asked = match weapon.mode {
+            FireMode::Semi => pulled,
+            FireMode::Auto => down || pulled,
+            FireMode::Burst { .. } => pulled || self.in_burst(weapon, dt),
+            FireMode::Charge { least, .. } => {
+                !down && self.charge > 0 && self.charge >= ticks(least, dt)
+            }
+        };
+        asked && self.ready(weapon).is_ok()
+    }
+
+    /// Whether a shot asked for in the next tick would leave.
+    #[must_use]
+    pub fn is_ready(&self, arsenal: &Arsenal) -> bool {
+        self.weapon(arsenal).is_some_and(|(_, weapon)| self.ready(weapon).is_ok())
+    }
+
+    /// Whether what is in hand has no round in its magazine.
+    #[must_use]
+    pub fn is_dry(&self, arsenal: &Arsenal) -> bool {
+        self.weapon(arsenal).is_none_or(|(_, weapon)| {
+            weapon.ammo.magazine > 0 && self.in_hand().magazine == 0
+        })
+    }
+
+    /// Whether rounds of a burst are to come by themselves.
+    pub(super) fn in_burst(&self, weapon: &Weapon, dt: f32) -> bool {
+        let FireMode::Burst { pace, .. } = weapon.mode else { return false };
+        // One that was broken off is over.
+        self.burst > 0 && u16::from(self.since) <= ticks(pace, dt) + 2
+    }
+
+    /// The digest that client and server compare in every move.
+    pub(super) fn kind(&self) -> u32 {
+        let mut hash = 0x811c_9dc5_u32;
+        let mut take = |value: u32| hash = (hash ^ value).wrapping_mul(0x0100_0193).rotate_left(5);
+        take(self.shots);
+        take(u32::from(self.cooldown) << 16 | u32::from(self.reload));
+        take(u32::from(self.charge) << 16 | u32::from(self.slot) << 8 | u32::from(self.burst));
+        for slot in &self.slots {
+            let weapon = slot.weapon.map_or(u32::MAX, |weapon| u32::from(weapon.0));
+            take(weapon << 20 ^ u32::from(slot.magazine) << 10 ^ u32::from(slot.reserve));
+        }
+        hash
+    }
+}
+
+/// In a correction: only slots that are used, and what rests takes a bit.
+impl Wire for ArmsState {
+    fn write(&self, w: &mut BitWriter) {
+        for slot in &self.slots {
+            w.bool(slot.weapon.is_some());
+            if let Some(weapon) = slot.weapon {
+                w.bits(u32::from(weapon.0), WEAPON_BITS);
+                w.bits(u32::from(slot.magazine.min(MOST_ROUNDS)), ROUND_BITS);
+                w.bits(u32::from(slot.reserve.min(MOST_ROUNDS)), ROUND_BITS);
+            }
+        }
+        w.bits(u32::from(self.slot), 3);
+        for ticks in [self.cooldown, self.reload, self.charge, self.bloom] {
+            w.bool(ticks > 0);
+            if ticks > 0 {
+                w.bits(u32::from(ticks), 16);
+            }
+        }
+        let rests = self.burst == 0 && self.streak == 0 && self.since == u8::MAX && self.kicked == [0; 2];
+        w.bool(rests);
+        if !rests {
+            for count in [self.burst, self.streak, self.since] {
+                w.bits(u32::from(count), 8);
+            }
+            self.kicked.iter().for_each(|kicked| w.signed(i32::from(*kicked), 16));
+        }
+        w.bool(self.look.is_some());
+        if let Some(look) = self.look {
+            w.bits(u32::from(look.yaw), 16);
+            w.signed(i32::from(look.pitch), 16);
+        }
+        w.bool(self.held);
+        w.bool(self.aiming);
+        w.bits(self.shots, 32);
+        w.bits(self.seed, 32);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let mut state = Self { since: u8::MAX, ..Self::default() };
+        for slot in &mut state.slots {
+            if r.bool()? {
+                *slot = Slot {
+                    weapon: Some(WeaponId(r.bits(WEAPON_BITS)? as u8)),
+                    magazine: r.bits(ROUND_BITS)? as u16,
+                    reserve: r.bits(ROUND_BITS)? as u16,
+                };
+            }
+        }
+        state.slot = r.bits(3)? as u8;
+        if usize::from(state.slot) >= SLOTS {
+            return Err(WireError::Invalid);
+        }
+        for ticks in [&mut state.cooldown, &mut state.reload, &mut state.charge, &mut state.bloom] {
+            if r.bool()? {
+                *ticks = r.bits(16)? as u16;
+            }
+        }
+        if !r.bool()? {
+            for count in [&mut state.burst, &mut state.streak, &mut state.since] {
+                *count = r.bits(8)? as u8;
+            }
+            for kicked in &mut state.kicked {
+                *kicked = r.signed(16)? as i16;
+            }
+        }
+        if r.bool()? {
+            state.look = Some(Aim { yaw: r.bits(16)? as u16, pitch: r.signed(16)? as i16 });
+        }
+        state.held = r.bool()?;
+        state.aiming = r.bool()?;
+        state.shots = r.bits(32)?;
+        state.seed = r.bits(32)?;
+        Ok(state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_survives_the_wire() {
+        let arsenal = Arsenal::default();
+        let rests = ArmsState::new(&arsenal, &[WeaponId(0), WeaponId(7)], 99);
+        assert_eq!(rests.slots[1], Slot::default(), "there is no such weapon");
+        let busy = ArmsState {
+            cooldown: 3,
+            charge: 900,
+            kicked: [-200, 300],
+            since: 4,
+            held: true,
+            slot: 5,
+            shots: 77,
+            slots: [Slot { weapon: Some(WeaponId(63)), magazine: 1_023, reserve: 1 }; SLOTS],
+            ..rests
+        };
+        for (state, most) in [(rests, 130), (busy, 400)] {
+            let mut w = BitWriter::default();
+            state.write(&mut w);
+            assert!(w.len_bits() <= most, "{}", w.len_bits());
+            assert_eq!(ArmsState::read(&mut BitReader::new(&w.finish())), Ok(state));
+        }
+    }
+
+    #[test]
+    fn what_counts_is_in_the_digest() {
+        let state = ArmsState::new(&Arsenal::default(), &[WeaponId(0)], 1);
+        let mut slots = state.slots;
+        slots[0].reserve += 1;
+        for other in [
+            ArmsState { shots: 1, ..state },
+            ArmsState { cooldown: 1, ..state },
+            ArmsState { reload: 1, ..state },
+            ArmsState { slot: 1, ..state },
+            ArmsState { slots, ..state },
+        ] {
+            assert_ne!(other.kind(), state.kind(), "{other:?}");
+        }
+    }
+}

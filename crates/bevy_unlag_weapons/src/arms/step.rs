@@ -1,0 +1,267 @@
+//! One tick of weapons in hand: pure, the same on both sides and in a replay.
+
+use bevy_unlag_core::{BodyStep, StepContext, Tick};
+
+use super::{ArmsEvent, ArmsInput, ArmsState, NotFired, Round, SLOTS, Slot};
+use crate::{
+    Aim, Arsenal, Cone, FireInput, FireMode, Reload, Weapon, WeaponId,
+    spread::shot_seed,
+    weapon::{ticks, units},
+};
+
+pub(super) fn step(
+    arsenal: &Arsenal,
+    state: &ArmsState,
+    input: &ArmsInput,
+    body: &BodyStep,
+    ctx: &StepContext,
+    events: &mut Vec<ArmsEvent>,
+) -> ArmsState {
+    // A round goes where the state says that the step begins with: that is what the screen showed.
+    let round = input.fire.and_then(|fire| state.round(arsenal, &fire, body, (ctx.tick, ctx.dt)));
+    let mut next = *state;
+    next.pass(arsenal, ctx.dt);
+    next.aiming = input.aiming;
+    next.equip(arsenal, input.equip, ctx.dt, events);
+    let changed = next.slot != state.slot;
+    if let Some((id, weapon)) = next.weapon(arsenal) {
+        next.load((id, weapon), input, ctx.dt, events);
+        next.fire((id, weapon), input, round.filter(|_| !changed), ctx, events);
+    } else if input.fire.is_some() {
+        events.push(ArmsEvent::NotFired { shot: ctx.tick, why: NotFired::Unarmed });
+    }
+    next.held = input.trigger;
+    next.look = Some(Aim { yaw: body.look.0, pitch: body.look.1 });
+    next
+}
+
+impl ArmsState {
+    /// Where a shot goes that is asked for now, and how it is charged. What it is asked for in the tick after
+    /// this state was reached goes exactly there. `None` without a weapon in hand.
+    #[must_use]
+    pub fn round(
+        &self,
+        arsenal: &Arsenal,
+        fire: &FireInput,
+        body: &BodyStep,
+        (tick, dt): (Tick, f32),
+    ) -> Option<Round> {
+        let (id, weapon) = self.weapon(arsenal)?;
+        let look = Aim { yaw: body.look.0, pitch: body.look.1 };
+        let spread = &weapon.spread;
+        let mut degrees = spread.still + spread.moving * body.velocity.length();
+        if !body.grounded {
+            degrees += spread.airborne;
+        }
+        let aiming = if self.aiming { spread.aiming } else { 1.0 };
+        let half_angle = (f32::from(units(degrees)) + f32::from(self.bloom)) * aiming;
+        let power = match weapon.mode {
+            FireMode::Charge { full, .. } => {
+                let full = u32::from(ticks(full, dt));
+                (u32::from(self.charge).min(full) * 255 / full) as u8
+            }
+            _ => u8::MAX,
+        };
+        Some(Round {
+            shot: tick,
+            number: self.shots.wrapping_add(1),
+            weapon: id,
+            fire: *fire,
+            look,
+            before: self.look,
+            cone: Cone { aim: self.kicked(fire.aim(look)), half_angle: half_angle.min(16_000.0) as u16 },
+            seed: shot_seed(self.seed, self.shots.wrapping_add(1)),
+            power,
+        })
+    }
+
+    /// A tick passes.
+    fn pass(&mut self, arsenal: &Arsenal, dt: f32) {
+        self.cooldown = self.cooldown.saturating_sub(1);
+        self.since = self.since.saturating_add(1);
+        let Some((_, weapon)) = self.weapon(arsenal) else {
+            (self.bloom, self.kicked) = (0, [0; 2]);
+            return;
+        };
+        self.bloom = self.bloom.saturating_sub(units(weapon.spread.recovery * dt));
+        let back = units(weapon.recoil.recovery * dt).cast_signed();
+        for kicked in &mut self.kicked {
+            *kicked -= (*kicked).clamp(-back, back);
+        }
+        // It rests when it could have fired and did not.
+        if u16::from(self.since) > ticks(weapon.interval, dt).saturating_add(2) {
+            self.streak = 0;
+        }
+        if self.burst > 0 && !self.in_burst(weapon, dt) {
+            // Whoever breaks one off waits as long for the next one.
+            self.burst = 0;
+            self.cooldown = ticks(weapon.interval, dt).saturating_sub(u16::from(self.since));
+        }
+    }
+
+    fn equip(&mut self, arsenal: &Arsenal, wanted: Option<u8>, dt: f32, events: &mut Vec<ArmsEvent>) {
+        let Some(wanted) = wanted.filter(|slot| *slot != self.slot && usize::from(*slot) < SLOTS) else {
+            return;
+        };
+        // What is cooling down is not ready sooner for having been put away.
+        let kept = self.cooldown;
+        *self = Self { slot: wanted, reload: 0, charge: 0, burst: 0, streak: 0, ..*self };
+        (self.bloom, self.kicked) = (0, [0; 2]);
+        let found = self.weapon(arsenal);
+        let switch = found.map_or(1, |(_, weapon)| ticks(weapon.switch, dt));
+        self.cooldown = kept.max(switch);
+        events.push(ArmsEvent::Equipped { weapon: found.map(|(id, _)| id), ticks: self.cooldown });
+    }
+
+    fn hand(&mut self) -> &mut Slot {
+        // Every state has a slot in hand: the reader of the wire sees to it, and so does `equip`.
+        let slot = usize::from(self.slot).min(SLOTS - 1);
+        &mut self.slots[slot]
+    }
+
+    /// Loads what is in hand.
+    fn load(
+        &mut self,
+        (id, weapon): (WeaponId, &Weapon),
+        input: &ArmsInput,
+        dt: f32,
+        events: &mut Vec<ArmsEvent>,
+    ) {
+        let Slot { magazine, reserve, .. } = self.in_hand();
+        let full = weapon.ammo.magazine;
+        if full == 0 {
+            self.reload = 0;
+            return;
+        }
+        let missing = full.saturating_sub(magazine).min(reserve);
+        if missing == 0 {
+            self.reload = 0;
+            return;
+        }
+        if self.reload == 0 {
+            // An empty magazine is changed when somebody pulls the trigger, as everywhere.
+            let asked = input.reload || (magazine == 0 && input.trigger && !self.held);
+            if asked && self.cooldown == 0 && self.burst == 0 {
+                let time = match weapon.ammo.reload {
+                    Reload::Magazine { time } => time,
+                    Reload::Rounds { first, .. } => first,
+                };
+                self.reload = ticks(time, dt);
+                self.charge = 0;
+                events.push(ArmsEvent::Reloading { weapon: id, ticks: self.reload });
+            }
+            return;
+        }
+        self.reload -= 1;
+        if self.reload > 0 {
+            return;
+        }
+        let added = match weapon.ammo.reload {
+            Reload::Magazine { .. } => missing,
+            Reload::Rounds { each, .. } => {
+                if missing > 1 {
+                    self.reload = ticks(each, dt);
+                }
+                1
+            }
+        };
+        let hand = self.hand();
+        hand.magazine += added;
+        hand.reserve -= added;
+        let magazine = hand.magazine;
+        events.push(ArmsEvent::Reloaded { weapon: id, magazine });
+    }
+
+    /// Whether a round may leave now.
+    pub(super) fn may_fire(&self, weapon: &Weapon) -> Result<(), NotFired> {
+        if self.cooldown > 0 {
+            return Err(NotFired::TooSoon);
+        }
+        if weapon.ammo.magazine > 0 && self.in_hand().magazine == 0 {
+            return Err(if self.reload > 0 { NotFired::Reloading } else { NotFired::Empty });
+        }
+        if self.reload > 0 && matches!(weapon.ammo.reload, Reload::Magazine { .. }) {
+            return Err(NotFired::Reloading);
+        }
+        Ok(())
+    }
+
+    /// Whether a round asked for in the next tick would leave.
+    pub(super) fn ready(&self, weapon: &Weapon) -> Result<(), NotFired> {
+        // A tick passes before, in which a reload may end: then it leaves in the tick after.
+        Self { cooldown: self.cooldown.saturating_sub(1), ..*self }.may_fire(weapon)
+    }
+
+    fn fire(
+        &mut self,
+        (id, weapon): (WeaponId, &Weapon),
+        input: &ArmsInput,
+        round: Option<Round>,
+        ctx: &StepContext,
+        events: &mut Vec<ArmsEvent>,
+    ) {
+        let charge = self.charge;
+        if let FireMode::Charge { full, .. } = weapon.mode {
+            let counts = input.trigger && self.cooldown == 0 && self.may_fire(weapon).is_ok();
+            self.charge = if counts { (charge + 1).min(ticks(full, ctx.dt)) } else { 0 };
+        }
+        if input.fire.is_none() {
+            let empty = weapon.ammo.magazine > 0 && self.in_hand() == Slot { magazine: 0, reserve: 0, ..self.in_hand() };
+            if input.trigger && !self.held && empty && self.cooldown == 0 {
+                events.push(ArmsEvent::Dry { weapon: id });
+            }
+            return;
+        }
+        let charged = match weapon.mode {
+            FireMode::Charge { least, .. } if input.trigger || charge < ticks(least, ctx.dt) => {
+                Err(NotFired::NotCharged)
+            }
+            _ => Ok(()),
+        };
+        let allowed = self.may_fire(weapon).and(charged);
+        let round = match (allowed, round) {
+            (Ok(()), Some(round)) => round,
+            (Err(why), _) => {
+                events.push(ArmsEvent::NotFired { shot: ctx.tick, why });
+                return;
+            }
+            (Ok(()), None) => {
+                // The weapon was changed in this very move.
+                events.push(ArmsEvent::NotFired { shot: ctx.tick, why: NotFired::TooSoon });
+                return;
+            }
+        };
+        self.shots = round.number;
+        if weapon.ammo.magazine > 0 {
+            self.hand().magazine -= 1;
+        }
+        (self.reload, self.since, self.charge) = (0, 0, 0);
+        self.cooldown = self.pause(weapon, ctx.dt);
+        let bloom = self.bloom.saturating_add(units(weapon.spread.bloom));
+        self.bloom = bloom.min(units(weapon.spread.most_bloom));
+        let pattern = &weapon.recoil.pattern;
+        if let Some((right, up)) = pattern.get(usize::from(self.streak)).or(pattern.last()) {
+            let add = |kicked: i16, degrees: f32| {
+                let by = units(degrees.abs()).cast_signed() * if degrees < 0.0 { -1 } else { 1 };
+                kicked.saturating_add(by).clamp(-16_000, 16_000)
+            };
+            self.kicked = [add(self.kicked[0], -right), add(self.kicked[1], *up)];
+        }
+        self.streak = self.streak.saturating_add(1);
+        events.push(ArmsEvent::Fired(round));
+    }
+
+    /// Ticks until the round after the one that leaves now.
+    fn pause(&mut self, weapon: &Weapon, dt: f32) -> u16 {
+        let interval = ticks(weapon.interval, dt);
+        match weapon.mode {
+            // A beam is there in every tick.
+            _ if weapon.is_beam() => 1,
+            FireMode::Burst { rounds, pace } => {
+                self.burst = if self.burst == 0 { rounds.saturating_sub(1) } else { self.burst - 1 };
+                if self.burst > 0 { ticks(pace, dt) } else { interval }
+            }
+            _ => interval,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! All weapons of a game.
+
+mod check;
+mod text;
+
+use bevy::{asset::Asset, prelude::*, reflect::TypePath};
+
+use crate::{Weapon, WeaponId};
+
+pub use check::ArsenalError;
+
+/// All weapons of a game, by their [`WeaponId`]s; the same on both sides, but for damage, which only the server
+/// asks for. Default: one [rifle](Weapon::rifle).
+///
+/// ```
+/// # use bevy_unlag_weapons::{Arsenal, WeaponId};
+/// let arsenal = Arsenal::from_ron(r#"[
+///     (
+///         name: "shotgun",
+///         shot: Pellets(count: 12, range: 60.0),
+///         interval: 0.8,
+///         spread: (still: 3.0),
+///         ammo: (magazine: 6, reserve: 24, reload: Rounds(first: 0.6, each: 0.4)),
+///         damage: (head: 16.0, body: 9.0, limb: 7.0, falloff: [(8.0, 1.0), (25.0, 0.3)]),
+///     ),
+///     (
+///         name: "rocket launcher",
+///         shot: Projectile((speed: 30.0, radius: 0.1, splash: Some((radius: 4.0, damage: 90.0)))),
+///         interval: 0.8,
+///         damage: (head: 100.0, body: 100.0, limb: 100.0),
+///     ),
+/// ]"#)?;
+/// assert_eq!(arsenal.named("rocket launcher"), Some(WeaponId(1)));
+/// # Ok::<(), bevy_unlag_weapons::ArsenalError>(())
+/// ```
+#[derive(Resource, Asset, TypePath, Clone, PartialEq, Debug)]
+pub struct Arsenal {
+    weapons: Vec<Weapon>,
+    hash: u32,
+}
+
+impl Default for Arsenal {
+    fn default() -> Self {
+        let weapons = vec![Weapon::rifle()];
+        Self { hash: hash(&weapons), weapons }
+    }
+}
+
+impl Arsenal {
+    /// Weapons of an arsenal at most.
+    pub const MOST: usize = 64;
+
+    /// The arsenal of these weapons; the first one is `WeaponId(0)`.
+    ///
+    /// # Errors
+    /// What is wrong with which of them, and what to do.
+    pub fn new(weapons: Vec<Weapon>) -> Result<Self, ArsenalError> {
+        check::check(&weapons)?;
+        Ok(Self { hash: hash(&weapons), weapons })
+    }
+
+    /// A weapon by its name.
+    #[must_use]
+    pub fn get(&self, weapon: WeaponId) -> Option<&Weapon> {
+        self.weapons.get(usize::from(weapon.0))
+    }
+
+    /// A weapon by what people call it.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<WeaponId> {
+        self.weapons.iter().position(|weapon| weapon.name == name).map(|index| WeaponId(index as u8))
+    }
+
+    /// All of them, in the order of their names.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (WeaponId, &Weapon)> {
+        self.weapons.iter().enumerate().map(|(index, weapon)| (WeaponId(index as u8), weapon))
+    }
+
+    /// A number that differs when anything but damage does: client and server compare it.
+    #[must_use]
+    pub fn hash(&self) -> u32 {
+        self.hash
+    }
+}
+
+fn hash(weapons: &[Weapon]) -> u32 {
+    let mut hash = 0x811c_9dc5_u32;
+    for weapon in weapons {
+        let told = Weapon { damage: Weapon::rifle().damage, max_rewind: None, ..weapon.clone() };
+        // Its text has every field in it, and floats as their shortest exact decimals.
+        for byte in format!("{told:?}").bytes() {
+            hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        }
+    }
+    hash
+}

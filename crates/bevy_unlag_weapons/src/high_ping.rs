@@ -1,0 +1,325 @@
+//! Tells the player that their connection is slow, and what that means for their shots.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{NetId, NetRole, RoundTrip};
+use bevy_unlag_rewind::{HighPing, RewindLimits};
+
+/// The warning of a high ping: when it is due, and whether it is there. The round trip is looked at now and then,
+/// and a warning stays for a while and goes, so that a player knows and is not bothered.
+#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+#[doc(alias("HighPingRange", "ShowCoolTime"))]
+pub struct HighPingWarning {
+    /// The round trip above which it is shown. Default `None`: where rewind begins to give way, as
+    /// [`RewindLimits::high_ping`] has it on this client, or 200 ms when it does not.
+    pub limit: Option<Duration>,
+    /// Time from joining until the first look. Default: 3 s, in which the measurement settles.
+    pub first: Duration,
+    /// Time from one look to the next. Default: 20 s. Lowering it bothers players more often.
+    pub interval: Duration,
+    /// For how long it is shown. Default: 5 s. When it is longer than the interval, the warning stays for as
+    /// long as the ping is high.
+    pub shown_for: Duration,
+    /// Time since joining or the last look; `None` before joining.
+    passed: Option<Duration>,
+    looked: bool,
+    /// What is left of the time for which it is shown.
+    shown: Option<Duration>,
+    round_trip: Option<Duration>,
+}
+
+impl Default for HighPingWarning {
+    fn default() -> Self {
+        Self {
+            limit: None,
+            first: Duration::from_secs(3),
+            interval: Duration::from_secs(20),
+            shown_for: Duration::from_secs(5),
+            passed: None,
+            looked: false,
+            shown: None,
+            round_trip: None,
+        }
+    }
+}
+
+/// The warning is to be shown from now on.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HighPingShown {
+    /// The round trip, smoothed.
+    pub round_trip: Duration,
+    /// The limit that it is above.
+    pub limit: Duration,
+    /// From which round trip on rewind gives way, and from which on there is none and the player has to lead their
+    /// targets; `None` when it does not.
+    pub rewind: Option<HighPing>,
+}
+
+/// The warning is to be hidden.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HighPingHidden;
+
+enum Change {
+    Shown(HighPingShown),
+    Hidden,
+}
+
+impl HighPingWarning {
+    /// The limit where neither this resource nor [`RewindLimits`] names one.
+    pub const USUAL_LIMIT: Duration = Duration::from_millis(200);
+
+    /// Whether it is shown now.
+    #[must_use]
+    pub fn is_shown(&self) -> bool {
+        self.shown.is_some()
+    }
+
+    /// The round trip at the last look; `None` before the first.
+    #[must_use]
+    pub fn round_trip(&self) -> Option<Duration> {
+        self.round_trip
+    }
+
+    /// The round trip above which it is shown.
+    #[must_use]
+    pub fn limit_in_force(&self, limits: &RewindLimits) -> Duration {
+        let fades = limits.high_ping.map(|high_ping| high_ping.fade_from);
+        self.limit.or(fades).unwrap_or(Self::USUAL_LIMIT)
+    }
+
+    /// Begins anew: this client has left.
+    fn leave(&mut self) -> Option<Change> {
+        let was_shown = self.shown.take().is_some();
+        (self.passed, self.looked, self.round_trip) = (None, false, None);
+        was_shown.then_some(Change::Hidden)
+    }
+
+    /// Lets time pass.
+    fn pass(
+        &mut self,
+        time: Duration,
+        round_trip: Option<Duration>,
+        limits: &RewindLimits,
+    ) -> Option<Change> {
+        let passed = self.passed.map_or(Duration::ZERO, |passed| passed.saturating_add(time));
+        self.passed = Some(passed);
+        let was_shown = self.is_shown();
+        self.shown = self.shown.and_then(|left| left.checked_sub(time)).filter(|left| !left.is_zero());
+        let due = if self.looked { self.interval } else { self.first };
+        if let Some(round_trip) = round_trip.filter(|_| passed >= due) {
+            (self.passed, self.looked, self.round_trip) = (Some(Duration::ZERO), true, Some(round_trip));
+            let limit = self.limit_in_force(limits);
+            self.shown = (round_trip > limit).then_some(self.shown_for).filter(|shown| !shown.is_zero());
+            if self.is_shown() && !was_shown {
+                return Some(Change::Shown(HighPingShown { round_trip, limit, rewind: limits.high_ping }));
+            }
+        }
+        (was_shown && !self.is_shown()).then_some(Change::Hidden)
+    }
+}
+
+/// Looks after [`HighPingWarning`], on clients; it does nothing on servers and for their hosts. A user interface
+/// reads [`HighPingShown`] and [`HighPingHidden`], or the resource.
+#[derive(Debug, Default)]
+pub struct HighPingPlugin;
+
+impl Plugin for HighPingPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<HighPingWarning>()
+            .init_resource::<RewindLimits>()
+            .add_message::<HighPingShown>()
+            .add_message::<HighPingHidden>()
+            .add_systems(PreUpdate, warn);
+    }
+}
+
+/// A client's round trip is that of its link.
+fn warn(
+    time: Res<Time<Real>>,
+    limits: Res<RewindLimits>,
+    roles: Query<&NetRole>,
+    links: Query<&RoundTrip, Without<NetId>>,
+    mut warning: ResMut<HighPingWarning>,
+    mut shown: MessageWriter<HighPingShown>,
+    mut hidden: MessageWriter<HighPingHidden>,
+) {
+    let joined = roles.iter().any(|role| *role == NetRole::AutonomousProxy);
+    if !joined && warning.passed.is_none() {
+        return;
+    }
+    // It counts in every frame, and has changed only when what it says has.
+    let state = warning.bypass_change_detection();
+    let change = if joined {
+        let round_trip = links.iter().map(|trip| trip.rtt).max();
+        state.pass(time.delta(), round_trip, &limits)
+    } else {
+        state.leave()
+    };
+    let Some(change) = change else { return };
+    warning.set_changed();
+    match change {
+        Change::Shown(message) => {
+            shown.write(message);
+        }
+        Change::Hidden => {
+            hidden.write(HighPingHidden);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bevy::time::TimeUpdateStrategy;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    #[derive(Resource, Default)]
+    struct Seen {
+        shown: Vec<(u128, HighPingShown)>,
+        hidden: Vec<u128>,
+    }
+
+    fn see(
+        time: Res<Time<Real>>,
+        mut shown: MessageReader<HighPingShown>,
+        mut hidden: MessageReader<HighPingHidden>,
+        mut seen: ResMut<Seen>,
+    ) {
+        let now = time.elapsed().as_millis();
+        seen.shown.extend(shown.read().map(|message| (now, *message)));
+        seen.hidden.extend(hidden.read().map(|_| now));
+    }
+
+    /// A client whose link's round trip is this long. It joins when it is 0 s old.
+    fn client(round_trip: u64) -> (App, Entity) {
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, HighPingPlugin))
+            .insert_resource(TimeUpdateStrategy::ManualDuration(MS(100)))
+            .init_resource::<Seen>()
+            .add_systems(Update, see);
+        app.finish();
+        app.cleanup();
+        app.world_mut().spawn(RoundTrip::first(MS(round_trip)));
+        let pawn = app.world_mut().spawn((NetId(3), NetRole::AutonomousProxy)).id();
+        app.update();
+        (app, pawn)
+    }
+
+    fn run(app: &mut App, seconds: u64) {
+        (0..seconds * 10).for_each(|_| app.update());
+    }
+
+    fn seen(app: &App) -> &Seen {
+        app.world().resource::<Seen>()
+    }
+
+    fn warning(app: &App) -> HighPingWarning {
+        *app.world().resource::<HighPingWarning>()
+    }
+
+    #[test]
+    fn a_high_ping_is_told_soon_after_joining_and_then_now_and_then() {
+        let (mut app, _) = client(250);
+        run(&mut app, 4);
+        let message = HighPingShown { round_trip: MS(250), limit: MS(200), rewind: None };
+        assert!(warning(&app).is_shown() && warning(&app).round_trip() == Some(MS(250)));
+        run(&mut app, 60);
+        let seen = seen(&app);
+        let began: Vec<u128> = seen.shown.iter().map(|(at, _)| at / 1_000).collect();
+        assert_eq!(began, [3, 23, 43, 63]);
+        assert!(seen.shown.iter().all(|(_, shown)| *shown == message), "{:?}", seen.shown);
+        assert_eq!(seen.hidden.len(), 3);
+        for ((shown, _), hidden) in seen.shown.iter().zip(&seen.hidden) {
+            assert_eq!(hidden - shown, 5_000);
+        }
+    }
+
+    #[test]
+    fn a_ping_at_the_limit_is_not_high_and_one_that_got_better_is_told_no_more() {
+        let (mut app, _) = client(200);
+        run(&mut app, 50);
+        assert!(seen(&app).shown.is_empty());
+        assert_eq!(warning(&app).round_trip(), Some(MS(200)));
+
+        let (mut app, _) = client(201);
+        app.world_mut().resource_mut::<HighPingWarning>().shown_for = MS(60_000);
+        run(&mut app, 5);
+        assert!(warning(&app).is_shown());
+        let world = app.world_mut();
+        for mut trip in world.query::<&mut RoundTrip>().iter_mut(world) {
+            *trip = RoundTrip::first(MS(40));
+        }
+        run(&mut app, 15);
+        assert!(warning(&app).is_shown(), "nobody has looked");
+        run(&mut app, 5);
+        assert!(!warning(&app).is_shown());
+        assert_eq!((seen(&app).shown.len(), seen(&app).hidden.len()), (1, 1));
+    }
+
+    #[test]
+    fn it_says_which_limits_of_rewind_it_is_about() {
+        let (mut app, _) = client(130);
+        let rule = HighPing { fade_from: MS(120), stop_at: MS(180) };
+        app.world_mut().resource_mut::<RewindLimits>().high_ping = Some(rule);
+        run(&mut app, 5);
+        let message = HighPingShown { round_trip: MS(130), limit: MS(120), rewind: Some(rule) };
+        assert_eq!(seen(&app).shown[0].1, message);
+
+        // A limit of one's own goes before that.
+        let (mut app, _) = client(130);
+        app.world_mut().resource_mut::<RewindLimits>().high_ping = Some(rule);
+        app.world_mut().resource_mut::<HighPingWarning>().limit = Some(MS(150));
+        run(&mut app, 5);
+        assert!(seen(&app).shown.is_empty());
+    }
+
+    #[test]
+    fn it_waits_for_a_measurement_and_begins_anew_with_the_next_server() {
+        let (mut app, pawn) = client(250);
+        let world = app.world_mut();
+        let link = world.query_filtered::<Entity, With<RoundTrip>>().single(world).expect("a link");
+        world.despawn(link);
+        run(&mut app, 8);
+        assert!(seen(&app).shown.is_empty());
+        // Of a pawn it says nothing: that is what a server knows.
+        app.world_mut().spawn((NetId(9), RoundTrip::first(MS(900))));
+        run(&mut app, 1);
+        assert!(seen(&app).shown.is_empty());
+        app.world_mut().spawn(RoundTrip::first(MS(300)));
+        run(&mut app, 1);
+        assert!(warning(&app).is_shown(), "as soon as there is one");
+        app.world_mut().despawn(pawn);
+        app.update();
+        assert!(!warning(&app).is_shown() && warning(&app).round_trip().is_none());
+        assert_eq!(seen(&app).hidden.len(), 1);
+        run(&mut app, 30);
+        assert_eq!(seen(&app).shown.len(), 1, "nobody is there");
+        app.world_mut().spawn((NetId(4), NetRole::AutonomousProxy));
+        run(&mut app, 2);
+        assert_eq!(seen(&app).shown.len(), 1);
+        run(&mut app, 2);
+        assert_eq!(seen(&app).shown.len(), 2, "3 s after joining");
+    }
+
+    #[test]
+    fn a_host_is_not_warned_of_its_guests_pings() {
+        let (mut app, pawn) = client(900);
+        app.world_mut().entity_mut(pawn).insert(NetRole::Authority);
+        run(&mut app, 30);
+        assert!(seen(&app).shown.is_empty());
+    }
+
+    #[test]
+    fn odd_settings_do_nothing_odd() {
+        let (mut app, _) = client(250);
+        *app.world_mut().resource_mut::<HighPingWarning>() =
+            HighPingWarning { first: MS(0), interval: MS(0), ..HighPingWarning::default() };
+        run(&mut app, 10);
+        assert_eq!((seen(&app).shown.len(), seen(&app).hidden.len()), (1, 0), "it just stays");
+        app.world_mut().resource_mut::<HighPingWarning>().shown_for = MS(0);
+        run(&mut app, 10);
+        assert_eq!((seen(&app).shown.len(), seen(&app).hidden.len()), (1, 1), "it is never there");
+    }
+}

@@ -1,0 +1,197 @@
+//! Whom a shot hit, for every kind of shot.
+
+use bevy::prelude::*;
+use bevy_unlag_core::Tick;
+use bevy_unlag_rewind::{
+    ClaimedTarget, MeleeArc, MeleeHit, Miss, Pellets, PosedTargets, RewindQuery, Rewound, TargetHit, Walls,
+};
+
+use super::Answers;
+use crate::{Damage, Round, Shot, TargetCount, Trail, Weapon, WeaponId};
+
+/// A blow within this angle of straight behind is one in the back, in radians.
+const BEHIND: f32 = core::f32::consts::FRAC_PI_3;
+/// A beam is shown to others in every so many ticks.
+const BEAM_SHOWN: u32 = 4;
+
+/// One of the rounds of a shot that hit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Struck {
+    pub hit: TargetHit,
+    /// What it does.
+    pub damage: f32,
+    /// From where it came.
+    pub direction: Vec3,
+    /// How fast it throws whom it hit.
+    pub throw: Vec3,
+}
+
+/// What is asked of the past.
+pub(super) struct Question<'a> {
+    pub weapon: &'a Weapon,
+    pub round: &'a Round,
+    pub eye: Vec3,
+    pub seed: u16,
+    pub claimed: Option<ClaimedTarget>,
+    /// Seconds in a tick.
+    pub dt: f32,
+}
+
+/// Whom a shot hit.
+#[derive(Default)]
+pub(super) struct Hits {
+    struck: Vec<Struck>,
+    /// How far its first ray went, where that is known.
+    reach: Option<f32>,
+    pierced: Vec<TargetHit>,
+    swing: Vec<MeleeHit>,
+    directions: Vec<Vec3>,
+    posed: PosedTargets,
+    pellets: Pellets,
+}
+
+impl Hits {
+    pub fn clear(&mut self) {
+        self.struck.clear();
+        self.reach = None;
+    }
+
+    /// Its rounds that hit.
+    pub fn struck(&self) -> &[Struck] {
+        &self.struck
+    }
+
+    pub fn ask(&mut self, then: &Rewound, question: &Question) {
+        let Question { weapon, round, eye, seed, claimed, dt } = *question;
+        let direction = round.direction(seed, 0);
+        let power = round.power();
+        let struck = |hit: TargetHit, direction: Vec3, part: f32| Struck {
+            damage: weapon.damage.to(hit.group, hit.distance) * hit.factor * power * part,
+            hit,
+            direction,
+            throw: Vec3::ZERO,
+        };
+        match weapon.shot {
+            Shot::Ray { range, pierce: 0, .. } => {
+                let answer = match claimed {
+                    Some(claimed) => then.cast_ray_claimed(eye, direction, range, claimed),
+                    None => then.cast_ray(eye, direction, range),
+                };
+                self.reach = reach(&answer);
+                self.struck.extend(answer.ok().map(|hit| struck(hit, direction, 1.0)));
+            }
+            Shot::Ray { range, pierce, pierced } => {
+                let answer = then.cast_ray_all(eye, direction, range, Walls::Stop, &mut self.pierced);
+                let wall = answer.ok().flatten().map(|wall| wall.distance);
+                let mut part = 1.0;
+                for hit in &self.pierced {
+                    // Whom a round went through it has hit once.
+                    if self.struck.iter().any(|known| known.hit.target == hit.target) {
+                        continue;
+                    }
+                    if self.struck.len() > usize::from(pierce) {
+                        break;
+                    }
+                    self.struck.push(struck(*hit, direction, part));
+                    part *= pierced;
+                }
+                let stopped = (self.struck.len() > usize::from(pierce)).then(|| self.struck.last()).flatten();
+                self.reach = stopped.map(|last| last.hit.distance).or(wall);
+            }
+            Shot::Pellets { count, range } => {
+                self.directions.clear();
+                self.directions.extend((0..u32::from(count)).map(|pellet| round.direction(seed, pellet)));
+                then.cast_pellets(eye, &self.directions, range, &mut self.posed, &mut self.pellets);
+                let answers = self.pellets.results().iter().zip(&self.directions);
+                self.struck
+                    .extend(answers.filter_map(|(answer, way)| Some(struck(answer.as_ref().ok().copied()?, *way, 1.0))));
+            }
+            Shot::Melee { reach, half_angle, half_height, backstab } => {
+                let arc = MeleeArc { reach, half_angle: half_angle.to_radians(), half_height };
+                let facing = Transform::default().looking_to(direction, Vec3::Y).rotation;
+                self.swing.clear();
+                // Why nobody was hit says nothing here.
+                let _: Result<(), Miss> = then.melee_arc(Isometry3d::new(eye, facing), &arc, &mut self.swing);
+                self.struck.extend(self.swing.iter().map(|swing| {
+                    let part = if swing.from_behind(BEHIND) { backstab } else { 1.0 };
+                    struck(swing.hit, direction, part)
+                }));
+            }
+            Shot::Beam { range, radius } => {
+                let answer = then.cast_ball(eye, direction, range, radius);
+                self.reach = reach(&answer);
+                self.struck.extend(answer.ok().map(|hit| struck(hit, direction, dt)));
+            }
+            Shot::Projectile(_) => {}
+        }
+    }
+
+    /// What everyone else is to see of it; `None` for nothing.
+    pub fn trail(&self, round: &Round, weapon: &Weapon, eye: Vec3, query: &RewindQuery) -> Option<Trail> {
+        match weapon.shot {
+            Shot::Beam { .. } if !round.number.is_multiple_of(BEAM_SHOWN) => None,
+            Shot::Ray { range, .. } | Shot::Beam { range, .. } => {
+                let direction = match self.struck.first() {
+                    Some(struck) => struck.direction,
+                    None => round.direction(round.seed, 0),
+                };
+                let far = || query.world().cast(eye, direction, range).unwrap_or(range);
+                Some(Trail::To(eye + direction * self.reach.unwrap_or_else(far)))
+            }
+            Shot::Pellets { .. } => Some(Trail::Spread { cone: round.cone, seed: round.seed }),
+            Shot::Melee { reach, .. } => Some(Trail::To(eye + round.direction(round.seed, 0) * reach)),
+            Shot::Projectile(_) => None,
+        }
+    }
+}
+
+/// How far a ray went that met something.
+fn reach(answer: &Result<TargetHit, Miss>) -> Option<f32> {
+    match answer {
+        Ok(hit) => Some(hit.distance),
+        Err(Miss::Blocked { distance, .. }) => Some(*distance),
+        Err(_) => None,
+    }
+}
+
+/// Tells the game, once for each target.
+pub(crate) fn write_damage(
+    struck: &[Struck],
+    (shooter, weapon, shot): (Entity, WeaponId, Tick),
+    answers: &mut Answers,
+) {
+    for (index, first) in struck.iter().enumerate() {
+        let target = first.hit.entity;
+        if struck[..index].iter().any(|other| other.hit.entity == target) {
+            continue;
+        }
+        let mut damage = Damage {
+            shooter,
+            target,
+            weapon,
+            shot,
+            amount: 0.0,
+            hits: TargetCount { target: first.hit.target, ..default() },
+            point: first.hit.point,
+            direction: first.direction,
+            throw: Vec3::ZERO,
+        };
+        for other in struck[index..].iter().filter(|other| other.hit.entity == target) {
+            damage.amount += other.damage;
+            damage.throw += other.throw;
+            damage.hits.count(other.hit.group);
+        }
+        answers.hurt(damage);
+    }
+}
+
+impl Round {
+    /// Where one of its rounds goes, with a length of 1: where its client says, if that is asked, or as the seed
+    /// has it.
+    #[must_use]
+    pub fn direction(&self, seed: u16, pellet: u32) -> Vec3 {
+        let listed = self.fire.pellets().nth(pellet as usize);
+        let offset = listed.unwrap_or_else(|| crate::spread::offset(seed, pellet));
+        self.cone.direction(offset)
+    }
+}

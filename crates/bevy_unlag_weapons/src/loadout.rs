@@ -1,0 +1,40 @@
+//! What a pawn is given to fight with.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{ExtendedState, MoveModel, NetId, NetRole};
+
+use crate::{ArmsState, Arsenal, SpreadSecret, WeaponId, spread};
+
+/// What a pawn carries, the first one in hand; on the server. Whenever it is inserted or changed the pawn gets
+/// these weapons with all their rounds: at its spawn, and when it comes back from the dead.
+#[derive(Component, Clone, PartialEq, Eq, Debug)]
+pub struct Loadout(pub Vec<WeaponId>);
+
+impl Default for Loadout {
+    /// The first weapon of the [`Arsenal`].
+    fn default() -> Self {
+        Self(vec![WeaponId(0)])
+    }
+}
+
+pub(crate) fn hand_out<M: MoveModel>(
+    arsenal: Res<Arsenal>,
+    secret: Res<SpreadSecret>,
+    mut given: Local<u32>,
+    mut pawns: Query<
+        (&Loadout, &NetRole, &NetId, &mut ExtendedState<M::State, ArmsState>),
+        Changed<Loadout>,
+    >,
+) {
+    for (loadout, role, id, mut state) in &mut pawns {
+        if *role != NetRole::Authority {
+            continue;
+        }
+        *given = given.wrapping_add(1);
+        let before = state.extension;
+        let seed = spread::pawn_seed(secret.0, *id, *given);
+        // Its shots go on being counted: their names are not used again.
+        state.extension =
+            ArmsState { shots: before.shots, look: before.look, ..ArmsState::new(&arsenal, &loadout.0, seed) };
+    }
+}

@@ -1,0 +1,285 @@
+use super::*;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, below: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as u32 % below
+    }
+}
+
+/// One way of a bad link at 64 Hz: 94 to 203 ms, 10 % lost, so packets overtake each other.
+struct Way<T> {
+    under_way: Vec<(u32, T)>,
+    random: Random,
+}
+
+impl<T> Way<T> {
+    fn new(seed: u64) -> Self {
+        Self { under_way: Vec::new(), random: Random(seed) }
+    }
+
+    fn send(&mut self, now: u32, packet: T) {
+        if self.random.below(10) > 0 {
+            self.under_way.push((now + 6 + self.random.below(8), packet));
+        }
+    }
+
+    fn arrived(&mut self, now: u32) -> Vec<T> {
+        self.under_way.extract_if(.., |(at, _)| *at <= now).map(|(_, packet)| packet).collect()
+    }
+}
+
+const TICKS: u32 = 20_000;
+/// The client counts on across the wrap.
+const FIRST: Tick = Tick(u32::MAX - 5_000);
+
+/// A value, the client's tick that it answers, and the server's.
+type Answer<A> = (A, Tick, Tick);
+
+/// A client and a server: a tick of either at once.
+struct Link<I, A> {
+    up: Way<(usize, Vec<I>)>,
+    down: Way<Answer<A>>,
+    inputs: Vec<I>,
+    taken: usize,
+}
+
+impl<I: Copy, A> Link<I, A> {
+    fn new(seed: u64) -> Self {
+        Self { up: Way::new(seed), down: Way::new(seed + 1_000), inputs: Vec::new(), taken: 0 }
+    }
+
+    fn now(&self) -> u32 {
+        self.inputs.len() as u32
+    }
+
+    /// The tick for which the client acts next.
+    fn tick(&self) -> Tick {
+        FIRST.offset(self.inputs.len() as i32)
+    }
+
+    /// What the client did in this tick travels as moves do, with that of the ticks before. Returns what the server
+    /// learns of by now: every tick once and in order.
+    fn up(&mut self, input: I) -> Vec<I> {
+        self.inputs.push(input);
+        let (now, from) = (self.now(), self.inputs.len().saturating_sub(40));
+        self.up.send(now, (from, self.inputs[from..].to_vec()));
+        let mut learnt = Vec::new();
+        for (from, inputs) in self.up.arrived(now) {
+            assert!(from <= self.taken, "the link is worse than moves can bear");
+            learnt.extend(inputs.iter().skip(self.taken - from));
+            self.taken = self.taken.max(from + inputs.len());
+        }
+        learnt
+    }
+
+    /// The server sends what it has. Returns what reaches the client.
+    fn down(&mut self, answer: A) -> Vec<Answer<A>> {
+        let now = self.now();
+        if self.taken > 0 {
+            self.down.send(now, (answer, FIRST.offset(self.taken as i32 - 1), Tick(now)));
+        }
+        self.down.arrived(now)
+    }
+}
+
+#[test]
+fn quick_taps_never_flicker_over_a_bad_link() {
+    let mut naive_wrong = 0;
+    for seed in 0..5 {
+        let (mut link, mut random) = (Link::new(seed), Random(seed + 77));
+        let (mut button, mut next, mut server) = (false, 10, false);
+        let (mut value, mut naive) = (PredictedValue::new(false), false);
+        for now in 0..TICKS {
+            if now == next {
+                button = !button;
+                // Down for 2 to 5 ticks, up for 10 to 59.
+                next += if button { 2 + random.below(4) } else { 10 + random.below(50) };
+                value.set_local(button, link.tick());
+                naive = button;
+            }
+            server = link.up(button).into_iter().next_back().unwrap_or(server);
+            for (answer, answered, sent) in link.down(server) {
+                value.confirm(answer, answered, sent);
+                naive = answer;
+            }
+            assert_eq!(value.get(), button, "tick {now} of link {seed}");
+            naive_wrong += u32::from(naive != button);
+        }
+        // Nothing happens any more: both sides agree.
+        for _ in 0..200 {
+            server = link.up(button).into_iter().next_back().unwrap_or(server);
+            for (answer, answered, sent) in link.down(server) {
+                value.confirm(answer, answered, sent);
+            }
+        }
+        assert!(!value.is_pending() && value.get() == server);
+    }
+    assert!(naive_wrong > 10_000, "the link is too good to tell: {naive_wrong}");
+}
+
+#[test]
+fn what_the_server_refuses_changes_back_once() {
+    let (mut link, mut random) = (Link::new(5), Random(9));
+    let mut value = PredictedValue::new(false);
+    let (mut refused, mut presses, mut changes, mut cut_short) = (Vec::new(), 0_usize, 0, 0);
+    let (mut shown, mut server) = (false, false);
+    for now in 0..TICKS {
+        // Held for 60 of 120 ticks; the server refuses every third or so from beginning to end.
+        let press = now / 120;
+        let button = now % 120 >= 60;
+        if now % 120 == 60 {
+            refused.push(random.below(3) == 0);
+            presses += 1;
+        }
+        if now % 60 == 0 && now > 0 {
+            value.set_local(button, link.tick());
+        }
+        for (press, down) in link.up((press, button)) {
+            server = down && !refused[press as usize];
+        }
+        for (answer, answered, sent) in link.down(server) {
+            value.confirm(answer, answered, sent);
+        }
+        if value.get() != shown {
+            shown = value.get();
+            changes += 1;
+            cut_short += usize::from(!shown && button);
+        }
+    }
+    let all = refused.iter().filter(|refused| **refused).count();
+    assert!(all > 20);
+    assert!(cut_short == all || cut_short + 1 == all, "{cut_short} of {all}: only those go back early");
+    assert!(changes <= presses * 2, "{changes} changes for {presses} presses");
+}
+
+#[test]
+fn old_news_and_old_changes_do_nothing() {
+    let mut value = PredictedValue::new(1);
+    value.confirm(2, Tick(20), Tick(70));
+    value.confirm(3, Tick(15), Tick(65));
+    // The server changed it by itself, and packets overtook each other.
+    value.confirm(3, Tick(20), Tick(69));
+    assert_eq!(value.get(), 2);
+    value.set_local(9, Tick(18));
+    assert!(!value.is_pending(), "that tick has been answered");
+    value.set_local(5, Tick(30));
+    value.set_local(6, Tick(29));
+    value.set_local(7, Tick(30));
+    assert_eq!((value.get(), value.server()), (7, 2));
+    value.confirm(4, Tick(29), Tick(80));
+    assert_eq!((value.get(), value.server()), (7, 4));
+    value.give_up(Tick(90), 60);
+    assert_eq!(value.get(), 7);
+    value.give_up(Tick(91), 60);
+    assert_eq!(value.get(), 4, "nobody answered");
+}
+
+#[test]
+fn the_rounds_shown_never_flicker_over_a_bad_link() {
+    let (mut naive_wrong, mut counter_wrong) = (0, 0);
+    for seed in 0..5 {
+        let (mut link, mut random) = (Link::new(seed), Random(seed + 77));
+        let (mut truth, mut server) = (30_i32, 30_i32);
+        let mut count = PredictedCount::new(30);
+        let mut naive = 30;
+        // The seeds' way: how many requests are under way, one answer for each.
+        let (mut counter, mut under_way) = (30_i32, 0_i32);
+        let mut calls = Way::new(seed + 500);
+        for now in 0..TICKS + 200 {
+            let quiet = now >= TICKS;
+            let mut by = 0;
+            if count.get() == 0 {
+                by = 30;
+            } else if !quiet && random.below(6) == 0 {
+                by = -1;
+                under_way += 1;
+                counter -= 1;
+            }
+            if by != 0 {
+                truth += by;
+                count.change(by, link.tick());
+                naive += by;
+                counter += if by > 0 { by } else { 0 };
+            }
+            for by in link.up(by) {
+                server += by;
+                if by < 0 {
+                    calls.send(now, server);
+                }
+            }
+            for (answer, answered, sent) in link.down(server as u16) {
+                count.confirm(answer, answered, sent);
+                naive = i32::from(answer);
+            }
+            for answer in calls.arrived(now) {
+                under_way -= 1;
+                counter = answer - under_way;
+            }
+            assert_eq!(i32::from(count.get()), truth, "tick {now} of link {seed}");
+            naive_wrong += u32::from(naive != truth);
+        }
+        assert!(!count.is_pending() && truth == server);
+        counter_wrong += u32::from(counter != truth);
+    }
+    assert!(naive_wrong > 10_000, "the link is too good to tell: {naive_wrong}");
+    assert_eq!(counter_wrong, 5, "a counter of requests never recovers from a lost answer");
+}
+
+#[test]
+fn a_pickup_comes_with_an_answer_and_nothing_else_adds() {
+    let (mut link, mut random) = (Link::new(3), Random(4));
+    let (mut server, mut pickups, mut fired) = (1_000_u16, 0, 0);
+    let mut count = PredictedCount::new(server);
+    for now in 0..TICKS {
+        let before = count.get();
+        let fires = before > 0 && random.below(10) == 0;
+        if fires {
+            count.change(-1, link.tick());
+            fired += 1;
+            assert_eq!(count.get(), before - 1, "at once");
+        }
+        server -= link.up(fires).into_iter().filter(|fires| *fires).count() as u16;
+        server += if now % 500 == 499 { 50 } else { 0 };
+        let before = count.get();
+        for (answer, answered, sent) in link.down(server) {
+            count.confirm(answer, answered, sent);
+        }
+        let added = count.get() - before;
+        assert!(added % 50 == 0, "{added} at tick {now}");
+        pickups += added / 50;
+    }
+    for _ in 0..200 {
+        server -= link.up(false).into_iter().filter(|fires| *fires).count() as u16;
+        for (answer, answered, sent) in link.down(server) {
+            count.confirm(answer, answered, sent);
+        }
+    }
+    assert!(pickups >= 39 && fired > 1_000);
+    assert_eq!(count.get(), server);
+    assert!(!count.is_pending());
+}
+
+#[test]
+fn without_answers_a_count_stays_right_and_small() {
+    let mut count = PredictedCount::new(1_000);
+    for tick in 0..900 {
+        count.change(-1, FIRST.offset(tick * 2));
+    }
+    assert_eq!(count.get(), 100);
+    (0..200).for_each(|_| count.change(-1, FIRST.offset(1_798)));
+    assert_eq!(count.get(), 0, "never less than nothing");
+    count.change(-1, FIRST);
+    count.confirm(0, FIRST.offset(1_797), Tick(10));
+    assert!(count.is_pending());
+    count.confirm(900, FIRST.offset(1_798), Tick(11));
+    assert_eq!((count.get(), count.is_pending()), (900, false));
+    count.confirm(4, FIRST.offset(50), Tick(9));
+    count.change(-1, FIRST.offset(60));
+    assert_eq!(count.get(), 900, "old news");
+    count.change(i32::MAX, FIRST.offset(1_900));
+    count.change(i32::MAX, FIRST.offset(1_901));
+    assert_eq!(count.get(), u16::MAX);
+}

@@ -1,0 +1,101 @@
+//! What a projectile does where it ends.
+
+use bevy::prelude::*;
+use bevy_unlag_rewind::{BlastHit, Miss, RewindFilter, Rewound, TargetHit};
+
+use super::server::{Air, Heralds, InFlight};
+use crate::{
+    HitList, Projectile, Splash, Weapon,
+    judge::{Struck, write_damage},
+};
+
+/// Metres from a surface at which something bursts: within it nobody would be in sight.
+const OFF_WALLS: f32 = 0.05;
+/// Metres from the feet of somebody to where a blast pushes it.
+const WAIST: f32 = 0.9;
+
+/// The end of a projectile.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Burst {
+    /// In ticks.
+    pub age: f64,
+    /// Where its middle was.
+    pub point: Vec3,
+    /// Out of what it met of the world.
+    pub normal: Option<Vec3>,
+    pub velocity: Vec3,
+    /// Whom it hit; metres are along its way.
+    pub direct: Option<TargetHit>,
+}
+
+/// What is used again for every one.
+#[derive(Default)]
+pub(crate) struct Blasts {
+    near: Vec<BlastHit>,
+    struck: Vec<Struck>,
+}
+
+impl Burst {
+    /// Hurts whom it hits, `then`. Returns who that was.
+    pub fn apply(
+        &self,
+        flight: &InFlight,
+        (weapon, projectile): (&Weapon, &Projectile),
+        (air, then): (&Air, &Rewound),
+        blasts: &mut Blasts,
+        heralds: &mut Heralds,
+    ) -> HitList {
+        let direction = self.velocity.try_normalize().unwrap_or(Vec3::NEG_Y);
+        blasts.struck.clear();
+        blasts.struck.extend(self.direct.map(|hit| Struck {
+            damage: weapon.damage.to(hit.group, hit.distance) * hit.factor * flight.shot.round.power(),
+            hit,
+            direction,
+            throw: Vec3::ZERO,
+        }));
+        if let Some(splash) = projectile.splash {
+            self.splash(&splash, flight, (air, then), blasts);
+        }
+        let shot = (flight.shot.shooter, flight.launch.weapon, flight.launch.shot);
+        write_damage(&blasts.struck, shot, &mut heralds.answers);
+        blasts.struck.iter().map(|struck| (struck.hit.target, struck.hit.group)).collect()
+    }
+
+    fn splash(&self, splash: &Splash, flight: &InFlight, (air, then): (&Air, &Rewound), blasts: &mut Blasts) {
+        let back = -self.velocity.try_normalize().unwrap_or(Vec3::NEG_Y);
+        let centre = self.point
+            + match (self.normal, self.direct) {
+                (Some(normal), _) => normal * OFF_WALLS,
+                (None, Some(_)) => back * OFF_WALLS,
+                (None, None) => Vec3::ZERO,
+            };
+        // Also who fired it, and whether or not its side is spared.
+        let then = then.of(RewindFilter::default());
+        let Blasts { near, struck } = blasts;
+        // Why there is nobody says nothing here.
+        let _: Result<(), Miss> = then.blast(centre, splash.radius, near);
+        let (shooter, spared) = (flight.shot.shooter, flight.shot.not_of);
+        for reached in near.iter() {
+            let hit = reached.hit;
+            let own = hit.entity == shooter;
+            let of_side = spared.is_some() && air.teams.get(hit.entity).ok().copied() == spared;
+            if reached.visible <= 0.0 || (of_side && !own) {
+                continue;
+            }
+            let far = (hit.distance / splash.radius.max(1e-6)).clamp(0.0, 1.0);
+            let part = (1.0 - far * (1.0 - splash.edge)) * reached.visible;
+            let damage = splash.damage * part * if own { splash.own } else { 1.0 };
+            let waist = then.pose(hit.entity).map_or(hit.point, |pose| pose.position + pose.rotation * (Vec3::Y * WAIST));
+            let direction = (waist - centre).try_normalize().unwrap_or(Vec3::Y);
+            let throw = direction * (splash.throw * part);
+            match struck.iter_mut().find(|known| known.hit.entity == hit.entity) {
+                // Whom it hit takes what is more of the two.
+                Some(direct) => {
+                    direct.damage = direct.damage.max(damage);
+                    direct.throw = throw;
+                }
+                None => struck.push(Struck { hit, damage, direction, throw }),
+            }
+        }
+    }
+}

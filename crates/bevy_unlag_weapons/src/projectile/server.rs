@@ -1,0 +1,283 @@
+//! The server's projectiles: from their shooter's past to the present, and on.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{CurrentTick, SUB_TICKS, Sampler, Tick, ViewTime};
+use bevy_unlag_rewind::{Meeting, RewindFilter, RewindQuery, RewindTime, Rewound, SentLog, TargetHit, Team};
+
+use super::{
+    CatchUp, Launch, Launches, ProjectileEndKind, ProjectileLaunch, ProjectileRules, Trajectory,
+    burst::{Blasts, Burst},
+    flying,
+    trajectory::reflected,
+};
+use crate::{
+    Arsenal, Mailed, Projectile, ProjectileEnd, ShotRefusal, ShotResult, ShotVerdict, Weapon, judge::Answers,
+};
+
+/// Metres that it is put off somebody whom it bounced off.
+const SKIN: f32 = 0.01;
+
+/// All that fly, in the order in which they were fired.
+#[derive(Resource, Default)]
+pub(crate) struct Flights(Vec<InFlight>);
+
+/// Something that flies.
+pub(super) struct InFlight {
+    pub shot: Launch,
+    pub launch: ProjectileLaunch,
+    /// The tick in which it was judged.
+    launched: Tick,
+    path: Trajectory,
+    /// Whole ticks of its age in which it met nobody.
+    tested: u32,
+    /// Metres that it has flown.
+    pub distance: f32,
+    /// Off whom it bounced last.
+    off: Option<Entity>,
+}
+
+/// What flying needs to know.
+#[derive(bevy::ecs::system::SystemParam)]
+pub(crate) struct Air<'w, 's> {
+    pub query: RewindQuery<'w, 's>,
+    tick: Res<'w, CurrentTick>,
+    sampler: Res<'w, Sampler>,
+    arsenal: Res<'w, Arsenal>,
+    rules: Res<'w, ProjectileRules>,
+    sent: Query<'w, 's, &'static SentLog>,
+    pub teams: Query<'w, 's, &'static Team>,
+}
+
+/// Who is told of them.
+#[derive(bevy::ecs::system::SystemParam)]
+pub(crate) struct Heralds<'w, 's> {
+    pub answers: Answers<'w, 's>,
+    launches: MessageWriter<'w, ProjectileLaunch>,
+    ends: MessageWriter<'w, ProjectileEnd>,
+}
+
+impl Heralds<'_, '_> {
+    fn launched(&mut self, shooter: Entity, launch: ProjectileLaunch) {
+        self.launches.write(launch);
+        self.answers.mail(shooter, Mailed::Launched(launch));
+    }
+
+    fn ended(&mut self, shooter: Entity, end: ProjectileEnd) {
+        self.ends.write(end);
+        self.answers.mail(shooter, Mailed::Ended(end));
+    }
+}
+
+/// How it goes on.
+enum Next {
+    Flies,
+    Bounced,
+    Ends(Burst),
+}
+
+pub(crate) fn fly(
+    mut launches: ResMut<Launches>,
+    mut flights: ResMut<Flights>,
+    air: Air,
+    mut heralds: Heralds,
+    mut blasts: Local<Blasts>,
+) {
+    let flights = &mut flights.0;
+    for shot in launches.0.drain(..) {
+        air.take_off(shot, flights, &mut heralds);
+    }
+    flights.retain_mut(|flight| {
+        let Some(weapon) = air.arsenal.get(flight.launch.weapon) else { return false };
+        let Some(projectile) = flying(weapon) else { return false };
+        !air.fly(flight, (weapon, projectile), &mut heralds, &mut blasts)
+    });
+}
+
+impl<'w, 's> Air<'w, 's> {
+    fn take_off(&self, shot: Launch, flights: &mut Vec<InFlight>, heralds: &mut Heralds) {
+        let Some(projectile) = self.arsenal.get(shot.round.weapon).and_then(flying) else { return };
+        let own = flights.iter().filter(|flight| flight.shot.id == shot.id).count();
+        let full = own >= self.rules.per_shooter || flights.len() >= self.rules.total;
+        let result =
+            if full { ShotResult::Refused(ShotRefusal::TooMany) } else { ShotResult::Launched };
+        let verdict = ShotVerdict { shot: shot.round.shot, result, clamped: shot.clamped };
+        heralds.answers.tell(shot.shooter, verdict);
+        if full {
+            return;
+        }
+        let now = self.tick.0;
+        let time = shot.at.unwrap_or(ViewTime::at(now));
+        let launch = ProjectileLaunch::of(&shot.round, projectile, shot.id, shot.from, time);
+        let path = Trajectory::new(&launch, projectile, self.sampler.tick_seconds);
+        heralds.launched(shot.shooter, launch);
+        flights.push(InFlight { shot, launch, launched: now, path, tested: 0, distance: 0.0, off: None });
+    }
+
+    /// The newest moment of which it is known what screens show: what everybody was sent up to it lies around
+    /// it. A screen does not show it any sooner either.
+    fn frontier(&self) -> ViewTime {
+        ViewTime::at(self.tick.0.offset(-self.sampler.snapshot_ticks.max(0)))
+    }
+
+    /// Flies on to where everything is known. Returns whether it has ended.
+    fn fly(
+        &self,
+        flight: &mut InFlight,
+        (weapon, projectile): (&Weapon, &Projectile),
+        heralds: &mut Heralds,
+        blasts: &mut Blasts,
+    ) -> bool {
+        let frontier = self.frontier();
+        // As much work as there is time in the flight, and bounces.
+        loop {
+            let until = flight.moment(f64::from(flight.tested) + 1.0);
+            let catching_up = self.rules.catch_up == CatchUp::Present && until.since(self.now(flight)) <= 0;
+            if until.since(frontier) > 0 && !catching_up {
+                return false;
+            }
+            match self.step(flight, projectile) {
+                Next::Flies => {}
+                Next::Bounced => heralds.launched(flight.shot.shooter, flight.launch),
+                Next::Ends(burst) => {
+                    let then = self.at(flight, flight.moment(burst.age));
+                    let list = burst.apply(flight, (weapon, projectile), (self, &then), blasts, heralds);
+                    heralds.ended(flight.shot.shooter, flight.end(&burst));
+                    let result =
+                        if list.first().is_some() { ShotResult::Hit(list) } else { ShotResult::Miss };
+                    let verdict =
+                        ShotVerdict { shot: flight.launch.shot, result, clamped: flight.shot.clamped };
+                    heralds.answers.tell(flight.shot.shooter, verdict);
+                    return true;
+                }
+            }
+        }
+    }
+
+    fn now(&self, flight: &InFlight) -> ViewTime {
+        ViewTime::at(flight.launched)
+    }
+
+    /// What its shooter's screen shows at a moment.
+    fn at<'a>(&'a self, flight: &'a InFlight, time: ViewTime) -> Rewound<'a, 'w, 's> {
+        let shot = &flight.shot;
+        let filter = RewindFilter { not_of: shot.not_of, ..RewindFilter::without(shot.shooter) };
+        let caught_up = self.rules.catch_up == CatchUp::Seen || time.since(self.now(flight)) > 0;
+        let present = || self.query.at(RewindTime::Now).ok();
+        if let Some(present) = (!caught_up).then(present).flatten() {
+            return present.of(filter);
+        }
+        let sent = self.sent.get(shot.shooter).ok().filter(|_| shot.seen.sent);
+        let fired = shot.at.unwrap_or(flight.launch.time);
+        let view = shot.seen.view(fired, flight.launched, self.tick.0);
+        let then = self.query.admitted(bevy_unlag_rewind::View { sent, ..view }).of(filter);
+        if time == fired { then } else { then.later(time) }
+    }
+
+    /// Flies for a tick of its age.
+    fn step(&self, flight: &mut InFlight, projectile: &Projectile) -> Next {
+        flight.path.advance(|from, way, max, radius| self.query.world().touch(from, way, max, radius));
+        flight.tested += 1;
+        for index in 0..flight.path.pieces().len() {
+            let piece = flight.path.pieces()[index];
+            let (from, to) = (flight.moment(piece.from), flight.moment(piece.to));
+            let (then, later) = (self.at(flight, from), self.at(flight, to));
+            let muzzle = flight.shot.from;
+            let fly = |then: &Rewound, later: &Rewound| {
+                then.fly(later, (piece.a, piece.b), projectile.radius, muzzle)
+            };
+            let met = match flight.off {
+                Some(off) => {
+                    let allowed = |entity| entity != off;
+                    let filter = RewindFilter {
+                        not_of: flight.shot.not_of,
+                        only: Some(&allowed),
+                        ..RewindFilter::without(flight.shot.shooter)
+                    };
+                    fly(&then.of(filter), &later.of(filter))
+                }
+                None => fly(&then, &later),
+            };
+            match met {
+                Some(Meeting::Target { hit, part }) => {
+                    let age = piece.age(part);
+                    let at = hit.point;
+                    let along = at.distance(piece.a);
+                    let standing = self.at(flight, flight.moment(age)).pose(hit.entity).ok();
+                    let middle = standing.map_or(at, |pose| pose.position);
+                    flight.distance += along;
+                    let hit = TargetHit { distance: flight.distance, ..hit };
+                    let velocity = flight.path.at(age).1;
+                    if flight.bounces_off((hit.entity, at, middle), (age, velocity), projectile) {
+                        let seconds = self.sampler.tick_seconds;
+                        flight.path = Trajectory::new(&flight.launch, projectile, seconds);
+                        return Next::Bounced;
+                    }
+                    return Next::Ends(Burst { age, point: at, normal: None, velocity, direct: Some(hit) });
+                }
+                Some(Meeting::Mover { part, .. }) => {
+                    let (age, point) = (piece.age(part), piece.a.lerp(piece.b, part));
+                    let velocity = flight.path.at(age).1;
+                    let normal = Some(-velocity.try_normalize().unwrap_or(Vec3::NEG_Y));
+                    return Next::Ends(Burst { age, point, normal, velocity, direct: None });
+                }
+                None => flight.distance += piece.a.distance(piece.b),
+            }
+        }
+        match flight.path.end() {
+            Some(end) => {
+                let velocity = flight.path.at(end.age).1;
+                let (age, point, normal) = (end.age, end.point, end.normal);
+                Next::Ends(Burst { age, point, normal, velocity, direct: None })
+            }
+            None => Next::Flies,
+        }
+    }
+}
+
+impl InFlight {
+    /// The moment at which it has an age, in ticks.
+    fn moment(&self, age: f64) -> ViewTime {
+        self.launch.time.later((age * SUB_TICKS as f64).round() as i64)
+    }
+
+    /// Launches it anew off somebody whom it met, if that is how it bounces.
+    fn bounces_off(
+        &mut self,
+        (entity, at, middle): (Entity, Vec3, Vec3),
+        (age, velocity): (f64, Vec3),
+        projectile: &Projectile,
+    ) -> bool {
+        let Some((from, velocity)) = off_somebody((at, middle), velocity, projectile, self.path.bounces()) else {
+            return false;
+        };
+        self.launch = self.launch.off(age, from, velocity, self.path.bounces() + 1);
+        (self.tested, self.off) = (0, Some(entity));
+        true
+    }
+
+    fn end(&self, burst: &Burst) -> ProjectileEnd {
+        let passed = (burst.age * SUB_TICKS as f64).round().clamp(0.0, 1e9) as u32;
+        let kind = match burst.direct {
+            Some(hit) => ProjectileEndKind::Hit { target: hit.target, group: hit.group },
+            None if burst.normal.is_some() => ProjectileEndKind::Wall,
+            None => ProjectileEndKind::Fuse,
+        };
+        let (shooter, shot) = self.launch.key();
+        ProjectileEnd { shooter, shot, flown: self.launch.flown.saturating_add(passed), point: burst.point, kind }
+    }
+}
+
+/// Where and how fast something goes that has met somebody who stands in the middle, if that is how it bounces: as
+/// off a pillar.
+pub(super) fn off_somebody(
+    (at, middle): (Vec3, Vec3),
+    velocity: Vec3,
+    projectile: &Projectile,
+    bounces: u8,
+) -> Option<(Vec3, Vec3)> {
+    let bounce = projectile.bounce.filter(|bounce| bounce.off_pawns && bounces < bounce.times)?;
+    let outwards = (at - middle).with_y(0.0).try_normalize();
+    let back = || -velocity.with_y(0.0).try_normalize().unwrap_or(Vec3::Y);
+    let normal = outwards.unwrap_or_else(back);
+    Some((at + normal * SKIN, reflected(velocity, normal, bounce.keep)))
+}

@@ -1,0 +1,150 @@
+use bevy_unlag_core::{NetId, Tick, ViewTime};
+
+use super::*;
+use crate::{Aim, WeaponId};
+
+const DT: f32 = 1.0 / 64.0;
+
+fn launch(from: Vec3, velocity: Vec3) -> ProjectileLaunch {
+    ProjectileLaunch {
+        shooter: NetId(1),
+        shot: Tick(100),
+        weapon: WeaponId(0),
+        time: ViewTime::at(Tick(90)),
+        from,
+        aim: Aim::along(velocity),
+        speed: velocity.length(),
+        bounces: 0,
+        flown: 0,
+    }
+}
+
+fn shell() -> Projectile {
+    Projectile { speed: 20.0, radius: 0.1, gravity: 9.81, life: 3.0, bounce: None, splash: None }
+}
+
+/// A floor at height 0 and a wall at x = 10, and nothing else.
+fn room(a: Vec3, way: Vec3, max: f32, radius: f32) -> Option<WallTouch> {
+    let floor = (way.y < 0.0).then(|| WallTouch { distance: (a.y - radius) / -way.y, normal: Vec3::Y });
+    let wall = (way.x > 0.0).then(|| WallTouch { distance: (10.0 - radius - a.x) / way.x, normal: Vec3::NEG_X });
+    let both = [floor, wall].into_iter().flatten().filter(|touch| (-1e-3..=max).contains(&touch.distance));
+    both.min_by(|a, b| a.distance.total_cmp(&b.distance))
+}
+
+fn nothing(_: Vec3, _: Vec3, _: f32, _: f32) -> Option<WallTouch> {
+    None
+}
+
+fn whole(path: &mut Trajectory) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    path.walk(0.0, 1e6, room, |piece| {
+        pieces.push(*piece);
+        true
+    });
+    pieces
+}
+
+#[test]
+fn it_falls_as_gravity_has_it_and_ends_with_its_time() {
+    let start = launch(Vec3::new(0.0, 100.0, 0.0), Vec3::new(8.0, 10.0, 0.0));
+    let mut path = Trajectory::new(&start, &shell(), DT);
+    let mut ticks = 0;
+    path.walk(0.0, 500.0, nothing, |piece| {
+        ticks += 1;
+        let seconds = piece.to as f32 * DT;
+        let truth = start.velocity() * seconds + Vec3::NEG_Y * (0.5 * 9.81 * seconds * seconds);
+        assert!((start.from + truth).distance(piece.b) < 1e-2, "{piece:?}");
+        true
+    });
+    let end = path.end().expect("its time is over");
+    assert_eq!((ticks, end.age, end.normal), (192, 192.0, None));
+}
+
+#[test]
+fn it_bounces_off_walls_as_often_as_it_may() {
+    let bounce = |times, keep| Some(Bounce { times, keep, off_pawns: false });
+    let start = launch(Vec3::new(0.0, 2.0, 0.0), Vec3::new(18.0, 4.0, 3.0));
+    for times in [0, 1, 4] {
+        let spec = Projectile { bounce: bounce(times, 0.7), life: 10.0, ..shell() };
+        let mut path = Trajectory::new(&start, &spec, DT);
+        let pieces = whole(&mut path);
+        assert_eq!(path.bounces(), times);
+        let end = path.end().expect("it ends at a wall");
+        assert!(end.normal.is_some() && end.age < 640.0, "{end:?}");
+        assert!(pieces.iter().all(|p| p.b.x <= 9.901 && p.b.y >= 0.099), "it stays in the room");
+        assert!(pieces.windows(2).all(|p| (p[0].to - p[1].from).abs() < 1e-9));
+        assert!(pieces.windows(2).all(|p| p[0].b.distance(p[1].a) < 2.0 * SKIN), "without a gap");
+    }
+    // One that may bounce for ever comes to rest on the floor, with bounded work, until its time is over.
+    let spec = Projectile { bounce: bounce(255, 0.5), ..shell() };
+    let mut path = Trajectory::new(&start, &spec, DT);
+    let pieces = whole(&mut path);
+    let end = path.end().expect("a fuse");
+    assert!(end.normal.is_none() && (end.age - 192.0).abs() < 1e-9);
+    assert!((end.point.y - 0.1).abs() < 0.01 && path.bounces() < 40, "{end:?} {}", path.bounces());
+    assert!(pieces.len() < 192 + 60 && pieces.last().is_some_and(|p| p.velocity == Vec3::ZERO));
+}
+
+#[test]
+fn the_speed_that_is_kept_is_kept() {
+    let spec = Projectile { bounce: Some(Bounce { times: 1, keep: 0.5, off_pawns: false }), gravity: 0.0, ..shell() };
+    let mut path = Trajectory::new(&launch(Vec3::new(0.0, 5.0, 0.0), Vec3::X * 20.0), &spec, DT);
+    path.walk(0.0, 60.0, room, |_| true);
+    let (at, velocity) = path.at(60.0);
+    assert!((velocity - Vec3::NEG_X * 10.0).length() < 0.01, "{velocity}");
+    // 9.9 m at 20 m/s, the rest of 60 ticks at 10 m/s.
+    let back = (60.0 * DT - 9.9 / 20.0) * 10.0;
+    assert!((at.x - (9.9 - back)).abs() < 0.01, "{at}");
+}
+
+#[test]
+fn whoever_asks_and_however_often_it_is_the_same_bits() {
+    let spec = Projectile { bounce: Some(Bounce { times: 6, keep: 0.8, off_pawns: false }), ..shell() };
+    let start = launch(Vec3::new(1.3, 2.7, -0.4), Vec3::new(17.1, 3.3, 9.2));
+    let mut once = Trajectory::new(&start, &spec, DT);
+    let mut bits = Vec::new();
+    for tick in 1..=160 {
+        once.walk(f64::from(tick) - 1.0, f64::from(tick), room, |_| true);
+        bits.push(once.at(f64::from(tick)).0.to_array().map(f32::to_bits));
+    }
+    // A screen with odd frames, which looks back now and then.
+    let mut other = Trajectory::new(&start, &spec, DT);
+    let (mut age, mut frame) = (0.0, 0);
+    while age < 160.0 {
+        let next = (age + 0.37 + f64::from(frame % 7) * 0.55).min(160.0);
+        other.walk(age, next, room, |_| true);
+        if frame % 11 == 10 {
+            other.walk((next - 9.0).max(0.0), next, room, |_| true);
+        }
+        (age, frame) = (next, frame + 1);
+        let tick = next.floor();
+        if next == tick && tick > 0.0 {
+            let at = other.at(tick).0.to_array().map(f32::to_bits);
+            assert_eq!(at, bits[tick as usize - 1], "tick {tick}");
+        }
+    }
+    for tick in [160.0, 90.0, 31.0, 3.0] {
+        other.walk(tick - 0.5, tick, room, |_| true);
+        assert_eq!(other.at(tick).0.to_array().map(f32::to_bits), bits[tick as usize - 1]);
+    }
+}
+
+#[test]
+fn what_makes_no_sense_ends_at_once() {
+    for odd in [f32::NAN, f32::INFINITY, f32::MAX] {
+        for (from, speed, gravity) in [(odd, 10.0, 0.0), (0.0, odd, 0.0), (0.0, 10.0, odd)] {
+            let mut start = launch(Vec3::ZERO, Vec3::X);
+            (start.from.x, start.speed) = (from, speed);
+            let mut path = Trajectory::new(&start, &Projectile { gravity, ..shell() }, DT);
+            let mut pieces = 0;
+            path.walk(0.0, f64::INFINITY, nothing, |_| {
+                pieces += 1;
+                true
+            });
+            assert!(path.end().is_some() && pieces <= 200);
+        }
+    }
+    let mut path = Trajectory::new(&launch(Vec3::ZERO, Vec3::X), &shell(), f32::NAN);
+    path.walk(0.0, 1e9, nothing, |_| true);
+    assert!(path.end().is_some());
+}

@@ -1,0 +1,235 @@
+//! What is said of a projectile: that it was launched, and that it ended.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BitReader, BitWriter, NetId, SUB_TICKS, Tick, ViewTime, Wire, WireError};
+use bevy_unlag_rewind::HitGroup;
+
+use crate::{Aim, Projectile, Round, WeaponId};
+
+/// Something flies from here on. Written on the server, and on every client when it hears of it; again when it has
+/// bounced off somebody. Who launched it flies the very same numbers.
+#[derive(Message, Clone, Copy, PartialEq, Debug)]
+pub struct ProjectileLaunch {
+    /// Who fired it.
+    pub shooter: NetId,
+    /// In which shot.
+    pub shot: Tick,
+    /// Out of what.
+    pub weapon: WeaponId,
+    /// When: the moment at which the shooter's screen showed everyone else. At a later one, its age is what has
+    /// passed since, on the server and on every screen.
+    pub time: ViewTime,
+    /// From where, in metres; 4 mm is the least that travels.
+    pub from: Vec3,
+    /// Which way.
+    pub aim: Aim,
+    /// How fast, in metres per second; 1/64 is the least that travels.
+    pub speed: f32,
+    /// How often it had bounced before.
+    pub bounces: u8,
+    /// How long it had flown before, in 1/256 of a tick.
+    pub flown: u32,
+}
+
+const PLACE_UNITS: f32 = 256.0;
+const PLACE_BITS: u32 = 22;
+const SPEED_UNITS: f32 = 64.0;
+const SPEED_BITS: u32 = 20;
+/// 30 s at 128 Hz.
+const FLOWN_BITS: u32 = 20;
+const WEAPON_BITS: u32 = 6;
+
+/// To what can travel: a NaN becomes 0.
+fn rounded(value: f32, units: f32, bits: u32) -> i32 {
+    let bound = ((1_u32 << (bits - 1)) - 1) as f32;
+    (value * units).round().clamp(-bound, bound) as i32
+}
+
+impl ProjectileLaunch {
+    /// What a shot launches, fired when the screen showed everyone else at `time`.
+    #[must_use]
+    pub fn of(round: &Round, projectile: &Projectile, shooter: NetId, from: Vec3, time: ViewTime) -> Self {
+        let straight = round.cone.half_angle == 0 && round.fire.pellets().len() == 0;
+        let aim = if straight { round.cone.aim } else { Aim::along(round.direction(round.seed, 0)) };
+        let speed = projectile.speed * round.power();
+        let launch = Self {
+            shooter,
+            shot: round.shot,
+            weapon: round.weapon,
+            time,
+            from,
+            aim,
+            speed,
+            bounces: 0,
+            flown: 0,
+        };
+        launch.rounded()
+    }
+
+    /// The same, off somebody whom it met at an age of so many ticks.
+    #[must_use]
+    pub(crate) fn off(&self, age: f64, from: Vec3, velocity: Vec3, bounces: u8) -> Self {
+        let passed = (age * SUB_TICKS as f64).round().clamp(0.0, 1e9) as u32;
+        let launch = Self {
+            time: self.time.later(i64::from(passed)),
+            from,
+            aim: Aim::along(velocity.try_normalize().unwrap_or(Vec3::NEG_Z)),
+            speed: velocity.length(),
+            bounces,
+            flown: self.flown.saturating_add(passed),
+            ..*self
+        };
+        launch.rounded()
+    }
+
+    /// As it travels: what does not is not flown either.
+    fn rounded(self) -> Self {
+        let place = self.from.to_array().map(|v| rounded(v, PLACE_UNITS, PLACE_BITS) as f32 / PLACE_UNITS);
+        let speed = rounded(self.speed.max(0.0), SPEED_UNITS, SPEED_BITS + 1) as f32 / SPEED_UNITS;
+        Self { from: Vec3::from_array(place), speed, flown: self.flown.min((1 << FLOWN_BITS) - 1), ..self }
+    }
+
+    /// How fast it leaves, in metres per second.
+    #[must_use]
+    pub fn velocity(&self) -> Vec3 {
+        self.aim.direction() * self.speed
+    }
+
+    /// By what it is known.
+    pub(crate) fn key(&self) -> (NetId, Tick) {
+        (self.shooter, self.shot)
+    }
+}
+
+/// 24 bytes; 27 after a bounce off somebody.
+impl Wire for ProjectileLaunch {
+    fn write(&self, w: &mut BitWriter) {
+        w.bits(u32::from(self.shooter.0), 16);
+        w.bits(u32::from(self.weapon.0), WEAPON_BITS);
+        self.time.write(w);
+        // Both count the server's ticks, a few apart.
+        let ahead = i8::try_from(self.shot.since(self.time.tick)).ok();
+        w.bool(ahead.is_some());
+        match ahead {
+            Some(ahead) => w.signed(i32::from(ahead), 8),
+            None => self.shot.write(w),
+        }
+        for axis in self.from.to_array() {
+            w.signed(rounded(axis, PLACE_UNITS, PLACE_BITS), PLACE_BITS);
+        }
+        w.bits(u32::from(self.aim.yaw), 16);
+        w.signed(i32::from(self.aim.pitch), 16);
+        w.bits(rounded(self.speed.max(0.0), SPEED_UNITS, SPEED_BITS + 1).cast_unsigned(), SPEED_BITS);
+        let bounced = (self.bounces, self.flown) != (0, 0);
+        w.bool(bounced);
+        if bounced {
+            w.bits(u32::from(self.bounces), 8);
+            w.bits(self.flown.min((1 << FLOWN_BITS) - 1), FLOWN_BITS);
+        }
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let (shooter, weapon) = (NetId(r.bits(16)? as u16), WeaponId(r.bits(WEAPON_BITS)? as u8));
+        let time = ViewTime::read(r)?;
+        let shot = if r.bool()? { time.tick.offset(r.signed(8)?) } else { Tick::read(r)? };
+        let mut axis = || Ok(r.signed(PLACE_BITS)? as f32 / PLACE_UNITS);
+        let from = Vec3::new(axis()?, axis()?, axis()?);
+        let aim = Aim { yaw: r.bits(16)? as u16, pitch: r.signed(16)? as i16 };
+        let speed = r.bits(SPEED_BITS)? as f32 / SPEED_UNITS;
+        let (bounces, flown) = if r.bool()? { (r.bits(8)? as u8, r.bits(FLOWN_BITS)?) } else { (0, 0) };
+        Ok(Self { shooter, shot, weapon, time, from, aim, speed, bounces, flown })
+    }
+}
+
+/// Why a projectile ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProjectileEndKind {
+    /// It hit somebody.
+    Hit {
+        /// Whom.
+        target: NetId,
+        /// Where.
+        group: HitGroup,
+    },
+    /// It met the world.
+    Wall,
+    /// Its time was over.
+    Fuse,
+    /// It was taken away: there is nothing to be seen.
+    Gone,
+}
+
+/// A projectile ended. Written on the server, and on every client when it hears of it: before the screen is to show
+/// it, if all goes well. What is to be shown is a [`ProjectileEnded`](crate::ProjectileEnded).
+#[derive(Message, Clone, Copy, PartialEq, Debug)]
+pub struct ProjectileEnd {
+    /// Who fired it.
+    pub shooter: NetId,
+    /// In which shot.
+    pub shot: Tick,
+    /// How long it had flown, in 1/256 of a tick.
+    pub flown: u32,
+    /// Where its middle was, in metres; 3 cm is the least that travels.
+    pub point: Vec3,
+    /// Why.
+    pub kind: ProjectileEndKind,
+}
+
+const END_UNITS: f32 = 32.0;
+const END_BITS: u32 = 19;
+
+/// 16 bytes; 18 where somebody was hit.
+impl Wire for ProjectileEnd {
+    fn write(&self, w: &mut BitWriter) {
+        w.bits(u32::from(self.shooter.0), 16);
+        self.shot.write(w);
+        w.bits(self.flown.min((1 << FLOWN_BITS) - 1), FLOWN_BITS);
+        for axis in self.point.to_array() {
+            w.signed(rounded(axis, END_UNITS, END_BITS), END_BITS);
+        }
+        match self.kind {
+            ProjectileEndKind::Gone => w.bits(0, 2),
+            ProjectileEndKind::Wall => w.bits(1, 2),
+            ProjectileEndKind::Fuse => w.bits(2, 2),
+            ProjectileEndKind::Hit { target, group } => {
+                w.bits(3, 2);
+                w.bits(u32::from(target.0), 16);
+                w.bits(group_bits(group), 2);
+            }
+        }
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let (shooter, shot) = (NetId(r.bits(16)? as u16), Tick::read(r)?);
+        let flown = r.bits(FLOWN_BITS)?;
+        let mut axis = || Ok(r.signed(END_BITS)? as f32 / END_UNITS);
+        let point = Vec3::new(axis()?, axis()?, axis()?);
+        let kind = match r.bits(2)? {
+            0 => ProjectileEndKind::Gone,
+            1 => ProjectileEndKind::Wall,
+            2 => ProjectileEndKind::Fuse,
+            _ => {
+                let target = NetId(r.bits(16)? as u16);
+                let group = match r.bits(2)? {
+                    0 => HitGroup::Head,
+                    1 => HitGroup::Body,
+                    2 => HitGroup::Limb,
+                    _ => return Err(WireError::Invalid),
+                };
+                ProjectileEndKind::Hit { target, group }
+            }
+        };
+        Ok(Self { shooter, shot, flown, point, kind })
+    }
+}
+
+fn group_bits(group: HitGroup) -> u32 {
+    match group {
+        HitGroup::Head => 0,
+        HitGroup::Body => 1,
+        HitGroup::Limb => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests;

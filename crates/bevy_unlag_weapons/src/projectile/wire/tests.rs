@@ -1,0 +1,106 @@
+use super::*;
+
+fn random(state: &mut u64) -> u32 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 32) as u32
+}
+
+fn launch() -> ProjectileLaunch {
+    let launch = ProjectileLaunch {
+        shooter: NetId(900),
+        shot: Tick(1_000),
+        weapon: WeaponId(3),
+        time: ViewTime { tick: Tick(990), fraction: 77 },
+        from: Vec3::new(12.3, -4.5, 6_000.7),
+        aim: Aim::new(2.0, -0.3),
+        speed: 33.34,
+        bounces: 0,
+        flown: 0,
+    };
+    launch.rounded()
+}
+
+fn there_and_back(launch: &ProjectileLaunch) -> usize {
+    let mut w = BitWriter::default();
+    launch.write(&mut w);
+    let bytes = w.finish();
+    assert_eq!(ProjectileLaunch::read(&mut BitReader::new(&bytes)), Ok(*launch));
+    bytes.len()
+}
+
+#[test]
+fn what_is_flown_is_what_travels() {
+    assert!(there_and_back(&launch()) <= 24);
+    let bounced = launch().off(33.3, Vec3::new(1.0, 2.0, 3.0), Vec3::new(-5.0, 1.0, 0.2), 2);
+    assert!(there_and_back(&bounced) <= 28);
+    assert!((bounced.velocity() - Vec3::new(-5.0, 1.0, 0.2)).length() < 0.02);
+    assert_eq!(bounced.time.since(launch().time), i64::from(bounced.flown));
+    // A client that counts quite other ticks.
+    assert!(there_and_back(&ProjectileLaunch { shot: Tick(9_000_000), ..launch() }) <= 27);
+    let mut state = 5;
+    for _ in 0..10_000 {
+        let mut float = |scale: f32| (random(&mut state) as f32 / u32::MAX as f32 - 0.5) * scale;
+        let (from, to) = (Vec3::new(float(2e4), float(2e4), float(2e4)), Vec3::new(float(9.0), float(9.0), 1.0));
+        let speed = float(4e4);
+        there_and_back(&ProjectileLaunch { from, aim: Aim::along(to), speed, ..launch() }.rounded());
+    }
+}
+
+#[test]
+fn what_is_no_number_does_not_travel() {
+    for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX] {
+        let odd = ProjectileLaunch { from: Vec3::splat(odd), speed: odd, ..launch() };
+        there_and_back(&odd.rounded());
+        let mut w = BitWriter::default();
+        odd.write(&mut w);
+        let end = ProjectileEnd {
+            shooter: NetId(1),
+            shot: Tick(2),
+            flown: u32::MAX,
+            point: odd.from,
+            kind: ProjectileEndKind::Wall,
+        };
+        end.write(&mut w);
+        let bytes = w.finish();
+        let mut r = BitReader::new(&bytes);
+        let launch = ProjectileLaunch::read(&mut r).expect("a launch");
+        assert!(launch.from.is_finite() && launch.velocity().is_finite());
+        assert!(ProjectileEnd::read(&mut r).expect("an end").point.is_finite());
+    }
+}
+
+#[test]
+fn an_end_takes_sixteen_bytes() {
+    let hit = ProjectileEndKind::Hit { target: NetId(65_000), group: HitGroup::Limb };
+    for kind in [ProjectileEndKind::Gone, ProjectileEndKind::Wall, ProjectileEndKind::Fuse, hit] {
+        let point = Vec3::new(1.5, -2.25, 900.0);
+        let end = ProjectileEnd { shooter: NetId(7), shot: Tick(u32::MAX), flown: 491_520, point, kind };
+        let mut w = BitWriter::default();
+        end.write(&mut w);
+        let bytes = w.finish();
+        assert!(bytes.len() <= if kind == hit { 19 } else { 16 }, "{} bytes", bytes.len());
+        assert_eq!(ProjectileEnd::read(&mut BitReader::new(&bytes)), Ok(end));
+    }
+}
+
+#[test]
+fn any_bytes_are_a_sound_value_or_an_error() {
+    let mut state = 77;
+    let (mut launches, mut ends) = (0, 0);
+    for round in 0..100_000 {
+        let bytes: Vec<u8> = (0..round % 40).map(|_| random(&mut state) as u8).collect();
+        if let Ok(launch) = ProjectileLaunch::read(&mut BitReader::new(&bytes)) {
+            assert!(launch.from.is_finite() && launch.velocity().is_finite());
+            there_and_back(&launch);
+            launches += 1;
+        }
+        if let Ok(end) = ProjectileEnd::read(&mut BitReader::new(&bytes)) {
+            assert!(end.point.is_finite());
+            let mut w = BitWriter::default();
+            end.write(&mut w);
+            assert_eq!(ProjectileEnd::read(&mut BitReader::new(&w.finish())), Ok(end));
+            ends += 1;
+        }
+    }
+    assert!(launches > 10_000 && ends > 10_000, "{launches} {ends}");
+}

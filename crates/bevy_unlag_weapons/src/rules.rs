@@ -1,0 +1,51 @@
+//! What the server honours of a shot.
+
+use bevy::prelude::*;
+use bevy_unlag_rewind::StampSource;
+
+use crate::HitClaims;
+
+/// What the server honours of a shot, whatever it was fired with.
+#[derive(Resource, Clone, Copy, PartialEq, Debug)]
+pub struct FireRules {
+    /// Ticks after its death in which a shooter's shots still count: they were fired on a screen
+    /// that showed it alive. Default 32, half a second at 64 Hz: a round trip of 350 ms and the frames and
+    /// buffers around it. Raising it makes more duels end with two dead; 0 lets the server's order
+    /// of arrival decide, which favours the better link.
+    pub trade_ticks: i32,
+    /// How far the drawn eye may be beside the server's own, in metres. Default 0.75: a tick of
+    /// running and a correction being eased. Raising it, up to 1, lets a cheat shoot from farther off; never
+    /// through a wall.
+    pub eye_tolerance: f32,
+    /// How far the drawn eye may be above or below the server's own, in metres. Default 1.25: a
+    /// change of stance being eased, and a tick of falling. Up to 2.
+    pub eye_height_tolerance: f32,
+    /// How far beside the way that the view took since the move before a shot may look, in degrees. Default 10: a
+    /// hand that jerks between two ticks. Raising it lets a cheat shoot where it does not look.
+    pub aim_tolerance: f32,
+    /// How fast a view may turn right before a shot, in degrees per second. Default 7,200: half a turn in 25 ms,
+    /// which no hand does. A client with longer frames may turn in one of them as far as in as many ticks. Raising
+    /// it lets a cheat turn to a target and fire in one tick.
+    pub max_turn: f32,
+    /// Whether shots hit who is on the shooter's own side. Default: yes.
+    pub friendly_fire: bool,
+    /// Where the moment at which a shot is judged comes from. Default: what the shooter's screen showed.
+    pub stamp: StampSource,
+    /// What a shooter's word about whom it hit is worth. Default: nothing.
+    pub claims: HitClaims,
+}
+
+impl Default for FireRules {
+    fn default() -> Self {
+        Self {
+            trade_ticks: 32,
+            eye_tolerance: 0.75,
+            eye_height_tolerance: 1.25,
+            aim_tolerance: 10.0,
+            max_turn: 7_200.0,
+            friendly_fire: true,
+            stamp: StampSource::Drawn,
+            claims: HitClaims::default(),
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Weapons in hand, tick by tick.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BodyStep, MoveExtension, StepContext, Tick};
+use bevy_unlag_weapons::{
+    Ammo, Arms, ArmsEvent, ArmsInput, ArmsState, Arsenal, FireInput, FireMode, NotFired, Recoil, Reload, Round,
+    Shot, Spread, Weapon, WeaponId,
+};
+
+const DT: f32 = 1.0 / 64.0;
+
+/// A pawn whose trigger is pulled by hand.
+struct Hand {
+    arsenal: Arsenal,
+    state: ArmsState,
+    tick: Tick,
+    body: BodyStep,
+    pulled: bool,
+    was_down: bool,
+    events: Vec<(u32, ArmsEvent)>,
+}
+
+impl Hand {
+    fn new(weapons: Vec<Weapon>) -> Self {
+        let arsenal = Arsenal::new(weapons).expect("these weapons are fine");
+        let all: Vec<WeaponId> = arsenal.iter().map(|(id, _)| id).collect();
+        let state = ArmsState::new(&arsenal, &all, 7);
+        let body = BodyStep { look: (0, 0), velocity: Vec3::ZERO, grounded: true };
+        Self { arsenal, state, tick: Tick(0), body, pulled: false, was_down: false, events: Vec::new() }
+    }
+
+    /// A tick with these buttons, as an honest client has it.
+    fn tick(&mut self, down: bool, buttons: ArmsInput) {
+        self.pulled |= down && !self.was_down;
+        self.was_down = down;
+        let wanted = self.state.wants(&self.arsenal, down, self.pulled, DT);
+        let fire = (wanted && buttons.equip.is_none()).then(FireInput::default);
+        let input = ArmsInput { fire, trigger: down || self.pulled, ..buttons };
+        if self.state.is_ready(&self.arsenal) {
+            self.pulled = false;
+        }
+        self.step(&input);
+    }
+
+    fn step(&mut self, input: &ArmsInput) {
+        let ctx = StepContext { tick: self.tick, dt: DT, entity: Entity::PLACEHOLDER, replaying: false };
+        let mut events = Vec::new();
+        self.state = Arms::step(&self.arsenal, &self.state, input, &self.body, &ctx, &mut events);
+        self.events.extend(events.into_iter().map(|event| (self.tick.0, event)));
+        self.tick = self.tick.offset(1);
+    }
+
+    fn hold(&mut self, down: bool, ticks: u32) {
+        (0..ticks).for_each(|_| self.tick(down, ArmsInput::default()));
+    }
+
+    fn rounds(&self) -> Vec<Round> {
+        let round = |(_, event): &(u32, ArmsEvent)| match event {
+            ArmsEvent::Fired(round) => Some(*round),
+            _ => None,
+        };
+        self.events.iter().filter_map(round).collect()
+    }
+
+    fn fired(&self) -> Vec<u32> {
+        self.rounds().iter().map(|round| round.shot.0).collect()
+    }
+
+    fn asked_in_vain(&mut self, trigger: bool) -> Option<NotFired> {
+        self.events.clear();
+        self.step(&ArmsInput { fire: Some(FireInput::default()), trigger, ..ArmsInput::default() });
+        self.events.iter().find_map(|(_, event)| match event {
+            ArmsEvent::NotFired { why, .. } => Some(*why),
+            _ => None,
+        })
+    }
+}
+
+fn weapon(mode: FireMode, interval: f32) -> Weapon {
+    Weapon { mode, interval, ..Weapon::rifle() }
+}
+
+#[test]
+fn a_trigger_does_what_its_weapon_says() {
+    let mut auto = Hand::new(vec![weapon(FireMode::Auto, 6.0 * DT)]);
+    auto.hold(true, 20);
+    assert_eq!(auto.fired(), [0, 6, 12, 18]);
+
+    let mut semi = Hand::new(vec![weapon(FireMode::Semi, 6.0 * DT)]);
+    semi.hold(true, 20);
+    semi.hold(false, 1);
+    semi.hold(true, 1);
+    // A pull that comes too early waits.
+    semi.hold(false, 1);
+    semi.hold(true, 1);
+    semi.hold(false, 10);
+    assert_eq!(semi.fired(), [0, 21, 27]);
+
+    let mut burst = Hand::new(vec![weapon(FireMode::Burst { rounds: 3, pace: 4.0 * DT }, 20.0 * DT)]);
+    burst.hold(true, 1);
+    burst.hold(false, 30);
+    burst.hold(true, 40);
+    assert_eq!(burst.fired(), [0, 4, 8, 31, 35, 39]);
+
+    let mut charge = Hand::new(vec![weapon(FireMode::Charge { least: 8.0 * DT, full: 32.0 * DT }, 6.0 * DT)]);
+    charge.hold(true, 4);
+    charge.hold(false, 6);
+    charge.hold(true, 16);
+    charge.hold(false, 10);
+    charge.hold(true, 90);
+    charge.hold(false, 1);
+    let rounds = charge.rounds();
+    assert_eq!(charge.fired(), [26, 126], "too short a pull does nothing");
+    assert_eq!((rounds[0].power, rounds[1].power), (127, 255));
+}
+
+#[test]
+fn a_magazine_runs_dry_and_is_changed() {
+    let ammo = Ammo { magazine: 3, reserve: 4, reload: Reload::Magazine { time: 10.0 * DT } };
+    let mut hand = Hand::new(vec![Weapon { ammo, ..weapon(FireMode::Auto, 2.0 * DT) }]);
+    hand.hold(true, 10);
+    assert_eq!(hand.fired(), [0, 2, 4]);
+    assert_eq!(hand.state.in_hand().magazine, 0);
+    hand.hold(false, 1);
+    hand.hold(true, 1);
+    assert!(hand.state.is_reloading(), "a pull on an empty magazine changes it");
+    hand.hold(false, 9);
+    assert_eq!(hand.state.in_hand().magazine, 0);
+    hand.hold(false, 1);
+    assert_eq!((hand.state.in_hand().magazine, hand.state.in_hand().reserve), (3, 1));
+    hand.hold(true, 6);
+    hand.tick(false, ArmsInput { reload: true, ..default() });
+    hand.hold(false, 12);
+    assert_eq!((hand.state.in_hand().magazine, hand.state.in_hand().reserve), (1, 0));
+    hand.hold(true, 4);
+    hand.hold(false, 2);
+    hand.hold(true, 2);
+    let dry = hand.events.iter().filter(|(_, event)| matches!(event, ArmsEvent::Dry { .. })).count();
+    assert_eq!((hand.rounds().len(), dry), (7, 1));
+}
+
+#[test]
+fn shells_go_in_one_by_one_until_somebody_fires() {
+    let reload = Reload::Rounds { first: 8.0 * DT, each: 4.0 * DT };
+    let ammo = Ammo { magazine: 5, reserve: 20, reload };
+    let mut hand = Hand::new(vec![Weapon { ammo, ..weapon(FireMode::Semi, 2.0 * DT) }]);
+    for _ in 0..4 {
+        hand.hold(true, 1);
+        hand.hold(false, 2);
+    }
+    assert_eq!(hand.state.in_hand().magazine, 1);
+    hand.tick(false, ArmsInput { reload: true, ..default() });
+    hand.hold(false, 13);
+    assert_eq!(hand.state.in_hand().magazine, 3);
+    hand.hold(true, 1);
+    assert_eq!((hand.state.in_hand().magazine, hand.state.is_reloading()), (2, false));
+    assert_eq!(hand.state.in_hand().reserve, 18);
+}
+
+#[test]
+fn changing_weapons_takes_its_time_and_saves_none() {
+    let slow = weapon(FireMode::Semi, 40.0 * DT);
+    let quick = Weapon { name: "quick".to_owned(), switch: 10.0 * DT, ..weapon(FireMode::Auto, 2.0 * DT) };
+    let mut hand = Hand::new(vec![slow, quick]);
+    hand.hold(true, 1);
+    let equip = |slot| ArmsInput { equip: Some(slot), ..default() };
+    hand.tick(false, equip(1));
+    hand.hold(true, 30);
+    assert_eq!(hand.fired(), [0], "what cools down is not ready sooner for having been put away");
+    hand.hold(true, 12);
+    assert_eq!(hand.rounds()[1].weapon, WeaponId(1));
+    assert_eq!(hand.fired()[1], 40);
+    hand.hold(false, 40);
+    hand.tick(false, equip(0));
+    hand.tick(false, equip(1));
+    let from = hand.tick.0;
+    hand.hold(true, 25);
+    assert!(hand.fired().iter().all(|tick| *tick < from || *tick >= from + 9));
+    // A slot without a weapon fires nothing.
+    hand.tick(false, equip(4));
+    hand.hold(true, 40);
+    assert_eq!(hand.asked_in_vain(true), Some(NotFired::Unarmed));
+}
+
+#[test]
+fn who_asks_for_more_gets_no_more() {
+    let ammo = Ammo { magazine: 3, reserve: 3, reload: Reload::default() };
+    let rifle = Weapon { ammo, ..weapon(FireMode::Auto, 6.0 * DT) };
+    let mut hand = Hand::new(vec![rifle]);
+    let all = ArmsInput { fire: Some(FireInput::default()), trigger: true, ..default() };
+    for _ in 0..40 {
+        hand.step(&all);
+    }
+    assert_eq!(hand.fired(), [0, 6, 12], "ten times the rate, and endless ammunition");
+    assert_eq!(hand.asked_in_vain(true), Some(NotFired::Empty));
+    hand.step(&ArmsInput { reload: true, ..default() });
+    assert_eq!(hand.asked_in_vain(true), Some(NotFired::Reloading));
+
+    let charge = weapon(FireMode::Charge { least: 8.0 * DT, full: 32.0 * DT }, 6.0 * DT);
+    let mut hand = Hand::new(vec![charge]);
+    assert_eq!(hand.asked_in_vain(false), Some(NotFired::NotCharged));
+    hand.hold(true, 20);
+    assert_eq!(hand.asked_in_vain(true), Some(NotFired::NotCharged), "it is not let go");
+
+    let burst = weapon(FireMode::Burst { rounds: 3, pace: 4.0 * DT }, 40.0 * DT);
+    let mut hand = Hand::new(vec![burst]);
+    for tick in 0..200 {
+        // Two rounds, a break, and again.
+        let fire = (tick % 12 == 0 || tick % 12 == 4).then(FireInput::default);
+        hand.step(&ArmsInput { fire, trigger: true, ..default() });
+    }
+    assert!(hand.rounds().len() <= 10, "{} rounds in 200 ticks: breaking off saves no pause", hand.rounds().len());
+}
+
+#[test]
+fn spread_and_kick_grow_and_go_back() {
+    let spread = Spread { still: 1.0, moving: 0.5, airborne: 2.0, aiming: 0.5, bloom: 0.4, ..default() };
+    let recoil = Recoil { pattern: vec![(0.0, 1.0), (0.5, 0.5)], recovery: 4.0 };
+    let mut hand = Hand::new(vec![Weapon { spread, recoil, ..weapon(FireMode::Auto, 6.0 * DT) }]);
+    let degrees = |round: &Round| round.cone.half_angle_radians().to_degrees();
+    hand.hold(true, 20);
+    let rounds = hand.rounds();
+    assert!((degrees(&rounds[0]) - 1.0).abs() < 0.01);
+    assert!(rounds.windows(2).all(|pair| pair[1].cone.aim.pitch > pair[0].cone.aim.pitch));
+    assert!(rounds[2].cone.aim.yaw > 60_000, "to the right");
+    assert_ne!(rounds[0].seed, rounds[1].seed);
+    hand.hold(false, 64);
+    assert_eq!((hand.state.bloom, hand.state.kicked), (0, [0, 0]));
+    hand.body = BodyStep { velocity: Vec3::X * 4.0, grounded: false, ..hand.body };
+    hand.hold(true, 1);
+    assert!((degrees(hand.rounds().last().expect("a round")) - 5.0).abs() < 0.01);
+    hand.hold(false, 64);
+    hand.tick(false, ArmsInput { aiming: true, ..default() });
+    hand.tick(true, ArmsInput { aiming: true, ..default() });
+    assert!((degrees(hand.rounds().last().expect("a round")) - 2.5).abs() < 0.01);
+}
+
+#[test]
+fn a_beam_fires_in_every_tick() {
+    let beam = Weapon { shot: Shot::Beam { range: 20.0, radius: 0.0 }, ..weapon(FireMode::Auto, 1.0) };
+    let mut hand = Hand::new(vec![beam]);
+    hand.hold(true, 5);
+    assert_eq!(hand.fired(), [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn what_is_given_fits() {
+    let ammo = Ammo { magazine: 10, reserve: 30, reload: Reload::default() };
+    let mut hand = Hand::new(vec![Weapon { ammo, ..Weapon::rifle() }]);
+    assert_eq!(hand.state.add_ammo(&hand.arsenal, WeaponId(0), 5), 0, "it is full");
+    hand.state.slots[0].reserve = 10;
+    assert_eq!(hand.state.add_ammo(&hand.arsenal, WeaponId(0), 50), 20);
+    assert_eq!(hand.state.add_ammo(&hand.arsenal, WeaponId(9), 50), 0);
+    assert_eq!(hand.state.give(&hand.arsenal, WeaponId(0)), Some(0));
+    assert_eq!(hand.state.give(&hand.arsenal, WeaponId(9)), None);
+}

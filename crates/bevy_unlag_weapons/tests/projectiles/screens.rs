@@ -1,0 +1,258 @@
+//! What screens show of projectiles: each once, from the muzzle to where it ends, without a step.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{NetId, ViewTime};
+use bevy_unlag_rewind::HitGroup;
+use bevy_unlag_weapons::{
+    Mailed, Projectile, ProjectileEnd, ProjectileEndKind, ShotRefusal, ShotResult, ShotVerdict, Weapon,
+};
+
+use crate::stage::{DT, Dice, EYE, SHOOTER, Screen, Server, Way, launcher, rocket, round, wall};
+
+/// A shooter's screen and a bystander's, each some ticks behind a server.
+struct Game {
+    server: Server,
+    own: Screen,
+    other: Screen,
+    down: Way<Mailed>,
+    /// Ticks that a screen is behind.
+    late: f64,
+    /// Ticks on the way down.
+    way: i32,
+}
+
+impl Game {
+    fn new(weapon: &Weapon, late: f64) -> Self {
+        let (mut server, mut own, mut other) =
+            (Server::new(weapon), Screen::new(weapon, true), Screen::new(weapon, false));
+        let target = server.target(2, Vec3::new(6.0, 0.0, -12.0));
+        own.target(&server, target);
+        other.target(&server, target);
+        for _ in 0..40 {
+            server.tick();
+        }
+        Self { server, own, other, down: Way::new(), late, way: late as i32 - 3 }
+    }
+
+    fn view(&self) -> ViewTime {
+        ViewTime::after(self.server.now(), -self.late)
+    }
+
+    fn wall(&mut self, half: Vec3, at: Vec3) {
+        self.server.wall(half, at);
+        wall(&mut self.own.app, half, at);
+        wall(&mut self.other.app, half, at);
+    }
+
+    fn tick(&mut self) {
+        for mailed in self.server.tick() {
+            self.down.send(self.server.now().offset(self.way), mailed);
+        }
+        while let Some(mailed) = self.down.come(self.server.now()) {
+            self.own.hear(&mailed);
+            self.other.hear(&mailed);
+        }
+        let view = Some(self.view());
+        self.own.frame(&self.server, view, DT);
+        self.other.frame(&self.server, view, DT);
+    }
+}
+
+#[test]
+fn the_servers_word_moves_nothing_on_the_shooters_screen() {
+    let spec = Projectile { speed: 30.0, gravity: 9.81, life: 1.5, ..rocket() };
+    let mut game = Game::new(&launcher(spec), 7.4);
+    let view = game.view();
+    let shot = round(1, Some(view), Vec3::new(0.0, 0.3, -1.0));
+    game.own.fire(&shot, Some(view));
+    let (mut step, mut before): (f32, Option<(Vec3, Vec3)>) = (0.0, None);
+    for tick in 0..140 {
+        if tick == 4 {
+            game.server.arrive(&shot);
+        }
+        game.tick();
+        let flying = game.own.flying();
+        assert!(flying.len() <= 1, "never twice");
+        let Some(drawn) = flying.first() else { continue };
+        if let Some((position, velocity)) = before {
+            step = step.max(drawn.position.distance(position + (velocity + drawn.velocity) * (0.5 * DT)));
+        }
+        before = Some((drawn.position, drawn.velocity));
+        assert!(drawn.own && drawn.shooter == SHOOTER);
+    }
+    println!("visible step on the shooter's screen: {:.2} mm", step * 1_000.0);
+    assert!(step < 0.005, "{step} m");
+    for picture in [&game.own.picture, &game.other.picture] {
+        assert_eq!((picture.shown.len(), picture.ended.len()), (1, 1));
+        assert_eq!(picture.ended[0].kind, ProjectileEndKind::Fuse);
+    }
+    assert_eq!(game.own.picture.hits.len(), 1);
+    assert_eq!(game.other.picture.hits.len(), 0);
+    let apart = game.own.picture.ended[0].point.distance(game.other.picture.ended[0].point);
+    assert!(apart < 1e-3, "{apart}");
+}
+
+#[test]
+fn a_bystander_sees_it_leave_from_its_shooter_and_catch_up() {
+    let mut game = Game::new(&launcher(Projectile { speed: 30.0, ..rocket() }), 6.0);
+    let view = game.view();
+    let shot = round(1, Some(view), Vec3::NEG_Z);
+    let pose = bevy_unlag_core::PoseSample { alive: true, ..default() };
+    let shooter = game.other.shooter;
+    game.other.app.world_mut().entity_mut(shooter).insert(bevy_unlag_core::DrawnPose { pose, ..default() });
+    let mut first = None;
+    for tick in 0..60 {
+        if tick == 5 {
+            game.server.arrive(&shot);
+        }
+        game.tick();
+        let flying = game.other.flying();
+        let Some(drawn) = flying.first() else { continue };
+        let path = EYE + Vec3::NEG_Z * 30.0 * (game.view().since(view) as f32 / 256.0 * DT);
+        let off = drawn.position.distance(path);
+        let (start, seen) = *first.get_or_insert((tick, off));
+        if tick == start {
+            assert!(drawn.position.distance(EYE) < 0.1, "it leaves where the shooter is: {}", drawn.position);
+            assert!(seen > 1.0, "it has flown for a while: {seen}");
+        } else if tick > start + 9 {
+            assert!(off < 0.01, "tick {tick}: {off} m beside its path");
+        }
+    }
+    assert!(first.is_some() && !game.other.flying().is_empty());
+}
+
+#[test]
+fn a_moment_that_was_moved_is_eased_out() {
+    let mut game = Game::new(&launcher(Projectile { speed: 25.0, ..rocket() }), 7.4);
+    let view = game.view();
+    let shot = round(1, Some(view), Vec3::NEG_Z);
+    game.own.fire(&shot, Some(view));
+    // The server judges it at a moment that is 1.5 ticks newer.
+    let judged = round(1, Some(view.later(384)), Vec3::NEG_Z);
+    let (mut step, mut before): (f32, Option<Vec3>) = (0.0, None);
+    for tick in 0..40 {
+        if tick == 4 {
+            game.server.arrive(&judged);
+        }
+        game.tick();
+        let Some(drawn) = game.own.flying().first().copied() else { continue };
+        if let Some(before) = before {
+            step = step.max(drawn.position.distance(before + drawn.velocity * DT));
+        }
+        before = Some(drawn.position);
+    }
+    let path = EYE + Vec3::NEG_Z * 25.0 * (game.view().since(view.later(384)) as f32 / 256.0 * DT);
+    assert!(before.is_some_and(|drawn| drawn.distance(path) < 0.01), "it ends up on the server's path");
+    println!("visible step after a moved moment: {:.1} mm a frame", step * 1_000.0);
+    assert!(step > 1e-3 && step <= 0.05, "{step}");
+}
+
+#[test]
+fn it_bursts_at_once_where_it_meets_a_wall_and_the_server_adds_nothing() {
+    let mut game = Game::new(&launcher(rocket()), 8.0);
+    game.wall(Vec3::new(5.0, 5.0, 0.5), Vec3::new(0.0, 0.0, -6.5));
+    let view = game.view();
+    let shot = round(1, Some(view), Vec3::NEG_Z);
+    game.own.fire(&shot, Some(view));
+    let mut ended_at = None;
+    for tick in 0..60 {
+        if tick == 12 {
+            game.server.arrive(&shot);
+        }
+        game.tick();
+        if !game.own.picture.ended.is_empty() {
+            ended_at.get_or_insert(tick);
+        }
+    }
+    assert!(ended_at.is_some_and(|tick| tick < 12), "before the server knows of it: {ended_at:?}");
+    for picture in [&game.own.picture, &game.other.picture] {
+        assert_eq!((picture.shown.len(), picture.ended.len()), (1, 1));
+        let ended = picture.ended[0];
+        assert_eq!(ended.kind, ProjectileEndKind::Wall);
+        assert!((ended.point.z + 5.95).abs() < 0.01 && ended.normal.distance(Vec3::Z) < 1e-3, "{ended:?}");
+    }
+}
+
+#[test]
+fn what_is_refused_or_never_answered_disappears() {
+    let slow = Projectile { speed: 5.0, life: 20.0, ..rocket() };
+    let mut game = Game::new(&launcher(slow), 6.0);
+    let view = game.view();
+    for number in 1..3 {
+        game.own.fire(&round(number, Some(view), Vec3::NEG_Z), Some(view));
+    }
+    game.tick();
+    assert_eq!(game.own.flying().len(), 2);
+    let refused = round(1, None, Vec3::NEG_Z).shot;
+    let result = ShotResult::Refused(ShotRefusal::TooSoon);
+    game.own.hear(&Mailed::Verdict(ShotVerdict { shot: refused, result, clamped: false }));
+    game.tick();
+    assert_eq!(game.own.flying().len(), 1);
+    (0..(1.8 / DT) as u32).for_each(|_| game.tick());
+    assert_eq!(game.own.flying().len(), 1);
+    (0..(0.3 / DT) as u32).for_each(|_| game.tick());
+    assert_eq!(game.own.flying().len(), 0);
+    let gone = game.own.picture.ended.iter().filter(|ended| ended.kind == ProjectileEndKind::Gone).count();
+    assert_eq!((gone, game.own.picture.ended.len()), (2, 2));
+}
+
+#[test]
+fn what_comes_twice_and_in_any_order_is_shown_once() {
+    let mut dice = Dice(3);
+    for case in 0..40 {
+        let mut game = Game::new(&launcher(Projectile { life: 0.5, ..rocket() }), 7.0);
+        game.wall(Vec3::new(5.0, 5.0, 0.5), Vec3::new(0.0, 0.0, -14.5));
+        let mut said: Vec<(i32, Mailed)> = Vec::new();
+        let mut shots = Vec::new();
+        for tick in 0..90 {
+            if tick % 10 == 0 && tick < 50 {
+                let view = game.view();
+                let aim = Vec3::new(dice.between(-0.3, 0.9), 0.0, -1.0);
+                let shot = round(tick as u32, Some(view), aim);
+                game.own.fire(&shot, Some(view));
+                shots.push((tick + 4, shot));
+            }
+            shots.iter().filter(|(at, _)| *at == tick).for_each(|(_, shot)| game.server.arrive(shot));
+            for mailed in game.server.tick() {
+                // Once, twice or three times, each some time later.
+                for _ in 0..1 + (dice.roll() * 3.0) as i32 {
+                    said.push((tick + 4 + (dice.roll() * 14.0) as i32, mailed));
+                }
+            }
+            for (at, mailed) in &said {
+                if *at == tick {
+                    game.own.hear(mailed);
+                    game.other.hear(mailed);
+                }
+            }
+            let view = Some(game.view());
+            game.own.frame(&game.server, view, DT);
+            game.other.frame(&game.server, view, DT);
+        }
+        for screen in [&mut game.own, &mut game.other] {
+            assert_eq!(screen.flying().len(), 0);
+            let picture = &screen.picture;
+            assert_eq!((picture.shown.len(), picture.ended.len()), (5, 5), "case {case}");
+            let mut names: Vec<u32> = picture.ended.iter().map(|ended| ended.shot.0).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), 5, "case {case}");
+        }
+        assert_eq!(game.own.picture.hits.len(), 5);
+    }
+}
+
+#[test]
+fn an_end_of_nothing_is_nothing() {
+    let mut game = Game::new(&launcher(rocket()), 7.0);
+    let kind = ProjectileEndKind::Hit { target: NetId(2), group: HitGroup::Body };
+    for number in 0..9_000 {
+        let shot = bevy_unlag_core::Tick(number);
+        game.own.hear(&Mailed::Ended(ProjectileEnd { shooter: NetId(77), shot, flown: 5, point: EYE, kind }));
+        if number % 500 == 0 {
+            game.tick();
+        }
+    }
+    (0..10).for_each(|_| game.tick());
+    assert!(game.own.picture.ended.is_empty() && game.own.flying().is_empty());
+}

@@ -1,0 +1,266 @@
+//! A server, a shooter's screen some time behind it, and what goes to and fro.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_rapier3d::prelude::Collider;
+use bevy_unlag_core::{
+    BasePoses, CurrentTick, DrawnPose, DrawnViewTime, ExtendedEvent, ExtendedState, KnotConfig, LocalControl,
+    NetId, NetRole, Sampler, StepEvent, Tick, ViewTime,
+};
+use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
+use bevy_unlag_rewind::{FrameHistory, RecordTransform, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
+use bevy_unlag_weapons::{
+    Aim, Armed, ArmsEvent, ArmsState, Arsenal, Cone, Damage, Damages, DrawnProjectile, FireInput, Mailed,
+    OutgoingVerdicts, Projectile, ProjectileDrawn, ProjectileEnd, ProjectileEnded, ProjectileLaunch,
+    ProjectileShown, Round, Shot, ShotFired, ShotVerdict, Sight, Weapon, WeaponId, WeaponsPlugin,
+};
+
+pub type Soldier = Armed<CapsuleModel>;
+
+pub const TICK: Duration = Duration::from_nanos(15_625_000);
+pub const DT: f32 = 1.0 / 64.0;
+/// Where the shooter's eye is.
+pub const EYE: Vec3 = Vec3::new(0.0, 1.625, 0.0);
+pub const SHOOTER: NetId = NetId(1);
+
+/// Random numbers, the same in every run.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn roll(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 40) as f32 / (1u64 << 24) as f32
+    }
+
+    pub fn between(&mut self, low: f32, high: f32) -> f32 {
+        low + (high - low) * self.roll()
+    }
+}
+
+pub fn launcher(projectile: Projectile) -> Weapon {
+    Weapon {
+        name: "launcher".to_owned(),
+        shot: Shot::Projectile(projectile),
+        damage: Damages { head: 100.0, body: 60.0, limb: 40.0, falloff: default() },
+        ..Weapon::rifle()
+    }
+}
+
+pub fn rocket() -> Projectile {
+    Projectile { speed: 40.0, radius: 0.05, gravity: 0.0, life: 3.0, bounce: None, splash: None }
+}
+
+fn app(weapon: &Weapon) -> App {
+    let mut app = App::new();
+    app.add_plugins((
+        MinimalPlugins,
+        MovementPlugin::default(),
+        RewindPlugin::<Soldier>::default(),
+        WeaponsPlugin::<CapsuleModel>::default(),
+    ))
+    .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
+    .insert_resource(Arsenal::new(vec![weapon.clone()]).expect("a fine weapon"));
+    app.finish();
+    app.cleanup();
+    app
+}
+
+fn drain<M: Message>(app: &mut App) -> Vec<M> {
+    app.world_mut().resource_mut::<Messages<M>>().drain().collect()
+}
+
+/// A server.
+pub struct Server {
+    pub app: App,
+    pub shooter: Entity,
+    pub damage: Vec<Damage>,
+}
+
+impl Server {
+    pub fn new(weapon: &Weapon) -> Self {
+        let mut app = app(weapon);
+        let body = (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
+        let shooter = (SHOOTER, NetRole::Authority, OutgoingVerdicts::default(), RecordTransform::default(), body);
+        let shooter = app.world_mut().spawn(shooter).id();
+        Self { app, shooter, damage: Vec::new() }
+    }
+
+    pub fn target(&mut self, id: u16, at: Vec3) -> Entity {
+        let body = (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
+        let place = (Transform::from_translation(at), RecordTransform::default());
+        self.app.world_mut().spawn((NetId(id), NetRole::Authority, place, body)).id()
+    }
+
+    pub fn wall(&mut self, half: Vec3, at: Vec3) {
+        wall(&mut self.app, half, at);
+    }
+
+    pub fn now(&self) -> Tick {
+        self.app.world().resource::<CurrentTick>().0
+    }
+
+    pub fn put(&mut self, target: Entity, at: Vec3) {
+        self.app.world_mut().get_mut::<Transform>(target).expect("a target").translation = at;
+    }
+
+    /// A shot arrives that will be judged in the coming tick.
+    pub fn arrive(&mut self, round: &Round) {
+        let state = ExtendedState { body: CapsuleState::at(Vec3::ZERO), extension: ArmsState::default() };
+        let event = ExtendedEvent::Extension(ArmsEvent::Fired(*round));
+        let (entity, tick) = (self.shooter, round.shot);
+        self.app.world_mut().write_message::<StepEvent<Soldier>>(StepEvent {
+            entity,
+            tick,
+            state,
+            waited: 0,
+            heard: None,
+            event,
+        });
+    }
+
+    /// A tick, and a snapshot of everybody in every third. What was mailed comes back.
+    pub fn tick(&mut self) -> Vec<Mailed> {
+        self.app.update();
+        let send = self.now().0.is_multiple_of(3);
+        let world = self.app.world_mut();
+        if send {
+            for mut history in world.query::<&mut FrameHistory>().iter_mut(world) {
+                history.send_present(&KnotConfig::default(), &Sampler::default(), None);
+            }
+        }
+        self.damage.extend(drain::<Damage>(&mut self.app));
+        let mut mailbox = self.app.world_mut().query::<&mut OutgoingVerdicts>();
+        mailbox.iter_mut(self.app.world_mut()).flat_map(|mut mailbox| core::mem::take(&mut mailbox.0)).collect()
+    }
+
+    /// How a screen shows somebody at a moment.
+    pub fn drawn(&self, target: Entity, time: ViewTime) -> Option<DrawnPose> {
+        let history = self.app.world().get::<FrameHistory>(target)?;
+        let stamp = history.sent.stamp(time)?;
+        let bases = BasePoses::default();
+        Some(DrawnPose { pose: history.sent.pose(stamp, &Sampler::default(), &bases.at(time))?, stamp })
+    }
+}
+
+pub fn wall(app: &mut App, half: Vec3, at: Vec3) {
+    app.world_mut().spawn((Collider::cuboid(half.x, half.y, half.z), Transform::from_translation(at)));
+}
+
+/// A round along a direction, fired when the screen showed a moment.
+pub fn round(number: u32, time: Option<ViewTime>, along: Vec3) -> Round {
+    round_from(number, time, EYE, along)
+}
+
+pub fn round_from(number: u32, time: Option<ViewTime>, eye: Vec3, along: Vec3) -> Round {
+    let aim = Aim::along(along);
+    let shot = Tick(10_000 + number);
+    let fire = FireInput::new(&Sight::new(time, FireInput::rounded(eye)), shot).looking(aim, aim);
+    let cone = Cone { aim, half_angle: 0 };
+    Round { shot, number, weapon: WeaponId(0), fire, look: aim, before: None, cone, seed: 0, power: 255 }
+}
+
+/// What a screen has shown.
+#[derive(Default)]
+pub struct Picture {
+    pub shown: Vec<ProjectileShown>,
+    pub ended: Vec<ProjectileEnded>,
+    pub hits: Vec<ProjectileDrawn>,
+}
+
+/// Somebody's screen.
+pub struct Screen {
+    pub app: App,
+    pub shooter: Entity,
+    pub picture: Picture,
+    targets: Vec<(Entity, Entity)>,
+}
+
+impl Screen {
+    /// The shooter's, or a bystander's.
+    pub fn new(weapon: &Weapon, own: bool) -> Self {
+        let mut app = app(weapon);
+        let drawn = DrawnPose::default();
+        let role = if own { NetRole::AutonomousProxy } else { NetRole::SimulatedProxy };
+        let mut shooter = app.world_mut().spawn((SHOOTER, role, drawn));
+        if own {
+            shooter.insert(LocalControl);
+        }
+        let shooter = shooter.id();
+        if !own {
+            app.world_mut().spawn((NetId(999), NetRole::AutonomousProxy, LocalControl));
+        }
+        Self { app, shooter, picture: Picture::default(), targets: Vec::new() }
+    }
+
+    /// Somebody of the server's is seen here, too.
+    pub fn target(&mut self, server: &Server, target: Entity) {
+        let id = *server.app.world().get::<NetId>(target).expect("a name");
+        let body = (NetRole::SimulatedProxy, DrawnPose::default(), humanoid_hit_boxes(), humanoid_rig());
+        self.targets.push((target, self.app.world_mut().spawn((id, body)).id()));
+    }
+
+    pub fn fire(&mut self, round: &Round, time: Option<ViewTime>) {
+        self.fire_from(round, time, EYE);
+    }
+
+    pub fn fire_from(&mut self, round: &Round, time: Option<ViewTime>, from: Vec3) {
+        let (shooter, from) = (self.shooter, FireInput::rounded(from));
+        self.app.world_mut().write_message(ShotFired { shooter, round: *round, from, time, rays: Vec::new() });
+    }
+
+    pub fn hear(&mut self, mailed: &Mailed) {
+        let world = self.app.world_mut();
+        match *mailed {
+            Mailed::Launched(launch) => {
+                world.write_message::<ProjectileLaunch>(launch);
+            }
+            Mailed::Ended(end) => {
+                world.write_message::<ProjectileEnd>(end);
+            }
+            Mailed::Verdict(verdict) => {
+                world.write_message::<ShotVerdict>(verdict);
+            }
+            Mailed::Tracer(_) => {}
+        }
+    }
+
+    /// A frame that shows a moment and takes some time.
+    pub fn frame(&mut self, server: &Server, time: Option<ViewTime>, seconds: f32) {
+        self.app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(seconds)));
+        for (target, here) in &self.targets {
+            if let Some(drawn) = time.and_then(|time| server.drawn(*target, time)) {
+                *self.app.world_mut().get_mut::<DrawnPose>(*here).expect("a target") = drawn;
+            }
+        }
+        self.app.world_mut().resource_mut::<DrawnViewTime>().0 = time;
+        self.app.update();
+        self.picture.shown.extend(drain::<ProjectileShown>(&mut self.app));
+        self.picture.ended.extend(drain::<ProjectileEnded>(&mut self.app));
+        self.picture.hits.extend(drain::<ProjectileDrawn>(&mut self.app));
+    }
+
+    pub fn flying(&mut self) -> Vec<DrawnProjectile> {
+        let world = self.app.world_mut();
+        world.query::<&DrawnProjectile>().iter(world).copied().collect()
+    }
+}
+
+/// What comes some ticks later.
+pub struct Way<T>(VecDeque<(Tick, T)>);
+
+impl<T> Way<T> {
+    pub fn new() -> Self {
+        Self(VecDeque::new())
+    }
+
+    pub fn send(&mut self, at: Tick, what: T) {
+        self.0.push_back((at, what));
+    }
+
+    pub fn come(&mut self, now: Tick) -> Option<T> {
+        let due = self.0.front().is_some_and(|(at, _)| now.since(*at) >= 0);
+        due.then(|| self.0.pop_front().map(|(_, what)| what)).flatten()
+    }
+}
