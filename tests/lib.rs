@@ -20,3 +20,8 @@ mod smoothing_guide {}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/rewind.md")]
 mod rewind_guide {}
+
+/// The guide to weapons.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/weapons.md")]
+mod weapons_guide {}

@@ -4,9 +4,7 @@ use core::fmt::Write;
 
 use bevy::{prelude::*, time::common_conditions::on_real_timer};
 use bevy_unlag::prelude::*;
-use unlag_examples::{
-    screen::ui::{SHADE, TEXT, TEXT_INTERVAL, label},
-};
+use unlag_examples::screen::ui::{SHADE, TEXT, TEXT_INTERVAL, label};
 
 /// Wide enough to read from the corner of an eye, in pixels.
 const HEALTH_WIDTH: f32 = 220.0;

@@ -61,7 +61,7 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
                     seed: play.seed,
                     conditions: play.conditions(),
                     armoury: Armoury::All,
-        interpolation: Interpolation::default(),
+                    interpolation: Interpolation::default(),
                 };
                 let report = realtime::play(server, player, play.seconds)?;
                 Ok(print(&MatchReport { players: vec![report] }, &play))
@@ -193,7 +193,10 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
     let mut app = App::new();
     let title = format!("bevy_unlag shooter, hosting on UDP port {port}");
     window::add_window(&mut app, window_options(&cli.window, &cli.play, title));
-    app::add_server(&mut app, ServerOptions { rewind: cli.rewind.into(), armoury: Armoury::All, ..default() });
+    app::add_server(
+        &mut app,
+        ServerOptions { rewind: cli.rewind.into(), armoury: Armoury::All, ..default() },
+    );
     app::add_host(&mut app);
     if cli.window.autoplay {
         app.add_plugins(ScriptPlugin).insert_resource(Script::new(cli.play.seed));

@@ -141,10 +141,14 @@ fn paint_arena(
 /// The camera is where shots start from: the drawn pose, the offset that hides corrections, and
 /// the eased height of the eye.
 fn place_camera(
-    own: Query<(&DrawnPose, &DrawnEye, Option<&VisualOffset>, &InputGather, &SoldierState), With<LocalControl>>,
+    own: Query<
+        (&DrawnPose, &DrawnEye, Option<&VisualOffset>, &InputGather, &SoldierState),
+        With<LocalControl>,
+    >,
     mut cameras: Query<&mut Transform, With<PlayerCamera>>,
 ) {
-    let (Ok((drawn, eye, offset, gather, state)), Ok(mut transform)) = (own.single(), cameras.single_mut()) else {
+    let (Ok((drawn, eye, offset, gather, state)), Ok(mut transform)) = (own.single(), cameras.single_mut())
+    else {
         return;
     };
     if eye.0 == 0.0 {

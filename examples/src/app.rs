@@ -10,8 +10,8 @@ use bevy_unlag::{net::ProtocolVersion, prelude::*};
 
 use crate::{
     arena,
-    ledger::LedgerPlugin,
     armoury::Armoury,
+    ledger::LedgerPlugin,
     rules::{self, NextPlayer, RulesPlugin, RulesProtocolPlugin},
     script::{Script, ScriptPlugin},
 };
@@ -107,11 +107,14 @@ pub fn add_host(app: &mut App) {
         .add_observer(|added: On<Add, NetRole>, mut commands: Commands| {
             commands.entity(added.entity).insert_if_new(DrawnPose::default());
         })
-        .add_systems(Startup, |mut next: ResMut<NextPlayer>, arsenal: Res<Arsenal>, mut commands: Commands| {
-            let (id, place) = next.welcome();
-            let soldier = (spawn_host_soldier(id, place), Health::default(), Score::default());
-            commands.spawn(soldier).insert(rules::everything(&arsenal));
-        });
+        .add_systems(
+            Startup,
+            |mut next: ResMut<NextPlayer>, arsenal: Res<Arsenal>, mut commands: Commands| {
+                let (id, place) = next.welcome();
+                let soldier = (spawn_host_soldier(id, place), Health::default(), Score::default());
+                commands.spawn(soldier).insert(rules::everything(&arsenal));
+            },
+        );
 }
 
 /// Finishes an app that is stepped by hand. One thread runs its systems in one order, so that the

@@ -5,7 +5,11 @@ mod doing;
 use std::collections::BTreeMap;
 
 use bevy::prelude::*;
-use bevy_unlag::{core::SnapshotHistory, prelude::*, weapons::TargetCount};
+use bevy_unlag::{
+    core::SnapshotHistory,
+    prelude::*,
+    weapons::{ProjectileDrawn, TargetCount},
+};
 
 pub use doing::{Doing, Tally};
 
@@ -50,7 +54,9 @@ pub struct ShotLedger {
 #[derive(Clone, Copy, Debug)]
 struct OpenShot {
     rounds: u64,
-    drawn: HitList,
+    /// What the screen showed; of what flies it is known when it ends.
+    drawn: Option<HitList>,
+    verdict: Option<ShotVerdict>,
     doing: Doing,
     fired_at: f32,
 }
@@ -109,14 +115,24 @@ impl ShotLedger {
         self.open.clear();
     }
 
-    fn fire(&mut self, shot: Tick, rounds: u64, drawn: HitList, doing: Doing, now: f32) {
+    fn fire(&mut self, shot: Tick, rounds: u64, now: f32) {
         self.shots += rounds;
-        let count = count(&drawn);
+        let open = OpenShot { rounds, drawn: None, verdict: None, doing: Doing::Strafe, fired_at: now };
+        self.open.insert(shot.0, open);
+    }
+
+    /// The screen showed what became of a shot.
+    fn draw(&mut self, shot: Tick, drawn: HitList, doing: Doing) {
+        let Some(open) = self.open.get_mut(&shot.0).filter(|open| open.drawn.is_none()) else { return };
+        (open.drawn, open.doing) = (Some(drawn), doing);
+        let (rounds, count) = (open.rounds, count(&drawn));
         if count > 0 {
             self.drawn += count;
             self.doing[doing as usize] += Tally { rounds, drawn: count, ..default() };
         }
-        self.open.insert(shot.0, OpenShot { rounds, drawn, doing, fired_at: now });
+        if let Some(verdict) = open.verdict {
+            self.judge(&verdict);
+        }
     }
 
     fn judge(&mut self, verdict: &ShotVerdict) {
@@ -126,8 +142,16 @@ impl ShotLedger {
             ShotResult::Hit(hits) => hits,
             ShotResult::Miss | ShotResult::Refused(_) => HitList::default(),
         };
-        let Some(open) = self.open.remove(&verdict.shot.0) else { return };
-        let drawn = count(&open.drawn);
+        let Some(open) = self.open.get_mut(&verdict.shot.0) else { return };
+        let refused = matches!(verdict.result, ShotResult::Refused(_));
+        if open.drawn.is_none() && !refused {
+            open.verdict = Some(*verdict);
+            return;
+        }
+        let open = *open;
+        self.open.remove(&verdict.shot.0);
+        let shown = open.drawn.unwrap_or_default();
+        let drawn = count(&shown);
         if let ShotResult::Refused(why) = verdict.result {
             debug!("shot {:?} was refused: {why:?}", verdict.shot);
             self.refused += open.rounds;
@@ -136,7 +160,7 @@ impl ShotLedger {
             self.reasons[why as usize] += open.rounds;
             return;
         }
-        let judged = Tally { confirmed: count(&hits), agreed: common(&open.drawn, &hits), ..default() };
+        let judged = Tally { confirmed: count(&hits), agreed: common(&shown, &hits), ..default() };
         self.confirmed += judged.confirmed;
         self.agreed += judged.agreed;
         if drawn > 0 {
@@ -188,21 +212,35 @@ fn keep(
     mut ledger: ResMut<ShotLedger>,
     mut fired: MessageReader<ShotFired>,
     mut verdicts: MessageReader<ShotVerdict>,
+    mut flown: MessageReader<ProjectileDrawn>,
     pawns: Query<(&DrawnPose, Option<&SnapshotHistory>)>,
     arsenal: Res<Arsenal>,
 ) {
     let now = time.elapsed_secs();
-    // What flies and what is swung has no ray that could be drawn.
-    let rays = |shot: &&ShotFired| {
-        let weapon = arsenal.get(shot.round.weapon);
-        weapon.is_some_and(|weapon| matches!(weapon.shot, Shot::Ray { .. } | Shot::Pellets { .. }))
+    let doing = |hit: Option<TargetHit>| {
+        let target = hit.and_then(|hit| pawns.get(hit.entity).ok());
+        target.map_or(Doing::Strafe, |(drawn, history)| Doing::read(drawn, history))
     };
-    for shot in fired.read().filter(rays) {
-        let target = shot.drawn().and_then(|hit| pawns.get(hit.entity).ok());
-        let doing = target.map_or(Doing::Strafe, |(drawn, history)| Doing::read(drawn, history));
-        let hits = shot.rays.iter().filter_map(|ray| ray.drawn);
-        let drawn = hits.map(|hit| (hit.target, hit.group)).collect();
-        ledger.fire(shot.round.shot, shot.rays.len() as u64, drawn, doing, now);
+    for shot in fired.read() {
+        let name = shot.round.shot;
+        match arsenal.get(shot.round.weapon).map(|weapon| weapon.shot) {
+            Some(Shot::Ray { .. } | Shot::Pellets { .. }) => {
+                let hits = shot.rays.iter().filter_map(|ray| ray.drawn);
+                let drawn = hits.map(|hit| (hit.target, hit.group)).collect();
+                ledger.fire(name, shot.rays.len() as u64, now);
+                ledger.draw(name, drawn, doing(shot.drawn()));
+            }
+            Some(Shot::Projectile(_)) => ledger.fire(name, 1, now),
+            // What is swung has no ray that could be drawn.
+            _ => {}
+        }
+    }
+    for end in flown.read() {
+        ledger.draw(
+            end.shot,
+            end.hit.map(|hit| (hit.target, hit.group)).into_iter().collect(),
+            doing(end.hit),
+        );
     }
     for verdict in verdicts.read() {
         ledger.judge(verdict);
@@ -218,9 +256,10 @@ mod tests {
     fn a_confirmed_hit_on_somebody_else_is_no_agreement() {
         let mut ledger = ShotLedger::default();
         let head = |id: u16| -> HitList { [(NetId(id), HitGroup::Head)].into_iter().collect() };
-        ledger.fire(Tick(1), 1, head(1), Doing::Strafe, 0.0);
-        ledger.fire(Tick(2), 1, head(1), Doing::Air, 0.0);
-        ledger.fire(Tick(3), 1, head(1), Doing::Air, 0.0);
+        for (shot, doing) in [(1, Doing::Strafe), (2, Doing::Air), (3, Doing::Air)] {
+            ledger.fire(Tick(shot), 1, 0.0);
+            ledger.draw(Tick(shot), head(1), doing);
+        }
         for (shot, id) in [(1, 1), (2, 9)] {
             let verdict =
                 ShotVerdict { shot: Tick(shot), result: ShotResult::Hit(head(id)), clamped: id == 9 };
@@ -246,7 +285,8 @@ mod tests {
         let of = |id, group, times| core::iter::repeat_n((NetId(id), group), times);
         let drawn = of(1, HitGroup::Body, 5).chain(of(2, HitGroup::Limb, 2)).collect();
         let judged = of(1, HitGroup::Body, 4).chain(of(1, HitGroup::Head, 1)).chain(of(2, HitGroup::Limb, 2));
-        ledger.fire(Tick(1), 12, drawn, Doing::Strafe, 0.0);
+        ledger.fire(Tick(1), 12, 0.0);
+        ledger.draw(Tick(1), drawn, Doing::Strafe);
         let result = ShotResult::Hit(judged.collect());
         ledger.judge(&ShotVerdict { shot: Tick(1), result: ShotResult::Launched, clamped: false });
         ledger.judge(&ShotVerdict { shot: Tick(1), result, clamped: false });
@@ -254,5 +294,21 @@ mod tests {
             (ledger.shots, ledger.drawn, ledger.confirmed, ledger.agreed, ledger.elsewhere),
             (12, 7, 7, 6, 1)
         );
+    }
+    #[test]
+    fn what_flies_is_judged_when_both_sides_have_seen_it_end() {
+        let mut ledger = ShotLedger::default();
+        let body: HitList = [(NetId(4), HitGroup::Body)].into_iter().collect();
+        let hit = |shot| ShotVerdict { shot: Tick(shot), result: ShotResult::Hit(body), clamped: false };
+        for shot in [1, 2] {
+            ledger.fire(Tick(shot), 1, 0.0);
+            ledger.judge(&ShotVerdict { result: ShotResult::Launched, ..hit(shot) });
+        }
+        ledger.judge(&hit(1));
+        assert_eq!((ledger.confirmed, ledger.drawn), (0, 0));
+        ledger.draw(Tick(1), body, Doing::Strafe);
+        ledger.draw(Tick(2), HitList::default(), Doing::Strafe);
+        ledger.judge(&hit(2));
+        assert_eq!((ledger.shots, ledger.drawn, ledger.confirmed, ledger.agreed), (2, 1, 2, 1));
     }
 }

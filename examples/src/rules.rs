@@ -31,16 +31,13 @@ pub struct RulesPlugin;
 
 impl Plugin for RulesPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<NextPlayer>()
-            .add_observer(welcome)
-            .add_plugins(VitalsPlugin)
-            .add_systems(
-                FixedLast,
-                (
-                    (throw, die, rest).chain().after(VitalsSystems::Harm).before(VitalsSystems::Respawn),
-                    respawn.after(VitalsSystems::Respawn),
-                ),
-            );
+        app.init_resource::<NextPlayer>().add_observer(welcome).add_plugins(VitalsPlugin).add_systems(
+            FixedLast,
+            (
+                (throw, die, rest).chain().after(VitalsSystems::Harm).before(VitalsSystems::Respawn),
+                respawn.after(VitalsSystems::Respawn),
+            ),
+        );
     }
 }
 
@@ -104,7 +101,8 @@ fn die(mut died: MessageReader<Died>, mut players: Query<&mut SoldierState>) {
 /// By now every move that its owner made in good faith has been run.
 fn rest(tick: Res<CurrentTick>, mut dead: Query<(&Dead, &mut SoldierState)>) {
     for (dead, mut state) in &mut dead {
-        if tick.0.since(dead.since) >= TRADE_TICKS && !state.body.disabled {
+        // Who was just placed is not dead any more, although the mark goes a tick later.
+        if tick.0.since(dead.since) >= TRADE_TICKS && !state.body.alive && !state.body.disabled {
             state.body.disabled = true;
         }
     }

@@ -12,7 +12,7 @@ use bevy_unlag_movement::{CapsuleInput, CapsuleModel, CapsulePush, CapsuleState}
 use bevy_unlag_prediction::{
     Answered, ClientAdjustment, CorrectionCause, LossLevel, MovePacket, MoveRun, ServerAnswer, StateCheck,
 };
-use bevy_unlag_weapons::{Aim, Armed, FireInput, RifleState};
+use bevy_unlag_weapons::{Aim, Armed, ArmsInput, ArmsState, Arsenal, FireInput, Sight, WeaponId};
 
 #[allow(dead_code, reason = "the client uses more of it")]
 #[path = "../../crates/bevy_unlag_lightyear/src/snapshots/message.rs"]
@@ -34,7 +34,7 @@ fn encoded(value: &impl Wire) -> Vec<u8> {
 }
 
 fn soldier() -> State {
-    ExtendedState { body: CapsuleState::at(Vec3::new(3.0, 1.5, -20.25)), extension: RifleState::default() }
+    ExtendedState { body: CapsuleState::at(Vec3::new(3.0, 1.5, -20.25)), extension: ArmsState::new(&Arsenal::default(), &[WeaponId(0)], 7) }
 }
 
 fn move_packets() -> Vec<(&'static str, Vec<u8>)> {
@@ -42,10 +42,17 @@ fn move_packets() -> Vec<(&'static str, Vec<u8>)> {
     let turn = CapsuleInput { yaw: run.yaw + 90, pitch: -310, ..run };
     let jump = CapsuleInput { jump: true, right: -80, ..turn };
     let time = ViewTime { tick: Tick(990), fraction: 77 };
-    let fire = FireInput::new(Some(time), Vec3::new(3.0, 3.1, -20.25), Aim::new(2.0, -0.1), &[]);
+    let sight = Sight::new(Some(time), Vec3::new(3.0, 3.1, -20.25));
+    let fire = FireInput::new(&sight, Tick(1_004)).looking(Aim::new(2.0, -0.1), Aim::new(2.01, -0.1));
     let mut claim = fire;
     claim.claim = Some(NetId(700));
-    let input = |body, extension| Input { body, extension };
+    let mut pellets = fire;
+    pellets.list_pellets((0..12).map(|k| Vec2::splat(k as f32 / 20.0)));
+    let input = |body, fire: Option<FireInput>| Input {
+        body,
+        extension: ArmsInput { fire, trigger: fire.is_some(), ..ArmsInput::default() },
+    };
+    let hands = ArmsInput { reload: true, aiming: true, equip: Some(3), ..ArmsInput::default() };
     let packet = |newest: u16, moves: &[(u16, u16, Input)]| {
         let runs =
             moves.iter().map(|(age, length, input)| MoveRun { age: *age, length: *length, input: *input });
@@ -66,6 +73,8 @@ fn move_packets() -> Vec<(&'static str, Vec<u8>)> {
         ("turn", packet(1_002, &[(0, 1, input(turn, None)), (1, 1, input(run, None)), (9, 2, still)])),
         ("jump", packet(65_535, &[(0, 1, input(jump, None)), (1, 3, input(turn, None)), (131, 29, still)])),
         ("fire", packet(1_004, &[(0, 1, input(run, Some(fire))), (1, 8, input(run, None))])),
+        ("pellets", packet(1_004, &[(0, 1, input(run, Some(pellets))), (1, 8, input(run, None))])),
+        ("hands", packet(1_005, &[(0, 1, Input { body: run, extension: hands }), (1, 8, input(run, None))])),
         ("claim", packet(1_004, &[(0, 1, input(run, Some(claim))), (1, 8, input(run, None))])),
     ]
 }

@@ -2,13 +2,14 @@
 
 #![no_main]
 
-use bevy_unlag_core::{BitReader, BitWriter, ExtendedInput, Wire};
+use bevy::math::Vec3;
+use bevy_unlag_core::{BitReader, BitWriter, ExtendedInput, Tick, Wire};
 use bevy_unlag_movement::CapsuleInput;
 use bevy_unlag_prediction::{MAX_MOVES, MovePacket};
-use bevy_unlag_weapons::FireInput;
+use bevy_unlag_weapons::ArmsInput;
 use libfuzzer_sys::fuzz_target;
 
-type Packet = MovePacket<ExtendedInput<CapsuleInput, Option<FireInput>>>;
+type Packet = MovePacket<ExtendedInput<CapsuleInput, ArmsInput>>;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(packet) = Packet::read(&mut BitReader::new(bytes)) else { return };
@@ -20,7 +21,10 @@ fuzz_target!(|bytes: &[u8]| {
         end = run.age + run.length;
         moves += usize::from(run.length);
         assert!(run.input.body.wish().is_finite() && run.input.body.look().is_finite());
-        assert!(run.input.extension.is_none_or(|fire| fire.eye().is_finite()));
+        if let Some(fire) = run.input.extension.fire {
+            let near = Vec3::new(-70.0, 3.0, 8_000.0);
+            assert!((fire.sight(Tick(9), Tick(u32::MAX), near).eye - near).abs().max_element() <= 2.01);
+        }
     }
     assert!((1..=MAX_MOVES).contains(&moves) && packet.runs[0].age == 0, "{packet:?}");
 

@@ -11,8 +11,8 @@ use bevy_unlag::{
 use lightyear::prelude::{ControlledBy, NetworkTarget, Replicate};
 use unlag_examples::{
     app::{self, ServerOptions, TICK},
-    link,
     armoury::Armoury,
+    link,
 };
 
 /// Where a turret points.

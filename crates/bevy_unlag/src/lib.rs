@@ -74,8 +74,8 @@ pub mod prelude {
     pub use bevy_unlag_weapons::{
         Aim, ArmsEvent, ArmsState, Arsenal, ArsenalAsset, Damage, Died, DrawnProjectile, FireMode, FireRules,
         Health, HighPingHidden, HighPingShown, HighPingWarning, HitClaims, HitList, Loadout, PredictedCount,
-        PredictedValue, ProjectileEnded, ProjectileShown, Protected, RefusedShots, Respawn, RespawnDue, Score,
-        Shot, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Tracer, Trail, Trigger, VitalsPlugin,
+        PredictedValue, ProjectileEnded, ProjectileShown, Protected, RefusedShots, Respawn, RespawnDue,
+        Score, Shot, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Tracer, Trail, Trigger, VitalsPlugin,
         VitalsRules, Weapon, WeaponId,
     };
 }

@@ -222,9 +222,9 @@ fn deliver_projectiles(
     mut bandwidth: ResMut<Bandwidth>,
 ) {
     for (mut launched, mut ended) in &mut links {
-        let received = launched.receive().inspect(|m| bandwidth.count(MessageClass::Projectiles, m.0.len(), 1));
-        launches
-            .write_batch(received.filter_map(|m| ProjectileLaunch::read(&mut BitReader::new(&m.0)).ok()));
+        let received =
+            launched.receive().inspect(|m| bandwidth.count(MessageClass::Projectiles, m.0.len(), 1));
+        launches.write_batch(received.filter_map(|m| ProjectileLaunch::read(&mut BitReader::new(&m.0)).ok()));
         let received = ended.receive().inspect(|m| bandwidth.count(MessageClass::Projectiles, m.0.len(), 1));
         ends.write_batch(received.filter_map(|m| ProjectileEnd::read(&mut BitReader::new(&m.0)).ok()));
     }

@@ -7,7 +7,7 @@ use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns
 
 /// Changes with anything on the wire. A client and a server with different numbers refuse each
 /// other by name instead of misreading each other.
-pub const PROTOCOL_VERSION: u32 = 5;
+pub const PROTOCOL_VERSION: u32 = 6;
 
 /// The protocol that this app speaks. Default: [`PROTOCOL_VERSION`]. A game whose own messages
 /// change may put its number here; client and server must agree.

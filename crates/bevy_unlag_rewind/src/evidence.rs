@@ -16,7 +16,8 @@ use bevy_unlag_core::{
 };
 
 use crate::{
-    FrameHistory, HitBoxes, JudgedTime, Miss, Occluder, RewindLimits, StampOverride, TargetHit, WorldHit,
+    ClaimedTarget, FrameHistory, HitBoxes, JudgedTime, Miss, Occluder, RewindLimits, StampOverride,
+    TargetHit, WorldHit,
     query::{Moment, Reason},
     target::{Body, FirstHit, Limbs, Target, UnitRay},
 };
@@ -24,8 +25,9 @@ pub use drawn::{DrawnBody, DrawnEvidence, DrawnFrames};
 pub use lines::EvidencePart;
 pub use log::EvidenceLog;
 
-/// Everything that the verdict on one shot depends on; made by [`Rewound::evidence`](crate::Rewound::evidence).
-/// It is a record of its own: [`replay`](Self::replay) needs no world, no server and no connection.
+/// Everything that the verdict on one ray depends on; made by [`Rewound::evidence`](crate::Rewound::evidence).
+/// It is a record of its own: [`replay`](Self::replay) needs no world, no server and no connection. What a
+/// caller decides before and after that, it can note: see [`EvidenceNotes`].
 ///
 /// It travels and is kept as bytes with [`Wire`](bevy_unlag_core::Wire), about 2 KB with one candidate, and as
 /// text with serde: a line of facts to read, and the bytes in hexadecimal digits, from which it is read
@@ -75,6 +77,22 @@ pub struct ShotEvidence {
     /// Whether some hit box is here as the box around its shape, because its shape does not travel: it is no
     /// box, ball or capsule. A replay may then differ.
     pub approximate: bool,
+    /// What the caller has to say about it. No replay looks at it.
+    pub notes: EvidenceNotes,
+}
+
+/// What decides about a shot besides its ray, as whoever judges it notes it down.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EvidenceNotes {
+    /// The moment that the shooter claimed, before a [`ViewLedger`](crate::ViewLedger) moved it:
+    /// [`ShotEvidence::time`] has what was asked of the query.
+    pub claimed: Option<ViewTime>,
+    /// Whom the shooter named, and what came of that where the ray itself did not hit it: see
+    /// [`Rewound::cast_ray_claimed`](crate::Rewound::cast_ray_claimed).
+    pub claim: Option<(ClaimedTarget, Option<TargetHit>)>,
+    /// Why the shot was not judged at all, by a number of the caller's own. Then the answer is that of the ray if it
+    /// had been, or [`Miss::Nobody`] where nothing was asked.
+    pub refused: Option<u8>,
 }
 
 /// Where a movement base was when it was drawn.
@@ -102,11 +120,11 @@ pub struct CandidateEvidence {
     /// Where it was when the shot was judged; `None` when it was not there any more.
     pub live: Option<PoseSample>,
     /// Which of the sets of hit boxes was judged.
-    pub set: u8,
+    pub set: u32,
     /// Its limbs at the judged moment, in the space of its body; empty when there was nothing to hit.
     pub limbs: Vec<Isometry3d>,
     /// Which of the sets of hit boxes it had when the shot was judged.
-    pub live_set: u8,
+    pub live_set: u32,
     /// Its limbs when the shot was judged.
     pub live_limbs: Vec<Isometry3d>,
 }
@@ -147,6 +165,7 @@ impl Default for ShotEvidence {
             hidden: None,
             answer: Err(Miss::Nobody),
             approximate: false,
+            notes: EvidenceNotes::default(),
         }
     }
 }
@@ -163,6 +182,12 @@ impl ShotEvidence {
     #[must_use]
     pub fn of_shot(self, shooter: NetId, shot: u32) -> Self {
         Self { shooter: Some(shooter), shot, ..self }
+    }
+
+    /// The same with what the caller notes about it.
+    #[must_use]
+    pub fn with_notes(self, notes: EvidenceNotes) -> Self {
+        Self { notes, ..self }
     }
 
     /// Judges the shot again, from this record alone and with the code that judged it. `sampler` is the one of
@@ -226,7 +251,7 @@ impl ShotEvidence {
         let (entity, id) = (candidate.entity, candidate.target);
         let target = Target { entity, id, history, mode: candidate.mode.as_ref() };
         let (pose, time) = moment.pose(&target, sampler, bases)?;
-        let boxes = self.sets.get(usize::from(candidate.set)).ok_or(Miss::Gone(id))?;
+        let boxes = self.sets.get(candidate.set as usize).ok_or(Miss::Gone(id))?;
         Ok((Body { entity, id, pose, boxes, limbs: Limbs::Nodes(&candidate.limbs) }, time))
     }
 

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    BasePoses, CurrentTick, KnotConfig, LimbRig, MoveModel, PoseSample, ProxySmoothing, ProxyTrack, ProxyUpdate,
-    Sampler, Shown, Snapshot, SnapshotHistory, Tick, ViewTime,
+    BasePoses, CurrentTick, KnotConfig, LimbRig, MoveModel, PoseSample, ProxySmoothing, ProxyTrack,
+    ProxyUpdate, Sampler, Shown, Snapshot, SnapshotHistory, Tick, ViewTime,
 };
 
 use crate::{BodyBounds, Frame, HitBoxes, RewindLimits, bones::BoneHistory, frame::Frames};

@@ -90,7 +90,8 @@ impl BodyBounds {
 }
 
 /// Everything on a pawn that can be hit, shared between pawns of one kind. A pawn may be given another set
-/// at any time: shots from before the change are judged by the old one.
+/// at any time: shots from before the change are judged by the old one, on the
+/// [`LimbRig`](bevy_unlag_core::LimbRig) that the pawn had with it.
 #[derive(Component, Clone, Debug)]
 pub struct HitBoxes {
     set: Arc<HitBoxSet>,
@@ -125,7 +126,8 @@ impl HitBoxes {
     }
 
     /// The same, but the box that is met first counts, also when the head lies behind it. By default a
-    /// round that passes through the head is a hit in the head, as in the games that test heads first.
+    /// round that passes through the head is a hit in the head, as in the games that test heads first; unless the
+    /// world stands between the head and what was met before it.
     #[must_use]
     pub fn nearest_first(self) -> Self {
         let HitBoxSet { boxes, bounds, .. } = &*self.set;

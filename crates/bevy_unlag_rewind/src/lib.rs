@@ -58,8 +58,8 @@ pub use answer::{JudgedTime, Miss, TargetHit};
 pub use cover::CoverProtection;
 pub use drawn::DrawnQuery;
 pub use evidence::{
-    BaseEvidence, CandidateEvidence, DrawnBody, DrawnEvidence, DrawnFrames, EvidenceLog, EvidencePart,
-    OccluderEvidence, ShotEvidence,
+    BaseEvidence, CandidateEvidence, DrawnBody, DrawnEvidence, DrawnFrames, EvidenceLog, EvidenceNotes,
+    EvidencePart, OccluderEvidence, ShotEvidence,
 };
 pub use frame::Frame;
 pub use history::FrameHistory;
@@ -83,7 +83,9 @@ pub use stamp_source::StampSource;
 pub use table::RewindTable;
 pub use transform::RecordTransform;
 pub use view::{HitLayers, RewindFilter, RewindTime, StampOverride, Team, View};
-pub use view_ledger::{Admitted, Mismatch, ViewClaim, ViewCounts, ViewFault, ViewLedger, ViewTrust};
+pub use view_ledger::{
+    Admitted, BelievedOverrides, Mismatch, ViewClaim, ViewCounts, ViewFault, ViewLedger, ViewTrust,
+};
 pub use world::{Occluder, WallTouch, WorldHit, WorldTrace};
 
 /// When frames are recorded.

@@ -35,6 +35,7 @@ pub use padded::ClaimedTarget;
 pub use pellets::{PelletCount, Pellets};
 pub use posed::PosedTargets;
 pub use projectile::{Ballistic, Flight, Meeting};
+pub(crate) use projectile::{Pass, is_continuous};
 pub(crate) use rewound::Reason;
 pub use rewound::Rewound;
 

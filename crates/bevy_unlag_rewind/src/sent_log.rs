@@ -5,8 +5,7 @@ mod spaces;
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, SnapshotHistory, Tick, ViewStamp, ViewTime};
 
-pub(crate) use spaces::Rates;
-use spaces::Spaces;
+pub(crate) use spaces::{Rates, Spaces};
 
 /// Ticks before the newest snapshot of which it is known whether they were sent: a second at 64 Hz.
 const REMEMBERED: i32 = u64::BITS as i32;
@@ -177,7 +176,6 @@ impl SentLog {
     /// Ticks between two updates of most pawns that the client is sent; 0 before anybody was sent twice.
     #[must_use]
     pub fn interval(&self) -> u16 {
-        // Few pawns are between two rates, so the middle one is of the commonest.
         let counts = self.spacings();
         let most =
             counts.iter().enumerate().max_by_key(|(spacing, count)| (**count, core::cmp::Reverse(*spacing)));
@@ -202,8 +200,7 @@ impl SentLog {
         longest - shortest
     }
 
-    /// The shortest and the longest of the intervals that at least an eighth of the pawns have: the screen's
-    /// main clock is for one of them. 0 while none is known.
+    /// The shortest and the longest of the intervals that [count](Self::mixed); 0 while none is known.
     pub(crate) fn common(&self) -> (u16, u16) {
         let counts = self.spacings();
         let least = (self.targets.len() as u32).div_ceil(8).max(1);

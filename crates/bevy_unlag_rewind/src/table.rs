@@ -336,12 +336,7 @@ pub(crate) fn bury(
     gone: On<Remove, FrameHistory>,
     tick: Res<CurrentTick>,
     mut table: ResMut<RewindTable>,
-    mut pawns: Query<(
-        &mut FrameHistory,
-        Option<&ProxySmoothing>,
-        Option<&Team>,
-        Option<&HitLayers>,
-    )>,
+    mut pawns: Query<(&mut FrameHistory, Option<&ProxySmoothing>, Option<&Team>, Option<&HitLayers>)>,
 ) {
     let Some(slot) = table.by_entity.get(&gone.entity).copied() else { return };
     let Ok((mut history, mode, team, layers)) = pawns.get_mut(gone.entity) else {

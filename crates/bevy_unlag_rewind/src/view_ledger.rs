@@ -2,6 +2,7 @@
 
 mod frames;
 mod meter;
+mod moments;
 mod trust;
 
 use core::time::Duration;
@@ -9,7 +10,10 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag_core::{Heard, SUB_TICKS, Tick, ViewTime, sub_ticks};
 
+use crate::{SentLog, StampOverride};
 use meter::Meter;
+pub use moments::BelievedOverrides;
+use moments::{Moments, Pace};
 pub use trust::{Mismatch, ViewFault, ViewTrust};
 
 /// What a client says that its screen showed, and what the server knows about the shot.
@@ -87,6 +91,10 @@ impl ViewCounts {
 ///   0.92. It is measured from shot to shot, so the longer nobody fires the more is possible.
 /// * The view is never further behind than playout can be on such a link: what acknowledgements show
 ///   of its gaps and jitter, and the round trip that the transport measures.
+/// * How much earlier or later than everyone else a target is drawn changes as slowly: see
+///   [`admit_overrides`](Self::admit_overrides).
+/// * Movement bases are drawn a frame before the move, and never step back: see
+///   [`admit_bases`](Self::admit_bases).
 ///
 /// All of that is measured on the client's own count of moves, so neither the jitter of the way up nor a lost
 /// packet makes a view seem older than it was.
@@ -97,7 +105,8 @@ impl ViewCounts {
 ///   claim beyond is judged without them, so that who reaches for more gets less. And what the third rule
 ///   allows since its last shot, 8 ticks a second, if the fourth allows it too. Who sends its moves in bunches
 ///   as a slow machine does has longer frames, up to [`longest_frame`](ViewTrust::longest_frame), and moves
-///   like one.
+///   like one. A target of its own rate may be drawn at a moment of its own, and who lies about that moves it
+///   an eighth of a tick a tick.
 /// * By holding acknowledgements back: [`rtt_slack`](ViewTrust::rtt_slack). Who is found out lives by the
 ///   transport's round trip. Who holds everything back that it receives, also the transport's acknowledgements,
 ///   has a longer round trip, as anybody that far away.
@@ -115,6 +124,10 @@ pub struct ViewLedger {
     /// By how much the view was behind the own moves at least, in 1/256 of a tick, and when: it may grow
     /// from there.
     behind: Option<(i64, Tick)>,
+    /// Who was drawn at a moment of its own.
+    moments: Moments,
+    /// When bases were drawn for the last shot that says so, and how long before its move.
+    bases: Option<(ViewTime, i64)>,
     counts: ViewCounts,
 }
 
@@ -188,12 +201,73 @@ impl ViewLedger {
     }
 
     /// Takes in what the packets of a tick say. Call it once a tick, before the shots of that tick are judged.
-    pub fn listen(&mut self, heard: &Heard) {
+    /// `hurried` says whether the server itself runs more ticks than this one in its frame: then it takes in
+    /// at once what came one after the other, and that says nothing of the client's frames.
+    pub fn listen(&mut self, heard: &Heard, hurried: bool) {
         if !self.meter.on_line(heard.line) {
             // The client counts its moves anew. Its views still do not step back.
             self.behind = None;
+            self.bases = None;
+            self.moments = Moments::default();
         }
-        heard.packets().iter().for_each(|packet| self.meter.take(*packet));
+        heard.packets().iter().for_each(|packet| self.meter.take(*packet, hurried));
+    }
+
+    /// Judges which targets a shot says were drawn from other snapshots or at other moments than its view. A
+    /// target's own moment changes against everybody else's no faster than playout clocks run apart; where a
+    /// claim does, and where a shot that can name `room` targets no longer names one that was drawn at another
+    /// moment right before, the target is judged at the nearest moment that can have been. Call it once for
+    /// each shot, in the order of the client's moves, with the claim that was [admitted](Self::admit).
+    pub fn admit_overrides(
+        &mut self,
+        (claim, trust): (&ViewClaim, &ViewTrust),
+        (named, room): (&[StampOverride], usize),
+        sent: Option<&SentLog>,
+    ) -> BelievedOverrides {
+        let pace = Pace {
+            own: claim.own,
+            behind: ViewTime::at(claim.own).since(claim.time),
+            drift: i64::from(trust.falling_behind),
+            blur: self.blur(trust, claim.tick_seconds),
+            mixed: claim.mixed > 0,
+        };
+        let known = |target| sent.is_none_or(|sent| sent.newest(target).is_some());
+        self.moments.admit(&pace, named, named.len() < room, known)
+    }
+
+    /// The moment on the client's count at which a move of tick `own` is judged to have seen movement bases:
+    /// never before that of an earlier shot, and before the move by no more than a usual frame of this client
+    /// and two ticks. Without a claim it is as long before the move as it was last.
+    pub fn admit_bases(
+        &mut self,
+        own: Tick,
+        claimed: Option<ViewTime>,
+        trust: &ViewTrust,
+        tick_seconds: f32,
+    ) -> ViewTime {
+        let own = ViewTime::at(own);
+        let most = self.blur(trust, tick_seconds) + SUB_TICKS;
+        let lag = match (claimed, self.bases) {
+            (Some(claimed), _) => own.since(claimed),
+            (None, Some((_, lag))) => lag,
+            (None, None) => 0,
+        };
+        let mut lag = lag.clamp(0, most);
+        if let Some((last, _)) = self.bases {
+            lag = lag.min(own.since(last)).max(0);
+        }
+        let time = own.later(-lag);
+        if claimed.is_some() || self.bases.is_some() {
+            self.bases = Some((time, lag));
+        }
+        time
+    }
+
+    /// How far from its move a moment of the screen may be: anywhere within a tick, and in a frame.
+    fn blur(&self, trust: &ViewTrust, tick_seconds: f32) -> i64 {
+        let sub = |time: Duration| sub_ticks(time, tick_seconds);
+        let frame = (i64::from(self.meter.frame()) * SUB_TICKS).min(sub(trust.longest_frame));
+        sub(trust.frame).max(frame) + SUB_TICKS
     }
 
     /// Judges one claim. They have to come in the order of the client's moves.
@@ -264,12 +338,11 @@ impl ViewLedger {
         }
         let farthest = best + slack + most;
         let explained = (base + delay).min(farthest);
-        let frame = (i64::from(self.meter.frame()) * SUB_TICKS).min(sub(trust.longest_frame));
         let steady = self.behind.map(|(behind, at)| behind + grown(claim.own, at, trust));
         Bounds {
             explained: own - explained,
             steady: steady.map(|steady| own - steady - mixed),
-            blur: sub(trust.frame).max(frame) + SUB_TICKS,
+            blur: self.blur(trust, claim.tick_seconds),
             last: self.last.map(|last| last.since(now) - mixed),
             heard: self
                 .heard
@@ -298,9 +371,10 @@ fn grown(own: Tick, at: Tick, trust: &ViewTrust) -> i64 {
 }
 
 /// Takes in what packets say; after moves were received, before their shots are judged.
-pub(crate) fn listen(mut pawns: Query<(&Heard, &mut ViewLedger), Changed<Heard>>) {
+pub(crate) fn listen(fixed: Res<Time<Fixed>>, mut pawns: Query<(&Heard, &mut ViewLedger), Changed<Heard>>) {
+    let hurried = fixed.overstep() >= fixed.timestep();
     for (heard, mut ledger) in &mut pawns {
-        ledger.listen(heard);
+        ledger.listen(heard, hurried);
     }
 }
 

@@ -10,9 +10,10 @@ use bevy_unlag_core::{
 };
 use bevy_unlag_movement::{CapsuleModel, MovementPlugin};
 use bevy_unlag_rewind::{
-    BodyBounds, CoverProtection, EvidencePart, FrameHistory, HitBox, HitBoxes, HitGroup, Miss, Occluder,
-    RecordTransform, RewindFilter, RewindLimits, RewindPlugin, RewindQuery, RewindTime, ShotEvidence,
-    StampOverride, TargetHit, Team, View, humanoid_hit_boxes, humanoid_rig,
+    BodyBounds, CandidateEvidence, ClaimedTarget, CoverProtection, EvidenceNotes, EvidencePart, FrameHistory,
+    HitBox, HitBoxes, HitGroup, Miss, Occluder, RecordTransform, RewindFilter, RewindLimits, RewindPlugin,
+    RewindQuery, RewindTime, ShotEvidence, StampOverride, TargetHit, Team, View, humanoid_hit_boxes,
+    humanoid_rig,
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
@@ -252,6 +253,56 @@ fn ten_thousand_shots_replayed_from_bytes_end_as_they_did() {
     assert_eq!(different, 0);
     assert_eq!(kinds.len(), 10, "every kind of verdict is among them: {kinds:?}");
     assert!(kinds["hit"] > 2_000, "{kinds:?}");
+}
+
+#[test]
+fn what_was_noted_about_a_shot_is_read_again_and_changes_nothing() {
+    let mut scene = Scene::new();
+    let sampler = Sampler::default();
+    let mut noted = 0;
+    for (index, (answer, evidence)) in scene.shots(20, 24).into_iter().enumerate() {
+        let plain = evidence.to_bytes().len();
+        let hit = answer.ok().filter(|_| index % 3 == 0);
+        let claim = ClaimedTarget { target: NetId(index as u16), padding: 0.4 };
+        let notes = EvidenceNotes {
+            claimed: evidence.time.asked.map(|asked| asked.later(77)),
+            claim: (index % 2 == 0).then_some((claim, hit)),
+            refused: (index % 5 == 0).then_some(index as u8),
+        };
+        let evidence = evidence.with_notes(notes);
+        let read = ShotEvidence::from_bytes(&evidence.to_bytes()).expect("a record");
+        assert_eq!((read.notes, read.replay(&sampler)), (notes, answer));
+        assert!(evidence.to_bytes().len() < plain + 60, "it costs a little");
+        noted += u32::from(hit.is_some());
+    }
+    assert!(noted > 10, "{noted}");
+    let wild = ClaimedTarget { target: NetId(1), padding: f32::NAN };
+    let wild = EvidenceNotes { claim: Some((wild, None)), ..default() };
+    let read = ShotEvidence::from_bytes(&ShotEvidence::default().with_notes(wild).to_bytes());
+    assert_eq!(read.expect("a record").notes.claim.map(|(claim, _)| claim.padding), Some(0.0));
+}
+
+#[test]
+fn more_sets_than_a_byte_can_name_are_told_apart() {
+    let sets = (0..300).map(|n| {
+        let shape = Collider::ball(n as f32 * 0.01 + 0.1);
+        HitBoxes::new([HitBox::new(0, HitGroup::Body, shape)], BodyBounds::ball(9.0))
+    });
+    let candidate = CandidateEvidence {
+        entity: Entity::from_raw_u32(1).expect("an entity"),
+        target: NetId(1),
+        mode: None,
+        snapshots: Vec::new(),
+        live: None,
+        set: 299,
+        limbs: Vec::new(),
+        live_set: 256,
+        live_limbs: Vec::new(),
+    };
+    let evidence =
+        ShotEvidence { sets: sets.collect(), candidates: vec![candidate.clone()], ..ShotEvidence::default() };
+    let read = ShotEvidence::from_bytes(&evidence.to_bytes()).expect("a record");
+    assert_eq!((read.sets.len(), &read.candidates[0]), (300, &candidate));
 }
 
 #[test]

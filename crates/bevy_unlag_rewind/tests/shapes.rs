@@ -14,6 +14,8 @@ mod claims;
 mod flights;
 #[path = "shapes/heads.rs"]
 mod heads;
+#[path = "shapes/hidden.rs"]
+mod hidden;
 #[path = "shapes/measure.rs"]
 mod measure;
 #[path = "shapes/overlaps.rs"]

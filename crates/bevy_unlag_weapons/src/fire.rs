@@ -203,10 +203,7 @@ impl FireInput {
     /// Where it looked, if the move looks along `look`.
     #[must_use]
     pub fn aim(&self, look: Aim) -> Aim {
-        Aim {
-            yaw: look.yaw.wrapping_add_signed(self.turn.0),
-            pitch: look.pitch.saturating_add(self.turn.1),
-        }
+        Aim { yaw: look.yaw.wrapping_add_signed(self.turn.0), pitch: look.pitch.saturating_add(self.turn.1) }
     }
 
     /// The same, looking along `aim` in a move that looks along `look`.
@@ -248,7 +245,8 @@ impl Wire for FireInput {
             w.signed_golomb(self.turn.1, TURN_ORDER);
         }
         // What most shots do not have takes a bit.
-        let more = self.bases.is_some() || self.named_count > 0 || self.claim.is_some() || self.pellet_count > 0;
+        let more =
+            self.bases.is_some() || self.named_count > 0 || self.claim.is_some() || self.pellet_count > 0;
         w.bool(more);
         if !more {
             return;
@@ -330,8 +328,7 @@ mod tests {
                 to: Some(time.tick.offset(3)),
                 shift: 0,
             };
-            let late =
-                StampOverride { target: NetId(4), from: time.tick.offset(-9), to: None, shift: -100 };
+            let late = StampOverride { target: NetId(4), from: time.tick.offset(-9), to: None, shift: -100 };
             let own = now.offset(-900);
             let sight = Sight {
                 time: Some(time),

@@ -7,12 +7,13 @@ mod sight;
 use bevy::prelude::*;
 use bevy_unlag_core::{ExtendedEvent, LocalControl, MoveModel, NetId, NetRole, StepEvent};
 use bevy_unlag_rewind::{
-    EvidenceLog, FrameHistory, RewindFilter, RewindQuery, RewindRefusal, RewindTime, Team,
+    EvidenceLog, EvidenceNotes, FrameHistory, RewindFilter, RewindQuery, RewindRefusal, RewindTime, Team,
 };
 
 use crate::{
     Armed, ArmsEvent, Arsenal, Damage, FireRules, HitList, Mailed, OutgoingVerdicts, RefusedShots, Round,
-    Shot, ShotRefusal, ShotResult, ShotVerdict, SpreadSource, Tracer, Weapon, claim::LastClaims,
+    Shot, ShotRefusal, ShotResult, ShotVerdict, SpreadSource, Tracer, Weapon,
+    claim::LastClaims,
     projectile::{Launch, Launches, Seen},
 };
 use hits::{Hits, Question};
@@ -49,7 +50,11 @@ pub(crate) struct Answers<'w, 's> {
     damage: MessageWriter<'w, Damage>,
     tracers: MessageWriter<'w, Tracer>,
     verdicts: MessageWriter<'w, ShotVerdict>,
-    pawns: Query<'w, 's, (Option<&'static mut OutgoingVerdicts>, Option<&'static mut RefusedShots>, Has<LocalControl>)>,
+    pawns: Query<
+        'w,
+        's,
+        (Option<&'static mut OutgoingVerdicts>, Option<&'static mut RefusedShots>, Has<LocalControl>),
+    >,
 }
 
 impl Answers<'_, '_> {
@@ -184,7 +189,7 @@ impl<M: MoveModel> Asked<'_, M> {
         checks::pellets(round, weapon)?;
         let admitted = admitted?;
         let limits = sight::limits(weapon, bench.query.limits());
-        let view = admitted.view(&seen, limits.as_ref());
+        let view = admitted.view(limits.as_ref());
         let time = view.map_or(RewindTime::Now, RewindTime::View);
         let then = bench.query.at(time).map_err(|refusal| match refusal {
             RewindRefusal::TooOld => ShotRefusal::TooOld,
@@ -195,10 +200,10 @@ impl<M: MoveModel> Asked<'_, M> {
         let only: Option<&(dyn Fn(Entity) -> bool + Sync)> = admitted.blind.then_some(&nobody);
         let filter = RewindFilter { not_of, only, ..RewindFilter::without(step.entity) };
         let then = then.of(filter);
-        if let Some(log) = log {
+        let record = log.map(|log| {
             let way = round.cone.direction(Vec2::ZERO);
-            log.record(then.evidence(seen.eye, way, weapon.range()).of_shot(self.id, round.shot.0));
-        }
+            (log, then.evidence(seen.eye, way, weapon.range()).of_shot(self.id, round.shot.0))
+        });
         let clamped = admitted.moved || then.time().clamped();
         let claimed = desk.claims.of(&bench.rules.claims, (step.entity, round.number), &round.fire);
         let seed = match weapon.spread.source {
@@ -217,11 +222,17 @@ impl<M: MoveModel> Asked<'_, M> {
                 clamped,
             }),
             _ => {
-                let question = Question { weapon, round, eye: seen.eye, seed, claimed, dt: bench.clocks.dt() };
+                let question =
+                    Question { weapon, round, eye: seen.eye, seed, claimed, dt: bench.clocks.dt() };
                 desk.hits.ask(&then, &question);
                 None
             }
         };
+        if let Some((log, record)) = record {
+            let hit = desk.hits.struck().first().map(|struck| struck.hit);
+            let claim = claimed.map(|claimed| (claimed, hit.filter(|hit| hit.target == claimed.target)));
+            log.record(record.with_notes(EvidenceNotes { claimed: seen.time, claim, refused: None }));
+        }
         Ok(Judged { clamped, eye: seen.eye, launch })
     }
 

@@ -10,6 +10,8 @@
 //!   once.
 //! * On the server every shot of the move stream is judged once: a [`ShotVerdict`] for the
 //!   shooter, [`Damage`] for the game, a [`Tracer`] for everyone else.
+//! * What flies does so on the time line of its shooter's screen: [`DrawnProjectile`]s on every screen are where the
+//!   server has them at the moment that the screen shows. See [`ProjectileRules`] and [`Trajectory`].
 //! * Beside that, for games that want them: [`VitalsPlugin`] for health, death and respawn, [`HighPingPlugin`] for
 //!   the warning of a slow connection, [`PredictedValue`] for what a player changes and the server confirms.
 //!
@@ -65,7 +67,7 @@ pub use spread::{Cone, MAX_PELLETS, offset};
 pub use tracer::{Mailed, OutgoingVerdicts, Tracer, Trail};
 pub use verdict::{Damage, HitList, RefusedShots, ShotRefusal, ShotResult, ShotVerdict, TargetCount};
 pub use vitals::{
-    DeathCause, Dead, Died, Hazard, Health, Hurt, Protected, Respawn, RespawnDue, Score, VitalsPlugin,
+    Dead, DeathCause, Died, Hazard, Health, Hurt, Protected, Respawn, RespawnDue, Score, VitalsPlugin,
     VitalsRules, VitalsSystems, smallest_team,
 };
 pub use weapon::{

@@ -21,10 +21,7 @@ pub(crate) fn hand_out<M: MoveModel>(
     arsenal: Res<Arsenal>,
     secret: Res<SpreadSecret>,
     mut given: Local<u32>,
-    mut pawns: Query<
-        (&Loadout, &NetRole, &NetId, &mut ExtendedState<M::State, ArmsState>),
-        Changed<Loadout>,
-    >,
+    mut pawns: Query<(&Loadout, &NetRole, &NetId, &mut ExtendedState<M::State, ArmsState>), Changed<Loadout>>,
 ) {
     for (loadout, role, id, mut state) in &mut pawns {
         if *role != NetRole::Authority {
@@ -34,7 +31,10 @@ pub(crate) fn hand_out<M: MoveModel>(
         let before = state.extension;
         let seed = spread::pawn_seed(secret.0, *id, *given);
         // Its shots go on being counted: their names are not used again.
-        state.extension =
-            ArmsState { shots: before.shots, look: before.look, ..ArmsState::new(&arsenal, &loadout.0, seed) };
+        state.extension = ArmsState {
+            shots: before.shots,
+            look: before.look,
+            ..ArmsState::new(&arsenal, &loadout.0, seed)
+        };
     }
 }

@@ -26,9 +26,9 @@ pub use wire::{ProjectileEnd, ProjectileEndKind, ProjectileLaunch};
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProjectileRules {
     /// Projectiles of one shooter that fly at once; a shot beyond is refused. Default 64. Raising it lets a cheat
-    /// cost the server more: each takes one or two microseconds of a tick.
+    /// cost the server more: each takes about a microsecond of a tick.
     pub per_shooter: usize,
-    /// Projectiles that fly at once. Default 1,024. Raising it costs a millisecond or two of a tick for a
+    /// Projectiles that fly at once. Default 1,024. Raising it costs about a millisecond of a tick for a
     /// thousand more, and some hundred bytes each.
     pub total: usize,
     /// Whom it meets between the moment that its shooter's screen showed and the one in which the server hears

@@ -214,8 +214,7 @@ pub(crate) fn arm<M: MoveModel>(
             continue;
         }
         let seen = trigger.latched.take();
-        let seen =
-            seen.or_else(|| screen.look::<M>((entity, aim, drawn, eye, offset, team, state)));
+        let seen = seen.or_else(|| screen.look::<M>((entity, aim, drawn, eye, offset, team, state)));
         trigger.pulled = false;
         let Some(mut seen) = seen else { continue };
         let (yaw, pitch) = M::look(&input.0.body);

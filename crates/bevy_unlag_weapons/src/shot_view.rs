@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{LocalControl, MoveModel, MoveSystems, NetId};
 use bevy_unlag_rewind::{DrawnFrames, DrawnQuery, EvidenceLog, RewindView, RewindViewPlugin};
 
-use crate::{Arsenal, ShotFired};
+use crate::{Arsenal, ShotFired, Weapon};
 
 /// Rounds that the log keeps for the picture, when nobody has it keep any.
 const KEPT: usize = 64;
@@ -52,7 +52,7 @@ fn show_drawn(
     }
     for shot in fired.read() {
         let Ok(id) = own.get(shot.shooter) else { continue };
-        let range = arsenal.get(shot.round.weapon).map_or(0.0, |weapon| weapon.range());
+        let range = arsenal.get(shot.round.weapon).map_or(0.0, Weapon::range);
         let (eye, way) = (shot.from, shot.round.cone.direction(Vec2::ZERO));
         let reach = query.block(eye, way, range).map_or(range, |wall| wall.distance);
         if let Some(evidence) = frames.evidence((*id, shot.round.shot.0), shot.time, (eye, way, reach)) {

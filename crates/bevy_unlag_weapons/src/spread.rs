@@ -70,7 +70,7 @@ pub(crate) fn secret_seed(secret: u64, seed: u16, number: u32) -> u16 {
 }
 
 /// Any two numbers that differ in a bit give numbers that differ in about half of them: the finaliser of
-/// SplitMix64 by Sebastiano Vigna (public domain), twice.
+/// `SplitMix64` by Sebastiano Vigna (public domain), twice.
 fn mix(value: u64) -> u64 {
     let once = |value: u64| {
         let z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);

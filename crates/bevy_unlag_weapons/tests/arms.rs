@@ -3,8 +3,8 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{BodyStep, MoveExtension, StepContext, Tick};
 use bevy_unlag_weapons::{
-    Ammo, Arms, ArmsEvent, ArmsInput, ArmsState, Arsenal, FireInput, FireMode, NotFired, Recoil, Reload, Round,
-    Shot, Spread, Weapon, WeaponId,
+    Ammo, Arms, ArmsEvent, ArmsInput, ArmsState, Arsenal, FireInput, FireMode, NotFired, Recoil, Reload,
+    Round, Shot, Spread, Weapon, WeaponId,
 };
 
 const DT: f32 = 1.0 / 64.0;
@@ -209,7 +209,11 @@ fn who_asks_for_more_gets_no_more() {
         let fire = (tick % 12 == 0 || tick % 12 == 4).then(FireInput::default);
         hand.step(&ArmsInput { fire, trigger: true, ..default() });
     }
-    assert!(hand.rounds().len() <= 10, "{} rounds in 200 ticks: breaking off saves no pause", hand.rounds().len());
+    assert!(
+        hand.rounds().len() <= 10,
+        "{} rounds in 200 ticks: breaking off saves no pause",
+        hand.rounds().len()
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod cell;
 mod curve;
+mod fought;
 mod hands;
 mod heat;
 mod keep;
@@ -22,9 +23,12 @@ use unlag_examples::{
 };
 
 use crate::{Options, figures::Figures};
-use cell::{Cell, Played};
+use cell::Played;
 use matrix::Plan;
 
+pub use cell::{Cell, Rules};
+pub use fought::Fought;
+pub use matrix::MAX_AGE;
 pub use owner::owner_error;
 
 /// Which links are played.
@@ -138,6 +142,15 @@ fn links(options: &Options, args: &MatrixArgs, figures: &mut Figures) -> Result<
     for cell in &played {
         figures.add(format!("agreement_{}_hitscan", cell.cell.name()), cell.agreement(), counted(cell))?;
     }
+    let few = hits.div_ceil(10).max(150);
+    for weapon in [Fought::Shotgun, Fought::Projectile] {
+        let cells = if args.cell.is_empty() { matrix::OF_WEAPONS.to_vec() } else { args.cell.clone() };
+        for cell in cells {
+            let played = matrix::with(weapon, cell, few, options.seed)?;
+            let key = format!("agreement_{}_{}", cell.name(), weapon.name());
+            figures.add(key, played.agreement(), counted(&played))?;
+        }
+    }
     if args.cell.is_empty() {
         let off = matrix::control(hits.div_ceil(10).max(150), options.seed)?;
         figures.add(
@@ -154,7 +167,7 @@ fn links(options: &Options, args: &MatrixArgs, figures: &mut Figures) -> Result<
                 "% of {judged} verdicts say that the view was clamped, with {} ms of round trip and a cap of {} ms; \
                  {} rounds refused, {} lost",
                 matrix::BEYOND.rtt,
-                matrix::MAX_AGE.as_millis(),
+                MAX_AGE.as_millis(),
                 far.refused,
                 far.lost,
             ),

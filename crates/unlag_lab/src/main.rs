@@ -9,6 +9,7 @@ mod movement;
 mod prediction;
 mod rewind;
 mod smoothing;
+mod weapons;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -69,6 +70,8 @@ enum Topic {
     Rewind,
     /// Whether remote players glide: errors, delay, freezes, pops, clocks, bytes.
     Smoothing,
+    /// What a verdict costs, what a shot sends, what is counted twice or refused, where projectiles hit.
+    Weapons,
 }
 
 /// How to measure.
@@ -95,6 +98,7 @@ fn main() -> ExitCode {
         Topic::Prediction => prediction::measure(&options),
         Topic::Rewind => rewind::measure(&options),
         Topic::Smoothing => smoothing::measure(&options),
+        Topic::Weapons => weapons::measure(&options),
     };
     match measured {
         Ok(figures) => {

@@ -17,6 +17,7 @@ use bevy_unlag::net::{LinkConditions, LinkPreset};
 
 use crate::{Options, agreement::owner_error, figures::Figures};
 use bytes::Players;
+pub use bytes::of_rounds;
 use chart::Chart;
 
 /// The characters in a scene in which one is corrected.
@@ -97,7 +98,7 @@ fn add_bytes(figures: &mut Figures, options: &Options) -> Result<(), String> {
         bad.mean(),
         format!("the same on GNS terrible, {} packets", bad.packets),
     )?;
-    let rounds = bytes::of_rounds(conditions("Good broadband")?, seconds, options.seed)?;
+    let rounds = of_rounds(conditions("Good broadband")?, seconds, options.seed)?;
     figures.add(
         "bytes_per_firing_move",
         rounds.extra / rounds.rounds as f64,

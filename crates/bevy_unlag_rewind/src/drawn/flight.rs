@@ -2,54 +2,56 @@
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::shape::Ball;
-use bevy_unlag_core::{LimbPoses, ViewTime};
+use bevy_unlag_core::{LimbPoses, PoseSample, ViewTime};
 
 use super::DrawnQuery;
-use crate::{Meeting, RewindFilter, TargetHit, query::sound, target::UnitRay};
+use crate::{
+    Meeting, RewindFilter, TargetHit, WorldHit,
+    query::{Pass, is_continuous, sound},
+    target::{Body, Counted, is_nearer},
+};
 
 impl DrawnQuery<'_, '_> {
-    /// What a ball of `radius` (0 is a point) meets first on this screen that goes straight from `a` to `b`:
-    /// drawn pawns and moving things, not what never moves. It was at `a` and `b` so many seconds before this
-    /// frame, `ago`, in which everybody has moved on by its drawn velocity. `None` when it meets nobody.
+    /// What a ball of `radius` (0 is a point) meets first on this screen that goes straight from `a` to `b`: drawn
+    /// pawns and moving things, not what never moves. It was at `a` and at `b` in these `parts` of the time between
+    /// the last frame and this one, 0 to 1, in which everybody went from where the last frame showed them, `before`,
+    /// to where this one does. `None` when it meets nobody, and for what makes no sense.
     #[must_use]
     pub fn fly(
         &self,
         (a, b): (Vec3, Vec3),
-        ago: (f32, f32),
+        parts: (f32, f32),
         radius: f32,
-        filter: &RewindFilter<'_>,
+        (filter, before): (&RewindFilter<'_>, impl Fn(Entity) -> Option<PoseSample>),
     ) -> Option<Meeting> {
-        let sound = sound::is_point(a) && sound::is_point(b) && ago.0.is_finite() && ago.1.is_finite();
+        let sound = sound::is_point(a) && sound::is_point(b) && parts.0 <= parts.1;
         if !sound || !sound::is_size(radius) {
             return None;
         }
-        let mut room = LimbPoses::default();
-        let mut best: Option<(f32, TargetHit)> = None;
+        let parts = (parts.0.clamp(0.0, 1.0), parts.1.clamp(0.0, 1.0));
+        let mut rooms = (LimbPoses::default(), LimbPoses::default());
+        let mut best: Option<Counted> = None;
+        let pass = Pass { a, b, radius };
         self.each_wanted(filter, |body| {
-            let velocity = body.pose.velocity;
-            let (from, to) = (a + velocity * ago.0, b + velocity * ago.1);
-            let length = from.distance(to);
-            let Some(way) = UnitRay::new(from, (to - from).try_normalize().unwrap_or(Vec3::X), length) else {
-                return;
+            let last = before(body.entity).map(|pose| Body { pose, ..*body });
+            let last = last.filter(|last| last.pose.alive && is_continuous(last, body, FRAME));
+            let at = |part: f32| match &last {
+                Some(last) => Body { pose: between(&last.pose, &body.pose, part), ..*body },
+                None => *body,
             };
-            let Some(hit) = body.cast_ball(&way, radius, &mut room).map(|counted| counted.hit) else {
-                return;
-            };
-            let part = (hit.distance / length.max(1e-9)).clamp(0.0, 1.0);
-            if best.is_none_or(|(first, known)| (part, hit.target) < (first, known.target)) {
-                best = Some((part, hit));
-            }
+            let met = pass.meets_body(&at(parts.0), &at(parts.1), &mut rooms);
+            best = met.filter(|met| best.is_none_or(|best| is_nearer(&met.hit, &best.hit))).or(best);
         });
-        let target = best.map(|(part, hit)| {
-            let point = a.lerp(b, part);
-            Meeting::Target { hit: TargetHit { distance: a.distance(point), point, ..hit }, part }
-        });
-        let reach = best.map_or(1.0, |(part, _)| part);
-        self.mover((a, b), radius, reach).or(target)
+        let mover = self.mover((a, b), radius, best.map_or(1.0, |best| best.reach()));
+        let stopped = mover.map(|(part, by)| Meeting::Mover { by, part });
+        let wall = mover.map(|(part, by)| WorldHit { distance: part, by: Some(by) });
+        let Some(hit) = best.and_then(|best| best.before(wall).ok()) else { return stopped };
+        let (part, point) = (hit.distance, a.lerp(b, hit.distance));
+        Some(Meeting::Target { hit: TargetHit { distance: a.distance(point), point, ..hit }, part })
     }
 
     /// The first moving thing in the way, before a part of it.
-    fn mover(&self, (a, b): (Vec3, Vec3), radius: f32, reach: f32) -> Option<Meeting> {
+    fn mover(&self, (a, b): (Vec3, Vec3), radius: f32, reach: f32) -> Option<(f32, Entity)> {
         let (direction, length) = (b - a).try_normalize().map(|direction| (direction, a.distance(b)))?;
         let bases = self.bases.at(self.base_time.0.unwrap_or(ViewTime::at(self.tick.0)));
         let mut nearest: Option<(f32, Entity)> = None;
@@ -68,6 +70,21 @@ impl DrawnQuery<'_, '_> {
             };
             nearest = met.filter(|distance| *distance < most).map(|distance| (distance, entity)).or(nearest);
         }
-        nearest.map(|(distance, by)| Meeting::Mover { by, part: distance / length })
+        nearest.map(|(distance, by)| (distance / length, by))
+    }
+}
+
+/// Seconds of a frame in which somebody goes rather than being put elsewhere.
+const FRAME: f32 = 0.1;
+
+/// A pose on the way from one to another.
+fn between(a: &PoseSample, b: &PoseSample, part: f32) -> PoseSample {
+    PoseSample {
+        position: a.position.lerp(b.position, part),
+        velocity: a.velocity.lerp(b.velocity, part),
+        rotation: a.rotation.slerp(b.rotation, part),
+        pitch: a.pitch + (b.pitch - a.pitch) * part,
+        crouch: a.crouch + (b.crouch - a.crouch) * part,
+        ..*b
     }
 }

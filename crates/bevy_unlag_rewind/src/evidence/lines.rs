@@ -58,7 +58,7 @@ impl ShotEvidence {
                 outlines(body.boxes, &body.pose, &candidate.limbs, EvidencePart::Judged, line);
             }
             let live = candidate.live.filter(|pose| pose.alive);
-            if let Some((pose, boxes)) = live.zip(self.sets.get(usize::from(candidate.live_set))) {
+            if let Some((pose, boxes)) = live.zip(self.sets.get(candidate.live_set as usize)) {
                 outlines(boxes, &pose, &candidate.live_limbs, EvidencePart::Live, line);
             }
         }

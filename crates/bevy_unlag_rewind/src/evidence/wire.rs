@@ -9,11 +9,12 @@ use bevy_unlag_core::{
 };
 
 use super::{
-    BaseEvidence, CandidateEvidence, OccluderEvidence, ShotEvidence,
+    BaseEvidence, CandidateEvidence, EvidenceNotes, OccluderEvidence, ShotEvidence,
     shapes::{read_group, read_set, read_shape, write_set, write_shape},
 };
 use crate::{
-    CoverProtection, HighPing, HitBoxes, JudgedTime, Miss, RewindLimits, RewindMode, StampOverride, TargetHit,
+    ClaimedTarget, CoverProtection, HighPing, HitBoxes, JudgedTime, Miss, RewindLimits, RewindMode,
+    StampOverride, TargetHit,
 };
 
 /// Beyond this nothing in a record can be, in metres or any other unit: squares of it are finite.
@@ -80,6 +81,17 @@ pub(super) fn read_all<'b, T>(
         items.push(read(r)?);
     }
     Ok(items)
+}
+
+/// A place in a list: mostly one of the first.
+fn write_index(w: &mut BitWriter, index: u32) {
+    w.bool(index > 0xff);
+    w.bits(index, if index > 0xff { 32 } else { 8 });
+}
+
+fn read_index(r: &mut BitReader<'_>) -> Result<u32, WireError> {
+    let long = r.bool()?;
+    r.bits(if long { 32 } else { 8 })
 }
 
 fn write_option<T>(w: &mut BitWriter, value: Option<T>, write: impl FnOnce(&mut BitWriter, T)) {
@@ -219,7 +231,7 @@ fn write_candidate(w: &mut BitWriter, candidate: &CandidateEvidence, tick: Tick)
     write_all(w, &candidate.snapshots, |w, snapshot| ProxyUpdate::from(*snapshot).write(tick, w));
     write_option(w, candidate.live.as_ref(), write_pose);
     for (set, limbs) in [(candidate.set, &candidate.limbs), (candidate.live_set, &candidate.live_limbs)] {
-        w.bits(u32::from(set), 8);
+        write_index(w, set);
         write_all(w, limbs, write_isometry);
     }
 }
@@ -231,8 +243,8 @@ fn read_candidate(r: &mut BitReader<'_>, tick: Tick) -> Result<CandidateEvidence
     // They come in order, or the sampler would look between others than it did.
     let ordered = snapshots.windows(2).all(|pair: &[Snapshot]| pair[1].tick.is_newer_than(pair[0].tick));
     let live = read_option(r, read_pose)?;
-    let (set, limbs) = (r.bits(8)? as u8, read_all(r, read_isometry)?);
-    let (live_set, live_limbs) = (r.bits(8)? as u8, read_all(r, read_isometry)?);
+    let (set, limbs) = (read_index(r)?, read_all(r, read_isometry)?);
+    let (live_set, live_limbs) = (read_index(r)?, read_all(r, read_isometry)?);
     if !ordered {
         return Err(WireError::Invalid);
     }
@@ -301,6 +313,27 @@ fn read_answer(r: &mut BitReader<'_>) -> Result<Result<TargetHit, Miss>, WireErr
     }))
 }
 
+fn write_notes(w: &mut BitWriter, notes: &EvidenceNotes) {
+    notes.claimed.write(w);
+    write_option(w, notes.claim.as_ref(), |w, (claim, hit)| {
+        write_id(w, claim.target);
+        // Whatever a client or a game says, it can be read again.
+        write_f32(w, if claim.padding.is_nan() { 0.0 } else { claim.padding.clamp(0.0, LARGEST) });
+        write_option(w, hit.as_ref(), write_hit);
+    });
+    write_option(w, notes.refused, |w, why| w.bits(u32::from(why), 8));
+}
+
+fn read_notes(r: &mut BitReader<'_>) -> Result<EvidenceNotes, WireError> {
+    let claimed = Option::<ViewTime>::read(r)?;
+    let claim = read_option(r, |r| {
+        let (target, padding) = (read_id(r)?, read_f32(r)?);
+        Ok((ClaimedTarget { target, padding }, read_option(r, read_hit)?))
+    })?;
+    let refused = read_option(r, |r| r.bits(8))?.map(|why| why as u8);
+    Ok(EvidenceNotes { claimed, claim, refused })
+}
+
 impl Wire for ShotEvidence {
     fn write(&self, w: &mut BitWriter) {
         write_option(w, self.shooter, write_id);
@@ -334,6 +367,7 @@ impl Wire for ShotEvidence {
         });
         write_option(w, self.hidden, |w, ticks| w.golomb(ticks, 3));
         write_answer(w, &self.answer);
+        write_option(w, Some(&self.notes).filter(|notes| **notes != EvidenceNotes::default()), write_notes);
     }
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
@@ -367,6 +401,7 @@ impl Wire for ShotEvidence {
             })?,
             hidden: read_option(r, |r| r.golomb(3))?,
             answer: read_answer(r)?,
+            notes: read_option(r, read_notes)?.unwrap_or_default(),
         })
     }
 }

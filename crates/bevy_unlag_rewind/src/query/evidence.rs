@@ -67,7 +67,8 @@ impl Rewound<'_, '_, '_> {
                 evidence.sets.push(boxes.clone());
                 evidence.sets.len() - 1
             });
-            index as u8
+            // There are two for each of as many candidates as there are names at most.
+            index as u32
         };
         let (set, limbs) = match self.body(slot) {
             Ok(body) => (set_of(body.boxes), body.limbs(&mut room).to_vec()),

@@ -154,9 +154,8 @@ impl<'a> Moment<'a> {
             (0, _) => (sampler.snapshot_ticks, sampler.snapshot_ticks),
             (shortest, longest) => (i32::from(shortest).min(sampler.snapshot_ticks), i32::from(longest)),
         };
-        let within = |shift: i64, longer: i32| {
-            shift <= (SLOWER * i64::from(longer.max(0)) + CLOCK_CHANGE) * SUB_TICKS
-        };
+        let within =
+            |shift: i64, longer: i32| shift <= (SLOWER * i64::from(longer.max(0)) + CLOCK_CHANGE) * SUB_TICKS;
         let shift = i64::from(named.shift);
         if shift < 0 {
             // Gaps of whom a budget leaves out are of every length.
@@ -165,8 +164,11 @@ impl<'a> Moment<'a> {
             if !within(-shift, i32::from(space) - shortest) {
                 return false;
             }
-        } else if played_out && !within(shift, longest - i32::from(rates.shortest).max(1)) {
-            return false;
+        } else if played_out {
+            let space = if rates.shortest == 0 { longest } else { i32::from(rates.shortest) };
+            if !within(shift, longest - space) {
+                return false;
+            }
         }
         // Only what is shown as it is stands at its snapshot's very moment. The ledger knows it by that.
         let as_it_is = shift != 0 && named.to.is_none() && self.own(named) == Some(ViewTime::at(named.from));
@@ -251,8 +253,10 @@ impl<'a> Moment<'a> {
         let sampler = sampler.of(target.mode);
         let sent = &target.history.sent;
         let named = self.overrides.iter().find(|named| named.target == target.id);
-        let missing = if named.is_some() { Miss::NotShown(target.id) } else { Miss::Gone(target.id) };
-        let stamp = self.stamp(time, target, named, &sampler).ok_or(missing)?;
+        let stamp = self.stamp(time, target, named, &sampler).ok_or_else(|| {
+            let shown = named.is_none() && sent.iter().any(|snapshot| self.was_sent(target, snapshot.tick));
+            if shown { Miss::Gone(target.id) } else { Miss::NotShown(target.id) }
+        })?;
         let pose = sent.pose(stamp, &sampler, bases).ok_or(Miss::NotShown(target.id))?;
         let drawn = match stamp {
             ViewStamp::Interpolated { time, .. } | ViewStamp::Extrapolated { time, .. } => time,

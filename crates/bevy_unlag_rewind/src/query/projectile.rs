@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{Miss, TargetHit, WorldHit, world::NearWalls};
 use leg::{Leg, Met};
+pub(crate) use leg::{Pass, is_continuous};
 pub use step::Meeting;
 
 /// Where something is that only gravity pulls.

@@ -1,12 +1,13 @@
 //! Everything at one moment, and what can be asked of it.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BaseView, LimbPoses, NetId, PoseSample, ProxySmoothing, ViewTime};
+use bevy_unlag_core::{BaseView, LimbPoses, NetId, PoseSample, ProxySmoothing, ViewStamp, ViewTime};
 
 use super::{Moment, RewindQuery, sound};
 use crate::{
     FrameHistory, JudgedTime, Miss, Occluder, RewindFilter, TargetHit, WorldHit,
-    table::{Place, Probe, Remains},
+    swept::Swept,
+    table::{Place, Probe, Remains, RowOf},
     target::{Body, Counted, FirstHit, Target, UnitRay},
     world::InTheWay,
 };
@@ -263,17 +264,73 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
             let id = table.place(slot).map(|place| place.id);
             self.moment.overrides.iter().any(|named| Some(named.target) == id)
         };
-        table.near(self.moment.row(), probe, |slot, enter| {
-            if (self.moment.overrides.is_empty() || !named(slot)) && wanted(slot) {
-                look(slot, enter);
-            }
-        });
+        let asked = |slot: usize| (self.moment.overrides.is_empty() || !named(slot)) && wanted(slot);
+        if self.moment.row() == RowOf::Everybody {
+            self.near_on_screen(probe, asked, &mut look);
+        } else {
+            table.near(self.moment.row(), probe, |slot, enter| {
+                if asked(slot) {
+                    look(slot, enter);
+                }
+            });
+        }
         // The rows do not know where these were drawn.
         for (index, named) in self.moment.overrides.iter().enumerate() {
             let repeated = self.moment.overrides[..index].iter().any(|other| other.target == named.target);
             if let Some(slot) = table.named(named.target).filter(|_| !repeated) {
                 look(slot, 0.0);
             }
+        }
+    }
+
+    /// The same for a shooter who was not sent everything: whom its screen had elsewhere than the rows know is
+    /// looked at by itself. Who was never sent to it is near where others saw it.
+    fn near_on_screen(
+        &self,
+        probe: &Probe,
+        asked: impl Fn(usize) -> bool,
+        look: &mut impl FnMut(usize, f32),
+    ) {
+        let table = &self.query.table;
+        let row = self.moment.time.map_or(RowOf::Present, |time| RowOf::Tick(time.tick));
+        table.near(row, probe, |slot, enter| {
+            if asked(slot) && !self.was_elsewhere(slot) {
+                look(slot, enter);
+            }
+        });
+        for slot in (0..table.slots()).filter(|slot| asked(*slot) && self.was_elsewhere(*slot)) {
+            let around = match self.body(slot) {
+                Ok(body) => Swept::at(&body.pose, &body.boxes.bounds()),
+                // Nobody knows better.
+                Err(_) => table.envelope(row, slot),
+            };
+            if let Some(enter) = probe.enters(&around) {
+                look(slot, enter);
+            }
+        }
+    }
+
+    /// Whether this shooter's screen had somebody elsewhere than the screens of others: it was sent some of it, and
+    /// not what the others drew it from.
+    fn was_elsewhere(&self, slot: usize) -> bool {
+        let Some(((sent, time), place)) =
+            self.moment.sent.zip(self.moment.time).zip(self.query.table.place(slot))
+        else {
+            return false;
+        };
+        if sent.newest(place.id).is_none() {
+            return false;
+        }
+        let history = match place.remains {
+            Some(remains) => Some(&remains.history),
+            None => self.query.pawns.get(place.entity).ok().map(|(history, ..)| history),
+        };
+        match history.and_then(|history| history.sent.stamp(time)) {
+            Some(ViewStamp::Interpolated { from, to, .. }) => {
+                !(sent.contains(place.id, from) && sent.contains(place.id, to))
+            }
+            Some(ViewStamp::Extrapolated { from, .. }) => !sent.contains(place.id, from),
+            Some(ViewStamp::Present) | None => false,
         }
     }
 

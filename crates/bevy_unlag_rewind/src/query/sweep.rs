@@ -190,17 +190,6 @@ fn cast_convex(
 }
 
 impl Body<'_> {
-    /// What of it a ball touches first whose middle goes along a ray; see [`Rewound::cast_ball`].
-    pub(crate) fn cast_ball(&self, way: &UnitRay, radius: f32, room: &mut LimbPoses) -> Option<Counted> {
-        if radius <= 0.0 {
-            return self.cast_ray(way, room);
-        }
-        self.sweep(way, way.max, radius, room, |way, _, shape, pose| {
-            let local = way.within(pose);
-            shape.cast_ball(local.origin, local.direction, way.max, radius)
-        })
-    }
-
     /// What of it is touched first, within so many metres.
     fn sweep(
         &self,

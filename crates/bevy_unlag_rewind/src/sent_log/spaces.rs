@@ -32,7 +32,7 @@ impl Rates {
 
 /// The ticks between one update and the next.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spaces {
+pub(crate) struct Spaces {
     /// The last ones, newest first, and how many are known.
     last: [u8; REMEMBERED],
     known: u8,

@@ -4,7 +4,7 @@ use bevy::math::{Vec3A, Vec4};
 use bevy_unlag_core::Tick;
 
 use super::LANES;
-use crate::{swept::Swept, target::UnitRay};
+use crate::{shape::ray_box, swept::Swept, target::UnitRay};
 
 /// Eight boxes in two vectors of four: they are compared four at a time on any machine. By axis their lower and
 /// their higher sides.
@@ -61,6 +61,21 @@ impl Probe {
     /// The ray itself.
     pub fn along(ray: &UnitRay) -> Self {
         Self::Ray { origin: ray.origin, direction: ray.direction, max: ray.max, radius: 0.0 }
+    }
+
+    /// The metres along a ray before which it is not in a box; `None` when it never is. Of a fan it is not known.
+    pub fn enters(&self, around: &Swept) -> Option<f32> {
+        let Swept { low, high } = *around;
+        match *self {
+            Self::Ray { origin, direction, max, radius } => {
+                let half = (high - low) * 0.5 + radius + 1e-3;
+                ray_box(origin - (low + high) * 0.5, direction, half).filter(|enter| *enter <= max)
+            }
+            Self::Fan { .. } => Some(0.0),
+            Self::Box { low: own_low, high: own_high } => {
+                (own_low.cmple(high).all() && own_high.cmpge(low).all()).then_some(0.0)
+            }
+        }
     }
 }
 

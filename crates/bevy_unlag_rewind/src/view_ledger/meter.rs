@@ -20,6 +20,8 @@ const OUTAGE: i32 = 72;
 /// A delay that is no longer needed is given back at least this fast, in 1/256 of a tick a tick: playout at
 /// 1.028 does it faster.
 const GIVEN_BACK: i64 = 4;
+/// Ticks without a packet for which a client is taken to have heard of nothing.
+const LOST: i32 = 1;
 /// No number in here is larger, whatever a client says.
 const FAR: i32 = 1 << 20;
 
@@ -84,8 +86,8 @@ impl Meter {
     }
 
     /// A packet came. One that was overtaken teaches nothing.
-    pub(super) fn take(&mut self, packet: HeardPacket) {
-        self.frames.take(&packet);
+    pub(super) fn take(&mut self, packet: HeardPacket, hurried: bool) {
+        self.frames.take(&packet, hurried);
         let Some(before) = self.newest else {
             self.began = packet.own;
             self.newest = Some(packet);
@@ -105,7 +107,10 @@ impl Meter {
         if let Some((old, new)) = before.heard.zip(packet.heard)
             && new.is_newer_than(old)
         {
-            self.gap(packet.own.offset(-1).since(old).clamp(-FAR, FAR), new.since(old));
+            // As far as packets say so: who is silent for longer than a packet was lost may have heard of it
+            // at once.
+            let silent = (passed - 1).min(LOST);
+            self.gap(before.own.offset(silent).since(old).clamp(-FAR, FAR), new.since(old));
         }
         let needed = self.needed().map(|gap| i64::from(gap) * SUB_TICKS);
         let kept = self.covered.map(|covered| covered - i64::from(passed) * GIVEN_BACK);
@@ -219,7 +224,7 @@ mod tests {
                 heard = Some(origin.offset(tick - 7));
             }
             let own = origin.offset(tick);
-            meter.take(HeardPacket { own, arrived: own.offset(4), heard });
+            meter.take(HeardPacket { own, arrived: own.offset(4), heard }, false);
         }
         meter
     }
@@ -245,6 +250,18 @@ mod tests {
     }
 
     #[test]
+    fn silence_is_no_gap() {
+        let heard = |own: Tick| Some(Tick(own.0 / 3 * 3));
+        let mut meter = Meter::default();
+        for k in 0..400 {
+            for own in [Tick(100 + 15 * k), Tick(101 + 15 * k)] {
+                meter.take(HeardPacket { own, arrived: own.offset(4), heard: heard(own) }, false);
+            }
+        }
+        assert!(meter.covered().is_some_and(|gap| gap <= 4 * SUB_TICKS), "{:?}", meter.covered());
+    }
+
+    #[test]
     fn whatever_it_is_told_nothing_overflows() {
         let mut meter = Meter::default();
         let mut state = 7_u64;
@@ -254,7 +271,8 @@ mod tests {
         };
         for _ in 0..200_000 {
             let heard = (random() % 4 > 0).then(|| Tick(random()));
-            meter.take(HeardPacket { own: Tick(random()), arrived: Tick(random()), heard });
+            meter
+                .take(HeardPacket { own: Tick(random()), arrived: Tick(random()), heard }, random() % 8 == 0);
             assert!(meter.covered().is_none_or(|covered| covered.abs() < 1 << 40));
         }
     }

@@ -22,13 +22,7 @@ impl WorldTrace<'_, '_> {
     /// `None` when it touches none within `max_distance`. What it touches at its start while it moves away
     /// does not stop a ball.
     #[must_use]
-    pub fn touch(
-        &self,
-        origin: Vec3,
-        direction: Vec3,
-        max_distance: f32,
-        radius: f32,
-    ) -> Option<WallTouch> {
+    pub fn touch(&self, origin: Vec3, direction: Vec3, max_distance: f32, radius: f32) -> Option<WallTouch> {
         let sound = origin.is_finite() && direction.is_finite() && max_distance.is_finite();
         if !(sound && radius.is_finite()) {
             return None;

@@ -56,6 +56,15 @@ fn post() -> HitBoxes {
     HitBoxes::new(boxes, BodyBounds { radius: 0.4, low: -0.7, high: 0.9 })
 }
 
+/// Tall and thin: a fraction of a degree moves its top by centimetres.
+fn mast() -> HitBoxes {
+    let boxes = [
+        HitBox::new(0, HitGroup::Body, Collider::capsule(Vec3::ZERO, Vec3::Y * 2.6, 0.1)),
+        HitBox::new(0, HitGroup::Head, Collider::ball(0.1)).at(Isometry3d::from_xyz(0.0, 2.7, 0.0)),
+    ];
+    HitBoxes::new(boxes, BodyBounds { radius: 0.1, low: -0.1, high: 2.8 })
+}
+
 fn barrel() -> HitBoxes {
     let boxes = [
         HitBox::new(0, HitGroup::Body, Collider::cylinder(0.6, 0.4)),
@@ -83,7 +92,7 @@ impl Default for Wardrobe {
             rounded().nearest_first(),
             nested(),
         ];
-        Self { limbs, plain: vec![post(), barrel(), cart(), cart().nearest_first()] }
+        Self { limbs, plain: vec![post(), mast(), barrel(), cart(), cart().nearest_first()] }
     }
 }
 

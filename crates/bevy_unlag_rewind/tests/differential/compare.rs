@@ -59,7 +59,7 @@ pub struct Checked {
 }
 
 /// What must have happened, and in one of how many questions at least.
-const PROMISED: [(&str, usize); 16] = [
+const PROMISED: [(&str, usize); 18] = [
     ("hit", 3),
     ("missed", 10),
     ("a head", 50),
@@ -76,6 +76,8 @@ const PROMISED: [(&str, usize); 16] = [
     ("dead by now", 500),
     ("somebody dead then", 50),
     ("elsewhere by now", 100),
+    ("blocked", 100),
+    ("a head behind a wall", 10_000),
 ];
 
 impl Checked {
@@ -175,8 +177,23 @@ pub fn check(
             continue;
         };
         let line = Line { direction, ..line };
+        // Nothing counts that lies behind a wall, no head either.
+        let wall = crowd.wall(&line);
+        if wall == Some(0.0) {
+            // Within a wall, and maybe within somebody as well, neither comes first.
+            continue;
+        }
+        let (whole, line) = (line, Line { max: wall.unwrap_or(line.max), ..line });
         let expected = first(&seen, &line, By::Cast);
-        let answer = answer.map_err(|miss| assert!(!matches!(miss, Miss::Blocked { .. }), "{miss:?}")).ok();
+        let blocked = matches!(answer, Err(Miss::Blocked { .. }));
+        assert!(!blocked || wall.is_some(), "{answer:?} without a wall");
+        let answer = answer.ok();
+        checked.saw("blocked", usize::from(blocked));
+        let cut = expected.is_some_and(|expected| {
+            expected.group != HitGroup::Head
+                && first(&seen, &whole, By::Cast).is_some_and(|other| other.index != expected.index)
+        });
+        checked.saw("a head behind a wall", usize::from(cut));
         if let Some(hit) = &answer {
             assert!(
                 seen.iter().any(|target| target.person.id == hit.target),

@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_rapier3d::{parry::query::Ray, prelude::Collider, rapier::math::Pose};
 use bevy_unlag_core::{
     BasePoses, CurrentTick, KnotConfig, LimbRig, NetId, ProxySmoothing, Sampler, Tick, ViewTime,
 };
@@ -12,7 +13,7 @@ use bevy_unlag_rewind::{
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng, seq::IndexedRandom};
 
-use crate::bodies::Wardrobe;
+use crate::{bodies::Wardrobe, oracle::Line};
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
 /// Ticks for which those who were despawned can be hit: the limit, and what a shot may wait.
@@ -80,6 +81,8 @@ pub struct Crowd {
     pub seed: u64,
     rng: SmallRng,
     wardrobe: Wardrobe,
+    /// What never moves.
+    walls: Vec<(Collider, Vec3)>,
     /// Where crowds gather.
     spots: Vec<Vec3>,
     wanted: usize,
@@ -111,9 +114,36 @@ impl Crowd {
             app.world_mut().resource_mut::<CurrentTick>().0 = Tick(u32::MAX - 120);
         }
         app.world_mut().resource_mut::<RewindLimits>().hit_despawned = seed % 5 != 2;
-        let spots = (0..3).map(|_| Self::anywhere(&mut rng, 30.0)).collect();
+        let spots: Vec<Vec3> = (0..3).map(|_| Self::anywhere(&mut rng, 30.0)).collect();
+        let walls = if seed % 3 == 1 { Self::build(&mut app, &spots, &mut rng) } else { vec![] };
         let wanted = rng.random_range(8..=24);
-        Self { app, people: vec![], seed, rng, wardrobe: Wardrobe::default(), spots, wanted, next: 1 }
+        Self { app, people: vec![], seed, rng, wardrobe: Wardrobe::default(), walls, spots, wanted, next: 1 }
+    }
+
+    /// In some worlds thin walls stand where crowds gather, so that people are on both sides of them at once.
+    fn build(app: &mut App, spots: &[Vec3], rng: &mut SmallRng) -> Vec<(Collider, Vec3)> {
+        let mut wall = |spot: &Vec3, along: bool| {
+            let half = if along { Vec3::new(0.7, 0.5, 0.01) } else { Vec3::new(0.01, 0.5, 0.7) };
+            let at = *spot + Self::anywhere(rng, 2.5) + Vec3::Y * rng.random_range(0.5..1.8);
+            let shape = Collider::cuboid(half.x, half.y, half.z);
+            app.world_mut().spawn((shape.clone(), Transform::from_translation(at)));
+            (shape, at)
+        };
+        spots
+            .iter()
+            .flat_map(|spot| [*spot; 6])
+            .zip([true, false].into_iter().cycle())
+            .map(|(spot, along)| wall(&spot, along))
+            .collect()
+    }
+
+    /// Metres to the first wall along a ray.
+    pub fn wall(&self, line: &Line) -> Option<f32> {
+        let ray = Ray::new(line.origin, line.direction);
+        let cast = |(shape, at): &(Collider, Vec3)| {
+            shape.raw.cast_ray(&Pose::from_translation(*at), &ray, line.max, true)
+        };
+        self.walls.iter().filter_map(cast).min_by(f32::total_cmp)
     }
 
     fn anywhere(rng: &mut SmallRng, width: f32) -> Vec3 {
@@ -191,7 +221,10 @@ impl Crowd {
         if let Some(rig) = rig {
             entity.insert((rig, CapsuleState::at(place)));
         } else {
-            entity.insert((RecordTransform::default(), Transform::from_translation(place)));
+            // Some lean a little, by what the first steps of an axis on the wire are.
+            let lean = if id.0 % 4 == 1 { Quat::from_rotation_x(0.0115) } else { Quat::IDENTITY };
+            let place = Transform::from_translation(place).with_rotation(lean);
+            entity.insert((RecordTransform::default(), place));
         }
         if let Some(mode) = mode {
             entity.insert(mode);

@@ -1,7 +1,8 @@
 //! The fast path against a slow oracle that shares no geometry and no broad phase with it, in random worlds:
-//! crowds that overlap, eyes inside bodies, teleports, deaths, stances, changed hit boxes, lifts, lost news.
+//! crowds that overlap, eyes inside bodies, teleports, deaths, stances, changed hit boxes, lifts, lost news, and
+//! in some of them walls.
 //!
-//! What is not under test here: the sampler, which the oracle asks too, and walls.
+//! What is not under test here: the sampler, which the oracle asks too.
 
 mod aim;
 mod bodies;

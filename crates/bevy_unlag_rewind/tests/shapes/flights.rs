@@ -48,13 +48,13 @@ fn slowly(crowds: &[Crowd], radius: f32, path: impl Fn(f32) -> Vec3) -> Option<(
 fn a_flight_meets_whom_many_small_steps_meet() {
     let mut range = Range::new(40, true);
     range.run(100);
-    let start = ViewTime::after(range.now(), -14.4);
+    let (now, start) = (ViewTime::at(range.now()), ViewTime::after(range.now(), -14.4));
     let [hits, misses, differ] = range.query(|query, targets| {
         let sub = 256 / PARTS;
         // In the middle of every small step.
         let crowds: Vec<Crowd> = (0..)
             .map(|part| start.later(part * sub + sub / 2))
-            .take_while(|time| time.since(ViewTime::at(start.tick.offset(14))) < 100)
+            .take_while(|time| time.since(now) < 0)
             .map(|time| Crowd::at(&query.at(RewindTime::At(time)).expect("a moment"), targets, Vec::new()))
             .collect();
         let then = query.at(RewindTime::At(start)).expect("a moment");
@@ -72,8 +72,13 @@ fn a_flight_meets_whom_many_small_steps_meet() {
             match (then.catch_up(radius, 9.0, path).expect("sound"), truth) {
                 (Flight::Hit { hit, seconds, time }, Some((target, at))) => {
                     hits += 1;
-                    // Two that stand in each other may be told apart by a millimetre.
-                    differ += u32::from(hit.target != target || (seconds - at).abs() > 1.5e-3);
+                    // The oracle goes on by a part of a tick, in which everybody stands still; of two that stand
+                    // in each other a millimetre may say which is met.
+                    assert!(
+                        (seconds - at).abs() < 2.5 * SECONDS / PARTS as f32,
+                        "{hit:?} {seconds}, and not {target:?} {at}"
+                    );
+                    differ += u32::from(hit.target != target);
                     assert!((time.since(start) as f32 / 256.0 * SECONDS - seconds).abs() < 1e-3);
                     assert!(hit.point.distance(path(seconds)) < 0.02);
                 }
@@ -81,13 +86,36 @@ fn a_flight_meets_whom_many_small_steps_meet() {
                     misses += 1;
                     assert!((seconds - 14.4 * SECONDS).abs() < 1e-3, "{seconds}");
                 }
-                _ => differ += 1,
+                (Flight::Hit { hit, seconds, .. }, None) => {
+                    // Where it grazes somebody small steps may pass: it touches there, but for millimetres.
+                    let crowd = &crowds[((seconds / SECONDS * PARTS as f32) as usize).min(crowds.len() - 1)];
+                    let own = crowd.boxes.iter().filter(|placed| placed.target == hit.target);
+                    let gap = own.map(|placed| placed.distance(hit.point)).fold(f32::MAX, f32::min);
+                    let depth = 2e-3 + speed * SECONDS / PARTS as f32 * 0.1;
+                    assert!((gap - radius).abs() < depth, "{hit:?} {gap} {radius}");
+                    differ += 1;
+                }
+                (Flight::Flying { .. }, Some((target, _))) => {
+                    let step = SECONDS / PARTS as f32;
+                    let gaps = crowds.iter().enumerate().flat_map(|(part, crowd)| {
+                        let own = crowd.boxes.iter().filter(|placed| placed.target == target);
+                        let points = move |n: u8| path((part as f32 + (f32::from(n) + 0.5) / 64.0) * step);
+                        own.flat_map(move |placed| {
+                            (0..64).map(move |n| placed.signed_distance(points(n)) - radius)
+                        })
+                    });
+                    let deepest = gaps.fold(f32::MAX, f32::min);
+                    // The oracle's bodies stand still for a part of a tick.
+                    assert!(deepest > -5e-3, "{target:?} by {deepest} m, {radius} {speed}");
+                    differ += 1;
+                }
+                (flight, truth) => panic!("{flight:?} {truth:?}"),
             }
         }
         [hits, misses, differ]
     });
     assert!(hits > 150 && misses > 20, "{hits} hits, {misses} misses");
-    assert!(differ <= 6, "{differ} differ");
+    assert!(differ <= 4, "{differ} graze, or are between two");
 }
 
 #[test]

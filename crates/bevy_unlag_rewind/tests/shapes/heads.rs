@@ -49,7 +49,8 @@ fn shots(range: &mut Range) -> Vec<(&'static str, Answer)> {
     let (origin, way) = (Vec3::Y * 1.33, Vec3::NEG_Z);
     let moved = |range: &mut Range, backend| {
         range.app.insert_resource(backend);
-        range.run(1);
+        // Until there are records of that moment.
+        range.run(14);
         range.ask(10.3, |then, _, _| then.cast_ray(origin, way, MAX))
     };
     let by_colliders = moved(range, RewindBackend::MoveColliders(MovedPoses::Drawn));
@@ -179,10 +180,18 @@ fn among_walls_every_shot_is_what_the_rules_say() {
             let boxes = if id % 3 == 0 { humanoid_hit_boxes() } else { reaching() };
             range.add(id, circle, boxes);
         }
-        for index in 0..40 {
-            let half = if index % 2 == 0 { Vec3::new(0.8, 0.8, 0.01) } else { Vec3::new(0.01, 0.8, 0.8) };
-            let at = range.somewhere(5.0).with_y(1.2);
-            range.wall(half, at);
+        for id in 1..50_u8 {
+            // A fence across, where the hand is stretched out over it.
+            let (mut pawns, world) = {
+                let world = range.app.world_mut();
+                (world.query::<(&NetId, &Circle)>(), world)
+            };
+            let circle = pawns.iter(world).find(|(own, _)| own.0 == u16::from(id)).map(|(_, circle)| *circle);
+            let at = circle.expect("it is there").place(69.7);
+            if id % 2 == 0 {
+                let half = if id % 4 == 0 { Vec3::new(0.5, 0.5, 0.01) } else { Vec3::new(0.01, 0.5, 0.5) };
+                range.wall(half, at.translation + at.rotation * Vec3::NEG_Z * 0.4 + Vec3::Y * 1.33);
+            }
         }
         range.app.insert_resource(backend);
         range.run(80);
@@ -242,7 +251,7 @@ fn what_is_beyond_any_world_is_no_question() {
     let (mut range, _) = stage();
     let time = ViewTime::after(range.now(), -10.0);
     let far = [Vec3::splat(1e38), Vec3::X * 1e9, Vec3::splat(f32::NAN), Vec3::Y * f32::INFINITY];
-    range.wall(Vec3::splat(1.0), Vec3::NEG_Z * 20.0);
+    range.wall(Vec3::splat(2.0), Vec3::NEG_Z * 20.0);
     range.run(1);
     range.query(|query, _| {
         let then = query.at(RewindTime::At(time)).expect("a moment");

@@ -269,6 +269,18 @@ impl Placed {
         self.shape.raw.distance_to_point(&self.pose, point, true)
     }
 
+    /// Metres to its surface, negative within.
+    pub fn signed_distance(&self, point: Vec3) -> f32 {
+        let surface = self.shape.raw.project_point(&self.pose, point, false);
+        let distance = surface.point.distance(point);
+        if surface.is_inside { -distance } else { distance }
+    }
+
+    /// Whether a ray that meets it there goes no deeper than a tenth of a millimetre.
+    pub fn grazes(&self, origin: Vec3, direction: Vec3, at: f32) -> bool {
+        (0..200).all(|step| self.signed_distance(origin + direction * (at + step as f32 * 1e-3)) > -1e-4)
+    }
+
     pub fn is(&self, hit: &TargetHit) -> bool {
         (self.target, self.index, self.group) == (hit.target, hit.hit_box, hit.group)
     }

@@ -47,7 +47,18 @@ fn all_that_a_ray_goes_through_is_named_in_its_order() {
                     })
             };
             let before = met.iter().filter(|(at, _)| wall.is_none_or(|wall| *at < wall)).count();
-            tally.differ += u32::from(!same(&through, &met) || !same(&hits, &met[..before]));
+            if !same(&through, &met) || !same(&hits, &met[..before]) {
+                // Where a ray grazes a box by a tenth of a millimetre rounding says whether it is met.
+                let (grazed, met): (Vec<_>, Vec<_>) =
+                    met.into_iter().partition(|(at, placed)| placed.grazes(origin, way, *at));
+                let before = met.iter().filter(|(at, _)| wall.is_none_or(|wall| *at < wall)).count();
+                let kept = |found: &[TargetHit]| -> Vec<TargetHit> {
+                    let not = |hit: &&TargetHit| !grazed.iter().any(|(_, placed)| placed.is(hit));
+                    found.iter().filter(not).copied().collect()
+                };
+                assert!(same(&kept(&through), &met) && same(&kept(&hits), &met[..before]), "{origin} {way}");
+                tally.differ += 1;
+            }
             match stopped {
                 Ok(world) => {
                     tally.hits += 1;
@@ -114,7 +125,7 @@ fn pellets_are_rays_and_are_counted() {
         });
     }
     assert!(tally.hits > 3_000 && tally.misses > 1_000 && tally.blocked > 300, "{tally:?}");
-    assert!(tally.differ < 10, "{tally:?}");
+    assert_eq!(tally.differ, 0, "{tally:?}");
 }
 
 /// A chest with a head a metre behind it.
@@ -289,6 +300,22 @@ fn touch(placed: &Placed, shape: &dyn Shape, from: Vec3, way: Vec3) -> Option<f3
     hit.map(|hit| hit.time_of_impact)
 }
 
+/// The same from point to point, each as far from the last as the two shapes are apart: slow, and never past it.
+fn approach(own: &Pose, raw: &dyn Shape, shape: &dyn Shape, from: Vec3, way: Vec3) -> Option<f32> {
+    let mut at = 0.0;
+    for _ in 0..3_000 {
+        let gap = distance(own, raw, &Pose::from_translation(from + way * at), shape).expect("supported");
+        if gap < 1e-5 {
+            return Some(at);
+        }
+        at += gap;
+        if at > MAX {
+            return None;
+        }
+    }
+    Some(at)
+}
+
 /// Whether an answer is right whatever a cast says that may have failed: it touches there.
 fn touches(crowd: &Crowd, hit: &TargetHit, shape: &dyn Shape, from: Vec3, way: Vec3) -> bool {
     let there = Pose::from_translation(from + way * hit.distance);
@@ -343,7 +370,20 @@ fn sweep_like_parry(capsule: bool) {
                 }
                 _ => false,
             };
-            tally.differ += u32::from(!agrees);
+            if !agrees {
+                // Parry's cast iterates, and is off by millimetres now and then.
+                let slow =
+                    crowd.first(|placed| approach(&placed.pose, &*placed.shape.raw, shape, origin, way));
+                // Within a wall and within somebody, neither comes first.
+                let within = wall == Some(0.0) && slow.is_some_and(|(.., at)| at == 0.0);
+                let right = |hit: &TargetHit| {
+                    slow.is_some_and(|(target, _, at)| {
+                        hit.target == target && (hit.distance - at).abs() < 1e-4
+                    })
+                };
+                assert!(within || answer.as_ref().is_ok_and(right), "{answer:?} {first:?} {slow:?} {wall:?}");
+                tally.differ += 1;
+            }
             // Also where a cast of parry's went wrong, an answer is a place where it touches, but for millimetres.
             if let Ok(hit) | Err(Miss::Blocked { hit, .. }) = &answer {
                 assert!(touches(crowd, hit, shape, origin, way), "{hit:?}");

@@ -8,11 +8,11 @@ use bevy_unlag_rewind::{Admitted, ViewClaim, ViewCounts, ViewLedger, ViewTrust};
 use bevy_unlag_smoothing::{PlayoutClock, PlayoutConfig};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-use crate::link::Way;
+use crate::{link::Way, strafer::Strafer};
 
 pub const DT: f64 = 1.0 / 64.0;
 /// The wrap comes half a minute after the beginning.
-const ORIGIN: Tick = Tick(u32::MAX - 2_000);
+pub const ORIGIN: Tick = Tick(u32::MAX - 2_000);
 /// In which later packets a shot is repeated, in ticks after its own.
 const REPEATED: [i32; 5] = [0, 1, 3, 6, 10];
 /// How long the server waits for a shot that comes before another, in ticks.
@@ -30,6 +30,9 @@ pub enum Cheat {
     /// Every second it says for so many seconds that nothing comes, so that its playout seems to need as much,
     /// and in every second shot claims that it uses it.
     Stall(f64),
+    /// It knows what the server knows, and claims of each shot whatever has it judged where it aimed: the best
+    /// that anybody can do from shot to shot.
+    Choose,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +50,8 @@ pub struct Setup {
     pub bursts: bool,
     pub seconds: f64,
     pub cheat: Cheat,
+    /// How many moves it holds back to send them at once, and whether it sends only the first and the last.
+    pub bunch: (usize, bool),
     pub seed: u64,
 }
 
@@ -62,6 +67,7 @@ impl Default for Setup {
             bursts: true,
             seconds: 600.0,
             cheat: Cheat::None,
+            bunch: (0, false),
             seed: 1,
         }
     }
@@ -86,6 +92,7 @@ struct Packet {
 #[derive(Clone, Copy, Debug)]
 pub struct Judged {
     pub shown: ViewTime,
+    pub claimed: ViewTime,
     pub admitted: Admitted,
 }
 
@@ -99,6 +106,8 @@ impl Judged {
 pub struct Played {
     pub shots: Vec<Judged>,
     pub counts: ViewCounts,
+    /// What the server takes for a usual frame, in ticks, at the end.
+    pub frame: u8,
 }
 
 struct Client {
@@ -114,6 +123,7 @@ struct Client {
     /// Until when it fires, or does not.
     trigger: (bool, f64),
     shots: VecDeque<Shot>,
+    held: Vec<Packet>,
     fired: u64,
     rng: SmallRng,
 }
@@ -124,7 +134,7 @@ pub fn play(setup: &Setup, trust: &ViewTrust) -> Played {
     let mut up = Way::new(setup.rtt / 2.0, setup.jitter, setup.loss, setup.seed ^ 0x0b);
     let mut acks = Way::new(setup.rtt / 2.0, setup.jitter, setup.loss, setup.seed ^ 0xac);
     let mut client = Client::new(setup);
-    let mut server = Server::default();
+    let mut server = Server { target: Strafer::new(setup.seed, setup.seconds), ..Server::default() };
     let (mut tick, mut frame) = (0, 0.003);
     let mut shots = Vec::new();
     while f64::from(tick) * DT < setup.seconds {
@@ -143,13 +153,14 @@ pub fn play(setup: &Setup, trust: &ViewTrust) -> Played {
             arrived.iter().for_each(|(_, tick)| acks.send(frame, *tick));
             // The moves of a frame go in one datagram.
             let moves = client.frame(frame, &arrived, setup);
+            let moves = client.bunched(moves, setup.bunch);
             if !moves.is_empty() {
                 up.send(frame, moves);
             }
             frame += client.rng.random_range(0.9..1.1) / setup.fps;
         }
     }
-    Played { shots, counts: server.ledger.counts() }
+    Played { shots, counts: server.ledger.counts(), frame: server.ledger.frame_ticks() }
 }
 
 impl Client {
@@ -165,6 +176,7 @@ impl Client {
             cooldown: 0,
             trigger: (false, 1.0),
             shots: VecDeque::new(),
+            held: Vec::new(),
             fired: 0,
             rng: SmallRng::seed_from_u64(setup.seed),
         }
@@ -194,6 +206,21 @@ impl Client {
         }
         self.drawn = self.clock.advance(now);
         moves
+    }
+
+    /// What is sent of what it has.
+    fn bunched(&mut self, moves: Vec<Packet>, (bunch, sparse): (usize, bool)) -> Vec<Packet> {
+        self.held.extend(moves);
+        if self.held.len() < bunch {
+            return Vec::new();
+        }
+        let mut all = core::mem::take(&mut self.held);
+        if sparse && all.len() > 2 {
+            // The shots in between are repeated.
+            let between = all.drain(1..all.len() - 1).flat_map(|packet| packet.shots).collect::<Vec<_>>();
+            all[1].shots.splice(0..0, between);
+        }
+        all
     }
 
     /// Fires if it is time to.
@@ -237,6 +264,7 @@ impl Client {
 
 #[derive(Default)]
 struct Server {
+    target: Strafer,
     ledger: ViewLedger,
     heard: Heard,
     trip: Option<RoundTrip>,
@@ -274,7 +302,7 @@ impl Server {
                 }
             }
         }
-        self.ledger.listen(&self.heard);
+        self.ledger.listen(&self.heard, false);
         // In order: what comes before has come, or is given up.
         while let Some(entry) = self.waiting.first_entry() {
             let (shot, arrived, heard) = *entry.get();
@@ -295,8 +323,24 @@ impl Server {
                 left_out: false,
                 tick_seconds: DT as f32,
             };
+            let claim = match setup.cheat {
+                Cheat::Choose => ViewClaim { time: self.best(&claim, shot.shown, trust), ..claim },
+                _ => claim,
+            };
             let admitted = self.ledger.admit(&claim, trust);
-            judged.push(Judged { shown: shot.shown, admitted });
+            judged.push(Judged { shown: shot.shown, claimed: claim.time, admitted });
         }
+    }
+
+    /// The claim that has a shot judged nearest to where it aimed.
+    fn best(&self, claim: &ViewClaim, shown: ViewTime, trust: &ViewTrust) -> ViewTime {
+        let aim = self.target.aim(shown);
+        let claims = (0..=72).flat_map(|half: i64| [-half, half]).filter(|half| *half <= 16);
+        let judged = claims.filter_map(|half| {
+            let time = shown.later(half * SUB_TICKS / 2);
+            let admitted = self.ledger.clone().admit(&ViewClaim { time, ..*claim }, trust);
+            (!admitted.refused).then(|| ((self.target.place(admitted.time) - aim).abs(), time))
+        });
+        judged.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(shown, |(_, time)| time)
     }
 }

@@ -69,7 +69,7 @@ fn a_million_claims_admit_nothing_that_cannot_have_been() {
                 best_up = best_up.min(count + late);
                 heard.take(HeardPacket { own, arrived: now, heard: says }, 0);
             }
-            ledger.listen(&heard);
+            ledger.listen(&heard, false);
             // It may have waited, be from before the last one, and say that it heard anything but the future.
             let arrived = now.offset(-rng.random_range(0..20));
             let late = rng.random_range(0..20);

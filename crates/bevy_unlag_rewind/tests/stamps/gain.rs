@@ -2,37 +2,62 @@
 
 use core::time::Duration;
 
-use bevy_unlag_rewind::ViewTrust;
+use bevy_unlag_core::{NetId, SUB_TICKS, Tick, ViewTime};
+use bevy_unlag_rewind::{StampOverride, ViewClaim, ViewLedger, ViewTrust};
 
-use crate::client::{Cheat, Judged, Setup, play};
+use crate::{
+    client::{Cheat, Judged, ORIGIN, Setup, play},
+    strafer::Strafer,
+};
 
 /// How much older than its own screen a client's shots were judged, in ticks.
 #[derive(Clone, Copy, Debug)]
 struct Gain {
     mean: f64,
     most: f64,
+    /// How many more of its shots hit somebody who strafes than of an honest client's with the same screen,
+    /// in percent of all; the worst.
+    hits: f64,
 }
 
 /// The worst of what a cheat gains, over links.
 fn gain(cheat: Cheat, bursts: bool, trust: &ViewTrust) -> Gain {
-    let mut worst = Gain { mean: f64::MIN, most: f64::MIN };
+    gain_of(Setup { cheat, bursts, ..Setup::default() }, trust)
+}
+
+fn gain_of(cheater: Setup, trust: &ViewTrust) -> Gain {
+    let Setup { cheat, bursts, bunch, seconds, .. } = cheater;
+    let mut worst = Gain { mean: f64::MIN, most: f64::MIN, hits: f64::MIN };
     for rtt in [0.0, 0.05, 0.15, 0.3] {
         for (jitter, loss) in [(0.0, 0.0), (0.01, 0.05), (0.03, 0.05)] {
-            let setup = Setup { rtt, jitter, loss, bursts, cheat, seconds: 600.0, ..Setup::default() };
+            let setup = Setup { rtt, jitter, loss, ..cheater };
             let played = play(&setup, trust);
             let older: Vec<f64> = played.shots.iter().map(Judged::older).collect();
             let mean = older.iter().sum::<f64>() / older.len() as f64;
             let most = older.iter().copied().fold(f64::MIN, f64::max);
+            let target = Strafer::new(setup.seed, seconds);
+            // Who holds everything back aims at the older screen that it pretends to have.
+            let held = matches!(cheat, Cheat::HoldAcks(_));
+            let aimed = |shot: &Judged| if held { shot.claimed } else { shot.shown };
+            let lied =
+                |shot: &&Judged| !shot.admitted.refused && target.is_hit(aimed(shot), shot.admitted.time);
+            let honest = |shot: &&Judged| target.is_hit(aimed(shot), aimed(shot));
+            let (lied, honest) =
+                (played.shots.iter().filter(lied).count(), played.shots.iter().filter(honest).count());
+            let hits = (lied as f64 - honest as f64) / older.len() as f64 * 100.0;
             println!(
-                "{cheat:?}, bursts {bursts}, {:3.0} ms ± {:2.0}, {:1.0} %: {mean:5.2} ticks older on average, \
-                 {most:5.2} at most, {} shots, {} faults",
+                "{cheat:?}, bursts {bursts}, {bunch:?}, {:3.0} ms ± {:2.0}, {:1.0} %: {mean:5.2} ticks older \
+                 on average, {most:5.2} at most, {lied} hits for {honest} ({hits:+.1} %), frames of {}, \
+                 {} shots, {} faults",
                 rtt * 1e3,
                 jitter * 1e3,
                 loss * 1e2,
+                played.frame,
                 older.len(),
                 played.counts.faults(),
             );
-            worst = Gain { mean: worst.mean.max(mean), most: worst.most.max(most) };
+            worst =
+                Gain { mean: worst.mean.max(mean), most: worst.most.max(most), hits: worst.hits.max(hits) };
         }
     }
     worst
@@ -49,6 +74,8 @@ fn a_backtracker_gains_nothing_on_average_and_a_frame_at_most() {
     for bursts in [true, false] {
         let gain = gain(Cheat::Backtrack(28.0), bursts, &ViewTrust::default());
         assert!(gain.mean < 0.75 && gain.most < 5.0, "{gain:?}");
+        // What it gains in hits is within the luck of which shots it lied about.
+        assert!(gain.hits < 6.0, "{gain:?}");
     }
     // The monotony of views alone lets a burst keep up with the time, but not its beginning.
     let believed = gain(Cheat::Backtrack(28.0), false, &gullible());
@@ -60,6 +87,7 @@ fn who_holds_acknowledgements_back_gains_a_few_ticks_at_most() {
     for seconds in [0.1, 0.2, 0.3] {
         let gain = gain(Cheat::HoldAcks(seconds), true, &ViewTrust::default());
         assert!(gain.mean < 3.5 && gain.most < 10.0, "{gain:?}");
+        assert!(gain.hits <= 0.0, "{gain:?}");
     }
     let believed = gain(Cheat::HoldAcks(0.3), true, &gullible());
     assert!(believed.mean > 19.0, "{believed:?}");
@@ -75,4 +103,123 @@ fn who_pretends_a_bad_way_down_gains_no_more_than_the_longest_playout() {
         // In every second shot; who fires in bursts cannot come and go so fast.
         assert!(gain.mean < if bursts { 4.5 } else { most / 2.0 }, "{gain:?}");
     }
+}
+
+#[test]
+fn who_chooses_best_gains_what_frames_are_conceded() {
+    let choosing = Setup { cheat: Cheat::Choose, seconds: 120.0, ..Setup::default() };
+    let strict = gain_of(choosing, &ViewTrust { frame: Duration::ZERO, ..ViewTrust::default() });
+    let usual = gain_of(choosing, &ViewTrust::default());
+    // Two packets in the time of fifteen are no long frame.
+    let sparse = gain_of(Setup { bunch: (15, true), ..choosing }, &ViewTrust::default());
+    // Who sends its moves in bunches is taken for a slow machine, and moves like one.
+    let bunched = gain_of(Setup { bunch: (15, false), ..choosing }, &ViewTrust::default());
+    println!("strict {strict:?}\nusual {usual:?}\nsparse {sparse:?}\nbunched {bunched:?}");
+    assert!(usual.mean < 1.2 && usual.most < 8.0 && usual.hits < 30.0, "{usual:?}");
+    assert!(sparse.mean < 2.5 && sparse.most < 10.0 && sparse.hits < 50.0, "{sparse:?}");
+    assert!(strict.hits < usual.hits && usual.hits < bunched.hits, "{strict:?} {bunched:?}");
+    let most = ViewTrust::default().longest_frame.as_secs_f64() * 64.0 + 2.0;
+    assert!(bunched.most < most, "{bunched:?}");
+}
+
+#[test]
+fn only_who_moves_in_bunches_has_long_frames() {
+    let frame = |bunch| {
+        let setup = Setup { bunch, jitter: 0.0, loss: 0.0, seconds: 20.0, ..Setup::default() };
+        play(&setup, &ViewTrust::default()).frame
+    };
+    assert_eq!(frame((0, false)), 1);
+    assert!(frame((15, false)) >= 15);
+    assert!(frame((15, true)) <= 4, "two packets are no frame of fifteen ticks");
+}
+
+/// Shots every six ticks at somebody who strafes, of whom the liar claims what `admit` makes best of: more hits
+/// than an honest client's, in percent, and the farthest of those moments in ticks. `ways` are claims.
+fn gain_by(
+    ways: &[i64],
+    honest: i64,
+    mut admit: impl FnMut(Tick, &mut dyn FnMut(&dyn Fn(i64) -> i64) -> i64),
+) -> (f64, f64) {
+    let (mut lied, mut true_hits, mut most, shots) = (0, 0, 0, 4_000);
+    let target = Strafer::new(5, f64::from(shots) * 6.0 / 64.0);
+    for shot in 0..shots {
+        let own = ORIGIN.offset(shot * 6);
+        let shown = ViewTime::at(own).later(-honest);
+        admit(own, &mut |judged: &dyn Fn(i64) -> i64| {
+            let far = |way: i64| {
+                let time = ViewTime::at(own).later(-judged(way));
+                ((target.place(time) - target.aim(shown)).abs() * 1e6) as i64
+            };
+            let best = ways.iter().copied().min_by_key(|way| far(*way)).unwrap_or(honest);
+            let back = judged(best);
+            most = most.max((back - honest).abs());
+            lied += i32::from(target.is_hit(shown, ViewTime::at(own).later(-back)));
+            true_hits += i32::from(target.is_hit(shown, shown));
+            best
+        });
+    }
+    (f64::from(lied - true_hits) / f64::from(shots) * 100.0, most as f64 / SUB_TICKS as f64)
+}
+
+#[test]
+fn who_lies_about_a_targets_own_moment_gains_little_from_shot_to_shot() {
+    // A clock that is changed explains four ticks either way; see `query::moment`.
+    let ways: Vec<i64> = (-16..=16).map(|quarter| quarter * SUB_TICKS / 4).collect();
+    let trust = ViewTrust::default();
+    let target = NetId(3);
+    let believed = |ledger: &mut ViewLedger, own: Tick, back: i64| {
+        let named = StampOverride { target, from: own, to: Some(own.offset(3)), shift: -back as i16 };
+        // Who says nothing means the moment of everyone else.
+        let named = if back == 0 { vec![] } else { vec![named] };
+        let claim = ViewClaim {
+            time: ViewTime::at(own).later(-9 * SUB_TICKS),
+            own,
+            arrived: own,
+            heard: Some(own),
+            rtt: None,
+            interval: 3,
+            mixed: 0,
+            late: 0,
+            left_out: false,
+            tick_seconds: 1.0 / 64.0,
+        };
+        let all = ledger.admit_overrides((&claim, &trust), (&named, 2), None);
+        all.iter().find(|named| named.target == target).map_or(0, |named| -i64::from(named.shift))
+    };
+    let run = |remembers: bool| {
+        let mut ledger = ViewLedger::default();
+        gain_by(&ways, 0, |own, choose| {
+            let best = choose(&|way| believed(&mut ledger.clone(), own, way));
+            believed(&mut ledger, own, best);
+            if !remembers {
+                ledger = ViewLedger::default();
+            }
+        })
+    };
+    let (known, forgotten) = (run(true), run(false));
+    let far: Vec<i64> = (-36..=80).map(|quarter| quarter * SUB_TICKS / 4).collect();
+    let any = gain_by(&far, 0, |_, choose| _ = choose(&|way| way));
+    println!("a moment of its own: {known:?} % hits and ticks; at will {forgotten:?}; any moment {any:?}");
+    assert!(known.0 < 0.95 * forgotten.0 && forgotten.0 < 0.75 * any.0, "{known:?} {forgotten:?} {any:?}");
+}
+
+#[test]
+fn who_lies_about_bases_gains_a_frame() {
+    let ways: Vec<i64> = (0..=64).map(|quarter| quarter * SUB_TICKS / 4).collect();
+    let trust = ViewTrust::default();
+    let honest = SUB_TICKS * 5 / 4;
+    let judge = |ledger: &mut ViewLedger, own: Tick, back: i64| {
+        let claimed = ViewTime::at(own).later(-back);
+        ViewTime::at(own).since(ledger.admit_bases(own, Some(claimed), &trust, 1.0 / 64.0))
+    };
+    let mut ledger = ViewLedger::default();
+    let checked = gain_by(&ways, honest, |own, choose| {
+        let best = choose(&|way| judge(&mut ledger.clone(), own, way));
+        judge(&mut ledger, own, best);
+    });
+    let unchecked = gain_by(&ways, honest, |_, choose| _ = choose(&|way| way));
+    println!("bases: {checked:?} % hits and ticks; unchecked {unchecked:?}");
+    let most = (ViewTrust::default().frame.as_secs_f64() * 64.0 + 2.0) - honest as f64 / SUB_TICKS as f64;
+    assert!(checked.1 <= most && unchecked.1 > 3.0 * most, "{checked:?} {unchecked:?}");
+    assert!(checked.0 < 0.6 * unchecked.0, "{checked:?} {unchecked:?}");
 }

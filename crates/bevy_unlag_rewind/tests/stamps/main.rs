@@ -7,3 +7,4 @@ mod gain;
 mod honest;
 mod link;
 mod policy;
+mod strafer;

@@ -2,8 +2,10 @@
 
 use core::time::Duration;
 
-use bevy_unlag_core::{Heard, HeardPacket, SUB_TICKS, Tick, ViewTime};
-use bevy_unlag_rewind::{Admitted, Mismatch, ViewClaim, ViewFault, ViewLedger, ViewTrust};
+use bevy_unlag_core::{Heard, HeardPacket, NetId, SUB_TICKS, Tick, ViewTime};
+use bevy_unlag_rewind::{
+    Admitted, Mismatch, SentLog, StampOverride, ViewClaim, ViewFault, ViewLedger, ViewTrust,
+};
 
 /// The server's tick; the client counts the same.
 const NOW: Tick = Tick(3);
@@ -20,7 +22,7 @@ fn known() -> ViewLedger {
         heard.begin();
         let newest = newest.offset(-((newest.0 % 3).cast_signed()));
         heard.take(HeardPacket { own, arrived: NOW.offset(-ago), heard: Some(newest) }, 0);
-        ledger.listen(&heard);
+        ledger.listen(&heard, false);
     }
     ledger
 }
@@ -112,7 +114,7 @@ fn a_new_count_of_moves_is_no_way_back() {
     let arrived = NOW.offset(6);
     let packet = HeardPacket { own: arrived.offset(-40), arrived, heard: Some(NOW) };
     heard.take(packet, 1);
-    ledger.listen(&heard);
+    ledger.listen(&heard, false);
     let again = ViewClaim { own: packet.own, ..claim(6, 20.0) };
     let (fault, _) = judge(&mut ledger, again, Mismatch::Clamp);
     assert_eq!(fault, Some(ViewFault::SteppedBack));
@@ -130,4 +132,134 @@ fn without_the_transports_word_a_fixed_round_trip_is_the_bound() {
     assert_eq!(admitted.fault, None);
     let admitted = ViewLedger::default().admit(&unknown(most + 0.1), &trust);
     assert_eq!(admitted.fault, Some(ViewFault::TooFarBack));
+}
+
+/// How long before a move of this tick bases are judged that are said to have been `lag` ticks before it.
+fn bases(ledger: &mut ViewLedger, after: i32, lag: Option<f64>) -> f64 {
+    let own = NOW.offset(after);
+    let claimed = lag.map(|lag| ViewTime::at(own).later((-lag * SUB_TICKS as f64) as i64));
+    let judged = ledger.admit_bases(own, claimed, &ViewTrust::default(), 1.0 / 64.0);
+    ViewTime::at(own).since(judged) as f64 / SUB_TICKS as f64
+}
+
+#[test]
+fn bases_are_drawn_a_frame_before_the_move_and_never_step_back() {
+    // A frame of 40 ms and two ticks.
+    let most = 2.5 + 2.0 + 0.0547;
+    let mut ledger = known();
+    assert_eq!(bases(&mut ledger, 0, Some(1.25)), 1.25);
+    assert_eq!(bases(&mut ledger, 6, Some(-3.0)), 0.0);
+    assert!((bases(&mut ledger, 12, Some(12.0)) - most).abs() < 0.01);
+    // From 7.5 ticks back to 5 would be too far back; so would be the same moment again.
+    assert_eq!(bases(&mut ledger, 13, Some(4.5)), 4.5);
+    assert_eq!(bases(&mut ledger, 14, Some(1.0)), 1.0);
+    assert_eq!(bases(&mut ledger, 16, Some(4.0)), 3.0);
+    // Who says nothing draws as before.
+    assert_eq!(bases(&mut ledger, 20, None), 3.0);
+    assert_eq!(bases(&mut known(), 20, None), 0.0);
+}
+
+#[test]
+fn a_slow_machine_draws_bases_further_before_its_moves() {
+    let (mut ledger, mut heard) = (ViewLedger::default(), Heard::default());
+    for frame in 0..40 {
+        heard.begin();
+        for ago in (0..12).rev() {
+            let own = NOW.offset(frame * 12 - 480 - ago);
+            heard.take(HeardPacket { own, arrived: NOW.offset(frame * 12 - 470), heard: None }, 0);
+        }
+        ledger.listen(&heard, false);
+    }
+    assert_eq!(bases(&mut ledger, 0, Some(13.0)), 13.0);
+}
+
+const SLOW: NetId = NetId(5);
+
+/// When a target is judged, in ticks after everyone else, that is said to have been drawn so; `None` when
+/// nothing is said of it.
+fn shift(ledger: &mut ViewLedger, after: i32, named: Option<f64>, change: impl Fn(&mut ViewClaim)) -> f64 {
+    let mut claim = claim(after, HONEST);
+    change(&mut claim);
+    let sub = |ticks: f64| (ticks * SUB_TICKS as f64) as i16;
+    let from = claim.time.tick.offset(-20);
+    let named =
+        named.map(|shift| StampOverride { target: SLOW, from, to: Some(from.offset(6)), shift: sub(shift) });
+    let named = named.as_slice();
+    let mut log = SentLog::default();
+    log.mark(SLOW, NOW);
+    let believed = ledger.admit_overrides((&claim, &ViewTrust::default()), (named, 2), Some(&log));
+    // What is believed is believed as it is.
+    let as_said = believed.iter().all(|one| named.iter().all(|said| said.shift != one.shift || said == one));
+    assert!(as_said, "{:?}", believed.first());
+    believed.first().map_or(0.0, |one| f64::from(one.shift) / SUB_TICKS as f64)
+}
+
+#[test]
+fn a_target_goes_from_moment_to_moment_no_faster_than_clocks_do() {
+    let mut ledger = known();
+    let mut at = |after, named| shift(&mut ledger, after, named, |_| ());
+    assert_eq!(at(0, Some(-9.0)), -9.0);
+    // An eighth of a tick a tick, and a frame and a tick.
+    assert_eq!(at(6, Some(-10.0)), -10.0);
+    let back = at(12, Some(-2.0));
+    assert!((back + 8.8).abs() < 0.01, "{back}");
+    let ahead = at(18, Some(2.0));
+    assert!((ahead + 7.6).abs() < 0.02, "{ahead}");
+    // To say nothing is no way out of it.
+    let unnamed = at(24, None);
+    assert!((unnamed + 6.4).abs() < 0.04, "{unnamed}");
+    assert_eq!(at(300, None), 0.0);
+}
+
+#[test]
+fn when_the_main_clock_changes_targets_are_drawn_as_before() {
+    let mixed = |behind: f64| {
+        move |claim: &mut ViewClaim| {
+            claim.mixed = 3;
+            claim.time = ViewTime::at(claim.own).later((-behind * SUB_TICKS as f64) as i64);
+        }
+    };
+    let mut ledger = known();
+    assert_eq!(shift(&mut ledger, 0, Some(-6.0), mixed(HONEST)), -6.0);
+    // Everyone else is drawn six ticks further back now.
+    assert_eq!(shift(&mut ledger, 6, None, mixed(HONEST + 6.0)), 0.0);
+    assert_ne!(shift(&mut ledger, 12, None, mixed(HONEST)), 0.0);
+}
+
+#[test]
+fn whatever_is_said_of_targets_and_bases_stays_within_bounds() {
+    use rand::{Rng, SeedableRng, rngs::SmallRng};
+    let mut rng = SmallRng::seed_from_u64(3);
+    for _ in 0..300 {
+        let trust = ViewTrust { falling_behind: rng.random(), ..ViewTrust::default() };
+        let mut ledger = known();
+        let mut last: Option<ViewTime> = None;
+        let mut own = Tick(rng.random());
+        for _ in 0..100 {
+            own = own.offset(rng.random_range(0..40));
+            let far = rng.random_range(-(1_i64 << 38)..1 << 38) >> rng.random_range(0..38);
+            let claim =
+                ViewClaim { own, time: ViewTime::at(own).later(far), mixed: rng.random(), ..claim(0, 0.0) };
+            let named: Vec<_> = (0..rng.random_range(0..5))
+                .map(|_| StampOverride {
+                    target: NetId(rng.random_range(0..100)),
+                    from: Tick(rng.random()),
+                    to: rng.random_bool(0.8).then(|| Tick(rng.random())),
+                    shift: rng.random(),
+                })
+                .collect();
+            let believed = ledger.admit_overrides((&claim, &trust), (&named, 4), None);
+            assert!(believed.len() >= named.len());
+            let judged = ledger.admit_bases(
+                own,
+                (last.is_none() || rng.random()).then_some(claim.time),
+                &trust,
+                1.0 / 64.0,
+            );
+            let lag = ViewTime::at(own).since(judged);
+            assert!((0..=5 * SUB_TICKS).contains(&lag), "{lag}");
+            assert!(last.is_none_or(|last| judged.since(last) >= 0), "back");
+            last = Some(judged);
+        }
+    }
 }

@@ -81,8 +81,7 @@ impl ArmsState {
         let has = |slot: &Slot| slot.weapon == Some(weapon);
         let slot = self.slots.iter().position(has);
         let slot = slot.or_else(|| self.slots.iter().position(|slot| slot.weapon.is_none()))?;
-        self.slots[slot] =
-            Slot { weapon: Some(weapon), magazine: ammo.magazine, reserve: ammo.reserve };
+        self.slots[slot] = Slot { weapon: Some(weapon), magazine: ammo.magazine, reserve: ammo.reserve };
         Some(slot)
     }
 
@@ -140,9 +139,7 @@ impl ArmsState {
             FireMode::Semi => pulled,
             FireMode::Auto => down || pulled,
             FireMode::Burst { .. } => pulled || self.in_burst(weapon, dt),
-            FireMode::Charge { least, .. } => {
-                !down && self.charge > 0 && self.charge >= ticks(least, dt)
-            }
+            FireMode::Charge { least, .. } => !down && self.charge > 0 && self.charge >= ticks(least, dt),
         };
         asked && self.ready(weapon).is_ok()
     }
@@ -156,9 +153,8 @@ impl ArmsState {
     /// Whether what is in hand has no round in its magazine.
     #[must_use]
     pub fn is_dry(&self, arsenal: &Arsenal) -> bool {
-        self.weapon(arsenal).is_none_or(|(_, weapon)| {
-            weapon.ammo.magazine > 0 && self.in_hand().magazine == 0
-        })
+        self.weapon(arsenal)
+            .is_none_or(|(_, weapon)| weapon.ammo.magazine > 0 && self.in_hand().magazine == 0)
     }
 
     /// Whether rounds of a burst are to come by themselves.

@@ -206,7 +206,8 @@ impl ArmsState {
             self.charge = if counts { (charge + 1).min(ticks(full, ctx.dt)) } else { 0 };
         }
         if input.fire.is_none() {
-            let empty = weapon.ammo.magazine > 0 && self.in_hand() == Slot { magazine: 0, reserve: 0, ..self.in_hand() };
+            let empty = weapon.ammo.magazine > 0
+                && self.in_hand() == Slot { magazine: 0, reserve: 0, ..self.in_hand() };
             if input.trigger && !self.held && empty && self.cooldown == 0 {
                 events.push(ArmsEvent::Dry { weapon: id });
             }

@@ -99,9 +99,7 @@ fn of(weapon: &Weapon) -> Result<(), Wrong> {
     spread(&weapon.spread, &weapon.shot)?;
     recoil(&weapon.recoil)?;
     damage(&weapon.damage)?;
-    for (field, rounds) in
-        [("ammo.magazine", weapon.ammo.magazine), ("ammo.reserve", weapon.ammo.reserve)]
-    {
+    for (field, rounds) in [("ammo.magazine", weapon.ammo.magazine), ("ammo.reserve", weapon.ammo.reserve)] {
         within(f32::from(rounds), Range(field, 0.0, f32::from(MOST_ROUNDS)))?;
     }
     match weapon.ammo.reload {

@@ -103,8 +103,10 @@ impl Hits {
                 self.directions.extend((0..u32::from(count)).map(|pellet| round.direction(seed, pellet)));
                 then.cast_pellets(eye, &self.directions, range, &mut self.posed, &mut self.pellets);
                 let answers = self.pellets.results().iter().zip(&self.directions);
-                self.struck
-                    .extend(answers.filter_map(|(answer, way)| Some(struck(answer.as_ref().ok().copied()?, *way, 1.0))));
+                self.struck.extend(
+                    answers
+                        .filter_map(|(answer, way)| Some(struck(answer.as_ref().ok().copied()?, *way, 1.0))),
+                );
             }
             Shot::Melee { reach, half_angle, half_height, backstab } => {
                 let arc = MeleeArc { reach, half_angle: half_angle.to_radians(), half_height };

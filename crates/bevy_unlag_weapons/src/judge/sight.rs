@@ -3,14 +3,11 @@
 use core::time::Duration;
 
 use bevy::{ecs::query::QueryData, prelude::*};
-use bevy_unlag_core::{CurrentTick, RoundTrip, SUB_TICKS, Sampler, StepEvent, Tick, ViewTime};
-use bevy_unlag_rewind::{RewindLimits, SentLog, View, ViewClaim, ViewLedger, ViewTrust};
+use bevy_unlag_core::{CurrentTick, RoundTrip, Sampler, StepEvent, Tick, ViewTime};
+use bevy_unlag_rewind::{BelievedOverrides, RewindLimits, SentLog, View, ViewClaim, ViewLedger, ViewTrust};
 
-use crate::{Armed, FireRules, ShotRefusal, Sight, Weapon};
+use crate::{Armed, FireRules, MAX_OVERRIDES, ShotRefusal, Sight, Weapon};
 
-/// Ticks before a move in which its shooter may have seen movement bases: a quarter of a second at 64
-/// Hz, a frame of a very slow machine.
-const MAX_BASE_LAG: i64 = 16;
 /// Ticks in which somebody left out of what a client was sent still matters to its playout: a second.
 const LEFT_OUT: i32 = 64;
 
@@ -36,11 +33,10 @@ pub(crate) struct Admitted<'a> {
     /// `None` for the present.
     time: Option<ViewTime>,
     pub moved: bool,
-    /// Whether it is the server's own idea of the moment.
-    estimated: bool,
     /// Whether it says that its screen showed nobody: then it hits nobody.
     pub blind: bool,
     bases: ViewTime,
+    overrides: BelievedOverrides,
     waited: u32,
     round_trip: Option<Duration>,
     sent: Option<&'a SentLog>,
@@ -48,12 +44,10 @@ pub(crate) struct Admitted<'a> {
 
 impl Admitted<'_> {
     /// `None` for the present.
-    pub fn view<'v>(&'v self, seen: &'v Sight, limits: Option<&'v RewindLimits>) -> Option<View<'v>> {
-        // Pairs that were drawn at one moment say nothing about another.
-        let overrides = if self.moved || self.estimated { &[] } else { seen.overrides() };
+    pub fn view<'v>(&'v self, limits: Option<&'v RewindLimits>) -> Option<View<'v>> {
         Some(View {
             time: self.time?,
-            overrides,
+            overrides: &self.overrides,
             bases: Some(self.bases),
             waited: self.waited,
             round_trip: self.round_trip,
@@ -66,7 +60,7 @@ impl Admitted<'_> {
 /// The limits of a weapon that honours less than others do.
 pub(super) fn limits(weapon: &Weapon, limits: &RewindLimits) -> Option<RewindLimits> {
     let own = weapon.max_rewind.and_then(|seconds| Duration::try_from_secs_f32(seconds).ok())?;
-    (own < limits.max_age).then(|| RewindLimits { max_age: own, ..*limits })
+    (own < limits.max_age).then_some(RewindLimits { max_age: own, ..*limits })
 }
 
 impl Clocks<'_> {
@@ -101,21 +95,23 @@ impl ShooterItem<'_, '_> {
         let mut admitted = Admitted {
             time: seen.time,
             moved: false,
-            estimated: false,
             // A host and a bot see the present.
             blind: seen.time.is_none() && self.ledger.is_some(),
-            bases: bases(seen, step.tick),
+            bases: seen.bases.unwrap_or(ViewTime::at(step.tick)),
+            overrides: BelievedOverrides::all(seen.overrides()),
             waited: step.waited,
             round_trip: self.round_trip.map(|trip| trip.rtt),
             sent: self.sent,
         };
         let Some(claimed) = seen.time else { return Ok(admitted) };
         if let Some(time) = rules.stamp.estimate(arrived, admitted.round_trip, seconds) {
-            (admitted.time, admitted.estimated, admitted.sent) = (Some(time), true, None);
+            (admitted.time, admitted.sent) = (Some(time), None);
+            admitted.overrides = default();
             return Ok(admitted);
         }
         let sent = self.sent;
         if let Some(ledger) = self.ledger.as_deref_mut() {
+            admitted.bases = ledger.admit_bases(step.tick, seen.bases, &clocks.trust, seconds);
             let claim = ViewClaim {
                 time: claimed,
                 own: step.tick,
@@ -133,16 +129,12 @@ impl ShooterItem<'_, '_> {
                 return Err(ShotRefusal::View);
             }
             (admitted.time, admitted.moved) = (Some(judged.time), judged.fault.is_some());
+            let claim = ViewClaim { time: judged.time, ..claim };
+            // Pairs that were drawn at one moment say nothing about another.
+            let named = if admitted.moved { &[] } else { seen.overrides() };
+            admitted.overrides =
+                ledger.admit_overrides((&claim, &clocks.trust), (named, MAX_OVERRIDES), sent);
         }
         Ok(admitted)
     }
-}
-
-/// What a screen showed lies a few frames before the move, whatever a client says.
-fn bases(seen: &Sight, own: Tick) -> ViewTime {
-    let bases = ViewTime::at(own);
-    seen.bases.map_or(bases, |claimed| {
-        let lag = bases.since(claimed).clamp(0, MAX_BASE_LAG * SUB_TICKS);
-        bases.later(-lag)
-    })
 }

@@ -248,7 +248,7 @@ fn a_pickup_comes_with_an_answer_and_nothing_else_adds() {
             count.confirm(answer, answered, sent);
         }
         let added = count.get() - before;
-        assert!(added % 50 == 0, "{added} at tick {now}");
+        assert!(added.is_multiple_of(50), "{added} at tick {now}");
         pickups += added / 50;
     }
     for _ in 0..200 {

@@ -85,7 +85,9 @@ impl Burst {
             let far = (hit.distance / splash.radius.max(1e-6)).clamp(0.0, 1.0);
             let part = (1.0 - far * (1.0 - splash.edge)) * reached.visible;
             let damage = splash.damage * part * if own { splash.own } else { 1.0 };
-            let waist = then.pose(hit.entity).map_or(hit.point, |pose| pose.position + pose.rotation * (Vec3::Y * WAIST));
+            let waist = then
+                .pose(hit.entity)
+                .map_or(hit.point, |pose| pose.position + pose.rotation * (Vec3::Y * WAIST));
             let direction = (waist - centre).try_normalize().unwrap_or(Vec3::Y);
             let throw = direction * (splash.throw * part);
             match struck.iter_mut().find(|known| known.hit.entity == hit.entity) {

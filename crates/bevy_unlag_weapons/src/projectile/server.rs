@@ -5,7 +5,7 @@ use bevy_unlag_core::{CurrentTick, SUB_TICKS, Sampler, Tick, ViewTime};
 use bevy_unlag_rewind::{Meeting, RewindFilter, RewindQuery, RewindTime, Rewound, SentLog, TargetHit, Team};
 
 use super::{
-    CatchUp, Launch, Launches, ProjectileEndKind, ProjectileLaunch, ProjectileRules, Trajectory,
+    CatchUp, Launch, Launches, Piece, ProjectileEndKind, ProjectileLaunch, ProjectileRules, Trajectory,
     burst::{Blasts, Burst},
     flying,
     trajectory::reflected,
@@ -98,8 +98,7 @@ impl<'w, 's> Air<'w, 's> {
         let Some(projectile) = self.arsenal.get(shot.round.weapon).and_then(flying) else { return };
         let own = flights.iter().filter(|flight| flight.shot.id == shot.id).count();
         let full = own >= self.rules.per_shooter || flights.len() >= self.rules.total;
-        let result =
-            if full { ShotResult::Refused(ShotRefusal::TooMany) } else { ShotResult::Launched };
+        let result = if full { ShotResult::Refused(ShotRefusal::TooMany) } else { ShotResult::Launched };
         let verdict = ShotVerdict { shot: shot.round.shot, result, clamped: shot.clamped };
         heralds.answers.tell(shot.shooter, verdict);
         if full {
@@ -178,58 +177,55 @@ impl<'w, 's> Air<'w, 's> {
         flight.path.advance(|from, way, max, radius| self.query.world().touch(from, way, max, radius));
         flight.tested += 1;
         for index in 0..flight.path.pieces().len() {
-            let piece = flight.path.pieces()[index];
-            let (from, to) = (flight.moment(piece.from), flight.moment(piece.to));
-            let (then, later) = (self.at(flight, from), self.at(flight, to));
-            let muzzle = flight.shot.from;
-            let fly = |then: &Rewound, later: &Rewound| {
-                then.fly(later, (piece.a, piece.b), projectile.radius, muzzle)
-            };
-            let met = match flight.off {
-                Some(off) => {
-                    let allowed = |entity| entity != off;
-                    let filter = RewindFilter {
-                        not_of: flight.shot.not_of,
-                        only: Some(&allowed),
-                        ..RewindFilter::without(flight.shot.shooter)
-                    };
-                    fly(&then.of(filter), &later.of(filter))
+            for piece in flight.path.pieces()[index].halves() {
+                if let Some(next) = self.meet(flight, &piece, projectile) {
+                    return next;
                 }
-                None => fly(&then, &later),
-            };
-            match met {
-                Some(Meeting::Target { hit, part }) => {
-                    let age = piece.age(part);
-                    let at = hit.point;
-                    let along = at.distance(piece.a);
-                    let standing = self.at(flight, flight.moment(age)).pose(hit.entity).ok();
-                    let middle = standing.map_or(at, |pose| pose.position);
-                    flight.distance += along;
-                    let hit = TargetHit { distance: flight.distance, ..hit };
-                    let velocity = flight.path.at(age).1;
-                    if flight.bounces_off((hit.entity, at, middle), (age, velocity), projectile) {
-                        let seconds = self.sampler.tick_seconds;
-                        flight.path = Trajectory::new(&flight.launch, projectile, seconds);
-                        return Next::Bounced;
-                    }
-                    return Next::Ends(Burst { age, point: at, normal: None, velocity, direct: Some(hit) });
-                }
-                Some(Meeting::Mover { part, .. }) => {
-                    let (age, point) = (piece.age(part), piece.a.lerp(piece.b, part));
-                    let velocity = flight.path.at(age).1;
-                    let normal = Some(-velocity.try_normalize().unwrap_or(Vec3::NEG_Y));
-                    return Next::Ends(Burst { age, point, normal, velocity, direct: None });
-                }
-                None => flight.distance += piece.a.distance(piece.b),
             }
         }
-        match flight.path.end() {
-            Some(end) => {
-                let velocity = flight.path.at(end.age).1;
-                let (age, point, normal) = (end.age, end.point, end.normal);
-                Next::Ends(Burst { age, point, normal, velocity, direct: None })
+        let Some(end) = flight.path.end() else { return Next::Flies };
+        let velocity = flight.path.at(end.age).1;
+        Next::Ends(Burst { age: end.age, point: end.point, normal: end.normal, velocity, direct: None })
+    }
+
+    /// Whom it meets in a part of its way, if that is anybody.
+    fn meet(&self, flight: &mut InFlight, piece: &Piece, projectile: &Projectile) -> Option<Next> {
+        let (from, to) = (flight.moment(piece.from), flight.moment(piece.to));
+        let met = {
+            let off = flight.off;
+            let allowed = |entity| Some(entity) != off;
+            let filter = RewindFilter {
+                not_of: flight.shot.not_of,
+                only: off.is_some().then_some(&allowed),
+                ..RewindFilter::without(flight.shot.shooter)
+            };
+            let (then, later) = (self.at(flight, from).of(filter), self.at(flight, to).of(filter));
+            then.fly(&later, (piece.a, piece.b), projectile.radius, flight.shot.from)
+        };
+        match met {
+            Some(Meeting::Target { hit, part }) => {
+                let (age, point) = (piece.age(part), hit.point);
+                flight.distance += point.distance(piece.a);
+                let standing = self.at(flight, flight.moment(age)).pose(hit.entity).ok();
+                let middle = standing.map_or(point, |pose| pose.position);
+                let velocity = flight.path.at(age).1;
+                if flight.bounces_off((hit.entity, point, middle), (age, velocity), projectile) {
+                    flight.path = Trajectory::new(&flight.launch, projectile, self.sampler.tick_seconds);
+                    return Some(Next::Bounced);
+                }
+                let direct = Some(TargetHit { distance: flight.distance, ..hit });
+                Some(Next::Ends(Burst { age, point, normal: None, velocity, direct }))
             }
-            None => Next::Flies,
+            Some(Meeting::Mover { part, .. }) => {
+                let (age, point) = (piece.age(part), piece.a.lerp(piece.b, part));
+                let velocity = flight.path.at(age).1;
+                let normal = Some(-velocity.try_normalize().unwrap_or(Vec3::NEG_Y));
+                Some(Next::Ends(Burst { age, point, normal, velocity, direct: None }))
+            }
+            None => {
+                flight.distance += piece.a.distance(piece.b);
+                None
+            }
         }
     }
 }
@@ -247,7 +243,8 @@ impl InFlight {
         (age, velocity): (f64, Vec3),
         projectile: &Projectile,
     ) -> bool {
-        let Some((from, velocity)) = off_somebody((at, middle), velocity, projectile, self.path.bounces()) else {
+        let Some((from, velocity)) = off_somebody((at, middle), velocity, projectile, self.path.bounces())
+        else {
             return false;
         };
         self.launch = self.launch.off(age, from, velocity, self.path.bounces() + 1);
@@ -263,7 +260,13 @@ impl InFlight {
             None => ProjectileEndKind::Fuse,
         };
         let (shooter, shot) = self.launch.key();
-        ProjectileEnd { shooter, shot, flown: self.launch.flown.saturating_add(passed), point: burst.point, kind }
+        ProjectileEnd {
+            shooter,
+            shot,
+            flown: self.launch.flown.saturating_add(passed),
+            point: burst.point,
+            kind,
+        }
     }
 }
 

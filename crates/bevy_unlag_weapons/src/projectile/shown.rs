@@ -59,7 +59,8 @@ impl Screen {
 
     /// Keeps the end of something whose start is still on its way.
     pub fn keep(&mut self, end: ProjectileEnd) {
-        if self.early.len() < REMEMBERED && self.early.iter().all(|(_, known)| key_of(known) != key_of(&end)) {
+        if self.early.len() < REMEMBERED && self.early.iter().all(|(_, known)| key_of(known) != key_of(&end))
+        {
             self.early.push_back((0.0, end));
         }
     }

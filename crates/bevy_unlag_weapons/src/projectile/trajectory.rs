@@ -36,6 +36,12 @@ impl Piece {
         self.from + (self.to - self.from) * f64::from(part)
     }
 
+    /// Both halves of it: who turns within a tick does not go straight in it.
+    pub(super) fn halves(&self) -> [Self; 2] {
+        let (age, middle) = (self.age(0.5), self.a.lerp(self.b, 0.5));
+        [Self { to: age, b: middle, ..*self }, Self { from: age, a: middle, ..*self }]
+    }
+
     /// The part of it between two ages, in ticks; `None` for nothing of it.
     fn between(&self, from: f64, to: f64) -> Option<Self> {
         let (from, to) = (self.from.max(from), self.to.min(to));

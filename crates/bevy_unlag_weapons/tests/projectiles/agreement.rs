@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, ViewTime};
-use bevy_unlag_weapons::{CatchUp, Mailed, ProjectileRules, Round, ShotResult};
+use bevy_unlag_weapons::{CatchUp, Mailed, Projectile, ProjectileRules, Round, ShotResult};
 
 use crate::stage::{DT, Dice, EYE, Screen, Server, Way, launcher, rocket, round};
 
 const SPRINT: f32 = 7.0;
+/// Of a projectile that is there in about the time that its shot takes to the server.
+const SPEED: f32 = 90.0;
 
 /// Runs to and fro, and turns at random every 0.2 to 0.9 s.
 struct Sprinter {
@@ -29,20 +31,20 @@ impl Sprinter {
             self.way.x = -self.at.x.signum();
         }
         self.at += self.way.normalize() * SPRINT * DT;
-        self.at.z = self.at.z.clamp(-40.0, -6.0);
+        self.at.z = self.at.z.clamp(-16.0, -5.0);
     }
 }
 
 /// Of shots at sideways sprinters the ones whose target, or none, is the same for the server and on the screen of
 /// a shooter whose picture is so many milliseconds old when its shot arrives; shots that hit; all.
 fn agreement(milliseconds: f32, catch_up: CatchUp, shots: usize) -> (usize, usize, usize) {
-    let weapon = launcher(rocket());
+    let weapon = launcher(Projectile { speed: SPEED, ..rocket() });
     let (mut server, mut screen) = (Server::new(&weapon), Screen::new(&weapon, true));
     server.app.insert_resource(ProjectileRules { catch_up, ..default() });
     let mut dice = Dice(milliseconds as u64 + 1);
     let mut runners: Vec<Sprinter> = (0..6)
         .map(|index| {
-            let at = Vec3::new(dice.between(-10.0, 10.0), 0.0, -8.0 - index as f32 * 3.0);
+            let at = Vec3::new(dice.between(-10.0, 10.0), 0.0, -5.0 - index as f32 * 2.0);
             let target = server.target(10 + index, at);
             screen.target(&server, target);
             Sprinter { target, at, way: Vec3::X, turns_in: dice.between(0.2, 0.9) }
@@ -85,7 +87,7 @@ fn agreement(milliseconds: f32, catch_up: CatchUp, shots: usize) -> (usize, usiz
             if part > 0.0 && tick % 5 == 0 && number < shots as u32 {
                 let goal = &runners[(dice.roll() * 6.0) as usize];
                 let Some(seen) = server.drawn(goal.target, view) else { continue };
-                let flight = seen.pose.position.distance(EYE) / 40.0;
+                let flight = seen.pose.position.distance(EYE) / SPEED;
                 let lead = seen.pose.position + seen.pose.velocity * flight * dice.between(0.6, 1.2);
                 let aside = Vec3::new(dice.between(-0.7, 0.7), dice.between(0.1, 1.8), 0.0);
                 number += 1;

@@ -110,7 +110,7 @@ fn a_grenade_bounces_off_the_floor_and_bursts_when_its_time_is_over() {
     let spec = Projectile { speed: 12.0, gravity: 9.81, life: 2.0, radius: 0.1, bounce, ..grenade() };
     let mut server = Server::new(&launcher(spec));
     server.wall(Vec3::new(60.0, 0.5, 60.0), Vec3::new(0.0, -0.5, 0.0));
-    server.target(2, Vec3::new(2.0, 0.0, -9.0));
+    server.target(2, Vec3::new(2.0, 0.0, -17.0));
     let said = fly(&mut server, &round(1, None, Vec3::new(0.0, 0.3, -1.0)));
     let (point, kind) = end(&said);
     assert_eq!(kind, ProjectileEndKind::Fuse);
@@ -202,4 +202,36 @@ fn a_shot_from_the_past_is_caught_up_with_whom_its_screen_showed() {
     }
     (0..20).for_each(|_| said.extend(server.tick()));
     assert!(matches!(verdict(&said), ShotResult::Hit(_)), "{:?}", verdict(&said));
+}
+
+#[test]
+#[ignore = "a measurement: run it alone"]
+fn what_a_thousand_cost() {
+    let slow = Projectile { speed: 5.0, life: 30.0, radius: 0.05, gravity: 0.0, ..rocket() };
+    for among in [0, 64] {
+        let mut server = Server::new(&launcher(slow));
+        for id in 0..among {
+            let (row, column) = (f32::from(id / 8), f32::from(id % 8));
+            server.target(100 + id, Vec3::new(column * 3.0 - 12.0, 0.0, -60.0 - row * 3.0));
+        }
+        for x in 0..100_u8 {
+            let at = Vec3::new(f32::from(x % 10) * 6.0 - 30.0, 12.0, -f32::from(x / 10) * 8.0);
+            server.wall(Vec3::splat(1.0), at);
+        }
+        server.app.insert_resource(ProjectileRules { per_shooter: 1_024, ..default() });
+        (0..30).for_each(|_| drop(server.tick()));
+        let time = |server: &mut Server| {
+            let start = std::time::Instant::now();
+            (0..50).for_each(|_| drop(server.tick()));
+            start.elapsed().as_secs_f64() / 50.0 * 1e6
+        };
+        let without = time(&mut server);
+        for number in 0..1_024_u32 {
+            let aim = Vec3::new((number % 32) as f32 / 32.0 - 0.5, (number / 32) as f32 / 64.0, -1.0);
+            server.arrive(&round(number, None, aim));
+        }
+        (0..8).for_each(|_| drop(server.tick()));
+        let with = time(&mut server);
+        println!("{among} targets: {:.2} us a projectile and tick", (with - without) / 1_024.0);
+    }
 }

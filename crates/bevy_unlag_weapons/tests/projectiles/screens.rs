@@ -1,10 +1,11 @@
 //! What screens show of projectiles: each once, from the muzzle to where it ends, without a step.
 
-use bevy::prelude::*;
-use bevy_unlag_core::{NetId, ViewTime};
-use bevy_unlag_rewind::HitGroup;
+use bevy::{ecs::system::RunSystemOnce, prelude::*};
+use bevy_unlag_core::{DrawnPose, DrawnViewTime, LocalControl, NetId, ViewTime};
+use bevy_unlag_rewind::{HitGroup, WorldTrace};
 use bevy_unlag_weapons::{
-    Mailed, Projectile, ProjectileEnd, ProjectileEndKind, ShotRefusal, ShotResult, ShotVerdict, Weapon,
+    Bounce, DrawnProjectile, Mailed, Projectile, ProjectileEnd, ProjectileEndKind, ProjectileEnded,
+    ProjectileLaunch, ProjectileShown, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Trajectory, Weapon,
 };
 
 use crate::stage::{DT, Dice, EYE, SHOOTER, Screen, Server, Way, launcher, rocket, round, wall};
@@ -99,7 +100,7 @@ fn a_bystander_sees_it_leave_from_its_shooter_and_catch_up() {
     let shot = round(1, Some(view), Vec3::NEG_Z);
     let pose = bevy_unlag_core::PoseSample { alive: true, ..default() };
     let shooter = game.other.shooter;
-    game.other.app.world_mut().entity_mut(shooter).insert(bevy_unlag_core::DrawnPose { pose, ..default() });
+    game.other.app.world_mut().entity_mut(shooter).insert(DrawnPose { pose, ..default() });
     let mut first = None;
     for tick in 0..60 {
         if tick == 5 {
@@ -204,7 +205,7 @@ fn what_comes_twice_and_in_any_order_is_shown_once() {
         game.wall(Vec3::new(5.0, 5.0, 0.5), Vec3::new(0.0, 0.0, -14.5));
         let mut said: Vec<(i32, Mailed)> = Vec::new();
         let mut shots = Vec::new();
-        for tick in 0..90 {
+        for tick in 0..180 {
             if tick % 10 == 0 && tick < 50 {
                 let view = game.view();
                 let aim = Vec3::new(dice.between(-0.3, 0.9), 0.0, -1.0);
@@ -216,7 +217,7 @@ fn what_comes_twice_and_in_any_order_is_shown_once() {
             for mailed in game.server.tick() {
                 // Once, twice or three times, each some time later.
                 for _ in 0..1 + (dice.roll() * 3.0) as i32 {
-                    said.push((tick + 4 + (dice.roll() * 14.0) as i32, mailed));
+                    said.push((tick + 4 + (dice.roll() * 45.0) as i32, mailed));
                 }
             }
             for (at, mailed) in &said {
@@ -255,4 +256,103 @@ fn an_end_of_nothing_is_nothing() {
     }
     (0..10).for_each(|_| game.tick());
     assert!(game.own.picture.ended.is_empty() && game.own.flying().is_empty());
+}
+
+#[test]
+fn a_host_sees_the_servers_own_and_no_other() {
+    for with_others in [false, true] {
+        let mut server = Server::new(&launcher(Projectile { life: 0.5, ..rocket() }));
+        let shooter = server.shooter;
+        server.app.world_mut().entity_mut(shooter).insert(LocalControl);
+        if with_others {
+            let target = server.target(2, Vec3::new(6.0, 0.0, -12.0));
+            server.app.world_mut().entity_mut(target).insert(DrawnPose::default());
+        }
+        (0..30).for_each(|_| drop(server.tick()));
+        let view = server.app.world().resource::<DrawnViewTime>().0;
+        assert_eq!(view.is_some(), with_others);
+        let shot = round(1, view, Vec3::NEG_Z);
+        server.arrive(&shot);
+        let from = EYE;
+        let fired = ShotFired { shooter, round: shot, from, time: view, rays: Vec::new() };
+        server.app.world_mut().write_message(fired);
+        let (mut shown, mut ended, mut most) = (0, 0, 0);
+        for tick in 0..60 {
+            server.tick();
+            let world = server.app.world_mut();
+            let flying = world.query::<&DrawnProjectile>().iter(world).count();
+            assert!(tick > 0 || flying == 1, "at once");
+            most = most.max(flying);
+            shown += world.resource_mut::<Messages<ProjectileShown>>().drain().count();
+            ended += world.resource_mut::<Messages<ProjectileEnded>>().drain().count();
+        }
+        assert_eq!((most, shown, ended), (1, 1, 1));
+    }
+}
+
+#[test]
+fn a_server_and_a_screen_fly_the_same_bits_among_the_same_walls() {
+    let bounce = Some(Bounce { times: 30, keep: 0.7, off_pawns: false });
+    let spec = Projectile { speed: 18.0, gravity: 9.81, radius: 0.12, life: 4.0, bounce, splash: None };
+    let mut game = Game::new(&launcher(spec), 6.0);
+    let mut dice = Dice(11);
+    game.wall(Vec3::new(40.0, 0.5, 40.0), Vec3::new(0.0, -0.5, 0.0));
+    for _ in 0..30 {
+        let half = Vec3::new(dice.between(0.2, 2.0), dice.between(0.2, 3.0), dice.between(0.2, 2.0));
+        game.wall(half, Vec3::new(dice.between(-15.0, 15.0), 0.5, dice.between(-25.0, -4.0)));
+    }
+    (0..5).for_each(|_| game.tick());
+    let mut bounces = 0;
+    for number in 0..60 {
+        let aim = Vec3::new(dice.between(-0.8, 0.8), dice.between(-0.3, 0.6), -1.0);
+        let launch =
+            ProjectileLaunch::of(&round(number, None, aim), &spec, SHOOTER, EYE, ViewTime::default());
+        let fly = move |world: WorldTrace, frame: f64| {
+            let mut path = Trajectory::new(&launch, &spec, DT);
+            let (mut age, mut bits) = (0.0, Vec::new());
+            while age < 256.0 {
+                let next = (age + frame).min(256.0);
+                path.walk(age, next, |from, way, max, radius| world.touch(from, way, max, radius), |_| true);
+                age = next;
+                if age.fract() == 0.0 {
+                    bits.push(path.at(age).0.to_array().map(f32::to_bits));
+                }
+            }
+            (bits, path.bounces())
+        };
+        let here = game.server.app.world_mut().run_system_once(move |world: WorldTrace| fly(world, 1.0));
+        let there = game.own.app.world_mut().run_system_once(move |world: WorldTrace| fly(world, 0.25));
+        let (here, there) = (here.expect("it runs"), there.expect("it runs"));
+        assert_eq!(here, there, "shot {number}");
+        bounces += u32::from(here.1);
+    }
+    assert!(bounces > 200, "{bounces}");
+}
+
+#[test]
+fn a_disc_off_somebody_goes_on_as_one_on_every_screen() {
+    let bounce = Some(Bounce { times: 4, keep: 0.9, off_pawns: true });
+    let mut game = Game::new(&launcher(Projectile { bounce, life: 1.0, ..rocket() }), 7.0);
+    let view = game.view();
+    let shot = round(1, Some(view), Vec3::new(6.02, 1.1, -12.0) - EYE);
+    game.own.fire(&shot, Some(view));
+    let mut turned = [false; 2];
+    for tick in 0..110 {
+        if tick == 6 {
+            game.server.arrive(&shot);
+        }
+        game.tick();
+        for (screen, turned) in [&mut game.own, &mut game.other].into_iter().zip(&mut turned) {
+            let flying = screen.flying();
+            assert!(flying.len() <= 1);
+            *turned |= flying.first().is_some_and(|drawn| drawn.velocity.z > 5.0);
+        }
+    }
+    assert_eq!(turned, [true; 2], "it comes back");
+    for picture in [&game.own.picture, &game.other.picture] {
+        assert_eq!((picture.shown.len(), picture.ended.len()), (1, 1));
+        assert_eq!(picture.ended[0].kind, ProjectileEndKind::Fuse);
+    }
+    let apart = game.own.picture.ended[0].point.distance(game.other.picture.ended[0].point);
+    assert!(apart < 0.1, "{apart}");
 }

@@ -82,7 +82,8 @@ impl Server {
     pub fn new(weapon: &Weapon) -> Self {
         let mut app = app(weapon);
         let body = (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
-        let shooter = (SHOOTER, NetRole::Authority, OutgoingVerdicts::default(), RecordTransform::default(), body);
+        let shooter =
+            (SHOOTER, NetRole::Authority, OutgoingVerdicts::default(), RecordTransform::default(), body);
         let shooter = app.world_mut().spawn(shooter).id();
         Self { app, shooter, damage: Vec::new() }
     }
@@ -132,7 +133,10 @@ impl Server {
         }
         self.damage.extend(drain::<Damage>(&mut self.app));
         let mut mailbox = self.app.world_mut().query::<&mut OutgoingVerdicts>();
-        mailbox.iter_mut(self.app.world_mut()).flat_map(|mut mailbox| core::mem::take(&mut mailbox.0)).collect()
+        mailbox
+            .iter_mut(self.app.world_mut())
+            .flat_map(|mut mailbox| core::mem::take(&mut mailbox.0))
+            .collect()
     }
 
     /// How a screen shows somebody at a moment.
@@ -207,7 +211,13 @@ impl Screen {
 
     pub fn fire_from(&mut self, round: &Round, time: Option<ViewTime>, from: Vec3) {
         let (shooter, from) = (self.shooter, FireInput::rounded(from));
-        self.app.world_mut().write_message(ShotFired { shooter, round: *round, from, time, rays: Vec::new() });
+        self.app.world_mut().write_message(ShotFired {
+            shooter,
+            round: *round,
+            from,
+            time,
+            rays: Vec::new(),
+        });
     }
 
     pub fn hear(&mut self, mailed: &Mailed) {

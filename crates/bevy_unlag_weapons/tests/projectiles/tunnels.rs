@@ -26,13 +26,14 @@ fn a_bullet_of_a_thousand_metres_a_second_hits_what_is_twenty_centimetres_thick(
             (server.app.world_mut().spawn(target).id(), at, Vec3::ZERO)
         })
         .collect();
-    let (mut number, mut hits, mut verdicts) = (0, 0, 0);
+    let (mut number, mut hits, mut verdicts, mut points) = (0, 0, 0, 0);
     let mut tick = 0;
     while verdicts < 10_000 {
         tick += 1;
         for (target, at, way) in &mut targets {
             if tick % 40 == 1 {
-                *way = Vec3::new(dice.between(-1.0, 1.0), dice.between(-0.2, 0.2), dice.between(-1.0, 1.0)) * 7.0;
+                *way = Vec3::new(dice.between(-1.0, 1.0), dice.between(-0.2, 0.2), dice.between(-1.0, 1.0))
+                    * 7.0;
                 way.y = if at.y > 5.0 { -0.5 } else { way.y };
                 let home = Vec3::new(-at.x, 0.0, -40.0 - at.z) * 0.03;
                 *way = (*way + home).clamp_length_max(8.0);
@@ -52,6 +53,10 @@ fn a_bullet_of_a_thousand_metres_a_second_hits_what_is_twenty_centimetres_thick(
                 let Some(met) = server.drawn(targets[index].0, there) else { continue };
                 let aside = Vec3::new(dice.between(-0.02, 0.02), dice.between(-0.02, 0.02), 0.0);
                 number += 1;
+                // Where it is at the end of a tick.
+                let step = 1_000.0 * DT;
+                let off = (seen.pose.position.distance(EYE) / step).fract() * step;
+                points += u32::from(off.min(step - off) < 0.1);
                 server.arrive(&round(number, Some(view), met.pose.position + aside - EYE));
             }
         }
@@ -67,5 +72,6 @@ fn a_bullet_of_a_thousand_metres_a_second_hits_what_is_twenty_centimetres_thick(
         assert!(tick < 20_000, "{verdicts} verdicts of {number}");
     }
     // Everybody is met who was aimed at, or somebody before.
+    assert!(points < number / 20, "{points} of {number} are hit at the end of a tick");
     assert_eq!(hits, verdicts, "of {verdicts} bullets {} went through", verdicts - hits);
 }

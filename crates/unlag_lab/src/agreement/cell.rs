@@ -2,14 +2,17 @@
 
 use core::time::Duration;
 
-use bevy_unlag::{prelude::*, weapons::Damages};
+use bevy_unlag::{
+    prelude::*,
+    weapons::{CatchUp, ProjectileRules},
+};
 use unlag_examples::{
     app::ServerOptions,
     ledger::ShotLedger,
     lockstep::{Match, MatchOptions},
 };
 
-use super::{hands::Hands, range};
+use super::{fought::Fought, hands::Hands, range};
 
 /// The link of every player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +36,18 @@ pub struct Rules {
     pub rewind: RewindMode,
     /// The oldest view that is honoured.
     pub max_age: Duration,
+    /// With what.
+    pub weapon: Fought,
+    /// Where everyone is while a projectile is caught up.
+    pub catch_up: CatchUp,
+}
+
+impl Rules {
+    /// Rays, judged in the past.
+    pub fn new(hits: u64, seed: u64) -> Self {
+        let (weapon, catch_up) = (Fought::Hitscan, CatchUp::Seen);
+        Self { hits, seed, rewind: RewindMode::On, max_age: super::MAX_AGE, weapon, catch_up }
+    }
 }
 
 /// What was measured in a cell.
@@ -94,8 +109,9 @@ impl Cell {
             ..MatchOptions::default()
         })?;
         for app in game.clients.iter_mut().chain([&mut game.server]) {
-            app.insert_resource(harmless());
+            app.insert_resource(rules.weapon.arsenal());
         }
+        game.server.world_mut().resource_mut::<ProjectileRules>().catch_up = rules.catch_up;
         range::set_up(&mut game);
         for (player, client) in (0..).zip(&mut game.clients) {
             Hands::take_over(seed.wrapping_mul(31).wrapping_add(player), client);
@@ -121,13 +137,6 @@ impl Cell {
             playout_ms: playout / report.players.len().max(1) as f64,
         })
     }
-}
-
-/// Weapons that hurt nobody.
-fn harmless() -> Arsenal {
-    let rifle = Weapon::rifle();
-    let damage = Damages { head: 0.0, body: 0.0, limb: 0.0, ..rifle.damage };
-    Arsenal::new(vec![Weapon { damage, ..rifle }]).unwrap_or_default()
 }
 
 impl Played {

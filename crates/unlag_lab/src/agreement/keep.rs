@@ -107,17 +107,13 @@ fn counts(ledger: &mut ShotLedger) -> Vec<&mut u64> {
 
 #[cfg(test)]
 mod tests {
-    use core::time::Duration;
-
-    use bevy::prelude::default;
-
     use super::*;
 
     #[test]
     fn a_cell_is_found_again_by_its_rules_alone() {
         let path = std::env::temp_dir().join(format!("unlag_lab_keep_{}", std::process::id()));
         let (cell, hits) = (Cell { rtt: 150, jitter: 10, loss: 2 }, 7);
-        let rules = Rules { hits, seed: 3, rewind: default(), max_age: Duration::from_millis(500) };
+        let rules = Rules::new(hits, 3);
         let mut ledger = ShotLedger::default();
         for (value, count) in (10..).zip(counts(&mut ledger)) {
             *count = value;

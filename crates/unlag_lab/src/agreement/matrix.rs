@@ -12,6 +12,7 @@ use bevy_unlag::prelude::*;
 
 use super::{
     cell::{Cell, Played, Rules},
+    fought::Fought,
     keep::Keep,
 };
 
@@ -60,7 +61,7 @@ pub struct Plan {
 impl Plan {
     fn rules(&self, cell: Cell) -> Rules {
         let hits = if decides(cell) { self.hits } else { (self.hits * 3).div_ceil(10) };
-        Rules { hits, seed: self.seed, rewind: RewindMode::On, max_age: MAX_AGE }
+        Rules::new(hits, self.seed)
     }
 }
 
@@ -69,7 +70,22 @@ impl Plan {
 /// # Errors
 /// One line when nobody could be measured.
 pub fn control(hits: u64, seed: u64) -> Result<Played, String> {
-    CONTROL.play(&Rules { hits, seed, rewind: RewindMode::Off, max_age: MAX_AGE })
+    CONTROL.play(&Rules { rewind: RewindMode::Off, ..Rules::new(hits, seed) })
+}
+
+/// Links for what is no ray: a good one, the control's, and a far one.
+pub const OF_WEAPONS: [Cell; 3] = [
+    Cell { rtt: 50, jitter: 0, loss: 0 },
+    Cell { rtt: 150, jitter: 10, loss: 2 },
+    Cell { rtt: 250, jitter: 10, loss: 2 },
+];
+
+/// A cell that is fought with something else.
+///
+/// # Errors
+/// One line when nobody could be measured.
+pub fn with(weapon: Fought, cell: Cell, hits: u64, seed: u64) -> Result<Played, String> {
+    cell.play(&Rules { weapon, ..Rules::new(hits, seed) })
 }
 
 /// A match [`BEYOND`] the cap.
@@ -77,7 +93,7 @@ pub fn control(hits: u64, seed: u64) -> Result<Played, String> {
 /// # Errors
 /// One line when nobody could be measured.
 pub fn beyond(hits: u64, seed: u64) -> Result<Played, String> {
-    BEYOND.play(&Rules { hits, seed, rewind: RewindMode::On, max_age: MAX_AGE })
+    BEYOND.play(&Rules::new(hits, seed))
 }
 
 /// Plays every cell that is not in the file, and writes those into it.

@@ -88,10 +88,19 @@ pub struct Rounds {
     pub rounds: u64,
     /// Bytes that they added to all packets that carry them.
     pub extra: f64,
+    /// Bytes that they added to the moves that they are first sent in.
+    pub first: f64,
     /// Packets whose newest move fires, and their bytes.
     pub firing: Sent,
     /// All other packets.
     pub others: Sent,
+}
+
+impl Rounds {
+    /// Bytes that one round adds to its move, on average.
+    pub fn bytes_of_one(&self) -> f64 {
+        self.first / self.rounds as f64
+    }
 }
 
 /// What four fighters' rounds add to their packets.
@@ -110,6 +119,7 @@ pub fn of_rounds(conditions: LinkConditions, seconds: f64, seed: u64) -> Result<
         let of_one = client.world().resource::<Rounds>();
         all.rounds += of_one.rounds;
         all.extra += of_one.extra;
+        all.first += of_one.first;
         for (sum, one) in [(&mut all.firing, of_one.firing), (&mut all.others, of_one.others)] {
             sum.packets += one.packets;
             sum.bytes += one.bytes;
@@ -131,6 +141,10 @@ fn weigh(pawns: Query<&OutgoingMoves>, mut rounds: ResMut<Rounds>) {
         sent.packets += 1;
         sent.bytes += bytes.len() as u64;
         let with = bits(&packet);
+        if let Some(newest) = packet.runs.first_mut() {
+            newest.input.extension.fire = None;
+        }
+        rounds.first += (with - bits(&packet)) as f64 / 8.0;
         packet.runs.iter_mut().for_each(|run| run.input.extension.fire = None);
         rounds.extra += (with - bits(&packet)) as f64 / 8.0;
     }

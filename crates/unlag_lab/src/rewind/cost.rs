@@ -8,7 +8,7 @@ use bevy_unlag::{
     prelude::*,
     rewind::{
         Ballistic, BeamCache, MovedPoses, Pellets, PosedTargets, RewindBackend, RewindFilter, RewindTime,
-        Rewound, View,
+        Rewound, SentLog, View,
     },
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
@@ -30,12 +30,22 @@ fn time(
     stage: &mut Stage,
     shots: &[Shot],
     rounds: usize,
+    ask: impl FnMut(&Rewound, &Shot, usize) -> bool,
+) -> Timed {
+    time_for(stage, (shots, None), rounds, ask)
+}
+
+/// The same for shooters who were sent no more than a log says.
+fn time_for(
+    stage: &mut Stage,
+    (shots, sent): (&[Shot], Option<&SentLog>),
+    rounds: usize,
     mut ask: impl FnMut(&Rewound, &Shot, usize) -> bool,
 ) -> Timed {
     stage.ask::<RewindQuery, _>(|query| {
         let mut done = 0_u64;
         let mut one = |(index, shot): (usize, &Shot)| {
-            let Ok(then) = query.at(RewindTime::View(View::from(shot.time))) else { return };
+            let Ok(then) = query.at(RewindTime::View(View { sent, ..View::from(shot.time) })) else { return };
             let then = then.of(RewindFilter::without(shot.shooter));
             done += u64::from(black_box(ask(&then, black_box(shot), index)));
         };
@@ -55,6 +65,18 @@ fn time(
         let part = done as f64 / (2 * rounds * shots.len()).max(1) as f64;
         Timed { median: quantile(&mut eights, 0.5), mean: quantile(&mut means, 0.5), part }
     })
+}
+
+/// What a client was sent that may see every second one.
+fn half_hidden(stage: &mut Stage) -> SentLog {
+    let (mut log, now) = (SentLog::default(), stage.now());
+    stage.ask::<Query<(&NetId, &FrameHistory)>, _>(|pawns| {
+        for (id, history) in pawns.iter().filter(|(id, _)| id.0 % 2 == 0) {
+            history.sent.iter().for_each(|snapshot| log.mark(*id, snapshot.tick));
+        }
+    });
+    log.mark_hidden(now);
+    log
 }
 
 fn ray(then: &Rewound, shot: &Shot, _: usize) -> bool {
@@ -77,6 +99,16 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         ),
     )?;
     figures.add("shots_per_s", 1.0 / single.mean, "shots a second on one core, the same; goal 1,000,000")?;
+    let log = half_hidden(&mut stage);
+    let hidden = time_for(&mut stage, (&shots, Some(&log)), rounds, ray);
+    figures.add(
+        "shot_64_hidden_us",
+        hidden.median * 1e6,
+        format!(
+            "µs for a shot of somebody from whom half of the 64 are hidden, median; mean {:.2}",
+            hidden.mean * 1e6
+        ),
+    )?;
     shapes(options, figures, &mut stage, &shots, single.mean, rounds)?;
     naive(options, figures, &mut stage, &shots, single.mean)?;
     drop(stage);

@@ -59,7 +59,8 @@ impl Leg<'_, '_, '_, '_> {
             |_| true,
             |slot, from| {
                 let to = self.later.body(slot).ok().filter(|to| is_continuous(from, to, self.seconds()));
-                let Some(counted) = self.meets_body(from, to.as_ref().unwrap_or(from), rooms) else {
+                let pass = Pass { a: self.a, b: self.b, radius: self.radius };
+                let Some(counted) = pass.meets_body(from, to.as_ref().unwrap_or(from), rooms) else {
                     return false;
                 };
                 let before = best.is_none_or(|best| is_nearer(&counted.hit, &best.hit));
@@ -76,8 +77,56 @@ impl Leg<'_, '_, '_, '_> {
         self.then.query.sampler.tick_seconds
     }
 
-    /// When and where it meets a body that goes from one pose to another.
-    fn meets_body(
+    /// When it meets the world within a part of the step, with that part for the distance.
+    fn world(&self, reach: f32) -> Option<WorldHit> {
+        let way = way(self.a, self.b);
+        let length = way.max.max(1e-9);
+        let (origin, direction, max) = (self.a, Vec3::from(way.direction), way.max * reach);
+        let world = &self.then.query.world;
+        let fixed = if self.radius == 0.0 {
+            world.cast_among(self.walls, origin, direction, max)
+        } else {
+            world.sweep_ball_among(self.walls, self.radius, &UnitRay { max, ..way })
+        };
+        let mut nearest = fixed.map(|distance| WorldHit { distance: distance / length, by: None });
+        self.then.occluders(|entity, occluder, pose| {
+            let size = occluder.shape.raw.compute_local_bounding_sphere();
+            let reach = Vec3::from_array(size.center.into()).length() + size.radius + self.radius + LEAP;
+            if !way.passes(pose.translation, reach) {
+                return;
+            }
+            let later = self.later.occluder_pose(entity);
+            let goes = later.filter(|later| later.translation.distance(pose.translation) <= LEAP);
+            let later = goes.unwrap_or(pose);
+            let line = Moving::new(pose, later).line(self.a, self.b);
+            let (origin, direction) = (Vec3::from(line.origin), Vec3::from(line.direction));
+            let still = Isometry3d::IDENTITY;
+            let met = if self.radius == 0.0 {
+                occluder.cast(still, origin, direction, line.max)
+            } else {
+                let start = Isometry3d::from_translation(origin);
+                occluder.sweep(still, &Ball::new(self.radius), start, direction, line.max)
+            };
+            let part = met.map(|at| at / line.max.max(1e-9));
+            if let Some(part) = part.filter(|part| nearest.is_none_or(|first| *part < first.distance)) {
+                nearest = Some(WorldHit { distance: part, by: Some(entity) });
+            }
+        });
+        nearest
+    }
+}
+
+/// A ball on a straight way.
+pub(crate) struct Pass {
+    pub a: Vec3,
+    pub b: Vec3,
+    pub radius: f32,
+}
+
+impl Pass {
+    /// When and where it meets a body that goes from one pose to another, with the part of the way for the
+    /// distance.
+    pub fn meets_body(
         &self,
         from: &Body<'_>,
         to: &Body<'_>,
@@ -128,44 +177,6 @@ impl Leg<'_, '_, '_, '_> {
     fn passes(&self, body: &Moving, bounds: &BodyBounds) -> bool {
         body.line(self.a, self.b).passes_body_within(bounds, self.radius + SLACK)
     }
-
-    /// When it meets the world within a part of the step, with that part for the distance.
-    fn world(&self, reach: f32) -> Option<WorldHit> {
-        let way = way(self.a, self.b);
-        let length = way.max.max(1e-9);
-        let (origin, direction, max) = (self.a, Vec3::from(way.direction), way.max * reach);
-        let world = &self.then.query.world;
-        let fixed = if self.radius == 0.0 {
-            world.cast_among(self.walls, origin, direction, max)
-        } else {
-            world.sweep_ball_among(self.walls, self.radius, &UnitRay { max, ..way })
-        };
-        let mut nearest = fixed.map(|distance| WorldHit { distance: distance / length, by: None });
-        self.then.occluders(|entity, occluder, pose| {
-            let size = occluder.shape.raw.compute_local_bounding_sphere();
-            let reach = Vec3::from_array(size.center.into()).length() + size.radius + self.radius + LEAP;
-            if !way.passes(pose.translation, reach) {
-                return;
-            }
-            let later = self.later.occluder_pose(entity);
-            let goes = later.filter(|later| later.translation.distance(pose.translation) <= LEAP);
-            let later = goes.unwrap_or(pose);
-            let line = Moving::new(pose, later).line(self.a, self.b);
-            let (origin, direction) = (Vec3::from(line.origin), Vec3::from(line.direction));
-            let still = Isometry3d::IDENTITY;
-            let met = if self.radius == 0.0 {
-                occluder.cast(still, origin, direction, line.max)
-            } else {
-                let start = Isometry3d::from_translation(origin);
-                occluder.sweep(still, &Ball::new(self.radius), start, direction, line.max)
-            };
-            let part = met.map(|at| at / line.max.max(1e-9));
-            if let Some(part) = part.filter(|part| nearest.is_none_or(|first| *part < first.distance)) {
-                nearest = Some(WorldHit { distance: part, by: Some(entity) });
-            }
-        });
-        nearest
-    }
 }
 
 /// Something that goes straight from one place to another and is turned half-way between.
@@ -198,7 +209,7 @@ fn passes_origin(a: Vec3A, b: Vec3A, radius: f32) -> bool {
 }
 
 /// Whether a body went from one pose to the other, rather than being put there.
-fn is_continuous(from: &Body<'_>, to: &Body<'_>, seconds: f32) -> bool {
+pub(crate) fn is_continuous(from: &Body<'_>, to: &Body<'_>, seconds: f32) -> bool {
     let speed = from.pose.velocity.length().max(to.pose.velocity.length());
     let moved = from.pose.position.distance(to.pose.position);
     from.boxes.same(to.boxes) && moved <= 2.0 * speed * seconds + 0.25

@@ -26,7 +26,8 @@ fn shell() -> Projectile {
 /// A floor at height 0 and a wall at x = 10, and nothing else.
 fn room(a: Vec3, way: Vec3, max: f32, radius: f32) -> Option<WallTouch> {
     let floor = (way.y < 0.0).then(|| WallTouch { distance: (a.y - radius) / -way.y, normal: Vec3::Y });
-    let wall = (way.x > 0.0).then(|| WallTouch { distance: (10.0 - radius - a.x) / way.x, normal: Vec3::NEG_X });
+    let wall =
+        (way.x > 0.0).then(|| WallTouch { distance: (10.0 - radius - a.x) / way.x, normal: Vec3::NEG_X });
     let both = [floor, wall].into_iter().flatten().filter(|touch| (-1e-3..=max).contains(&touch.distance));
     both.min_by(|a, b| a.distance.total_cmp(&b.distance))
 }
@@ -87,7 +88,11 @@ fn it_bounces_off_walls_as_often_as_it_may() {
 
 #[test]
 fn the_speed_that_is_kept_is_kept() {
-    let spec = Projectile { bounce: Some(Bounce { times: 1, keep: 0.5, off_pawns: false }), gravity: 0.0, ..shell() };
+    let spec = Projectile {
+        bounce: Some(Bounce { times: 1, keep: 0.5, off_pawns: false }),
+        gravity: 0.0,
+        ..shell()
+    };
     let mut path = Trajectory::new(&launch(Vec3::new(0.0, 5.0, 0.0), Vec3::X * 20.0), &spec, DT);
     path.walk(0.0, 60.0, room, |_| true);
     let (at, velocity) = path.at(60.0);

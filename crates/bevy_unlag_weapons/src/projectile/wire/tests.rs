@@ -40,7 +40,8 @@ fn what_is_flown_is_what_travels() {
     let mut state = 5;
     for _ in 0..10_000 {
         let mut float = |scale: f32| (random(&mut state) as f32 / u32::MAX as f32 - 0.5) * scale;
-        let (from, to) = (Vec3::new(float(2e4), float(2e4), float(2e4)), Vec3::new(float(9.0), float(9.0), 1.0));
+        let (from, to) =
+            (Vec3::new(float(2e4), float(2e4), float(2e4)), Vec3::new(float(9.0), float(9.0), 1.0));
         let speed = float(4e4);
         there_and_back(&ProjectileLaunch { from, aim: Aim::along(to), speed, ..launch() }.rounded());
     }

@@ -1,0 +1,57 @@
+//! Somebody who strafes, and somebody who aims at them.
+
+use bevy_unlag_core::ViewTime;
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+
+use crate::client::{DT, ORIGIN};
+
+/// Metres a second.
+const SPEED: f64 = 5.0;
+/// Half of how wide the target is, in metres.
+const RADIUS: f64 = 0.25;
+/// Seconds that a hand is behind its target, at most.
+const LATE: f64 = 0.15;
+
+/// Somebody who runs to and fro on a line.
+#[derive(Default)]
+pub struct Strafer {
+    /// When it turned, where it was, and how fast it went from there.
+    turns: Vec<(f64, f64, f64)>,
+}
+
+impl Strafer {
+    pub fn new(seed: u64, seconds: f64) -> Self {
+        let mut rng = SmallRng::seed_from_u64(seed ^ 0x57);
+        let (mut at, mut place, mut speed) = (-10.0, 0.0, SPEED);
+        let mut turns = Vec::new();
+        while at < seconds + 10.0 {
+            turns.push((at, place, speed));
+            let length = rng.random_range(0.2..0.8);
+            (at, place, speed) = (at + length, place + speed * length, -speed);
+        }
+        Self { turns }
+    }
+
+    /// Where it was and how fast, so many seconds after the beginning.
+    fn at(&self, seconds: f64) -> (f64, f64) {
+        let turn = self.turns.partition_point(|(at, ..)| *at <= seconds).saturating_sub(1);
+        let (at, place, speed) = self.turns[turn];
+        (place + (seconds - at) * speed, speed)
+    }
+
+    pub fn place(&self, time: ViewTime) -> f64 {
+        self.at(f64::from(time.ticks_since(ORIGIN)) * DT).0
+    }
+
+    /// Where a hand aims that has this on its screen: it trails the target, now by more, now by less. Nothing is
+    /// better for who would have shots judged in the past.
+    pub fn aim(&self, shown: ViewTime) -> f64 {
+        let luck = SmallRng::seed_from_u64(u64::from(shown.tick.0)).random_range(0.0..LATE);
+        self.at(f64::from(shown.ticks_since(ORIGIN)) * DT - luck).0
+    }
+
+    /// Whether a shot hits that was aimed at one screen and is judged at another moment.
+    pub fn is_hit(&self, aimed: ViewTime, judged: ViewTime) -> bool {
+        (self.aim(aimed) - self.place(judged)).abs() < RADIUS
+    }
+}

@@ -1,0 +1,177 @@
+//! One projectile up to this frame, and how it ends.
+
+use bevy::{ecs::entity::EntityHashMap, prelude::*};
+use bevy_unlag_core::{PoseSample, SUB_TICKS, ViewTime};
+use bevy_unlag_rewind::{Meeting, RewindFilter, TargetHit};
+
+use super::{Around, DrawnProjectile, LastFrame, ProjectileDrawn, ProjectileEnded, ProjectileShown, Shows};
+use crate::{
+    Piece, Projectile, ProjectileEnd, ProjectileEndKind, ProjectileLaunch,
+    projectile::{
+        server::off_somebody,
+        shown::{Ends, Shown},
+    },
+};
+
+/// Metres from where the server says that it ended within which the path is right.
+const SAME: f32 = 0.25;
+/// Ticks for which the own one flies on beyond whom the server says that it hit.
+const TOLD_SLACK: f64 = 0.5;
+/// Seconds after which something is given up that this screen never comes to.
+const WAITING: f32 = 10.0;
+
+impl Around<'_, '_> {
+    /// Brings one up to this frame. Returns whether it goes on.
+    pub(super) fn go_on(
+        &self,
+        shown: &mut Shown,
+        view: Option<ViewTime>,
+        last: &LastFrame,
+        shows: &mut Shows,
+    ) -> bool {
+        if shown.refused || shown.is_unanswered() {
+            let (point, velocity) = shown.drawn();
+            let normal = -velocity.try_normalize().unwrap_or(Vec3::NEG_Y);
+            let kind = ProjectileEndKind::Gone;
+            self.finish(shown, &Ends { point, normal, kind, drawn: None }, shows);
+            return false;
+        }
+        let frame = f64::from(self.time.delta_secs() / self.sampler.tick_seconds.max(1e-6));
+        let now = shown.age_at(view, frame);
+        if now < 0.0 && shown.entity.is_none() {
+            // This screen is not there yet.
+            return shown.known_for < WAITING;
+        }
+        let now = now.max(shown.age);
+        let passed = match (view, last.view) {
+            (Some(view), Some(last)) if shown.on_screen_time => view.since(last) as f64 / SUB_TICKS as f64,
+            _ => frame,
+        };
+        let ends = self.fly(shown, now, (&last.poses, passed));
+        if shown.entity.is_none() {
+            self.show(shown, shows);
+        }
+        if let Some(ends) = ends {
+            self.finish(shown, &ends, shows);
+            return false;
+        }
+        let (position, velocity) = shown.drawn();
+        if let Some(Ok(mut drawn)) = shown.entity.map(|entity| shows.drawn.get_mut(entity)) {
+            (drawn.position, drawn.velocity) = (position, velocity);
+        }
+        true
+    }
+
+    /// Flies to an age, and says how it ends before that.
+    fn fly(
+        &self,
+        shown: &mut Shown,
+        now: f64,
+        (before, frame): (&EntityHashMap<PoseSample>, f64),
+    ) -> Option<Ends> {
+        // Whom the server says that the own one hit this screen will show it hitting a moment earlier or later.
+        let hit = |end: &ProjectileEnd| matches!(end.kind, ProjectileEndKind::Hit { .. });
+        let slack = |end: &ProjectileEnd| if shown.own.is_some() && hit(end) { TOLD_SLACK } else { 0.0 };
+        let told = shown.told_end();
+        let latest = told.map_or(f64::INFINITY, |(age, end)| age + slack(&end));
+        let until = now.min(latest);
+        let from = shown.age;
+        let own = shown.own.filter(|_| until > from);
+        let mut met: Option<(Meeting, Piece)> = None;
+        let projectile = self.projectile(shown.launch.weapon).copied();
+        let (radius, off) = (projectile.map_or(0.0, |projectile| projectile.radius), shown.off);
+        let allowed = |entity| Some(entity) != off;
+        let filter = own.map(|own| {
+            let not_of = self.teams.get(own).ok().filter(|_| !self.rules.friendly_fire).copied();
+            RewindFilter { not_of, only: Some(&allowed), ..RewindFilter::without(own) }
+        });
+        let part = |age: f64| (1.0 - (now - age) / frame.max(1e-6)) as f32;
+        self.walk(shown, from, until, |piece| {
+            if let Some(filter) = &filter {
+                let (way, parts) = ((piece.a, piece.b), (part(piece.from), part(piece.to)));
+                let last = |entity| before.get(&entity).copied();
+                met = self.query.fly(way, parts, radius, (filter, last)).map(|met| (met, *piece));
+            }
+            met.is_none()
+        });
+        let against = |shown: &Shown, age| -shown.path.at(age).1.try_normalize().unwrap_or(Vec3::NEG_Y);
+        if let Some((met, piece)) = met {
+            let (part, hit) = match met {
+                Meeting::Target { hit, part } => (part, Some(hit)),
+                Meeting::Mover { part, .. } => (part, None),
+            };
+            let (age, point) = (piece.age(part), piece.a.lerp(piece.b, part));
+            if let Some(hit) = hit
+                && self.bounces_off(shown, (hit, age, point), projectile)
+            {
+                return None;
+            }
+            let kind = hit.map_or(ProjectileEndKind::Wall, |hit| ProjectileEndKind::Hit {
+                target: hit.target,
+                group: hit.group,
+            });
+            return Some(Ends { point, normal: against(shown, age), kind, drawn: hit });
+        }
+        let path = shown.path.end().filter(|end| end.age <= until);
+        if let Some((age, end)) = told.filter(|_| latest <= now)
+            && path.is_none_or(|path| age <= path.age + 1e-3 || end.kind == ProjectileEndKind::Gone)
+        {
+            let here = shown.path.at(age).0;
+            let point = if here.distance(end.point) < SAME { here } else { end.point };
+            let wall = shown.path.end().filter(|path| path.point.distance(point) < SAME);
+            let normal = wall.and_then(|path| path.normal).unwrap_or(against(shown, age));
+            return Some(Ends { point, normal, kind: end.kind, drawn: None });
+        }
+        shown.age = until.max(shown.age);
+        path.map(|path| Ends {
+            point: path.point,
+            normal: path.normal.unwrap_or(against(shown, path.age)),
+            kind: if path.normal.is_some() { ProjectileEndKind::Wall } else { ProjectileEndKind::Fuse },
+            drawn: None,
+        })
+    }
+
+    /// Launches the own player's anew off somebody whom the screen showed it meeting.
+    fn bounces_off(
+        &self,
+        shown: &mut Shown,
+        (hit, age, point): (TargetHit, f64, Vec3),
+        projectile: Option<Projectile>,
+    ) -> bool {
+        let middle = self.pawns.get(hit.entity).ok().and_then(|(_, _, _, drawn, _)| drawn);
+        let middle = middle.map_or(point, |drawn| drawn.pose.position);
+        let (velocity, bounces) = (shown.path.at(age).1, shown.path.bounces());
+        let Some((from, velocity)) =
+            projectile.and_then(|projectile| off_somebody((point, middle), velocity, &projectile, bounces))
+        else {
+            return false;
+        };
+        let launch = shown.launch.off(age, from, velocity, bounces + 1);
+        let Some(path) = self.path(&launch) else { return false };
+        (shown.launch, shown.path) = (launch, path);
+        (shown.age, shown.off) = (0.0, Some(hit.entity));
+        true
+    }
+
+    fn show(&self, shown: &mut Shown, shows: &mut Shows) {
+        let (position, velocity) = shown.drawn();
+        let ProjectileLaunch { shooter, shot, weapon, .. } = shown.launch;
+        let drawn = DrawnProjectile { position, velocity, weapon, shooter, shot, own: shown.own.is_some() };
+        let entity = shows.commands.spawn(drawn).id();
+        shown.entity = Some(entity);
+        shows.shown.write(ProjectileShown { entity, drawn });
+    }
+
+    fn finish(&self, shown: &mut Shown, ends: &Ends, shows: &mut Shows) {
+        let ProjectileLaunch { shooter, shot, weapon, .. } = shown.launch;
+        let own = shown.own.is_some();
+        if own {
+            shows.hits.write(ProjectileDrawn { shot, hit: ends.drawn });
+        }
+        let Some(entity) = shown.entity else { return };
+        let Ends { point, normal, kind, .. } = *ends;
+        shows.ended.write(ProjectileEnded { entity, weapon, shooter, shot, own, point, normal, kind });
+        // A game may have done so itself.
+        shows.commands.entity(entity).try_despawn();
+    }
+}

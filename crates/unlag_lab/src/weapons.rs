@@ -1,0 +1,17 @@
+//! The fire flow.
+
+mod bytes;
+mod hard_link;
+mod projectiles;
+mod verdict;
+
+use crate::{Options, figures::Figures};
+
+pub fn measure(options: &Options) -> Result<Figures, String> {
+    let mut figures = Figures::default();
+    verdict::measure(options, &mut figures)?;
+    bytes::measure(options, &mut figures)?;
+    hard_link::measure(options, &mut figures)?;
+    projectiles::measure(options, &mut figures)?;
+    Ok(figures)
+}
