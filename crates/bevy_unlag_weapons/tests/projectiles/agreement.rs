@@ -117,13 +117,12 @@ fn agreement(milliseconds: f32, catch_up: CatchUp, shots: usize) -> (usize, usiz
 #[test]
 fn a_screen_and_its_server_agree_whom_a_projectile_hits() {
     for milliseconds in [50.0, 100.0, 150.0, 200.0, 250.0] {
-        let (same, hits, shots) = agreement(milliseconds, CatchUp::Seen, 2_000);
-        let (naive, ..) = agreement(milliseconds, CatchUp::Present, 2_000);
-        println!("{milliseconds} ms: {same} of {shots} agree, {naive} the naive way; {hits} hits");
+        let (same, hits, shots) = agreement(milliseconds, CatchUp::Seen, 400);
+        println!("{milliseconds} ms: {same} of {shots} agree; {hits} hits");
         assert!(hits > shots / 5, "{hits} hits");
         assert!(same * 1_000 >= shots * 995, "{milliseconds} ms: {same} of {shots}");
-        if milliseconds >= 100.0 {
-            assert!(naive * 1_000 < shots * 970, "{milliseconds} ms: {naive} of {shots} the naive way");
-        }
     }
+    let (naive, _, shots) = agreement(150.0, CatchUp::Present, 400);
+    println!("150 ms, the naive way: {naive} of {shots} agree");
+    assert!(naive * 1_000 < shots * 970, "{naive} of {shots} the naive way");
 }
