@@ -7,7 +7,7 @@ use bevy::{
     tasks::{ComputeTaskPool, TaskPoolBuilder},
     time::TimeUpdateStrategy,
 };
-use bevy_unlag::prelude::*;
+use bevy_unlag::{prelude::*, weapons::SpreadSecret};
 use lightyear::prelude::{Client, Connected};
 
 use crate::{
@@ -82,6 +82,8 @@ impl Match {
         let frame = Duration::from_secs_f64(1.0 / options.fps.clamp(1.0, 1_000.0));
         let mut server = app::server(options.server);
         server.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
+        // Else every run would have a spread of its own.
+        server.insert_resource(SpreadSecret(options.seed));
         if options.host {
             app::add_scripted_host(&mut server, options.seed ^ 0x4057);
         }

@@ -9,7 +9,7 @@ use bevy::{
 use bevy_unlag_core::{BitWriter, MoveModel, NetId, NetRole, VisualSystems, Wire};
 use bevy_unlag_prediction::{IncomingMoves, MAX_MAILED, OutgoingAnswers, authority_pawn};
 use bevy_unlag_rewind::{FrameHistory, SentLog, ViewLedger};
-use bevy_unlag_weapons::{Mailed, OutgoingVerdicts};
+use bevy_unlag_weapons::{Mailed, OutgoingVerdicts, RefusedShots};
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
@@ -81,6 +81,7 @@ pub fn replicated_pawn(id: NetId) -> impl Bundle {
         id,
         FrameHistory::default(),
         OutgoingVerdicts::default(),
+        RefusedShots::default(),
         Replicate::to_clients(NetworkTarget::All),
     )
 }

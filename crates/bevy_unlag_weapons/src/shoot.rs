@@ -8,8 +8,8 @@ use bevy_unlag_core::{
 use bevy_unlag_rewind::{DrawnQuery, RewindFilter, StampOverride, TargetHit, Team};
 
 use crate::{
-    Aim, Armed, ArmsEvent, ArmsInput, ArmsState, Arsenal, FireInput, FireRules, MAX_OVERRIDES, Round, Shot,
-    Sight, SpreadSource, spread,
+    Aim, Armed, ArmsEvent, ArmsInput, ArmsState, Arsenal, FireInput, FireRules, MAX_OVERRIDES, Round, SLOTS,
+    Shot, Sight, SpreadSource, spread,
 };
 
 /// What the player wants of the own pawn's weapons. Brings an [`Aim`] along. Write it in every frame, or more
@@ -195,10 +195,13 @@ pub(crate) fn arm<M: MoveModel>(
         input.0.extension = ArmsInput {
             fire: None,
             trigger: trigger.held || trigger.pulled,
-            reload: core::mem::take(&mut trigger.reload),
+            reload: trigger.reload,
             aiming: trigger.aiming,
-            equip: trigger.equip.take().filter(|slot| *slot != arms.slot),
+            // The wire has a word for slots that are there, and for no other.
+            equip: trigger.equip.take().filter(|slot| *slot != arms.slot && usize::from(*slot) < SLOTS),
         };
+        // What is pressed while the weapon cools down waits for that.
+        trigger.reload &= arms.cooldown > 1;
         let dt = screen.sampler.tick_seconds;
         let wanted = arms.wants(&screen.arsenal, trigger.held, trigger.pulled, dt);
         let changes = input.0.extension.equip.is_some();

@@ -183,6 +183,21 @@ fn changing_weapons_takes_its_time_and_saves_none() {
 }
 
 #[test]
+fn a_burst_that_is_broken_off_by_another_weapon_saves_no_pause() {
+    let burst = weapon(FireMode::Burst { rounds: 3, pace: 4.0 * DT }, 60.0 * DT);
+    let other = Weapon { name: "other".to_owned(), switch: 2.0 * DT, ..weapon(FireMode::Semi, DT) };
+    let mut hand = Hand::new(vec![Weapon { switch: 2.0 * DT, ..burst }, other]);
+    hand.hold(true, 5);
+    assert_eq!(hand.fired(), [0, 4]);
+    for slot in [1, 0] {
+        hand.tick(false, ArmsInput { equip: Some(slot), ..default() });
+    }
+    hand.hold(true, 1);
+    hand.hold(false, 80);
+    assert_eq!(hand.fired()[..3], [0, 4, 64]);
+}
+
+#[test]
 fn who_asks_for_more_gets_no_more() {
     let ammo = Ammo { magazine: 3, reserve: 3, reload: Reload::default() };
     let rifle = Weapon { ammo, ..weapon(FireMode::Auto, 6.0 * DT) };

@@ -7,4 +7,5 @@ mod gain;
 mod honest;
 mod link;
 mod policy;
+mod sent;
 mod strafer;

@@ -169,6 +169,9 @@ impl ArmsState {
         let mut hash = 0x811c_9dc5_u32;
         let mut take = |value: u32| hash = (hash ^ value).wrapping_mul(0x0100_0193).rotate_left(5);
         take(self.shots);
+        take(self.seed);
+        take(u32::from(self.bloom) << 16 | u32::from(self.streak) << 8 | u32::from(self.since));
+        take(u32::from(self.kicked[0].cast_unsigned()) << 16 | u32::from(self.kicked[1].cast_unsigned()));
         take(u32::from(self.cooldown) << 16 | u32::from(self.reload));
         take(u32::from(self.charge) << 16 | u32::from(self.slot) << 8 | u32::from(self.burst));
         for slot in &self.slots {
@@ -294,6 +297,9 @@ mod tests {
             ArmsState { reload: 1, ..state },
             ArmsState { slot: 1, ..state },
             ArmsState { slots, ..state },
+            ArmsState { seed: 2, ..state },
+            ArmsState { bloom: 1, ..state },
+            ArmsState { kicked: [0, -1], ..state },
         ] {
             assert_ne!(other.kind(), state.kind(), "{other:?}");
         }

@@ -104,7 +104,13 @@ impl ArmsState {
             return;
         };
         // What is cooling down is not ready sooner for having been put away.
-        let kept = self.cooldown;
+        let kept = match self.weapon(arsenal) {
+            // Nor is a burst that is broken off.
+            Some((_, weapon)) if self.burst > 0 => {
+                self.cooldown.max(ticks(weapon.interval, dt).saturating_sub(u16::from(self.since)))
+            }
+            _ => self.cooldown,
+        };
         *self = Self { slot: wanted, reload: 0, charge: 0, burst: 0, streak: 0, ..*self };
         (self.bloom, self.kicked) = (0, [0; 2]);
         let found = self.weapon(arsenal);

@@ -1,0 +1,126 @@
+//! Whatever a stamp names, nothing is posed that its client was not sent, that has not been, or that is too old.
+
+use core::time::Duration;
+
+use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};
+use bevy_unlag_core::{CurrentTick, NetId, SUB_TICKS, Snapshot, Tick, ViewTime};
+use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
+use bevy_unlag_rewind::{
+    FrameHistory, RewindPlugin, RewindQuery, RewindTime, SentLog, StampOverride, View, humanoid_hit_boxes,
+    humanoid_rig,
+};
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+
+/// Metres that the runner covers in a tick: where it is says when that was.
+const STRIDE: f32 = 0.1;
+/// How high it is in every snapshot that the shooter was not sent.
+const UNSENT: f32 = 100.0;
+const RUNNER: NetId = NetId(7);
+/// 400 ms, and a tick for where moments are rounded.
+const OLDEST: f32 = 25.6 + 1.0;
+
+struct World {
+    app: App,
+    runner: Entity,
+    log: SentLog,
+    now: Tick,
+}
+
+/// A runner who was sent every three ticks to somebody, to the shooter now and then not.
+fn world(rng: &mut SmallRng) -> World {
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, MovementPlugin::default(), RewindPlugin::<CapsuleModel>::default()))
+        .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_nanos(15_625_000)));
+    app.finish();
+    app.cleanup();
+    let body = (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
+    let runner = app.world_mut().spawn((RUNNER, CapsuleState::at(Vec3::ZERO), body)).id();
+    let mut log = SentLog::default();
+    for _ in 0..90 {
+        app.update();
+        let now = app.world().resource::<CurrentTick>().0;
+        if !now.0.is_multiple_of(3) {
+            continue;
+        }
+        let sent = rng.random_bool(0.7);
+        let place = Vec3::new(now.0 as f32 * STRIDE, if sent { 0.0 } else { UNSENT }, 0.0);
+        let snapshot = Snapshot::new(now, place, Vec3::X * (STRIDE * 64.0));
+        app.world_mut().get_mut::<FrameHistory>(runner).expect("a history").sent.insert(snapshot);
+        if sent {
+            log.mark(RUNNER, now);
+        }
+        if rng.random_bool(0.02) {
+            log.mark_hidden(now);
+        }
+    }
+    let now = app.world().resource::<CurrentTick>().0;
+    World { app, runner, log, now }
+}
+
+fn stamp(rng: &mut SmallRng, now: Tick, time: ViewTime) -> StampOverride {
+    let snapshot = |rng: &mut SmallRng| match rng.random_range(0..10) {
+        0 => Tick(rng.random()),
+        1 => now.offset(rng.random_range(-10..40)),
+        // Snapshots have these numbers.
+        _ => Tick((time.tick.0.wrapping_add_signed(rng.random_range(-12..12))) / 3 * 3),
+    };
+    let shift = match rng.random_range(0..4) {
+        0 => 0,
+        1 => rng.random(),
+        _ => rng.random_range(-2_000..2_000),
+    };
+    let from = snapshot(rng);
+    let to = rng.random_bool(0.8).then(|| match rng.random_range(0..3) {
+        0 => snapshot(rng),
+        _ => from.offset(3 * rng.random_range(1..6)),
+    });
+    StampOverride { target: RUNNER, from, to, shift }
+}
+
+#[test]
+fn a_million_stamps_never_reach_what_was_not_sent_the_future_or_beyond_the_cap() {
+    let mut rng = SmallRng::seed_from_u64(0x5e17);
+    let (mut posed, mut named, mut unsent_without_log) = (0, 0, 0);
+    for _ in 0..100 {
+        let World { mut app, runner, log, now } = world(&mut rng);
+        let mut seed = SmallRng::seed_from_u64(rng.random());
+        let mut ask = move |query: RewindQuery| {
+            let mut counts = [0_u32; 3];
+            for index in 0..10_000 {
+                let time = ViewTime::at(now).later(rng_time(&mut seed));
+                let overrides = [stamp(&mut seed, now, time)];
+                let with = index % 4 > 0;
+                let overrides: &[_] = if with { &overrides } else { &[] };
+                let view = |sent| View { overrides, sent, ..View::from(time) };
+                let Ok(then) = query.at(RewindTime::View(view(Some(&log)))) else { continue };
+                if let Ok(pose) = then.pose(runner) {
+                    let place = pose.position;
+                    let what = || format!("{time:?} {overrides:?} at {now:?}: {place}");
+                    assert!(place.y.abs() < 1e-3, "not sent: {}", what());
+                    let ago = now.0 as f32 - place.x / STRIDE;
+                    assert!((-1.01..=OLDEST).contains(&ago), "{ago} ticks ago: {}", what());
+                    counts[0] += 1;
+                    counts[1] += u32::from(with);
+                }
+                // The control: who knows nothing of what was sent reaches it.
+                let Ok(then) = query.at(RewindTime::View(view(None))) else { continue };
+                counts[2] += u32::from(then.pose(runner).is_ok_and(|pose| pose.position.y > 1.0));
+            }
+            counts
+        };
+        let counts = app.world_mut().run_system_once(move |query: RewindQuery| ask(query)).expect("it runs");
+        posed += counts[0];
+        named += counts[1];
+        unsent_without_log += counts[2];
+    }
+    println!(
+        "{posed} of 1,000,000 stamps pose somebody, {named} of them by name; {unsent_without_log} without the log"
+    );
+    assert!(posed > 100_000 && named > 20_000, "{posed}, {named}");
+    assert!(unsent_without_log > 50_000, "{unsent_without_log}: the test has no teeth");
+}
+
+/// From a second ago to a little ahead, in 1/256 of a tick.
+fn rng_time(rng: &mut SmallRng) -> i64 {
+    rng.random_range(-70 * SUB_TICKS..10 * SUB_TICKS)
+}
