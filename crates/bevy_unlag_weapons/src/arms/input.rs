@@ -58,20 +58,22 @@ impl ArmsInput {
     }
 }
 
-/// Against a neighbour with the same buttons and no shot it takes two bits.
+/// Alone at rest, and against a neighbour with the same buttons when nothing is fired, it takes one bit.
 impl Wire for ArmsInput {
     fn write(&self, w: &mut BitWriter) {
-        self.write_buttons(w);
-        self.fire.write(w);
+        self.write_delta(&Self::default(), w);
     }
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let input = Self::read_buttons(r)?;
-        Ok(Self { fire: Option::read(r)?, ..input })
+        Self::read_delta(&Self::default(), r)
     }
 
     fn write_delta(&self, base: &Self, w: &mut BitWriter) {
         let same = self.buttons() == base.buttons();
+        w.bool(same && self.fire.is_none());
+        if same && self.fire.is_none() {
+            return;
+        }
         w.bool(same);
         if !same {
             self.write_buttons(w);
@@ -80,7 +82,11 @@ impl Wire for ArmsInput {
     }
 
     fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let input = if r.bool()? { *base } else { Self::read_buttons(r)? };
+        let still = Self { fire: None, ..*base };
+        if r.bool()? {
+            return Ok(still);
+        }
+        let input = if r.bool()? { still } else { Self::read_buttons(r)? };
         Ok(Self { fire: Option::read(r)?, ..input })
     }
 }
@@ -93,11 +99,11 @@ mod tests {
     fn buttons_are_cheap_and_survive_the_wire() {
         let base = ArmsInput { trigger: true, ..ArmsInput::default() };
         for (input, bits) in [
-            (base, 2),
-            (ArmsInput { trigger: false, ..base }, 5),
-            (ArmsInput { reload: true, aiming: true, ..base }, 7),
-            (ArmsInput { equip: Some(5), ..base }, 10),
-            (ArmsInput { fire: Some(FireInput::default()), ..base }, 33),
+            (base, 1),
+            (ArmsInput { trigger: false, ..base }, 6),
+            (ArmsInput { reload: true, aiming: true, ..base }, 8),
+            (ArmsInput { equip: Some(5), ..base }, 11),
+            (ArmsInput { fire: Some(FireInput::default()), ..base }, 34),
         ] {
             let mut w = BitWriter::default();
             input.write_delta(&base, &mut w);
