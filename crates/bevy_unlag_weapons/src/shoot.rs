@@ -9,7 +9,7 @@ use bevy_unlag_rewind::{DrawnQuery, RewindFilter, StampOverride, TargetHit, Team
 
 use crate::{
     Aim, Armed, ArmsEvent, ArmsInput, ArmsState, Arsenal, FireInput, FireRules, MAX_OVERRIDES, Round, SLOTS,
-    Shot, Sight, SpreadSource, spread,
+    Sight, SpreadSource, spread,
 };
 
 /// What the player wants of the own pawn's weapons. Brings an [`Aim`] along. Write it in every frame, or more
@@ -132,11 +132,7 @@ impl Screen<'_, '_> {
         let own = (self.tick.0, self.sampler.tick_seconds);
         let round = state.extension.round(&self.arsenal, &fire, &step, own)?;
         let weapon = self.arsenal.get(round.weapon)?;
-        let count = match weapon.shot {
-            Shot::Pellets { count, .. } => u32::from(count),
-            Shot::Projectile(_) => 0,
-            _ => 1,
-        };
+        let count = u32::from(weapon.pellets());
         if weapon.spread.source == SpreadSource::Client {
             fire.list_pellets((0..count.max(1)).map(|pellet| spread::offset(round.seed, pellet)));
         }

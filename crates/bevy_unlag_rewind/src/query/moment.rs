@@ -76,22 +76,11 @@ impl<'a> Moment<'a> {
         now: Tick,
         tick_seconds: f32,
     ) -> Result<Self, RewindRefusal> {
-        let arrived = now.offset(-(view.waited.min(1_000).cast_signed()));
-        let used = limits.admit(view.time, arrived, tick_seconds, view.round_trip)?;
+        let admitted = Self::admitted(view, limits, now, tick_seconds);
+        let used = limits.admit(view.time, admitted.arrived, tick_seconds, view.round_trip)?;
         let on = limits.mode == RewindMode::On;
-        let oldest = limits.oldest(arrived, tick_seconds, view.round_trip);
-        let complete = view.sent.is_none_or(|sent| sent.is_complete_since(oldest.tick.offset(-OUT_OF_DATE)));
-        Ok(Self {
-            // Without rewind nobody is asked.
-            asked: on.then_some(view.time),
-            time: on.then_some(used),
-            arrived,
-            oldest: Some(oldest),
-            overrides: view.overrides,
-            sent: view.sent,
-            complete,
-            limits,
-        })
+        // Without rewind nobody is asked.
+        Ok(Self { asked: on.then_some(view.time), time: on.then_some(used), ..admitted })
     }
 
     /// What the same screen showed later. What anybody was drawn from then is not known: what was sent for

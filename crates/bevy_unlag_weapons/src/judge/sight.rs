@@ -76,7 +76,7 @@ impl Clocks<'_> {
 }
 
 impl ShooterItem<'_, '_> {
-    /// How many ticks the frames of a client are long; 0 for whoever is believed.
+    /// How many ticks the frames of a client are long; as many as there can be for whoever is believed.
     pub fn frame(&self) -> u8 {
         self.ledger.as_ref().map_or(u8::MAX, |ledger| ledger.frame_ticks())
     }
