@@ -25,3 +25,8 @@ mod rewind_guide {}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/weapons.md")]
 mod weapons_guide {}
+
+/// The guide to the link.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/link.md")]
+mod link_guide {}

@@ -3,7 +3,7 @@
 use bevy::{light::NotShadowCaster, prelude::*};
 use bevy_unlag::{prelude::*, rewind::WorldTrace, weapons::ProjectileEndKind};
 
-use crate::view::PlayerCamera;
+use crate::view::{PlayerCamera, body::muzzle};
 
 /// How long a trail is seen, in seconds.
 const TRAIL_LIFE: f32 = 0.12;
@@ -17,8 +17,6 @@ const MARK_LIFE: f32 = 0.15;
 const TRAIL_HALF: f32 = 0.012;
 /// From how many materials of falling opacity a fade is made.
 const FADE_STEPS: usize = 8;
-/// Where the others' trails begin, above their feet, in metres.
-const SHOULDER: f32 = 1.45;
 /// Where the own trail begins, as the camera sees it: at the gun, not between the eyes.
 const MUZZLE: Vec3 = Vec3::new(0.20, -0.17, -0.85);
 
@@ -164,19 +162,21 @@ fn show_own(
 fn show_others(
     mut tracers: MessageReader<Tracer>,
     looks: Res<Looks>,
-    pawns: Query<(&NetId, &DrawnPose, Has<LocalControl>)>,
+    pawns: Query<(&NetId, &DrawnPose, &LimbRig, Option<&HeldWeapon>, Has<LocalControl>)>,
     arsenal: Res<Arsenal>,
     world: WorldTrace,
     mut commands: Commands,
 ) {
     for tracer in tracers.read() {
-        let Some((_, drawn, own)) = pawns.iter().find(|(id, ..)| **id == tracer.shooter) else { continue };
+        let Some((_, drawn, rig, held, own)) = pawns.iter().find(|(id, ..)| **id == tracer.shooter) else {
+            continue;
+        };
         let Some(weapon) = arsenal.get(tracer.weapon) else { continue };
         // A host hears of its own rounds, too, and has shown them.
         if own {
             continue;
         }
-        let from = drawn.pose.position + Vec3::Y * SHOULDER;
+        let Some(from) = muzzle(&drawn.pose, rig, held) else { continue };
         let (range, pellets) = (weapon.range(), weapon.pellets());
         for way in tracer.directions(from, pellets) {
             let to = match tracer.trail {

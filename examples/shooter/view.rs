@@ -1,11 +1,10 @@
-//! The picture: the arena, everyone else's body, and what the player's eyes see.
+//! The picture: the arena, everyone else's body and weapon, and what the player's eyes see.
 
-mod body;
+pub mod body;
+mod weapon;
 
 use bevy::{
-    core_pipeline::tonemapping::Tonemapping,
-    light::{CascadeShadowConfigBuilder, NotShadowCaster},
-    prelude::*,
+    core_pipeline::tonemapping::Tonemapping, light::CascadeShadowConfigBuilder, prelude::*,
     transform::TransformSystems,
 };
 use bevy_unlag::{
@@ -18,6 +17,7 @@ use unlag_examples::{
 };
 
 use body::BodyPlugin;
+use weapon::{WeaponModel, WeaponModelPlugin};
 
 /// How fast the gun settles after a round, in 1/s.
 const KICK_RATE: f32 = 14.0;
@@ -36,7 +36,7 @@ impl Plugin for ViewPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(Plain(self.plain))
             .insert_resource(GlobalAmbientLight { brightness: 900.0, ..default() })
-            .add_plugins(BodyPlugin)
+            .add_plugins((BodyPlugin, WeaponModelPlugin))
             .add_systems(Startup, spawn_scene)
             .add_systems(Update, (paint_arena, kick_gun))
             .add_systems(
@@ -58,13 +58,12 @@ struct Gun {
 
 /// Where the gun rests, as the camera sees it.
 const GUN_REST: Vec3 = Vec3::new(0.20, -0.19, -0.42);
+/// So close to the eye it would hide half of the picture.
+const GUN_SCALE: f32 = 0.8;
+/// Where it is when it takes aim.
+const GUN_RAISED: Vec3 = Vec3::new(0.06, -0.13, -0.38);
 
-fn spawn_scene(
-    plain: Res<Plain>,
-    mut commands: Commands,
-    mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
-) {
+fn spawn_scene(plain: Res<Plain>, mut commands: Commands) {
     commands.spawn((
         DirectionalLight { illuminance: 6_500.0, shadow_maps_enabled: !plain.0, ..default() },
         CascadeShadowConfigBuilder {
@@ -76,13 +75,6 @@ fn spawn_scene(
         .build(),
         Transform::from_xyz(9.0, 20.0, 12.0).looking_at(Vec3::ZERO, Vec3::Y),
     ));
-    let metal = materials.add(StandardMaterial {
-        base_color: Color::srgb(0.16, 0.17, 0.19),
-        perceptual_roughness: 0.6,
-        ..default()
-    });
-    let barrel = meshes.add(Cuboid::new(0.035, 0.04, 0.42));
-    let stock = meshes.add(Cuboid::new(0.06, 0.10, 0.24));
     commands.spawn((
         PlayerCamera,
         Camera3d::default(),
@@ -94,22 +86,8 @@ fn spawn_scene(
         Transform::from_xyz(0.0, 15.0, 25.0).looking_at(Vec3::ZERO, Vec3::Y),
         children![(
             Gun::default(),
-            Transform::from_translation(GUN_REST),
-            Visibility::Hidden,
-            children![
-                (
-                    Mesh3d(barrel),
-                    MeshMaterial3d(metal.clone()),
-                    Transform::from_xyz(0.0, 0.02, -0.2),
-                    NotShadowCaster
-                ),
-                (
-                    Mesh3d(stock),
-                    MeshMaterial3d(metal),
-                    Transform::from_xyz(0.0, -0.02, 0.05),
-                    NotShadowCaster
-                ),
-            ],
+            WeaponModel::default(),
+            Transform::from_translation(GUN_REST).with_scale(Vec3::splat(GUN_SCALE)),
         )],
     ));
 }
@@ -163,18 +141,24 @@ fn place_camera(
     transform.rotation = Quat::from_euler(EulerRot::YXZ, yaw + kick.x, pitch + kick.y, 0.0);
 }
 
+/// The own weapon: what the own hands do, at once.
 fn kick_gun(
-    time: Res<Time>,
+    (time, arsenal): (Res<Time>, Res<Arsenal>),
     mut fired: MessageReader<ShotFired>,
-    own: Query<&DrawnPose, With<LocalControl>>,
-    mut guns: Query<(&mut Gun, &mut Transform, &mut Visibility)>,
+    own: Query<(&DrawnPose, Option<&HeldWeapon>), With<LocalControl>>,
+    mut guns: Query<(&mut Gun, &mut WeaponModel, &mut Transform, &mut Visibility)>,
 ) {
     let shots = fired.read().count();
-    let alive = own.iter().any(|drawn| drawn.pose.alive);
-    for (mut gun, mut transform, mut visibility) in &mut guns {
+    let own = own.single().ok();
+    let alive = own.is_some_and(|(drawn, _)| drawn.pose.alive);
+    let held = own.and_then(|(_, held)| held);
+    for (mut gun, mut model, mut transform, mut visibility) in &mut guns {
+        WeaponModel::follow(&mut model, held, &arsenal, time.delta_secs());
         gun.kick = if shots > 0 { 1.0 } else { gun.kick * (-KICK_RATE * time.delta_secs()).exp() };
-        transform.translation = GUN_REST + Vec3::new(0.0, 0.008, 0.05) * gun.kick;
-        transform.rotation = Quat::from_rotation_x(0.09 * gun.kick);
+        let rest = GUN_REST.lerp(GUN_RAISED, model.raised);
+        transform.translation =
+            rest + Vec3::new(0.0, 0.008, 0.05) * gun.kick - Vec3::Y * 0.10 * model.lowered;
+        transform.rotation = Quat::from_rotation_x(0.09 * gun.kick - 0.5 * model.lowered);
         visibility.set_if_neq(if alive { Visibility::Inherited } else { Visibility::Hidden });
     }
 }

@@ -122,8 +122,8 @@ impl Script {
     }
 }
 
-/// How fast a hand turns a view, in radians per second.
-pub const HAND: f32 = 50.0;
+/// How fast a hand turns a view, in radians per second: half a turn in a fifth of a second.
+pub const HAND: f32 = 15.0;
 
 /// Steers this app's pawn by its [`Script`].
 pub struct ScriptPlugin;

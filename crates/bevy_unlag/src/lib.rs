@@ -42,9 +42,10 @@ pub mod prelude {
         Span, Tick, ViewStamp, ViewTime, VisualOf, VisualOffset, Visuals,
     };
     pub use bevy_unlag_lightyear::{
-        Bandwidth, DownlinkBudget, GameSpeed, LinkBudget, LinkConditions, LinkPreset, MessageClass, Mismatch,
-        NetSim, PRESETS, ProtocolMismatch, ReplicateSmoothed, SetupMismatch, SnapshotsDropped,
-        UpdateInterval,
+        AskedValue, Bandwidth, DownlinkBudget, GameSpeed, IngressLimits, IngressStats, Kick, KickReason,
+        Kicked, KickedByServer, LinkBudget, LinkConditions, LinkPreset, LinkTraffic, MessageClass, Mismatch,
+        NetSim, PRESETS, PredictedSystems, ProtocolMismatch, ReplicatePredicted, ReplicateSmoothed,
+        SetupMismatch, SnapshotsDropped, UpdateInterval,
     };
     pub use bevy_unlag_movement::{
         BaseId, CapsuleConfig, CapsuleInput, CapsuleModel, CapsulePush, CapsuleState, CapsuleWith,
@@ -73,9 +74,9 @@ pub mod prelude {
     pub use bevy_unlag_weapons::ShotViewPlugin;
     pub use bevy_unlag_weapons::{
         Aim, ArmsEvent, ArmsState, Arsenal, ArsenalAsset, Damage, Died, DrawnProjectile, FireMode, FireRules,
-        Health, HighPingHidden, HighPingShown, HighPingWarning, HitClaims, HitList, Loadout, PredictedCount,
-        PredictedValue, ProjectileEnded, ProjectileShown, Protected, RefusedShots, Respawn, RespawnDue,
-        Score, Shot, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Tracer, Trail, Trigger, VitalsPlugin,
-        VitalsRules, Weapon, WeaponId,
+        Health, HeldWeapon, HighPingHidden, HighPingShown, HighPingWarning, HitClaims, HitList, Loadout,
+        PredictedCount, PredictedValue, ProjectileEnded, ProjectileShown, Protected, RefusedShots, Respawn,
+        RespawnDue, Score, Shot, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Tracer, Trail, Trigger,
+        VitalsPlugin, VitalsRules, Weapon, WeaponId,
     };
 }

@@ -4,7 +4,9 @@ use core::time::Duration;
 
 use bevy::{app::PluginGroupBuilder, prelude::*};
 use bevy_unlag_core::{ExtendedState, LocalControl, NetId, NetRole, Sampler};
-use bevy_unlag_lightyear::{ClientNetPlugins, ServerNetPlugins, networked_pawn, replicated_pawn};
+use bevy_unlag_lightyear::{
+    ClientNetPlugins, HeldWeaponPlugin, ServerNetPlugins, networked_pawn, replicated_pawn,
+};
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, InputGather, MovementPlugin, PawnCollisionPlugin};
 use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
 use bevy_unlag_rewind::{LimbNodesPlugin, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
@@ -68,6 +70,7 @@ impl PluginGroup for UnlagClientPlugins {
             .add(LimbNodesPlugin)
             .add(BodyPlugin)
             .add(WeaponsPlugin::<CapsuleModel>::default())
+            .add(HeldWeaponPlugin)
             .add(HighPingPlugin)
     }
 }
@@ -82,6 +85,7 @@ impl PluginGroup for UnlagServerPlugins {
             .add(PredictionPlugin::<Soldier>::default())
             .add(RewindPlugin::<Soldier>::default())
             .add(WeaponsPlugin::<CapsuleModel>::default())
+            .add(HeldWeaponPlugin)
     }
 }
 

@@ -8,7 +8,8 @@ use bevy_replicon::prelude::ClientReplicationStats;
 /// A kind of message of the suite.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MessageClass {
-    /// From clients: what their players want.
+    /// From clients: what their players want. What they change of a game's components
+    /// ([`ReplicatePredicted`](crate::ReplicatePredicted)) is in here.
     Moves,
     /// To clients: acknowledgements and corrections.
     Answers,

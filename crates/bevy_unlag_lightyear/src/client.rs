@@ -6,12 +6,12 @@ use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_replicon::prelude::ClientReplicationStats;
 use bevy_unlag_core::{BitReader, LocalControl, MoveModel, NetId, NetRole, Wire};
 use bevy_unlag_prediction::{Crowd, IncomingAnswers, OutgoingMoves, SavedMoves, autonomous_pawn};
-use bevy_unlag_smoothing::{SmoothingSystems, SnapshotInbox};
-use bevy_unlag_weapons::{ProjectileEnd, ProjectileLaunch, ShotVerdict, Tracer};
+use bevy_unlag_smoothing::{Playout, SmoothingSystems, SnapshotInbox};
+use bevy_unlag_weapons::{ForgetProjectiles, ProjectileEnd, ProjectileLaunch, ShotVerdict, Tracer};
 use lightyear::prelude::{client::Remote, *};
 
 use crate::{
-    Bandwidth, MessageClass, bandwidth, clock, link,
+    Bandwidth, MessageClass, bandwidth, clock, ingress, link,
     net_sim::NetSimPlugin,
     protocol::{
         AnswerMessage, EndMessage, Hello, HelloMessage, LaunchMessage, MoveChannel, MoveMessage,
@@ -69,11 +69,13 @@ impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
             .add_message::<Tracer>()
             .add_message::<ProjectileLaunch>()
             .add_message::<ProjectileEnd>()
+            .add_message::<ForgetProjectiles>()
             .add_message::<ProtocolMismatch>()
             .add_message::<SetupMismatch>()
             .add_observer(|added: On<Add, Client>, mut commands: Commands| {
                 commands.entity(added.entity).insert((ReplicationReceiver, link::quiet_pings()));
             })
+            .add_observer(leave)
             .add_systems(
                 PreUpdate,
                 (
@@ -84,7 +86,8 @@ impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
                     snapshots::deliver.in_set(SmoothingSystems::Deliver),
                     deliver_verdicts,
                     deliver_tracers,
-                    deliver_projectiles,
+                    deliver_launches,
+                    deliver_ends,
                 )
                     .chain()
                     .after(MessageSystems::Receive)
@@ -98,6 +101,7 @@ impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
             )
             .add_systems(PostUpdate, send_moves.before(MessageSystems::Send));
         clock::client_plugin(app);
+        ingress::client_plugin(app);
         snapshots::client_plugin(app);
     }
 }
@@ -113,6 +117,21 @@ fn assign_roles<M: MoveModel>(
             pawn.insert((NetRole::AutonomousProxy, autonomous_pawn::<M>())).remove::<SnapshotInbox>();
         } else {
             pawn.insert(NetRole::SimulatedProxy).insert_if_new(SnapshotInbox::default());
+        }
+    }
+}
+
+/// What the server's ticks were the names of is over: the next one counts anew.
+fn leave(
+    ended: On<Remove, Connected>,
+    links: Query<(), With<Client>>,
+    playout: Option<ResMut<Playout>>,
+    mut forget: MessageWriter<ForgetProjectiles>,
+) {
+    if links.contains(ended.entity) {
+        forget.write(ForgetProjectiles);
+        if let Some(mut playout) = playout {
+            *playout = Playout::default();
         }
     }
 }
@@ -216,16 +235,25 @@ fn deliver_tracers(
     }
 }
 
-fn deliver_projectiles(
-    mut links: Query<(&mut MessageReceiver<LaunchMessage>, &mut MessageReceiver<EndMessage>), With<Client>>,
-    (mut launches, mut ends): (MessageWriter<ProjectileLaunch>, MessageWriter<ProjectileEnd>),
+/// By itself: a link has no receiver of ends before the first end.
+fn deliver_launches(
+    mut links: Query<&mut MessageReceiver<LaunchMessage>, With<Client>>,
+    mut launches: MessageWriter<ProjectileLaunch>,
     mut bandwidth: ResMut<Bandwidth>,
 ) {
-    for (mut launched, mut ended) in &mut links {
-        let received =
-            launched.receive().inspect(|m| bandwidth.count(MessageClass::Projectiles, m.0.len(), 1));
+    for mut link in &mut links {
+        let received = link.receive().inspect(|m| bandwidth.count(MessageClass::Projectiles, m.0.len(), 1));
         launches.write_batch(received.filter_map(|m| ProjectileLaunch::read(&mut BitReader::new(&m.0)).ok()));
-        let received = ended.receive().inspect(|m| bandwidth.count(MessageClass::Projectiles, m.0.len(), 1));
+    }
+}
+
+fn deliver_ends(
+    mut links: Query<&mut MessageReceiver<EndMessage>, With<Client>>,
+    mut ends: MessageWriter<ProjectileEnd>,
+    mut bandwidth: ResMut<Bandwidth>,
+) {
+    for mut link in &mut links {
+        let received = link.receive().inspect(|m| bandwidth.count(MessageClass::Projectiles, m.0.len(), 1));
         ends.write_batch(received.filter_map(|m| ProjectileEnd::read(&mut BitReader::new(&m.0)).ok()));
     }
 }

@@ -1,93 +1,91 @@
-//! Junk at the server's port: dropped before netcode sees it, forgotten when it never becomes a
-//! connection.
+//! What arrives at a server: dropped before it does harm, counted, and answered by the door.
+//!
+//! 1. Datagrams, before netcode decrypts them: their form and their number. [`netcode`]
+//! 2. Packets, before lightyear reads them: their form, what is in them and on which channel, their number, and
+//!    what they make the server keep. [`gate`]
+//!
+//! Who does what no honest client does is thrown out. The limits are [`IngressLimits`].
 
-use core::time::Duration;
+mod bucket;
+mod content;
+mod gate;
+mod goodbye;
+mod kept;
+mod limits;
+mod logs;
+mod netcode;
+mod packet;
+mod pongs;
+mod rules;
+mod strangers;
+mod traffic;
 
 use bevy::prelude::*;
 use lightyear::{
-    connection::ConnectionSystems,
+    connection::{ConnectionSystems, host::HostClient},
     link::{Link, LinkSystems},
     prelude::{Connected, LinkOf},
 };
+use lightyear_sync::ping::plugin::PingSystems;
+use lightyear_transport::plugin::TransportSystems;
 
-/// How long an address may stay without a connection. netcode's own handshake takes two round
-/// trips.
-const PENDING_TIME: Duration = Duration::from_secs(5);
+pub(crate) use goodbye::client_plugin;
+pub use goodbye::{Kick, KickReason, Kicked, KickedByServer};
+pub use limits::{IngressLimits, Refusal};
+pub use logs::{limit_logs, log_lines_left_out};
+pub use traffic::{IngressStats, LinkTraffic, Refused};
 
 pub(crate) fn plugin(app: &mut App) {
-    app.add_systems(
-        PreUpdate,
-        (drop_junk.after(LinkSystems::Receive).before(ConnectionSystems::Receive), forget_strangers),
-    );
+    app.init_resource::<IngressLimits>()
+        .init_resource::<IngressStats>()
+        .init_resource::<rules::Rules>()
+        .add_observer(gate::open)
+        .add_observer(strangers::welcome)
+        .add_systems(
+            PreUpdate,
+            (
+                (strangers::forget, netcode::drop_junk)
+                    .chain()
+                    .after(LinkSystems::Receive)
+                    .before(ConnectionSystems::Receive),
+                (
+                    rules::learn.run_if(|rules: Res<rules::Rules>| !rules.are_known()),
+                    (gate::admit, drop_unheard),
+                )
+                    .chain()
+                    .after(ConnectionSystems::Receive)
+                    .before(TransportSystems::Receive),
+                pongs::count.after(PingSystems::Receive),
+            )
+                .run_if(|limits: Res<IngressLimits>| limits.enabled),
+        );
+    goodbye::server_plugin(app);
 }
 
-/// netcode 0.30 panics on some first bytes that no client writes, so they never get there.
-fn drop_junk(mut links: Query<&mut Link, With<LinkOf>>) {
-    for mut link in &mut links {
-        for _ in 0..link.recv.len() {
-            let Some(payload) = link.recv.pop() else { break };
-            if is_netcode(&payload) {
-                link.recv.push_raw(payload);
-            }
-        }
-    }
-}
-
-/// Whether bytes have the form of a datagram that a netcode client sends: a connection request of
-/// its one fixed length, or an encrypted packet with a sane prefix.
+/// Whether bytes have the form of a datagram that a netcode client sends. For fuzzers and tools: a server asks by
+/// itself.
 #[must_use]
-fn is_netcode(bytes: &[u8]) -> bool {
-    /// A connection request, the only packet that is not encrypted.
-    const REQUEST: usize = 1_078;
-    /// Prefix, at least one sequence byte, the authentication tag.
-    const SHORTEST: usize = 18;
-    let Some(&prefix) = bytes.first() else { return false };
-    if prefix == 0 {
-        return bytes.len() == REQUEST;
-    }
-    let (kind, sequence_bytes) = (prefix & 15, usize::from(prefix >> 4));
-    (3..=6).contains(&kind)
-        && (1..=8).contains(&sequence_bytes)
-        && bytes.len() >= SHORTEST + sequence_bytes - 1
+pub fn check_datagram(bytes: &[u8]) -> bool {
+    netcode::is_netcode(bytes).is_some()
 }
 
-fn forget_strangers(
-    time: Res<Time<Real>>,
-    mut links: Query<(Entity, Option<&mut Stranger>), (With<LinkOf>, Without<Connected>)>,
-    mut commands: Commands,
-) {
-    for (entity, stranger) in &mut links {
-        match stranger {
-            Some(mut stranger) => {
-                stranger.0 += time.delta();
-                if stranger.0 > PENDING_TIME {
-                    commands.entity(entity).try_despawn();
-                }
-            }
-            None => {
-                commands.entity(entity).try_insert(Stranger(Duration::ZERO));
-            }
-        }
-    }
+/// How many messages and parts of messages a decrypted packet holds, if its form is sound. For fuzzers and tools: a
+/// server asks by itself, and looks at what they are.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_packet(bytes: &[u8]) -> Result<usize, Refusal> {
+    let mut items = 0;
+    packet::walk(bytes, |_| {
+        items += 1;
+        Ok(())
+    })?;
+    Ok(items)
 }
 
-/// How long a link has been without a connection.
-#[derive(Component)]
-struct Stranger(Duration);
-
-#[cfg(test)]
-mod tests {
-    use super::is_netcode;
-
-    #[test]
-    fn only_the_forms_that_a_client_sends_pass() {
-        assert!(is_netcode(&[0; 1_078]));
-        assert!(!is_netcode(&[0; 1_077]));
-        let packet = |prefix: u8| [&[prefix][..], &[7; 40]].concat();
-        assert!(is_netcode(&packet(0x15)), "a payload with one sequence byte");
-        assert!(!is_netcode(&packet(0x95)), "nine sequence bytes panic netcode 0.30");
-        assert!(!is_netcode(&packet(0x05)), "no sequence byte");
-        assert!(!is_netcode(&packet(0x12)), "a challenge comes from servers only");
-        assert!(!is_netcode(&[]));
+/// What a client sends between its token and its connection nobody would ever take out.
+fn drop_unheard(mut links: Query<&mut Link, (With<LinkOf>, Without<Connected>, Without<HostClient>)>) {
+    for mut link in &mut links {
+        link.recv.drain();
     }
 }

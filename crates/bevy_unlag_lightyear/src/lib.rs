@@ -6,18 +6,23 @@
 //! * Ownership is lightyear's `ControlledBy`: a client moves that pawn and no other.
 //! * Snapshots of pawns travel in messages of their own, at an [`UpdateInterval`], the nearest first when a
 //!   [`DownlinkBudget`] is short.
-//! * [`ReplicateSmoothed`] does the like for a game's own components.
+//! * [`ReplicateSmoothed`] does the like for a game's own components, [`ReplicatePredicted`] for those that their
+//!   owner changes at once. [`HeldWeaponPlugin`] shows everybody what is in whose hands.
 //! * [`ServerClock`](bevy_unlag_smoothing::ServerClock) is fed by small exchanges.
 //! * [`NetSim`] makes any link bad in any way, both ways, at run time, from a seed.
 //! * [`GameSpeed`] replaces the clock steering that lightyear does.
+//! * [`IngressLimits`] is what a server takes from its links; [`Kick`] ends one and says why.
 //! * [`Bandwidth`] counts what each kind of message costs.
 
 mod bandwidth;
 mod client;
 mod clock;
+mod held;
 mod ingress;
 mod link;
+mod mail;
 mod net_sim;
+mod predicted;
 mod protocol;
 mod server;
 mod smoothed;
@@ -30,11 +35,17 @@ use bevy_unlag_core::MoveModel;
 
 pub use bandwidth::{Bandwidth, MessageClass, Traffic};
 pub use client::{Mismatch, ProtocolMismatch, SetupMismatch, UnlagClientNetPlugin};
+pub use held::HeldWeaponPlugin;
+pub use ingress::{
+    IngressLimits, IngressStats, Kick, KickReason, Kicked, KickedByServer, LinkTraffic, Refusal, Refused,
+    check_datagram, check_packet, limit_logs, log_lines_left_out,
+};
 pub use link::GameSpeed;
 pub use net_sim::{
     Conditioner, LinkConditions, LinkCounters, LinkPreset, MAX_DELAY, MAX_QUEUED, NetSim, NetSimPlugin,
     NetSimSystems, PRESETS, Pulse, UnknownPreset,
 };
+pub use predicted::{AskedValue, PredictedSystems, ReplicatePredicted};
 pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};
 pub use server::{UnlagServerNetPlugin, networked_pawn, replicated_pawn};
 pub use smoothed::ReplicateSmoothed;

@@ -7,7 +7,7 @@ use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns
 
 /// Changes with anything on the wire. A client and a server with different numbers refuse each
 /// other by name instead of misreading each other.
-pub const PROTOCOL_VERSION: u32 = 6;
+pub const PROTOCOL_VERSION: u32 = 7;
 
 /// The protocol that this app speaks. Default: [`PROTOCOL_VERSION`]. A game whose own messages
 /// change may put its number here; client and server must agree.
@@ -44,7 +44,7 @@ impl Wire for Hello {
 }
 
 /// No message of ours is larger; a larger one is not ours.
-const MAX_MESSAGE: usize = 1_100;
+pub(crate) const MAX_MESSAGE: usize = 1_100;
 
 /// Moves, newest wins: unreliable, out of order.
 pub(crate) struct MoveChannel;
@@ -98,6 +98,8 @@ raw_messages!(
     EndMessage,
     /// The server's first word: its [`Hello`].
     HelloMessage,
+    /// The server's last word: a [`KickReason`](crate::KickReason).
+    GoodbyeMessage,
 );
 
 /// Bytes that another crate reads and writes.
@@ -160,12 +162,13 @@ impl Plugin for UnlagProtocolPlugin {
         register::<LaunchMessage>(app, NetworkDirection::ServerToClient);
         register::<EndMessage>(app, NetworkDirection::ServerToClient);
         register::<HelloMessage>(app, NetworkDirection::ServerToClient);
+        register::<GoodbyeMessage>(app, NetworkDirection::ServerToClient);
 
         app.component::<NetId>().replicate_once();
     }
 }
 
-fn register<R: Raw>(app: &mut App, direction: NetworkDirection) {
+pub(crate) fn register<R: Raw>(app: &mut App, direction: NetworkDirection) {
     app.register_message_custom_serde::<R>(SerializeFns {
         serialize: serialize::<R>,
         deserialize: deserialize::<R>,

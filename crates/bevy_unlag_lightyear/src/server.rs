@@ -9,16 +9,15 @@ use bevy::{
 use bevy_unlag_core::{BitWriter, MoveModel, NetId, NetRole, VisualSystems, Wire};
 use bevy_unlag_prediction::{IncomingMoves, MAX_MAILED, OutgoingAnswers, authority_pawn};
 use bevy_unlag_rewind::{FrameHistory, SentLog, ViewLedger};
-use bevy_unlag_weapons::{Mailed, OutgoingVerdicts, RefusedShots};
+use bevy_unlag_weapons::{OutgoingVerdicts, RefusedShots};
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
-    Bandwidth, MessageClass, clock, ingress, link,
+    Bandwidth, MessageClass, clock, ingress, link, mail,
     protocol::{
-        AnswerChannel, AnswerMessage, EffectChannel, EndMessage, Hello, HelloMessage, LaunchMessage,
-        MoveMessage, ProtocolVersion, TracerMessage, VerdictChannel, VerdictMessage,
+        AnswerChannel, AnswerMessage, Hello, HelloMessage, MoveMessage, ProtocolVersion, VerdictChannel,
     },
-    snapshots::{self, Outlet},
+    snapshots,
 };
 
 /// Carries mailboxes to clients and back. Add it after lightyear's `ServerPlugins`.
@@ -52,7 +51,7 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
             .add_systems(
                 PostUpdate,
                 // Tracers get what snapshots leave.
-                (snapshots::publish.before(VisualSystems::Draw), send_answers, send_verdicts)
+                (snapshots::publish.before(VisualSystems::Draw), send_answers, mail::send)
                     .chain()
                     .before(MessageSystems::Send),
             );
@@ -132,66 +131,6 @@ fn send_answers(
             if let Some(Ok(mut link)) = owner.map(|owner| links.get_mut(owner.owner)) {
                 bandwidth.count(MessageClass::Answers, bytes.len(), 1);
                 link.send::<AnswerChannel>(AnswerMessage(bytes));
-            }
-        }
-    }
-}
-
-fn send_verdicts(
-    mut pawns: Query<(Option<&ControlledBy>, &mut OutgoingVerdicts)>,
-    mut links: Query<
-        (
-            Entity,
-            &mut MessageSender<VerdictMessage>,
-            &mut MessageSender<TracerMessage>,
-            &mut MessageSender<LaunchMessage>,
-            &mut MessageSender<EndMessage>,
-            &mut Outlet,
-        ),
-        (With<ClientOf>, With<Connected>),
-    >,
-    mut bandwidth: ResMut<Bandwidth>,
-) {
-    for (owner, mut mailbox) in &mut pawns {
-        let owner = owner.map(|owner| owner.owner);
-        for mailed in mailbox.0.drain(..) {
-            let mut w = BitWriter::default();
-            match mailed {
-                Mailed::Verdict(verdict) => {
-                    verdict.write(&mut w);
-                    if let Some(Ok((_, mut link, ..))) = owner.map(|owner| links.get_mut(owner)) {
-                        let bytes = w.finish();
-                        bandwidth.count(MessageClass::Verdicts, bytes.len(), 1);
-                        link.send::<VerdictChannel>(VerdictMessage(bytes));
-                    }
-                }
-                Mailed::Tracer(tracer) => {
-                    tracer.write(&mut w);
-                    let bytes = w.finish();
-                    for (entity, _, mut link, _, _, mut outlet) in &mut links {
-                        // Characters before cosmetics.
-                        if owner != Some(entity) && outlet.spare(bytes.len()) {
-                            bandwidth.count(MessageClass::Tracers, bytes.len(), 1);
-                            link.send::<EffectChannel>(TracerMessage(bytes.clone()));
-                        }
-                    }
-                }
-                Mailed::Launched(launch) => {
-                    launch.write(&mut w);
-                    let bytes = w.finish();
-                    for (_, _, _, mut link, ..) in &mut links {
-                        bandwidth.count(MessageClass::Projectiles, bytes.len(), 1);
-                        link.send::<VerdictChannel>(LaunchMessage(bytes.clone()));
-                    }
-                }
-                Mailed::Ended(end) => {
-                    end.write(&mut w);
-                    let bytes = w.finish();
-                    for (_, _, _, _, mut link, _) in &mut links {
-                        bandwidth.count(MessageClass::Projectiles, bytes.len(), 1);
-                        link.send::<VerdictChannel>(EndMessage(bytes.clone()));
-                    }
-                }
             }
         }
     }

@@ -19,6 +19,8 @@ use bevy_unlag_smoothing::{
 };
 use lightyear::prelude::AppComponentExt;
 
+use crate::predicted::AskedValue;
+
 /// Replicates components that are drawn smoothly.
 pub trait ReplicateSmoothed {
     /// Replicates the component `C`: on clients it follows the server's as it was at the moment at which
@@ -38,13 +40,24 @@ impl ReplicateSmoothed for App {
     where
         C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>,
     {
-        self.component::<Stamped<C>>().replicate_with(RuleFns::new(serialize::<C>, deserialize::<C>));
-        self.set_receive_fns::<Stamped<C>>(receive::<C>, forget::<C>);
-        if self.is_plugin_added::<SmoothingPlugin>() {
-            self.add_plugins(SmoothedComponentPlugin::<C>::default());
-            self.add_observer(take_over::<C>);
-        }
-        self.add_observer(|gone: On<Remove, C>, mut commands: Commands| {
+        replicate::<C, AsItComes>(self);
+        self
+    }
+}
+
+/// Registers `C`; what comes of it for the client's own pawn is `O`'s business.
+pub(crate) fn replicate<C, O>(app: &mut App)
+where
+    C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>,
+    O: OwnPawn<C>,
+{
+    app.component::<Stamped<C>>().replicate_with(RuleFns::new(serialize::<C>, deserialize::<C>));
+    app.set_receive_fns::<Stamped<C>>(receive::<C, O>, forget::<C>);
+    if app.is_plugin_added::<SmoothingPlugin>() {
+        app.add_plugins(SmoothedComponentPlugin::<C>::default());
+    }
+    app.add_observer(take_over::<C, O>)
+        .add_observer(|gone: On<Remove, C>, mut commands: Commands| {
             if let Ok(mut entity) = commands.get_entity(gone.entity) {
                 entity.try_remove::<Stamped<C>>();
             }
@@ -52,15 +65,48 @@ impl ReplicateSmoothed for App {
         .add_systems(
             PostUpdate,
             stamp::<C>.run_if(resource_exists_and_changed::<ServerTick>).before(ServerSystems::Send),
-        )
+        );
+}
+
+/// What becomes of the server's values on the pawn that this client steers.
+pub(crate) trait OwnPawn<C: Send + Sync + 'static>: 'static {
+    /// The pawn turns out to be the own one. `came` is the last value that waits in its inbox, `here` the one that it
+    /// has: a host's pawn has only this.
+    fn begin(pawn: &mut EntityCommands, came: Option<C>, here: Option<C>);
+    /// Another value has come.
+    fn update(pawn: &mut DeferredEntity, update: &Stamped<C>);
+}
+
+/// It is written into the component.
+struct AsItComes;
+
+impl<C: Component<Mutability = Mutable> + Copy> OwnPawn<C> for AsItComes {
+    fn begin(pawn: &mut EntityCommands, came: Option<C>, _: Option<C>) {
+        // Not what is here already: observers would take it for something new.
+        if let Some(value) = came {
+            pawn.insert(value);
+        }
+    }
+
+    fn update(pawn: &mut DeferredEntity, update: &Stamped<C>) {
+        match pawn.get_mut::<C>() {
+            Some(mut value) => *value = update.value,
+            None => drop(pawn.insert(update.value)),
+        }
     }
 }
 
+/// What the server makes known, once in this many ticks if nothing changes: whoever draws it takes a tick that is too
+/// far from the last one for nonsense.
+const REFRESH: i32 = 4_096;
+
 /// A component's value and since when it has it, on the server's time line.
 #[derive(Component, Clone, Copy, PartialEq, Debug)]
-struct Stamped<C: Send + Sync + 'static> {
-    tick: Tick,
-    value: C,
+pub(crate) struct Stamped<C: Send + Sync + 'static> {
+    pub(crate) tick: Tick,
+    pub(crate) value: C,
+    /// The last of the owner's ticks that counts in it, where the owner predicts it.
+    pub(crate) answered: Option<Tick>,
     /// When it was last seen with the value before, if that was not when the value came about: what rests
     /// and then moves has not been on its way all the time.
     before: Option<(Tick, C)>,
@@ -69,14 +115,16 @@ struct Stamped<C: Send + Sync + 'static> {
 
 impl<C: PartialEq + Copy + Send + Sync + 'static> Stamped<C> {
     fn new(tick: Tick, value: C) -> Self {
-        Self { tick, value, before: None, looked: tick }
+        Self { tick, value, answered: None, before: None, looked: tick }
     }
 
     /// The next look at the value. `None`: nothing is to be sent.
-    fn next(&self, tick: Tick, value: C) -> Option<Self> {
-        (value != self.value).then(|| {
+    fn next(&self, tick: Tick, value: C, answered: Option<Tick>) -> Option<Self> {
+        let old = tick.since(self.tick) >= REFRESH;
+        (value != self.value || answered != self.answered || old).then(|| {
             let rested = self.looked != self.tick;
-            Self { before: rested.then_some((self.looked, self.value)), ..Self::new(tick, value) }
+            let before = rested.then_some((self.looked, self.value));
+            Self { answered, before, ..Self::new(tick, value) }
         })
     }
 }
@@ -85,6 +133,7 @@ impl<C: Wire + Copy + PartialEq + Send + Sync + 'static> Wire for Stamped<C> {
     fn write(&self, w: &mut BitWriter) {
         self.tick.write(w);
         self.value.write(w);
+        self.answered.write(w);
         w.bool(self.before.is_some());
         if let Some((tick, value)) = self.before {
             w.golomb(self.tick.since(tick).clamp(0, 60_000) as u16, 2);
@@ -94,6 +143,7 @@ impl<C: Wire + Copy + PartialEq + Send + Sync + 'static> Wire for Stamped<C> {
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
         let mut stamped = Self::new(Tick::read(r)?, C::read(r)?);
+        stamped.answered = Option::read(r)?;
         if r.bool()? {
             let tick = stamped.tick.offset(-i32::from(r.golomb(2)?));
             stamped.before = Some((tick, C::read(r)?));
@@ -105,15 +155,16 @@ impl<C: Wire + Copy + PartialEq + Send + Sync + 'static> Wire for Stamped<C> {
 /// Runs whenever replication is about to send.
 fn stamp<C: Interpolate + PartialEq + Component>(
     tick: Res<CurrentTick>,
-    mut entities: Query<(Entity, &C, Option<&mut Stamped<C>>), With<Replicated>>,
+    mut entities: Query<(Entity, &C, Option<&AskedValue<C>>, Option<&mut Stamped<C>>), With<Replicated>>,
     mut commands: Commands,
 ) {
-    for (entity, value, stamped) in &mut entities {
+    for (entity, value, asked, stamped) in &mut entities {
+        let answered = asked.and_then(AskedValue::answered);
         let Some(mut stamped) = stamped else {
-            commands.entity(entity).insert(Stamped::new(tick.0, *value));
+            commands.entity(entity).insert(Stamped { answered, ..Stamped::new(tick.0, *value) });
             continue;
         };
-        match stamped.next(tick.0, *value) {
+        match stamped.next(tick.0, *value, answered) {
             Some(next) => *stamped = next,
             None => stamped.bypass_change_detection().looked = tick.0,
         }
@@ -145,19 +196,22 @@ fn deserialize<C: Wire + Copy + PartialEq + Send + Sync + 'static>(
 /// Updates that may wait in an inbox that nobody empties.
 const MOST_WAITING: usize = 64;
 
-fn receive<C: Interpolate + PartialEq + Component<Mutability = Mutable>>(
+fn receive<C, O: OwnPawn<C>>(
     ctx: &mut WriteCtx,
     rule: &RuleFns<Stamped<C>>,
     entity: &mut DeferredEntity,
     message: &mut Bytes,
-) -> Result<()> {
+) -> Result<()>
+where
+    C: Interpolate + PartialEq + Component<Mutability = Mutable>,
+{
     let stamped = rule.deserialize(ctx, message)?;
-    let smoothed = entity.world().contains_resource::<SmoothingStats>();
-    if entity.contains::<LocalControl>() || !smoothed {
-        match entity.get_mut::<C>() {
-            Some(mut value) => *value = stamped.value,
-            None => drop(entity.insert(stamped.value)),
-        }
+    if entity.contains::<LocalControl>() {
+        O::update(entity, &stamped);
+        return Ok(());
+    }
+    if !entity.world().contains_resource::<SmoothingStats>() {
+        AsItComes::update(entity, &stamped);
         return Ok(());
     }
     let updates = stamped.before.into_iter().chain([(stamped.tick, stamped.value)]);
@@ -176,18 +230,16 @@ fn forget<C: Component>(_: &mut RemoveCtx, entity: &mut DeferredEntity) {
 }
 
 /// The own pawn is known only after it has appeared.
-fn take_over<C: Interpolate + Component>(
+fn take_over<C: Interpolate + Component, O: OwnPawn<C>>(
     own: On<Add, LocalControl>,
-    inboxes: Query<&ComponentInbox<C>>,
+    values: Query<(Option<&C>, Option<&ComponentInbox<C>>)>,
     mut commands: Commands,
 ) {
-    if let Ok(inbox) = inboxes.get(own.entity) {
-        let mut pawn = commands.entity(own.entity);
-        if let Some((_, value)) = inbox.0.last() {
-            pawn.insert(*value);
-        }
-        pawn.remove::<(ComponentInbox<C>, ComponentHistory<C>)>();
-    }
+    let Ok((here, inbox)) = values.get(own.entity) else { return };
+    let came = inbox.and_then(|inbox| inbox.0.last()).map(|(_, value)| *value);
+    let mut pawn = commands.entity(own.entity);
+    O::begin(&mut pawn, came, here.copied());
+    pawn.remove::<(ComponentInbox<C>, ComponentHistory<C>)>();
 }
 
 #[cfg(test)]
@@ -210,12 +262,16 @@ mod tests {
     #[test]
     fn what_rested_says_until_when() {
         let first = Stamped::new(Tick(3), Angle(1.0));
-        let moving = first.next(Tick(6), Angle(2.0)).expect("it has changed");
+        let moving = first.next(Tick(6), Angle(2.0), None).expect("it has changed");
         assert_eq!(moving.before, None, "it was on its way");
         let rested = Stamped { looked: Tick(60), ..moving };
-        assert_eq!(rested.next(Tick(63), Angle(2.0)), None);
-        let again = rested.next(Tick(63), Angle(3.0)).expect("it has changed");
+        assert_eq!(rested.next(Tick(63), Angle(2.0), None), None);
+        let again = rested.next(Tick(63), Angle(3.0), Some(Tick(8))).expect("it has changed");
         assert_eq!(again.before, Some((Tick(60), Angle(2.0))));
+        let answer = rested.next(Tick(63), Angle(2.0), Some(Tick(9))).expect("its owner asked");
+        assert_eq!((answer.value, answer.answered), (Angle(2.0), Some(Tick(9))));
+        let late = rested.next(rested.tick.offset(REFRESH), Angle(2.0), None).expect("it is long ago");
+        assert_eq!(late.value, Angle(2.0));
 
         for stamped in [moving, again] {
             let mut w = BitWriter::default();
@@ -223,8 +279,8 @@ mod tests {
             let bytes = w.finish();
             let read = Stamped::read(&mut BitReader::new(&bytes));
             assert_eq!(
-                read.map(|read: Stamped<Angle>| (read.tick, read.value, read.before)),
-                Ok((stamped.tick, stamped.value, stamped.before))
+                read.map(|read: Stamped<Angle>| (read.tick, read.value, read.answered, read.before)),
+                Ok((stamped.tick, stamped.value, stamped.answered, stamped.before))
             );
             assert!(Stamped::<Angle>::read(&mut BitReader::new(&bytes[..bytes.len() - 1])).is_err());
         }

@@ -1,11 +1,12 @@
 //! The client's half: the same questions about what its own screen last showed.
 
 mod flight;
+mod thick;
 
 use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_unlag_core::{
-    BasePoses, CurrentTick, DrawnBaseTime, DrawnPose, LimbPoses, LimbRig, NetId, UsualInterval, ViewStamp,
-    ViewTime,
+    BasePoses, CurrentTick, DrawnBaseTime, DrawnPose, LimbPoses, LimbRig, NetId, ProxySmoothing, Sampler,
+    SnapshotHistory, UsualInterval, ViewStamp, ViewTime,
 };
 
 use crate::{
@@ -27,6 +28,8 @@ type Drawn = (
     Option<&'static HitLayers>,
 );
 
+type Known = (&'static SnapshotHistory, &'static DrawnPose, Option<&'static ProxySmoothing>);
+
 type Mover = (Entity, &'static Occluder, Option<&'static DrawnPose>);
 
 /// Asks what this app's screen last showed: pawns and moving things by their [`DrawnPose`], the rest of
@@ -34,7 +37,9 @@ type Mover = (Entity, &'static Occluder, Option<&'static DrawnPose>);
 #[derive(SystemParam)]
 pub struct DrawnQuery<'w, 's> {
     pawns: Query<'w, 's, Drawn>,
+    known: Query<'w, 's, Known>,
     movers: Query<'w, 's, Mover>,
+    sampler: Option<Res<'w, Sampler>>,
     bases: Res<'w, BasePoses>,
     base_time: Res<'w, DrawnBaseTime>,
     tick: Res<'w, CurrentTick>,
@@ -100,7 +105,13 @@ impl<'w, 's> DrawnQuery<'w, 's> {
     pub fn block(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<WorldHit> {
         let fixed = self.world.cast(origin, direction, max_distance);
         let mut way = InTheWay::new(fixed, max_distance);
-        let bases = self.bases.at(self.base_time.0.unwrap_or(ViewTime::at(self.tick.0)));
+        self.each_mover(|entity, occluder, pose| way.consider((entity, occluder), pose, origin, direction));
+        way.nearest
+    }
+
+    /// Calls back with everything that moves and stands in the way of shots, where it was drawn.
+    fn each_mover(&self, mut each: impl FnMut(Entity, &Occluder, Isometry3d)) {
+        let bases = self.bases.at(self.bases_at());
         for (entity, occluder, drawn) in &self.movers {
             let pose = if occluder.base != 0 {
                 bases.pose(occluder.base)
@@ -108,10 +119,14 @@ impl<'w, 's> DrawnQuery<'w, 's> {
                 drawn.filter(|drawn| drawn.pose.alive).map(|drawn| drawn.pose.body())
             };
             if let Some(pose) = pose {
-                way.consider((entity, occluder), pose, origin, direction);
+                each(entity, occluder, pose);
             }
         }
-        way.nearest
+    }
+
+    /// When bases were drawn.
+    fn bases_at(&self) -> ViewTime {
+        self.base_time.0.unwrap_or(ViewTime::at(self.tick.0))
     }
 
     /// The targets near a ray, or a cone of this half angle in radians, that were drawn from other snapshots than `time` implies when one

@@ -30,6 +30,7 @@ pub use beam::BeamCache;
 pub use blast::BlastHit;
 pub(crate) use fan::passes_box;
 pub use melee::{MeleeArc, MeleeHit};
+pub(crate) use melee::{Swing, in_order};
 pub(crate) use moment::Moment;
 pub use padded::ClaimedTarget;
 pub use pellets::{PelletCount, Pellets};

@@ -193,11 +193,13 @@ impl ViewLedger {
         self.counts
     }
 
-    /// How many ticks the longest of its client's usual frames has; 0 while little is known. Its moves come as
-    /// many at a time.
+    /// How long a frame of its client took in which a move of tick `own` was made, in seconds: its usual ones, or
+    /// that one if it hung. Its moves come as many at a time. Never less than a tick, and never more than
+    /// [`longest_frame`](ViewTrust::longest_frame).
     #[must_use]
-    pub fn frame_ticks(&self) -> u8 {
-        self.meter.frame()
+    pub fn frame(&self, own: Tick, trust: &ViewTrust, tick_seconds: f32) -> f32 {
+        let ticks = self.meter.frame().max(self.meter.frame_of(own)).max(1);
+        (f32::from(ticks) * tick_seconds).min(trust.longest_frame.as_secs_f32()).max(tick_seconds)
     }
 
     /// Takes in what the packets of a tick say. Call it once a tick, before the shots of that tick are judged.

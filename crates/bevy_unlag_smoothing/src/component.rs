@@ -106,7 +106,7 @@ impl<C> Default for SmoothedComponentPlugin<C> {
     }
 }
 
-impl<C: Interpolate + Component<Mutability = Mutable>> Plugin for SmoothedComponentPlugin<C> {
+impl<C: Interpolate + PartialEq + Component<Mutability = Mutable>> Plugin for SmoothedComponentPlugin<C> {
     fn build(&self, app: &mut App) {
         if !app.is_plugin_added::<SmoothingPlugin>() {
             app.add_plugins(SmoothingPlugin);
@@ -128,7 +128,7 @@ fn receive<C: Interpolate + Component>(
     }
 }
 
-fn draw<C: Interpolate + Component<Mutability = Mutable>>(
+fn draw<C: Interpolate + PartialEq + Component<Mutability = Mutable>>(
     (time, sampler): (Res<DrawnViewTime>, Res<Sampler>),
     mut proxies: Query<(
         Entity,
@@ -151,10 +151,8 @@ fn draw<C: Interpolate + Component<Mutability = Mutable>>(
         };
         let Some(value) = value else { continue };
         match component {
-            Some(mut component) => *component = value,
-            None => {
-                commands.entity(entity).insert(value);
-            }
+            Some(mut component) => drop(component.set_if_neq(value)),
+            None => drop(commands.entity(entity).insert(value)),
         }
     }
 }

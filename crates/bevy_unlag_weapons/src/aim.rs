@@ -40,6 +40,13 @@ impl Aim {
         }
     }
 
+    /// How far a hand turns the view to look there, in 1/65,536 of a turn: the larger of sideways and up or down.
+    #[must_use]
+    pub fn turn_to(&self, other: Self) -> u16 {
+        let yaw = other.yaw.wrapping_sub(self.yaw).cast_signed().unsigned_abs();
+        yaw.max(other.pitch.abs_diff(self.pitch))
+    }
+
     /// The aim along a direction, or straight ahead when it has none.
     #[must_use]
     pub fn along(direction: Vec3) -> Self {

@@ -9,7 +9,7 @@ use bevy_unlag_core::{BodyStep, MoveExtension, StepContext, Tick};
 use crate::{Aim, Arsenal, Cone, FireInput, WeaponId};
 
 pub use input::ArmsInput;
-pub use state::{ArmsState, MOST_ROUNDS, SLOTS, Slot};
+pub use state::{ArmsState, MOST_ROUNDS, SLOTS, Slot, Turn};
 
 /// Weapons as a [`MoveExtension`]: what is in hand, ammunition, cooldown, spread, charge and reload are
 /// predicted with the body and replayed with it. A model with them is [`Armed<M>`](crate::Armed).
@@ -31,6 +31,8 @@ pub struct Round {
     pub look: Aim,
     /// Where the move before it looked; `None` for a pawn's first.
     pub before: Option<Aim>,
+    /// How far the view turned in one tick up to this move: see [`ArmsState::turned`].
+    pub turned: Turn,
     /// Where it goes: the aim with the weapon's kick, and the spread around it.
     pub cone: Cone,
     /// From this every pellet follows: see [`offset`](crate::offset).
@@ -126,7 +128,7 @@ impl MoveExtension for Arms {
 
     fn unattended(last: &ArmsInput) -> ArmsInput {
         // Nobody fires, loads or changes weapons for somebody who is away.
-        ArmsInput { aiming: last.aiming, ..ArmsInput::default() }
+        ArmsInput { aiming: last.aiming, nobodys: true, ..ArmsInput::default() }
     }
 
     fn config_hash(arsenal: &Arsenal) -> u32 {

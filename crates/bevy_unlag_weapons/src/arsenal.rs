@@ -5,7 +5,7 @@ mod text;
 
 use bevy::{asset::Asset, prelude::*, reflect::TypePath};
 
-use crate::{Weapon, WeaponId};
+use crate::{Shot, Splash, Weapon, WeaponId};
 
 pub use check::ArsenalError;
 
@@ -86,7 +86,12 @@ impl Arsenal {
 fn hash(weapons: &[Weapon]) -> u32 {
     let mut hash = 0x811c_9dc5_u32;
     for weapon in weapons {
-        let told = Weapon { damage: Weapon::rifle().damage, max_rewind: None, ..weapon.clone() };
+        let mut told = Weapon { damage: Weapon::rifle().damage, max_rewind: None, ..weapon.clone() };
+        if let Shot::Projectile(projectile) = &mut told.shot {
+            // What a blast does is damage too; how far it reaches is shown.
+            let reach = |splash: Splash| Splash { damage: 0.0, edge: 0.0, own: 0.0, throw: 0.0, ..splash };
+            projectile.splash = projectile.splash.map(reach);
+        }
         // Its text has every field in it, and floats as their shortest exact decimals.
         for byte in format!("{told:?}").bytes() {
             hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);

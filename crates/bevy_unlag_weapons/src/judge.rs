@@ -1,5 +1,6 @@
 //! The server's side: every shot is judged once.
 
+mod beams;
 mod checks;
 mod hits;
 mod sight;
@@ -16,6 +17,7 @@ use crate::{
     claim::LastClaims,
     projectile::{Launch, Launches, Seen},
 };
+use beams::Beams;
 use hits::{Hits, Question};
 pub(crate) use hits::{Struck, write_damage};
 use sight::{Clocks, Shooter, ShooterItem};
@@ -58,12 +60,16 @@ pub(crate) struct Answers<'w, 's> {
 }
 
 impl Answers<'_, '_> {
-    /// Tells a shooter, wherever it is.
-    pub fn tell(&mut self, shooter: Entity, verdict: ShotVerdict) {
-        let Ok((mailbox, refused, local)) = self.pawns.get_mut(shooter) else { return };
-        if let (ShotResult::Refused(why), Some(mut refused)) = (verdict.result, refused) {
+    /// Counts a shot that was refused.
+    pub fn count(&mut self, shooter: Entity, why: ShotRefusal) {
+        if let Ok((_, Some(mut refused), _)) = self.pawns.get_mut(shooter) {
             refused.count(why);
         }
+    }
+
+    /// Tells a shooter, wherever it is.
+    pub fn tell(&mut self, shooter: Entity, verdict: ShotVerdict) {
+        let Ok((mailbox, _, local)) = self.pawns.get_mut(shooter) else { return };
         if local {
             self.verdicts.write(verdict);
         } else if let Some(mut mailbox) = mailbox {
@@ -97,6 +103,7 @@ impl Answers<'_, '_> {
 #[derive(Default)]
 pub(crate) struct Desk {
     claims: LastClaims,
+    beams: Beams,
     hits: Hits,
 }
 
@@ -111,6 +118,7 @@ pub(crate) fn judge<M: MoveModel>(
     mut desk: Local<Desk>,
 ) {
     desk.claims.keep(|shooter| shooters.contains(shooter));
+    desk.beams.keep(|shooter| shooters.contains(shooter));
     for step in happened.read() {
         let ExtendedEvent::Extension(event) = &step.event else { continue };
         let Ok((NetRole::Authority, id, shooter)) = shooters.get_mut(step.entity) else { continue };
@@ -120,10 +128,12 @@ pub(crate) fn judge<M: MoveModel>(
                 let asked = Asked { step, round, weapon, id: *id };
                 let log = log.as_deref_mut().filter(|log| log.is_on());
                 let judged = asked.judge(shooter, &model, &bench, &mut desk, log);
-                asked.answer(judged, &desk.hits, &bench, &mut answers, &mut launches);
+                asked.answer(judged, &mut desk, &bench, &mut answers, &mut launches);
             }
             ArmsEvent::NotFired { shot, why } => {
-                let result = ShotResult::Refused((*why).into());
+                let why = (*why).into();
+                answers.count(step.entity, why);
+                let result = ShotResult::Refused(why);
                 answers.tell(step.entity, ShotVerdict { shot: *shot, result, clamped: false });
             }
             _ => {}
@@ -158,6 +168,8 @@ struct Judged {
     clamped: bool,
     /// Where the eye was.
     eye: Vec3,
+    /// From which its spread follows.
+    seed: u16,
     /// Something flies from here on.
     launch: Option<Launch>,
 }
@@ -178,14 +190,17 @@ impl<M: MoveModel> Asked<'_, M> {
         let own = M::eye(model, &step.state.body);
         let seen = round.fire.sight(step.tick, arrived, own);
         // Views are looked at in their order, also those of shots that do not count.
-        let frame = shooter.frame();
-        let admitted = shooter.admit(step, &seen, &bench.rules, &bench.clocks);
+        let turned = step.tick.offset(-i32::from(round.turned.ago));
+        let frames = shooter.frames([step.tick, turned], &bench.clocks);
+        let unaware = shooter.unaware(&bench.rules, &bench.clocks);
+        let flies = matches!(weapon.shot, Shot::Projectile(_));
+        let admitted = shooter.admit(step, (&seen, flies), &bench.rules, &bench.clocks);
         let alive = M::snapshot(&step.state.body, default()).alive;
-        if !alive && !bench.query.was_alive(step.entity, bench.rules.trade_ticks) {
+        if !alive && !bench.query.was_alive(step.entity, unaware) {
             return Err(ShotRefusal::Dead);
         }
-        checks::eye(own, seen.eye, &bench.rules, &bench.query)?;
-        checks::aim(round, frame, bench.clocks.dt(), &bench.rules)?;
+        let eye = checks::eye(own, seen.eye, &bench.rules, &bench.query)?;
+        checks::aim(round, frames, bench.clocks.dt(), &bench.rules)?;
         checks::pellets(round, weapon)?;
         let admitted = admitted?;
         let limits = sight::limits(weapon, bench.query.limits());
@@ -202,9 +217,9 @@ impl<M: MoveModel> Asked<'_, M> {
         let then = then.of(filter);
         let record = log.map(|log| {
             let way = round.cone.direction(Vec2::ZERO);
-            (log, then.evidence(seen.eye, way, weapon.range()).of_shot(self.id, round.shot.0))
+            (log, then.evidence(eye, way, weapon.range()).of_shot(self.id, round.shot.0))
         });
-        let clamped = admitted.moved || then.time().clamped();
+        let clamped = admitted.moved || then.time().clamped() || eye != seen.eye;
         let claimed = desk.claims.of(&bench.rules.claims, (step.entity, round.number), &round.fire);
         let seed = match weapon.spread.source {
             SpreadSource::Server => crate::spread::secret_seed(bench.secret.0, round.seed, round.number),
@@ -216,14 +231,13 @@ impl<M: MoveModel> Asked<'_, M> {
                 id: self.id,
                 round: *round,
                 not_of,
-                from: seen.eye,
+                from: eye,
                 at: then.time().used,
                 seen: Seen::of(view.as_ref()),
                 clamped,
             }),
             _ => {
-                let question =
-                    Question { weapon, round, eye: seen.eye, seed, claimed, dt: bench.clocks.dt() };
+                let question = Question { weapon, round, eye, seed, claimed, dt: bench.clocks.dt() };
                 desk.hits.ask(&then, &question);
                 None
             }
@@ -233,24 +247,27 @@ impl<M: MoveModel> Asked<'_, M> {
             let claim = claimed.map(|claimed| (claimed, hit.filter(|hit| hit.target == claimed.target)));
             log.record(record.with_notes(EvidenceNotes { claimed: seen.time, claim, refused: None }));
         }
-        Ok(Judged { clamped, eye: seen.eye, launch })
+        Ok(Judged { clamped, eye, seed, launch })
     }
 
     fn answer(
         &self,
         judged: Result<Judged, ShotRefusal>,
-        hits: &Hits,
+        Desk { hits, beams, .. }: &mut Desk,
         bench: &Bench,
         answers: &mut Answers,
         launches: &mut Launches,
     ) {
         let Self { step, round, weapon, id } = *self;
         let (shooter, shot) = (step.entity, round.shot);
-        let Judged { clamped, eye, launch } = match judged {
+        let Judged { clamped, eye, seed, launch } = match judged {
             Ok(judged) => judged,
             Err(why) => {
-                let result = ShotResult::Refused(why);
-                answers.tell(shooter, ShotVerdict { shot, result, clamped: false });
+                answers.count(shooter, why);
+                let verdict = ShotVerdict { shot, result: ShotResult::Refused(why), clamped: false };
+                if !weapon.is_beam() || beams.is_news(shooter, &verdict) {
+                    answers.tell(shooter, verdict);
+                }
                 return;
             }
         };
@@ -261,8 +278,11 @@ impl<M: MoveModel> Asked<'_, M> {
         write_damage(hits.struck(), (shooter, round.weapon, shot), answers);
         let list: HitList = hits.struck().iter().map(|hit| (hit.hit.target, hit.hit.group)).collect();
         let result = if list.first().is_some() { ShotResult::Hit(list) } else { ShotResult::Miss };
-        answers.tell(shooter, ShotVerdict { shot, result, clamped });
-        if let Some(trail) = hits.trail(round, weapon, eye, &bench.query) {
+        let verdict = ShotVerdict { shot, result, clamped };
+        if !weapon.is_beam() || beams.is_news(shooter, &verdict) {
+            answers.tell(shooter, verdict);
+        }
+        if let Some(trail) = hits.trail(round, weapon, (eye, seed), &bench.query) {
             answers.show(shooter, Tracer { shooter: id, weapon: round.weapon, trail });
         }
     }

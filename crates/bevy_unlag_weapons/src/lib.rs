@@ -12,6 +12,7 @@
 //!   shooter, [`Damage`] for the game, a [`Tracer`] for everyone else.
 //! * What flies does so on the time line of its shooter's screen: [`DrawnProjectile`]s on every screen are where the
 //!   server has them at the moment that the screen shows. See [`ProjectileRules`] and [`Trajectory`].
+//! * [`HeldWeapon`] says on every screen what is in whose hands.
 //! * Beside that, for games that want them: [`VitalsPlugin`] for health, death and respawn, [`HighPingPlugin`] for
 //!   the warning of a slow connection, [`PredictedValue`] for what a player changes and the server confirms.
 //!
@@ -24,6 +25,7 @@ mod arsenal;
 mod arsenal_asset;
 mod claim;
 mod fire;
+mod held_weapon;
 mod high_ping;
 mod judge;
 mod loadout;
@@ -46,18 +48,20 @@ use bevy_unlag_core::{Extended, MoveModel, MoveSystems, StepEvent};
 use bevy_unlag_rewind::{RewindQueryPlugin, RewindSystems};
 
 pub use aim::Aim;
-pub use arms::{Arms, ArmsEvent, ArmsInput, ArmsState, MOST_ROUNDS, NotFired, Round, SLOTS, Slot};
+pub use arms::{Arms, ArmsEvent, ArmsInput, ArmsState, MOST_ROUNDS, NotFired, Round, SLOTS, Slot, Turn};
 pub use arsenal::{Arsenal, ArsenalError};
 pub use arsenal_asset::{ArsenalAsset, ArsenalReplaced};
 pub use claim::HitClaims;
 pub use fire::{FireInput, MAX_OVERRIDES, Sight};
+pub use held_weapon::HeldWeapon;
 pub use high_ping::{HighPingHidden, HighPingPlugin, HighPingShown, HighPingWarning};
 pub use judge::SpreadSecret;
 pub use loadout::Loadout;
 pub use predicted_value::{PredictedCount, PredictedValue};
 pub use projectile::{
-    CatchUp, DrawnProjectile, PathEnd, Piece, ProjectileDrawn, ProjectileEnd, ProjectileEndKind,
-    ProjectileEnded, ProjectileLaunch, ProjectileRules, ProjectileShown, ProjectileSystems, Trajectory,
+    CatchUp, DrawnProjectile, Flights, ForgetProjectiles, PathEnd, Piece, ProjectileDrawn, ProjectileEnd,
+    ProjectileEndKind, ProjectileEnded, ProjectileLaunch, ProjectileRules, ProjectileShown,
+    ProjectileSystems, Trajectory,
 };
 pub use rules::FireRules;
 pub use shoot::{ShotFired, ShotRay, Trigger};
@@ -84,6 +88,8 @@ pub enum WeaponSystems {
     /// In [`RunFixedMainLoop`] before the fixed loop: a pulled trigger latches what the screen
     /// shows. Write [`Trigger`] and [`Aim`] before it.
     Latch,
+    /// In [`RunFixedMainLoop`] after the fixed loop: [`HeldWeapon`] is written where pawns are simulated.
+    Hold,
     /// In [`FixedPostUpdate`] after the frames were recorded: the server judges the shots of
     /// this tick.
     Judge,
@@ -125,6 +131,12 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
             .add_systems(
                 FixedUpdate,
                 (shoot::arm::<M>.in_set(MoveSystems::Extend), shoot::report::<M>.in_set(MoveSystems::React)),
+            )
+            .add_systems(
+                RunFixedMainLoop,
+                held_weapon::hold::<M>
+                    .in_set(WeaponSystems::Hold)
+                    .in_set(RunFixedMainLoopSystems::AfterFixedMainLoop),
             )
             .add_systems(FixedPreUpdate, loadout::hand_out::<M>)
             .add_systems(

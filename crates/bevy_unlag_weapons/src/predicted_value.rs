@@ -16,7 +16,8 @@ pub use count::PredictedCount;
 /// refuses changes back once.
 ///
 /// The server sends, with the value, the last of this client's ticks that it has taken in, and its own tick.
-/// Answers may be lost, come twice and in any order.
+/// Answers may be lost, come twice and in any order. The network crate's `replicate_predicted` does all of that for a
+/// component.
 ///
 /// ```
 /// # use bevy_unlag_core::Tick;
@@ -32,8 +33,10 @@ pub use count::PredictedCount;
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PredictedValue<T: Send + Sync + 'static> {
     server: T,
-    /// The last of the client's ticks that was answered, and the server's when it was.
-    answered: Option<(Tick, Tick)>,
+    /// The last of the client's ticks that was answered.
+    answered: Option<Tick>,
+    /// The server's tick of the newest answer.
+    sent: Option<Tick>,
     local: Option<(T, Tick)>,
 }
 
@@ -41,7 +44,7 @@ impl<T: Copy + Send + Sync + 'static> PredictedValue<T> {
     /// What the server has to begin with.
     #[must_use]
     pub fn new(server: T) -> Self {
-        Self { server, answered: None, local: None }
+        Self { server, answered: None, sent: None, local: None }
     }
 
     /// What to show and to act on.
@@ -54,19 +57,21 @@ impl<T: Copy + Send + Sync + 'static> PredictedValue<T> {
     /// that has been answered is over.
     pub fn set_local(&mut self, value: T, tick: Tick) {
         let newest = self.local.map(|(_, at)| at);
-        let over = self.answered.is_some_and(|(answered, _)| tick.since(answered) <= 0);
+        let over = self.answered.is_some_and(|answered| tick.since(answered) <= 0);
         if !over && newest.is_none_or(|newest| tick.since(newest) >= 0) {
             self.local = Some((value, tick));
         }
     }
 
-    /// The server had this value in its tick `sent`, when it had taken in this client's ticks up to `answered`. What
-    /// was sent before another answer that was here does nothing.
-    pub fn confirm(&mut self, value: T, answered: Tick, sent: Tick) {
-        if self.answered.is_some_and(|(_, newest)| newest.is_newer_than(sent)) {
+    /// The server had this value in its tick `sent`, when it had taken in this client's ticks up to `answered`, or
+    /// `None` of them. What was sent before another answer that was here does nothing.
+    pub fn confirm(&mut self, value: T, answered: impl Into<Option<Tick>>, sent: Tick) {
+        if self.sent.is_some_and(|newest| newest.is_newer_than(sent)) {
             return;
         }
-        (self.server, self.answered) = (value, Some((answered, sent)));
+        (self.server, self.sent) = (value, Some(sent));
+        let Some(answered) = answered.into() else { return };
+        self.answered = Some(answered);
         if self.local.is_some_and(|(_, at)| answered.since(at) >= 0) {
             self.local = None;
         }
@@ -82,6 +87,12 @@ impl<T: Copy + Send + Sync + 'static> PredictedValue<T> {
     #[must_use]
     pub fn is_pending(&self) -> bool {
         self.local.is_some()
+    }
+
+    /// The last change, while the server has yet to answer for it, and its tick: what is to be sent.
+    #[must_use]
+    pub fn pending(&self) -> Option<(T, Tick)> {
+        self.local
     }
 
     /// Goes back to the server's value when a change has not been answered for more than `patience` ticks. For

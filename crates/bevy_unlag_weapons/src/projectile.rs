@@ -17,8 +17,11 @@ use bevy_unlag_core::VisualSystems;
 
 use crate::{Projectile, Shot, Weapon};
 
-pub use client::{DrawnProjectile, ProjectileDrawn, ProjectileEnded, ProjectileShown, ProjectileSystems};
+pub use client::{
+    DrawnProjectile, ForgetProjectiles, ProjectileDrawn, ProjectileEnded, ProjectileShown, ProjectileSystems,
+};
 pub(crate) use launches::{Launch, Launches, Seen};
+pub use server::Flights;
 pub use trajectory::{PathEnd, Piece, Trajectory};
 pub use wire::{ProjectileEnd, ProjectileEndKind, ProjectileLaunch};
 
@@ -65,13 +68,14 @@ fn flying(weapon: &Weapon) -> Option<&Projectile> {
 pub(crate) fn add(app: &mut App) {
     app.init_resource::<Launches>()
         .init_resource::<ProjectileRules>()
-        .init_resource::<server::Flights>()
+        .init_resource::<Flights>()
         .init_resource::<shown::Screen>()
         .add_message::<ProjectileLaunch>()
         .add_message::<ProjectileEnd>()
         .add_message::<ProjectileShown>()
         .add_message::<ProjectileEnded>()
         .add_message::<ProjectileDrawn>()
+        .add_message::<ForgetProjectiles>()
         .add_systems(
             FixedPostUpdate,
             server::fly.in_set(crate::WeaponSystems::Fly).after(crate::WeaponSystems::Judge),

@@ -9,13 +9,13 @@ use crate::HitClaims;
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct FireRules {
     /// Ticks after its death in which a shooter's shots still count: they were fired on a screen
-    /// that showed it alive. Default 32, half a second at 64 Hz: a round trip of 350 ms and the frames and
-    /// buffers around it. Raising it makes more duels end with two dead; 0 lets the server's order
-    /// of arrival decide, which favours the better link.
+    /// that showed it alive. Default 32, half a second at 64 Hz, and never more than the shooter's round trip and a
+    /// quarter of a second for the frames and buffers around it. Raising it makes more duels end with two dead; 0
+    /// lets the server's order of arrival decide, which favours the better link.
     pub trade_ticks: i32,
     /// How far the drawn eye may be beside the server's own, in metres. Default 0.75: a tick of
-    /// running and a correction being eased. Raising it, up to 1, lets a cheat shoot from farther off; never
-    /// through a wall.
+    /// running and a correction being eased. From farther off a shot is judged from the nearest place that is not.
+    /// Raising it, up to 2, lets a cheat shoot from farther off; never through a wall.
     pub eye_tolerance: f32,
     /// How far the drawn eye may be above or below the server's own, in metres. Default 1.25: a
     /// change of stance being eased, and a tick of falling. Up to 2.
@@ -23,9 +23,10 @@ pub struct FireRules {
     /// How far beside the way that the view took since the move before a shot may look, in degrees. Default 10: a
     /// hand that jerks between two ticks. Raising it lets a cheat shoot where it does not look.
     pub aim_tolerance: f32,
-    /// How fast a view may turn right before a shot, in degrees per second. Default 7,200: half a turn in 25 ms,
-    /// which no hand does. A client with longer frames may turn in one of them as far as in as many ticks. Raising
-    /// it lets a cheat turn to a target and fire in one tick.
+    /// How fast a view may turn in the moments before a shot, in degrees per second: sideways, or up and down.
+    /// Default 7,200: half a turn in 25 ms, which no hand does. Whoever turned faster within a tick waits until that
+    /// is forgotten, at a turn a second. In a frame of several ticks, as its packets show it, a client turns by up to
+    /// 2,500 degrees per second. Raising it lets a cheat turn to a target and fire at once.
     pub max_turn: f32,
     /// Whether shots hit who is on the shooter's own side. Default: yes.
     pub friendly_fire: bool,

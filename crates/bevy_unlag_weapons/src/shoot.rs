@@ -1,20 +1,17 @@
 //! The shooter's side: latch what the screen shows, fire in the tick, show it at once.
 
-use bevy::prelude::*;
-use bevy_unlag_core::{
-    BodyStep, CurrentTick, DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, ExtendedEvent, ExtendedState,
-    LocalControl, MoveInput, MoveModel, Sampler, StepEvent, VisualOffset,
-};
-use bevy_unlag_rewind::{DrawnQuery, RewindFilter, StampOverride, TargetHit, Team};
+mod screen;
 
-use crate::{
-    Aim, Armed, ArmsEvent, ArmsInput, ArmsState, Arsenal, FireInput, FireRules, MAX_OVERRIDES, Round, SLOTS,
-    Sight, SpreadSource, spread,
-};
+use bevy::prelude::*;
+use bevy_unlag_core::{ExtendedEvent, ExtendedState, LocalControl, MoveInput, MoveModel, StepEvent};
+use bevy_unlag_rewind::TargetHit;
+
+use crate::{Aim, Armed, ArmsEvent, ArmsInput, ArmsState, FireInput, Round, SLOTS};
+use screen::{Own, OwnItem, Screen, Seen};
 
 /// What the player wants of the own pawn's weapons. Brings an [`Aim`] along. Write it in every frame, or more
 /// often.
-#[derive(Component, Clone, Debug, Default)]
+#[derive(Component, Clone, Debug)]
 #[require(Aim)]
 pub struct Trigger {
     /// Whether the button is down.
@@ -25,18 +22,41 @@ pub struct Trigger {
     pub reload: bool,
     /// The slot to be taken in hand; cleared when a tick has asked for it.
     pub equip: Option<u8>,
+    /// For how many seconds a pull waits for a weapon that cools down or is being loaded. Default 0.25. Raising it
+    /// forgives who pulls early, and lets rounds leave by themselves that much later.
+    pub patience: f32,
     /// Whether the button went down since the last round, even if it is up again.
     pulled: bool,
+    /// For how many seconds that has been waiting.
+    waited: f32,
     /// What the screen showed when it went down.
     latched: Option<Seen>,
     /// What the screen showed for the round that the coming step is asked for.
     asked: Option<Seen>,
 }
 
+impl Default for Trigger {
+    fn default() -> Self {
+        Self {
+            held: false,
+            aiming: false,
+            reload: false,
+            equip: None,
+            patience: 0.25,
+            pulled: false,
+            waited: 0.0,
+            latched: None,
+            asked: None,
+        }
+    }
+}
+
 impl Trigger {
     /// Reports the button's state; call it once a frame, or more often.
     pub fn set(&mut self, held: bool) {
-        self.pulled |= held && !self.held;
+        if held && !self.held {
+            (self.pulled, self.waited) = (true, 0.0);
+        }
         self.held = held;
     }
 }
@@ -73,112 +93,31 @@ impl ShotFired {
     }
 }
 
-/// What the screen showed when a shot was fired.
-#[derive(Clone, Debug)]
-struct Seen {
-    sight: Sight,
-    aim: Aim,
-    /// Without the parts that depend on the move.
-    fire: FireInput,
-    rays: Vec<ShotRay>,
-}
-
-type OwnPawn<M> = (
-    Entity,
-    &'static mut Trigger,
-    &'static Aim,
-    &'static DrawnPose,
-    &'static DrawnEye,
-    Option<&'static VisualOffset>,
-    Option<&'static Team>,
-    &'static ExtendedState<<M as MoveModel>::State, ArmsState>,
-);
-
-/// What the screen shows.
-#[derive(bevy::ecs::system::SystemParam)]
-pub(crate) struct Screen<'w, 's> {
-    arsenal: Res<'w, Arsenal>,
-    rules: Res<'w, FireRules>,
-    time: Res<'w, DrawnViewTime>,
-    bases: Res<'w, DrawnBaseTime>,
-    sampler: Res<'w, Sampler>,
-    tick: Res<'w, CurrentTick>,
-    query: DrawnQuery<'w, 's>,
-}
-
-type Own<'a, M> = (
-    Entity,
-    &'a Aim,
-    &'a DrawnPose,
-    &'a DrawnEye,
-    Option<&'a VisualOffset>,
-    Option<&'a Team>,
-    &'a ExtendedState<<M as MoveModel>::State, ArmsState>,
-);
-
-impl Screen<'_, '_> {
-    /// What it shows along the aim right now; `None` with nothing in hand.
-    fn look<M: MoveModel>(&self, own: Own<M>) -> Option<Seen> {
-        let (entity, aim, drawn, eye, offset, team, state) = own;
-        let shown = drawn.pose.position + offset.map_or(Vec3::ZERO, |o| o.offset);
-        // In a frame of many ticks the pawn runs on from where it was shown, farther than the server
-        // can accept: the last of those shots leave from as near to there as it will, a step to spare.
-        let body = M::position(&state.body);
-        let aside = (shown - body).with_y(0.0).clamp_length_max(self.rules.eye_tolerance * 0.75);
-        let eye = FireInput::rounded((body + aside).with_y(shown.y + eye.0));
-        // Where it goes does not depend on the move that it will be part of.
-        let mut fire = FireInput::default();
-        let step = BodyStep { look: (aim.yaw, aim.pitch), ..BodyStep::of::<M>(&state.body) };
-        let own = (self.tick.0, self.sampler.tick_seconds);
-        let round = state.extension.round(&self.arsenal, &fire, &step, own)?;
-        let weapon = self.arsenal.get(round.weapon)?;
-        let count = u32::from(weapon.pellets());
-        if weapon.spread.source == SpreadSource::Client {
-            fire.list_pellets((0..count.max(1)).map(|pellet| spread::offset(round.seed, pellet)));
-        }
-        let round = Round { fire, ..round };
-        let cone = round.cone;
-        let mut overrides = [StampOverride::default(); MAX_OVERRIDES];
-        let named = self.time.0.map_or(0, |time| {
-            let aim = (cone.direction(Vec2::ZERO), cone.half_angle_radians());
-            self.query.overrides(eye, aim, time, self.sampler.snapshot_ticks, &mut overrides)
-        });
-        let mut sight = Sight::new(self.time.0, eye).with(overrides[..named].iter().copied());
-        sight.bases = self.bases.0;
-        let not_of = team.filter(|_| !self.rules.friendly_fire).copied();
-        let filter = RewindFilter { not_of, ..RewindFilter::without(entity) };
-        let range = weapon.range();
-        let known = weapon.spread.source != SpreadSource::Server || cone.half_angle == 0;
-        let rays = (0..count).map(|pellet| {
-            let direction = round.direction(round.seed, pellet);
-            let drawn = self.query.cast_ray(eye, direction, range, &filter).filter(|_| known);
-            let far = || self.query.block(eye, direction, range).map_or(range, |wall| wall.distance);
-            ShotRay { to: eye + direction * drawn.map_or_else(far, |hit| hit.distance), drawn }
-        });
-        let rays: Vec<ShotRay> = rays.collect();
-        let hit = rays.iter().find_map(|ray| ray.drawn);
-        fire.claim = hit.filter(|_| self.rules.claims.wanted()).map(|hit| hit.target);
-        Some(Seen { sight, aim: *aim, fire, rays })
-    }
-}
-
 fn is_alive<M: MoveModel>(state: &ExtendedState<M::State, ArmsState>) -> bool {
     M::snapshot(&state.body, default()).alive
 }
 
-pub(crate) fn latch<M: MoveModel>(mut pawns: Query<OwnPawn<M>, With<LocalControl>>, screen: Screen) {
-    for (entity, mut trigger, aim, drawn, eye, offset, team, state) in &mut pawns {
-        if trigger.pulled && trigger.latched.is_none() && is_alive::<M>(state) {
-            trigger.latched = screen.look::<M>((entity, aim, drawn, eye, offset, team, state));
+pub(crate) fn latch<M: MoveModel>(
+    mut pawns: Query<(&mut Trigger, Own<M>), With<LocalControl>>,
+    model: Res<M::Config>,
+    screen: Screen,
+) {
+    for (mut trigger, own) in &mut pawns {
+        // A pull that waits is shown when it is due.
+        let due = own.state.extension.is_ready(&screen.arsenal);
+        if due && trigger.pulled && trigger.latched.is_none() && is_alive::<M>(own.state) {
+            trigger.latched = screen.look::<M>(&own, &model);
         }
     }
 }
 
 pub(crate) fn arm<M: MoveModel>(
-    mut pawns: Query<(OwnPawn<M>, &mut MoveInput<Armed<M>>), With<LocalControl>>,
+    mut pawns: Query<(&mut Trigger, Own<M>, &mut MoveInput<Armed<M>>), With<LocalControl>>,
+    model: Res<M::Config>,
     screen: Screen,
 ) {
-    for ((entity, mut trigger, aim, drawn, eye, offset, team, state), mut input) in &mut pawns {
+    for (mut trigger, own, mut input) in &mut pawns {
+        let OwnItem { state, .. } = own;
         input.0.extension = ArmsInput::default();
         trigger.asked = None;
         if !is_alive::<M>(state) {
@@ -195,16 +134,27 @@ pub(crate) fn arm<M: MoveModel>(
             aiming: trigger.aiming,
             // The wire has a word for slots that are there, and for no other.
             equip: trigger.equip.take().filter(|slot| *slot != arms.slot && usize::from(*slot) < SLOTS),
+            nobodys: false,
         };
         // What is pressed while the weapon cools down waits for that.
         trigger.reload &= arms.cooldown > 1;
         let dt = screen.sampler.tick_seconds;
         let wanted = arms.wants(&screen.arsenal, trigger.held, trigger.pulled, dt);
         let changes = input.0.extension.equip.is_some();
-        if !arms.is_ready(&screen.arsenal) || changes {
+        // What begins to be loaded in this very move does not fire in it.
+        let loads = input.0.extension.reload && arms.reload == 0 && arms.burst == 0;
+        let loads = loads
+            && arms.weapon(&screen.arsenal).is_some_and(|(_, weapon)| {
+                let hand = arms.in_hand();
+                hand.reserve > 0 && hand.magazine < weapon.ammo.magazine
+            });
+        if !arms.is_ready(&screen.arsenal) || changes || loads {
             // The shot leaves when the weapon is ready, and shows what the screen shows then.
             trigger.latched = None;
-            trigger.pulled &= !changes && !arms.is_dry(&screen.arsenal);
+            trigger.waited += dt;
+            // On an empty magazine it asks for a full one.
+            let asks = arms.is_dry(&screen.arsenal) && arms.cooldown <= 1;
+            trigger.pulled &= !changes && !asks && trigger.waited <= trigger.patience;
             continue;
         }
         if !wanted {
@@ -213,7 +163,7 @@ pub(crate) fn arm<M: MoveModel>(
             continue;
         }
         let seen = trigger.latched.take();
-        let seen = seen.or_else(|| screen.look::<M>((entity, aim, drawn, eye, offset, team, state)));
+        let seen = seen.or_else(|| screen.look::<M>(&own, &model));
         trigger.pulled = false;
         let Some(mut seen) = seen else { continue };
         let (yaw, pitch) = M::look(&input.0.body);

@@ -11,7 +11,7 @@ use crate::{NotFired, WeaponId};
 pub enum ShotRefusal {
     /// The shooter was dead.
     Dead,
-    /// The eye was too far from where the server has it, or behind a wall.
+    /// A wall stood between the eye and where the server has it.
     Eye,
     /// It looked elsewhere than its move did, or the view turned faster than any hand.
     Aim,
@@ -185,15 +185,17 @@ pub enum ShotResult {
 }
 
 /// What the server says of a shot of the own pawn. Written on the shooter's client when it
-/// arrives, and on a listen server for its host.
+/// arrives, and on a listen server for its host. A beam is a shot in every tick: of those that follow each other only
+/// the first one with another result has a verdict.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ShotVerdict {
     /// The shot's name; see [`Round::shot`](crate::Round::shot).
     pub shot: Tick,
     /// What became of it.
     pub result: ShotResult,
-    /// Whether it was judged at another moment than its screen showed, because limits did not allow that one;
-    /// see [`RewindLimits::max_age`](bevy_unlag_rewind::RewindLimits::max_age).
+    /// Whether it was judged at another moment than its screen showed, or from another place, because limits did
+    /// not allow that one; see [`RewindLimits::max_age`](bevy_unlag_rewind::RewindLimits::max_age) and
+    /// [`FireRules::eye_tolerance`](crate::FireRules::eye_tolerance).
     pub clamped: bool,
 }
 

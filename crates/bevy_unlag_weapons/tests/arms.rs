@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{BodyStep, MoveExtension, StepContext, Tick};
 use bevy_unlag_weapons::{
     Ammo, Arms, ArmsEvent, ArmsInput, ArmsState, Arsenal, FireInput, FireMode, NotFired, Recoil, Reload,
-    Round, Shot, Spread, Weapon, WeaponId,
+    Round, Shot, Spread, Turn, Weapon, WeaponId,
 };
 
 const DT: f32 = 1.0 / 64.0;
@@ -118,12 +118,11 @@ fn a_trigger_does_what_its_weapon_says() {
 fn a_magazine_runs_dry_and_is_changed() {
     let ammo = Ammo { magazine: 3, reserve: 4, reload: Reload::Magazine { time: 10.0 * DT } };
     let mut hand = Hand::new(vec![Weapon { ammo, ..weapon(FireMode::Auto, 2.0 * DT) }]);
-    hand.hold(true, 10);
-    assert_eq!(hand.fired(), [0, 2, 4]);
-    assert_eq!(hand.state.in_hand().magazine, 0);
-    hand.hold(false, 1);
+    hand.hold(true, 6);
+    assert_eq!((hand.state.in_hand().magazine, hand.state.is_reloading()), (0, false));
     hand.hold(true, 1);
-    assert!(hand.state.is_reloading(), "a pull on an empty magazine changes it");
+    assert_eq!(hand.fired(), [0, 2, 4]);
+    assert!(hand.state.is_reloading(), "the trigger on an empty magazine changes it, held or pulled");
     hand.hold(false, 9);
     assert_eq!(hand.state.in_hand().magazine, 0);
     hand.hold(false, 1);
@@ -202,12 +201,12 @@ fn who_asks_for_more_gets_no_more() {
     let ammo = Ammo { magazine: 3, reserve: 3, reload: Reload::default() };
     let rifle = Weapon { ammo, ..weapon(FireMode::Auto, 6.0 * DT) };
     let mut hand = Hand::new(vec![rifle]);
-    let all = ArmsInput { fire: Some(FireInput::default()), trigger: true, ..default() };
+    let all = ArmsInput { fire: Some(FireInput::default()), trigger: false, ..default() };
     for _ in 0..40 {
         hand.step(&all);
     }
     assert_eq!(hand.fired(), [0, 6, 12], "ten times the rate, and endless ammunition");
-    assert_eq!(hand.asked_in_vain(true), Some(NotFired::Empty));
+    assert_eq!(hand.asked_in_vain(false), Some(NotFired::Empty));
     hand.step(&ArmsInput { reload: true, ..default() });
     assert_eq!(hand.asked_in_vain(true), Some(NotFired::Reloading));
 
@@ -252,6 +251,37 @@ fn spread_and_kick_grow_and_go_back() {
     hand.tick(false, ArmsInput { aiming: true, ..default() });
     hand.tick(true, ArmsInput { aiming: true, ..default() });
     assert!((degrees(hand.rounds().last().expect("a round")) - 2.5).abs() < 0.01);
+}
+
+#[test]
+fn a_quick_turn_is_remembered_until_a_hand_could_have_made_it() {
+    let mut hand = Hand::new(vec![Weapon::rifle()]);
+    hand.body.look = (100, 0);
+    hand.tick(true, ArmsInput::default());
+    assert_eq!((hand.rounds()[0].turned.by, hand.state.turned.by), (0, 0), "nobody turned before the first");
+    // Half a turn at once, and back again within its memory.
+    hand.body.look = (100 + 32_768, 0);
+    hand.tick(false, ArmsInput::default());
+    assert_eq!(hand.state.turned, Turn { by: 32_768, ago: 0 });
+    hand.hold(false, 15);
+    let left = hand.state.turned;
+    assert_eq!(left, Turn { by: 32_768 - 15 * 1_024, ago: 15 });
+    hand.body.look = (100 + 32_768, 8_000);
+    hand.tick(true, ArmsInput::default());
+    assert_eq!(hand.rounds()[1].turned, Turn { by: left.by - 1_024, ago: 16 }, "a smaller one hides none");
+    hand.hold(false, 64);
+    assert_eq!(hand.state.turned.by, 0);
+    // A game that turns it has nobody wait.
+    hand.state.look = None;
+    hand.body.look = (0, 0);
+    hand.tick(true, ArmsInput::default());
+    assert_eq!(hand.rounds()[2].turned.by, 0);
+    // Nor does anybody know how fast who was carried on turned meanwhile.
+    hand.step(&Arms::unattended(&ArmsInput::default()));
+    hand.body.look = (30_000, 0);
+    hand.hold(false, 20);
+    hand.tick(true, ArmsInput::default());
+    assert_eq!(hand.rounds()[3].turned.by, 0);
 }
 
 #[test]

@@ -4,6 +4,8 @@
 mod agreement;
 #[path = "projectiles/bursts.rs"]
 mod bursts;
+#[path = "projectiles/comings.rs"]
+mod comings;
 #[path = "projectiles/screens.rs"]
 mod screens;
 #[path = "projectiles/stage.rs"]

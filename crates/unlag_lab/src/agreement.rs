@@ -23,13 +23,13 @@ use unlag_examples::{
 };
 
 use crate::{Options, figures::Figures};
-use cell::Played;
 use matrix::Plan;
 
-pub use cell::{Cell, Rules};
+pub use cell::{Cell, Played, Rules};
 pub use fought::Fought;
 pub use matrix::MAX_AGE;
 pub use owner::owner_error;
+pub use range::Scene;
 
 /// Which links are played.
 #[derive(Args, Clone, Debug)]

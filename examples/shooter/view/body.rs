@@ -1,20 +1,33 @@
-//! The bodies of everyone else.
+//! The bodies of everyone else, and what they have in hand.
 
 use bevy::{camera::visibility::VisibilitySystems, prelude::*, transform::TransformSystems};
 use bevy_unlag::{
-    core::{LimbPoses, VisualSystems},
+    core::{LimbPoses, PoseSample, VisualSystems},
     prelude::*,
     rewind::HUMANOID_LIMBS,
 };
 
-/// Draws the limbs of every pawn but the own.
+use super::weapon::WeaponModel;
+
+/// The right hand among the limbs.
+const RIGHT_HAND: usize = 12;
+/// How much larger than life weapons are, to be told apart from afar.
+const WEAPON_SCALE: f32 = 1.3;
+/// From a hand at rest to one that takes aim, to the right, up and back, in metres.
+const RAISED: Vec3 = Vec3::new(-0.05, 0.30, 0.04);
+/// From a hand to about where a muzzle is, in metres.
+const MUZZLE: f32 = 0.7;
+/// How far a muzzle sinks while the weapon is loaded, in radians.
+const LOWERED: f32 = 0.9;
+
+/// Draws every pawn but the own.
 pub struct BodyPlugin;
 
 impl Plugin for BodyPlugin {
     fn build(&self, app: &mut App) {
         app.add_observer(hide_own).add_systems(Update, build_bodies).add_systems(
             PostUpdate,
-            pose_bodies
+            (pose_bodies, pose_weapons)
                 .after(VisualSystems::Draw)
                 .before(TransformSystems::Propagate)
                 .before(VisibilitySystems::VisibilityPropagate),
@@ -55,6 +68,7 @@ fn build_bodies(
         let hue = (f32::from(id.0) * 137.5) % 360.0;
         let mut paint = |lightness| materials.add(Color::hsl(hue, 0.75, lightness));
         let (head, body, limb) = (paint(0.72), paint(0.48), paint(0.38));
+        commands.spawn((LimbOf(pawn), WeaponModel::default(), Visibility::Hidden));
         let dark = materials.add(Color::srgb(0.08, 0.08, 0.10));
         for (index, (group, half)) in (0..rig.limbs).zip(HUMANOID_LIMBS) {
             let material = match group {
@@ -95,6 +109,39 @@ fn pose_bodies(
             let Some(pose) = poses.get(usize::from(index.0)) else { continue };
             *transform = Transform::from_isometry(*pose);
             visibility.set_if_neq(wanted);
+        }
+    }
+}
+
+/// Where a drawn pawn's weapon is: in the right hand, higher when it takes aim.
+fn grip(drawn: &PoseSample, rig: &LimbRig, raised: f32) -> Option<Vec3> {
+    let mut room = LimbPoses::default();
+    let hand = rig.in_world(drawn, &mut room).get(RIGHT_HAND)?.translation;
+    Some(Vec3::from(hand) + drawn.rotation * RAISED * raised)
+}
+
+/// About where rounds of a drawn pawn leave its weapon.
+pub fn muzzle(drawn: &PoseSample, rig: &LimbRig, held: Option<&HeldWeapon>) -> Option<Vec3> {
+    let raised = f32::from(u8::from(held.is_some_and(|held| held.aiming)));
+    let ahead = drawn.rotation * Quat::from_rotation_x(drawn.pitch) * Vec3::NEG_Z;
+    Some(grip(drawn, rig, raised)? + ahead * MUZZLE)
+}
+
+/// It follows the right hand and points where its owner looks; arms are hit boxes and stay as they are judged.
+fn pose_weapons(
+    (time, arsenal): (Res<Time>, Res<Arsenal>),
+    pawns: Query<(&DrawnPose, &LimbRig, &Limbs, Option<&HeldWeapon>)>,
+    mut weapons: Query<(&mut WeaponModel, &mut Transform, &mut Visibility)>,
+) {
+    for (drawn, rig, body, held) in &pawns {
+        let PoseSample { rotation, pitch, alive, .. } = drawn.pose;
+        for entity in body.iter() {
+            let Ok((mut model, mut transform, mut visibility)) = weapons.get_mut(entity) else { continue };
+            WeaponModel::follow(&mut model, held, &arsenal, time.delta_secs());
+            let Some(translation) = grip(&drawn.pose, rig, model.raised) else { continue };
+            let look = rotation * Quat::from_rotation_x(pitch - LOWERED * model.lowered);
+            *transform = Transform { translation, rotation: look, scale: Vec3::splat(WEAPON_SCALE) };
+            visibility.set_if_neq(if alive { Visibility::Inherited } else { Visibility::Hidden });
         }
     }
 }

@@ -32,7 +32,7 @@ impl ComponentFilters {
     }
 
     /// Whether a client may know where a pawn is.
-    pub(super) fn shows(&self, client: &ClientVisibility, pawn: Entity) -> bool {
+    pub(crate) fn shows(&self, client: &ClientVisibility, pawn: Entity) -> bool {
         client.get(pawn).iter().all(|bit| self.0.contains(&bit))
     }
 }

@@ -1,8 +1,7 @@
 //! What something that flies meets on the screen.
 
 use bevy::prelude::*;
-use bevy_rapier3d::parry::shape::Ball;
-use bevy_unlag_core::{LimbPoses, PoseSample, ViewTime};
+use bevy_unlag_core::{LimbPoses, PoseSample, SUB_TICKS, ViewStamp};
 
 use super::DrawnQuery;
 use crate::{
@@ -14,64 +13,133 @@ use crate::{
 impl DrawnQuery<'_, '_> {
     /// What a ball of `radius` (0 is a point) meets first on this screen that goes straight from `a` to `b`: drawn
     /// pawns and moving things, not what never moves. It was at `a` and at `b` in these `parts` of the time between
-    /// the last frame and this one, 0 to 1, in which everybody went from where the last frame showed them, `before`,
-    /// to where this one does. `None` when it meets nobody, and for what makes no sense.
+    /// the last frame and this one, 0 to 1, which was so many `ticks`. In it everybody went from where the last
+    /// frame showed them, `before`, to where this one does, by the way on which they would have been drawn in between.
+    /// `None` when it meets nobody, and for what makes no sense.
     #[must_use]
     pub fn fly(
         &self,
         (a, b): (Vec3, Vec3),
         parts: (f32, f32),
         radius: f32,
-        (filter, before): (&RewindFilter<'_>, impl Fn(Entity) -> Option<PoseSample>),
+        (filter, before, ticks): (&RewindFilter<'_>, impl Fn(Entity) -> Option<PoseSample>, f64),
     ) -> Option<Meeting> {
         let sound = sound::is_point(a) && sound::is_point(b) && parts.0 <= parts.1;
         if !sound || !sound::is_size(radius) {
             return None;
         }
-        let parts = (parts.0.clamp(0.0, 1.0), parts.1.clamp(0.0, 1.0));
+        let (start, end) = (parts.0.clamp(0.0, 1.0), parts.1.clamp(0.0, 1.0));
+        let part_of_frame = |part: f32| start + (end - start) * part;
+        // As fine as the server, or who turns would be met elsewhere.
+        let steps = (f64::from(end - start) * ticks * 2.0).ceil().clamp(1.0, MOST_STEPS);
+        for step in 0..steps as u32 {
+            let of = |step: u32| (f64::from(step) / steps) as f32;
+            let (from, to) = (of(step), of(step + 1));
+            let pass = Pass { a: a.lerp(b, from), b: a.lerp(b, to), radius };
+            let met = self.pass(&pass, (part_of_frame(from), part_of_frame(to)), (filter, &before, ticks));
+            let Some(met) = met else { continue };
+            let whole = |part: f32| from + (to - from) * part;
+            return Some(match met {
+                Meeting::Mover { by, part } => Meeting::Mover { by, part: whole(part) },
+                Meeting::Target { hit, part } => {
+                    let hit = TargetHit { distance: a.distance(hit.point), ..hit };
+                    Meeting::Target { hit, part: whole(part) }
+                }
+            });
+        }
+        None
+    }
+
+    /// What is met in a step, with the part of it.
+    fn pass(
+        &self,
+        pass: &Pass,
+        parts: (f32, f32),
+        (filter, before, ticks): (&RewindFilter<'_>, &impl Fn(Entity) -> Option<PoseSample>, f64),
+    ) -> Option<Meeting> {
+        let Pass { a, b, radius } = *pass;
         let mut rooms = (LimbPoses::default(), LimbPoses::default());
         let mut best: Option<Counted> = None;
-        let pass = Pass { a, b, radius };
         self.each_wanted(filter, |body| {
+            let around = body.boxes.bounds().reach() + radius + ASIDE;
+            if body.pose.position.distance(nearest_on((a, b), body.pose.position)) > around {
+                return;
+            }
             let last = before(body.entity).map(|pose| Body { pose, ..*body });
             let last = last.filter(|last| last.pose.alive && is_continuous(last, body, FRAME));
             let at = |part: f32| match &last {
-                Some(last) => Body { pose: between(&last.pose, &body.pose, part), ..*body },
+                Some(last) => {
+                    let known = self.pose_before(body.entity, f64::from(1.0 - part) * ticks);
+                    let pose = known.filter(|pose| pose.alive);
+                    Body { pose: pose.unwrap_or_else(|| between(&last.pose, &body.pose, part)), ..*body }
+                }
                 None => *body,
             };
             let met = pass.meets_body(&at(parts.0), &at(parts.1), &mut rooms);
             best = met.filter(|met| best.is_none_or(|best| is_nearer(&met.hit, &best.hit))).or(best);
         });
-        let mover = self.mover((a, b), radius, best.map_or(1.0, |best| best.reach()));
-        let stopped = mover.map(|(part, by)| Meeting::Mover { by, part });
-        let wall = mover.map(|(part, by)| WorldHit { distance: part, by: Some(by) });
+        let reach = best.map_or(1.0, |best| best.reach());
+        let ago = |part: f32| f64::from(1.0 - part) * ticks;
+        let mut wall = self
+            .mover(pass, (ago(parts.0), ago(parts.1)))
+            .filter(|(part, _)| *part <= reach)
+            .map(|(part, by)| (part, Some(by)));
+        if wall.is_none() && reach > 1.0 {
+            let length = a.distance(b);
+            let behind =
+                (b - a).try_normalize().and_then(|way| self.world.cast(b, way, length * (reach - 1.0)));
+            wall = behind.map(|distance| (1.0 + distance / length.max(1e-9), None));
+        }
+        let stopped = wall.and_then(|(part, by)| Some(Meeting::Mover { by: by?, part }));
+        let wall = wall.map(|(part, by)| WorldHit { distance: part, by });
         let Some(hit) = best.and_then(|best| best.before(wall).ok()) else { return stopped };
         let (part, point) = (hit.distance, a.lerp(b, hit.distance));
         Some(Meeting::Target { hit: TargetHit { distance: a.distance(point), point, ..hit }, part })
     }
 
-    /// The first moving thing in the way, before a part of it.
-    fn mover(&self, (a, b): (Vec3, Vec3), radius: f32, reach: f32) -> Option<(f32, Entity)> {
-        let (direction, length) = (b - a).try_normalize().map(|direction| (direction, a.distance(b)))?;
-        let bases = self.bases.at(self.base_time.0.unwrap_or(ViewTime::at(self.tick.0)));
-        let mut nearest: Option<(f32, Entity)> = None;
-        for (entity, occluder, drawn) in &self.movers {
-            let pose = match drawn {
-                _ if occluder.base != 0 => bases.pose(occluder.base),
-                drawn => drawn.filter(|drawn| drawn.pose.alive).map(|drawn| drawn.pose.body()),
-            };
-            let Some(pose) = pose else { continue };
-            let most = nearest.map_or(length * reach, |(distance, _)| distance);
-            let met = if radius > 0.0 {
-                let start = Isometry3d::from_translation(a);
-                occluder.sweep(pose, &Ball::new(radius), start, direction, most)
-            } else {
-                occluder.cast(pose, a, direction, most)
-            };
-            nearest = met.filter(|distance| *distance < most).map(|distance| (distance, entity)).or(nearest);
+    /// Where somebody was on this screen so many ticks before this frame, whether or not there was a frame then.
+    fn pose_before(&self, entity: Entity, ticks: f64) -> Option<PoseSample> {
+        let (history, drawn, mode) = self.known.get(entity).ok()?;
+        let (ViewStamp::Interpolated { time, .. } | ViewStamp::Extrapolated { time, .. }) = drawn.stamp
+        else {
+            return None;
+        };
+        if mode.is_some_and(|mode| !mode.is_played_out()) {
+            return None;
         }
-        nearest.map(|(distance, by)| (distance / length, by))
+        let ago = -(ticks * SUB_TICKS as f64).round() as i64;
+        let stamp = history.stamp(time.later(ago))?;
+        history.pose(stamp, &self.sampler.as_ref()?.of(mode), &self.bases.at(self.bases_at().later(ago)))
     }
+
+    /// The first moving thing in the way between two moments, so many ticks before this frame.
+    fn mover(&self, pass: &Pass, ago: (f64, f64)) -> Option<(f32, Entity)> {
+        let bases =
+            |ticks: f64| self.bases.at(self.bases_at().later(-(ticks * SUB_TICKS as f64).round() as i64));
+        let (from, to) = (bases(ago.0), bases(ago.1));
+        let mut nearest: Option<(f32, Entity)> = None;
+        self.each_mover(|entity, occluder, pose| {
+            let ends = match occluder.base {
+                0 => Some((pose, pose)),
+                base => from.pose(base).zip(to.pose(base)),
+            };
+            let met = ends.and_then(|(pose, later)| pass.meets_occluder(occluder, pose, later));
+            let met = met.filter(|part| nearest.is_none_or(|(first, _)| *part < first));
+            nearest = met.map(|part| (part, entity)).or(nearest);
+        });
+        nearest
+    }
+}
+
+/// A frame is cut into so many steps at most.
+const MOST_STEPS: f64 = 16.0;
+/// Metres that somebody goes in a frame, and more.
+const ASIDE: f32 = 5.0;
+
+/// The place on a line that is nearest to a point.
+fn nearest_on((a, b): (Vec3, Vec3), point: Vec3) -> Vec3 {
+    let way = b - a;
+    a + way * ((point - a).dot(way) / way.length_squared().max(1e-12)).clamp(0.0, 1.0)
 }
 
 /// Seconds of a frame in which somebody goes rather than being put elsewhere.

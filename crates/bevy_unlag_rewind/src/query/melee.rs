@@ -7,8 +7,12 @@ use bevy_rapier3d::parry::shape::Cuboid;
 use bevy_unlag_core::LimbPoses;
 
 use super::{Rewound, overlap::around, sound};
-use crate::{Miss, TargetHit, target::UnitRay, world::parry_pose};
-use wedge::Wedge;
+use crate::{
+    Miss, TargetHit,
+    target::{Body, UnitRay},
+    world::parry_pose,
+};
+use wedge::{Wedge, Wedges};
 
 /// What a swing covers: a flat part of a disc in front of an eye.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -42,6 +46,40 @@ impl MeleeHit {
     }
 }
 
+/// An arc about an eye.
+pub(crate) struct Swing {
+    pub eye: Isometry3d,
+    /// Metres from the eye to its farthest corner.
+    pub reach: f32,
+    wedges: Wedges,
+}
+
+impl Swing {
+    /// `None` for what makes no sense.
+    pub fn new(eye: Isometry3d, arc: &MeleeArc) -> Option<Self> {
+        let reach = arc.reach.hypot(arc.half_height);
+        Some(Self { eye: sound::pose(eye)?, reach, wedges: Wedge::cover(arc)? })
+    }
+
+    /// Where it meets somebody, the world aside.
+    pub fn meets(&self, body: &Body<'_>, room: &mut LimbPoses) -> Option<MeleeHit> {
+        let centre = Vec3::from(self.eye.translation);
+        let near = body.nearest(centre, self.reach, room, |index, pose| {
+            let raw = &*body.boxes.boxes()[index].shape.raw;
+            let own = parry_pose(self.eye.inverse() * pose);
+            self.wedges.iter().any(|wedge| wedge.touches(&own, raw))
+        })?;
+        Some(MeleeHit { hit: body.hit_near(near), behind: behind(centre, body.pose.body()) })
+    }
+}
+
+/// Nearest first.
+pub(crate) fn in_order(hits: &mut [MeleeHit]) {
+    hits.sort_unstable_by(|a, b| {
+        a.hit.distance.total_cmp(&b.hit.distance).then(a.hit.target.cmp(&b.hit.target))
+    });
+}
+
 impl Rewound<'_, '_, '_> {
     /// Adds everybody whom a swing hits, nearest first, who is not in `hits` yet. A swing that goes on for
     /// several ticks is one call a tick with the same `hits`, each of its own moment and eye: everybody is hit
@@ -51,23 +89,16 @@ impl Rewound<'_, '_, '_> {
     /// # Errors
     /// Why nobody was added.
     pub fn melee_arc(&self, eye: Isometry3d, arc: &MeleeArc, hits: &mut Vec<MeleeHit>) -> Result<(), Miss> {
-        let wedges = Wedge::cover(arc).ok_or(Miss::Nonsense)?;
-        let eye = sound::pose(eye).ok_or(Miss::Nonsense)?;
-        let centre = Vec3::from(eye.translation);
-        let reach = arc.reach.hypot(arc.half_height);
+        let swing = Swing::new(eye, arc).ok_or(Miss::Nonsense)?;
+        let centre = Vec3::from(swing.eye.translation);
         let mut room = LimbPoses::default();
         let before = hits.len();
-        let mut reason = self.bodies(&around(centre, reach), |body| {
+        let mut reason = self.bodies(&around(centre, swing.reach), |body| {
             if hits[..before].iter().any(|known| known.hit.target == body.id) {
                 return true;
             }
-            let near = body.nearest(centre, reach, &mut room, |index, pose| {
-                let raw = &*body.boxes.boxes()[index].shape.raw;
-                let own = parry_pose(eye.inverse() * pose);
-                wedges.iter().any(|wedge| wedge.touches(&own, raw))
-            });
-            let hit = near.map(|near| body.hit_near(near));
-            hits.extend(hit.map(|hit| MeleeHit { hit, behind: behind(centre, body.pose.body()) }));
+            let hit = swing.meets(body, &mut room);
+            hits.extend(hit);
             hit.is_some()
         });
         let mut index = before;
@@ -84,9 +115,7 @@ impl Rewound<'_, '_, '_> {
                 }
             }
         }
-        hits[before..].sort_unstable_by(|a, b| {
-            a.hit.distance.total_cmp(&b.hit.distance).then(a.hit.target.cmp(&b.hit.target))
-        });
+        in_order(&mut hits[before..]);
         if hits.len() > before { Ok(()) } else { Err(reason) }
     }
 

@@ -39,10 +39,7 @@ impl Rewound<'_, '_, '_> {
             return self.cast_ray(origin, direction, max_distance);
         }
         let way = UnitRay::new(origin, direction, max_distance).ok_or(Miss::Nonsense)?;
-        let counted = self.first_swept(way, radius, |way, _, shape, pose| {
-            let local = way.within(pose);
-            shape.cast_ball(local.origin, local.direction, way.max, radius)
-        })?;
+        let counted = self.first_swept(way, radius, touch_ball(radius))?;
         let from = Isometry3d::from_translation(origin);
         self.unless_swept(counted, &Ball::new(radius), from, way.direction.into())
     }
@@ -165,6 +162,14 @@ impl Rewound<'_, '_, '_> {
     }
 }
 
+/// When a ball on its way touches a box.
+fn touch_ball(radius: f32) -> impl Fn(&UnitRay, (&Body<'_>, usize), &Shape, Isometry3d) -> Option<f32> {
+    move |way, _, shape, pose| {
+        let local = way.within(pose);
+        shape.cast_ball(local.origin, local.direction, way.max, radius)
+    }
+}
+
 /// When a convex shape on its way touches a box.
 fn cast_convex(
     (body, index): (&Body<'_>, usize),
@@ -190,6 +195,17 @@ fn cast_convex(
 }
 
 impl Body<'_> {
+    /// What of it a ball touches first, within so many metres of its way.
+    pub(crate) fn sweep_ball(
+        &self,
+        whole: &UnitRay,
+        within: f32,
+        radius: f32,
+        room: &mut LimbPoses,
+    ) -> Option<Counted> {
+        self.sweep(whole, within, radius, room, touch_ball(radius))
+    }
+
     /// What of it is touched first, within so many metres.
     fn sweep(
         &self,

@@ -11,8 +11,8 @@ const FEW: usize = 4;
 /// frame took.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frames {
-    /// The newest ones, in ticks.
-    lengths: [u8; REMEMBERED],
+    /// The newest ones.
+    closed: [Option<Frame>; REMEMBERED],
     next: usize,
     open: Option<Frame>,
 }
@@ -29,9 +29,9 @@ struct Frame {
 impl Frame {
     /// In ticks. A crowded server has its clients send every other move only, with the one before; who sends
     /// fewer was silent, and that is no frame.
-    fn length(&self) -> i32 {
+    fn length(&self) -> u8 {
         let ticks = self.last.since(self.first).saturating_add(1);
-        ticks.clamp(1, self.packets.saturating_mul(2).saturating_sub(1))
+        ticks.clamp(1, self.packets.saturating_mul(2).saturating_sub(1)).min(i32::from(u8::MAX)) as u8
     }
 }
 
@@ -47,7 +47,7 @@ impl Frames {
                 open.packets = open.packets.saturating_add(1);
                 return;
             }
-            self.lengths[self.next] = open.length().clamp(1, i32::from(u8::MAX)) as u8;
+            self.closed[self.next] = Some(*open);
             self.next = (self.next + 1) % REMEMBERED;
         }
         let frame = Frame { arrived: packet.arrived, first: packet.own, last: packet.own, packets: 1 };
@@ -58,7 +58,7 @@ impl Frames {
     /// taken almost `n + 1`, and half of them are longer: by a quarter, for nobody's are all of one length. What
     /// happens less often than every other time is not usual.
     pub fn longest_usual(&self) -> u8 {
-        let mut lengths = self.lengths;
+        let mut lengths = self.closed.map(|frame| frame.map_or(0, |frame| frame.length()));
         lengths.sort_unstable();
         let known = &lengths[lengths.partition_point(|length| *length == 0)..];
         if known.len() < FEW {
@@ -66,6 +66,13 @@ impl Frames {
         }
         let ticks = known[known.len() / 2];
         if ticks > 1 { ticks.saturating_add(1 + ticks / 4) } else { ticks }
+    }
+
+    /// How many ticks the frame had in which a move was made, usual or not; 0 when that is not known.
+    pub fn of(&self, own: Tick) -> u8 {
+        let made = |frame: &&Frame| own.since(frame.first) >= 0 && frame.last.since(own) >= 0;
+        let frames = self.open.iter().chain(self.closed.iter().flatten());
+        frames.filter(made).map(Frame::length).max().unwrap_or_default()
     }
 }
 
@@ -105,6 +112,22 @@ mod tests {
     #[test]
     fn a_frame_that_hangs_is_not_usual() {
         assert_eq!(frames([1, 1, 20].repeat(12)), 1);
+    }
+
+    #[test]
+    fn a_frame_that_hangs_is_known_by_its_moves() {
+        let (mut frames, mut own) = (Frames::default(), Tick(u32::MAX - 3));
+        assert_eq!(frames.of(own), 0);
+        for length in [1, 9, 1, 1, 2] {
+            let arrived = own.offset(20);
+            for _ in 0..length {
+                own = own.offset(1);
+                frames.take(&HeardPacket { own, arrived, heard: None }, false);
+            }
+        }
+        let before = |ticks: i32| frames.of(own.offset(-ticks));
+        assert_eq!([before(-1), before(0), before(1), before(2), before(3)], [0, 2, 2, 1, 1]);
+        assert_eq!([before(4), before(12), before(13), before(14)], [9, 9, 1, 0]);
     }
 
     #[test]

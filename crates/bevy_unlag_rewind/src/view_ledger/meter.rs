@@ -169,6 +169,11 @@ impl Meter {
         self.frames.longest_usual()
     }
 
+    /// How many ticks the frame had in which a move was made; 0 when that is not known.
+    pub(super) fn frame_of(&self, own: Tick) -> u8 {
+        self.frames.of(own)
+    }
+
     /// Whether little is known.
     pub(super) fn is_young(&self) -> bool {
         self.lived < YOUNG

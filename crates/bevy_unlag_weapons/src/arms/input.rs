@@ -6,7 +6,7 @@ use super::SLOTS;
 use crate::FireInput;
 
 /// What a player wants of their weapons in one tick.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ArmsInput {
     /// A shot, and what the screen showed of it. The client asks when it knows that one is due; see
     /// [`ArmsState::wants`](super::ArmsState::wants).
@@ -19,7 +19,18 @@ pub struct ArmsInput {
     pub aiming: bool,
     /// The slot whose weapon is to be taken in hand.
     pub equip: Option<u8>,
+    /// Whether nobody made this move: the server carried its pawn on because none had come. It does not travel, and
+    /// makes no move another one.
+    pub nobodys: bool,
 }
+
+impl PartialEq for ArmsInput {
+    fn eq(&self, other: &Self) -> bool {
+        (self.fire, self.buttons()) == (other.fire, other.buttons())
+    }
+}
+
+impl Eq for ArmsInput {}
 
 const SLOT_BITS: u32 = 3;
 const _: () = assert!(SLOTS <= 1 << SLOT_BITS);
@@ -82,7 +93,7 @@ impl Wire for ArmsInput {
     }
 
     fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let still = Self { fire: None, ..*base };
+        let still = Self { fire: None, nobodys: false, ..*base };
         if r.bool()? {
             return Ok(still);
         }
@@ -103,7 +114,7 @@ mod tests {
             (ArmsInput { trigger: false, ..base }, 6),
             (ArmsInput { reload: true, aiming: true, ..base }, 8),
             (ArmsInput { equip: Some(5), ..base }, 11),
-            (ArmsInput { fire: Some(FireInput::default()), ..base }, 34),
+            (ArmsInput { fire: Some(FireInput::default()), ..base }, 35),
         ] {
             let mut w = BitWriter::default();
             input.write_delta(&base, &mut w);

@@ -24,6 +24,15 @@ pub struct Slot {
     pub reserve: u16,
 }
 
+/// How far a view turned in one tick lately: the most, and less by a turn a second.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Turn {
+    /// In 1/65,536 of a turn; sideways, or up and down.
+    pub by: u16,
+    /// How many ticks ago.
+    pub ago: u8,
+}
+
 /// What is predicted of a pawn's weapons. A server may change it between two moves, such as for ammunition that
 /// was picked up: its owner learns of it with the next answer. Of what the owner has fired since then it
 /// subtracts itself, because it makes those moves again.
@@ -49,8 +58,11 @@ pub struct ArmsState {
     pub bloom: u16,
     /// How far it kicked: to the left and up, in 1/65,536 of a turn.
     pub kicked: [i16; 2],
-    /// Where the last move looked; `None` before the first.
+    /// Where the last move looked; `None` before the first. A game that turns a view itself, as a portal does,
+    /// sets it to `None`: nobody's hand did that.
     pub look: Option<Aim>,
+    /// How far the view turned in one tick lately.
+    pub turned: Turn,
     /// Whether the trigger was down in the last tick.
     pub held: bool,
     /// Whether its owner takes aim.
@@ -194,11 +206,14 @@ impl Wire for ArmsState {
             }
         }
         w.bits(u32::from(self.slot), 3);
-        for ticks in [self.cooldown, self.reload, self.charge, self.bloom] {
-            w.bool(ticks > 0);
-            if ticks > 0 {
-                w.bits(u32::from(ticks), 16);
+        for count in [self.cooldown, self.reload, self.charge, self.bloom, self.turned.by] {
+            w.bool(count > 0);
+            if count > 0 {
+                w.bits(u32::from(count), 16);
             }
+        }
+        if self.turned.by > 0 {
+            w.bits(u32::from(self.turned.ago), 8);
         }
         let rests = self.burst == 0 && self.streak == 0 && self.since == u8::MAX && self.kicked == [0; 2];
         w.bool(rests);
@@ -234,10 +249,14 @@ impl Wire for ArmsState {
         if usize::from(state.slot) >= SLOTS {
             return Err(WireError::Invalid);
         }
-        for ticks in [&mut state.cooldown, &mut state.reload, &mut state.charge, &mut state.bloom] {
+        let Self { cooldown, reload, charge, bloom, turned, .. } = &mut state;
+        for count in [cooldown, reload, charge, bloom, &mut turned.by] {
             if r.bool()? {
-                *ticks = r.bits(16)? as u16;
+                *count = r.bits(16)? as u16;
             }
+        }
+        if state.turned.by > 0 {
+            state.turned.ago = r.bits(8)? as u8;
         }
         if !r.bool()? {
             for count in [&mut state.burst, &mut state.streak, &mut state.since] {
@@ -272,6 +291,7 @@ mod tests {
             charge: 900,
             kicked: [-200, 300],
             since: 4,
+            turned: Turn { by: 9_000, ago: 4 },
             held: true,
             slot: 5,
             shots: 77,

@@ -2,12 +2,15 @@
 
 use bevy_unlag_core::{BodyStep, StepContext, Tick};
 
-use super::{ArmsEvent, ArmsInput, ArmsState, NotFired, Round, SLOTS, Slot};
+use super::{ArmsEvent, ArmsInput, ArmsState, NotFired, Round, SLOTS, Slot, Turn};
 use crate::{
     Aim, Arsenal, Cone, FireInput, FireMode, Reload, Weapon, WeaponId,
     spread::shot_seed,
     weapon::{ticks, units},
 };
+
+/// Degrees per second by which a quick turn is forgotten.
+const FORGOTTEN: f32 = 360.0;
 
 pub(super) fn step(
     arsenal: &Arsenal,
@@ -31,7 +34,10 @@ pub(super) fn step(
         events.push(ArmsEvent::NotFired { shot: ctx.tick, why: NotFired::Unarmed });
     }
     next.held = input.trigger;
-    next.look = Some(Aim { yaw: body.look.0, pitch: body.look.1 });
+    let look = Aim { yaw: body.look.0, pitch: body.look.1 };
+    // Where somebody looks whose move is missing is not known, nor how quickly it turns to where the next one looks.
+    next.look = (!input.nobodys).then_some(look);
+    next.turned = state.turned_to(look, ctx.dt);
     next
 }
 
@@ -69,10 +75,23 @@ impl ArmsState {
             fire: *fire,
             look,
             before: self.look,
+            turned: self.turned_to(look, dt),
             cone: Cone { aim: self.kicked(fire.aim(look)), half_angle: half_angle.min(16_000.0) as u16 },
             seed: shot_seed(self.seed, self.shots.wrapping_add(1)),
             power,
         })
+    }
+
+    /// How far the view turned in one tick lately, with a move that looks there. It is not forgotten at once, or
+    /// who turns to a target in no time would only have to fire in the move after.
+    fn turned_to(&self, look: Aim, dt: f32) -> Turn {
+        let by = self.look.map_or(0, |before| before.turn_to(look));
+        let left = self.turned.by.saturating_sub(units(FORGOTTEN * dt));
+        if by >= left {
+            Turn { by, ago: 0 }
+        } else {
+            Turn { by: left, ago: self.turned.ago.saturating_add(1) }
+        }
     }
 
     /// A tick passes.
@@ -89,7 +108,8 @@ impl ArmsState {
             *kicked -= (*kicked).clamp(-back, back);
         }
         // It rests when it could have fired and did not.
-        if u16::from(self.since) > ticks(weapon.interval, dt).saturating_add(2) {
+        let late = ticks(weapon.interval, dt).saturating_add(2).min(u16::from(u8::MAX) - 1);
+        if u16::from(self.since) > late {
             self.streak = 0;
         }
         if self.burst > 0 && !self.in_burst(weapon, dt) {
@@ -145,8 +165,8 @@ impl ArmsState {
             return;
         }
         if self.reload == 0 {
-            // An empty magazine is changed when somebody pulls the trigger, as everywhere.
-            let asked = input.reload || (magazine == 0 && input.trigger && !self.held);
+            // An empty magazine is changed when the trigger is down, as everywhere.
+            let asked = input.reload || (magazine == 0 && input.trigger);
             if asked && self.cooldown == 0 && self.burst == 0 {
                 let time = match weapon.ammo.reload {
                     Reload::Magazine { time } => time,

@@ -172,6 +172,11 @@ fn mode(mode: FireMode) -> Result<(), Wrong> {
     }
 }
 
+/// Degrees per second: with less than one nothing would go back in a tick, for angles are rounded.
+fn recovery(field: &'static str, value: f32) -> Result<(), Wrong> {
+    if value == 0.0 { Ok(()) } else { within(value, Range(field, 1.0, 10_000.0)) }
+}
+
 fn spread(spread: &Spread, shot: &Shot) -> Result<(), Wrong> {
     let most = 80.0;
     within(spread.still, Range("spread.still", 0.0, most))?;
@@ -180,7 +185,7 @@ fn spread(spread: &Spread, shot: &Shot) -> Result<(), Wrong> {
     within(spread.aiming, Range("spread.aiming", 0.0, 10.0))?;
     within(spread.bloom, Range("spread.bloom", 0.0, most))?;
     within(spread.most_bloom, Range("spread.most_bloom", 0.0, most))?;
-    within(spread.recovery, Range("spread.recovery", 0.0, 10_000.0))?;
+    recovery("spread.recovery", spread.recovery)?;
     if spread.source == SpreadSource::Server && matches!(shot, Shot::Projectile(_)) {
         let problem = "the screen shows a projectile before the server knows of it; write Seed or Client";
         return Err(("spread.source", problem.to_owned()));
@@ -190,7 +195,7 @@ fn spread(spread: &Spread, shot: &Shot) -> Result<(), Wrong> {
 
 fn recoil(recoil: &Recoil) -> Result<(), Wrong> {
     within(recoil.pattern.len() as f32, Range("recoil.pattern's length", 0.0, 255.0))?;
-    within(recoil.recovery, Range("recoil.recovery", 0.0, 10_000.0))?;
+    recovery("recoil.recovery", recoil.recovery)?;
     for (right, up) in &recoil.pattern {
         within(*right, Range("recoil.pattern", -45.0, 45.0))?;
         within(*up, Range("recoil.pattern", -45.0, 45.0))?;

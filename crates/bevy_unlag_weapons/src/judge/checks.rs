@@ -1,34 +1,56 @@
 //! What a shot has to be before anybody looks whom it hits.
 
-use bevy::{math::Vec3Swizzles, prelude::*};
+use bevy::prelude::*;
 use bevy_unlag_rewind::RewindQuery;
 
 use crate::{Aim, FireRules, Round, Shot, ShotRefusal, SpreadSource, Weapon};
 
-/// The drawn eye is near the server's own, and no wall stands between them.
-pub(super) fn eye(own: Vec3, drawn: Vec3, rules: &FireRules, query: &RewindQuery) -> Result<(), ShotRefusal> {
-    let off = (drawn - own).abs();
-    let near = off.xz().length() <= rules.eye_tolerance && off.y <= rules.eye_height_tolerance;
-    if near && query.world().clear(own, drawn) { Ok(()) } else { Err(ShotRefusal::Eye) }
+/// Where the shot is judged to leave from: the drawn eye, or the nearest place to it that is near enough to the
+/// server's own. Nobody is refused for being far off: whoever was thrown, or carried on for want of moves, sees
+/// itself elsewhere for a round trip. But no wall may stand in between.
+pub(super) fn eye(
+    own: Vec3,
+    drawn: Vec3,
+    rules: &FireRules,
+    query: &RewindQuery,
+) -> Result<Vec3, ShotRefusal> {
+    let near = nearest(own, drawn, rules);
+    if query.world().clear(own, near) { Ok(near) } else { Err(ShotRefusal::Eye) }
 }
 
-/// It looks along the way that the view took since the move before, and that is no longer than a hand can turn
-/// in so many ticks.
-pub(super) fn aim(round: &Round, frame: u8, dt: f32, rules: &FireRules) -> Result<(), ShotRefusal> {
+fn nearest(own: Vec3, drawn: Vec3, rules: &FireRules) -> Vec3 {
+    let off = drawn - own;
+    let (aside, up) = (off.with_y(0.0), rules.eye_height_tolerance.max(0.0));
+    let near = aside.length() <= rules.eye_tolerance && off.y.abs() <= up;
+    if near {
+        return drawn;
+    }
+    own + aside.clamp_length_max(rules.eye_tolerance.max(0.0)).with_y(off.y.clamp(-up, up))
+}
+
+/// As fast as a hand turns a view for longer than a tick, in degrees per second: half a turn in a fourteenth of a
+/// second. Packets that come together may have been made together, or held back.
+const SUSTAINED: f32 = 2_500.0;
+
+/// It looks along the way that the view took since the move before, and neither did the view turn farther from there
+/// than a hand does in a frame, nor lately. `frames` are the lengths of these two in seconds.
+pub(super) fn aim(round: &Round, frames: [f32; 2], dt: f32, rules: &FireRules) -> Result<(), ShotRefusal> {
     let aim = round.fire.aim(round.look);
     let between = |a: Aim, b: Aim| a.direction().angle_between(b.direction()).to_degrees();
-    let (before, beside) = match round.before {
+    let (turn, beside) = match round.before {
         Some(before) => {
-            let turned = between(before, round.look);
             // Half of the way round: for a view that is still that is how far it looks aside.
-            let round_about = between(before, aim) + between(aim, round.look) - turned;
-            (between(before, aim).max(turned), round_about / 2.0)
+            let round_about = between(before, aim) + between(aim, round.look) - between(before, round.look);
+            (before.turn_to(aim), round_about / 2.0)
         }
-        None => (0.0, between(aim, round.look)),
+        None => (0, between(aim, round.look)),
     };
-    // A client's moves all turn in the first tick of a frame.
-    let most = rules.max_turn * dt * f32::from(frame.max(1)) + rules.aim_tolerance;
-    if beside <= rules.aim_tolerance && before <= most { Ok(()) } else { Err(ShotRefusal::Aim) }
+    let by_hand = |turn: u16, frame: f32| {
+        let most = (rules.max_turn * dt).max(rules.max_turn.min(SUSTAINED) * frame);
+        f32::from(turn) * (360.0 / 65_536.0) <= most + rules.aim_tolerance
+    };
+    let turned = by_hand(turn, frames[0]) && by_hand(round.turned.by, frames[1]);
+    if beside <= rules.aim_tolerance && turned { Ok(()) } else { Err(ShotRefusal::Aim) }
 }
 
 /// Pellets are only listed where the client is asked to, and then all of them.
@@ -46,8 +68,10 @@ pub(super) fn pellets(round: &Round, weapon: &Weapon) -> Result<(), ShotRefusal>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cone, FireInput, WeaponId};
+    use crate::{Cone, FireInput, Spread, Turn, WeaponId};
     use bevy_unlag_core::Tick;
+
+    const TICK: f32 = 1.0 / 64.0;
 
     /// A shot that looks `aim` degrees to the left in a move that looks `look`, after one that looked `before`.
     fn turned(before: Option<f32>, aim: f32, look: f32) -> Round {
@@ -59,6 +83,7 @@ mod tests {
             fire: FireInput::default().looking(of(aim), of(look)),
             look: of(look),
             before: before.map(of),
+            turned: Turn { by: before.map_or(0, |before| of(before).turn_to(of(look))), ago: 0 },
             cone: Cone { aim: of(aim), half_angle: 0 },
             seed: 0,
             power: 255,
@@ -68,18 +93,63 @@ mod tests {
     #[test]
     fn a_shot_looks_where_its_move_does() {
         let rules = FireRules::default();
-        let fine = |round: Round, frame: u8| aim(&round, frame, 1.0 / 64.0, &rules).is_ok();
-        assert!(fine(turned(Some(0.0), 0.0, 0.0), 1));
+        let fine = |round: Round, frame: f32| aim(&round, [frame * TICK, TICK], TICK, &rules).is_ok();
+        assert!(fine(turned(Some(0.0), 0.0, 0.0), 1.0));
         // Between two ticks of a quick turn.
-        assert!(fine(turned(Some(0.0), 40.0, 80.0), 1));
-        assert!(fine(turned(None, 0.0, 0.0), 1));
+        assert!(fine(turned(Some(0.0), 40.0, 80.0), 1.0));
+        assert!(fine(turned(None, 0.0, 0.0), 1.0));
         // It looks elsewhere.
-        assert!(!fine(turned(Some(0.0), 30.0, 0.0), 1));
-        assert!(!fine(turned(Some(0.0), 120.0, 80.0), 1));
-        assert!(!fine(turned(None, 30.0, 0.0), 1));
+        assert!(!fine(turned(Some(0.0), 30.0, 0.0), 1.0));
+        assert!(!fine(turned(Some(0.0), 120.0, 80.0), 1.0));
+        assert!(!fine(turned(None, 30.0, 0.0), 1.0));
         // Half a turn in one tick, of a client with short frames and of one with long ones.
-        assert!(!fine(turned(Some(0.0), 180.0, 180.0), 1));
-        assert!(!fine(turned(Some(0.0), 180.0, 180.0), 0));
-        assert!(fine(turned(Some(0.0), 180.0, 180.0), 6));
+        let still = Turn::default();
+        let half = |frame: f32| fine(Round { turned: still, ..turned(Some(0.0), 180.0, 180.0) }, frame);
+        assert!(!half(1.0) && !half(4.0), "packets that are held back make no hand quicker");
+        assert!(half(6.0));
+        assert!(fine(Round { turned: still, ..turned(Some(0.0), 120.0, 120.0) }, 1.0));
+        // It turned some moves before.
+        let by = Aim::default().turn_to(Aim::new(3.1, 0.0));
+        let after = Round { turned: Turn { by, ago: 3 }, ..turned(Some(0.0), 0.0, 0.0) };
+        assert!(!fine(after, 1.0) && !fine(after, 9.0));
+        assert!(aim(&after, [TICK, 9.0 * TICK], TICK, &rules).is_ok(), "in a frame that hung");
+    }
+
+    #[test]
+    fn an_eye_is_no_farther_off_than_it_may_be() {
+        let rules = FireRules { eye_tolerance: 0.5, eye_height_tolerance: 1.0, ..FireRules::default() };
+        let own = Vec3::new(10.0, 1.6, -4.0);
+        let from = |off: Vec3| nearest(own, own + off, &rules) - own;
+        let near =
+            |off: Vec3, wanted: Vec3| assert!(from(off).distance(wanted) < 1e-5, "{off}: {}", from(off));
+        near(Vec3::new(0.3, -0.9, 0.3), Vec3::new(0.3, -0.9, 0.3));
+        near(Vec3::new(0.0, 3.0, -2.0), Vec3::new(0.0, 1.0, -0.5));
+        near(Vec3::new(3.0, -0.2, 4.0), Vec3::new(0.3, -0.2, 0.4));
+        let none = FireRules { eye_tolerance: -1.0, eye_height_tolerance: f32::NAN, ..rules };
+        assert_eq!(nearest(own, own + Vec3::ONE, &none), own);
+    }
+
+    #[test]
+    fn pellets_are_listed_where_they_are_asked_for_and_in_the_cone() {
+        let listed = |offsets: &[Vec2]| {
+            let mut round = turned(None, 0.0, 0.0);
+            round.fire.list_pellets(offsets.iter().copied());
+            round
+        };
+        let of =
+            |source, shot| Weapon { shot, spread: Spread { source, ..Spread::default() }, ..Weapon::rifle() };
+        let (ray, three) = (Weapon::rifle().shot, Shot::Pellets { count: 3, range: 9.0 });
+        let fine = |offsets: &[Vec2], weapon: &Weapon| pellets(&listed(offsets), weapon).is_ok();
+        for source in [SpreadSource::Seed, SpreadSource::Server] {
+            assert!(fine(&[], &of(source, three)));
+            assert!(!fine(&[Vec2::ZERO; 3], &of(source, three)), "it has no word in that");
+        }
+        let (one, three) = (of(SpreadSource::Client, ray), of(SpreadSource::Client, three));
+        assert!(fine(&[Vec2::X], &one) && fine(&[Vec2::NEG_Y; 3], &three));
+        assert!(!fine(&[], &one) && !fine(&[Vec2::X; 3], &one) && !fine(&[Vec2::X; 2], &three));
+        // Nobody's list says so, but its bits can.
+        let mut outside = listed(&[]);
+        outside.fire = FireInput::outside();
+        assert_eq!(pellets(&outside, &one), Err(ShotRefusal::Pellets));
     }
 }

@@ -129,19 +129,25 @@ impl Hits {
     }
 
     /// What everyone else is to see of it; `None` for nothing.
-    pub fn trail(&self, round: &Round, weapon: &Weapon, eye: Vec3, query: &RewindQuery) -> Option<Trail> {
+    pub fn trail(
+        &self,
+        round: &Round,
+        weapon: &Weapon,
+        (eye, seed): (Vec3, u16),
+        query: &RewindQuery,
+    ) -> Option<Trail> {
         match weapon.shot {
             Shot::Beam { .. } if !round.number.is_multiple_of(BEAM_SHOWN) => None,
             Shot::Ray { range, .. } | Shot::Beam { range, .. } => {
                 let direction = match self.struck.first() {
                     Some(struck) => struck.direction,
-                    None => round.direction(round.seed, 0),
+                    None => round.direction(seed, 0),
                 };
                 let far = || query.world().cast(eye, direction, range).unwrap_or(range);
                 Some(Trail::To(eye + direction * self.reach.unwrap_or_else(far)))
             }
-            Shot::Pellets { .. } => Some(Trail::Spread { cone: round.cone, seed: round.seed }),
-            Shot::Melee { reach, .. } => Some(Trail::To(eye + round.direction(round.seed, 0) * reach)),
+            Shot::Pellets { .. } => Some(Trail::Spread { cone: round.cone, seed }),
+            Shot::Melee { reach, .. } => Some(Trail::To(eye + round.direction(seed, 0) * reach)),
             Shot::Projectile(_) => None,
         }
     }

@@ -4,10 +4,15 @@ use core::time::Duration;
 
 use bevy::{ecs::query::QueryData, prelude::*};
 use bevy_unlag_core::{CurrentTick, RoundTrip, Sampler, StepEvent, Tick, ViewTime};
-use bevy_unlag_rewind::{BelievedOverrides, RewindLimits, SentLog, View, ViewClaim, ViewLedger, ViewTrust};
+use bevy_unlag_rewind::{
+    BelievedOverrides, RewindLimits, SentLog, StampSource, View, ViewClaim, ViewLedger, ViewTrust,
+};
 
 use crate::{Armed, FireRules, MAX_OVERRIDES, ShotRefusal, Sight, Weapon};
 
+/// How much longer than the round trip it may take until a client's moves know that its pawn died: frames, buffers,
+/// and answers that are lost.
+const LEARNS: Duration = Duration::from_millis(250);
 /// Ticks in which somebody left out of what a client was sent still matters to its playout: a second.
 const LEFT_OUT: i32 = 64;
 
@@ -76,17 +81,29 @@ impl Clocks<'_> {
 }
 
 impl ShooterItem<'_, '_> {
-    /// How many ticks the frames of a client are long; as many as there can be for whoever is believed.
-    pub fn frame(&self) -> u8 {
-        self.ledger.as_ref().map_or(u8::MAX, |ledger| ledger.frame_ticks())
+    /// How long the frames took in which two moves were made, in seconds; as long as can be for whoever is believed.
+    pub fn frames(&self, moves: [Tick; 2], clocks: &Clocks) -> [f32; 2] {
+        let frame =
+            |own| self.ledger.as_ref().map_or(1e3, |ledger| ledger.frame(own, &clocks.trust, clocks.dt()));
+        moves.map(frame)
     }
 
+    /// For how many ticks after its death a shooter may not know of it: what the rules say, and not much more than
+    /// the round trip where that is known.
+    pub fn unaware(&self, rules: &FireRules, clocks: &Clocks) -> i32 {
+        let ticks =
+            |trip: &RoundTrip| ((trip.rtt + LEARNS).as_secs_f32() / clocks.dt().max(1e-6)).ceil() as i32;
+        rules.trade_ticks.min(self.round_trip.map_or(i32::MAX, ticks))
+    }
+
+    /// When a shot's screen was, and whether what was fired `flies` on from there.
+    ///
     /// # Errors
     /// When such shots do not count.
     pub fn admit<M: bevy_unlag_core::MoveModel>(
         &mut self,
         step: &StepEvent<Armed<M>>,
-        seen: &Sight,
+        (seen, flies): (&Sight, bool),
         rules: &FireRules,
         clocks: &Clocks,
     ) -> Result<Admitted<'_>, ShotRefusal> {
@@ -103,7 +120,15 @@ impl ShooterItem<'_, '_> {
             round_trip: self.round_trip.map(|trip| trip.rtt),
             sent: self.sent,
         };
-        let Some(claimed) = seen.time else { return Ok(admitted) };
+        let Some(claimed) = seen.time else {
+            if flies && admitted.blind {
+                // It meets whom the screen shows later: when that most likely was, and never in the present.
+                let trip = admitted.round_trip.unwrap_or(clocks.trust.assumed_rtt);
+                admitted.time = StampSource::RoundTrip.estimate(arrived, Some(trip), seconds);
+                (admitted.blind, admitted.moved) = (false, true);
+            }
+            return Ok(admitted);
+        };
         if let Some(time) = rules.stamp.estimate(arrived, admitted.round_trip, seconds) {
             (admitted.time, admitted.sent) = (Some(time), None);
             admitted.overrides = default();

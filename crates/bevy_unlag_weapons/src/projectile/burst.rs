@@ -1,11 +1,11 @@
 //! What a projectile does where it ends.
 
 use bevy::prelude::*;
-use bevy_unlag_rewind::{BlastHit, Miss, RewindFilter, Rewound, TargetHit};
+use bevy_unlag_rewind::{BlastHit, Miss, RewindFilter, RewindTime, Rewound, TargetHit};
 
 use super::server::{Air, Heralds, InFlight};
 use crate::{
-    HitList, Projectile, Splash, Weapon,
+    HitList, Projectile, ProjectileEndKind, Splash, Weapon,
     judge::{Struck, write_damage},
 };
 
@@ -32,11 +32,22 @@ pub(super) struct Burst {
 #[derive(Default)]
 pub(crate) struct Blasts {
     near: Vec<BlastHit>,
+    own: Vec<BlastHit>,
     struck: Vec<Struck>,
 }
 
 impl Burst {
-    /// Hurts whom it hits, `then`. Returns who that was.
+    /// As everybody is told.
+    pub fn kind(&self) -> ProjectileEndKind {
+        match self.direct {
+            Some(hit) => ProjectileEndKind::Hit { target: hit.target, group: hit.group },
+            None if self.normal.is_some() => ProjectileEndKind::Wall,
+            None => ProjectileEndKind::Fuse,
+        }
+    }
+
+    /// Hurts whom it hits, `then`. Returns who that was, without who fired it: nobody's mark for a hit is for
+    /// hurting oneself.
     pub fn apply(
         &self,
         flight: &InFlight,
@@ -58,7 +69,8 @@ impl Burst {
         }
         let shot = (flight.shot.shooter, flight.launch.weapon, flight.launch.shot);
         write_damage(&blasts.struck, shot, &mut heralds.answers);
-        blasts.struck.iter().map(|struck| (struck.hit.target, struck.hit.group)).collect()
+        let others = blasts.struck.iter().filter(|struck| struck.hit.entity != flight.shot.shooter);
+        others.map(|struck| (struck.hit.target, struck.hit.group)).collect()
     }
 
     fn splash(&self, splash: &Splash, flight: &InFlight, (air, then): (&Air, &Rewound), blasts: &mut Blasts) {
@@ -69,35 +81,53 @@ impl Burst {
                 (None, Some(_)) => back * OFF_WALLS,
                 (None, None) => Vec3::ZERO,
             };
-        // Also who fired it, and whether or not its side is spared.
-        let then = then.of(RewindFilter::default());
-        let Blasts { near, struck } = blasts;
+        let Blasts { near, own, struck } = blasts;
+        near.clear();
+        own.clear();
+        let shooter = flight.shot.shooter;
+        let blast = Blast { splash, centre, shooter };
         // Why there is nobody says nothing here.
         let _: Result<(), Miss> = then.blast(centre, splash.radius, near);
-        let (shooter, spared) = (flight.shot.shooter, flight.shot.not_of);
-        for reached in near.iter() {
-            let hit = reached.hit;
-            let own = hit.entity == shooter;
-            let of_side = spared.is_some() && air.teams.get(hit.entity).ok().copied() == spared;
-            if reached.visible <= 0.0 || (of_side && !own) {
-                continue;
+        near.iter().for_each(|reached| blast.strike(reached, then, struck));
+        // Who fired it was never sent to itself: its screen predicts it, and the present is nearest to that.
+        let itself = |entity| entity == shooter;
+        if let Ok(now) = air.query.at(RewindTime::Now) {
+            let now = now.of(RewindFilter { only: Some(&itself), ..default() });
+            let _: Result<(), Miss> = now.blast(centre, splash.radius, own);
+            own.iter().for_each(|reached| blast.strike(reached, &now, struck));
+        }
+    }
+}
+
+/// What bursts where.
+struct Blast<'a> {
+    splash: &'a Splash,
+    centre: Vec3,
+    shooter: Entity,
+}
+
+impl Blast<'_> {
+    /// Hurts somebody whom it reaches, as it was `then`.
+    fn strike(&self, reached: &BlastHit, then: &Rewound, struck: &mut Vec<Struck>) {
+        let Self { splash, centre, shooter } = *self;
+        let hit = reached.hit;
+        if reached.visible <= 0.0 {
+            return;
+        }
+        let far = (hit.distance / splash.radius.max(1e-6)).clamp(0.0, 1.0);
+        let part = (1.0 - far * (1.0 - splash.edge)) * reached.visible;
+        let damage = splash.damage * part * if hit.entity == shooter { splash.own } else { 1.0 };
+        let waist =
+            then.pose(hit.entity).map_or(hit.point, |pose| pose.position + pose.rotation * (Vec3::Y * WAIST));
+        let direction = (waist - centre).try_normalize().unwrap_or(Vec3::Y);
+        let throw = direction * (splash.throw * part);
+        match struck.iter_mut().find(|known| known.hit.entity == hit.entity) {
+            // Whom it hit takes what is more of the two.
+            Some(direct) => {
+                direct.damage = direct.damage.max(damage);
+                direct.throw = throw;
             }
-            let far = (hit.distance / splash.radius.max(1e-6)).clamp(0.0, 1.0);
-            let part = (1.0 - far * (1.0 - splash.edge)) * reached.visible;
-            let damage = splash.damage * part * if own { splash.own } else { 1.0 };
-            let waist = then
-                .pose(hit.entity)
-                .map_or(hit.point, |pose| pose.position + pose.rotation * (Vec3::Y * WAIST));
-            let direction = (waist - centre).try_normalize().unwrap_or(Vec3::Y);
-            let throw = direction * (splash.throw * part);
-            match struck.iter_mut().find(|known| known.hit.entity == hit.entity) {
-                // Whom it hit takes what is more of the two.
-                Some(direct) => {
-                    direct.damage = direct.damage.max(damage);
-                    direct.throw = throw;
-                }
-                None => struck.push(Struck { hit, damage, direction, throw }),
-            }
+            None => struck.push(Struck { hit, damage, direction, throw }),
         }
     }
 }

@@ -40,13 +40,17 @@ pub struct DrawnProjectile {
     pub own: bool,
 }
 
-/// A projectile is shown from here on: once for each. Flash and bang of a remote shooter's belong here.
+/// A projectile is shown from here on: once for each. Flash and bang of a remote shooter's belong here, unless it has
+/// flown for long.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
 pub struct ProjectileShown {
     /// What shows it.
     pub entity: Entity,
     /// The first that is shown of it.
     pub drawn: DrawnProjectile,
+    /// Seconds that it has flown when that is shown: a remote shooter's for about as long as its shot was on the way.
+    /// What has flown for longer was in the air when this client joined.
+    pub flown: f32,
 }
 
 /// A projectile is shown no more: once for each that was shown. What bursts, sparks and sounds belongs here.
@@ -81,13 +85,30 @@ pub struct ProjectileDrawn {
     pub hit: Option<TargetHit>,
 }
 
+/// Write it when the connection to a server ends: all that is shown disappears, as
+/// [`Gone`](ProjectileEndKind::Gone), and nothing of it is remembered. Another server, and the same one after a
+/// restart, counts its ticks anew, so its projectiles may have the names of those. A transport writes it.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ForgetProjectiles;
+
 /// What was said of projectiles since the last frame.
 #[derive(bevy::ecs::system::SystemParam)]
 pub(crate) struct Said<'w, 's> {
+    forget: MessageReader<'w, 's, ForgetProjectiles>,
     fired: MessageReader<'w, 's, ShotFired>,
     launches: MessageReader<'w, 's, ProjectileLaunch>,
     ends: MessageReader<'w, 's, ProjectileEnd>,
     verdicts: MessageReader<'w, 's, ShotVerdict>,
+}
+
+impl Said<'_, '_> {
+    fn clear(&mut self) {
+        self.forget.clear();
+        self.fired.clear();
+        self.launches.clear();
+        self.ends.clear();
+        self.verdicts.clear();
+    }
 }
 
 type Pawn = (Entity, &'static NetId, &'static NetRole, Option<&'static DrawnPose>, Has<LocalControl>);
@@ -124,13 +145,19 @@ pub(crate) fn draw(
     mut shows: Shows,
     mut last: Local<LastFrame>,
 ) {
-    let view = around.view();
-    if around.pawns.iter().all(|(.., local)| !local) && view.is_none() {
-        // Nobody looks.
-        said.fired.clear();
-        said.launches.clear();
-        said.ends.clear();
-        said.verdicts.clear();
+    // A screen that shows nobody any more goes on from the moment that it showed last: not everything that flies has
+    // somebody beside it.
+    let view = around.view().or_else(|| last.view.map(|view| view.later(around.frame_units())));
+    if !said.forget.is_empty() {
+        for mut shown in core::mem::take(&mut *screen).flying {
+            around.vanish(&mut shown, &mut shows);
+        }
+        *last = default();
+        said.clear();
+        return;
+    }
+    if view.is_none() && around.is_unwatched() {
+        said.clear();
         return;
     }
     let seconds = around.time.delta_secs();

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, Tick, ViewTime};
-use bevy_unlag_rewind::{StampOverride, Team, View};
+use bevy_unlag_rewind::{RewindLimits, StampOverride, Team, View};
 
 use crate::{MAX_OVERRIDES, Round};
 
@@ -32,11 +32,14 @@ pub(crate) struct Launch {
 /// What is known of a screen beside its moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
+    /// The moment that it showed, before limits.
+    asked: Option<ViewTime>,
     overrides: [StampOverride; MAX_OVERRIDES],
     named: usize,
     bases: Option<ViewTime>,
     waited: u32,
     round_trip: Option<Duration>,
+    limits: Option<RewindLimits>,
     /// Whether it showed what its client was sent, rather than what the server thinks of.
     pub sent: bool,
 }
@@ -46,7 +49,9 @@ impl Seen {
     pub fn of(view: Option<&View>) -> Self {
         let Some(view) = view else { return Self::default() };
         let View { bases, waited, round_trip, .. } = *view;
-        let mut seen = Self { bases, waited, round_trip, sent: view.sent.is_some(), ..default() };
+        let (asked, limits) = (Some(view.time), view.limits.copied());
+        let mut seen =
+            Self { asked, bases, waited, round_trip, limits, sent: view.sent.is_some(), ..default() };
         for (slot, named) in seen.overrides.iter_mut().zip(view.overrides) {
             *slot = *named;
             seen.named += 1;
@@ -54,11 +59,20 @@ impl Seen {
         seen
     }
 
-    /// The view at the moment at which it was fired, some ticks after it was judged.
-    pub fn view(&self, time: ViewTime, since: Tick, now: Tick) -> View<'_> {
+    /// The view that was fired with, some ticks after it was judged at `fired`. What is to be looked at lies
+    /// [later](bevy_unlag_rewind::Rewound::later).
+    ///
+    /// Limits were kept when it was judged, and everything later lies nearer to the present. What they are for from
+    /// then on is whom the shot names: nobody's own moment lies before them either, and who was drawn from a pair at
+    /// a moment that was not allowed is not posed from it at another one.
+    pub fn view(&self, fired: ViewTime, since: Tick, now: Tick) -> View<'_> {
         let waited = if now == since { self.waited } else { 0 };
         let overrides = &self.overrides[..self.named.min(MAX_OVERRIDES)];
-        View { overrides, bases: self.bases, waited, round_trip: self.round_trip, ..View::from(time) }
+        let asked = self.asked.unwrap_or(fired);
+        // They go on from where they were in the tick of the shot, whatever became of its moment.
+        let bases = self.bases.map(|bases| bases.later(asked.since(fired)));
+        let (round_trip, limits) = (self.round_trip, self.limits.as_ref());
+        View { overrides, bases, waited, round_trip, limits, ..View::from(asked) }
     }
 }
 

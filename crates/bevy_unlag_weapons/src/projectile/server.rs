@@ -2,24 +2,36 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, SUB_TICKS, Sampler, Tick, ViewTime};
-use bevy_unlag_rewind::{Meeting, RewindFilter, RewindQuery, RewindTime, Rewound, SentLog, TargetHit, Team};
+use bevy_unlag_rewind::{Meeting, RewindFilter, RewindQuery, RewindTime, Rewound, SentLog, TargetHit, View};
 
 use super::{
-    CatchUp, Launch, Launches, Piece, ProjectileEndKind, ProjectileLaunch, ProjectileRules, Trajectory,
+    CatchUp, Launch, Launches, Piece, ProjectileEndKind, ProjectileLaunch, ProjectileRules, Seen, Trajectory,
     burst::{Blasts, Burst},
     flying,
     trajectory::reflected,
 };
 use crate::{
-    Arsenal, Mailed, Projectile, ProjectileEnd, ShotRefusal, ShotResult, ShotVerdict, Weapon, judge::Answers,
+    Arsenal, HitList, Mailed, Projectile, ProjectileEnd, ShotRefusal, ShotResult, ShotVerdict, Weapon,
+    judge::Answers,
 };
 
 /// Metres that it is put off somebody whom it bounced off.
 const SKIN: f32 = 0.01;
+/// Bounces off people in a tick of its age at most, since everybody is told of each: squeezed between two it meets
+/// nobody for the rest of that.
+const MOST_TURNS: usize = 2;
 
-/// All that fly, in the order in which they were fired.
+/// All that fly on this server, in the order in which they were fired.
 #[derive(Resource, Default)]
-pub(crate) struct Flights(Vec<InFlight>);
+pub struct Flights(Vec<InFlight>);
+
+impl Flights {
+    /// The newest launch of each: what a transport tells a client that has just joined. Everything about them is
+    /// told to everybody from then on.
+    pub fn launches(&self) -> impl ExactSizeIterator<Item = ProjectileLaunch> {
+        self.0.iter().map(|flight| flight.launch)
+    }
+}
 
 /// Something that flies.
 pub(super) struct InFlight {
@@ -34,6 +46,8 @@ pub(super) struct InFlight {
     pub distance: f32,
     /// Off whom it bounced last.
     off: Option<Entity>,
+    /// How long it had flown, in 1/256 of a tick, when it bounced off somebody: of the last times, newest first.
+    turns: [Option<u32>; MOST_TURNS],
 }
 
 /// What flying needs to know.
@@ -45,7 +59,6 @@ pub(crate) struct Air<'w, 's> {
     arsenal: Res<'w, Arsenal>,
     rules: Res<'w, ProjectileRules>,
     sent: Query<'w, 's, &'static SentLog>,
-    pub teams: Query<'w, 's, &'static Team>,
 }
 
 /// Who is told of them.
@@ -62,9 +75,14 @@ impl Heralds<'_, '_> {
         self.answers.mail(shooter, Mailed::Launched(launch));
     }
 
-    fn ended(&mut self, shooter: Entity, end: ProjectileEnd) {
+    /// Tells everybody, and the shooter whom it hit.
+    fn ended(&mut self, flight: &InFlight, end: ProjectileEnd, list: HitList) {
+        let shooter = flight.shot.shooter;
         self.ends.write(end);
         self.answers.mail(shooter, Mailed::Ended(end));
+        let result = if list.first().is_some() { ShotResult::Hit(list) } else { ShotResult::Miss };
+        let (shot, clamped) = (flight.launch.shot, flight.shot.clamped);
+        self.answers.tell(shooter, ShotVerdict { shot, result, clamped });
     }
 }
 
@@ -87,14 +105,20 @@ pub(crate) fn fly(
         air.take_off(shot, flights, &mut heralds);
     }
     flights.retain_mut(|flight| {
-        let Some(weapon) = air.arsenal.get(flight.launch.weapon) else { return false };
-        let Some(projectile) = flying(weapon) else { return false };
+        let weapon = air.arsenal.get(flight.launch.weapon);
+        let Some((weapon, projectile)) = weapon.and_then(|weapon| Some((weapon, flying(weapon)?))) else {
+            // The arsenal is another one: what that does not know does nothing.
+            let age = f64::from(flight.tested);
+            let end = flight.end(age, flight.path.at(age).0, ProjectileEndKind::Gone);
+            heralds.ended(flight, end, HitList::default());
+            return false;
+        };
         !air.fly(flight, (weapon, projectile), &mut heralds, &mut blasts)
     });
 }
 
 impl<'w, 's> Air<'w, 's> {
-    fn take_off(&self, shot: Launch, flights: &mut Vec<InFlight>, heralds: &mut Heralds) {
+    fn take_off(&self, mut shot: Launch, flights: &mut Vec<InFlight>, heralds: &mut Heralds) {
         let Some(projectile) = self.arsenal.get(shot.round.weapon).and_then(flying) else { return };
         let own = flights.iter().filter(|flight| flight.shot.id == shot.id).count();
         let full = own >= self.rules.per_shooter || flights.len() >= self.rules.total;
@@ -105,15 +129,36 @@ impl<'w, 's> Air<'w, 's> {
             return;
         }
         let now = self.tick.0;
+        if shot.at.is_none() {
+            // It was fired into the present: no screen matters.
+            shot.seen = Seen::default();
+        }
         let time = shot.at.unwrap_or(ViewTime::at(now));
         let launch = ProjectileLaunch::of(&shot.round, projectile, shot.id, shot.from, time);
         let path = Trajectory::new(&launch, projectile, self.sampler.tick_seconds);
         heralds.launched(shot.shooter, launch);
-        flights.push(InFlight { shot, launch, launched: now, path, tested: 0, distance: 0.0, off: None });
+        let turns = [None; MOST_TURNS];
+        flights.push(InFlight {
+            shot,
+            launch,
+            launched: now,
+            path,
+            tested: 0,
+            distance: 0.0,
+            off: None,
+            turns,
+        });
     }
 
     /// The newest moment of which it is known what screens show: what everybody was sent up to it lies around
     /// it. A screen does not show it any sooner either.
+    ///
+    /// So it is for pawns that are sent at the usual interval, and more often. Who is sent less often is drawn
+    /// further back than all others: where, only that screen knows, and the shot says so of up to
+    /// [`MAX_OVERRIDES`](crate::MAX_OVERRIDES) of them that are near its line of fire. How much further back holds for
+    /// the whole flight, so what they were sent lies around *that* moment, and they are met where they are drawn. One
+    /// whom the shot does not name stands here where its newest snapshot carries it on to, and not where any screen
+    /// shows it: beside that by as far as it goes in the ticks by which its interval is longer than the usual one.
     fn frontier(&self) -> ViewTime {
         ViewTime::at(self.tick.0.offset(-self.sampler.snapshot_ticks.max(0)))
     }
@@ -140,12 +185,7 @@ impl<'w, 's> Air<'w, 's> {
                 Next::Ends(burst) => {
                     let then = self.at(flight, flight.moment(burst.age));
                     let list = burst.apply(flight, (weapon, projectile), (self, &then), blasts, heralds);
-                    heralds.ended(flight.shot.shooter, flight.end(&burst));
-                    let result =
-                        if list.first().is_some() { ShotResult::Hit(list) } else { ShotResult::Miss };
-                    let verdict =
-                        ShotVerdict { shot: flight.launch.shot, result, clamped: flight.shot.clamped };
-                    heralds.answers.tell(flight.shot.shooter, verdict);
+                    heralds.ended(flight, flight.end(burst.age, burst.point, burst.kind()), list);
                     return true;
                 }
             }
@@ -168,8 +208,9 @@ impl<'w, 's> Air<'w, 's> {
         let sent = self.sent.get(shot.shooter).ok().filter(|_| shot.seen.sent);
         let fired = shot.at.unwrap_or(flight.launch.time);
         let view = shot.seen.view(fired, flight.launched, self.tick.0);
-        let then = self.query.admitted(bevy_unlag_rewind::View { sent, ..view }).of(filter);
-        if time == fired { then } else { then.later(time) }
+        let asked = view.time;
+        let then = self.query.admitted(View { sent, ..view }).of(filter);
+        if time == asked { then } else { then.later(time) }
     }
 
     /// Flies for a tick of its age.
@@ -193,10 +234,11 @@ impl<'w, 's> Air<'w, 's> {
         let (from, to) = (flight.moment(piece.from), flight.moment(piece.to));
         let met = {
             let off = flight.off;
-            let allowed = |entity| Some(entity) != off;
+            let nobody = flight.is_squeezed(piece.from);
+            let allowed = |entity| !nobody && Some(entity) != off;
             let filter = RewindFilter {
                 not_of: flight.shot.not_of,
-                only: off.is_some().then_some(&allowed),
+                only: (nobody || off.is_some()).then_some(&allowed),
                 ..RewindFilter::without(flight.shot.shooter)
             };
             let (then, later) = (self.at(flight, from).of(filter), self.at(flight, to).of(filter));
@@ -249,24 +291,26 @@ impl InFlight {
         };
         self.launch = self.launch.off(age, from, velocity, self.path.bounces() + 1);
         (self.tested, self.off) = (0, Some(entity));
+        self.turns.rotate_right(1);
+        self.turns[0] = Some(self.launch.flown);
         true
     }
 
-    fn end(&self, burst: &Burst) -> ProjectileEnd {
-        let passed = (burst.age * SUB_TICKS as f64).round().clamp(0.0, 1e9) as u32;
-        let kind = match burst.direct {
-            Some(hit) => ProjectileEndKind::Hit { target: hit.target, group: hit.group },
-            None if burst.normal.is_some() => ProjectileEndKind::Wall,
-            None => ProjectileEndKind::Fuse,
-        };
+    /// Whether it has bounced off as many as may be within the last tick of its age.
+    fn is_squeezed(&self, age: f64) -> bool {
+        let first = self.turns[MOST_TURNS - 1];
+        first.is_some_and(|first| i64::from(self.flown(age)) - i64::from(first) < SUB_TICKS)
+    }
+
+    /// How long it has flown in all at an age of its last launch, in 1/256 of a tick.
+    fn flown(&self, age: f64) -> u32 {
+        let passed = (age * SUB_TICKS as f64).round().clamp(0.0, 1e9) as u32;
+        self.launch.flown.saturating_add(passed)
+    }
+
+    fn end(&self, age: f64, point: Vec3, kind: ProjectileEndKind) -> ProjectileEnd {
         let (shooter, shot) = self.launch.key();
-        ProjectileEnd {
-            shooter,
-            shot,
-            flown: self.launch.flown.saturating_add(passed),
-            point: burst.point,
-            kind,
-        }
+        ProjectileEnd { shooter, shot, flown: self.flown(age), point, kind }
     }
 }
 

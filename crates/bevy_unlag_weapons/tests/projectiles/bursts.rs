@@ -1,9 +1,13 @@
 //! What a projectile does where it ends.
 
+use core::time::Duration;
+
 use bevy::prelude::*;
-use bevy_unlag_core::{NetId, ViewTime};
+use bevy_unlag_core::{NetId, RoundTrip, ViewTime};
+use bevy_unlag_rewind::StampOverride;
 use bevy_unlag_weapons::{
-    Bounce, Mailed, Projectile, ProjectileEndKind, ProjectileRules, Round, ShotRefusal, ShotResult, Splash,
+    Arsenal, Bounce, FireInput, Mailed, Projectile, ProjectileEndKind, ProjectileRules, Round, ShotRefusal,
+    ShotResult, Sight, Splash, Weapon,
 };
 
 use crate::stage::{EYE, SHOOTER, Server, launcher, rocket, round, round_from};
@@ -105,6 +109,99 @@ fn a_wall_hides_from_a_blast_and_a_shooter_takes_its_part() {
 }
 
 #[test]
+fn a_shooter_far_away_takes_its_part_too_and_the_verdict_does_not_name_it() {
+    // Lobbed over a wall that hides all of its shooter from where it comes down.
+    let lobbed = Projectile { speed: 8.0, gravity: 9.81, ..grenade() };
+    let run = |time: Option<f64>, with_wall: bool, target: bool| {
+        let weapon = launcher(lobbed);
+        let mut server =
+            if time.is_some() { Server::networked(&weapon) } else { Server::distrustful(&weapon) };
+        server.wall(Vec3::new(60.0, 0.5, 60.0), Vec3::new(0.0, -0.5, 0.0));
+        if with_wall {
+            server.wall(Vec3::new(5.0, 0.95, 0.1), Vec3::new(0.0, 0.95, -1.2));
+        }
+        if target {
+            server.target(2, Vec3::new(0.0, 0.0, -5.0));
+        }
+        for _ in 0..30 {
+            server.tick();
+        }
+        let view = time.map(|age| ViewTime::after(server.now(), -age));
+        server.arrive(&round(1, view, Vec3::new(0.0, 7.7, -2.0)));
+        let said: Vec<Mailed> = (0..200).flat_map(|_| server.tick()).collect();
+        assert_eq!(end(&said).1, ProjectileEndKind::Wall);
+        let own = server.damage.iter().find(|damage| damage.hits.target == SHOOTER);
+        (own.map(|own| (own.amount, own.throw)), damage_of(&server, 2), verdict(&said))
+    };
+    for time in [Some(5.0), None] {
+        let (own, _, result) = run(time, false, false);
+        let (amount, throw) = own.unwrap_or_else(|| panic!("{time:?}: its own blast"));
+        assert!(amount > 3.0 && amount < 40.0 && throw.z > 1.0, "{time:?}: {amount}, {throw}");
+        assert_eq!(result, ShotResult::Miss, "{time:?}");
+        assert_eq!(run(time, true, false).0, None, "{time:?}: behind the wall");
+    }
+    let (own, other, result) = run(Some(5.0), false, true);
+    let ShotResult::Hit(list) = result else { panic!("{result:?}") };
+    assert!(own.is_some() && other.is_some());
+    assert_eq!(list.iter().map(|count| count.target.0).collect::<Vec<_>>(), [2]);
+}
+
+#[test]
+fn who_says_that_it_saw_nobody_gets_no_present() {
+    let bullet = Projectile { speed: 1_000.0, ..rocket() };
+    let run = |mut server: Server, ago: i32| {
+        let shooter = server.shooter;
+        server.app.world_mut().entity_mut(shooter).insert(RoundTrip::first(Duration::from_millis(125)));
+        let place = |tick: u32| Vec3::new(f32::from(tick as u16) * 0.1 - 6.0, 0.0, -6.0);
+        let target = server.target(2, place(0));
+        for tick in 0..60 {
+            server.put(target, place(tick));
+            server.tick();
+        }
+        // Where it is when the shot is judged, or so long before.
+        let aim = place(59 - ago as u32) + Vec3::Y * 1.2 - EYE;
+        server.arrive(&round(1, None, aim));
+        let said: Vec<Mailed> = (0..30).flat_map(|_| server.tick()).collect();
+        matches!(verdict(&said), ShotResult::Hit(_))
+    };
+    let rocket = launcher(bullet);
+    // Who sees the present: a bot, or the host.
+    assert!(run(Server::new(&rocket), 0) && !run(Server::new(&rocket), 8));
+    // Whoever says that it saw nobody meets who was there when it most likely looked: a round trip ago.
+    assert!(!run(Server::distrustful(&rocket), 0) && run(Server::distrustful(&rocket), 8));
+}
+
+#[test]
+fn the_limits_of_a_weapon_hold_for_whom_its_projectiles_meet() {
+    let bullet = Projectile { speed: 1_000.0, ..rocket() };
+    let run = |max_rewind: Option<f32>| {
+        let mut server = Server::new(&Weapon { max_rewind, ..launcher(bullet) });
+        let mut at = Vec3::new(-4.0, 0.0, -6.0);
+        let target = server.target(2, at);
+        for _ in 0..60 {
+            at.x += 0.1;
+            server.put(target, at);
+            server.tick();
+        }
+        // All others were drawn 3 ticks ago, and this one, says the shot, 18 ticks ago.
+        let view = ViewTime::after(server.now(), -2.5);
+        let own = view.later(-15 * 256);
+        let from = own.tick.offset(-(own.tick.0 as i32 % 3));
+        let named = StampOverride { target: NetId(2), from, to: Some(from.offset(3)), shift: -15 * 256 };
+        let x = server.drawn(target, own).expect("it was sent").pose.position.x;
+        let aim = Vec3::new(x, 1.2, -6.0) - EYE;
+        let mut round = round(1, Some(view), aim);
+        let sight = Sight::new(Some(view), FireInput::rounded(EYE)).with([named]);
+        round.fire = FireInput::new(&sight, round.shot).looking(round.look, round.look);
+        server.arrive(&round);
+        let said: Vec<Mailed> = (0..250).flat_map(|_| server.tick()).collect();
+        verdict(&said)
+    };
+    assert!(matches!(run(None), ShotResult::Hit(_)), "{:?}", run(None));
+    assert_eq!(run(Some(0.1)), ShotResult::Miss, "no further back than 0.1 s");
+}
+
+#[test]
 fn a_grenade_bounces_off_the_floor_and_bursts_when_its_time_is_over() {
     let bounce = Some(Bounce { times: 200, keep: 0.6, off_pawns: false });
     let spec = Projectile { speed: 12.0, gravity: 9.81, life: 2.0, radius: 0.1, bounce, ..grenade() };
@@ -134,6 +231,42 @@ fn a_disc_bounces_off_people() {
     assert_eq!(launches.len(), 2, "it is launched again off whom it met");
     assert!(launches[1].velocity().z > 10.0 && launches[1].bounces == 1 && launches[1].flown > 0);
     assert_eq!((verdict(&said), server.damage.len()), (ShotResult::Miss, 0));
+}
+
+#[test]
+fn a_disc_between_two_is_no_flood() {
+    let bounce = Some(Bounce { times: 250, keep: 1.0, off_pawns: true });
+    let disc = Projectile { speed: 1_000.0, bounce, life: 2.0, ..rocket() };
+    let mut server = Server::new(&launcher(disc));
+    server.target(2, Vec3::new(0.0, 0.0, -0.8));
+    server.target(3, Vec3::new(0.0, 0.0, 0.8));
+    (0..30).for_each(|_| drop(server.tick()));
+    server.arrive(&round(1, None, Vec3::new(0.0, 1.2, -2.0) - EYE.with_y(1.2)));
+    let (mut all, mut most) = (0, 0);
+    for _ in 0..200 {
+        let launched = |mailed: &Mailed| matches!(mailed, Mailed::Launched(_));
+        let launches = server.tick().iter().filter(|mailed| launched(mailed)).count();
+        (all, most) = (all + launches, most.max(launches));
+    }
+    // Without a bound it is 13 in a tick, and 251 in all.
+    assert!(all >= 3, "it bounces to and fro: {all}");
+    // A tick may see the end of one of its age and the start of the next one.
+    assert!(most <= 4, "{most} launches in a tick");
+}
+
+#[test]
+fn what_a_new_arsenal_does_not_know_is_gone() {
+    let mut server = Server::new(&launcher(grenade()));
+    server.target(2, Vec3::new(0.0, 0.0, -25.0));
+    (0..30).for_each(|_| drop(server.tick()));
+    server.arrive(&round(1, None, Vec3::new(0.0, 1.2, -25.0) - EYE));
+    let mut said = server.tick();
+    (0..10).for_each(|_| said.extend(server.tick()));
+    server.app.insert_resource(Arsenal::default());
+    (0..100).for_each(|_| said.extend(server.tick()));
+    let (point, kind) = end(&said);
+    assert_eq!((kind, verdict(&said)), (ProjectileEndKind::Gone, ShotResult::Miss));
+    assert!(point.z < -3.0 && point.z > -8.0 && server.damage.is_empty(), "{point}");
 }
 
 #[test]

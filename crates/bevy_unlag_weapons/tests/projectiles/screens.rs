@@ -11,19 +11,19 @@ use bevy_unlag_weapons::{
 use crate::stage::{DT, Dice, EYE, SHOOTER, Screen, Server, Way, launcher, rocket, round, wall};
 
 /// A shooter's screen and a bystander's, each some ticks behind a server.
-struct Game {
-    server: Server,
-    own: Screen,
-    other: Screen,
-    down: Way<Mailed>,
+pub struct Game {
+    pub server: Server,
+    pub own: Screen,
+    pub other: Screen,
+    pub down: Way<Mailed>,
     /// Ticks that a screen is behind.
     late: f64,
     /// Ticks on the way down.
-    way: i32,
+    pub way: i32,
 }
 
 impl Game {
-    fn new(weapon: &Weapon, late: f64) -> Self {
+    pub fn new(weapon: &Weapon, late: f64) -> Self {
         let (mut server, mut own, mut other) =
             (Server::new(weapon), Screen::new(weapon, true), Screen::new(weapon, false));
         let target = server.target(2, Vec3::new(6.0, 0.0, -12.0));
@@ -35,17 +35,17 @@ impl Game {
         Self { server, own, other, down: Way::new(), late, way: late as i32 - 3 }
     }
 
-    fn view(&self) -> ViewTime {
+    pub fn view(&self) -> ViewTime {
         ViewTime::after(self.server.now(), -self.late)
     }
 
-    fn wall(&mut self, half: Vec3, at: Vec3) {
+    pub fn wall(&mut self, half: Vec3, at: Vec3) {
         self.server.wall(half, at);
         wall(&mut self.own.app, half, at);
         wall(&mut self.other.app, half, at);
     }
 
-    fn tick(&mut self) {
+    pub fn tick(&mut self) {
         for mailed in self.server.tick() {
             self.down.send(self.server.now().offset(self.way), mailed);
         }

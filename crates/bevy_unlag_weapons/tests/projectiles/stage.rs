@@ -10,11 +10,13 @@ use bevy_unlag_core::{
     NetId, NetRole, Sampler, StepEvent, Tick, ViewTime,
 };
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
-use bevy_unlag_rewind::{FrameHistory, RecordTransform, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
+use bevy_unlag_rewind::{
+    FrameHistory, RecordTransform, RewindPlugin, SentLog, ViewLedger, humanoid_hit_boxes, humanoid_rig,
+};
 use bevy_unlag_weapons::{
     Aim, Armed, ArmsEvent, ArmsState, Arsenal, Cone, Damage, Damages, DrawnProjectile, FireInput, Mailed,
     OutgoingVerdicts, Projectile, ProjectileDrawn, ProjectileEnd, ProjectileEnded, ProjectileLaunch,
-    ProjectileShown, Round, Shot, ShotFired, ShotVerdict, Sight, Weapon, WeaponId, WeaponsPlugin,
+    ProjectileShown, Round, Shot, ShotFired, ShotVerdict, Sight, Turn, Weapon, WeaponId, WeaponsPlugin,
 };
 
 pub type Soldier = Armed<CapsuleModel>;
@@ -88,6 +90,22 @@ impl Server {
         Self { app, shooter, damage: Vec::new() }
     }
 
+    /// One whose shooter is far away: it is sent the others, and never itself.
+    pub fn networked(weapon: &Weapon) -> Self {
+        let mut server = Self::new(weapon);
+        let shooter = server.shooter;
+        server.app.world_mut().entity_mut(shooter).insert(SentLog::default());
+        server
+    }
+
+    /// The same, and what that says of its screen is looked at.
+    pub fn distrustful(weapon: &Weapon) -> Self {
+        let mut server = Self::networked(weapon);
+        let shooter = server.shooter;
+        server.app.world_mut().entity_mut(shooter).insert(ViewLedger::default());
+        server
+    }
+
     pub fn target(&mut self, id: u16, at: Vec3) -> Entity {
         let body = (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
         let place = (Transform::from_translation(at), RecordTransform::default());
@@ -127,8 +145,16 @@ impl Server {
         let send = self.now().0.is_multiple_of(3);
         let world = self.app.world_mut();
         if send {
-            for mut history in world.query::<&mut FrameHistory>().iter_mut(world) {
-                history.send_present(&KnotConfig::default(), &Sampler::default(), None);
+            let now = world.resource::<CurrentTick>().0;
+            let mut sent = Vec::new();
+            for (id, mut history) in world.query::<(&NetId, &mut FrameHistory)>().iter_mut(world) {
+                let update = history.send_present(&KnotConfig::default(), &Sampler::default(), None);
+                sent.extend(update.filter(|_| *id != SHOOTER).map(|update| (*id, update)));
+            }
+            for mut log in world.query::<&mut SentLog>().iter_mut(world) {
+                for (id, update) in &sent {
+                    log.mark_update(*id, update.iter().map(|snapshot| snapshot.tick), now);
+                }
             }
         }
         self.damage.extend(drain::<Damage>(&mut self.app));
@@ -162,7 +188,18 @@ pub fn round_from(number: u32, time: Option<ViewTime>, eye: Vec3, along: Vec3) -
     let shot = Tick(10_000 + number);
     let fire = FireInput::new(&Sight::new(time, FireInput::rounded(eye)), shot).looking(aim, aim);
     let cone = Cone { aim, half_angle: 0 };
-    Round { shot, number, weapon: WeaponId(0), fire, look: aim, before: None, cone, seed: 0, power: 255 }
+    Round {
+        shot,
+        number,
+        weapon: WeaponId(0),
+        fire,
+        look: aim,
+        before: None,
+        turned: Turn::default(),
+        cone,
+        seed: 0,
+        power: 255,
+    }
 }
 
 /// What a screen has shown.

@@ -12,7 +12,11 @@ use unlag_examples::{
     lockstep::{Match, MatchOptions},
 };
 
-use super::{fought::Fought, hands::Hands, range};
+use super::{
+    fought::Fought,
+    hands::Hands,
+    range::{self, Scene},
+};
 
 /// The link of every player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +42,8 @@ pub struct Rules {
     pub max_age: Duration,
     /// With what.
     pub weapon: Fought,
+    /// What everybody does.
+    pub scene: Scene,
     /// Where everyone is while a projectile is caught up.
     pub catch_up: CatchUp,
 }
@@ -46,7 +52,8 @@ impl Rules {
     /// Rays, judged in the past.
     pub fn new(hits: u64, seed: u64) -> Self {
         let (weapon, catch_up) = (Fought::Hitscan, CatchUp::Seen);
-        Self { hits, seed, rewind: RewindMode::On, max_age: super::MAX_AGE, weapon, catch_up }
+        let (rewind, max_age, scene) = (RewindMode::On, super::MAX_AGE, Scene::Machines);
+        Self { hits, seed, rewind, max_age, weapon, scene, catch_up }
     }
 }
 
@@ -112,9 +119,10 @@ impl Cell {
             app.insert_resource(rules.weapon.arsenal());
         }
         game.server.world_mut().resource_mut::<ProjectileRules>().catch_up = rules.catch_up;
-        range::set_up(&mut game);
+        range::set_up(&mut game, rules.scene);
         for (player, client) in (0..).zip(&mut game.clients) {
-            Hands::take_over(seed.wrapping_mul(31).wrapping_add(player), client);
+            let seed = seed.wrapping_mul(31).wrapping_add(player);
+            Hands::take_over(seed, (rules.scene, rules.weapon.speed()), client);
         }
         game.run(Duration::from_secs_f64(LEARNING));
         arm(&mut game, true);

@@ -15,6 +15,8 @@ pub enum Fought {
     Shotgun,
     /// Something that flies at 60 m/s.
     Projectile,
+    /// The same at 160 m/s: it is there in about the time that its shot takes to the server.
+    Bolt,
 }
 
 impl Fought {
@@ -24,6 +26,16 @@ impl Fought {
             Self::Hitscan => "hitscan",
             Self::Shotgun => "shotgun",
             Self::Projectile => "projectile",
+            Self::Bolt => "bolt",
+        }
+    }
+
+    /// How fast it flies, in metres per second; `None` for what is there at once.
+    pub fn speed(self) -> Option<f32> {
+        match self {
+            Self::Hitscan | Self::Shotgun => None,
+            Self::Projectile => Some(60.0),
+            Self::Bolt => Some(160.0),
         }
     }
 
@@ -34,9 +46,9 @@ impl Fought {
         let (shot, interval, still) = match self {
             Self::Hitscan => (rifle.shot, rifle.interval, 0.0),
             Self::Shotgun => (Shot::Pellets { count: 12, range: 60.0 }, 0.4, 2.6),
-            Self::Projectile => {
+            Self::Projectile | Self::Bolt => {
                 let rocket = Projectile {
-                    speed: 60.0,
+                    speed: self.speed().unwrap_or_default(),
                     radius: 0.1,
                     gravity: 0.0,
                     life: 4.0,

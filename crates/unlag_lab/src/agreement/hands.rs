@@ -6,7 +6,7 @@ use bevy_unlag::{ControlSystems, core::units_to_angle, prelude::*, rewind::World
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use unlag_examples::script::{HAND, Script};
 
-use super::range::{Home, home};
+use super::range::{Home, Scene, home};
 
 /// Half the width of a silhouette, in metres.
 const HALF_SILHOUETTE: f32 = 0.25;
@@ -19,6 +19,11 @@ const NEW_SPOT: f32 = 0.09;
 #[derive(Resource)]
 pub struct Hands {
     rng: SmallRng,
+    scene: Scene,
+    /// How fast what it fires flies: it aims ahead.
+    speed: Option<f32>,
+    /// How much of the way that is right.
+    lead: f32,
     /// Whether it shoots.
     pub armed: bool,
     walk: Vec2,
@@ -36,9 +41,13 @@ pub struct Hands {
 
 impl Hands {
     /// Lets a player steer a client's pawn from now on. Equal seeds play alike.
-    pub fn take_over(seed: u64, client: &mut App) {
+    pub fn take_over(seed: u64, (scene, speed): (Scene, Option<f32>), client: &mut App) {
         let hands = Self {
             rng: SmallRng::seed_from_u64(seed),
+            scene,
+            // Who strafes to and fro is not met by aiming ahead for long.
+            speed: speed.filter(|_| scene == Scene::Sprinters),
+            lead: 0.0,
             armed: false,
             walk: Vec2::ZERO,
             back: None,
@@ -64,6 +73,8 @@ impl Hands {
         self.next_turn = now + self.rng.random_range(0.2..0.9);
         let side = if self.rng.random_bool(0.5) { 1.0 } else { -1.0 };
         self.walk = match self.rng.random_range(0..10) {
+            // At full speed, whoever looks.
+            _ if self.scene == Scene::Sprinters => Vec2::new(side, 0.0),
             0..6 => Vec2::new(side, 0.0),
             6..8 => Vec2::new(side, 1.0),
             8 => Vec2::new(side, -0.6),
@@ -78,6 +89,9 @@ impl Hands {
             _ => f32::MAX,
         };
         self.crouch = self.rng.random_bool(0.15);
+        if self.scene == Scene::Sprinters {
+            (self.jump_from, self.crouch) = (f32::MAX, false);
+        }
     }
 
     /// A new spot to aim at, spread evenly over one and a half silhouettes either side.
@@ -86,6 +100,9 @@ impl Hands {
             self.next_spot = now + NEW_SPOT;
             let aside = 3.0 * HALF_SILHOUETTE;
             self.spot = Vec2::new(self.rng.random_range(-aside..aside), self.rng.random_range(0.2..1.8));
+            if self.speed.is_some() {
+                self.lead = self.rng.random_range(0.6..1.2);
+            }
         }
     }
 }
@@ -130,7 +147,8 @@ fn play(
     hands.aim_anew(now);
     let look = match target {
         Some((_, other)) => {
-            let to = other.pose.position - eye;
+            let flight = hands.speed.map_or(0.0, |speed| other.pose.position.distance(eye) / speed);
+            let to = other.pose.position + other.pose.velocity * (flight * hands.lead) - eye;
             let across = Vec3::new(-to.z, 0.0, to.x).try_normalize().unwrap_or(Vec3::X);
             to + across * hands.spot.x + Vec3::Y * hands.spot.y
         }
@@ -141,7 +159,7 @@ fn play(
     gather.face(f64::from(yaw), f64::from(units_to_angle(wanted.pitch.cast_unsigned())));
     aim.set_if_neq(wanted);
 
-    let (middle, rides) = match home(*id) {
+    let (middle, rides) = match home(*id, hands.scene) {
         Home::Floor(middle) => (middle, false),
         Home::Base(base) => {
             let found = bases.iter().find(|(other, _)| other.id == base);

@@ -35,6 +35,20 @@ pub const HOMES: [Home; 6] = [
     Home::Base(BaseId(3)),
 ];
 
+/// The homes of sprinters: 16 to 25 m from each other.
+const LANES: [Vec2; 4] =
+    [Vec2::new(-9.0, -9.0), Vec2::new(9.0, 9.0), Vec2::new(9.0, -7.0), Vec2::new(-9.0, 7.0)];
+
+/// What players do where agreement is measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Scene {
+    /// They strafe, jump and crouch, half of them on machines.
+    #[default]
+    Machines,
+    /// They run across each other's lines of fire as fast as they can and turn at random, on the floor.
+    Sprinters,
+}
+
 /// A lift, a platform that goes back and forth, and a turntable. None has a gap below it: nobody gets
 /// squeezed.
 fn machines() -> [(BaseId, Track, Collider); 3] {
@@ -63,7 +77,7 @@ fn machines() -> [(BaseId, Track, Collider); 3] {
 
 /// Changes the arena of every app of a match, and puts every player where it belongs. Let some time pass
 /// then: who rides is dropped onto its machine.
-pub fn set_up(game: &mut Match) {
+pub fn set_up(game: &mut Match, scene: Scene) {
     for app in game.clients.iter_mut().chain([&mut game.server]) {
         let world = app.world_mut();
         let mut parts = world.query::<(Entity, &ArenaPart)>();
@@ -72,7 +86,8 @@ pub fn set_up(game: &mut Match) {
         for part in gone {
             world.despawn(part);
         }
-        for (id, track, collider) in machines() {
+        let machines = machines().into_iter().filter(|_| scene == Scene::Machines);
+        for (id, track, collider) in machines {
             // Shots meet it where the screen showed it. A collider without a body would be part of the world
             // that never moves, wherever it is by now.
             let occluder = Occluder { shape: collider.clone(), base: id.0 };
@@ -82,13 +97,17 @@ pub fn set_up(game: &mut Match) {
     let world = game.server.world_mut();
     let mut pawns = world.query::<(&NetId, &mut SoldierState)>();
     for (id, mut state) in pawns.iter_mut(world) {
-        state.body.teleport_to(drop_at(home(*id)));
+        state.body.teleport_to(drop_at(home(*id, scene)));
     }
 }
 
 /// Where the player with this name stays.
-pub fn home(player: NetId) -> Home {
-    HOMES[usize::from(player.0.saturating_sub(1)) % HOMES.len()]
+pub fn home(player: NetId, scene: Scene) -> Home {
+    let index = usize::from(player.0.saturating_sub(1));
+    match scene {
+        Scene::Machines => HOMES[index % HOMES.len()],
+        Scene::Sprinters => Home::Floor(LANES[index % LANES.len()]),
+    }
 }
 
 fn drop_at(home: Home) -> Vec3 {

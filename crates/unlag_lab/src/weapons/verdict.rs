@@ -1,169 +1,165 @@
-//! Microseconds from a shot's bits to its damage.
+//! Microseconds from the bytes of a move that fires to its damage, on a server with 64 players. Their packets are
+//! recorded first: a server has its processor for itself.
 
-use core::hint::black_box;
-use std::time::Instant;
+mod clients;
+mod stage;
 
-use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
-    Soldier, SoldierState,
-    core::{BitReader, BitWriter, ExtendedEvent, KnotConfig, StepEvent, Wire},
-    movement::{CapsuleModel, CapsuleState, MovementPlugin},
     prelude::*,
-    rewind::{RewindPlugin, humanoid_hit_boxes, humanoid_rig},
-    weapons::{ArmsEvent, Cone, FireInput, OutgoingVerdicts, Round, Sight, WeaponsPlugin},
+    rewind::{ViewCounts, ViewLedger},
 };
-use rand::{Rng, SeedableRng, rngs::SmallRng};
-use unlag_examples::{app::TICK, arena};
 
 use crate::{Options, figures::Figures, movement::race::quantile};
+use stage::{PLAYERS, Parts, Stage};
 
-const PLAYERS: u16 = 64;
-/// Ticks before the present at which shots look.
-const AGE: i32 = 12;
-
-/// A server with 64 soldiers who run about, without a network.
-struct Server {
-    app: App,
-    pawns: Vec<Entity>,
-    rng: SmallRng,
+/// How many fire in a tick.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Load {
+    Nobody,
+    One,
+    /// As many as make 15 rounds a second of everybody.
+    All,
 }
 
-impl Server {
-    fn new(seed: u64) -> Self {
-        let mut app = App::new();
-        app.add_plugins((MinimalPlugins, TransformPlugin, MovementPlugin::default()))
-            .add_plugins((RewindPlugin::<Soldier>::default(), WeaponsPlugin::<CapsuleModel>::default()))
-            .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
-            .add_systems(Startup, arena::spawn);
-        unlag_examples::app::finish(&mut app);
-        let mut rng = SmallRng::seed_from_u64(seed);
-        let pawns = (0..PLAYERS)
-            .map(|player| {
-                let half = arena::HALF_SIZE - 1.0;
-                let place = Vec3::new(rng.random_range(-half..half), 0.0, rng.random_range(-half..half));
-                let state = SoldierState { body: CapsuleState::at(place), extension: ArmsState::default() };
-                let body = (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
-                let told = (OutgoingVerdicts::default(), RefusedShots::default());
-                app.world_mut().spawn((NetId(player + 1), NetRole::Authority, state, body, told)).id()
-            })
-            .collect();
-        let mut server = Self { app, pawns, rng };
-        for _ in 0..80 {
-            server.run_on();
-            server.app.update();
-            server.sent();
-        }
-        server
-    }
+/// What ticks of one load took, by where they fall between two snapshots: in microseconds.
+#[derive(Default)]
+struct Times([Vec<Parts>; 8]);
 
-    fn run_on(&mut self) {
-        let world = self.app.world_mut();
-        for pawn in &self.pawns {
-            let side = if self.rng.random_bool(0.5) { 6.0 } else { -6.0 };
-            let Some(mut state) = world.get_mut::<SoldierState>(*pawn) else { continue };
-            let next = state.body.position + Vec3::X * (side / 64.0);
-            state.body.velocity = Vec3::X * side;
-            state.body.position = next.clamp(Vec3::splat(-19.0), Vec3::splat(19.0));
-        }
+impl Times {
+    /// The medians of what `of` says, on the average of all ticks between two snapshots: a tick in which snapshots
+    /// leave costs more than the next.
+    fn median(&self, of: impl Fn(&Parts) -> f64) -> f64 {
+        let known = self.0.iter().filter(|times| !times.is_empty());
+        let medians: Vec<_> =
+            known.map(|times| quantile(&mut times.iter().map(&of).collect::<Vec<_>>(), 0.5)).collect();
+        medians.iter().sum::<f64>() / medians.len() as f64
     }
+}
 
-    fn sent(&mut self) {
-        let world = self.app.world_mut();
-        let (knots, sampler) = (KnotConfig::default(), *world.resource::<Sampler>());
-        if !world.resource::<CurrentTick>().0.0.is_multiple_of(3) {
-            return;
-        }
-        for mut history in world.query::<&mut FrameHistory>().iter_mut(world) {
-            history.send_present(&knots, &sampler, None);
-        }
-        for mut mailbox in world.query::<&mut OutgoingVerdicts>().iter_mut(world) {
-            mailbox.0.clear();
-        }
-    }
+/// Ticks in a row with one load: who fires does so for a while.
+const BLOCK: usize = 64;
 
-    /// Shots of as many shooters at whoever is next to them in the list, as bits.
-    fn shots(&mut self, count: usize) -> Vec<(Entity, SoldierState, Vec<u8>, Aim)> {
-        let now = self.app.world().resource::<CurrentTick>().0;
-        let time = ViewTime { tick: now.offset(-AGE), fraction: 90 };
-        let world = self.app.world();
-        let state = |pawn: Entity| world.get::<SoldierState>(pawn).copied().unwrap_or_default();
-        let shots = (0..count).map(|shot| {
-            let (shooter, target) =
-                (self.pawns[shot % self.pawns.len()], self.pawns[(shot + 7) % self.pawns.len()]);
-            let own = state(shooter);
-            let eye = FireInput::rounded(own.body.position + Vec3::Y * 1.66);
-            let to = state(target).body.position + Vec3::Y * self.rng.random_range(0.3..1.8);
-            let aim = Aim::along(to - eye);
-            let fire = FireInput::new(&Sight::new(Some(time), eye), now).looking(aim, aim);
-            let mut w = BitWriter::default();
-            fire.write(&mut w);
-            (shooter, own, w.finish(), aim)
-        });
-        shots.collect()
-    }
+/// Who fires in which tick: everybody 15 rounds a second for a while, nobody for as long.
+fn loads(hz: u32, rounds: usize) -> Vec<(Load, usize)> {
+    let (per_tick, mut due) = (f64::from(PLAYERS) * 15.0 / f64::from(hz), 0.0);
+    let loads = (0..rounds).map(|round| match round / BLOCK % 4 {
+        1 => (Load::One, 1),
+        3 => {
+            due += per_tick;
+            let shots = due as usize;
+            due -= shots as f64;
+            (Load::All, shots)
+        }
+        _ => (Load::Nobody, 0),
+    });
+    loads.collect()
+}
 
-    /// Seconds of the schedule in which shots are judged, with these shots in it.
-    fn judge(&mut self, shots: &[(Entity, SoldierState, Vec<u8>, Aim)]) -> f64 {
-        let world = self.app.world_mut();
-        let now = world.resource::<CurrentTick>().0;
-        let started = Instant::now();
-        let mut steps = world.resource_mut::<Messages<StepEvent<Soldier>>>();
-        for (shooter, state, bytes, look) in shots {
-            let Ok(fire) = FireInput::read(&mut BitReader::new(black_box(bytes))) else { continue };
-            let round = Round {
-                shot: now,
-                number: 1,
-                weapon: WeaponId(0),
-                fire,
-                look: *look,
-                before: Some(*look),
-                cone: Cone { aim: *look, half_angle: 0 },
-                seed: 0,
-                power: u8::MAX,
+/// What was measured at one rate of ticks.
+#[derive(Default)]
+struct Rate {
+    nobody: Times,
+    one: Times,
+    all: Times,
+    /// Shots in the ticks of `all`, in one of them on the average.
+    shots: f64,
+    fired: u64,
+    hits: u64,
+}
+
+impl Rate {
+    fn measure(hz: u32, rounds: usize, seed: u64) -> Result<Self, String> {
+        let warm = hz as usize * 8;
+        let loads = loads(hz, rounds);
+        let shots: Vec<_> =
+            core::iter::repeat_n(0, warm).chain(loads.iter().map(|(_, shots)| *shots)).collect();
+        let packets = clients::record(hz, seed, &shots);
+        let mut stage = Stage::new(hz, seed);
+        let mut rate = Self::default();
+        for (index, packets) in packets.iter().enumerate() {
+            let (phase, parts) = stage.tick(packets);
+            stage.answers();
+            let Some((load, shots)) = index.checked_sub(warm).map(|index| loads[index]) else { continue };
+            let times = match load {
+                Load::Nobody => &mut rate.nobody,
+                Load::One => &mut rate.one,
+                Load::All => &mut rate.all,
             };
-            steps.write(StepEvent {
-                entity: *shooter,
-                tick: now,
-                state: *state,
-                waited: 0,
-                heard: None,
-                event: ExtendedEvent::Extension(ArmsEvent::Fired(round)),
-            });
+            times.0[phase % 8].push(parts);
+            rate.fired += shots as u64;
         }
-        world.run_schedule(FixedPostUpdate);
-        started.elapsed().as_secs_f64()
+        let all = loads.iter().filter(|(load, _)| *load == Load::All);
+        let (count, sum) = all.fold((0, 0), |(count, sum), (_, shots)| (count + 1, sum + shots));
+        (rate.shots, rate.hits) = (sum as f64 / f64::from(count), stage.hits);
+        rate.check(&mut stage)
+    }
+
+    /// What is refused or judged elsewhere took another way than it should.
+    fn check(self, stage: &mut Stage) -> Result<Self, String> {
+        let world = stage.app.world_mut();
+        let refused: u64 = world.query::<&RefusedShots>().iter(world).map(RefusedShots::total).sum();
+        let counts: Vec<_> = world.query::<&ViewLedger>().iter(world).map(ViewLedger::counts).collect();
+        let claims: u64 = counts.iter().map(|counts| counts.claims).sum();
+        let faults: u64 = counts.iter().map(ViewCounts::faults).sum();
+        let fired = self.fired;
+        if claims * 100 < fired * 99 || (refused + faults) * 100 > fired || self.hits * 4 < fired {
+            let hits = self.hits;
+            return Err(format!(
+                "of {fired} shots {claims} came, {refused} refused, {faults} faults, {hits} hits"
+            ));
+        }
+        Ok(self)
+    }
+
+    /// Of one shot, as so many in a tick have it.
+    fn verdict(&self, times: &Times, shots: f64, of: impl Fn(&Parts) -> f64 + Copy) -> f64 {
+        (times.median(of) - self.nobody.median(of)) / shots
     }
 }
 
 pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
-    let rounds = if options.quick { 200 } else { 4_000 };
-    let mut server = Server::new(options.seed);
-    let (mut empty, mut one, mut full, mut hits) = (Vec::new(), Vec::new(), Vec::new(), 0);
-    // 64 players who fire 15 rounds a second, at 64 ticks a second.
-    const FIRING: usize = 15;
-    for round in 0..rounds {
-        server.run_on();
-        server.app.update();
-        server.sent();
-        let shots = server.shots(FIRING * 4);
-        empty.push(server.judge(&[]));
-        full.push(server.judge(&shots[..FIRING]));
-        one.push((server.judge(&shots) - empty[round]) / shots.len() as f64);
-        hits += server.app.world().resource::<Messages<Damage>>().len();
-    }
-    let verdict = quantile(&mut one, 0.5);
+    let rounds = if options.quick { 2_560 } else { 12_800 };
+    let usual = Rate::measure(64, rounds, options.seed)?;
+    let quick = Rate::measure(128, rounds, options.seed)?;
+    let verdict = usual.verdict(&usual.all, usual.shots, Parts::all);
+    let alone = usual.verdict(&usual.one, 1.0, Parts::all);
+    let moving = usual.nobody.median(|parts| parts.moves) / f64::from(PLAYERS);
     figures.add(
         "verdict_us",
-        verdict * 1e6,
-        format!("µs from the bits of a shot to its damage and trail, median of {rounds} times 60 among 64; {hits} hits; goal 5"),
-    )?;
-    let (idle, busy) = (quantile(&mut empty, 0.5), quantile(&mut full, 0.5));
-    figures.add(
-        "fire_frame_us_64",
-        busy * 1e6,
+        verdict,
         format!(
-            "µs of a tick in which 15 of 64 players fire, with recording ({:.1} without a shot): 15 rounds a second each; goal 23",
-            idle * 1e6
+            "µs that a shot adds to its move, from the bytes of the packet to damage, trail and verdict, among 64 \
+             with {:.0} in a tick ({:.1} in the step, {:.1} judging); alone in a tick {alone:.1}; {} of {} hit; \
+             goal 5",
+            usual.shots,
+            usual.verdict(&usual.all, usual.shots, |parts| parts.moves),
+            usual.verdict(&usual.all, usual.shots, |parts| parts.judging),
+            usual.hits,
+            usual.fired,
         ),
-    )
+    )?;
+    figures.add(
+        "verdict_with_move_us",
+        verdict + moving,
+        format!("µs of such a packet in all: its move decoded, checked and made ({moving:.1}), and the shot"),
+    )?;
+    for (key, rate, hz) in [("fire_frame_us_64", &quick, 128), ("fire_frame_us_64_at_64hz", &usual, 64)] {
+        let recording = rate.nobody.median(Parts::records);
+        let firing = rate.verdict(&rate.all, 1.0, Parts::all);
+        figures.add(
+            key,
+            recording + firing,
+            format!(
+                "µs of a tick at {hz} Hz in which {:.1} of 64 players fire, 15 rounds a second each: {recording:.1} \
+                 recording ({:.1} where everybody is, {:.1} the table of it), {firing:.1} firing \
+                 ({:.1} of it judging){}",
+                rate.shots,
+                rate.nobody.median(|parts| parts.recording),
+                rate.nobody.median(|parts| parts.table),
+                rate.verdict(&rate.all, 1.0, |parts| parts.judging),
+                if hz == 128 { "; goal 23" } else { "" }
+            ),
+        )?;
+    }
+    Ok(())
 }

@@ -63,7 +63,7 @@ impl SupportMap for Wedge {
 }
 
 /// The convex parts of an arc.
-pub(super) struct Wedges {
+pub(crate) struct Wedges {
     wedges: [Wedge; 3],
     parts: usize,
 }

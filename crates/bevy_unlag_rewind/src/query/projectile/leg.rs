@@ -5,7 +5,7 @@ use bevy_rapier3d::parry::shape::Ball;
 use bevy_unlag_core::LimbPoses;
 
 use crate::{
-    BodyBounds, HitGroup, Rewound, TargetHit, WorldHit,
+    BodyBounds, HitGroup, Occluder, Rewound, TargetHit, WorldHit,
     query::fan::way,
     table::Probe,
     target::{Body, Counted, Nearest, UnitRay, is_nearer},
@@ -32,6 +32,8 @@ pub(super) struct Met {
 
 /// Metres that an occluder goes in a step at most; what goes further was put there.
 const LEAP: f32 = 1.0;
+/// Metres behind what is touched first of a body in which its head counts before that.
+const AHEAD: f32 = 1.0;
 /// Metres that a body may leave its bounds by while it turns and tilts in a step.
 const SLACK: f32 = 0.05;
 
@@ -89,25 +91,15 @@ impl Leg<'_, '_, '_, '_> {
             world.sweep_ball_among(self.walls, self.radius, &UnitRay { max, ..way })
         };
         let mut nearest = fixed.map(|distance| WorldHit { distance: distance / length, by: None });
+        if nearest.is_none() && reach > 1.0 {
+            // Nobody has looked there yet: a head behind a wall is behind it.
+            let behind = world.cast(self.b, direction, max - way.max);
+            nearest = behind.map(|distance| WorldHit { distance: 1.0 + distance / length, by: None });
+        }
         self.then.occluders(|entity, occluder, pose| {
-            let size = occluder.shape.raw.compute_local_bounding_sphere();
-            let reach = Vec3::from_array(size.center.into()).length() + size.radius + self.radius + LEAP;
-            if !way.passes(pose.translation, reach) {
-                return;
-            }
-            let later = self.later.occluder_pose(entity);
-            let goes = later.filter(|later| later.translation.distance(pose.translation) <= LEAP);
-            let later = goes.unwrap_or(pose);
-            let line = Moving::new(pose, later).line(self.a, self.b);
-            let (origin, direction) = (Vec3::from(line.origin), Vec3::from(line.direction));
-            let still = Isometry3d::IDENTITY;
-            let met = if self.radius == 0.0 {
-                occluder.cast(still, origin, direction, line.max)
-            } else {
-                let start = Isometry3d::from_translation(origin);
-                occluder.sweep(still, &Ball::new(self.radius), start, direction, line.max)
-            };
-            let part = met.map(|at| at / line.max.max(1e-9));
+            let later = self.later.occluder_pose(entity).unwrap_or(pose);
+            let part =
+                Pass { a: self.a, b: self.b, radius: self.radius }.meets_occluder(occluder, pose, later);
             if let Some(part) = part.filter(|part| nearest.is_none_or(|first| *part < first.distance)) {
                 nearest = Some(WorldHit { distance: part, by: Some(entity) });
             }
@@ -137,7 +129,8 @@ impl Pass {
             return None;
         }
         let (limbs, later_limbs) = (from.limbs(room), to.limbs(later_room));
-        let (mut first, mut head, mut head_at) = (Nearest::default(), Nearest::default(), 0.0);
+        let (mut first, mut head) = (Nearest::default(), Nearest::default());
+        let (mut head_at, mut length) = (0.0, 0.0);
         for (index, shape) in from.boxes.shapes().iter().enumerate() {
             let (Some(limb), Some(later_limb)) = (limbs.get(shape.limb), later_limbs.get(shape.limb)) else {
                 continue;
@@ -145,7 +138,10 @@ impl Pass {
             let (pose, later_pose) = (shape.pose(*limb), shape.pose(*later_limb));
             let ends = [body * pose.translation, later * later_pose.translation];
             let (a, b) = (Vec3A::from(self.a) - ends[0], Vec3A::from(self.b) - ends[1]);
-            if !passes_origin(a, b, shape.radius + self.radius) {
+            let is_head = from.boxes.head_first() && from.boxes.boxes()[index].group == HitGroup::Head;
+            // Whether a head counts is no matter of how long the steps are.
+            let ahead = if is_head { AHEAD } else { 0.0 };
+            if !passes_origin(a, b + (b - a).normalize_or_zero() * ahead, shape.radius + self.radius) {
                 continue;
             }
             let moving = Moving::new(
@@ -158,20 +154,39 @@ impl Pass {
             if let Some(at) = touched {
                 first.consider(index, at / parts);
             }
-            if from.boxes.head_first()
-                && from.boxes.boxes()[index].group == HitGroup::Head
-                && let Some(at) = shape.cast_ray(line.origin, line.direction, line.max)
-            {
+            if is_head && let Some(at) = shape.cast_ray(line.origin, line.direction, line.max + AHEAD) {
                 head.consider(index, at / parts);
                 if head.0 == Some((index, at / parts)) {
                     // It is touched before the middle comes to it.
                     head_at = touched.unwrap_or(at) / parts;
+                    length = parts;
                 }
             }
         }
         let (index, part) = first.0?;
-        let head = head.0.map(|(index, _)| (index, head_at));
+        let near = |(_, at): &(usize, f32)| (at - part) * length <= AHEAD;
+        let head = head.0.filter(near).map(|(index, _)| (index, head_at));
         Some(Counted::new(from.hit(index, part, Vec3::ZERO), from.boxes, head))
+    }
+
+    /// At which part of the way it meets an occluder that goes from one pose to another.
+    pub fn meets_occluder(&self, occluder: &Occluder, pose: Isometry3d, later: Isometry3d) -> Option<f32> {
+        let size = occluder.shape.raw.compute_local_bounding_sphere();
+        let reach = Vec3::from_array(size.center.into()).length() + size.radius + self.radius + LEAP;
+        if !way(self.a, self.b).passes(pose.translation, reach) {
+            return None;
+        }
+        let goes = later.translation.distance(pose.translation) <= LEAP;
+        let line = Moving::new(pose, if goes { later } else { pose }).line(self.a, self.b);
+        let (origin, direction) = (Vec3::from(line.origin), Vec3::from(line.direction));
+        let still = Isometry3d::IDENTITY;
+        let met = if self.radius == 0.0 {
+            occluder.cast(still, origin, direction, line.max)
+        } else {
+            let start = Isometry3d::from_translation(origin);
+            occluder.sweep(still, &Ball::new(self.radius), start, direction, line.max)
+        };
+        met.map(|at| at / line.max.max(1e-9))
     }
 
     fn passes(&self, body: &Moving, bounds: &BodyBounds) -> bool {

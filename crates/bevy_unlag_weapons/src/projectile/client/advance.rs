@@ -30,11 +30,12 @@ impl Around<'_, '_> {
         shows: &mut Shows,
     ) -> bool {
         if shown.refused || shown.is_unanswered() {
-            let (point, velocity) = shown.drawn();
-            let normal = -velocity.try_normalize().unwrap_or(Vec3::NEG_Y);
-            let kind = ProjectileEndKind::Gone;
-            self.finish(shown, &Ends { point, normal, kind, drawn: None }, shows);
+            self.vanish(shown, shows);
             return false;
+        }
+        if view.is_none() && shown.on_screen_time && shown.entity.is_none() {
+            // This screen shows no moment yet.
+            return shown.known_for < WAITING;
         }
         let frame = f64::from(self.time.delta_secs() / self.sampler.tick_seconds.max(1e-6));
         let now = shown.age_at(view, frame);
@@ -60,6 +61,13 @@ impl Around<'_, '_> {
             (drawn.position, drawn.velocity) = (position, velocity);
         }
         true
+    }
+
+    /// Takes one away: there is nothing to be seen.
+    pub(super) fn vanish(&self, shown: &mut Shown, shows: &mut Shows) {
+        let (point, velocity) = shown.drawn();
+        let normal = -velocity.try_normalize().unwrap_or(Vec3::NEG_Y);
+        self.finish(shown, &Ends { point, normal, kind: ProjectileEndKind::Gone, drawn: None }, shows);
     }
 
     /// Flies to an age, and says how it ends before that.
@@ -90,7 +98,7 @@ impl Around<'_, '_> {
             if let Some(filter) = &filter {
                 let (way, parts) = ((piece.a, piece.b), (part(piece.from), part(piece.to)));
                 let last = |entity| before.get(&entity).copied();
-                met = self.query.fly(way, parts, radius, (filter, last)).map(|met| (met, *piece));
+                met = self.query.fly(way, parts, radius, (filter, last, frame)).map(|met| (met, *piece));
             }
             met.is_none()
         });
@@ -159,7 +167,9 @@ impl Around<'_, '_> {
         let drawn = DrawnProjectile { position, velocity, weapon, shooter, shot, own: shown.own.is_some() };
         let entity = shows.commands.spawn(drawn).id();
         shown.entity = Some(entity);
-        shows.shown.write(ProjectileShown { entity, drawn });
+        let ticks = shown.age + f64::from(shown.launch.flown) / SUB_TICKS as f64;
+        let flown = ticks as f32 * self.sampler.tick_seconds;
+        shows.shown.write(ProjectileShown { entity, drawn, flown });
     }
 
     fn finish(&self, shown: &mut Shown, ends: &Ends, shows: &mut Shows) {

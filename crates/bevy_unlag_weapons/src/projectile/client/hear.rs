@@ -1,6 +1,6 @@
 //! What the server and the own trigger say of projectiles.
 
-use bevy_unlag_core::{NetRole, ViewTime};
+use bevy_unlag_core::{NetRole, SUB_TICKS, ViewTime};
 
 use super::Around;
 use crate::{
@@ -13,6 +13,8 @@ use crate::{
 
 /// Metres from where it was launched within which its shooter's looks are.
 const NEAR: f32 = 3.0;
+/// Seconds for which a launch is news: what has flown for longer does not leave its shooter in sight of this screen.
+const NEWS: f32 = 0.5;
 
 impl Around<'_, '_> {
     /// The moment that the screen shows; on a machine that decides and shows nobody else, the present.
@@ -20,6 +22,19 @@ impl Around<'_, '_> {
         let hosts = |(_, _, role, _, local): (_, _, &NetRole, _, bool)| local && *role == NetRole::Authority;
         let present = || self.pawns.iter().any(hosts).then(|| self.tick.in_frame(&self.fixed));
         self.view.0.or_else(present)
+    }
+
+    /// How long this frame is, in 1/256 of a tick.
+    pub(super) fn frame_units(&self) -> i64 {
+        let ticks = self.time.delta_secs() / self.sampler.tick_seconds.max(1e-6);
+        (ticks * SUB_TICKS as f32).round() as i64
+    }
+
+    /// Whether this is a machine that decides, and nobody plays on it. A client that has just joined also shows
+    /// nobody, and waits for what it is told of.
+    pub(super) fn is_unwatched(&self) -> bool {
+        let decides = |(_, _, role, ..): (_, _, &NetRole, _, _)| *role == NetRole::Authority;
+        self.pawns.iter().all(|(.., local)| !local) && self.pawns.iter().any(decides)
     }
 
     pub(super) fn projectile(&self, weapon: WeaponId) -> Option<&Projectile> {
@@ -78,9 +93,6 @@ impl Around<'_, '_> {
             }
             return;
         }
-        if view.is_none() {
-            return;
-        }
         let pawn = self.pawns.iter().find(|(_, id, ..)| **id == launch.shooter);
         let own = pawn.filter(|(.., local)| *local).map(|(entity, ..)| entity);
         let mut shown = Shown::new(*launch, path, own);
@@ -92,7 +104,7 @@ impl Around<'_, '_> {
         let drawn = pawn.and_then(|(_, _, _, drawn, _)| drawn).filter(|drawn| drawn.pose.alive);
         let muzzle = drawn.map_or(launch.from, |drawn| drawn.pose.position.with_y(launch.from.y));
         let near = muzzle.distance(launch.from) < NEAR;
-        if launch.flown == 0 {
+        if launch.flown == 0 && age as f32 * self.sampler.tick_seconds < NEWS {
             shown.ease_from(if near { muzzle } else { launch.from }, EASE);
         }
         screen.flying.push(shown);

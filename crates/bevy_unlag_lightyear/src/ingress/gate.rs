@@ -1,0 +1,208 @@
+//! The second filter: what a client's packets hold, after netcode has decrypted them and before lightyear reads
+//! them. A client wrote these bytes itself, so it answers for them.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use lightyear::{
+    connection::host::HostClient,
+    link::Link,
+    prelude::{Connected, LinkOf},
+};
+use lightyear_transport::packet::fragment_size_for_min_mtu;
+
+use super::{
+    IngressLimits, IngressStats, Kick, KickReason, LinkTraffic, Refusal,
+    bucket::Bucket,
+    content::Name,
+    goodbye::Leaving,
+    kept::{Kept, Part},
+    netcode::Datagrams,
+    packet::{Item, walk},
+    pongs::Useless,
+    rules::Rules,
+};
+
+/// Strikes for a packet that no honest client sends.
+const OFFENCE: f32 = 10.0;
+/// Strikes for a second of sending too much.
+const EXCESS: f32 = 40.0;
+
+/// What is known of a connected client.
+#[derive(Component)]
+pub(super) struct Gate {
+    age: Duration,
+    packets: Bucket,
+    bytes: Bucket,
+    messages: Bucket,
+    services: Bucket,
+    kept: Option<Kept>,
+    /// What the client calls its end. lightyear keeps every name that it hears.
+    name: Option<Name>,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        let [packets, bytes, messages, services] = [Bucket::FULL; 4];
+        Self { age: Duration::ZERO, packets, bytes, messages, services, kept: None, name: None }
+    }
+}
+
+/// What a packet costs.
+#[derive(Clone, Copy, Default)]
+struct Cost {
+    messages: u32,
+    services: u32,
+}
+
+/// Puts the filter on a link that stands.
+pub(super) fn open(
+    connected: On<Add, Connected>,
+    links: Query<(), (With<LinkOf>, Without<HostClient>)>,
+    mut commands: Commands,
+) {
+    if links.contains(connected.entity) {
+        let state = (Gate::default(), Datagrams::default(), Useless::default(), LinkTraffic::default());
+        commands.entity(connected.entity).try_insert(state);
+    }
+}
+
+pub(super) fn admit(
+    time: Res<Time<Real>>,
+    limits: Res<IngressLimits>,
+    rules: Res<Rules>,
+    mut links: Query<
+        (Entity, &mut Link, &mut Gate, &mut LinkTraffic, Has<Leaving>),
+        (With<LinkOf>, With<Connected>, Without<HostClient>),
+    >,
+    mut stats: ResMut<IngressStats>,
+    mut commands: Commands,
+) {
+    if !rules.are_known() {
+        return;
+    }
+    let (now, passed) = (time.elapsed(), time.delta());
+    for (entity, mut link, mut gate, mut traffic, leaving) in &mut links {
+        gate.pass(&limits, passed);
+        let (mtu, part) = (link.mtu(), fragment_size_for_min_mtu(link.min_mtu()));
+        let mut excess = false;
+        let mut strikes = (traffic.strikes - limits.strikes_forgiven * passed.as_secs_f32()).max(0.0);
+        for _ in 0..link.recv.len() {
+            let Some(packet) = link.recv.pop() else { break };
+            let verdict = if leaving {
+                Err(Refusal::Leaving)
+            } else {
+                gate.judge(&packet, &rules, &limits, (mtu, part), now)
+            };
+            match verdict {
+                Ok(cost) => {
+                    traffic.packets += 1;
+                    traffic.bytes += packet.len() as u64;
+                    traffic.messages += u64::from(cost.messages);
+                    stats.packets += 1;
+                    link.recv.push_raw(packet);
+                }
+                Err(refusal) => {
+                    traffic.refused.count(refusal);
+                    stats.refused.count(refusal);
+                    excess |= refusal.is_excess();
+                    strikes += if refusal.is_offence() { OFFENCE } else { 0.0 };
+                }
+            }
+        }
+        strikes += if excess { EXCESS * passed.as_secs_f32().min(1.0) } else { 0.0 };
+        if gate.age < limits.grace {
+            // A client of another version: it is told what is wrong, and leaves.
+            strikes = strikes.min(limits.strikes * 0.5);
+        }
+        traffic.strikes = strikes;
+        if strikes >= limits.strikes && !leaving {
+            let reason = if excess { KickReason::Flood } else { KickReason::InvalidPackets };
+            commands.trigger(Kick { entity, reason });
+        }
+    }
+}
+
+impl Gate {
+    fn pass(&mut self, limits: &IngressLimits, passed: Duration) {
+        self.age += passed;
+        for (bucket, rate) in [
+            (&mut self.packets, limits.packets_per_second),
+            (&mut self.bytes, limits.bytes_per_second),
+            (&mut self.messages, limits.messages_per_second),
+            (&mut self.services, limits.services_per_second),
+        ] {
+            bucket.fill(rate, limits.burst, passed);
+        }
+    }
+
+    /// What the packet costs, if it may pass. Only then anything is taken note of.
+    fn judge(
+        &mut self,
+        packet: &[u8],
+        rules: &Rules,
+        limits: &IngressLimits,
+        (mtu, part_size): (usize, Option<usize>),
+        now: Duration,
+    ) -> Result<Cost, Refusal> {
+        let excess = |has, refusal| if has { Ok(()) } else { Err(refusal) };
+        // Before anything is read: a flood must stay cheap.
+        excess(self.packets.take(1.0), Refusal::Packets)?;
+        excess(self.bytes.take(packet.len() as f32), Refusal::Bytes)?;
+        if packet.len() > mtu {
+            return Err(Refusal::Size);
+        }
+        let kept = self.kept.get_or_insert_with(|| Kept::new(rules.windows));
+        let mut cost = Cost::default();
+        let mut said = self.name;
+        walk(packet, |item| {
+            cost.messages += 1;
+            match item {
+                Item::Message { channel, id, bytes } => {
+                    let (content, bytes) = rules.message(channel, id, bytes)?;
+                    cost.services += u32::from(content.is_service());
+                    if let Some(name) = content.check(bytes)?
+                        && *said.get_or_insert(name) != name
+                    {
+                        return Err(Refusal::Content);
+                    }
+                    kept.admits(rules.channel(channel)?.keeps, id)
+                }
+                Item::Fragment { channel, id, index, parts, bytes } => {
+                    let rule = rules.channel(channel)?;
+                    // The first one begins as the whole message does; all but the last are of one size.
+                    if index == 0 && !rules.message(channel, Some(id), bytes)?.0.is_divisible() {
+                        return Err(Refusal::Message);
+                    }
+                    let fits = part_size.is_some_and(|size| match index.checked_add(1) {
+                        Some(next) if next < parts => bytes.len() == size,
+                        _ => bytes.len() <= size,
+                    });
+                    if !fits {
+                        return Err(Refusal::Fragments);
+                    }
+                    let part = Part { channel, id, index, parts };
+                    kept.admits_part(rule.keeps, part, limits.max_fragments, now)
+                }
+            }
+        })?;
+        excess(self.messages.has(cost.messages as f32), Refusal::Messages)?;
+        excess(self.services.take(cost.services as f32), Refusal::Services)?;
+        self.messages.spend(cost.messages as f32);
+        self.name = said;
+        walk(packet, |item| {
+            match item {
+                Item::Message { channel, id, .. } => kept.take(rules.channel(channel)?.keeps, id),
+                Item::Fragment { channel, id, index, parts, .. } => {
+                    kept.take_part(rules.channel(channel)?.keeps, Part { channel, id, index, parts }, now);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(cost)
+    }
+}
+
+#[cfg(test)]
+#[path = "gate/tests.rs"]
+mod tests;

@@ -1,0 +1,90 @@
+use super::*;
+
+const NOW: Duration = Duration::from_secs(1);
+const MTU: (usize, Option<usize>) = (1_200, fragment_size_for_min_mtu(1_200));
+
+fn packet(kind: u8, body: &[u8]) -> Vec<u8> {
+    [&[kind, 0, 7, 0, 6, 255, 255, 255, 255, 0, 0, 1, 2], body].concat()
+}
+
+fn judge(gate: &mut Gate, limits: &IngressLimits, packet: &[u8]) -> Result<(), Refusal> {
+    gate.judge(packet, &Rules::for_tests(), limits, MTU, NOW).map(|_| ())
+}
+
+#[test]
+fn each_budget_has_its_burst_and_its_reason() {
+    let limits = IngressLimits::default();
+    let data = packet(0, &[0, 1, 0, 3, 0, 9, 9]);
+    let crowded = packet(0, &[&[0, 200][..], &[0, 3, 0, 9, 9].repeat(200)].concat());
+    let pings = packet(0, &[&[2, 60][..], &[0, 3, 1, 9, 9].repeat(60)].concat());
+    let long = packet(0, &[&[0, 1, 0, 0x44, 0, 0][..], &[7; 1_023]].concat());
+    for (bytes, refusal, let_in) in [
+        (&data, Refusal::Packets, 1_024),
+        (&crowded, Refusal::Messages, 20),
+        (&pings, Refusal::Services, 2),
+        (&long, Refusal::Bytes, 262_144 / long.len()),
+    ] {
+        let mut gate = Gate::default();
+        gate.pass(&limits, Duration::from_millis(1));
+        for _ in 0..let_in {
+            assert_eq!(judge(&mut gate, &limits, bytes), Ok(()), "{refusal:?}");
+        }
+        assert_eq!(judge(&mut gate, &limits, bytes), Err(refusal));
+        gate.pass(&limits, Duration::from_secs(1));
+        assert_eq!(judge(&mut gate, &limits, bytes), Ok(()), "time fills it: {refusal:?}");
+    }
+}
+
+#[test]
+fn of_a_refused_packet_nothing_is_taken_note_of() {
+    let limits = IngressLimits::default();
+    let mut gate = Gate::default();
+    // A message of a reliable channel, and behind it one on a channel that is closed.
+    let half = packet(0, &[1, 1, 1, 0, 0, 2, 0, 9, 9, 1, 0, 1, 0]);
+    assert_eq!(judge(&mut gate, &limits, &half), Err(Refusal::Channel));
+    let far = packet(0, &[1, 1, 1, 1, 0, 2, 0, 9]);
+    assert_eq!(judge(&mut gate, &limits, &far), Err(Refusal::Ahead), "number 0 is still missing");
+    assert_eq!(judge(&mut gate, &limits, &packet(0, &[1, 1, 1, 0, 0, 2, 0, 9])), Ok(()));
+    assert_eq!(judge(&mut gate, &limits, &far), Ok(()));
+}
+
+#[test]
+fn parts_are_of_the_size_that_lightyear_cuts() {
+    let limits = IngressLimits::default();
+    let size = MTU.1.expect("the MTU is large enough");
+    let part = |index: u8, parts: u8, length: usize| {
+        let compression: &[u8] = if index == 0 { &[0] } else { &[] };
+        let length_bytes = (length as u16 | 0x4000).to_be_bytes();
+        let head = [&[1, 0, 5, index, parts][..], compression, &length_bytes].concat();
+        packet(1, &[&head[..], &vec![0; length]].concat())
+    };
+    let mut gate = Gate::default();
+    assert_eq!(judge(&mut gate, &limits, &part(0, 3, size - 1)), Err(Refusal::Fragments));
+    assert_eq!(judge(&mut gate, &limits, &part(2, 3, size + 1)), Err(Refusal::Fragments));
+    for (index, length) in [(2, 100), (0, size), (1, size)] {
+        assert_eq!(judge(&mut gate, &limits, &part(index, 3, length)), Ok(()));
+    }
+    assert_eq!(judge(&mut gate, &limits, &packet(0, &[0; 1_188])), Err(Refusal::Size));
+}
+
+#[test]
+fn no_bytes_panic() {
+    let limits = IngressLimits { packets_per_second: f32::INFINITY, ..default() };
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let mut gate = Gate::default();
+    let mut admitted = 0;
+    for _ in 0..200_000 {
+        gate.pass(&limits, Duration::from_millis(1));
+        let length = random() as usize % 40;
+        let body: Vec<u8> =
+            (0..length).map(|_| (random() % 8) as u8 * (random() % 3 / 2 * 30 + 1) as u8).collect();
+        admitted += u32::from(judge(&mut gate, &limits, &packet(random() as u8 % 5, &body)).is_ok());
+    }
+    assert!(admitted > 1_000, "{admitted}: the bytes are too wild to test anything");
+}

@@ -1,0 +1,175 @@
+//! What lightyear keeps of a link until something that is missing has come: followed here, so that it stays small.
+
+use core::time::Duration;
+
+use super::{limits::Refusal, rules::Keeps};
+
+/// How far ahead of the first missing message of a reliable channel another one may be. lightyear itself keeps
+/// up to 32,767 of them.
+const AHEAD: usize = 256;
+/// How many large messages of a link may be incomplete at once.
+const OPEN: usize = 4;
+/// When lightyear has surely forgotten the parts of an unreliable message; it does after three seconds.
+const FORGOTTEN: Duration = Duration::from_secs(4);
+
+/// Which messages of a reliable channel have come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    /// The first one that is missing.
+    missing: u16,
+    /// Which of the following have come, the missing one first.
+    come: [u64; AHEAD / 64],
+}
+
+impl Default for Window {
+    fn default() -> Self {
+        Self { missing: 0, come: [0; AHEAD / 64] }
+    }
+}
+
+impl Window {
+    /// How far ahead of the missing one; `None` when it is an old one.
+    fn ahead(&self, id: u16) -> Option<usize> {
+        let ahead = id.wrapping_sub(self.missing);
+        (ahead < 1 << 15).then_some(usize::from(ahead))
+    }
+
+    /// Whether lightyear has it already.
+    fn has(&self, id: u16) -> bool {
+        self.ahead(id).is_none_or(|ahead| ahead < AHEAD && self.come[ahead / 64] >> (ahead % 64) & 1 == 1)
+    }
+
+    fn admits(&self, id: u16) -> bool {
+        self.ahead(id).is_none_or(|ahead| ahead < AHEAD)
+    }
+
+    fn mark(&mut self, id: u16) {
+        let Some(ahead) = self.ahead(id).filter(|ahead| *ahead < AHEAD) else { return };
+        self.come[ahead / 64] |= 1 << (ahead % 64);
+        while self.come[0] & 1 == 1 {
+            self.missing = self.missing.wrapping_add(1);
+            let mut carried = 0;
+            for word in self.come.iter_mut().rev() {
+                let next = *word & 1;
+                *word = *word >> 1 | carried << 63;
+                carried = next;
+            }
+        }
+    }
+}
+
+/// A large message of which not all parts have come.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    channel: u16,
+    id: u16,
+    parts: u64,
+    /// Which have come.
+    come: u64,
+    /// When the last of them came.
+    last: Duration,
+    reliable: bool,
+}
+
+/// A part of a large message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub channel: u16,
+    pub id: u16,
+    pub index: u64,
+    pub parts: u64,
+}
+
+/// What lightyear keeps of one link.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Kept {
+    windows: Vec<Window>,
+    open: [Option<Open>; OPEN],
+}
+
+impl Kept {
+    pub(super) fn new(windows: usize) -> Self {
+        Self { windows: vec![Window::default(); windows], open: [None; OPEN] }
+    }
+
+    /// Whether a whole message may come.
+    pub(super) fn admits(&self, keeps: Keeps, id: Option<u16>) -> Result<(), Refusal> {
+        match (keeps, id) {
+            (Keeps::InOrder(window), Some(id)) => {
+                let admits = self.windows.get(window).is_some_and(|window| window.admits(id));
+                if admits { Ok(()) } else { Err(Refusal::Ahead) }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes note of a whole message.
+    pub(super) fn take(&mut self, keeps: Keeps, id: Option<u16>) {
+        if let (Keeps::InOrder(window), Some(id)) = (keeps, id)
+            && let Some(window) = self.windows.get_mut(window)
+        {
+            window.mark(id);
+        }
+    }
+
+    /// Whether a part of a message may come, of messages with as many parts.
+    pub(super) fn admits_part(
+        &self,
+        keeps: Keeps,
+        part: Part,
+        most: u16,
+        now: Duration,
+    ) -> Result<(), Refusal> {
+        let Part { index, parts, .. } = part;
+        if parts == 0 || index >= parts || parts > u64::from(most.min(64)) || keeps == Keeps::Leftovers {
+            return Err(Refusal::Fragments);
+        }
+        self.admits(keeps, Some(part.id))?;
+        match self.open.iter().flatten().find(|open| open.is(part, now)) {
+            Some(open) if open.parts == parts => Ok(()),
+            Some(_) => Err(Refusal::Fragments),
+            None if self.has(keeps, part.id) || self.room(now).is_some() => Ok(()),
+            None => Err(Refusal::Ahead),
+        }
+    }
+
+    /// Takes note of a part.
+    pub(super) fn take_part(&mut self, keeps: Keeps, part: Part, now: Duration) {
+        let Part { channel, id, parts, .. } = part;
+        let at = self.open.iter().position(|open| open.is_some_and(|open| open.is(part, now)));
+        let fresh = if self.has(keeps, id) { None } else { self.room(now) };
+        let Some(at) = at.or(fresh) else { return };
+        let reliable = keeps != Keeps::Briefly;
+        let slot = self.open[at].filter(|open| open.is(part, now));
+        let mut open = slot.unwrap_or(Open { channel, id, parts, come: 0, last: now, reliable });
+        open.come |= 1 << (part.index % 64);
+        open.last = now;
+        let complete = open.come == u64::MAX >> (64 - parts.clamp(1, 64));
+        self.open[at] = (!complete).then_some(open);
+        if complete {
+            self.take(keeps, Some(id));
+        }
+    }
+
+    fn has(&self, keeps: Keeps, id: u16) -> bool {
+        matches!(keeps, Keeps::InOrder(window) if self.windows.get(window).is_some_and(|window| window.has(id)))
+    }
+
+    fn room(&self, now: Duration) -> Option<usize> {
+        self.open.iter().position(|open| open.is_none_or(|open| open.is_forgotten(now)))
+    }
+}
+
+impl Open {
+    fn is(&self, part: Part, now: Duration) -> bool {
+        self.channel == part.channel && self.id == part.id && !self.is_forgotten(now)
+    }
+
+    fn is_forgotten(&self, now: Duration) -> bool {
+        !self.reliable && now.saturating_sub(self.last) > FORGOTTEN
+    }
+}
+
+#[cfg(test)]
+#[path = "kept/tests.rs"]
+mod tests;

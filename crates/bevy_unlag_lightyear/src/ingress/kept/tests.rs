@@ -1,0 +1,101 @@
+use super::*;
+
+const ORDER: Keeps = Keeps::InOrder(0);
+const NOW: Duration = Duration::from_secs(9);
+
+fn part(id: u16, index: u64, parts: u64) -> Part {
+    Part { channel: 3, id, index, parts }
+}
+
+fn give(kept: &mut Kept, keeps: Keeps, part: Part, now: Duration) -> Result<(), Refusal> {
+    kept.admits_part(keeps, part, 8, now).inspect(|()| kept.take_part(keeps, part, now))
+}
+
+#[test]
+fn reliable_messages_in_any_order_pass_across_the_wrap() {
+    let mut kept = Kept::new(1);
+    for id in 0..200_000_u32 {
+        // Every ten in reverse.
+        let id = (id / 10 * 10 + 9 - id % 10) as u16;
+        assert_eq!(kept.admits(ORDER, Some(id)), Ok(()));
+        kept.take(ORDER, Some(id));
+        assert!(kept.has(ORDER, id) && kept.admits(ORDER, Some(id)).is_ok(), "a copy is no offence");
+    }
+}
+
+#[test]
+fn nobody_makes_the_server_keep_more_than_a_window() {
+    let mut kept = Kept::new(1);
+    let admitted = (1..=u16::MAX).filter(|id| {
+        let admits = kept.admits(ORDER, Some(*id)).is_ok();
+        if admits {
+            kept.take(ORDER, Some(*id));
+        }
+        // Those that lie behind are known already.
+        admits && *id < 1 << 15
+    });
+    assert_eq!(admitted.count(), AHEAD - 1);
+    assert_eq!(kept.admits(ORDER, Some(300)), Err(Refusal::Ahead));
+    kept.take(ORDER, Some(0));
+    assert_eq!(kept.admits(ORDER, Some(300)), Ok(()), "the missing one has come");
+}
+
+#[test]
+fn a_large_message_passes_whatever_the_order_and_its_copies_too() {
+    for keeps in [ORDER, Keeps::Briefly] {
+        let mut kept = Kept::new(1);
+        for id in 0..1_000 {
+            for index in [2, 0, 0, 1] {
+                assert_eq!(give(&mut kept, keeps, part(id, index, 3), NOW), Ok(()), "{id} {index}");
+            }
+            if keeps == ORDER {
+                // Whose acknowledgement was lost.
+                assert_eq!(give(&mut kept, keeps, part(id, 1, 3), NOW), Ok(()));
+            }
+            assert!(kept.open.iter().all(Option::is_none));
+        }
+    }
+}
+
+#[test]
+fn four_are_open_at_once_and_unreliable_ones_are_forgotten() {
+    let mut kept = Kept::new(1);
+    for id in 0..4 {
+        assert_eq!(give(&mut kept, Keeps::Briefly, part(id, 0, 8), NOW), Ok(()));
+    }
+    assert_eq!(give(&mut kept, Keeps::Briefly, part(4, 0, 8), NOW), Err(Refusal::Ahead));
+    assert_eq!(give(&mut kept, Keeps::Briefly, part(3, 1, 8), NOW), Ok(()), "one that is open goes on");
+    let later = NOW + Duration::from_secs(5);
+    assert_eq!(give(&mut kept, Keeps::Briefly, part(4, 0, 8), later), Ok(()));
+    // Reliable ones are not: lightyear keeps them.
+    let mut kept = Kept::new(1);
+    for id in 0..4 {
+        assert_eq!(give(&mut kept, ORDER, part(id, 0, 8), NOW), Ok(()));
+    }
+    assert_eq!(give(&mut kept, ORDER, part(4, 0, 8), NOW * 100), Err(Refusal::Ahead));
+}
+
+#[test]
+fn bombs_are_refused() {
+    let mut kept = Kept::new(1);
+    for parts in [0, 9, 1 << 20, 1 << 53, u64::MAX] {
+        assert_eq!(
+            give(&mut kept, Keeps::Briefly, part(0, 0, parts), NOW),
+            Err(Refusal::Fragments),
+            "{parts}"
+        );
+    }
+    assert_eq!(give(&mut kept, Keeps::Briefly, part(0, 3, 3), NOW), Err(Refusal::Fragments));
+    assert_eq!(give(&mut kept, Keeps::Briefly, part(0, 0, 3), NOW), Ok(()));
+    assert_eq!(
+        give(&mut kept, Keeps::Briefly, part(0, 1, 4), NOW),
+        Err(Refusal::Fragments),
+        "it changed its mind"
+    );
+    assert_eq!(kept.admits_part(Keeps::Leftovers, part(0, 0, 3), 8, NOW), Err(Refusal::Fragments));
+    assert_eq!(
+        kept.admits_part(Keeps::Briefly, part(0, 0, 3), 0, NOW),
+        Err(Refusal::Fragments),
+        "none at all"
+    );
+}

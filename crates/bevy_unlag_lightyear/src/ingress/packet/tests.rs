@@ -1,0 +1,107 @@
+use super::*;
+
+const DATA: [u8; HEADER] = [0, 0, 7, 0, 6, 255, 255, 255, 255, 0, 0, 1, 2];
+
+fn packet(kind: u8, body: &[u8]) -> Vec<u8> {
+    let mut bytes = [&DATA, body].concat();
+    bytes[0] = kind;
+    bytes
+}
+
+fn items(packet: &[u8]) -> Result<Vec<Item<'_>>, Refusal> {
+    let mut items = Vec::new();
+    walk(packet, |item| {
+        items.push(item);
+        Ok(())
+    })?;
+    Ok(items)
+}
+
+#[test]
+fn batches_of_messages_are_found_with_and_without_ids() {
+    let bytes = packet(0, &[3, 2, 0, 2, 8, 9, 1, 1, 0, 1, 7, 0x40, 70, 1, 0, 0]);
+    let found = items(&bytes).unwrap();
+    let expected = [
+        Item::Message { channel: 3, id: None, bytes: &[8, 9] },
+        Item::Message { channel: 3, id: Some(256), bytes: &[7] },
+        Item::Message { channel: 70, id: None, bytes: &[] },
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(items(&packet(0, &[])), Ok(vec![]));
+    assert_eq!(items(&packet(4, &[])), Ok(vec![]));
+}
+
+#[test]
+fn a_fragment_may_be_followed_by_batches() {
+    let bytes = packet(1, &[2, 0, 9, 0, 3, 0, 2, 5, 6, 3, 1, 0, 1, 4]);
+    let found = items(&bytes).unwrap();
+    assert_eq!(found[0], Item::Fragment { channel: 2, id: 9, index: 0, parts: 3, bytes: &[5, 6] });
+    assert_eq!(found[1], Item::Message { channel: 3, id: None, bytes: &[4] });
+    // Only the first part says how it is compressed.
+    let later = packet(1, &[2, 0, 9, 1, 3, 2, 5, 6]);
+    assert_eq!(
+        items(&later).unwrap(),
+        [Item::Fragment { channel: 2, id: 9, index: 1, parts: 3, bytes: &[5, 6] }]
+    );
+}
+
+#[test]
+fn what_lightyear_reads_otherwise_or_not_at_all_is_refused() {
+    for (name, body, kind, refusal) in [
+        ("compressed", &[3, 1, 0, 0][..], 2, Refusal::PacketKind),
+        ("a compressed fragment", &[2, 0, 9, 0, 3, 0, 1, 5], 3, Refusal::PacketKind),
+        ("no kind", &[], 5, Refusal::PacketKind),
+        ("acknowledgements with something behind them", &[3, 1, 0, 0], 4, Refusal::Malformed),
+        ("an empty batch", &[3, 0], 0, Refusal::Malformed),
+        ("more messages than there are", &[3, 2, 0, 0], 0, Refusal::Malformed),
+        ("a message longer than the packet", &[3, 1, 0, 2, 8], 0, Refusal::Malformed),
+        ("a length of 2^62 - 1", &[3, 1, 0, 255, 255, 255, 255, 255, 255, 255, 255], 0, Refusal::Malformed),
+        ("an id that is neither there nor not", &[3, 1, 2, 0, 0, 0], 0, Refusal::Malformed),
+        ("a channel that 16 bits would cut to 3", &[0x80, 1, 0, 3, 1, 0, 0], 0, Refusal::Malformed),
+        ("a fragment that is compressed", &[2, 0, 9, 0, 3, 1, 1, 5], 1, Refusal::Malformed),
+        ("a fragment without an end", &[2, 0, 9, 1, 3, 9, 5], 1, Refusal::Malformed),
+    ] {
+        assert_eq!(items(&packet(kind, body)), Err(refusal), "{name}");
+    }
+    assert_eq!(items(&DATA[..12]), Err(Refusal::Size));
+    assert_eq!(items(&[]), Err(Refusal::Size));
+}
+
+#[test]
+fn numbers_of_every_length_are_read_as_lightyear_writes_them() {
+    use lightyear_serde::writer::{WriteInteger, Writer};
+    for number in [0, 1, 63, 64, 16_383, 16_384, 1_073_741_823, 1_073_741_824, 4_611_686_018_427_387_903] {
+        let mut w = Writer::default();
+        w.write_varint(number).unwrap();
+        let written = w.into_bytes();
+        let mut bytes = Bytes(&written);
+        assert_eq!(bytes.varint(), Some(number));
+        assert!(bytes.0.is_empty());
+        assert_eq!(Bytes(&written[..written.len() - 1]).varint(), None);
+    }
+}
+
+#[test]
+fn no_bytes_panic_and_the_work_is_bounded_by_their_number() {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    for _ in 0..200_000 {
+        let length = random() as usize % 80;
+        let mut bytes: Vec<u8> =
+            (0..length).map(|_| (random() % 256) as u8 & (random() % 256) as u8).collect();
+        if let Some(kind) = bytes.first_mut() {
+            *kind %= 6;
+        }
+        let mut visits = 0;
+        let _ = walk(&bytes, |_| {
+            visits += 1;
+            Ok(())
+        });
+        assert!(visits * 2 <= length, "{visits} in {length} bytes");
+    }
+}

@@ -1,0 +1,212 @@
+//! What a client may send, and on which channel: learned from what the game has registered.
+//!
+//! lightyear enforces directions of channels, not of messages: whatever is registered is decoded wherever it
+//! arrives. Here a message that servers send and clients do not is refused; lightyear's and our own messages
+//! come on their own channels alone; all others, a game's, on every channel on which clients send.
+
+use core::any::TypeId;
+
+use bevy::{
+    ecs::component::{ComponentId, Components},
+    platform::collections::HashSet,
+    prelude::*,
+    reflect::{PartialReflect, ReflectRef},
+};
+use lightyear::{
+    connection::host::HostClient,
+    prelude::{server::ClientOf, *},
+};
+use lightyear_transport::channel::ChannelKind;
+
+use super::{content::Content, limits::Refusal, packet::Bytes};
+use crate::protocol::{ClockChannel, MoveChannel, MoveMessage, PingMessage};
+
+/// What a client may send.
+#[derive(Resource, Default, Debug)]
+pub(super) struct Rules {
+    /// By number. `None`: clients send nothing on it.
+    channels: Vec<Option<ChannelRule>>,
+    /// By number.
+    messages: Vec<MessageRule>,
+    /// How many channels are [`Keeps::Reliable`].
+    pub windows: usize,
+}
+
+/// A channel on which clients send.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ChannelRule {
+    /// Whether its messages are replicon's own bytes, without a number of their type.
+    raw: bool,
+    /// Whether every message has a number.
+    numbered: bool,
+    /// Whether a game's messages may come on it.
+    open: bool,
+    /// What lightyear keeps of it.
+    pub keeps: Keeps,
+}
+
+/// What lightyear keeps of a channel until something that is missing has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Keeps {
+    /// Parts of messages, for three seconds.
+    Briefly,
+    /// Parts of messages, and for ever those of a message that a newer one has replaced.
+    Leftovers,
+    /// Messages and parts of them until all before them are there. The index of its window.
+    InOrder(usize),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum MessageRule {
+    /// Clients do not send it.
+    Refused,
+    /// Lightyear's or ours.
+    Bound { channel: u16, content: Content },
+    /// A game's.
+    Free,
+}
+
+impl Rules {
+    /// Channels 0, unreliable, 1, reliable, and 2, for message 1, a ping; message 0 is a game's.
+    #[cfg(test)]
+    pub(super) fn for_tests() -> Self {
+        let rule = |open, numbered, keeps| Some(ChannelRule { raw: false, numbered, open, keeps });
+        Self {
+            channels: vec![
+                rule(true, false, Keeps::Briefly),
+                rule(true, true, Keeps::InOrder(0)),
+                rule(false, false, Keeps::Briefly),
+            ],
+            messages: vec![MessageRule::Free, MessageRule::Bound { channel: 2, content: Content::Ping }],
+            windows: 1,
+        }
+    }
+
+    pub(super) fn are_known(&self) -> bool {
+        !self.channels.is_empty()
+    }
+
+    pub(super) fn channel(&self, channel: u16) -> Result<ChannelRule, Refusal> {
+        self.channels.get(usize::from(channel)).copied().flatten().ok_or(Refusal::Channel)
+    }
+
+    /// What kind of message this is, and the rest of its bytes, if a client may send it on this channel.
+    pub(super) fn message<'a>(
+        &self,
+        channel: u16,
+        id: Option<u16>,
+        bytes: &'a [u8],
+    ) -> Result<(Content, &'a [u8]), Refusal> {
+        let rule = self.channel(channel)?;
+        if rule.numbered && id.is_none() {
+            return Err(Refusal::Malformed);
+        }
+        if rule.raw {
+            return Ok((Content::Any, bytes));
+        }
+        let mut rest = Bytes(bytes);
+        let net_id = rest.net_id().ok_or(Refusal::Malformed)?;
+        match self.messages.get(usize::from(net_id)) {
+            Some(MessageRule::Bound { channel: bound, content }) if *bound == channel => {
+                Ok((*content, rest.0))
+            }
+            Some(MessageRule::Free) if rule.open => Ok((Content::Any, rest.0)),
+            _ => Err(Refusal::Message),
+        }
+    }
+}
+
+/// With the first client, when everything is registered: one link is like the other.
+pub(super) fn learn(
+    links: Query<(&Transport, &MessageManager), (With<ClientOf>, Without<HostClient>)>,
+    channels: Res<ChannelRegistry>,
+    messages: Res<MessageRegistry>,
+    components: &Components,
+    mut rules: ResMut<Rules>,
+) {
+    let Some((transport, manager)) = links.iter().next() else { return };
+    rules.windows = 0;
+    for kind in transport.channel_receives().map(ChannelReceive::channel_kind) {
+        let Some((id, settings)) = channels.get_net_from_kind(&kind).zip(channels.settings(kind)) else {
+            continue;
+        };
+        let keeps = match settings.mode {
+            ChannelMode::UnorderedReliable(_) | ChannelMode::OrderedReliable(_) => {
+                rules.windows += 1;
+                Keeps::InOrder(rules.windows - 1)
+            }
+            ChannelMode::SequencedReliable(_) => Keeps::Leftovers,
+            _ => Keeps::Briefly,
+        };
+        let numbered = keeps != Keeps::Briefly || matches!(settings.mode, ChannelMode::SequencedUnreliable);
+        let place = usize::from(*id);
+        if rules.channels.len() <= place {
+            rules.channels.resize(place + 1, None);
+        }
+        rules.channels[place] = match channels.get_name_from_kind(&kind).rsplit("::").next() {
+            // They are for both directions, and a server that gets one panics: it replicates to clients only.
+            Some("RepliconUpdatesChannel" | "RepliconMutationsChannel") => None,
+            Some("RepliconMutationAcksChannel") => {
+                Some(ChannelRule { raw: true, numbered, open: false, keeps })
+            }
+            _ => {
+                // What owners change of a game's components travels with their moves.
+                let open =
+                    ![ChannelKind::of::<PingChannel>(), ChannelKind::of::<ClockChannel>()].contains(&kind);
+                Some(ChannelRule { raw: false, numbered, open, keeps })
+            }
+        };
+    }
+    let bound = bound(&channels);
+    let down = only_from_servers(manager, components);
+    let kinds = (0..=u16::MAX).map_while(|id| messages.kind_map.kind(id));
+    rules.messages = kinds
+        .map(|kind| {
+            let is = |type_id: &TypeId| *kind == (*type_id).into();
+            match bound.iter().find(|(type_id, ..)| is(type_id)) {
+                Some(&(_, channel, content)) => {
+                    channel.map_or(MessageRule::Refused, |channel| MessageRule::Bound { channel, content })
+                }
+                None if down.iter().any(is) => MessageRule::Refused,
+                None => MessageRule::Free,
+            }
+        })
+        .collect();
+    debug!("clients may send on {} channels", rules.channels.iter().flatten().count());
+}
+
+/// lightyear's messages and ours, and their channels.
+fn bound(channels: &ChannelRegistry) -> [(TypeId, Option<u16>, Content); 5] {
+    let id = |kind| channels.get_net_from_kind(&kind).copied();
+    let ping = id(ChannelKind::of::<PingChannel>());
+    let metadata = (0..=u16::MAX)
+        .map_while(|id| channels.get_kind_from_net_id(id).map(|_| id))
+        .find(|id| channels.get_name_from_net_id(*id).ends_with("::MetadataChannel"));
+    [
+        (TypeId::of::<MoveMessage>(), id(ChannelKind::of::<MoveChannel>()), Content::Ours),
+        (TypeId::of::<PingMessage>(), id(ChannelKind::of::<ClockChannel>()), Content::Ours),
+        (TypeId::of::<Ping>(), ping, Content::Ping),
+        (TypeId::of::<Pong>(), ping, Content::Pong),
+        (TypeId::of::<SenderMetadata>(), metadata, Content::Metadata),
+    ]
+}
+
+/// What servers send and clients do not. Directions are not kept by name: a direction is a sender that every
+/// link of the one side, or of the other, must have.
+fn only_from_servers(manager: &MessageManager, components: &Components) -> Vec<TypeId> {
+    let client = components.component_id::<Client>().and_then(|id| components.get_info(id));
+    let up: HashSet<ComponentId> =
+        client.iter().flat_map(|info| info.required_components().iter_ids()).collect();
+    let mut down = Vec::new();
+    let ReflectRef::Struct(manager) = manager.reflect_ref() else { return down };
+    for list in ["send_messages", "send_triggers"].into_iter().filter_map(|name| manager.field(name)) {
+        let ReflectRef::List(list) = list.reflect_ref() else { continue };
+        down.extend(list.iter().filter_map(|entry| {
+            let ReflectRef::Tuple(entry) = entry.reflect_ref() else { return None };
+            let ReflectRef::TupleStruct(kind) = entry.field(0)?.reflect_ref() else { return None };
+            let sender = entry.field(1)?.try_downcast_ref::<ComponentId>()?;
+            kind.field(0)?.try_downcast_ref::<TypeId>().copied().filter(|_| !up.contains(sender))
+        }));
+    }
+    down
+}

@@ -1,0 +1,68 @@
+//! Addresses that have sent something and have no connection: forgotten before they are many or old.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use lightyear::prelude::{Connected, Connecting, LinkOf};
+
+use super::{IngressLimits, IngressStats, bucket::Bucket};
+
+/// On a link without a connection.
+#[derive(Component)]
+pub(super) struct Stranger {
+    /// For how long it has had none.
+    age: Duration,
+    /// Whether it has sent anything.
+    pub heard: bool,
+    /// What it may still send.
+    pub datagrams: Bucket,
+}
+
+impl Default for Stranger {
+    fn default() -> Self {
+        Self { age: Duration::ZERO, heard: false, datagrams: Bucket::FULL }
+    }
+}
+
+/// Forgets those that are there for too long, and, when there are too many, those that are there for the longest
+/// time. Who has shown a valid connect token, or has said nothing yet, is not one of many: a flood shuts nobody
+/// out.
+pub(super) fn forget(
+    time: Res<Time<Real>>,
+    limits: Res<IngressLimits>,
+    mut links: Query<(Entity, Option<&mut Stranger>, Has<Connecting>), (With<LinkOf>, Without<Connected>)>,
+    mut ages: Local<Vec<(Duration, Entity)>>,
+    mut stats: ResMut<IngressStats>,
+    mut commands: Commands,
+) {
+    ages.clear();
+    stats.strangers = 0;
+    for (link, stranger, connecting) in &mut links {
+        stats.strangers += 1;
+        let Some(mut stranger) = stranger else {
+            commands.entity(link).try_insert(Stranger::default());
+            continue;
+        };
+        stranger.age += time.delta();
+        let age = stranger.age;
+        if age > limits.stranger_time {
+            stats.forgotten += 1;
+            commands.entity(link).try_despawn();
+        } else if stranger.heard && !connecting {
+            ages.push((age, link));
+        }
+    }
+    let surplus = ages.len().saturating_sub(limits.strangers);
+    if surplus > 0 {
+        ages.sort_unstable_by(|a, b| b.cmp(a));
+        for (_, link) in ages.drain(..surplus) {
+            stats.forgotten += 1;
+            commands.entity(link).try_despawn();
+        }
+    }
+}
+
+/// A client is no stranger, and one that comes back begins anew.
+pub(super) fn welcome(connected: On<Add, Connected>, mut commands: Commands) {
+    commands.entity(connected.entity).try_remove::<Stranger>();
+}

@@ -1,0 +1,96 @@
+//! What the server has to say about shots, to whom it concerns.
+//!
+//! * A verdict goes to the shooter.
+//! * A tracer goes to whoever may see the pawn that fired: the trail of somebody hidden would lead to it.
+//! * Launches and ends of projectiles go to everybody, whoever fired them: what flies is a thing of its own, to be
+//!   seen and dodged. A launch says where it begins, and its shooter only by name.
+//! * Who has just joined is told of everything in the air.
+
+use bevy::prelude::*;
+use bevy_replicon::server::visibility::client_visibility::ClientVisibility;
+use bevy_unlag_core::{BitWriter, Wire};
+use bevy_unlag_weapons::{Flights, Mailed, OutgoingVerdicts};
+use lightyear::prelude::{server::ClientOf, *};
+
+use crate::{
+    Bandwidth, ComponentFilters, MessageClass,
+    protocol::{EffectChannel, EndMessage, LaunchMessage, TracerMessage, VerdictChannel, VerdictMessage},
+    snapshots::Outlet,
+};
+
+type Link = (
+    Entity,
+    Ref<'static, Connected>,
+    &'static mut MessageSender<VerdictMessage>,
+    &'static mut MessageSender<TracerMessage>,
+    &'static mut MessageSender<LaunchMessage>,
+    &'static mut MessageSender<EndMessage>,
+    &'static mut Outlet,
+    Option<&'static ClientVisibility>,
+);
+
+fn bytes(what: &impl Wire) -> Vec<u8> {
+    let mut w = BitWriter::default();
+    what.write(&mut w);
+    w.finish()
+}
+
+pub(crate) fn send(
+    mut pawns: Query<(Entity, Option<&ControlledBy>, &mut OutgoingVerdicts)>,
+    mut links: Query<Link, With<ClientOf>>,
+    (filters, flights): (Res<ComponentFilters>, Option<Res<Flights>>),
+    mut bandwidth: ResMut<Bandwidth>,
+) {
+    for (pawn, owner, mut mailbox) in &mut pawns {
+        let owner = owner.map(|owner| owner.owner);
+        for mailed in mailbox.0.drain(..) {
+            match mailed {
+                Mailed::Verdict(verdict) => {
+                    if let Some(Ok((_, _, mut link, ..))) = owner.map(|owner| links.get_mut(owner)) {
+                        let bytes = bytes(&verdict);
+                        bandwidth.count(MessageClass::Verdicts, bytes.len(), 1);
+                        link.send::<VerdictChannel>(VerdictMessage(bytes));
+                    }
+                }
+                Mailed::Tracer(tracer) => {
+                    let bytes = bytes(&tracer);
+                    for (entity, _, _, mut link, _, _, mut outlet, visible) in &mut links {
+                        let seen = visible.is_none_or(|visible| filters.shows(visible, pawn));
+                        // Characters before cosmetics.
+                        if owner != Some(entity) && seen && outlet.spare(bytes.len()) {
+                            bandwidth.count(MessageClass::Tracers, bytes.len(), 1);
+                            link.send::<EffectChannel>(TracerMessage(bytes.clone()));
+                        }
+                    }
+                }
+                Mailed::Launched(launch) => {
+                    let bytes = bytes(&launch);
+                    for (_, connected, _, _, mut link, ..) in &mut links {
+                        // Who is new is told below, of what flies on.
+                        if !connected.is_added() {
+                            bandwidth.count(MessageClass::Projectiles, bytes.len(), 1);
+                            link.send::<VerdictChannel>(LaunchMessage(bytes.clone()));
+                        }
+                    }
+                }
+                Mailed::Ended(end) => {
+                    let bytes = bytes(&end);
+                    for (_, _, _, _, _, mut link, ..) in &mut links {
+                        bandwidth.count(MessageClass::Projectiles, bytes.len(), 1);
+                        link.send::<VerdictChannel>(EndMessage(bytes.clone()));
+                    }
+                }
+            }
+        }
+    }
+    let Some(flights) = flights else { return };
+    for (_, connected, _, _, mut link, ..) in &mut links {
+        if connected.is_added() {
+            for launch in flights.launches() {
+                let bytes = bytes(&launch);
+                bandwidth.count(MessageClass::Projectiles, bytes.len(), 1);
+                link.send::<VerdictChannel>(LaunchMessage(bytes));
+            }
+        }
+    }
+}

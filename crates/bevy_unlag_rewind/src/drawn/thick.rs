@@ -1,0 +1,110 @@
+//! Blades and thick rays on the screen.
+
+use bevy::prelude::*;
+use bevy_rapier3d::parry::shape::Ball;
+use bevy_unlag_core::LimbPoses;
+
+use super::DrawnQuery;
+use crate::{
+    MeleeArc, MeleeHit, RewindFilter, TargetHit, WorldHit,
+    query::{Swing, in_order, sound},
+    target::{Counted, UnitRay, is_nearer},
+};
+
+impl DrawnQuery<'_, '_> {
+    /// The first drawn target that a ball touches whose middle goes along a ray, unless it touches the world before:
+    /// by the rules of [`Rewound::cast_ball`](crate::Rewound::cast_ball).
+    #[must_use]
+    pub fn cast_ball(
+        &self,
+        origin: Vec3,
+        direction: Vec3,
+        max_distance: f32,
+        radius: f32,
+        filter: &RewindFilter<'_>,
+    ) -> Option<TargetHit> {
+        if !sound::is_point(origin) || !sound::is_size(radius) {
+            return None;
+        }
+        if radius == 0.0 {
+            return self.cast_ray(origin, direction, max_distance, filter);
+        }
+        let way = UnitRay::new(origin, direction, max_distance)?;
+        let mut room = LimbPoses::default();
+        let mut best: Option<Counted> = None;
+        let mut first = way.max;
+        self.each_wanted(filter, |body| {
+            let met = body.sweep_ball(&way, first, radius, &mut room);
+            if let Some(met) = met
+                && best.as_ref().is_none_or(|best| is_nearer(&met.hit, &best.hit))
+            {
+                first = met.hit.distance;
+                best = Some(met);
+            }
+        });
+        let counted = best?;
+        let wall = self.block_ball(origin, way.direction.into(), counted.reach(), radius);
+        counted.before(wall).ok()
+    }
+
+    /// What stands in the way of a ball on this screen whose middle goes along a ray with a unit direction.
+    #[must_use]
+    pub fn block_ball(
+        &self,
+        origin: Vec3,
+        direction: Vec3,
+        max_distance: f32,
+        radius: f32,
+    ) -> Option<WorldHit> {
+        if !sound::is_point(origin) || !sound::is_size(radius) {
+            return None;
+        }
+        if radius == 0.0 {
+            return self.block(origin, direction, max_distance);
+        }
+        let (ball, from) = (Ball::new(radius), Isometry3d::from_translation(origin));
+        let mut nearest = self
+            .world
+            .sweep(&ball, from, direction, max_distance)
+            .map(|distance| WorldHit { distance, by: None });
+        self.each_mover(|entity, occluder, pose| {
+            let reach = nearest.map_or(max_distance, |hit| hit.distance);
+            let met = occluder.sweep(pose, &ball, from, direction, reach);
+            if let Some(distance) = met.filter(|distance| *distance < reach) {
+                nearest = Some(WorldHit { distance, by: Some(entity) });
+            }
+        });
+        nearest
+    }
+
+    /// Adds everybody whom a swing meets on this screen, nearest first: by the rules of
+    /// [`Rewound::melee_arc`](crate::Rewound::melee_arc).
+    pub fn melee_arc(
+        &self,
+        eye: Isometry3d,
+        arc: &MeleeArc,
+        filter: &RewindFilter<'_>,
+        hits: &mut Vec<MeleeHit>,
+    ) {
+        let Some(swing) = Swing::new(eye, arc) else { return };
+        let centre = Vec3::from(swing.eye.translation);
+        let mut room = LimbPoses::default();
+        let before = hits.len();
+        self.each_wanted(filter, |body| {
+            if hits[..before].iter().all(|known| known.hit.target != body.id) {
+                hits.extend(swing.meets(body, &mut room));
+            }
+        });
+        let mut index = before;
+        while let Some(MeleeHit { hit, .. }) = hits.get(index) {
+            let to = hit.point - centre;
+            let hidden = to.try_normalize().and_then(|way| self.block(centre, way, to.length()));
+            if hidden.is_some() {
+                hits.swap_remove(index);
+            } else {
+                index += 1;
+            }
+        }
+        in_order(&mut hits[before..]);
+    }
+}

@@ -1,0 +1,147 @@
+//! What the shooter's screen shows along the aim.
+
+use bevy::{
+    ecs::{query::QueryData, system::SystemParam},
+    prelude::*,
+};
+use bevy_unlag_core::{
+    BodyStep, CurrentTick, DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, ExtendedState, MoveModel,
+    Sampler, VisualOffset,
+};
+use bevy_unlag_rewind::{DrawnQuery, MeleeArc, RewindFilter, StampOverride, Team};
+
+use super::ShotRay;
+use crate::{
+    Aim, ArmsState, Arsenal, FireInput, FireRules, MAX_OVERRIDES, Round, Shot, Sight, SpreadSource, Weapon,
+    spread,
+};
+
+/// How much of the server's tolerance an eye uses that is drawn elsewhere than the body is: the rest is for what
+/// the coming step does to it.
+const USED: f32 = 0.75;
+
+/// What the screen showed when a shot was fired.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub sight: Sight,
+    pub aim: Aim,
+    /// Without the parts that depend on the move.
+    pub fire: FireInput,
+    pub rays: Vec<ShotRay>,
+}
+
+/// The player's own pawn.
+#[derive(QueryData)]
+pub(crate) struct Own<M: MoveModel> {
+    entity: Entity,
+    aim: &'static Aim,
+    drawn: &'static DrawnPose,
+    eye: &'static DrawnEye,
+    offset: Option<&'static VisualOffset>,
+    team: Option<&'static Team>,
+    pub(super) state: &'static ExtendedState<M::State, ArmsState>,
+}
+
+/// What the screen shows.
+#[derive(SystemParam)]
+pub(crate) struct Screen<'w, 's> {
+    pub(super) arsenal: Res<'w, Arsenal>,
+    pub(super) sampler: Res<'w, Sampler>,
+    pub(super) tick: Res<'w, CurrentTick>,
+    rules: Res<'w, FireRules>,
+    time: Res<'w, DrawnViewTime>,
+    bases: Res<'w, DrawnBaseTime>,
+    query: DrawnQuery<'w, 's>,
+}
+
+impl Screen<'_, '_> {
+    /// What it shows along the aim right now; `None` with nothing in hand.
+    pub(super) fn look<M: MoveModel>(&self, own: &OwnItem<M>, model: &M::Config) -> Option<Seen> {
+        let OwnItem { entity, aim, team, state, .. } = *own;
+        let eye = self.eye(own, model);
+        // Where it goes does not depend on the move that it will be part of.
+        let mut fire = FireInput::default();
+        let step = BodyStep { look: (aim.yaw, aim.pitch), ..BodyStep::of::<M>(&state.body) };
+        let tick = (self.tick.0, self.sampler.tick_seconds);
+        let round = state.extension.round(&self.arsenal, &fire, &step, tick)?;
+        let weapon = self.arsenal.get(round.weapon)?;
+        if weapon.spread.source == SpreadSource::Client {
+            let count = u32::from(weapon.pellets()).max(1);
+            fire.list_pellets((0..count).map(|pellet| spread::offset(round.seed, pellet)));
+        }
+        let round = Round { fire, ..round };
+        let cone = round.cone;
+        let mut overrides = [StampOverride::default(); MAX_OVERRIDES];
+        let named = self.time.0.map_or(0, |time| {
+            let aim = (cone.direction(Vec2::ZERO), cone.half_angle_radians());
+            self.query.overrides(eye, aim, time, self.sampler.snapshot_ticks, &mut overrides)
+        });
+        let mut sight = Sight::new(self.time.0, eye).with(overrides[..named].iter().copied());
+        sight.bases = self.bases.0;
+        let not_of = team.filter(|_| !self.rules.friendly_fire).copied();
+        let unknown = weapon.spread.source == SpreadSource::Server && cone.half_angle > 0;
+        let nobody = |_| false;
+        // Whom it hits is not known here: it is shown as if it hit nobody.
+        let only: Option<&(dyn Fn(Entity) -> bool + Sync)> = unknown.then_some(&nobody);
+        let filter = RewindFilter { not_of, only, ..RewindFilter::without(entity) };
+        let rays = self.rays(weapon, &round, eye, &filter);
+        let hit = rays.iter().find_map(|ray| ray.drawn);
+        fire.claim = hit.filter(|_| self.rules.claims.wanted()).map(|hit| hit.target);
+        Some(Seen { sight, aim: *aim, fire, rays })
+    }
+
+    /// Where the eye is drawn, as far as the server can accept: in a frame of many ticks the pawn runs on from
+    /// where it was shown, and a correction that is being eased may hold it far from there, or behind a wall.
+    fn eye<M: MoveModel>(&self, own: &OwnItem<M>, model: &M::Config) -> Vec3 {
+        let OwnItem { drawn, eye, offset, state, .. } = *own;
+        let shown = drawn.pose.position + offset.map_or(Vec3::ZERO, |offset| offset.offset);
+        let here = M::eye(model, &state.body);
+        // About where the coming step brings it.
+        let next = here + M::velocity(&state.body) * self.sampler.tick_seconds;
+        let off = shown + Vec3::Y * eye.0 - next;
+        let most = self.rules.eye_height_tolerance.max(0.0) * USED;
+        let aside = off.with_y(0.0).clamp_length_max(self.rules.eye_tolerance.max(0.0) * USED);
+        let drawn = FireInput::rounded(next + aside.with_y(off.y.clamp(-most, most)));
+        if self.query.world().clear(here, drawn) { drawn } else { FireInput::rounded(here) }
+    }
+
+    /// Where a round goes on the screen, and whom it hits there; none for what flies.
+    fn rays(&self, weapon: &Weapon, round: &Round, eye: Vec3, filter: &RewindFilter<'_>) -> Vec<ShotRay> {
+        let query = &self.query;
+        let far = |way: Vec3, range: f32| query.block(eye, way, range).map_or(range, |wall| wall.distance);
+        match weapon.shot {
+            Shot::Ray { range, pierce, .. } => {
+                let way = round.direction(round.seed, 0);
+                let drawn = query.cast_ray(eye, way, range, filter);
+                let reach = drawn.filter(|_| pierce == 0).map_or_else(|| far(way, range), |hit| hit.distance);
+                vec![ShotRay { to: eye + way * reach, drawn }]
+            }
+            Shot::Pellets { count, range } => (0..u32::from(count))
+                .map(|pellet| {
+                    let way = round.direction(round.seed, pellet);
+                    let drawn = query.cast_ray(eye, way, range, filter);
+                    let reach = drawn.map_or_else(|| far(way, range), |hit| hit.distance);
+                    ShotRay { to: eye + way * reach, drawn }
+                })
+                .collect(),
+            Shot::Beam { range, radius } => {
+                let way = round.direction(round.seed, 0);
+                let drawn = query.cast_ball(eye, way, range, radius, filter);
+                let wall = || query.block_ball(eye, way, range, radius).map_or(range, |wall| wall.distance);
+                vec![ShotRay { to: eye + way * drawn.map_or_else(wall, |hit| hit.distance), drawn }]
+            }
+            Shot::Melee { reach, half_angle, half_height, .. } => {
+                let way = round.direction(round.seed, 0);
+                let facing = Transform::default().looking_to(way, Vec3::Y).rotation;
+                let arc = MeleeArc { reach, half_angle: half_angle.to_radians(), half_height };
+                let mut hits = Vec::new();
+                query.melee_arc(Isometry3d::new(eye, facing), &arc, filter, &mut hits);
+                if hits.is_empty() {
+                    return vec![ShotRay { to: eye + way * far(way, reach), drawn: None }];
+                }
+                hits.iter().map(|met| ShotRay { to: met.hit.point, drawn: Some(met.hit) }).collect()
+            }
+            Shot::Projectile(_) => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What a modified client does: to its own state and its moves before it makes them, and to its packets.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{
+    BitReader, BitWriter, CurrentTick, DrawnViewTime, ExtendedState, LocalControl, MoveInput, MoveModel,
+    Tick, ViewTime, Wire,
+};
+use bevy_unlag_movement::{CapsuleConfig, CapsuleModel, CapsuleState};
+use bevy_unlag_prediction::{MovePacket, MoveRun};
+use bevy_unlag_weapons::{Aim, Armed, ArmsState, FireInput, Sight};
+
+pub type Soldier = Armed<CapsuleModel>;
+pub type Input = <Soldier as MoveModel>::Input;
+pub type State = ExtendedState<CapsuleState, ArmsState>;
+
+/// What a modified client knows when it makes a move.
+pub struct Knows {
+    pub tick: Tick,
+    pub view: ViewTime,
+    pub eye: Vec3,
+    pub aim: Aim,
+}
+
+impl Knows {
+    /// What an honest client says of a shot along its aim.
+    pub fn shot(&self, input: &Input) -> FireInput {
+        self.shot_from(self.eye, self.view, input)
+    }
+
+    /// The same from elsewhere, at another moment.
+    pub fn shot_from(&self, eye: Vec3, view: ViewTime, input: &Input) -> FireInput {
+        let look = Aim { yaw: input.body.yaw, pitch: input.body.pitch };
+        let sight = Sight::new(Some(view), FireInput::rounded(eye));
+        FireInput::new(&sight, self.tick).looking(self.aim, look)
+    }
+}
+
+/// What a modified client does to a move and to its own state before it makes it.
+pub type Change = Box<dyn FnMut(&Knows, &mut Input, &mut State) + Send + Sync>;
+
+#[derive(Resource, Default)]
+pub struct Modified(pub Option<Change>);
+
+pub fn modify(
+    mut modified: ResMut<Modified>,
+    (tick, view, config): (Res<CurrentTick>, Res<DrawnViewTime>, Res<CapsuleConfig>),
+    mut own: Query<(&Aim, &mut MoveInput<Soldier>, &mut State), With<LocalControl>>,
+) {
+    let (Some(change), Some(view)) = (&mut modified.0, view.0) else { return };
+    for (aim, mut input, mut state) in &mut own {
+        let eye = CapsuleModel::eye(&config, &state.body);
+        change(&Knows { tick: tick.0, view, eye, aim: *aim }, &mut input.0, &mut state);
+    }
+}
+
+/// A packet whose moves were changed, each of them as often as it is sent.
+pub fn forged(bytes: &[u8], now: Tick, forge: &mut dyn FnMut(Tick, &mut Input)) -> Vec<u8> {
+    let packet = MovePacket::<Input>::read(&mut BitReader::new(bytes)).expect("its own packet");
+    let newest = packet.newest_tick(now);
+    let mut runs: Vec<MoveRun<Input>> = Vec::new();
+    for run in &packet.runs {
+        for older in 0..run.length {
+            let (age, mut input) = (run.age + older, run.input);
+            forge(newest.offset(-i32::from(age)), &mut input);
+            match runs.last_mut().filter(|last| last.age + last.length == age && last.input == input) {
+                Some(last) => last.length += 1,
+                None => runs.push(MoveRun { age, length: 1, input }),
+            }
+        }
+    }
+    let mut w = BitWriter::default();
+    MovePacket { runs, ..packet }.write(&mut w);
+    w.finish()
+}

@@ -1,0 +1,131 @@
+//! Who wants to choose where pellets go.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BitReader, BitWriter, Wire};
+use bevy_unlag_weapons::{
+    FireInput, FireMode, MAX_PELLETS, Shot, ShotRefusal, ShotResult, Spread, SpreadSource, Weapon, offset,
+};
+
+use crate::stage::Duel;
+
+const PELLETS: u8 = 12;
+const SHOTS: usize = 12;
+
+fn shotgun(source: SpreadSource) -> Weapon {
+    Weapon {
+        shot: Shot::Pellets { count: PELLETS, range: 60.0 },
+        mode: FireMode::Auto,
+        spread: Spread { still: 4.0, source, ..Spread::default() },
+        ..Weapon::rifle()
+    }
+}
+
+/// How many pellets of each shot hit.
+fn hits(duel: &Duel) -> Vec<u32> {
+    let of = |result: &ShotResult| match result {
+        ShotResult::Hit(list) => {
+            list.iter().map(|hit| u32::from(hit.head) + u32::from(hit.body) + u32::from(hit.limb)).sum()
+        }
+        ShotResult::Miss => 0,
+        other => panic!("{other:?}"),
+    };
+    duel.verdicts.iter().map(|verdict| of(&verdict.result)).collect()
+}
+
+fn honest(source: SpreadSource) -> Vec<u32> {
+    let mut duel = Duel::new(&[shotgun(source)]);
+    (0..SHOTS).for_each(|_| _ = duel.tap());
+    hits(&duel)
+}
+
+/// Shots of a client that tampers with what they follow from.
+fn tampered(source: SpreadSource) -> Vec<u32> {
+    // Of all numbers the one whose pellets stay closest to the middle.
+    let far = |seed: u16| (0..u32::from(PELLETS)).map(|pellet| offset(seed, pellet).length()).sum::<f32>();
+    let best = (0..u16::MAX).min_by(|a, b| far(*a).total_cmp(&far(*b))).expect("numbers");
+    let mut duel = Duel::new(&[shotgun(source)]);
+    for shot in 0..SHOTS {
+        duel.once(move |knows, input, state| {
+            // The number that the server gave, and how many rounds it has fired: everything that a client has.
+            state.extension.seed = u32::from(best).wrapping_mul(0x9e37_79b1) ^ shot as u32;
+            state.extension.shots = 77 + shot as u32;
+            input.extension.fire = Some(knows.shot(input));
+        });
+    }
+    hits(&duel)
+}
+
+#[test]
+fn a_client_that_chooses_its_number_changes_nothing() {
+    for source in [SpreadSource::Seed, SpreadSource::Server] {
+        let (fair, tampered) = (honest(source), tampered(source));
+        assert_eq!(fair.len(), SHOTS);
+        assert_eq!(tampered, fair, "{source:?}: pellet for pellet the same");
+        let all: u32 = fair.iter().sum();
+        assert!((SHOTS as u32..SHOTS as u32 * u32::from(PELLETS)).contains(&all), "{all} of them hit");
+    }
+    assert_ne!(honest(SpreadSource::Seed), honest(SpreadSource::Server), "nobody could know these");
+}
+
+#[test]
+fn a_client_that_may_say_where_pellets_go_says_the_middle_and_the_server_verifies_the_cone() {
+    let fair: u32 = honest(SpreadSource::Client).iter().sum();
+    let mut duel = Duel::new(&[shotgun(SpreadSource::Client)]);
+    let list = |duel: &mut Duel, offsets: Vec<Vec2>| {
+        duel.once(move |knows, input, _| {
+            let mut fire = knows.shot(input);
+            fire.list_pellets(offsets.iter().copied());
+            input.extension.fire = Some(fire);
+        })
+    };
+    for _ in 0..SHOTS {
+        list(&mut duel, vec![Vec2::ZERO; usize::from(PELLETS)]);
+    }
+    // That is what this source costs: a weapon without spread.
+    let chosen: u32 = hits(&duel).iter().sum();
+    println!("{chosen} pellets of {} hit for {fair} honest ones", SHOTS * usize::from(PELLETS));
+    assert_eq!(chosen, SHOTS as u32 * u32::from(PELLETS));
+    assert!(fair < chosen);
+
+    let refused = ShotResult::Refused(ShotRefusal::Pellets);
+    for count in [0, 1, 11, 13, MAX_PELLETS] {
+        assert_eq!(list(&mut duel, vec![Vec2::ZERO; count]), refused, "{count} pellets");
+    }
+    let result = duel.once(|knows, input, _| {
+        let mut fire = knows.shot(input);
+        fire.list_pellets([Vec2::X; PELLETS as usize].into_iter());
+        input.extension.fire = Some(outside(&fire));
+    });
+    assert_eq!(result, refused, "a pellet outside of the cone");
+    assert_eq!(duel.refused(ShotRefusal::Pellets), 6);
+}
+
+#[test]
+fn pellets_that_nobody_asked_for_are_refused() {
+    for source in [SpreadSource::Seed, SpreadSource::Server] {
+        let mut duel = Duel::new(&[shotgun(source)]);
+        let result = duel.once(|knows, input, _| {
+            let mut fire = knows.shot(input);
+            fire.list_pellets([Vec2::ZERO; PELLETS as usize].into_iter());
+            input.extension.fire = Some(fire);
+        });
+        assert_eq!(result, ShotResult::Refused(ShotRefusal::Pellets), "{source:?}");
+        assert!(duel.damage.is_empty());
+    }
+}
+
+/// The same with its last pellet where eight bits can say and no cone reaches: the list is the last thing on the wire.
+fn outside(fire: &FireInput) -> FireInput {
+    let mut w = BitWriter::default();
+    fire.write(&mut w);
+    let (length, bytes) = (w.len_bits(), w.finish());
+    let (mut r, mut forged) = (BitReader::new(&bytes), BitWriter::default());
+    for _ in 0..length - 16 {
+        forged.bool(r.bool().expect("a bit"));
+    }
+    forged.signed(127, 8);
+    forged.signed(127, 8);
+    let forged = FireInput::read(&mut BitReader::new(&forged.finish())).expect("a shot");
+    assert!(forged.pellets().any(|at| at.length() > 1.2), "{forged:?}");
+    forged
+}

@@ -1,0 +1,74 @@
+//! Who shoots at whom it cannot hit.
+
+use bevy::prelude::*;
+use bevy_unlag_core::ViewTime;
+use bevy_unlag_rewind::StampOverride;
+use bevy_unlag_weapons::{FireInput, ShotResult, Sight, Weapon};
+
+use crate::stage::Duel;
+
+#[test]
+fn the_dead_are_not_hit_also_not_by_who_says_that_they_lived() {
+    let mut duel = Duel::new(&[Weapon::rifle()]);
+    assert!(matches!(duel.tap(), ShotResult::Hit(_)), "while it lives");
+    duel.run(400);
+    duel.target_state(0).body.alive = false;
+    duel.run(40);
+    assert_eq!(duel.tap(), ShotResult::Miss);
+    duel.target_state(0).body.alive = true;
+    duel.run(400);
+    assert!(matches!(duel.tap(), ShotResult::Hit(_)), "it is back");
+
+    // A view of when it was alive, 12 ticks after its death was on every screen.
+    duel.run(400);
+    duel.target_state(0).body.alive = false;
+    let last = ViewTime::at(duel.now().offset(-1));
+    duel.run(20);
+    let before = duel.damage.len();
+    let result = duel.once(move |knows, input, _| {
+        assert!(knows.view.since(last) > 8 * 256, "its own screen shows the dead");
+        input.extension.fire = Some(knows.shot_from(knows.eye, last, input));
+    });
+    assert_eq!(result, ShotResult::Miss);
+    assert!(duel.verdicts.last().expect("a verdict").clamped, "it was judged when its screen was");
+    assert_eq!(duel.damage.len(), before);
+}
+
+#[test]
+fn who_was_never_sent_is_not_hit() {
+    for named in [false, true] {
+        let mut duel = Duel::new(&[Weapon::rifle()]);
+        let hidden = duel.target(3, Vec3::new(0.0, 0.0, -6.0));
+        duel.hide(hidden);
+        duel.run(40);
+        // The hidden one stands in the line of fire, and the other one behind it is hit.
+        let result = duel.once(move |knows, input, _| {
+            let shot = knows.shot(input);
+            let lie = StampOverride {
+                target: bevy_unlag_core::NetId(3),
+                from: knows.view.tick.offset(-3),
+                to: Some(knows.view.tick.offset(3)),
+                shift: 0,
+            };
+            let sight = Sight::new(Some(knows.view), FireInput::rounded(knows.eye)).with([lie]);
+            let mut named_one = FireInput::new(&sight, knows.tick);
+            named_one.turn = shot.turn;
+            input.extension.fire = Some(if named { named_one } else { shot });
+        });
+        let ShotResult::Hit(hits) = result else { panic!("{result:?}") };
+        assert_eq!(hits.first().map(|hit| hit.target), Some(bevy_unlag_core::NetId(2)));
+        assert!(duel.damage.iter().all(|hit| hit.hits.target == bevy_unlag_core::NetId(2)));
+        // Alone it is missed.
+        duel.target_state(0).body.position.x += 5.0;
+        duel.aside = Some(Vec3::NEG_X * 5.0);
+        duel.run(400);
+        assert_eq!(duel.tap(), ShotResult::Miss, "named: {named}");
+    }
+
+    // Whoever is sent is hit.
+    let mut duel = Duel::new(&[Weapon::rifle()]);
+    duel.target(3, Vec3::new(0.0, 0.0, -6.0));
+    duel.run(40);
+    let ShotResult::Hit(hits) = duel.tap() else { panic!("it stands there") };
+    assert_eq!(hits.first().map(|hit| hit.target), Some(bevy_unlag_core::NetId(3)));
+}

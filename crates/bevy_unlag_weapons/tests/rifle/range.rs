@@ -1,0 +1,167 @@
+//! The host of a listen server and a dummy ten metres before it.
+
+use core::time::Duration;
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_unlag_core::{
+    DrawnPose, ExtendedEvent, ExtendedState, KnotConfig, MoveInput, MoveSystems, NetId, NetRole, Sampler,
+    StepEvent, Tick,
+};
+use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
+use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
+use bevy_unlag_rewind::{FrameHistory, HitGroup, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
+use bevy_unlag_weapons::{
+    Aim, Armed, ArmsEvent, ArmsInput, ArmsState, Arsenal, Damage, FireInput, Loadout, ShotFired, ShotResult,
+    ShotVerdict, Sight, SpreadSecret, Trigger, Weapon, WeaponsPlugin,
+};
+
+pub type Soldier = Armed<CapsuleModel>;
+
+const TICK: Duration = Duration::from_nanos(15_625_000);
+/// Where the shooter's eye is.
+pub const EYE: Vec3 = Vec3::new(0.0, 1.66, 0.0);
+
+/// A round that comes in another way than through the trigger.
+#[derive(Resource, Default)]
+struct Sent(Option<FireInput>);
+
+#[derive(Resource, Default)]
+pub struct Seen {
+    pub fired: Vec<ShotFired>,
+    pub verdicts: Vec<ShotVerdict>,
+    pub damage: Vec<Damage>,
+    pub rounds: Vec<FireInput>,
+}
+
+pub struct Range {
+    pub app: App,
+    pub shooter: Entity,
+    pub dummy: Entity,
+}
+
+pub fn hit(group: HitGroup) -> ShotResult {
+    ShotResult::Hit([(NetId(2), group)].into_iter().collect())
+}
+
+fn soldier(place: Vec3) -> ExtendedState<CapsuleState, ArmsState> {
+    ExtendedState { body: CapsuleState::at(place), extension: ArmsState::default() }
+}
+
+impl Range {
+    pub fn new(with_plugin: bool) -> Self {
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, MovementPlugin::default(), RewindPlugin::<Soldier>::default()))
+            .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
+            .insert_resource(SpreadSecret(7))
+            .init_resource::<Seen>()
+            .init_resource::<Sent>();
+        if with_plugin {
+            app.add_plugins((
+                PredictionPlugin::<Soldier>::default(),
+                WeaponsPlugin::<CapsuleModel>::default(),
+            ))
+            .add_systems(Update, see)
+            .add_systems(FixedUpdate, ask.after(MoveSystems::Extend).before(MoveSystems::Step));
+        }
+        app.finish();
+        app.cleanup();
+        let body = || (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
+        let ground = bevy_rapier3d::prelude::Collider::cuboid(50.0, 0.5, 50.0);
+        app.world_mut().spawn((ground, Transform::from_xyz(0.0, -0.5, 0.0)));
+        let mut shooter = app.world_mut().spawn((
+            NetId(1),
+            NetRole::Authority,
+            host_pawn::<Soldier>(soldier(Vec3::ZERO)),
+            body(),
+        ));
+        let shooter = shooter.insert((Trigger::default(), Loadout::default())).id();
+        let dummy = (NetId(2), NetRole::Authority, soldier(Vec3::NEG_Z * 10.0), DrawnPose::default(), body());
+        let dummy = app.world_mut().spawn(dummy).id();
+        let mut range = Self { app, shooter, dummy };
+        for _ in 0..10 {
+            range.update();
+        }
+        range
+    }
+
+    /// With this weapon in hand.
+    pub fn with(weapon: Weapon) -> Self {
+        let mut range = Self::new(true);
+        range.app.insert_resource(Arsenal::new(vec![weapon]).expect("it is fine"));
+        range.app.world_mut().entity_mut(range.shooter).insert(Loadout::default());
+        range.hold(false, 2);
+        range
+    }
+
+    /// What the shooter's weapons are doing.
+    pub fn arms(&self) -> ArmsState {
+        let state = self.app.world().get::<ExtendedState<CapsuleState, ArmsState>>(self.shooter);
+        state.expect("a state").extension
+    }
+
+    /// A frame of one tick, and what a network would do: send the present of everyone.
+    pub fn update(&mut self) {
+        self.app.update();
+        let world = self.app.world_mut();
+        for mut history in world.query::<&mut FrameHistory>().iter_mut(world) {
+            history.send_present(&KnotConfig::default(), &Sampler::default(), None);
+        }
+    }
+
+    pub fn aim_at(&mut self, place: Vec3) {
+        let aim = Aim::along(place - EYE);
+        let mut shooter = self.app.world_mut().entity_mut(self.shooter);
+        *shooter.get_mut::<Aim>().expect("an aim") = aim;
+        let mut input = shooter.get_mut::<MoveInput<Soldier>>().expect("an input");
+        (input.0.body.yaw, input.0.body.pitch) = (aim.yaw, aim.pitch);
+    }
+
+    /// What becomes of a round as a cheat may send it.
+    pub fn send(&mut self, fire: FireInput) -> ShotResult {
+        self.hold(false, 7);
+        let before = self.app.world().resource::<Seen>().verdicts.len();
+        self.app.world_mut().resource_mut::<Sent>().0 = Some(fire);
+        let seen = self.hold(false, 3);
+        assert_eq!(seen.verdicts.len(), before + 1, "one round, one verdict");
+        seen.verdicts[before].result
+    }
+
+    /// A round from an eye along a direction, in a move that looks where this one's do.
+    pub fn round(&self, eye: Vec3, along: Vec3) -> FireInput {
+        let input = self.app.world().get::<MoveInput<Soldier>>(self.shooter).expect("an input");
+        let look = Aim { yaw: input.0.body.yaw, pitch: input.0.body.pitch };
+        FireInput::new(&Sight::new(None, eye), Tick(0)).looking(Aim::along(along), look)
+    }
+
+    pub fn hold(&mut self, held: bool, frames: usize) -> &Seen {
+        for _ in 0..frames {
+            self.app.world_mut().get_mut::<Trigger>(self.shooter).expect("a trigger").set(held);
+            self.update();
+        }
+        self.app.world().resource::<Seen>()
+    }
+}
+
+fn ask(mut sent: ResMut<Sent>, mut pawns: Query<&mut MoveInput<Soldier>>) {
+    if let Some(fire) = sent.0.take() {
+        for mut input in &mut pawns {
+            input.0.extension = ArmsInput { fire: Some(fire), ..default() };
+        }
+    }
+}
+
+fn see(
+    mut seen: ResMut<Seen>,
+    mut steps: MessageReader<StepEvent<Soldier>>,
+    mut fired: MessageReader<ShotFired>,
+    mut verdicts: MessageReader<ShotVerdict>,
+    mut damage: MessageReader<Damage>,
+) {
+    seen.rounds.extend(steps.read().filter_map(|step| match step.event {
+        ExtendedEvent::Extension(ArmsEvent::Fired(round)) => Some(round.fire),
+        _ => None,
+    }));
+    seen.fired.extend(fired.read().cloned());
+    seen.verdicts.extend(verdicts.read().copied());
+    seen.damage.extend(damage.read().copied());
+}

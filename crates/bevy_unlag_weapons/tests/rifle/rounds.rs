@@ -1,0 +1,139 @@
+//! Rounds that leave, and rounds that do not.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{ExtendedState, NetId};
+use bevy_unlag_movement::CapsuleState;
+use bevy_unlag_rewind::HitGroup;
+use bevy_unlag_weapons::{ArmsState, FireRules, HitClaims, HitList, ShotRefusal, ShotResult, ShotVerdict};
+
+use crate::range::{EYE, Range, Seen, hit};
+
+#[test]
+fn a_tap_fires_one_round_and_the_server_confirms_what_the_screen_showed() {
+    let mut range = Range::new(true);
+    let dummy = range.dummy;
+    range.aim_at(Vec3::new(0.0, 1.3, -10.0));
+    range.hold(true, 1);
+    let seen = range.hold(false, 10);
+    assert_eq!(seen.fired.len(), 1);
+    let drawn = seen.fired[0].drawn().expect("the screen shows a hit");
+    assert_eq!((drawn.target, drawn.group), (NetId(2), HitGroup::Body));
+    let shot = seen.fired[0].round.shot;
+    assert_eq!(seen.verdicts, [ShotVerdict { shot, result: hit(HitGroup::Body), clamped: false }]);
+    assert_eq!(seen.damage.len(), 1);
+    assert_eq!((seen.damage[0].target, seen.damage[0].amount), (dummy, 34.0));
+}
+
+#[test]
+fn a_held_trigger_keeps_the_rate_of_fire() {
+    let mut range = Range::new(true);
+    range.aim_at(Vec3::new(30.0, 1.3, -10.0));
+    let seen = range.hold(true, 64);
+    let rounds = 64 / 6;
+    assert!((rounds..=rounds + 1).contains(&seen.fired.len()), "{} rounds in a second", seen.fired.len());
+    assert!(seen.verdicts.iter().all(|verdict| verdict.result == ShotResult::Miss));
+    assert!(seen.damage.is_empty());
+}
+
+#[test]
+fn the_dead_do_not_shoot_and_a_cheat_who_does_is_refused_once_the_trade_is_over() {
+    let mut range = Range::new(true);
+    let shooter = range.shooter;
+    range.aim_at(Vec3::new(0.0, 1.3, -10.0));
+    let world = range.app.world_mut();
+    let mut state = world.get_mut::<ExtendedState<CapsuleState, ArmsState>>(shooter).expect("a state");
+    state.body.alive = false;
+    range.hold(false, 40);
+    let seen = range.hold(true, 3);
+    assert!(seen.fired.is_empty() && seen.verdicts.is_empty(), "the dead's trigger is dead");
+
+    // Whoever sends such a round all the same is told so.
+    let fire = range.round(EYE, Vec3::NEG_Z);
+    assert_eq!(range.send(fire), ShotResult::Refused(ShotRefusal::Dead));
+    assert!(range.app.world().resource::<Seen>().damage.is_empty());
+}
+
+#[test]
+fn a_round_leaves_from_near_the_eye_and_never_through_a_wall() {
+    let mut range = Range::new(true);
+    let refused = ShotResult::Refused(ShotRefusal::Eye);
+    let from = |range: &mut Range, aside: Vec3| {
+        let (eye, chest) = (EYE + aside, Vec3::new(0.0, 1.3, -10.0));
+        let fire = range.round(eye, chest - eye);
+        range.send(fire)
+    };
+    let clamped =
+        |range: &Range| range.app.world().resource::<Seen>().verdicts.last().is_some_and(|v| v.clamped);
+    let hit = hit(HitGroup::Body);
+    let FireRules { eye_tolerance, eye_height_tolerance, .. } = FireRules::default();
+    for (way, tolerance) in [
+        (Vec3::X, eye_tolerance),
+        (Vec3::NEG_X, eye_tolerance),
+        (Vec3::Z, eye_tolerance),
+        (Vec3::Y, eye_height_tolerance),
+    ] {
+        assert_eq!(from(&mut range, way * (tolerance - 0.02)), hit, "{way}");
+        assert!(!clamped(&range));
+        // From the nearest place that counts.
+        from(&mut range, way * (tolerance + 0.02));
+        assert!(clamped(&range), "{way}");
+    }
+    let corner = Vec3::new(1.0, 0.0, 1.0) * (eye_tolerance * 0.8);
+    from(&mut range, corner);
+    assert!(clamped(&range), "aside is a circle");
+    // It aims beside the dummy, for an eye that is where it says.
+    assert_eq!(from(&mut range, Vec3::X * 1.6), ShotResult::Miss);
+
+    let wall = bevy_rapier3d::prelude::Collider::cuboid(0.02, 3.0, 2.0);
+    range.app.world_mut().spawn((wall, Transform::from_xyz(0.45, 0.0, 0.0)));
+    range.hold(false, 2);
+    assert_eq!(from(&mut range, Vec3::X * 0.6), refused, "beyond the wall");
+    assert_eq!(from(&mut range, Vec3::X * 0.3), hit, "before the wall");
+    assert_eq!(from(&mut range, Vec3::NEG_X * 0.6), hit, "on the other side");
+}
+
+#[test]
+fn a_claim_is_worth_what_the_rule_says() {
+    let miss = ShotResult::Miss;
+    let hit = hit(HitGroup::Body);
+    let unreal = HitClaims::UNREAL_TOURNAMENT;
+    for (claims, own, next, third) in [
+        (HitClaims::default(), miss, miss, miss),
+        (HitClaims { rounds: 0, ..unreal }, hit, miss, miss),
+        (unreal, hit, hit, miss),
+    ] {
+        let mut range = Range::new(true);
+        range.app.world_mut().resource_mut::<FireRules>().claims = claims;
+        // Beside an arm, into the air.
+        let beside = range.round(EYE, Vec3::new(0.5, 1.3, -10.0) - EYE);
+        let round = |claim| {
+            let mut fire = beside;
+            fire.claim = claim;
+            fire
+        };
+        assert_eq!(range.send(round(None)), miss);
+        assert_eq!(range.send(round(Some(NetId(9)))), miss, "it names nobody");
+        let same = |result| match result {
+            ShotResult::Hit(list) => {
+                let body = list.iter().map(|hit| (hit.target, HitGroup::Body));
+                ShotResult::Hit(body.collect::<HitList>())
+            }
+            other => other,
+        };
+        let sent = [Some(NetId(2)), None, None].map(|claim| same(range.send(round(claim))));
+        assert_eq!(sent, [own, next, third], "{claims:?}");
+        // What the screen shows is what is claimed, where anybody asks.
+        range.aim_at(Vec3::new(0.0, 1.3, -10.0));
+        range.hold(true, 1);
+        let seen = range.hold(false, 10);
+        let claimed = claims.wanted().then_some(NetId(2));
+        assert_eq!(seen.rounds.last().map(|fire| fire.claim), Some(claimed), "{claims:?}");
+    }
+}
+
+#[test]
+fn without_the_plugin_no_round_leaves() {
+    let mut range = Range::new(false);
+    range.aim_at(Vec3::new(0.0, 1.3, -10.0));
+    assert!(range.hold(true, 30).fired.is_empty());
+}

@@ -1,0 +1,98 @@
+//! What makes it harder than the link: mailboxes that get things twice, and ammunition that comes and goes.
+
+use bevy::{ecs::entity::EntityHashMap, prelude::*};
+use bevy_unlag::{
+    prediction::{IncomingAnswers, IncomingMoves},
+    prelude::*,
+};
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+
+/// How likely it is in a tick that a player finds ammunition.
+const GIVEN: f64 = 0.005;
+/// How often a packet, and an answer, is put into its mailbox a second time.
+pub const DOUBLED: f64 = 0.25;
+
+/// What plays tricks on one app.
+#[derive(Resource)]
+pub struct Trick {
+    rng: SmallRng,
+    /// Whether there is a fight.
+    pub on: bool,
+    /// What was in mailboxes some ticks ago.
+    old: EntityHashMap<Vec<Vec<u8>>>,
+    /// How often the server gave somebody ammunition.
+    pub given: u64,
+    /// How often the player asked for another magazine.
+    pub reloads: u64,
+}
+
+impl Trick {
+    pub fn new(seed: u64) -> Self {
+        Self {
+            rng: SmallRng::seed_from_u64(seed),
+            on: true,
+            old: EntityHashMap::default(),
+            given: 0,
+            reloads: 0,
+        }
+    }
+
+    /// The same messages with some of them twice, at once or some ticks later.
+    fn double(&mut self, pawn: Entity, messages: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        let old = self.old.entry(pawn).or_default();
+        let mut all = Vec::new();
+        for message in messages {
+            if self.rng.random_bool(DOUBLED) {
+                all.push(message.clone());
+            }
+            if self.rng.random_bool(DOUBLED / 4.0) {
+                old.push(message.clone());
+            }
+            all.push(message);
+        }
+        if !old.is_empty() && self.rng.random_bool(0.1) {
+            all.push(old.swap_remove(0));
+        }
+        all
+    }
+}
+
+pub fn double_moves(mut trick: ResMut<Trick>, mut pawns: Query<(Entity, &mut IncomingMoves)>) {
+    for (pawn, mut mailbox) in &mut pawns {
+        let messages = mailbox.drain().collect();
+        trick.double(pawn, messages).into_iter().for_each(|message| mailbox.deliver(message));
+    }
+}
+
+pub fn double_answers(mut trick: ResMut<Trick>, mut pawns: Query<(Entity, &mut IncomingAnswers)>) {
+    for (pawn, mut mailbox) in &mut pawns {
+        let messages = mailbox.drain().collect();
+        trick.double(pawn, messages).into_iter().for_each(|message| mailbox.deliver(message));
+    }
+}
+
+/// A crate of ammunition now and then.
+pub fn refill(arsenal: Res<Arsenal>, mut trick: ResMut<Trick>, mut pawns: Query<&mut SoldierState>) {
+    for mut state in &mut pawns {
+        if !trick.on || !state.body.alive || !trick.rng.random_bool(GIVEN) {
+            continue;
+        }
+        let mut filled = state.extension;
+        let given: u16 = (0..3).map(|weapon| filled.add_ammo(&arsenal, WeaponId(weapon), 10)).sum();
+        if given > 0 {
+            state.extension = filled;
+            trick.given += 1;
+        }
+    }
+}
+
+/// A player who loads what is empty, and now and then what is not.
+pub fn reload(mut trick: ResMut<Trick>, mut own: Query<(&SoldierState, &mut Trigger), With<LocalControl>>) {
+    for (state, mut trigger) in &mut own {
+        let empty = state.extension.in_hand().magazine == 0 && !state.extension.is_reloading();
+        if trick.on && trick.rng.random_bool(if empty { 0.3 } else { 0.004 }) {
+            trigger.reload = true;
+            trick.reloads += 1;
+        }
+    }
+}

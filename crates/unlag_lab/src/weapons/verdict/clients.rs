@@ -1,0 +1,120 @@
+//! 64 clients in one app, whose packets are recorded: they run about and fire at each other.
+
+use bevy::prelude::*;
+use bevy_unlag::{
+    Soldier, SoldierState,
+    core::{BasePoses, HeardTick, MoveInput, MoveModel},
+    movement::CapsuleConfig,
+    prediction::{IncomingAnswers, OutgoingMoves, autonomous_pawn},
+    prelude::*,
+    weapons::{FireInput, Sight},
+};
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+
+use super::stage::{self, Mail, PLAYERS, ROUND_TRIP, Stage};
+
+/// How old what a screen shows is when a shot of it arrives, in milliseconds.
+const VIEW: u32 = 110;
+
+struct Clients {
+    app: App,
+    pawns: Vec<Entity>,
+    rng: SmallRng,
+    /// Who fires next.
+    next: usize,
+    hz: u32,
+}
+
+/// What a server gets in ticks in which so many fire.
+pub fn record(hz: u32, seed: u64, shots: &[usize]) -> Vec<Mail> {
+    let mut server = Stage::new(hz, seed);
+    let mut clients = Clients::new(hz, seed);
+    let mut all = Vec::new();
+    for shots in shots {
+        clients.steer(&server, *shots);
+        let packets = clients.moves();
+        server.tick(&packets);
+        all.push(packets);
+        clients.hear(&mut server);
+    }
+    all
+}
+
+impl Clients {
+    fn new(hz: u32, seed: u64) -> Self {
+        let mut app = stage::app(hz);
+        unlag_examples::app::finish(&mut app);
+        let pawns = (1..=PLAYERS)
+            .map(|id| {
+                let own = autonomous_pawn::<Soldier>();
+                app.world_mut()
+                    .spawn((NetId(id), NetRole::AutonomousProxy, SoldierState::default(), own))
+                    .id()
+            })
+            .collect();
+        Self { app, pawns, rng: SmallRng::seed_from_u64(!seed), next: 0, hz }
+    }
+
+    /// Ticks of so many milliseconds.
+    fn ticks(&self, milliseconds: u32) -> i32 {
+        (milliseconds * self.hz / 1_000).cast_signed()
+    }
+
+    /// What everybody wants: to run beside whom they aim at, and some of them to fire.
+    fn steer(&mut self, server: &Stage, shots: usize) {
+        let own = self.app.world().resource::<CurrentTick>().0.offset(1);
+        let view = ViewTime { tick: own.offset(-self.ticks(VIEW)), fraction: 90 };
+        let (count, there) = (self.pawns.len(), server.app.world());
+        let bases = BasePoses::default();
+        for index in 0..count {
+            let history = there.get::<FrameHistory>(server.pawns[(index + 7) % count]);
+            let seen = history.and_then(|history| {
+                let sampler = there.resource::<Sampler>();
+                history.sent.pose(history.sent.stamp(view)?, sampler, &bases.at(view))
+            });
+            let world = self.app.world_mut();
+            let state = world.get::<SoldierState>(self.pawns[index]);
+            let eye = state.map(|state| Soldier::eye(world.resource::<CapsuleConfig>(), state));
+            let Some(mut input) = world.get_mut::<MoveInput<Soldier>>(self.pawns[index]) else { continue };
+            input.0.extension = default();
+            let Some((eye, seen)) = eye.zip(seen) else { continue };
+            let eye = FireInput::rounded(eye);
+            let aim = Aim::along(seen.position + Vec3::Y * self.rng.random_range(0.3..1.8) - eye);
+            (input.0.body.yaw, input.0.body.pitch) = (aim.yaw, aim.pitch);
+            if self.rng.random_bool(2.0 / f64::from(self.hz)) {
+                let side = if self.rng.random_bool(0.5) { 1.0 } else { -1.0 };
+                input.0.body.set_axes(Vec2::new(side, self.rng.random_range(-0.2..0.4)));
+            }
+            if (index + count - self.next) % count < shots {
+                let fire = FireInput::new(&Sight::new(Some(view), eye), own).looking(aim, aim);
+                (input.0.extension.fire, input.0.extension.trigger) = (Some(fire), true);
+            }
+        }
+        self.next = (self.next + shots) % count;
+    }
+
+    /// Everybody's packets of a tick.
+    fn moves(&mut self) -> Mail {
+        self.app.update();
+        let world = self.app.world_mut();
+        let taken = self.pawns.iter().map(|own| {
+            let mailbox = world.get_mut::<OutgoingMoves>(*own);
+            mailbox.map(|mut mailbox| core::mem::take(&mut mailbox.0)).unwrap_or_default()
+        });
+        taken.collect()
+    }
+
+    /// Answers come at once; snapshots are heard of half a round trip later.
+    fn hear(&mut self, server: &mut Stage) {
+        let now = server.app.world().resource::<CurrentTick>().0;
+        let heard = now.offset(-self.ticks(ROUND_TRIP / 2));
+        let heard = heard.offset(-((heard.0 % stage::interval(self.hz)).cast_signed()));
+        let world = self.app.world_mut();
+        for (own, answers) in self.pawns.iter().zip(server.answers()) {
+            if let Some(mut mailbox) = world.get_mut::<IncomingAnswers>(*own) {
+                answers.into_iter().for_each(|answer| mailbox.deliver(answer));
+            }
+        }
+        world.resource_mut::<HeardTick>().0 = Some(heard);
+    }
+}

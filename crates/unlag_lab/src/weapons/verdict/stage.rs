@@ -1,0 +1,206 @@
+//! A server with 64 players and no network: what arrives was recorded before.
+
+use core::time::Duration;
+use std::time::Instant;
+
+use bevy::{
+    app::{FixedMainScheduleOrder, MainScheduleOrder},
+    ecs::schedule::ScheduleLabel,
+    prelude::*,
+    tasks::{ComputeTaskPool, TaskPoolBuilder},
+    time::TimeUpdateStrategy,
+    transform::StaticTransformOptimizations,
+};
+use bevy_unlag::{
+    Soldier, SoldierState,
+    core::RoundTrip,
+    movement::{CapsuleModel, CapsuleState, MovementPlugin},
+    prediction::{IncomingMoves, OutgoingAnswers, PredictionPlugin, authority_pawn},
+    prelude::*,
+    rewind::{RewindPlugin, RewindSystems, SentLog, ViewLedger},
+    weapons::{OutgoingVerdicts, SpreadSecret, WeaponSystems, WeaponsPlugin},
+};
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+use unlag_examples::arena;
+
+pub const PLAYERS: u16 = 64;
+/// The round trip that the server knows of, in milliseconds.
+pub const ROUND_TRIP: u32 = 80;
+
+/// Bytes for or from every player in a tick.
+pub type Mail = Vec<Vec<Vec<u8>>>;
+
+/// What the parts of a tick took, in microseconds.
+#[derive(Clone, Copy, Default)]
+pub struct Parts {
+    /// Packets decoded, moves made, answers written.
+    pub moves: f64,
+    /// Where everybody is noted down, and what clients have heard.
+    pub recording: f64,
+    /// The table of who was where brought up to date, also after snapshots.
+    pub table: f64,
+    /// Shots judged.
+    pub judging: f64,
+}
+
+impl Parts {
+    /// What a server does so that shots can be judged.
+    pub fn records(&self) -> f64 {
+        self.recording + self.table
+    }
+
+    pub fn all(&self) -> f64 {
+        self.moves + self.records() + self.judging
+    }
+}
+
+/// When parts of the frame began and ended.
+#[derive(Resource, Default)]
+struct Clock(Vec<Instant>);
+
+#[derive(ScheduleLabel, Clone, PartialEq, Eq, Hash, Debug)]
+struct Mark(u8);
+
+fn note(mut clock: ResMut<Clock>) {
+    clock.0.push(Instant::now());
+}
+
+/// What both sides have.
+pub fn app(hz: u32) -> App {
+    // The first to ask decides for the process: threads that wake each other are measured otherwise.
+    ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
+    let tick = Duration::from_secs(1) / hz;
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, TransformPlugin, MovementPlugin { tick_seconds: tick.as_secs_f32() }))
+        .add_plugins((PredictionPlugin::<Soldier>::default(), RewindPlugin::<Soldier>::default()))
+        .add_plugins(WeaponsPlugin::<CapsuleModel>::default())
+        .insert_resource(TimeUpdateStrategy::ManualDuration(tick))
+        .insert_resource(Time::<Fixed>::from_duration(tick))
+        .insert_resource(StaticTransformOptimizations::Disabled)
+        // 16 rounds a second at most: 15 on the average leave some room.
+        .insert_resource(
+            Arsenal::new(vec![Weapon { interval: 1.0 / 16.0, ..Weapon::rifle() }]).unwrap_or_default(),
+        )
+        .add_systems(Startup, arena::spawn);
+    let mut sampler = app.world_mut().get_resource_or_init::<Sampler>();
+    (sampler.tick_seconds, sampler.snapshot_ticks) = (tick.as_secs_f32(), interval(hz).cast_signed());
+    app
+}
+
+/// Ticks from snapshot to snapshot: 47 ms.
+pub fn interval(hz: u32) -> u32 {
+    hz * 3 / 64
+}
+
+/// The server.
+pub struct Stage {
+    pub app: App,
+    pub pawns: Vec<Entity>,
+    hz: u32,
+    /// Targets that were hurt so far.
+    pub hits: u64,
+}
+
+impl Stage {
+    pub fn new(hz: u32, seed: u64) -> Self {
+        let mut app = app(hz);
+        app.init_resource::<Clock>().insert_resource(SpreadSecret(seed));
+        for mark in 0..5 {
+            app.init_schedule(Mark(mark)).add_systems(Mark(mark), note);
+        }
+        app.add_systems(
+            FixedPostUpdate,
+            (
+                // Who is late is carried on before: that is none of this.
+                note.after(MoveSystems::Show).before(RewindSystems::Record),
+                note.after(RewindSystems::Record).before(RewindSystems::Follow),
+                note.after(RewindSystems::Follow).before(WeaponSystems::Judge),
+            ),
+        );
+        let mut order = app.world_mut().resource_mut::<FixedMainScheduleOrder>();
+        order.insert_before(FixedUpdate, Mark(0));
+        order.insert_after(FixedUpdate, Mark(1));
+        order.insert_after(FixedPostUpdate, Mark(2));
+        let mut order = app.world_mut().resource_mut::<MainScheduleOrder>();
+        order.insert_before(Last, Mark(3));
+        order.insert_after(Last, Mark(4));
+        unlag_examples::app::finish(&mut app);
+        let mut rng = SmallRng::seed_from_u64(seed);
+        let pawns = (1..=PLAYERS)
+            .map(|id| {
+                let half = arena::HALF_SIZE - 1.0;
+                let place = Vec3::new(rng.random_range(-half..half), 0.1, rng.random_range(-half..half));
+                let state = SoldierState { body: CapsuleState::at(place), ..default() };
+                let known = (SentLog::default(), ViewLedger::default());
+                let trip = RoundTrip::first(Duration::from_millis(ROUND_TRIP.into()));
+                let told = (OutgoingVerdicts::default(), RefusedShots::default(), Loadout::default());
+                let body = (FrameHistory::default(), soldier_body());
+                let pawn = (NetId(id), NetRole::Authority, authority_pawn::<Soldier>(state), trip);
+                app.world_mut().spawn((pawn, known, told, body)).id()
+            })
+            .collect();
+        Self { app, pawns, hz, hits: 0 }
+    }
+
+    /// A tick in which this arrives. Says how many ticks ago snapshots were sent, and what it took.
+    pub fn tick(&mut self, packets: &Mail) -> (usize, Parts) {
+        let world = self.app.world_mut();
+        for (pawn, packets) in self.pawns.iter().zip(packets) {
+            if let Some(mut mailbox) = world.get_mut::<IncomingMoves>(*pawn) {
+                packets.iter().for_each(|packet| mailbox.deliver(packet.clone()));
+            }
+        }
+        world.resource_mut::<Clock>().0.clear();
+        world.resource_mut::<Messages<Damage>>().clear();
+        self.app.update();
+        let world = self.app.world();
+        self.hits += world.resource::<Messages<Damage>>().len() as u64;
+        let marks = &world.resource::<Clock>().0;
+        let passed = |from: usize, to: usize| match (marks.get(from), marks.get(to)) {
+            (Some(from), Some(to)) => to.duration_since(*from).as_secs_f64() * 1e6,
+            _ => f64::NAN,
+        };
+        let parts = Parts {
+            moves: passed(0, 1),
+            recording: passed(2, 3),
+            table: passed(3, 4) + passed(6, 7),
+            judging: passed(4, 5),
+        };
+        (self.send(), parts)
+    }
+
+    /// Now and then snapshots of everybody.
+    fn send(&mut self) -> usize {
+        let world = self.app.world_mut();
+        let now = world.resource::<CurrentTick>().0;
+        let phase = now.0 % interval(self.hz);
+        if phase == 0 {
+            let (knots, sampler) = (KnotConfig::default(), *world.resource::<Sampler>());
+            let mut histories = world.query::<(&NetId, &mut FrameHistory)>();
+            let updates: Vec<_> = histories
+                .iter_mut(world)
+                .filter_map(|(id, mut history)| Some((*id, history.send_present(&knots, &sampler, None)?)))
+                .collect();
+            for (own, mut log) in world.query::<(&NetId, &mut SentLog)>().iter_mut(world) {
+                for (id, update) in updates.iter().filter(|(id, _)| id != own) {
+                    log.mark_update(*id, update.iter().map(|snapshot| snapshot.tick), now);
+                }
+            }
+        }
+        phase as usize
+    }
+
+    /// Empties the mailboxes of what goes out. Verdicts are for nobody here.
+    pub fn answers(&mut self) -> Mail {
+        let world = self.app.world_mut();
+        let mut all = Vec::new();
+        for pawn in &self.pawns {
+            if let Some(mut mailbox) = world.get_mut::<OutgoingVerdicts>(*pawn) {
+                mailbox.0.clear();
+            }
+            let answers = world.get_mut::<OutgoingAnswers>(*pawn);
+            all.push(answers.map(|mut mailbox| core::mem::take(&mut mailbox.0)).unwrap_or_default());
+        }
+        all
+    }
+}

@@ -1,0 +1,182 @@
+//! What is told of shots and projectiles, and to whom.
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_unlag::{
+    core::units_to_angle,
+    prelude::*,
+    weapons::{ProjectileEndKind, ProjectileLaunch},
+};
+use lightyear::prelude::{Client, Connected, ControlledBy, Disconnect, VisibilityExt, server::NetcodeServer};
+use unlag_examples::{
+    app::{self, ServerOptions},
+    armoury::Armoury,
+    link,
+    lockstep::{Match, MatchOptions},
+    script::Script,
+};
+
+use crate::{hold_still, own_id, seconds, start};
+
+const RIFLE: u8 = 0;
+const ROCKETS: u8 = 2;
+
+/// What an app was told.
+#[derive(Resource, Default)]
+struct Told {
+    verdicts: Vec<ShotResult>,
+    tracers: usize,
+    launches: Vec<ProjectileLaunch>,
+    shown: Vec<ProjectileShown>,
+    ended: Vec<ProjectileEndKind>,
+    damage: Vec<Damage>,
+}
+
+fn note(
+    mut told: ResMut<Told>,
+    mut verdicts: MessageReader<ShotVerdict>,
+    mut tracers: MessageReader<Tracer>,
+    mut launches: MessageReader<ProjectileLaunch>,
+    mut shown: MessageReader<ProjectileShown>,
+    mut ended: MessageReader<ProjectileEnded>,
+    mut damage: MessageReader<Damage>,
+) {
+    told.verdicts.extend(verdicts.read().map(|verdict| verdict.result));
+    told.tracers += tracers.read().count();
+    told.launches.extend(launches.read());
+    told.shown.extend(shown.read());
+    told.ended.extend(ended.read().map(|ended| ended.kind));
+    told.damage.extend(damage.read());
+}
+
+/// Two players who do nothing, with all weapons.
+fn quiet() -> Match {
+    let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
+    let conditions = crate::link_150();
+    let mut game = start(MatchOptions { players: 2, conditions, server, ..MatchOptions::default() });
+    for app in game.clients.iter_mut().chain([&mut game.server]) {
+        app.init_resource::<Told>().add_systems(Last, note);
+    }
+    game.clients.iter_mut().for_each(hold_still);
+    game.run(seconds(1.0));
+    game
+}
+
+fn told(app: &App) -> &Told {
+    app.world().resource::<Told>()
+}
+
+/// Takes a weapon in hand, looks somewhere, and pulls the trigger so often, a second apart. A pull at an empty
+/// magazine changes it.
+fn fire(game: &mut Match, client: usize, (slot, along): (u8, Vec3), times: u32) {
+    let wanted = Aim::along(along);
+    let hands = |game: &mut Match, pulls: bool, equip: Option<u8>| {
+        let world = game.clients[client].world_mut();
+        let mut own =
+            world.query_filtered::<(&mut InputGather, &mut Aim, &mut Trigger), With<LocalControl>>();
+        let (mut gather, mut aim, mut trigger) = own.single_mut(world).expect("the client has a pawn");
+        let (yaw, pitch) = (units_to_angle(wanted.yaw), units_to_angle(wanted.pitch.cast_unsigned()));
+        gather.face(f64::from(yaw), f64::from(pitch));
+        *aim = wanted;
+        trigger.set(pulls);
+        trigger.equip = equip.or(trigger.equip);
+    };
+    for step in 0..100 {
+        hands(game, false, (step == 0).then_some(slot));
+        game.run(seconds(0.01));
+    }
+    for step in 0..times * 100 {
+        hands(game, step % 100 < 5, None);
+        game.run(seconds(0.01));
+    }
+    hands(game, false, None);
+}
+
+fn pawn(game: &mut Match, id: NetId) -> (Entity, Entity) {
+    let world = game.server.world_mut();
+    let mut pawns = world.query::<(Entity, &NetId, &ControlledBy)>();
+    let found = pawns.iter(world).find(|(_, other, _)| **other == id);
+    found.map(|(pawn, _, by)| (pawn, by.owner)).expect("it has a pawn")
+}
+
+/// Another client, that has not joined yet.
+fn newcomer() -> App {
+    let mut client = app::scripted_client(99, Armoury::All, Interpolation::default(), false);
+    client.insert_resource(TimeUpdateStrategy::ManualDuration(seconds(0.01)));
+    client.insert_resource(Script::asleep()).init_resource::<Told>().add_systems(Last, note);
+    client
+}
+
+fn run_with(game: &mut Match, late: &mut App, time: f64) {
+    for _ in 0..(time / 0.01) as u32 {
+        game.run(seconds(0.01));
+        late.update();
+    }
+}
+
+fn flying(app: &mut App) -> usize {
+    let world = app.world_mut();
+    world.query::<&DrawnProjectile>().iter(world).count()
+}
+
+#[test]
+fn a_rocket_at_the_own_feet_throws_its_shooter_and_marks_no_hit() {
+    let mut game = quiet();
+    let id = own_id(&mut game.clients[0]);
+    let (own, _) = pawn(&mut game, id);
+    fire(&mut game, 0, (ROCKETS, Vec3::NEG_Y + Vec3::NEG_Z * 0.05), 1);
+    game.run(seconds(1.0));
+    let damage = &told(&game.server).damage;
+    let itself = damage.iter().find(|damage| damage.target == own && damage.shooter == own);
+    let itself = itself.unwrap_or_else(|| panic!("it is not hurt: {damage:?}"));
+    assert!(itself.amount > 10.0 && itself.throw.y > 2.0, "{itself:?}");
+    assert_eq!(damage.len(), 1, "{damage:?}");
+    assert_eq!(told(&game.clients[0]).verdicts, [ShotResult::Launched, ShotResult::Miss]);
+}
+
+#[test]
+fn who_is_hidden_leaves_no_trails_but_its_rockets_are_seen() {
+    let mut game = quiet();
+    let ids = [own_id(&mut game.clients[0]), own_id(&mut game.clients[1])];
+    let ((_, link), (shooter, _)) = (pawn(&mut game, ids[0]), pawn(&mut game, ids[1]));
+    fire(&mut game, 1, (RIFLE, Vec3::Y), 5);
+    game.run(seconds(1.0));
+    let before = told(&game.clients[0]).tracers;
+    assert!(before >= 4, "{before} trails of whom it sees");
+    game.server.world_mut().lose_visibility(shooter, link);
+    game.run(seconds(1.0));
+    fire(&mut game, 1, (RIFLE, Vec3::Y), 5);
+    fire(&mut game, 1, (ROCKETS, Vec3::Y), 3);
+    game.run(seconds(1.0));
+    assert!(told(&game.server).tracers >= 9, "they were fired");
+    assert_eq!(told(&game.clients[0]).tracers, before, "trails of whom it does not see");
+    let here = told(&game.clients[0]);
+    assert!(here.launches.iter().all(|launch| launch.shooter == ids[1]));
+    let own = &told(&game.clients[1]).verdicts;
+    assert_eq!((here.launches.len(), here.shown.len()), (2, 2), "what flies is to be dodged: {own:?}");
+}
+
+#[test]
+fn who_joins_is_shown_what_flies_and_who_leaves_nothing_more() {
+    let mut game = quiet();
+    fire(&mut game, 0, (ROCKETS, Vec3::Y), 3);
+    let mut late = newcomer();
+    let world = game.server.world_mut();
+    let listener = world.query_filtered::<Entity, With<NetcodeServer>>().single(world).expect("it listens");
+    let sim = NetSim::new(5).with(crate::link_150());
+    link::join(&mut game.server, listener, &mut late, 77, sim).expect("it joins");
+    app::finish(&mut late);
+    run_with(&mut game, &mut late, 1.5);
+    let (there, here) = (flying(&mut game.clients[1]), flying(&mut late));
+    assert_eq!((there, here), (2, 2), "{:?}", told(&game.clients[0]).verdicts);
+    assert!(told(&late).shown.iter().all(|shown| shown.flown > 0.5), "{:?}", told(&late).shown);
+    // Its connection ends.
+    let world = late.world_mut();
+    let own = world.query_filtered::<Entity, (With<Client>, With<Connected>)>().single(world);
+    let own = own.expect("it is connected");
+    world.trigger(Disconnect { entity: own });
+    run_with(&mut game, &mut late, 0.2);
+    assert_eq!(flying(&mut late), 0);
+    assert_eq!(told(&late).ended, [ProjectileEndKind::Gone; 2]);
+    assert_eq!(late.world().resource::<DrawnViewTime>().0, None, "no moment is shown any more");
+    assert_eq!(flying(&mut game.clients[1]), 2, "others are not concerned");
+}

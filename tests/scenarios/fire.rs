@@ -1,0 +1,132 @@
+//! The fire flow over real links: rounds, ammunition, projectiles and warnings.
+
+mod ammo;
+mod flight;
+mod hard_link;
+mod honest;
+mod ping;
+
+use std::collections::BTreeMap;
+
+use bevy::prelude::*;
+use bevy_unlag::{
+    ControlSystems,
+    core::ExtendedEvent,
+    prelude::*,
+    weapons::{Mailed, OutgoingVerdicts, Round},
+};
+use unlag_examples::lockstep::Match;
+
+use crate::own_id;
+
+/// A shot's name: whose, and of which tick.
+type Name = (NetId, Tick);
+
+/// What the server does with shots, noted down beside it.
+#[derive(Resource, Default)]
+struct Noted {
+    /// Rounds that left, and the state that their move led to.
+    left: BTreeMap<(u16, u32), (Round, SoldierState)>,
+    /// Final verdicts, and the ticks in which they came.
+    verdicts: BTreeMap<(u16, u32), Vec<(ShotResult, Tick)>>,
+    /// How often a shot was told to fly.
+    launched: BTreeMap<(u16, u32), u32>,
+    /// How often a shot hurt whom.
+    hurt: BTreeMap<(u16, u32, Entity), u32>,
+}
+
+impl Noted {
+    fn refused(&self) -> impl Iterator<Item = (Name, ShotRefusal, Tick)> {
+        self.verdicts.iter().flat_map(|((id, shot), results)| {
+            let name = (NetId(*id), Tick(*shot));
+            results.iter().filter_map(move |(result, at)| match result {
+                ShotResult::Refused(why) => Some((name, *why, *at)),
+                _ => None,
+            })
+        })
+    }
+
+    /// Shots with more than one verdict, or that hurt somebody twice.
+    fn twice(&self) -> Vec<(u16, u32)> {
+        let judged = self.verdicts.iter().filter(|(_, all)| all.len() > 1).map(|(name, _)| *name);
+        let launched = self.launched.iter().filter(|(_, times)| **times > 1).map(|(name, _)| *name);
+        let hurt = self.hurt.iter().filter(|(_, times)| **times > 1).map(|((id, shot, _), _)| (*id, *shot));
+        judged.chain(launched).chain(hurt).collect()
+    }
+}
+
+/// After all ticks of a frame, before the network takes the mail.
+fn note(
+    mut noted: ResMut<Noted>,
+    tick: Res<CurrentTick>,
+    pawns: Query<(&NetId, &OutgoingVerdicts)>,
+    ids: Query<&NetId>,
+    mut steps: MessageReader<bevy_unlag::core::StepEvent<Soldier>>,
+    mut damage: MessageReader<Damage>,
+) {
+    for step in steps.read() {
+        let ExtendedEvent::Extension(ArmsEvent::Fired(round)) = step.event else { continue };
+        let Ok(id) = ids.get(step.entity) else { continue };
+        noted.left.insert((id.0, round.shot.0), (round, step.state));
+    }
+    for (id, mailbox) in &pawns {
+        for mailed in &mailbox.0 {
+            let Mailed::Verdict(verdict) = mailed else { continue };
+            let name = (id.0, verdict.shot.0);
+            if verdict.result == ShotResult::Launched {
+                *noted.launched.entry(name).or_default() += 1;
+            } else {
+                noted.verdicts.entry(name).or_default().push((verdict.result, tick.0));
+            }
+        }
+    }
+    for hit in damage.read() {
+        let Ok(id) = ids.get(hit.shooter) else { continue };
+        *noted.hurt.entry((id.0, hit.shot.0, hit.target)).or_default() += 1;
+    }
+}
+
+/// What a client showed of its own shots, and what it heard of them.
+#[derive(Resource, Default)]
+struct Shown {
+    fired: BTreeMap<u32, ShotFired>,
+    verdicts: BTreeMap<u32, Vec<ShotResult>>,
+}
+
+fn see(mut shown: ResMut<Shown>, mut fired: MessageReader<ShotFired>, mut heard: MessageReader<ShotVerdict>) {
+    for shot in fired.read() {
+        shown.fired.insert(shot.round.shot.0, shot.clone());
+    }
+    for verdict in heard.read().filter(|verdict| verdict.result != ShotResult::Launched) {
+        shown.verdicts.entry(verdict.shot.0).or_default().push(verdict.result);
+    }
+}
+
+/// Has both ends note down what becomes of shots.
+fn take_notes(game: &mut Match) {
+    game.server.init_resource::<Noted>().add_systems(Update, note);
+    for client in &mut game.clients {
+        client.init_resource::<Shown>().add_systems(Update, see);
+    }
+}
+
+/// The client whose player steers this pawn.
+fn client_of(game: &mut Match, id: NetId) -> usize {
+    (0..game.clients.len()).find(|i| own_id(&mut game.clients[*i]) == id).expect("somebody's")
+}
+
+/// A hand that loads now and then although it need not.
+fn load_now_and_then(time: Res<Time>, mut own: Query<&mut Trigger, With<LocalControl>>, mut due: Local<f32>) {
+    if time.elapsed_secs() < *due {
+        return;
+    }
+    *due = time.elapsed_secs() + 6.7;
+    for mut trigger in &mut own {
+        trigger.reload = true;
+    }
+}
+
+/// Hands that load now and then, for a scripted player.
+fn give_hands(client: &mut App) {
+    client.add_systems(RunFixedMainLoop, load_now_and_then.in_set(ControlSystems::Gather));
+}

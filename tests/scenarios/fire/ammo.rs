@@ -1,0 +1,155 @@
+//! Rounds that are shown never flicker, at 300 ms and 10 % loss.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_unlag::prelude::*;
+use unlag_examples::{
+    app::ServerOptions,
+    armoury::Armoury,
+    lockstep::{Match, MatchOptions},
+};
+
+use super::{Shown, take_notes};
+use crate::{hold_still, own_id, seconds, start, state};
+
+/// What the own weapon showed, frame by frame: rounds in the magazine, and beside it. Equal ones once.
+#[derive(Resource, Default)]
+struct Display(Vec<(u16, u16)>);
+
+fn display(mut shown: ResMut<Display>, own: Query<&SoldierState, With<LocalControl>>) {
+    for state in &own {
+        let hand = state.extension.in_hand();
+        let now = (hand.magazine, hand.reserve);
+        if shown.0.last() != Some(&now) {
+            shown.0.push(now);
+        }
+    }
+}
+
+/// One player with a rifle of 30 rounds and 150 more, 300 ms away, who stands and fires into the sky.
+fn range(seed: u64) -> (Match, NetId) {
+    let conditions = LinkConditions {
+        latency: Duration::from_millis(150),
+        jitter: Duration::from_millis(15),
+        loss: 0.1,
+        ..LinkConditions::PERFECT
+    };
+    let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
+    let mut game = start(MatchOptions { players: 1, conditions, seed, server, ..MatchOptions::default() });
+    take_notes(&mut game);
+    hold_still(&mut game.clients[0]);
+    // The script may have taken something else in hand.
+    trigger(&mut game, |trigger| trigger.equip = Some(0));
+    game.run(seconds(3.0));
+    game.clients[0].init_resource::<Display>().add_systems(Last, display);
+    let id = own_id(&mut game.clients[0]);
+    (game, id)
+}
+
+fn trigger(game: &mut Match, change: impl Fn(&mut Trigger)) {
+    let world = game.clients[0].world_mut();
+    let mut own = world.query_filtered::<&mut Trigger, With<LocalControl>>();
+    change(&mut own.single_mut(world).expect("a trigger"));
+}
+
+fn server_state<R>(game: &mut Match, change: impl FnOnce(&mut SoldierState, &Arsenal) -> R) -> R {
+    let world = game.server.world_mut();
+    let arsenal = world.resource::<Arsenal>().clone();
+    change(&mut world.query::<&mut SoldierState>().single_mut(world).expect("one pawn"), &arsenal)
+}
+
+/// By how much what is shown in the magazine changed, and what is shown beside it.
+fn changes(game: &Match) -> Vec<(i32, i32)> {
+    let shown = &game.clients[0].world().resource::<Display>().0;
+    let by = |pair: &[(u16, u16)]| {
+        (i32::from(pair[1].0) - i32::from(pair[0].0), i32::from(pair[1].1) - i32::from(pair[0].1))
+    };
+    shown.windows(2).map(by).collect()
+}
+
+/// Both ends show the same.
+fn assert_agreed(game: &mut Match, id: NetId) {
+    let (here, there) = (state(&mut game.clients[0], id), state(&mut game.server, id));
+    assert_eq!(here.extension.slots, there.extension.slots);
+}
+
+#[test]
+fn while_it_fires_it_only_goes_down_and_a_reload_puts_it_up_once() {
+    for seed in [1, 2, 3] {
+        let (mut game, id) = range(seed);
+        trigger(&mut game, |trigger| trigger.set(true));
+        game.run(seconds(2.0));
+        // What the server had at this moment: a display of that would lag, or jump back with each answer.
+        let shown = state(&mut game.clients[0], id).extension.in_hand().magazine;
+        let known = state(&mut game.server, id).extension.in_hand().magazine;
+        assert!(known >= shown + 2, "{shown} shown, {known} known: the link is too good to say anything");
+        game.run(seconds(4.0));
+        trigger(&mut game, |trigger| trigger.set(false));
+        game.run(seconds(2.0));
+        // A tap on the empty one, if it is, or on what is left of the next one.
+        trigger(&mut game, |trigger| trigger.reload = true);
+        game.run(seconds(3.0));
+        let changes = changes(&game);
+        let ups: Vec<_> = changes.iter().filter(|(magazine, _)| *magazine > 0).collect();
+        assert!(changes.iter().filter(|change| **change == (-1, 0)).count() >= 30, "{changes:?}");
+        assert!((1..=2).contains(&ups.len()), "seed {seed}: {changes:?}");
+        assert!(ups.iter().all(|(up, beside)| *up == -beside), "what goes in comes from beside: {ups:?}");
+        let odd = changes.iter().filter(|change| change.0 <= 0 && **change != (-1, 0)).count();
+        assert_eq!(odd, 0, "seed {seed}: {changes:?}");
+        assert_eq!(ups[0].0, 30, "the whole magazine");
+        assert_agreed(&mut game, id);
+    }
+}
+
+#[test]
+fn what_the_server_gives_arrives_once_in_the_middle_of_a_burst() {
+    for seed in [4, 5, 6] {
+        let (mut game, id) = range(seed);
+        server_state(&mut game, |state, _| state.extension.slots[0].reserve = 60);
+        game.run(seconds(1.0));
+        game.clients[0].world_mut().resource_mut::<Display>().0.clear();
+        trigger(&mut game, |trigger| trigger.set(true));
+        game.run(seconds(0.7));
+        let added =
+            server_state(&mut game, |state, arsenal| state.extension.add_ammo(arsenal, WeaponId(0), 45));
+        assert_eq!(added, 45);
+        game.run(seconds(1.2));
+        trigger(&mut game, |trigger| trigger.set(false));
+        game.run(seconds(1.0));
+        let changes = changes(&game);
+        let (given, fired): (Vec<_>, Vec<_>) = changes.iter().partition(|(_, beside)| *beside != 0);
+        assert!(fired.len() >= 12 && fired.iter().all(|(magazine, _)| *magazine == -1), "{changes:?}");
+        // It may arrive in the frame of a round.
+        assert!(matches!(given[..], [(0 | -1, 45)]), "seed {seed}: {changes:?}");
+        assert_agreed(&mut game, id);
+    }
+}
+
+#[test]
+fn when_the_server_takes_it_all_away_it_is_corrected_once_and_the_shots_are_told() {
+    for seed in [7, 8, 9] {
+        let (mut game, id) = range(seed);
+        trigger(&mut game, |trigger| trigger.set(true));
+        game.run(seconds(1.0));
+        server_state(&mut game, |state, _| {
+            let slot = &mut state.extension.slots[0];
+            (slot.magazine, slot.reserve) = (0, 0);
+        });
+        let when = game.server.world().resource::<CurrentTick>().0;
+        game.run(seconds(1.5));
+        trigger(&mut game, |trigger| trigger.set(false));
+        game.run(seconds(2.0));
+        let changes = changes(&game);
+        let odd: Vec<_> = changes.iter().filter(|change| **change != (-1, 0)).collect();
+        assert!(matches!(odd[..], [(..=-2, -150)]), "seed {seed}: {changes:?}");
+        assert_eq!(game.clients[0].world().resource::<Display>().0.last(), Some(&(0, 0)));
+        assert_agreed(&mut game, id);
+        // Those that were shown meanwhile are told.
+        let seen = game.clients[0].world().resource::<Shown>();
+        let refused = ShotResult::Refused(ShotRefusal::Empty);
+        let empty = seen.verdicts.values().filter(|all| **all == [refused]).count();
+        assert!((3..=9).contains(&empty), "seed {seed}: {empty} shots were refused, since {when:?}");
+        assert!(seen.fired.keys().all(|shot| seen.verdicts.contains_key(shot)), "all are answered");
+    }
+}

@@ -1,0 +1,189 @@
+//! Rockets over real links: on the shooter's screen at once and without a step, on the others' once.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use bevy::prelude::*;
+use bevy_unlag::{
+    prelude::*,
+    weapons::{ProjectileEnd, ProjectileEndKind, ProjectileLaunch},
+};
+use unlag_examples::{
+    app::ServerOptions,
+    armoury::Armoury,
+    lockstep::{Match, MatchOptions},
+};
+
+use crate::{hold_still, seconds, start};
+
+const SHOTS: usize = 8;
+
+/// What a screen showed of projectiles, by shot.
+#[derive(Resource, Default)]
+struct Screen {
+    flights: BTreeMap<u32, Flight>,
+    /// The most at once.
+    most: usize,
+}
+
+#[derive(Default, Debug)]
+struct Flight {
+    own: bool,
+    shown: u32,
+    ended: Vec<(ProjectileEndKind, Vec3)>,
+    /// When it was shown and when it ended, in seconds.
+    from: f32,
+    to: f32,
+    /// When the server's word came.
+    word: Option<f32>,
+    last: Option<DrawnProjectile>,
+    /// The largest step beside what its speed explains, in metres: in all, and from the server's word on.
+    step: f32,
+    step_after_word: f32,
+}
+
+fn watch(
+    mut screen: ResMut<Screen>,
+    time: Res<Time>,
+    flying: Query<&DrawnProjectile>,
+    mut shown: MessageReader<ProjectileShown>,
+    mut ended: MessageReader<ProjectileEnded>,
+    mut launches: MessageReader<ProjectileLaunch>,
+) {
+    let (now, dt) = (time.elapsed_secs(), time.delta_secs());
+    for new in shown.read() {
+        let flight = screen.flights.entry(new.drawn.shot.0).or_default();
+        flight.shown += 1;
+        (flight.own, flight.from) = (new.drawn.own, now);
+    }
+    for launch in launches.read() {
+        screen.flights.entry(launch.shot.0).or_default().word.get_or_insert(now);
+    }
+    for drawn in &flying {
+        let flight = screen.flights.entry(drawn.shot.0).or_default();
+        if let Some(last) = flight.last {
+            let expected = last.position + (last.velocity + drawn.velocity) * (0.5 * dt);
+            let step = drawn.position.distance(expected);
+            flight.step = flight.step.max(step);
+            if flight.word.is_some() {
+                flight.step_after_word = flight.step_after_word.max(step);
+            }
+        }
+        flight.last = Some(*drawn);
+    }
+    screen.most = screen.most.max(flying.iter().len());
+    for end in ended.read() {
+        let flight = screen.flights.entry(end.shot.0).or_default();
+        flight.ended.push((end.kind, end.point));
+        flight.to = now;
+    }
+}
+
+/// What the server says of ends.
+#[derive(Resource, Default)]
+struct Truth(BTreeMap<u32, Vec3>);
+
+fn note_ends(mut truth: ResMut<Truth>, mut ends: MessageReader<ProjectileEnd>) {
+    truth.0.extend(ends.read().map(|end| (end.shot.0, end.point)));
+}
+
+fn aim(game: &mut Match, along: Vec3) {
+    let world = game.clients[0].world_mut();
+    let mut own = world.query_filtered::<(&mut Aim, &mut InputGather), With<LocalControl>>();
+    let (mut aim, mut gather) = own.single_mut(world).expect("a pawn");
+    *aim = Aim::along(along);
+    let unit = core::f64::consts::TAU / 65_536.0;
+    gather.face(f64::from(aim.yaw) * unit, f64::from(aim.pitch) * unit);
+}
+
+fn trigger(game: &mut Match, change: impl Fn(&mut Trigger)) {
+    let world = game.clients[0].world_mut();
+    let mut own = world.query_filtered::<&mut Trigger, With<LocalControl>>();
+    change(&mut own.single_mut(world).expect("a trigger"));
+}
+
+/// Eight rockets at 120 ms; the server honours views up to this age.
+fn rockets(max_age: Option<Duration>) -> Match {
+    let conditions = LinkConditions {
+        latency: Duration::from_millis(60),
+        jitter: Duration::from_millis(5),
+        loss: 0.02,
+        ..LinkConditions::PERFECT
+    };
+    let server = ServerOptions { armoury: Armoury::All, max_age, ..ServerOptions::default() };
+    let mut game = start(MatchOptions { players: 3, conditions, seed: 4, server, ..MatchOptions::default() });
+    // The shooter and one bystander stand, the other one runs about.
+    (0..2).for_each(|i| hold_still(&mut game.clients[i]));
+    game.arm(false);
+    game.run(seconds(3.0));
+    game.server.init_resource::<Truth>().add_systems(Update, note_ends);
+    for client in &mut game.clients {
+        client.init_resource::<Screen>().add_systems(Last, watch);
+    }
+    trigger(&mut game, |trigger| trigger.equip = Some(2));
+    game.run(seconds(1.0));
+    for shot in 0..SHOTS {
+        // Slowly round, over what is between, to the walls on the other side.
+        let (sin, cos) = (0.1 + shot as f32 * 0.19).sin_cos();
+        aim(&mut game, Vec3::new(cos, 0.03, sin));
+        game.run(seconds(0.5));
+        trigger(&mut game, |trigger| trigger.set(true));
+        game.run(seconds(0.05));
+        trigger(&mut game, |trigger| trigger.set(false));
+        game.run(seconds(0.4));
+        trigger(&mut game, |trigger| trigger.reload = true);
+        game.run(seconds(2.5));
+    }
+    assert_eq!(game.server.world().resource::<Truth>().0.len(), SHOTS);
+    game
+}
+
+#[test]
+fn at_120_ms_an_own_rocket_is_handed_over_without_a_step_and_shown_to_others_once() {
+    let mut game = rockets(None);
+    let truth = game.server.world().resource::<Truth>().0.clone();
+    let mut long = 0;
+    for (i, client) in game.clients.iter_mut().enumerate() {
+        let screen = client.world().resource::<Screen>();
+        assert_eq!(screen.flights.len(), SHOTS, "client {i}");
+        assert_eq!(screen.most, 1, "client {i}: never two of one");
+        for (shot, flight) in &screen.flights {
+            println!("client {i} {shot}: {flight:?}");
+            assert_eq!(flight.own, i == 0);
+            assert_eq!((flight.shown, flight.ended.len()), (1, 1), "client {i}: {flight:?}");
+            let (kind, point) = flight.ended[0];
+            assert_ne!(kind, ProjectileEndKind::Gone, "client {i}: {flight:?}");
+            let apart = point.distance(truth[shot]);
+            assert!(apart < 0.05, "client {i}: it burst {apart} m from where the server has it");
+            assert!(i > 0 || flight.step <= 0.05, "{} m: {flight:?}", flight.step);
+            let word = flight.word.map(|word| word - flight.from);
+            if i > 0 || flight.to - flight.from < 0.6 {
+                continue;
+            }
+            // It has flown on after the server's word.
+            assert!(word.is_some_and(|word| (0.1..0.35).contains(&word)), "{word:?}: {flight:?}");
+            assert!(flight.step_after_word > 0.0, "{flight:?}");
+            long += 1;
+        }
+    }
+    assert!(long >= 5, "{long} flew for long");
+}
+
+#[test]
+fn where_the_server_judges_another_moment_the_own_rocket_is_walked_there() {
+    // Two metres beside where it was shown are too many for 5 cm a frame in the time that it takes at most.
+    for (max_age, most) in [(150, 0.05), (60, 0.12)] {
+        let mut game = rockets(Some(Duration::from_millis(max_age)));
+        let screen = game.clients[0].world_mut().remove_resource::<Screen>().expect("a screen");
+        assert_eq!(screen.flights.len(), SHOTS);
+        let (mut step, mut walked) = (0.0_f32, 0);
+        for flight in screen.flights.values() {
+            assert_eq!((flight.shown, flight.ended.len()), (1, 1), "{flight:?}");
+            step = step.max(flight.step);
+            walked += u32::from(flight.step_after_word > 0.005);
+        }
+        println!("{max_age} ms: {step} m at most, {walked} walked");
+        assert!(walked >= 5, "{walked}: the views were honoured, and nothing had to be walked");
+        assert!(step <= most, "{step} m in a frame");
+    }
+}

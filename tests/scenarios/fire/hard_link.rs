@@ -1,0 +1,171 @@
+//! Links and mailboxes that lose, double, delay and shuffle: every shot counts once, and rounds are counted alike.
+
+use std::collections::VecDeque;
+
+use bevy::prelude::*;
+use bevy_unlag::{
+    prediction::{IncomingAnswers, IncomingMoves},
+    prelude::*,
+};
+use core::time::Duration;
+use unlag_examples::{app::ServerOptions, armoury::Armoury, lockstep::MatchOptions};
+
+use super::{Noted, Shown, give_hands, take_notes};
+use crate::{hold_still, own_id, seconds, start, state};
+
+/// 25 % lost, doubled and overtaken each way.
+fn hard() -> LinkConditions {
+    LinkConditions {
+        latency: Duration::from_millis(50),
+        jitter: Duration::from_millis(10),
+        loss: 0.25,
+        duplication: 0.25,
+        reorder: 0.25,
+        reorder_delay: Duration::from_millis(30),
+        ..LinkConditions::PERFECT
+    }
+}
+
+/// What a mailbox does to what comes: a quarter of it comes twice, a quarter up to eight frames late, and what comes
+/// together comes in the opposite order.
+#[derive(Resource)]
+struct Clumsy {
+    dice: u64,
+    frame: u32,
+    held: VecDeque<(u32, Entity, Vec<u8>)>,
+    /// How many came again, and how many later.
+    again: u64,
+    later: u64,
+}
+
+impl Clumsy {
+    fn new(seed: u64) -> Self {
+        Self { dice: seed, frame: 0, held: VecDeque::new(), again: 0, later: 0 }
+    }
+
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.dice >> 33) % sides
+    }
+
+    /// What is delivered in this frame, of what came for a pawn.
+    fn deliver(&mut self, pawn: Entity, came: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        let mut now = Vec::new();
+        for bytes in came {
+            if self.roll(4) == 0 {
+                self.again += 1;
+                let late = self.roll(40) as u32;
+                self.held.push_back((self.frame + late, pawn, bytes.clone()));
+                now.push(bytes.clone());
+            }
+            if self.roll(4) == 0 {
+                self.later += 1;
+                let late = 1 + self.roll(8) as u32;
+                self.held.push_back((self.frame + late, pawn, bytes));
+            } else {
+                now.push(bytes);
+            }
+        }
+        let frame = self.frame;
+        self.held.retain(|(due, whose, bytes)| {
+            let comes = *whose == pawn && *due <= frame;
+            if comes {
+                now.push(bytes.clone());
+            }
+            !comes
+        });
+        now.reverse();
+        now
+    }
+}
+
+fn mix_moves(mut clumsy: ResMut<Clumsy>, mut pawns: Query<(Entity, &mut IncomingMoves)>) {
+    clumsy.frame += 1;
+    for (pawn, mut mailbox) in &mut pawns {
+        let came = mailbox.drain().collect();
+        clumsy.deliver(pawn, came).into_iter().for_each(|bytes| mailbox.deliver(bytes));
+    }
+}
+
+fn mix_answers(mut clumsy: ResMut<Clumsy>, mut pawns: Query<(Entity, &mut IncomingAnswers)>) {
+    clumsy.frame += 1;
+    for (pawn, mut mailbox) in &mut pawns {
+        let came = mailbox.drain().collect();
+        clumsy.deliver(pawn, came).into_iter().for_each(|bytes| mailbox.deliver(bytes));
+    }
+}
+
+/// Every now and then everybody finds rounds for one of the weapons.
+fn find_ammo(
+    tick: Res<CurrentTick>,
+    arsenal: Res<Arsenal>,
+    mut pawns: Query<(&NetId, &mut SoldierState)>,
+    mut found: Local<u32>,
+) {
+    for (id, mut state) in &mut pawns {
+        if (tick.0.0 + u32::from(id.0) * 37).is_multiple_of(150) {
+            *found += 1;
+            let weapon = WeaponId((*found % 3) as u8);
+            state.extension.add_ammo(&arsenal, weapon, 7);
+        }
+    }
+}
+
+#[test]
+fn through_clumsy_links_and_mailboxes_every_shot_counts_once_and_rounds_agree_at_rest() {
+    let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
+    let options =
+        MatchOptions { players: 6, conditions: hard(), seed: 21, server, ..MatchOptions::default() };
+    let mut game = start(options);
+    take_notes(&mut game);
+    let before = RunFixedMainLoopSystems::BeforeFixedMainLoop;
+    game.server.insert_resource(Clumsy::new(5)).add_systems(RunFixedMainLoop, mix_moves.in_set(before));
+    game.server.add_systems(FixedFirst, find_ammo);
+    for (seed, client) in (60..).zip(&mut game.clients) {
+        client.insert_resource(Clumsy::new(seed)).add_systems(RunFixedMainLoop, mix_answers.in_set(before));
+        give_hands(client);
+    }
+    game.fight(100.0);
+    for client in &mut game.clients {
+        hold_still(client);
+    }
+    game.run(seconds(7.0));
+
+    let clumsy = game.server.world().resource::<Clumsy>();
+    assert!(clumsy.again > 5_000 && clumsy.later > 5_000, "{} again, {} later", clumsy.again, clumsy.later);
+    let noted = game.server.world().resource::<Noted>();
+    let rounds = noted.left.len();
+    assert!(rounds > 2_000, "{rounds} rounds are too few to say anything");
+    assert_eq!(noted.twice(), [], "counted twice");
+    let refused: Vec<_> = noted.refused().map(|((id, shot), why, _)| (id, shot, why)).collect();
+    let (mut shown, mut never_left, mut told_twice) = (0, Vec::new(), 0);
+    for i in 0..game.clients.len() {
+        let id = own_id(&mut game.clients[i]);
+        let (here, there) = (state(&mut game.clients[i], id), state(&mut game.server, id));
+        assert_eq!(here.extension.slots, there.extension.slots, "{id:?}'s rounds differ at rest");
+        let counts =
+            |state: &SoldierState| (state.extension.shots, state.extension.slot, state.extension.seed);
+        assert_eq!(counts(&here), counts(&there), "{id:?}");
+        let seen = game.clients[i].world().resource::<Shown>();
+        let noted = game.server.world().resource::<Noted>();
+        shown += seen.fired.len();
+        told_twice += seen.verdicts.values().filter(|all| all.len() > 1).count();
+        for shot in seen.fired.keys() {
+            let left = noted.left.contains_key(&(id.0, *shot));
+            let answered = noted.verdicts.contains_key(&(id.0, *shot));
+            let heard = seen.verdicts.contains_key(shot);
+            assert_eq!(answered, heard, "{id:?} {shot}: what the server says arrives");
+            if !heard {
+                never_left.push((id, *shot, left));
+            }
+        }
+        let unseen = noted.left.keys().filter(|(who, shot)| *who == id.0 && !seen.fired.contains_key(shot));
+        assert_eq!(unseen.count(), 0, "{id:?}: what leaves was shown");
+    }
+    println!("{rounds} rounds, {shown} shown, refused {refused:?}, unanswered {never_left:?}");
+    assert_eq!(told_twice, 0, "told twice");
+    assert!(never_left.iter().all(|(_, _, left)| !left), "what left is answered: {never_left:?}");
+    // Whose move never came, in any of its copies, never left. A quarter of a quarter of a second at 25 % each way.
+    assert!(never_left.len() * 500 <= shown, "{} of {shown} shots were never heard of", never_left.len());
+    assert!(refused.len() * 500 <= rounds, "{refused:?} of {rounds}");
+}

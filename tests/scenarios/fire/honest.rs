@@ -1,0 +1,103 @@
+//! Who plays by the rules is refused nothing by them.
+
+use bevy::prelude::*;
+use bevy_unlag::prelude::*;
+use unlag_examples::{app::ServerOptions, armoury::Armoury, lockstep::MatchOptions};
+
+use super::{Noted, Shown, client_of, give_hands, take_notes};
+use crate::{own_id, seconds, start};
+
+#[derive(Debug, Default)]
+struct Fought {
+    rounds: usize,
+    deaths: usize,
+    reloads: u64,
+    refused: Vec<(ShotRefusal, NetId, Tick)>,
+    /// Rounds that left from farther away than the rules honour: their shooter had been thrown, or carried on for
+    /// want of its moves, and had not heard of it.
+    far: usize,
+}
+
+/// Loads that began, and deaths.
+#[derive(Resource, Default)]
+struct Lived {
+    deaths: usize,
+    reloads: u64,
+}
+
+fn note_lives(
+    mut lived: ResMut<Lived>,
+    mut died: MessageReader<Died>,
+    mut steps: MessageReader<bevy_unlag::core::StepEvent<Soldier>>,
+) {
+    lived.deaths += died.read().count();
+    let loads = |step: &&bevy_unlag::core::StepEvent<Soldier>| {
+        matches!(step.event, bevy_unlag::core::ExtendedEvent::Extension(ArmsEvent::Reloading { .. }))
+    };
+    lived.reloads += steps.read().filter(loads).count() as u64;
+}
+
+/// Four who run, jump, turn, crouch, load, change weapons, die and come back, on Unreal's bad link.
+fn fight(seed: u64, time: f64, rules: FireRules) -> Fought {
+    let conditions = LinkPreset::named("Bad (UE)").expect("a preset of ours").conditions();
+    let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
+    let mut game = start(MatchOptions { players: 4, conditions, seed, server, ..MatchOptions::default() });
+    take_notes(&mut game);
+    game.server.insert_resource(rules).init_resource::<Lived>();
+    game.server.add_systems(Update, note_lives);
+    game.clients.iter_mut().for_each(give_hands);
+    game.fight(time);
+    game.run(seconds(2.0));
+    let report = game.report();
+    println!("seed {seed}:\n{}", report.table());
+
+    let mut fought = Fought::default();
+    for i in 0..game.clients.len() {
+        let id = own_id(&mut game.clients[i]);
+        let world = game.server.world();
+        for (shot, fired) in &game.clients[i].world().resource::<Shown>().fired {
+            let Some((_, state)) = world.resource::<Noted>().left.get(&(id.0, *shot)) else { continue };
+            let off = fired.from - CapsuleModel::eye(world.resource::<CapsuleConfig>(), &state.body);
+            let near = Vec2::new(off.x, off.z).length() <= rules.eye_tolerance;
+            fought.far += usize::from(!near || off.y.abs() > rules.eye_height_tolerance);
+        }
+    }
+    let refused: Vec<_> = game.server.world().resource::<Noted>().refused().collect();
+    for ((id, shot), why, at) in refused {
+        let client = client_of(&mut game, id);
+        let shown = game.clients[client].world().resource::<Shown>().fired.contains_key(&shot.0);
+        println!("  {id:?} {shot:?}: {why:?} at {at:?}, shown {shown}");
+        fought.refused.push((why, id, shot));
+    }
+    let world = game.server.world();
+    fought.rounds = world.resource::<Noted>().left.len();
+    let lived = world.resource::<Lived>();
+    (fought.deaths, fought.reloads) = (lived.deaths, lived.reloads);
+    println!("  {fought:?}");
+    fought
+}
+
+#[test]
+fn on_unreals_bad_link_honest_play_is_refused_nothing() {
+    let (mut rounds, mut far) = (0, 0);
+    for seed in [1, 5, 8] {
+        let fought = fight(seed, 60.0, FireRules::default());
+        assert!(fought.rounds > 800 && fought.deaths > 20 && fought.reloads > 40, "{fought:?}");
+        assert_eq!(fought.refused, [], "seed {seed}");
+        (rounds, far) = (rounds + fought.rounds, far + fought.far);
+    }
+    // Somebody whom a rocket throws shoots from where it was for a round trip.
+    assert!(far * 100 <= rounds, "{far} of {rounds}");
+}
+
+#[test]
+fn with_rules_that_know_no_latency_the_same_play_is_refused_a_lot() {
+    let count = |rules: FireRules, why: ShotRefusal| {
+        fight(1, 30.0, rules).refused.iter().filter(|(refused, ..)| *refused == why).count()
+    };
+    let dead = count(FireRules { trade_ticks: 0, ..FireRules::default() }, ShotRefusal::Dead);
+    assert!(dead >= 5, "{dead} shots of the dead");
+    let aims =
+        count(FireRules { max_turn: 200.0, aim_tolerance: 1.0, ..FireRules::default() }, ShotRefusal::Aim);
+    assert!(aims >= 20, "{aims} quick turns");
+}

@@ -1,0 +1,78 @@
+//! The warning of a slow connection, on a link that becomes slow.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_unlag::prelude::*;
+use unlag_examples::lockstep::{Match, MatchOptions};
+
+use crate::{hold_still, seconds, start};
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+/// What the user interface is told, by seconds since the beginning of the test.
+#[derive(Resource, Default)]
+struct Told {
+    shown: Vec<HighPingShown>,
+    hidden: u32,
+}
+
+fn listen(
+    mut told: ResMut<Told>,
+    mut shown: MessageReader<HighPingShown>,
+    mut hidden: MessageReader<HighPingHidden>,
+) {
+    told.shown.extend(shown.read().copied());
+    told.hidden += hidden.read().count() as u32;
+}
+
+fn link(round_trip: u64) -> LinkConditions {
+    LinkConditions { latency: MS(round_trip / 2), jitter: MS(4), ..LinkConditions::PERFECT }
+}
+
+fn joined() -> Match {
+    let mut game = start(MatchOptions { players: 1, conditions: link(40), ..MatchOptions::default() });
+    hold_still(&mut game.clients[0]);
+    game.clients[0].init_resource::<Told>().add_systems(Update, listen);
+    game.run(seconds(5.0));
+    game
+}
+
+fn told(game: &Match) -> (usize, u32) {
+    let told = game.clients[0].world().resource::<Told>();
+    (told.shown.len(), told.hidden)
+}
+
+#[test]
+fn a_link_that_becomes_slow_is_told_once_with_its_limits_and_hidden_again() {
+    let mut game = joined();
+    let rule = HighPing { fade_from: MS(150), stop_at: MS(300) };
+    game.clients[0].world_mut().resource_mut::<RewindLimits>().high_ping = Some(rule);
+    assert_eq!(told(&game), (0, 0), "40 ms are none");
+    game.set_conditions(link(400));
+    game.run(seconds(20.0));
+    assert_eq!(told(&game).0, 1);
+    // It got better before the next look.
+    game.set_conditions(link(40));
+    game.run(seconds(45.0));
+    assert_eq!(told(&game), (1, 1), "shown once, hidden once");
+    let shown = game.clients[0].world().resource::<Told>().shown[0];
+    assert_eq!((shown.limit, shown.rewind), (MS(150), Some(rule)));
+    assert!((MS(380)..MS(520)).contains(&shown.round_trip), "{shown:?}");
+    let warning = *game.clients[0].world().resource::<HighPingWarning>();
+    assert!(!warning.is_shown() && warning.round_trip().is_some_and(|trip| trip < MS(100)), "{warning:?}");
+}
+
+#[test]
+fn a_link_that_stays_slow_is_told_again_and_a_quick_one_never() {
+    let mut game = joined();
+    game.run(seconds(50.0));
+    assert_eq!(told(&game), (0, 0));
+    game.set_conditions(link(400));
+    game.run(seconds(60.0));
+    let (shown, hidden) = told(&game);
+    assert!(
+        (2..=4).contains(&shown) && (shown as u32 - 1..=shown as u32).contains(&hidden),
+        "{shown}, {hidden}"
+    );
+}

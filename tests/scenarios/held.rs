@@ -1,0 +1,182 @@
+//! What is in whose hands, on every screen.
+
+use bevy::prelude::*;
+use bevy_unlag::prelude::*;
+use unlag_examples::{
+    app::ServerOptions,
+    armoury::Armoury,
+    lockstep::{Match, MatchOptions},
+};
+
+use crate::{hold_still, own_id, seconds, start};
+
+/// 300 ms of round trip, some loss.
+fn link_300(loss: f32) -> LinkConditions {
+    LinkConditions {
+        latency: core::time::Duration::from_millis(145),
+        jitter: core::time::Duration::from_millis(10),
+        loss,
+        ..LinkConditions::PERFECT
+    }
+}
+
+/// Two players whose hands are off the controls, with all weapons.
+fn armed(loss: f32, host: bool) -> Match {
+    let server = ServerOptions { armoury: Armoury::All, ..default() };
+    let mut played =
+        start(MatchOptions { players: 2, conditions: link_300(loss), server, host, ..default() });
+    for client in &mut played.clients {
+        hold_still(client);
+    }
+    if host {
+        hold_still(&mut played.server);
+    }
+    played.run(seconds(1.5));
+    played
+}
+
+fn held(app: &mut App, id: NetId) -> Option<HeldWeapon> {
+    let world = app.world_mut();
+    world.query::<(&NetId, &HeldWeapon)>().iter(world).find(|(other, _)| **other == id).map(|(_, held)| *held)
+}
+
+fn trigger(app: &mut App, change: impl FnOnce(&mut Trigger)) {
+    let world = app.world_mut();
+    let mut own = world.query_filtered::<&mut Trigger, With<LocalControl>>();
+    change(&mut own.single_mut(world).expect("the app has a pawn"));
+}
+
+/// What somebody's hands did, tick by tick.
+#[derive(Resource)]
+struct Story(NetId, Vec<(Tick, HeldWeapon)>);
+
+fn tell(app: &mut App, id: NetId) {
+    app.insert_resource(Story(id, Vec::new()));
+    app.add_systems(
+        Last,
+        |tick: Res<CurrentTick>, pawns: Query<(&NetId, &HeldWeapon)>, mut story: ResMut<Story>| {
+            let wanted = story.0;
+            if let Some((_, held)) = pawns.iter().find(|(id, _)| **id == wanted) {
+                story.1.push((tick.0, *held));
+            }
+        },
+    );
+}
+
+/// The values without what follows itself.
+fn steps(story: impl Iterator<Item = HeldWeapon>) -> Vec<HeldWeapon> {
+    let mut steps: Vec<_> = story.collect();
+    steps.dedup();
+    steps
+}
+
+/// Switches, aims and loads for six seconds, everything longer than two looks of replication.
+fn play(played: &mut Match, app: fn(&mut Match) -> &mut App, mut look: impl FnMut(&mut Match, u32)) {
+    for step in 0..600 {
+        let own = app(played);
+        match step {
+            20 | 300 => trigger(own, |t| t.equip = Some(1)),
+            120 | 380 => trigger(own, |t| t.equip = Some(0)),
+            60 | 90 | 200 | 260 | 420 | 470 => trigger(own, |t| t.aiming = true),
+            80 | 110 | 220 | 290 | 440 | 500 => trigger(own, |t| t.aiming = false),
+            // Something to load.
+            170 | 172 | 520 => trigger(own, |t| t.set(true)),
+            171 | 190 | 530 => trigger(own, |t| t.set(false)),
+            230 | 560 => trigger(own, |t| t.reload = true),
+            _ => {}
+        }
+        if step % 50 == 25 {
+            // The owner has to learn of it by a correction.
+            let world = played.server.world_mut();
+            for mut state in world.query::<&mut SoldierState>().iter_mut(world) {
+                let reserve = &mut state.extension.slots[1].reserve;
+                *reserve = if *reserve == 30 { 20 } else { 30 };
+            }
+        }
+        played.run(seconds(0.01));
+        look(played, step);
+    }
+    played.run(seconds(3.0));
+}
+
+#[test]
+fn others_see_what_is_in_a_hand_when_they_see_the_hand() {
+    let mut played = armed(0.02, false);
+    let id = own_id(&mut played.clients[0]);
+    tell(&mut played.server, id);
+    tell(&mut played.clients[1], id);
+    let (mut checked, mut early) = (0u32, 0u32);
+    play(
+        &mut played,
+        |played| &mut played.clients[0],
+        |played, step| {
+            let Some(drawn) = held(&mut played.clients[1], id) else { return };
+            let Some(view) = played.clients[1].world().resource::<DrawnViewTime>().0 else { return };
+            if step < 30 {
+                return;
+            }
+            checked += 1;
+            let story = &played.server.world().resource::<Story>().1;
+            // A look at what changed is taken every third tick, and a lost one is taken again.
+            let recent = |ticks: i32| {
+                story.iter().any(|(tick, held)| {
+                    let since = view.tick.since(*tick);
+                    *held == drawn && (0..=ticks).contains(&since)
+                })
+            };
+            assert!(recent(24), "{drawn:?} at {view:?} is long over, or still to come");
+            early += u32::from(recent(4));
+        },
+    );
+    let story = |app: &App| steps(app.world().resource::<Story>().1.iter().map(|(_, held)| *held));
+    let (seen, story) = (story(&played.clients[1]), story(&played.server));
+    assert_eq!(seen, story, "what others saw, and what was");
+    assert!(story.len() > 15, "{} changes", story.len());
+    assert!(story.iter().any(|held| held.reloading) && story.iter().any(|held| held.aiming));
+    assert!(early * 20 > checked * 19, "{early} of {checked} frames are within four ticks");
+    println!("{checked} frames, {early} within four ticks, {} changes", story.len());
+}
+
+/// Whoever plays, sees it at once and only once.
+fn never_flickers(mut played: Match, app: fn(&mut Match) -> &mut App) -> Match {
+    let id = own_id(app(&mut played));
+    tell(app(&mut played), id);
+    let (mut taps, mut late) = (0u32, 0u32);
+    let mut aiming = false;
+    play(&mut played, app, |played, _| {
+        let theirs = held(&mut played.server, id);
+        let own = app(played);
+        let world = own.world_mut();
+        let mut pawns = world.query_filtered::<(&HeldWeapon, &SoldierState, &Trigger), With<LocalControl>>();
+        let (held, state, trigger) = pawns.single(world).expect("the app has a pawn");
+        assert_eq!(*held, HeldWeapon::from(&state.extension), "in the same frame");
+        taps += u32::from(trigger.aiming != aiming);
+        aiming = trigger.aiming;
+        late += u32::from(theirs != Some(*held));
+    });
+    let story = steps(app(&mut played).world().resource::<Story>().1.iter().map(|(_, held)| *held));
+    let flips = story.windows(2).filter(|pair| pair[0].aiming != pair[1].aiming).count();
+    assert!(taps >= 10 && flips == taps as usize, "{flips} changes of {taps} taps");
+    let switches = story.windows(2).filter(|pair| pair[0].weapon != pair[1].weapon).count();
+    assert_eq!(switches, 4, "each weapon is taken once: {story:?}");
+    println!("{taps} taps; {late} frames in which the server had something else");
+    played
+}
+
+#[test]
+fn the_own_hands_never_flicker() {
+    let mut played = never_flickers(armed(0.1, false), |played| &mut played.clients[0]);
+    let stats = crate::stats(&mut played.clients[0]);
+    assert!(stats.corrections > 5, "the story has corrections: {}", stats.corrections);
+}
+
+#[test]
+fn a_hosts_hands_are_seen_as_well() {
+    let mut played = never_flickers(armed(0.02, true), |played| &mut played.server);
+    let id = own_id(&mut played.server);
+    let there = held(&mut played.server, id);
+    for client in &mut played.clients {
+        assert_eq!(held(client, id), there);
+    }
+    assert!(there.is_some());
+}

@@ -1,0 +1,165 @@
+//! A game's own messages pass in the directions that it has registered, without a word to the filters.
+
+use core::time::Duration;
+
+use bevy::time::TimeUpdateStrategy;
+use lightyear::prelude::{
+    AppChannelExt, AppMessageExt, AppTriggerExt, ChannelMode, ChannelSettings, Connected, EventSender,
+    MessageReceiver, MessageSender, MessageSystems, NetworkDirection, ReliableSettings, RemoteEvent,
+};
+use serde::{Deserialize, Serialize};
+use unlag_examples::{app, link as links};
+
+use super::*;
+
+struct Talk;
+struct Chatter;
+
+#[derive(Serialize, Deserialize, Clone, PartialEq, Debug)]
+struct Chat(Vec<u8>);
+#[derive(Serialize, Deserialize, Clone, PartialEq, Debug)]
+struct BothWays(u32);
+#[derive(Serialize, Deserialize, Clone, PartialEq, Debug)]
+struct FromServer(u32);
+#[derive(Serialize, Deserialize, Event, Clone, PartialEq, Debug)]
+struct Wave(u32);
+
+/// What has come to the server.
+#[derive(Resource, Default)]
+struct Come {
+    chats: Vec<usize>,
+    both: u32,
+    waves: u32,
+    from_server: u32,
+}
+
+fn protocol(app: &mut App) {
+    let reliable = ChannelMode::OrderedReliable(ReliableSettings::default());
+    app.add_channel::<Talk>(ChannelSettings { mode: reliable, ..default() })
+        .add_direction(NetworkDirection::Bidirectional);
+    app.add_channel::<Chatter>(ChannelSettings { mode: ChannelMode::SequencedUnreliable, ..default() })
+        .add_direction(NetworkDirection::ClientToServer);
+    app.register_message::<Chat>().add_direction(NetworkDirection::ClientToServer);
+    app.register_message::<BothWays>().add_direction(NetworkDirection::Bidirectional);
+    app.register_message::<FromServer>().add_direction(NetworkDirection::ServerToClient);
+    app.register_event::<Wave>().add_direction(NetworkDirection::ClientToServer);
+}
+
+fn hear(
+    mut chats: Query<&mut MessageReceiver<Chat>, With<ClientOf>>,
+    mut both: Query<&mut MessageReceiver<BothWays>, With<ClientOf>>,
+    mut wrong: Query<&mut MessageReceiver<FromServer>, With<ClientOf>>,
+    mut come: ResMut<Come>,
+) {
+    for mut chat in &mut chats {
+        come.chats.extend(chat.receive().map(|chat| chat.0.len()));
+    }
+    for mut both in &mut both {
+        come.both += both.receive().count() as u32;
+    }
+    for mut wrong in &mut wrong {
+        come.from_server += wrong.receive().count() as u32;
+    }
+}
+
+/// A server and a client of such a game.
+fn pair(conditions: LinkConditions) -> (App, App) {
+    let mut server = app::server(app::ServerOptions::default());
+    let mut client = app::scripted_client(3, Default::default(), Default::default(), false);
+    protocol(&mut server);
+    protocol(&mut client);
+    server.init_resource::<Come>().add_systems(PreUpdate, hear.after(MessageSystems::Receive)).add_observer(
+        |_: On<RemoteEvent<Wave>>, mut come: ResMut<Come>| {
+            come.waves += 1;
+        },
+    );
+    for app in [&mut server, &mut client] {
+        app.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
+    }
+    let listener = links::listen_in_process(&mut server);
+    app::finish(&mut server);
+    links::join(&mut server, listener, &mut client, 1, NetSim::new(4).with(conditions)).expect("a token");
+    app::finish(&mut client);
+    (server, client)
+}
+
+fn run(server: &mut App, client: &mut App, seconds: f64) {
+    for _ in 0..(seconds * 64.0) as u32 {
+        server.update();
+        client.update();
+    }
+}
+
+fn come(server: &App) -> (usize, u32, u32, u32) {
+    let come = server.world().resource::<Come>();
+    (come.chats.len(), come.both, come.waves, come.from_server)
+}
+
+#[test]
+fn in_every_direction_that_is_registered_and_in_parts() {
+    let loss = LinkConditions { latency: Duration::from_millis(40), loss: 0.1, ..LinkConditions::PERFECT };
+    let (mut server, mut client) = pair(loss);
+    run(&mut server, &mut client, 3.0);
+    type Senders<'w> =
+        (&'w mut MessageSender<Chat>, &'w mut MessageSender<BothWays>, &'w mut EventSender<Wave>);
+    let world = client.world_mut();
+    let mut links = world.query_filtered::<Senders<'static>, With<Connected>>();
+    for length in [3, 900, 5_000, 8_000, 2_000, 7_000, 6_000, 5_000] {
+        let (mut chats, mut both, mut waves) = links.single_mut(world).expect("connected");
+        chats.send::<Talk>(Chat(vec![7; length]));
+        both.send::<Talk>(BothWays(1));
+        waves.trigger::<Talk>(Wave(2));
+    }
+    run(&mut server, &mut client, 6.0);
+    assert_eq!(come(&server), (8, 8, 8, 0));
+    assert_eq!(
+        server.world().resource::<Come>().chats,
+        [3, 900, 5_000, 8_000, 2_000, 7_000, 6_000, 5_000],
+        "in their order"
+    );
+    let traffic = traffic(&mut server, 0);
+    assert!(traffic.strikes == 0.0, "{traffic:?}");
+    // Four large messages at once are put together; the rest comes again.
+    assert!(
+        dropped(&traffic).iter().all(|(refusal, _)| *refusal == Refusal::Ahead),
+        "{:?}",
+        dropped(&traffic)
+    );
+}
+
+#[test]
+fn on_the_channels_of_the_game_and_in_no_other_direction() {
+    let (mut server, mut client) = pair(LinkConditions::PERFECT);
+    run(&mut server, &mut client, 1.0);
+    let ids = |app: &App, name| [&message_id(app, name)[..], &[5]].concat();
+    let (talk, chatter) = (channel(&server, "Talk"), channel(&server, "Chatter"));
+    let clock = channel(&server, "ClockChannel");
+    let wrong = [
+        ("a message that only servers send", message(talk, Some(0), &ids(&server, "FromServer"))),
+        ("a message of the game on a channel of ours", message(clock, None, &ids(&server, "BothWays"))),
+        (
+            "a message of ours on a channel of the game",
+            message(chatter, Some(0), &ids(&server, "MoveMessage")),
+        ),
+        ("a message that does not exist", message(chatter, Some(0), &[0x7F, 0xFF, 5])),
+    ];
+    for (name, bytes) in wrong {
+        let before = traffic(&mut server, 0).refused.of(Refusal::Message);
+        send(&mut client, &bytes);
+        run(&mut server, &mut client, 0.1);
+        assert_eq!(traffic(&mut server, 0).refused.of(Refusal::Message), before + 1, "{name}");
+    }
+    // A channel that numbers its messages, and one that does not.
+    send(&mut client, &message(chatter, None, &ids(&server, "BothWays")));
+    run(&mut server, &mut client, 0.1);
+    assert_eq!(traffic(&mut server, 0).refused.of(Refusal::Malformed), 1);
+    send(&mut client, &message(chatter, Some(3), &ids(&server, "BothWays")));
+    run(&mut server, &mut client, 0.1);
+    assert_eq!(come(&server), (0, 1, 0, 0));
+
+    // Without the filters lightyear takes what only servers send.
+    server.world_mut().resource_mut::<IngressLimits>().enabled = false;
+    send(&mut client, &message(talk, Some(0), &ids(&server, "FromServer")));
+    run(&mut server, &mut client, 0.1);
+    assert_eq!(come(&server).3, 1, "so this test shows something");
+}

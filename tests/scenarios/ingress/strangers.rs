@@ -1,0 +1,113 @@
+//! Datagrams from ten thousand addresses that never become a connection.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use lightyear::{
+    link::Linked,
+    prelude::{LinkOf, PeerAddr, server::NetcodeServer},
+};
+use unlag_examples::lockstep::MatchOptions;
+
+use super::*;
+use crate::{seconds, start};
+
+/// What lightyear's UDP does with a datagram from an address that it does not know.
+fn arrive(server: &mut App, listener: Entity, address: u32, bytes: &[u8]) {
+    let mut link = Link::default();
+    link.recv.push_raw(RecvPayload::from(bytes));
+    let address =
+        SocketAddr::from((Ipv4Addr::from(0x0A00_0000 | address >> 8), 1_024 + address as u16 % 256));
+    server.world_mut().spawn((LinkOf { server: listener }, link, Linked, PeerAddr(address)));
+}
+
+fn links(server: &mut App) -> usize {
+    let world = server.world_mut();
+    world.query_filtered::<(), With<LinkOf>>().iter(world).count()
+}
+
+#[test]
+fn are_forgotten_and_nobody_who_plays_notices() {
+    let mut game = start(MatchOptions { players: 2, ..MatchOptions::default() });
+    game.run(seconds(1.0));
+    let world = game.server.world_mut();
+    let listener = world.query_filtered::<Entity, With<NetcodeServer>>().single(world).expect("one listens");
+    let before = (moves(&mut game, 0), game.server.world().entities().count_spawned());
+    let request = [&[0][..], b"NETCODE 1.02\0", &[7; 1_064]].concat();
+    let mut most = 0;
+    // 10,000 a second for three seconds; every third looks like somebody who wants to join.
+    for address in 0..30_000_u32 {
+        let bytes = if address % 3 == 0 { &request[..] } else { &[0x15; 64][..] };
+        arrive(&mut game.server, listener, address, bytes);
+        if address % 156 == 155 {
+            game.run(seconds(1.0 / 64.0));
+            most = most.max(links(&mut game.server));
+        }
+    }
+    assert!(most < 256 + 2 * 156 + 8, "{most} links at once");
+    assert!(stats(&game.server).forgotten > 29_000);
+    assert!(moves(&mut game, 0) > before.0 + 64 * 3 - 20, "who plays is served");
+    for client in 0..2 {
+        assert_eq!(traffic(&mut game.server, client).refused.total(), 0);
+    }
+    game.run(seconds(5.2));
+    assert_eq!((links(&mut game.server), stats(&game.server).strangers), (2, 0), "all is forgotten");
+    let left = game.server.world().entities().count_spawned();
+    assert!(left <= before.1 + 8, "{} entities before, {left} after", before.1);
+}
+
+#[test]
+fn do_not_keep_anybody_from_joining() {
+    let mut game = start(MatchOptions { players: 1, ..MatchOptions::default() });
+    let world = game.server.world_mut();
+    let listener = world.query_filtered::<Entity, With<NetcodeServer>>().single(world).expect("one listens");
+    let mut late = unlag_examples::app::scripted_client(5, Default::default(), Default::default(), false);
+    let frame = core::time::Duration::from_millis(10);
+    late.insert_resource(bevy::time::TimeUpdateStrategy::ManualDuration(frame));
+    let sim = NetSim::new(1).with(crate::link_150());
+    for address in 0..2_000 {
+        arrive(&mut game.server, listener, address, &[0x15; 64]);
+    }
+    unlag_examples::link::join(&mut game.server, listener, &mut late, 9, sim).expect("a token");
+    unlag_examples::app::finish(&mut late);
+    for step in 0..300 {
+        for address in 0..100 {
+            arrive(&mut game.server, listener, 10_000 + step * 100 + address, &[0x15; 64]);
+        }
+        game.run(frame);
+        late.update();
+    }
+    assert!(link(&mut game.server, 8).is_some(), "who has a token comes in through a flood");
+}
+
+#[test]
+fn on_real_sockets_do_not_keep_anybody_from_joining_and_playing() {
+    use std::{net::UdpSocket, thread, time::Duration};
+    use unlag_examples::realtime::{self, PlayerOptions, ServerThread};
+    let server = ServerThread::start(0, Default::default()).unwrap_or_else(|line| panic!("{line}"));
+    let address = server.address;
+    let flood = thread::spawn(move || {
+        let request = [&[0][..], b"NETCODE 1.02\0", &[7; 1_064]].concat();
+        let mut sent = 0;
+        for i in 0..8_000 {
+            // Another port each time.
+            let Ok(socket) = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)) else { continue };
+            let bytes = if i % 3 == 0 { &request[..] } else { &[0x15; 64] };
+            sent += u32::from(socket.send_to(bytes, address).is_ok());
+            if i % 8 == 0 {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+        sent
+    });
+    thread::sleep(Duration::from_millis(200));
+    let player = PlayerOptions {
+        player: 1,
+        seed: 1,
+        conditions: LinkConditions::PERFECT,
+        armoury: Default::default(),
+        interpolation: Interpolation::default(),
+    };
+    let report = realtime::play(address, player, 1.5).unwrap_or_else(|line| panic!("{line}"));
+    assert!(report.moves > 50 && report.acks > 20, "{report:?}");
+    assert!(flood.join().expect("no panic") > 7_000);
+}

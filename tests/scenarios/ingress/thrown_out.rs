@@ -1,0 +1,163 @@
+//! Who does what no honest client does is thrown out and hears why; the others notice nothing.
+
+use bevy_unlag::net::{Kick, KickReason, Kicked, KickedByServer};
+use lightyear::prelude::Connected;
+use unlag_examples::lockstep::{Match, MatchOptions};
+
+use super::*;
+use crate::{seconds, start};
+
+#[derive(Resource, Default)]
+struct Heard(Vec<Kicked>, Vec<KickReason>);
+
+fn listen(app: &mut App) {
+    app.init_resource::<Heard>().add_systems(
+        Last,
+        |mut heard: ResMut<Heard>,
+         kicked: Option<MessageReader<Kicked>>,
+         told: Option<MessageReader<KickedByServer>>| {
+            heard
+                .0
+                .extend(kicked.into_iter().flat_map(|mut kicked| kicked.read().copied().collect::<Vec<_>>()));
+            heard.1.extend(
+                told.into_iter().flat_map(|mut told| told.read().map(|told| told.0).collect::<Vec<_>>()),
+            );
+        },
+    );
+}
+
+fn crowd(players: u64) -> Match {
+    let mut game = start(MatchOptions { players, ..MatchOptions::default() });
+    listen(&mut game.server);
+    for client in &mut game.clients {
+        listen(client);
+    }
+    // Past the time in which nobody is thrown out.
+    game.run(seconds(4.0));
+    game
+}
+
+fn heard(app: &App) -> &Heard {
+    app.world().resource::<Heard>()
+}
+
+fn is_connected(client: &mut App) -> bool {
+    let world = client.world_mut();
+    world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count() == 1
+}
+
+#[test]
+fn for_packets_that_make_no_sense() {
+    let mut game = crowd(2);
+    let bytes = message(channel(&game.server, "VerdictChannel"), Some(0), &[1, 2, 3]);
+    // Too few of them are forgiven.
+    for _ in 0..6 {
+        send(&mut game.clients[0], &bytes);
+        game.run(seconds(0.1));
+    }
+    let strikes = traffic(&mut game.server, 0).strikes;
+    assert!((50.0..60.0).contains(&strikes) && heard(&game.server).0.is_empty(), "{strikes}");
+    game.run(seconds(13.0));
+    assert_eq!(traffic(&mut game.server, 0).strikes, 0.0);
+
+    for _ in 0..11 {
+        send(&mut game.clients[0], &bytes);
+    }
+    game.run(seconds(0.1));
+    let [kicked] = heard(&game.server).0[..] else { panic!("{:?}", heard(&game.server).0) };
+    assert_eq!((kicked.reason, kicked.refusal), (KickReason::InvalidPackets, Some(Refusal::Channel)));
+    game.run(seconds(1.0));
+    assert_eq!(heard(&game.clients[0]).1, [KickReason::InvalidPackets], "the client is told");
+    assert!(!is_connected(&mut game.clients[0]) && link(&mut game.server, 0).is_none());
+    // The other one plays on.
+    let before = moves(&mut game, 1);
+    game.run(seconds(1.0));
+    assert!(moves(&mut game, 1) > before + 50 && is_connected(&mut game.clients[1]));
+    assert_eq!(traffic(&mut game.server, 1).refused.total(), 0);
+    assert_eq!((heard(&game.server).0.len(), stats(&game.server).kicked), (1, 1), "once");
+}
+
+#[test]
+fn for_answers_that_nobody_asked_for() {
+    let mut game = crowd(1);
+    let (name, channel) = (message_id(&game.server, "Pong"), channel(&game.server, "PingChannel"));
+    for frame in 0..1_500_u16 {
+        if link(&mut game.server, 0).is_none() {
+            break;
+        }
+        if frame % 2 == 0 {
+            let pong = [&name[..], &frame.to_be_bytes(), &[0; 5]].concat();
+            send(&mut game.clients[0], &message(channel, None, &pong));
+        }
+        game.run(seconds(0.01));
+    }
+    let [kicked] = heard(&game.server).0[..] else { panic!("{:?}", heard(&game.server).0) };
+    assert_eq!((kicked.reason, kicked.refusal), (KickReason::InvalidPackets, None));
+}
+
+#[test]
+fn who_does_not_listen_goes_too() {
+    let mut game = crowd(1);
+    let link_of = link(&mut game.server, 0).expect("joined");
+    game.server.world_mut().trigger(Kick { entity: link_of, reason: KickReason::Game(7) });
+    let received = traffic(&mut game.server, 0).packets;
+    // Its frames stand still.
+    game.stall_client(0, seconds(2.0));
+    game.run(seconds(0.3));
+    assert_eq!(traffic(&mut game.server, 0).packets, received, "nothing is heard of it any more");
+    game.run(seconds(0.5));
+    assert!(link(&mut game.server, 0).is_none() && game.server.world().get_entity(link_of).is_err());
+    assert_eq!(heard(&game.server).0[0].reason, KickReason::Game(7));
+    // netcode still knows the client until it has been silent for long: the server survives that, too.
+    game.run(seconds(20.0));
+    assert!(!is_connected(&mut game.clients[0]) && link(&mut game.server, 0).is_none());
+}
+
+#[test]
+fn for_a_flood_while_the_others_play() {
+    let mut game = crowd(4);
+    let before: Vec<_> = (0..4).map(|client| moves(&mut game, client)).collect();
+    let mut admitted = 0;
+    for frame in 0..600 {
+        if link(&mut game.server, 0).is_none() {
+            assert!((64..400).contains(&frame), "after {frame} hundredths of a second");
+            break;
+        }
+        admitted = traffic(&mut game.server, 0).packets;
+        // 20 times what a client sends: 2,000 a second.
+        for _ in 0..20 {
+            send(&mut game.clients[0], &packet(4, &[]));
+        }
+        game.run(seconds(0.01));
+    }
+    let [kicked] = heard(&game.server).0[..] else { panic!("{:?}", heard(&game.server).0) };
+    assert_eq!((kicked.reason, kicked.refusal), (KickReason::Flood, Some(Refusal::Packets)));
+    // A burst, and what fills up.
+    assert!(admitted < 1_024 + 512 * 5 + 400, "{admitted} packets let in");
+    for (client, before) in before.into_iter().enumerate().skip(1) {
+        assert_eq!(traffic(&mut game.server, client as u64).refused.total(), 0);
+        assert!(is_connected(&mut game.clients[client]));
+        assert!(moves(&mut game, client) > before + 100);
+    }
+}
+
+#[test]
+fn nobody_is_blamed_for_what_others_send_in_their_name() {
+    let mut game = crowd(1);
+    let before = moves(&mut game, 0);
+    let mut count = 0;
+    for _ in 0..200 {
+        let link = link(&mut game.server, 0).expect("still there");
+        for _ in 0..20 {
+            count += 1;
+            // Anybody who knows the player's address: bytes that netcode would take for encrypted, and junk.
+            let bytes = if count % 2 == 0 { vec![0x25; 80] } else { vec![0xFF; 80] };
+            datagram(&mut game.server, link, &bytes);
+        }
+        game.run(seconds(0.01));
+    }
+    let traffic = traffic(&mut game.server, 0);
+    assert_eq!(traffic.strikes, 0.0, "{:?}", dropped(&traffic));
+    assert!(traffic.refused.of(Refusal::NotNetcode) >= 1_900, "{:?}", dropped(&traffic));
+    assert!(moves(&mut game, 0) > before + 100, "the player plays on");
+}

@@ -1,0 +1,163 @@
+//! What stops a bare lightyear server: shown without the filters, and held off by them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bevy::ecs::error::FallbackErrorHandler;
+use bevy_unlag::net::Refusal;
+use lightyear::prelude::{PingConfig, PingManager};
+use unlag_examples::lockstep::{Match, MatchOptions};
+
+use super::*;
+use crate::{seconds, start};
+
+/// Plays with one client that attacks in every server frame for half a second. Whether the server lived, and
+/// what it dropped of it.
+fn attack(
+    filtered: bool,
+    mut prepare: impl FnMut(&mut Match),
+    mut attack: impl FnMut(&mut Match),
+) -> Option<LinkTraffic> {
+    let mut game = start(MatchOptions { players: 1, ..MatchOptions::default() });
+    game.run(seconds(0.5));
+    set_limits(&mut game, |limits| limits.enabled = filtered);
+    prepare(&mut game);
+    let lived = catch_unwind(AssertUnwindSafe(|| {
+        for _ in 0..32 {
+            attack(&mut game);
+            game.run(seconds(1.0 / 64.0));
+        }
+        traffic(&mut game.server, 0)
+    }));
+    if lived.is_err() {
+        // An app whose system has panicked is not to be touched again, not even to be dropped.
+        core::mem::forget(game);
+    }
+    lived.ok()
+}
+
+/// It kills without the filters; with them it is dropped for this reason, and nothing else is.
+fn is_held_off(refusal: Refusal, prepare: fn(&mut Match), act: fn(&mut Match)) {
+    assert_eq!(attack(false, prepare, act), None, "without the filters nothing happens: this shows nothing");
+    let traffic = attack(true, prepare, act).expect("the server lives");
+    let dropped = dropped(&traffic);
+    assert!(dropped.len() == 1 && dropped[0].0 == refusal && dropped[0].1 >= 16, "{dropped:?}");
+    assert!(traffic.packets > 16, "the honest packets of the same client pass: {traffic:?}");
+}
+
+fn nothing(_: &mut Match) {}
+
+#[test]
+fn nine_sequence_bytes_before_decryption() {
+    is_held_off(Refusal::NotNetcode, nothing, |game| {
+        let link = link(&mut game.server, 0).expect("joined");
+        datagram(&mut game.server, link, &[0x95; 40]);
+    });
+}
+
+#[test]
+fn bytes_on_a_channel_of_replication() {
+    for name in ["RepliconUpdatesChannel", "RepliconMutationsChannel"] {
+        let act = move |game: &mut Match| {
+            let bytes = message(channel(&game.server, name), Some(0), &[1, 2, 3]);
+            send(&mut game.clients[0], &bytes);
+        };
+        assert_eq!(attack(false, nothing, act), None, "{name}");
+        let traffic = attack(true, nothing, act).expect("the server lives");
+        assert!(traffic.refused.of(Refusal::Channel) >= 16, "{name}: {:?}", dropped(&traffic));
+    }
+}
+
+#[test]
+fn a_check_of_the_protocol_that_only_servers_send() {
+    fn strict(game: &mut Match) {
+        game.server.insert_resource(FallbackErrorHandler(bevy::ecs::error::panic));
+    }
+    fn act(game: &mut Match) {
+        let bytes = [&message_id(&game.server, "ProtocolCheck")[..], &[0, 0, 0]].concat();
+        let id = game.server.world().resource::<IngressStats>().packets as u16 % 256;
+        send(&mut game.clients[0], &message(channel(&game.server, "MetadataChannel"), Some(id), &bytes));
+    }
+    is_held_off(Refusal::Message, strict, act);
+    // Without the filters, but with the handler of errors that the server sets.
+    assert!(attack(false, nothing, act).is_some(), "a failing observer stops the server");
+}
+
+/// lightyear asks for pongs once an hour here; a game may ask more often.
+fn ask_often(game: &mut Match) {
+    let link = link(&mut game.server, 0).expect("joined");
+    let pings = PingManager::new(PingConfig { ping_interval: core::time::Duration::from_millis(40) });
+    game.server.world_mut().entity_mut(link).insert(pings);
+}
+
+#[test]
+fn pongs_of_a_negative_time() {
+    is_held_off(Refusal::Content, ask_often, |game| {
+        let name = message_id(&game.server, "Pong");
+        let channel = channel(&game.server, "PingChannel");
+        for ping in 0..16_u16 {
+            let bytes = [&name[..], &ping.to_be_bytes(), &0x8000_0001_u32.to_be_bytes(), &[0]].concat();
+            send(&mut game.clients[0], &message(channel, None, &bytes));
+        }
+    });
+}
+
+#[test]
+fn honest_pongs_pass() {
+    let traffic = attack(true, ask_often, nothing).expect("the server lives");
+    assert_eq!(dropped(&traffic), []);
+}
+
+/// The address space of this process.
+#[cfg(target_os = "linux")]
+fn virtual_bytes() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").expect("Linux");
+    let pages: u64 = statm.split(' ').next().and_then(|pages| pages.parse().ok()).expect("pages");
+    pages * 4_096
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_bomb_of_fragments() {
+    // One small packet that claims to be the first of two million parts. 2^53 of them abort the process.
+    let bomb = |game: &mut Match, id: u16| {
+        let channel = channel(&game.server, "RepliconMutationAcksChannel");
+        let parts = [&[0][..], &varint(1 << 21), &[0, 1, 7]].concat();
+        let body = [&varint(channel.into())[..], &(id + 20).to_be_bytes(), &parts].concat();
+        send(&mut game.clients[0], &packet(1, &body));
+    };
+    let mut grown = [0; 2];
+    for (filtered, grown) in [false, true].into_iter().zip(&mut grown) {
+        let mut game = start(MatchOptions { players: 1, ..MatchOptions::default() });
+        game.run(seconds(0.5));
+        set_limits(&mut game, |limits| limits.enabled = filtered);
+        let before = virtual_bytes();
+        for id in 0..4 {
+            bomb(&mut game, id);
+            game.run(seconds(0.05));
+        }
+        *grown = virtual_bytes().saturating_sub(before) >> 20;
+        let refused = stats(&game.server).refused.of(Refusal::Fragments);
+        assert_eq!(refused, if filtered { 4 } else { 0 });
+    }
+    // Other tests of this process may take their share at the same time.
+    assert!(grown[0] > 4_000 && grown[1] < 2_000, "{grown:?} MB without and with the filters");
+}
+
+#[test]
+fn a_time_between_updates_without_end_and_names_without_end() {
+    // lightyear's interpolation would panic on the time. The suite does without, but a game may have it. Names
+    // are kept for ever.
+    fn act(game: &mut Match) {
+        let name = message_id(&game.server, "SenderMetadata");
+        let channel = channel(&game.server, "MetadataChannel");
+        let packets = stats(&game.server).packets as u32;
+        let slow = [&name[..], &0x8000_0000_u32.to_be_bytes(), &[0, 0x05]].concat();
+        send(&mut game.clients[0], &message(channel, Some(99), &slow));
+        let entity = varint((packets + 1_000) << 2 | 1);
+        let other = [&name[..], &[0, 0, 0, 3, 0], &entity].concat();
+        send(&mut game.clients[0], &message(channel, Some(100), &other));
+    }
+    let traffic = attack(true, nothing, act).expect("the server lives");
+    assert!(traffic.refused.of(Refusal::Content) >= 32, "{:?}", dropped(&traffic));
+    assert!(attack(false, nothing, act).is_some(), "the suite is built without interpolation");
+}

@@ -1,0 +1,309 @@
+//! A game's own values that owners change and the server confirms.
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_unlag::{
+    core::{BitReader, BitWriter, Interpolate, Wire, WireError},
+    net::ReplicateSmoothed,
+    prelude::*,
+    smoothing::ComponentInbox,
+};
+use lightyear::prelude::ControlledBy;
+use unlag_examples::{
+    app::{self, ServerOptions, TICK},
+    armoury::Armoury,
+    link,
+};
+
+use crate::{hold_still, own_id};
+
+/// What a player wears: 7 is not for everybody.
+#[derive(Component, Clone, Copy, PartialEq, Debug)]
+struct Hat(u8);
+
+impl Wire for Hat {
+    fn write(&self, w: &mut BitWriter) {
+        w.bits(u32::from(self.0), 3);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self(r.bits(3)? as u8))
+    }
+}
+
+impl Interpolate for Hat {
+    fn interpolate(from: &Self, _: &Self, _: &Span) -> Self {
+        *from
+    }
+}
+
+/// Hats that are not for everybody.
+const CROWN: Hat = Hat(7);
+
+fn judge(mut hats: Query<&mut AskedValue<Hat>>) {
+    for mut hat in &mut hats {
+        if hat.asked() == Some(CROWN) {
+            hat.refuse();
+        }
+    }
+}
+
+struct Stage {
+    server: App,
+    clients: Vec<App>,
+    /// The pawn of the first client, or of the host.
+    id: NetId,
+}
+
+impl Stage {
+    /// Pawns get hats after they have appeared.
+    fn new(host: bool) -> Self {
+        Self::with(host, |server| {
+            server.add_observer(|added: On<Add, NetId>, mut commands: Commands| {
+                commands.entity(added.entity).insert(Hat(0));
+            });
+        })
+    }
+
+    /// Two clients, 300 ms, a tenth lost.
+    fn with(host: bool, give_hats: fn(&mut App)) -> Self {
+        let mut server = app::server(ServerOptions::default());
+        if host {
+            app::add_scripted_host(&mut server, 1);
+        }
+        server.replicate_predicted::<Hat>();
+        server.add_systems(PreUpdate, judge.in_set(PredictedSystems::Judge));
+        server.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
+        give_hats(&mut server);
+        let listener = link::listen_in_process(&mut server);
+        app::finish(&mut server);
+        let conditions =
+            LinkConditions { latency: TICK * 9, jitter: TICK, loss: 0.1, ..LinkConditions::PERFECT };
+        let mut clients = Vec::new();
+        for i in 1..=2 {
+            let mut client = app::scripted_client(i, Armoury::Rifle, Interpolation::Hermite, false);
+            client.replicate_predicted::<Hat>();
+            // Several frames fall into a tick.
+            client.insert_resource(TimeUpdateStrategy::ManualDuration(TICK / 3));
+            link::join(&mut server, listener, &mut client, i, NetSim::new(90 + i).with(conditions))
+                .expect("it joins");
+            app::finish(&mut client);
+            clients.push(client);
+        }
+        let mut stage = Self { server, clients, id: NetId(0) };
+        stage.run(300);
+        for app in &mut stage.clients {
+            hold_still(app);
+        }
+        stage.id = own_id(if host { &mut stage.server } else { &mut stage.clients[0] });
+        stage
+    }
+
+    fn frame(&mut self, step: u32) {
+        if step.is_multiple_of(3) {
+            self.server.update();
+        }
+        self.clients.iter_mut().for_each(App::update);
+    }
+
+    fn run(&mut self, ticks: u32) {
+        (0..ticks * 3).for_each(|step| self.frame(step));
+    }
+}
+
+fn hat(app: &mut App, id: NetId) -> Option<Hat> {
+    let world = app.world_mut();
+    world.query::<(&NetId, &Hat)>().iter(world).find(|(other, _)| **other == id).map(|(_, hat)| *hat)
+}
+
+/// The player changes hats.
+fn wear(app: &mut App, hat: Hat) {
+    let world = app.world_mut();
+    let now = world.resource::<CurrentTick>().0;
+    let mut own = world.query_filtered::<&mut PredictedValue<Hat>, With<LocalControl>>();
+    own.single_mut(world).expect("it is the player's to change").set_local(hat, now);
+}
+
+#[test]
+fn quick_changes_never_flicker_and_a_refusal_reverts_once() {
+    let mut stage = Stage::new(false);
+    let (id, mut wanted, mut wrong, mut others) = (stage.id, Hat(0), 0u32, Vec::new());
+    for step in 0..6_000u32 {
+        // Several in one tick, and in one round trip.
+        if step % 97 < 12 && step % 2 == 0 || step % 41 == 0 {
+            wanted = Hat((step / 2 % 6) as u8);
+            wear(&mut stage.clients[0], wanted);
+        }
+        stage.frame(step);
+        assert_eq!(hat(&mut stage.clients[0], id), Some(wanted), "frame {step}");
+        wrong += u32::from(hat(&mut stage.server, id) != Some(wanted));
+        others.extend(hat(&mut stage.clients[1], id));
+    }
+    assert!(wrong > 2_000, "the control: what comes late would show in {wrong} frames");
+    others.dedup();
+    assert!(others.len() > 50, "others saw {} changes", others.len());
+    stage.run(200);
+    for app in stage.clients.iter_mut().chain([&mut stage.server]) {
+        assert_eq!(hat(app, id), Some(wanted));
+    }
+
+    wear(&mut stage.clients[0], CROWN);
+    let mut seen = Vec::new();
+    for step in 0..600 {
+        stage.frame(step);
+        seen.extend(hat(&mut stage.clients[0], id));
+        assert_eq!(hat(&mut stage.server, id), Some(wanted), "it is not for everybody");
+        assert_eq!(hat(&mut stage.clients[1], id), Some(wanted), "nobody else sees it");
+    }
+    seen.dedup();
+    assert_eq!(seen, [CROWN, wanted], "it reverts once");
+
+    // The server's own change just comes.
+    let world = stage.server.world_mut();
+    for mut hat in world.query::<&mut Hat>().iter_mut(world) {
+        *hat = CROWN;
+    }
+    stage.run(200);
+    for app in &mut stage.clients {
+        assert_eq!(hat(app, id), Some(CROWN));
+    }
+}
+
+#[test]
+fn a_client_changes_no_hat_but_its_own() {
+    let mut stage = Stage::new(false);
+    let other = own_id(&mut stage.clients[1]);
+    let world = stage.clients[0].world_mut();
+    let mut pawns = world.query_filtered::<Entity, (With<Hat>, Without<LocalControl>)>();
+    let theirs: Vec<_> = pawns.iter(world).collect();
+    for pawn in theirs {
+        let mut value = PredictedValue::new(Hat(0));
+        value.set_local(Hat(3), Tick(1));
+        world.entity_mut(pawn).insert(value);
+    }
+    wear(&mut stage.clients[0], Hat(2));
+    stage.run(200);
+    assert_eq!(hat(&mut stage.server, stage.id), Some(Hat(2)));
+    assert_eq!(hat(&mut stage.server, other), Some(Hat(0)));
+    let world = stage.server.world_mut();
+    assert_eq!(
+        world.query_filtered::<(), (With<AskedValue<Hat>>, With<ControlledBy>)>().iter(world).count(),
+        1
+    );
+}
+
+#[test]
+fn a_host_asks_like_everybody_else() {
+    let mut stage = Stage::new(true);
+    hold_still(&mut stage.server);
+    let id = stage.id;
+    for (wanted, becomes) in [(Hat(4), Hat(4)), (CROWN, Hat(4)), (Hat(1), Hat(1))] {
+        // Changed twice within a tick.
+        wear(&mut stage.server, Hat(5));
+        wear(&mut stage.server, wanted);
+        stage.run(200);
+        for app in stage.clients.iter_mut().chain([&mut stage.server]) {
+            assert_eq!(hat(app, id), Some(becomes));
+        }
+        assert_eq!(own_hat(&mut stage.server), Some(becomes));
+    }
+}
+
+/// What the host's player sees on its own head.
+fn own_hat(app: &mut App) -> Option<Hat> {
+    let world = app.world_mut();
+    let mut own = world.query_filtered::<&PredictedValue<Hat>, With<LocalControl>>();
+    own.single(world).map(PredictedValue::get).ok()
+}
+
+#[test]
+fn a_host_that_asked_for_nothing_hears_what_the_server_changes() {
+    let bundled: fn(&mut App) = |server| {
+        server.register_required_components_with::<NetId, Hat>(|| Hat(0));
+    };
+    for mut stage in [Stage::with(true, bundled), Stage::new(true)] {
+        hold_still(&mut stage.server);
+        assert_eq!(own_hat(&mut stage.server), Some(Hat(0)));
+        let world = stage.server.world_mut();
+        for mut hat in world.query::<&mut Hat>().iter_mut(world) {
+            *hat = CROWN;
+        }
+        stage.run(3);
+        assert_eq!(own_hat(&mut stage.server), Some(CROWN));
+        wear(&mut stage.server, Hat(2));
+        stage.run(200);
+        assert_eq!(own_hat(&mut stage.server), Some(Hat(2)));
+        let id = stage.id;
+        for app in stage.clients.iter_mut().chain([&mut stage.server]) {
+            assert_eq!(hat(app, id), Some(Hat(2)));
+        }
+    }
+}
+
+#[test]
+fn what_changes_cost_is_counted_on_both_ends() {
+    let mut stage = Stage::new(false);
+    let mut sent = |change: bool| {
+        let count = |app: &App| app.world().resource::<Bandwidth>().of(MessageClass::Moves).messages;
+        let apps = |stage: &Stage| [count(&stage.clients[0]), count(&stage.server)];
+        let before = apps(&stage);
+        for i in 0..40 {
+            if change {
+                wear(&mut stage.clients[0], Hat(i % 6));
+            }
+            stage.run(15);
+        }
+        let after = apps(&stage);
+        [after[0] - before[0], after[1] - before[1]]
+    };
+    let (quiet, changes) = (sent(false), sent(true));
+    println!("moves on the client and on the server: {quiet:?}, with changes {changes:?}");
+    assert!(changes[0] >= quiet[0] + 40 && changes[1] >= quiet[1] + 40, "{quiet:?}, {changes:?}");
+}
+
+/// A value that nobody predicts.
+#[derive(Component, Clone, Copy, PartialEq, Debug)]
+struct Badge(u8);
+
+impl Wire for Badge {
+    fn write(&self, w: &mut BitWriter) {
+        w.bits(u32::from(self.0), 3);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self(r.bits(3)? as u8))
+    }
+}
+
+impl Interpolate for Badge {
+    fn interpolate(from: &Self, _: &Self, _: &Span) -> Self {
+        *from
+    }
+}
+
+/// How often a hat and a badge were inserted.
+#[derive(Resource, Default, Clone, Copy, PartialEq, Debug)]
+struct Inserted(u32, u32);
+
+#[test]
+fn what_a_pawn_has_already_is_not_inserted_again_when_it_is_the_own_one() {
+    let mut server = app::server(ServerOptions::default());
+    server.replicate_predicted::<Hat>().replicate_smoothed::<Badge>();
+    server.init_resource::<Inserted>();
+    server.add_observer(|_: On<Insert, Hat>, mut inserted: ResMut<Inserted>| inserted.0 += 1);
+    server.add_observer(|_: On<Insert, Badge>, mut inserted: ResMut<Inserted>| inserted.1 += 1);
+    let world = server.world_mut();
+    // A host's.
+    world.spawn((LocalControl, Hat(1), Badge(1)));
+    assert_eq!(*world.resource::<Inserted>(), Inserted(1, 1));
+
+    // A client's.
+    let came = (
+        ComponentInbox(vec![(Tick(3), Hat(2)), (Tick(6), Hat(3))]),
+        ComponentInbox(vec![(Tick(3), Badge(2)), (Tick(6), Badge(3))]),
+    );
+    let pawn = world.spawn((Hat(1), Badge(1), came)).insert(LocalControl).id();
+    assert_eq!(*world.resource::<Inserted>(), Inserted(3, 3));
+    let of = world.entity(pawn);
+    assert_eq!((of.get::<Hat>(), of.get::<Badge>()), (Some(&Hat(3)), Some(&Badge(3))));
+    assert_eq!(of.get::<PredictedValue<Hat>>().map(PredictedValue::get), Some(Hat(3)));
+}
