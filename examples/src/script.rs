@@ -27,6 +27,8 @@ pub struct Script {
     rng: SmallRng,
     /// Whether it shoots. Default true.
     pub armed: bool,
+    /// How fast its hand turns the view, in radians per second. Default [`HAND`].
+    pub hand: f32,
     awake: bool,
     /// The next stop of a tour; `None` for a fighter.
     stop: Option<usize>,
@@ -49,6 +51,7 @@ impl Script {
         Self {
             rng: SmallRng::seed_from_u64(seed),
             armed: true,
+            hand: HAND,
             awake: true,
             stop: None,
             walk: Vec2::ZERO,
@@ -186,7 +189,7 @@ fn play(
         }
         None => Vec3::new(-eye.x, 0.0, -eye.z),
     };
-    let wanted = aim.towards(Aim::along(look), HAND * time.delta_secs());
+    let wanted = aim.towards(Aim::along(look), script.hand * time.delta_secs());
     gather
         .face(f64::from(units_to_angle(wanted.yaw)), f64::from(units_to_angle(wanted.pitch.cast_unsigned())));
     aim.set_if_neq(wanted);

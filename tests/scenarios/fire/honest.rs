@@ -2,7 +2,12 @@
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
-use unlag_examples::{app::ServerOptions, armoury::Armoury, lockstep::MatchOptions};
+use unlag_examples::{
+    app::ServerOptions,
+    armoury::Armoury,
+    lockstep::{Match, MatchOptions},
+    script::Script,
+};
 
 use super::{Noted, Shown, client_of, give_hands, take_notes};
 use crate::{own_id, seconds, start};
@@ -39,6 +44,11 @@ fn note_lives(
 
 /// Four who run, jump, turn, crouch, load, change weapons, die and come back, on Unreal's bad link.
 fn fight(seed: u64, time: f64, rules: FireRules) -> Fought {
+    fight_by(seed, rules, |game| game.fight(time))
+}
+
+/// The same, as somebody else has it.
+fn fight_by(seed: u64, rules: FireRules, fight: impl FnOnce(&mut Match)) -> Fought {
     let conditions = LinkPreset::named("Bad (UE)").expect("a preset of ours").conditions();
     let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
     let mut game = start(MatchOptions { players: 4, conditions, seed, server, ..MatchOptions::default() });
@@ -46,7 +56,7 @@ fn fight(seed: u64, time: f64, rules: FireRules) -> Fought {
     game.server.insert_resource(rules).init_resource::<Lived>();
     game.server.add_systems(Update, note_lives);
     game.clients.iter_mut().for_each(give_hands);
-    game.fight(time);
+    fight(&mut game);
     game.run(seconds(2.0));
     let report = game.report();
     println!("seed {seed}:\n{}", report.table());
@@ -88,6 +98,33 @@ fn on_unreals_bad_link_honest_play_is_refused_nothing() {
     }
     // Somebody whom a rocket throws shoots from where it was for a round trip.
     assert!(far * 100 <= rounds, "{far} of {rounds}");
+}
+
+#[test]
+fn nor_are_quick_hands_on_machines_that_hang() {
+    let mut rounds = 0;
+    for (seed, hand) in [(3, 15.0), (4, 25.0), (5, 40.0)] {
+        let fought = fight_by(seed, FireRules::default(), |game| {
+            for client in &mut game.clients {
+                client.world_mut().resource_mut::<Script>().hand = hand;
+            }
+            game.arm(true);
+            for k in 0..40 {
+                game.run(seconds(1.0));
+                // Up to a quarter of a second, in which a quick hand turns far.
+                game.stall_client(k % 4, seconds(0.05 + 0.05 * (k % 5) as f64));
+            }
+            game.arm(false);
+        });
+        rounds += fought.rounds;
+        let count = |why| fought.refused.iter().filter(|(refused, ..)| *refused == why).count();
+        println!("hand {hand}: {} of {} refused", fought.refused.len(), fought.rounds);
+        // Who hangs as it dies hears of it later than a trade takes.
+        assert!(count(ShotRefusal::Dead) <= 3, "{:?}", fought.refused);
+        assert_eq!(fought.refused.len(), count(ShotRefusal::Dead) + count(ShotRefusal::Aim), "{:?}", fought.refused);
+        assert!(count(ShotRefusal::Aim) <= 2, "{:?}", fought.refused);
+    }
+    assert!(rounds > 1_000, "{rounds}");
 }
 
 #[test]

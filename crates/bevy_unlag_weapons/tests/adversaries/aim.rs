@@ -43,6 +43,29 @@ fn nor_does_half_a_turn_in_the_move_before() {
 }
 
 #[test]
+fn nor_in_packets_that_are_held_back_but_in_a_frame_that_hung() {
+    // Looks away, turns to the target while nothing comes for so many ticks, and fires so many moves later.
+    let snap = |held_back: u32, later: u32| {
+        let mut duel = Duel::new(&[Weapon::rifle()]);
+        duel.aside = None;
+        duel.look(Vec3::Z + Vec3::X * 0.01);
+        duel.run(120);
+        let along = duel.chest(0, duel.view()).expect("it is drawn") - duel.eye();
+        duel.look(along);
+        duel.hang(held_back);
+        duel.run(later);
+        duel.tap()
+    };
+    for later in [0, 3] {
+        for held_back in 0..3 {
+            assert_eq!(snap(held_back, later), REFUSED, "{held_back} held back, {later} moves later");
+        }
+        // A hand can do that in a sixth of a second.
+        assert!(matches!(snap(9, later), ShotResult::Hit(_)), "{later} moves later");
+    }
+}
+
+#[test]
 fn a_shot_does_not_leave_aside_of_its_view() {
     let mut duel = Duel::new(&[Weapon::rifle()]);
     // Its moves look so many degrees past the target, and the shot at it.

@@ -237,6 +237,17 @@ impl Duel {
         }
     }
 
+    /// The client hangs for so many ticks, and makes their moves in its next frame.
+    pub fn hang(&mut self, ticks: u32) {
+        for _ in 0..ticks {
+            self.server_frame();
+            self.frame += 1;
+        }
+        let usual = core::mem::replace(&mut self.moves_a_tick, ticks + 1);
+        self.run(1);
+        self.moves_a_tick = usual;
+    }
+
     fn client_frame(&mut self) {
         while let Some((_, what)) = self.down.pop_front_if(|(due, _)| *due <= self.frame) {
             match what {
