@@ -121,7 +121,12 @@ fn nor_are_quick_hands_on_machines_that_hang() {
         println!("hand {hand}: {} of {} refused", fought.refused.len(), fought.rounds);
         // Who hangs as it dies hears of it later than a trade takes.
         assert!(count(ShotRefusal::Dead) <= 3, "{:?}", fought.refused);
-        assert_eq!(fought.refused.len(), count(ShotRefusal::Dead) + count(ShotRefusal::Aim), "{:?}", fought.refused);
+        assert_eq!(
+            fought.refused.len(),
+            count(ShotRefusal::Dead) + count(ShotRefusal::Aim),
+            "{:?}",
+            fought.refused
+        );
         assert!(count(ShotRefusal::Aim) <= 2, "{:?}", fought.refused);
     }
     assert!(rounds > 1_000, "{rounds}");
