@@ -12,7 +12,11 @@ use bevy_unlag_movement::{CapsuleInput, CapsuleModel, CapsulePush, CapsuleState}
 use bevy_unlag_prediction::{
     Answered, ClientAdjustment, CorrectionCause, LossLevel, MovePacket, MoveRun, ServerAnswer, StateCheck,
 };
-use bevy_unlag_weapons::{Aim, Armed, ArmsInput, ArmsState, Arsenal, FireInput, Sight, WeaponId};
+use bevy_unlag_rewind::HitGroup;
+use bevy_unlag_weapons::{
+    Aim, Armed, ArmsInput, ArmsState, Arsenal, Cone, FireInput, HeldWeapon, ProjectileEnd, ProjectileEndKind,
+    ProjectileLaunch, ShotRefusal, ShotResult, ShotVerdict, Sight, Tracer, Trail, WeaponId,
+};
 
 #[allow(dead_code, reason = "the client uses more of it")]
 #[path = "../../crates/bevy_unlag_lightyear/src/snapshots/message.rs"]
@@ -206,6 +210,41 @@ fn mailboxes() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
+/// What a server says of shots: which kind, and its bytes.
+fn effects() -> Vec<(&'static str, Vec<u8>)> {
+    let of = |kind: u8, value: &dyn Fn() -> Vec<u8>| [&[kind][..], &value()].concat();
+    let (shooter, shot, weapon) = (NetId(7), Tick(1_004), WeaponId(2));
+    let list = [(NetId(3), HitGroup::Head), (NetId(9), HitGroup::Limb)].into_iter().collect();
+    let verdict = |result| ShotVerdict { shot, result, clamped: false };
+    let to = Trail::To(Vec3::new(1.5, 2.0, -40.0));
+    let cone = Cone { aim: Aim::new(2.0, -0.1), half_angle: 470 };
+    let launch = ProjectileLaunch {
+        shooter,
+        shot,
+        weapon,
+        time: ViewTime { tick: Tick(990), fraction: 77 },
+        from: Vec3::new(3.0, 1.5, -20.25),
+        aim: Aim::new(2.0, -0.1),
+        speed: 26.0,
+        bounces: 0,
+        flown: 0,
+    };
+    let end = |kind| ProjectileEnd { shooter, shot, flown: 9_000, point: Vec3::new(3.0, 0.5, -44.0), kind };
+    let hit = ProjectileEndKind::Hit { target: NetId(3), group: HitGroup::Body };
+    let held = HeldWeapon { weapon: Some(weapon), aiming: true, ..HeldWeapon::default() };
+    vec![
+        ("hit", of(0, &|| encoded(&verdict(ShotResult::Hit(list))))),
+        ("refused", of(0, &|| encoded(&verdict(ShotResult::Refused(ShotRefusal::Empty))))),
+        ("trail", of(1, &|| encoded(&Tracer { shooter, weapon, trail: to }))),
+        ("pellets", of(1, &|| encoded(&Tracer { shooter, weapon, trail: Trail::Spread { cone, seed: 99 } }))),
+        ("launch", of(2, &|| encoded(&launch))),
+        ("bounced", of(2, &|| encoded(&ProjectileLaunch { bounces: 2, flown: 700, ..launch }))),
+        ("wall", of(3, &|| encoded(&end(ProjectileEndKind::Wall)))),
+        ("body", of(3, &|| encoded(&end(hit)))),
+        ("held", of(4, &|| encoded(&held))),
+    ]
+}
+
 fn main() -> io::Result<()> {
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds");
     let targets = [
@@ -213,6 +252,7 @@ fn main() -> io::Result<()> {
         ("server_answer", server_answers()),
         ("proxy_update", proxy_updates()),
         ("snapshot_message", snapshot_messages()),
+        ("effects", effects()),
         ("server_mailbox", mailboxes()),
     ];
     for (target, files) in targets {
