@@ -1,0 +1,63 @@
+//! Any bytes are something that a server says of shots, or an error. The first one says what it is.
+
+#![no_main]
+
+use core::fmt::Debug;
+
+use bevy_unlag_core::{BitReader, BitWriter, Wire};
+use bevy_unlag_weapons::{
+    Bounce, HeldWeapon, HitList, Projectile, ProjectileEnd, ProjectileLaunch, ShotResult, ShotVerdict, Tracer,
+    Trajectory,
+};
+use libfuzzer_sys::fuzz_target;
+
+/// What was read can be written, and is the same from then on: at the ends of its range a float may be rounded once.
+fn read<T: Wire + PartialEq + Debug>(bytes: &[u8]) -> Option<T> {
+    let again = |value: &T| {
+        let mut w = BitWriter::default();
+        value.write(&mut w);
+        T::read(&mut BitReader::new(&w.finish())).expect("it was just written")
+    };
+    let once = again(&T::read(&mut BitReader::new(bytes)).ok()?);
+    assert_eq!(again(&once), once);
+    Some(once)
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((what, bytes)) = bytes.split_first() else { return };
+    match what % 5 {
+        0 => {
+            if let Some(ShotVerdict { result: ShotResult::Hit(list), .. }) = read(bytes) {
+                assert!(list.iter().len() <= HitList::MOST);
+            }
+        }
+        1 => {
+            let Some(tracer) = read::<Tracer>(bytes) else { return };
+            let from = bevy::math::Vec3::new(3.0, 1.5, -20.0);
+            assert!(tracer.directions(from, 12).all(|way| way.is_normalized()), "{tracer:?}");
+        }
+        2 => {
+            let Some(launch) = read::<ProjectileLaunch>(bytes) else { return };
+            let bounce = Some(Bounce { times: 3, keep: 0.5, off_pawns: true });
+            let projectile = Projectile {
+                speed: 20.0,
+                radius: 0.1,
+                life: 4.0,
+                gravity: 9.8,
+                bounce,
+                splash: None,
+            };
+            let mut path = Trajectory::new(&launch, &projectile, 1.0 / 64.0);
+            for _ in 0..300 {
+                path.advance(|_, _, _, _| None);
+            }
+            let (place, velocity) = path.at(200.0);
+            assert!(place.is_finite() && velocity.is_finite(), "{launch:?}");
+        }
+        3 => {
+            let Some(end) = read::<ProjectileEnd>(bytes) else { return };
+            assert!(end.point.is_finite());
+        }
+        _ => _ = read::<HeldWeapon>(bytes),
+    }
+});
