@@ -4,13 +4,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use bevy::{app::ScheduleRunnerPlugin, prelude::*, state::app::StatesPlugin};
 use bevy_rapier3d::prelude::Collider;
+use bevy_unlag::net::{ServerAccess, TokenClient};
 use bevy_unlag::{core::MoveModel, prelude::*};
 use core::time::Duration;
-use lightyear::prelude::client::{NetcodeClient, NetcodeConfig};
-use lightyear::prelude::server::{NetcodeServer, ServerUdpIo, Start};
-use lightyear::prelude::{Authentication, Client, Connect, Connected, ControlledBy, Lifetime};
-use lightyear::prelude::{LocalAddr, PeerAddr, UdpIo};
+use lightyear::prelude::server::Start;
+use lightyear::prelude::{Client, Connect, Connected, ControlledBy, Lifetime, LocalAddr, UdpIo};
 
+const GAME: u64 = 1;
 const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 5_888);
 
 fn main() {
@@ -33,8 +33,9 @@ fn app() -> App {
 
 fn server(app: &mut App) {
     app.add_systems(Startup, |mut commands: Commands| {
-        let server = (NetcodeServer::new(default()), LocalAddr(SERVER), ServerUdpIo::default());
-        let server = commands.spawn(server).id();
+        // Anybody may join as anybody. A real server has a key of its own.
+        let access = ServerAccess::development(GAME);
+        let server = commands.spawn((access.server(), LocalAddr(SERVER), ServerUdp::default())).id();
         commands.trigger(Start { entity: server });
     });
     // Everyone who joins gets a soldier with a name of its own, and nobody may move another's.
@@ -48,12 +49,10 @@ fn server(app: &mut App) {
 
 fn client(app: &mut App) {
     app.add_systems(Startup, |mut commands: Commands| -> Result {
-        // A real game gets its token from a backend.
-        let (client_id, private_key, protocol_id) = (1, [0; 32], 0);
-        let token = Authentication::Manual { server_addr: SERVER, client_id, private_key, protocol_id };
-        let netcode = NetcodeClient::new(token, NetcodeConfig::default())?;
+        // A real game gets a token from its matchmaker.
+        let token = TokenClient::development(1, SERVER, GAME)?;
         let local = LocalAddr(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-        let client = commands.spawn((Client, netcode, UdpIo::default(), local, PeerAddr(SERVER))).id();
+        let client = commands.spawn((Client, token, UdpIo::default(), local)).id();
         commands.trigger(Connect { entity: client });
         Ok(())
     });

@@ -30,3 +30,18 @@ mod weapons_guide {}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/link.md")]
 mod link_guide {}
+
+/// The guide to sessions.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/session.md")]
+mod session_guide {}
+
+/// The guide to a game's own messages.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/messages.md")]
+mod messages_guide {}
+
+/// The guide to dedicated servers.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/server.md")]
+mod server_guide {}

@@ -1,10 +1,13 @@
 //! The command line.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
 
-use bevy_unlag::prelude::{LinkConditions, LinkPreset, RewindMode};
+use clap::{Args, Parser, Subcommand};
+
+use bevy_unlag::prelude::{LinkConditions, LinkPreset, LinkPresets};
 use unlag_examples::{
-    args::{percent, preset, seconds},
+    args::{percent, presets, seconds},
+    dedicated::{ServeArgs, Switch, TokenArgs},
     screen::WindowArgs,
 };
 
@@ -45,19 +48,19 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// A dedicated server.
-    Server {
-        /// The UDP port to listen on.
-        #[arg(long, default_value_t = unlag_examples::link::DEFAULT_PORT)]
-        port: u16,
-        /// Whether shots are judged against the past.
-        #[arg(long, value_enum, default_value_t = Switch::On)]
-        rewind: Switch,
-    },
+    Server(ServeArgs),
+    /// Writes a new key for a server to standard output.
+    Key,
+    /// Writes a token for one client to standard output, as a matchmaker would send it.
+    Token(TokenArgs),
     /// A client of somebody's server.
     Client {
-        /// The server's address, such as 192.168.0.7:5000.
-        #[arg(long)]
-        connect: String,
+        /// The server's address, such as 192.168.0.7:5000; for a server without a key.
+        #[arg(long, value_name = "ADDR", required_unless_present = "token")]
+        connect: Option<String>,
+        /// A file with a token for the server; see `shooter token`.
+        #[arg(long, value_name = "FILE", conflicts_with = "connect")]
+        token: Option<PathBuf>,
         /// No window: a script plays, and a table is printed.
         #[arg(long)]
         headless: bool,
@@ -77,11 +80,17 @@ pub struct Play {
     #[arg(long, default_value_t = 20.0, value_parser = seconds)]
     pub seconds: f64,
     /// The simulated link, by name.
-    #[arg(long, default_value = "Perfect", value_parser = preset)]
-    pub preset: &'static LinkPreset,
+    #[arg(long, default_value = "Perfect")]
+    preset: String,
+    /// A file of simulated links of your own, in the form of the library's presets.ron.
+    #[arg(long, value_name = "FILE", value_parser = presets)]
+    presets: Option<LinkPresets>,
     /// The seed of scripts and links.
     #[arg(long, default_value_t = 7)]
     pub seed: u64,
+    /// In the window, show at first what each kind of message costs; F6 does so later.
+    #[arg(long)]
+    pub bandwidth: bool,
     /// Print one JSON object instead of a table.
     #[arg(long)]
     pub json: bool,
@@ -91,26 +100,24 @@ pub struct Play {
 }
 
 impl Play {
-    /// The simulated link.
-    pub fn conditions(&self) -> LinkConditions {
-        self.preset.conditions()
+    /// The simulated links that there are.
+    pub fn presets(&self) -> LinkPresets {
+        self.presets.clone().unwrap_or_default()
     }
-}
 
-/// On or off.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Switch {
-    /// On.
-    On,
-    /// Off.
-    Off,
-}
+    /// The simulated link.
+    ///
+    /// # Errors
+    /// Which ones there are.
+    pub fn preset(&self) -> Result<LinkPreset, String> {
+        self.presets().find(&self.preset).cloned().map_err(|error| error.to_string())
+    }
 
-impl From<Switch> for RewindMode {
-    fn from(switch: Switch) -> Self {
-        match switch {
-            Switch::On => Self::On,
-            Switch::Off => Self::Off,
-        }
+    /// Its conditions.
+    ///
+    /// # Errors
+    /// As [`preset`](Self::preset).
+    pub fn conditions(&self) -> Result<LinkConditions, String> {
+        self.preset().map(|preset| preset.conditions())
     }
 }

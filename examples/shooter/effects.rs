@@ -26,6 +26,7 @@ pub struct EffectsPlugin;
 impl Plugin for EffectsPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<HitMark>()
+            .add_observer(clear)
             .add_systems(Startup, (make_looks, spawn_mark))
             .add_systems(Update, (fade, show_own, show_others, mark_hits, show_mark).chain())
             .add_systems(Update, (dress_projectiles, burst).after(fade))
@@ -99,6 +100,13 @@ fn make_looks(
         dust,
         fire,
     });
+}
+
+/// Nothing of the match before is left to see.
+fn clear(_: On<MatchRestarted>, shown: Query<Entity, With<Fading>>, mut commands: Commands) {
+    for entity in &shown {
+        commands.entity(entity).despawn();
+    }
 }
 
 fn fade(

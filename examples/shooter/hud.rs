@@ -4,7 +4,10 @@ use core::fmt::Write;
 
 use bevy::{prelude::*, time::common_conditions::on_real_timer};
 use bevy_unlag::prelude::*;
-use unlag_examples::screen::ui::{SHADE, TEXT, TEXT_INTERVAL, label};
+use unlag_examples::{
+    realtime::Watch,
+    screen::ui::{SHADE, TEXT, TEXT_INTERVAL, label},
+};
 
 /// Wide enough to read from the corner of an eye, in pixels.
 const HEALTH_WIDTH: f32 = 220.0;
@@ -14,9 +17,10 @@ pub struct HudPlugin;
 
 impl Plugin for HudPlugin {
     fn build(&self, app: &mut App) {
-        app.add_systems(Startup, spawn)
-            .add_systems(Update, show_weapon)
-            .add_systems(Update, (show_health, show_death, show_scores).run_if(on_real_timer(TEXT_INTERVAL)));
+        app.add_systems(Startup, spawn).add_systems(Update, show_weapon).add_systems(
+            Update,
+            (show_health, show_death, show_scores, show_notice).run_if(on_real_timer(TEXT_INTERVAL)),
+        );
     }
 }
 
@@ -34,6 +38,10 @@ struct DeathText;
 
 #[derive(Component)]
 struct Scores;
+
+/// What the server has to say to the player.
+#[derive(Component)]
+struct NoticeText;
 
 fn spawn(mut commands: Commands) {
     let stroke = |x: f32, y: f32, width: f32, height: f32| {
@@ -81,6 +89,22 @@ fn spawn(mut commands: Commands) {
         },
         children![(
             label("You were hit - respawning", 26.0, Color::srgb(1.0, 0.85, 0.80)),
+            TextShadow::default(),
+            Pickable::IGNORE
+        )],
+    ));
+    commands.spawn((
+        Pickable::IGNORE,
+        Node {
+            position_type: PositionType::Absolute,
+            top: percent(20),
+            width: percent(100),
+            justify_content: JustifyContent::Center,
+            ..default()
+        },
+        children![(
+            NoticeText,
+            label("", 20.0, Color::srgb(1.0, 0.9, 0.55)),
             TextShadow::default(),
             Pickable::IGNORE
         )],
@@ -174,6 +198,13 @@ fn show_weapon(
     });
     for mut text in &mut texts {
         text.set_if_neq(Text(line.clone()));
+    }
+}
+
+fn show_notice(watch: Option<Res<Watch>>, mut texts: Query<&mut Text, With<NoticeText>>) {
+    let notice = watch.and_then(|watch| watch.notice.clone()).unwrap_or_default();
+    for mut text in &mut texts {
+        text.set_if_neq(Text(notice.clone()));
     }
 }
 

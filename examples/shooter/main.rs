@@ -2,27 +2,29 @@
 //!
 //! * `shooter`: a dedicated server in a thread, bots that are clients of their own, and a window
 //!   that is a client like any other, over UDP.
-//! * `shooter --listen`: host in the same app.
+//! * `shooter --listen`: host in the same app; F5 begins the match anew.
 //! * `shooter server`, `shooter client --connect ADDR`: a match of real processes.
+//! * `shooter server --key KEY`, `shooter client --token TOKEN`: the same for those who have a token.
 //! * `shooter --headless`: scripted players fight without a window; a table is printed.
 
 mod cli;
 mod effects;
 mod hud;
+mod marks;
 mod panel;
 mod view;
 mod window;
 
-use core::{net::SocketAddr, sync::atomic::AtomicBool};
-use std::process::ExitCode;
+use core::{net::SocketAddr, time::Duration};
+use std::{process::ExitCode, time::Instant};
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{net::TokenClient, prelude::*};
 use clap::Parser;
 use unlag_examples::{
     app::{self, ServerOptions},
     armoury::Armoury,
-    link,
+    dedicated, link,
     lockstep::{self, MatchOptions},
     realtime::{self, PlayerOptions, ServerSwitches, ServerThread, Stop, Watch},
     report::MatchReport,
@@ -46,29 +48,29 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<ExitCode, String> {
     match cli.command {
-        Some(Command::Server { port, rewind }) => {
-            let options = ServerOptions { rewind: rewind.into(), armoury: Armoury::All, ..default() };
-            realtime::serve(port, options, &AtomicBool::new(false), |port| {
-                println!("serving on UDP port {port}; join with: shooter client --connect ADDRESS:{port}");
-            })?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Some(Command::Client { connect, headless, window, play }) => {
-            let server = link::parse_address(&connect)?;
+        Some(Command::Server(args)) => dedicated::serve(&args).map(|()| ExitCode::SUCCESS),
+        Some(Command::Key) => dedicated::write_key().map(|()| ExitCode::SUCCESS),
+        Some(Command::Token(args)) => dedicated::write_token(&args).map(|()| ExitCode::SUCCESS),
+        Some(Command::Client { connect, token, headless, window, play }) => {
+            let client = match (&token, connect) {
+                (Some(file), _) => dedicated::read_token(file)?,
+                (None, address) => anybody(link::parse_address(&address.unwrap_or_default())?)?,
+            };
+            let server = client.server();
             if headless {
                 let player = PlayerOptions {
                     player: 1,
                     seed: play.seed,
-                    conditions: play.conditions(),
+                    conditions: play.conditions()?,
                     armoury: Armoury::All,
                     interpolation: Interpolation::default(),
                 };
-                let report = realtime::play(server, player, play.seconds)?;
+                let report = realtime::play_as(client, player, play.seconds)?;
                 Ok(print(&MatchReport { players: vec![report] }, &play))
             } else {
                 screen::display(window::INSTEAD)?;
                 let options = window_options(&window, &play, format!("bevy_unlag shooter at {server}"));
-                client_window(server, None, &play, options)
+                client_window(client, None, &play, options)
             }
         }
         None if cli.headless => headless(&cli),
@@ -78,7 +80,7 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
 }
 
 fn window_options(window: &WindowArgs, play: &Play, title: String) -> WindowOptions {
-    WindowOptions { title, args: window.clone(), seconds: play.seconds as f32 }
+    WindowOptions { title, args: window.clone(), seconds: play.seconds as f32, bandwidth: play.bandwidth }
 }
 
 /// Scripted players fight; the table is printed.
@@ -86,12 +88,12 @@ fn headless(cli: &Cli) -> Result<ExitCode, String> {
     let play = &cli.play;
     let server = ServerOptions { rewind: cli.rewind.into(), armoury: Armoury::All, ..default() };
     let report = if cli.udp {
-        realtime::play_match(cli.players, play.seconds, play.conditions(), play.seed, server)?
+        realtime::play_match(cli.players, play.seconds, play.conditions()?, play.seed, server)?
     } else {
         lockstep::play(&MatchOptions {
             players: cli.players,
             seconds: play.seconds,
-            conditions: play.conditions(),
+            conditions: play.conditions()?,
             seed: play.seed,
             server,
             ..default()
@@ -123,9 +125,16 @@ fn everything(cli: &Cli) -> Result<ExitCode, String> {
     let stop = Stop::default();
     let bots = realtime::bots(server.address, bots(cli), &stop);
     let window = window_options(&cli.window, &cli.play, "bevy_unlag shooter".to_owned());
-    let code = client_window(server.address, Some(server.switches.clone()), &cli.play, window);
+    let client = anybody(server.address)?;
+    let code = client_window(client, Some(server.switches.clone()), &cli.play, window);
     end(&stop, bots);
     code
+}
+
+/// Joins a server in development mode under a name of its own.
+fn anybody(server: SocketAddr) -> Result<TokenClient, String> {
+    TokenClient::development(link::random_client_id(), server, link::PROTOCOL_ID)
+        .map_err(|error| error.to_string())
 }
 
 /// Bots sit on good broadband of their own.
@@ -153,13 +162,14 @@ fn end(stop: &Stop, bots: Vec<std::thread::JoinHandle<()>>) {
 
 /// `switches` are those of a server of our own.
 fn client_window(
-    server: SocketAddr,
+    client: TokenClient,
     switches: Option<ServerSwitches>,
     play: &Play,
     options: WindowOptions,
 ) -> Result<ExitCode, String> {
     let mut app = App::new();
     let autoplay = options.args.autoplay;
+    app.insert_resource(play.presets());
     window::add_window(&mut app, options);
     if let Some(switches) = switches {
         app.insert_resource(switches);
@@ -169,19 +179,28 @@ fn client_window(
         app.add_plugins(ScriptPlugin).insert_resource(Script::new(play.seed));
     }
     let mut sim = NetSim::new(play.seed);
-    play.preset.apply(&mut sim);
-    link::dial_udp(&mut app, server, link::random_client_id(), sim)?;
+    play.preset()?.apply(&mut sim);
+    let server = client.server();
+    link::dial_udp_as(&mut app, client, sim);
     app.insert_resource(Watch::new(server)).add_systems(Update, give_up);
     Ok(exit_code(app.run()))
 }
 
-/// A client without a server ends with one line instead of an empty arena.
-fn give_up(world: &mut World) {
-    let mut watch = *world.resource::<Watch>();
-    let refusal = watch.refusal(world);
-    world.insert_resource(watch);
-    if let Some(line) = refusal {
+/// How long the last words stay in the window.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// A client without a server ends with one line, in its window and in the terminal, instead of an empty arena.
+fn give_up(world: &mut World, mut ended: Local<Option<Instant>>) {
+    let Some(mut watch) = world.remove_resource::<Watch>() else { return };
+    if ended.is_none()
+        && let Some(line) = watch.refusal(world)
+    {
         eprintln!("error: {line}");
+        watch.notice = Some(line);
+        *ended = Some(Instant::now());
+    }
+    world.insert_resource(watch);
+    if ended.is_some_and(|at| at.elapsed() > LAST_WORDS) {
         world.write_message(AppExit::from_code(2));
     }
 }
@@ -198,6 +217,11 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
         ServerOptions { rewind: cli.rewind.into(), armoury: Armoury::All, ..default() },
     );
     app::add_host(&mut app);
+    app.add_systems(Update, |keys: Res<ButtonInput<KeyCode>>, mut commands: Commands| {
+        if keys.just_pressed(KeyCode::F5) {
+            commands.trigger(RestartMatch);
+        }
+    });
     if cli.window.autoplay {
         app.add_plugins(ScriptPlugin).insert_resource(Script::new(cli.play.seed));
     }

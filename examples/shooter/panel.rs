@@ -1,5 +1,6 @@
 //! The panels: how the network, prediction and shots fare, a link to make worse, and what to try.
 
+mod bandwidth;
 mod readout;
 mod switches;
 
@@ -9,15 +10,21 @@ use unlag_examples::screen::{
     ui::{DIM, FONT, PanelRoot, SHADE, column, heading, label, line, panel_node, readouts},
 };
 
+use bandwidth::BandwidthPlugin;
 use readout::{MESSAGES, NETWORK, PREDICTION, ReadoutPlugin, SHOTS, spawn_causes};
 use switches::{SwitchesPlugin, spawn_switches};
 
 /// Shows counters and offers the simulated link's conditions.
-pub struct PanelPlugin;
+pub struct PanelPlugin {
+    /// Whether the table of messages is shown at first.
+    pub bandwidth: bool,
+}
 
 impl Plugin for PanelPlugin {
     fn build(&self, app: &mut App) {
-        app.add_plugins((ReadoutPlugin, LinkControlsPlugin, SwitchesPlugin)).add_systems(Startup, spawn);
+        let table = BandwidthPlugin { shown: self.bandwidth };
+        app.add_plugins((ReadoutPlugin, LinkControlsPlugin, SwitchesPlugin, table))
+            .add_systems(Startup, spawn);
     }
 }
 
@@ -32,7 +39,7 @@ fn spawn(mut commands: Commands) {
     });
     commands.spawn((PanelRoot, right, BackgroundColor(SHADE))).with_children(|panel| {
         readouts(panel, "Prediction", &PREDICTION);
-        readouts(panel, "Messages", &MESSAGES);
+        readouts(panel, "Messages (F6: all)", &MESSAGES);
         heading(panel, "Try it");
         spawn_switches(panel);
         // The last, because it grows.

@@ -12,7 +12,9 @@ use unlag_examples::screen::{
     ui::{PanelRoot, TEXT, label},
 };
 
-use crate::{effects::EffectsPlugin, hud::HudPlugin, panel::PanelPlugin, view::ViewPlugin};
+use crate::{
+    effects::EffectsPlugin, hud::HudPlugin, marks::MarkPlugin, panel::PanelPlugin, view::ViewPlugin,
+};
 
 /// The colour of the sky.
 const SKY: Color = Color::srgb(0.53, 0.70, 0.86);
@@ -26,6 +28,8 @@ pub struct WindowOptions {
     pub args: WindowArgs,
     /// After how many seconds to take a picture of it, if one is wanted.
     pub seconds: f32,
+    /// Whether the table of messages is shown at first.
+    pub bandwidth: bool,
 }
 
 /// What works without a window.
@@ -34,11 +38,11 @@ pub const INSTEAD: &str = "use --headless to play without a window";
 /// Adds Bevy's plugins with a window, the controls and all that the window shows. Call it before
 /// the game's plugins, which need Bevy's.
 pub fn add_window(app: &mut App, options: WindowOptions) {
-    let WindowOptions { title, args, seconds } = options;
+    let WindowOptions { title, args, seconds, bandwidth } = options;
     let (plain, autoplay) = (args.plain, args.autoplay);
     screen::add_window(app, title, &args, seconds, "shooter=info");
     app.insert_resource(ClearColor(SKY))
-        .add_plugins((ViewPlugin { plain }, EffectsPlugin, HudPlugin, PanelPlugin))
+        .add_plugins((ViewPlugin { plain }, EffectsPlugin, MarkPlugin, HudPlugin, PanelPlugin { bandwidth }))
         .add_plugins((CorrectionViewPlugin::<Soldier>::default(), ShotViewPlugin::<CapsuleModel>::default()))
         .add_systems(Startup, move |commands: Commands| spawn_hint(commands, autoplay));
     if autoplay {

@@ -12,6 +12,7 @@ use crate::{
     arena,
     armoury::Armoury,
     ledger::LedgerPlugin,
+    marks::MarksPlugin,
     rules::{self, NextPlayer, RulesPlugin, RulesProtocolPlugin},
     script::{Script, ScriptPlugin},
 };
@@ -34,10 +35,12 @@ pub struct ServerOptions {
     pub armoury: Armoury,
     /// The oldest view that is honoured; `None` for the suite's default.
     pub max_age: Option<Duration>,
+    /// The time of one tick; `None` for [`TICK`]. Clients must have the same.
+    pub tick: Option<Duration>,
 }
 
 /// What a headless app needs of Bevy.
-fn headless() -> App {
+pub fn headless() -> App {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, TransformPlugin, StatesPlugin));
     // For a dozen entities: what it saves is less than waking the threads that look for it.
@@ -48,8 +51,8 @@ fn headless() -> App {
 /// The server's plugins and the game, on top of whatever Bevy plugins the app has.
 pub fn add_server(app: &mut App, options: ServerOptions) {
     app.insert_resource(options.armoury.arsenal());
-    app.add_plugins(UnlagServerPlugins::default());
-    app.add_plugins((RulesProtocolPlugin, RulesPlugin));
+    app.add_plugins(UnlagServerPlugins { tick: options.tick.unwrap_or(TICK), ..default() });
+    app.add_plugins((RulesProtocolPlugin, RulesPlugin, MarksPlugin));
     app.world_mut().resource_mut::<Sampler>().interpolation = options.interpolation;
     if options.protocol != 0 {
         app.insert_resource(ProtocolVersion(options.protocol));
@@ -68,7 +71,7 @@ pub fn add_server(app: &mut App, options: ServerOptions) {
 pub fn add_client(app: &mut App, armoury: Armoury, interpolation: Interpolation, trace: bool) {
     app.insert_resource(armoury.arsenal());
     app.add_plugins(UnlagClientPlugins::default());
-    app.add_plugins((RulesProtocolPlugin, LedgerPlugin));
+    app.add_plugins((RulesProtocolPlugin, LedgerPlugin, MarksPlugin));
     app.world_mut().resource_mut::<Sampler>().interpolation = interpolation;
     app.add_systems(Startup, arena::spawn).add_observer(
         move |added: On<Add, NetRole>, mut commands: Commands| {

@@ -1,6 +1,6 @@
 //! Values of the command lines, read and explained.
 
-use bevy_unlag::prelude::LinkPreset;
+use bevy_unlag::prelude::{LinkPreset, LinkPresets};
 
 /// A window's size, such as `1280x720`.
 ///
@@ -46,4 +46,15 @@ pub fn number(text: &str, least: f64, most: f64) -> Result<f64, String> {
 /// Which names there are.
 pub fn preset(name: &str) -> Result<&'static LinkPreset, String> {
     LinkPreset::find(name).map_err(|error| error.to_string())
+}
+
+/// The simulated links that there are: the library's, and those in a file.
+///
+/// # Errors
+/// What is wrong with the file, where, and what to do.
+pub fn presets(file: &str) -> Result<LinkPresets, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("cannot read it: {error}"))?;
+    let mut presets = LinkPresets::default();
+    presets.extend(LinkPresets::from_ron(&text).map_err(|error| error.to_string())?);
+    Ok(presets)
 }

@@ -3,22 +3,19 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 
 use bevy::prelude::*;
-use bevy_unlag::prelude::*;
+use bevy_unlag::{
+    net::{ServerAccess, TokenClient},
+    prelude::*,
+};
 use lightyear::{
     crossbeam::CrossbeamIo,
-    prelude::{
-        client::{NetcodeClient, NetcodeConfig},
-        server::{self, NetcodeServer, ServerUdpIo, Start},
-        *,
-    },
+    prelude::{server::Start, *},
 };
 
 /// Where a server listens when nothing else is said.
 pub const DEFAULT_PORT: u16 = 5_000;
 /// Names this game to netcode; what versions speak is compared after that, by name.
-const PROTOCOL_ID: u64 = 0x756e_6c61_675f_6678;
-/// An example's key. A real game hands out connect tokens and keeps its key on the server.
-const KEY: [u8; 32] = *b"bevy_unlag example, not a secret";
+pub const PROTOCOL_ID: u64 = 0x756e_6c61_675f_6678;
 
 /// Reads an address: `host:port`, or a host alone.
 ///
@@ -50,28 +47,22 @@ pub fn free_port(port: u16) -> Result<u16, String> {
     )
 }
 
-/// Starts to listen on UDP; 0 takes any free port. Check with [`bound_port`] after a frame.
+/// Starts to listen on UDP, in development mode; 0 takes any free port. Check with [`bound_port`] after a frame.
 pub fn listen_udp(app: &mut App, port: u16) {
+    listen_udp_as(app, port, &ServerAccess::development(PROTOCOL_ID));
+}
+
+/// Starts to listen on UDP for those who may.
+pub fn listen_udp_as(app: &mut App, port: u16, access: &ServerAccess) {
     let address = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
-    let server = app
-        .world_mut()
-        .spawn((
-            NetcodeServer::new(server::NetcodeConfig {
-                // The address that a client dials is not the one that is bound.
-                server_addr_check: false,
-                ..server::NetcodeConfig::default().with_protocol_id(PROTOCOL_ID).with_key(KEY)
-            }),
-            LocalAddr(address),
-            ServerUdpIo::default(),
-        ))
-        .id();
+    let server = app.world_mut().spawn((access.server(), LocalAddr(address), ServerUdp::default())).id();
     app.world_mut().trigger(Start { entity: server });
     app.world_mut().flush();
 }
 
 /// The port that a server listens on, once it does.
 pub fn bound_port(world: &mut World) -> Option<u16> {
-    let mut servers = world.query_filtered::<&LocalAddr, (With<ServerUdpIo>, With<Linked>)>();
+    let mut servers = world.query_filtered::<&LocalAddr, (With<ServerUdp>, With<Linked>)>();
     servers.iter(world).next().map(|address| address.0.port())
 }
 
@@ -82,32 +73,38 @@ pub fn random_client_id() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// Starts to dial a server over UDP, through a simulated link.
+/// Starts to dial a server in development mode over UDP, through a simulated link.
 ///
 /// # Errors
 /// One line when the connect token cannot be made.
 pub fn dial_udp(app: &mut App, server: SocketAddr, client_id: u64, sim: NetSim) -> Result<(), String> {
+    dial_udp_as(app, anybody(server, client_id)?, sim);
+    Ok(())
+}
+
+/// Starts to dial a server over UDP with a token, through a simulated link.
+pub fn dial_udp_as(app: &mut App, client: TokenClient, sim: NetSim) {
+    let server = client.server();
     let local = match server {
         SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
         SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
     };
-    let netcode = netcode_client(server, client_id)?;
     let link = app
         .world_mut()
-        .spawn((Client, netcode, UdpIo::default(), LocalAddr(local), PeerAddr(server), sim))
+        .spawn((Client, client, UdpIo::default(), LocalAddr(local), PeerAddr(server), sim))
         .id();
     app.world_mut().trigger(Connect { entity: link });
     app.world_mut().flush();
-    Ok(())
 }
 
-/// Starts a server that takes in-process links; see [`join`].
+/// Starts a server in development mode that takes in-process links; see [`join`].
 pub fn listen_in_process(app: &mut App) -> Entity {
-    let config = server::NetcodeConfig {
-        server_addr_check: false,
-        ..server::NetcodeConfig::default().with_protocol_id(PROTOCOL_ID).with_key(KEY)
-    };
-    let server = app.world_mut().spawn(NetcodeServer::new(config)).id();
+    listen_in_process_as(app, &ServerAccess::development(PROTOCOL_ID))
+}
+
+/// Starts a server that takes in-process links of those who may; see [`join_as`].
+pub fn listen_in_process_as(app: &mut App, access: &ServerAccess) -> Entity {
+    let server = app.world_mut().spawn(access.server()).id();
     app.world_mut().trigger(Start { entity: server });
     app.world_mut().flush();
     server
@@ -125,19 +122,33 @@ pub fn join(
     client_id: u64,
     sim: NetSim,
 ) -> Result<(), String> {
-    let (client_io, server_io) = CrossbeamIo::new_pair();
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, client_id as u16));
-    server_app.world_mut().spawn((LinkOf { server }, Link::default(), PeerAddr(address), Linked, server_io));
-    let netcode = netcode_client(SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)), client_id)?;
-    let link = client_app.world_mut().spawn((Client, netcode, client_io, sim)).id();
-    client_app.world_mut().trigger(Connect { entity: link });
-    client_app.world_mut().flush();
+    let client = anybody(SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)), client_id)?;
+    join_as(server_app, server, client_app, client, address, sim);
     Ok(())
 }
 
-fn netcode_client(server_addr: SocketAddr, client_id: u64) -> Result<NetcodeClient, String> {
-    let auth = Authentication::Manual { server_addr, client_id, private_key: KEY, protocol_id: PROTOCOL_ID };
-    NetcodeClient::new(auth, NetcodeConfig::default())
+/// Joins a client app with a token to a server app within one process, as if from this address. Returns the client's
+/// link.
+pub fn join_as(
+    server_app: &mut App,
+    server: Entity,
+    client_app: &mut App,
+    client: TokenClient,
+    address: SocketAddr,
+    sim: NetSim,
+) -> Entity {
+    let (client_io, server_io) = CrossbeamIo::new_pair();
+    server_app.world_mut().spawn((LinkOf { server }, Link::default(), PeerAddr(address), Linked, server_io));
+    let link = client_app.world_mut().spawn((Client, client, client_io, sim)).id();
+    client_app.world_mut().trigger(Connect { entity: link });
+    client_app.world_mut().flush();
+    link
+}
+
+/// In development mode anybody may say who it is.
+fn anybody(server: SocketAddr, client_id: u64) -> Result<TokenClient, String> {
+    TokenClient::development(client_id, server, PROTOCOL_ID)
         .map_err(|error| format!("cannot make a connect token: {error}"))
 }
 

@@ -1,5 +1,7 @@
 //! A match under stepped time: one thread, a clock of its own, the same for the same seed.
 
+mod comings;
+
 use core::time::Duration;
 
 use bevy::{
@@ -10,12 +12,25 @@ use bevy::{
 use bevy_unlag::{prelude::*, weapons::SpreadSecret};
 use lightyear::prelude::{Client, Connected};
 
+use comings::new_client;
+
 use crate::{
     app::{self, ServerOptions, TICK},
     ledger::ShotLedger,
     link,
     report::{MatchReport, PlayerReport},
     script::Script,
+};
+
+/// A link on which shots are counted: 25 % lost, doubled and overtaken each way.
+pub const HARD_LINK: LinkConditions = LinkConditions {
+    latency: Duration::from_millis(50),
+    jitter: Duration::from_millis(10),
+    loss: 0.25,
+    duplication: 0.25,
+    reorder: 0.25,
+    reorder_delay: Duration::from_millis(30),
+    ..LinkConditions::PERFECT
 };
 
 /// A match to be played.
@@ -51,6 +66,13 @@ impl Default for MatchOptions {
     }
 }
 
+impl MatchOptions {
+    /// The time of a client's frame.
+    fn frame(&self) -> Duration {
+        Duration::from_secs_f64(1.0 / self.fps.clamp(1.0, 1_000.0))
+    }
+}
+
 /// A server and its clients, each with its own frame time, stepped in the order of their frames.
 pub struct Match {
     /// The server.
@@ -68,6 +90,12 @@ pub struct Match {
     /// How fast each client's clock runs.
     clocks: Vec<f64>,
     started: Duration,
+    /// What those who come later need to join.
+    listener: Entity,
+    options: MatchOptions,
+    lives: u64,
+    /// Apps of players who have started anew: they are not stepped any more.
+    gone: Vec<App>,
 }
 
 impl Match {
@@ -76,10 +104,18 @@ impl Match {
     /// # Errors
     /// One line when somebody could not join within 20 seconds.
     pub fn start(options: &MatchOptions) -> Result<Self, String> {
+        Self::start_with(options, |_| ())
+    }
+
+    /// The same, with a server that is prepared before anybody joins.
+    ///
+    /// # Errors
+    /// One line when somebody could not join within 20 seconds.
+    pub fn start_with(options: &MatchOptions, prepare: impl FnOnce(&mut App)) -> Result<Self, String> {
         // The first to ask decides for the process. With one thread, systems that could share their work
         // do not wake another one in every frame.
         ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
-        let frame = Duration::from_secs_f64(1.0 / options.fps.clamp(1.0, 1_000.0));
+        let frame = options.frame();
         let mut server = app::server(options.server);
         server.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
         // Else every run would have a spread of its own.
@@ -87,20 +123,13 @@ impl Match {
         if options.host {
             app::add_scripted_host(&mut server, options.seed ^ 0x4057);
         }
+        prepare(&mut server);
         let listener = link::listen_in_process(&mut server);
         app::finish(&mut server);
         let mut clients = Vec::new();
         let mut clients_due = Vec::new();
         for i in 0..options.players {
-            let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(i);
-            let ServerOptions { armoury, interpolation, trace, .. } = options.server;
-            let mut client = app::scripted_client(seed, armoury, interpolation, trace);
-            client.insert_resource(TimeUpdateStrategy::ManualDuration(frame));
-            client.world_mut().resource_mut::<Script>().armed = false;
-            let sim = NetSim::new(seed ^ 0x5eed).with(options.conditions);
-            link::join(&mut server, listener, &mut client, i + 1, sim)?;
-            app::finish(&mut client);
-            clients.push(client);
+            clients.push(new_client((&mut server, listener), options, i, 0)?);
             // Nobody's frames fall together.
             clients_due.push(frame.mul_f64(0.37 + 0.61 * i as f64 % 1.0));
         }
@@ -115,6 +144,10 @@ impl Match {
             clocks: vec![1.0; clients_due.len()],
             clients_due,
             started: Duration::ZERO,
+            listener,
+            options: *options,
+            lives: 0,
+            gone: Vec::new(),
         };
         while !this.everyone_has_a_pawn() {
             if this.now > Duration::from_secs(20) {

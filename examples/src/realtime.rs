@@ -12,8 +12,9 @@ use std::{
     time::Instant,
 };
 
-use bevy::prelude::*;
+use bevy::{app::TerminalCtrlCHandlerPlugin, prelude::*};
 use bevy_unlag::{
+    net::{JoinRefused, ServerAccess, TokenClient},
     prelude::*,
     rewind::{EvidenceLog, ShotEvidence},
 };
@@ -31,6 +32,8 @@ use crate::{
 const SERVER_FRAME: Duration = Duration::from_millis(4);
 /// The frame time of a headless client.
 const CLIENT_FRAME: Duration = Duration::from_millis(10);
+/// How long a dedicated server that is told to stop lets its players know.
+const NOTICE: Duration = Duration::from_secs(5);
 /// How long a server may take to answer before nobody is there.
 const PATIENCE: Duration = Duration::from_secs(8);
 
@@ -121,9 +124,18 @@ impl ServerThread {
         let (tell, told) = mpsc::channel();
         let thread = thread::spawn(move || {
             let ready = tell.clone();
-            let served = serve_and_obey(port, options, &stopped, &obeyed, |port| {
-                let _ = ready.send(Ok(port));
-            });
+            let access = ServerAccess::development(link::PROTOCOL_ID);
+            let served = serve_and_obey(
+                port,
+                &access,
+                options,
+                &stopped,
+                &obeyed,
+                |_| (),
+                |port| {
+                    let _ = ready.send(Ok(port));
+                },
+            );
             if let Err(line) = served {
                 let _ = tell.send(Err(line));
             }
@@ -145,38 +157,64 @@ impl Drop for ServerThread {
     }
 }
 
-/// Serves on `port` until told to stop; says on which port as soon as it does.
+/// Serves those who may on `port` until told to stop; says on which port as soon as it does. On Ctrl-C players are
+/// told that the server will stop, and a few seconds later it does; a second Ctrl-C ends the process at once.
 ///
 /// # Errors
 /// One line when the port is taken.
 pub fn serve(
     port: u16,
+    access: &ServerAccess,
     options: ServerOptions,
     stop: &AtomicBool,
     ready: impl FnOnce(u16),
 ) -> Result<(), String> {
-    serve_and_obey(port, options, stop, &ServerSwitches::default(), ready)
+    let prepare = |app: &mut App| {
+        app.add_plugins(TerminalCtrlCHandlerPlugin).add_observer(
+            |_: On<ServerStopped>, mut commands: Commands| commands.insert_resource(HasStopped),
+        );
+    };
+    serve_and_obey(port, access, options, stop, &ServerSwitches::default(), prepare, ready)
+}
+
+/// Nobody is served any more.
+#[derive(Resource)]
+struct HasStopped;
+
+/// Whether to go on. Who asks the app to exit, as Ctrl-C does, gets a server that stops with notice.
+fn goes_on(world: &mut World, closing: &mut bool) -> bool {
+    let asked = world.resource_mut::<Messages<AppExit>>().drain().next().is_some();
+    if asked && !*closing {
+        *closing = true;
+        println!("stopping in {} s; Ctrl-C once more stops at once", NOTICE.as_secs());
+        world.trigger(Shutdown { after: NOTICE });
+    }
+    !world.contains_resource::<HasStopped>()
 }
 
 fn serve_and_obey(
     port: u16,
+    access: &ServerAccess,
     options: ServerOptions,
     stop: &AtomicBool,
     switches: &ServerSwitches,
+    prepare: impl FnOnce(&mut App),
     ready: impl FnOnce(u16),
 ) -> Result<(), String> {
     link::free_port(port)?;
     let mut app = app::server(options);
-    link::listen_udp(&mut app, port);
+    prepare(&mut app);
+    link::listen_udp_as(&mut app, port, access);
     app::finish(&mut app);
     app.update();
     // Somebody may have been quicker.
     let bound = link::bound_port(app.world_mut())
         .ok_or_else(|| format!("cannot listen on UDP port {port}; choose another one with --port"))?;
     ready(bound);
+    let mut closing = false;
     run(&mut app, SERVER_FRAME, |app| {
         switches.apply(app.world_mut());
-        !stop.load(Ordering::Relaxed)
+        goes_on(app.world_mut(), &mut closing) && !stop.load(Ordering::Relaxed)
     });
     Ok(())
 }
@@ -209,11 +247,18 @@ pub fn bots(server: SocketAddr, options: Vec<PlayerOptions>, stop: &Stop) -> Vec
 }
 
 fn client(server: SocketAddr, player: PlayerOptions) -> Result<App, String> {
+    let id = link::random_client_id();
+    let client =
+        TokenClient::development(id, server, link::PROTOCOL_ID).map_err(|error| error.to_string())?;
+    Ok(client_as(client, player))
+}
+
+fn client_as(client: TokenClient, player: PlayerOptions) -> App {
     let mut app = app::scripted_client(player.seed, player.armoury, player.interpolation, false);
     let sim = NetSim::new(player.seed ^ 0x5eed).with(player.conditions);
-    link::dial_udp(&mut app, server, link::random_client_id(), sim)?;
+    link::dial_udp_as(&mut app, client, sim);
     app::finish(&mut app);
-    Ok(app)
+    app
 }
 
 /// Plays one scripted player against a server for `seconds`, then holds fire until its verdicts
@@ -222,12 +267,27 @@ fn client(server: SocketAddr, player: PlayerOptions) -> Result<App, String> {
 /// # Errors
 /// One line when nobody answers, or somebody who speaks another protocol, or the server goes.
 pub fn play(server: SocketAddr, player: PlayerOptions, seconds: f64) -> Result<PlayerReport, String> {
-    let mut app = client(server, player)?;
+    run_player(client(server, player)?, server, seconds)
+}
+
+/// Plays one scripted player with a token; see [`play`].
+///
+/// # Errors
+/// As [`play`], or why the server does not let it in.
+pub fn play_as(token: TokenClient, player: PlayerOptions, seconds: f64) -> Result<PlayerReport, String> {
+    let server = token.server();
+    run_player(client_as(token, player), server, seconds)
+}
+
+fn run_player(mut app: App, server: SocketAddr, seconds: f64) -> Result<PlayerReport, String> {
     let began = Instant::now();
     let mut watch = Watch::new(server);
     let mut failure = None;
     run(&mut app, CLIENT_FRAME, |app| {
         failure = watch.refusal(app.world_mut());
+        if let Some(notice) = watch.notice.take() {
+            eprintln!("notice: {notice}");
+        }
         let played = watch.played().as_secs_f64();
         app.world_mut().resource_mut::<Script>().armed = played < seconds;
         failure.is_none() && played < seconds + 3.0
@@ -243,18 +303,20 @@ pub fn play(server: SocketAddr, player: PlayerOptions, seconds: f64) -> Result<P
 }
 
 /// Watches over a client's connection.
-#[derive(Resource, Clone, Copy, Debug)]
+#[derive(Resource, Clone, Debug)]
 pub struct Watch {
     server: SocketAddr,
     joined_at: Option<Instant>,
     well_at: Instant,
+    /// What the player should know, if anything.
+    pub notice: Option<String>,
 }
 
 impl Watch {
     /// Begins as the client begins to dial.
     #[must_use]
     pub fn new(server: SocketAddr) -> Self {
-        Self { server, joined_at: None, well_at: Instant::now() }
+        Self { server, joined_at: None, well_at: Instant::now(), notice: None }
     }
 
     /// How long it is since the client got its pawn.
@@ -267,11 +329,19 @@ impl Watch {
     pub fn refusal(&mut self, world: &mut World) -> Option<String> {
         let server = self.server;
         if let Some(mismatch) = world.resource_mut::<Messages<ProtocolMismatch>>().drain().next() {
-            let older = if mismatch.server > mismatch.client { "this client" } else { "the server" };
-            return Some(format!(
-                "the server at {server} speaks protocol {}, this client {}; update {older}",
-                mismatch.server, mismatch.client
-            ));
+            return Some(format!("at {server}: {mismatch}"));
+        }
+        if let Some(kicked) = world.resource_mut::<Messages<KickedByServer>>().drain().next() {
+            return Some(format!("at {server}: {kicked}"));
+        }
+        if let Some(shutdown) = world.resource_mut::<Messages<ServerShutdown>>().drain().last() {
+            self.notice = Some(shutdown.to_string());
+        }
+        if let Some(mismatch) = world.resource_mut::<Messages<SetupMismatch>>().drain().last() {
+            self.notice = Some(mismatch.to_string());
+        }
+        if let Some(JoinRefused(refusal)) = world.resource_mut::<Messages<JoinRefused>>().drain().next() {
+            return Some(format!("the server at {server} does not let you in: {refusal}"));
         }
         let connected =
             world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).next().is_some();

@@ -6,10 +6,7 @@ use bevy_unlag::{
     prelude::*,
     weapons::{Dead, VitalsSystems},
 };
-use lightyear::prelude::{
-    AppComponentExt, Connected, ControlledBy, Lifetime,
-    server::{ClientOf, Server},
-};
+use lightyear::prelude::AppComponentExt;
 
 use crate::arena;
 
@@ -31,13 +28,17 @@ pub struct RulesPlugin;
 
 impl Plugin for RulesPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<NextPlayer>().add_observer(welcome).add_plugins(VitalsPlugin).add_systems(
-            FixedLast,
-            (
-                (throw, die, rest).chain().after(VitalsSystems::Harm).before(VitalsSystems::Respawn),
-                respawn.after(VitalsSystems::Respawn),
-            ),
-        );
+        app.init_resource::<NextPlayer>()
+            .add_observer(welcome)
+            .add_observer(begin_match)
+            .add_plugins(VitalsPlugin)
+            .add_systems(
+                FixedLast,
+                (
+                    (throw, die, rest).chain().after(VitalsSystems::Harm).before(VitalsSystems::Respawn),
+                    respawn.after(VitalsSystems::Respawn),
+                ),
+            );
     }
 }
 
@@ -61,23 +62,44 @@ pub fn everything(arsenal: &Arsenal) -> Loadout {
     Loadout(arsenal.iter().map(|(id, _)| id).collect())
 }
 
+/// Who has a pawn to come back to gets that one.
 fn welcome(
-    connected: On<Add, Connected>,
-    clients: Query<(), With<ClientOf>>,
-    servers: Query<(), With<Server>>,
+    joined: On<PlayerJoined>,
     mut next: ResMut<NextPlayer>,
     arsenal: Res<Arsenal>,
     mut commands: Commands,
 ) {
-    if clients.contains(connected.entity) && !servers.is_empty() {
-        let (id, place) = next.welcome();
-        let mut soldier = commands.spawn((
+    let (id, place) = next.welcome();
+    commands
+        .spawn((
             spawn_soldier(id, place),
             (Health::default(), Score::default()),
-            ControlledBy { owner: connected.entity, lifetime: Lifetime::SessionBased },
-        ));
-        soldier.insert(everything(&arsenal));
+            player_pawn(joined.link, joined.peer),
+        ))
+        .insert(everything(&arsenal));
+}
+
+/// Everybody to a place of its own, on its feet, with nothing on the board.
+fn begin_match(
+    _: On<MatchRestarted>,
+    mut players: Query<(Entity, &mut SoldierState, &mut Loadout, &mut Score)>,
+    mut respawns: MessageWriter<Respawn>,
+) {
+    for ((pawn, mut state, mut loadout, mut score), place) in
+        players.iter_mut().zip(arena::SPAWNS.into_iter().cycle())
+    {
+        *score = Score::default();
+        place_at(&mut state, &mut loadout, place);
+        respawns.write(Respawn { pawn });
     }
+}
+
+fn place_at(state: &mut SoldierState, loadout: &mut Mut<Loadout>, place: Vec3) {
+    state.body.alive = true;
+    state.body.disabled = false;
+    state.body.teleport_to(place);
+    // Full magazines.
+    loadout.set_changed();
 }
 
 /// In a move of whom it throws, so that nobody is corrected.
@@ -122,11 +144,7 @@ fn respawn(
             continue;
         };
         let Ok((mut state, mut loadout)) = players.get_mut(*pawn) else { continue };
-        state.body.alive = true;
-        state.body.disabled = false;
-        state.body.teleport_to(place);
-        // Full magazines.
-        loadout.set_changed();
+        place_at(&mut state, &mut loadout, place);
         respawns.write(Respawn { pawn: *pawn });
     }
 }

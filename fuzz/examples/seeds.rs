@@ -8,15 +8,27 @@ use bevy_unlag_core::{
     Arrival, BitWriter, ExtendedInput, ExtendedState, MoveModel, NetId, ProxyUpdate, Snapshot, Tick, Up,
     ViewTime, Wire,
 };
-use bevy_unlag_movement::{CapsuleInput, CapsuleModel, CapsulePush, CapsuleState};
+use bevy_unlag_lightyear::fuzzing::words;
+use bevy_unlag_movement::{
+    CapsuleInput, CapsuleModel, CapsulePush, CapsuleState, CapsuleWith, KartInput, KartModel, KartPush,
+    KartState,
+    abilities::{Dash, Teleport},
+};
 use bevy_unlag_prediction::{
     Answered, ClientAdjustment, CorrectionCause, LossLevel, MovePacket, MoveRun, ServerAnswer, StateCheck,
 };
-use bevy_unlag_rewind::HitGroup;
+use bevy_unlag_rewind::{EvidenceLog, HitGroup, ShotEvidence};
 use bevy_unlag_weapons::{
     Aim, Armed, ArmsInput, ArmsState, Arsenal, Cone, FireInput, HeldWeapon, ProjectileEnd, ProjectileEndKind,
     ProjectileLaunch, ShotRefusal, ShotResult, ShotVerdict, Sight, Tracer, Trail, WeaponId,
 };
+use lightyear::{
+    connection::ConnectionSystems,
+    link::Link,
+    prelude::{Connected, LinkSystems},
+    transport::plugin::TransportSystems,
+};
+use unlag_examples::lockstep::{Match, MatchOptions};
 
 #[allow(dead_code, reason = "the client uses more of it")]
 #[path = "../../crates/bevy_unlag_lightyear/src/snapshots/message.rs"]
@@ -38,7 +50,10 @@ fn encoded(value: &impl Wire) -> Vec<u8> {
 }
 
 fn soldier() -> State {
-    ExtendedState { body: CapsuleState::at(Vec3::new(3.0, 1.5, -20.25)), extension: ArmsState::new(&Arsenal::default(), &[WeaponId(0)], 7) }
+    ExtendedState {
+        body: CapsuleState::at(Vec3::new(3.0, 1.5, -20.25)),
+        extension: ArmsState::new(&Arsenal::default(), &[WeaponId(0)], 7),
+    }
 }
 
 fn move_packets() -> Vec<(&'static str, Vec<u8>)> {
@@ -245,21 +260,200 @@ fn effects() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
+/// What a server is sent, as it arrives and as netcode has decrypted it.
+#[derive(Resource, Default)]
+struct Heard {
+    datagrams: Vec<Vec<u8>>,
+    packets: Vec<Vec<u8>>,
+}
+
+/// How many of each are kept.
+const KEPT: usize = 8;
+
+/// Keeps some that are unlike each other: of different lengths.
+fn keep(list: &mut Vec<Vec<u8>>, link: &mut Link) {
+    for _ in 0..link.recv.len() {
+        let Some(packet) = link.recv.pop() else { break };
+        if list.len() < KEPT && list.iter().all(|known| known.len() != packet.len()) {
+            list.push(packet.to_vec());
+        }
+        link.recv.push_raw(packet);
+    }
+}
+
+/// What was heard in a short fight, and the evidence of its last shots.
+fn fight() -> (Heard, Vec<ShotEvidence>) {
+    let listen = |server: &mut App| {
+        server.init_resource::<Heard>().add_systems(
+            PreUpdate,
+            (
+                (|mut links: Query<&mut Link>, mut heard: ResMut<Heard>| {
+                    links.iter_mut().for_each(|mut link| keep(&mut heard.datagrams, &mut link));
+                })
+                .after(LinkSystems::Receive)
+                .before(ConnectionSystems::Receive),
+                (|mut links: Query<&mut Link, With<Connected>>, mut heard: ResMut<Heard>| {
+                    links.iter_mut().for_each(|mut link| keep(&mut heard.packets, &mut link));
+                })
+                .after(ConnectionSystems::Receive)
+                .before(TransportSystems::Receive),
+            ),
+        );
+        server.init_resource::<EvidenceLog>();
+        server.world_mut().resource_mut::<EvidenceLog>().keep(200);
+    };
+    let options = MatchOptions { players: 2, ..MatchOptions::default() };
+    let mut game = Match::start_with(&options, listen).unwrap_or_else(|line| panic!("{line}"));
+    game.fight(10.0);
+    let world = game.server.world_mut();
+    let mut shots: Vec<_> = world.resource_mut::<EvidenceLog>().drain().collect();
+    shots.sort_by_key(|shot| encoded(shot).len());
+    let some = [0, shots.len() / 2, shots.len() - 1].map(|at| shots[at].clone());
+    (world.remove_resource::<Heard>().unwrap_or_default(), some.to_vec())
+}
+
+fn numbered(name: &str, all: impl IntoIterator<Item = Vec<u8>>) -> Vec<(String, Vec<u8>)> {
+    all.into_iter().enumerate().map(|(i, bytes)| (format!("{name}_{i}"), bytes)).collect()
+}
+
+/// One step of a script of `packet_gate`: how much time passes, and a packet.
+fn step(time: u8, packet: &[u8]) -> Vec<u8> {
+    [&[packet.len() as u8, (packet.len() >> 8) as u8 | time << 3][..], packet].concat()
+}
+
+/// Packets for the rules of the probe: a ping, reliable messages in and out of order, a large one in parts.
+fn gates(packets: &[Vec<u8>]) -> Vec<(String, Vec<u8>)> {
+    let packet = |kind: u8, body: &[u8]| [&[kind, 0, 7, 0, 6, 255, 255, 255, 255, 0, 0, 1, 2], body].concat();
+    let reliable = |id: u8| packet(0, &[1, 1, 1, 0, id, 2, 0, 9]);
+    let part = |index: u8, parts: u8, length: usize| {
+        let compression: &[u8] = if index == 0 { &[0] } else { &[] };
+        let length_bytes = (length as u16 | 0x4000).to_be_bytes();
+        let head = [&[1, 0, 5, index, parts][..], compression, &length_bytes].concat();
+        packet(1, &[&head[..], &vec![0; length]].concat())
+    };
+    let play =
+        [packet(0, &[0, 2, 0, 3, 0, 9, 9, 0, 2, 0, 1]), packet(0, &[2, 1, 0, 3, 1, 0, 7]), packet(4, &[])];
+    let size = lightyear::transport::packet::fragment_size_for_min_mtu(1_200).unwrap_or(1_000);
+    let scripts = [
+        ("play", play.concat_steps(3)),
+        ("reliable", [2, 0, 1, 3, 3, 5].map(reliable).concat_steps(2)),
+        ("parts", [part(2, 3, 40), part(0, 3, size), part(1, 3, size)].concat_steps(3)),
+        ("flood", vec![packet(0, &[0, 1, 0, 3, 0, 9, 9]); 60].concat_steps(0)),
+        ("heard", packets.concat_steps(3)),
+    ];
+    scripts.into_iter().map(|(name, script)| (name.to_owned(), script)).collect()
+}
+
+trait Script {
+    /// One after the other, with so much time before each.
+    fn concat_steps(&self, time: u8) -> Vec<u8>;
+}
+
+impl Script for [Vec<u8>] {
+    fn concat_steps(&self, time: u8) -> Vec<u8> {
+        self.iter().flat_map(|packet| step(time, packet)).collect()
+    }
+}
+
+/// Of karts and of a character with abilities: which kind, and its bytes.
+fn other_models() -> Vec<(&'static str, Vec<u8>)> {
+    type Able = CapsuleWith<(Dash, Teleport)>;
+    fn of<M: MoveModel>(kind: u8, state: M::State, input: M::Input, push: M::Push) -> [Vec<u8>; 2] {
+        let check = StateCheck::of::<M>(&state, Tick(1_000), true);
+        let runs = vec![
+            MoveRun { age: 0, length: 3, input },
+            MoveRun { age: 3, length: 9, input: M::Input::default() },
+        ];
+        let packet = MovePacket { epoch: 3, sequence: 200, newest: 1_000, heard: Some(240), check, runs };
+        let adjustment =
+            ClientAdjustment { cause: CorrectionCause::Terrain, config: 7, surroundings: 9, state };
+        let answer = ServerAnswer::<M::State, M::Push> {
+            epoch: 3,
+            sequence: 9,
+            answered: Answered::Move(1_000),
+            waiting: 2,
+            held: Duration::from_micros(31_250),
+            lag: 4,
+            loss: LossLevel::UNKNOWN,
+            resolving: false,
+            outcomes: 5,
+            pushes: vec![(1_010, push)],
+            adjustment: Some(adjustment),
+        };
+        [[&[kind][..], &encoded(&packet)].concat(), [&[kind + 1][..], &encoded(&answer)].concat()]
+    }
+    let kart =
+        KartState { velocity: Vec3::new(9.0, 0.0, -20.0), grounded: true, ..KartState::at(Vec3::Y, 9_000) };
+    let [kart_moves, kart_answer] =
+        of::<KartModel>(0, kart, KartInput::new(1.0, -0.4), KartPush::Shove(Vec3::X));
+    let able = ExtendedState { body: soldier().body, extension: Default::default() };
+    let input =
+        ExtendedInput { body: CapsuleInput { forward: 127, ..default() }, extension: Default::default() };
+    let [able_moves, able_answer] = of::<Able>(2, able, input, CapsulePush::Shove(Vec3::X));
+    vec![
+        ("kart_moves", kart_moves),
+        ("kart_answer", kart_answer),
+        ("able_moves", able_moves),
+        ("able_answer", able_answer),
+    ]
+}
+
+/// Scripts of `op_script`: what happens in the lowest four bits, how much of it in the others.
+fn scripts(heard: &Heard) -> Vec<(&'static str, Vec<u8>)> {
+    let pass = |steps: u8| vec![(steps - 1) << 4];
+    let op = |what: u8, much: u8| vec![what | much << 4];
+    let datagram = |bytes: &[u8]| [&op(10, 0), &(bytes.len() as u16).to_be_bytes()[..], bytes].concat();
+    let packet = |bytes: &[u8]| {
+        let much = (bytes.len().saturating_sub(13) / 4).min(15) as u8;
+        [&op(11, much), &bytes[..13 + usize::from(much) * 4]].concat()
+    };
+    let message = |what: u8, channel: u8, kind: u8, body: &[u8]| {
+        [&op(what, (body.len() / 2) as u8), &[channel, kind][..], body].concat()
+    };
+    let long = |bytes: &&Vec<u8>| bytes.len() >= 13 + 16;
+    let garbage: Vec<u8> =
+        heard.packets.iter().filter(long).take(3).flat_map(|bytes| packet(bytes)).collect();
+    let strangers: Vec<u8> = heard.datagrams.iter().take(3).flat_map(|bytes| datagram(bytes)).collect();
+    let every: Vec<u8> =
+        (0..16).flat_map(|kind| message(13, kind % 12, kind, &[7; 8])).chain(pass(4)).collect();
+    vec![
+        ("play", [pass(16), pass(16), pass(16)].concat()),
+        ("outage", [pass(9), op(4, 15), op(5, 15), pass(16), pass(16), op(15, 0), pass(16)].concat()),
+        ("loss", [op(4, 5), op(5, 5), op(6, 5), op(7, 6), pass(16), pass(16)].concat()),
+        ("hitch", [pass(9), op(8, 15), pass(16), op(9, 15), pass(16)].concat()),
+        ("leave", [pass(9), op(15, 15), pass(9), garbage.clone(), pass(9)].concat()),
+        ("garbage", [pass(9), garbage, pass(9)].concat()),
+        ("strangers", [pass(9), strangers, pass(9)].concat()),
+        ("messages", [pass(4), every, pass(16)].concat()),
+    ]
+}
+
+fn owned(seeds: Vec<(&str, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
+    seeds.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect()
+}
+
 fn main() -> io::Result<()> {
+    let (heard, shots) = fight();
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds");
     let targets = [
-        ("move_packet", move_packets()),
-        ("server_answer", server_answers()),
-        ("proxy_update", proxy_updates()),
-        ("snapshot_message", snapshot_messages()),
-        ("effects", effects()),
-        ("server_mailbox", mailboxes()),
+        ("move_packet", owned(move_packets())),
+        ("server_answer", owned(server_answers())),
+        ("proxy_update", owned(proxy_updates())),
+        ("snapshot_message", owned(snapshot_messages())),
+        ("effects", owned(effects())),
+        ("server_mailbox", owned(mailboxes())),
+        ("other_models", owned(other_models())),
+        ("op_script", owned(scripts(&heard))),
+        ("packet_gate", gates(&heard.packets)),
+        ("datagram", numbered("heard", heard.datagrams)),
+        ("words", numbered("word", words().into_iter().map(|(kind, word)| [&[kind][..], &word].concat()))),
+        ("evidence", numbered("shot", shots.iter().map(encoded))),
     ];
     for (target, files) in targets {
         let folder = seeds.join(target);
         fs::create_dir_all(&folder)?;
         for (name, bytes) in files {
-            fs::write(folder.join(name), &bytes)?;
+            fs::write(folder.join(&name), &bytes)?;
             println!("{target}/{name}: {} bytes", bytes.len());
         }
     }

@@ -6,8 +6,8 @@ use core::fmt::Debug;
 
 use bevy_unlag_core::{BitReader, BitWriter, Wire};
 use bevy_unlag_weapons::{
-    Bounce, HeldWeapon, HitList, Projectile, ProjectileEnd, ProjectileLaunch, ShotResult, ShotVerdict, Tracer,
-    Trajectory,
+    Bounce, HeldWeapon, HitList, Projectile, ProjectileEnd, ProjectileLaunch, ShotResult, ShotVerdict,
+    Tracer, Trajectory,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -39,14 +39,8 @@ fuzz_target!(|bytes: &[u8]| {
         2 => {
             let Some(launch) = read::<ProjectileLaunch>(bytes) else { return };
             let bounce = Some(Bounce { times: 3, keep: 0.5, off_pawns: true });
-            let projectile = Projectile {
-                speed: 20.0,
-                radius: 0.1,
-                life: 4.0,
-                gravity: 9.8,
-                bounce,
-                splash: None,
-            };
+            let projectile =
+                Projectile { speed: 20.0, radius: 0.1, life: 4.0, gravity: 9.8, bounce, splash: None };
             let mut path = Trajectory::new(&launch, &projectile, 1.0 / 64.0);
             for _ in 0..300 {
                 path.advance(|_, _, _, _| None);

@@ -1,4 +1,13 @@
-//! What goes wrong on real links and machines, and how soon the owner is back.
+//! What goes wrong on real links and machines, and how soon the owner is back. `docs/faults.md` has the table.
+
+mod bits;
+mod clocks;
+mod links;
+mod outages;
+mod rate;
+mod suspend;
+mod trial;
+mod wraps;
 
 use bevy::prelude::*;
 use bevy_unlag::{

@@ -24,11 +24,11 @@ type Name = (NetId, Tick);
 
 /// What the server does with shots, noted down beside it.
 #[derive(Resource, Default)]
-struct Noted {
+pub(crate) struct Noted {
     /// Rounds that left, and the state that their move led to.
-    left: BTreeMap<(u16, u32), (Round, SoldierState)>,
+    pub left: BTreeMap<(u16, u32), (Round, SoldierState)>,
     /// Final verdicts, and the ticks in which they came.
-    verdicts: BTreeMap<(u16, u32), Vec<(ShotResult, Tick)>>,
+    pub verdicts: BTreeMap<(u16, u32), Vec<(ShotResult, Tick)>>,
     /// How often a shot was told to fly.
     launched: BTreeMap<(u16, u32), u32>,
     /// How often a shot hurt whom.
@@ -36,7 +36,7 @@ struct Noted {
 }
 
 impl Noted {
-    fn refused(&self) -> impl Iterator<Item = (Name, ShotRefusal, Tick)> {
+    pub fn refused(&self) -> impl Iterator<Item = (Name, ShotRefusal, Tick)> {
         self.verdicts.iter().flat_map(|((id, shot), results)| {
             let name = (NetId(*id), Tick(*shot));
             results.iter().filter_map(move |(result, at)| match result {
@@ -47,7 +47,7 @@ impl Noted {
     }
 
     /// Shots with more than one verdict, or that hurt somebody twice.
-    fn twice(&self) -> Vec<(u16, u32)> {
+    pub fn twice(&self) -> Vec<(u16, u32)> {
         let judged = self.verdicts.iter().filter(|(_, all)| all.len() > 1).map(|(name, _)| *name);
         let launched = self.launched.iter().filter(|(_, times)| **times > 1).map(|(name, _)| *name);
         let hurt = self.hurt.iter().filter(|(_, times)| **times > 1).map(|((id, shot, _), _)| (*id, *shot));
@@ -88,9 +88,9 @@ fn note(
 
 /// What a client showed of its own shots, and what it heard of them.
 #[derive(Resource, Default)]
-struct Shown {
-    fired: BTreeMap<u32, ShotFired>,
-    verdicts: BTreeMap<u32, Vec<ShotResult>>,
+pub(crate) struct Shown {
+    pub fired: BTreeMap<u32, ShotFired>,
+    pub verdicts: BTreeMap<u32, Vec<ShotResult>>,
 }
 
 fn see(mut shown: ResMut<Shown>, mut fired: MessageReader<ShotFired>, mut heard: MessageReader<ShotVerdict>) {
@@ -103,7 +103,7 @@ fn see(mut shown: ResMut<Shown>, mut fired: MessageReader<ShotFired>, mut heard:
 }
 
 /// Has both ends note down what becomes of shots.
-fn take_notes(game: &mut Match) {
+pub(crate) fn take_notes(game: &mut Match) {
     game.server.init_resource::<Noted>().add_systems(Update, note);
     for client in &mut game.clients {
         client.init_resource::<Shown>().add_systems(Update, see);

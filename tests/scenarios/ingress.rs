@@ -3,6 +3,7 @@
 mod encrypted;
 mod game;
 mod honest;
+mod socket;
 mod strangers;
 mod thrown_out;
 mod vectors;
@@ -26,7 +27,7 @@ fn packet(kind: u8, body: &[u8]) -> Vec<u8> {
 }
 
 /// A packet with one message.
-fn message(channel: u16, id: Option<u16>, bytes: &[u8]) -> Vec<u8> {
+pub fn message(channel: u16, id: Option<u16>, bytes: &[u8]) -> Vec<u8> {
     let id = id.map_or(vec![0], |id| [&[1][..], &id.to_be_bytes()].concat());
     packet(0, &[&varint(channel.into())[..], &[1], &id, &varint(bytes.len() as u32), bytes].concat())
 }
@@ -40,7 +41,7 @@ fn varint(number: u32) -> Vec<u8> {
 }
 
 /// Lets a client send a packet: netcode encrypts it like its own.
-fn send(client: &mut App, packet: &[u8]) {
+pub fn send(client: &mut App, packet: &[u8]) {
     let world = client.world_mut();
     let mut links = world.query_filtered::<&mut Link, With<Client>>();
     links.single_mut(world).expect("a link").send(packet.to_vec().into());
@@ -66,13 +67,13 @@ fn datagram(server: &mut App, link: Entity, bytes: &[u8]) {
     link.recv.push_raw(RecvPayload::from(bytes));
 }
 
-fn channel(app: &App, name: &str) -> u16 {
+pub fn channel(app: &App, name: &str) -> u16 {
     let channels = app.world().resource::<ChannelRegistry>();
     let is = |id: &u16| channels.get_name_from_net_id(*id).ends_with(&format!("::{name}"));
     (0..1_000).find(is).unwrap_or_else(|| panic!("no channel {name}"))
 }
 
-fn message_id(app: &App, name: &str) -> Vec<u8> {
+pub fn message_id(app: &App, name: &str) -> Vec<u8> {
     let kinds = &app.world().resource::<MessageRegistry>().kind_map;
     let is = |id: &u16| {
         kinds.kind(*id).and_then(|kind| kinds.name(kind)).is_some_and(|n| n.ends_with(&format!("::{name}")))

@@ -42,10 +42,13 @@ pub mod prelude {
         Span, Tick, ViewStamp, ViewTime, VisualOf, VisualOffset, Visuals,
     };
     pub use bevy_unlag_lightyear::{
-        AskedValue, Bandwidth, DownlinkBudget, GameSpeed, IngressLimits, IngressStats, Kick, KickReason,
-        Kicked, KickedByServer, LinkBudget, LinkConditions, LinkPreset, LinkTraffic, MessageClass, Mismatch,
-        NetSim, PRESETS, PredictedSystems, ProtocolMismatch, ReplicatePredicted, ReplicateSmoothed,
-        SetupMismatch, SnapshotsDropped, UpdateInterval,
+        Absent, AddGameMessage, AskedValue, Bandwidth, Delivery, DownlinkBudget, GameMessageStats, GameSpeed,
+        IngressLimits, IngressStats, Kick, KickReason, Kicked, KickedByServer, LinkBudget, LinkConditions,
+        LinkPreset, LinkPresets, LinkTraffic, MatchRestarted, MessageClass, MessageDirection, MessageLimits,
+        MessageRules, MessageSource, Mismatch, NetSim, Outbox, PRESETS, PlayerJoined, PlayerLeft,
+        PlayerReturned, PredictedSystems, ProtocolMismatch, Received, ReplicatePredicted, ReplicateSmoothed,
+        RestartMatch, ServerShutdown, ServerStopped, ServerUdp, SessionConfig, SessionExpired, SessionOf,
+        SetupMismatch, SetupRule, Shutdown, SnapshotsDropped, UpdateInterval, Verdict, player_pawn,
     };
     pub use bevy_unlag_movement::{
         BaseId, CapsuleConfig, CapsuleInput, CapsuleModel, CapsulePush, CapsuleState, CapsuleWith,

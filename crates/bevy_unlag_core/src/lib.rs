@@ -12,12 +12,14 @@
 //! * [`ProxySmoothing`] says how one pawn is drawn, [`Interpolate`] what lies between two updates of anything,
 //!   [`BasePoses`] where lifts are for their passengers.
 //! * [`ViewStamp`] says how a pose came about, so that the server can repeat it.
+//! * [`Findings`] are mistakes in how an app is put together.
 //! * [`Wire`], [`BitWriter`] and [`BitReader`] turn values into bits and back; reading is total.
 
 mod angle;
 mod base;
 mod cubic;
 mod extension;
+mod findings;
 mod heard;
 mod history;
 mod interpolate;
@@ -39,6 +41,7 @@ mod wire;
 pub use angle::{angle_to_units, look_direction, sin_cos_of_units, units_to_angle};
 pub use base::{BasePoses, BaseView};
 pub use extension::{BodyStep, Extended, ExtendedEvent, ExtendedInput, ExtendedState, MoveExtension};
+pub use findings::{Fault, Finding, Findings, LeftAt};
 pub use heard::{Heard, HeardPacket, HeardTick};
 pub use history::SnapshotHistory;
 pub use interpolate::{Interpolate, Interpolation, Moving, Span, Turning};

@@ -2,14 +2,14 @@
 
 use bevy::{prelude::*, transform::TransformSystems};
 
-use crate::{DrawnPose, cubic::Weights};
+use crate::{DrawnPose, Fault, Findings, LeftAt, cubic::Weights};
 
 /// Makes this entity the looks of a pawn: its [`Transform`] follows what is drawn, while the
 /// pawn's own is what is simulated. Without one, nothing but [`DrawnPose`](crate::DrawnPose) says
 /// where the pawn appears.
 #[derive(Component, Clone, Copy, Debug)]
 #[relationship(relationship_target = Visuals)]
-#[require(Transform)]
+#[require(Transform, LeftAt)]
 pub struct VisualOf(pub Entity);
 
 /// The looks of this pawn.
@@ -109,16 +109,19 @@ pub struct VisualPlugin;
 
 impl Plugin for VisualPlugin {
     fn build(&self, app: &mut App) {
-        app.configure_sets(
-            PostUpdate,
-            (VisualSystems::Fade, VisualSystems::Draw, VisualSystems::Follow)
-                .chain()
-                .before(TransformSystems::Propagate),
-        )
-        .add_systems(
-            PostUpdate,
-            (decay_offsets.in_set(VisualSystems::Fade), follow.in_set(VisualSystems::Follow)),
-        );
+        app.init_resource::<Findings>()
+            .configure_sets(
+                PostUpdate,
+                (VisualSystems::Fade, VisualSystems::Draw, VisualSystems::Follow)
+                    .chain()
+                    .before(TransformSystems::Propagate),
+            )
+            .add_systems(
+                PostUpdate,
+                (decay_offsets.in_set(VisualSystems::Fade), follow.in_set(VisualSystems::Follow)),
+            );
+        #[cfg(feature = "visibility")]
+        app.add_systems(PostUpdate, hide_the_dead.in_set(VisualSystems::Follow));
     }
 }
 
@@ -132,17 +135,34 @@ fn decay_offsets(time: Res<Time>, mut offsets: Query<&mut VisualOffset>) {
 
 fn follow(
     pawns: Query<(&DrawnPose, Option<&VisualOffset>, &Visuals)>,
-    mut transforms: Query<(&mut Transform, Option<&mut Visibility>), With<VisualOf>>,
+    mut transforms: Query<(&mut Transform, &mut LeftAt), With<VisualOf>>,
+    mut findings: ResMut<Findings>,
 ) {
     for (drawn, offset, visuals) in &pawns {
         for visual in visuals.iter() {
-            let Ok((mut transform, visibility)) = transforms.get_mut(visual) else { continue };
+            let Ok((mut transform, mut left)) = transforms.get_mut(visual) else { continue };
+            if left.is_contested(&transform, true) {
+                findings.report(Fault::SharedLooks, || {
+                    format!(
+                        "something else moves {visual}, the looks of a pawn, between frames: let VisualOf alone move \
+                         it, move a child of it instead, and take physics and interpolation plugins off it"
+                    )
+                });
+            }
             transform.translation = drawn.pose.position + offset.map_or(Vec3::ZERO, |o| o.offset);
             transform.rotation = offset.map_or(Quat::IDENTITY, |o| o.turn) * drawn.pose.rotation;
-            if let Some(mut visibility) = visibility {
-                let wanted = if drawn.pose.alive { Visibility::Inherited } else { Visibility::Hidden };
-                visibility.set_if_neq(wanted);
-            }
+            left.leave(&transform);
+        }
+    }
+}
+
+#[cfg(feature = "visibility")]
+fn hide_the_dead(pawns: Query<(&DrawnPose, &Visuals)>, mut looks: Query<&mut Visibility, With<VisualOf>>) {
+    for (drawn, visuals) in &pawns {
+        let wanted = if drawn.pose.alive { Visibility::Inherited } else { Visibility::Hidden };
+        let mut found = looks.iter_many_mut(visuals.iter());
+        while let Some(mut visibility) = found.fetch_next() {
+            visibility.set_if_neq(wanted);
         }
     }
 }

@@ -24,17 +24,22 @@ pub enum MessageClass {
     Tracers,
     /// To clients: what flies, and where it ended.
     Projectiles,
-    /// To clients: the server's first word.
+    /// To clients: the server's first word, and what it says of matches and of its end.
     Hello,
     /// From clients: what time is it?
     Pings,
     /// To clients: what time it is.
     Pongs,
+    /// From clients: a game's own messages, as added by
+    /// [`AddGameMessage`](crate::AddGameMessage::add_game_message).
+    GameUp,
+    /// To clients: the same.
+    GameDown,
 }
 
 impl MessageClass {
     /// All of them, in the order of [`index`](Self::index).
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Moves,
         Self::Answers,
         Self::Snapshots,
@@ -45,6 +50,8 @@ impl MessageClass {
         Self::Hello,
         Self::Pings,
         Self::Pongs,
+        Self::GameUp,
+        Self::GameDown,
     ];
 
     /// Its place in [`ALL`](Self::ALL).
@@ -56,7 +63,7 @@ impl MessageClass {
     /// Whether it goes up, from clients to the server; the others go down.
     #[must_use]
     pub fn is_up(self) -> bool {
-        matches!(self, Self::Moves | Self::Pings)
+        matches!(self, Self::Moves | Self::Pings | Self::GameUp)
     }
 
     /// What to call it.
@@ -73,6 +80,8 @@ impl MessageClass {
             Self::Hello => "hello",
             Self::Pings => "pings",
             Self::Pongs => "pongs",
+            Self::GameUp => "game, up",
+            Self::GameDown => "game, down",
         }
     }
 }

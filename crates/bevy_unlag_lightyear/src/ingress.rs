@@ -16,7 +16,9 @@ mod logs;
 mod netcode;
 mod packet;
 mod pongs;
+mod probe;
 mod rules;
+mod socket;
 mod strangers;
 mod traffic;
 
@@ -29,11 +31,19 @@ use lightyear::{
 use lightyear_sync::ping::plugin::PingSystems;
 use lightyear_transport::plugin::TransportSystems;
 
-pub(crate) use goodbye::client_plugin;
+pub(crate) use bucket::Allowance;
 pub use goodbye::{Kick, KickReason, Kicked, KickedByServer};
+pub(crate) use goodbye::{Leaving, client_plugin};
 pub use limits::{IngressLimits, Refusal};
 pub use logs::{limit_logs, log_lines_left_out};
+pub use probe::GateProbe;
+pub use socket::ServerUdp;
+pub(crate) use traffic::refuse;
 pub use traffic::{IngressStats, LinkTraffic, Refused};
+
+/// The first filter.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct JunkDropped;
 
 pub(crate) fn plugin(app: &mut App) {
     app.init_resource::<IngressLimits>()
@@ -46,6 +56,7 @@ pub(crate) fn plugin(app: &mut App) {
             (
                 (strangers::forget, netcode::drop_junk)
                     .chain()
+                    .in_set(JunkDropped)
                     .after(LinkSystems::Receive)
                     .before(ConnectionSystems::Receive),
                 (
@@ -60,6 +71,7 @@ pub(crate) fn plugin(app: &mut App) {
                 .run_if(|limits: Res<IngressLimits>| limits.enabled),
         );
     goodbye::server_plugin(app);
+    socket::plugin(app);
 }
 
 /// Whether bytes have the form of a datagram that a netcode client sends. For fuzzers and tools: a server asks by

@@ -12,21 +12,32 @@
 //! * [`NetSim`] makes any link bad in any way, both ways, at run time, from a seed.
 //! * [`GameSpeed`] replaces the clock steering that lightyear does.
 //! * [`IngressLimits`] is what a server takes from its links; [`Kick`] ends one and says why.
+//! * [`ServerAccess`] and [`ServerKey`] say who may join; [`ConnectTokenRequest`] is what a matchmaker asks for.
+//! * [`SessionConfig`] is what becomes of players who go and come back; [`RestartMatch`] and [`Shutdown`] end matches
+//!   and servers.
+//! * [`AddGameMessage`] adds a game's own messages, by [`MessageRules`] that are kept; [`Outbox`] sends them, and
+//!   [`Received`] arrives.
 //! * [`Bandwidth`] counts what each kind of message costs.
 
 mod bandwidth;
 mod client;
 mod clock;
+mod diagnostics;
+#[doc(hidden)]
+pub mod fuzzing;
 mod held;
 mod ingress;
 mod link;
 mod mail;
+mod messages;
 mod net_sim;
 mod predicted;
 mod protocol;
 mod server;
+mod session;
 mod smoothed;
 mod snapshots;
+mod tokens;
 
 use core::{marker::PhantomData, time::Duration};
 
@@ -34,27 +45,43 @@ use bevy::{app::PluginGroupBuilder, prelude::*};
 use bevy_unlag_core::MoveModel;
 
 pub use bandwidth::{Bandwidth, MessageClass, Traffic};
-pub use client::{Mismatch, ProtocolMismatch, SetupMismatch, UnlagClientNetPlugin};
+pub use client::UnlagClientNetPlugin;
 pub use held::HeldWeaponPlugin;
 pub use ingress::{
     IngressLimits, IngressStats, Kick, KickReason, Kicked, KickedByServer, LinkTraffic, Refusal, Refused,
-    check_datagram, check_packet, limit_logs, log_lines_left_out,
+    ServerUdp, check_datagram, check_packet, limit_logs, log_lines_left_out,
 };
 pub use link::GameSpeed;
+pub use messages::{
+    AddGameMessage, Delivery, GameMessageStats, GameMessageSystems, MessageDirection, MessageLimits,
+    MessageRules, MessageSource, Outbox, Received, Verdict,
+};
 pub use net_sim::{
-    Conditioner, LinkConditions, LinkCounters, LinkPreset, MAX_DELAY, MAX_QUEUED, NetSim, NetSimPlugin,
-    NetSimSystems, PRESETS, Pulse, UnknownPreset,
+    Conditioner, LinkConditions, LinkCounters, LinkPreset, LinkPresets, MAX_DELAY, MAX_QUEUED, NetSim,
+    NetSimPlugin, NetSimSystems, PRESETS, PresetError, Pulse, UnknownPreset,
 };
 pub use predicted::{AskedValue, PredictedSystems, ReplicatePredicted};
 pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};
 pub use server::{UnlagServerNetPlugin, networked_pawn, replicated_pawn};
+pub use session::{
+    Absent, MatchRestarted, Mismatch, PlayerJoined, PlayerLeft, PlayerReturned, ProtocolMismatch,
+    RestartMatch, ServerShutdown, ServerStopped, SessionConfig, SessionExpired, SessionOf, SetupMismatch,
+    SetupRule, Shutdown, player_pawn,
+};
 pub use smoothed::ReplicateSmoothed;
 pub use snapshots::{ComponentFilters, DownlinkBudget, LinkBudget, SnapshotsDropped, UpdateInterval};
+pub use tokens::{
+    ConnectTokenRequest, JoinRefusal, JoinRefused, KeyError, ServerAccess, ServerKey, TokenClient,
+    TokenError, TokenStats, WallClock, token_data,
+};
 
 /// What client and server both need, once.
 fn shared(app: &mut App) {
     if !app.is_plugin_added::<UnlagProtocolPlugin>() {
-        app.add_plugins((UnlagProtocolPlugin, link::plugin, bandwidth::plugin));
+        diagnostics::expect_lightyear(app);
+        app.add_plugins((UnlagProtocolPlugin, link::plugin, bandwidth::plugin, tokens::plugin));
+        app.add_plugins(diagnostics::plugin);
+        app.add_plugins((snapshots::names, messages::plugin));
     }
 }
 

@@ -34,18 +34,29 @@ pub(crate) fn quiet_pings() -> PingManager {
 
 pub(crate) fn plugin(app: &mut App) {
     app.init_resource::<GameSpeed>()
+        .init_resource::<SetSpeed>()
         .add_observer(sample_rtt)
         .add_observer(wait_for_acks)
         .add_systems(First, apply_speed.before(TimeSystems))
         .add_systems(PreUpdate, publish_rtt.after(PingSystems::Receive));
 }
 
-fn apply_speed(speed: Res<GameSpeed>, steering: Option<Res<ClockSteering>>, mut time: ResMut<Time<Virtual>>) {
+/// What [`apply_speed`] has set in this frame.
+#[derive(Resource, Default)]
+pub(crate) struct SetSpeed(pub Option<f32>);
+
+fn apply_speed(
+    speed: Res<GameSpeed>,
+    steering: Option<Res<ClockSteering>>,
+    mut set: ResMut<SetSpeed>,
+    mut time: ResMut<Time<Virtual>>,
+) {
     let steered = steering.map_or(1.0, |steering| steering.speed as f32);
     let speed = if speed.0.is_finite() { speed.0.max(0.0) * steered } else { 1.0 };
     if time.relative_speed() != speed {
         time.set_relative_speed(speed);
     }
+    set.0 = Some(time.relative_speed());
 }
 
 /// lightyear takes a packet for lost after one and a half round trips, at first one and a half

@@ -75,6 +75,12 @@ impl ReplicatePredicted for App {
             ),
         )
         .add_systems(PostUpdate, (show::<T>, send::<T>.before(MessageSystems::Send)))
+        .add_observer(|steered: On<Insert, ControlledBy>, mut commands: Commands| {
+            // Another link, another client, which counts its own changes.
+            if let Ok(mut pawn) = commands.get_entity(steered.entity) {
+                pawn.try_remove::<AskedValue<T>>();
+            }
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns
 
 /// Changes with anything on the wire. A client and a server with different numbers refuse each
 /// other by name instead of misreading each other.
-pub const PROTOCOL_VERSION: u32 = 7;
+pub const PROTOCOL_VERSION: u32 = 8;
 
 /// The protocol that this app speaks. Default: [`PROTOCOL_VERSION`]. A game whose own messages
 /// change may put its number here; client and server must agree.
@@ -20,26 +20,51 @@ impl Default for ProtocolVersion {
     }
 }
 
-/// The server's first word.
+/// What has to be the same on both sides, in one match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Hello {
-    /// [`ProtocolVersion`]; always first, so that every version can read it.
-    pub version: u32,
+pub(crate) struct Setup {
+    /// Counts the matches of this server.
+    pub round: u8,
     /// [`MoveModel::config_hash`](bevy_unlag_core::MoveModel::config_hash).
     pub config: u32,
     /// [`MoveModel::level_hash`](bevy_unlag_core::MoveModel::level_hash).
     pub level: u32,
 }
 
-impl Wire for Hello {
+impl Wire for Setup {
     fn write(&self, w: &mut BitWriter) {
-        for word in [self.version, self.config, self.level] {
-            w.bits(word, 32);
-        }
+        w.bits(u32::from(self.round), 8);
+        w.bits(self.config, 32);
+        w.bits(self.level, 32);
     }
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { version: r.bits(32)?, config: r.bits(32)?, level: r.bits(32)? })
+        Ok(Self { round: r.bits(8)? as u8, config: r.bits(32)?, level: r.bits(32)? })
+    }
+}
+
+/// The server's first word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Hello {
+    /// [`ProtocolVersion`]; always first, so that every version can read it.
+    pub version: u32,
+    /// Which messages, channels and components the game has registered.
+    pub registry: u32,
+    /// How long a tick is, in nanoseconds.
+    pub tick: u32,
+    pub setup: Setup,
+}
+
+impl Wire for Hello {
+    fn write(&self, w: &mut BitWriter) {
+        w.bits(self.version, 32);
+        w.bits(self.registry, 32);
+        w.bits(self.tick, 32);
+        self.setup.write(w);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Ok(Self { version: r.bits(32)?, registry: r.bits(32)?, tick: r.bits(32)?, setup: Setup::read(r)? })
     }
 }
 
@@ -58,6 +83,12 @@ pub(crate) struct ClockChannel;
 pub(crate) struct VerdictChannel;
 /// What may be lost.
 pub(crate) struct EffectChannel;
+/// What clients say once.
+pub(crate) struct SetupChannel;
+/// A game's own messages that must arrive, both ways: once, and in their order.
+pub(crate) struct GameOrderedChannel;
+/// A game's own messages that may be lost, both ways: out of order.
+pub(crate) struct GameLooseChannel;
 
 macro_rules! raw_messages {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
@@ -100,6 +131,16 @@ raw_messages!(
     HelloMessage,
     /// The server's last word: a [`KickReason`](crate::KickReason).
     GoodbyeMessage,
+    /// A client's own [`Setup`].
+    SetupMessage,
+    /// A match begins anew: its [`Setup`] and its first tick.
+    RestartMessage,
+    /// The server will stop: the milliseconds that are left.
+    ShutdownMessage,
+    /// A game's own message that must arrive, in the envelope of [`messages`](crate::messages).
+    GameOrderedMessage,
+    /// The same of one that may be lost.
+    GameLooseMessage,
 );
 
 /// Bytes that another crate reads and writes.
@@ -134,15 +175,13 @@ impl Plugin for UnlagProtocolPlugin {
             retry_unsent_messages: false,
             ..default()
         };
-        let reliable = ChannelSettings {
-            mode: ChannelMode::UnorderedReliable(ReliableSettings {
-                // A round trip of 0 on a fresh link would resend every frame.
-                rtt_resend_min_delay: core::time::Duration::from_millis(30),
-                ..default()
-            }),
-            priority: 50.0,
+        let resend = ReliableSettings {
+            // A round trip of 0 on a fresh link would resend every frame.
+            rtt_resend_min_delay: core::time::Duration::from_millis(30),
             ..default()
         };
+        let reliable =
+            ChannelSettings { mode: ChannelMode::UnorderedReliable(resend), priority: 50.0, ..default() };
         app.init_resource::<ProtocolVersion>();
         app.add_channel::<MoveChannel>(unreliable(100.0)).add_direction(NetworkDirection::ClientToServer);
         app.add_channel::<AnswerChannel>(unreliable(100.0)).add_direction(NetworkDirection::ServerToClient);
@@ -151,6 +190,15 @@ impl Plugin for UnlagProtocolPlugin {
         app.add_channel::<ClockChannel>(unreliable(100.0)).add_direction(NetworkDirection::Bidirectional);
         app.add_channel::<VerdictChannel>(reliable).add_direction(NetworkDirection::ServerToClient);
         app.add_channel::<EffectChannel>(unreliable(1.0)).add_direction(NetworkDirection::ServerToClient);
+        app.add_channel::<SetupChannel>(reliable).add_direction(NetworkDirection::ClientToServer);
+        app.add_channel::<GameOrderedChannel>(ChannelSettings {
+            mode: ChannelMode::OrderedReliable(resend),
+            // Below movement and fire.
+            priority: 10.0,
+            ..default()
+        })
+        .add_direction(NetworkDirection::Bidirectional);
+        app.add_channel::<GameLooseChannel>(unreliable(5.0)).add_direction(NetworkDirection::Bidirectional);
 
         register::<MoveMessage>(app, NetworkDirection::ClientToServer);
         register::<AnswerMessage>(app, NetworkDirection::ServerToClient);
@@ -163,6 +211,11 @@ impl Plugin for UnlagProtocolPlugin {
         register::<EndMessage>(app, NetworkDirection::ServerToClient);
         register::<HelloMessage>(app, NetworkDirection::ServerToClient);
         register::<GoodbyeMessage>(app, NetworkDirection::ServerToClient);
+        register::<SetupMessage>(app, NetworkDirection::ClientToServer);
+        register::<RestartMessage>(app, NetworkDirection::ServerToClient);
+        register::<ShutdownMessage>(app, NetworkDirection::ServerToClient);
+        register::<GameOrderedMessage>(app, NetworkDirection::Bidirectional);
+        register::<GameLooseMessage>(app, NetworkDirection::Bidirectional);
 
         app.component::<NetId>().replicate_once();
     }

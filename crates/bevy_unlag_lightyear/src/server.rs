@@ -2,22 +2,17 @@
 
 use core::{marker::PhantomData, time::Duration};
 
-use bevy::{
-    ecs::{error::FallbackErrorHandler, system::StaticSystemParam},
-    prelude::*,
-};
-use bevy_unlag_core::{BitWriter, MoveModel, NetId, NetRole, VisualSystems, Wire};
+use bevy::{ecs::error::FallbackErrorHandler, prelude::*};
+use bevy_unlag_core::{MoveModel, NetId, NetRole, VisualSystems};
 use bevy_unlag_prediction::{IncomingMoves, MAX_MAILED, OutgoingAnswers, authority_pawn};
 use bevy_unlag_rewind::{FrameHistory, SentLog, ViewLedger};
 use bevy_unlag_weapons::{OutgoingVerdicts, RefusedShots};
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
-    Bandwidth, MessageClass, clock, ingress, link, mail,
-    protocol::{
-        AnswerChannel, AnswerMessage, Hello, HelloMessage, MoveMessage, ProtocolVersion, VerdictChannel,
-    },
-    snapshots,
+    Bandwidth, MessageClass, clock, ingress, link, mail, messages,
+    protocol::{AnswerChannel, AnswerMessage, MoveMessage},
+    session, snapshots,
 };
 
 /// Carries mailboxes to clients and back. Add it after lightyear's `ServerPlugins`.
@@ -43,7 +38,6 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
             .add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
                 commands.entity(added.entity).insert((ReplicationSender, link::quiet_pings()));
             })
-            .add_observer(greet::<M>)
             .add_systems(
                 PreUpdate,
                 (deliver_moves.after(MessageSystems::Receive), link::tell_owners.after(link::publish_rtt)),
@@ -58,14 +52,16 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
         // A peer's bytes may make a lightyear system fail; that is no reason to stop serving.
         app.world_mut().get_resource_or_insert_with(|| FallbackErrorHandler(bevy::ecs::error::warn));
         ingress::plugin(app);
+        messages::server_plugin(app);
+        session::server_plugin::<M>(app);
         clock::server_plugin(app);
         snapshots::server_plugin(app, self.snapshot_interval);
     }
 }
 
 /// The components of a networked pawn on the server: what it needs to be moved by its owner, seen
-/// by everyone, remembered and shot at. Add a [`ControlledBy`] that names the owner's link: one
-/// pawn a link, for as long as the pawn lives. `id` must be unique among living pawns.
+/// by everyone, remembered and shot at. Add [`player_pawn`](crate::player_pawn), which names its player: one
+/// pawn a player, for as long as the pawn lives. `id` must be unique among living pawns.
 #[must_use]
 pub fn networked_pawn<M: MoveModel>(id: NetId, state: M::State) -> impl Bundle {
     (replicated_pawn(id), authority_pawn::<M>(state), SentLog::default(), ViewLedger::default())
@@ -83,24 +79,6 @@ pub fn replicated_pawn(id: NetId) -> impl Bundle {
         RefusedShots::default(),
         Replicate::to_clients(NetworkTarget::All),
     )
-}
-
-fn greet<M: MoveModel>(
-    connected: On<Add, Connected>,
-    version: Res<ProtocolVersion>,
-    model: Option<Res<M::Config>>,
-    world: StaticSystemParam<M::World>,
-    mut links: Query<&mut MessageSender<HelloMessage>, With<ClientOf>>,
-    mut bandwidth: ResMut<Bandwidth>,
-) {
-    if let Ok(mut link) = links.get_mut(connected.entity) {
-        let config = model.map_or(0, |model| M::config_hash(&model, &world));
-        let mut w = BitWriter::default();
-        Hello { version: version.0, config, level: M::level_hash(&world) }.write(&mut w);
-        let bytes = w.finish();
-        bandwidth.count(MessageClass::Hello, bytes.len(), 1);
-        link.send::<VerdictChannel>(HelloMessage(bytes));
-    }
 }
 
 /// A client moves only what [`ControlledBy`] gives it: a packet names no pawn.

@@ -114,7 +114,7 @@ pub(crate) struct Stamped<C: Send + Sync + 'static> {
 }
 
 impl<C: PartialEq + Copy + Send + Sync + 'static> Stamped<C> {
-    fn new(tick: Tick, value: C) -> Self {
+    pub(crate) fn new(tick: Tick, value: C) -> Self {
         Self { tick, value, answered: None, before: None, looked: tick }
     }
 

@@ -13,7 +13,7 @@ mod visibility;
 pub(crate) use budget::Outlet;
 pub use budget::{DownlinkBudget, LinkBudget};
 pub use deliver::SnapshotsDropped;
-pub(crate) use deliver::{deliver, plugin as client_plugin};
+pub(crate) use deliver::{PawnNames, deliver, names, plugin as client_plugin};
 pub use publish::UpdateInterval;
 pub(crate) use publish::{plugin as server_plugin, publish};
 pub use visibility::ComponentFilters;

@@ -4,7 +4,7 @@ use bevy::{prelude::*, transform::systems::mark_dirty_trees};
 use bevy_rapier3d::plugin::{
     NoUserData, PhysicsSet, RapierPhysicsPlugin, RapierTransformPropagateSet, TimestepMode,
 };
-use bevy_unlag_core::{BasePoses, TickPlugin};
+use bevy_unlag_core::{BasePoses, Fault, Findings, TickPlugin};
 
 use crate::{CapsuleConfig, scene};
 
@@ -40,10 +40,12 @@ impl Plugin for MovementPlugin {
         app.init_resource::<CapsuleConfig>()
             .init_resource::<scene::MoverScene>()
             .init_resource::<BasePoses>()
+            .init_resource::<Findings>()
             .insert_resource(Time::<Fixed>::from_seconds(f64::from(self.tick_seconds)));
         app.add_systems(PreUpdate, warn_of_nonsense.run_if(resource_exists_and_changed::<CapsuleConfig>));
         scene::add_systems(app);
         if app.is_plugin_added::<RapierPhysicsPlugin<NoUserData>>() {
+            app.add_systems(Startup, check_physics);
             return;
         }
         app.insert_resource(TimestepMode::Fixed { dt: self.tick_seconds, substeps: 1 })
@@ -54,5 +56,48 @@ impl Plugin for MovementPlugin {
                 FixedUpdate,
                 mark_dirty_trees.in_set(PhysicsSet::SyncBackend).before(RapierTransformPropagateSet),
             );
+    }
+}
+
+/// Whether rapier, which the game has added itself, steps as ticks do.
+fn check_physics(mode: Option<Res<TimestepMode>>, fixed: Res<Time<Fixed>>, mut findings: ResMut<Findings>) {
+    let tick = fixed.timestep().as_secs_f32();
+    let steps =
+        matches!(mode.as_deref(), Some(TimestepMode::Fixed { dt, .. }) if (dt - tick).abs() < tick * 1e-4);
+    if !steps {
+        findings.report(Fault::Physics, || {
+            format!(
+                "rapier does not step by ticks of {tick} s: leave RapierPhysicsPlugin to the suite, or add it \
+                 in_fixed_schedule() and insert TimestepMode::Fixed {{ dt: {tick}, substeps: 1 }}"
+            )
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn physics_that_do_not_step_with_the_ticks_are_found() {
+        let found = |own: bool, mode: Option<TimestepMode>| {
+            let mut app = App::new();
+            app.add_plugins((MinimalPlugins, TransformPlugin));
+            if own {
+                app.add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule());
+            }
+            if let Some(mode) = mode {
+                app.insert_resource(mode);
+            }
+            app.add_plugins(MovementPlugin::default());
+            app.finish();
+            app.cleanup();
+            app.update();
+            app.world().resource::<Findings>().has(Fault::Physics)
+        };
+        assert!(!found(false, None));
+        assert!(found(true, None), "a game that did not say how");
+        assert!(found(true, Some(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 1 })));
+        assert!(!found(true, Some(TimestepMode::Fixed { dt: 1.0 / 64.0, substeps: 1 })));
     }
 }

@@ -1,7 +1,9 @@
 //! The pawn that the host of a listen server steers: it is the authority, so a step is final.
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
-use bevy_unlag_core::{CurrentTick, LocalControl, MoveInput, MoveModel, NetRole, StepContext, StepEvent};
+use bevy_unlag_core::{
+    CurrentTick, LeftAt, LocalControl, MoveInput, MoveModel, NetRole, StepContext, StepEvent,
+};
 
 use crate::{SavedMoves, ScheduledPushes};
 
@@ -39,8 +41,13 @@ pub(crate) fn step_host<M: MoveModel>(
 }
 
 /// Puts the pawn's own [`Transform`] where its state says.
-pub(crate) fn place_roots<M: MoveModel>(mut pawns: Query<(&M::State, &mut Transform), Changed<M::State>>) {
-    for (state, mut transform) in &mut pawns {
+pub(crate) fn place_roots<M: MoveModel>(
+    mut pawns: Query<(&M::State, &mut Transform, Option<&mut LeftAt>), Changed<M::State>>,
+) {
+    for (state, mut transform, left) in &mut pawns {
         transform.translation = M::position(state);
+        if let Some(mut left) = left {
+            left.leave(&transform);
+        }
     }
 }

@@ -44,13 +44,14 @@ mod testing;
 mod time_discrepancy;
 #[cfg(feature = "gizmos")]
 mod view;
+mod watch;
 
 use core::marker::PhantomData;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    DrawnEye, DrawnPose, Heard, HeardTick, LocalControl, MoveInput, MoveModel, MoveSystems, Shown, StepEvent,
-    Tick, TickPlugin, VisualOffset, VisualPlugin, VisualSystems,
+    DrawnEye, DrawnPose, Findings, Heard, HeardTick, LeftAt, LocalControl, MoveInput, MoveModel, MoveSystems,
+    Shown, StepEvent, Tick, TickPlugin, VisualOffset, VisualPlugin, VisualSystems,
 };
 
 pub use answer::{Answered, ClientAdjustment, MAX_PUSHES, ServerAnswer};
@@ -98,6 +99,7 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
             .init_resource::<HeardTick>()
             .init_resource::<ClockSteering>()
             .init_resource::<ConfigHash<M>>()
+            .init_resource::<Findings>()
             .add_message::<StepEvent<M>>()
             .add_message::<MoveOutcome<M>>()
             .add_message::<Correction<M>>()
@@ -114,6 +116,7 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
                 (
                     (client::step_own::<M>, host::step_host::<M>),
                     (server::receive_moves::<M>, server::run_moves::<M>, server::answer::<M>).chain(),
+                    watch::watch_roots::<M>,
                     host::place_roots::<M>,
                 )
                     .chain()
@@ -141,6 +144,7 @@ pub fn autonomous_pawn<M: MoveModel>() -> impl Bundle {
         ScheduledPushes::<M>::default(),
         OutgoingMoves::default(),
         IncomingAnswers::default(),
+        LeftAt::default(),
         PredictionStats::default(),
         VisualOffset::default(),
         DrawnPose::default(),
@@ -162,6 +166,7 @@ pub fn authority_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
         IncomingMoves::default(),
         OutgoingAnswers::default(),
         PredictionStats::default(),
+        LeftAt::default(),
     )
 }
 
@@ -173,6 +178,7 @@ pub fn host_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
         LocalControl,
         ScheduledPushes::<M>::default(),
         MoveInput::<M>(M::Input::default()),
+        LeftAt::default(),
         DrawnPose::default(),
         DrawnEye::default(),
         VisualOffset::default(),

@@ -221,6 +221,15 @@ impl<M: MoveModel> MoveQueue<M> {
         self.since_answer = u32::MAX;
     }
 
+    /// Begins a time line of its own for an owner that knows nothing of the one before: another client has the pawn
+    /// now, or a match begins anew. What arrived of the old one is never run, and what is still under way is
+    /// refused. The pawn is carried on until the owner's first move, and the owner is told where it is at once.
+    pub fn begin_anew(&mut self, now: Tick) {
+        self.restart(now);
+        self.carried = 0;
+        self.last_input = M::unattended(&self.last_input, false);
+    }
+
     /// The owner is not where the server has it, by `error` metres if that can be told.
     pub(crate) fn disagree(&mut self, cause: CorrectionCause, error: f32) {
         self.adjusting = Some(cause);

@@ -44,14 +44,15 @@ mod target;
 mod transform;
 mod view;
 mod view_ledger;
+mod watch;
 mod world;
 
 use core::marker::PhantomData;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    BasePoses, DrawnBaseTime, DrawnViewTime, KnotConfig, MoveModel, MoveSystems, Sampler, TickPlugin,
-    VisualPlugin, VisualSystems,
+    BasePoses, DrawnBaseTime, DrawnViewTime, Findings, KnotConfig, MoveModel, MoveSystems, Sampler,
+    TickPlugin, VisualPlugin, VisualSystems,
 };
 
 pub use answer::{JudgedTime, Miss, TargetHit};
@@ -69,7 +70,7 @@ pub use hit_box_file::{Bone, FileBox, FileOffset, FileShape, HitBoxFile, HitBoxF
 pub use hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup};
 pub use humanoid::{HUMANOID_LIMBS, humanoid_hit_boxes, humanoid_rig};
 pub use limb_nodes::{BoneInterval, DrawnLimbs, LimbNodes, LimbNodesPlugin, LimbSystems};
-pub use limits::{HighPing, RewindLimits, RewindMode, RewindRefusal};
+pub use limits::{HighPing, RewindLimits, RewindMode, RewindRefusal, RoundStart};
 pub use measure::usual_poses;
 pub use moved::{MovedColliders, MovedPoses, RewindBackend};
 pub use query::{
@@ -114,6 +115,7 @@ impl<M: MoveModel> Plugin for RewindPlugin<M> {
         if !app.is_plugin_added::<RewindQueryPlugin>() {
             app.add_plugins(RewindQueryPlugin);
         }
+        app.init_resource::<Findings>().add_systems(Update, watch::miss_hit_boxes);
         app.add_systems(
             FixedPostUpdate,
             history::record::<M>.in_set(RewindSystems::Record).after(MoveSystems::Show),
@@ -143,6 +145,7 @@ impl Plugin for RewindQueryPlugin {
         app.add_systems(PostUpdate, limb_nodes::record.in_set(LimbSystems::Read));
         app.init_resource::<Sampler>()
             .init_resource::<RewindLimits>()
+            .init_resource::<RoundStart>()
             .init_resource::<EvidenceLog>()
             .init_resource::<RewindTable>()
             .init_resource::<ViewTrust>()

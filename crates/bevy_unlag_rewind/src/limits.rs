@@ -86,10 +86,23 @@ impl HighPing {
 /// Why a view is not honoured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum RewindRefusal {
-    /// It lies further back than [`RewindLimits::refuse_beyond`].
+    /// It lies further back than [`RewindLimits::refuse_beyond`], or before [`RoundStart`].
     TooOld,
     /// It lies ahead of the server: nobody has seen it.
     FromTheFuture,
+}
+
+/// When the match began: nothing before it can be shot at any more, however old a view may be. `None` for a match
+/// that was never begun anew. A transport that does so sets it.
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RoundStart(pub Option<Tick>);
+
+impl RoundStart {
+    /// Whether a moment belongs to a match before this one.
+    #[must_use]
+    pub fn is_before(self, time: ViewTime) -> bool {
+        self.0.is_some_and(|start| time.since(ViewTime::at(start)) < 0)
+    }
 }
 
 impl RewindLimits {
@@ -154,6 +167,14 @@ mod tests {
         assert!(admit(&limits, 970, 0).is_ok_and(|used| used.since(oldest).abs() <= 1), "clamped");
         assert_eq!(admit(&limits, 900, 0), Err(RewindRefusal::TooOld));
         assert_eq!(admit(&limits, 1_001, 0), Err(RewindRefusal::FromTheFuture));
+    }
+
+    #[test]
+    fn nothing_before_the_round_is_honoured() {
+        let at = |tick| ViewTime::at(Tick(tick));
+        assert!(!RoundStart(None).is_before(at(0)));
+        let start = RoundStart(Some(Tick(3)));
+        assert!(start.is_before(at(2)) && start.is_before(at(u32::MAX)) && !start.is_before(at(3)));
     }
 
     #[test]

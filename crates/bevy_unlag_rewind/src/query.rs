@@ -23,7 +23,7 @@ use bevy_unlag_core::{BasePoses, CurrentTick, NetId, ProxySmoothing, Sampler, Ti
 
 use crate::{
     FrameHistory, HitLayers, MovedColliders, Occluder, RewindBackend, RewindFilter, RewindLimits,
-    RewindRefusal, RewindTable, RewindTime, Team, View, WorldTrace,
+    RewindRefusal, RewindTable, RewindTime, RoundStart, Team, View, WorldTrace,
 };
 pub use all::Walls;
 pub use beam::BeamCache;
@@ -39,6 +39,7 @@ pub use projectile::{Ballistic, Flight, Meeting};
 pub(crate) use projectile::{Pass, is_continuous};
 pub(crate) use rewound::Reason;
 pub use rewound::Rewound;
+pub(crate) use sweep::FirstTouched;
 
 type Pawn = (
     &'static FrameHistory,
@@ -79,6 +80,7 @@ pub struct RewindQuery<'w, 's> {
     world: WorldTrace<'w, 's>,
     sampler: Res<'w, Sampler>,
     limits: Res<'w, RewindLimits>,
+    round: Option<Res<'w, RoundStart>>,
     tick: Res<'w, CurrentTick>,
     backend: Option<Res<'w, RewindBackend>>,
     moved: Option<Res<'w, MovedColliders>>,
@@ -95,6 +97,9 @@ impl<'w, 's> RewindQuery<'w, 's> {
             RewindTime::Now => Moment::present(now, &self.limits),
             RewindTime::At(time) => Moment::at(time, now, &self.limits),
             RewindTime::View(view) => {
+                if self.round.as_deref().is_some_and(|round| round.is_before(view.time)) {
+                    return Err(RewindRefusal::TooOld);
+                }
                 let limits = view.limits.unwrap_or(&self.limits);
                 Moment::seen(&view, limits, now, self.sampler.tick_seconds)?
             }

@@ -45,7 +45,7 @@ impl Occluder {
     }
 }
 
-/// What stands in the way of a ray: the nearest one of a wall and of what moves.
+/// What stands in the way of a ray, thick or not: the nearest one of a wall and of what moves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InTheWay {
     pub nearest: Option<WorldHit>,
@@ -65,11 +65,15 @@ impl InTheWay {
         origin: Vec3,
         direction: Vec3,
     ) {
+        if origin.is_finite() {
+            self.meet(entity, |reach| occluder.cast(pose, origin, direction, reach));
+        }
+    }
+
+    /// Takes in something that is met within a reach.
+    pub fn meet(&mut self, entity: Entity, met: impl FnOnce(f32) -> Option<f32>) {
         let reach = self.nearest.map_or(self.max, |hit| hit.distance);
-        if origin.is_finite()
-            && let Some(distance) = occluder.cast(pose, origin, direction, reach)
-            && distance < reach
-        {
+        if let Some(distance) = met(reach).filter(|distance| *distance < reach) {
             self.nearest = Some(WorldHit { distance, by: Some(entity) });
         }
     }

@@ -4,12 +4,14 @@ use core::time::Duration;
 
 use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag_core::{BasePoses, CurrentTick, KnotConfig, NetId, ProxySmoothing, Sampler, Tick, ViewTime};
+use bevy_unlag_core::{
+    BasePoses, CurrentTick, Fault, Findings, KnotConfig, NetId, ProxySmoothing, Sampler, Tick, ViewTime,
+};
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_rewind::{
-    FrameHistory, HitGroup, JudgedTime, Miss, RecordTransform, RewindFilter, RewindLimits, RewindMode,
-    RewindPlugin, RewindQuery, RewindRefusal, RewindTable, RewindTime, StampOverride, TargetHit, View,
-    humanoid_hit_boxes, humanoid_rig,
+    FrameHistory, HitBoxes, HitGroup, JudgedTime, Miss, RecordTransform, RewindFilter, RewindLimits,
+    RewindMode, RewindPlugin, RewindQuery, RewindRefusal, RewindTable, RewindTime, RoundStart, StampOverride,
+    TargetHit, View, humanoid_hit_boxes, humanoid_rig,
 };
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
@@ -204,6 +206,16 @@ fn old_and_future_views_are_refused_and_nonsense_hits_nobody() {
 }
 
 #[test]
+fn no_view_reaches_into_the_match_before() {
+    let mut range = Range::new(true);
+    range.run(120);
+    let (before, after) = (ago(&range, 12.0), ago(&range, 8.0));
+    range.app.insert_resource(RoundStart(Some(after.tick)));
+    assert_eq!(range.shoot(Vec3::ZERO, Some(before), &[]), Err(RewindRefusal::TooOld));
+    assert!(range.shoot(Vec3::ZERO, Some(after), &[]).is_ok());
+}
+
+#[test]
 fn a_view_beyond_the_cap_is_judged_at_the_cap_and_says_so() {
     let mut range = Range::new(true);
     range.run(120);
@@ -284,4 +296,20 @@ fn what_is_put_elsewhere_has_not_gone_there() {
             assert_eq!(update.snapshot.velocity(), Vec3::ZERO, "tick {tick}");
         }
     }
+}
+
+#[test]
+fn a_game_without_hit_boxes_is_told_so_once_and_another_is_not() {
+    let found = |range: &Range| range.app.world().resource::<Findings>().has(Fault::NoHitBoxes);
+    let mut range = Range::new(true);
+    range.run(64 * 6);
+    assert!(!found(&range));
+    let pawns = [range.runner, range.shooter];
+    for pawn in pawns {
+        range.app.world_mut().entity_mut(pawn).remove::<HitBoxes>();
+    }
+    range.run(64 * 4);
+    assert!(!found(&range), "they may be on their way");
+    range.run(64 * 2);
+    assert!(found(&range));
 }

@@ -260,14 +260,17 @@ impl<M: MoveModel> Asked<'_, M> {
     ) {
         let Self { step, round, weapon, id } = *self;
         let (shooter, shot) = (step.entity, round.shot);
+        let mut tell = |answers: &mut Answers, result, clamped| {
+            let verdict = ShotVerdict { shot, result, clamped };
+            if !weapon.is_beam() || beams.is_news(shooter, &verdict) {
+                answers.tell(shooter, verdict);
+            }
+        };
         let Judged { clamped, eye, seed, launch } = match judged {
             Ok(judged) => judged,
             Err(why) => {
                 answers.count(shooter, why);
-                let verdict = ShotVerdict { shot, result: ShotResult::Refused(why), clamped: false };
-                if !weapon.is_beam() || beams.is_news(shooter, &verdict) {
-                    answers.tell(shooter, verdict);
-                }
+                tell(answers, ShotResult::Refused(why), false);
                 return;
             }
         };
@@ -278,10 +281,7 @@ impl<M: MoveModel> Asked<'_, M> {
         write_damage(hits.struck(), (shooter, round.weapon, shot), answers);
         let list: HitList = hits.struck().iter().map(|hit| (hit.hit.target, hit.hit.group)).collect();
         let result = if list.first().is_some() { ShotResult::Hit(list) } else { ShotResult::Miss };
-        let verdict = ShotVerdict { shot, result, clamped };
-        if !weapon.is_beam() || beams.is_news(shooter, &verdict) {
-            answers.tell(shooter, verdict);
-        }
+        tell(answers, result, clamped);
         if let Some(trail) = hits.trail(round, weapon, (eye, seed), &bench.query) {
             answers.show(shooter, Tracer { shooter: id, weapon: round.weapon, trail });
         }

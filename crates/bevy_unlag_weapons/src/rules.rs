@@ -50,3 +50,18 @@ impl Default for FireRules {
         }
     }
 }
+
+impl FireRules {
+    /// The drawn eye, or the nearest place to it that is no farther from the `own` one than a `share` of the
+    /// tolerances.
+    pub(crate) fn nearest_eye(&self, own: Vec3, drawn: Vec3, share: f32) -> Vec3 {
+        let off = drawn - own;
+        // A NaN tolerates nothing.
+        let (most, up) = (self.eye_tolerance.max(0.0) * share, self.eye_height_tolerance.max(0.0) * share);
+        let aside = off.with_y(0.0);
+        if aside.length() <= most && off.y.abs() <= up {
+            return drawn;
+        }
+        own + aside.clamp_length_max(most).with_y(off.y.clamp(-up, up))
+    }
+}

@@ -5,10 +5,12 @@
 
 mod agreement;
 mod figures;
+mod load;
 mod movement;
 mod prediction;
 mod rewind;
 mod smoothing;
+mod soak;
 mod weapons;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -62,6 +64,11 @@ impl From<Backend> for MoverBackend {
 enum Topic {
     /// What the screen showed against what the server confirmed; the owner's error; bytes.
     Agreement(agreement::MatrixArgs),
+    /// What a full server costs, by players and by what it does; floods; junk.
+    Load(load::LoadArgs),
+    /// The server's process of `load`.
+    #[command(hide = true)]
+    LoadServer(load::ServeArgs),
     /// What a move costs against rapier's character controller; replays; allocations; lost speed.
     Movement,
     /// What prediction costs, sends and forgives: replays, bytes, jitter, clocks.
@@ -70,6 +77,8 @@ enum Topic {
     Rewind,
     /// Whether remote players glide: errors, delay, freezes, pops, clocks, bytes.
     Smoothing,
+    /// Whether anything breaks in a long match in which everything changes and two cheat.
+    Soak(soak::SoakArgs),
     /// What a verdict costs, what a shot sends, what is counted twice or refused, where projectiles hit.
     Weapons,
 }
@@ -94,10 +103,13 @@ fn main() -> ExitCode {
     };
     let measured = match cli.topic {
         Topic::Agreement(args) => agreement::measure(&options, &args),
+        Topic::Load(args) => load::measure(&options, &args),
+        Topic::LoadServer(args) => load::serve(args).map(|()| figures::Figures::default()),
         Topic::Movement => movement::measure(&options),
         Topic::Prediction => prediction::measure(&options),
         Topic::Rewind => rewind::measure(&options),
         Topic::Smoothing => smoothing::measure(&options),
+        Topic::Soak(args) => soak::measure(&options, args),
         Topic::Weapons => weapons::measure(&options),
     };
     match measured {

@@ -39,7 +39,8 @@ impl Plugin for LinkControlsPlugin {
         if !app.is_plugin_added::<SliderPlugin>() {
             app.add_plugins(SliderPlugin);
         }
-        app.add_observer(turn_knob)
+        app.init_resource::<LinkPresets>()
+            .add_observer(turn_knob)
             .add_observer(choose_preset)
             .add_systems(Update, (show_link, show_preset, colour_buttons));
     }
@@ -92,7 +93,7 @@ impl Condition {
 /// The preset that a button chooses.
 #[derive(Component)]
 enum Choice {
-    This(&'static LinkPreset),
+    This(LinkPreset),
     /// The one before the current one, among all of them.
     Previous,
     /// The one after it.
@@ -124,7 +125,7 @@ pub fn spawn_controls(link: &mut ChildSpawnerCommands) {
     let wrapped = Node { flex_wrap: FlexWrap::Wrap, row_gap: px(4), column_gap: px(4), ..default() };
     link.spawn(wrapped).with_children(|buttons| {
         for preset in OFFERED.into_iter().filter_map(LinkPreset::named) {
-            buttons.spawn(button(Choice::This(preset), auto(), preset.name));
+            buttons.spawn(button(Choice::This(preset.clone()), auto(), &preset.name));
         }
     });
 }
@@ -146,19 +147,23 @@ fn choose_preset(
     pressed: On<Activate>,
     buttons: Query<&Choice>,
     names: Query<&PresetName>,
+    presets: Res<LinkPresets>,
     mut links: Query<&mut NetSim, With<Client>>,
 ) {
     let Ok(choice) = buttons.get(pressed.entity) else { return };
     let last = names.iter().next().map_or(0, |name| name.0);
     for mut sim in &mut links {
-        let step = |by: usize| &PRESETS[(current(&sim).unwrap_or(last) + by) % PRESETS.len()];
+        let count = presets.len().max(1);
+        let step = |by: usize| presets.get((current(&presets, &sim).unwrap_or(last) + by) % count);
         let preset = match choice {
-            Choice::This(preset) => preset,
-            Choice::Previous => step(PRESETS.len() - 1),
+            Choice::This(preset) => Some(preset),
+            Choice::Previous => step(count - 1),
             Choice::Next => step(1),
         };
-        preset.apply(&mut sim);
-        log_link(&sim.up);
+        if let Some(preset) = preset {
+            preset.apply(&mut sim);
+            log_link(&sim.up);
+        }
     }
 }
 
@@ -167,8 +172,8 @@ fn is_set(preset: &LinkPreset, sim: &NetSim) -> bool {
 }
 
 /// The place of the preset that the link is set to, unless its conditions are nobody's.
-fn current(sim: &NetSim) -> Option<usize> {
-    PRESETS.iter().position(|preset| is_set(preset, sim))
+fn current(presets: &LinkPresets, sim: &NetSim) -> Option<usize> {
+    presets.iter().position(|preset| is_set(preset, sim))
 }
 
 fn log_link(link: &LinkConditions) {
@@ -195,12 +200,17 @@ fn show_link(
     }
 }
 
-fn show_preset(links: Query<&NetSim, With<Client>>, mut names: Query<(&mut PresetName, &mut Text)>) {
+fn show_preset(
+    links: Query<&NetSim, With<Client>>,
+    presets: Res<LinkPresets>,
+    mut names: Query<(&mut PresetName, &mut Text)>,
+) {
     let Some(sim) = links.iter().next() else { return };
-    let place = current(sim);
+    let place = current(&presets, sim);
     for (mut name, mut text) in &mut names {
         name.0 = place.unwrap_or(name.0);
-        text.set_if_neq(Text(place.map_or("custom", |place| PRESETS[place].name).to_owned()));
+        let preset = place.and_then(|place| presets.get(place));
+        text.set_if_neq(Text(preset.map_or("custom", |preset| &preset.name).to_owned()));
     }
 }
 

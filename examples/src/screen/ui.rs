@@ -78,7 +78,7 @@ pub fn readouts<R: Component + Copy>(panel: &mut ChildSpawnerCommands, title: &s
 }
 
 /// A button that `choice` marks; see [`button_colour`].
-pub fn button(choice: impl Component, width: Val, text: &'static str) -> impl Bundle {
+pub fn button<C: Component>(choice: C, width: Val, text: &str) -> impl Bundle + use<C> {
     let (padding, border_radius) = (UiRect::horizontal(px(6)), BorderRadius::all(px(4)));
     (
         choice,
@@ -86,7 +86,7 @@ pub fn button(choice: impl Component, width: Val, text: &'static str) -> impl Bu
         Hovered::default(),
         Node { width, padding, border_radius, justify_content: JustifyContent::Center, ..line(22.0) },
         BackgroundColor(BUTTON),
-        children![label(text, FONT, TEXT)],
+        children![label(text.to_owned(), FONT, TEXT)],
     )
 }
 

@@ -7,24 +7,14 @@ use bevy_unlag::{
     prediction::{IncomingAnswers, IncomingMoves},
     prelude::*,
 };
-use core::time::Duration;
-use unlag_examples::{app::ServerOptions, armoury::Armoury, lockstep::MatchOptions};
+use unlag_examples::{
+    app::ServerOptions,
+    armoury::Armoury,
+    lockstep::{HARD_LINK, MatchOptions},
+};
 
 use super::{Noted, Shown, give_hands, take_notes};
 use crate::{hold_still, own_id, seconds, start, state};
-
-/// 25 % lost, doubled and overtaken each way.
-fn hard() -> LinkConditions {
-    LinkConditions {
-        latency: Duration::from_millis(50),
-        jitter: Duration::from_millis(10),
-        loss: 0.25,
-        duplication: 0.25,
-        reorder: 0.25,
-        reorder_delay: Duration::from_millis(30),
-        ..LinkConditions::PERFECT
-    }
-}
 
 /// What a mailbox does to what comes: a quarter of it comes twice, a quarter up to eight frames late, and what comes
 /// together comes in the opposite order.
@@ -115,7 +105,7 @@ fn find_ammo(
 fn through_clumsy_links_and_mailboxes_every_shot_counts_once_and_rounds_agree_at_rest() {
     let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
     let options =
-        MatchOptions { players: 6, conditions: hard(), seed: 21, server, ..MatchOptions::default() };
+        MatchOptions { players: 6, conditions: HARD_LINK, seed: 21, server, ..MatchOptions::default() };
     let mut game = start(options);
     take_notes(&mut game);
     let before = RunFixedMainLoopSystems::BeforeFixedMainLoop;

@@ -119,8 +119,8 @@ fn nor_are_quick_hands_on_machines_that_hang() {
         rounds += fought.rounds;
         let count = |why| fought.refused.iter().filter(|(refused, ..)| *refused == why).count();
         println!("hand {hand}: {} of {} refused", fought.refused.len(), fought.rounds);
-        // Who hangs as it dies hears of it later than a trade takes.
-        assert!(count(ShotRefusal::Dead) <= 3, "{:?}", fought.refused);
+        // Who hangs as it dies hears of it later than a trade takes, and fires a few rounds until then.
+        assert!(count(ShotRefusal::Dead) <= 5, "{:?}", fought.refused);
         assert_eq!(
             fought.refused.len(),
             count(ShotRefusal::Dead) + count(ShotRefusal::Aim),

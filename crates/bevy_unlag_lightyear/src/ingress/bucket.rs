@@ -36,6 +36,29 @@ impl Bucket {
     }
 }
 
+/// So many of something a second, counted when there is one of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Allowance {
+    bucket: Bucket,
+    filled: Duration,
+}
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self { bucket: Bucket::FULL, filled: Duration::ZERO }
+    }
+}
+
+impl Allowance {
+    /// Takes one if there is one. At once may come what `burst` saves up, and never fewer than `least`.
+    pub(crate) fn take(&mut self, per_second: f32, burst: Duration, least: f32, now: Duration) -> bool {
+        let slow = Duration::try_from_secs_f32(least / per_second).unwrap_or(burst);
+        self.bucket.fill(per_second, burst.max(slow), now.saturating_sub(self.filled));
+        self.filled = now;
+        self.bucket.take(1.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,5 +93,23 @@ mod tests {
             bucket.fill(f32::INFINITY, Duration::from_secs(2), Duration::from_millis(1));
             assert!(bucket.take(1e9));
         }
+    }
+
+    #[test]
+    fn an_allowance_counts_when_asked_and_has_room_for_one() {
+        let burst = Duration::from_secs(1);
+        let mut often = Allowance::default();
+        let taken = |allowance: &mut Allowance, rate, now| {
+            (0..100).filter(|_| allowance.take(rate, burst, 1.0, Duration::from_millis(now))).count()
+        };
+        assert_eq!(taken(&mut often, 10.0, 5_000), 10);
+        assert_eq!(taken(&mut often, 10.0, 5_250), 2);
+        assert_eq!(taken(&mut often, 10.0, 60_000), 10);
+        let mut seldom = Allowance::default();
+        assert_eq!([0, 9_000, 10_100].map(|now| taken(&mut seldom, 0.1, now)), [1, 0, 1]);
+        for none in [0.0, -1.0, f32::NAN] {
+            assert_eq!(taken(&mut Allowance::default(), none, 60_000), 0, "{none}");
+        }
+        assert_eq!(taken(&mut Allowance::default(), f32::INFINITY, 60_000), 100);
     }
 }

@@ -24,7 +24,7 @@ use super::{
 };
 
 /// Strikes for a packet that no honest client sends.
-const OFFENCE: f32 = 10.0;
+pub(super) const OFFENCE: f32 = 10.0;
 /// Strikes for a second of sending too much.
 const EXCESS: f32 = 40.0;
 
@@ -50,8 +50,8 @@ impl Default for Gate {
 
 /// What a packet costs.
 #[derive(Clone, Copy, Default)]
-struct Cost {
-    messages: u32,
+pub(super) struct Cost {
+    pub messages: u32,
     services: u32,
 }
 
@@ -124,7 +124,7 @@ pub(super) fn admit(
 }
 
 impl Gate {
-    fn pass(&mut self, limits: &IngressLimits, passed: Duration) {
+    pub(super) fn pass(&mut self, limits: &IngressLimits, passed: Duration) {
         self.age += passed;
         for (bucket, rate) in [
             (&mut self.packets, limits.packets_per_second),
@@ -137,7 +137,7 @@ impl Gate {
     }
 
     /// What the packet costs, if it may pass. Only then anything is taken note of.
-    fn judge(
+    pub(super) fn judge(
         &mut self,
         packet: &[u8],
         rules: &Rules,

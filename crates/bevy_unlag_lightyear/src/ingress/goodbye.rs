@@ -1,16 +1,20 @@
 //! Throwing somebody out, who hears why.
 
-use core::time::Duration;
+use core::{fmt, time::Duration};
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 use lightyear::{
-    connection::{client::Disconnecting, host::HostClient},
+    connection::host::HostClient,
     prelude::{server::ClientOf, *},
 };
 
 use super::{IngressLimits, IngressStats, LinkTraffic, Refusal};
-use crate::protocol::{GoodbyeMessage, VerdictChannel};
+use crate::{
+    Mismatch,
+    protocol::{GoodbyeMessage, VerdictChannel},
+    tokens::HangUp,
+};
 
 /// Why a client is thrown out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -19,8 +23,39 @@ pub enum KickReason {
     InvalidPackets,
     /// It sent more than [`IngressLimits`] allow, for long.
     Flood,
+    /// It has joined again, with a fresh token: this was its old connection.
+    Replaced,
     /// The game says so; the number is the game's own.
     Game(u8),
+    /// It differs in this from the server, and [`SetupRule`](crate::SetupRule) does not let it stay.
+    Setup(Mismatch),
+    /// The server stops: [`Shutdown`](crate::Shutdown).
+    Shutdown,
+    /// More than [`MessageLimits::reliable_queue`](crate::MessageLimits::reliable_queue) of the game's messages waited
+    /// for it: its line cannot keep up, or it does not listen.
+    QueueOverflow,
+}
+
+impl fmt::Display for KickReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidPackets => {
+                f.write_str("it cannot read what this game sends: update this game and switch off its mods")
+            }
+            Self::Flood => {
+                f.write_str("this game sent too much at once: close what else uses the line, and join again")
+            }
+            Self::Game(number) => write!(f, "by a rule of the server (reason {number}): ask who runs it"),
+            Self::Setup(mismatch) => mismatch.fmt(f),
+            Self::Shutdown => f.write_str("it has stopped: join again later, or join another one"),
+            Self::Replaced => {
+                f.write_str("you have joined again from elsewhere: play there, or close that game")
+            }
+            Self::QueueOverflow => {
+                f.write_str("this line is too slow for what the game has to say: close what else uses it")
+            }
+        }
+    }
 }
 
 impl Wire for KickReason {
@@ -29,17 +64,27 @@ impl Wire for KickReason {
             Self::InvalidPackets => (0, 0),
             Self::Flood => (1, 0),
             Self::Game(number) => (2, u32::from(*number)),
+            Self::Replaced => (3, 0),
+            Self::Setup(Mismatch::Configuration) => (4, 0),
+            Self::Setup(Mismatch::Level) => (4, 1),
+            Self::Shutdown => (5, 0),
+            Self::QueueOverflow => (6, 0),
         };
-        w.bits(kind, 2);
+        w.bits(kind, 3);
         w.bits(number, 8);
     }
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let (kind, number) = (r.bits(2)?, r.bits(8)?);
-        Ok(match kind {
-            0 => Self::InvalidPackets,
-            1 => Self::Flood,
-            _ => Self::Game(number as u8),
+        Ok(match (r.bits(3)?, r.bits(8)?) {
+            (0, _) => Self::InvalidPackets,
+            (1, _) => Self::Flood,
+            (2, number) => Self::Game(number as u8),
+            (3, _) => Self::Replaced,
+            (4, 0) => Self::Setup(Mismatch::Configuration),
+            (4, 1) => Self::Setup(Mismatch::Level),
+            (5, _) => Self::Shutdown,
+            (6, _) => Self::QueueOverflow,
+            _ => return Err(WireError::Invalid),
         })
     }
 }
@@ -67,13 +112,24 @@ pub struct Kicked {
     pub refusal: Option<Refusal>,
 }
 
-/// On a client: the server has thrown us out. Written once; the connection is closed.
+/// On a client: the server has thrown us out. Written once; the connection is closed. Its text says what is to be
+/// done.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KickedByServer(pub KickReason);
 
-/// For how long a client that is thrown out still stays.
+impl fmt::Display for KickedByServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the server ended the connection: {}", self.0)
+    }
+}
+
+/// A client that is thrown out.
 #[derive(Component)]
-pub(super) struct Leaving(Duration);
+pub(crate) struct Leaving {
+    /// How long it still stays.
+    left: Duration,
+    pub reason: KickReason,
+}
 
 pub(super) fn server_plugin(app: &mut App) {
     app.add_message::<Kicked>().add_observer(kick).add_systems(First, close);
@@ -104,14 +160,14 @@ fn kick(
     warn!("client {:?} is thrown out ({reason:?}); dropped of it most often: {what}", peer.0);
     kicked.write(Kicked { link: entity, peer: peer.0, reason, refusal });
     stats.kicked += 1;
-    commands.entity(entity).insert(Leaving(limits.goodbye));
+    commands.entity(entity).insert(Leaving { left: limits.goodbye, reason });
 }
 
 fn close(time: Res<Time<Real>>, mut links: Query<(Entity, &mut Leaving)>, mut commands: Commands) {
     for (link, mut leaving) in &mut links {
-        leaving.0 = leaving.0.saturating_sub(time.delta());
-        if leaving.0.is_zero() {
-            commands.entity(link).try_insert(Disconnecting);
+        leaving.left = leaving.left.saturating_sub(time.delta());
+        if leaving.left.is_zero() {
+            commands.entity(link).try_insert_if_new(HangUp::default());
         }
     }
 }
@@ -124,8 +180,9 @@ fn hear_goodbye(
     for (link, mut messages) in &mut links {
         for message in messages.receive() {
             let Ok(reason) = KickReason::read(&mut BitReader::new(&message.0)) else { continue };
-            warn!("the server has thrown us out: {reason:?}");
-            kicked.write(KickedByServer(reason));
+            let told = KickedByServer(reason);
+            warn!("{told}");
+            kicked.write(told);
             commands.trigger(Disconnect { entity: link });
         }
     }
@@ -137,14 +194,25 @@ mod tests {
 
     #[test]
     fn reasons_survive_the_wire() {
-        for reason in
-            [KickReason::InvalidPackets, KickReason::Flood, KickReason::Game(0), KickReason::Game(255)]
-        {
+        for reason in [
+            KickReason::InvalidPackets,
+            KickReason::Flood,
+            KickReason::Replaced,
+            KickReason::Setup(Mismatch::Configuration),
+            KickReason::Setup(Mismatch::Level),
+            KickReason::Shutdown,
+            KickReason::QueueOverflow,
+            KickReason::Game(0),
+            KickReason::Game(255),
+        ] {
             let mut w = BitWriter::default();
             reason.write(&mut w);
             let bytes = w.finish();
             assert_eq!(KickReason::read(&mut BitReader::new(&bytes)), Ok(reason));
             assert!(KickReason::read(&mut BitReader::new(&bytes[..1])).is_err());
+            let line = KickedByServer(reason).to_string();
+            assert!(line.starts_with("the server ended the connection: ") && line.len() > 50, "{line}");
         }
+        assert!(KickReason::read(&mut BitReader::new(&[0xFF; 2])).is_err());
     }
 }

@@ -20,6 +20,16 @@ pub struct IngressLimits {
     /// Datagrams a second from an address without a connection; a handshake sends ten. Default 64. Raising it
     /// costs a decryption and, from a liar, a line in the log for each.
     pub stranger_datagrams_per_second: f32,
+    /// Datagrams that one frame of a [`ServerUdp`](super::ServerUdp) reads; the others wait in the operating
+    /// system's queue. Default 4096. Raising it lets a flood hold up a frame for longer, a microsecond each.
+    pub datagrams_per_frame: usize,
+    /// Connection requests a second that a [`ServerUdp`](super::ServerUdp) takes from addresses that it does not
+    /// know. Default 256. Raising it costs 50 µs each.
+    pub newcomers_per_second: f32,
+    /// Addresses of one host (one IPv4 address, one IPv6 network of 64 bits) that may be without a connection at once
+    /// at a [`ServerUdp`](super::ServerUdp). Default 16. Raising it lets more players behind one router join in one
+    /// moment, and one liar use up more of [`strangers`](Self::strangers).
+    pub strangers_per_host: usize,
     /// Addresses that may be remembered at once without having shown a valid connect token; when there are
     /// more, the longest known of them is forgotten. Default 256. Raising it costs some kilobytes each.
     pub strangers: usize,
@@ -61,6 +71,9 @@ impl Default for IngressLimits {
             enabled: true,
             datagrams_per_second: 4_096.0,
             stranger_datagrams_per_second: 64.0,
+            datagrams_per_frame: 4_096,
+            newcomers_per_second: 256.0,
+            strangers_per_host: 16,
             strangers: 256,
             stranger_time: Duration::from_secs(5),
             packets_per_second: 512.0,
@@ -84,6 +97,10 @@ pub enum Refusal {
     NotNetcode,
     /// More datagrams than are decrypted; anybody may have sent them.
     Datagrams,
+    /// More requests to connect than are taken, in all or from one host.
+    Newcomers,
+    /// A request to connect with a token that the server's key has not made; anybody may have sent it.
+    Foreign,
     /// Longer than a packet of this link can be, or shorter than its header.
     Size,
     /// A kind of packet that clients do not send: a compressed one, or none at all.
@@ -110,13 +127,25 @@ pub enum Refusal {
     Services,
     /// From a client that is being thrown out.
     Leaving,
+    /// A game's message about a pawn of somebody else. Two strikes: until a client hears that a pawn is no longer
+    /// its own it may speak for it.
+    Owner,
+    /// A game's message about a pawn that is not there, or no more. No offence.
+    Absent,
+    /// More of a type of a game's messages than [`MessageRules::per_second`](crate::MessageRules::per_second). One
+    /// strike: honest clients count themselves.
+    Rate,
+    /// A game's message that the game rejects. No offence.
+    Rejected,
 }
 
 impl Refusal {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 21] = [
         Self::NotNetcode,
         Self::Datagrams,
+        Self::Newcomers,
+        Self::Foreign,
         Self::Size,
         Self::PacketKind,
         Self::Malformed,
@@ -130,6 +159,10 @@ impl Refusal {
         Self::Messages,
         Self::Services,
         Self::Leaving,
+        Self::Owner,
+        Self::Absent,
+        Self::Rate,
+        Self::Rejected,
     ];
 
     /// What to call it.
@@ -138,6 +171,8 @@ impl Refusal {
         match self {
             Self::NotNetcode => "not netcode",
             Self::Datagrams => "too many datagrams",
+            Self::Newcomers => "too many newcomers",
+            Self::Foreign => "somebody else's token",
             Self::Size => "size",
             Self::PacketKind => "kind of packet",
             Self::Malformed => "malformed",
@@ -151,6 +186,10 @@ impl Refusal {
             Self::Messages => "too many messages",
             Self::Services => "too many pings",
             Self::Leaving => "leaving",
+            Self::Owner => "about somebody else's pawn",
+            Self::Absent => "about a pawn that is not there",
+            Self::Rate => "too many of a type",
+            Self::Rejected => "rejected by the game",
         }
     }
 

@@ -19,7 +19,10 @@ use lightyear::{
 use lightyear_transport::channel::ChannelKind;
 
 use super::{content::Content, limits::Refusal, packet::Bytes};
-use crate::protocol::{ClockChannel, MoveChannel, MoveMessage, PingMessage};
+use crate::protocol::{
+    ClockChannel, GameLooseChannel, GameLooseMessage, GameOrderedChannel, GameOrderedMessage, MoveChannel,
+    MoveMessage, PingMessage, SetupChannel, SetupMessage,
+};
 
 /// What a client may send.
 #[derive(Resource, Default, Debug)]
@@ -68,8 +71,7 @@ enum MessageRule {
 
 impl Rules {
     /// Channels 0, unreliable, 1, reliable, and 2, for message 1, a ping; message 0 is a game's.
-    #[cfg(test)]
-    pub(super) fn for_tests() -> Self {
+    pub(super) fn example() -> Self {
         let rule = |open, numbered, keeps| Some(ChannelRule { raw: false, numbered, open, keeps });
         Self {
             channels: vec![
@@ -151,8 +153,14 @@ pub(super) fn learn(
             }
             _ => {
                 // What owners change of a game's components travels with their moves.
-                let open =
-                    ![ChannelKind::of::<PingChannel>(), ChannelKind::of::<ClockChannel>()].contains(&kind);
+                let closed = [
+                    ChannelKind::of::<PingChannel>(),
+                    ChannelKind::of::<ClockChannel>(),
+                    ChannelKind::of::<SetupChannel>(),
+                    ChannelKind::of::<GameOrderedChannel>(),
+                    ChannelKind::of::<GameLooseChannel>(),
+                ];
+                let open = !closed.contains(&kind);
                 Some(ChannelRule { raw: false, numbered, open, keeps })
             }
         };
@@ -176,7 +184,7 @@ pub(super) fn learn(
 }
 
 /// lightyear's messages and ours, and their channels.
-fn bound(channels: &ChannelRegistry) -> [(TypeId, Option<u16>, Content); 5] {
+fn bound(channels: &ChannelRegistry) -> [(TypeId, Option<u16>, Content); 8] {
     let id = |kind| channels.get_net_from_kind(&kind).copied();
     let ping = id(ChannelKind::of::<PingChannel>());
     let metadata = (0..=u16::MAX)
@@ -185,6 +193,9 @@ fn bound(channels: &ChannelRegistry) -> [(TypeId, Option<u16>, Content); 5] {
     [
         (TypeId::of::<MoveMessage>(), id(ChannelKind::of::<MoveChannel>()), Content::Ours),
         (TypeId::of::<PingMessage>(), id(ChannelKind::of::<ClockChannel>()), Content::Ours),
+        (TypeId::of::<GameOrderedMessage>(), id(ChannelKind::of::<GameOrderedChannel>()), Content::Ours),
+        (TypeId::of::<GameLooseMessage>(), id(ChannelKind::of::<GameLooseChannel>()), Content::Ours),
+        (TypeId::of::<SetupMessage>(), id(ChannelKind::of::<SetupChannel>()), Content::Ours),
         (TypeId::of::<Ping>(), ping, Content::Ping),
         (TypeId::of::<Pong>(), ping, Content::Pong),
         (TypeId::of::<SenderMetadata>(), metadata, Content::Metadata),

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use super::limits::Refusal;
+use super::{gate::OFFENCE, limits::Refusal};
 
 /// What was dropped, by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -61,4 +61,21 @@ pub struct IngressStats {
     pub forgotten: u64,
     /// Clients that were thrown out.
     pub kicked: u64,
+}
+
+/// Takes note of a message that a client was allowed to send, and that its type's rules refuse.
+pub(crate) fn refuse(world: &mut World, link: Entity, refusal: Refusal) {
+    if let Some(mut stats) = world.get_resource_mut::<IngressStats>() {
+        stats.refused.count(refusal);
+    }
+    if let Some(mut traffic) = world.get_mut::<LinkTraffic>(link) {
+        traffic.refused.count(refusal);
+        traffic.strikes += match refusal {
+            // Until a client knows that a pawn is no longer its own it may speak for it.
+            Refusal::Owner => 2.0,
+            Refusal::Rate => 1.0,
+            refusal if refusal.is_offence() => OFFENCE,
+            _ => 0.0,
+        };
+    }
 }

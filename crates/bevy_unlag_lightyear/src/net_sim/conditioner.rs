@@ -18,6 +18,9 @@ pub const MAX_DELAY: Duration = Duration::from_secs(60);
 /// The longest mean burst that is applied, in packets.
 const MAX_BURST: f32 = 10_000.0;
 
+/// How long what a line cannot carry queues in front of it.
+const LONGEST_QUEUE: Duration = Duration::from_secs(1);
+
 /// How one direction of a link treats its packets. The default is a perfect link.
 ///
 /// Probabilities are fractions from 0 to 1, not percent. Values outside their range are harmless:
@@ -51,6 +54,10 @@ pub struct LinkConditions {
     /// How much later a packet held back by [`reorder`](Self::reorder) arrives. Default 0, with
     /// which `reorder` does nothing.
     pub reorder_delay: Duration,
+    /// What the line carries, in bytes a second; 0 is everything. Default 0. What is beyond queues in front of it, for
+    /// a second at most; then it is dropped, as by a router. Whole datagrams count, by
+    /// [`Conditioner::push_sized`]; [`NetSim`](super::NetSim) does.
+    pub bytes_per_second: u32,
     /// What comes on top every now and then. Default `None`.
     pub pulse: Option<Pulse>,
 }
@@ -102,6 +109,7 @@ impl LinkConditions {
         duplication: 0.0,
         reorder: 0.0,
         reorder_delay: Duration::ZERO,
+        bytes_per_second: 0,
         pulse: None,
     };
 
@@ -118,6 +126,7 @@ impl LinkConditions {
             duplication: fraction(self.duplication),
             reorder: fraction(self.reorder),
             reorder_delay: self.reorder_delay.min(MAX_DELAY),
+            bytes_per_second: self.bytes_per_second,
             pulse: self.pulse.and_then(Pulse::sanitised),
         }
     }
@@ -156,7 +165,8 @@ pub struct LinkCounters {
     pub duplicated: u64,
     /// Packets held back by [`LinkConditions::reorder`].
     pub reordered: u64,
-    /// Packets and copies dropped because [`MAX_QUEUED`] were already held.
+    /// Packets and copies dropped because [`MAX_QUEUED`] were already held, or a second's worth of
+    /// [`LinkConditions::bytes_per_second`].
     pub overflowed: u64,
 }
 
@@ -179,6 +189,8 @@ pub struct Conditioner<T> {
     serial: u64,
     /// No packet in order is due before this.
     floor: Duration,
+    /// Until then the line is busy with what went in before.
+    busy: Duration,
     /// The conditions of the last packet, to notice a change.
     last: LinkConditions,
     /// Whether the channel is in its losing state.
@@ -195,6 +207,7 @@ impl<T: Clone> Conditioner<T> {
             queue: BTreeMap::new(),
             serial: 0,
             floor: Duration::ZERO,
+            busy: Duration::ZERO,
             last: LinkConditions::PERFECT,
             losing: false,
             counters: LinkCounters::default(),
@@ -204,6 +217,11 @@ impl<T: Clone> Conditioner<T> {
     /// Hands in a packet at time `now`, to be lost, delayed, held back or duplicated according to
     /// `conditions`.
     pub fn push(&mut self, now: Duration, conditions: &LinkConditions, packet: T) {
+        self.push_sized(now, conditions, packet, 0);
+    }
+
+    /// The same of a packet of so many bytes: how large it is matters to [`LinkConditions::bytes_per_second`] alone.
+    pub fn push_sized(&mut self, now: Duration, conditions: &LinkConditions, packet: T, bytes: usize) {
         let conditions = conditions.sanitised();
         if conditions != self.last {
             self.last = conditions;
@@ -221,7 +239,11 @@ impl<T: Clone> Conditioner<T> {
             return;
         }
 
-        let in_order = delayed(now, &conditions, jitter).max(self.floor);
+        let Some(left) = self.leave(now, &conditions, bytes) else {
+            self.counters.overflowed = self.counters.overflowed.saturating_add(1);
+            return;
+        };
+        let in_order = delayed(left, &conditions, jitter).max(self.floor);
         let held_back = !conditions.reorder_delay.is_zero() && reorder < f64::from(conditions.reorder);
         let due = if held_back {
             self.counters.reordered = self.counters.reordered.saturating_add(1);
@@ -235,10 +257,25 @@ impl<T: Clone> Conditioner<T> {
             self.counters.duplicated = self.counters.duplicated.saturating_add(1);
             let copy = packet.clone();
             self.enqueue(due, packet);
-            self.enqueue(delayed(now, &conditions, copy_jitter).max(due), copy);
+            self.enqueue(delayed(left, &conditions, copy_jitter).max(due), copy);
         } else {
             self.enqueue(due, packet);
         }
+    }
+
+    /// When a packet has got through the line, if there is still room in front of it.
+    fn leave(&mut self, now: Duration, conditions: &LinkConditions, bytes: usize) -> Option<Duration> {
+        if conditions.bytes_per_second == 0 {
+            self.busy = Duration::ZERO;
+            return Some(now);
+        }
+        let begins = self.busy.max(now);
+        if begins - now > LONGEST_QUEUE {
+            return None;
+        }
+        let takes = bytes as f64 / f64::from(conditions.bytes_per_second);
+        self.busy = begins.saturating_add(Duration::try_from_secs_f64(takes).unwrap_or(MAX_DELAY));
+        Some(self.busy)
     }
 
     /// The next packet that is due at time `now`, if any. Call until `None`.
@@ -267,7 +304,7 @@ impl<T: Clone> Conditioner<T> {
     /// Drops every packet held. Randomness and counters carry on.
     pub fn clear(&mut self) {
         self.queue.clear();
-        self.floor = Duration::ZERO;
+        (self.floor, self.busy) = (Duration::ZERO, Duration::ZERO);
     }
 
     /// What has been done so far.

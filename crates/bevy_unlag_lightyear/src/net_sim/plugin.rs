@@ -9,6 +9,9 @@ use lightyear::link::{Link, LinkSystems, Linked, RecvPayload, SendPayload};
 
 use super::conditioner::{Conditioner, LinkConditions, LinkCounters};
 
+/// What UDP and IP put around a datagram; a line carries that, too.
+const WRAPPING: usize = 28;
+
 /// Makes a lightyear link behave badly, both ways. Put it on the *client's* link entity, next to
 /// its [`Link`], and change [`up`](Self::up) and [`down`](Self::down) whenever you like: a change
 /// acts on the next packet. Needs [`NetSimPlugin`].
@@ -155,7 +158,8 @@ fn receive(
         let sim = sim.bypass_change_detection();
         for packet in link.recv.drain() {
             sim.bytes.1 += packet.len() as u64;
-            sim.incoming.push(now, &sim.down, packet);
+            let bytes = packet.len() + WRAPPING;
+            sim.incoming.push_sized(now, &sim.down, packet, bytes);
         }
         while let Some(packet) = sim.incoming.pop(nearest) {
             link.recv.push_raw(packet);
@@ -172,7 +176,8 @@ fn send(
         let sim = sim.bypass_change_detection();
         for packet in link.send.drain() {
             sim.bytes.0 += packet.len() as u64;
-            sim.outgoing.push(now, &sim.up, packet);
+            let bytes = packet.len() + WRAPPING;
+            sim.outgoing.push_sized(now, &sim.up, packet, bytes);
         }
         while let Some(packet) = sim.outgoing.pop(nearest) {
             link.send.push(packet);

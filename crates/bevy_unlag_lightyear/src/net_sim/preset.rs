@@ -1,20 +1,27 @@
-//! Named link conditions.
+//! Named link conditions, as data: `preset/presets.ron`, and files of the same form.
 
-use std::fmt;
-use std::time::Duration;
+mod file;
 
-use super::conditioner::{LinkConditions, Pulse};
-use super::plugin::NetSim;
+use core::{fmt, ops::Deref, time::Duration};
+use std::sync::LazyLock;
+
+use bevy::prelude::*;
+
+use super::{
+    conditioner::{LinkConditions, Pulse},
+    plugin::NetSim,
+};
+pub use file::PresetError;
 
 /// Link conditions with a name, in the units people quote them in.
 ///
 /// All values are for *one direction*: with both directions on the same preset the round trip
 /// takes twice the latency. Both are alike but for the fields that speak of one; [`apply`](Self::apply)
 /// sets both on a link.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LinkPreset {
     /// The name, as shown and as looked up by [`named`](Self::named).
-    pub name: &'static str,
+    pub name: String,
     /// One-way delay in milliseconds, upstream.
     pub latency_ms: u32,
     /// One-way delay in milliseconds, downstream.
@@ -31,121 +38,71 @@ pub struct LinkPreset {
     pub reorder_percent: f32,
     /// How long such packets are held back, in milliseconds.
     pub reorder_ms: u32,
+    /// What the line carries, in bytes a second; 0 is everything.
+    pub bytes_per_second: u32,
     /// What comes on top every now and then, upstream.
     pub pulse: Option<Pulse>,
     /// What comes on top every now and then, downstream.
     pub down_pulse: Option<Pulse>,
 }
 
-/// Every preset, mildest first within each family.
-///
-/// The values follow Unity's and Unreal's network emulation profiles, Apple's Network Link
-/// Conditioner, Valve's `GameNetworkingSockets` tests and yojimbo's soak tests. Apple's and Valve's
-/// also limit the rate; rates are not simulated and are left out.
-///
-/// * `Starlink` gets worse for a moment every 15 s, when the satellite changes.
-/// * `Outage pulse` and `Lag switch` are `Good broadband` with blackouts: both ways, and upstream only.
-/// * `Corrupt (MitM)` loses 3 %. The original loses 2 % and flips bits in another 1 %, but behind
-///   netcode's authentication a flipped packet is a lost one.
-/// * `Corrupt (MitM)` and `Unplayable` jitter by more than their delay: what would arrive before it
-///   was sent arrives at once, and as jitter never reorders, most packets queue behind a late one.
-pub const PRESETS: &[LinkPreset] = &[
-    LinkPreset::new("Perfect", 0, 0, 0.0),
-    LinkPreset::new("LAN", 1, 1, 0.0),
-    LinkPreset::new("Esports fibre", 9, 1, 0.1),
-    LinkPreset::new("Good broadband", 16, 6, 1.0),
-    LinkPreset::new("Average (UE)", 45, 15, 1.0),
-    LinkPreset::new("Average (Unity p50)", 66, 11, 3.0),
-    LinkPreset::new("Bad (UE)", 150, 50, 5.0),
-    LinkPreset::new("Poor (Unity p95)", 151, 11, 4.0),
-    LinkPreset::new("International p50", 121, 11, 3.0),
-    LinkPreset::new("International p95", 201, 16, 6.0),
-    LinkPreset::new("4G p50", 100, 15, 5.0),
-    LinkPreset::new("3.5G p50", 130, 20, 7.0),
-    LinkPreset::new("Apple LTE", 65, 10, 0.0).down_latency(50),
-    LinkPreset::new("Apple 3G", 100, 10, 0.0),
-    LinkPreset::new("Apple 3G lossy", 100, 10, 1.0),
-    LinkPreset::new("Apple Edge", 440, 40, 0.0).down_latency(400),
-    LinkPreset::new("Apple Very Bad", 500, 50, 10.0),
-    LinkPreset::new("WiFi congested", 10, 8, 1.0).burst(4.0).reorder(10.0, 90),
-    LinkPreset::new("Starlink", 25, 8, 1.0).pulse(pulse(15_000, 140, 100, 0.3)),
-    LinkPreset::new("Bursty", 30, 10, 3.0).burst(8.0),
-    LinkPreset::new("Outage pulse", 16, 6, 1.0).pulse(pulse(5_000, 250, 0, 1.0)),
-    LinkPreset::new("Lag switch", 16, 6, 1.0).up_pulse(pulse(3_000, 1_000, 0, 1.0)),
-    LinkPreset::new("GNS wifi", 5, 0, 2.0).reorder(2.0, 1),
-    LinkPreset::new("GNS bad", 50, 0, 10.0).reorder(2.0, 50),
-    LinkPreset::new("GNS terrible", 100, 0, 20.0).reorder(4.0, 50),
-    LinkPreset::new("GNS reorder", 50, 0, 0.0).reorder(30.0, 40),
-    LinkPreset::new("Torture A", 250, 100, 25.0).duplication(25.0),
-    LinkPreset::new("Torture B", 1000, 100, 25.0).duplication(25.0),
-    LinkPreset::new("Corrupt (MitM)", 200, 400, 3.0),
-    LinkPreset::new("Unplayable", 300, 400, 30.0),
-    LinkPreset::new("No internet", 0, 0, 100.0),
-];
+/// Every preset that the library ships, mildest first within each family: `net_sim/preset/presets.ron`, which says
+/// where they come from.
+pub static PRESETS: LazyLock<LinkPresets> = LazyLock::new(|| {
+    LinkPresets::from_ron(include_str!("preset/presets.ron")).unwrap_or_else(|error| {
+        error!("the library's own link presets are wrong: {error}");
+        LinkPresets(Vec::new())
+    })
+});
 
-/// Every `period_ms` a spell of `length_ms` that adds `latency_ms` and loses the fraction `loss`.
-const fn pulse(period_ms: u64, length_ms: u64, latency_ms: u64, loss: f32) -> Pulse {
-    Pulse {
-        period: Duration::from_millis(period_ms),
-        length: Duration::from_millis(length_ms),
-        latency: Duration::from_millis(latency_ms),
-        loss,
+/// A list of presets. Default: [`PRESETS`].
+///
+/// ```
+/// # use bevy_unlag_lightyear::LinkPresets;
+/// let mut presets = LinkPresets::default();
+/// presets.extend(LinkPresets::from_ron(r#"[
+///     (name: "Our office", latency_ms: 12, jitter_ms: 3, loss_percent: 0.2),
+///     (name: "LAN", latency_ms: 2, bytes_per_second: 12500000),
+/// ]"#)?);
+/// assert_eq!(presets.named("our office").map(|preset| preset.latency_ms), Some(12));
+/// assert_eq!(presets.named("lan").map(|preset| preset.latency_ms), Some(2));
+/// # Ok::<(), bevy_unlag_lightyear::PresetError>(())
+/// ```
+#[derive(Resource, Clone, Debug, PartialEq)]
+pub struct LinkPresets(Vec<LinkPreset>);
+
+impl Default for LinkPresets {
+    fn default() -> Self {
+        PRESETS.clone()
     }
 }
 
-impl LinkPreset {
-    const fn new(name: &'static str, latency_ms: u32, jitter_ms: u32, loss_percent: f32) -> Self {
-        Self {
-            name,
-            latency_ms,
-            down_latency_ms: latency_ms,
-            jitter_ms,
-            loss_percent,
-            burst: 1.0,
-            duplication_percent: 0.0,
-            reorder_percent: 0.0,
-            reorder_ms: 0,
-            pulse: None,
-            down_pulse: None,
+impl Deref for LinkPresets {
+    type Target = [LinkPreset];
+
+    fn deref(&self) -> &[LinkPreset] {
+        &self.0
+    }
+}
+
+impl LinkPresets {
+    /// Presets of a list at most.
+    pub const MOST: usize = 1_000;
+
+    /// Adds those of another list; who has the name of one that is here takes its place.
+    pub fn extend(&mut self, others: Self) {
+        for other in others.0 {
+            match self.0.iter_mut().find(|preset| preset.is_called(&other.name)) {
+                Some(same) => *same = other,
+                None => self.0.push(other),
+            }
         }
     }
 
-    const fn down_latency(mut self, ms: u32) -> Self {
-        self.down_latency_ms = ms;
-        self
-    }
-
-    const fn burst(mut self, packets: f32) -> Self {
-        self.burst = packets;
-        self
-    }
-
-    const fn duplication(mut self, percent: f32) -> Self {
-        self.duplication_percent = percent;
-        self
-    }
-
-    const fn reorder(mut self, percent: f32, ms: u32) -> Self {
-        self.reorder_percent = percent;
-        self.reorder_ms = ms;
-        self
-    }
-
-    const fn pulse(mut self, pulse: Pulse) -> Self {
-        self.down_pulse = Some(pulse);
-        self.up_pulse(pulse)
-    }
-
-    const fn up_pulse(mut self, pulse: Pulse) -> Self {
-        self.pulse = Some(pulse);
-        self
-    }
-
-    /// The preset of this name in [`PRESETS`]; case and surrounding spaces do not matter.
+    /// The preset of this name; case and surrounding spaces do not matter.
     #[must_use]
-    pub fn named(name: &str) -> Option<&'static Self> {
-        let name = name.trim();
-        PRESETS.iter().find(|preset| preset.name.eq_ignore_ascii_case(name))
+    pub fn named(&self, name: &str) -> Option<&LinkPreset> {
+        self.0.iter().find(|preset| preset.is_called(name))
     }
 
     /// The preset of this name, or an error that lists the names there are.
@@ -153,8 +110,32 @@ impl LinkPreset {
     /// # Errors
     ///
     /// [`UnknownPreset`] if [`named`](Self::named) finds none.
+    pub fn find(&self, name: &str) -> Result<&LinkPreset, UnknownPreset> {
+        self.named(name).ok_or_else(|| UnknownPreset {
+            name: name.to_owned(),
+            known: self.0.iter().map(|preset| preset.name.clone()).collect(),
+        })
+    }
+}
+
+impl LinkPreset {
+    fn is_called(&self, name: &str) -> bool {
+        self.name.trim().eq_ignore_ascii_case(name.trim())
+    }
+
+    /// The preset of this name in [`PRESETS`]; case and surrounding spaces do not matter.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        PRESETS.named(name)
+    }
+
+    /// The preset of this name in [`PRESETS`], or an error that lists the names there are.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownPreset`] if [`named`](Self::named) finds none.
     pub fn find(name: &str) -> Result<&'static Self, UnknownPreset> {
-        Self::named(name).ok_or_else(|| UnknownPreset { name: name.to_owned() })
+        PRESETS.find(name)
     }
 
     /// Sets both directions of `sim` to this preset.
@@ -191,6 +172,7 @@ impl LinkPreset {
             duplication: self.duplication_percent / 100.0,
             reorder: self.reorder_percent / 100.0,
             reorder_delay: Duration::from_millis(u64::from(self.reorder_ms)),
+            bytes_per_second: self.bytes_per_second,
             pulse,
         }
         .sanitised()
@@ -202,27 +184,30 @@ impl LinkPreset {
 pub struct UnknownPreset {
     /// The name that was asked for.
     pub name: String,
+    /// The names that there are.
+    pub known: Vec<String>,
 }
 
 impl fmt::Display for UnknownPreset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no link preset is called {:?}; there are: ", self.name)?;
-        for (index, preset) in PRESETS.iter().enumerate() {
-            let separator = if index == 0 { "" } else { ", " };
-            write!(f, "{separator}{}", preset.name)?;
-        }
-        Ok(())
+        write!(f, "no link preset is called {:?}; there are: {}", self.name, self.known.join(", "))
     }
 }
 
-impl std::error::Error for UnknownPreset {}
+impl core::error::Error for UnknownPreset {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique_and_found_in_any_case() {
+    fn the_library_s_own_are_there() {
+        assert_eq!(PRESETS.len(), 31);
+        assert_eq!(PRESETS[3].name, "Good broadband");
+    }
+
+    #[test]
+    fn names_are_found_in_any_case() {
         for (index, preset) in PRESETS.iter().enumerate() {
             let found = LinkPreset::named(&format!(" {} ", preset.name.to_uppercase()));
             assert_eq!(found, PRESETS.get(index), "{}", preset.name);
@@ -246,8 +231,11 @@ mod tests {
 
     #[test]
     fn directions_differ_where_they_should() {
-        let unlike: Vec<&str> =
-            PRESETS.iter().filter(|preset| preset.up() != preset.down()).map(|preset| preset.name).collect();
+        let unlike: Vec<&str> = PRESETS
+            .iter()
+            .filter(|preset| preset.up() != preset.down())
+            .map(|preset| preset.name.as_str())
+            .collect();
         assert_eq!(unlike, ["Apple LTE", "Apple Edge", "Lag switch"]);
 
         let mut sim = NetSim::new(1);
@@ -256,7 +244,9 @@ mod tests {
         LinkPreset::named("Lag switch").expect("a preset of ours").apply(&mut sim);
         assert_eq!((sim.up.pulse.map(|pulse| pulse.loss), sim.down.pulse), (Some(1.0), None));
         LinkPreset::named("Starlink").expect("a preset of ours").apply(&mut sim);
-        assert!(sim.up.pulse.is_some() && sim.up == sim.down);
+        let spell = sim.up.pulse.map(|pulse| (pulse.period.as_secs(), pulse.length, pulse.loss));
+        assert_eq!(spell, Some((15, Duration::from_millis(140), 0.3)));
+        assert!(sim.up == sim.down);
     }
 
     #[test]
@@ -273,5 +263,18 @@ mod tests {
         assert!(
             message.is_err_and(|text| text.contains("\"dial-up\"") && text.contains("LAN, Esports fibre"))
         );
+    }
+
+    #[test]
+    fn a_game_s_own_come_last_or_take_the_place_of_others() {
+        let mut presets = LinkPresets::default();
+        let own =
+            r#"[(name: "Dial-up", latency_ms: 200, bytes_per_second: 5600), (name: "lan ", jitter_ms: 9)]"#;
+        presets.extend(LinkPresets::from_ron(own).expect("a good one"));
+        assert_eq!(presets.len(), PRESETS.len() + 1);
+        assert_eq!((presets[1].latency_ms, presets[1].jitter_ms), (0, 9));
+        let dial_up = presets.find("dial-up").expect("it is there").down();
+        assert_eq!((dial_up.latency, dial_up.bytes_per_second), (Duration::from_millis(200), 5_600));
+        assert!(PRESETS.named("dial-up").is_none());
     }
 }

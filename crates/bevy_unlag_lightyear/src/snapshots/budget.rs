@@ -6,7 +6,7 @@ use bevy_unlag_rewind::SentLog;
 
 use super::message::{HEAD_BYTES, NAME_BITS};
 
-/// How many bytes a second of snapshots and tracers each client is sent at most; a [`LinkBudget`] is for
+/// How many bytes a second of snapshots, tracers and a game's messages each client is sent at most; a [`LinkBudget`] is for
 /// one of them. Default: 64,000, enough for 60 pawns at 64 snapshots a second and for far more at 20.
 /// Raising it costs the bytes, and on a line that cannot carry them everything arrives late.
 ///
@@ -114,7 +114,7 @@ impl Outlet {
         self.waiting.retain(|entity, _| lives(*entity));
     }
 
-    pub(super) fn spend(&mut self, bytes: usize) {
+    pub(crate) fn spend(&mut self, bytes: usize) {
         self.credit -= bytes as f32;
     }
 

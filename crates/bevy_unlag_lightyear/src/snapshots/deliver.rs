@@ -26,10 +26,19 @@ pub struct SnapshotsDropped {
 #[derive(Resource, Default)]
 pub(crate) struct PawnNames(HashMap<NetId, Entity>);
 
+impl PawnNames {
+    pub(crate) fn get(&self, name: NetId) -> Option<Entity> {
+        self.0.get(&name).copied()
+    }
+}
+
 pub(crate) fn plugin(app: &mut App) {
-    app.init_resource::<SnapshotsDropped>()
-        .init_resource::<HeardTick>()
-        .init_resource::<PawnNames>()
+    app.init_resource::<SnapshotsDropped>().init_resource::<HeardTick>();
+}
+
+/// On both sides: a game's messages name pawns, too.
+pub(crate) fn names(app: &mut App) {
+    app.init_resource::<PawnNames>()
         .add_observer(|named: On<Insert, NetId>, names: Query<&NetId>, mut map: ResMut<PawnNames>| {
             if let Ok(name) = names.get(named.entity) {
                 map.0.insert(*name, named.entity);

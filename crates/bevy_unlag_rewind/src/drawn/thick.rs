@@ -7,8 +7,9 @@ use bevy_unlag_core::LimbPoses;
 use super::DrawnQuery;
 use crate::{
     MeleeArc, MeleeHit, RewindFilter, TargetHit, WorldHit,
-    query::{Swing, in_order, sound},
-    target::{Counted, UnitRay, is_nearer},
+    query::{FirstTouched, Swing, in_order, sound},
+    target::UnitRay,
+    world::InTheWay,
 };
 
 impl DrawnQuery<'_, '_> {
@@ -31,18 +32,11 @@ impl DrawnQuery<'_, '_> {
         }
         let way = UnitRay::new(origin, direction, max_distance)?;
         let mut room = LimbPoses::default();
-        let mut best: Option<Counted> = None;
-        let mut first = way.max;
+        let mut first = FirstTouched::default();
         self.each_wanted(filter, |body| {
-            let met = body.sweep_ball(&way, first, radius, &mut room);
-            if let Some(met) = met
-                && best.as_ref().is_none_or(|best| is_nearer(&met.hit, &best.hit))
-            {
-                first = met.hit.distance;
-                best = Some(met);
-            }
+            first.look(way.max, |within| body.sweep_ball(&way, within, radius, &mut room));
         });
-        let counted = best?;
+        let counted = first.0?;
         let wall = self.block_ball(origin, way.direction.into(), counted.reach(), radius);
         counted.before(wall).ok()
     }
@@ -63,18 +57,12 @@ impl DrawnQuery<'_, '_> {
             return self.block(origin, direction, max_distance);
         }
         let (ball, from) = (Ball::new(radius), Isometry3d::from_translation(origin));
-        let mut nearest = self
-            .world
-            .sweep(&ball, from, direction, max_distance)
-            .map(|distance| WorldHit { distance, by: None });
+        let fixed = self.world.sweep(&ball, from, direction, max_distance);
+        let mut way = InTheWay::new(fixed, max_distance);
         self.each_mover(|entity, occluder, pose| {
-            let reach = nearest.map_or(max_distance, |hit| hit.distance);
-            let met = occluder.sweep(pose, &ball, from, direction, reach);
-            if let Some(distance) = met.filter(|distance| *distance < reach) {
-                nearest = Some(WorldHit { distance, by: Some(entity) });
-            }
+            way.meet(entity, |reach| occluder.sweep(pose, &ball, from, direction, reach));
         });
-        nearest
+        way.nearest
     }
 
     /// Adds everybody whom a swing meets on this screen, nearest first: by the rules of

@@ -13,7 +13,7 @@ use crate::{
     shape::Shape,
     table::Probe,
     target::{Body, Counted, Nearest, UnitRay, is_nearer},
-    world::parry_pose,
+    world::{InTheWay, parry_pose},
 };
 
 impl Rewound<'_, '_, '_> {
@@ -92,22 +92,13 @@ impl Rewound<'_, '_, '_> {
         touch: impl Fn(&UnitRay, (&Body<'_>, usize), &Shape, Isometry3d) -> Option<f32>,
     ) -> Result<Counted, Miss> {
         let mut room = LimbPoses::default();
-        let mut best: Option<Counted> = None;
         let (origin, direction, max) = (way.origin, way.direction, way.max);
         let probe = Probe::Ray { origin, direction, max, radius: reach };
-        let mut first = max;
+        let mut first = FirstTouched::default();
         let reason = self.bodies(&probe, |body| {
-            let counted = body.sweep(&way, first, reach, &mut room, &touch);
-            if let Some(counted) = counted
-                && best.as_ref().is_none_or(|best| is_nearer(&counted.hit, &best.hit))
-            {
-                // Nothing beyond it counts, but for its own head.
-                first = counted.hit.distance;
-                best = Some(counted);
-            }
-            counted.is_some()
+            first.look(max, |within| body.sweep(&way, within, reach, &mut room, &touch))
         });
-        best.ok_or(reason)
+        first.0.ok_or(reason)
     }
 
     /// A hit, unless the world is touched before.
@@ -149,16 +140,27 @@ impl Rewound<'_, '_, '_> {
         max_distance: f32,
     ) -> Option<WorldHit> {
         let fixed = self.query.world.sweep(shape, from, direction, max_distance);
-        let mut nearest = fixed.map(|distance| WorldHit { distance, by: None });
+        let mut way = InTheWay::new(fixed, max_distance);
         self.occluders(|entity, occluder, pose| {
-            let reach = nearest.map_or(max_distance, |hit| hit.distance);
-            if let Some(distance) = occluder.sweep(pose, shape, from, direction, reach)
-                && distance < reach
-            {
-                nearest = Some(WorldHit { distance, by: Some(entity) });
-            }
+            way.meet(entity, |reach| occluder.sweep(pose, shape, from, direction, reach));
         });
-        nearest
+        way.nearest
+    }
+}
+
+/// The target that something on its way touches first.
+#[derive(Default)]
+pub(crate) struct FirstTouched(pub Option<Counted>);
+
+impl FirstTouched {
+    /// Looks at somebody who may be touched within so many metres, `max` while nobody is. Returns whether so.
+    pub fn look(&mut self, max: f32, touch: impl FnOnce(f32) -> Option<Counted>) -> bool {
+        // Nothing beyond the first one counts, but for its own head.
+        let counted = touch(self.0.as_ref().map_or(max, |first| first.hit.distance));
+        let nearer =
+            |counted: &Counted| self.0.as_ref().is_none_or(|first| is_nearer(&counted.hit, &first.hit));
+        self.0 = counted.filter(nearer).or(self.0);
+        counted.is_some()
     }
 }
 

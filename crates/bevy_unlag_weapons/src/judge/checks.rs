@@ -14,18 +14,8 @@ pub(super) fn eye(
     rules: &FireRules,
     query: &RewindQuery,
 ) -> Result<Vec3, ShotRefusal> {
-    let near = nearest(own, drawn, rules);
+    let near = rules.nearest_eye(own, drawn, 1.0);
     if query.world().clear(own, near) { Ok(near) } else { Err(ShotRefusal::Eye) }
-}
-
-fn nearest(own: Vec3, drawn: Vec3, rules: &FireRules) -> Vec3 {
-    let off = drawn - own;
-    let (aside, up) = (off.with_y(0.0), rules.eye_height_tolerance.max(0.0));
-    let near = aside.length() <= rules.eye_tolerance && off.y.abs() <= up;
-    if near {
-        return drawn;
-    }
-    own + aside.clamp_length_max(rules.eye_tolerance.max(0.0)).with_y(off.y.clamp(-up, up))
 }
 
 /// As fast as a hand turns a view for longer than a tick, in degrees per second: half a turn in a fourteenth of a
@@ -119,14 +109,14 @@ mod tests {
     fn an_eye_is_no_farther_off_than_it_may_be() {
         let rules = FireRules { eye_tolerance: 0.5, eye_height_tolerance: 1.0, ..FireRules::default() };
         let own = Vec3::new(10.0, 1.6, -4.0);
-        let from = |off: Vec3| nearest(own, own + off, &rules) - own;
+        let from = |off: Vec3| rules.nearest_eye(own, own + off, 1.0) - own;
         let near =
             |off: Vec3, wanted: Vec3| assert!(from(off).distance(wanted) < 1e-5, "{off}: {}", from(off));
         near(Vec3::new(0.3, -0.9, 0.3), Vec3::new(0.3, -0.9, 0.3));
         near(Vec3::new(0.0, 3.0, -2.0), Vec3::new(0.0, 1.0, -0.5));
         near(Vec3::new(3.0, -0.2, 4.0), Vec3::new(0.3, -0.2, 0.4));
         let none = FireRules { eye_tolerance: -1.0, eye_height_tolerance: f32::NAN, ..rules };
-        assert_eq!(nearest(own, own + Vec3::ONE, &none), own);
+        assert_eq!(none.nearest_eye(own, own + Vec3::ONE, 1.0), own);
     }
 
     #[test]

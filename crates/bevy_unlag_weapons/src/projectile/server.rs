@@ -31,6 +31,12 @@ impl Flights {
     pub fn launches(&self) -> impl ExactSizeIterator<Item = ProjectileLaunch> {
         self.0.iter().map(|flight| flight.launch)
     }
+
+    /// Nothing flies any more, and nobody is told how it ended: a match begins anew, which clients hear of by
+    /// itself. Not while weapons are at work.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
 }
 
 /// Something that flies.

@@ -98,10 +98,7 @@ impl Screen<'_, '_> {
         let here = M::eye(model, &state.body);
         // About where the coming step brings it.
         let next = here + M::velocity(&state.body) * self.sampler.tick_seconds;
-        let off = shown + Vec3::Y * eye.0 - next;
-        let most = self.rules.eye_height_tolerance.max(0.0) * USED;
-        let aside = off.with_y(0.0).clamp_length_max(self.rules.eye_tolerance.max(0.0) * USED);
-        let drawn = FireInput::rounded(next + aside.with_y(off.y.clamp(-most, most)));
+        let drawn = FireInput::rounded(self.rules.nearest_eye(next, shown + Vec3::Y * eye.0, USED));
         if self.query.world().clear(here, drawn) { drawn } else { FireInput::rounded(here) }
     }
 

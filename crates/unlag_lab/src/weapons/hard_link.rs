@@ -16,25 +16,12 @@ use bevy_unlag::{
 use unlag_examples::{
     app::ServerOptions,
     armoury::Armoury,
-    lockstep::{Match, MatchOptions},
+    lockstep::{HARD_LINK, Match, MatchOptions},
     script::Script,
 };
 
 use crate::{Options, figures::Figures};
 use tricks::{DOUBLED, Trick, double_answers, double_moves, refill, reload};
-
-/// 25 % lost, doubled and overtaken each way.
-fn hard() -> LinkConditions {
-    LinkConditions {
-        latency: Duration::from_millis(50),
-        jitter: Duration::from_millis(10),
-        loss: 0.25,
-        duplication: 0.25,
-        reorder: 0.25,
-        reorder_delay: Duration::from_millis(30),
-        ..LinkConditions::PERFECT
-    }
-}
 
 /// What the server counted, by shooter and shot.
 #[derive(Resource, Default)]
@@ -119,7 +106,7 @@ impl Sums {
     fn play(&mut self, seed: u64, stretch: f64) -> Result<(), String> {
         let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
         let options =
-            MatchOptions { players: 8, conditions: hard(), seed, server, ..MatchOptions::default() };
+            MatchOptions { players: 8, conditions: HARD_LINK, seed, server, ..MatchOptions::default() };
         let mut game = Match::start(&options)?;
         game.server
             .init_resource::<Counted>()

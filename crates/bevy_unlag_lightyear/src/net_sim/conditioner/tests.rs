@@ -56,6 +56,7 @@ fn same_seed_same_output() {
         duplication: 0.1,
         reorder: 0.1,
         reorder_delay: ms(30),
+        bytes_per_second: 0,
         pulse: Some(Pulse { period: ms(500), length: ms(100), latency: ms(20), loss: 0.5 }),
     };
     let first = run(42, &conditions, 2_000, 5);
@@ -232,6 +233,7 @@ fn nonsense_is_sanitised() {
         duplication: -1.0,
         reorder: f32::INFINITY,
         reorder_delay: Duration::MAX,
+        bytes_per_second: 7,
         pulse: Some(Pulse {
             period: Duration::MAX,
             length: Duration::MAX,
@@ -247,6 +249,7 @@ fn nonsense_is_sanitised() {
         duplication: 0.0,
         reorder: 1.0,
         reorder_delay: MAX_DELAY,
+        bytes_per_second: 7,
         pulse: Some(Pulse { period: Duration::MAX, length: Duration::MAX, latency: MAX_DELAY, loss: 0.0 }),
     };
     assert_eq!(nonsense.sanitised(), expected);
@@ -260,4 +263,24 @@ fn nonsense_is_sanitised() {
     assert_eq!(never.sanitised(), PERFECT);
     let longer = LinkConditions { pulse: Some(Pulse { period: ms(5), ..pulse }), ..PERFECT };
     assert_eq!(longer.sanitised().pulse.map(|pulse| pulse.length), Some(ms(5)));
+}
+
+#[test]
+fn a_line_carries_so_much_and_queues_for_a_second() {
+    let line = LinkConditions { latency: ms(20), bytes_per_second: 10_000, ..PERFECT };
+    let mut link = Conditioner::new(1);
+    for packet in 0..3_u32 {
+        link.push_sized(ms(5), &line, packet, 500);
+    }
+    // 50 ms each, one after the other.
+    assert_eq!([74, 75, 124, 125, 175].map(|at| link.pop(ms(at))), [None, Some(0), None, Some(1), Some(2)]);
+    link.push_sized(ms(500), &line, 3, 500);
+    assert_eq!(link.pop(ms(570)), Some(3), "it was free again");
+    for packet in 0..1_000 {
+        link.push_sized(ms(1_000), &line, packet, 500);
+    }
+    assert_eq!(link.counters().overflowed, 1_000 - 21);
+    link.clear();
+    link.push(ms(1_000), &PERFECT, 7);
+    assert_eq!(link.pop(ms(1_000)), Some(7));
 }

@@ -18,8 +18,8 @@ pub fn add(figures: &mut Figures, plan: &Plan, casts: &[Cast], speeds: &mut Spee
     // Nothing arrives.
     for preset in PRESETS.iter().filter(|preset| preset.loss_percent < 100.0) {
         let watched = watch(casts, &Link::Conditions(preset.down()), DEFAULT, plan);
-        speeds.take(&watched, preset.name);
-        let (name, slug) = (preset.name, slug(preset.name));
+        speeds.take(&watched, &preset.name);
+        let (name, slug) = (preset.name.as_str(), slug(&preset.name));
         let (excess, freeze, delay) =
             (watched.of(|v| v.step_excess), watched.of(|v| v.freeze), watched.delay());
         figures.add(

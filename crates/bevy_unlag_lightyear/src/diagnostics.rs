@@ -1,0 +1,136 @@
+//! Looks for mistakes in how a networked app is put together: [`Findings`].
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{Fault, Findings, Sampler};
+use lightyear::{core::tick::TickDuration, prelude::MessageRegistry};
+
+use crate::{link::SetSpeed, tokens::TokenStats};
+
+/// Seconds between two looks at what does not change by itself.
+const INTERVAL: f32 = 1.0;
+
+pub(crate) fn plugin(app: &mut App) {
+    app.init_resource::<Findings>()
+        .add_systems(Update, (compare_ticks, find_zero_keys))
+        .add_systems(PostUpdate, find_other_speeds);
+}
+
+/// Without lightyear nothing of ours can be registered, and the panic that follows would not say why.
+pub(crate) fn expect_lightyear(app: &App) {
+    assert!(
+        app.world().contains_resource::<MessageRegistry>(),
+        "bevy_unlag: lightyear is not there yet: add its ClientPlugins or ServerPlugins before the suite's net plugins, \
+         or take ClientNetPlugins or ServerNetPlugins, which hold both"
+    );
+}
+
+/// All that steps must step by the same time.
+fn compare_ticks(
+    real: Res<Time<Real>>,
+    fixed: Res<Time<Fixed>>,
+    lightyear: Option<Res<TickDuration>>,
+    sampler: Option<Res<Sampler>>,
+    mut since: Local<Option<f32>>,
+    mut findings: ResMut<Findings>,
+) {
+    // At once, and then now and then.
+    let passed = since.map_or(INTERVAL, |since| since + real.delta_secs());
+    *since = Some(if passed < INTERVAL { passed } else { 0.0 });
+    if passed < INTERVAL {
+        return;
+    }
+    let step = fixed.timestep();
+    if let Some(tick) = lightyear.filter(|tick| differ(tick.0, step)) {
+        findings.report(Fault::TickRate, || {
+            format!(
+                "Time<Fixed> steps {} and lightyear's tick is {}: pass one duration to UnlagClientPlugins or \
+                 UnlagServerPlugins, and do not insert a Time<Fixed> after them",
+                milliseconds(step),
+                milliseconds(tick.0)
+            )
+        });
+    }
+    if let Some(sampler) = sampler {
+        let tick = Duration::try_from_secs_f32(sampler.tick_seconds).unwrap_or_default();
+        if differ(tick, step) {
+            findings.report(Fault::TickRate, || {
+                format!(
+                    "Time<Fixed> steps {} and Sampler::tick_seconds is {}: pass one duration to UnlagClientPlugins or \
+                     UnlagServerPlugins, or set the Sampler to it",
+                    milliseconds(step),
+                    milliseconds(tick)
+                )
+            });
+        }
+    }
+}
+
+/// The server says how long its ticks are.
+pub(crate) fn compare_with_server(server: Duration, own: Duration, findings: &mut Findings) {
+    if differ(server, own) {
+        findings.report(Fault::ServerTickRate, || {
+            format!(
+                "the server's tick is {} and this client's is {}: pass the same duration to UnlagServerPlugins and \
+                 UnlagClientPlugins",
+                milliseconds(server),
+                milliseconds(own)
+            )
+        });
+    }
+}
+
+/// Whether they are not the same but for rounding.
+fn differ(a: Duration, b: Duration) -> bool {
+    a.abs_diff(b) > a.max(b) / 10_000
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.3} ms", time.as_secs_f64() * 1e3)
+}
+
+/// From where we set it until lightyear sets it at the end of the frame nobody else has a reason to.
+fn find_other_speeds(time: Res<Time<Virtual>>, set: Res<SetSpeed>, mut findings: ResMut<Findings>) {
+    let speed = time.relative_speed();
+    if let Some(ours) = set.0
+        && speed != ours
+    {
+        findings.report(Fault::TimeSteered, || {
+            format!(
+                "something else has set the speed of Time<Virtual> to {speed}, which lasts for a frame: set \
+                 GameSpeed instead, on the server and on its clients"
+            )
+        });
+    }
+}
+
+fn find_zero_keys(stats: Res<TokenStats>, mut findings: ResMut<Findings>) {
+    if stats.zero_key > 0 {
+        findings.report(Fault::ZeroKey, || {
+            "this server's key is all zeros, so anybody could join as anybody, and nobody is let in: make it with \
+             ServerAccess and a ServerKey instead of NetcodeServer::new"
+                .to_owned()
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_is_no_difference() {
+        let tick = Duration::from_secs_f64(1.0 / 60.0);
+        assert!(!differ(tick, Duration::from_secs_f32(tick.as_secs_f32())));
+        assert!(differ(tick, Duration::from_nanos(15_625_000)));
+        assert!(differ(tick, Duration::ZERO));
+        assert_eq!(milliseconds(Duration::from_nanos(15_625_000)), "15.625 ms");
+    }
+
+    #[test]
+    #[should_panic(expected = "ClientPlugins or ServerPlugins before the suite's net plugins")]
+    fn without_lightyear_one_line_says_so() {
+        expect_lightyear(&App::new());
+    }
+}

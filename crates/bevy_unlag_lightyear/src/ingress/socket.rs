@@ -1,0 +1,214 @@
+//! A server's UDP socket, behind the door.
+//!
+//! lightyear's own makes an entity for the first datagram of every address, whatever is in it, remembers the address
+//! for ever and reads for as long as something comes: 50 µs and some kilobytes for each junk datagram of a flood.
+//! Here a datagram of an unknown address is looked at first. Only a connection request makes a link, where the key is
+//! known only one whose token it has made, so many a second and from one host, and what is known of an address goes with
+//! its link.
+
+use std::{
+    io::ErrorKind,
+    net::{IpAddr, SocketAddr, UdpSocket},
+};
+
+use bevy::{platform::collections::HashMap, prelude::*};
+use lightyear::{
+    connection::ConnectionSystems,
+    link::{Link, LinkStart, LinkSystems, Linked, Linking, RecvPayload, Unlink, Unlinked},
+    prelude::{LinkOf, LocalAddr, PeerAddr, server::Server},
+};
+
+use super::{
+    IngressLimits, IngressStats, Refusal,
+    bucket::Bucket,
+    netcode::{Form, is_netcode},
+    strangers::Stranger,
+};
+use crate::tokens::TokenGate;
+
+/// Longer datagrams are cut off by the socket and refused by everybody behind it.
+const LONGEST: usize = 1_472;
+
+/// Listens on UDP. Put it on a server's entity together with lightyear's `LocalAddr` instead of lightyear's
+/// `ServerUdpIo`; the port 0 takes any free one, and `LocalAddr` says which. [`IngressLimits`] has its limits.
+///
+/// It serves netcode: without the filters ([`IngressLimits::enabled`]) every address gets a link.
+#[derive(Component)]
+#[require(Server)]
+pub struct ServerUdp {
+    socket: Option<UdpSocket>,
+    links: HashMap<SocketAddr, Entity>,
+    newcomers: Bucket,
+    buffer: [u8; LONGEST],
+}
+
+impl Default for ServerUdp {
+    fn default() -> Self {
+        Self { socket: None, links: HashMap::default(), newcomers: Bucket::FULL, buffer: [0; LONGEST] }
+    }
+}
+
+impl ServerUdp {
+    /// How many addresses it knows.
+    #[must_use]
+    pub fn known(&self) -> usize {
+        self.links.len()
+    }
+}
+
+/// The link of an address of [`ServerUdp`].
+#[derive(Component, Clone, Copy)]
+struct UdpLink {
+    server: Entity,
+    address: SocketAddr,
+}
+
+pub(super) fn plugin(app: &mut App) {
+    app.add_observer(bind)
+        .add_observer(close)
+        .add_observer(forget)
+        .add_systems(PreUpdate, receive.in_set(LinkSystems::Receive))
+        .add_systems(PostUpdate, send.in_set(LinkSystems::Send).after(ConnectionSystems::Send));
+}
+
+fn bind(
+    start: On<LinkStart>,
+    mut servers: Query<(&mut ServerUdp, Option<&mut LocalAddr>), (Without<Linking>, Without<Linked>)>,
+    mut commands: Commands,
+) {
+    let Ok((mut udp, address)) = servers.get_mut(start.entity) else { return };
+    let Some(mut address) = address else {
+        error!("a ServerUdp needs a LocalAddr beside it that says where to listen");
+        return;
+    };
+    let bound = UdpSocket::bind(address.0).and_then(|socket| {
+        socket.set_nonblocking(true)?;
+        Ok((socket.local_addr()?, socket))
+    });
+    match bound {
+        Ok((bound, socket)) => {
+            address.0 = bound;
+            udp.socket = Some(socket);
+            commands.entity(start.entity).insert(Linked);
+            info!("listening on UDP {bound}");
+        }
+        Err(error) => error!("cannot listen on UDP {}: {error}; choose another address or port", address.0),
+    }
+}
+
+fn close(unlink: On<Unlink>, mut servers: Query<&mut ServerUdp, Without<Unlinked>>) {
+    if let Ok(mut udp) = servers.get_mut(unlink.entity) {
+        udp.socket = None;
+    }
+}
+
+fn forget(gone: On<Remove, UdpLink>, links: Query<&UdpLink>, mut servers: Query<&mut ServerUdp>) {
+    let Ok(link) = links.get(gone.entity) else { return };
+    if let Ok(mut udp) = servers.get_mut(link.server)
+        && udp.links.get(&link.address) == Some(&gone.entity)
+    {
+        udp.links.remove(&link.address);
+    }
+}
+
+/// What an address of one host is: IPv6 gives everybody a whole network of 64 bits.
+fn host(address: SocketAddr) -> IpAddr {
+    match address.ip() {
+        IpAddr::V6(ip) => IpAddr::from((u128::from(ip) >> 64 << 64).to_be_bytes()),
+        ip => ip,
+    }
+}
+
+fn receive(
+    time: Res<Time<Real>>,
+    limits: Res<IngressLimits>,
+    mut servers: Query<(Entity, &mut ServerUdp, Option<&TokenGate>), With<Linked>>,
+    mut links: Query<&mut Link>,
+    strangers: Query<&UdpLink, With<Stranger>>,
+    mut stats: ResMut<IngressStats>,
+    mut commands: Commands,
+) {
+    for (server, mut udp, gate) in &mut servers {
+        let ServerUdp { socket: Some(socket), links: known, newcomers, buffer } = &mut *udp else { continue };
+        newcomers.fill(limits.newcomers_per_second, limits.burst, time.delta());
+        // Who came in this frame has no entity yet that could be counted.
+        let mut fresh: Vec<IpAddr> = Vec::new();
+        for _ in 0..limits.datagrams_per_frame {
+            let (length, address) = match socket.recv_from(buffer) {
+                Ok(received) => received,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                // Windows tells so that somebody who was sent something has gone.
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => continue,
+                Err(error) => {
+                    debug!("cannot receive: {error}");
+                    break;
+                }
+            };
+            let datagram = &buffer[..length];
+            if let Some(link) = known.get(&address) {
+                // Its first datagram is in the link that is just being spawned; netcode's clients repeat the others.
+                if let Ok(mut link) = links.get_mut(*link) {
+                    link.recv.push_raw(RecvPayload::from(datagram));
+                }
+                continue;
+            }
+            let refusal = if !limits.enabled {
+                None
+            } else if is_netcode(datagram) != Some(Form::Request) {
+                Some(Refusal::NotNetcode)
+            } else if gate.is_some_and(|gate| !gate.has_made(datagram)) {
+                Some(Refusal::Foreign)
+            } else {
+                let from = host(address);
+                let there = strangers.iter().filter(|link| host(link.address) == from).count();
+                let there = there + fresh.iter().filter(|other| **other == from).count();
+                if there >= limits.strangers_per_host || !newcomers.take(1.0) {
+                    Some(Refusal::Newcomers)
+                } else {
+                    fresh.push(from);
+                    None
+                }
+            };
+            if let Some(refusal) = refusal {
+                stats.refused.count(refusal);
+                continue;
+            }
+            let mut link = Link::default();
+            link.recv.push_raw(RecvPayload::from(datagram));
+            let peer = (LinkOf { server }, link, Linked, PeerAddr(address), Stranger::default());
+            let link = commands.spawn((peer, UdpLink { server, address })).id();
+            known.insert(address, link);
+        }
+    }
+}
+
+fn send(
+    servers: Query<(&ServerUdp, &Server), With<Linked>>,
+    mut links: Query<(&mut Link, &PeerAddr), With<UdpLink>>,
+) {
+    for (udp, server) in &servers {
+        let Some(socket) = &udp.socket else { continue };
+        for entity in server.iter() {
+            let Ok((mut link, peer)) = links.get_mut(entity) else { continue };
+            for packet in link.send.drain() {
+                if let Err(error) = socket.send_to(&packet, peer.0) {
+                    debug!("cannot send to {}: {error}", peer.0);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_of_one_customer_is_one_host() {
+        let host = |text: &str| host(text.parse().expect("an address"));
+        assert_eq!(host("[2001:db8:1:2:3::4]:1"), host("[2001:db8:1:2:ffff::9]:2"));
+        assert_ne!(host("[2001:db8:1:2::4]:1"), host("[2001:db8:1:3::4]:1"));
+        assert_eq!(host("10.0.0.1:1"), host("10.0.0.1:2"));
+        assert_ne!(host("10.0.0.1:1"), host("10.0.0.2:1"));
+    }
+}

@@ -1,0 +1,219 @@
+//! The types of messages that an app knows.
+
+use core::marker::PhantomData;
+
+use bevy::{ecs::system::SystemId, platform::collections::HashMap, prelude::*};
+use bevy_unlag_core::{BitReader, BitWriter, NetId, Wire, WireError};
+
+use super::{Delivery, MessageDirection, MessageRules, MessageSource, Received, Verdict};
+
+/// The place of a type among [`Kinds`].
+#[derive(Resource)]
+pub struct NumberOf<M>(pub(super) usize, pub(super) PhantomData<fn() -> M>);
+
+/// The system that looks at messages of a type.
+#[derive(Resource)]
+pub(super) struct Judge<M: Send + Sync + 'static>(pub(super) SystemId<InRef<'static, Received<M>>, Verdict>);
+
+/// A message without its envelope, and how to read it.
+pub(super) struct Letter<'a> {
+    pub from: MessageSource,
+    pub about: Option<Entity>,
+    pub body: BitReader<'a>,
+    /// How many bytes there are in all.
+    pub bytes: usize,
+}
+
+/// A type of message.
+#[derive(Clone, Copy)]
+pub(super) struct Kind {
+    pub name: &'static str,
+    pub rules: MessageRules,
+    /// What it is called on the wire.
+    pub key: u16,
+    /// Reads it, asks the game, and hands it over.
+    pub hand_over: fn(&mut World, Letter<'_>) -> Result<Verdict, WireError>,
+}
+
+/// All of them.
+#[derive(Resource, Default)]
+pub struct Kinds {
+    pub(super) all: Vec<Kind>,
+    by_key: HashMap<u16, usize>,
+}
+
+impl Kinds {
+    /// Adds a type, or gives it other rules.
+    pub(super) fn add<M: Wire + Send + Sync + 'static>(&mut self, rules: MessageRules) -> usize {
+        let name = core::any::type_name::<M>();
+        let known = self.all.iter().position(|kind| kind.name == name);
+        let number = known.unwrap_or(self.all.len());
+        let kind = Kind { name, rules, key: 0, hand_over: hand_over::<M> };
+        match self.all.get_mut(number) {
+            Some(known) => *known = kind,
+            None => self.all.push(kind),
+        }
+        self.name();
+        number
+    }
+
+    /// By names, not by the order of registration. Of two with one hash the later in the alphabet takes the next
+    /// number.
+    fn name(&mut self) {
+        let mut order: Vec<usize> = (0..self.all.len()).collect();
+        order.sort_unstable_by_key(|number| self.all[*number].name);
+        self.by_key.clear();
+        for number in order {
+            let kind = &mut self.all[number];
+            let hash = hash(kind.name, kind.rules);
+            kind.key = (hash >> 16) as u16 ^ hash as u16;
+            while self.by_key.contains_key(&kind.key) {
+                kind.key = kind.key.wrapping_add(1);
+            }
+            self.by_key.insert(kind.key, number);
+        }
+    }
+
+    /// The same for apps that know the same types by the same rules.
+    pub(crate) fn hash(&self) -> u64 {
+        self.all
+            .iter()
+            .fold(0, |sum, kind| sum.wrapping_add(u64::from(hash(kind.name, kind.rules)) << 16 | 1))
+    }
+
+    pub(super) fn by_key(&self, key: u16) -> Option<(usize, Kind)> {
+        let number = *self.by_key.get(&key)?;
+        Some((number, *self.all.get(number)?))
+    }
+}
+
+fn hash(name: &str, rules: MessageRules) -> u32 {
+    let way = match rules.direction {
+        MessageDirection::ToServer => 0,
+        MessageDirection::ToOwner => 1,
+        MessageDirection::ToEveryone => 2,
+    };
+    let rest = [way, u8::from(rules.delivery == Delivery::Reliable)];
+    name.bytes()
+        .chain(rest)
+        .fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// The envelope: which type, about whom.
+pub(super) fn address(key: u16, about: Option<NetId>) -> BitWriter {
+    let mut w = BitWriter::default();
+    w.bits(u32::from(key), 16);
+    w.bool(about.is_some());
+    if let Some(NetId(id)) = about {
+        w.golomb(id, 4);
+    }
+    w
+}
+
+/// Reads what [`address`] wrote after the key.
+pub(super) fn read_about(r: &mut BitReader<'_>) -> Result<Option<NetId>, WireError> {
+    Ok(if r.bool()? { Some(NetId(r.golomb(4)?)) } else { None })
+}
+
+fn hand_over<M: Wire + Send + Sync + 'static>(
+    world: &mut World,
+    mut letter: Letter<'_>,
+) -> Result<Verdict, WireError> {
+    let message = M::read(&mut letter.body)?;
+    if letter.body.bytes_read() < letter.bytes {
+        // Something was put behind it.
+        return Err(WireError::Invalid);
+    }
+    let received = Received { from: letter.from, about: letter.about, message };
+    let judge = match letter.from {
+        MessageSource::Server => None,
+        MessageSource::Client(_) | MessageSource::Host => {
+            world.get_resource::<Judge<M>>().map(|judge| judge.0)
+        }
+    };
+    let verdict = judge.map_or(Verdict::Accept, |judge| {
+        world.run_system_with(judge, &received).unwrap_or_else(|error| {
+            error_once!("messages are rejected, because the system that judges them cannot run: {error}");
+            Verdict::Reject
+        })
+    });
+    if verdict == Verdict::Accept {
+        world.write_message(received);
+    }
+    Ok(verdict)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct A;
+    struct B;
+    struct C;
+
+    macro_rules! empty {
+        ($($name:ident),*) => {$(
+            impl Wire for $name {
+                fn write(&self, _: &mut BitWriter) {}
+                fn read(_: &mut BitReader<'_>) -> Result<Self, WireError> {
+                    Ok(Self)
+                }
+            }
+        )*};
+    }
+    empty!(A, B, C);
+
+    const RULES: MessageRules = MessageRules::to_server();
+
+    #[test]
+    fn types_are_called_the_same_in_any_order() {
+        let mut here = Kinds::default();
+        here.add::<A>(RULES);
+        here.add::<B>(RULES);
+        here.add::<C>(RULES);
+        let mut there = Kinds::default();
+        there.add::<C>(RULES);
+        there.add::<A>(RULES);
+        there.add::<B>(RULES);
+        there.add::<A>(RULES);
+        assert_eq!((here.all.len(), there.all.len()), (3, 3));
+        assert_eq!(here.hash(), there.hash());
+        for kind in &here.all {
+            assert_eq!(there.by_key(kind.key).map(|(_, kind)| kind.name), Some(kind.name));
+        }
+        let other = there.add::<A>(RULES.unreliable());
+        assert!(here.by_key(there.all[other].key).is_none(), "with other rules it is another");
+        assert_ne!(here.hash(), there.hash());
+    }
+
+    #[test]
+    fn of_two_with_one_hash_each_has_its_name() {
+        let mut kinds = Kinds::default();
+        for number in 0..2_000 {
+            kinds.all.push(Kind {
+                name: Box::leak(format!("message {number}").into_boxed_str()),
+                rules: RULES,
+                key: 0,
+                hand_over: hand_over::<C>,
+            });
+        }
+        kinds.name();
+        let short = |hash: u32| (hash >> 16) as u16 ^ hash as u16;
+        let clashes = kinds.all.iter().filter(|kind| kind.key != short(hash(kind.name, kind.rules))).count();
+        assert!(clashes > 5, "{clashes}: this test shows something");
+        assert!((0..kinds.all.len()).all(|n| kinds.by_key(kinds.all[n].key).is_some_and(|(at, _)| at == n)));
+    }
+
+    #[test]
+    fn envelopes_survive_the_wire() {
+        for about in [None, Some(NetId(0)), Some(NetId(7)), Some(NetId(u16::MAX))] {
+            let bytes = address(0xBEEF, about).finish();
+            let mut r = BitReader::new(&bytes);
+            assert_eq!((r.bits(16), read_about(&mut r)), (Ok(0xBEEF), Ok(about)));
+            for cut in 0..bytes.len() {
+                let mut r = BitReader::new(&bytes[..cut]);
+                assert!(r.bits(16).is_err() || read_about(&mut r).is_err());
+            }
+        }
+    }
+}

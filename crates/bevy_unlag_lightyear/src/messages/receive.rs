@@ -1,0 +1,215 @@
+//! From links to the game.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BitReader, LocalControl, NetId, NetRole};
+use lightyear::{
+    connection::host::HostClient,
+    prelude::{server::ClientOf, *},
+};
+
+use super::{
+    Delivery, GameMessageStats, MessageDirection, MessageLimits, MessageSource, RECEIVED_BURST, Side,
+    Verdict,
+    kinds::{Kinds, Letter, read_about},
+    waiting::{Late, Waiting},
+};
+use crate::{
+    Bandwidth, Kick, KickReason, MessageClass, Refusal,
+    ingress::{Allowance, refuse},
+    protocol::{GameLooseMessage, GameOrderedMessage},
+    snapshots::PawnNames,
+};
+
+/// How often a client may still send messages of each type.
+#[derive(Component, Default)]
+pub(super) struct Inlet(Vec<Allowance>);
+
+impl Inlet {
+    fn allows(&mut self, kind: usize, per_second: f32, now: Duration) -> bool {
+        if self.0.len() <= kind {
+            self.0.resize_with(kind + 1, Allowance::default);
+        }
+        self.0.get_mut(kind).is_some_and(|allowance| allowance.take(per_second, RECEIVED_BURST, 4.0, now))
+    }
+}
+
+struct Arrival {
+    from: MessageSource,
+    reliable: bool,
+    bytes: Vec<u8>,
+}
+
+/// What has arrived and nobody has looked at.
+#[derive(Resource, Default)]
+pub(super) struct Incoming(Vec<Arrival>);
+
+impl Incoming {
+    /// What a server says to itself goes the way of all the others.
+    pub(super) fn put(&mut self, from: MessageSource, delivery: Delivery, bytes: Vec<u8>) {
+        self.0.push(Arrival { from, reliable: delivery == Delivery::Reliable, bytes });
+    }
+}
+
+type Receivers = (
+    Entity,
+    Has<ClientOf>,
+    Option<&'static mut MessageReceiver<GameOrderedMessage>>,
+    Option<&'static mut MessageReceiver<GameLooseMessage>>,
+);
+
+/// lightyear forgets what is not taken out in its frame.
+pub(super) fn collect(
+    mut links: Query<Receivers, (Or<(With<ClientOf>, With<Client>)>, Without<HostClient>)>,
+    mut incoming: ResMut<Incoming>,
+    mut bandwidth: ResMut<Bandwidth>,
+) {
+    for (link, server, ordered, loose) in &mut links {
+        let (from, class) = if server {
+            (MessageSource::Client(link), MessageClass::GameUp)
+        } else {
+            (MessageSource::Server, MessageClass::GameDown)
+        };
+        let mut put = |reliable, bytes: Vec<u8>| {
+            bandwidth.count(class, bytes.len(), 1);
+            incoming.0.push(Arrival { from, reliable, bytes });
+        };
+        ordered.into_iter().for_each(|mut messages| messages.receive().for_each(|m| put(true, m.0)));
+        loose.into_iter().for_each(|mut messages| messages.receive().for_each(|m| put(false, m.0)));
+    }
+}
+
+pub(super) fn has_work(incoming: Res<Incoming>, waiting: Res<Waiting>) -> bool {
+    !incoming.0.is_empty() || waiting.len() > 0
+}
+
+/// Why a message is not handed to the game.
+enum Kept {
+    Refused(Refusal),
+    /// The pawn of this name is not here.
+    Absent(NetId),
+    /// The game throws its sender out, for a reason with this number.
+    Kick(u8),
+}
+
+impl From<Refusal> for Kept {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+pub(super) fn deliver(world: &mut World) {
+    let now = world.resource::<Time<Real>>().elapsed();
+    let limits = *world.resource::<MessageLimits>();
+    let mut waiting = core::mem::take(&mut *world.resource_mut::<Waiting>());
+    let mut arrivals = core::mem::take(&mut world.resource_mut::<Incoming>().0);
+    let mut stats = *world.resource::<GameMessageStats>();
+    let mut leaving: Option<Entity> = None;
+
+    let names = world.resource::<PawnNames>();
+    let is_here = |id| names.get(id).is_some();
+    // What has waited goes first.
+    let mut ready = Vec::new();
+    stats.expired += waiting.take(is_here, now, limits.waiting_time, |Late { bytes, reliable, .. }| {
+        ready.push(Arrival { from: MessageSource::Server, reliable, bytes });
+    });
+    for Arrival { from, reliable, bytes } in ready.into_iter().chain(arrivals.drain(..)) {
+        let link = match from {
+            MessageSource::Client(link) => Some(link),
+            MessageSource::Server | MessageSource::Host => None,
+        };
+        if link.is_some() && link == leaving {
+            stats.refused += 1;
+            continue;
+        }
+        let kept = match open(world, from, reliable, &bytes, now) {
+            Ok(()) => {
+                stats.received += 1;
+                continue;
+            }
+            Err(kept) => kept,
+        };
+        match kept {
+            // A server has all the pawns that there are.
+            Kept::Absent(id) if *world.resource::<Side>() == Side::Client => {
+                let waits = waiting.push(id, bytes, reliable, now, limits.waiting);
+                stats.expired += u64::from(!waits);
+                continue;
+            }
+            _ => stats.refused += 1,
+        }
+        let Some(link) = link else { continue };
+        match kept {
+            Kept::Refused(refusal) => refuse(world, link, refusal),
+            Kept::Absent(_) => refuse(world, link, Refusal::Absent),
+            Kept::Kick(number) => {
+                refuse(world, link, Refusal::Rejected);
+                // Its messages come one after the other, and those that follow have come already.
+                leaving = Some(link);
+                world.trigger(Kick { entity: link, reason: KickReason::Game(number) });
+            }
+        }
+    }
+    stats.waiting = waiting.len();
+    // What they have taken of memory is used again.
+    world.resource_mut::<Incoming>().0.append(&mut arrivals);
+    *world.resource_mut::<Waiting>() = waiting;
+    *world.resource_mut::<GameMessageStats>() = stats;
+}
+
+/// Looks at a message by the rules of its type, and hands it to the game if they allow it.
+fn open(
+    world: &mut World,
+    from: MessageSource,
+    reliable: bool,
+    bytes: &[u8],
+    now: Duration,
+) -> Result<(), Kept> {
+    let mut body = BitReader::new(bytes);
+    let key = body.bits(16).map_err(|_| Refusal::Content)?;
+    let (number, kind) = world.resource::<Kinds>().by_key(key as u16).ok_or(Refusal::Message)?;
+    let (rules, up) = (kind.rules, kind.rules.direction == MessageDirection::ToServer);
+    if up != (from != MessageSource::Server) {
+        return Err(Refusal::Message.into());
+    }
+    if reliable != (rules.delivery == Delivery::Reliable) {
+        return Err(Refusal::Channel.into());
+    }
+    if let MessageSource::Client(link) = from
+        && let Some(mut inlet) = world.get_mut::<Inlet>(link)
+        && !inlet.allows(number, rules.per_second, now)
+    {
+        return Err(Refusal::Rate.into());
+    }
+    let about = match read_about(&mut body).map_err(|_| Refusal::Content)? {
+        Some(id) => {
+            let pawn = world.resource::<PawnNames>().get(id).ok_or(Kept::Absent(id))?;
+            if !owns(world, from, pawn) {
+                return Err(Refusal::Owner.into());
+            }
+            Some(pawn)
+        }
+        None => None,
+    };
+    let letter = Letter { from, about, body, bytes: bytes.len() };
+    match (kind.hand_over)(world, letter).map_err(|_| Refusal::Content)? {
+        Verdict::Accept => Ok(()),
+        Verdict::Reject => Err(Refusal::Rejected.into()),
+        Verdict::Kick(number) => Err(Kept::Kick(number)),
+    }
+}
+
+/// Whether somebody may speak for a pawn.
+fn owns(world: &World, from: MessageSource, pawn: Entity) -> bool {
+    match from {
+        MessageSource::Server => true,
+        MessageSource::Client(link) => {
+            world.get::<ControlledBy>(pawn).is_some_and(|owner| owner.owner == link)
+        }
+        MessageSource::Host => {
+            let authority = world.get::<NetRole>(pawn) == Some(&NetRole::Authority);
+            authority && world.entity(pawn).contains::<LocalControl>()
+        }
+    }
+}

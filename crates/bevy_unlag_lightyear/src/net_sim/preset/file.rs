@@ -1,0 +1,297 @@
+//! Presets as text.
+
+use core::{fmt, time::Duration};
+
+use serde::Deserialize;
+
+use super::{LinkPreset, LinkPresets};
+use crate::net_sim::Pulse;
+
+/// Bytes that a file may have.
+const MAX_BYTES: usize = 256 * 1_024;
+/// How deep brackets may stand in each other. A file needs 4.
+const MAX_DEPTH: usize = 16;
+/// The longest delay, in milliseconds.
+const DELAY: f64 = 60_000.0;
+
+/// Why a file of presets is none.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PresetError {
+    /// The text is no list of presets.
+    Syntax {
+        /// Where, from 1.
+        line: usize,
+        /// Where in the line, from 1.
+        column: usize,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The whole is wrong.
+    Whole {
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+    /// A preset is wrong.
+    Preset {
+        /// Which one, from 0.
+        index: usize,
+        /// Its name.
+        name: String,
+        /// The field.
+        field: &'static str,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+}
+
+impl fmt::Display for PresetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax { line, column, problem } => write!(f, "line {line}, column {column}: {problem}"),
+            Self::Whole { problem } => f.write_str(problem),
+            Self::Preset { index, name, field, problem } => {
+                write!(f, "preset {index} (\"{name}\"), {field}: {problem}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for PresetError {}
+
+/// A preset as it is written.
+#[derive(Deserialize)]
+#[serde(rename = "preset", deny_unknown_fields)]
+struct Written {
+    name: String,
+    #[serde(default)]
+    latency_ms: f64,
+    #[serde(default)]
+    down_latency_ms: Option<f64>,
+    #[serde(default)]
+    jitter_ms: f64,
+    #[serde(default)]
+    loss_percent: f64,
+    #[serde(default = "one")]
+    burst: f64,
+    #[serde(default)]
+    duplication_percent: f64,
+    #[serde(default)]
+    reorder_percent: f64,
+    #[serde(default)]
+    reorder_ms: f64,
+    #[serde(default)]
+    bytes_per_second: f64,
+    #[serde(default)]
+    pulse: Option<WrittenPulse>,
+    #[serde(default)]
+    up_pulse: Option<WrittenPulse>,
+    #[serde(default)]
+    down_pulse: Option<WrittenPulse>,
+}
+
+/// A pulse as it is written.
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename = "pulse", deny_unknown_fields)]
+struct WrittenPulse {
+    period_ms: f64,
+    length_ms: f64,
+    #[serde(default)]
+    latency_ms: f64,
+    #[serde(default)]
+    loss_percent: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+type Wrong = (&'static str, String);
+
+/// The number, if it lies within bounds.
+fn within(field: &'static str, value: f64, low: f64, high: f64) -> Result<f64, Wrong> {
+    if (low..=high).contains(&value) {
+        return Ok(value);
+    }
+    Err((field, format!("{value} is not from {low} to {high}; choose a number that is")))
+}
+
+/// The same of whole numbers.
+fn whole(field: &'static str, value: f64, low: f64, high: f64) -> Result<u32, Wrong> {
+    let value = within(field, value, low, high)?;
+    if value.fract() != 0.0 {
+        return Err((field, format!("{value} is no whole number; choose one")));
+    }
+    Ok(value as u32)
+}
+
+impl Written {
+    fn check(self) -> Result<LinkPreset, Wrong> {
+        if self.name.trim().is_empty() {
+            return Err(("name", "it is empty; give it one".to_owned()));
+        }
+        let percent = |field, value| within(field, value, 0.0, 100.0).map(|value| value as f32);
+        let ms = |field, value| whole(field, value, 0.0, DELAY);
+        let latency_ms = ms("latency_ms", self.latency_ms)?;
+        let both = self.pulse.map(|pulse| pulse.check("pulse")).transpose()?;
+        let one_way = |field, pulse: Option<WrittenPulse>| match (pulse, both) {
+            (Some(_), Some(_)) => Err((field, "there is a pulse both ways already; keep one".to_owned())),
+            (Some(pulse), None) => pulse.check(field).map(Some),
+            (None, both) => Ok(both),
+        };
+        Ok(LinkPreset {
+            latency_ms,
+            down_latency_ms: match self.down_latency_ms {
+                Some(other) => ms("down_latency_ms", other)?,
+                None => latency_ms,
+            },
+            jitter_ms: ms("jitter_ms", self.jitter_ms)?,
+            loss_percent: percent("loss_percent", self.loss_percent)?,
+            burst: within("burst", self.burst, 1.0, 10_000.0)? as f32,
+            duplication_percent: percent("duplication_percent", self.duplication_percent)?,
+            reorder_percent: percent("reorder_percent", self.reorder_percent)?,
+            reorder_ms: ms("reorder_ms", self.reorder_ms)?,
+            bytes_per_second: whole("bytes_per_second", self.bytes_per_second, 0.0, f64::from(u32::MAX))?,
+            pulse: one_way("up_pulse", self.up_pulse)?,
+            down_pulse: one_way("down_pulse", self.down_pulse)?,
+            name: self.name,
+        })
+    }
+}
+
+impl WrittenPulse {
+    fn check(self, field: &'static str) -> Result<Pulse, Wrong> {
+        let ms = |value, low, high| {
+            whole(field, value, low, high).map(|value| Duration::from_millis(u64::from(value)))
+        };
+        Ok(Pulse {
+            period: ms(self.period_ms, 1.0, 3_600_000.0)?,
+            length: ms(self.length_ms, 0.0, self.period_ms)?,
+            latency: ms(self.latency_ms, 0.0, DELAY)?,
+            loss: within(field, self.loss_percent, 0.0, 100.0)? as f32 / 100.0,
+        })
+    }
+}
+
+impl LinkPresets {
+    /// Reads a list of presets, in the form of the library's own `presets.ron`, which says what there may be.
+    /// Nothing that it says is trusted.
+    ///
+    /// # Errors
+    /// What is wrong, where, and what to do.
+    pub fn from_ron(text: &str) -> Result<Self, PresetError> {
+        if text.len() > MAX_BYTES {
+            let problem = format!("the file has {} bytes; it may have {MAX_BYTES}", text.len());
+            return Err(PresetError::Whole { problem });
+        }
+        let options = ron::Options::default()
+            .with_recursion_limit(MAX_DEPTH)
+            .with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME);
+        let written: Vec<Written> = options.from_str(text).map_err(|error| {
+            let at = error.span.start;
+            PresetError::Syntax { line: at.line, column: at.col, problem: error.code.to_string() }
+        })?;
+        if written.len() > Self::MOST {
+            let problem = format!("there are {} presets; there may be {}", written.len(), Self::MOST);
+            return Err(PresetError::Whole { problem });
+        }
+        let mut presets = Self(Vec::with_capacity(written.len()));
+        for (index, one) in written.into_iter().enumerate() {
+            let name = one.name.clone();
+            let preset = match presets.named(&name) {
+                Some(_) => Err(("name", "an earlier preset has it as well; give each its own".to_owned())),
+                None => one.check(),
+            };
+            let preset =
+                preset.map_err(|(field, problem)| PresetError::Preset { index, name, field, problem })?;
+            presets.0.push(preset);
+        }
+        Ok(presets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"[
+    (name: "A", latency_ms: 10, loss_percent: 2.5, pulse: (period_ms: 1000, length_ms: 100)),
+    (
+        name: "B",
+        jitter_ms: 5,
+        up_pulse: (period_ms: 1000, length_ms: 100, latency_ms: 50, loss_percent: 100),
+    ),
+]"#;
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place_and_a_cure() {
+        assert!(LinkPresets::from_ron(GOOD).is_ok());
+        let wrong = |from: &str, to: &str, told: &[&str]| {
+            assert!(GOOD.contains(from), "{from}");
+            let error = LinkPresets::from_ron(&GOOD.replacen(from, to, 1)).expect_err(to).to_string();
+            assert!(told.iter().all(|part| error.contains(part)), "{to}: {error}");
+            assert!(!error.contains('\n'), "{error}");
+        };
+        wrong("]", "", &["line 7", "column"]);
+        wrong("jitter_ms: 5,", "jitter_ms: 5", &["line 6", "comma"]);
+        wrong("jitter_ms: 5", "jitter_ms: much", &["line 5", "float"]);
+        wrong("jitter_ms: 5", "jiter_ms: 5", &["line 5", "jiter_ms", "jitter_ms"]);
+        wrong("name: \"B\",", "", &["line 7", "name", "preset"]);
+        wrong("length_ms: 100)", "lenght_ms: 100)", &["line 2", "lenght_ms", "length_ms"]);
+        wrong(
+            "loss_percent: 2.5",
+            "loss_percent: 140",
+            &["preset 0 (\"A\")", "loss_percent", "140", "0 to 100"],
+        );
+        wrong("loss_percent: 2.5", "loss_percent: NaN", &["preset 0", "loss_percent", "NaN"]);
+        wrong("latency_ms: 10", "latency_ms: -1", &["preset 0", "latency_ms", "-1", "0 to 60000"]);
+        wrong("latency_ms: 10", "latency_ms: 1e9", &["preset 0", "latency_ms"]);
+        wrong("latency_ms: 10", "latency_ms: 1.5", &["preset 0", "latency_ms", "1.5", "whole"]);
+        wrong("jitter_ms: 5", "burst: 0.5", &["preset 1 (\"B\")", "burst", "0.5", "1 to 10000"]);
+        wrong("jitter_ms: 5", "bytes_per_second: inf", &["preset 1", "bytes_per_second", "inf"]);
+        wrong("length_ms: 100)", "length_ms: 2000)", &["preset 0", "pulse", "2000", "0 to 1000"]);
+        wrong(
+            "period_ms: 1000, length_ms: 100)",
+            "period_ms: 0, length_ms: 0)",
+            &["preset 0", "pulse", "1 to"],
+        );
+        wrong("jitter_ms: 5", "pulse: (period_ms: 9, length_ms: 1)", &["preset 1", "up_pulse", "both ways"]);
+        wrong("\"B\"", "\" a \"", &["preset 1", "name", "its own"]);
+        wrong("\"B\"", "\" \"", &["preset 1", "name", "empty"]);
+    }
+
+    #[test]
+    fn a_file_is_bounded() {
+        let of = |count: usize| -> String {
+            let presets: String = (0..count).map(|index| format!("(name: \"p{index}\"),")).collect();
+            format!("[{presets}]")
+        };
+        assert!(LinkPresets::from_ron(&of(LinkPresets::MOST)).is_ok());
+        let error = LinkPresets::from_ron(&of(LinkPresets::MOST + 1)).expect_err("too many").to_string();
+        assert!(error.contains("1001 presets"), "{error}");
+        assert!(LinkPresets::from_ron(&" ".repeat(300_000)).is_err());
+        assert!(LinkPresets::from_ron(&"[".repeat(100_000)).is_err(), "deep is no overflow");
+    }
+
+    #[test]
+    fn mangled_files_never_panic() {
+        let mut state = 1u64;
+        let mut next = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        let mut read = 0;
+        for _ in 0..10_000 {
+            let mut bytes = GOOD.as_bytes().to_vec();
+            for _ in 0..=next(2) {
+                let at = next(bytes.len().max(2) - 1);
+                match next(3) {
+                    0 => bytes[at] = b"()[]{}:,-.0159eENanif\"\\/* \n"[next(27)],
+                    1 => drop(bytes.remove(at)),
+                    _ => bytes.swap(at, at + 1),
+                }
+            }
+            read += usize::from(LinkPresets::from_ron(&String::from_utf8_lossy(&bytes)).is_ok());
+        }
+        assert!(read > 100, "{read}");
+    }
+}

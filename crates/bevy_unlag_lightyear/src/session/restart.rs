@@ -1,0 +1,205 @@
+//! A match begins anew on a server that goes on: what belongs to the old one goes, on both sides.
+
+use bevy::{ecs::system::StaticSystemParam, prelude::*};
+use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, MoveModel, Snapshot, SnapshotHistory, Tick, Wire};
+use bevy_unlag_prediction::{IncomingMoves, MoveQueue, OutgoingAnswers, ScheduledPushes};
+use bevy_unlag_rewind::{FrameHistory, RewindTable, RoundStart};
+use bevy_unlag_smoothing::{SmoothingSystems, SnapshotInbox};
+use bevy_unlag_weapons::{Flights, ForgetProjectiles, OutgoingVerdicts};
+use lightyear::prelude::{server::ClientOf, *};
+
+use super::handshake::{Announced, setup_of};
+use crate::{
+    Bandwidth, MessageClass,
+    protocol::{RestartMessage, Setup, VerdictChannel},
+};
+
+/// Begins the match anew, at the start of the server's next frame: trigger it on a server. See [`MatchRestarted`].
+///
+/// What is in the air is gone, and nobody hears how it ended. Moves and shots of before are never run, also those
+/// that are still on their way, and no shot reaches back into the old match: a view of it is refused. Ticks go on.
+///
+/// When the level changes, put the new one in place before, or in an observer of [`MatchRestarted`]: its hash is
+/// announced a tick later, and every client compares it as when it joined.
+#[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RestartMatch;
+
+/// A match has begun anew: triggered on the server at once, where the game is to place its players, and on each
+/// client when it hears of it, where the game is to clear what it shows of the old one: decals, corpses, scores.
+#[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MatchRestarted {
+    /// Counts the matches of a server, and begins anew after 255.
+    pub round: u8,
+    /// The server's tick before the first of the new match.
+    pub tick: Tick,
+}
+
+/// Which match it is; on servers.
+#[derive(Resource, Default, Debug)]
+pub(super) struct Round {
+    pub number: u8,
+    /// A new one is to begin.
+    asked: bool,
+    /// When the one began that clients have not heard of.
+    untold: Option<Tick>,
+}
+
+impl Round {
+    /// Whether clients do not know of it yet.
+    pub(super) fn is_pending(&self) -> bool {
+        self.untold.is_some()
+    }
+}
+
+/// On a client's link: the newest match that it knows of.
+#[derive(Component, Clone, Copy, Debug)]
+pub(crate) struct KnownRound(u8);
+
+pub(super) fn server_plugin<M: MoveModel>(app: &mut App) {
+    app.init_resource::<Round>()
+        .init_resource::<RoundStart>()
+        .add_observer(|_: On<RestartMatch>, mut round: ResMut<Round>| round.asked = true)
+        .add_systems(First, begin::<M>.run_if(|round: Res<Round>| round.asked))
+        .add_systems(
+            PostUpdate,
+            tell::<M>.run_if(|round: Res<Round>| round.is_pending()).before(MessageSystems::Send),
+        );
+}
+
+pub(super) fn client_plugin(app: &mut App) {
+    app.init_resource::<RoundStart>().add_observer(forget_rounds).add_systems(
+        PreUpdate,
+        hear.after(MessageSystems::Receive)
+            .after(ReplicationSystems::Receive)
+            .before(SmoothingSystems::Deliver),
+    );
+}
+
+type Pawn<M> = (
+    &'static mut FrameHistory,
+    Option<&'static mut MoveQueue<M>>,
+    Option<&'static mut ScheduledPushes<M>>,
+    Option<&'static mut IncomingMoves>,
+    Option<&'static mut OutgoingAnswers>,
+    Option<&'static mut OutgoingVerdicts>,
+);
+
+fn begin<M: MoveModel>(
+    tick: Res<CurrentTick>,
+    mut round: ResMut<Round>,
+    (mut start, mut table): (ResMut<RoundStart>, Option<ResMut<RewindTable>>),
+    mut flights: Option<ResMut<Flights>>,
+    mut pawns: Query<Pawn<M>>,
+    mut commands: Commands,
+) {
+    let now = tick.0;
+    round.asked = false;
+    round.number = round.number.wrapping_add(1);
+    round.untold = Some(now);
+    // The tick itself belongs to the old match.
+    start.0 = Some(now.offset(1));
+    for (mut history, queue, pushes, moves, answers, verdicts) in &mut pawns {
+        *history = FrameHistory::default();
+        if let Some(mut queue) = queue {
+            queue.begin_anew(now);
+        }
+        if let Some(mut pushes) = pushes {
+            *pushes = ScheduledPushes::default();
+        }
+        if let Some(mut moves) = moves {
+            *moves = IncomingMoves::default();
+        }
+        if let Some(mut answers) = answers {
+            answers.0.clear();
+        }
+        if let Some(mut verdicts) = verdicts {
+            verdicts.0.clear();
+        }
+    }
+    // What was despawned in the old match is in there, too.
+    if let Some(table) = &mut table {
+        **table = RewindTable::default();
+    }
+    if let Some(flights) = &mut flights {
+        flights.clear();
+    }
+    info!("match {} begins after {now:?}", round.number);
+    commands.trigger(MatchRestarted { round: round.number, tick: now });
+}
+
+/// A tick later, when what the game has put in place is there.
+fn tell<M: MoveModel>(
+    tick: Res<CurrentTick>,
+    mut round: ResMut<Round>,
+    model: Option<Res<M::Config>>,
+    world: StaticSystemParam<M::World>,
+    mut links: Query<&mut MessageSender<RestartMessage>, (With<ClientOf>, With<Connected>)>,
+    mut bandwidth: ResMut<Bandwidth>,
+) {
+    let Some(began) = round.untold.filter(|began| tick.0.is_newer_than(*began)) else { return };
+    round.untold = None;
+    let mut w = BitWriter::default();
+    setup_of::<M>(round.number, model.as_deref(), &world).write(&mut w);
+    began.write(&mut w);
+    let bytes = w.finish();
+    for mut link in &mut links {
+        bandwidth.count(MessageClass::Hello, bytes.len(), 1);
+        link.send::<VerdictChannel>(RestartMessage(bytes.clone()));
+    }
+}
+
+/// Another connection may be to another server, which counts anew.
+fn forget_rounds(
+    connected: On<Add, Connected>,
+    links: Query<(), With<Client>>,
+    mut start: ResMut<RoundStart>,
+    mut commands: Commands,
+) {
+    if links.contains(connected.entity) {
+        start.0 = None;
+        commands.entity(connected.entity).try_remove::<KnownRound>();
+    }
+}
+
+fn hear(
+    mut links: Query<(Entity, Option<&KnownRound>, &mut MessageReceiver<RestartMessage>), With<Client>>,
+    mut proxies: Query<(&mut SnapshotInbox, &mut SnapshotHistory)>,
+    mut start: ResMut<RoundStart>,
+    mut forget: MessageWriter<ForgetProjectiles>,
+    mut bandwidth: ResMut<Bandwidth>,
+    mut commands: Commands,
+) {
+    for (entity, known, mut link) in &mut links {
+        let mut known = known.map(|known| known.0);
+        for message in link.receive() {
+            bandwidth.count(MessageClass::Hello, message.0.len(), 1);
+            let mut r = BitReader::new(&message.0);
+            let Ok((setup, tick)) = Setup::read(&mut r).and_then(|setup| Ok((setup, Tick::read(&mut r)?)))
+            else {
+                continue;
+            };
+            // They may overtake each other.
+            if known.is_some_and(|known| setup.round.wrapping_sub(known).cast_signed() <= 0) {
+                continue;
+            }
+            known = Some(setup.round);
+            start.0 = Some(tick.offset(1));
+            forget.write(ForgetProjectiles);
+            for (mut inbox, mut history) in &mut proxies {
+                inbox.0.retain(|update| update.snapshot.tick.is_newer_than(tick));
+                forget_before(&mut history, tick);
+            }
+            commands.entity(entity).insert((Announced(setup), KnownRound(setup.round)));
+            commands.trigger(MatchRestarted { round: setup.round, tick });
+        }
+    }
+}
+
+/// What of the new match has come before the word of it stays.
+fn forget_before(history: &mut SnapshotHistory, tick: Tick) {
+    let new: Vec<Snapshot> = history.iter().filter(|s| s.tick.is_newer_than(tick)).copied().collect();
+    history.clear();
+    for snapshot in new {
+        history.insert(snapshot);
+    }
+}

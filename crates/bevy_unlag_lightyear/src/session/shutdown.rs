@@ -1,0 +1,145 @@
+//! A server stops, and says so before.
+
+use core::{fmt, time::Duration};
+
+use bevy::{ecs::message::Message, prelude::*};
+use bevy_unlag_core::{BitReader, BitWriter};
+use lightyear::{
+    connection::host::HostClient,
+    prelude::{
+        server::{ClientOf, Server, Started, Stop},
+        *,
+    },
+};
+
+use crate::{
+    Bandwidth, Kick, KickReason, MessageClass,
+    ingress::Leaving,
+    protocol::{ShutdownMessage, VerdictChannel},
+};
+
+/// Stops a server: trigger it there. Everybody connected is told at once how long it will be, and so is who joins
+/// meanwhile; then everybody is disconnected with [`KickReason::Shutdown`], the server stops listening, and
+/// [`ServerStopped`] is triggered. A second one changes the time.
+#[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shutdown {
+    /// The time from now until everybody is disconnected; at most 49 days.
+    pub after: Duration,
+}
+
+/// Nobody is connected any more and nobody can connect: the app may exit. Triggered on the server.
+#[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ServerStopped;
+
+/// On a client: the server will stop. Written when the client hears of it, and again when the time is changed. Its
+/// text is for the player.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ServerShutdown {
+    /// The time that was left when the message was sent.
+    pub left: Duration,
+}
+
+impl fmt::Display for ServerShutdown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.left.as_secs_f32().round();
+        write!(f, "the server will stop in {seconds} s")
+    }
+}
+
+/// A server that is about to stop.
+#[derive(Resource, Debug)]
+struct Closing {
+    left: Duration,
+    /// How long it has been over.
+    over: Duration,
+    stopped: bool,
+}
+
+pub(super) fn server_plugin(app: &mut App) {
+    app.add_observer(announce)
+        .add_observer(tell_newcomer)
+        .add_systems(First, close.run_if(resource_exists::<Closing>));
+}
+
+pub(super) fn client_plugin(app: &mut App) {
+    app.add_message::<ServerShutdown>().add_systems(PreUpdate, hear.after(MessageSystems::Receive));
+}
+
+fn notice(left: Duration) -> ShutdownMessage {
+    let mut w = BitWriter::default();
+    w.bits(u32::try_from(left.as_millis()).unwrap_or(u32::MAX), 32);
+    ShutdownMessage(w.finish())
+}
+
+fn announce(
+    shutdown: On<Shutdown>,
+    mut links: Query<&mut MessageSender<ShutdownMessage>, (With<ClientOf>, With<Connected>)>,
+    mut bandwidth: ResMut<Bandwidth>,
+    mut commands: Commands,
+) {
+    let left = shutdown.after;
+    info!("the server will stop in {} s", left.as_secs_f32());
+    for mut link in &mut links {
+        let notice = notice(left);
+        bandwidth.count(MessageClass::Hello, notice.0.len(), 1);
+        link.send::<VerdictChannel>(notice);
+    }
+    commands.insert_resource(Closing { left, over: Duration::ZERO, stopped: false });
+}
+
+fn tell_newcomer(
+    connected: On<Add, Connected>,
+    closing: Option<Res<Closing>>,
+    mut links: Query<&mut MessageSender<ShutdownMessage>, With<ClientOf>>,
+) {
+    if let (Some(closing), Ok(mut link)) = (closing, links.get_mut(connected.entity)) {
+        link.send::<VerdictChannel>(notice(closing.left));
+    }
+}
+
+fn close(
+    time: Res<Time<Real>>,
+    mut closing: ResMut<Closing>,
+    links: Query<(Entity, Has<Leaving>), (With<ClientOf>, With<Connected>, Without<HostClient>)>,
+    running: Query<Entity, (With<Server>, With<Started>)>,
+    servers: Query<Entity, (With<Server>, Without<server::Stopped>)>,
+    mut commands: Commands,
+) {
+    /// Who cannot be told within this time is not.
+    const PATIENCE: Duration = Duration::from_secs(5);
+    closing.left = closing.left.saturating_sub(time.delta());
+    if !closing.left.is_zero() {
+        return;
+    }
+    closing.over += time.delta();
+    for (entity, _) in links.iter().filter(|(_, leaving)| !leaving) {
+        commands.trigger(Kick { entity, reason: KickReason::Shutdown });
+    }
+    if !links.is_empty() && closing.over < PATIENCE {
+        return;
+    }
+    if !closing.stopped {
+        closing.stopped = true;
+        running.iter().for_each(|entity| commands.trigger(Stop { entity }));
+    } else if servers.is_empty() || closing.over >= PATIENCE * 2 {
+        commands.remove_resource::<Closing>();
+        commands.trigger(ServerStopped);
+    }
+}
+
+fn hear(
+    mut links: Query<&mut MessageReceiver<ShutdownMessage>, With<Client>>,
+    mut heard: MessageWriter<ServerShutdown>,
+    mut bandwidth: ResMut<Bandwidth>,
+) {
+    for mut link in &mut links {
+        for message in link.receive() {
+            bandwidth.count(MessageClass::Hello, message.0.len(), 1);
+            if let Ok(millis) = BitReader::new(&message.0).bits(32) {
+                let shutdown = ServerShutdown { left: Duration::from_millis(u64::from(millis)) };
+                warn!("{shutdown}");
+                heard.write(shutdown);
+            }
+        }
+    }
+}

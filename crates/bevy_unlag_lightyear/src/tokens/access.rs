@@ -1,0 +1,267 @@
+//! Who may join a server: the server's part that is made before it starts.
+
+use core::{net::SocketAddr, time::Duration};
+use std::time::{Instant, SystemTime};
+
+use bevy::prelude::*;
+use lightyear::{
+    netcode::NetcodeServer,
+    prelude::server::{NetcodeConfig, Started},
+};
+
+use super::{
+    JoinRefusal, ServerKey,
+    issue::{LONGEST, milliseconds, stamp},
+    sealed::{Private, Request},
+    shown::Shown,
+};
+
+/// Who may join a server. Spawn [`server`](Self::server) with the transport's components and trigger lightyear's
+/// `Start`:
+///
+/// ```
+/// use bevy::prelude::*;
+/// use bevy_unlag_lightyear::{ServerAccess, ServerKey, ServerUdp};
+/// use lightyear::prelude::{LocalAddr, server::Start};
+///
+/// fn listen(mut commands: Commands) -> Result {
+///     let access = ServerAccess::new(ServerKey::from_env("GAME_KEY")?, 0xF00D);
+///     let address = LocalAddr("0.0.0.0:5000".parse()?);
+///     let entity = commands.spawn((access.server(), address, ServerUdp::default())).id();
+///     commands.trigger(Start { entity });
+///     Ok(())
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct ServerAccess {
+    /// The secret that the matchmaker has, too.
+    pub key: ServerKey,
+    /// Names the game, and its version if versions shall not meet.
+    pub protocol_id: u64,
+    /// The public addresses of this server: only tokens for one of them are taken. Default none: then a token's
+    /// port must be the one that is bound, and its host, too, unless the server listens on all of its own. Give
+    /// them when servers share a key, or behind a translation of addresses.
+    pub addresses: Vec<SocketAddr>,
+    /// How many clients there may be at once, netcode's own limit. Default 256.
+    pub max_clients: usize,
+}
+
+impl ServerAccess {
+    /// Access with the defaults.
+    #[must_use]
+    pub fn new(key: ServerKey, protocol_id: u64) -> Self {
+        Self { key, protocol_id, addresses: Vec::new(), max_clients: 256 }
+    }
+
+    /// Development mode, for examples and tests: everybody may join as anybody; see
+    /// [`ServerKey::development`].
+    #[must_use]
+    pub fn development(protocol_id: u64) -> Self {
+        Self::new(ServerKey::development(), protocol_id)
+    }
+
+    /// netcode's server with this key. Tokens that were made before this call are refused.
+    #[must_use]
+    pub fn server(&self) -> impl Bundle {
+        let config = NetcodeConfig {
+            // We look at addresses ourselves: the one that a client dials is often not the one that is bound.
+            server_addr_check: false,
+            ..NetcodeConfig::default()
+                .with_max_clients(self.max_clients)
+                .with_protocol_id(self.protocol_id)
+                .with_key(self.key.bytes())
+        };
+        let gate = TokenGate {
+            access: self.clone(),
+            started: (Instant::now(), milliseconds(SystemTime::now())),
+            shown: Shown::default(),
+            // netcode begins at 2^23 for strangers and at 2^62 for clients: no number is used twice.
+            sequence: 1 << 61,
+        };
+        (NetcodeServer::new(config), gate)
+    }
+}
+
+/// On a server that looks at tokens.
+#[derive(Component)]
+pub(crate) struct TokenGate {
+    pub(super) access: ServerAccess,
+    /// By the clock that nobody sets, and by the wall clock in milliseconds since 1970.
+    pub(super) started: (Instant, u64),
+    pub(super) shown: Shown,
+    pub(super) sequence: u64,
+}
+
+/// What time it is.
+#[derive(Clone, Copy)]
+pub(super) struct Now {
+    /// Of the wall clock, in milliseconds since 1970.
+    pub wall: u64,
+    /// Since the server started, of a clock that nobody sets.
+    pub uptime: Duration,
+    /// When the server started, by what the wall clock said then.
+    pub started: u64,
+}
+
+impl Now {
+    /// Milliseconds by which two clocks of one machine may differ without having been set.
+    const DRIFT: u64 = 1_000;
+
+    /// When the server started, by what the wall clock says now: when it is set, the start moves with it.
+    fn start(&self) -> u64 {
+        let moved = self.wall.saturating_sub(self.uptime.as_millis() as u64);
+        if moved.abs_diff(self.started) < Self::DRIFT { self.started } else { moved }
+    }
+}
+
+impl TokenGate {
+    pub(super) fn now(&self, wall: SystemTime) -> Now {
+        Now { wall: milliseconds(wall), uptime: self.started.0.elapsed(), started: self.started.1 }
+    }
+}
+
+impl ServerAccess {
+    /// For how much longer a token is good, whoever has shown it before.
+    ///
+    /// # Errors
+    /// Why it is not.
+    pub(super) fn judge(
+        &self,
+        request: &Request<'_>,
+        private: &Private,
+        local: Option<SocketAddr>,
+        now: Now,
+    ) -> Result<Duration, JoinRefusal> {
+        if request.protocol != self.protocol_id {
+            return Err(JoinRefusal::OtherGame);
+        }
+        // netcode compares whole seconds.
+        let left = request.expires.saturating_sub(now.wall / 1_000);
+        if left == 0 {
+            return Err(JoinRefusal::Expired);
+        }
+        let left = Duration::from_secs(left);
+        if self.key.is_development() {
+            return Ok(left);
+        }
+        if !private.servers.iter().any(|server| self.is_ours(server, local)) {
+            return Err(JoinRefusal::OtherServer);
+        }
+        let stamp = stamp(&private.user_data).ok_or(JoinRefusal::Unreadable)?;
+        // What lives for longer would be forgotten before its end. A clock that was set back adds its step.
+        if left > LONGEST * 2 {
+            return Err(JoinRefusal::Unreadable);
+        }
+        if stamp.issued < now.start() { Err(JoinRefusal::BeforeStart) } else { Ok(left) }
+    }
+
+    fn is_ours(&self, server: SocketAddr, local: Option<SocketAddr>) -> bool {
+        if !self.addresses.is_empty() {
+            return self.addresses.contains(&server);
+        }
+        local.is_none_or(|local| {
+            local.port() == server.port() && (local.ip().is_unspecified() || local.ip() == server.ip())
+        })
+    }
+}
+
+/// Says so at each start in development mode.
+pub(super) fn announce(started: On<Insert, Started>, gates: Query<&TokenGate>) {
+    if gates.get(started.entity).is_ok_and(|gate| gate.access.key.is_development()) {
+        warn!(
+            "bevy_unlag: development mode: anybody can join as anybody; not for the internet. Start the server with \
+             a ServerKey of its own"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::{
+        ConnectTokenRequest,
+        sealed::{request, tests::request_of},
+    };
+
+    const GAME: u64 = 3;
+
+    fn address(port: u16) -> SocketAddr {
+        SocketAddr::from(([203, 0, 113, 7], port))
+    }
+
+    /// A server that has been up for 10 minutes judges a token that was made now, by a clock that is `ahead` by
+    /// some milliseconds.
+    fn judge(access: &ServerAccess, token: &[u8], ahead: i64, uptime: u64) -> Result<(), JoinRefusal> {
+        let datagram = request_of(token);
+        let request = request(&datagram).expect("a request");
+        let private = request.open(&access.key.bytes()).expect("our key");
+        let wall = milliseconds(SystemTime::now()).saturating_add_signed(ahead);
+        let now = Now { wall, uptime: Duration::from_millis(uptime), started: wall - uptime };
+        let local = Some(SocketAddr::from(([0, 0, 0, 0], 5_000)));
+        access.judge(&request, &private, local, now).map(drop)
+    }
+
+    fn token(access: &ServerAccess, change: impl FnOnce(&mut ConnectTokenRequest)) -> Vec<u8> {
+        let mut request = ConnectTokenRequest::new(1, address(5_000), GAME);
+        change(&mut request);
+        request.issue(&access.key).expect("a token")
+    }
+
+    #[test]
+    fn a_token_is_for_one_game_one_server_and_a_time() {
+        let access = ServerAccess::new(ServerKey::random().expect("random bytes"), GAME);
+        let good = token(&access, |_| ());
+        assert_eq!(judge(&access, &good, 0, 600_000), Ok(()));
+        assert_eq!(judge(&access, &good, 31_000, 600_000), Err(JoinRefusal::Expired));
+        let other = token(&access, |request| request.protocol_id += 1);
+        assert_eq!(judge(&access, &other, 0, 600_000), Err(JoinRefusal::OtherGame));
+        let other = token(&access, |request| request.servers = vec![address(5_001)]);
+        assert_eq!(judge(&access, &other, 0, 600_000), Err(JoinRefusal::OtherServer));
+        let both = token(&access, |request| request.servers = vec![address(5_001), address(5_000)]);
+        assert_eq!(judge(&access, &both, 0, 600_000), Ok(()));
+        let known = ServerAccess { addresses: vec![address(5_001)], ..access.clone() };
+        assert_eq!(judge(&known, &other, 0, 600_000), Ok(()), "a public address");
+        assert_eq!(judge(&known, &good, 0, 600_000), Err(JoinRefusal::OtherServer));
+        let by_hand = lightyear::netcode::ConnectToken::build(address(5_000), GAME, 1, access.key.bytes())
+            .generate()
+            .and_then(|token| Ok(token.try_into_bytes()?))
+            .expect("a token");
+        assert_eq!(judge(&access, &by_hand, 0, 600_000), Err(JoinRefusal::Unreadable));
+    }
+
+    #[test]
+    fn tokens_of_an_earlier_start_are_refused_whatever_the_clock_does() {
+        let access = ServerAccess::new(ServerKey::random().expect("random bytes"), GAME);
+        let old = token(&access, |request| request.lifetime = Duration::from_secs(3_600));
+        assert_eq!(judge(&access, &old, 5_000, 4_000), Err(JoinRefusal::BeforeStart));
+        assert_eq!(judge(&access, &old, 5_000, 6_000), Ok(()));
+        // Clocks of one machine that run apart a little.
+        let now = Now { wall: 100_000, uptime: Duration::from_millis(9_950), started: 90_000 };
+        assert_eq!(now.start(), 90_000);
+        // The clock of server and matchmaker was set by an hour since the server started a minute ago: what is made
+        // now is good. netcode's own times are of the unset clock, so the expiry is set here.
+        let hour = Duration::from_secs(3_600);
+        for wall in [SystemTime::now() + hour, SystemTime::now() - hour] {
+            let fresh = ConnectTokenRequest::new(1, address(5_000), GAME).issue_at(&access.key, wall);
+            let datagram = request_of(&fresh.expect("a token"));
+            let request = request(&datagram).expect("a request");
+            let private = request.open(&access.key.bytes()).expect("our key");
+            let issued = stamp(&private.user_data).expect("ours").issued;
+            let started = milliseconds(SystemTime::now()) - 60_000;
+            let now = Now { wall: issued + 10, uptime: Duration::from_secs(60), started };
+            let set = Request { expires: issued / 1_000 + 30, ..request };
+            assert_eq!(access.judge(&set, &private, None, now), Ok(Duration::from_secs(30)));
+        }
+    }
+
+    #[test]
+    fn development_mode_takes_what_netcode_takes() {
+        let access = ServerAccess::development(GAME);
+        let by_hand = lightyear::netcode::ConnectToken::build(address(1), GAME, 1, access.key.bytes())
+            .generate()
+            .and_then(|token| Ok(token.try_into_bytes()?))
+            .expect("a token");
+        assert_eq!(judge(&access, &by_hand, 0, 0), Ok(()));
+        assert_eq!(judge(&access, &by_hand, 31_000, 0), Err(JoinRefusal::Expired));
+    }
+}

@@ -1,0 +1,71 @@
+//! Ending one connection for good: lightyear alone forgets its link, and netcode keeps the client's name taken until
+//! the token's timeout.
+
+use bevy::prelude::*;
+use lightyear::{
+    connection::client::Disconnecting,
+    link::{Link, RecvPayload},
+};
+
+use super::sealed::{DISCONNECT, PacketKey, Private};
+
+/// netcode numbers a client's packets from 0, a server's from 2^62: far beyond either, and below what the filters
+/// refuse.
+const NUMBER: u64 = (1 << 62) + (1 << 40);
+/// One of them should arrive.
+const TIMES: u64 = 5;
+
+/// The keys of a session: known from the token that opened it.
+#[derive(Component)]
+pub(super) struct SessionKeys {
+    to_server: PacketKey,
+    pub to_client: PacketKey,
+}
+
+impl SessionKeys {
+    pub fn new(protocol: u64, private: &Private) -> Self {
+        let key = |key| PacketKey { key, protocol };
+        Self { to_server: key(private.to_server), to_client: key(private.to_client) }
+    }
+}
+
+/// Ends the connection of a link on a server: its client hears it, and netcode forgets it, so that the client can
+/// join again at once.
+#[derive(Component, Default)]
+pub(crate) struct HangUp {
+    told: bool,
+}
+
+/// After netcode has written.
+pub(super) fn tell(mut links: Query<(&mut Link, &SessionKeys, &mut HangUp)>) {
+    for (mut link, keys, mut hang_up) in &mut links {
+        if core::mem::replace(&mut hang_up.told, true) {
+            continue;
+        }
+        for number in NUMBER..NUMBER + TIMES {
+            if let Some(packet) = keys.to_client.seal(DISCONNECT, number, &[]) {
+                link.send.push(packet.into());
+            }
+        }
+    }
+}
+
+/// Before netcode reads, and after the filters: as if the client had hung up.
+pub(super) fn close(
+    mut links: Query<(Entity, &mut Link, Option<&SessionKeys>, &HangUp)>,
+    mut commands: Commands,
+) {
+    for (entity, mut link, keys, hang_up) in &mut links {
+        let Some(keys) = keys else {
+            commands.entity(entity).try_insert(Disconnecting);
+            continue;
+        };
+        if hang_up.told {
+            link.recv.drain();
+            if let Some(packet) = keys.to_server.seal(DISCONNECT, NUMBER, &[]) {
+                link.recv.push_raw(RecvPayload::from(&packet[..]));
+            }
+            commands.entity(entity).try_insert(Disconnecting);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The secret that a server and its matchmaker share.
+
+use core::{fmt, str::FromStr};
+use std::path::Path;
+
+use lightyear::netcode::try_generate_key;
+
+/// Known to everybody who has this source.
+const DEVELOPMENT: [u8; 32] = *b"bevy_unlag development, public!!";
+
+/// The secret with which a matchmaker makes connect tokens and a server reads them: 32 bytes. Whoever knows it can
+/// join as anybody, so it never leaves those two. `Debug` does not show it, and a key of zeros does not exist.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ServerKey([u8; 32]);
+
+/// Why there is no [`ServerKey`]. `Display` says in one line what to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum KeyError {
+    /// All bytes are zero: netcode's default, with which anybody can make tokens.
+    Zero,
+    /// Not 64 hexadecimal digits.
+    Text,
+    /// The file cannot be read: its name, and why.
+    File(String, String),
+    /// The environment has no such variable: its name.
+    Missing(String),
+    /// The operating system gives no random bytes.
+    Random,
+}
+
+impl ServerKey {
+    /// A new one from the operating system's random bytes.
+    ///
+    /// # Errors
+    /// [`KeyError::Random`].
+    pub fn random() -> Result<Self, KeyError> {
+        try_generate_key().map_err(|_| KeyError::Random).and_then(Self::from_bytes)
+    }
+
+    /// From 32 bytes.
+    ///
+    /// # Errors
+    /// [`KeyError::Zero`].
+    pub fn from_bytes(bytes: [u8; 32]) -> Result<Self, KeyError> {
+        if bytes == [0; 32] { Err(KeyError::Zero) } else { Ok(Self(bytes)) }
+    }
+
+    /// From a file that holds [`to_hex`](Self::to_hex)'s text; white space around it does not matter.
+    ///
+    /// # Errors
+    /// Any [`KeyError`] that a text or a file can have.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, KeyError> {
+        let path = path.as_ref();
+        std::fs::read_to_string(path)
+            .map_err(|error| KeyError::File(path.display().to_string(), error.to_string()))?
+            .parse()
+    }
+
+    /// From an environment variable that holds [`to_hex`](Self::to_hex)'s text.
+    ///
+    /// # Errors
+    /// Any [`KeyError`] that a text can have, or that there is no such variable.
+    pub fn from_env(name: &str) -> Result<Self, KeyError> {
+        std::env::var(name).map_err(|_| KeyError::Missing(name.to_owned()))?.parse()
+    }
+
+    /// The published key of development mode, for examples and tests: a server with it lets anybody join as
+    /// anybody, does not remember tokens, and says so in the log each time that it starts.
+    #[must_use]
+    pub const fn development() -> Self {
+        Self(DEVELOPMENT)
+    }
+
+    /// Whether this is the published key.
+    #[must_use]
+    pub fn is_development(&self) -> bool {
+        self.0 == DEVELOPMENT
+    }
+
+    /// 64 hexadecimal digits, for a file or a matchmaker in another language. A secret.
+    #[must_use]
+    pub fn to_hex(&self) -> String {
+        self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| hex(digit) as char).collect()
+    }
+
+    pub(super) fn bytes(&self) -> [u8; 32] {
+        self.0
+    }
+}
+
+fn hex(digit: u8) -> u8 {
+    if digit < 10 { b'0' + digit } else { b'a' + digit - 10 }
+}
+
+impl FromStr for ServerKey {
+    type Err = KeyError;
+
+    /// Reads 64 hexadecimal digits.
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        let digits = text.trim().as_bytes();
+        if digits.len() != 64 {
+            return Err(KeyError::Text);
+        }
+        let mut bytes = [0; 32];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            for digit in pair {
+                let value = (*digit as char).to_digit(16).ok_or(KeyError::Text)?;
+                *byte = *byte << 4 | value as u8;
+            }
+        }
+        Self::from_bytes(bytes)
+    }
+}
+
+impl fmt::Debug for ServerKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_development() { "ServerKey(development)" } else { "ServerKey(hidden)" })
+    }
+}
+
+impl fmt::Display for KeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Zero => f.write_str(
+                "the server's key is all zeros, so anybody could make tokens; make one: openssl rand -hex 32",
+            ),
+            Self::Text => {
+                f.write_str("a server's key is 64 hexadecimal digits; make one: openssl rand -hex 32")
+            }
+            Self::File(path, error) => {
+                write!(
+                    f,
+                    "cannot read the key file {path} ({error}); make one: openssl rand -hex 32 > {path}"
+                )
+            }
+            Self::Missing(name) => {
+                write!(f, "the environment has no {name}; set it to a key made by: openssl rand -hex 32")
+            }
+            Self::Random => f.write_str("the operating system gives no random bytes for a key"),
+        }
+    }
+}
+
+impl core::error::Error for KeyError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_survives_its_text_and_shows_itself_to_nobody() {
+        let key = ServerKey::random().expect("random bytes");
+        assert_eq!(key.to_hex().parse(), Ok(key.clone()));
+        assert_eq!(format!(" {}\n", key.to_hex()).parse(), Ok(key.clone()));
+        assert_ne!(Ok(key.clone()), ServerKey::random());
+        let shown = format!("{key:?}");
+        assert!(!shown.contains(&key.to_hex()[..8]) && shown == "ServerKey(hidden)", "{shown}");
+    }
+
+    #[test]
+    fn what_is_no_key_is_refused_by_one_line_that_says_what_to_do() {
+        for (text, error) in [
+            ("0".repeat(64), KeyError::Zero),
+            ("0".repeat(63), KeyError::Text),
+            ("g".repeat(64), KeyError::Text),
+            (format!("{}é", "a".repeat(62)), KeyError::Text),
+            (String::new(), KeyError::Text),
+        ] {
+            assert_eq!(text.parse::<ServerKey>(), Err(error.clone()), "{text}");
+            let line = error.to_string();
+            assert!(line.contains("openssl rand -hex 32") && !line.contains('\n'), "{line}");
+        }
+        assert_eq!(ServerKey::from_bytes([0; 32]), Err(KeyError::Zero));
+        assert!(matches!(ServerKey::from_file("/no/such/key"), Err(KeyError::File(..))));
+        assert!(matches!(ServerKey::from_env("UNLAG_NO_SUCH_KEY"), Err(KeyError::Missing(_))));
+    }
+}

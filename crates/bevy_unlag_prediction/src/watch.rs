@@ -1,0 +1,103 @@
+//! Looks for mistakes in how an app with prediction is put together.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{Fault, Findings, LeftAt, MoveModel};
+
+use crate::{MAX_MAILED, OutgoingMoves, SavedMoves};
+
+/// Ticks in a row, five seconds at 64 Hz, in which a link that is there would have carried something.
+const TICKS: u32 = 320;
+
+/// Before pawns are placed.
+pub(crate) fn watch_roots<M: MoveModel>(
+    mut pawns: Query<(Entity, &Transform, &mut LeftAt), With<M::State>>,
+    own: Query<(&SavedMoves<M>, &OutgoingMoves)>,
+    mut silent: Local<u32>,
+    mut findings: ResMut<Findings>,
+) {
+    for (pawn, transform, mut left) in &mut pawns {
+        if left.is_contested(transform, false) {
+            findings.report(Fault::SharedPawn, || {
+                format!(
+                    "something else moves the Transform of pawn {pawn}, which follows its state: change the state, \
+                     keep dynamic bodies and interpolation plugins off the pawn, and do not replicate its Transform"
+                )
+            });
+        }
+    }
+    // Before the first answer nothing is sent; after it the mailbox is emptied every frame.
+    let is_silent = own.iter().any(|(saved, mailbox)| saved.epoch.is_none() || mailbox.0.len() >= MAX_MAILED);
+    *silent = if is_silent { silent.saturating_add(1) } else { 0 };
+    if *silent >= TICKS {
+        findings.report(Fault::UnsentMoves, || {
+            "nobody carries the moves of the own pawn to a server, or its answers back: add UnlagClientNetPlugin, or \
+             empty OutgoingMoves and fill IncomingAnswers yourself"
+                .to_owned()
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use bevy::time::TimeUpdateStrategy;
+    use bevy_unlag_core::{MoveInput, NetRole, Tick};
+
+    use super::*;
+    use crate::{
+        PredictionPlugin, autonomous_pawn,
+        testing::{Body, Slider, Tuning, Way},
+    };
+
+    /// What is found in 1,200 ticks of an own pawn that walks, when this happens every frame.
+    fn found(mut every_frame: impl FnMut(&mut World, Entity)) -> Vec<Fault> {
+        let mut app = App::new();
+        let tick = Duration::from_nanos(15_625_000);
+        app.add_plugins((MinimalPlugins, PredictionPlugin::<Slider>::default()))
+            .insert_resource(Tuning)
+            .insert_resource(Time::<Fixed>::from_duration(tick))
+            .insert_resource(TimeUpdateStrategy::ManualDuration(tick));
+        let body =
+            (autonomous_pawn::<Slider>(), NetRole::AutonomousProxy, Body { x: 0.0 }, Transform::default());
+        let pawn = app.world_mut().spawn(body).insert(MoveInput::<Slider>(Way(1))).id();
+        for _ in 0..1_200 {
+            app.update();
+            every_frame(app.world_mut(), pawn);
+        }
+        app.world().resource::<Findings>().all().iter().map(|finding| finding.fault).collect()
+    }
+
+    fn send(world: &mut World, pawn: Entity) {
+        world.get_mut::<OutgoingMoves>(pawn).expect("a mailbox").0.clear();
+    }
+
+    fn answer(world: &mut World, pawn: Entity) {
+        world.get_mut::<SavedMoves<Slider>>(pawn).expect("moves").epoch = Some((0, Tick(0)));
+    }
+
+    #[test]
+    fn a_pawn_whose_words_nobody_carries_is_found() {
+        assert_eq!(found(|_, _| ()), [Fault::UnsentMoves], "neither way");
+        assert_eq!(found(send), [Fault::UnsentMoves], "no answers");
+        assert_eq!(found(answer), [Fault::UnsentMoves], "no moves");
+        let carry = |world: &mut World, pawn| {
+            send(world, pawn);
+            answer(world, pawn);
+        };
+        assert_eq!(found(carry), []);
+    }
+
+    #[test]
+    fn a_pawn_with_two_masters_is_found() {
+        let fall = |world: &mut World, pawn: Entity| {
+            world.get_mut::<Transform>(pawn).expect("a transform").translation.y -= 0.01;
+        };
+        let both = |world: &mut World, pawn| {
+            send(world, pawn);
+            answer(world, pawn);
+            fall(world, pawn);
+        };
+        assert_eq!(found(both), [Fault::SharedPawn]);
+    }
+}

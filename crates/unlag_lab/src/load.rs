@@ -1,0 +1,127 @@
+//! What a full server costs: scripted clients over UDP against one process, pinned to one core.
+
+mod crowd;
+mod laps;
+mod machine;
+mod process;
+mod serve;
+mod spite;
+
+use bevy_unlag::prelude::*;
+use clap::Args;
+
+use crate::{Options, figures::Figures, movement::race::quantile};
+use crowd::Crowd;
+pub use machine::resident_bytes;
+pub use serve::{ServeArgs, serve};
+
+/// What to measure of it.
+#[derive(Args, Clone, Debug)]
+pub struct LoadArgs {
+    /// Only matches of so many players at 64 Hz, without floods: `--players 16,64`.
+    #[arg(long, value_delimiter = ',', value_name = "N")]
+    players: Vec<usize>,
+    /// Only the floods and the junk.
+    #[arg(long)]
+    hostile: bool,
+    /// Seconds of each match. Default 30, with `--quick` 4.
+    #[arg(long)]
+    seconds: Option<f64>,
+}
+
+/// Everybody's link.
+const LINK: &str = "Average (UE)";
+
+fn link() -> Result<LinkConditions, String> {
+    LinkPreset::named(LINK).map(LinkPreset::conditions).ok_or_else(|| format!("no preset {LINK}"))
+}
+
+/// Milliseconds that frames took.
+struct Ticks {
+    cpu: Vec<f64>,
+    wall: Vec<f64>,
+}
+
+impl Ticks {
+    fn of(frames: &[process::Frame]) -> Self {
+        Self {
+            cpu: frames.iter().map(|frame| frame.cpu.as_secs_f64() * 1e3).collect(),
+            wall: frames.iter().map(|frame| frame.wall.as_secs_f64() * 1e3).collect(),
+        }
+    }
+}
+
+pub fn measure(options: &Options, args: &LoadArgs) -> Result<Figures, String> {
+    let mut figures = Figures::default();
+    let link = link()?;
+    let seconds = args.seconds.unwrap_or(if options.quick { 4.0 } else { 30.0 });
+    if !args.players.is_empty() {
+        for players in &args.players {
+            fight((*players).max(1), 64, seconds, link, options, &mut figures)?;
+        }
+        return Ok(figures);
+    }
+    if !args.hostile {
+        for players in [8, 16, 32, 64, 128] {
+            fight(players, 64, seconds, link, options, &mut figures)?;
+        }
+        fight(10, 128, seconds, link, options, &mut figures)?;
+    }
+    spite::flood(link, options, &mut figures)?;
+    spite::junk(link, options, &mut figures)?;
+    Ok(figures)
+}
+
+/// One match, from everybody's first shot on.
+fn fight(
+    players: usize,
+    hz: u32,
+    seconds: f64,
+    link: LinkConditions,
+    options: &Options,
+    figures: &mut Figures,
+) -> Result<(), String> {
+    let suffix = if hz == 64 { format!("{players}") } else { format!("{players}_at_{hz}hz") };
+    let mut crowd = Crowd::new(hz, true, options.seed)?;
+    let empty = crowd.server.state()?.bytes;
+    crowd.fill(players, link)?;
+    crowd.run(3.0)?;
+    let (bytes, rounds, moves) = (crowd.bytes(), crowd.rounds(), crowd.server.state()?.moves);
+    crowd.server.laps()?;
+    crowd.frames.clear();
+    crowd.run(seconds)?;
+    let laps = crowd.server.laps()?;
+    let mut ticks = Ticks::of(&crowd.frames);
+    let count = crowd.frames.len() as f64;
+    let state = crowd.server.state()?;
+    if state.connected < players as u64 || state.kicked > 0 {
+        return Err(format!(
+            "of {players} players {} are left, {} thrown out",
+            state.connected, state.kicked
+        ));
+    }
+    let firing = (crowd.rounds() - rounds) as f64 / players as f64 / seconds;
+    let moving = (state.moves - moves) as f64 / players as f64 / seconds;
+    let of = format!("{players} players at {hz} Hz, {firing:.1} rounds and {moving:.1} moves a second each");
+    let key = |name: &str| format!("tick_{name}_ms_{suffix}");
+    figures.add(key("p50"), quantile(&mut ticks.cpu, 0.5), format!("processor time of a tick; {of}"))?;
+    figures.add(key("p99"), quantile(&mut ticks.cpu, 0.99), format!("the same, of {count} ticks"))?;
+    figures.add(key("p999"), quantile(&mut ticks.cpu, 0.999), "the same")?;
+    figures.add(key("wall_p99"), quantile(&mut ticks.wall, 0.99), "on the wall, whatever else ran")?;
+    figures.add(format!("rss_mb_{suffix}"), state.bytes as f64 / 1e6, "resident memory of the server")?;
+    let per_player = state.bytes.saturating_sub(empty) as f64 / 1e6 / players as f64;
+    figures.add(format!("rss_mb_per_player_{suffix}"), per_player, "beyond an empty server's")?;
+    let (mut up, mut down) = (0, 0);
+    for (now, before) in crowd.bytes().into_iter().zip(bytes) {
+        up += now.0 - before.0;
+        down += now.1 - before.1;
+    }
+    let rate = |bytes: u64| bytes as f64 / players as f64 / seconds;
+    figures.add(format!("bytes_per_s_down_{suffix}"), rate(down), "to each, IP and UDP included")?;
+    figures.add(format!("bytes_per_s_up_{suffix}"), rate(up), "from each, IP and UDP included")?;
+    for (name, nanos) in laps {
+        let name: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+        figures.add(format!("us_{suffix}_{name}"), nanos as f64 / 1e3 / count, "of a tick, on average")?;
+    }
+    Ok(())
+}

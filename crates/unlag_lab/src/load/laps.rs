@@ -1,0 +1,118 @@
+//! Where the time of a server's frame goes: clocks between the system sets that everything is ordered by.
+
+use std::time::Instant;
+
+use bevy::{
+    app::{FixedMainScheduleOrder, MainScheduleOrder},
+    ecs::schedule::{InternedScheduleLabel, ScheduleLabel},
+    prelude::*,
+};
+use bevy_unlag::{prelude::*, rewind::RewindSystems, weapons::WeaponSystems};
+use lightyear::{
+    connection::ConnectionSystems,
+    link::LinkSystems,
+    prelude::{MessageSystems, ReplicationSystems},
+};
+use lightyear_transport::plugin::TransportSystems;
+
+/// The time since the last mark, by the name of what ran between them.
+#[derive(Resource)]
+pub struct Laps {
+    last: Instant,
+    sums: Vec<(&'static str, u64)>,
+}
+
+impl Laps {
+    /// The frame begins.
+    pub fn start(&mut self) {
+        self.last = Instant::now();
+    }
+
+    fn lap(&mut self, name: &'static str) {
+        let now = Instant::now();
+        let nanos = (now - self.last).as_nanos() as u64;
+        self.last = now;
+        match self.sums.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, sum)) => *sum += nanos,
+            None => self.sums.push((name, nanos)),
+        }
+    }
+
+    /// Nanoseconds by name, in the order of a frame; counts anew.
+    pub fn take(&mut self) -> Vec<(&'static str, u64)> {
+        core::mem::take(&mut self.sums)
+    }
+}
+
+/// A schedule that holds one mark.
+#[derive(ScheduleLabel, Clone, PartialEq, Eq, Hash, Debug)]
+struct EndOf(InternedScheduleLabel);
+
+fn mark(name: &'static str) -> impl Fn(ResMut<Laps>) {
+    move |mut laps| laps.lap(name)
+}
+
+/// What lies between two marks is named by the later one. What no set orders runs in whichever lap the
+/// executor puts it in.
+pub fn plugin(app: &mut App) {
+    app.insert_resource(Laps { last: Instant::now(), sums: Vec::new() });
+    app.add_systems(
+        PreUpdate,
+        (
+            mark("sockets and what is theirs").after(LinkSystems::Receive).before(ConnectionSystems::Receive),
+            mark("datagrams, netcode, packets")
+                .after(ConnectionSystems::Receive)
+                .before(TransportSystems::Receive),
+            mark("transport").after(TransportSystems::Receive).before(MessageSystems::Receive),
+            mark("messages").after(MessageSystems::Receive).before(ReplicationSystems::Receive),
+        ),
+    )
+    .add_systems(
+        FixedUpdate,
+        (
+            mark("before moves").after(MoveSystems::Extend).before(MoveSystems::Step),
+            mark("moves").after(MoveSystems::Step).before(MoveSystems::React),
+        ),
+    )
+    .add_systems(
+        FixedPostUpdate,
+        (
+            mark("what is shown").after(MoveSystems::Show).before(RewindSystems::Record),
+            mark("recording frames").after(RewindSystems::Record).before(RewindSystems::Follow),
+            mark("following the table").after(RewindSystems::Follow).before(WeaponSystems::Judge),
+            mark("judging shots").after(WeaponSystems::Judge).before(WeaponSystems::Fly),
+        ),
+    )
+    .add_systems(
+        PostUpdate,
+        (
+            mark("before replication").before(ReplicationSystems::Send),
+            mark("replication").after(ReplicationSystems::Send).before(MessageSystems::Send),
+            mark("writing messages").after(MessageSystems::Send).before(TransportSystems::Send),
+            mark("packing").after(TransportSystems::Send).before(ConnectionSystems::Send),
+            mark("encrypting").after(ConnectionSystems::Send).before(LinkSystems::Send),
+            mark("sending").after(LinkSystems::Send),
+        ),
+    );
+    end_of(app, First, "beginning");
+    end_of(app, PreUpdate, "mailboxes");
+    end_of(app, Update, "rest of the main loop");
+    end_of(app, PostUpdate, "rest of sending");
+    end_of(app, Last, "ending");
+    end_of_fixed(app, FixedPreUpdate, "before the tick");
+    end_of_fixed(app, FixedUpdate, "after moves");
+    end_of_fixed(app, FixedPostUpdate, "projectiles, rest of the tick");
+    end_of_fixed(app, FixedLast, "damage and rules");
+}
+
+fn end_of(app: &mut App, schedule: impl ScheduleLabel, name: &'static str) {
+    let label = EndOf(schedule.intern());
+    app.init_schedule(label.clone()).add_systems(label.clone(), mark(name));
+    app.world_mut().resource_mut::<MainScheduleOrder>().insert_after(schedule, label);
+}
+
+fn end_of_fixed(app: &mut App, schedule: impl ScheduleLabel, name: &'static str) {
+    let label = EndOf(schedule.intern());
+    app.init_schedule(label.clone()).add_systems(label.clone(), mark(name));
+    app.world_mut().resource_mut::<FixedMainScheduleOrder>().insert_after(schedule, label);
+}

@@ -1,0 +1,174 @@
+//! What must hold all the time, and at every rest.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use bevy::prelude::*;
+use bevy_unlag::prelude::*;
+use lightyear::prelude::{PeerId, RemoteId, server::ClientOf};
+use unlag_examples::{lockstep::Match, script::Script};
+
+use super::HONEST;
+
+/// Who was thrown out.
+#[derive(Resource, Default)]
+struct ThrownOut(Vec<Kicked>);
+
+/// Notes who is thrown out.
+pub fn listen(server: &mut App) {
+    server.init_resource::<ThrownOut>().add_systems(
+        Last,
+        |mut kicked: MessageReader<Kicked>, mut all: ResMut<ThrownOut>| {
+            all.0.extend(kicked.read());
+        },
+    );
+}
+
+pub struct Watch {
+    seed: u64,
+    pub breaks: u32,
+    pub kicked: u32,
+    /// Of where everybody was at every rest.
+    pub digest: u32,
+}
+
+impl Watch {
+    pub fn new(seed: u64) -> Self {
+        Self { seed, breaks: 0, kicked: 0, digest: 0x811C_9DC5 }
+    }
+
+    /// One more thing that must not be.
+    pub fn say(&mut self, second: u64, what: String) {
+        self.breaks += 1;
+        eprintln!("broken in second {second} of seed {}: {what}", self.seed);
+    }
+
+    /// What is no number, who is blamed.
+    pub fn numbers(&mut self, game: &mut Match, second: u64) {
+        let apps = core::iter::once(&mut game.server).chain(&mut game.clients[..HONEST]);
+        let odd: Vec<_> = apps.enumerate().filter_map(|(index, app)| Some((index, odd(app)?))).collect();
+        for (index, what) in odd {
+            let whose = if index == 0 { "the server".to_owned() } else { format!("player {}", index - 1) };
+            self.say(second, format!("{what} at {whose}"));
+        }
+        let kicked = core::mem::take(&mut game.server.world_mut().resource_mut::<ThrownOut>().0);
+        for kicked in kicked {
+            if is_honest(kicked.peer) {
+                self.say(second, format!("honest {:?} was thrown out: {:?}", kicked.peer, kicked.reason));
+            } else {
+                self.kicked += 1;
+            }
+        }
+        let world = game.server.world_mut();
+        let mut links = world.query_filtered::<(&RemoteId, &LinkTraffic), With<ClientOf>>();
+        let honest = links.iter(world).filter(|(peer, _)| is_honest(peer.0));
+        let struck: Vec<_> =
+            honest.filter(|(_, traffic)| traffic.strikes > 0.0).map(|(p, t)| (p.0, *t)).collect();
+        for (peer, traffic) in struck {
+            self.say(second, format!("honest {peer:?} has strikes: {traffic:?}"));
+        }
+    }
+
+    /// Everybody takes the hands off for a while; then both sides must be the same.
+    pub fn rest(&mut self, game: &mut Match, plays: impl Fn(usize) -> bool, second: u64) {
+        let mut scripts: Vec<Option<Script>> = Vec::new();
+        for client in &mut game.clients {
+            let world = client.world_mut();
+            scripts.push(world.remove_resource::<Script>());
+            world.insert_resource(Script::asleep());
+            for (mut gather, mut trigger) in world.query::<(&mut InputGather, &mut Trigger)>().iter_mut(world)
+            {
+                *gather = InputGather::default();
+                trigger.set(false);
+            }
+        }
+        game.run(Duration::from_secs(4));
+        // Who came or went in the last moment is news that travels still.
+        for _ in 0..4 {
+            let there: Vec<_> = states(&mut game.server).into_keys().collect();
+            let playing: Vec<_> = (0..HONEST).filter(|player| plays(*player)).collect();
+            if playing.into_iter().all(|player| names(&mut game.clients[player]) == there) {
+                break;
+            }
+            game.run(Duration::from_millis(500));
+        }
+        let server = states(&mut game.server);
+        for player in 0..HONEST {
+            if !plays(player) || !game.is_playing(player) {
+                continue;
+            }
+            let Some((id, own)) = own(&mut game.clients[player]) else {
+                self.say(second, format!("player {player} plays without a pawn"));
+                continue;
+            };
+            match server.get(&id) {
+                None => self.say(second, format!("the server does not know player {player}'s pawn")),
+                Some(there) => {
+                    let apart = own.body.position.distance(there.body.position);
+                    if apart > 0.01 {
+                        self.say(
+                            second,
+                            format!("player {player} is {apart} m from where the server has it"),
+                        );
+                    }
+                    if own.extension.slots != there.extension.slots {
+                        self.say(second, format!("player {player}'s rounds are not the server's"));
+                    }
+                }
+            }
+            let seen = names(&mut game.clients[player]);
+            let there: Vec<_> = server.keys().copied().collect();
+            if seen != there {
+                self.say(second, format!("player {player} sees {seen:?} and not {there:?}"));
+            }
+        }
+        for (id, state) in &server {
+            let place = state.body.position;
+            for bits in [u32::from(id.0), place.x.to_bits(), place.y.to_bits(), place.z.to_bits()] {
+                self.digest = (self.digest ^ bits).wrapping_mul(0x0100_0193);
+            }
+        }
+        for (client, script) in game.clients.iter_mut().zip(scripts) {
+            if let Some(script) = script {
+                client.insert_resource(script);
+            }
+        }
+        self.numbers(game, second);
+    }
+}
+
+fn is_honest(peer: PeerId) -> bool {
+    matches!(peer, PeerId::Netcode(id) if id <= HONEST as u64)
+}
+
+/// The first thing that is no number.
+fn odd(app: &mut App) -> Option<String> {
+    let world = app.world_mut();
+    let mut states = world.query::<(&NetId, &SoldierState)>();
+    let bad = |state: &SoldierState| !(state.body.position.is_finite() && state.body.velocity.is_finite());
+    if let Some((id, _)) = states.iter(world).find(|(_, state)| bad(state)) {
+        return Some(format!("no number in the state of {id:?}"));
+    }
+    let mut drawn = world.query::<(&NetId, &DrawnPose)>();
+    let bad = |drawn: &DrawnPose| !(drawn.pose.position.is_finite() && drawn.pose.rotation.is_finite());
+    let (id, _) = drawn.iter(world).find(|(_, pose)| bad(pose))?;
+    Some(format!("no number in the picture of {id:?}"))
+}
+
+fn states(app: &mut App) -> BTreeMap<NetId, SoldierState> {
+    let world = app.world_mut();
+    world.query::<(&NetId, &SoldierState)>().iter(world).map(|(id, state)| (*id, *state)).collect()
+}
+
+fn own(app: &mut App) -> Option<(NetId, SoldierState)> {
+    let world = app.world_mut();
+    let mut own = world.query_filtered::<(&NetId, &SoldierState), With<LocalControl>>();
+    own.iter(world).next().map(|(id, state)| (*id, *state))
+}
+
+fn names(app: &mut App) -> Vec<NetId> {
+    let world = app.world_mut();
+    let mut names: Vec<_> = world.query::<&NetId>().iter(world).copied().collect();
+    names.sort_unstable();
+    names
+}

@@ -1,0 +1,110 @@
+//! Where players point: G, or the middle button of the mouse.
+
+use bevy::{light::NotShadowCaster, prelude::*, time::common_conditions::on_timer};
+use bevy_unlag::{prelude::*, rewind::WorldTrace};
+use core::time::Duration;
+use unlag_examples::{
+    marks::{FARTHEST, Point, Pointed},
+    script::Script,
+};
+
+use crate::view::PlayerCamera;
+
+/// How long a mark stands, in seconds.
+const LIFE: f32 = 4.0;
+/// How high it is, in metres.
+const HEIGHT: f32 = 2.2;
+/// How often a scripted player points.
+const SCRIPTED: Duration = Duration::from_secs(3);
+
+/// Points, and shows where others do.
+pub struct MarkPlugin;
+
+impl Plugin for MarkPlugin {
+    fn build(&self, app: &mut App) {
+        let scripted = resource_exists::<Script>.and_then(on_timer(SCRIPTED));
+        app.add_systems(Startup, make_looks)
+            .add_systems(Update, (point.run_if(wants_to.or_else(scripted)), show, end).chain());
+    }
+}
+
+#[derive(Resource)]
+struct Looks {
+    bar: Handle<Mesh>,
+    own: Handle<StandardMaterial>,
+    others: Handle<StandardMaterial>,
+}
+
+/// A mark, and when it goes.
+#[derive(Component)]
+struct Mark {
+    player: Entity,
+    until: f32,
+}
+
+fn make_looks(
+    mut commands: Commands,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    let mut glow = |colour| {
+        materials.add(StandardMaterial { base_color: colour, unlit: true, ..StandardMaterial::default() })
+    };
+    let (own, others) = (glow(Color::srgb(0.25, 0.85, 1.0)), glow(Color::srgb(1.0, 0.75, 0.15)));
+    commands.insert_resource(Looks { bar: meshes.add(Cone::new(0.16, HEIGHT)), own, others });
+}
+
+fn wants_to(
+    keys: Res<ButtonInput<KeyCode>>,
+    mouse: Res<ButtonInput<MouseButton>>,
+    controls: Query<&PlayerControls>,
+) -> bool {
+    let plays = controls.iter().any(|controls| controls.enabled);
+    plays && (keys.just_pressed(KeyCode::KeyG) || mouse.just_pressed(MouseButton::Middle))
+}
+
+fn point(
+    own: Query<Entity, With<LocalControl>>,
+    eyes: Query<&Transform, With<PlayerCamera>>,
+    world: WorldTrace,
+    mut server: Outbox<Point>,
+) {
+    let (Ok(own), Ok(eye)) = (own.single(), eyes.single()) else { return };
+    let look = eye.forward();
+    if let Some(way) = world.cast(eye.translation, *look, FARTHEST * 0.9) {
+        server.send_about(own, &Point(eye.translation + look * way));
+    }
+}
+
+/// Everyone has one mark.
+fn show(
+    time: Res<Time>,
+    mut pointed: MessageReader<Received<Pointed>>,
+    own: Query<(), With<LocalControl>>,
+    marks: Query<(Entity, &Mark)>,
+    looks: Res<Looks>,
+    mut commands: Commands,
+) {
+    for Received { about, message: Pointed(place), .. } in pointed.read() {
+        let Some(player) = *about else { continue };
+        for (old, _) in marks.iter().filter(|(_, mark)| mark.player == player) {
+            commands.entity(old).despawn();
+        }
+        let material = if own.contains(player) { &looks.own } else { &looks.others };
+        commands.spawn((
+            Mark { player, until: time.elapsed_secs() + LIFE },
+            Mesh3d(looks.bar.clone()),
+            MeshMaterial3d(material.clone()),
+            // It stands on its tip.
+            Transform::from_translation(*place + Vec3::Y * (HEIGHT / 2.0))
+                .with_rotation(Quat::from_rotation_x(core::f32::consts::PI)),
+            NotShadowCaster,
+        ));
+    }
+}
+
+fn end(time: Res<Time>, marks: Query<(Entity, &Mark)>, mut commands: Commands) {
+    for (entity, _) in marks.iter().filter(|(_, mark)| time.elapsed_secs() > mark.until) {
+        commands.entity(entity).despawn();
+    }
+}

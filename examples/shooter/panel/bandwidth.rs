@@ -1,0 +1,114 @@
+//! What each kind of message costs: a table, with F6.
+
+use core::fmt::Write;
+
+use bevy::{prelude::*, time::common_conditions::on_real_timer};
+use bevy_unlag::{net::Traffic, prelude::*};
+use lightyear::prelude::{Client, Connected, server::ClientOf};
+use unlag_examples::screen::ui::{SHADE, TEXT, TEXT_INTERVAL, label};
+
+/// Shows and hides the table.
+pub const KEY: KeyCode = KeyCode::F6;
+/// The size of its letters. They are all of one width.
+const SMALL: f32 = 11.0;
+
+/// Shows the table while it is wanted.
+pub struct BandwidthPlugin {
+    /// Whether it is shown at first.
+    pub shown: bool,
+}
+
+impl Plugin for BandwidthPlugin {
+    fn build(&self, app: &mut App) {
+        let shown = self.shown;
+        app.add_systems(Startup, move |commands: Commands| spawn(commands, shown))
+            .add_systems(Update, (toggle, write.run_if(on_real_timer(TEXT_INTERVAL))));
+    }
+}
+
+#[derive(Component)]
+struct Table;
+
+fn spawn(mut commands: Commands, shown: bool) {
+    commands.spawn((
+        Table,
+        if shown { Visibility::Visible } else { Visibility::Hidden },
+        // It hides the scores: there is no other place for both in a small window.
+        GlobalZIndex(1),
+        Pickable::IGNORE,
+        Node {
+            position_type: PositionType::Absolute,
+            top: px(12),
+            width: percent(100),
+            justify_content: JustifyContent::Center,
+            ..default()
+        },
+        children![(
+            Pickable::IGNORE,
+            BackgroundColor(SHADE.with_alpha(0.98)),
+            Node { padding: UiRect::all(px(8)), border_radius: BorderRadius::all(px(6)), ..default() },
+            children![(label("", SMALL, TEXT), Pickable::IGNORE, TableText)],
+        )],
+    ));
+}
+
+#[derive(Component)]
+struct TableText;
+
+fn toggle(keys: Res<ButtonInput<KeyCode>>, mut tables: Query<&mut Visibility, With<Table>>) {
+    if keys.just_pressed(KEY) {
+        for mut table in &mut tables {
+            let hidden = *table == Visibility::Hidden;
+            *table = if hidden { Visibility::Visible } else { Visibility::Hidden };
+        }
+    }
+}
+
+fn write(
+    bandwidth: Res<Bandwidth>,
+    messages: Res<GameMessageStats>,
+    budget: Option<Res<DownlinkBudget>>,
+    links: Query<Has<ClientOf>, (With<Connected>, Or<(With<Client>, With<ClientOf>)>)>,
+    tables: Query<&Visibility, With<Table>>,
+    mut texts: Query<&mut Text, With<TableText>>,
+) {
+    if tables.iter().all(|table| *table == Visibility::Hidden) {
+        return;
+    }
+    // A server counts all its links together.
+    let clients = links.iter().filter(|server| *server).count().max(1) as f32;
+    let budget = budget.as_deref().copied().unwrap_or_default().bytes_per_second as f32 * clients;
+    let text = table(&bandwidth, budget, &messages);
+    for mut shown in &mut texts {
+        shown.set_if_neq(Text(text.clone()));
+    }
+}
+
+/// What the budget for clients is about.
+const BUDGETED: [MessageClass; 3] = [MessageClass::Snapshots, MessageClass::Tracers, MessageClass::GameDown];
+
+fn table(bandwidth: &Bandwidth, budget: f32, messages: &GameMessageStats) -> String {
+    let mut text = String::new();
+    for (title, up, sum) in [("TO THE SERVER", true, bandwidth.up()), ("TO CLIENTS", false, bandwidth.down())]
+    {
+        _ = writeln!(text, "{title:<14}{:>8}{:>7}{:>7}{:>9}", "B/s", "/s", "share", "kB");
+        for class in MessageClass::ALL.into_iter().filter(|class| class.is_up() == up) {
+            row(&mut text, class.name(), bandwidth.of(class), sum.bytes_per_second);
+        }
+        row(&mut text, "all", sum, sum.bytes_per_second);
+        text.push('\n');
+    }
+    let used: f32 = BUDGETED.into_iter().map(|class| bandwidth.of(class).bytes_per_second).sum();
+    let share = if budget > 0.0 { used / budget * 100.0 } else { 0.0 };
+    _ = writeln!(text, "{:<14}{budget:>8.0}{share:>12.1} % used", "budget");
+    let GameMessageStats { waiting, refused, expired, .. } = messages;
+    _ = write!(text, "game: {waiting} waiting, {refused} refused, {expired} in vain   F6 hides");
+    text
+}
+
+fn row(text: &mut String, name: &str, traffic: Traffic, all: f32) {
+    let share = if all > 0.0 { traffic.bytes_per_second / all * 100.0 } else { 0.0 };
+    let (bytes, count) = (traffic.bytes_per_second, traffic.messages_per_second);
+    let sum = traffic.bytes as f64 / 1e3;
+    _ = writeln!(text, "{name:<14}{bytes:>8.0}{count:>7.0}{share:>6.0}%{sum:>9.1}");
+}

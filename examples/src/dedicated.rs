@@ -1,0 +1,151 @@
+//! A dedicated server, its key, and a stand-in for the matchmaker that makes tokens: on a command line.
+
+use std::{
+    io::{IsTerminal, Write},
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+};
+
+use bevy_unlag::{
+    net::{ConnectTokenRequest, ServerAccess, ServerKey, TokenClient},
+    prelude::RewindMode,
+};
+use clap::{Args, ValueEnum};
+use core::time::Duration;
+
+use crate::{
+    app::ServerOptions,
+    args,
+    armoury::Armoury,
+    link::{self, DEFAULT_PORT, PROTOCOL_ID},
+    realtime,
+};
+
+/// What a dedicated server is told.
+#[derive(Args, Clone, Debug)]
+pub struct ServeArgs {
+    /// The UDP port to listen on.
+    #[arg(long, default_value_t = DEFAULT_PORT)]
+    pub port: u16,
+    /// The file of the server's key. Without one anybody can join as anybody: development mode.
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// A public address of this server, such as 203.0.113.7:5000: only tokens for it are taken. May be repeated.
+    #[arg(long, value_name = "ADDR", requires = "key")]
+    pub public: Vec<String>,
+    /// Whether shots are judged against the past.
+    #[arg(long, value_enum, default_value_t = Switch::On)]
+    pub rewind: Switch,
+}
+
+/// What a matchmaker is asked for.
+#[derive(Args, Clone, Debug)]
+pub struct TokenArgs {
+    /// The file of the server's key.
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// The server's address, as its clients dial it.
+    #[arg(long, value_name = "ADDR")]
+    pub connect: String,
+    /// Who may join with it; anybody by default.
+    #[arg(long, value_name = "NUMBER")]
+    pub client_id: Option<u64>,
+    /// For how many seconds it is good to join with.
+    #[arg(long, default_value_t = 30.0, value_parser = lifetime)]
+    pub lifetime: f64,
+}
+
+/// On or off.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Switch {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}
+
+impl From<Switch> for RewindMode {
+    fn from(switch: Switch) -> Self {
+        match switch {
+            Switch::On => Self::On,
+            Switch::Off => Self::Off,
+        }
+    }
+}
+
+fn lifetime(text: &str) -> Result<f64, String> {
+    args::number(text, 1.0, 3_600.0)
+}
+
+/// Serves until the process ends.
+///
+/// # Errors
+/// One line: the key cannot be read, an address is none, or the port is taken.
+pub fn serve(args: &ServeArgs) -> Result<(), String> {
+    let access = match &args.key {
+        Some(file) => {
+            let addresses =
+                args.public.iter().map(|text| link::parse_address(text)).collect::<Result<_, _>>()?;
+            ServerAccess { addresses, ..ServerAccess::new(key(file)?, PROTOCOL_ID) }
+        }
+        None => ServerAccess::development(PROTOCOL_ID),
+    };
+    let options =
+        ServerOptions { rewind: args.rewind.into(), armoury: Armoury::All, ..ServerOptions::default() };
+    realtime::serve(args.port, &access, options, &AtomicBool::new(false), |port| {
+        if access.key.is_development() {
+            println!("serving on UDP port {port}; join with: shooter client --connect ADDRESS:{port}");
+            println!("development mode: anybody can join as anybody; not for the internet: use --key FILE");
+        } else {
+            println!("serving on UDP port {port}; join with: shooter client --token FILE");
+        }
+    })
+}
+
+/// Writes a connect token to standard output.
+///
+/// # Errors
+/// One line: the key cannot be read, the address is none, or there is nowhere to write to.
+pub fn write_token(args: &TokenArgs) -> Result<(), String> {
+    let key = key(&args.key)?;
+    let server = link::parse_address(&args.connect)?;
+    let id = args.client_id.unwrap_or_else(link::random_client_id);
+    let lifetime = Duration::from_secs_f64(args.lifetime);
+    let request = ConnectTokenRequest { lifetime, ..ConnectTokenRequest::new(id, server, PROTOCOL_ID) };
+    let token = request.issue(&key).map_err(|error| error.to_string())?;
+    let mut out = std::io::stdout();
+    if out.is_terminal() {
+        return Err("a token is 2048 bytes that are not text; write it to a file: > FILE".to_owned());
+    }
+    out.write_all(&token)
+        .and_then(|()| out.flush())
+        .map_err(|error| format!("cannot write the token: {error}"))
+}
+
+/// Writes a new key to standard output.
+///
+/// # Errors
+/// One line when there are no random bytes.
+pub fn write_key() -> Result<(), String> {
+    println!("{}", ServerKey::random().map_err(|error| error.to_string())?.to_hex());
+    Ok(())
+}
+
+/// Reads the token in a file.
+///
+/// # Errors
+/// One line: the file cannot be read or is no token that is still good.
+pub fn read_token(file: &Path) -> Result<TokenClient, String> {
+    let bytes = std::fs::read(file).map_err(|error| {
+        format!(
+            "cannot read the token file {} ({error}); make one with: shooter token --key FILE --connect ADDR > {}",
+            file.display(),
+            file.display()
+        )
+    })?;
+    TokenClient::new(&bytes).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+fn key(file: &Path) -> Result<ServerKey, String> {
+    ServerKey::from_file(file).map_err(|error| error.to_string())
+}

@@ -1,0 +1,102 @@
+//! Players who leave a match, come back to it, or join it late.
+
+use core::time::Duration;
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_unlag::prelude::*;
+use lightyear::prelude::{Client, Connected, Disconnect};
+
+use super::{Match, MatchOptions};
+use crate::{
+    app::{self, ServerOptions},
+    link,
+    script::Script,
+};
+
+/// Apps of players who have gone that are kept.
+const KEPT: usize = 16;
+
+/// A client of this player's, joined to the server. `life` tells its apps apart.
+pub(super) fn new_client(
+    (server, listener): (&mut App, Entity),
+    options: &MatchOptions,
+    player: u64,
+    life: u64,
+) -> Result<App, String> {
+    let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(player) ^ life << 40;
+    let ServerOptions { armoury, interpolation, trace, .. } = options.server;
+    let mut client = app::scripted_client(seed, armoury, interpolation, trace);
+    client.insert_resource(TimeUpdateStrategy::ManualDuration(options.frame()));
+    client.world_mut().resource_mut::<Script>().armed = false;
+    let sim = NetSim::new(seed ^ 0x5eed).with(options.conditions);
+    link::join(server, listener, &mut client, player + 1, sim)?;
+    app::finish(&mut client);
+    Ok(client)
+}
+
+impl Match {
+    /// A player leaves, as players do: its app says goodbye, and goes on without a connection.
+    pub fn hang_up(&mut self, client: usize) {
+        let Some(app) = self.clients.get_mut(client) else { return };
+        let world = app.world_mut();
+        let links: Vec<Entity> = world.query_filtered::<Entity, With<Client>>().iter(world).collect();
+        for entity in links {
+            world.trigger(Disconnect { entity });
+        }
+        world.flush();
+    }
+
+    /// A player's machine is switched off: nothing is heard of it any more.
+    pub fn switch_off(&mut self, client: usize) {
+        if let Some(due) = self.clients_due.get_mut(client) {
+            *due = Duration::MAX;
+        }
+    }
+
+    /// The same player starts its game anew, on whatever machine.
+    ///
+    /// # Errors
+    /// One line when the connect token cannot be made.
+    pub fn rejoin(&mut self, client: usize) -> Result<(), String> {
+        self.lives += 1;
+        let server = (&mut self.server, self.listener);
+        let app = new_client(server, &self.options, client as u64, self.lives)?;
+        if let Some(place) = self.clients.get_mut(client) {
+            // A channel whose one end is dropped is closed, which a machine that is off does not do.
+            self.gone.push(core::mem::replace(place, app));
+            // By then the server has given up waiting for the oldest.
+            if self.gone.len() > KEPT {
+                drop(self.gone.remove(0));
+            }
+            self.clients_due[client] = self.now + self.frame;
+            self.client_frames[client] = self.frame;
+        }
+        Ok(())
+    }
+
+    /// One more player joins. Returns its place.
+    ///
+    /// # Errors
+    /// One line when the connect token cannot be made.
+    pub fn join(&mut self) -> Result<usize, String> {
+        let place = self.clients.len();
+        let server = (&mut self.server, self.listener);
+        self.clients.push(new_client(server, &self.options, place as u64, 0)?);
+        self.clients_due.push(self.now + self.frame);
+        self.client_frames.push(self.frame);
+        self.clocks.push(1.0);
+        Ok(place)
+    }
+
+    /// Whether a client is connected and steers a pawn.
+    #[must_use]
+    pub fn is_playing(&mut self, client: usize) -> bool {
+        if self.clients_due.get(client).is_none_or(|due| *due == Duration::MAX) {
+            return false;
+        }
+        let Some(app) = self.clients.get_mut(client) else { return false };
+        let world = app.world_mut();
+        world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count() == 1
+            && world.query_filtered::<(), (With<LocalControl>, With<SoldierState>)>().iter(world).count() == 1
+    }
+}

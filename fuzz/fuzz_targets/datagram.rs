@@ -1,0 +1,24 @@
+//! Any bytes are a datagram that netcode may decrypt, or junk: what may is of a form that netcode survives.
+
+#![no_main]
+
+use bevy_unlag_lightyear::check_datagram;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    if !check_datagram(bytes) {
+        return;
+    }
+    let prefix = bytes[0];
+    if prefix == 0 {
+        assert!(bytes.len() == 1_078 && bytes[1..].starts_with(b"NETCODE 1.02\0"));
+        return;
+    }
+    let (kind, length) = (prefix & 15, usize::from(prefix >> 4));
+    assert!((3..=6).contains(&kind), "kind {kind} is none that a client sends");
+    assert!((1..=8).contains(&length), "a sequence of {length} bytes");
+    assert!((1 + length + 16..=1_300).contains(&bytes.len()), "{} bytes", bytes.len());
+    let sequence = bytes[1..=length].iter().rev().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+    // netcode adds 256 to it.
+    assert!(sequence < 1 << 63, "{sequence} is close to the end");
+});

@@ -1,0 +1,21 @@
+//! Any bytes are the evidence of a shot, or an error: such a file may come from anywhere.
+
+#![no_main]
+
+use bevy_unlag_core::{BitReader, BitWriter, Wire};
+use bevy_unlag_rewind::ShotEvidence;
+use libfuzzer_sys::fuzz_target;
+
+fn written(evidence: &ShotEvidence) -> Vec<u8> {
+    let mut w = BitWriter::default();
+    evidence.write(&mut w);
+    w.finish()
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(evidence) = ShotEvidence::read(&mut BitReader::new(bytes)) else { return };
+    // At the ends of its range a float may be rounded once.
+    let once = written(&evidence);
+    let again = ShotEvidence::read(&mut BitReader::new(&once)).expect("it was just written");
+    assert!(written(&again) == once, "it is written differently: {again:?}");
+});

@@ -1,0 +1,148 @@
+//! A server and two clients, netcode and all, on which anything happens: the bytes are a script of what, one after the
+//! other. Nothing panics, no pawn is anywhere that is no place, and whoever did nothing wrong still plays.
+
+#![no_main]
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+use bevy_unlag::prelude::*;
+use libfuzzer_sys::fuzz_target;
+use lightyear::{
+    link::{Link, RecvPayload},
+    prelude::{Client, Connected, Disconnect, server::ClientOf},
+};
+use unlag_examples::lockstep::{Match, MatchOptions};
+
+/// Time that one script may take, so that many are run.
+const MOST: Duration = Duration::from_secs(6);
+
+/// The client on whose side everything goes wrong; the other one is honest.
+const WILD: usize = 0;
+
+struct Run {
+    game: Match,
+    left: Duration,
+    /// How long the server may still stand still: after three seconds everybody is gone.
+    stalls: Duration,
+}
+
+impl Run {
+    fn pass(&mut self, milliseconds: u64) {
+        let time = Duration::from_millis(milliseconds).min(self.left);
+        self.left -= time;
+        self.game.run(time);
+    }
+
+    fn stall_server(&mut self, milliseconds: u64) {
+        let time = Duration::from_millis(milliseconds).min(self.stalls);
+        self.stalls -= time;
+        self.game.stall_server(time);
+    }
+
+    fn links(&mut self, change: impl Fn(&mut NetSim)) {
+        let world = self.game.clients[WILD].world_mut();
+        world.query::<&mut NetSim>().iter_mut(world).for_each(|mut sim| change(&mut sim));
+    }
+
+    /// A packet of lightyear's, encrypted with the client's own key.
+    fn send(&mut self, packet: &[u8]) {
+        let world = self.game.clients[WILD].world_mut();
+        for mut link in world.query_filtered::<&mut Link, With<Client>>().iter_mut(world) {
+            link.send(packet.to_vec().into());
+        }
+    }
+
+    /// A datagram that anybody may send in anybody's name: on every link of the server.
+    fn arrive(&mut self, datagram: &[u8]) {
+        let world = self.game.server.world_mut();
+        for mut link in world.query_filtered::<&mut Link, With<ClientOf>>().iter_mut(world) {
+            link.recv.push_raw(RecvPayload::from(datagram));
+        }
+    }
+
+    fn leave(&mut self) {
+        let world = self.game.clients[WILD].world_mut();
+        let links: Vec<_> = world.query_filtered::<Entity, With<Client>>().iter(world).collect();
+        links.into_iter().for_each(|entity| world.trigger(Disconnect { entity }));
+    }
+
+    fn check(&mut self) {
+        for app in core::iter::once(&mut self.game.server).chain(&mut self.game.clients) {
+            let world = app.world_mut();
+            for state in world.query::<&SoldierState>().iter(world) {
+                assert!(state.body.position.is_finite() && state.body.velocity.is_finite(), "{state:?}");
+            }
+            for drawn in world.query::<&DrawnPose>().iter(world) {
+                assert!(drawn.pose.position.is_finite() && drawn.pose.rotation.is_finite(), "{drawn:?}");
+            }
+        }
+        let world = self.game.clients[1].world_mut();
+        let honest = world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count();
+        assert_eq!(honest, 1, "the honest one is gone");
+    }
+}
+
+/// So many bytes of a script.
+fn take<'a>(script: &mut &'a [u8], count: usize) -> &'a [u8] {
+    let (taken, rest) = script.split_at(count.min(script.len()));
+    *script = rest;
+    taken
+}
+
+fuzz_target!(|script: &[u8]| {
+    let options = MatchOptions { players: 2, fps: 64.0, ..MatchOptions::default() };
+    let game = Match::start(&options).unwrap_or_else(|line| panic!("{line}"));
+    let mut run = Run { game, left: MOST, stalls: Duration::from_secs(1) };
+    run.game.arm(true);
+    let mut script = script;
+    while let Some((first, rest)) = script.split_first() {
+        script = rest;
+        let much = first >> 4;
+        match first & 15 {
+            0..4 => run.pass(16 * (u64::from(much) + 1)),
+            4 => run.links(|sim| sim.up.loss = f32::from(much) / 15.0),
+            5 => run.links(|sim| sim.down.loss = f32::from(much) / 15.0),
+            6 => run.links(|sim| {
+                sim.up.duplication = f32::from(much) / 15.0;
+                sim.down.duplication = sim.up.duplication;
+            }),
+            7 => run.links(|sim| {
+                let delay = Duration::from_millis(u64::from(much) * 10);
+                (sim.up.reorder, sim.up.reorder_delay) = (0.5, delay);
+                (sim.down.reorder, sim.down.reorder_delay) = (0.5, delay);
+            }),
+            8 => run.game.stall_client(WILD, Duration::from_millis(u64::from(much) * 50)),
+            9 => run.stall_server(u64::from(much) * 20),
+            // Datagrams from anywhere.
+            10 => {
+                let length = take(&mut script, 2).iter().fold(0, |n, byte| n << 8 | usize::from(*byte));
+                let datagram = take(&mut script, length % 1_400);
+                run.arrive(datagram);
+            }
+            // Packets of the client's own making.
+            11 | 12 => {
+                let packet = take(&mut script, usize::from(much) * 4 + 13);
+                run.send(packet);
+            }
+            // A message of any number on any channel, in a packet that is sound.
+            13 | 14 => {
+                let [channel, message] = *take(&mut script, 2) else { break };
+                let body = take(&mut script, usize::from(much) * 2);
+                let id: &[u8] = if first & 15 == 13 { &[0] } else { &[1, 0, much] };
+                let head = [0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9];
+                let length = [1 + body.len() as u8];
+                let packet = [&head[..], &[channel & 63, 1], id, &length, &[message & 63], body].concat();
+                run.send(&packet);
+            }
+            _ if much == 15 => run.leave(),
+            _ => run.links(|sim| sim.set(LinkConditions::PERFECT)),
+        }
+        if run.left.is_zero() {
+            break;
+        }
+    }
+    run.left = Duration::from_secs(1);
+    run.pass(500);
+    run.check();
+});

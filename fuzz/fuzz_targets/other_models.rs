@@ -1,0 +1,59 @@
+//! Any bytes are a packet or an answer of a kart or of a character with abilities, or an error. The first one says
+//! which.
+
+#![no_main]
+
+use core::fmt::Debug;
+
+use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Wire};
+use bevy_unlag_movement::{
+    CapsuleWith, KartModel,
+    abilities::{Dash, Teleport},
+};
+use bevy_unlag_prediction::{MAX_MOVES, MAX_PUSHES, MovePacket, ServerAnswer};
+use libfuzzer_sys::fuzz_target;
+
+type Able = CapsuleWith<(Dash, Teleport)>;
+
+fn again<T: Wire>(value: &T) -> T {
+    let mut w = BitWriter::default();
+    value.write(&mut w);
+    T::read(&mut BitReader::new(&w.finish())).expect("it was just written")
+}
+
+fn packet<M: MoveModel>(bytes: &[u8])
+where
+    M::Input: PartialEq + Debug,
+{
+    let Ok(packet) = MovePacket::<M::Input>::read(&mut BitReader::new(bytes)) else { return };
+    let moves: usize = packet.runs.iter().map(|run| usize::from(run.length)).sum();
+    assert!((1..=MAX_MOVES).contains(&moves), "{moves} moves");
+    assert_eq!(again(&packet), packet);
+}
+
+fn answer<M: MoveModel>(bytes: &[u8])
+where
+    M::State: Debug,
+    M::Push: Debug,
+{
+    let Ok(answer) = ServerAnswer::<M::State, M::Push>::read(&mut BitReader::new(bytes)) else { return };
+    assert!(answer.pushes.len() <= MAX_PUSHES);
+    if let Some(adjustment) = &answer.adjustment {
+        assert!(M::position(&adjustment.state).is_finite());
+    }
+    let printed = format!("{answer:?}");
+    assert!(!printed.contains("NaN") && !printed.contains("inf"), "{printed}");
+    // At the ends of its range a float may be rounded once.
+    let once = format!("{:?}", again(&answer).adjustment);
+    assert_eq!(format!("{:?}", again(&again(&answer)).adjustment), once);
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((what, bytes)) = bytes.split_first() else { return };
+    match what % 4 {
+        0 => packet::<KartModel>(bytes),
+        1 => answer::<KartModel>(bytes),
+        2 => packet::<Able>(bytes),
+        _ => answer::<Able>(bytes),
+    }
+});

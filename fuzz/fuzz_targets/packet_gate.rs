@@ -1,0 +1,136 @@
+//! A client that sends anything, packet by packet: what the gate lets through stays within its budgets and within what
+//! lightyear may keep.
+//!
+//! The bytes are a script: two say how long a packet is and how much time passes before it, and its bytes follow.
+
+#![no_main]
+
+use core::time::Duration;
+use std::collections::{HashMap, HashSet};
+
+use bevy_unlag_lightyear::{Refusal, check_packet, fuzzing::GateProbe};
+use libfuzzer_sys::fuzz_target;
+
+/// What lightyear keeps of a client, as far as this target follows it.
+#[derive(Default)]
+struct Kept {
+    /// Messages of the reliable channel that have come.
+    come: HashSet<u64>,
+    /// The first that is missing, counted on beyond 65,535.
+    missing: u64,
+    /// Large messages of the reliable channel of which parts are missing: how many parts, and which have come.
+    open: HashMap<u64, (u64, HashSet<u64>)>,
+}
+
+/// A reader of its own, that knows nothing of the gate's.
+struct Bytes<'a>(&'a [u8]);
+
+impl Bytes<'_> {
+    fn byte(&mut self) -> u64 {
+        let (first, rest) = self.0.split_first().expect("the gate has seen to that");
+        self.0 = rest;
+        u64::from(*first)
+    }
+
+    fn word(&mut self) -> u64 {
+        self.byte() << 8 | self.byte()
+    }
+
+    fn varint(&mut self) -> u64 {
+        let first = self.byte();
+        (1..1 << (first >> 6)).fold(first & 63, |number, _| number << 8 | self.byte())
+    }
+
+    fn skip(&mut self) {
+        let length = usize::try_from(self.varint()).expect("the gate has seen to that");
+        self.0 = &self.0[length..];
+    }
+}
+
+/// No message of the reliable channel may be further ahead of one that is missing.
+const AHEAD: u64 = 256;
+
+impl Kept {
+    /// A message's number as one that does not wrap; `None` for an old one.
+    fn whole(&self, id: u64) -> Option<u64> {
+        let ahead = id.wrapping_sub(self.missing) & 0xFFFF;
+        (ahead < 1 << 15).then_some(self.missing + ahead)
+    }
+
+    fn take(&mut self, id: u64) {
+        let Some(id) = self.whole(id) else { return };
+        assert!(id - self.missing < AHEAD, "{id} is kept, and {} is missing", self.missing);
+        self.come.insert(id);
+        while self.come.remove(&self.missing) {
+            self.missing += 1;
+        }
+        assert!(self.come.len() < AHEAD as usize);
+    }
+
+    fn take_part(&mut self, id: u64, index: u64, parts: u64) {
+        let Some(whole) = self.whole(id).filter(|whole| !self.come.contains(whole)) else { return };
+        let (known, come) = self.open.entry(whole).or_insert((parts, HashSet::new()));
+        assert!(*known == parts && index < parts, "part {index} of {parts}, or of {known}");
+        come.insert(index);
+        if come.len() as u64 == parts {
+            self.open.remove(&whole);
+            self.take(id);
+        }
+        // Four of any channel may be open.
+        assert!(self.open.len() <= 4, "{} large messages are kept", self.open.len());
+    }
+
+    fn read(&mut self, packet: &[u8]) {
+        let mut rest = Bytes(&packet[13..]);
+        if packet[0] == 1 {
+            let (channel, id) = (rest.varint(), rest.word());
+            let (index, parts) = (rest.varint(), rest.varint());
+            if index == 0 {
+                rest.byte();
+            }
+            rest.skip();
+            if channel == 1 {
+                self.take_part(id, index, parts);
+            }
+        }
+        while !rest.0.is_empty() {
+            let (channel, count) = (rest.varint(), rest.byte());
+            for _ in 0..count {
+                let id = (rest.byte() == 1).then(|| rest.word());
+                rest.skip();
+                if channel == 1 {
+                    self.take(id.expect("the gate has seen to that"));
+                }
+            }
+        }
+    }
+}
+
+fuzz_target!(|script: &[u8]| {
+    let mut gate = GateProbe::default();
+    let (mut kept, mut script) = (Kept::default(), script);
+    let (mut seconds, mut packets, mut bytes, mut messages) = (0.0, 0, 0, 0);
+    while let [length, time, rest @ ..] = script {
+        let length = usize::from(*length) | usize::from(time & 7) << 8;
+        let (packet, rest) = rest.split_at(length.min(rest.len()));
+        script = rest;
+        // Mostly a packet a tick, sometimes several, now and then seconds of silence.
+        let passed = Duration::from_millis([0, 0, 1, 15, 15, 16, 100, 4_000][usize::from(time >> 3 & 7)]);
+        gate.pass(passed);
+        seconds += passed.as_secs_f32();
+        let Ok(items) = gate.judge(packet) else { continue };
+        assert_eq!(check_packet(packet), Ok(items as usize), "let through, and not even its form is sound");
+        assert!(packet.len() <= 1_200);
+        packets += 1;
+        bytes += packet.len();
+        messages += items;
+        kept.read(packet);
+    }
+    let limits = gate.limits();
+    // What passes at once, and then a second's worth a second.
+    let most = |rate: f32| rate * (seconds + limits.burst.as_secs_f32()) * 1.001 + 1.0;
+    assert!(packets as f32 <= most(limits.packets_per_second), "{packets} packets in {seconds} s");
+    assert!(bytes as f32 <= most(limits.bytes_per_second), "{bytes} bytes in {seconds} s");
+    assert!(messages as f32 <= most(limits.messages_per_second), "{messages} messages in {seconds} s");
+    assert_ne!(gate.judge(&[]), Err(Refusal::Leaving));
+});

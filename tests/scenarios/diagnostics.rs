@@ -1,0 +1,117 @@
+//! Mistakes in how an app is put together are said in one line; nothing is said of a healthy one.
+
+use core::time::Duration;
+
+use bevy::time::TimeUpdateStrategy;
+use bevy_unlag::core::{Fault, Finding, Findings};
+use unlag_examples::{app, link};
+
+use super::*;
+
+fn found(app: &App) -> Vec<Finding> {
+    app.world().resource::<Findings>().all().to_vec()
+}
+
+/// A server and a client, changed before they start, after some seconds.
+fn pair(
+    options: app::ServerOptions,
+    change: impl FnOnce(&mut App),
+    every_frame: fn(&mut World),
+) -> (Vec<Finding>, Vec<Finding>) {
+    let mut server = app::server(options);
+    let mut client = app::scripted_client(3, Default::default(), Default::default(), false);
+    for app in [&mut server, &mut client] {
+        app.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
+    }
+    change(&mut client);
+    let listener = link::listen_in_process(&mut server);
+    app::finish(&mut server);
+    link::join(&mut server, listener, &mut client, 1, NetSim::new(1)).expect("a token");
+    app::finish(&mut client);
+    for _ in 0..64 * 4 {
+        server.update();
+        client.update();
+        every_frame(client.world_mut());
+    }
+    (found(&server), found(&client))
+}
+
+fn faults(findings: &[Finding]) -> Vec<Fault> {
+    findings.iter().map(|finding| finding.fault).collect()
+}
+
+#[test]
+fn nothing_is_said_of_a_healthy_game_however_bad_its_link_is() {
+    let bad = LinkConditions { loss: 0.2, duplication: 0.1, ..link_150() };
+    for conditions in [LinkConditions::PERFECT, bad] {
+        let mut game = start(MatchOptions { players: 3, conditions, host: true, ..default() });
+        game.fight(6.0);
+        game.stall_client(0, seconds(0.3));
+        game.run(seconds(1.0));
+        game.stall_server(seconds(1.2));
+        game.run(seconds(1.0));
+        game.stall_client(1, seconds(2.0));
+        game.fight(6.0);
+        assert_eq!(found(&game.server), []);
+        for client in &game.clients {
+            assert_eq!(found(client), []);
+        }
+    }
+}
+
+#[test]
+fn a_fixed_step_that_is_not_the_tick() {
+    let sixty = |app: &mut App| {
+        app.add_systems(Startup, |mut commands: Commands| {
+            commands.insert_resource(Time::<Fixed>::from_hz(60.0));
+        });
+    };
+    let (server, client) = pair(default(), sixty, |_| ());
+    assert_eq!(faults(&server), []);
+    assert!(faults(&client).contains(&Fault::TickRate), "{client:?}");
+    let line = &client[0].line;
+    assert!(
+        line.contains("16.667 ms") && line.contains("15.625 ms") && line.contains("UnlagClientPlugins"),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_server_with_another_tick() {
+    let tick = Some(Duration::from_secs_f64(1.0 / 30.0));
+    let (server, client) = pair(app::ServerOptions { tick, ..default() }, |_| (), |_| ());
+    assert_eq!(faults(&server), []);
+    assert_eq!(faults(&client), [Fault::ServerTickRate]);
+    let line = &client[0].line;
+    assert!(line.contains("33.333 ms") && line.contains("15.625 ms"), "{line}");
+}
+
+#[test]
+fn time_that_something_else_steers() {
+    let slow = |app: &mut App| {
+        app.add_systems(Update, |mut time: ResMut<Time<Virtual>>, mut frame: Local<u32>| {
+            *frame += 1;
+            if *frame == 100 {
+                time.set_relative_speed(0.5);
+            }
+        });
+    };
+    let (_, client) = pair(default(), slow, |_| ());
+    assert_eq!(faults(&client), [Fault::TimeSteered]);
+    let (_, client) = pair(default(), |app| app.world_mut().resource_mut::<GameSpeed>().0 = 0.5, |_| ());
+    assert_eq!(faults(&client), [], "that is how it is done");
+}
+
+#[test]
+fn a_pawn_and_looks_with_two_masters() {
+    let fall = |world: &mut World| {
+        for mut at in world.query_filtered::<&mut Transform, With<LocalControl>>().iter_mut(world) {
+            at.translation.y -= 0.5;
+        }
+    };
+    let (_, client) = pair(default(), |_| (), fall);
+    assert_eq!(faults(&client), [Fault::SharedPawn]);
+    let switched_off = |app: &mut App| app.world_mut().resource_mut::<Findings>().enabled = false;
+    let (_, client) = pair(default(), switched_off, fall);
+    assert_eq!(faults(&client), []);
+}

@@ -1,0 +1,86 @@
+//! Row F10: packets in which a bit flips on the way.
+
+use bevy::prelude::*;
+use bevy_unlag::{net::Refusal, prelude::*};
+use lightyear::{connection::ConnectionSystems, link::Link, prelude::LinkSystems};
+use lightyear_transport::plugin::TransportSystems;
+use unlag_examples::lockstep::MatchOptions;
+
+use super::{preset, trial::Trial};
+
+/// Flips one bit of a hundredth of what is sent.
+#[derive(Resource)]
+struct Noise {
+    dice: u64,
+    flipped: u64,
+}
+
+impl Noise {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.dice >> 33) as usize % sides
+    }
+}
+
+fn flip(mut noise: ResMut<Noise>, mut links: Query<&mut Link>) {
+    for mut link in &mut links {
+        for _ in 0..link.send.len() {
+            let Some(packet) = link.send.pop() else { break };
+            if noise.roll(100) > 0 || packet.is_empty() {
+                link.send.push(packet);
+                continue;
+            }
+            noise.flipped += 1;
+            let mut bytes = packet.to_vec();
+            let bit = noise.roll(bytes.len() * 8);
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            link.send.push(bytes.into());
+        }
+    }
+}
+
+fn flipped(app: &App) -> u64 {
+    app.world().resource::<Noise>().flipped
+}
+
+#[test]
+fn f10_a_flipped_bit_is_a_lost_packet() {
+    let conditions = LinkConditions { loss: 0.0, ..preset("Average (UE)") };
+    let options = MatchOptions { players: 3, conditions, seed: 4, ..default() };
+    let mut trial = Trial::new("1 % of packets flipped on the wire", options);
+    for (dice, app) in (9..).zip(core::iter::once(&mut trial.game.server).chain(&mut trial.game.clients)) {
+        app.insert_resource(Noise { dice, flipped: 0 });
+        app.add_systems(PostUpdate, flip.after(ConnectionSystems::Send).before(LinkSystems::Send));
+    }
+    trial.game.fight(30.0);
+    let up: u64 = trial.game.clients.iter().map(flipped).sum();
+    let down = flipped(&trial.game.server);
+    let refused = trial.game.server.world().resource::<IngressStats>().refused;
+    println!("{up} up and {down} down; {} without netcode's form", refused.of(Refusal::NotNetcode));
+    assert!(up > 30 && down > 30, "{up} up, {down} down");
+    let carried = trial.carried();
+    assert!(carried < 0.001, "{carried} of the moves");
+    // A flipped bit in the first byte is no datagram of netcode's; nobody is blamed for it.
+    trial.excused = Some(Refusal::NotNetcode);
+    trial.check();
+}
+
+#[test]
+fn f10_without_authentication_a_flipped_packet_costs_itself() {
+    let conditions = LinkConditions { loss: 0.0, ..preset("Average (UE)") };
+    let mut trial = Trial::tour("1 % of packets flipped before they are encrypted", 2, conditions, 5);
+    // A client whose packets are nonsense now and then would be thrown out.
+    trial.game.server.world_mut().resource_mut::<IngressLimits>().strikes = f32::INFINITY;
+    let before = trial.corrections();
+    let client = &mut trial.game.clients[0];
+    client.insert_resource(Noise { dice: 11, flipped: 0 });
+    client.add_systems(PostUpdate, flip.after(TransportSystems::Send).before(ConnectionSystems::Send));
+    trial.run(60.0);
+    let up = flipped(&trial.game.clients[0]);
+    let after = trial.corrections();
+    println!("{up} flipped; corrections {before:?} to {after:?}, {:.3} % carried", trial.carried() * 100.0);
+    assert!(up > 30, "{up}");
+    assert_eq!(after[1], before[1], "the other one is corrected");
+    // Every move comes several times; a bit in one of them is another move, and is corrected.
+    assert!(after[0] - before[0] <= up, "{} corrections for {up} bits", after[0] - before[0]);
+}

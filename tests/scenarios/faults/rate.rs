@@ -1,0 +1,124 @@
+//! Row F11: a line that carries so many bytes a second and queues the rest.
+
+use std::collections::VecDeque;
+
+use bevy::prelude::*;
+use bevy_unlag::{net::NetSimSystems, prelude::*};
+use lightyear::{
+    link::{Link, RecvPayload},
+    prelude::{Client, LinkSystems},
+};
+use unlag_examples::{app::ServerOptions, armoury::Armoury, lockstep::MatchOptions};
+
+use super::{preset, trial::Trial};
+
+/// The slow part of the way down: what does not get through waits its turn.
+#[derive(Resource)]
+struct Bottleneck {
+    bytes_per_second: f64,
+    queue: VecDeque<(f64, RecvPayload)>,
+    /// When the line is free again.
+    free: f64,
+    /// How long each packet waited, in seconds.
+    waited: Vec<f64>,
+}
+
+/// What UDP and IP wrap around a datagram.
+const WRAPPING: usize = 28;
+
+fn squeeze(time: Res<Time<Real>>, mut line: ResMut<Bottleneck>, mut links: Query<&mut Link, With<Client>>) {
+    let now = time.elapsed_secs_f64();
+    let line = &mut *line;
+    for mut link in &mut links {
+        line.queue.extend(link.recv.drain().map(|packet| (now, packet)));
+        while let Some((came, packet)) = line.queue.front() {
+            let starts = line.free.max(*came);
+            let ends = starts + (packet.len() + WRAPPING) as f64 / line.bytes_per_second;
+            if ends > now + time.delta_secs_f64() {
+                break;
+            }
+            line.free = ends;
+            line.waited.push(starts - came);
+            if let Some((_, packet)) = line.queue.pop_front() {
+                link.recv.push_raw(packet);
+            }
+        }
+    }
+}
+
+/// How a fight of six went.
+#[derive(Debug)]
+struct Squeezed {
+    /// The 99th of 100 waits in the queue, in seconds.
+    wait: f64,
+    /// Bytes a second that came to one client.
+    bytes: f64,
+    snapshots: f64,
+    tracers: f64,
+}
+
+fn fight(bytes_per_second: f64, budget: u32) -> Squeezed {
+    let server = ServerOptions { armoury: Armoury::All, ..default() };
+    let conditions = preset("Good broadband");
+    let options = MatchOptions { players: 6, conditions, seed: 12, server, ..default() };
+    let what = format!("{bytes_per_second} bytes a second, a budget of {budget}");
+    let mut trial = Trial::new(&what, options);
+    trial.game.server.insert_resource(DownlinkBudget { bytes_per_second: budget });
+    for client in &mut trial.game.clients {
+        let (queue, waited) = (VecDeque::new(), Vec::new());
+        client.insert_resource(Bottleneck { bytes_per_second, queue, free: 0.0, waited });
+        let place = squeeze.after(LinkSystems::Receive).before(NetSimSystems::Receive);
+        client.add_systems(PreUpdate, place);
+    }
+    let count = |trial: &mut Trial, class| -> u64 {
+        trial.game.clients.iter().map(|c| c.world().resource::<Bandwidth>().of(class).messages).sum()
+    };
+    let classes = [MessageClass::Snapshots, MessageClass::Tracers];
+    let before = classes.map(|class| count(&mut trial, class));
+    let bytes = down(&mut trial);
+    const TIME: f64 = 10.0;
+    trial.game.arm(true);
+    trial.run(TIME);
+    let each = |after: u64, before: u64| (after - before) as f64 / TIME / 6.0;
+    let after = classes.map(|class| count(&mut trial, class));
+    let bytes = each(down(&mut trial), bytes);
+    trial.game.arm(false);
+    trial.run(3.0);
+    let mut waits: Vec<f64> = Vec::new();
+    for client in &trial.game.clients {
+        waits.extend(&client.world().resource::<Bottleneck>().waited);
+    }
+    waits.sort_by(f64::total_cmp);
+    trial.check();
+    let squeezed = Squeezed {
+        wait: waits[waits.len() * 99 / 100],
+        bytes,
+        snapshots: each(after[0], before[0]),
+        tracers: each(after[1], before[1]),
+    };
+    println!("{what}: {squeezed:.3?}");
+    squeezed
+}
+
+fn down(trial: &mut Trial) -> u64 {
+    let clients = trial.game.clients.iter_mut().map(|client| {
+        let world = client.world_mut();
+        let mut sims = world.query::<&NetSim>();
+        sims.iter(world).map(|sim| sim.bytes().1).sum::<u64>()
+    });
+    clients.sum()
+}
+
+#[test]
+fn f11_on_a_slow_line_moves_and_shots_wait_for_nothing_and_cosmetics_go_first() {
+    let usual = DownlinkBudget::default().bytes_per_second;
+    let [wide, narrow] = [64_000.0, 16_000.0].map(|line| fight(line, usual));
+    for squeezed in [&wide, &narrow] {
+        assert!(squeezed.wait < 0.1 && squeezed.tracers > 1.0, "{squeezed:?}");
+    }
+    // A line that is as good as full, and a server that is told so.
+    let starved = fight(8_000.0, 1_000);
+    assert!(starved.wait < 0.1, "{starved:?}");
+    assert!(starved.tracers < wide.tracers * 0.25, "{starved:?}");
+    assert!(starved.snapshots > 5.0 && starved.bytes < wide.bytes, "{starved:?}");
+}

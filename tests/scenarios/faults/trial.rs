@@ -1,0 +1,331 @@
+//! What must hold in every row of the fault matrix, and how soon an owner is back.
+
+use std::collections::HashMap;
+
+use bevy::{ecs::resource::IsResource, math::Vec3Swizzles, prelude::*};
+use bevy_unlag::{
+    net::{LinkCounters, Refusal},
+    prediction::SavedMoves,
+    prelude::*,
+};
+use lightyear::prelude::{Client, Connected, server::ClientOf};
+use unlag_examples::{
+    lockstep::{Match, MatchOptions},
+    script::Script,
+};
+
+use crate::{
+    fire::{Noted, Shown, take_notes},
+    hold_still, own_id, seconds, start, state, stats,
+};
+
+/// A match that is watched from its beginning.
+pub struct Trial {
+    pub game: Match,
+    what: String,
+    seed: u64,
+    /// Entities of the server and of every client when it began.
+    entities: Vec<usize>,
+    /// What of the server's refusals is not the players' doing.
+    pub excused: Option<Refusal>,
+}
+
+/// The first thing that was wrong on an app.
+#[derive(Resource, Default)]
+struct Odd(Option<String>);
+
+/// Moves as this client first made them: when, by its own clock, and where they led.
+#[derive(Resource, Default)]
+struct Made(Vec<(f64, Tick, Vec3)>);
+
+/// Where the server's moves led.
+#[derive(Resource, Default)]
+struct Ran(HashMap<(NetId, Tick), Vec3>);
+
+/// A time in which an owner was not where the server had it, in seconds of its own clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Spell {
+    pub from: f64,
+    pub to: f64,
+}
+
+/// Where tours begin, each at a stop of the tour: on the straight way there from elsewhere one may get stuck.
+const BEGIN: [(u64, f32, f32); 3] = [(0, 9.0, -13.0), (6, 12.0, -8.0), (7, 13.0, -13.0)];
+/// An owner's error that counts, in metres.
+const ERROR: f32 = 0.01;
+/// Moves apart by less than this many seconds are of one spell.
+const APART: f64 = 0.1;
+
+impl Drop for Trial {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("this was {}, seed {}", self.what, self.seed);
+        }
+    }
+}
+
+fn watch(
+    time: Res<Time<Real>>,
+    pawns: Query<(&NetId, &SoldierState)>,
+    drawn: Query<(&NetId, &DrawnPose, Option<&VisualOffset>)>,
+    mut odd: ResMut<Odd>,
+) {
+    if odd.0.is_some() {
+        return;
+    }
+    let mut says = |id: &NetId, what: &str| odd.0 = Some(format!("{what} of {id:?} at {:?}", time.elapsed()));
+    for (id, state) in &pawns {
+        let body = &state.body;
+        if !body.position.is_finite() || !body.velocity.is_finite() {
+            says(id, "no number in the state");
+        }
+    }
+    for (id, drawn, offset) in &drawn {
+        let pose = &drawn.pose;
+        let offset = offset.is_none_or(|o| o.offset.is_finite());
+        if !(pose.position.is_finite() && pose.rotation.is_finite() && pose.velocity.is_finite() && offset) {
+            says(id, "no number in the picture");
+        }
+    }
+}
+
+fn note_made(
+    time: Res<Time<Real>>,
+    mut own: Query<&mut MoveTrace, With<LocalControl>>,
+    mut made: ResMut<Made>,
+) {
+    for mut trace in &mut own {
+        made.0.extend(trace.0.drain(..).map(|(tick, place)| (time.elapsed_secs_f64(), tick, place)));
+    }
+}
+
+fn note_run(mut pawns: Query<(&NetId, &mut MoveTrace)>, mut ran: ResMut<Ran>) {
+    for (id, mut trace) in &mut pawns {
+        ran.0.extend(trace.0.drain(..).map(|(tick, place)| ((*id, tick), place)));
+    }
+}
+
+impl Trial {
+    /// Starts a match and watches it. It fights if somebody arms it.
+    pub fn new(what: &str, options: MatchOptions) -> Self {
+        let server = unlag_examples::app::ServerOptions { trace: true, ..options.server };
+        Self::watch(what, options.seed, start(MatchOptions { server, ..options }))
+    }
+
+    /// Watches a match whose moves are traced.
+    pub fn watch(what: &str, seed: u64, game: Match) -> Self {
+        let (what, excused) = (what.to_owned(), None);
+        let mut this = Self { game, what, seed, entities: Vec::new(), excused };
+        take_notes(&mut this.game);
+        this.game.server.init_resource::<Ran>().add_systems(Last, note_run);
+        for client in &mut this.game.clients {
+            client.init_resource::<Made>().add_systems(Last, note_made);
+        }
+        for app in this.apps() {
+            app.init_resource::<Odd>().add_systems(Last, watch);
+        }
+        this.game.run(seconds(3.0));
+        this.entities = this.apps().map(entities).collect();
+        this
+    }
+
+    /// Some who run over everything and shoot nobody.
+    pub fn tour(what: &str, players: u64, conditions: LinkConditions, seed: u64) -> Self {
+        let options = MatchOptions { players, conditions, seed, ..MatchOptions::default() };
+        let mut trial = Self::new(what, options);
+        for (client, (stop, x, z)) in BEGIN.into_iter().enumerate().take(trial.game.clients.len()) {
+            let id = own_id(&mut trial.game.clients[client]);
+            let world = trial.game.server.world_mut();
+            let mut pawns = world.query::<(&NetId, &mut SoldierState)>();
+            for (_, mut state) in pawns.iter_mut(world).filter(|(other, _)| **other == id) {
+                state.body.teleport_to(Vec3::new(x, 0.1, z));
+            }
+            trial.game.clients[client].world_mut().insert_resource(Script::touring(seed * 8 + stop));
+        }
+        trial.game.run(seconds(2.0));
+        trial
+    }
+
+    pub fn run(&mut self, time: f64) {
+        self.game.run(seconds(time));
+    }
+
+    fn apps(&mut self) -> impl Iterator<Item = &mut App> {
+        core::iter::once(&mut self.game.server).chain(&mut self.game.clients)
+    }
+
+    /// The time on a client's clock.
+    pub fn now(&self, client: usize) -> f64 {
+        self.game.clients[client].world().resource::<Time<Real>>().elapsed_secs_f64()
+    }
+
+    /// What prediction counted, client by client.
+    pub fn stats(&mut self) -> Vec<PredictionStats> {
+        self.game.clients.iter_mut().map(stats).collect()
+    }
+
+    /// Corrections so far, client by client.
+    pub fn corrections(&mut self) -> Vec<u64> {
+        self.stats().iter().map(|stats| stats.corrections).collect()
+    }
+
+    /// The most corrections that any of them had since.
+    pub fn most_since(&mut self, before: &[u64]) -> u64 {
+        self.corrections().iter().zip(before).map(|(now, before)| now - before).max().unwrap_or(0)
+    }
+
+    /// How many packets were handed in, handed out, doubled and held back, client by client: up and down.
+    pub fn packets(&mut self) -> Vec<(LinkCounters, LinkCounters)> {
+        let clients = self.game.clients.iter_mut().flat_map(|client| {
+            let world = client.world_mut();
+            let mut sims = world.query::<&NetSim>();
+            sims.iter(world).map(|sim| (sim.up_counters(), sim.down_counters())).collect::<Vec<_>>()
+        });
+        clients.collect()
+    }
+
+    /// The share of moves that the server had to do without, over all pawns.
+    pub fn carried(&mut self) -> f64 {
+        let world = self.game.server.world_mut();
+        let mut counts = world.query_filtered::<&PredictionStats, With<NetId>>();
+        let (run, carried) = counts.iter(world).fold((0, 0), |sum, s| (sum.0 + s.moves, sum.1 + s.carried));
+        carried as f64 / (run + carried).max(1) as f64
+    }
+
+    /// The spells from a moment of a client's clock on in which it was an `ERROR` beside what the server made of
+    /// the same move, or made moves that the server never ran.
+    pub fn spells(&mut self, client: usize, from: f64) -> Vec<Spell> {
+        let id = own_id(&mut self.game.clients[client]);
+        let made = &self.game.clients[client].world().resource::<Made>().0;
+        let ran = &self.game.server.world().resource::<Ran>().0;
+        // What is on its way has not been run.
+        let end = self.now(client) - 0.75;
+        let mut spells: Vec<Spell> = Vec::new();
+        for (at, tick, place) in made.iter().filter(|(at, ..)| (from..end).contains(at)) {
+            let astray = ran.get(&(id, *tick)).is_none_or(|there| there.distance(*place) >= ERROR);
+            match spells.last_mut().filter(|last| at - last.to < APART) {
+                _ if !astray => {}
+                Some(last) => last.to = *at,
+                None => spells.push(Spell { from: *at, to: *at }),
+            }
+        }
+        spells
+    }
+
+    /// How far a client's own pawn has come from a moment of its clock on, in metres.
+    pub fn walked(&self, client: usize, from: f64) -> f32 {
+        let made = &self.game.clients[client].world().resource::<Made>().0;
+        let places: Vec<_> =
+            made.iter().filter(|(at, ..)| *at >= from).map(|(_, _, place)| place.xz()).collect();
+        places.windows(2).map(|pair| pair[0].distance(pair[1])).sum()
+    }
+
+    /// `T_conv`: the seconds from a moment of everybody's clock until the last owner is back for good.
+    pub fn back(&mut self, from: &[f64]) -> f64 {
+        let last = |i: usize| self.spells(i, from[i]).last().map_or(0.0, |spell| spell.to - from[i]);
+        (0..from.len()).map(last).fold(0.0, f64::max)
+    }
+
+    /// Everybody's clock.
+    pub fn clocks(&self) -> Vec<f64> {
+        (0..self.game.clients.len()).map(|i| self.now(i)).collect()
+    }
+
+    /// Everybody takes the hands off; then whatever must hold of every row is checked.
+    pub fn check(&mut self) {
+        self.game.arm(false);
+        self.game.clients.iter_mut().for_each(hold_still);
+        self.run(2.0);
+        self.check_pawns();
+        self.check_shots();
+        self.check_links();
+        self.check_sizes();
+    }
+
+    fn check_pawns(&mut self) {
+        for app in self.apps() {
+            assert_eq!(app.world().resource::<Odd>().0, None);
+        }
+        let names: Vec<_> = self.apps().map(names).collect();
+        assert!(names.iter().all(|some| *some == names[0]), "pawns are not the same everywhere: {names:?}");
+        for i in 0..self.game.clients.len() {
+            let id = own_id(&mut self.game.clients[i]);
+            let (here, there) = (state(&mut self.game.clients[i], id), state(&mut self.game.server, id));
+            let apart = here.body.position.distance(there.body.position);
+            assert!(apart < ERROR, "client {i} is {apart} m from the server");
+            assert_eq!(here.extension.slots, there.extension.slots, "client {i}'s rounds");
+        }
+    }
+
+    /// Every verdict came once, every hit was counted once.
+    fn check_shots(&mut self) {
+        let noted = self.game.server.world().resource::<Noted>();
+        assert_eq!(noted.twice(), [], "counted twice");
+        for i in 0..self.game.clients.len() {
+            let id = own_id(&mut self.game.clients[i]);
+            let noted = self.game.server.world().resource::<Noted>();
+            let shown = self.game.clients[i].world().resource::<Shown>();
+            for shot in shown.fired.keys() {
+                let answered = noted.verdicts.contains_key(&(id.0, *shot));
+                assert_eq!(
+                    answered,
+                    shown.verdicts.contains_key(shot),
+                    "{id:?} {shot}: a verdict is missing"
+                );
+                let left = noted.left.contains_key(&(id.0, *shot));
+                assert!(answered || !left, "{id:?} {shot}: left, and was never judged");
+            }
+            let twice = shown.verdicts.iter().filter(|(_, all)| all.len() > 1).count();
+            assert_eq!(twice, 0, "{id:?}: told twice");
+        }
+    }
+
+    /// Nobody who plays is struck, refused anything or thrown out.
+    fn check_links(&mut self) {
+        let world = self.game.server.world_mut();
+        let mut links = world.query_filtered::<&LinkTraffic, (With<ClientOf>, With<Connected>)>();
+        let traffic: Vec<_> = links.iter(world).copied().collect();
+        assert_eq!(traffic.len(), self.game.clients.len(), "somebody is gone");
+        for traffic in traffic {
+            let excused = self.excused.map_or(0, |refusal| traffic.refused.of(refusal));
+            assert_eq!(traffic.refused.total(), excused, "{traffic:?}");
+            assert_eq!(traffic.strikes, 0.0, "{traffic:?}");
+        }
+        assert_eq!(self.game.server.world().resource::<IngressStats>().kicked, 0);
+        for client in &mut self.game.clients {
+            let world = client.world_mut();
+            let mut links = world.query_filtered::<(), (With<Client>, With<Connected>)>();
+            assert_eq!(links.iter(world).count(), 1);
+        }
+    }
+
+    /// Nothing grows.
+    fn check_sizes(&mut self) {
+        let now: Vec<_> = self.apps().map(entities).collect();
+        assert_eq!(now, self.entities, "entities of the server and the clients");
+        for client in &mut self.game.clients {
+            let world = client.world_mut();
+            for sim in world.query::<&NetSim>().iter(world) {
+                let (up, down) = sim.in_flight();
+                assert!(up + down < 1_000, "{up} and {down} packets on their way");
+            }
+            for saved in world.query::<&SavedMoves<Soldier>>().iter(world) {
+                assert!(saved.iter().len() < 128, "{} moves wait", saved.iter().len());
+            }
+        }
+    }
+}
+
+/// Those that are no resources.
+pub fn entities(app: &mut App) -> usize {
+    let world = app.world_mut();
+    world.query_filtered::<Entity, Without<IsResource>>().iter(world).count()
+}
+
+/// The names of the pawns that an app has.
+fn names(app: &mut App) -> Vec<NetId> {
+    let world = app.world_mut();
+    let mut names: Vec<_> = world.query::<&NetId>().iter(world).copied().collect();
+    names.sort_unstable();
+    names
+}

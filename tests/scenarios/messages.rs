@@ -1,0 +1,291 @@
+//! A game's own messages keep the rules that they were added with, over netcode, whoever sends them.
+
+mod delivery;
+mod hostile;
+mod judged;
+mod limits;
+mod pawns;
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_unlag::{
+    core::{BitReader, BitWriter, Wire, WireError},
+    net::{GameMessageSystems, Refusal},
+    prelude::*,
+};
+use lightyear::prelude::{Client, Connected, PeerId, RemoteId, server::ClientOf};
+use unlag_examples::{
+    app::{self, ServerOptions},
+    link,
+    script::Script,
+};
+
+/// 300 ms of round trip, and every fifth datagram is lost.
+fn bad() -> LinkConditions {
+    LinkConditions { latency: crate::seconds(0.15), loss: 0.2, ..LinkConditions::PERFECT }
+}
+
+macro_rules! numbers {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        struct $name(u32);
+
+        impl Wire for $name {
+            fn write(&self, w: &mut BitWriter) {
+                w.bits(self.0, 32);
+            }
+
+            fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+                Ok(Self(r.bits(32)?))
+            }
+        }
+
+        impl Number for $name {
+            fn number(&self) -> u32 {
+                self.0
+            }
+        }
+    )*};
+}
+
+trait Number: Wire + Send + Sync + 'static {
+    fn number(&self) -> u32;
+}
+
+numbers!(
+    /// To the server, reliable.
+    Say,
+    /// The same, of another type.
+    Add,
+    /// To the server; may be lost.
+    Wave,
+    /// To the server, reliable, five a second.
+    Seldom,
+    /// To the server; the game decides.
+    Ask,
+    /// To the server; nobody can ask the game about it.
+    Orphan,
+    /// To the owner of a pawn.
+    Tell,
+    /// To everyone.
+    Shout,
+    /// To everyone; may be lost.
+    Spark,
+);
+
+/// To the server. No number above 100 can be read, and of 7 there is something left over.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Strict(u32);
+
+impl Wire for Strict {
+    fn write(&self, w: &mut BitWriter) {
+        w.bits(self.0, 32);
+        if self.0 == 7 {
+            w.bits(0, 16);
+        }
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        Some(r.bits(32)?).filter(|number| *number <= 100).map(Self).ok_or(WireError::Invalid)
+    }
+}
+
+impl Number for Strict {
+    fn number(&self) -> u32 {
+        self.0
+    }
+}
+
+/// To the server and to everyone: as many bytes as it says.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Long<const UP: bool>(u32);
+
+impl<const UP: bool> Wire for Long<UP> {
+    fn write(&self, w: &mut BitWriter) {
+        w.bits(self.0, 32);
+        (4..self.0).for_each(|_| w.bits(0xAA, 8));
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let length = r.bits(32)?;
+        for _ in 4..length {
+            r.bits(8)?;
+        }
+        Ok(Self(length))
+    }
+}
+
+impl<const UP: bool> Number for Long<UP> {
+    fn number(&self) -> u32 {
+        self.0
+    }
+}
+
+/// What has come, in its order within a frame and a type.
+#[derive(Resource, Default)]
+struct Heard(Vec<Word>);
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Word {
+    kind: &'static str,
+    from: MessageSource,
+    about: Option<NetId>,
+    number: u32,
+}
+
+fn hear<M: Number>(mut come: MessageReader<Received<M>>, names: Query<&NetId>, mut heard: ResMut<Heard>) {
+    for Received { from, about, message } in come.read() {
+        let about = about.map(|pawn| *names.get(pawn).expect("it is there"));
+        let kind = core::any::type_name::<M>().rsplit("::").next().unwrap_or_default();
+        heard.0.push(Word { kind, from: *from, about, number: message.number() });
+    }
+}
+
+fn add<M: Number>(app: &mut App, rules: MessageRules) {
+    app.add_game_message::<M>(rules).add_systems(PreUpdate, hear::<M>.after(GameMessageSystems::Deliver));
+}
+
+fn protocol(app: &mut App) {
+    app.init_resource::<Heard>();
+    let often = MessageRules::to_server().per_second(10_000.0);
+    add::<Say>(app, often);
+    add::<Add>(app, often);
+    add::<Wave>(app, often.unreliable());
+    add::<Seldom>(app, MessageRules::to_server().per_second(5.0));
+    add::<Ask>(app, often);
+    add::<Orphan>(app, often);
+    add::<Strict>(app, often);
+    add::<Long<true>>(app, often);
+    add::<Long<false>>(app, MessageRules::to_everyone());
+    add::<Tell>(app, MessageRules::to_owner());
+    add::<Shout>(app, MessageRules::to_everyone());
+    add::<Spark>(app, MessageRules::to_everyone().unreliable());
+    app.judge_game_message::<Ask, _>(judged::judge).judge_game_message::<Orphan, _>(judged::judge_orphan);
+}
+
+/// A server and its clients in lockstep.
+struct Game {
+    server: App,
+    clients: Vec<App>,
+}
+
+impl Game {
+    fn start(clients: u64, conditions: LinkConditions) -> Self {
+        Self::start_with(clients, conditions, false)
+    }
+
+    fn start_with(count: u64, conditions: LinkConditions, host: bool) -> Self {
+        let mut server = app::server(ServerOptions::default());
+        protocol(&mut server);
+        if host {
+            app::add_scripted_host(&mut server, 9);
+            server.insert_resource(Script::asleep());
+        }
+        server.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
+        let listener = link::listen_in_process(&mut server);
+        app::finish(&mut server);
+        let mut clients = Vec::new();
+        for i in 0..count {
+            let mut client = app::scripted_client(i, Default::default(), Default::default(), false);
+            protocol(&mut client);
+            client
+                .insert_resource(Script::asleep())
+                .insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
+            let sim = NetSim::new(i + 50).with(conditions);
+            link::join(&mut server, listener, &mut client, i + 1, sim).expect("a token");
+            app::finish(&mut client);
+            clients.push(client);
+        }
+        let mut game = Self { server, clients };
+        for _ in 0..640 {
+            game.run(1);
+            let pawns = usize::from(host) + count as usize;
+            let known = |app: &mut App| {
+                let own = usize::from(app.world().contains_resource::<Script>());
+                let world = app.world_mut();
+                let mine = world.query_filtered::<(), With<LocalControl>>().iter(world).count();
+                mine == own && world.query::<&NetId>().iter(world).count() == pawns
+            };
+            if game.clients.iter_mut().all(known) {
+                return game;
+            }
+        }
+        panic!("not everybody could join");
+    }
+
+    /// Frames of everybody.
+    fn run(&mut self, frames: u32) {
+        for _ in 0..frames {
+            self.server.update();
+            self.clients.iter_mut().for_each(App::update);
+        }
+    }
+
+    fn seconds(&mut self, seconds: u32) {
+        self.run(seconds * 64);
+    }
+
+    /// The name of a client's pawn, and of the host's for `None`.
+    fn pawn(&mut self, client: Option<usize>) -> NetId {
+        crate::own_id(client.map_or(&mut self.server, |client| &mut self.clients[client]))
+    }
+
+    /// The server's end of a client's link, while it is connected.
+    fn link(&mut self, client: usize) -> Option<Entity> {
+        let world = self.server.world_mut();
+        let mut links = world.query_filtered::<(Entity, &RemoteId), (With<ClientOf>, With<Connected>)>();
+        let peer = PeerId::Netcode(client as u64 + 1);
+        links.iter(world).find(|(_, remote)| remote.0 == peer).map(|(link, _)| link)
+    }
+
+    fn connected(&mut self, client: usize) -> bool {
+        let world = self.clients[client].world_mut();
+        world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count() == 1
+    }
+
+    fn traffic(&mut self, client: usize) -> LinkTraffic {
+        let link = self.link(client).expect("it is connected");
+        *self.server.world().get(link).expect("its traffic is counted")
+    }
+
+    fn refused(&mut self, client: usize, refusal: Refusal) -> u64 {
+        self.traffic(client).refused.of(refusal)
+    }
+}
+
+fn entity(app: &mut App, id: NetId) -> Entity {
+    let world = app.world_mut();
+    let mut pawns = world.query::<(Entity, &NetId)>();
+    let found = pawns.iter(world).find(|(_, other)| **other == id);
+    found.unwrap_or_else(|| panic!("{id:?} is not here")).0
+}
+
+fn send<M: Number>(app: &mut App, message: M) {
+    let put = |In(message): In<M>, mut outbox: Outbox<M>| outbox.send(&message);
+    app.world_mut().run_system_cached_with(put, message).expect("it runs");
+}
+
+fn send_about<M: Number>(app: &mut App, pawn: NetId, message: M) {
+    let pawn = entity(app, pawn);
+    let put = |In((pawn, message)): In<(Entity, M)>, mut outbox: Outbox<M>| outbox.send_about(pawn, &message);
+    app.world_mut().run_system_cached_with(put, (pawn, message)).expect("it runs");
+}
+
+fn send_to<M: Number>(app: &mut App, link: Entity, message: M) {
+    let put = |In((link, message)): In<(Entity, M)>, mut outbox: Outbox<M>| outbox.send_to(link, &message);
+    app.world_mut().run_system_cached_with(put, (link, message)).expect("it runs");
+}
+
+/// What an app has heard of a type.
+fn heard(app: &App, kind: &str) -> Vec<Word> {
+    let all = &app.world().resource::<Heard>().0;
+    all.iter().copied().filter(|word| word.kind == kind).collect()
+}
+
+fn numbers(app: &App, kind: &str) -> Vec<u32> {
+    heard(app, kind).iter().map(|word| word.number).collect()
+}
+
+fn stats(app: &App) -> GameMessageStats {
+    *app.world().resource::<GameMessageStats>()
+}

@@ -1,0 +1,118 @@
+//! Messages about pawns that are not here yet, no more, or hidden.
+
+use bevy_unlag::{
+    movement::CapsuleState,
+    net::{MessageLimits, replicated_pawn},
+    weapons::ArmsState,
+};
+use lightyear::prelude::VisibilityExt;
+
+use super::*;
+
+/// Lets somebody stand somewhere whom nobody steers.
+pub fn stand(game: &mut Game, id: u16) -> Entity {
+    let state = SoldierState {
+        body: CapsuleState::at(Vec3::new(f32::from(id % 40) - 20.0, 0.9, -6.0)),
+        extension: ArmsState::default(),
+    };
+    let pawn = (replicated_pawn(NetId(id)), state, soldier_body(), Transform::default());
+    game.server.world_mut().spawn(pawn).id()
+}
+
+#[test]
+fn what_is_about_a_pawn_that_is_still_to_come_waits_for_it_in_order() {
+    let mut waited = 0;
+    // Whether word of a pawn is there before the messages depends on when it comes; at one of three it is late.
+    for (conditions, later) in [(LinkConditions::PERFECT, 0), (LinkConditions::PERFECT, 1), (bad(), 0)] {
+        let mut game = Game::start(2, conditions);
+        game.run(later);
+        stand(&mut game, 101);
+        for frame in 0..300 {
+            if frame < 40 {
+                send_about(&mut game.server, NetId(101), Shout(frame));
+                send(&mut game.server, Long::<false>(4 + frame));
+            }
+            game.run(1);
+            waited = waited.max(stats(&game.clients[0]).waiting);
+        }
+        for client in &game.clients {
+            assert!(numbers(client, "Shout").into_iter().eq(0..40));
+            assert!(heard(client, "Shout").iter().all(|word| word.about == Some(NetId(101))));
+            assert!(numbers(client, "Long<false>").into_iter().eq(4..44));
+            let stats = stats(client);
+            assert_eq!((stats.waiting, stats.expired), (0, 0));
+        }
+    }
+    assert!(waited > 0, "so this test shows something");
+}
+
+#[test]
+fn they_wait_for_a_while_and_so_many() {
+    let mut game = Game::start(1, LinkConditions::PERFECT);
+    game.clients[0].world_mut().resource_mut::<MessageLimits>().waiting = 3;
+    let gone = stand(&mut game, 101);
+    (0..5).for_each(|number| send_about(&mut game.server, NetId(101), Shout(number)));
+    // The messages have left, and the pawn is gone before anybody was told of it.
+    game.server.update();
+    game.server.world_mut().entity_mut(gone).despawn();
+    game.run(10);
+    assert_eq!((stats(&game.clients[0]).waiting, stats(&game.clients[0]).expired), (3, 2));
+    game.seconds(4);
+    assert_eq!(stats(&game.clients[0]).waiting, 3);
+    game.seconds(2);
+    assert_eq!((stats(&game.clients[0]).waiting, stats(&game.clients[0]).expired), (0, 5));
+    // A later pawn of that name does not get them.
+    stand(&mut game, 101);
+    send_about(&mut game.server, NetId(101), Shout(9));
+    game.seconds(1);
+    assert_eq!(numbers(&game.clients[0], "Shout"), [9]);
+}
+
+#[test]
+fn nobody_hears_of_a_pawn_that_it_may_not_see() {
+    let mut game = Game::start(2, LinkConditions::PERFECT);
+    let pawn = stand(&mut game, 101);
+    game.seconds(1);
+    let link = game.link(0).expect("it is connected");
+    for retained in [false, true] {
+        if retained {
+            game.server.world_mut().lose_visibility_retained(pawn, link);
+        } else {
+            game.server.world_mut().lose_visibility(pawn, link);
+        }
+        game.seconds(1);
+        let bytes = |game: &Game| {
+            let bandwidth = game.clients[0].world().resource::<Bandwidth>();
+            (bandwidth.of(MessageClass::GameDown).bytes, stats(&game.clients[0]).waiting)
+        };
+        let before = bytes(&game);
+        send_about(&mut game.server, NetId(101), Shout(1));
+        send_about(&mut game.server, NetId(101), Spark(1));
+        game.seconds(1);
+        assert_eq!(bytes(&game), before, "not even its bytes come");
+        assert!(heard(&game.clients[0], "Shout").is_empty());
+        assert_eq!(numbers(&game.clients[1], "Shout").len(), 1 + usize::from(retained));
+        game.server.world_mut().gain_visibility(pawn, link);
+        game.seconds(1);
+    }
+    send_about(&mut game.server, NetId(101), Shout(2));
+    game.seconds(1);
+    assert_eq!(numbers(&game.clients[0], "Shout"), [2], "it is back");
+}
+
+#[test]
+fn a_client_that_does_not_know_yet_that_its_pawn_is_gone_is_refused_and_forgiven() {
+    let mut game = Game::start(1, bad());
+    game.seconds(4);
+    let own = game.pawn(Some(0));
+    let pawn = entity(&mut game.server, own);
+    game.server.world_mut().entity_mut(pawn).despawn();
+    for number in 0..5 {
+        send_about(&mut game.clients[0], own, Say(number));
+        game.run(1);
+    }
+    game.seconds(3);
+    assert!(heard(&game.server, "Say").is_empty());
+    assert_eq!(game.refused(0, Refusal::Absent), 5);
+    assert_eq!(game.traffic(0).strikes, 0.0);
+}

@@ -1,0 +1,121 @@
+//! Who plays: coming, going and coming back; matches that begin anew; servers that stop.
+
+mod anywhere;
+mod handshake;
+mod late;
+mod restart;
+mod returning;
+mod shutdown;
+
+use bevy::prelude::*;
+use bevy_unlag::prelude::*;
+use lightyear::prelude::{Client, Connected};
+use unlag_examples::lockstep::{Match, MatchOptions};
+
+use crate::seconds;
+
+/// What a server or a client was told.
+#[derive(Resource, Default, Debug)]
+struct Told {
+    joined: Vec<PlayerJoined>,
+    returned: Vec<PlayerReturned>,
+    left: Vec<PlayerLeft>,
+    expired: Vec<SessionExpired>,
+    restarted: Vec<MatchRestarted>,
+    stopped: usize,
+    kicked: Vec<KickReason>,
+    shutdown: Vec<ServerShutdown>,
+    setup: Vec<Mismatch>,
+    protocol: Vec<ProtocolMismatch>,
+    /// How far off this client was found, in metres, for each correction.
+    corrected: Vec<f32>,
+    /// Damage done on this server.
+    damage: usize,
+}
+
+fn listen(app: &mut App) {
+    app.init_resource::<Told>()
+        .add_observer(|event: On<PlayerJoined>, mut told: ResMut<Told>| told.joined.push(*event))
+        .add_observer(|event: On<PlayerReturned>, mut told: ResMut<Told>| told.returned.push(*event))
+        .add_observer(|event: On<PlayerLeft>, mut told: ResMut<Told>| told.left.push(*event))
+        .add_observer(|event: On<SessionExpired>, mut told: ResMut<Told>| told.expired.push(*event))
+        .add_observer(|event: On<MatchRestarted>, mut told: ResMut<Told>| told.restarted.push(*event))
+        .add_observer(|_: On<ServerStopped>, mut told: ResMut<Told>| told.stopped += 1)
+        .add_systems(Last, (hear_client, hear_server));
+}
+
+fn hear_client(
+    mut told: ResMut<Told>,
+    kicked: Option<MessageReader<KickedByServer>>,
+    shutdown: Option<MessageReader<ServerShutdown>>,
+    setup: Option<MessageReader<SetupMismatch>>,
+    protocol: Option<MessageReader<ProtocolMismatch>>,
+    corrected: Option<MessageReader<Correction<Soldier>>>,
+) {
+    if let (Some(mut kicked), Some(mut shutdown), Some(mut setup)) = (kicked, shutdown, setup) {
+        told.kicked.extend(kicked.read().map(|kicked| kicked.0));
+        told.shutdown.extend(shutdown.read().copied());
+        told.setup.extend(setup.read().map(|found| found.0));
+    }
+    if let (Some(mut protocol), Some(mut corrected)) = (protocol, corrected) {
+        told.protocol.extend(protocol.read().copied());
+        told.corrected.extend(corrected.read().map(|correction| correction.error));
+    }
+}
+
+fn hear_server(mut told: ResMut<Told>, damage: Option<MessageReader<Damage>>) {
+    told.damage += damage.map_or(0, |mut damage| damage.read().count());
+}
+
+fn told(app: &App) -> &Told {
+    app.world().resource::<Told>()
+}
+
+/// A match in which everybody is listened to.
+fn play(options: MatchOptions) -> Match {
+    let mut game = Match::start_with(&options, listen).expect("everybody could join");
+    game.clients.iter_mut().for_each(listen);
+    game
+}
+
+fn average() -> LinkConditions {
+    LinkPreset::named("Average (UE)").expect("a preset of ours").conditions()
+}
+
+/// The pawns on an app, by name.
+fn pawns(app: &mut App) -> Vec<(NetId, Entity)> {
+    let world = app.world_mut();
+    let mut pawns: Vec<_> =
+        world.query::<(&NetId, Entity)>().iter(world).map(|(id, pawn)| (*id, pawn)).collect();
+    pawns.sort();
+    pawns
+}
+
+/// What of the pawn with this name is on the server.
+fn of<T: Component + Clone>(app: &mut App, id: NetId) -> T {
+    let world = app.world_mut();
+    let mut pawns = world.query::<(&NetId, &T)>();
+    pawns.iter(world).find(|(other, _)| **other == id).expect("the pawn is there").1.clone()
+}
+
+fn is_connected(client: &mut App) -> bool {
+    let world = client.world_mut();
+    world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count() == 1
+}
+
+/// How many pawns a client takes for its own.
+fn own_pawns(client: &mut App) -> usize {
+    let world = client.world_mut();
+    world.query_filtered::<(), (With<LocalControl>, With<NetId>)>().iter(world).count()
+}
+
+/// How long it takes until something is so, in seconds, to a hundredth.
+fn time_until(game: &mut Match, most: f64, mut so: impl FnMut(&mut Match) -> bool) -> f64 {
+    let mut passed = 0.0;
+    while !so(game) {
+        assert!(passed < most, "not within {most} s");
+        game.run(seconds(0.01));
+        passed += 0.01;
+    }
+    passed
+}

@@ -1,0 +1,144 @@
+//! Links end at any moment: in a shot, in a correction, while something goes. The server goes on.
+
+use lightyear::prelude::{PeerId, RemoteId, server::ClientOf};
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+use unlag_examples::{app::ServerOptions, armoury::Armoury, script::Script};
+
+use super::*;
+
+const PLAYERS: usize = 6;
+/// Links that end.
+const POINTS: usize = 500;
+
+/// How a link ends.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    HangsUp,
+    SwitchedOff,
+    Kicked,
+    /// The server's own code takes the link away, without a word.
+    Despawned,
+}
+
+struct Story {
+    game: Match,
+    dice: SmallRng,
+    seed: u64,
+    /// When each player went, or tried to come back last.
+    since: [f64; PLAYERS],
+    now: f64,
+}
+
+impl Story {
+    fn link(&mut self, player: usize) -> Option<Entity> {
+        let world = self.game.server.world_mut();
+        let mut links = world.query_filtered::<(Entity, &RemoteId), With<ClientOf>>();
+        let peer = PeerId::Netcode(player as u64 + 1);
+        links.iter(world).find(|(_, id)| id.0 == peer).map(|(link, _)| link)
+    }
+
+    fn end(&mut self, player: usize) -> End {
+        let end = [End::HangsUp, End::SwitchedOff, End::Kicked, End::Despawned][self.dice.random_range(0..4)];
+        let link = self.link(player);
+        match (end, link) {
+            (End::Kicked, Some(entity)) => {
+                self.game.server.world_mut().trigger(Kick { entity, reason: KickReason::Game(0) });
+            }
+            (End::Despawned, Some(link)) => {
+                self.game.server.world_mut().despawn(link);
+            }
+            (End::SwitchedOff, _) => self.game.switch_off(player),
+            _ => self.game.hang_up(player),
+        }
+        self.since[player] = self.now;
+        end
+    }
+
+    /// It may take several times: after an end without a word netcode keeps the name until its timeout, and a
+    /// request gives up after as long.
+    fn rejoin(&mut self, player: usize) {
+        self.game.rejoin(player).expect("a token");
+        self.game.clients[player].world_mut().resource_mut::<Script>().armed = true;
+        self.since[player] = self.now + 1.5;
+    }
+
+    fn run(&mut self, time: f64) {
+        self.game.run(seconds(time));
+        self.now += time;
+    }
+
+    /// No player has two pawns, and there are not more than players.
+    fn check(&mut self) {
+        let seed = self.seed;
+        let world = self.game.server.world_mut();
+        let mut peers: Vec<_> = world.query::<&SessionOf>().iter(world).map(|of| of.0.to_bits()).collect();
+        let all = peers.len();
+        peers.sort_unstable();
+        peers.dedup();
+        assert_eq!(peers.len(), all, "seed {seed}: somebody has two pawns");
+        let named = world.query::<&NetId>().iter(world).count();
+        assert_eq!(named, all, "seed {seed}: a pawn without a player");
+    }
+}
+
+fn story(seed: u64, points: usize) {
+    let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
+    let conditions = LinkConditions { loss: 0.05, ..average() };
+    let players = PLAYERS as u64;
+    let options = MatchOptions { players, conditions, seed, server, ..MatchOptions::default() };
+    let mut game = play(options);
+    // Some come back in time and some do not.
+    game.server.world_mut().resource_mut::<SessionConfig>().grace = seconds(1.5);
+    game.arm(true);
+    let dice = SmallRng::seed_from_u64(seed);
+    let mut story = Story { game, dice, seed, since: [0.0; PLAYERS], now: 0.0 };
+    let mut ended = [0; 4];
+    while ended.iter().sum::<usize>() < points {
+        let pause = story.dice.random_range(0.01..0.35);
+        story.run(pause);
+        let player = story.dice.random_range(0..PLAYERS);
+        if story.game.is_playing(player) {
+            ended[story.end(player) as usize] += 1;
+        } else if story.now > story.since[player] + story.dice.random_range(0.0..3.0) {
+            story.rejoin(player);
+        }
+        story.check();
+    }
+    let said = told(&story.game.server);
+    println!(
+        "seed {seed}: {ended:?} links ended; {} joined, {} returned, {} left, {} expired; {} hits in {:.0} s",
+        said.joined.len(),
+        said.returned.len(),
+        said.left.len(),
+        said.expired.len(),
+        said.damage,
+        story.now
+    );
+    assert!(said.returned.len() > points / 20 && said.expired.len() > points / 20, "seed {seed}: {said:?}");
+    // Everybody comes in again.
+    for _ in 0..4 {
+        for player in 0..PLAYERS {
+            if !story.game.is_playing(player) {
+                story.rejoin(player);
+            }
+        }
+        story.run(2.5);
+    }
+    story.check();
+    for player in 0..PLAYERS {
+        assert!(story.game.is_playing(player), "seed {seed}: player {player} is not back");
+    }
+    assert_eq!(pawns(&mut story.game.server).len(), PLAYERS, "seed {seed}");
+    // And everybody goes.
+    (0..PLAYERS).for_each(|player| story.game.hang_up(player));
+    story.run(4.0);
+    let seed = story.seed;
+    assert_eq!(pawns(&mut story.game.server).len(), 0, "seed {seed}: a pawn was left behind");
+    let world = story.game.server.world_mut();
+    assert_eq!(world.query_filtered::<(), With<ClientOf>>().iter(world).count(), 0, "seed {seed}: a link");
+}
+
+#[test]
+fn at_500_points_and_the_server_goes_on() {
+    story(24, POINTS);
+}

@@ -1,0 +1,129 @@
+//! Client and server that do not fit together say so in words.
+
+use core::time::Duration;
+
+use bevy::time::TimeUpdateStrategy;
+use bevy_rapier3d::prelude::{Collider, RigidBody};
+use bevy_unlag::net::{PROTOCOL_VERSION, ProtocolVersion};
+use lightyear::prelude::{
+    AppChannelExt, AppComponentExt, AppMessageExt, ChannelMode, ChannelSettings, NetworkDirection,
+    NetworkTarget, Replicate,
+};
+use serde::{Deserialize, Serialize};
+use unlag_examples::{app, link as links};
+
+use super::*;
+
+fn newcomer(game: &mut Match) -> usize {
+    let late = game.join().expect("a token");
+    listen(&mut game.clients[late]);
+    late
+}
+
+#[test]
+fn another_tuning_or_another_level_is_a_warning_or_the_end() {
+    for (rule, found) in [
+        (SetupRule::Warn, Mismatch::Configuration),
+        (SetupRule::Refuse, Mismatch::Configuration),
+        (SetupRule::Warn, Mismatch::Level),
+        (SetupRule::Refuse, Mismatch::Level),
+    ] {
+        let mut game = play(MatchOptions { players: 2, conditions: average(), ..MatchOptions::default() });
+        game.server.world_mut().resource_mut::<SessionConfig>().setup = rule;
+        let late = newcomer(&mut game);
+        let world = game.clients[late].world_mut();
+        if found == Mismatch::Level {
+            let wall =
+                (RigidBody::Fixed, Collider::cuboid(1.0, 2.0, 0.2), Transform::from_xyz(3.0, 1.0, 9.0));
+            world.spawn(wall);
+        } else {
+            world.resource_mut::<CapsuleConfig>().max_walk_speed += 0.5;
+        }
+        game.run(seconds(4.0));
+        assert_eq!(told(&game.clients[late]).setup, [found], "{rule:?}");
+        let refused = rule == SetupRule::Refuse;
+        assert_eq!(is_connected(&mut game.clients[late]), !refused, "{rule:?} {found:?}");
+        let expected: &[_] = if refused { &[KickReason::Setup(found)] } else { &[] };
+        assert_eq!(told(&game.clients[late]).kicked, expected, "{rule:?}");
+        assert_eq!(pawns(&mut game.server).len(), if refused { 2 } else { 3 }, "it leaves no body");
+        for client in 0..2 {
+            let told = told(&game.clients[client]);
+            assert!(told.setup.is_empty() && told.kicked.is_empty(), "{told:?}");
+        }
+    }
+}
+
+#[test]
+fn another_version_is_named() {
+    for (version, line) in [(99, "update the server"), (3, "update this client")] {
+        let mut game = play(MatchOptions { players: 1, conditions: average(), ..MatchOptions::default() });
+        let late = newcomer(&mut game);
+        game.clients[late].insert_resource(ProtocolVersion(version));
+        game.run(seconds(3.0));
+        let [mismatch] = told(&game.clients[late]).protocol[..] else { panic!("nothing was said") };
+        assert_eq!(mismatch, ProtocolMismatch { server: PROTOCOL_VERSION, client: version });
+        assert!(mismatch.to_string().ends_with(line), "{mismatch}");
+        assert!(!is_connected(&mut game.clients[late]));
+        assert!(game.is_playing(0));
+    }
+}
+
+#[derive(Component, Serialize, Deserialize, Clone, PartialEq, Debug)]
+struct Hat(u8);
+#[derive(Serialize, Deserialize, Clone, PartialEq, Debug)]
+struct Taunt(u8);
+struct Megaphone;
+
+/// What one of the two has registered and the other has not.
+fn more(app: &mut App, what: usize) {
+    match what {
+        0 => drop(app.component::<Hat>().replicate()),
+        1 => drop(app.register_message::<Taunt>().add_direction(NetworkDirection::Bidirectional)),
+        _ => {
+            let settings = ChannelSettings { mode: ChannelMode::UnorderedUnreliable, ..default() };
+            app.add_channel::<Megaphone>(settings).add_direction(NetworkDirection::Bidirectional);
+        }
+    }
+}
+
+fn run(apps: &mut [&mut App], time: Duration) {
+    for _ in 0..(time.as_nanos() / app::TICK.as_nanos()) {
+        apps.iter_mut().for_each(|app| app.update());
+    }
+}
+
+#[test]
+fn another_build_of_the_same_version_is_named_and_nobody_panics() {
+    for what in 0..3 {
+        for at_the_server in [true, false] {
+            let mut server = app::server(app::ServerOptions::default());
+            let client = |seed| app::scripted_client(seed, default(), default(), false);
+            let (mut other, mut same) = (client(1), client(2));
+            if at_the_server {
+                more(&mut server, what);
+                more(&mut same, what);
+                server.world_mut().spawn((Hat(3), Replicate::to_clients(NetworkTarget::All)));
+            } else {
+                more(&mut other, what);
+            }
+            for app in [&mut server, &mut other, &mut same] {
+                app.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
+                listen(app);
+            }
+            let listener = links::listen_in_process(&mut server);
+            app::finish(&mut server);
+            for (id, app) in [(1, &mut other), (2, &mut same)] {
+                links::join(&mut server, listener, app, id, NetSim::new(id)).expect("a token");
+                app::finish(app);
+            }
+            run(&mut [&mut server, &mut other, &mut same], seconds(3.0));
+            let [mismatch] = told(&other).protocol[..] else {
+                panic!("{what} at the server: {at_the_server}: {:?}", told(&other).protocol)
+            };
+            assert!(mismatch.to_string().contains("another build"), "{mismatch}");
+            assert!(!is_connected(&mut other), "it has left");
+            assert!(is_connected(&mut same) && own_pawns(&mut same) == 1, "the server goes on");
+            assert!(told(&same).protocol.is_empty());
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! A link goes; the pawn stays, and waits for its player.
+
+use unlag_examples::script::Script;
+
+use super::*;
+use crate::{own_id, state};
+
+/// The last one's, who may be gone.
+fn session(game: &mut Match, id: NetId) -> (Entity, Option<Absent>) {
+    let world = game.server.world_mut();
+    let mut pawns = world.query::<(&NetId, Entity, Option<&Absent>)>();
+    pawns.iter(world).find(|(other, ..)| **other == id).map(|(_, e, a)| (e, a.copied())).expect("it is there")
+}
+
+fn set_config(game: &mut Match, set: impl FnOnce(&mut SessionConfig)) {
+    set(&mut game.server.world_mut().resource_mut::<SessionConfig>());
+}
+
+#[test]
+fn who_comes_back_finds_its_pawn_as_it_is() {
+    for silent in [true, false] {
+        let mut game = play(MatchOptions { players: 3, conditions: average(), ..MatchOptions::default() });
+        game.arm(true);
+        game.run(seconds(4.0));
+        let id = own_id(&mut game.clients[0]);
+        let (pawn, _) = session(&mut game, id);
+        let shots = state(&mut game.server, id).extension.shots;
+        assert!(shots > 5, "it has fired {shots} times");
+        game.server.world_mut().get_mut::<Score>(pawn).expect("a score").kills = 77;
+
+        if silent {
+            game.switch_off(0);
+        } else {
+            game.hang_up(0);
+            game.run(seconds(0.3));
+            assert!(session(&mut game, id).1.is_some(), "its link has gone, and it waits");
+        }
+        game.run(seconds(1.0));
+        // Whoever left in the middle of a fight is still in it.
+        let (health, damage) = (of::<Health>(&mut game.server, id), told(&game.server).damage);
+        for other in [1, 2] {
+            assert!(pawns(&mut game.clients[other]).iter().any(|(seen, _)| *seen == id), "it is seen");
+        }
+        let moves = of::<PredictionStats>(&mut game.server, id).moves;
+        game.rejoin(0).expect("a token");
+        listen(&mut game.clients[0]);
+        let pawn_after = time_until(&mut game, 5.0, |game| own_pawns(&mut game.clients[0]) == 1);
+        let input_after =
+            time_until(&mut game, 5.0, |game| of::<PredictionStats>(&mut game.server, id).moves > moves);
+        let control_after = pawn_after + input_after + time_until(&mut game, 5.0, |game| game.is_playing(0));
+        println!(
+            "silent {silent}: a pawn after {pawn_after:.2} s, input {input_after:.2} s later, control after \
+             {control_after:.2} s; health {health:?}, {damage} hits before"
+        );
+        assert!(control_after <= 1.5, "control came back after {control_after} s");
+        assert!(input_after <= 0.5, "the first move was run {input_after} s after the pawn was there");
+
+        assert_eq!((own_id(&mut game.clients[0]), session(&mut game, id)), (id, (pawn, None)));
+        assert_eq!(pawns(&mut game.server).len(), 3, "no second body");
+        assert_eq!(of::<Score>(&mut game.server, id).kills, 77);
+        assert!(state(&mut game.server, id).extension.shots >= shots, "its shots go on being counted");
+        let said = told(&game.server);
+        assert_eq!((said.joined.len(), said.left.len(), said.expired.len()), (3, 1, 0));
+        let [returned] = said.returned[..] else { panic!("{:?}", said.returned) };
+        assert_eq!(returned.pawn, pawn);
+
+        // It moves and fights as before.
+        let before = told(&game.clients[0]).corrected.len();
+        game.fight(5.0);
+        let errors = &told(&game.clients[0]).corrected[before..];
+        assert!(errors.iter().all(|error| *error < 1.0), "it was corrected by {errors:?} m");
+        let report = game.report();
+        assert!(report.agreement() >= 95.0, "{}", report.table());
+        let account = of::<TimeDiscrepancy>(&mut game.server, id);
+        assert_eq!(account.detected, 0, "{account:?}");
+    }
+}
+
+#[test]
+fn who_leaves_can_be_hit_and_stands_still() {
+    let mut game = play(MatchOptions { players: 3, ..MatchOptions::default() });
+    let id = own_id(&mut game.clients[0]);
+    game.clients[0].world_mut().insert_resource(Script::touring(3));
+    game.run(seconds(3.0));
+    assert!(state(&mut game.server, id).body.velocity.length() > 1.0, "it runs");
+    game.switch_off(0);
+    game.run(seconds(1.5));
+    let stood = state(&mut game.server, id).body.position;
+    game.run(seconds(3.0));
+    let moved = state(&mut game.server, id).body.position.distance(stood);
+    assert!(moved < 0.01, "it went on for {moved} m");
+
+    let (pawn, absent) = session(&mut game, id);
+    assert!(absent.is_some(), "its link has timed out");
+    let lives = of::<Health>(&mut game.server, id).now;
+    game.server.world_mut().insert_resource(HitBy(pawn, 0));
+    game.server.add_systems(Last, |mut damage: MessageReader<Damage>, mut hit: ResMut<HitBy>| {
+        let of = hit.0;
+        hit.1 += damage.read().filter(|damage| damage.target == of).count();
+    });
+    game.arm(true);
+    game.run(seconds(4.0));
+    let hits = game.server.world().resource::<HitBy>().1;
+    let (now, deaths) = (of::<Health>(&mut game.server, id).now, of::<Score>(&mut game.server, id).deaths);
+    println!("{hits} hits; health {lives} -> {now}, {deaths} deaths");
+    assert!(hits > 0 && (now < lives || deaths > 0), "{hits} hits");
+    assert_eq!(session(&mut game, id).0, pawn, "it waits until its time is over");
+}
+
+#[derive(Resource)]
+struct HitBy(Entity, usize);
+
+#[test]
+fn who_does_not_come_back_is_gone_after_the_grace_time() {
+    let mut game = play(MatchOptions { players: 2, ..MatchOptions::default() });
+    set_config(&mut game, |config| config.grace = seconds(2.0));
+    let id = own_id(&mut game.clients[0]);
+    let (pawn, _) = session(&mut game, id);
+    game.hang_up(0);
+    let gone = time_until(&mut game, 5.0, |game| pawns(&mut game.server).len() == 1);
+    assert!((1.9..2.3).contains(&gone), "after {gone} s");
+    game.run(seconds(0.5));
+    assert_eq!(pawns(&mut game.clients[1]).len(), 1, "others see it no more");
+    let [expired] = told(&game.server).expired[..] else { panic!("{:?}", told(&game.server).expired) };
+    assert_eq!(expired.pawn, pawn);
+
+    game.rejoin(0).expect("a token");
+    time_until(&mut game, 5.0, |game| game.is_playing(0));
+    assert_ne!(own_id(&mut game.clients[0]), id, "another life");
+    let said = told(&game.server);
+    assert_eq!((said.joined.len(), said.returned.len(), said.expired.len()), (3, 0, 1));
+}
+
+#[test]
+fn without_a_grace_time_it_goes_at_once_and_a_bot_may_keep_it() {
+    let mut game = play(MatchOptions { players: 3, ..MatchOptions::default() });
+    set_config(&mut game, |config| config.grace = seconds(0.0));
+    let kept = own_id(&mut game.clients[1]);
+    game.hang_up(0);
+    game.run(seconds(0.2));
+    assert_eq!(pawns(&mut game.server).len(), 2);
+
+    game.server.add_observer(|expired: On<SessionExpired>, mut commands: Commands| {
+        commands.entity(expired.pawn).remove::<SessionOf>();
+    });
+    game.hang_up(1);
+    game.run(seconds(0.2));
+    assert!(pawns(&mut game.server).iter().any(|(id, _)| *id == kept), "the game has kept it");
+    assert!(session(&mut game, kept).1.is_none());
+    game.rejoin(1).expect("a token");
+    time_until(&mut game, 5.0, |game| game.is_playing(1));
+    assert_ne!(own_id(&mut game.clients[1]), kept, "it is nobody's now");
+    assert_eq!(pawns(&mut game.server).len(), 3);
+}
+
+#[test]
+fn who_is_thrown_out_loses_its_pawn_unless_the_game_says_otherwise() {
+    for stays in [false, true] {
+        let mut game = play(MatchOptions { players: 2, ..MatchOptions::default() });
+        if stays {
+            set_config(&mut game, |config| config.kicked_grace = seconds(5.0));
+        }
+        let id = own_id(&mut game.clients[0]);
+        let link =
+            told(&game.server).joined.iter().map(|joined| joined.link).next().expect("somebody joined");
+        let owner = {
+            let world = game.server.world_mut();
+            let mut owners = world.query::<(&lightyear::prelude::ControlledBy, &NetId)>();
+            owners.iter(world).find(|(owner, _)| owner.owner == link).map(|(_, id)| *id)
+        };
+        let client = usize::from(owner != Some(id));
+        game.server.world_mut().trigger(Kick { entity: link, reason: KickReason::Game(7) });
+        game.run(seconds(1.0));
+        assert_eq!(told(&game.clients[client]).kicked, [KickReason::Game(7)]);
+        assert_eq!(pawns(&mut game.server).len(), if stays { 2 } else { 1 });
+        let before = owner.expect("it had a pawn");
+        game.rejoin(client).expect("a token");
+        time_until(&mut game, 5.0, |game| game.is_playing(client));
+        assert_eq!(own_id(&mut game.clients[client]) == before, stays);
+        assert_eq!(pawns(&mut game.server).len(), 2);
+    }
+}
+
+#[test]
+fn nobody_takes_a_pawn_that_waits_for_its_own() {
+    let mut game = play(MatchOptions { players: 3, ..MatchOptions::default() });
+    let id = own_id(&mut game.clients[0]);
+    game.hang_up(0);
+    game.run(seconds(0.5));
+    assert!(session(&mut game, id).1.is_some());
+    let late = game.join().expect("a token");
+    time_until(&mut game, 5.0, |game| game.is_playing(late));
+    game.run(seconds(1.0));
+    for client in [1, 2, late] {
+        assert_eq!(own_pawns(&mut game.clients[client]), 1, "client {client}");
+        assert_ne!(own_id(&mut game.clients[client]), id);
+    }
+    assert_eq!(pawns(&mut game.clients[late]).len(), 4, "it sees the one that waits");
+}

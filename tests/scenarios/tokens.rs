@@ -1,0 +1,126 @@
+//! Who may join: tokens, over real netcode in stepped time.
+
+mod coming_back;
+mod hostile;
+mod keys;
+
+use core::time::Duration;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_unlag::{
+    net::{ConnectTokenRequest, JoinRefusal, JoinRefused, ServerAccess, ServerKey, TokenClient, TokenStats},
+    prelude::*,
+};
+use lightyear::prelude::{Client, Connected, PeerId, RemoteId, server::ClientOf};
+use unlag_examples::{
+    app,
+    link::{self, PROTOCOL_ID},
+};
+
+/// A server that looks at tokens, and who has joined it.
+struct Door {
+    app: App,
+    listener: Entity,
+    access: ServerAccess,
+    /// From where the next client comes.
+    port: u16,
+}
+
+/// Who has ever been connected, as the game sees it.
+#[derive(Resource, Default)]
+struct Joined(Vec<PeerId>);
+
+impl Door {
+    fn open() -> Self {
+        Self::open_as(&ServerAccess {
+            addresses: vec![address()],
+            ..ServerAccess::new(ServerKey::random().expect("random bytes"), PROTOCOL_ID)
+        })
+    }
+
+    fn open_as(access: &ServerAccess) -> Self {
+        let mut app = app::server(app::ServerOptions::default());
+        app.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK)).init_resource::<Joined>();
+        app.add_observer(
+            |connected: On<Add, Connected>,
+             clients: Query<&RemoteId, With<ClientOf>>,
+             mut joined: ResMut<Joined>| {
+                joined.0.extend(clients.get(connected.entity).ok().map(|id| id.0));
+            },
+        );
+        let listener = link::listen_in_process_as(&mut app, access);
+        app::finish(&mut app);
+        Self { app, listener, access: access.clone(), port: 1 }
+    }
+
+    fn request(&self, client_id: u64) -> ConnectTokenRequest {
+        // However slow the machine is that steps the time.
+        let lifetime = Duration::from_secs(600);
+        ConnectTokenRequest { lifetime, ..ConnectTokenRequest::new(client_id, address(), PROTOCOL_ID) }
+    }
+
+    fn token(&self, client_id: u64) -> Vec<u8> {
+        self.request(client_id).issue(&self.access.key).expect("a token")
+    }
+
+    /// Somebody comes with a token, from an address of its own.
+    fn come(&mut self, token: &[u8], conditions: LinkConditions) -> App {
+        let mut client =
+            app::scripted_client(self.port.into(), Default::default(), Default::default(), false);
+        client.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK)).init_resource::<Refused>();
+        client.add_systems(Update, |mut heard: MessageReader<JoinRefused>, mut refused: ResMut<Refused>| {
+            refused.0.extend(heard.read().map(|refused| refused.0));
+        });
+        app::finish(&mut client);
+        self.dial(&mut client, token, conditions);
+        client
+    }
+
+    fn dial(&mut self, client: &mut App, token: &[u8], conditions: LinkConditions) {
+        let sim = NetSim::new(u64::from(self.port) * 7 + 3).with(conditions);
+        let from = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
+        self.port += 1;
+        let token = TokenClient::new(token).expect("a token");
+        link::join_as(&mut self.app, self.listener, client, token, from, sim);
+    }
+
+    fn run(&mut self, clients: &mut [&mut App], seconds: f64) {
+        for _ in 0..(seconds * 64.0) as u32 {
+            self.app.update();
+            for client in &mut *clients {
+                client.update();
+            }
+        }
+    }
+
+    fn joined(&self) -> &[PeerId] {
+        &self.app.world().resource::<Joined>().0
+    }
+
+    fn stats(&self) -> TokenStats {
+        *self.app.world().resource::<TokenStats>()
+    }
+}
+
+/// Why a client was not let in.
+#[derive(Resource, Default)]
+struct Refused(Vec<JoinRefusal>);
+
+fn refused(client: &App) -> &[JoinRefusal] {
+    &client.world().resource::<Refused>().0
+}
+
+fn address() -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, link::DEFAULT_PORT))
+}
+
+fn is_in(client: &mut App) -> bool {
+    let world = client.world_mut();
+    world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count() == 1
+}
+
+fn has_pawn(client: &mut App) -> bool {
+    let world = client.world_mut();
+    world.query_filtered::<(), (With<LocalControl>, With<SoldierState>)>().iter(world).count() == 1
+}

@@ -1,0 +1,60 @@
+//! With a fresh token a player is back at once, whatever became of its old connection.
+
+use bevy_unlag::net::{Kick, KickReason, KickedByServer};
+
+use super::*;
+
+fn link_of(door: &mut Door, client_id: u64) -> Option<Entity> {
+    let world = door.app.world_mut();
+    let mut links = world.query_filtered::<(Entity, &RemoteId), With<ClientOf>>();
+    links.iter(world).find(|(_, id)| id.0 == PeerId::Netcode(client_id)).map(|(link, _)| link)
+}
+
+#[test]
+fn who_vanished_and_who_plays_elsewhere() {
+    for vanishes in [true, false] {
+        let mut door = Door::open();
+        let token = door.token(5);
+        let mut old = door.come(&token, LinkConditions::PERFECT);
+        door.run(&mut [&mut old], 1.0);
+        assert!(has_pawn(&mut old));
+        let mut keeps_running = [old];
+        let still: &mut [App] = if vanishes { &mut [] } else { &mut keeps_running };
+        let token = door.token(5);
+        let mut new = door.come(&token, LinkConditions::PERFECT);
+        let mut clients: Vec<&mut App> = still.iter_mut().chain([&mut new]).collect();
+        // netcode alone would wait for three seconds.
+        door.run(&mut clients, 1.5);
+        assert!(is_in(&mut new) && has_pawn(&mut new), "vanished: {vanishes}, {:?}", refused(&new));
+        assert_eq!(door.joined(), [PeerId::Netcode(5); 2]);
+        if !vanishes {
+            let [mut old] = keeps_running;
+            assert!(!is_in(&mut old));
+            let heard: Vec<_> = old.world_mut().resource_mut::<Messages<KickedByServer>>().drain().collect();
+            // Messages live for two frames: the connection is closed all the same.
+            assert!(heard.iter().all(|kicked| kicked.0 == KickReason::Replaced), "{heard:?}");
+        }
+    }
+}
+
+#[test]
+fn who_was_thrown_out_needs_a_new_token_and_no_patience() {
+    let mut door = Door::open();
+    let token = door.token(5);
+    let mut client = door.come(&token, LinkConditions::PERFECT);
+    door.run(&mut [&mut client], 1.0);
+    let link = link_of(&mut door, 5).expect("a link");
+    door.app.world_mut().trigger(Kick { entity: link, reason: KickReason::Game(1) });
+    // It does not listen: netcode knows it until its timeout, unless the server hangs up.
+    door.run(&mut [], 0.7);
+    assert!(link_of(&mut door, 5).is_none());
+    door.run(&mut [&mut client], 0.2);
+    assert!(!is_in(&mut client), "it was told that it is out");
+    let mut again = door.come(&token, LinkConditions::PERFECT);
+    door.run(&mut [&mut again], 0.5);
+    assert_eq!(refused(&again), [JoinRefusal::Used]);
+    let fresh = door.token(5);
+    let mut again = door.come(&fresh, LinkConditions::PERFECT);
+    door.run(&mut [&mut again], 0.5);
+    assert!(is_in(&mut again));
+}
