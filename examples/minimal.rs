@@ -4,7 +4,6 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use bevy::{app::ScheduleRunnerPlugin, prelude::*, state::app::StatesPlugin};
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag::net::{ServerAccess, TokenClient};
 use bevy_unlag::{core::MoveModel, prelude::*};
 use core::time::Duration;
 use lightyear::prelude::server::Start;

@@ -2,7 +2,7 @@
 //!
 //! * `shooter`: a dedicated server in a thread, bots that are clients of their own, and a window
 //!   that is a client like any other, over UDP.
-//! * `shooter --listen`: host in the same app; F5 begins the match anew.
+//! * `shooter --listen`: host in the same app; F9 begins the match anew.
 //! * `shooter server`, `shooter client --connect ADDR`: a match of real processes.
 //! * `shooter server --key KEY`, `shooter client --token TOKEN`: the same for those who have a token.
 //! * `shooter --headless`: scripted players fight without a window; a table is printed.
@@ -19,7 +19,7 @@ use core::{net::SocketAddr, time::Duration};
 use std::{process::ExitCode, time::Instant};
 
 use bevy::prelude::*;
-use bevy_unlag::{net::TokenClient, prelude::*};
+use bevy_unlag::prelude::*;
 use clap::Parser;
 use unlag_examples::{
     app::{self, ServerOptions},
@@ -27,6 +27,7 @@ use unlag_examples::{
     dedicated, link,
     lockstep::{self, MatchOptions},
     realtime::{self, PlayerOptions, ServerSwitches, ServerThread, Stop, Watch},
+    redial::{self, Redial},
     report::MatchReport,
     screen::{self, WindowArgs, exit_code},
     script::{Script, ScriptPlugin},
@@ -52,9 +53,9 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
         Some(Command::Key) => dedicated::write_key().map(|()| ExitCode::SUCCESS),
         Some(Command::Token(args)) => dedicated::write_token(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Client { connect, token, headless, window, play }) => {
-            let client = match (&token, connect) {
-                (Some(file), _) => dedicated::read_token(file)?,
-                (None, address) => anybody(link::parse_address(&address.unwrap_or_default())?)?,
+            let (client, redial) = match (&token, connect) {
+                (Some(file), _) => (dedicated::read_token(file)?, Redial::never()),
+                (None, address) => redial::anybody(link::parse_address(&address.unwrap_or_default())?)?,
             };
             let server = client.server();
             if headless {
@@ -65,12 +66,12 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
                     armoury: Armoury::All,
                     interpolation: Interpolation::default(),
                 };
-                let report = realtime::play_as(client, player, play.seconds)?;
+                let report = realtime::play_as(client, redial, player, play.seconds)?;
                 Ok(print(&MatchReport { players: vec![report] }, &play))
             } else {
                 screen::display(window::INSTEAD)?;
                 let options = window_options(&window, &play, format!("bevy_unlag shooter at {server}"));
-                client_window(client, None, &play, options)
+                client_window((client, redial), None, &play, options)
             }
         }
         None if cli.headless => headless(&cli),
@@ -125,16 +126,10 @@ fn everything(cli: &Cli) -> Result<ExitCode, String> {
     let stop = Stop::default();
     let bots = realtime::bots(server.address, bots(cli), &stop);
     let window = window_options(&cli.window, &cli.play, "bevy_unlag shooter".to_owned());
-    let client = anybody(server.address)?;
+    let client = redial::anybody(server.address)?;
     let code = client_window(client, Some(server.switches.clone()), &cli.play, window);
     end(&stop, bots);
     code
-}
-
-/// Joins a server in development mode under a name of its own.
-fn anybody(server: SocketAddr) -> Result<TokenClient, String> {
-    TokenClient::development(link::random_client_id(), server, link::PROTOCOL_ID)
-        .map_err(|error| error.to_string())
 }
 
 /// Bots sit on good broadband of their own.
@@ -162,7 +157,7 @@ fn end(stop: &Stop, bots: Vec<std::thread::JoinHandle<()>>) {
 
 /// `switches` are those of a server of our own.
 fn client_window(
-    client: TokenClient,
+    (client, redial): (TokenClient, Redial),
     switches: Option<ServerSwitches>,
     play: &Play,
     options: WindowOptions,
@@ -182,7 +177,7 @@ fn client_window(
     play.preset()?.apply(&mut sim);
     let server = client.server();
     link::dial_udp_as(&mut app, client, sim);
-    app.insert_resource(Watch::new(server)).add_systems(Update, give_up);
+    app.insert_resource(Watch::new(server, redial)).add_systems(Update, give_up);
     Ok(exit_code(app.run()))
 }
 
@@ -218,7 +213,7 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
     );
     app::add_host(&mut app);
     app.add_systems(Update, |keys: Res<ButtonInput<KeyCode>>, mut commands: Commands| {
-        if keys.just_pressed(KeyCode::F5) {
+        if keys.just_pressed(KeyCode::F9) {
             commands.trigger(RestartMatch);
         }
     });

@@ -12,7 +12,6 @@ use crate::{
     arena,
     armoury::Armoury,
     ledger::LedgerPlugin,
-    marks::MarksPlugin,
     rules::{self, NextPlayer, RulesPlugin, RulesProtocolPlugin},
     script::{Script, ScriptPlugin},
 };
@@ -52,7 +51,7 @@ pub fn headless() -> App {
 pub fn add_server(app: &mut App, options: ServerOptions) {
     app.insert_resource(options.armoury.arsenal());
     app.add_plugins(UnlagServerPlugins { tick: options.tick.unwrap_or(TICK), ..default() });
-    app.add_plugins((RulesProtocolPlugin, RulesPlugin, MarksPlugin));
+    app.add_plugins((RulesProtocolPlugin, RulesPlugin));
     app.world_mut().resource_mut::<Sampler>().interpolation = options.interpolation;
     if options.protocol != 0 {
         app.insert_resource(ProtocolVersion(options.protocol));
@@ -71,7 +70,7 @@ pub fn add_server(app: &mut App, options: ServerOptions) {
 pub fn add_client(app: &mut App, armoury: Armoury, interpolation: Interpolation, trace: bool) {
     app.insert_resource(armoury.arsenal());
     app.add_plugins(UnlagClientPlugins::default());
-    app.add_plugins((RulesProtocolPlugin, LedgerPlugin, MarksPlugin));
+    app.add_plugins((RulesProtocolPlugin, LedgerPlugin));
     app.world_mut().resource_mut::<Sampler>().interpolation = interpolation;
     app.add_systems(Startup, arena::spawn).add_observer(
         move |added: On<Add, NetRole>, mut commands: Commands| {

@@ -6,10 +6,7 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-use bevy_unlag::{
-    net::{ConnectTokenRequest, ServerAccess, ServerKey, TokenClient},
-    prelude::RewindMode,
-};
+use bevy_unlag::prelude::{ConnectTokenRequest, RewindMode, ServerAccess, ServerKey, TokenClient};
 use clap::{Args, ValueEnum};
 use core::time::Duration;
 

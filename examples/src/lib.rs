@@ -7,7 +7,7 @@
 //! * [`script`]: players that strafe, turn, jump and shoot by a seed.
 //! * [`ledger`]: what was drawn against what was confirmed.
 //! * [`lockstep`]: a match under stepped time, the same for the same seed.
-//! * [`realtime`]: a match over UDP, in threads.
+//! * [`realtime`]: a match over UDP, in threads; [`redial`]: a client of it that has lost its connection.
 //! * [`report`]: the table.
 //! * [`dedicated`]: a server's key and its tokens on a command line.
 //! * `screen` (feature `window`) and [`args`]: windows, panels, sliders and command lines.
@@ -25,6 +25,7 @@ pub mod link;
 pub mod lockstep;
 pub mod marks;
 pub mod realtime;
+pub mod redial;
 pub mod report;
 pub mod rules;
 #[cfg(feature = "window")]

@@ -3,10 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 
 use bevy::prelude::*;
-use bevy_unlag::{
-    net::{ServerAccess, TokenClient},
-    prelude::*,
-};
+use bevy_unlag::prelude::*;
 use lightyear::{
     crossbeam::CrossbeamIo,
     prelude::{server::Start, *},
@@ -84,17 +81,19 @@ pub fn dial_udp(app: &mut App, server: SocketAddr, client_id: u64, sim: NetSim) 
 
 /// Starts to dial a server over UDP with a token, through a simulated link.
 pub fn dial_udp_as(app: &mut App, client: TokenClient, sim: NetSim) {
+    dial_udp_in(app.world_mut(), client, sim);
+}
+
+/// The same in an app that runs.
+pub(crate) fn dial_udp_in(world: &mut World, client: TokenClient, sim: NetSim) {
     let server = client.server();
     let local = match server {
         SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
         SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
     };
-    let link = app
-        .world_mut()
-        .spawn((Client, client, UdpIo::default(), LocalAddr(local), PeerAddr(server), sim))
-        .id();
-    app.world_mut().trigger(Connect { entity: link });
-    app.world_mut().flush();
+    let link = world.spawn((Client, client, UdpIo::default(), LocalAddr(local), PeerAddr(server), sim)).id();
+    world.trigger(Connect { entity: link });
+    world.flush();
 }
 
 /// Starts a server in development mode that takes in-process links; see [`join`].
@@ -147,7 +146,7 @@ pub fn join_as(
 }
 
 /// In development mode anybody may say who it is.
-fn anybody(server: SocketAddr, client_id: u64) -> Result<TokenClient, String> {
+pub(crate) fn anybody(server: SocketAddr, client_id: u64) -> Result<TokenClient, String> {
     TokenClient::development(client_id, server, PROTOCOL_ID)
         .map_err(|error| format!("cannot make a connect token: {error}"))
 }

@@ -14,7 +14,6 @@ use std::{
 
 use bevy::{app::TerminalCtrlCHandlerPlugin, prelude::*};
 use bevy_unlag::{
-    net::{JoinRefused, ServerAccess, TokenClient},
     prelude::*,
     rewind::{EvidenceLog, ShotEvidence},
 };
@@ -24,6 +23,7 @@ use crate::{
     app::{self, ServerOptions},
     armoury::Armoury,
     link,
+    redial::{self, Redial},
     report::{MatchReport, PlayerReport},
     script::Script,
 };
@@ -238,22 +238,17 @@ pub struct PlayerOptions {
 pub fn bots(server: SocketAddr, options: Vec<PlayerOptions>, stop: &Stop) -> Vec<JoinHandle<()>> {
     let start = |player: PlayerOptions| {
         let stop = stop.clone();
-        thread::spawn(move || match client(server, player) {
-            Ok(mut app) => run(&mut app, CLIENT_FRAME, |_| !stop.load(Ordering::Relaxed)),
+        thread::spawn(move || match redial::anybody(server) {
+            Ok((bot, _)) => {
+                run(&mut client(bot, player), CLIENT_FRAME, |_| !stop.load(Ordering::Relaxed));
+            }
             Err(error) => error!("bot {} stays away: {error}", player.player),
         })
     };
     options.into_iter().map(start).collect()
 }
 
-fn client(server: SocketAddr, player: PlayerOptions) -> Result<App, String> {
-    let id = link::random_client_id();
-    let client =
-        TokenClient::development(id, server, link::PROTOCOL_ID).map_err(|error| error.to_string())?;
-    Ok(client_as(client, player))
-}
-
-fn client_as(client: TokenClient, player: PlayerOptions) -> App {
+fn client(client: TokenClient, player: PlayerOptions) -> App {
     let mut app = app::scripted_client(player.seed, player.armoury, player.interpolation, false);
     let sim = NetSim::new(player.seed ^ 0x5eed).with(player.conditions);
     link::dial_udp_as(&mut app, client, sim);
@@ -267,21 +262,23 @@ fn client_as(client: TokenClient, player: PlayerOptions) -> App {
 /// # Errors
 /// One line when nobody answers, or somebody who speaks another protocol, or the server goes.
 pub fn play(server: SocketAddr, player: PlayerOptions, seconds: f64) -> Result<PlayerReport, String> {
-    run_player(client(server, player)?, server, seconds)
+    let (token, redial) = redial::anybody(server)?;
+    play_as(token, redial, player, seconds)
 }
 
 /// Plays one scripted player with a token; see [`play`].
 ///
 /// # Errors
 /// As [`play`], or why the server does not let it in.
-pub fn play_as(token: TokenClient, player: PlayerOptions, seconds: f64) -> Result<PlayerReport, String> {
-    let server = token.server();
-    run_player(client_as(token, player), server, seconds)
-}
-
-fn run_player(mut app: App, server: SocketAddr, seconds: f64) -> Result<PlayerReport, String> {
+pub fn play_as(
+    token: TokenClient,
+    redial: Redial,
+    player: PlayerOptions,
+    seconds: f64,
+) -> Result<PlayerReport, String> {
     let began = Instant::now();
-    let mut watch = Watch::new(server);
+    let mut watch = Watch::new(token.server(), redial);
+    let mut app = client(token, player);
     let mut failure = None;
     run(&mut app, CLIENT_FRAME, |app| {
         failure = watch.refusal(app.world_mut());
@@ -308,6 +305,7 @@ pub struct Watch {
     server: SocketAddr,
     joined_at: Option<Instant>,
     well_at: Instant,
+    redial: Redial,
     /// What the player should know, if anything.
     pub notice: Option<String>,
 }
@@ -315,8 +313,8 @@ pub struct Watch {
 impl Watch {
     /// Begins as the client begins to dial.
     #[must_use]
-    pub fn new(server: SocketAddr) -> Self {
-        Self { server, joined_at: None, well_at: Instant::now(), notice: None }
+    pub fn new(server: SocketAddr, redial: Redial) -> Self {
+        Self { server, joined_at: None, well_at: Instant::now(), redial, notice: None }
     }
 
     /// How long it is since the client got its pawn.
@@ -325,7 +323,7 @@ impl Watch {
         self.joined_at.map_or(Duration::ZERO, |at| at.elapsed())
     }
 
-    /// Why the client should give up, if it should.
+    /// Why the client should give up, if it should. A client that has lost its connection dials again meanwhile.
     pub fn refusal(&mut self, world: &mut World) -> Option<String> {
         let server = self.server;
         if let Some(mismatch) = world.resource_mut::<Messages<ProtocolMismatch>>().drain().next() {
@@ -336,6 +334,7 @@ impl Watch {
         }
         if let Some(shutdown) = world.resource_mut::<Messages<ServerShutdown>>().drain().last() {
             self.notice = Some(shutdown.to_string());
+            self.redial.forget_server();
         }
         if let Some(mismatch) = world.resource_mut::<Messages<SetupMismatch>>().drain().last() {
             self.notice = Some(mismatch.to_string());
@@ -353,9 +352,26 @@ impl Watch {
         if connected && pawn {
             self.joined_at = self.joined_at.or(Some(Instant::now()));
             self.well_at = Instant::now();
+            if self.redial.settle() && self.notice.as_deref() == Some(redial::NOTICE) {
+                self.notice = None;
+            }
             return None;
         }
-        if self.well_at.elapsed() < PATIENCE {
+        let mut patience = PATIENCE;
+        if self.joined_at.is_some() {
+            let was_needed = self.redial.is_needed();
+            match self.redial.look_after(world, server) {
+                Ok(false) => {}
+                Ok(true) => {
+                    patience = redial::GRACE;
+                    if !was_needed {
+                        self.notice = Some(redial::NOTICE.to_owned());
+                    }
+                }
+                Err(line) => return Some(line),
+            }
+        }
+        if self.well_at.elapsed() < patience {
             return None;
         }
         Some(match (self.joined_at, connected) {

@@ -8,18 +8,19 @@ use bevy_unlag::{
 };
 use lightyear::prelude::AppComponentExt;
 
-use crate::arena;
+use crate::{arena, marks::MarksPlugin};
 
 /// Ticks from death until the dead can no longer move.
 const TRADE_TICKS: i32 = 32;
 
-/// Registers what the game replicates. Client and server both add it, after the suite.
+/// Registers what the game sends. Client and server both add it, after the suite.
 pub struct RulesProtocolPlugin;
 
 impl Plugin for RulesProtocolPlugin {
     fn build(&self, app: &mut App) {
         app.component::<Health>().replicate();
         app.component::<Score>().replicate();
+        app.add_plugins(MarksPlugin);
     }
 }
 

@@ -20,6 +20,7 @@ use bevy::{
     window::{PresentMode, WindowResolution},
     winit::WinitSettings,
 };
+use bevy_unlag::net::limit_logs;
 use clap::Args;
 
 pub use checker::checker;
@@ -58,19 +59,21 @@ pub fn add_window(app: &mut App, title: String, args: &WindowArgs, seconds: f32,
         present_mode: PresentMode::AutoVsync,
         ..default()
     };
-    app.add_plugins(
-        DefaultPlugins.set(WindowPlugin { primary_window: Some(window), ..default() }).set(LogPlugin {
-            level: Level::WARN,
-            filter: format!("{LOG_FILTER},{log}"),
-            ..default()
-        }),
-    )
-    // A player in the background still has to answer the server.
-    .insert_resource(WinitSettings::continuous())
-    .add_plugins(TimedPlugin {
-        screenshot: args.screenshot.clone().map(|path| (seconds, path)),
-        exit_after: args.screenshot.is_some().then_some(seconds + 2.0),
-    });
+    let log = LogPlugin {
+        level: Level::WARN,
+        filter: format!("{LOG_FILTER},{log}"),
+        // Nothing that a peer sends fills it.
+        custom_layer: limit_logs,
+        ..default()
+    };
+    let window = WindowPlugin { primary_window: Some(window), ..default() };
+    app.add_plugins(DefaultPlugins.set(window).set(log))
+        // A player in the background still has to answer the server.
+        .insert_resource(WinitSettings::continuous())
+        .add_plugins(TimedPlugin {
+            screenshot: args.screenshot.clone().map(|path| (seconds, path)),
+            exit_after: args.screenshot.is_some().then_some(seconds + 2.0),
+        });
 }
 
 /// What the process ends with.

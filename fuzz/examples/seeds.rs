@@ -1,6 +1,6 @@
 //! Writes what the fuzzers start from, made by the real encoder: `cargo run --example seeds`.
 
-use core::time::Duration;
+use core::{net::SocketAddr, time::Duration};
 use std::{fs, io, path::Path};
 
 use bevy::prelude::*;
@@ -8,7 +8,7 @@ use bevy_unlag_core::{
     Arrival, BitWriter, ExtendedInput, ExtendedState, MoveModel, NetId, ProxyUpdate, Snapshot, Tick, Up,
     ViewTime, Wire,
 };
-use bevy_unlag_lightyear::fuzzing::words;
+use bevy_unlag_lightyear::{ConnectTokenRequest, ServerKey, fuzzing::words};
 use bevy_unlag_movement::{
     CapsuleInput, CapsuleModel, CapsulePush, CapsuleState, CapsuleWith, KartInput, KartModel, KartPush,
     KartState,
@@ -428,6 +428,99 @@ fn scripts(heard: &Heard) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
+/// Scripts of `game_message`: to whom; then what happens in the lowest three bits, how much of it in the others. What a
+/// type is called the target puts before each message: here it is another.
+fn game_messages() -> Vec<(&'static str, Vec<u8>)> {
+    let (server, client): (&[u8], &[u8]) = (&[0], &[1]);
+    let (guest, frame) = ([6_u8], |time: u8| [7 | time << 3]);
+    let message = |kind: u8, about: Option<u16>, number: u32| {
+        let mut w = BitWriter::default();
+        w.bool(about.is_some());
+        if let Some(id) = about {
+            w.golomb(id, 4);
+        }
+        w.bits(number, 32);
+        let bytes = w.finish();
+        [&[2 + kind | (bytes.len() as u8) << 3][..], &bytes].concat()
+    };
+    let say = [message(0, None, 7), message(0, Some(1), 8), message(1, None, 9)].concat();
+    let strange = [message(0, Some(2), 1), message(0, Some(9), 1), message(0, None, 1_001)].concat();
+    let wrong =
+        [message(2, None, 1), message(3, Some(1), 2), vec![0, 1, 8, 255, 1 | 3 << 3, 1, 2, 3]].concat();
+    let tell = [message(2, Some(1), 7), message(3, None, 8), message(3, Some(2), 9)].concat();
+    let early: Vec<u8> = (0..6).flat_map(|number| message(2, Some(3), number)).collect();
+    vec![
+        ("say", [server, &say, &frame(0), &say, &frame(1)].concat()),
+        ("strange", [server, &strange, &guest, &message(0, Some(3), 1), &frame(0)].concat()),
+        ("wrong_way", [server, &wrong, &frame(0)].concat()),
+        ("waves", [server, &message(1, None, 3).repeat(60), &frame(0), &message(1, None, 4)].concat()),
+        ("tell", [client, &tell, &frame(0), &say, &frame(1)].concat()),
+        ("early", [client, &early, &frame(0), &guest, &frame(0), &guest, &early, &frame(3)].concat()),
+    ]
+}
+
+/// A script of the door, the bytes of tokens, the text of a key: which of the three, and its bytes.
+fn tokens() -> Vec<(&'static str, Vec<u8>)> {
+    let key = ServerKey::development();
+    let token = |servers: &[&str], data: &[u8]| {
+        let servers: Vec<SocketAddr> =
+            servers.iter().map(|address| address.parse().expect("an address")).collect();
+        let request = ConnectTokenRequest::new(5, servers[0], 9);
+        let request = ConnectTokenRequest { servers, data: data.to_vec(), ..request };
+        let mut token = request.issue(&key).expect("a token");
+        // Nothing that a client reads says whether it was so long ago: it is to be a good one next year, too.
+        token[29..37].copy_from_slice(&4_102_444_800_u64.to_be_bytes());
+        [&[1][..], &token].concat()
+    };
+    vec![
+        // One joins and another shows the same; then who joined leaves.
+        ("twice", vec![0, 0, 5, 8, 0, 7, 0, 8]),
+        ("two", vec![0, 0, 9, 5, 13, 1, 8, 15, 9]),
+        ("not_good", vec![0, 2, 3, 10, 11, 1]),
+        // Bytes of the protocol, the expiry, the nonce, the body and the end of the seal.
+        (
+            "forged",
+            [
+                &[0][..],
+                &[0x10, 0, 14, 1],
+                &[0x10, 0, 29, 1],
+                &[0x10, 0, 40, 1],
+                &[0x10, 1, 0, 255],
+                &[0x11, 4, 53, 1],
+            ]
+            .concat(),
+        ),
+        ("junk", vec![0, 4, 0, 3, 1, 2, 3, 4, 0, 0]),
+        ("token", token(&["10.0.0.7:5000"], b"team blue")),
+        ("addresses", token(&["10.0.0.7:5000", "[2001:db8::7]:5001"], b"")),
+        ("key", [&[2][..], key.to_hex().as_bytes(), b"\n"].concat()),
+        ("zero_key", [&[2][..], &[b'0'; 64]].concat()),
+    ]
+}
+
+/// Scripts of `change`: what happens in the lowest two bits, how much of it in the others.
+fn changes() -> Vec<(&'static str, Vec<u8>)> {
+    let change = |tick: u32, tilt: f32, kind: u32| {
+        let mut w = BitWriter::default();
+        Tick(tick).write(&mut w);
+        w.f32(tilt);
+        w.bits(kind, 3);
+        let bytes = w.finish();
+        [&[(bytes.len() as u8) << 2][..], &bytes].concat()
+    };
+    let honest = |much: u8| vec![2 | much << 2];
+    let frame = vec![3];
+    let junk = vec![1 | 4 << 2, 255, 255, 255, 255];
+    let new = [change(9, 0.5, 2), change(8, 0.25, 3), change(10, f32::NAN, 1), change(11, 1.0, 7)].concat();
+    vec![
+        ("honest", [honest(0), frame.clone(), honest(5), honest(3), frame.clone()].concat()),
+        ("newest", [new.clone(), frame.clone(), change(7, 0.75, 1), frame.clone()].concat()),
+        ("around", [change(u32::MAX, 1.0, 1), frame.clone(), change(2, 2.0, 2), frame.clone()].concat()),
+        ("junk", [junk.clone(), new, frame.clone(), junk, vec![0], frame.clone()].concat()),
+        ("flood", [vec![0; 270], change(9, 0.5, 2), frame.clone(), change(9, 0.5, 2), frame].concat()),
+    ]
+}
+
 fn owned(seeds: Vec<(&str, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
     seeds.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect()
 }
@@ -447,6 +540,9 @@ fn main() -> io::Result<()> {
         ("packet_gate", gates(&heard.packets)),
         ("datagram", numbered("heard", heard.datagrams)),
         ("words", numbered("word", words().into_iter().map(|(kind, word)| [&[kind][..], &word].concat()))),
+        ("game_message", owned(game_messages())),
+        ("token", owned(tokens())),
+        ("change", owned(changes())),
         ("evidence", numbered("shot", shots.iter().map(encoded))),
     ];
     for (target, files) in targets {

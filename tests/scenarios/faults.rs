@@ -6,7 +6,9 @@ mod links;
 mod outages;
 mod rate;
 mod suspend;
+mod timeout;
 mod trial;
+mod trigger;
 mod wraps;
 
 use bevy::prelude::*;

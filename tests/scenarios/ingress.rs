@@ -3,6 +3,7 @@
 mod encrypted;
 mod game;
 mod honest;
+mod quiet;
 mod socket;
 mod strangers;
 mod thrown_out;

@@ -5,6 +5,7 @@ mod handshake;
 mod late;
 mod restart;
 mod returning;
+mod same_app;
 mod shutdown;
 
 use bevy::prelude::*;

@@ -3,15 +3,13 @@
 mod coming_back;
 mod hostile;
 mod keys;
+mod two;
 
 use core::time::Duration;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_unlag::{
-    net::{ConnectTokenRequest, JoinRefusal, JoinRefused, ServerAccess, ServerKey, TokenClient, TokenStats},
-    prelude::*,
-};
+use bevy_unlag::{net::TokenStats, prelude::*};
 use lightyear::prelude::{Client, Connected, PeerId, RemoteId, server::ClientOf};
 use unlag_examples::{
     app,
@@ -68,9 +66,13 @@ impl Door {
     fn come(&mut self, token: &[u8], conditions: LinkConditions) -> App {
         let mut client =
             app::scripted_client(self.port.into(), Default::default(), Default::default(), false);
-        client.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK)).init_resource::<Refused>();
+        client.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
+        client.init_resource::<Refused>().init_resource::<ThrownOut>();
         client.add_systems(Update, |mut heard: MessageReader<JoinRefused>, mut refused: ResMut<Refused>| {
             refused.0.extend(heard.read().map(|refused| refused.0));
+        });
+        client.add_systems(Update, |mut heard: MessageReader<KickedByServer>, mut out: ResMut<ThrownOut>| {
+            out.0.extend(heard.read().map(|kicked| kicked.0));
         });
         app::finish(&mut client);
         self.dial(&mut client, token, conditions);
@@ -109,6 +111,14 @@ struct Refused(Vec<JoinRefusal>);
 
 fn refused(client: &App) -> &[JoinRefusal] {
     &client.world().resource::<Refused>().0
+}
+
+/// Why a client was thrown out.
+#[derive(Resource, Default)]
+struct ThrownOut(Vec<KickReason>);
+
+fn thrown_out(client: &App) -> &[KickReason] {
+    &client.world().resource::<ThrownOut>().0
 }
 
 fn address() -> SocketAddr {

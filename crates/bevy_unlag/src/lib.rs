@@ -37,18 +37,20 @@ pub mod prelude {
         UnlagServerPlugins, soldier_body, spawn_host_soldier, spawn_soldier,
     };
     pub use bevy_unlag_core::{
-        CurrentTick, DrawnEye, DrawnPose, DrawnViewTime, Interpolate, Interpolation, KnotConfig, LimbRig,
-        LocalControl, MoveInput, MoveModel, MoveSystems, NetId, NetRole, ProxySmoothing, Sampler, Snapshot,
-        Span, Tick, ViewStamp, ViewTime, VisualOf, VisualOffset, Visuals,
+        CurrentTick, DrawnEye, DrawnPose, DrawnViewTime, Fault, Findings, Interpolate, Interpolation,
+        KnotConfig, LimbRig, LocalControl, MoveInput, MoveModel, MoveSystems, NetId, NetRole, ProxySmoothing,
+        Sampler, Snapshot, Span, Tick, ViewStamp, ViewTime, VisualOf, VisualOffset, Visuals,
     };
     pub use bevy_unlag_lightyear::{
-        Absent, AddGameMessage, AskedValue, Bandwidth, Delivery, DownlinkBudget, GameMessageStats, GameSpeed,
-        IngressLimits, IngressStats, Kick, KickReason, Kicked, KickedByServer, LinkBudget, LinkConditions,
-        LinkPreset, LinkPresets, LinkTraffic, MatchRestarted, MessageClass, MessageDirection, MessageLimits,
-        MessageRules, MessageSource, Mismatch, NetSim, Outbox, PRESETS, PlayerJoined, PlayerLeft,
-        PlayerReturned, PredictedSystems, ProtocolMismatch, Received, ReplicatePredicted, ReplicateSmoothed,
-        RestartMatch, ServerShutdown, ServerStopped, ServerUdp, SessionConfig, SessionExpired, SessionOf,
-        SetupMismatch, SetupRule, Shutdown, SnapshotsDropped, UpdateInterval, Verdict, player_pawn,
+        Absent, AddGameMessage, AskedValue, Bandwidth, ConnectTokenRequest, Delivery, DownlinkBudget,
+        GameMessageStats, GameSpeed, IngressLimits, IngressStats, JoinRefusal, JoinRefused, Kick, KickReason,
+        Kicked, KickedByServer, LinkBudget, LinkConditions, LinkPreset, LinkPresets, LinkTraffic,
+        MatchRestarted, MessageClass, MessageDirection, MessageLimits, MessageRules, MessageSource, Mismatch,
+        NetSim, Outbox, PRESETS, PlayerJoined, PlayerLeft, PlayerReturned, PredictedSystems,
+        ProtocolMismatch, Received, ReplicatePredicted, ReplicateSmoothed, RestartMatch, ServerAccess,
+        ServerKey, ServerShutdown, ServerStopped, ServerUdp, SessionConfig, SessionExpired, SessionOf,
+        SetupMismatch, SetupRule, Shutdown, SnapshotsDropped, TokenClient, UpdateInterval, Verdict,
+        player_pawn,
     };
     pub use bevy_unlag_movement::{
         BaseId, CapsuleConfig, CapsuleInput, CapsuleModel, CapsulePush, CapsuleState, CapsuleWith,

@@ -7,7 +7,7 @@ use bevy::{
     prelude::*,
 };
 use bevy_replicon::prelude::ClientReplicationStats;
-use bevy_unlag_core::{BitReader, LocalControl, MoveModel, NetId, NetRole, Wire};
+use bevy_unlag_core::{BitReader, HeardTick, LocalControl, MoveModel, NetId, NetRole, Wire};
 use bevy_unlag_prediction::{Crowd, IncomingAnswers, OutgoingMoves, autonomous_pawn};
 use bevy_unlag_rewind::RoundStart;
 use bevy_unlag_smoothing::{Playout, SmoothingSystems, SnapshotInbox};
@@ -102,13 +102,16 @@ fn assign_roles<M: MoveModel>(
 fn leave(
     ended: On<Remove, Connected>,
     links: Query<(), With<Client>>,
-    playout: Option<ResMut<Playout>>,
+    (playout, heard): (Option<ResMut<Playout>>, Option<ResMut<HeardTick>>),
     mut forget: MessageWriter<ForgetProjectiles>,
 ) {
     if links.contains(ended.entity) {
         forget.write(ForgetProjectiles);
         if let Some(mut playout) = playout {
             *playout = Playout::default();
+        }
+        if let Some(mut heard) = heard {
+            *heard = HeardTick::default();
         }
     }
 }

@@ -1,13 +1,22 @@
 //! What fuzzers reach in here and games have no use for. Not part of the interface: it changes without notice.
 
+mod link;
+mod token;
+
 use core::fmt::Debug;
 
+use bevy::prelude::App;
 use bevy_unlag_core::{BitReader, BitWriter, Tick, ViewTime, Wire};
 
+pub use self::{
+    link::{Lane, LinkProbe},
+    token::TokenProbe,
+};
 pub use crate::ingress::GateProbe;
 use crate::{
-    KickReason,
+    AddGameMessage, KickReason, MessageRules,
     clock::{ClockPing, ClockPong},
+    messages::Kinds,
     protocol::{Hello, Setup},
     smoothed::Stamped,
 };
@@ -55,6 +64,16 @@ pub fn words() -> Vec<(u8, Vec<u8>)> {
         (5, written(&resting)),
         (5, written(&answered)),
     ]
+}
+
+/// What a type of a game's messages is called on the wire, where no other has the same hash: nobody guesses it.
+#[must_use]
+pub fn message_key<M: Wire + Send + Sync + 'static>(rules: MessageRules) -> u16 {
+    let mut app = App::new();
+    app.add_game_message::<M>(rules);
+    // Of one type it is that type's hash and a count of 1.
+    let hash = (app.world().resource::<Kinds>().hash() >> 16) as u32;
+    (hash >> 16) as u16 ^ hash as u16
 }
 
 fn written(word: &impl Wire) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! What arrives at a server: dropped before it does harm, counted, and answered by the door.
+//! What arrives: dropped before it does harm, counted, and at a server answered by the door.
 //!
 //! 1. Datagrams, before netcode decrypts them: their form and their number. [`netcode`]
 //! 2. Packets, before lightyear reads them: their form, what is in them and on which channel, their number, and
@@ -31,9 +31,11 @@ use lightyear::{
 use lightyear_sync::ping::plugin::PingSystems;
 use lightyear_transport::plugin::TransportSystems;
 
+use crate::net_sim::NetSimSystems;
+
 pub(crate) use bucket::Allowance;
+pub(crate) use goodbye::Leaving;
 pub use goodbye::{Kick, KickReason, Kicked, KickedByServer};
-pub(crate) use goodbye::{Leaving, client_plugin};
 pub use limits::{IngressLimits, Refusal};
 pub use logs::{limit_logs, log_lines_left_out};
 pub use probe::GateProbe;
@@ -58,6 +60,7 @@ pub(crate) fn plugin(app: &mut App) {
                     .chain()
                     .in_set(JunkDropped)
                     .after(LinkSystems::Receive)
+                    .after(NetSimSystems::Receive)
                     .before(ConnectionSystems::Receive),
                 (
                     rules::learn.run_if(|rules: Res<rules::Rules>| !rules.are_known()),
@@ -72,6 +75,19 @@ pub(crate) fn plugin(app: &mut App) {
         );
     goodbye::server_plugin(app);
     socket::plugin(app);
+}
+
+pub(crate) fn client_plugin(app: &mut App) {
+    app.init_resource::<IngressLimits>().init_resource::<IngressStats>().add_systems(
+        PreUpdate,
+        netcode::drop_junk_of_others
+            .run_if(|limits: Res<IngressLimits>| limits.enabled)
+            .in_set(JunkDropped)
+            .after(LinkSystems::Receive)
+            .after(NetSimSystems::Receive)
+            .before(ConnectionSystems::Receive),
+    );
+    goodbye::client_plugin(app);
 }
 
 /// Whether bytes have the form of a datagram that a netcode client sends. For fuzzers and tools: a server asks by

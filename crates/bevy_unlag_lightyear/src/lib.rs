@@ -75,6 +75,11 @@ pub use tokens::{
     TokenError, TokenStats, WallClock, token_data,
 };
 
+/// How much of a frame counts for those who are waited for: a server that hung has heard nobody meanwhile.
+fn patience(time: &Time<Real>) -> Duration {
+    time.delta().min(Duration::from_millis(250))
+}
+
 /// What client and server both need, once.
 fn shared(app: &mut App) {
     if !app.is_plugin_added::<UnlagProtocolPlugin>() {

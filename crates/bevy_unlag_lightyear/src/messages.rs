@@ -9,6 +9,7 @@
 //! All types share one envelope and two channels of lightyear's: so what arrives is read by one decoder that is
 //! total, refused without a line in the log, and delivered in the order in which it was sent, whatever its type.
 
+mod backlog;
 mod kinds;
 mod outlet;
 mod receive;
@@ -133,7 +134,8 @@ pub(crate) fn plugin(app: &mut App) {
         .init_resource::<receive::Incoming>()
         .init_resource::<waiting::Waiting>()
         .add_observer(|added: On<Add, Connected>, mut commands: Commands| {
-            commands.entity(added.entity).insert((GameOutlet::default(), receive::Inlet::default()));
+            let state = (GameOutlet::default(), receive::Inlet::default(), backlog::Backlog::default());
+            commands.entity(added.entity).insert(state);
         })
         .add_observer(forget)
         .add_systems(
@@ -151,7 +153,7 @@ pub(crate) fn plugin(app: &mut App) {
             // What must arrive before what may be lost.
             send::send.in_set(GameMessageSystems::Send).before(mail::send).before(MessageSystems::Send),
         )
-        .add_systems(Last, outlet::account);
+        .add_systems(Last, (outlet::account, backlog::bound));
 }
 
 pub(crate) fn client_plugin(app: &mut App) {
@@ -180,8 +182,8 @@ fn forget(
 
 /// Bytes of the longest message, without its envelope.
 const LONGEST: usize = 1_000;
-/// A client's budget may come at once after it sent nothing for this long, or four messages; it waits for so long on a
-/// line that is down.
+/// A client's budget may come at once after it sent nothing for this long, or four messages, or as many reliable ones as
+/// may have waited on a line that was down.
 const RECEIVED_BURST: Duration = Duration::from_secs(10);
 /// The same where it is sent.
 const SENT_BURST: Duration = Duration::from_secs(1);

@@ -48,6 +48,7 @@ pub(crate) fn plugin(app: &mut App) {
         .add_observer(access::announce)
         .add_observer(gate::use_up)
         .add_observer(join::tell_refusal)
+        .add_observer(join::forget_refusal)
         .add_systems(
             PreUpdate,
             (gate::check, hang_up::close, join::hear_denial)

@@ -30,8 +30,9 @@ pub struct PredictionConfig {
     /// `MAXCLIENTUPDATEINTERVAL`. Raising it forgives longer bursts of loss, and lets a client that
     /// withholds moves hang in the air longer and cover more ground at once.
     pub patience: f32,
-    /// How long, in seconds, a silent client's pawn is carried on. Default 5; Unreal's
-    /// `MaxClientForcedUpdateDuration` is 1. Raising it costs the server a step a tick.
+    /// How long, in seconds, the moves of a silent client are waited for. After that its pawn is on its own: it falls,
+    /// lands and rides lifts, and whoever comes back begins anew where it is. Default 5; Unreal's
+    /// `MaxClientForcedUpdateDuration` is 1. Raising it keeps up more of an outage that ends late.
     pub forced_update: f32,
     /// How long, in seconds, a pawn without moves goes on walking for the eyes of others before it
     /// lets go of the stick. Default 0.125. Raising it hides longer gaps and overshoots more stops.

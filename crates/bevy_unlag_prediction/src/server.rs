@@ -121,8 +121,9 @@ pub(crate) fn run_moves<M: MoveModel>(
                 break;
             }
             // A push is done in its move, whatever becomes of the move.
-            let Some(move_tick) = queue.last_run() else { break };
+            let Some(mut move_tick) = queue.last_run() else { break };
             *state = pushes.perform(&model, move_tick, &state);
+            let mut abandoned = false;
             let (input, queued) = match due {
                 Due::Nothing => break,
                 Due::Move(queued) if !account.allows(seconds, &config.time) => {
@@ -146,33 +147,40 @@ pub(crate) fn run_moves<M: MoveModel>(
                         let behind = queue.behind(now).unwrap_or(0) - patience;
                         queue.leap(behind.max(0));
                         if let Some(left_out) = queue.last_run() {
+                            move_tick = left_out;
                             *state = pushes.perform(&model, left_out, &state);
                         }
                         if !queue.is_awaiting() {
                             // Whoever comes back, or never knew the beginning, begins anew.
                             queue.restart(now);
                         }
-                        break;
+                        // It falls, lands and rides lifts all the same.
+                        abandoned = true;
+                        (M::unattended(&queue.last_input, false), None)
+                    } else {
+                        if !matches!(queue.blame(now), CorrectionCause::ServerStall | CorrectionCause::Clock)
+                        {
+                            queue.suspect(CorrectionCause::MissingMoves, now);
+                        }
+                        let cause = queue.blame(now);
+                        queue.disagree(cause, f32::INFINITY);
+                        if !account.allows(seconds, &config.time) {
+                            // Moves that were never made, ahead of time: nobody is carried there.
+                            stats.withheld += 1;
+                            queue.outcomes <<= 1;
+                            continue;
+                        }
+                        // Moves on both sides of a gap: it went on as before. Silence: it lets go.
+                        (M::unattended(&queue.last_input, later), None)
                     }
-                    if !matches!(queue.blame(now), CorrectionCause::ServerStall | CorrectionCause::Clock) {
-                        queue.suspect(CorrectionCause::MissingMoves, now);
-                    }
-                    let cause = queue.blame(now);
-                    queue.disagree(cause, f32::INFINITY);
-                    if !account.allows(seconds, &config.time) {
-                        // Moves that were never made, ahead of time: nobody is carried there.
-                        stats.withheld += 1;
-                        queue.outcomes <<= 1;
-                        continue;
-                    }
-                    // Moves on both sides of a gap: it went on as before. Silence: it lets go.
-                    (M::unattended(&queue.last_input, later), None)
                 }
             };
             let ctx = StepContext { tick: move_tick, dt, entity, replaying: false };
             events.clear();
             *state = M::step(&model, &state, &input, &ctx, &world, &mut events);
-            account.grant(seconds);
+            if !abandoned {
+                account.grant(seconds);
+            }
             queue.outcomes = queue.outcomes << 1 | u64::from(events.iter().any(M::is_outcome));
             let waited = queued.map_or(0, |queued| now.since(queued.arrived_tick).max(0)).cast_unsigned();
             happened.write_batch(events.drain(..).map(|event| StepEvent {
@@ -188,6 +196,9 @@ pub(crate) fn run_moves<M: MoveModel>(
             }
             queue.arrived_at = queued.map(|queued| queued.arrived_at);
             let Some(queued) = queued else {
+                if abandoned {
+                    break;
+                }
                 stats.carried += 1;
                 continue;
             };

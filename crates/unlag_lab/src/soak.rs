@@ -75,7 +75,7 @@ pub fn measure(options: &Options, args: SoakArgs) -> Result<Figures, String> {
     figures.add(
         "soak_kicked_adversaries",
         soak.watch.kicked as f64,
-        "times that one who cheats was thrown out",
+        "times that one who cheats was thrown out for its packets",
     )?;
     let report = soak.game.report();
     let steady = &report.players[0].ledger;

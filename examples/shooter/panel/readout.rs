@@ -167,6 +167,10 @@ fn read_out(
     // A frame is read now and then; a mean of those is steady enough to read.
     *frame += (time.delta_secs() - *frame) * 0.3;
     let stats = own.single().ok();
+    if stats.is_some_and(|stats| stats.corrections < seen.0) {
+        // Whoever has joined again counts anew.
+        *seen = Seen::default();
+    }
     if let Some(stats) = stats.filter(|stats| stats.corrections > seen.0) {
         let new = (stats.summed_correction - seen.1) / (stats.corrections - seen.0) as f32;
         *seen = Seen(stats.corrections, stats.summed_correction, new);

@@ -1,21 +1,14 @@
 //! Row F20: clocks that run fast or slow, and the wall clock, which is set by whoever likes.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, SystemTime};
 
-use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_unlag::{prediction::ClockSteering, prelude::*};
-use lightyear::{
-    crossbeam::CrossbeamIo,
-    link::{Link, Linked},
-    prelude::{
-        Authentication, Client, Connect, Connected, LinkOf, PeerAddr,
-        client::{NetcodeClient, NetcodeConfig},
-        server::{self, NetcodeServer, Start},
-    },
-};
-use unlag_examples::app;
+use bevy::prelude::*;
+use bevy_unlag::{net::WallClock, prediction::ClockSteering, prelude::*};
+use lightyear::prelude::{Client, Connected};
+use unlag_examples::lockstep::MatchOptions;
 
 use super::{preset, trial::Trial};
+use crate::{seconds, start};
 
 /// The longest step of this client's tick from one frame to the next.
 #[derive(Resource, Default)]
@@ -58,47 +51,51 @@ fn f20_a_clock_at_five_percent_is_held_by_steering() {
     }
 }
 
+const HOUR: Duration = Duration::from_secs(3_600);
+/// A clock that somebody has set an hour ahead, and an hour back.
+const SET: [fn() -> SystemTime; 2] = [|| SystemTime::now() + HOUR, || SystemTime::now() - HOUR];
+
+/// Why this client is not let in.
+#[derive(Resource, Default)]
+struct Refused(Vec<JoinRefusal>);
+
 /// What the wall clock decides is whether a connect token is too old when it is shown: nothing else reads it. A
-/// clock that jumps an hour ahead during play makes the token one that has long expired, as this one has.
+/// clock that jumps an hour ahead during play makes the tokens of all who play ones that have long expired.
 #[test]
 fn f20_the_wall_clock_ends_no_connection() {
-    const KEY: [u8; 32] = [3; 32];
-    let mut server = app::server(app::ServerOptions::default());
-    let mut client = app::scripted_client(3, Default::default(), Default::default(), false);
-    for app in [&mut server, &mut client] {
-        app.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
-    }
-    let config = server::NetcodeConfig {
-        server_addr_check: false,
-        ..server::NetcodeConfig::default().with_protocol_id(5).with_key(KEY)
-    };
-    let listener = server.world_mut().spawn(NetcodeServer::new(config)).id();
-    server.world_mut().trigger(Start { entity: listener });
-    app::finish(&mut server);
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
-    let (here, there) = CrossbeamIo::new_pair();
-    server.world_mut().spawn((
-        LinkOf { server: listener },
-        Link::default(),
-        PeerAddr(address),
-        Linked,
-        there,
-    ));
-    let authentication =
-        Authentication::Manual { server_addr: address, client_id: 1, private_key: KEY, protocol_id: 5 };
-    let seconds = NetcodeConfig { token_expire_secs: 1, ..default() };
-    let netcode = NetcodeClient::new(authentication, seconds).expect("a client");
-    let link = client.world_mut().spawn((Client, netcode, here)).id();
-    client.world_mut().trigger(Connect { entity: link });
-    app::finish(&mut client);
-    let mut run = |frames| {
-        for _ in 0..frames {
-            client.update();
-            server.update();
+    let mut trial = Trial::tour("a wall clock that is set", 2, preset("Average (UE)"), 1);
+    let before = trial.corrections();
+    for clock in SET {
+        trial.game.server.insert_resource(WallClock(clock));
+        // Far longer than a connection lasts without a word.
+        trial.run(10.0);
+        for client in 0..2 {
+            assert!(trial.game.is_playing(client), "still there, with a token that expired an hour ago");
         }
-        client.world().get::<Connected>(link).is_some()
-    };
-    assert!(run(128), "joined");
-    std::thread::sleep(core::time::Duration::from_millis(2_100));
-    assert!(run(640), "still there, with a token that expired a second ago");
+    }
+    assert_eq!(trial.most_since(&before), 0, "and nobody is corrected");
+    trial.check();
+}
+
+/// The control of the test above: the clock that is set is the one that the server looks at.
+#[test]
+fn f20_whoever_joins_by_a_clock_that_is_ahead_is_told_so() {
+    let mut game = start(MatchOptions { players: 1, ..default() });
+    for (clock, told) in SET.into_iter().zip([&[JoinRefusal::Expired][..], &[]]) {
+        game.server.insert_resource(WallClock(clock));
+        let late = game.join().expect("a token");
+        let client = &mut game.clients[late];
+        client.init_resource::<Refused>().add_systems(
+            Last,
+            |mut heard: MessageReader<JoinRefused>, mut refused: ResMut<Refused>| {
+                refused.0.extend(heard.read().map(|refused| refused.0));
+            },
+        );
+        game.run(seconds(2.0));
+        assert_eq!(game.clients[late].world().resource::<Refused>().0, told);
+        let world = game.clients[late].world_mut();
+        let connected = world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count();
+        assert_eq!(connected, usize::from(told.is_empty()), "{told:?}");
+        assert!(game.is_playing(0));
+    }
 }

@@ -1,15 +1,28 @@
 //! A link goes; the pawn stays, and waits for its player.
 
-use unlag_examples::script::Script;
+use unlag_examples::{app::ServerOptions, armoury::Armoury, script::Script};
 
 use super::*;
-use crate::{own_id, state};
+use crate::{hold_still, own_id, state};
 
 /// The last one's, who may be gone.
 fn session(game: &mut Match, id: NetId) -> (Entity, Option<Absent>) {
     let world = game.server.world_mut();
     let mut pawns = world.query::<(&NetId, Entity, Option<&Absent>)>();
     pawns.iter(world).find(|(other, ..)| **other == id).map(|(_, e, a)| (e, a.copied())).expect("it is there")
+}
+
+/// From now on these hold their fire; what they have fired arrives first, and the pawn is alive then.
+fn spare(game: &mut Match, id: NetId, others: [usize; 2], flight: f64) {
+    for other in others {
+        game.clients[other].world_mut().resource_mut::<Script>().armed = false;
+    }
+    game.run(seconds(flight));
+    time_until(game, 15.0, |game| state(&mut game.server, id).body.alive);
+}
+
+fn wound(game: &mut Match, pawn: Entity, now: f32) {
+    game.server.world_mut().get_mut::<Health>(pawn).expect("its health").now = now;
 }
 
 fn set_config(game: &mut Match, set: impl FnOnce(&mut SessionConfig)) {
@@ -26,6 +39,8 @@ fn who_comes_back_finds_its_pawn_as_it_is() {
         let (pawn, _) = session(&mut game, id);
         let shots = state(&mut game.server, id).extension.shots;
         assert!(shots > 5, "it has fired {shots} times");
+        spare(&mut game, id, [1, 2], 0.5);
+        wound(&mut game, pawn, 41.0);
         game.server.world_mut().get_mut::<Score>(pawn).expect("a score").kills = 77;
 
         if silent {
@@ -36,8 +51,9 @@ fn who_comes_back_finds_its_pawn_as_it_is() {
             assert!(session(&mut game, id).1.is_some(), "its link has gone, and it waits");
         }
         game.run(seconds(1.0));
-        // Whoever left in the middle of a fight is still in it.
         let (health, damage) = (of::<Health>(&mut game.server, id), told(&game.server).damage);
+        let score = of::<Score>(&mut game.server, id);
+        assert!(health.now == 41.0 && score.kills >= 77, "{health:?}, {score:?}");
         for other in [1, 2] {
             assert!(pawns(&mut game.clients[other]).iter().any(|(seen, _)| *seen == id), "it is seen");
         }
@@ -57,7 +73,8 @@ fn who_comes_back_finds_its_pawn_as_it_is() {
 
         assert_eq!((own_id(&mut game.clients[0]), session(&mut game, id)), (id, (pawn, None)));
         assert_eq!(pawns(&mut game.server).len(), 3, "no second body");
-        assert_eq!(of::<Score>(&mut game.server, id).kills, 77);
+        assert_eq!(of::<Health>(&mut game.server, id), health, "nothing heals it");
+        assert_eq!(of::<Score>(&mut game.server, id), score);
         assert!(state(&mut game.server, id).extension.shots >= shots, "its shots go on being counted");
         let said = told(&game.server);
         assert_eq!((said.joined.len(), said.left.len(), said.expired.len()), (3, 1, 0));
@@ -73,6 +90,66 @@ fn who_comes_back_finds_its_pawn_as_it_is() {
         assert!(report.agreement() >= 95.0, "{}", report.table());
         let account = of::<TimeDiscrepancy>(&mut game.server, id);
         assert_eq!(account.detected, 0, "{account:?}");
+    }
+}
+
+#[test]
+fn who_comes_back_has_the_wounds_and_the_rounds_that_it_left_with() {
+    /// Ticks until the next round may leave: more than all of this takes.
+    const COOLDOWN: u16 = 2_000;
+    let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
+    for silent in [true, false] {
+        let options = MatchOptions { players: 3, conditions: average(), server, ..MatchOptions::default() };
+        let mut game = play(options);
+        game.arm(true);
+        game.run(seconds(4.0));
+        let id = own_id(&mut game.clients[0]);
+        let (pawn, _) = session(&mut game, id);
+        // The longest way of a rocket through the arena.
+        spare(&mut game, id, [1, 2], 2.5);
+        let arsenal = game.server.world().resource::<Arsenal>().clone();
+        let all: Vec<WeaponId> = arsenal.iter().map(|(weapon, _)| weapon).collect();
+        let full = ArmsState::new(&arsenal, &all, 0).slots;
+        time_until(&mut game, 60.0, |game| {
+            let SoldierState { body, extension: arms } = state(&mut game.server, id);
+            body.alive && !arms.is_reloading() && arms.slots != full
+        });
+
+        if silent {
+            game.switch_off(0);
+        } else {
+            game.hang_up(0);
+        }
+        game.run(seconds(1.0));
+        // What was being loaded is loaded meanwhile.
+        time_until(&mut game, 5.0, |game| !state(&mut game.server, id).extension.is_reloading());
+        wound(&mut game, pawn, 23.0);
+        let world = game.server.world_mut();
+        *world.get_mut::<Score>(pawn).expect("a score") = Score { kills: 12, deaths: 7 };
+        world.get_mut::<SoldierState>(pawn).expect("a state").extension.cooldown = COOLDOWN;
+        let before = state(&mut game.server, id).extension;
+        assert_ne!(before.slots, full, "nothing that could be filled up");
+
+        game.rejoin(0).expect("a token");
+        // Its hands are off the controls: what changes now is not its doing.
+        hold_still(&mut game.clients[0]);
+        time_until(&mut game, 5.0, |game| game.is_playing(0));
+        for _ in 0..2 {
+            assert_eq!((own_id(&mut game.clients[0]), session(&mut game, id).0), (id, pawn));
+            let after = state(&mut game.server, id).extension;
+            println!("silent {silent}: {:?}, a cooldown of {}", after.slots, after.cooldown);
+            assert_eq!((after.slots, after.slot, after.shots), (before.slots, before.slot, before.shots));
+            assert!((COOLDOWN / 2..=COOLDOWN).contains(&after.cooldown), "a cooldown of {}", after.cooldown);
+            assert_eq!(of::<Health>(&mut game.server, id).now, 23.0);
+            assert_eq!(of::<Score>(&mut game.server, id), Score { kills: 12, deaths: 7 });
+            game.run(seconds(1.0));
+        }
+        // And its player sees the same.
+        let client = &mut game.clients[0];
+        let here = state(client, id).extension;
+        assert_eq!((here.slots, here.slot), (before.slots, before.slot));
+        assert_eq!(of::<Health>(client, id).now, 23.0);
+        assert_eq!(of::<Score>(client, id), Score { kills: 12, deaths: 7 });
     }
 }
 

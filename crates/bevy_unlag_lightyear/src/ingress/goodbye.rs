@@ -11,7 +11,7 @@ use lightyear::{
 
 use super::{IngressLimits, IngressStats, LinkTraffic, Refusal};
 use crate::{
-    Mismatch,
+    Mismatch, patience,
     protocol::{GoodbyeMessage, VerdictChannel},
     tokens::HangUp,
 };
@@ -135,7 +135,7 @@ pub(super) fn server_plugin(app: &mut App) {
     app.add_message::<Kicked>().add_observer(kick).add_systems(First, close);
 }
 
-pub(crate) fn client_plugin(app: &mut App) {
+pub(super) fn client_plugin(app: &mut App) {
     app.add_message::<KickedByServer>().add_systems(PreUpdate, hear_goodbye.after(MessageSystems::Receive));
 }
 
@@ -165,7 +165,7 @@ fn kick(
 
 fn close(time: Res<Time<Real>>, mut links: Query<(Entity, &mut Leaving)>, mut commands: Commands) {
     for (link, mut leaving) in &mut links {
-        leaving.left = leaving.left.saturating_sub(time.delta());
+        leaving.left = leaving.left.saturating_sub(patience(&time));
         if leaving.left.is_zero() {
             commands.entity(link).try_insert_if_new(HangUp::default());
         }

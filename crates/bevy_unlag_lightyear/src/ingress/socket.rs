@@ -24,7 +24,7 @@ use super::{
     netcode::{Form, is_netcode},
     strangers::Stranger,
 };
-use crate::tokens::TokenGate;
+use crate::tokens::{TokenGate, WallClock};
 
 /// Longer datagrams are cut off by the socket and refused by everybody behind it.
 const LONGEST: usize = 1_472;
@@ -120,7 +120,7 @@ fn host(address: SocketAddr) -> IpAddr {
 }
 
 fn receive(
-    time: Res<Time<Real>>,
+    (time, clock): (Res<Time<Real>>, Res<WallClock>),
     limits: Res<IngressLimits>,
     mut servers: Query<(Entity, &mut ServerUdp, Option<&TokenGate>), With<Linked>>,
     mut links: Query<&mut Link>,
@@ -156,13 +156,15 @@ fn receive(
                 None
             } else if is_netcode(datagram) != Some(Form::Request) {
                 Some(Refusal::NotNetcode)
-            } else if gate.is_some_and(|gate| !gate.has_made(datagram)) {
+            } else if gate.is_some_and(|gate| !gate.may_open(datagram, (clock.0)())) {
                 Some(Refusal::Foreign)
             } else {
                 let from = host(address);
-                let there = strangers.iter().filter(|link| host(link.address) == from).count();
-                let there = there + fresh.iter().filter(|other| **other == from).count();
-                if there >= limits.strangers_per_host || !newcomers.take(1.0) {
+                let there = |from| {
+                    let known = strangers.iter().filter(|link| host(link.address) == from).count();
+                    known + fresh.iter().filter(|other| **other == from).count()
+                };
+                if !newcomers.take(1.0) || there(from) >= limits.strangers_per_host {
                     Some(Refusal::Newcomers)
                 } else {
                     fresh.push(from);

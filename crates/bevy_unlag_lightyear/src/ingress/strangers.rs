@@ -6,6 +6,7 @@ use bevy::prelude::*;
 use lightyear::prelude::{Connected, Connecting, LinkOf};
 
 use super::{IngressLimits, IngressStats, bucket::Bucket};
+use crate::patience;
 
 /// On a link without a connection.
 #[derive(Component)]
@@ -43,7 +44,7 @@ pub(super) fn forget(
             commands.entity(link).try_insert(Stranger::default());
             continue;
         };
-        stranger.age += time.delta();
+        stranger.age += patience(&time);
         let age = stranger.age;
         if age > limits.stranger_time {
             stats.forgotten += 1;

@@ -76,9 +76,12 @@ impl Kinds {
 
     /// The same for apps that know the same types by the same rules.
     pub(crate) fn hash(&self) -> u64 {
-        self.all
-            .iter()
-            .fold(0, |sum, kind| sum.wrapping_add(u64::from(hash(kind.name, kind.rules)) << 16 | 1))
+        self.all.iter().fold(0, |sum: u64, kind| {
+            let one = u64::from(hash(kind.name, kind.rules)) << 16 | 1;
+            // A client that counts its own by other rates would be refused, and in the end thrown out.
+            let rate = u64::from(kind.rules.per_second.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            sum.wrapping_add(one ^ rate)
+        })
     }
 
     pub(super) fn by_key(&self, key: u16) -> Option<(usize, Kind)> {

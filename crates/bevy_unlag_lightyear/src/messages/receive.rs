@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     Bandwidth, Kick, KickReason, MessageClass, Refusal,
-    ingress::{Allowance, refuse},
+    ingress::{Allowance, Leaving, refuse},
     protocol::{GameLooseMessage, GameOrderedMessage},
     snapshots::PawnNames,
 };
@@ -27,11 +27,13 @@ use crate::{
 pub(super) struct Inlet(Vec<Allowance>);
 
 impl Inlet {
-    fn allows(&mut self, kind: usize, per_second: f32, now: Duration) -> bool {
+    /// `queue` is how many may have waited at the client's end, to come all at once.
+    fn allows(&mut self, kind: usize, per_second: f32, queue: usize, now: Duration) -> bool {
         if self.0.len() <= kind {
             self.0.resize_with(kind + 1, Allowance::default);
         }
-        self.0.get_mut(kind).is_some_and(|allowance| allowance.take(per_second, RECEIVED_BURST, 4.0, now))
+        let least = queue.max(4) as f32;
+        self.0.get_mut(kind).is_some_and(|allowance| allowance.take(per_second, RECEIVED_BURST, least, now))
     }
 }
 
@@ -61,7 +63,7 @@ type Receivers = (
 
 /// lightyear forgets what is not taken out in its frame.
 pub(super) fn collect(
-    mut links: Query<Receivers, (Or<(With<ClientOf>, With<Client>)>, Without<HostClient>)>,
+    mut links: Query<Receivers, (Or<(With<ClientOf>, With<Client>)>, Without<HostClient>, Without<Leaving>)>,
     mut incoming: ResMut<Incoming>,
     mut bandwidth: ResMut<Bandwidth>,
 ) {
@@ -176,9 +178,10 @@ fn open(
     if reliable != (rules.delivery == Delivery::Reliable) {
         return Err(Refusal::Channel.into());
     }
+    let queue = if reliable { world.resource::<MessageLimits>().reliable_queue } else { 0 };
     if let MessageSource::Client(link) = from
         && let Some(mut inlet) = world.get_mut::<Inlet>(link)
-        && !inlet.allows(number, rules.per_second, now)
+        && !inlet.allows(number, rules.per_second, queue, now)
     {
         return Err(Refusal::Rate.into());
     }

@@ -75,7 +75,7 @@ impl MessageRules {
     }
 }
 
-/// What a game's messages may use of a link, each way, and of memory. May be changed at any time.
+/// What reliable messages and a game's own may use of a link, each way, and of memory. May be changed at any time.
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct MessageLimits {
     /// Reliable messages of one link that may be on their way or wait to be; one more ends the connection. The
@@ -83,6 +83,10 @@ pub struct MessageLimits {
     /// leaves, and an error names the type that was too much. Default 256, as Unreal's. Raising it costs up to a
     /// kilobyte each and lets a line that cannot keep up fall behind by more.
     pub reliable_queue: usize,
+    /// Messages of the suite and of replication on one reliable channel that a client may leave unacknowledged; one
+    /// more ends its connection, as above. Default 1,024: eight seconds of a silent line in a fight of 64 with
+    /// rockets. Raising it lets a client that does not listen make the server keep and repeat as much more.
+    pub unacknowledged: usize,
     /// Bytes a second that a client sends of them: as much of reliable and of unreliable ones. Reliable ones
     /// beyond wait, in their order; unreliable ones are dropped. Default 4,000. Raising it lets a flood of them
     /// delay moves on a slow line.
@@ -103,6 +107,7 @@ impl Default for MessageLimits {
     fn default() -> Self {
         Self {
             reliable_queue: 256,
+            unacknowledged: 1_024,
             up_bytes_per_second: 4_000,
             down_share: 0.25,
             waiting: 256,

@@ -5,7 +5,7 @@ use bevy::{
     prelude::*,
 };
 use bevy_replicon::{prelude::Replicated, server::visibility::client_visibility::ClientVisibility};
-use bevy_unlag_core::{LocalControl, NetId, NetRole, Wire};
+use bevy_unlag_core::{BitWriter, LocalControl, NetId, NetRole, Wire};
 use lightyear::{
     connection::host::HostClient,
     link::Link,
@@ -29,44 +29,40 @@ use crate::{
 /// added. They leave in [`GameMessageSystems::Send`](super::GameMessageSystems::Send), in their order, and whatever is
 /// wrong with one is counted in [`GameMessageStats`].
 #[derive(SystemParam)]
-pub struct Outbox<'w, 's, M: Send + Sync + 'static> {
+pub struct Outbox<'w, M: Send + Sync + 'static> {
     number: Res<'w, NumberOf<M>>,
     kinds: Res<'w, Kinds>,
     outgoing: ResMut<'w, Outgoing>,
-    names: Query<'w, 's, &'static NetId>,
 }
 
-impl<M: Wire + Send + Sync + 'static> Outbox<'_, '_, M> {
+impl<M: Wire + Send + Sync + 'static> Outbox<'_, M> {
     /// Sends a message about nobody: to the server, or to every client. There is no owner of nobody.
     pub fn send(&mut self, message: &M) {
-        self.put(Target::All, None, message);
+        self.put(Target::All, message);
     }
 
     /// Sends a message about a pawn: to the server, to its owner, or to every client that may see it, as the rules
-    /// of the type say. A client that does not know the pawn yet keeps the message until it does.
+    /// of the type say. A client that does not know the pawn yet keeps the message until it does. The pawn may have
+    /// been spawned by the very commands that are about to run.
     pub fn send_about(&mut self, pawn: Entity, message: &M) {
-        match self.names.get(pawn) {
-            Ok(name) => self.put(Target::About(pawn), Some(*name), message),
-            Err(_) => self.outgoing.unsent += 1,
-        }
+        self.put(Target::About(pawn), message);
     }
 
     /// Sends a message of [`MessageDirection::ToOwner`] about nobody to one client: the server's end of its link.
     pub fn send_to(&mut self, link: Entity, message: &M) {
-        self.put(Target::Link(link), None, message);
+        self.put(Target::Link(link), message);
     }
 
-    fn put(&mut self, target: Target, about: Option<NetId>, message: &M) {
+    fn put(&mut self, target: Target, message: &M) {
         let Some(kind) = self.kinds.all.get(self.number.0) else { return };
-        let mut w = address(kind.key, about);
-        let before = w.len_bits();
-        message.write(&mut w);
-        let length = (w.len_bits() - before).div_ceil(8);
+        let mut body = BitWriter::default();
+        message.write(&mut body);
+        let length = body.len_bits().div_ceil(8);
         if length > LONGEST {
             error_once!("a {} of {length} bytes cannot be sent: it may have {LONGEST}", kind.name);
             self.outgoing.unsent += 1;
         } else {
-            self.outgoing.items.push(Item { kind: self.number.0, target, bytes: w.finish() });
+            self.outgoing.items.push(Item { kind: self.number.0, target, body });
         }
     }
 }
@@ -81,7 +77,7 @@ enum Target {
 struct Item {
     kind: usize,
     target: Target,
-    bytes: Vec<u8>,
+    body: BitWriter,
 }
 
 /// What was given to outboxes in this frame.
@@ -118,6 +114,7 @@ impl LineItem<'_, '_> {
 pub(super) struct Routes<'w, 's> {
     side: Option<Res<'w, Side>>,
     filters: Option<Res<'w, ComponentFilters>>,
+    names: Query<'w, 's, &'static NetId>,
     owners: Query<'w, 's, &'static ControlledBy>,
     own: Query<'w, 's, &'static NetRole, With<LocalControl>>,
     replicated: Query<'w, 's, (), (With<NetId>, With<Replicated>)>,
@@ -219,9 +216,23 @@ pub(super) fn send(
     let Outgoing { items, unsent, allowances } = &mut *outgoing;
     post.stats.unsent += core::mem::take(unsent);
     allowances.resize_with(kinds.all.len(), Allowance::default);
-    for Item { kind: number, target, bytes } in items.drain(..) {
+    for Item { kind: number, target, body } in items.drain(..) {
         let Some(kind) = kinds.all.get(number) else { continue };
         let delivery = kind.rules.delivery;
+        let about = match target {
+            Target::All | Target::Link(_) => None,
+            Target::About(pawn) => match routes.names.get(pawn) {
+                Ok(name) => Some(*name),
+                Err(_) => {
+                    error_once!("a {} is about {pawn}, which has no NetId, or has gone", kind.name);
+                    post.stats.unsent += 1;
+                    continue;
+                }
+            },
+        };
+        let mut w = address(kind.key, about);
+        w.append(&body);
+        let bytes = w.finish();
         let routed = match (kind.rules.direction, target) {
             (MessageDirection::ToServer, Target::All | Target::About(_)) => {
                 if !allowances[number].take(kind.rules.per_second, SENT_BURST, 1.0, time.elapsed()) {

@@ -18,8 +18,9 @@ use super::{
     restart::{KnownRound, Round},
 };
 use crate::{
-    Bandwidth, Kick, KickReason, MessageClass,
+    Bandwidth, Kick, KickReason, MessageClass, Refusal,
     diagnostics::compare_with_server,
+    ingress::{Leaving, refuse},
     protocol::{Hello, HelloMessage, ProtocolVersion, Setup, SetupChannel, SetupMessage, VerdictChannel},
 };
 
@@ -266,21 +267,34 @@ fn differences(server: &Setup, client: &Setup) -> impl Iterator<Item = Mismatch>
     configuration.into_iter().chain(level)
 }
 
-/// Hears what clients have.
+/// The match in which a client has said what it has.
+#[derive(Component, Clone, Copy)]
+struct JudgedIn(u8);
+
+type Speaker =
+    (Entity, &'static RemoteId, &'static mut MessageReceiver<SetupMessage>, Option<&'static JudgedIn>);
+
+/// Hears what clients have: once in a match. A level is large, and looking at it takes time.
 fn judge_setups<M: MoveModel>(
     (config, round): (Res<SessionConfig>, Res<Round>),
     model: Option<Res<M::Config>>,
     world: StaticSystemParam<M::World>,
-    mut links: Query<(Entity, &RemoteId, &mut MessageReceiver<SetupMessage>), With<ClientOf>>,
+    mut links: Query<Speaker, (With<ClientOf>, Without<Leaving>)>,
     mut commands: Commands,
 ) {
-    for (entity, peer, mut link) in &mut links {
+    for (entity, peer, mut link, judged) in &mut links {
+        let mut judged = judged.map(|judged| judged.0);
         for message in link.receive() {
-            let Ok(client) = Setup::read(&mut BitReader::new(&message.0)) else { continue };
+            let Ok(client) = Setup::read(&mut BitReader::new(&message.0)) else {
+                commands.queue(move |world: &mut World| refuse(world, entity, Refusal::Content));
+                continue;
+            };
             // What it has of a match that is over is nobody's concern.
-            if client.round != round.number || round.is_pending() {
+            if client.round != round.number || round.is_pending() || judged == Some(round.number) {
                 continue;
             }
+            judged = Some(round.number);
+            commands.entity(entity).insert(JudgedIn(round.number));
             let server = setup_of::<M>(round.number, model.as_deref(), &world);
             let Some(found) = differences(&server, &client).next() else { continue };
             warn!("client {:?} differs from this server in its {found:?}", peer.0);

@@ -12,7 +12,7 @@ use lightyear::{
 };
 
 use super::SessionConfig;
-use crate::{Kick, KickReason, ingress::Leaving};
+use crate::{Kick, KickReason, ingress::Leaving, patience};
 
 /// On a server's pawn: whose it is, for as long as it lives. Links come and go; a peer is who its connect token says
 /// it is. [`player_pawn`] makes it.
@@ -161,7 +161,7 @@ fn leave(
 fn wait(time: Res<Time<Real>>, mut pawns: Query<(Entity, &SessionOf, &mut Absent)>, mut commands: Commands) {
     for (pawn, of, mut absent) in &mut pawns {
         absent.away += time.delta();
-        absent.left = absent.left.saturating_sub(time.delta());
+        absent.left = absent.left.saturating_sub(patience(&time));
         if absent.left.is_zero() {
             expire(pawn, of.0, &mut commands);
         }

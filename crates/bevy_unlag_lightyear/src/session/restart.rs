@@ -58,6 +58,7 @@ pub(crate) struct KnownRound(u8);
 pub(super) fn server_plugin<M: MoveModel>(app: &mut App) {
     app.init_resource::<Round>()
         .init_resource::<RoundStart>()
+        .add_message::<ForgetProjectiles>()
         .add_observer(|_: On<RestartMatch>, mut round: ResMut<Round>| round.asked = true)
         .add_systems(First, begin::<M>.run_if(|round: Res<Round>| round.asked))
         .add_systems(
@@ -88,7 +89,7 @@ fn begin<M: MoveModel>(
     tick: Res<CurrentTick>,
     mut round: ResMut<Round>,
     (mut start, mut table): (ResMut<RoundStart>, Option<ResMut<RewindTable>>),
-    mut flights: Option<ResMut<Flights>>,
+    (mut flights, mut forget): (Option<ResMut<Flights>>, MessageWriter<ForgetProjectiles>),
     mut pawns: Query<Pawn<M>>,
     mut commands: Commands,
 ) {
@@ -122,6 +123,8 @@ fn begin<M: MoveModel>(
     }
     if let Some(flights) = &mut flights {
         flights.clear();
+        // A host draws them as clients do, and never hears how they end.
+        forget.write(ForgetProjectiles);
     }
     info!("match {} begins after {now:?}", round.number);
     commands.trigger(MatchRestarted { round: round.number, tick: now });

@@ -1,5 +1,7 @@
 //! Looks at every token before netcode does.
 
+use std::time::SystemTime;
+
 use bevy::prelude::*;
 use lightyear::{
     connection::{client_of::SkipNetcode, host::HostClient},
@@ -12,9 +14,13 @@ use super::{
     JoinRefusal, WallClock,
     access::{Now, TokenGate},
     hang_up::SessionKeys,
+    issue::milliseconds,
     sealed::{self, DENIED, Private, Request},
 };
 use crate::{Kick, KickReason};
+
+/// For how many seconds whoever comes too late is told so.
+const TOLD: u64 = 300;
 
 /// How many tokens were shown to this app's servers. Who is not connected yet shows its own ten times a second.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -39,9 +45,12 @@ impl TokenStats {
     }
 }
 
-/// The token that a link joins with.
+/// The token that a link joins with, and as whom.
 #[derive(Component)]
-pub(super) struct ShownToken([u8; 16]);
+pub(super) struct ShownToken {
+    name: [u8; 16],
+    peer: PeerId,
+}
 
 /// A denial that leaves with this frame.
 #[derive(Component)]
@@ -61,12 +70,16 @@ pub(super) fn check(
     clock: Res<WallClock>,
     mut servers: Query<(Option<&mut TokenGate>, Option<&LocalAddr>), With<NetcodeServer>>,
     mut links: Query<(Entity, &mut Link, &LinkOf, Option<&ShownToken>, Has<Connected>), Served>,
+    joining: Query<(Entity, &LinkOf, &ShownToken), Without<Connected>>,
     there: Query<(), With<LinkOf>>,
     clients: Query<(Entity, &LinkOf, &RemoteId), With<Connected>>,
     mut stats: ResMut<TokenStats>,
     mut commands: Commands,
 ) {
+    // Who began to join in this frame, where.
+    let mut fresh: Vec<(Entity, PeerId)> = Vec::new();
     for (entity, mut link, of, token, is_connected) in &mut links {
+        let mut shows = token.map(|token| token.name);
         for _ in 0..link.recv.len() {
             let Some(datagram) = link.recv.pop() else { break };
             let Some(request) = sealed::request(&datagram) else {
@@ -79,8 +92,12 @@ pub(super) fn check(
                 continue;
             };
             let name = request.name();
-            if is_connected && token.is_some_and(|token| token.0 == name) {
+            if is_connected && shows == Some(name) {
                 // Sent before it knew.
+                continue;
+            }
+            if !is_connected && shows.is_some_and(|shown| shown != name) {
+                // netcode would put the second into the place of the first, and mix up who is who.
                 continue;
             }
             let Some(gate) = gate.as_deref_mut() else {
@@ -105,13 +122,24 @@ pub(super) fn check(
             };
             let peer = PeerId::Netcode(private.client_id);
             if let Some((old, ..)) = clients.iter().find(|(_, l, id)| l.server == of.server && id.0 == peer) {
+                if gate.shown.is_used(&name) {
+                    // In development mode a token is good again and again, but what was still under way of a
+                    // connection that has ended does not end the next one.
+                    continue;
+                }
                 // It has lost its end and comes again; netcode would keep it waiting until the old one times out.
                 commands.trigger(Kick { entity: old, reason: KickReason::Replaced });
-            } else if !is_connected {
+            } else if !is_connected && !fresh.contains(&(of.server, peer)) {
                 stats.passed += 1;
-                commands
-                    .entity(entity)
-                    .try_insert((ShownToken(name), SessionKeys::new(request.protocol, &private)));
+                if shows.is_none() {
+                    // netcode has one place for each player, so it joins on one link: the newest.
+                    let others = joining.iter().filter(|(_, l, o)| l.server == of.server && o.peer == peer);
+                    others.for_each(|(other, ..)| commands.entity(other).try_despawn());
+                    fresh.push((of.server, peer));
+                    shows = Some(name);
+                    let shown = (ShownToken { name, peer }, SessionKeys::new(request.protocol, &private));
+                    commands.entity(entity).try_insert(shown);
+                }
                 link.recv.push_raw(datagram);
             }
         }
@@ -119,9 +147,13 @@ pub(super) fn check(
 }
 
 impl TokenGate {
-    /// Whether this is a request whose token our key has made, however old it is.
-    pub(crate) fn has_made(&self, datagram: &[u8]) -> bool {
-        sealed::request(datagram).is_some_and(|request| request.open(&self.access.key.bytes()).is_some())
+    /// Whether this is a request with a token that our key has made and that may still be good: one of last year would
+    /// open the door to whoever found it.
+    pub(crate) fn may_open(&self, datagram: &[u8], wall: SystemTime) -> bool {
+        let Some(request) = sealed::request(datagram) else { return false };
+        // Whose time is over is told so, but not for ever.
+        let late = request.expires.saturating_add(TOLD) < milliseconds(wall) / 1_000;
+        !late && request.open(&self.access.key.bytes()).is_some()
     }
 
     fn judge(
@@ -138,10 +170,8 @@ impl TokenGate {
             return Verdict::Drop;
         };
         let good = self.access.judge(request, &private, local, now).map_err(Some).and_then(|left| {
-            if self.access.key.is_development() {
-                return Ok(());
-            }
-            self.shown.show(request.name(), link, left, now.uptime, is_there)
+            let shown = self.shown.show(request.name(), link, left, now.uptime, is_there);
+            if self.access.key.is_development() { Ok(()) } else { shown }
         });
         match good {
             Ok(()) => Verdict::Pass(private),
@@ -165,7 +195,7 @@ pub(super) fn use_up(
     if let Ok((of, token)) = links.get(connected.entity)
         && let Ok(mut gate) = servers.get_mut(of.server)
     {
-        gate.shown.use_up(&token.0);
+        gate.shown.use_up(&token.name);
     }
 }
 

@@ -34,8 +34,8 @@ pub(super) struct Stamp {
 pub struct ConnectTokenRequest {
     /// Who it is: the account's number. Nobody joins as somebody else, and one client has one connection.
     pub client_id: u64,
-    /// The public addresses of the server, 1 to 32, in the order in which the client tries them.
-    pub servers: Vec<SocketAddr>,
+    /// The public address of the server, which the client dials.
+    pub server: SocketAddr,
     /// Names the game, and its version if versions shall not meet; the server's.
     pub protocol_id: u64,
     /// For how long the client may use it to join; what it joined stays. Default 30 s, at most an hour. Raising it
@@ -58,7 +58,7 @@ impl ConnectTokenRequest {
     pub fn new(client_id: u64, server: SocketAddr, protocol_id: u64) -> Self {
         Self {
             client_id,
-            servers: vec![server],
+            server,
             protocol_id,
             lifetime: Duration::from_secs(30),
             timeout: Duration::from_secs(3),
@@ -76,9 +76,6 @@ impl ConnectTokenRequest {
 
     pub(super) fn issue_at(&self, key: &ServerKey, now: SystemTime) -> Result<Vec<u8>, TokenError> {
         let wrong = TokenError::Request;
-        if !(1..=32).contains(&self.servers.len()) {
-            return Err(wrong("a token needs 1 to 32 addresses of the server"));
-        }
         if self.lifetime < Duration::from_secs(1) || self.lifetime > LONGEST {
             return Err(wrong("a token lives for 1 s to an hour"));
         }
@@ -87,8 +84,10 @@ impl ConnectTokenRequest {
         }
         let user_data = user_data(&self.data, now).ok_or(wrong("a token has room for 243 bytes of data"))?;
         let whole = |time: Duration| time.as_secs() as i32 + i32::from(time.subsec_nanos() > 0);
-        let token = ConnectToken::build(&self.servers[..], self.protocol_id, self.client_id, key.bytes())
-            .expire_seconds(whole(self.lifetime))
+        // netcode counts whole seconds of the wall clock: the first of them has begun.
+        let lifetime = whole(self.lifetime) + 1;
+        let token = ConnectToken::build(self.server, self.protocol_id, self.client_id, key.bytes())
+            .expire_seconds(lifetime)
             .timeout_seconds(whole(self.timeout))
             .user_data(user_data)
             .generate()
@@ -156,8 +155,6 @@ mod tests {
         let key = ServerKey::development();
         assert!(request().issue(&key).is_ok());
         let wrong = [
-            ConnectTokenRequest { servers: Vec::new(), ..request() },
-            ConnectTokenRequest { servers: vec![request().servers[0]; 33], ..request() },
             ConnectTokenRequest { lifetime: Duration::ZERO, ..request() },
             ConnectTokenRequest { lifetime: Duration::MAX, ..request() },
             ConnectTokenRequest { timeout: Duration::ZERO, ..request() },

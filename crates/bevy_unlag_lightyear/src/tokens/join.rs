@@ -100,7 +100,7 @@ impl TokenClient {
         Self::new(&request.issue(&ServerKey::development())?)
     }
 
-    /// The first address of the server.
+    /// The address of the server; of a token by another hand with several, the first.
     #[must_use]
     pub fn server(&self) -> SocketAddr {
         self.netcode.inner.server_addr()
@@ -121,7 +121,13 @@ pub(super) fn hear_denial(mut links: Query<(&mut Link, &mut Ticket), Without<Con
     }
 }
 
-/// With several addresses only the last answer counts.
+/// Whoever is in was not refused in the end.
+pub(super) fn forget_refusal(connected: On<Add, Connected>, mut tickets: Query<&mut Ticket>) {
+    if let Ok(mut ticket) = tickets.get_mut(connected.entity) {
+        ticket.refusal = None;
+    }
+}
+
 pub(super) fn tell_refusal(
     ended: On<Insert, Disconnected>,
     mut tickets: Query<&mut Ticket>,

@@ -55,6 +55,11 @@ impl Shown {
         Ok(())
     }
 
+    /// Whether somebody has joined with it.
+    pub fn is_used(&self, name: &[u8; 16]) -> bool {
+        matches!(self.tokens.get(name), Some((Fate::Used, _)))
+    }
+
     /// Who showed it has joined.
     pub fn use_up(&mut self, name: &[u8; 16]) {
         if let Some((fate, _)) = self.tokens.get_mut(name) {

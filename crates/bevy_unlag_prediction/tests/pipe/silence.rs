@@ -39,6 +39,8 @@ fn a_silent_clients_pawn_is_carried_on_for_a_while_and_lets_go_of_the_stick() {
     pair.run(5.0);
     let carried = pair.server.stats().carried - carried;
     assert_eq!(carried, 128, "two seconds and no more");
+    let steps = pair.theirs().steps - place.steps;
+    assert!((310..=330).contains(&steps), "{steps} steps in five seconds: what falls goes on falling");
     pair.up.cut = false;
     assert_back_within(&mut pair, RTT + 0.25);
 }

@@ -1,6 +1,7 @@
 //! Scripted clients over UDP against a server in another process, in stepped time.
 
-use core::time::Duration;
+use core::{ops::Range, time::Duration};
+use std::{thread, time::Instant};
 
 use bevy::{
     prelude::*,
@@ -8,16 +9,21 @@ use bevy::{
     time::TimeUpdateStrategy,
 };
 use bevy_unlag::prelude::*;
-use lightyear::prelude::{Client, Connected};
+use lightyear::prelude::{Client, Connected, Connecting, Disconnected};
 use unlag_examples::{
     app, arena,
     ledger::{LedgerPlugin, ShotLedger},
-    link,
+    link, redial,
     rules::RulesProtocolPlugin,
     script::{Script, ScriptPlugin},
 };
 
 use super::process::{Frame, ServerProcess};
+
+/// How many seconds of steps clients may take to join.
+const JOINING: u32 = 20;
+/// And how long on the wall.
+const JOINING_WALL: Duration = Duration::from_secs(60);
 
 /// A server's process and its clients. Time passes as one wishes: the server's frames are measured, not hurried.
 pub struct Crowd {
@@ -27,6 +33,8 @@ pub struct Crowd {
     pub clients: Vec<App>,
     tick: Duration,
     seed: u64,
+    /// Datagrams that went out and came in over links that were given up.
+    given_up: (u64, u64),
     /// What every frame of the server took.
     pub frames: Vec<Frame>,
 }
@@ -44,6 +52,7 @@ impl Crowd {
             clients: Vec::new(),
             tick,
             seed,
+            given_up: (0, 0),
             frames: Vec::new(),
         })
     }
@@ -104,18 +113,88 @@ impl Crowd {
         while self.clients.len() < players {
             self.join(conditions)?;
             if self.clients.len().is_multiple_of(4) {
-                self.run(0.1)?;
+                self.run_with_the_wall()?;
             }
         }
-        for _ in 0..200 {
-            self.run(0.1)?;
-            if (0..players).all(|client| self.plays(client)) {
-                self.arm();
+        self.wait_for(0..players)?;
+        self.arm();
+        Ok(())
+    }
+
+    /// Waits until each of these clients plays.
+    ///
+    /// # Errors
+    /// One line that says what is known when one of them does not.
+    pub fn wait_for(&mut self, clients: Range<usize>) -> Result<(), String> {
+        let began = Instant::now();
+        for _ in 0..JOINING * 10 {
+            self.run_with_the_wall()?;
+            if clients.clone().all(|client| self.plays(client)) {
                 return Ok(());
             }
+            if began.elapsed() > JOINING_WALL {
+                break;
+            }
+            for client in clients.clone() {
+                self.redial(client)?;
+            }
         }
-        let playing = (0..players).filter(|client| self.plays(*client)).count();
-        Err(format!("{playing} of {players} clients could join within 20 s"))
+        self.explain(clients, began.elapsed())
+    }
+
+    /// A tenth of a second of everybody, no faster than on the wall: netcode gives up after 3 s of ours, in which a
+    /// machine that delivers late may have delivered nothing.
+    fn run_with_the_wall(&mut self) -> Result<(), String> {
+        for _ in 0..(0.1 / self.tick.as_secs_f64()).round() as u64 {
+            let began = Instant::now();
+            self.step()?;
+            thread::sleep(self.tick.saturating_sub(began.elapsed()));
+        }
+        Ok(())
+    }
+
+    /// A client whose link has ended dials again.
+    fn redial(&mut self, client: usize) -> Result<(), String> {
+        let world = self.clients[client].world_mut();
+        let mut ended = world.query_filtered::<(), (With<Client>, With<Disconnected>)>();
+        if ended.iter(world).next().is_none() {
+            return Ok(());
+        }
+        let (sent, heard) = datagrams(world);
+        self.given_up.0 += sent;
+        self.given_up.1 += heard;
+        redial::dial_again(world, self.server.address, client as u64 + 1)
+    }
+
+    /// Who is where, when not everybody could join.
+    fn explain(&mut self, clients: Range<usize>, wall: Duration) -> Result<(), String> {
+        let playing = clients.clone().filter(|client| self.plays(*client)).count();
+        let (mut sent, mut heard) = self.given_up;
+        let (mut connected, mut connecting) = (0, 0);
+        for client in &mut self.clients[clients.clone()] {
+            let world = client.world_mut();
+            let mut links = world.query_filtered::<(Has<Connected>, Has<Connecting>), With<Client>>();
+            for (is_connected, is_connecting) in links.iter(world) {
+                connected += usize::from(is_connected);
+                connecting += usize::from(is_connecting);
+            }
+            let (up, down) = datagrams(world);
+            sent += up;
+            heard += down;
+        }
+        let disconnected = clients.len().saturating_sub(connected + connecting);
+        let server = self.server.state()?;
+        Err(format!(
+            "{playing} of {} clients could join within {JOINING} s, {:.1} s on the wall: {connecting} are connecting, \
+             {connected} connected, {disconnected} disconnected; they sent {sent} datagrams and heard {heard}; the \
+             server has {} links, {} connected, has refused {} datagrams and thrown out {}",
+            clients.len(),
+            wall.as_secs_f64(),
+            server.links,
+            server.connected,
+            server.refused,
+            server.kicked
+        ))
     }
 
     /// Everybody fires.
@@ -165,4 +244,12 @@ impl Crowd {
         };
         self.clients.iter_mut().map(read).collect()
     }
+}
+
+/// Datagrams that a client's link has sent, and that came in on it.
+fn datagrams(world: &mut World) -> (u64, u64) {
+    let mut sims = world.query::<&NetSim>();
+    sims.iter(world).fold((0, 0), |(sent, heard), sim| {
+        (sent + sim.up_counters().delivered, heard + sim.down_counters().sent)
+    })
 }

@@ -1,6 +1,10 @@
-//! What the operating system knows: processor time, cores, memory.
+//! What the operating system knows: processor time, cores, open files, memory.
 
 use core::time::Duration;
+use std::{sync::OnceLock, time::Instant};
+
+/// The coarsest clock that still says something about a tick.
+const FINE: Duration = Duration::from_micros(100);
 
 /// Processor time of this process so far. On systems that do not tell, the time since it first asked.
 pub fn cpu_time() -> Duration {
@@ -11,8 +15,48 @@ pub fn cpu_time() -> Duration {
     }
     #[cfg(not(unix))]
     {
-        static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-        START.get_or_init(std::time::Instant::now).elapsed()
+        static START: OnceLock<Instant> = OnceLock::new();
+        START.get_or_init(Instant::now).elapsed()
+    }
+}
+
+/// The step in which [`cpu_time`] goes on, measured once. Some systems count in their scheduler's ticks of 10 ms.
+pub fn cpu_granularity() -> Duration {
+    static STEP: OnceLock<Duration> = OnceLock::new();
+    *STEP.get_or_init(|| {
+        /// A clock that does not move within this time is as coarse as that.
+        const PATIENCE: Duration = Duration::from_millis(50);
+        let began = Instant::now();
+        let (mut smallest, mut last) = (PATIENCE, cpu_time());
+        for _ in 0..8 {
+            let mut now = cpu_time();
+            while now == last {
+                if began.elapsed() > PATIENCE {
+                    return smallest;
+                }
+                now = cpu_time();
+            }
+            smallest = smallest.min(now.saturating_sub(last));
+            last = now;
+        }
+        smallest
+    })
+}
+
+/// Whether [`cpu_time`] can tell what a tick takes.
+pub fn is_cpu_clock_fine() -> bool {
+    cpu_granularity() <= FINE
+}
+
+/// Lets this process, and those that it starts from now on, open as many files as the system allows; where that cannot
+/// be asked for, as many as before.
+pub fn open_many_files() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let limit = getrlimit(Resource::Nofile);
+        // Whoever needs more than that looks at what it gets.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
     }
 }
 

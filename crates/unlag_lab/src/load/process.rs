@@ -7,6 +7,8 @@ use std::{
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
+use super::machine;
+
 /// A server in a process of its own, which runs a frame when it is told to.
 pub struct ServerProcess {
     child: Child,
@@ -21,7 +23,7 @@ pub struct ServerProcess {
 pub struct Frame {
     /// By the clock on the wall.
     pub wall: Duration,
-    /// Of the processor.
+    /// Of the processor; on the wall, too, where its clock is [too coarse](machine::is_cpu_clock_fine).
     pub cpu: Duration,
 }
 
@@ -51,6 +53,7 @@ impl ServerProcess {
         let lab = std::env::current_exe().map_err(|error| format!("cannot find the lab: {error}"))?;
         let mut command = Command::new(lab);
         command.args(["load-server", "--hz", &hz.to_string()]).args(laps.then_some("--laps"));
+        command.args((!machine::is_cpu_clock_fine()).then_some("--wall"));
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -7,7 +7,7 @@ use bevy_unlag::prelude::*;
 use lightyear::{connection::ConnectionSystems, link::Link, prelude::Client};
 use lightyear_transport::plugin::TransportSystems;
 
-use super::{crowd::Crowd, process::Frame};
+use super::{crowd::Crowd, machine, process::Frame};
 use crate::{Options, figures::Figures, movement::race::quantile};
 
 /// Honest players.
@@ -72,7 +72,8 @@ pub fn flood(link: LinkConditions, options: &Options, figures: &mut Figures) -> 
         newest
             .insert_resource(Times(1))
             .add_systems(PostUpdate, repeat.after(TransportSystems::Send).before(ConnectionSystems::Send));
-        crowd.run(1.5)?;
+        crowd.wait_for(HONEST..HONEST + 1)?;
+        crowd.run(1.0)?;
         let there = crowd.server.state()?;
         quiet.watch(&mut crowd, 3.0)?;
         if let Some(newest) = crowd.clients.last_mut() {
@@ -103,20 +104,24 @@ pub fn flood(link: LinkConditions, options: &Options, figures: &mut Figures) -> 
     figures.add("flood_dropped", (HONEST - playing) as f64, "honest players who were lost")
 }
 
-/// Ten thousand datagrams a second from ten thousand ports, at a server with 16 players.
+/// Ten thousand datagrams a second from ten thousand ports, or as many as there are, at a server with 16 players.
 pub fn junk(link: LinkConditions, options: &Options, figures: &mut Figures) -> Result<(), String> {
-    let (ports, seconds) = if options.quick { (10_000, 5.0) } else { (10_000, 30.0) };
+    /// From where it comes, at most and at least.
+    const PORTS: (usize, usize) = (10_000, 100);
+    /// Files that the players and the server's process need.
+    const SPARE: usize = 50;
+    let seconds = if options.quick { 5.0 } else { 30.0 };
     // From 250 hosts where a machine has so many names for itself.
     let bind = |index: usize| {
         UdpSocket::bind((Ipv4Addr::new(127, 0, (index % 250) as u8, 1), 0))
             .or_else(|_| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)))
     };
-    let sockets: Vec<_> = (0..ports).map_while(|index| bind(index).ok()).collect();
-    if sockets.len() < ports {
-        return Err(format!(
-            "only {} of {ports} ports can be opened; raise the limit on files",
-            sockets.len()
-        ));
+    machine::open_many_files();
+    let mut sockets: Vec<_> = (0..PORTS.0 + SPARE).map_while(|index| bind(index).ok()).collect();
+    let ports = sockets.len().saturating_sub(SPARE);
+    sockets.truncate(ports);
+    if ports < PORTS.1 {
+        return Err(format!("only {ports} ports can be opened for junk; raise the limit on files"));
     }
     let mut crowd = Crowd::new(64, false, options.seed)?;
     crowd.fill(HONEST + 1, link)?;
@@ -145,7 +150,7 @@ pub fn junk(link: LinkConditions, options: &Options, figures: &mut Figures) -> R
     let after = crowd.server.state()?;
     let playing = (0..=HONEST).filter(|client| crowd.plays(*client)).count();
     let growth = |bytes: u64| (bytes as f64 - before.bytes as f64) / 1e6;
-    let what = format!("10,000 datagrams a second from as many ports, {seconds} s, 16 players");
+    let what = format!("10,000 datagrams a second from {ports} ports, {seconds} s, 16 players");
     figures.add("junk_dropped", (HONEST + 1 - playing) as f64, format!("players who were lost; {what}"))?;
     let refused = after.refused - before.refused;
     figures.add("junk_refused", refused as f64, "datagrams that got no further than the door")?;

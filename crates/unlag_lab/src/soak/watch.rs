@@ -27,6 +27,7 @@ pub fn listen(server: &mut App) {
 pub struct Watch {
     seed: u64,
     pub breaks: u32,
+    /// Times that one who cheats was thrown out for its packets.
     pub kicked: u32,
     /// Of where everybody was at every rest.
     pub digest: u32,
@@ -53,10 +54,12 @@ impl Watch {
         }
         let kicked = core::mem::take(&mut game.server.world_mut().resource_mut::<ThrownOut>().0);
         for kicked in kicked {
-            if is_honest(kicked.peer) {
+            if !is_honest(kicked.peer) {
+                let deserved = matches!(kicked.reason, KickReason::InvalidPackets | KickReason::Flood);
+                self.kicked += u32::from(deserved);
+            } else if kicked.reason != KickReason::Replaced {
+                // Who comes back while its old link still stands has replaced itself.
                 self.say(second, format!("honest {:?} was thrown out: {:?}", kicked.peer, kicked.reason));
-            } else {
-                self.kicked += 1;
             }
         }
         let world = game.server.world_mut();

@@ -1,0 +1,250 @@
+//! A game's own messages, as they arrive: what is received was sent by the rules of its type, and nothing that was is
+//! lost.
+//!
+//! The first byte says whether a server or a client reads them. The others are a script: one says what happens, and
+//! the bytes of a message follow.
+
+#![no_main]
+
+use core::time::Duration;
+use std::sync::OnceLock;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BitReader, BitWriter, NetId, Wire, WireError};
+use bevy_unlag_lightyear::{
+    AddGameMessage, Delivery, GameMessageStats, MessageDirection, MessageLimits, MessageRules, MessageSource,
+    Received,
+    fuzzing::{Lane, LinkProbe, message_key},
+};
+use libfuzzer_sys::fuzz_target;
+use lightyear::prelude::{ControlledBy, Lifetime};
+
+/// Frames that one script may take.
+const MOST_FRAMES: u32 = 60;
+/// Messages that may wait for their pawns: so few that a script has more.
+const WAITING: usize = 4;
+/// No larger number can be read.
+const LARGEST: u32 = 1_000;
+/// The pawn that comes and goes. The first one is the client's own, the second nobody's.
+const GUEST: u16 = 3;
+const WAVES_PER_SECOND: f32 = 5.0;
+
+const RULES: [MessageRules; 4] = [
+    MessageRules::to_server().per_second(10_000.0),
+    MessageRules::to_server().unreliable().per_second(WAVES_PER_SECOND),
+    MessageRules::to_owner(),
+    MessageRules::to_everyone().unreliable(),
+];
+const WAVE: usize = 1;
+
+trait Number: Wire + Send + Sync + 'static {
+    /// Its place among [`RULES`].
+    const KIND: usize;
+    fn number(&self) -> u32;
+}
+
+macro_rules! numbers {
+    ($($name:ident = $kind:literal),*) => {$(
+        struct $name(u32);
+
+        impl Wire for $name {
+            fn write(&self, w: &mut BitWriter) {
+                w.bits(self.0, 32);
+            }
+
+            fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+                Some(r.bits(32)?).filter(|number| *number <= LARGEST).map(Self).ok_or(WireError::Invalid)
+            }
+        }
+
+        impl Number for $name {
+            const KIND: usize = $kind;
+
+            fn number(&self) -> u32 {
+                self.0
+            }
+        }
+    )*};
+}
+numbers!(Say = 0, Wave = 1, Tell = 2, Spark = 3);
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Word {
+    kind: usize,
+    about: Option<u16>,
+    number: u32,
+}
+
+#[derive(Resource, Default)]
+struct Heard(Vec<Word>);
+
+fn hear<M: Number>(mut come: MessageReader<Received<M>>, names: Query<&NetId>, mut heard: ResMut<Heard>) {
+    for Received { from, about, message } in come.read() {
+        let up = RULES[M::KIND].direction == MessageDirection::ToServer;
+        assert_eq!(*from != MessageSource::Server, up, "it went the wrong way");
+        let about = about.map(|pawn| names.get(pawn).expect("it is there").0);
+        heard.0.push(Word { kind: M::KIND, about, number: message.number() });
+    }
+}
+
+fn add<M: Number>(app: &mut App) {
+    app.add_game_message::<M>(RULES[M::KIND]).add_systems(Update, hear::<M>);
+}
+
+fn game(app: &mut App) {
+    app.init_resource::<Heard>().insert_resource(MessageLimits { waiting: WAITING, ..default() });
+    add::<Say>(app);
+    add::<Wave>(app);
+    add::<Tell>(app);
+    add::<Spark>(app);
+}
+
+fn keys() -> &'static [u16; 4] {
+    static KEYS: OnceLock<[u16; 4]> = OnceLock::new();
+    KEYS.get_or_init(|| {
+        [
+            message_key::<Say>(RULES[0]),
+            message_key::<Wave>(RULES[1]),
+            message_key::<Tell>(RULES[2]),
+            message_key::<Spark>(RULES[3]),
+        ]
+    })
+}
+
+/// A reader of its own: what a message says, if it is one and may come to this side and in this way.
+fn open(bytes: &[u8], lane: Lane, server: bool) -> Option<Word> {
+    let mut r = BitReader::new(bytes);
+    let key = r.bits(16).ok()? as u16;
+    let kind = keys().iter().position(|known| *known == key)?;
+    let MessageRules { direction, delivery, .. } = RULES[kind];
+    if lane != lane_of(delivery) || server != (direction == MessageDirection::ToServer) {
+        return None;
+    }
+    let about = if r.bool().ok()? { Some(r.golomb(4).ok()?) } else { None };
+    let number = r.bits(32).ok()?;
+    (number <= LARGEST && r.bytes_read() == bytes.len()).then_some(Word { kind, about, number })
+}
+
+fn lane_of(delivery: Delivery) -> Lane {
+    if delivery == Delivery::Reliable { Lane::Ordered } else { Lane::Loose }
+}
+
+struct Run {
+    probe: LinkProbe,
+    server: bool,
+    guest: Option<Entity>,
+    /// Messages so far, of whatever form.
+    put: u64,
+    /// Good ones of this frame.
+    new: Vec<Word>,
+    /// Good ones whose pawn was not there.
+    late: Vec<Word>,
+    heard: u64,
+    waves: u32,
+    seconds: f32,
+}
+
+impl Run {
+    fn start(server: bool) -> Self {
+        let mut probe = if server { LinkProbe::server(game) } else { LinkProbe::client(game) };
+        let owner = ControlledBy { owner: probe.link, lifetime: Lifetime::SessionBased };
+        let world = probe.app.world_mut();
+        let own = world.spawn(NetId(1)).id();
+        if server {
+            world.entity_mut(own).insert(owner);
+        }
+        world.spawn(NetId(2));
+        let (new, late) = (Vec::new(), Vec::new());
+        Self { probe, server, guest: None, put: 0, new, late, heard: 0, waves: 0, seconds: 0.0 }
+    }
+
+    fn put(&mut self, lane: Lane, bytes: &[u8]) {
+        self.probe.put(lane, bytes);
+        self.put += 1;
+        self.new.extend(open(bytes, lane, self.server));
+    }
+
+    fn toggle_guest(&mut self) {
+        let world = self.probe.app.world_mut();
+        self.guest = match self.guest.take() {
+            Some(guest) => {
+                world.despawn(guest);
+                None
+            }
+            None => Some(world.spawn(NetId(GUEST)).id()),
+        };
+    }
+
+    fn is_here(&self, pawn: u16) -> bool {
+        pawn == 1 || pawn == 2 || pawn == GUEST && self.guest.is_some()
+    }
+
+    fn frame(&mut self, time: Duration) {
+        self.probe.pass(time);
+        self.seconds += time.as_secs_f32();
+        let heard = core::mem::take(&mut self.probe.app.world_mut().resource_mut::<Heard>().0);
+        for word in heard {
+            self.heard += 1;
+            self.waves += u32::from(word.kind == WAVE);
+            assert!(word.about.is_none_or(|pawn| self.is_here(pawn)), "{word:?}");
+            assert!(!self.server || word.about.is_none_or(|pawn| pawn == 1), "{word:?} about a stranger");
+            let list = if self.new.contains(&word) { &mut self.new } else { &mut self.late };
+            let known = list.iter().position(|known| *known == word);
+            list.remove(known.unwrap_or_else(|| panic!("nobody has sent {word:?}")));
+        }
+        for word in core::mem::take(&mut self.new) {
+            let here = word.about.is_none_or(|pawn| self.is_here(pawn));
+            let may_be_refused =
+                self.server && (word.kind == WAVE || word.about.is_some_and(|pawn| pawn != 1));
+            assert!(!here || may_be_refused, "{word:?} is lost");
+            if !here && !self.server {
+                self.late.push(word);
+            }
+        }
+        let stats = *self.probe.app.world().resource::<GameMessageStats>();
+        assert_eq!(stats.received, self.heard);
+        assert!(stats.waiting <= if self.server { 0 } else { WAITING }, "{stats:?}");
+        let counted = stats.received + stats.refused + stats.waiting as u64 + stats.expired;
+        assert_eq!(counted, self.put, "{stats:?}");
+        // Ten seconds' worth at once, and then a second's worth a second.
+        let most = WAVES_PER_SECOND * (self.seconds + 10.0) + 1.0;
+        assert!(self.waves as f32 <= most || !self.server, "{} waves", self.waves);
+    }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((side, mut script)) = bytes.split_first() else { return };
+    let mut run = Run::start(side & 1 == 0);
+    let mut frames = MOST_FRAMES;
+    while let Some((first, rest)) = script.split_first() {
+        let (what, much) = (first & 7, usize::from(first >> 3));
+        let length = match what {
+            0 | 1 => much,
+            2..=5 => much & 15,
+            _ => 0,
+        };
+        let (body, rest) = rest.split_at(length.min(rest.len()));
+        script = rest;
+        match what {
+            0 => run.put(Lane::Ordered, body),
+            1 => run.put(Lane::Loose, body),
+            2..=5 => {
+                let kind = usize::from(what - 2);
+                let other = much & 16 != 0;
+                let lane = match lane_of(RULES[kind].delivery) {
+                    Lane::Ordered if other => Lane::Loose,
+                    Lane::Loose if other => Lane::Ordered,
+                    lane => lane,
+                };
+                run.put(lane, &[&keys()[kind].to_le_bytes()[..], body].concat());
+            }
+            6 => run.toggle_guest(),
+            _ if frames == 0 => break,
+            _ => {
+                frames -= 1;
+                run.frame(Duration::from_millis([15, 16, 1_000, 6_000][much & 3]));
+            }
+        }
+    }
+    run.frame(Duration::from_millis(16));
+});

@@ -1,0 +1,118 @@
+//! Row F14: nothing is heard any more. Both ends notice, and the pawn waits, and can be hit, until its time is over.
+
+use bevy::prelude::*;
+use bevy_unlag::prelude::*;
+use lightyear::prelude::{Client, Connected};
+use unlag_examples::lockstep::{Match, MatchOptions};
+
+use super::preset;
+use crate::{own_id, seconds, start};
+
+/// The timeout of its token, and what a frame and a way may add, in seconds.
+const TIMEOUT: f64 = 3.0;
+const SLACK: f64 = 0.5;
+
+/// How often this pawn was hit.
+#[derive(Resource)]
+struct HitBy(Entity, usize);
+
+/// The pawn of a player on the server, and whether its player is away; `None` when it is gone.
+fn pawn(game: &mut Match, id: NetId) -> Option<(Entity, bool)> {
+    let world = game.server.world_mut();
+    let mut pawns = world.query::<(&NetId, Entity, Has<Absent>)>();
+    pawns.iter(world).find(|(other, ..)| **other == id).map(|(_, pawn, absent)| (pawn, absent))
+}
+
+fn is_connected(client: &mut App) -> bool {
+    let world = client.world_mut();
+    world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count() == 1
+}
+
+/// What was noticed when, in seconds after nothing was heard any more.
+#[derive(Debug, Default)]
+struct Noticed {
+    server: Option<f64>,
+    client: Option<f64>,
+    /// The pawn was gone.
+    gone: Option<f64>,
+    /// Hits while its player was away.
+    hits: usize,
+}
+
+fn fall_silent(switched_off: bool, seed: u64) -> Noticed {
+    // Nothing is lost by chance: the last word is the last word.
+    let conditions = LinkConditions { loss: 0.0, ..preset("Average (UE)") };
+    let mut game = start(MatchOptions { players: 4, conditions, seed, ..default() });
+    game.arm(true);
+    game.run(seconds(3.0));
+    let id = own_id(&mut game.clients[0]);
+    let (entity, absent) = pawn(&mut game, id).expect("it has a pawn");
+    assert!(!absent);
+    game.server.insert_resource(HitBy(entity, 0)).add_systems(
+        Last,
+        |mut damage: MessageReader<Damage>, away: Query<(), With<Absent>>, mut hit: ResMut<HitBy>| {
+            let of = hit.0;
+            let hits = damage.read().filter(|damage| damage.target == of && away.contains(of)).count();
+            hit.1 += hits;
+        },
+    );
+    if switched_off {
+        game.switch_off(0);
+    } else {
+        let world = game.clients[0].world_mut();
+        let dark = LinkConditions { loss: 1.0, ..LinkConditions::PERFECT };
+        world.query::<&mut NetSim>().iter_mut(world).for_each(|mut sim| sim.set(dark));
+    }
+    let mut noticed = Noticed::default();
+    for step in 1..=2_000 {
+        game.run(seconds(0.01));
+        let now = f64::from(step) * 0.01;
+        if !switched_off && !is_connected(&mut game.clients[0]) {
+            noticed.client = noticed.client.or(Some(now));
+        }
+        match pawn(&mut game, id) {
+            None => {
+                noticed.gone = Some(now);
+                break;
+            }
+            Some((same, absent)) => {
+                assert_eq!(same, entity);
+                assert!(absent || noticed.server.is_none(), "somebody is back");
+                noticed.server = noticed.server.or(absent.then_some(now));
+            }
+        }
+    }
+    noticed.hits = game.server.world().resource::<HitBy>().1;
+    game.run(seconds(0.5));
+    for client in 1..4 {
+        assert!(is_connected(&mut game.clients[client]), "the others play on");
+        let world = game.clients[client].world_mut();
+        assert!(
+            !world.query::<&NetId>().iter(world).any(|other| *other == id),
+            "client {client} sees it still"
+        );
+    }
+    noticed
+}
+
+#[test]
+fn f14_who_falls_silent_is_noticed_on_both_ends_and_its_pawn_stands_in_for_it() {
+    let grace = SessionConfig::default().grace.as_secs_f64();
+    assert_eq!(grace, 10.0);
+    for (switched_off, seed) in [(true, 1), (true, 2), (false, 1), (false, 2)] {
+        let noticed = fall_silent(switched_off, seed);
+        eprintln!("switched off: {switched_off}, seed {seed}: {noticed:.2?}");
+        let server = noticed.server.expect("the server notices");
+        assert!((TIMEOUT - SLACK..TIMEOUT + SLACK).contains(&server), "the server notices after {server} s");
+        if !switched_off {
+            let client = noticed.client.expect("the client notices");
+            assert!(
+                (TIMEOUT - SLACK..TIMEOUT + SLACK).contains(&client),
+                "the client notices after {client} s"
+            );
+        }
+        let waited = noticed.gone.expect("it goes") - server;
+        assert!((grace - 0.05..grace + 0.1).contains(&waited), "it waited for {waited} s");
+        assert!(noticed.hits > 0, "nobody could hit it");
+    }
+}
