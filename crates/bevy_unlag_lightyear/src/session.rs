@@ -24,18 +24,17 @@ pub use shutdown::{ServerShutdown, ServerStopped, Shutdown};
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SessionConfig {
     /// How long the pawn of a player whose link has gone stays, and waits for it: it stands where it was let go of,
-    /// and can be hit. Default 10 s. Raising it forgives longer outages, and leaves those who will not come back
-    /// standing around for longer. 0: it goes at once.
+    /// and can be hit. Of one who was thrown out, too: that is no way out of a fight. Default 10 s. Raising it
+    /// forgives longer outages, and leaves those who will not come back standing around for longer. 0: it goes at
+    /// once.
     pub grace: Duration,
-    /// The same of a player who was thrown out. Default 0. Raising it lets those come back to their pawns, too.
-    pub kicked_grace: Duration,
     /// What becomes of a client whose movement configuration or level is another. Default: it is warned.
     pub setup: SetupRule,
 }
 
 impl Default for SessionConfig {
     fn default() -> Self {
-        Self { grace: Duration::from_secs(10), kicked_grace: Duration::ZERO, setup: SetupRule::Warn }
+        Self { grace: Duration::from_secs(10), setup: SetupRule::Warn }
     }
 }
 

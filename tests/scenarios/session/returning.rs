@@ -231,11 +231,21 @@ fn without_a_grace_time_it_goes_at_once_and_a_bot_may_keep_it() {
 }
 
 #[test]
-fn who_is_thrown_out_loses_its_pawn_unless_the_game_says_otherwise() {
+fn who_is_thrown_out_finds_its_pawn_unless_the_game_says_otherwise() {
     for stays in [false, true] {
         let mut game = play(MatchOptions { players: 2, ..MatchOptions::default() });
-        if stays {
-            set_config(&mut game, |config| config.kicked_grace = seconds(5.0));
+        if !stays {
+            game.server.add_systems(
+                Update,
+                |mut kicked: MessageReader<Kicked>,
+                 pawns: Query<(Entity, &SessionOf)>,
+                 mut commands: Commands| {
+                    for out in kicked.read() {
+                        let of = pawns.iter().filter(|(_, of)| of.0 == out.peer);
+                        of.for_each(|(pawn, _)| commands.entity(pawn).despawn());
+                    }
+                },
+            );
         }
         let id = own_id(&mut game.clients[0]);
         let link =

@@ -112,7 +112,7 @@ fn a_token_is_for_one_server_and_one_game() {
     let mut door = Door::open();
     let elsewhere = SocketAddr::from(([203, 0, 113, 7], 5_000));
     let key = door.access.key.clone();
-    let other = ConnectTokenRequest { servers: vec![elsewhere], ..door.request(1) };
+    let other = ConnectTokenRequest { server: elsewhere, ..door.request(1) };
     let other = other.issue(&key).expect("a token");
     assert_eq!(outcome(&mut door, &other), (false, vec![JoinRefusal::OtherServer]));
     let other = ConnectTokenRequest { protocol_id: PROTOCOL_ID + 1, ..door.request(1) };

@@ -141,9 +141,9 @@ fn leave(
 ) {
     let link = gone.entity;
     let Ok((&RemoteId(peer), leaving)) = links.get(link) else { return };
-    // Who is on its way in again was not thrown out.
-    let thrown_out = leaving.is_some_and(|leaving| leaving.reason != KickReason::Replaced);
-    let left = if thrown_out { config.kicked_grace } else { config.grace };
+    // These do not come back.
+    let ends = matches!(leaving, Some(Leaving { reason: KickReason::Setup(_) | KickReason::Shutdown, .. }));
+    let left = if ends { Duration::ZERO } else { config.grace };
     let pawn = pawns.iter().find(|(_, _, owner)| owner.owner == link).map(|(pawn, ..)| pawn);
     if let Some(pawn) = pawn {
         // Both: who sees the second thinks that the pawn is its own, and without the first that is everybody.
