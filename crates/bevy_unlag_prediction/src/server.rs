@@ -156,6 +156,7 @@ pub(crate) fn run_moves<M: MoveModel>(
                         }
                         // It falls, lands and rides lifts all the same.
                         abandoned = true;
+                        queue.alone = true;
                         (M::unattended(&queue.last_input, false), None)
                     } else {
                         if !matches!(queue.blame(now), CorrectionCause::ServerStall | CorrectionCause::Clock)

@@ -69,6 +69,11 @@ fn fight(bytes_per_second: f64, budget: u32) -> Squeezed {
         client.insert_resource(Bottleneck { bytes_per_second, queue, free: 0.0, waited });
         let place = squeeze.after(LinkSystems::Receive).before(NetSimSystems::Receive);
         client.add_systems(PreUpdate, place);
+        // The way up is as slow, by the simulated link's own rate.
+        let world = client.world_mut();
+        for mut sim in world.query::<&mut NetSim>().iter_mut(world) {
+            sim.up.bytes_per_second = bytes_per_second as u32;
+        }
     }
     let count = |trial: &mut Trial, class| -> u64 {
         trial.game.clients.iter().map(|c| c.world().resource::<Bandwidth>().of(class).messages).sum()

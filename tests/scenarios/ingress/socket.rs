@@ -94,8 +94,8 @@ fn requests_get_so_many_a_host_and_go_again() {
     let (mut server, address) = server();
     let _sockets = from_ports(60, address, &request(address));
     server.update();
-    assert_eq!(known(&mut server), (16, 16), "of one host");
-    assert_eq!(stats(&server).refused.of(Refusal::Newcomers), 44);
+    assert_eq!(known(&mut server), (32, 32), "of one host");
+    assert_eq!(stats(&server).refused.of(Refusal::Newcomers), 28);
     run(&mut server, Duration::from_secs(6));
     assert_eq!(known(&mut server), (0, 0), "nothing is left of who never connects");
     // A host is free again.

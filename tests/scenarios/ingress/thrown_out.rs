@@ -1,7 +1,11 @@
 //! Who does what no honest client does is thrown out and hears why; the others notice nothing.
 
 use bevy_unlag::net::{Kick, KickReason, Kicked, KickedByServer};
-use lightyear::prelude::Connected;
+use lightyear::{
+    connection::ConnectionSystems,
+    prelude::{Connected, PeerId},
+};
+use lightyear_transport::plugin::TransportSystems;
 use unlag_examples::lockstep::{Match, MatchOptions};
 
 use super::*;
@@ -93,6 +97,52 @@ fn for_answers_that_nobody_asked_for() {
     }
     let [kicked] = heard(&game.server).0[..] else { panic!("{:?}", heard(&game.server).0) };
     assert_eq!((kicked.reason, kicked.refusal), (KickReason::InvalidPackets, None));
+}
+
+/// Says of every packet that nothing has arrived since the first one.
+fn acknowledge_nothing(mut links: Query<&mut Link, With<Client>>) {
+    for mut link in &mut links {
+        let packets: Vec<_> = link.send.drain().collect();
+        for packet in packets {
+            let mut bytes = packet.to_vec();
+            // Behind the kind and the packet's own number: the newest that has come, and those before it.
+            bytes[3..9].fill(0);
+            link.send(bytes.into());
+        }
+    }
+}
+
+#[test]
+fn who_acknowledges_nothing() {
+    let mut game = crowd(2);
+    let most = 40;
+    game.server.world_mut().resource_mut::<MessageLimits>().unacknowledged = most;
+    let deaf = |app: &mut App| {
+        let systems = acknowledge_nothing.after(TransportSystems::Send).before(ConnectionSystems::Send);
+        app.add_systems(PostUpdate, systems);
+    };
+    game.arm(true);
+    game.run(seconds(10.0));
+    assert!(heard(&game.server).0.is_empty(), "both listen");
+    deaf(&mut game.clients[0]);
+    // Each of its rounds has a verdict, and a few seconds have dozens.
+    game.run(seconds(20.0));
+    let [kicked] = heard(&game.server).0[..] else { panic!("{:?}", heard(&game.server).0) };
+    assert_eq!((kicked.reason, kicked.peer), (KickReason::QueueOverflow, PeerId::Netcode(1)));
+    assert!(!is_connected(&mut game.clients[0]) && is_connected(&mut game.clients[1]));
+}
+
+#[test]
+fn for_what_it_says_of_its_level_without_end() {
+    let mut game = crowd(1);
+    let (name, channel) = (message_id(&game.server, "SetupMessage"), channel(&game.server, "SetupChannel"));
+    for number in 0..12_u16 {
+        let bytes = [&name[..], &[1, 2]].concat();
+        send(&mut game.clients[0], &message(channel, Some(number + 1), &bytes));
+    }
+    game.run(seconds(0.2));
+    let [kicked] = heard(&game.server).0[..] else { panic!("{:?}", heard(&game.server).0) };
+    assert_eq!((kicked.reason, kicked.refusal), (KickReason::InvalidPackets, Some(Refusal::Content)));
 }
 
 #[test]

@@ -55,6 +55,31 @@ fn nine_sequence_bytes_before_decryption() {
 }
 
 #[test]
+fn nine_sequence_bytes_to_a_client() {
+    // lightyear's socket takes what anybody sends to a player's port.
+    let play = |filtered: bool| {
+        let mut game = start(MatchOptions { players: 1, ..MatchOptions::default() });
+        game.run(seconds(0.5));
+        game.clients[0].world_mut().resource_mut::<IngressLimits>().enabled = filtered;
+        let lived = catch_unwind(AssertUnwindSafe(|| {
+            for _ in 0..32 {
+                let world = game.clients[0].world_mut();
+                let mut links = world.query_filtered::<&mut Link, With<Client>>();
+                links.single_mut(world).expect("a link").recv.push_raw(RecvPayload::from(&[0x95; 40][..]));
+                game.run(seconds(1.0 / 64.0));
+            }
+            (stats(&game.clients[0]).refused.of(Refusal::NotNetcode), game.is_playing(0))
+        }));
+        if lived.is_err() {
+            core::mem::forget(game);
+        }
+        lived.ok()
+    };
+    assert_eq!(play(false), None, "without the filter nothing happens: this shows nothing");
+    assert_eq!(play(true), Some((32, true)));
+}
+
+#[test]
 fn bytes_on_a_channel_of_replication() {
     for name in ["RepliconUpdatesChannel", "RepliconMutationsChannel"] {
         let act = move |game: &mut Match| {

@@ -47,6 +47,28 @@ fn what_is_about_a_pawn_that_is_still_to_come_waits_for_it_in_order() {
 }
 
 #[test]
+fn a_pawn_may_be_spawned_by_the_same_commands() {
+    let mut game = Game::start(1, LinkConditions::PERFECT);
+    let begin = |mut commands: Commands, mut outbox: Outbox<Shout>| {
+        let state = SoldierState {
+            body: CapsuleState::at(Vec3::new(3.0, 0.9, -6.0)),
+            extension: ArmsState::default(),
+        };
+        let pawn = (replicated_pawn(NetId(101)), state, soldier_body(), Transform::default());
+        let pawn = commands.spawn(pawn).id();
+        outbox.send_about(pawn, &Shout(5));
+    };
+    game.server.world_mut().run_system_cached(begin).expect("it runs");
+    game.seconds(1);
+    let word = heard(&game.clients[0], "Shout");
+    assert_eq!(
+        word.iter().map(|word| (word.number, word.about)).collect::<Vec<_>>(),
+        [(5, Some(NetId(101)))]
+    );
+    assert_eq!(stats(&game.server).unsent, 0);
+}
+
+#[test]
 fn they_wait_for_a_while_and_so_many() {
     let mut game = Game::start(1, LinkConditions::PERFECT);
     game.clients[0].world_mut().resource_mut::<MessageLimits>().waiting = 3;

@@ -65,6 +65,22 @@ fn everybody_is_clean_within_five_seconds_at_300_ms_and_20_percent_loss() {
 }
 
 #[test]
+fn the_host_s_own_screen_is_clean_too() {
+    let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
+    let mut game = play(MatchOptions { players: 3, host: true, server, seed: 5, ..MatchOptions::default() });
+    let shown = |game: &mut Match| {
+        let world = game.server.world_mut();
+        world.query::<&DrawnProjectile>().iter(world).count()
+    };
+    game.arm(true);
+    time_until(&mut game, 90.0, |game| shown(game) > 0);
+    game.arm(false);
+    restart(&mut game);
+    game.run(seconds(0.1));
+    assert_eq!(shown(&mut game), 0, "ghosts");
+}
+
+#[test]
 fn a_new_match_is_compared_anew() {
     let mut game = play(MatchOptions { players: 2, ..MatchOptions::default() });
     game.run(seconds(1.0));

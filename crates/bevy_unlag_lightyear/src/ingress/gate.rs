@@ -79,6 +79,10 @@ pub(super) fn admit(
     mut commands: Commands,
 ) {
     if !rules.are_known() {
+        // Nobody passes unseen. What is reliable comes again.
+        for (_, mut link, ..) in &mut links {
+            link.recv.drain();
+        }
         return;
     }
     let (now, passed) = (time.elapsed(), time.delta());
@@ -192,7 +196,9 @@ impl Gate {
         self.name = said;
         walk(packet, |item| {
             match item {
-                Item::Message { channel, id, .. } => kept.take(rules.channel(channel)?.keeps, id),
+                Item::Message { channel, id, bytes } => {
+                    kept.take(rules.channel(channel)?.keeps, id, bytes.len());
+                }
                 Item::Fragment { channel, id, index, parts, .. } => {
                     kept.take_part(rules.channel(channel)?.keeps, Part { channel, id, index, parts }, now);
                 }

@@ -7,8 +7,12 @@ use super::{limits::Refusal, rules::Keeps};
 /// How far ahead of the first missing message of a reliable channel another one may be. lightyear itself keeps
 /// up to 32,767 of them.
 const AHEAD: usize = 256;
+/// How many bytes of a reliable channel may wait for what is missing. A game's messages have at most a kilobyte.
+const HELD: usize = AHEAD * 1_024;
 /// How many large messages of a link may be incomplete at once.
 const OPEN: usize = 4;
+/// About the bytes of a part of a large message.
+const PART: usize = 1_200;
 /// When lightyear has surely forgotten the parts of an unreliable message; it does after three seconds.
 const FORGOTTEN: Duration = Duration::from_secs(4);
 
@@ -19,11 +23,13 @@ pub(super) struct Window {
     missing: u16,
     /// Which of the following have come, the missing one first.
     come: [u64; AHEAD / 64],
+    /// Bytes that have come since nothing was missing.
+    held: usize,
 }
 
 impl Default for Window {
     fn default() -> Self {
-        Self { missing: 0, come: [0; AHEAD / 64] }
+        Self { missing: 0, come: [0; AHEAD / 64], held: 0 }
     }
 }
 
@@ -40,12 +46,14 @@ impl Window {
     }
 
     fn admits(&self, id: u16) -> bool {
-        self.ahead(id).is_none_or(|ahead| ahead < AHEAD)
+        // What is missing may always come.
+        self.ahead(id).is_none_or(|ahead| ahead == 0 || ahead < AHEAD && self.held < HELD)
     }
 
-    fn mark(&mut self, id: u16) {
+    fn mark(&mut self, id: u16, bytes: usize) {
         let Some(ahead) = self.ahead(id).filter(|ahead| *ahead < AHEAD) else { return };
         self.come[ahead / 64] |= 1 << (ahead % 64);
+        self.held += bytes;
         while self.come[0] & 1 == 1 {
             self.missing = self.missing.wrapping_add(1);
             let mut carried = 0;
@@ -54,6 +62,9 @@ impl Window {
                 *word = *word >> 1 | carried << 63;
                 carried = next;
             }
+        }
+        if self.come == [0; AHEAD / 64] {
+            self.held = 0;
         }
     }
 }
@@ -103,12 +114,12 @@ impl Kept {
         }
     }
 
-    /// Takes note of a whole message.
-    pub(super) fn take(&mut self, keeps: Keeps, id: Option<u16>) {
+    /// Takes note of a whole message of so many bytes.
+    pub(super) fn take(&mut self, keeps: Keeps, id: Option<u16>, bytes: usize) {
         if let (Keeps::InOrder(window), Some(id)) = (keeps, id)
             && let Some(window) = self.windows.get_mut(window)
         {
-            window.mark(id);
+            window.mark(id, bytes);
         }
     }
 
@@ -147,7 +158,7 @@ impl Kept {
         let complete = open.come == u64::MAX >> (64 - parts.clamp(1, 64));
         self.open[at] = (!complete).then_some(open);
         if complete {
-            self.take(keeps, Some(id));
+            self.take(keeps, Some(id), parts as usize * PART);
         }
     }
 

@@ -27,7 +27,7 @@ pub struct IngressLimits {
     /// know. Default 256. Raising it costs 50 µs each.
     pub newcomers_per_second: f32,
     /// Addresses of one host (one IPv4 address, one IPv6 network of 64 bits) that may be without a connection at once
-    /// at a [`ServerUdp`](super::ServerUdp). Default 16. Raising it lets more players behind one router join in one
+    /// at a [`ServerUdp`](super::ServerUdp). Default 32. Raising it lets more players behind one router join in one
     /// moment, and one liar use up more of [`strangers`](Self::strangers).
     pub strangers_per_host: usize,
     /// Addresses that may be remembered at once without having shown a valid connect token; when there are
@@ -73,7 +73,7 @@ impl Default for IngressLimits {
             stranger_datagrams_per_second: 64.0,
             datagrams_per_frame: 4_096,
             newcomers_per_second: 256.0,
-            strangers_per_host: 16,
+            strangers_per_host: 32,
             strangers: 256,
             stranger_time: Duration::from_secs(5),
             packets_per_second: 512.0,

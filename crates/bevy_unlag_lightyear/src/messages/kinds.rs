@@ -181,6 +181,10 @@ mod tests {
         there.add::<A>(RULES);
         assert_eq!((here.all.len(), there.all.len()), (3, 3));
         assert_eq!(here.hash(), there.hash());
+        there.add::<A>(RULES.per_second(4.0));
+        assert_ne!(here.hash(), there.hash(), "one of them would be thrown out for it");
+        there.add::<A>(RULES);
+        assert_eq!(here.hash(), there.hash());
         for kind in &here.all {
             assert_eq!(there.by_key(kind.key).map(|(_, kind)| kind.name), Some(kind.name));
         }

@@ -18,7 +18,7 @@ fn reliable_messages_in_any_order_pass_across_the_wrap() {
         // Every ten in reverse.
         let id = (id / 10 * 10 + 9 - id % 10) as u16;
         assert_eq!(kept.admits(ORDER, Some(id)), Ok(()));
-        kept.take(ORDER, Some(id));
+        kept.take(ORDER, Some(id), 1);
         assert!(kept.has(ORDER, id) && kept.admits(ORDER, Some(id)).is_ok(), "a copy is no offence");
     }
 }
@@ -29,14 +29,14 @@ fn nobody_makes_the_server_keep_more_than_a_window() {
     let admitted = (1..=u16::MAX).filter(|id| {
         let admits = kept.admits(ORDER, Some(*id)).is_ok();
         if admits {
-            kept.take(ORDER, Some(*id));
+            kept.take(ORDER, Some(*id), 1);
         }
         // Those that lie behind are known already.
         admits && *id < 1 << 15
     });
     assert_eq!(admitted.count(), AHEAD - 1);
     assert_eq!(kept.admits(ORDER, Some(300)), Err(Refusal::Ahead));
-    kept.take(ORDER, Some(0));
+    kept.take(ORDER, Some(0), 1);
     assert_eq!(kept.admits(ORDER, Some(300)), Ok(()), "the missing one has come");
 }
 
@@ -98,4 +98,25 @@ fn bombs_are_refused() {
         Err(Refusal::Fragments),
         "none at all"
     );
+}
+
+#[test]
+fn what_waits_for_a_missing_one_has_an_end_in_bytes_too() {
+    let mut kept = Kept::new(1);
+    let mut held = 0;
+    // The first one never comes.
+    for id in 1..256 {
+        if kept.admits(ORDER, Some(id)).is_ok() {
+            kept.take(ORDER, Some(id), 9_000);
+            held += 9_000;
+        }
+    }
+    assert!((HELD..HELD + 9_000).contains(&held), "{held}");
+    assert_eq!(kept.admits(ORDER, Some(200)), Err(Refusal::Ahead));
+    // One by one they come all the same.
+    for id in 0..300 {
+        assert_eq!(kept.admits(ORDER, Some(id)), Ok(()), "{id}");
+        kept.take(ORDER, Some(id), 9_000);
+    }
+    assert_eq!(kept.admits(ORDER, Some(400)), Ok(()), "nothing waits any more");
 }
