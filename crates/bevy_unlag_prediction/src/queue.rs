@@ -56,8 +56,6 @@ pub struct MoveQueue<M: MoveModel> {
     pub(crate) last_input: M::Input,
     /// Moves in a row that the pawn was carried on without.
     pub(crate) carried: u32,
-    /// Whether the pawn goes on by itself, in no time line: that time is spent.
-    pub(crate) alone: bool,
     /// When the last move that was run arrived, seconds; none if it never did.
     pub(crate) arrived_at: Option<f64>,
     pub(crate) lag: i16,
@@ -97,7 +95,6 @@ impl<M: MoveModel> Default for MoveQueue<M> {
             offered: 0,
             last_input: M::Input::default(),
             carried: 0,
-            alone: false,
             arrived_at: None,
             lag: 0,
             left_as: None,
@@ -291,9 +288,7 @@ impl<M: MoveModel> MoveQueue<M> {
         if self.awaiting {
             self.awaiting = false;
             account.begin();
-            let alone = core::mem::take(&mut self.alone);
-            let first = packet.runs.first().filter(|_| !alone);
-            let first = first.map_or(0, |run| i32::from(run.length.min(16)) - 1);
+            let first = packet.runs.first().map_or(0, |run| i32::from(run.length.min(16)) - 1);
             self.next = Some(newest.offset(-first));
             self.delay = lag;
         }

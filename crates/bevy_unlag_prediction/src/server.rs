@@ -156,7 +156,9 @@ pub(crate) fn run_moves<M: MoveModel>(
                         }
                         // It falls, lands and rides lifts all the same.
                         abandoned = true;
-                        queue.alone = true;
+                        if !account.allows(seconds, &config.time) {
+                            break;
+                        }
                         (M::unattended(&queue.last_input, false), None)
                     } else {
                         if !matches!(queue.blame(now), CorrectionCause::ServerStall | CorrectionCause::Clock)
@@ -179,9 +181,7 @@ pub(crate) fn run_moves<M: MoveModel>(
             let ctx = StepContext { tick: move_tick, dt, entity, replaying: false };
             events.clear();
             *state = M::step(&model, &state, &input, &ctx, &world, &mut events);
-            if !abandoned {
-                account.grant(seconds);
-            }
+            account.grant(seconds);
             queue.outcomes = queue.outcomes << 1 | u64::from(events.iter().any(M::is_outcome));
             let waited = queued.map_or(0, |queued| now.since(queued.arrived_tick).max(0)).cast_unsigned();
             happened.write_batch(events.drain(..).map(|event| StepEvent {
