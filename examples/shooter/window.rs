@@ -60,17 +60,13 @@ pub fn add_window(app: &mut App, options: WindowOptions) {
 struct Hint;
 
 fn spawn_hint(mut commands: Commands, autoplay: bool) {
-    let (text, top) = if autoplay {
-        ("autoplay", px(12))
-    } else {
-        ("Click to play - Esc frees the mouse for the panel", percent(62))
-    };
+    let text = if autoplay { "autoplay" } else { "Click to play - Esc frees the mouse for the panel" };
     commands.spawn((
         Hint,
         Pickable::IGNORE,
         Node {
             position_type: PositionType::Absolute,
-            top,
+            top: percent(62),
             width: percent(100),
             justify_content: JustifyContent::Center,
             ..default()

@@ -381,7 +381,8 @@ impl Watch {
             }
             (None, false) => {
                 format!(
-                    "no server answers at {server}; start one with: shooter server --port {}",
+                    "no server answers at {server}; start one with: shooter server --port {}; one with a key wants \
+                     --token FILE",
                     server.port()
                 )
             }
