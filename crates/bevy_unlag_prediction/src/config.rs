@@ -31,7 +31,8 @@ pub struct PredictionConfig {
     /// withholds moves hang in the air longer and cover more ground at once.
     pub patience: f32,
     /// How long, in seconds, the moves of a silent client are waited for. After that its pawn is on its own: it falls,
-    /// lands and rides lifts, and whoever comes back begins anew where it is. Default 5; Unreal's
+    /// lands and rides lifts, and whoever comes back begins anew where it is. A pawn whose owner has never sent a move
+    /// stays where it was put. Default 5; Unreal's
     /// `MaxClientForcedUpdateDuration` is 1. Raising it keeps up more of an outage that ends late.
     pub forced_update: f32,
     /// How long, in seconds, a pawn without moves goes on walking for the eyes of others before it

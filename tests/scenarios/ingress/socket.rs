@@ -104,6 +104,26 @@ fn requests_get_so_many_a_host_and_go_again() {
     assert_eq!(known(&mut server), (1, 1));
 }
 
+// Elsewhere a machine has one name for itself.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_host_that_has_had_its_share_keeps_no_other_out() {
+    let (mut server, address) = server();
+    set_all(&mut server, |limits| {
+        limits.newcomers_per_second = 40.0;
+        limits.burst = Duration::from_secs(1);
+    });
+    run(&mut server, Duration::from_millis(100));
+    let _sockets = from_ports(60, address, &request(address));
+    server.update();
+    assert_eq!(known(&mut server), (32, 32));
+    // Somebody else, in the same moment.
+    let other = UdpSocket::bind((Ipv4Addr::new(127, 0, 0, 2), 0)).expect("another host");
+    other.send_to(&request(address), address).expect("it is sent");
+    server.update();
+    assert_eq!(known(&mut server), (33, 33));
+}
+
 #[test]
 fn requests_get_so_many_a_second() {
     let (mut server, address) = server();

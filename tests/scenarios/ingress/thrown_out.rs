@@ -129,6 +129,7 @@ fn who_acknowledges_nothing() {
     game.run(seconds(20.0));
     let [kicked] = heard(&game.server).0[..] else { panic!("{:?}", heard(&game.server).0) };
     assert_eq!((kicked.reason, kicked.peer), (KickReason::QueueOverflow, PeerId::Netcode(1)));
+    assert_eq!(game.server.world().resource::<GameMessageStats>().overflowed, 0, "not for the game's own");
     assert!(!is_connected(&mut game.clients[0]) && is_connected(&mut game.clients[1]));
 }
 

@@ -32,7 +32,8 @@ pub enum KickReason {
     /// The server stops: [`Shutdown`](crate::Shutdown).
     Shutdown,
     /// More than [`MessageLimits::reliable_queue`](crate::MessageLimits::reliable_queue) of the game's messages waited
-    /// for it: its line cannot keep up, or it does not listen.
+    /// for it, or more than [`MessageLimits::unacknowledged`](crate::MessageLimits::unacknowledged) of others: its line
+    /// cannot keep up, or it does not listen.
     QueueOverflow,
 }
 

@@ -46,12 +46,12 @@ impl Window {
     }
 
     fn admits(&self, id: u16) -> bool {
-        // What is missing may always come.
-        self.ahead(id).is_none_or(|ahead| ahead == 0 || ahead < AHEAD && self.held < HELD)
+        // What is missing may always come, and what has come is not kept again.
+        self.has(id) || self.ahead(id).is_none_or(|ahead| ahead == 0 || ahead < AHEAD && self.held < HELD)
     }
 
     fn mark(&mut self, id: u16, bytes: usize) {
-        let Some(ahead) = self.ahead(id).filter(|ahead| *ahead < AHEAD) else { return };
+        let Some(ahead) = self.ahead(id).filter(|ahead| *ahead < AHEAD && !self.has(id)) else { return };
         self.come[ahead / 64] |= 1 << (ahead % 64);
         self.held += bytes;
         while self.come[0] & 1 == 1 {

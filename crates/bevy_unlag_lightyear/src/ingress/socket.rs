@@ -131,8 +131,8 @@ fn receive(
     for (server, mut udp, gate) in &mut servers {
         let ServerUdp { socket: Some(socket), links: known, newcomers, buffer } = &mut *udp else { continue };
         newcomers.fill(limits.newcomers_per_second, limits.burst, time.delta());
-        // Who came in this frame has no entity yet that could be counted.
-        let mut fresh: Vec<IpAddr> = Vec::new();
+        // How many strangers there are of a host: counted when the first one asks.
+        let mut hosts: Option<HashMap<IpAddr, usize>> = None;
         for _ in 0..limits.datagrams_per_frame {
             let (length, address) = match socket.recv_from(buffer) {
                 Ok(received) => received,
@@ -159,15 +159,19 @@ fn receive(
             } else if gate.is_some_and(|gate| !gate.may_open(datagram, (clock.0)())) {
                 Some(Refusal::Foreign)
             } else {
-                let from = host(address);
-                let there = |from| {
-                    let known = strangers.iter().filter(|link| host(link.address) == from).count();
-                    known + fresh.iter().filter(|other| **other == from).count()
-                };
-                if !newcomers.take(1.0) || there(from) >= limits.strangers_per_host {
+                let there = hosts
+                    .get_or_insert_with(|| {
+                        let mut hosts = HashMap::default();
+                        strangers.iter().for_each(|link| *hosts.entry(host(link.address)).or_default() += 1);
+                        hosts
+                    })
+                    .entry(host(address))
+                    .or_default();
+                // In this order: a host that has had its share takes nothing of what is for all.
+                if *there >= limits.strangers_per_host || !newcomers.take(1.0) {
                     Some(Refusal::Newcomers)
                 } else {
-                    fresh.push(from);
+                    *there += 1;
                     None
                 }
             };

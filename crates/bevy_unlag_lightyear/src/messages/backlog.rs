@@ -1,6 +1,8 @@
 //! What lightyear keeps of reliable messages until a client says that it has them: all of it comes again and again,
 //! so a client that never says so would make the server keep and send more and more.
 
+use core::time::Duration;
+
 use bevy::{platform::collections::HashMap, prelude::*};
 use lightyear::{
     connection::host::HostClient,
@@ -18,6 +20,8 @@ struct Unheard {
     sent: u64,
     /// How many of them have arrived.
     arrived: u64,
+    /// When the last of them was acknowledged, or there was nothing to acknowledge.
+    heard: Duration,
 }
 
 impl Unheard {
@@ -32,22 +36,27 @@ impl Unheard {
     fn waiting(self) -> u64 {
         self.sent.saturating_sub(self.arrived)
     }
+
+    /// A lot at once is no offence: it has to be left lying, too.
+    fn is_too_much(self, limit: u64, now: Duration) -> bool {
+        let waiting = self.waiting();
+        waiting > limit && now.saturating_sub(self.heard) > SILENCE || waiting > limit.saturating_mul(SPREE)
+    }
 }
+
+/// So long without a word of a channel is silence.
+const SILENCE: Duration = Duration::from_secs(2);
+/// So many times the limit is too much, whatever is acknowledged of it now and then.
+const SPREE: u64 = 8;
 
 /// All channels of one link.
 #[derive(Component, Default, Debug)]
 pub(super) struct Backlog(HashMap<ChannelKind, Unheard>);
 
-impl Backlog {
-    /// The most that any channel waits for.
-    fn most(&self) -> u64 {
-        self.0.values().map(|unheard| unheard.waiting()).max().unwrap_or(0)
-    }
-}
-
-/// Throws out who does not listen: the suite's own messages and replication's, on whatever reliable channel. Those of
-/// the game have a queue of their own, [`GameOutlet`].
+/// Throws out who does not listen, on whatever reliable channel: the suite's, replication's or a game's own. The suite's
+/// game messages have a queue of their own, too: [`GameOutlet`].
 pub(super) fn bound(
+    time: Res<Time<Real>>,
     limits: Res<MessageLimits>,
     mut links: Query<
         (Entity, &Transport, &mut Backlog),
@@ -56,18 +65,22 @@ pub(super) fn bound(
     mut commands: Commands,
 ) {
     for (entity, transport, mut backlog) in &mut links {
-        let mut changed = false;
+        let (now, limit) = (time.elapsed(), limits.unacknowledged as u64);
+        let mut is_deaf = false;
         for (kind, channel) in transport.channel_sends() {
             let (sent, arrived) = (channel.messages_sent(), channel.message_acks());
             if !channel.mode().is_reliable() || sent.is_empty() && arrived.is_empty() {
                 continue;
             }
             let unheard = backlog.0.entry(kind).or_default();
+            if !arrived.is_empty() || unheard.waiting() == 0 {
+                unheard.heard = now;
+            }
             sent.iter().for_each(|id| unheard.left(id.0));
             unheard.arrived += arrived.len() as u64;
-            changed = true;
+            is_deaf |= unheard.is_too_much(limit, now);
         }
-        if changed && backlog.most() > limits.unacknowledged as u64 {
+        if is_deaf {
             commands.trigger(Kick { entity, reason: KickReason::QueueOverflow });
         }
     }
@@ -94,5 +107,16 @@ mod tests {
         assert_eq!(unheard.waiting(), 1_004);
         unheard.left((70_001_u32) as u16);
         assert_eq!(unheard.waiting(), 1_004);
+    }
+
+    #[test]
+    fn a_lot_at_once_is_no_offence_and_silence_is() {
+        let second = Duration::from_secs;
+        let unheard = Unheard { sent: 1_500, arrived: 100, heard: second(10) };
+        assert!(!unheard.is_too_much(1_024, second(11)));
+        assert!(unheard.is_too_much(1_024, second(13)));
+        assert!(!unheard.is_too_much(1_400, second(60)));
+        // Who acknowledges one of them now and then.
+        assert!(unheard.is_too_much(170, second(10)));
     }
 }

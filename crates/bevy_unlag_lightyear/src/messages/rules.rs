@@ -83,9 +83,9 @@ pub struct MessageLimits {
     /// leaves, and an error names the type that was too much. Default 256, as Unreal's. Raising it costs up to a
     /// kilobyte each and lets a line that cannot keep up fall behind by more.
     pub reliable_queue: usize,
-    /// Messages of the suite and of replication on one reliable channel that a client may leave unacknowledged; one
-    /// more ends its connection, as above. Default 1,024: eight seconds of a silent line in a fight of 64 with
-    /// rockets. Raising it lets a client that does not listen make the server keep and repeat as much more.
+    /// Messages of one reliable channel, whosever it is, that a client may leave unacknowledged for more than two
+    /// seconds; one more, or eight times as many at all, ends its connection as above. Default 1,024: eight seconds of
+    /// a silent line in a fight of 64 with rockets. Raising it lets a client that does not listen make the server keep and repeat as much more.
     pub unacknowledged: usize,
     /// Bytes a second that a client sends of them: as much of reliable and of unreliable ones. Reliable ones
     /// beyond wait, in their order; unreliable ones are dropped. Default 4,000. Raising it lets a flood of them

@@ -141,8 +141,8 @@ fn leave(
 ) {
     let link = gone.entity;
     let Ok((&RemoteId(peer), leaving)) = links.get(link) else { return };
-    // These do not come back.
-    let ends = matches!(leaving, Some(Leaving { reason: KickReason::Setup(_) | KickReason::Shutdown, .. }));
+    // Nobody comes back to a server that stops.
+    let ends = leaving.is_some_and(|leaving| leaving.reason == KickReason::Shutdown);
     let left = if ends { Duration::ZERO } else { config.grace };
     let pawn = pawns.iter().find(|(_, _, owner)| owner.owner == link).map(|(pawn, ..)| pawn);
     if let Some(pawn) = pawn {
