@@ -77,9 +77,7 @@ pub fn message_key<M: Wire + Send + Sync + 'static>(rules: MessageRules) -> u16 
 }
 
 fn written(word: &impl Wire) -> Vec<u8> {
-    let mut w = BitWriter::default();
-    word.write(&mut w);
-    w.finish()
+    bytes(word)
 }
 
 fn read<T: Wire + PartialEq + Debug>(bytes: &[u8]) -> bool {

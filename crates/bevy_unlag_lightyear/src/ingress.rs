@@ -47,10 +47,16 @@ pub use traffic::{IngressStats, LinkTraffic, Refused};
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct JunkDropped;
 
+/// What both ends have: limits, counters, and the place of the first filter.
+fn shared(app: &mut App) {
+    let place =
+        JunkDropped.after(LinkSystems::Receive).after(NetSimSystems::Receive).before(ConnectionSystems::Receive);
+    app.init_resource::<IngressLimits>().init_resource::<IngressStats>().configure_sets(PreUpdate, place);
+}
+
 pub(crate) fn plugin(app: &mut App) {
-    app.init_resource::<IngressLimits>()
-        .init_resource::<IngressStats>()
-        .init_resource::<rules::Rules>()
+    shared(app);
+    app.init_resource::<rules::Rules>()
         .add_observer(gate::open)
         .add_observer(strangers::welcome)
         .add_systems(
@@ -58,10 +64,7 @@ pub(crate) fn plugin(app: &mut App) {
             (
                 (strangers::forget, netcode::drop_junk)
                     .chain()
-                    .in_set(JunkDropped)
-                    .after(LinkSystems::Receive)
-                    .after(NetSimSystems::Receive)
-                    .before(ConnectionSystems::Receive),
+                    .in_set(JunkDropped),
                 (
                     rules::learn.run_if(|rules: Res<rules::Rules>| !rules.are_known()),
                     (gate::admit, drop_unheard),
@@ -78,14 +81,12 @@ pub(crate) fn plugin(app: &mut App) {
 }
 
 pub(crate) fn client_plugin(app: &mut App) {
-    app.init_resource::<IngressLimits>().init_resource::<IngressStats>().add_systems(
+    shared(app);
+    app.add_systems(
         PreUpdate,
         netcode::drop_junk_of_others
             .run_if(|limits: Res<IngressLimits>| limits.enabled)
-            .in_set(JunkDropped)
-            .after(LinkSystems::Receive)
-            .after(NetSimSystems::Receive)
-            .before(ConnectionSystems::Receive),
+            .in_set(JunkDropped),
     );
     goodbye::client_plugin(app);
 }

@@ -8,13 +8,14 @@
 
 use bevy::prelude::*;
 use bevy_replicon::server::visibility::client_visibility::ClientVisibility;
-use bevy_unlag_core::{BitWriter, Wire};
 use bevy_unlag_weapons::{Flights, Mailed, OutgoingVerdicts};
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
     Bandwidth, ComponentFilters, MessageClass,
-    protocol::{EffectChannel, EndMessage, LaunchMessage, TracerMessage, VerdictChannel, VerdictMessage},
+    protocol::{
+        EffectChannel, EndMessage, LaunchMessage, TracerMessage, VerdictChannel, VerdictMessage, bytes,
+    },
     snapshots::Outlet,
 };
 
@@ -28,12 +29,6 @@ type Link = (
     &'static mut Outlet,
     Option<&'static ClientVisibility>,
 );
-
-fn bytes(what: &impl Wire) -> Vec<u8> {
-    let mut w = BitWriter::default();
-    what.write(&mut w);
-    w.finish()
-}
 
 pub(crate) fn send(
     mut pawns: Query<(Entity, Option<&ControlledBy>, &mut OutgoingVerdicts)>,

@@ -149,6 +149,13 @@ pub(crate) trait Raw: Send + Sync + 'static {
     fn from_bytes(bytes: Vec<u8>) -> Self;
 }
 
+/// The bytes of a message.
+pub(crate) fn bytes(what: &impl Wire) -> Vec<u8> {
+    let mut w = BitWriter::default();
+    what.write(&mut w);
+    w.finish()
+}
+
 fn serialize<R: Raw>(message: &R, w: &mut Writer) -> Result<(), SerializationError> {
     w.extend_from_slice(message.bytes());
     Ok(())

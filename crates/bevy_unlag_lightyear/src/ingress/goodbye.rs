@@ -12,7 +12,7 @@ use lightyear::{
 use super::{IngressLimits, IngressStats, LinkTraffic, Refusal};
 use crate::{
     Mismatch, patience,
-    protocol::{GoodbyeMessage, VerdictChannel},
+    protocol::{GoodbyeMessage, VerdictChannel, bytes},
     tokens::HangUp,
 };
 
@@ -153,9 +153,7 @@ fn kick(
 ) {
     let Kick { entity, reason } = *kick;
     let Ok((peer, traffic, mut sender)) = links.get_mut(entity) else { return };
-    let mut w = BitWriter::default();
-    reason.write(&mut w);
-    sender.send::<VerdictChannel>(GoodbyeMessage(w.finish()));
+    sender.send::<VerdictChannel>(GoodbyeMessage(bytes(&reason)));
     let refusal = traffic.and_then(|traffic| traffic.refused.most());
     let what = refusal.map_or("nothing", Refusal::name);
     warn!("client {:?} is thrown out ({reason:?}); dropped of it most often: {what}", peer.0);

@@ -12,7 +12,8 @@ use bevy::prelude::*;
 #[derive(Resource, Clone, Debug, PartialEq)]
 pub struct IngressLimits {
     /// Whether anything is filtered at all, at clients too, which look at nothing else here. Default `true`. Without
-    /// it a server can be stopped by one packet of anybody who may join, and a client by one of anybody; `false` is for measuring what the filters cost and for proving what they hold off.
+    /// it a server can be stopped by one packet of anybody who may join, and a client by one of anybody; `false` is
+    /// for measuring what the filters cost and for proving what they hold off.
     pub enabled: bool,
     /// Datagrams a second that are decrypted for one connected client. Anybody who knows a player's address
     /// can fake it and use this up, so it is generous. Default 4096. Raising it costs up to 2 µs for each.

@@ -21,7 +21,7 @@ use crate::{
     Bandwidth, Kick, KickReason, MessageClass, Refusal,
     diagnostics::compare_with_server,
     ingress::{Leaving, refuse},
-    protocol::{Hello, HelloMessage, ProtocolVersion, Setup, SetupChannel, SetupMessage, VerdictChannel},
+    protocol::{Hello, HelloMessage, ProtocolVersion, Setup, SetupChannel, SetupMessage, VerdictChannel, bytes},
 };
 
 /// The server speaks another protocol: one of the two builds is older. Written once, right after
@@ -185,10 +185,8 @@ fn greet<M: MoveModel>(
 ) {
     if let Ok(mut link) = links.get_mut(connected.entity) {
         let setup = setup_of::<M>(round.number, model.as_deref(), &world);
-        let mut w = BitWriter::default();
         let tick = u32::try_from(fixed.timestep().as_nanos()).unwrap_or(u32::MAX);
-        Hello { version: version.0, registry: registries.hash(), tick, setup }.write(&mut w);
-        let bytes = w.finish();
+        let bytes = bytes(&Hello { version: version.0, registry: registries.hash(), tick, setup });
         bandwidth.count(MessageClass::Hello, bytes.len(), 1);
         link.send::<VerdictChannel>(HelloMessage(bytes));
     }
@@ -255,9 +253,7 @@ fn compare_setup<M: MoveModel>(
             warn!("{found}");
             mismatch.write(SetupMismatch(found));
         }
-        let mut w = BitWriter::default();
-        own.write(&mut w);
-        link.send::<SetupChannel>(SetupMessage(w.finish()));
+        link.send::<SetupChannel>(SetupMessage(bytes(&own)));
     }
 }
 
