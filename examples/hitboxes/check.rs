@@ -1,8 +1,8 @@
 //! Whether a file is good, without a window.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
-use bevy_unlag::rewind::{BodyBounds, HitBoxFile, humanoid_rig, usual_poses};
+use bevy_unlag::rewind::{BodyBounds, HitBoxFile, RonFile, humanoid_rig, usual_poses};
 
 use crate::bones::BONES;
 
@@ -51,6 +51,5 @@ pub fn check(path: &Path) -> Result<String, String> {
 /// # Errors
 /// Why it cannot, in one line.
 pub fn read(path: &Path) -> Result<HitBoxFile, String> {
-    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    HitBoxFile::from_ron(&text).map_err(|error| format!("{}: {error}", path.display()))
+    HitBoxFile::read(path).map_err(|error| format!("{}: {error}", path.display()))
 }

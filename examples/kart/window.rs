@@ -56,7 +56,7 @@ pub fn run(cli: &Cli) -> Result<ExitCode, String> {
     }
     let mut sim = NetSim::new(cli.seed);
     match cli.preset {
-        Some(preset) => preset.apply(&mut sim),
+        Some(preset) => sim.apply(preset),
         None => sim.set(cli.conditions()),
     }
     link::dial_udp(&mut app, others.server, link::random_client_id(), sim)?;

@@ -164,7 +164,7 @@ fn client_window(
 ) -> Result<ExitCode, String> {
     let mut app = App::new();
     let autoplay = options.args.autoplay;
-    app.insert_resource(play.presets());
+    app.insert_resource(screen::link::ShownPresets(play.presets()));
     window::add_window(&mut app, options);
     if let Some(switches) = switches {
         app.insert_resource(switches);
@@ -174,7 +174,7 @@ fn client_window(
         app.add_plugins(ScriptPlugin).insert_resource(Script::new(play.seed));
     }
     let mut sim = NetSim::new(play.seed);
-    play.preset()?.apply(&mut sim);
+    sim.apply(&play.preset()?);
     let server = client.server();
     link::dial_udp_as(&mut app, client, sim);
     app.insert_resource(Watch::new(server, redial)).add_systems(Update, give_up);

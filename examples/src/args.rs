@@ -1,6 +1,6 @@
 //! Values of the command lines, read and explained.
 
-use bevy_unlag::prelude::{LinkPreset, LinkPresets};
+use bevy_unlag::prelude::{LinkPreset, LinkPresets, RonFile};
 
 /// A window's size, such as `1280x720`.
 ///
@@ -53,8 +53,7 @@ pub fn preset(name: &str) -> Result<&'static LinkPreset, String> {
 /// # Errors
 /// What is wrong with the file, where, and what to do.
 pub fn presets(file: &str) -> Result<LinkPresets, String> {
-    let text = std::fs::read_to_string(file).map_err(|error| format!("cannot read it: {error}"))?;
     let mut presets = LinkPresets::default();
-    presets.extend(LinkPresets::from_ron(&text).map_err(|error| error.to_string())?);
+    presets.extend(LinkPresets::read(file).map_err(|error| error.to_string())?);
     Ok(presets)
 }

@@ -20,7 +20,7 @@ use bevy::{
     window::{PresentMode, WindowResolution},
     winit::WinitSettings,
 };
-use bevy_unlag::net::limit_logs;
+use bevy_unlag::guard::limit_logs;
 use clap::Args;
 
 pub use checker::checker;

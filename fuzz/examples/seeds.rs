@@ -8,7 +8,8 @@ use bevy_unlag_core::{
     Arrival, BitWriter, ExtendedInput, ExtendedState, MoveModel, NetId, ProxyUpdate, Snapshot, Tick, Up,
     ViewTime, Wire,
 };
-use bevy_unlag_lightyear::{ConnectTokenRequest, ServerKey, fuzzing::words};
+use lightyear_guard::{ConnectTokenRequest, ServerKey};
+use bevy_unlag_lightyear::fuzzing::words;
 use bevy_unlag_movement::{
     CapsuleInput, CapsuleModel, CapsulePush, CapsuleState, CapsuleWith, KartInput, KartModel, KartPush,
     KartState,

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use bevy_unlag_lightyear::check_datagram;
+use lightyear_guard::check_datagram;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -8,7 +8,7 @@
 use core::time::Duration;
 use std::collections::{HashMap, HashSet};
 
-use bevy_unlag_lightyear::{Refusal, check_packet, fuzzing::GateProbe};
+use lightyear_guard::{Refusal, check_packet, fuzzing::GateProbe};
 use libfuzzer_sys::fuzz_target;
 
 /// What lightyear keeps of a client, as far as this target follows it.

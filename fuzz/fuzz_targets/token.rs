@@ -7,9 +7,7 @@
 use core::{net::SocketAddr, time::Duration};
 use std::{collections::HashSet, sync::OnceLock, time::SystemTime};
 
-use bevy_unlag_lightyear::{
-    ConnectTokenRequest, KeyError, ServerAccess, ServerKey, TokenClient, TokenError, fuzzing::TokenProbe,
-};
+use lightyear_guard::{ConnectTokenRequest, KeyError, ServerAccess, ServerKey, TokenClient, TokenError, fuzzing::TokenProbe};
 use libfuzzer_sys::fuzz_target;
 
 const GAME: u64 = 9;

@@ -11,7 +11,7 @@ mod vectors;
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    net::{IngressLimits, IngressStats, LinkTraffic, Refusal},
+    guard::{IngressLimits, IngressStats, LinkTraffic, Refusal},
     prelude::*,
 };
 use lightyear::{

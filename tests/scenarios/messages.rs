@@ -9,7 +9,8 @@ mod pawns;
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
     core::{BitReader, BitWriter, Wire, WireError},
-    net::{GameMessageSystems, Refusal},
+    guard::Refusal,
+    net::GameMessageSystems,
     prelude::*,
 };
 use lightyear::prelude::{Client, Connected, PeerId, RemoteId, server::ClientOf};

@@ -26,7 +26,7 @@ struct Told {
     stopped: usize,
     kicked: Vec<KickReason>,
     shutdown: Vec<ServerShutdown>,
-    setup: Vec<Mismatch>,
+    setup: Vec<SetupDifference>,
     protocol: Vec<ProtocolMismatch>,
     /// How far off this client was found, in metres, for each correction.
     corrected: Vec<f32>,

@@ -9,7 +9,7 @@ use core::time::Duration;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_unlag::{net::TokenStats, prelude::*};
+use bevy_unlag::{guard::TokenStats, prelude::*};
 use lightyear::prelude::{Client, Connected, PeerId, RemoteId, server::ClientOf};
 use unlag_examples::{
     app,

@@ -23,6 +23,8 @@ pub use bevy_unlag_prediction as prediction;
 pub use bevy_unlag_rewind as rewind;
 pub use bevy_unlag_smoothing as smoothing;
 pub use bevy_unlag_weapons as weapons;
+pub use lightyear_guard as guard;
+pub use link_conditioner;
 
 pub use controls::{ControlSystems, PlayerAction, PlayerControls, PlayerControlsPlugin};
 pub use plugins::{
@@ -42,15 +44,12 @@ pub mod prelude {
         Sampler, Snapshot, Span, Tick, ViewStamp, ViewTime, VisualOf, VisualOffset, Visuals,
     };
     pub use bevy_unlag_lightyear::{
-        Absent, AddGameMessage, AskedValue, Bandwidth, ConnectTokenRequest, Delivery, DownlinkBudget,
-        GameMessageStats, GameSpeed, IngressLimits, IngressStats, JoinRefusal, JoinRefused, Kick, KickReason,
-        Kicked, KickedByServer, LinkBudget, LinkConditions, LinkPreset, LinkPresets, LinkTraffic,
-        MatchRestarted, MessageClass, MessageDirection, MessageLimits, MessageRules, MessageSource, Mismatch,
-        NetSim, Outbox, PRESETS, PlayerJoined, PlayerLeft, PlayerReturned, PredictedSystems,
-        ProtocolMismatch, Received, ReplicatePredicted, ReplicateSmoothed, RestartMatch, ServerAccess,
-        ServerKey, ServerShutdown, ServerStopped, ServerUdp, SessionConfig, SessionExpired, SessionOf,
-        SetupMismatch, SetupRule, Shutdown, SnapshotsDropped, TokenClient, UpdateInterval, Verdict,
-        player_pawn,
+        Absent, AddGameMessage, AskedValue, Bandwidth, Delivery, DownlinkBudget, GameMessageStats, GameSpeed,
+        LinkBudget, MatchRestarted, MessageClass, MessageDirection, MessageLimits, MessageRules,
+        MessageSource, NetSim, Outbox, PlayerJoined, PlayerLeft, PlayerReturned, PredictedSystems,
+        ProtocolMismatch, Received, ReplicatePredicted, ReplicateSmoothed, RestartMatch, ServerShutdown,
+        ServerStopped, SessionConfig, SessionExpired, SessionOf, SetupMismatch, SetupRule, Shutdown,
+        SnapshotsDropped, UpdateInterval, Verdict, player_pawn,
     };
     pub use bevy_unlag_movement::{
         BaseId, CapsuleConfig, CapsuleInput, CapsuleModel, CapsulePush, CapsuleState, CapsuleWith,
@@ -84,4 +83,9 @@ pub mod prelude {
         RespawnDue, Score, Shot, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Tracer, Trail, Trigger,
         VitalsPlugin, VitalsRules, Weapon, WeaponId,
     };
+    pub use lightyear_guard::{
+        ConnectTokenRequest, IngressLimits, IngressStats, JoinRefusal, JoinRefused, Kick, KickReason, Kicked,
+        KickedByServer, LinkTraffic, ServerAccess, ServerKey, ServerUdp, SetupDifference, TokenClient,
+    };
+    pub use link_conditioner::{LinkConditions, LinkPreset, LinkPresets, PRESETS, RonFile};
 }

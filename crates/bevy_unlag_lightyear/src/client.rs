@@ -13,9 +13,10 @@ use bevy_unlag_rewind::RoundStart;
 use bevy_unlag_smoothing::{Playout, SmoothingSystems, SnapshotInbox};
 use bevy_unlag_weapons::{ForgetProjectiles, ProjectileEnd, ProjectileLaunch, ShotVerdict, Tracer};
 use lightyear::prelude::{client::Remote, *};
+use lightyear_guard::ClientGuardPlugin;
 
 use crate::{
-    Bandwidth, MessageClass, bandwidth, clock, ingress, link, messages,
+    Bandwidth, MessageClass, bandwidth, clock, link, messages,
     net_sim::NetSimPlugin,
     protocol::{
         AnswerMessage, EndMessage, LaunchMessage, MoveChannel, MoveMessage, Raw, TracerMessage,
@@ -76,7 +77,7 @@ impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
             )
             .add_systems(PostUpdate, send_moves.before(MessageSystems::Send));
         clock::client_plugin(app);
-        ingress::client_plugin(app);
+        app.add_plugins(ClientGuardPlugin);
         messages::client_plugin(app);
         session::client_plugin::<M>(app);
         snapshots::client_plugin(app);

@@ -6,7 +6,9 @@ use bevy::prelude::*;
 use bevy_unlag_core::{Fault, Findings, Sampler};
 use lightyear::{core::tick::TickDuration, prelude::MessageRegistry};
 
-use crate::{link::SetSpeed, tokens::TokenStats};
+use lightyear_guard::TokenStats;
+
+use crate::link::SetSpeed;
 
 /// Seconds between two looks at what does not change by itself.
 const INTERVAL: f32 = 1.0;

@@ -1,28 +1,23 @@
 //! What fuzzers reach in here and games have no use for. Not part of the interface: it changes without notice.
 
 mod link;
-mod token;
 
 use core::fmt::Debug;
 
 use bevy::prelude::App;
-use bevy_unlag_core::{BitReader, BitWriter, Tick, ViewTime, Wire};
+use bevy_unlag_core::{BitReader, Tick, ViewTime, Wire};
 
-pub use self::{
-    link::{Lane, LinkProbe},
-    token::TokenProbe,
-};
-pub use crate::ingress::GateProbe;
+pub use self::link::{Lane, LinkProbe};
 use crate::{
-    AddGameMessage, KickReason, MessageRules,
+    AddGameMessage, MessageRules,
     clock::{ClockPing, ClockPong},
     messages::Kinds,
-    protocol::{Hello, Setup},
+    protocol::{Hello, Setup, bytes},
     smoothed::Stamped,
 };
 
 /// How many kinds of words there are.
-pub const WORDS: u8 = 6;
+pub const WORDS: u8 = 5;
 
 /// Reads one kind of small word. What could be read is written, at the ends of its ranges rounded once, and read again.
 ///
@@ -35,7 +30,6 @@ pub fn read_word(kind: u8, bytes: &[u8]) -> bool {
         1 => read::<Setup>(bytes),
         2 => read::<ClockPing>(bytes),
         3 => read::<ClockPong>(bytes),
-        4 => read::<KickReason>(bytes),
         _ => read::<Stamped<Tick>>(bytes),
     }
 }
@@ -60,9 +54,8 @@ pub fn words() -> Vec<(u8, Vec<u8>)> {
                 held: 128,
             }),
         ),
-        (4, written(&KickReason::Flood)),
-        (5, written(&resting)),
-        (5, written(&answered)),
+        (4, written(&resting)),
+        (4, written(&answered)),
     ]
 }
 

@@ -11,8 +11,7 @@
 //! * [`ServerClock`](bevy_unlag_smoothing::ServerClock) is fed by small exchanges.
 //! * [`NetSim`] makes any link bad in any way, both ways, at run time, from a seed.
 //! * [`GameSpeed`] replaces the clock steering that lightyear does.
-//! * [`IngressLimits`] is what a server takes from its links; [`Kick`] ends one and says why.
-//! * [`ServerAccess`] and [`ServerKey`] say who may join; [`ConnectTokenRequest`] is what a matchmaker asks for.
+//! * [`lightyear_guard`] filters what arrives, says who may join and who is kicked: its plugins are added here.
 //! * [`SessionConfig`] is what becomes of players who go and come back; [`RestartMatch`] and [`Shutdown`] end matches
 //!   and servers.
 //! * [`AddGameMessage`] adds a game's own messages, by [`MessageRules`] that are kept; [`Outbox`] sends them, and
@@ -26,7 +25,6 @@ mod diagnostics;
 #[doc(hidden)]
 pub mod fuzzing;
 mod held;
-mod ingress;
 mod link;
 mod mail;
 mod messages;
@@ -37,7 +35,6 @@ mod server;
 mod session;
 mod smoothed;
 mod snapshots;
-mod tokens;
 
 use core::{marker::PhantomData, time::Duration};
 
@@ -47,44 +44,28 @@ use bevy_unlag_core::MoveModel;
 pub use bandwidth::{Bandwidth, MessageClass, Traffic};
 pub use client::UnlagClientNetPlugin;
 pub use held::HeldWeaponPlugin;
-pub use ingress::{
-    IngressLimits, IngressStats, Kick, KickReason, Kicked, KickedByServer, LinkTraffic, Refusal, Refused,
-    ServerUdp, check_datagram, check_packet, limit_logs, log_lines_left_out,
-};
 pub use link::GameSpeed;
 pub use messages::{
     AddGameMessage, Delivery, GameMessageStats, GameMessageSystems, MessageDirection, MessageLimits,
     MessageRules, MessageSource, Outbox, Received, Verdict,
 };
-pub use net_sim::{
-    Conditioner, LinkConditions, LinkCounters, LinkPreset, LinkPresets, MAX_DELAY, MAX_QUEUED, NetSim,
-    NetSimPlugin, NetSimSystems, PRESETS, PresetError, Pulse, UnknownPreset,
-};
+pub use net_sim::{NetSim, NetSimPlugin, NetSimSystems};
 pub use predicted::{AskedValue, PredictedSystems, ReplicatePredicted};
 pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};
 pub use server::{UnlagServerNetPlugin, networked_pawn, replicated_pawn};
 pub use session::{
-    Absent, MatchRestarted, Mismatch, PlayerJoined, PlayerLeft, PlayerReturned, ProtocolMismatch,
-    RestartMatch, ServerShutdown, ServerStopped, SessionConfig, SessionExpired, SessionOf, SetupMismatch,
-    SetupRule, Shutdown, player_pawn,
+    Absent, MatchRestarted, PlayerJoined, PlayerLeft, PlayerReturned, ProtocolMismatch, RestartMatch,
+    ServerShutdown, ServerStopped, SessionConfig, SessionExpired, SessionOf, SetupMismatch, SetupRule,
+    Shutdown, player_pawn,
 };
 pub use smoothed::ReplicateSmoothed;
 pub use snapshots::{ComponentFilters, DownlinkBudget, LinkBudget, SnapshotsDropped, UpdateInterval};
-pub use tokens::{
-    ConnectTokenRequest, JoinRefusal, JoinRefused, KeyError, ServerAccess, ServerKey, TokenClient,
-    TokenError, TokenStats, WallClock, token_data,
-};
-
-/// How much of a frame counts for those who are waited for: a server that hung has heard nobody meanwhile.
-fn patience(time: &Time<Real>) -> Duration {
-    time.delta().min(Duration::from_millis(250))
-}
 
 /// What client and server both need, once.
 fn shared(app: &mut App) {
     if !app.is_plugin_added::<UnlagProtocolPlugin>() {
         diagnostics::expect_lightyear(app);
-        app.add_plugins((UnlagProtocolPlugin, link::plugin, bandwidth::plugin, tokens::plugin));
+        app.add_plugins((UnlagProtocolPlugin, link::plugin, bandwidth::plugin));
         app.add_plugins(diagnostics::plugin);
         app.add_plugins((snapshots::names, messages::plugin));
     }

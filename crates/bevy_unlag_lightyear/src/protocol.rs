@@ -3,6 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, Wire, WireError};
 use lightyear::prelude::*;
+use lightyear_guard::BindMessage;
 use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns, writer::Writer};
 
 /// Changes with anything on the wire. A client and a server with different numbers refuse each
@@ -69,7 +70,7 @@ impl Wire for Hello {
 }
 
 /// No message of ours is larger; a larger one is not ours.
-pub(crate) const MAX_MESSAGE: usize = 1_100;
+pub(crate) const MAX_MESSAGE: u16 = 1_100;
 
 /// Moves, newest wins: unreliable, out of order.
 pub(crate) struct MoveChannel;
@@ -129,8 +130,6 @@ raw_messages!(
     EndMessage,
     /// The server's first word: its [`Hello`].
     HelloMessage,
-    /// The server's last word: a [`KickReason`](crate::KickReason).
-    GoodbyeMessage,
     /// A client's own [`Setup`].
     SetupMessage,
     /// A match begins anew: its [`Setup`] and its first tick.
@@ -163,7 +162,7 @@ fn serialize<R: Raw>(message: &R, w: &mut Writer) -> Result<(), SerializationErr
 
 fn deserialize<R: Raw>(r: &mut Reader) -> Result<R, SerializationError> {
     let bytes = r.take_remaining();
-    if bytes.len() > MAX_MESSAGE {
+    if bytes.len() > usize::from(MAX_MESSAGE) {
         return Err(SerializationError::InvalidValue);
     }
     Ok(R::from_bytes(bytes.to_vec()))
@@ -217,12 +216,22 @@ impl Plugin for UnlagProtocolPlugin {
         register::<LaunchMessage>(app, NetworkDirection::ServerToClient);
         register::<EndMessage>(app, NetworkDirection::ServerToClient);
         register::<HelloMessage>(app, NetworkDirection::ServerToClient);
-        register::<GoodbyeMessage>(app, NetworkDirection::ServerToClient);
         register::<SetupMessage>(app, NetworkDirection::ClientToServer);
         register::<RestartMessage>(app, NetworkDirection::ServerToClient);
         register::<ShutdownMessage>(app, NetworkDirection::ServerToClient);
         register::<GameOrderedMessage>(app, NetworkDirection::Bidirectional);
         register::<GameLooseMessage>(app, NetworkDirection::Bidirectional);
+
+        // What owners change of a game's components travels on the channel of their moves: it stays open.
+        app.bind_message::<MoveMessage, MoveChannel>(MAX_MESSAGE)
+            .bind_message::<PingMessage, ClockChannel>(MAX_MESSAGE)
+            .bind_message::<GameOrderedMessage, GameOrderedChannel>(MAX_MESSAGE)
+            .bind_message::<GameLooseMessage, GameLooseChannel>(MAX_MESSAGE)
+            .bind_message::<SetupMessage, SetupChannel>(MAX_MESSAGE)
+            .close_channel::<ClockChannel>()
+            .close_channel::<SetupChannel>()
+            .close_channel::<GameOrderedChannel>()
+            .close_channel::<GameLooseChannel>();
 
         app.component::<NetId>().replicate_once();
     }

@@ -8,9 +8,10 @@ use bevy_unlag_prediction::{IncomingMoves, MAX_MAILED, OutgoingAnswers, authorit
 use bevy_unlag_rewind::{FrameHistory, SentLog, ViewLedger};
 use bevy_unlag_weapons::{OutgoingVerdicts, RefusedShots};
 use lightyear::prelude::{server::ClientOf, *};
+use lightyear_guard::ServerGuardPlugin;
 
 use crate::{
-    Bandwidth, MessageClass, clock, ingress, link, mail, messages,
+    Bandwidth, MessageClass, clock, link, mail, messages,
     protocol::{AnswerChannel, AnswerMessage, MoveMessage},
     session, snapshots,
 };
@@ -51,7 +52,7 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
             );
         // A peer's bytes may make a lightyear system fail; that is no reason to stop serving.
         app.world_mut().get_resource_or_insert_with(|| FallbackErrorHandler(bevy::ecs::error::warn));
-        ingress::plugin(app);
+        app.add_plugins(ServerGuardPlugin);
         messages::server_plugin(app);
         session::server_plugin::<M>(app);
         clock::server_plugin(app);

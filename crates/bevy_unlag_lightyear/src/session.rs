@@ -15,7 +15,7 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag_core::MoveModel;
 
-pub use handshake::{Mismatch, ProtocolMismatch, SetupMismatch, SetupRule};
+pub use handshake::{ProtocolMismatch, SetupMismatch, SetupRule};
 pub use players::{Absent, PlayerJoined, PlayerLeft, PlayerReturned, SessionExpired, SessionOf, player_pawn};
 pub use restart::{MatchRestarted, RestartMatch};
 pub use shutdown::{ServerShutdown, ServerStopped, Shutdown};

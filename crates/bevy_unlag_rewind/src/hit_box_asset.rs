@@ -1,62 +1,15 @@
 //! Files of hit boxes through Bevy's asset server, where there is one.
 
-use bevy::{
-    asset::{AssetLoader, LoadContext, io::Reader},
-    prelude::*,
-    reflect::TypePath,
-};
+use bevy::prelude::*;
+use checked_ron::RonAssetLoader;
 
-use crate::{HitBoxBones, HitBoxFile, HitBoxFileError, LimbSystems};
+use crate::{HitBoxBones, HitBoxFile, LimbSystems};
 
 /// Gives a pawn the hit boxes of a `*.hitboxes.ron` asset as soon as it is loaded, and again whenever it has
 /// changed, by inserting [`HitBoxBones`]. Needs Bevy's [`AssetPlugin`], added before; a server without
-/// assets reads its files with [`HitBoxFile::from_ron`].
+/// assets reads its files with [`RonFile::read`](checked_ron::RonFile::read).
 #[derive(Component, Clone, Debug)]
 pub struct HitBoxAsset(pub Handle<HitBoxFile>);
-
-#[derive(Default, TypePath)]
-struct Loader;
-
-/// Why a file of hit boxes was not loaded.
-#[derive(Debug)]
-enum LoadError {
-    Read(std::io::Error),
-    Text(std::str::Utf8Error),
-    File(HitBoxFileError),
-}
-
-impl core::fmt::Display for LoadError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::Read(error) => write!(f, "the file of hit boxes cannot be read: {error}"),
-            Self::Text(error) => write!(f, "the file of hit boxes is no text: {error}"),
-            Self::File(error) => write!(f, "the file of hit boxes is wrong: {error}"),
-        }
-    }
-}
-
-impl core::error::Error for LoadError {}
-
-impl AssetLoader for Loader {
-    type Asset = HitBoxFile;
-    type Settings = ();
-    type Error = LoadError;
-
-    async fn load(
-        &self,
-        reader: &mut dyn Reader,
-        _settings: &(),
-        _context: &mut LoadContext<'_>,
-    ) -> Result<HitBoxFile, LoadError> {
-        let mut bytes = Vec::new();
-        reader.read_to_end(&mut bytes).await.map_err(LoadError::Read)?;
-        HitBoxFile::from_ron(str::from_utf8(&bytes).map_err(LoadError::Text)?).map_err(LoadError::File)
-    }
-
-    fn extensions(&self) -> &[&str] {
-        &["hitboxes.ron"]
-    }
-}
 
 /// Lets the asset server know of files of hit boxes; does nothing without one.
 pub(crate) fn add(app: &mut App) {
@@ -64,7 +17,7 @@ pub(crate) fn add(app: &mut App) {
         return;
     }
     app.init_asset::<HitBoxFile>()
-        .init_asset_loader::<Loader>()
+        .init_asset_loader::<RonAssetLoader<HitBoxFile>>()
         .add_systems(PostUpdate, give.before(LimbSystems::Find));
 }
 

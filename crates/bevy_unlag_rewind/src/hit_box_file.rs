@@ -5,15 +5,16 @@ mod text;
 
 use bevy::{asset::Asset, prelude::*, reflect::TypePath};
 use bevy_rapier3d::prelude::Collider;
+use checked_ron::RonError;
 use serde::{Deserialize, Serialize};
 
 use crate::{BodyBounds, HitBox, HitBoxes, HitGroup};
-pub use check::HitBoxFileError;
 
 /// Hit boxes of one kind of pawn, as in a `*.hitboxes.ron` file:
 ///
 /// ```
-/// # let file = bevy_unlag_rewind::HitBoxFile::from_ron(r#"
+/// # use bevy_unlag_rewind::{HitBoxFile, RonFile};
+/// # let file = HitBoxFile::from_ron(r#"
 /// (
 ///     bounds: (radius: 0.9, low: -0.05, high: 1.9),
 ///     boxes: [
@@ -27,7 +28,7 @@ pub use check::HitBoxFileError;
 /// # assert_eq!(file.unwrap().boxes.len(), 3);
 /// ```
 ///
-/// Metres and degrees. Nothing that a file says is trusted: see [`HitBoxFileError`]. Give it to a pawn with
+/// Metres and degrees. Nothing that a file says is trusted: see [`RonError`]. Give it to a pawn with
 /// [`HitBoxBones`](crate::HitBoxBones), or from an asset server with [`HitBoxAsset`](crate::HitBoxAsset).
 #[derive(Asset, TypePath, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -183,7 +184,7 @@ impl HitBoxFile {
     ///
     /// # Errors
     /// What is wrong with the file, if it was not read but made.
-    pub fn hit_boxes(&self) -> Result<HitBoxes, HitBoxFileError> {
+    pub fn hit_boxes(&self) -> Result<HitBoxes, RonError> {
         self.check()?;
         self.on(&self.bones())
     }
@@ -192,12 +193,12 @@ impl HitBoxFile {
     ///
     /// # Errors
     /// The same, and that there is no such bone.
-    pub fn hit_boxes_on(&self, bones: &[&str]) -> Result<HitBoxes, HitBoxFileError> {
+    pub fn hit_boxes_on(&self, bones: &[&str]) -> Result<HitBoxes, RonError> {
         self.check()?;
         self.on(bones)
     }
 
-    fn on(&self, bones: &[&str]) -> Result<HitBoxes, HitBoxFileError> {
+    fn on(&self, bones: &[&str]) -> Result<HitBoxes, RonError> {
         let boxes = self.boxes.iter().enumerate().map(|(index, hit_box)| {
             let limb = match &hit_box.bone {
                 Bone::Limb(limb) => *limb,

@@ -56,6 +56,7 @@ use bevy_unlag_core::{
 };
 
 pub use answer::{JudgedTime, Miss, TargetHit};
+pub use checked_ron::{RonError, RonFile};
 pub use cover::CoverProtection;
 pub use drawn::DrawnQuery;
 pub use evidence::{
@@ -66,7 +67,7 @@ pub use frame::Frame;
 pub use history::FrameHistory;
 pub use hit_box_asset::HitBoxAsset;
 pub use hit_box_bones::HitBoxBones;
-pub use hit_box_file::{Bone, FileBox, FileOffset, FileShape, HitBoxFile, HitBoxFileError};
+pub use hit_box_file::{Bone, FileBox, FileOffset, FileShape, HitBoxFile};
 pub use hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup};
 pub use humanoid::{HUMANOID_LIMBS, humanoid_hit_boxes, humanoid_rig};
 pub use limb_nodes::{BoneInterval, DrawnLimbs, LimbNodes, LimbNodesPlugin, LimbSystems};

@@ -4,16 +4,15 @@ mod check;
 mod text;
 
 use bevy::{asset::Asset, prelude::*, reflect::TypePath};
+use checked_ron::RonError;
 
 use crate::{Shot, Splash, Weapon, WeaponId};
-
-pub use check::ArsenalError;
 
 /// All weapons of a game, by their [`WeaponId`]s; the same on both sides, but for damage, which only the server
 /// asks for. Default: one [rifle](Weapon::rifle).
 ///
 /// ```
-/// # use bevy_unlag_weapons::{Arsenal, WeaponId};
+/// # use bevy_unlag_weapons::{Arsenal, RonFile, WeaponId};
 /// let arsenal = Arsenal::from_ron(r#"[
 ///     (
 ///         name: "shotgun",
@@ -31,7 +30,7 @@ pub use check::ArsenalError;
 ///     ),
 /// ]"#)?;
 /// assert_eq!(arsenal.named("rocket launcher"), Some(WeaponId(1)));
-/// # Ok::<(), bevy_unlag_weapons::ArsenalError>(())
+/// # Ok::<(), bevy_unlag_weapons::RonError>(())
 /// ```
 #[derive(Resource, Asset, TypePath, Clone, PartialEq, Debug)]
 pub struct Arsenal {
@@ -54,7 +53,7 @@ impl Arsenal {
     ///
     /// # Errors
     /// What is wrong with which of them, and what to do.
-    pub fn new(weapons: Vec<Weapon>) -> Result<Self, ArsenalError> {
+    pub fn new(weapons: Vec<Weapon>) -> Result<Self, RonError> {
         check::check(&weapons)?;
         Ok(Self { hash: hash(&weapons), weapons })
     }

@@ -1,18 +1,15 @@
 //! Files of weapons through Bevy's asset server, where there is one.
 
-use bevy::{
-    asset::{AssetLoader, LoadContext, io::Reader},
-    prelude::*,
-    reflect::TypePath,
-};
+use bevy::prelude::*;
+use checked_ron::RonAssetLoader;
 
-use crate::{Arsenal, ArsenalError};
+use crate::Arsenal;
 
 /// Makes a `*.weapons.ron` asset the app's [`Arsenal`] as soon as it is loaded, and again whenever it has changed:
 /// [`ArsenalReplaced`] tells. What cannot be read is told in the log, and the arsenal stays what it was.
 ///
 /// Needs Bevy's [`AssetPlugin`], added before; a server without assets reads its file with
-/// [`Arsenal::from_ron`]. Client and server compare arsenals when a client joins, so load it before.
+/// [`RonFile::read`](checked_ron::RonFile::read). Client and server compare arsenals when a client joins, so load it before.
 #[derive(Resource, Clone, Debug)]
 pub struct ArsenalAsset(pub Handle<Arsenal>);
 
@@ -23,50 +20,6 @@ pub struct ArsenalReplaced {
     pub hash: u32,
 }
 
-#[derive(Default, TypePath)]
-struct Loader;
-
-/// Why a file of weapons was not loaded.
-#[derive(Debug)]
-enum LoadError {
-    Read(std::io::Error),
-    Text(std::str::Utf8Error),
-    File(ArsenalError),
-}
-
-impl core::fmt::Display for LoadError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::Read(error) => write!(f, "the file of weapons cannot be read: {error}"),
-            Self::Text(error) => write!(f, "the file of weapons is no text: {error}"),
-            Self::File(error) => write!(f, "the file of weapons is wrong: {error}"),
-        }
-    }
-}
-
-impl core::error::Error for LoadError {}
-
-impl AssetLoader for Loader {
-    type Asset = Arsenal;
-    type Settings = ();
-    type Error = LoadError;
-
-    async fn load(
-        &self,
-        reader: &mut dyn Reader,
-        _settings: &(),
-        _context: &mut LoadContext<'_>,
-    ) -> Result<Arsenal, LoadError> {
-        let mut bytes = Vec::new();
-        reader.read_to_end(&mut bytes).await.map_err(LoadError::Read)?;
-        Arsenal::from_ron(str::from_utf8(&bytes).map_err(LoadError::Text)?).map_err(LoadError::File)
-    }
-
-    fn extensions(&self) -> &[&str] {
-        &["weapons.ron"]
-    }
-}
-
 /// Lets the asset server know of files of weapons; does no more without one.
 pub(crate) fn add(app: &mut App) {
     app.add_message::<ArsenalReplaced>();
@@ -74,7 +27,9 @@ pub(crate) fn add(app: &mut App) {
     if !app.world().contains_resource::<AssetServer>() || app.world().contains_resource::<Assets<Arsenal>>() {
         return;
     }
-    app.init_asset::<Arsenal>().init_asset_loader::<Loader>().add_systems(PreUpdate, replace);
+    app.init_asset::<Arsenal>()
+        .init_asset_loader::<RonAssetLoader<Arsenal>>()
+        .add_systems(PreUpdate, replace);
 }
 
 /// Between two ticks: all of one see the same weapons.
@@ -107,10 +62,12 @@ fn replace(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use core::time::Duration;
 
     use bevy::asset::AssetLoadFailedEvent;
+    use checked_ron::{RonFile, mangle::mangled};
+
+    use super::*;
 
     const GOOD: &str = r#"[
     (
@@ -219,7 +176,7 @@ mod tests {
         for part in ["bad.weapons.ron", "weapon 0", "shotgun", "shot.range", "-60", "0.1 to 10000"] {
             assert!(seen.failed[0].contains(part), "{part}: {}", seen.failed[0]);
         }
-        assert!(seen.failed[1].contains("is no text"), "{}", seen.failed[1]);
+        assert!(seen.failed[1].contains("UTF-16"), "{}", seen.failed[1]);
     }
 
     #[test]
@@ -288,30 +245,11 @@ mod tests {
 
     #[test]
     fn mangled_files_never_panic() {
-        let mut state = 1u64;
-        let mut next = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % below
-        };
-        let mut read = 0;
-        for _ in 0..10_000 {
-            let mut bytes = GOOD.as_bytes().to_vec();
-            for _ in 0..=next(3) {
-                let at = next(bytes.len().max(2) - 1);
-                match next(3) {
-                    0 => bytes[at] = b"()[]{}:,-.0159eENanif\"\\/* \n"[next(27)],
-                    1 => drop(bytes.remove(at)),
-                    _ if next(20) == 0 => bytes.truncate(at.max(2)),
-                    _ => bytes.swap(at, at + 1),
-                }
-            }
-            if let Ok(arsenal) = Arsenal::from_ron(&String::from_utf8_lossy(&bytes)) {
-                read += 1;
-                assert!(
-                    arsenal.iter().all(|(_, weapon)| weapon.range().is_finite() && weapon.interval > 0.0)
-                );
-            }
+        let read: Vec<Arsenal> =
+            mangled(GOOD, 10_000, 1).filter_map(|text| Arsenal::from_ron(&text).ok()).collect();
+        assert!(read.len() > 100, "{}", read.len());
+        for (_, weapon) in read.iter().flat_map(Arsenal::iter) {
+            assert!(weapon.range().is_finite() && weapon.interval > 0.0, "{weapon:?}");
         }
-        assert!(read > 100, "{read}");
     }
 }

@@ -49,8 +49,9 @@ use bevy_unlag_rewind::{RewindQueryPlugin, RewindSystems};
 
 pub use aim::Aim;
 pub use arms::{Arms, ArmsEvent, ArmsInput, ArmsState, MOST_ROUNDS, NotFired, Round, SLOTS, Slot, Turn};
-pub use arsenal::{Arsenal, ArsenalError};
+pub use arsenal::Arsenal;
 pub use arsenal_asset::{ArsenalAsset, ArsenalReplaced};
+pub use checked_ron::{RonError, RonFile};
 pub use claim::HitClaims;
 pub use fire::{FireInput, MAX_OVERRIDES, Sight};
 pub use held_weapon::HeldWeapon;

@@ -13,7 +13,7 @@ mod toy;
 
 use core::time::Duration;
 
-use bevy_unlag::net::{LinkConditions, LinkPreset};
+use bevy_unlag::link_conditioner::{LinkConditions, LinkPreset};
 
 use crate::{Options, agreement::owner_error, figures::Figures};
 use bytes::Players;

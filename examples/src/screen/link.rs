@@ -39,12 +39,16 @@ impl Plugin for LinkControlsPlugin {
         if !app.is_plugin_added::<SliderPlugin>() {
             app.add_plugins(SliderPlugin);
         }
-        app.init_resource::<LinkPresets>()
+        app.init_resource::<ShownPresets>()
             .add_observer(turn_knob)
             .add_observer(choose_preset)
             .add_systems(Update, (show_link, show_preset, colour_buttons));
     }
 }
+
+/// The presets that the panel offers. Default: the library's.
+#[derive(Resource, Default, Debug)]
+pub struct ShownPresets(pub LinkPresets);
 
 /// A condition of the link that has a slider.
 #[derive(Component, Clone, Copy)]
@@ -147,21 +151,22 @@ fn choose_preset(
     pressed: On<Activate>,
     buttons: Query<&Choice>,
     names: Query<&PresetName>,
-    presets: Res<LinkPresets>,
+    presets: Res<ShownPresets>,
     mut links: Query<&mut NetSim, With<Client>>,
 ) {
     let Ok(choice) = buttons.get(pressed.entity) else { return };
     let last = names.iter().next().map_or(0, |name| name.0);
     for mut sim in &mut links {
+        let presets = &presets.0;
         let count = presets.len().max(1);
-        let step = |by: usize| presets.get((current(&presets, &sim).unwrap_or(last) + by) % count);
+        let step = |by: usize| presets.get((current(presets, &sim).unwrap_or(last) + by) % count);
         let preset = match choice {
             Choice::This(preset) => Some(preset),
             Choice::Previous => step(count - 1),
             Choice::Next => step(1),
         };
         if let Some(preset) = preset {
-            preset.apply(&mut sim);
+            sim.apply(preset);
             log_link(&sim.up);
         }
     }
@@ -202,11 +207,12 @@ fn show_link(
 
 fn show_preset(
     links: Query<&NetSim, With<Client>>,
-    presets: Res<LinkPresets>,
+    presets: Res<ShownPresets>,
     mut names: Query<(&mut PresetName, &mut Text)>,
 ) {
     let Some(sim) = links.iter().next() else { return };
-    let place = current(&presets, sim);
+    let presets = &presets.0;
+    let place = current(presets, sim);
     for (mut name, mut text) in &mut names {
         name.0 = place.unwrap_or(name.0);
         let preset = place.and_then(|place| presets.get(place));

@@ -1,7 +1,7 @@
 //! Row F10: packets in which a bit flips on the way.
 
 use bevy::prelude::*;
-use bevy_unlag::{net::Refusal, prelude::*};
+use bevy_unlag::{guard::Refusal, prelude::*};
 use lightyear::{connection::ConnectionSystems, link::Link, prelude::LinkSystems};
 use lightyear_transport::plugin::TransportSystems;
 use unlag_examples::lockstep::MatchOptions;

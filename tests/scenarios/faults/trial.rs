@@ -3,11 +3,7 @@
 use std::collections::HashMap;
 
 use bevy::{ecs::resource::IsResource, math::Vec3Swizzles, prelude::*};
-use bevy_unlag::{
-    net::{LinkCounters, Refusal},
-    prediction::SavedMoves,
-    prelude::*,
-};
+use bevy_unlag::{guard::Refusal, link_conditioner::LinkCounters, prediction::SavedMoves, prelude::*};
 use lightyear::prelude::{Client, Connected, server::ClientOf};
 use unlag_examples::{
     lockstep::{Match, MatchOptions},

@@ -15,7 +15,7 @@ use bevy::log::{
         layer::{Context, SubscriberExt},
     },
 };
-use bevy_unlag::net::{TokenStats, limit_logs};
+use bevy_unlag::guard::{TokenStats, limit_logs};
 use lightyear::{
     link::Linked,
     prelude::{LinkOf, PeerAddr, server::NetcodeServer},

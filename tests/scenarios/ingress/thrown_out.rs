@@ -1,6 +1,6 @@
 //! Who does what no honest client does is thrown out and hears why; the others notice nothing.
 
-use bevy_unlag::net::{Kick, KickReason, Kicked, KickedByServer};
+use bevy_unlag::guard::{Kick, KickReason, Kicked, KickedByServer};
 use lightyear::{
     connection::ConnectionSystems,
     prelude::{Connected, PeerId},

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bevy::ecs::error::FallbackErrorHandler;
-use bevy_unlag::net::Refusal;
+use bevy_unlag::guard::Refusal;
 use lightyear::prelude::{PingConfig, PingManager};
 use unlag_examples::lockstep::{Match, MatchOptions};
 

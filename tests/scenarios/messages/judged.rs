@@ -1,6 +1,9 @@
 //! The game looks at messages before anybody can read them.
 
-use bevy_unlag::net::{KickReason, Kicked, KickedByServer, Verdict};
+use bevy_unlag::{
+    guard::{KickReason, Kicked, KickedByServer},
+    net::Verdict,
+};
 
 use super::*;
 

@@ -2,7 +2,8 @@
 
 use bevy_unlag::{
     core::SnapshotHistory,
-    net::{KickReason, KickedByServer, MessageLimits},
+    guard::{KickReason, KickedByServer},
+    net::MessageLimits,
 };
 
 use super::*;

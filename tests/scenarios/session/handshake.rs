@@ -23,16 +23,16 @@ fn newcomer(game: &mut Match) -> usize {
 #[test]
 fn another_tuning_or_another_level_is_a_warning_or_the_end() {
     for (rule, found) in [
-        (SetupRule::Warn, Mismatch::Configuration),
-        (SetupRule::Refuse, Mismatch::Configuration),
-        (SetupRule::Warn, Mismatch::Level),
-        (SetupRule::Refuse, Mismatch::Level),
+        (SetupRule::Warn, SetupDifference::Configuration),
+        (SetupRule::Refuse, SetupDifference::Configuration),
+        (SetupRule::Warn, SetupDifference::Level),
+        (SetupRule::Refuse, SetupDifference::Level),
     ] {
         let mut game = play(MatchOptions { players: 2, conditions: average(), ..MatchOptions::default() });
         game.server.world_mut().resource_mut::<SessionConfig>().setup = rule;
         let late = newcomer(&mut game);
         let world = game.clients[late].world_mut();
-        if found == Mismatch::Level {
+        if found == SetupDifference::Level {
             let wall =
                 (RigidBody::Fixed, Collider::cuboid(1.0, 2.0, 0.2), Transform::from_xyz(3.0, 1.0, 9.0));
             world.spawn(wall);

@@ -92,7 +92,7 @@ fn a_new_match_is_compared_anew() {
     restart(&mut game);
     game.run(seconds(2.0));
     assert_eq!(told(&game.clients[0]).setup, []);
-    assert_eq!(told(&game.clients[1]).setup, [Mismatch::Configuration]);
+    assert_eq!(told(&game.clients[1]).setup, [SetupDifference::Configuration]);
     restart(&mut game);
     restart(&mut game);
     game.run(seconds(0.5));

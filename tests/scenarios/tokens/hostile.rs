@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use bevy_unlag::net::{IngressStats, Refusal, WallClock};
+use bevy_unlag::guard::{IngressStats, Refusal, WallClock};
 use lightyear::{
     link::{Link, Linked, RecvPayload},
     prelude::{LinkOf, PeerAddr},

@@ -2,7 +2,7 @@
 
 use bevy_unlag::{
     core::{Fault, Findings},
-    net::token_data,
+    guard::token_data,
 };
 use lightyear::{
     netcode::TokenUserData,

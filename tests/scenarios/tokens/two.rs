@@ -1,6 +1,6 @@
 //! Two good tokens at once: of one account on two links, and of two accounts on one.
 
-use bevy_unlag::net::token_data;
+use bevy_unlag::guard::token_data;
 use lightyear::{
     link::{Link, RecvPayload},
     netcode::TokenUserData,

@@ -11,7 +11,7 @@ use lightyear::{
 use lightyear_transport::channel::ChannelKind;
 
 use super::{GameOutlet, MessageLimits};
-use crate::{Kick, KickReason};
+use lightyear_guard::{Kick, KickReason};
 
 /// One channel of one link.
 #[derive(Clone, Copy, Default, Debug)]

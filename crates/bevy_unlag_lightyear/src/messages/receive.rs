@@ -9,6 +9,8 @@ use lightyear::{
     prelude::{server::ClientOf, *},
 };
 
+use lightyear_guard::{Allowance, Kick, KickReason, Leaving, Refusal, refuse};
+
 use super::{
     Delivery, GameMessageStats, MessageDirection, MessageLimits, MessageSource, RECEIVED_BURST, Side,
     Verdict,
@@ -16,8 +18,7 @@ use super::{
     waiting::{Late, Waiting},
 };
 use crate::{
-    Bandwidth, Kick, KickReason, MessageClass, Refusal,
-    ingress::{Allowance, Leaving, refuse},
+    Bandwidth, MessageClass,
     protocol::{GameLooseMessage, GameOrderedMessage},
     snapshots::PawnNames,
 };

@@ -12,6 +12,8 @@ use lightyear::{
     prelude::{server::ClientOf, *},
 };
 
+use lightyear_guard::{Allowance, Kick, KickReason};
+
 use super::{
     Delivery, GameMessageStats, GameOutlet, LONGEST, MessageDirection, MessageLimits, MessageSource,
     SENT_BURST, Side,
@@ -19,8 +21,7 @@ use super::{
     receive::Incoming,
 };
 use crate::{
-    Bandwidth, ComponentFilters, DownlinkBudget, Kick, KickReason, LinkBudget, MessageClass,
-    ingress::Allowance,
+    Bandwidth, ComponentFilters, DownlinkBudget, LinkBudget, MessageClass,
     protocol::{GameLooseChannel, GameLooseMessage, GameOrderedChannel, GameOrderedMessage},
     snapshots::Outlet,
 };

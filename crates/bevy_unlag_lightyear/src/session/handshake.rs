@@ -9,19 +9,21 @@ use bevy::{
 use bevy_replicon::{
     client::ClientSystems, prelude::ClientState as ReplicationState, shared::protocol::ProtocolHash,
 };
-use bevy_unlag_core::{BitReader, BitWriter, Findings, MoveModel, Wire};
+use bevy_unlag_core::{BitReader, Findings, MoveModel, Wire};
 use bevy_unlag_prediction::SavedMoves;
 use lightyear::prelude::{server::ClientOf, *};
+use lightyear_guard::{Kick, KickReason, Leaving, Refusal, SetupDifference, refuse};
 
 use super::{
     SessionConfig,
     restart::{KnownRound, Round},
 };
 use crate::{
-    Bandwidth, Kick, KickReason, MessageClass, Refusal,
+    Bandwidth, MessageClass,
     diagnostics::compare_with_server,
-    ingress::{Leaving, refuse},
-    protocol::{Hello, HelloMessage, ProtocolVersion, Setup, SetupChannel, SetupMessage, VerdictChannel, bytes},
+    protocol::{
+        Hello, HelloMessage, ProtocolVersion, Setup, SetupChannel, SetupMessage, VerdictChannel, bytes,
+    },
 };
 
 /// The server speaks another protocol: one of the two builds is older. Written once, right after
@@ -48,31 +50,11 @@ impl fmt::Display for ProtocolMismatch {
     }
 }
 
-/// What of a client and its server is not the same, and will end in corrections.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Mismatch {
-    /// How the pawn moves: [`MoveModel::config_hash`].
-    Configuration,
-    /// The fixed level: [`MoveModel::level_hash`].
-    Level,
-}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Configuration => {
-                "this game moves by other rules than the server: install the server's version and its mods"
-            }
-            Self::Level => "this game's level is not the server's: install the server's version of the map",
-        })
-    }
-}
-
 /// Client and server differ in something that moves depend on: written on the client, once for a match, when its
 /// own pawn has moved and its level should be there. Whether it may stay is the server's
-/// [`SetupRule`]; if not, a [`KickedByServer`](crate::KickedByServer) follows. Its text says what is to be done.
+/// [`SetupRule`]; if not, a [`KickedByServer`](lightyear_guard::KickedByServer) follows. Its text says what is to be done.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SetupMismatch(pub Mismatch);
+pub struct SetupMismatch(pub SetupDifference);
 
 impl fmt::Display for SetupMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -257,9 +239,9 @@ fn compare_setup<M: MoveModel>(
     }
 }
 
-fn differences(server: &Setup, client: &Setup) -> impl Iterator<Item = Mismatch> {
-    let configuration = (server.config != client.config).then_some(Mismatch::Configuration);
-    let level = (server.level != client.level).then_some(Mismatch::Level);
+fn differences(server: &Setup, client: &Setup) -> impl Iterator<Item = SetupDifference> {
+    let configuration = (server.config != client.config).then_some(SetupDifference::Configuration);
+    let level = (server.level != client.level).then_some(SetupDifference::Level);
     configuration.into_iter().chain(level)
 }
 
@@ -303,6 +285,8 @@ fn judge_setups<M: MoveModel>(
 
 #[cfg(test)]
 mod tests {
+    use bevy_unlag_core::BitWriter;
+
     use super::*;
 
     #[test]
@@ -323,7 +307,7 @@ mod tests {
             differences(&server, &Setup { round: 200, config, level }).collect()
         };
         assert_eq!(found(1, u32::MAX), []);
-        assert_eq!(found(2, u32::MAX), [Mismatch::Configuration]);
-        assert_eq!(found(2, 3), [Mismatch::Configuration, Mismatch::Level]);
+        assert_eq!(found(2, u32::MAX), [SetupDifference::Configuration]);
+        assert_eq!(found(2, 3), [SetupDifference::Configuration, SetupDifference::Level]);
     }
 }

@@ -12,7 +12,7 @@ use lightyear::{
 };
 
 use super::SessionConfig;
-use crate::{Kick, KickReason, ingress::Leaving, patience};
+use lightyear_guard::{Kick, KickReason, Leaving, patience};
 
 /// On a server's pawn: whose it is, for as long as it lives. Links come and go; a peer is who its connect token says
 /// it is. [`player_pawn`] makes it.

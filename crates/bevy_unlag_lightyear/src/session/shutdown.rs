@@ -12,9 +12,10 @@ use lightyear::{
     },
 };
 
+use lightyear_guard::{Kick, KickReason, Leaving};
+
 use crate::{
-    Bandwidth, Kick, KickReason, MessageClass,
-    ingress::Leaving,
+    Bandwidth, MessageClass,
     protocol::{ShutdownMessage, VerdictChannel},
 };
 

@@ -4,6 +4,8 @@ use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag_core::{NetId, VisualOf};
 use bevy_unlag_movement::{CapsuleModel, MovementPlugin};
 
+use checked_ron::RonFile;
+
 use super::*;
 use crate::{FrameHistory, HitBoxAsset, RewindPlugin};
 

@@ -1,8 +1,7 @@
 //! What a file of hit boxes may say, and what somebody is told who says something else.
 
-use core::fmt;
-
 use bevy_unlag_core::MAX_LIMBS;
+use checked_ron::RonError;
 
 use super::{Bone, FileBox, FileShape, HitBoxFile};
 
@@ -15,58 +14,18 @@ const MAX_TURN: f32 = 360.0;
 /// Letters that a bone's name may have.
 const MAX_NAME: usize = 128;
 
-/// What is wrong with a [`HitBoxFile`], where, and what to do about it, in one line.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum HitBoxFileError {
-    /// It cannot be read.
-    Syntax {
-        /// The line, from 1.
-        line: usize,
-        /// The letter in the line, from 1.
-        column: usize,
-        /// What is wrong there.
-        problem: String,
-    },
-    /// A box cannot be so.
-    Box {
-        /// Which one, from 0.
-        index: usize,
-        /// What carries it.
-        bone: Bone,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// The file as a whole cannot be so.
-    Whole {
-        /// What is wrong with it.
-        problem: String,
-    },
+/// The error of one box.
+fn wrong_box(index: usize, bone: &Bone, problem: String) -> RonError {
+    let bone = match bone {
+        Bone::Name(name) => format!("\"{name}\""),
+        Bone::Limb(limb) => format!("limb {limb}"),
+    };
+    RonError::at(format!("box {index} on {bone}"), problem)
 }
 
-impl fmt::Display for HitBoxFileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Syntax { line, column, problem } => write!(f, "line {line}, column {column}: {problem}"),
-            Self::Box { index, bone: Bone::Name(name), problem } => {
-                write!(f, "box {index} on \"{name}\": {problem}")
-            }
-            Self::Box { index, bone: Bone::Limb(limb), problem } => {
-                write!(f, "box {index} on limb {limb}: {problem}")
-            }
-            Self::Whole { problem } => f.write_str(problem),
-        }
-    }
-}
-
-impl core::error::Error for HitBoxFileError {}
-
-pub(super) fn unknown_bone(index: usize, bone: &Bone, bones: &[&str]) -> HitBoxFileError {
+pub(super) fn unknown_bone(index: usize, bone: &Bone, bones: &[&str]) -> RonError {
     let problem = format!("there is no such bone; write one of: {}", bones.join(", "));
-    HitBoxFileError::Box { index, bone: bone.clone(), problem }
-}
-
-fn whole(problem: String) -> HitBoxFileError {
-    HitBoxFileError::Whole { problem }
+    wrong_box(index, bone, problem)
 }
 
 /// A value within its range; NaN is within none.
@@ -132,41 +91,37 @@ impl HitBoxFile {
     ///
     /// # Errors
     /// The first thing that is not.
-    pub fn check(&self) -> Result<(), HitBoxFileError> {
+    pub fn check(&self) -> Result<(), RonError> {
         let bounds = self.bounds;
         length("radius", bounds.radius)
             .and_then(|()| within("low", bounds.low, -LARGEST, LARGEST))
             .and_then(|()| within("high", bounds.high, -LARGEST, LARGEST))
-            .map_err(|problem| whole(format!("bounds: {problem}")))?;
+            .map_err(|problem| RonError::whole(format!("bounds: {problem}")))?;
         if bounds.low >= bounds.high {
-            return Err(whole(format!(
+            return Err(RonError::whole(format!(
                 "bounds: low is {} and high is {}; high must be more",
                 bounds.low, bounds.high
             )));
         }
         if self.boxes.is_empty() || self.boxes.len() > MAX_BOXES {
-            return Err(whole(format!(
+            return Err(RonError::whole(format!(
                 "there are {} boxes; there must be 1 to {MAX_BOXES}",
                 self.boxes.len()
             )));
         }
         for (index, hit_box) in self.boxes.iter().enumerate() {
-            hit_box.check().map_err(|problem| HitBoxFileError::Box {
-                index,
-                bone: hit_box.bone.clone(),
-                problem,
-            })?;
+            hit_box.check().map_err(|problem| wrong_box(index, &hit_box.bone, problem))?;
         }
         let named = self.boxes.iter().filter(|hit_box| matches!(hit_box.bone, Bone::Name(_))).count();
         if named != 0 && named != self.boxes.len() {
-            return Err(whole(format!(
+            return Err(RonError::whole(format!(
                 "{named} of {} boxes say their bone by name and the others by number; write all of them alike",
                 self.boxes.len()
             )));
         }
         let bones = self.bones();
         if let Some(first) = bones.get(MAX_LIMBS) {
-            return Err(whole(format!(
+            return Err(RonError::whole(format!(
                 "the boxes are on {} bones, and a pawn can have {MAX_LIMBS}; leave out those from \"{first}\" on, or \
                  put their boxes on other bones by an offset",
                 bones.len()

@@ -2,51 +2,36 @@
 
 use core::fmt;
 
-use ron::ser::PrettyConfig;
+use checked_ron::{RonError, RonFile, parse, to_text};
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{Error, Visitor},
 };
 
-use super::{Bone, HitBoxFile, HitBoxFileError};
-
-/// Bytes that a file may have.
-const MAX_BYTES: usize = 256 * 1_024;
-/// How deep brackets may stand in each other. A file needs 5.
-const MAX_DEPTH: usize = 16;
+use super::{Bone, HitBoxFile};
 
 const HEAD: &str =
     "// Hit boxes of one kind of pawn, in metres and degrees. `--example hitboxes` shows and edits them.\n";
 
-impl HitBoxFile {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// What is wrong, where, and what to do.
-    pub fn from_ron(text: &str) -> Result<Self, HitBoxFileError> {
-        if text.len() > MAX_BYTES {
-            let problem = format!("the file has {} bytes; it may have {MAX_BYTES}", text.len());
-            return Err(HitBoxFileError::Whole { problem });
-        }
-        let options = ron::Options::default().with_recursion_limit(MAX_DEPTH);
-        let file: Self = options.from_str(text).map_err(|error| {
-            let at = error.span.start;
-            HitBoxFileError::Syntax { line: at.line, column: at.col, problem: error.code.to_string() }
-        })?;
+impl RonFile for HitBoxFile {
+    const CONTENT: &'static str = "hit boxes";
+    const EXTENSIONS: &'static [&'static str] = &["hitboxes.ron"];
+
+    fn from_ron(text: &str) -> Result<Self, RonError> {
+        let file: Self = parse(text)?;
         file.check()?;
         Ok(file)
     }
+}
 
-    /// Writes a file that [`from_ron`](Self::from_ron) reads: a line for every box.
+impl HitBoxFile {
+    /// Writes a file that [`from_ron`](RonFile::from_ron) reads: a line for every box.
     ///
     /// # Errors
     /// What could not be read again.
-    pub fn to_ron(&self) -> Result<String, HitBoxFileError> {
+    pub fn to_ron(&self) -> Result<String, RonError> {
         self.check()?;
-        let pretty = PrettyConfig::new().depth_limit(2).separate_tuple_members(false).new_line("\n");
-        let text = ron::ser::to_string_pretty(self, pretty)
-            .map_err(|error| HitBoxFileError::Whole { problem: error.to_string() })?;
-        Ok(format!("{HEAD}{text}\n"))
+        Ok(HEAD.to_owned() + &to_text(self, 2)?)
     }
 }
 
@@ -86,6 +71,8 @@ impl<'de> Deserialize<'de> for Bone {
 
 #[cfg(test)]
 mod tests {
+    use checked_ron::mangle::mangled;
+
     use super::*;
     use crate::{BodyBounds, FileShape, humanoid_hit_boxes};
 
@@ -176,9 +163,7 @@ mod tests {
         assert!(of("").is_err_and(|e| e.contains("0 boxes")));
         assert!(of("(bone: 32, shape: Ball(radius: 1))").is_err_and(|e| e.contains("0 to 31")));
         assert!(of("(bone: 99999999999, shape: Ball(radius: 1))").is_err_and(|e| e.contains("box 0")));
-        assert!(
-            HitBoxFile::from_ron(&" ".repeat(MAX_BYTES + 1)).is_err_and(|e| e.to_string().contains("bytes"))
-        );
+        assert!(HitBoxFile::from_ron(&" ".repeat(300_000)).is_err_and(|e| e.to_string().contains("bytes")));
         assert!(HitBoxFile::from_ron(&"(".repeat(100_000)).is_err(), "deep is no overflow");
         assert!(HitBoxFile::from_ron(&"[(bone:".repeat(10_000)).is_err());
         // What is made, not read, is looked at as well.
@@ -189,29 +174,12 @@ mod tests {
 
     #[test]
     fn mangled_files_never_panic() {
-        let mut state = 1u64;
-        let mut next = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % below
-        };
-        let mut read = 0;
-        for _ in 0..20_000 {
-            let mut bytes = GOOD.as_bytes().to_vec();
-            for _ in 0..=next(3) {
-                let at = next(bytes.len().max(2) - 1);
-                match next(3) {
-                    0 => bytes[at] = b"()[]{}:,-.0159eENanif\"\\/* \n"[next(27)],
-                    1 => drop(bytes.remove(at)),
-                    _ if next(20) == 0 => bytes.truncate(at.max(2)),
-                    _ => bytes.swap(at, at + 1),
-                }
-            }
-            if let Ok(file) = HitBoxFile::from_ron(&String::from_utf8_lossy(&bytes)) {
-                read += 1;
-                assert!(file.hit_boxes().is_ok());
-                assert!(file.boxes.iter().all(|b| b.factor.is_finite()));
-            }
+        let read: Vec<HitBoxFile> =
+            mangled(GOOD, 20_000, 1).filter_map(|text| HitBoxFile::from_ron(&text).ok()).collect();
+        assert!(read.len() > 100, "{}", read.len());
+        for file in read {
+            assert!(file.hit_boxes().is_ok());
+            assert!(file.boxes.iter().all(|b| b.factor.is_finite()));
         }
-        assert!(read > 100, "{read}");
     }
 }

@@ -1,56 +1,12 @@
 //! What a weapon may be.
 
-use core::fmt;
+use checked_ron::RonError;
 
 use super::Arsenal;
 use crate::{
     Bounce, Damages, FireMode, MAX_PELLETS, Projectile, Recoil, Reload, Shot, Splash, Spread, SpreadSource,
     Weapon, arms::MOST_ROUNDS,
 };
-
-/// Why an arsenal is none.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum ArsenalError {
-    /// The text is no list of weapons.
-    Syntax {
-        /// Where, from 1.
-        line: usize,
-        /// Where in the line, from 1.
-        column: usize,
-        /// What is wrong.
-        problem: String,
-    },
-    /// The whole is wrong.
-    Whole {
-        /// What is wrong, and what to do.
-        problem: String,
-    },
-    /// A weapon is wrong.
-    Weapon {
-        /// Which one, from 0.
-        index: usize,
-        /// What people call it.
-        name: String,
-        /// The field.
-        field: &'static str,
-        /// What is wrong, and what to do.
-        problem: String,
-    },
-}
-
-impl fmt::Display for ArsenalError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Syntax { line, column, problem } => write!(f, "line {line}, column {column}: {problem}"),
-            Self::Whole { problem } => f.write_str(problem),
-            Self::Weapon { index, name, field, problem } => {
-                write!(f, "weapon {index} (\"{name}\"), {field}: {problem}")
-            }
-        }
-    }
-}
-
-impl core::error::Error for ArsenalError {}
 
 /// Where a number lies: its field, and the bounds it has to keep, both included.
 struct Range(&'static str, f32, f32);
@@ -64,10 +20,10 @@ fn within(value: f32, Range(field, low, high): Range) -> Result<(), Wrong> {
     Err((field, format!("{value} is not from {low} to {high}; choose a number that is")))
 }
 
-pub(super) fn check(weapons: &[Weapon]) -> Result<(), ArsenalError> {
+pub(super) fn check(weapons: &[Weapon]) -> Result<(), RonError> {
     if weapons.len() > Arsenal::MOST {
         let problem = format!("there are {} weapons; there may be {}", weapons.len(), Arsenal::MOST);
-        return Err(ArsenalError::Whole { problem });
+        return Err(RonError::whole(problem));
     }
     for (index, weapon) in weapons.iter().enumerate() {
         let twice = weapons[..index].iter().any(|other| other.name == weapon.name);
@@ -76,11 +32,8 @@ pub(super) fn check(weapons: &[Weapon]) -> Result<(), ArsenalError> {
         } else {
             Ok(())
         };
-        named.and_then(|()| of(weapon)).map_err(|(field, problem)| ArsenalError::Weapon {
-            index,
-            name: weapon.name.clone(),
-            field,
-            problem,
+        named.and_then(|()| of(weapon)).map_err(|(field, problem)| {
+            RonError::at(format!("weapon {index} (\"{}\"), {field}", weapon.name), problem)
         })?;
     }
     Ok(())

@@ -14,7 +14,7 @@ use bevy::{
     tasks::{ComputeTaskPool, TaskPoolBuilder},
     time::TimeUpdateStrategy,
 };
-use bevy_unlag::{net::IngressStats, prelude::*, weapons::SpreadSecret};
+use bevy_unlag::{guard::IngressStats, prelude::*, weapons::SpreadSecret};
 use clap::Args;
 use lightyear::{link::Link, prelude::Connected};
 use unlag_examples::{

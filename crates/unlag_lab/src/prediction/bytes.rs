@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_unlag::{
     Soldier,
     core::{BitReader, BitWriter, MoveModel, Wire},
-    net::LinkConditions,
+    link_conditioner::LinkConditions,
     prediction::{MovePacket, OutgoingMoves, PredictionStats},
 };
 use unlag_examples::{

@@ -5,7 +5,7 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag::{
     core::NetId,
-    net::LinkConditions,
+    link_conditioner::LinkConditions,
     prediction::{ClockSteering, PredictionStats, TimeDiscrepancy},
     prelude::{GameSpeed, LocalControl, PredictionConfig},
 };

@@ -7,7 +7,7 @@ use bevy::prelude::*;
 use bevy_unlag::{
     Soldier,
     core::{CurrentTick, Shown, Tick, ViewTime},
-    net::LinkConditions,
+    link_conditioner::LinkConditions,
     prediction::{MoveQueue, MoveTrace, PredictionStats},
     prelude::{DrawnPose, LocalControl, NetId, NetSim, ViewStamp},
 };

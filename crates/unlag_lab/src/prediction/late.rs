@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bevy_unlag::{
-    net::LinkPreset,
+    link_conditioner::LinkPreset,
     prediction::{PredictionStats, SavedMoves},
 };
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    net::Conditioner,
+    link_conditioner::Conditioner,
     prediction::{IncomingAnswers, IncomingMoves, OutgoingAnswers, OutgoingMoves, PredictionStats},
 };
 use unlag_examples::app::TICK;

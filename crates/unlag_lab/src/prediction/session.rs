@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    net::{Conditioner, LinkConditions},
+    link_conditioner::{Conditioner, LinkConditions},
     prediction::{IncomingAnswers, IncomingMoves, OutgoingAnswers, OutgoingMoves},
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use bevy_unlag::net::{Conditioner, LinkConditions};
+use bevy_unlag::link_conditioner::{Conditioner, LinkConditions};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 /// What is added to a packet's latency, in seconds.

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag::{
     core::{BitWriter, Wire},
-    net::LinkPreset,
+    link_conditioner::LinkPreset,
     prelude::*,
     weapons::Cone,
 };

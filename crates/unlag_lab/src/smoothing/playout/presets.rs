@@ -1,6 +1,6 @@
 //! The suite's own presets.
 
-use bevy_unlag::net::PRESETS;
+use bevy_unlag::link_conditioner::PRESETS;
 
 use super::{Cast, Speeds, watch};
 use crate::{

@@ -21,7 +21,7 @@ use super::{
 ///
 /// ```
 /// use bevy::prelude::*;
-/// use bevy_unlag_lightyear::{ServerAccess, ServerKey, ServerUdp};
+/// use lightyear_guard::{ServerAccess, ServerKey, ServerUdp};
 /// use lightyear::prelude::{LocalAddr, server::Start};
 ///
 /// fn listen(mut commands: Commands) -> Result {

@@ -1,15 +1,14 @@
 //! Values inside of lightyear's own messages that its code does not survive, or keeps for ever.
 
 use super::{limits::Refusal, packet::Bytes};
-use crate::protocol::MAX_MESSAGE;
 
 /// What is inside of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Content {
     /// A game's or replicon's.
     Any,
-    /// The suite's, which judges the rest.
-    Ours,
+    /// A message that is bound to one channel, of at most this many bytes. Its owner judges the rest.
+    Bound(u16),
     /// lightyear's question.
     Ping,
     /// lightyear's answer.
@@ -40,7 +39,7 @@ impl Content {
     pub(super) fn check(self, bytes: &[u8]) -> Result<Option<Name>, Refusal> {
         let fits = match (self, bytes) {
             (Self::Any, _) => true,
-            (Self::Ours, bytes) => bytes.len() <= MAX_MESSAGE,
+            (Self::Bound(most), bytes) => bytes.len() <= usize::from(most),
             // A number.
             (Self::Ping, bytes) => bytes.len() == 2,
             // A number, and the time that it took in ticks and 1/256 of them.

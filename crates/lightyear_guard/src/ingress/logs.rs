@@ -90,7 +90,7 @@ mod tests {
         let count = |target, second| (0..1_000).filter(|_| limit.admits(target, second)).count();
         for second in [0, 1, 5] {
             assert_eq!(count("lightyear_transport::plugin", second), 20);
-            assert_eq!(count("bevy_unlag_lightyear::ingress", second), 20);
+            assert_eq!(count("lightyear_guard::ingress", second), 20);
             assert_eq!(count("a_game", second), 1_000);
         }
         assert_eq!(log_lines_left_out(), 6 * 980);

@@ -64,7 +64,7 @@ pub struct IngressStats {
 }
 
 /// Takes note of a message that a client was allowed to send, and that its type's rules refuse.
-pub(crate) fn refuse(world: &mut World, link: Entity, refusal: Refusal) {
+pub fn refuse(world: &mut World, link: Entity, refusal: Refusal) {
     if let Some(mut stats) = world.get_resource_mut::<IngressStats>() {
         stats.refused.count(refusal);
     }

@@ -9,7 +9,7 @@
 mod bucket;
 mod content;
 mod gate;
-mod goodbye;
+pub(crate) mod goodbye;
 mod kept;
 mod limits;
 mod logs;
@@ -24,54 +24,45 @@ mod traffic;
 
 use bevy::prelude::*;
 use lightyear::{
-    connection::{ConnectionSystems, host::HostClient},
-    link::{Link, LinkSystems},
+    connection::host::HostClient,
+    link::Link,
     prelude::{Connected, LinkOf},
 };
 use lightyear_sync::ping::plugin::PingSystems;
-use lightyear_transport::plugin::TransportSystems;
 
-use crate::net_sim::NetSimSystems;
+use crate::plugin::GuardSystems;
 
-pub(crate) use bucket::Allowance;
-pub(crate) use goodbye::Leaving;
-pub use goodbye::{Kick, KickReason, Kicked, KickedByServer};
+pub use bucket::Allowance;
+pub use goodbye::Leaving;
+pub use goodbye::{Kick, KickReason, Kicked, KickedByServer, SetupDifference};
 pub use limits::{IngressLimits, Refusal};
 pub use logs::{limit_logs, log_lines_left_out};
 pub use probe::GateProbe;
+pub use rules::{BindMessage, BoundMessages};
 pub use socket::ServerUdp;
-pub(crate) use traffic::refuse;
-pub use traffic::{IngressStats, LinkTraffic, Refused};
-
-/// The first filter.
-#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct JunkDropped;
+pub use traffic::{IngressStats, LinkTraffic, Refused, refuse};
 
 /// What both ends have: limits, counters, and the place of the first filter.
 fn shared(app: &mut App) {
-    let place =
-        JunkDropped.after(LinkSystems::Receive).after(NetSimSystems::Receive).before(ConnectionSystems::Receive);
-    app.init_resource::<IngressLimits>().init_resource::<IngressStats>().configure_sets(PreUpdate, place);
+    app.init_resource::<IngressLimits>().init_resource::<IngressStats>();
 }
 
 pub(crate) fn plugin(app: &mut App) {
     shared(app);
     app.init_resource::<rules::Rules>()
+        .init_resource::<BoundMessages>()
         .add_observer(gate::open)
         .add_observer(strangers::welcome)
         .add_systems(
             PreUpdate,
             (
-                (strangers::forget, netcode::drop_junk)
-                    .chain()
-                    .in_set(JunkDropped),
+                (strangers::forget, netcode::drop_junk).chain().in_set(GuardSystems::Datagrams),
                 (
                     rules::learn.run_if(|rules: Res<rules::Rules>| !rules.are_known()),
                     (gate::admit, drop_unheard),
                 )
                     .chain()
-                    .after(ConnectionSystems::Receive)
-                    .before(TransportSystems::Receive),
+                    .in_set(GuardSystems::Packets),
                 pongs::count.after(PingSystems::Receive),
             )
                 .run_if(|limits: Res<IngressLimits>| limits.enabled),
@@ -86,7 +77,7 @@ pub(crate) fn client_plugin(app: &mut App) {
         PreUpdate,
         netcode::drop_junk_of_others
             .run_if(|limits: Res<IngressLimits>| limits.enabled)
-            .in_set(JunkDropped),
+            .in_set(GuardSystems::Datagrams),
     );
     goodbye::client_plugin(app);
 }

@@ -8,7 +8,10 @@ use lightyear::{
     prelude::{Connected, LinkOf, PeerId, RemoteId},
 };
 
-use crate::{ServerAccess, WallClock, tokens};
+use crate::{
+    plugin,
+    tokens::{self, ServerAccess, WallClock},
+};
 
 /// A server that looks at tokens, and two addresses that show it some.
 pub struct TokenProbe {
@@ -22,6 +25,7 @@ impl TokenProbe {
     #[must_use]
     pub fn new(access: &ServerAccess, clock: fn() -> SystemTime) -> Self {
         let mut app = App::new();
+        plugin::order(&mut app);
         tokens::plugin(&mut app);
         app.insert_resource(WallClock(clock));
         let world = app.world_mut();

@@ -56,7 +56,7 @@ pub struct LinkConditions {
     pub reorder_delay: Duration,
     /// What the line carries, in bytes a second; 0 is everything. Default 0. What is beyond queues in front of it, for
     /// a second at most; then it is dropped, as by a router. Whole datagrams count, by
-    /// [`Conditioner::push_sized`]; [`NetSim`](super::NetSim) does.
+    /// [`Conditioner::push_sized`].
     pub bytes_per_second: u32,
     /// What comes on top every now and then. Default `None`.
     pub pulse: Option<Pulse>,

@@ -1,23 +1,19 @@
-//! Named link conditions, as data: `preset/presets.ron`, and files of the same form.
+//! Named link conditions, as data: `presets.ron`, and files of the same form.
 
 mod file;
 
 use core::{fmt, ops::Deref, time::Duration};
 use std::sync::LazyLock;
 
-use bevy::prelude::*;
+use checked_ron::RonFile;
 
-use super::{
-    conditioner::{LinkConditions, Pulse},
-    plugin::NetSim,
-};
-pub use file::PresetError;
+use crate::conditioner::{LinkConditions, Pulse};
 
 /// Link conditions with a name, in the units people quote them in.
 ///
 /// All values are for *one direction*: with both directions on the same preset the round trip
-/// takes twice the latency. Both are alike but for the fields that speak of one; [`apply`](Self::apply)
-/// sets both on a link.
+/// takes twice the latency. Both are alike but for the fields that speak of one; [`up`](Self::up) and
+/// [`down`](Self::down) are the conditions of each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkPreset {
     /// The name, as shown and as looked up by [`named`](Self::named).
@@ -46,11 +42,12 @@ pub struct LinkPreset {
     pub down_pulse: Option<Pulse>,
 }
 
-/// Every preset that the library ships, mildest first within each family: `net_sim/preset/presets.ron`, which says
+/// Every preset that the library ships, mildest first within each family: `presets.ron`, which says
 /// where they come from.
 pub static PRESETS: LazyLock<LinkPresets> = LazyLock::new(|| {
-    LinkPresets::from_ron(include_str!("preset/presets.ron")).unwrap_or_else(|error| {
-        error!("the library's own link presets are wrong: {error}");
+    LinkPresets::from_ron(include_str!("../presets.ron")).unwrap_or_else(|error| {
+        // A test reads them; a broken build of them is a library without presets, not a panic.
+        eprintln!("link_conditioner: its own presets are wrong: {error}");
         LinkPresets(Vec::new())
     })
 });
@@ -58,7 +55,7 @@ pub static PRESETS: LazyLock<LinkPresets> = LazyLock::new(|| {
 /// A list of presets. Default: [`PRESETS`].
 ///
 /// ```
-/// # use bevy_unlag_lightyear::LinkPresets;
+/// # use link_conditioner::{LinkPresets, RonFile};
 /// let mut presets = LinkPresets::default();
 /// presets.extend(LinkPresets::from_ron(r#"[
 ///     (name: "Our office", latency_ms: 12, jitter_ms: 3, loss_percent: 0.2),
@@ -66,9 +63,9 @@ pub static PRESETS: LazyLock<LinkPresets> = LazyLock::new(|| {
 /// ]"#)?);
 /// assert_eq!(presets.named("our office").map(|preset| preset.latency_ms), Some(12));
 /// assert_eq!(presets.named("lan").map(|preset| preset.latency_ms), Some(2));
-/// # Ok::<(), bevy_unlag_lightyear::PresetError>(())
+/// # Ok::<(), link_conditioner::RonError>(())
 /// ```
-#[derive(Resource, Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LinkPresets(Vec<LinkPreset>);
 
 impl Default for LinkPresets {
@@ -138,14 +135,7 @@ impl LinkPreset {
         PRESETS.find(name)
     }
 
-    /// Sets both directions of `sim` to this preset.
-    pub fn apply(&self, sim: &mut NetSim) {
-        sim.up = self.up();
-        sim.down = self.down();
-    }
-
-    /// The upstream conditions, the same as [`up`](Self::up). Some presets differ downstream: to set
-    /// both directions use [`apply`](Self::apply).
+    /// The upstream conditions, the same as [`up`](Self::up). Some presets differ [`down`](Self::down)stream.
     #[must_use]
     pub fn conditions(&self) -> LinkConditions {
         self.up()
@@ -238,15 +228,18 @@ mod tests {
             .collect();
         assert_eq!(unlike, ["Apple LTE", "Apple Edge", "Lag switch"]);
 
-        let mut sim = NetSim::new(1);
-        LinkPreset::named("Apple LTE").expect("a preset of ours").apply(&mut sim);
-        assert_eq!([sim.up.latency, sim.down.latency], [65, 50].map(Duration::from_millis));
-        LinkPreset::named("Lag switch").expect("a preset of ours").apply(&mut sim);
-        assert_eq!((sim.up.pulse.map(|pulse| pulse.loss), sim.down.pulse), (Some(1.0), None));
-        LinkPreset::named("Starlink").expect("a preset of ours").apply(&mut sim);
-        let spell = sim.up.pulse.map(|pulse| (pulse.period.as_secs(), pulse.length, pulse.loss));
+        let named = |name| LinkPreset::named(name).expect("a preset of ours");
+        let lte = named("Apple LTE");
+        assert_eq!([lte.up().latency, lte.down().latency], [65, 50].map(Duration::from_millis));
+        let lag_switch = named("Lag switch");
+        assert_eq!(
+            (lag_switch.up().pulse.map(|pulse| pulse.loss), lag_switch.down().pulse),
+            (Some(1.0), None)
+        );
+        let starlink = named("Starlink");
+        let spell = starlink.up().pulse.map(|pulse| (pulse.period.as_secs(), pulse.length, pulse.loss));
         assert_eq!(spell, Some((15, Duration::from_millis(140), 0.3)));
-        assert!(sim.up == sim.down);
+        assert!(starlink.up() == starlink.down());
     }
 
     #[test]

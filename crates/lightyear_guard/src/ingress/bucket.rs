@@ -38,7 +38,7 @@ impl Bucket {
 
 /// So many of something a second, counted when there is one of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Allowance {
+pub struct Allowance {
     bucket: Bucket,
     filled: Duration,
 }
@@ -51,7 +51,7 @@ impl Default for Allowance {
 
 impl Allowance {
     /// Takes one if there is one. At once may come what `burst` saves up, and never fewer than `least`.
-    pub(crate) fn take(&mut self, per_second: f32, burst: Duration, least: f32, now: Duration) -> bool {
+    pub fn take(&mut self, per_second: f32, burst: Duration, least: f32, now: Duration) -> bool {
         let slow = Duration::try_from_secs_f32(least / per_second).unwrap_or(burst);
         self.bucket.fill(per_second, burst.max(slow), now.saturating_sub(self.filled));
         self.filled = now;

@@ -1,62 +1,15 @@
 //! Presets as text.
 
-use core::{fmt, time::Duration};
+use core::time::Duration;
 
+use checked_ron::{RonError, RonFile, parse};
 use serde::Deserialize;
 
 use super::{LinkPreset, LinkPresets};
-use crate::net_sim::Pulse;
+use crate::conditioner::Pulse;
 
-/// Bytes that a file may have.
-const MAX_BYTES: usize = 256 * 1_024;
-/// How deep brackets may stand in each other. A file needs 4.
-const MAX_DEPTH: usize = 16;
 /// The longest delay, in milliseconds.
 const DELAY: f64 = 60_000.0;
-
-/// Why a file of presets is none.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum PresetError {
-    /// The text is no list of presets.
-    Syntax {
-        /// Where, from 1.
-        line: usize,
-        /// Where in the line, from 1.
-        column: usize,
-        /// What is wrong.
-        problem: String,
-    },
-    /// The whole is wrong.
-    Whole {
-        /// What is wrong, and what to do.
-        problem: String,
-    },
-    /// A preset is wrong.
-    Preset {
-        /// Which one, from 0.
-        index: usize,
-        /// Its name.
-        name: String,
-        /// The field.
-        field: &'static str,
-        /// What is wrong, and what to do.
-        problem: String,
-    },
-}
-
-impl fmt::Display for PresetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Syntax { line, column, problem } => write!(f, "line {line}, column {column}: {problem}"),
-            Self::Whole { problem } => f.write_str(problem),
-            Self::Preset { index, name, field, problem } => {
-                write!(f, "preset {index} (\"{name}\"), {field}: {problem}")
-            }
-        }
-    }
-}
-
-impl core::error::Error for PresetError {}
 
 /// A preset as it is written.
 #[derive(Deserialize)]
@@ -172,27 +125,17 @@ impl WrittenPulse {
     }
 }
 
-impl LinkPresets {
+impl RonFile for LinkPresets {
+    const CONTENT: &'static str = "link presets";
+    const EXTENSIONS: &'static [&'static str] = &["links.ron"];
+
     /// Reads a list of presets, in the form of the library's own `presets.ron`, which says what there may be.
     /// Nothing that it says is trusted.
-    ///
-    /// # Errors
-    /// What is wrong, where, and what to do.
-    pub fn from_ron(text: &str) -> Result<Self, PresetError> {
-        if text.len() > MAX_BYTES {
-            let problem = format!("the file has {} bytes; it may have {MAX_BYTES}", text.len());
-            return Err(PresetError::Whole { problem });
-        }
-        let options = ron::Options::default()
-            .with_recursion_limit(MAX_DEPTH)
-            .with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME);
-        let written: Vec<Written> = options.from_str(text).map_err(|error| {
-            let at = error.span.start;
-            PresetError::Syntax { line: at.line, column: at.col, problem: error.code.to_string() }
-        })?;
+    fn from_ron(text: &str) -> Result<Self, RonError> {
+        let written: Vec<Written> = parse(text)?;
         if written.len() > Self::MOST {
             let problem = format!("there are {} presets; there may be {}", written.len(), Self::MOST);
-            return Err(PresetError::Whole { problem });
+            return Err(RonError::whole(problem));
         }
         let mut presets = Self(Vec::with_capacity(written.len()));
         for (index, one) in written.into_iter().enumerate() {
@@ -201,9 +144,9 @@ impl LinkPresets {
                 Some(_) => Err(("name", "an earlier preset has it as well; give each its own".to_owned())),
                 None => one.check(),
             };
-            let preset =
-                preset.map_err(|(field, problem)| PresetError::Preset { index, name, field, problem })?;
-            presets.0.push(preset);
+            presets.0.push(preset.map_err(|(field, problem)| {
+                RonError::at(format!("preset {index} (\"{name}\"), {field}"), problem)
+            })?);
         }
         Ok(presets)
     }
@@ -211,6 +154,8 @@ impl LinkPresets {
 
 #[cfg(test)]
 mod tests {
+    use checked_ron::mangle::mangled;
+
     use super::*;
 
     const GOOD: &str = r#"[
@@ -274,24 +219,7 @@ mod tests {
 
     #[test]
     fn mangled_files_never_panic() {
-        let mut state = 1u64;
-        let mut next = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % below
-        };
-        let mut read = 0;
-        for _ in 0..10_000 {
-            let mut bytes = GOOD.as_bytes().to_vec();
-            for _ in 0..=next(2) {
-                let at = next(bytes.len().max(2) - 1);
-                match next(3) {
-                    0 => bytes[at] = b"()[]{}:,-.0159eENanif\"\\/* \n"[next(27)],
-                    1 => drop(bytes.remove(at)),
-                    _ => bytes.swap(at, at + 1),
-                }
-            }
-            read += usize::from(LinkPresets::from_ron(&String::from_utf8_lossy(&bytes)).is_ok());
-        }
+        let read = mangled(GOOD, 10_000, 1).filter(|text| LinkPresets::from_ron(text).is_ok()).count();
         assert!(read > 100, "{read}");
     }
 }

@@ -3,7 +3,6 @@
 use core::{fmt, time::Duration};
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 use lightyear::{
     connection::host::HostClient,
     prelude::{server::ClientOf, *},
@@ -11,10 +10,30 @@ use lightyear::{
 
 use super::{IngressLimits, IngressStats, LinkTraffic, Refusal};
 use crate::{
-    Mismatch, patience,
-    protocol::{GoodbyeMessage, VerdictChannel, bytes},
+    plugin::patience,
+    protocol::{GoodbyeChannel, GoodbyeMessage},
     tokens::HangUp,
 };
+
+/// What of a client's setup differs from the server's.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SetupDifference {
+    /// The rules by which pawns move.
+    Configuration,
+    /// The fixed level.
+    Level,
+}
+
+impl fmt::Display for SetupDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Configuration => {
+                "this game moves by other rules than the server: install the server's version and its mods"
+            }
+            Self::Level => "this game's level is not the server's: install the server's version of the map",
+        })
+    }
+}
 
 /// Why a client is thrown out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -27,13 +46,11 @@ pub enum KickReason {
     Replaced,
     /// The game says so; the number is the game's own.
     Game(u8),
-    /// It differs in this from the server, and [`SetupRule`](crate::SetupRule) does not let it stay.
-    Setup(Mismatch),
-    /// The server stops: [`Shutdown`](crate::Shutdown).
+    /// Its setup differs from the server's, and the server does not let it stay.
+    Setup(SetupDifference),
+    /// The server stops.
     Shutdown,
-    /// More than [`MessageLimits::reliable_queue`](crate::MessageLimits::reliable_queue) of the game's messages waited
-    /// for it, or more than [`MessageLimits::unacknowledged`](crate::MessageLimits::unacknowledged) of others: its line
-    /// cannot keep up, or it does not listen.
+    /// Too many reliable messages waited for it: its line cannot keep up, or it does not acknowledge.
     QueueOverflow,
 }
 
@@ -59,33 +76,37 @@ impl fmt::Display for KickReason {
     }
 }
 
-impl Wire for KickReason {
-    fn write(&self, w: &mut BitWriter) {
+impl KickReason {
+    /// Encodes the reason: its kind in the lowest three bits, its number in the eight above.
+    #[must_use]
+    pub fn to_bytes(self) -> [u8; 2] {
         let (kind, number) = match self {
             Self::InvalidPackets => (0, 0),
             Self::Flood => (1, 0),
-            Self::Game(number) => (2, u32::from(*number)),
+            Self::Game(number) => (2, u16::from(number)),
             Self::Replaced => (3, 0),
-            Self::Setup(Mismatch::Configuration) => (4, 0),
-            Self::Setup(Mismatch::Level) => (4, 1),
+            Self::Setup(SetupDifference::Configuration) => (4, 0),
+            Self::Setup(SetupDifference::Level) => (4, 1),
             Self::Shutdown => (5, 0),
             Self::QueueOverflow => (6, 0),
         };
-        w.bits(kind, 3);
-        w.bits(number, 8);
+        u16::to_le_bytes(kind | number << 3)
     }
 
-    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(match (r.bits(3)?, r.bits(8)?) {
-            (0, _) => Self::InvalidPackets,
-            (1, _) => Self::Flood,
-            (2, number) => Self::Game(number as u8),
-            (3, _) => Self::Replaced,
-            (4, 0) => Self::Setup(Mismatch::Configuration),
-            (4, 1) => Self::Setup(Mismatch::Level),
-            (5, _) => Self::Shutdown,
-            (6, _) => Self::QueueOverflow,
-            _ => return Err(WireError::Invalid),
+    /// Decodes what [`to_bytes`](Self::to_bytes) encodes. `None` for anything else.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let word = u16::from_le_bytes(bytes.try_into().ok()?);
+        Some(match (word & 7, word >> 3) {
+            (0, 0) => Self::InvalidPackets,
+            (1, 0) => Self::Flood,
+            (2, number) => Self::Game(u8::try_from(number).ok()?),
+            (3, 0) => Self::Replaced,
+            (4, 0) => Self::Setup(SetupDifference::Configuration),
+            (4, 1) => Self::Setup(SetupDifference::Level),
+            (5, 0) => Self::Shutdown,
+            (6, 0) => Self::QueueOverflow,
+            _ => return None,
         })
     }
 }
@@ -126,9 +147,10 @@ impl fmt::Display for KickedByServer {
 
 /// A client that is thrown out.
 #[derive(Component)]
-pub(crate) struct Leaving {
+pub struct Leaving {
     /// How long it still stays.
     left: Duration,
+    /// Why.
     pub reason: KickReason,
 }
 
@@ -153,7 +175,7 @@ fn kick(
 ) {
     let Kick { entity, reason } = *kick;
     let Ok((peer, traffic, mut sender)) = links.get_mut(entity) else { return };
-    sender.send::<VerdictChannel>(GoodbyeMessage(bytes(&reason)));
+    sender.send::<GoodbyeChannel>(GoodbyeMessage(reason.to_bytes().to_vec()));
     let refusal = traffic.and_then(|traffic| traffic.refused.most());
     let what = refusal.map_or("nothing", Refusal::name);
     warn!("client {:?} is thrown out ({reason:?}); dropped of it most often: {what}", peer.0);
@@ -178,7 +200,7 @@ fn hear_goodbye(
 ) {
     for (link, mut messages) in &mut links {
         for message in messages.receive() {
-            let Ok(reason) = KickReason::read(&mut BitReader::new(&message.0)) else { continue };
+            let Some(reason) = KickReason::from_bytes(&message.0) else { continue };
             let told = KickedByServer(reason);
             warn!("{told}");
             kicked.write(told);
@@ -197,21 +219,22 @@ mod tests {
             KickReason::InvalidPackets,
             KickReason::Flood,
             KickReason::Replaced,
-            KickReason::Setup(Mismatch::Configuration),
-            KickReason::Setup(Mismatch::Level),
+            KickReason::Setup(SetupDifference::Configuration),
+            KickReason::Setup(SetupDifference::Level),
             KickReason::Shutdown,
             KickReason::QueueOverflow,
             KickReason::Game(0),
             KickReason::Game(255),
         ] {
-            let mut w = BitWriter::default();
-            reason.write(&mut w);
-            let bytes = w.finish();
-            assert_eq!(KickReason::read(&mut BitReader::new(&bytes)), Ok(reason));
-            assert!(KickReason::read(&mut BitReader::new(&bytes[..1])).is_err());
+            let bytes = reason.to_bytes();
+            assert_eq!(KickReason::from_bytes(&bytes), Some(reason));
+            assert_eq!(KickReason::from_bytes(&bytes[..1]), None);
             let line = KickedByServer(reason).to_string();
             assert!(line.starts_with("the server ended the connection: ") && line.len() > 50, "{line}");
         }
-        assert!(KickReason::read(&mut BitReader::new(&[0xFF; 2])).is_err());
+        for word in 0..=u16::MAX {
+            let known = KickReason::from_bytes(&word.to_le_bytes());
+            assert!(known.is_none_or(|reason| reason.to_bytes() == word.to_le_bytes()), "{word}");
+        }
     }
 }

@@ -18,9 +18,8 @@ mod shown;
 use std::time::SystemTime;
 
 use bevy::prelude::*;
-use lightyear::{connection::ConnectionSystems, link::LinkSystems};
 
-use crate::{ingress::JunkDropped, net_sim::NetSimSystems};
+use crate::plugin::GuardSystems;
 
 pub use access::ServerAccess;
 pub(crate) use access::TokenGate;
@@ -51,18 +50,7 @@ pub(crate) fn plugin(app: &mut App) {
         .add_observer(join::forget_refusal)
         .add_systems(
             PreUpdate,
-            (gate::check, hang_up::close, join::hear_denial)
-                .chain()
-                .after(LinkSystems::Receive)
-                .after(NetSimSystems::Receive)
-                .after(JunkDropped)
-                .before(ConnectionSystems::Receive),
+            (gate::check, hang_up::close, join::hear_denial).chain().in_set(GuardSystems::Tokens),
         )
-        .add_systems(
-            PostUpdate,
-            (gate::deny, hang_up::tell)
-                .after(ConnectionSystems::Send)
-                .before(NetSimSystems::Send)
-                .before(LinkSystems::Send),
-        );
+        .add_systems(PostUpdate, (gate::deny, hang_up::tell).in_set(GuardSystems::Answer));
 }

@@ -17,7 +17,7 @@ use super::{
     issue::milliseconds,
     sealed::{self, DENIED, Private, Request},
 };
-use crate::{Kick, KickReason};
+use crate::ingress::{Kick, KickReason};
 
 /// For how many seconds whoever comes too late is told so.
 const TOLD: u64 = 300;

@@ -21,7 +21,7 @@ pub(super) struct Stamp {
 /// Whom a matchmaker lets onto which server. [`issue`](Self::issue) makes the token; it needs no app.
 ///
 /// ```
-/// use bevy_unlag_lightyear::{ConnectTokenRequest, ServerKey};
+/// use lightyear_guard::{ConnectTokenRequest, ServerKey};
 ///
 /// let key = ServerKey::random()?;
 /// let server = "203.0.113.7:5000".parse().expect("an address");

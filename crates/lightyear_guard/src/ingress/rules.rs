@@ -19,10 +19,38 @@ use lightyear::{
 use lightyear_transport::channel::ChannelKind;
 
 use super::{content::Content, limits::Refusal, packet::Bytes};
-use crate::protocol::{
-    ClockChannel, GameLooseChannel, GameLooseMessage, GameOrderedChannel, GameOrderedMessage, MoveChannel,
-    MoveMessage, PingMessage, SetupChannel, SetupMessage,
-};
+
+/// Messages that clients may send on one channel only.
+///
+/// What is registered with lightyear and not bound here is a game's own: clients may send it on every channel that
+/// is not closed.
+#[derive(Resource, Default, Debug)]
+pub struct BoundMessages {
+    messages: Vec<(TypeId, ChannelKind, u16)>,
+    closed: Vec<ChannelKind>,
+}
+
+/// Binds messages to channels. Call it on servers; on clients it has no effect.
+pub trait BindMessage {
+    /// Lets clients send messages of type `M` on channel `C` only, whole and in at most `most` bytes.
+    fn bind_message<M: 'static, C: Channel>(&mut self, most: u16) -> &mut Self;
+
+    /// Lets clients send nothing on channel `C` but the messages that are bound to it.
+    fn close_channel<C: Channel>(&mut self) -> &mut Self;
+}
+
+impl BindMessage for App {
+    fn bind_message<M: 'static, C: Channel>(&mut self, most: u16) -> &mut Self {
+        let mut bound = self.world_mut().get_resource_or_init::<BoundMessages>();
+        bound.messages.push((TypeId::of::<M>(), ChannelKind::of::<C>(), most));
+        self
+    }
+
+    fn close_channel<C: Channel>(&mut self) -> &mut Self {
+        self.world_mut().get_resource_or_init::<BoundMessages>().closed.push(ChannelKind::of::<C>());
+        self
+    }
+}
 
 /// What a client may send.
 #[derive(Resource, Default, Debug)]
@@ -124,6 +152,7 @@ pub(super) fn learn(
     channels: Res<ChannelRegistry>,
     messages: Res<MessageRegistry>,
     components: &Components,
+    own: Res<BoundMessages>,
     mut rules: ResMut<Rules>,
 ) {
     let Some((transport, manager)) = links.iter().next() else { return };
@@ -152,20 +181,12 @@ pub(super) fn learn(
                 Some(ChannelRule { raw: true, numbered, open: false, keeps })
             }
             _ => {
-                // What owners change of a game's components travels with their moves.
-                let closed = [
-                    ChannelKind::of::<PingChannel>(),
-                    ChannelKind::of::<ClockChannel>(),
-                    ChannelKind::of::<SetupChannel>(),
-                    ChannelKind::of::<GameOrderedChannel>(),
-                    ChannelKind::of::<GameLooseChannel>(),
-                ];
-                let open = !closed.contains(&kind);
+                let open = kind != ChannelKind::of::<PingChannel>() && !own.closed.contains(&kind);
                 Some(ChannelRule { raw: false, numbered, open, keeps })
             }
         };
     }
-    let bound = bound(&channels);
+    let bound = bound(&channels, &own);
     let down = only_from_servers(manager, components);
     let kinds = (0..=u16::MAX).map_while(|id| messages.kind_map.kind(id));
     rules.messages = kinds
@@ -183,23 +204,21 @@ pub(super) fn learn(
     debug!("clients may send on {} channels", rules.channels.iter().flatten().count());
 }
 
-/// lightyear's messages and ours, and their channels.
-fn bound(channels: &ChannelRegistry) -> [(TypeId, Option<u16>, Content); 8] {
+/// lightyear's messages and the bound ones, and their channels.
+fn bound(channels: &ChannelRegistry, own: &BoundMessages) -> Vec<(TypeId, Option<u16>, Content)> {
     let id = |kind| channels.get_net_from_kind(&kind).copied();
     let ping = id(ChannelKind::of::<PingChannel>());
     let metadata = (0..=u16::MAX)
         .map_while(|id| channels.get_kind_from_net_id(id).map(|_| id))
         .find(|id| channels.get_name_from_net_id(*id).ends_with("::MetadataChannel"));
-    [
-        (TypeId::of::<MoveMessage>(), id(ChannelKind::of::<MoveChannel>()), Content::Ours),
-        (TypeId::of::<PingMessage>(), id(ChannelKind::of::<ClockChannel>()), Content::Ours),
-        (TypeId::of::<GameOrderedMessage>(), id(ChannelKind::of::<GameOrderedChannel>()), Content::Ours),
-        (TypeId::of::<GameLooseMessage>(), id(ChannelKind::of::<GameLooseChannel>()), Content::Ours),
-        (TypeId::of::<SetupMessage>(), id(ChannelKind::of::<SetupChannel>()), Content::Ours),
+    let own =
+        own.messages.iter().map(|(message, channel, most)| (*message, id(*channel), Content::Bound(*most)));
+    let lightyear = [
         (TypeId::of::<Ping>(), ping, Content::Ping),
         (TypeId::of::<Pong>(), ping, Content::Pong),
         (TypeId::of::<SenderMetadata>(), metadata, Content::Metadata),
-    ]
+    ];
+    own.chain(lightyear).collect()
 }
 
 /// What servers send and clients do not. Directions are not kept by name: a direction is a sender that every

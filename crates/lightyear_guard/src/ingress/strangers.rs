@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use lightyear::prelude::{Connected, Connecting, LinkOf};
 
 use super::{IngressLimits, IngressStats, bucket::Bucket};
-use crate::patience;
+use crate::plugin::patience;
 
 /// On a link without a connection.
 #[derive(Component)]

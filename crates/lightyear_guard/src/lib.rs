@@ -1,0 +1,33 @@
+//! Protection of lightyear servers and clients: filters for hostile packets, rate limits, connect tokens, and
+//! disconnects that say why.
+//!
+//! Pinned to the version of lightyear that it protects: it knows the forms of that version's packets, and which of
+//! them crash it or make it keep memory for ever.
+//!
+//! * [`ServerGuardPlugin`] and [`ClientGuardPlugin`] add everything. Datagrams are checked before netcode decrypts
+//!   them, packets before lightyear reads them. Both work on lightyear's `Link`, whatever carries its bytes.
+//! * [`IngressLimits`] has the limits, [`IngressStats`] and [`LinkTraffic`] count what was refused and why.
+//! * [`BindMessage`] says which messages clients may send on which channel.
+//! * [`ServerUdp`] is a UDP socket that makes no link for junk.
+//! * [`ServerAccess`] and [`ServerKey`] say who may join; [`ConnectTokenRequest`] is what a matchmaker signs, and
+//!   [`TokenClient`] joins with it. A token is good once.
+//! * [`Kick`] ends a connection, and the client learns the [`KickReason`].
+//! * [`limit_logs`] bounds what a flood writes to the log.
+
+#[doc(hidden)]
+pub mod fuzzing;
+mod ingress;
+mod plugin;
+mod protocol;
+mod tokens;
+
+pub use ingress::{
+    Allowance, BindMessage, BoundMessages, IngressLimits, IngressStats, Kick, KickReason, Kicked,
+    KickedByServer, Leaving, LinkTraffic, Refusal, Refused, ServerUdp, SetupDifference, check_datagram,
+    check_packet, limit_logs, log_lines_left_out, refuse,
+};
+pub use plugin::{ClientGuardPlugin, GuardSystems, ServerGuardPlugin, patience};
+pub use tokens::{
+    ConnectTokenRequest, JoinRefusal, JoinRefused, KeyError, ServerAccess, ServerKey, TokenClient,
+    TokenError, TokenStats, WallClock, token_data,
+};

@@ -1,0 +1,41 @@
+//! The one message of the guard: why a server ends a connection.
+
+use bevy::prelude::*;
+use lightyear::prelude::*;
+use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns, writer::Writer};
+
+/// Reliable channel from servers to clients.
+pub(crate) struct GoodbyeChannel;
+
+/// An encoded [`KickReason`](crate::KickReason).
+#[derive(Clone, Debug)]
+pub(crate) struct GoodbyeMessage(pub Vec<u8>);
+
+fn serialize(message: &GoodbyeMessage, w: &mut Writer) -> Result<(), SerializationError> {
+    w.extend_from_slice(&message.0);
+    Ok(())
+}
+
+fn deserialize(r: &mut Reader) -> Result<GoodbyeMessage, SerializationError> {
+    let bytes = r.take_remaining();
+    if bytes.len() > 2 {
+        return Err(SerializationError::InvalidValue);
+    }
+    Ok(GoodbyeMessage(bytes.to_vec()))
+}
+
+pub(crate) fn plugin(app: &mut App) {
+    let resend = ReliableSettings {
+        // A round trip of 0 on a fresh link would resend every frame.
+        rtt_resend_min_delay: core::time::Duration::from_millis(30),
+        ..default()
+    };
+    app.add_channel::<GoodbyeChannel>(ChannelSettings {
+        mode: ChannelMode::UnorderedReliable(resend),
+        priority: 50.0,
+        ..default()
+    })
+    .add_direction(NetworkDirection::ServerToClient);
+    app.register_message_custom_serde::<GoodbyeMessage>(SerializeFns { serialize, deserialize })
+        .add_direction(NetworkDirection::ServerToClient);
+}
