@@ -67,9 +67,10 @@ pub mod prelude {
     pub use bevy_unlag_rewind::RewindView;
     pub use bevy_unlag_rewind::{
         BodyBounds, BoneInterval, CoverProtection, DrawnQuery, FrameHistory, HighPing, HitBox, HitBoxAsset,
-        HitBoxBones, HitBoxFile, HitBoxes, HitGroup, HitLayers, LimbNodes, Miss, Occluder, RecordTransform,
-        RewindFilter, RewindLimits, RewindMode, RewindQuery, RewindTime, StampSource, TargetHit, Team, View,
+        HitBoxBones, HitBoxFile, HitBoxes, HitGroup, HitLayers, LimbNodes, Miss, Occluder, RewindFilter,
+        RewindLimits, RewindMode, RewindQuery, RewindTime, StampSource, TargetHit, Team, View,
     };
+    pub use bevy_unlag_smoothing::RecordTransform;
     pub use bevy_unlag_smoothing::{
         BlendConfig, Playout, PlayoutConfig, ProxySimulationPlugin, ProxyTime, ServerClock,
         SmoothedComponentPlugin, SmoothingStats,

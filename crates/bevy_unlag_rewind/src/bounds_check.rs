@@ -3,6 +3,8 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{LimbPoses, LimbRig};
 
+use bevy_unlag_smoothing::PublishedPath;
+
 use crate::{FrameHistory, HitBoxes};
 
 /// Sets that one has been told of; beyond them nobody reads on.
@@ -11,15 +13,15 @@ const MOST: usize = 16;
 /// Warns once about every set that its limbs leave. In builds with debug assertions only: it looks at every box
 /// of every pawn in every frame.
 pub(crate) fn warn_about_strays(
-    pawns: Query<(Entity, &FrameHistory, &HitBoxes, Option<&LimbRig>)>,
+    pawns: Query<(Entity, &PublishedPath, &FrameHistory, &HitBoxes, Option<&LimbRig>)>,
     mut told: Local<Vec<HitBoxes>>,
 ) {
     let mut room = LimbPoses::default();
-    for (entity, history, boxes, rig) in &pawns {
+    for (entity, path, history, boxes, rig) in &pawns {
         if told.len() >= MOST || told.iter().any(|set| set.same(boxes)) {
             continue;
         }
-        let limbs = match (history.bones.newest_limbs(), rig, history.present()) {
+        let limbs = match (history.bones.newest_limbs(), rig, path.present()) {
             ([], Some(rig), Some(present)) => rig.in_body(present, &mut room),
             (recorded, ..) => recorded,
         };

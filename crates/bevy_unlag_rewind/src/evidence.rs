@@ -21,6 +21,7 @@ use crate::{
     query::{Moment, Reason},
     target::{Body, FirstHit, Limbs, Target, UnitRay},
 };
+use bevy_unlag_smoothing::PublishedPath;
 pub use drawn::{DrawnBody, DrawnEvidence, DrawnFrames};
 pub use lines::EvidencePart;
 pub use log::EvidenceLog;
@@ -172,8 +173,8 @@ impl Default for ShotEvidence {
 
 impl CandidateEvidence {
     /// What the server remembered of it.
-    fn history(&self) -> FrameHistory {
-        FrameHistory::recorded(&self.snapshots, self.live)
+    fn path(&self) -> PublishedPath {
+        PublishedPath::restored(&self.snapshots, self.live)
     }
 }
 
@@ -204,7 +205,7 @@ impl ShotEvidence {
         let mut reason = Reason::default();
         let mut seen = None;
         for candidate in &self.candidates {
-            match self.judged(candidate, &candidate.history(), &moment, (sampler, &bases)) {
+            match self.judged(candidate, &candidate.path(), &moment, (sampler, &bases)) {
                 Ok((body, time)) => {
                     let before = first.hit;
                     if !first.look(&body, &mut room) {
@@ -244,12 +245,13 @@ impl ShotEvidence {
     fn judged<'a>(
         &'a self,
         candidate: &'a CandidateEvidence,
-        history: &FrameHistory,
+        path: &PublishedPath,
         moment: &Moment<'_>,
         (sampler, bases): (&Sampler, &bevy_unlag_core::BaseView<'_>),
     ) -> Result<(Body<'a>, Option<ViewTime>), Miss> {
         let (entity, id) = (candidate.entity, candidate.target);
-        let target = Target { entity, id, history, mode: candidate.mode.as_ref() };
+        let history = &FrameHistory::default();
+        let target = Target { entity, id, path, history, mode: candidate.mode.as_ref() };
         let (pose, time) = moment.pose(&target, sampler, bases)?;
         let boxes = self.sets.get(candidate.set as usize).ok_or(Miss::Gone(id))?;
         Ok((Body { entity, id, pose, boxes, limbs: Limbs::Nodes(&candidate.limbs) }, time))

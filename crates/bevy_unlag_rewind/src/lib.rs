@@ -26,7 +26,6 @@ mod hit_box_asset;
 mod hit_box_bones;
 mod hit_box_file;
 mod hit_boxes;
-mod host;
 mod humanoid;
 mod limb_nodes;
 mod limits;
@@ -35,13 +34,11 @@ mod moved;
 mod query;
 #[cfg(feature = "gizmos")]
 mod rewind_view;
-mod sent_log;
 mod shape;
 mod stamp_source;
 mod swept;
 mod table;
 mod target;
-mod transform;
 mod view;
 mod view_ledger;
 mod watch;
@@ -50,9 +47,9 @@ mod world;
 use core::marker::PhantomData;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{
-    BasePoses, DrawnBaseTime, DrawnViewTime, Findings, KnotConfig, MoveModel, MoveSystems, Sampler,
-    TickPlugin, VisualPlugin, VisualSystems,
+use bevy_unlag_core::{Findings, MoveModel, Sampler, VisualSystems};
+use bevy_unlag_smoothing::{
+    PathRecordingPlugin, RecordTransform, SmoothingSystems, TransformRecordingPlugin,
 };
 
 pub use answer::{JudgedTime, Miss, TargetHit};
@@ -80,10 +77,8 @@ pub use query::{
 };
 #[cfg(feature = "gizmos")]
 pub use rewind_view::{RewindGizmos, RewindView, RewindViewPlugin};
-pub use sent_log::SentLog;
 pub use stamp_source::StampSource;
 pub use table::RewindTable;
-pub use transform::RecordTransform;
 pub use view::{HitLayers, RewindFilter, RewindTime, StampOverride, Team, View};
 pub use view_ledger::{
     Admitted, BelievedOverrides, Mismatch, ViewClaim, ViewCounts, ViewFault, ViewLedger, ViewTrust,
@@ -117,10 +112,11 @@ impl<M: MoveModel> Plugin for RewindPlugin<M> {
             app.add_plugins(RewindQueryPlugin);
         }
         app.init_resource::<Findings>().add_systems(Update, watch::miss_hit_boxes);
-        app.add_systems(
-            FixedPostUpdate,
-            history::record::<M>.in_set(RewindSystems::Record).after(MoveSystems::Show),
-        );
+        if !app.is_plugin_added::<PathRecordingPlugin<M>>() {
+            app.add_plugins(PathRecordingPlugin::<M>::default());
+        }
+        // An error says only that the plugin of another model has done so.
+        let _ = app.try_register_required_components::<RecordTransform, FrameHistory>();
     }
 }
 
@@ -131,11 +127,8 @@ pub struct RewindQueryPlugin;
 
 impl Plugin for RewindQueryPlugin {
     fn build(&self, app: &mut App) {
-        if !app.is_plugin_added::<TickPlugin>() {
-            app.add_plugins(TickPlugin);
-        }
-        if !app.is_plugin_added::<VisualPlugin>() {
-            app.add_plugins(VisualPlugin);
+        if !app.is_plugin_added::<TransformRecordingPlugin>() {
+            app.add_plugins(TransformRecordingPlugin);
         }
         if !app.is_plugin_added::<LimbNodesPlugin>() {
             app.add_plugins(LimbNodesPlugin);
@@ -152,24 +145,20 @@ impl Plugin for RewindQueryPlugin {
             .init_resource::<ViewTrust>()
             .init_resource::<RewindBackend>()
             .init_resource::<MovedColliders>()
-            .init_resource::<DrawnViewTime>()
-            .init_resource::<DrawnBaseTime>()
-            .init_resource::<BasePoses>()
-            .init_resource::<KnotConfig>()
             .add_observer(table::bury)
-            .configure_sets(FixedPostUpdate, RewindSystems::Follow.after(RewindSystems::Record))
+            .configure_sets(
+                FixedPostUpdate,
+                (RewindSystems::Record, RewindSystems::Follow).chain().after(SmoothingSystems::Record),
+            )
             .add_systems(
                 FixedPostUpdate,
                 (
-                    transform::record.in_set(RewindSystems::Record).after(MoveSystems::Show),
+                    history::record.in_set(RewindSystems::Record),
                     view_ledger::listen.in_set(RewindSystems::Record),
                     (table::follow, moved::follow).chain().in_set(RewindSystems::Follow),
                 ),
             )
             .add_systems(Last, table::follow.in_set(RewindSystems::Follow))
-            .add_systems(
-                PostUpdate,
-                (host::draw.in_set(VisualSystems::Draw), drawn::note_bases.after(VisualSystems::Draw)),
-            );
+            .add_systems(PostUpdate, drawn::note_bases.after(VisualSystems::Draw));
     }
 }

@@ -27,6 +27,7 @@ use crate::{
 };
 pub use all::Walls;
 pub use beam::BeamCache;
+use bevy_unlag_smoothing::PublishedPath;
 pub use blast::BlastHit;
 pub(crate) use fan::passes_box;
 pub use melee::{MeleeArc, MeleeHit};
@@ -42,6 +43,7 @@ pub use rewound::Rewound;
 pub(crate) use sweep::FirstTouched;
 
 type Pawn = (
+    &'static PublishedPath,
     &'static FrameHistory,
     Option<&'static ProxySmoothing>,
     Option<&'static Team>,
@@ -51,7 +53,7 @@ type Pawn = (
 type Mover = (
     Entity,
     &'static Occluder,
-    Option<&'static FrameHistory>,
+    Option<(&'static PublishedPath, &'static FrameHistory)>,
     Option<&'static NetId>,
     Option<&'static ProxySmoothing>,
 );
@@ -129,9 +131,9 @@ impl<'w, 's> RewindQuery<'w, 's> {
     #[must_use]
     pub fn was_alive(&self, pawn: Entity, ticks: i32) -> bool {
         let recent = |tick: Tick| self.tick.0.since(tick) <= ticks;
-        self.pawns.get(pawn).is_ok_and(|(history, ..)| {
-            history.sent.iter().rev().take_while(|s| recent(s.tick)).any(|s| s.alive)
-        })
+        self.pawns
+            .get(pawn)
+            .is_ok_and(|(path, ..)| path.sent.iter().rev().take_while(|s| recent(s.tick)).any(|s| s.alive))
     }
 
     /// What is honoured of a view that brings no limits of its own.

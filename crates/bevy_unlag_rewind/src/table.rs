@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use bevy_unlag_core::{CurrentTick, LimbRig, NetId, ProxySmoothing, Sampler, Tick};
 
+use bevy_unlag_smoothing::PublishedPath;
+
 use crate::{FrameHistory, HitBoxes, HitLayers, RewindLimits, Team, swept::Swept};
 pub(crate) use row::{Probe, Row};
 
@@ -52,6 +54,7 @@ struct Slot {
 /// What is left of a target that was despawned.
 #[derive(Debug)]
 pub(crate) struct Remains {
+    pub path: PublishedPath,
     pub history: FrameHistory,
     pub mode: Option<ProxySmoothing>,
     pub team: Option<Team>,
@@ -176,14 +179,14 @@ impl RewindTable {
     fn follow(
         &mut self,
         slot: usize,
-        history: &FrameHistory,
+        (path, history): (&PublishedPath, &FrameHistory),
         boxes: &HitBoxes,
         sampler: &Sampler,
         now: Tick,
     ) {
         let remembered = self.rows.len() as i32;
         let Some(place) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return };
-        let Some(newest) = history.sent.newest() else { return };
+        let Some(newest) = path.sent.newest() else { return };
         if place.sent == Some(newest.tick) {
             return;
         }
@@ -196,10 +199,10 @@ impl RewindTable {
         // From the last snapshot on that the rows know of, all that was sent since.
         let oldest = now.offset(-remembered);
         let known = first.filter(|first| first.is_newer_than(oldest)).unwrap_or(oldest);
-        let start = history.sent.count_until(known).saturating_sub(1);
-        let mut path = history.sent.iter().skip(start);
-        let mut from = path.next();
-        for to in path {
+        let start = path.sent.count_until(known).saturating_sub(1);
+        let mut snapshots = path.sent.iter().skip(start);
+        let mut from = snapshots.next();
+        for to in snapshots {
             if let Some(from) = from.replace(to) {
                 Swept::between((from, to), sampler, &body(from.tick), |start, end, swept| {
                     self.write(slot, start, end, swept);
@@ -209,8 +212,8 @@ impl RewindTable {
         self.write(slot, newest.tick, now.offset(1), beyond);
     }
 
-    fn follow_present(&mut self, slot: usize, history: &FrameHistory, boxes: &HitBoxes) {
-        let here = history.present().map_or(Swept::NOWHERE, |pose| Swept::at(pose, &boxes.bounds()));
+    fn follow_present(&mut self, slot: usize, path: &PublishedPath, boxes: &HitBoxes) {
+        let here = path.present().map_or(Swept::NOWHERE, |pose| Swept::at(pose, &boxes.bounds()));
         self.present.set(slot, here);
     }
 
@@ -263,6 +266,7 @@ impl RewindTable {
 type Pawn = (
     Entity,
     &'static NetId,
+    &'static PublishedPath,
     &'static mut FrameHistory,
     &'static HitBoxes,
     Option<&'static LimbRig>,
@@ -294,7 +298,7 @@ pub(crate) fn follow(
         }
     }
     table.turn(now, keep);
-    for (entity, id, mut history, boxes, rig, mode) in &mut pawns {
+    for (entity, id, path, mut history, boxes, rig, mode) in &mut pawns {
         let known = table.by_entity.get(&entity).copied();
         let slot = match known.filter(|slot| table.place(*slot).is_some_and(|place| place.id == *id)) {
             Some(slot) => slot,
@@ -319,8 +323,8 @@ pub(crate) fn follow(
                 place.sent = None;
             }
         }
-        table.follow(slot, &history, boxes, &sampler.of(mode), now);
-        table.follow_present(slot, &history, boxes);
+        table.follow(slot, (path, &history), boxes, &sampler.of(mode), now);
+        table.follow_present(slot, path, boxes);
     }
     // What has lost its hit boxes is no target any more.
     for slot in 0..table.slots.len() {
@@ -331,19 +335,28 @@ pub(crate) fn follow(
     }
 }
 
+type Buried = (
+    &'static mut PublishedPath,
+    &'static mut FrameHistory,
+    Option<&'static ProxySmoothing>,
+    Option<&'static Team>,
+    Option<&'static HitLayers>,
+);
+
 /// Who is despawned stays where it was seen for as long as shots from then may come.
 pub(crate) fn bury(
     gone: On<Remove, FrameHistory>,
     tick: Res<CurrentTick>,
     mut table: ResMut<RewindTable>,
-    mut pawns: Query<(&mut FrameHistory, Option<&ProxySmoothing>, Option<&Team>, Option<&HitLayers>)>,
+    mut pawns: Query<Buried>,
 ) {
     let Some(slot) = table.by_entity.get(&gone.entity).copied() else { return };
-    let Ok((mut history, mode, team, layers)) = pawns.get_mut(gone.entity) else {
+    let Ok((mut path, mut history, mode, team, layers)) = pawns.get_mut(gone.entity) else {
         table.leave(slot);
         return;
     };
     let remains = Remains {
+        path: core::mem::take(&mut *path),
         history: core::mem::take(&mut *history),
         mode: mode.copied(),
         team: team.copied(),

@@ -5,6 +5,7 @@ use bevy::{
     prelude::*,
 };
 use bevy_unlag_core::{LimbPoses, LimbRig, NetId, PoseSample, ProxySmoothing, Tick, ViewTime};
+use bevy_unlag_smoothing::PublishedPath;
 
 use crate::{
     BodyBounds, FrameHistory, HitBox, HitBoxes, HitGroup, Miss, TargetHit, WorldHit, query::sound,
@@ -16,6 +17,7 @@ use crate::{
 pub(crate) struct Target<'a> {
     pub entity: Entity,
     pub id: NetId,
+    pub path: &'a PublishedPath,
     pub history: &'a FrameHistory,
     pub mode: Option<&'a ProxySmoothing>,
 }

@@ -5,7 +5,8 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, Tick, ViewStamp, ViewTime};
 
-use crate::{RewindLimits, SentLog};
+use crate::RewindLimits;
+use bevy_unlag_smoothing::SentLog;
 
 /// The moment at which a query looks.
 #[derive(Clone, Copy, Debug, Default)]

@@ -10,7 +10,8 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag_core::{Heard, SUB_TICKS, Tick, ViewTime, sub_ticks};
 
-use crate::{SentLog, StampOverride};
+use crate::StampOverride;
+use bevy_unlag_smoothing::SentLog;
 use meter::Meter;
 pub use moments::BelievedOverrides;
 use moments::{Moments, Pace};
@@ -32,16 +33,16 @@ pub struct ViewClaim {
     /// [`RoundTrip::least`](bevy_unlag_core::RoundTrip::least).
     pub rtt: Option<Duration>,
     /// Ticks between two updates of most pawns that this client is sent, see
-    /// [`SentLog::interval`](crate::SentLog::interval).
+    /// [`SentLog::interval`](bevy_unlag_smoothing::SentLog::interval).
     pub interval: u16,
     /// By how many ticks the longest of the commoner intervals is longer than the shortest: the screen's main
-    /// clock may be for any of them, and change. See [`SentLog::mixed`](crate::SentLog::mixed).
+    /// clock may be for any of them, and change. See [`SentLog::mixed`](bevy_unlag_smoothing::SentLog::mixed).
     pub mixed: u16,
     /// By how many ticks most of what this client is sent is late: pawns whose owners' moves come late are
-    /// sent as of an earlier tick, and its screen waits for them. See [`SentLog::late`](crate::SentLog::late).
+    /// sent as of an earlier tick, and its screen waits for them. See [`SentLog::late`](bevy_unlag_smoothing::SentLog::late).
     pub late: u16,
     /// Whether pawns were left out of what this client was sent of late, for want of budget: its screen waits
-    /// for them. See [`SentLog::was_short_since`](crate::SentLog::was_short_since).
+    /// for them. See [`SentLog::was_short_since`](bevy_unlag_smoothing::SentLog::was_short_since).
     pub left_out: bool,
     /// Seconds in a tick.
     pub tick_seconds: f32,
@@ -82,7 +83,7 @@ impl ViewCounts {
 }
 
 /// Judges the view times that one client claims; on its pawn, on the server. Which *snapshots* the client can
-/// have shown is [`SentLog`](crate::SentLog)'s matter, how old a view may be at most that of
+/// have shown is [`SentLog`](bevy_unlag_smoothing::SentLog)'s matter, how old a view may be at most that of
 /// [`RewindLimits`](crate::RewindLimits).
 ///
 /// * A view is never newer than what the client had heard of, but for what a screen carries on.

@@ -7,9 +7,11 @@ use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{CurrentTick, KnotConfig, LimbPoses, NetId, PoseSample, Sampler, ViewTime};
 use bevy_unlag_movement::{CapsuleModel, MovementPlugin};
 use bevy_unlag_rewind::{
-    CoverProtection, FrameHistory, Miss, Occluder, RecordTransform, RewindFilter, RewindLimits, RewindPlugin,
-    RewindQuery, RewindTime, TargetHit, View, humanoid_hit_boxes, humanoid_rig,
+    CoverProtection, Miss, Occluder, RewindFilter, RewindLimits, RewindPlugin, RewindQuery, RewindTime,
+    TargetHit, View, humanoid_hit_boxes, humanoid_rig,
 };
+use bevy_unlag_smoothing::PublishedPath;
+use bevy_unlag_smoothing::RecordTransform;
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
 /// Metres that the runner covers in a tick.
@@ -56,7 +58,7 @@ impl Corner {
         let tick = self.now();
         let world = self.app.world_mut();
         if tick.is_multiple_of(3) {
-            for mut history in world.query::<&mut FrameHistory>().iter_mut(world) {
+            for mut history in world.query::<&mut PublishedPath>().iter_mut(world) {
                 history.send_present(&KnotConfig::default(), &Sampler::default(), None);
             }
         }
@@ -67,7 +69,7 @@ impl Corner {
 
     /// By geometry alone: where the lines of sight pass the wall's plane.
     fn is_in_sight(&self) -> bool {
-        let history = self.app.world().get::<FrameHistory>(self.runner).expect("a history");
+        let history = self.app.world().get::<PublishedPath>(self.runner).expect("a history");
         let Some(pose) = history.present() else { return true };
         let mut room = LimbPoses::default();
         humanoid_rig().in_world(pose, &mut room).iter().any(|limb| {
@@ -80,8 +82,12 @@ impl Corner {
     /// A shot at where the runner was drawn some ticks ago.
     fn shoot(&mut self, age: f64, cover: Option<CoverProtection>, from: Vec3) -> Result<TargetHit, Miss> {
         let time = ViewTime::after(CurrentTick::default().0.offset(self.now().cast_signed()), -age);
-        let pose =
-            *self.app.world().get::<FrameHistory>(self.runner).and_then(FrameHistory::present).expect("here");
+        let pose = *self
+            .app
+            .world()
+            .get::<PublishedPath>(self.runner)
+            .and_then(PublishedPath::present)
+            .expect("here");
         let then = PoseSample { position: pose.position - Vec3::X * (age as f32 * STRIDE), ..pose };
         // What is last to vanish.
         let mut room = LimbPoses::default();

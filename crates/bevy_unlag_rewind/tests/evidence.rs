@@ -11,10 +11,11 @@ use bevy_unlag_core::{
 use bevy_unlag_movement::{CapsuleModel, MovementPlugin};
 use bevy_unlag_rewind::{
     BodyBounds, CandidateEvidence, ClaimedTarget, CoverProtection, EvidenceNotes, EvidencePart, FrameHistory,
-    HitBox, HitBoxes, HitGroup, Miss, Occluder, RecordTransform, RewindFilter, RewindLimits, RewindPlugin,
-    RewindQuery, RewindTime, ShotEvidence, StampOverride, TargetHit, Team, View, humanoid_hit_boxes,
-    humanoid_rig,
+    HitBox, HitBoxes, HitGroup, Miss, Occluder, RewindFilter, RewindLimits, RewindPlugin, RewindQuery,
+    RewindTime, ShotEvidence, StampOverride, TargetHit, Team, View, humanoid_hit_boxes, humanoid_rig,
 };
+use bevy_unlag_smoothing::PublishedPath;
+use bevy_unlag_smoothing::RecordTransform;
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
@@ -115,7 +116,7 @@ impl Scene {
         let tick = self.now().0;
         let world = self.app.world_mut();
         if tick.is_multiple_of(3) {
-            let mut pawns = world.query::<(&mut FrameHistory, Option<&ProxySmoothing>)>();
+            let mut pawns = world.query::<(&mut PublishedPath, Option<&ProxySmoothing>)>();
             for (mut history, mode) in pawns.iter_mut(world) {
                 history.send_present(&KnotConfig::default(), &Sampler::default(), mode);
             }
@@ -124,7 +125,7 @@ impl Scene {
             let place = Vec3::new((tick as f32 * 0.1).sin() * 2.0, 0.0, (tick as f32 * 0.07).cos() * 2.0);
             let snapshot =
                 Snapshot { base, alive: tick % 400 > 40, ..Snapshot::new(Tick(tick), place, Vec3::X) };
-            let mut history = world.get_mut::<FrameHistory>(self.rider).expect("a history");
+            let mut history = world.get_mut::<PublishedPath>(self.rider).expect("a history");
             history.sent.insert(snapshot.as_sent());
         }
     }

@@ -9,6 +9,7 @@ use bevy_unlag_rewind::{
     FrameHistory, HUMANOID_LIMBS, HitGroup, Miss, MovedColliders, MovedPoses, RewindBackend, RewindFilter,
     RewindPlugin, RewindQuery, RewindTime, TargetHit, humanoid_hit_boxes, humanoid_rig,
 };
+use bevy_unlag_smoothing::PublishedPath;
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
 /// Metres in a tick.
@@ -47,7 +48,7 @@ impl Field {
                 state.position.x += STRIDE;
                 state.velocity = Vec3::X * STRIDE * 64.0;
                 if now.0.is_multiple_of(8) {
-                    let mut history = runner.get_mut::<FrameHistory>().expect("a history");
+                    let mut history = runner.get_mut::<PublishedPath>().expect("a history");
                     let raw = Some(&ProxySmoothing::Raw);
                     history.send_present(&KnotConfig::default(), &Sampler::default(), raw);
                 }

@@ -9,10 +9,12 @@ use bevy_unlag_core::{
 };
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_rewind::{
-    FrameHistory, HitBoxes, HitGroup, JudgedTime, Miss, RecordTransform, RewindFilter, RewindLimits,
-    RewindMode, RewindPlugin, RewindQuery, RewindRefusal, RewindTable, RewindTime, RoundStart, StampOverride,
-    TargetHit, View, humanoid_hit_boxes, humanoid_rig,
+    FrameHistory, HitBoxes, HitGroup, JudgedTime, Miss, RewindFilter, RewindLimits, RewindMode, RewindPlugin,
+    RewindQuery, RewindRefusal, RewindTable, RewindTime, RoundStart, StampOverride, TargetHit, View,
+    humanoid_hit_boxes, humanoid_rig,
 };
+use bevy_unlag_smoothing::PublishedPath;
+use bevy_unlag_smoothing::RecordTransform;
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
 /// Metres that the runner covers in a tick.
@@ -56,7 +58,7 @@ impl Range {
             let tick = self.now();
             let world = self.app.world_mut();
             if tick.0.is_multiple_of(3) {
-                for mut history in world.query::<&mut FrameHistory>().iter_mut(world) {
+                for mut history in world.query::<&mut PublishedPath>().iter_mut(world) {
                     history.send_present(&KnotConfig::default(), &Sampler::default(), None);
                 }
             }
@@ -241,7 +243,7 @@ fn a_crate_on_a_belt_is_hit_where_it_was_seen() {
         place.translation = Vec3::new(tick as f32 * STRIDE, 0.0, -10.0);
         range.app.update();
         if range.now().0.is_multiple_of(3) {
-            let mut history = range.app.world_mut().get_mut::<FrameHistory>(belt).expect("a history");
+            let mut history = range.app.world_mut().get_mut::<PublishedPath>(belt).expect("a history");
             let update = history.send_present(&KnotConfig::default(), &Sampler::default(), None);
             // There is no tick in the very first frame.
             assert!(update.is_some() || tick == 0);
@@ -263,7 +265,7 @@ fn what_is_shown_as_it_is_cannot_be_claimed_from_further_back() {
     let world = range.app.world_mut();
     world.entity_mut(range.runner).insert(ProxySmoothing::Raw);
     let sent: Vec<Tick> = {
-        let history = world.get::<FrameHistory>(range.runner).expect("a history");
+        let history = world.get::<PublishedPath>(range.runner).expect("a history");
         history.sent.iter().map(|snapshot| snapshot.tick).collect()
     };
     let now = range.now();
@@ -291,7 +293,7 @@ fn what_is_put_elsewhere_has_not_gone_there() {
             entity.get_mut::<RecordTransform>().expect("recorded").teleports += 1;
         }
         range.app.update();
-        let mut history = range.app.world_mut().get_mut::<FrameHistory>(drone).expect("a history");
+        let mut history = range.app.world_mut().get_mut::<PublishedPath>(drone).expect("a history");
         if let Some(update) = history.send_present(&KnotConfig::default(), &Sampler::default(), None) {
             assert_eq!(update.snapshot.velocity(), Vec3::ZERO, "tick {tick}");
         }

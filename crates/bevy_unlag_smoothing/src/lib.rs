@@ -29,15 +29,24 @@ mod clock;
 mod component;
 mod config;
 mod draw;
+mod host;
 mod inbox;
 mod link;
 mod playout;
 mod proxy;
+mod published_path;
+mod record_transform;
+mod sent_log;
 mod server_clock;
 mod simulate;
 
+use core::marker::PhantomData;
+
 use bevy::prelude::*;
-use bevy_unlag_core::{BasePoses, DrawnBaseTime, DrawnViewTime, Sampler, VisualPlugin, VisualSystems};
+use bevy_unlag_core::{
+    BasePoses, DrawnBaseTime, DrawnViewTime, KnotConfig, MoveModel, MoveSystems, Sampler, TickPlugin,
+    VisualPlugin, VisualSystems,
+};
 
 pub use blend::BlendConfig;
 pub use clock::PlayoutClock;
@@ -46,12 +55,18 @@ pub use config::PlayoutConfig;
 pub use inbox::SnapshotInbox;
 pub use playout::Playout;
 pub use proxy::ProxyTime;
+pub use published_path::PublishedPath;
+pub use record_transform::RecordTransform;
+pub use sent_log::{Rates, SentLog};
 pub use server_clock::{ServerClock, ServerClockConfig};
 pub use simulate::ProxySimulationPlugin;
 
 /// When smoothing does its work.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SmoothingSystems {
+    /// On servers in [`FixedPostUpdate`], after all movers settled: what remote clients are to see of every pawn goes
+    /// into its [`PublishedPath`].
+    Record,
     /// In [`PreUpdate`]: the network fills inboxes.
     Deliver,
     /// After [`Deliver`](Self::Deliver): inboxes are emptied into histories. Fill them before.
@@ -62,6 +77,51 @@ pub enum SmoothingSystems {
     Simulate,
     /// After [`Simulate`](Self::Simulate): what would be seen to jump is hidden.
     Blend,
+}
+
+/// Records the paths of pawns on servers, so that they can be published: those of the model `M` with a
+/// [`PublishedPath`], and everything with a [`RecordTransform`]. Draws remote pawns on the screen of a listen server.
+///
+/// It works without lag compensation: rewind reads the same paths.
+#[derive(Debug)]
+pub struct PathRecordingPlugin<M>(PhantomData<fn() -> M>);
+
+impl<M> Default for PathRecordingPlugin<M> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<M: MoveModel> Plugin for PathRecordingPlugin<M> {
+    fn build(&self, app: &mut App) {
+        if !app.is_plugin_added::<TransformRecordingPlugin>() {
+            app.add_plugins(TransformRecordingPlugin);
+        }
+        app.add_systems(FixedPostUpdate, published_path::record::<M>.in_set(SmoothingSystems::Record));
+    }
+}
+
+/// The part of [`PathRecordingPlugin`] that no model is needed for.
+#[derive(Debug, Default)]
+pub struct TransformRecordingPlugin;
+
+impl Plugin for TransformRecordingPlugin {
+    fn build(&self, app: &mut App) {
+        if !app.is_plugin_added::<TickPlugin>() {
+            app.add_plugins(TickPlugin);
+        }
+        if !app.is_plugin_added::<VisualPlugin>() {
+            app.add_plugins(VisualPlugin);
+        }
+        app.init_resource::<Sampler>()
+            .init_resource::<DrawnViewTime>()
+            .init_resource::<DrawnBaseTime>()
+            .init_resource::<BasePoses>()
+            .init_resource::<KnotConfig>()
+            .configure_sets(FixedPostUpdate, SmoothingSystems::Record.after(MoveSystems::Show))
+            .add_systems(FixedPostUpdate, record_transform::record.in_set(SmoothingSystems::Record))
+            .add_systems(PostUpdate, host::draw.in_set(VisualSystems::Draw));
+    }
 }
 
 /// How smoothing fares. The counters only grow; what a span of time did is their difference.

@@ -9,6 +9,7 @@ use bevy_unlag_core::{
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
 use bevy_unlag_rewind::{FrameHistory, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
+use bevy_unlag_smoothing::PublishedPath;
 use bevy_unlag_weapons::{
     Aim, Armed, ArmsState, Arsenal, DeathCause, Died, Health, Protected, Respawn, RespawnDue, Score, Trigger,
     VitalsPlugin, VitalsRules, WeaponId, WeaponsPlugin,
@@ -90,7 +91,7 @@ impl Range {
             self.app.world_mut().get_mut::<Trigger>(self.shooter).expect("a trigger").set(down);
             self.app.update();
             let world = self.app.world_mut();
-            for mut history in world.query::<&mut FrameHistory>().iter_mut(world) {
+            for mut history in world.query::<&mut PublishedPath>().iter_mut(world) {
                 history.send_present(&KnotConfig::default(), &Sampler::default(), None);
             }
         }

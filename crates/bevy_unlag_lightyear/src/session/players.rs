@@ -5,7 +5,8 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, Heard, MoveModel, RoundTrip};
 use bevy_unlag_prediction::{IncomingMoves, MoveQueue, OutgoingAnswers};
-use bevy_unlag_rewind::{SentLog, ViewLedger};
+use bevy_unlag_rewind::ViewLedger;
+use bevy_unlag_smoothing::SentLog;
 use lightyear::{
     connection::host::HostClient,
     prelude::{server::ClientOf, *},

@@ -4,7 +4,7 @@ use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, MoveModel, Snapshot, SnapshotHistory, Tick, Wire};
 use bevy_unlag_prediction::{IncomingMoves, MoveQueue, OutgoingAnswers, ScheduledPushes};
 use bevy_unlag_rewind::{FrameHistory, RewindTable, RoundStart};
-use bevy_unlag_smoothing::{SmoothingSystems, SnapshotInbox};
+use bevy_unlag_smoothing::{PublishedPath, SmoothingSystems, SnapshotInbox};
 use bevy_unlag_weapons::{Flights, ForgetProjectiles, OutgoingVerdicts};
 use lightyear::prelude::{server::ClientOf, *};
 
@@ -77,6 +77,7 @@ pub(super) fn client_plugin(app: &mut App) {
 }
 
 type Pawn<M> = (
+    &'static mut PublishedPath,
     &'static mut FrameHistory,
     Option<&'static mut MoveQueue<M>>,
     Option<&'static mut ScheduledPushes<M>>,
@@ -99,7 +100,8 @@ fn begin<M: MoveModel>(
     round.untold = Some(now);
     // The tick itself belongs to the old match.
     start.0 = Some(now.offset(1));
-    for (mut history, queue, pushes, moves, answers, verdicts) in &mut pawns {
+    for (mut path, mut history, queue, pushes, moves, answers, verdicts) in &mut pawns {
+        *path = PublishedPath::default();
         *history = FrameHistory::default();
         if let Some(mut queue) = queue {
             queue.begin_anew(now);

@@ -2,7 +2,7 @@
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 
-use bevy_unlag_rewind::SentLog;
+use bevy_unlag_smoothing::SentLog;
 
 use super::message::{HEAD_BYTES, NAME_BITS};
 

@@ -7,7 +7,7 @@ use bevy_replicon::{prelude::Replicated, server::visibility::client_visibility::
 use bevy_unlag_core::{
     BitWriter, CurrentTick, KnotConfig, NetId, PoseSample, ProxySmoothing, ProxyUpdate, Sampler, Tick,
 };
-use bevy_unlag_rewind::{FrameHistory, SentLog};
+use bevy_unlag_smoothing::{PublishedPath, SentLog};
 use lightyear::prelude::{server::ClientOf, *};
 
 use super::{
@@ -76,7 +76,7 @@ pub(crate) fn publish(
         (
             Entity,
             &NetId,
-            &mut FrameHistory,
+            &mut PublishedPath,
             Option<&ControlledBy>,
             Option<&UpdateInterval>,
             Option<&ProxySmoothing>,
@@ -95,11 +95,11 @@ pub(crate) fn publish(
     let Desk { looked, due, spare, candidates, living } = &mut *desk;
     let usual = (interval.0.as_secs_f64() / fixed.timestep().as_secs_f64()).round() as u32;
     spare.extend(due.drain(..).map(|due| due.bits));
-    for (entity, id, mut history, owner, own, mode) in &mut pawns {
+    for (entity, id, mut path, owner, own, mode) in &mut pawns {
         if !is_due(*looked, tick.0, own.map_or(usual, |own| own.0)) {
             continue;
         }
-        let Some(update) = history.send_present(&knots, &sampler, mode) else { continue };
+        let Some(update) = path.send_present(&knots, &sampler, mode) else { continue };
         let mut bits = spare.pop().unwrap_or_default();
         bits.clear();
         update.write(tick.0, &mut bits);
@@ -124,11 +124,11 @@ pub(crate) fn publish(
         candidates.extend(seen.map(|(i, due)| Candidate::new(due.entity, i, due.bits.len_bits())));
         let shown = candidates.len();
         outlet.keep(|entity| pawns.contains(entity));
-        let eye = || own_pose(link, pawns.iter().map(|(.., history, owner, _, _)| (history, owner)));
+        let eye = || own_pose(link, pawns.iter().map(|(.., path, owner, _, _)| (path, owner)));
         let mut eye_once = None;
         outlet.choose(candidates, |one| {
             let Some(own) = *eye_once.get_or_insert_with(eye) else { return 1.0 };
-            let other = pawns.get(one.entity).ok().and_then(|(_, _, history, ..)| history.present());
+            let other = pawns.get(one.entity).ok().and_then(|(_, _, path, ..)| path.present());
             let look = own.rotation * Quat::from_rotation_x(own.pitch) * Vec3::NEG_Z;
             other.map_or(1.0, |other| weight(other.position - own.position, look))
         });
@@ -163,7 +163,7 @@ pub(crate) fn publish(
 /// Where a client's own pawn is, if it has one.
 fn own_pose<'a>(
     link: Entity,
-    mut pawns: impl Iterator<Item = (&'a FrameHistory, Option<&'a ControlledBy>)>,
+    mut pawns: impl Iterator<Item = (&'a PublishedPath, Option<&'a ControlledBy>)>,
 ) -> Option<PoseSample> {
     let (own, _) = pawns.find(|(_, owner)| owner.is_some_and(|owner| owner.owner == link))?;
     own.present().copied()

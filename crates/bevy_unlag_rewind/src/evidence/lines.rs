@@ -5,7 +5,7 @@ use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{PoseSample, Sampler, ViewStamp, ViewTime};
 
 use super::{CandidateEvidence, DrawnEvidence, ShotEvidence, shapes::Plain};
-use crate::{BodyBounds, HitBoxes, Miss, target::Target};
+use crate::{BodyBounds, FrameHistory, HitBoxes, Miss, target::Target};
 
 /// What a line of a picture belongs to, for its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -52,8 +52,8 @@ impl ShotEvidence {
         let (moment, poses) = (self.moment(), self.base_poses(sampler));
         let bases = poses.at(ViewTime::default());
         for candidate in &self.candidates {
-            let history = candidate.history();
-            if let Ok((body, _)) = self.judged(candidate, &history, &moment, (sampler, &bases)) {
+            let path = candidate.path();
+            if let Ok((body, _)) = self.judged(candidate, &path, &moment, (sampler, &bases)) {
                 envelope(&body.boxes.bounds(), body.pose.body(), line);
                 outlines(body.boxes, &body.pose, &candidate.limbs, EvidencePart::Judged, line);
             }
@@ -69,9 +69,9 @@ impl ShotEvidence {
     pub fn chosen(&self, candidate: &CandidateEvidence, sampler: &Sampler) -> Option<ViewStamp> {
         let named = self.overrides.iter().find(|named| named.target == candidate.target);
         let sampler = sampler.of(candidate.mode.as_ref());
-        let history = candidate.history();
+        let (path, history) = (candidate.path(), FrameHistory::default());
         let (entity, id, mode) = (candidate.entity, candidate.target, candidate.mode.as_ref());
-        let target = Target { entity, id, history: &history, mode };
+        let target = Target { entity, id, path: &path, history: &history, mode };
         self.moment().stamp(self.time.used?, &target, named, &sampler)
     }
 
@@ -83,8 +83,8 @@ impl ShotEvidence {
         let bases = poses.at(ViewTime::default());
         for candidate in &self.candidates {
             let id = candidate.target.0;
-            let history = candidate.history();
-            let Ok((body, _)) = self.judged(candidate, &history, &moment, (sampler, &bases)) else {
+            let path = candidate.path();
+            let Ok((body, _)) = self.judged(candidate, &path, &moment, (sampler, &bases)) else {
                 continue;
             };
             let above = body.pose.body() * (Vec3::Y * (body.boxes.bounds().high + 0.1));

@@ -30,7 +30,7 @@ impl Rewound<'_, '_, '_> {
             return None;
         }
         let shooter = self.filter.without.and_then(|shooter| query.pawns.get(shooter).ok());
-        let shooter = shooter.map(|(history, ..)| history);
+        let shooter = shooter.map(|(_, history, ..)| history);
         let stands = shooter.and_then(|shooter| shooter.frames().next_back()).map(|frame| frame.position);
         let mut eyes = shooter.map(|shooter| shooter.frames().rev().peekable());
         let mut room = LimbPoses::default();

@@ -75,7 +75,7 @@ impl Rewound<'_, '_, '_> {
             Err(_) => (set_of(place.boxes), Vec::new()),
         };
         let live_set = set_of(place.boxes);
-        let live = target.history.present().copied();
+        let live = target.path.present().copied();
         let live_limbs = live.map(|pose| {
             place.body(target.history, pose, (None, self.query.tick.0)).limbs(&mut room).to_vec()
         });
@@ -108,7 +108,7 @@ impl Rewound<'_, '_, '_> {
         let moment = &self.moment;
         let Some(time) = moment.time else { return Vec::new() };
         let target = &known.target;
-        let sent = &target.history.sent;
+        let sent = &target.path.sent;
         let named = moment.overrides.iter().find(|named| named.target == target.id);
         let sampler = self.query.sampler.of(target.mode);
         if named.is_some_and(|named| !moment.may_have_shown(target, named, &sampler)) {

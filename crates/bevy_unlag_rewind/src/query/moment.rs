@@ -3,9 +3,10 @@
 use bevy_unlag_core::{BaseView, Interpolation, PoseSample, SUB_TICKS, Sampler, Tick, ViewStamp, ViewTime};
 
 use crate::{
-    JudgedTime, Miss, RewindLimits, RewindMode, RewindRefusal, SentLog, StampOverride, View, table::RowOf,
+    JudgedTime, Miss, RewindLimits, RewindMode, RewindRefusal, StampOverride, View, table::RowOf,
     target::Target, view_ledger::SLOWER,
 };
+use bevy_unlag_smoothing::SentLog;
 
 /// Ticks by which a pawn of the usual rate may be drawn before or after everybody else: while its clock is
 /// changed.
@@ -107,8 +108,8 @@ impl<'a> Moment<'a> {
     /// How a target was drawn at a moment if nothing was lost.
     pub fn implied(&self, target: &Target, time: ViewTime) -> Option<ViewStamp> {
         match self.sent {
-            Some(sent) => sent.stamp(target.id, &target.history.sent, time),
-            None => target.history.sent.stamp(time),
+            Some(sent) => sent.stamp(target.id, &target.path.sent, time),
+            None => target.path.sent.stamp(time),
         }
     }
 
@@ -137,7 +138,7 @@ impl<'a> Moment<'a> {
         played_out: bool,
         sampler: &Sampler,
     ) -> bool {
-        let rates = sent.rates(target.id, target.history.interval());
+        let rates = sent.rates(target.id, target.path.interval());
         // Whichever rate the screen's main clock is for.
         let (shortest, longest) = match sent.common() {
             (0, _) => (sampler.snapshot_ticks, sampler.snapshot_ticks),
@@ -212,9 +213,9 @@ impl<'a> Moment<'a> {
         sampler: &Sampler,
         bases: &BaseView<'_>,
     ) -> Result<(PoseSample, Option<ViewTime>), Miss> {
-        let history = target.history;
+        let path = target.path;
         let (pose, time) = match self.time {
-            None => (history.present().copied().ok_or(Miss::Gone(target.id))?, None),
+            None => (path.present().copied().ok_or(Miss::Gone(target.id))?, None),
             Some(time) => {
                 let (pose, time) = self.drawn(time, target, sampler, bases)?;
                 (pose, Some(time))
@@ -225,7 +226,7 @@ impl<'a> Moment<'a> {
         }
         let limit = self.limits.max_distance;
         if limit < f32::INFINITY
-            && history.present().is_some_and(|now| now.position.distance(pose.position) > limit)
+            && path.present().is_some_and(|now| now.position.distance(pose.position) > limit)
         {
             return Err(Miss::TooFar(target.id));
         }
@@ -240,7 +241,7 @@ impl<'a> Moment<'a> {
         bases: &BaseView<'_>,
     ) -> Result<(PoseSample, ViewTime), Miss> {
         let sampler = sampler.of(target.mode);
-        let sent = &target.history.sent;
+        let sent = &target.path.sent;
         let named = self.overrides.iter().find(|named| named.target == target.id);
         let stamp = self.stamp(time, target, named, &sampler).ok_or_else(|| {
             let shown = named.is_none() && sent.iter().any(|snapshot| self.was_sent(target, snapshot.tick));

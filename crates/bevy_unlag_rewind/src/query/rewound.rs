@@ -11,9 +11,15 @@ use crate::{
     target::{Body, Counted, FirstHit, Target, UnitRay},
     world::InTheWay,
 };
+use bevy_unlag_smoothing::PublishedPath;
 
-type MoverItem<'i> =
-    (Entity, &'i Occluder, Option<&'i FrameHistory>, Option<&'i NetId>, Option<&'i ProxySmoothing>);
+type MoverItem<'i> = (
+    Entity,
+    &'i Occluder,
+    Option<(&'i PublishedPath, &'i FrameHistory)>,
+    Option<&'i NetId>,
+    Option<&'i ProxySmoothing>,
+);
 
 /// Everything at one moment, as somebody's screen showed it; made by [`RewindQuery::at`].
 #[derive(Clone, Copy)]
@@ -176,7 +182,8 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         if occluder.base != 0 {
             return self.bases.pose(occluder.base);
         }
-        let target = Target { entity, id: *id?, history: history?, mode };
+        let (path, history) = history?;
+        let target = Target { entity, id: *id?, path, history, mode };
         let (pose, _) = self.moment.pose(&target, &self.query.sampler, &self.bases).ok()?;
         Some(pose.body())
     }
@@ -321,11 +328,11 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         if sent.newest(place.id).is_none() {
             return false;
         }
-        let history = match place.remains {
-            Some(remains) => Some(&remains.history),
-            None => self.query.pawns.get(place.entity).ok().map(|(history, ..)| history),
+        let path = match place.remains {
+            Some(remains) => Some(&remains.path),
+            None => self.query.pawns.get(place.entity).ok().map(|(path, ..)| path),
         };
-        match history.and_then(|history| history.sent.stamp(time)) {
+        match path.and_then(|path| path.sent.stamp(time)) {
             Some(ViewStamp::Interpolated { from, to, .. }) => {
                 !(sent.contains(place.id, from) && sent.contains(place.id, to))
             }
@@ -349,15 +356,17 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
     /// What the server remembers of somebody.
     pub(super) fn known(&self, slot: usize) -> Option<Known<'_>> {
         let place = self.query.table.place(slot)?;
-        let (history, mode, team, layers) = match place.remains {
-            Some(Remains { history, mode, team, layers }) => (history, mode.as_ref(), *team, *layers),
+        let (path, history, mode, team, layers) = match place.remains {
+            Some(Remains { path, history, mode, team, layers }) => {
+                (path, history, mode.as_ref(), *team, *layers)
+            }
             None => {
-                let (history, mode, team, layers) = self.query.pawns.get(place.entity).ok()?;
-                (history, mode, team.copied(), layers.copied())
+                let (path, history, mode, team, layers) = self.query.pawns.get(place.entity).ok()?;
+                (path, history, mode, team.copied(), layers.copied())
             }
         };
         let wanted = self.filter.allows(place.entity, team, layers.unwrap_or_default());
-        let target = Target { entity: place.entity, id: place.id, history, mode };
+        let target = Target { entity: place.entity, id: place.id, path, history, mode };
         Some(Known { place, target, wanted })
     }
 }

@@ -8,12 +8,12 @@ use bevy_unlag_core::{
     BasePoses, CurrentTick, KnotConfig, LimbRig, NetId, ProxySmoothing, Sampler, Tick, ViewTime,
 };
 use bevy_unlag_movement::{BaseId, CapsuleModel, CapsuleState, MovementBase, MovementPlugin, Track};
-use bevy_unlag_rewind::{
-    FrameHistory, HitBoxes, HitLayers, RecordTransform, RewindLimits, RewindPlugin, Team, humanoid_rig,
-};
+use bevy_unlag_rewind::{FrameHistory, HitBoxes, HitLayers, RewindLimits, RewindPlugin, Team, humanoid_rig};
+use bevy_unlag_smoothing::RecordTransform;
 use rand::{Rng, SeedableRng, rngs::SmallRng, seq::IndexedRandom};
 
 use crate::{bodies::Wardrobe, oracle::Line};
+use bevy_unlag_smoothing::PublishedPath;
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
 /// Ticks for which those who were despawned can be hit: the limit, and what a shot may wait.
@@ -39,7 +39,7 @@ pub struct Person {
     /// Its sets of hit boxes, each with the first tick that it holds in; the first holds from the beginning.
     pub sets: Vec<(Tick, HitBoxes)>,
     /// What is left of it, and the tick in which it was despawned.
-    pub gone: Option<(Tick, FrameHistory)>,
+    pub gone: Option<(Tick, PublishedPath)>,
     /// Ticks between two updates of it.
     interval: u32,
     /// Ticks in which it is not told of.
@@ -67,7 +67,7 @@ fn note(tick: Res<CurrentTick>, mut began: ResMut<Began>) {
     began.0.get_or_insert(tick.0);
 }
 
-fn send(sampler: Res<Sampler>, mut all: Query<(&mut FrameHistory, Option<&ProxySmoothing>, &mut SendNow)>) {
+fn send(sampler: Res<Sampler>, mut all: Query<(&mut PublishedPath, Option<&ProxySmoothing>, &mut SendNow)>) {
     for (mut history, mode, mut now) in &mut all {
         if core::mem::take(&mut now.0) {
             history.send_present(&KnotConfig::default(), &sampler, mode);
@@ -159,7 +159,7 @@ impl Crowd {
     }
 
     /// What the server remembers of somebody.
-    pub fn history<'a>(&'a self, person: &'a Person) -> &'a FrameHistory {
+    pub fn history<'a>(&'a self, person: &'a Person) -> &'a PublishedPath {
         match &person.gone {
             Some((_, history)) => history,
             None => self.app.world().get(person.entity).expect("it is there"),
@@ -175,7 +175,7 @@ impl Crowd {
         let mut people = core::mem::take(&mut self.people);
         for person in people.iter_mut().filter(|person| person.gone.is_none()) {
             if self.rng.random_bool(0.002) {
-                let history = self.app.world().get::<FrameHistory>(person.entity).expect("it is there");
+                let history = self.app.world().get::<PublishedPath>(person.entity).expect("it is there");
                 person.gone = Some((now, history.clone()));
                 self.app.world_mut().despawn(person.entity);
                 continue;

@@ -161,7 +161,7 @@ fn who_is_in_cover_is_met_all_the_same() {
     let walk = Circle { middle: Vec3::new(9.0, 0.0, -8.0), radius: 0.0, speed: 0.0, start: 0.0 };
     let mut entity = range.app.world_mut().entity_mut(one);
     entity.insert(walk);
-    entity.get_mut::<bevy_unlag_rewind::RecordTransform>().expect("recorded").teleports += 1;
+    entity.get_mut::<bevy_unlag_smoothing::RecordTransform>().expect("recorded").teleports += 1;
     range.wall(Vec3::new(2.0, 4.0, 0.1), Vec3::new(8.0, 0.0, -6.0));
     range.run(18);
     let limits = RewindLimits {

@@ -5,9 +5,10 @@ use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{DrawnPose, NetId, Sampler, ViewTime};
 use bevy_unlag_rewind::{
     Ballistic, BeamCache, BodyBounds, DrawnQuery, Flight, HitBox, HitBoxes, HitGroup, Miss, MovedPoses,
-    Occluder, Pellets, PosedTargets, RecordTransform, RewindBackend, RewindFilter, RewindTime, TargetHit,
-    Walls, humanoid_hit_boxes,
+    Occluder, Pellets, PosedTargets, RewindBackend, RewindFilter, RewindTime, TargetHit, Walls,
+    humanoid_hit_boxes,
 };
+use bevy_unlag_smoothing::RecordTransform;
 use rand::Rng;
 
 use crate::range::{Circle, Crowd, Range, direction, somewhere};

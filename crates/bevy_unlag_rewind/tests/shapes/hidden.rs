@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, Sampler, Tick, ViewTime};
-use bevy_unlag_rewind::{
-    FrameHistory, Miss, PosedTargets, RewindTime, SentLog, ShotEvidence, TargetHit, View, humanoid_hit_boxes,
-};
+use bevy_unlag_rewind::{Miss, PosedTargets, RewindTime, ShotEvidence, TargetHit, View, humanoid_hit_boxes};
+use bevy_unlag_smoothing::SentLog;
 
 use crate::range::{Circle, Range, somewhere};
+use bevy_unlag_smoothing::PublishedPath;
 
 const MAX: f32 = 60.0;
 
@@ -16,7 +16,7 @@ const MAX: f32 = 60.0;
 fn log(range: &mut Range, sent: impl Fn(NetId, usize) -> bool) -> SentLog {
     let world = range.app.world_mut();
     let mut log = SentLog::default();
-    for (id, history) in world.query::<(&NetId, &FrameHistory)>().iter(world) {
+    for (id, history) in world.query::<(&NetId, &PublishedPath)>().iter(world) {
         let ticks = history.sent.iter().enumerate().filter(|(index, _)| sent(*id, *index));
         ticks.for_each(|(_, snapshot)| log.mark(*id, snapshot.tick));
     }

@@ -7,9 +7,11 @@ use bevy_rapier3d::{parry::query::Ray, prelude::Collider, rapier::math::Pose};
 use bevy_unlag_core::{CurrentTick, KnotConfig, LimbPoses, LimbRig, NetId, Sampler, ViewTime};
 use bevy_unlag_movement::{CapsuleModel, MovementPlugin};
 use bevy_unlag_rewind::{
-    BodyBounds, FrameHistory, HitBox, HitBoxes, HitGroup, Occluder, RecordTransform, RewindPlugin,
-    RewindQuery, RewindTime, Rewound, TargetHit, humanoid_hit_boxes, humanoid_rig,
+    BodyBounds, HitBox, HitBoxes, HitGroup, Occluder, RewindPlugin, RewindQuery, RewindTime, Rewound,
+    TargetHit, humanoid_hit_boxes, humanoid_rig,
 };
+use bevy_unlag_smoothing::PublishedPath;
+use bevy_unlag_smoothing::RecordTransform;
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 pub const TICK: Duration = Duration::from_nanos(15_625_000);
@@ -137,7 +139,7 @@ impl Range {
             self.app.update();
             if self.now().0.is_multiple_of(3) {
                 let world = self.app.world_mut();
-                for mut history in world.query::<&mut FrameHistory>().iter_mut(world) {
+                for mut history in world.query::<&mut PublishedPath>().iter_mut(world) {
                     history.send_present(&KnotConfig::default(), &Sampler::default(), None);
                 }
             }

@@ -3,9 +3,8 @@
 use core::time::Duration;
 
 use bevy_unlag_core::{Heard, HeardPacket, NetId, SUB_TICKS, Tick, ViewTime};
-use bevy_unlag_rewind::{
-    Admitted, Mismatch, SentLog, StampOverride, ViewClaim, ViewFault, ViewLedger, ViewTrust,
-};
+use bevy_unlag_rewind::{Admitted, Mismatch, StampOverride, ViewClaim, ViewFault, ViewLedger, ViewTrust};
+use bevy_unlag_smoothing::SentLog;
 
 /// The server's tick; the client counts the same.
 const NOW: Tick = Tick(3);

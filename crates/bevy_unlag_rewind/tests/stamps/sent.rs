@@ -6,9 +6,11 @@ use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag_core::{CurrentTick, NetId, SUB_TICKS, Snapshot, Tick, ViewTime};
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_rewind::{
-    FrameHistory, RewindPlugin, RewindQuery, RewindTime, SentLog, StampOverride, View, humanoid_hit_boxes,
+    FrameHistory, RewindPlugin, RewindQuery, RewindTime, StampOverride, View, humanoid_hit_boxes,
     humanoid_rig,
 };
+use bevy_unlag_smoothing::PublishedPath;
+use bevy_unlag_smoothing::SentLog;
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 /// Metres that the runner covers in a tick: where it is says when that was.
@@ -47,7 +49,7 @@ fn world(rng: &mut SmallRng) -> World {
         let sent = rng.random_bool(0.7);
         let place = Vec3::new(now.0 as f32 * STRIDE, if sent { 0.0 } else { UNSENT }, 0.0);
         let snapshot = Snapshot::new(now, place, Vec3::X * (STRIDE * 64.0));
-        app.world_mut().get_mut::<FrameHistory>(runner).expect("a history").sent.insert(snapshot);
+        app.world_mut().get_mut::<PublishedPath>(runner).expect("a history").sent.insert(snapshot);
         if sent {
             log.mark(RUNNER, now);
         }

@@ -5,8 +5,9 @@ use core::time::Duration;
 use bevy::{ecs::query::QueryData, prelude::*};
 use bevy_unlag_core::{CurrentTick, RoundTrip, Sampler, StepEvent, Tick, ViewTime};
 use bevy_unlag_rewind::{
-    BelievedOverrides, RewindLimits, SentLog, StampSource, View, ViewClaim, ViewLedger, ViewTrust,
+    BelievedOverrides, RewindLimits, StampSource, View, ViewClaim, ViewLedger, ViewTrust,
 };
+use bevy_unlag_smoothing::SentLog;
 
 use crate::{Armed, FireRules, MAX_OVERRIDES, ShotRefusal, Sight, Weapon};
 

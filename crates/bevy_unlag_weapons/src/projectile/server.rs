@@ -2,7 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, SUB_TICKS, Sampler, Tick, ViewTime};
-use bevy_unlag_rewind::{Meeting, RewindFilter, RewindQuery, RewindTime, Rewound, SentLog, TargetHit, View};
+use bevy_unlag_rewind::{Meeting, RewindFilter, RewindQuery, RewindTime, Rewound, TargetHit, View};
+use bevy_unlag_smoothing::SentLog;
 
 use super::{
     CatchUp, Launch, Launches, Piece, ProjectileEndKind, ProjectileLaunch, ProjectileRules, Seen, Trajectory,

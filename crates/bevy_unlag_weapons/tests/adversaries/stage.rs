@@ -14,13 +14,15 @@ use bevy_unlag_prediction::{
     IncomingAnswers, IncomingMoves, OutgoingAnswers, OutgoingMoves, PredictionPlugin, PredictionStats,
     authority_pawn, autonomous_pawn,
 };
-use bevy_unlag_rewind::{FrameHistory, RewindPlugin, SentLog, ViewLedger, humanoid_hit_boxes, humanoid_rig};
+use bevy_unlag_rewind::{FrameHistory, RewindPlugin, ViewLedger, humanoid_hit_boxes, humanoid_rig};
+use bevy_unlag_smoothing::SentLog;
 use bevy_unlag_weapons::{
     Aim, ArmsState, Arsenal, Damage, Loadout, Mailed, OutgoingVerdicts, RefusedShots, ShotRefusal,
     ShotResult, ShotVerdict, SpreadSecret, Trigger, Weapon, WeaponId, WeaponsPlugin,
 };
 
 use crate::cheat::{Input, Knows, Modified, Soldier, State, forged, modify};
+use bevy_unlag_smoothing::PublishedPath;
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
 /// Ticks that anything takes to get to the other side.
@@ -209,7 +211,7 @@ impl Duel {
 
     /// The server's place for somebody at a moment, as every screen shows it.
     fn drawn(&self, target: &Target, time: ViewTime) -> Option<DrawnPose> {
-        let history = self.server.world().get::<FrameHistory>(target.server)?;
+        let history = self.server.world().get::<PublishedPath>(target.server)?;
         let stamp = history.sent.stamp(time)?;
         let pose = history.sent.pose(stamp, &Sampler::default(), &BasePoses::default().at(time))?;
         Some(DrawnPose { pose, stamp })
@@ -315,7 +317,7 @@ impl Duel {
     fn send_snapshots(&mut self, now: Tick) {
         for target in &self.targets {
             let world = self.server.world_mut();
-            let Some(mut history) = world.get_mut::<FrameHistory>(target.server) else { continue };
+            let Some(mut history) = world.get_mut::<PublishedPath>(target.server) else { continue };
             let update = history.send_present(&KnotConfig::default(), &Sampler::default(), None);
             let Some(update) = update else { continue };
             let mut sent = world.get_mut::<SentLog>(self.shooter).expect("a log");

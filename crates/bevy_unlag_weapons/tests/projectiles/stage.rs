@@ -10,9 +10,9 @@ use bevy_unlag_core::{
     NetId, NetRole, Sampler, StepEvent, Tick, ViewTime,
 };
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
-use bevy_unlag_rewind::{
-    FrameHistory, RecordTransform, RewindPlugin, SentLog, ViewLedger, humanoid_hit_boxes, humanoid_rig,
-};
+use bevy_unlag_rewind::{FrameHistory, RewindPlugin, ViewLedger, humanoid_hit_boxes, humanoid_rig};
+use bevy_unlag_smoothing::PublishedPath;
+use bevy_unlag_smoothing::{RecordTransform, SentLog};
 use bevy_unlag_weapons::{
     Aim, Armed, ArmsEvent, ArmsState, Arsenal, Cone, Damage, Damages, DrawnProjectile, FireInput, Mailed,
     OutgoingVerdicts, Projectile, ProjectileDrawn, ProjectileEnd, ProjectileEnded, ProjectileLaunch,
@@ -147,7 +147,7 @@ impl Server {
         if send {
             let now = world.resource::<CurrentTick>().0;
             let mut sent = Vec::new();
-            for (id, mut history) in world.query::<(&NetId, &mut FrameHistory)>().iter_mut(world) {
+            for (id, mut history) in world.query::<(&NetId, &mut PublishedPath)>().iter_mut(world) {
                 let update = history.send_present(&KnotConfig::default(), &Sampler::default(), None);
                 sent.extend(update.filter(|_| *id != SHOOTER).map(|update| (*id, update)));
             }
@@ -167,7 +167,7 @@ impl Server {
 
     /// How a screen shows somebody at a moment.
     pub fn drawn(&self, target: Entity, time: ViewTime) -> Option<DrawnPose> {
-        let history = self.app.world().get::<FrameHistory>(target)?;
+        let history = self.app.world().get::<PublishedPath>(target)?;
         let stamp = history.sent.stamp(time)?;
         let bases = BasePoses::default();
         Some(DrawnPose { pose: history.sent.pose(stamp, &Sampler::default(), &bases.at(time))?, stamp })

@@ -3,7 +3,8 @@
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{NetId, NetRole, ViewTime};
-use bevy_unlag_rewind::{BodyBounds, FrameHistory, HitBox, HitBoxes, HitGroup, RecordTransform};
+use bevy_unlag_rewind::{BodyBounds, FrameHistory, HitBox, HitBoxes, HitGroup};
+use bevy_unlag_smoothing::RecordTransform;
 use bevy_unlag_weapons::{Mailed, Projectile, ShotResult};
 
 use crate::stage::{DT, Dice, EYE, Server, launcher, rocket, round};

@@ -10,6 +10,7 @@ use bevy_unlag_core::{
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
 use bevy_unlag_rewind::{FrameHistory, HitGroup, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
+use bevy_unlag_smoothing::PublishedPath;
 use bevy_unlag_weapons::{
     Aim, Armed, ArmsEvent, ArmsInput, ArmsState, Arsenal, Damage, FireInput, Loadout, ShotFired, ShotResult,
     ShotVerdict, Sight, SpreadSecret, Trigger, Weapon, WeaponsPlugin,
@@ -103,7 +104,7 @@ impl Range {
     pub fn update(&mut self) {
         self.app.update();
         let world = self.app.world_mut();
-        for mut history in world.query::<&mut FrameHistory>().iter_mut(world) {
+        for mut history in world.query::<&mut PublishedPath>().iter_mut(world) {
             history.send_present(&KnotConfig::default(), &Sampler::default(), None);
         }
     }

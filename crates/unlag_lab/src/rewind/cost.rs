@@ -8,13 +8,15 @@ use bevy_unlag::{
     prelude::*,
     rewind::{
         Ballistic, BeamCache, MovedPoses, Pellets, PosedTargets, RewindBackend, RewindFilter, RewindTime,
-        Rewound, SentLog, View,
+        Rewound, View,
     },
+    smoothing::SentLog,
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use super::stage::{Shot, Stage};
 use crate::{Options, figures::Figures, movement::race::quantile};
+use bevy_unlag::smoothing::PublishedPath;
 
 /// Seconds for each of some shots, and the part of them that did something.
 struct Timed {
@@ -70,7 +72,7 @@ fn time_for(
 /// What a client was sent that may see every second one.
 fn half_hidden(stage: &mut Stage) -> SentLog {
     let (mut log, now) = (SentLog::default(), stage.now());
-    stage.ask::<Query<(&NetId, &FrameHistory)>, _>(|pawns| {
+    stage.ask::<Query<(&NetId, &PublishedPath)>, _>(|pawns| {
         for (id, history) in pawns.iter().filter(|(id, _)| id.0 % 2 == 0) {
             history.sent.iter().for_each(|snapshot| log.mark(*id, snapshot.tick));
         }

@@ -14,13 +14,15 @@ use bevy_unlag::{
     core::{CurrentTick, KnotConfig, NetId, Sampler, Tick, ViewTime},
     movement::{CapsuleModel, MovementPlugin},
     rewind::{
-        CoverProtection, FrameHistory, RecordTransform, RewindFilter, RewindLimits, RewindPlugin,
-        RewindQuery, RewindTime, TargetHit, View, humanoid_hit_boxes, humanoid_rig,
+        CoverProtection, RewindFilter, RewindLimits, RewindPlugin, RewindQuery, RewindTime, TargetHit, View,
+        humanoid_hit_boxes, humanoid_rig,
     },
+    smoothing::RecordTransform,
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use crate::figures::Figures;
+use bevy_unlag::smoothing::PublishedPath;
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
 const BOTS: usize = 10;
@@ -231,7 +233,7 @@ impl Arena {
         self.app.update();
         if self.now().0.is_multiple_of(3) {
             let world = self.app.world_mut();
-            for mut history in world.query::<&mut FrameHistory>().iter_mut(world) {
+            for mut history in world.query::<&mut PublishedPath>().iter_mut(world) {
                 history.send_present(&KnotConfig::default(), &Sampler::default(), None);
             }
         }

@@ -5,6 +5,7 @@ use bevy::{
     prelude::*,
     time::TimeUpdateStrategy,
 };
+use bevy_unlag::smoothing::PublishedPath;
 use bevy_unlag::{
     core::KnotConfig,
     movement::{CapsuleModel, CapsuleState, MovementPlugin},
@@ -99,7 +100,7 @@ impl Stage {
         }
         let world = self.app.world_mut();
         let (knots, sampler) = (KnotConfig::default(), *world.resource::<Sampler>());
-        for mut history in world.query::<&mut FrameHistory>().iter_mut(world) {
+        for mut history in world.query::<&mut PublishedPath>().iter_mut(world) {
             history.send_present(&knots, &sampler, None);
         }
     }

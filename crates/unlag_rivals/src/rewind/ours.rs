@@ -5,7 +5,7 @@ use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{CurrentTick, KnotConfig, LimbRig, MoveSystems, NetId, Sampler, ViewTime};
 use bevy_unlag_movement::{CapsuleModel, MovementPlugin};
 use bevy_unlag_rewind::{
-    BodyBounds, FrameHistory, HitBox, HitBoxes, HitGroup, RecordTransform, RewindFilter, RewindPlugin,
+    BodyBounds, HitBox, HitBoxes, HitGroup, RewindFilter, RewindPlugin,
     RewindQuery, RewindSystems, RewindTime, View,
 };
 
@@ -15,6 +15,7 @@ use super::{
     finish,
 };
 use crate::scene::TICK;
+use bevy_unlag_smoothing::{PublishedPath, RecordTransform};
 
 /// Ticks between two updates.
 const INTERVAL: u32 = 3;
@@ -81,7 +82,7 @@ fn send(
     tick: Res<CurrentTick>,
     config: Res<KnotConfig>,
     sampler: Res<Sampler>,
-    mut targets: Query<&mut FrameHistory>,
+    mut targets: Query<&mut PublishedPath>,
 ) {
     if tick.0.0.is_multiple_of(INTERVAL) {
         for mut history in &mut targets {

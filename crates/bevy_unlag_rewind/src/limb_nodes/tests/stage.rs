@@ -7,9 +7,8 @@ use bevy_unlag_core::{BasePoses, CurrentTick, DrawnPose, KnotConfig, NetId, Samp
 use bevy_unlag_movement::{CapsuleModel, MovementPlugin};
 
 use super::dance::Dance;
-use crate::{
-    BoneInterval, FrameHistory, HUMANOID_LIMBS, LimbNodes, RecordTransform, RewindPlugin, humanoid_hit_boxes,
-};
+use crate::{BoneInterval, FrameHistory, HUMANOID_LIMBS, LimbNodes, RewindPlugin, humanoid_hit_boxes};
+use bevy_unlag_smoothing::{PublishedPath, RecordTransform};
 
 /// Which limb another hangs from.
 const PARENTS: [Option<usize>; HUMANOID_LIMBS.len()] = [
@@ -128,13 +127,13 @@ impl Stage {
         if !self.now().0.is_multiple_of(ticks) {
             return;
         }
-        let mut history = self.app.world_mut().get_mut::<FrameHistory>(self.pawn).expect("a history");
+        let mut history = self.app.world_mut().get_mut::<PublishedPath>(self.pawn).expect("a history");
         history.send_present(&KnotConfig::default(), &Sampler::default(), None);
     }
 
     /// What a client that has all snapshots draws at a moment.
     pub fn drawn(&self, time: ViewTime) -> Option<DrawnPose> {
-        let sent = &self.history().sent;
+        let sent = &self.app.world().get::<PublishedPath>(self.pawn).expect("a path").sent;
         let stamp = sent.stamp(time)?;
         let bases = BasePoses::default();
         let pose = sent.pose(stamp, &Sampler::default(), &bases.at(time))?;

@@ -5,6 +5,7 @@ use bevy_unlag_core::{KnotConfig, NetId, ProxySmoothing, Snapshot};
 
 use super::*;
 use crate::{FrameHistory, HighPing};
+use bevy_unlag_smoothing::PublishedPath;
 
 /// Two screens' worth of time: what was said of rates before is forgotten.
 const LONG: u32 = 600;
@@ -15,13 +16,13 @@ const EVERYBODY: [(NetId, u32); 4] = [(ID, 3), (NetId(8), 3), (NetId(9), 3), (Ne
 /// Pawns, and one client that is sent each of them every so many ticks from `began` on.
 struct Server {
     now: Tick,
-    pawns: Vec<(NetId, u32, FrameHistory)>,
+    pawns: Vec<(NetId, u32, PublishedPath)>,
     log: SentLog,
 }
 
 impl Server {
     fn new(pawns: &[(NetId, u32)]) -> Self {
-        let pawns = pawns.iter().map(|(id, every)| (*id, *every, FrameHistory::default())).collect();
+        let pawns = pawns.iter().map(|(id, every)| (*id, *every, PublishedPath::default())).collect();
         Self { now: Tick(u32::MAX - 300), pawns, log: SentLog::default() }
     }
 
@@ -30,7 +31,7 @@ impl Server {
             self.now = self.now.offset(1);
             for (id, every, history) in &mut self.pawns {
                 let place = Vec3::X * self.now.0.wrapping_add(1 << 20) as u16 as f32 / 64.0;
-                history.record(self.now, Snapshot::new(self.now, place, Vec3::X), Vec3::X, TICK, 64);
+                history.record(self.now, Snapshot::new(self.now, place, Vec3::X), Vec3::X, TICK);
                 if self.now.0.is_multiple_of(*every) {
                     let update = history.send_present(&KnotConfig::default(), &Sampler::default(), None);
                     let ticks =
@@ -71,7 +72,8 @@ impl Server {
         let round_trip = Some(Duration::from_millis(150));
         let view = View { overrides: &overrides, sent: Some(&self.log), round_trip, ..View::from(time) };
         let moment = Moment::seen(&view, limits, self.now, TICK).expect("recent enough");
-        let target = Target { entity: Entity::PLACEHOLDER, id: ID, history, mode };
+        let frames = FrameHistory::default();
+        let target = Target { entity: Entity::PLACEHOLDER, id: ID, path: history, history: &frames, mode };
         let (_, judged) = moment.pose(&target, &Sampler::default(), &BaseView::default()).ok()?;
         Some(judged?.since(time) as f64 / SUB_TICKS as f64)
     }
@@ -115,7 +117,7 @@ fn a_slow_pawn_that_is_new_is_judged_where_its_screen_drew_it() {
     // The client changes over to a clock for 13 ticks with the second update.
     for updates in 2..8 {
         let mut server = Server::new(&EVERYBODY).run(LONG);
-        server.pawns[0] = (ID, 13, FrameHistory::default());
+        server.pawns[0] = (ID, 13, PublishedPath::default());
         server.log.keep(server.now.offset(1_000), |id| id != ID);
         let first = 13 - server.now.0 % 13;
         let server = server.run(first + 13 * (updates - 1));

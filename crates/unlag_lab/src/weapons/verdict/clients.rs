@@ -12,6 +12,7 @@ use bevy_unlag::{
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use super::stage::{self, Mail, PLAYERS, ROUND_TRIP, Stage};
+use bevy_unlag::smoothing::PublishedPath;
 
 /// How old what a screen shows is when a shot of it arrives, in milliseconds.
 const VIEW: u32 = 110;
@@ -67,7 +68,7 @@ impl Clients {
         let (count, there) = (self.pawns.len(), server.app.world());
         let bases = BasePoses::default();
         for index in 0..count {
-            let history = there.get::<FrameHistory>(server.pawns[(index + 7) % count]);
+            let history = there.get::<PublishedPath>(server.pawns[(index + 7) % count]);
             let seen = history.and_then(|history| {
                 let sampler = there.resource::<Sampler>();
                 history.sent.pose(history.sent.stamp(view)?, sampler, &bases.at(view))

@@ -11,13 +11,15 @@ use bevy::{
     time::TimeUpdateStrategy,
     transform::StaticTransformOptimizations,
 };
+use bevy_unlag::smoothing::PublishedPath;
 use bevy_unlag::{
     Soldier, SoldierState,
     core::RoundTrip,
     movement::{CapsuleModel, CapsuleState, MovementPlugin},
     prediction::{IncomingMoves, OutgoingAnswers, PredictionPlugin, authority_pawn},
     prelude::*,
-    rewind::{RewindPlugin, RewindSystems, SentLog, ViewLedger},
+    rewind::{RewindPlugin, RewindSystems, ViewLedger},
+    smoothing::SentLog,
     weapons::{OutgoingVerdicts, SpreadSecret, WeaponSystems, WeaponsPlugin},
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
@@ -176,7 +178,7 @@ impl Stage {
         let phase = now.0 % interval(self.hz);
         if phase == 0 {
             let (knots, sampler) = (KnotConfig::default(), *world.resource::<Sampler>());
-            let mut histories = world.query::<(&NetId, &mut FrameHistory)>();
+            let mut histories = world.query::<(&NetId, &mut PublishedPath)>();
             let updates: Vec<_> = histories
                 .iter_mut(world)
                 .filter_map(|(id, mut history)| Some((*id, history.send_present(&knots, &sampler, None)?)))

@@ -6,7 +6,7 @@ use bevy_unlag_core::{
     Sampler,
 };
 
-use crate::FrameHistory;
+use crate::published_path::PublishedPath;
 
 /// Ticks that a pawn is shown from further back at most: two seconds at 64 Hz.
 const MAX_INTERVAL: i32 = 128;
@@ -19,7 +19,7 @@ pub(crate) fn draw(
     sampler: Res<Sampler>,
     bases: Res<BasePoses>,
     (mut time, mut base_time): (ResMut<DrawnViewTime>, ResMut<DrawnBaseTime>),
-    mut pawns: Query<(&FrameHistory, Option<&ProxySmoothing>, &mut DrawnPose), Without<LocalControl>>,
+    mut pawns: Query<(&PublishedPath, Option<&ProxySmoothing>, &mut DrawnPose), Without<LocalControl>>,
 ) {
     if pawns.is_empty() {
         return;
@@ -29,16 +29,16 @@ pub(crate) fn draw(
     time.0 = Some(shown);
     let bases = bases.at(now);
     base_time.0 = None;
-    for (history, mode, mut drawn) in &mut pawns {
+    for (path, mode, mut drawn) in &mut pawns {
         // Who is sent less often is shown from further back.
-        let longer = i64::from((history.interval() - sampler.snapshot_ticks).clamp(0, MAX_INTERVAL));
+        let longer = i64::from((path.interval() - sampler.snapshot_ticks).clamp(0, MAX_INTERVAL));
         let shown = shown.later(-longer * SUB_TICKS);
-        let posed = history.sent.stamp(shown).and_then(|stamp| {
-            Some(DrawnPose { pose: history.sent.pose(stamp, &sampler.of(mode), &bases)?, stamp })
+        let posed = path.sent.stamp(shown).and_then(|stamp| {
+            Some(DrawnPose { pose: path.sent.pose(stamp, &sampler.of(mode), &bases)?, stamp })
         });
         match posed {
             Some(posed) => {
-                if history.sent.is_on_base(posed.stamp) {
+                if path.sent.is_on_base(posed.stamp) {
                     base_time.0 = Some(now);
                 }
                 *drawn = posed;

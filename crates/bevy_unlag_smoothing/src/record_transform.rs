@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, Sampler, Snapshot, Tick, Up, angle_to_units};
 
-use crate::{FrameHistory, RewindLimits};
+use crate::published_path::PublishedPath;
 
 /// Lets others see this entity as its [`Transform`] says, on the same path as players: recorded in
 /// every tick, sent compactly, drawn smoothly, and rewound when it is shot at. For whatever moves on
@@ -13,7 +13,7 @@ use crate::{FrameHistory, RewindLimits};
 /// Which way is up travels within 1°, so something that tilts slowly is better drawn from its own
 /// component.
 #[derive(Component, Clone, Copy, Debug, Default)]
-#[require(FrameHistory, Transform)]
+#[require(PublishedPath, Transform)]
 pub struct RecordTransform {
     /// Raise it in the tick in which it is put somewhere else: clients do not slide it there.
     pub teleports: u8,
@@ -21,11 +21,10 @@ pub struct RecordTransform {
 }
 
 pub(crate) fn record(
-    (tick, sampler, limits): (Res<CurrentTick>, Res<Sampler>, Res<RewindLimits>),
-    mut things: Query<(&Transform, &mut RecordTransform, &mut FrameHistory)>,
+    (tick, sampler): (Res<CurrentTick>, Res<Sampler>),
+    mut things: Query<(&Transform, &mut RecordTransform, &mut PublishedPath)>,
 ) {
-    let keep = limits.ticks(sampler.tick_seconds);
-    for (transform, mut recorded, mut history) in &mut things {
+    for (transform, mut recorded, mut path) in &mut things {
         if !transform.is_finite() {
             continue;
         }
@@ -48,6 +47,6 @@ pub(crate) fn record(
             teleports: recorded.teleports,
             ..Snapshot::new(tick.0, position, velocity)
         };
-        history.record(tick.0, snapshot, velocity, sampler.tick_seconds, keep);
+        path.record(tick.0, snapshot, velocity, sampler.tick_seconds);
     }
 }

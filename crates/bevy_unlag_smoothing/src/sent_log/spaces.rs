@@ -9,7 +9,7 @@ const WINDOW: i32 = 256;
 
 /// The ticks between updates of one pawn, in some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Rates {
+pub struct Rates {
     /// Few are shorter; 0 when nothing is known.
     pub shortest: u8,
     /// As long as they usually are: one that was left out now and then does not count.
@@ -19,6 +19,7 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
+    /// No update is known.
     pub const NONE: Self = Self { shortest: 0, usual: 0, longest: 0 };
 
     fn with(self, other: Self) -> Self {

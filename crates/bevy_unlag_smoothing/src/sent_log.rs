@@ -5,7 +5,8 @@ mod spaces;
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, SnapshotHistory, Tick, ViewStamp, ViewTime};
 
-pub(crate) use spaces::{Rates, Spaces};
+pub use spaces::Rates;
+use spaces::Spaces;
 
 /// Ticks before the newest snapshot of which it is known whether they were sent: a second at 64 Hz.
 const REMEMBERED: i32 = u64::BITS as i32;
@@ -201,7 +202,8 @@ impl SentLog {
     }
 
     /// The shortest and the longest of the intervals that [count](Self::mixed); 0 while none is known.
-    pub(crate) fn common(&self) -> (u16, u16) {
+    #[must_use]
+    pub fn common(&self) -> (u16, u16) {
         let counts = self.spacings();
         let least = (self.targets.len() as u32).div_ceil(8).max(1);
         let common = |count: &u32| *count >= least;
@@ -210,7 +212,8 @@ impl SentLog {
     }
 
     /// How often this client was sent a pawn of late; `usual` is the pawn's own interval.
-    pub(crate) fn rates(&self, id: NetId, usual: i32) -> Rates {
+    #[must_use]
+    pub fn rates(&self, id: NetId, usual: i32) -> Rates {
         self.of(id).map_or(Rates::NONE, |target| target.spaces.rates(usual))
     }
 
