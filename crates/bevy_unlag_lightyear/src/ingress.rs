@@ -1,10 +1,11 @@
-//! What arrives: dropped before it does harm, counted, and at a server answered by the door.
+//! Ingress filters: malformed and excessive packets are dropped and counted before they can do harm. A server
+//! also limits new connections.
 //!
-//! 1. Datagrams, before netcode decrypts them: their form and their number. [`netcode`]
-//! 2. Packets, before lightyear reads them: their form, what is in them and on which channel, their number, and
-//!    what they make the server keep. [`gate`]
+//! 1. Datagrams, before netcode decrypts them: form and rate. [`netcode`]
+//! 2. Packets, before lightyear reads them: form, content, channel, rate, and the memory that they make the
+//!    server keep. [`gate`]
 //!
-//! Who does what no honest client does is thrown out. The limits are [`IngressLimits`].
+//! Clients that send what no honest client sends are kicked. The limits are [`IngressLimits`].
 
 mod bucket;
 mod content;
@@ -43,14 +44,16 @@ pub use socket::ServerUdp;
 pub(crate) use traffic::refuse;
 pub use traffic::{IngressStats, LinkTraffic, Refused};
 
-/// The first filter.
+/// System set of the datagram filter.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct JunkDropped;
 
-/// What both ends have: limits, counters, and the place of the first filter.
+/// Adds what both sides have: limits, counters, and the order of the datagram filter.
 fn shared(app: &mut App) {
-    let place =
-        JunkDropped.after(LinkSystems::Receive).after(NetSimSystems::Receive).before(ConnectionSystems::Receive);
+    let place = JunkDropped
+        .after(LinkSystems::Receive)
+        .after(NetSimSystems::Receive)
+        .before(ConnectionSystems::Receive);
     app.init_resource::<IngressLimits>().init_resource::<IngressStats>().configure_sets(PreUpdate, place);
 }
 
@@ -62,9 +65,7 @@ pub(crate) fn plugin(app: &mut App) {
         .add_systems(
             PreUpdate,
             (
-                (strangers::forget, netcode::drop_junk)
-                    .chain()
-                    .in_set(JunkDropped),
+                (strangers::forget, netcode::drop_junk).chain().in_set(JunkDropped),
                 (
                     rules::learn.run_if(|rules: Res<rules::Rules>| !rules.are_known()),
                     (gate::admit, drop_unheard),
@@ -84,25 +85,23 @@ pub(crate) fn client_plugin(app: &mut App) {
     shared(app);
     app.add_systems(
         PreUpdate,
-        netcode::drop_junk_of_others
-            .run_if(|limits: Res<IngressLimits>| limits.enabled)
-            .in_set(JunkDropped),
+        netcode::drop_junk_of_others.run_if(|limits: Res<IngressLimits>| limits.enabled).in_set(JunkDropped),
     );
     goodbye::client_plugin(app);
 }
 
-/// Whether bytes have the form of a datagram that a netcode client sends. For fuzzers and tools: a server asks by
-/// itself.
+/// Whether `bytes` have the form of a datagram that a netcode client sends. For fuzz targets and tools; a
+/// server checks by itself.
 #[must_use]
 pub fn check_datagram(bytes: &[u8]) -> bool {
     netcode::is_netcode(bytes).is_some()
 }
 
-/// How many messages and parts of messages a decrypted packet holds, if its form is sound. For fuzzers and tools: a
-/// server asks by itself, and looks at what they are.
+/// Returns the number of messages and fragments in a decrypted packet, if it is well-formed. For fuzz targets
+/// and tools; a server checks by itself, including the content.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The [`Refusal`] of the first malformed part.
 pub fn check_packet(bytes: &[u8]) -> Result<usize, Refusal> {
     let mut items = 0;
     packet::walk(bytes, |_| {
@@ -112,7 +111,7 @@ pub fn check_packet(bytes: &[u8]) -> Result<usize, Refusal> {
     Ok(items)
 }
 
-/// What a client sends between its token and its connection nobody would ever take out.
+/// Drops what a client sends between its token and its connection: nothing would ever read it.
 fn drop_unheard(mut links: Query<&mut Link, (With<LinkOf>, Without<Connected>, Without<HostClient>)>) {
     for mut link in &mut links {
         link.recv.drain();

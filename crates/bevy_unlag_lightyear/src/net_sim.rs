@@ -1,15 +1,15 @@
-//! A bad network on demand: seeded latency, jitter, loss, bursts, duplication, reordering and pulses.
+//! Link conditioner: seeded latency, jitter, loss, burst loss, duplication, reordering, rate limits and
+//! pulses.
 //!
-//! * [`LinkConditions`] says how one direction of a link behaves; the default is a perfect link.
-//! * [`Pulse`] makes those worse for a moment, again and again.
-//! * [`LinkPreset`] names conditions worth testing under, from a LAN to unplayable; [`LinkPresets`] is a list of them,
-//!   read from a file.
-//! * [`Conditioner`] applies conditions to a stream of packets. It knows neither Bevy nor lightyear.
-//! * [`NetSim`] puts two conditioners, one each way, on a lightyear link, and [`NetSimPlugin`]
-//!   drives them.
+//! * [`LinkConditions`] describes one direction of a link; the default is a perfect link.
+//! * [`Pulse`] makes the conditions worse periodically.
+//! * [`LinkPreset`] is a named set of conditions, from a LAN to unplayable; [`LinkPresets`] is a list of them
+//!   that can be read from a file.
+//! * [`Conditioner`] applies conditions to a stream of packets. It depends on neither Bevy nor lightyear.
+//! * [`NetSim`] puts two conditioners, one per direction, on a lightyear link; [`NetSimPlugin`] drives them.
 //!
-//! All randomness comes from the seed and all time from `Time<Real>`, so a run under stepped time
-//! repeats exactly.
+//! All randomness comes from the seed and all time from `Time<Real>`, so a run with stepped time is
+//! reproducible.
 
 mod conditioner;
 mod plugin;

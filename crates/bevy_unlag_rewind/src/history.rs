@@ -1,4 +1,4 @@
-//! What the server remembers of a pawn.
+//! Per-pawn history of sent snapshots and authoritative frames.
 
 use std::collections::VecDeque;
 
@@ -10,36 +10,37 @@ use bevy_unlag_core::{
 
 use crate::{BodyBounds, Frame, HitBoxes, RewindLimits, bones::BoneHistory, frame::Frames};
 
-/// Sets of hit boxes that a pawn had before the one it has: more changes within the limits are odd.
+/// Maximum number of earlier hit box sets kept for a pawn. A pawn rarely changes its hit boxes more often
+/// within the rewind window.
 const MAX_OLD_SETS: usize = 8;
 
-/// What the server remembers of a pawn: every snapshot it has sent, for a bounded time, and the
-/// present. A pose that is judged can only come from what was sent and is still remembered.
+/// History of a pawn on the server: every snapshot that was sent, for a bounded time, and the present. A
+/// target can only be posed from snapshots that were sent and are still stored.
 #[derive(Component, Clone, Debug, Default)]
 pub struct FrameHistory {
-    /// The snapshots that were sent.
+    /// Snapshots that were sent.
     pub sent: SnapshotHistory,
     track: ProxyTrack,
     present: Option<PoseSample>,
-    /// Ticks between the last updates, newest first; 0 where none is known.
+    /// Ticks between the last updates, newest first; 0 if unknown.
     spaces: [i32; 6],
     frames: Frames,
     pub(crate) bones: BoneHistory,
-    /// What it could be hit at before, oldest first.
+    /// Earlier hit box sets, oldest first.
     old_sets: VecDeque<OldSet>,
 }
 
-/// What a pawn could be hit at before it changed.
+/// Hit boxes and rig of a pawn before a change.
 #[derive(Clone, Debug)]
 pub(crate) struct OldSet {
-    /// The first tick in which it no longer held.
+    /// First tick in which this set was no longer valid.
     until: Tick,
     pub boxes: HitBoxes,
     pub rig: Option<LimbRig>,
 }
 
 impl FrameHistory {
-    /// What a record says of a pawn.
+    /// Builds a history from the snapshots in a piece of shot evidence.
     pub(crate) fn recorded(snapshots: &[Snapshot], present: Option<PoseSample>) -> Self {
         let mut sent = SnapshotHistory::new(snapshots.len());
         for snapshot in snapshots {
@@ -48,31 +49,33 @@ impl FrameHistory {
         Self { sent, present, ..Self::default() }
     }
 
-    /// The pawn as the last tick left it; `None` before its first.
+    /// Returns the pawn as the last tick left it; `None` before its first tick.
     #[must_use]
     pub fn present(&self) -> Option<&PoseSample> {
         self.present.as_ref()
     }
 
-    /// Where the pawn really was in its last ticks, oldest first: all within
-    /// [`RewindLimits::max_age`] and one before. For aim models of bots, evidence and cover.
+    /// Returns the authoritative frames of the last ticks, oldest first: all within
+    /// [`RewindLimits::max_age`] and one older. For aim models of bots, shot evidence and cover
+    /// protection.
     pub fn frames(&self) -> impl DoubleEndedIterator<Item = &Frame> + ExactSizeIterator {
         self.frames.iter()
     }
 
-    /// Notes that the pawn fired in the newest frame.
+    /// Marks the newest frame as one in which the pawn fired.
     pub fn mark_shot(&mut self) {
         self.frames.mark_shot();
     }
 
-    /// Ticks between updates: the fewest of late, since frames and late moves make some of them longer.
-    /// 0 before the second. Clients believe the first two as well, and a shot at somebody new has to be
-    /// judged as it was drawn.
+    /// Returns the ticks between updates: the smallest of the recent intervals, since frame times and
+    /// late moves lengthen some of them. 0 before the second update. Clients also use the interval
+    /// between the first two updates, and a shot at a new pawn has to be tested against the pose that
+    /// they drew.
     pub(crate) fn interval(&self) -> i32 {
         self.spaces.into_iter().filter(|space| *space > 0).min().unwrap_or(0)
     }
 
-    /// Takes in what a tick left, in the world.
+    /// Records the state at the end of a tick, in world space.
     pub(crate) fn record(
         &mut self,
         tick: Tick,
@@ -87,7 +90,7 @@ impl FrameHistory {
         self.track.record_exactly(snapshot, velocity, tick_seconds);
     }
 
-    /// Notes that another set of hit boxes, or another rig, holds from `tick` on.
+    /// Stores the hit boxes and rig that were valid until `tick`.
     pub(crate) fn retire(&mut self, boxes: HitBoxes, rig: Option<LimbRig>, tick: Tick) {
         if self.old_sets.len() >= MAX_OLD_SETS {
             self.old_sets.pop_front();
@@ -95,21 +98,23 @@ impl FrameHistory {
         self.old_sets.push_back(OldSet { until: tick, boxes, rig });
     }
 
-    /// What none of the sets of hit boxes leaves that it had at `tick` or later; `present` is the newest.
+    /// Returns bounds that contain every hit box set that was valid at `tick` or later; `present` are the
+    /// bounds of the current set.
     pub(crate) fn bounds_since(&self, tick: Tick, present: BodyBounds) -> BodyBounds {
         let later = self.old_sets.iter().filter(|old| old.until.is_newer_than(tick));
         later.fold(present, |all, old| all.with(old.boxes.bounds()))
     }
 
-    /// What held at a moment, when it is not what holds now.
+    /// Returns the hit box set that was valid at `time`, or `None` if it is the current one.
     pub(crate) fn old_set(&self, time: ViewTime) -> Option<&OldSet> {
         self.old_sets.iter().find(|old| time.since(ViewTime::at(old.until)) < 0)
     }
 
-    /// What is to be sent of the pawn now: its present, and what a curve from the last update would
-    /// miss. It is remembered as sent. `None` when there is nothing to send: what was once sent for a
-    /// tick stays, also when the pawn's moves were late then and its state is another now. `mode` is
-    /// the pawn's own way of being drawn, if it has one.
+    /// Builds the next update for the pawn: its present snapshot, and the path knots that a curve from
+    /// the last update would miss. The update is stored as sent. Returns `None` if there is nothing to
+    /// send: a snapshot already sent for a tick is never replaced, even if the pawn's moves were late at
+    /// that time and its state for that tick has changed since. `mode` is the pawn's own smoothing mode,
+    /// if it has one.
     pub fn send_present(
         &mut self,
         config: &KnotConfig,
@@ -128,8 +133,8 @@ impl FrameHistory {
     }
 }
 
-/// What others are shown, which while a pawn's moves are late is not what the server decides
-/// about: a shot is judged against what was on the screen.
+/// Records the state that other clients are shown. While a pawn's moves are late, this differs from the
+/// authoritative state; a shot is tested against what was on the screen.
 pub(crate) fn record<M: MoveModel>(
     tick: Res<CurrentTick>,
     (sampler, limits): (Res<Sampler>, Res<RewindLimits>),

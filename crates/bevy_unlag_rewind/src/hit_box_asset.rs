@@ -1,4 +1,4 @@
-//! Files of hit boxes through Bevy's asset server, where there is one.
+//! Asset loader for hit box files.
 
 use bevy::{
     asset::{AssetLoader, LoadContext, io::Reader},
@@ -8,8 +8,8 @@ use bevy::{
 
 use crate::{HitBoxBones, HitBoxFile, HitBoxFileError, LimbSystems};
 
-/// Gives a pawn the hit boxes of a `*.hitboxes.ron` asset as soon as it is loaded, and again whenever it has
-/// changed, by inserting [`HitBoxBones`]. Needs Bevy's [`AssetPlugin`], added before; a server without
+/// Inserts the hit boxes of a `*.hitboxes.ron` asset into a pawn when the asset is loaded or changed, by
+/// means of [`HitBoxBones`]. Needs Bevy's [`AssetPlugin`], which has to be added before. A server without
 /// assets reads its files with [`HitBoxFile::from_ron`].
 #[derive(Component, Clone, Debug)]
 pub struct HitBoxAsset(pub Handle<HitBoxFile>);
@@ -17,7 +17,7 @@ pub struct HitBoxAsset(pub Handle<HitBoxFile>);
 #[derive(Default, TypePath)]
 struct Loader;
 
-/// Why a file of hit boxes was not loaded.
+/// Error while loading a hit box file.
 #[derive(Debug)]
 enum LoadError {
     Read(std::io::Error),
@@ -28,9 +28,9 @@ enum LoadError {
 impl core::fmt::Display for LoadError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::Read(error) => write!(f, "the file of hit boxes cannot be read: {error}"),
-            Self::Text(error) => write!(f, "the file of hit boxes is no text: {error}"),
-            Self::File(error) => write!(f, "the file of hit boxes is wrong: {error}"),
+            Self::Read(error) => write!(f, "cannot read the hit box file: {error}"),
+            Self::Text(error) => write!(f, "the hit box file is not valid UTF-8: {error}"),
+            Self::File(error) => write!(f, "the hit box file is invalid: {error}"),
         }
     }
 }
@@ -58,7 +58,7 @@ impl AssetLoader for Loader {
     }
 }
 
-/// Lets the asset server know of files of hit boxes; does nothing without one.
+/// Registers the asset loader, if the app has an asset server.
 pub(crate) fn add(app: &mut App) {
     if !app.world().contains_resource::<AssetServer>() {
         return;

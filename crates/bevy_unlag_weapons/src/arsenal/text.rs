@@ -1,22 +1,23 @@
-//! Arsenals as text.
+//! Arsenals in RON.
 
 use ron::ser::PrettyConfig;
 
 use super::{Arsenal, ArsenalError};
 
-/// Bytes that a file may have.
+/// Maximum size of a file, in bytes.
 const MAX_BYTES: usize = 256 * 1_024;
-/// How deep brackets may stand in each other. A file needs 6.
+/// Maximum nesting depth of brackets. A valid file needs 6.
 const MAX_DEPTH: usize = 16;
 
 impl Arsenal {
-    /// Reads a `*.weapons.ron` file: a list of [`Weapon`](crate::Weapon)s. Nothing that it says is trusted.
+    /// Parses a `*.weapons.ron` file: a list of [`Weapon`](crate::Weapon)s. All values are validated.
     ///
     /// # Errors
-    /// What is wrong, where, and what to do.
+    /// Says what is wrong, where, and what to change.
     pub fn from_ron(text: &str) -> Result<Self, ArsenalError> {
         if text.len() > MAX_BYTES {
-            let problem = format!("the file has {} bytes; it may have {MAX_BYTES}", text.len());
+            let problem =
+                format!("the file has {} bytes, but at most {MAX_BYTES} are allowed; shorten it", text.len());
             return Err(ArsenalError::Whole { problem });
         }
         let options = ron::Options::default().with_recursion_limit(MAX_DEPTH);
@@ -27,10 +28,10 @@ impl Arsenal {
         Self::new(weapons)
     }
 
-    /// Writes a file that [`from_ron`](Self::from_ron) reads.
+    /// Serializes the arsenal as a file that [`from_ron`](Self::from_ron) can parse.
     ///
     /// # Errors
-    /// What cannot be written.
+    /// Returns the error of the RON serializer.
     pub fn to_ron(&self) -> Result<String, ArsenalError> {
         let pretty = PrettyConfig::new().depth_limit(3).new_line("\n");
         let text = ron::ser::to_string_pretty(&self.weapons, pretty)
