@@ -32,12 +32,12 @@ fn app() -> App {
 
 fn server(app: &mut App) {
     app.add_systems(Startup, |mut commands: Commands| {
-        // Anybody may join as anybody. A real server has a key of its own.
+        // Development access accepts any client under any id. A real server needs a secret key.
         let access = ServerAccess::development(GAME);
         let server = commands.spawn((access.server(), LocalAddr(SERVER), ServerUdp::default())).id();
         commands.trigger(Start { entity: server });
     });
-    // Everyone who joins gets a soldier with a name of its own, and nobody may move another's.
+    // Spawns a soldier with a unique id for each client, controlled by that client only.
     app.add_observer(|joined: On<Add, Connected>, mut last: Local<u16>, mut commands: Commands| {
         *last += 1;
         let owner = ControlledBy { owner: joined.entity, lifetime: Lifetime::SessionBased };

@@ -1,4 +1,4 @@
-//! From keys and mouse to input, through leafwing-input-manager.
+//! Keyboard and mouse controls through leafwing-input-manager.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{LocalControl, MoveInput, MoveSystems};
@@ -8,53 +8,54 @@ use leafwing_input_manager::{plugin::InputManagerSystem, prelude::*};
 
 use crate::{Soldier, SoldierState, plugins::equip};
 
-/// What a player can do.
+/// Actions of a player.
 #[derive(Actionlike, Clone, Copy, PartialEq, Eq, Hash, Debug, Reflect)]
 pub enum PlayerAction {
-    /// Walk: forward is +Y.
+    /// Walk direction: forward is +Y.
     #[actionlike(DualAxis)]
     Walk,
-    /// Turn the view: pixels of mouse motion, down is +Y.
+    /// View rotation, in pixels of mouse motion: down is +Y.
     #[actionlike(DualAxis)]
     Look,
     /// Jump.
     Jump,
     /// Crouch while held.
     Crouch,
-    /// Run faster, forwards, while held.
+    /// Run faster, forwards only, while held.
     Sprint,
     /// Walk slowly while held.
     SlowWalk,
     /// Fire while held.
     Fire,
-    /// Take aim while held.
+    /// Aim down sights while held.
+    #[doc(alias = "ADS")]
     TakeAim,
-    /// Load the weapon.
+    /// Reload the weapon.
     Reload,
-    /// Take the first weapon in hand.
+    /// Equip the first weapon.
     FirstWeapon,
-    /// Take the second weapon in hand.
+    /// Equip the second weapon.
     SecondWeapon,
-    /// Take the third weapon in hand.
+    /// Equip the third weapon.
     ThirdWeapon,
-    /// Take the fourth weapon in hand.
+    /// Equip the fourth weapon.
     FourthWeapon,
 }
 
 impl PlayerAction {
-    /// Those that take a weapon in hand, in the order of slots.
+    /// Actions that equip a weapon, in the order of slots.
     pub const WEAPONS: [Self; 4] =
         [Self::FirstWeapon, Self::SecondWeapon, Self::ThirdWeapon, Self::FourthWeapon];
 }
 
-/// Put it on an entity of its own, or on the pawn: its [`ActionState`] steers the pawn that has
-/// [`LocalControl`].
+/// Player controls. Put it on an entity of its own or on the pawn: its [`ActionState`] controls the pawn
+/// with [`LocalControl`].
 #[derive(Component, Clone, Debug)]
 #[require(ActionState<PlayerAction>)]
 pub struct PlayerControls {
-    /// Radians that the view turns a pixel of mouse motion. Default 0.002.
+    /// Mouse sensitivity, in radians per pixel. Default: 0.002.
     pub sensitivity: f32,
-    /// Whether input counts. Default true; turn it off while a menu has the mouse.
+    /// Whether input is applied. Default: `true`. Disable it while a menu uses the mouse.
     pub enabled: bool,
 }
 
@@ -65,8 +66,9 @@ impl Default for PlayerControls {
 }
 
 impl PlayerControls {
-    /// W A S D, mouse, Space, left Ctrl or C, left Shift, left Alt; left button to fire, right button to aim, R to
-    /// load, 1 to 4 for weapons.
+    /// Returns the default bindings: WASD to walk, mouse to look, Space to jump, left Ctrl or C to crouch,
+    /// left Shift to sprint, left Alt to walk slowly, left button to fire, right button to aim, R to reload,
+    /// 1 to 4 for weapons.
     #[must_use]
     pub fn default_bindings() -> InputMap<PlayerAction> {
         InputMap::default()
@@ -87,23 +89,23 @@ impl PlayerControls {
     }
 }
 
-/// When controls are read.
+/// System sets of player controls.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ControlSystems {
-    /// In [`RunFixedMainLoop`] before the fixed loop: the frame's actions are gathered. Scripted
-    /// players write [`InputGather`], [`Aim`] and [`Trigger`] here.
+    /// In [`RunFixedMainLoop`] before the fixed loop: accumulates the actions of the frame. Scripted input
+    /// writes [`InputGather`], [`Aim`] and [`Trigger`] here.
     Gather,
 }
 
-/// Steers the pawn that has [`LocalControl`]: gathers input every frame, hands it out every tick.
-/// With [`reading`](Self::reading) it also reads leafwing's [`PlayerAction`]s.
+/// Controls the pawn with [`LocalControl`]: accumulates input in every frame and samples it in every tick.
+/// Created with [`reading`](Self::reading) it also reads leafwing's [`PlayerAction`]s.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlayerControlsPlugin {
     read_actions: bool,
 }
 
 impl PlayerControlsPlugin {
-    /// Reads keys and mouse. Needs Bevy's input plugins.
+    /// Creates a plugin that reads keyboard and mouse. It needs Bevy's input plugins.
     #[must_use]
     pub fn reading() -> Self {
         Self { read_actions: true }
@@ -126,7 +128,7 @@ impl Plugin for PlayerControlsPlugin {
         .add_systems(FixedUpdate, hand_out.in_set(MoveSystems::Sample));
         if self.read_actions {
             app.add_plugins(InputManagerPlugin::<PlayerAction>::default())
-                // leafwing swaps its states before the fixed loop; this frame's are read before that.
+                // leafwing swaps its states before the fixed loop; read this frame's state before that.
                 .add_systems(PreUpdate, gather_actions.after(InputManagerSystem::ManualControl));
         }
     }
@@ -158,14 +160,14 @@ fn gather_actions(
     }
 }
 
-/// The live input draws the pawn between ticks.
+/// Draws the pawn between ticks with the current input.
 fn show_live(mut pawns: Query<(&InputGather, &mut MoveInput<Soldier>), With<LocalControl>>) {
     for (gather, mut input) in &mut pawns {
         input.0.body = gather.current();
     }
 }
 
-/// Each tick takes what was gathered since the last one. The dead only look around.
+/// Samples the input accumulated since the last tick. A dead pawn keeps only the view.
 fn hand_out(
     mut pawns: Query<(&mut InputGather, &mut MoveInput<Soldier>, Option<&SoldierState>), With<LocalControl>>,
 ) {

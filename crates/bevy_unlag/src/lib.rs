@@ -1,17 +1,16 @@
-//! Networked shooters on Bevy: players who move the instant they press a key, remote players who
-//! glide, and shots that hit what was on the screen.
+//! Networked shooters on Bevy: predicted movement without input delay, smooth remote players, and
+//! lag-compensated shots.
 //!
-//! This crate puts the suite together for the usual case: a capsule character with a rifle over
-//! lightyear. [`UnlagClientPlugins`] and [`UnlagServerPlugins`] are all that an app needs;
-//! [`prelude`] holds the names; [`PlayerControls`] turns leafwing's actions into input.
+//! This crate assembles the suite for the usual case: a capsule character with weapons over lightyear.
+//! [`UnlagClientPlugins`] and [`UnlagServerPlugins`] are all that an app needs; [`prelude`] exports the
+//! common types; [`PlayerControls`] converts leafwing's actions to input.
 //!
-//! How others are drawn is each pawn's [`ProxySmoothing`](core::ProxySmoothing), how often they are
-//! sent its [`UpdateInterval`](net::UpdateInterval), and what a client is sent at most the
-//! [`DownlinkBudget`](net::DownlinkBudget). None of them has to be set.
+//! Three optional settings control replication: [`ProxySmoothing`](core::ProxySmoothing) is how a remote
+//! pawn is drawn, [`UpdateInterval`](net::UpdateInterval) how often it is sent, and
+//! [`DownlinkBudget`](net::DownlinkBudget) limits what a client is sent.
 //!
-//! For another character, another weapon or another transport take the crates below by
-//! themselves: [`core`], [`movement`], [`prediction`], [`smoothing`], [`rewind`], [`weapons`],
-//! [`net`].
+//! For another character, another weapon or another transport use the underlying crates directly: [`core`],
+//! [`movement`], [`prediction`], [`smoothing`], [`rewind`], [`weapons`], [`net`].
 
 mod controls;
 mod plugins;
@@ -32,7 +31,7 @@ pub use plugins::{
     spawn_soldier,
 };
 
-/// The names that most apps need.
+/// Types that most apps need.
 pub mod prelude {
     pub use crate::{
         PlayerAction, PlayerControls, PlayerControlsPlugin, Soldier, SoldierState, UnlagClientPlugins,

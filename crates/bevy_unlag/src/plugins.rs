@@ -1,4 +1,4 @@
-//! The suite, put together.
+//! Plugin groups and pawn bundles of the complete suite.
 
 use core::time::Duration;
 
@@ -13,33 +13,35 @@ use bevy_unlag_rewind::{LimbNodesPlugin, RewindPlugin, humanoid_hit_boxes, human
 use bevy_unlag_smoothing::{ProxySimulationPlugin, SmoothingPlugin};
 use bevy_unlag_weapons::{Armed, ArmsState, HighPingPlugin, Loadout, Trigger, WeaponsPlugin};
 
-/// The character of this crate: a capsule that carries weapons.
+/// Movement model of this crate's character: a capsule with weapons.
 pub type Soldier = Armed<CapsuleModel>;
 
-/// What is predicted of a [`Soldier`].
+/// Predicted state of a [`Soldier`].
 pub type SoldierState = ExtendedState<CapsuleState, ArmsState>;
 
-/// Everything that a client needs beside Bevy's own plugins: lightyear's client, the mover,
-/// prediction, smoothing with the mover's cheap step, weapons and the mailboxes between them.
+/// All plugins that a client needs besides Bevy's own: lightyear's client, movement, prediction, smoothing
+/// with simulated proxies, weapons and the messages between them.
 #[derive(Clone, Copy, Debug)]
 pub struct UnlagClientPlugins {
-    /// The time of one simulation tick, the server's. Default 1/64 s.
+    /// Duration of a simulation tick; must match the server's. Default: 1/64 s.
     pub tick: Duration,
     /// Ticks between two snapshots of a pawn without an
-    /// [`UpdateInterval`](bevy_unlag_lightyear::UpdateInterval), the server's. Default 3.
+    /// [`UpdateInterval`](bevy_unlag_lightyear::UpdateInterval); must match the server's. Default: 3.
     pub snapshot_ticks: u32,
 }
 
-/// Everything that a server needs beside Bevy's own plugins: lightyear's server, the mover, the
-/// authority over moves, rewind, weapons and the mailboxes between them.
+/// All plugins that a server needs besides Bevy's own: lightyear's server, movement, authority over moves,
+/// rewind, weapons and the messages between them.
 #[derive(Clone, Copy, Debug)]
 pub struct UnlagServerPlugins {
-    /// The time of one simulation tick. Default 1/64 s. Lowering it costs CPU and bytes in
+    /// Duration of a simulation tick. Default: 1/64 s. Lowering it increases CPU time and bandwidth in
     /// proportion.
+    #[doc(alias = "tickrate")]
     pub tick: Duration,
     /// Ticks between two snapshots of a pawn without an
-    /// [`UpdateInterval`](bevy_unlag_lightyear::UpdateInterval). Default 3. Raising it saves downstream
-    /// bytes and shows everyone that much later.
+    /// [`UpdateInterval`](bevy_unlag_lightyear::UpdateInterval). Default: 3. Raising it saves downlink
+    /// bandwidth and delays remote pawns accordingly.
+    #[doc(alias = "cl_updaterate")]
     pub snapshot_ticks: u32,
 }
 
@@ -89,7 +91,7 @@ impl PluginGroup for UnlagServerPlugins {
     }
 }
 
-/// Tells the sampler of the suite's rates.
+/// Writes the suite's rates to the [`Sampler`].
 struct SamplingPlugin {
     tick: Duration,
     snapshot_ticks: u32,
@@ -103,7 +105,7 @@ impl Plugin for SamplingPlugin {
     }
 }
 
-/// Gives every pawn that appears on a client its body.
+/// Inserts hit boxes and rig into every pawn that appears on a client.
 struct BodyPlugin;
 
 impl Plugin for BodyPlugin {
@@ -114,9 +116,9 @@ impl Plugin for BodyPlugin {
     }
 }
 
-/// The components of a soldier on the server, standing at `position`, with the first weapon of the
-/// [`Arsenal`](bevy_unlag_weapons::Arsenal): insert another [`Loadout`] for others. Add lightyear's
-/// `ControlledBy` with the owner's link.
+/// Returns the components of a soldier on the server, standing at `position`, with the first weapon of the
+/// [`Arsenal`](bevy_unlag_weapons::Arsenal); insert another [`Loadout`] for different weapons. Add
+/// lightyear's `ControlledBy` with the owner's link.
 #[must_use]
 pub fn spawn_soldier(id: NetId, position: Vec3) -> impl Bundle {
     (
@@ -127,7 +129,7 @@ pub fn spawn_soldier(id: NetId, position: Vec3) -> impl Bundle {
     )
 }
 
-/// The components of the soldier that the host of a listen server steers itself.
+/// Returns the components of the soldier that the host of a listen server controls.
 #[must_use]
 pub fn spawn_host_soldier(id: NetId, position: Vec3) -> impl Bundle {
     (
@@ -143,8 +145,8 @@ fn soldier_at(position: Vec3) -> SoldierState {
     SoldierState { body: CapsuleState::at(position), extension: ArmsState::default() }
 }
 
-/// What can be seen and hit of a soldier, the same on every machine. The client plugins add it to
-/// pawns that appear with none.
+/// Returns the hit boxes and the limb rig of a soldier, the same on every machine. The client plugins insert
+/// them into pawns that appear without.
 #[must_use]
 pub fn soldier_body() -> impl Bundle {
     (humanoid_hit_boxes(), humanoid_rig())
@@ -165,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_reach_the_sampler() {
+    fn plugin_rates_are_written_to_the_sampler() {
         let mut app = App::new();
         app.add_plugins(SamplingPlugin { tick: Duration::from_millis(32), snapshot_ticks: 2 });
         let sampler = app.world().resource::<Sampler>();

@@ -1,12 +1,14 @@
-//! Angles as integers, and their sine and cosine as the same bits on every machine. The ones in
-//! std come from the system's maths library, so a Windows client and a Linux server would disagree.
+//! Integer angles, with sines and cosines that are bit-identical on every machine.
+//!
+//! The functions in std use the maths library of the operating system, so a Windows client and a Linux
+//! server would disagree.
 
 use bevy::prelude::*;
 
-/// Sine and cosine of an angle in 1/65,536 of a turn, correct to a millionth.
+/// Returns sine and cosine of an angle in 1/65,536 of a turn, accurate to a millionth.
 #[must_use]
 pub fn sin_cos_of_units(units: u16) -> (f32, f32) {
-    // Reduced in integers, exactly, to a quadrant and -45°..45°.
+    // Exact reduction in integers to a quadrant and -45°..45°.
     let quadrant = units.wrapping_add(8_192) >> 14;
     let rest = units.wrapping_sub(quadrant << 14).cast_signed();
     let x = f64::from(rest) * (core::f64::consts::FRAC_PI_2 / 16_384.0);
@@ -23,8 +25,8 @@ pub fn sin_cos_of_units(units: u16) -> (f32, f32) {
     }
 }
 
-/// The unit vector along a heading and an elevation, both in 1/65,536 of a turn: heading 0 looks
-/// along -Z and grows to the left, elevation 0 is level and grows upwards.
+/// Returns the unit vector for a heading and a pitch, both in 1/65,536 of a turn. Heading 0 is along -Z and
+/// increases to the left; pitch 0 is level and increases upwards.
 #[must_use]
 pub fn look_direction(yaw: u16, pitch: i16) -> Vec3 {
     let (sin_yaw, cos_yaw) = sin_cos_of_units(yaw);
@@ -32,14 +34,14 @@ pub fn look_direction(yaw: u16, pitch: i16) -> Vec3 {
     Vec3::new(-sin_yaw * cos_pitch, sin_pitch, -cos_yaw * cos_pitch)
 }
 
-/// An angle in radians as 1/65,536 of a turn.
+/// Converts an angle in radians to 1/65,536 of a turn.
 #[must_use]
 pub fn angle_to_units(angle: f32) -> u16 {
     // Through i64 so that any finite angle wraps; a NaN becomes 0.
     (f64::from(angle) / core::f64::consts::TAU * 65_536.0).round() as i64 as u16
 }
 
-/// 1/65,536 of a turn in radians, in (-π, π].
+/// Converts 1/65,536 of a turn to radians, in (-π, π].
 #[must_use]
 pub fn units_to_angle(units: u16) -> f32 {
     f32::from(units.cast_signed()) / 65_536.0 * core::f32::consts::TAU
@@ -50,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_angle_is_right() {
+    fn sine_and_cosine_are_accurate_for_every_angle() {
         for units in 0..=u16::MAX {
             let angle = f64::from(units) / 65_536.0 * core::f64::consts::TAU;
             let (sin, cos) = sin_cos_of_units(units);
@@ -60,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn angles_wrap() {
+    fn angle_conversions_wrap_around() {
         assert_eq!(angle_to_units(core::f32::consts::TAU * 3.0), 0);
         assert_eq!(angle_to_units(-core::f32::consts::FRAC_PI_2), 49_152);
         assert!((units_to_angle(49_152) + core::f32::consts::FRAC_PI_2).abs() < 1e-6);

@@ -1,4 +1,4 @@
-//! Where movement bases are, for whoever draws or judges a pawn that stands on one.
+//! Poses of movement bases, for drawing pawns on them and for validating shots at them.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -9,8 +9,9 @@ use crate::ViewTime;
 
 type PoseOf = dyn Fn(u16, f64) -> Option<Isometry3d> + Send + Sync;
 
-/// Where movement bases (lifts, turntables, trains) are when. The crate that moves them fills it,
-/// the same on every machine; without one no pawn is drawn relative to a base. Default: no bases.
+/// Poses of movement bases (lifts, turntables, trains) at any moment. The crate that moves the bases
+/// provides them, the same on every machine; without them no pawn is drawn relative to a base. Default: no
+/// bases.
 #[derive(Resource, Clone, Default)]
 pub struct BasePoses {
     poses: Option<Arc<PoseOf>>,
@@ -24,8 +25,8 @@ impl core::fmt::Debug for BasePoses {
 }
 
 impl BasePoses {
-    /// From a function of a base's id and the seconds on the time line of bases: a tick's number
-    /// times the time of a tick. It must be pure.
+    /// Creates the resource from a pure function of a base's id and the time of bases in seconds: the number
+    /// of the tick times the duration of a tick.
     #[must_use]
     pub fn new(
         tick: Duration,
@@ -34,7 +35,7 @@ impl BasePoses {
         Self { poses: Some(Arc::new(pose)), tick_seconds: tick.as_secs_f64() }
     }
 
-    /// All bases at one moment of the machine that looks: the one at which it draws them.
+    /// Returns all bases at one moment of this machine, the one at which it draws them.
     #[must_use]
     pub fn at(&self, time: ViewTime) -> BaseView<'_> {
         let ticks = f64::from(time.tick.0) + f64::from(time.fraction) / f64::from(crate::SUB_TICKS as i32);
@@ -43,7 +44,7 @@ impl BasePoses {
     }
 }
 
-/// All movement bases at one moment.
+/// Poses of all movement bases at one moment.
 #[derive(Clone, Copy, Default)]
 pub struct BaseView<'a> {
     poses: Option<&'a PoseOf>,
@@ -58,7 +59,7 @@ impl core::fmt::Debug for BaseView<'_> {
 }
 
 impl BaseView<'_> {
-    /// Where a base is; `None` for 0 and for one that is not here.
+    /// Returns the pose of a base, or `None` for 0 and for an unknown base.
     #[must_use]
     pub fn pose(&self, base: u16) -> Option<Isometry3d> {
         self.pose_before(base, 0.0)
@@ -73,7 +74,7 @@ impl BaseView<'_> {
         sound.then_some(pose)
     }
 
-    /// How fast a base carries a point that is fixed to it, in metres per second of the world.
+    /// Returns the velocity in the world, in metres per second, of a point that is fixed to a base.
     #[must_use]
     pub fn velocity(&self, base: u16, local: Vec3) -> Vec3 {
         let dt = self.tick_seconds;
@@ -86,7 +87,7 @@ impl BaseView<'_> {
     }
 }
 
-/// Where a rotation's -Z points about +Y, in radians.
+/// Returns the heading of a rotation's -Z axis about +Y, in radians.
 pub(crate) fn heading(rotation: Quat) -> f32 {
     let forward = rotation * Vec3::NEG_Z;
     (-forward.x).atan2(-forward.z)

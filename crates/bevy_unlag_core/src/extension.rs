@@ -1,4 +1,5 @@
-//! Predicted state beside a model's own: weapons and abilities that replay with the body.
+//! Extensions of movement models: additional predicted state, such as weapons and abilities, that is
+//! replayed together with the body.
 
 use core::marker::PhantomData;
 
@@ -6,19 +7,19 @@ use bevy::{ecs::system::SystemParamItem, prelude::*};
 
 use crate::{BitReader, BitWriter, MoveModel, PoseSample, Snapshot, StepContext, Tick, Wire, WireError};
 
-/// What an extension may know of the body that it rides with, as the step begins.
+/// State of the body at the beginning of a step, as an extension sees it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BodyStep {
-    /// Where the move looks: see [`MoveModel::look`].
+    /// Heading and pitch of the move's view: see [`MoveModel::look`].
     pub look: (u16, i16),
-    /// How fast the body moves, in metres per second.
+    /// Velocity of the body, in metres per second.
     pub velocity: Vec3,
-    /// Whether it stands on something.
+    /// Whether the body stands on something.
     pub grounded: bool,
 }
 
 impl BodyStep {
-    /// Of a body in this state, in a move that looks straight ahead.
+    /// Creates the value for a body in this state, in a move that looks straight ahead.
     #[must_use]
     pub fn of<M: MoveModel>(state: &M::State) -> Self {
         let grounded = M::snapshot(state, Tick::default()).grounded;
@@ -26,18 +27,18 @@ impl BodyStep {
     }
 }
 
-/// Predicted state that rides with a [`MoveModel`] and is stepped right after it.
+/// Predicted state that accompanies a [`MoveModel`] and is stepped right after it.
 pub trait MoveExtension: Send + Sync + Sized + 'static {
-    /// The tuning, the same on both sides.
+    /// Tuning, the same on client and server.
     type Config: Resource;
-    /// What the player wants of the extension in one tick.
+    /// Player input to the extension in one tick.
     type Input: Wire + Copy + PartialEq + Default + core::fmt::Debug + Send + Sync + 'static;
-    /// All that is predicted.
+    /// All predicted state of the extension.
     type State: Wire + Copy + PartialEq + Default + core::fmt::Debug + Send + Sync + 'static;
-    /// What happened in a step.
+    /// Event of a step.
     type Event: Clone + core::fmt::Debug + Send + Sync + 'static;
 
-    /// The state after one step. Must be pure.
+    /// Returns the state after one step. Must be pure.
     fn step(
         config: &Self::Config,
         state: &Self::State,
@@ -47,11 +48,11 @@ pub trait MoveExtension: Send + Sync + Sized + 'static {
         events: &mut Vec<Self::Event>,
     ) -> Self::State;
 
-    /// A number that differs when states differ in anything discrete; see [`MoveModel::kind`].
+    /// Returns a number that differs when states differ in any discrete quantity; see [`MoveModel::kind`].
     fn kind(state: &Self::State) -> u32;
 
-    /// What is left of an input when nobody is at the controls; see [`MoveModel::unattended`]. Default: nothing.
-    /// What an extension does, it does when somebody asks for it.
+    /// Returns the replacement for missing input; see [`MoveModel::unattended`]. Default: neutral input,
+    /// because an extension acts only on input.
     #[must_use]
     fn unattended(last: &Self::Input) -> Self::Input {
         let _ = last;
@@ -73,7 +74,7 @@ pub trait MoveExtension: Send + Sync + Sized + 'static {
     }
 }
 
-/// The model `M` with the extension `X` beside it; itself a model, so extensions nest.
+/// The model `M` with the extension `X`. It is a model itself, so extensions can be nested.
 pub struct Extended<M, X>(PhantomData<fn() -> (M, X)>);
 
 impl<M, X> core::fmt::Debug for Extended<M, X> {
@@ -88,30 +89,30 @@ impl<M, X> Clone for Extended<M, X> {
     }
 }
 
-/// The input of an [`Extended`] model.
+/// Input of an [`Extended`] model.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct ExtendedInput<B, X> {
-    /// What the player wants of the body.
+    /// Input to the body.
     pub body: B,
-    /// What the player wants of the extension.
+    /// Input to the extension.
     pub extension: X,
 }
 
-/// The state of an [`Extended`] model.
+/// State of an [`Extended`] model.
 #[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
 pub struct ExtendedState<B: Send + Sync + 'static, X: Send + Sync + 'static> {
-    /// The body's state.
+    /// State of the body.
     pub body: B,
-    /// The extension's state.
+    /// State of the extension.
     pub extension: X,
 }
 
-/// An event of an [`Extended`] model.
+/// Event of an [`Extended`] model.
 #[derive(Clone, Debug)]
 pub enum ExtendedEvent<B, X> {
-    /// Of the body.
+    /// Event of the body.
     Body(B),
-    /// Of the extension.
+    /// Event of the extension.
     Extension(X),
 }
 
@@ -188,7 +189,7 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
     }
 
     fn kind(state: &Self::State) -> u32 {
-        // An odd factor keeps every bit and keeps the two apart.
+        // An odd factor is a bijection and keeps the two numbers from cancelling out.
         M::kind(&state.body) ^ X::kind(&state.extension).wrapping_mul(0x9e37_79b1)
     }
 

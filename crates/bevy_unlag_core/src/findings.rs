@@ -1,23 +1,23 @@
-//! What is wrong with how an app is put together: found while it runs, said once, in one line with the fix.
+//! Diagnostics of the app's setup: each mistake is detected at run time and logged once, with its fix.
 
 use bevy::prelude::*;
 
-/// A mistake in how an app is put together.
+/// Kind of mistake in the setup of an app.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// `Time<Fixed>`, lightyear and the suite do not step by the same time.
+    /// `Time<Fixed>`, lightyear and the suite use different tick durations.
     TickRate,
-    /// The server's tick is another than this client's.
+    /// Server and client use different tick durations.
     ServerTickRate,
-    /// Something else sets how fast `Time<Virtual>` runs.
+    /// Another plugin changes the speed of `Time<Virtual>`.
     TimeSteered,
-    /// Something else moves the looks of a pawn.
+    /// Another system moves the visuals of a pawn.
     SharedLooks,
-    /// Something else moves a pawn.
+    /// Another system moves a pawn.
     SharedPawn,
-    /// Pawns can be shot at and none has hit boxes.
+    /// Shots are possible but no pawn has hit boxes.
     NoHitBoxes,
-    /// Nobody carries the moves of the own pawn, or its answers.
+    /// No transport sends the moves of the own pawn or receives their acknowledgements.
     UnsentMoves,
     /// The physics of the level do not step with the ticks.
     Physics,
@@ -25,20 +25,21 @@ pub enum Fault {
     ZeroKey,
 }
 
-/// Something that was found.
+/// A detected mistake.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
-    /// What it is.
+    /// Kind of mistake.
     pub fault: Fault,
-    /// The line in the log: what is wrong, and what to do.
+    /// Log line: the problem and its fix.
     pub line: String,
 }
 
-/// What was found so far. Each [`Fault`] is logged once and stays here, for tests and for games that show it. The
-/// suite's plugins look for the common mistakes by themselves; that costs some compared numbers a frame.
+/// Mistakes detected so far. Each [`Fault`] is logged once and remains here, for tests and for games that
+/// display it. The suite's plugins detect the common mistakes themselves, at the cost of a few comparisons
+/// per frame.
 #[derive(Resource, Clone, Debug)]
 pub struct Findings {
-    /// Whether anything is looked for. Default `true`.
+    /// Whether detection is enabled. Default: `true`.
     pub enabled: bool,
     found: Vec<Finding>,
 }
@@ -50,7 +51,7 @@ impl Default for Findings {
 }
 
 impl Findings {
-    /// Says that something is wrong, unless that was said before.
+    /// Logs and stores a mistake, unless it was reported before or detection is disabled.
     pub fn report(&mut self, fault: Fault, line: impl FnOnce() -> String) {
         if self.enabled && !self.has(fault) {
             let line = line();
@@ -59,40 +60,41 @@ impl Findings {
         }
     }
 
-    /// Whether this was found.
+    /// Returns whether this mistake was detected.
     #[must_use]
     pub fn has(&self, fault: Fault) -> bool {
         self.found.iter().any(|finding| finding.fault == fault)
     }
 
-    /// Everything that was found, the oldest first.
+    /// Returns all detected mistakes, oldest first.
     #[must_use]
     pub fn all(&self) -> &[Finding] {
         &self.found
     }
 }
 
-/// Where the suite has left a [`Transform`] that nobody else should move.
+/// Last pose that the suite wrote to a [`Transform`] which no other system should move.
 #[derive(Component, Clone, Copy, Default, Debug)]
 pub struct LeftAt {
     place: Option<(Vec3, Quat)>,
-    /// How often in a row it was somewhere else afterwards.
+    /// Consecutive checks that found another pose.
     elsewhere: u8,
 }
 
 impl LeftAt {
-    /// Times in a row that are no accident, and no game that has set something anew.
+    /// Consecutive changes that cannot be a game that sets the transform now and then.
     const OFTEN: u8 = 30;
 
-    /// The suite leaves it here.
+    /// Stores the pose that the suite has just written.
     pub fn leave(&mut self, transform: &Transform) {
         self.place = Some((transform.translation, transform.rotation));
     }
 
-    /// Whether somebody else has moved it, or turned it when `turns` count, many times in a row by now.
+    /// Returns whether another system has moved the transform (or rotated it, if `turns`) in 30 consecutive
+    /// checks.
     pub fn is_contested(&mut self, now: &Transform, turns: bool) -> bool {
         let moved = self.place.is_some_and(|(translation, rotation)| {
-            // As large as no rounding is. NaN is somebody else's complaint.
+            // Above any rounding error. A NaN is not reported here.
             translation.distance_squared(now.translation) > 1e-6
                 || (turns && rotation.dot(now.rotation).abs() < 1.0 - 1e-6)
         });
@@ -106,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_fault_is_said_once_and_none_when_switched_off() {
+    fn each_fault_is_reported_once_and_none_while_disabled() {
         let mut findings = Findings::default();
         for line in ["first", "second"] {
             findings.report(Fault::Physics, || line.to_owned());
@@ -120,10 +122,10 @@ mod tests {
     }
 
     #[test]
-    fn only_many_times_in_a_row_are_a_contest() {
+    fn transform_is_contested_only_after_thirty_consecutive_changes() {
         let (mut left, here) = (LeftAt::default(), Transform::from_xyz(1.0, 2.0, 3.0));
         let there = Transform::from_xyz(1.0, 2.0, 3.1);
-        assert!(!left.is_contested(&there, true), "never left anywhere");
+        assert!(!left.is_contested(&there, true), "no pose was stored");
         left.leave(&here);
         for round in 0..100 {
             assert!(!left.is_contested(if round % 20 == 0 { &here } else { &there }, true), "{round}");

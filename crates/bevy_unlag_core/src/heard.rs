@@ -1,24 +1,24 @@
-//! What a client has heard of the server: the newest snapshot message that had reached it when it wrote a
-//! packet. Nothing newer can have been on its screen.
+//! Snapshot acknowledgements: the newest snapshot message that a client had received when it wrote a packet.
+//! Its screen cannot have shown anything newer.
 
 use bevy::prelude::*;
 
 use crate::Tick;
 
-/// On a client: the tick of the newest snapshot message that has arrived. The network's glue sets it, moves
-/// carry its lowest bits to the server. `None` before the first.
+/// On a client: tick of the newest snapshot message received. The network integration sets it, and move
+/// packets send its lowest eight bits to the server. `None` before the first message.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HeardTick(pub Option<Tick>);
 
 impl HeardTick {
-    /// A message that is older than the newest by more ticks than this comes from another server.
+    /// Ticks by which a message must be older than the newest one to be taken for another server's.
     const ANOTHER: i32 = 512;
-    /// How far the newest message may lie before and after a move to be told with it, in ticks: together
-    /// less than the eight bits can tell apart.
+    /// Maximum distance in ticks of the newest message before and after a move for it to be sent. Their sum
+    /// is less than eight bits can distinguish.
     const BEFORE: i32 = 128;
     const AFTER: i32 = 96;
 
-    /// A snapshot message of this tick has arrived.
+    /// Records the arrival of a snapshot message.
     pub fn arrived(&mut self, tick: Tick) {
         let news = self.0.is_none_or(|known| {
             let later = tick.since(known);
@@ -29,17 +29,17 @@ impl HeardTick {
         }
     }
 
-    /// What a packet whose newest move is of tick `own` says of it. `None` when nothing was heard for so
-    /// long that eight bits would name another tick.
+    /// Returns the eight bits to send in a packet whose newest move is `own`, or `None` if the last message
+    /// is so old that eight bits would denote another tick.
     #[must_use]
     pub fn low_bits(self, own: Tick) -> Option<u8> {
         let near = |tick: &Tick| (-Self::AFTER..=Self::BEFORE).contains(&own.since(*tick));
         self.0.filter(near).map(|tick| tick.0 as u8)
     }
 
-    /// The tick that a packet means by these bits: the newest one with them that is at or before the
-    /// server's tick `now`, and not later than the packet's newest move, `own`, by more than any honest
-    /// client's.
+    /// Reconstructs the tick from the eight bits of a packet: the newest tick with these bits that is
+    /// neither after the server's tick `now` nor further after the packet's newest move, `own`, than on any
+    /// honest client.
     #[must_use]
     pub fn of_bits(low: u8, own: Tick, now: Tick) -> Tick {
         let latest = own.offset(Self::AFTER);
@@ -48,42 +48,45 @@ impl HeardTick {
     }
 }
 
-/// What one packet says of what its client had heard.
+/// Snapshot acknowledgement in one packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HeardPacket {
-    /// The packet's newest move, on the owner's count.
+    /// Tick of the packet's newest move, on the owner's count.
     pub own: Tick,
-    /// The server's tick when the packet was here.
+    /// Server tick at which the packet arrived.
     pub arrived: Tick,
-    /// The tick of the newest snapshot message that had arrived there; `None` for none.
+    /// Tick of the newest snapshot message that the client had received; `None` for none.
     pub heard: Option<Tick>,
 }
 
-/// On the server's pawn: what its owner says that it has heard. It is the owner's word: who says less than
-/// is true only pretends to a longer way down, who says more only to a shorter one.
+/// On the server's pawn: the snapshot acknowledgements of its owner.
 ///
-/// To judge a shot, take [`StepEvent::heard`](crate::StepEvent::heard) instead: that is what the shot's own
-/// packet said.
+/// They are claims of the client. A client that claims less than it has received only feigns a longer
+/// downlink latency, one that claims more a shorter one.
+///
+/// To validate a shot use [`StepEvent::heard`](crate::StepEvent::heard) instead, which is the value of the
+/// shot's own packet.
+#[doc(alias = "m_nDeltaTick")]
 #[derive(Component, Clone, PartialEq, Eq, Debug, Default)]
 pub struct Heard {
-    /// The newest snapshot message that it ever named; it never goes back.
+    /// Newest snapshot message that the owner ever acknowledged; it never decreases.
     pub tick: Option<Tick>,
-    /// Which of its owner's time lines the moves are on. It changes when that begins anew.
+    /// Time line of the owner to which the moves belong. It changes when the owner restarts its tick count.
     pub line: u8,
-    /// The packets of this tick, in the order in which they came.
+    /// Packets of this tick, in order of arrival.
     packets: Vec<HeardPacket>,
 }
 
 impl Heard {
-    /// Packets that are kept for one tick at most.
+    /// Maximum number of packets stored per tick.
     const MOST: usize = 64;
 
-    /// A tick begins: its packets are none of the last one's.
+    /// Starts a tick: drops the packets of the previous one.
     pub fn begin(&mut self) {
         self.packets.clear();
     }
 
-    /// A packet was accepted, on this time line.
+    /// Stores an accepted packet of this time line.
     pub fn take(&mut self, packet: HeardPacket, line: u8) {
         if line != self.line {
             self.line = line;
@@ -99,7 +102,7 @@ impl Heard {
         }
     }
 
-    /// The packets of this tick, in the order in which they came.
+    /// Returns the packets of this tick, in order of arrival.
     #[must_use]
     pub fn packets(&self) -> &[HeardPacket] {
         &self.packets
@@ -111,19 +114,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn eight_bits_find_their_tick_across_every_wrap() {
+    fn eight_bits_restore_the_snapshot_tick_across_every_wrap() {
         for own in [0, 5, 200, 300, 70_000, u32::MAX - 3, u32::MAX] {
             for (apart, late) in [(0, 0), (3, 9), (128, 250), (-96, 200), (-96, 96), (60, -60), (20, 5)] {
                 let (own, heard) = (Tick(own), Tick(own).offset(-apart));
                 let now = own.offset(late);
-                let bits = HeardTick(Some(heard)).low_bits(own).expect("it is near");
+                let bits = HeardTick(Some(heard)).low_bits(own).expect("the tick is near");
                 assert_eq!(HeardTick::of_bits(bits, own, now), heard, "{apart} ticks apart, {late} late");
             }
         }
     }
 
     #[test]
-    fn no_bits_name_a_tick_that_has_not_been() {
+    fn restored_snapshot_tick_is_never_after_the_server_tick() {
         for low in 0..=255 {
             for (own, now) in [(100, 90), (100, 300), (5_000, 10), (10, u32::MAX - 5)] {
                 let tick = HeardTick::of_bits(low, Tick(own), Tick(now));
@@ -134,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_silence_is_not_told_and_another_server_is_believed() {
+    fn stale_snapshot_tick_is_not_sent_and_another_server_is_accepted() {
         let mut heard = HeardTick::default();
         assert_eq!(heard.low_bits(Tick(7)), None);
         for tick in [1_000, 994, 1_003] {
@@ -148,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_heard_never_goes_back_and_a_flood_is_bounded() {
+    fn acknowledged_tick_never_decreases_and_packet_list_is_bounded() {
         let mut heard = Heard::default();
         let packet = |tick: u32| HeardPacket { own: Tick(9), arrived: Tick(20), heard: Some(Tick(tick)) };
         for tick in [5, 9, 7] {

@@ -1,4 +1,4 @@
-//! A short memory of snapshots, newest last.
+//! Bounded history of a pawn's snapshots.
 
 use std::collections::VecDeque;
 
@@ -6,8 +6,10 @@ use bevy::prelude::*;
 
 use crate::{BaseView, PoseSample, Sampler, Snapshot, Tick, ViewStamp, ViewTime};
 
-/// A bounded memory of one pawn's snapshots in tick order. On a client it holds what arrived, on
-/// the server what was sent; the same [`Sampler`] poses from both.
+/// Bounded history of one pawn's snapshots in tick order. A client stores received snapshots, the server
+/// sent ones; the same [`Sampler`] computes poses from both.
+#[doc(alias = "CInterpolatedVar")]
+#[doc(alias = "ConfirmedHistory")]
 #[derive(Component, Clone, Debug)]
 pub struct SnapshotHistory {
     snapshots: VecDeque<Snapshot>,
@@ -15,21 +17,21 @@ pub struct SnapshotHistory {
 }
 
 impl Default for SnapshotHistory {
-    /// Room for 64 snapshots: about three seconds at 20 a second.
+    /// Creates a history of 64 snapshots: about three seconds at 20 updates per second.
     fn default() -> Self {
         Self::new(64)
     }
 }
 
 impl SnapshotHistory {
-    /// A memory of at most `capacity` snapshots; raising it costs 52 bytes each.
+    /// Creates a history of at most `capacity` snapshots, at least 2, of 52 bytes each.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         Self { snapshots: VecDeque::with_capacity(capacity), capacity: capacity.max(2) }
     }
 
-    /// Takes a snapshot in, wherever it belongs. Says whether it is news: one that is already
-    /// here, or older than all that a full memory holds, is not.
+    /// Inserts a snapshot in tick order. Returns whether it is new: a duplicate, or one older than all
+    /// snapshots of a full history, is not.
     pub fn insert(&mut self, snapshot: Snapshot) -> bool {
         let index = self.snapshots.partition_point(|s| snapshot.tick.is_newer_than(s.tick));
         if self.snapshots.get(index).is_some_and(|s| s.tick == snapshot.tick) {
@@ -47,31 +49,31 @@ impl SnapshotHistory {
         true
     }
 
-    /// Forgets everything.
+    /// Removes all snapshots.
     pub fn clear(&mut self) {
         self.snapshots.clear();
     }
 
-    /// The snapshots, oldest first.
+    /// Returns the snapshots, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Snapshot> + ExactSizeIterator {
         self.snapshots.iter()
     }
 
-    /// The newest snapshot.
+    /// Returns the newest snapshot.
     #[must_use]
     pub fn newest(&self) -> Option<&Snapshot> {
         self.snapshots.back()
     }
 
-    /// The snapshot of exactly this tick.
+    /// Returns the snapshot of exactly this tick.
     #[must_use]
     pub fn get(&self, tick: Tick) -> Option<&Snapshot> {
         let index = self.count_until(tick).checked_sub(1)?;
         self.snapshots.get(index).filter(|s| s.tick == tick)
     }
 
-    /// How many snapshots are of `tick` or older. Whoever asks looks at the last few, so it looks at them
-    /// first.
+    /// Returns the number of snapshots at or before `tick`. Callers look for recent ticks, so the newest few
+    /// are searched first.
     #[must_use]
     pub fn count_until(&self, tick: Tick) -> usize {
         const FEW: usize = 12;
@@ -84,8 +86,8 @@ impl SnapshotHistory {
         self.snapshots.partition_point(|s| s.tick.since(tick) <= 0)
     }
 
-    /// How a pose at `time` comes about from this memory: between the two snapshots around it,
-    /// or beyond the newest. `None` when `time` lies before the oldest, or nothing is known.
+    /// Returns the stamp of a pose at `time`: between the two snapshots around it, or beyond the newest.
+    /// `None` if `time` is before the oldest snapshot or the history is empty.
     #[must_use]
     pub fn stamp(&self, time: ViewTime) -> Option<ViewStamp> {
         let after = self.count_until(time.tick);
@@ -96,7 +98,7 @@ impl SnapshotHistory {
         })
     }
 
-    /// Whether a pose with this stamp is relative to a movement base.
+    /// Returns whether a pose with this stamp is relative to a movement base.
     #[must_use]
     pub fn is_on_base(&self, stamp: ViewStamp) -> bool {
         let on = |tick: Tick| self.get(tick).is_some_and(|snapshot| snapshot.base != 0);
@@ -107,15 +109,15 @@ impl SnapshotHistory {
         }
     }
 
-    /// The pose that `stamp` names; `None` when it names a snapshot that is not here. `bases` says
-    /// where movement bases are on the screen that is drawn, or was.
+    /// Returns the pose with this stamp, or `None` if a snapshot that it names is not in the history.
+    /// `bases` holds the poses of movement bases as the screen shows or showed them.
     #[must_use]
     pub fn pose(&self, stamp: ViewStamp, sampler: &Sampler, bases: &BaseView<'_>) -> Option<PoseSample> {
         match stamp {
             ViewStamp::Interpolated { from, to, time } => {
                 let index = self.count_until(from).checked_sub(1)?;
                 let from = self.snapshots.get(index).filter(|s| s.tick == from)?;
-                // Mostly it is the next one.
+                // Usually the next one.
                 let to = self.snapshots.get(index + 1).filter(|s| s.tick == to).or_else(|| self.get(to))?;
                 Some(sampler.between(from, to, time, bases))
             }
@@ -134,17 +136,17 @@ mod tests {
     }
 
     #[test]
-    fn order_and_bound_hold_for_any_arrival() {
+    fn history_stays_sorted_and_bounded_for_any_arrival_order() {
         let mut history = SnapshotHistory::new(4);
         for tick in [10, 4, 7, 7, 1, 13, 2] {
             history.insert(at(tick));
         }
         let ticks: Vec<_> = history.iter().map(|s| s.tick.0).collect();
-        assert_eq!(ticks, [4, 7, 10, 13], "2 came after the memory was full of newer ones");
+        assert_eq!(ticks, [4, 7, 10, 13], "2 arrived when the history was full of newer ones");
     }
 
     #[test]
-    fn a_stamp_names_the_pair_around_the_time() {
+    fn stamp_names_the_two_snapshots_around_the_time() {
         let mut history = SnapshotHistory::default();
         for tick in [4, 7, 10] {
             history.insert(at(tick));

@@ -1,4 +1,4 @@
-//! What lies between two updates of anything that is drawn from updates.
+//! Interpolation between two updates of any value.
 
 use core::f32::consts::{PI, TAU};
 
@@ -6,48 +6,50 @@ use bevy::prelude::*;
 
 use crate::cubic::Weights;
 
-/// How a value between two updates is found.
+/// Interpolation method between two updates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub enum Interpolation {
-    /// The older update as it is. A baseline.
+    /// Holds the older update. For comparison.
     Step,
-    /// A straight line, and slerp for rotations. A baseline.
+    /// Interpolates linearly, and by slerp for rotations. For comparison.
     Linear,
-    /// A cubic with the velocities as tangents: velocity × the time between the updates.
+    /// Uses a cubic with the velocities as tangents: velocity × time between the updates.
+    #[doc(alias = "CubicInterp")]
     #[default]
     Hermite,
 }
 
-/// Where between two updates a value is wanted.
+/// Interval between two updates, and the requested point within it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Span {
-    /// How far it is from the older update to the newer one: 0 to 1.
+    /// Fraction of the interval, from 0 at the older update to 1 at the newer one.
     pub part: f32,
     /// Seconds between the updates.
     pub seconds: f32,
-    /// How to find it.
+    /// Interpolation method.
     pub interpolation: Interpolation,
 }
 
-/// Something that is drawn between updates: a component of a game's own, or a part of a pawn's
-/// pose. It must be pure, exact at both ends (but for [`Interpolation::Step`] at the newer one),
+/// A value that is drawn between its updates: a component of the game, or a part of a pawn's pose.
+///
+/// An implementation must be pure, exact at both ends (except for [`Interpolation::Step`] at the newer one),
 /// and finite for finite values.
 pub trait Interpolate: Copy {
-    /// The value within a span.
+    /// Returns the value within a span.
     #[must_use]
     fn interpolate(from: &Self, to: &Self, span: &Span) -> Self;
 
-    /// The value `seconds` after the newest update, asked for while the next one is late, at most for
-    /// as long as [`Sampler::max_extrapolation_ticks`](crate::Sampler::max_extrapolation_ticks). Default: it
-    /// stays as it is.
+    /// Returns the value `seconds` after the newest update, while the next one is late. `seconds` is at most
+    /// [`Sampler::max_extrapolation_ticks`](crate::Sampler::max_extrapolation_ticks). Default: the value is
+    /// held.
     #[must_use]
     fn extrapolate(&self, seconds: f32) -> Self {
         let _ = seconds;
         *self
     }
 
-    /// Whether values between this one and `next` mean anything. Default: always. Say no across a
-    /// teleport; the older value holds until the newer one's moment.
+    /// Returns whether values between this one and `next` are meaningful. Default: `true`. Return `false`
+    /// across a teleport; the older value then holds until the moment of the newer one.
     #[must_use]
     fn continues_to(&self, next: &Self) -> bool {
         let _ = next;
@@ -61,7 +63,7 @@ macro_rules! interpolate_by_lerp {
             fn interpolate(from: &Self, to: &Self, span: &Span) -> Self {
                 match span.interpolation {
                     Interpolation::Step => *from,
-                    // A line between what is alike must not round.
+                    // Equal ends must not be subject to rounding.
                     _ if from == to => *from,
                     _ => *from + (*to - *from) * span.part,
                 }
@@ -72,30 +74,31 @@ macro_rules! interpolate_by_lerp {
 
 interpolate_by_lerp!(f32, Vec2, Vec3);
 
-/// The short way round.
+/// Interpolates along the shorter arc.
 impl Interpolate for Quat {
     fn interpolate(from: &Self, to: &Self, span: &Span) -> Self {
         if span.interpolation == Interpolation::Step { *from } else { from.slerp(*to, span.part) }
     }
 }
 
-/// A place and how fast it changes; the drawn velocity is the derivative of the drawn place.
+/// A position and its velocity. The interpolated velocity is the derivative of the interpolated position.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Moving {
     /// Metres.
     pub position: Vec3,
-    /// Metres per second. Of an older update: with which it left; of a newer one: with which it
-    /// arrived. They differ where something was hit.
+    /// Metres per second: the departure velocity of an older update, the arrival velocity of a newer one.
+    /// They differ where the pawn hit something.
     pub velocity: Vec3,
 }
 
-/// Metres per second below which something counts as at rest.
+/// Speed in metres per second below which a value counts as at rest.
 const REST: f32 = 0.02;
 
 impl Moving {
-    /// A cubic that arrives at rest, or starts from rest, must not go beyond its end and come
-    /// back: an ease is monotone as long as the other tangent is at most three times the way
-    /// (Fritsch and Carlson, 1980). That is where lost updates show most.
+    /// Limits a tangent so that a cubic that ends or starts at rest does not overshoot and come back.
+    ///
+    /// Such a curve is monotone if the other tangent is at most three times the distance (Fritsch and
+    /// Carlson, 1980). The limit matters most where updates were lost.
     fn eased(tangent: Vec3, way: Vec3, other_velocity: Vec3) -> Vec3 {
         if other_velocity.length_squared() > REST * REST {
             return tangent;
@@ -116,7 +119,7 @@ impl Interpolate for Moving {
             Interpolation::Hermite => {
                 let ta = Self::eased(from.velocity * span.seconds, way, to.velocity);
                 let tb = Self::eased(to.velocity * span.seconds, way, from.velocity);
-                // As ways from one end: what stands still far from the origin must not tremble.
+                // Offsets from one end, so that a pawn at rest far from the origin does not jitter.
                 let moved = Weights::place(t).of(way, ta, tb);
                 let slope = Weights::slope(t).of(way, ta, tb);
                 let position = if t >= 1.0 { to.position } else { from.position + moved };
@@ -130,13 +133,13 @@ impl Interpolate for Moving {
     }
 }
 
-/// An angle and how fast it turns. Never the direction of a velocity: that turns a reversing car
-/// round.
+/// An angle and its turn rate. Do not derive the angle from the direction of a velocity: that would turn a
+/// reversing car around.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Turning {
     /// Radians.
     pub angle: f32,
-    /// Radians per second; `None` when nobody knows, such as of a player's view.
+    /// Radians per second; `None` if unknown, as for a player's view.
     pub spin: Option<f32>,
 }
 
@@ -147,11 +150,11 @@ impl Interpolate for Turning {
             return *from;
         }
         let (Interpolation::Hermite, Some(a), Some(b)) = (span.interpolation, from.spin, to.spin) else {
-            // The short way.
+            // The shorter way.
             let way = wrap(to.angle - from.angle);
             return Self { angle: from.angle + way * t, spin: Some(way / seconds.max(f32::MIN_POSITIVE)) };
         };
-        // The way that its spin says it went, which may be more than half a turn.
+        // The way that matches the spin, which may exceed half a turn.
         let expected = (a + b) * 0.5 * seconds;
         let way = expected + wrap(to.angle - from.angle - expected);
         let (ta, tb) = (a * seconds, b * seconds);
@@ -165,7 +168,7 @@ impl Interpolate for Turning {
     }
 }
 
-/// An angle as one from -π to π.
+/// Wraps an angle to the range from -π to π.
 fn wrap(angle: f32) -> f32 {
     (angle + PI).rem_euclid(TAU) - PI
 }

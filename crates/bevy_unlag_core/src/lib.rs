@@ -1,19 +1,20 @@
-//! The words that every crate of the `bevy_unlag` suite shares.
+//! Shared types of the `bevy_unlag` suite: ticks, snapshots, pose sampling, movement models and bit packing.
 //!
-//! * [`NetRole`] says who decides about a pawn, [`NetId`] names it on the wire.
-//! * [`Tick`] and [`ViewTime`] are time: whole simulation ticks, and ticks with a fixed-point
-//!   fraction. No float travels as time.
-//! * [`MoveModel`] is one pure step of something that is predicted: the capsule character, a kart,
-//!   your own. [`MoveExtension`] puts more predicted state beside a model's own.
-//! * [`Snapshot`] is what everyone but the owner learns of a pawn; [`ProxyTrack`] says which of them to send
-//!   so that the curve through them is the pawn's path, as a [`ProxyUpdate`]; [`SnapshotHistory`] keeps some,
-//!   and [`Sampler`] turns them into the pose that is *drawn* on a client and *judged* on the
-//!   server: the same code, the same bits.
-//! * [`ProxySmoothing`] says how one pawn is drawn, [`Interpolate`] what lies between two updates of anything,
-//!   [`BasePoses`] where lifts are for their passengers.
-//! * [`ViewStamp`] says how a pose came about, so that the server can repeat it.
-//! * [`Findings`] are mistakes in how an app is put together.
-//! * [`Wire`], [`BitWriter`] and [`BitReader`] turn values into bits and back; reading is total.
+//! * Identity: [`NetRole`] is the role of a pawn in this app, [`NetId`] its id on the wire.
+//! * Time: [`Tick`] is a whole simulation tick, [`ViewTime`] a tick with a fixed-point fraction. No time is
+//!   sent as a float.
+//! * Movement: [`MoveModel`] is one pure, predicted simulation step, for the capsule character, a kart or a
+//!   model of your own. [`MoveExtension`] adds predicted state, such as a weapon, to a model.
+//! * Replication: [`Snapshot`] is the replicated state of a remote pawn. [`ProxyTrack`] selects the
+//!   snapshots to send, so that a curve through them follows the pawn's path, and packs them into a
+//!   [`ProxyUpdate`].
+//! * Sampling: [`SnapshotHistory`] buffers snapshots and [`Sampler`] turns them into poses. The client draws
+//!   and the server validates shots with the same code, so both get the same bits.
+//! * Smoothing: [`ProxySmoothing`] selects how one pawn is drawn, [`Interpolate`] defines interpolation for
+//!   any value, [`BasePoses`] provides the poses of movement bases such as lifts.
+//! * Lag compensation: [`ViewStamp`] records how a pose was sampled, so that the server can reproduce it.
+//! * Diagnostics: [`Findings`] collects mistakes in the setup of an app.
+//! * Bit packing: [`Wire`], [`BitWriter`] and [`BitReader`]. Reading is total: it never panics on any input.
 
 mod angle;
 mod base;

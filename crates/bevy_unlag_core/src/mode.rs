@@ -1,38 +1,43 @@
-//! How one pawn of somebody else is drawn.
+//! Smoothing modes of remote pawns.
 
 use bevy::prelude::*;
 
 use crate::{Interpolation, Sampler};
 
-/// How a pawn that somebody else steers is drawn. Without one, as the [`Sampler`] says. May be
-/// changed at any time: the change is blended. It does not travel. A shot at the pawn is judged as the
-/// same component of the server's pawn says, so put it on both sides, or on a client alone where
-/// nothing is judged.
+/// Smoothing mode of a remote pawn. Without this component the [`Sampler`]'s settings apply.
+///
+/// It may be changed at any time; the transition is blended. It is not replicated. The server validates
+/// shots at the pawn according to the same component on its own pawn, so insert it on both sides, or on the
+/// client alone where no shots are validated.
+#[doc(alias = "ENetworkSmoothingMode")]
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub enum ProxySmoothing {
-    /// The newest update as it is, at once: stop motion. Unreal's `bReplicateMovement` without
-    /// smoothing, `ENetworkSmoothingMode::Disabled`.
+    /// Draws the newest update as it is, without smoothing. Unreal's `bReplicateMovement` without smoothing,
+    /// `ENetworkSmoothingMode::Disabled`.
     #[doc(alias = "Disabled")]
     Raw,
-    /// A straight line between updates, slerp for the rotation, at the playout clock's time.
+    /// Interpolates linearly between updates, with slerp for the rotation, at the time of the playout clock.
     /// Unreal's `Linear`.
     Linear,
-    /// A cubic through the updates with their velocities as tangents, at the playout clock's time.
+    /// Interpolates with a cubic through the updates, with their velocities as tangents, at the time of the
+    /// playout clock.
     #[default]
     Hermite,
-    /// Carried on to the server's present by the model's cheap step, deflected by walls; what an
-    /// update says is another way is blended in. No delay, but it guesses, and costs a cheap step a
-    /// frame. Needs the smoothing crate's `ProxySimulationPlugin`; without it the pawn goes straight on.
-    /// A shot is judged on the straight way. Unreal's `SimulateMovement`.
+    /// Simulates the pawn to the server's present with the model's cheap proxy step, which is deflected by
+    /// walls. Differences to later updates are blended in.
+    ///
+    /// There is no delay, but the pose is a guess, and it costs a cheap step per frame. It needs
+    /// `ProxySimulationPlugin` of the smoothing crate; without it the pawn is extrapolated without
+    /// collision. The server validates shots against that plain extrapolation. Unreal's `SimulateMovement`.
     #[doc(alias = "MoveSmooth")]
     Simulate,
-    /// The newest update at once, the looks follow exponentially. A shot is judged at the update, and not
-    /// where the looks are. Unreal's `Exponential`.
+    /// Moves the pawn to the newest update at once while its visuals follow exponentially. The server
+    /// validates shots against the update, not against the visuals. Unreal's `Exponential`.
     Exponential,
 }
 
 impl ProxySmoothing {
-    /// How poses between its snapshots are found.
+    /// Returns the interpolation between snapshots in this mode.
     #[must_use]
     pub fn interpolation(self) -> Interpolation {
         match self {
@@ -42,7 +47,7 @@ impl ProxySmoothing {
         }
     }
 
-    /// Whether it is drawn at the playout clock's time, behind its newest update.
+    /// Returns whether the pawn is drawn at the time of the playout clock, behind its newest update.
     #[must_use]
     pub fn is_played_out(self) -> bool {
         matches!(self, Self::Linear | Self::Hermite)
@@ -50,7 +55,7 @@ impl ProxySmoothing {
 }
 
 impl Sampler {
-    /// This sampler for a pawn with this mode, if it has one.
+    /// Returns the sampler for a pawn with this mode, or with these settings if it has none.
     #[must_use]
     pub fn of(&self, mode: Option<&ProxySmoothing>) -> Self {
         let interpolation = mode.map_or(self.interpolation, |mode| mode.interpolation());

@@ -1,4 +1,4 @@
-//! One pure step of something that is predicted.
+//! Movement models: one pure, predicted simulation step.
 
 use bevy::{
     ecs::{
@@ -10,46 +10,51 @@ use bevy::{
 
 use crate::{PoseSample, Snapshot, Tick, Wire};
 
-/// What a step may know besides its state and its input.
+/// Context of a simulation step, besides its state and input.
 #[derive(Clone, Copy, Debug)]
 pub struct StepContext {
-    /// The tick of the move. It travels with the move, so that anything that is a function of the
-    /// tick, such as a lift's pose, is the same for the client, its replay and the server.
+    /// Tick of the move. It is sent with the move, so that any function of the tick, such as the pose of a
+    /// lift, has the same result on the client, in its replay and on the server.
     pub tick: Tick,
-    /// Seconds that the step covers: one fixed tick, or less for the throw-away step that draws
-    /// the own pawn between ticks.
+    /// Seconds that the step covers: one fixed tick, or less for the temporary step that draws the own pawn
+    /// between ticks.
     pub dt: f32,
-    /// The pawn, so that a world query can leave out its own collider.
+    /// The pawn, so that a world query can exclude its own collider.
     pub entity: Entity,
-    /// Whether this step repeats a move or is thrown away: a replay after a correction, the step
-    /// that draws the own pawn between ticks, a speculative copy. Its events are dropped, and a step
-    /// that does anything visible by itself must not do it. Never a reason to move differently.
-    /// Unreal's `bReplayingMoves`.
+    /// Whether this step repeats a move or its result is discarded: a replay after a correction, the step
+    /// that draws the own pawn between ticks, a speculative copy. Its events are dropped, and a step with
+    /// visible side effects must skip them. The movement itself must not depend on it. Unreal's
+    /// `bReplayingMoves`.
+    #[doc(alias = "bReplayingMoves")]
     #[doc(alias = "is_replaying")]
     pub replaying: bool,
 }
 
-/// Something that moves the same way on the owner's client, in the client's replay and on the
-/// server. Unreal's `PerformMovement`, Quake's `Pmove`.
+/// Deterministic movement that gives the same result on the owner's client, in the client's replay and on
+/// the server. Unreal's `PerformMovement`, Quake's `Pmove`.
 ///
-/// Everything that is predicted lives in [`State`](Self::State). A step that reads anything else
-/// but its arguments is a misprediction.
+/// All predicted data is in [`State`](Self::State). A step that reads anything but its arguments causes
+/// mispredictions.
+#[doc(alias = "UCharacterMovementComponent")]
+#[doc(alias = "PerformMovement")]
+#[doc(alias = "Pmove")]
 pub trait MoveModel: Send + Sync + Sized + 'static {
-    /// The tuning, the same on both sides.
+    /// Tuning, the same on client and server.
     type Config: Resource;
-    /// One tick of what the player wants, already quantised: what is simulated is what is sent.
+    /// Player input of one tick, already quantised: the simulated input is the one that is sent.
+    #[doc(alias = "CUserCmd")]
     type Input: Wire + Copy + PartialEq + Default + core::fmt::Debug + Send + Sync + 'static;
-    /// All that is predicted. It travels as it is in a correction.
+    /// All predicted state. A correction sends it unchanged.
     type State: Component<Mutability = Mutable> + Wire + Copy + PartialEq + core::fmt::Debug;
-    /// What happened in a step, as a value, so that a replay can mute it.
+    /// Event of a step. It is a value, so that a replay can suppress it.
     type Event: Clone + core::fmt::Debug + Send + Sync + 'static;
-    /// What the server does to a pawn at a tick of its owner's, so that both do it in the same
-    /// move: a knock-back, a launch. `()` for none.
+    /// Change that the server applies to a pawn at a tick of its owner, so that client and server apply it
+    /// in the same move: a knock-back, a launch. `()` for none.
     type Push: Wire + Copy + PartialEq + core::fmt::Debug + Send + Sync + 'static;
-    /// The part of the world that a step may look at.
+    /// The part of the world that a step may read.
     type World: ReadOnlySystemParam + 'static;
 
-    /// The state after one step. Must be pure: equal arguments give equal bits.
+    /// Returns the state after one step. Must be pure: equal arguments must give equal bits.
     fn step(
         config: &Self::Config,
         state: &Self::State,
@@ -59,39 +64,42 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
         events: &mut Vec<Self::Event>,
     ) -> Self::State;
 
-    /// Where the pawn's root is, in metres.
+    /// Returns the position of the pawn's root, in metres.
     fn position(state: &Self::State) -> Vec3;
 
-    /// How fast it moves in the world, in metres per second. Default: what its snapshot says, which is
-    /// rounded.
+    /// Returns the velocity in the world, in metres per second. Default: the velocity of its snapshot, which
+    /// is rounded.
     #[must_use]
     fn velocity(state: &Self::State) -> Vec3 {
         Self::snapshot(state, Tick::default()).velocity()
     }
 
-    /// What everyone but the owner learns of this state, in the world. Its velocity must be that at the end
-    /// of the step, or every curve that others draw is bent: a velocity that is one tick old more than
-    /// doubles their error. `spin` turns a heading evenly; leave it out for a view.
+    /// Returns the replicated form of this state, in the world.
+    ///
+    /// Its velocity must be the one at the end of the step: a velocity that is one tick old bends the curves
+    /// on other clients and more than doubles their error. Set `spin` for a heading that turns evenly; leave
+    /// it out for a player's view.
     fn snapshot(state: &Self::State, tick: Tick) -> Snapshot;
 
-    /// The movement base that it stands on, 0 for the world. Others draw it relative to that, or a
-    /// passenger would slide on a lift that everyone draws at another moment than passengers.
+    /// Returns the movement base that the pawn stands on, 0 for the world. Other clients draw the pawn
+    /// relative to it; otherwise a passenger would slide, because bases are drawn at another moment than
+    /// pawns.
     #[must_use]
     fn base(state: &Self::State) -> u16 {
         let _ = state;
         0
     }
 
-    /// Whether the view of a pawn turns with the base that it stands on. Default: it does not.
+    /// Returns whether the view of a pawn turns with the base that it stands on. Default: it does not.
     #[must_use]
     fn turns_with_base(config: &Self::Config) -> bool {
         let _ = config;
         false
     }
 
-    /// Carries a pawn of somebody else on for `ctx.dt`, from what was sent of it: for
-    /// [`ProxySmoothing::Simulate`](crate::ProxySmoothing::Simulate). Much cheaper than
-    /// [`step`](Self::step) and without input. Default: straight on, through walls.
+    /// Simulates a remote pawn for `ctx.dt` from its replicated pose, for
+    /// [`ProxySmoothing::Simulate`](crate::ProxySmoothing::Simulate). It has no input and must be much
+    /// cheaper than [`step`](Self::step). Default: extrapolation without collision.
     #[doc(alias = "MoveSmooth")]
     #[must_use]
     fn proxy_step(
@@ -104,47 +112,49 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
         pose.carried_on(ctx.dt)
     }
 
-    /// Where it looks from, in metres.
+    /// Returns the position of the eye, in metres.
     fn eye(config: &Self::Config, state: &Self::State) -> Vec3;
 
-    /// Where an input looks: its heading and its elevation in 1/65,536 of a turn, as
-    /// [`look_direction`](crate::look_direction) has them. Default: straight ahead.
+    /// Returns the heading and pitch of an input in 1/65,536 of a turn, with the axes of
+    /// [`look_direction`](crate::look_direction). Default: straight ahead.
     #[must_use]
     fn look(input: &Self::Input) -> (u16, i16) {
         let _ = input;
         (0, 0)
     }
 
-    /// A number that differs when states differ in anything but continuous quantities: mode,
-    /// stance, rounds fired. The owner's client sends it with its result, so that the server sees
-    /// a difference that no distance shows.
+    /// Returns a number that differs when states differ in any discrete quantity: mode, stance, rounds
+    /// fired. The owner's client sends it with the result of its move, so that the server detects a
+    /// difference that the distance does not show.
     fn kind(state: &Self::State) -> u32;
 
-    /// A number that changes whenever the pawn is put somewhere else: a correction across such a
-    /// change is not an error and is not smoothed. Only the lowest four bits count.
+    /// Returns a counter that changes with each teleport. A correction across a teleport is not an error and
+    /// is not smoothed. Only the lowest four bits count.
     fn teleports(state: &Self::State) -> u8;
 
-    /// The state after a push, right before the step of the tick that it is due in. Must be pure.
+    /// Returns the state after a push, right before the step of the tick in which it is due. Must be pure.
     fn push(config: &Self::Config, state: &Self::State, push: &Self::Push) -> Self::State;
 
-    /// What is left of an input when nobody is at the controls: a lost move, a silent client, a
-    /// stalled app. `axes` says whether the pawn goes on walking; buttons that act, such as fire,
-    /// are never carried on. Default: nothing is left.
+    /// Returns the replacement for missing input: a lost move, a silent client, a stalled app. `axes`:
+    /// whether the pawn keeps walking. Action buttons such as fire must never be repeated. Default: neutral
+    /// input.
     #[must_use]
     fn unattended(last: &Self::Input, axes: bool) -> Self::Input {
         let _ = (last, axes);
         Self::Input::default()
     }
 
-    /// Whether nothing that matters differs between two inputs in a row, so that the newer one may
-    /// wait for the next packet. Unreal's `CanCombineWith`. Default: they are equal.
+    /// Returns whether two consecutive inputs differ in nothing important, so that the newer one may wait
+    /// for the next packet. Unreal's `CanCombineWith`. Default: whether they are equal.
+    #[doc(alias = "CanCombineWith")]
     #[must_use]
     fn combines(older: &Self::Input, newer: &Self::Input) -> bool {
         older == newer
     }
 
-    /// The state moved by a few centimetres, when nothing is in the way: for a server that accepts
-    /// its client's end position. Default: never.
+    /// Returns the state moved by a few centimetres if nothing is in the way, for a server that accepts its
+    /// client's end position. Default: `None`.
+    #[doc(alias = "bServerAcceptClientAuthoritativePosition")]
     #[must_use]
     fn nudged(
         config: &Self::Config,
@@ -157,16 +167,16 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
         None
     }
 
-    /// Whether the owner is to learn if the server had this event in the same move, such as an
-    /// ability that may be refused. Default: no event is.
+    /// Returns whether the server reports to the owner if this event also occurred in its own step of the
+    /// move, such as an ability that it may refuse. Default: no event is reported.
     #[must_use]
     fn is_outcome(event: &Self::Event) -> bool {
         let _ = event;
         false
     }
 
-    /// Whether another pawn is so close that client and server may well see different sides of it.
-    /// Asked when they disagree. Default: none is.
+    /// Returns whether another pawn is so close that client and server may see it on different sides.
+    /// Evaluated when client and server disagree. Default: `false`.
     #[must_use]
     fn meets_pawn(
         config: &Self::Config,
@@ -178,16 +188,16 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
         false
     }
 
-    /// A number that differs when configurations do. Client and server compare it, so that a wrong
-    /// tuning has a name. Default 0: nothing is compared.
+    /// Returns a hash of the configuration. Client and server compare it, so that a different tuning is
+    /// reported as such. Default 0: no comparison.
     #[must_use]
     fn config_hash(config: &Self::Config, world: &SystemParamItem<Self::World>) -> u32 {
         let _ = (config, world);
         0
     }
 
-    /// A number that differs when the fixed world around a pawn does. Compared when client and
-    /// server disagree about a move. Default 0: nothing is compared.
+    /// Returns a hash of the static world around a pawn. Client and server compare it when they disagree
+    /// about a move. Default 0: no comparison.
     #[must_use]
     fn surroundings_hash(
         config: &Self::Config,
@@ -198,16 +208,15 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
         0
     }
 
-    /// A number that differs when levels do, compared when a client joins. Default 0: nothing is
-    /// compared.
+    /// Returns a hash of the level, compared when a client joins. Default 0: no comparison.
     #[must_use]
     fn level_hash(world: &SystemParamItem<Self::World>) -> u32 {
         let _ = world;
         0
     }
 
-    /// Radius and half height, in metres, of a capsule about as large as the pawn, standing at its
-    /// position: for debug views. Default: 0.34 and 0.88.
+    /// Returns radius and half height, in metres, of a capsule about as large as the pawn and standing at
+    /// its position, for debug views. Default: 0.34 and 0.88.
     #[must_use]
     fn outline(config: &Self::Config, state: &Self::State) -> (f32, f32) {
         let _ = (config, state);
@@ -215,60 +224,58 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     }
 }
 
-/// What others are to see of a pawn that somebody else steers: its state, or while its moves are
-/// late a speculative copy of it, and the moment that it belongs to on the owner's time line. What
-/// the server decides about is never this but [`MoveModel::State`].
+/// State of a player's pawn that the server publishes to other clients: the real state, or a speculative
+/// copy while the owner's moves are late. Authoritative decisions never use it but [`MoveModel::State`].
 #[derive(Component, Clone, Copy, Debug)]
 pub struct Shown<M: MoveModel> {
-    /// The server's tick that the owner's move falls on.
+    /// Server tick to which the owner's move is assigned.
     pub tick: Tick,
-    /// The owner's tick of the move that led to the state: the moment of the movement bases in it.
+    /// Owner's tick of the move that led to the state: the moment of the movement bases in it.
     pub moved: Tick,
-    /// The state.
+    /// The published state.
     pub state: M::State,
 }
 
-/// Something happened in a step that counts: on the owner's client the first time a move is
-/// simulated, on the server when it is. A replay writes none.
+/// Event of a step that counts: sent on the owner's client when a move is first simulated, and on the server
+/// when it runs the move. A replay sends none.
 #[derive(Message, Clone, Debug)]
 pub struct StepEvent<M: MoveModel> {
     /// The pawn.
     pub entity: Entity,
-    /// The tick of the move, the owner's count.
+    /// Tick of the move, on the owner's count.
     pub tick: Tick,
-    /// The state that the step led to. Several moves may be run in one of this app's ticks.
+    /// State after the step. Several moves may run within one tick of this app.
     pub state: M::State,
-    /// How many of this app's ticks the move had waited here since it arrived; 0 on the owner's
-    /// client.
+    /// Number of this app's ticks for which the move was queued after its arrival; 0 on the owner's client.
     pub waited: u32,
-    /// On the server: the newest snapshot message that the owner had heard of when it wrote the packet
-    /// that first brought the move here. What comes again because that packet was lost says what its own
-    /// packet says: a little more than the owner knew in this move, never less. `None` when it had heard of
-    /// none, and on the owner's client.
+    /// On the server: the newest snapshot message that the owner had received when it wrote the packet that
+    /// first brought this move. If that packet was lost and the move arrived in a later one, it is the value
+    /// of the later packet: slightly newer than what the owner had received at this move, never older.
+    /// `None` if the owner had received no message, and on the owner's client.
     pub heard: Option<Tick>,
-    /// What happened.
+    /// The event.
     pub event: M::Event,
 }
 
-/// The input of the pawn that this app steers: what the player wants right now. Games write it in
-/// [`MoveSystems::Sample`] for the tick that is about to run and, for a picture that does not wait
-/// for the next tick, in every frame.
+/// Current input of the pawn that this app controls. Games write it in [`MoveSystems::Sample`] for the tick
+/// that is about to run. If they also write it in every frame, the drawn pawn reacts before the next tick.
+#[doc(alias = "CUserCmd")]
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct MoveInput<M: MoveModel>(pub M::Input);
 
-/// When moves are made, in [`FixedUpdate`].
+/// System sets of movement, in [`FixedUpdate`] unless noted.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MoveSystems {
-    /// Answers of the server are taken in and unanswered moves made again.
+    /// Applies the server's acknowledgements and replays the unacknowledged moves.
     Answer,
     /// Empty: games write [`MoveInput`] here.
     Sample,
     /// Extensions, such as a weapon, add their part to [`MoveInput`].
     Extend,
-    /// The own pawn takes a step; the server runs what arrived.
+    /// Steps the own pawn; the server runs the moves that arrived.
     Step,
-    /// Empty but for what reads a step's [`StepEvent`]s at once.
+    /// Empty: for systems that react to [`StepEvent`]s within the same tick.
     React,
-    /// In [`FixedPostUpdate`](bevy::app::FixedPostUpdate): [`Shown`] is brought up to date.
+    /// In [`FixedPostUpdate`](bevy::app::FixedPostUpdate): updates [`Shown`].
     Show,
 }

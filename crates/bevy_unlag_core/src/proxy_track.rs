@@ -1,5 +1,5 @@
-//! What a pawn did since it was last sent, and which of it must be sent so that a curve through the
-//! snapshots is its path.
+//! Recorder of a pawn's path between two updates, and selection of the snapshots that must be sent so that a
+//! curve through them follows that path.
 
 mod fit;
 
@@ -9,22 +9,21 @@ use bevy::prelude::*;
 
 use crate::{MAX_KNOTS, ProxyUpdate, Snapshot};
 
-/// Ticks that are remembered at most between two updates: four seconds at 64 Hz.
+/// Maximum number of ticks recorded between two updates: four seconds at 64 Hz.
 const MAX_TICKS: usize = 256;
 
-/// How well the curve that clients draw must follow a pawn's path. Of the sender alone: clients need not
-/// know it.
+/// Accuracy with which the curve on clients must follow a pawn's path. Only the sender uses it; clients need
+/// no matching value.
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct KnotConfig {
-    /// How far the curve may be beside the path at a tick, in metres. Default: 6 mm. Lowering it
-    /// costs bytes: what a curve misses by more is sent as an arrival velocity or as an extra
-    /// snapshot.
+    /// Maximum distance of the curve from the path at a tick, in metres. Default: 0.006 (6 mm). Lowering it
+    /// costs bytes: larger errors are corrected by sending an arrival velocity or a path knot.
     pub tolerance: f32,
-    /// How far a heading with a known spin may be beside the truth at a tick, in radians. Default:
-    /// 0.15°. Lowering it costs bytes in the same way.
+    /// Maximum error of a heading with a known spin at a tick, in radians. Default: 0.15°. Lowering it costs
+    /// bytes in the same way.
     pub turn_tolerance: f32,
-    /// The most extra snapshots in one update. Default and limit: [`MAX_KNOTS`]. Lowering it saves bytes
-    /// on winding paths; updates once in a second then miss more of them.
+    /// Maximum number of path knots in one update. Default and upper limit: [`MAX_KNOTS`]. Lowering it saves
+    /// bytes on winding paths and increases the error of pawns that are sent only once a second.
     pub max_knots: usize,
 }
 
@@ -34,30 +33,31 @@ impl Default for KnotConfig {
     }
 }
 
-/// What a pawn did since it was last sent. The server records every tick and sends now and then; the
-/// curve between two updates then knows what happened in between. A snapshot has two velocities,
-/// the one it arrived with and the one it left with, because a jump of the velocity in between (a
-/// landing, a bounce, a knock-back) is where a cubic is worse than a line.
+/// Recorder of a pawn's path since its last update.
+///
+/// The server records every tick but sends only some; the curve between two updates then still reflects what
+/// happened in between. A snapshot has two velocities, the arrival and the departure velocity, because a
+/// cubic is worse than a line across a jump of the velocity (a landing, a bounce, a knock-back).
 #[derive(Clone, Debug, Default)]
 pub struct ProxyTrack {
     sent: Option<Snapshot>,
     ticks: VecDeque<Snapshot>,
-    /// The exact velocity of the newest tick, and how fast it changed in that tick.
+    /// Exact velocity of the newest tick, and its change in that tick.
     velocity: Option<Vec3>,
     acceleration: Vec3,
 }
 
-/// A change of velocity faster than this, in m/s², is an impulse and says nothing about the next moment.
+/// Acceleration in m/s² above which it counts as an impulse, which says nothing about the next moment.
 const IMPULSE: f32 = 80.0;
 
 impl ProxyTrack {
-    /// Takes in what a tick left. One that is no newer than the last is ignored.
+    /// Records the state of a tick. Ignored if it is not newer than the last one.
     pub fn record(&mut self, snapshot: Snapshot, tick_seconds: f32) {
         self.record_exactly(snapshot, snapshot.velocity(), tick_seconds);
     }
 
-    /// The same with the velocity as it was before it was rounded, in the space of the snapshot: its
-    /// change in a single tick is an acceleration.
+    /// Records the state of a tick with its unrounded velocity, in the space of the snapshot. The change of
+    /// the velocity within a single tick is the acceleration.
     pub fn record_exactly(&mut self, snapshot: Snapshot, velocity: Vec3, tick_seconds: f32) {
         let last = self.ticks.back().or(self.sent.as_ref());
         if last.is_some_and(|last| !snapshot.tick.is_newer_than(last.tick)) {
@@ -75,9 +75,10 @@ impl ProxyTrack {
         self.ticks.push_back(snapshot.as_sent());
     }
 
-    /// What to send now, as far as it was recorded. `None` when nothing new was. `tick_seconds` is the
-    /// time of a tick; `accelerates` says whether the acceleration is sent as well, for pawns that are
-    /// simulated to the present.
+    /// Returns the update to send now, or `None` if nothing was recorded since the last one.
+    ///
+    /// `tick_seconds` is the duration of a tick. `accelerates`: whether to send the acceleration as well,
+    /// for pawns that are simulated to the server's present.
     pub fn update(
         &mut self,
         config: &KnotConfig,

@@ -1,22 +1,25 @@
-//! What is sent of a pawn at once.
+//! Wire format of a remote pawn's update: its newest snapshot and the path knots before it.
 
 use crate::{BitReader, BitWriter, Snapshot, Tick, WireError};
 
-/// The most extra snapshots in one update.
+/// Maximum number of path knots in one update.
 pub const MAX_KNOTS: usize = 3;
 
-/// What is sent of a pawn at once: where it is now, and where it was at ticks in between without
-/// which a curve from the last update would miss its path.
+/// One update of a remote pawn: its newest snapshot and up to [`MAX_KNOTS`] path knots.
+///
+/// A path knot is a full snapshot of an earlier tick. It is sent only where a curve from the previous update
+/// to the newest snapshot would miss the pawn's path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ProxyUpdate {
-    /// The newest state.
+    /// Newest snapshot.
     pub snapshot: Snapshot,
     knots: [Snapshot; MAX_KNOTS],
     count: u8,
 }
 
 impl ProxyUpdate {
-    /// From the newest state and up to [`MAX_KNOTS`] older ones, oldest first; more are cut off.
+    /// Creates an update from the newest snapshot and up to [`MAX_KNOTS`] older ones, oldest first. Further
+    /// ones are ignored.
     #[must_use]
     pub fn new(snapshot: Snapshot, knots: &[Snapshot]) -> Self {
         let mut update = Self { snapshot, ..Self::default() };
@@ -27,19 +30,19 @@ impl ProxyUpdate {
         update
     }
 
-    /// The extra states, oldest first.
+    /// Returns the path knots, oldest first.
     #[must_use]
     pub fn knots(&self) -> &[Snapshot] {
         &self.knots[..usize::from(self.count).min(MAX_KNOTS)]
     }
 
-    /// All states, oldest first.
+    /// Returns all snapshots, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Snapshot> {
         self.knots().iter().chain([&self.snapshot])
     }
 
-    /// Appends the update. `tick` is one that the reader knows and that is close to the update's: further
-    /// apart than 30,000 ticks, eight minutes, is cut off.
+    /// Appends the update. `tick` is a reference tick that the reader knows, close to the update's own. A
+    /// distance beyond 30,000 ticks (eight minutes at 64 Hz) is clamped.
     pub fn write(&self, tick: Tick, w: &mut BitWriter) {
         let newest = self.snapshot.tick;
         w.signed_golomb(newest.since(tick).clamp(-30_000, 30_000) as i16, 1);
@@ -51,17 +54,17 @@ impl ProxyUpdate {
         w.bits(u32::from(self.count), 2);
         for knot in self.knots() {
             w.golomb(newest.since(knot.tick).clamp(0, 30_000) as u16, 2);
-            // From the newest state, when both are on one base.
+            // Relative to the newest snapshot if both are on the same base.
             let same = knot.base == self.snapshot.base;
             w.bool(same);
             knot.write_body(if same { self.snapshot.position } else { [0; 3] }, w);
         }
     }
 
-    /// Reads what [`write`](Self::write) wrote with the same `tick`.
+    /// Reads an update that [`write`](Self::write) wrote with the same `tick`.
     ///
     /// # Errors
-    /// [`WireError`] when the bits end early or are no valid update.
+    /// Returns a [`WireError`] if the input ends early or is not a valid update.
     pub fn read(tick: Tick, r: &mut BitReader<'_>) -> Result<Self, WireError> {
         let newest = tick.offset(i32::from(r.signed_golomb(1)?));
         let mut update = Self { snapshot: Snapshot::read_body(newest, [0; 3], r)?, ..Self::default() };
@@ -91,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_update_survives_the_wire_in_few_bits() {
+    fn update_round_trips_and_one_without_knots_fits_13_bytes() {
         let at = |tick: u32, x: f32| Snapshot::new(Tick(tick), Vec3::new(x, 0.0, 3.0), Vec3::X * 6.0);
         let knot = Snapshot { base: 3, ..at(u32::MAX, 0.7) };
         let update = ProxyUpdate::new(at(3, 1.0), &[at(u32::MAX - 1, 0.5), knot]);

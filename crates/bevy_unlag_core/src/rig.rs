@@ -4,32 +4,32 @@ use bevy::prelude::*;
 
 use crate::PoseSample;
 
-/// The most limbs that a rig can have.
+/// Maximum number of limbs of a rig.
 pub const MAX_LIMBS: usize = 32;
 
-/// Where a pawn's limbs are, as a function of its pose alone: the client draws with it and the
-/// server judges with it, so no animation has to be replicated.
+/// Limb poses of a pawn as a function of its pose alone. The client draws with it and the server validates
+/// hits with it, so that no animation has to be replicated.
 #[derive(Component, Clone, Copy)]
 pub struct LimbRig {
-    /// How many limbs there are: at most [`MAX_LIMBS`].
+    /// Number of limbs, at most [`MAX_LIMBS`].
     pub limbs: u8,
-    /// Writes the pose of every limb into a slice of [`limbs`](Self::limbs), in the space of the body:
-    /// the origin is the pawn's root, turned by its rotation. Must be pure.
+    /// Writes the poses of all limbs into a slice of [`limbs`](Self::limbs) elements, in the space of the
+    /// body: the origin is the pawn's root, turned by its rotation. Must be pure.
     pub pose: fn(&PoseSample, &mut [Isometry3d]),
 }
 
-/// Room for the limbs of one pawn.
+/// Buffer for the limb poses of one pawn.
 pub type LimbPoses = [Isometry3d; MAX_LIMBS];
 
 impl LimbRig {
-    /// The limbs in the space of the body.
+    /// Computes the limb poses in the space of the body.
     pub fn in_body<'a>(&self, sample: &PoseSample, room: &'a mut LimbPoses) -> &'a [Isometry3d] {
         let limbs = &mut room[..usize::from(self.limbs).min(MAX_LIMBS)];
         (self.pose)(sample, limbs);
         limbs
     }
 
-    /// The limbs in the world.
+    /// Computes the limb poses in the world.
     pub fn in_world<'a>(&self, sample: &PoseSample, room: &'a mut LimbPoses) -> &'a [Isometry3d] {
         let body = sample.body();
         let limbs = &mut room[..usize::from(self.limbs).min(MAX_LIMBS)];
@@ -42,7 +42,7 @@ impl LimbRig {
 }
 
 impl PoseSample {
-    /// The space of the body in the world.
+    /// Returns the pose of the body in the world.
     #[must_use]
     pub fn body(&self) -> Isometry3d {
         Isometry3d::new(self.position, self.rotation)

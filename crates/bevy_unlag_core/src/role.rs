@@ -1,25 +1,34 @@
-//! Who decides about a pawn, and what it is called on the wire.
+//! Network roles and network ids of pawns.
 
 use bevy::prelude::*;
 
-/// Who decides about this pawn in this app. Unreal's `ENetRole`.
+/// Role of a pawn in this app. Unreal's `ENetRole`.
+#[doc(alias = "ENetRole")]
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum NetRole {
-    /// This app decides: the server, or the host of a listen server. Unreal's `ROLE_Authority`.
+    /// This app has authority: the server, or the host of a listen server. Unreal's `ROLE_Authority`.
+    #[doc(alias = "ROLE_Authority")]
     Authority,
-    /// This app's player steers it and predicts it. Unreal's `ROLE_AutonomousProxy`.
+    /// The player of this app controls and predicts the pawn. Unreal's `ROLE_AutonomousProxy`.
+    #[doc(alias = "ROLE_AutonomousProxy")]
+    #[doc(alias = "Predicted")]
     AutonomousProxy,
-    /// Somebody else steers it; it is drawn from snapshots. Unreal's `ROLE_SimulatedProxy`.
+    /// A remote player controls the pawn; this app draws it from snapshots. Unreal's `ROLE_SimulatedProxy`.
+    #[doc(alias = "ROLE_SimulatedProxy")]
+    #[doc(alias = "Interpolated")]
     SimulatedProxy,
 }
 
-/// Marks the pawn that the player of *this* app steers: an [`NetRole::AutonomousProxy`], or the
-/// host's own [`NetRole::Authority`] pawn on a listen server.
+/// Marks the pawn that the player of *this* app controls: an [`NetRole::AutonomousProxy`], or the host's own
+/// [`NetRole::Authority`] pawn on a listen server.
+#[doc(alias = "IsLocallyControlled")]
+#[doc(alias = "Controlled")]
 #[derive(Component, Clone, Copy, Default, Debug)]
 pub struct LocalControl;
 
-/// The pawn's name on the wire, given by the server and unique among living pawns. Two bytes are
-/// cheaper than an entity and mean the same on every machine.
+/// Id of a pawn on the wire. The server assigns it; it is unique among existing pawns. It takes two bytes,
+/// less than an entity, and has the same meaning on every machine.
+#[doc(alias = "FNetworkGUID")]
 #[derive(
     Component,
     Clone,

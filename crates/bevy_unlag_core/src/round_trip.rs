@@ -1,43 +1,46 @@
-//! How far away the owner of a pawn is.
+//! Round trip time between this machine and the owner of a pawn.
 
 use core::time::Duration;
 
 use bevy::prelude::*;
 
-/// The round trip between this machine and the owner of a pawn, as the transport measures it; on the
-/// server's pawn, and on every link. The network's glue keeps it up to date, from acknowledgements of packets and never from
-/// what a client says about itself. There is none before the first acknowledgement, and none on pawns
-/// without a remote owner.
+/// Round trip between this machine and the owner of a pawn, as measured by the transport. It is on the
+/// server's pawn and on every link.
 ///
-/// A client that holds its acknowledgements back makes it longer, and nothing makes it shorter than the
-/// way is: who lies about it can only pass for somebody further away.
+/// The network integration updates it from packet acknowledgements, never from values that a client reports
+/// about itself. It is missing before the first acknowledgement and on pawns without a remote owner.
+///
+/// A client that delays its acknowledgements makes it longer, and no client can make it shorter than the
+/// real latency: a cheater can only appear more distant.
+#[doc(alias = "ping")]
+#[doc(alias = "PingManager")]
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RoundTrip {
-    /// Smoothed over some packets, so the mean of what jitter makes of it. Waiting for the next tick of
-    /// either side is in it.
+    /// Round trip, smoothed over some packets and therefore including the mean jitter. It includes the wait
+    /// for the next tick on either side.
     pub rtt: Duration,
-    /// How far single packets are from that, on average.
+    /// Mean deviation of single packets from `rtt`.
     pub jitter: Duration,
-    /// The shortest of the last 256 to 512 packets: the way without jitter.
+    /// Shortest round trip of the last 256 to 512 packets: the latency without jitter.
     pub least: Duration,
-    /// The shortest of this window, how many packets are in it, and the shortest of the one before.
+    /// Minimum and number of packets in the current window, and the minimum of the previous window.
     now: Duration,
     packets: u16,
     before: Duration,
 }
 
 impl RoundTrip {
-    /// Packets in a window.
+    /// Packets per window.
     const WINDOW: u16 = 256;
 
-    /// With the round trip of the first packet.
+    /// Creates an estimate from the round trip of the first packet.
     #[must_use]
     pub fn first(sample: Duration) -> Self {
         let (rtt, jitter, least) = (sample, sample / 4, sample);
         Self { rtt, jitter, least, now: sample, packets: 1, before: Duration::MAX }
     }
 
-    /// Takes in the round trip of one packet.
+    /// Updates the estimate with the round trip of one packet.
     pub fn sample(&mut self, sample: Duration) {
         let off = self.rtt.abs_diff(sample);
         self.jitter = (self.jitter * 15 + off) / 16;
@@ -56,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_settles_on_the_mean_and_on_how_far_off_packets_are() {
+    fn round_trip_converges_to_mean_jitter_and_minimum() {
         let ms = Duration::from_millis;
         let mut trip = RoundTrip::first(ms(300));
         for i in 0..400 {
@@ -65,7 +68,7 @@ mod tests {
         assert!(trip.rtt.abs_diff(ms(100)) < ms(3), "{trip:?}");
         assert!(trip.jitter.abs_diff(ms(10)) < ms(3), "{trip:?}");
         assert_eq!(trip.least, ms(90));
-        // A longer way is noticed, and a shorter one at once.
+        // A longer latency is noticed after a while, a shorter one at once.
         (0..512).for_each(|_| trip.sample(ms(150)));
         assert_eq!(trip.least, ms(150));
         trip.sample(ms(40));

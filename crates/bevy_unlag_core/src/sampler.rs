@@ -1,4 +1,4 @@
-//! The one function that turns snapshots and a view time into a pose.
+//! Pose sampling: a pure function from snapshots and a view time to a pose.
 
 use bevy::prelude::*;
 
@@ -7,24 +7,28 @@ use crate::{
     snapshot::standing, units_to_angle,
 };
 
-/// How poses are sampled. Both sides must hold the same values, or what was drawn is not what is
-/// judged.
+/// Settings of pose sampling. Client and server must use the same values, otherwise the server validates
+/// shots against poses that the client did not draw.
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct Sampler {
-    /// How positions between two snapshots are found. Default: [`Interpolation::Hermite`].
+    /// Interpolation of positions between two snapshots. Default: [`Interpolation::Hermite`].
     pub interpolation: Interpolation,
-    /// Seconds in a tick. Default: 1/64.
+    /// Seconds per tick. Default: 1/64.
     pub tick_seconds: f32,
-    /// Ticks between two snapshots of a pawn without an interval of its own. Default: 3. A view that spans
-    /// more has lost one, or the pawn is sent less often: a shot at it says so.
+    /// Ticks between two snapshots of a pawn that has no update interval of its own. Default: 3. If a view
+    /// time lies between two snapshots that are further apart (one was lost, or the pawn is sent less
+    /// often), a shot at the pawn states both ticks.
+    #[doc(alias = "cl_updaterate")]
     pub snapshot_ticks: i32,
-    /// How many ticks a pose is carried on at its speed beyond its newest snapshot; in as many more it
-    /// slows down to a stand. Default: 8, 125 ms at 64 Hz, so it stands after 250. Raising it hides
-    /// longer gaps and overshoots further.
+    /// Ticks for which a pose is extrapolated at full speed beyond its newest snapshot. Over as many ticks
+    /// again it decelerates to a standstill. Default: 8 (125 ms at 64 Hz), so it stands after 250 ms.
+    /// Raising it hides longer gaps and increases the overshoot.
+    #[doc(alias = "cl_extrapolate_amount")]
     pub max_extrapolation_ticks: f32,
-    /// The same for a pawn that is simulated to the present. Default: 16, 250 ms at 64 Hz: its latency
-    /// is in it. After that it stands at once where its model carries it on, and slows down as above
-    /// where none does. Raising it keeps pawns on worse links at the present, and overshoots further.
+    /// The same limit for a pawn that is simulated to the server's present. Default: 16 (250 ms at 64 Hz),
+    /// which includes the pawn's latency. Beyond it the pawn stops at once where its model simulates it, and
+    /// decelerates as above where no model does. Raising it keeps pawns on worse links at the present and
+    /// increases the overshoot.
     pub max_simulation_ticks: f32,
 }
 
@@ -40,32 +44,32 @@ impl Default for Sampler {
     }
 }
 
-/// A pose: what is drawn, and what is judged.
+/// Pose of a pawn, both for drawing and for hit validation.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PoseSample {
-    /// The root, in metres.
+    /// Position of the root, in metres.
     pub position: Vec3,
-    /// Metres per second: the derivative of what is drawn.
+    /// Velocity in metres per second: the derivative of the drawn position.
     pub velocity: Vec3,
-    /// Metres per second squared, where it was sent; else zero.
+    /// Acceleration in metres per second squared; zero if it was not sent.
     pub acceleration: Vec3,
-    /// How it stands: +Y to its head, turned by its heading.
+    /// Orientation: +Y points to the head, turned by the heading.
     pub rotation: Quat,
-    /// Radians per second about its up: the derivative of the heading that is drawn.
+    /// Turn rate in radians per second about the up axis: the derivative of the drawn heading.
     pub spin: f32,
-    /// Elevation of the view in radians.
+    /// Pitch of the view in radians.
     pub pitch: f32,
-    /// How far crouched: 0 stands, 1 is down.
+    /// Crouch amount: 0 is standing, 1 fully crouched.
     pub crouch: f32,
-    /// Whether there is anything to draw and hit.
+    /// Whether the pawn can be drawn and hit.
     pub alive: bool,
-    /// Whether it stands on something.
+    /// Whether the pawn stands on something.
     pub grounded: bool,
-    /// Whether gravity pulls it.
+    /// Whether gravity acts on the pawn.
     pub falling: bool,
 }
 
-/// In the space of the snapshot's base; [`Snapshot::pose`] is in the world.
+/// Pose in the space of the snapshot's base. Use [`Snapshot::pose`] for the pose in the world.
 impl From<&Snapshot> for PoseSample {
     fn from(s: &Snapshot) -> Self {
         Self {
@@ -84,12 +88,12 @@ impl From<&Snapshot> for PoseSample {
 }
 
 impl PoseSample {
-    /// From the space of a base into the world; as it is without one. `turns` says whether its heading is
-    /// relative to the base.
+    /// Transforms the pose from the space of `base` into the world. Returns it unchanged if there is no such
+    /// base. `turns`: whether the heading is relative to the base.
     #[must_use]
     pub fn onto(self, base: u16, turns: bool, bases: &BaseView<'_>) -> Self {
         let Some(pose) = bases.pose(base) else { return self };
-        // About its own up: it stands upright in the world, however its base is tilted.
+        // Only about its own up axis: the pawn stands upright in the world even on a tilted base.
         let turn = if turns { Quat::from_rotation_y(heading(pose.rotation)) } else { Quat::IDENTITY };
         Self {
             position: pose.transform_point(self.position).into(),
@@ -100,8 +104,8 @@ impl PoseSample {
         }
     }
 
-    /// On for some time, with its acceleration and round its bend. What brakes stops at rest: braking
-    /// does not turn into reversing.
+    /// Extrapolates the pose by `seconds`, with its acceleration and along its curve. A decelerating pawn
+    /// stops at rest and does not reverse.
     #[must_use]
     pub fn carried_on(self, seconds: f32) -> Self {
         let speed = self.velocity.length();
@@ -109,8 +113,8 @@ impl PoseSample {
         let along = self.acceleration.dot(forward);
         let driven = if speed > 1e-3 && along < 0.0 { seconds.min(speed / -along) } else { seconds };
         let up = self.rotation * Vec3::Y;
-        // What has a spin goes round bends. How sharp this one is its acceleration says, for a car that
-        // slides does not go where it looks.
+        // A pawn with a spin follows a curve. The acceleration determines the turn rate of its path, because
+        // a sliding car does not drive where it points.
         let ahead = (self.rotation * Vec3::NEG_Z).dot(forward).abs();
         let rate = if self.spin == 0.0 || speed < SLOW || ahead < STRAIGHT {
             0.0
@@ -123,7 +127,7 @@ impl PoseSample {
         let end = self.velocity + acceleration * driven;
         let way = (self.velocity + end) * (0.5 * driven) + end * (seconds - driven);
         let bend = (rate * seconds).clamp(-1.0, 1.0);
-        // The chord of an arc lies half-way between its tangents.
+        // The chord of an arc bisects the angle between its tangents.
         let half = Quat::from_axis_angle(up, bend * 0.5);
         Self {
             position: self.position + half * way * (1.0 - bend * bend / 24.0),
@@ -135,15 +139,16 @@ impl PoseSample {
     }
 }
 
-/// Metres per second below which something has no bend of its own.
+/// Speed in metres per second below which the path is not curved.
 const SLOW: f32 = 0.5;
-/// Cosine of the angle between where something looks and goes beyond which it is on no wheels.
+/// Cosine of the angle between heading and velocity below which a pawn slides and its path is not curved.
 const STRAIGHT: f32 = 0.7;
 
 impl Sampler {
-    /// The pose at `time` between two snapshots of one pawn. Across a teleport, a death or a
-    /// spawn nothing is blended: the older pose holds until the newer one's tick. `bases` says where
-    /// movement bases are on the screen that is drawn, or was.
+    /// Returns the pose at `time` between two snapshots of one pawn.
+    ///
+    /// Across a teleport, a death or a spawn nothing is interpolated: the older pose holds until the tick of
+    /// the newer one. `bases` holds the poses of movement bases as the screen shows or showed them.
     #[must_use]
     pub fn between(
         &self,
@@ -161,7 +166,7 @@ impl Sampler {
         if from.base == to.base && from.turns_with_base == to.turns_with_base {
             return Self::along(from, to, &span).onto(from.base, from.turns_with_base, bases);
         }
-        // It stepped onto a base or off one: from here on this is the world.
+        // The pawn stepped onto or off a base: interpolate in world space.
         let [a, b] = [from, to].map(|snapshot| {
             let pose = snapshot.pose(bases);
             let arrived = PoseSample { velocity: snapshot.arrival_velocity(), ..PoseSample::from(snapshot) };
@@ -181,7 +186,7 @@ impl Sampler {
         }
     }
 
-    /// The pose within a span of one space.
+    /// Interpolates two snapshots that are in the same space.
     pub(crate) fn along(from: &Snapshot, to: &Snapshot, span: &Span) -> PoseSample {
         let path = Moving::interpolate(
             &Moving { position: from.position(), velocity: from.velocity() },
@@ -211,8 +216,8 @@ impl Sampler {
         }
     }
 
-    /// The pose at `time` beyond the newest snapshot: straight on, for a bounded time, then slower and
-    /// slower until it stands.
+    /// Returns the pose at `time` beyond the newest snapshot: extrapolated for a bounded time, then
+    /// decelerated to a standstill.
     #[must_use]
     pub fn beyond(&self, from: &Snapshot, time: ViewTime, bases: &BaseView<'_>) -> PoseSample {
         let pose = PoseSample::from(from);
@@ -222,7 +227,7 @@ impl Sampler {
         let ticks = time.ticks_since(from.tick).max(0.0);
         let cap = self.max_extrapolation_ticks.max(0.0);
         let (full, late) = (ticks.min(cap), (ticks - cap).clamp(0.0, cap));
-        // The speed goes down evenly to nothing.
+        // Linear deceleration to zero.
         let speed = if cap > 0.0 { 1.0 - late / cap } else { 0.0 };
         let ahead = full + late * (1.0 + speed) * 0.5;
         let on = pose.carried_on(ahead * self.tick_seconds);
@@ -242,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn hermite_follows_an_acceleration_that_a_line_misses() {
+    fn hermite_follows_an_accelerating_pawn_that_linear_misses() {
         let (from, to) = (parabola(0), parabola(6));
         let middle = ViewTime::at(Tick(3));
         let truth = parabola(3).position().x;
@@ -256,7 +261,7 @@ mod tests {
         );
         assert!((cubic.position.x - truth).abs() < 0.001, "{}", cubic.position.x - truth);
         assert!((line.position.x - truth).abs() > 0.02, "{}", line.position.x - truth);
-        assert!((cubic.velocity.x - 20.0 * 3.0 / 64.0).abs() < 0.02, "the velocity is the derivative");
+        assert!((cubic.velocity.x - 20.0 * 3.0 / 64.0).abs() < 0.02, "must be the derivative");
     }
 
     #[test]

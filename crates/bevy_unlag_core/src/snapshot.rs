@@ -1,4 +1,4 @@
-//! What everyone but the owner learns of a pawn at one tick.
+//! Quantised state of a pawn at one tick, as it is sent to clients other than the owner.
 
 mod wire;
 
@@ -6,71 +6,74 @@ use bevy::prelude::*;
 
 use crate::{BaseView, PoseSample, Tick, Up, base::heading, units_to_angle};
 
-/// A position travels in 1/1024 m: rounding is at most 0.5 mm.
+/// Resolution of positions on the wire: 1/1024 m, so rounding errors are at most 0.5 mm.
 pub const POSITION_UNITS_PER_METRE: f32 = 1024.0;
-/// A velocity travels in 1/32 m/s.
+/// Resolution of velocities on the wire: 1/32 m/s.
 pub const VELOCITY_UNITS_PER_METRE: f32 = 32.0;
-/// An acceleration travels in 1/2 m/s².
+/// Resolution of accelerations on the wire: 1/2 m/s².
 pub const ACCELERATION_UNITS_PER_METRE: f32 = 2.0;
-/// A spin travels in 1/1024 turn a second.
+/// Resolution of turn rates on the wire: 1/1024 turn per second.
 pub const SPIN_UNITS_PER_TURN: f32 = 1024.0;
 
-/// Bits of one position axis: ± 8,192 m.
+/// Bits per position axis: ± 8,192 m.
 const POSITION_BITS: u32 = 24;
-/// Bits of one velocity axis: ± 128 m/s.
+/// Bits per velocity axis: ± 128 m/s.
 const VELOCITY_BITS: u32 = 13;
 
-/// What everyone but the owner learns of a pawn, already quantised, so that the server's memory
-/// of it and the client's are the same bits.
+/// Replicated state of a remote pawn at one tick. It is already quantised, so that the histories of server
+/// and client hold the same bits.
+#[doc(alias = "FRepMovement")]
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Snapshot {
-    /// The server's tick whose step ended in this state.
+    /// Server tick whose step ended in this state.
     pub tick: Tick,
-    /// The movement base that places and directions below are relative to; 0 is the world.
+    /// Movement base that the position, velocity and heading below are relative to; 0 is the world.
+    #[doc(alias = "FBasedMovementInfo")]
     pub base: u16,
-    /// Whether its heading is relative to that base as well, because its view turns with it.
+    /// Whether the heading is relative to that base as well, because the view turns with it.
     pub turns_with_base: bool,
-    /// The root, in 1/1024 m: ± 8,192 m.
+    /// Position of the root in 1/1024 m: ± 8,192 m.
     pub position: [i32; 3],
-    /// With which it leaves, in 1/32 m/s: ± 128 m/s.
+    /// Departure velocity in 1/32 m/s: ± 128 m/s.
     pub velocity: [i16; 3],
-    /// How it arrived, where that is something else: it landed, hit something or was hit. `None`:
-    /// as it leaves.
+    /// Arrival velocity and spin if they differ from the departure ones, because the pawn landed, hit
+    /// something or was hit. `None`: it arrived as it departs.
     pub arrival: Option<Arrival>,
-    /// In 1/2 m/s²; zero unless the pawn is to be simulated to the present.
+    /// Acceleration in 1/2 m/s². Zero unless the pawn is simulated to the server's present.
     pub acceleration: [i8; 3],
-    /// Against gravity.
+    /// Up direction, against gravity.
     pub up: Up,
-    /// Heading about [`up`](Self::up), 65,536 units a turn. The least that travels is 16 of them, 0.09°,
-    /// or half of that beside a [`spin`](Self::spin).
+    /// Heading about [`up`](Self::up), 65,536 units per turn. It is sent in steps of 16 units (0.09°), or of
+    /// 8 units together with a [`spin`](Self::spin).
     pub yaw: u16,
-    /// How fast the heading turns, in 1/1024 turn a second; `None` when the model does not say, as
-    /// for a player's view: it then turns evenly.
+    /// Turn rate of the heading, in 1/1024 turn per second. `None` if the model does not provide it, as for
+    /// a player's view: the heading is then interpolated linearly.
     pub spin: Option<i16>,
-    /// Elevation of the view, 256 units a turn; up is positive. A quarter turn travels at most.
+    /// Pitch of the view, 256 units per turn; up is positive. At most a quarter turn is sent.
     pub pitch: i8,
-    /// How far crouched: 0 stands, 255 is down.
+    /// Crouch amount: 0 is standing, 255 fully crouched.
     pub crouch: u8,
     /// Whether the pawn can be drawn and hit.
     pub alive: bool,
-    /// Whether it stands on something.
+    /// Whether the pawn stands on something.
     pub grounded: bool,
-    /// Whether gravity pulls it.
+    /// Whether gravity acts on the pawn.
     pub falling: bool,
-    /// Counts teleports, lowest two bits: a pose is never interpolated across a change.
+    /// Teleport counter, of which the lowest two bits are sent. No pose is interpolated across a change.
     pub teleports: u8,
 }
 
-/// How a pawn came to where a [`Snapshot`] shows it, when it left in another way.
+/// Velocity and spin with which a pawn arrived at a [`Snapshot`], where they differ from those with which it
+/// departs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Arrival {
-    /// In 1/32 m/s.
+    /// Velocity in 1/32 m/s.
     pub velocity: [i16; 3],
-    /// In 1/1024 turn a second; `None` when the snapshot has none.
+    /// Turn rate in 1/1024 turn per second; `None` if the snapshot has no spin.
     pub spin: Option<i16>,
 }
 
-/// The nearest whole number of units within `bits` bits; 0 for what is no number.
+/// Rounds to the nearest unit, clamped to `bits` bits; 0 for NaN.
 fn units(value: f32, scale: f32, bits: u32) -> i32 {
     let bound = ((1i32 << (bits - 1)) - 1) as f32;
     // A NaN casts to 0.
@@ -78,8 +81,8 @@ fn units(value: f32, scale: f32, bits: u32) -> i32 {
 }
 
 impl Snapshot {
-    /// Quantises what a model knows, in metres and metres per second of the world. Values beyond the range
-    /// of the wire are clamped; a value that is not finite becomes 0.
+    /// Quantises a position in metres and a velocity in metres per second, both in the world. Values beyond
+    /// the range of the wire format are clamped; NaN becomes 0.
     #[must_use]
     pub fn new(tick: Tick, position: Vec3, velocity: Vec3) -> Self {
         Self {
@@ -95,27 +98,29 @@ impl Snapshot {
         position.to_array().map(|v| units(v, POSITION_UNITS_PER_METRE, POSITION_BITS))
     }
 
-    /// A velocity as it travels.
+    /// Quantises a velocity in metres per second.
     #[must_use]
     pub fn velocity_units(velocity: Vec3) -> [i16; 3] {
         velocity.to_array().map(|v| units(v, VELOCITY_UNITS_PER_METRE, VELOCITY_BITS) as i16)
     }
 
-    /// An acceleration as it travels, in metres per second squared: up to 63 of them.
+    /// Quantises an acceleration in metres per second squared, clamped to ± 63 m/s².
     #[must_use]
     pub fn acceleration_units(acceleration: Vec3) -> [i8; 3] {
         acceleration.to_array().map(|v| units(v, ACCELERATION_UNITS_PER_METRE, 8) as i8)
     }
 
-    /// A spin, in radians per second, as it travels: up to 200 of them.
+    /// Quantises a turn rate in radians per second, clamped to ± 200 rad/s.
     #[must_use]
     pub fn spin_units(spin: f32) -> i16 {
         units(spin / core::f32::consts::TAU, SPIN_UNITS_PER_TURN, 16) as i16
     }
 
-    /// The same relative to a movement base, whose pose `bases` knows at the moment of this
-    /// snapshot. `position` is where the pawn exactly is; `turns` says whether its view turns with the
-    /// base. As it is when there is no such base.
+    /// Converts the snapshot to the space of a movement base, whose pose `bases` holds at the tick of this
+    /// snapshot. Returns it unchanged if there is no such base.
+    ///
+    /// `position` is the unrounded position of the pawn in the world; `turns`: whether its view turns with
+    /// the base.
     #[must_use]
     pub fn on_base(self, base: u16, position: Vec3, turns: bool, bases: &BaseView<'_>) -> Self {
         let Some(pose) = bases.pose(base) else { return self };
@@ -135,7 +140,8 @@ impl Snapshot {
         }
     }
 
-    /// With no more in it than travels, so that the server's memory and the client's are the same.
+    /// Rounds and clamps all fields to what the wire format can represent, so that the histories of server
+    /// and client agree.
     #[must_use]
     pub fn as_sent(self) -> Self {
         let step = if self.spin.is_some() { 8 } else { 16 };
@@ -160,19 +166,19 @@ impl Snapshot {
         }
     }
 
-    /// The root, in metres.
+    /// Returns the position of the root, in metres.
     #[must_use]
     pub fn position(&self) -> Vec3 {
         Vec3::from_array(self.position.map(|v| v as f32 / POSITION_UNITS_PER_METRE))
     }
 
-    /// Metres per second, with which it leaves.
+    /// Returns the departure velocity, in metres per second.
     #[must_use]
     pub fn velocity(&self) -> Vec3 {
         Self::metres(self.velocity)
     }
 
-    /// Metres per second, with which it arrived.
+    /// Returns the arrival velocity, in metres per second.
     #[must_use]
     pub fn arrival_velocity(&self) -> Vec3 {
         Self::metres(self.arrival.map_or(self.velocity, |arrival| arrival.velocity))
@@ -182,19 +188,19 @@ impl Snapshot {
         Vec3::from_array(velocity.map(|v| f32::from(v) / VELOCITY_UNITS_PER_METRE))
     }
 
-    /// Metres per second squared.
+    /// Returns the acceleration, in metres per second squared.
     #[must_use]
     pub fn acceleration(&self) -> Vec3 {
         Vec3::from_array(self.acceleration.map(|v| f32::from(v) / ACCELERATION_UNITS_PER_METRE))
     }
 
-    /// Radians per second about its up, with which it leaves.
+    /// Returns the departure turn rate about the up axis, in radians per second.
     #[must_use]
     pub fn spin(&self) -> Option<f32> {
         self.spin.map(Self::radians)
     }
 
-    /// Radians per second about its up, with which it arrived.
+    /// Returns the arrival turn rate about the up axis, in radians per second.
     #[must_use]
     pub fn arrival_spin(&self) -> Option<f32> {
         self.arrival.map_or(self.spin, |arrival| arrival.spin).map(Self::radians)
@@ -204,38 +210,38 @@ impl Snapshot {
         f32::from(spin) / SPIN_UNITS_PER_TURN * core::f32::consts::TAU
     }
 
-    /// How it stands: +Y to its head, turned by its heading.
+    /// Returns the orientation: +Y points to the head, turned by the heading.
     #[must_use]
     pub fn rotation(&self) -> Quat {
         standing(self.up, units_to_angle(self.yaw))
     }
 
-    /// Elevation of the view in radians.
+    /// Returns the pitch of the view, in radians.
     #[must_use]
     pub fn pitch(&self) -> f32 {
         f32::from(self.pitch) / 256.0 * core::f32::consts::TAU
     }
 
-    /// The pose that it shows. `bases` says where movement bases are on the screen that is drawn,
-    /// or was.
+    /// Returns the pose in the world. `bases` holds the poses of movement bases as the screen shows or
+    /// showed them.
     #[must_use]
     pub fn pose(&self, bases: &BaseView<'_>) -> PoseSample {
         PoseSample::from(self).onto(self.base, self.turns_with_base, bases)
     }
 
-    /// Whether a pose may be interpolated from this snapshot to `next`.
+    /// Returns whether poses may be interpolated from this snapshot to `next`.
     #[must_use]
     pub fn continues_to(&self, next: &Self) -> bool {
         self.teleports & 3 == next.teleports & 3 && self.alive == next.alive
     }
 
-    /// Whether a curve leads to `next`, in one space.
+    /// Returns whether a curve may lead to `next`: no teleport in between, and the same base.
     pub(crate) fn leads_to(&self, next: &Self) -> bool {
         self.continues_to(next) && self.base == next.base
     }
 }
 
-/// +Y to its head, turned by its heading in radians.
+/// Returns the orientation with +Y along `up`, turned by a heading in radians.
 pub(crate) fn standing(up: Up, yaw: f32) -> Quat {
     let yaw = Quat::from_rotation_y(yaw);
     if up == Up::Y { yaw } else { up.rotation() * yaw }
@@ -246,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn absurd_values_are_clamped_not_wrapped() {
+    fn values_beyond_the_wire_range_are_clamped_and_nan_becomes_zero() {
         let snapshot = Snapshot::new(Tick(0), Vec3::new(f32::NAN, 1e9, -1e9), Vec3::splat(f32::INFINITY));
         assert_eq!(snapshot.position()[0], 0.0);
         assert!(snapshot.position()[1] > 8_191.0 && snapshot.position()[2] < -8_191.0);

@@ -1,4 +1,4 @@
-//! Time as integers: simulation ticks, and ticks with a fixed-point fraction.
+//! Integer simulation time: whole ticks, and ticks with a fixed-point fraction.
 
 use core::time::Duration;
 
@@ -6,26 +6,27 @@ use bevy::{prelude::*, time::TimeSystems};
 
 use crate::{BitReader, BitWriter, MoveSystems, Wire, WireError};
 
-/// A simulation tick. It wraps, so it has no order: compare with [`Tick::since`] and
+/// A simulation tick. It wraps around and therefore implements no `Ord`; compare with [`Tick::since`] and
 /// [`Tick::is_newer_than`].
+#[doc(alias = "RepliconTick")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Tick(pub u32);
 
 impl Tick {
-    /// How many ticks `self` lies after `earlier`; negative when it lies before. Correct across
-    /// the wrap for distances under 2³¹.
+    /// Returns the number of ticks from `earlier` to `self`, negative if `self` is the earlier one. Correct
+    /// across the wrap for distances below 2³¹.
     #[must_use]
     pub fn since(self, earlier: Self) -> i32 {
         self.0.wrapping_sub(earlier.0).cast_signed()
     }
 
-    /// Whether `self` lies after `other`.
+    /// Returns whether `self` is later than `other`.
     #[must_use]
     pub fn is_newer_than(self, other: Self) -> bool {
         self.since(other) > 0
     }
 
-    /// The tick `ticks` after this one, or before it when negative.
+    /// Returns the tick `ticks` after this one, or before it if negative.
     #[must_use]
     pub fn offset(self, ticks: i32) -> Self {
         Self(self.0.wrapping_add_signed(ticks))
@@ -42,11 +43,13 @@ impl Wire for Tick {
     }
 }
 
-/// How many parts a [`ViewTime`] divides a tick into.
+/// Number of fractions into which a [`ViewTime`] divides a tick.
 pub const SUB_TICKS: i64 = 256;
 
-/// A length of time in 1/256 of a tick, rounded down. A tick of no length, or of none that makes sense, counts
-/// as one of 64 Hz. At most 2^30 ticks, half a year: a [`ViewTime`] that far back or ahead still compares.
+/// Converts a duration to 1/256 of a tick, rounded down.
+///
+/// A `tick_seconds` that is not positive and finite is replaced by 1/64 s. The result is at most 2^30 ticks
+/// (half a year at 64 Hz), so a [`ViewTime`] moved by it still compares correctly.
 #[must_use]
 pub fn sub_ticks(time: Duration, tick_seconds: f32) -> i64 {
     const MOST: f64 = (SUB_TICKS << 30) as f64;
@@ -54,24 +57,27 @@ pub fn sub_ticks(time: Duration, tick_seconds: f32) -> i64 {
     (time.as_secs_f64() / f64::from(tick) * SUB_TICKS as f64).min(MOST) as i64
 }
 
-/// A moment between ticks: a tick and a fraction in 1/256 of a tick, 61 µs at 64 Hz. Playout
-/// clocks run on it, so what a client draws and what it tells the server are the same number.
+/// A moment between ticks: a tick and a fraction in 1/256 of a tick (61 µs at 64 Hz).
+///
+/// Playout clocks count in it, so that the moment that a client draws and the one that it reports to the
+/// server are the same number.
+#[doc(alias = "TickInstant")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ViewTime {
-    /// The whole tick at or before the moment.
+    /// Whole tick at or before the moment.
     pub tick: Tick,
-    /// The rest, in 1/256 of a tick.
+    /// Fraction after that tick, in 1/256 of a tick.
     pub fraction: u8,
 }
 
 impl ViewTime {
-    /// The moment at which `tick` ends its step.
+    /// Returns the moment at which the step of `tick` ends.
     #[must_use]
     pub fn at(tick: Tick) -> Self {
         Self { tick, fraction: 0 }
     }
 
-    /// The moment `ticks` after `origin`, rounded down to the fixed-point grid.
+    /// Returns the moment `ticks` after `origin`, rounded down to 1/256 of a tick.
     #[must_use]
     pub fn after(origin: Tick, ticks: f64) -> Self {
         let sub = (ticks * SUB_TICKS as f64).floor() as i64;
@@ -81,7 +87,7 @@ impl ViewTime {
         }
     }
 
-    /// Ticks from `tick` to this moment; negative when the moment lies before.
+    /// Returns the number of ticks from `tick` to this moment, negative if the moment is earlier.
     #[must_use]
     pub fn ticks_since(self, tick: Tick) -> f32 {
         self.tick.since(tick) as f32 + f32::from(self.fraction) / SUB_TICKS as f32
@@ -89,14 +95,15 @@ impl ViewTime {
 }
 
 impl ViewTime {
-    /// How far this moment lies after `earlier`, in 1/256 of a tick; negative when it lies before.
+    /// Returns the time from `earlier` to this moment in 1/256 of a tick, negative if this moment is the
+    /// earlier one.
     #[must_use]
     pub fn since(self, earlier: Self) -> i64 {
         let ticks = i64::from(self.tick.since(earlier.tick));
         ticks * SUB_TICKS + i64::from(self.fraction) - i64::from(earlier.fraction)
     }
 
-    /// The moment this many 1/256 of a tick later.
+    /// Returns the moment that is `sub_ticks` (1/256 of a tick each) later.
     #[must_use]
     pub fn later(self, sub_ticks: i64) -> Self {
         let sub = i64::from(self.fraction) + sub_ticks;
@@ -118,33 +125,37 @@ impl Wire for ViewTime {
     }
 }
 
-/// The tick that is being simulated. It follows time, not steps: what a stalled app could not
-/// simulate is skipped, so ticks on two machines stay as far apart as they were.
+/// The tick that this app simulates.
 ///
-/// On the server it is the tick of every snapshot. On a client it counts that client's own moves; it
-/// starts from the server's when the client gets its pawn, so it runs behind by the way down.
+/// It follows time, not the number of steps: ticks that a stalled app could not simulate are skipped, so the
+/// distance between the ticks of two machines stays the same.
+///
+/// On the server it is the tick of every snapshot. On a client it numbers that client's own moves. It starts
+/// at the server's tick when the client receives its pawn and is therefore behind the server by the downlink
+/// latency.
+#[doc(alias = "LocalTimeline")]
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct CurrentTick(pub Tick);
 
 impl CurrentTick {
-    /// The moment that a frame shows: as far beyond this tick as time has gone since it was simulated.
+    /// Returns the moment that the current frame shows: this tick plus the overstep of `fixed`.
     #[must_use]
     pub fn in_frame(&self, fixed: &Time<Fixed>) -> ViewTime {
         ViewTime::after(self.0, fixed.overstep_fraction_f64())
     }
 }
 
-/// What a stall has cost this app: [`Time<Virtual>`] leaves out what is longer than its
-/// `max_delta`, and the ticks of that time are never simulated.
+/// Time lost by stalls of this app. [`Time<Virtual>`] drops the part of a frame beyond its `max_delta`, so
+/// the ticks of that time are never simulated.
 #[derive(Resource, Clone, Copy, Debug)]
 pub struct Stall {
-    /// Time that was left out and is no whole tick yet.
+    /// Lost time that does not fill a whole tick yet.
     rest: Duration,
-    /// Ticks that this tick's start skipped, usually 0.
+    /// Number of ticks skipped at the start of the current tick, usually 0.
     pub skipped: u32,
-    /// Seconds of real time that the longest frame of the last second took.
+    /// Longest frame of the last second, in seconds of real time.
     pub longest_frame: f32,
-    /// Seconds of real time since a frame took longer than [`Stall::HITCH`]; very many when none has.
+    /// Seconds of real time since a frame took longer than [`Stall::HITCH`]. Very large if there was none.
     pub since_hitch: f32,
 }
 
@@ -156,26 +167,29 @@ impl Default for Stall {
 }
 
 impl Stall {
-    /// A frame longer than this, in seconds, is a hitch: Unreal's `ServerForcedUpdateHitchThreshold`.
+    /// Frame time in seconds above which a frame counts as a hitch. Unreal's
+    /// `ServerForcedUpdateHitchThreshold`.
+    #[doc(alias = "ServerForcedUpdateHitchThreshold")]
     pub const HITCH: f32 = 0.15;
-    /// Ticks that a stall skips at most: a day at 64 Hz.
+    /// Maximum number of ticks that one stall skips: a day at 64 Hz.
     const MAX_SKIPPED: u32 = 86_400 * 64;
 
-    /// Game time that was left out and that [`CurrentTick`] has not skipped yet.
+    /// Returns the lost game time that [`CurrentTick`] has not skipped yet.
     #[must_use]
     pub fn left_out(&self) -> Duration {
         self.rest
     }
 }
 
-/// When [`CurrentTick`] changes.
+/// System set in which [`CurrentTick`] changes.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TickSystems {
-    /// In [`FixedFirst`]: the tick counts one on, and what a stall left out on top.
+    /// In [`FixedFirst`]: increments the tick and skips the ticks lost by a stall.
     Advance,
 }
 
-/// Counts [`CurrentTick`] once per fixed step and orders [`MoveSystems`]. Every other plugin of the suite adds it.
+/// Increments [`CurrentTick`] once per fixed step and orders [`MoveSystems`]. Every other plugin of the
+/// suite adds it.
 #[derive(Default)]
 pub struct TickPlugin;
 
@@ -237,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn any_length_of_time_is_so_many_parts_of_a_tick() {
+    fn sub_ticks_rounds_down_and_is_bounded_for_any_duration() {
         let tenth = Duration::from_millis(100);
         assert_eq!(sub_ticks(tenth, 0.02), 5 * SUB_TICKS);
         assert_eq!(sub_ticks(Duration::from_millis(99), 0.02), 1267, "rounded down");
@@ -249,12 +263,12 @@ mod tests {
             assert_eq!(sub_ticks(Duration::ZERO, tick), 0, "{tick}");
             let most = sub_ticks(Duration::MAX, tick);
             let (now, far) = (ViewTime::at(Tick(7)), ViewTime::at(Tick(7)).later(-most));
-            assert_eq!(now.since(far), most, "{tick}: as far back as it says");
+            assert_eq!(now.since(far), most, "{tick}: later(-most) must be exactly that far back");
         }
     }
 
     #[test]
-    fn a_frame_shows_a_moment_beyond_its_tick() {
+    fn in_frame_returns_the_current_tick_plus_the_overstep() {
         let mut fixed = Time::<Fixed>::from_seconds(0.02);
         assert_eq!(CurrentTick(Tick(7)).in_frame(&fixed), ViewTime::at(Tick(7)));
         fixed.accumulate_overstep(Duration::from_millis(5));
@@ -264,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn view_time_keeps_its_fraction_before_the_origin() {
+    fn view_time_fraction_is_positive_for_moments_before_the_origin() {
         let time = ViewTime::after(Tick(100), -0.25);
         assert_eq!(time, ViewTime { tick: Tick(99), fraction: 192 });
         assert!((time.ticks_since(Tick(100)) + 0.25).abs() < 1e-6);

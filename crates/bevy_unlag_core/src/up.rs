@@ -1,20 +1,20 @@
-//! Which way up a pawn stands, in two bytes.
+//! Up direction of a pawn, quantised to two bytes.
 
 use bevy::prelude::*;
 
-/// A direction against gravity, quantised to 1/127 of an octahedron's edge: within 1°. The
-/// default is exactly +Y.
+/// Direction against gravity, octahedron-encoded in steps of 1/127 of an edge: accurate to 1°. The default
+/// is exactly +Y.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Hash)]
 pub struct Up {
-    /// Along X and Z on the unfolded octahedron, -127 to 127.
+    /// X and Z on the unfolded octahedron, -127 to 127.
     fold: [i8; 2],
 }
 
 impl Up {
-    /// +Y.
+    /// The direction +Y.
     pub const Y: Self = Self { fold: [0, 0] };
 
-    /// The nearest to `direction`, which need not be one long; +Y for what is no direction.
+    /// Quantises `direction`, which need not be normalised. Returns +Y for a zero or non-finite vector.
     #[must_use]
     pub fn new(direction: Vec3) -> Self {
         let size = direction.abs().element_sum();
@@ -28,7 +28,7 @@ impl Up {
         Self { fold: [x, z].map(|v| (v * 127.0).round().clamp(-127.0, 127.0) as i8) }
     }
 
-    /// The direction, one long.
+    /// Returns the direction as a unit vector.
     #[must_use]
     pub fn direction(self) -> Vec3 {
         let [x, z] = self.fold.map(|v| f32::from(v.max(-127)) / 127.0);
@@ -38,7 +38,7 @@ impl Up {
         Vec3::new(back(x), y, back(z)).normalize_or(Vec3::Y)
     }
 
-    /// Turns +Y to it, the short way.
+    /// Returns the shortest rotation from +Y to this direction.
     #[must_use]
     pub fn rotation(self) -> Quat {
         if self == Self::Y { Quat::IDENTITY } else { upright_rotation(self.direction()) }
@@ -53,7 +53,8 @@ impl Up {
     }
 }
 
-/// Turns +Y to `up`, one long, the short way, and without a sine: std's differs between systems.
+/// Returns the shortest rotation from +Y to the unit vector `up`. It needs no sine, whose result in std
+/// differs between operating systems.
 #[must_use]
 pub fn upright_rotation(up: Vec3) -> Quat {
     let w = 1.0 + up.y;
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_direction_survives_within_a_degree() {
+    fn any_direction_is_encoded_within_one_degree() {
         for i in 1..2_000u32 {
             let [x, y, z] = [1.0f32, 2.3, 3.7].map(|k| (i as f32 * k * 0.37).sin());
             let direction = Vec3::new(x, y, z).normalize();

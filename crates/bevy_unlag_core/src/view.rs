@@ -1,68 +1,70 @@
-//! How a pose came about, and what the screen showed last.
+//! View times and view stamps: what a screen showed last, and how those poses were sampled.
 
 use bevy::prelude::*;
 
 use crate::{PoseSample, Tick, ViewTime};
 
-/// How a pose was drawn, exactly enough to draw it again from the same snapshots. The blend that
-/// hides a pop is never part of it.
+/// Record of how a drawn pose was sampled, exact enough to reproduce it from the same snapshots. The
+/// [`VisualOffset`](crate::VisualOffset) that hides corrections is never part of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ViewStamp {
-    /// Between two named snapshots.
+    /// Interpolated between two snapshots.
     Interpolated {
-        /// The older snapshot's tick.
+        /// Tick of the older snapshot.
         from: Tick,
-        /// The newer snapshot's tick.
+        /// Tick of the newer snapshot.
         to: Tick,
-        /// The moment between them.
+        /// Sampled moment between them.
         time: ViewTime,
     },
-    /// Carried on beyond the newest snapshot.
+    /// Extrapolated beyond the newest snapshot.
     Extrapolated {
-        /// The newest snapshot's tick.
+        /// Tick of the newest snapshot.
         from: Tick,
-        /// The moment beyond it.
+        /// Sampled moment beyond it.
         time: ViewTime,
     },
-    /// As it is now, on a machine that decides.
+    /// Current state, on a machine with authority.
     #[default]
     Present,
 }
 
-/// What this app's screen last showed of a pawn, without any cosmetic offset.
+/// Pose of a pawn on this app's screen in the last frame, without [`VisualOffset`](crate::VisualOffset).
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct DrawnPose {
-    /// The pose.
+    /// Pose in the world.
     pub pose: PoseSample,
-    /// How it came about.
+    /// How the pose was sampled.
     pub stamp: ViewStamp,
 }
 
-/// The moment at which this app's screen last showed most proxies: those that are updated at the
-/// usual rate. One that was drawn at another moment has it in its [`DrawnPose::stamp`]. `None` until the
-/// first frame that could show one, and on a machine that decides and draws nobody.
+/// View time of most proxies in the last frame, namely of those that are updated at the most common rate.
+///
+/// A proxy that was drawn at another moment has it in its [`DrawnPose::stamp`]. `None` before the first
+/// frame that can show a proxy, and on a machine with authority that draws none.
+#[doc(alias = "InterpolationTimeline")]
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct DrawnViewTime(pub Option<ViewTime>);
 
-/// Ticks that usually lie between two updates of a pawn on this machine; 0 while nobody knows.
+/// Usual number of ticks between two updates of a pawn on this machine; 0 while unknown.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct UsualInterval(pub u16);
 
-/// The moment, on this app's own time line, at which its screen last showed movement bases, when
-/// somebody was drawn on one; a shot says so, for a passenger is where the lift was drawn.
+/// Moment on this app's own time line at which it drew movement bases in the last frame. `None` if no pawn
+/// was drawn on one. Shots report it, because a passenger is hit where its lift was drawn.
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct DrawnBaseTime(pub Option<ViewTime>);
 
-/// How far above the own pawn's root its eye was drawn, in metres. A stance changes in one tick, a
-/// view should not: the height is eased, and what is eased is what shots start from.
+/// Height of the drawn eye above the root of the own pawn, in metres. A stance changes within one tick, but
+/// the view must not; the height is eased, and shots start from the eased height.
 #[derive(Component, Clone, Copy, PartialEq, Debug, Default)]
 pub struct DrawnEye(pub f32);
 
 impl DrawnEye {
-    /// A tenth of a change is left after 190 ms.
+    /// Rate per second: a tenth of a change is left after 190 ms.
     const RATE: f32 = 12.0;
 
-    /// Lets `seconds` pass towards `height`.
+    /// Advances the easing towards `height` by `seconds`.
     pub fn ease(&mut self, height: f32, seconds: f32) {
         if self.0 == 0.0 {
             self.0 = height;

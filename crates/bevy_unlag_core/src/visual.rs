@@ -1,64 +1,66 @@
-//! A pawn's looks are another entity than its body.
+//! Visuals of pawns: separate entities that follow the drawn pose.
 
 use bevy::{prelude::*, transform::TransformSystems};
 
 use crate::{DrawnPose, Fault, Findings, LeftAt, cubic::Weights};
 
-/// Makes this entity the looks of a pawn: its [`Transform`] follows what is drawn, while the
-/// pawn's own is what is simulated. Without one, nothing but [`DrawnPose`](crate::DrawnPose) says
-/// where the pawn appears.
+/// Makes this entity the visuals of a pawn. Its [`Transform`] follows the drawn pose, while the pawn's own
+/// transform is the simulated one. Without visuals the drawn pose is only available as
+/// [`DrawnPose`](crate::DrawnPose).
 #[derive(Component, Clone, Copy, Debug)]
 #[relationship(relationship_target = Visuals)]
 #[require(Transform, LeftAt)]
 pub struct VisualOf(pub Entity);
 
-/// The looks of this pawn.
+/// Visual entities of this pawn.
 #[derive(Component, Debug, Default)]
 #[relationship_target(relationship = VisualOf, linked_spawn)]
 pub struct Visuals(Vec<Entity>);
 
-/// What is added to a pawn's drawn pose to hide a correction or a pop. How it fades does not depend
-/// on the frame rate.
+/// Offset from a pawn's drawn pose that hides a correction or a jump. It fades independently of the frame
+/// rate.
+#[doc(alias = "MeshTranslationOffset")]
+#[doc(alias = "VisualCorrection")]
 #[derive(Component, Clone, Copy, PartialEq, Debug, Default)]
 pub struct VisualOffset {
-    /// Metres.
+    /// Offset in metres.
     pub offset: Vec3,
-    /// Metres per second.
+    /// Velocity of the offset, in metres per second.
     pub velocity: Vec3,
-    /// What the drawn rotation is turned by.
+    /// Rotation applied to the drawn rotation.
     pub turn: Quat,
-    /// How it fades.
+    /// Easing with which the offset fades.
     pub easing: Easing,
 }
 
-/// How a [`VisualOffset`] fades.
+/// Easing of a [`VisualOffset`].
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Easing {
-    /// Along a critically damped spring: soft at both ends, a tenth is left after 200 ms.
+    /// Critically damped spring: soft at both ends, a tenth is left after 200 ms.
     #[default]
     Spring,
-    /// As Unreal's `Exponential` smoothing does it: fast at first.
+    /// Exponential decay as in Unreal's `Exponential` smoothing: fast at first.
     Exponential {
         /// Seconds until 37 % of the distance are left.
         seconds: f32,
-        /// Seconds until 37 % of the turn are left.
+        /// Seconds until 37 % of the rotation are left.
         turn_seconds: f32,
     },
-    /// Along a cubic that ends in this many seconds, so that nothing is left that lags behind.
+    /// Cubic that ends after this many seconds, so that no lag remains.
     Bridge {
-        /// Seconds that are left.
+        /// Remaining seconds.
         seconds: f32,
     },
 }
 
 impl VisualOffset {
-    /// Stiffness at which an offset is down to a tenth after 200 ms: (1 + ωt)·e^(−ωt) = 0.1.
+    /// Stiffness with which a tenth of an offset is left after 200 ms: (1 + ωt)·e^(−ωt) = 0.1.
     const OMEGA: f32 = 19.45;
-    /// Per second: a tenth of a turn is left after 200 ms as well. A turn fades evenly, because nobody
-    /// sees how fast it begins to.
+    /// Rate per second with which a tenth of a rotation is left after 200 ms. Rotations decay exponentially,
+    /// because the abrupt start of a turn is not visible.
     const TURN_RATE: f32 = 11.5;
 
-    /// Lets `seconds` pass.
+    /// Advances the fade by `seconds`.
     pub fn decay(&mut self, seconds: f32) {
         match &mut self.easing {
             Easing::Spring => {
@@ -80,7 +82,7 @@ impl VisualOffset {
                     *self = Self::default();
                     return;
                 }
-                // From the offset to nothing, where it arrives at rest.
+                // From the offset to zero, where it arrives at rest.
                 let (way, tangent) = (-self.offset, self.velocity * *left);
                 self.offset += Weights::place(u).of(way, tangent, Vec3::ZERO);
                 self.velocity = Weights::slope(u).of(way, tangent, Vec3::ZERO) / *left;
@@ -91,19 +93,18 @@ impl VisualOffset {
     }
 }
 
-/// When visuals are placed, in [`PostUpdate`] before transforms propagate.
+/// System sets of drawing, in [`PostUpdate`] before transforms propagate.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum VisualSystems {
-    /// Offsets fade by the time that the frame took.
+    /// Fades offsets by the duration of the frame.
     Fade,
-    /// The drawn pose of every pawn is found: proxies are sampled, the own pawn is carried on to
-    /// this very frame.
+    /// Computes the drawn pose of every pawn: samples proxies and advances the own pawn to this frame.
     Draw,
-    /// Visuals follow their pawn's [`DrawnPose`] and [`VisualOffset`].
+    /// Moves visuals to their pawn's [`DrawnPose`] plus [`VisualOffset`].
     Follow,
 }
 
-/// Lets visuals follow what is drawn. The plugins that draw add it.
+/// Moves visuals to the drawn poses of their pawns. The plugins that draw pawns add it.
 #[derive(Default)]
 pub struct VisualPlugin;
 
@@ -144,8 +145,9 @@ fn follow(
             if left.is_contested(&transform, true) {
                 findings.report(Fault::SharedLooks, || {
                     format!(
-                        "something else moves {visual}, the looks of a pawn, between frames: let VisualOf alone move \
-                         it, move a child of it instead, and take physics and interpolation plugins off it"
+                        "another system moves {visual}, the visual of a pawn, between frames: only VisualOf \
+                         may move it; move a child of it instead, and remove physics and interpolation \
+                         plugins from it"
                     )
                 });
             }
@@ -172,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_third_of_a_metre_is_a_tenth_of_it_after_200_ms_at_any_frame_rate() {
+    fn spring_offset_fades_to_a_tenth_after_200_ms_at_any_frame_rate() {
         for fps in [30, 60, 144] {
             let mut offset =
                 VisualOffset { offset: Vec3::X * 0.3, turn: Quat::from_rotation_y(1.0), ..default() };

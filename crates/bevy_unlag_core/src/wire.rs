@@ -1,57 +1,58 @@
-//! Bits on the wire. The writing side trusts the programmer; the reading side trusts nobody.
+//! Bit packing. The writer trusts its caller; the reader trusts no input.
 
 use bevy::prelude::*;
 
-/// Why bytes could not be read.
+/// Error of reading a value from bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WireError {
-    /// The bytes ended before the value did.
+    /// The input ended before the value did.
     Ended,
-    /// The bits are no value of the type: a float that is not finite, a count beyond its bound.
+    /// The bits are no valid value of the type: a float that is not finite, a count beyond its bound.
     Invalid,
 }
 
 impl core::fmt::Display for WireError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
-            Self::Ended => "the message ends before its value does",
-            Self::Invalid => "the message holds bits that are no valid value",
+            Self::Ended => "the message ends before the value is complete",
+            Self::Invalid => "the message contains bits that do not form a valid value",
         })
     }
 }
 
 impl core::error::Error for WireError {}
 
-/// A value with a bit-packed form. `read` must be total: any bytes give a valid, bounded value or
-/// an error, never a panic, and never a float that is not finite.
+/// A value with a bit-packed form. `read` must be total: for any input it returns a valid, bounded value or
+/// an error. It must neither panic nor return a float that is not finite.
 pub trait Wire: Sized {
     /// Appends the value.
     fn write(&self, w: &mut BitWriter);
 
-    /// Reads a value that [`write`](Self::write) wrote, or says why these bits are none.
+    /// Reads a value that [`write`](Self::write) wrote.
     ///
     /// # Errors
-    /// [`WireError`] when the bits end early or are no valid value.
+    /// Returns a [`WireError`] if the input ends early or is not a valid value.
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError>;
 
-    /// Appends the value given that the reader knows `base`, its neighbour in a stream. Override
-    /// it, together with [`read_delta`](Self::read_delta), where neighbours are alike.
+    /// Appends the value for a reader that knows `base`, the previous value in a stream. Override it
+    /// together with [`read_delta`](Self::read_delta) if neighbouring values are similar. Default: the whole
+    /// value.
     fn write_delta(&self, base: &Self, w: &mut BitWriter) {
         let _ = base;
         self.write(w);
     }
 
-    /// Reads what [`write_delta`](Self::write_delta) wrote against the same `base`.
+    /// Reads what [`write_delta`](Self::write_delta) wrote with the same `base`.
     ///
     /// # Errors
-    /// [`WireError`] when the bits end early or are no valid value.
+    /// Returns a [`WireError`] if the input ends early or is not a valid value.
     fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
         let _ = base;
         Self::read(r)
     }
 }
 
-/// Nothing, in no bits.
+/// Takes no bits.
 impl Wire for () {
     fn write(&self, _: &mut BitWriter) {}
 
@@ -60,7 +61,7 @@ impl Wire for () {
     }
 }
 
-/// One bit says whether the value is there.
+/// One bit states whether the value is present.
 impl<T: Wire> Wire for Option<T> {
     fn write(&self, w: &mut BitWriter) {
         w.bool(self.is_some());
@@ -86,7 +87,7 @@ impl Wire for Vec3 {
     }
 }
 
-/// Collects bits, lowest first, into bytes.
+/// Packs bits into bytes, lowest bit first.
 #[derive(Default, Clone, Debug)]
 pub struct BitWriter {
     bytes: Vec<u8>,
@@ -97,7 +98,7 @@ pub struct BitWriter {
 impl BitWriter {
     /// Appends the lowest `count` bits of `value`; `count` is at most 32.
     pub fn bits(&mut self, value: u32, count: u32) {
-        debug_assert!(count <= 32 && (count == 32 || value >> count == 0), "{value} has no {count} bits");
+        debug_assert!(count <= 32 && (count == 32 || value >> count == 0), "{value} exceeds {count} bits");
         self.pending |= u64::from(value) << self.pending_bits;
         self.pending_bits += count;
         while self.pending_bits >= 8 {
@@ -117,30 +118,30 @@ impl BitWriter {
         self.bits(value.cast_unsigned() & mask(count), count);
     }
 
-    /// Appends a float as it is, 32 bits.
+    /// Appends a float with all its 32 bits.
     pub fn f32(&mut self, value: f32) {
         self.bits(value.to_bits(), 32);
     }
 
-    /// Appends a number that is usually below 2^`order`: that takes `order` + 1 bits, and every
-    /// doubling beyond two more (an Exp-Golomb code). `value` is at most 65,535, `order` at most 15.
+    /// Appends a number in an Exp-Golomb code: `order` + 1 bits if it is below 2^`order`, and two more bits
+    /// for each doubling beyond. `value` is at most 65,535, `order` at most 15.
     pub fn golomb(&mut self, value: u16, order: u32) {
         let coded = (u32::from(value) >> order) + 1;
         let bits = 31 - coded.leading_zeros();
         self.bits(0, bits);
-        // The leading one goes first, so the reader knows where the zeros end.
+        // The leading one goes first, so that the reader knows where the zeros end.
         self.bits(1, 1);
         self.bits(coded & mask(bits), bits);
         self.bits(u32::from(value) & mask(order), order);
     }
 
-    /// The same for a number that is usually close to 0, whatever its sign.
+    /// Appends a signed number that is usually close to 0, in the same code.
     pub fn signed_golomb(&mut self, value: i16, order: u32) {
         // 0, -1, 1, -2, 2, ...
         self.golomb(((value << 1) ^ (value >> 15)).cast_unsigned(), order);
     }
 
-    /// Appends what another writer has collected.
+    /// Appends all bits of another writer.
     pub fn append(&mut self, other: &Self) {
         let words = other.bytes.chunks_exact(4);
         let rest = words.remainder();
@@ -153,19 +154,19 @@ impl BitWriter {
         self.bits(other.pending as u32, other.pending_bits);
     }
 
-    /// Forgets everything, and keeps its memory for what comes next.
+    /// Removes all bits and keeps the allocated memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         (self.pending, self.pending_bits) = (0, 0);
     }
 
-    /// How many bits were written.
+    /// Returns the number of bits written.
     #[must_use]
     pub fn len_bits(&self) -> usize {
         self.bytes.len() * 8 + self.pending_bits as usize
     }
 
-    /// The bytes, the last one filled up with zeros.
+    /// Returns the bytes; the last one is padded with zeros.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         if self.pending_bits > 0 {
@@ -183,16 +184,16 @@ pub struct BitReader<'a> {
 }
 
 impl<'a> BitReader<'a> {
-    /// Starts at the first bit of `bytes`.
+    /// Creates a reader at the first bit of `bytes`.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, position: 0 }
     }
 
-    /// The next `count` bits, at most 32.
+    /// Reads the next `count` bits, at most 32.
     ///
     /// # Errors
-    /// [`WireError::Ended`] when fewer are left.
+    /// Returns [`WireError::Ended`] if fewer bits are left.
     pub fn bits(&mut self, count: u32) -> Result<u32, WireError> {
         let end = self.position + count as usize;
         if end > self.bytes.len() * 8 {
@@ -208,33 +209,33 @@ impl<'a> BitReader<'a> {
         Ok(value)
     }
 
-    /// How many bytes were begun.
+    /// Returns the number of bytes read, including a partly read one.
     #[must_use]
     pub fn bytes_read(&self) -> usize {
         self.position.div_ceil(8)
     }
 
-    /// The next bit.
+    /// Reads the next bit.
     ///
     /// # Errors
-    /// [`WireError::Ended`] when none is left.
+    /// Returns [`WireError::Ended`] if no bit is left.
     pub fn bool(&mut self) -> Result<bool, WireError> {
         Ok(self.bits(1)? == 1)
     }
 
-    /// The next `count` bits as a two's complement number.
+    /// Reads the next `count` bits as a two's complement number.
     ///
     /// # Errors
-    /// [`WireError::Ended`] when fewer are left.
+    /// Returns [`WireError::Ended`] if fewer bits are left.
     pub fn signed(&mut self, count: u32) -> Result<i32, WireError> {
         let unused = 32 - count.clamp(1, 32);
         Ok((self.bits(count)? << unused).cast_signed() >> unused)
     }
 
-    /// The next number that [`BitWriter::golomb`] wrote with the same order.
+    /// Reads the next number that [`BitWriter::golomb`] wrote with the same order.
     ///
     /// # Errors
-    /// [`WireError::Ended`] when it is cut off, [`WireError::Invalid`] beyond 65,535.
+    /// Returns [`WireError::Ended`] if the number is cut off, [`WireError::Invalid`] if it is above 65,535.
     pub fn golomb(&mut self, order: u32) -> Result<u16, WireError> {
         let mut bits = 0;
         while !self.bool()? {
@@ -248,19 +249,19 @@ impl<'a> BitReader<'a> {
         u16::try_from(value).map_err(|_| WireError::Invalid)
     }
 
-    /// The next number that [`BitWriter::signed_golomb`] wrote with the same order.
+    /// Reads the next number that [`BitWriter::signed_golomb`] wrote with the same order.
     ///
     /// # Errors
-    /// As [`golomb`](Self::golomb).
+    /// The same as [`golomb`](Self::golomb).
     pub fn signed_golomb(&mut self, order: u32) -> Result<i16, WireError> {
         let coded = self.golomb(order)?;
         Ok((coded >> 1).cast_signed() ^ -((coded & 1).cast_signed()))
     }
 
-    /// The next 32 bits as a finite float.
+    /// Reads the next 32 bits as a finite float.
     ///
     /// # Errors
-    /// [`WireError::Invalid`] for an infinity or a NaN: rapier panics on them.
+    /// Returns [`WireError::Invalid`] for an infinity or a NaN, on which rapier panics.
     pub fn f32(&mut self) -> Result<f32, WireError> {
         let value = f32::from_bits(self.bits(32)?);
         if value.is_finite() { Ok(value) } else { Err(WireError::Invalid) }
@@ -276,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn odd_widths_come_back() {
+    fn values_of_odd_bit_widths_round_trip() {
         let mut w = BitWriter::default();
         w.bits(5, 3);
         w.signed(-7, 13);
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn appended_bits_read_like_written_ones() {
+    fn appended_writer_reads_back_at_any_bit_offset() {
         for before in 0..9 {
             for count in 0..80u32 {
                 let mut part = BitWriter::default();
@@ -318,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn small_numbers_are_short_and_large_ones_come_back() {
+    fn golomb_code_is_short_for_small_numbers_and_rejects_overlong_ones() {
         for (value, order, bits) in
             [(0, 0, 1), (1, 0, 3), (2, 0, 3), (6, 0, 5), (160, 0, 15), (127, 7, 8), (65_535, 0, 33)]
         {
@@ -338,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn no_float_is_ever_nan() {
+    fn reader_rejects_nan() {
         let mut w = BitWriter::default();
         w.f32(f32::NAN);
         assert_eq!(BitReader::new(&w.finish()).f32(), Err(WireError::Invalid));

@@ -1,4 +1,4 @@
-//! The plugins of the core, through its public API.
+//! Integration tests of the core plugins through their public API.
 
 use core::time::Duration;
 
@@ -18,7 +18,7 @@ fn app() -> App {
 }
 
 #[test]
-fn a_tick_counts_fixed_steps_not_frames() {
+fn current_tick_counts_fixed_steps_not_frames() {
     let mut app = app();
     let before = app.world().resource::<CurrentTick>().0;
     for _ in 0..4 {
@@ -29,15 +29,15 @@ fn a_tick_counts_fixed_steps_not_frames() {
 }
 
 #[test]
-fn looks_follow_what_is_drawn() {
+fn visuals_follow_the_drawn_pose_plus_its_offset() {
     let mut app = app();
     let pose = PoseSample { position: Vec3::new(1.0, 2.0, 3.0), alive: true, ..default() };
     let offset = VisualOffset { offset: Vec3::X * 0.25, ..default() };
     let pawn = app.world_mut().spawn((DrawnPose { pose, ..default() }, offset)).id();
     let looks = app.world_mut().spawn(VisualOf(pawn)).id();
     app.update();
-    let at = app.world().get::<Transform>(looks).expect("looks have a transform").translation;
-    // The offset of this frame: it has begun to fade.
+    let at = app.world().get::<Transform>(looks).expect("the visuals must have a transform").translation;
+    // The offset of this frame has begun to fade.
     let fading = app.world().get::<VisualOffset>(pawn).expect("a pawn").offset;
     assert!(fading.x > 0.1 && fading.x < 0.25, "{fading}");
     assert_eq!(at, pose.position + fading);
@@ -45,7 +45,7 @@ fn looks_follow_what_is_drawn() {
 
 #[cfg(feature = "visibility")]
 #[test]
-fn the_looks_of_the_dead_are_hidden() {
+fn visuals_of_a_dead_pawn_are_hidden() {
     let mut app = app();
     let pose = PoseSample { alive: true, ..default() };
     let pawn = app.world_mut().spawn(DrawnPose { pose, ..default() }).id();
@@ -57,7 +57,7 @@ fn the_looks_of_the_dead_are_hidden() {
     assert_eq!(app.world().get::<Visibility>(looks), Some(&Visibility::Hidden));
 }
 
-/// Looks that something else turns in this many frames of 100, and what was found.
+/// Returns the faults detected when another system rotates the visuals in the first `frames` of 100 frames.
 fn looks_turned_by_another(frames: usize) -> Vec<Fault> {
     let mut app = app();
     let pawn = app.world_mut().spawn(DrawnPose::default()).id();
@@ -72,8 +72,8 @@ fn looks_turned_by_another(frames: usize) -> Vec<Fault> {
 }
 
 #[test]
-fn two_masters_of_one_transform_are_found() {
+fn visuals_moved_by_another_system_in_every_frame_are_reported() {
     assert_eq!(looks_turned_by_another(0), []);
-    assert_eq!(looks_turned_by_another(5), [], "a game sets something anew now and then");
+    assert_eq!(looks_turned_by_another(5), [], "a game may set the transform now and then");
     assert_eq!(looks_turned_by_another(100), [Fault::SharedLooks]);
 }

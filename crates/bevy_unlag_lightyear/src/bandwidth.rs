@@ -1,44 +1,44 @@
-//! What the suite's messages cost, by kind.
+//! Traffic counters per message class.
 
 use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_replicon::prelude::ClientReplicationStats;
 
-/// A kind of message of the suite.
+/// A class of messages of the suite, for [`Bandwidth`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MessageClass {
-    /// From clients: what their players want. What they change of a game's components
-    /// ([`ReplicatePredicted`](crate::ReplicatePredicted)) is in here.
+    /// Uplink: moves, and changes of predicted components
+    /// ([`ReplicatePredicted`](crate::ReplicatePredicted)).
     Moves,
-    /// To clients: acknowledgements and corrections.
+    /// Downlink: move acknowledgements and corrections.
     Answers,
-    /// To clients: what is seen of pawns that others steer.
+    /// Downlink: snapshots of remote pawns.
     Snapshots,
-    /// To clients: everything that replicon replicates: which pawns there are, and a game's own
-    /// components. Counted on clients only: a server cannot tell without encoding it once more.
+    /// Downlink: everything that bevy_replicon replicates: spawned and despawned pawns and a game's own
+    /// components. Counted on clients only: a server would have to encode it a second time to know its size.
     Replication,
-    /// To clients: what became of their shots.
+    /// Downlink: shot verdicts for the shooter.
     Verdicts,
-    /// To clients: the shots of others.
+    /// Downlink: tracers of other players' shots.
     Tracers,
-    /// To clients: what flies, and where it ended.
+    /// Downlink: projectile launches and ends.
     Projectiles,
-    /// To clients: the server's first word, and what it says of matches and of its end.
+    /// Downlink: the server's hello, match restarts and the announcement of its shutdown.
     Hello,
-    /// From clients: what time is it?
+    /// Uplink: clock synchronisation requests.
     Pings,
-    /// To clients: what time it is.
+    /// Downlink: clock synchronisation replies.
     Pongs,
-    /// From clients: a game's own messages, as added by
+    /// Uplink: a game's own messages, registered by
     /// [`AddGameMessage`](crate::AddGameMessage::add_game_message).
     GameUp,
-    /// To clients: the same.
+    /// Downlink: a game's own messages.
     GameDown,
 }
 
 impl MessageClass {
-    /// All of them, in the order of [`index`](Self::index).
+    /// All classes, in the order of [`index`](Self::index).
     pub const ALL: [Self; 12] = [
         Self::Moves,
         Self::Answers,
@@ -54,19 +54,19 @@ impl MessageClass {
         Self::GameDown,
     ];
 
-    /// Its place in [`ALL`](Self::ALL).
+    /// Returns the position in [`ALL`](Self::ALL).
     #[must_use]
     pub fn index(self) -> usize {
         self as usize
     }
 
-    /// Whether it goes up, from clients to the server; the others go down.
+    /// Whether messages of this class travel on the uplink, from clients to the server.
     #[must_use]
     pub fn is_up(self) -> bool {
         matches!(self, Self::Moves | Self::Pings | Self::GameUp)
     }
 
-    /// What to call it.
+    /// Returns the display name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -86,48 +86,48 @@ impl MessageClass {
     }
 }
 
-/// What one kind of message has cost.
+/// Traffic of one message class.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Traffic {
-    /// Messages so far.
+    /// Messages in total.
     pub messages: u64,
-    /// Their bytes so far.
+    /// Bytes in total.
     pub bytes: u64,
-    /// Messages a second, over the last second.
+    /// Messages per second, over the last second.
     pub messages_per_second: f32,
-    /// Bytes a second, over the last second.
+    /// Bytes per second, over the last second.
     pub bytes_per_second: f32,
-    /// Messages and bytes when that second began.
+    /// Messages and bytes at the start of that second.
     began: (u64, u64),
 }
 
-/// The messages of the suite that this app has sent and received, by kind. On a client its own link,
-/// on a server all links together.
+/// Messages of the suite that this app has sent and received, per class: on a client those of its own link,
+/// on a server those of all links together.
 ///
-/// Bytes are those of the messages themselves: what lightyear, netcode and UDP wrap around them comes
-/// on top, and so do copies of what was lost. [`NetSim::bytes`](crate::NetSim::bytes) has whole
-/// datagrams.
+/// Bytes are message payloads: the framing of lightyear, netcode and UDP comes on top, and so do
+/// retransmissions. [`NetSim::bytes`](crate::NetSim::bytes) counts whole datagrams.
+#[doc(alias = "net_graph")]
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Default)]
 pub struct Bandwidth {
     classes: [Traffic; MessageClass::ALL.len()],
-    /// When the second began that is not over yet.
+    /// When the current measuring second began.
     began: Duration,
 }
 
 impl Bandwidth {
-    /// What this kind of message has cost.
+    /// Returns the traffic of one class.
     #[must_use]
     pub fn of(&self, class: MessageClass) -> Traffic {
         self.classes[class.index()]
     }
 
-    /// What everything from clients to the server has cost.
+    /// Returns the total uplink traffic, from clients to the server.
     #[must_use]
     pub fn up(&self) -> Traffic {
         self.sum(MessageClass::is_up)
     }
 
-    /// What everything from the server to clients has cost.
+    /// Returns the total downlink traffic, from the server to clients.
     #[must_use]
     pub fn down(&self) -> Traffic {
         self.sum(|class| !class.is_up())
@@ -144,7 +144,7 @@ impl Bandwidth {
         })
     }
 
-    /// Counts a message that goes to or comes from this many links.
+    /// Counts one message that was sent to or received from `links` links.
     pub(crate) fn count(&mut self, class: MessageClass, bytes: usize, links: usize) {
         self.add(class, links as u64, (bytes * links) as u64);
     }
@@ -155,7 +155,7 @@ impl Bandwidth {
         traffic.bytes += bytes;
     }
 
-    /// Ends a second when it is over.
+    /// Updates the rates when a second is over.
     fn pass(&mut self, now: Duration) {
         let passed = now.saturating_sub(self.began);
         if passed < Duration::from_secs(1) {
@@ -179,14 +179,14 @@ fn keep_time(time: Res<Time<Real>>, mut bandwidth: ResMut<Bandwidth>) {
     bandwidth.pass(time.elapsed());
 }
 
-/// Takes over what replicon has counted on a client.
+/// Adds what bevy_replicon has counted on a client.
 pub(crate) fn count_replication(
     stats: Option<Res<ClientReplicationStats>>,
     mut seen: Local<(usize, usize)>,
     mut bandwidth: ResMut<Bandwidth>,
 ) {
     let now = stats.map_or((0, 0), |stats| (stats.messages, stats.bytes));
-    // A game that sets the counters back begins to count from nothing.
+    // A game may reset the counters; counting then starts from zero.
     let new = |now: usize, seen: usize| now.checked_sub(seen).unwrap_or(now) as u64;
     let (messages, bytes) = (new(now.0, seen.0), new(now.1, seen.1));
     *seen = now;
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_is_of_the_last_second_and_what_was_counted_stays() {
+    fn rates_cover_the_last_second_and_totals_are_kept() {
         let mut bandwidth = Bandwidth::default();
         for tick in 1..=64 {
             bandwidth.count(MessageClass::Moves, 20, 1);
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!((moves.messages, moves.bytes), (64, 1_280));
         assert!((moves.bytes_per_second - 1_250.0).abs() < 25.0, "{moves:?}");
         assert!((moves.messages_per_second - 62.5).abs() < 1.5, "{moves:?}");
-        // Silence.
+        // No traffic.
         bandwidth.pass(Duration::from_secs(4));
         let moves = bandwidth.of(MessageClass::Moves);
         bandwidth.pass(Duration::from_secs(6));
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn each_class_is_counted_by_itself_and_for_every_link() {
+    fn each_class_is_counted_separately_and_once_per_link() {
         let mut bandwidth = Bandwidth::default();
         bandwidth.count(MessageClass::Moves, 30, 1);
         bandwidth.count(MessageClass::Answers, 8, 1);
@@ -234,14 +234,14 @@ mod tests {
     }
 
     #[test]
-    fn every_class_is_in_its_place() {
+    fn index_of_every_class_matches_its_place_in_all() {
         for (index, class) in MessageClass::ALL.iter().enumerate() {
             assert_eq!(class.index(), index);
         }
     }
 
     #[test]
-    fn replication_is_counted_once_and_survives_a_reset() {
+    fn replication_is_counted_once_and_survives_a_counter_reset() {
         let mut app = App::new();
         app.init_resource::<Bandwidth>().add_systems(Update, count_replication);
         app.update();

@@ -1,4 +1,4 @@
-//! The client's end: roles for what is replicated, mailboxes to messages and back.
+//! Client plugin: assigns network roles to replicated pawns and moves data between messages and mailboxes.
 
 use core::marker::PhantomData;
 
@@ -25,8 +25,10 @@ use crate::{
     session, snapshots,
 };
 
-/// Carries mailboxes to a server and back. Add it after lightyear's `ClientPlugins`. A client steers
-/// the one pawn that the server gives it when that pawn appears.
+/// Client side of the transport: exchanges mailboxes with the server. Add it after lightyear's
+/// `ClientPlugins`.
+///
+/// A client controls the one pawn that the server assigns to it in the update that spawns the pawn.
 #[derive(Debug)]
 pub struct UnlagClientNetPlugin<M>(PhantomData<fn() -> M>);
 
@@ -39,8 +41,8 @@ impl<M> Default for UnlagClientNetPlugin<M> {
 impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
     fn build(&self, app: &mut App) {
         crate::shared(app);
-        // A server that speaks otherwise makes lightyear's systems fail; that is to be told to the player, and no
-        // reason to crash.
+        // A server with another protocol makes lightyear's systems fail. The player gets an error message;
+        // the app must not crash.
         app.world_mut().get_resource_or_insert_with(|| FallbackErrorHandler(bevy::ecs::error::warn));
         if !app.is_plugin_added::<NetSimPlugin>() {
             app.add_plugins(NetSimPlugin);
@@ -84,7 +86,8 @@ impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
     }
 }
 
-/// A replicated pawn is ours when the server says so in the very update that spawns it.
+/// Assigns the [`NetRole`] of each new pawn: autonomous proxy if the server marks it as controlled in the
+/// same update that spawns it, otherwise simulated proxy.
 fn assign_roles<M: MoveModel>(
     pawns: Query<(Entity, Has<Controlled>), (With<NetId>, With<Remote>, Without<NetRole>)>,
     mut commands: Commands,
@@ -99,7 +102,7 @@ fn assign_roles<M: MoveModel>(
     }
 }
 
-/// What the server's ticks were the names of is over: the next one counts anew.
+/// Resets everything that refers to the server's ticks: the next server counts its own.
 fn leave(
     ended: On<Remove, Connected>,
     links: Query<(), With<Client>>,
@@ -117,7 +120,7 @@ fn leave(
     }
 }
 
-/// Sending is throttled in a crowd.
+/// Counts players for [`Crowd`], which throttles sending when there are many.
 fn count_crowd(pawns: Query<(), With<NetId>>, crowd: Option<ResMut<Crowd>>) {
     let Some(mut crowd) = crowd else { return };
     let players = pawns.iter().len() as u32;
@@ -141,8 +144,8 @@ fn deliver_answers(
     }
 }
 
-/// Hands on what the server says in messages of one kind. A system for each kind: a link has no receiver of one before
-/// the first of it came.
+/// Returns a system that delivers the server's messages of one type. One system per type: a link has no
+/// receiver of a type before its first message arrives.
 fn deliver<R: Raw, T: Message + Wire>(
     class: MessageClass,
     counts: fn(&T, RoundStart) -> bool,
@@ -161,7 +164,7 @@ fn deliver<R: Raw, T: Message + Wire>(
     }
 }
 
-/// Word of the old match's launches may come after word of the new one, and nobody will ever hear how they end.
+/// Rejects launches of the previous match: they may arrive after the restart, and their end is never sent.
 fn is_of_this_match(launch: &ProjectileLaunch, start: RoundStart) -> bool {
     !start.is_before(launch.time)
 }

@@ -1,4 +1,5 @@
-//! What time is it on the server? Small exchanges that [`ServerClock`] learns from.
+//! Clock synchronisation: the ping and pong messages that feed
+//! [`ServerClock`](bevy_unlag_smoothing::ServerClock).
 
 mod asking;
 mod telling;
@@ -9,10 +10,10 @@ use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, SUB_TICKS, Stall, Tick,
 pub(crate) use asking::plugin as client_plugin;
 pub(crate) use telling::plugin as server_plugin;
 
-/// A client asks.
+/// Clock synchronisation request of a client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ClockPing {
-    /// Names the question, so that the answer can be told from others.
+    /// Id of the request, repeated in the reply.
     pub id: u16,
 }
 
@@ -26,14 +27,14 @@ impl Wire for ClockPing {
     }
 }
 
-/// The server answers.
+/// Reply of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ClockPong {
-    /// Of the question.
+    /// Id of the request.
     pub id: u16,
-    /// The server's time when the question was there.
+    /// Server time when the request arrived.
     pub received: ViewTime,
-    /// How long it lay there, in 1/256 of a tick.
+    /// Time between request and reply on the server, in 1/256 ticks.
     pub held: u16,
 }
 
@@ -50,14 +51,14 @@ impl Wire for ClockPong {
 }
 
 impl ClockPong {
-    /// `received` and `answered` are in ticks.
+    /// Creates a reply; `received` and `answered` are in ticks.
     fn new(id: u16, received: f64, answered: f64) -> Self {
         let held = ((answered - received) * SUB_TICKS as f64).round();
-        // A NaN or a negative casts to 0.
+        // NaN and negative values cast to 0.
         Self { id, received: ViewTime::after(Tick(0), received), held: held as u16 }
     }
 
-    /// When the question was there and when the answer left, in seconds since tick 0.
+    /// Returns when the request arrived and when the reply was sent, in seconds since tick 0.
     fn seconds(&self, tick_seconds: f64) -> (f64, f64) {
         let sub_tick = tick_seconds / SUB_TICKS as f64;
         let received =
@@ -66,7 +67,7 @@ impl ClockPong {
     }
 }
 
-/// Real time, finer than frames: what happens late in a frame happens later than what happens early.
+/// Real time with a resolution finer than a frame.
 #[derive(SystemParam)]
 struct FrameTime<'w> {
     real: Res<'w, Time<Real>>,
@@ -74,20 +75,21 @@ struct FrameTime<'w> {
 }
 
 impl FrameTime<'_> {
-    /// Seconds since this frame began. An app that is stepped by hand does not live by the wall clock.
+    /// Returns the seconds since this frame began; 0 in an app with stepped time, which does not follow the
+    /// wall clock.
     fn since_frame(&self) -> f64 {
         let lives = self.strategy.as_deref().is_none_or(|s| matches!(s, TimeUpdateStrategy::Automatic));
         let began = self.real.last_update().filter(|_| lives);
         began.map_or(0.0, |began| began.elapsed().as_secs_f64())
     }
 
-    /// Seconds on the time line of [`Time<Real>`].
+    /// Returns the current time in seconds, on the time line of [`Time<Real>`].
     fn now(&self) -> f64 {
         self.real.elapsed_secs_f64() + self.since_frame()
     }
 }
 
-/// The server's time line, on which whole numbers are the ends of ticks.
+/// The server's time line in ticks; a whole number is the end of a tick.
 #[derive(SystemParam)]
 struct TickTime<'w> {
     frame: FrameTime<'w>,
@@ -98,12 +100,12 @@ struct TickTime<'w> {
 }
 
 impl TickTime<'_> {
-    /// In ticks, before this frame's fixed steps have run: their time is still to be simulated.
+    /// Returns the time before this frame's fixed steps have run: their time is still to be simulated.
     fn before_steps(&self) -> f64 {
         self.at(self.game.delta().as_secs_f64())
     }
 
-    /// In ticks, after this frame's fixed steps have run.
+    /// Returns the time after this frame's fixed steps have run.
     fn after_steps(&self) -> f64 {
         self.at(0.0)
     }
@@ -121,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_survives_the_wire_in_nine_bytes() {
+    fn clock_pong_survives_a_round_trip_in_nine_bytes() {
         let pong = ClockPong::new(0xBEEF, 4_000_000_000.25, 4_000_000_000.75);
         let mut w = BitWriter::default();
         pong.write(&mut w);
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_goes_back_while_it_answers_says_so_by_no_time_at_all() {
+    fn hold_time_is_clamped_if_the_clock_jumps_while_replying() {
         assert_eq!(ClockPong::new(1, 7.0, 6.0).held, 0);
         assert_eq!(ClockPong::new(1, 7.0, f64::NAN).held, 0);
         assert_eq!(ClockPong::new(1, 7.0, 1e9).held, u16::MAX);

@@ -1,4 +1,4 @@
-//! Looks for mistakes in how a networked app is put together: [`Findings`].
+//! Runtime checks of the network setup, reported to [`Findings`].
 
 use core::time::Duration;
 
@@ -10,7 +10,7 @@ use lightyear_guard::TokenStats;
 
 use crate::link::SetSpeed;
 
-/// Seconds between two looks at what does not change by itself.
+/// Seconds between two checks of settings that rarely change.
 const INTERVAL: f32 = 1.0;
 
 pub(crate) fn plugin(app: &mut App) {
@@ -19,16 +19,16 @@ pub(crate) fn plugin(app: &mut App) {
         .add_systems(PostUpdate, find_other_speeds);
 }
 
-/// Without lightyear nothing of ours can be registered, and the panic that follows would not say why.
+/// Panics with an explanation if lightyear is missing: registration would otherwise panic without one.
 pub(crate) fn expect_lightyear(app: &App) {
     assert!(
         app.world().contains_resource::<MessageRegistry>(),
-        "bevy_unlag: lightyear is not there yet: add its ClientPlugins or ServerPlugins before the suite's net plugins, \
-         or take ClientNetPlugins or ServerNetPlugins, which hold both"
+        "bevy_unlag: lightyear's plugins are missing: add its ClientPlugins or ServerPlugins before the \
+         suite's net plugins, or use ClientNetPlugins or ServerNetPlugins, which contain both"
     );
 }
 
-/// All that steps must step by the same time.
+/// Compares the tick duration of all systems that have one.
 fn compare_ticks(
     real: Res<Time<Real>>,
     fixed: Res<Time<Fixed>>,
@@ -37,7 +37,7 @@ fn compare_ticks(
     mut since: Local<Option<f32>>,
     mut findings: ResMut<Findings>,
 ) {
-    // At once, and then now and then.
+    // In the first frame, then once per interval.
     let passed = since.map_or(INTERVAL, |since| since + real.delta_secs());
     *since = Some(if passed < INTERVAL { passed } else { 0.0 });
     if passed < INTERVAL {
@@ -47,8 +47,8 @@ fn compare_ticks(
     if let Some(tick) = lightyear.filter(|tick| differ(tick.0, step)) {
         findings.report(Fault::TickRate, || {
             format!(
-                "Time<Fixed> steps {} and lightyear's tick is {}: pass one duration to UnlagClientPlugins or \
-                 UnlagServerPlugins, and do not insert a Time<Fixed> after them",
+                "the timestep of Time<Fixed> is {} and lightyear's tick is {}: pass one duration to \
+                 UnlagClientPlugins or UnlagServerPlugins, and do not insert a Time<Fixed> after them",
                 milliseconds(step),
                 milliseconds(tick.0)
             )
@@ -59,8 +59,8 @@ fn compare_ticks(
         if differ(tick, step) {
             findings.report(Fault::TickRate, || {
                 format!(
-                    "Time<Fixed> steps {} and Sampler::tick_seconds is {}: pass one duration to UnlagClientPlugins or \
-                     UnlagServerPlugins, or set the Sampler to it",
+                    "the timestep of Time<Fixed> is {} and Sampler::tick_seconds is {}: pass one duration to \
+                     UnlagClientPlugins or UnlagServerPlugins, or set the Sampler to it",
                     milliseconds(step),
                     milliseconds(tick)
                 )
@@ -69,13 +69,13 @@ fn compare_ticks(
     }
 }
 
-/// The server says how long its ticks are.
+/// Compares the server's tick duration with this client's.
 pub(crate) fn compare_with_server(server: Duration, own: Duration, findings: &mut Findings) {
     if differ(server, own) {
         findings.report(Fault::ServerTickRate, || {
             format!(
-                "the server's tick is {} and this client's is {}: pass the same duration to UnlagServerPlugins and \
-                 UnlagClientPlugins",
+                "the server's tick is {} and this client's is {}: pass the same duration to \
+                 UnlagServerPlugins and UnlagClientPlugins",
                 milliseconds(server),
                 milliseconds(own)
             )
@@ -83,7 +83,7 @@ pub(crate) fn compare_with_server(server: Duration, own: Duration, findings: &mu
     }
 }
 
-/// Whether they are not the same but for rounding.
+/// Whether two durations differ by more than rounding (0.01 %).
 fn differ(a: Duration, b: Duration) -> bool {
     a.abs_diff(b) > a.max(b) / 10_000
 }
@@ -92,7 +92,8 @@ fn milliseconds(time: Duration) -> String {
     format!("{:.3} ms", time.as_secs_f64() * 1e3)
 }
 
-/// From where we set it until lightyear sets it at the end of the frame nobody else has a reason to.
+/// Detects a foreign change of the game speed: between `apply_speed` and the end of the frame, where
+/// lightyear sets it, no other system should write it.
 fn find_other_speeds(time: Res<Time<Virtual>>, set: Res<SetSpeed>, mut findings: ResMut<Findings>) {
     let speed = time.relative_speed();
     if let Some(ours) = set.0
@@ -100,8 +101,8 @@ fn find_other_speeds(time: Res<Time<Virtual>>, set: Res<SetSpeed>, mut findings:
     {
         findings.report(Fault::TimeSteered, || {
             format!(
-                "something else has set the speed of Time<Virtual> to {speed}, which lasts for a frame: set \
-                 GameSpeed instead, on the server and on its clients"
+                "another system has set the speed of Time<Virtual> to {speed}, which lasts for one frame: \
+                 set GameSpeed instead, on the server and on its clients"
             )
         });
     }
@@ -110,8 +111,8 @@ fn find_other_speeds(time: Res<Time<Virtual>>, set: Res<SetSpeed>, mut findings:
 fn find_zero_keys(stats: Res<TokenStats>, mut findings: ResMut<Findings>) {
     if stats.zero_key > 0 {
         findings.report(Fault::ZeroKey, || {
-            "this server's key is all zeros, so anybody could join as anybody, and nobody is let in: make it with \
-             ServerAccess and a ServerKey instead of NetcodeServer::new"
+            "this server's key is all zeros, with which anybody could forge tokens, so every client is \
+             refused: build the server with ServerAccess and a ServerKey instead of NetcodeServer::new"
                 .to_owned()
         });
     }
@@ -122,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounding_is_no_difference() {
+    fn durations_that_differ_by_rounding_only_are_equal() {
         let tick = Duration::from_secs_f64(1.0 / 60.0);
         assert!(!differ(tick, Duration::from_secs_f32(tick.as_secs_f32())));
         assert!(differ(tick, Duration::from_nanos(15_625_000)));

@@ -1,4 +1,4 @@
-//! What fuzzers reach in here and games have no use for. Not part of the interface: it changes without notice.
+//! Entry points for fuzz targets. Not part of the public API: they change without notice.
 
 mod link;
 
@@ -16,13 +16,14 @@ use crate::{
     smoothed::Stamped,
 };
 
-/// How many kinds of words there are.
+/// Number of small message types that [`read_word`] knows.
 pub const WORDS: u8 = 5;
 
-/// Reads one kind of small word. What could be read is written, at the ends of its ranges rounded once, and read again.
+/// Decodes a small message of type `kind` and returns whether that succeeded. A decoded value is encoded,
+/// which may round it at the ends of its ranges, decoded and encoded again.
 ///
 /// # Panics
-/// When that is not the same.
+/// If the second round trip changes the value.
 #[must_use]
 pub fn read_word(kind: u8, bytes: &[u8]) -> bool {
     match kind % WORDS {
@@ -34,7 +35,7 @@ pub fn read_word(kind: u8, bytes: &[u8]) -> bool {
     }
 }
 
-/// One word of each kind, as it is written: what a fuzzer begins with.
+/// Returns encoded examples of every small message type, as seeds.
 #[must_use]
 pub fn words() -> Vec<(u8, Vec<u8>)> {
     let setup = Setup { round: 3, config: 0x1234_5678, level: 77 };
@@ -59,12 +60,13 @@ pub fn words() -> Vec<(u8, Vec<u8>)> {
     ]
 }
 
-/// What a type of a game's messages is called on the wire, where no other has the same hash: nobody guesses it.
+/// Returns the id of a game message type on the wire, if its hash does not collide with another. A fuzzer
+/// would not guess it.
 #[must_use]
 pub fn message_key<M: Wire + Send + Sync + 'static>(rules: MessageRules) -> u16 {
     let mut app = App::new();
     app.add_game_message::<M>(rules);
-    // Of one type it is that type's hash and a count of 1.
+    // With one registered type it consists of the hash of that type and a count of 1.
     let hash = (app.world().resource::<Kinds>().hash() >> 16) as u32;
     (hash >> 16) as u16 ^ hash as u16
 }
@@ -76,8 +78,8 @@ fn written(word: &impl Wire) -> Vec<u8> {
 fn read<T: Wire + PartialEq + Debug>(bytes: &[u8]) -> bool {
     let read = |bytes: &[u8]| T::read(&mut BitReader::new(bytes)).ok();
     let Some(once) = read(bytes).map(|word| read(&written(&word))) else { return false };
-    assert!(once.is_some(), "what was written cannot be read");
+    assert!(once.is_some(), "an encoded value cannot be decoded");
     let again = once.as_ref().and_then(|once| read(&written(once)));
-    assert!(again == once, "{once:?} is read again as {again:?}");
+    assert!(again == once, "{once:?} is decoded as {again:?} after a round trip");
     true
 }

@@ -1,4 +1,4 @@
-//! What is in whose hands, for everybody else.
+//! Replication of the weapon that a pawn holds.
 
 use bevy::{ecs::system::EntityCommands, prelude::*};
 use bevy_replicon::shared::replication::deferred_entity::DeferredEntity;
@@ -6,12 +6,12 @@ use bevy_unlag_weapons::HeldWeapon;
 
 use crate::smoothed::{OwnPawn, Stamped, replicate};
 
-/// Shows everybody what is in whose hands: replicates [`HeldWeapon`] from where pawns are simulated to all other
-/// screens, where it changes at the moment at which the pawn is drawn. Its owner predicts it and takes nothing from
-/// the server.
+/// Replicates [`HeldWeapon`] from the authority to all other clients, where it changes at the tick at which
+/// the pawn is drawn. The owner predicts it and ignores the server's values.
 ///
-/// Both sides add it, after the suite's other plugins and in the same order as other registrations. Changes leave at
-/// the server plugin's `snapshot_interval`, six to eight bytes each: others do not see what is over before that.
+/// Add it on both sides, after the suite's other plugins and in the same order as other registrations.
+/// Changes are sent at the server plugin's `snapshot_interval`, six to eight bytes each: a weapon switched
+/// back within one interval is not visible to other clients.
 #[derive(Debug, Default)]
 pub struct HeldWeaponPlugin;
 
@@ -21,7 +21,8 @@ impl Plugin for HeldWeaponPlugin {
     }
 }
 
-/// It is written from predicted state already; what comes from the server is a round trip old.
+/// Ignores the server's values: the component is written from predicted state, and the server's value is a
+/// round trip older.
 struct Predicted;
 
 impl OwnPawn<HeldWeapon> for Predicted {

@@ -1,22 +1,24 @@
-//! lightyear carries the bytes of the `bevy_unlag` suite.
+//! lightyear transport for the `bevy_unlag` suite.
 //!
-//! * [`UnlagClientNetPlugin`] and [`UnlagServerNetPlugin`] fill the suite's mailboxes in
-//!   [`PreUpdate`] and drain them in [`PostUpdate`].
-//! * [`UnlagProtocolPlugin`] registers what travels.
-//! * Ownership is lightyear's `ControlledBy`: a client moves that pawn and no other.
-//! * Snapshots of pawns travel in messages of their own, at an [`UpdateInterval`], the nearest first when a
-//!   [`DownlinkBudget`] is short.
-//! * [`ReplicateSmoothed`] does the like for a game's own components, [`ReplicatePredicted`] for those that their
-//!   owner changes at once. [`HeldWeaponPlugin`] shows everybody what is in whose hands.
-//! * [`ServerClock`](bevy_unlag_smoothing::ServerClock) is fed by small exchanges.
-//! * [`NetSim`] makes any link bad in any way, both ways, at run time, from a seed.
-//! * [`GameSpeed`] replaces the clock steering that lightyear does.
-//! * [`lightyear_guard`] filters what arrives, says who may join and who is kicked: its plugins are added here.
-//! * [`SessionConfig`] is what becomes of players who go and come back; [`RestartMatch`] and [`Shutdown`] end matches
-//!   and servers.
-//! * [`AddGameMessage`] adds a game's own messages, by [`MessageRules`] that are kept; [`Outbox`] sends them, and
-//!   [`Received`] arrives.
-//! * [`Bandwidth`] counts what each kind of message costs.
+//! * [`UnlagClientNetPlugin`] and [`UnlagServerNetPlugin`] fill the suite's mailboxes in [`PreUpdate`] and
+//!   drain them in [`PostUpdate`].
+//! * [`UnlagProtocolPlugin`] registers channels, messages and replicated components.
+//! * Ownership is lightyear's `ControlledBy`: a client moves the pawns that it owns and no others.
+//! * Snapshots of pawns are messages of their own, sent at an [`UpdateInterval`] and prioritised by distance
+//!   when the [`DownlinkBudget`] is short.
+//! * [`ReplicateSmoothed`] replicates a game's own components with interpolation, [`ReplicatePredicted`]
+//!   those that their owner predicts. [`HeldWeaponPlugin`] replicates the weapon that each pawn holds.
+//! * Clock synchronisation: small ping and pong messages feed
+//!   [`ServerClock`](bevy_unlag_smoothing::ServerClock).
+//! * [`NetSim`] simulates bad network conditions on any link, both ways, at run time, from a seed.
+//! * [`GameSpeed`] replaces lightyear's clock steering.
+//! * [`IngressLimits`] bounds what a server accepts from its links; [`Kick`] ends a connection with a reason.
+//! * [`ServerAccess`] and [`ServerKey`] control who may join; a matchmaker issues tokens with
+//!   [`ConnectTokenRequest`].
+//! * [`SessionConfig`] is the reconnect policy; [`RestartMatch`] and [`Shutdown`] end matches and servers.
+//! * [`AddGameMessage`] registers a game's own messages with enforced [`MessageRules`]; [`Outbox`] sends
+//!   them, and [`Received`] delivers them.
+//! * [`Bandwidth`] counts the traffic of each class of message.
 
 mod bandwidth;
 mod client;
@@ -61,7 +63,7 @@ pub use session::{
 pub use smoothed::ReplicateSmoothed;
 pub use snapshots::{ComponentFilters, DownlinkBudget, LinkBudget, SnapshotsDropped, UpdateInterval};
 
-/// What client and server both need, once.
+/// Adds what client and server share. Safe to call twice in one app, as on a listen server.
 fn shared(app: &mut App) {
     if !app.is_plugin_added::<UnlagProtocolPlugin>() {
         diagnostics::expect_lightyear(app);
@@ -71,14 +73,14 @@ fn shared(app: &mut App) {
     }
 }
 
-/// lightyear's client and [`UnlagClientNetPlugin`], in the order that they need.
+/// lightyear's client plugins and [`UnlagClientNetPlugin`], in the required order.
 #[derive(Debug)]
 pub struct ClientNetPlugins<M> {
     tick: Duration,
     model: PhantomData<fn() -> M>,
 }
 
-/// lightyear's server and [`UnlagServerNetPlugin`], in the order that they need.
+/// lightyear's server plugins and [`UnlagServerNetPlugin`], in the required order.
 #[derive(Debug)]
 pub struct ServerNetPlugins<M> {
     tick: Duration,
@@ -87,7 +89,7 @@ pub struct ServerNetPlugins<M> {
 }
 
 impl<M> ClientNetPlugins<M> {
-    /// With the time of one simulation tick.
+    /// Creates the plugin group; `tick` is the duration of one simulation tick.
     #[must_use]
     pub fn new(tick: Duration) -> Self {
         Self { tick, model: PhantomData }
@@ -95,7 +97,8 @@ impl<M> ClientNetPlugins<M> {
 }
 
 impl<M> ServerNetPlugins<M> {
-    /// With the time of one simulation tick and the time between two snapshots of a pawn.
+    /// Creates the plugin group; `tick` is the duration of one simulation tick, `snapshot_interval` the time
+    /// between two snapshots of a pawn.
     #[must_use]
     pub fn new(tick: Duration, snapshot_interval: Duration) -> Self {
         Self { tick, snapshot_interval, model: PhantomData }

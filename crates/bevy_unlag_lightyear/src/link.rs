@@ -1,4 +1,4 @@
-//! What every link of ours needs, and the round trip without a wall clock.
+//! Link setup, round-trip measurement on [`Time<Real>`] and the game speed.
 
 use core::time::Duration;
 
@@ -12,10 +12,12 @@ use lightyear::{
 use lightyear_sync::ping::plugin::PingSystems;
 use lightyear_transport::{packet::nack::PacketNackSettings, plugin::PacketAcked};
 
-/// How fast this app's [`Time<Virtual>`] runs, 1 being real time. lightyear writes that speed
-/// every frame to steer a client's clock by up to a tenth, which would make honest clocks look like
-/// cheats. Set the speed of a game here instead. What
-/// [`ClockSteering`] asks for, 5 % at most, is multiplied in. Default: 1.
+/// Speed of this app's [`Time<Virtual>`], 1 being real time. Default 1.
+/// lightyear writes that speed every frame to steer a client's clock by up to a tenth, which would make
+/// honest clocks look like speed cheats. Set the game's speed here instead. The correction that
+/// [`ClockSteering`] requests, at most 5 %, is multiplied in.
+#[doc(alias = "TimeDilation")]
+#[doc(alias = "host_timescale")]
 #[derive(Resource, Clone, Copy, Debug)]
 pub struct GameSpeed(pub f32);
 
@@ -25,9 +27,10 @@ impl Default for GameSpeed {
     }
 }
 
-/// lightyear measures round trips on the wall clock, which a stepped app does not live by, and
-/// spends packets on it. The transport's own acknowledgements of packets tell the same, of every packet: a
-/// [`RoundTrip`] on the link, on [`Time<Real>`], so that a stepped app measures stepped time.
+/// Ping settings that effectively switch lightyear's own pings off: they measure the wall clock, which is
+/// wrong for a stepped app, and cost packets. The transport's packet acknowledgements carry the same
+/// information for every packet; they feed a [`RoundTrip`] on the link on [`Time<Real>`], so a stepped app
+/// measures stepped time.
 pub(crate) fn quiet_pings() -> PingManager {
     PingManager::new(PingConfig { ping_interval: Duration::from_secs(3_600) })
 }
@@ -41,7 +44,7 @@ pub(crate) fn plugin(app: &mut App) {
         .add_systems(PreUpdate, publish_rtt.after(PingSystems::Receive));
 }
 
-/// What [`apply_speed`] has set in this frame.
+/// The speed that [`apply_speed`] has set in this frame.
 #[derive(Resource, Default)]
 pub(crate) struct SetSpeed(pub Option<f32>);
 
@@ -59,9 +62,9 @@ fn apply_speed(
     set.0 = Some(time.relative_speed());
 }
 
-/// lightyear takes a packet for lost after one and a half round trips, at first one and a half
-/// times nothing: every packet is lost then, no acknowledgement counts, and no round trip is ever
-/// measured.
+/// Sets a minimum timeout for packet acknowledgements. lightyear considers a packet lost after 1.5 round
+/// trips, which is 0 before the first measurement: every packet would count as lost, no acknowledgement would
+/// count, and no round trip would ever be measured.
 fn wait_for_acks(added: On<Add, Transport>, mut transports: Query<&mut Transport>) {
     if let Ok(mut transport) = transports.get_mut(added.entity) {
         let settings = PacketNackSettings { minimum_timeout: Duration::from_secs(1), ..default() };
@@ -85,7 +88,7 @@ pub(crate) fn publish_rtt(mut links: Query<(&mut Link, &RoundTrip)>) {
     }
 }
 
-/// The server's pawns learn how far away their owners are.
+/// Copies the round trip of each link to the pawns that its client owns.
 pub(crate) fn tell_owners(
     links: Query<&RoundTrip, With<Link>>,
     mut pawns: Query<(Entity, &ControlledBy, Option<&mut RoundTrip>), Without<Link>>,

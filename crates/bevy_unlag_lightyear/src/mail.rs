@@ -1,10 +1,10 @@
-//! What the server has to say about shots, to whom it concerns.
+//! Sends the results of shots: verdicts, tracers and projectiles.
 //!
-//! * A verdict goes to the shooter.
-//! * A tracer goes to whoever may see the pawn that fired: the trail of somebody hidden would lead to it.
-//! * Launches and ends of projectiles go to everybody, whoever fired them: what flies is a thing of its own, to be
-//!   seen and dodged. A launch says where it begins, and its shooter only by name.
-//! * Who has just joined is told of everything in the air.
+//! * Verdicts go to the shooter.
+//! * Tracers go to the clients that may see the shooter's pawn: the tracer of a hidden pawn would reveal it.
+//! * Projectile launches and ends go to all clients, whoever fired: a projectile is an entity of its own that
+//!   players see and dodge. A launch contains its start point, and identifies the shooter by id only.
+//! * Late joiners receive the launches of all projectiles in flight.
 
 use bevy::prelude::*;
 use bevy_replicon::server::visibility::client_visibility::ClientVisibility;
@@ -51,7 +51,7 @@ pub(crate) fn send(
                     let bytes = bytes(&tracer);
                     for (entity, _, _, mut link, _, _, mut outlet, visible) in &mut links {
                         let seen = visible.is_none_or(|visible| filters.shows(visible, pawn));
-                        // Characters before cosmetics.
+                        // Snapshots take precedence over cosmetic effects.
                         if owner != Some(entity) && seen && outlet.spare(bytes.len()) {
                             bandwidth.count(MessageClass::Tracers, bytes.len(), 1);
                             link.send::<EffectChannel>(TracerMessage(bytes.clone()));
@@ -61,7 +61,7 @@ pub(crate) fn send(
                 Mailed::Launched(launch) => {
                     let bytes = bytes(&launch);
                     for (_, connected, _, _, mut link, ..) in &mut links {
-                        // Who is new is told below, of what flies on.
+                        // Late joiners receive the projectiles still in flight below.
                         if !connected.is_added() {
                             bandwidth.count(MessageClass::Projectiles, bytes.len(), 1);
                             link.send::<VerdictChannel>(LaunchMessage(bytes.clone()));

@@ -1,13 +1,15 @@
-//! A game's own messages, by rules: what Unreal calls RPCs.
+//! A game's own typed messages with enforced rules, comparable to RPCs in Unreal.
 //!
-//! * A message type is a [`Wire`](bevy_unlag_core::Wire) type with [`MessageRules`]: which way it goes, whether it
-//!   must arrive, how often a client may send it. [`AddGameMessage`]
-//! * [`Outbox`] sends, about a pawn or about none; [`Received`] is what arrives. On the server a system of the game
-//!   may look at a message before anybody reads it, and says what becomes of it. [`Verdict`]
-//! * [`MessageLimits`] bounds what waits: on the line, and for pawns that are still to come.
+//! * A message type is a [`Wire`](bevy_unlag_core::Wire) type with [`MessageRules`]: direction, reliability,
+//!   and how often a client may send it. Registered with [`AddGameMessage`].
+//! * [`Outbox`] sends messages, about a pawn or about none; [`Received`] contains those that arrive. On the
+//!   server, a system of the game may validate each message before the game reads it and returns a
+//!   [`Verdict`].
+//! * [`MessageLimits`] bounds the messages that wait: for bandwidth, and for pawns that have not spawned yet.
 //!
-//! All types share one envelope and two channels of lightyear's: so what arrives is read by one decoder that is
-//! total, refused without a line in the log, and delivered in the order in which it was sent, whatever its type.
+//! All types share one envelope and two lightyear channels. So one panic-free decoder reads all messages,
+//! refuses invalid ones without a log line, and delivers the rest in the order in which they were sent,
+//! across types.
 
 mod backlog;
 mod kinds;
@@ -38,65 +40,67 @@ pub use send::Outbox;
 
 use crate::mail;
 
-/// A message of the game has arrived, by the rules of its type. Read it with Bevy's [`MessageReader`], from
-/// [`GameMessageSystems::Deliver`] on.
+/// A game message that has arrived and complies with the rules of its type. Read it with Bevy's
+/// [`MessageReader`], after [`GameMessageSystems::Deliver`].
+#[doc(alias = "RPC")]
 #[derive(Message, Clone, PartialEq, Debug)]
 pub struct Received<M: Send + Sync + 'static> {
-    /// Who sent it.
+    /// The sender.
     pub from: MessageSource,
-    /// The pawn that it is about, if about any; it is there. Of a message to the server: one of the sender's own.
+    /// The pawn that the message is about, if any; it exists. On the server it is a pawn of the sender.
     pub about: Option<Entity>,
-    /// What was sent.
+    /// The message.
     pub message: M,
 }
 
-/// Who sent a message.
+/// Sender of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MessageSource {
     /// The server.
     Server,
-    /// A client: the server's end of its link.
+    /// A client, identified by the server's end of its link.
     Client(Entity),
-    /// The player of a listen server, who has no link.
+    /// The host of a listen server, which has no link.
     Host,
 }
 
-/// What becomes of a message to the server.
+/// Decision of a validation system about a message to the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// The game gets it.
+    /// The game receives the message.
     Accept,
-    /// Nobody gets it; it is counted as [`Refusal::Rejected`](crate::Refusal::Rejected). No offence: a client may
-    /// have had good reasons when it sent it.
+    /// The message is dropped and counted as [`Refusal::Rejected`](crate::Refusal::Rejected). No offence: the
+    /// client may have had valid reasons when it sent the message.
     Reject,
-    /// Nobody gets it, and its sender is thrown out with
-    /// [`KickReason::Game`](crate::KickReason::Game) and this number. For what no honest client does.
+    /// The message is dropped, and its sender is kicked with [`KickReason::Game`](crate::KickReason::Game)
+    /// and this number. For messages that no honest client sends.
     Kick(u8),
 }
 
-/// When messages of the game come and go.
+/// System sets of game messages.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum GameMessageSystems {
-    /// In [`PreUpdate`]: [`Received`] are written.
+    /// In [`PreUpdate`]: writes [`Received`] messages.
     Deliver,
-    /// In [`PostUpdate`]: what was given to an [`Outbox`] leaves.
+    /// In [`PostUpdate`]: sends what was put into an [`Outbox`].
     Send,
 }
 
-/// Messages of a game's own.
+/// Registration of a game's own messages.
+#[doc(alias = "RPC")]
 pub trait AddGameMessage {
-    /// Adds a type of message. Both sides call it, in any order, at any time before they connect. What is sent is what
-    /// [`Wire`] writes, at most 1,000 bytes.
+    /// Registers a message type. Both sides call it, in any order, at any time before they connect. The
+    /// payload is what [`Wire`] writes, at most 1,000 bytes.
     ///
-    /// On the wire a type is known by its full name. A client and a server that know other types, or the same with
-    /// other rules, do not come together: [`ProtocolMismatch`](crate::ProtocolMismatch).
+    /// On the wire, a type is identified by a hash of its full name and its rules. A client and a server with
+    /// different message types or rules refuse each other: [`ProtocolMismatch`](crate::ProtocolMismatch).
     fn add_game_message<M: Wire + Send + Sync + 'static>(&mut self, rules: MessageRules) -> &mut Self;
 
-    /// Lets a system decide about each message of a type that comes to the server, the host's own included, before
-    /// anybody can read it. It may use whatever a system may; its message is
-    /// [`InRef<Received<M>>`](bevy::prelude::InRef). When it cannot run, the message is rejected. It runs for each
-    /// message by itself, in the order of their arrival, in [`GameMessageSystems::Deliver`]. A later one replaces
-    /// it.
+    /// Registers a validation system for a message type. It runs on the server for each message of that type,
+    /// including the host's own, in [`GameMessageSystems::Deliver`], in the order of arrival and before the
+    /// game can read the message. Its input is [`InRef<Received<M>>`](bevy::prelude::InRef), and it may have
+    /// any other system parameters. If it cannot run, the message is rejected. A later registration for the
+    /// same type replaces it.
     fn judge_game_message<M: Wire + Send + Sync + 'static, Marker>(
         &mut self,
         judge: impl IntoSystem<InRef<'static, Received<M>>, Verdict, Marker> + 'static,
@@ -119,7 +123,7 @@ impl AddGameMessage for App {
     }
 }
 
-/// Whose rules apply.
+/// Role of this app; a listen server is a server.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Side {
     Client,
@@ -145,19 +149,19 @@ pub(crate) fn plugin(app: &mut App) {
                 .in_set(GameMessageSystems::Deliver)
                 .after(MessageSystems::Receive)
                 .after(ReplicationSystems::Receive)
-                // By then a pawn has its role.
+                // By then pawns have their roles.
                 .after(SmoothingSystems::Deliver),
         )
         .add_systems(
             PostUpdate,
-            // What must arrive before what may be lost.
+            // Reliable messages are queued before unreliable ones.
             send::send.in_set(GameMessageSystems::Send).before(mail::send).before(MessageSystems::Send),
         )
         .add_systems(Last, (outlet::account, backlog::bound));
 }
 
 pub(crate) fn client_plugin(app: &mut App) {
-    // Who is both is a server.
+    // An app that is both is a server.
     app.world_mut().get_resource_or_insert_with(|| Side::Client);
 }
 
@@ -165,7 +169,7 @@ pub(crate) fn server_plugin(app: &mut App) {
     app.insert_resource(Side::Server);
 }
 
-/// What waits for a session that is over waits in vain.
+/// Drops everything that waits when a session ends.
 fn forget(
     ended: On<Remove, Connected>,
     mut outlets: Query<&mut GameOutlet>,
@@ -180,10 +184,10 @@ fn forget(
     }
 }
 
-/// Bytes of the longest message, without its envelope.
+/// Maximum length of a message without its envelope, in bytes.
 const LONGEST: usize = 1_000;
-/// A client's budget may come at once after it sent nothing for this long, or four messages, or as many reliable ones as
-/// may have waited on a line that was down.
+/// Burst allowance of received messages: a client's budget of 10 s, at least four messages or as many
+/// reliable ones as may have queued during an outage.
 const RECEIVED_BURST: Duration = Duration::from_secs(10);
-/// The same where it is sent.
+/// Burst allowance of sent messages.
 const SENT_BURST: Duration = Duration::from_secs(1);

@@ -12,30 +12,30 @@ use lightyear::link::{Link, LinkSystems, Linked, RecvPayload, SendPayload};
 use lightyear_guard::GuardSystems;
 use link_conditioner::{Conditioner, LinkConditions, LinkCounters, LinkPreset};
 
-/// What UDP and IP put around a datagram; a line carries that, too.
+/// Bytes of UDP and IP headers per datagram; they count towards the rate limit.
 const WRAPPING: usize = 28;
 
-/// Makes a lightyear link behave badly, both ways. Put it on the *client's* link entity, next to
-/// its [`Link`], and change [`up`](Self::up) and [`down`](Self::down) whenever you like: a change
-/// acts on the next packet. Needs [`NetSimPlugin`].
+/// Simulates network conditions on a lightyear link, both ways. Insert it on the *client's* link entity, next
+/// to its [`Link`], and change [`up`](Self::up) and [`down`](Self::down) at any time: a change applies to the
+/// next packet. Requires [`NetSimPlugin`].
 ///
-/// It works below the connection, on whole datagrams and from the first one, so the handshake is
-/// delayed and lost like everything else. It works with any transport. Since the datagrams are
-/// netcode's, netcode itself drops the copies that [`LinkConditions::duplication`] makes.
+/// It works below the connection, on whole datagrams from the first one on, so the handshake is delayed and
+/// lost like everything else. It works with any transport. The datagrams are netcode's, so netcode itself
+/// drops the copies made by [`LinkConditions::duplication`].
 ///
-/// Time is `Time<Real>`, looked at once a frame each way: a packet leaves with the frame nearest to
-/// its due time. Under stepped time a run with the same [`seed`](Self::seed) repeats.
+/// Time is `Time<Real>`, sampled once per frame and direction: a packet is delivered in the frame nearest to
+/// its due time. With stepped time, a run with the same [`seed`](Self::seed) is reproducible.
 ///
-/// When the link ends, packets still held are dropped. A host client's link is left alone. To
-/// switch the simulation off set [`LinkConditions::PERFECT`] rather than removing the component,
-/// which would drop the packets held.
+/// When the link ends, held packets are dropped. The link of a host client is not simulated. To switch the
+/// simulation off, set [`LinkConditions::PERFECT`]; removing the component would drop the held packets.
+#[doc(alias = "RecvLinkConditioner")]
+#[doc(alias = "NetworkSimulator")]
+#[doc(alias = "net_fakelag")]
 #[derive(Component, Debug)]
 pub struct NetSim {
-    /// Conditions of outgoing packets: on a client's link, from the client to the server. Default
-    /// perfect.
+    /// Uplink conditions, for outgoing packets of a client's link. Default perfect.
     pub up: LinkConditions,
-    /// Conditions of incoming packets: on a client's link, from the server to the client. Default
-    /// perfect.
+    /// Downlink conditions, for incoming packets of a client's link. Default perfect.
     pub down: LinkConditions,
     seed: u64,
     bytes: (u64, u64),
@@ -44,7 +44,7 @@ pub struct NetSim {
 }
 
 impl NetSim {
-    /// A perfect link whose randomness all comes from `seed`.
+    /// Creates a perfect link. All randomness comes from `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
@@ -53,19 +53,19 @@ impl NetSim {
             seed,
             bytes: (0, 0),
             outgoing: Conditioner::new(seed),
-            // Any other seed will do: the two directions must not share their luck.
+            // Any other seed will do: the two directions must be independent.
             incoming: Conditioner::new(seed ^ 0x9E37_79B9_7F4A_7C15),
         }
     }
 
-    /// This link with the same conditions both ways; see [`set`](Self::set).
+    /// Returns this link with the same conditions both ways; see [`set`](Self::set).
     #[must_use]
     pub fn with(mut self, conditions: LinkConditions) -> Self {
         self.set(conditions);
         self
     }
 
-    /// Sets the same conditions both ways. Latency is one-way: the round trip takes twice that.
+    /// Sets the same conditions both ways. Latency is one-way, so the round trip is twice as long.
     pub fn set(&mut self, conditions: LinkConditions) {
         self.up = conditions;
         self.down = conditions;
@@ -77,51 +77,51 @@ impl NetSim {
         self.down = preset.down();
     }
 
-    /// The seed given to [`new`](Self::new); show it wherever a failing run is reported.
+    /// Returns the seed given to [`new`](Self::new). Print it when a run fails, to reproduce the run.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// What happened to outgoing packets so far.
+    /// Returns the counters of outgoing packets.
     #[must_use]
     pub fn up_counters(&self) -> LinkCounters {
         self.outgoing.counters()
     }
 
-    /// What happened to incoming packets so far.
+    /// Returns the counters of incoming packets.
     #[must_use]
     pub fn down_counters(&self) -> LinkCounters {
         self.incoming.counters()
     }
 
-    /// How many bytes went out and came in so far, before any loss: whole datagrams with
-    /// netcode's share, without UDP's and IP's 28 bytes each.
+    /// Returns the number of outgoing and incoming bytes so far, before any loss: whole datagrams with
+    /// netcode's overhead, without the 28 bytes of UDP and IP headers each.
     #[must_use]
     pub fn bytes(&self) -> (u64, u64) {
         self.bytes
     }
 
-    /// How many packets are on their way now, outgoing and incoming.
+    /// Returns the number of outgoing and incoming packets that are held now.
     #[must_use]
     pub fn in_flight(&self) -> (usize, usize) {
         (self.outgoing.len(), self.incoming.len())
     }
 }
 
-/// The systems of [`NetSimPlugin`].
+/// System sets of [`NetSimPlugin`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NetSimSystems {
-    /// `PreUpdate`, between [`LinkSystems::Receive`] and [`ConnectionSystems::Receive`]: takes what
-    /// the transport received and passes on what is due.
+    /// In `PreUpdate`, between [`LinkSystems::Receive`] and [`ConnectionSystems::Receive`]: takes the packets
+    /// that the transport has received and passes on those that are due.
     Receive,
-    /// `PostUpdate`, between [`ConnectionSystems::Send`] and [`LinkSystems::Send`]: takes what the
-    /// connection wants sent and passes on what is due.
+    /// In `PostUpdate`, between [`ConnectionSystems::Send`] and [`LinkSystems::Send`]: takes the packets that
+    /// the connection sends and passes on those that are due.
     Send,
 }
 
-/// Drives every [`NetSim`]. May be added before or after lightyear's plugins; costs nothing while
-/// there is no [`NetSim`].
+/// Drives every [`NetSim`]. May be added before or after lightyear's plugins; costs nothing without a
+/// [`NetSim`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NetSimPlugin;
 
@@ -146,7 +146,7 @@ impl Plugin for NetSimPlugin {
     }
 }
 
-/// A link that ended takes the packets on their way with it: they must not reach the next session.
+/// Drops the held packets of a link that has ended: they must not reach the next session.
 fn forget_ended(mut links: Query<&mut NetSim, (With<Link>, Without<Linked>)>) {
     for mut sim in &mut links {
         if sim.in_flight() != (0, 0) {
@@ -156,10 +156,10 @@ fn forget_ended(mut links: Query<&mut NetSim, (With<Link>, Without<Linked>)>) {
     }
 }
 
-/// This frame's time, and the latest due time that is nearer to this frame than to the next: a
-/// packet that had to wait for the frame after its time would be late by half a frame on average.
+/// Returns the time of this frame, and the latest due time that is nearer to this frame than to the next.
+/// Delivering only in the first frame after the due time would add half a frame of delay on average.
 fn frame(time: &Time<Real>) -> (Duration, Duration) {
-    // After a hitch the next frame is expected soon.
+    // After a hitch the next frame is expected soon, so cap the tolerance.
     let half = (time.delta() / 2).min(Duration::from_millis(10));
     (time.elapsed(), time.elapsed() + half)
 }

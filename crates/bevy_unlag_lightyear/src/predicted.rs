@@ -1,4 +1,4 @@
-//! A game's own components that their owner changes and the server confirms.
+//! Components that their owner predicts and the server validates.
 
 use core::{marker::PhantomData, time::Duration};
 
@@ -20,35 +20,36 @@ use crate::{
     smoothed::{OwnPawn, Stamped, replicate},
 };
 
-/// How long a client waits for an answer before it asks once more.
+/// Time without an acknowledgement after which a client sends its change again.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Components that their owner changes at once.
+/// Registration of predicted components.
 pub trait ReplicatePredicted {
-    /// Replicates the component `T` of pawns, and lets each pawn's owner change it: a lamp, an emote, a choice in a
-    /// menu. What moves depend on, or shots, belongs into a
+    /// Replicates the component `T` of pawns and lets each pawn's owner change it, with prediction: a lamp,
+    /// an emote, a choice in a menu. State that affects movement or shots belongs into a
     /// [`MoveExtension`](bevy_unlag_core::MoveExtension) instead.
     ///
-    /// * The server inserts `T` on the pawn. On its owner's client a [`PredictedValue<T>`] appears beside it: change
-    ///   that with [`set_local`](PredictedValue::set_local) and the app's
-    ///   [`CurrentTick`]. `T` itself follows it in [`PostUpdate`].
-    /// * The change travels until the server has answered. There it is taken, unless one of the game's systems in
-    ///   [`PredictedSystems::Judge`] says [`AskedValue::refuse`]: then the owner's value changes back, once. Of
-    ///   several changes only the last counts. Without such a system clients choose freely among all values that can
-    ///   be read.
-    /// * The server may change `T` at any time. On all other screens `T` follows in step with how the pawn is drawn, as
-    ///   with [`ReplicateSmoothed`](crate::ReplicateSmoothed).
+    /// * The server inserts `T` on the pawn. On its owner's client a [`PredictedValue<T>`] appears next to
+    ///   it: change that with [`set_local`](PredictedValue::set_local) and the app's [`CurrentTick`]. `T`
+    ///   follows it in [`PostUpdate`].
+    /// * The client sends the change until the server has acknowledged it. The server accepts it unless a
+    ///   system of the game in [`PredictedSystems::Judge`] calls [`AskedValue::refuse`]; then the owner's
+    ///   value is corrected once. Of several changes only the last is used. Without such a system clients may
+    ///   choose any value that can be decoded.
+    /// * The server may change `T` at any time. On all other clients `T` is interpolated in step with the
+    ///   pawn, as with [`ReplicateSmoothed`](crate::ReplicateSmoothed).
     /// * The host of a listen server changes its own pawn's [`PredictedValue<T>`] in the same way.
     ///
-    /// A hostile client can at most do this: once in a frame of the server it sets its own pawn's `T`, and no other
-    /// pawn's, to a value that [`Wire::read`] lets through and nobody refuses. Each time, refused or not, whoever sees
-    /// the pawn gets one update more, at the server plugin's `snapshot_interval`. The server keeps one [`AskedValue`]
-    /// for each pawn and reads no more than 256 changes of a link in a frame; what else arrives is limited by
-    /// [`IngressLimits`](crate::IngressLimits). Who names wrong ticks only locks itself out.
+    /// Worst case with a hostile client: once per server frame it sets `T` of its own pawn, and of no other,
+    /// to a value that [`Wire::read`] accepts and no system refuses. Each time, refused or not, every client
+    /// that sees the pawn receives one more update, at the server plugin's `snapshot_interval`. The server
+    /// stores one [`AskedValue`] per pawn and reads at most 256 changes per link and frame;
+    /// [`IngressLimits`](crate::IngressLimits) bounds everything else that arrives. A client that sends wrong
+    /// ticks only locks itself out.
     ///
-    /// Call it on both sides, after the suite's plugins and in the same order as other registrations. A change costs
-    /// its owner four bytes and the value, and as much every 100 ms until the answer is there: counted as
-    /// [`MessageClass::Moves`].
+    /// Call it on both sides, after the suite's plugins and in the same order as other registrations. A
+    /// change costs the owner's uplink four bytes plus the value, and again every 100 ms until it is
+    /// acknowledged, counted as [`MessageClass::Moves`].
     fn replicate_predicted<T>(&mut self) -> &mut Self
     where
         T: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>;
@@ -76,7 +77,7 @@ impl ReplicatePredicted for App {
         )
         .add_systems(PostUpdate, (show::<T>, send::<T>.before(MessageSystems::Send)))
         .add_observer(|steered: On<Insert, ControlledBy>, mut commands: Commands| {
-            // Another link, another client, which counts its own changes.
+            // Another client owns the pawn now and counts its own changes.
             if let Ok(mut pawn) = commands.get_entity(steered.entity) {
                 pawn.try_remove::<AskedValue<T>>();
             }
@@ -84,22 +85,22 @@ impl ReplicatePredicted for App {
     }
 }
 
-/// When the server takes what owners have changed; in [`PreUpdate`], in this order.
+/// System sets in [`PreUpdate`] of a server that process the owners' changes, in this order.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PredictedSystems {
-    /// [`AskedValue`]s are filled.
+    /// Writes the received changes into [`AskedValue`]s.
     Deliver,
-    /// For a game's systems that refuse some of them.
+    /// For systems of the game that refuse changes.
     Judge,
-    /// What is left is taken.
+    /// Applies the changes that were not refused.
     Settle,
 }
 
-/// On the server: what the owner of a pawn wants its `T` to be.
+/// On the server: the value of `T` that the owner of a pawn requests.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AskedValue<T: Send + Sync + 'static> {
     asked: Option<T>,
-    /// The newest of the client's ticks in which it changed something.
+    /// The newest client tick for which a change has arrived.
     heard: Option<Tick>,
     answered: Option<Tick>,
 }
@@ -111,23 +112,23 @@ impl<T: Send + Sync + 'static> Default for AskedValue<T> {
 }
 
 impl<T: Copy + Send + Sync + 'static> AskedValue<T> {
-    /// What it is to be; `None` when nothing is asked for. Any value that can be read may come.
+    /// Returns the requested value, `None` if there is no request. It can be any value that decodes.
     #[must_use]
     pub fn asked(&self) -> Option<T> {
         self.asked
     }
 
-    /// It stays what it is, and the owner learns that.
+    /// Refuses the request: the value stays, and the owner is corrected.
     pub fn refuse(&mut self) {
         self.asked = None;
     }
 
-    /// The last of the client's ticks that was answered.
+    /// Returns the last client tick that was acknowledged.
     pub(crate) fn answered(&self) -> Option<Tick> {
         self.answered
     }
 
-    /// What is no newer than what was heard before is a copy, or late.
+    /// Records a request, unless it is a duplicate or older than a previous one.
     fn ask(&mut self, value: T, tick: Tick) {
         if self.heard.is_none_or(|heard| tick.is_newer_than(heard)) {
             (self.asked, self.heard) = (Some(value), Some(tick));
@@ -135,12 +136,13 @@ impl<T: Copy + Send + Sync + 'static> AskedValue<T> {
     }
 }
 
-/// The last change, when its tick is over: what it is changed to in one and the same tick has one name.
+/// Returns the last change once its tick is over: a value may change several times within a tick, and the
+/// tick identifies the change.
 fn finished<T: Copy + Send + Sync + 'static>(value: &PredictedValue<T>, now: Tick) -> Option<(T, Tick)> {
     value.pending().filter(|(_, tick)| now.is_newer_than(*tick))
 }
 
-/// The client's tick in which a value was changed, and the value.
+/// Message with a changed value and the client tick of the change.
 struct Change<T> {
     bytes: Vec<u8>,
     of: PhantomData<fn() -> T>,
@@ -171,7 +173,7 @@ impl<T: Wire + 'static> Change<T> {
     }
 }
 
-/// The owner's client sends the last change until it is answered.
+/// Sends the owner's last change until it is acknowledged.
 fn send<T: Wire + Copy + Send + Sync + 'static>(
     (time, now): (Res<Time<Real>>, Res<CurrentTick>),
     pawns: Query<&PredictedValue<T>, With<LocalControl>>,
@@ -189,7 +191,7 @@ fn send<T: Wire + Copy + Send + Sync + 'static>(
     }
 }
 
-/// A client changes what [`ControlledBy`] gives it, and the newest change counts.
+/// Delivers the newest change of each client to the pawn that it owns by [`ControlledBy`].
 fn deliver<T: Component + Wire + Copy>(
     mut links: Query<(Entity, &mut MessageReceiver<Change<T>>), With<ClientOf>>,
     mut pawns: Query<(Entity, &ControlledBy, Option<&mut AskedValue<T>>), With<T>>,
@@ -218,7 +220,7 @@ fn deliver<T: Component + Wire + Copy>(
     }
 }
 
-/// A host's own pawn, and what there is of it.
+/// Query of the host's own pawn.
 type HostPawn<T> = (
     Entity,
     &'static NetRole,
@@ -227,7 +229,7 @@ type HostPawn<T> = (
     Option<&'static mut AskedValue<T>>,
 );
 
-/// The host asks itself.
+/// Delivers the changes of a listen server host.
 fn deliver_host<T: Component + Copy>(
     tick: Res<CurrentTick>,
     mut pawns: Query<HostPawn<T>, With<LocalControl>>,
@@ -240,7 +242,7 @@ fn deliver_host<T: Component + Copy>(
         if predicted.is_none() {
             commands.entity(pawn).insert(PredictedValue::new(*value));
         }
-        // Also where nothing was asked for yet: by this the host hears of what the server changes.
+        // Also without a request: through it the host receives the server's changes.
         let Some(mut asked) = asked else {
             commands.entity(pawn).insert(AskedValue::<T>::default());
             continue;
@@ -270,7 +272,7 @@ fn settle<T: Component<Mutability = Mutable> + Copy + PartialEq>(
     }
 }
 
-/// On the owner's client the component is what its player made it.
+/// Writes the predicted value into the component, on the owner's client.
 fn show<T: Component<Mutability = Mutable> + Copy + PartialEq>(
     mut pawns: Query<(&NetRole, &PredictedValue<T>, &mut T), With<LocalControl>>,
 ) {
@@ -281,7 +283,7 @@ fn show<T: Component<Mutability = Mutable> + Copy + PartialEq>(
     }
 }
 
-/// The server's values are answers.
+/// Treats the server's values as acknowledgements and corrections.
 struct Confirms;
 
 impl<T: Component + Copy> OwnPawn<T> for Confirms {
@@ -313,7 +315,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_and_late_ones_change_nothing() {
+    fn duplicate_and_late_requests_are_ignored() {
         let mut asked = AskedValue::default();
         asked.ask(1, Tick(u32::MAX));
         asked.ask(2, Tick(u32::MAX - 3));
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_leaves_when_its_tick_is_over() {
+    fn change_is_sent_after_its_tick_is_over() {
         let mut value = PredictedValue::new(0);
         value.set_local(1, Tick(7));
         assert_eq!(finished(&value, Tick(7)), None);
@@ -336,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn any_bytes_are_a_change_or_none() {
+    fn truncated_or_invalid_change_is_an_error() {
         let change = Change::new(&Vec3::ONE, Tick(9));
         assert_eq!(change.read(), Ok((Vec3::ONE, Tick(9))));
         for end in 0..change.bytes.len() {
@@ -344,6 +346,6 @@ mod tests {
             assert!(cut.read().is_err(), "{end} bytes");
         }
         let nonsense = Change::<Vec3>::from_bytes(vec![255; 16]);
-        assert!(nonsense.read().is_err(), "what is no number is no change");
+        assert!(nonsense.read().is_err(), "NaN is refused");
     }
 }

@@ -1,4 +1,5 @@
-//! What travels: bytes that are encoded elsewhere in the suite, and the names of pawns.
+//! Wire protocol: version, channels and messages. Most messages are opaque bytes that other crates of the
+//! suite encode.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, Wire, WireError};
@@ -6,12 +7,13 @@ use lightyear::prelude::*;
 use lightyear_guard::BindMessage;
 use lightyear_serde::{SerializationError, reader::Reader, registry::SerializeFns, writer::Writer};
 
-/// Changes with anything on the wire. A client and a server with different numbers refuse each
-/// other by name instead of misreading each other.
+/// Version of the wire protocol; changes with every change of the format. A client and a server with
+/// different versions refuse each other with an error that names both.
 pub const PROTOCOL_VERSION: u32 = 8;
 
-/// The protocol that this app speaks. Default: [`PROTOCOL_VERSION`]. A game whose own messages
-/// change may put its number here; client and server must agree.
+/// The protocol version that this app announces. Default [`PROTOCOL_VERSION`]. A game whose own messages
+/// change may set its own number; client and server must agree.
+#[doc(alias = "FNetworkVersion")]
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProtocolVersion(pub u32);
 
@@ -21,10 +23,10 @@ impl Default for ProtocolVersion {
     }
 }
 
-/// What has to be the same on both sides, in one match.
+/// Data that must be equal on client and server during a match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Setup {
-    /// Counts the matches of this server.
+    /// Match number on this server; wraps after 255.
     pub round: u8,
     /// [`MoveModel::config_hash`](bevy_unlag_core::MoveModel::config_hash).
     pub config: u32,
@@ -44,14 +46,14 @@ impl Wire for Setup {
     }
 }
 
-/// The server's first word.
+/// The first message of a server after a client connects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hello {
-    /// [`ProtocolVersion`]; always first, so that every version can read it.
+    /// The [`ProtocolVersion`]. Always the first field, so that every version can read it.
     pub version: u32,
-    /// Which messages, channels and components the game has registered.
+    /// Hash of the messages, channels and components that the game has registered.
     pub registry: u32,
-    /// How long a tick is, in nanoseconds.
+    /// Tick duration in nanoseconds.
     pub tick: u32,
     pub setup: Setup,
 }
@@ -69,26 +71,26 @@ impl Wire for Hello {
     }
 }
 
-/// No message of ours is larger; a larger one is not ours.
+/// Largest message of the suite, in bytes; larger ones are rejected.
 pub(crate) const MAX_MESSAGE: u16 = 1_100;
 
-/// Moves, newest wins: unreliable, out of order.
+/// Moves: unordered, unreliable. The newest wins.
 pub(crate) struct MoveChannel;
-/// Answers to moves, newest wins: unreliable, out of order.
+/// Move acknowledgements and corrections: unordered, unreliable. The newest wins.
 pub(crate) struct AnswerChannel;
-/// What is seen of pawns, newest wins: unreliable, out of order.
+/// Pawn snapshots: unordered, unreliable. The newest wins.
 pub(crate) struct SnapshotChannel;
-/// What time it is on the server, both ways: unreliable, out of order.
+/// Clock synchronisation, both ways: unordered, unreliable.
 pub(crate) struct ClockChannel;
-/// What must arrive once.
+/// Verdicts, projectiles and session messages from the server: unordered, reliable.
 pub(crate) struct VerdictChannel;
-/// What may be lost.
+/// Cosmetic shot effects (tracers): unordered, unreliable.
 pub(crate) struct EffectChannel;
-/// What clients say once.
+/// A client's [`Setup`]: unordered, reliable.
 pub(crate) struct SetupChannel;
-/// A game's own messages that must arrive, both ways: once, and in their order.
+/// A game's own reliable messages, both ways: ordered.
 pub(crate) struct GameOrderedChannel;
-/// A game's own messages that may be lost, both ways: out of order.
+/// A game's own unreliable messages, both ways: unordered.
 pub(crate) struct GameLooseChannel;
 
 macro_rules! raw_messages {
@@ -114,7 +116,7 @@ raw_messages!(
     MoveMessage,
     /// A [`ServerAnswer`](bevy_unlag_prediction::ServerAnswer).
     AnswerMessage,
-    /// A [`ProxyUpdate`](bevy_unlag_core::ProxyUpdate) of each of some pawns.
+    /// The [`ProxyUpdate`](bevy_unlag_core::ProxyUpdate)s of several pawns.
     SnapshotMessage,
     /// A [`ClockPing`](crate::clock::ClockPing).
     PingMessage,
@@ -128,27 +130,27 @@ raw_messages!(
     LaunchMessage,
     /// A [`ProjectileEnd`](bevy_unlag_weapons::ProjectileEnd).
     EndMessage,
-    /// The server's first word: its [`Hello`].
+    /// The server's first message after connecting: its [`Hello`].
     HelloMessage,
     /// A client's own [`Setup`].
     SetupMessage,
-    /// A match begins anew: its [`Setup`] and its first tick.
+    /// Start of a new match: its [`Setup`] and its first tick.
     RestartMessage,
-    /// The server will stop: the milliseconds that are left.
+    /// Announcement that the server will stop: the remaining milliseconds.
     ShutdownMessage,
-    /// A game's own message that must arrive, in the envelope of [`messages`](crate::messages).
+    /// A game's own reliable message, in the envelope of [`messages`](crate::messages).
     GameOrderedMessage,
-    /// The same of one that may be lost.
+    /// A game's own unreliable message, in the same envelope.
     GameLooseMessage,
 );
 
-/// Bytes that another crate reads and writes.
+/// A message whose bytes another module encodes and decodes.
 pub(crate) trait Raw: Send + Sync + 'static {
     fn bytes(&self) -> &[u8];
     fn from_bytes(bytes: Vec<u8>) -> Self;
 }
 
-/// The bytes of a message.
+/// Encodes a value.
 pub(crate) fn bytes(what: &impl Wire) -> Vec<u8> {
     let mut w = BitWriter::default();
     what.write(&mut w);
@@ -168,8 +170,8 @@ fn deserialize<R: Raw>(r: &mut Reader) -> Result<R, SerializationError> {
     Ok(R::from_bytes(bytes.to_vec()))
 }
 
-/// Registers everything that travels. Both sides add it after lightyear's own plugins and before
-/// a game's own protocol, in the same order.
+/// Registers the channels, messages and replicated components of the suite. Both sides add it after
+/// lightyear's plugins and before a game's own protocol, in the same order.
 #[derive(Default)]
 pub struct UnlagProtocolPlugin;
 
@@ -182,7 +184,7 @@ impl Plugin for UnlagProtocolPlugin {
             ..default()
         };
         let resend = ReliableSettings {
-            // A round trip of 0 on a fresh link would resend every frame.
+            // Without a minimum, the round trip of 0 on a fresh link would resend every frame.
             rtt_resend_min_delay: core::time::Duration::from_millis(30),
             ..default()
         };
@@ -191,7 +193,7 @@ impl Plugin for UnlagProtocolPlugin {
         app.init_resource::<ProtocolVersion>();
         app.add_channel::<MoveChannel>(unreliable(100.0)).add_direction(NetworkDirection::ClientToServer);
         app.add_channel::<AnswerChannel>(unreliable(100.0)).add_direction(NetworkDirection::ServerToClient);
-        // Below what the owner of a pawn waits for, above all else.
+        // Below what a pawn's owner waits for, above everything else.
         app.add_channel::<SnapshotChannel>(unreliable(90.0)).add_direction(NetworkDirection::ServerToClient);
         app.add_channel::<ClockChannel>(unreliable(100.0)).add_direction(NetworkDirection::Bidirectional);
         app.add_channel::<VerdictChannel>(reliable).add_direction(NetworkDirection::ServerToClient);

@@ -1,4 +1,4 @@
-//! The server's end: mailboxes to messages and back, ownership, snapshots.
+//! Server plugin: moves data between messages and mailboxes, enforces ownership, sends snapshots.
 
 use core::{marker::PhantomData, time::Duration};
 
@@ -17,12 +17,13 @@ use crate::{
     session, snapshots,
 };
 
-/// Carries mailboxes to clients and back. Add it after lightyear's `ServerPlugins`.
+/// Server side of the transport: exchanges mailboxes with the clients. Add it after lightyear's
+/// `ServerPlugins`.
 #[derive(Debug)]
 pub struct UnlagServerNetPlugin<M> {
     /// The time between two snapshots of a pawn without an [`UpdateInterval`](crate::UpdateInterval), and
-    /// between two looks at what else is replicated. Default 46.875 ms, three ticks of 64 Hz. Raising it
-    /// saves downstream bytes and shows everyone else that much later.
+    /// between two replication updates. Default 46.875 ms, three ticks at 64 Hz. Raising it saves downlink
+    /// bandwidth and delays remote pawns by as much.
     pub snapshot_interval: Duration,
     pub(crate) model: PhantomData<fn() -> M>,
 }
@@ -46,12 +47,12 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
             )
             .add_systems(
                 PostUpdate,
-                // Tracers get what snapshots leave.
+                // Snapshots first: tracers use what they leave of the budget.
                 (snapshots::publish.before(VisualSystems::Draw), send_answers, mail::send)
                     .chain()
                     .before(MessageSystems::Send),
             );
-        // A peer's bytes may make a lightyear system fail; that is no reason to stop serving.
+        // Bytes from a peer may make a lightyear system fail; the server must keep running.
         app.world_mut().get_resource_or_insert_with(|| FallbackErrorHandler(bevy::ecs::error::warn));
         app.add_plugins(ServerGuardPlugin);
         messages::server_plugin(app);
@@ -61,16 +62,16 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
     }
 }
 
-/// The components of a networked pawn on the server: what it needs to be moved by its owner, seen
-/// by everyone, remembered and shot at. Add [`player_pawn`](crate::player_pawn), which names its player: one
-/// pawn a player, for as long as the pawn lives. `id` must be unique among living pawns.
+/// Components of a networked pawn on the server: movement by its owner, replication, frame history and hit
+/// detection. Add [`player_pawn`](crate::player_pawn), which ties the pawn to its player: one pawn per
+/// player, for as long as the pawn lives. `id` must be unique among living pawns.
 #[must_use]
 pub fn networked_pawn<M: MoveModel>(id: NetId, state: M::State) -> impl Bundle {
     (replicated_pawn(id), authority_pawn::<M>(state), SentLog::default(), ViewLedger::default())
 }
 
-/// The part of [`networked_pawn`] that has nothing to do with a remote owner: for bots of the
-/// server's own and for the host of a listen server.
+/// The part of [`networked_pawn`] without a remote owner: for the server's bots and the pawn of a listen
+/// server host.
 #[must_use]
 pub fn replicated_pawn(id: NetId) -> impl Bundle {
     (
@@ -83,7 +84,8 @@ pub fn replicated_pawn(id: NetId) -> impl Bundle {
     )
 }
 
-/// A client moves only what [`ControlledBy`] gives it: a packet names no pawn.
+/// Delivers moves to the pawn that the sender owns by [`ControlledBy`]. A move packet names no pawn, so a
+/// client cannot move another one.
 fn deliver_moves(
     mut links: Query<(Entity, &mut MessageReceiver<MoveMessage>), With<ClientOf>>,
     mut pawns: Query<(&ControlledBy, &mut IncomingMoves)>,
@@ -106,7 +108,7 @@ fn send_answers(
     mut bandwidth: ResMut<Bandwidth>,
 ) {
     for (owner, mut mailbox) in &mut pawns {
-        // Emptied also when nobody listens: a mailbox does not grow.
+        // Drained without a connected owner too, so that the mailbox does not grow.
         for bytes in mailbox.0.drain(..) {
             if let Some(Ok(mut link)) = owner.map(|owner| links.get_mut(owner.owner)) {
                 bandwidth.count(MessageClass::Answers, bytes.len(), 1);

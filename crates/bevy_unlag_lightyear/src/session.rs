@@ -1,9 +1,10 @@
-//! Who plays: joining, leaving and coming back; a match that begins anew; the end of a server.
+//! Player sessions: joining, leaving and reconnecting; match restarts; server shutdown.
 //!
-//! 1. Handshake: version, configuration and level are compared and put into words. [`handshake`]
-//! 2. A player's pawn outlives its link for a grace time, and whoever is the same peer gets it back. [`players`]
-//! 3. A match begins anew on both sides. [`restart`]
-//! 4. A server stops, and says so before. [`shutdown`]
+//! 1. Handshake: client and server compare protocol version, configuration and level. [`handshake`]
+//! 2. Reconnect: a player's pawn outlives its link for a grace period, and the same peer gets it back.
+//!    [`players`]
+//! 3. Restart of the match, on server and clients. [`restart`]
+//! 4. Announced shutdown of the server. [`shutdown`]
 
 mod handshake;
 mod players;
@@ -20,15 +21,17 @@ pub use players::{Absent, PlayerJoined, PlayerLeft, PlayerReturned, SessionExpir
 pub use restart::{MatchRestarted, RestartMatch};
 pub use shutdown::{ServerShutdown, ServerStopped, Shutdown};
 
-/// What becomes of players who go, and of clients that are not like the server. On servers; change it at any time.
+/// Reconnect policy of a server, and its reaction to clients with a different setup. May be changed at any
+/// time.
+#[doc(alias = "InactivePlayerStateLifeSpan")]
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SessionConfig {
-    /// How long the pawn of a player whose link has gone stays, and waits for it: it stands where it was let go of,
-    /// and can be hit. Of one who was thrown out, too: that is no way out of a fight. Default 10 s. Raising it
-    /// forgives longer outages, and leaves those who will not come back standing around for longer. 0: it goes at
-    /// once.
+    /// Grace period during which the pawn of a disconnected or kicked player stays and waits for its player.
+    /// It stands still and can be hit, so that disconnecting is no escape from a fight. Default 10 s. Raising
+    /// it tolerates longer outages, and leaves the pawns of players who do not come back standing for longer.
+    /// 0 despawns the pawn immediately.
     pub grace: Duration,
-    /// What becomes of a client whose movement configuration or level is another. Default: it is warned.
+    /// Reaction to a client with a different movement configuration or level. Default [`SetupRule::Warn`].
     pub setup: SetupRule,
 }
 

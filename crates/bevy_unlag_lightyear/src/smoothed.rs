@@ -1,4 +1,4 @@
-//! A game's own components, replicated so that they can be drawn between their updates.
+//! Replication of a game's own components with interpolation between updates.
 
 use bevy::{ecs::component::Mutable, prelude::*};
 use bevy_replicon::{
@@ -21,15 +21,15 @@ use lightyear::prelude::AppComponentExt;
 
 use crate::predicted::AskedValue;
 
-/// Replicates components that are drawn smoothly.
+/// Registration of interpolated components.
 pub trait ReplicateSmoothed {
-    /// Replicates the component `C`: on clients it follows the server's as it was at the moment at which
-    /// everything else is drawn, between updates as [`Interpolate`] says. For a turret, a door, what a player
-    /// points at. On the client's own pawn, and where no smoothing runs, it is set as it comes.
+    /// Replicates the component `C`. On clients it follows the server's value at the playout time of the
+    /// snapshots, interpolated with [`Interpolate`]. For a turret, a door, or the aim of a player. On the
+    /// client's own pawn, and in apps without smoothing, it is set on arrival.
     ///
     /// Call it on both sides, after the suite's plugins and in the same order as other registrations. The
-    /// entity is to be replicated; a pawn is. Updates leave when replication sends, at the server
-    /// plugin's `snapshot_interval`.
+    /// entity must be replicated, as every pawn is. Updates are sent with replication, at the server plugin's
+    /// `snapshot_interval`.
     fn replicate_smoothed<C>(&mut self) -> &mut Self
     where
         C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>;
@@ -45,7 +45,7 @@ impl ReplicateSmoothed for App {
     }
 }
 
-/// Registers `C`; what comes of it for the client's own pawn is `O`'s business.
+/// Registers `C`; `O` handles the server's values for the client's own pawn.
 pub(crate) fn replicate<C, O>(app: &mut App)
 where
     C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>,
@@ -68,21 +68,21 @@ where
         );
 }
 
-/// What becomes of the server's values on the pawn that this client steers.
+/// Handling of the server's values for the client's own pawn.
 pub(crate) trait OwnPawn<C: Send + Sync + 'static>: 'static {
-    /// The pawn turns out to be the own one. `came` is the last value that waits in its inbox, `here` the one that it
-    /// has: a host's pawn has only this.
+    /// Called when the pawn turns out to be the client's own. `came` is the last value in its inbox, `here`
+    /// its current one; the pawn of a listen server host only has the latter.
     fn begin(pawn: &mut EntityCommands, came: Option<C>, here: Option<C>);
-    /// Another value has come.
+    /// Called when another value has arrived.
     fn update(pawn: &mut DeferredEntity, update: &Stamped<C>);
 }
 
-/// It is written into the component.
+/// Writes the server's values into the component.
 struct AsItComes;
 
 impl<C: Component<Mutability = Mutable> + Copy> OwnPawn<C> for AsItComes {
     fn begin(pawn: &mut EntityCommands, came: Option<C>, _: Option<C>) {
-        // Not what is here already: observers would take it for something new.
+        // Does not insert the current value again: that would trigger observers.
         if let Some(value) = came {
             pawn.insert(value);
         }
@@ -96,19 +96,19 @@ impl<C: Component<Mutability = Mutable> + Copy> OwnPawn<C> for AsItComes {
     }
 }
 
-/// What the server makes known, once in this many ticks if nothing changes: whoever draws it takes a tick that is too
-/// far from the last one for nonsense.
+/// Ticks after which the server sends an unchanged value again: a client takes a tick that is too far from
+/// the last one for invalid.
 const REFRESH: i32 = 4_096;
 
-/// A component's value and since when it has it, on the server's time line.
+/// A component's value with the server tick at which it changed.
 #[derive(Component, Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Stamped<C: Send + Sync + 'static> {
     pub(crate) tick: Tick,
     pub(crate) value: C,
-    /// The last of the owner's ticks that counts in it, where the owner predicts it.
+    /// The owner's last acknowledged tick, if the owner predicts the value.
     pub(crate) answered: Option<Tick>,
-    /// When it was last seen with the value before, if that was not when the value came about: what rests
-    /// and then moves has not been on its way all the time.
+    /// The previous value and the last tick at which it was seen, if it was constant for a while: without it,
+    /// a client would interpolate over the whole time since the previous change.
     before: Option<(Tick, C)>,
     looked: Tick,
 }
@@ -118,7 +118,7 @@ impl<C: PartialEq + Copy + Send + Sync + 'static> Stamped<C> {
         Self { tick, value, answered: None, before: None, looked: tick }
     }
 
-    /// The next look at the value. `None`: nothing is to be sent.
+    /// Samples the value. Returns the update to send, or `None` if nothing has changed.
     fn next(&self, tick: Tick, value: C, answered: Option<Tick>) -> Option<Self> {
         let old = tick.since(self.tick) >= REFRESH;
         (value != self.value || answered != self.answered || old).then(|| {
@@ -152,7 +152,7 @@ impl<C: Wire + Copy + PartialEq + Send + Sync + 'static> Wire for Stamped<C> {
     }
 }
 
-/// Runs whenever replication is about to send.
+/// Samples the components. Runs before replication sends.
 fn stamp<C: Interpolate + PartialEq + Component>(
     tick: Res<CurrentTick>,
     mut entities: Query<(Entity, &C, Option<&AskedValue<C>>, Option<&mut Stamped<C>>), With<Replicated>>,
@@ -193,7 +193,7 @@ fn deserialize<C: Wire + Copy + PartialEq + Send + Sync + 'static>(
     Ok(stamped)
 }
 
-/// Updates that may wait in an inbox that nobody empties.
+/// Maximum number of updates in an inbox that no system drains.
 const MOST_WAITING: usize = 64;
 
 fn receive<C, O: OwnPawn<C>>(
@@ -229,7 +229,7 @@ fn forget<C: Component>(_: &mut RemoveCtx, entity: &mut DeferredEntity) {
     entity.remove::<C>();
 }
 
-/// The own pawn is known only after it has appeared.
+/// Hands the component over to `O`: whether a pawn is the client's own is known only after it has spawned.
 fn take_over<C: Interpolate + Component, O: OwnPawn<C>>(
     own: On<Add, LocalControl>,
     values: Query<(Option<&C>, Option<&ComponentInbox<C>>)>,
@@ -260,17 +260,17 @@ mod tests {
     }
 
     #[test]
-    fn what_rested_says_until_when() {
+    fn change_after_a_pause_contains_the_last_tick_of_the_old_value() {
         let first = Stamped::new(Tick(3), Angle(1.0));
         let moving = first.next(Tick(6), Angle(2.0), None).expect("it has changed");
-        assert_eq!(moving.before, None, "it was on its way");
+        assert_eq!(moving.before, None, "it was changing");
         let rested = Stamped { looked: Tick(60), ..moving };
         assert_eq!(rested.next(Tick(63), Angle(2.0), None), None);
         let again = rested.next(Tick(63), Angle(3.0), Some(Tick(8))).expect("it has changed");
         assert_eq!(again.before, Some((Tick(60), Angle(2.0))));
-        let answer = rested.next(Tick(63), Angle(2.0), Some(Tick(9))).expect("its owner asked");
+        let answer = rested.next(Tick(63), Angle(2.0), Some(Tick(9))).expect("the owner requested it");
         assert_eq!((answer.value, answer.answered), (Angle(2.0), Some(Tick(9))));
-        let late = rested.next(rested.tick.offset(REFRESH), Angle(2.0), None).expect("it is long ago");
+        let late = rested.next(rested.tick.offset(REFRESH), Angle(2.0), None).expect("the refresh is due");
         assert_eq!(late.value, Angle(2.0));
 
         for stamped in [moving, again] {

@@ -1,8 +1,8 @@
-//! What clients see of pawns: from the server's memory into messages, and from there to smoothing.
+//! Pawn snapshots: from the server's frame history into messages, and on clients into the smoothing inboxes.
 //!
-//! Not by replication: that sends a change again until it is acknowledged, and counts how long
-//! something has waited from its last acknowledgement, so with latency it has neither rates nor
-//! priorities. A snapshot that is lost is replaced by the next one.
+//! Snapshots bypass replication, which retransmits a change until it is acknowledged and measures how long a
+//! change has waited from its last acknowledgement. With latency that gives neither fixed rates nor
+//! priorities. Here a lost snapshot is superseded by the next one.
 
 mod budget;
 mod deliver;

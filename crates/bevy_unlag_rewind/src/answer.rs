@@ -1,71 +1,73 @@
-//! What a query answers.
+//! Results of rewind queries.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, ViewTime};
 
 use crate::HitGroup;
 
-/// Where a shot met a target.
+/// Hit of a shot on a target.
+#[doc(alias = "FHitResult")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TargetHit {
-    /// The target, in this app. It may have been despawned since.
+    /// Target entity in this app. It may have been despawned since.
     pub entity: Entity,
-    /// The target, on the wire.
+    /// Network id of the target.
     pub target: NetId,
-    /// Which of its [`HitBoxes`](crate::HitBoxes).
+    /// Index of the hit box in the target's [`HitBoxes`](crate::HitBoxes).
     pub hit_box: u8,
-    /// The part of its body.
+    /// Hit group of that box.
     pub group: HitGroup,
-    /// What a hit here does of a weapon's damage to this group; see [`HitBox::factor`](crate::HitBox::factor).
+    /// Damage factor of this box within its group; see [`HitBox::factor`](crate::HitBox::factor).
     pub factor: f32,
-    /// Metres from the origin along the way. Where a head counts before what lies in front of it: to where
-    /// the target as a whole was met.
+    /// Distance from the origin along the path, in metres. If a head takes precedence over a box in front
+    /// of it, this is the distance to the first box.
     pub distance: f32,
-    /// Where, in the world as the shooter saw it.
+    /// Point of impact, in the world as the shooter saw it.
     pub point: Vec3,
 }
 
-/// Why a shot hit nobody.
+/// Reason for which a shot hit no target.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Miss {
-    /// The question made no sense: something in it is not finite, or a direction has no length.
+    /// The query is invalid: a value is not finite, or a direction has no length.
     Nonsense,
-    /// Nobody was near.
+    /// No target was near.
     Nobody,
-    /// It went past somebody, whose name this is.
+    /// The shot narrowly missed the target with this id.
     Beside(NetId),
-    /// It would have met this target, but the world stood in between.
+    /// The shot would have hit this target, but the world was in the way.
     Blocked {
-        /// What it would have hit.
+        /// Hit that would have resulted without the obstacle.
         hit: TargetHit,
-        /// Metres to what stood in between.
+        /// Distance to the obstacle, in metres.
         distance: f32,
-        /// The door, lift or shield that it was; `None` for what never moves.
+        /// The [`Occluder`](crate::Occluder), such as a door, a lift or a shield; `None` for static
+        /// geometry.
         by: Option<Entity>,
     },
-    /// Who was near was dead then, or not there yet.
+    /// The nearby target was dead at that moment, or did not exist yet.
     Gone(NetId),
-    /// Who was near has never been shown to the shooter, or not in the way the shot claims.
+    /// The nearby target has never been sent to the shooter, or not in the way that the shot claims.
     NotShown(NetId),
-    /// Who was near has gone further since than [`RewindLimits::max_distance`](crate::RewindLimits::max_distance)
-    /// allows.
+    /// The nearby target has moved further since than
+    /// [`RewindLimits::max_distance`](crate::RewindLimits::max_distance) allows.
     TooFar(NetId),
-    /// It would have met this target, which had been in cover for longer than
+    /// The shot would have hit this target, but it had been in cover for longer than
     /// [`RewindLimits::cover`](crate::RewindLimits::cover) allows.
     InCover(NetId),
 }
 
-/// Which moment was asked for and which was judged.
+/// Requested and actual moment of a query.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct JudgedTime {
-    /// What the shot said; `None` for the present.
+    /// Moment that the shot claimed; `None` for the present.
     pub asked: Option<ViewTime>,
-    /// What was judged; `None` for the present.
+    /// Moment that was used; `None` for the present.
     pub used: Option<ViewTime>,
 }
 
 impl JudgedTime {
-    /// Whether limits changed the moment.
+    /// Returns whether limits changed the moment.
     #[must_use]
     pub fn clamped(&self) -> bool {
         self.asked != self.used

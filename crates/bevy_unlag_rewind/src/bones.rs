@@ -1,4 +1,4 @@
-//! The limbs of pawns that are animated on the server, as they were recorded.
+//! Recorded limb poses of pawns that are animated on the server.
 
 use std::collections::VecDeque;
 
@@ -8,10 +8,10 @@ use bevy::{
 };
 use bevy_unlag_core::{LimbPoses, MAX_LIMBS, SUB_TICKS, ViewTime};
 
-/// A neighbour that is further away than this many times the span says nothing about how it is curved.
+/// Maximum distance of a neighbouring record, as a multiple of the span, for it to be used for tangents.
 const NEAR: f32 = 3.0;
 
-/// Limbs in the space of the body, recorded now and then, newest last.
+/// Ring buffer of limb poses in body space, newest last.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BoneHistory {
     ring: VecDeque<BoneFrame>,
@@ -22,7 +22,7 @@ pub(crate) struct BoneHistory {
 struct BoneFrame {
     time: ViewTime,
     limbs: Vec<Isometry3d>,
-    /// Other nodes show the limbs than in the record before: nothing leads from there to here.
+    /// Whether the limb nodes changed before this record, so that poses must not be interpolated across.
     cut: bool,
 }
 
@@ -31,24 +31,24 @@ impl BoneHistory {
         self.ring.is_empty()
     }
 
-    /// The moment of the newest record.
+    /// Returns the time of the newest record.
     pub fn newest(&self) -> Option<ViewTime> {
         self.ring.back().map(|frame| frame.time)
     }
 
-    /// The limbs in the newest record.
+    /// Returns the limb poses of the newest record.
     pub fn newest_limbs(&self) -> &[Isometry3d] {
         self.ring.back().map_or(&[], |frame| &frame.limbs)
     }
 
-    /// Forgets everything.
+    /// Removes all records.
     pub fn clear(&mut self) {
         self.spare.extend(self.ring.drain(..).map(|frame| frame.limbs));
     }
 
-    /// Takes in where the limbs are. Keeps one record that is at least `keep` ticks old. A record of a moment
-    /// that has one replaces it; one from before the newest is left out. `cut` says that other nodes show the
-    /// limbs than before.
+    /// Records limb poses and drops records older than `keep` ticks, except for one. A record with the
+    /// same time as the newest replaces it; an older one is ignored. `cut` means that the limb nodes have
+    /// changed since the previous record.
     pub fn record(&mut self, time: ViewTime, limbs: impl Iterator<Item = Isometry3d>, keep: i32, cut: bool) {
         let mut cut = cut;
         match self.newest().map_or(1, |newest| time.since(newest)) {
@@ -70,8 +70,8 @@ impl BoneHistory {
         self.ring.push_back(BoneFrame { time, limbs: room, cut });
     }
 
-    /// Where the limbs were: on a curve through the records around `time`, or as in the nearest one. `None`
-    /// without any record.
+    /// Returns the limb poses at `time`: on a curve through the neighbouring records, or as in the
+    /// nearest one. `None` if there is no record.
     pub fn at<'a>(&self, time: ViewTime, room: &'a mut LimbPoses) -> Option<&'a [Isometry3d]> {
         let after = self.ring.partition_point(|frame| frame.time.since(time) <= 0);
         let from = self.ring.get(after.saturating_sub(1))?;
@@ -82,7 +82,7 @@ impl BoneHistory {
             return Some(&room[..from.limbs.len()]);
         }
         let span = span as f32;
-        // The records next to these two, where they say something, and how far off they are.
+        // The next records on either side, if usable, with their distances.
         let before = (!from.cut).then(|| self.ring.get(after.checked_sub(2)?)).flatten();
         let beyond = self.ring.get(after + 1).filter(|beyond| !beyond.cut);
         let (before, gap) = near(before, from, span, |before| from.time.since(before.time));
@@ -99,7 +99,7 @@ impl BoneHistory {
     }
 }
 
-/// A neighbour and how far off it is, or `own` in its place.
+/// Returns a neighbouring record and its distance if it is usable, otherwise `own`.
 fn near<'a>(
     neighbour: Option<&'a BoneFrame>,
     own: &'a BoneFrame,
@@ -113,16 +113,16 @@ fn near<'a>(
     }
 }
 
-/// How much of four neighbouring records there is in a pose between the middle two: a cubic Hermite curve whose
-/// tangents are those of parabolas through three records each. A line would cut the corners of a stride:
-/// 50 mm at the foot of a runner with a record every 4 ticks.
+/// Weights of four neighbouring records for a pose between the middle two: a cubic Hermite curve, with
+/// tangents of parabolas through three records each. Linear interpolation would cut the corners of a
+/// stride: 50 mm at the foot of a runner, with a record every 4 ticks.
 struct Weights([f32; 4]);
 
 impl Weights {
-    /// `u` is the part of the way from the second to the third; `gap` and `rest` are how far off the first and
-    /// the last are, in spans, where there are any.
+    /// `u` is the fraction of the span between the second and the third record; `gap` and `rest` are the
+    /// distances of the first and the last in spans, if they exist.
     fn new(u: f32, gap: Option<f32>, rest: Option<f32>) -> Self {
-        // Tangents as weights of the four, per span.
+        // Tangents as weights of the four records, per span.
         let start = gap.map(|gap| {
             let (old, new) = (1.0 / (gap * (1.0 + gap)), gap / (1.0 + gap));
             [-old, old - new, new, 0.0]
@@ -131,7 +131,7 @@ impl Weights {
             let (old, new) = (rest / (1.0 + rest), 1.0 / (rest * (1.0 + rest)));
             [0.0, -old, old - new, new]
         });
-        // With one neighbour missing the curve is a parabola, with both a line.
+        // With one neighbour missing the curve is a parabola, with both missing a line.
         let straight = [0.0, -1.0, 1.0, 0.0];
         let mirrored = |tangent: [f32; 4]| core::array::from_fn(|i| 2.0 * straight[i] - tangent[i]);
         let (start, end) = match (start, end) {
@@ -154,7 +154,7 @@ impl Weights {
         for (weight, limb) in self.0.iter().zip(four) {
             translation += limb.translation * *weight;
             let turn = Vec4::from(limb.rotation);
-            // Either sign is the same rotation.
+            // Both signs represent the same rotation.
             rotation += turn * if turn.dot(reference) < 0.0 { -*weight } else { *weight };
         }
         let rotation = rotation.try_normalize().unwrap_or(reference);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn limbs_are_found_between_records_and_memory_is_used_again() {
+    fn limbs_are_interpolated_and_record_buffers_are_reused() {
         let mut bones = BoneHistory::default();
         for tick in (0..400u32).step_by(4) {
             let limb = Isometry3d::new(Vec3::X * tick as f32, Quat::from_rotation_y(tick as f32 * 0.01));
@@ -187,12 +187,12 @@ mod tests {
         }
         assert_eq!(at(&bones, 380.0), Some((3, 380.0)));
         assert!(at(&bones, 382.5).is_some_and(|(_, x)| (x - 382.5).abs() < 1e-3));
-        assert_eq!(at(&bones, 500.0), Some((3, 396.0)), "too new is the newest");
+        assert_eq!(at(&bones, 500.0), Some((3, 396.0)), "later than all records: the newest");
         assert_eq!(at(&bones, 1.0).map(|found| found.1), Some(bones.ring[0].time.tick.0 as f32));
     }
 
     #[test]
-    fn a_parabola_is_met_exactly_also_where_a_record_is_missing_or_late() {
+    fn parabola_is_reproduced_exactly_with_missing_or_late_records() {
         let path = |t: f64| (0.5 + 0.25 * t - 0.01 * t * t) as f32;
         let mut bones = BoneHistory::default();
         for tick in [0, 4, 8, 13, 16, 20] {
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_leads_from_old_nodes_to_new_ones() {
+    fn limbs_are_not_interpolated_across_a_change_of_nodes() {
         let mut bones = BoneHistory::default();
         for tick in 0..12 {
             let x = if tick < 6 { 0.0 } else { 50.0 + tick as f32 };
@@ -219,7 +219,7 @@ mod tests {
                 at(&bones, time)
             );
         }
-        // Recorded once more in the same tick, it is a cut still.
+        // A second record for the same tick keeps the cut.
         let mut bones = BoneHistory::default();
         record(&mut bones, 1, Isometry3d::IDENTITY, false);
         record(&mut bones, 2, Isometry3d::from_translation(Vec3::X), true);

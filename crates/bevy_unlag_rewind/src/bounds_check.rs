@@ -1,4 +1,4 @@
-//! Tells authors when a hit box leaves the bounds of its set: shots there miss, silently.
+//! Warning about hit boxes outside the bounds of their set, at which shots would miss silently.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{LimbPoses, LimbRig};
@@ -7,11 +7,11 @@ use bevy_unlag_smoothing::PublishedPath;
 
 use crate::{FrameHistory, HitBoxes};
 
-/// Sets that one has been told of; beyond them nobody reads on.
+/// Maximum number of hit box sets to warn about.
 const MOST: usize = 16;
 
-/// Warns once about every set that its limbs leave. In builds with debug assertions only: it looks at every box
-/// of every pawn in every frame.
+/// Warns once about every hit box set whose limbs leave its bounds. Only in builds with debug assertions,
+/// since it checks every box of every pawn in every frame.
 pub(crate) fn warn_about_strays(
     pawns: Query<(Entity, &PublishedPath, &FrameHistory, &HitBoxes, Option<&LimbRig>)>,
     mut told: Local<Vec<HitBoxes>>,
@@ -28,8 +28,9 @@ pub(crate) fn warn_about_strays(
         if let Some((index, reach)) = boxes.bounds().stray(boxes.boxes(), limbs) {
             told.push(boxes.clone());
             warn!(
-                "hit box {index} of {entity} reaches {:.3} m to the side and from {:.3} to {:.3} m, outside of the \
-                 bounds of its set ({:?}): shots there miss; make them larger (BodyBounds::measure finds out)",
+                "hit box {index} of {entity} reaches {:.3} m to the side and from {:.3} to {:.3} m in \
+                 height, outside the bounds of its set ({:?}), so shots there miss: enlarge the bounds \
+                 (see BodyBounds::measure)",
                 reach.radius,
                 reach.low,
                 reach.high,

@@ -1,4 +1,4 @@
-//! The client's half: the same questions about what its own screen last showed.
+//! Client-side queries against what the local screen last showed.
 
 mod flight;
 mod thick;
@@ -32,8 +32,8 @@ type Known = (&'static SnapshotHistory, &'static DrawnPose, Option<&'static Prox
 
 type Mover = (Entity, &'static Occluder, Option<&'static DrawnPose>);
 
-/// Asks what this app's screen last showed: pawns and moving things by their [`DrawnPose`], the rest of
-/// the world as it is.
+/// System parameter for queries against what this app's screen last showed: pawns and moving obstacles at
+/// their [`DrawnPose`], static geometry as it is.
 #[derive(SystemParam)]
 pub struct DrawnQuery<'w, 's> {
     pawns: Query<'w, 's, Drawn>,
@@ -47,10 +47,10 @@ pub struct DrawnQuery<'w, 's> {
 }
 
 impl<'w, 's> DrawnQuery<'w, 's> {
-    /// As many targets as [`overrides`](Self::overrides) ever names.
+    /// Maximum number of targets that [`overrides`](Self::overrides) returns.
     pub const MAX_OVERRIDES: usize = 32;
 
-    /// The first drawn target that the ray meets, unless the world stands in between: by the rules of
+    /// Returns the first drawn target that a ray hits, unless the world is in the way. Same rules as
     /// [`Rewound::cast_ray`](crate::Rewound::cast_ray).
     #[must_use]
     pub fn cast_ray(
@@ -70,7 +70,7 @@ impl<'w, 's> DrawnQuery<'w, 's> {
         counted.before(self.block(origin, ray.direction.into(), counted.reach())).ok()
     }
 
-    /// Calls back with everybody who was drawn and is wanted.
+    /// Calls `each` with every drawn body that the filter accepts.
     fn each_wanted(&self, filter: &RewindFilter<'_>, mut each: impl FnMut(&Body<'_>)) {
         for (entity, id, drawn, _, boxes, rig, nodes, team, layers) in &self.pawns {
             let wanted = filter.allows(entity, team.copied(), layers.copied().unwrap_or_default());
@@ -86,7 +86,7 @@ impl<'w, 's> DrawnQuery<'w, 's> {
         }
     }
 
-    /// Calls back with everybody who was drawn, and how that came about.
+    /// Calls `each` with every drawn body and its stamp.
     pub(crate) fn each_body(&self, mut each: impl FnMut(&Body<'_>, ViewStamp)) {
         for (entity, id, drawn, _, boxes, rig, nodes, ..) in &self.pawns {
             let limbs = match (nodes.filter(|nodes| !nodes.0.is_empty()), rig) {
@@ -100,7 +100,7 @@ impl<'w, 's> DrawnQuery<'w, 's> {
         }
     }
 
-    /// What stands in the way of a ray with a unit direction on this screen.
+    /// Returns the first obstacle on this screen along a ray with a unit direction.
     #[must_use]
     pub fn block(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<WorldHit> {
         let fixed = self.world.cast(origin, direction, max_distance);
@@ -109,7 +109,7 @@ impl<'w, 's> DrawnQuery<'w, 's> {
         way.nearest
     }
 
-    /// Calls back with everything that moves and stands in the way of shots, where it was drawn.
+    /// Calls `each` with every occluder and its drawn pose.
     fn each_mover(&self, mut each: impl FnMut(Entity, &Occluder, Isometry3d)) {
         let bases = self.bases.at(self.bases_at());
         for (entity, occluder, drawn) in &self.movers {
@@ -124,14 +124,15 @@ impl<'w, 's> DrawnQuery<'w, 's> {
         }
     }
 
-    /// When bases were drawn.
+    /// Returns the view time of movement bases.
     fn bases_at(&self) -> ViewTime {
         self.base_time.0.unwrap_or(ViewTime::at(self.tick.0))
     }
 
-    /// The targets near a ray, or a cone of this half angle in radians, that were drawn from other snapshots than `time` implies when one
-    /// is sent every `interval` ticks, or at another moment, nearest to the ray first, as many as fit
-    /// into `found`, and [`MAX_OVERRIDES`](Self::MAX_OVERRIDES) at most. Returns how many there are.
+    /// Finds targets near a ray, or near a cone with this half angle in radians, that were drawn from
+    /// other snapshots than `time` implies for one snapshot every `interval` ticks, or at another moment.
+    /// Writes them into `found`, nearest to the ray first, as many as fit and at most
+    /// [`MAX_OVERRIDES`](Self::MAX_OVERRIDES). Returns their number.
     pub fn overrides(
         &self,
         origin: Vec3,
@@ -145,7 +146,7 @@ impl<'w, 's> DrawnQuery<'w, 's> {
         let room = found.len().min(asides.len());
         let mut count = 0;
         for (_, id, drawn, usual, boxes, ..) in &self.pawns {
-            // A pair that spans more than is usual has lost one between.
+            // A pair with a longer span than usual has lost a snapshot in between.
             let usual = usual.map_or(interval, |usual| i32::from(usual.0).clamp(1, interval.max(1)));
             let (from, to, at) = match drawn.stamp {
                 ViewStamp::Interpolated { from, to, time: at } => (from, Some(to), at),
@@ -160,7 +161,7 @@ impl<'w, 's> DrawnQuery<'w, 's> {
             let to = drawn.pose.position - origin;
             let along = to.dot(direction).max(0.0);
             let aside = ((to - direction * along).length() - along * wide).max(0.0);
-            // What is further away than all that fit goes.
+            // Keeps the nearest ones that fit.
             let place = asides[..count].partition_point(|other| *other <= aside);
             if aside <= boxes.bounds().reach() && place < room {
                 count = (count + 1).min(room);
@@ -172,14 +173,15 @@ impl<'w, 's> DrawnQuery<'w, 's> {
         count
     }
 
-    /// The world that never moves.
+    /// Returns the static world geometry.
     #[must_use]
     pub fn world(&self) -> &WorldTrace<'w, 's> {
         &self.world
     }
 }
 
-/// What is fixed to a base is drawn with it: a shot says when, also when nobody rides one.
+/// Sets the view time of movement bases if an occluder is attached to one, so that a shot reports it even
+/// if no pawn stands on a base.
 pub(crate) fn note_bases(
     tick: Res<CurrentTick>,
     fixed: Res<Time<Fixed>>,

@@ -1,4 +1,5 @@
-//! Everything that the verdict on one shot depends on, so that anybody can check it later.
+//! Shot evidence: a record of everything that the verdict on a shot depends on, which can be checked
+//! later.
 
 mod drawn;
 mod lines;
@@ -26,120 +27,121 @@ pub use drawn::{DrawnBody, DrawnEvidence, DrawnFrames};
 pub use lines::EvidencePart;
 pub use log::EvidenceLog;
 
-/// Everything that the verdict on one ray depends on; made by [`Rewound::evidence`](crate::Rewound::evidence).
-/// It is a record of its own: [`replay`](Self::replay) needs no world, no server and no connection. What a
-/// caller decides before and after that, it can note: see [`EvidenceNotes`].
+/// Record of everything that the verdict on one ray depends on; created by
+/// [`Rewound::evidence`](crate::Rewound::evidence). It is self-contained: [`replay`](Self::replay) needs
+/// no world, no server and no connection. A caller can add its own decisions before and after the ray
+/// cast: see [`EvidenceNotes`].
 ///
-/// It travels and is kept as bytes with [`Wire`](bevy_unlag_core::Wire), about 2 KB with one candidate, and as
-/// text with serde: a line of facts to read, and the bytes in hexadecimal digits, from which it is read
-/// again.
+/// Its binary form is [`Wire`](bevy_unlag_core::Wire), about 2 KB with one candidate. Its serde form is
+/// text: a readable summary, and the binary form as hexadecimal digits, from which it is deserialised.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(into = "text::Written", try_from = "text::Written")]
 pub struct ShotEvidence {
-    /// Who fired, where the caller has said so.
+    /// Network id of the shooter, if the caller provided it.
     pub shooter: Option<NetId>,
-    /// The shot's name, where the caller has said so.
+    /// Number of the shot, if the caller provided it.
     pub shot: u32,
-    /// The server's tick in which it was judged.
+    /// Server tick in which the shot was resolved.
     pub tick: Tick,
-    /// The tick in which it arrived.
+    /// Tick in which the shot arrived.
     pub arrived: Tick,
-    /// The moment that was asked for, and the one that was judged.
+    /// Requested moment and the one that was used.
     pub time: JudgedTime,
-    /// The oldest moment that was honoured of any target; `None` without a limit.
+    /// Oldest moment accepted for any target; `None` without a limit.
     pub oldest: Option<ViewTime>,
     /// Targets that were drawn from other snapshots than the moment implies.
     pub overrides: Vec<StampOverride>,
-    /// The limits.
+    /// Limits in effect.
     pub limits: RewindLimits,
-    /// Where the ray started.
+    /// Origin of the ray.
     pub origin: Vec3,
-    /// Where it went, of any length; zero for a question that made no sense.
+    /// Direction of the ray, of any length; zero for an invalid query.
     pub direction: Vec3,
-    /// How far, in metres.
+    /// Length of the ray in metres.
     pub max_distance: f32,
-    /// The movement bases that candidates stood on.
+    /// Movement bases on which candidates stood.
     pub bases: Vec<BaseEvidence>,
-    /// The sets of hit boxes that candidates had.
+    /// Hit box sets of the candidates.
     pub sets: Vec<HitBoxes>,
-    /// Everybody near the ray whom the filter wanted, in the order in which they were looked at.
+    /// Targets near the ray that the filter accepted, in the order in which they were tested.
     pub candidates: Vec<CandidateEvidence>,
-    /// Those near it whom the filter did not want.
+    /// Targets near the ray that the filter rejected.
     pub left_out: Vec<NetId>,
-    /// Metres to the first wall along the ray; `None` when there is none.
+    /// Distance in metres to the first wall along the ray; `None` if there is none.
     pub wall: Option<f32>,
-    /// The doors, lifts and shields that the ray met.
+    /// Occluders that the ray hit, such as doors, lifts and shields.
     pub occluders: Vec<OccluderEvidence>,
-    /// Ticks for which the victim had been out of sight, where that mattered; see
+    /// Ticks for which the victim had been out of sight, if the rule applied; see
     /// [`CoverProtection`](crate::CoverProtection).
     pub hidden: Option<u16>,
-    /// The verdict.
+    /// Verdict.
     pub answer: Result<TargetHit, Miss>,
-    /// Whether some hit box is here as the box around its shape, because its shape does not travel: it is no
-    /// box, ball or capsule. A replay may then differ.
+    /// Whether a hit box was replaced by its bounding box, because only boxes, balls and capsules can be
+    /// serialised. A replay may then differ.
     pub approximate: bool,
-    /// What the caller has to say about it. No replay looks at it.
+    /// Notes of the caller. Not used by a replay.
     pub notes: EvidenceNotes,
 }
 
-/// What decides about a shot besides its ray, as whoever judges it notes it down.
+/// Notes of the caller on decisions outside the ray cast.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EvidenceNotes {
-    /// The moment that the shooter claimed, before a [`ViewLedger`](crate::ViewLedger) moved it:
-    /// [`ShotEvidence::time`] has what was asked of the query.
+    /// View time that the shooter claimed, before a [`ViewLedger`](crate::ViewLedger) corrected it;
+    /// [`ShotEvidence::time`] contains the time that was requested from the query.
     pub claimed: Option<ViewTime>,
-    /// Whom the shooter named, and what came of that where the ray itself did not hit it: see
+    /// Target that the shooter claimed, and the resulting hit if the ray itself did not hit it: see
     /// [`Rewound::cast_ray_claimed`](crate::Rewound::cast_ray_claimed).
     pub claim: Option<(ClaimedTarget, Option<TargetHit>)>,
-    /// Why the shot was not judged at all, by a number of the caller's own. Then the answer is that of the ray if it
-    /// had been, or [`Miss::Nobody`] where nothing was asked.
+    /// Reason for which the shot was rejected, as a number defined by the caller. The verdict is then
+    /// that of the ray as if it had been accepted, or [`Miss::Nobody`] if no ray was cast.
     pub refused: Option<u8>,
 }
 
-/// Where a movement base was when it was drawn.
+/// Drawn pose of a movement base.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BaseEvidence {
-    /// Which one.
+    /// Number of the base.
     pub base: u16,
-    /// Where it was.
+    /// Pose when it was drawn.
     pub pose: Isometry3d,
-    /// Where it was a tick before.
+    /// Pose one tick before.
     pub before: Isometry3d,
 }
 
-/// Somebody near the ray.
+/// Target near the ray.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CandidateEvidence {
-    /// Who, in the server's app.
+    /// Entity in the server's app.
     pub entity: Entity,
-    /// Who, on the wire.
+    /// Network id.
     pub target: NetId,
-    /// Its own way of being drawn, if it had one.
+    /// Smoothing mode of its own, if it had one.
     pub mode: Option<ProxySmoothing>,
-    /// What had been sent of it around every moment that came into question, oldest first.
+    /// Sent snapshots around every relevant moment, oldest first.
     pub snapshots: Vec<Snapshot>,
-    /// Where it was when the shot was judged; `None` when it was not there any more.
+    /// Pose when the shot was resolved; `None` if it no longer existed.
     pub live: Option<PoseSample>,
-    /// Which of the sets of hit boxes was judged.
+    /// Index of the hit box set that was tested.
     pub set: u32,
-    /// Its limbs at the judged moment, in the space of its body; empty when there was nothing to hit.
+    /// Limb poses at the tested moment, in body space; empty if there was nothing to hit.
     pub limbs: Vec<Isometry3d>,
-    /// Which of the sets of hit boxes it had when the shot was judged.
+    /// Index of the hit box set that it had when the shot was resolved.
     pub live_set: u32,
-    /// Its limbs when the shot was judged.
+    /// Limb poses when the shot was resolved.
     pub live_limbs: Vec<Isometry3d>,
 }
 
-/// Something that moves and stood in the way.
+/// Occluder in the way of the ray.
 #[derive(Clone, Debug)]
 pub struct OccluderEvidence {
-    /// Which one, in the server's app.
+    /// Entity in the server's app.
     pub entity: Entity,
-    /// Where it was drawn.
+    /// Drawn pose.
     pub pose: Isometry3d,
-    /// Metres to where the ray met it.
+    /// Distance along the ray in metres.
     pub distance: f32,
-    /// Its shape; `None` when it does not travel: it is no box, ball or capsule. Then the distance counts.
+    /// Shape; `None` if it cannot be serialised, because it is not a box, ball or capsule. In that case
+    /// the distance is used.
     pub shape: Option<Collider>,
 }
 
@@ -172,30 +174,30 @@ impl Default for ShotEvidence {
 }
 
 impl CandidateEvidence {
-    /// What the server remembered of it.
+    /// Rebuilds the candidate's history.
     fn path(&self) -> PublishedPath {
         PublishedPath::restored(&self.snapshots, self.live)
     }
 }
 
 impl ShotEvidence {
-    /// The same with the names of shooter and shot.
+    /// Sets the shooter and the number of the shot.
     #[must_use]
     pub fn of_shot(self, shooter: NetId, shot: u32) -> Self {
         Self { shooter: Some(shooter), shot, ..self }
     }
 
-    /// The same with what the caller notes about it.
+    /// Sets the notes of the caller.
     #[must_use]
     pub fn with_notes(self, notes: EvidenceNotes) -> Self {
         Self { notes, ..self }
     }
 
-    /// Judges the shot again, from this record alone and with the code that judged it. `sampler` is the one of
-    /// that server. A record that nobody has changed gives its own [`answer`](Self::answer).
+    /// Resolves the shot again from this record alone, with the same code as the original. `sampler` is
+    /// that of the server. An unmodified record reproduces its own [`answer`](Self::answer).
     ///
     /// # Errors
-    /// Why it hit nobody.
+    /// Returns the reason if the ray hit no target.
     pub fn replay(&self, sampler: &Sampler) -> Result<TargetHit, Miss> {
         let ray = UnitRay::new(self.origin, self.direction, self.max_distance).ok_or(Miss::Nonsense)?;
         let (poses, moment) = (self.base_poses(sampler), self.moment());
@@ -234,14 +236,14 @@ impl ShotEvidence {
             arrived: self.arrived,
             oldest: self.oldest,
             overrides: &self.overrides,
-            // Only what was sent is on record.
+            // The record contains only snapshots that were sent.
             sent: None,
             complete: true,
             limits: &self.limits,
         }
     }
 
-    /// A candidate's body as it was judged, and when that was.
+    /// Returns a candidate's body as it was tested, and its view time.
     fn judged<'a>(
         &'a self,
         candidate: &'a CandidateEvidence,
@@ -257,7 +259,7 @@ impl ShotEvidence {
         Ok((Body { entity, id, pose, boxes, limbs: Limbs::Nodes(&candidate.limbs) }, time))
     }
 
-    /// What stood in the way of the ray, and how far along it.
+    /// Returns the first obstacle along the ray.
     fn in_the_way(&self, direction: Vec3, max: f32) -> Option<WorldHit> {
         let wall = self.wall.filter(|wall| *wall <= max);
         let mut nearest = wall.map(|distance| WorldHit { distance, by: None });
@@ -277,7 +279,7 @@ impl ShotEvidence {
         nearest
     }
 
-    /// The bases as they were when they were drawn, for a clock that stands at 0 then.
+    /// Returns the recorded base poses, on a clock that is 0 at the view time of the bases.
     fn base_poses(&self, sampler: &Sampler) -> BasePoses {
         if self.bases.is_empty() {
             return BasePoses::default();

@@ -1,45 +1,46 @@
-//! What the server itself knows of a pawn's last ticks.
+//! Authoritative poses of a pawn in its last ticks.
 
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{PoseSample, Tick};
 
-/// Where a pawn really was at the end of a tick, whether or not anybody was told. Not what shots are
-/// judged against: nobody saw it. Unreal Tournament's `FSavedPosition`.
+/// Authoritative pose of a pawn at the end of a tick, whether or not it was sent to a client. Shots are
+/// not tested against it, because no screen showed it. Corresponds to Unreal Tournament's
+/// `FSavedPosition`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-#[doc(alias("FSavedPosition", "FFramePackage", "SavedPosition"))]
+#[doc(alias("FSavedPosition", "FFramePackage", "SavedPosition", "LagRecord"))]
 pub struct Frame {
-    /// The server's tick.
+    /// Server tick.
     pub tick: Tick,
-    /// The root, in metres.
+    /// Position of the root, in metres.
     pub position: Vec3,
-    /// Metres per second.
+    /// Velocity, in metres per second.
     pub velocity: Vec3,
-    /// How it stood: +Y to its head, turned by its heading.
+    /// Orientation: +Y points to the head, yaw turns around it.
     pub rotation: Quat,
-    /// Elevation of its view in radians.
+    /// Pitch of the view, in radians.
     pub pitch: f32,
-    /// How far crouched: 0 stands, 1 is down.
+    /// Crouch fraction: 0 is standing, 1 is fully crouched.
     pub crouch: f32,
-    /// Whether it lived.
+    /// Whether the pawn was alive.
     pub alive: bool,
-    /// Whether it was put here in this tick, and did not go: nothing lies between this frame and the one
-    /// before.
+    /// Whether the pawn was teleported in this tick. There is nothing to interpolate between this frame
+    /// and the previous one.
     pub teleported: bool,
-    /// Whether it fired in this tick.
+    /// Whether the pawn fired in this tick.
     pub fired: bool,
 }
 
 impl Frame {
-    /// The unit vector along which it looked.
+    /// Returns the unit vector along which the pawn looked.
     #[must_use]
     pub fn look(&self) -> Vec3 {
         self.rotation * (Quat::from_rotation_x(self.pitch) * Vec3::NEG_Z)
     }
 }
 
-/// A ring of frames, newest last, bounded by time.
+/// Ring buffer of frames, newest last, bounded by time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frames {
     ring: VecDeque<Frame>,
@@ -47,7 +48,8 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// Takes in a tick. Keeps one frame that is at least `keep` ticks old, to interpolate from.
+    /// Records a tick and drops frames older than `keep` ticks, except for one, which is needed for
+    /// interpolation.
     pub fn record(&mut self, tick: Tick, pose: &PoseSample, teleports: u8, keep: i32) {
         let teleported = self.ring.back().is_some() && self.teleports != teleports;
         self.teleports = teleports;
@@ -90,7 +92,7 @@ mod tests {
         let mut frames = Frames::default();
         for tick in 0..100u32 {
             let pose = PoseSample { position: Vec3::X * tick as f32, alive: true, ..default() };
-            // It was stalled for a while.
+            // Ticks 50 to 59 are missing, as after a stall.
             if (50..60).contains(&tick) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! What the server remembers of a pawn.
+//! Per-pawn history of sent snapshots and authoritative frames.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,8 @@ use bevy_unlag_smoothing::PublishedPath;
 
 use crate::{BodyBounds, Frame, HitBoxes, RewindLimits, bones::BoneHistory, frame::Frames};
 
-/// Sets of hit boxes that a pawn had before the one it has: more changes within the limits are odd.
+/// Maximum number of earlier hit box sets kept for a pawn. A pawn rarely changes its hit boxes more often
+/// within the rewind window.
 const MAX_OLD_SETS: usize = 8;
 
 /// What rewind remembers of a pawn beside its [`PublishedPath`]: where it really was, its limbs, and the hit boxes that
@@ -18,32 +19,33 @@ const MAX_OLD_SETS: usize = 8;
 pub struct FrameHistory {
     frames: Frames,
     pub(crate) bones: BoneHistory,
-    /// What it could be hit at before, oldest first.
+    /// Earlier hit box sets, oldest first.
     old_sets: VecDeque<OldSet>,
 }
 
-/// What a pawn could be hit at before it changed.
+/// Hit boxes and rig of a pawn before a change.
 #[derive(Clone, Debug)]
 pub(crate) struct OldSet {
-    /// The first tick in which it no longer held.
+    /// First tick in which this set was no longer valid.
     until: Tick,
     pub boxes: HitBoxes,
     pub rig: Option<LimbRig>,
 }
 
 impl FrameHistory {
-    /// Where the pawn really was in its last ticks, oldest first: all within
-    /// [`RewindLimits::max_age`] and one before. For aim models of bots, evidence and cover.
+    /// Returns the authoritative frames of the last ticks, oldest first: all within
+    /// [`RewindLimits::max_age`] and one older. For aim models of bots, shot evidence and cover
+    /// protection.
     pub fn frames(&self) -> impl DoubleEndedIterator<Item = &Frame> + ExactSizeIterator {
         self.frames.iter()
     }
 
-    /// Notes that the pawn fired in the newest frame.
+    /// Marks the newest frame as one in which the pawn fired.
     pub fn mark_shot(&mut self) {
         self.frames.mark_shot();
     }
 
-    /// Notes that another set of hit boxes, or another rig, holds from `tick` on.
+    /// Stores the hit boxes and rig that were valid until `tick`.
     pub(crate) fn retire(&mut self, boxes: HitBoxes, rig: Option<LimbRig>, tick: Tick) {
         if self.old_sets.len() >= MAX_OLD_SETS {
             self.old_sets.pop_front();
@@ -51,20 +53,21 @@ impl FrameHistory {
         self.old_sets.push_back(OldSet { until: tick, boxes, rig });
     }
 
-    /// What none of the sets of hit boxes leaves that it had at `tick` or later; `present` is the newest.
+    /// Returns bounds that contain every hit box set that was valid at `tick` or later; `present` are the
+    /// bounds of the current set.
     pub(crate) fn bounds_since(&self, tick: Tick, present: BodyBounds) -> BodyBounds {
         let later = self.old_sets.iter().filter(|old| old.until.is_newer_than(tick));
         later.fold(present, |all, old| all.with(old.boxes.bounds()))
     }
 
-    /// What held at a moment, when it is not what holds now.
+    /// Returns the hit box set that was valid at `time`, or `None` if it is the current one.
     pub(crate) fn old_set(&self, time: ViewTime) -> Option<&OldSet> {
         self.old_sets.iter().find(|old| time.since(ViewTime::at(old.until)) < 0)
     }
 }
 
-/// Adds the frame of this tick: what was recorded to be published, which while a pawn's moves are late is not what the
-/// server simulates. A shot is judged against what was on the screen.
+/// Records the state that other clients are shown. While a pawn's moves are late, this differs from the
+/// authoritative state; a shot is tested against what was on the screen.
 pub(crate) fn record(
     (tick, sampler, limits): (Res<CurrentTick>, Res<Sampler>, Res<RewindLimits>),
     mut pawns: Query<(&PublishedPath, &mut FrameHistory)>,

@@ -1,17 +1,17 @@
-//! Files of hit boxes through Bevy's asset server, where there is one.
+//! Asset loader for hit box files.
 
 use bevy::prelude::*;
 use checked_ron::RonAssetLoader;
 
 use crate::{HitBoxBones, HitBoxFile, LimbSystems};
 
-/// Gives a pawn the hit boxes of a `*.hitboxes.ron` asset as soon as it is loaded, and again whenever it has
-/// changed, by inserting [`HitBoxBones`]. Needs Bevy's [`AssetPlugin`], added before; a server without
-/// assets reads its files with [`RonFile::read`](checked_ron::RonFile::read).
+/// Inserts the hit boxes of a `*.hitboxes.ron` asset into a pawn when the asset is loaded or changed, by
+/// means of [`HitBoxBones`]. Needs Bevy's [`AssetPlugin`], which has to be added before. A server without
+/// assets reads its files with [`HitBoxFile::from_ron`].
 #[derive(Component, Clone, Debug)]
 pub struct HitBoxAsset(pub Handle<HitBoxFile>);
 
-/// Lets the asset server know of files of hit boxes; does nothing without one.
+/// Registers the asset loader, if the app has an asset server.
 pub(crate) fn add(app: &mut App) {
     if !app.world().contains_resource::<AssetServer>() {
         return;

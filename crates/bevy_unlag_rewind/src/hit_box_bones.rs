@@ -1,4 +1,4 @@
-//! Hit boxes on bones by name.
+//! Hit boxes on bones that are found by name.
 
 #[cfg(test)]
 mod tests;
@@ -11,27 +11,27 @@ use bevy_unlag_core::Visuals;
 
 use crate::{HitBoxFile, HitBoxes, LimbNodes};
 
-/// How long bones that are not there are waited for when others are, and when none is: a scene appears at
-/// once, but may take its time to load.
+/// Time to wait for missing bones if others exist, and if none exists: the nodes of a scene appear
+/// together, but a scene may take a while to load.
 const SOME: Duration = Duration::from_secs(2);
 const NONE: Duration = Duration::from_secs(10);
-/// Nodes of a pawn that are looked at.
+/// Maximum number of nodes to search per pawn.
 const MAX_NODES: usize = 10_000;
 
-/// Hit boxes on the bones of whatever appears below this pawn: looks for nodes with the file's bones as their
-/// [`Name`]s, as the joints of a glTF skeleton have them, and when all are there gives the pawn its
-/// [`HitBoxes`] and [`LimbNodes`], limbs in the order of [`HitBoxFile::bones`]. Of two nodes with
-/// one name the one nearer to the root counts.
+/// Attaches hit boxes to the bones of a model below this pawn. Searches for nodes whose [`Name`]s are the
+/// file's bones, as for the joints of a glTF skeleton. When all are found, inserts [`HitBoxes`] and
+/// [`LimbNodes`] into the pawn, with limbs in the order of [`HitBoxFile::bones`]. Of two nodes with the
+/// same name, the one nearer to the root is used.
 ///
-/// When bones are missing two seconds after the others are there, it says so, once, and goes on without: their
-/// boxes stay at the root. When bones are despawned it looks again: models may be swapped. Insert
-/// another to change the boxes: shots from before are judged by the old ones. A file with numbers in place
-/// of names only gives the pawn its boxes.
+/// If some bones are still missing after two seconds, a warning is logged once and the boxes of the
+/// missing bones stay at the root. If bones are despawned, the search starts again, since models may be
+/// swapped. Insert another component to change the boxes: shots with views from before are tested against
+/// the old ones. With a file that uses limb numbers, only the boxes are inserted.
 #[derive(Component, Clone, Debug)]
 pub struct HitBoxBones {
     file: Arc<HitBoxFile>,
     root: Option<Entity>,
-    /// The set, once made: it is the same when bones are found again.
+    /// Hit box set, kept so that it stays the same when bones are found again.
     set: Option<HitBoxes>,
     found: bool,
     waited: Duration,
@@ -39,38 +39,38 @@ pub struct HitBoxBones {
 }
 
 impl HitBoxBones {
-    /// Looks below the pawn's visual, where it has one, else below the pawn.
+    /// Searches below the pawn's visual if it has one, otherwise below the pawn.
     #[must_use]
     pub fn new(file: impl Into<Arc<HitBoxFile>>) -> Self {
         Self { file: file.into(), root: None, set: None, found: false, waited: Duration::ZERO, told: false }
     }
 
-    /// Looks below this entity instead, in whose space limbs are; see [`LimbNodes::root`].
+    /// Searches below this entity instead; limb poses are in its space. See [`LimbNodes::root`].
     #[must_use]
     pub fn below(self, root: Entity) -> Self {
         Self { root: Some(root), ..self }
     }
 
-    /// The file.
+    /// Returns the file.
     #[must_use]
     pub fn file(&self) -> &HitBoxFile {
         &self.file
     }
 
-    /// Below what it looks, when that was said.
+    /// Returns the entity to search below, if it was set.
     #[must_use]
     pub fn root(&self) -> Option<Entity> {
         self.root
     }
 
-    /// Whether it has found what there was to find.
+    /// Returns whether the search has ended.
     #[must_use]
     pub fn found(&self) -> bool {
         self.found
     }
 }
 
-/// Looks for bones.
+/// Searches for bones and inserts the hit boxes.
 pub(crate) fn resolve(
     time: Res<Time<Real>>,
     mut gone: RemovedComponents<Name>,
@@ -79,7 +79,7 @@ pub(crate) fn resolve(
     children: Query<&Children>,
     mut commands: Commands,
 ) {
-    // Names go when models are swapped, so this is rare.
+    // Names are only removed when models are swapped, which is rare.
     let lost = gone.read().count() > 0;
     for (pawn, mut bones, nodes, visuals) in &mut pawns {
         if bones.found {
@@ -96,7 +96,7 @@ pub(crate) fn resolve(
             match bones.file.hit_boxes() {
                 Ok(set) => bones.set = Some(set),
                 Err(error) => {
-                    warn!("{pawn} gets no hit boxes: {error}");
+                    warn!("no hit boxes for pawn {pawn}: {error}");
                     bones.found = true;
                     continue;
                 }
@@ -118,10 +118,10 @@ pub(crate) fn resolve(
         let late = bones.waited >= if none { NONE } else { SOME };
         if !missing.is_empty() && late && !bones.told {
             bones.told = true;
-            let rest = if none { "it goes on looking" } else { "their boxes stay at the root" };
+            let rest = if none { "the search continues" } else { "their boxes stay at the root" };
             warn!(
-                "no node below {root} of pawn {pawn} has the name {}: {rest}; the names in the file of hit boxes must \
-                 be those of the model's nodes",
+                "no node below {root} of pawn {pawn} has the name {}: {rest}; the bone names in the hit box \
+                 file must be those of the model's nodes",
                 missing.join(" or ")
             );
         }
@@ -132,7 +132,7 @@ pub(crate) fn resolve(
     }
 }
 
-/// The nodes with these names, nearest to the root first.
+/// Returns the nodes with these names, searching breadth first from the root.
 fn find(
     root: Entity,
     wanted: &[&str],

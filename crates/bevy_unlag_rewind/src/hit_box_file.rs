@@ -1,4 +1,4 @@
-//! Hit boxes as a file that people read and write.
+//! Hit box files in RON.
 
 mod check;
 mod text;
@@ -33,12 +33,12 @@ use crate::{BodyBounds, HitBox, HitBoxes, HitGroup};
 #[derive(Asset, TypePath, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HitBoxFile {
-    /// Whether a head counts before what lies in front of it. Default: yes.
+    /// Whether a head takes precedence over boxes in front of it. Default: `true`.
     #[serde(default = "yes")]
     pub head_first: bool,
-    /// What no box ever leaves; see [`BodyBounds::measure`].
+    /// Bounds that no box ever leaves; see [`BodyBounds::measure`].
     pub bounds: BodyBounds,
-    /// The boxes: at most 255, on at most [`MAX_LIMBS`](bevy_unlag_core::MAX_LIMBS) bones.
+    /// Boxes: at most 255, on at most [`MAX_LIMBS`](bevy_unlag_core::MAX_LIMBS) bones.
     pub boxes: Vec<FileBox>,
 }
 
@@ -46,62 +46,62 @@ pub struct HitBoxFile {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileBox {
-    /// What carries it. All boxes of a file say names, or all say numbers.
+    /// Bone to which the box is attached. All boxes of a file use names, or all use numbers.
     pub bone: Bone,
-    /// The part of the body. Default: [`HitGroup::Body`].
+    /// Hit group. Default: [`HitGroup::Body`].
     #[serde(default)]
     pub group: HitGroup,
-    /// What a hit here does of a weapon's damage to its group, 0 to 1,000. Default: 1.
+    /// Factor on a weapon's damage to the hit group, 0 to 1,000. Default: 1.
     #[serde(default = "one")]
     pub factor: f32,
-    /// Its form.
+    /// Shape.
     pub shape: FileShape,
-    /// Where it is in the space of the bone. Default: at its origin.
+    /// Pose in the space of the bone. Default: at its origin.
     #[serde(default, skip_serializing_if = "FileOffset::is_none")]
     pub offset: FileOffset,
 }
 
-/// What carries a box.
+/// Bone to which a box is attached.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Bone {
-    /// A node by its [`Name`]: a bone of a skeleton, or an entity of a model.
+    /// Node with this [`Name`]: a bone of a skeleton, or an entity of a model.
     Name(String),
-    /// A limb of a [`LimbRig`](bevy_unlag_core::LimbRig) by its number.
+    /// Limb of a [`LimbRig`](bevy_unlag_core::LimbRig) with this number.
     Limb(u8),
 }
 
-/// The form of a box. Metres: more than 0, at most 100.
+/// Shape of a box. Sizes are in metres, more than 0 and at most 100.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum FileShape {
-    /// A box about its middle.
+    /// Box around its centre.
     Box {
-        /// Half its size along each axis.
+        /// Half extents.
         half: [f32; 3],
     },
-    /// A ball about its middle.
+    /// Ball around its centre.
     Ball {
-        /// Its radius.
+        /// Radius.
         radius: f32,
     },
-    /// Everything within `radius` of a line.
+    /// Capsule: all points within `radius` of a line segment.
     Capsule {
-        /// One end of the line.
+        /// One end of the segment.
         a: [f32; 3],
         /// The other end.
         b: [f32; 3],
-        /// Its radius.
+        /// Radius.
         radius: f32,
     },
 }
 
-/// Where a box is in the space of its bone.
+/// Pose of a box in the space of its bone.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FileOffset {
-    /// Metres.
+    /// Translation in metres.
     pub translation: [f32; 3],
-    /// Degrees: about its own x, then its own y, then its own z.
+    /// Rotation in degrees: about its own x axis, then its own y axis, then its own z axis.
     pub rotation: [f32; 3],
 }
 
@@ -129,7 +129,7 @@ impl From<FileOffset> for Isometry3d {
 impl From<Isometry3d> for FileOffset {
     fn from(pose: Isometry3d) -> Self {
         let (x, y, z) = pose.rotation.to_euler(EulerRot::XYZ);
-        // No minus nought.
+        // Adding 0 turns -0 into 0.
         Self {
             translation: pose.translation.into(),
             rotation: [x, y, z].map(|angle| angle.to_degrees() + 0.0),
@@ -148,7 +148,7 @@ impl From<FileShape> for Collider {
 }
 
 impl FileShape {
-    /// `None` for what a file has no word for.
+    /// Returns `None` for a shape that a file cannot express.
     #[must_use]
     pub fn of(shape: &Collider) -> Option<Self> {
         let raw = &shape.raw;
@@ -165,8 +165,8 @@ impl FileShape {
 }
 
 impl HitBoxFile {
-    /// The names of all bones, in the order of the limbs of [`hit_boxes`](Self::hit_boxes): that in which
-    /// boxes mention them first. Empty when the boxes say numbers.
+    /// Returns the names of all bones in the order of their first use, which is the order of the limbs of
+    /// [`hit_boxes`](Self::hit_boxes). Empty if the boxes use numbers.
     #[must_use]
     pub fn bones(&self) -> Vec<&str> {
         let mut bones: Vec<&str> = Vec::new();
@@ -180,19 +180,19 @@ impl HitBoxFile {
         bones
     }
 
-    /// The hit boxes, on limbs in the order of [`bones`](Self::bones), or by number.
+    /// Returns the hit boxes, on limbs in the order of [`bones`](Self::bones), or by number.
     ///
     /// # Errors
-    /// What is wrong with the file, if it was not read but made.
+    /// Returns the first problem of a file that was constructed instead of read.
     pub fn hit_boxes(&self) -> Result<HitBoxes, RonError> {
         self.check()?;
         self.on(&self.bones())
     }
 
-    /// The hit boxes of a pawn whose limbs have these names, in this order.
+    /// Returns the hit boxes for a pawn whose limbs have these names, in this order.
     ///
     /// # Errors
-    /// The same, and that there is no such bone.
+    /// As for [`hit_boxes`](Self::hit_boxes), and if there is no bone with a name that the file uses.
     pub fn hit_boxes_on(&self, bones: &[&str]) -> Result<HitBoxes, RonError> {
         self.check()?;
         self.on(bones)
@@ -220,8 +220,8 @@ impl HitBoxFile {
         Ok(if self.head_first { boxes } else { boxes.nearest_first() })
     }
 
-    /// The file of a set, with the names of its limbs; with none their numbers are written. `None` when a shape
-    /// is no box, ball or capsule.
+    /// Creates a file from a hit box set, with the names of its limbs; if there are no names, limb
+    /// numbers are written. Returns `None` if a shape is not a box, ball or capsule.
     #[must_use]
     pub fn of(set: &HitBoxes, bones: &[&str]) -> Option<Self> {
         let boxes = set.boxes().iter().map(|hit_box| {

@@ -1,4 +1,4 @@
-//! A walking humanoid of 1.8 m: rig and hit boxes to start from.
+//! Preset rig and hit boxes of a walking humanoid of 1.8 m.
 
 use std::sync::LazyLock;
 
@@ -11,8 +11,8 @@ use crate::{BodyBounds, HitBox, HitBoxes, HitGroup};
 const BODY: HitGroup = HitGroup::Body;
 const LIMB: HitGroup = HitGroup::Limb;
 
-/// The limbs with half extents in metres: head, neck, chest, belly, hips; then in pairs, the left one
-/// first, shoulders, upper arms, forearms, hands, thighs, shins, feet.
+/// Hit groups and half extents in metres of the limbs: head, neck, chest, belly, hips; then in pairs,
+/// left before right: shoulders, upper arms, forearms, hands, thighs, shins, feet.
 pub const HUMANOID_LIMBS: [(HitGroup, Vec3); 19] = [
     (HitGroup::Head, Vec3::new(0.105, 0.13, 0.12)),
     (BODY, Vec3::new(0.06, 0.06, 0.065)),
@@ -35,24 +35,24 @@ pub const HUMANOID_LIMBS: [(HitGroup, Vec3); 19] = [
     (LIMB, Vec3::new(0.05, 0.04, 0.12)),
 ];
 
-/// Half the lengths of what hangs from joints, in metres.
+/// Half lengths of the jointed limbs, in metres.
 const UPPER_ARM: f32 = 0.155;
 const FOREARM: f32 = 0.13;
 const THIGH: f32 = 0.215;
 const SHIN: f32 = 0.205;
-/// The height of an ankle that stands.
+/// Height of the ankle of a standing foot, in metres.
 const SOLE: f32 = 0.04;
 
-/// Nothing of a humanoid in any pose is outside of it; a test looks.
+/// Bounds of a humanoid in any pose, checked by a test.
 const BOUNDS: BodyBounds = BodyBounds { radius: 0.7, low: -0.02, high: 1.86 };
 
-/// Head and trunk hang on the spine; arms and legs swing with the stride.
+/// Returns the preset rig. Head and trunk follow the spine; arms and legs swing with the stride.
 #[must_use]
 pub fn humanoid_rig() -> LimbRig {
     LimbRig { limbs: HUMANOID_LIMBS.len() as u8, pose }
 }
 
-/// One box a limb. It is the same set for all who have it, so that it is in memory once.
+/// Returns the preset hit boxes, one per limb. All pawns share the same set, so it is in memory once.
 #[must_use]
 pub fn humanoid_hit_boxes() -> HitBoxes {
     static SET: LazyLock<HitBoxes> = LazyLock::new(|| {
@@ -67,13 +67,13 @@ pub fn humanoid_hit_boxes() -> HitBoxes {
 
 fn pose(sample: &PoseSample, limbs: &mut [Isometry3d]) {
     let Ok(limbs) = <&mut [Isometry3d; HUMANOID_LIMBS.len()]>::try_from(limbs) else { return };
-    // Crouched, the legs fold and everything above comes down with the hips.
+    // Crouched, the legs fold and everything above is lowered with the hips.
     let fold = 1.75 * sample.crouch;
     let hips = SOLE + 2.0 * (THIGH * fold.cos() + SHIN * (0.75 * sample.crouch).cos());
     let drop = SOLE + 2.0 * (THIGH + SHIN) - hips;
     let local = sample.rotation.inverse() * sample.velocity;
     let speed = Vec2::new(local.x, local.z).length();
-    // A stride's phase must be a function of the pose alone: where the pawn is says how far it
+    // The phase of the stride must be a function of the pose alone: the position tells how far the pawn
     // has walked.
     let phase = (sample.position.x + sample.position.z) * 2.4;
     let swing = (speed / 6.0).min(1.0) * (0.6 - 0.4 * sample.crouch) * phase.sin();
@@ -85,7 +85,8 @@ fn pose(sample: &PoseSample, limbs: &mut [Isometry3d]) {
     limbs[2] = upright(1.33);
     limbs[3] = upright(1.09);
     limbs[4] = upright(0.92);
-    // An angle is the sum of one that depends on the stride and one that does not: fewer sines.
+    // Angles are sums of a part that depends on the stride and a constant part, which saves sine
+    // computations.
     let (arm, elbow_bend, leg) = (Turn::by(swing * 0.7), Turn::by(swing * 0.5), Turn::by(swing));
     let fold = Turn::by(fold);
     for (right, side) in [(0, -1.0), (1, 1.0)] {
@@ -100,27 +101,27 @@ fn pose(sample: &PoseSample, limbs: &mut [Isometry3d]) {
 
         let hip = Vec3A::new(0.1 * side, hips, 0.0);
         let (thigh, knee) = hang(hip, fold.and(leg.towards(side)), THIGH);
-        // Bent as far back as it takes to leave the ground alone.
+        // Bent back just far enough to stay above the ground.
         let upright = ((knee.y - SOLE) / (2.0 * SHIN)).clamp(0.0, 1.0);
         let bent = Turn { sin: -((1.0 - upright) * 0.5).sqrt(), cos: ((1.0 + upright) * 0.5).sqrt() };
         let (shin, ankle) = hang(knee, bent, SHIN);
         limbs[13 + right] = thigh;
         limbs[15 + right] = shin;
-        // A foot stays level.
+        // The foot stays level.
         limbs[17 + right] = Isometry3d::new(ankle + Vec3A::new(0.0, 0.0, -0.05), Quat::IDENTITY);
     }
 }
 
-/// A turn about the axis from the left to the right; forward is positive. Of half its angle.
+/// Rotation about the axis from left to right, as sine and cosine of half its angle; forward is positive.
 #[derive(Clone, Copy)]
 struct Turn {
     sin: f32,
     cos: f32,
 }
 
-/// An upper arm at rest: 0.25 radians.
+/// Upper arm at rest: 0.25 radians.
 const CARRIED: Turn = Turn { sin: 0.12467473, cos: 0.992_197_7 };
-/// A forearm at rest: 1.1 radians.
+/// Forearm at rest: 1.1 radians.
 const BENT: Turn = Turn { sin: 0.52268723, cos: 0.852_524_5 };
 
 impl Turn {
@@ -129,7 +130,7 @@ impl Turn {
         Self { sin: turn.x, cos: turn.w }
     }
 
-    /// The same, or as far back.
+    /// Returns the rotation, or its inverse if `side` is -1.
     fn towards(self, side: f32) -> Self {
         Self { sin: self.sin * side, ..self }
     }
@@ -140,7 +141,8 @@ impl Turn {
     }
 }
 
-/// A limb of the given half length that hangs from `joint`, and the joint at its end.
+/// Returns the pose of a limb of the given half length attached to `joint`, and the joint at its other
+/// end.
 fn hang(joint: Vec3A, Turn { sin, cos }: Turn, half: f32) -> (Isometry3d, Vec3A) {
     let down = Vec3A::new(0.0, 2.0 * sin * sin - 1.0, -2.0 * sin * cos) * half;
     let rotation = Quat::from_xyzw(sin, 0.0, 0.0, cos);
@@ -153,7 +155,7 @@ mod tests {
     use bevy_unlag_core::LimbPoses;
 
     #[test]
-    fn no_limb_leaves_the_bounds() {
+    fn preset_limbs_stay_within_the_preset_bounds() {
         let mut room = LimbPoses::default();
         let bounds = humanoid_hit_boxes().bounds();
         for crouch in [0.0, 0.5, 1.0] {

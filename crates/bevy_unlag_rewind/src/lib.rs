@@ -1,18 +1,20 @@
-//! What you saw is what you hit: the server keeps a history of every pawn and poses it as the
-//! shooter's screen showed it.
+//! Server-side rewind (lag compensation): the server keeps a history of every pawn and poses pawns for a
+//! hit test as the shooter's screen showed them.
 //!
-//! * [`HitBoxes`] are a pawn's limbs as rapier collider shapes, each in a [`HitGroup`]. They never
-//!   enter the physics world: nothing live is moved for a shot.
-//! * Their limbs are where a [`LimbRig`](bevy_unlag_core::LimbRig) poses them, or [`LimbNodes`] of an animated
-//!   model, which [`HitBoxBones`] finds by the names in a [`HitBoxFile`].
-//! * [`FrameHistory`] remembers the snapshots that were *sent*, because only those can have been
-//!   drawn, and what the server itself knows of the last ticks.
-//! * [`RecordTransform`] puts what is no model's on the same path: AI characters, props, platforms.
-//! * [`RewindQuery::at`] goes to a moment: [`Rewound`] answers rays and shapes with all
-//!   candidates posed by the [`Sampler`] that drew them, and with the world in between: what never moves,
-//!   and every [`Occluder`] where it was drawn.
-//! * [`RewindLimits`] say how far back that may be.
-//! * [`DrawnQuery`] is the client's half: the same ray against what its own screen last showed.
+//! * [`HitBoxes`] hold a pawn's limbs as rapier collider shapes, each in a [`HitGroup`]. They never enter
+//!   the physics world, so no live collider is moved for a shot.
+//! * Limb poses come from a [`LimbRig`](bevy_unlag_core::LimbRig), or from the [`LimbNodes`] of an
+//!   animated model, which [`HitBoxBones`] finds by the names in a [`HitBoxFile`].
+//! * [`FrameHistory`] stores the snapshots that were *sent*, because a client can only have drawn those,
+//!   and the server's own poses of the last ticks.
+//! * [`RecordTransform`] records entities without a movement model in the same way: AI characters, props,
+//!   platforms.
+//! * [`RewindQuery::at`] selects a moment. The [`Rewound`] that it returns casts rays and shapes against
+//!   all candidates, posed by the [`Sampler`] that also draws them, and against the world: static
+//!   geometry, and every [`Occluder`] where it was drawn.
+//! * [`RewindLimits`] bound how far back a query may reach.
+//! * [`DrawnQuery`] is the client's counterpart: it casts the same ray against what the local screen last
+//!   showed.
 
 mod answer;
 mod bones;
@@ -85,18 +87,19 @@ pub use view_ledger::{
 };
 pub use world::{Occluder, WallTouch, WorldHit, WorldTrace};
 
-/// When frames are recorded.
+/// System sets that record frames and keep the [`RewindTable`] up to date.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RewindSystems {
-    /// In [`FixedPostUpdate`] after all movers settled: the present of every pawn goes into its
-    /// [`FrameHistory`].
+    /// In [`FixedPostUpdate`], after all movement has settled: writes the present state of every pawn
+    /// into its [`FrameHistory`].
     Record,
-    /// In [`FixedPostUpdate`] after that, and in [`Last`] after snapshots were sent: the [`RewindTable`]
-    /// follows. Queries come after it.
+    /// In [`FixedPostUpdate`] after [`Record`](Self::Record), and in [`Last`] after snapshots were sent:
+    /// updates the [`RewindTable`]. Run queries after this set.
     Follow,
 }
 
-/// Records the frames of every pawn of the model `M` that has a [`FrameHistory`].
+/// Plugin that records the frames of every pawn of the model `M` that has a [`FrameHistory`].
+#[doc(alias = "lag compensation")]
 #[derive(Debug)]
 pub struct RewindPlugin<M>(PhantomData<fn() -> M>);
 
@@ -120,8 +123,8 @@ impl<M: MoveModel> Plugin for RewindPlugin<M> {
     }
 }
 
-/// What [`RewindQuery`] and [`DrawnQuery`] need, on servers and on clients. [`RewindPlugin`] adds it, and so
-/// do weapons.
+/// Plugin with everything that [`RewindQuery`] and [`DrawnQuery`] need, for servers and clients.
+/// [`RewindPlugin`] adds it, and so do the weapon plugins.
 #[derive(Debug, Default)]
 pub struct RewindQueryPlugin;
 

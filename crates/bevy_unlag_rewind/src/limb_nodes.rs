@@ -1,4 +1,4 @@
-//! Limbs that are nodes of a drawn tree: bones of a skeleton, or entities of a model.
+//! Limb poses from scene nodes: bones of a skeleton, or entities of a model.
 
 #[cfg(test)]
 mod tests;
@@ -8,59 +8,62 @@ use bevy_unlag_core::{CurrentTick, DrawnPose, MAX_LIMBS, SUB_TICKS, Sampler, Vie
 
 use crate::{FrameHistory, RewindLimits, hit_box_asset, hit_box_bones};
 
-/// Which entities show the limbs of a pawn that is animated, on the server like on its clients. Instead of a
-/// [`LimbRig`](bevy_unlag_core::LimbRig), and before it where a pawn has both. By hand, or by
-/// [`HitBoxBones`](crate::HitBoxBones) from the names of bones.
+/// Scene nodes that show the limbs of an animated pawn, on the server as well as on its clients. Replaces
+/// a [`LimbRig`](bevy_unlag_core::LimbRig), and takes precedence if a pawn has both. Insert it directly,
+/// or let [`HitBoxBones`](crate::HitBoxBones) find the nodes by bone names.
 ///
-/// A limb is where its node is *relative to the root*, after animation and after transforms have propagated. So
-/// it does not matter where the root itself is drawn: between ticks, one snapshot interval ago, or off by a
-/// correction that fades. Scale moves limbs and does not size their shapes: hit boxes are in metres.
+/// The pose of a limb is the pose of its node *relative to the root*, after animation and transform
+/// propagation. So it does not matter where the root itself is drawn: between ticks, one snapshot
+/// interval ago, or shifted by a correction that fades out. Scale affects the positions of limbs, not the
+/// sizes of shapes: hit boxes are in metres.
 ///
-/// Both sides must animate by the same function of what is replicated: a client by its
-/// [`DrawnPose`], a server by [`FrameHistory::present`]. On a listen server the nodes below a visual show
-/// what its screen shows, and are recorded as of that moment.
+/// Both sides must animate with the same function of the replicated state: a client from its
+/// [`DrawnPose`], a server from [`FrameHistory::present`]. On a listen server the nodes below a visual
+/// show what the host's screen shows, and are recorded with that view time.
 #[derive(Component, Clone, PartialEq, Eq, Debug)]
 #[require(DrawnLimbs)]
 pub struct LimbNodes {
-    /// Whose space limbs are in: it stands where the body stands and is turned as the body is. The pawn
-    /// itself, its visual, or the top of its model.
+    /// Entity that defines the limb space: it has the position and rotation of the body. The pawn itself,
+    /// its visual, or the top of its model.
     pub root: Entity,
-    /// The node of each limb, in the order of the hit boxes' limbs. A limb without one, or whose node has been
-    /// despawned, is at the root. At most [`MAX_LIMBS`] count.
+    /// Node of each limb, in the order of the hit boxes' limbs. A limb without a node, or with a
+    /// despawned one, is at the root. At most [`MAX_LIMBS`] are used.
     pub nodes: Vec<Option<Entity>>,
 }
 
 impl LimbNodes {
-    /// A node for every limb.
+    /// Creates the component with a node for every limb.
     #[must_use]
     pub fn new(root: Entity, nodes: impl IntoIterator<Item = Entity>) -> Self {
         Self { root, nodes: nodes.into_iter().map(Some).collect() }
     }
 }
 
-/// The limbs are recorded every so many ticks on the server. Without it: 1, every tick. Raising it saves time
-/// and memory in proportion and poses limbs in between on a curve through the neighbouring records, which
-/// is exact to some millimetres for a runner's feet at 4. What is newer than the last record is posed as that
-/// says, so it suits targets that are seen at least as long ago.
+/// Interval in ticks at which the server records limb poses. Without this component: 1, every tick. A
+/// larger value saves time and memory in proportion. Poses in between are interpolated on a curve through
+/// the neighbouring records, which is accurate to some millimetres for a runner's feet at an interval of
+/// 4. A view newer than the last record uses that record, so it suits targets whose view times are at
+/// least that old.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BoneInterval(pub u32);
 
-/// Where the nodes of this pawn were last drawn, in the space of its body, on a machine that draws it.
+/// Limb poses of this pawn as last drawn, in body space, on a machine that draws it.
 #[derive(Component, Clone, PartialEq, Debug, Default)]
 pub struct DrawnLimbs(pub Vec<Isometry3d>);
 
-/// When limbs are read from nodes, in [`PostUpdate`].
+/// System sets that read limb poses from nodes, in [`PostUpdate`].
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LimbSystems {
-    /// Bones are looked for by their names, before transforms propagate.
+    /// Searches for bones by name, before transform propagation.
     Find,
-    /// Limbs are read, after transforms have propagated: on the server into [`FrameHistory`], where a pawn
-    /// is drawn into [`DrawnLimbs`].
+    /// Reads limb poses after transform propagation: on the server into [`FrameHistory`], for drawn pawns
+    /// into [`DrawnLimbs`].
     Read,
 }
 
-/// Limbs from nodes, and [`HitBoxBones`](crate::HitBoxBones). [`RewindPlugin`](crate::RewindPlugin) adds it;
-/// a client whose pawns are animated needs nothing else of rewind. It needs Bevy's [`TransformPlugin`].
+/// Plugin for limb poses from nodes and for [`HitBoxBones`](crate::HitBoxBones).
+/// [`RewindPlugin`](crate::RewindPlugin) adds it; a client with animated pawns needs nothing else of this
+/// crate. Needs Bevy's [`TransformPlugin`].
 #[derive(Debug, Default)]
 pub struct LimbNodesPlugin;
 
@@ -91,16 +94,16 @@ fn warn_about_transforms(nodes: Query<(), With<LimbNodes>>, mut told: Local<bool
     if !*told && !nodes.is_empty() {
         *told = true;
         warn!(
-            "limbs are read from nodes, but nothing moves nodes with their parents: hit boxes stay where they \
-             were spawned; add bevy's TransformPlugin"
+            "limb poses are read from nodes, but nothing propagates transforms, so hit boxes stay where they \
+             were spawned: add Bevy's TransformPlugin"
         );
     }
 }
 
-/// Where a node is in the space of a body.
+/// Body space, for the poses of nodes.
 #[derive(Clone, Copy)]
 struct Space {
-    /// From the world into the body.
+    /// Transform from world to body space.
     back: Affine3A,
 }
 
@@ -111,7 +114,7 @@ impl Space {
         (root.translation.is_finite() && root.rotation.is_finite()).then_some(Self { back })
     }
 
-    /// The identity where there is no node, or none that has a place.
+    /// Returns the identity if there is no node or its transform is not finite.
     fn limb(&self, node: Option<&GlobalTransform>) -> Isometry3d {
         let Some(node) = node else { return Isometry3d::IDENTITY };
         let (_, rotation, translation) = (self.back * node.affine()).to_scale_rotation_translation();
@@ -123,7 +126,7 @@ impl Space {
     }
 }
 
-/// The limbs of one pawn in the space of its body; `None` without a root that has a place.
+/// Returns the limb poses of one pawn in body space; `None` if there is no root with a finite transform.
 fn limbs<'a>(
     limbs: &'a LimbNodes,
     nodes: &'a Query<&GlobalTransform>,
@@ -133,16 +136,16 @@ fn limbs<'a>(
     Some(all.map(move |node| space.limb(node.and_then(|node| nodes.get(node).ok()))))
 }
 
-/// The moment that a pawn's nodes show.
+/// Returns the time that a pawn's nodes show.
 fn moment(now: ViewTime, nodes: &LimbNodes, pawn: Entity, drawn: Option<&DrawnPose>) -> ViewTime {
-    // Below the pawn itself is what is simulated, below a visual what is drawn.
+    // Nodes below the pawn itself show the simulated state, nodes below a visual the drawn one.
     match drawn.filter(|_| nodes.root != pawn).map(|drawn| drawn.stamp) {
         Some(ViewStamp::Interpolated { time, .. } | ViewStamp::Extrapolated { time, .. }) => time,
         Some(ViewStamp::Present) | None => now,
     }
 }
 
-/// Records the limbs of every pawn that is remembered.
+/// Records the limb poses of every pawn with a history.
 pub(crate) fn record(
     (tick, sampler, limits): (Res<CurrentTick>, Res<Sampler>, Res<RewindLimits>),
     nodes: Query<&GlobalTransform>,
@@ -151,7 +154,7 @@ pub(crate) fn record(
     mut others: Query<&mut FrameHistory, Without<LimbNodes>>,
 ) {
     for entity in lost.read() {
-        // From now on its limbs are another's business.
+        // Without nodes, limb poses come from another source.
         if let Ok(mut history) = others.get_mut(entity) {
             history.bones.clear();
         }
@@ -162,8 +165,8 @@ pub(crate) fn record(
         let time = moment(now, &limb_nodes, entity, drawn);
         let every = interval.map_or(1, |interval| interval.0.clamp(1, 1_000));
         let age = history.bones.newest().map(|newest| time.since(newest));
-        // The first frame that shows a tick shows it best, and others cost nothing. Half a tick of slack,
-        // because what is drawn does not fall on ticks.
+        // The first frame that shows a tick is the most accurate one, and other frames cost nothing. The
+        // tolerance of half a tick is needed because view times are not aligned to ticks.
         let due = age.is_none_or(|age| age >= i64::from(every) * SUB_TICKS - SUB_TICKS / 2);
         let swapped = limb_nodes.is_changed();
         if !due && !swapped {
@@ -175,7 +178,7 @@ pub(crate) fn record(
     }
 }
 
-/// Notes where the limbs of every drawn pawn are.
+/// Stores the limb poses of every drawn pawn.
 fn draw(nodes: Query<&GlobalTransform>, mut pawns: Query<(&LimbNodes, &mut DrawnLimbs), With<DrawnPose>>) {
     for (limb_nodes, mut drawn) in &mut pawns {
         if let Some(limbs) = limbs(limb_nodes, &nodes) {

@@ -1,4 +1,4 @@
-//! How far back a shot may reach.
+//! Limits on how far back a shot may reach.
 
 use core::time::Duration;
 
@@ -7,39 +7,42 @@ use bevy_unlag_core::{SUB_TICKS, Tick, ViewTime, sub_ticks};
 
 use crate::CoverProtection;
 
-/// Whether shots are judged in the shooter's past at all.
+/// Whether shots are resolved in the shooter's past.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub enum RewindMode {
     /// Targets are posed as the shooter saw them.
     #[default]
     On,
-    /// Targets are posed as they are now. The control of every measurement: players must lead.
+    /// Targets are posed as they are now, so players must lead their targets. The baseline for
+    /// measurements.
     Off,
 }
 
-/// How far back a shot may reach. The resource holds for every query without limits of its own; a weapon
-/// or a mode of play may bring its own in [`View::limits`](crate::View::limits).
+/// Limits on how far back a shot may reach. The resource applies to every query without limits of its
+/// own; a weapon or a game mode may pass its own in [`View::limits`](crate::View::limits).
+#[doc(alias = "sv_maxunlag")]
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct RewindLimits {
-    /// Whether to rewind at all. Default: on.
+    /// Whether to rewind. Default: [`RewindMode::On`].
     pub mode: RewindMode,
-    /// The oldest view that is honoured, as of the moment at which the shot arrived. What is older is
-    /// judged as of this age, and the answer says that it was clamped. Default 400 ms: 200 ms of round
-    /// trip at 20 snapshots a second are about 375. Raising it lets players on worse links hit, and lets
-    /// them hit players who have been in cover for longer; and it costs memory.
+    /// Maximum age of a view, measured when the shot arrived. An older view is clamped to this age, and
+    /// the result reports the clamping. Default: 400 ms. A round trip of 200 ms at 20 snapshots a second
+    /// amounts to about 375 ms. A larger value lets players on worse links hit their targets, but also
+    /// lets them hit players who have been in cover for longer, and it costs memory.
     pub max_age: Duration,
-    /// A shot with a view older than this is refused: it comes from before an outage. Default: 1 s.
+    /// Age beyond which a view is refused instead of clamped, because it dates from before an outage.
+    /// Default: 1 s.
     pub refuse_beyond: Duration,
-    /// How far a target may have gone since the moment at which it is judged, in metres. Who is further
-    /// away by now is not hit. Default: no limit.
+    /// Maximum distance in metres between a target's rewound position and its present one. A target that
+    /// has moved further is not hit. Default: no limit.
     pub max_distance: f32,
-    /// How rewind gives way as the shooter's round trip grows. Default: it does not.
+    /// Reduction of the rewind with the shooter's round trip. Default: none.
     pub high_ping: Option<HighPing>,
-    /// Whether a target that has been despawned since can be hit where it was seen. Default: yes; its entity
-    /// is gone, so what the hit does is up to the game.
+    /// Whether a target that has been despawned since can be hit where it was seen. Default: `true`. Its
+    /// entity no longer exists, so the game decides what such a hit does.
     pub hit_despawned: bool,
-    /// Protects who has reached cover from views in which it had not yet. Default: off. On, a hit with an old
-    /// view costs up to a ray for every hit box of the victim and tick of grace.
+    /// Protection of targets that have reached cover since the shooter's view. Default: off. If on, a hit
+    /// with an old view costs up to one ray per hit box of the victim and tick of the grace period.
     pub cover: Option<CoverProtection>,
 }
 
@@ -57,19 +60,20 @@ impl Default for RewindLimits {
     }
 }
 
-/// How rewind gives way as a shooter's round trip grows, for the sake of everyone it shoots at: the age of
-/// the view that is honoured goes down evenly from all of it to nothing. With both values equal it is a
-/// cut, as in the games that switch rewind off above a ping.
+/// Reduction of the rewind with the shooter's round trip, in favour of the targets: the accepted age of
+/// the view decreases linearly from all of it at [`fade_from`](Self::fade_from) to zero at
+/// [`stop_at`](Self::stop_at). With both values equal it is a hard cut, as in games that switch off
+/// rewind above a certain ping.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HighPing {
-    /// The round trip up to which a view is honoured in full.
+    /// Round trip up to which the full age of a view is accepted.
     pub fade_from: Duration,
-    /// The round trip from which on targets are judged as they are now.
+    /// Round trip from which on targets are posed as they are now.
     pub stop_at: Duration,
 }
 
 impl HighPing {
-    /// The part of a view's age that is honoured, 0 to 1.
+    /// Returns the fraction of a view's age that is accepted, 0 to 1.
     #[must_use]
     pub fn honoured(&self, round_trip: Duration) -> f64 {
         if round_trip <= self.fade_from {
@@ -83,22 +87,22 @@ impl HighPing {
     }
 }
 
-/// Why a view is not honoured.
+/// Reason for which [`RewindLimits`] refuse a view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum RewindRefusal {
-    /// It lies further back than [`RewindLimits::refuse_beyond`], or before [`RoundStart`].
+    /// The view is older than [`RewindLimits::refuse_beyond`], or dates from before [`RoundStart`].
     TooOld,
-    /// It lies ahead of the server: nobody has seen it.
+    /// The view lies ahead of the server's tick, so no client can have seen it.
     FromTheFuture,
 }
 
-/// When the match began: nothing before it can be shot at any more, however old a view may be. `None` for a match
-/// that was never begun anew. A transport that does so sets it.
+/// Start of the current match. A view from before it is refused, whatever its age. `None` for the first
+/// match. A transport that restarts matches sets it.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RoundStart(pub Option<Tick>);
 
 impl RoundStart {
-    /// Whether a moment belongs to a match before this one.
+    /// Returns whether `time` belongs to a previous match.
     #[must_use]
     pub fn is_before(self, time: ViewTime) -> bool {
         self.0.is_some_and(|start| time.since(ViewTime::at(start)) < 0)
@@ -106,11 +110,11 @@ impl RoundStart {
 }
 
 impl RewindLimits {
-    /// The moment at which a view at `time` is judged when its shot arrived at `now`, from a shooter
-    /// whose round trip is this long.
+    /// Returns the moment at which to resolve a shot with a view at `time` that arrived in the tick
+    /// `now`, from a shooter with this round trip.
     ///
     /// # Errors
-    /// The reason when it is not judged.
+    /// Returns the reason if the view is refused.
     pub fn admit(
         &self,
         time: ViewTime,
@@ -130,19 +134,20 @@ impl RewindLimits {
         Ok(now.later(-self.faded(honoured, round_trip)))
     }
 
-    /// The oldest moment that is honoured of a shot that arrived at `now`, of whatever target.
+    /// Returns the oldest moment that is accepted for any target of a shot that arrived in the tick
+    /// `now`.
     pub(crate) fn oldest(&self, now: Tick, tick_seconds: f32, round_trip: Option<Duration>) -> ViewTime {
         let oldest = sub_ticks(self.max_age, tick_seconds);
         ViewTime::at(now).later(-self.faded(oldest, round_trip))
     }
 
-    /// What is left of an age when the round trip is this long.
+    /// Returns the part of an age that is accepted for this round trip.
     fn faded(&self, age: i64, round_trip: Option<Duration>) -> i64 {
         let Some((rule, round_trip)) = self.high_ping.zip(round_trip) else { return age };
         (age as f64 * rule.honoured(round_trip)) as i64
     }
 
-    /// Ticks that have to be remembered for these limits.
+    /// Returns the number of ticks to store for these limits.
     pub(crate) fn ticks(&self, tick_seconds: f32) -> i32 {
         let ticks = (sub_ticks(self.max_age, tick_seconds) + SUB_TICKS - 1) / SUB_TICKS;
         ticks.clamp(1, 1_000) as i32
@@ -159,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_recent_past_is_honoured() {
+    fn old_views_are_clamped_and_older_or_future_ones_refused() {
         let limits = RewindLimits::default();
         let at = |tick| Ok(ViewTime::at(Tick(tick)));
         assert_eq!(admit(&limits, 990, 0), at(990));
@@ -170,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_before_the_round_is_honoured() {
+    fn views_from_before_the_match_start_are_recognised() {
         let at = |tick| ViewTime::at(Tick(tick));
         assert!(!RoundStart(None).is_before(at(0)));
         let start = RoundStart(Some(Tick(3)));

@@ -1,17 +1,18 @@
-//! How far the hit boxes of a pawn reach.
+//! Measurement of hit box bounds.
 
 use bevy::{math::Vec3A, prelude::*};
 use bevy_unlag_core::{LimbPoses, LimbRig, PoseSample};
 
 use crate::{BodyBounds, HitBox};
 
-/// What boxes may reach beyond their bounds before somebody is told, in metres: rounding.
+/// Tolerance for boxes beyond their bounds, in metres, for rounding.
 const SLACK: f32 = 1e-3;
 
 impl BodyBounds {
-    /// What holds all `boxes` of a rig in all of `samples`, to give to [`HitBoxes::new`](crate::HitBoxes::new);
-    /// [`usual_poses`] are samples of somebody who walks, runs, crouches and looks around. Add some
-    /// centimetres with [`padded`](Self::padded) for what was not sampled. `None` when there is nothing.
+    /// Returns bounds that contain all `boxes` of a rig in all `samples`, for
+    /// [`HitBoxes::new`](crate::HitBoxes::new). [`usual_poses`] are samples of a pawn that walks, runs,
+    /// crouches and looks around. Add some centimetres with [`padded`](Self::padded) for poses that were
+    /// not sampled. `None` if there are no boxes or samples.
     #[must_use]
     pub fn measure(
         boxes: &[HitBox],
@@ -27,13 +28,14 @@ impl BodyBounds {
         whole
     }
 
-    /// What holds all `boxes` with their limbs here, in the space of the body. `None` when there is nothing.
+    /// Returns bounds that contain all `boxes` with these limb poses, in body space; `None` if there are
+    /// none.
     #[must_use]
     pub fn around(boxes: &[HitBox], limbs: &[Isometry3d]) -> Option<Self> {
         boxes.iter().filter_map(|hit_box| Self::of(hit_box, limbs)).reduce(Self::union)
     }
 
-    /// What holds one box; `None` when it has no limb.
+    /// Returns bounds that contain one box; `None` if its limb does not exist.
     #[must_use]
     pub fn of(hit_box: &HitBox, limbs: &[Isometry3d]) -> Option<Self> {
         let limb = limbs.get(usize::from(hit_box.limb))?;
@@ -52,7 +54,7 @@ impl BodyBounds {
                 hold(Vec3A::from_array(end.into()), capsule.radius);
             }
         } else {
-            // Of a box its corners; of anything else those of a box around it.
+            // Corners of the box, or of the bounding box of another shape.
             let around = raw.compute_local_aabb();
             let (low, high) = (Vec3A::from_array(around.mins.into()), Vec3A::from_array(around.maxs.into()));
             for corner in 0..8u8 {
@@ -63,7 +65,7 @@ impl BodyBounds {
         found
     }
 
-    /// What holds both.
+    /// Returns bounds that contain both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self {
@@ -73,13 +75,13 @@ impl BodyBounds {
         }
     }
 
-    /// The same and so many metres more on every side.
+    /// Expands the bounds by a margin on every side.
     #[must_use]
     pub fn padded(self, metres: f32) -> Self {
         Self { radius: self.radius + metres, low: self.low - metres, high: self.high + metres }
     }
 
-    /// Whether all of `other` is within it, but for a millimetre.
+    /// Returns whether `other` lies within these bounds, with a tolerance of a millimetre.
     #[must_use]
     pub fn contains(&self, other: &Self) -> bool {
         other.radius <= self.radius + SLACK
@@ -87,7 +89,7 @@ impl BodyBounds {
             && other.high <= self.high + SLACK
     }
 
-    /// The first of `boxes` that leaves the bounds with its limbs here, and how far it reaches.
+    /// Returns the first of `boxes` that leaves the bounds with these limb poses, and its own bounds.
     #[must_use]
     pub fn stray(&self, boxes: &[HitBox], limbs: &[Isometry3d]) -> Option<(usize, Self)> {
         let reach = |(index, hit_box)| Some((index, Self::of(hit_box, limbs)?));
@@ -95,8 +97,8 @@ impl BodyBounds {
     }
 }
 
-/// Poses of somebody who stands, crouches and in between, looks up and down, and walks, runs and strafes through a
-/// whole stride, on the ground and in the air: 9,600 of them.
+/// Returns 9,600 sample poses: standing to fully crouched, looking up and down, and walking, running and
+/// strafing through a whole stride, on the ground and in the air.
 pub fn usual_poses() -> impl Iterator<Item = PoseSample> {
     const QUARTERS: [f32; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
     const SPEEDS: [Vec3; 6] = [
@@ -132,11 +134,11 @@ mod tests {
     use crate::{HitGroup, humanoid_hit_boxes, humanoid_rig};
 
     #[test]
-    fn the_preset_is_as_large_as_its_poses_need() {
+    fn preset_bounds_contain_all_usual_poses_tightly() {
         let preset = humanoid_hit_boxes();
         let measured = BodyBounds::measure(preset.boxes(), &humanoid_rig(), usual_poses()).expect("boxes");
         assert!(preset.bounds().contains(&measured), "{measured:?} in {:?}", preset.bounds());
-        // A stride reaches further than a stand.
+        // A stride reaches further than a standing pose.
         let stand =
             BodyBounds::measure(preset.boxes(), &humanoid_rig(), [PoseSample::default()]).expect("boxes");
         assert!(stand.radius < 0.6 && measured.radius > 0.65, "{stand:?} {measured:?}");
@@ -151,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn every_shape_is_held_and_held_tightly() {
+    fn bounds_of_every_shape_are_tight() {
         let limbs = [Isometry3d::new(Vec3::new(1.0, 2.0, 0.0), Quat::from_rotation_z(0.5))];
         let near = |a: BodyBounds, radius: f32, low: f32, high: f32| {
             assert!((a.radius - radius).abs() + (a.low - low).abs() + (a.high - high).abs() < 1e-5, "{a:?}");
@@ -163,7 +165,7 @@ mod tests {
         near(of(Collider::capsule_y(1.0, 0.1)), 1.0 + sin + 0.1, 1.9 - cos, 2.1 + cos);
         let (x, y) = (0.2 * cos + 0.4 * sin, 0.2 * sin + 0.4 * cos);
         near(of(Collider::cuboid(0.2, 0.4, 0.3)), (1.0 + x).hypot(0.3), 2.0 - y, 2.0 + y);
-        // An offset is in the space of the limb.
+        // An offset is in limb space.
         let aside =
             HitBox::new(0, HitGroup::Body, Collider::ball(0.1)).at(Isometry3d::from_xyz(0.0, 1.0, 0.0));
         let aside = BodyBounds::of(&aside, &limbs).expect("a limb");

@@ -1,4 +1,4 @@
-//! The server's question: what would this shot have hit on the shooter's screen?
+//! Server-side rewind queries: what would this shot have hit on the shooter's screen?
 
 mod all;
 mod beam;
@@ -58,7 +58,8 @@ type Mover = (
     Option<&'static ProxySmoothing>,
 );
 
-/// Looks into the past. Reads only: no collider moves, so any number of systems may ask at once.
+/// System parameter for rewind queries. It only reads: no collider is moved, so any number of systems may
+/// run queries in parallel.
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -73,6 +74,7 @@ type Mover = (
 ///     }
 /// }
 /// ```
+#[doc(alias = "StartLagCompensation")]
 #[derive(SystemParam)]
 pub struct RewindQuery<'w, 's> {
     pawns: Query<'w, 's, Pawn>,
@@ -89,10 +91,10 @@ pub struct RewindQuery<'w, 's> {
 }
 
 impl<'w, 's> RewindQuery<'w, 's> {
-    /// Everything at one moment. What is asked of it sees everybody; see [`Rewound::of`].
+    /// Selects a moment. The returned [`Rewound`] includes all targets; see [`Rewound::of`] for filters.
     ///
     /// # Errors
-    /// The reason when the moment is not honoured.
+    /// Returns the reason if the limits refuse the moment.
     pub fn at<'a>(&'a self, time: RewindTime<'a>) -> Result<Rewound<'a, 'w, 's>, RewindRefusal> {
         let now = self.tick.0;
         let moment = match time {
@@ -116,8 +118,8 @@ impl<'w, 's> RewindQuery<'w, 's> {
         Ok(Rewound { query: self, moment, bases, bases_at, filter: RewindFilter::default() })
     }
 
-    /// Everything as a screen showed it, at a moment that has been [admitted](Self::at) before: for what goes on
-    /// from there, with [`Rewound::later`].
+    /// Selects a view that was [accepted](Self::at) before, without checking its age again. For
+    /// projectiles that continue from there with [`Rewound::later`].
     #[must_use]
     pub fn admitted<'a>(&'a self, view: View<'a>) -> Rewound<'a, 'w, 's> {
         let limits = view.limits.unwrap_or(&self.limits);
@@ -127,7 +129,7 @@ impl<'w, 's> RewindQuery<'w, 's> {
         Rewound { query: self, moment, bases, bases_at, filter: RewindFilter::default() }
     }
 
-    /// Whether a pawn was alive in anything that was sent of it in the last `ticks`.
+    /// Returns whether a pawn was alive in any snapshot sent of it in the last `ticks`.
     #[must_use]
     pub fn was_alive(&self, pawn: Entity, ticks: i32) -> bool {
         let recent = |tick: Tick| self.tick.0.since(tick) <= ticks;
@@ -136,13 +138,13 @@ impl<'w, 's> RewindQuery<'w, 's> {
             .is_ok_and(|(path, ..)| path.sent.iter().rev().take_while(|s| recent(s.tick)).any(|s| s.alive))
     }
 
-    /// What is honoured of a view that brings no limits of its own.
+    /// Returns the limits for views without limits of their own.
     #[must_use]
     pub fn limits(&self) -> &RewindLimits {
         &self.limits
     }
 
-    /// The world that never moves.
+    /// Returns the static world geometry.
     #[must_use]
     pub fn world(&self) -> &WorldTrace<'w, 's> {
         &self.world

@@ -1,4 +1,4 @@
-//! What the server judged, laid over what the screen showed, drawn as gizmos.
+//! Debug gizmos that overlay what the server tested with what the screen showed.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -8,24 +8,25 @@ use bevy_unlag_core::{DrawnViewTime, Sampler, VisualSystems};
 
 use crate::{DrawnEvidence, DrawnFrames, DrawnQuery, EvidencePart, LimbSystems, ShotEvidence};
 
-/// How large names are written, in metres for every metre that they are away from where the shot started.
+/// Height of labels in metres, per metre of distance from the origin of the shot.
 const LETTERS: f32 = 0.025;
 
-/// The gizmos of [`RewindView`], for Bevy's `GizmoConfigStore`: how thick the lines are, and whether they
-/// shine through walls.
+/// Gizmo group of [`RewindView`], for Bevy's `GizmoConfigStore`: line width, and whether lines are
+/// visible through walls.
 #[derive(Clone, Copy, Debug, Default, Reflect, GizmoConfigGroup)]
 pub struct RewindGizmos;
 
-/// The last shots in the picture: drawn hit boxes red, judged ones blue, live ones grey, the ray, the bounds of
-/// candidates, and the snapshots that were chosen. Give it shots with [`judged`](Self::judged) and
-/// [`drawn`](Self::drawn); the weapons of this suite do.
+/// Debug view of the last shots: drawn hit boxes in red, tested ones in blue, present ones in grey, the
+/// ray, the bounds of the candidates, and the snapshots that were used. Add shots with
+/// [`judged`](Self::judged) and [`drawn`](Self::drawn); the weapons of this suite do so.
+#[doc(alias = "sv_showlagcompensation")]
 #[derive(Resource, Clone, Debug)]
 pub struct RewindView {
-    /// Whether anything is drawn. Default false.
+    /// Whether to draw. Default: `false`.
     pub enabled: bool,
-    /// How long a shot stays in the picture. Default 6 s.
+    /// Time for which a shot is visible. Default: 6 s.
     pub lifetime: Duration,
-    /// How many shots are in the picture at most. Default 3: more are hard to tell apart.
+    /// Maximum number of visible shots. Default: 3, since more are hard to tell apart.
     pub shots: usize,
     judged: VecDeque<(Option<Duration>, ShotEvidence)>,
     drawn: VecDeque<(Option<Duration>, DrawnEvidence)>,
@@ -44,17 +45,17 @@ impl Default for RewindView {
 }
 
 impl RewindView {
-    /// Shows what a server judged.
+    /// Adds a shot as the server tested it.
     pub fn judged(&mut self, evidence: ShotEvidence) {
         push(&mut self.judged, evidence, self.shots);
     }
 
-    /// Shows what this app's screen showed.
+    /// Adds a shot as this app's screen showed it.
     pub fn drawn(&mut self, evidence: DrawnEvidence) {
         push(&mut self.drawn, evidence, self.shots);
     }
 
-    /// Drops what has been seen for long enough.
+    /// Removes expired shots.
     fn age(&mut self, now: Duration) {
         if !self.enabled {
             self.judged.clear();
@@ -75,8 +76,9 @@ fn age<T>(shots: &mut VecDeque<(Option<Duration>, T)>, now: Duration, lifetime: 
     shots.retain_mut(|(since, _)| now.saturating_sub(*since.get_or_insert(now)) <= lifetime);
 }
 
-/// Draws the [`RewindView`], and remembers the last frames for it. Off until [`RewindView::enabled`]. Add it
-/// after Bevy's plugins; without Bevy's `GizmoPlugin`, as on a server without a picture, it does nothing.
+/// Plugin that draws the [`RewindView`] and records recent frames for it. Off until
+/// [`RewindView::enabled`] is set. Add it after Bevy's plugins; without Bevy's `GizmoPlugin`, as on a
+/// headless server, it does nothing.
 #[derive(Debug, Default)]
 pub struct RewindViewPlugin;
 
@@ -86,7 +88,7 @@ impl Plugin for RewindViewPlugin {
         if !app.is_plugin_added::<GizmoPlugin>() {
             return;
         }
-        // In front of everything: a difference of millimetres lies within the pawn.
+        // Draw in front of everything: differences of millimetres would be hidden inside the pawn.
         let line = GizmoLineConfig { width: 1.0, ..default() };
         app.insert_gizmo_config(RewindGizmos, GizmoConfig { depth_bias: -1.0, line, ..default() })
             .init_resource::<Sampler>()
@@ -116,7 +118,7 @@ fn draw(
     for (_, evidence) in &view.judged {
         evidence.lines(&sampler, &mut |a, b, part| gizmos.line(a, b, colour(part)));
         let Ok(way) = Dir3::new(evidence.direction) else { continue };
-        // For whoever stands where the shot came from.
+        // Labels face the origin of the shot.
         let facing = Transform::default().looking_to(way, Vec3::Y).rotation;
         evidence.labels(&sampler, &mut |at, text| {
             let letters = at.distance(evidence.origin) * LETTERS;

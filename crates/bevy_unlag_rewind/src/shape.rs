@@ -1,4 +1,4 @@
-//! Rays against boxes, balls and capsules in closed form; anything else is parry's.
+//! Ray casts against boxes, balls and capsules in closed form, with parry as a fallback for other shapes.
 
 mod ball;
 
@@ -7,14 +7,14 @@ use bevy_rapier3d::parry::{query::Ray as ParryRay, shape::SharedShape};
 
 use crate::HitBox;
 
-/// A hit box as numbers.
+/// Hit box in a form optimised for casts.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     pub limb: usize,
-    /// In the space of the limb.
+    /// Pose of the shape in limb space.
     pub offset: Isometry3d,
     pub centred: bool,
-    /// Nothing of it is further from its middle than this.
+    /// Radius of a bounding sphere around the shape's origin.
     pub radius: f32,
     form: Form,
 }
@@ -50,18 +50,18 @@ impl Shape {
             limb: usize::from(hit_box.limb),
             offset: hit_box.offset,
             centred: hit_box.offset == Isometry3d::IDENTITY,
-            // About the shape's origin.
+            // The sphere is centred at the shape's origin.
             radius: middle.length() + sphere.radius,
             form,
         }
     }
 
-    /// The shape's own space in that of the limb's.
+    /// Returns the pose of the shape, for a limb at `limb`.
     pub fn pose(&self, limb: Isometry3d) -> Isometry3d {
         if self.centred { limb } else { limb * self.offset }
     }
 
-    /// The origin of the shape's own space in that of the limb's.
+    /// Returns the position of the shape's origin, for a limb at `limb`.
     pub fn middle(&self, limb: &Isometry3d) -> Vec3A {
         if self.centred {
             limb.translation
@@ -70,8 +70,8 @@ impl Shape {
         }
     }
 
-    /// Metres along a ray with a unit direction, both in the shape's own space, to where it enters; 0
-    /// from within.
+    /// Returns the distance in metres at which a ray with a unit direction, given in shape space, enters
+    /// the shape; 0 if it starts inside.
     pub fn cast_ray(&self, origin: Vec3A, direction: Vec3A, max: f32) -> Option<f32> {
         let distance = match &self.form {
             Form::Box(half) => ray_box(origin, direction, *half),
@@ -89,7 +89,7 @@ impl Shape {
 pub(crate) fn ray_box(origin: Vec3A, direction: Vec3A, half: Vec3A) -> Option<f32> {
     let inverse = direction.recip();
     let (a, b) = ((-half - origin) * inverse, (half - origin) * inverse);
-    // Along two faces it is between them all the way, or never.
+    // A ray parallel to two faces is between them along its whole length or never.
     let flat = direction.abs().cmplt(Vec3A::splat(1e-20));
     let never = Vec3A::select(origin.abs().cmple(half), Vec3A::NEG_INFINITY, Vec3A::INFINITY);
     let enter = Vec3A::select(flat, never, a.min(b)).max_element();
@@ -103,7 +103,7 @@ fn ray_ball(origin: Vec3A, direction: Vec3A, radius: f32) -> Option<f32> {
         return Some(0.0);
     }
     let b = origin.dot(direction);
-    // From the point nearest to the middle: no difference of two large numbers.
+    // Computed from the point nearest to the centre, which avoids cancellation between large numbers.
     let nearest = origin - direction * b;
     let inside = radius * radius - nearest.length_squared();
     (b <= 0.0 && inside >= 0.0).then(|| (-b - inside.sqrt()).max(0.0))
@@ -121,7 +121,7 @@ fn ray_capsule(origin: Vec3A, direction: Vec3A, a: Vec3A, b: Vec3A, radius: f32)
     if (from - axis * along).length_squared() <= radius * radius {
         return Some(0.0);
     }
-    // Against the endless cylinder, in the plane across the axis.
+    // Test against the infinite cylinder, in the plane perpendicular to the axis.
     let flat_from = from - axis * from.dot(axis);
     let flat_direction = direction - axis * direction.dot(axis);
     let speed = flat_direction.length_squared();
@@ -132,7 +132,7 @@ fn ray_capsule(origin: Vec3A, direction: Vec3A, a: Vec3A, b: Vec3A, radius: f32)
         (inside >= 0.0).then(|| nearest - (inside / speed).sqrt())
     });
     match side {
-        // It never comes near the axis.
+        // The ray misses the infinite cylinder.
         Some(None) => return None,
         Some(Some(enter)) if enter >= 0.0 => {
             let at = (from + direction * enter).dot(axis);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn closed_forms_say_what_parry_says() {
+    fn closed_form_ray_casts_agree_with_parry() {
         let shapes = [
             Collider::cuboid(0.3, 0.1, 0.2),
             Collider::ball(0.25),
@@ -182,16 +182,16 @@ mod tests {
                 hits += u32::from(ours.is_some());
                 match (ours, theirs) {
                     (Some(a), Some(b)) => {
-                        // Parry approximates where a ray grazes something round: its answer only has to
-                        // be near, ours has to be on the surface, and the first.
+                        // For grazing rays parry's result on round shapes is an approximation, so it only
+                        // has to be close. Our hit has to be on the surface, and the first one.
                         assert!((a - b).abs() < 3e-2, "{shape:?} {origin} {direction}: {a} {b}");
                         let off = |t: f32| shape.raw.distance_to_local_point(origin + direction * t, true);
                         let before = off(a - 1e-3);
                         assert!(a == 0.0 || off(a) < 1e-5 && before > 0.0, "{shape:?} {origin} {direction}");
                     }
                     (None, None) => {}
-                    // Parry's capsules are up to 8 mm thicker or thinner for a ray that grazes them: whether
-                    // any point of the ray is within decides.
+                    // Parry's capsules are up to 8 mm thicker or thinner for grazing rays. The reference
+                    // is whether any point of the ray lies inside.
                     _ => {
                         let off = |t: f32| shape.raw.distance_to_local_point(origin + direction * t, true);
                         let nearest = (0..60_000).map(|i| off(i as f32 * 1e-4)).fold(f32::MAX, f32::min);
@@ -205,15 +205,15 @@ mod tests {
     }
 
     #[test]
-    fn a_ray_along_an_axis_and_one_on_a_face_are_no_exceptions() {
+    fn box_is_hit_by_axis_parallel_rays_and_on_its_faces() {
         let shape = Shape::new(&HitBox::new(0, HitGroup::Body, Collider::cuboid(1.0, 1.0, 1.0)));
         let cast = |origin: [f32; 3], direction: [f32; 3]| {
             shape.cast_ray(Vec3A::from_array(origin), Vec3A::from_array(direction), 10.0)
         };
         assert_eq!(cast([0.0, 0.0, 3.0], [0.0, 0.0, -1.0]), Some(2.0));
-        assert_eq!(cast([1.0, 0.0, 3.0], [0.0, 0.0, -1.0]), Some(2.0), "on a face it counts");
+        assert_eq!(cast([1.0, 0.0, 3.0], [0.0, 0.0, -1.0]), Some(2.0), "a ray along a face hits");
         assert_eq!(cast([1.001, 0.0, 3.0], [0.0, 0.0, -1.0]), None);
         assert_eq!(cast([0.0, 0.0, 3.0], [0.0, 0.0, 1.0]), None, "behind");
-        assert_eq!(cast([0.2, 0.1, 0.0], [0.0, 0.0, 1.0]), Some(0.0), "from within");
+        assert_eq!(cast([0.2, 0.1, 0.0], [0.0, 0.0, 1.0]), Some(0.0), "from inside");
     }
 }

@@ -1,38 +1,41 @@
-//! Where the moment at which a shot is judged comes from.
+//! Source of the rewind time of a shot.
 
 use core::time::Duration;
 
 use bevy_unlag_core::{Tick, ViewTime, sub_ticks};
 
-/// Where the moment at which a shot is judged comes from. Two simpler games' ways stand beside ours, to be
-/// measured against and for transports that know nothing of what is drawn. Neither knows the playout delay, so
-/// players have to lead by as much.
+/// Source of the rewind time of a shot. [`RoundTrip`](Self::RoundTrip) and
+/// [`PredictionTime`](Self::PredictionTime) are simpler schemes of other games, provided for comparison
+/// and for transports that do not report view times. Neither includes the playout delay, so players have
+/// to lead their targets by as much.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub enum StampSource {
-    /// What the shooter's screen showed, as the shot says; checked by [`ViewLedger`](crate::ViewLedger).
+    /// The view time that the shot carries, validated by [`ViewLedger`](crate::ViewLedger).
     #[default]
     Drawn,
-    /// A round trip before the shot arrived: what a client that sends its server time less a single trip
-    /// arrives at, as the server itself measures it.
+    /// One round trip before the shot's arrival, as measured by the server. Equals the result for a
+    /// client that sends its server time less a one-way trip.
     RoundTrip,
-    /// Half of the round trip before the shot arrived, less a fudge, up to a cap: Unreal Tournament's
-    /// `GetPredictionTime`. See [`StampSource::UNREAL_TOURNAMENT`].
+    /// Half of the round trip before the shot's arrival, less a fudge factor, up to a maximum: Unreal
+    /// Tournament's `GetPredictionTime`. See [`StampSource::UNREAL_TOURNAMENT`].
     #[doc(alias = "GetPredictionTime")]
     PredictionTime {
-        /// What is taken off the round trip first: the time that measuring it adds.
+        /// Time subtracted from the round trip first, for what the measurement itself adds.
         fudge: Duration,
-        /// The longest round trip that counts.
+        /// Maximum round trip that is compensated.
         max: Duration,
     },
 }
 
 impl StampSource {
-    /// Unreal Tournament's numbers: 20 ms of fudge, 120 ms at most, so 60 ms of rewind at most.
+    /// Unreal Tournament's values: a fudge factor of 20 ms and a maximum of 120 ms, so at most 60 ms of
+    /// rewind.
     pub const UNREAL_TOURNAMENT: Self =
         Self::PredictionTime { fudge: Duration::from_millis(20), max: Duration::from_millis(120) };
 
-    /// The server's own idea of the moment of a shot that arrived at `arrived`; `None` where what the shot
-    /// says counts. Without a round trip it is the arrival.
+    /// Returns the server's estimate of the view time for a shot that arrived at `arrived`; `None` for
+    /// [`Drawn`](Self::Drawn), where the shot's own view time is used. Without a round trip it is the
+    /// arrival.
     #[must_use]
     pub fn estimate(
         &self,
@@ -55,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_simpler_sources_say_what_their_games_say() {
+    fn estimates_match_the_schemes_of_other_games() {
         let back = |source: StampSource, ms: u64| {
             let time = source.estimate(Tick(1_000), Some(Duration::from_millis(ms)), 1.0 / 64.0);
             time.map(|time| (-time.ticks_since(Tick(1_000)) * 1e3 / 64.0).round() as i64)

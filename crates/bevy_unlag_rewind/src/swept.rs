@@ -1,26 +1,26 @@
-//! What a body can have covered while it was drawn: bounds that are never too small.
+//! Conservative bounds of a body along its drawn path.
 
 use bevy::{math::Vec3A, prelude::*};
 use bevy_unlag_core::{BaseView, PoseSample, Sampler, Snapshot, Tick, ViewTime};
 
 use crate::BodyBounds;
 
-/// A box in the world, in metres.
+/// Axis-aligned box in world space, in metres.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Swept {
     pub low: Vec3A,
     pub high: Vec3A,
 }
 
-/// Further away than anything.
+/// Distance beyond any position in a world.
 const FAR: f32 = 1e30;
-/// Ticks of a path that share one box.
+/// Number of ticks of a path that share one box.
 const CHUNK: i32 = 4;
 
 impl Swept {
-    /// Nothing comes near it.
+    /// Box that no probe intersects.
     pub const NOWHERE: Self = Self { low: Vec3A::splat(FAR), high: Vec3A::splat(FAR) };
-    /// Nothing misses it.
+    /// Box that every probe intersects.
     pub const EVERYWHERE: Self = Self { low: Vec3A::splat(-FAR), high: Vec3A::splat(FAR) };
 
     fn around(points: impl IntoIterator<Item = Vec3>) -> Self {
@@ -31,11 +31,12 @@ impl Swept {
         })
     }
 
-    /// With a body about every point of it. `up` is how the body stands; `None` when it may lean in any way.
+    /// Expands the box by a body placed at every point of it. `up` is the up direction of the body;
+    /// `None` if it may lean in any direction.
     fn with_body(self, body: &BodyBounds, up: Option<Vec3>) -> Self {
         let (low, high) = match up {
             Some(up) => {
-                // Its two ends are discs across its axis.
+                // The ends of the body are discs across its axis.
                 let up = Vec3A::from(up);
                 let ends = [up * body.low, up * body.high];
                 let across = |a: f32, b: f32| a.hypot(b) * body.radius;
@@ -47,14 +48,14 @@ impl Swept {
                 (-reach, reach)
             }
         };
-        // Rounding, on both machines.
+        // Margin for rounding differences between client and server.
         let largest = self.low.abs().max(self.high.abs()).max_element();
         let slack = Vec3A::splat(0.002 + largest * 2e-6);
         Self { low: self.low + low - slack, high: self.high + high + slack }
     }
 
-    /// Calls back with the box of every few ticks between two snapshots: from the first tick up to, and
-    /// without, the second.
+    /// Calls `each` with the box for every few ticks between two snapshots, from the first tick up to but
+    /// excluding the second.
     pub fn between(
         (from, to): (&Snapshot, &Snapshot),
         sampler: &Sampler,
@@ -62,12 +63,12 @@ impl Swept {
         mut each: impl FnMut(Tick, Tick, Self),
     ) {
         if from.base != 0 || to.base != 0 {
-            // Where it was drawn depends on when the shooter drew the base.
+            // The drawn position depends on where the shooter's screen showed the base.
             return each(from.tick, to.tick, Self::EVERYWHERE);
         }
         let bases = BaseView::default();
         let at = |tick: Tick| sampler.between(from, to, ViewTime::at(tick), &bases);
-        // A part of a cubic is a cubic, and a cubic stays within its control points.
+        // Part of a cubic curve is a cubic curve, and it lies within the hull of its control points.
         let mut start = from.tick;
         let mut a = at(start);
         while to.tick.is_newer_than(start) {
@@ -83,12 +84,12 @@ impl Swept {
         }
     }
 
-    /// A body at one place.
+    /// Returns the bounds of a body at one pose.
     pub fn at(pose: &PoseSample, body: &BodyBounds) -> Self {
         Self::around([pose.position]).with_body(body, Some(pose.rotation * Vec3::Y))
     }
 
-    /// Wherever a pose can be carried on to from its newest snapshot.
+    /// Returns the bounds of every pose that can be extrapolated from the newest snapshot.
     pub fn beyond(from: &Snapshot, sampler: &Sampler, body: &BodyBounds) -> Self {
         if from.base != 0 {
             return Self::EVERYWHERE;
@@ -99,7 +100,7 @@ impl Swept {
         let around = if straight {
             Self::around([position, position + velocity * seconds])
         } else {
-            // It may go round a bend.
+            // The path may curve.
             let speed = velocity.length() + from.acceleration().length() * seconds;
             let reach = Vec3::splat(speed * seconds);
             Self::around([position - reach, position + reach])
@@ -115,8 +116,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_box_encloses_a_body_however_it_leans() {
-        // A tall one: a fraction of a degree moves its top by centimetres.
+    fn box_encloses_a_body_at_any_lean_and_is_tight() {
+        // A tall body: a lean of a fraction of a degree moves its top by centimetres.
         let tall = BodyBounds { radius: 0.3, low: 0.0, high: 3.0 };
         let sunk = BodyBounds { radius: 0.5, low: -2.0, high: -0.5 };
         let mut leaning = 0;
@@ -141,7 +142,7 @@ mod tests {
                         );
                     }
                 }
-                // And is no larger than it must be.
+                // The box is also tight.
                 assert!((high - low).min_element() <= 2.0 * body.radius + 0.01 + angle.sin() * 3.0);
             }
             leaning += u32::from(up != Up::new(Vec3::Y));

@@ -1,4 +1,4 @@
-//! Who can have been where in which tick: a row of boxes for every tick that is remembered.
+//! Broad phase of rewind queries: for every stored tick, a row with the bounds of all targets.
 
 mod row;
 
@@ -12,46 +12,48 @@ use bevy_unlag_smoothing::PublishedPath;
 use crate::{FrameHistory, HitBoxes, HitLayers, RewindLimits, Team, swept::Swept};
 pub(crate) use row::{Probe, Row};
 
-/// Slots in a block of a row.
+/// Number of slots in a block of a row.
 pub(crate) const LANES: usize = 8;
-/// Ticks that a shot may wait for before it is judged, and that its view may lie before that of others:
-/// beyond them a query looks at everybody.
+/// Ticks that a shot may be queued before it is resolved, plus the ticks by which its view of a target
+/// may precede that of the others. Beyond these a query tests every target.
 const SLACK: i32 = 16;
 
-/// Every target that is or was lately there, and a box around all that can have been drawn of it in each
-/// tick of the last. A question at one moment looks at one row, whoever there is.
+/// Broad phase of rewind queries: all current and recently despawned targets, with bounds in each recent
+/// tick of everything that can have been drawn of them. A query at one moment reads one row, however many
+/// targets there are.
+#[doc(alias = "CLagCompensationManager")]
 #[derive(Resource, Default)]
 pub struct RewindTable {
     slots: Vec<Option<Slot>>,
     by_entity: EntityHashMap<usize>,
     by_id: HashMap<NetId, usize>,
-    /// A ring by tick.
+    /// Ring buffer by tick.
     rows: Vec<Row>,
-    /// Where everybody is.
+    /// Bounds at the present positions.
     present: Row,
     newest: Option<Tick>,
 }
 
-/// A target's place in the table.
+/// Entry of a target in the table.
 #[derive(Debug)]
 struct Slot {
     entity: Entity,
     id: NetId,
-    /// The newest snapshot that the rows know of.
+    /// Newest snapshot that is included in the rows.
     sent: Option<Tick>,
-    /// Where it can be carried on to from there.
+    /// Bounds of the extrapolation from that snapshot.
     beyond: Swept,
-    /// As what the rows were written.
+    /// Smoothing mode for which the rows were written.
     mode: Option<ProxySmoothing>,
     boxes: HitBoxes,
     rig: Option<LimbRig>,
-    /// Whether it was there at the last look.
+    /// Whether the target was found by the last update.
     seen: bool,
-    /// What was remembered of it when it was despawned, and when that was.
+    /// Tick of the target's despawn and its saved state.
     gone: Option<Box<(Tick, Remains)>>,
 }
 
-/// What is left of a target that was despawned.
+/// Saved state of a despawned target.
 #[derive(Debug)]
 pub(crate) struct Remains {
     pub path: PublishedPath,
@@ -61,18 +63,18 @@ pub(crate) struct Remains {
     pub layers: Option<HitLayers>,
 }
 
-/// Where to look for those near.
+/// Row of the table to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RowOf {
-    /// Where everybody is.
+    /// The present.
     Present,
-    /// Where everybody was drawn in a tick.
+    /// Bounds of everything drawn in a tick.
     Tick(Tick),
-    /// Nowhere: everybody may be near.
+    /// No row: every target is a candidate.
     Everybody,
 }
 
-/// A target that somebody asks about.
+/// Target as seen by a query.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'a> {
     pub entity: Entity,
@@ -83,19 +85,19 @@ pub(crate) struct Place<'a> {
 }
 
 impl RewindTable {
-    /// How many targets there are.
+    /// Returns the number of targets.
     #[must_use]
     pub fn len(&self) -> usize {
         self.by_entity.len()
     }
 
-    /// Whether there is no target.
+    /// Returns whether there is no target.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_entity.is_empty()
     }
 
-    /// How many slots there are, empty ones included.
+    /// Returns the number of slots, including empty ones.
     pub(crate) fn slots(&self) -> usize {
         self.slots.len()
     }
@@ -104,7 +106,7 @@ impl RewindTable {
         self.by_entity.get(&entity).copied()
     }
 
-    /// The slot of a name on the wire.
+    /// Returns the slot of a network id.
     pub(crate) fn named(&self, id: NetId) -> Option<usize> {
         self.by_id.get(&id).copied()
     }
@@ -115,8 +117,9 @@ impl RewindTable {
         Some(Place { entity: slot.entity, id: slot.id, boxes: &slot.boxes, rig: slot.rig.as_ref(), remains })
     }
 
-    /// The slots of all targets that can have been near `probe`, and the metres along a ray before which it
-    /// meets none of it; of all there are when the tick is not remembered.
+    /// Calls `each` with the slot of every target whose bounds intersect `probe`, and with the distance
+    /// in metres along a ray before which it cannot hit the target. If the tick is not stored, calls it
+    /// with every slot.
     pub(crate) fn near(&self, row: RowOf, probe: &Probe, mut each: impl FnMut(usize, f32)) {
         match self.row_of(row) {
             Some(row) => row.near(probe, each),
@@ -124,7 +127,7 @@ impl RewindTable {
         }
     }
 
-    /// The box around all that can have been drawn of a slot.
+    /// Returns the bounds of everything that can have been drawn of a slot's target.
     pub(crate) fn envelope(&self, row: RowOf, slot: usize) -> Swept {
         self.row_of(row).and_then(|row| row.get(slot)).unwrap_or(Swept::EVERYWHERE)
     }
@@ -147,14 +150,14 @@ impl RewindTable {
         self.rows.get_mut(index).filter(|row| row.tick == Some(tick))
     }
 
-    /// Makes room for the ticks up to `now`.
+    /// Advances the ring to the tick `now`.
     fn turn(&mut self, now: Tick, keep: i32) {
         let wanted = ((keep + SLACK).max(1).cast_unsigned() as usize).next_power_of_two();
         let backwards = self.newest.is_some_and(|newest| newest.is_newer_than(now));
         if self.rows.len() != wanted || backwards {
             self.rows = (0..wanted).map(|_| Row::default()).collect();
             self.newest = None;
-            // Everything is to be written again.
+            // All targets have to be written again.
             self.slots.iter_mut().flatten().for_each(|slot| slot.sent = None);
         }
         let blocks = self.slots.len().div_ceil(LANES);
@@ -175,7 +178,7 @@ impl RewindTable {
         }
     }
 
-    /// Writes what is new of a pawn into its rows.
+    /// Writes the new snapshots of a pawn into its rows.
     fn follow(
         &mut self,
         slot: usize,
@@ -190,13 +193,13 @@ impl RewindTable {
         if place.sent == Some(newest.tick) {
             return;
         }
-        // What was drawn before the boxes changed is judged by those of then.
+        // Poses drawn before a change of hit boxes are tested against the old ones.
         let body = |tick: Tick| history.bounds_since(tick, boxes.bounds());
         let first = place.sent;
         place.sent = Some(newest.tick);
         place.beyond = Swept::beyond(newest, sampler, &body(newest.tick));
         let beyond = place.beyond;
-        // From the last snapshot on that the rows know of, all that was sent since.
+        // Covers everything sent since the last snapshot included in the rows.
         let oldest = now.offset(-remembered);
         let known = first.filter(|first| first.is_newer_than(oldest)).unwrap_or(oldest);
         let start = path.sent.count_until(known).saturating_sub(1);
@@ -244,7 +247,7 @@ impl RewindTable {
             gone: None,
         });
         self.by_entity.insert(entity, slot);
-        // Of two with one name the newer one counts.
+        // If two entities have the same network id, the newer one wins.
         self.by_id.insert(id, slot);
         self.rows.iter_mut().chain([&mut self.present]).for_each(|row| row.set(slot, Swept::NOWHERE));
         slot
@@ -273,8 +276,8 @@ type Pawn = (
     Option<&'static ProxySmoothing>,
 );
 
-/// Whether both pose limbs by the same function. Two with the same code may be one; one with two addresses only
-/// costs an entry.
+/// Returns whether both rigs pose limbs with the same function. The compiler may merge identical
+/// functions, which is harmless; a function with two addresses only costs an extra entry.
 fn is_same_rig(a: Option<&LimbRig>, b: Option<&LimbRig>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => a.limbs == b.limbs && core::ptr::fn_addr_eq(a.pose, b.pose),
@@ -283,7 +286,7 @@ fn is_same_rig(a: Option<&LimbRig>, b: Option<&LimbRig>) -> bool {
     }
 }
 
-/// Brings the table up to date: after frames were recorded, and after snapshots were sent.
+/// Updates the table, after frames were recorded and after snapshots were sent.
 pub(crate) fn follow(
     (tick, sampler, limits): (Res<CurrentTick>, Res<Sampler>, Res<RewindLimits>),
     mut table: ResMut<RewindTable>,
@@ -312,13 +315,13 @@ pub(crate) fn follow(
         {
             let old = core::mem::replace(&mut place.boxes, boxes.clone());
             history.retire(old, core::mem::replace(&mut place.rig, rig.copied()), now);
-            // What is shown from now on has other bounds: all of it is to be written again.
+            // The bounds have changed, so all of them have to be written again.
             place.sent = None;
         }
         if let Some(Some(place)) = table.slots.get_mut(slot) {
             place.seen = true;
             if place.mode != mode.copied() {
-                // What was drawn before is judged as it is drawn now: all of it is to be written again.
+                // Past poses are computed with the current mode, so all bounds have to be written again.
                 place.mode = mode.copied();
                 place.sent = None;
             }
@@ -326,7 +329,7 @@ pub(crate) fn follow(
         table.follow(slot, (path, &history), boxes, &sampler.of(mode), now);
         table.follow_present(slot, path, boxes);
     }
-    // What has lost its hit boxes is no target any more.
+    // A pawn without hit boxes is not a target any more.
     for slot in 0..table.slots.len() {
         let Some(place) = &mut table.slots[slot] else { continue };
         if !core::mem::take(&mut place.seen) && place.gone.is_none() {
@@ -343,7 +346,7 @@ type Buried = (
     Option<&'static HitLayers>,
 );
 
-/// Who is despawned stays where it was seen for as long as shots from then may come.
+/// Keeps a despawned target where it was seen, for as long as shots from that time may arrive.
 pub(crate) fn bury(
     gone: On<Remove, FrameHistory>,
     tick: Res<CurrentTick>,
@@ -365,7 +368,7 @@ pub(crate) fn bury(
     if let Some(Some(place)) = table.slots.get_mut(slot) {
         place.gone = Some(Box::new((tick.0, remains)));
     }
-    // It was; it is not.
+    // Removes the target from the present; it remains in the past.
     table.present.set(slot, Swept::NOWHERE);
     table.by_entity.remove(&gone.entity);
 }

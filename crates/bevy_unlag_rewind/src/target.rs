@@ -1,4 +1,4 @@
-//! One target at one moment: where its body was, and what of it a ray meets.
+//! A target at one moment: the pose of its body, and ray tests against its hit boxes.
 
 use bevy::{
     math::{Vec3A, Vec4},
@@ -12,7 +12,7 @@ use crate::{
     shape::Shape, table::Place,
 };
 
-/// Somebody who may be hit, as the server remembers it.
+/// Possible target, with the server's history of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
     pub entity: Entity,
@@ -22,7 +22,7 @@ pub(crate) struct Target<'a> {
     pub mode: Option<&'a ProxySmoothing>,
 }
 
-/// Somebody's body at one moment.
+/// Body of a target at one moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Body<'a> {
     pub entity: Entity,
@@ -32,21 +32,21 @@ pub(crate) struct Body<'a> {
     pub limbs: Limbs<'a>,
 }
 
-/// Where a body's limbs come from.
+/// Source of a body's limb poses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Limbs<'a> {
-    /// From its pose.
+    /// Computed from the pose by a rig.
     Rig(&'a LimbRig),
-    /// From what was recorded, at a moment.
+    /// Recorded limb poses at a moment.
     Recorded(&'a FrameHistory, ViewTime),
-    /// From the nodes that show them, in the space of the body.
+    /// Poses of the limb nodes, in the space of the body.
     Nodes(&'a [Isometry3d]),
-    /// There is one, the body itself.
+    /// A single limb, which is the body itself.
     None,
 }
 
 impl<'a> Limbs<'a> {
-    /// What was recorded at a moment; without any record, what the rig says.
+    /// Returns the limb poses recorded at `time`; without a record, those of the rig.
     pub fn of(history: &'a FrameHistory, rig: Option<&'a LimbRig>, time: ViewTime) -> Self {
         if history.bones.is_empty() {
             rig.map_or(Self::None, Self::Rig)
@@ -57,14 +57,15 @@ impl<'a> Limbs<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// What could be hit of it when it was drawn at a moment; as it is in the tick `now` for `None`.
+    /// Returns the body as it was drawn at the given moment, or as it is in the tick `now` if the moment
+    /// is `None`.
     pub fn body(
         &self,
         history: &'a FrameHistory,
         pose: PoseSample,
         (time, now): (Option<ViewTime>, Tick),
     ) -> Body<'a> {
-        // After a change what was drawn before is what it was, on the limbs that it had.
+        // A view from before a change of hit boxes is tested against the old hit boxes, on the old limbs.
         let old = time.and_then(|time| history.old_set(time));
         let (boxes, rig) = old.map_or((self.boxes, self.rig), |old| (&old.boxes, old.rig.as_ref()));
         let limbs = Limbs::of(history, rig, time.unwrap_or(ViewTime::at(now)));
@@ -72,7 +73,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// A ray with a unit direction.
+/// Ray with a unit direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnitRay {
     pub origin: Vec3A,
@@ -81,7 +82,7 @@ pub(crate) struct UnitRay {
 }
 
 impl UnitRay {
-    /// `None` when it is no ray.
+    /// Returns `None` if the input is not a valid ray.
     pub fn new(origin: Vec3, direction: Vec3, max: f32) -> Option<Self> {
         let direction = direction.try_normalize()?;
         let sound = sound::is_point(origin) && max >= 0.0;
@@ -92,7 +93,7 @@ impl UnitRay {
         (self.origin + self.direction * distance).into()
     }
 
-    /// The same in the space of `pose`.
+    /// Transforms the ray into the space of `pose`.
     pub fn within(&self, pose: Isometry3d) -> Self {
         let back = pose.rotation.inverse();
         Self {
@@ -108,17 +109,18 @@ impl UnitRay {
         (to - self.direction * along).length_squared() <= radius * radius
     }
 
-    /// Whether it comes near what is within `bounds` of the body that it is in the space of.
+    /// Returns whether the ray, given in body space, intersects `bounds`.
     #[inline]
     pub fn passes_body(&self, bounds: &BodyBounds) -> bool {
         self.passes_body_within(bounds, 0.0)
     }
 
-    /// The same for what is as thick as `reach` to every side.
+    /// Like [`passes_body`](Self::passes_body), for bounds expanded by `reach` on every side.
     #[inline]
     pub fn passes_body_within(&self, bounds: &BodyBounds, reach: f32) -> bool {
         let radius = bounds.radius + reach;
-        // Beside the axis of the body, seen from above: most rays pass there.
+        // Early out: the ray passes beside the body's vertical axis, seen from above. This rejects most
+        // rays.
         let (from, way) = (self.origin, self.direction);
         let moment = from.x * way.z - from.z * way.x;
         let rounded = radius + 1e-3;
@@ -132,7 +134,7 @@ impl UnitRay {
 }
 
 impl<'a> Body<'a> {
-    /// The limbs in the space of the body.
+    /// Returns the limb poses in the space of the body.
     pub fn limbs<'r>(&self, room: &'r mut LimbPoses) -> &'r [Isometry3d] {
         match self.limbs {
             Limbs::Rig(rig) => rig.in_body(&self.pose, room),
@@ -149,7 +151,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The shapes with their poses in the world.
+    /// Iterates over the shapes with their poses in the world.
     pub fn shapes<'r>(
         &self,
         room: &'r mut LimbPoses,
@@ -162,7 +164,7 @@ impl<'a> Body<'a> {
         })
     }
 
-    /// Calls back with every box that a ray meets and the metres to it.
+    /// Calls `met` with every box that the ray hits and the distance in metres.
     pub fn pierce(&self, ray: &UnitRay, room: &mut LimbPoses, mut met: impl FnMut(usize, f32)) {
         self.pierce_within(ray, ray.max, room, |index, distance| {
             met(index, distance);
@@ -170,8 +172,8 @@ impl<'a> Body<'a> {
         });
     }
 
-    /// The same, unless all of it is further away than `reach`. The callback says beyond how many metres it
-    /// need not hear of any box but a head.
+    /// Like [`pierce`](Self::pierce), but returns early if the whole body is further away than `reach`.
+    /// The callback returns the distance in metres beyond which only head boxes are still of interest.
     fn pierce_within(
         &self,
         ray: &UnitRay,
@@ -208,20 +210,20 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// What a ray hits of it: see [`HitBoxes::head_first`].
+    /// Returns the hit of a ray on this body; see [`HitBoxes::head_first`].
     pub fn cast_ray(&self, ray: &UnitRay, room: &mut LimbPoses) -> Option<Counted> {
         let mut first = FirstHit::new(*ray);
         first.look(self, room);
         first.hit
     }
 
-    /// A hit on one of its boxes.
+    /// Builds a hit on one of the body's boxes.
     pub fn hit(&self, index: usize, distance: f32, point: Vec3) -> TargetHit {
         hit_on((self.entity, self.id), self.boxes, index, distance, point)
     }
 }
 
-/// A hit on one of somebody's boxes.
+/// Builds a hit on one of a target's boxes.
 pub(crate) fn hit_on(
     (entity, target): (Entity, NetId),
     boxes: &HitBoxes,
@@ -233,16 +235,18 @@ pub(crate) fn hit_on(
     TargetHit { entity, target, hit_box: index as u8, group, factor, distance, point }
 }
 
-/// What counts of whoever was met first, before anybody has asked what the world does to it.
+/// Hit on the first target along a ray, before the world is tested for obstruction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Counted {
     pub hit: TargetHit,
-    /// Where a head counts before what lies in front of it: that, and the metres to the head.
+    /// Set if a head takes precedence over the box in front of it: the hit on that box, and the distance
+    /// to the head in metres.
     front: Option<(TargetHit, f32)>,
 }
 
 impl Counted {
-    /// From a hit on what was met first, and the head that counts before it with the metres to it.
+    /// Builds the hit from the box that was hit first, and from the head that takes precedence over it
+    /// with its distance in metres.
     pub fn new(first: TargetHit, boxes: &HitBoxes, head: Option<(usize, f32)>) -> Self {
         match head.filter(|(head, _)| *head != usize::from(first.hit_box)) {
             None => Self { hit: first, front: None },
@@ -253,13 +257,14 @@ impl Counted {
         }
     }
 
-    /// Metres within which what of the world stands in the way decides.
+    /// Returns the distance in metres within which world geometry affects the result.
     pub fn reach(&self) -> f32 {
         self.front.map_or(self.hit.distance, |(first, head)| head.max(first.distance))
     }
 
-    /// The hit, when this is the first of the world within [`reach`](Self::reach): what stands before all of the
-    /// target stops it, and what stands between its first box and its head leaves the first box.
+    /// Returns the final hit, given the first world hit within [`reach`](Self::reach). World geometry in
+    /// front of the whole target blocks the hit; geometry between the first box and the head leaves the
+    /// hit on the first box.
     pub fn before(self, wall: Option<WorldHit>) -> Result<TargetHit, Miss> {
         let Self { hit, front } = self;
         match (wall, front) {
@@ -272,7 +277,7 @@ impl Counted {
     }
 }
 
-/// The boxes of one body that a ray met, as far as they count.
+/// Boxes of one body that a ray hit, reduced to those that can affect the result.
 #[derive(Default)]
 pub(crate) struct Met {
     first: Nearest,
@@ -287,24 +292,25 @@ impl Met {
         }
     }
 
-    /// Metres beyond which no box but a head counts any more.
+    /// Returns the distance in metres beyond which only head boxes still matter.
     pub fn enough(&self) -> f32 {
         self.first.0.map_or(f32::INFINITY, |(_, nearest)| nearest)
     }
 
-    /// What was met first, and the head that counts before it: see [`HitBoxes::head_first`].
+    /// Returns the box that was hit first, and the head that takes precedence over it; see
+    /// [`HitBoxes::head_first`].
     fn counts(&self, boxes: &HitBoxes) -> Option<((usize, f32), Option<(usize, f32)>)> {
         Some((self.first.0?, self.head.0.filter(|_| boxes.head_first())))
     }
 }
 
-/// The first body that a ray meets, of those that it is shown. The ray itself stays as long as it was: of
-/// whoever counts the head counts also where it lies behind somebody who was looked at before.
+/// Accumulator for the first body that a ray hits. The ray itself is not shortened: the head of the
+/// resulting target counts even if it lies behind a body that was tested earlier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstHit {
     pub ray: UnitRay,
     reach: f32,
-    /// On what was met first so far.
+    /// Best hit so far.
     pub hit: Option<Counted>,
 }
 
@@ -313,12 +319,12 @@ impl FirstHit {
         Self { ray, reach: ray.max, hit: None }
     }
 
-    /// Metres beyond which nobody counts any more.
+    /// Returns the distance in metres beyond which a target can no longer be the first.
     pub fn reach(&self) -> f32 {
         self.reach
     }
 
-    /// Whether the ray meets it.
+    /// Tests a body and returns whether the ray hits it.
     pub fn look(&mut self, body: &Body<'_>, room: &mut LimbPoses) -> bool {
         let mut met = Met::default();
         let note = |index, distance| {
@@ -329,7 +335,8 @@ impl FirstHit {
         self.consider((body.entity, body.id), body.boxes, &met)
     }
 
-    /// Takes in all that the ray meets of somebody. Says whether it meets it before nobody counts any more.
+    /// Takes the box hits of one body into account. Returns whether the ray hits
+    /// the body within the current reach.
     pub fn consider(&mut self, named: (Entity, NetId), boxes: &HitBoxes, met: &Met) -> bool {
         let Some(((index, distance), head)) = met.counts(boxes).filter(|((_, at), _)| *at <= self.reach)
         else {
@@ -344,19 +351,19 @@ impl FirstHit {
     }
 }
 
-/// Balls around four boxes: one look says which of them a ray comes near.
+/// Bounding spheres of four boxes, tested against a ray at once with SIMD.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FourBalls {
-    /// By axis.
+    /// Centres, by axis.
     middles: [Vec4; 3],
     radii: Vec4,
 }
 
 impl FourBalls {
-    /// A middle and a radius that no ray comes near.
+    /// Centre and radius of a sphere that no ray comes near, for unused lanes.
     pub const NOWHERE: Vec4 = Vec4::new(1e18, 1e18, 1e18, 0.0);
 
-    /// From middles with their radii.
+    /// Builds the group from four centres (xyz) with radii (w).
     #[inline]
     pub fn around([a, b, c, d]: [Vec4; 4]) -> Self {
         let Mat4 { x_axis: x, y_axis: y, z_axis: z, w_axis: radii } = Mat4::from_cols(a, b, c, d).transpose();
@@ -367,7 +374,8 @@ impl FourBalls {
         Vec3A::new(self.middles[0][lane], self.middles[1][lane], self.middles[2][lane])
     }
 
-    /// Those that a ray comes near, as bits, and those that it comes to within `enough` metres if at all.
+    /// Returns two lane masks: the spheres that the ray comes near, and the spheres that could be hit
+    /// within `enough` metres.
     #[inline]
     pub fn near(&self, ray: &UnitRay, enough: f32) -> (u32, u32) {
         let [x, y, z] = self.middles;
@@ -382,7 +390,7 @@ impl FourBalls {
     }
 }
 
-/// The nearest of some boxes; of two at the same distance the first.
+/// Nearest of several boxes; of two at the same distance, the first one considered.
 #[derive(Default)]
 pub(crate) struct Nearest(pub Option<(usize, f32)>);
 
@@ -394,8 +402,8 @@ impl Nearest {
     }
 }
 
-/// Whether one hit counts before another: the nearer one, and of two at the same distance the one with the
-/// lower name, so that it is not the order in which an app happens to keep them.
+/// Returns whether hit `a` takes precedence over `b`: the nearer one, and at equal distance the one with
+/// the lower network id, so that the result does not depend on the order of entities in an app.
 pub(crate) fn is_nearer(a: &TargetHit, b: &TargetHit) -> bool {
     (a.distance, a.target) < (b.distance, b.target)
 }

@@ -1,4 +1,4 @@
-//! The moment at which a query looks.
+//! View time and filter of a rewind query.
 
 use core::time::Duration;
 
@@ -8,82 +8,84 @@ use bevy_unlag_core::{NetId, Tick, ViewStamp, ViewTime};
 use crate::RewindLimits;
 use bevy_unlag_smoothing::SentLog;
 
-/// The moment at which a query looks.
+/// Moment at which a query poses its targets.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum RewindTime<'a> {
-    /// As everything is.
+    /// The present.
     #[default]
     Now,
-    /// As a screen would have shown it that lost nothing. Nothing is checked: for the server's own purposes.
+    /// The view of an ideal screen without packet loss. The time is not validated: for the server's own
+    /// purposes.
     At(ViewTime),
-    /// As a client says that its screen showed it, within the limits.
+    /// The view that a client claims for its screen, within the limits.
     View(View<'a>),
 }
 
-/// What a shooter's screen showed.
+/// View of a shooter's screen.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// The moment at which it showed everyone else.
+    /// View time of the remote pawns.
     pub time: ViewTime,
-    /// Targets that were drawn from other snapshots than the moment implies.
+    /// Targets that were drawn from other snapshots than [`time`](Self::time) implies.
     pub overrides: &'a [StampOverride],
-    /// The moment at which it showed movement bases, on the shooter's own time line: passengers are judged
-    /// where their lift was drawn. `None` for this tick.
+    /// View time of movement bases, on the shooter's own time line: passengers are posed where their lift
+    /// was drawn. `None` for the current tick.
     pub bases: Option<ViewTime>,
-    /// Ticks since the shot arrived here. How old its view was is measured at its arrival: what it
-    /// waits for after that is the server's doing.
+    /// Ticks since the shot arrived at the server. The age of the view is measured at its arrival,
+    /// because any waiting after that is the server's own.
     pub waited: u32,
-    /// The shooter's round trip, for limits that depend on it. `None` when it is not known.
+    /// Shooter's round trip, for limits that depend on it. `None` if unknown.
     pub round_trip: Option<Duration>,
-    /// What this shooter was sent: who was not in it is not hit. `None` for one who sees everything.
+    /// Snapshots that were sent to this shooter; a target that was not among them cannot be hit. `None`
+    /// for a shooter that sees everything.
     pub sent: Option<&'a SentLog>,
-    /// Limits of this weapon or mode. `None` for those of the app.
+    /// Limits of this weapon or game mode. `None` for those of the app.
     pub limits: Option<&'a RewindLimits>,
 }
 
 impl From<ViewTime> for View<'_> {
-    /// A view that lost nothing, just arrived.
+    /// Creates the view of a screen without packet loss, for a shot that has just arrived.
     fn from(time: ViewTime) -> Self {
         Self { time, overrides: &[], bases: None, waited: 0, round_trip: None, sent: None, limits: None }
     }
 }
 
-/// Says that one target was drawn from other snapshots than the view time implies: one between
-/// them was lost on the way, or the newest had not come.
+/// Snapshot pair that one target was drawn from, if it differs from what the view time implies: because a
+/// snapshot between them was lost, or because the newest had not arrived yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StampOverride {
-    /// Whom.
+    /// Network id of the target.
     pub target: NetId,
-    /// The older snapshot.
+    /// Tick of the older snapshot.
     pub from: Tick,
-    /// The newer snapshot; `None` when the pose was carried on beyond the older one.
+    /// Tick of the newer snapshot; `None` if the pose was extrapolated from the older one.
     pub to: Option<Tick>,
-    /// How much later than everyone else it was drawn, in 1/256 of a tick: pawns that are updated at
-    /// another rate, or that are simulated to the present, have a moment of their own.
+    /// Delay of the target relative to the other remote pawns, in 1/256 of a tick: pawns that are updated
+    /// at another rate, or that are simulated to the present, have a view time of their own.
     pub shift: i16,
 }
 
 impl StampOverride {
-    /// Ticks that a named pair may span, and that a pose may be carried on: half a second at
-    /// 64 Hz. No honest screen goes on without news for longer, and a claim that reached further
-    /// would be a way around [`RewindLimits::max_age`](crate::RewindLimits::max_age).
+    /// Maximum span of a snapshot pair and maximum extrapolation, in ticks: half a second at 64 Hz. No
+    /// honest screen extrapolates for longer, and a claim with a larger span would circumvent
+    /// [`RewindLimits::max_age`](crate::RewindLimits::max_age).
     pub const MAX_SPAN: i32 = 32;
 
-    /// Somebody drawn at a moment of its own, from whatever was sent for that moment: what the server believes
-    /// of a claim that cannot have been.
+    /// Creates an override with a view time shift but without a snapshot pair: the pose comes from
+    /// whatever was sent for that moment. Replaces a claim that the server rejected.
     pub(crate) fn at_moment(target: NetId, shift: i16) -> Self {
         Self { target, from: Tick(0), to: Some(Tick(0).offset(Self::NO_PAIR)), shift }
     }
 
-    /// Whether it says nothing of snapshots.
+    /// Returns whether this override has no snapshot pair.
     pub(crate) fn is_moment(&self) -> bool {
         self.to.is_some_and(|to| to.since(self.from) == Self::NO_PAIR)
     }
 
-    /// No pair is so far apart.
+    /// Span that marks an override without a snapshot pair. A real pair is never that far apart.
     const NO_PAIR: i32 = i32::MIN;
 
-    /// The stamp at `time`, the target's own moment; `None` when no screen could have drawn it.
+    /// Returns the stamp for `time`, the target's own view time; `None` if no screen can have drawn it.
     #[must_use]
     pub fn stamp(&self, time: ViewTime) -> Option<ViewStamp> {
         let since = time.ticks_since(self.from);
@@ -105,11 +107,11 @@ impl StampOverride {
     }
 }
 
-/// Whose side somebody is on. Without one it is on nobody's.
+/// Team of a pawn. A pawn without this component belongs to no team.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Team(pub u8);
 
-/// In which layers a target is, as bits; a filter looks into some of them. Default: all.
+/// Collision layers of a target, as a bit mask; a filter selects some of them. Default: all.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct HitLayers(pub u32);
 
@@ -119,16 +121,18 @@ impl Default for HitLayers {
     }
 }
 
-/// Whom a query looks for. Default: everybody.
+/// Filter for the targets of a query. Default: every target.
+#[doc(alias = "FCollisionQueryParams")]
+#[doc(alias = "QueryFilter")]
 #[derive(Clone, Copy, Default)]
 pub struct RewindFilter<'a> {
-    /// Somebody who is not hit, such as the shooter.
+    /// Entity to exclude, such as the shooter.
     pub without: Option<Entity>,
-    /// A side that is not hit, such as the shooter's own.
+    /// Team to exclude, such as the shooter's own.
     pub not_of: Option<Team>,
-    /// Only who is in one of these layers.
+    /// Layers to test. A target must be in at least one of them.
     pub layers: HitLayers,
-    /// Only those for whom this says yes.
+    /// Predicate that a target's entity must satisfy.
     pub only: Option<&'a (dyn Fn(Entity) -> bool + Sync)>,
 }
 
@@ -143,7 +147,7 @@ impl core::fmt::Debug for RewindFilter<'_> {
 }
 
 impl RewindFilter<'_> {
-    /// Everybody but one.
+    /// Creates a filter that excludes one entity.
     #[must_use]
     pub fn without(entity: Entity) -> Self {
         Self { without: Some(entity), ..Self::default() }

@@ -1,4 +1,4 @@
-//! What the server itself knows of when a client's screen was.
+//! Server-side validation of the view times that clients claim.
 
 mod frames;
 mod meter;
@@ -17,149 +17,158 @@ pub use moments::BelievedOverrides;
 use moments::{Moments, Pace};
 pub use trust::{Mismatch, ViewFault, ViewTrust};
 
-/// What a client says that its screen showed, and what the server knows about the shot.
+/// Claimed view time of a shot, with what the server knows about the shot.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ViewClaim {
-    /// The moment that the screen is said to have shown.
+    /// Claimed view time.
     pub time: ViewTime,
-    /// The shooter's own tick of the move.
+    /// Shooter's tick of the move.
     pub own: Tick,
-    /// The server's tick when the move was first here.
+    /// Server tick in which the move first arrived.
     pub arrived: Tick,
-    /// The newest snapshot message that the packet of the move named, see
+    /// Newest snapshot message acknowledged by the packet of the move, see
     /// [`StepEvent::heard`](bevy_unlag_core::StepEvent::heard).
     pub heard: Option<Tick>,
-    /// The shortest round trip of late, as the transport measures it, if it does: see
+    /// Shortest recent round trip as measured by the transport, if it measures one: see
     /// [`RoundTrip::least`](bevy_unlag_core::RoundTrip::least).
     pub rtt: Option<Duration>,
-    /// Ticks between two updates of most pawns that this client is sent, see
-    /// [`SentLog::interval`](bevy_unlag_smoothing::SentLog::interval).
+    /// Ticks between two updates of most pawns that are sent to this client, see
+    /// [`SentLog::interval`](crate::SentLog::interval).
     pub interval: u16,
-    /// By how many ticks the longest of the commoner intervals is longer than the shortest: the screen's main
-    /// clock may be for any of them, and change. See [`SentLog::mixed`](bevy_unlag_smoothing::SentLog::mixed).
+    /// Difference in ticks between the longest and the shortest of the commoner update intervals. The
+    /// screen's main playout clock may follow any of them and may change over. See
+    /// [`SentLog::mixed`](crate::SentLog::mixed).
     pub mixed: u16,
-    /// By how many ticks most of what this client is sent is late: pawns whose owners' moves come late are
-    /// sent as of an earlier tick, and its screen waits for them. See [`SentLog::late`](bevy_unlag_smoothing::SentLog::late).
+    /// Ticks by which most snapshots sent to this client are late: pawns with late moves are sent as of
+    /// an earlier tick, and the client's playout waits for them. See
+    /// [`SentLog::late`](crate::SentLog::late).
     pub late: u16,
-    /// Whether pawns were left out of what this client was sent of late, for want of budget: its screen waits
-    /// for them. See [`SentLog::was_short_since`](bevy_unlag_smoothing::SentLog::was_short_since).
+    /// Whether pawns were recently left out of this client's snapshots for lack of bandwidth budget, so
+    /// that its playout waits for them. See
+    /// [`SentLog::was_short_since`](crate::SentLog::was_short_since).
     pub left_out: bool,
-    /// Seconds in a tick.
+    /// Length of a tick in seconds.
     pub tick_seconds: f32,
 }
 
-/// When a shot is judged.
+/// Result of validating a view claim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Admitted {
-    /// The moment at which it is judged.
+    /// Moment at which to resolve the shot.
     pub time: ViewTime,
-    /// Why that is not the moment that was claimed; `None` when it is.
+    /// Reason for which [`time`](Self::time) differs from the claim; `None` if the claim was accepted.
     pub fault: Option<ViewFault>,
-    /// Whether it does not count: because of the fault and [`Mismatch::Refuse`], or because nothing at all can
-    /// have been seen.
+    /// Whether the shot is rejected: because of the fault and [`Mismatch::Refuse`], or because the client
+    /// cannot have seen anything yet.
     pub refused: bool,
 }
 
-/// How many claims there were, and how many could not have been. The counters only grow.
+/// Counters of all claims and of invalid ones. They never decrease.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ViewCounts {
-    /// All claims.
+    /// Number of all claims.
     pub claims: u64,
     faults: [u64; ViewFault::ALL.len()],
 }
 
 impl ViewCounts {
-    /// Claims with this fault.
+    /// Returns the number of claims with this fault.
     #[must_use]
     pub fn of(&self, fault: ViewFault) -> u64 {
         self.faults[fault as usize]
     }
 
-    /// Claims with any fault.
+    /// Returns the number of claims with any fault.
     #[must_use]
     pub fn faults(&self) -> u64 {
         self.faults.iter().sum()
     }
 }
 
-/// Judges the view times that one client claims; on its pawn, on the server. Which *snapshots* the client can
-/// have shown is [`SentLog`](bevy_unlag_smoothing::SentLog)'s matter, how old a view may be at most that of
-/// [`RewindLimits`](crate::RewindLimits).
+/// Validator for the view times that one client claims; a component of its pawn on the server. Which
+/// *snapshots* the client can have drawn is checked by [`SentLog`](crate::SentLog), the maximum age of a
+/// view by [`RewindLimits`](crate::RewindLimits).
 ///
-/// * A view is never newer than what the client had heard of, but for what a screen carries on.
-/// * Views of one client never step back.
-/// * How far the view lies behind the client's own moves changes slowly: playout never runs slower than
-///   0.92. It is measured from shot to shot, so the longer nobody fires the more is possible.
-/// * The view is never further behind than playout can be on such a link: what acknowledgements show
-///   of its gaps and jitter, and the round trip that the transport measures.
-/// * How much earlier or later than everyone else a target is drawn changes as slowly: see
-///   [`admit_overrides`](Self::admit_overrides).
-/// * Movement bases are drawn a frame before the move, and never step back: see
-///   [`admit_bases`](Self::admit_bases).
+/// Rules:
 ///
-/// All of that is measured on the client's own count of moves, so neither the jitter of the way up nor a lost
-/// packet makes a view seem older than it was.
+/// 1. A view is never newer than the newest snapshot that the client has acknowledged, plus the permitted
+///    extrapolation.
+/// 2. The views of one client never step back.
+/// 3. The delay between a client's own moves and its view changes slowly, because playout never runs
+///    slower than 0.92. The change is measured from shot to shot, so a longer pause in fire permits a
+///    larger one.
+/// 4. The view is never further behind than playout can be on such a link, given the gaps and the jitter
+///    in its acknowledgements and the round trip that the transport measures.
+/// 5. The shift of a single target against the other remote pawns changes as slowly: see
+///    [`admit_overrides`](Self::admit_overrides).
+/// 6. Movement bases are drawn a frame before the move, and never step back: see
+///    [`admit_bases`](Self::admit_bases).
 ///
-/// What a liar gains at most, beside an honest client with the same screen:
+/// All of this is measured in the client's own ticks, so neither uplink jitter nor a lost packet makes a
+/// view seem older than it was.
 ///
-/// * By choice, from shot to shot: a [`frame`](ViewTrust::frame) and a tick, as long as it stays within them; a
-///   claim beyond is judged without them, so that who reaches for more gets less. And what the third rule
-///   allows since its last shot, 8 ticks a second, if the fourth allows it too. Who sends its moves in bunches
-///   as a slow machine does has longer frames, up to [`longest_frame`](ViewTrust::longest_frame), and moves
-///   like one. A target of its own rate may be drawn at a moment of its own, and who lies about that moves it
-///   an eighth of a tick a tick.
-/// * By holding acknowledgements back: [`rtt_slack`](ViewTrust::rtt_slack). Who is found out lives by the
-///   transport's round trip. Who holds everything back that it receives, also the transport's acknowledgements,
-///   has a longer round trip, as anybody that far away.
-/// * By pretending that nothing comes now and then: a playout delay of up to
-///   [`max_playout`](ViewTrust::max_playout), of which an honest client needs a part itself. Nobody can tell
-///   that from a bad link. How old any view may be is capped by [`RewindLimits`](crate::RewindLimits).
+/// Maximum gain of a cheating client over an honest one with the same screen:
+///
+/// * By choosing among moments from shot to shot: a [`frame`](ViewTrust::frame) and a tick, as long as
+///   the claim stays within them. A claim beyond is clamped to the bound without this allowance, so that
+///   overreaching gains less. In addition, what rule 3 allows since the last shot, 8 ticks a second, if
+///   rule 4 allows it too. Clients that send moves in bursts, as slow machines do, get a longer frame
+///   allowance, up to [`longest_frame`](ViewTrust::longest_frame), and in return move like a slow
+///   machine. A target with an update rate of its own may have a view time of its own; a false claim
+///   moves that by at most an eighth of a tick per tick.
+/// * By delaying acknowledgements: [`rtt_slack`](ViewTrust::rtt_slack). If the delay exceeds it, the
+///   transport's round trip is used instead. A client that delays all incoming packets, including the
+///   transport's acknowledgements, simply has a longer round trip, like any player at that distance.
+/// * By pretending to lose snapshots now and then: a playout delay of up to
+///   [`max_playout`](ViewTrust::max_playout), part of which an honest client needs too. This cannot be
+///   distinguished from a bad link. [`RewindLimits`](crate::RewindLimits) cap the age of any view.
 #[derive(Component, Clone, Debug, Default)]
 pub struct ViewLedger {
     meter: Meter,
-    /// The newest of all claims.
+    /// Newest snapshot acknowledged by any claim.
     heard: Option<Tick>,
     arrived: Option<Tick>,
-    /// The view of the last shot.
+    /// View time of the last shot.
     last: Option<ViewTime>,
-    /// By how much the view was behind the own moves at least, in 1/256 of a tick, and when: it may grow
-    /// from there.
+    /// Smallest delay of the view behind the client's own moves, in 1/256 of a tick, and the tick in
+    /// which it was measured. It may grow from there.
     behind: Option<(i64, Tick)>,
-    /// Who was drawn at a moment of its own.
+    /// Targets with a view time of their own.
     moments: Moments,
-    /// When bases were drawn for the last shot that says so, and how long before its move.
+    /// View time of the movement bases in the last shot that claimed one, and its delay behind the move.
     bases: Option<(ViewTime, i64)>,
     counts: ViewCounts,
 }
 
-/// The moments between which a claim can lie, in 1/256 of a tick since the newest arrival.
+/// Bounds for a claim, in 1/256 of a tick relative to the newest arrival.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
-    /// As of what the link explains.
+    /// Oldest moment that the link explains.
     explained: i64,
-    /// As of how far the views of earlier shots were behind.
+    /// Oldest moment given the delays of earlier shots.
     steady: Option<i64>,
-    /// How far before those two a view may still lie: a moment on the client's count may be anywhere within
-    /// its tick, and in a frame.
+    /// Allowance below those two bounds: a moment in the client's ticks may lie anywhere within its tick
+    /// and its frame.
     blur: i64,
-    /// The view of the last shot.
+    /// View time of the last shot.
     last: Option<i64>,
-    /// As of what was heard; `None` when nothing ever was.
+    /// Newest moment given the acknowledged snapshots; `None` if none was acknowledged.
     heard: Option<i64>,
-    /// What an honest client most likely shows.
+    /// Moment that an honest client most likely shows.
     estimate: i64,
 }
 
 impl Bounds {
-    /// Where a claim is judged that is not taken as it is: between what never steps back and what was heard.
+    /// Clamps a corrected moment between the last view and the newest acknowledged snapshot.
     fn moved(&self, wanted: i64) -> i64 {
         let newest = self.heard.unwrap_or(self.estimate).min(0);
-        // The view of an earlier shot was never beyond what was known then, and no more is less now.
+        // Order matters: an earlier shot's view was within what was acknowledged then, and
+        // acknowledgements only advance.
         wanted.min(newest).max(self.last.unwrap_or(i64::MIN))
     }
 
-    /// The moment nearest to a claim with this fault. Who reaches too far back loses what is conceded to
-    /// frames and ticks, or everybody would reach as far as that.
+    /// Returns the valid moment nearest to a claim with this fault. A claim too far back loses the
+    /// allowance for frames and ticks; otherwise every cheating client would reach back by that much.
     fn nearest(&self, claimed: i64, fault: ViewFault) -> i64 {
         self.moved(match fault {
             ViewFault::FromTheFuture | ViewFault::Unheard => claimed,
@@ -188,14 +197,15 @@ impl Bounds {
 }
 
 impl ViewLedger {
-    /// How many claims there were, and how many could not have been.
+    /// Returns the counters of all claims and of invalid ones.
     #[must_use]
     pub fn counts(&self) -> ViewCounts {
         self.counts
     }
 
-    /// How long a frame of its client took in which a move of tick `own` was made, in seconds: its usual ones, or
-    /// that one if it hung. Its moves come as many at a time. Never less than a tick, and never more than
+    /// Returns the length in seconds of the client frame that contained the move of tick `own`: the usual
+    /// frame length, or that of this frame if it was longer because of a hitch. Moves of a frame arrive
+    /// together, which reveals its length. At least a tick, at most
     /// [`longest_frame`](ViewTrust::longest_frame).
     #[must_use]
     pub fn frame(&self, own: Tick, trust: &ViewTrust, tick_seconds: f32) -> f32 {
@@ -203,12 +213,13 @@ impl ViewLedger {
         (f32::from(ticks) * tick_seconds).min(trust.longest_frame.as_secs_f32()).max(tick_seconds)
     }
 
-    /// Takes in what the packets of a tick say. Call it once a tick, before the shots of that tick are judged.
-    /// `hurried` says whether the server itself runs more ticks than this one in its frame: then it takes in
-    /// at once what came one after the other, and that says nothing of the client's frames.
+    /// Processes the acknowledgements in the packets of a tick. Call it once a tick, before the shots of
+    /// that tick are resolved. `hurried` is true if the server runs several ticks in its current frame:
+    /// packets that came one after the other are then processed at once, and reveal nothing about the
+    /// client's frames.
     pub fn listen(&mut self, heard: &Heard, hurried: bool) {
         if !self.meter.on_line(heard.line) {
-            // The client counts its moves anew. Its views still do not step back.
+            // The client has restarted its tick count. Its views must still not step back.
             self.behind = None;
             self.bases = None;
             self.moments = Moments::default();
@@ -216,11 +227,12 @@ impl ViewLedger {
         heard.packets().iter().for_each(|packet| self.meter.take(*packet, hurried));
     }
 
-    /// Judges which targets a shot says were drawn from other snapshots or at other moments than its view. A
-    /// target's own moment changes against everybody else's no faster than playout clocks run apart; where a
-    /// claim does, and where a shot that can name `room` targets no longer names one that was drawn at another
-    /// moment right before, the target is judged at the nearest moment that can have been. Call it once for
-    /// each shot, in the order of the client's moves, with the claim that was [admitted](Self::admit).
+    /// Validates the overrides of a shot: the targets that the client claims to have drawn from other
+    /// snapshots, or at other moments, than its view. The shift of a target against the other remote
+    /// pawns changes no faster than two playout clocks drift apart. If a claim changes faster, or if a
+    /// shot with room for `room` overrides omits a target that was shifted shortly before, the nearest
+    /// valid moment is used for that target. Call it once per shot, in the order of the client's moves,
+    /// with the claim that was passed to [`admit`](Self::admit).
     pub fn admit_overrides(
         &mut self,
         (claim, trust): (&ViewClaim, &ViewTrust),
@@ -238,9 +250,9 @@ impl ViewLedger {
         self.moments.admit(&pace, named, named.len() < room, known)
     }
 
-    /// The moment on the client's count at which a move of tick `own` is judged to have seen movement bases:
-    /// never before that of an earlier shot, and before the move by no more than a usual frame of this client
-    /// and two ticks. Without a claim it is as long before the move as it was last.
+    /// Returns the view time of movement bases, in the client's ticks, for a move of tick `own`: never
+    /// before that of an earlier shot, and at most a usual frame of this client and two ticks before the
+    /// move. Without a claim the delay of the last shot is used.
     pub fn admit_bases(
         &mut self,
         own: Tick,
@@ -266,14 +278,15 @@ impl ViewLedger {
         time
     }
 
-    /// How far from its move a moment of the screen may be: anywhere within a tick, and in a frame.
+    /// Returns how far from its move a moment of the screen may lie: anywhere within a tick and a frame,
+    /// in 1/256 of a tick.
     fn blur(&self, trust: &ViewTrust, tick_seconds: f32) -> i64 {
         let sub = |time: Duration| sub_ticks(time, tick_seconds);
         let frame = (i64::from(self.meter.frame()) * SUB_TICKS).min(sub(trust.longest_frame));
         sub(trust.frame).max(frame) + SUB_TICKS
     }
 
-    /// Judges one claim. They have to come in the order of the client's moves.
+    /// Validates one claim. Claims have to be passed in the order of the client's moves.
     pub fn admit(&mut self, claim: &ViewClaim, trust: &ViewTrust) -> Admitted {
         self.heard = newer(self.heard, claim.heard);
         let arrived = self.arrived.map_or(claim.arrived, |known| newest(known, claim.arrived));
@@ -292,7 +305,7 @@ impl ViewLedger {
             self.counts.faults[fault as usize] += 1;
         }
         let refused = match fault {
-            // There is nothing that it can have seen.
+            // The client cannot have seen anything yet.
             Some(ViewFault::NothingHeard) => true,
             _ => fault.is_some() && trust.mismatch == Mismatch::Refuse,
         };
@@ -304,19 +317,21 @@ impl ViewLedger {
 
     fn bounds(&self, claim: &ViewClaim, now: ViewTime, trust: &ViewTrust) -> Bounds {
         let sub = |time: Duration| sub_ticks(time, claim.tick_seconds);
-        // The client's own moves are the clock of all this: neither the jitter of the way up nor a packet that
-        // was lost is in it. What packets say of another count of moves is of no use.
+        // The client's own ticks are the time base here, which excludes uplink jitter and packet loss.
+        // Measurements from packets that belong to a different tick count are ignored.
         let up = claim.arrived.since(claim.own);
         let usual = |known: &i32| i64::from(up).abs_diff(i64::from(*known)) <= ANOTHER_COUNT;
         let known = self.meter.up().filter(usual);
         let own = ViewTime::at(claim.own).since(now);
-        // All below is in 1/256 of a tick behind the own moves.
+        // From here on in 1/256 of a tick behind the client's own moves.
         let up = i64::from(known.unwrap_or(up)) * SUB_TICKS;
         let least = known.and_then(|_| self.meter.least()).map(|least| i64::from(least) * SUB_TICKS);
-        // Where the newest snapshot can be at best: what the transport says, and what the client says.
+        // Best case delay of the newest snapshot, from the transport's round trip and from
+        // acknowledgements.
         let best = sub(claim.rtt.unwrap_or(trust.assumed_rtt)) - up;
         let slack = sub(trust.rtt_slack);
-        // Who holds acknowledgements back seems to hear of everything later than the round trip allows.
+        // A client that delays acknowledgements seems to receive everything later than the round trip
+        // allows.
         let base = least.filter(|least| *least <= best + slack).unwrap_or(best);
 
         let covered = least.and_then(|least| Some(self.meter.covered()? - least)).unwrap_or(0).max(0);
@@ -325,14 +340,15 @@ impl ViewLedger {
         delay += i64::from(claim.late) * SUB_TICKS;
         let estimate = match self.heard {
             Some(_) => base + delay,
-            // Nobody who never acknowledges anything is believed to have a bad way down.
+            // Without any acknowledgement there is no evidence of a bad downlink.
             None => best + i64::from(claim.interval) * SUB_TICKS,
         };
         if self.meter.spacing().is_some_and(|spacing| i32::from(claim.interval) > spacing) {
-            // Of pawns that are updated less often than snapshots come, gaps do not show.
+            // If pawns are updated less often than snapshots arrive, gaps in their updates are not
+            // visible in acknowledgements.
             delay += 2 * i64::from(claim.interval) * SUB_TICKS;
         }
-        // A clock for a slower rate runs further behind.
+        // A playout clock for a slower update rate runs further behind.
         let mixed = SLOWER * i64::from(claim.mixed) * SUB_TICKS;
         delay += mixed;
         let most = sub(trust.max_playout);
@@ -362,18 +378,19 @@ impl ViewLedger {
     }
 }
 
-/// How much longer than the usual one an interval's playout may be for each tick that the interval is longer.
+/// Maximum extra playout delay per tick of interval beyond the usual one, in ticks.
 pub(crate) const SLOWER: i64 = 3;
 
-/// Another count of moves lies this many ticks from one that is known.
+/// Distance in ticks beyond which a move counts as belonging to another tick count.
 const ANOTHER_COUNT: u64 = 1_024;
 
-/// By how much a view may have fallen behind since a shot at another tick.
+/// Returns the permitted growth of the view delay since a shot at another tick, in 1/256 of a tick.
 fn grown(own: Tick, at: Tick, trust: &ViewTrust) -> i64 {
     i64::from(own.since(at).max(0)) * i64::from(trust.falling_behind)
 }
 
-/// Takes in what packets say; after moves were received, before their shots are judged.
+/// Feeds acknowledgements to the validators, after moves were received and before their shots are
+/// resolved.
 pub(crate) fn listen(fixed: Res<Time<Fixed>>, mut pawns: Query<(&Heard, &mut ViewLedger), Changed<Heard>>) {
     let hurried = fixed.overstep() >= fixed.timestep();
     for (heard, mut ledger) in &mut pawns {

@@ -1,14 +1,14 @@
-//! Looks for a mistake in how an app with rewind is put together.
+//! Setup check for missing hit boxes.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{Fault, Findings};
 
 use crate::{FrameHistory, HitBoxes};
 
-/// Seconds after which pawns have what they need: hit boxes may come from a file.
+/// Seconds to wait before the check reports, since hit boxes may be loaded from a file.
 const PATIENCE: f32 = 5.0;
 
-/// Pawns that are remembered, and nothing of anybody to hit.
+/// Reports an app that records pawns, none of which has [`HitBoxes`].
 pub(crate) fn miss_hit_boxes(
     time: Res<Time>,
     pawns: Query<(), With<FrameHistory>>,
@@ -20,8 +20,8 @@ pub(crate) fn miss_hit_boxes(
     *without = if missing { *without + time.delta_secs() } else { 0.0 };
     if *without > PATIENCE {
         findings.report(Fault::NoHitBoxes, || {
-            "pawns are remembered for shots and none has HitBoxes, so no shot hits: insert soldier_body(), \
-             humanoid_hit_boxes() or boxes of your own"
+            "pawns are recorded for rewind, but none has HitBoxes, so no shot can hit: insert \
+             soldier_body(), humanoid_hit_boxes() or boxes of your own"
                 .to_owned()
         });
     }

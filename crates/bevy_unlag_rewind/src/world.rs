@@ -1,4 +1,4 @@
-//! The world that stands in the way.
+//! World geometry that obstructs shots.
 
 mod near;
 mod sweep;
@@ -11,33 +11,34 @@ pub(crate) use near::NearWalls;
 pub(crate) use sweep::parry_pose;
 pub use touch::WallTouch;
 
-/// Something that stops shots and moves, such as a door, a lift or a shield. It is tested where the shooter's
-/// screen showed it, so a shot passes a door that was open then.
+/// Obstacle for shots and moves that can move itself, such as a door, a lift or a shield. It is tested
+/// where the shooter's screen showed it, so a shot passes through a door that was open on the screen.
 ///
-/// Put it on a movement base with its number, or beside [`RecordTransform`](crate::RecordTransform) on
-/// anything else. It need not be a collider of the physics world; if it is, give it a kinematic `RigidBody`, or
-/// it stops shots where it is now as well. What never moves needs none: every fixed collider of
-/// rapier's stops shots, and one without a body is fixed.
+/// Add it to a movement base with the base's number, or together with
+/// [`RecordTransform`](crate::RecordTransform) to anything else. It need not be a collider of the physics
+/// world. If it is one, give it a kinematic `RigidBody`; otherwise it also stops shots at its present
+/// position. Static geometry does not need this component: every fixed rapier collider stops shots, and a
+/// collider without a rigid body is fixed.
 #[derive(Component, Clone, Debug)]
 pub struct Occluder {
-    /// The shape, about the origin of the entity.
+    /// Shape, relative to the origin of the entity.
     pub shape: Collider,
-    /// The number of the movement base that it is fixed to, where its origin is; 0 when it has a
+    /// Number of the movement base to which it is attached, at the base's origin; 0 if it has a
     /// [`FrameHistory`](crate::FrameHistory) of its own.
     pub base: u16,
 }
 
-/// What stands in the way of a ray.
+/// Hit of a ray on the world.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct WorldHit {
-    /// Metres along the ray.
+    /// Distance along the ray, in metres.
     pub distance: f32,
-    /// The [`Occluder`]; `None` for what never moves.
+    /// Entity of the [`Occluder`]; `None` for static geometry.
     pub by: Option<Entity>,
 }
 
 impl Occluder {
-    /// Metres to where a ray with a unit direction meets it at `pose`.
+    /// Returns the distance in metres at which a ray with a unit direction hits the occluder at `pose`.
     #[must_use]
     pub fn cast(&self, pose: Isometry3d, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<f32> {
         let pose = Pose::from_parts(pose.translation.into(), pose.rotation);
@@ -45,7 +46,7 @@ impl Occluder {
     }
 }
 
-/// What stands in the way of a ray, thick or not: the nearest one of a wall and of what moves.
+/// Accumulator for the nearest obstacle of a ray or sweep: static geometry and occluders.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InTheWay {
     pub nearest: Option<WorldHit>,
@@ -57,7 +58,7 @@ impl InTheWay {
         Self { nearest: wall.map(|distance| WorldHit { distance, by: None }), max }
     }
 
-    /// Takes in an occluder at `pose`.
+    /// Takes an occluder at `pose` into account.
     pub fn consider(
         &mut self,
         (entity, occluder): (Entity, &Occluder),
@@ -70,7 +71,7 @@ impl InTheWay {
         }
     }
 
-    /// Takes in something that is met within a reach.
+    /// Takes an obstacle into account; `met` returns its distance if that is within the given reach.
     pub fn meet(&mut self, entity: Entity, met: impl FnOnce(f32) -> Option<f32>) {
         let reach = self.nearest.map_or(self.max, |hit| hit.distance);
         if let Some(distance) = met(reach).filter(|distance| *distance < reach) {
@@ -79,15 +80,15 @@ impl InTheWay {
     }
 }
 
-/// The world that never moves: every fixed collider of rapier's, sensors excepted.
+/// Static world geometry: every fixed rapier collider, except sensors.
 #[derive(SystemParam)]
 pub struct WorldTrace<'w, 's> {
     rapier: ReadRapierContext<'w, 's>,
 }
 
 impl WorldTrace<'_, '_> {
-    /// Metres to the first wall along a ray with a unit direction; `None` when there is none
-    /// within `max_distance`.
+    /// Returns the distance in metres to the first wall along a ray with a unit direction; `None` if
+    /// there is none within `max_distance`.
     #[must_use]
     pub fn cast(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<f32> {
         if !(origin.is_finite() && direction.is_finite() && max_distance.is_finite()) {
@@ -98,7 +99,7 @@ impl WorldTrace<'_, '_> {
         rapier.cast_ray(origin, direction, max_distance, true, filter).map(|(_, distance)| distance)
     }
 
-    /// Whether nothing stands between two points.
+    /// Returns whether there is no static geometry between two points.
     #[must_use]
     pub fn clear(&self, a: Vec3, b: Vec3) -> bool {
         let (direction, distance) = (b - a).try_normalize().map_or((Vec3::X, 0.0), |d| (d, a.distance(b)));

@@ -1,4 +1,5 @@
-//! What hides that a proxy is suddenly somewhere else: never part of its pose, so never judged.
+//! Blending of visible jumps of proxies. The offset is never part of the sampled pose and therefore never
+//! used to validate hits.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
@@ -7,35 +8,39 @@ use bevy_unlag_core::{
 
 use crate::{SmoothingStats, inbox::SnapshotInbox, proxy::ProxyTime};
 
-/// How proxies come over from where they were seen to where they are.
+/// Settings of the blending of proxies from where they were drawn to where they are.
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct BlendConfig {
-    /// A step further than this, in metres, is not hidden, unless the pawn is so fast that it may
-    /// have gone that far since its last update. Default: 3.84, Unreal's `NetworkNoSmoothUpdateDistance`.
-    /// Raising it lets pawns be seen to slide that far, through walls as well.
+    /// Maximum jump in metres that is blended, unless the pawn is fast enough to have moved that far since
+    /// its last update. Default: 3.84, Unreal's `NetworkNoSmoothUpdateDistance`. Raising it lets pawns slide
+    /// visibly over that distance, even through walls.
+    #[doc(alias = "NetworkNoSmoothUpdateDistance")]
     pub snap_distance: f32,
-    /// Metres per second that a pawn may have been faster than it was seen to be, while nothing was
-    /// heard of it. Default: 10. Lowering it takes more of those who were knocked away in a gap for
+    /// Speed in metres per second by which a pawn may have exceeded its drawn speed while no updates
+    /// arrived. Default: 10. Lowering it treats more pawns that were knocked away during a gap as
     /// teleported.
     pub snap_speed: f32,
-    /// Metres per second at which a pawn comes over that was lost sight of and is found again. Default:
-    /// 6; but it takes 0.2 s at least and 0.5 s at most. Lowering it is softer, and wrong for longer.
+    /// Speed in metres per second at which a pawn returns to its path after a gap. The blend takes at most
+    /// 0.5 s, and a shorter one than 0.2 s is replaced by a spring of 0.2 s. Default: 6. Lowering it makes
+    /// the correction softer, and the drawn position wrong for longer.
     pub recovery_speed: f32,
-    /// Seconds in which a pawn that is simulated to the present comes over to what an update says.
-    /// Default: 0.045, an interval of 20 updates a second. Raising it makes it softer, and wrong for
-    /// longer.
+    /// Seconds over which a pawn that is simulated to the present is blended to the state of an update.
+    /// Default: 0.045, about one interval at 20 updates per second. Raising it makes the correction softer,
+    /// and the drawn position wrong for longer.
     pub bridge_seconds: f32,
-    /// How much of such a step is taken at once, in parts of what the pawn moves in a frame. Default:
-    /// 0.25, and a centimetre. Raising it is right sooner, and trembles.
+    /// Part of such a jump that is applied at once, relative to the pawn's movement in a frame and in
+    /// addition to one centimetre. Default: 0.25. Raising it corrects sooner and causes trembling.
     pub unseen_share: f32,
-    /// [`ProxySmoothing::Exponential`]: seconds until 37 % of a step are left. Default: 0.1, Unreal's
-    /// `NetworkSimulatedSmoothLocationTime`. Raising it is softer, and further behind.
+    /// [`ProxySmoothing::Exponential`]: seconds until 37 % of a jump are left. Default: 0.1, Unreal's
+    /// `NetworkSimulatedSmoothLocationTime`. Raising it is softer and increases the lag.
+    #[doc(alias = "NetworkSimulatedSmoothLocationTime")]
     pub exponential_seconds: f32,
     /// The same for rotations. Default: 0.05, Unreal's `NetworkSimulatedSmoothRotationTime`.
+    #[doc(alias = "NetworkSimulatedSmoothRotationTime")]
     pub exponential_turn_seconds: f32,
-    /// [`ProxySmoothing::Exponential`]: the looks are never further behind than this, in metres.
-    /// Default: 2.56, Unreal's `NetworkMaxSmoothUpdateDistance`. So far beside the looks may be what a shot
-    /// hits.
+    /// [`ProxySmoothing::Exponential`]: maximum distance in metres by which the visuals lag behind. Default:
+    /// 2.56, Unreal's `NetworkMaxSmoothUpdateDistance`. A shot may hit up to this distance from the visuals.
+    #[doc(alias = "NetworkMaxSmoothUpdateDistance")]
     pub exponential_distance: f32,
 }
 
@@ -54,7 +59,7 @@ impl Default for BlendConfig {
     }
 }
 
-/// What was seen of a proxy in the last frame.
+/// State of a proxy as drawn in the last frame.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub(crate) struct Seen(Option<Sight>);
 
@@ -68,9 +73,9 @@ struct Sight {
     teleports: u8,
 }
 
-/// Metres that nobody sees something jump.
+/// Length of a jump in metres that is not visible.
 const UNSEEN: f32 = 0.01;
-/// No frame is so long that a pawn is taken to have gone straight on for it.
+/// Maximum frame time in seconds for which a pawn is extrapolated.
 const LONGEST_FRAME: f32 = 0.1;
 
 pub(crate) fn blend(
@@ -104,10 +109,10 @@ pub(crate) fn blend(
             from_of(drawn.stamp).and_then(|from| history.get(from)).map_or(0, |from| from.teleports);
         if let Some(before) = seen.0 {
             if before.teleports != teleports || mode == Some(ProxySmoothing::Raw) {
-                // It shall be seen to be somewhere else.
+                // Teleports and raw proxies must jump visibly.
                 offset.set_if_neq(VisualOffset::default());
             } else if before.mode != mode || breaks(before.stamp, drawn.stamp, mode) {
-                // Who is fast may have gone far while nothing was heard of it.
+                // A fast pawn may have moved far while no updates arrived.
                 let speed = before.velocity.length().max(pose.velocity.length()) + config.snap_speed;
                 let allowed = config.snap_distance.max(speed * (proxy.waited as f32 + frame));
                 let next = come_over(&before, drawn, mode, frame, &config);
@@ -139,16 +144,16 @@ fn from_of(stamp: ViewStamp) -> Option<Tick> {
     }
 }
 
-/// Whether what is drawn now does not go on from what was drawn a frame ago.
+/// Returns whether the current pose does not continue the one of the last frame.
 fn breaks(before: ViewStamp, now: ViewStamp, mode: Option<ProxySmoothing>) -> bool {
     if mode.is_some_and(|mode| !mode.is_played_out()) {
         return from_of(before) != from_of(now);
     }
     match (before, now) {
-        // The path was guessed, and now it is known better.
+        // The path was a guess and is now known better.
         (ViewStamp::Extrapolated { from: a, .. }, ViewStamp::Extrapolated { from: b, .. }) => a != b,
         (ViewStamp::Extrapolated { .. }, ViewStamp::Interpolated { .. }) => true,
-        // The path goes on at its end; before that, something came late that changes it.
+        // The path may continue beyond its end; a change before the end was caused by a late update.
         (ViewStamp::Interpolated { from, to, .. }, ViewStamp::Interpolated { from: a, to: b, time }) => {
             (from, to) != (a, b) && time.ticks_since(to) < 0.0
         }
@@ -159,7 +164,7 @@ fn breaks(before: ViewStamp, now: ViewStamp, mode: Option<ProxySmoothing>) -> bo
     }
 }
 
-/// The offset that leaves a pawn where it is seen, and how it fades.
+/// Returns the offset that keeps a pawn where it was drawn, and its easing.
 fn come_over(
     before: &Sight,
     drawn: &DrawnPose,
@@ -181,7 +186,7 @@ fn come_over(
             },
         },
         Some(ProxySmoothing::Simulate) => {
-            // As much of the step as nobody sees is taken at once.
+            // Apply the invisible part of the jump at once.
             let unseen = config.unseen_share * pose.velocity.length() * frame + UNSEEN;
             VisualOffset {
                 offset: on - on.clamp_length_max(unseen),
@@ -190,7 +195,7 @@ fn come_over(
                 easing: Easing::Bridge { seconds: config.bridge_seconds },
             }
         }
-        // What it was guessed to do it shall not go on doing: who stopped would be seen to slide.
+        // Without the guessed velocity: a pawn that has stopped would otherwise slide on.
         _ => {
             let seconds = on.length() / config.recovery_speed.max(0.1);
             let easing =

@@ -1,28 +1,32 @@
-//! The moment of the server's past at which proxies of one rate are drawn.
+//! Adaptive playout clock of all proxies with one update rate.
 
 use bevy_unlag_core::{Tick, ViewTime};
 
 use crate::{PlayoutConfig, link::LinkMeter};
 
-/// Only snapshots far from where they are expected, for this many seconds: it is another server.
-/// A single one may be the old state of something that slept.
+/// Seconds for which only implausible ticks must arrive until they count as another server's. A single one
+/// may be the old state of an entity that slept.
 const STRAY_SECONDS: f64 = 0.5;
 
-/// One view time for all proxies that are updated at one rate, so that what is seen together also was
-/// together; [`Playout`](crate::Playout) has one for each rate. It knows nothing of round trips or pings:
-/// it learns from arrivals alone, so the latency of the link cannot starve it.
+/// Playout clock of all proxies that are updated at one rate. They share one view time, so that pawns are
+/// drawn as they were at the same moment; [`Playout`](crate::Playout) has one clock per rate.
 ///
-/// It runs at real time, at most a little slower or faster to change its delay, and never
-/// backward. Only an error beyond [`PlayoutConfig::snap`] and a restart of the server are jumped.
+/// It learns the playout delay (interpolation delay) from arrival times alone and uses no round trip or
+/// ping, so the latency of the link cannot starve it. It runs at real time, slightly slower or faster to
+/// change its delay, and never backward. It jumps only across an error beyond [`PlayoutConfig::snap`] and
+/// after a restart of the server.
+#[doc(alias = "InterpolationTimeline")]
+#[doc(alias = "interpolation delay")]
+#[doc(alias = "render delay")]
 #[derive(Clone, Debug)]
 pub struct PlayoutClock {
     config: PlayoutConfig,
     tick_seconds: f64,
-    /// Ticks from one update to the next.
+    /// Ticks between two updates.
     interval: u16,
-    /// The delay until enough is known, when there is a better guess than the configuration's.
+    /// Initial delay in seconds, if there is a better guess than the configured one.
     guess: Option<f64>,
-    /// Whether pawns come over to it that were drawn before: they would see it leap.
+    /// Whether pawns that were drawn before move to this clock, so that a leap of it would be visible.
     joins: bool,
     run: Option<Run>,
     starved: u64,
@@ -30,17 +34,17 @@ pub struct PlayoutClock {
     jumps: u64,
 }
 
-/// What belongs to one run of one server.
+/// State of one run with one server.
 #[derive(Clone, Debug)]
 struct Run {
-    /// The first tick seen. All seconds below are since then, on the server's time line, but for
-    /// `*_at`, which are on this machine's.
+    /// First tick received. All seconds below count from it on the server's time line, except for `*_at`,
+    /// which are on this machine's.
     origin: Tick,
     newest: f64,
     link: LinkMeter,
     arrived_at: f64,
     stray_at: Option<f64>,
-    /// (position, when it was set).
+    /// Position and the time at which it was set.
     position: Option<(f64, f64)>,
     speed: f64,
 }
@@ -58,8 +62,8 @@ impl Run {
         }
     }
 
-    /// When a tick was, and whether that is so far from where arrivals are expected that it belongs to
-    /// another server, or to nobody.
+    /// Returns the time of a tick, and whether it is so far from the expected one that it is another
+    /// server's or invalid.
     fn slot(&self, tick: Tick, tick_seconds: f64, now: f64, config: &PlayoutConfig) -> (f64, bool) {
         let slot = f64::from(tick.since(self.origin)) * tick_seconds;
         (slot, (slot - (now - self.link.base())).abs() > config.restart)
@@ -68,12 +72,12 @@ impl Run {
     fn target_delay(&self, config: &PlayoutConfig, guess: Option<f64>) -> f64 {
         let known = self.link.delay().map(|delay| delay + config.margin);
         let delay = match (known, guess) {
-            // A few gaps say little.
+            // A few gaps are no reliable statistics.
             (Some(known), Some(guess)) if self.link.is_young() => known.max(guess),
             (Some(known), _) => known,
             (None, guess) => guess.unwrap_or(config.initial_delay),
         };
-        // Not clamp: it panics on bounds that make no sense.
+        // Not clamp: it panics if the bounds are inconsistent.
         delay.min(config.max_delay).max(0.0)
     }
 }
@@ -85,7 +89,7 @@ impl Default for PlayoutClock {
 }
 
 impl PlayoutClock {
-    /// A clock that has seen nothing yet, for 64 ticks a second.
+    /// Creates a clock without history, for 64 ticks per second.
     #[must_use]
     pub fn new(config: PlayoutConfig) -> Self {
         Self {
@@ -101,8 +105,7 @@ impl PlayoutClock {
         }
     }
 
-    /// Changes how it runs. Another length of a tick makes it forget what it learnt; one that is
-    /// no length is ignored.
+    /// Changes the configuration. A different tick duration resets the clock; an invalid one is ignored.
     pub fn configure(&mut self, config: PlayoutConfig, tick_seconds: f64) {
         self.config = config;
         if tick_seconds.is_finite() && tick_seconds > 0.0 && tick_seconds != self.tick_seconds {
@@ -111,23 +114,25 @@ impl PlayoutClock {
         }
     }
 
-    /// This clock, for updates every so many ticks. Default: 3.
+    /// Sets the interval between updates, in ticks. Default: 3.
     #[must_use]
     pub fn every(mut self, interval: u16) -> Self {
         self.interval = interval;
         self
     }
 
-    /// A delay, in seconds, to begin with.
+    /// Sets the initial delay, in seconds.
     pub(crate) fn begin_with(&mut self, guess: f64, joins: bool) {
         self.guess = Some(guess);
         self.joins = joins;
     }
 
-    /// An update of `tick` arrived, of a pawn whose newest one before was `previous`. Call it once per
-    /// pair and frame, the newest tick first: what a frame finds waiting is one arrival, or a hitch of
-    /// this machine would look like jitter. Older than the pawn's newest, it teaches nothing: do not
-    /// call it. Says whether the tick belongs to this server: a stray one should be dropped.
+    /// Records the arrival of an update of `tick`, from a pawn whose newest update before was `previous`.
+    /// Returns whether the tick belongs to this server; drop the update if it does not.
+    ///
+    /// Call it once per pair and frame, the newest tick first: all updates that a frame finds count as one
+    /// arrival, otherwise a hitch of this machine would look like jitter. Do not call it for an update older
+    /// than the pawn's newest, from which nothing can be learnt.
     pub fn arrived(&mut self, tick: Tick, previous: Option<Tick>, now_seconds: f64) -> bool {
         let now = now_seconds;
         if !now.is_finite() {
@@ -154,7 +159,7 @@ impl PlayoutClock {
         }
         run.stray_at = None;
         let gap = previous.map(|previous| {
-            // Playout was last held up by the missing snapshot in the last frame without it.
+            // The last frame without the missing snapshot is the last one in which it held up playout.
             run.position.map_or(now, |(_, at)| at.min(now)) - slot_of(run, previous).0
         });
         run.link.take(now, slot, gap, &self.config);
@@ -162,8 +167,8 @@ impl PlayoutClock {
         true
     }
 
-    /// Runs on to `now_seconds` and says what moment is to be drawn. `None` before the first
-    /// arrival. A time that is no number, or goes back, changes nothing.
+    /// Advances the clock to `now_seconds` and returns the view time to draw. `None` before the first
+    /// arrival. A non-finite or earlier time has no effect.
     pub fn advance(&mut self, now_seconds: f64) -> Option<ViewTime> {
         let now = now_seconds;
         let config = &self.config;
@@ -174,7 +179,7 @@ impl PlayoutClock {
         if target.is_finite() && passed > 0.0 {
             let error = target - (position + passed);
             let rate = if error < 0.0 { config.attack } else { config.release };
-            // No more than the error in this frame, however long the frame was.
+            // At most the whole error in this frame, however long the frame was.
             let speed =
                 (1.0 + error * rate.min(1.0 / passed)).min(config.max_speed).max(config.min_speed).max(0.0);
             let mut next = position + passed * speed;
@@ -182,7 +187,7 @@ impl PlayoutClock {
                 next = target;
                 self.jumps += 1;
             } else if position < 0.0 && !self.joins {
-                // Nothing has been drawn yet, so nobody sees the delay being learnt.
+                // Nothing has been drawn yet, so a change of the delay is not visible.
                 next = next.max(target);
             }
             run.speed = speed;
@@ -193,15 +198,14 @@ impl PlayoutClock {
         position.is_finite().then(|| ViewTime::after(run.origin, position / self.tick_seconds))
     }
 
-    /// Whether a tick is so far from where arrivals are expected that it belongs to another server, or
-    /// to nobody.
+    /// Returns whether a tick is so far from the expected one that it is another server's or invalid.
     #[must_use]
     pub fn is_stray(&self, tick: Tick, now_seconds: f64) -> bool {
         self.run.as_ref().is_some_and(|run| run.slot(tick, self.tick_seconds, now_seconds, &self.config).1)
     }
 
-    /// How far playout runs behind the fastest arrival, in seconds; the link's latency is not in
-    /// it. 0 before the first frame that could show something.
+    /// Returns the current playout delay relative to the fastest arrival, in seconds. It excludes the
+    /// latency of the link. 0 before the first frame that can show anything.
     #[must_use]
     pub fn delay_seconds(&self) -> f64 {
         let delay = self.run.as_ref().and_then(|run| {
@@ -211,31 +215,31 @@ impl PlayoutClock {
         delay.unwrap_or(0.0)
     }
 
-    /// The delay that it is on its way to, in seconds.
+    /// Returns the target of the playout delay, in seconds.
     #[must_use]
     pub fn target_delay_seconds(&self) -> f64 {
         self.run.as_ref().map_or(self.config.initial_delay, |run| run.target_delay(&self.config, self.guess))
     }
 
-    /// How fast it ran last, in parts of real time.
+    /// Returns the current speed relative to real time.
     #[must_use]
     pub fn speed(&self) -> f64 {
         self.run.as_ref().map_or(1.0, |run| run.speed)
     }
 
-    /// In how many frames it was beyond the newest snapshot of all.
+    /// Returns the number of frames in which playout was beyond the newest snapshot.
     #[must_use]
     pub fn starved(&self) -> u64 {
         self.starved
     }
 
-    /// How often an error was too large to chase and was jumped over.
+    /// Returns the number of jumps across errors that were too large to correct gradually.
     #[must_use]
     pub fn jumps(&self) -> u64 {
         self.jumps
     }
 
-    /// How often it started afresh because another server counts the ticks.
+    /// Returns the number of restarts after the ticks of another server appeared.
     #[must_use]
     pub fn restarts(&self) -> u32 {
         self.restarts

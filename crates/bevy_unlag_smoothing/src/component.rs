@@ -1,4 +1,4 @@
-//! A game's own components, drawn between their updates like the pawn that they belong to.
+//! Interpolation of game components, in step with the pawn that they belong to.
 
 use core::marker::PhantomData;
 use std::collections::VecDeque;
@@ -10,10 +10,11 @@ use bevy_unlag_core::{
 
 use crate::{SmoothingPlugin, SmoothingSystems, proxy::ProxyTime};
 
-/// Where the network puts the updates of a component, each with the server's tick that it belongs to,
-/// in any order, before [`SmoothingSystems::Receive`] empties it. Beside a
-/// [`SnapshotInbox`](crate::SnapshotInbox) the component is drawn at the pawn's moment, alone at the
-/// moment of most pawns.
+/// Received updates of a component with their server ticks, in any order. The network integration fills it
+/// and [`SmoothingSystems::Receive`] empties it.
+///
+/// On an entity with a [`SnapshotInbox`](crate::SnapshotInbox) the component is drawn at the pawn's view
+/// time, otherwise at the view time of most pawns.
 #[derive(Component, Clone, Debug)]
 #[require(ComponentHistory<C>)]
 pub struct ComponentInbox<C: Send + Sync + 'static>(pub Vec<(Tick, C)>);
@@ -24,14 +25,15 @@ impl<C: Send + Sync + 'static> Default for ComponentInbox<C> {
     }
 }
 
-/// Updates that are remembered at most.
+/// Maximum number of updates in a history.
 const CAPACITY: usize = 64;
-/// Updates further apart from the newest than this many ticks are another server's, or nonsense.
+/// Distance in ticks from the newest update beyond which an update is another server's or invalid.
 const STRAY_TICKS: i32 = 10_000;
-/// So many of them in a row are believed.
+/// Number of consecutive implausible updates after which they are accepted.
 const MAX_STRAYS: u8 = 3;
 
-/// A short memory of a component's updates, oldest first.
+/// Bounded history of a component's updates.
+#[doc(alias = "ConfirmedHistory")]
 #[derive(Component, Clone, Debug)]
 pub struct ComponentHistory<C: Send + Sync + 'static> {
     updates: VecDeque<(Tick, C)>,
@@ -47,7 +49,7 @@ impl<C: Send + Sync + 'static> Default for ComponentHistory<C> {
 impl<C: Interpolate + Send + Sync + 'static> ComponentHistory<C> {
     fn insert(&mut self, tick: Tick, value: C) {
         if self.updates.back().is_some_and(|(newest, _)| tick.since(*newest).abs() > STRAY_TICKS) {
-            // One may be nonsense; several in a row are another server's.
+            // A single one may be invalid; several in a row are another server's.
             self.strays += 1;
             if self.strays < MAX_STRAYS {
                 return;
@@ -67,13 +69,13 @@ impl<C: Interpolate + Send + Sync + 'static> ComponentHistory<C> {
         }
     }
 
-    /// The newest value.
+    /// Returns the newest value.
     #[must_use]
     pub fn newest(&self) -> Option<C> {
         self.updates.back().map(|(_, value)| *value)
     }
 
-    /// The value at a moment; `None` before the first update.
+    /// Returns the value at a view time; `None` before the first update.
     #[must_use]
     pub fn value(&self, time: ViewTime, sampler: &Sampler) -> Option<C> {
         let after = self.updates.partition_point(|(tick, _)| tick.since(time.tick) <= 0);
@@ -95,8 +97,9 @@ impl<C: Interpolate + Send + Sync + 'static> ComponentHistory<C> {
     }
 }
 
-/// Draws the component `C` of proxies between its updates: whatever a [`ComponentInbox`] brought is
-/// written into the component in every frame. Turrets, doors, lids, what a player points at.
+/// Interpolates the component `C` of proxies between its updates, for turrets, doors, lids or aim
+/// directions. In every frame it writes the value from the [`ComponentInbox`] to the component.
+#[doc(alias = "InterpolationRegistrationExt")]
 #[derive(Debug)]
 pub struct SmoothedComponentPlugin<C>(PhantomData<fn() -> C>);
 
@@ -144,7 +147,7 @@ fn draw<C: Interpolate + PartialEq + Component<Mutability = Mutable>>(
             Some(proxy) => proxy.drawn,
             None => time.0,
         };
-        // Without anybody to be in step with it is drawn as it is.
+        // Without a view time the newest value is drawn.
         let value = match moment {
             Some(time) => history.value(time, &sampler.of(mode)),
             None => history.newest(),

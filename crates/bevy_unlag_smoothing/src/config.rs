@@ -1,49 +1,50 @@
-//! What can be tuned about playout.
+//! Settings of the playout clock.
 
 use bevy::prelude::*;
 
-/// How proxies are played out. May be changed while the app runs. The defaults suit 10 to 60
-/// snapshots a second.
+/// Settings of playout. They may be changed at run time. The defaults suit 10 to 60 snapshots per second.
+#[doc(alias = "InterpolationConfig")]
+#[doc(alias = "cl_interp")]
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct PlayoutConfig {
-    /// The share of gaps between updates that the delay covers, from 0 to 1, at 20 updates a second.
-    /// Default: 0.97. Pawns that are updated more often leave more gaps uncovered, because they are
-    /// shorter, slower ones fewer: by the square root of the rate. Raising it draws proxies later in
-    /// time; lowering it leaves more gaps to extrapolation, and who stops then is seen to overshoot.
+    /// Fraction of the gaps between updates that the delay covers, from 0 to 1, at 20 updates per second.
+    /// Default: 0.97. It is scaled by the square root of the rate: pawns that are updated more often leave
+    /// more gaps uncovered, because their gaps are shorter, and slower ones fewer. Raising it increases the
+    /// playout delay; lowering it causes more extrapolation and more overshoot of pawns that stop.
     pub quantile: f64,
-    /// When the longest gap is at most this many seconds longer than that share, it is covered as well:
-    /// on a good link nobody is ever carried on. Default: 6 ms.
+    /// If the longest gap exceeds that quantile by at most this many seconds, it is covered as well, so that
+    /// no pawn is ever extrapolated on a good link. Default: 0.006 (6 ms).
     pub slack: f64,
-    /// Seconds added to the measured delay, because a frame does not fall exactly on an arrival.
-    /// Default: 2 ms. Raising it draws proxies later by as much.
+    /// Seconds added to the measured delay, because a frame does not coincide with an arrival. Default:
+    /// 0.002 (2 ms). Raising it increases the delay by the same amount.
     pub margin: f64,
-    /// The delay while only one snapshot is known, in seconds. Default: 0.1. Too little stutters at the
-    /// beginning, too much is late for the first seconds.
+    /// Delay in seconds while only one snapshot has arrived. Default: 0.1. Too short a delay stutters at
+    /// first, too long a one is late for the first seconds.
     pub initial_delay: f64,
-    /// The largest delay, in seconds. Default: 1. A gap that it could not cover is an outage and
-    /// is not learnt from. Raising it follows worse links, and learns from longer outages.
+    /// Maximum delay, in seconds. Default: 1. A gap that it could not cover is an outage and excluded from
+    /// the statistics. Raising it copes with worse links, and includes longer outages.
     pub max_delay: f64,
-    /// Slowest playout, in parts of real time. Default: 0.922.
+    /// Minimum speed of playout relative to real time. Default: 0.922.
     pub min_speed: f64,
-    /// Fastest playout, in parts of real time. Default: 1.028.
+    /// Maximum speed of playout relative to real time. Default: 1.028.
     pub max_speed: f64,
-    /// How much playout slows down per second that it is ahead, in 1/s. Default: 4, so that 20 ms
-    /// too far ahead already run at the slowest speed: being late with the delay is visible.
+    /// Deceleration of playout per second that it is ahead, in 1/s. Default: 4: playout reaches its minimum
+    /// speed when it is 20 ms ahead, because too short a delay is visible.
     pub attack: f64,
-    /// How much playout speeds up per second that it is behind, in 1/s. Default: 1. Lower than
-    /// `attack`: being too careful for a while is not visible.
+    /// Acceleration of playout per second that it is behind, in 1/s. Default: 1, lower than `attack`,
+    /// because too long a delay is hardly visible.
     pub release: f64,
-    /// Seconds over which the fastest arrival is remembered; it is what delay is measured
-    /// against. Default: 15. It has to outlive a congested phase, and to follow a new route.
+    /// Seconds for which the fastest arrival is remembered, relative to which the delay is measured.
+    /// Default: 15. It must exceed a phase of congestion, and be short enough to adapt to a new route.
     pub window: f64,
-    /// Seconds over which gaps between updates are remembered, but at least 64 of them. Default: 10.
-    /// Raising it forgets a bad phase later.
+    /// Seconds for which gaps between updates are remembered, but at least 64 gaps. Default: 10. Raising it
+    /// keeps the delay high for longer after a bad phase.
     pub memory: f64,
-    /// An error beyond this many seconds is jumped over, not chased. Default: 0.5. Lowering it jumps,
-    /// visibly, where it could have walked.
+    /// Error in seconds beyond which playout jumps instead of changing its speed. Default: 0.5. Lowering it
+    /// causes visible jumps that could have been corrected gradually.
     pub snap: f64,
-    /// Snapshots further than this many seconds from where they are expected belong to another
-    /// server; when only such arrive for half a second, playout starts afresh. Default: 10.
+    /// Distance in seconds from the expected time beyond which a snapshot is another server's. If only such
+    /// snapshots arrive for half a second, playout restarts. Default: 10.
     pub restart: f64,
 }
 

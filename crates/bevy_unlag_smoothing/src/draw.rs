@@ -1,4 +1,4 @@
-//! From a pawn's memory onto the screen.
+//! Sampling of proxy poses from snapshot histories, once per frame.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
@@ -18,7 +18,7 @@ pub(crate) fn advance(
     mut told: Local<bool>,
 ) {
     playout.advance(time.elapsed_secs_f64());
-    // On a machine that decides, somebody else says what is drawn.
+    // On a machine with authority another plugin sets the view time.
     let played = playout.main_time();
     if played.is_some() || *told {
         drawn.0 = played;
@@ -57,7 +57,8 @@ pub(crate) fn draw(
                     ViewStamp::Extrapolated { from: newest.tick, time }
                 }
                 Some(ProxySmoothing::Simulate) => {
-                    // Without a server clock the way down is unknown and the newest counts as new.
+                    // Without a server clock the downlink latency is unknown: the newest update counts as
+                    // current.
                     let since = (now - proxy.updated_at).max(0.0) / tick_seconds;
                     let guess = ViewTime::after(newest.tick, since);
                     let present = server.view_time(now).filter(|time| time.since(guess) > 0);
@@ -78,7 +79,7 @@ pub(crate) fn draw(
             Some(DrawnPose { pose, stamp })
         })();
         let Some(sampled) = sampled else {
-            // Nothing is known of that moment, or it did not exist then.
+            // The history does not cover that moment, or the pawn did not exist yet.
             if drawn.pose.alive {
                 drawn.pose.alive = false;
             }

@@ -1,4 +1,4 @@
-//! What a listen server's own screen shows of everyone else.
+//! Interpolation of remote pawns on the screen of a listen server host.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
@@ -8,11 +8,11 @@ use bevy_unlag_core::{
 
 use crate::published_path::PublishedPath;
 
-/// Ticks that a pawn is shown from further back at most: two seconds at 64 Hz.
+/// Maximum extra delay of a pawn with a low update rate, in ticks: two seconds at 64 Hz.
 const MAX_INTERVAL: i32 = 128;
 
-/// Poses every pawn that somebody wants to see on this machine from the snapshots it has sent, one
-/// interval ago: interpolated like on any client, so a shot of the host is judged like any other.
+/// Poses every pawn drawn on this machine from its sent snapshots, one interval ago: interpolated as on
+/// any client, so a shot of the host is resolved like any other.
 pub(crate) fn draw(
     tick: Res<CurrentTick>,
     fixed: Res<Time<Fixed>>,
@@ -30,7 +30,7 @@ pub(crate) fn draw(
     let bases = bases.at(now);
     base_time.0 = None;
     for (path, mode, mut drawn) in &mut pawns {
-        // Who is sent less often is shown from further back.
+        // Pawns with a lower update rate are drawn further in the past.
         let longer = i64::from((path.interval() - sampler.snapshot_ticks).clamp(0, MAX_INTERVAL));
         let shown = shown.later(-longer * SUB_TICKS);
         let posed = path.sent.stamp(shown).and_then(|stamp| {
@@ -43,7 +43,7 @@ pub(crate) fn draw(
                 }
                 *drawn = posed;
             }
-            // It did not exist at that moment.
+            // The pawn did not exist at that moment.
             None => drawn.pose.alive = false,
         }
     }

@@ -1,14 +1,15 @@
-//! From the network's mailbox into a pawn's memory.
+//! Inboxes of proxies and their transfer to snapshot histories.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{DrawnPose, ProxyUpdate, Sampler, SnapshotHistory, Tick, UsualInterval, VisualOffset};
 
 use crate::{PlayoutConfig, SmoothingStats, blend::Seen, playout::Playout, proxy::ProxyTime};
 
-/// Where the network puts a pawn's updates, in any order, before
-/// [`SmoothingSystems::Receive`](crate::SmoothingSystems::Receive) in [`PreUpdate`] empties it.
-/// Having one is what lets a pawn be smoothed; it is drawn while its
-/// [`NetRole`](bevy_unlag_core::NetRole) is `SimulatedProxy`.
+/// Received updates of a pawn, in any order. The network integration fills it in [`PreUpdate`], before
+/// [`SmoothingSystems::Receive`](crate::SmoothingSystems::Receive) empties it.
+///
+/// It enables smoothing for the pawn, which is drawn while its [`NetRole`](bevy_unlag_core::NetRole) is
+/// `SimulatedProxy`.
 #[derive(Component, Clone, Debug, Default)]
 #[require(SnapshotHistory, ProxyTime, UsualInterval, DrawnPose, VisualOffset, Seen)]
 pub struct SnapshotInbox(pub Vec<ProxyUpdate>);
@@ -26,14 +27,14 @@ pub(crate) fn receive(
     let usual = u16::try_from(sampler.snapshot_ticks.max(1)).unwrap_or(u16::MAX);
     playout.begin(&config, tick_seconds, now);
 
-    // Proxies share ticks, and a clock wants each once, newest first.
+    // Several proxies share a tick, but a clock takes each tick once, newest first.
     arrivals.clear();
     for (inbox, _, proxy, _) in &proxies {
         let ticks = inbox.0.iter().map(|update| update.snapshot.tick);
         let newest = ticks.reduce(|a, b| if b.is_newer_than(a) { b } else { a });
         let Some(tick) = newest.filter(|tick| proxy.newest().is_none_or(|before| tick.is_newer_than(before)))
         else {
-            // Old news, or another server's: only the clock can tell.
+            // An old update or another server's: only the clock can distinguish them.
             arrivals.extend(newest.map(|tick| (proxy.interval().max(1), tick, None)));
             continue;
         };
@@ -52,7 +53,7 @@ pub(crate) fn receive(
 
     for (mut inbox, mut history, mut proxy, mut usually) in &mut proxies {
         if playout.restarted(proxy.interval()) {
-            // Another server's ticks must not be taken for this one's past or future.
+            // Ticks of another server must not mix with those of the current one.
             history.clear();
             proxy.restart();
         }

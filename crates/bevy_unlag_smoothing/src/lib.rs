@@ -1,17 +1,16 @@
-//! Simulated proxies that glide: snapshot buffer, adaptive playout clock, cubic Hermite.
+//! Snapshot interpolation of remote pawns with an adaptive playout delay and cubic Hermite curves.
 //!
-//! * The network puts [`ProxyUpdate`](bevy_unlag_core::ProxyUpdate)s into a pawn's
+//! * The network integration writes [`ProxyUpdate`](bevy_unlag_core::ProxyUpdate)s to a pawn's
 //!   [`SnapshotInbox`].
-//! * A [`PlayoutClock`] learns from their arrival how far in the past proxies have to be drawn so
-//!   that jitter and loss do not show; [`Playout`] has one for each rate of updates.
-//! * Each frame every [`SimulatedProxy`](bevy_unlag_core::NetRole::SimulatedProxy) gets its
-//!   [`DrawnPose`](bevy_unlag_core::DrawnPose) at that moment from the shared [`Sampler`], in the way
-//!   that its [`ProxySmoothing`](bevy_unlag_core::ProxySmoothing) says.
-//! * What would be seen to jump, because a guess was wrong or an update came late, is blended by the
-//!   pawn's [`VisualOffset`](bevy_unlag_core::VisualOffset): [`BlendConfig`].
-//! * [`ProxySimulationPlugin`] carries proxies on to the server's present, which [`ServerClock`]
-//!   knows.
-//! * [`SmoothedComponentPlugin`] draws a game's own components in the same way.
+//! * A [`PlayoutClock`] learns from their arrival times how large the playout delay (interpolation delay)
+//!   must be to hide jitter and loss; [`Playout`] has one clock per update rate.
+//! * In each frame every [`SimulatedProxy`](bevy_unlag_core::NetRole::SimulatedProxy) gets its
+//!   [`DrawnPose`](bevy_unlag_core::DrawnPose) at that moment from the shared [`Sampler`], according to its
+//!   [`ProxySmoothing`](bevy_unlag_core::ProxySmoothing).
+//! * Visible jumps, after a wrong guess or a late update, are blended by the pawn's
+//!   [`VisualOffset`](bevy_unlag_core::VisualOffset): see [`BlendConfig`].
+//! * [`ProxySimulationPlugin`] simulates proxies to the server's present, estimated by [`ServerClock`].
+//! * [`SmoothedComponentPlugin`] interpolates components of the game in the same way.
 //!
 //! ```
 //! use bevy::prelude::*;
@@ -61,21 +60,21 @@ pub use sent_log::{Rates, SentLog};
 pub use server_clock::{ServerClock, ServerClockConfig};
 pub use simulate::ProxySimulationPlugin;
 
-/// When smoothing does its work.
+/// System sets of smoothing.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SmoothingSystems {
     /// On servers in [`FixedPostUpdate`], after all movers settled: what remote clients are to see of every pawn goes
     /// into its [`PublishedPath`].
     Record,
-    /// In [`PreUpdate`]: the network fills inboxes.
+    /// In [`PreUpdate`]: the network integration fills inboxes.
     Deliver,
-    /// After [`Deliver`](Self::Deliver): inboxes are emptied into histories. Fill them before.
+    /// After [`Deliver`](Self::Deliver): moves inboxes into histories. Fill inboxes before this set.
     Receive,
-    /// In [`PostUpdate`], inside [`VisualSystems::Draw`]: clocks run on and proxies are posed.
+    /// In [`PostUpdate`], inside [`VisualSystems::Draw`]: advances clocks and samples the poses of proxies.
     Draw,
-    /// After [`Draw`](Self::Draw): models carry on what is simulated to the present.
+    /// After [`Draw`](Self::Draw): models simulate proxies to the server's present.
     Simulate,
-    /// After [`Simulate`](Self::Simulate): what would be seen to jump is hidden.
+    /// After [`Simulate`](Self::Simulate): blends visible jumps.
     Blend,
 }
 
@@ -124,36 +123,37 @@ impl Plugin for TransformRecordingPlugin {
     }
 }
 
-/// How smoothing fares. The counters only grow; what a span of time did is their difference.
+/// Statistics of smoothing. The counters never decrease; subtract two readings to measure a period.
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Default)]
 pub struct SmoothingStats {
     /// Proxies drawn, counted once per proxy and frame.
     pub drawn: u64,
-    /// Those among them that were drawn beyond their newest snapshot, though they are not simulated.
+    /// Those drawn beyond their newest snapshot. Simulated ones do not count.
     pub extrapolated: u64,
-    /// Those among them that had been carried on for as long as is allowed, and stood.
+    /// Those extrapolated up to the limit and therefore standing still.
     pub held: u64,
-    /// Updates that arrived after their moment had been drawn; of a pawn that is simulated to the present,
-    /// every one.
+    /// Updates that arrived after their moment was drawn. For a pawn simulated to the present these are all
+    /// updates.
     pub late: u64,
-    /// Updates that were dropped: they were known already, or older than all that is kept.
+    /// Dropped updates that were duplicates, or older than all snapshots of a full history.
     pub duplicates: u64,
-    /// Updates that were dropped because their tick is nowhere near this server's.
+    /// Dropped updates whose tick is implausibly far from the server's.
     pub absurd: u64,
-    /// Frames in which a pawn's moment stood still or jumped, because it was too far from where its clock
-    /// is to walk there: its rate changed a lot, or the link did.
+    /// Frames in which the view time of a pawn stopped or jumped, because it was too far from its clock to
+    /// catch up gradually: its update rate changed a lot, or the link did.
     pub resyncs: u64,
-    /// How often a step was hidden by a [`VisualOffset`](bevy_unlag_core::VisualOffset).
+    /// Jumps hidden by a [`VisualOffset`](bevy_unlag_core::VisualOffset).
     pub blends: u64,
-    /// How often a step was too large to be hidden, though it was no teleport.
+    /// Jumps too large to be hidden that were no teleport.
     pub snaps: u64,
-    /// How far playout of most pawns runs behind the fastest arrival, in milliseconds.
+    /// Current playout delay of most pawns relative to the fastest arrival, in milliseconds.
     pub delay_ms: f32,
-    /// How fast that clock runs, in parts of real time.
+    /// Speed of that clock relative to real time.
     pub speed: f32,
 }
 
-/// Draws simulated proxies from snapshots. Where no [`SnapshotInbox`] is ever filled, it idles.
+/// Draws simulated proxies from snapshots. It idles while no [`SnapshotInbox`] is filled.
+#[doc(alias = "InterpolationPlugin")]
 #[derive(Default)]
 pub struct SmoothingPlugin;
 

@@ -1,26 +1,26 @@
-//! What arrivals say about the link: how fast it is at best, and how long it leaves one waiting.
+//! Statistics of arrivals on a link: minimum latency and the distribution of gaps.
 
 use std::collections::VecDeque;
 
 use crate::PlayoutConfig;
 
-/// Fewer gaps than this say nothing about a quantile; until then the longest one counts.
+/// Number of gaps below which a quantile is unreliable and the longest gap counts.
 const FEW: usize = 20;
 
-/// Seconds between updates at which [`PlayoutConfig::quantile`] is meant.
+/// Seconds between updates to which [`PlayoutConfig::quantile`] refers.
 const USUAL_INTERVAL: f64 = 0.05;
-/// Gaps that are remembered at least and at most.
+/// Minimum and maximum number of gaps that are remembered.
 const MIN_GAPS: usize = 64;
 const MAX_GAPS: usize = 1_024;
-/// A memory of arrivals. All times are in seconds; a slot is a snapshot's tick on the server's
-/// time line, an arrival is on this machine's.
+/// Statistics of the arrivals on a link. All times are in seconds. A slot is the tick of a snapshot on the
+/// server's time line; an arrival is on this machine's.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkMeter {
     /// (arrival, arrival − slot), offsets increasing from front to back: a sliding minimum.
     offsets: VecDeque<(f64, f64)>,
     base: f64,
-    /// (arrival, last frame without it − slot of the newest snapshot before), newest last. It does not depend
-    /// on the base, so a base that moves does not make old gaps wrong.
+    /// (arrival, last frame without the snapshot − slot of the newest snapshot before), newest last.
+    /// Independent of the base, so that a change of the base does not invalidate old gaps.
     gaps: VecDeque<(f64, f64)>,
     scratch: Vec<f64>,
     needed: Option<f64>,
@@ -29,7 +29,7 @@ pub(crate) struct LinkMeter {
 }
 
 impl LinkMeter {
-    /// Begins with a snapshot of slot 0.
+    /// Creates the statistics with the first snapshot, of slot 0.
     pub(crate) fn new(arrival: f64, interval: f64) -> Self {
         Self {
             offsets: VecDeque::from([(arrival, arrival)]),
@@ -41,28 +41,29 @@ impl LinkMeter {
         }
     }
 
-    /// The smallest arrival − slot in the window: how a snapshot arrives when nothing holds it
-    /// up. What is above it is jitter.
+    /// Returns the minimum of arrival − slot in the window: a snapshot without queueing. Anything above it
+    /// is jitter.
     pub(crate) fn base(&self) -> f64 {
         self.base
     }
 
-    /// How long after the base playout has to run, so that the wanted share of gaps is covered.
+    /// Returns the delay relative to the base at which playout covers the configured fraction of gaps.
     /// `None` before the second snapshot.
     pub(crate) fn delay(&self) -> Option<f64> {
         self.needed.map(|needed| needed - self.base)
     }
 
-    /// Whether too few gaps are known for a quantile.
+    /// Returns whether there are too few gaps for a quantile.
     pub(crate) fn is_young(&self) -> bool {
         self.gaps.len() < FEW
     }
 
-    /// A snapshot arrived that is newer than all before of its pawn. `gap` is the time from the slot of
-    /// the newest one before it to the last frame that had to do without this one: playout that had
-    /// passed that slot could not go on. One number for jitter and loss alike, and a machine that
-    /// draws few frames is not taken for a bad link. An outage counts no more than any other gap: who
-    /// is cut off for half a second now and then shall not see everybody half a second late.
+    /// Records the arrival of a snapshot that is newer than all previous ones of its pawn.
+    ///
+    /// `gap` is the time from the slot of the newest snapshot before it to the last frame without it: until
+    /// then, playout beyond that slot had to wait. This one number covers jitter and loss, and a machine
+    /// with few frames per second is not mistaken for a bad link. An outage counts like any other gap: half
+    /// a second without updates now and then must not delay all pawns by half a second.
     pub(crate) fn take(&mut self, arrival: f64, slot: f64, gap: Option<f64>, config: &PlayoutConfig) {
         let offset = arrival - slot;
         while self.offsets.back().is_some_and(|&(_, o)| o >= offset) {
@@ -91,7 +92,8 @@ impl LinkMeter {
             .map(|most| if longest <= most + config.slack { longest } else { most });
     }
 
-    /// The share to cover at this rate: what an uncovered gap costs grows with its length.
+    /// Returns the fraction to cover at this rate, because the cost of an uncovered gap increases with its
+    /// length.
     fn covered(&self, quantile: f64) -> f64 {
         let rate = (USUAL_INTERVAL / self.interval.max(1e-3)).sqrt();
         1.0 - ((1.0 - quantile) * rate).clamp(0.0, 1.0)
@@ -114,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_base_follows_a_slower_route_once_the_window_has_passed() {
+    fn base_latency_follows_a_slower_route_after_the_window() {
         let config = PlayoutConfig::default();
         let mut link = LinkMeter::new(0.03, 0.05);
         for k in 1..2_000 {
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_is_not_learnt_from() {
+    fn outage_beyond_the_maximum_delay_is_ignored() {
         let config = PlayoutConfig::default();
         let mut link = LinkMeter::new(0.0, 0.05);
         link.take(0.05, 0.05, Some(0.05), &config);

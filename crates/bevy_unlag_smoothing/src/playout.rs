@@ -1,20 +1,20 @@
-//! A playout clock for each rate at which pawns are updated.
+//! Playout clocks, one per update rate.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{Tick, ViewTime};
 
 use crate::{PlayoutClock, PlayoutConfig};
 
-/// Rates that get a clock of their own at most; a pawn at yet another rate uses the next slower one.
+/// Maximum number of rates with their own clock. A pawn with another rate uses the next slower one.
 const MAX_RATES: usize = 8;
-/// Seconds after which a clock that no pawn uses is forgotten.
+/// Seconds after which an unused clock is removed.
 const UNUSED_SECONDS: f64 = 10.0;
-/// Intervals, in ticks, that are told apart: what lies between counts as the next longer one.
+/// Update intervals in ticks that are distinguished. An interval in between counts as the next longer one.
 const INTERVALS: [u16; 16] = [1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 24, 32, 48, 64, 96, 128];
 
-/// The moments of the server's past at which proxies are drawn. All pawns that are updated at one
-/// rate share one moment, so that what is seen together also was together; a pawn that is updated
-/// once a second must not make everyone else a second late.
+/// View times at which proxies are drawn. All pawns that are updated at one rate share a playout clock, so
+/// that pawns are drawn as they were at the same moment. The rates are separate, because a pawn that is
+/// updated once a second must not delay all others by a second.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Playout {
     rates: Vec<Rate>,
@@ -30,7 +30,7 @@ struct Rate {
     restarted: bool,
 }
 
-/// What a clock says in a frame.
+/// State of a clock in the current frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
     pub(crate) interval: u16,
@@ -39,19 +39,19 @@ pub(crate) struct Moment {
 }
 
 impl Playout {
-    /// The clock of most pawns. `None` before the first update.
+    /// Returns the clock of most pawns. `None` before the first update.
     #[must_use]
     pub fn primary(&self) -> Option<&PlayoutClock> {
         self.main().map(|rate| &rate.clock)
     }
 
-    /// The clock of pawns that are updated every so many ticks, if there is one.
+    /// Returns the clock of pawns that are updated every `interval` ticks, if there is one.
     #[must_use]
     pub fn clock(&self, interval: u16) -> Option<&PlayoutClock> {
         self.rates.iter().find(|rate| rate.interval == interval).map(|rate| &rate.clock)
     }
 
-    /// The intervals that have a clock, in ticks.
+    /// Returns the intervals that have a clock, in ticks.
     pub fn intervals(&self) -> impl Iterator<Item = u16> {
         self.rates.iter().map(|rate| rate.interval)
     }
@@ -60,12 +60,12 @@ impl Playout {
         self.rates.iter().max_by_key(|rate| (rate.pawns, core::cmp::Reverse(rate.interval)))
     }
 
-    /// The moment that most pawns are drawn at.
+    /// Returns the view time of most pawns.
     pub(crate) fn main_time(&self) -> Option<ViewTime> {
         self.main()?.time
     }
 
-    /// The interval that one of so many ticks counts as.
+    /// Returns the interval as which a spacing of this many ticks counts.
     pub(crate) fn class(spacing: u16) -> u16 {
         INTERVALS.into_iter().find(|interval| *interval >= spacing).unwrap_or(INTERVALS[INTERVALS.len() - 1])
     }
@@ -80,7 +80,7 @@ impl Playout {
         if let Some(at) = self.used(interval) {
             return self.rates.get_mut(at);
         }
-        // The way is the same for all rates: what lateness is known of it is a good first guess.
+        // All rates share the link, so its known lateness is a good first guess.
         let late = self
             .main()
             .map_or(0.0, |main| main.clock.target_delay_seconds() - f64::from(main.interval) * tick_seconds);
@@ -92,7 +92,7 @@ impl Playout {
         self.rates.last_mut()
     }
 
-    /// Begins a frame: configurations are taken over, pawns counted anew.
+    /// Begins a frame: applies the configuration and resets the counts of pawns.
     pub(crate) fn begin(&mut self, config: &PlayoutConfig, tick_seconds: f64, now: f64) {
         self.rates.retain(|rate| rate.pawns > 0 || now - rate.used_at < UNUSED_SECONDS);
         for rate in &mut self.rates {
@@ -102,8 +102,8 @@ impl Playout {
         }
     }
 
-    /// The clock that pawns of this interval use: their own, and when there are too many the next slower
-    /// one, or the slowest.
+    /// Returns the index of the clock for pawns of this interval: their own, or if the maximum number is
+    /// reached the next slower one, or the slowest.
     fn used(&self, interval: u16) -> Option<usize> {
         let own = self.rates.iter().position(|rate| rate.interval == interval);
         own.or_else(|| {
@@ -114,7 +114,7 @@ impl Playout {
         })
     }
 
-    /// A pawn uses this rate.
+    /// Counts a pawn that uses this rate.
     pub(crate) fn count(&mut self, interval: u16, now: f64) {
         if let Some(rate) = self.used(interval).and_then(|at| self.rates.get_mut(at)) {
             rate.pawns += 1;
@@ -138,26 +138,26 @@ impl Playout {
         }
     }
 
-    /// Whether a tick is so far from where this rate's are that it is another server's, or nonsense.
+    /// Returns whether a tick is so far from this rate's that it is another server's or invalid.
     pub(crate) fn is_stray(&self, interval: u16, tick: Tick, now: f64) -> bool {
         let clock = self.clock(interval).or_else(|| self.primary());
         clock.is_some_and(|clock| clock.is_stray(tick, now))
     }
 
-    /// Whether this rate's clock has just found another server.
+    /// Returns whether the clock of this rate has just switched to another server.
     pub(crate) fn restarted(&self, interval: u16) -> bool {
         self.used(interval).and_then(|at| self.rates.get(at)).is_some_and(|rate| rate.restarted)
     }
 
-    /// Runs all clocks on.
+    /// Advances all clocks.
     pub(crate) fn advance(&mut self, now: f64) {
         for rate in &mut self.rates {
             rate.time = rate.clock.advance(now);
         }
     }
 
-    /// The moment of this rate in this frame, with the interval and the speed of the clock that says so:
-    /// one that is so new that it knows nothing leaves it to the one of most pawns.
+    /// Returns the view time of this rate in the current frame, with the interval and the speed of the clock
+    /// that it comes from. A clock without a view time yet is replaced by the one of most pawns.
     pub(crate) fn time(&self, interval: u16) -> Option<Moment> {
         let of = |rate: &Rate| {
             Some(Moment { interval: rate.interval, time: rate.time?, speed: rate.clock.speed() })

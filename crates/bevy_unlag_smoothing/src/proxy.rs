@@ -1,4 +1,4 @@
-//! What a client knows about how one proxy is updated and drawn.
+//! Update interval and view time of a single proxy.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{SUB_TICKS, Tick, ViewTime};
@@ -8,31 +8,31 @@ use crate::{
     playout::{Moment, Playout},
 };
 
-/// How many updates are remembered to tell how often they come.
+/// Number of updates from which the interval is derived.
 const TICKS: usize = 8;
-/// How many updates in a row must speak for another interval.
+/// Number of consecutive updates that must indicate a new interval.
 const AGREED: u8 = 3;
 
-/// When a pawn of somebody else is drawn, and how often it is updated.
+/// View time and update interval of a remote pawn.
 #[derive(Component, Clone, Copy, Debug)]
 pub struct ProxyTime {
-    /// The moment of the server's past at which it was drawn last: of its own, when it is updated at
-    /// another rate than most or simulated to the present. `None` before it could be drawn.
+    /// View time at which the pawn was drawn last: its own if it is updated at another rate than most or
+    /// simulated to the present. `None` before it could be drawn.
     pub drawn: Option<ViewTime>,
-    /// Ticks between its updates that its playout clock reckons with.
+    /// Ticks between updates that its playout clock assumes.
     interval: u16,
-    /// The interval that its updates of late speak for, and how many in a row did.
+    /// Interval that the recent updates indicate, and the number of consecutive ones that did.
     wanted: u16,
     agreed: u8,
-    /// Its newest updates, newest first, and how many are known.
+    /// Ticks of the newest updates, newest first, and their number.
     ticks: [Tick; TICKS],
     known: u8,
-    /// When the newest came, in this machine's seconds, and how long after the one before.
+    /// Arrival of the newest update in this machine's seconds, and the time since the one before.
     pub(crate) updated_at: f64,
     pub(crate) waited: f64,
-    /// The interval of the clock by which it was drawn last; 0 when it was by none.
+    /// Interval of the clock of the last frame; 0 if no clock was used.
     drawn_by: u16,
-    /// Ticks that it is ahead of the clock that it changes over to.
+    /// Ticks by which the pawn is ahead of the clock to which it is changing.
     shift: f64,
 }
 
@@ -54,28 +54,28 @@ impl Default for ProxyTime {
 }
 
 impl ProxyTime {
-    /// Ticks between its updates that its playout clock reckons with: what is usual of late; lost ones
-    /// do not change it. 0 before the first.
+    /// Returns the ticks between updates that its playout clock assumes: the usual recent interval, which
+    /// lost updates do not change. 0 before the first update.
     #[must_use]
     pub fn interval(&self) -> u16 {
         self.interval
     }
 
-    /// The tick of its newest update.
+    /// Returns the tick of the newest update.
     pub(crate) fn newest(&self) -> Option<Tick> {
         self.ticks[..usize::from(self.known)].first().copied()
     }
 
-    /// Forgets what another server said.
+    /// Clears the updates of another server.
     pub(crate) fn restart(&mut self) {
         *self = Self { interval: self.interval, ..Self::default() };
     }
 
-    /// An update came. `usual` counts as its interval until two are known.
+    /// Records an update. `usual` is the assumed interval until two updates have arrived.
     pub(crate) fn updated(&mut self, tick: Tick, usual: u16, now: f64) {
         let newest = self.newest();
         self.remember(tick);
-        // Loss and disorder make spaces longer, moves that come late to the server a few of them shorter.
+        // Loss and reordering lengthen spaces; moves that reach the server late shorten a few.
         let mut spaces = [u16::MAX; TICKS - 1];
         let known = usize::from(self.known);
         for (space, pair) in spaces.iter_mut().zip(self.ticks[..known].windows(2)) {
@@ -90,7 +90,7 @@ impl ProxyTime {
         };
         self.agreed = if wanted == self.wanted { self.agreed.saturating_add(1) } else { 1 };
         self.wanted = wanted;
-        // A clock is changed for a new rate, not for a bad second.
+        // Change the clock for a new rate, not for a bad second.
         if self.agreed >= AGREED || self.interval == 0 || known < TICKS {
             self.interval = wanted;
         }
@@ -100,7 +100,7 @@ impl ProxyTime {
         }
     }
 
-    /// Puts a tick among the newest ones, newest first.
+    /// Inserts a tick, newest first.
     fn remember(&mut self, tick: Tick) {
         let known = usize::from(self.known);
         let at = self.ticks[..known].iter().position(|other| !other.is_newer_than(tick)).unwrap_or(known);
@@ -112,7 +112,7 @@ impl ProxyTime {
         self.known = (self.known + 1).min(TICKS as u8);
     }
 
-    /// It is drawn by no clock in this frame, at this moment.
+    /// Draws the pawn at `time`, without a clock.
     pub(crate) fn draw_at(&mut self, time: ViewTime) -> ViewTime {
         self.drawn = Some(time);
         self.drawn_by = 0;
@@ -120,8 +120,8 @@ impl ProxyTime {
         time
     }
 
-    /// Its moment in this frame, given that of its clock. After a change of clocks it comes over as
-    /// slowly as a clock changes its delay.
+    /// Returns the view time in this frame for the given clock. After a change of clocks it approaches the
+    /// new one as slowly as a clock changes its delay.
     pub(crate) fn draw_by(
         &mut self,
         Moment { interval, time: clock, speed }: Moment,
@@ -137,18 +137,18 @@ impl ProxyTime {
         {
             self.shift = before.since(clock) as f64 / SUB + went;
             if self.shift.abs() * tick_seconds > config.snap {
-                // Too far to walk: it stands until its clock is there, or jumps forward.
+                // Too far to catch up gradually: stop until the clock is there, or jump forward.
                 self.shift = 0.0;
                 stats.resyncs += 1;
             }
         }
         self.drawn_by = interval;
-        // Together they are no slower and no faster than a clock may be.
+        // The sum of both stays within the speed limits of a clock.
         let pace = if self.shift > 0.0 { speed - config.min_speed } else { config.max_speed - speed };
         let step = (pace.max(0.0) * went).min(self.shift.abs());
         self.shift -= step.copysign(self.shift);
         let mut time = clock.later((self.shift * SUB) as i64);
-        // Never backward; only a clock that is far off has found another server.
+        // Never backward, unless the clock is so far off that it has switched to another server.
         let far = (config.restart / tick_seconds * SUB) as i64;
         if let Some(before) = before.filter(|before| (0..far).contains(&before.since(time))) {
             stats.resyncs += u64::from(before.since(time) > SUB_TICKS);

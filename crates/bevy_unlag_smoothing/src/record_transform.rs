@@ -1,21 +1,21 @@
-//! Things of the server's own that are no model's: AI characters, physics props, platforms.
+//! Recording of server-driven entities without a movement model: AI characters, physics props, platforms.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, Sampler, Snapshot, Tick, Up, angle_to_units};
 
 use crate::published_path::PublishedPath;
 
-/// Lets others see this entity as its [`Transform`] says, on the same path as players: recorded in
-/// every tick, sent compactly, drawn smoothly, and rewound when it is shot at. For whatever moves on
-/// the server without a [`MoveModel`](bevy_unlag_core::MoveModel). Its velocity is how far it went in
-/// the tick.
+/// Records this entity's [`Transform`] in every tick and replicates it in the same way as a player pawn:
+/// sent compactly, drawn smoothly, and rewound for shots. For anything that moves on the server without a
+/// [`MoveModel`](bevy_unlag_core::MoveModel). Its velocity is the displacement in the tick.
 ///
-/// Which way is up travels within 1°, so something that tilts slowly is better drawn from its own
-/// component.
+/// The up direction is transmitted with a precision of 1°, so something that tilts slowly is better drawn
+/// from a component of its own.
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[require(PublishedPath, Transform)]
 pub struct RecordTransform {
-    /// Raise it in the tick in which it is put somewhere else: clients do not slide it there.
+    /// Increment this in the tick in which the entity is teleported, so that clients do not interpolate
+    /// across the jump.
     pub teleports: u8,
     last: Option<(Tick, Vec3, f32, u8)>,
 }
@@ -32,7 +32,7 @@ pub(crate) fn record(
         let up = Up::new(rotation * Vec3::Y);
         let forward = up.rotation().inverse() * rotation * Vec3::NEG_Z;
         let yaw = (-forward.x).atan2(-forward.z);
-        // Who was put somewhere else did not go there.
+        // A teleport does not count as velocity.
         let before = recorded.last.filter(|last| last.3 == recorded.teleports);
         let (velocity, spin) = before.map_or((Vec3::ZERO, 0.0), |(before, from, heading, _)| {
             let seconds = tick.0.since(before).max(1) as f32 * sampler.tick_seconds;

@@ -1,4 +1,4 @@
-//! Which snapshots of whom a client was sent.
+//! Record of the snapshots sent to each client.
 
 mod spaces;
 
@@ -8,10 +8,10 @@ use bevy_unlag_core::{NetId, SnapshotHistory, Tick, ViewStamp, ViewTime};
 pub use spaces::Rates;
 use spaces::Spaces;
 
-/// Ticks before the newest snapshot of which it is known whether they were sent: a second at 64 Hz.
+/// Number of ticks before the newest snapshot for which the record is kept: a second at 64 Hz.
 const REMEMBERED: i32 = u64::BITS as i32;
 
-/// What was sent of one pawn.
+/// Snapshots sent of one pawn.
 #[derive(Clone, Copy, Debug)]
 struct Target {
     id: NetId,
@@ -31,27 +31,28 @@ impl Target {
     }
 }
 
-/// Which snapshots of whom a client was sent: nothing else can have been on its screen. It is on the pawn of
-/// that client, on the server; the network's glue writes it. The host of a listen server and a bot have none:
-/// they see everything as it is.
+/// Record of the snapshots sent to one client: nothing else can have been on its screen. The component is
+/// on that client's pawn on the server and is written by the network integration. The host of a listen
+/// server and bots have none, because they see everything as it is.
 ///
-/// Its memory is bounded by the number of pawns. Whether something that was sent also arrived only the client
-/// knows.
+/// Memory is bounded by the number of pawns. The record cannot tell whether a sent snapshot arrived; only
+/// the client knows.
 #[derive(Component, Debug, Default)]
 pub struct SentLog {
-    /// Sorted by name.
+    /// Sorted by network id.
     targets: Vec<Target>,
-    /// When the first one was marked.
+    /// Tick of the first entry.
     began: Option<Tick>,
-    /// When a pawn was left out last, for want of budget and because it is hidden from the client.
+    /// Tick of the last update that was withheld: for lack of bandwidth budget, and because the pawn is
+    /// hidden from the client.
     left_out: Option<Tick>,
     hidden: Option<Tick>,
     times_left_out: u64,
-    /// How late updates were, in this window and the one before.
+    /// Lateness of updates, in the current window and the previous one.
     late: [Lateness; 2],
 }
 
-/// How many updates were sent so many ticks late, in a window of time.
+/// Histogram of how many ticks late updates were sent, in a time window.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lateness {
     began: Tick,
@@ -59,9 +60,9 @@ struct Lateness {
 }
 
 impl Lateness {
-    /// Who is later counts as this late.
+    /// Highest bucket, which includes all later updates.
     const MOST: usize = 15;
-    /// Ticks in a window.
+    /// Length of a window, in ticks.
     const WINDOW: i32 = 512;
 }
 
@@ -70,7 +71,7 @@ impl Clone for SentLog {
         Self { targets: self.targets.clone(), ..*self }
     }
 
-    /// Without an allocation, when there is room.
+    /// Does not allocate if the capacity suffices.
     fn clone_from(&mut self, source: &Self) {
         self.targets.clone_from(&source.targets);
         let Self { targets: _, began, left_out, hidden, times_left_out, late } = *source;
@@ -88,8 +89,8 @@ impl SentLog {
         self.targets.get(self.find(id).ok()?)
     }
 
-    /// The client was sent this snapshot of this pawn. In any order; what is more than 64 ticks older than the
-    /// newest one is not remembered.
+    /// Records that the client was sent this snapshot of a pawn. Calls may come in any order; snapshots
+    /// more than 64 ticks older than the newest are not recorded.
     pub fn mark(&mut self, id: NetId, tick: Tick) {
         self.began.get_or_insert(tick);
         let at = match self.find(id) {
@@ -111,8 +112,8 @@ impl SentLog {
         }
     }
 
-    /// At the server's tick `now` the client was sent an update of this pawn: its snapshot and the knots that
-    /// came with it, in any order.
+    /// Records that the client was sent an update of a pawn in the server's tick `now`: its snapshot and
+    /// the path knots with it, in any order.
     pub fn mark_update(&mut self, id: NetId, ticks: impl Iterator<Item = Tick>, now: Tick) {
         let before = self.newest(id);
         ticks.for_each(|tick| self.mark(id, tick));
@@ -129,31 +130,31 @@ impl SentLog {
         self.late[0].updates[late.min(Lateness::MOST)] += 1;
     }
 
-    /// For want of budget the client was not sent an update of somebody at `tick`.
+    /// Records that the snapshot message of `tick` left out a pawn for lack of bandwidth budget.
     pub fn mark_left_out(&mut self, tick: Tick) {
         self.left_out = Some(tick);
         self.times_left_out += 1;
     }
 
-    /// Somebody whom the client may not see had an update at `tick`.
+    /// Records that a pawn hidden from the client had an update at `tick`.
     pub fn mark_hidden(&mut self, tick: Tick) {
         self.hidden = Some(tick);
     }
 
-    /// Whether the client was sent this snapshot of this pawn.
+    /// Returns whether the client was sent this snapshot of this pawn.
     #[must_use]
     pub fn contains(&self, id: NetId, tick: Tick) -> bool {
         self.of(id).is_some_and(|target| target.contains(tick))
     }
 
-    /// The newest snapshot of a pawn that the client was sent.
+    /// Returns the tick of the newest snapshot of a pawn that the client was sent.
     #[must_use]
     pub fn newest(&self, id: NetId) -> Option<Tick> {
         self.of(id).map(|target| target.newest)
     }
 
-    /// Whether the client was sent everything that anybody was sent at this tick and after it: then whatever is
-    /// remembered as sent was sent to it, and nothing has to be looked up.
+    /// Returns whether the client was sent every snapshot that was sent to any client at `tick` or later.
+    /// If so, all stored snapshots were sent to it, and no lookup is needed.
     #[must_use]
     pub fn is_complete_since(&self, tick: Tick) -> bool {
         let began = self.began.is_some_and(|began| !began.is_newer_than(tick));
@@ -161,20 +162,22 @@ impl SentLog {
         began && after(self.left_out) && after(self.hidden)
     }
 
-    /// Whether somebody was left out for want of budget at this tick or after it: the client's screen waits for
-    /// whom it hears of late.
+    /// Returns whether an update was left out for lack of bandwidth budget at `tick` or later. The
+    /// client's playout waits for updates that arrive late.
     #[must_use]
     pub fn was_short_since(&self, tick: Tick) -> bool {
         self.left_out.is_some_and(|left_out| !tick.is_newer_than(left_out))
     }
 
-    /// In how many rounds somebody was left out for want of budget. It only grows.
+    /// Returns the number of snapshot messages that left out a pawn for lack of bandwidth budget. It never
+    /// decreases.
     #[must_use]
     pub fn times_left_out(&self) -> u64 {
         self.times_left_out
     }
 
-    /// Ticks between two updates of most pawns that the client is sent; 0 before anybody was sent twice.
+    /// Returns the most common number of ticks between two updates of a pawn; 0 before any pawn was sent
+    /// twice.
     #[must_use]
     pub fn interval(&self) -> u16 {
         let counts = self.spacings();
@@ -183,7 +186,7 @@ impl SentLog {
         most.filter(|(_, count)| **count > 0).map_or(0, |(spacing, _)| spacing as u16)
     }
 
-    /// How many pawns have which interval; 0 is not counted.
+    /// Counts pawns by update interval; an interval of 0 is not counted.
     fn spacings(&self) -> [u32; 129] {
         let mut counts = [0; 129];
         for target in &self.targets {
@@ -193,15 +196,16 @@ impl SentLog {
         counts
     }
 
-    /// By how many ticks the longest interval between updates is longer than the shortest, of those that at
-    /// least an eighth of the pawns have; 0 when all have one.
+    /// Returns the difference in ticks between the longest and the shortest update interval, among the
+    /// intervals that at least an eighth of the pawns have; 0 if all have the same.
     #[must_use]
     pub fn mixed(&self) -> u16 {
         let (shortest, longest) = self.common();
         longest - shortest
     }
 
-    /// The shortest and the longest of the intervals that [count](Self::mixed); 0 while none is known.
+    /// Returns the shortest and the longest of the intervals that [count](Self::mixed); 0 while none is
+    /// known.
     #[must_use]
     pub fn common(&self) -> (u16, u16) {
         let counts = self.spacings();
@@ -211,14 +215,14 @@ impl SentLog {
         (shortest as u16, counts.iter().rposition(common).unwrap_or(0) as u16)
     }
 
-    /// How often this client was sent a pawn of late; `usual` is the pawn's own interval.
+    /// Returns the recent update intervals of a pawn for this client; `usual` is the pawn's own interval.
     #[must_use]
     pub fn rates(&self, id: NetId, usual: i32) -> Rates {
         self.of(id).map_or(Rates::NONE, |target| target.spaces.rates(usual))
     }
 
-    /// By how many ticks updates of late were late when they left, but for one in a hundred: a pawn whose
-    /// owner's moves come late is sent as of an earlier tick.
+    /// Returns by how many ticks recent updates were late when they were sent, as the 99th percentile: a
+    /// pawn with late moves is sent as of an earlier tick.
     #[must_use]
     pub fn late(&self) -> u16 {
         let mut left: u32 = self.late.iter().flat_map(|window| window.updates).sum::<u32>() / 100;
@@ -234,26 +238,27 @@ impl SentLog {
         late as u16
     }
 
-    /// How many pawns are remembered.
+    /// Returns the number of recorded pawns.
     #[must_use]
     pub fn len(&self) -> usize {
         self.targets.len()
     }
 
-    /// Whether nothing was ever sent.
+    /// Returns whether nothing was ever sent.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.targets.is_empty()
     }
 
-    /// Forgets pawns that are gone, two seconds at 64 Hz after they were sent last: until then they can be hit
-    /// where they were seen.
+    /// Removes pawns that no longer exist, two seconds at 64 Hz after they were last sent. Until then
+    /// they can be hit where they were seen.
     pub fn keep(&mut self, now: Tick, mut lives: impl FnMut(NetId) -> bool) {
         self.targets.retain(|target| lives(target.id) || now.since(target.newest) <= 2 * REMEMBERED);
     }
 
-    /// How a pose at `time` comes about from those snapshots in `history` that this client was sent: between the
-    /// two around it, or beyond the newest. `None` when none of them is old enough.
+    /// Returns how a pose at `time` is composed from those snapshots in `history` that this client was
+    /// sent: interpolated between two, or extrapolated from the newest. `None` if none of them is old
+    /// enough.
     #[must_use]
     pub fn stamp(&self, id: NetId, history: &SnapshotHistory, time: ViewTime) -> Option<ViewStamp> {
         let target = self.of(id)?;
@@ -288,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn it_knows_what_was_marked_and_nothing_else_across_the_wrap() {
+    fn contains_exactly_the_marked_ticks_across_tick_wraparound() {
         let mut state = 3;
         for origin in [0, u32::MAX - 3_000] {
             let (mut log, mut marked, mut newest) = (SentLog::default(), BTreeSet::new(), 1_000_i64);
@@ -315,14 +320,14 @@ mod tests {
     }
 
     #[test]
-    fn pawns_are_told_apart_and_those_that_are_gone_are_forgotten() {
+    fn pawns_are_recorded_separately_and_despawned_ones_are_removed() {
         let mut log = SentLog::default();
         for id in [9, 2, 65_535, 0] {
             log.mark(NetId(id), Tick(u32::from(id) + 3));
         }
         assert!(log.contains(NetId(9), Tick(12)) && !log.contains(NetId(2), Tick(12)));
         log.keep(Tick(132), |id| id == NetId(9));
-        assert_eq!(log.len(), 3, "only one of the others was not sent for long");
+        assert_eq!(log.len(), 3, "only one other pawn was last sent long ago");
         log.keep(Tick(70_000), |id| id == NetId(9));
         assert_eq!((log.len(), log.newest(NetId(9)), log.newest(NetId(2))), (1, Some(Tick(12)), None));
     }
@@ -348,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn it_says_whether_anything_was_left_out() {
+    fn omitted_and_hidden_updates_make_the_record_incomplete() {
         let mut log = SentLog::default();
         assert!(!log.is_complete_since(Tick(5)));
         log.mark(ID, Tick(10));
@@ -362,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_is_that_of_most() {
+    fn interval_is_the_most_common_one() {
         let mut log = SentLog::default();
         assert_eq!(log.interval(), 0);
         for (id, interval) in [(1, 3), (2, 3), (3, 64), (4, 6)] {
@@ -375,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn it_knows_how_late_most_updates_are() {
+    fn lateness_is_the_99th_percentile_of_recent_updates() {
         let mut log = SentLog::default();
         let send = |log: &mut SentLog, k: u32, late: i32| {
             let now = Tick(k * 3);

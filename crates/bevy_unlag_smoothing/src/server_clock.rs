@@ -1,4 +1,4 @@
-//! The client's estimate of the server's time.
+//! Client-side estimate of the server's time.
 
 mod spells;
 
@@ -6,25 +6,26 @@ use bevy::prelude::*;
 use bevy_unlag_core::{Tick, ViewTime};
 use spells::{Legs, Line, Spells};
 
-/// How [`ServerClock`] estimates. The defaults suit 5 to 10 exchanges a second. To use others, insert a
-/// [`ServerClock::new`] with them before connecting: reconnections keep them.
+/// Settings of [`ServerClock`]. The defaults suit 5 to 10 exchanges per second. To change them insert a
+/// [`ServerClock::new`] before connecting; reconnections keep them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ServerClockConfig {
-    /// Seconds of which the fastest way up and the fastest way down are kept. Default: 4. Raising it
-    /// finds faster ones, and averages less over a link on which none is fast.
+    /// Length in seconds of a window in which the fastest uplink and the fastest downlink sample are kept.
+    /// Default: 4. Raising it finds faster samples, and averages less on a link without fast ones.
     pub spell: f64,
-    /// How many such spells are remembered, at most 64. Default: 20, which is 80 s with the default
-    /// `spell`. Raising it makes drift better known, and a step that is too small to be seen takes longer
-    /// to be believed.
+    /// Number of windows that are remembered, at most 64. Default: 20, which is 80 s with the default
+    /// `spell`. Raising it improves the estimate of the drift, but a time step too small to be detected
+    /// takes longer to be followed.
     pub spells: usize,
-    /// How much faster or slower than real time the published time runs to make up for an error, in parts.
-    /// Default: 0.01. Raising it makes up sooner, and everything that is placed by it visibly changes speed.
+    /// Maximum deviation of the published time's speed from real time while it corrects an error, as a
+    /// fraction. Default: 0.01. Raising it corrects sooner, and everything that is placed by it visibly
+    /// changes speed.
     pub slew: f64,
-    /// An error beyond this many seconds is jumped over. Default: 0.25. Lowering it jumps more often, and
-    /// everything that is placed by it with it.
+    /// Error in seconds beyond which the published time jumps. Default: 0.25. Lowering it causes more jumps,
+    /// also of everything that is placed by it.
     pub snap: f64,
-    /// Over how many exchanges at the beginning the published time follows the estimate at once.
-    /// Default: 5. Raising it is right sooner, and restless for longer.
+    /// Number of initial exchanges during which the published time follows the estimate at once. Default: 5.
+    /// Raising it reaches the correct time sooner, but the time is unsteady for longer.
     pub settle: u32,
 }
 
@@ -34,15 +35,18 @@ impl Default for ServerClockConfig {
     }
 }
 
-/// What time it is on the server: a two-sided minimum filter over small exchanges.
+/// Estimate of the server's current time: a two-sided minimum filter over small exchanges.
 ///
-/// The lowest way up and the lowest way down of every few seconds are kept separately, because jitter and
-/// full buffers only ever make a way longer, and each for itself. A line through them is the offset and its
-/// drift. What is published runs at most [`slew`](ServerClockConfig::slew) faster or slower than real
-/// time and never backward, but for a step of a second or more: that is another time line.
+/// Jitter and full buffers only ever increase the latency, and of each direction separately. Therefore the
+/// minimum uplink and the minimum downlink samples of each window of a few seconds are kept, and a line
+/// through them yields the offset and its drift. The published time runs at most
+/// [`slew`](ServerClockConfig::slew) faster or slower than real time and never backward, except for a step
+/// of a second or more, which is another time line.
 ///
-/// What no exchange can tell is by how much one way is longer than the other at best: half of the
-/// difference is in every estimate. [`uncertainty`](Self::uncertainty) is the bound for that.
+/// No exchange can detect an asymmetry of the minimum latencies: half of their difference is in every
+/// estimate. [`uncertainty`](Self::uncertainty) is the bound of that error.
+#[doc(alias = "GetServerWorldTimeSeconds")]
+#[doc(alias = "RemoteTimeline")]
 #[derive(Resource, Clone, Debug)]
 pub struct ServerClock {
     config: ServerClockConfig,
@@ -51,7 +55,7 @@ pub struct ServerClock {
     line: Option<Line>,
     published: Option<Published>,
     samples: u64,
-    /// Exchanges since it began or jumped.
+    /// Exchanges since the start or the last jump.
     settled: u32,
     contradictions: u32,
     rejected: u64,
@@ -59,7 +63,7 @@ pub struct ServerClock {
     jumps: u64,
 }
 
-/// What was published when, and what must not be undercut from then on.
+/// Last published time, and the floor below which no later one may be.
 #[derive(Clone, Copy, Debug)]
 struct Published {
     at: f64,
@@ -68,25 +72,25 @@ struct Published {
 }
 
 impl Default for ServerClock {
-    /// For 64 ticks a second.
+    /// Creates a clock for 64 ticks per second.
     fn default() -> Self {
         Self::new(ServerClockConfig::default(), 1.0 / 64.0)
     }
 }
 
 impl ServerClock {
-    /// Beyond this a time is no time: 30 years.
+    /// Maximum absolute time in seconds that is accepted: 30 years.
     const MOST_SECONDS: f64 = 1e9;
-    /// An exchange that took longer tells nothing.
+    /// Maximum duration of a usable exchange, in seconds.
     const LONGEST: f64 = 10.0;
-    /// How much a frame's time stamp may be beside the truth, in seconds.
+    /// Accuracy of a frame's time stamp, in seconds.
     const GRAIN: f64 = 5e-3;
-    /// After this many exchanges in a row that exclude the estimate, it is the estimate that is wrong.
+    /// Number of consecutive exchanges that must contradict the estimate before it is discarded.
     const CONTRADICTIONS: u32 = 3;
-    /// A step back that is shorter is waited for: nothing runs backward.
+    /// Steps back of less than this many seconds are waited for, because the time never runs backward.
     const RESTART: f64 = 1.0;
 
-    /// A clock that knows nothing yet. A tick that is no length counts as 1/64 s.
+    /// Creates a clock without samples. An invalid tick duration is replaced by 1/64 s.
     #[must_use]
     pub fn new(config: ServerClockConfig, tick_seconds: f64) -> Self {
         Self {
@@ -108,14 +112,13 @@ impl ServerClock {
         }
     }
 
-    /// How it estimates.
+    /// Returns the settings.
     #[must_use]
     pub fn config(&self) -> &ServerClockConfig {
         &self.config
     }
 
-    /// Changes how it estimates. Another length of a tick makes it forget what it learnt; one that is no
-    /// length is ignored.
+    /// Changes the settings. A different tick duration resets the clock; an invalid one is ignored.
     pub fn configure(&mut self, config: ServerClockConfig, tick_seconds: f64) {
         self.config = config;
         if tick_seconds.is_finite() && tick_seconds > 0.0 && tick_seconds != self.tick_seconds {
@@ -123,10 +126,9 @@ impl ServerClock {
         }
     }
 
-    /// An exchange has come back: this machine sent at `t0` and had the answer at `t3`, in seconds of
-    /// [`Time<Real>`]; the server had it at `t1` and answered at `t2`, in ticks since tick 0 times the
-    /// seconds in a tick. Says whether it was taken in. What is no time, or cannot have happened in this
-    /// order, is dropped and counted.
+    /// Adds an exchange: this machine sent at `t0` and received the reply at `t3`, in seconds of
+    /// [`Time<Real>`]; the server received at `t1` and replied at `t2`, in seconds since its tick 0. Returns
+    /// whether it was accepted. Non-finite times and impossible orders are dropped and counted.
     pub fn sample(&mut self, t0: f64, t1: f64, t2: f64, t3: f64) -> bool {
         let taken = self.take(t0, t1, t2, t3);
         self.rejected += u64::from(!taken);
@@ -142,7 +144,7 @@ impl ServerClock {
         if t3 < t0 || t3 - t0 > Self::LONGEST || held < 0.0 || held > t3 - t0 + Self::GRAIN || went_back {
             return false;
         }
-        // Ticks wrap. Which of all times that look alike is meant is the one next to what is expected.
+        // Ticks wrap around: choose the time closest to the expected one.
         let expected = self.line.map_or(t1, |line| t3 + line.offset_at(t3));
         let turn = f64::from(u32::MAX) * self.tick_seconds + self.tick_seconds;
         let turns = ((expected - t1) / turn).round() * turn;
@@ -154,7 +156,7 @@ impl ServerClock {
                 if self.contradictions < Self::CONTRADICTIONS {
                     return false;
                 }
-                // The time line has been moved: what was learnt before belongs to another one.
+                // The server's time line has moved; earlier samples belong to another one.
                 self.spells.clear();
                 self.restarts = self.restarts.wrapping_add(1);
             }
@@ -169,14 +171,14 @@ impl ServerClock {
         true
     }
 
-    /// Takes over a new estimate. What is published stays where it is, and goes towards it from now on.
+    /// Applies a new estimate. The published time stays where it is and approaches the estimate from now on.
     fn publish(&mut self, line: Line) {
         let now = line.at;
         let before = self.published_offset(now);
         let follows = self.settled <= self.config.settle;
         let jumps = before.is_some_and(|before| (line.offset - before).abs() > self.config.snap);
         if jumps && !follows {
-            // The first exchanges after a jump are no better than the first of all.
+            // After a jump the first exchanges are as unreliable as the very first ones.
             self.settled = 1;
             self.jumps += 1;
         }
@@ -192,75 +194,77 @@ impl ServerClock {
         self.line = Some(line);
     }
 
-    /// The offset that is published at `client_seconds`: on its way to the estimate, no faster than it may.
+    /// Returns the published offset at `client_seconds`, on its way to the estimate within the slew limit.
     fn published_offset(&self, client_seconds: f64) -> Option<f64> {
         let (line, published) = (self.line?, self.published?);
         let passed = (client_seconds - published.at).max(0.0);
-        // More than half of real time would be no slewing any more.
+        // More than half of real time would no longer be slewing.
         let most = passed * self.config.slew.clamp(0.0, 0.5);
         let error = line.offset_at(published.at + passed) - published.offset;
         Some(published.offset + error.max(-most).min(most))
     }
 
-    /// The server's time at `client_seconds` of [`Time<Real>`], in seconds since its tick 0. `None` before
-    /// the first exchange, and for what is no time. It never runs backward for times that do not.
+    /// Returns the server's time at `client_seconds` of [`Time<Real>`], in seconds since its tick 0. `None`
+    /// before the first exchange and for a non-finite time. It never decreases for increasing times, except
+    /// when the server's time line changes by a second or more.
     #[must_use]
     pub fn seconds(&self, client_seconds: f64) -> Option<f64> {
         let offset = self.published_offset(client_seconds)?;
         client_seconds.is_finite().then_some((client_seconds + offset).max(self.published?.floor))
     }
 
-    /// The same in ticks, from 0 up to where ticks wrap.
+    /// Returns the server's time in ticks, from 0 up to the wrap of ticks.
     #[must_use]
     pub fn now(&self, client_seconds: f64) -> Option<f64> {
         let wrap = f64::from(u32::MAX) + 1.0;
         self.seconds(client_seconds).map(|seconds| (seconds / self.tick_seconds).rem_euclid(wrap))
     }
 
-    /// The same as a [`ViewTime`], in 1/256 of a tick.
+    /// Returns the server's time as a [`ViewTime`], in 1/256 of a tick.
     #[must_use]
     pub fn view_time(&self, client_seconds: f64) -> Option<ViewTime> {
         self.now(client_seconds).map(|ticks| ViewTime::after(Tick(0), ticks))
     }
 
-    /// What the estimate is at `client_seconds` before it is slewed: server − client, in seconds.
+    /// Returns the estimated offset at `client_seconds` before slewing: server − client, in seconds.
     #[must_use]
     pub fn offset(&self, client_seconds: f64) -> Option<f64> {
         self.line.map(|line| line.offset_at(client_seconds)).filter(|offset| offset.is_finite())
     }
 
-    /// How much faster the server's clock runs than this machine's, in seconds a second. 0 until known.
+    /// Returns the drift of the server's clock relative to this machine's, in seconds per second. 0 until
+    /// known.
     #[must_use]
     pub fn drift(&self) -> f64 {
         self.line.map_or(0.0, |line| line.drift)
     }
 
-    /// How far, in seconds, the estimate can be wrong if the two ways are not equally long: half of the
-    /// smallest round trip that is remembered. `None` before the first exchange.
+    /// Returns the maximum error of the estimate in seconds if uplink and downlink latency differ: half of
+    /// the minimum round trip that is remembered. `None` before the first exchange.
     #[must_use]
     pub fn uncertainty(&self) -> Option<f64> {
         self.spells.best().map(|(round_trip, _)| (round_trip / 2.0).max(0.0))
     }
 
-    /// How many exchanges were taken in.
+    /// Returns the number of accepted exchanges.
     #[must_use]
     pub fn samples(&self) -> u64 {
         self.samples
     }
 
-    /// How many exchanges were dropped because they cannot have happened, or contradict all others.
+    /// Returns the number of exchanges dropped because they are impossible or contradict all others.
     #[must_use]
     pub fn rejected(&self) -> u64 {
         self.rejected
     }
 
-    /// How often the server's time line turned out to be another.
+    /// Returns the number of changes of the server's time line.
     #[must_use]
     pub fn restarts(&self) -> u32 {
         self.restarts
     }
 
-    /// How often the published time jumped after it had settled.
+    /// Returns the number of jumps of the published time after it had settled.
     #[must_use]
     pub fn jumps(&self) -> u64 {
         self.jumps

@@ -1,4 +1,4 @@
-//! Proxies that are carried on to the server's present by the model itself.
+//! Simulation of proxies to the server's present by their movement model.
 
 use core::marker::PhantomData;
 
@@ -10,9 +10,10 @@ use bevy_unlag_core::{
 
 use crate::{SmoothingPlugin, SmoothingSystems};
 
-/// Lets proxies of the model `M` with [`ProxySmoothing::Simulate`] be carried on by
-/// [`MoveModel::proxy_step`], so that walls deflect them and floors carry them; without it they go
-/// straight on. Costs a cheap step per such proxy and frame, and some more after an update.
+/// Simulates proxies of the model `M` with [`ProxySmoothing::Simulate`] by [`MoveModel::proxy_step`], so
+/// that walls deflect them and floors support them; without this plugin they are extrapolated without
+/// collision. Costs one cheap step per such proxy and frame, and some more after an update.
+#[doc(alias = "SimulateMovement")]
 #[derive(Debug)]
 pub struct ProxySimulationPlugin<M>(PhantomData<fn() -> M>);
 
@@ -31,7 +32,7 @@ impl<M: MoveModel> Plugin for ProxySimulationPlugin<M> {
     }
 }
 
-/// How far a proxy has been carried on.
+/// Progress of a proxy's simulation.
 #[derive(Component, Clone, Copy, Debug)]
 pub(crate) struct Carried {
     from: Tick,
@@ -39,7 +40,7 @@ pub(crate) struct Carried {
     pose: PoseSample,
 }
 
-/// A step of this many ticks at most, and as many steps as a pose is carried on at most.
+/// Maximum number of steps per frame, of at most one tick each.
 const MAX_STEPS: u32 = 64;
 
 fn simulate<M: MoveModel>(
@@ -74,7 +75,7 @@ fn simulate<M: MoveModel>(
         let limit = time.ticks_since(from).min(sampler.max_simulation_ticks);
         for _ in 0..MAX_STEPS {
             let left = limit - state.time.ticks_since(from);
-            // Less than a hundredth of a tick is nobody's step.
+            // Skip a rest below a hundredth of a tick.
             if left < 0.01 {
                 break;
             }
@@ -90,7 +91,7 @@ fn simulate<M: MoveModel>(
         }
         drawn.pose = state.pose;
         if time.ticks_since(from) > sampler.max_simulation_ticks {
-            // It stands until it is heard of.
+            // It stands still until the next update.
             drawn.pose.velocity = Vec3::ZERO;
         }
         match carried {

@@ -1,4 +1,4 @@
-//! What holds for any snapshots in any order.
+//! Property tests of interpolation and playout, for any snapshots in any order.
 
 use bevy_unlag_core::{
     Arrival, BaseView, Interpolation, Sampler, Snapshot, SnapshotHistory, Tick, ViewStamp, ViewTime,
@@ -51,7 +51,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn every_pose_is_finite(
+    fn poses_of_any_snapshots_are_finite(
         snapshots in vec(snapshot(), 1..80),
         moments in vec(moment(), 1..40),
         interpolation in interpolation(),
@@ -63,7 +63,7 @@ proptest! {
         }
         for time in moments {
             let Some(stamp) = history.stamp(time) else { continue };
-            let pose = history.pose(stamp, &sampler, &BaseView::default()).expect("a stamp names what is here");
+            let pose = history.pose(stamp, &sampler, &BaseView::default()).expect("stored");
             prop_assert!(pose.position.is_finite() && pose.velocity.is_finite(), "{pose:?}");
             prop_assert!(pose.rotation.is_finite() && pose.spin.is_finite() && pose.pitch.is_finite());
             prop_assert!((0.0..=1.0).contains(&pose.crouch), "{}", pose.crouch);
@@ -81,8 +81,8 @@ proptest! {
             history.insert(*snapshot);
         }
         for snapshot in history.iter() {
-            let stamp = history.stamp(ViewTime::at(snapshot.tick)).expect("it is here");
-            let pose = history.pose(stamp, &sampler, &BaseView::default()).expect("named");
+            let stamp = history.stamp(ViewTime::at(snapshot.tick)).expect("a stored snapshot");
+            let pose = history.pose(stamp, &sampler, &BaseView::default()).expect("known");
             prop_assert_eq!(pose.position, snapshot.position());
             prop_assert!(pose.rotation.angle_between(snapshot.rotation()) < 1e-3);
             prop_assert_eq!(pose.alive, snapshot.alive);
@@ -102,16 +102,16 @@ proptest! {
         }
         for time in moments {
             let Some(stamp @ ViewStamp::Interpolated { from, to, .. }) = history.stamp(time) else { continue };
-            let [a, b] = [from, to].map(|tick| *history.get(tick).expect("named"));
+            let [a, b] = [from, to].map(|tick| *history.get(tick).expect("known"));
             if a.teleports != b.teleports || a.alive != b.alive {
-                let pose = history.pose(stamp, &sampler, &BaseView::default()).expect("named");
+                let pose = history.pose(stamp, &sampler, &BaseView::default()).expect("known");
                 prop_assert!(pose.position == a.position() || pose.position == b.position());
             }
         }
     }
 
     #[test]
-    fn playout_never_runs_backward_nor_fast(
+    fn playout_never_runs_backward_or_too_fast(
         arrivals in vec((0u32..60, -20i32..4, 0.0f64..0.3), 1..200),
     ) {
         let mut clock = PlayoutClock::default();
@@ -129,7 +129,7 @@ proptest! {
                 if let Some((at, before)) = last {
                     let went = view.since(before) as f64 / 256.0 / 64.0;
                     prop_assert!(went >= 0.0 || clock.jumps() > jumps, "{went} s backward");
-                    // Before the first snapshot's moment nothing is seen, and it may learn.
+                    // Before the first snapshot's moment nothing is drawn, and the delay may change freely.
                     if clock.jumps() == jumps && before.tick.since(Tick(0)) > 60 {
                         prop_assert!(went <= (now - at) * 1.03 + 1e-3, "{went} in {}", now - at);
                     }

@@ -1,4 +1,4 @@
-//! Weapons in hand, as predicted state.
+//! Weapons as part of the predicted movement state.
 
 mod input;
 mod state;
@@ -11,96 +11,96 @@ use crate::{Aim, Arsenal, Cone, FireInput, WeaponId};
 pub use input::ArmsInput;
 pub use state::{ArmsState, MOST_ROUNDS, SLOTS, Slot, Turn};
 
-/// Weapons as a [`MoveExtension`]: what is in hand, ammunition, cooldown, spread, charge and reload are
-/// predicted with the body and replayed with it. A model with them is [`Armed<M>`](crate::Armed).
+/// Movement extension for weapons: held weapon, ammunition, cooldown, spread, charge and reload are predicted
+/// and replayed with the movement. A model extended with it is [`Armed<M>`](crate::Armed).
 #[derive(Clone, Copy, Debug)]
 pub struct Arms;
 
-/// One shot that left.
+/// A fired shot, as predicted on the client and simulated on the server.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Round {
-    /// Its name: the tick of its move, on the owner's count.
+    /// Identifier of the shot: the tick of its move, as counted by the owner.
     pub shot: Tick,
-    /// Which one it is of its pawn's, from 1.
+    /// Number of the shot, counted per pawn from 1.
     pub number: u32,
-    /// Out of what.
+    /// Weapon that fired it.
     pub weapon: WeaponId,
-    /// What the screen showed.
+    /// View on the shooter's screen.
     pub fire: FireInput,
-    /// Where the move looked.
+    /// Look direction of the move.
     pub look: Aim,
-    /// Where the move before it looked; `None` for a pawn's first.
+    /// Look direction of the previous move; `None` for a pawn's first move.
     pub before: Option<Aim>,
-    /// How far the view turned in one tick up to this move: see [`ArmsState::turned`].
+    /// Fastest recent turn of the view up to this move: see [`ArmsState::turned`].
     pub turned: Turn,
-    /// Where it goes: the aim with the weapon's kick, and the spread around it.
+    /// Aim including recoil, with the spread around it.
     pub cone: Cone,
-    /// From this every pellet follows: see [`offset`](crate::offset).
+    /// Seed of the pellet directions: see [`offset`](crate::offset).
     pub seed: u16,
-    /// How far it was charged, 0 to 255; 255 for what is not charged.
+    /// Charge, 0 to 255; 255 for weapons without charging.
     pub power: u8,
 }
 
 impl Round {
-    /// How far it was charged, 0 to 1.
+    /// Returns the charge, 0 to 1.
     #[must_use]
     pub fn power(&self) -> f32 {
         f32::from(self.power) / 255.0
     }
 }
 
-/// Why nothing left although a shot was asked for.
+/// Reason why a requested shot was not fired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum NotFired {
-    /// The last one's time is not over, or the weapon was just taken in hand.
+    /// The cooldown is not over, or the weapon was just equipped.
     TooSoon,
     /// The magazine is empty.
     Empty,
-    /// It is being loaded.
+    /// The weapon is reloading.
     Reloading,
-    /// It was not charged.
+    /// The weapon was not charged.
     NotCharged,
-    /// Nothing is in hand.
+    /// No weapon is held.
     Unarmed,
 }
 
-/// What happened to weapons in a step.
+/// Weapon event of a step.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ArmsEvent {
-    /// A shot left.
+    /// A shot was fired.
     Fired(Round),
-    /// A shot was asked for, and nothing left: on a client because the server knew better, on the server because
-    /// client and server disagree, or somebody cheats.
+    /// A requested shot was not fired: on a client because of a correction by the server, on the server
+    /// because of a misprediction or a cheat.
     NotFired {
-        /// The shot's name.
+        /// Identifier of the shot.
         shot: Tick,
-        /// Why.
+        /// Reason.
         why: NotFired,
     },
-    /// The trigger was pulled on an empty magazine.
+    /// The trigger was pulled with no ammunition left.
     Dry {
-        /// Of what.
+        /// The held weapon.
         weapon: WeaponId,
     },
-    /// Loading begins.
+    /// A reload started.
     Reloading {
-        /// What.
+        /// The weapon.
         weapon: WeaponId,
-        /// Ticks that it takes, to the first round.
+        /// Ticks until the reload, or its first round, is complete.
         ticks: u16,
     },
-    /// A magazine is full, or one round more is in it.
+    /// A reload was completed, or one more round was loaded.
     Reloaded {
-        /// Of what.
+        /// The weapon.
         weapon: WeaponId,
-        /// Rounds in it now.
+        /// Rounds in the magazine now.
         magazine: u16,
     },
-    /// Something else is taken in hand.
+    /// Another slot was equipped.
     Equipped {
-        /// What; `None` for an empty slot.
+        /// The weapon; `None` for an empty slot.
         weapon: Option<WeaponId>,
-        /// Ticks until it can be used.
+        /// Ticks until it can fire.
         ticks: u16,
     },
 }
@@ -127,7 +127,7 @@ impl MoveExtension for Arms {
     }
 
     fn unattended(last: &ArmsInput) -> ArmsInput {
-        // Nobody fires, loads or changes weapons for somebody who is away.
+        // Without input, a pawn does not fire, reload or change weapons.
         ArmsInput { aiming: last.aiming, nobodys: true, ..ArmsInput::default() }
     }
 

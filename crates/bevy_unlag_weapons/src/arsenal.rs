@@ -1,4 +1,4 @@
-//! All weapons of a game.
+//! Weapon definitions of a game.
 
 mod check;
 mod text;
@@ -46,36 +46,36 @@ impl Default for Arsenal {
 }
 
 impl Arsenal {
-    /// Weapons of an arsenal at most.
+    /// Maximum number of weapons.
     pub const MOST: usize = 64;
 
-    /// The arsenal of these weapons; the first one is `WeaponId(0)`.
+    /// Creates an arsenal of these weapons; the first one is `WeaponId(0)`.
     ///
     /// # Errors
-    /// What is wrong with which of them, and what to do.
+    /// Names the first invalid weapon and field, and what to change.
     pub fn new(weapons: Vec<Weapon>) -> Result<Self, RonError> {
         check::check(&weapons)?;
         Ok(Self { hash: hash(&weapons), weapons })
     }
 
-    /// A weapon by its name.
+    /// Returns a weapon by its identifier.
     #[must_use]
     pub fn get(&self, weapon: WeaponId) -> Option<&Weapon> {
         self.weapons.get(usize::from(weapon.0))
     }
 
-    /// A weapon by what people call it.
+    /// Returns the identifier of a weapon by its name.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<WeaponId> {
         self.weapons.iter().position(|weapon| weapon.name == name).map(|index| WeaponId(index as u8))
     }
 
-    /// All of them, in the order of their names.
+    /// Returns all weapons in the order of their identifiers.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (WeaponId, &Weapon)> {
         self.weapons.iter().enumerate().map(|(index, weapon)| (WeaponId(index as u8), weapon))
     }
 
-    /// A number that differs when anything but damage does: client and server compare it.
+    /// Returns a hash of everything except damage and rewind limits; client and server compare it.
     #[must_use]
     pub fn hash(&self) -> u32 {
         self.hash
@@ -87,11 +87,11 @@ fn hash(weapons: &[Weapon]) -> u32 {
     for weapon in weapons {
         let mut told = Weapon { damage: Weapon::rifle().damage, max_rewind: None, ..weapon.clone() };
         if let Shot::Projectile(projectile) = &mut told.shot {
-            // What a blast does is damage too; how far it reaches is shown.
+            // Splash damage is excluded as well; its radius is included, because clients show it.
             let reach = |splash: Splash| Splash { damage: 0.0, edge: 0.0, own: 0.0, throw: 0.0, ..splash };
             projectile.splash = projectile.splash.map(reach);
         }
-        // Its text has every field in it, and floats as their shortest exact decimals.
+        // The debug text contains every field, with floats as their shortest exact decimals.
         for byte in format!("{told:?}").bytes() {
             hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
         }

@@ -1,29 +1,30 @@
-//! Files of weapons through Bevy's asset server, where there is one.
+//! Loading of the arsenal through Bevy's asset server, where there is one.
 
 use bevy::prelude::*;
 use checked_ron::RonAssetLoader;
 
 use crate::Arsenal;
 
-/// Makes a `*.weapons.ron` asset the app's [`Arsenal`] as soon as it is loaded, and again whenever it has changed:
-/// [`ArsenalReplaced`] tells. What cannot be read is told in the log, and the arsenal stays what it was.
+/// Handle of the `*.weapons.ron` asset that becomes the app's [`Arsenal`] as soon as it is loaded, and again
+/// whenever it changes; [`ArsenalReplaced`] reports it. Errors are logged and leave the arsenal unchanged.
 ///
-/// Needs Bevy's [`AssetPlugin`], added before; a server without assets reads its file with
-/// [`RonFile::read`](checked_ron::RonFile::read). Client and server compare arsenals when a client joins, so load it before.
+/// Needs Bevy's [`AssetPlugin`], added before. A server without assets reads its file with
+/// [`Arsenal::from_ron`]. Client and server compare arsenals when a client joins, so load the asset before
+/// connecting.
 #[derive(Resource, Clone, Debug)]
 pub struct ArsenalAsset(pub Handle<Arsenal>);
 
-/// The app's [`Arsenal`] is another one from now on.
+/// Reports that the app's [`Arsenal`] has been replaced.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ArsenalReplaced {
-    /// Its [`Arsenal::hash`].
+    /// [`Arsenal::hash`] of the new one.
     pub hash: u32,
 }
 
-/// Lets the asset server know of files of weapons; does no more without one.
+/// Registers the asset type and its loader; does nothing without an asset server.
 pub(crate) fn add(app: &mut App) {
     app.add_message::<ArsenalReplaced>();
-    // Weapons may be added for more than one model.
+    // The plugin may be added for several models.
     if !app.world().contains_resource::<AssetServer>() || app.world().contains_resource::<Assets<Arsenal>>() {
         return;
     }
@@ -32,7 +33,7 @@ pub(crate) fn add(app: &mut App) {
         .add_systems(PreUpdate, replace);
 }
 
-/// Between two ticks: all of one see the same weapons.
+/// Replaces the arsenal between two ticks, so that every system of a tick reads the same weapons.
 fn replace(
     mut changes: MessageReader<AssetEvent<Arsenal>>,
     wanted: Option<Res<ArsenalAsset>>,
@@ -55,7 +56,7 @@ fn replace(
     }
     let Some(new) = loaded.get(&wanted.0) else { return };
     if arsenal.set_if_neq(new.clone()) {
-        info!("the arsenal is another one: {} weapons", new.iter().len());
+        info!("the arsenal was replaced: {} weapons", new.iter().len());
         replaced.write(ArsenalReplaced { hash: new.hash() });
     }
 }
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn an_asset_becomes_the_arsenal_and_becomes_it_again_when_it_changes() {
+    fn arsenal_follows_the_selected_asset_and_its_changes() {
         let mut app = app("");
         app.update();
         assert_eq!(names(&app), ["rifle"]);
@@ -127,7 +128,7 @@ mod tests {
         let handle = app.world_mut().resource_mut::<Assets<Arsenal>>().add(good.clone());
         let other = app.world_mut().resource_mut::<Assets<Arsenal>>().add(Arsenal::default());
         (0..3).for_each(|_| app.update());
-        assert_eq!(names(&app), ["rifle"], "nobody wants it");
+        assert_eq!(names(&app), ["rifle"], "the asset is not selected yet");
         app.insert_resource(ArsenalAsset(handle.clone()));
         (0..3).for_each(|_| app.update());
         assert_eq!(names(&app), ["shotgun", "rocket launcher"]);
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_loaded_from_disk_and_a_bad_one_says_what_to_do() {
+    fn invalid_file_reports_its_problem_and_keeps_the_arsenal() {
         let folder = std::env::temp_dir().join(format!("arsenals_{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         std::fs::write(folder.join("good.weapons.ron"), GOOD).expect("a file");
@@ -169,8 +170,8 @@ mod tests {
         assert_eq!(names(&app), ["shotgun", "rocket launcher"]);
         load(&mut app, "bad.weapons.ron");
         load(&mut app, "binary.weapons.ron");
-        std::fs::remove_dir_all(&folder).expect("it goes");
-        assert_eq!(names(&app), ["shotgun", "rocket launcher"], "it stays what it was");
+        std::fs::remove_dir_all(&folder).expect("the folder can be removed");
+        assert_eq!(names(&app), ["shotgun", "rocket launcher"], "the arsenal is unchanged");
         let seen = app.world().resource::<Seen>();
         assert_eq!((seen.replaced.len(), seen.failed.len()), (1, 2));
         for part in ["bad.weapons.ron", "weapon 0", "shotgun", "shot.range", "-60", "0.1 to 10000"] {
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place_and_a_cure() {
+    fn parse_errors_name_the_place_and_the_allowed_values() {
         let wrong = |from: &str, to: &str, told: &[&str]| {
             assert!(GOOD.contains(from), "{from}");
             let error = Arsenal::from_ron(&GOOD.replacen(from, to, 1)).expect_err(to).to_string();
@@ -192,7 +193,7 @@ mod tests {
         wrong("interval: 0.8,", "interval: 0.8", &["line 6", "comma"]);
         wrong("interval: 0.8", "interval: fast", &["line 5", "column", "float"]);
         wrong("\"shotgun\"", "shotgun", &["line 3", "string"]);
-        // Fields that there are not, and those that are missing.
+        // Unknown and missing fields.
         wrong("spread: (still", "spraed: (still", &["line 6", "spraed", "spread"]);
         wrong("(still: 3.0)", "(sitll: 3.0)", &["line 6", "sitll", "still"]);
         wrong("Pellets(", "Pelets(", &["line 4", "Pelets", "Pellets"]);
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_bounded() {
+    fn file_size_weapon_count_and_nesting_are_bounded() {
         let of = |count: usize| -> String {
             let one = |index| {
                 format!(
@@ -232,19 +233,19 @@ mod tests {
         assert!(error.contains("65 weapons") && error.contains("64"), "{error}");
         let error = Arsenal::from_ron(&" ".repeat(300_000)).expect_err("too long").to_string();
         assert!(error.contains("300000 bytes") && error.contains("262144"), "{error}");
-        assert!(Arsenal::from_ron(&"[".repeat(100_000)).is_err(), "deep is no overflow");
+        assert!(Arsenal::from_ron(&"[".repeat(100_000)).is_err(), "deep nesting does not overflow the stack");
         assert!(Arsenal::from_ron(&"[(shot:".repeat(10_000)).is_err());
     }
 
     #[test]
-    fn a_file_is_written_as_it_was_read() {
+    fn arsenal_survives_a_round_trip_through_ron() {
         let arsenal = Arsenal::from_ron(GOOD).expect("good");
         let again = Arsenal::from_ron(&arsenal.to_ron().expect("text")).expect("it is read");
         assert_eq!((again.hash(), &again), (arsenal.hash(), &arsenal));
     }
 
     #[test]
-    fn mangled_files_never_panic() {
+    fn randomly_mangled_files_never_panic_and_stay_in_bounds() {
         let read: Vec<Arsenal> =
             mangled(GOOD, 10_000, 1).filter_map(|text| Arsenal::from_ron(&text).ok()).collect();
         assert!(read.len() > 100, "{}", read.len());

@@ -1,4 +1,4 @@
-//! What a shooter's word about whom it hit is worth.
+//! Client hit claims.
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use bevy_unlag_core::NetId;
@@ -6,42 +6,45 @@ use bevy_unlag_rewind::ClaimedTarget;
 
 use crate::FireInput;
 
-/// What a shooter's word about whom it hit is worth: nothing, unless a game wants Unreal Tournament's rule. Then
-/// a round names whom its screen showed it hitting, and the ray may pass a little beside that one. It is
-/// never proof: see [`ClaimedTarget`]. An [`EvidenceLog`](bevy_unlag_rewind::EvidenceLog) has the ray without it.
+/// Tolerance for client hit claims. By default claims are ignored; a game can opt into the rule of Unreal
+/// Tournament: the shot names the target that its screen showed it hitting, and the ray may miss that target
+/// by a small padding. A claim is never proof: see [`ClaimedTarget`]. An
+/// [`EvidenceLog`](bevy_unlag_rewind::EvidenceLog) also records the ray without the claim.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[doc(alias = "HitScanPadding")]
 pub struct HitClaims {
-    /// Metres that a round may pass beside the hit boxes of the target that it names. Default 0, and then rounds
-    /// name nobody. Raising it forgives disagreement, and makes the aim of a client that lies as much too good.
+    /// Distance by which a shot may miss the hit boxes of the claimed target, in metres. Default: 0, and then
+    /// shots carry no claims. Raising it forgives disagreement between client and server, but widens the aim
+    /// of a lying client as well.
     pub padding: f32,
-    /// For how many rounds after its own a claim counts, where those name nobody. Default 0: a claim rides in
-    /// its round, so it cannot be late. Unreal Tournament's come by themselves and count for one more. Raising it
-    /// forgives misses right after a hit.
+    /// Number of further shots for which a claim counts if they carry none themselves. Default: 0, because a
+    /// claim is part of its shot and cannot be late. Unreal Tournament sends claims separately and lets them
+    /// count for one more shot. Raising it forgives misses right after a hit.
     pub rounds: u8,
 }
 
 impl HitClaims {
-    /// Unreal Tournament's numbers: 40 cm, and one round more.
+    /// The values of Unreal Tournament: 40 cm, and one further shot.
     pub const UNREAL_TOURNAMENT: Self = Self { padding: 0.4, rounds: 1 };
 
-    /// Whether a round is to name whom it hit.
+    /// Whether shots should carry claims.
     #[must_use]
     pub fn wanted(&self) -> bool {
         self.padding > 0.0
     }
 }
 
-/// The last round of every shooter that named somebody, and whom.
+/// Last claim of every shooter: shot number and target.
 #[derive(Default)]
 pub(crate) struct LastClaims(EntityHashMap<(u32, NetId)>);
 
 impl LastClaims {
-    /// Forgets shooters that are gone.
+    /// Removes shooters that no longer exist.
     pub fn keep(&mut self, there: impl Fn(Entity) -> bool) {
         self.0.retain(|shooter, _| there(*shooter));
     }
 
-    /// Whom a round claims to hit, by its own word or by that of one before.
+    /// Returns the target that a shot claims, by its own claim or by a previous one that still counts.
     pub fn of(
         &mut self,
         rule: &HitClaims,
@@ -89,15 +92,15 @@ mod tests {
             assert_eq!(whom(one, 7, &named), Some(NetId(9)));
             let later: Vec<_> = (8..13).map(|shot| whom(one, shot, &silent).is_some()).collect();
             assert_eq!(later, (1..6).map(|after| after <= rounds).collect::<Vec<_>>(), "{rounds}");
-            assert_eq!(whom(one, 1, &silent), None, "its rounds are counted anew");
-            assert_eq!(whom(other, 8, &silent), None, "it is another's");
+            assert_eq!(whom(one, 1, &silent), None, "the shot count restarted");
+            assert_eq!(whom(other, 8, &silent), None, "claims of other shooters do not count");
             claims.keep(|shooter| shooter != one);
             assert!(claims.0.is_empty());
         }
     }
 
     #[test]
-    fn without_padding_nobody_is_claimed_or_remembered() {
+    fn claims_are_ignored_and_not_stored_without_positive_padding() {
         let named = round(Some(NetId(9)));
         for padding in [0.0, -1.0, f32::NAN] {
             let mut claims = LastClaims::default();

@@ -1,4 +1,5 @@
-//! One shot on the wire: when the screen was, where the eye was, where it looked.
+//! Wire format of a shot: view time, eye position and aim, compressed against the server's knowledge of the
+//! shooter.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, Tick, ViewTime, Wire, WireError};
@@ -6,32 +7,32 @@ use bevy_unlag_rewind::StampOverride;
 
 use crate::{Aim, MAX_PELLETS};
 
-/// The most targets that a shot can name as drawn from other snapshots than its time implies.
+/// Maximum number of targets per shot that can be named as drawn from other snapshots than its view time
+/// implies.
 pub const MAX_OVERRIDES: usize = 4;
 
-/// What a shooter's screen showed, in metres and moments.
+/// View of a shooter's screen.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Sight {
-    /// The moment at which it showed everyone else; `None` for the present, on a machine that decides.
+    /// View time at which it showed remote pawns; `None` for the present, on a machine with authority.
     pub time: Option<ViewTime>,
-    /// Where the eye was drawn.
+    /// Drawn eye position, in metres.
     pub eye: Vec3,
-    /// The moment at which it showed movement bases, on the shooter's own time line, when somebody was drawn
-    /// on one.
+    /// Time at which it showed movement bases, on the shooter's own time line, if a pawn was drawn on one.
     pub bases: Option<ViewTime>,
     overrides: [StampOverride; MAX_OVERRIDES],
     override_count: u8,
 }
 
 impl Sight {
-    /// Everyone else at a moment, or as they are, seen from an eye, in metres.
+    /// Creates a view of remote pawns at a view time, or at the present, from an eye position in metres.
     #[must_use]
     pub fn new(time: Option<ViewTime>, eye: Vec3) -> Self {
         Self { time, eye, ..Self::default() }
     }
 
-    /// Names targets that were drawn from other snapshots than the moment implies. More than
-    /// [`MAX_OVERRIDES`] are cut off.
+    /// Names the targets that were drawn from other snapshots than the view time implies. Those beyond
+    /// [`MAX_OVERRIDES`] are dropped.
     #[must_use]
     pub fn with(mut self, overrides: impl IntoIterator<Item = StampOverride>) -> Self {
         self.override_count = 0;
@@ -42,18 +43,18 @@ impl Sight {
         self
     }
 
-    /// Targets that were drawn from other snapshots than the moment implies.
+    /// Returns the targets that were drawn from other snapshots than the view time implies.
     #[must_use]
     pub fn overrides(&self) -> &[StampOverride] {
         &self.overrides[..usize::from(self.override_count).min(MAX_OVERRIDES)]
     }
 }
 
-/// A target that was drawn from other snapshots than the moment implies.
+/// Compressed form of a [`StampOverride`], relative to the view time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Named {
     target: NetId,
-    /// Ticks from the older snapshot to the moment.
+    /// Ticks from the older snapshot to the target's view time.
     age: u8,
     /// Ticks from the older snapshot to the newer one; 0 for none.
     span: u8,
@@ -61,7 +62,7 @@ struct Named {
 }
 
 impl Named {
-    /// 64 ticks: nothing reaches further than [`StampOverride::MAX_SPAN`].
+    /// 64 ticks: no override spans more than [`StampOverride::MAX_SPAN`].
     const AGE_BITS: u32 = 6;
 
     fn new(named: &StampOverride, time: ViewTime) -> Self {
@@ -101,47 +102,47 @@ impl Wire for Named {
     }
 }
 
-/// One shot, as the shooter's screen showed it. It travels in few bits: of a place and a moment only as many as
-/// the server, which knows the shooter, needs to tell which one is meant. See [`sight`](Self::sight).
+/// A shot as the shooter's screen showed it. Position and time are sent as their low bits only: the server
+/// knows the shooter and reconstructs the rest. See [`sight`](Self::sight).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FireInput {
-    /// In 1/256 of a tick.
+    /// View time, in 1/256 of a tick.
     time: Option<u16>,
-    /// In 1/128 m.
+    /// Eye position, in 1/128 m.
     eye: [u16; 3],
-    /// By how much it looked further to the left and further up than the move says, in 1/65,536 of a turn.
+    /// Offset of the aim from the look direction of the move, to the left and up, in 1/65,536 of a turn.
     pub turn: (i16, i16),
-    /// How long before the tick of its move the screen showed movement bases, in 1/256 of a tick.
+    /// Delay of the displayed movement bases behind the tick of the move, in 1/256 of a tick.
     bases: Option<u16>,
     named: [Named; MAX_OVERRIDES],
     named_count: u8,
-    /// Whom the screen showed it hitting, where [`HitClaims`](crate::HitClaims) are wanted. It explains, and
-    /// never proves.
+    /// Target that the screen showed the shot hitting, if [`HitClaims`](crate::HitClaims) are enabled. It can
+    /// explain a disagreement, but is never proof.
     pub claim: Option<NetId>,
-    /// Where each pellet went, where the client says so; see [`SpreadSource::Client`](crate::SpreadSource::Client).
+    /// Pellet offsets supplied by the client; see [`SpreadSource::Client`](crate::SpreadSource::Client).
     pellets: [[i8; 2]; MAX_PELLETS],
     pellet_count: u8,
 }
 
-/// Bits of a moment: 256 ticks.
+/// Bits of a view time: 256 ticks.
 const TIME_BITS: u32 = 16;
-/// Ticks ahead of its own by which the server understands a moment.
+/// Maximum number of ticks that a view time may be ahead of the server's tick to be reconstructed.
 const AHEAD: i32 = 8;
-/// Eyes travel in 1/128 m.
+/// Resolution of eye positions: 1/128 m.
 const EYE_UNITS: f32 = 128.0;
-/// Bits of a place: 4 m to every side of where the server has the eye along the ground, and 2 m up and down. What is
-/// farther off is taken for another place.
+/// Bits per axis of an eye position: up to 4 m from the server's eye position horizontally and 2 m
+/// vertically. Positions farther away are reconstructed incorrectly.
 const EYE_BITS: [u32; 3] = [10, 9, 10];
-/// Bits of how long before a move bases were shown: 16 ticks.
+/// Bits of the delay of movement bases: 16 ticks.
 const BASES_BITS: u32 = 12;
-/// Bits of how many targets are named.
+/// Bits of the number of named targets.
 const NAMED_BITS: u32 = 3;
-/// A turn of less than 0.35° takes 8 bits.
+/// Golomb order of the aim offset: less than 0.35° takes 8 bits.
 const TURN_ORDER: u32 = 7;
 
 impl FireInput {
-    /// A shot in the move of tick `own` with what a screen showed. The eye is rounded to 8 mm: what is to be
-    /// shown is what [`sight`](Self::sight) says.
+    /// Creates the shot of a move in tick `own` from a view. The eye position is rounded to 8 mm, so display
+    /// what [`sight`](Self::sight) returns.
     #[must_use]
     pub fn new(sight: &Sight, own: Tick) -> Self {
         let low = |time: ViewTime| (time.tick.0 << 8 | u32::from(time.fraction)) as u16;
@@ -165,22 +166,22 @@ impl FireInput {
         fire
     }
 
-    /// A place as a shot can say it.
+    /// Rounds a position to the resolution of the wire format.
     #[must_use]
     pub fn rounded(eye: Vec3) -> Vec3 {
         (eye * EYE_UNITS).round() / EYE_UNITS
     }
 
-    /// The same with what another one says beside place and time.
+    /// Copies everything except position and time from another shot.
     #[must_use]
     pub(crate) fn with(self, other: &Self) -> Self {
         let Self { turn, claim, pellets, pellet_count, .. } = *other;
         Self { turn, claim, pellets, pellet_count, ..self }
     }
 
-    /// What the screen showed: the newest moment at or before `arrived`, the server's tick when the shot came,
-    /// that can be meant, and the place nearest to where the eye of the shooter is, `near`. `own` is the tick
-    /// of the move.
+    /// Reconstructs the view: the newest view time that is consistent with the low bits and not past
+    /// `arrived`, the server's tick at the arrival of the shot (with 8 ticks of slack), and the eye position
+    /// nearest to `near`, where the server has the shooter's eye. `own` is the tick of the move.
     #[must_use]
     pub fn sight(&self, own: Tick, arrived: Tick, near: Vec3) -> Sight {
         let time = self.time.map(|low| {
@@ -201,30 +202,31 @@ impl FireInput {
         Sight { time, eye, bases, ..default() }.with(overrides)
     }
 
-    /// Where it looked, if the move looks along `look`.
+    /// Returns the aim of the shot in a move that looks along `look`.
     #[must_use]
     pub fn aim(&self, look: Aim) -> Aim {
         Aim { yaw: look.yaw.wrapping_add_signed(self.turn.0), pitch: look.pitch.saturating_add(self.turn.1) }
     }
 
-    /// The same, looking along `aim` in a move that looks along `look`.
+    /// Sets the aim of the shot in a move that looks along `look`.
     #[must_use]
     pub fn looking(self, aim: Aim, look: Aim) -> Self {
         let turn = (aim.yaw.wrapping_sub(look.yaw).cast_signed(), aim.pitch.saturating_sub(look.pitch));
         Self { turn, ..self }
     }
 
-    /// Where pellets went, in parts of the cone's radius.
+    /// Returns the supplied pellet offsets, as fractions of the cone's radius.
     pub fn pellets(&self) -> impl ExactSizeIterator<Item = Vec2> {
         let listed = &self.pellets[..usize::from(self.pellet_count).min(MAX_PELLETS)];
         listed.iter().map(|[x, y]| Vec2::new(f32::from(*x), f32::from(*y)) / 127.0)
     }
 
-    /// Says where each pellet went, in parts of the cone's radius. More than [`MAX_PELLETS`] are cut off.
+    /// Supplies the pellet offsets, as fractions of the cone's radius. Those beyond [`MAX_PELLETS`] are
+    /// dropped.
     pub fn list_pellets(&mut self, offsets: impl Iterator<Item = Vec2>) {
         self.pellet_count = 0;
         for (slot, at) in self.pellets.iter_mut().zip(offsets) {
-            // Towards the middle, so that none leaves the cone. A NaN casts to 0.
+            // Truncated towards zero, so that no pellet leaves the cone. NaN casts to 0.
             *slot = (at.clamp_length_max(1.0) * 127.0).to_array().map(|v| v as i8);
             self.pellet_count += 1;
         }
@@ -233,7 +235,7 @@ impl FireInput {
 
 #[cfg(test)]
 impl FireInput {
-    /// A shot whose only pellet goes where its bits can say, and no cone reaches.
+    /// A shot whose only pellet lies outside of any cone, but can be represented in the wire format.
     pub(crate) fn outside() -> Self {
         let mut fire = Self { pellet_count: 1, ..Self::default() };
         fire.pellets[0] = [i8::MAX, i8::MIN];
@@ -255,7 +257,7 @@ impl Wire for FireInput {
             w.signed_golomb(self.turn.0, TURN_ORDER);
             w.signed_golomb(self.turn.1, TURN_ORDER);
         }
-        // What most shots do not have takes a bit.
+        // A single bit covers all rarely used parts.
         let more =
             self.bases.is_some() || self.named_count > 0 || self.claim.is_some() || self.pellet_count > 0;
         w.bool(more);
@@ -352,7 +354,7 @@ mod tests {
             fire.list_pellets([Vec2::X, Vec2::new(-0.5, 0.25)].into_iter());
             let (read, _) = travelled(&fire);
             assert_eq!(read, fire);
-            // The server has the shooter a bit elsewhere.
+            // The server's eye position differs within the supported range.
             for off in [Vec3::ZERO, Vec3::new(3.9, -1.9, -3.9)] {
                 let seen = read.sight(own, now, sight.eye + off);
                 assert_eq!(seen, sight.with([lost, late]), "{origin}, {off}");
@@ -363,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shot_takes_less_than_eight_bytes() {
+    fn plain_shot_takes_48_bits_and_each_named_target_29() {
         let sight = Sight::new(Some(ViewTime { tick: Tick(77), fraction: 9 }), Vec3::ZERO);
         let fire = FireInput::new(&sight, Tick(90));
         assert_eq!(travelled(&fire).1, 48);
@@ -377,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_comes_is_understood_somehow() {
+    fn random_bytes_decode_to_bounded_views_or_errors() {
         let mut state = 5_u64;
         for _ in 0..20_000 {
             let bytes: Vec<u8> = (0..48)

@@ -1,4 +1,4 @@
-//! What everybody sees of a pawn's weapons.
+//! Visible weapon state of a pawn, for all clients.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, ExtendedState, Interpolate, MoveModel, Span, Wire, WireError};
@@ -7,22 +7,24 @@ use crate::{ArmsState, WeaponId};
 
 const WEAPON_BITS: u32 = 6;
 
-/// What a pawn has in hand and what it does with it, on every screen: for models in hands, poses and sounds. Every
-/// pawn with [`ArmsState`] gets one.
+/// Held weapon and weapon activity of a pawn, on every client: for weapon models, poses and sounds. Inserted
+/// for every pawn with [`ArmsState`].
 ///
-/// Where the pawn is simulated, on the server and at its owner, it is written from [`ArmsState`] after the ticks of
-/// every frame, in [`WeaponSystems::Hold`](crate::WeaponSystems::Hold): the own player's button counts in the tick
-/// after it, and nothing that comes late from the server changes it back. Everybody else has it from the network,
-/// in step with how the pawn is drawn. It is for looking at: to change it is no use.
+/// For locally simulated pawns, on the server and at the owner, it is written from [`ArmsState`] after the
+/// ticks of every frame, in [`WeaponSystems::Hold`](crate::WeaponSystems::Hold): the local player's input
+/// takes effect after the next tick, and delayed replication never reverts it. For remote pawns it is
+/// received over the network and interpolated along with the drawn pose. It is for display only: changing it
+/// has no effect on the simulation.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[doc(alias = "m_hActiveWeapon")]
 pub struct HeldWeapon {
-    /// What is in hand; `None` for nothing.
+    /// The held weapon; `None` if the slot is empty.
     pub weapon: Option<WeaponId>,
-    /// Whether the pawn takes aim.
+    /// Whether the pawn aims down sights.
     pub aiming: bool,
-    /// Whether the weapon is being loaded.
+    /// Whether the weapon is reloading.
     pub reloading: bool,
-    /// Whether it is being charged.
+    /// Whether the weapon is being charged.
     pub charging: bool,
 }
 
@@ -37,7 +39,7 @@ impl From<&ArmsState> for HeldWeapon {
     }
 }
 
-/// Ten bits, four with nothing in hand. All bits mean something.
+/// 10 bits, 4 without a weapon. Every bit pattern is valid.
 impl Wire for HeldWeapon {
     fn write(&self, w: &mut BitWriter) {
         w.bool(self.weapon.is_some());
@@ -59,7 +61,7 @@ impl Wire for HeldWeapon {
     }
 }
 
-/// There is nothing in between: the older one until the newer one's moment.
+/// Not interpolated: the older value is kept until the moment of the newer one.
 impl Interpolate for HeldWeapon {
     fn interpolate(from: &Self, _: &Self, _: &Span) -> Self {
         *from
@@ -87,7 +89,7 @@ mod tests {
     use crate::Arsenal;
 
     #[test]
-    fn whatever_the_bytes_it_is_somebody_who_holds_something() {
+    fn every_bit_pattern_decodes_and_survives_a_round_trip() {
         for word in 0..=u16::MAX {
             let bytes = word.to_le_bytes();
             let held = HeldWeapon::read(&mut BitReader::new(&bytes)).expect("ten bits are enough");
@@ -100,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn it_says_what_hands_do() {
+    fn held_weapon_reflects_slot_aiming_reload_and_charge() {
         let arms = ArmsState::new(&Arsenal::default(), &[WeaponId(0)], 1);
         let rests = HeldWeapon { weapon: Some(WeaponId(0)), ..default() };
         assert_eq!(HeldWeapon::from(&arms), rests);

@@ -1,4 +1,4 @@
-//! Tells the player that their connection is slow, and what that means for their shots.
+//! Warning about a high round trip time, and what it means for the player's shots.
 
 use core::time::Duration;
 
@@ -6,25 +6,25 @@ use bevy::prelude::*;
 use bevy_unlag_core::{NetId, NetRole, RoundTrip};
 use bevy_unlag_rewind::{HighPing, RewindLimits};
 
-/// The warning of a high ping: when it is due, and whether it is there. The round trip is looked at now and then,
-/// and a warning stays for a while and goes, so that a player knows and is not bothered.
+/// Settings and state of the high ping warning. The round trip is checked at intervals, and the warning is
+/// hidden again after a while, so that it informs without distracting.
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 #[doc(alias("HighPingRange", "ShowCoolTime"))]
 pub struct HighPingWarning {
-    /// The round trip above which it is shown. Default `None`: where rewind begins to give way, as
-    /// [`RewindLimits::high_ping`] has it on this client, or 200 ms when it does not.
+    /// Round trip above which the warning is shown. Default: `None`, where rewinding starts to fade out
+    /// according to [`RewindLimits::high_ping`] on this client, or 200 ms if that is not set.
     pub limit: Option<Duration>,
-    /// Time from joining until the first look. Default: 3 s, in which the measurement settles.
+    /// Time from joining to the first check. Default: 3 s, in which the measurement settles.
     pub first: Duration,
-    /// Time from one look to the next. Default: 20 s. Lowering it bothers players more often.
+    /// Time between two checks. Default: 20 s. Lowering it shows the warning more often.
     pub interval: Duration,
-    /// For how long it is shown. Default: 5 s. When it is longer than the interval, the warning stays for as
-    /// long as the ping is high.
+    /// Duration of the warning. Default: 5 s. If it is longer than the interval, the warning stays as long as
+    /// the ping is high.
     pub shown_for: Duration,
-    /// Time since joining or the last look; `None` before joining.
+    /// Time since joining or the last check; `None` before joining.
     passed: Option<Duration>,
     looked: bool,
-    /// What is left of the time for which it is shown.
+    /// Remaining time for which the warning is shown.
     shown: Option<Duration>,
     round_trip: Option<Duration>,
 }
@@ -44,19 +44,19 @@ impl Default for HighPingWarning {
     }
 }
 
-/// The warning is to be shown from now on.
+/// Requests that the user interface shows the warning.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HighPingShown {
-    /// The round trip, smoothed.
+    /// Smoothed round trip.
     pub round_trip: Duration,
-    /// The limit that it is above.
+    /// The limit that it exceeds.
     pub limit: Duration,
-    /// From which round trip on rewind gives way, and from which on there is none and the player has to lead their
-    /// targets; `None` when it does not.
+    /// Round trips at which rewinding starts to fade out and at which it ends, so that players have to lead
+    /// their targets; `None` if it never does.
     pub rewind: Option<HighPing>,
 }
 
-/// The warning is to be hidden.
+/// Requests that the user interface hides the warning.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HighPingHidden;
 
@@ -66,36 +66,36 @@ enum Change {
 }
 
 impl HighPingWarning {
-    /// The limit where neither this resource nor [`RewindLimits`] names one.
+    /// Limit if neither this resource nor [`RewindLimits`] sets one.
     pub const USUAL_LIMIT: Duration = Duration::from_millis(200);
 
-    /// Whether it is shown now.
+    /// Whether the warning is shown.
     #[must_use]
     pub fn is_shown(&self) -> bool {
         self.shown.is_some()
     }
 
-    /// The round trip at the last look; `None` before the first.
+    /// Returns the round trip at the last check; `None` before the first one.
     #[must_use]
     pub fn round_trip(&self) -> Option<Duration> {
         self.round_trip
     }
 
-    /// The round trip above which it is shown.
+    /// Returns the round trip above which the warning is shown.
     #[must_use]
     pub fn limit_in_force(&self, limits: &RewindLimits) -> Duration {
         let fades = limits.high_ping.map(|high_ping| high_ping.fade_from);
         self.limit.or(fades).unwrap_or(Self::USUAL_LIMIT)
     }
 
-    /// Begins anew: this client has left.
+    /// Resets the state after this client has left.
     fn leave(&mut self) -> Option<Change> {
         let was_shown = self.shown.take().is_some();
         (self.passed, self.looked, self.round_trip) = (None, false, None);
         was_shown.then_some(Change::Hidden)
     }
 
-    /// Lets time pass.
+    /// Advances the timers and checks the round trip when due.
     fn pass(
         &mut self,
         time: Duration,
@@ -119,8 +119,8 @@ impl HighPingWarning {
     }
 }
 
-/// Looks after [`HighPingWarning`], on clients; it does nothing on servers and for their hosts. A user interface
-/// reads [`HighPingShown`] and [`HighPingHidden`], or the resource.
+/// Maintains [`HighPingWarning`] on clients; does nothing on servers, including listen server hosts. A user
+/// interface reads [`HighPingShown`] and [`HighPingHidden`], or the resource.
 #[derive(Debug, Default)]
 pub struct HighPingPlugin;
 
@@ -134,7 +134,7 @@ impl Plugin for HighPingPlugin {
     }
 }
 
-/// A client's round trip is that of its link.
+/// Runs the checks with the round trip of the client's link.
 fn warn(
     time: Res<Time<Real>>,
     limits: Res<RewindLimits>,
@@ -148,7 +148,7 @@ fn warn(
     if !joined && warning.passed.is_none() {
         return;
     }
-    // It counts in every frame, and has changed only when what it says has.
+    // The timers run in every frame, but change detection should only report a shown or hidden warning.
     let state = warning.bypass_change_detection();
     let change = if joined {
         let round_trip = links.iter().map(|trip| trip.rtt).max();
@@ -192,7 +192,7 @@ mod tests {
         seen.hidden.extend(hidden.read().map(|_| now));
     }
 
-    /// A client whose link's round trip is this long. It joins when it is 0 s old.
+    /// A client whose link has the given round trip in milliseconds. It joins at 0 s.
     fn client(round_trip: u64) -> (App, Entity) {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, HighPingPlugin))
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ping_at_the_limit_is_not_high_and_one_that_got_better_is_told_no_more() {
+    fn ping_at_the_limit_shows_nothing_and_an_improved_one_hides_the_warning() {
         let (mut app, _) = client(200);
         run(&mut app, 50);
         assert!(seen(&app).shown.is_empty());
@@ -252,14 +252,14 @@ mod tests {
             *trip = RoundTrip::first(MS(40));
         }
         run(&mut app, 15);
-        assert!(warning(&app).is_shown(), "nobody has looked");
+        assert!(warning(&app).is_shown(), "the next check is not due yet");
         run(&mut app, 5);
         assert!(!warning(&app).is_shown());
         assert_eq!((seen(&app).shown.len(), seen(&app).hidden.len()), (1, 1));
     }
 
     #[test]
-    fn it_says_which_limits_of_rewind_it_is_about() {
+    fn warning_uses_the_rewind_limit_unless_it_has_its_own() {
         let (mut app, _) = client(130);
         let rule = HighPing { fade_from: MS(120), stop_at: MS(180) };
         app.world_mut().resource_mut::<RewindLimits>().high_ping = Some(rule);
@@ -267,7 +267,7 @@ mod tests {
         let message = HighPingShown { round_trip: MS(130), limit: MS(120), rewind: Some(rule) };
         assert_eq!(seen(&app).shown[0].1, message);
 
-        // A limit of one's own goes before that.
+        // The warning's own limit takes precedence.
         let (mut app, _) = client(130);
         app.world_mut().resource_mut::<RewindLimits>().high_ping = Some(rule);
         app.world_mut().resource_mut::<HighPingWarning>().limit = Some(MS(150));
@@ -276,26 +276,26 @@ mod tests {
     }
 
     #[test]
-    fn it_waits_for_a_measurement_and_begins_anew_with_the_next_server() {
+    fn warning_waits_for_a_measurement_and_resets_with_the_next_server() {
         let (mut app, pawn) = client(250);
         let world = app.world_mut();
         let link = world.query_filtered::<Entity, With<RoundTrip>>().single(world).expect("a link");
         world.despawn(link);
         run(&mut app, 8);
         assert!(seen(&app).shown.is_empty());
-        // Of a pawn it says nothing: that is what a server knows.
+        // Round trips of pawns are only known to servers and do not count.
         app.world_mut().spawn((NetId(9), RoundTrip::first(MS(900))));
         run(&mut app, 1);
         assert!(seen(&app).shown.is_empty());
         app.world_mut().spawn(RoundTrip::first(MS(300)));
         run(&mut app, 1);
-        assert!(warning(&app).is_shown(), "as soon as there is one");
+        assert!(warning(&app).is_shown(), "as soon as there is a measurement");
         app.world_mut().despawn(pawn);
         app.update();
         assert!(!warning(&app).is_shown() && warning(&app).round_trip().is_none());
         assert_eq!(seen(&app).hidden.len(), 1);
         run(&mut app, 30);
-        assert_eq!(seen(&app).shown.len(), 1, "nobody is there");
+        assert_eq!(seen(&app).shown.len(), 1, "the client is not connected");
         app.world_mut().spawn((NetId(4), NetRole::AutonomousProxy));
         run(&mut app, 2);
         assert_eq!(seen(&app).shown.len(), 1);
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_not_warned_of_its_guests_pings() {
+    fn host_is_not_warned_of_its_clients_pings() {
         let (mut app, pawn) = client(900);
         app.world_mut().entity_mut(pawn).insert(NetRole::Authority);
         run(&mut app, 30);
@@ -312,14 +312,14 @@ mod tests {
     }
 
     #[test]
-    fn odd_settings_do_nothing_odd() {
+    fn zero_intervals_and_durations_do_not_toggle_the_warning() {
         let (mut app, _) = client(250);
         *app.world_mut().resource_mut::<HighPingWarning>() =
             HighPingWarning { first: MS(0), interval: MS(0), ..HighPingWarning::default() };
         run(&mut app, 10);
-        assert_eq!((seen(&app).shown.len(), seen(&app).hidden.len()), (1, 0), "it just stays");
+        assert_eq!((seen(&app).shown.len(), seen(&app).hidden.len()), (1, 0), "the warning stays");
         app.world_mut().resource_mut::<HighPingWarning>().shown_for = MS(0);
         run(&mut app, 10);
-        assert_eq!((seen(&app).shown.len(), seen(&app).hidden.len()), (1, 1), "it is never there");
+        assert_eq!((seen(&app).shown.len(), seen(&app).hidden.len()), (1, 1), "the warning never appears");
     }
 }

@@ -1,4 +1,4 @@
-//! The server's side: every shot is judged once.
+//! Server-side validation of shots: each shot is validated exactly once.
 
 mod beams;
 mod checks;
@@ -22,20 +22,20 @@ use hits::{Hits, Question};
 pub(crate) use hits::{Struck, write_damage};
 use sight::{Clocks, Shooter, ShooterItem};
 
-/// What the spread of weapons follows from that only the server knows; see [`SpreadSource::Server`]. Default: a
-/// number of its own for every app.
+/// Secret from which the server derives pawn seeds and the spread of [`SpreadSource::Server`] weapons.
+/// Default: a random number per app.
 #[derive(Resource, Clone, Copy, Debug)]
 pub struct SpreadSecret(pub u64);
 
 impl Default for SpreadSecret {
     fn default() -> Self {
         use core::hash::{BuildHasher, Hasher};
-        // What std seeds its maps with is taken from the system.
+        // The hash seeds of std come from the system's random source.
         Self(std::collections::hash_map::RandomState::new().build_hasher().finish())
     }
 }
 
-/// What a judge knows beside the shooter.
+/// Read-only context of shot validation.
 #[derive(bevy::ecs::system::SystemParam)]
 pub(crate) struct Bench<'w, 's> {
     clocks: Clocks<'w>,
@@ -46,7 +46,7 @@ pub(crate) struct Bench<'w, 's> {
     teams: Query<'w, 's, &'static Team>,
 }
 
-/// Where answers go.
+/// Outputs of shot validation.
 #[derive(bevy::ecs::system::SystemParam)]
 pub(crate) struct Answers<'w, 's> {
     damage: MessageWriter<'w, Damage>,
@@ -60,14 +60,14 @@ pub(crate) struct Answers<'w, 's> {
 }
 
 impl Answers<'_, '_> {
-    /// Counts a shot that was refused.
+    /// Counts a refused shot.
     pub fn count(&mut self, shooter: Entity, why: ShotRefusal) {
         if let Ok((_, Some(mut refused), _)) = self.pawns.get_mut(shooter) {
             refused.count(why);
         }
     }
 
-    /// Tells a shooter, wherever it is.
+    /// Sends a verdict to the shooter, local or remote.
     pub fn tell(&mut self, shooter: Entity, verdict: ShotVerdict) {
         let Ok((mailbox, _, local)) = self.pawns.get_mut(shooter) else { return };
         if local {
@@ -77,7 +77,7 @@ impl Answers<'_, '_> {
         }
     }
 
-    /// Shows a shot to everyone else.
+    /// Sends a tracer to all other clients.
     fn show(&mut self, shooter: Entity, tracer: Tracer) {
         self.tracers.write(tracer);
         if let Ok((Some(mut mailbox), ..)) = self.pawns.get_mut(shooter) {
@@ -85,7 +85,7 @@ impl Answers<'_, '_> {
         }
     }
 
-    /// Posts what is for everyone; in somebody else's mailbox when the shooter has none any more.
+    /// Queues a message for all clients; through another pawn's queue if the shooter no longer has one.
     pub fn mail(&mut self, shooter: Entity, mailed: Mailed) {
         if let Ok((Some(mut mailbox), ..)) = self.pawns.get_mut(shooter) {
             mailbox.0.push(mailed);
@@ -99,7 +99,7 @@ impl Answers<'_, '_> {
     }
 }
 
-/// What is used again for every shot.
+/// State and buffers that persist between shots.
 #[derive(Default)]
 pub(crate) struct Desk {
     claims: LastClaims,
@@ -141,7 +141,7 @@ pub(crate) fn judge<M: MoveModel>(
     }
 }
 
-/// Notes down in which tick somebody fired.
+/// Marks frames in which a pawn fired.
 pub(crate) fn mark<M: MoveModel>(
     mut happened: MessageReader<StepEvent<Armed<M>>>,
     mut pawns: Query<&mut FrameHistory>,
@@ -155,7 +155,7 @@ pub(crate) fn mark<M: MoveModel>(
     }
 }
 
-/// A shot that is to be judged.
+/// A shot to be validated.
 struct Asked<'a, M: MoveModel> {
     step: &'a StepEvent<Armed<M>>,
     round: &'a Round,
@@ -163,19 +163,19 @@ struct Asked<'a, M: MoveModel> {
     id: NetId,
 }
 
-/// What came of it.
+/// Result of a validated shot.
 struct Judged {
     clamped: bool,
-    /// Where the eye was.
+    /// Eye position that was used.
     eye: Vec3,
-    /// From which its spread follows.
+    /// Seed of the spread.
     seed: u16,
-    /// Something flies from here on.
+    /// The projectile to be launched, if any.
     launch: Option<Launch>,
 }
 
 impl<M: MoveModel> Asked<'_, M> {
-    /// Finds whom it hit, into the desk's hits.
+    /// Validates the shot and resolves its hits into `desk.hits`.
     fn judge(
         &self,
         mut shooter: ShooterItem,
@@ -189,7 +189,7 @@ impl<M: MoveModel> Asked<'_, M> {
         let arrived = bench.clocks.arrived(step.waited);
         let own = M::eye(model, &step.state.body);
         let seen = round.fire.sight(step.tick, arrived, own);
-        // Views are looked at in their order, also those of shots that do not count.
+        // View times are tracked in order, including those of refused shots.
         let turned = step.tick.offset(-i32::from(round.turned.ago));
         let frames = shooter.frames([step.tick, turned], &bench.clocks);
         let unaware = shooter.unaware(&bench.rules, &bench.clocks);

@@ -1,23 +1,24 @@
-//! The fire flow: weapons as data, fired inside the movement tick, shown at once, judged by the
-//! server against what the shooter's screen showed.
+//! Weapons: data-driven definitions, firing inside the predicted movement tick, and lag-compensated hit
+//! validation on the server.
 //!
-//! * An [`Arsenal`] says what weapons there are: rays, pellets, projectiles, blades and beams, by
-//!   trigger, rate, spread, recoil, ammunition and damage.
-//! * [`Arms`] is a [`MoveExtension`](bevy_unlag_core::MoveExtension): what is in hand, ammunition and
-//!   cooldown ride with the body's predicted state and replay with it. A model with it is [`Armed<M>`].
-//! * On the client, pull the [`Trigger`] and turn the [`Aim`]: what the screen shows is latched
-//!   when the trigger goes down, the shot leaves in the next tick, [`ShotFired`] is written at
-//!   once.
-//! * On the server every shot of the move stream is judged once: a [`ShotVerdict`] for the
-//!   shooter, [`Damage`] for the game, a [`Tracer`] for everyone else.
-//! * What flies does so on the time line of its shooter's screen: [`DrawnProjectile`]s on every screen are where the
-//!   server has them at the moment that the screen shows. See [`ProjectileRules`] and [`Trajectory`].
-//! * [`HeldWeapon`] says on every screen what is in whose hands.
-//! * Beside that, for games that want them: [`VitalsPlugin`] for health, death and respawn, [`HighPingPlugin`] for
-//!   the warning of a slow connection, [`PredictedValue`] for what a player changes and the server confirms.
+//! * An [`Arsenal`] holds the weapon definitions: rays, pellets, projectiles, melee arcs and beams, each with
+//!   its fire mode, rate, spread, recoil, ammunition and damage.
+//! * [`Arms`] is a [`MoveExtension`](bevy_unlag_core::MoveExtension): the held weapon, ammunition and
+//!   cooldown are part of the pawn's predicted state and are replayed with it. A movement model extended with
+//!   it is [`Armed<M>`].
+//! * On the client, set the [`Trigger`] and the [`Aim`]. When the trigger goes down, the view on the screen
+//!   is captured; the shot leaves in the next tick, and [`ShotFired`] is written immediately.
+//! * On the server, each shot of the move stream is validated exactly once. The shooter gets a
+//!   [`ShotVerdict`], the game gets [`Damage`], and all other clients get a [`Tracer`].
+//! * Projectiles fly on the time line of their shooter's screen: a [`DrawnProjectile`] is, on every screen,
+//!   where the server has it at the moment that this screen shows. See [`ProjectileRules`] and
+//!   [`Trajectory`].
+//! * [`HeldWeapon`] is the weapon that each pawn visibly holds, available on every client.
+//! * Optional parts: [`VitalsPlugin`] for health, death and respawn, [`HighPingPlugin`] for a high latency
+//!   warning, [`PredictedValue`] for values that a player changes locally and the server confirms.
 //!
-//! No message carries a damage figure, and none that says who was hit is proof: the wire carries what the
-//! screen showed, and the server looks. See [`HitClaims`] for what a claim can be worth.
+//! No message carries a damage figure, and a client's hit claim is never proof: clients send what their
+//! screen showed, and the server traces the shot itself. See [`HitClaims`] for how much a claim can count.
 
 mod aim;
 mod arms;
@@ -80,25 +81,25 @@ pub use weapon::{
     Weapon, WeaponId,
 };
 
-/// A model that carries [`Arms`].
+/// A movement model extended with weapons ([`Arms`]).
 pub type Armed<M> = Extended<M, Arms>;
 
-/// When weapons work.
+/// System sets of the weapon systems.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WeaponSystems {
-    /// In [`RunFixedMainLoop`] before the fixed loop: a pulled trigger latches what the screen
-    /// shows. Write [`Trigger`] and [`Aim`] before it.
+    /// In [`RunFixedMainLoop`], before the fixed loop: captures the view on the screen when the trigger is
+    /// pulled. Write [`Trigger`] and [`Aim`] before this set.
     Latch,
-    /// In [`RunFixedMainLoop`] after the fixed loop: [`HeldWeapon`] is written where pawns are simulated.
+    /// In [`RunFixedMainLoop`], after the fixed loop: writes [`HeldWeapon`] of locally simulated pawns.
     Hold,
-    /// In [`FixedPostUpdate`] after the frames were recorded: the server judges the shots of
-    /// this tick.
+    /// In [`FixedPostUpdate`], after the frames of this tick have been recorded: the server validates the
+    /// shots of this tick and resolves their hits.
     Judge,
-    /// In [`FixedPostUpdate`] after that: the server's projectiles fly on.
+    /// In [`FixedPostUpdate`], after [`Judge`](Self::Judge): the server advances projectiles.
     Fly,
 }
 
-/// Arms pawns of the model `M`: predict [`Armed<M>`] instead of `M`.
+/// Adds weapons to pawns of the movement model `M`. Predict [`Armed<M>`] instead of `M`.
 #[derive(Debug)]
 pub struct WeaponsPlugin<M>(PhantomData<fn() -> M>);
 

@@ -1,13 +1,14 @@
-//! What a pawn is given to fight with.
+//! Weapons that a pawn is equipped with at spawn.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{ExtendedState, MoveModel, NetId, NetRole};
 
 use crate::{ArmsState, Arsenal, SpreadSecret, WeaponId, spread};
 
-/// What a pawn carries, the first one in hand; on the server. Whenever it is inserted or changed the pawn gets
-/// these weapons with all their rounds: at its spawn, and when it comes back from the dead.
+/// Weapons of a pawn, the first one held; on the server. Whenever the component is inserted or changed, the
+/// pawn gets these weapons with full ammunition: at its spawn and after a respawn.
 #[derive(Component, Clone, PartialEq, Eq, Debug)]
+#[doc(alias = "DefaultInventory")]
 pub struct Loadout(pub Vec<WeaponId>);
 
 impl Default for Loadout {
@@ -30,7 +31,7 @@ pub(crate) fn hand_out<M: MoveModel>(
         *given = given.wrapping_add(1);
         let before = state.extension;
         let seed = spread::pawn_seed(secret.0, *id, *given);
-        // Its shots go on being counted: their names are not used again.
+        // The shot count continues, so that shot numbers are never reused.
         state.extension = ArmsState {
             shots: before.shots,
             look: before.look,

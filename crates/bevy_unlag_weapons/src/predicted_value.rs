@@ -1,7 +1,7 @@
-//! Values that a player changes and the server has the last word on: aim, what is in hand, ammunition shown.
+//! Values that a player changes locally and the server confirms: aiming, held weapon, displayed ammunition.
 //!
-//! What is predicted with the moves, like [`ArmsState`](crate::ArmsState), needs none of this: it is replayed. These
-//! are for a game's own replicated values.
+//! State that is predicted with the moves, such as [`ArmsState`](crate::ArmsState), is replayed and needs
+//! none of this. These types are for a game's own replicated values.
 
 mod count;
 
@@ -10,14 +10,16 @@ use bevy_unlag_core::Tick;
 
 pub use count::PredictedCount;
 
-/// A value that the local player changes at once and the server confirms later: aim down sights, a weapon in
-/// hand, a lamp. The local value wins over the late replicated one until the server has answered for the tick of
-/// the last local change, or a later one; so a quick tap never flickers, whatever the delay, and what the server
-/// refuses changes back once.
+/// A value that the local player changes immediately and the server confirms later: aim down sights, the held
+/// weapon, a flashlight.
 ///
-/// The server sends, with the value, the last of this client's ticks that it has taken in, and its own tick.
-/// Answers may be lost, come twice and in any order. The network crate's `replicate_predicted` does all of that for a
-/// component.
+/// The local value takes precedence over the delayed replicated one until the server has acknowledged the
+/// tick of the last local change or a later one. So a quick tap never flickers, whatever the latency, and a
+/// change that the server refuses is reverted exactly once.
+///
+/// With the value, the server sends the last of this client's ticks that it has processed and its own tick.
+/// Confirmations may be lost, duplicated or reordered. `replicate_predicted` in the network crate implements
+/// all of that for a component.
 ///
 /// ```
 /// # use bevy_unlag_core::Tick;
@@ -31,30 +33,31 @@ pub use count::PredictedCount;
 /// assert!(!aiming.get() && !aiming.is_pending());
 /// ```
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[doc(alias = "FPredictionKey")]
 pub struct PredictedValue<T: Send + Sync + 'static> {
     server: T,
-    /// The last of the client's ticks that was answered.
+    /// The last acknowledged client tick.
     answered: Option<Tick>,
-    /// The server's tick of the newest answer.
+    /// The server's tick of the newest confirmation.
     sent: Option<Tick>,
     local: Option<(T, Tick)>,
 }
 
 impl<T: Copy + Send + Sync + 'static> PredictedValue<T> {
-    /// What the server has to begin with.
+    /// Creates a value from the server's initial one.
     #[must_use]
     pub fn new(server: T) -> Self {
         Self { server, answered: None, sent: None, local: None }
     }
 
-    /// What to show and to act on.
+    /// Returns the value to display and to act on.
     #[must_use]
     pub fn get(&self) -> T {
         self.local.map_or(self.server, |(value, _)| value)
     }
 
-    /// The player changes it in this tick, the client's. Of changes in several ticks only the last counts, and a tick
-    /// that has been answered is over.
+    /// Changes the value locally in client tick `tick`. Of changes in several ticks only the last one counts,
+    /// and a change in an already acknowledged tick is ignored.
     pub fn set_local(&mut self, value: T, tick: Tick) {
         let newest = self.local.map(|(_, at)| at);
         let over = self.answered.is_some_and(|answered| tick.since(answered) <= 0);
@@ -63,8 +66,9 @@ impl<T: Copy + Send + Sync + 'static> PredictedValue<T> {
         }
     }
 
-    /// The server had this value in its tick `sent`, when it had taken in this client's ticks up to `answered`, or
-    /// `None` of them. What was sent before another answer that was here does nothing.
+    /// Applies a confirmation: the server had this value in its tick `sent`, when it had processed this
+    /// client's ticks up to `answered`, or `None` if it had processed none. A confirmation that is older than
+    /// the newest one received is ignored.
     pub fn confirm(&mut self, value: T, answered: impl Into<Option<Tick>>, sent: Tick) {
         if self.sent.is_some_and(|newest| newest.is_newer_than(sent)) {
             return;
@@ -77,26 +81,27 @@ impl<T: Copy + Send + Sync + 'static> PredictedValue<T> {
         }
     }
 
-    /// The server's value, as of its last answer.
+    /// Returns the server's value as of the newest confirmation.
     #[must_use]
     pub fn server(&self) -> T {
         self.server
     }
 
-    /// Whether the server has yet to answer for the last change.
+    /// Whether the server has yet to acknowledge the last change.
     #[must_use]
     pub fn is_pending(&self) -> bool {
         self.local.is_some()
     }
 
-    /// The last change, while the server has yet to answer for it, and its tick: what is to be sent.
+    /// Returns the last unacknowledged change and its tick, for sending.
     #[must_use]
     pub fn pending(&self) -> Option<(T, Tick)> {
         self.local
     }
 
-    /// Goes back to the server's value when a change has not been answered for more than `patience` ticks. For
-    /// values that a server only sends when they change: one that it refused it may never send.
+    /// Reverts to the server's value when a change has not been acknowledged for more than `patience` ticks.
+    /// For values that a server sends only on change: it may never send anything for a change that it
+    /// refused.
     pub fn give_up(&mut self, now: Tick, patience: i32) {
         if self.local.is_some_and(|(_, at)| now.since(at) > patience) {
             self.local = None;

@@ -1,8 +1,9 @@
-//! What flies.
+//! Projectiles.
 //!
-//! A projectile lives on the time line of its shooter's screen. It was fired when that showed everyone else at a
-//! moment V; at any moment t its age is t - V, on the server and on every screen, and where it is at an age is a
-//! [`Trajectory`]. So the server's is where the shooter's own is drawn, and nothing is to be merged.
+//! A projectile lives on the time line of its shooter's screen. If it was fired when that screen showed
+//! remote pawns at view time V, then at view time t its age is t − V, on the server and on every screen, and
+//! its position at an age is given by a [`Trajectory`]. So the server simulates it exactly where the shooter
+//! sees its own predicted one, and the two never have to be merged.
 
 mod burst;
 mod client;
@@ -25,17 +26,17 @@ pub use server::Flights;
 pub use trajectory::{PathEnd, Piece, Trajectory};
 pub use wire::{ProjectileEnd, ProjectileEndKind, ProjectileLaunch};
 
-/// What the server honours of projectiles.
+/// Server limits and catch-up policy for projectiles.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProjectileRules {
-    /// Projectiles of one shooter that fly at once; a shot beyond is refused. Default 64. Raising it lets a cheat
-    /// cost the server more: each takes about a microsecond of a tick.
+    /// Maximum number of projectiles of one shooter in flight; further shots are refused. Default: 64.
+    /// Raising it lets a cheat use more server time: each costs about a microsecond per tick.
     pub per_shooter: usize,
-    /// Projectiles that fly at once. Default 1,024. Raising it costs about a millisecond of a tick for a
-    /// thousand more, and some hundred bytes each.
+    /// Maximum number of projectiles in flight in total. Default: 1,024. A thousand more cost about a
+    /// millisecond per tick and some hundred bytes each.
     pub total: usize,
-    /// Whom it meets between the moment that its shooter's screen showed and the one in which the server hears
-    /// of it. Default: whom the screen showed.
+    /// Which targets a projectile meets between the view time of its shot and the tick in which the server
+    /// processes it. Default: [`CatchUp::Seen`].
     pub catch_up: CatchUp,
 }
 
@@ -45,18 +46,20 @@ impl Default for ProjectileRules {
     }
 }
 
-/// Where everyone else is while a projectile is flown from its shooter's past to the present.
+/// Poses of remote pawns that a projectile is tested against while the server catches it up from its
+/// shooter's view time to the present.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[doc(alias = "CatchupTick")]
 pub enum CatchUp {
-    /// Where the shooter's screen showed them, moment by moment.
+    /// The poses that the shooter's screen showed, moment by moment.
     #[default]
     Seen,
-    /// Where they are when the server hears of the shot: Unreal Tournament's way, to compare with. What a shooter
-    /// aims right at is missed.
+    /// The poses at the tick in which the server processes the shot, as in Unreal Tournament; for comparison.
+    /// Shots aimed directly at a moving target miss.
     Present,
 }
 
-/// What of a weapon flies.
+/// Returns the projectile parameters of a weapon that fires projectiles.
 fn flying(weapon: &Weapon) -> Option<&Projectile> {
     match &weapon.shot {
         Shot::Projectile(projectile) => Some(projectile),
@@ -64,7 +67,7 @@ fn flying(weapon: &Weapon) -> Option<&Projectile> {
     }
 }
 
-/// What does not depend on the model that is armed.
+/// Adds the parts that do not depend on the movement model.
 pub(crate) fn add(app: &mut App) {
     app.init_resource::<Launches>()
         .init_resource::<ProjectileRules>()

@@ -1,38 +1,43 @@
-//! What the server honours of a shot.
+//! Server rules for accepting shots.
 
 use bevy::prelude::*;
 use bevy_unlag_rewind::StampSource;
 
 use crate::HitClaims;
 
-/// What the server honours of a shot, whatever it was fired with.
+/// Server rules for accepting shots, for all weapons.
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct FireRules {
-    /// Ticks after its death in which a shooter's shots still count: they were fired on a screen
-    /// that showed it alive. Default 32, half a second at 64 Hz, and never more than the shooter's round trip and a
-    /// quarter of a second for the frames and buffers around it. Raising it makes more duels end with two dead; 0
-    /// lets the server's order of arrival decide, which favours the better link.
+    /// Ticks after a shooter's death in which its shots still count, because they were fired on a screen that
+    /// showed it alive. Default: 32, half a second at 64 Hz, but never more than the shooter's round trip
+    /// plus a quarter of a second for frames and buffers. Raising it makes more duels end with two deaths;
+    /// with 0 the order of arrival at the server decides, which favours the better connection.
     pub trade_ticks: i32,
-    /// How far the drawn eye may be beside the server's own, in metres. Default 0.75: a tick of
-    /// running and a correction being eased. From farther off a shot is judged from the nearest place that is not.
-    /// Raising it, up to 2, lets a cheat shoot from farther off; never through a wall.
+    /// Maximum horizontal distance of the drawn eye from the server's eye position, in metres. Default: 0.75,
+    /// a tick of running and an easing correction. A shot from farther away is traced from the nearest
+    /// position within the tolerance. Raising it, up to 2, lets a cheat shoot from farther away, but never
+    /// through a wall.
     pub eye_tolerance: f32,
-    /// How far the drawn eye may be above or below the server's own, in metres. Default 1.25: a
-    /// change of stance being eased, and a tick of falling. Up to 2.
+    /// Maximum vertical distance of the drawn eye from the server's eye position, in metres, up to 2.
+    /// Default: 1.25, an easing stance change and a tick of falling.
     pub eye_height_tolerance: f32,
-    /// How far beside the way that the view took since the move before a shot may look, in degrees. Default 10: a
-    /// hand that jerks between two ticks. Raising it lets a cheat shoot where it does not look.
+    /// Maximum deviation of a shot's aim from the path of the view since the previous move, in degrees.
+    /// Default: 10, a jerk of the mouse between two ticks. Raising it lets a cheat shoot in a direction in
+    /// which it does not look.
     pub aim_tolerance: f32,
-    /// How fast a view may turn in the moments before a shot, in degrees per second: sideways, or up and down.
-    /// Default 7,200: half a turn in 25 ms, which no hand does. Whoever turned faster within a tick waits until that
-    /// is forgotten, at a turn a second. In a frame of several ticks, as its packets show it, a client turns by up to
-    /// 2,500 degrees per second. Raising it lets a cheat turn to a target and fire at once.
+    /// Maximum turn rate of the view shortly before a shot, in degrees per second, for yaw and pitch alike.
+    /// Default: 7,200, half a turn in 25 ms, which no player reaches. After a faster turn within a tick,
+    /// shots are refused until the turn has decayed, at one full turn per second. Within a frame of several
+    /// ticks, as seen from its packets, a client may turn by up to 2,500 degrees per second. Raising the
+    /// limit lets a cheat snap to a target and fire immediately.
     pub max_turn: f32,
-    /// Whether shots hit who is on the shooter's own side. Default: yes.
+    /// Whether shots hit teammates. Default: yes.
+    #[doc(alias = "mp_friendlyfire")]
     pub friendly_fire: bool,
-    /// Where the moment at which a shot is judged comes from. Default: what the shooter's screen showed.
+    /// Source of the time to which the server rewinds for a shot. Default: the view time of the shooter's
+    /// screen.
     pub stamp: StampSource,
-    /// What a shooter's word about whom it hit is worth. Default: nothing.
+    /// Tolerance for client hit claims. Default: none, claims are ignored.
     pub claims: HitClaims,
 }
 
@@ -52,11 +57,10 @@ impl Default for FireRules {
 }
 
 impl FireRules {
-    /// The drawn eye, or the nearest place to it that is no farther from the `own` one than a `share` of the
-    /// tolerances.
+    /// Returns the drawn eye, or the nearest position to it within a `share` of the tolerances around `own`.
     pub(crate) fn nearest_eye(&self, own: Vec3, drawn: Vec3, share: f32) -> Vec3 {
         let off = drawn - own;
-        // A NaN tolerates nothing.
+        // With NaN there is no tolerance.
         let (most, up) = (self.eye_tolerance.max(0.0) * share, self.eye_height_tolerance.max(0.0) * share);
         let aside = off.with_y(0.0);
         if aside.length() <= most && off.y.abs() <= up {

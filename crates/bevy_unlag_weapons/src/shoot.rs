@@ -1,4 +1,5 @@
-//! The shooter's side: latch what the screen shows, fire in the tick, show it at once.
+//! Client-side firing: captures the view on the screen, fires in the next tick and reports the shot
+//! immediately.
 
 mod screen;
 
@@ -9,29 +10,28 @@ use bevy_unlag_rewind::TargetHit;
 use crate::{Aim, Armed, ArmsEvent, ArmsInput, ArmsState, FireInput, Round, SLOTS};
 use screen::{Own, OwnItem, Screen, Seen};
 
-/// What the player wants of the own pawn's weapons. Brings an [`Aim`] along. Write it in every frame, or more
-/// often.
+/// Raw weapon controls of the local player's pawn. Requires [`Aim`]. Write it in every frame, or more often.
 #[derive(Component, Clone, Debug)]
 #[require(Aim)]
 pub struct Trigger {
-    /// Whether the button is down.
+    /// Whether the fire button is down.
     pub held: bool,
-    /// Whether the player takes aim.
+    /// Whether the player aims down sights.
     pub aiming: bool,
-    /// Whether the weapon is to be loaded; cleared when a tick has asked for it.
+    /// Requests a reload; cleared when a tick has processed it.
     pub reload: bool,
-    /// The slot to be taken in hand; cleared when a tick has asked for it.
+    /// Slot to equip; cleared when a tick has processed it.
     pub equip: Option<u8>,
-    /// For how many seconds a pull waits for a weapon that cools down or is being loaded. Default 0.25. Raising it
-    /// forgives who pulls early, and lets rounds leave by themselves that much later.
+    /// Seconds for which a pull is buffered while the weapon cools down or reloads. Default: 0.25. Raising it
+    /// forgives early pulls, but shots may leave that much later than the pull.
     pub patience: f32,
-    /// Whether the button went down since the last round, even if it is up again.
+    /// Whether the button went down since the last shot, even if it is up again.
     pulled: bool,
-    /// For how many seconds that has been waiting.
+    /// Seconds for which the pull has been buffered.
     waited: f32,
-    /// What the screen showed when it went down.
+    /// View on the screen when the button went down.
     latched: Option<Seen>,
-    /// What the screen showed for the round that the coming step is asked for.
+    /// View on the screen for the shot that the coming step requests.
     asked: Option<Seen>,
 }
 
@@ -52,7 +52,7 @@ impl Default for Trigger {
 }
 
 impl Trigger {
-    /// Reports the button's state; call it once a frame, or more often.
+    /// Sets the state of the fire button; call it once per frame, or more often.
     pub fn set(&mut self, held: bool) {
         if held && !self.held {
             (self.pulled, self.waited) = (true, 0.0);
@@ -61,32 +61,33 @@ impl Trigger {
     }
 }
 
-/// A shot left the own pawn: show and sound it now. The verdict comes later.
+/// Reports that the local player's pawn fired a shot, for immediate effects and sounds. The verdict follows
+/// later.
 #[derive(Message, Clone, Debug)]
 pub struct ShotFired {
     /// The shooter.
     pub shooter: Entity,
-    /// The shot; its name is [`Round::shot`], until its [`ShotVerdict`](crate::ShotVerdict).
+    /// The shot; [`Round::shot`] identifies it until its [`ShotVerdict`](crate::ShotVerdict) arrives.
     pub round: Round,
-    /// From where, in metres.
+    /// Eye position, in metres.
     pub from: Vec3,
-    /// The moment at which the screen showed everyone else; `None` for the present.
+    /// View time at which the screen showed remote pawns; `None` for the present.
     pub time: Option<bevy_unlag_core::ViewTime>,
-    /// Its rays; none for what flies.
+    /// Rays of the shot; empty for projectiles.
     pub rays: Vec<ShotRay>,
 }
 
-/// One ray of a shot.
+/// One ray of a shot, as the screen showed it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ShotRay {
-    /// To where the screen showed it going, in metres.
+    /// End point, in metres.
     pub to: Vec3,
-    /// What the screen showed it hitting.
+    /// Hit that the screen showed.
     pub drawn: Option<TargetHit>,
 }
 
 impl ShotFired {
-    /// The first hit that the screen showed.
+    /// Returns the first hit that the screen showed.
     #[must_use]
     pub fn drawn(&self) -> Option<TargetHit> {
         self.rays.iter().find_map(|ray| ray.drawn)
@@ -103,7 +104,7 @@ pub(crate) fn latch<M: MoveModel>(
     screen: Screen,
 ) {
     for (mut trigger, own) in &mut pawns {
-        // A pull that waits is shown when it is due.
+        // For a buffered pull the view is captured when the weapon is ready.
         let due = own.state.extension.is_ready(&screen.arsenal);
         if due && trigger.pulled && trigger.latched.is_none() && is_alive::<M>(own.state) {
             trigger.latched = screen.look::<M>(&own, &model);
@@ -121,7 +122,7 @@ pub(crate) fn arm<M: MoveModel>(
         input.0.extension = ArmsInput::default();
         trigger.asked = None;
         if !is_alive::<M>(state) {
-            // The dead do not fire, and what they wanted does not wait for their return.
+            // A dead pawn does not fire, and its inputs are not buffered until its respawn.
             (trigger.pulled, trigger.latched) = (false, None);
             (trigger.reload, trigger.equip) = (false, None);
             continue;
@@ -132,16 +133,16 @@ pub(crate) fn arm<M: MoveModel>(
             trigger: trigger.held || trigger.pulled,
             reload: trigger.reload,
             aiming: trigger.aiming,
-            // The wire has a word for slots that are there, and for no other.
+            // The wire format can only represent existing slots.
             equip: trigger.equip.take().filter(|slot| *slot != arms.slot && usize::from(*slot) < SLOTS),
             nobodys: false,
         };
-        // What is pressed while the weapon cools down waits for that.
+        // A reload request during the cooldown is kept until it is over.
         trigger.reload &= arms.cooldown > 1;
         let dt = screen.sampler.tick_seconds;
         let wanted = arms.wants(&screen.arsenal, trigger.held, trigger.pulled, dt);
         let changes = input.0.extension.equip.is_some();
-        // What begins to be loaded in this very move does not fire in it.
+        // A weapon whose reload starts in this move does not fire in it.
         let loads = input.0.extension.reload && arms.reload == 0 && arms.burst == 0;
         let loads = loads
             && arms.weapon(&screen.arsenal).is_some_and(|(_, weapon)| {
@@ -149,10 +150,10 @@ pub(crate) fn arm<M: MoveModel>(
                 hand.reserve > 0 && hand.magazine < weapon.ammo.magazine
             });
         if !arms.is_ready(&screen.arsenal) || changes || loads {
-            // The shot leaves when the weapon is ready, and shows what the screen shows then.
+            // The shot leaves when the weapon is ready, with the view of that moment.
             trigger.latched = None;
             trigger.waited += dt;
-            // On an empty magazine it asks for a full one.
+            // A pull on an empty magazine starts a reload instead.
             let asks = arms.is_dry(&screen.arsenal) && arms.cooldown <= 1;
             trigger.pulled &= !changes && !asks && trigger.waited <= trigger.patience;
             continue;

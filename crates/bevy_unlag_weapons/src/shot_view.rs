@@ -1,4 +1,4 @@
-//! Puts the own rounds into the picture: what the screen showed, and what the server judged.
+//! Debug view of the local player's shots: drawn hit boxes against rewound ones.
 
 use core::marker::PhantomData;
 
@@ -8,13 +8,13 @@ use bevy_unlag_rewind::{DrawnFrames, DrawnQuery, EvidenceLog, RewindView, Rewind
 
 use crate::{Arsenal, ShotFired, Weapon};
 
-/// Rounds that the log keeps for the picture, when nobody has it keep any.
+/// Number of shots that the log keeps if no one else has enabled it.
 const KEPT: usize = 64;
 
-/// Shows the last rounds of this app's own player while [`RewindView::enabled`]: hit boxes red where its screen
-/// showed them, and, where this app is the server, blue where it judged them and grey where they were by
-/// then. A client has only its own half: the server's goes to [`RewindView::judged`] when a game brings it over.
-/// Add it after Bevy's plugins.
+/// Draws the last shots of the local player while [`RewindView::enabled`] is set: hit boxes in red where the
+/// screen showed them and, if this app is the server, in blue where it rewound them and in grey where they
+/// were in the present. A client only has its own half: a game can pass the server's to
+/// [`RewindView::judged`]. Add it after Bevy's plugins.
 #[derive(Debug)]
 pub struct ShotViewPlugin<M>(PhantomData<fn() -> M>);
 
@@ -37,7 +37,7 @@ impl<M: MoveModel> Plugin for ShotViewPlugin<M> {
     }
 }
 
-/// The shots of this tick as the screen showed them, some frames ago.
+/// Shows the shots of this tick as the screen drew them, some frames ago.
 fn show_drawn(
     mut fired: MessageReader<ShotFired>,
     own: Query<&NetId, With<LocalControl>>,
@@ -61,7 +61,7 @@ fn show_drawn(
     }
 }
 
-/// The rounds that this app judged itself.
+/// Shows the shots that this app validated itself.
 fn show_judged(
     own: Query<&NetId, With<LocalControl>>,
     mut log: ResMut<EvidenceLog>,

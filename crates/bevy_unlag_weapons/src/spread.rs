@@ -1,31 +1,31 @@
-//! Where the rounds of a shot go: the same bits on every machine.
+//! Deterministic weapon spread, bitwise equal on all machines.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, look_direction, sin_cos_of_units};
 
 use crate::Aim;
 
-/// Pellets of a shot at most.
+/// Maximum number of pellets per shot.
 pub const MAX_PELLETS: usize = 16;
 
-/// A direction, and how far around it rounds may go.
+/// A cone of directions around an aim.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cone {
-    /// Where it points.
+    /// Axis of the cone.
     pub aim: Aim,
-    /// Half its angle, in 1/65,536 of a turn; at most a quarter turn.
+    /// Half the opening angle, in 1/65,536 of a turn; at most a quarter turn.
     pub half_angle: u16,
 }
 
 impl Cone {
-    /// Half its angle, in radians.
+    /// Returns half the opening angle, in radians.
     #[must_use]
     pub fn half_angle_radians(&self) -> f32 {
         f32::from(self.half_angle) * (core::f32::consts::TAU / 65_536.0)
     }
 
-    /// Where in the cone a round goes that is this far from its middle: `x` to the right and `y` up, in
-    /// parts of the cone's radius. What lies outside of the cone is put on its edge.
+    /// Returns the direction at an offset from the axis, `x` to the right and `y` up, as fractions of the
+    /// cone's radius. Offsets outside of the cone are clamped to its edge.
     #[must_use]
     pub fn direction(&self, offset: Vec2) -> Vec3 {
         let forward = look_direction(self.aim.yaw, self.aim.pitch);
@@ -41,8 +41,8 @@ impl Cone {
     }
 }
 
-/// Where pellet number `pellet` of a shot goes, in parts of the cone's radius: as often in one part of the
-/// cone as in another of the same size. All of a shot follows from its seed.
+/// Returns the offset of a pellet as a fraction of the cone's radius, uniformly distributed over the cone's
+/// area. All offsets of a shot follow from its seed.
 #[must_use]
 pub fn offset(seed: u16, pellet: u32) -> Vec2 {
     let bits = mix(u64::from(seed) | u64::from(pellet) << 32);
@@ -51,26 +51,26 @@ pub fn offset(seed: u16, pellet: u32) -> Vec2 {
     Vec2::new(cos, sin) * ((f32::from(area) + 0.5) / 65_536.0).sqrt()
 }
 
-/// The seed of a pawn's shot: from the number that the server gave the pawn, and the shot's own.
+/// Derives the seed of a shot from the seed of its pawn and the number of the shot.
 #[must_use]
 pub(crate) fn shot_seed(pawn: u32, number: u32) -> u16 {
     mix(u64::from(pawn) << 32 | u64::from(number)) as u16
 }
 
-/// The number from which the spread of a pawn's shots follows.
+/// Derives the spread seed of a pawn.
 #[must_use]
 pub(crate) fn pawn_seed(secret: u64, pawn: NetId, given: u32) -> u32 {
     mix(secret ^ mix(u64::from(given) << 16 | u64::from(pawn.0))) as u32
 }
 
-/// The seed of a shot whose spread only the server knows.
+/// Derives the seed of a shot whose spread only the server knows.
 #[must_use]
 pub(crate) fn secret_seed(secret: u64, seed: u16, number: u32) -> u16 {
     mix(secret ^ mix(u64::from(number) << 16 | u64::from(seed))) as u16
 }
 
-/// Any two numbers that differ in a bit give numbers that differ in about half of them: the finaliser of
-/// `SplitMix64` by Sebastiano Vigna (public domain), twice.
+/// Hashes 64 bits such that a change of one input bit flips about half of the output bits: the finaliser of
+/// `SplitMix64` by Sebastiano Vigna (public domain), applied twice.
 fn mix(value: u64) -> u64 {
     let once = |value: u64| {
         let z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cone_is_as_wide_as_it_says_wherever_it_points() {
+    fn cone_keeps_its_half_angle_in_every_direction() {
         let half_angle = bevy_unlag_core::angle_to_units(0.1);
         for (yaw, pitch) in [(0.0, 0.0), (2.0, 1.4), (-3.0, -1.4)] {
             let aim = Aim::new(yaw, pitch);
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn what_was_fired_says_nothing_about_what_comes_without_the_pawns_number() {
-        // Whoever guesses the next shot's quarter from the last one's is right as often as by chance.
+        // Predicting the quadrant of the next shot from that of the last one is no better than chance.
         let quarter = |at: Vec2| usize::from(at.x > 0.0) * 2 + usize::from(at.y > 0.0);
         let mut table = [[0_u32; 4]; 4];
         for pawn in 0..64 {

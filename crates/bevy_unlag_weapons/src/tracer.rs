@@ -1,38 +1,39 @@
-//! What everyone else sees of a shot.
+//! Shot effects for remote clients: tracers, verdicts and projectile messages.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, Wire, WireError};
 
 use crate::{Aim, Cone, ProjectileEnd, ProjectileLaunch, ShotVerdict, WeaponId, spread};
 
-/// The trail of somebody's shot; written on the server, and on every client but the shooter's. It begins where
-/// the shooter is drawn.
+/// Tracer of a remote player's shot; written on the server and on every client except the shooter's. It
+/// starts where the shooter is drawn.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
+#[doc(alias = "UTIL_Tracer")]
 pub struct Tracer {
-    /// Who fired.
+    /// The shooter.
     pub shooter: NetId,
-    /// With what.
+    /// Weapon that was fired.
     pub weapon: WeaponId,
-    /// Where it went.
+    /// Path of the shot.
     pub trail: Trail,
 }
 
-/// Where a shot went.
+/// Path of a shot.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Trail {
-    /// To a place, in metres; 8 mm is the least that travels.
+    /// To an end point, in metres; the resolution on the wire is 8 mm.
     To(Vec3),
-    /// Into a cone.
+    /// Several rays within a cone.
     Spread {
-        /// Which.
+        /// The spread cone.
         cone: Cone,
-        /// From which the directions follow.
+        /// Seed of the directions.
         seed: u16,
     },
 }
 
 impl Tracer {
-    /// Where each of its rays goes that begins at `from`, with a length of 1.
+    /// Returns the unit direction of each ray, starting at `from`.
     pub fn directions(&self, from: Vec3, pellets: u8) -> impl Iterator<Item = Vec3> {
         let trail = self.trail;
         let count = if matches!(trail, Trail::To(_)) { 1 } else { pellets };
@@ -43,7 +44,7 @@ impl Tracer {
     }
 }
 
-/// 1/128 m: ± 4,096 m.
+/// 1/128 m, for a range of ±4,096 m.
 const UNITS: f32 = 128.0;
 const PLACE_BITS: u32 = 20;
 const WEAPON_BITS: u32 = 6;
@@ -85,20 +86,20 @@ impl Wire for Tracer {
     }
 }
 
-/// Something in the mailbox of the pawn that it is about.
+/// An outgoing message about the shots of a pawn, with its recipients and delivery.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Mailed {
-    /// For the shooter, reliably.
+    /// To the shooter, reliable.
     Verdict(ShotVerdict),
-    /// For everyone else, unreliably.
+    /// To all other clients, unreliable.
     Tracer(Tracer),
-    /// For everyone, reliably, in any order.
+    /// To all clients, reliable, unordered.
     Launched(ProjectileLaunch),
-    /// For everyone, reliably, in any order.
+    /// To all clients, reliable, unordered.
     Ended(ProjectileEnd),
 }
 
-/// What the server has to say about the shots of this pawn; a transport drains it.
+/// Outgoing messages about the shots of a pawn; on the server. A transport drains it.
 #[derive(Component, Clone, Debug, Default)]
 pub struct OutgoingVerdicts(pub Vec<Mailed>);
 
@@ -107,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trail_takes_less_than_twelve_bytes() {
+    fn tracer_takes_at_most_eleven_bytes_and_survives_a_round_trip() {
         let cone = Cone { aim: Aim::new(2.0, -0.3), half_angle: 900 };
         for trail in [Trail::To(Vec3::new(1.5, -2.25, 900.0)), Trail::Spread { cone, seed: 9 }] {
             let tracer = Tracer { shooter: NetId(900), weapon: WeaponId(3), trail };

@@ -1,4 +1,4 @@
-//! What the server says of a shot.
+//! Verdicts of the server on shots, and the damage that they cause.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, Tick, Wire, WireError};
@@ -6,40 +6,40 @@ use bevy_unlag_rewind::HitGroup;
 
 use crate::{NotFired, WeaponId};
 
-/// Why a shot was not judged.
+/// Reason why the server refused a shot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum ShotRefusal {
     /// The shooter was dead.
     Dead,
-    /// A wall stood between the eye and where the server has it.
+    /// A wall is between the drawn eye and the server's eye position.
     Eye,
-    /// It looked elsewhere than its move did, or the view turned faster than any hand.
+    /// The aim deviates from the look direction of the move, or the view turned faster than a player can.
     Aim,
-    /// The view lies further back than is honoured.
+    /// The view time lies before the rewind limit.
     TooOld,
-    /// The view lies ahead of the server.
+    /// The view time lies ahead of the server.
     FromTheFuture,
-    /// The screen cannot have shown that view, and [`ViewTrust`](bevy_unlag_rewind::ViewTrust) says that such
-    /// shots do not count.
+    /// The screen cannot have shown that view, and [`ViewTrust`](bevy_unlag_rewind::ViewTrust) is set to
+    /// refuse such shots.
     View,
-    /// The last one's time was not over, or the weapon had just been taken in hand.
+    /// The cooldown was not over, or the weapon had just been equipped.
     TooSoon,
     /// The magazine was empty.
     Empty,
-    /// The weapon was being loaded.
+    /// The weapon was reloading.
     Reloading,
     /// The weapon was not charged.
     NotCharged,
-    /// Nothing was in hand.
+    /// No weapon was held.
     Unarmed,
-    /// It said where pellets went that cannot have gone there, or that it has no word in.
+    /// The pellet offsets are invalid, or the weapon does not accept any from the client.
     Pellets,
-    /// As many projectiles flew as may at once; see [`ProjectileRules`](crate::ProjectileRules).
+    /// The maximum number of projectiles was in flight; see [`ProjectileRules`](crate::ProjectileRules).
     TooMany,
 }
 
 impl ShotRefusal {
-    /// All of them.
+    /// All reasons, in the order of their discriminants.
     pub const ALL: [Self; 13] = [
         Self::Dead,
         Self::Eye,
@@ -69,18 +69,18 @@ impl From<NotFired> for ShotRefusal {
     }
 }
 
-/// How many shots of a pawn were refused, and why; on the server. The counters only grow.
+/// Counters of a pawn's refused shots per reason; on the server. They never decrease.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RefusedShots([u64; ShotRefusal::ALL.len()]);
 
 impl RefusedShots {
-    /// Those that were refused for this reason.
+    /// Returns the number of shots refused for a reason.
     #[must_use]
     pub fn of(&self, why: ShotRefusal) -> u64 {
         self.0[why as usize]
     }
 
-    /// All of them.
+    /// Returns the number of refused shots.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
@@ -91,21 +91,21 @@ impl RefusedShots {
     }
 }
 
-/// How often a shot hit one target, and where.
+/// Number of hits of one shot on one target, by hit group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TargetCount {
-    /// Whom.
+    /// The target.
     pub target: NetId,
-    /// Rounds in the head.
+    /// Hits in the head.
     pub head: u8,
-    /// Rounds in the body.
+    /// Hits in the body.
     pub body: u8,
-    /// Rounds in the limbs.
+    /// Hits in the limbs.
     pub limb: u8,
 }
 
 impl TargetCount {
-    /// The part that counts most of those that were hit.
+    /// Returns the most valuable hit group that was hit.
     #[must_use]
     pub fn group(&self) -> HitGroup {
         match (self.head, self.body) {
@@ -125,7 +125,7 @@ impl TargetCount {
     }
 }
 
-/// Whom a shot hit: at most [`HitList::MOST`].
+/// Targets that a shot hit: at most [`HitList::MOST`].
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct HitList {
     list: [TargetCount; Self::MOST],
@@ -139,21 +139,21 @@ impl core::fmt::Debug for HitList {
 }
 
 impl HitList {
-    /// A shot's answer names no more: of an explosion among more people, the nearest.
+    /// Maximum number of targets in a verdict; of an explosion among more pawns, the nearest are listed.
     pub const MOST: usize = 7;
 
-    /// Those who were hit, first hit first.
+    /// Returns the targets, in the order in which they were hit.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &TargetCount> {
         self.list[..usize::from(self.count).min(Self::MOST)].iter()
     }
 
-    /// The first one.
+    /// Returns the target that was hit first.
     #[must_use]
     pub fn first(&self) -> Option<&TargetCount> {
         self.iter().next()
     }
 
-    /// Counts a hit. What does not fit is left out.
+    /// Counts a hit. Targets that do not fit are dropped.
     pub fn add(&mut self, target: NetId, group: HitGroup) {
         let at = self.iter().position(|known| known.target == target).unwrap_or(usize::from(self.count));
         let Some(known) = self.list.get_mut(at) else { return };
@@ -171,54 +171,56 @@ impl FromIterator<(NetId, HitGroup)> for HitList {
     }
 }
 
-/// What became of a shot.
+/// Result of a shot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ShotResult {
-    /// It hit nobody.
+    /// It hit no pawn.
     Miss,
-    /// It hit.
+    /// It hit at least one pawn.
     Hit(HitList),
-    /// It flies; another verdict comes when it ends.
+    /// It launched a projectile; another verdict follows when that ends.
     Launched,
-    /// It was not judged.
+    /// The server refused it.
     Refused(ShotRefusal),
 }
 
-/// What the server says of a shot of the own pawn. Written on the shooter's client when it
-/// arrives, and on a listen server for its host. A beam is a shot in every tick: of those that follow each other only
-/// the first one with another result has a verdict.
+/// The server's verdict on a shot of the local player. Written on the shooter's client when it arrives, and
+/// on a listen server for its host. A beam is a shot in every tick: of consecutive shots only the first one
+/// with a different result gets a verdict.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ShotVerdict {
-    /// The shot's name; see [`Round::shot`](crate::Round::shot).
+    /// Identifier of the shot; see [`Round::shot`](crate::Round::shot).
     pub shot: Tick,
-    /// What became of it.
+    /// Result of the shot.
     pub result: ShotResult,
-    /// Whether it was judged at another moment than its screen showed, or from another place, because limits did
-    /// not allow that one; see [`RewindLimits::max_age`](bevy_unlag_rewind::RewindLimits::max_age) and
+    /// Whether the server evaluated the shot at another time or from another eye position than its screen
+    /// showed, because of limits; see [`RewindLimits::max_age`](bevy_unlag_rewind::RewindLimits::max_age) and
     /// [`FireRules::eye_tolerance`](crate::FireRules::eye_tolerance).
     pub clamped: bool,
 }
 
-/// Somebody was hit; written on the server, once for each target of a shot, for the game to act on.
+/// Damage of a shot to one target, for the game to apply; written on the server, once per target of a shot.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
+#[doc(alias = "FDamageEvent")]
+#[doc(alias = "CTakeDamageInfo")]
 pub struct Damage {
-    /// Who fired.
+    /// The shooter.
     pub shooter: Entity,
-    /// Who was hit.
+    /// The pawn that was hit.
     pub target: Entity,
-    /// With what.
+    /// Weapon that was fired.
     pub weapon: WeaponId,
-    /// In which shot.
+    /// Identifier of the shot; see [`Round::shot`](crate::Round::shot).
     pub shot: Tick,
-    /// How much in all, as the [`Arsenal`](crate::Arsenal) says.
+    /// Total damage according to the [`Arsenal`](crate::Arsenal).
     pub amount: f32,
-    /// Where, and how often.
+    /// Number of hits by hit group.
     pub hits: TargetCount,
-    /// The first place that was hit, in metres.
+    /// Position of the first hit, in metres.
     pub point: Vec3,
-    /// From where it came, with a length of 1.
+    /// Unit direction of the shot.
     pub direction: Vec3,
-    /// How fast it throws the target, in metres per second.
+    /// Knockback velocity, in metres per second.
     pub throw: Vec3,
 }
 
@@ -276,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn verdicts_survive_the_wire() {
+    fn every_verdict_survives_the_wire() {
         let many = (0..20).map(|k| (NetId(k % 9), HitGroup::Limb)).collect();
         let mut results =
             vec![ShotResult::Miss, ShotResult::Launched, ShotResult::Hit(many), ShotResult::Hit(default())];
@@ -290,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_are_in_their_order() {
+    fn refusal_constants_match_their_discriminants() {
         for (index, why) in ShotRefusal::ALL.into_iter().enumerate() {
             assert_eq!(why as usize, index);
         }

@@ -1,5 +1,7 @@
-//! Health, death and respawn: enough for a small game, and nothing that the rest of this crate needs. A game with
-//! rules of its own leaves [`VitalsPlugin`] out and reads [`Damage`] itself.
+//! Health, death and respawn.
+//!
+//! Enough for a small game; nothing else in this crate depends on it. A game with its own rules leaves out
+//! [`VitalsPlugin`] and reads [`Damage`] itself.
 
 mod harm;
 mod health;
@@ -18,22 +20,22 @@ pub use health::{Dead, Health, Hurt, Score};
 pub use respawn::{Protected, Respawn, RespawnDue};
 pub use teams::smallest_team;
 
-/// How players die and come back.
+/// Rules for kill credit, team damage, respawn and spawn protection.
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct VitalsRules {
-    /// For how long whoever hurt somebody last gets the credit when that one falls to death or kills itself.
+    /// Time for which the last attacker gets the kill when the victim dies from the world or by its own hand.
     /// Default: 5 s. Raising it gives credit for accidents.
     pub credit: Duration,
-    /// The part of their damage that those on one's own side do, where
-    /// [`FireRules::friendly_fire`](crate::FireRules::friendly_fire) lets them hit at all. Default: 1.
+    /// Damage factor between teammates, where [`FireRules::friendly_fire`](crate::FireRules::friendly_fire)
+    /// lets them be hit at all. Default: 1.
     pub team_damage: f32,
-    /// Time from death until [`RespawnDue`]. Default: 1 s. A shot may be judged as of
-    /// [`RewindLimits::max_age`](bevy_unlag_rewind::RewindLimits::max_age) ago: with less than that, one at
-    /// who died can hit who came back.
+    /// Time from death to [`RespawnDue`]. Default: 1 s. A shot may be rewound by up to
+    /// [`RewindLimits::max_age`](bevy_unlag_rewind::RewindLimits::max_age): with a shorter respawn time, a
+    /// shot at the pawn before its death can hit it after its respawn.
     pub respawn: Duration,
-    /// How long nothing hurts who came back. Default: 2 s.
+    /// Duration of the spawn protection. Default: 2 s.
     pub protection: Duration,
-    /// Whether protection ends when its owner fires. Default: yes.
+    /// Whether the protection ends when the protected pawn fires. Default: yes.
     pub fire_ends_protection: bool,
 }
 
@@ -49,17 +51,17 @@ impl Default for VitalsRules {
     }
 }
 
-/// When vitals change, in [`FixedLast`], one after the other.
+/// System sets of [`VitalsPlugin`], in [`FixedLast`], in this order.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum VitalsSystems {
-    /// All that hurt somebody in this tick is taken together; [`Died`] is written.
+    /// Applies all damage and healing of the tick together; writes [`Died`].
     Harm,
-    /// Every [`Respawn`] of this tick is done; [`RespawnDue`] is written.
+    /// Handles each [`Respawn`] of the tick; writes [`RespawnDue`].
     Respawn,
 }
 
-/// Applies [`Damage`] and [`Hazard`] to the [`Health`] of pawns; on the server. What becomes of a body is up
-/// to the game, which reads [`Died`] and [`RespawnDue`] and writes [`Respawn`]:
+/// Applies [`Damage`] and [`Hazard`] to the [`Health`] of pawns; on the server. The game itself decides what
+/// happens to a pawn: it reads [`Died`] and [`RespawnDue`] and writes [`Respawn`]:
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -89,7 +91,7 @@ pub enum VitalsSystems {
 /// App::new().add_plugins(VitalsPlugin).add_systems(FixedUpdate, (die, place));
 /// ```
 ///
-/// [`Health`] and [`Score`] may be replicated, for bars and boards on clients.
+/// [`Health`] and [`Score`] can be replicated for health bars and scoreboards on clients.
 #[derive(Debug, Default)]
 pub struct VitalsPlugin;
 
@@ -115,7 +117,7 @@ impl Plugin for VitalsPlugin {
     }
 }
 
-/// Time as ticks, rounded up; at most an hour at 1 kHz.
+/// Converts a duration to ticks, rounded up; at most one hour at 1 kHz.
 fn ticks(time: Duration, tick: Duration) -> i32 {
     let ticks = time.as_nanos().div_ceil(tick.as_nanos().max(1));
     i32::try_from(ticks.min(3_600_000)).unwrap_or(i32::MAX)

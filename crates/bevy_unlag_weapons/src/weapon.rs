@@ -1,4 +1,4 @@
-//! A weapon as data.
+//! Weapon definitions.
 
 mod damage;
 mod handling;
@@ -8,145 +8,154 @@ use serde::{Deserialize, Serialize};
 pub use damage::{Damages, Falloff};
 pub use handling::{Ammo, FireMode, Recoil, Reload, Spread, SpreadSource};
 
-/// A weapon's name: its place in the [`Arsenal`](crate::Arsenal).
+/// Identifier of a weapon: its index in the [`Arsenal`](crate::Arsenal).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct WeaponId(pub u8);
 
-/// A weapon as data, the same on both sides. What it does to whom it hits only the server asks.
+/// A weapon definition, the same on client and server. Only the server reads its damage.
 ///
-/// Metres, seconds, degrees. Every time is rounded to ticks.
+/// Units are metres, seconds and degrees. All times are rounded to ticks.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[doc(alias = "AUTWeapon")]
+#[doc(alias = "CBaseCombatWeapon")]
 pub struct Weapon {
-    /// What people call it.
+    /// Display name; unique within an arsenal.
     pub name: String,
-    /// What leaves it.
+    /// Kind of shot.
     pub shot: Shot,
-    /// What the trigger does. Default: a round for every pull.
+    /// Fire mode. Default: one round per pull.
     #[serde(default)]
     pub mode: FireMode,
-    /// Seconds from one round to the next, 0.01 to 60.
+    /// Time between two rounds, in seconds: 0.01 to 60.
     pub interval: f32,
-    /// How far rounds stray. Default: not at all.
+    /// Spread of the rounds. Default: none.
     #[serde(default)]
     pub spread: Spread,
-    /// How it kicks. Default: not at all.
+    /// Recoil. Default: none.
     #[serde(default)]
     pub recoil: Recoil,
-    /// What it fires. Default: it never runs dry.
+    /// Ammunition and reload. Default: unlimited ammunition without reloading.
     #[serde(default)]
     pub ammo: Ammo,
-    /// Seconds until it can be used after somebody took it in hand. Default: 0.3.
+    /// Seconds from equipping the weapon until it can fire. Default: 0.3.
     #[serde(default = "Weapon::default_switch")]
     pub switch: f32,
-    /// What it does.
+    /// Damage per hit group and distance.
     pub damage: Damages,
-    /// The oldest view that is honoured for it, in seconds, when that is less than
-    /// [`RewindLimits::max_age`](bevy_unlag_rewind::RewindLimits::max_age). Default: as old as that.
+    /// Upper limit of the rewind for this weapon, in seconds, where it is less than
+    /// [`RewindLimits::max_age`](bevy_unlag_rewind::RewindLimits::max_age). Default: `None`, only that limit
+    /// applies.
     #[serde(default)]
     pub max_rewind: Option<f32>,
 }
 
-/// What leaves a weapon.
+/// Kind of shot that a weapon fires.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Shot {
-    /// One ray.
+    /// One ray (hitscan).
     Ray {
-        /// How far it reaches.
+        /// Maximum distance.
         range: f32,
-        /// How many it goes through before the last one whom it hits. Default: 0.
+        /// Number of targets that the ray passes through before it stops in the next one. Default: 0.
         #[serde(default)]
         pierce: u8,
-        /// The part of its damage that is left behind each of them. Default: 0.5.
+        /// Damage factor that applies after each pierced target. Default: 0.5.
         #[serde(default = "half")]
         pierced: f32,
     },
-    /// Many rays at once.
+    /// Several rays at once.
     Pellets {
-        /// How many, at most [`MAX_PELLETS`](crate::MAX_PELLETS).
+        /// Number of pellets, at most [`MAX_PELLETS`](crate::MAX_PELLETS).
         count: u8,
-        /// How far they reach.
+        /// Maximum distance.
         range: f32,
     },
-    /// Something that flies.
+    /// A projectile with a flight time.
     Projectile(Projectile),
-    /// A swing at whatever is near.
+    /// A melee swing that hits all targets within an arc.
     Melee {
-        /// How far it reaches.
+        /// Maximum distance.
         reach: f32,
-        /// How far to either side.
+        /// Half the angle of the arc, to either side of the aim.
         half_angle: f32,
-        /// How far up and down.
+        /// Half the height of the arc, up and down from the eye. Default: 1.
         #[serde(default = "one")]
         half_height: f32,
-        /// By how much more it hurts from behind: within 60° of there. Default: 1.
+        /// Damage factor of hits from behind (within 60° of straight behind). Default: 1.
         #[serde(default = "one")]
         backstab: f32,
     },
-    /// One thick ray in every tick for as long as the trigger is down. Its damage is for a second.
+    /// A continuous ray with a radius, cast in every tick while the trigger is down. Its damage is per
+    /// second.
     Beam {
-        /// How far it reaches.
+        /// Maximum distance.
         range: f32,
-        /// How thick it is.
+        /// Radius of the beam. Default: 0.
         #[serde(default)]
         radius: f32,
     },
 }
 
-/// Something that flies.
+/// Projectile parameters.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[doc(alias = "AUTProjectile")]
+#[doc(alias = "UProjectileMovementComponent")]
 pub struct Projectile {
-    /// With which it leaves, in metres per second. A charged one leaves with the part that it is charged.
+    /// Initial speed, in metres per second. For a weapon with [`FireMode::Charge`] it is multiplied by the
+    /// charge.
     pub speed: f32,
-    /// Its radius; 0 is a point. Default: 0.
+    /// Collision radius; 0 is a point. Default: 0.
     #[serde(default)]
     pub radius: f32,
-    /// What pulls it down, in metres per second squared. Default: 0.
+    /// Downward acceleration, in metres per second squared. Default: 0.
     #[serde(default)]
     pub gravity: f32,
-    /// Seconds after which it is gone, or bursts when it has a splash. Default: 10. Raising it lets more of
-    /// them fly at once.
+    /// Lifetime in seconds, after which the projectile disappears, or explodes if it has a splash. Default:
+    /// 10. Raising it lets more projectiles be in flight at once.
     #[serde(default = "ten")]
     pub life: f32,
-    /// How it bounces off what never moves. Default: it ends there.
+    /// Bouncing off static geometry. Default: `None`, the projectile ends at the first wall.
     #[serde(default)]
     pub bounce: Option<Bounce>,
-    /// What it does around where it ends. Default: nothing.
+    /// Splash damage where the projectile ends. Default: `None`.
     #[serde(default)]
     pub splash: Option<Splash>,
 }
 
-/// How a projectile bounces.
+/// Bounce parameters of a projectile.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[doc(alias = "bShouldBounce")]
 pub struct Bounce {
-    /// How often, before it ends.
+    /// Number of bounces before the projectile ends.
     pub times: u8,
-    /// The part of its speed that is left each time.
+    /// Fraction of the speed that remains after each bounce. Default: 0.5.
     #[serde(default = "half")]
     pub keep: f32,
-    /// Whether it also bounces off whom it meets, instead of hitting them. Default: no.
+    /// Whether it also bounces off pawns instead of hitting them. Default: no.
     #[serde(default)]
     pub off_pawns: bool,
 }
 
-/// What a projectile does around where it ends.
+/// Splash damage around the end point of a projectile.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[doc(alias = "ApplyRadialDamageWithFalloff")]
 pub struct Splash {
-    /// How far it reaches.
+    /// Radius in metres.
     pub radius: f32,
-    /// What it does in the middle, of 100 points of health; less and less towards the edge.
+    /// Damage at the centre, in points of health of usually 100; it decreases linearly towards the edge.
     pub damage: f32,
-    /// The part of that at the edge. Default: 0.
+    /// Fraction of that damage at the edge. Default: 0.
     #[serde(default)]
     pub edge: f32,
-    /// How much of it its own shooter takes. Default: 0.5.
+    /// Factor for damage to the shooter itself. Default: 0.5.
     #[serde(default = "half")]
     pub own: f32,
-    /// How fast it throws whoever stands in the middle, in metres per second. Default: 0.
+    /// Knockback speed at the centre, in metres per second. Default: 0.
     #[serde(default)]
     pub throw: f32,
 }
@@ -168,7 +177,7 @@ impl Weapon {
         0.3
     }
 
-    /// An automatic rifle: 640 rounds a minute, no spread, never dry.
+    /// An automatic rifle: 640 rounds per minute, no spread, unlimited ammunition.
     #[must_use]
     pub fn rifle() -> Self {
         Self {
@@ -185,7 +194,7 @@ impl Weapon {
         }
     }
 
-    /// How far one round of it can reach at most.
+    /// Returns the maximum distance that one shot can reach, in metres.
     #[must_use]
     pub fn range(&self) -> f32 {
         match self.shot {
@@ -195,7 +204,7 @@ impl Weapon {
         }
     }
 
-    /// Rays of one shot.
+    /// Returns the number of rays per shot; 0 for projectiles.
     #[must_use]
     pub fn pellets(&self) -> u8 {
         match self.shot {
@@ -205,14 +214,14 @@ impl Weapon {
         }
     }
 
-    /// Whether it fires in every tick.
+    /// Whether the weapon fires a beam, that is, a shot in every tick.
     #[must_use]
     pub fn is_beam(&self) -> bool {
         matches!(self.shot, Shot::Beam { .. })
     }
 }
 
-/// Seconds as ticks, at least one.
+/// Converts seconds to ticks; at least 1.
 #[must_use]
 pub(crate) fn ticks(seconds: f32, dt: f32) -> u16 {
     let ticks = if dt > 1e-6 { (seconds / dt).round() } else { 1.0 };
@@ -220,7 +229,7 @@ pub(crate) fn ticks(seconds: f32, dt: f32) -> u16 {
     (ticks.clamp(1.0, f32::from(u16::MAX)) as u16).max(1)
 }
 
-/// Degrees as 1/65,536 of a turn; what is less than none is none.
+/// Converts degrees to 1/65,536 of a turn; negative angles become 0.
 #[must_use]
 pub(crate) fn units(degrees: f32) -> u16 {
     // A NaN casts to 0.

@@ -1,4 +1,4 @@
-//! Modified clients against the real server. Beside each of them an honest one does the same and hits.
+//! Modified clients against the real server, each compared with an honest client that does the same and hits.
 
 #[path = "adversaries/aim.rs"]
 mod aim;

@@ -1,4 +1,4 @@
-//! Weapons in hand, tick by tick.
+//! Predicted weapon state, tick by tick.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BodyStep, MoveExtension, StepContext, Tick};
@@ -9,7 +9,7 @@ use bevy_unlag_weapons::{
 
 const DT: f32 = 1.0 / 64.0;
 
-/// A pawn whose trigger is pulled by hand.
+/// A pawn with directly simulated weapon input.
 struct Hand {
     arsenal: Arsenal,
     state: ArmsState,
@@ -22,14 +22,14 @@ struct Hand {
 
 impl Hand {
     fn new(weapons: Vec<Weapon>) -> Self {
-        let arsenal = Arsenal::new(weapons).expect("these weapons are fine");
+        let arsenal = Arsenal::new(weapons).expect("valid weapons");
         let all: Vec<WeaponId> = arsenal.iter().map(|(id, _)| id).collect();
         let state = ArmsState::new(&arsenal, &all, 7);
         let body = BodyStep { look: (0, 0), velocity: Vec3::ZERO, grounded: true };
         Self { arsenal, state, tick: Tick(0), body, pulled: false, was_down: false, events: Vec::new() }
     }
 
-    /// A tick with these buttons, as an honest client has it.
+    /// Runs a tick with these buttons as an honest client does.
     fn tick(&mut self, down: bool, buttons: ArmsInput) {
         self.pulled |= down && !self.was_down;
         self.was_down = down;
@@ -81,7 +81,7 @@ fn weapon(mode: FireMode, interval: f32) -> Weapon {
 }
 
 #[test]
-fn a_trigger_does_what_its_weapon_says() {
+fn every_fire_mode_fires_in_the_expected_ticks() {
     let mut auto = Hand::new(vec![weapon(FireMode::Auto, 6.0 * DT)]);
     auto.hold(true, 20);
     assert_eq!(auto.fired(), [0, 6, 12, 18]);
@@ -90,7 +90,7 @@ fn a_trigger_does_what_its_weapon_says() {
     semi.hold(true, 20);
     semi.hold(false, 1);
     semi.hold(true, 1);
-    // A pull that comes too early waits.
+    // A pull during the cooldown is buffered.
     semi.hold(false, 1);
     semi.hold(true, 1);
     semi.hold(false, 10);
@@ -110,7 +110,7 @@ fn a_trigger_does_what_its_weapon_says() {
     charge.hold(true, 90);
     charge.hold(false, 1);
     let rounds = charge.rounds();
-    assert_eq!(charge.fired(), [26, 126], "too short a pull does nothing");
+    assert_eq!(charge.fired(), [26, 126], "an incomplete charge fires nothing");
     assert_eq!((rounds[0].power, rounds[1].power), (127, 255));
 }
 
@@ -122,7 +122,7 @@ fn a_magazine_runs_dry_and_is_changed() {
     assert_eq!((hand.state.in_hand().magazine, hand.state.is_reloading()), (0, false));
     hand.hold(true, 1);
     assert_eq!(hand.fired(), [0, 2, 4]);
-    assert!(hand.state.is_reloading(), "the trigger on an empty magazine changes it, held or pulled");
+    assert!(hand.state.is_reloading(), "the trigger reloads an empty magazine, held or pulled");
     hand.hold(false, 9);
     assert_eq!(hand.state.in_hand().magazine, 0);
     hand.hold(false, 1);
@@ -139,7 +139,7 @@ fn a_magazine_runs_dry_and_is_changed() {
 }
 
 #[test]
-fn shells_go_in_one_by_one_until_somebody_fires() {
+fn single_rounds_are_reloaded_until_a_shot_interrupts() {
     let reload = Reload::Rounds { first: 8.0 * DT, each: 4.0 * DT };
     let ammo = Ammo { magazine: 5, reserve: 20, reload };
     let mut hand = Hand::new(vec![Weapon { ammo, ..weapon(FireMode::Semi, 2.0 * DT) }]);
@@ -165,7 +165,7 @@ fn changing_weapons_takes_its_time_and_saves_none() {
     let equip = |slot| ArmsInput { equip: Some(slot), ..default() };
     hand.tick(false, equip(1));
     hand.hold(true, 30);
-    assert_eq!(hand.fired(), [0], "what cools down is not ready sooner for having been put away");
+    assert_eq!(hand.fired(), [0], "unequipping a weapon does not shorten its cooldown");
     hand.hold(true, 12);
     assert_eq!(hand.rounds()[1].weapon, WeaponId(1));
     assert_eq!(hand.fired()[1], 40);
@@ -175,14 +175,14 @@ fn changing_weapons_takes_its_time_and_saves_none() {
     let from = hand.tick.0;
     hand.hold(true, 25);
     assert!(hand.fired().iter().all(|tick| *tick < from || *tick >= from + 9));
-    // A slot without a weapon fires nothing.
+    // An empty slot fires nothing.
     hand.tick(false, equip(4));
     hand.hold(true, 40);
     assert_eq!(hand.asked_in_vain(true), Some(NotFired::Unarmed));
 }
 
 #[test]
-fn a_burst_that_is_broken_off_by_another_weapon_saves_no_pause() {
+fn burst_interrupted_by_a_weapon_switch_keeps_its_full_cooldown() {
     let burst = weapon(FireMode::Burst { rounds: 3, pace: 4.0 * DT }, 60.0 * DT);
     let other = Weapon { name: "other".to_owned(), switch: 2.0 * DT, ..weapon(FireMode::Semi, DT) };
     let mut hand = Hand::new(vec![Weapon { switch: 2.0 * DT, ..burst }, other]);
@@ -205,7 +205,7 @@ fn who_asks_for_more_gets_no_more() {
     for _ in 0..40 {
         hand.step(&all);
     }
-    assert_eq!(hand.fired(), [0, 6, 12], "ten times the rate, and endless ammunition");
+    assert_eq!(hand.fired(), [0, 6, 12], "the rate of fire and ammunition limits hold");
     assert_eq!(hand.asked_in_vain(false), Some(NotFired::Empty));
     hand.step(&ArmsInput { reload: true, ..default() });
     assert_eq!(hand.asked_in_vain(true), Some(NotFired::Reloading));
@@ -214,12 +214,12 @@ fn who_asks_for_more_gets_no_more() {
     let mut hand = Hand::new(vec![charge]);
     assert_eq!(hand.asked_in_vain(false), Some(NotFired::NotCharged));
     hand.hold(true, 20);
-    assert_eq!(hand.asked_in_vain(true), Some(NotFired::NotCharged), "it is not let go");
+    assert_eq!(hand.asked_in_vain(true), Some(NotFired::NotCharged), "the trigger is still down");
 
     let burst = weapon(FireMode::Burst { rounds: 3, pace: 4.0 * DT }, 40.0 * DT);
     let mut hand = Hand::new(vec![burst]);
     for tick in 0..200 {
-        // Two rounds, a break, and again.
+        // Two rounds, an interruption, and again.
         let fire = (tick % 12 == 0 || tick % 12 == 4).then(FireInput::default);
         hand.step(&ArmsInput { fire, trigger: true, ..default() });
     }
@@ -231,7 +231,7 @@ fn who_asks_for_more_gets_no_more() {
 }
 
 #[test]
-fn spread_and_kick_grow_and_go_back() {
+fn spread_and_recoil_grow_with_shots_and_recover() {
     let spread = Spread { still: 1.0, moving: 0.5, airborne: 2.0, aiming: 0.5, bloom: 0.4, ..default() };
     let recoil = Recoil { pattern: vec![(0.0, 1.0), (0.5, 0.5)], recovery: 4.0 };
     let mut hand = Hand::new(vec![Weapon { spread, recoil, ..weapon(FireMode::Auto, 6.0 * DT) }]);
@@ -246,20 +246,24 @@ fn spread_and_kick_grow_and_go_back() {
     assert_eq!((hand.state.bloom, hand.state.kicked), (0, [0, 0]));
     hand.body = BodyStep { velocity: Vec3::X * 4.0, grounded: false, ..hand.body };
     hand.hold(true, 1);
-    assert!((degrees(hand.rounds().last().expect("a round")) - 5.0).abs() < 0.01);
+    assert!((degrees(hand.rounds().last().expect("a shot")) - 5.0).abs() < 0.01);
     hand.hold(false, 64);
     hand.tick(false, ArmsInput { aiming: true, ..default() });
     hand.tick(true, ArmsInput { aiming: true, ..default() });
-    assert!((degrees(hand.rounds().last().expect("a round")) - 2.5).abs() < 0.01);
+    assert!((degrees(hand.rounds().last().expect("a shot")) - 2.5).abs() < 0.01);
 }
 
 #[test]
-fn a_quick_turn_is_remembered_until_a_hand_could_have_made_it() {
+fn fast_turn_is_remembered_while_it_decays() {
     let mut hand = Hand::new(vec![Weapon::rifle()]);
     hand.body.look = (100, 0);
     hand.tick(true, ArmsInput::default());
-    assert_eq!((hand.rounds()[0].turned.by, hand.state.turned.by), (0, 0), "nobody turned before the first");
-    // Half a turn at once, and back again within its memory.
+    assert_eq!(
+        (hand.rounds()[0].turned.by, hand.state.turned.by),
+        (0, 0),
+        "there is no turn before the first move"
+    );
+    // Half a turn at once, and back again before it has decayed.
     hand.body.look = (100 + 32_768, 0);
     hand.tick(false, ArmsInput::default());
     assert_eq!(hand.state.turned, Turn { by: 32_768, ago: 0 });
@@ -268,15 +272,19 @@ fn a_quick_turn_is_remembered_until_a_hand_could_have_made_it() {
     assert_eq!(left, Turn { by: 32_768 - 15 * 1_024, ago: 15 });
     hand.body.look = (100 + 32_768, 8_000);
     hand.tick(true, ArmsInput::default());
-    assert_eq!(hand.rounds()[1].turned, Turn { by: left.by - 1_024, ago: 16 }, "a smaller one hides none");
+    assert_eq!(
+        hand.rounds()[1].turned,
+        Turn { by: left.by - 1_024, ago: 16 },
+        "a smaller turn does not replace a larger one"
+    );
     hand.hold(false, 64);
     assert_eq!(hand.state.turned.by, 0);
-    // A game that turns it has nobody wait.
+    // A game that turns the view itself clears the look direction.
     hand.state.look = None;
     hand.body.look = (0, 0);
     hand.tick(true, ArmsInput::default());
     assert_eq!(hand.rounds()[2].turned.by, 0);
-    // Nor does anybody know how fast who was carried on turned meanwhile.
+    // The turn rate of an extrapolated pawn is unknown as well.
     hand.step(&Arms::unattended(&ArmsInput::default()));
     hand.body.look = (30_000, 0);
     hand.hold(false, 20);
@@ -293,10 +301,10 @@ fn a_beam_fires_in_every_tick() {
 }
 
 #[test]
-fn what_is_given_fits() {
+fn added_weapons_and_ammunition_respect_the_capacity() {
     let ammo = Ammo { magazine: 10, reserve: 30, reload: Reload::default() };
     let mut hand = Hand::new(vec![Weapon { ammo, ..Weapon::rifle() }]);
-    assert_eq!(hand.state.add_ammo(&hand.arsenal, WeaponId(0), 5), 0, "it is full");
+    assert_eq!(hand.state.add_ammo(&hand.arsenal, WeaponId(0), 5), 0, "the reserve is full");
     hand.state.slots[0].reserve = 10;
     assert_eq!(hand.state.add_ammo(&hand.arsenal, WeaponId(0), 50), 20);
     assert_eq!(hand.state.add_ammo(&hand.arsenal, WeaponId(9), 50), 0);

@@ -1,4 +1,4 @@
-//! What flies, on a server and on a shooter's screen, without a network.
+//! Projectiles on a server and on a shooter's screen, without a network.
 
 #[path = "projectiles/agreement.rs"]
 mod agreement;

@@ -1,4 +1,4 @@
-//! Weapons through the public API: the host of a listen server shoots a dummy.
+//! Weapons through the public API: a listen server host shoots a dummy.
 
 #[path = "rifle/kinds.rs"]
 mod kinds;

@@ -1,4 +1,4 @@
-//! Health and protection of pawns that carry weapons: the host of a listen server shoots a dummy.
+//! Health and spawn protection of armed pawns: a listen server host shoots a dummy.
 
 use core::time::Duration;
 
@@ -30,7 +30,7 @@ struct Range {
     dummy: Entity,
 }
 
-/// The game's part: a body dies, and comes back where it was.
+/// The game's part: a pawn dies, and respawns where it was.
 fn play(
     mut died: MessageReader<Died>,
     mut due: MessageReader<RespawnDue>,
@@ -85,7 +85,7 @@ impl Range {
         range
     }
 
-    /// Frames of one tick, and what a network would do: send the present of everyone.
+    /// Runs frames of one tick each, and publishes the present poses of all pawns as a network would.
     fn hold(&mut self, down: bool, frames: usize) {
         for _ in 0..frames {
             self.app.world_mut().get_mut::<Trigger>(self.shooter).expect("a trigger").set(down);
@@ -122,7 +122,7 @@ fn a_rifle_kills_with_its_third_round_and_again_when_protection_is_over() {
     let DeathCause::Shot(damage) = first.cause else { panic!("{first:?}") };
     assert_eq!((damage.weapon, damage.hits.body), (WeaponId(0), 1));
     assert!((damage.point.z + 10.0).abs() < 1.0);
-    // Dead for 64 ticks, safe for 128; then three rounds, six ticks apart.
+    // Dead for 64 ticks, protected for 128; then three shots, six ticks apart.
     let between = second.tick.since(first.tick);
     assert!((64 + 128 + 12..64 + 128 + 24).contains(&between), "{between}");
     assert_eq!(range.app.world().get::<Score>(range.shooter), Some(&Score { kills: 2, deaths: 0 }));
@@ -130,7 +130,7 @@ fn a_rifle_kills_with_its_third_round_and_again_when_protection_is_over() {
 }
 
 #[test]
-fn whoever_fires_is_protected_no_longer_unless_the_game_says_so() {
+fn firing_ends_the_spawn_protection_unless_the_rules_keep_it() {
     for ends in [true, false] {
         let mut range = Range::new();
         range.app.world_mut().resource_mut::<VitalsRules>().fire_ends_protection = ends;
@@ -143,7 +143,7 @@ fn whoever_fires_is_protected_no_longer_unless_the_game_says_so() {
         assert!(has(&range, range.shooter));
         range.hold(true, 3);
         assert_eq!(has(&range, range.shooter), !ends);
-        assert!(has(&range, range.dummy), "being shot at is no shot");
+        assert!(has(&range, range.dummy), "being shot at does not end the protection");
         range.hold(false, 40);
         assert!(!has(&range, range.shooter) && !has(&range, range.dummy));
     }

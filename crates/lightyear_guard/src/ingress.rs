@@ -1,10 +1,11 @@
-//! What arrives: dropped before it does harm, counted, and at a server answered by the door.
+//! Ingress filters: malformed and excessive packets are dropped and counted before they can do harm. A server
+//! also limits new connections.
 //!
-//! 1. Datagrams, before netcode decrypts them: their form and their number. [`netcode`]
-//! 2. Packets, before lightyear reads them: their form, what is in them and on which channel, their number, and
-//!    what they make the server keep. [`gate`]
+//! 1. Datagrams, before netcode decrypts them: form and rate. [`netcode`]
+//! 2. Packets, before lightyear reads them: form, content, channel, rate, and the memory that they make the
+//!    server keep. [`gate`]
 //!
-//! Who does what no honest client does is thrown out. The limits are [`IngressLimits`].
+//! Clients that send what no honest client sends are kicked. The limits are [`IngressLimits`].
 
 mod bucket;
 mod content;
@@ -42,7 +43,7 @@ pub use rules::{BindMessage, BoundMessages};
 pub use socket::ServerUdp;
 pub use traffic::{IngressStats, LinkTraffic, Refused, refuse};
 
-/// What both ends have: limits, counters, and the place of the first filter.
+/// Adds what both sides have: limits, counters, and the order of the datagram filter.
 fn shared(app: &mut App) {
     app.init_resource::<IngressLimits>().init_resource::<IngressStats>();
 }
@@ -82,18 +83,18 @@ pub(crate) fn client_plugin(app: &mut App) {
     goodbye::client_plugin(app);
 }
 
-/// Whether bytes have the form of a datagram that a netcode client sends. For fuzzers and tools: a server asks by
-/// itself.
+/// Whether `bytes` have the form of a datagram that a netcode client sends. For fuzz targets and tools; a
+/// server checks by itself.
 #[must_use]
 pub fn check_datagram(bytes: &[u8]) -> bool {
     netcode::is_netcode(bytes).is_some()
 }
 
-/// How many messages and parts of messages a decrypted packet holds, if its form is sound. For fuzzers and tools: a
-/// server asks by itself, and looks at what they are.
+/// Returns the number of messages and fragments in a decrypted packet, if it is well-formed. For fuzz targets
+/// and tools; a server checks by itself, including the content.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The [`Refusal`] of the first malformed part.
 pub fn check_packet(bytes: &[u8]) -> Result<usize, Refusal> {
     let mut items = 0;
     packet::walk(bytes, |_| {
@@ -103,7 +104,7 @@ pub fn check_packet(bytes: &[u8]) -> Result<usize, Refusal> {
     Ok(items)
 }
 
-/// What a client sends between its token and its connection nobody would ever take out.
+/// Drops what a client sends between its token and its connection: nothing would ever read it.
 fn drop_unheard(mut links: Query<&mut Link, (With<LinkOf>, Without<Connected>, Without<HostClient>)>) {
     for mut link in &mut links {
         link.recv.drain();

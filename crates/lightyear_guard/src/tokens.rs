@@ -1,9 +1,9 @@
-//! Who may join: connect tokens, short-lived and good for one use.
+//! Connect tokens: short-lived, single-use permissions to join.
 //!
-//! A matchmaker makes tokens ([`ConnectTokenRequest`]) with the secret that it shares with its servers
-//! ([`ServerKey`]). A client joins with one ([`TokenClient`]). A server ([`ServerAccess`]) reads it before netcode
-//! does: its game, its server, its time, that it was made since the server started, and that nobody has joined with
-//! it yet. Who is refused hears why ([`JoinRefused`]); nothing of the game's ever sees it.
+//! A matchmaker issues tokens ([`ConnectTokenRequest`]) with the secret that it shares with its servers
+//! ([`ServerKey`]). A client joins with one ([`TokenClient`]). A server ([`ServerAccess`]) validates it
+//! before netcode does: game, server address, expiry, issued after the server's start, and not used before. A
+//! refused client receives the reason ([`JoinRefused`]); the game never sees it.
 
 mod access;
 mod gate;
@@ -30,7 +30,7 @@ pub use join::{JoinRefused, TokenClient, TokenError};
 pub use key::{KeyError, ServerKey};
 pub use refusal::JoinRefusal;
 
-/// Where a server reads the wall clock when it looks at tokens. Default [`SystemTime::now`]; tests set it.
+/// The wall clock against which a server validates tokens. Default [`SystemTime::now`]; tests replace it.
 #[derive(Resource, Clone, Copy, Debug)]
 pub struct WallClock(pub fn() -> SystemTime);
 

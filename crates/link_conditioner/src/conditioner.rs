@@ -1,4 +1,5 @@
-//! Conditions of one direction of a link, applied to packets. No Bevy, no lightyear.
+//! Link conditioner: applies the conditions of one direction of a link to a stream of packets. Depends on
+//! neither Bevy nor lightyear.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,82 +7,83 @@ use std::time::Duration;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
-/// The most packets one [`Conditioner`] holds; packets beyond it are dropped and counted in
+/// Maximum number of packets that one [`Conditioner`] holds; further packets are dropped and counted in
 /// [`LinkCounters::overflowed`].
 pub const MAX_QUEUED: usize = 4096;
 
-/// The longest [`latency`](LinkConditions::latency), [`jitter`](LinkConditions::jitter),
-/// [`reorder_delay`](LinkConditions::reorder_delay) and [`Pulse::latency`] that is applied; longer
-/// ones are cut to it.
+/// Upper bound of [`latency`](LinkConditions::latency), [`jitter`](LinkConditions::jitter),
+/// [`reorder_delay`](LinkConditions::reorder_delay) and [`Pulse::latency`]; larger values are clamped.
 pub const MAX_DELAY: Duration = Duration::from_secs(60);
 
-/// The longest mean burst that is applied, in packets.
+/// Upper bound of the mean burst length, in packets.
 const MAX_BURST: f32 = 10_000.0;
 
-/// How long what a line cannot carry queues in front of it.
+/// Longest queue in front of a rate-limited link.
 const LONGEST_QUEUE: Duration = Duration::from_secs(1);
 
-/// How one direction of a link treats its packets. The default is a perfect link.
+/// Conditions of one direction of a link. The default is a perfect link.
 ///
-/// Probabilities are fractions from 0 to 1, not percent. Values outside their range are harmless:
-/// a [`Conditioner`] works with [`sanitised`](Self::sanitised) ones.
+/// Probabilities are fractions from 0 to 1, not percent. Values out of range are harmless: a [`Conditioner`]
+/// uses [`sanitised`](Self::sanitised) ones.
+#[doc(alias = "LinkConditionerConfig")]
+#[doc(alias = "FPacketSimulationSettings")]
+#[doc(alias = "net_fakelag")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkConditions {
     /// One-way delay of every packet. Default 0.
     pub latency: Duration,
-    /// Each packet's delay is [`latency`](Self::latency) ± a uniform draw up to this, never below
+    /// Each packet's delay is [`latency`](Self::latency) ± a uniform random value up to this, never below
     /// zero. Default 0.
     ///
-    /// Jitter alone never reorders: a packet that drew a short delay waits for the one before it,
-    /// as behind a queue on the route. With several packets inside one jitter width the mean delay
-    /// therefore lies somewhat above `latency`. Use [`reorder`](Self::reorder) to have packets
-    /// overtake each other.
+    /// Jitter alone never reorders: a packet with a short delay waits for the one before it, as in a queue on
+    /// the route. With several packets within one jitter width the mean delay is therefore somewhat above
+    /// `latency`. Use [`reorder`](Self::reorder) to let packets overtake each other.
     pub jitter: Duration,
-    /// The fraction of packets lost, 0 to 1, in the long run. Default 0.
+    /// Mean fraction of packets lost, 0 to 1. Default 0.
     pub loss: f32,
-    /// Mean number of packets lost in a row, 1 or more. Default 1: losses are independent.
+    /// Mean number of packets lost in a row, at least 1. Default 1: losses are independent.
     ///
-    /// Larger values make losses come in bursts (a Gilbert–Elliott channel that loses everything
-    /// while bad and nothing while good) at the same mean [`loss`](Self::loss). Independent losses
-    /// already come in runs of 1/(1 − loss) on average, and shorter runs than that are not made.
+    /// Larger values make losses come in bursts at the same mean [`loss`](Self::loss): a Gilbert–Elliott
+    /// channel that loses everything in the bad state and nothing in the good one. Independent losses already
+    /// come in runs of 1/(1 − loss) on average; shorter runs are not possible.
     pub burst: f32,
-    /// The fraction of delivered packets that arrive twice, 0 to 1. Default 0. The copy draws its
-    /// own jitter and comes no earlier than the original; later packets may come before it.
+    /// Fraction of delivered packets that arrive twice, 0 to 1. Default 0. The copy has its own jitter and
+    /// arrives no earlier than the original; later packets may arrive before it.
     pub duplication: f32,
-    /// The fraction of packets held back by [`reorder_delay`](Self::reorder_delay) so that later
-    /// ones can overtake them, 0 to 1. Default 0.
+    /// Fraction of packets held back by [`reorder_delay`](Self::reorder_delay) so that later packets can
+    /// overtake them, 0 to 1. Default 0.
     pub reorder: f32,
-    /// How much later a packet held back by [`reorder`](Self::reorder) arrives. Default 0, with
-    /// which `reorder` does nothing.
+    /// Additional delay of a packet held back by [`reorder`](Self::reorder). Default 0, which disables
+    /// reordering.
     pub reorder_delay: Duration,
-    /// What the line carries, in bytes a second; 0 is everything. Default 0. What is beyond queues in front of it, for
-    /// a second at most; then it is dropped, as by a router. Whole datagrams count, by
-    /// [`Conditioner::push_sized`].
+    /// Rate limit in bytes per second; 0 means unlimited. Default 0. Excess packets queue for at most one
+    /// second; beyond that they are dropped, as by a router. Needs the size of each packet, so use
+    /// [`Conditioner::push_sized`]; [`NetSim`](super::NetSim) does.
     pub bytes_per_second: u32,
-    /// What comes on top every now and then. Default `None`.
+    /// Periodic degradation on top. Default `None`.
     pub pulse: Option<Pulse>,
 }
 
-/// Spells of worse conditions, one at the end of every [`period`](Self::period): the hand-over
-/// between satellites, a blackout, a lag switch.
+/// Periodic degradation of a link, at the end of every [`period`](Self::period): a satellite handover, a
+/// blackout, a lag switch.
 ///
-/// Periods count from time zero, so a run starts calm, and directions with the same pulse suffer at
-/// the same moments. Packets that follow a slow spell wait for those in it, as with
+/// Periods count from time zero, so a run starts undisturbed, and directions with the same pulse are
+/// disturbed at the same times. Packets after a slow pulse wait for those in it, as with
 /// [`LinkConditions::jitter`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pulse {
-    /// From the start of one spell to the start of the next. With zero there are no spells.
+    /// Time from the start of one pulse to the start of the next. Zero disables the pulse.
     pub period: Duration,
-    /// How long a spell lasts: the last part of each period, and all of it if this is longer.
+    /// Duration of the pulse: the last part of each period; the whole period if this is longer.
     pub length: Duration,
-    /// What a spell adds to [`LinkConditions::latency`].
+    /// Latency added to [`LinkConditions::latency`] during the pulse.
     pub latency: Duration,
-    /// What [`LinkConditions::loss`] is at least during a spell, 0 to 1; 1 is a blackout.
+    /// Lower bound of [`LinkConditions::loss`] during the pulse, 0 to 1; 1 is a blackout.
     pub loss: f32,
 }
 
 impl Pulse {
-    /// This pulse with every value in its range, or none if its period is zero.
+    /// Returns this pulse with every value in its range, or `None` if its period is zero.
     fn sanitised(self) -> Option<Self> {
         let pulse = Self {
             period: self.period,
@@ -92,7 +94,7 @@ impl Pulse {
         (!self.period.is_zero()).then_some(pulse)
     }
 
-    /// Whether `now` lies in a spell of this pulse, which is a sanitised one.
+    /// Whether `now` is within the pulse. The pulse must be sanitised.
     fn is_on(&self, now: Duration) -> bool {
         let calm = self.period.saturating_sub(self.length).as_nanos();
         now.as_nanos().checked_rem(self.period.as_nanos()).is_some_and(|phase| phase >= calm)
@@ -100,7 +102,7 @@ impl Pulse {
 }
 
 impl LinkConditions {
-    /// A perfect link: everything arrives once, in order and at once. The same as the default.
+    /// A perfect link: every packet arrives once, in order and immediately. Same as the default.
     pub const PERFECT: Self = Self {
         latency: Duration::ZERO,
         jitter: Duration::ZERO,
@@ -113,9 +115,9 @@ impl LinkConditions {
         pulse: None,
     };
 
-    /// These conditions with every value in its range: NaN becomes the default, fractions are
-    /// clamped to 0..=1, `burst` to at least 1, durations to [`MAX_DELAY`] and a pulse's length to
-    /// its period. A pulse with a period of zero becomes none.
+    /// Returns these conditions with every value in its range: NaN becomes the default, fractions are clamped
+    /// to 0..=1, `burst` to at least 1, durations to [`MAX_DELAY`] and a pulse's length to its period. A
+    /// pulse with a period of zero is removed.
     #[must_use]
     pub fn sanitised(self) -> Self {
         Self {
@@ -131,7 +133,7 @@ impl LinkConditions {
         }
     }
 
-    /// These conditions, which are sanitised ones, as they are at time `now`.
+    /// Returns these conditions as they are at time `now`. They must be sanitised.
     fn at(mut self, now: Duration) -> Self {
         if let Some(pulse) = self.pulse.filter(|pulse| pulse.is_on(now)) {
             self.latency = self.latency.saturating_add(pulse.latency);
@@ -147,17 +149,17 @@ impl Default for LinkConditions {
     }
 }
 
-/// `value` clamped to 0..=1, with 0 for NaN.
+/// Clamps `value` to 0..=1; NaN becomes 0.
 fn fraction(value: f32) -> f32 {
     if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) }
 }
 
-/// What a [`Conditioner`] has done so far, in packets.
+/// Counters of a [`Conditioner`], in packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounters {
-    /// Packets handed in.
+    /// Packets pushed.
     pub sent: u64,
-    /// Packets handed out, copies included.
+    /// Packets popped, including copies.
     pub delivered: u64,
     /// Packets lost by [`LinkConditions::loss`] or a [`Pulse`].
     pub lost: u64,
@@ -165,41 +167,42 @@ pub struct LinkCounters {
     pub duplicated: u64,
     /// Packets held back by [`LinkConditions::reorder`].
     pub reordered: u64,
-    /// Packets and copies dropped because [`MAX_QUEUED`] were already held, or a second's worth of
-    /// [`LinkConditions::bytes_per_second`].
+    /// Packets and copies dropped because [`MAX_QUEUED`] packets were held already, or the queue of
+    /// [`LinkConditions::bytes_per_second`] was a second long.
     pub overflowed: u64,
 }
 
-/// One direction of a simulated link: packets go in with [`push`](Self::push) and come out of
-/// [`pop`](Self::pop) when they are due, if at all.
+/// One direction of a simulated link: packets enter with [`push`](Self::push) and leave with
+/// [`pop`](Self::pop) when they are due, unless they are lost.
 ///
-/// The same seed and the same calls give the same result. (On one word size: the generator of
-/// 32-bit targets differs from that of 64-bit ones.) Each packet draws the same number of random
-/// values whatever the conditions, so which packets are lost does not depend on, say, the jitter.
+/// The same seed and the same calls give the same result on targets of the same word size: the random
+/// generator of 32-bit targets differs from that of 64-bit ones. Each packet draws the same number of random
+/// values whatever the conditions, so for instance the jitter does not change which packets are lost.
 ///
-/// Packets leave in the order they went in, except those held back by [`LinkConditions::reorder`]
-/// and copies made by [`LinkConditions::duplication`]. A change of conditions acts on the next
-/// packet: those already held keep their due time, and the next one does not wait for them. A
-/// [`Pulse`] that comes or goes is no change of conditions.
+/// Packets leave in the order in which they entered, except those held back by [`LinkConditions::reorder`]
+/// and copies made by [`LinkConditions::duplication`]. A change of conditions applies to the next packet:
+/// packets already held keep their due time, and the next one does not wait for them. The start or end of a
+/// [`Pulse`] is not a change of conditions.
+#[doc(alias = "LinkConditioner")]
 #[derive(Debug)]
 pub struct Conditioner<T> {
     rng: SmallRng,
-    /// Held packets by due time, ties in the order they were pushed.
+    /// Held packets by due time; ties in push order.
     queue: BTreeMap<(Duration, u64), T>,
     serial: u64,
-    /// No packet in order is due before this.
+    /// Earliest due time of the next packet that is not held back.
     floor: Duration,
-    /// Until then the line is busy with what went in before.
+    /// Time until which the rate-limited link is busy with previous packets.
     busy: Duration,
-    /// The conditions of the last packet, to notice a change.
+    /// Conditions of the last packet, to detect a change.
     last: LinkConditions,
-    /// Whether the channel is in its losing state.
+    /// Whether the Gilbert–Elliott channel is in its losing state.
     losing: bool,
     counters: LinkCounters,
 }
 
 impl<T: Clone> Conditioner<T> {
-    /// An empty conditioner whose randomness all comes from `seed`.
+    /// Creates an empty conditioner. All randomness comes from `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
@@ -214,13 +217,13 @@ impl<T: Clone> Conditioner<T> {
         }
     }
 
-    /// Hands in a packet at time `now`, to be lost, delayed, held back or duplicated according to
-    /// `conditions`.
+    /// Pushes a packet at time `now`, to be lost, delayed, held back or duplicated according to `conditions`.
+    /// It counts as 0 bytes.
     pub fn push(&mut self, now: Duration, conditions: &LinkConditions, packet: T) {
         self.push_sized(now, conditions, packet, 0);
     }
 
-    /// The same of a packet of so many bytes: how large it is matters to [`LinkConditions::bytes_per_second`] alone.
+    /// Pushes a packet of `bytes` bytes; the size only matters for [`LinkConditions::bytes_per_second`].
     pub fn push_sized(&mut self, now: Duration, conditions: &LinkConditions, packet: T, bytes: usize) {
         let conditions = conditions.sanitised();
         if conditions != self.last {
@@ -230,7 +233,7 @@ impl<T: Clone> Conditioner<T> {
         let conditions = conditions.at(now);
         self.counters.sent = self.counters.sent.saturating_add(1);
 
-        // Always all of them, in this order: see the type's documentation.
+        // Always all of them and in this order: see the type's documentation.
         let [loss, jitter, reorder, duplicate, copy_jitter]: [f64; 5] = self.rng.random();
 
         self.step_channel(&conditions, loss);
@@ -263,7 +266,7 @@ impl<T: Clone> Conditioner<T> {
         }
     }
 
-    /// When a packet has got through the line, if there is still room in front of it.
+    /// Returns the time at which a packet has passed the rate limit; `None` if the queue is full.
     fn leave(&mut self, now: Duration, conditions: &LinkConditions, bytes: usize) -> Option<Duration> {
         if conditions.bytes_per_second == 0 {
             self.busy = Duration::ZERO;
@@ -278,7 +281,7 @@ impl<T: Clone> Conditioner<T> {
         Some(self.busy)
     }
 
-    /// The next packet that is due at time `now`, if any. Call until `None`.
+    /// Returns the next packet that is due at time `now`, if any. Call it until it returns `None`.
     pub fn pop(&mut self, now: Duration) -> Option<T> {
         let entry = self.queue.first_entry()?;
         let (due, _) = *entry.key();
@@ -289,7 +292,7 @@ impl<T: Clone> Conditioner<T> {
         Some(entry.remove())
     }
 
-    /// How many packets are held, at most [`MAX_QUEUED`].
+    /// Returns the number of packets held, at most [`MAX_QUEUED`].
     #[must_use]
     pub fn len(&self) -> usize {
         self.queue.len()
@@ -301,20 +304,20 @@ impl<T: Clone> Conditioner<T> {
         self.queue.is_empty()
     }
 
-    /// Drops every packet held. Randomness and counters carry on.
+    /// Drops all packets held. The random generator and the counters keep their state.
     pub fn clear(&mut self) {
         self.queue.clear();
         (self.floor, self.busy) = (Duration::ZERO, Duration::ZERO);
     }
 
-    /// What has been done so far.
+    /// Returns the counters so far.
     #[must_use]
     pub fn counters(&self) -> LinkCounters {
         self.counters
     }
 
-    /// Moves the Gilbert–Elliott channel on by one packet: losing everything while bad, nothing
-    /// while good, with the mean loss and mean burst length of `conditions`.
+    /// Advances the Gilbert–Elliott channel by one packet: it loses everything in the bad state and nothing
+    /// in the good one, with the mean loss and mean burst length of `conditions`.
     fn step_channel(&mut self, conditions: &LinkConditions, draw: f64) {
         let loss = f64::from(conditions.loss);
         self.losing = if loss <= 0.0 {
@@ -322,7 +325,7 @@ impl<T: Clone> Conditioner<T> {
         } else if loss >= 1.0 {
             true
         } else {
-            // With the shortest mean burst both chances of losing are `loss`: independent losses.
+            // With the shortest mean burst both probabilities are `loss`: independent losses.
             let burst = f64::from(conditions.burst).max(1.0 / (1.0 - loss));
             let recover = 1.0 / burst;
             let chance = if self.losing { 1.0 - recover } else { loss * recover / (1.0 - loss) };
@@ -340,7 +343,8 @@ impl<T: Clone> Conditioner<T> {
     }
 }
 
-/// When a packet sent at `now` arrives with jitter drawn as `draw`, from 0 to 1; never before `now`.
+/// Returns the arrival time of a packet sent at `now`, with the jitter drawn as `draw` from 0 to 1; never
+/// before `now`.
 fn delayed(now: Duration, conditions: &LinkConditions, draw: f64) -> Duration {
     let spread = conditions.jitter.mul_f64(2.0 * draw);
     let delay = conditions.latency.saturating_add(spread).saturating_sub(conditions.jitter);

@@ -1,4 +1,4 @@
-//! Named link conditions, as data: `presets.ron`, and files of the same form.
+//! Named link conditions, read from `preset/presets.ron` and from files of the same form.
 
 mod file;
 
@@ -9,45 +9,47 @@ use checked_ron::RonFile;
 
 use crate::conditioner::{LinkConditions, Pulse};
 
-/// Link conditions with a name, in the units people quote them in.
+/// Named link conditions, in common units.
 ///
-/// All values are for *one direction*: with both directions on the same preset the round trip
-/// takes twice the latency. Both are alike but for the fields that speak of one; [`up`](Self::up) and
-/// [`down`](Self::down) are the conditions of each.
+/// All values are for *one direction*: with a preset applied to both, the round trip is twice the latency.
+/// The directions differ only in the fields that name one; [`apply`](Self::apply) sets both directions of a
+/// link.
+#[doc(alias = "NetworkSimulatorPreset")]
+#[doc(alias = "PktEmulationProfile")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkPreset {
-    /// The name, as shown and as looked up by [`named`](Self::named).
+    /// Display name, and key for [`named`](Self::named).
     pub name: String,
-    /// One-way delay in milliseconds, upstream.
+    /// One-way delay of the uplink, in milliseconds.
     pub latency_ms: u32,
-    /// One-way delay in milliseconds, downstream.
+    /// One-way delay of the downlink, in milliseconds.
     pub down_latency_ms: u32,
-    /// Jitter in ± milliseconds around the delay.
+    /// Jitter around the delay, in ± milliseconds.
     pub jitter_ms: u32,
-    /// Mean loss in percent of packets.
+    /// Mean packet loss, in percent.
     pub loss_percent: f32,
-    /// Mean length of a run of losses in packets; 1 is independent loss.
+    /// Mean number of packets lost in a row; 1 means independent losses.
     pub burst: f32,
-    /// Packets that arrive twice, in percent.
+    /// Duplicated packets, in percent.
     pub duplication_percent: f32,
     /// Packets held back so that others overtake them, in percent.
     pub reorder_percent: f32,
-    /// How long such packets are held back, in milliseconds.
+    /// Additional delay of such packets, in milliseconds.
     pub reorder_ms: u32,
-    /// What the line carries, in bytes a second; 0 is everything.
+    /// Rate limit in bytes per second; 0 means unlimited.
     pub bytes_per_second: u32,
-    /// What comes on top every now and then, upstream.
+    /// Periodic degradation of the uplink.
     pub pulse: Option<Pulse>,
-    /// What comes on top every now and then, downstream.
+    /// Periodic degradation of the downlink.
     pub down_pulse: Option<Pulse>,
 }
 
-/// Every preset that the library ships, mildest first within each family: `presets.ron`, which says
-/// where they come from.
+/// The built-in presets, mildest first within each family: `net_sim/preset/presets.ron`, which also names
+/// their sources.
 pub static PRESETS: LazyLock<LinkPresets> = LazyLock::new(|| {
     LinkPresets::from_ron(include_str!("../presets.ron")).unwrap_or_else(|error| {
         // A test reads them; a broken build of them is a library without presets, not a panic.
-        eprintln!("link_conditioner: its own presets are wrong: {error}");
+        eprintln!("the built-in link presets are invalid: {error}");
         LinkPresets(Vec::new())
     })
 });
@@ -83,10 +85,10 @@ impl Deref for LinkPresets {
 }
 
 impl LinkPresets {
-    /// Presets of a list at most.
+    /// Maximum number of presets in a list.
     pub const MOST: usize = 1_000;
 
-    /// Adds those of another list; who has the name of one that is here takes its place.
+    /// Adds the presets of another list; a preset with a known name replaces the existing one.
     pub fn extend(&mut self, others: Self) {
         for other in others.0 {
             match self.0.iter_mut().find(|preset| preset.is_called(&other.name)) {
@@ -96,17 +98,17 @@ impl LinkPresets {
         }
     }
 
-    /// The preset of this name; case and surrounding spaces do not matter.
+    /// Returns the preset with this name; case and surrounding spaces are ignored.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&LinkPreset> {
         self.0.iter().find(|preset| preset.is_called(name))
     }
 
-    /// The preset of this name, or an error that lists the names there are.
+    /// Returns the preset with this name, or an error that lists the known names.
     ///
     /// # Errors
     ///
-    /// [`UnknownPreset`] if [`named`](Self::named) finds none.
+    /// [`UnknownPreset`] if there is no such preset.
     pub fn find(&self, name: &str) -> Result<&LinkPreset, UnknownPreset> {
         self.named(name).ok_or_else(|| UnknownPreset {
             name: name.to_owned(),
@@ -120,17 +122,17 @@ impl LinkPreset {
         self.name.trim().eq_ignore_ascii_case(name.trim())
     }
 
-    /// The preset of this name in [`PRESETS`]; case and surrounding spaces do not matter.
+    /// Returns the preset with this name in [`PRESETS`]; case and surrounding spaces are ignored.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         PRESETS.named(name)
     }
 
-    /// The preset of this name in [`PRESETS`], or an error that lists the names there are.
+    /// Returns the preset with this name in [`PRESETS`], or an error that lists the known names.
     ///
     /// # Errors
     ///
-    /// [`UnknownPreset`] if [`named`](Self::named) finds none.
+    /// [`UnknownPreset`] if there is no such preset.
     pub fn find(name: &str) -> Result<&'static Self, UnknownPreset> {
         PRESETS.find(name)
     }
@@ -141,13 +143,13 @@ impl LinkPreset {
         self.up()
     }
 
-    /// The conditions from the client to the server.
+    /// Returns the conditions of the uplink, from the client to the server.
     #[must_use]
     pub fn up(&self) -> LinkConditions {
         self.one_way(self.latency_ms, self.pulse)
     }
 
-    /// The conditions from the server to the client.
+    /// Returns the conditions of the downlink, from the server to the client.
     #[must_use]
     pub fn down(&self) -> LinkConditions {
         self.one_way(self.down_latency_ms, self.down_pulse)
@@ -169,18 +171,18 @@ impl LinkPreset {
     }
 }
 
-/// There is no preset of this name. Its message lists those there are.
+/// Error of a lookup by name. `Display` lists the known presets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownPreset {
-    /// The name that was asked for.
+    /// The requested name.
     pub name: String,
-    /// The names that there are.
+    /// The known names.
     pub known: Vec<String>,
 }
 
 impl fmt::Display for UnknownPreset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no link preset is called {:?}; there are: {}", self.name, self.known.join(", "))
+        write!(f, "no link preset is called {:?}; known presets: {}", self.name, self.known.join(", "))
     }
 }
 
@@ -191,13 +193,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_library_s_own_are_there() {
+    fn built_in_presets_are_loaded() {
         assert_eq!(PRESETS.len(), 31);
         assert_eq!(PRESETS[3].name, "Good broadband");
     }
 
     #[test]
-    fn names_are_found_in_any_case() {
+    fn presets_are_found_by_name_in_any_case() {
         for (index, preset) in PRESETS.iter().enumerate() {
             let found = LinkPreset::named(&format!(" {} ", preset.name.to_uppercase()));
             assert_eq!(found, PRESETS.get(index), "{}", preset.name);
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_in_range() {
+    fn preset_values_are_converted_to_conditions() {
         let perfect = LinkPreset::find("perfect").map(LinkPreset::conditions);
         assert_eq!(perfect, Ok(LinkConditions::PERFECT));
         let bad = LinkPreset::find("gns bad").map(LinkPreset::conditions);
@@ -220,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn directions_differ_where_they_should() {
+    fn preset_directions_differ_only_where_the_preset_says_so() {
         let unlike: Vec<&str> = PRESETS
             .iter()
             .filter(|preset| preset.up() != preset.down())
@@ -243,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_tell_presets_apart() {
+    fn no_two_presets_have_the_same_conditions() {
         for (index, preset) in PRESETS.iter().enumerate() {
             let same = |other: &LinkPreset| (other.up(), other.down()) == (preset.up(), preset.down());
             assert_eq!(PRESETS.iter().position(same), Some(index), "{}", preset.name);
@@ -251,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_lists_the_names() {
+    fn unknown_preset_error_lists_the_known_names() {
         let message = LinkPreset::find("dial-up").map_err(|error| error.to_string());
         assert!(
             message.is_err_and(|text| text.contains("\"dial-up\"") && text.contains("LAN, Esports fibre"))
@@ -259,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_game_s_own_come_last_or_take_the_place_of_others() {
+    fn extended_presets_are_appended_or_replace_those_of_the_same_name() {
         let mut presets = LinkPresets::default();
         let own =
             r#"[(name: "Dial-up", latency_ms: 200, bytes_per_second: 5600), (name: "lan ", jitter_ms: 9)]"#;

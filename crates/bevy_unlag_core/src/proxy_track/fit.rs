@@ -1,4 +1,4 @@
-//! Knots where a curve would miss the path.
+//! Fitting of path knots: greedy selection with least-squares arrival velocities.
 
 use bevy::prelude::*;
 
@@ -7,10 +7,10 @@ use crate::{
     Arrival, Interpolation, MAX_KNOTS, ProxyUpdate, Sampler, Snapshot, Span, cubic::Weights, units_to_angle,
 };
 
-/// A velocity that changes by more than this within a tick, in m/s, has jumped.
+/// Change of velocity within a tick, in m/s, above which it counts as a jump.
 const JUMP: f32 = 1.0;
 
-/// A pawn's ticks since its last update, oldest first.
+/// Ticks of a pawn since its last update, oldest first.
 pub(super) struct Path<'a> {
     pub ticks: &'a [Snapshot],
     pub tick_seconds: f32,
@@ -21,9 +21,10 @@ impl Path<'_> {
         to.tick.since(from.tick).max(1) as f32 * self.tick_seconds
     }
 
-    /// Where the path is at the ticks between two snapshots and half-way between all of them: how much
-    /// of the time has gone, where it is and how far it has turned. A curve that is right at the ticks
-    /// alone may swing out in between.
+    /// Returns sample points between two snapshots: all ticks, and the midpoints between neighbouring ticks,
+    /// because a curve that is exact at the ticks may swing out in between.
+    ///
+    /// Each point is the fraction of the time, the position and the rotation so far.
     fn points<'b>(
         &'b self,
         from: &'b Snapshot,
@@ -35,7 +36,7 @@ impl Path<'_> {
             let part = if tick.tick == from.tick { 0.0 } else { self.seconds(from, tick) / seconds };
             (part, tick.position(), turned)
         };
-        // Summed up: it may turn by more than half a turn.
+        // Accumulated, because it may exceed half a turn.
         let mut turned = 0.0;
         pairs(from, to, between).enumerate().flat_map(move |(i, (a, b))| {
             let (place, before) = (self.middle(a, b), turned);
@@ -46,8 +47,8 @@ impl Path<'_> {
         })
     }
 
-    /// Where it was half-way between two ticks. When its velocity jumped in between, what it moved says
-    /// when: a kick acts at once, a floor is hit at any moment.
+    /// Returns the position half-way between two ticks. If the velocity jumped in between, the distance
+    /// covered shows when: a kick acts at the start of a tick, a collision with the floor at any time.
     fn middle(&self, a: &Snapshot, b: &Snapshot) -> Vec3 {
         let seconds = self.seconds(a, b);
         let (from, to, v, w) = (a.position(), b.position(), a.velocity(), b.velocity());
@@ -60,7 +61,7 @@ impl Path<'_> {
         if before > 0.5 { from + v * (seconds * 0.5) } else { to - w * (seconds * 0.5) }
     }
 
-    /// Whether a curve is nowhere more than so many tolerances beside the path.
+    /// Returns whether the curve stays within `limit` times the tolerances of the path.
     fn follows(
         &self,
         (from, to): (&Snapshot, &Snapshot),
@@ -80,7 +81,7 @@ impl Path<'_> {
         })
     }
 
-    /// The end of a curve that follows the path from `from` over `between`, if there is one.
+    /// Returns the end of a curve that follows the path from `from` over `between`, if there is one.
     fn arrive(
         &self,
         from: &Snapshot,
@@ -93,12 +94,12 @@ impl Path<'_> {
             return Some(*to);
         }
         let fitted = Snapshot { arrival: Some(self.fitted_arrival(from, to, between)), ..*to };
-        // Of a single tick nothing better can be had.
+        // A single tick has no better fit.
         let good = between.is_empty() || self.follows((from, &fitted), between, config, limit);
         good.then_some(fitted)
     }
 
-    /// The arrival with the least squares of what a cubic from `from` misses.
+    /// Returns the arrival velocity and spin with the least squared error of a cubic from `from`.
     fn fitted_arrival(&self, from: &Snapshot, to: &Snapshot, between: &[Snapshot]) -> Arrival {
         let seconds = self.seconds(from, to);
         let way = to.position() - from.position();
@@ -120,8 +121,8 @@ impl Path<'_> {
         }
     }
 
-    /// The knot that `end` becomes when the path goes on to `next`: what it leaves with is what leads
-    /// there, which after an impulse is not what the tick ended with.
+    /// Turns `end` into a path knot from which the path continues to `next`. Its departure velocity is the
+    /// one that leads there, which after an impulse differs from the velocity at the end of the tick.
     fn leave(&self, end: Snapshot, next: &Snapshot) -> Snapshot {
         let seconds = self.seconds(&end, next);
         let leads = (next.position() - end.position()) * (2.0 / seconds) - next.velocity();
@@ -134,7 +135,7 @@ impl Path<'_> {
     }
 }
 
-/// All neighbours on the way between two snapshots.
+/// Returns all neighbouring pairs between two snapshots.
 fn pairs<'a>(
     from: &'a Snapshot,
     to: &'a Snapshot,
@@ -143,8 +144,8 @@ fn pairs<'a>(
     [from].into_iter().chain(between).zip(between.iter().chain([to]))
 }
 
-/// The update that follows the path within the tolerance, with as few knots as a greedy search
-/// finds; when it takes too many, within a larger tolerance.
+/// Returns an update that follows the path within the tolerance, with as few knots as a greedy search finds.
+/// If it needs too many, the tolerance is increased.
 pub(super) fn fit(sent: &Snapshot, path: &Path<'_>, config: &KnotConfig) -> ProxyUpdate {
     let mut knots = [Snapshot::default(); MAX_KNOTS];
     let max = config.max_knots.min(MAX_KNOTS);
@@ -157,7 +158,7 @@ pub(super) fn fit(sent: &Snapshot, path: &Path<'_>, config: &KnotConfig) -> Prox
     path.ticks.last().copied().unwrap_or(*sent).into()
 }
 
-/// Takes the longest curve that is good enough, and again from its end. `None` when there are not
+/// Selects the longest curve within the tolerance and repeats from its end. Returns `None` if there are not
 /// enough knots.
 fn greedy(
     sent: &Snapshot,
@@ -174,7 +175,7 @@ fn greedy(
         }
         let after = &ticks[at + 1];
         if !end.leads_to(after) {
-            // The other side of a jump is the next tick; nothing lies in between.
+            // Across a discontinuity the next knot is the next tick; no curve lies in between.
             *knots.get_mut(count)? = end;
             count += 1;
             (end, at) = (*after, at + 1);
@@ -194,7 +195,8 @@ fn greedy(
     }
 }
 
-/// The furthest tick from `next` on that a curve from `from` reaches, and how it arrives there.
+/// Returns the last tick that a curve from `from` reaches, starting at index `next`, and the snapshot with
+/// which it arrives there.
 fn longest(
     path: &Path<'_>,
     config: &KnotConfig,
@@ -211,7 +213,7 @@ fn longest(
     if let Some(end) = reach(run - 1) {
         return Some((end, next + run - 1));
     }
-    // A tick is always reached: nothing lies in between. The furthest, by bisection.
+    // The first tick is always reached: nothing lies in between. Bisect for the last one.
     let (mut good, mut best, mut bad) = (0, reach(0)?, run - 1);
     while good + 1 < bad {
         let middle = usize::midpoint(good, bad);

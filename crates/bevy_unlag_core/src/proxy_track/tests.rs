@@ -3,8 +3,8 @@ use crate::{BaseView, Sampler, SnapshotHistory, Tick, ViewTime};
 
 const DT: f32 = 1.0 / 64.0;
 
-/// Sends a path every `every` ticks, and says how far what is drawn is beside it at worst, in
-/// metres, and how many knots an update had on average.
+/// Sends a path every `every` ticks. Returns the largest distance of the drawn path from the true one, in
+/// metres, and the mean number of knots per update.
 fn drawn_off(path: impl Fn(u32) -> Snapshot, ticks: u32, every: u32, config: &KnotConfig) -> (f32, f32) {
     let mut track = ProxyTrack::default();
     let mut history = SnapshotHistory::new(2_000);
@@ -16,20 +16,20 @@ fn drawn_off(path: impl Fn(u32) -> Snapshot, ticks: u32, every: u32, config: &Kn
             updates += 1;
             knots += update.knots().len();
             for snapshot in update.iter() {
-                assert!(history.insert(*snapshot), "tick {} twice", snapshot.tick.0);
+                assert!(history.insert(*snapshot), "tick {} was sent twice", snapshot.tick.0);
             }
         }
     }
     let sampler = Sampler::default();
     let worst = (0..ticks - ticks % every).map(|tick| {
-        let stamp = history.stamp(ViewTime::at(Tick(tick))).expect("within the memory");
-        let pose = history.pose(stamp, &sampler, &BaseView::default()).expect("named by a stamp");
+        let stamp = history.stamp(ViewTime::at(Tick(tick))).expect("the tick must be in the history");
+        let pose = history.pose(stamp, &sampler, &BaseView::default()).expect("stored snapshots");
         pose.position.distance(path(tick).position())
     });
     (worst.fold(0.0, f32::max), knots as f32 / updates as f32)
 }
 
-/// Hops of 0.7 s at 8 m/s: the velocity jumps when it lands.
+/// Hops of 0.7 s at 8 m/s: the velocity jumps at each landing.
 fn hop(tick: u32) -> Snapshot {
     let (period, gravity) = (0.7f32, 10.0);
     let seconds = tick as f32 * DT;
@@ -39,7 +39,7 @@ fn hop(tick: u32) -> Snapshot {
     Snapshot::new(Tick(tick), position, Vec3::new(8.0, up - gravity * into, 0.0))
 }
 
-/// 6 m/s, and stops dead for a third of a second in every one.
+/// Runs at 6 m/s and stops abruptly for a third of each second.
 fn stop(tick: u32) -> Snapshot {
     let (second, into) = (tick / 64, (tick % 64).min(43));
     let x = 6.0 * DT * (second * 43 + into) as f32;
@@ -48,22 +48,22 @@ fn stop(tick: u32) -> Snapshot {
 }
 
 #[test]
-fn landings_and_dead_stops_are_followed_with_few_knots() {
+fn curve_follows_landings_and_abrupt_stops_with_few_knots() {
     let config = KnotConfig::default();
     for (name, path) in [("hop", hop as fn(u32) -> Snapshot), ("stop", stop)] {
         for every in [3, 6, 16] {
             let (worst, knots) = drawn_off(path, 960, every, &config);
             assert!(worst < 0.006, "{name} every {every} ticks: {worst} m");
             let allowed = if every <= 6 { 0.25 } else { 0.6 };
-            assert!(knots < allowed, "{name} every {every} ticks: {knots} knots an update");
+            assert!(knots < allowed, "{name} every {every} ticks: {knots} knots per update");
         }
         let (plain, _) = drawn_off(path, 960, 6, &KnotConfig { max_knots: 0, tolerance: 100.0, ..config });
-        assert!(plain > 0.03, "{name}: the control must miss, not {plain} m");
+        assert!(plain > 0.03, "{name}: the control without knots must miss the path, not by only {plain} m");
     }
 }
 
 #[test]
-fn once_a_second_uses_all_its_knots_and_gets_as_close_as_they_allow() {
+fn one_update_a_second_needs_its_knots_to_follow_a_circle() {
     let path = |tick: u32| {
         let (sin, cos) = (tick as f32 * DT * 3.0).sin_cos();
         Snapshot::new(Tick(tick), Vec3::new(cos, 0.0, sin) * 2.0, Vec3::new(-sin, 0.0, cos) * 6.0)
@@ -102,20 +102,20 @@ fn a_heading_with_a_spin_is_followed() {
     for tick in 0..=252u32 {
         track.record(path(tick), DT);
         if tick.is_multiple_of(6) {
-            let update = track.update(&KnotConfig::default(), DT, false).expect("recorded");
+            let update = track.update(&KnotConfig::default(), DT, false).expect("a tick was recorded");
             update.iter().for_each(|snapshot| assert!(history.insert(*snapshot)));
         }
     }
     for tick in 0..252u32 {
-        let stamp = history.stamp(ViewTime::at(Tick(tick))).expect("within");
-        let pose = history.pose(stamp, &Sampler::default(), &BaseView::default()).expect("named");
+        let stamp = history.stamp(ViewTime::at(Tick(tick))).expect("the tick must be in the history");
+        let pose = history.pose(stamp, &Sampler::default(), &BaseView::default()).expect("stored snapshots");
         let off = pose.rotation.angle_between(path(tick).rotation()).to_degrees();
         assert!(off < 0.2, "tick {tick}: {off}°");
     }
 }
 
 #[test]
-fn acceleration_is_sent_where_it_is_asked_for_and_not_after_an_impulse() {
+fn acceleration_is_sent_only_on_request_and_not_after_an_impulse() {
     let speeding = |tick: u32| {
         let t = tick as f32 * DT;
         Snapshot::new(Tick(tick), Vec3::X * (10.0 * t * t), Vec3::X * (20.0 * t))
@@ -129,7 +129,7 @@ fn acceleration_is_sent_where_it_is_asked_for_and_not_after_an_impulse() {
                 last = track.update(&KnotConfig::default(), DT, accelerates);
             }
         }
-        last.expect("sent").snapshot.acceleration()
+        last.expect("an update was sent").snapshot.acceleration()
     };
     assert!((send(&speeding, true) - Vec3::X * 20.0).length() < 1.5, "{}", send(&speeding, true));
     assert_eq!(send(&speeding, false), Vec3::ZERO);

@@ -1,16 +1,16 @@
-//! A snapshot in as few bits as its values need: about 12 bytes for somebody who runs in an arena.
+//! Variable-length bit packing of snapshots: about 12 bytes for a pawn that runs in an arena.
 
 use bevy::prelude::*;
 
 use super::{Arrival, POSITION_BITS, Snapshot, VELOCITY_BITS};
 use crate::{BitReader, BitWriter, Tick, Up, WireError};
 
-/// How many bits a number takes, its sign included; 0 takes none.
+/// Returns the number of bits of a signed number; 0 needs none.
 fn width(value: i32) -> u32 {
     if value == 0 { 0 } else { 33 - (if value < 0 { !value } else { value }).leading_zeros() }
 }
 
-/// Two level axes share a width.
+/// Writes the two horizontal axes with a common width.
 fn write_level(w: &mut BitWriter, [x, _, z]: [i32; 3], header: u32) {
     let level = width(x).max(width(z));
     w.bits(level, header);
@@ -23,7 +23,7 @@ fn read_level(r: &mut BitReader<'_>, header: u32, limit: u32) -> Result<[i32; 3]
     Ok([axis(r, level)?, 0, axis(r, level)?])
 }
 
-/// The vertical axis has a width of its own: most pawns stand on a floor.
+/// Writes all axes. The vertical axis has a width of its own, because most pawns stand on a floor.
 fn write_axes(w: &mut BitWriter, axes: [i32; 3], header: u32) {
     write_level(w, axes, header);
     let y = axes[1];
@@ -46,7 +46,7 @@ fn axis(r: &mut BitReader<'_>, width: u32) -> Result<i32, WireError> {
     if width == 0 { Ok(0) } else { r.signed(width) }
 }
 
-/// Nothing, level, or anything: one, two or two bits.
+/// Writes a velocity with a prefix: one bit for zero, two for horizontal or for any direction.
 fn write_velocity(w: &mut BitWriter, velocity: [i16; 3]) {
     let axes = velocity.map(i32::from);
     w.bool(axes != [0; 3]);
@@ -62,7 +62,7 @@ fn write_velocity(w: &mut BitWriter, velocity: [i16; 3]) {
 }
 
 fn read_velocity(r: &mut BitReader<'_>) -> Result<[i16; 3], WireError> {
-    // One bit more than a velocity has: the difference of two.
+    // One bit more than a velocity: the difference of two velocities.
     const LIMIT: u32 = VELOCITY_BITS + 1;
     if !r.bool()? {
         return Ok([0; 3]);
@@ -71,7 +71,8 @@ fn read_velocity(r: &mut BitReader<'_>) -> Result<[i16; 3], WireError> {
     Ok(axes.map(|v| v as i16))
 }
 
-/// How most pawns are: on a floor, in the air, free of both. Anything else takes three bits more.
+/// Writes the state flags. The common combinations (on a floor, in the air, neither) take two bits, all
+/// others three more.
 fn write_standing(w: &mut BitWriter, [alive, grounded, falling]: [bool; 3]) {
     let common = match [alive, grounded, falling] {
         [true, true, false] => 0,
@@ -97,8 +98,8 @@ fn read_standing(r: &mut BitReader<'_>) -> Result<[bool; 3], WireError> {
 }
 
 impl Snapshot {
-    /// Appends all but the tick. `near` is a place that the reader knows: the origin, or where an
-    /// update's other snapshot on the same base is.
+    /// Appends all fields but the tick. `near` is a position that the reader knows: the origin, or the
+    /// position of another snapshot in the same update and on the same base.
     pub(crate) fn write_body(&self, near: [i32; 3], w: &mut BitWriter) {
         write_standing(w, [self.alive, self.grounded, self.falling]);
         w.bits(u32::from(self.teleports & 3), 2);
@@ -142,7 +143,7 @@ impl Snapshot {
         }
     }
 
-    /// What most snapshots do without.
+    /// Returns which of the optional fields are present. Most snapshots have none.
     fn rare(&self) -> [bool; 6] {
         [
             self.base != 0,
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_survives_the_wire() {
+    fn snapshot_round_trips_with_and_without_optional_fields() {
         let runner = Snapshot {
             yaw: 40_000,
             pitch: -20,
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_bits_are_refused_or_bounded() {
+    fn arbitrary_bits_are_rejected_or_give_bounded_values() {
         for seed in 0..4_000u32 {
             let bytes: Vec<u8> =
                 (0..40u32).map(|i| ((seed * 40 + i).wrapping_mul(2_654_435_761) >> 24) as u8).collect();

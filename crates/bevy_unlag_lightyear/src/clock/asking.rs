@@ -1,4 +1,4 @@
-//! The client's half.
+//! Client side of clock synchronisation: sends pings and evaluates pongs.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire};
@@ -11,17 +11,17 @@ use crate::{
     protocol::{ClockChannel, PingMessage, PongMessage},
 };
 
-/// How many questions may wait for their answers: more than three seconds of them.
+/// Maximum number of unanswered pings: more than three seconds of them.
 const REMEMBERED: usize = 32;
-/// Seconds between two questions: at first, and later.
+/// Seconds between two pings: initially, and later.
 const INTERVALS: (f64, f64) = (0.1, 0.2);
-/// For how many seconds the first interval holds.
+/// Duration of the initial phase, in seconds.
 const HURRY: f64 = 2.0;
 
-/// The questions of a link that wait for their answers.
+/// Unanswered pings of a link.
 #[derive(Component)]
 struct Questions {
-    /// When each was asked, in seconds of [`Time<Real>`], by the lowest bits of its id.
+    /// Send time of each ping, in seconds of [`Time<Real>`], indexed by the lowest bits of its id.
     asked: [Option<(u16, f64)>; REMEMBERED],
     next: u16,
     began: f64,
@@ -33,13 +33,13 @@ impl Questions {
         Self { asked: [None; REMEMBERED], next: 0, began: now, due: now }
     }
 
-    /// The next question, if it is time for one.
+    /// Returns the next ping if it is due.
     fn ask(&mut self, frame: f64, now: f64) -> Option<ClockPing> {
         if frame < self.due {
             return None;
         }
         let interval = if frame - self.began < HURRY { INTERVALS.0 } else { INTERVALS.1 };
-        // Not later and later because frames do not fall together with it, and not in a burst after a stall.
+        // Frames that miss the due time do not shift the schedule, and a stall causes no burst.
         self.due = (self.due + interval).max(frame);
         let id = self.next;
         self.next = id.wrapping_add(1);
@@ -47,7 +47,7 @@ impl Questions {
         Some(ClockPing { id })
     }
 
-    /// When the question with this answer was asked. Each is answered once.
+    /// Returns the send time of the ping with this id. Each ping is settled once.
     fn settle(&mut self, id: u16) -> Option<f64> {
         let slot = &mut self.asked[usize::from(id) % REMEMBERED];
         slot.take_if(|(asked, _)| *asked == id).map(|(_, at)| at)
@@ -61,7 +61,7 @@ pub(crate) fn plugin(app: &mut App) {
         .add_systems(PostUpdate, ask.before(MessageSystems::Send));
 }
 
-/// Another connection may be another server: nothing is known of its time.
+/// Resets the clock: another connection may be to another server with another time.
 fn begin(
     connected: On<Add, Connected>,
     clients: Query<(), With<Client>>,
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ten_a_second_at_first_and_five_later_at_any_frame_rate() {
+    fn pings_are_sent_at_10_then_5_hz_at_any_frame_rate() {
         for fps in [30.0, 64.0, 144.0] {
             let mut questions = Questions::new(5.0);
             let mut asked = (0, 0);
@@ -130,18 +130,18 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_counts_once_and_only_for_its_own_question() {
+    fn pong_settles_its_own_ping_only_and_only_once() {
         let mut questions = Questions::new(0.0);
         let ids: Vec<_> =
             (0..40).filter_map(|k| questions.ask(f64::from(k), f64::from(k)).map(|ping| ping.id)).collect();
         assert_eq!(questions.settle(ids[39]), Some(39.0));
         assert_eq!(questions.settle(ids[39]), None, "answered twice");
-        assert_eq!(questions.settle(ids[3]), None, "long forgotten, and another one took its place");
-        assert_eq!(questions.settle(12_345), None, "never asked");
+        assert_eq!(questions.settle(ids[3]), None, "its slot was reused");
+        assert_eq!(questions.settle(12_345), None, "never sent");
     }
 
     #[test]
-    fn a_stall_is_followed_by_one_question_not_by_many() {
+    fn stall_is_not_followed_by_a_burst_of_pings() {
         let mut questions = Questions::new(0.0);
         assert!(questions.ask(0.0, 0.0).is_some());
         let asked = (0..10).filter(|k| questions.ask(60.0 + f64::from(*k) * 0.001, 60.0).is_some());

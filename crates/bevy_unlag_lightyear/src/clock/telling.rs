@@ -1,4 +1,4 @@
-//! The server's half.
+//! Server side of clock synchronisation: rate-limited replies to pings.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, TickPlugin, Wire};
@@ -10,12 +10,12 @@ use crate::{
     protocol::{ClockChannel, PingMessage, PongMessage},
 };
 
-/// Answers a second that a client gets in the long run: twice of what ours ask for.
+/// Replies per second and client: twice as many as our clients request.
 const RATE: f32 = 20.0;
-/// Answers that it gets at once after a silence.
+/// Burst of replies after a pause.
 const BURST: f32 = 8.0;
 
-/// Questions of a link that were let in and wait for the end of the frame.
+/// Admitted pings of a link, answered at the end of the frame.
 #[derive(Component)]
 struct Enquiries {
     waiting: [Option<(ClockPing, f64)>; BURST as usize],
@@ -29,7 +29,7 @@ impl Default for Enquiries {
 }
 
 impl Enquiries {
-    /// Lets a question in if the client has not asked too often. `now` is in ticks.
+    /// Admits a ping if the client is within its rate. `now` is in ticks.
     fn admit(&mut self, ping: ClockPing, now: f64) {
         if self.allowed < 1.0 {
             return;
@@ -96,10 +96,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flood_is_answered_no_more_than_its_share() {
+    fn ping_flood_gets_replies_at_the_limited_rate() {
         let mut enquiries = Enquiries::default();
         let mut answered = 0;
-        // A thousand questions in each of 640 frames.
+        // A thousand pings in each of 640 frames.
         for frame in 0..640u32 {
             enquiries.pass(1.0 / 64.0);
             for id in 0..1_000 {
@@ -107,6 +107,6 @@ mod tests {
             }
             answered += enquiries.waiting.iter_mut().filter_map(Option::take).count();
         }
-        assert!((200..=210).contains(&answered), "{answered} answers in ten seconds");
+        assert!((200..=210).contains(&answered), "{answered} replies in ten seconds");
     }
 }

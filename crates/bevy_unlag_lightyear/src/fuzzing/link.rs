@@ -1,4 +1,5 @@
-//! One link of an app whose peer is a fuzzer: lightyear and the glue as a game has them, without netcode.
+//! One link of an app whose peer is a fuzzer: lightyear and the suite's receiving systems as in a game,
+//! without netcode.
 
 use core::{any::TypeId, time::Duration};
 
@@ -27,19 +28,19 @@ use crate::{
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
 
-/// How a message comes.
+/// Channel and type of an injected message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lane {
-    /// A game's own that must arrive.
+    /// A game's reliable message.
     Ordered,
-    /// A game's own that may be lost.
+    /// A game's unreliable message.
     Loose,
-    /// What an owner changes, of the first component that the game has given to
+    /// A change of a predicted component: of the first one that the game has registered with
     /// [`replicate_predicted`](crate::ReplicatePredicted::replicate_predicted).
     Change,
 }
 
-/// An app with one end of a link, on which packets arrive that a fuzzer fills.
+/// An app with one end of a link, for packets from a fuzzer.
 pub struct LinkProbe {
     /// The app.
     pub app: App,
@@ -50,14 +51,14 @@ pub struct LinkProbe {
 }
 
 impl LinkProbe {
-    /// The end of a server, whose protocol is `game`'s.
+    /// Creates a server's end of a link; `game` registers the protocol.
     #[must_use]
     pub fn server(game: impl FnOnce(&mut App)) -> Self {
         let peer = (ClientOf, RemoteId(PeerId::Netcode(1)), LocalId(PeerId::Server), Connected);
         Self::start(ServerPlugins { tick_duration: TICK }, messages::server_plugin, game, peer)
     }
 
-    /// The end of a client.
+    /// Creates a client's end of a link; `game` registers the protocol.
     #[must_use]
     pub fn client(game: impl FnOnce(&mut App)) -> Self {
         let peer = (Client, RemoteId(PeerId::Server), LocalId(PeerId::Netcode(1)), Connected);
@@ -74,7 +75,7 @@ impl LinkProbe {
         app.add_plugins((MinimalPlugins, StatesPlugin)).add_plugins(lightyear);
         crate::shared(&mut app);
         side(&mut app);
-        // As the glue has it: what makes a system of lightyear's fail is no find.
+        // As in the client and server plugins: errors of lightyear's systems are not findings.
         app.insert_resource(FallbackErrorHandler(bevy::ecs::error::warn))
             .init_resource::<CurrentTick>()
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
@@ -90,7 +91,8 @@ impl LinkProbe {
         Self { app, link, packets: 0, ordered: 0 }
     }
 
-    /// A message of at most 1,000 bytes comes in a packet of its own. It is read when time passes.
+    /// Queues a message of at most 1,000 bytes in a packet of its own; the next [`pass`](Self::pass) reads
+    /// it.
     pub fn put(&mut self, lane: Lane, message: &[u8]) {
         let world = self.app.world_mut();
         let (channel, kind) = match lane {
@@ -105,7 +107,7 @@ impl LinkProbe {
         } else {
             vec![0]
         };
-        // A packet of whole messages that acknowledges nothing.
+        // A packet of whole messages without acknowledgements.
         let head = [&[0][..], &self.packets.to_be_bytes(), &[0; 10]].concat();
         self.packets = self.packets.wrapping_add(1);
         let body = [&varint(kind)[..], message].concat();
@@ -116,12 +118,12 @@ impl LinkProbe {
         }
     }
 
-    /// A frame, so long after the last one.
+    /// Runs a frame, `time` after the last one.
     pub fn pass(&mut self, time: Duration) {
         self.app.insert_resource(TimeUpdateStrategy::ManualDuration(time));
         self.app.update();
         if let Some(mut link) = self.app.world_mut().get_mut::<Link>(self.link) {
-            // Nobody listens.
+            // Nothing receives the replies.
             drop(link.send.drain());
         }
     }
@@ -137,7 +139,8 @@ fn kind<M: 'static>(world: &World) -> u16 {
     *kinds.net_id(&TypeId::of::<M>().into()).expect("the protocol has it")
 }
 
-/// Its type is [`predicted`](crate::predicted)'s own: here it has only a name.
+/// Returns the message id of `Change`, which is private to [`predicted`](crate::predicted) and therefore
+/// found by name.
 fn change(world: &World) -> u16 {
     let kinds = &world.resource::<MessageRegistry>().kind_map;
     let name = |id: u16| kinds.kind(id).and_then(|kind| kinds.name(kind));
@@ -145,7 +148,7 @@ fn change(world: &World) -> u16 {
     (0..u16::MAX).find(is_it).expect("the game has replicated such a component")
 }
 
-/// lightyear's, below 16,384.
+/// Encodes lightyear's varint, for numbers below 16,384.
 fn varint(number: u16) -> Vec<u8> {
     if number < 64 { vec![number as u8] } else { (number | 0x4000).to_be_bytes().to_vec() }
 }

@@ -1,5 +1,5 @@
-//! What lightyear keeps of reliable messages until a client says that it has them: all of it comes again and again,
-//! so a client that never says so would make the server keep and send more and more.
+//! Bound on unacknowledged reliable messages. lightyear keeps and retransmits every reliable message until it
+//! is acknowledged, so a client that never acknowledges would make the server store and send more and more.
 
 use core::time::Duration;
 
@@ -13,19 +13,20 @@ use lightyear_transport::channel::ChannelKind;
 use super::{GameOutlet, MessageLimits};
 use lightyear_guard::{Kick, KickReason};
 
-/// One channel of one link.
+/// Acknowledgement state of one channel of one link.
 #[derive(Clone, Copy, Default, Debug)]
 struct Unheard {
-    /// How many messages have left at least once. Their numbers wrap, this does not.
+    /// Messages sent at least once. Their ids wrap, this number does not.
     sent: u64,
-    /// How many of them have arrived.
+    /// Messages acknowledged.
     arrived: u64,
-    /// When the last of them was acknowledged, or there was nothing to acknowledge.
+    /// Last time at which a message was acknowledged, or none was outstanding.
     heard: Duration,
 }
 
 impl Unheard {
-    /// A message of this number has left, again or for the first time. They leave almost in their order.
+    /// Records that the message `number` was sent, for the first time or again. Messages are sent nearly in
+    /// order.
     fn left(&mut self, number: u16) {
         let ahead = number.wrapping_sub(self.sent as u16).cast_signed();
         if ahead >= 0 {
@@ -37,24 +38,25 @@ impl Unheard {
         self.sent.saturating_sub(self.arrived)
     }
 
-    /// A lot at once is no offence: it has to be left lying, too.
+    /// Whether the channel has too many outstanding messages. A short burst above the limit is no offence:
+    /// the client must also have stopped acknowledging.
     fn is_too_much(self, limit: u64, now: Duration) -> bool {
         let waiting = self.waiting();
         waiting > limit && now.saturating_sub(self.heard) > SILENCE || waiting > limit.saturating_mul(SPREE)
     }
 }
 
-/// So long without a word of a channel is silence.
+/// Time without an acknowledgement after which the limit applies.
 const SILENCE: Duration = Duration::from_secs(2);
-/// So many times the limit is too much, whatever is acknowledged of it now and then.
+/// Multiple of the limit that is always too much, even if the client acknowledges a message now and then.
 const SPREE: u64 = 8;
 
-/// All channels of one link.
+/// Acknowledgement state of all channels of one link.
 #[derive(Component, Default, Debug)]
 pub(super) struct Backlog(HashMap<ChannelKind, Unheard>);
 
-/// Throws out who does not listen, on whatever reliable channel: the suite's, replication's or a game's own. The suite's
-/// game messages have a queue of their own, too: [`GameOutlet`].
+/// Kicks clients that do not acknowledge, on any reliable channel: the suite's, replication's or a game's
+/// own. The suite's game messages also have a send queue of their own: [`GameOutlet`].
 pub(super) fn bound(
     time: Res<Time<Real>>,
     limits: Res<MessageLimits>,
@@ -91,18 +93,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_left_again_counts_once_and_numbers_wrap() {
+    fn retransmitted_messages_count_once_across_the_id_wrap() {
         let mut unheard = Unheard::default();
         for number in 0..70_000_u32 {
             unheard.left(number as u16);
-            // Again, and one that is long past.
+            // Retransmissions: the same message, and one long acknowledged.
             unheard.left(number as u16);
             unheard.left(number.saturating_sub(200) as u16);
         }
         assert_eq!(unheard.sent, 70_000);
         unheard.arrived = 69_000;
         assert_eq!(unheard.waiting(), 1_000);
-        // Out of order.
+        // Sent out of order.
         unheard.left((70_003_u32) as u16);
         assert_eq!(unheard.waiting(), 1_004);
         unheard.left((70_001_u32) as u16);
@@ -110,13 +112,13 @@ mod tests {
     }
 
     #[test]
-    fn a_lot_at_once_is_no_offence_and_silence_is() {
+    fn burst_above_the_limit_is_tolerated_until_acknowledgements_stop() {
         let second = Duration::from_secs;
         let unheard = Unheard { sent: 1_500, arrived: 100, heard: second(10) };
         assert!(!unheard.is_too_much(1_024, second(11)));
         assert!(unheard.is_too_much(1_024, second(13)));
         assert!(!unheard.is_too_much(1_400, second(60)));
-        // Who acknowledges one of them now and then.
+        // A client that acknowledges one message now and then.
         assert!(unheard.is_too_much(170, second(10)));
     }
 }

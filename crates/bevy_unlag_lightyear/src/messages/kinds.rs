@@ -1,4 +1,4 @@
-//! The types of messages that an app knows.
+//! Registry of game message types.
 
 use core::marker::PhantomData;
 
@@ -7,35 +7,35 @@ use bevy_unlag_core::{BitReader, BitWriter, NetId, Wire, WireError};
 
 use super::{Delivery, MessageDirection, MessageRules, MessageSource, Received, Verdict};
 
-/// The place of a type among [`Kinds`].
+/// Index of a message type in [`Kinds`].
 #[derive(Resource)]
 pub struct NumberOf<M>(pub(super) usize, pub(super) PhantomData<fn() -> M>);
 
-/// The system that looks at messages of a type.
+/// The validation system of a message type.
 #[derive(Resource)]
 pub(super) struct Judge<M: Send + Sync + 'static>(pub(super) SystemId<InRef<'static, Received<M>>, Verdict>);
 
-/// A message without its envelope, and how to read it.
+/// A message without its envelope, and its undecoded body.
 pub(super) struct Letter<'a> {
     pub from: MessageSource,
     pub about: Option<Entity>,
     pub body: BitReader<'a>,
-    /// How many bytes there are in all.
+    /// Length of the whole message, in bytes.
     pub bytes: usize,
 }
 
-/// A type of message.
+/// A registered message type.
 #[derive(Clone, Copy)]
 pub(super) struct Kind {
     pub name: &'static str,
     pub rules: MessageRules,
-    /// What it is called on the wire.
+    /// Id on the wire.
     pub key: u16,
-    /// Reads it, asks the game, and hands it over.
+    /// Decodes the message, runs the validation system, and writes it for the game.
     pub hand_over: fn(&mut World, Letter<'_>) -> Result<Verdict, WireError>,
 }
 
-/// All of them.
+/// All registered message types.
 #[derive(Resource, Default)]
 pub struct Kinds {
     pub(super) all: Vec<Kind>,
@@ -43,7 +43,7 @@ pub struct Kinds {
 }
 
 impl Kinds {
-    /// Adds a type, or gives it other rules.
+    /// Registers a type, or replaces its rules. Returns its index.
     pub(super) fn add<M: Wire + Send + Sync + 'static>(&mut self, rules: MessageRules) -> usize {
         let name = core::any::type_name::<M>();
         let known = self.all.iter().position(|kind| kind.name == name);
@@ -57,8 +57,8 @@ impl Kinds {
         number
     }
 
-    /// By names, not by the order of registration. Of two with one hash the later in the alphabet takes the next
-    /// number.
+    /// Assigns wire ids by name, independently of the order of registration. On a hash collision, the type
+    /// that comes later in the alphabet gets the next free id.
     fn name(&mut self) {
         let mut order: Vec<usize> = (0..self.all.len()).collect();
         order.sort_unstable_by_key(|number| self.all[*number].name);
@@ -74,11 +74,11 @@ impl Kinds {
         }
     }
 
-    /// The same for apps that know the same types by the same rules.
+    /// Returns a hash that is equal for apps with the same message types and rules.
     pub(crate) fn hash(&self) -> u64 {
         self.all.iter().fold(0, |sum: u64, kind| {
             let one = u64::from(hash(kind.name, kind.rules)) << 16 | 1;
-            // A client that counts its own by other rates would be refused, and in the end thrown out.
+            // With another rate, a client's own limiter would let through messages that the server refuses.
             let rate = u64::from(kind.rules.per_second.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             sum.wrapping_add(one ^ rate)
         })
@@ -102,7 +102,7 @@ fn hash(name: &str, rules: MessageRules) -> u32 {
         .fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// The envelope: which type, about whom.
+/// Writes the envelope: message type, and the pawn that the message is about.
 pub(super) fn address(key: u16, about: Option<NetId>) -> BitWriter {
     let mut w = BitWriter::default();
     w.bits(u32::from(key), 16);
@@ -124,7 +124,7 @@ fn hand_over<M: Wire + Send + Sync + 'static>(
 ) -> Result<Verdict, WireError> {
     let message = M::read(&mut letter.body)?;
     if letter.body.bytes_read() < letter.bytes {
-        // Something was put behind it.
+        // Trailing bytes.
         return Err(WireError::Invalid);
     }
     let received = Received { from: letter.from, about: letter.about, message };
@@ -136,7 +136,7 @@ fn hand_over<M: Wire + Send + Sync + 'static>(
     };
     let verdict = judge.map_or(Verdict::Accept, |judge| {
         world.run_system_with(judge, &received).unwrap_or_else(|error| {
-            error_once!("messages are rejected, because the system that judges them cannot run: {error}");
+            error_once!("game messages are rejected because their validation system cannot run: {error}");
             Verdict::Reject
         })
     });
@@ -169,7 +169,7 @@ mod tests {
     const RULES: MessageRules = MessageRules::to_server();
 
     #[test]
-    fn types_are_called_the_same_in_any_order() {
+    fn wire_ids_do_not_depend_on_the_order_of_registration() {
         let mut here = Kinds::default();
         here.add::<A>(RULES);
         here.add::<B>(RULES);
@@ -182,19 +182,19 @@ mod tests {
         assert_eq!((here.all.len(), there.all.len()), (3, 3));
         assert_eq!(here.hash(), there.hash());
         there.add::<A>(RULES.per_second(4.0));
-        assert_ne!(here.hash(), there.hash(), "one of them would be thrown out for it");
+        assert_ne!(here.hash(), there.hash(), "a client with a higher rate would be kicked");
         there.add::<A>(RULES);
         assert_eq!(here.hash(), there.hash());
         for kind in &here.all {
             assert_eq!(there.by_key(kind.key).map(|(_, kind)| kind.name), Some(kind.name));
         }
         let other = there.add::<A>(RULES.unreliable());
-        assert!(here.by_key(there.all[other].key).is_none(), "with other rules it is another");
+        assert!(here.by_key(there.all[other].key).is_none(), "other rules give another id");
         assert_ne!(here.hash(), there.hash());
     }
 
     #[test]
-    fn of_two_with_one_hash_each_has_its_name() {
+    fn types_with_colliding_hashes_get_distinct_wire_ids() {
         let mut kinds = Kinds::default();
         for number in 0..2_000 {
             kinds.all.push(Kind {
@@ -207,12 +207,12 @@ mod tests {
         kinds.name();
         let short = |hash: u32| (hash >> 16) as u16 ^ hash as u16;
         let clashes = kinds.all.iter().filter(|kind| kind.key != short(hash(kind.name, kind.rules))).count();
-        assert!(clashes > 5, "{clashes}: this test shows something");
+        assert!(clashes > 5, "{clashes}: too few collisions for this test");
         assert!((0..kinds.all.len()).all(|n| kinds.by_key(kinds.all[n].key).is_some_and(|(at, _)| at == n)));
     }
 
     #[test]
-    fn envelopes_survive_the_wire() {
+    fn envelope_survives_a_round_trip() {
         for about in [None, Some(NetId(0)), Some(NetId(7)), Some(NetId(u16::MAX))] {
             let bytes = address(0xBEEF, about).finish();
             let mut r = BitReader::new(&bytes);

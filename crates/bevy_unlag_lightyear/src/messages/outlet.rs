@@ -1,4 +1,4 @@
-//! What a link still has to send of reliable messages, and how much of a line messages may take.
+//! Send queue and bandwidth budget for the game messages of one link.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -9,12 +9,13 @@ use lightyear_transport::channel::ChannelKind;
 
 use crate::{protocol::GameOrderedChannel, snapshots::Outlet};
 
-/// How far the newest message on its way may be ahead of the first that is missing. A server keeps 256.
+/// Maximum distance from the first unacknowledged message to the newest one in flight. A server's receive
+/// window has 256.
 const SPAN: usize = 255;
-/// A budget that was not used up is kept for this long: more at once would be a queue on the line.
+/// Unused budget accumulates for this many seconds; more would only queue in front of the network.
 const KEPT: f32 = 0.25;
 
-/// A message that lightyear has.
+/// A message that was passed to lightyear.
 #[derive(Clone, Copy, Debug)]
 struct Flying {
     bytes: u16,
@@ -22,24 +23,24 @@ struct Flying {
     acked: bool,
 }
 
-/// The messages of one link.
+/// Send state of the game messages of one link.
 #[derive(Component, Default, Debug)]
 pub(crate) struct GameOutlet {
-    /// Reliable ones that lightyear does not have yet.
+    /// Reliable messages that were not passed to lightyear yet.
     queue: VecDeque<Vec<u8>>,
-    /// Those that it has, from the first that has not arrived on.
+    /// Reliable messages in flight, starting with the first unacknowledged one.
     flying: VecDeque<Flying>,
-    /// What lightyear calls the first of them.
+    /// lightyear's id of the first message in flight.
     first: u16,
     bytes_flying: usize,
-    /// Bytes that may be sent now, of reliable and of unreliable ones. One message may overdraw it.
+    /// Bytes that may be sent now: of reliable and of unreliable messages. One message may overdraw it.
     credit: [f32; 2],
-    /// Too many waited: the link is about to end.
+    /// Whether the queue has overflowed: the connection is about to end.
     pub closed: bool,
 }
 
 impl GameOutlet {
-    /// Queues a reliable message if there is room for it.
+    /// Queues a reliable message unless `most` messages are waiting already. Returns whether it was queued.
     pub(super) fn push(&mut self, bytes: Vec<u8>, most: usize) -> bool {
         let room = self.waiting() < most;
         if room {
@@ -48,7 +49,8 @@ impl GameOutlet {
         room
     }
 
-    /// Reliable messages that have not arrived, or come after one that has not.
+    /// Returns the number of reliable messages that are queued, unacknowledged, or sent after an
+    /// unacknowledged one.
     pub(super) fn waiting(&self) -> usize {
         self.queue.len() + self.flying.len()
     }
@@ -63,8 +65,9 @@ impl GameOutlet {
         }
     }
 
-    /// The next reliable message that may leave now. No more is on its way than the line carries in a round trip:
-    /// each comes again until it is acknowledged, and on a line that is down that is all that comes.
+    /// Returns the next reliable message that may be sent now. At most one round trip of the rate is in
+    /// flight: each message is retransmitted until it is acknowledged, and during an outage nothing else
+    /// would be sent.
     pub(super) fn next(&mut self, rate: f32, round_trip: Duration) -> Option<Vec<u8>> {
         let window = rate * (round_trip.as_secs_f32() + KEPT);
         let fits = self.flying.is_empty() || self.flying.len() < SPAN && (self.bytes_flying as f32) < window;
@@ -78,7 +81,7 @@ impl GameOutlet {
         Some(bytes)
     }
 
-    /// Whether an unreliable message of this length may leave now.
+    /// Whether the budget for unreliable messages is not overdrawn.
     pub(super) fn has_room(&self) -> bool {
         self.credit[1] > 0.0
     }
@@ -91,7 +94,7 @@ impl GameOutlet {
         self.flying.get_mut(usize::from(id.wrapping_sub(self.first)))
     }
 
-    /// A message has arrived.
+    /// Records an acknowledgement.
     fn acked(&mut self, id: u16) {
         let Some(one) = self.flying(id).filter(|one| !one.acked) else { return };
         one.acked = true;
@@ -102,7 +105,7 @@ impl GameOutlet {
         }
     }
 
-    /// A message has left. Its bytes, if it has left before.
+    /// Records that a message was sent. Returns its size if it was a retransmission, otherwise 0.
     fn left(&mut self, id: u16) -> usize {
         let Some(one) = self.flying(id) else { return 0 };
         let again = if one.left { usize::from(one.bytes) } else { 0 };
@@ -112,7 +115,7 @@ impl GameOutlet {
     }
 }
 
-/// Learns from lightyear what has left and what has arrived.
+/// Reads from lightyear which messages were sent and acknowledged.
 pub(super) fn account(mut links: Query<(&Transport, &mut GameOutlet, Option<&mut Outlet>), With<Link>>) {
     for (transport, mut outlet, mut snapshots) in &mut links {
         if outlet.flying.is_empty() {
@@ -138,7 +141,7 @@ mod tests {
     const FRAME: Duration = Duration::from_millis(10);
     const RTT: Duration = Duration::from_millis(100);
 
-    /// Frames of a line on which everything arrives this many frames later, or nothing ever does.
+    /// Simulates `count` frames of a link on which acknowledgements arrive `delay` frames later, or never.
     fn frames(outlet: &mut GameOutlet, count: usize, delay: Option<usize>, rate: f32) -> Vec<usize> {
         let (mut on_the_way, mut next) = (VecDeque::new(), outlet.first);
         (0..count)
@@ -162,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_leave_at_once_and_a_flood_leaves_at_its_rate() {
+    fn few_messages_are_sent_immediately_and_a_flood_at_the_rate() {
         let mut outlet = GameOutlet { first: u16::MAX - 20, ..default() };
         outlet.refill(8_000.0, Duration::from_secs(9));
         (0..3).for_each(|_| assert!(outlet.push(vec![0; 40], 256)));
@@ -173,23 +176,23 @@ mod tests {
         (0..200).for_each(|_| assert!(outlet.push(vec![0; 100], 256)));
         let left = frames(&mut outlet, 100, Some(10), 8_000.0);
         let sum: usize = left.iter().sum();
-        // A second's worth, and the quarter of one that was saved.
+        // A second's worth, plus the accumulated quarter of a second.
         assert!((78..=102).contains(&sum) && left[0] <= 21, "{left:?}");
         assert!(left[50..].iter().all(|left| *left <= 2), "{left:?}");
     }
 
     #[test]
-    fn a_line_that_is_down_gets_no_more_than_a_round_trip_s_worth() {
+    fn link_without_acknowledgements_gets_at_most_one_round_trip_of_messages() {
         let mut outlet = GameOutlet::default();
         let mut taken = 0;
         for _ in 0..400 {
             taken += usize::from(outlet.push(vec![0; 100], 256));
         }
-        assert_eq!(taken, 256, "the queue has an end");
+        assert_eq!(taken, 256, "the queue is bounded");
         let left: usize = frames(&mut outlet, 1_000, None, 8_000.0).iter().sum();
         assert_eq!(left, 28, "8,000 bytes a second for 350 ms");
         assert_eq!(outlet.waiting(), 256);
-        // What comes again counts as well.
+        // Retransmissions are charged, too.
         let credit = outlet.credit[0];
         assert_eq!((outlet.left(3), outlet.credit[0]), (100, credit - 100.0));
         outlet.close();
@@ -197,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_holds_back_what_comes_after_it() {
+    fn unacknowledged_message_limits_how_far_later_ones_may_be_ahead() {
         let mut outlet = GameOutlet::default();
         for _ in 0..400 {
             let _ = outlet.push(vec![0; 2], 1_000);
@@ -215,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_message_passes_a_small_budget() {
+    fn message_larger_than_the_budget_is_still_sent() {
         let mut outlet = GameOutlet::default();
         (0..5).for_each(|_| assert!(outlet.push(vec![0; 1_000], 256)));
         let left: usize = frames(&mut outlet, 600, Some(10), 1_000.0).iter().sum();

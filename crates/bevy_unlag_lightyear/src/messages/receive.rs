@@ -1,4 +1,4 @@
-//! From links to the game.
+//! Receiving game messages: from links to the game.
 
 use core::time::Duration;
 
@@ -23,12 +23,13 @@ use crate::{
     snapshots::PawnNames,
 };
 
-/// How often a client may still send messages of each type.
+/// Rate limiters of a client, one per message type.
 #[derive(Component, Default)]
 pub(super) struct Inlet(Vec<Allowance>);
 
 impl Inlet {
-    /// `queue` is how many may have waited at the client's end, to come all at once.
+    /// Whether the rate of a message type allows one more. `queue` is the number of messages that may have
+    /// queued on the client and arrive at once.
     fn allows(&mut self, kind: usize, per_second: f32, queue: usize, now: Duration) -> bool {
         if self.0.len() <= kind {
             self.0.resize_with(kind + 1, Allowance::default);
@@ -44,12 +45,12 @@ struct Arrival {
     bytes: Vec<u8>,
 }
 
-/// What has arrived and nobody has looked at.
+/// Messages that have arrived and were not processed yet.
 #[derive(Resource, Default)]
 pub(super) struct Incoming(Vec<Arrival>);
 
 impl Incoming {
-    /// What a server says to itself goes the way of all the others.
+    /// Adds a message that the server sends to itself; it is processed like all others.
     pub(super) fn put(&mut self, from: MessageSource, delivery: Delivery, bytes: Vec<u8>) {
         self.0.push(Arrival { from, reliable: delivery == Delivery::Reliable, bytes });
     }
@@ -62,7 +63,7 @@ type Receivers = (
     Option<&'static mut MessageReceiver<GameLooseMessage>>,
 );
 
-/// lightyear forgets what is not taken out in its frame.
+/// Takes messages out of the receivers: lightyear drops those that are not read in their frame.
 pub(super) fn collect(
     mut links: Query<Receivers, (Or<(With<ClientOf>, With<Client>)>, Without<HostClient>, Without<Leaving>)>,
     mut incoming: ResMut<Incoming>,
@@ -87,12 +88,12 @@ pub(super) fn has_work(incoming: Res<Incoming>, waiting: Res<Waiting>) -> bool {
     !incoming.0.is_empty() || waiting.len() > 0
 }
 
-/// Why a message is not handed to the game.
+/// Why a message is not delivered to the game.
 enum Kept {
     Refused(Refusal),
-    /// The pawn of this name is not here.
+    /// There is no pawn with this id yet, or no longer.
     Absent(NetId),
-    /// The game throws its sender out, for a reason with this number.
+    /// The validation system kicks the sender, with this number as the reason.
     Kick(u8),
 }
 
@@ -112,7 +113,7 @@ pub(super) fn deliver(world: &mut World) {
 
     let names = world.resource::<PawnNames>();
     let is_here = |id| names.get(id).is_some();
-    // What has waited goes first.
+    // Messages that waited for a pawn go first.
     let mut ready = Vec::new();
     stats.expired += waiting.take(is_here, now, limits.waiting_time, |Late { bytes, reliable, .. }| {
         ready.push(Arrival { from: MessageSource::Server, reliable, bytes });
@@ -134,7 +135,7 @@ pub(super) fn deliver(world: &mut World) {
             Err(kept) => kept,
         };
         match kept {
-            // A server has all the pawns that there are.
+            // Clients wait for the pawn to spawn; on a server all pawns exist.
             Kept::Absent(id) if *world.resource::<Side>() == Side::Client => {
                 let waits = waiting.push(id, bytes, reliable, now, limits.waiting);
                 stats.expired += u64::from(!waits);
@@ -148,20 +149,20 @@ pub(super) fn deliver(world: &mut World) {
             Kept::Absent(_) => refuse(world, link, Refusal::Absent),
             Kept::Kick(number) => {
                 refuse(world, link, Refusal::Rejected);
-                // Its messages come one after the other, and those that follow have come already.
+                // The sender's remaining messages of this frame are refused.
                 leaving = Some(link);
                 world.trigger(Kick { entity: link, reason: KickReason::Game(number) });
             }
         }
     }
     stats.waiting = waiting.len();
-    // What they have taken of memory is used again.
+    // Reuses the allocation.
     world.resource_mut::<Incoming>().0.append(&mut arrivals);
     *world.resource_mut::<Waiting>() = waiting;
     *world.resource_mut::<GameMessageStats>() = stats;
 }
 
-/// Looks at a message by the rules of its type, and hands it to the game if they allow it.
+/// Checks a message against the rules of its type and delivers it to the game.
 fn open(
     world: &mut World,
     from: MessageSource,
@@ -204,7 +205,7 @@ fn open(
     }
 }
 
-/// Whether somebody may speak for a pawn.
+/// Whether the sender owns a pawn and may send messages about it.
 fn owns(world: &World, from: MessageSource, pawn: Entity) -> bool {
     match from {
         MessageSource::Server => true,

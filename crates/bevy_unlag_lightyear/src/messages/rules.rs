@@ -1,73 +1,76 @@
-//! What a type of message may do, and what all of them may use.
+//! Message rules and limits.
 
 use core::time::Duration;
 
 use bevy::prelude::*;
 
-/// Which way messages of a type go.
+/// Direction of a message type.
+#[doc(alias = "NetMulticast")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MessageDirection {
-    /// From a client to the server; from the host of a listen server, too. About a pawn that the sender owns
-    /// ([`ControlledBy`](lightyear::prelude::ControlledBy)), or about none. Others it may name inside of the
-    /// message, and then it is for the game to judge.
+    /// From a client, or the host of a listen server, to the server. About a pawn that the sender owns
+    /// ([`ControlledBy`](lightyear::prelude::ControlledBy)), or about none. A payload may refer to other
+    /// pawns; validating it is up to the game.
     ToServer,
-    /// From the server to the owner of the pawn that it is about, or to one client.
+    /// From the server to the owner of the pawn that the message is about, or to one client.
     ToOwner,
-    /// From the server to every client that may see the pawn that it is about, and to the server itself. About none:
-    /// to every client.
+    /// From the server to every client that may see the pawn that the message is about, and to the server
+    /// itself. To every client if the message is about no pawn.
     ToEveryone,
 }
 
-/// Whether messages of a type must arrive.
+/// Reliability of a message type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Delivery {
-    /// Each arrives once, and after all reliable ones that were sent before it, of whatever type. What was
-    /// sent on a line that then fails for good is lost with the connection.
+    /// Each message arrives once, in order with all other reliable messages, across types. Messages in flight
+    /// are lost if the connection is lost.
     Reliable,
-    /// It leaves with the frame and may be lost, or overtaken by a later one. For what is soon out of date.
+    /// The message is sent in the same frame and may be lost or reordered. For data that is soon outdated.
     Unreliable,
 }
 
-/// The rules of a type of message.
+/// Rules of a message type.
+#[doc(alias = "RPC")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MessageRules {
-    /// Which way it goes.
+    /// Direction.
     pub direction: MessageDirection,
-    /// Whether it must arrive.
+    /// Reliability.
     pub delivery: Delivery,
-    /// How many a client may send in a second, of [`MessageDirection::ToServer`]; the server is not limited. A
-    /// second's worth may be sent at once. Default 30. What is beyond is dropped: by the client, so that an honest
-    /// one never sends too many, and by the server. Raising it lets a client take more of the server's time.
+    /// Maximum rate per client, in messages per second, of [`MessageDirection::ToServer`]; messages from the
+    /// server are not limited. Default 30. One second's worth may be sent at once. Excess messages are
+    /// dropped by the client, so that an honest one never exceeds the rate, and by the server. Raising it
+    /// lets a client take more of the server's time.
     pub per_second: f32,
 }
 
 impl MessageRules {
-    /// Messages to the server: reliable, 30 a second.
+    /// Rules for messages to the server: reliable, 30 per second.
     #[must_use]
     pub const fn to_server() -> Self {
         Self { direction: MessageDirection::ToServer, delivery: Delivery::Reliable, per_second: 30.0 }
     }
 
-    /// Messages to an owner: reliable.
+    /// Rules for messages to the owner of a pawn: reliable.
     #[must_use]
     pub const fn to_owner() -> Self {
         Self { direction: MessageDirection::ToOwner, ..Self::to_server() }
     }
 
-    /// Messages to everyone: reliable.
+    /// Rules for messages to every client: reliable.
     #[must_use]
     pub const fn to_everyone() -> Self {
         Self { direction: MessageDirection::ToEveryone, ..Self::to_server() }
     }
 
-    /// They may be lost.
+    /// Makes the messages unreliable.
     #[must_use]
     pub const fn unreliable(mut self) -> Self {
         self.delivery = Delivery::Unreliable;
         self
     }
 
-    /// A client may send so many in a second.
+    /// Sets the maximum rate per client, in messages per second.
     #[must_use]
     pub const fn per_second(mut self, messages: f32) -> Self {
         self.per_second = messages;
@@ -75,31 +78,35 @@ impl MessageRules {
     }
 }
 
-/// What reliable messages and a game's own may use of a link, each way, and of memory. May be changed at any time.
+/// Limits on reliable messages and game messages, in bandwidth per link and direction and in memory. May be
+/// changed at any time.
+#[doc(alias = "RELIABLE_BUFFER")]
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct MessageLimits {
-    /// Reliable messages of one link that may be on their way or wait to be; one more ends the connection. The
-    /// server throws the client out ([`KickReason::QueueOverflow`](crate::KickReason::QueueOverflow)), a client
-    /// leaves, and an error names the type that was too much. Default 256, as Unreal's. Raising it costs up to a
-    /// kilobyte each and lets a line that cannot keep up fall behind by more.
+    /// Reliable messages of one link that may be queued or unacknowledged. One more ends the connection: a
+    /// server kicks the client ([`KickReason::QueueOverflow`](crate::KickReason::QueueOverflow)), a client
+    /// disconnects, and a log line names the message type. Default 256, as in Unreal. Raising it costs up to
+    /// a kilobyte per message and lets a slow link fall further behind.
     pub reliable_queue: usize,
-    /// Messages of one reliable channel, whosever it is, that a client may leave unacknowledged for more than two
-    /// seconds; one more, or eight times as many at all, ends its connection as above. Default 1,024: eight seconds of
-    /// a silent line in a fight of 64 with rockets. Raising it lets a client that does not listen make the server keep and repeat as much more.
+    /// Messages of one reliable channel, including lightyear's and bevy_replicon's, that a client may leave
+    /// unacknowledged for more than two seconds. One more, or eight times as many at any time, ends its
+    /// connection as above. Default 1,024: eight seconds without acknowledgements in a fight of 64 players
+    /// with rockets. Raising it lets a client that does not acknowledge make the server store and retransmit
+    /// as much more.
     pub unacknowledged: usize,
-    /// Bytes a second that a client sends of them: as much of reliable and of unreliable ones. Reliable ones
-    /// beyond wait, in their order; unreliable ones are dropped. Default 4,000. Raising it lets a flood of them
-    /// delay moves on a slow line.
+    /// Bytes per second of game messages that a client sends: for reliable and for unreliable ones each.
+    /// Excess reliable messages are queued, excess unreliable ones dropped. Default 4,000. Raising it lets a
+    /// flood of messages delay moves on a slow link.
     pub up_bytes_per_second: u32,
-    /// The share of a client's [`DownlinkBudget`](crate::DownlinkBudget) that they may take, from 0 to 1, of
-    /// reliable and of unreliable ones; always 1,000 bytes a second. Unreliable ones take only what no pawn waits
-    /// for. Default 0.25. Raising it lets a flood of them make pawns wait.
+    /// Share of a client's [`DownlinkBudget`](crate::DownlinkBudget) for game messages, from 0 to 1: for
+    /// reliable and for unreliable ones each, and at least 1,000 bytes per second. Unreliable messages use
+    /// only what snapshots leave. Default 0.25. Raising it lets a flood of messages delay snapshots.
     pub down_share: f32,
-    /// Messages about pawns that are not here yet that may wait on a client; one more is dropped. Default 256.
-    /// Raising it costs up to a kilobyte each.
+    /// Messages on a client that may wait for a pawn to spawn; further ones are dropped. Default 256. Raising
+    /// it costs up to a kilobyte per message.
     pub waiting: usize,
-    /// For how long they wait. Default 5 s. Raising it lets what is about a pawn that is gone take the place of
-    /// others for longer.
+    /// How long such a message may wait. Default 5 s. Raising it lets messages about despawned pawns block
+    /// the queue for longer.
     pub waiting_time: Duration,
 }
 
@@ -117,35 +124,35 @@ impl Default for MessageLimits {
 }
 
 impl MessageLimits {
-    /// What a client with this budget is sent.
+    /// Returns the rate for messages to a client with this budget, in bytes per second.
     pub(super) fn down(&self, budget: u32) -> f32 {
-        // A NaN is the least.
+        // NaN becomes the minimum.
         (budget as f32 * self.down_share.clamp(0.0, 1.0)).max(1_000.0)
     }
 }
 
-/// What became of the messages of this app; counters only grow. What clients sent and was refused is counted by
-/// reason, too: in [`LinkTraffic`](crate::LinkTraffic) and [`IngressStats`](crate::IngressStats).
+/// Counters of the game messages of this app; all but `waiting` only grow. Refused messages of clients are
+/// also counted by reason: in [`LinkTraffic`](crate::LinkTraffic) and [`IngressStats`](crate::IngressStats).
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct GameMessageStats {
-    /// Given to a link, once for each.
+    /// Messages passed to a link, once per link.
     pub sent: u64,
-    /// Handed to the game.
+    /// Messages delivered to the game.
     pub received: u64,
-    /// Arrived and not handed to the game.
+    /// Messages that arrived and were not delivered.
     pub refused: u64,
-    /// Not sent, because there is nobody to send it to: no connection, no owner, no such pawn, the wrong side, or
-    /// longer than 1,000 bytes.
+    /// Messages not sent because there is no receiver (no connection, no owner, no such pawn), because this
+    /// side may not send them, or because they exceed 1,000 bytes.
     pub unsent: u64,
-    /// Not sent, because there were more than [`MessageRules::per_second`].
+    /// Messages not sent because of [`MessageRules::per_second`].
     pub limited: u64,
-    /// Unreliable ones that were not sent, because the line has no room for them.
+    /// Unreliable messages not sent because of the bandwidth budget.
     pub crowded_out: u64,
-    /// Waiting now for a pawn that is not here yet.
+    /// Messages that are waiting for a pawn now.
     pub waiting: usize,
-    /// Waited in vain, or found no place to wait.
+    /// Messages that waited too long for a pawn, or found the queue full.
     pub expired: u64,
-    /// Links that ended because too many reliable ones waited.
+    /// Links that ended because too many reliable messages were queued.
     pub overflowed: u64,
 }
 
@@ -154,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_is_a_share_and_never_nothing() {
+    fn downlink_share_is_clamped_and_never_below_the_minimum() {
         let share = |down_share| MessageLimits { down_share, ..default() };
         assert_eq!(share(0.25).down(64_000), 16_000.0);
         assert_eq!(share(7.0).down(64_000), 64_000.0);

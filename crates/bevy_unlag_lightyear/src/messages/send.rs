@@ -1,4 +1,4 @@
-//! From the game to its links.
+//! Sending game messages: from the game to its links.
 
 use bevy::{
     ecs::{query::QueryData, system::SystemParam},
@@ -26,9 +26,13 @@ use crate::{
     snapshots::Outlet,
 };
 
-/// Sends messages of a type that [`AddGameMessage::add_game_message`](super::AddGameMessage::add_game_message) has
-/// added. They leave in [`GameMessageSystems::Send`](super::GameMessageSystems::Send), in their order, and whatever is
-/// wrong with one is counted in [`GameMessageStats`].
+/// System parameter that sends messages of a type registered with
+/// [`AddGameMessage::add_game_message`](super::AddGameMessage::add_game_message). They are sent in
+/// [`GameMessageSystems::Send`](super::GameMessageSystems::Send), in order. Messages that cannot be sent are
+/// counted in [`GameMessageStats`].
+#[doc(alias = "RPC")]
+#[doc(alias = "ServerRpc")]
+#[doc(alias = "ClientRpc")]
 #[derive(SystemParam)]
 pub struct Outbox<'w, M: Send + Sync + 'static> {
     number: Res<'w, NumberOf<M>>,
@@ -37,19 +41,21 @@ pub struct Outbox<'w, M: Send + Sync + 'static> {
 }
 
 impl<M: Wire + Send + Sync + 'static> Outbox<'_, M> {
-    /// Sends a message about nobody: to the server, or to every client. There is no owner of nobody.
+    /// Sends a message about no pawn: to the server, or to every client. Not for
+    /// [`MessageDirection::ToOwner`].
     pub fn send(&mut self, message: &M) {
         self.put(Target::All, message);
     }
 
-    /// Sends a message about a pawn: to the server, to its owner, or to every client that may see it, as the rules
-    /// of the type say. A client that does not know the pawn yet keeps the message until it does. The pawn may have
-    /// been spawned by the very commands that are about to run.
+    /// Sends a message about a pawn: to the server, to its owner, or to every client that may see it,
+    /// depending on the rules of the type. A client that does not know the pawn yet queues the message until
+    /// it spawns. The pawn may be spawned by commands of the same frame that are still to be applied.
     pub fn send_about(&mut self, pawn: Entity, message: &M) {
         self.put(Target::About(pawn), message);
     }
 
-    /// Sends a message of [`MessageDirection::ToOwner`] about nobody to one client: the server's end of its link.
+    /// Sends a message of [`MessageDirection::ToOwner`] about no pawn to one client, identified by the
+    /// server's end of its link.
     pub fn send_to(&mut self, link: Entity, message: &M) {
         self.put(Target::Link(link), message);
     }
@@ -60,7 +66,7 @@ impl<M: Wire + Send + Sync + 'static> Outbox<'_, M> {
         message.write(&mut body);
         let length = body.len_bits().div_ceil(8);
         if length > LONGEST {
-            error_once!("a {} of {length} bytes cannot be sent: it may have {LONGEST}", kind.name);
+            error_once!("a {} of {length} bytes cannot be sent: the maximum is {LONGEST}", kind.name);
             self.outgoing.unsent += 1;
         } else {
             self.outgoing.items.push(Item { kind: self.number.0, target, body });
@@ -81,12 +87,12 @@ struct Item {
     body: BitWriter,
 }
 
-/// What was given to outboxes in this frame.
+/// Messages that were put into outboxes in this frame.
 #[derive(Resource, Default)]
 pub struct Outgoing {
     items: Vec<Item>,
     unsent: u64,
-    /// What may still be sent to the server, by type.
+    /// Rate limiters for messages to the server, by message type.
     allowances: Vec<Allowance>,
 }
 
@@ -110,7 +116,7 @@ impl LineItem<'_, '_> {
     }
 }
 
-/// Everything that decides where a message goes.
+/// Data for routing messages.
 #[derive(SystemParam)]
 pub(super) struct Routes<'w, 's> {
     side: Option<Res<'w, Side>>,
@@ -122,7 +128,7 @@ pub(super) struct Routes<'w, 's> {
 }
 
 impl Routes<'_, '_> {
-    /// Whether the host of this server plays this pawn.
+    /// Whether a pawn belongs to the host of this listen server.
     fn is_host_s(&self, pawn: Entity) -> bool {
         self.own.get(pawn).is_ok_and(|role| *role == NetRole::Authority)
     }
@@ -131,7 +137,7 @@ impl Routes<'_, '_> {
         self.owners.get(pawn).ok().map(|owner| owner.owner)
     }
 
-    /// Whether a client may know of what a message is about.
+    /// Whether a client may know the pawn that a message is about.
     fn sees(&self, client: Option<&ClientVisibility>, target: Target) -> bool {
         let Target::About(pawn) = target else { return true };
         let shown = client.zip(self.filters.as_deref()).is_none_or(|(sees, by)| by.shows(sees, pawn));
@@ -139,7 +145,7 @@ impl Routes<'_, '_> {
     }
 }
 
-/// Gives messages to links.
+/// Passes messages to links and counts them.
 struct Post<'a, 'w, 's> {
     limits: &'a MessageLimits,
     stats: &'a mut GameMessageStats,
@@ -176,7 +182,7 @@ impl Post<'_, '_, '_> {
             self.stats.overflowed += 1;
             self.stats.unsent += 1;
             let (most, entity) = (self.limits.reliable_queue, line.link);
-            error!("{most} reliable messages wait, and one more {}: the connection ends", kind.name);
+            error!("{most} reliable messages are queued, no room for another {}: disconnecting", kind.name);
             if self.server {
                 self.commands.trigger(Kick { entity, reason: KickReason::QueueOverflow });
             } else {
@@ -185,7 +191,7 @@ impl Post<'_, '_, '_> {
         }
     }
 
-    /// What lines have room for now.
+    /// Passes queued reliable messages to lightyear, as far as the budget allows.
     fn pump(&mut self, line: &mut LineItem<'_, '_>, rate: f32) {
         while let Some(bytes) = line.outlet.next(rate, line.io.stats.rtt) {
             if let Some(snapshots) = &mut line.snapshots {
@@ -225,7 +231,10 @@ pub(super) fn send(
             Target::About(pawn) => match routes.names.get(pawn) {
                 Ok(name) => Some(*name),
                 Err(_) => {
-                    error_once!("a {} is about {pawn}, which has no NetId, or has gone", kind.name);
+                    error_once!(
+                        "cannot send a {} about {pawn}: the entity has no NetId or is despawned",
+                        kind.name
+                    );
                     post.stats.unsent += 1;
                     continue;
                 }
@@ -269,7 +278,10 @@ pub(super) fn send(
                 continue;
             }
             _ => {
-                error_once!("a {} cannot be sent from here, or not to that", kind.name);
+                error_once!(
+                    "cannot send a {}: its direction does not allow this side or this receiver",
+                    kind.name
+                );
                 None
             }
         };

@@ -1,4 +1,4 @@
-//! Messages about pawns that are not here yet.
+//! Queue for messages about pawns that have not spawned on this client yet.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use bevy::prelude::*;
 use bevy_unlag_core::NetId;
 
-/// One of them.
+/// A queued message.
 pub(super) struct Late {
     pub about: NetId,
     pub bytes: Vec<u8>,
@@ -14,7 +14,7 @@ pub(super) struct Late {
     since: Duration,
 }
 
-/// All of them, the longest waiting first.
+/// All queued messages, oldest first.
 #[derive(Resource, Default)]
 pub(super) struct Waiting(VecDeque<Late>);
 
@@ -27,7 +27,7 @@ impl Waiting {
         self.0.clear();
     }
 
-    /// Whether there is a place for one more, which it takes.
+    /// Queues a message unless `most` are queued already. Returns whether it was queued.
     pub(super) fn push(
         &mut self,
         about: NetId,
@@ -43,7 +43,8 @@ impl Waiting {
         room
     }
 
-    /// Takes out, in their order, those whose pawn has come. How many have waited for too long and are gone.
+    /// Takes out, in order, the messages whose pawn has spawned. Returns how many were dropped because they
+    /// waited too long.
     pub(super) fn take(
         &mut self,
         is_here: impl Fn(NetId) -> bool,
@@ -79,15 +80,19 @@ mod tests {
     }
 
     #[test]
-    fn they_wait_in_order_for_their_pawn_and_not_for_ever() {
+    fn messages_wait_in_order_for_their_pawn_and_expire() {
         let mut waiting = Waiting::default();
         for (number, about) in (0..).zip([1, 2, 1, 1, 2, 3]) {
             assert!(waiting.push(NetId(about), vec![number], true, SECOND, 6));
         }
-        assert!(!waiting.push(NetId(1), vec![9], true, SECOND, 6), "there is no more room");
+        assert!(!waiting.push(NetId(1), vec![9], true, SECOND, 6), "the queue is full");
         assert_eq!(taken(&mut waiting, 1, SECOND * 2), (vec![0, 2, 3], 0));
         assert!(waiting.push(NetId(2), vec![6], true, SECOND * 2, 6));
-        assert_eq!(taken(&mut waiting, 2, SECOND * 6), (vec![1, 4, 6], 1), "the third pawn's is too old");
+        assert_eq!(
+            taken(&mut waiting, 2, SECOND * 6),
+            (vec![1, 4, 6], 1),
+            "the message about the third pawn has expired"
+        );
         assert_eq!(waiting.len(), 0);
     }
 }

@@ -1,4 +1,5 @@
-//! Whether client and server fit together: version, what is registered, configuration, level.
+//! Handshake: checks that client and server agree on protocol version, registered types, configuration and
+//! level.
 
 use core::{fmt, time::Duration};
 
@@ -26,13 +27,14 @@ use crate::{
     },
 };
 
-/// The server speaks another protocol: one of the two builds is older. Written once, right after
-/// the connection stands, and the connection is closed. Its text says what is to be done.
+/// Client and server have different protocols. Written once on the client, right after it has connected; the
+/// connection is then closed. `Display` tells the player what to do.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProtocolMismatch {
     /// The server's [`ProtocolVersion`](crate::ProtocolVersion).
     pub server: u32,
-    /// Our own. When both are the same, the two games have registered other messages, channels or components.
+    /// This client's version. If both are equal, the two games have registered different messages, channels
+    /// or components.
     pub client: u32,
 }
 
@@ -42,11 +44,11 @@ impl fmt::Display for ProtocolMismatch {
         if server == client {
             return write!(
                 f,
-                "the server's game is another build of version {client}: install the same one on both"
+                "the server runs another build of version {client}: install the same build on both"
             );
         }
         let older = if server > client { "this client" } else { "the server" };
-        write!(f, "the server speaks protocol {server}, this client {client}; update {older}")
+        write!(f, "the server speaks protocol {server}, this client speaks {client}; update {older}")
     }
 }
 
@@ -62,39 +64,39 @@ impl fmt::Display for SetupMismatch {
     }
 }
 
-/// What a server does with a client whose movement configuration or level is another.
+/// Reaction of a server to a client with a different movement configuration or level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SetupRule {
-    /// Both sides log it and the client stays: it is corrected where the two differ. For development.
+    /// Both sides log a warning and the client stays: it is corrected where the two differ. For development.
     #[default]
     Warn,
-    /// The client is thrown out, and hears why. It says itself what it has, so this is for players and no defence
-    /// against cheats: who lies only gets the corrections.
+    /// The client is kicked with the reason. The client reports its own hashes, so this helps players and is
+    /// no defence against cheats: a client that lies is merely corrected.
     Refuse,
 }
 
-/// The server's setup, until it is compared. On the client's link.
+/// On the client's link: the server's setup, until it is compared.
 #[derive(Component, Clone, Copy)]
 pub(super) struct Announced(pub Setup);
 
-/// On a client's link: the server's first word fits. Nothing is replicated before: replicon panics at a component that
-/// is not registered here.
+/// On a client's link: the server's hello matches. Replication is not received before, because bevy_replicon
+/// panics on components that are not registered here.
 #[derive(Component)]
 struct Understood;
 
-/// What the game has registered, as lightyear counts it.
+/// Registries of the game's messages, components and channels, for hashing.
 #[derive(SystemParam)]
 struct Registries<'w> {
     messages: Option<ResMut<'w, MessageRegistry>>,
     components: Option<ResMut<'w, ComponentRegistry>>,
     channels: Option<ResMut<'w, ChannelRegistry>>,
     game: Res<'w, crate::messages::Kinds>,
-    /// What is replicated, and how: lightyear's own check does not know of it.
+    /// Hash of the replicated components and their rules, which lightyear's own check does not cover.
     replication: Option<Res<'w, ProtocolHash>>,
 }
 
 impl Registries<'_> {
-    /// The same for apps that understand each other.
+    /// Returns a hash that is equal for apps with the same registrations.
     fn hash(&mut self) -> u32 {
         let parts = [
             self.messages.as_mut().map_or(0, |messages| messages.finish()),
@@ -110,7 +112,7 @@ impl Registries<'_> {
     }
 }
 
-/// replicon shows its hash only to people.
+/// Extracts the number from bevy_replicon's hash, which only implements `Debug`.
 fn number(hash: &ProtocolHash) -> u64 {
     let digits = format!("{hash:?}");
     digits
@@ -129,7 +131,7 @@ pub(super) fn client_plugin<M: MoveModel>(app: &mut App) {
         .add_observer(|connected: On<Add, Connected>, mut commands: Commands| {
             commands.entity(connected.entity).try_remove::<Understood>();
         })
-        // What comes before the first word waits for it.
+        // Replication that arrives before the hello waits for it.
         .configure_sets(PreUpdate, ClientSystems::Receive.run_if(is_understood))
         .configure_sets(OnEnter(ReplicationState::Connected), ClientSystems::Receive.run_if(is_understood))
         .add_systems(
@@ -145,7 +147,7 @@ fn is_understood(links: Query<(), (With<Client>, With<Understood>)>) -> bool {
     !links.is_empty()
 }
 
-/// What the server has, now.
+/// Returns the current setup of this app.
 pub(super) fn setup_of<M: MoveModel>(
     round: u8,
     model: Option<&M::Config>,
@@ -188,14 +190,14 @@ fn take_hello(
         for hello in link.receive() {
             bandwidth.count(MessageClass::Hello, hello.0.len(), 1);
             let mut r = BitReader::new(&hello.0);
-            // Servers of other versions say at least their version.
+            // Servers of any version send at least their version.
             let server = r.clone().bits(32).unwrap_or(0);
             match Hello::read(&mut r) {
                 Ok(hello) if hello.version == version.0 && hello.registry == registries.hash() => {
                     let tick = Duration::from_nanos(hello.tick.into());
                     compare_with_server(tick, fixed.timestep(), &mut findings);
                     commands.entity(entity).insert(Understood);
-                    // Word of a new match may be here before the first word of all.
+                    // The announcement of a new match may arrive before the hello.
                     if !overtaken {
                         commands.entity(entity).insert(Announced(hello.setup));
                     }
@@ -204,7 +206,7 @@ fn take_hello(
                     let found = ProtocolMismatch { server, client: version.0 };
                     warn!("{found}");
                     mismatch.write(found);
-                    // What it sends from here on would be misread.
+                    // Later data of that server would be misread.
                     commands.trigger(Disconnect { entity });
                 }
             }
@@ -212,8 +214,8 @@ fn take_hello(
     }
 }
 
-/// Compares what the server announced with what is here, once the own pawn has moved: by then the
-/// level is there. The server hears of it.
+/// Compares the announced setup with this client's, once its own pawn has moved: by then the level is loaded.
+/// Sends the client's setup to the server.
 fn compare_setup<M: MoveModel>(
     mut links: Query<(Entity, &Announced, &mut MessageSender<SetupMessage>), With<Connected>>,
     pawns: Query<&SavedMoves<M>>,
@@ -245,14 +247,14 @@ fn differences(server: &Setup, client: &Setup) -> impl Iterator<Item = SetupDiff
     configuration.into_iter().chain(level)
 }
 
-/// The match in which a client has said what it has.
+/// The match for which a client's setup was compared.
 #[derive(Component, Clone, Copy)]
 struct JudgedIn(u8);
 
 type Speaker =
     (Entity, &'static RemoteId, &'static mut MessageReceiver<SetupMessage>, Option<&'static JudgedIn>);
 
-/// Hears what clients have: once in a match. A level is large, and looking at it takes time.
+/// Compares the setups that clients send, once per match and client: hashing a large level takes time.
 fn judge_setups<M: MoveModel>(
     (config, round): (Res<SessionConfig>, Res<Round>),
     model: Option<Res<M::Config>>,
@@ -267,7 +269,7 @@ fn judge_setups<M: MoveModel>(
                 commands.queue(move |world: &mut World| refuse(world, entity, Refusal::Content));
                 continue;
             };
-            // What it has of a match that is over is nobody's concern.
+            // Ignores setups of a previous match, and repetitions.
             if client.round != round.number || round.is_pending() || judged == Some(round.number) {
                 continue;
             }
@@ -290,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_is_older_is_told_to_update() {
+    fn protocol_mismatch_tells_the_older_side_to_update() {
         let line = |server, client| ProtocolMismatch { server, client }.to_string();
         assert!(line(9, 8).ends_with("update this client"));
         assert!(line(7, 8).ends_with("update the server"));
@@ -298,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_named_and_a_setup_survives_the_wire() {
+    fn setup_differences_are_named_and_a_setup_survives_a_round_trip() {
         let server = Setup { round: 200, config: 1, level: u32::MAX };
         let mut w = BitWriter::default();
         server.write(&mut w);

@@ -1,4 +1,4 @@
-//! A player's pawn outlives its link: who comes back finds it as it is by then.
+//! Player sessions: a pawn outlives its link, and a returning player gets it back.
 
 use core::time::Duration;
 
@@ -15,75 +15,78 @@ use lightyear::{
 use super::SessionConfig;
 use lightyear_guard::{Kick, KickReason, Leaving, patience};
 
-/// On a server's pawn: whose it is, for as long as it lives. Links come and go; a peer is who its connect token says
-/// it is. [`player_pawn`] makes it.
+/// On a server's pawn: the player who owns it, for as long as the pawn lives. Links come and go; the peer id
+/// comes from the connect token. Inserted by [`player_pawn`].
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SessionOf(pub PeerId);
 
-/// On a server's pawn: its player's link has gone. Nobody steers it, and it can be hit. It goes when the time is
-/// over, see [`SessionConfig::grace`].
+/// On a server's pawn: its player is disconnected. The pawn has no input and can be hit. It is despawned when
+/// the time is over, see [`SessionConfig::grace`].
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Absent {
-    /// How long it still waits.
+    /// Remaining time.
     pub left: Duration,
-    /// How long it has waited.
+    /// Time since the disconnect.
     pub away: Duration,
 }
 
-/// The components of a pawn that belongs to a player: to `peer`, and for now to `link`, the server's end of the
-/// player's link. Insert them beside those of [`networked_pawn`](crate::networked_pawn), once for a player.
+/// Components of a player's pawn: it belongs to `peer`, and currently to `link`, the server's end of the
+/// player's link. Insert them with those of [`networked_pawn`](crate::networked_pawn), on one pawn per
+/// player.
 #[must_use]
 pub fn player_pawn(link: Entity, peer: PeerId) -> impl Bundle {
     (SessionOf(peer), owned_by(link))
 }
 
-/// With any other lifetime lightyear despawns it with its link.
+/// With any other lifetime lightyear would despawn the pawn with its link.
 fn owned_by(link: Entity) -> ControlledBy {
     ControlledBy { owner: link, lifetime: Lifetime::Persistent }
 }
 
-/// A player is there who has no pawn to come back to: the game is to spawn one with [`player_pawn`]. Triggered on
-/// servers when the connection stands.
+/// A player without a pawn has connected: the game should spawn one with [`player_pawn`]. Triggered on
+/// servers.
+#[doc(alias = "PostLogin")]
 #[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PlayerJoined {
-    /// The server's end of its link.
+    /// The server's end of the link.
     pub link: Entity,
-    /// Who it is.
+    /// The player.
     pub peer: PeerId,
 }
 
-/// A player has come back in time, and has its pawn again: the same entity with all that is on it. Triggered on
-/// servers.
+/// A player has reconnected within the grace period and owns its pawn again: the same entity with all its
+/// components. Triggered on servers.
 #[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PlayerReturned {
-    /// The server's end of its new link.
+    /// The server's end of the new link.
     pub link: Entity,
-    /// Who it is.
+    /// The player.
     pub peer: PeerId,
-    /// Its pawn.
+    /// The player's pawn.
     pub pawn: Entity,
-    /// How long it was away.
+    /// How long the player was disconnected.
     pub away: Duration,
 }
 
-/// The link of a player has gone, for whatever reason. Triggered on servers.
+/// A player has disconnected, for whatever reason. Triggered on servers.
+#[doc(alias = "Logout")]
 #[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PlayerLeft {
-    /// The server's end of its link, which is being despawned.
+    /// The server's end of the link, which is being despawned.
     pub link: Entity,
-    /// Who it is.
+    /// The player.
     pub peer: PeerId,
-    /// Its pawn, if it had one. It waits.
+    /// The player's pawn, if it had one. It waits for the grace period.
     pub pawn: Option<Entity>,
 }
 
-/// A player has not come back: its pawn is despawned after this. Triggered on servers. Take [`SessionOf`] off the
-/// pawn to keep it, for a bot to go on with.
+/// The grace period of a disconnected player is over: its pawn is despawned after this event. Triggered on
+/// servers. Remove [`SessionOf`] from the pawn to keep it, for instance for a bot.
 #[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SessionExpired {
-    /// Who it was.
+    /// The player.
     pub peer: PeerId,
-    /// Its pawn.
+    /// The player's pawn.
     pub pawn: Entity,
 }
 
@@ -116,7 +119,7 @@ fn join<M: MoveModel>(
         queue.begin_anew(tick.0);
     }
     let old = owner.map(|owner| owner.owner).filter(|old| *old != link);
-    // What was known of the old link says nothing of this one, nor of the screen at its other end.
+    // Data of the old link says nothing about the new one, nor about the client's view.
     commands.entity(pawn).try_remove::<(Absent, RoundTrip)>().try_insert((
         owned_by(link),
         Heard::default(),
@@ -126,7 +129,7 @@ fn join<M: MoveModel>(
         ViewLedger::default(),
     ));
     if let Some(entity) = old {
-        // One player, one link: the newest.
+        // One link per player: the newest.
         commands.trigger(Kick { entity, reason: KickReason::Replaced });
     }
     let away = absent.map_or(Duration::ZERO, |absent| absent.away);
@@ -142,12 +145,13 @@ fn leave(
 ) {
     let link = gone.entity;
     let Ok((&RemoteId(peer), leaving)) = links.get(link) else { return };
-    // Nobody comes back to a server that stops.
+    // Nobody reconnects to a server that stops.
     let ends = leaving.is_some_and(|leaving| leaving.reason == KickReason::Shutdown);
     let left = if ends { Duration::ZERO } else { config.grace };
     let pawn = pawns.iter().find(|(_, _, owner)| owner.owner == link).map(|(pawn, ..)| pawn);
     if let Some(pawn) = pawn {
-        // Both: who sees the second thinks that the pawn is its own, and without the first that is everybody.
+        // Both: a client that receives `ControlledSend` takes the pawn for its own, and without
+        // `ControlledBy` every client would receive it.
         commands
             .entity(pawn)
             .try_remove::<(ControlledBy, ControlledSend)>()

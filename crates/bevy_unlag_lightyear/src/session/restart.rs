@@ -1,4 +1,4 @@
-//! A match begins anew on a server that goes on: what belongs to the old one goes, on both sides.
+//! Restart of the match on a running server: removes the state of the old match on both sides.
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, MoveModel, Snapshot, SnapshotHistory, Tick, Wire};
@@ -14,44 +14,49 @@ use crate::{
     protocol::{RestartMessage, Setup, VerdictChannel},
 };
 
-/// Begins the match anew, at the start of the server's next frame: trigger it on a server. See [`MatchRestarted`].
+/// Restarts the match at the start of the server's next frame. Trigger it on a server. See
+/// [`MatchRestarted`].
 ///
-/// What is in the air is gone, and nobody hears how it ended. Moves and shots of before are never run, also those
-/// that are still on their way, and no shot reaches back into the old match: a view of it is refused. Ticks go on.
+/// Projectiles in flight are removed without an end event. Moves and shots from before the restart are never
+/// executed, even if they arrive later, and no shot is rewound into the old match: its view time is refused.
+/// Ticks continue.
 ///
-/// When the level changes, put the new one in place before, or in an observer of [`MatchRestarted`]: its hash is
-/// announced a tick later, and every client compares it as when it joined.
+/// If the level changes, load the new one before the restart, or in an observer of [`MatchRestarted`]: its
+/// hash is announced a tick later, and every client compares it as when joining.
+#[doc(alias = "RestartGame")]
+#[doc(alias = "mp_restartgame")]
 #[derive(Event, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RestartMatch;
 
-/// A match has begun anew: triggered on the server at once, where the game is to place its players, and on each
-/// client when it hears of it, where the game is to clear what it shows of the old one: decals, corpses, scores.
+/// The match was restarted. Triggered on the server immediately, where the game should place its players, and
+/// on each client when the announcement arrives, where the game should remove what it shows of the old match:
+/// decals, corpses, scores.
 #[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MatchRestarted {
-    /// Counts the matches of a server, and begins anew after 255.
+    /// Match number of the server; wraps after 255.
     pub round: u8,
-    /// The server's tick before the first of the new match.
+    /// The last server tick of the old match.
     pub tick: Tick,
 }
 
-/// Which match it is; on servers.
+/// The current match, on servers.
 #[derive(Resource, Default, Debug)]
 pub(super) struct Round {
     pub number: u8,
-    /// A new one is to begin.
+    /// Whether a restart was requested.
     asked: bool,
-    /// When the one began that clients have not heard of.
+    /// Last tick of the old match, until the restart is announced to clients.
     untold: Option<Tick>,
 }
 
 impl Round {
-    /// Whether clients do not know of it yet.
+    /// Whether the restart was not announced to clients yet.
     pub(super) fn is_pending(&self) -> bool {
         self.untold.is_some()
     }
 }
 
-/// On a client's link: the newest match that it knows of.
+/// On a client's link: the newest match that the server has announced.
 #[derive(Component, Clone, Copy, Debug)]
 pub(crate) struct KnownRound(u8);
 
@@ -98,7 +103,7 @@ fn begin<M: MoveModel>(
     round.asked = false;
     round.number = round.number.wrapping_add(1);
     round.untold = Some(now);
-    // The tick itself belongs to the old match.
+    // The current tick belongs to the old match.
     start.0 = Some(now.offset(1));
     for (mut path, mut history, queue, pushes, moves, answers, verdicts) in &mut pawns {
         *path = PublishedPath::default();
@@ -119,20 +124,20 @@ fn begin<M: MoveModel>(
             verdicts.0.clear();
         }
     }
-    // What was despawned in the old match is in there, too.
+    // It also contains pawns that were despawned in the old match.
     if let Some(table) = &mut table {
         **table = RewindTable::default();
     }
     if let Some(flights) = &mut flights {
         flights.clear();
-        // A host draws them as clients do, and never hears how they end.
+        // The host of a listen server draws projectiles like a client, and never receives their end.
         forget.write(ForgetProjectiles);
     }
     info!("match {} begins after {now:?}", round.number);
     commands.trigger(MatchRestarted { round: round.number, tick: now });
 }
 
-/// A tick later, when what the game has put in place is there.
+/// Announces the restart a tick later, when the game has set up the new match.
 fn tell<M: MoveModel>(
     tick: Res<CurrentTick>,
     mut round: ResMut<Round>,
@@ -153,7 +158,7 @@ fn tell<M: MoveModel>(
     }
 }
 
-/// Another connection may be to another server, which counts anew.
+/// Resets the match state: another connection may be to another server, which numbers its own matches.
 fn forget_rounds(
     connected: On<Add, Connected>,
     links: Query<(), With<Client>>,
@@ -183,7 +188,7 @@ fn hear(
             else {
                 continue;
             };
-            // They may overtake each other.
+            // Announcements may overtake each other.
             if known.is_some_and(|known| setup.round.wrapping_sub(known).cast_signed() <= 0) {
                 continue;
             }
@@ -200,7 +205,8 @@ fn hear(
     }
 }
 
-/// What of the new match has come before the word of it stays.
+/// Removes the snapshots of the old match. Those of the new one may arrive before the announcement; they
+/// stay.
 fn forget_before(history: &mut SnapshotHistory, tick: Tick) {
     let new: Vec<Snapshot> = history.iter().filter(|s| s.tick.is_newer_than(tick)).copied().collect();
     history.clear();

@@ -1,4 +1,4 @@
-//! A server stops, and says so before.
+//! Announced shutdown of a server.
 
 use core::{fmt, time::Duration};
 
@@ -19,24 +19,25 @@ use crate::{
     protocol::{ShutdownMessage, VerdictChannel},
 };
 
-/// Stops a server: trigger it there. Everybody connected is told at once how long it will be, and so is who joins
-/// meanwhile; then everybody is disconnected with [`KickReason::Shutdown`], the server stops listening, and
-/// [`ServerStopped`] is triggered. A second one changes the time.
+/// Stops a server. Trigger it there. Connected clients, and clients that join in the meantime, are informed
+/// of the remaining time. Then all clients are disconnected with [`KickReason::Shutdown`], the server stops
+/// listening, and [`ServerStopped`] is triggered. Triggering it again changes the time.
 #[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shutdown {
-    /// The time from now until everybody is disconnected; at most 49 days.
+    /// Time from now until all clients are disconnected; at most 49 days.
     pub after: Duration,
 }
 
-/// Nobody is connected any more and nobody can connect: the app may exit. Triggered on the server.
+/// The server has stopped: no client is connected or can connect, so the app may exit. Triggered on the
+/// server.
 #[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ServerStopped;
 
-/// On a client: the server will stop. Written when the client hears of it, and again when the time is changed. Its
-/// text is for the player.
+/// On a client: the server will stop. Written when the announcement arrives, and again when the time changes.
+/// `Display` is a sentence for the player.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ServerShutdown {
-    /// The time that was left when the message was sent.
+    /// Remaining time when the message was sent.
     pub left: Duration,
 }
 
@@ -47,11 +48,11 @@ impl fmt::Display for ServerShutdown {
     }
 }
 
-/// A server that is about to stop.
+/// Pending shutdown of this server.
 #[derive(Resource, Debug)]
 struct Closing {
     left: Duration,
-    /// How long it has been over.
+    /// Time since the announced time is over.
     over: Duration,
     stopped: bool,
 }
@@ -106,7 +107,7 @@ fn close(
     servers: Query<Entity, (With<Server>, Without<server::Stopped>)>,
     mut commands: Commands,
 ) {
-    /// Who cannot be told within this time is not.
+    /// Time after which clients that cannot be informed are ignored.
     const PATIENCE: Duration = Duration::from_secs(5);
     closing.left = closing.left.saturating_sub(time.delta());
     if !closing.left.is_zero() {

@@ -1,4 +1,4 @@
-//! How much a client is sent, and which pawns first.
+//! Downlink budget and snapshot priorities.
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 
@@ -6,16 +6,18 @@ use bevy_unlag_smoothing::SentLog;
 
 use super::message::{HEAD_BYTES, NAME_BITS};
 
-/// How many bytes a second of snapshots, tracers and a game's messages each client is sent at most; a [`LinkBudget`] is for
-/// one of them. Default: 64,000, enough for 60 pawns at 64 snapshots a second and for far more at 20.
-/// Raising it costs the bytes, and on a line that cannot carry them everything arrives late.
+/// Maximum rate of snapshots, tracers and game messages per client, in bytes per second; a [`LinkBudget`]
+/// overrides it for one client. Default 64,000, enough for 60 pawns at 64 snapshots per second and for far
+/// more at 20. Raising it costs bandwidth, and on a link that is too slow for it everything arrives late.
 ///
-/// What does not fit waits. Who is near the client's own pawn, and in front of its camera, waits least, and
-/// nobody for ever. While anybody waits no tracer is sent. What the owner of a pawn is told of it never
-/// counts and never waits.
+/// Snapshots that do not fit are deferred. Pawns near the client's own pawn and in front of its camera are
+/// deferred least, and no pawn for ever. While any pawn is deferred, no tracers are sent. Acknowledgements
+/// and corrections to the owner of a pawn are neither counted nor deferred.
+#[doc(alias = "MaxClientRate")]
+#[doc(alias = "sv_maxrate")]
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DownlinkBudget {
-    /// Bytes of messages a second, without what lightyear, netcode and UDP wrap around them.
+    /// Message payload per second, without the framing of lightyear, netcode and UDP.
     pub bytes_per_second: u32,
 }
 
@@ -25,15 +27,15 @@ impl Default for DownlinkBudget {
     }
 }
 
-/// The [`DownlinkBudget`] of one client; on its link.
+/// Overrides the [`DownlinkBudget`] for one client; on the server's end of its link.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkBudget(pub DownlinkBudget);
 
-/// A pawn whose update could be sent now.
+/// A pawn with a snapshot that could be sent now.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     pub entity: Entity,
-    /// Which of the updates it is.
+    /// Index of the snapshot among those of this tick.
     pub index: usize,
     pub bits: usize,
     priority: f32,
@@ -49,22 +51,22 @@ impl Candidate {
     }
 }
 
-/// What one client may still be sent.
+/// Downlink budget and deferred pawns of one client.
 #[derive(Component, Default, Debug)]
 pub(crate) struct Outlet {
     credit: f32,
-    /// Pawns that were left out, and how urgent they have become.
+    /// Deferred pawns and their accumulated priority.
     waiting: EntityHashMap<f32>,
-    /// Whether the last round left anybody out.
+    /// Whether the last round deferred any pawn.
     short: bool,
-    /// What it was sent.
+    /// Log of the snapshots that the client was sent.
     pub(super) sent: SentLog,
 }
 
 impl Outlet {
-    /// A budget that was not used up is kept for this many seconds.
+    /// Unused budget accumulates for this many seconds.
     const KEPT: f32 = 0.25;
-    /// But always as much as one message, or a small budget would never send anything.
+    /// Minimum capacity: one message, or a small budget would never send anything.
     const LEAST: f32 = 1_200.0;
 
     pub(super) fn refill(&mut self, budget: DownlinkBudget, seconds: f32) {
@@ -73,8 +75,8 @@ impl Outlet {
         self.credit = (self.credit + rate * seconds).min(most);
     }
 
-    /// Leaves those candidates that are to be sent now, in their order. `weight` is how much a pawn's
-    /// urgency grows with each round in which it is left out.
+    /// Retains the candidates to send now, in their order. `weight` returns by how much the priority of a
+    /// pawn grows with each round in which it is deferred.
     pub(super) fn choose(
         &mut self,
         candidates: &mut Vec<Candidate>,
@@ -109,7 +111,7 @@ impl Outlet {
         candidates.sort_unstable_by_key(|one| one.index);
     }
 
-    /// Forgets pawns that are gone.
+    /// Removes despawned pawns from the deferred ones.
     pub(super) fn keep(&mut self, lives: impl Fn(Entity) -> bool) {
         self.waiting.retain(|entity, _| lives(*entity));
     }
@@ -118,7 +120,8 @@ impl Outlet {
         self.credit -= bytes as f32;
     }
 
-    /// Whether something that may be left out can be sent: only what no pawn is waiting for.
+    /// Charges `bytes` of optional data if the budget allows and no pawn is deferred. Returns whether it may
+    /// be sent.
     pub(crate) fn spare(&mut self, bytes: usize) -> bool {
         let fits = !self.short && self.credit >= bytes as f32;
         if fits {
@@ -128,19 +131,20 @@ impl Outlet {
     }
 }
 
-/// Within this many metres everybody counts fully.
+/// Distance in metres up to which pawns have full priority.
 const NEAR: f32 = 10.0;
-/// How much less counts who is not in front of the camera.
+/// Priority factor of pawns that are not in front of the camera.
 const BEHIND: f32 = 0.4;
-/// Half of what is in front of the camera, as a cosine: 60°.
+/// Cosine of half the angle that counts as in front of the camera: 60°.
 const IN_FRONT: f32 = 0.5;
-/// Nobody counts less: once in 50 rounds.
+/// Minimum priority: once in 50 rounds.
 const LEAST_WEIGHT: f32 = 0.02;
 
-/// How urgent it is to see a pawn `way` metres from the own one, when looking along `look`.
+/// Returns the priority of a pawn at the offset `way`, in metres, from the client's own pawn, which looks
+/// along `look`.
 pub(super) fn weight(way: Vec3, look: Vec3) -> f32 {
     let distance = way.length();
-    // Not clamp: a NaN is as far as can be.
+    // A NaN distance counts as near, but not as in view.
     let near = if distance > NEAR { NEAR / distance } else { 1.0 };
     let seen = distance <= NEAR || way.dot(look) > distance * IN_FRONT;
     (near * if seen { 1.0 } else { BEHIND }).max(LEAST_WEIGHT)
@@ -154,8 +158,8 @@ mod tests {
         Entity::from_raw_u32(index as u32 + 1).expect("a small number")
     }
 
-    /// Rounds in a hundred seconds in which each of 40 pawns was sent, at 20 rounds a second, each 100
-    /// bits long, with a weight by its index.
+    /// Simulates a hundred seconds with 20 rounds per second and 40 pawns, each with snapshots of 100 bits
+    /// and a weight by its index. Returns how often each pawn was sent, and the longest deferral in rounds.
     fn rounds(bytes_per_second: u32, weight: impl Fn(usize) -> f32) -> (Vec<u32>, u32, Outlet) {
         let mut outlet = Outlet::default();
         let mut sent = vec![0; 40];
@@ -181,15 +185,15 @@ mod tests {
     }
 
     #[test]
-    fn with_enough_everybody_is_sent_in_every_round() {
+    fn sufficient_budget_sends_every_pawn_in_every_round() {
         let (sent, longest, mut outlet) = rounds(64_000, |_| 1.0);
         assert!(sent.iter().all(|&sent| sent == 2_000) && longest == 0);
         assert!(outlet.waiting.is_empty() && outlet.spare(20));
     }
 
     #[test]
-    fn with_too_little_the_near_ones_come_first_and_nobody_starves() {
-        // Enough for ten of the forty in each round; five of them are near.
+    fn short_budget_prefers_near_pawns_and_starves_no_pawn() {
+        // Enough for ten of the forty pawns in each round; five of them are near.
         let (sent, longest, mut outlet) = rounds(2_800, |i| if i < 5 { 1.0 } else { 0.05 });
         for (index, &rounds) in sent.iter().enumerate() {
             if index < 5 {
@@ -198,12 +202,12 @@ mod tests {
                 assert!((150..600).contains(&rounds), "pawn {index}, far, in {rounds} of 2,000 rounds");
             }
         }
-        assert!(longest < 25, "somebody waited for {longest} rounds");
-        assert!(!outlet.spare(1), "a tracer took what pawns are waiting for");
+        assert!(longest < 25, "a pawn was deferred for {longest} rounds");
+        assert!(!outlet.spare(1), "a tracer was sent while pawns are deferred");
     }
 
     #[test]
-    fn a_tiny_budget_still_sends_and_none_sends_nothing() {
+    fn tiny_budget_still_sends_and_zero_budget_sends_nothing() {
         let (sent, ..) = rounds(100, |_| 1.0);
         assert!(sent.iter().sum::<u32>() > 600, "{sent:?}");
         assert!(sent.iter().all(|&sent| sent > 10), "{sent:?}");
@@ -212,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn near_before_far_and_in_front_before_behind() {
+    fn near_and_visible_pawns_have_priority() {
         let look = Vec3::NEG_Z;
         let ways = [Vec3::Z * 3.0, Vec3::NEG_Z * 12.0, Vec3::NEG_Z * 40.0, Vec3::Z * 40.0, Vec3::Z * 1e5];
         let weights: Vec<_> = ways.iter().map(|way| weight(*way, look)).collect();
@@ -223,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_gone_is_forgotten() {
+    fn despawned_pawns_are_removed_from_the_deferred_ones() {
         let mut outlet = Outlet::default();
         let mut candidates = vec![Candidate::new(pawn(1), 0, 100), Candidate::new(pawn(2), 1, 100)];
         outlet.choose(&mut candidates, |_| 1.0);

@@ -1,4 +1,4 @@
-//! The client's half: from messages into the inboxes of pawns.
+//! Receiving snapshots on the client: from messages into the inboxes of pawns.
 
 use std::collections::HashMap;
 
@@ -10,19 +10,19 @@ use lightyear::prelude::*;
 use super::message::Updates;
 use crate::{Bandwidth, MessageClass, protocol::SnapshotMessage};
 
-/// Updates that may wait in an inbox that nobody empties.
+/// Maximum number of updates in an inbox that no system drains.
 const MOST_WAITING: usize = 512;
 
-/// What of snapshots was of no use here. The counters only grow.
+/// Counters of received snapshots that could not be used. They only grow.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SnapshotsDropped {
-    /// Updates of pawns that are not here: not yet, because replication announces them, or no more.
+    /// Updates of unknown pawns: not replicated yet, or despawned.
     pub unknown: u64,
-    /// Messages with bits that are no snapshots. What was read before them counts.
+    /// Messages with invalid data. The updates before the invalid part are used.
     pub malformed: u64,
 }
 
-/// Which pawn is meant by a name.
+/// Map from pawn ids to entities.
 #[derive(Resource, Default)]
 pub(crate) struct PawnNames(HashMap<NetId, Entity>);
 
@@ -36,7 +36,7 @@ pub(crate) fn plugin(app: &mut App) {
     app.init_resource::<SnapshotsDropped>().init_resource::<HeardTick>();
 }
 
-/// On both sides: a game's messages name pawns, too.
+/// Adds the map from pawn ids to entities. On both sides: game messages refer to pawns, too.
 pub(crate) fn names(app: &mut App) {
     app.init_resource::<PawnNames>()
         .add_observer(|named: On<Insert, NetId>, names: Query<&NetId>, mut map: ResMut<PawnNames>| {
@@ -45,7 +45,7 @@ pub(crate) fn names(app: &mut App) {
             }
         })
         .add_observer(|gone: On<Discard, NetId>, names: Query<&NetId>, mut map: ResMut<PawnNames>| {
-            // A newer pawn may have the name by now.
+            // A newer pawn may have the same id by now.
             if let Ok(name) = names.get(gone.entity)
                 && map.0.get(name) == Some(&gone.entity)
             {
@@ -79,7 +79,7 @@ pub(crate) fn deliver(
                     dropped.unknown += 1;
                     continue;
                 };
-                // What is left: the own pawn, which is predicted and not smoothed.
+                // The own pawn is predicted and not smoothed.
                 match pawns.get_mut(*pawn) {
                     Ok(Some(mut inbox)) if inbox.0.len() < MOST_WAITING => inbox.0.push(update),
                     Ok(None) => dropped.unknown += 1,

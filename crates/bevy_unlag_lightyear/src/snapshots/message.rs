@@ -1,18 +1,18 @@
-//! Several pawns' updates as bytes.
+//! Encoding of several pawns' snapshots in one message.
 
 use bevy_unlag_core::{BitReader, BitWriter, NetId, ProxyUpdate, Tick, Wire, WireError};
 
-/// A message is full when it has this many bytes; one more update is at most 200.
+/// Size at which a message is full, in bytes; one more update takes at most 200.
 const FULL: usize = 850;
-/// The most pawns in one message: more are not ours.
+/// Maximum number of pawns in one message; messages with more are invalid.
 pub(super) const MOST_PAWNS: usize = 256;
-/// Bits that a pawn takes beside its update, about.
+/// Approximate number of bits per pawn in addition to its update.
 pub(super) const NAME_BITS: usize = 4;
-/// Bytes that a message takes beside its pawns, about.
+/// Approximate number of bytes per message in addition to its pawns.
 pub(super) const HEAD_BYTES: usize = 5;
 
-/// Writes updates into as many messages as they need. `updates` is sorted by id, and each was
-/// written against `base`; of two with one id the first counts.
+/// Encodes updates into as many messages as necessary. `updates` must be sorted by id, and each must have
+/// been encoded relative to `base`. Of two updates with the same id the first is used.
 pub(super) fn write<'a>(
     base: Tick,
     updates: impl Iterator<Item = (NetId, &'a BitWriter)>,
@@ -36,7 +36,7 @@ pub(super) fn write<'a>(
             continue;
         }
         w.bool(true);
-        // How many ids lie in between.
+        // Number of skipped ids.
         w.golomb(if *pawns == 0 { id } else { id - *last - 1 }, 1);
         w.append(update);
         (*last, *pawns) = (id, *pawns + 1);
@@ -51,7 +51,7 @@ fn close(mut w: BitWriter) -> Vec<u8> {
     w.finish()
 }
 
-/// Reads what [`write`] wrote. It ends at the first thing that is wrong, and says so.
+/// Decoder for messages of [`write`]. Ends with an error at the first invalid data.
 pub(super) struct Updates<'a> {
     r: BitReader<'a>,
     base: Tick,
@@ -66,7 +66,7 @@ impl<'a> Updates<'a> {
         Ok(Self { r, base, next: 0, left: MOST_PAWNS })
     }
 
-    /// The server's tick when the message left.
+    /// Returns the server's tick at which the message was sent.
     pub(super) fn base(&self) -> Tick {
         self.base
     }
@@ -92,7 +92,7 @@ impl Iterator for Updates<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         let one = self.one().transpose();
         if matches!(one, Some(Err(_))) {
-            // Nothing after it can be trusted.
+            // Data after an error cannot be trusted.
             self.r = BitReader::new(&[0]);
         }
         one
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn every_update_arrives_in_messages_of_about_a_kilobyte() {
+    fn updates_survive_a_round_trip_in_messages_of_at_most_a_kilobyte() {
         for ids in [vec![0u16], vec![65_535], vec![0, 1, 2, 65_535], (7..300).map(|id| id * 3).collect()] {
             let base = Tick(u32::MAX - 1);
             let updates: Vec<_> = ids
@@ -135,7 +135,7 @@ mod tests {
                 .map(|id| (NetId(*id), update(base.0.wrapping_add(u32::from(id % 3)), f32::from(id % 50))))
                 .collect();
             let messages = messages(base, &updates);
-            assert!(messages.iter().all(|message| message.len() <= 1_000), "one is too long");
+            assert!(messages.iter().all(|message| message.len() <= 1_000), "a message is too long");
             let read: Vec<_> = messages
                 .iter()
                 .flat_map(|message| Updates::read(message).expect("a message of ours"))
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dozen_players_cost_little_beside_their_updates() {
+    fn overhead_of_a_message_with_twelve_pawns_is_small() {
         let base = Tick(70);
         let updates: Vec<_> = (0..12).map(|id| (NetId(id), update(70, f32::from(id)))).collect();
         let bits: usize = updates
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_with_one_name_the_first_counts() {
+    fn first_of_two_updates_with_the_same_id_is_used() {
         let base = Tick(70);
         let all = [(NetId(3), update(70, 1.0)), (NetId(3), update(70, 2.0)), (NetId(4), update(70, 3.0))];
         let messages = messages(base, &all);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_comes_is_bounded_and_ends() {
+    fn random_bytes_give_a_bounded_number_of_pawns_and_at_most_one_error() {
         let mut state = 1u64;
         let mut random = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -194,7 +194,7 @@ mod tests {
                 assert!(pawns <= MOST_PAWNS && errors <= 1, "{pawns} pawns, {errors} errors");
             }
         }
-        // What is cut off is an error, not an end.
+        // Truncated messages are errors.
         let whole = messages(Tick(70), &[(NetId(3), update(70, 1.0)), (NetId(9), update(70, 2.0))]).remove(0);
         for cut in 4..whole.len() - 1 {
             let last = Updates::read(&whole[..cut]).expect("a tick").last();

@@ -1,4 +1,4 @@
-//! The server's half: what is sent of whom, to whom, when.
+//! Publishing snapshots on the server: which pawns, to which clients, when.
 
 use core::time::Duration;
 
@@ -20,18 +20,19 @@ use crate::{
     protocol::{SnapshotChannel, SnapshotMessage},
 };
 
-/// Ticks between two snapshots of this pawn, on the server; without one it is the plugin's
+/// Ticks between two snapshots of this pawn, on the server. Default, without the component: the plugin's
 /// [`snapshot_interval`](crate::UnlagServerNetPlugin::snapshot_interval). 0 counts as 1. Raising it saves
-/// downstream bytes and shows everyone else that much later. Pawns with the same interval are sent in the
-/// same ticks.
+/// downlink bandwidth and delays the pawn by as much on other clients. Pawns with the same interval are sent
+/// in the same ticks.
+#[doc(alias = "NetUpdateFrequency")]
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UpdateInterval(pub u32);
 
-/// The interval of pawns without one of their own.
+/// Interval of pawns without an [`UpdateInterval`].
 #[derive(Resource)]
 pub(crate) struct DefaultInterval(Duration);
 
-/// A pawn's update that is to be sent now.
+/// A snapshot to send now.
 struct Due {
     id: NetId,
     entity: Entity,
@@ -40,19 +41,19 @@ struct Due {
     bits: BitWriter,
 }
 
-/// What is used again in every frame.
+/// Buffers that are reused in every frame.
 #[derive(Default)]
 pub(crate) struct Desk {
-    /// The tick of the last look.
+    /// Tick of the previous call.
     looked: Option<Tick>,
     due: Vec<Due>,
     spare: Vec<BitWriter>,
     candidates: Vec<Candidate>,
-    /// The names of all pawns, in order.
+    /// Ids of all pawns, sorted.
     living: Vec<NetId>,
 }
 
-/// Whether a whole number of intervals ends after `last` and at or before `now`.
+/// Whether an interval of `interval` ticks ends after `last` and at or before `now`.
 fn is_due(last: Option<Tick>, now: Tick, interval: u32) -> bool {
     last.is_none_or(|last| now.0 / interval.max(1) != last.0 / interval.max(1))
 }
@@ -81,7 +82,7 @@ pub(crate) fn publish(
             Option<&UpdateInterval>,
             Option<&ProxySmoothing>,
         ),
-        // What is not replicated is nobody's business.
+        // Pawns that are not replicated have no snapshots either.
         With<Replicated>,
     >,
     mut links: Query<
@@ -118,7 +119,7 @@ pub(crate) fn publish(
         }
         candidates.clear();
         let seen = due.iter().enumerate().filter(|(_, due)| {
-            // The own pawn is predicted; its owner hears of it in answers.
+            // The owner predicts its pawn and receives acknowledgements instead.
             due.owner != Some(link) && filters.shows(visible, due.entity)
         });
         candidates.extend(seen.map(|(i, due)| Candidate::new(due.entity, i, due.bits.len_bits())));
@@ -152,7 +153,7 @@ pub(crate) fn publish(
             outlet.sent.keep(tick.0, |id| living.binary_search(&id).is_ok());
         }
     }
-    // The link remembers for a pawn that is still to come: who comes back to life has a screen already.
+    // The link keeps the log, too: a pawn that spawns later belongs to a client with the same view.
     for (owner, mut log) in &mut logs {
         if let Ok((.., outlet, _, _)) = links.get(owner.owner) {
             log.clone_from(&outlet.sent);
@@ -160,7 +161,7 @@ pub(crate) fn publish(
     }
 }
 
-/// Where a client's own pawn is, if it has one.
+/// Returns the pose of a client's own pawn, if it has one.
 fn own_pose<'a>(
     link: Entity,
     mut pawns: impl Iterator<Item = (&'a PublishedPath, Option<&'a ControlledBy>)>,
@@ -174,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pawns_with_one_interval_share_their_ticks_whatever_frames_there_are() {
+    fn equal_intervals_are_due_in_the_same_ticks_at_any_frame_rate() {
         for step in [1, 2, 3, 7] {
             let mut last = None;
             let mut times = 0;
@@ -186,7 +187,7 @@ mod tests {
             assert!(times.abs_diff(expected) <= 1, "{times} times with {step} ticks a frame");
         }
         assert!(!is_due(Some(Tick(7)), Tick(7), 1), "no tick has passed");
-        assert!(is_due(Some(Tick(u32::MAX)), Tick(0), 3), "the wrap is no end");
+        assert!(is_due(Some(Tick(u32::MAX)), Tick(0), 3), "the tick wraps");
         assert!(is_due(Some(Tick(3)), Tick(4), 0), "0 counts as 1");
     }
 }

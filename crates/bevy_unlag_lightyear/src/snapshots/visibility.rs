@@ -1,4 +1,4 @@
-//! Who may see whom, as replication has it.
+//! Per-client visibility of pawns, based on replication.
 
 use bevy::prelude::*;
 use bevy_replicon::{
@@ -9,17 +9,16 @@ use bevy_replicon::{
 };
 use lightyear::prelude::ControlledBy;
 
-/// Visibility filters that hide single components of a pawn and not the pawn itself.
+/// Visibility filters that hide single components of a pawn, but not the pawn itself.
 ///
-/// Replication does not say which of a game's own [`VisibilityFilter`]s do that, so any filter that hides
-/// something of a pawn from a client also keeps its snapshots from it: nobody learns by mistake where
-/// somebody hides. A filter whose scope is components is to be named here, or pawns that it is on stand
-/// still for those clients.
+/// Replication does not tell which of a game's [`VisibilityFilter`]s do that. So any filter that hides
+/// something of a pawn from a client also withholds its snapshots, lest a hidden position leak. Register
+/// filters with component scope here, otherwise pawns with such a filter stand still on those clients.
 #[derive(Resource, Default, Debug)]
 pub struct ComponentFilters(Vec<FilterBit>);
 
 impl ComponentFilters {
-    /// Names a filter that was registered before with `add_visibility_filter`. One that was not is ignored.
+    /// Registers a filter that was added before with `add_visibility_filter`. Ignores unknown filters.
     pub fn add<F: VisibilityFilter>(app: &mut App) {
         let Some(bit) = app.world().get_resource::<FilterRegistry>().and_then(FilterRegistry::get_bit::<F>)
         else {
@@ -31,7 +30,7 @@ impl ComponentFilters {
         }
     }
 
-    /// Whether a client may know where a pawn is.
+    /// Whether a client may know the position of a pawn.
     pub(crate) fn shows(&self, client: &ClientVisibility, pawn: Entity) -> bool {
         client.get(pawn).iter().all(|bit| self.0.contains(&bit))
     }
@@ -39,6 +38,6 @@ impl ComponentFilters {
 
 pub(super) fn plugin(app: &mut App) {
     app.init_resource::<ComponentFilters>();
-    // It tells the owner, and only the owner, that the pawn is its own.
+    // It hides `ControlledSend`, which marks a pawn as a client's own, from all clients but the owner.
     ComponentFilters::add::<ControlledBy>(app);
 }

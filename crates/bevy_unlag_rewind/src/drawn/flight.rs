@@ -1,4 +1,4 @@
-//! What something that flies meets on the screen.
+//! Hit tests of projectiles on the local screen.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{LimbPoses, PoseSample, SUB_TICKS, ViewStamp};
@@ -11,11 +11,12 @@ use crate::{
 };
 
 impl DrawnQuery<'_, '_> {
-    /// What a ball of `radius` (0 is a point) meets first on this screen that goes straight from `a` to `b`: drawn
-    /// pawns and moving things, not what never moves. It was at `a` and at `b` in these `parts` of the time between
-    /// the last frame and this one, 0 to 1, which was so many `ticks`. In it everybody went from where the last
-    /// frame showed them, `before`, to where this one does, by the way on which they would have been drawn in between.
-    /// `None` when it meets nobody, and for what makes no sense.
+    /// Returns the first hit on this screen of a ball of `radius` metres (0 for a point) that moves in a
+    /// straight line from `a` to `b`, among drawn pawns and occluders; static geometry is not tested.
+    /// `parts` are the fractions, 0 to 1, of the time between the last frame and this one at which it was
+    /// at `a` and at `b`; that time was `ticks` long. Meanwhile every pawn moved from its pose in the
+    /// last frame, `before`, to its present one, along the path on which it would have been drawn in
+    /// between. Returns `None` if it hits nothing or the input is invalid.
     #[must_use]
     pub fn fly(
         &self,
@@ -30,7 +31,7 @@ impl DrawnQuery<'_, '_> {
         }
         let (start, end) = (parts.0.clamp(0.0, 1.0), parts.1.clamp(0.0, 1.0));
         let part_of_frame = |part: f32| start + (end - start) * part;
-        // As fine as the server, or who turns would be met elsewhere.
+        // As fine as the server's steps, so that turning targets are hit at the same place.
         let steps = (f64::from(end - start) * ticks * 2.0).ceil().clamp(1.0, MOST_STEPS);
         for step in 0..steps as u32 {
             let of = |step: u32| (f64::from(step) / steps) as f32;
@@ -50,7 +51,7 @@ impl DrawnQuery<'_, '_> {
         None
     }
 
-    /// What is met in a step, with the part of it.
+    /// Returns the first hit in a step, with the fraction of the step.
     fn pass(
         &self,
         pass: &Pass,
@@ -97,7 +98,8 @@ impl DrawnQuery<'_, '_> {
         Some(Meeting::Target { hit: TargetHit { distance: a.distance(point), point, ..hit }, part })
     }
 
-    /// Where somebody was on this screen so many ticks before this frame, whether or not there was a frame then.
+    /// Returns a pawn's pose on this screen `ticks` before this frame, whether or not a frame was drawn
+    /// then.
     fn pose_before(&self, entity: Entity, ticks: f64) -> Option<PoseSample> {
         let (history, drawn, mode) = self.known.get(entity).ok()?;
         let (ViewStamp::Interpolated { time, .. } | ViewStamp::Extrapolated { time, .. }) = drawn.stamp
@@ -112,7 +114,7 @@ impl DrawnQuery<'_, '_> {
         history.pose(stamp, &self.sampler.as_ref()?.of(mode), &self.bases.at(self.bases_at().later(ago)))
     }
 
-    /// The first moving thing in the way between two moments, so many ticks before this frame.
+    /// Returns the first occluder in the way between two moments, given in ticks before this frame.
     fn mover(&self, pass: &Pass, ago: (f64, f64)) -> Option<(f32, Entity)> {
         let bases =
             |ticks: f64| self.bases.at(self.bases_at().later(-(ticks * SUB_TICKS as f64).round() as i64));
@@ -131,21 +133,21 @@ impl DrawnQuery<'_, '_> {
     }
 }
 
-/// A frame is cut into so many steps at most.
+/// Maximum number of steps per frame.
 const MOST_STEPS: f64 = 16.0;
-/// Metres that somebody goes in a frame, and more.
+/// Upper bound of a pawn's displacement in a frame, in metres.
 const ASIDE: f32 = 5.0;
 
-/// The place on a line that is nearest to a point.
+/// Returns the point of a line segment nearest to `point`.
 fn nearest_on((a, b): (Vec3, Vec3), point: Vec3) -> Vec3 {
     let way = b - a;
     a + way * ((point - a).dot(way) / way.length_squared().max(1e-12)).clamp(0.0, 1.0)
 }
 
-/// Seconds of a frame in which somebody goes rather than being put elsewhere.
+/// Frame time in seconds that decides whether a pawn moved or was teleported.
 const FRAME: f32 = 0.1;
 
-/// A pose on the way from one to another.
+/// Interpolates between two poses.
 fn between(a: &PoseSample, b: &PoseSample, part: f32) -> PoseSample {
     PoseSample {
         position: a.position.lerp(b.position, part),

@@ -1,4 +1,4 @@
-//! Blades and thick rays on the screen.
+//! Sphere casts and melee attacks on the local screen.
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::shape::Ball;
@@ -13,8 +13,8 @@ use crate::{
 };
 
 impl DrawnQuery<'_, '_> {
-    /// The first drawn target that a ball touches whose middle goes along a ray, unless it touches the world before:
-    /// by the rules of [`Rewound::cast_ball`](crate::Rewound::cast_ball).
+    /// Returns the first drawn target that a ball touches with its centre moving along a ray, unless it
+    /// touches the world before. Same rules as [`Rewound::cast_ball`](crate::Rewound::cast_ball).
     #[must_use]
     pub fn cast_ball(
         &self,
@@ -41,7 +41,8 @@ impl DrawnQuery<'_, '_> {
         counted.before(wall).ok()
     }
 
-    /// What stands in the way of a ball on this screen whose middle goes along a ray with a unit direction.
+    /// Returns the first obstacle on this screen for a ball with its centre moving along a ray with a
+    /// unit direction.
     #[must_use]
     pub fn block_ball(
         &self,
@@ -65,7 +66,7 @@ impl DrawnQuery<'_, '_> {
         way.nearest
     }
 
-    /// Adds everybody whom a swing meets on this screen, nearest first: by the rules of
+    /// Appends every target that a swing hits on this screen, nearest first. Same rules as
     /// [`Rewound::melee_arc`](crate::Rewound::melee_arc).
     pub fn melee_arc(
         &self,

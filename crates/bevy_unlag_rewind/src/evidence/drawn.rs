@@ -1,4 +1,4 @@
-//! What a screen showed when a shot was fired: the other half of the picture.
+//! Record of what the shooter's screen showed, the counterpart of the server's evidence.
 
 use std::collections::VecDeque;
 
@@ -7,43 +7,43 @@ use bevy_unlag_core::{LimbPoses, NetId, PoseSample, ViewStamp, ViewTime};
 
 use crate::{DrawnQuery, HitBoxes};
 
-/// What the shooter's screen showed near the way of a shot. It stays on the client: the server has its own
-/// [`ShotEvidence`](crate::ShotEvidence), and the two can be laid over each other.
+/// Record of what the shooter's screen showed near the path of a shot. It stays on the client and can be
+/// overlaid with the server's [`ShotEvidence`](crate::ShotEvidence).
 #[derive(Clone, Debug)]
 pub struct DrawnEvidence {
-    /// Who fired.
+    /// Network id of the shooter.
     pub shooter: NetId,
-    /// The shot's name.
+    /// Number of the shot.
     pub shot: u32,
-    /// The moment at which the screen showed everyone else.
+    /// View time of the remote pawns.
     pub time: Option<ViewTime>,
-    /// Where the shot started.
+    /// Origin of the shot.
     pub origin: Vec3,
-    /// Where it went, one long.
+    /// Unit direction of the shot.
     pub direction: Vec3,
-    /// How far the screen showed it going, in metres.
+    /// Distance in metres that the shot travelled on the screen.
     pub reach: f32,
-    /// Everybody who was drawn near its way.
+    /// Bodies drawn near the path.
     pub bodies: Vec<DrawnBody>,
 }
 
-/// Somebody as a screen showed it.
+/// Body as a screen showed it.
 #[derive(Clone, Debug)]
 pub struct DrawnBody {
-    /// Who.
+    /// Network id.
     pub target: NetId,
-    /// Where.
+    /// Drawn pose.
     pub pose: PoseSample,
-    /// How that came about.
+    /// Snapshots from which the pose was drawn.
     pub stamp: ViewStamp,
-    /// What can be hit of it.
+    /// Hit boxes.
     pub boxes: HitBoxes,
-    /// Its limbs, in the space of its body.
+    /// Limb poses, in body space.
     pub limbs: Vec<Isometry3d>,
 }
 
-/// What this app's screen showed in its last frames: a shot that leaves in a tick shows what was drawn some
-/// frames before. Off until it is switched on.
+/// Bodies that this app's screen showed in the last frames. A shot that is sent in a tick shows what was
+/// drawn some frames earlier. Off by default.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct DrawnFrames {
     on: bool,
@@ -52,11 +52,10 @@ pub struct DrawnFrames {
 
 impl DrawnFrames {
     const CAPACITY: usize = 32;
-    /// Who is drawn further from the way of a shot than its bounds and this is not part of the picture, in
-    /// metres.
+    /// Margin around a body's bounds within which it is recorded with a shot, in metres.
     const BESIDE: f32 = 1.0;
 
-    /// Switches it on or off; off, it forgets.
+    /// Switches recording on or off; switching it off clears the frames.
     pub fn switch(&mut self, on: bool) {
         self.on = on;
         if !on {
@@ -64,7 +63,7 @@ impl DrawnFrames {
         }
     }
 
-    /// Takes in what was just drawn. Call it once a frame, after everybody was posed.
+    /// Records the frame that was just drawn. Call it once a frame, after all pawns were posed.
     pub fn note(&mut self, time: Option<ViewTime>, query: &DrawnQuery) {
         if !self.on {
             return;
@@ -83,8 +82,8 @@ impl DrawnFrames {
         self.frames.push_back((time, bodies));
     }
 
-    /// What was drawn near the way of a shot at the moment that the shot says; `None` when that is not
-    /// remembered.
+    /// Returns what was drawn near the path of a shot at its view time; `None` if that frame is no longer
+    /// stored.
     #[must_use]
     pub fn evidence(
         &self,

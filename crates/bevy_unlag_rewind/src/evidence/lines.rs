@@ -1,4 +1,4 @@
-//! A shot as lines, for a picture of what the server saw and what a screen showed.
+//! Debug drawing of shot evidence as lines and labels.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
@@ -7,36 +7,36 @@ use bevy_unlag_core::{PoseSample, Sampler, ViewStamp, ViewTime};
 use super::{CandidateEvidence, DrawnEvidence, ShotEvidence, shapes::Plain};
 use crate::{BodyBounds, FrameHistory, HitBoxes, Miss, target::Target};
 
-/// What a line of a picture belongs to, for its colour.
+/// Role of a line in the drawing, for its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EvidencePart {
-    /// A hit box as a screen showed it. Usually red.
+    /// Hit box as a screen showed it. Usually red.
     Drawn,
-    /// A hit box as the server judged it. Usually blue.
+    /// Hit box as the server tested it. Usually blue.
     Judged,
-    /// A hit box where it was when the server judged. Usually grey.
+    /// Hit box at the present pose when the shot was resolved. Usually grey.
     Live,
-    /// The bounds within which a candidate's hit boxes were looked for.
+    /// Bounds of a candidate's hit boxes.
     Envelope,
-    /// The way of the shot.
+    /// Path of the shot.
     Ray,
-    /// Where it hit.
+    /// Point of impact.
     Hit,
-    /// Where the world stopped it.
+    /// Point at which the world blocked the shot.
     Wall,
 }
 
-/// Points of a circle.
+/// Number of segments of a circle.
 const SEGMENTS: usize = 16;
-/// Half the size of the mark where a shot ended, in metres.
+/// Half the size of the mark at the end of a shot, in metres.
 const MARK: f32 = 0.06;
-/// The edges of a box between its corners, whose bits say on which side of each axis they are.
+/// Edges of a box as pairs of corners; the bits of a corner give its side along each axis.
 const EDGES: [(usize, usize); 12] =
     [(0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (0, 4), (1, 5), (2, 6), (3, 7)];
 
 impl ShotEvidence {
-    /// Calls back with every line of a picture of this shot: the ray, and of all candidates the envelope, the
-    /// judged boxes and the live ones. `sampler` is the one of the server.
+    /// Calls `line` with every line of a drawing of this shot: the ray, and for all candidates the
+    /// bounds, the tested boxes and the present ones. `sampler` is that of the server.
     pub fn lines(&self, sampler: &Sampler, line: &mut impl FnMut(Vec3, Vec3, EvidencePart)) {
         let Some(way) = self.direction.try_normalize() else { return };
         let (distance, end) = match &self.answer {
@@ -64,7 +64,8 @@ impl ShotEvidence {
         }
     }
 
-    /// How a candidate's judged pose came about; `None` when it was judged at the present, or there was none.
+    /// Returns the stamp of a candidate's tested pose; `None` if it was tested at the present or not at
+    /// all.
     #[must_use]
     pub fn chosen(&self, candidate: &CandidateEvidence, sampler: &Sampler) -> Option<ViewStamp> {
         let named = self.overrides.iter().find(|named| named.target == candidate.target);
@@ -75,9 +76,9 @@ impl ShotEvidence {
         self.moment().stamp(self.time.used?, &target, named, &sampler)
     }
 
-    /// Calls back with a line of text for every candidate and where to put it: who it is, the snapshots that it
-    /// was posed from with the part of the way between them, and for the one that was hit or let live
-    /// why.
+    /// Calls `label` with a position and a line of text for every candidate: its network id, the
+    /// snapshots from which it was posed with the fraction between them, and for the target of the
+    /// verdict its hit group, or the reason for the miss.
     pub fn labels(&self, sampler: &Sampler, label: &mut impl FnMut(Vec3, &str)) {
         let (moment, poses) = (self.moment(), self.base_poses(sampler));
         let bases = poses.at(ViewTime::default());
@@ -110,7 +111,7 @@ impl ShotEvidence {
 }
 
 impl DrawnEvidence {
-    /// Calls back with every line of a picture of what the screen showed: the ray, and the drawn boxes.
+    /// Calls `line` with every line of a drawing of what the screen showed: the ray, and the drawn boxes.
     pub fn lines(&self, line: &mut impl FnMut(Vec3, Vec3, EvidencePart)) {
         let end = self.origin + self.direction * self.reach;
         line(self.origin, end, EvidencePart::Ray);
@@ -120,7 +121,7 @@ impl DrawnEvidence {
     }
 }
 
-/// A small cross.
+/// Draws a small cross.
 fn mark(at: Vec3, part: EvidencePart, line: &mut impl FnMut(Vec3, Vec3, EvidencePart)) {
     for axis in [Vec3::X, Vec3::Y, Vec3::Z] {
         line(at - axis * MARK, at + axis * MARK, part);

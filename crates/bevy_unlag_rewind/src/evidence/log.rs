@@ -1,4 +1,4 @@
-//! The last shots that were judged.
+//! Log of recent shot evidence.
 
 use std::collections::VecDeque;
 
@@ -7,10 +7,11 @@ use bevy_unlag_core::NetId;
 
 use super::ShotEvidence;
 
-/// The last shots that were judged, with everything that decided about them. Off until it is told how many to
-/// keep: a shot then costs a few times what it costs otherwise, and 5 to 10 KB of memory while it is kept.
+/// Log of the last resolved shots, with their evidence. Off until a capacity is set with
+/// [`keep`](Self::keep); a shot then costs a few times as much, and uses 5 to 10 KB of memory while it is
+/// stored.
 ///
-/// Whoever judges shots fills it; the weapons of this suite do, on the server.
+/// The code that resolves shots fills the log; the weapons of this suite do so on the server.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct EvidenceLog {
     shots: VecDeque<ShotEvidence>,
@@ -19,23 +20,23 @@ pub struct EvidenceLog {
 }
 
 impl EvidenceLog {
-    /// The most that is kept, whatever is asked for.
+    /// Maximum capacity.
     pub const MOST: usize = 65_536;
 
-    /// Keeps the last so many shots from now on; 0 switches it off and forgets all.
+    /// Sets the number of shots to keep; 0 switches the log off and clears it.
     pub fn keep(&mut self, shots: usize) {
         self.capacity = shots.min(Self::MOST);
         let beyond = self.shots.len().saturating_sub(self.capacity);
         self.shots.drain(..beyond);
     }
 
-    /// Whether shots are to be recorded.
+    /// Returns whether shots are recorded.
     #[must_use]
     pub fn is_on(&self) -> bool {
         self.capacity > 0
     }
 
-    /// Takes a shot in; the oldest one makes room. Nothing while it is off.
+    /// Adds a shot and drops the oldest one if the log is full. Does nothing while the log is off.
     pub fn record(&mut self, evidence: ShotEvidence) {
         if !self.is_on() {
             return;
@@ -47,23 +48,23 @@ impl EvidenceLog {
         self.recorded += 1;
     }
 
-    /// Takes everything out, the oldest first.
+    /// Removes and returns all shots, oldest first.
     pub fn drain(&mut self) -> impl Iterator<Item = ShotEvidence> {
         self.shots.drain(..)
     }
 
-    /// Shots taken in since the app began, kept or not.
+    /// Returns the number of shots recorded since the app started, including dropped ones.
     #[must_use]
     pub fn recorded(&self) -> u64 {
         self.recorded
     }
 
-    /// The last `count` shots, the newest first: what a player means who presses a button that says "lag".
+    /// Returns the last `count` shots, newest first, for example for a player's report of a lag problem.
     pub fn last_shots(&self, count: usize) -> impl ExactSizeIterator<Item = &ShotEvidence> {
         self.shots.iter().rev().take(count)
     }
 
-    /// The last `count` shots that somebody fired, or that came near somebody, the newest first.
+    /// Returns the last `count` shots that a pawn fired or that came near it, newest first.
     pub fn last_shots_about(&self, who: NetId, count: usize) -> impl Iterator<Item = &ShotEvidence> {
         let about = move |shot: &&ShotEvidence| {
             shot.shooter == Some(who) || shot.candidates.iter().any(|candidate| candidate.target == who)

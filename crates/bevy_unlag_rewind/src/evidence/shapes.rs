@@ -1,4 +1,4 @@
-//! Hit boxes in bytes: boxes, balls and capsules.
+//! Binary serialisation of hit boxes: boxes, balls and capsules.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
@@ -9,7 +9,7 @@ use super::wire::{
 };
 use crate::{BodyBounds, HitBox, HitBoxes, HitGroup};
 
-/// A shape as numbers.
+/// Serialisable shape.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Plain {
     Box(Vec3),
@@ -18,7 +18,7 @@ pub(super) enum Plain {
 }
 
 impl Plain {
-    /// `None` for what does not travel.
+    /// Returns `None` for a shape that cannot be serialised.
     pub fn of(shape: &Collider) -> Option<Self> {
         let raw = &shape.raw;
         if let Some(cuboid) = raw.as_cuboid() {
@@ -32,7 +32,7 @@ impl Plain {
         Some(Self::Capsule(point(capsule.segment.a.into()), point(capsule.segment.b.into()), capsule.radius))
     }
 
-    /// The box around a shape, and where its middle is.
+    /// Returns the centre and the half extents of a shape's bounding box.
     pub fn around(shape: &Collider) -> (Vec3, Vec3) {
         let around = shape.raw.compute_local_aabb();
         let (low, high): ([f32; 3], [f32; 3]) = (around.mins.into(), around.maxs.into());
@@ -101,7 +101,7 @@ pub(super) fn read_group(r: &mut BitReader<'_>) -> Result<HitGroup, WireError> {
     })
 }
 
-/// Says whether all shapes went as they are.
+/// Returns whether all shapes were written exactly.
 pub(super) fn write_set(w: &mut BitWriter, set: &HitBoxes) -> bool {
     let bounds = set.bounds();
     for value in [bounds.radius, bounds.low, bounds.high] {

@@ -1,4 +1,5 @@
-//! A record as text: facts for whoever reads it, and the bytes that it is read from again.
+//! Text serialisation of shot evidence: a readable summary, and the binary form from which it is
+//! deserialised.
 
 use core::fmt::Write;
 
@@ -6,14 +7,14 @@ use bevy_unlag_core::{BitReader, BitWriter, ViewTime, Wire};
 
 use super::{CandidateEvidence, ShotEvidence};
 
-/// What is written. Only `record` is read again: the rest is there for people.
+/// Text form. Only `record` is used for deserialisation; the other fields are for readers.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct Written {
     shooter: Option<u16>,
     shot: u32,
     tick: u32,
-    /// In ticks; nothing for the present.
+    /// In ticks; `None` for the present.
     asked: Option<f64>,
     used: Option<f64>,
     origin: [f32; 3],
@@ -21,7 +22,7 @@ pub(super) struct Written {
     candidates: Vec<WrittenCandidate>,
     wall: Option<f32>,
     verdict: String,
-    /// The bytes in hexadecimal digits.
+    /// Binary form as hexadecimal digits.
     record: String,
 }
 
@@ -35,9 +36,9 @@ impl Default for Written {
 #[serde(default)]
 struct WrittenCandidate {
     target: u16,
-    /// The snapshots that it could be posed from: their ticks and where it was.
+    /// Ticks and positions of the snapshots from which it could be posed.
     snapshots: Vec<(u32, [f32; 3])>,
-    /// Where it was when the shot was judged.
+    /// Position when the shot was resolved.
     live: Option<[f32; 3]>,
     alive: bool,
 }
@@ -80,13 +81,13 @@ impl TryFrom<Written> for ShotEvidence {
     type Error = String;
 
     fn try_from(written: Written) -> Result<Self, String> {
-        let bytes = bytes(&written.record).ok_or("the record is not made of hexadecimal digits")?;
+        let bytes = bytes(&written.record).ok_or("`record` is not a string of hexadecimal digits")?;
         Self::from_bytes(&bytes).map_err(|error| error.to_string())
     }
 }
 
 impl ShotEvidence {
-    /// The record alone in bytes.
+    /// Serialises the record into bytes.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut w = BitWriter::default();
@@ -94,10 +95,10 @@ impl ShotEvidence {
         w.finish()
     }
 
-    /// What [`to_bytes`](Self::to_bytes) made.
+    /// Deserialises the result of [`to_bytes`](Self::to_bytes).
     ///
     /// # Errors
-    /// [`WireError`](bevy_unlag_core::WireError) when the bytes are no record.
+    /// Returns a [`WireError`](bevy_unlag_core::WireError) if the bytes are not a valid record.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, bevy_unlag_core::WireError> {
         Self::read(&mut BitReader::new(bytes))
     }
@@ -105,7 +106,7 @@ impl ShotEvidence {
 
 fn digits(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing into a string cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
     })

@@ -1,4 +1,5 @@
-//! A record in bytes. Floats travel as they are: the verdict must be the same to the last bit.
+//! Binary serialisation of shot evidence. Floats are stored with full precision, because a replay must
+//! reproduce the verdict exactly.
 
 use core::time::Duration;
 
@@ -17,10 +18,10 @@ use crate::{
     StampOverride, TargetHit,
 };
 
-/// Beyond this nothing in a record can be, in metres or any other unit: squares of it are finite.
+/// Maximum absolute value of a float in a record, in any unit, so that its square is finite.
 const LARGEST: f32 = 1e7;
 
-/// A float; 0 takes one bit.
+/// Writes a float; 0 takes one bit.
 pub(super) fn write_f32(w: &mut BitWriter, value: f32) {
     let bits = value.to_bits();
     w.bool(bits != 0);
@@ -64,7 +65,8 @@ pub(super) fn read_isometry(r: &mut BitReader<'_>) -> Result<Isometry3d, WireErr
     Ok(Isometry3d::new(read_vec(r)?, read_quat(r)?))
 }
 
-/// A list. Each of its items takes bits, so no more of them are read than there are bytes.
+/// Writes a list. Every item takes at least a bit, so a reader cannot be made to read more items than
+/// there are bits.
 pub(super) fn write_all<T>(w: &mut BitWriter, items: &[T], mut write: impl FnMut(&mut BitWriter, &T)) {
     let items = &items[..items.len().min(usize::from(u16::MAX))];
     w.golomb(items.len() as u16, 1);
@@ -83,7 +85,7 @@ pub(super) fn read_all<'b, T>(
     Ok(items)
 }
 
-/// A place in a list: mostly one of the first.
+/// Writes a list index, which is usually small.
 fn write_index(w: &mut BitWriter, index: u32) {
     w.bool(index > 0xff);
     w.bits(index, if index > 0xff { 32 } else { 8 });
@@ -127,7 +129,7 @@ fn read_entity(r: &mut BitReader<'_>) -> Result<Entity, WireError> {
     Entity::try_from_bits(bits).ok_or(WireError::Invalid)
 }
 
-/// In microseconds, at most an hour.
+/// Writes a duration in microseconds, at most an hour.
 fn write_duration(w: &mut BitWriter, value: Duration) {
     w.bits(value.as_micros().min(3_600_000_000) as u32, 32);
 }
@@ -240,7 +242,7 @@ fn read_candidate(r: &mut BitReader<'_>, tick: Tick) -> Result<CandidateEvidence
     let (entity, target) = (read_entity(r)?, read_id(r)?);
     let mode = read_option(r, read_mode)?;
     let snapshots = read_all(r, |r| ProxyUpdate::read(tick, r).map(|update| update.snapshot))?;
-    // They come in order, or the sampler would look between others than it did.
+    // Unordered snapshots would make the sampler choose another pair than the server did.
     let ordered = snapshots.windows(2).all(|pair: &[Snapshot]| pair[1].tick.is_newer_than(pair[0].tick));
     let live = read_option(r, read_pose)?;
     let (set, limbs) = (read_index(r)?, read_all(r, read_isometry)?);
@@ -317,7 +319,7 @@ fn write_notes(w: &mut BitWriter, notes: &EvidenceNotes) {
     notes.claimed.write(w);
     write_option(w, notes.claim.as_ref(), |w, (claim, hit)| {
         write_id(w, claim.target);
-        // Whatever a client or a game says, it can be read again.
+        // Clamped, so that any value from a client or a game can be read back.
         write_f32(w, if claim.padding.is_nan() { 0.0 } else { claim.padding.clamp(0.0, LARGEST) });
         write_option(w, hit.as_ref(), write_hit);
     });

@@ -1,4 +1,4 @@
-//! Bones that appear, are missing, and go.
+//! Bones that appear late, are missing, or are despawned.
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag_core::{NetId, VisualOf};
@@ -38,7 +38,7 @@ fn run(app: &mut App, frames: usize) {
     }
 }
 
-/// A model: an armature with a head above hips, and a hand if wanted.
+/// Spawns a model: an armature with hips, a head above them, and optionally a hand.
 fn model(app: &mut App, below: Entity, hand: bool) -> [Entity; 3] {
     let world = app.world_mut();
     let mut node = |name: &str, y: f32, parent: Entity| {
@@ -46,7 +46,7 @@ fn model(app: &mut App, below: Entity, hand: bool) -> [Entity; 3] {
     };
     let hips = node("Hips", 1.0, below);
     let head = node("Head", 0.6, hips);
-    // A second one of that name, further down.
+    // Second node with that name, further down.
     node("Head", 9.0, head);
     let hand = if hand { node("Hand", 0.1, hips) } else { hips };
     [hips, head, hand]
@@ -72,7 +72,7 @@ fn bones_are_found_when_the_scene_has_appeared() {
 }
 
 #[test]
-fn a_bone_that_never_appears_is_told_of_once_and_left_out() {
+fn missing_bone_is_reported_once_and_its_boxes_stay_at_the_root() {
     let mut app = server();
     let pawn = app.world_mut().spawn(HitBoxBones::new(file())).id();
     let [_, head, _] = model(&mut app, pawn, false);
@@ -87,7 +87,7 @@ fn a_bone_that_never_appears_is_told_of_once_and_left_out() {
     let nodes = app.world().get::<LimbNodes>(pawn).expect("what there is");
     assert_eq!(nodes.nodes, [Some(head), None]);
 
-    // Where nothing at all appears it waits on.
+    // If no bone appears at all, the search continues.
     let mut app = server();
     let pawn = app.world_mut().spawn(HitBoxBones::new(file())).id();
     run(&mut app, 120);
@@ -99,7 +99,7 @@ fn a_bone_that_never_appears_is_told_of_once_and_left_out() {
 }
 
 #[test]
-fn a_swapped_model_is_found_again_with_the_same_boxes() {
+fn bones_of_a_swapped_model_are_found_with_the_same_boxes() {
     let mut app = server();
     let pawn = app.world_mut().spawn((NetId(1), FrameHistory::default(), HitBoxBones::new(file()))).id();
     let visual = app.world_mut().spawn(VisualOf(pawn)).id();
@@ -116,7 +116,7 @@ fn a_swapped_model_is_found_again_with_the_same_boxes() {
 }
 
 #[test]
-fn numbers_need_no_nodes_and_a_wrong_file_gives_nothing() {
+fn limb_numbers_need_no_nodes_and_an_invalid_file_inserts_nothing() {
     let mut app = server();
     let numbered = FILE.replace("\"Head\"", "0").replace("\"Hand\"", "1");
     let numbered = HitBoxFile::from_ron(&numbered).expect("good");
@@ -132,7 +132,7 @@ fn numbers_need_no_nodes_and_a_wrong_file_gives_nothing() {
 }
 
 #[test]
-fn an_asset_gives_its_boxes_and_gives_them_again_when_it_changes() {
+fn hit_boxes_of_an_asset_are_inserted_again_when_it_changes() {
     let mut app = server();
     let pawn = app.world_mut().spawn_empty().id();
     model(&mut app, pawn, true);
@@ -147,7 +147,7 @@ fn an_asset_gives_its_boxes_and_gives_them_again_when_it_changes() {
 }
 
 #[test]
-fn a_file_is_loaded_from_disk() {
+fn hit_box_file_is_loaded_from_disk() {
     let folder = std::env::temp_dir().join(format!("hit_boxes_{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     std::fs::write(folder.join("guard.hitboxes.ron"), FILE).expect("a file");

@@ -1,17 +1,17 @@
-//! What a file of hit boxes may say, and what somebody is told who says something else.
+//! Validation of hit box files, and their errors.
 
 use bevy_unlag_core::MAX_LIMBS;
 use checked_ron::RonError;
 
 use super::{Bone, FileBox, FileShape, HitBoxFile};
 
-/// Boxes that a file may have: a hit says which one in a byte.
+/// Maximum number of boxes in a file: a hit stores the index of its box in a byte.
 const MAX_BOXES: usize = 255;
-/// Metres that anything may be large or away.
+/// Maximum size and distance in metres.
 const LARGEST: f32 = 100.0;
 const MAX_FACTOR: f32 = 1_000.0;
 const MAX_TURN: f32 = 360.0;
-/// Letters that a bone's name may have.
+/// Maximum length of a bone's name in bytes.
 const MAX_NAME: usize = 128;
 
 /// The error of one box.
@@ -28,16 +28,16 @@ pub(super) fn unknown_bone(index: usize, bone: &Bone, bones: &[&str]) -> RonErro
     wrong_box(index, bone, problem)
 }
 
-/// A value within its range; NaN is within none.
+/// Checks that a value is within its range; NaN never is.
 fn within(name: &str, value: f32, least: f32, most: f32) -> Result<(), String> {
     if (least..=most).contains(&value) {
         Ok(())
     } else {
-        Err(format!("{name} is {value}; it must be {least} to {most}"))
+        Err(format!("{name} is {value}; it must be in the range {least} to {most}"))
     }
 }
 
-/// A length: more than 0.
+/// Checks that a length is more than 0.
 fn length(name: &str, value: f32) -> Result<(), String> {
     if value > 0.0 && value <= LARGEST {
         Ok(())
@@ -57,13 +57,13 @@ impl FileBox {
     fn check(&self) -> Result<(), String> {
         match &self.bone {
             Bone::Name(name) if name.is_empty() => {
-                return Err("bone has an empty name; write the node's".to_owned());
+                return Err("the bone has an empty name; write the name of its node".to_owned());
             }
             Bone::Name(name) if name.len() > MAX_NAME => {
-                return Err(format!("the bone's name has {} letters; it may have {MAX_NAME}", name.len()));
+                return Err(format!("the bone name has {} bytes; the maximum is {MAX_NAME}", name.len()));
             }
             Bone::Limb(limb) if usize::from(*limb) >= MAX_LIMBS => {
-                return Err(format!("limb {limb} is beyond the last; write 0 to {}", MAX_LIMBS - 1));
+                return Err(format!("limb {limb} is out of range; write 0 to {}", MAX_LIMBS - 1));
             }
             _ => {}
         }
@@ -87,10 +87,10 @@ impl FileBox {
 }
 
 impl HitBoxFile {
-    /// Whether everything is as it must be. Reading a file has looked already.
+    /// Validates the contents. Files read with [`from_ron`](Self::from_ron) were already validated.
     ///
     /// # Errors
-    /// The first thing that is not.
+    /// Returns the first problem.
     pub fn check(&self) -> Result<(), RonError> {
         let bounds = self.bounds;
         length("radius", bounds.radius)
@@ -99,13 +99,13 @@ impl HitBoxFile {
             .map_err(|problem| RonError::whole(format!("bounds: {problem}")))?;
         if bounds.low >= bounds.high {
             return Err(RonError::whole(format!(
-                "bounds: low is {} and high is {}; high must be more",
+                "bounds: low is {} and high is {}; high must be more than low",
                 bounds.low, bounds.high
             )));
         }
         if self.boxes.is_empty() || self.boxes.len() > MAX_BOXES {
             return Err(RonError::whole(format!(
-                "there are {} boxes; there must be 1 to {MAX_BOXES}",
+                "the file has {} boxes; it must have 1 to {MAX_BOXES}",
                 self.boxes.len()
             )));
         }
@@ -115,15 +115,15 @@ impl HitBoxFile {
         let named = self.boxes.iter().filter(|hit_box| matches!(hit_box.bone, Bone::Name(_))).count();
         if named != 0 && named != self.boxes.len() {
             return Err(RonError::whole(format!(
-                "{named} of {} boxes say their bone by name and the others by number; write all of them alike",
+                "{named} of {} boxes give the bone by name and the others by number; write all of them alike",
                 self.boxes.len()
             )));
         }
         let bones = self.bones();
         if let Some(first) = bones.get(MAX_LIMBS) {
             return Err(RonError::whole(format!(
-                "the boxes are on {} bones, and a pawn can have {MAX_LIMBS}; leave out those from \"{first}\" on, or \
-                 put their boxes on other bones by an offset",
+                "the boxes are on {} bones; a pawn can have {MAX_LIMBS}: remove the bones from \"{first}\" \
+                 on, or attach their boxes to other bones with an offset",
                 bones.len()
             )));
         }

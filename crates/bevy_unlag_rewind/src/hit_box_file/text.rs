@@ -1,4 +1,4 @@
-//! Files of hit boxes as text.
+//! Reading and writing of hit box files.
 
 use core::fmt;
 
@@ -60,7 +60,7 @@ impl<'de> Deserialize<'de> for Bone {
             }
 
             fn visit_u64<E: Error>(self, limb: u64) -> Result<Bone, E> {
-                // What is too large is told of later, with its box.
+                // A number that is too large is reported later, together with its box.
                 Ok(Bone::Limb(u8::try_from(limb).unwrap_or(u8::MAX)))
             }
         }
@@ -87,23 +87,23 @@ mod tests {
     )"#;
 
     #[test]
-    fn a_file_becomes_a_set_and_a_file_again() {
-        let file = HitBoxFile::from_ron(GOOD).expect("it is good");
+    fn file_converts_to_hit_boxes_and_back() {
+        let file = HitBoxFile::from_ron(GOOD).expect("valid file");
         assert_eq!(file.bones(), ["Head", "Spine"]);
-        let set = file.hit_boxes().expect("it is good");
+        let set = file.hit_boxes().expect("valid file");
         let limbs: Vec<u8> = set.boxes().iter().map(|hit_box| hit_box.limb).collect();
         assert_eq!((limbs.as_slice(), set.head_first()), ([0, 1, 0].as_slice(), true));
         assert_eq!(set.boxes()[2].factor, 0.5);
-        let again = HitBoxFile::from_ron(&file.to_ron().expect("text")).expect("it is read");
+        let again = HitBoxFile::from_ron(&file.to_ron().expect("text")).expect("readable file");
         assert_eq!(again, file);
         let other = file.hit_boxes_on(&["Hips", "Spine", "Neck", "Head"]).expect("all are there");
         assert_eq!(other.boxes()[0].limb, 3);
 
         let preset = humanoid_hit_boxes().nearest_first();
-        let file = HitBoxFile::of(&preset, &[]).expect("boxes all");
+        let file = HitBoxFile::of(&preset, &[]).expect("boxes only");
         let text = file.to_ron().expect("text");
         assert_eq!(text.lines().count(), 19 + 11, "a line for every box:\n{text}");
-        let again = HitBoxFile::from_ron(&text).expect("it is read").hit_boxes().expect("it is good");
+        let again = HitBoxFile::from_ron(&text).expect("readable file").hit_boxes().expect("valid file");
         assert!(!again.head_first() && again.bounds() == preset.bounds());
         for (a, b) in again.boxes().iter().zip(preset.boxes()) {
             assert_eq!((a.limb, a.group, a.factor), (b.limb, b.group, b.factor));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place_and_a_cure() {
+    fn errors_name_the_place_and_the_remedy_in_one_line() {
         let wrong = |from: &str, to: &str, told: &[&str]| {
             assert!(GOOD.contains(from), "{from}");
             let error = HitBoxFile::from_ron(&GOOD.replacen(from, to, 1)).expect_err(to).to_string();
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_bounded() {
+    fn size_depth_and_counts_of_a_file_are_limited() {
         let bounds = "bounds: (radius: 1, low: 0, high: 1)";
         let of = |boxes: &str| {
             HitBoxFile::from_ron(&format!("({bounds}, boxes: [{boxes}])")).map_err(|e| e.to_string())
@@ -164,9 +164,9 @@ mod tests {
         assert!(of("(bone: 32, shape: Ball(radius: 1))").is_err_and(|e| e.contains("0 to 31")));
         assert!(of("(bone: 99999999999, shape: Ball(radius: 1))").is_err_and(|e| e.contains("box 0")));
         assert!(HitBoxFile::from_ron(&" ".repeat(300_000)).is_err_and(|e| e.to_string().contains("bytes")));
-        assert!(HitBoxFile::from_ron(&"(".repeat(100_000)).is_err(), "deep is no overflow");
+        assert!(HitBoxFile::from_ron(&"(".repeat(100_000)).is_err(), "no stack overflow");
         assert!(HitBoxFile::from_ron(&"[(bone:".repeat(10_000)).is_err());
-        // What is made, not read, is looked at as well.
+        // A constructed file is validated, too.
         let mut made = HitBoxFile::from_ron(GOOD).expect("good");
         made.bounds = BodyBounds::ball(f32::NAN);
         assert!(made.hit_boxes().is_err() && made.to_ron().is_err());

@@ -1,4 +1,4 @@
-//! Recorded limbs against those that were shown.
+//! Recorded limb poses compared with the drawn ones.
 
 mod dance;
 mod stage;
@@ -15,7 +15,7 @@ use crate::{
 use dance::{Dance, GAITS, dance, gait};
 use stage::{Stage, build_skeleton, pose_skeleton};
 
-/// How far the corners of all boxes are off at a moment, in metres.
+/// Adds the maximum corner error of each box at a moment, in metres.
 fn errors(history: &FrameHistory, time: ViewTime, dance: Dance, found: &mut Vec<f32>) {
     let mut room = LimbPoses::default();
     let truth = dance(f64::from(time.ticks_since(Tick(0))) / 64.0).1;
@@ -90,16 +90,16 @@ fn bones_recorded_less_often_are_near_and_cost_less() {
         match every {
             1 => assert!(part > 0.98 && most <= 1e-3),
             4 => assert!(part <= 0.4 && p99 <= 0.010, "{part} {p99}"),
-            // The measure can tell.
+            // An interval of 8 exceeds the limit, so the measure is sensitive.
             8 => assert!(p99 > 0.010),
             _ => {}
         }
     }
 }
 
-/// Prints what recording costs; asserts nothing about time.
+/// Prints the cost of recording; asserts nothing about time.
 #[test]
-fn what_recording_costs_is_printed() {
+fn recording_cost_is_printed() {
     for every in [1, 4] {
         let mut stage = Stage::new(gait::<6, 0>, every);
         for id in 2..65 {
@@ -118,7 +118,7 @@ fn what_recording_costs_is_printed() {
             world.run_system(record).expect("it runs");
             took.push(start.elapsed().as_secs_f64() * 1e6);
         }
-        // In units of as many ticks as lie between records, whose cost is not even.
+        // Averages over groups of ticks, because the cost is not the same in each tick.
         let mut rounds: Vec<f64> = took.chunks(4).map(|round| round.iter().sum::<f64>() / 4.0).collect();
         rounds.sort_by(f64::total_cmp);
         let median = rounds[rounds.len() / 2];
@@ -126,7 +126,7 @@ fn what_recording_costs_is_printed() {
     }
 }
 
-/// What a ray down the middle at this height hits, at a moment.
+/// Returns the hit of a horizontal ray through the middle at this height, at a moment.
 fn hit_at(stage: &mut Stage, height: f32, time: ViewTime) -> Option<HitGroup> {
     let ray = move |query: RewindQuery| {
         let then = query.at(RewindTime::At(time)).ok()?;
@@ -168,7 +168,7 @@ fn a_shot_from_before_a_swap_is_judged_by_the_old_set_on_the_old_nodes() {
 }
 
 #[test]
-fn a_limb_whose_node_is_gone_is_at_the_root_and_removed_nodes_leave_the_rig() {
+fn limbs_of_despawned_nodes_are_at_the_root() {
     let mut stage = Stage::new(still, 1);
     stage.run(10);
     let (pawn, node) = (stage.pawn, stage.nodes[0]);
@@ -177,7 +177,7 @@ fn a_limb_whose_node_is_gone_is_at_the_root_and_removed_nodes_leave_the_rig() {
     assert_eq!(stage.history().bones.newest_limbs()[0], Isometry3d::IDENTITY);
     assert!(stage.history().bones.newest_limbs()[1].translation.y > 1.0);
 
-    // A root that is gone leaves what was recorded.
+    // If the root is despawned, recording stops and earlier records stay.
     let before = stage.history().bones.newest();
     let mut nodes = stage.app.world().get::<LimbNodes>(pawn).expect("nodes").clone();
     nodes.root = node;
@@ -187,11 +187,11 @@ fn a_limb_whose_node_is_gone_is_at_the_root_and_removed_nodes_leave_the_rig() {
 
     stage.app.world_mut().entity_mut(pawn).remove::<LimbNodes>();
     stage.run(1);
-    assert!(stage.history().bones.is_empty(), "another says now where limbs are");
+    assert!(stage.history().bones.is_empty(), "limb poses come from another source now");
 }
 
 #[test]
-fn broken_transforms_and_too_many_nodes_do_no_harm() {
+fn invalid_transforms_and_excess_nodes_give_finite_limbs() {
     let mut stage = Stage::new(still, 1);
     let pawn = stage.pawn;
     let world = stage.app.world_mut();
@@ -205,7 +205,7 @@ fn broken_transforms_and_too_many_nodes_do_no_harm() {
     assert!(limbs.iter().all(|limb| limb.rotation.is_finite() && limb.translation.is_finite()));
 }
 
-/// A client: it draws a copy of the pawn below a visual that a correction has pushed off.
+/// Client that draws a copy of the pawn below a visual with an offset from a correction.
 struct Screen {
     app: App,
     pawn: Entity,
@@ -288,7 +288,7 @@ fn what_the_client_sees_hit_is_what_the_server_finds_hit() {
     }
     println!("{rays} rays, {hits} hits, {differ} differ");
     assert!(hits > 800 && f64::from(differ) <= 0.005 * f64::from(hits), "{differ} of {hits} differ");
-    // The limbs are the nodes', not the rig's or the body's.
+    // The limbs come from the nodes, not from the rig or the body.
     let limbs = screen.app.world().get::<DrawnLimbs>(screen.pawn).expect("limbs");
     assert_eq!(limbs.0.len(), HUMANOID_LIMBS.len());
 }
@@ -301,7 +301,7 @@ fn a_client_records_nothing() {
     }
     let world = screen.app.world_mut();
     assert_eq!(world.query::<&FrameHistory>().iter(world).count(), 0);
-    // And a server that draws nobody draws nobody.
+    // A server without drawn pawns has no drawn limbs.
     let mut stage = Stage::new(still, 1);
     stage.run(10);
     assert!(stage.app.world().get::<DrawnLimbs>(stage.pawn).expect("required").0.is_empty());
@@ -309,7 +309,7 @@ fn a_client_records_nothing() {
 }
 
 #[test]
-fn a_host_records_what_its_screen_shows_as_of_that_moment() {
+fn listen_server_host_records_limbs_at_their_view_time() {
     let mut stage = Stage::new(still, 1);
     let pawn = stage.pawn;
     let world = stage.app.world_mut();

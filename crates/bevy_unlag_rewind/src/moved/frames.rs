@@ -1,4 +1,4 @@
-//! Where every hit box of a character was in its last ticks, as the tutorials record it.
+//! Recorded hit box poses of a character in its last ticks, as in server-side rewind tutorials.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use bevy_unlag_core::{SUB_TICKS, Tick, ViewTime};
 
 use crate::HitBoxes;
 
-/// A box at one tick, in the world.
+/// World pose of a hit box in one tick.
 #[derive(Clone, Copy, Debug)]
 struct BoxInformation {
     location: Vec3,
@@ -20,7 +20,8 @@ impl BoxInformation {
     }
 }
 
-/// A character at one tick. The extents of its boxes are those of the set, which all ticks share.
+/// Hit box poses of a character in one tick. The extents come from the hit box set, which the ticks
+/// share.
 #[derive(Clone, Debug)]
 struct FramePackage {
     tick: Tick,
@@ -28,7 +29,7 @@ struct FramePackage {
     boxes: HashMap<usize, BoxInformation>,
 }
 
-/// The records of one character, newest first.
+/// Records of one character, newest first.
 #[derive(Debug, Default)]
 pub(super) struct FrameList {
     owner: Option<Entity>,
@@ -44,7 +45,7 @@ impl FrameList {
         self.packages.clear();
     }
 
-    /// Takes in a tick; keeps one record that is at least `keep` ticks old.
+    /// Records a tick and drops records older than `keep` ticks, except for one.
     pub fn save(
         &mut self,
         owner: Entity,
@@ -72,8 +73,8 @@ impl FrameList {
         self.packages.push_front(package);
     }
 
-    /// The set of boxes that `owner` had at a moment, and each box where it was; the newest for `None` and
-    /// for a moment that is newer than all. `None` when the moment is older than all.
+    /// Returns the hit box set of `owner` at a moment with the pose of each box; the newest record for
+    /// `None` or for a moment newer than all records. `None` if the moment is older than all records.
     pub fn at(
         &self,
         owner: Entity,
@@ -82,7 +83,7 @@ impl FrameList {
         if self.owner != Some(owner) {
             return None;
         }
-        // From the newest one backwards, to the two around the moment.
+        // Searches from the newest record backwards for the two around the moment.
         let mut younger = self.packages.front()?;
         let mut older = younger;
         if let Some(time) = time {
@@ -139,10 +140,10 @@ mod tests {
         let ticks = |ticks: f64| Some(ViewTime::after(Tick(0), ticks));
         assert_eq!(at(ticks(80.25)), Some(80.25));
         assert_eq!(at(ticks(80.0)), Some(80.0));
-        assert_eq!(at(ticks(300.0)), Some(99.0), "too new is the newest");
+        assert_eq!(at(ticks(300.0)), Some(99.0), "later than all records: the newest");
         assert_eq!(at(None), Some(99.0));
         assert_eq!(at(ticks(73.0)), Some(73.0));
-        assert_eq!(at(ticks(72.9)), None, "too old is no hit");
-        assert!(list.at(Entity::PLACEHOLDER, ticks(80.0)).is_none(), "somebody else's");
+        assert_eq!(at(ticks(72.9)), None, "older than all records: no hit");
+        assert!(list.at(Entity::PLACEHOLDER, ticks(80.0)).is_none(), "the records of another owner");
     }
 }

@@ -1,4 +1,4 @@
-//! Cache, move, trace the heads, trace the rest, restore.
+//! Server-side rewind by moving colliders: cache, move, trace the heads, trace the rest, restore.
 
 use bevy::prelude::*;
 use bevy_rapier3d::rapier::math::Pose;
@@ -10,34 +10,34 @@ use super::{
 };
 use crate::{HitBoxes, target::UnitRay};
 
-/// Where one target's colliders were before a shot moved them.
+/// Poses of one target's colliders before a shot moved them.
 struct Cached {
     slot: usize,
     set: Option<HitBoxes>,
-    /// Its poses in the cache of all poses.
+    /// Range in the cache of all poses.
     first: usize,
     count: usize,
 }
 
-/// The colliders, the records, and what a shot remembers of them.
+/// Colliders, pose records, and the cache for the shot in progress.
 #[derive(Default)]
 pub(crate) struct Procedure {
     stage: Stage,
     lists: Vec<FrameList>,
     cached: Vec<Cached>,
     poses: Vec<(usize, Pose)>,
-    /// Whom this shot can hit, by slot.
+    /// Possible targets of the current shot, by slot.
     asked: Vec<Option<NetId>>,
 }
 
-/// What a shot met.
+/// Result of a trace.
 pub(crate) struct Traced {
     pub slot: usize,
     pub set: HitBoxes,
-    /// Which box was met first.
+    /// Index of the box that was hit first.
     pub index: usize,
     pub distance: f32,
-    /// The head that counts before it, and the metres to that.
+    /// Index of the head that takes precedence, and its distance in metres.
     pub head: Option<(usize, f32)>,
 }
 
@@ -60,7 +60,7 @@ impl Procedure {
         }
     }
 
-    /// Puts a target's colliders where it is now.
+    /// Moves a target's colliders to its present poses.
     pub fn stand(&mut self, slot: usize, set: &HitBoxes, boxes: impl Iterator<Item = (usize, Isometry3d)>) {
         self.stage.dress(slot, set);
         for (index, isometry) in boxes {
@@ -68,12 +68,12 @@ impl Procedure {
         }
     }
 
-    /// Everybody stands.
+    /// Updates the tree after all targets were placed.
     pub fn stood(&mut self) {
         self.stage.tidy();
     }
 
-    /// Records where a target's boxes are in this tick.
+    /// Records the poses of a target's boxes in this tick.
     pub fn save(
         &mut self,
         slot: usize,
@@ -88,14 +88,14 @@ impl Procedure {
         self.lists[slot].save(owner, (tick, keep), set, boxes);
     }
 
-    /// Forgets a target's records.
+    /// Drops a target's records.
     pub fn forget(&mut self, slot: usize) {
         if let Some(list) = self.lists.get_mut(slot) {
             list.clear();
         }
     }
 
-    /// Moves a target to where its boxes were, and remembers where they are.
+    /// Moves a target's colliders to the given past poses, and caches their present ones.
     pub fn move_to(
         &mut self,
         (slot, id): (usize, NetId),
@@ -106,7 +106,8 @@ impl Procedure {
         self.stand(slot, set, boxes);
     }
 
-    /// The same with the records. `false` when there is none for this moment.
+    /// Like [`move_to`](Self::move_to), with poses from the records. Returns `false` if there is no
+    /// record for the moment.
     pub fn move_back(&mut self, (slot, id): (usize, NetId), owner: Entity, time: Option<ViewTime>) -> bool {
         if self.lists.get(slot).is_none_or(|list| list.at(owner, time).is_none()) {
             return false;
@@ -132,13 +133,13 @@ impl Procedure {
         asked[slot] = Some(id);
     }
 
-    /// What a ray meets of all who were moved: see [`HitBoxes::head_first`].
+    /// Returns the first hit of a ray among all moved targets; see [`HitBoxes::head_first`].
     pub fn trace(&mut self, ray: &UnitRay) -> Option<Traced> {
         self.stage.settle();
         let stage = &self.stage;
         let anybody = |slot: usize| self.asked.get(slot).copied().flatten();
         let head = stage.trace(ray, Part::HEADS, &anybody);
-        // Nothing behind the nearest head can be nearer.
+        // A box behind the nearest head cannot be nearer.
         let until = head.map_or(*ray, |head| UnitRay { max: head.distance, ..*ray });
         let rest = stage.trace(&until, Part::REST, &anybody);
         let (first, head) = match (head, rest) {
@@ -158,13 +159,13 @@ impl Procedure {
         })
     }
 
-    /// What was met first, and the head that counts before it.
+    /// Returns the box that was hit first, and the head that takes precedence over it.
     fn decide(&self, ray: &UnitRay, head: Met, rest: Met) -> (Met, Option<Met>) {
         let first = if head.is_before(&rest) { head } else { rest };
         if first == head || !self.stage.set(rest.slot).is_some_and(HitBoxes::head_first) {
             return (first, None);
         }
-        // Somebody else's head may be the nearest of all.
+        // The nearest head may belong to another target.
         let own = if head.slot == rest.slot {
             Some(head)
         } else {
@@ -173,7 +174,7 @@ impl Procedure {
         (first, own)
     }
 
-    /// Puts everybody back.
+    /// Moves all colliders back to their cached poses.
     pub fn restore(&mut self) {
         let Self { stage, cached, poses, asked, .. } = self;
         for Cached { slot, set, first, count } in cached.drain(..) {

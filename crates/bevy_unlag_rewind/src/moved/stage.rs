@@ -1,4 +1,4 @@
-//! A physics world with nothing in it but hit boxes, so that moving one disturbs nothing.
+//! Physics world that contains only hit boxes, so that moving them does not affect anything else.
 
 use bevy_rapier3d::{
     parry::{
@@ -19,10 +19,10 @@ use bevy_unlag_core::NetId;
 
 use crate::{HitBoxes, HitGroup, target::UnitRay};
 
-/// Of what cannot be hit.
+/// Collision groups of a collider that cannot be hit.
 const NOBODY: InteractionGroups = InteractionGroups::none();
 
-/// Which boxes a ray is for.
+/// Hit groups that a ray is tested against.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Part(Group);
 
@@ -39,7 +39,7 @@ impl Part {
     }
 }
 
-/// One box of one target that a ray meets.
+/// Hit box of a target that a ray hits.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Met {
     pub slot: usize,
@@ -49,27 +49,27 @@ pub(super) struct Met {
 }
 
 impl Met {
-    /// Whether it counts before another: the nearer one, and of two at the same distance the one with the
-    /// lower name.
+    /// Returns whether this hit takes precedence over another: the nearer one, and at equal distance the
+    /// one with the lower network id.
     pub fn is_before(&self, other: &Self) -> bool {
         (self.distance, self.id, self.index) < (other.distance, other.id, other.index)
     }
 }
 
-/// Colliders of its own, and rapier's tree over their boxes. The tree is kept by hand: rapier's broad phase
-/// would look for pairs that touch after each move, and nobody wants to know.
+/// Colliders with a rapier BVH over their bounds. The BVH is updated manually, because rapier's broad
+/// phase would search for contact pairs after each move, which are not needed.
 #[derive(Default)]
 pub(super) struct Stage {
     colliders: ColliderSet,
     tree: Bvh,
     workspace: BvhWorkspace,
-    /// None: no collider has one.
+    /// Always empty: no collider has a rigid body.
     bodies: RigidBodySet,
-    /// The colliders of each slot, one a box; more when it once had more.
+    /// Colliders of each slot, one per box; more if the slot once had more boxes.
     handles: Vec<Vec<ColliderHandle>>,
-    /// Which set each slot's colliders have the shapes of.
+    /// Hit box set whose shapes each slot's colliders have.
     sets: Vec<Option<HitBoxes>>,
-    /// Leaves of the tree that moved since it was brought up to date.
+    /// BVH leaves that were moved since the last update.
     moved: Vec<u32>,
 }
 
@@ -78,12 +78,12 @@ impl Stage {
         self.colliders.len()
     }
 
-    /// The set whose shapes a slot's colliders have.
+    /// Returns the hit box set whose shapes a slot's colliders have.
     pub fn set(&self, slot: usize) -> Option<&HitBoxes> {
         self.sets.get(slot).and_then(Option::as_ref)
     }
 
-    /// Where those of a slot's colliders are that can be hit.
+    /// Iterates over the poses of a slot's colliders that can be hit.
     pub fn poses(&self, slot: usize) -> impl Iterator<Item = (usize, Pose)> {
         let handles = self.handles.get(slot).map_or(&[][..], Vec::as_slice);
         handles.iter().enumerate().filter_map(|(index, handle)| {
@@ -92,8 +92,8 @@ impl Stage {
         })
     }
 
-    /// Gives a slot's colliders the shapes of a set. None can be hit until it is put somewhere: a box may be
-    /// on a limb that is not there.
+    /// Assigns the shapes of a hit box set to a slot's colliders. A collider cannot be hit before it is
+    /// placed, since its box may be on a limb that does not exist.
     pub fn dress(&mut self, slot: usize, set: &HitBoxes) {
         if self.sets.len() <= slot {
             self.sets.resize(slot + 1, None);
@@ -126,7 +126,7 @@ impl Stage {
         }
     }
 
-    /// Puts one box of a slot somewhere. The tree does not know of it yet.
+    /// Places one box of a slot. The BVH is not updated yet.
     pub fn put(&mut self, slot: usize, index: usize, pose: Pose) {
         let handle = self.handles.get(slot).and_then(|handles| handles.get(index));
         let hit_box = self.set(slot).and_then(|set| set.boxes().get(index));
@@ -144,7 +144,7 @@ impl Stage {
         }
     }
 
-    /// Brings the tree up to date.
+    /// Updates the BVH.
     pub fn settle(&mut self) {
         if self.moved.len() * 16 < self.tree.leaf_count() as usize {
             self.tree.refit_partial(&[], &self.moved);
@@ -154,14 +154,14 @@ impl Stage {
         self.moved.clear();
     }
 
-    /// The same, and better branches for what has moved apart: once a tick.
+    /// Updates the BVH and optimises its structure; once a tick.
     pub fn tidy(&mut self) {
         self.tree.optimize_incremental(&mut self.workspace);
         self.tree.refit(&mut self.workspace);
         self.moved.clear();
     }
 
-    /// The nearest box that a ray meets of those who are asked for: `asked` names them.
+    /// Returns the nearest box that a ray hits among the slots for which `asked` returns a network id.
     pub fn trace(&self, ray: &UnitRay, part: Part, asked: &dyn Fn(usize) -> Option<NetId>) -> Option<Met> {
         let predicate = |_: ColliderHandle, collider: &Collider| asked(named(collider.user_data).0).is_some();
         let filter = QueryFilter::new().groups(part.groups()).predicate(&predicate);
@@ -177,12 +177,13 @@ impl Stage {
             let (slot, index) = named(self.colliders.get(handle)?.user_data);
             Some(Met { slot, id: asked(slot)?, index, distance })
         };
-        // It leaves out what is at the very end.
+        // Rapier excludes a hit at exactly the maximum distance.
         let (handle, distance) = pipeline.cast_ray(&line, ray.max.next_up(), true)?;
         if distance > 0.0 {
             return met(handle, distance);
         }
-        // From within several boxes all are as near: the same one every time.
+        // A ray that starts inside several boxes has the same distance to all, so choose
+        // deterministically.
         pipeline
             .intersect_ray(line, 0.0, true)
             .filter_map(|(handle, _, _)| met(handle, 0.0))
@@ -190,7 +191,7 @@ impl Stage {
     }
 }
 
-/// Slot and index of a collider.
+/// Returns the slot and box index of a collider.
 fn named(user_data: u128) -> (usize, usize) {
     ((user_data >> 32) as u32 as usize, user_data as u32 as usize)
 }
@@ -205,7 +206,7 @@ mod tests {
     use crate::{BodyBounds, HitBox};
 
     #[test]
-    fn the_tree_knows_where_everything_was_moved() {
+    fn ray_casts_agree_with_brute_force_after_colliders_moved() {
         let mut rng = SmallRng::seed_from_u64(3);
         let shapes = [Authored::cuboid(0.3, 0.1, 0.2), Authored::capsule_y(0.2, 0.05), Authored::ball(0.1)];
         let boxes = shapes.iter().map(|shape| HitBox::new(0, HitGroup::Body, shape.clone()));
@@ -214,7 +215,7 @@ mod tests {
         let mut hits = 0;
         for round in 0..3_000u32 {
             let mut point = |width: f32| Vec3::from_array([(); 3].map(|()| rng.random_range(-width..width)));
-            // All of them, or one.
+            // Moves all slots, or one.
             let slots = if round % 3 == 0 { 0..40 } else { round as usize % 40..round as usize % 40 + 1 };
             for slot in slots {
                 stage.dress(slot, &set);

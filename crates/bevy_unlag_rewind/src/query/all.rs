@@ -1,4 +1,4 @@
-//! Everything that a ray goes through.
+//! Ray casts through several targets.
 
 use bevy::prelude::*;
 use bevy_unlag_core::LimbPoses;
@@ -6,23 +6,24 @@ use bevy_unlag_core::LimbPoses;
 use super::Rewound;
 use crate::{Miss, TargetHit, WorldHit, table::Probe, target::UnitRay};
 
-/// What the world does to a ray that goes through targets.
+/// Effect of the world on a ray that passes through targets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Walls {
-    /// It ends there.
+    /// The ray ends at the first obstacle.
     #[default]
     Stop,
-    /// It goes on: the answer says where the world was met, what that costs is the game's to say.
+    /// The ray passes through. The result tells where the first obstacle is; the game decides what the
+    /// penetration costs.
     Pass,
 }
 
 impl Rewound<'_, '_, '_> {
-    /// Every box that a ray meets, into `hits`, nearest first: the order in which a round goes through
-    /// them. Says where the world first stands in the way within `max_distance`. `hits` is cleared first;
-    /// a buffer that is used again costs no allocation.
+    /// Writes every box that a ray hits into `hits`, nearest first, which is the order in which a bullet
+    /// penetrates them. Returns the first obstacle in the world within `max_distance`. Clears `hits`
+    /// first; reusing the buffer avoids allocations.
     ///
     /// # Errors
-    /// Why it hit nobody.
+    /// Returns the reason if the ray hit no target.
     #[doc(alias = "penetration")]
     pub fn cast_ray_all(
         &self,

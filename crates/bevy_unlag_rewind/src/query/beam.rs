@@ -1,4 +1,4 @@
-//! A weapon that is asked about in every tick: the walls near it in one tick are near it in the next.
+//! Ray casts of continuous beams, with a cache of nearby walls between ticks.
 
 use bevy::prelude::*;
 use bevy_unlag_core::Tick;
@@ -10,18 +10,19 @@ use crate::{
     world::NearWalls,
 };
 
-/// What a beam remembers from one tick to the next. One for every beam, kept as long as it burns.
+/// Cache of a beam between ticks. Use one per beam, for as long as it is active.
 ///
-/// Every answer is what [`Rewound::cast_ray`] would say, but for fixed colliders that appear: one that was
-/// not there when walls were last looked up, at most [`ticks`](Self::ticks) ago, does not stop it yet. One
-/// that goes or moves within reach counts at once, and so does every [`Occluder`](crate::Occluder).
+/// Results equal those of [`Rewound::cast_ray`] except for fixed colliders that appear: a new one does
+/// not stop the beam before the walls are looked up again, at most [`ticks`](Self::ticks) later. A
+/// collider nearby that is removed or moved takes effect at once, and so does every
+/// [`Occluder`](crate::Occluder).
 #[derive(Clone, Debug)]
 pub struct BeamCache {
-    /// Ticks for which walls are remembered. Default 8. Raising it saves little and lets beams pass for longer
-    /// what has just been built.
+    /// Maximum age of the cached walls, in ticks. Default: 8. A larger value saves little and lets beams
+    /// pass through newly built walls for longer.
     pub ticks: i32,
-    /// Metres to every side of a beam within which walls are remembered. Default 0.5. Raising it lets a beam
-    /// turn further before they are looked up again; more walls are tested in every tick.
+    /// Distance from the beam within which walls are cached, in metres. Default: 0.5. A larger value lets
+    /// the beam turn further before walls are looked up again, but more walls are tested in every tick.
     pub margin: f32,
     walls: Option<Remembered>,
 }
@@ -42,17 +43,17 @@ impl Default for BeamCache {
 
 impl Remembered {
     fn covers(&self, way: &UnitRay) -> bool {
-        // What is between two points that are near a line is near the line.
+        // The capsule around the cached ray is convex, so it is enough to test both ends.
         let ends = [way.origin, way.at(way.max).into()];
         ends.into_iter().all(|end| self.way.passes(end, self.margin))
     }
 }
 
 impl Rewound<'_, '_, '_> {
-    /// What a beam meets: the answer of [`cast_ray`](Self::cast_ray), sooner.
+    /// Casts a beam: the result of [`cast_ray`](Self::cast_ray), at a lower cost.
     ///
     /// # Errors
-    /// Why it hit nobody.
+    /// Returns the reason if the beam hit no target.
     pub fn cast_beam(
         &self,
         origin: Vec3,
@@ -71,7 +72,7 @@ impl Rewound<'_, '_, '_> {
         self.unless_stopped(origin, counted, self.or_occluded(fixed, origin, direction, way.max))
     }
 
-    /// The walls near a beam, from the cache when it is still within reach of what was looked up.
+    /// Returns the walls near a beam, from the cache if the beam is still within the cached region.
     fn walls_of_beam(&self, way: &UnitRay, longest: &UnitRay, cache: &mut BeamCache) -> NearWalls {
         let now = self.query.tick.0;
         let known = cache

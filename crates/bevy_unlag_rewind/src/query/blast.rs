@@ -1,4 +1,4 @@
-//! Explosions: who was near, how near, and how much of them the world covered.
+//! Explosions: targets in range, their distance, and how much of them is exposed.
 
 use bevy::{math::Vec3A, prelude::*};
 use bevy_unlag_core::LimbPoses;
@@ -11,33 +11,36 @@ use super::{
 };
 use crate::{HitGroup, Miss, TargetHit, target::Body, target::UnitRay, world::NearWalls};
 
-/// Whom a blast reaches.
+/// Target within the radius of a blast.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BlastHit {
-    /// The box that is nearest to the centre, the distance to it (0 within), and its nearest point.
+    /// Hit on the box nearest to the centre, with the distance to it (0 inside) and its nearest point.
     pub hit: TargetHit,
-    /// The part of its points that the world does not hide from the centre: the nearest one, the middle, the
-    /// head and the feet. 1 is in the open, 0 is behind a wall.
+    /// Fraction of the target's sample points that have a clear line to the centre: the nearest point,
+    /// the middle, the head and the feet. 1 is fully exposed, 0 is behind a wall.
     pub visible: f32,
 }
 
 impl BlastHit {
-    /// What falls off evenly with distance: 1 at the centre, 0 at `radius`; covered parts take no share.
+    /// Returns a damage factor with linear falloff: 1 at the centre, 0 at `radius`, multiplied by the
+    /// visible fraction.
     #[must_use]
     pub fn falloff(&self, radius: f32) -> f32 {
         (1.0 - self.hit.distance / radius.max(1e-6)).clamp(0.0, 1.0) * self.visible
     }
 }
 
-/// Metres short of a point that a wall does not hide it any more: what leans on a wall is not behind it.
+/// Distance in metres before a sample point at which obstruction tests end, so that a target leaning on a
+/// wall does not count as behind it.
 const SLACK: f32 = 0.01;
 
 impl Rewound<'_, '_, '_> {
-    /// Everybody within `radius` of a centre at this moment, into `hits`, nearest first; also who is hidden.
-    /// `hits` is cleared first. A centre inside of a wall hides everybody: put it off the surface.
+    /// Writes every target within `radius` of a centre at this moment into `hits`, nearest first,
+    /// including fully covered ones. Clears `hits` first. A centre inside a wall covers all targets, so
+    /// offset it from the surface.
     ///
     /// # Errors
-    /// Why there is nobody.
+    /// Returns the reason if there is no target in range.
     #[doc(alias = "explosion")]
     pub fn blast(&self, centre: Vec3, radius: f32, hits: &mut Vec<BlastHit>) -> Result<(), Miss> {
         hits.clear();
@@ -50,7 +53,7 @@ impl Rewound<'_, '_, '_> {
             let Some(near) = body.nearest(centre, radius, &mut room, |_, _| true) else { return false };
             let points = points(body, near.point, &mut room);
             let walls = walls.get_or_insert_with(|| {
-                // Other points may be further away than the nearest one.
+                // Other sample points may be further away than the nearest one.
                 let reach = radius + 2.0 * body.boxes.bounds().reach();
                 let here = UnitRay { origin: centre.into(), direction: Vec3A::X, max: 0.0 };
                 (self.query.world.gather(|low, high| passes_box(&here, reach, low, high)), reach)
@@ -65,7 +68,8 @@ impl Rewound<'_, '_, '_> {
         if hits.is_empty() { Err(reason) } else { Ok(()) }
     }
 
-    /// `walls` are all those within some metres of `from`.
+    /// Returns whether the line between two points is clear. `walls` contains all walls within the given
+    /// distance in metres of `from`.
     fn shows(&self, from: Vec3, to: Vec3, (walls, reach): &(NearWalls, f32)) -> bool {
         let way = way(from, to);
         let (direction, distance) = (way.direction.into(), way.max - SLACK);
@@ -82,7 +86,7 @@ impl Rewound<'_, '_, '_> {
     }
 }
 
-/// The points of a body that may be hidden.
+/// Returns the sample points for the exposure of a body.
 fn points(body: &Body<'_>, nearest: Vec3, room: &mut LimbPoses) -> [Vec3; 4] {
     let bounds = body.boxes.bounds();
     let on_axis = |part: f32| {

@@ -1,4 +1,4 @@
-//! For how long a victim has been out of its shooter's sight.
+//! Time for which a victim has been out of the shooter's sight.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{LimbPoses, PoseSample, ViewTime};
@@ -6,19 +6,19 @@ use bevy_unlag_core::{LimbPoses, PoseSample, ViewTime};
 use super::{Rewound, rewound::Known};
 use crate::{Frame, Miss, RewindTime, TargetHit};
 
-/// So near to the middle of a hit box nothing stands in the way any more, in metres.
+/// Distance in metres from the centre of a hit box at which obstruction tests end.
 const NEAR: f32 = 0.02;
 
 impl Rewound<'_, '_, '_> {
-    /// A hit, unless its victim has been in cover for too long.
+    /// Returns the hit, or [`Miss::InCover`] if cover protection applies to its victim.
     pub(crate) fn uncovered(&self, origin: Vec3, hit: TargetHit) -> Result<TargetHit, Miss> {
         let Some(rule) = self.moment.limits.cover else { return Ok(hit) };
         let protects = |hidden| rule.protects(hidden, self.query.sampler.tick_seconds);
         if self.hidden(origin, &hit).is_some_and(protects) { Err(Miss::InCover(hit.target)) } else { Ok(hit) }
     }
 
-    /// Ticks for which the victim has been out of sight when the shot arrived, or as many as it takes to be
-    /// safe. `None` where that does not matter.
+    /// Returns the ticks for which the victim had been out of sight when the shot arrived, or as many as
+    /// are enough for protection. `None` if the rule does not apply.
     pub(super) fn hidden(&self, origin: Vec3, hit: &TargetHit) -> Option<i32> {
         let rule = self.moment.limits.cover?;
         let (query, arrived) = (self.query, self.moment.arrived);
@@ -35,14 +35,14 @@ impl Rewound<'_, '_, '_> {
         let mut eyes = shooter.map(|shooter| shooter.frames().rev().peekable());
         let mut room = LimbPoses::default();
         let mut hidden = 0;
-        // What it waited for since it arrived is not its victim's merit.
+        // Time that the shot was queued after its arrival does not count in the victim's favour.
         let frames = known.target.history.frames().rev();
         for frame in frames.skip_while(|frame| frame.tick.is_newer_than(arrived)) {
             let eye = eyes.as_mut().zip(stands).map_or(origin, |(eyes, stands)| {
                 while eyes.next_if(|own| own.tick.is_newer_than(frame.tick)).is_some() {}
                 origin + eyes.peek().map_or(Vec3::ZERO, |own| own.position - stands)
             });
-            // Doors are where they were, too.
+            // Doors are posed as they were in that tick, too.
             let then = query.at(RewindTime::At(ViewTime::at(frame.tick))).ok()?;
             if !frame.alive || then.sees(eye, &known, frame, &mut room) {
                 break;
@@ -55,7 +55,7 @@ impl Rewound<'_, '_, '_> {
         Some(hidden)
     }
 
-    /// Whether anything of somebody as it was in a frame can be seen from an eye.
+    /// Returns whether any part of a victim, as it was in a frame, is visible from an eye.
     fn sees(&self, eye: Vec3, victim: &Known<'_>, frame: &Frame, room: &mut LimbPoses) -> bool {
         let Known { place, target, .. } = *victim;
         let time = ViewTime::at(frame.tick);

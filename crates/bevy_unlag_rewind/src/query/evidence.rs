@@ -1,4 +1,4 @@
-//! A shot put on record.
+//! Recording of shot evidence.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{LimbPoses, SUB_TICKS, Snapshot, ViewStamp, ViewTime};
@@ -10,8 +10,8 @@ use crate::{
 };
 
 impl Rewound<'_, '_, '_> {
-    /// Asks as [`cast_ray`](Self::cast_ray) does, and puts everything on record that the answer depends on. It
-    /// allocates, and costs a few times what the question does: for a log, a debug view, a protest.
+    /// Casts a ray like [`cast_ray`](Self::cast_ray), and records everything that the result depends on.
+    /// Allocates, and costs a few times as much as the ray cast: for logs, debug views and disputes.
     #[must_use]
     pub fn evidence(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> ShotEvidence {
         let mut evidence = ShotEvidence {
@@ -24,7 +24,7 @@ impl Rewound<'_, '_, '_> {
             answer: self.cast_ray(origin, direction, max_distance),
             ..default()
         };
-        // What made no sense is on record as a ray without a direction.
+        // An invalid query is recorded as a ray without a direction.
         let Some(ray) = UnitRay::new(origin, direction, max_distance) else { return evidence };
         (evidence.origin, evidence.direction, evidence.max_distance) = (origin, direction, ray.max);
         self.near(&Probe::along(&ray), |_| true, |slot, _| self.witness(slot, &mut evidence));
@@ -49,7 +49,7 @@ impl Rewound<'_, '_, '_> {
         evidence
     }
 
-    /// Puts somebody near the ray on record.
+    /// Records a candidate near the ray.
     fn witness(&self, slot: usize, evidence: &mut ShotEvidence) {
         let Some(known) = self.known(slot) else { return };
         let Known { place, target, wanted } = known;
@@ -67,7 +67,7 @@ impl Rewound<'_, '_, '_> {
                 evidence.sets.push(boxes.clone());
                 evidence.sets.len() - 1
             });
-            // There are two for each of as many candidates as there are names at most.
+            // At most two sets for each network id, so the index fits.
             index as u32
         };
         let (set, limbs) = match self.body(slot) {
@@ -103,7 +103,8 @@ impl Rewound<'_, '_, '_> {
         }
     }
 
-    /// The snapshots around every moment at which somebody can be judged, and those that the shot names.
+    /// Returns the snapshots around every moment at which the target can be posed, and those that the
+    /// shot names.
     fn snapshots(&self, known: &Known<'_>) -> Vec<Snapshot> {
         let moment = &self.moment;
         let Some(time) = moment.time else { return Vec::new() };
@@ -112,7 +113,7 @@ impl Rewound<'_, '_, '_> {
         let named = moment.overrides.iter().find(|named| named.target == target.id);
         let sampler = self.query.sampler.of(target.mode);
         if named.is_some_and(|named| !moment.may_have_shown(target, named, &sampler)) {
-            // It is not judged, from whatever.
+            // The override is rejected, so the target is not posed.
             return Vec::new();
         }
         let mut found: Vec<Snapshot> = Vec::new();
@@ -122,7 +123,7 @@ impl Rewound<'_, '_, '_> {
                 found.extend(sent.get(to));
             }
             Some(ViewStamp::Extrapolated { from, .. }) => found.extend(sent.get(from)),
-            // All that is known is that it lies before.
+            // The moment lies before the first snapshot; record that one.
             Some(ViewStamp::Present) | None => {
                 found.extend(sent.iter().find(|snapshot| moment.was_sent(target, snapshot.tick)));
             }

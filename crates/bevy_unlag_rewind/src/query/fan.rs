@@ -1,20 +1,20 @@
-//! Many rays from one place, asked together whether they touch a box.
+//! Batch of rays with a common origin, tested together against boxes.
 
 use bevy::math::{Vec3, Vec3A, Vec4};
 
 use crate::{shape::ray_box, swept::Swept, table::Probe, target::UnitRay};
 
-/// The cosine of the widest angle between a ray and the axis of them all, if they are to have one.
+/// Minimum cosine between a ray and the common axis, for the bundle to have such an axis.
 const NARROW: f32 = 0.2;
 
 const LANES: usize = 4;
 
-/// Rays with unit directions from one place.
+/// Rays with unit directions and a common origin.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fan {
     origin: Vec3A,
-    /// What they go along the axes of the world for a metre along their own axis, at least and at most; `None`
-    /// when they go everywhere.
+    /// Minimum and maximum components of the directions in world space, per metre along the common axis;
+    /// `None` if the rays are spread too widely.
     between: Option<(Vec3A, Vec3A)>,
     max: f32,
     blocks: Vec<Block>,
@@ -27,7 +27,7 @@ struct Block {
     max: Vec4,
 }
 
-/// Some rays of a fan, as bits; all beyond the last few share bits.
+/// Set of rays as a bit mask; rays beyond the last few share bits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touching(u64);
 
@@ -38,7 +38,7 @@ impl Touching {
         self.0 != 0
     }
 
-    /// Whether a ray may be one of them.
+    /// Returns whether a ray may be in the set.
     pub fn has(self, ray: usize) -> bool {
         let shared = u64::BITS as usize - LANES;
         let bit = if ray < shared { ray } else { shared + ray % LANES };
@@ -47,7 +47,7 @@ impl Touching {
 }
 
 impl Fan {
-    /// Starts anew with rays as long as each says; one with a negative length is none.
+    /// Replaces the rays, each with its own length; a ray with a negative length is inactive.
     pub fn set(&mut self, origin: Vec3A, rays: impl Iterator<Item = (Vec3A, f32)> + Clone) {
         let real = rays.clone().filter(|(_, max)| *max >= 0.0);
         let axis = real.clone().map(|(direction, _)| direction).sum::<Vec3A>().normalize_or(Vec3A::X);
@@ -64,7 +64,7 @@ impl Fan {
         for (index, (direction, max)) in rays.enumerate() {
             let lane = index % LANES;
             if lane == 0 {
-                // What is not filled in is no ray.
+                // Unused lanes are inactive.
                 self.blocks.push(Block { inverse: [Vec4::ONE; 3], max: Vec4::NEG_ONE });
             }
             let Some(block) = self.blocks.last_mut() else { return };
@@ -81,7 +81,7 @@ impl Fan {
         }
     }
 
-    /// The same rays with other lengths.
+    /// Changes the lengths of the rays.
     pub fn shorten(&mut self, rays: impl Iterator<Item = f32>) {
         self.max = 0.0;
         for (index, max) in rays.enumerate() {
@@ -92,7 +92,7 @@ impl Fan {
         }
     }
 
-    /// What no ray of it leaves.
+    /// Returns a volume that contains all rays.
     pub fn probe(&self) -> Probe {
         match self.between {
             Some((low, high)) => Probe::Fan { origin: self.origin, low, high, max: self.max },
@@ -100,7 +100,7 @@ impl Fan {
         }
     }
 
-    /// Which rays of it touch a box along the axes of the world.
+    /// Returns the rays that intersect an axis-aligned box.
     pub fn touching(&self, low: Vec3A, high: Vec3A) -> Touching {
         let (low, high) = (low - self.origin, high - self.origin);
         let masks = self.blocks.iter().map(|block| u64::from(block.touching(low, high)));
@@ -121,13 +121,13 @@ impl Block {
     }
 }
 
-/// Whether what is `radius` thick touches a box along the axes of the world on its way.
+/// Returns whether a sphere of `radius` intersects an axis-aligned box along its path.
 pub(crate) fn passes_box(way: &UnitRay, radius: f32, low: Vec3A, high: Vec3A) -> bool {
     let half = (high - low) * 0.5 + radius + 1e-3;
     ray_box(way.origin - (low + high) * 0.5, way.direction, half).is_some_and(|at| at <= way.max)
 }
 
-/// The way from one point to another; of no length it has any direction.
+/// Returns the ray from one point to another; with a length of zero it has an arbitrary direction.
 pub(super) fn way(from: Vec3, to: Vec3) -> UnitRay {
     let (direction, max) = (to - from).try_normalize().map_or((Vec3::X, 0.0), |d| (d, from.distance(to)));
     UnitRay { origin: from.into(), direction: direction.into(), max }

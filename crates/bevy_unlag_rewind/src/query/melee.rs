@@ -1,4 +1,4 @@
-//! Blades and fists: an arc in front of somebody, or a box that is pushed forward.
+//! Melee attacks: an arc in front of an eye, or a box that is swept forward.
 
 mod wedge;
 
@@ -14,30 +14,30 @@ use crate::{
 };
 use wedge::{Wedge, Wedges};
 
-/// What a swing covers: a flat part of a disc in front of an eye.
+/// Volume of a melee swing: a flat sector of a disc in front of an eye.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MeleeArc {
-    /// Metres from the eye.
+    /// Reach from the eye, in metres.
     pub reach: f32,
-    /// Radians to either side of straight ahead; π is all around.
+    /// Half of the opening angle in radians; π is all around.
     pub half_angle: f32,
-    /// Metres above and below the plane of the swing.
+    /// Height above and below the plane of the swing, in metres.
     pub half_height: f32,
 }
 
-/// Whom a swing hit.
+/// Hit of a melee attack.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MeleeHit {
-    /// Where, and how far from the eye the box is that was hit: the nearest of those in the swing. Its
-    /// `point` is the one that is nearest to the eye.
+    /// Hit on the nearest box within the swing, with its distance from the eye. Its `point` is the point
+    /// of the box nearest to the eye.
     pub hit: TargetHit,
-    /// The angle in radians between the way to the target and the way it looked at that moment, both about the
-    /// target's own up: 0 is a blow in the back, π one in the face.
+    /// Angle in radians between the direction to the target and the target's facing direction at that
+    /// moment, measured around the target's up axis: 0 is a hit in the back, π one in the face.
     pub behind: f32,
 }
 
 impl MeleeHit {
-    /// Whether the blow came from behind: within `angle` radians of straight behind. Half π is the whole half
+    /// Returns whether the hit came from within `angle` radians of straight behind. π/2 is the whole half
     /// behind the target.
     #[must_use]
     #[doc(alias = "backstab")]
@@ -46,22 +46,22 @@ impl MeleeHit {
     }
 }
 
-/// An arc about an eye.
+/// Melee arc at an eye.
 pub(crate) struct Swing {
     pub eye: Isometry3d,
-    /// Metres from the eye to its farthest corner.
+    /// Distance in metres from the eye to the farthest corner of the volume.
     pub reach: f32,
     wedges: Wedges,
 }
 
 impl Swing {
-    /// `None` for what makes no sense.
+    /// Returns `None` for invalid input.
     pub fn new(eye: Isometry3d, arc: &MeleeArc) -> Option<Self> {
         let reach = arc.reach.hypot(arc.half_height);
         Some(Self { eye: sound::pose(eye)?, reach, wedges: Wedge::cover(arc)? })
     }
 
-    /// Where it meets somebody, the world aside.
+    /// Returns the hit on a body, regardless of the world.
     pub fn meets(&self, body: &Body<'_>, room: &mut LimbPoses) -> Option<MeleeHit> {
         let centre = Vec3::from(self.eye.translation);
         let near = body.nearest(centre, self.reach, room, |index, pose| {
@@ -73,7 +73,7 @@ impl Swing {
     }
 }
 
-/// Nearest first.
+/// Sorts hits by distance.
 pub(crate) fn in_order(hits: &mut [MeleeHit]) {
     hits.sort_unstable_by(|a, b| {
         a.hit.distance.total_cmp(&b.hit.distance).then(a.hit.target.cmp(&b.hit.target))
@@ -81,13 +81,13 @@ pub(crate) fn in_order(hits: &mut [MeleeHit]) {
 }
 
 impl Rewound<'_, '_, '_> {
-    /// Adds everybody whom a swing hits, nearest first, who is not in `hits` yet. A swing that goes on for
-    /// several ticks is one call a tick with the same `hits`, each of its own moment and eye: everybody is hit
-    /// once, where they were first met. The eye looks along -Z; +Y is above the plane of the swing. What the
-    /// world hides from the eye is not hit.
+    /// Appends every target that a swing hits and that is not in `hits` yet, nearest first. For a swing
+    /// over several ticks, call it once a tick with the same `hits`, each time with that tick's moment
+    /// and eye: every target is hit once, where it was first touched. The eye looks along -Z; +Y is above
+    /// the plane of the swing. A target that the world hides from the eye is not hit.
     ///
     /// # Errors
-    /// Why nobody was added.
+    /// Returns the reason if no target was added.
     pub fn melee_arc(&self, eye: Isometry3d, arc: &MeleeArc, hits: &mut Vec<MeleeHit>) -> Result<(), Miss> {
         let swing = Swing::new(eye, arc).ok_or(Miss::Nonsense)?;
         let centre = Vec3::from(swing.eye.translation);
@@ -119,12 +119,12 @@ impl Rewound<'_, '_, '_> {
         if hits.len() > before { Ok(()) } else { Err(reason) }
     }
 
-    /// Adds the first target that a box touches, `half` as large to every side, that starts about the eye and is
-    /// pushed along its -Z for `reach` metres, unless the world is touched before; nothing when that one is in
-    /// `hits` already. For several ticks see [`melee_arc`](Self::melee_arc).
+    /// Appends the first target touched by a box with half extents `half` that is swept from the eye
+    /// along its -Z for `reach` metres, unless the box touches the world before. Appends nothing if that
+    /// target is already in `hits`. For attacks over several ticks see [`melee_arc`](Self::melee_arc).
     ///
     /// # Errors
-    /// Why nobody was added.
+    /// Returns the reason if no target was added.
     pub fn melee_box(
         &self,
         eye: Isometry3d,
@@ -145,23 +145,23 @@ impl Rewound<'_, '_, '_> {
         Ok(())
     }
 
-    /// Where the body was that was hit.
+    /// Returns the pose of the body that was hit.
     fn target_body(&self, hit: &TargetHit) -> Option<Isometry3d> {
         let slot = self.query.table.named(hit.target)?;
         Some(self.body(slot).ok()?.pose.body())
     }
 
-    /// What of the world stands between two points.
+    /// Returns the first obstacle between two points.
     fn hides(&self, from: Vec3, to: Vec3) -> Option<(f32, Option<Entity>)> {
         let (direction, distance) = (to - from).try_normalize().map(|d| (d, from.distance(to)))?;
         self.world(from, direction, distance).map(|wall| (wall.distance, wall.by))
     }
 }
 
-/// The angle between the way from `eye` to a body and the way that it looks.
+/// Returns the angle between the direction from `eye` to a body and the body's facing direction.
 fn behind(eye: Vec3, body: Isometry3d) -> f32 {
     let to = body.rotation.inverse() * (body.translation - Vec3A::from(eye));
     let flat = Vec2::new(to.x, to.z);
-    // Above or below it there is no side.
+    // An eye straight above or below counts as in front.
     flat.try_normalize().map_or(core::f32::consts::PI, |to| to.dot(Vec2::NEG_Y).clamp(-1.0, 1.0).acos())
 }

@@ -1,4 +1,4 @@
-//! A moment within its limits, and a target's pose at it.
+//! Moment of a query within its limits, and the pose of a target at it.
 
 use bevy_unlag_core::{BaseView, Interpolation, PoseSample, SUB_TICKS, Sampler, Tick, ViewStamp, ViewTime};
 
@@ -8,29 +8,29 @@ use crate::{
 };
 use bevy_unlag_smoothing::SentLog;
 
-/// Ticks by which a pawn of the usual rate may be drawn before or after everybody else: while its clock is
-/// changed.
+/// Ticks by which a pawn with the usual update rate may be drawn before or after the other remote pawns,
+/// while its playout clock changes over.
 const CLOCK_CHANGE: i64 = 4;
-/// Ticks back from the oldest moment that is honoured in which somebody left out of what a client was sent
-/// matters to it.
+/// Ticks before the oldest accepted moment in which an omitted update still affects the shooter's view.
 const OUT_OF_DATE: i32 = 16;
-/// Ticks in which it matters to a screen that somebody was left out for want of budget.
+/// Ticks for which an update omitted for lack of bandwidth budget affects the client's playout.
 const SHORT: i32 = 256;
 
-/// The moment that a query looks at.
+/// Moment at which a query poses its targets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment<'a> {
-    /// What the shot said; `None` for the present and for the server's own purposes.
+    /// Moment that the shot claimed; `None` for the present and for the server's own queries.
     pub asked: Option<ViewTime>,
-    /// What is judged; `None` for the present.
+    /// Moment that is used; `None` for the present.
     pub time: Option<ViewTime>,
-    /// When the shot arrived.
+    /// Tick in which the shot arrived.
     pub arrived: Tick,
-    /// The oldest moment that is honoured of any target; `None` without a limit.
+    /// Oldest moment accepted for any target; `None` without a limit.
     pub oldest: Option<ViewTime>,
     pub overrides: &'a [StampOverride],
     pub sent: Option<&'a SentLog>,
-    /// Whether the shooter was sent everything that anybody was: then the table knows where it drew them.
+    /// Whether the shooter was sent every snapshot that any client was sent, in which case the table
+    /// bounds apply to its view.
     pub complete: bool,
     pub limits: &'a RewindLimits,
 }
@@ -49,12 +49,12 @@ impl<'a> Moment<'a> {
         }
     }
 
-    /// Without any check.
+    /// Selects a moment without any check.
     pub fn at(time: ViewTime, now: Tick, limits: &'a RewindLimits) -> Self {
         Self { time: Some(time), ..Self::present(now, limits) }
     }
 
-    /// As a screen showed it, without another look at whether its time is honoured.
+    /// Selects a view without checking its age.
     pub fn admitted(view: &View<'a>, limits: &'a RewindLimits, now: Tick, tick_seconds: f32) -> Self {
         let arrived = now.offset(-(view.waited.min(1_000).cast_signed()));
         let oldest = limits.oldest(arrived, tick_seconds, view.round_trip);
@@ -80,12 +80,12 @@ impl<'a> Moment<'a> {
         let admitted = Self::admitted(view, limits, now, tick_seconds);
         let used = limits.admit(view.time, admitted.arrived, tick_seconds, view.round_trip)?;
         let on = limits.mode == RewindMode::On;
-        // Without rewind nobody is asked.
+        // Without rewind the claimed view is ignored.
         Ok(Self { asked: on.then_some(view.time), time: on.then_some(used), ..admitted })
     }
 
-    /// What the same screen showed later. What anybody was drawn from then is not known: what was sent for
-    /// that time.
+    /// Returns the same view at a later time. The snapshots from which the screen drew that are not
+    /// known, so those sent for that time are assumed.
     pub fn later(self, time: ViewTime) -> Self {
         let asked = self.asked.or(self.time);
         let arrived = if time.tick.is_newer_than(self.arrived) { time.tick } else { self.arrived };
@@ -96,7 +96,7 @@ impl<'a> Moment<'a> {
         JudgedTime { asked: self.asked.or(self.time), used: self.time }
     }
 
-    /// The row of the table to look into for those near.
+    /// Returns the row of the table to search for nearby targets.
     pub fn row(&self) -> RowOf {
         match self.time {
             None => RowOf::Present,
@@ -105,7 +105,7 @@ impl<'a> Moment<'a> {
         }
     }
 
-    /// How a target was drawn at a moment if nothing was lost.
+    /// Returns how a target was drawn at a moment if no snapshot was lost.
     pub fn implied(&self, target: &Target, time: ViewTime) -> Option<ViewStamp> {
         match self.sent {
             Some(sent) => sent.stamp(target.id, &target.path.sent, time),
@@ -113,15 +113,15 @@ impl<'a> Moment<'a> {
         }
     }
 
-    /// Whether this shooter was sent a snapshot.
+    /// Returns whether this shooter was sent a snapshot.
     pub fn was_sent(&self, target: &Target, tick: Tick) -> bool {
         self.sent.is_none_or(|sent| sent.contains(target.id, tick))
     }
 
-    /// Whether this shooter's screen can have shown a target as the shot says: from what it was sent, and at
-    /// no other moment than how often *it* was sent this target explains, or a moment of its own would be a
-    /// way to choose among moments. How fast that may change from shot to shot is
-    /// [`ViewLedger`](crate::ViewLedger)'s matter.
+    /// Returns whether this shooter's screen can have shown a target as the shot claims: from snapshots
+    /// that it was sent, and with a shift that the shooter's update rate for *this* target explains.
+    /// Otherwise overrides would let a client choose among moments. How fast the shift may change from
+    /// shot to shot is limited by [`ViewLedger`](crate::ViewLedger).
     pub fn may_have_shown(&self, target: &Target, named: &StampOverride, sampler: &Sampler) -> bool {
         let Some(sent) = self.sent else { return true };
         let was_sent = |tick: Tick| self.was_sent(target, tick);
@@ -139,7 +139,7 @@ impl<'a> Moment<'a> {
         sampler: &Sampler,
     ) -> bool {
         let rates = sent.rates(target.id, target.path.interval());
-        // Whichever rate the screen's main clock is for.
+        // The screen's main playout clock may follow any of the common rates.
         let (shortest, longest) = match sent.common() {
             (0, _) => (sampler.snapshot_ticks, sampler.snapshot_ticks),
             (shortest, longest) => (i32::from(shortest).min(sampler.snapshot_ticks), i32::from(longest)),
@@ -148,7 +148,7 @@ impl<'a> Moment<'a> {
             |shift: i64, longer: i32| shift <= (SLOWER * i64::from(longer.max(0)) + CLOCK_CHANGE) * SUB_TICKS;
         let shift = i64::from(named.shift);
         if shift < 0 {
-            // Gaps of whom a budget leaves out are of every length.
+            // A pawn omitted for lack of bandwidth budget can have gaps of any length.
             let short = sent.was_short_since(self.arrived.offset(-SHORT));
             let space = if short { rates.longest } else { rates.usual };
             if !within(-shift, i32::from(space) - shortest) {
@@ -160,17 +160,18 @@ impl<'a> Moment<'a> {
                 return false;
             }
         }
-        // Only what is shown as it is stands at its snapshot's very moment. The ledger knows it by that.
+        // Only a pawn that is drawn without playout is shown exactly at its snapshot's time. The
+        // validator recognises such pawns by that.
         let as_it_is = shift != 0 && named.to.is_none() && self.own(named) == Some(ViewTime::at(named.from));
         !(played_out && as_it_is)
     }
 
-    /// The moment that an override names.
+    /// Returns the view time that an override names.
     fn own(&self, named: &StampOverride) -> Option<ViewTime> {
         Some(self.time?.later(i64::from(named.shift)))
     }
 
-    /// When this target was drawn, and from what.
+    /// Returns the time at which this target was drawn and the snapshots it was drawn from.
     pub fn stamp(
         &self,
         time: ViewTime,
@@ -182,14 +183,14 @@ impl<'a> Moment<'a> {
         if !self.may_have_shown(target, named, sampler) {
             return None;
         }
-        // A moment of its own is no way around the limits; but what is simulated to the present is drawn
-        // within the server's current tick.
+        // An override must not circumvent the limits, but a pawn that is simulated to the present is
+        // drawn within the server's current tick.
         let newest = ViewTime::at(self.arrived).later(SUB_TICKS);
         let wanted = time.later(i64::from(named.shift));
         let own = if wanted.since(newest) > 0 { newest } else { wanted };
         let own = self.oldest.filter(|oldest| own.since(*oldest) < 0).unwrap_or(own);
         if own != wanted || self.judged().clamped() {
-            // What it was drawn from says nothing about another moment.
+            // The named snapshots do not apply to another moment.
             return self.implied(target, own);
         }
         if named.is_moment() {
@@ -199,14 +200,15 @@ impl<'a> Moment<'a> {
             Interpolation::Step => 0.0,
             _ => 2.0 * sampler.max_extrapolation_ticks,
         };
-        // What had stood still for want of news, or is shown as it is, is not from further back.
+        // A pawn whose extrapolation had stopped, or that is drawn without interpolation, cannot be from
+        // further back.
         if named.to.is_none() && own.ticks_since(named.from) > carried_on {
             return None;
         }
         named.stamp(own)
     }
 
-    /// A target's pose, and when that was; `None` for now.
+    /// Returns a target's pose and the time at which it was drawn; `None` for the present.
     pub fn pose(
         &self,
         target: &Target,

@@ -1,4 +1,4 @@
-//! Rays answered by colliders that are moved.
+//! Ray casts with the moving collider backend.
 
 use bevy::math::Isometry3d;
 use bevy_unlag_core::LimbPoses;
@@ -13,13 +13,13 @@ use crate::{
     target::{Body, Counted, UnitRay},
 };
 
-/// Where each box of a body is in the world.
+/// Iterates over the world poses of a body's boxes.
 fn boxes(body: &Body<'_>, room: &mut LimbPoses) -> impl Iterator<Item = (usize, Isometry3d)> {
     body.shapes(room).map(|(index, _, pose)| (index, pose))
 }
 
 impl RewindQuery<'_, '_> {
-    /// What answers rays instead of the table.
+    /// Returns the moving collider backend if it is selected.
     pub(super) fn moved(&self) -> Option<(&MovedColliders, MovedPoses)> {
         match (self.backend.as_deref(), &self.moved) {
             (Some(RewindBackend::MoveColliders(poses)), Some(moved)) => Some((moved, *poses)),
@@ -27,7 +27,7 @@ impl RewindQuery<'_, '_> {
         }
     }
 
-    /// Puts everybody's colliders where they are now.
+    /// Moves all colliders to the present poses of their pawns.
     pub(crate) fn stand(&self, procedure: &mut Procedure, poses: MovedPoses) {
         let Ok(now) = self.at(RewindTime::Now) else { return };
         let keep = self.limits.ticks(self.sampler.tick_seconds);
@@ -47,7 +47,7 @@ impl RewindQuery<'_, '_> {
                         );
                     }
                 }
-                // Who is dead has no boxes to record.
+                // A dead pawn has no boxes to record.
                 _ => procedure.forget(slot),
             }
         }
@@ -56,7 +56,7 @@ impl RewindQuery<'_, '_> {
 }
 
 impl Rewound<'_, '_, '_> {
-    /// The first target that a ray meets, by moving colliders there and back.
+    /// Returns the first hit of a ray, by moving colliders there and back.
     pub(super) fn cast_moved(
         &self,
         (moved, poses): (&MovedColliders, MovedPoses),

@@ -1,4 +1,4 @@
-//! Who is in a place, and who is nearest to one.
+//! Overlap and proximity queries.
 
 use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::parry::{query::intersection_test, shape::Cuboid};
@@ -12,7 +12,7 @@ use crate::{
     world::parry_pose,
 };
 
-/// A box of a body and its point that is nearest to somewhere.
+/// Box of a body with its point nearest to a query point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Near {
     pub index: usize,
@@ -21,8 +21,8 @@ pub(super) struct Near {
 }
 
 impl Body<'_> {
-    /// The box that is nearest to a point within `max`, of those that are wanted; of two that are as near the
-    /// first.
+    /// Returns the box nearest to a point within `max`, among those that satisfy `wanted`; of two at the
+    /// same distance, the first.
     pub(super) fn nearest(
         &self,
         point: Vec3,
@@ -58,11 +58,11 @@ pub(super) fn around(centre: Vec3, reach: f32) -> Probe {
 }
 
 impl Rewound<'_, '_, '_> {
-    /// Calls back once with every target that a ball overlaps: with the box that is nearest to its centre,
-    /// the distance to it (0 within) and its nearest point. The world does not count.
+    /// Calls `each` once with every target that a ball overlaps: with the box nearest to the centre, the
+    /// distance to it (0 inside) and its nearest point. Ignores the world.
     ///
     /// # Errors
-    /// Why there is nobody.
+    /// Returns the reason if no target overlaps.
     pub fn overlap_ball(
         &self,
         centre: Vec3,
@@ -83,11 +83,11 @@ impl Rewound<'_, '_, '_> {
         if any { Ok(()) } else { Err(reason) }
     }
 
-    /// Calls back once with every target that a box overlaps, `half` as large to every side of its middle: with
-    /// the box of the target that is nearest to the middle, of those that overlap. The world does not count.
+    /// Calls `each` once with every target that a box with half extents `half` overlaps: with the
+    /// overlapping hit box nearest to the centre. Ignores the world.
     ///
     /// # Errors
-    /// Why there is nobody.
+    /// Returns the reason if no target overlaps.
     pub fn overlap_box(
         &self,
         pose: Isometry3d,
@@ -112,11 +112,11 @@ impl Rewound<'_, '_, '_> {
         if any { Ok(()) } else { Err(reason) }
     }
 
-    /// The target that is nearest to a point, at most `max_distance` away: with its nearest box, the distance
-    /// (0 within) and the point of it that is nearest. The world does not count.
+    /// Returns the target nearest to a point, at most `max_distance` away: with its nearest box, the
+    /// distance (0 inside) and its nearest point. Ignores the world.
     ///
     /// # Errors
-    /// Why there is nobody.
+    /// Returns the reason if there is no target in range.
     pub fn closest_point(&self, point: Vec3, max_distance: f32) -> Result<TargetHit, Miss> {
         if !sound::is_point(point) || max_distance.is_nan() || max_distance < 0.0 {
             return Err(Miss::Nonsense);
@@ -136,11 +136,12 @@ impl Rewound<'_, '_, '_> {
         best.ok_or(reason)
     }
 
-    /// The target that a point is inside of: its head if it is in that, else the first of its boxes. Of several
-    /// targets the one with the lowest name.
+    /// Returns the target that contains a point: the hit is on its head if the head contains the point
+    /// and takes precedence, otherwise on the first such box. Of several targets, the one with the lowest
+    /// network id is returned.
     ///
     /// # Errors
-    /// Why there is nobody.
+    /// Returns the reason if no target contains the point.
     pub fn contains_point(&self, point: Vec3) -> Result<TargetHit, Miss> {
         if !sound::is_point(point) {
             return Err(Miss::Nonsense);

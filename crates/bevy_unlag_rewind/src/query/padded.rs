@@ -1,4 +1,4 @@
-//! A ray that also counts a little beside the target that its shooter says it hit.
+//! Ray casts with padding around the target that the shooter claims to have hit.
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::{
@@ -10,36 +10,36 @@ use bevy_unlag_core::{LimbPoses, NetId};
 use super::Rewound;
 use crate::{HitBox, Miss, TargetHit, target::UnitRay, world::parry_pose};
 
-/// Metres to a surface within which something is on it.
+/// Distance in metres within which a point counts as on a surface.
 const ON_IT: f32 = 1e-3;
 
-/// Whom a shooter says that its round hit, and how far beside it a ray still counts: Unreal Tournament's
-/// padding. The claim proves nothing: it makes one target thicker, for this ray only.
+/// Target that a shooter claims to have hit, and the distance by which a ray may miss it: Unreal
+/// Tournament's hit padding. The claim proves nothing; it only makes one target thicker, for this ray.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[doc(alias("ExtraHitPadding", "ReceivedHitScanHitChar"))]
 pub struct ClaimedTarget {
-    /// Whom.
+    /// Network id of the claimed target.
     pub target: NetId,
-    /// Metres that the ray may pass beside its hit boxes. Nothing at 0, below, and for what is no number; Unreal
-    /// Tournament has 0.4. Raising it forgives what the server and the screen disagree about, and gives a
-    /// client that lies an aim that is as much too good.
+    /// Distance in metres by which the ray may miss the target's hit boxes. No padding if it is 0,
+    /// negative or NaN. Unreal Tournament uses 0.4 m. A larger value tolerates more disagreement between
+    /// server and screen, and improves the aim of a cheating client by as much.
     pub padding: f32,
 }
 
-/// Where a box is nearest to a ray.
+/// Closest approach of a ray to a box.
 #[derive(Clone, Copy)]
 struct Beside {
     index: usize,
-    /// Metres between them.
+    /// Distance between ray and box, in metres.
     gap: f32,
-    /// Metres along the ray.
+    /// Distance along the ray, in metres.
     distance: f32,
-    /// On the box.
+    /// Point on the box.
     point: Vec3,
 }
 
 impl Beside {
-    /// `None` when the box is further than `reach` from the ray.
+    /// Returns `None` if the box is further than `reach` from the ray.
     fn of(ray: &UnitRay, (index, hit_box): (usize, &HitBox), pose: Isometry3d, reach: f32) -> Option<Self> {
         let own = parry_pose(pose);
         let sphere = hit_box.shape.raw.compute_bounding_sphere(&own);
@@ -48,7 +48,7 @@ impl Beside {
         if !ray.passes(centre.into(), near) {
             return None;
         }
-        // Only the part of the ray that is near: no rounding of far away.
+        // Uses only the part of the ray that is near, which avoids rounding errors from distant points.
         let middle = (centre - Vec3::from(ray.origin)).dot(ray.direction.into());
         let ends = [middle - near, middle + near].map(|end| ray.at(end.clamp(0.0, ray.max)));
         let along =
@@ -63,7 +63,7 @@ impl Beside {
         ) {
             Ok(ClosestPoints::WithinMargin(on_ray, point)) => (on_ray, point),
             Ok(ClosestPoints::Disjoint) => return None,
-            // It grazes.
+            // The ray grazes the box.
             Ok(ClosestPoints::Intersecting) | Err(_) => {
                 let on_ray = ray.at(middle.clamp(0.0, ray.max));
                 (on_ray, raw.project_point(&own, on_ray, true).point)
@@ -75,13 +75,13 @@ impl Beside {
 }
 
 impl Rewound<'_, '_, '_> {
-    /// As [`cast_ray`](Self::cast_ray), and where that does not hit the claimed target, a ray that passes close
-    /// enough beside it counts as a hit of the box that it comes nearest to, unless somebody else is met before.
-    /// The world counts both along the ray and from there to the box. `point` of such a hit is on the box. It
-    /// costs a second look at one target.
+    /// Casts a ray like [`cast_ray`](Self::cast_ray). If it does not hit the claimed target but passes
+    /// within the padding, it counts as a hit on the nearest box of that target, unless another target is
+    /// hit before. World geometry is tested along the ray and from there to the box. The `point` of such
+    /// a hit is on the box. Costs a second test of one target.
     ///
     /// # Errors
-    /// Why the ray hit nobody.
+    /// Returns the reason if the ray hit no target.
     pub fn cast_ray_claimed(
         &self,
         origin: Vec3,
@@ -95,7 +95,7 @@ impl Rewound<'_, '_, '_> {
         let met = first.is_ok_and(|hit| hit.target == claimed.target);
         let padded = (!met && claimed.padding > 0.0).then(|| self.beside(&ray, claimed)).flatten();
         match padded {
-            // Who is protected is met all the same.
+            // A target under cover protection still ends the ray.
             Some(hit) if first.map_or(true, |first| hit.distance < first.distance) => {
                 self.uncovered(origin, hit).or(exact)
             }
@@ -103,7 +103,7 @@ impl Rewound<'_, '_, '_> {
         }
     }
 
-    /// The claimed target where it is nearest to a ray that the world ends.
+    /// Returns the padded hit on the claimed target, for a ray that ends at the first obstacle.
     fn beside(&self, ray: &UnitRay, claimed: ClaimedTarget) -> Option<TargetHit> {
         let body = self.body(self.query.table.named(claimed.target)?).ok()?;
         if !ray.within(body.pose.body()).passes_body_within(&body.boxes.bounds(), claimed.padding) {
@@ -117,12 +117,12 @@ impl Rewound<'_, '_, '_> {
         for (index, _, pose) in body.shapes(&mut room) {
             let reach = nearest.map_or(claimed.padding, |nearest| nearest.gap);
             let found = Beside::of(&ray, (index, &body.boxes.boxes()[index]), pose, reach);
-            // Of two as near the first.
+            // Of two at the same distance, keep the first.
             nearest = found.filter(|found| nearest.is_none_or(|n| found.gap < n.gap)).or(nearest);
         }
         let Beside { index, gap, distance, point } = nearest?;
         let from = ray.at(distance);
-        // Not through a wall, and not round a corner.
+        // The padding must not reach through a wall or around a corner.
         let clear = gap <= ON_IT || self.world(from, (point - from) / gap, gap - ON_IT).is_none();
         clear.then(|| body.hit(index, distance, point))
     }

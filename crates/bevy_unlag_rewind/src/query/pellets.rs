@@ -1,4 +1,4 @@
-//! A shotgun: everybody is posed once, and every pellet is a ray.
+//! Ray casts of shotgun pellets: every target is posed once, and every pellet is a ray.
 
 use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::parry::query::Ray as ParryRay;
@@ -14,7 +14,7 @@ use crate::{
     target::{FirstHit, UnitRay},
 };
 
-/// What the pellets of one shot did. Keep it in a `Local`: one that is filled again allocates nothing.
+/// Results of the pellets of one shot. Keep it in a `Local`: reusing it avoids allocations.
 #[derive(Clone, Debug, Default)]
 pub struct Pellets {
     results: Vec<Result<TargetHit, Miss>>,
@@ -24,48 +24,48 @@ pub struct Pellets {
     near: Vec<Near>,
 }
 
-/// How many pellets of one shot hit one target, and where.
+/// Number of pellets of one shot that hit one target, by hit group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PelletCount {
-    /// The target, in this app.
+    /// Target entity in this app.
     pub entity: Entity,
-    /// The target, on the wire.
+    /// Network id of the target.
     pub target: NetId,
-    /// Pellets in the [head](HitGroup::Head).
+    /// Hits in the [head](HitGroup::Head).
     pub head: u32,
-    /// Pellets in the [body](HitGroup::Body).
+    /// Hits in the [body](HitGroup::Body).
     pub body: u32,
-    /// Pellets in the [limbs](HitGroup::Limb).
+    /// Hits in the [limbs](HitGroup::Limb).
     pub limb: u32,
 }
 
-/// Somebody who may be met.
+/// Possible target.
 #[derive(Clone, Copy, Debug)]
 struct Near {
-    /// Metres to the box around them.
+    /// Distance to its bounds, in metres.
     way: f32,
     slot: usize,
     by: Touching,
 }
 
-/// Metres by which rounding may make a box nearer.
+/// Margin for rounding of distances to bounds, in metres.
 const SLACK: f32 = 1e-3;
 
 #[derive(Clone, Copy, Debug)]
 struct Pellet {
-    /// A ray with a negative length is none.
+    /// A ray with a negative length is inactive.
     first: FirstHit,
-    /// What stands in the way.
+    /// First obstacle along the ray.
     wall: Option<WorldHit>,
 }
 
 impl Pellets {
-    /// What each pellet hit, or why it hit nobody, in the order in which they were asked about.
+    /// Returns the hit of each pellet or the reason for its miss, in the order of the directions.
     pub fn results(&self) -> &[Result<TargetHit, Miss>] {
         &self.results
     }
 
-    /// How many hit whom, in the order of the targets' names.
+    /// Returns the number of hits per target, in the order of network ids.
     #[must_use]
     pub fn counts(&self) -> &[PelletCount] {
         &self.counts
@@ -99,11 +99,11 @@ impl Pellets {
 }
 
 impl Rewound<'_, '_, '_> {
-    /// What many rays from one place meet, for a fraction of the cost of as many rays. Whoever is hit, and where,
-    /// and what stops a pellet is what [`cast_ray`](Self::cast_ray) says with
-    /// [`RewindBackend::Table`](crate::RewindBackend::Table), whichever backend is selected; why a pellet passes
-    /// everybody is said of all of them together. Both buffers are cleared first. A direction that is none gives
-    /// [`Miss::Nonsense`] for that pellet.
+    /// Casts many rays from one origin, for a fraction of the cost of separate casts. Hits and obstacles
+    /// are those of [`cast_ray`](Self::cast_ray) with
+    /// [`RewindBackend::Table`](crate::RewindBackend::Table), whichever backend is selected; the reason
+    /// for a miss is shared by all pellets that miss. Clears both buffers first. An invalid direction
+    /// results in [`Miss::Nonsense`] for that pellet.
     ///
     /// ```
     /// use bevy::prelude::*;
@@ -145,12 +145,13 @@ impl Rewound<'_, '_, '_> {
         pellets.count();
     }
 
-    /// Finds whom each meets: the nearer ones first, so that who is behind them need not be posed.
+    /// Finds the first target of each pellet, nearer targets first, so that targets behind them need not
+    /// be posed.
     fn meet_pellets(&self, origin: Vec3A, posed: &mut PosedTargets, pellets: &mut Pellets) {
         let Pellets { fan, rays, near, .. } = pellets;
         fan.set(origin, rays.iter().map(|pellet| (pellet.first.ray.direction, pellet.first.ray.max)));
         let row = self.moment.row();
-        // Where somebody was that was drawn otherwise, the table does not know.
+        // The table does not contain the poses of targets with overrides.
         let sure = self.moment.overrides.is_empty();
         self.near(
             &fan.probe(),
@@ -203,8 +204,8 @@ impl Rewound<'_, '_, '_> {
         }
     }
 
-    /// Finds what stands in the way of those that would hit somebody: the colliders that any of them can
-    /// meet are looked up once.
+    /// Finds the obstacles of all pellets that would hit a target; the colliders near them are looked up
+    /// once.
     fn stop_pellets(&self, pellets: &mut Pellets) {
         let Pellets { fan, rays, .. } = pellets;
         let way = |pellet: &Pellet| pellet.first.hit.map_or(-1.0, |counted| counted.reach());
@@ -212,7 +213,7 @@ impl Rewound<'_, '_, '_> {
             return;
         }
         fan.shorten(rays.iter().map(way));
-        // What a pellet meets, and what stops it before.
+        // Casts a pellet at one obstacle and keeps the nearest.
         let stop = |pellet: &mut Pellet, by: Option<Entity>, cast: &dyn Fn(&ParryRay, f32) -> Option<f32>| {
             let Some(counted) = pellet.first.hit else { return };
             let reach = pellet.wall.map_or(counted.reach(), |wall| wall.distance);

@@ -10,13 +10,13 @@ use crate::{
     target::{Body, Counted, FirstHit, FourBalls, Met, UnitRay},
 };
 
-/// Everybody near some place at one moment with all limbs posed, for any number of rays. Keep it in a
-/// `Local`: one that is filled again allocates nothing.
+/// All targets near a place at one moment, with posed limbs, for any number of rays. Keep it in a
+/// `Local`: reusing it avoids allocations.
 #[derive(Clone, Debug, Default)]
 pub struct PosedTargets {
     targets: Vec<PosedTarget>,
     boxes: Vec<PosedBoxes>,
-    /// Why nobody else is here.
+    /// Reason for which the other targets are not included.
     reason: Reason,
 }
 
@@ -26,27 +26,27 @@ struct PosedTarget {
     id: NetId,
     body: Isometry3d,
     set: HitBoxes,
-    /// Its boxes are from here on, up to the next one's.
+    /// Range of its boxes.
     first: usize,
     last: usize,
 }
 
-/// Four boxes in the space of their body.
+/// Four boxes in body space.
 #[derive(Clone, Copy, Debug)]
 struct PosedBoxes {
     balls: FourBalls,
-    /// Into the space of each box.
+    /// Rotations into the space of each box.
     back: [Quat; 4],
-    /// Which box is the first of them.
+    /// Index of the first of the four boxes.
     first: usize,
 }
 
 impl Rewound<'_, '_, '_> {
-    /// Poses everybody who can be met by what moves from `origin` along `direction` and reaches `radius` to
-    /// every side. What was in `posed` before is forgotten.
+    /// Poses every target that can be hit by something that moves from `origin` along `direction` and
+    /// extends `radius` to every side. Clears `posed` first.
     ///
     /// # Errors
-    /// [`Miss::Nonsense`].
+    /// Returns [`Miss::Nonsense`] for invalid input.
     pub fn pose_along(
         &self,
         origin: Vec3,
@@ -63,11 +63,11 @@ impl Rewound<'_, '_, '_> {
         Ok(())
     }
 
-    /// Poses everybody who can be in a box along the axes of the world, `half` as large to every side. What
-    /// was in `posed` before is forgotten.
+    /// Poses every target that can be in an axis-aligned box with half extents `half`. Clears `posed`
+    /// first.
     ///
     /// # Errors
-    /// [`Miss::Nonsense`].
+    /// Returns [`Miss::Nonsense`] for invalid input.
     pub fn pose_around(&self, centre: Vec3, half: Vec3, posed: &mut PosedTargets) -> Result<(), Miss> {
         posed.clear();
         if !sound::is_point(centre) || !half.to_array().into_iter().all(sound::is_size) {
@@ -78,10 +78,10 @@ impl Rewound<'_, '_, '_> {
         Ok(())
     }
 
-    /// What [`cast_ray`](Self::cast_ray) says of those who were posed at this moment.
+    /// Casts a ray like [`cast_ray`](Self::cast_ray), against targets that were posed at this moment.
     ///
     /// # Errors
-    /// Why it hit nobody.
+    /// Returns the reason if the ray hit no target.
     pub fn cast_ray_among(
         &self,
         posed: &PosedTargets,
@@ -107,26 +107,26 @@ impl Rewound<'_, '_, '_> {
 }
 
 impl PosedTargets {
-    /// Forgets everybody.
+    /// Removes all targets.
     pub fn clear(&mut self) {
         self.targets.clear();
         self.boxes.clear();
         self.reason = Reason::default();
     }
 
-    /// How many there are.
+    /// Returns the number of targets.
     #[must_use]
     pub fn len(&self) -> usize {
         self.targets.len()
     }
 
-    /// Whether there is nobody.
+    /// Returns whether there are no targets.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.targets.is_empty()
     }
 
-    /// Poses one more, and says which that is.
+    /// Poses a body and returns its index.
     pub(super) fn push(&mut self, body: &Body<'_>, room: &mut LimbPoses) -> usize {
         let first = self.boxes.len();
         let limbs = body.limbs(room);
@@ -153,11 +153,11 @@ impl PosedTargets {
         self.targets.len() - 1
     }
 
-    /// The first of them that a ray meets, whatever of the world stands in between, also between a head and what
-    /// lies in front of it: [`Rewound::cast_ray_among`] asks the world as well.
+    /// Returns the first target that a ray hits, regardless of the world, including obstacles between a
+    /// head and the box in front of it. [`Rewound::cast_ray_among`] also tests the world.
     ///
     /// # Errors
-    /// Why it hit nobody.
+    /// Returns the reason if the ray hit no target.
     pub fn cast_ray(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Result<TargetHit, Miss> {
         let ray = UnitRay::new(origin, direction, max_distance).ok_or(Miss::Nonsense)?;
         self.first(ray).map(|counted| counted.hit)
@@ -174,19 +174,19 @@ impl PosedTargets {
         first.hit.ok_or(self.reason())
     }
 
-    /// Why a ray that meets nobody meets nobody.
+    /// Returns the reason for a ray that hits no target.
     pub(super) fn reason(&self) -> Miss {
         let mut reason = self.reason;
         reason.consider(self.targets.first().map_or(Miss::Nobody, |target| Miss::Beside(target.id)));
         reason.0
     }
 
-    /// Notes why somebody is not here.
+    /// Records the reason for which a target is not included.
     pub(super) fn consider(&mut self, miss: Miss) {
         self.reason.consider(miss);
     }
 
-    /// Casts the ray of `first`, which is `local` in the space of the body, at one of them.
+    /// Casts the ray of `first` against one of the targets; `local` is that ray in body space.
     pub(super) fn cast_at(&self, index: usize, local: &UnitRay, first: &mut FirstHit) {
         let Some(target) = self.targets.get(index) else { return };
         let shapes = target.set.shapes();

@@ -1,4 +1,5 @@
-//! A projectile that was fired in the past: it flies to the present through everybody as they were seen.
+//! Catch-up of projectiles that were fired in the past: they fly to the present through targets as the
+//! shooter saw them.
 
 mod leg;
 mod step;
@@ -16,19 +17,19 @@ use leg::{Leg, Met};
 pub(crate) use leg::{Pass, is_continuous};
 pub use step::Meeting;
 
-/// Where something is that only gravity pulls.
+/// State of a ballistic projectile, on which only gravity acts.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Ballistic {
-    /// Where it starts, in metres.
+    /// Position in metres.
     pub position: Vec3,
-    /// How fast, in metres per second.
+    /// Velocity in metres per second.
     pub velocity: Vec3,
-    /// What pulls it, in metres per second squared.
+    /// Gravity in metres per second squared.
     pub gravity: Vec3,
 }
 
 impl Ballistic {
-    /// The same some seconds later.
+    /// Returns the state after some seconds.
     #[must_use]
     pub fn after(&self, seconds: f32) -> Self {
         let velocity = self.velocity + self.gravity * seconds;
@@ -37,47 +38,48 @@ impl Ballistic {
     }
 }
 
-/// What became of a projectile on its way to the present.
+/// Result of a projectile's flight to the present.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Flight {
-    /// It met somebody.
+    /// The projectile hit a target.
     Hit {
-        /// Whom; `distance` is along the way, `point` is where the middle of the projectile was.
+        /// Hit on the target; `distance` is along the path, `point` is the centre of the projectile.
         hit: TargetHit,
-        /// Seconds after it was fired.
+        /// Seconds after firing.
         seconds: f32,
-        /// The moment, on the screen of who fired it.
+        /// View time of the hit on the shooter's screen.
         time: ViewTime,
     },
-    /// It met the world.
+    /// The projectile hit the world.
     Wall {
-        /// What; `distance` is along the way.
+        /// Obstacle; `distance` is along the path.
         wall: WorldHit,
-        /// Where the middle of the projectile was.
+        /// Centre of the projectile.
         point: Vec3,
-        /// Seconds after it was fired.
+        /// Seconds after firing.
         seconds: f32,
     },
-    /// It met nobody so far.
+    /// The projectile has hit nothing so far.
     Flying {
-        /// Seconds after it was fired: the present, or its end.
+        /// Seconds after firing: until the present, or the end of its lifetime.
         seconds: f32,
     },
 }
 
-/// Ticks that a flight can be behind at most: nobody is remembered for longer.
+/// Maximum number of ticks by which a flight can lag behind; targets are not stored for longer.
 const MAX_STEPS: usize = 256;
 
 impl Rewound<'_, '_, '_> {
-    /// Flies a ball of `radius` (0 is a point) from this moment to the present, at most for `max_seconds`:
-    /// where it is some seconds after it was fired, `path` says. Step by step of a tick, everybody is where
-    /// the screen of who fired it showed them then, so what the shooter saw it hit it hits. Within a step
-    /// everybody moves on, and so does every limb: nothing slips through between two steps, however fast.
+    /// Moves a ball of `radius` metres (0 for a point) from this moment to the present, for at most
+    /// `max_seconds`. `path` returns its position some seconds after firing. The flight is computed in
+    /// steps of one tick. In each step the targets are where the shooter's screen showed them at that
+    /// time, so the projectile hits what the shooter saw it hit. Targets and their limbs also move within
+    /// a step, so even a fast projectile cannot pass through a target between two steps.
     ///
     /// From the present on, test it against [`RewindTime::Now`](crate::RewindTime::Now) in every tick.
     ///
     /// # Errors
-    /// [`Miss::Nonsense`].
+    /// Returns [`Miss::Nonsense`] for invalid input.
     ///
     /// ```
     /// use bevy::prelude::*;
@@ -142,7 +144,7 @@ impl Rewound<'_, '_, '_> {
         Ok(Flight::Flying { seconds: end })
     }
 
-    /// What the same screen showed at a later time.
+    /// Returns the same screen's view at a later time.
     #[must_use]
     pub fn later(&self, time: ViewTime) -> Self {
         let passed = self.moment.time.map_or(0, |start| time.since(start));
@@ -151,7 +153,7 @@ impl Rewound<'_, '_, '_> {
         Self { moment: self.moment.later(time), bases, bases_at, ..*self }
     }
 
-    /// The walls near a whole flight; `None` when it leads nowhere.
+    /// Returns the walls near a whole flight; `None` if the path is not finite.
     fn walls_of_flight(
         &self,
         radius: f32,
@@ -170,7 +172,8 @@ impl Rewound<'_, '_, '_> {
             let along = to.dot(chord.direction).clamp(0.0, chord.max);
             bulge = bulge.max((to - chord.direction * along).length());
         }
-        // Steps need not begin at these moments, and between them the path may bulge a little more.
+        // Steps may begin at other moments than the samples, and between them the path may bulge a little
+        // more.
         let reach = radius + bulge * 1.5 + 0.1;
         Some(self.query.world.gather(|low, high| passes_box(&chord, reach, low, high)))
     }

@@ -1,4 +1,4 @@
-//! Everything at one moment, and what can be asked of it.
+//! View of all targets at one moment, with ray casts and candidate search.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BaseView, LimbPoses, NetId, PoseSample, ProxySmoothing, ViewStamp, ViewTime};
@@ -21,27 +21,27 @@ type MoverItem<'i> = (
     Option<&'i ProxySmoothing>,
 );
 
-/// Everything at one moment, as somebody's screen showed it; made by [`RewindQuery::at`].
+/// All targets at one moment, as a screen showed them; created by [`RewindQuery::at`].
 #[derive(Clone, Copy)]
 pub struct Rewound<'a, 'w, 's> {
     pub(super) query: &'a RewindQuery<'w, 's>,
     pub(super) moment: Moment<'a>,
     pub(super) bases: BaseView<'a>,
-    /// When bases were drawn.
+    /// View time of movement bases.
     pub(super) bases_at: ViewTime,
     pub(super) filter: RewindFilter<'a>,
 }
 
-/// A target as the server remembers it, whether or not it is still there.
+/// Target with its stored history, despawned or not.
 #[derive(Clone, Copy)]
 pub(crate) struct Known<'a> {
     pub place: Place<'a>,
     pub target: Target<'a>,
-    /// Whether the filter wants it.
+    /// Whether the filter accepts it.
     pub wanted: bool,
 }
 
-/// Why nobody was hit, as far as it is known yet.
+/// Most informative reason found so far for a query without a hit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reason(pub Miss);
 
@@ -52,8 +52,8 @@ impl Default for Reason {
 }
 
 impl Reason {
-    /// What says more comes before what says less, and the lower name before the higher one, so that it is
-    /// not the order in which somebody looks.
+    /// Keeps the more informative of two reasons, and of equal ones that with the lower network id, so
+    /// that the result does not depend on the search order.
     pub fn consider(&mut self, miss: Miss) {
         let order = |miss: &Miss| (rank(miss), core::cmp::Reverse(name(miss)));
         if order(&miss) > order(&self.0) {
@@ -84,39 +84,39 @@ fn rank(miss: &Miss) -> u8 {
 }
 
 impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
-    /// The same for some targets only.
+    /// Restricts the targets by a filter.
     #[must_use]
     pub fn of(self, filter: RewindFilter<'a>) -> Self {
         Self { filter, ..self }
     }
 
-    /// Which moment was asked for, and which is judged.
+    /// Returns the requested moment and the one that is used.
     #[must_use]
     pub fn time(&self) -> JudgedTime {
         self.moment.judged()
     }
 
-    /// The pose of one target at this moment.
+    /// Returns the pose of one target at this moment.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Returns the reason if it has none.
     pub fn pose(&self, entity: Entity) -> Result<PoseSample, Miss> {
         let slot = self.query.table.slot(entity).ok_or(Miss::Nobody)?;
         self.body(slot).map(|body| body.pose)
     }
 
-    /// The first target that a ray meets, unless the world stands in between. A head counts before what lies in
-    /// front of it, unless the world stands between the two; see
+    /// Returns the first target that a ray hits, unless the world is in the way. A head takes precedence
+    /// over a box in front of it, unless the world is between the two; see
     /// [`HitBoxes::nearest_first`](crate::HitBoxes::nearest_first).
     ///
     /// # Errors
-    /// Why it hit nobody.
+    /// Returns the reason if the ray hit no target.
     pub fn cast_ray(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Result<TargetHit, Miss> {
         let ray = UnitRay::new(origin, direction, max_distance).ok_or(Miss::Nonsense)?;
         self.uncovered(origin, self.first(&ray)?)
     }
 
-    /// The same, protected or not.
+    /// Like [`cast_ray`](Self::cast_ray), without cover protection.
     pub(super) fn first(&self, ray: &UnitRay) -> Result<TargetHit, Miss> {
         let counted = match self.query.moved() {
             Some(moved) => self.cast_moved(moved, ray)?,
@@ -129,7 +129,7 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         counted.before(self.world(ray.origin.into(), ray.direction.into(), counted.reach()))
     }
 
-    /// What counts of whom was met, unless something stands in the way or the victim is protected.
+    /// Returns the final hit, unless an obstacle is in the way or the victim is under cover protection.
     pub(super) fn unless_stopped(
         &self,
         origin: Vec3,
@@ -139,8 +139,8 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         self.uncovered(origin, counted.before(wall)?)
     }
 
-    /// What stands in the way of a ray with a unit direction at this moment: what never moves, and every
-    /// [`Occluder`] where it was drawn. `None` when nothing does within `max_distance`.
+    /// Returns the first obstacle of a ray with a unit direction at this moment: static geometry, or an
+    /// [`Occluder`] where it was drawn. `None` if there is none within `max_distance`.
     #[must_use]
     pub fn world(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<WorldHit> {
         if !sound::is_point(origin) {
@@ -151,7 +151,7 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         self.or_occluded(fixed, origin, direction, max_distance)
     }
 
-    /// The nearer one of a wall and the first occluder along a ray with a unit direction.
+    /// Returns the nearer of a wall and the first occluder along a ray with a unit direction.
     pub(super) fn or_occluded(
         &self,
         fixed: Option<f32>,
@@ -164,7 +164,7 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         way.nearest
     }
 
-    /// Calls back with every occluder that is there at this moment, and where it was drawn.
+    /// Calls `each` with every occluder that exists at this moment, and its drawn pose.
     pub(super) fn occluders(&self, mut each: impl FnMut(Entity, &Occluder, Isometry3d)) {
         for mover in &self.query.movers {
             if let Some(pose) = self.occluder(mover) {
@@ -173,7 +173,7 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         }
     }
 
-    /// Where an occluder was drawn.
+    /// Returns the drawn pose of an occluder.
     pub(super) fn occluder_pose(&self, entity: Entity) -> Option<Isometry3d> {
         self.occluder(self.query.movers.get(entity).ok()?)
     }
@@ -188,16 +188,16 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         Some(pose.body())
     }
 
-    /// Calls back with everybody's body that can be near `probe`. The callback says whether it was met.
-    /// Returns why nobody was, in case nobody was.
+    /// Calls `met` with the body of every target that can be near `probe`; the callback returns whether
+    /// it was hit. Returns the reason for a miss, for the case that none was hit.
     pub(crate) fn bodies(&self, probe: &Probe, mut met: impl FnMut(&Body<'_>) -> bool) -> Miss {
         self.slots(probe, |_| true, |_, body| met(body))
     }
 
-    /// Looks at bodies in the order in which a ray comes to their boxes, until all that are left lie behind
-    /// what it has met. Returns why nobody was met, in case nobody was.
+    /// Tests bodies in the order in which a ray reaches their bounds, until all remaining ones are behind
+    /// the hit. Returns the reason for a miss, for the case that none was hit.
     pub(super) fn nearest_first(&self, ray: &UnitRay, first: &mut FirstHit) -> Miss {
-        /// As many as are put in order; whoever comes after them is looked at as it comes.
+        /// Maximum number of targets to sort; further ones are tested immediately.
         const ORDERED: usize = 16;
         let mut reason = Reason::default();
         let mut room = LimbPoses::default();
@@ -239,7 +239,7 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         reason.0
     }
 
-    /// The same with their slots, for those only whose box in the table is wanted.
+    /// Like [`bodies`](Self::bodies), with slots, and only for slots that satisfy `wanted`.
     pub(super) fn slots(
         &self,
         probe: &Probe,
@@ -258,8 +258,8 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         reason.0
     }
 
-    /// Calls back with the slot of everybody who can be near `probe`, each once, and with the metres along a
-    /// ray before which it does not meet it.
+    /// Calls `look` once with the slot of every target that can be near `probe`, and with the distance in
+    /// metres along a ray before which it cannot hit the target.
     pub(super) fn near(
         &self,
         probe: &Probe,
@@ -281,7 +281,7 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
                 }
             });
         }
-        // The rows do not know where these were drawn.
+        // The rows do not contain the poses of targets with overrides.
         for (index, named) in self.moment.overrides.iter().enumerate() {
             let repeated = self.moment.overrides[..index].iter().any(|other| other.target == named.target);
             if let Some(slot) = table.named(named.target).filter(|_| !repeated) {
@@ -290,8 +290,9 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         }
     }
 
-    /// The same for a shooter who was not sent everything: whom its screen had elsewhere than the rows know is
-    /// looked at by itself. Who was never sent to it is near where others saw it.
+    /// Like [`near`](Self::near), for a shooter that was not sent every snapshot: a target that its
+    /// screen showed elsewhere than the rows assume is tested individually. A target that was never sent
+    /// to it is treated as near where other clients saw it.
     fn near_on_screen(
         &self,
         probe: &Probe,
@@ -308,7 +309,7 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         for slot in (0..table.slots()).filter(|slot| asked(*slot) && self.was_elsewhere(*slot)) {
             let around = match self.body(slot) {
                 Ok(body) => Swept::at(&body.pose, &body.boxes.bounds()),
-                // Nobody knows better.
+                // There is no better information.
                 Err(_) => table.envelope(row, slot),
             };
             if let Some(enter) = probe.enters(&around) {
@@ -317,8 +318,8 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         }
     }
 
-    /// Whether this shooter's screen had somebody elsewhere than the screens of others: it was sent some of it, and
-    /// not what the others drew it from.
+    /// Returns whether this shooter's screen showed a target elsewhere than the screens of other clients:
+    /// it was sent some snapshots of the target, but not the ones that other clients drew it from.
     fn was_elsewhere(&self, slot: usize) -> bool {
         let Some(((sent, time), place)) =
             self.moment.sent.zip(self.moment.time).zip(self.query.table.place(slot))
@@ -341,19 +342,19 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         }
     }
 
-    /// Somebody's body at this moment; [`Miss::Nobody`] when the filter does not want it.
+    /// Returns a target's body at this moment; [`Miss::Nobody`] if the filter rejects it.
     pub(crate) fn body(&self, slot: usize) -> Result<Body<'_>, Miss> {
         let known = self.known(slot).filter(|known| known.wanted).ok_or(Miss::Nobody)?;
         let Known { place, target, .. } = known;
         if self.moment.time.is_none() && place.remains.is_some() {
-            // It was; it is not.
+            // A despawned target exists only in the past.
             return Err(Miss::Gone(place.id));
         }
         let (pose, time) = self.moment.pose(&target, &self.query.sampler, &self.bases)?;
         Ok(place.body(target.history, pose, (time, self.query.tick.0)))
     }
 
-    /// What the server remembers of somebody.
+    /// Returns the target in a slot with its stored history.
     pub(super) fn known(&self, slot: usize) -> Option<Known<'_>> {
         let place = self.query.table.place(slot)?;
         let (path, history, mode, team, layers) = match place.remains {

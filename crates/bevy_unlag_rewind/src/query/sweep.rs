@@ -1,4 +1,4 @@
-//! Thick rays: balls and capsules on their way.
+//! Shape casts of balls and capsules.
 
 use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::parry::{
@@ -17,13 +17,13 @@ use crate::{
 };
 
 impl Rewound<'_, '_, '_> {
-    /// The first target that a ball touches whose middle goes along a ray, unless it touches the world
-    /// before. A ball that touches the world at its start goes nowhere. `point` of the answer is on the
-    /// target; a head counts before what lies in front of it where the middle would pass through it, unless the
-    /// ball touches the world after the one and before the other.
+    /// Returns the first target that a ball touches with its centre moving along a ray, unless it touches
+    /// the world before. A ball that touches the world at its start does not move. The `point` of the hit
+    /// is on the target. A head takes precedence over a box in front of it if the centre would pass
+    /// through the head, unless the ball touches the world between the two.
     ///
     /// # Errors
-    /// Why it hit nobody.
+    /// Returns the reason if the ball hit no target.
     #[doc(alias = "sphere_cast")]
     pub fn cast_ball(
         &self,
@@ -44,12 +44,12 @@ impl Rewound<'_, '_, '_> {
         self.unless_swept(counted, &Ball::new(radius), from, way.direction.into())
     }
 
-    /// The first target that a capsule touches, unless it touches the world before: from `a` to `b` with
-    /// `radius` about that line, moved along `direction` as it is. Otherwise as [`cast_ball`](Self::cast_ball).
-    /// Twenty times the cost of a ball for whoever is near.
+    /// Returns the first target that a capsule touches, unless it touches the world before. The capsule
+    /// extends from `a` to `b` with `radius` and moves along `direction` without turning. Otherwise like
+    /// [`cast_ball`](Self::cast_ball). Costs twenty times as much as a ball for each nearby target.
     ///
     /// # Errors
-    /// Why it hit nobody.
+    /// Returns the reason if the capsule hit no target.
     pub fn cast_capsule(
         &self,
         (a, b): (Vec3, Vec3),
@@ -68,7 +68,7 @@ impl Rewound<'_, '_, '_> {
         self.first_convex(way, &capsule, half.length() + radius, Quat::IDENTITY)
     }
 
-    /// The first target that a convex shape touches, unless it touches the world before.
+    /// Returns the first target that a convex shape touches, unless it touches the world before.
     pub(super) fn first_convex(
         &self,
         way: UnitRay,
@@ -83,8 +83,8 @@ impl Rewound<'_, '_, '_> {
         self.unless_swept(counted, moved, from, way.direction.into())
     }
 
-    /// The first target that something touches whose middle goes along `way` and that reaches `reach` to every
-    /// side. `touch` says when it touches a box.
+    /// Returns the first target touched by a shape with a bounding radius of `reach` whose centre moves
+    /// along `way`. `touch` returns the distance at which it touches a box.
     fn first_swept(
         &self,
         way: UnitRay,
@@ -101,7 +101,7 @@ impl Rewound<'_, '_, '_> {
         first.0.ok_or(reason)
     }
 
-    /// A hit, unless the world is touched before.
+    /// Returns the hit, unless the shape touches the world before.
     fn unless_swept(
         &self,
         counted: Counted,
@@ -113,8 +113,8 @@ impl Rewound<'_, '_, '_> {
         self.unless_stopped(from.translation.into(), counted, wall)
     }
 
-    /// What of the world a ball touches first whose middle goes along a ray with a unit direction; see
-    /// [`world`](Self::world).
+    /// Returns the first part of the world that a ball touches with its centre moving along a ray with a
+    /// unit direction; see [`world`](Self::world).
     #[must_use]
     pub fn world_ball(
         &self,
@@ -148,14 +148,15 @@ impl Rewound<'_, '_, '_> {
     }
 }
 
-/// The target that something on its way touches first.
+/// Accumulator for the first target that a swept shape touches.
 #[derive(Default)]
 pub(crate) struct FirstTouched(pub Option<Counted>);
 
 impl FirstTouched {
-    /// Looks at somebody who may be touched within so many metres, `max` while nobody is. Returns whether so.
+    /// Tests a target and returns whether it was touched. `touch` gets the maximum distance in metres,
+    /// which is `max` before the first hit.
     pub fn look(&mut self, max: f32, touch: impl FnOnce(f32) -> Option<Counted>) -> bool {
-        // Nothing beyond the first one counts, but for its own head.
+        // Nothing beyond the first hit matters, except the head of the same target.
         let counted = touch(self.0.as_ref().map_or(max, |first| first.hit.distance));
         let nearer =
             |counted: &Counted| self.0.as_ref().is_none_or(|first| is_nearer(&counted.hit, &first.hit));
@@ -164,7 +165,7 @@ impl FirstTouched {
     }
 }
 
-/// When a ball on its way touches a box.
+/// Returns a function for the distance at which a ball touches a box.
 fn touch_ball(radius: f32) -> impl Fn(&UnitRay, (&Body<'_>, usize), &Shape, Isometry3d) -> Option<f32> {
     move |way, _, shape, pose| {
         let local = way.within(pose);
@@ -172,7 +173,7 @@ fn touch_ball(radius: f32) -> impl Fn(&UnitRay, (&Body<'_>, usize), &Shape, Isom
     }
 }
 
-/// When a convex shape on its way touches a box.
+/// Returns the distance at which a convex shape touches a box.
 fn cast_convex(
     (body, index): (&Body<'_>, usize),
     shape: &Shape,
@@ -197,7 +198,7 @@ fn cast_convex(
 }
 
 impl Body<'_> {
-    /// What of it a ball touches first, within so many metres of its way.
+    /// Returns the hit of a ball on this body within the given distance in metres.
     pub(crate) fn sweep_ball(
         &self,
         whole: &UnitRay,
@@ -208,7 +209,7 @@ impl Body<'_> {
         self.sweep(whole, within, radius, room, touch_ball(radius))
     }
 
-    /// What of it is touched first, within so many metres.
+    /// Returns the hit of a swept shape on this body within the given distance in metres.
     fn sweep(
         &self,
         whole: &UnitRay,
@@ -237,7 +238,7 @@ impl Body<'_> {
                 let local = whole.within(pose);
                 if let Some(through) = shape.cast_ray(local.origin, local.direction, whole.max) {
                     head.consider(index, through);
-                    // The nearest one was considered last when it is the nearest so far.
+                    // `head` holds this box exactly if it is the nearest so far.
                     if head.0 == Some((index, through)) {
                         head_pose = pose;
                     }
@@ -249,7 +250,7 @@ impl Body<'_> {
         let point =
             self.boxes.boxes()[index].shape.raw.project_point(&parry_pose(touched), middle.into(), true);
         let head = head.0.filter(|(head, _)| *head != index).map(|(head, through)| {
-            // It is touched before the middle comes to it.
+            // The shape touches the head before its centre reaches it.
             let way = &UnitRay { max: through, ..*whole };
             let shape = &self.boxes.shapes()[head];
             (head, touch(way, (self, head), shape, head_pose).unwrap_or(through))

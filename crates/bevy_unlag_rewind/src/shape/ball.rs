@@ -1,4 +1,5 @@
-//! Balls swept against boxes, balls and capsules in closed form; anything else is parry's.
+//! Ball sweeps against boxes, balls and capsules in closed form, with parry as a fallback for other
+//! shapes.
 
 use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::{
@@ -12,8 +13,8 @@ use bevy_rapier3d::{
 use super::{Form, Shape, ray_ball, ray_box, ray_capsule};
 
 impl Shape {
-    /// Metres that a ball goes, its middle along a ray with a unit direction in the shape's own space, until it
-    /// touches; 0 when it touches at once.
+    /// Returns the distance in metres that a ball travels until it touches the shape, with its centre on
+    /// a ray with a unit direction in shape space; 0 if it touches at the start.
     pub fn cast_ball(&self, origin: Vec3A, direction: Vec3A, max: f32, radius: f32) -> Option<f32> {
         if radius <= 0.0 {
             return self.cast_ray(origin, direction, max);
@@ -39,12 +40,13 @@ impl Shape {
     }
 }
 
-/// A ray against a box with round edges: three boxes, each larger along one axis, and a capsule an edge.
+/// Casts a ray against a rounded box: the union of three boxes, each extended along one axis, and a
+/// capsule per edge.
 fn ball_box(origin: Vec3A, direction: Vec3A, half: Vec3A, radius: f32) -> Option<f32> {
     let bound = ray_box(origin, direction, half + radius)?;
     let outside = (origin + direction * bound).abs().cmpgt(half);
     if outside.bitmask().count_ones() <= 1 {
-        // On a face.
+        // The contact is on a face.
         return Some(bound);
     }
     let axes = [Vec3A::X, Vec3A::Y, Vec3A::Z];
@@ -74,7 +76,7 @@ mod tests {
     use crate::{HitBox, HitGroup};
 
     #[test]
-    fn a_ball_touches_where_parry_says_that_it_is_its_radius_away() {
+    fn ball_sweep_stops_at_one_radius_from_the_surface_by_parry() {
         let shapes = [
             Collider::cuboid(0.3, 0.1, 0.2),
             Collider::ball(0.25),
@@ -85,7 +87,7 @@ mod tests {
         let mut hits = 0;
         for shape in &shapes {
             let fast = Shape::new(&HitBox::new(0, HitGroup::Body, shape.clone()));
-            // What parry casts, it casts to some millimetres.
+            // Parry's shape casts are accurate to some millimetres.
             let slack = if shape.raw.as_cylinder().is_some() { 8e-3 } else { 5e-4 };
             for _ in 0..20_000 {
                 let mut vector =
@@ -99,7 +101,7 @@ mod tests {
                     Some(at) => {
                         hits += 1;
                         assert!((distance(at) - radius).abs() < slack, "{shape:?} {}", distance(at) - radius);
-                        // Nowhere before.
+                        // There is no contact before that point.
                         for part in 0..20 {
                             let before = distance(at * part as f32 / 20.0);
                             assert!(before > radius - slack, "{shape:?} {before} {radius}");

@@ -1,4 +1,4 @@
-//! The boxes of all targets in one tick, eight at a time.
+//! Bounding boxes of all targets in one tick, tested eight at a time.
 
 use bevy::math::{Vec3A, Vec4};
 use bevy_unlag_core::Tick;
@@ -6,8 +6,8 @@ use bevy_unlag_core::Tick;
 use super::LANES;
 use crate::{shape::ray_box, swept::Swept, target::UnitRay};
 
-/// Eight boxes in two vectors of four: they are compared four at a time on any machine. By axis their lower and
-/// their higher sides.
+/// Eight boxes in two vectors of four, which compare four at a time on any CPU. Indexed by axis, then
+/// lower or upper side.
 #[derive(Clone, Copy, Debug)]
 struct Block([[[Vec4; 2]; 2]; 3]);
 
@@ -15,55 +15,56 @@ impl Block {
     const EMPTY: Self = Self([[[Vec4::splat(1e30); 2]; 2]; 3]);
 }
 
-/// The boxes of all targets in one tick.
+/// Bounding boxes of all targets in one tick.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
-    /// The tick; `None` before it was ever used.
+    /// Tick of this row; `None` if it was never used.
     pub tick: Option<Tick>,
     blocks: Vec<Block>,
 }
 
-/// What a question covers.
+/// Volume that a query covers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Probe {
-    /// A ray with a unit direction, as thick as `radius`.
+    /// Ray with a unit direction and a radius.
     Ray {
-        /// Where it starts.
+        /// Origin.
         origin: Vec3A,
-        /// Where it goes.
+        /// Unit direction.
         direction: Vec3A,
-        /// How far.
+        /// Length in metres.
         max: f32,
-        /// How far to either side.
+        /// Radius in metres.
         radius: f32,
     },
-    /// Rays from one place.
+    /// Bundle of rays with a common origin.
     Fan {
-        /// Where they start.
+        /// Origin.
         origin: Vec3A,
-        /// For each metre along an axis of them all, how far they go at least along those of the world.
+        /// Minimum components of the ray directions in world space, per metre along the common axis.
         low: Vec3A,
-        /// And how far at most.
+        /// Maximum components of the ray directions.
         high: Vec3A,
-        /// Metres along the axis.
+        /// Length along the common axis, in metres.
         max: f32,
     },
-    /// A box along the axes of the world.
+    /// Axis-aligned box in world space.
     Box {
-        /// Its lowest corner.
+        /// Minimum corner.
         low: Vec3A,
-        /// Its highest corner.
+        /// Maximum corner.
         high: Vec3A,
     },
 }
 
 impl Probe {
-    /// The ray itself.
+    /// Creates a probe for a ray without thickness.
     pub fn along(ray: &UnitRay) -> Self {
         Self::Ray { origin: ray.origin, direction: ray.direction, max: ray.max, radius: 0.0 }
     }
 
-    /// The metres along a ray before which it is not in a box; `None` when it never is. Of a fan it is not known.
+    /// Returns the distance in metres along a ray at which it enters a box, or `None` if it misses. For a
+    /// fan it is always 0.
     pub fn enters(&self, around: &Swept) -> Option<f32> {
         let Swept { low, high } = *around;
         match *self {
@@ -80,7 +81,7 @@ impl Probe {
 }
 
 impl Row {
-    /// Begins anew.
+    /// Resets the row for another tick.
     pub fn start(&mut self, tick: Tick, blocks: usize) {
         self.tick = Some(tick);
         self.blocks.clear();
@@ -101,7 +102,7 @@ impl Row {
         }
     }
 
-    /// The box of a slot.
+    /// Returns the box of a slot.
     pub fn get(&self, slot: usize) -> Option<Swept> {
         let (block, lane) = (self.blocks.get(slot / LANES)?, slot % LANES);
         let of = |axis: usize, side: usize| block.0[axis][side][lane / 4][lane % 4];
@@ -109,8 +110,8 @@ impl Row {
         Some(Swept { low: corner(0), high: corner(1) })
     }
 
-    /// Calls back with every slot whose box the probe touches, and with the metres along a ray to where it
-    /// does.
+    /// Calls `each` with every slot whose box intersects the probe, and with the distance in metres along
+    /// a ray to the box.
     pub fn near(&self, probe: &Probe, mut each: impl FnMut(usize, f32)) {
         match *probe {
             Probe::Ray { origin, direction, max, radius } => {
@@ -134,17 +135,18 @@ impl Row {
     }
 }
 
-/// A thick ray, or all between some rays from one place, for four boxes at once. Metres along an axis that they
-/// share, in which something of it is between the two sides of a box: along each axis of the world there are two
-/// bounds, both above or one above and one below.
+/// Thick ray, or hull of a fan of rays, for slab tests against four boxes at once. Computes the interval
+/// in metres along the common axis in which part of it lies between the two sides of a box. Each world
+/// axis contributes two bounds: both on entering, or one on entering and one on leaving.
 struct Slabs([Slab; 3], Vec4);
 
 struct Slab {
-    /// Which side of a box bounds it from below, what is taken from it and what that is multiplied with.
+    /// Entering bound: side of the box, offset to subtract, and factor.
     enter: (usize, Vec4, Vec4),
-    /// The same for the other side.
+    /// Leaving bound, in the same form.
     leave: (usize, Vec4, Vec4),
-    /// It goes both ways along this axis: the other bound is one from below, too.
+    /// Whether the fan contains both directions along this axis, in which case the second bound is on
+    /// entering, too.
     spread: bool,
 }
 
@@ -155,7 +157,7 @@ impl Slabs {
             let (from, low, high) = (origin[axis], inverse(low[axis]), inverse(high[axis]));
             let lower = |inverse| (0, Vec4::splat(from + radius), Vec4::splat(inverse));
             let upper = |inverse| (1, Vec4::splat(from - radius), Vec4::splat(inverse));
-            // What goes up at most so fast is above the lower side at the earliest then.
+            // The steepest ray of the fan reaches the lower side first.
             let (enter, leave) =
                 if high > 0.0 { (lower(high), upper(low)) } else { (upper(low), lower(high)) };
             Slab { enter, leave, spread: low < 0.0 && high > 0.0 }
@@ -164,7 +166,8 @@ impl Slabs {
     }
 }
 
-/// A way along an axis is no exception: its inverse is huge, not infinite.
+/// Returns a huge instead of an infinite inverse for a component of zero, so that a ray parallel to an
+/// axis needs no special case.
 fn inverse(d: f32) -> f32 {
     if d.abs() < 1e-18 { 1e18 } else { 1.0 / d }
 }
@@ -193,7 +196,7 @@ impl Row {
             let both = |enter: &[Vec4; 2], leave: &[Vec4; 2]| {
                 enter[0].cmple(leave[0]).bitmask() | enter[1].cmple(leave[1]).bitmask() << 4
             };
-            // Most are beside it, seen from above.
+            // Early out: most targets are beside the ray, seen from above.
             if both(&enter, &leave) == 0 {
                 continue;
             }
@@ -223,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fan_finds_what_any_ray_of_it_finds() {
+    fn fan_finds_every_box_that_any_of_its_rays_finds() {
         let mut state = 9_u64;
         let mut random = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -238,7 +241,7 @@ mod tests {
                 let (low, size) = (vector(20.0), vector(1.0).abs());
                 row.set(slot, Swept { low, high: low + size });
             }
-            // Along an axis, too, and as wide as nothing.
+            // Includes rays along an axis, and fans of zero width.
             let axis = if round % 7 == 0 { Vec3A::Z } else { vector(1.0).normalize() };
             let origin = vector(10.0);
             let spread = [0.0, 0.1, 1.0][round % 3];

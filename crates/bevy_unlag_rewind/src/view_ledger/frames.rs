@@ -1,23 +1,23 @@
-//! How long a client's frames are, as its packets show.
+//! Estimate of a client's frame length from its packets.
 
 use bevy_unlag_core::{HeardPacket, Tick};
 
-/// Frames that are remembered.
+/// Number of stored frames.
 const REMEMBERED: usize = 16;
-/// With fewer little is known.
+/// Minimum number of frames for an estimate.
 const FEW: usize = 4;
 
-/// The moves of a frame are made and sent together, so they arrive together: that is how many ticks the
-/// frame took.
+/// Recent frames of a client. The moves of a frame are produced and sent together, so they arrive
+/// together, and their number gives the frame's length in ticks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frames {
-    /// The newest ones.
+    /// Ring buffer of complete frames.
     closed: [Option<Frame>; REMEMBERED],
     next: usize,
     open: Option<Frame>,
 }
 
-/// The moves that came together.
+/// Moves that arrived together.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     arrived: Tick,
@@ -27,8 +27,9 @@ struct Frame {
 }
 
 impl Frame {
-    /// In ticks. A crowded server has its clients send every other move only, with the one before; who sends
-    /// fewer was silent, and that is no frame.
+    /// Returns the length in ticks. A crowded server lets its clients send only every other move, each
+    /// packet with the previous move. Fewer packets than that indicate a pause in sending, not a long
+    /// frame.
     fn length(&self) -> u8 {
         let ticks = self.last.since(self.first).saturating_add(1);
         ticks.clamp(1, self.packets.saturating_mul(2).saturating_sub(1)).min(i32::from(u8::MAX)) as u8
@@ -36,7 +37,7 @@ impl Frame {
 }
 
 impl Frames {
-    /// A packet came; `hurried` as in [`ViewLedger::listen`](super::ViewLedger::listen).
+    /// Processes a packet; `hurried` as in [`ViewLedger::listen`](super::ViewLedger::listen).
     pub fn take(&mut self, packet: &HeardPacket, hurried: bool) {
         if let Some(open) = &mut self.open {
             if !packet.own.is_newer_than(open.last) {
@@ -54,9 +55,10 @@ impl Frames {
         self.open = Some(frame).filter(|_| !hurried);
     }
 
-    /// The longest that is usual, in ticks; 0 while little is known. With `n` ticks in it a frame may have
-    /// taken almost `n + 1`, and half of them are longer: by a quarter, for nobody's are all of one length. What
-    /// happens less often than every other time is not usual.
+    /// Returns the longest usual frame length in ticks; 0 while too little is known. A frame with `n`
+    /// ticks may have taken almost `n + 1`, and half of all frames are longer than the median: a quarter
+    /// is added, since frame times vary. Lengths that occur less often than every other time are not
+    /// usual.
     pub fn longest_usual(&self) -> u8 {
         let mut lengths = self.closed.map(|frame| frame.map_or(0, |frame| frame.length()));
         lengths.sort_unstable();
@@ -68,7 +70,7 @@ impl Frames {
         if ticks > 1 { ticks.saturating_add(1 + ticks / 4) } else { ticks }
     }
 
-    /// How many ticks the frame had in which a move was made, usual or not; 0 when that is not known.
+    /// Returns the length in ticks of the frame that produced the move of tick `own`; 0 if unknown.
     pub fn of(&self, own: Tick) -> u8 {
         let made = |frame: &&Frame| own.since(frame.first) >= 0 && frame.last.since(own) >= 0;
         let frames = self.open.iter().chain(self.closed.iter().flatten());
@@ -80,7 +82,7 @@ impl Frames {
 mod tests {
     use super::*;
 
-    /// Frames of so many moves, each sent, or one of `every` of them.
+    /// Simulates frames with the given numbers of moves, of which every `every`-th is sent.
     fn throttled(lengths: impl IntoIterator<Item = i32>, every: i32, hurried: impl Fn(u32) -> bool) -> u8 {
         let (mut frames, mut own) = (Frames::default(), Tick(u32::MAX - 40));
         for (frame, length) in (0..).zip(lengths) {
@@ -100,22 +102,22 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_together_was_a_frame() {
+    fn moves_that_arrive_together_are_measured_as_one_frame() {
         assert_eq!(frames([]), 0);
         assert_eq!(frames([1; 30]), 1);
         assert_eq!(frames([12; 30]), 16);
         assert_eq!(frames([6, 7].repeat(15)), 9);
         assert_eq!(frames([12; 30].into_iter().chain([1; 17])), 1);
-        assert!(throttled([12; 30], 2, |_| false) >= 12, "sent every other time");
+        assert!(throttled([12; 30], 2, |_| false) >= 12, "every other move sent");
     }
 
     #[test]
-    fn a_frame_that_hangs_is_not_usual() {
+    fn single_long_frames_do_not_raise_the_usual_length() {
         assert_eq!(frames([1, 1, 20].repeat(12)), 1);
     }
 
     #[test]
-    fn a_frame_that_hangs_is_known_by_its_moves() {
+    fn length_of_a_long_frame_is_found_by_its_moves() {
         let (mut frames, mut own) = (Frames::default(), Tick(u32::MAX - 3));
         assert_eq!(frames.of(own), 0);
         for length in [1, 9, 1, 1, 2] {
@@ -131,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_silent_has_no_long_frames() {
+    fn pauses_in_sending_are_not_long_frames() {
         let (mut frames, mut own) = (Frames::default(), Tick(u32::MAX - 40));
         for _ in 0..40 {
             let arrived = own.offset(20);
@@ -144,20 +146,20 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_hurries_learns_nothing() {
+    fn packets_of_a_catching_up_server_are_not_measured() {
         assert_eq!(throttled([5; 60], 1, |_| true), 0);
         assert_eq!(throttled([1, 1, 1, 8].repeat(20), 1, |frame| frame % 4 == 3), 1);
-        assert_eq!(throttled([2; 60], 1, |frame| frame % 2 == 0), 3, "what lies between is measured");
+        assert_eq!(throttled([2; 60], 1, |frame| frame % 2 == 0), 3, "frames in between are measured");
     }
 
     #[test]
-    fn nonsense_is_no_frame() {
+    fn arbitrary_ticks_do_not_panic_in_frame_estimate() {
         let mut frames = Frames::default();
         for k in 0..1_000_u32 {
             let tick = Tick(k.wrapping_mul(0x9e37_79b1));
             frames.take(&HeardPacket { own: tick, arrived: Tick(k / 3), heard: None }, k % 7 == 0);
         }
-        // Whatever it says, the ledger caps it.
+        // No assertion on the value: the validator caps it. This must not panic.
         let _ = frames.longest_usual();
     }
 }

@@ -1,40 +1,40 @@
-//! What a client's acknowledgements say of its way down.
+//! Downlink quality estimate from a client's acknowledgements.
 
 use bevy_unlag_core::{HeardPacket, SUB_TICKS, Tick};
 
 use super::frames::Frames;
 
-/// Windows that are remembered, and how many ticks each is long: 16 s at 64 Hz, longer than a client's
+/// Number of stored windows, and length of each in ticks: 16 s in total at 64 Hz, longer than a client's
 /// playout remembers gaps.
 const WINDOWS: usize = 8;
 const WINDOW_TICKS: i32 = 128;
-/// The longest gaps that a window remembers.
+/// Number of longest gaps stored per window.
 const LONGEST: usize = 3;
-/// With fewer gaps than this the longest of them counts; with more the last of the [`LONGEST`], for playout
-/// covers 97 of 100.
+/// Number of gaps from which on the last of the [`LONGEST`] is used, since playout covers 97 % of gaps;
+/// with fewer the longest is used.
 const MANY: u32 = 100;
-/// Ticks for which little is known: playout itself begins with a guess, and takes seconds to leave it.
+/// Ticks during which too little is known. Playout itself begins with a guess, and takes seconds to leave
+/// it.
 const YOUNG: i32 = 320;
-/// A gap longer than this is an outage, which no playout learns from.
+/// Length in ticks beyond which a gap is an outage, to which playout does not adapt.
 const OUTAGE: i32 = 72;
-/// A delay that is no longer needed is given back at least this fast, in 1/256 of a tick a tick: playout at
-/// 1.028 does it faster.
+/// Minimum rate at which excess delay decreases, in 1/256 of a tick per tick; playout at 1.028 is faster.
 const GIVEN_BACK: i64 = 4;
-/// Ticks without a packet for which a client is taken to have heard of nothing.
+/// Ticks without a packet that are counted as time without a new snapshot.
 const LOST: i32 = 1;
-/// No number in here is larger, whatever a client says.
+/// Limit for all tick differences, whatever a client sends.
 const FAR: i32 = 1 << 20;
 
-/// A stretch of a client's time.
+/// Measurements over a window of a client's ticks.
 #[derive(Clone, Copy, Debug)]
 struct Window {
-    /// Ticks from the newest snapshot heard to the move that says so: the fewest.
+    /// Smallest number of ticks from the newest received snapshot to the move that acknowledges it.
     least: i32,
-    /// Ticks from a move to its arrival at the server: the fewest.
+    /// Smallest number of ticks from a move to its arrival at the server.
     up: i32,
-    /// Ticks from one snapshot heard to the next: the fewest.
+    /// Smallest number of ticks between two received snapshots.
     spacing: i32,
-    /// How old the newest snapshot was right before the next one was heard of: the longest, longest first.
+    /// Largest ages of the newest snapshot just before the next one was received, in descending order.
     gaps: [i32; LONGEST],
     count: u32,
 }
@@ -44,7 +44,7 @@ impl Window {
         Self { least: i32::MAX, up: i32::MAX, spacing: i32::MAX, gaps: [i32::MIN; LONGEST], count: 0 };
 }
 
-/// What one packet after the other says.
+/// Estimator that is fed with one packet after another.
 #[derive(Clone, Debug)]
 pub(super) struct Meter {
     line: u8,
@@ -52,10 +52,10 @@ pub(super) struct Meter {
     /// Ticks since the first packet.
     lived: i32,
     windows: [Window; WINDOWS],
-    /// The window that is being filled, and when it began.
+    /// Index of the window that is being filled, and its start.
     filling: usize,
     began: Tick,
-    /// The gap that playout has to cover, in 1/256 of a tick: it grows at once and shrinks slowly.
+    /// Gap that playout has to cover, in 1/256 of a tick; grows at once and shrinks slowly.
     covered: Option<i64>,
     frames: Frames,
 }
@@ -76,7 +76,7 @@ impl Default for Meter {
 }
 
 impl Meter {
-    /// Whether this is the line that the packets were on so far. If not, all that was known is of no use.
+    /// Returns whether `line` is the current connection line. If not, all measurements are reset.
     pub(super) fn on_line(&mut self, line: u8) -> bool {
         if self.line == line {
             return true;
@@ -85,7 +85,7 @@ impl Meter {
         false
     }
 
-    /// A packet came. One that was overtaken teaches nothing.
+    /// Processes a packet. Packets that arrive out of order are ignored, except by the frame estimate.
     pub(super) fn take(&mut self, packet: HeardPacket, hurried: bool) {
         self.frames.take(&packet, hurried);
         let Some(before) = self.newest else {
@@ -100,15 +100,15 @@ impl Meter {
         }
         self.lived = self.lived.saturating_add(passed);
         self.turn(packet.own);
-        // What one packet forgot to say, the one before may have said.
+        // A packet without an acknowledgement inherits the previous one.
         let packet = HeardPacket { heard: packet.heard.or(before.heard), ..packet };
         self.newest = Some(packet);
         self.measure(packet);
         if let Some((old, new)) = before.heard.zip(packet.heard)
             && new.is_newer_than(old)
         {
-            // As far as packets say so: who is silent for longer than a packet was lost may have heard of it
-            // at once.
+            // Only as far as packets prove it: during a silence longer than a lost packet, the client may
+            // have received the snapshot at once.
             let silent = (passed - 1).min(LOST);
             self.gap(before.own.offset(silent).since(old).clamp(-FAR, FAR), new.since(old));
         }
@@ -148,7 +148,7 @@ impl Meter {
         insert(&mut window.gaps, gap);
     }
 
-    /// The gap that playout has to cover, in ticks.
+    /// Returns the gap that playout has to cover, in ticks.
     fn needed(&self) -> Option<i32> {
         let mut longest = [i32::MIN; LONGEST];
         self.windows.iter().flat_map(|window| window.gaps).for_each(|gap| insert(&mut longest, gap));
@@ -164,39 +164,40 @@ impl Meter {
         self.windows.iter().map(of).min().filter(|fewest| *fewest < i32::MAX)
     }
 
-    /// The longest of this client's frames that are usual, in ticks of its own.
+    /// Returns the longest usual frame length of this client, in ticks.
     pub(super) fn frame(&self) -> u8 {
         self.frames.longest_usual()
     }
 
-    /// How many ticks the frame had in which a move was made; 0 when that is not known.
+    /// Returns the length in ticks of the frame that produced the move of tick `own`; 0 if unknown.
     pub(super) fn frame_of(&self, own: Tick) -> u8 {
         self.frames.of(own)
     }
 
-    /// Whether little is known.
+    /// Returns whether too little is known yet.
     pub(super) fn is_young(&self) -> bool {
         self.lived < YOUNG
     }
 
-    /// Ticks from the newest snapshot heard to the move that says so, at best: the way down, and how far
-    /// the two counts of ticks are apart.
+    /// Returns the smallest number of ticks from the newest received snapshot to the move that
+    /// acknowledges it: the downlink latency plus the offset between the two tick counts.
     pub(super) fn least(&self) -> Option<i32> {
         self.fewest(|window| window.least)
     }
 
-    /// Ticks from a move to its arrival, at best: the way up, less how far the counts are apart.
+    /// Returns the smallest number of ticks from a move to its arrival: the uplink latency less the
+    /// offset between the tick counts.
     pub(super) fn up(&self) -> Option<i32> {
         self.fewest(|window| window.up)
     }
 
-    /// Ticks from one snapshot to the next, at best.
+    /// Returns the smallest number of ticks between two snapshots.
     pub(super) fn spacing(&self) -> Option<i32> {
         self.fewest(|window| window.spacing)
     }
 
-    /// How far playout that covers gaps runs behind the client's moves, in 1/256 of a tick; also the gap that
-    /// is still open.
+    /// Returns the delay behind the client's moves of a playout that covers all gaps, including the gap
+    /// that is still open, in 1/256 of a tick.
     pub(super) fn covered(&self) -> Option<i64> {
         let open = self.newest.and_then(|newest| {
             let age = newest.own.since(newest.heard?).clamp(-FAR, FAR);
@@ -206,7 +207,7 @@ impl Meter {
     }
 }
 
-/// Keeps the longest, longest first.
+/// Inserts into a list in descending order and keeps the longest.
 fn insert(longest: &mut [i32; LONGEST], gap: i32) {
     let at = longest.partition_point(|known| *known >= gap);
     if at < LONGEST {
@@ -219,8 +220,8 @@ fn insert(longest: &mut [i32; LONGEST], gap: i32) {
 mod tests {
     use super::*;
 
-    /// A client whose moves say what it had heard, at three ticks a snapshot, seven ticks late, of which
-    /// some are lost.
+    /// Simulates a client whose moves acknowledge snapshots: one every three ticks, seven ticks late,
+    /// some of them lost.
     fn meter(lost: impl Fn(i32) -> bool, ticks: i32, origin: Tick) -> Meter {
         let mut meter = Meter::default();
         let mut heard = None;
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clean_way_is_known_to_the_tick_across_the_wrap() {
+    fn clean_link_is_measured_to_the_tick_across_tick_wraparound() {
         for origin in [Tick(0), Tick(u32::MAX - 500)] {
             let meter = meter(|_| false, 2_000, origin);
             assert_eq!((meter.least(), meter.up(), meter.spacing()), (Some(7), Some(4), Some(3)));
@@ -245,17 +246,17 @@ mod tests {
     }
 
     #[test]
-    fn losses_are_covered_once_they_are_usual_and_forgotten_later() {
+    fn repeated_losses_raise_the_covered_gap_and_are_forgotten_later() {
         let covered = |meter: &Meter| meter.covered().map_or(0, |gap| gap / SUB_TICKS);
         assert_eq!(covered(&meter(|k| k == 300, 1_500, Tick(0))), 9, "one loss in sixteen seconds");
         assert_eq!(covered(&meter(|k| k % 40 == 0, 1_500, Tick(0))), 12);
         assert_eq!(covered(&meter(|k| k < 200 && k % 40 == 0, 3_000, Tick(0))), 9);
-        // An outage is none of it.
+        // An outage does not count as a gap.
         assert_eq!(covered(&meter(|k| (300..340).contains(&k), 1_500, Tick(0))), 9);
     }
 
     #[test]
-    fn silence_is_no_gap() {
+    fn pauses_in_sending_are_not_counted_as_gaps() {
         let heard = |own: Tick| Some(Tick(own.0 / 3 * 3));
         let mut meter = Meter::default();
         for k in 0..400 {
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_it_is_told_nothing_overflows() {
+    fn arbitrary_packets_cause_no_overflow() {
         let mut meter = Meter::default();
         let mut state = 7_u64;
         let mut random = || {

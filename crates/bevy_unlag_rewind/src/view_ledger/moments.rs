@@ -1,4 +1,4 @@
-//! At which moments of their own a client's screen showed targets.
+//! Validation of the view times of single targets.
 
 use core::ops::Deref;
 
@@ -6,15 +6,15 @@ use bevy_unlag_core::{NetId, SUB_TICKS, Tick};
 
 use crate::StampOverride;
 
-/// Targets that are remembered.
+/// Maximum number of stored targets.
 const REMEMBERED: usize = 64;
-/// Ticks after which a target may be drawn at any moment again.
+/// Ticks after which the view time of a target is unconstrained again.
 const FORGOTTEN: i32 = 256;
-/// How much later than everyone else only those are drawn that are simulated to the present, in 1/256 of a
-/// tick: their moment follows the newest update, and jumps.
+/// Shift against the other remote pawns beyond which a target can only be one that is simulated to the
+/// present, in 1/256 of a tick. The view time of such a target follows its newest update, and jumps.
 const SIMULATED: i64 = 4 * SUB_TICKS;
 
-/// The overrides of a shot as they are believed.
+/// Validated overrides of a shot.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BelievedOverrides {
     list: [StampOverride; Self::MOST],
@@ -24,7 +24,7 @@ pub struct BelievedOverrides {
 impl BelievedOverrides {
     const MOST: usize = 16;
 
-    /// As a shot says: of a shooter who is believed. More than 16 are cut off.
+    /// Accepts all overrides of a shot, for a trusted shooter. At most 16 are kept.
     #[must_use]
     pub fn all(named: &[StampOverride]) -> Self {
         let mut all = Self::default();
@@ -48,50 +48,52 @@ impl Deref for BelievedOverrides {
     }
 }
 
-/// A shot, and how fast moments may change.
+/// Shot with the limits on how fast the shift of a target may change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// The shooter's own tick.
+    /// Shooter's own tick.
     pub own: Tick,
-    /// How far everyone else was drawn behind it, in 1/256 of a tick.
+    /// Delay of the remote pawns behind that tick, in 1/256 of a tick.
     pub behind: i64,
-    /// By how much two clocks run apart in a tick, in 1/256 of it.
+    /// Maximum drift between two playout clocks, in 1/256 of a tick per tick.
     pub drift: i64,
-    /// How far from its move a frame may be, in 1/256 of a tick.
+    /// How far a frame may lie from its move, in 1/256 of a tick.
     pub blur: i64,
-    /// Whether the screen's main clock may change over to another rate.
+    /// Whether the screen's main playout clock may change over to another rate.
     pub mixed: bool,
 }
 
-/// A target that was drawn at a moment of its own.
+/// Target with a view time of its own.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     target: NetId,
     shift: i64,
     own: Tick,
-    /// How far everyone else was behind then.
+    /// Delay of the other remote pawns at that time.
     behind: i64,
 }
 
 impl Seen {
-    /// What is nearest to a shift of those that it can have by now.
+    /// Returns the shift nearest to `shift` that the target can have by now.
     fn nearest(&self, shift: i64, pace: &Pace) -> i64 {
         let passed = pace.own.since(self.own).max(0);
         let drift = pace.drift * (i64::from(passed) * SUB_TICKS + pace.blur) / SUB_TICKS;
         let near = shift.clamp(self.shift - drift, self.shift + drift);
-        // When the main clock changes over, everyone's shift does; but they are drawn as before.
+        // If the main clock changes over, all shifts change, but the targets are still drawn at the same
+        // moments.
         let went = (pace.behind - shift) - (self.behind - self.shift);
         let stayed = pace.mixed && went.abs() <= drift + pace.blur;
         if passed > FORGOTTEN || stayed { shift } else { near }
     }
 }
 
-/// Who was drawn at which moment of its own, newest first.
+/// Targets with a view time of their own, newest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Moments(Vec<Seen>);
 
 impl Moments {
-    /// `complete` says whether a target that was drawn at another moment would have been named.
+    /// Validates the overrides of a shot. `complete` tells whether the shot would have named every target
+    /// with another view time.
     pub fn admit(
         &mut self,
         pace: &Pace,

@@ -1,4 +1,4 @@
-//! The fixed colliders near a question, looked up once for many rays.
+//! Cache of the fixed colliders near a query, looked up once for many rays.
 
 use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::{
@@ -13,11 +13,11 @@ use bevy_rapier3d::{
 use super::{WorldTrace, parry_pose, sweep::options};
 use crate::{query::passes_box, target::UnitRay};
 
-/// Fixed colliders in some region, as many as fit: no allocation.
+/// Fixed colliders in a region, in an array without allocation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NearWalls {
     handles: [ColliderHandle; Self::ROOM],
-    /// `None` when there were more than fit.
+    /// Number of colliders; `None` if there were too many.
     count: Option<usize>,
 }
 
@@ -28,12 +28,12 @@ impl Default for NearWalls {
 }
 
 impl NearWalls {
-    /// More colliders than this near one question are asked one by one through rapier's tree.
+    /// Capacity. With more colliders near a query, each ray goes through rapier's BVH instead.
     const ROOM: usize = 16;
 }
 
 impl WorldTrace<'_, '_> {
-    /// Calls back with every fixed collider whose box along the axes of the world is wanted.
+    /// Calls `each` with every fixed collider whose axis-aligned bounding box satisfies `wanted`.
     pub(crate) fn each_near(
         &self,
         wanted: impl Fn(Vec3A, Vec3A) -> bool,
@@ -54,7 +54,7 @@ impl WorldTrace<'_, '_> {
         });
     }
 
-    /// The fixed colliders whose box is wanted.
+    /// Collects the fixed colliders whose bounding box satisfies `wanted`.
     pub(crate) fn gather(&self, wanted: impl Fn(Vec3A, Vec3A) -> bool) -> NearWalls {
         let mut walls = NearWalls::default();
         self.each_near(wanted, |handle, _| {
@@ -66,8 +66,9 @@ impl WorldTrace<'_, '_> {
         walls
     }
 
-    /// What [`sweep`](Self::sweep) says of a ball that stays in the region of `walls`. Where it starts in a
-    /// wall parry is not asked: it would find out how deep, and allocate for that.
+    /// Same result as [`sweep`](Self::sweep), for a ball that stays within the region of `walls`. A ball
+    /// that starts inside a wall is handled without parry, which would allocate to compute the
+    /// penetration depth.
     pub(crate) fn sweep_ball_among(&self, walls: &NearWalls, radius: f32, way: &UnitRay) -> Option<f32> {
         let (ball, origin, direction) = (Ball::new(radius), Vec3::from(way.origin), way.direction.into());
         let from = Isometry3d::from_translation(origin);
@@ -96,7 +97,7 @@ impl WorldTrace<'_, '_> {
         nearest
     }
 
-    /// What [`cast`](Self::cast) says, for a ray that stays in the region of `walls`.
+    /// Same result as [`cast`](Self::cast), for a ray that stays within the region of `walls`.
     pub(crate) fn cast_among(
         &self,
         walls: &NearWalls,
@@ -112,7 +113,7 @@ impl WorldTrace<'_, '_> {
         let ray = ParryRay::new(origin, direction);
         let mut nearest = None;
         for handle in &walls.handles[..count] {
-            // One that was despawned since stops nothing.
+            // A collider that was despawned since then is ignored.
             let Some(wall) = rapier.colliders.colliders.get(*handle) else { continue };
             let reach = nearest.unwrap_or(max_distance);
             nearest = wall.shape().cast_ray(wall.position(), &ray, reach, true).or(nearest);

@@ -1,4 +1,4 @@
-//! The world in the way of something thick.
+//! Shape casts against the world.
 
 use bevy::prelude::*;
 use bevy_rapier3d::{
@@ -25,7 +25,8 @@ pub(crate) fn parry_pose(pose: Isometry3d) -> Pose {
 }
 
 impl Occluder {
-    /// Metres that a convex shape goes along a unit direction until it touches this at `pose`.
+    /// Returns the distance in metres that a convex shape travels along a unit direction until it touches
+    /// the occluder at `pose`.
     pub(crate) fn sweep(
         &self,
         pose: Isometry3d,
@@ -42,8 +43,8 @@ impl Occluder {
 }
 
 impl WorldTrace<'_, '_> {
-    /// Metres that a convex shape goes along a unit direction until it touches a wall; 0 when it does at
-    /// once, `None` when it never does within `max_distance`.
+    /// Returns the distance in metres that a convex shape travels along a unit direction until it touches
+    /// a wall; 0 if it touches one at the start, `None` if it touches none within `max_distance`.
     pub(crate) fn sweep(
         &self,
         shape: &dyn ParryShape,

@@ -1,4 +1,4 @@
-//! Where something round comes up against what never moves, and how the surface lies there.
+//! Contact of a swept ball with static geometry, with the surface normal.
 
 use bevy::prelude::*;
 use bevy_rapier3d::{
@@ -8,19 +8,19 @@ use bevy_rapier3d::{
 
 use super::{WorldTrace, parry_pose, sweep::options};
 
-/// Where something came up against a wall.
+/// Contact with a wall.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct WallTouch {
-    /// Metres that its middle went until then.
+    /// Distance in metres that the centre travelled until the contact.
     pub distance: f32,
-    /// The unit vector that points out of the wall.
+    /// Unit normal that points out of the wall.
     pub normal: Vec3,
 }
 
 impl WorldTrace<'_, '_> {
-    /// Where a ball of `radius` (0 is a point) whose middle goes along a unit direction touches a wall first;
-    /// `None` when it touches none within `max_distance`. What it touches at its start while it moves away
-    /// does not stop a ball.
+    /// Returns the first contact with a wall of a ball of `radius` metres (0 for a point) whose centre
+    /// moves along a unit direction; `None` if there is none within `max_distance`. A ball is not stopped
+    /// by a wall that it touches at the start while it moves away from it.
     #[must_use]
     pub fn touch(&self, origin: Vec3, direction: Vec3, max_distance: f32, radius: f32) -> Option<WallTouch> {
         let sound = origin.is_finite() && direction.is_finite() && max_distance.is_finite();
@@ -34,7 +34,7 @@ impl WorldTrace<'_, '_> {
             if radius <= 0.0 {
                 let ray = ParryRay::new(origin, direction);
                 let (_, hit) = pipeline.cast_ray_and_get_normal(&ray, max_distance, true)?;
-                // Within a wall there is no surface.
+                // Inside a wall there is no surface normal.
                 let normal = hit.normal.try_normalize().unwrap_or(-direction);
                 return Some(WallTouch { distance: hit.time_of_impact, normal });
             }

@@ -5,7 +5,7 @@ const FRAME: f64 = 1.0 / 60.0;
 /// Ticks between two snapshots.
 const EVERY: u32 = 3;
 
-/// Just enough randomness for a link: Knuth's MMIX generator.
+/// Minimal random numbers: Knuth's MMIX generator.
 struct Lcg(u64);
 
 impl Lcg {
@@ -24,8 +24,8 @@ struct Frame {
     starved: u64,
 }
 
-/// Plays `seconds` at 60 frames a second. `latency` says how long a snapshot sent at some time
-/// takes; `None` loses it.
+/// Plays `seconds` at 60 frames per second. `latency` returns the latency of a snapshot sent at a given
+/// time; `None` loses it.
 fn play(seconds: f64, latency: impl FnMut(f64) -> Option<f64>) -> Vec<Frame> {
     play_at(FRAME, seconds, latency)
 }
@@ -49,7 +49,7 @@ fn play_at(frame_time: f64, seconds: f64, mut latency: impl FnMut(f64) -> Option
         while let Some((_, tick)) = due.pop_if(|(at, _)| *at <= now) {
             waiting.push(tick);
         }
-        // One pawn: what a frame finds is one arrival, and what is older than its newest is none.
+        // One pawn: the updates of a frame count as one arrival, and older ones than its newest as none.
         let newest = waiting.into_iter().max_by_key(|tick| tick.since(first));
         if let Some(tick) = newest.filter(|tick| before.is_none_or(|before: Tick| tick.is_newer_than(before)))
         {
@@ -73,9 +73,9 @@ fn assert_runs_forward_within_bounds(frames: &[Frame]) {
     let config = PlayoutConfig::default();
     for pair in frames.windows(2) {
         let step = pair[1].view - pair[0].view;
-        assert!(step >= 0.0, "back by {step} s at {} s", pair[1].now);
+        assert!(step >= 0.0, "went by {step} s at {} s", pair[1].now);
         assert!((config.min_speed..=config.max_speed).contains(&pair[1].speed), "{}", pair[1].speed);
-        // What is drawn, on its grid, and not only what the clock says of itself.
+        // Also check the drawn view time, not only the reported speed.
         if pair[0].view > 0.0 {
             let speed = step / FRAME;
             assert!(speed > config.min_speed - 0.01 && speed < config.max_speed + 0.01, "{speed}");
@@ -93,7 +93,7 @@ fn starved_share(frames: &[Frame]) -> f64 {
 }
 
 #[test]
-fn a_clean_link_costs_one_send_interval_and_a_frame_at_any_latency() {
+fn delay_on_a_clean_link_is_one_send_interval_and_a_frame_at_any_latency() {
     let bound = f64::from(EVERY) * TICK + PlayoutConfig::default().margin + FRAME;
     for latency in [0.0, 0.035, 0.1, 0.3] {
         let frames = play(30.0, |_| Some(latency));
@@ -106,7 +106,7 @@ fn a_clean_link_costs_one_send_interval_and_a_frame_at_any_latency() {
 }
 
 #[test]
-fn few_frames_are_not_taken_for_a_bad_link() {
+fn low_frame_rate_does_not_increase_the_delay() {
     for frame_time in [0.11, 0.27] {
         let frames = play_at(frame_time, 60.0, |_| Some(0.04));
         let last = frames.last().map_or(1.0, |frame| frame.delay);
@@ -115,7 +115,7 @@ fn few_frames_are_not_taken_for_a_bad_link() {
 }
 
 #[test]
-fn jitter_and_loss_are_covered() {
+fn delay_covers_jitter_and_loss() {
     for seed in 1..=5 {
         let mut random = Lcg(seed);
         let frames = play(120.0, |_| {
@@ -132,15 +132,15 @@ fn jitter_and_loss_are_covered() {
 }
 
 #[test]
-fn a_step_in_latency_is_walked_not_jumped() {
+fn latency_step_is_followed_gradually_without_a_jump() {
     let frames = play(60.0, |sent| Some(if sent < 20.0 { 0.03 } else { 0.13 }));
     assert_runs_forward_within_bounds(&frames);
-    assert!(starved_share(after(&frames, 20.0)) > 0.0, "the step has to hurt, or this tests nothing");
-    assert_eq!(starved_share(after(&frames, 23.0)), 0.0, "it goes on for longer than 3 s");
+    assert!(starved_share(after(&frames, 20.0)) > 0.0, "the control: the step must starve some frames");
+    assert_eq!(starved_share(after(&frames, 23.0)), 0.0, "frames still starve after 3 s");
 }
 
 #[test]
-fn nothing_is_known_before_the_first_arrival_and_bad_times_are_ignored() {
+fn clock_has_no_view_time_before_the_first_arrival_and_ignores_bad_times() {
     let mut clock = PlayoutClock::default();
     assert_eq!(clock.advance(0.0), None);
     clock.arrived(Tick(7), None, f64::NAN);
@@ -154,11 +154,11 @@ fn nothing_is_known_before_the_first_arrival_and_bad_times_are_ignored() {
         assert_eq!(clock.advance(bad), view);
     }
     let moved = view.zip(clock.advance(1.3)).map(|(before, now)| now.ticks_since(before.tick));
-    assert!(moved.is_some_and(|ticks| ticks > 5.0), "it still runs: {moved:?}");
+    assert!(moved.is_some_and(|ticks| ticks > 5.0), "the clock must still run: {moved:?}");
 }
 
 #[test]
-fn one_stray_tick_is_ignored_and_another_server_is_followed() {
+fn one_stray_tick_is_ignored_and_another_server_restarts_the_clock() {
     let mut clock = PlayoutClock::default();
     let tick_at = |base: u32, now: f64| Tick(base + (now / TICK) as u32);
     let mut now = 0.0;
@@ -170,7 +170,7 @@ fn one_stray_tick_is_ignored_and_another_server_is_followed() {
         }
         clock.advance(now);
     }
-    assert_eq!(clock.restarts(), 0, "the state of something that slept is no new server");
+    assert_eq!(clock.restarts(), 0, "the state of an entity that slept is no new server");
     for k in 0..40 {
         let later = now + 0.05 * f64::from(k + 1);
         clock.arrived(tick_at(10, later), Some(tick_at(10, later - 0.05)), later);

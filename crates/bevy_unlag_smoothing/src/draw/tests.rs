@@ -8,11 +8,11 @@ use crate::SmoothingPlugin;
 
 const FIRST: Tick = Tick(u32::MAX - 40);
 const RADIUS: f32 = 5.0;
-/// 6 m/s on the circle.
+/// Angular speed: 6 m/s on the circle.
 const TURN: f32 = 1.2;
 const LATENCY: f32 = 0.04;
 
-/// Where the proxy is, and how fast, `seconds` after the first tick.
+/// Returns position and velocity of the proxy `seconds` after the first tick.
 fn truth(seconds: f32) -> (Vec3, Vec3) {
     let (sin, cos) = (TURN * seconds).sin_cos();
     (Vec3::new(cos, 0.0, sin) * RADIUS, Vec3::new(-sin, 0.0, cos) * (RADIUS * TURN))
@@ -26,7 +26,7 @@ fn app() -> (App, Entity) {
     (app, proxy)
 }
 
-/// Puts what arrives until `now` into the inbox: 20 snapshots a second.
+/// Puts the snapshots that arrive until `now` into the inbox: 20 per second.
 fn deliver(app: &mut App, proxy: Entity, now: f32, sent: &mut u32) {
     loop {
         let ticks = (*sent as f32 * 3.2) as u32;
@@ -44,7 +44,7 @@ fn deliver(app: &mut App, proxy: Entity, now: f32, sent: &mut u32) {
 }
 
 #[test]
-fn a_proxy_glides_along_the_delayed_truth() {
+fn proxy_follows_the_true_path_at_its_view_time() {
     let (mut app, proxy) = app();
     let mut sent = 0;
     let mut last: Option<Vec3> = None;
@@ -75,7 +75,7 @@ fn a_proxy_glides_along_the_delayed_truth() {
 }
 
 #[test]
-fn nothing_is_there_before_its_first_snapshot() {
+fn proxy_is_not_drawn_before_the_moment_of_its_first_snapshot() {
     let (mut app, proxy) = app();
     let late = app.world_mut().spawn((SnapshotInbox::default(), NetRole::SimulatedProxy)).id();
     let mut sent = 0;

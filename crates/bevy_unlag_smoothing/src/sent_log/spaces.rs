@@ -1,20 +1,20 @@
-//! How often a client is sent a pawn.
+//! Update intervals of a pawn, as sent to one client.
 
 use bevy_unlag_core::Tick;
 
-/// Spaces between updates that are remembered: as many as a screen tells a pawn's rate by, and one.
+/// Number of stored intervals: as many as the client's playout estimates a pawn's rate from, plus one.
 const REMEMBERED: usize = 8;
-/// Ticks in a window. A screen takes two of them to come over to another clock.
+/// Length of a window in ticks. A client's playout takes two windows to change over to another clock.
 const WINDOW: i32 = 256;
 
-/// The ticks between updates of one pawn, in some time.
+/// Update intervals of one pawn over a period, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rates {
-    /// Few are shorter; 0 when nothing is known.
+    /// Shortest interval, ignoring outliers; 0 if unknown.
     pub shortest: u8,
-    /// As long as they usually are: one that was left out now and then does not count.
+    /// Usual interval, not affected by an occasional omitted update.
     pub usual: u8,
-    /// The longest.
+    /// Longest interval.
     pub longest: u8,
 }
 
@@ -31,13 +31,13 @@ impl Rates {
     }
 }
 
-/// The ticks between one update and the next.
+/// Recent update intervals of one pawn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spaces {
-    /// The last ones, newest first, and how many are known.
+    /// Last intervals in ticks, newest first, and how many are known.
     last: [u8; REMEMBERED],
     known: u8,
-    /// What they said in this window and in the one before, and when this one began.
+    /// Summaries of the current window and the previous one, and the start of the current one.
     said: [Rates; 2],
     began: Tick,
 }
@@ -49,12 +49,12 @@ impl Default for Spaces {
 }
 
 impl Spaces {
-    /// The last one; 0 before it.
+    /// Returns the last interval; 0 if there is none.
     pub fn newest(&self) -> u8 {
         self.last[0]
     }
 
-    /// An update of `tick` came after the one of `before`.
+    /// Records that an update of `tick` followed the one of `before`.
     pub fn take(&mut self, before: Tick, tick: Tick) {
         let space = tick.since(before);
         if space <= 0 {
@@ -67,25 +67,25 @@ impl Spaces {
             self.began = tick;
         }
         self.known = (self.known + 1).min(REMEMBERED as u8);
-        // A single one may also be how long the pawn was out of sight.
+        // A single interval may just be the time for which the pawn was out of sight.
         if self.known > 1 {
             self.said[0] = self.said[0].with(self.now());
         }
     }
 
-    /// What the last ones say.
+    /// Summarises the stored intervals.
     fn now(&self) -> Rates {
         let mut last = self.last;
         let known = usize::from(self.known);
         let last = &mut last[..known];
         last.sort_unstable();
-        // A screen goes by the shortest as long as it knows two.
+        // The client's playout uses the shortest interval as long as it knows only two.
         let usual = if known <= 2 { 0 } else { known * 5 / 8 };
         let at = |index: usize| last.get(index).copied().unwrap_or(0);
         Rates { shortest: at(usize::from(known > 3)), usual: at(usual), longest: at(known.saturating_sub(1)) }
     }
 
-    /// What they said of late; `usual` is the pawn's own interval.
+    /// Returns the summary of recent intervals; `usual` is the pawn's own interval.
     pub fn rates(&self, usual: i32) -> Rates {
         if self.known == 1 {
             let space = i32::from(self.last[0]).min(usual.max(1)) as u8;
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_pawn_is_known_for_one_from_its_second_update_on() {
+    fn slow_update_rate_is_known_from_the_second_update_on() {
         assert_eq!(after([]).rates(13), Rates::NONE);
         for count in 1..20 {
             assert_eq!(after(vec![13; count]).rates(13), rates(13, 13, 13), "{count}");
@@ -122,15 +122,15 @@ mod tests {
     }
 
     #[test]
-    fn what_was_out_of_sight_for_a_while_is_no_slow_pawn() {
+    fn gap_while_out_of_sight_does_not_count_as_a_slow_rate() {
         assert_eq!(after([100]).rates(3), rates(3, 3, 3));
         assert_eq!(after([100, 3]).rates(3), rates(3, 3, 100));
         assert_eq!(after([3, 3, 3, 3, 3, 90, 3, 3]).rates(3).usual, 3);
-        assert_eq!(after([3, 12].repeat(8)).rates(3).usual, 12, "it is often left out");
+        assert_eq!(after([3, 12].repeat(8)).rates(3).usual, 12, "it is often omitted");
     }
 
     #[test]
-    fn another_rate_is_remembered_until_screens_are_used_to_it() {
+    fn old_rate_is_kept_until_client_clocks_have_changed_over() {
         let changed = |updates: usize| after([13].repeat(10).into_iter().chain([3].repeat(updates)));
         assert_eq!(changed(80).rates(3).usual, 13);
         assert_eq!(changed(200).rates(3), rates(3, 3, 3));

@@ -1,30 +1,30 @@
-//! What exchanges say about the server's clock: a line through the best of each few seconds.
+//! Offset and drift of the server's clock: a weighted line through the best samples of each window.
 
 use std::collections::VecDeque;
 
 use super::ServerClockConfig;
 
-/// An exchange as it is for the clock: how long each way seems to take when nothing is known of the
-/// other machine's clock. Both are wrong by the offset, one up and one down.
+/// Sample of one exchange: the apparent latency of each direction, without knowledge of the server's clock.
+/// Both contain the offset, with opposite signs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Legs {
-    /// When the answer came back, in seconds of this machine.
+    /// Arrival of the reply, in seconds of this machine.
     pub at: f64,
-    /// Server's time of arrival − this machine's of sending.
+    /// Server's time of arrival − this machine's time of sending.
     pub up: f64,
-    /// This machine's time of arrival − server's of sending.
+    /// This machine's time of arrival − server's time of sending.
     pub down: f64,
 }
 
 impl Legs {
-    /// By how much an offset lies outside of what this exchange allows. Nothing arrives before it was
-    /// sent, so the offset is at most `up` and at least −`down`, however bad the link was.
+    /// Returns the distance of an offset from the range that this exchange allows. Nothing arrives before it
+    /// was sent, so the offset is at most `up` and at least −`down`, however bad the link is.
     pub(super) fn excludes(&self, offset: f64) -> f64 {
         (offset - self.up).max(-self.down - offset).max(0.0)
     }
 }
 
-/// The fastest way up and the fastest way down within a few seconds, which are usually those of two
+/// Fastest uplink and fastest downlink sample within a window of a few seconds, usually from two different
 /// exchanges.
 #[derive(Clone, Copy, Debug)]
 struct Spell {
@@ -52,7 +52,7 @@ impl Spell {
     }
 }
 
-/// An offset, server − client in seconds, and how fast it changes.
+/// Offset (server − client, in seconds) and its drift.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Line {
     pub at: f64,
@@ -66,21 +66,21 @@ impl Line {
     }
 }
 
-/// A bounded memory of spells, oldest first.
+/// Bounded list of windows, oldest first.
 #[derive(Clone, Debug)]
 pub(super) struct Spells(VecDeque<Spell>);
 
 impl Spells {
-    /// No more than this many are kept, whatever the configuration says.
+    /// Maximum number of windows, whatever the configuration is.
     const MOST: usize = 64;
-    /// Seconds by which the best spell of all may be wrong: a frame's time stamp is no finer.
+    /// Minimum error of a window in seconds: the resolution of a frame's time stamp.
     const FLOOR: f64 = 3e-4;
-    /// How far a spell is wrong, in parts of what its round trip has above the best there can be. At most
-    /// a half; both ways share it, so usually half of that.
+    /// Error of a window as a fraction of how much its round trip exceeds the minimum possible one. At most
+    /// a half; both directions share it, so it is usually half of that.
     const SHARE: f64 = 0.25;
-    /// Quartz differs by about this much, in seconds a second. What is beyond has to be seen for longer.
+    /// Usual drift of quartz clocks, in seconds per second. A larger one must be observed for longer.
     const USUAL_DRIFT: f64 = 1.5e-4;
-    /// No clock drifts more.
+    /// Maximum drift of any clock.
     const MOST_DRIFT: f64 = 1e-3;
 
     pub(super) fn new() -> Self {
@@ -96,8 +96,8 @@ impl Spells {
         self.0.clear();
     }
 
-    /// The fastest round trip, and how far below it the best there can be may lie: about as far as the
-    /// third fastest lies above it.
+    /// Returns the fastest round trip, and by how much the minimum possible one may be lower: about as much
+    /// as the third fastest is higher.
     pub(super) fn best(&self) -> Option<(f64, f64)> {
         let mut fastest = [f64::INFINITY; 3];
         for spell in &self.0 {
@@ -122,16 +122,16 @@ impl Spells {
                 self.0.push_back(Spell::new(legs));
             }
         }
-        // Not only by their number: after an outage the old ones know nothing of a clock that drifts.
+        // Also by age: after an outage, old windows are useless for a clock that drifts.
         let oldest = legs.at - config.spell.max(0.0) * config.spells.clamp(1, Self::MOST) as f64;
         while self.0.front().is_some_and(|spell| spell.began < oldest) {
             self.0.pop_front();
         }
     }
 
-    /// The line of least squares through the spells, each with the weight that its round trip deserves.
-    /// A few excellent spells decide alone, many equally bad ones are averaged, and one that a full
-    /// buffer has spoilt does not count. `now` is where the line is wanted.
+    /// Returns the least squares line through the windows, each weighted by its round trip. A few excellent
+    /// windows dominate, many equally bad ones are averaged, and one that was spoilt by a full buffer does
+    /// not count. `now` is the time for which the line is requested.
     pub(super) fn line(&self, now: f64) -> Option<Line> {
         let (best, below) = self.best()?;
         let (mut weights, mut times, mut offsets) = (0.0, 0.0, 0.0);

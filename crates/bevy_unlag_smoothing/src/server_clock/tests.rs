@@ -4,7 +4,7 @@ const TICK: f64 = 1.0 / 64.0;
 /// Server − client at client second 0.
 const OFFSET: f64 = 1_234.567;
 
-/// Just enough randomness for a link: Knuth's MMIX generator.
+/// Minimal random numbers: Knuth's MMIX generator.
 struct Lcg(u64);
 
 impl Lcg {
@@ -13,7 +13,7 @@ impl Lcg {
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Exponential with this mean; the sum of two is a gamma variable of shape 2.
+    /// Exponentially distributed with this mean; the sum of two is a gamma variable of shape 2.
     fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.unit()).ln()
     }
@@ -23,17 +23,17 @@ impl Lcg {
 enum Jitter {
     /// The mean.
     Exponential(f64),
-    /// Shape 2; the mean.
+    /// The mean, of shape 2.
     Gamma(f64),
 }
 
 #[derive(Clone, Copy)]
 struct Weather {
     jitter: Jitter,
-    /// What is added to the way up for 4 s of every 20.
+    /// Latency added to the uplink for 4 s of every 20 s.
     bloat: f64,
     loss: f64,
-    /// How much faster the server's clock runs.
+    /// Drift of the server's clock.
     drift: f64,
     rate: f64,
 }
@@ -41,7 +41,7 @@ struct Weather {
 const CALM: Weather =
     Weather { jitter: Jitter::Exponential(0.01), bloat: 0.0, loss: 0.01, drift: 0.0, rate: 5.0 };
 
-/// (t0, t1, t2, t3) in the order of t3, and what the server's time is then.
+/// Returns exchanges (t0, t1, t2, t3) in the order of t3.
 fn exchanges(weather: Weather, seconds: f64, seed: u64) -> Vec<[f64; 4]> {
     let mut dice = Lcg(seed);
     let server = |client: f64| OFFSET + client * (1.0 + weather.drift);
@@ -70,8 +70,8 @@ fn p95(mut errors: Vec<f64>) -> f64 {
     errors[errors.len() * 95 / 100]
 }
 
-/// What is published 100 times a second from the tenth second on, and a mean of the last eight exchanges
-/// beside it: (our error at p95, the mean's).
+/// Compares the time published 100 times a second, from the tenth second on, with the mean of the last eight
+/// exchanges. Returns the 95th percentiles of (our error, the mean's error).
 fn errors(weather: Weather) -> (f64, f64) {
     let (mut ours, mut means) = (Vec::new(), Vec::new());
     for seed in 1..=6 {
@@ -89,11 +89,11 @@ fn errors(weather: Weather) -> (f64, f64) {
                 }
             }
             let Some(shown) = clock.seconds(now) else { continue };
-            assert!(shown >= last, "back by {} s at {now} s", last - shown);
+            assert!(shown >= last, "{} s backward at {now} s", last - shown);
             let truth = OFFSET + now * (1.0 + weather.drift);
             if now > 10.0 {
                 let speed = (shown - last) / 0.01;
-                assert!((speed - 1.0).abs() < 0.0101, "it runs at {speed}");
+                assert!((speed - 1.0).abs() < 0.0101, "the clock runs at {speed}");
                 ours.push((shown - truth).abs());
                 let mean = last_eight.iter().sum::<f64>() / last_eight.len() as f64;
                 means.push((now + mean - truth).abs());
@@ -106,7 +106,7 @@ fn errors(weather: Weather) -> (f64, f64) {
 }
 
 #[test]
-fn it_is_within_a_millisecond_where_a_mean_is_not() {
+fn clock_error_is_below_a_millisecond_where_a_mean_fails() {
     let loud = Weather { rate: 10.0, ..CALM };
     for jitter in [Jitter::Exponential(0.01), Jitter::Gamma(0.01)] {
         for bloat in [0.0, 0.1] {
@@ -120,24 +120,24 @@ fn it_is_within_a_millisecond_where_a_mean_is_not() {
                     mean * 1e3
                 );
                 assert!(ours < 1e-3, "{} ms", ours * 1e3);
-                assert!(mean > ours * 3.0 && mean > 3e-3, "the control is too good: {} ms", mean * 1e3);
-                assert!(bloat == 0.0 || mean > 20e-3, "the bloat has to hurt a mean: {} ms", mean * 1e3);
+                assert!(mean > ours * 3.0 && mean > 3e-3, "the mean is too accurate: {} ms", mean * 1e3);
+                assert!(bloat == 0.0 || mean > 20e-3, "the bloat must degrade the mean: {} ms", mean * 1e3);
             }
         }
     }
-    // A heavier gamma, of 10 ms standard deviation.
+    // A gamma distribution of 10 ms standard deviation.
     let (ours, _) = errors(Weather { jitter: Jitter::Gamma(0.014_142), ..loud });
     assert!(ours < 1e-3, "{} ms", ours * 1e3);
 }
 
 #[test]
-fn drift_does_not_bias_it() {
+fn clock_drift_does_not_bias_the_estimate() {
     for drift in [200e-6, -200e-6, 50e-6] {
         for jitter in [Jitter::Exponential(0.01), Jitter::Gamma(0.01)] {
             for bloat in [0.0, 0.1] {
                 let (ours, _) = errors(Weather { drift, jitter, bloat, ..CALM });
                 println!("drift {drift}, bloat {bloat}: {:.2} ms", ours * 1e3);
-                // Without the drift in the line it would be 8 ms at 200 ppm.
+                // If the line had no drift, it would be 8 ms at 200 ppm.
                 assert!(ours < 1.2e-3, "{} ms", ours * 1e3);
             }
         }
@@ -149,18 +149,18 @@ fn drift_does_not_bias_it() {
     assert!((clock.drift() - 200e-6).abs() < 3e-5, "{}", clock.drift());
 }
 
-/// A link that is 40 ms long, always.
+/// Exchange on a link with a constant latency of 40 ms.
 fn exact(t0: f64, offset: f64) -> [f64; 4] {
     [t0, t0 + 0.04 + offset, t0 + 0.04 + offset, t0 + 0.08]
 }
 
 #[test]
-fn uneven_ways_are_within_the_uncertainty() {
+fn error_of_an_asymmetric_link_is_within_the_uncertainty() {
     let mut clock = ServerClock::default();
     assert_eq!((clock.now(1.0), clock.uncertainty()), (None, None));
     for k in 0..50 {
         let t0 = f64::from(k) * 0.2;
-        // 60 ms up, 20 ms down.
+        // 60 ms uplink, 20 ms downlink.
         clock.sample(t0, t0 + 0.06 + OFFSET, t0 + 0.06 + OFFSET, t0 + 0.08);
     }
     let (error, doubt) = (clock.offset(10.0).map(|o| o - OFFSET), clock.uncertainty());
@@ -169,7 +169,7 @@ fn uneven_ways_are_within_the_uncertainty() {
 }
 
 #[test]
-fn a_step_is_followed_and_nothing_runs_backward() {
+fn time_step_is_followed_and_published_time_never_runs_backward() {
     for (step, jumps, restarts) in [(0.1, 0, 1), (-0.1, 0, 1), (0.5, 1, 1), (-0.5, 1, 1), (-100.0, 1, 1)] {
         let mut clock = ServerClock::default();
         let mut last = f64::NEG_INFINITY;
@@ -192,7 +192,7 @@ fn a_step_is_followed_and_nothing_runs_backward() {
 }
 
 #[test]
-fn what_cannot_have_happened_is_dropped_and_counted() {
+fn impossible_exchanges_are_dropped_and_counted() {
     let mut clock = ServerClock::default();
     for k in 0..20 {
         let [t0, t1, t2, t3] = exact(f64::from(k) * 0.2, OFFSET);
@@ -207,15 +207,15 @@ fn what_cannot_have_happened_is_dropped_and_counted() {
         [t0, t1, t2, f64::NAN],
         [t0, 1e300, 1e300, t3],
         [-1e300, t1, t2, t3],
-        // Answered before it arrived, back before it was sent, held longer than it was away.
+        // Sent before it was received, back before it was sent, held for longer than the round trip.
         [t0, t2 + 0.01, t1, t3],
         [t3, t1, t2, t0],
         [t0, t1, t1 + 3.0, t3],
-        // Away for longer than any link is.
+        // Away for longer than on any link.
         [t3 - 60.0, t1, t2, t3],
-        // Back before an exchange that was back earlier.
+        // Back before an exchange that was accepted earlier.
         [1.0, 1.04 + OFFSET, 1.04 + OFFSET, 1.08],
-        // One that no other agrees with.
+        // Contradicts all others.
         [t0, t1 + 7.0, t2 + 7.0, t3],
     ];
     for [t0, t1, t2, t3] in bad {
@@ -226,7 +226,7 @@ fn what_cannot_have_happened_is_dropped_and_counted() {
 }
 
 #[test]
-fn its_memory_is_bounded_whatever_comes() {
+fn memory_is_bounded_for_any_exchanges() {
     let mut clock = ServerClock::new(
         ServerClockConfig { spell: f64::NAN, spells: usize::MAX, slew: f64::NAN, ..default() },
         f64::NAN,
@@ -240,11 +240,11 @@ fn its_memory_is_bounded_whatever_comes() {
         clock.sample(t0, t0 + up + step, t0 + up + step, t0 + up + down);
         assert!(clock.seconds(t0 + 0.3).is_none_or(f64::is_finite));
     }
-    assert_eq!(clock.spells.room(), room, "it has grown");
+    assert_eq!(clock.spells.room(), room, "the capacity has grown");
 }
 
 #[test]
-fn ticks_wrap_and_time_goes_on() {
+fn server_time_continues_across_the_tick_wrap() {
     let mut clock = ServerClock::default();
     let wrap = (f64::from(u32::MAX) + 1.0) * TICK;
     let origin = wrap - 5.0;

@@ -1,5 +1,4 @@
-//! Passengers of something that turns and moves, on a screen that shows it at another moment than
-//! passengers.
+//! Passengers of a moving and turning platform, which the screen shows at another moment than passengers.
 
 use core::time::Duration;
 
@@ -10,7 +9,7 @@ use bevy_unlag_core::{
 
 use super::stage::*;
 
-/// A platform that turns at 0.6 rad/s and goes up and down by 3 m in 4 s.
+/// A platform that turns at 0.6 rad/s and moves up and down by 3 m within 4 s.
 fn platform(seconds: f64) -> Isometry3d {
     let height = (3.0 * (seconds * core::f64::consts::FRAC_PI_2).sin()) as f32;
     Isometry3d::new(Vec3::Y * height, Quat::from_rotation_y((seconds * 0.6) as f32))
@@ -20,7 +19,7 @@ fn bases() -> BasePoses {
     BasePoses::new(Duration::from_nanos(15_625_000), |base, seconds| (base == 7).then(|| platform(seconds)))
 }
 
-/// Stands 6 m from the middle of it.
+/// Snapshot of a passenger that stands 6 m from the centre.
 fn passenger(tick: u32, on_base: bool) -> Snapshot {
     let local = Vec3::new(6.0, 0.0, 0.0);
     let poses = bases();
@@ -30,7 +29,7 @@ fn passenger(tick: u32, on_base: bool) -> Snapshot {
     if on_base { world.on_base(7, place, true, &view) } else { world }
 }
 
-/// How far a passenger slides on the platform that the same screen shows, in metres.
+/// Returns the largest distance of a passenger from its place on the drawn platform, in metres.
 fn slide(on_base: bool) -> f32 {
     let mut stage = Stage::new();
     stage.app.add_plugins(TickPlugin).insert_resource(bases());
@@ -56,12 +55,12 @@ fn slide(on_base: bool) -> f32 {
 fn a_passenger_does_not_slide_on_what_it_stands_on() {
     let (sent_on_base, sent_in_world) = (slide(true), slide(false));
     assert!(sent_on_base < 0.002, "{sent_on_base} m");
-    assert!(sent_in_world > 0.3, "the control must slide, not {sent_in_world} m");
+    assert!(sent_in_world > 0.3, "the control must slide, not by only {sent_in_world} m");
 }
 
 #[test]
-fn stepping_off_is_no_jump() {
-    // Walks along its deck and leaves it at its edge, at 10 s, into still air.
+fn pawn_that_steps_off_a_base_is_blended_without_a_jump() {
+    // The passenger stands on the rim and leaves it at 6 s, to stand still in the air.
     let path = |tick: u32| {
         let seconds = f64::from(tick) * TICK;
         if seconds < 6.0 {
@@ -75,7 +74,8 @@ fn stepping_off_is_no_jump() {
     stage.app.insert_resource(Time::<Fixed>::from_duration(Duration::from_nanos(15_625_000)));
     let pawn = stage.pawn(None, 10.0, path, |_| 3, |_| Some(0.05));
     stage.run(9.0);
-    // The platform is drawn 0.15 s ahead of who leaves it: 0.9 m, in a tick or in the fade of an offset.
+    // The platform is drawn 0.15 s ahead of the pawn that leaves it: 0.9 m, in a tick or while an offset
+    // fades.
     let step = largest_step(stage.pawns[pawn].after(5.0));
     assert!(step < 1.2, "{step} m");
     assert!(stage.pawns[pawn].after(8.0).windows(2).all(|pair| pair[0].place == pair[1].place));

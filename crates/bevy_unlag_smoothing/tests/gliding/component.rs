@@ -1,4 +1,4 @@
-//! A game's own component is drawn like its pawn.
+//! A component of the game, drawn in step with its pawn.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{Interpolate, ProxySmoothing, Span, Turning};
@@ -6,7 +6,7 @@ use bevy_unlag_smoothing::{ComponentInbox, SmoothedComponentPlugin};
 
 use super::stage::*;
 
-/// Which way a turret points, in radians.
+/// Heading of a turret, in radians.
 #[derive(Component, Clone, Copy, PartialEq, Debug, Default)]
 struct Turret(f32);
 
@@ -18,7 +18,7 @@ impl Interpolate for Turret {
 }
 
 #[test]
-fn a_turret_turns_evenly_at_the_moment_of_its_tank() {
+fn turret_component_turns_evenly_at_the_view_time_of_its_pawn() {
     let mut stage = Stage::new();
     stage.app.add_plugins(SmoothedComponentPlugin::<Turret>::default());
     let pawn = stage.pawn(Some(ProxySmoothing::Hermite), 20.0, circle, |_| 3, |_| Some(0.05));
@@ -41,7 +41,7 @@ fn a_turret_turns_evenly_at_the_moment_of_its_tank() {
             angles.push(angle.0 - turret(seen.view));
         }
     }
-    // It is sent every sixth tick and carried on until the next comes: it holds for up to three.
+    // It is sent every sixth tick and extrapolated until the next update: it holds for up to three.
     let worst = angles.iter().fold(0.0f32, |worst, off| worst.max(off.abs()));
     assert!(angles.len() > 300 && worst < 2.0 * 0.1, "{worst} of {}", angles.len());
     let exact = angles.iter().filter(|off| off.abs() < 1e-3).count();
@@ -49,14 +49,14 @@ fn a_turret_turns_evenly_at_the_moment_of_its_tank() {
 }
 
 #[test]
-fn a_door_is_there_when_nobody_else_is() {
+fn component_without_any_pawn_shows_its_newest_value() {
     let mut stage = Stage::new();
     stage.app.add_plugins(SmoothedComponentPlugin::<Turret>::default());
     let door = stage.app.world_mut().spawn(ComponentInbox::<Turret>(vec![(FIRST, Turret(0.5))])).id();
     stage.run(0.1);
     assert_eq!(stage.app.world().get::<Turret>(door), Some(&Turret(0.5)));
     let mut inbox = stage.app.world_mut().get_mut::<ComponentInbox<Turret>>(door).expect("an inbox");
-    // One tick from nowhere changes nothing.
+    // A single implausible tick changes nothing.
     inbox.0.extend([(FIRST.offset(1_000_000), Turret(9.0)), (FIRST.offset(6), Turret(0.7))]);
     stage.run(0.1);
     assert_eq!(stage.app.world().get::<Turret>(door), Some(&Turret(0.7)));

@@ -7,7 +7,7 @@ use bevy_unlag_smoothing::SnapshotInbox;
 use super::stage::*;
 
 #[test]
-fn a_tick_from_nowhere_is_dropped_and_counted() {
+fn update_with_an_implausible_tick_is_dropped_and_counted() {
     let mut stage = Stage::new();
     let pawn = stage.pawn(None, 10.0, circle, |_| 3, |_| Some(0.05));
     stage.run(3.0);
@@ -15,7 +15,7 @@ fn a_tick_from_nowhere_is_dropped_and_counted() {
     for tick in [FIRST.offset(1_000_000), FIRST.offset(-1_000_000), Tick(FIRST.0 ^ 0x8000_0000)] {
         let mut inbox = stage.app.world_mut().get_mut::<SnapshotInbox>(entity).expect("an inbox");
         inbox.0.push(Snapshot::new(tick, Vec3::splat(8_000.0), Vec3::ZERO).into());
-        // A stray knot spoils its update as well.
+        // A stray knot invalidates its whole update.
         let now = FIRST.offset(3 * 64);
         let knot = Snapshot::new(tick, Vec3::splat(8_000.0), Vec3::ZERO);
         inbox.0.push(ProxyUpdate::new(Snapshot::new(now, Vec3::ZERO, Vec3::ZERO), &[knot]));
@@ -28,7 +28,7 @@ fn a_tick_from_nowhere_is_dropped_and_counted() {
 }
 
 #[test]
-fn a_flood_is_bounded_and_a_lie_about_places_stays_finite() {
+fn history_is_bounded_and_poses_are_finite_under_a_flood_of_extreme_updates() {
     let mut stage = Stage::new();
     let pawn = stage.pawn(None, 10.0, circle, |_| 3, |_| Some(0.05));
     stage.run(2.0);
@@ -55,7 +55,7 @@ fn a_flood_is_bounded_and_a_lie_about_places_stays_finite() {
 }
 
 #[test]
-fn another_server_is_followed() {
+fn proxy_follows_another_server_after_a_restart() {
     let mut stage = Stage::new();
     let pawn = stage.pawn(None, 4.0, circle, |_| 3, |_| Some(0.05));
     stage.run(4.0);
@@ -70,5 +70,5 @@ fn another_server_is_followed() {
     let last = stage.pawns[pawn].seen.last().expect("seen");
     assert!(last.alive && last.place.length() > 4.9, "{last:?}");
     let moved = largest_step(&stage.pawns[pawn].seen[stage.pawns[pawn].seen.len() - 30..]);
-    assert!(moved > 0.05, "it moves again: {moved}");
+    assert!(moved > 0.05, "the proxy must move again: {moved}");
 }

@@ -1,4 +1,4 @@
-//! Proxies through the plugin, as a game uses it: updates into inboxes, drawn poses out.
+//! Integration tests of smoothing through the plugin: updates into inboxes, drawn poses out.
 
 mod bases;
 mod component;

@@ -1,4 +1,4 @@
-//! The ways of drawing a proxy, side by side and in turn.
+//! Comparison of the smoothing modes, and changes between them.
 
 use bevy_unlag_core::{ProxySmoothing, Snapshot, Tick, ViewStamp};
 
@@ -23,7 +23,7 @@ fn raw_is_stop_motion_and_the_others_glide_each_as_late_as_it_is() {
     stage.run(9.0);
     let step = |mode: usize| largest_step(stage.pawns[mode].after(4.0));
     let [raw, linear, hermite, simulated, exponential] = [0, 1, 2, 3, 4].map(step);
-    // 0.1 m a frame is the truth, 0.56 m is a whole interval.
+    // 0.1 m per frame is the true speed, 0.56 m is a whole interval.
     assert!(raw > 0.5, "{raw}");
     assert!(linear < 0.12 && hermite < 0.105, "{linear} {hermite}");
     assert!(simulated < 0.16 && exponential < 0.2, "{simulated} {exponential}");
@@ -33,13 +33,13 @@ fn raw_is_stop_motion_and_the_others_glide_each_as_late_as_it_is() {
         let seen = stage.pawns[mode].after(4.0);
         seen.iter().map(|sight| sight.now - sight.view).sum::<f64>() / seen.len() as f64
     };
-    assert!(age(0) < age(2), "raw has no delay of its own: {} {}", age(0), age(2));
+    assert!(age(0) < age(2), "raw must add no delay: {} {}", age(0), age(2));
     assert!(age(2) < 0.05 + 6.0 * TICK + FRAME + 0.005, "{}", age(2));
 }
 
 #[test]
 fn a_stop_is_seen_as_a_stop() {
-    // Runs for a second, stands for half a one.
+    // Runs for a second, stands for half a second.
     let stop = |tick: u32| {
         let (round, into) = (tick / 96, (tick % 96).min(64));
         let runs = into < 64 && into > 0;
@@ -59,7 +59,7 @@ fn a_stop_is_seen_as_a_stop() {
     for mode in [0, 1, 2, 4] {
         assert!(overshoot(mode) < 0.002, "{:?} came back by {} m", MODES[mode], overshoot(mode));
     }
-    assert!(overshoot(3) > 0.002, "a guess must overshoot, or this measures nothing");
+    assert!(overshoot(3) > 0.002, "the control: a simulated proxy must overshoot");
 }
 
 #[test]
@@ -83,5 +83,5 @@ fn a_mode_is_changed_without_a_pop() {
     }
     let drawn = stage.app.world().get::<DrawnPose>(stage.pawns[pawn].entity).expect("drawn");
     assert!(matches!(drawn.stamp, ViewStamp::Interpolated { .. }), "{:?}", drawn.stamp);
-    assert!(drawn.pose.velocity.length() > 5.9, "the drawn velocity is an output");
+    assert!(drawn.pose.velocity.length() > 5.9, "the pose must include the drawn velocity");
 }

@@ -1,4 +1,4 @@
-//! What is seen when updates stay away, come late or come in another order.
+//! Gaps, late updates and reordering.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{Snapshot, Tick};
@@ -16,20 +16,20 @@ fn a_second_without_news_is_carried_on_held_and_recovered_from_without_a_pop() {
     stage.run(9.0);
     let seen = &stage.pawns[pawn].seen;
     let dark: Vec<_> = seen.iter().filter(|sight| (4.5..5.0).contains(&sight.now)).collect();
-    assert!(dark.iter().all(|sight| sight.place == dark[0].place), "it stands still");
+    assert!(dark.iter().all(|sight| sight.place == dark[0].place), "the pawn must stand still");
     let carried = dark[0].place.x - 6.0 * 4.0;
-    assert!((0.0..=6.0 * 0.19).contains(&carried), "carried on for {carried} m");
+    assert!((0.0..=6.0 * 0.19).contains(&carried), "extrapolated by {carried} m");
     assert!(stage.stats().held > 20, "{:?}", stage.stats());
-    // It has 6 m to catch up, and does so within the fade of an offset, not in one frame.
+    // It has 6 m to catch up, and does so while an offset fades, not in one frame.
     let step = largest_step(stage.pawns[pawn].after(4.0));
-    assert!(step < 1.0, "a pop of {step} m");
+    assert!(step < 1.0, "a jump of {step} m");
     let rest = stage.pawns[pawn].after(6.0);
-    assert!(rest.iter().all(|sight| sight.place.distance(sight.pose) < 0.01), "the offset is gone");
+    assert!(rest.iter().all(|sight| sight.place.distance(sight.pose) < 0.01), "the offset must have faded");
     assert_eq!(stage.stats().snaps, 0);
 }
 
 #[test]
-fn disorder_duplicates_and_loss_do_not_show() {
+fn reordering_and_loss_do_not_disturb_the_drawn_path() {
     let mut stage = Stage::new();
     let rough = |sent: f64| {
         let lost = jitter(sent + 100.0, 1.0) < 0.1;
@@ -56,10 +56,10 @@ fn fast_and_far_after_a_gap_is_no_teleport_and_a_teleport_is_none_to_be_hidden()
     let mut stage = Stage::new();
     let pawn = stage.pawn(None, 12.0, fast, |_| 6, |sent| (!(4.0..4.5).contains(&sent)).then_some(0.04));
     stage.run(10.0);
-    assert_eq!(stage.stats().snaps, 0, "30 m/s for half a second are 15 m");
+    assert_eq!(stage.stats().snaps, 0, "15 m after half a second at 30 m/s are no jump");
     let seen = stage.pawns[pawn].after(5.5);
     let jumps: Vec<f32> =
         seen.windows(2).map(|pair| pair[1].place.x - pair[0].place.x).filter(|step| *step > 0.7).collect();
-    assert_eq!(jumps.len(), 1, "one frame jumps, none slides: {jumps:?}");
+    assert_eq!(jumps.len(), 1, "exactly one frame must jump: {jumps:?}");
     assert!((14.5..16.5).contains(&jumps[0]), "{jumps:?}");
 }

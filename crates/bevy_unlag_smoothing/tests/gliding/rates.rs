@@ -1,4 +1,4 @@
-//! Pawns that are updated at other rates than others, or at one that changes.
+//! Pawns with different or changing update rates.
 
 use super::stage::*;
 use bevy_unlag_smoothing::{Playout, ProxyTime};
@@ -24,8 +24,8 @@ fn a_slow_pawn_glides_and_does_not_make_others_late() {
 }
 
 #[test]
-fn every_second_update_of_every_third_pawn_is_a_rate_of_its_own() {
-    // What a full downlink does: far pawns are sent less often, out of step with each other.
+fn pawns_that_miss_every_second_update_get_a_clock_of_their_own() {
+    // As with a full downlink: distant pawns are sent less often, out of step with each other.
     let mut stage = Stage::new();
     let near = stage.pawn(None, 20.0, circle, |_| 3, |_| Some(0.05));
     let far: Vec<usize> = (0..2)
@@ -47,13 +47,13 @@ fn every_second_update_of_every_third_pawn_is_a_rate_of_its_own() {
 }
 
 #[test]
-fn a_rate_that_changes_is_walked_to() {
+fn view_time_adapts_gradually_to_a_changed_update_rate() {
     let mut stage = Stage::new();
     let slider = |tick: u32| if (640..1_600).contains(&tick) { 12 } else { 3 };
     let pawn = stage.pawn(None, 40.0, circle, slider, |_| Some(0.05));
     stage.run(39.0);
     let seen = stage.pawns[pawn].after(3.0);
-    // Nobody announced it: it is carried on, stands for a moment and comes over.
+    // The change is not announced: the pawn is extrapolated, stands for a moment and is blended.
     assert!(largest_step(seen) < 0.2, "{} m", largest_step(seen));
     for pair in seen.windows(2) {
         assert!(pair[1].view >= pair[0].view, "backward at {}", pair[1].now);
@@ -67,7 +67,7 @@ fn a_rate_that_changes_is_walked_to() {
 }
 
 #[test]
-fn from_sixty_a_second_to_one_no_time_runs_backward() {
+fn view_time_never_runs_backward_when_the_rate_drops_to_one_a_second() {
     let mut stage = Stage::new();
     let slider = |tick: u32| if tick >= 640 { 64 } else { 1 };
     let pawn = stage.pawn(None, 60.0, circle, slider, |_| Some(0.05));
@@ -86,7 +86,7 @@ fn from_sixty_a_second_to_one_no_time_runs_backward() {
 }
 
 #[test]
-fn nine_rates_share_eight_clocks_and_nobody_starves() {
+fn ten_update_rates_share_eight_clocks_without_starving_a_pawn() {
     let mut stage = Stage::new();
     let pawns: Vec<usize> = [1, 2, 3, 4, 5, 6, 8, 10, 13, 16]
         .map(|every| stage.pawn(None, 30.0, circle, move |_| every, |_| Some(0.05)))

@@ -1,4 +1,4 @@
-//! An app with proxies whose updates arrive when a test says.
+//! Test app with proxies whose updates arrive at scripted times.
 
 use core::time::Duration;
 
@@ -13,20 +13,20 @@ pub const TICK: f64 = 1.0 / 64.0;
 /// Close to the wrap.
 pub const FIRST: Tick = Tick(u32::MAX - 300);
 
-/// What was seen of a proxy in a frame.
+/// State of a proxy as drawn in one frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight {
     pub now: f64,
-    /// With the offset that hides pops.
+    /// Position including the offset that hides jumps.
     pub place: Vec3,
-    /// Without it.
+    /// Position without the offset.
     pub pose: Vec3,
-    /// The moment that was drawn, in seconds since the first tick.
+    /// View time in seconds since the first tick.
     pub view: f64,
     pub alive: bool,
 }
 
-/// A proxy and what is on its way to it.
+/// A proxy and its updates in flight.
 pub struct Pawn {
     pub entity: Entity,
     due: Vec<(f64, ProxyUpdate)>,
@@ -47,7 +47,7 @@ impl Stage {
         Self { app, pawns: Vec::new(), now: 0.0 }
     }
 
-    /// A pawn that moves along `path`, sent every `every(tick)` ticks, each update arriving after
+    /// Adds a pawn that moves along `path` and is sent every `every(tick)` ticks. Each update arrives after
     /// `latency(seconds)`, or never.
     pub fn pawn(
         &mut self,
@@ -79,7 +79,7 @@ impl Stage {
         self.pawns.len() - 1
     }
 
-    /// Lets time pass.
+    /// Runs frames for `seconds`.
     pub fn run(&mut self, seconds: f64) {
         let end = self.now + seconds;
         while self.now < end {
@@ -110,34 +110,34 @@ impl Stage {
 }
 
 impl Pawn {
-    /// What was seen from some moment on.
+    /// Returns the frames from `now` on.
     pub fn after(&self, now: f64) -> &[Sight] {
         &self.seen[self.seen.partition_point(|sight| sight.now < now)..]
     }
 }
 
-/// The largest step between two frames, in metres.
+/// Returns the largest step between two frames, in metres.
 pub fn largest_step(seen: &[Sight]) -> f32 {
     seen.windows(2).map(|pair| pair[1].place.distance(pair[0].place)).fold(0.0, f32::max)
 }
 
-/// Forward, always, at most this much faster or slower than real time.
+/// Asserts that the view time runs forward within these speeds relative to real time.
 pub fn assert_time_flows(seen: &[Sight], slowest: f64, fastest: f64) {
     for pair in seen.windows(2) {
         let speed = (pair[1].view - pair[0].view) / (pair[1].now - pair[0].now);
-        // A moment is rounded to 61 µs.
+        // A view time is rounded to 61 µs.
         assert!(speed > slowest - 0.01 && speed < fastest + 0.01, "{speed} at {}", pair[1].now);
     }
 }
 
-/// Round a circle of 5 m at 6 m/s.
+/// A circle of 5 m radius at 6 m/s.
 pub fn circle(tick: u32) -> Snapshot {
     let (sin, cos) = (f64::from(tick) * TICK * 1.2).sin_cos();
     let (sin, cos) = (sin as f32, cos as f32);
     Snapshot::new(Tick(tick), Vec3::new(cos, 0.0, sin) * 5.0, Vec3::new(-sin, 0.0, cos) * 6.0)
 }
 
-/// How far what was seen is beside a circle's true place at the moment that was drawn, at most.
+/// Returns the largest distance of the drawn positions from the circle at their view times, in metres.
 pub fn off_circle(seen: &[Sight]) -> f32 {
     let off = seen.iter().map(|sight| {
         let (sin, cos) = (sight.view * 1.2).sin_cos();
@@ -146,7 +146,7 @@ pub fn off_circle(seen: &[Sight]) -> f32 {
     off.fold(0.0, f32::max)
 }
 
-/// Jitter that is the same in every run: up to `most` seconds.
+/// Returns deterministic jitter of up to `most` seconds.
 pub fn jitter(sent: f64, most: f64) -> f64 {
     let hash = ((sent * 1_000.0) as u32).wrapping_mul(2_654_435_761) >> 16;
     f64::from(hash) / 65_536.0 * most

@@ -1,26 +1,26 @@
-//! What a player wants of their weapons in one tick.
+//! Weapon input of one tick.
 
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
 use super::SLOTS;
 use crate::FireInput;
 
-/// What a player wants of their weapons in one tick.
+/// Weapon input of one tick, as sent to the server.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ArmsInput {
-    /// A shot, and what the screen showed of it. The client asks when it knows that one is due; see
+    /// Shot with the view on the screen. The client requests it when a shot is due; see
     /// [`ArmsState::wants`](super::ArmsState::wants).
     pub fire: Option<FireInput>,
-    /// Whether the trigger is down: what a charge counts, and a pull on an empty magazine.
+    /// Whether the trigger is down: drives charging, and detects a pull on an empty magazine.
     pub trigger: bool,
-    /// Whether the weapon is to be loaded.
+    /// Requests a reload.
     pub reload: bool,
-    /// Whether the player takes aim.
+    /// Whether the player aims down sights.
     pub aiming: bool,
-    /// The slot whose weapon is to be taken in hand.
+    /// Slot to equip.
     pub equip: Option<u8>,
-    /// Whether nobody made this move: the server carried its pawn on because none had come. It does not travel, and
-    /// makes no move another one.
+    /// Whether the server substituted this input because the client's move was missing. It is not sent and
+    /// ignored in comparisons.
     pub nobodys: bool,
 }
 
@@ -69,7 +69,7 @@ impl ArmsInput {
     }
 }
 
-/// Alone at rest, and against a neighbour with the same buttons when nothing is fired, it takes one bit.
+/// One bit for an idle input, and for a delta against an input with the same buttons and without a shot.
 impl Wire for ArmsInput {
     fn write(&self, w: &mut BitWriter) {
         self.write_delta(&Self::default(), w);
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buttons_are_cheap_and_survive_the_wire() {
+    fn inputs_survive_the_wire_and_unchanged_buttons_take_one_bit() {
         let base = ArmsInput { trigger: true, ..ArmsInput::default() };
         for (input, bits) in [
             (base, 1),

@@ -1,82 +1,81 @@
-//! What is predicted of weapons.
+//! Predicted weapon state of a pawn.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
 use crate::{Aim, Arsenal, FireMode, Weapon, WeaponId, weapon::ticks};
 
-/// Weapons that a pawn can carry.
+/// Number of weapon slots of a pawn.
 pub const SLOTS: usize = 6;
-/// Rounds in a magazine, and in reserve, at most.
+/// Maximum number of rounds in a magazine, and in reserve.
 pub const MOST_ROUNDS: u16 = 1_023;
 const ROUND_BITS: u32 = 10;
 const WEAPON_BITS: u32 = 6;
 const _: () = assert!(Arsenal::MOST == 1 << WEAPON_BITS);
 
-/// A weapon that a pawn carries.
+/// A weapon slot of a pawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Slot {
-    /// Which one; `None` for none.
+    /// The weapon; `None` if the slot is empty.
     pub weapon: Option<WeaponId>,
-    /// Rounds in its magazine.
+    /// Rounds in the magazine.
     pub magazine: u16,
-    /// Rounds beside that.
+    /// Rounds in reserve.
     pub reserve: u16,
 }
 
-/// How far a view turned in one tick lately: the most, and less by a turn a second.
+/// Fastest recent turn of a view within one tick; the value decays by one full turn per second.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Turn {
-    /// In 1/65,536 of a turn; sideways, or up and down.
+    /// Angle, in 1/65,536 of a turn: the larger of yaw and pitch.
     pub by: u16,
-    /// How many ticks ago.
+    /// Ticks since that turn.
     pub ago: u8,
 }
 
-/// What is predicted of a pawn's weapons. A server may change it between two moves, such as for ammunition that
-/// was picked up: its owner learns of it with the next answer. Of what the owner has fired since then it
-/// subtracts itself, because it makes those moves again.
+/// Predicted weapon state of a pawn. A server may change it between two moves, for example to add picked up
+/// ammunition: the owner receives the change with the next correction. Shots fired since then need no special
+/// handling, because the owner replays those moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ArmsState {
-    /// What it carries.
+    /// Weapon slots.
     pub slots: [Slot; SLOTS],
-    /// Which of them is in hand.
+    /// Index of the held slot.
     pub slot: u8,
-    /// Ticks until the next round may leave.
+    /// Ticks until the next shot may be fired.
     pub cooldown: u16,
-    /// Ticks until it is loaded, or one round more is; 0 for neither.
+    /// Ticks until the reload, or its next round, is complete; 0 when not reloading.
     pub reload: u16,
-    /// Ticks for which the trigger has been down, for a weapon that is charged.
+    /// Ticks for which the trigger has been down, for weapons with charging.
     pub charge: u16,
-    /// Rounds of a burst that are to come.
+    /// Remaining rounds of the current burst.
     pub burst: u8,
-    /// Rounds since the weapon rested: where in its [`Recoil`](crate::Recoil) pattern it is.
+    /// Rounds of continuous fire so far: the index into the [`Recoil`](crate::Recoil) pattern.
     pub streak: u8,
-    /// Ticks since a round left, at most 255.
+    /// Ticks since the last shot, saturating at 255.
     pub since: u8,
-    /// What rounds fired add to the spread, in 1/65,536 of a turn.
+    /// Spread added by recent shots, in 1/65,536 of a turn.
     pub bloom: u16,
-    /// How far it kicked: to the left and up, in 1/65,536 of a turn.
+    /// Accumulated recoil, to the left and up, in 1/65,536 of a turn.
     pub kicked: [i16; 2],
-    /// Where the last move looked; `None` before the first. A game that turns a view itself, as a portal does,
-    /// sets it to `None`: nobody's hand did that.
+    /// Look direction of the last move; `None` before the first. A game that turns a view itself, for example
+    /// in a portal, sets it to `None`, so that the turn is not attributed to the player.
     pub look: Option<Aim>,
-    /// How far the view turned in one tick lately.
+    /// Fastest recent turn of the view.
     pub turned: Turn,
     /// Whether the trigger was down in the last tick.
     pub held: bool,
-    /// Whether its owner takes aim.
+    /// Whether the player aims down sights.
     pub aiming: bool,
-    /// Shots fired so far.
+    /// Number of shots fired so far.
     pub shots: u32,
-    /// From which the spread of all its shots follows. The server chooses it, and only this pawn's owner
-    /// learns of it.
+    /// Seed of the spread of all shots. The server chooses it and sends it to the owner only.
     pub seed: u32,
 }
 
 impl ArmsState {
-    /// A pawn with full magazines of these weapons, the first one in hand. `seed` is for the spread: a number
-    /// that nobody can guess. What does not fit into [`SLOTS`], or is not in the arsenal, is left out.
+    /// Creates the state of a pawn with full magazines of these weapons, the first one held. `seed` is the
+    /// spread seed and should be unpredictable. Weapons beyond [`SLOTS`], or not in the arsenal, are skipped.
     #[must_use]
     pub fn new(arsenal: &Arsenal, weapons: &[WeaponId], seed: u32) -> Self {
         let mut state = Self { seed, since: u8::MAX, ..Self::default() };
@@ -86,8 +85,8 @@ impl ArmsState {
         state
     }
 
-    /// Puts a weapon with a full magazine and a full reserve into a free slot, or fills up the one that is
-    /// there already. Says which slot that is; `None` when there is none.
+    /// Adds a weapon with full ammunition in a free slot, or refills it if the pawn already carries it.
+    /// Returns the slot; `None` if none is free or the weapon is not in the arsenal.
     pub fn give(&mut self, arsenal: &Arsenal, weapon: WeaponId) -> Option<usize> {
         let ammo = arsenal.get(weapon)?.ammo;
         let has = |slot: &Slot| slot.weapon == Some(weapon);
@@ -97,7 +96,7 @@ impl ArmsState {
         Some(slot)
     }
 
-    /// Adds rounds to the reserve of a weapon. Says how many fitted.
+    /// Adds rounds to the reserve of a weapon. Returns the number of rounds that fitted.
     pub fn add_ammo(&mut self, arsenal: &Arsenal, weapon: WeaponId, rounds: u16) -> u16 {
         let Some(most) = arsenal.get(weapon).map(|weapon| weapon.ammo.reserve) else { return 0 };
         let Some(slot) = self.slots.iter_mut().find(|slot| slot.weapon == Some(weapon)) else { return 0 };
@@ -106,33 +105,33 @@ impl ArmsState {
         added
     }
 
-    /// What is in hand.
+    /// Returns the held slot.
     #[must_use]
     pub fn in_hand(&self) -> Slot {
         self.slots.get(usize::from(self.slot)).copied().unwrap_or_default()
     }
 
-    /// What is in hand, and what it is like.
+    /// Returns the held weapon and its definition.
     #[must_use]
     pub fn weapon<'a>(&self, arsenal: &'a Arsenal) -> Option<(WeaponId, &'a Weapon)> {
         let weapon = self.in_hand().weapon?;
         Some((weapon, arsenal.get(weapon)?))
     }
 
-    /// Whether it is about to be loaded or is being loaded.
+    /// Whether the held weapon is reloading.
     #[must_use]
     pub fn is_reloading(&self) -> bool {
         self.reload > 0
     }
 
-    /// How far the view is to be turned by what was fired: to the left and up, in radians.
+    /// Returns the recoil that the camera should add, to the left and up, in radians.
     #[must_use]
     pub fn kick(&self) -> Vec2 {
         let unit = core::f32::consts::TAU / 65_536.0;
         Vec2::new(f32::from(self.kicked[0]), f32::from(self.kicked[1])) * unit
     }
 
-    /// An aim with the kick.
+    /// Returns an aim with the recoil added.
     #[must_use]
     pub fn kicked(&self, aim: Aim) -> Aim {
         let limit = 16_366;
@@ -142,8 +141,8 @@ impl ArmsState {
         }
     }
 
-    /// Whether the next tick's input is to ask for a shot: the trigger is `down` after it, or was `pulled`
-    /// since the last round, and nothing is in the way.
+    /// Whether the next tick's input should request a shot: the trigger is `down` in it or was `pulled` since
+    /// the last shot, and the weapon is ready.
     #[must_use]
     pub fn wants(&self, arsenal: &Arsenal, down: bool, pulled: bool, dt: f32) -> bool {
         let Some((_, weapon)) = self.weapon(arsenal) else { return false };
@@ -156,27 +155,27 @@ impl ArmsState {
         asked && self.ready(weapon).is_ok()
     }
 
-    /// Whether a shot asked for in the next tick would leave.
+    /// Whether a shot requested in the next tick would be fired.
     #[must_use]
     pub fn is_ready(&self, arsenal: &Arsenal) -> bool {
         self.weapon(arsenal).is_some_and(|(_, weapon)| self.ready(weapon).is_ok())
     }
 
-    /// Whether what is in hand has no round in its magazine.
+    /// Whether the magazine of the held weapon is empty, or no weapon is held.
     #[must_use]
     pub fn is_dry(&self, arsenal: &Arsenal) -> bool {
         self.weapon(arsenal)
             .is_none_or(|(_, weapon)| weapon.ammo.magazine > 0 && self.in_hand().magazine == 0)
     }
 
-    /// Whether rounds of a burst are to come by themselves.
+    /// Whether further rounds of the current burst are due without a new pull.
     pub(super) fn in_burst(&self, weapon: &Weapon, dt: f32) -> bool {
         let FireMode::Burst { pace, .. } = weapon.mode else { return false };
-        // One that was broken off is over.
+        // An interrupted burst is over.
         self.burst > 0 && u16::from(self.since) <= ticks(pace, dt) + 2
     }
 
-    /// The digest that client and server compare in every move.
+    /// Returns the digest that client and server compare in every move.
     pub(super) fn kind(&self) -> u32 {
         let mut hash = 0x811c_9dc5_u32;
         let mut take = |value: u32| hash = (hash ^ value).wrapping_mul(0x0100_0193).rotate_left(5);
@@ -194,7 +193,7 @@ impl ArmsState {
     }
 }
 
-/// In a correction: only slots that are used, and what rests takes a bit.
+/// For corrections: empty slots and idle values take one bit.
 impl Wire for ArmsState {
     fn write(&self, w: &mut BitWriter) {
         for slot in &self.slots {
@@ -282,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_state_survives_the_wire() {
+    fn idle_and_busy_states_survive_the_wire_within_their_bit_budget() {
         let arsenal = Arsenal::default();
         let rests = ArmsState::new(&arsenal, &[WeaponId(0), WeaponId(7)], 99);
         assert_eq!(rests.slots[1], Slot::default(), "there is no such weapon");
@@ -307,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_is_in_the_digest() {
+    fn digest_differs_for_every_field_that_matters() {
         let state = ArmsState::new(&Arsenal::default(), &[WeaponId(0)], 1);
         let mut slots = state.slots;
         slots[0].reserve += 1;

@@ -1,4 +1,4 @@
-//! One tick of weapons in hand: pure, the same on both sides and in a replay.
+//! Weapon simulation of one tick: a pure function, the same on client and server and in a replay.
 
 use bevy_unlag_core::{BodyStep, StepContext, Tick};
 
@@ -9,7 +9,7 @@ use crate::{
     weapon::{ticks, units},
 };
 
-/// Degrees per second by which a quick turn is forgotten.
+/// Decay of the recorded fastest turn, in degrees per second.
 const FORGOTTEN: f32 = 360.0;
 
 pub(super) fn step(
@@ -20,7 +20,8 @@ pub(super) fn step(
     ctx: &StepContext,
     events: &mut Vec<ArmsEvent>,
 ) -> ArmsState {
-    // A round goes where the state says that the step begins with: that is what the screen showed.
+    // The aim and spread of a shot follow from the state before the step, because the screen showed that
+    // one.
     let round = input.fire.and_then(|fire| state.round(arsenal, &fire, body, (ctx.tick, ctx.dt)));
     let mut next = *state;
     next.pass(arsenal, ctx.dt);
@@ -35,15 +36,15 @@ pub(super) fn step(
     }
     next.held = input.trigger;
     let look = Aim { yaw: body.look.0, pitch: body.look.1 };
-    // Where somebody looks whose move is missing is not known, nor how quickly it turns to where the next one looks.
+    // The look direction of a missing move is unknown, and so is the turn to that of the next move.
     next.look = (!input.nobodys).then_some(look);
     next.turned = state.turned_to(look, ctx.dt);
     next
 }
 
 impl ArmsState {
-    /// Where a shot goes that is asked for now, and how it is charged. What it is asked for in the tick after
-    /// this state was reached goes exactly there. `None` without a weapon in hand.
+    /// Computes the shot that `fire` requests: direction, spread and charge. A request in the tick after this
+    /// state was reached is fired exactly so. `None` without a weapon.
     #[must_use]
     pub fn round(
         &self,
@@ -82,8 +83,8 @@ impl ArmsState {
         })
     }
 
-    /// How far the view turned in one tick lately, with a move that looks there. It is not forgotten at once, or
-    /// who turns to a target in no time would only have to fire in the move after.
+    /// Returns the fastest recent turn including a move that looks along `look`. It decays slowly: otherwise
+    /// a client that snaps to a target could simply fire one move later.
     fn turned_to(&self, look: Aim, dt: f32) -> Turn {
         let by = self.look.map_or(0, |before| before.turn_to(look));
         let left = self.turned.by.saturating_sub(units(FORGOTTEN * dt));
@@ -94,7 +95,7 @@ impl ArmsState {
         }
     }
 
-    /// A tick passes.
+    /// Advances all timers by one tick.
     fn pass(&mut self, arsenal: &Arsenal, dt: f32) {
         self.cooldown = self.cooldown.saturating_sub(1);
         self.since = self.since.saturating_add(1);
@@ -107,13 +108,13 @@ impl ArmsState {
         for kicked in &mut self.kicked {
             *kicked -= (*kicked).clamp(-back, back);
         }
-        // It rests when it could have fired and did not.
+        // The recoil pattern restarts after a pause in which the weapon could have fired.
         let late = ticks(weapon.interval, dt).saturating_add(2).min(u16::from(u8::MAX) - 1);
         if u16::from(self.since) > late {
             self.streak = 0;
         }
         if self.burst > 0 && !self.in_burst(weapon, dt) {
-            // Whoever breaks one off waits as long for the next one.
+            // An interrupted burst has the same cooldown as a complete one.
             self.burst = 0;
             self.cooldown = ticks(weapon.interval, dt).saturating_sub(u16::from(self.since));
         }
@@ -123,9 +124,9 @@ impl ArmsState {
         let Some(wanted) = wanted.filter(|slot| *slot != self.slot && usize::from(*slot) < SLOTS) else {
             return;
         };
-        // What is cooling down is not ready sooner for having been put away.
+        // Switching weapons does not shorten a running cooldown.
         let kept = match self.weapon(arsenal) {
-            // Nor is a burst that is broken off.
+            // An interrupted burst keeps the cooldown of a complete one.
             Some((_, weapon)) if self.burst > 0 => {
                 self.cooldown.max(ticks(weapon.interval, dt).saturating_sub(u16::from(self.since)))
             }
@@ -140,12 +141,12 @@ impl ArmsState {
     }
 
     fn hand(&mut self) -> &mut Slot {
-        // Every state has a slot in hand: the reader of the wire sees to it, and so does `equip`.
+        // The slot is always valid: decoding and `equip` check it.
         let slot = usize::from(self.slot).min(SLOTS - 1);
         &mut self.slots[slot]
     }
 
-    /// Loads what is in hand.
+    /// Advances the reload of the held weapon.
     fn load(
         &mut self,
         (id, weapon): (WeaponId, &Weapon),
@@ -165,7 +166,7 @@ impl ArmsState {
             return;
         }
         if self.reload == 0 {
-            // An empty magazine is changed when the trigger is down, as everywhere.
+            // An empty magazine is reloaded automatically when the trigger is down.
             let asked = input.reload || (magazine == 0 && input.trigger);
             if asked && self.cooldown == 0 && self.burst == 0 {
                 let time = match weapon.ammo.reload {
@@ -198,7 +199,7 @@ impl ArmsState {
         events.push(ArmsEvent::Reloaded { weapon: id, magazine });
     }
 
-    /// Whether a round may leave now.
+    /// Checks whether a shot may be fired now.
     pub(super) fn may_fire(&self, weapon: &Weapon) -> Result<(), NotFired> {
         if self.cooldown > 0 {
             return Err(NotFired::TooSoon);
@@ -212,9 +213,10 @@ impl ArmsState {
         Ok(())
     }
 
-    /// Whether a round asked for in the next tick would leave.
+    /// Checks whether a shot requested in the next tick would be fired.
     pub(super) fn ready(&self, weapon: &Weapon) -> Result<(), NotFired> {
-        // A tick passes before, in which a reload may end: then it leaves in the tick after.
+        // The cooldown decreases by one before. A reload that ends in that tick delays the shot by another
+        // one.
         Self { cooldown: self.cooldown.saturating_sub(1), ..*self }.may_fire(weapon)
     }
 
@@ -278,11 +280,11 @@ impl ArmsState {
         events.push(ArmsEvent::Fired(round));
     }
 
-    /// Ticks until the round after the one that leaves now.
+    /// Returns the ticks until the next shot after one that is fired now.
     fn pause(&mut self, weapon: &Weapon, dt: f32) -> u16 {
         let interval = ticks(weapon.interval, dt);
         match weapon.mode {
-            // A beam is there in every tick.
+            // A beam fires in every tick.
             _ if weapon.is_beam() => 1,
             FireMode::Burst { rounds, pace } => {
                 self.burst = if self.burst == 0 { rounds.saturating_sub(1) } else { self.burst - 1 };

@@ -1,4 +1,4 @@
-//! What a weapon may be.
+//! Validation of weapon definitions.
 
 use checked_ron::RonError;
 
@@ -8,7 +8,7 @@ use crate::{
     Weapon, arms::MOST_ROUNDS,
 };
 
-/// Where a number lies: its field, and the bounds it has to keep, both included.
+/// Allowed range of a number: the field and its inclusive bounds.
 struct Range(&'static str, f32, f32);
 
 type Wrong = (&'static str, String);
@@ -22,13 +22,14 @@ fn within(value: f32, Range(field, low, high): Range) -> Result<(), Wrong> {
 
 pub(super) fn check(weapons: &[Weapon]) -> Result<(), RonError> {
     if weapons.len() > Arsenal::MOST {
-        let problem = format!("there are {} weapons; there may be {}", weapons.len(), Arsenal::MOST);
+        let problem =
+            format!("there are {} weapons, but at most {} are allowed", weapons.len(), Arsenal::MOST);
         return Err(RonError::whole(problem));
     }
     for (index, weapon) in weapons.iter().enumerate() {
         let twice = weapons[..index].iter().any(|other| other.name == weapon.name);
         let named = if twice {
-            Err(("name", "an earlier weapon has it as well; give each its own".to_owned()))
+            Err(("name", "an earlier weapon has the same name; give each weapon its own".to_owned()))
         } else {
             Ok(())
         };
@@ -125,7 +126,8 @@ fn mode(mode: FireMode) -> Result<(), Wrong> {
     }
 }
 
-/// Degrees per second: with less than one nothing would go back in a tick, for angles are rounded.
+/// Checks a recovery rate in degrees per second. Angles are rounded, so with less than 1 nothing would
+/// recover in a tick.
 fn recovery(field: &'static str, value: f32) -> Result<(), Wrong> {
     if value == 0.0 { Ok(()) } else { within(value, Range(field, 1.0, 10_000.0)) }
 }
@@ -140,7 +142,8 @@ fn spread(spread: &Spread, shot: &Shot) -> Result<(), Wrong> {
     within(spread.most_bloom, Range("spread.most_bloom", 0.0, most))?;
     recovery("spread.recovery", spread.recovery)?;
     if spread.source == SpreadSource::Server && matches!(shot, Shot::Projectile(_)) {
-        let problem = "the screen shows a projectile before the server knows of it; write Seed or Client";
+        let problem =
+            "clients show a projectile before the server has processed its shot; write Seed or Client";
         return Err(("spread.source", problem.to_owned()));
     }
     Ok(())
@@ -157,7 +160,7 @@ fn recoil(recoil: &Recoil) -> Result<(), Wrong> {
 }
 
 fn damage(damage: &Damages) -> Result<(), Wrong> {
-    // Less than nothing heals.
+    // Negative damage heals.
     within(damage.head, Range("damage.head", -POINTS, POINTS))?;
     within(damage.body, Range("damage.body", -POINTS, POINTS))?;
     within(damage.limb, Range("damage.limb", -POINTS, POINTS))?;

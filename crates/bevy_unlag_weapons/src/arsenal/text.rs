@@ -1,4 +1,4 @@
-//! Arsenals as text.
+//! Arsenals in RON.
 
 use checked_ron::{RonError, RonFile, parse, to_text};
 

@@ -1,13 +1,14 @@
-//! What a shot has to be before anybody looks whom it hits.
+//! Plausibility checks of shots, before any hit test.
 
 use bevy::prelude::*;
 use bevy_unlag_rewind::RewindQuery;
 
 use crate::{Aim, FireRules, Round, Shot, ShotRefusal, SpreadSource, Weapon};
 
-/// Where the shot is judged to leave from: the drawn eye, or the nearest place to it that is near enough to the
-/// server's own. Nobody is refused for being far off: whoever was thrown, or carried on for want of moves, sees
-/// itself elsewhere for a round trip. But no wall may stand in between.
+/// Returns the eye position that the shot is traced from: the drawn eye, or the nearest position within the
+/// tolerance of the server's eye position. A large distance alone is no reason for a refusal: a pawn that was
+/// knocked back, or extrapolated because moves were missing, sees itself elsewhere for a round trip. But no
+/// wall may be in between.
 pub(super) fn eye(
     own: Vec3,
     drawn: Vec3,
@@ -18,18 +19,20 @@ pub(super) fn eye(
     if query.world().clear(own, near) { Ok(near) } else { Err(ShotRefusal::Eye) }
 }
 
-/// As fast as a hand turns a view for longer than a tick, in degrees per second: half a turn in a fourteenth of a
-/// second. Packets that come together may have been made together, or held back.
+/// Maximum sustained turn rate of a player, in degrees per second: half a turn in 1/14 s. Packets that arrive
+/// together may have been produced in one frame or held back.
 const SUSTAINED: f32 = 2_500.0;
 
-/// It looks along the way that the view took since the move before, and neither did the view turn farther from there
-/// than a hand does in a frame, nor lately. `frames` are the lengths of these two in seconds.
+/// Checks that the aim lies on the path of the view since the previous move, and that neither that turn nor a
+/// recent one was larger than a player can achieve within a frame. `frames` are the lengths of the two frames
+/// in seconds.
 pub(super) fn aim(round: &Round, frames: [f32; 2], dt: f32, rules: &FireRules) -> Result<(), ShotRefusal> {
     let aim = round.fire.aim(round.look);
     let between = |a: Aim, b: Aim| a.direction().angle_between(b.direction()).to_degrees();
     let (turn, beside) = match round.before {
         Some(before) => {
-            // Half of the way round: for a view that is still that is how far it looks aside.
+            // Half the detour through the aim; for a view that does not turn, this is its angle to the
+            // aim.
             let round_about = between(before, aim) + between(aim, round.look) - between(before, round.look);
             (before.turn_to(aim), round_about / 2.0)
         }
@@ -43,7 +46,7 @@ pub(super) fn aim(round: &Round, frames: [f32; 2], dt: f32, rules: &FireRules) -
     if beside <= rules.aim_tolerance && turned { Ok(()) } else { Err(ShotRefusal::Aim) }
 }
 
-/// Pellets are only listed where the client is asked to, and then all of them.
+/// Checks that pellets are supplied only if the weapon accepts them, and then all of them.
 pub(super) fn pellets(round: &Round, weapon: &Weapon) -> Result<(), ShotRefusal> {
     let listed = round.fire.pellets();
     let due = match (weapon.spread.source, weapon.shot) {
@@ -63,7 +66,8 @@ mod tests {
 
     const TICK: f32 = 1.0 / 64.0;
 
-    /// A shot that looks `aim` degrees to the left in a move that looks `look`, after one that looked `before`.
+    /// A shot with an aim of `aim` degrees to the left in a move that looks along `look`, after one along
+    /// `before`.
     fn turned(before: Option<f32>, aim: f32, look: f32) -> Round {
         let of = |degrees: f32| Aim::new(degrees.to_radians(), 0.0);
         Round {
@@ -88,25 +92,25 @@ mod tests {
         // Between two ticks of a quick turn.
         assert!(fine(turned(Some(0.0), 40.0, 80.0), 1.0));
         assert!(fine(turned(None, 0.0, 0.0), 1.0));
-        // It looks elsewhere.
+        // Aims off the path.
         assert!(!fine(turned(Some(0.0), 30.0, 0.0), 1.0));
         assert!(!fine(turned(Some(0.0), 120.0, 80.0), 1.0));
         assert!(!fine(turned(None, 30.0, 0.0), 1.0));
-        // Half a turn in one tick, of a client with short frames and of one with long ones.
+        // Half a turn in one tick, by a client with short frames and by one with long frames.
         let still = Turn::default();
         let half = |frame: f32| fine(Round { turned: still, ..turned(Some(0.0), 180.0, 180.0) }, frame);
-        assert!(!half(1.0) && !half(4.0), "packets that are held back make no hand quicker");
+        assert!(!half(1.0) && !half(4.0), "held back packets do not allow faster turns");
         assert!(half(6.0));
         assert!(fine(Round { turned: still, ..turned(Some(0.0), 120.0, 120.0) }, 1.0));
-        // It turned some moves before.
+        // A turn some moves before.
         let by = Aim::default().turn_to(Aim::new(3.1, 0.0));
         let after = Round { turned: Turn { by, ago: 3 }, ..turned(Some(0.0), 0.0, 0.0) };
         assert!(!fine(after, 1.0) && !fine(after, 9.0));
-        assert!(aim(&after, [TICK, 9.0 * TICK], TICK, &rules).is_ok(), "in a frame that hung");
+        assert!(aim(&after, [TICK, 9.0 * TICK], TICK, &rules).is_ok(), "the turn was within a long frame");
     }
 
     #[test]
-    fn an_eye_is_no_farther_off_than_it_may_be() {
+    fn distant_eye_is_clamped_to_the_tolerance() {
         let rules = FireRules { eye_tolerance: 0.5, eye_height_tolerance: 1.0, ..FireRules::default() };
         let own = Vec3::new(10.0, 1.6, -4.0);
         let from = |off: Vec3| rules.nearest_eye(own, own + off, 1.0) - own;
@@ -120,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn pellets_are_listed_where_they_are_asked_for_and_in_the_cone() {
+    fn pellets_are_accepted_only_where_requested_and_inside_the_cone() {
         let listed = |offsets: &[Vec2]| {
             let mut round = turned(None, 0.0, 0.0);
             round.fire.list_pellets(offsets.iter().copied());
@@ -132,12 +136,12 @@ mod tests {
         let fine = |offsets: &[Vec2], weapon: &Weapon| pellets(&listed(offsets), weapon).is_ok();
         for source in [SpreadSource::Seed, SpreadSource::Server] {
             assert!(fine(&[], &of(source, three)));
-            assert!(!fine(&[Vec2::ZERO; 3], &of(source, three)), "it has no word in that");
+            assert!(!fine(&[Vec2::ZERO; 3], &of(source, three)), "the weapon accepts no client pellets");
         }
         let (one, three) = (of(SpreadSource::Client, ray), of(SpreadSource::Client, three));
         assert!(fine(&[Vec2::X], &one) && fine(&[Vec2::NEG_Y; 3], &three));
         assert!(!fine(&[], &one) && !fine(&[Vec2::X; 3], &one) && !fine(&[Vec2::X; 2], &three));
-        // Nobody's list says so, but its bits can.
+        // Such offsets cannot be listed, but they can be represented in the wire format.
         let mut outside = listed(&[]);
         outside.fire = FireInput::outside();
         assert_eq!(pellets(&outside, &one), Err(ShotRefusal::Pellets));

@@ -1,4 +1,4 @@
-//! Whom a shot hit, for every kind of shot.
+//! Hit tests of the server, for every kind of shot except projectiles.
 
 use bevy::prelude::*;
 use bevy_unlag_core::Tick;
@@ -9,39 +9,39 @@ use bevy_unlag_rewind::{
 use super::Answers;
 use crate::{Damage, Round, Shot, TargetCount, Trail, Weapon, WeaponId};
 
-/// A blow within this angle of straight behind is one in the back, in radians.
+/// Maximum angle from straight behind of a backstab, in radians.
 const BEHIND: f32 = core::f32::consts::FRAC_PI_3;
-/// A beam is shown to others in every so many ticks.
+/// Interval between two tracers of a beam, in ticks.
 const BEAM_SHOWN: u32 = 4;
 
-/// One of the rounds of a shot that hit.
+/// A hit of one ray, swing or explosion of a shot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Struck {
     pub hit: TargetHit,
-    /// What it does.
+    /// Damage in points of health.
     pub damage: f32,
-    /// From where it came.
+    /// Unit direction of the shot.
     pub direction: Vec3,
-    /// How fast it throws whom it hit.
+    /// Knockback velocity, in metres per second.
     pub throw: Vec3,
 }
 
-/// What is asked of the past.
+/// Parameters of a hit test.
 pub(super) struct Question<'a> {
     pub weapon: &'a Weapon,
     pub round: &'a Round,
     pub eye: Vec3,
     pub seed: u16,
     pub claimed: Option<ClaimedTarget>,
-    /// Seconds in a tick.
+    /// Tick length in seconds.
     pub dt: f32,
 }
 
-/// Whom a shot hit.
+/// Results and buffers of hit tests.
 #[derive(Default)]
 pub(super) struct Hits {
     struck: Vec<Struck>,
-    /// How far its first ray went, where that is known.
+    /// Distance at which the first ray ended, if known.
     reach: Option<f32>,
     pierced: Vec<TargetHit>,
     swing: Vec<MeleeHit>,
@@ -56,7 +56,7 @@ impl Hits {
         self.reach = None;
     }
 
-    /// Its rounds that hit.
+    /// Returns the hits of the last shot.
     pub fn struck(&self) -> &[Struck] {
         &self.struck
     }
@@ -85,7 +85,7 @@ impl Hits {
                 let wall = answer.ok().flatten().map(|wall| wall.distance);
                 let mut part = 1.0;
                 for hit in &self.pierced {
-                    // Whom a round went through it has hit once.
+                    // A ray that pierces several hit boxes of one target hits it once.
                     if self.struck.iter().any(|known| known.hit.target == hit.target) {
                         continue;
                     }
@@ -112,7 +112,7 @@ impl Hits {
                 let arc = MeleeArc { reach, half_angle: half_angle.to_radians(), half_height };
                 let facing = Transform::default().looking_to(direction, Vec3::Y).rotation;
                 self.swing.clear();
-                // Why nobody was hit says nothing here.
+                // The reason for an empty result does not matter here.
                 let _: Result<(), Miss> = then.melee_arc(Isometry3d::new(eye, facing), &arc, &mut self.swing);
                 self.struck.extend(self.swing.iter().map(|swing| {
                     let part = if swing.from_behind(BEHIND) { backstab } else { 1.0 };
@@ -128,7 +128,7 @@ impl Hits {
         }
     }
 
-    /// What everyone else is to see of it; `None` for nothing.
+    /// Returns the tracer for all other clients, if any.
     pub fn trail(
         &self,
         round: &Round,
@@ -153,7 +153,7 @@ impl Hits {
     }
 }
 
-/// How far a ray went that met something.
+/// Returns the distance at which a ray hit a target or a wall.
 fn reach(answer: &Result<TargetHit, Miss>) -> Option<f32> {
     match answer {
         Ok(hit) => Some(hit.distance),
@@ -162,7 +162,7 @@ fn reach(answer: &Result<TargetHit, Miss>) -> Option<f32> {
     }
 }
 
-/// Tells the game, once for each target.
+/// Writes [`Damage`], once per target.
 pub(crate) fn write_damage(
     struck: &[Struck],
     (shooter, weapon, shot): (Entity, WeaponId, Tick),
@@ -194,8 +194,7 @@ pub(crate) fn write_damage(
 }
 
 impl Round {
-    /// Where one of its rounds goes, with a length of 1: where its client says, if that is asked, or as the seed
-    /// has it.
+    /// Returns the unit direction of a pellet: as supplied by the client, if it is, or derived from the seed.
     #[must_use]
     pub fn direction(&self, seed: u16, pellet: u32) -> Vec3 {
         let listed = self.fire.pellets().nth(pellet as usize);

@@ -1,4 +1,4 @@
-//! When a shot's screen was, as far as the server believes it.
+//! Validation of a shot's view time.
 
 use core::time::Duration;
 
@@ -11,13 +11,15 @@ use bevy_unlag_smoothing::SentLog;
 
 use crate::{Armed, FireRules, MAX_OVERRIDES, ShotRefusal, Sight, Weapon};
 
-/// How much longer than the round trip it may take until a client's moves know that its pawn died: frames, buffers,
-/// and answers that are lost.
+/// Additional time beyond the round trip until a client's moves reflect the death of its pawn: frames,
+/// buffers and lost packets.
 const LEARNS: Duration = Duration::from_millis(250);
-/// Ticks in which somebody left out of what a client was sent still matters to its playout: a second.
+/// Ticks for which a pawn that was left out of a client's snapshots still affects its playout: about a
+/// second.
 const LEFT_OUT: i32 = 64;
 
-/// What the server itself knows of a shooter's screen. A host and a bot have none of it, and are believed.
+/// The server's knowledge of a shooter's screen. Hosts and bots have none of these components and are
+/// trusted.
 #[derive(QueryData)]
 #[query_data(mutable)]
 pub(crate) struct Shooter {
@@ -26,7 +28,7 @@ pub(crate) struct Shooter {
     round_trip: Option<&'static RoundTrip>,
 }
 
-/// What judging a moment needs.
+/// Resources for the validation of view times.
 #[derive(bevy::ecs::system::SystemParam)]
 pub(crate) struct Clocks<'w> {
     tick: Res<'w, CurrentTick>,
@@ -34,12 +36,12 @@ pub(crate) struct Clocks<'w> {
     trust: Res<'w, ViewTrust>,
 }
 
-/// The view that a shot is judged at, and whether that is another one than it says.
+/// A validated view, and whether its time differs from the claimed one.
 pub(crate) struct Admitted<'a> {
-    /// `None` for the present.
+    /// View time; `None` for the present.
     time: Option<ViewTime>,
     pub moved: bool,
-    /// Whether it says that its screen showed nobody: then it hits nobody.
+    /// Whether the shot claims that its screen showed no pawns, so that it cannot hit any.
     pub blind: bool,
     bases: ViewTime,
     overrides: BelievedOverrides,
@@ -49,7 +51,7 @@ pub(crate) struct Admitted<'a> {
 }
 
 impl Admitted<'_> {
-    /// `None` for the present.
+    /// Returns the view to rewind to; `None` for the present.
     pub fn view<'v>(&'v self, limits: Option<&'v RewindLimits>) -> Option<View<'v>> {
         Some(View {
             time: self.time?,
@@ -63,44 +65,45 @@ impl Admitted<'_> {
     }
 }
 
-/// The limits of a weapon that honours less than others do.
+/// Returns the rewind limits of a weapon with a lower limit than the global one.
 pub(super) fn limits(weapon: &Weapon, limits: &RewindLimits) -> Option<RewindLimits> {
     let own = weapon.max_rewind.and_then(|seconds| Duration::try_from_secs_f32(seconds).ok())?;
     (own < limits.max_age).then_some(RewindLimits { max_age: own, ..*limits })
 }
 
 impl Clocks<'_> {
-    /// The tick in which a move came that has waited for so many.
+    /// Returns the tick in which a move arrived that has been queued for `waited` ticks.
     pub fn arrived(&self, waited: u32) -> Tick {
         self.tick.0.offset(-(waited.min(1_000).cast_signed()))
     }
 
-    /// Seconds in a tick.
+    /// Returns the tick length in seconds.
     pub fn dt(&self) -> f32 {
         self.sampler.tick_seconds
     }
 }
 
 impl ShooterItem<'_, '_> {
-    /// How long the frames took in which two moves were made, in seconds; as long as can be for whoever is believed.
+    /// Returns the lengths of the frames in which two moves were produced, in seconds; unlimited for trusted
+    /// shooters.
     pub fn frames(&self, moves: [Tick; 2], clocks: &Clocks) -> [f32; 2] {
         let frame =
             |own| self.ledger.as_ref().map_or(1e3, |ledger| ledger.frame(own, &clocks.trust, clocks.dt()));
         moves.map(frame)
     }
 
-    /// For how many ticks after its death a shooter may not know of it: what the rules say, and not much more than
-    /// the round trip where that is known.
+    /// Returns for how many ticks after its death a shooter may be unaware of it: the configured limit,
+    /// reduced to little more than the round trip where that is known.
     pub fn unaware(&self, rules: &FireRules, clocks: &Clocks) -> i32 {
         let ticks =
             |trip: &RoundTrip| ((trip.rtt + LEARNS).as_secs_f32() / clocks.dt().max(1e-6)).ceil() as i32;
         rules.trade_ticks.min(self.round_trip.map_or(i32::MAX, ticks))
     }
 
-    /// When a shot's screen was, and whether what was fired `flies` on from there.
+    /// Validates the view time of a shot. `flies` is set for projectiles, which continue from there.
     ///
     /// # Errors
-    /// When such shots do not count.
+    /// [`ShotRefusal::View`] if the view is implausible and the rules refuse such shots.
     pub fn admit<M: bevy_unlag_core::MoveModel>(
         &mut self,
         step: &StepEvent<Armed<M>>,
@@ -113,7 +116,7 @@ impl ShooterItem<'_, '_> {
         let mut admitted = Admitted {
             time: seen.time,
             moved: false,
-            // A host and a bot see the present.
+            // Hosts and bots see the present.
             blind: seen.time.is_none() && self.ledger.is_some(),
             bases: seen.bases.unwrap_or(ViewTime::at(step.tick)),
             overrides: BelievedOverrides::all(seen.overrides()),
@@ -123,7 +126,8 @@ impl ShooterItem<'_, '_> {
         };
         let Some(claimed) = seen.time else {
             if flies && admitted.blind {
-                // It meets whom the screen shows later: when that most likely was, and never in the present.
+                // The projectile hits pawns that the screen shows later, so it gets the most likely view
+                // time, never the present.
                 let trip = admitted.round_trip.unwrap_or(clocks.trust.assumed_rtt);
                 admitted.time = StampSource::RoundTrip.estimate(arrived, Some(trip), seconds);
                 (admitted.blind, admitted.moved) = (false, true);
@@ -156,7 +160,7 @@ impl ShooterItem<'_, '_> {
             }
             (admitted.time, admitted.moved) = (Some(judged.time), judged.fault.is_some());
             let claim = ViewClaim { time: judged.time, ..claim };
-            // Pairs that were drawn at one moment say nothing about another.
+            // Snapshot pairs of one view time are meaningless at another one.
             let named = if admitted.moved { &[] } else { seen.overrides() };
             admitted.overrides =
                 ledger.admit_overrides((&claim, &clocks.trust), (named, MAX_OVERRIDES), sent);

@@ -1,15 +1,15 @@
-//! A number that shots take from.
+//! Predicted counter.
 
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
 use bevy_unlag_core::Tick;
 
-/// A number of which the local player takes some and the server confirms it later: rounds shown, grenades,
-/// charges of an ability. It is the server's number with every change on it that the server has not answered
-/// for. What only the server adds, such as a pickup, just comes with an answer.
+/// A counter that the local player changes immediately and the server confirms later: displayed ammunition,
+/// grenades, charges of an ability. Its value is the server's number plus every change that the server has
+/// not acknowledged. Additions by the server alone, such as a pickup, arrive with the next confirmation.
 ///
-/// Unlike a plain counter of requests that are under way, it is right whichever answers are lost.
+/// Unlike a plain counter of requests in flight, it stays correct when confirmations are lost.
 ///
 /// ```
 /// # use bevy_unlag_core::Tick;
@@ -23,32 +23,32 @@ use bevy_unlag_core::Tick;
 #[derive(Component, Clone, PartialEq, Eq, Debug, Default)]
 pub struct PredictedCount {
     server: u16,
-    /// The last of the client's ticks that was answered, and the server's when it was.
+    /// The last acknowledged client tick, and the server's tick of that confirmation.
     answered: Option<(Tick, Tick)>,
-    /// Oldest first, one for a tick.
+    /// Oldest first, one entry per tick.
     pending: VecDeque<(Tick, i32)>,
 }
 
 impl PredictedCount {
-    /// Changes that are remembered one by one. Beyond it the oldest two become one, which is answered with the
-    /// later of them.
+    /// Changes that are remembered individually. Beyond it the two oldest are merged into one, which is
+    /// acknowledged with the later of them.
     pub const MOST_PENDING: usize = 64;
 
-    /// What the server has to begin with.
+    /// Creates a counter from the server's initial number.
     #[must_use]
     pub fn new(server: u16) -> Self {
         Self { server, answered: None, pending: VecDeque::with_capacity(Self::MOST_PENDING) }
     }
 
-    /// What to show and to act on; never less than nothing.
+    /// Returns the number to display and to act on; never negative.
     #[must_use]
     pub fn get(&self) -> u16 {
         let changes = self.pending.iter().fold(0_i32, |sum, (_, by)| sum.saturating_add(*by));
         i32::from(self.server).saturating_add(changes).clamp(0, i32::from(u16::MAX)) as u16
     }
 
-    /// The player changes it in this tick, the client's: −1 for a shot, more for a reload. A tick before that of
-    /// another change, or that has been answered, is over.
+    /// Changes the number locally in client tick `tick`: −1 for a shot, a positive number for a reload. A
+    /// change is ignored if its tick is older than that of another change or already acknowledged.
     pub fn change(&mut self, by: i32, tick: Tick) {
         if self.answered.is_some_and(|(answered, _)| tick.since(answered) <= 0) {
             return;
@@ -68,8 +68,8 @@ impl PredictedCount {
         }
     }
 
-    /// The server had this number in its tick `sent`, when it had taken in this client's ticks up to `answered`.
-    /// What was sent before another answer that was here does nothing.
+    /// Applies a confirmation: the server had this number in its tick `sent`, when it had processed this
+    /// client's ticks up to `answered`. A confirmation that is older than the newest one received is ignored.
     pub fn confirm(&mut self, count: u16, answered: Tick, sent: Tick) {
         if self.answered.is_some_and(|(_, newest)| newest.is_newer_than(sent)) {
             return;
@@ -80,13 +80,13 @@ impl PredictedCount {
         }
     }
 
-    /// The server's number, as of its last answer.
+    /// Returns the server's number as of the newest confirmation.
     #[must_use]
     pub fn server(&self) -> u16 {
         self.server
     }
 
-    /// Whether the server has yet to answer for a change.
+    /// Whether the server has yet to acknowledge a change.
     #[must_use]
     pub fn is_pending(&self) -> bool {
         !self.pending.is_empty()

@@ -9,7 +9,7 @@ impl Random {
     }
 }
 
-/// One way of a bad link at 64 Hz: 94 to 203 ms, 10 % lost, so packets overtake each other.
+/// One direction of a bad link at 64 Hz: 94 to 203 ms latency, 10 % loss, with reordering.
 struct Way<T> {
     under_way: Vec<(u32, T)>,
     random: Random,
@@ -32,13 +32,13 @@ impl<T> Way<T> {
 }
 
 const TICKS: u32 = 20_000;
-/// The client counts on across the wrap.
+/// First client tick; the count wraps during the test.
 const FIRST: Tick = Tick(u32::MAX - 5_000);
 
-/// A value, the client's tick that it answers, and the server's.
+/// A value, the client's tick that it acknowledges, and the server's tick.
 type Answer<A> = (A, Tick, Tick);
 
-/// A client and a server: a tick of either at once.
+/// A client and a server that run one tick each at the same time.
 struct Link<I, A> {
     up: Way<(usize, Vec<I>)>,
     down: Way<Answer<A>>,
@@ -55,27 +55,27 @@ impl<I: Copy, A> Link<I, A> {
         self.inputs.len() as u32
     }
 
-    /// The tick for which the client acts next.
+    /// The client's next tick.
     fn tick(&self) -> Tick {
         FIRST.offset(self.inputs.len() as i32)
     }
 
-    /// What the client did in this tick travels as moves do, with that of the ticks before. Returns what the server
-    /// learns of by now: every tick once and in order.
+    /// Sends the client's input of this tick, with those of the previous ticks as redundancy. Returns the
+    /// inputs that the server learns by now: each tick exactly once and in order.
     fn up(&mut self, input: I) -> Vec<I> {
         self.inputs.push(input);
         let (now, from) = (self.now(), self.inputs.len().saturating_sub(40));
         self.up.send(now, (from, self.inputs[from..].to_vec()));
         let mut learnt = Vec::new();
         for (from, inputs) in self.up.arrived(now) {
-            assert!(from <= self.taken, "the link is worse than moves can bear");
+            assert!(from <= self.taken, "the redundancy of moves does not cover this link");
             learnt.extend(inputs.iter().skip(self.taken - from));
             self.taken = self.taken.max(from + inputs.len());
         }
         learnt
     }
 
-    /// The server sends what it has. Returns what reaches the client.
+    /// Sends the server's value. Returns the confirmations that reach the client.
     fn down(&mut self, answer: A) -> Vec<Answer<A>> {
         let now = self.now();
         if self.taken > 0 {
@@ -95,7 +95,7 @@ fn quick_taps_never_flicker_over_a_bad_link() {
         for now in 0..TICKS {
             if now == next {
                 button = !button;
-                // Down for 2 to 5 ticks, up for 10 to 59.
+                // Pressed for 2 to 5 ticks, released for 10 to 59.
                 next += if button { 2 + random.below(4) } else { 10 + random.below(50) };
                 value.set_local(button, link.tick());
                 naive = button;
@@ -108,7 +108,7 @@ fn quick_taps_never_flicker_over_a_bad_link() {
             assert_eq!(value.get(), button, "tick {now} of link {seed}");
             naive_wrong += u32::from(naive != button);
         }
-        // Nothing happens any more: both sides agree.
+        // Without further changes, both sides agree.
         for _ in 0..200 {
             server = link.up(button).into_iter().next_back().unwrap_or(server);
             for (answer, answered, sent) in link.down(server) {
@@ -117,17 +117,17 @@ fn quick_taps_never_flicker_over_a_bad_link() {
         }
         assert!(!value.is_pending() && value.get() == server);
     }
-    assert!(naive_wrong > 10_000, "the link is too good to tell: {naive_wrong}");
+    assert!(naive_wrong > 10_000, "the link is too good for this test: {naive_wrong}");
 }
 
 #[test]
-fn what_the_server_refuses_changes_back_once() {
+fn refused_change_is_reverted_exactly_once() {
     let (mut link, mut random) = (Link::new(5), Random(9));
     let mut value = PredictedValue::new(false);
     let (mut refused, mut presses, mut changes, mut cut_short) = (Vec::new(), 0_usize, 0, 0);
     let (mut shown, mut server) = (false, false);
     for now in 0..TICKS {
-        // Held for 60 of 120 ticks; the server refuses every third or so from beginning to end.
+        // Held for 60 of 120 ticks; the server refuses about every third press completely.
         let press = now / 120;
         let button = now % 120 >= 60;
         if now % 120 == 60 {
@@ -156,15 +156,15 @@ fn what_the_server_refuses_changes_back_once() {
 }
 
 #[test]
-fn old_news_and_old_changes_do_nothing() {
+fn outdated_confirmations_and_changes_are_ignored() {
     let mut value = PredictedValue::new(1);
     value.confirm(2, Tick(20), Tick(70));
     value.confirm(3, Tick(15), Tick(65));
-    // The server changed it by itself, and packets overtook each other.
+    // The server changed the value by itself, and packets were reordered.
     value.confirm(3, Tick(20), Tick(69));
     assert_eq!(value.get(), 2);
     value.set_local(9, Tick(18));
-    assert!(!value.is_pending(), "that tick has been answered");
+    assert!(!value.is_pending(), "that tick has already been acknowledged");
     value.set_local(5, Tick(30));
     value.set_local(6, Tick(29));
     value.set_local(7, Tick(30));
@@ -174,7 +174,7 @@ fn old_news_and_old_changes_do_nothing() {
     value.give_up(Tick(90), 60);
     assert_eq!(value.get(), 7);
     value.give_up(Tick(91), 60);
-    assert_eq!(value.get(), 4, "nobody answered");
+    assert_eq!(value.get(), 4, "the change was not acknowledged in time");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn the_rounds_shown_never_flicker_over_a_bad_link() {
         let (mut truth, mut server) = (30_i32, 30_i32);
         let mut count = PredictedCount::new(30);
         let mut naive = 30;
-        // The seeds' way: how many requests are under way, one answer for each.
+        // For comparison: a counter of requests in flight, with one reply each.
         let (mut counter, mut under_way) = (30_i32, 0_i32);
         let mut calls = Way::new(seed + 500);
         for now in 0..TICKS + 200 {
@@ -224,12 +224,12 @@ fn the_rounds_shown_never_flicker_over_a_bad_link() {
         assert!(!count.is_pending() && truth == server);
         counter_wrong += u32::from(counter != truth);
     }
-    assert!(naive_wrong > 10_000, "the link is too good to tell: {naive_wrong}");
-    assert_eq!(counter_wrong, 5, "a counter of requests never recovers from a lost answer");
+    assert!(naive_wrong > 10_000, "the link is too good for this test: {naive_wrong}");
+    assert_eq!(counter_wrong, 5, "a counter of requests never recovers from a lost reply");
 }
 
 #[test]
-fn a_pickup_comes_with_an_answer_and_nothing_else_adds() {
+fn count_increases_only_by_pickups_that_arrive_with_a_confirmation() {
     let (mut link, mut random) = (Link::new(3), Random(4));
     let (mut server, mut pickups, mut fired) = (1_000_u16, 0, 0);
     let mut count = PredictedCount::new(server);
@@ -239,7 +239,7 @@ fn a_pickup_comes_with_an_answer_and_nothing_else_adds() {
         if fires {
             count.change(-1, link.tick());
             fired += 1;
-            assert_eq!(count.get(), before - 1, "at once");
+            assert_eq!(count.get(), before - 1, "immediately");
         }
         server -= link.up(fires).into_iter().filter(|fires| *fires).count() as u16;
         server += if now % 500 == 499 { 50 } else { 0 };
@@ -263,14 +263,14 @@ fn a_pickup_comes_with_an_answer_and_nothing_else_adds() {
 }
 
 #[test]
-fn without_answers_a_count_stays_right_and_small() {
+fn unconfirmed_count_stays_correct_and_its_memory_bounded() {
     let mut count = PredictedCount::new(1_000);
     for tick in 0..900 {
         count.change(-1, FIRST.offset(tick * 2));
     }
     assert_eq!(count.get(), 100);
     (0..200).for_each(|_| count.change(-1, FIRST.offset(1_798)));
-    assert_eq!(count.get(), 0, "never less than nothing");
+    assert_eq!(count.get(), 0, "never negative");
     count.change(-1, FIRST);
     count.confirm(0, FIRST.offset(1_797), Tick(10));
     assert!(count.is_pending());
@@ -278,7 +278,7 @@ fn without_answers_a_count_stays_right_and_small() {
     assert_eq!((count.get(), count.is_pending()), (900, false));
     count.confirm(4, FIRST.offset(50), Tick(9));
     count.change(-1, FIRST.offset(60));
-    assert_eq!(count.get(), 900, "old news");
+    assert_eq!(count.get(), 900, "outdated confirmations are ignored");
     count.change(i32::MAX, FIRST.offset(1_900));
     count.change(i32::MAX, FIRST.offset(1_901));
     assert_eq!(count.get(), u16::MAX);

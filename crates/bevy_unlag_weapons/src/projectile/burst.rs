@@ -1,4 +1,4 @@
-//! What a projectile does where it ends.
+//! End of a projectile on the server: direct hit and splash damage.
 
 use bevy::prelude::*;
 use bevy_unlag_rewind::{BlastHit, Miss, RewindFilter, RewindTime, Rewound, TargetHit};
@@ -9,26 +9,26 @@ use crate::{
     judge::{Struck, write_damage},
 };
 
-/// Metres from a surface at which something bursts: within it nobody would be in sight.
+/// Distance of the explosion from the surface, in metres: directly on it, nothing would be in line of sight.
 const OFF_WALLS: f32 = 0.05;
-/// Metres from the feet of somebody to where a blast pushes it.
+/// Height above a pawn's feet to which knockback is directed, in metres.
 const WAIST: f32 = 0.9;
 
-/// The end of a projectile.
+/// End of a projectile's flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Burst {
-    /// In ticks.
+    /// Age, in ticks.
     pub age: f64,
-    /// Where its middle was.
+    /// Position of the projectile's centre.
     pub point: Vec3,
-    /// Out of what it met of the world.
+    /// Outward normal of the surface, if it hit the world.
     pub normal: Option<Vec3>,
     pub velocity: Vec3,
-    /// Whom it hit; metres are along its way.
+    /// Direct hit, with the distance along the whole flight.
     pub direct: Option<TargetHit>,
 }
 
-/// What is used again for every one.
+/// Buffers that are reused for all projectiles.
 #[derive(Default)]
 pub(crate) struct Blasts {
     near: Vec<BlastHit>,
@@ -37,7 +37,7 @@ pub(crate) struct Blasts {
 }
 
 impl Burst {
-    /// As everybody is told.
+    /// Returns the end reason that is sent to all clients.
     pub fn kind(&self) -> ProjectileEndKind {
         match self.direct {
             Some(hit) => ProjectileEndKind::Hit { target: hit.target, group: hit.group },
@@ -46,8 +46,8 @@ impl Burst {
         }
     }
 
-    /// Hurts whom it hits, `then`. Returns who that was, without who fired it: nobody's mark for a hit is for
-    /// hurting oneself.
+    /// Applies the damage with targets posed as in `then`. Returns the hits without the shooter itself: a
+    /// player gets no hit marker for damaging itself.
     pub fn apply(
         &self,
         flight: &InFlight,
@@ -86,10 +86,10 @@ impl Burst {
         own.clear();
         let shooter = flight.shot.shooter;
         let blast = Blast { splash, centre, shooter };
-        // Why there is nobody says nothing here.
+        // The reason for an empty result does not matter here.
         let _: Result<(), Miss> = then.blast(centre, splash.radius, near);
         near.iter().for_each(|reached| blast.strike(reached, then, struck));
-        // Who fired it was never sent to itself: its screen predicts it, and the present is nearest to that.
+        // The shooter is never sent to itself: its client predicts it, and the present is nearest to that.
         let itself = |entity| entity == shooter;
         if let Ok(now) = air.query.at(RewindTime::Now) {
             let now = now.of(RewindFilter { only: Some(&itself), ..default() });
@@ -99,7 +99,7 @@ impl Burst {
     }
 }
 
-/// What bursts where.
+/// An explosion at a point.
 struct Blast<'a> {
     splash: &'a Splash,
     centre: Vec3,
@@ -107,7 +107,7 @@ struct Blast<'a> {
 }
 
 impl Blast<'_> {
-    /// Hurts somebody whom it reaches, as it was `then`.
+    /// Applies the splash to a reached target, posed as in `then`.
     fn strike(&self, reached: &BlastHit, then: &Rewound, struck: &mut Vec<Struck>) {
         let Self { splash, centre, shooter } = *self;
         let hit = reached.hit;
@@ -122,7 +122,7 @@ impl Blast<'_> {
         let direction = (waist - centre).try_normalize().unwrap_or(Vec3::Y);
         let throw = direction * (splash.throw * part);
         match struck.iter_mut().find(|known| known.hit.entity == hit.entity) {
-            // Whom it hit takes what is more of the two.
+            // A direct hit and the splash do not add up: the larger damage counts.
             Some(direct) => {
                 direct.damage = direct.damage.max(damage);
                 direct.throw = throw;

@@ -1,4 +1,4 @@
-//! Projectiles on a screen: the shooter's own at once, everybody's when the server says so.
+//! Projectiles on screen: the local player's own immediately, all others on the server's launch message.
 
 mod advance;
 mod hear;
@@ -15,83 +15,86 @@ use super::{
 };
 use crate::{Arsenal, FireRules, ShotFired, ShotResult, ShotVerdict, WeaponId};
 
-/// When projectiles are drawn.
+/// System sets of the projectile display.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ProjectileSystems {
-    /// In [`PostUpdate`] after everyone else was drawn: every [`DrawnProjectile`] is brought up to this frame.
+    /// In [`PostUpdate`], after remote pawns have been drawn: advances every [`DrawnProjectile`] to the
+    /// current frame.
     Draw,
 }
 
-/// A projectile as this screen shows it. Entities with it come and go by themselves; a game gives them their looks,
-/// and moves those.
+/// A projectile as displayed on this screen. Entities with it are spawned and despawned automatically; the
+/// game attaches visuals and moves them.
 #[derive(Component, Clone, Copy, PartialEq, Debug)]
+#[doc(alias = "bFakeClientProjectile")]
 pub struct DrawnProjectile {
-    /// Where it is, in metres.
+    /// Position, in metres.
     pub position: Vec3,
-    /// How fast it goes, in metres per second.
+    /// Velocity, in metres per second.
     pub velocity: Vec3,
-    /// Out of what it came.
+    /// Weapon that fired it.
     pub weapon: WeaponId,
-    /// Who fired it.
+    /// The shooter.
     pub shooter: NetId,
-    /// In which shot.
+    /// The shot that launched it.
     pub shot: Tick,
-    /// Whether it is this app's own player's.
+    /// Whether the local player fired it.
     pub own: bool,
 }
 
-/// A projectile is shown from here on: once for each. Flash and bang of a remote shooter's belong here, unless it has
-/// flown for long.
+/// Reports that a projectile appeared on screen; once per projectile. Play the muzzle flash and sound of a
+/// remote shooter here, unless the projectile has been in flight for long.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
 pub struct ProjectileShown {
-    /// What shows it.
+    /// Entity of the [`DrawnProjectile`].
     pub entity: Entity,
-    /// The first that is shown of it.
+    /// Its first displayed state.
     pub drawn: DrawnProjectile,
-    /// Seconds that it has flown when that is shown: a remote shooter's for about as long as its shot was on the way.
-    /// What has flown for longer was in the air when this client joined.
+    /// Flight time at that moment, in seconds. For a remote shooter it is about the latency of the shot; a
+    /// longer flight time means that the projectile was already in flight when this client joined.
     pub flown: f32,
 }
 
-/// A projectile is shown no more: once for each that was shown. What bursts, sparks and sounds belongs here.
+/// Reports that a displayed projectile ended; once per projectile. Play explosions, sparks and sounds here.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
 pub struct ProjectileEnded {
-    /// What showed it; it is despawned in this frame.
+    /// Entity of the [`DrawnProjectile`]; it is despawned in this frame.
     pub entity: Entity,
-    /// Out of what it came.
+    /// Weapon that fired it.
     pub weapon: WeaponId,
-    /// Who fired it.
+    /// The shooter.
     pub shooter: NetId,
-    /// In which shot.
+    /// The shot that launched it.
     pub shot: Tick,
-    /// Whether it is this app's own player's.
+    /// Whether the local player fired it.
     pub own: bool,
-    /// Where its middle was, in metres.
+    /// Position of its centre, in metres.
     pub point: Vec3,
-    /// The unit vector out of what it met, or against its way.
+    /// Outward unit normal of the surface that it hit, or else the direction opposite to its flight.
     pub normal: Vec3,
-    /// Why, as this screen showed it: on the shooter's before the server knows. Nothing bursts when it is
-    /// [`Gone`](ProjectileEndKind::Gone).
+    /// Reason, as displayed on this screen; the shooter's screen shows it before the server knows. Nothing
+    /// explodes if it is [`Gone`](ProjectileEndKind::Gone).
     pub kind: ProjectileEndKind,
 }
 
-/// What this app's screen showed the own player's projectile hitting: the other half of the shot's last
-/// [`ShotVerdict`].
+/// Reports which target this screen showed the local player's projectile hitting: the client's counterpart of
+/// the shot's last [`ShotVerdict`].
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
 pub struct ProjectileDrawn {
-    /// The shot's name.
+    /// Identifier of the shot; see [`Round::shot`](crate::Round::shot).
     pub shot: Tick,
-    /// Whom; `None` for nobody.
+    /// The hit; `None` if no pawn was hit.
     pub hit: Option<TargetHit>,
 }
 
-/// Write it when the connection to a server ends: all that is shown disappears, as
-/// [`Gone`](ProjectileEndKind::Gone), and nothing of it is remembered. Another server, and the same one after a
-/// restart, counts its ticks anew, so its projectiles may have the names of those. A transport writes it.
+/// Requests that all displayed projectiles disappear as [`Gone`](ProjectileEndKind::Gone) and everything
+/// known about them is forgotten. A transport writes it when the connection to a server ends: another server,
+/// or the same one after a restart, counts its ticks from the beginning, so its projectiles may have the same
+/// identifiers.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ForgetProjectiles;
 
-/// What was said of projectiles since the last frame.
+/// Projectile messages since the last frame.
 #[derive(bevy::ecs::system::SystemParam)]
 pub(crate) struct Said<'w, 's> {
     forget: MessageReader<'w, 's, ForgetProjectiles>,
@@ -113,7 +116,7 @@ impl Said<'_, '_> {
 
 type Pawn = (Entity, &'static NetId, &'static NetRole, Option<&'static DrawnPose>, Has<LocalControl>);
 
-/// What of the rest of the app matters.
+/// World state that the display of projectiles reads.
 #[derive(bevy::ecs::system::SystemParam)]
 pub(crate) struct Around<'w, 's> {
     view: Res<'w, DrawnViewTime>,
@@ -128,7 +131,7 @@ pub(crate) struct Around<'w, 's> {
     query: DrawnQuery<'w, 's>,
 }
 
-/// What is shown of it.
+/// Output of the display of projectiles.
 #[derive(bevy::ecs::system::SystemParam)]
 pub(crate) struct Shows<'w, 's> {
     drawn: Query<'w, 's, &'static mut DrawnProjectile>,
@@ -145,8 +148,8 @@ pub(crate) fn draw(
     mut shows: Shows,
     mut last: Local<LastFrame>,
 ) {
-    // A screen that shows nobody any more goes on from the moment that it showed last: not everything that flies has
-    // somebody beside it.
+    // A screen that no longer shows any remote pawn continues from the view time that it showed last: a
+    // projectile can be in flight without a remote pawn being drawn.
     let view = around.view().or_else(|| last.view.map(|view| view.later(around.frame_units())));
     if !said.forget.is_empty() {
         for mut shown in core::mem::take(&mut *screen).flying {
@@ -201,7 +204,7 @@ pub(crate) fn draw(
     last.poses.extend(drawn);
 }
 
-/// What the last frame showed.
+/// View time and poses displayed in the last frame.
 #[derive(Default)]
 pub(crate) struct LastFrame {
     view: Option<ViewTime>,

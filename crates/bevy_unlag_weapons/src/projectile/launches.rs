@@ -1,4 +1,4 @@
-//! What was fired in this tick and is to fly.
+//! Projectiles fired in the current tick.
 
 use core::time::Duration;
 
@@ -8,31 +8,31 @@ use bevy_unlag_rewind::{RewindLimits, StampOverride, Team, View};
 
 use crate::{MAX_OVERRIDES, Round};
 
-/// Something that is about to fly; on the server.
+/// A projectile about to be launched; on the server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Launch {
-    /// Who fired it.
+    /// The shooter.
     pub shooter: Entity,
-    /// The same, on the wire.
+    /// The shooter's network identifier.
     pub id: NetId,
-    /// In which shot.
+    /// The shot that launches it.
     pub round: Round,
-    /// Whom it does not hit.
+    /// Team that it cannot hit.
     pub not_of: Option<Team>,
-    /// From where, in metres.
+    /// Start position, in metres.
     pub from: Vec3,
-    /// The moment at which the shooter's screen showed everyone else; `None` for the present.
+    /// View time of the shooter's screen, at which it showed remote pawns; `None` for the present.
     pub at: Option<ViewTime>,
-    /// What else is known of that screen.
+    /// Further properties of that view.
     pub seen: Seen,
-    /// Whether it is judged at another moment than its screen showed.
+    /// Whether its view time was clamped, so that it differs from that of the shooter's screen.
     pub clamped: bool,
 }
 
-/// What is known of a screen beside its moment.
+/// Properties of a view besides its view time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
-    /// The moment that it showed, before limits.
+    /// The view time that the screen showed, before limits.
     asked: Option<ViewTime>,
     overrides: [StampOverride; MAX_OVERRIDES],
     named: usize,
@@ -40,12 +40,13 @@ pub(crate) struct Seen {
     waited: u32,
     round_trip: Option<Duration>,
     limits: Option<RewindLimits>,
-    /// Whether it showed what its client was sent, rather than what the server thinks of.
+    /// Whether remote pawns are posed from the snapshots sent to the client rather than from the server's own
+    /// history.
     pub sent: bool,
 }
 
 impl Seen {
-    /// Of a shot that was just judged; `None` for one at the present.
+    /// Captures the view of a shot that has just been validated; `None` for the present.
     pub fn of(view: Option<&View>) -> Self {
         let Some(view) = view else { return Self::default() };
         let View { bases, waited, round_trip, .. } = *view;
@@ -59,23 +60,24 @@ impl Seen {
         seen
     }
 
-    /// The view that was fired with, some ticks after it was judged at `fired`. What is to be looked at lies
-    /// [later](bevy_unlag_rewind::Rewound::later).
+    /// Returns the view that the projectile was fired with, some ticks after the shot was validated at
+    /// `fired`. Poses at a later moment follow with [`later`](bevy_unlag_rewind::Rewound::later).
     ///
-    /// Limits were kept when it was judged, and everything later lies nearer to the present. What they are for from
-    /// then on is whom the shot names: nobody's own moment lies before them either, and who was drawn from a pair at
-    /// a moment that was not allowed is not posed from it at another one.
+    /// The rewind limits were applied during validation, and all later moments lie nearer to the present.
+    /// From then on the limits only concern the targets that the shot names in overrides: their own moments
+    /// must not lie before the limits either, and a target drawn from a snapshot pair at a moment that was
+    /// not allowed must not be posed from that pair at another moment.
     pub fn view(&self, fired: ViewTime, since: Tick, now: Tick) -> View<'_> {
         let waited = if now == since { self.waited } else { 0 };
         let overrides = &self.overrides[..self.named.min(MAX_OVERRIDES)];
         let asked = self.asked.unwrap_or(fired);
-        // They go on from where they were in the tick of the shot, whatever became of its moment.
+        // Base times continue from their value in the tick of the shot, even if its view time was clamped.
         let bases = self.bases.map(|bases| bases.later(asked.since(fired)));
         let (round_trip, limits) = (self.round_trip, self.limits.as_ref());
         View { overrides, bases, waited, round_trip, limits, ..View::from(asked) }
     }
 }
 
-/// What was fired in this tick.
+/// Projectiles fired in the current tick.
 #[derive(Resource, Default, Debug)]
 pub(crate) struct Launches(pub Vec<Launch>);

@@ -1,4 +1,4 @@
-//! The server's projectiles: from their shooter's past to the present, and on.
+//! Server-side projectile simulation: catching up from the shooter's view time, then in step with the server.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, SUB_TICKS, Sampler, Tick, ViewTime};
@@ -16,48 +16,48 @@ use crate::{
     judge::Answers,
 };
 
-/// Metres that it is put off somebody whom it bounced off.
+/// Distance from a pawn after a bounce, in metres.
 const SKIN: f32 = 0.01;
-/// Bounces off people in a tick of its age at most, since everybody is told of each: squeezed between two it meets
-/// nobody for the rest of that.
+/// Maximum number of bounces off pawns within one tick of age, because each is broadcast: a projectile
+/// squeezed between two pawns hits none for the rest of that tick.
 const MOST_TURNS: usize = 2;
 
-/// All that fly on this server, in the order in which they were fired.
+/// All projectiles in flight on this server, in the order in which they were fired.
 #[derive(Resource, Default)]
 pub struct Flights(Vec<InFlight>);
 
 impl Flights {
-    /// The newest launch of each: what a transport tells a client that has just joined. Everything about them is
-    /// told to everybody from then on.
+    /// Returns the newest launch of each projectile: a transport sends them to a late joiner, which receives
+    /// all later messages as usual.
     pub fn launches(&self) -> impl ExactSizeIterator<Item = ProjectileLaunch> {
         self.0.iter().map(|flight| flight.launch)
     }
 
-    /// Nothing flies any more, and nobody is told how it ended: a match begins anew, which clients hear of by
-    /// itself. Not while weapons are at work.
+    /// Removes all projectiles without sending their end: for a match restart, about which clients are
+    /// notified anyway. Do not call it while the weapon systems run.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 }
 
-/// Something that flies.
+/// A projectile in flight.
 pub(super) struct InFlight {
     pub shot: Launch,
     pub launch: ProjectileLaunch,
-    /// The tick in which it was judged.
+    /// Tick in which the shot was validated.
     launched: Tick,
     path: Trajectory,
-    /// Whole ticks of its age in which it met nobody.
+    /// Number of whole ticks of age that have been tested for hits.
     tested: u32,
-    /// Metres that it has flown.
+    /// Flight distance, in metres.
     pub distance: f32,
-    /// Off whom it bounced last.
+    /// The pawn that it bounced off last.
     off: Option<Entity>,
-    /// How long it had flown, in 1/256 of a tick, when it bounced off somebody: of the last times, newest first.
+    /// Flight times of the last bounces off pawns, in 1/256 of a tick, newest first.
     turns: [Option<u32>; MOST_TURNS],
 }
 
-/// What flying needs to know.
+/// Read-only context of the simulation.
 #[derive(bevy::ecs::system::SystemParam)]
 pub(crate) struct Air<'w, 's> {
     pub query: RewindQuery<'w, 's>,
@@ -68,7 +68,7 @@ pub(crate) struct Air<'w, 's> {
     sent: Query<'w, 's, &'static SentLog>,
 }
 
-/// Who is told of them.
+/// Messages about projectiles to clients and the game.
 #[derive(bevy::ecs::system::SystemParam)]
 pub(crate) struct Heralds<'w, 's> {
     pub answers: Answers<'w, 's>,
@@ -82,7 +82,7 @@ impl Heralds<'_, '_> {
         self.answers.mail(shooter, Mailed::Launched(launch));
     }
 
-    /// Tells everybody, and the shooter whom it hit.
+    /// Sends the end to all clients, and the hits to the shooter.
     fn ended(&mut self, flight: &InFlight, end: ProjectileEnd, list: HitList) {
         let shooter = flight.shot.shooter;
         self.ends.write(end);
@@ -93,7 +93,7 @@ impl Heralds<'_, '_> {
     }
 }
 
-/// How it goes on.
+/// Result of a simulated tick.
 enum Next {
     Flies,
     Bounced,
@@ -114,7 +114,7 @@ pub(crate) fn fly(
     flights.retain_mut(|flight| {
         let weapon = air.arsenal.get(flight.launch.weapon);
         let Some((weapon, projectile)) = weapon.and_then(|weapon| Some((weapon, flying(weapon)?))) else {
-            // The arsenal is another one: what that does not know does nothing.
+            // The arsenal has been replaced, and the new one has no such projectile weapon.
             let age = f64::from(flight.tested);
             let end = flight.end(age, flight.path.at(age).0, ProjectileEndKind::Gone);
             heralds.ended(flight, end, HitList::default());
@@ -137,7 +137,7 @@ impl<'w, 's> Air<'w, 's> {
         }
         let now = self.tick.0;
         if shot.at.is_none() {
-            // It was fired into the present: no screen matters.
+            // It was fired at present poses, so the properties of a view do not apply.
             shot.seen = Seen::default();
         }
         let time = shot.at.unwrap_or(ViewTime::at(now));
@@ -157,20 +157,21 @@ impl<'w, 's> Air<'w, 's> {
         });
     }
 
-    /// The newest moment of which it is known what screens show: what everybody was sent up to it lies around
-    /// it. A screen does not show it any sooner either.
+    /// Returns the newest view time up to which displayed poses are known: all clients have been sent
+    /// snapshots around it, and no screen shows it earlier either.
     ///
-    /// So it is for pawns that are sent at the usual interval, and more often. Who is sent less often is drawn
-    /// further back than all others: where, only that screen knows, and the shot says so of up to
-    /// [`MAX_OVERRIDES`](crate::MAX_OVERRIDES) of them that are near its line of fire. How much further back holds for
-    /// the whole flight, so what they were sent lies around *that* moment, and they are met where they are drawn. One
-    /// whom the shot does not name stands here where its newest snapshot carries it on to, and not where any screen
-    /// shows it: beside that by as far as it goes in the ticks by which its interval is longer than the usual one.
+    /// This holds for pawns that are sent at the usual interval or more often. A pawn that is sent less often
+    /// is drawn with a longer delay than all others. Only the client knows that delay, and its shot reports
+    /// it for up to [`MAX_OVERRIDES`](crate::MAX_OVERRIDES) such pawns near its line of fire. The additional
+    /// delay holds for the whole flight, so the snapshots of these pawns lie around *their* moment, and the
+    /// projectile meets them where they are drawn. A pawn that the shot does not name is posed where its
+    /// newest snapshot is extrapolated to, which no screen shows: it is off by the distance that it covers in
+    /// the ticks by which its interval exceeds the usual one.
     fn frontier(&self) -> ViewTime {
         ViewTime::at(self.tick.0.offset(-self.sampler.snapshot_ticks.max(0)))
     }
 
-    /// Flies on to where everything is known. Returns whether it has ended.
+    /// Advances a projectile as far as displayed poses are known. Returns whether it has ended.
     fn fly(
         &self,
         flight: &mut InFlight,
@@ -179,7 +180,7 @@ impl<'w, 's> Air<'w, 's> {
         blasts: &mut Blasts,
     ) -> bool {
         let frontier = self.frontier();
-        // As much work as there is time in the flight, and bounces.
+        // The work is bounded by the flight time and the number of bounces.
         loop {
             let until = flight.moment(f64::from(flight.tested) + 1.0);
             let catching_up = self.rules.catch_up == CatchUp::Present && until.since(self.now(flight)) <= 0;
@@ -203,7 +204,7 @@ impl<'w, 's> Air<'w, 's> {
         ViewTime::at(flight.launched)
     }
 
-    /// What its shooter's screen shows at a moment.
+    /// Returns the poses that the shooter's screen shows at a view time.
     fn at<'a>(&'a self, flight: &'a InFlight, time: ViewTime) -> Rewound<'a, 'w, 's> {
         let shot = &flight.shot;
         let filter = RewindFilter { not_of: shot.not_of, ..RewindFilter::without(shot.shooter) };
@@ -220,7 +221,7 @@ impl<'w, 's> Air<'w, 's> {
         if time == asked { then } else { then.later(time) }
     }
 
-    /// Flies for a tick of its age.
+    /// Simulates one tick of age.
     fn step(&self, flight: &mut InFlight, projectile: &Projectile) -> Next {
         flight.path.advance(|from, way, max, radius| self.query.world().touch(from, way, max, radius));
         flight.tested += 1;
@@ -236,7 +237,7 @@ impl<'w, 's> Air<'w, 's> {
         Next::Ends(Burst { age: end.age, point: end.point, normal: end.normal, velocity, direct: None })
     }
 
-    /// Whom it meets in a part of its way, if that is anybody.
+    /// Tests one segment for a hit of a pawn or a moving collider.
     fn meet(&self, flight: &mut InFlight, piece: &Piece, projectile: &Projectile) -> Option<Next> {
         let (from, to) = (flight.moment(piece.from), flight.moment(piece.to));
         let met = {
@@ -280,12 +281,12 @@ impl<'w, 's> Air<'w, 's> {
 }
 
 impl InFlight {
-    /// The moment at which it has an age, in ticks.
+    /// Returns the view time at an age in ticks.
     fn moment(&self, age: f64) -> ViewTime {
         self.launch.time.later((age * SUB_TICKS as f64).round() as i64)
     }
 
-    /// Launches it anew off somebody whom it met, if that is how it bounces.
+    /// Relaunches the projectile off a pawn that it met, if it bounces off pawns.
     fn bounces_off(
         &mut self,
         (entity, at, middle): (Entity, Vec3, Vec3),
@@ -303,13 +304,13 @@ impl InFlight {
         true
     }
 
-    /// Whether it has bounced off as many as may be within the last tick of its age.
+    /// Whether it has reached the maximum number of bounces off pawns within the last tick of its age.
     fn is_squeezed(&self, age: f64) -> bool {
         let first = self.turns[MOST_TURNS - 1];
         first.is_some_and(|first| i64::from(self.flown(age)) - i64::from(first) < SUB_TICKS)
     }
 
-    /// How long it has flown in all at an age of its last launch, in 1/256 of a tick.
+    /// Returns the total flight time at an age of the current launch, in 1/256 of a tick.
     fn flown(&self, age: f64) -> u32 {
         let passed = (age * SUB_TICKS as f64).round().clamp(0.0, 1e9) as u32;
         self.launch.flown.saturating_add(passed)
@@ -321,8 +322,8 @@ impl InFlight {
     }
 }
 
-/// Where and how fast something goes that has met somebody who stands in the middle, if that is how it bounces: as
-/// off a pillar.
+/// Returns position and velocity after a bounce off a pawn centred at `middle`, as off an upright pillar;
+/// `None` if the projectile does not bounce off pawns.
 pub(super) fn off_somebody(
     (at, middle): (Vec3, Vec3),
     velocity: Vec3,

@@ -1,4 +1,4 @@
-//! One projectile on a screen.
+//! Display state of projectiles on one screen.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -8,24 +8,25 @@ use bevy_unlag_rewind::TargetHit;
 
 use super::{ProjectileEnd, ProjectileEndKind, ProjectileLaunch, Trajectory};
 
-/// By what a projectile is known.
+/// Identifier of a projectile: its shooter and shot.
 pub(super) type Key = (NetId, Tick);
 
-/// Seconds in which what was shown elsewhere comes to where it is.
+/// Default duration of easing a displayed offset to zero, in seconds.
 pub(super) const EASE: f32 = 0.12;
-/// Metres per second at which the server's word moves what its shooter sees fly, on the average: 5 cm a frame at 64
-/// frames a second where it moves fastest.
+/// Average speed at which a displayed projectile of the local player is moved onto the server's path, in
+/// metres per second: at most 5 cm per frame at 64 frames per second.
 const MERGE_SPEED: f32 = 2.0;
-/// Seconds that it takes at most.
+/// Maximum duration of that, in seconds.
 const LONGEST_MERGE: f32 = 0.5;
-/// Seconds for which a shooter's own flies without the server's word.
+/// Seconds after which the local player's projectile disappears if the server has not confirmed it.
 const UNANSWERED: f32 = 2.0;
-/// Seconds for which an end is kept of something that is not known yet.
+/// Seconds for which an end is kept whose launch has not arrived yet.
 const KEPT: f32 = 2.0;
-/// As many ends as are kept, and as many projectiles as are remembered to have been shown: the server lets fewer fly.
+/// Maximum number of kept ends, and of finished projectiles that are remembered; more than the server lets
+/// fly by default.
 const REMEMBERED: usize = 4_096;
 
-/// All that this screen shows, and what it remembers of those it has shown.
+/// All projectiles displayed on this screen, and the recently finished ones.
 #[derive(Resource, Default)]
 pub(crate) struct Screen {
     pub flying: Vec<Shown>,
@@ -35,17 +36,17 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// The one that is shown under a name.
+    /// Returns the displayed projectile with an identifier.
     pub fn find(&mut self, key: Key) -> Option<&mut Shown> {
         self.flying.iter_mut().find(|shown| shown.launch.key() == key)
     }
 
-    /// Whether its end was shown.
+    /// Whether the end of a projectile has been displayed.
     pub fn is_over(&self, key: Key) -> bool {
         self.over.contains(&key)
     }
 
-    /// Its end was shown: nothing about it is news any more.
+    /// Marks a projectile as finished: all later messages about it are ignored.
     pub fn close(&mut self, key: Key) {
         if self.over.insert(key) {
             self.over_order.push_back(key);
@@ -57,7 +58,7 @@ impl Screen {
         }
     }
 
-    /// Keeps the end of something whose start is still on its way.
+    /// Keeps an end whose launch has not arrived yet.
     pub fn keep(&mut self, end: ProjectileEnd) {
         if self.early.len() < REMEMBERED && self.early.iter().all(|(_, known)| key_of(known) != key_of(&end))
         {
@@ -65,13 +66,13 @@ impl Screen {
         }
     }
 
-    /// The end that came before the start.
+    /// Returns and removes the end that arrived before its launch.
     pub fn kept(&mut self, key: Key) -> Option<ProjectileEnd> {
         let index = self.early.iter().position(|(_, end)| key_of(end) == key)?;
         self.early.remove(index).map(|(_, end)| end)
     }
 
-    /// Lets time pass.
+    /// Advances all timers.
     pub fn pass(&mut self, seconds: f32) {
         self.early.iter_mut().for_each(|(age, _)| *age += seconds);
         self.early.retain(|(age, _)| *age < KEPT);
@@ -83,38 +84,39 @@ pub(super) fn key_of(end: &ProjectileEnd) -> Key {
     (end.shooter, end.shot)
 }
 
-/// One projectile on a screen.
+/// A displayed projectile.
 pub(crate) struct Shown {
     pub launch: ProjectileLaunch,
     pub path: Trajectory,
-    /// What shows it; `None` before it is shown.
+    /// The displaying entity; `None` before the projectile has appeared.
     pub entity: Option<Entity>,
-    /// Its age when it was drawn last, in ticks.
+    /// Age when it was last drawn, in ticks.
     pub age: f64,
-    /// Whether its age follows what the screen shows of others, or time itself, where it shows nobody.
+    /// Whether its age follows the view time of the screen, or real time where the screen shows no remote
+    /// pawns.
     pub on_screen_time: bool,
-    /// How far beside its path it is shown, for how many seconds more, and for how many in all.
+    /// Displayed offset from the path, its remaining duration and its total duration in seconds.
     offset: (Vec3, f32, f32),
-    /// Who fired it, when that is this app's own player.
+    /// The shooter, if it is the local player.
     pub own: Option<Entity>,
-    /// Whether the server has said that it flies.
+    /// Whether the server has confirmed the launch.
     pub confirmed: bool,
-    /// Seconds since it is known.
+    /// Seconds since it became known.
     pub known_for: f32,
     pub end: Option<ProjectileEnd>,
     /// Whether the server refused the shot.
     pub refused: bool,
-    /// Off whom it bounced last on this screen.
+    /// The pawn that it bounced off last on this screen.
     pub off: Option<Entity>,
 }
 
-/// How a projectile ends on a screen.
+/// End of a projectile as displayed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
     pub point: Vec3,
     pub normal: Vec3,
     pub kind: ProjectileEndKind,
-    /// Whom this screen showed it hitting.
+    /// The hit that this screen displayed.
     pub drawn: Option<TargetHit>,
 }
 
@@ -136,8 +138,8 @@ impl Shown {
         }
     }
 
-    /// Its age in ticks on a screen that shows a moment, after a frame of so many ticks; less than 0 before it
-    /// was fired.
+    /// Returns the age in ticks at a view time of the screen, or `frame` ticks after the last one without a
+    /// view time; negative before the shot.
     pub fn age_at(&self, screen: Option<ViewTime>, frame: f64) -> f64 {
         match screen.filter(|_| self.on_screen_time) {
             Some(time) => time.since(self.launch.time) as f64 / SUB_TICKS as f64,
@@ -145,13 +147,13 @@ impl Shown {
         }
     }
 
-    /// Shows it as far beside its path as `from` is, less and less for some seconds.
+    /// Displays it at an offset, starting at `from` and eased to zero over some seconds.
     pub fn ease_from(&mut self, from: Vec3, seconds: f32) {
         let offset = from - self.path.at(self.age).0;
         self.offset = if offset.is_finite() { (offset, seconds, seconds) } else { (Vec3::ZERO, 0.0, 1.0) };
     }
 
-    /// The same for what flew elsewhere until now: slowly enough that nobody sees it.
+    /// Eases from `from` to a changed path, slowly enough to be unnoticeable.
     pub fn merge_from(&mut self, from: Vec3) {
         let far = from.distance(self.path.at(self.age).0);
         self.ease_from(from, (far / MERGE_SPEED).clamp(EASE, LONGEST_MERGE));
@@ -162,20 +164,20 @@ impl Shown {
         self.offset.1 = (self.offset.1 - seconds).max(0.0);
     }
 
-    /// Where it is shown, and how fast it goes.
+    /// Returns displayed position and velocity.
     pub fn drawn(&self) -> (Vec3, Vec3) {
         let (position, velocity) = self.path.at(self.age);
         let left = (self.offset.1 / self.offset.2).clamp(0.0, 1.0);
-        // Soft at both ends.
+        // Smoothstep.
         (position + self.offset.0 * (left * left * (3.0 - 2.0 * left)), velocity)
     }
 
-    /// Whether the server should have spoken by now.
+    /// Whether the server's confirmation is overdue.
     pub fn is_unanswered(&self) -> bool {
         self.own.is_some() && !self.confirmed && self.end.is_none() && self.known_for > UNANSWERED
     }
 
-    /// The server's end of it, at an age in ticks.
+    /// Returns the end sent by the server, and its age in ticks.
     pub fn told_end(&self) -> Option<(f64, ProjectileEnd)> {
         let end = self.end?;
         let age = (f64::from(end.flown) - f64::from(self.launch.flown)) / SUB_TICKS as f64;

@@ -1,4 +1,5 @@
-//! Where a projectile is, as a function of its age: the same bits on every machine with the same walls.
+//! Deterministic projectile trajectories: position as a function of age, bitwise equal on all machines with
+//! the same static geometry.
 
 use bevy::prelude::*;
 use bevy_unlag_core::SUB_TICKS;
@@ -7,42 +8,42 @@ use bevy_unlag_rewind::{Ballistic, WallTouch};
 use super::ProjectileLaunch;
 use crate::{Bounce, Projectile, weapon::ticks};
 
-/// Metres that it is put off a wall that it bounced off.
+/// Distance from a wall after a bounce, in metres.
 const SKIN: f32 = 1e-3;
-/// On the ground it comes to rest when it bounces off slower than this, in metres per second.
+/// Speed after a bounce off the ground below which the projectile comes to rest, in metres per second.
 const REST: f32 = 0.3;
-/// How often it bounces in a tick, before it comes to rest.
+/// Maximum number of bounces per tick, after which the projectile comes to rest.
 const MOST_BOUNCES: usize = 4;
 
-/// A straight part of a trajectory, within a tick.
+/// A straight segment of a trajectory, within one tick.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Piece {
-    /// Its age at the start, in ticks.
+    /// Age at the start, in ticks.
     pub from: f64,
-    /// Its age at the end, in ticks.
+    /// Age at the end, in ticks.
     pub to: f64,
-    /// Where it starts, in metres.
+    /// Start position, in metres.
     pub a: Vec3,
-    /// Where it ends.
+    /// End position, in metres.
     pub b: Vec3,
-    /// How fast it goes at the start, in metres per second.
+    /// Velocity at the start, in metres per second.
     pub velocity: Vec3,
 }
 
 impl Piece {
-    /// The age at a part of it, in ticks.
+    /// Returns the age at a fraction of the segment, in ticks.
     #[must_use]
     pub fn age(&self, part: f32) -> f64 {
         self.from + (self.to - self.from) * f64::from(part)
     }
 
-    /// Both halves of it: who turns within a tick does not go straight in it.
+    /// Splits the segment in two: a target that turns within a tick does not move in a straight line.
     pub(super) fn halves(&self) -> [Self; 2] {
         let (age, middle) = (self.age(0.5), self.a.lerp(self.b, 0.5));
         [Self { to: age, b: middle, ..*self }, Self { from: age, a: middle, ..*self }]
     }
 
-    /// The part of it between two ages, in ticks; `None` for nothing of it.
+    /// Clips the segment to the range between two ages, in ticks; `None` if nothing is left.
     fn between(&self, from: f64, to: f64) -> Option<Self> {
         let (from, to) = (self.from.max(from), self.to.min(to));
         (from < to).then(|| Self { from, to, a: self.at(from), b: self.at(to), ..*self })
@@ -54,41 +55,42 @@ impl Piece {
     }
 }
 
-/// Where a trajectory ends when it meets nobody.
+/// End of a trajectory that hits no pawn.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PathEnd {
-    /// Its age, in ticks.
+    /// Age, in ticks.
     pub age: f64,
-    /// Where its middle is.
+    /// Position of the projectile's centre.
     pub point: Vec3,
-    /// The unit vector out of the wall that it met; `None` when its time is over.
+    /// Outward unit normal of the wall that it hit; `None` if its lifetime is over.
     pub normal: Option<Vec3>,
 }
 
-/// Where a projectile is that meets nobody: pulled down, off walls, until it ends at one or its time is over. A
-/// tick of its age at a time is tested against what never moves, each by a few straight lines: a pure function of
-/// its [launch](ProjectileLaunch), whoever asks and however often.
+/// Trajectory of a projectile that hits no pawn: a ballistic path with bounces off walls, until it ends at a
+/// wall or its lifetime is over. Each tick of age is tested against static geometry in a few straight
+/// segments. The result is a pure function of the [launch](ProjectileLaunch), independent of who evaluates it
+/// and how often.
 #[derive(Clone, Debug)]
 pub struct Trajectory {
     start: Ballistic,
     started_bounces: u8,
     radius: f32,
     bounce: Option<Bounce>,
-    /// Its last age, in ticks.
+    /// Age at the end of the lifetime, in ticks.
     life: f64,
     tick_seconds: f32,
-    /// Whole ticks of its age that were gone through.
+    /// Number of whole ticks of age that have been simulated.
     ticks: u32,
     now: Ballistic,
     bounces: u8,
-    /// Of the last of these ticks.
+    /// Segments of the last simulated tick.
     pieces: [Piece; MOST_BOUNCES + 2],
     count: usize,
     end: Option<PathEnd>,
 }
 
 impl Trajectory {
-    /// The path of something that was launched, in an app with ticks of so many seconds.
+    /// Creates the trajectory of a launch, in an app with the given tick length in seconds.
     #[must_use]
     pub fn new(launch: &ProjectileLaunch, projectile: &Projectile, tick_seconds: f32) -> Self {
         let gravity = Vec3::NEG_Y * projectile.gravity;
@@ -122,26 +124,26 @@ impl Trajectory {
         }
     }
 
-    /// Where it ends, once that is known.
+    /// Returns the end, once it is known.
     #[must_use]
     pub fn end(&self) -> Option<PathEnd> {
         self.end
     }
 
-    /// How often it has bounced by now.
+    /// Returns the number of bounces so far.
     #[must_use]
     pub fn bounces(&self) -> u8 {
         self.bounces
     }
 
-    /// The parts of the tick of its age that was gone through last.
+    /// Returns the segments of the last simulated tick.
     #[must_use]
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces[..self.count]
     }
 
-    /// Goes through the next tick of its age; nothing once it has ended. `touch` says where a ball of a radius
-    /// touches a wall that goes from a place along a unit direction for so many metres:
+    /// Simulates the next tick of age; does nothing after the end. `touch(origin, direction, max_distance,
+    /// radius)` returns where a sphere that moves along a unit direction first touches a wall:
     /// [`WorldTrace::touch`](bevy_unlag_rewind::WorldTrace::touch).
     pub fn advance(&mut self, touch: impl Fn(Vec3, Vec3, f32, f32) -> Option<WallTouch>) {
         if self.end.is_some() {
@@ -178,7 +180,7 @@ impl Trajectory {
             let mut leaves = reflected(arrives, wall.normal, bounce.keep);
             let gravity = self.now.gravity;
             let lies = leaves.length() < REST && wall.normal.dot(gravity) < -0.5 * gravity.length();
-            // In a narrow place it would go to and fro without end.
+            // In a narrow gap it would bounce to and fro endlessly.
             let stuck = self.count > MOST_BOUNCES;
             if lies || stuck {
                 leaves = Vec3::ZERO;
@@ -199,8 +201,9 @@ impl Trajectory {
         }
     }
 
-    /// Calls back with the way from one age to a later one, in ticks, for as long as it answers yes: work for every
-    /// tick in between, and from the very start to an age before the last tick that was gone through.
+    /// Calls `each` with the segments from one age to a later one, in ticks, while it returns `true`. The
+    /// cost is proportional to the number of ticks in between; for an age before the last simulated tick, the
+    /// trajectory is simulated again from its start.
     pub fn walk(
         &mut self,
         from: f64,
@@ -224,7 +227,7 @@ impl Trajectory {
         }
     }
 
-    /// Where it is at an age, in ticks, and how fast it goes. What was not gone through is not known: see
+    /// Returns position and velocity at an age, in ticks. Only the last simulated tick is known: see
     /// [`walk`](Self::walk).
     #[must_use]
     pub fn at(&self, age: f64) -> (Vec3, Vec3) {
@@ -239,7 +242,7 @@ impl Trajectory {
     }
 }
 
-/// What is left of a velocity behind a surface.
+/// Reflects a velocity off a surface and scales it by `keep`.
 pub(crate) fn reflected(velocity: Vec3, normal: Vec3, keep: f32) -> Vec3 {
     (velocity - normal * (2.0 * velocity.dot(normal).min(0.0))) * keep
 }

@@ -1,4 +1,4 @@
-//! What is said of a projectile: that it was launched, and that it ended.
+//! Wire format of projectile launches and ends.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, SUB_TICKS, Tick, ViewTime, Wire, WireError};
@@ -6,28 +6,28 @@ use bevy_unlag_rewind::HitGroup;
 
 use crate::{Aim, Projectile, Round, WeaponId};
 
-/// Something flies from here on. Written on the server, and on every client when it hears of it; again when it has
-/// bounced off somebody. Who launched it flies the very same numbers.
+/// Launch of a projectile. Written on the server, and on every client that receives it; again whenever the
+/// projectile has bounced off a pawn. The shooter's client simulates with exactly the same rounded values.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
 pub struct ProjectileLaunch {
-    /// Who fired it.
+    /// The shooter.
     pub shooter: NetId,
-    /// In which shot.
+    /// The shot that launched it.
     pub shot: Tick,
-    /// Out of what.
+    /// Weapon that fired it.
     pub weapon: WeaponId,
-    /// When: the moment at which the shooter's screen showed everyone else. At a later one, its age is what has
-    /// passed since, on the server and on every screen.
+    /// View time of the shooter's screen, at which it showed remote pawns. The projectile's age at a later
+    /// view time is the difference, on the server and on every screen.
     pub time: ViewTime,
-    /// From where, in metres; 4 mm is the least that travels.
+    /// Start position, in metres; the resolution on the wire is 4 mm.
     pub from: Vec3,
-    /// Which way.
+    /// Direction.
     pub aim: Aim,
-    /// How fast, in metres per second; 1/64 is the least that travels.
+    /// Speed, in metres per second; the resolution on the wire is 1/64 m/s.
     pub speed: f32,
-    /// How often it had bounced before.
+    /// Number of bounces before this launch.
     pub bounces: u8,
-    /// How long it had flown before, in 1/256 of a tick.
+    /// Flight time before this launch, in 1/256 of a tick.
     pub flown: u32,
 }
 
@@ -39,14 +39,14 @@ const SPEED_BITS: u32 = 20;
 const FLOWN_BITS: u32 = 20;
 const WEAPON_BITS: u32 = 6;
 
-/// To what can travel: a NaN becomes 0.
+/// Quantises a value for the wire; NaN becomes 0.
 fn rounded(value: f32, units: f32, bits: u32) -> i32 {
     let bound = ((1_u32 << (bits - 1)) - 1) as f32;
     (value * units).round().clamp(-bound, bound) as i32
 }
 
 impl ProjectileLaunch {
-    /// What a shot launches, fired when the screen showed everyone else at `time`.
+    /// Creates the launch of a shot that was fired at view time `time`.
     #[must_use]
     pub fn of(round: &Round, projectile: &Projectile, shooter: NetId, from: Vec3, time: ViewTime) -> Self {
         let straight = round.cone.half_angle == 0 && round.fire.pellets().len() == 0;
@@ -66,7 +66,7 @@ impl ProjectileLaunch {
         launch.rounded()
     }
 
-    /// The same, off somebody whom it met at an age of so many ticks.
+    /// Returns the launch after a bounce off a pawn at an age in ticks.
     #[must_use]
     pub(crate) fn off(&self, age: f64, from: Vec3, velocity: Vec3, bounces: u8) -> Self {
         let passed = (age * SUB_TICKS as f64).round().clamp(0.0, 1e9) as u32;
@@ -82,32 +82,32 @@ impl ProjectileLaunch {
         launch.rounded()
     }
 
-    /// As it travels: what does not is not flown either.
+    /// Rounds to what the wire can represent, so that both sides simulate the same values.
     fn rounded(self) -> Self {
         let place = self.from.to_array().map(|v| rounded(v, PLACE_UNITS, PLACE_BITS) as f32 / PLACE_UNITS);
         let speed = rounded(self.speed.max(0.0), SPEED_UNITS, SPEED_BITS + 1) as f32 / SPEED_UNITS;
         Self { from: Vec3::from_array(place), speed, flown: self.flown.min((1 << FLOWN_BITS) - 1), ..self }
     }
 
-    /// How fast it leaves, in metres per second.
+    /// Returns the initial velocity, in metres per second.
     #[must_use]
     pub fn velocity(&self) -> Vec3 {
         self.aim.direction() * self.speed
     }
 
-    /// By what it is known.
+    /// Returns the identifier of the projectile: its shooter and shot.
     pub(crate) fn key(&self) -> (NetId, Tick) {
         (self.shooter, self.shot)
     }
 }
 
-/// 24 bytes; 27 after a bounce off somebody.
+/// 24 bytes; 27 after a bounce off a pawn.
 impl Wire for ProjectileLaunch {
     fn write(&self, w: &mut BitWriter) {
         w.bits(u32::from(self.shooter.0), 16);
         w.bits(u32::from(self.weapon.0), WEAPON_BITS);
         self.time.write(w);
-        // Both count the server's ticks, a few apart.
+        // Both count the server's ticks and differ by a few only.
         let ahead = i8::try_from(self.shot.since(self.time.tick)).ok();
         w.bool(ahead.is_some());
         match ahead {
@@ -141,44 +141,44 @@ impl Wire for ProjectileLaunch {
     }
 }
 
-/// Why a projectile ended.
+/// Reason for the end of a projectile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProjectileEndKind {
-    /// It hit somebody.
+    /// It hit a pawn.
     Hit {
-        /// Whom.
+        /// The pawn.
         target: NetId,
-        /// Where.
+        /// Part of the body.
         group: HitGroup,
     },
-    /// It met the world.
+    /// It hit the world.
     Wall,
-    /// Its time was over.
+    /// Its lifetime was over.
     Fuse,
-    /// It was taken away: there is nothing to be seen.
+    /// It was removed without any visible effect.
     Gone,
 }
 
-/// A projectile ended. Written on the server, and on every client when it hears of it: before the screen is to show
-/// it, if all goes well. What is to be shown is a [`ProjectileEnded`](crate::ProjectileEnded).
+/// End of a projectile. Written on the server, and on every client that receives it, normally before the
+/// screen shows it. For effects, read [`ProjectileEnded`](crate::ProjectileEnded) instead.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
 pub struct ProjectileEnd {
-    /// Who fired it.
+    /// The shooter.
     pub shooter: NetId,
-    /// In which shot.
+    /// The shot that launched it.
     pub shot: Tick,
-    /// How long it had flown, in 1/256 of a tick.
+    /// Flight time, in 1/256 of a tick.
     pub flown: u32,
-    /// Where its middle was, in metres; 3 cm is the least that travels.
+    /// Position of its centre, in metres; the resolution on the wire is 3 cm.
     pub point: Vec3,
-    /// Why.
+    /// Reason.
     pub kind: ProjectileEndKind,
 }
 
 const END_UNITS: f32 = 32.0;
 const END_BITS: u32 = 19;
 
-/// 16 bytes; 18 where somebody was hit.
+/// 16 bytes; 18 if a pawn was hit.
 impl Wire for ProjectileEnd {
     fn write(&self, w: &mut BitWriter) {
         w.bits(u32::from(self.shooter.0), 16);

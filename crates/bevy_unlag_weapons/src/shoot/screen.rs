@@ -1,4 +1,4 @@
-//! What the shooter's screen shows along the aim.
+//! Capture of the view on the shooter's screen: its time, its eye position and the hits along the aim.
 
 use bevy::{
     ecs::{query::QueryData, system::SystemParam},
@@ -16,21 +16,21 @@ use crate::{
     spread,
 };
 
-/// How much of the server's tolerance an eye uses that is drawn elsewhere than the body is: the rest is for what
-/// the coming step does to it.
+/// Share of the server's eye tolerance that a displaced eye uses: the rest is reserved for the movement of
+/// the coming step.
 const USED: f32 = 0.75;
 
-/// What the screen showed when a shot was fired.
+/// View on the screen when a shot was fired, with its hits.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub sight: Sight,
     pub aim: Aim,
-    /// Without the parts that depend on the move.
+    /// The shot, without the parts that depend on the move.
     pub fire: FireInput,
     pub rays: Vec<ShotRay>,
 }
 
-/// The player's own pawn.
+/// The local player's pawn.
 #[derive(QueryData)]
 pub(crate) struct Own<M: MoveModel> {
     entity: Entity,
@@ -42,7 +42,7 @@ pub(crate) struct Own<M: MoveModel> {
     pub(super) state: &'static ExtendedState<M::State, ArmsState>,
 }
 
-/// What the screen shows.
+/// Resources that describe the current view.
 #[derive(SystemParam)]
 pub(crate) struct Screen<'w, 's> {
     pub(super) arsenal: Res<'w, Arsenal>,
@@ -55,11 +55,11 @@ pub(crate) struct Screen<'w, 's> {
 }
 
 impl Screen<'_, '_> {
-    /// What it shows along the aim right now; `None` with nothing in hand.
+    /// Captures the view along the aim; `None` without a weapon.
     pub(super) fn look<M: MoveModel>(&self, own: &OwnItem<M>, model: &M::Config) -> Option<Seen> {
         let OwnItem { entity, aim, team, state, .. } = *own;
         let eye = self.eye(own, model);
-        // Where it goes does not depend on the move that it will be part of.
+        // The result does not depend on the move that the shot will be part of.
         let mut fire = FireInput::default();
         let step = BodyStep { look: (aim.yaw, aim.pitch), ..BodyStep::of::<M>(&state.body) };
         let tick = (self.tick.0, self.sampler.tick_seconds);
@@ -81,7 +81,7 @@ impl Screen<'_, '_> {
         let not_of = team.filter(|_| !self.rules.friendly_fire).copied();
         let unknown = weapon.spread.source == SpreadSource::Server && cone.half_angle > 0;
         let nobody = |_| false;
-        // Whom it hits is not known here: it is shown as if it hit nobody.
+        // The client cannot know the spread, so the shot is shown without a hit.
         let only: Option<&(dyn Fn(Entity) -> bool + Sync)> = unknown.then_some(&nobody);
         let filter = RewindFilter { not_of, only, ..RewindFilter::without(entity) };
         let rays = self.rays(weapon, &round, eye, &filter);
@@ -90,19 +90,20 @@ impl Screen<'_, '_> {
         Some(Seen { sight, aim: *aim, fire, rays })
     }
 
-    /// Where the eye is drawn, as far as the server can accept: in a frame of many ticks the pawn runs on from
-    /// where it was shown, and a correction that is being eased may hold it far from there, or behind a wall.
+    /// Returns the drawn eye position, limited to what the server accepts: in a frame of many ticks the pawn
+    /// moves on from where it was drawn, and an easing correction may keep the drawn eye far from the pawn or
+    /// behind a wall.
     fn eye<M: MoveModel>(&self, own: &OwnItem<M>, model: &M::Config) -> Vec3 {
         let OwnItem { drawn, eye, offset, state, .. } = *own;
         let shown = drawn.pose.position + offset.map_or(Vec3::ZERO, |offset| offset.offset);
         let here = M::eye(model, &state.body);
-        // About where the coming step brings it.
+        // Approximate position after the coming step.
         let next = here + M::velocity(&state.body) * self.sampler.tick_seconds;
         let drawn = FireInput::rounded(self.rules.nearest_eye(next, shown + Vec3::Y * eye.0, USED));
         if self.query.world().clear(here, drawn) { drawn } else { FireInput::rounded(here) }
     }
 
-    /// Where a round goes on the screen, and whom it hits there; none for what flies.
+    /// Traces the rays of a shot against the drawn poses; empty for projectiles.
     fn rays(&self, weapon: &Weapon, round: &Round, eye: Vec3, filter: &RewindFilter<'_>) -> Vec<ShotRay> {
         let query = &self.query;
         let far = |way: Vec3, range: f32| query.block(eye, way, range).map_or(range, |wall| wall.distance);

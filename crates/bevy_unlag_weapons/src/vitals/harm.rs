@@ -1,8 +1,8 @@
-//! From damage to death.
+//! Damage application and kill attribution.
 //!
-//! All that happened to somebody in a tick is taken together, and nobody's blow depends on whether the one who
-//! dealt it lives: two who shoot each other in one tick are both dead, and in whatever order messages came, the
-//! same ones die by the same hands.
+//! All damage to a pawn in a tick is applied together, and an attacker's damage counts even if the attacker
+//! dies in the same tick: two players who shoot each other in one tick both die. The result does not depend
+//! on the order of the messages.
 
 use core::cmp::Ordering;
 
@@ -13,45 +13,47 @@ use bevy_unlag_rewind::Team;
 use super::{Dead, Health, Hurt, Protected, Score, VitalsRules, ticks};
 use crate::Damage;
 
-/// The world hurts somebody: a fall, lava, the void. Games write it, before
+/// Damage or healing by the world: a fall, lava, the void. Games write it before
 /// [`VitalsSystems::Harm`](crate::VitalsSystems::Harm).
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
+#[doc(alias = "trigger_hurt")]
 pub struct Hazard {
-    /// Whom.
+    /// The affected pawn.
     pub target: Entity,
-    /// How much. Less than nothing heals. An infinite amount kills whatever protects.
+    /// Damage in points; negative values heal. An infinite amount kills even a protected pawn.
     pub amount: f32,
-    /// The game's own name for it: [`Died`] has it.
+    /// Game-defined identifier of the cause, reported in [`Died`].
     pub cause: u8,
 }
 
-/// What somebody died of.
+/// Cause of a death.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum DeathCause {
-    /// A shot: with what, where, and from where it came.
+    /// A shot, with its weapon, hits and direction.
     Shot(Damage),
     /// The world: [`Hazard::cause`].
     Hazard(u8),
 }
 
-/// Somebody died; written on the server.
+/// Reports the death of a pawn; written on the server.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
+#[doc(alias = "player_death")]
 pub struct Died {
-    /// Who.
+    /// The pawn that died.
     pub victim: Entity,
-    /// Who gets the credit: whoever dealt the hardest blow of the tick, or, when that was nobody or the victim
-    /// itself, who hurt it last within [`VitalsRules::credit`]. `None` when there is nobody, or nobody any more.
-    /// The killer may be dead as well.
+    /// The pawn that gets the kill: the source of the hardest blow of the tick or, if that was the world or
+    /// the victim itself, the last attacker within [`VitalsRules::credit`]. `None` if there is no such pawn
+    /// or it no longer exists. The killer may be dead as well.
     pub killer: Option<Entity>,
-    /// Whether the killer is on the victim's own side: no kill then.
+    /// Whether the killer is on the victim's team; such a kill does not count.
     pub team_kill: bool,
     /// The hardest blow.
     pub cause: DeathCause,
-    /// When.
+    /// Tick of the death.
     pub tick: Tick,
 }
 
-/// Something that hurts or heals.
+/// Damage or healing of one pawn from one source.
 #[derive(Clone, Copy)]
 pub(super) struct Blow {
     target: Entity,
@@ -61,7 +63,7 @@ pub(super) struct Blow {
 }
 
 impl Blow {
-    /// The hardest first, for each target; never as messages came.
+    /// Orders by target, then hardest first, independent of the order of the messages.
     fn order(&self, other: &Self) -> Ordering {
         let rest = |blow: &Self| match blow.cause {
             DeathCause::Shot(damage) => (0, u32::from(damage.weapon.0), damage.shot.0),
@@ -127,7 +129,7 @@ pub(super) fn harm(
         if let Some(by) = hard.find(foe).and_then(|blow| blow.by) {
             hurt.last = Some((by, now));
         }
-        // Who has more than is usual does not lose it by being hit.
+        // Health above the maximum is not capped by a hit.
         let left = (health.now - lost).clamp(0.0, health.max.max(health.now));
         if health.now != left {
             health.now = left;
@@ -149,7 +151,7 @@ pub(super) fn harm(
     }
 }
 
-/// Whether it comes from somebody else on the target's own side.
+/// Whether the blow comes from a teammate other than the target itself.
 fn is_friend<'a>(blow: &Blow, team: impl Fn(Entity) -> Option<&'a Team>) -> bool {
     let Some(by) = blow.by.filter(|by| *by != blow.target) else { return false };
     team(by).is_some_and(|side| team(blow.target) == Some(side))

@@ -1,17 +1,17 @@
-//! What there is to know of a pawn's life.
+//! Health, score and death state of pawns.
 
 use bevy::prelude::*;
 use bevy_unlag_core::Tick;
 use serde::{Deserialize, Serialize};
 
-/// How much a pawn can take.
+/// Health of a pawn.
 #[derive(Component, Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[require(Hurt)]
 pub struct Health {
-    /// Points that are left; with 0 it is dead. To kill somebody write a [`Hazard`](crate::Hazard): then
-    /// everyone learns of it.
+    /// Remaining points; at 0 the pawn is dead. To kill a pawn, write a [`Hazard`](crate::Hazard), so that
+    /// [`Died`](crate::Died) is written as well.
     pub now: f32,
-    /// Points of somebody who is well.
+    /// Points at full health.
     pub max: f32,
 }
 
@@ -22,41 +22,42 @@ impl Default for Health {
 }
 
 impl Health {
-    /// Somebody who is well.
+    /// Full health of `max` points.
     #[must_use]
     pub fn full(max: f32) -> Self {
         Self { now: max, max }
     }
 
-    /// Whether there is none left.
+    /// Whether no health is left.
     #[must_use]
     pub fn is_dead(&self) -> bool {
-        // What is no number is no life.
+        // A non-finite value counts as dead.
         !self.now.is_finite() || self.now <= 0.0
     }
 
-    /// The part that is left, 0 to 1: for a bar.
+    /// Returns the remaining fraction, 0 to 1, for a health bar.
     #[must_use]
     pub fn part(&self) -> f32 {
         if self.is_dead() || self.max <= 0.0 { 0.0 } else { (self.now / self.max).clamp(0.0, 1.0) }
     }
 }
 
-/// How a player does. A pawn without it just goes on.
+/// Kills and deaths of a player. Optional: a pawn without it is just not scored.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Score {
-    /// How many it has killed; neither itself nor its own side counts.
+    /// Number of kills; suicides and team kills do not count.
     pub kills: u16,
-    /// How often it has died.
+    /// Number of deaths.
     pub deaths: u16,
 }
 
-/// Marks who is dead; on the server.
+/// Marks a dead pawn; on the server.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dead {
-    /// When it died.
+    /// Tick of the death.
     pub since: Tick,
-    /// When it is to come back. A game may change it, for instance to bring back a whole side together.
+    /// Tick in which the pawn is due to respawn. A game may change it, for instance to respawn a whole team
+    /// together.
     pub until: Tick,
     pub(super) told: bool,
 }
@@ -66,17 +67,17 @@ impl Dead {
         Self { since, until: since.offset(ticks), told: false }
     }
 
-    /// Whether it is to come back by now: for a game that found no place when [`RespawnDue`](crate::RespawnDue)
-    /// was written.
+    /// Whether the respawn time is over: for a game that found no spawn point when
+    /// [`RespawnDue`](crate::RespawnDue) was written.
     #[must_use]
     pub fn is_due(&self, now: Tick) -> bool {
         now.since(self.until) >= 0
     }
 }
 
-/// Who hurt a pawn last; neither itself nor its own side counts. On the server.
+/// Last attacker of a pawn; the pawn itself and its teammates do not count. On the server.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Hurt {
-    /// Who, and when; `None` since it came to life.
+    /// The attacker and the tick of the attack; `None` since the last respawn.
     pub last: Option<(Entity, Tick)>,
 }

@@ -1,4 +1,4 @@
-//! From death back to life.
+//! Respawn and spawn protection.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, Tick};
@@ -6,39 +6,41 @@ use bevy_unlag_rewind::FrameHistory;
 
 use super::{Dead, Health, Hurt, VitalsRules, ticks};
 
-/// Nothing hurts this one; whoever has just come back. It is there for as long as it holds, so a client that
-/// it is replicated to can show it.
+/// Spawn protection: the pawn takes no damage. The component is removed when the protection ends, so a client
+/// that it is replicated to can show it.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[doc(alias = "spawn protection")]
 pub struct Protected {
-    /// The first tick, the server's, in which it no longer holds.
+    /// First server tick in which the protection no longer holds.
     pub until: Tick,
 }
 
 impl Protected {
-    /// Whether it holds in a tick.
+    /// Whether the protection holds in a tick.
     #[must_use]
     pub fn holds(&self, now: Tick) -> bool {
         self.until.is_newer_than(now)
     }
 }
 
-/// Somebody's time of being dead is over: the game is to find a place for it. Written on the server, once for a
-/// death.
+/// Requests that the game finds a spawn point for a dead pawn: its respawn time is over. Written on the
+/// server, once per death.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RespawnDue {
-    /// Who.
+    /// The dead pawn.
     pub pawn: Entity,
 }
 
-/// Somebody was put on its feet: its health is full, and it is protected from now on. Games write it on the
-/// server, when they placed a body: a new one, one of the dead, or all of them when a round begins.
+/// Reports that the game has placed a living pawn: it gets full health and spawn protection. Games write it
+/// on the server for a new pawn, for a dead one, or for all pawns when a round begins.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+#[doc(alias = "RestartPlayer")]
 pub struct Respawn {
-    /// Who.
+    /// The placed pawn.
     pub pawn: Entity,
 }
 
-/// Protection ends with its time, and with the first shot.
+/// Removes the protection when its time is over or its owner has fired.
 pub(super) fn end_protection(
     tick: Res<CurrentTick>,
     rules: Res<VitalsRules>,
@@ -49,7 +51,7 @@ pub(super) fn end_protection(
         let newest = history.and_then(|history| history.frames().next_back());
         let fired = newest.is_some_and(|frame| frame.fired && frame.tick == tick.0);
         if fired && rules.fire_ends_protection {
-            // At once, for what hits it in this very tick.
+            // Immediately, so that damage of this very tick counts.
             protected.until = tick.0;
         }
         if !protected.holds(tick.0) {
@@ -73,7 +75,7 @@ pub(super) fn respawn(
         *hurt = Hurt::default();
         let mut entity = commands.entity(*pawn);
         entity.try_remove::<Dead>();
-        // This tick is over.
+        // The current tick is almost over and does not count.
         let length = ticks(rules.protection, fixed.timestep());
         if length > 0 {
             entity.try_insert(Protected { until: tick.0.offset(length + 1) });

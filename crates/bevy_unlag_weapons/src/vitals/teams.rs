@@ -1,8 +1,9 @@
-//! Sides.
+//! Team assignment.
 
 use bevy_unlag_rewind::Team;
 
-/// The side that whoever joins should take: of so many, that with the fewest players; of equals, the first.
+/// Returns the team with the fewest players, out of `teams` teams; of equal teams, the first. For assigning a
+/// joining player.
 ///
 /// ```
 /// # use bevy_unlag_rewind::Team;

@@ -79,13 +79,13 @@ fn hurt(app: &mut App, damage: impl IntoIterator<Item = Damage>) {
 }
 
 #[test]
-fn who_has_no_health_left_is_dead_once() {
+fn pawn_without_health_dies_exactly_once() {
     let mut app = server();
     let (one, other) = (player(&mut app), player(&mut app));
     hurt(&mut app, [shot(one, other, 60.0)]);
     assert_eq!(health(&app, other), 40.0);
     assert!(seen(&app).died.is_empty());
-    // More than enough, twice, and again when it is dead.
+    // More than enough damage, twice in one tick, and again when it is dead.
     hurt(&mut app, [shot(one, other, 60.0), shot(one, other, 50.0)]);
     hurt(&mut app, [shot(one, other, 60.0), shot(one, other, -60.0)]);
     app.update();
@@ -93,7 +93,7 @@ fn who_has_no_health_left_is_dead_once() {
     assert_eq!((death.victim, death.killer, death.team_kill), (other, Some(one), false));
     assert_eq!(death.cause, DeathCause::Shot(shot(one, other, 60.0)), "the hardest blow");
     assert_eq!((score(&app, one), score(&app, other)), ((1, 0), (0, 1)));
-    assert_eq!(health(&app, other), 0.0, "nobody heals the dead");
+    assert_eq!(health(&app, other), 0.0, "dead pawns are not healed");
     assert!(app.world().entity(other).contains::<Dead>());
 }
 
@@ -108,7 +108,7 @@ fn two_who_kill_each_other_in_one_tick_both_die_and_both_count() {
         for pawn in players {
             assert_eq!(score(&app, pawn), (1, 1));
         }
-        // So does who is killed by a shot that was fired before its shooter died.
+        // A kill by a shot fired before the shooter's death counts as well.
         let third = player(&mut app);
         hurt(&mut app, [shot(players[0], third, 100.0)]);
         assert_eq!(score(&app, players[0]), (2, 1));
@@ -131,7 +131,7 @@ fn whatever_order_a_ticks_blows_come_in_the_same_hand_kills() {
 }
 
 #[test]
-fn healing_goes_up_to_the_most_and_is_taken_together_with_harm() {
+fn healing_is_capped_and_applied_together_with_damage() {
     let mut app = server();
     let (one, other) = (player(&mut app), player(&mut app));
     hurt(&mut app, [shot(one, other, 30.0)]);
@@ -143,11 +143,11 @@ fn healing_goes_up_to_the_most_and_is_taken_together_with_harm() {
         hurt(&mut app, [shot(one, other, -100.0)]);
     }
     hurt(&mut app, [shot(one, other, f32::NAN), shot(one, other, f32::NEG_INFINITY)]);
-    assert_eq!(health(&app, other), 100.0, "nonsense does nothing");
+    assert_eq!(health(&app, other), 100.0, "invalid amounts are ignored");
 }
 
 #[test]
-fn who_hurt_somebody_last_gets_the_credit_for_a_fall() {
+fn last_attacker_gets_the_kill_for_a_fall_within_the_credit_time() {
     let rules = VitalsRules::default();
     let credit = ticks(rules.credit, TICK);
     assert_eq!(credit, 320);
@@ -155,7 +155,7 @@ fn who_hurt_somebody_last_gets_the_credit_for_a_fall() {
         let mut app = server();
         let (one, other) = (player(&mut app), player(&mut app));
         hurt(&mut app, [shot(one, other, 10.0)]);
-        // What one does to oneself gives nobody credit and takes nobody's.
+        // Damage to oneself neither gives nor takes credit.
         hurt(&mut app, [shot(other, other, 10.0)]);
         ticks_pass(&mut app, after - 1);
         app.world_mut().write_message(Hazard { target: other, amount: f32::INFINITY, cause: 7 });
@@ -168,7 +168,7 @@ fn who_hurt_somebody_last_gets_the_credit_for_a_fall() {
 }
 
 #[test]
-fn a_rocket_at_ones_own_feet_is_no_kill_unless_somebody_helped() {
+fn suicide_is_no_kill_unless_another_player_did_damage_before() {
     for helped in [false, true] {
         let mut app = server();
         let (one, other) = (player(&mut app), player(&mut app));
@@ -181,7 +181,7 @@ fn a_rocket_at_ones_own_feet_is_no_kill_unless_somebody_helped() {
 }
 
 #[test]
-fn who_is_gone_gets_no_credit() {
+fn despawned_attacker_gets_no_kill() {
     let mut app = server();
     let (one, other) = (player(&mut app), player(&mut app));
     hurt(&mut app, [shot(one, other, 5.0)]);
@@ -193,7 +193,7 @@ fn who_is_gone_gets_no_credit() {
 }
 
 #[test]
-fn ones_own_side_hurts_as_much_as_is_set_and_killing_it_is_no_kill() {
+fn team_damage_is_scaled_and_team_kills_do_not_score() {
     let mut app = server();
     let (one, friend) = (player(&mut app), player(&mut app));
     for pawn in [one, friend] {
@@ -204,7 +204,7 @@ fn ones_own_side_hurts_as_much_as_is_set_and_killing_it_is_no_kill() {
     assert_eq!(health(&app, friend), 50.0);
     assert_eq!(app.world().get::<Hurt>(friend), Some(&Hurt::default()));
     hurt(&mut app, [shot(one, one, 60.0)]);
-    assert_eq!(health(&app, one), 40.0, "oneself hurts as ever");
+    assert_eq!(health(&app, one), 40.0, "damage to oneself is not scaled");
     hurt(&mut app, [shot(one, friend, 100.0)]);
     app.update();
     let death = seen(&app).died[0];
@@ -213,7 +213,7 @@ fn ones_own_side_hurts_as_much_as_is_set_and_killing_it_is_no_kill() {
 }
 
 #[test]
-fn the_dead_come_back_when_the_game_places_them_and_are_safe_for_a_while() {
+fn dead_pawn_respawns_when_placed_and_is_protected_for_2_s() {
     let mut app = server();
     let (one, other) = (player(&mut app), player(&mut app));
     hurt(&mut app, [shot(one, other, 100.0)]);
@@ -222,13 +222,13 @@ fn the_dead_come_back_when_the_game_places_them_and_are_safe_for_a_while() {
     ticks_pass(&mut app, 63);
     assert!(seen(&app).due.is_empty());
     ticks_pass(&mut app, 30);
-    assert_eq!(seen(&app).due, [other], "told once");
+    assert_eq!(seen(&app).due, [other], "requested once");
     assert!(dead.is_due(app.world().resource::<CurrentTick>().0));
     app.world_mut().write_message(Respawn { pawn: other });
     app.update();
     assert!(!app.world().entity(other).contains::<Dead>());
     assert_eq!(health(&app, other), 100.0);
-    // 2 s of nothing, but for what kills anyway.
+    // 2 s of protection; only infinite damage ignores it.
     for _ in 0..128 {
         hurt(&mut app, [shot(one, other, 80.0)]);
         assert_eq!(health(&app, other), 100.0);
@@ -241,12 +241,12 @@ fn the_dead_come_back_when_the_game_places_them_and_are_safe_for_a_while() {
     app.world_mut().write_message(Hazard { target: other, amount: f32::INFINITY, cause: 1 });
     ticks_pass(&mut app, 2);
     assert_eq!(seen(&app).died.len(), 2);
-    assert_eq!(seen(&app).died[1].killer, None, "its new life has not been hurt");
+    assert_eq!(seen(&app).died[1].killer, None, "attackers before the respawn get no credit");
     assert!(!app.world().entity(other).contains::<Protected>());
 }
 
 #[test]
-fn without_protection_there_is_none() {
+fn zero_protection_time_lets_damage_through_after_a_respawn() {
     let mut app = server();
     app.world_mut().resource_mut::<VitalsRules>().protection = Duration::ZERO;
     let (one, other) = (player(&mut app), player(&mut app));
@@ -257,7 +257,7 @@ fn without_protection_there_is_none() {
 }
 
 #[test]
-fn sides_fill_evenly() {
+fn smallest_team_fills_teams_evenly() {
     let mut players = Vec::new();
     for _ in 0..9 {
         players.push(smallest_team(players.iter().copied(), 3));

@@ -1,31 +1,32 @@
-//! What a weapon does to whom it hits: only the server asks.
+//! Damage tables of weapons. Only the server reads them.
 
 use bevy_unlag_rewind::HitGroup;
 use serde::{Deserialize, Serialize};
 
-/// What a weapon does, of 100 points of health.
+/// Damage per hit group, in points of health of usually 100.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Damages {
-    /// To the head.
+    /// Damage to the head.
     pub head: f32,
-    /// To chest and belly.
+    /// Damage to chest and belly.
     pub body: f32,
-    /// To arms and legs.
+    /// Damage to arms and legs.
     pub limb: f32,
-    /// How much of it is left from afar. Default: all.
+    /// Damage falloff over distance. Default: none.
     #[serde(default)]
     pub falloff: Falloff,
 }
 
-/// How much of a weapon's damage is left from afar: pairs of metres and parts of one, nearest first. Between
-/// two of them it changes evenly. Empty: all of it.
+/// Damage falloff: pairs of a distance in metres and a damage factor, nearest first. The factor is
+/// interpolated linearly between two pairs and constant outside of them. Empty: no falloff.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
+#[doc(alias = "DistanceDamageFalloff")]
 pub struct Falloff(pub Vec<(f32, f32)>);
 
 impl Falloff {
-    /// The part that is left so many metres away.
+    /// Returns the damage factor at a distance in metres.
     #[must_use]
     pub fn at(&self, distance: f32) -> f32 {
         let Some(first) = self.0.first() else { return 1.0 };
@@ -42,7 +43,7 @@ impl Falloff {
 }
 
 impl Damages {
-    /// What it does to a part of the body from so many metres away.
+    /// Returns the damage to a hit group at a distance in metres.
     #[must_use]
     pub fn to(&self, group: HitGroup, distance: f32) -> f32 {
         let damage = match group {
@@ -59,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn damage_falls_off_evenly_between_two_distances() {
+    fn falloff_interpolates_linearly_between_two_distances() {
         let falloff = Falloff(vec![(10.0, 1.0), (30.0, 0.5)]);
         for (distance, left) in [(0.0, 1.0), (10.0, 1.0), (20.0, 0.75), (30.0, 0.5), (900.0, 0.5)] {
             assert!((falloff.at(distance) - left).abs() < 1e-6, "{distance} m");

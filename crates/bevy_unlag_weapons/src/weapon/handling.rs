@@ -1,68 +1,69 @@
-//! How a weapon is handled: trigger, spread, recoil, ammunition.
+//! Weapon handling: fire modes, spread, recoil and ammunition.
 
 use serde::{Deserialize, Serialize};
 
-/// What the trigger does.
+/// Fire mode of a weapon: how the trigger works.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum FireMode {
-    /// A round for every pull.
+    /// One round per pull.
     #[default]
     Semi,
-    /// Rounds for as long as it is down.
+    /// Rounds for as long as the trigger is down.
     Auto,
-    /// Some rounds for every pull.
+    /// A fixed number of rounds per pull.
     Burst {
-        /// How many.
+        /// Rounds per burst.
         rounds: u8,
-        /// Seconds from one of them to the next; [`Weapon::interval`](super::Weapon::interval) is from the
-        /// last one of a burst to the next burst.
+        /// Seconds between two rounds of a burst; [`Weapon::interval`](super::Weapon::interval) is the time
+        /// from the last round of a burst to the next burst.
         pace: f32,
     },
-    /// A round when it is let go, the stronger the longer it was down.
+    /// One round on release, stronger the longer the trigger was down.
     Charge {
-        /// Seconds before which nothing leaves.
+        /// Minimum charge time, in seconds; released earlier, nothing is fired.
         least: f32,
-        /// Seconds after which it is at its strongest.
+        /// Seconds until full charge.
         full: f32,
     },
 }
 
-/// How far rounds stray from the aim: half the angle of the cone in degrees. All that applies is added.
+/// Spread: half the angle of the cone around the aim, in degrees. All terms that apply are added up.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[doc(alias = "inaccuracy")]
 pub struct Spread {
-    /// Always. Default: 0.
+    /// Base spread. Default: 0.
     pub still: f32,
-    /// For each metre per second at which the shooter moves. Default: 0.
+    /// Added per metre per second of the shooter's speed. Default: 0.
     pub moving: f32,
-    /// While the shooter stands on nothing. Default: 0.
+    /// Added while the shooter is airborne. Default: 0.
     pub airborne: f32,
-    /// The part of all that is left while the shooter takes aim. Default: 1.
+    /// Factor on the sum while the shooter aims down sights. Default: 1.
     pub aiming: f32,
-    /// More for each round fired. Default: 0.
+    /// Added per fired round (bloom). Default: 0.
     pub bloom: f32,
-    /// The most that rounds fired add. Default: 5.
+    /// Upper limit of the bloom. Default: 5.
     pub most_bloom: f32,
-    /// How fast that goes back, in degrees per second. Default: 10.
+    /// Recovery rate of the bloom, in degrees per second. Default: 10.
     pub recovery: f32,
-    /// Who says where rounds go. Default: the [seed](SpreadSource::Seed).
+    /// Which side decides where in the cone rounds go. Default: the shared [seed](SpreadSource::Seed).
     pub source: SpreadSource,
 }
 
-/// Who says where in the cone rounds go.
+/// Source of the pseudo-random directions within the spread cone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, Serialize, Deserialize)]
 pub enum SpreadSource {
-    /// A number that the server gave the pawn, and how many rounds it has fired: both sides know, so the
-    /// screen shows every pellet where it counts, and nobody can choose. A cheat that knows the number
-    /// can aim against the next round's spread.
+    /// A seed that the server assigned to the pawn, combined with the pawn's shot count. Both sides know it,
+    /// so the screen shows every pellet exactly where it counts, and a client cannot choose directions. A
+    /// cheat that reads the seed can compensate for the spread of the next round.
     #[default]
     Seed,
-    /// Only the server: the screen shows pellets somewhere in the cone, and which of them hit is learned from
-    /// the verdict. Nobody can know where a round goes before it is fired.
+    /// Only the server: the screen shows pellets at arbitrary places in the cone, and the verdict reports
+    /// which of them hit. A client cannot know where a round goes before it is fired.
     Server,
-    /// The client: it sends where each pellet went, and the server checks that each is in the cone. A cheat
-    /// can put all of them in one place. Two bytes a pellet.
+    /// The client: it sends the direction of each pellet, and the server checks that each lies in the cone. A
+    /// cheat can put all pellets in one place. Costs two bytes per pellet.
     Client,
 }
 
@@ -81,14 +82,16 @@ impl Default for Spread {
     }
 }
 
-/// How a weapon kicks. Rounds go where the kick points, and so should the camera:
+/// Recoil of a weapon. Rounds are fired along the kicked aim, and the camera should follow it:
 /// [`ArmsState::kick`](crate::ArmsState::kick).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[doc(alias = "view punch")]
+#[doc(alias = "aimPunchAngle")]
 pub struct Recoil {
-    /// What each round of a stretch adds, in degrees: to the right, up. The last one goes on. Empty: none.
+    /// Kick per round of continuous fire, in degrees: (right, up). The last entry repeats. Empty: no recoil.
     pub pattern: Vec<(f32, f32)>,
-    /// How fast it goes back, in degrees per second, also between rounds. Default: 20.
+    /// Recovery rate, in degrees per second, also between rounds. Default: 20.
     pub recovery: f32,
 }
 
@@ -98,32 +101,32 @@ impl Default for Recoil {
     }
 }
 
-/// What a weapon fires.
+/// Ammunition of a weapon.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ammo {
-    /// Rounds in a full magazine, at most 1,023. Default 0: it never runs dry.
+    /// Rounds in a full magazine, at most 1,023. Default: 0, unlimited ammunition.
     pub magazine: u16,
-    /// Rounds that a pawn can carry beside that, at most 1,023. Default: 0.
+    /// Rounds that a pawn carries in addition to the magazine, at most 1,023. Default: 0.
     pub reserve: u16,
-    /// How it is loaded. Default: 2 s for a magazine.
+    /// Reload behaviour. Default: the whole magazine in 2 s.
     pub reload: Reload,
 }
 
-/// How a weapon is loaded.
+/// Reload behaviour of a weapon.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Reload {
-    /// All at once.
+    /// The whole magazine at once.
     Magazine {
-        /// Seconds.
+        /// Reload time in seconds.
         time: f32,
     },
-    /// Round by round, and firing ends it.
+    /// Round by round; firing interrupts it.
     Rounds {
-        /// Seconds to the first one.
+        /// Seconds until the first round is loaded.
         first: f32,
-        /// Seconds from one to the next.
+        /// Seconds from each round to the next.
         each: f32,
     },
 }

@@ -1,4 +1,4 @@
-//! What a modified client does: to its own state and its moves before it makes them, and to its packets.
+//! Client modifications: changes to its own state, its moves and its packets.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
@@ -13,7 +13,7 @@ pub type Soldier = Armed<CapsuleModel>;
 pub type Input = <Soldier as MoveModel>::Input;
 pub type State = ExtendedState<CapsuleState, ArmsState>;
 
-/// What a modified client knows when it makes a move.
+/// What a modified client knows when it produces a move.
 pub struct Knows {
     pub tick: Tick,
     pub view: ViewTime,
@@ -22,12 +22,12 @@ pub struct Knows {
 }
 
 impl Knows {
-    /// What an honest client says of a shot along its aim.
+    /// Returns the shot of an honest client along its aim.
     pub fn shot(&self, input: &Input) -> FireInput {
         self.shot_from(self.eye, self.view, input)
     }
 
-    /// The same from elsewhere, at another moment.
+    /// Returns a shot with a forged eye position and view time.
     pub fn shot_from(&self, eye: Vec3, view: ViewTime, input: &Input) -> FireInput {
         let look = Aim { yaw: input.body.yaw, pitch: input.body.pitch };
         let sight = Sight::new(Some(view), FireInput::rounded(eye));
@@ -35,7 +35,7 @@ impl Knows {
     }
 }
 
-/// What a modified client does to a move and to its own state before it makes it.
+/// Hook that changes a move and the client's own state before the move is simulated.
 pub type Change = Box<dyn FnMut(&Knows, &mut Input, &mut State) + Send + Sync>;
 
 #[derive(Resource, Default)]
@@ -53,7 +53,7 @@ pub fn modify(
     }
 }
 
-/// A packet whose moves were changed, each of them as often as it is sent.
+/// Changes every move in a packet, including redundant copies.
 pub fn forged(bytes: &[u8], now: Tick, forge: &mut dyn FnMut(Tick, &mut Input)) -> Vec<u8> {
     let packet = MovePacket::<Input>::read(&mut BitReader::new(bytes)).expect("its own packet");
     let newest = packet.newest_tick(now);

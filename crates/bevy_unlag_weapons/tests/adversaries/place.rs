@@ -1,13 +1,14 @@
-//! Who shoots from elsewhere.
+//! Clients that forge their eye position.
 
 use bevy::prelude::*;
 use bevy_unlag_weapons::{Aim, FireInput, FireRules, ShotRefusal, ShotResult, Sight, Weapon};
 
 use crate::stage::{Duel, wall};
 
-/// What becomes of a shot from this far beside the own eye, at the first target's chest. Its view turns there first.
+/// Returns the result of a shot at the first target's chest from an eye at an offset. The view turns there
+/// first.
 fn from(duel: &mut Duel, off: Vec3) -> ShotResult {
-    let chest = duel.chest(0, duel.view()).expect("it is drawn");
+    let chest = duel.chest(0, duel.view()).expect("the target is drawn");
     let along = chest - (duel.eye() + off);
     duel.aside = None;
     duel.look(along);
@@ -23,7 +24,7 @@ fn from(duel: &mut Duel, off: Vec3) -> ShotResult {
 const REFUSED: ShotResult = ShotResult::Refused(ShotRefusal::Eye);
 
 #[test]
-fn an_eye_that_was_put_through_a_wall_sees_nothing() {
+fn eye_behind_a_wall_is_refused() {
     let through = Vec3::NEG_Z * 0.7;
     let mut open = Duel::new(&[Weapon::rifle()]);
     assert!(matches!(from(&mut open, through), ShotResult::Hit(_)), "without the wall");
@@ -31,24 +32,25 @@ fn an_eye_that_was_put_through_a_wall_sees_nothing() {
     let mut duel = Duel::new(&[Weapon::rifle()]);
     wall(&mut duel.server, Vec3::new(3.0, 3.0, 0.05), Vec3::new(0.0, 1.5, -0.5));
     duel.run(2);
-    assert_eq!(from(&mut duel, Vec3::ZERO), ShotResult::Miss, "the wall is in the way");
-    assert_eq!(from(&mut duel, through), REFUSED, "the eye is on the other side");
+    assert_eq!(from(&mut duel, Vec3::ZERO), ShotResult::Miss, "the wall blocks the shot");
+    assert_eq!(from(&mut duel, through), REFUSED, "the eye is behind the wall");
     assert!(duel.damage.is_empty());
     assert_eq!(duel.refused(ShotRefusal::Eye), 1);
 }
 
 #[test]
-fn whatever_the_wire_says_of_an_eye_it_sees_no_more_than_the_own_one() {
+fn forged_eye_hits_nothing_that_the_clamped_eye_cannot_see() {
     let mut duel = Duel::new(&[Weapon::rifle()]);
     assert!(matches!(from(&mut duel, Vec3::ZERO), ShotResult::Hit(_)), "without a wall");
-    // A wall as high as a house, that an eye 0.9 m aside sees past.
+    // A tall wall that an eye 0.9 m aside sees past.
     wall(&mut duel.server, Vec3::new(0.42, 2.5, 0.1), Vec3::new(0.0, 2.5, -5.0));
     duel.run(2);
-    assert_eq!(from(&mut duel, Vec3::ZERO), ShotResult::Miss, "the wall is in the way");
+    assert_eq!(from(&mut duel, Vec3::ZERO), ShotResult::Miss, "the wall blocks the shot");
     duel.damage.clear();
     for off in [0.9, 1.0, 1.1, 1.5, 1.9, 2.0, 2.6, 3.1, 5.0, 9.9, 100.0, 511.3] {
         for way in [Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Z, Vec3::new(0.8, 0.0, -0.6)] {
-            // From as near to there as counts, or from the place nearest to the own eye that the same bits stand for.
+            // Traced from the nearest accepted position, or from the position nearest to the own eye with
+            // the same low bits.
             assert_eq!(from(&mut duel, way * off), ShotResult::Miss, "{off} m towards {way}");
             let clamped = duel.verdicts.last().expect("a verdict").clamped;
             let honoured = way == Vec3::Y && off < 1.25;
@@ -57,10 +59,10 @@ fn whatever_the_wire_says_of_an_eye_it_sees_no_more_than_the_own_one() {
         }
     }
     assert!(duel.damage.is_empty());
-    // Nothing else is in their way.
+    // There is no other reason for a miss.
     duel.server.world_mut().resource_mut::<FireRules>().eye_tolerance = 1.0;
     assert!(matches!(from(&mut duel, Vec3::X * 0.95), ShotResult::Hit(_)));
-    // Nor would more do: the wire has no room for it.
+    // Larger offsets cannot be represented on the wire.
     duel.server.world_mut().resource_mut::<FireRules>().eye_tolerance = 1e3;
     assert_eq!(from(&mut duel, Vec3::X * 7.8), ShotResult::Miss);
 }

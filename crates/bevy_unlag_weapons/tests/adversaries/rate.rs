@@ -1,4 +1,4 @@
-//! Who wants more rounds.
+//! Clients that try to fire more shots.
 
 use bevy_unlag_prediction::{PredictionConfig, TimeDiscrepancyConfig};
 use bevy_unlag_weapons::{Ammo, FireMode, Reload, ShotRefusal, Weapon};
@@ -7,25 +7,25 @@ use crate::stage::Duel;
 
 const FRAMES: u32 = 128;
 
-/// Hits of somebody who holds the trigger down.
+/// Number of hits of an honest client that holds the trigger down.
 fn honest(weapon: &Weapon, frames: u32) -> usize {
     let mut duel = Duel::new(core::slice::from_ref(weapon));
     duel.hold(true);
     duel.run(frames);
     duel.hold(false);
     duel.run(40);
-    assert_eq!(duel.verdicts.len(), duel.damage.len(), "all of them hit: {:?}", duel.verdicts);
+    assert_eq!(duel.verdicts.len(), duel.damage.len(), "all shots hit: {:?}", duel.verdicts);
     duel.damage.len()
 }
 
 #[test]
-fn ten_times_the_rate_of_fire_is_the_rate_of_fire() {
+fn tenfold_rate_of_fire_on_the_client_gains_no_hits() {
     let honest = honest(&Weapon::rifle(), FRAMES);
     assert!(honest >= 20, "{honest} hits");
 
     let mut duel = Duel::new(&[Weapon::rifle()]);
     duel.modify(|knows, input, state| {
-        // Its own client thinks that it may.
+        // Its own simulation allows it.
         state.extension.cooldown = 0;
         input.extension.fire = Some(knows.shot(input));
         input.extension.trigger = true;
@@ -34,13 +34,13 @@ fn ten_times_the_rate_of_fire_is_the_rate_of_fire() {
     duel.modify(|_, _, _| {});
     duel.run(40);
     assert!(duel.damage.len() <= honest, "{} hits for {honest}", duel.damage.len());
-    assert!(!duel.damage.is_empty(), "what it may fire counts");
+    assert!(!duel.damage.is_empty(), "legitimate shots count");
     let (asked, vain) = (duel.verdicts.len(), duel.refused(ShotRefusal::TooSoon));
-    assert_eq!(vain as usize + duel.damage.len(), asked, "everything else came too soon");
+    assert_eq!(vain as usize + duel.damage.len(), asked, "all other shots were too soon");
     assert!(asked >= 5 * honest, "{asked} shots were asked for");
 }
 
-/// Hits of somebody who makes five moves in the time of four.
+/// Number of hits of a client that produces five moves in the time of four.
 fn hurried(time: TimeDiscrepancyConfig) -> usize {
     let mut duel = Duel::new(&[Weapon::rifle()]);
     duel.server.world_mut().resource_mut::<PredictionConfig>().time = time;
@@ -56,15 +56,15 @@ fn hurried(time: TimeDiscrepancyConfig) -> usize {
 }
 
 #[test]
-fn a_clock_that_is_too_fast_fires_no_faster() {
+fn fast_client_clock_gains_no_shots() {
     let fair = honest(&Weapon::rifle(), 2 * FRAMES);
     let (checked, believed) =
         (hurried(TimeDiscrepancyConfig::default()), hurried(TimeDiscrepancyConfig::UNREAL));
-    println!("{checked} hits for {fair}, {believed} where nobody looks at clocks");
-    // What an honest clock may be ahead by, a quarter of a second, is three rounds.
+    println!("{checked} hits for {fair}, {believed} without clock checks");
+    // The tolerated clock lead of a quarter of a second is worth three shots.
     assert!(checked <= fair + 3 && believed >= fair + 7);
 
-    // Ten times as fast it lives in a time that is not yet.
+    // A client at ten times the speed only sends moves for future ticks.
     let mut duel = Duel::new(&[Weapon::rifle()]);
     duel.moves_a_tick = 10;
     duel.hold(true);
@@ -77,12 +77,12 @@ fn a_clock_that_is_too_fast_fires_no_faster() {
 }
 
 #[test]
-fn ammunition_that_never_ends_on_the_client_ends_on_the_server() {
+fn unlimited_ammunition_on_the_client_is_limited_by_the_server() {
     let ammo = Ammo { magazine: 3, reserve: 3, reload: Reload::Magazine { time: 0.25 } };
     let rifle = Weapon { ammo, mode: FireMode::Auto, ..Weapon::rifle() };
     let mut fair = Duel::new(core::slice::from_ref(&rifle));
     for _ in 0..60 {
-        // A pull on an empty magazine changes it.
+        // A pull on an empty magazine reloads it.
         fair.hold(true);
         fair.run(6);
         fair.hold(false);
@@ -106,7 +106,7 @@ fn ammunition_that_never_ends_on_the_client_ends_on_the_server() {
         let all = if reloads { 6 } else { 3 };
         assert_eq!(duel.damage.len(), all, "reloads: {reloads}");
         assert!(duel.refused(ShotRefusal::Empty) >= 40, "{:?}", duel.verdicts);
-        // It is told at once what it really has.
+        // The server corrects its ammunition immediately.
         duel.modify(|_, _, _| {});
         duel.run(40);
         let slot = duel.own_state().extension.slots[0];

@@ -1,4 +1,4 @@
-//! Who says something again.
+//! Clients that repeat packets or shots.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ use crate::{
 };
 
 #[test]
-fn a_packet_that_comes_again_fires_nothing_again() {
+fn repeated_packet_fires_no_second_shot() {
     let mut duel = Duel::new(&[Weapon::rifle()]);
     let from = duel.packets.len();
     assert!(matches!(duel.tap(), ShotResult::Hit(_)));
@@ -25,7 +25,7 @@ fn a_packet_that_comes_again_fires_nothing_again() {
     };
     let again: Vec<_> = duel.packets[from..].iter().filter(|bytes| fires(bytes)).cloned().collect();
     assert!(!again.is_empty());
-    // At once, after a second, and after a while, in either order.
+    // Immediately, after a second, and later, in either order.
     for wait in [0, 64, 400] {
         duel.run(wait);
         for bytes in again.iter().chain(again.iter().rev()) {
@@ -34,11 +34,11 @@ fn a_packet_that_comes_again_fires_nothing_again() {
         duel.run(20);
     }
     assert_eq!((duel.damage.len(), duel.verdicts.len()), (1, 1));
-    assert!(matches!(duel.tap(), ShotResult::Hit(_)), "it is served as before");
+    assert!(matches!(duel.tap(), ShotResult::Hit(_)), "the client is served as before");
 }
 
-/// Shoots honestly at somebody who walks by, and fires the very same bits again in a later move. Says what became of
-/// that.
+/// Fires an honest shot at a walking target, repeats the same bits in a later move, and returns the verdict
+/// on the repetition.
 fn again(later: u32, trust: ViewTrust) -> ShotVerdict {
     let mut duel = Duel::new(&[Weapon::rifle()]);
     duel.server.insert_resource(trust);
@@ -53,7 +53,7 @@ fn again(later: u32, trust: ViewTrust) -> ShotVerdict {
             input.extension.fire = *known;
         }
     });
-    // It goes on looking where it looked.
+    // The view direction is kept.
     duel.aside = None;
     walk(&mut duel, later);
     assert!(duel.verdicts.len() <= 1);
@@ -65,19 +65,19 @@ fn again(later: u32, trust: ViewTrust) -> ShotVerdict {
     });
     walk(&mut duel, 40);
     assert_eq!(duel.verdicts.len(), 2, "{:?}", duel.verdicts);
-    assert!(matches!(duel.verdicts[0].result, ShotResult::Hit(_)), "the honest one: {:?}", duel.verdicts);
+    assert!(matches!(duel.verdicts[0].result, ShotResult::Hit(_)), "the honest shot: {:?}", duel.verdicts);
     duel.verdicts[1]
 }
 
 #[test]
-fn an_old_shot_in_a_new_move_is_a_new_shot_of_now() {
+fn old_shot_in_a_new_move_is_evaluated_as_a_new_shot() {
     let after = again(14, ViewTrust::default());
     assert_eq!(after.result, ShotResult::Miss);
-    assert!(after.clamped, "it was judged at another moment");
-    // Where everything is believed it hits the past.
+    assert!(after.clamped, "the view time was clamped");
+    // With view validation disabled it hits the past.
     let believed = again(14, gullible());
     assert!(matches!(believed.result, ShotResult::Hit(_)), "{believed:?}");
-    // A second later nobody believes it.
+    // A second later its view time is implausible.
     assert_eq!(again(70, ViewTrust::default()).result, ShotResult::Miss);
     assert_eq!(again(70, gullible()).result, ShotResult::Refused(ShotRefusal::TooOld));
 }

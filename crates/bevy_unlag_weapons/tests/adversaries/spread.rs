@@ -1,4 +1,4 @@
-//! Who wants to choose where pellets go.
+//! Clients that try to choose the directions of pellets.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire};
@@ -20,7 +20,7 @@ fn shotgun(source: SpreadSource) -> Weapon {
     }
 }
 
-/// How many pellets of each shot hit.
+/// Number of pellets of each shot that hit.
 fn hits(duel: &Duel) -> Vec<u32> {
     let of = |result: &ShotResult| match result {
         ShotResult::Hit(list) => {
@@ -38,15 +38,15 @@ fn honest(source: SpreadSource) -> Vec<u32> {
     hits(&duel)
 }
 
-/// Shots of a client that tampers with what they follow from.
+/// Hits of a client that tampers with the spread seed.
 fn tampered(source: SpreadSource) -> Vec<u32> {
-    // Of all numbers the one whose pellets stay closest to the middle.
+    // The seed whose pellets stay closest to the centre.
     let far = |seed: u16| (0..u32::from(PELLETS)).map(|pellet| offset(seed, pellet).length()).sum::<f32>();
     let best = (0..u16::MAX).min_by(|a, b| far(*a).total_cmp(&far(*b))).expect("numbers");
     let mut duel = Duel::new(&[shotgun(source)]);
     for shot in 0..SHOTS {
         duel.once(move |knows, input, state| {
-            // The number that the server gave, and how many rounds it has fired: everything that a client has.
+            // The pawn seed and the shot count, which are all inputs of the spread on a client.
             state.extension.seed = u32::from(best).wrapping_mul(0x9e37_79b1) ^ shot as u32;
             state.extension.shots = 77 + shot as u32;
             input.extension.fire = Some(knows.shot(input));
@@ -56,7 +56,7 @@ fn tampered(source: SpreadSource) -> Vec<u32> {
 }
 
 #[test]
-fn a_client_that_chooses_its_number_changes_nothing() {
+fn forged_spread_seed_gains_nothing() {
     for source in [SpreadSource::Seed, SpreadSource::Server] {
         let (fair, tampered) = (honest(source), tampered(source));
         assert_eq!(fair.len(), SHOTS);
@@ -64,11 +64,11 @@ fn a_client_that_chooses_its_number_changes_nothing() {
         let all: u32 = fair.iter().sum();
         assert!((SHOTS as u32..SHOTS as u32 * u32::from(PELLETS)).contains(&all), "{all} of them hit");
     }
-    assert_ne!(honest(SpreadSource::Seed), honest(SpreadSource::Server), "nobody could know these");
+    assert_ne!(honest(SpreadSource::Seed), honest(SpreadSource::Server), "clients cannot predict these");
 }
 
 #[test]
-fn a_client_that_may_say_where_pellets_go_says_the_middle_and_the_server_verifies_the_cone() {
+fn client_pellets_may_be_centred_but_must_lie_in_the_cone() {
     let fair: u32 = honest(SpreadSource::Client).iter().sum();
     let mut duel = Duel::new(&[shotgun(SpreadSource::Client)]);
     let list = |duel: &mut Duel, offsets: Vec<Vec2>| {
@@ -81,7 +81,7 @@ fn a_client_that_may_say_where_pellets_go_says_the_middle_and_the_server_verifie
     for _ in 0..SHOTS {
         list(&mut duel, vec![Vec2::ZERO; usize::from(PELLETS)]);
     }
-    // That is what this source costs: a weapon without spread.
+    // This is the cost of this source: a cheat has no spread.
     let chosen: u32 = hits(&duel).iter().sum();
     println!("{chosen} pellets of {} hit for {fair} honest ones", SHOTS * usize::from(PELLETS));
     assert_eq!(chosen, SHOTS as u32 * u32::from(PELLETS));
@@ -96,12 +96,12 @@ fn a_client_that_may_say_where_pellets_go_says_the_middle_and_the_server_verifie
         fire.list_pellets([Vec2::X; PELLETS as usize].into_iter());
         input.extension.fire = Some(outside(&fire));
     });
-    assert_eq!(result, refused, "a pellet outside of the cone");
+    assert_eq!(result, refused, "a pellet is outside of the cone");
     assert_eq!(duel.refused(ShotRefusal::Pellets), 6);
 }
 
 #[test]
-fn pellets_that_nobody_asked_for_are_refused() {
+fn pellets_for_a_weapon_without_client_spread_are_refused() {
     for source in [SpreadSource::Seed, SpreadSource::Server] {
         let mut duel = Duel::new(&[shotgun(source)]);
         let result = duel.once(|knows, input, _| {
@@ -114,7 +114,8 @@ fn pellets_that_nobody_asked_for_are_refused() {
     }
 }
 
-/// The same with its last pellet where eight bits can say and no cone reaches: the list is the last thing on the wire.
+/// Returns the shot with its last pellet outside of the cone, where only the wire format can put it. The list
+/// of pellets is the last part of the wire format.
 fn outside(fire: &FireInput) -> FireInput {
     let mut w = BitWriter::default();
     fire.write(&mut w);

@@ -1,4 +1,4 @@
-//! A server, the client of a shooter who may have changed it, and the way between them.
+//! Test stage: a server, the possibly modified client of a shooter, and the link between them.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -25,11 +25,11 @@ use crate::cheat::{Input, Knows, Modified, Soldier, State, forged, modify};
 use bevy_unlag_smoothing::PublishedPath;
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
-/// Ticks that anything takes to get to the other side.
+/// One-way latency in ticks.
 pub const WAY: u32 = 4;
-/// Ticks between two snapshots.
+/// Snapshot interval in ticks.
 const SENT_EVERY: u32 = 3;
-/// By how many ticks the screen is behind the server: what it shows lies between snapshots that are here.
+/// Playout delay of the screen behind the server in ticks: it always shows poses between received snapshots.
 pub const BEHIND: i32 = WAY as i32 + 4;
 
 enum Down {
@@ -37,32 +37,32 @@ enum Down {
     Snapshots(Tick),
 }
 
-/// Somebody to shoot at.
+/// A target pawn.
 struct Target {
     server: Entity,
     client: Entity,
     id: NetId,
-    /// Whether the shooter is not sent it.
+    /// Whether the target is left out of the shooter's snapshots.
     hidden: bool,
 }
 
 pub struct Duel {
     pub server: App,
     pub client: App,
-    /// The shooter, there and here.
+    /// The shooter, on the server and on the client.
     pub shooter: Entity,
     own: Entity,
     targets: Vec<Target>,
-    /// Where the shooter aims from now on, beside where its screen shows the first target's chest.
+    /// Offset of the aim from the displayed chest of the first target.
     pub aside: Option<Vec3>,
     frame: u32,
     up: VecDeque<(u32, Vec<u8>)>,
     down: VecDeque<(u32, Down)>,
     /// Packets that were sent.
     pub packets: Vec<Vec<u8>>,
-    /// What is done to each move in each packet on its way.
+    /// Change of each move in each packet on its way.
     pub forge: Option<Box<dyn FnMut(Tick, &mut Input)>>,
-    /// How often the client makes a move in the time of one.
+    /// Number of moves that the client produces per tick.
     pub moves_a_tick: u32,
     pub damage: Vec<Damage>,
     pub verdicts: Vec<ShotVerdict>,
@@ -78,7 +78,7 @@ fn app(weapons: &[Weapon]) -> App {
         WeaponsPlugin::<CapsuleModel>::default(),
     ))
     .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
-    .insert_resource(Arsenal::new(weapons.to_vec()).expect("fine weapons"))
+    .insert_resource(Arsenal::new(weapons.to_vec()).expect("valid weapons"))
     .insert_resource(SpreadSecret(7))
     .init_resource::<Modified>()
     .add_systems(FixedUpdate, modify.after(MoveSystems::Extend).before(MoveSystems::Step));
@@ -96,12 +96,12 @@ fn drain<M: Message>(app: &mut App) -> Vec<M> {
 }
 
 impl Duel {
-    /// The shooter at the origin with all these weapons, and somebody ten metres ahead.
+    /// Creates a shooter at the origin with all these weapons, and a target ten metres ahead.
     pub fn new(weapons: &[Weapon]) -> Self {
         Self::with_loadout(weapons, weapons.len())
     }
 
-    /// With the first of these weapons.
+    /// Creates a shooter that carries the first of these weapons.
     pub fn with_loadout(weapons: &[Weapon], carried: usize) -> Self {
         let (mut server, mut client) = (app(weapons), app(weapons));
         for app in [&mut server, &mut client] {
@@ -138,7 +138,7 @@ impl Duel {
         duel
     }
 
-    /// Somebody else.
+    /// Adds a target.
     pub fn target(&mut self, id: u16, place: Vec3) -> usize {
         let body = || (humanoid_hit_boxes(), humanoid_rig());
         let server = (NetId(id), NetRole::Authority, soldier(place), FrameHistory::default(), body());
@@ -149,17 +149,17 @@ impl Duel {
         self.targets.len() - 1
     }
 
-    /// From now on the shooter is not sent this one.
+    /// Leaves a target out of the shooter's snapshots from now on.
     pub fn hide(&mut self, target: usize) {
         self.targets[target].hidden = true;
     }
 
-    /// On the server.
+    /// State of a target on the server.
     pub fn target_state(&mut self, target: usize) -> Mut<'_, State> {
         self.server.world_mut().get_mut(self.targets[target].server).expect("a target")
     }
 
-    /// On the client.
+    /// State of the shooter on its client.
     pub fn own_state(&self) -> &State {
         self.client.world().get(self.own).expect("the own pawn")
     }
@@ -168,7 +168,7 @@ impl Duel {
         self.client.world_mut().resource_mut::<Modified>().0 = Some(Box::new(change));
     }
 
-    /// Lets the shooter look along a direction, with the aim and the move.
+    /// Turns aim and look direction of the shooter.
     pub fn look(&mut self, along: Vec3) {
         let aim = Aim::along(along);
         let mut own = self.client.world_mut().entity_mut(self.own);
@@ -181,7 +181,7 @@ impl Duel {
         self.client.world_mut().get_mut::<Trigger>(self.own).expect("a trigger").set(held);
     }
 
-    /// A tap as an honest player makes it, and what the server says to it.
+    /// Fires a single honest shot and returns its result.
     pub fn tap(&mut self) -> ShotResult {
         let before = self.verdicts.len();
         self.hold(true);
@@ -192,7 +192,7 @@ impl Duel {
         self.verdicts[before].result
     }
 
-    /// A single move that is changed in this way, and what the server says to its shot.
+    /// Changes a single move and returns the result of its shot.
     pub fn once(
         &mut self,
         mut change: impl FnMut(&Knows, &mut Input, &mut State) + Send + Sync + 'static,
@@ -209,7 +209,7 @@ impl Duel {
         self.verdicts[before].result
     }
 
-    /// The server's place for somebody at a moment, as every screen shows it.
+    /// The server's pose of a target at a view time, as every screen shows it.
     fn drawn(&self, target: &Target, time: ViewTime) -> Option<DrawnPose> {
         let history = self.server.world().get::<PublishedPath>(target.server)?;
         let stamp = history.sent.stamp(time)?;
@@ -217,7 +217,7 @@ impl Duel {
         Some(DrawnPose { pose, stamp })
     }
 
-    /// Where somebody's chest is on a screen that shows a moment.
+    /// The displayed position of a target's chest at a view time.
     pub fn chest(&self, target: usize, time: ViewTime) -> Option<Vec3> {
         Some(self.drawn(&self.targets[target], time)?.pose.position + Vec3::Y * 1.2)
     }
@@ -226,7 +226,7 @@ impl Duel {
         self.server.world().resource::<CurrentTick>().0
     }
 
-    /// The moment that the shooter's screen shows.
+    /// The view time of the shooter's screen.
     pub fn view(&self) -> ViewTime {
         ViewTime::at(self.now().offset(-BEHIND))
     }
@@ -239,7 +239,7 @@ impl Duel {
         }
     }
 
-    /// The client hangs for so many ticks, and makes their moves in its next frame.
+    /// Lets the client hang for some ticks; it produces their moves in its next frame.
     pub fn hang(&mut self, ticks: u32) {
         for _ in 0..ticks {
             self.server_frame();
@@ -288,7 +288,7 @@ impl Duel {
         }
     }
 
-    /// Where the shooter's eye is on its own screen.
+    /// The displayed eye position of the shooter.
     pub fn eye(&self) -> Vec3 {
         CapsuleModel::eye(self.client.world().resource::<CapsuleConfig>(), &self.own_state().body)
     }
@@ -329,7 +329,7 @@ impl Duel {
         }
     }
 
-    /// A packet is at the server.
+    /// Delivers a packet to the server.
     pub fn deliver(&mut self, bytes: Vec<u8>) {
         let mut shooter = self.server.world_mut().entity_mut(self.shooter);
         shooter.get_mut::<IncomingMoves>().expect("a mailbox").deliver(bytes);
@@ -339,7 +339,7 @@ impl Duel {
         self.server.world().get::<RefusedShots>(self.shooter).expect("counters").of(why)
     }
 
-    /// What the server knows of the shooter's moves.
+    /// Prediction statistics of the shooter on the server.
     pub fn stats(&self) -> &PredictionStats {
         self.server.world().get(self.shooter).expect("counters")
     }

@@ -1,4 +1,4 @@
-//! Who says that its screen was another one's.
+//! Clients that forge the view time of their screen.
 
 use core::time::Duration;
 
@@ -8,7 +8,7 @@ use bevy_unlag_weapons::{Aim, ShotRefusal, ShotResult, ShotVerdict, Weapon};
 
 use crate::stage::Duel;
 
-/// Believes anything.
+/// View validation that accepts everything.
 pub fn gullible() -> ViewTrust {
     let long = Duration::from_secs(3);
     ViewTrust {
@@ -20,7 +20,7 @@ pub fn gullible() -> ViewTrust {
     }
 }
 
-/// Lets the first target run to and fro across, and time pass.
+/// Lets time pass while the first target runs to and fro across the line of fire.
 pub fn stride(velocity: Vec3) -> impl FnMut(&mut Duel, u32) {
     let mut frame = 0_u32;
     move |duel, frames| {
@@ -35,12 +35,12 @@ pub fn stride(velocity: Vec3) -> impl FnMut(&mut Duel, u32) {
     }
 }
 
-/// A shot that says that the screen was this many ticks earlier, at where the target was then.
+/// Fires a shot that claims an earlier view time, at the pose of the target at that time.
 fn stolen(ticks: i32, trust: ViewTrust) -> (ShotVerdict, Duel) {
     let mut duel = Duel::new(&[Weapon::rifle()]);
     duel.server.insert_resource(trust);
     let mut walk = stride(Vec3::X * 5.0);
-    // In the middle of its way.
+    // In the middle of its path.
     walk(&mut duel, 424);
     let then = duel.view().later(-i64::from(ticks) * 256);
     let along = duel.chest(0, then).expect("it was drawn") - duel.eye();
@@ -60,11 +60,11 @@ fn stolen(ticks: i32, trust: ViewTrust) -> (ShotVerdict, Duel) {
 }
 
 #[test]
-fn a_stamp_of_somebody_with_a_slower_link_moves_nothing() {
+fn view_time_of_a_slower_link_is_clamped() {
     let (honest, _) = stolen(0, ViewTrust::default());
     assert!(matches!(honest.result, ShotResult::Hit(_)) && !honest.clamped, "{honest:?}");
 
-    // Somebody else's screen is 190 ms further behind.
+    // Another client's screen is 190 ms further behind.
     let (lie, duel) = stolen(12, ViewTrust::default());
     assert_eq!(lie.result, ShotResult::Miss);
     assert!(lie.clamped && duel.damage.is_empty());
@@ -75,7 +75,7 @@ fn a_stamp_of_somebody_with_a_slower_link_moves_nothing() {
     assert_eq!(refused.result, ShotResult::Refused(ShotRefusal::View));
     assert_eq!(duel.refused(ShotRefusal::View), 1);
 
-    // It would have hit.
+    // Without the clamp the shot would have hit.
     let (believed, _) = stolen(12, gullible());
     assert!(matches!(believed.result, ShotResult::Hit(_)), "{believed:?}");
 }

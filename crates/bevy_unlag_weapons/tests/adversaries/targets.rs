@@ -1,4 +1,4 @@
-//! Who shoots at whom it cannot hit.
+//! Clients that shoot at targets they cannot hit.
 
 use bevy::prelude::*;
 use bevy_unlag_core::ViewTime;
@@ -8,18 +8,18 @@ use bevy_unlag_weapons::{FireInput, ShotResult, Sight, Weapon};
 use crate::stage::Duel;
 
 #[test]
-fn the_dead_are_not_hit_also_not_by_who_says_that_they_lived() {
+fn dead_target_is_not_hit_even_with_a_view_time_before_its_death() {
     let mut duel = Duel::new(&[Weapon::rifle()]);
-    assert!(matches!(duel.tap(), ShotResult::Hit(_)), "while it lives");
+    assert!(matches!(duel.tap(), ShotResult::Hit(_)), "the target is alive");
     duel.run(400);
     duel.target_state(0).body.alive = false;
     duel.run(40);
     assert_eq!(duel.tap(), ShotResult::Miss);
     duel.target_state(0).body.alive = true;
     duel.run(400);
-    assert!(matches!(duel.tap(), ShotResult::Hit(_)), "it is back");
+    assert!(matches!(duel.tap(), ShotResult::Hit(_)), "the target has respawned");
 
-    // A view of when it was alive, 12 ticks after its death was on every screen.
+    // A view time at which it was alive, 12 ticks after its death was on every screen.
     duel.run(400);
     duel.target_state(0).body.alive = false;
     let last = ViewTime::at(duel.now().offset(-1));
@@ -30,18 +30,21 @@ fn the_dead_are_not_hit_also_not_by_who_says_that_they_lived() {
         input.extension.fire = Some(knows.shot_from(knows.eye, last, input));
     });
     assert_eq!(result, ShotResult::Miss);
-    assert!(duel.verdicts.last().expect("a verdict").clamped, "it was judged when its screen was");
+    assert!(
+        duel.verdicts.last().expect("a verdict").clamped,
+        "the view time was clamped to that of its screen"
+    );
     assert_eq!(duel.damage.len(), before);
 }
 
 #[test]
-fn who_was_never_sent_is_not_hit() {
+fn target_left_out_of_snapshots_is_not_hit() {
     for named in [false, true] {
         let mut duel = Duel::new(&[Weapon::rifle()]);
         let hidden = duel.target(3, Vec3::new(0.0, 0.0, -6.0));
         duel.hide(hidden);
         duel.run(40);
-        // The hidden one stands in the line of fire, and the other one behind it is hit.
+        // The hidden target stands in the line of fire, and the target behind it is hit.
         let result = duel.once(move |knows, input, _| {
             let shot = knows.shot(input);
             let lie = StampOverride {
@@ -58,17 +61,17 @@ fn who_was_never_sent_is_not_hit() {
         let ShotResult::Hit(hits) = result else { panic!("{result:?}") };
         assert_eq!(hits.first().map(|hit| hit.target), Some(bevy_unlag_core::NetId(2)));
         assert!(duel.damage.iter().all(|hit| hit.hits.target == bevy_unlag_core::NetId(2)));
-        // Alone it is missed.
+        // Without another target behind it, the shot misses.
         duel.target_state(0).body.position.x += 5.0;
         duel.aside = Some(Vec3::NEG_X * 5.0);
         duel.run(400);
         assert_eq!(duel.tap(), ShotResult::Miss, "named: {named}");
     }
 
-    // Whoever is sent is hit.
+    // The target is hit once it is sent.
     let mut duel = Duel::new(&[Weapon::rifle()]);
     duel.target(3, Vec3::new(0.0, 0.0, -6.0));
     duel.run(40);
-    let ShotResult::Hit(hits) = duel.tap() else { panic!("it stands there") };
+    let ShotResult::Hit(hits) = duel.tap() else { panic!("the target is in the line of fire") };
     assert_eq!(hits.first().map(|hit| hit.target), Some(bevy_unlag_core::NetId(3)));
 }

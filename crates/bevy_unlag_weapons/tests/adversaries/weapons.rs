@@ -1,4 +1,4 @@
-//! Who says that something else is in hand.
+//! Clients that claim to hold another weapon.
 
 use bevy_unlag_weapons::{Damages, ShotRefusal, ShotResult, Weapon, WeaponId};
 
@@ -10,8 +10,8 @@ fn rifle_and_cannon() -> [Weapon; 2] {
 }
 
 #[test]
-fn a_weapon_that_was_not_given_does_nothing_and_what_is_in_hand_does_its_own() {
-    // Whoever has it uses it.
+fn only_the_weapon_that_the_server_gave_does_damage() {
+    // With the weapon in its loadout, a client can use it.
     let mut fair = Duel::new(&rifle_and_cannon());
     fair.modify(|_, input, _| input.extension.equip = Some(1));
     fair.run(40);
@@ -19,7 +19,7 @@ fn a_weapon_that_was_not_given_does_nothing_and_what_is_in_hand_does_its_own() {
     assert!(matches!(fair.tap(), ShotResult::Hit(_)));
     assert_eq!((fair.damage[0].weapon, fair.damage[0].amount), (WeaponId(1), 1_000.0));
 
-    // Its own client thinks that it has it.
+    // The client's own state claims the weapon.
     let mut duel = Duel::with_loadout(&rifle_and_cannon(), 1);
     let result = duel.once(|knows, input, state| {
         state.extension.slots[0].weapon = Some(WeaponId(1));
@@ -28,7 +28,7 @@ fn a_weapon_that_was_not_given_does_nothing_and_what_is_in_hand_does_its_own() {
     assert!(matches!(result, ShotResult::Hit(_)));
     assert_eq!((duel.damage[0].weapon, duel.damage[0].amount), (WeaponId(0), 34.0));
 
-    // It takes in hand what is not there, in this move and in the one before.
+    // It equips a slot that is empty on the server, in this move and in the previous one.
     let mut duel = Duel::with_loadout(&rifle_and_cannon(), 1);
     duel.modify(|_, input, state| {
         state.extension.slots[1] = state.extension.slots[0];
@@ -47,19 +47,19 @@ fn a_weapon_that_was_not_given_does_nothing_and_what_is_in_hand_does_its_own() {
 }
 
 #[test]
-fn slots_that_the_wire_has_room_for_and_nobody_has_are_no_moves() {
+fn moves_with_an_invalid_slot_are_rejected() {
     for slot in [6, 7] {
         let mut duel = Duel::new(&rifle_and_cannon());
-        assert!(matches!(duel.tap(), ShotResult::Hit(_)), "an honest one");
+        assert!(matches!(duel.tap(), ShotResult::Hit(_)), "an honest shot");
         let (moves, before) = (duel.stats().moves, duel.damage.len());
         duel.forge = Some(Box::new(move |_, input| input.extension.equip = Some(slot)));
         duel.hold(true);
         duel.run(60);
         duel.hold(false);
         assert!(duel.stats().malformed >= 40, "{:?}", duel.stats());
-        assert_eq!(duel.damage.len(), before, "slot {slot}: nothing of it is believed");
-        assert!(duel.stats().moves <= moves + 8, "only what was under way is run");
-        // Who goes on honestly is served again.
+        assert_eq!(duel.damage.len(), before, "slot {slot}: the whole move is rejected");
+        assert!(duel.stats().moves <= moves + 8, "only moves already in flight are simulated");
+        // A client that continues honestly is served again.
         duel.forge = None;
         duel.run(200);
         assert!(matches!(duel.tap(), ShotResult::Hit(_)));

@@ -1,4 +1,4 @@
-//! What the shooter's screen shows a projectile hitting is what the server says it hit.
+//! Agreement between the projectile hits on the shooter's screen and those of the server.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ use bevy_unlag_weapons::{CatchUp, Mailed, Projectile, ProjectileRules, Round, Sh
 use crate::stage::{DT, Dice, EYE, Screen, Server, Way, launcher, rocket, round};
 
 const SPRINT: f32 = 7.0;
-/// Of a projectile that is there in about the time that its shot takes to the server.
+/// Parameters of a projectile that hits in about the time in which its shot reaches the server.
 const SPEED: f32 = 90.0;
 
-/// Runs to and fro, and turns at random every 0.2 to 0.9 s.
+/// Runs to and fro, and turns at random intervals of 0.2 to 0.9 s.
 struct Sprinter {
     target: Entity,
     at: Vec3,
@@ -35,8 +35,9 @@ impl Sprinter {
     }
 }
 
-/// Of shots at sideways sprinters the ones whose target, or none, is the same for the server and on the screen of
-/// a shooter whose picture is so many milliseconds old when its shot arrives; shots that hit; all.
+/// Fires at sideways sprinters with a screen whose poses are `milliseconds` old when the shot arrives.
+/// Returns the number of shots with the same target (or none) on screen and server, the number of hits, and
+/// the number of shots.
 fn agreement(milliseconds: f32, catch_up: CatchUp, shots: usize) -> (usize, usize, usize) {
     let weapon = launcher(Projectile { speed: SPEED, ..rocket() });
     let (mut server, mut screen) = (Server::new(&weapon), Screen::new(&weapon, true));
@@ -80,7 +81,7 @@ fn agreement(milliseconds: f32, catch_up: CatchUp, shots: usize) -> (usize, usiz
         while let Some(mailed) = downlink.come(server.now()) {
             screen.hear(&mailed);
         }
-        // Frames of a screen that is not in step with the server.
+        // Frames of a screen that runs out of step with the server.
         for part in [0.0, 0.61] {
             let view = ViewTime::after(server.now(), part - shown_late);
             screen.frame(&server, Some(view), DT * if part == 0.0 { 0.39 } else { 0.61 });
@@ -98,7 +99,7 @@ fn agreement(milliseconds: f32, catch_up: CatchUp, shots: usize) -> (usize, usiz
         }
         for hit in screen.picture.hits.drain(..) {
             let before = drawn.insert(hit.shot, hit.hit.map(|hit| hit.target));
-            assert_eq!(before, None, "a shot is drawn once");
+            assert_eq!(before, None, "a shot is displayed once");
         }
     }
     let judged = |result: &ShotResult| match result {
@@ -106,7 +107,11 @@ fn agreement(milliseconds: f32, catch_up: CatchUp, shots: usize) -> (usize, usiz
         ShotResult::Miss => None,
         other => panic!("{other:?}"),
     };
-    assert_eq!((verdicts.len(), drawn.len()), (shots, shots), "every shot is judged and drawn");
+    assert_eq!(
+        (verdicts.len(), drawn.len()),
+        (shots, shots),
+        "every shot has a verdict and a displayed result"
+    );
     assert_eq!(screen.picture.shown.len(), shots);
     assert_eq!(screen.picture.ended.len(), shots);
     let same = drawn.iter().filter(|(shot, hit)| verdicts.get(shot).map(judged) == Some(**hit)).count();

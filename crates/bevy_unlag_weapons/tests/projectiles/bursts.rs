@@ -1,4 +1,4 @@
-//! What a projectile does where it ends.
+//! Ends of projectiles on the server: direct hits, splash damage and limits.
 
 use core::time::Duration;
 
@@ -20,7 +20,7 @@ fn grenade() -> Projectile {
     Projectile { splash: Some(splash()), ..rocket() }
 }
 
-/// Fires into the present, and lets it end. What was said of it.
+/// Fires at present poses and runs until the projectile ends. Returns all outgoing messages.
 fn fly(server: &mut Server, round: &Round) -> Vec<Mailed> {
     for _ in 0..30 {
         server.tick();
@@ -43,7 +43,7 @@ fn end(said: &[Mailed]) -> (Vec3, ProjectileEndKind) {
         Mailed::Ended(end) => Some((end.point, end.kind)),
         _ => None,
     });
-    let end = ends.next().expect("it ends");
+    let end = ends.next().expect("an end");
     assert_eq!(ends.next(), None, "once");
     end
 }
@@ -65,7 +65,7 @@ fn a_direct_hit_counts_by_group_and_the_splash_falls_off_around_it() {
     let (_, kind) = end(&said);
     assert!(matches!(kind, ProjectileEndKind::Hit { target: NetId(2), .. }), "{kind:?}");
     let [direct, near, far] = [2, 3, 4].map(|id| damage_of(&server, id).expect("hurt"));
-    // It bursts on its chest: the more of both counts.
+    // It explodes at the target's chest: the larger of both damages counts.
     assert!((75.0..=80.0).contains(&direct), "{direct}");
     assert!(near < direct && far < near && far > 15.0, "{direct} {near} {far}");
     assert_eq!(damage_of(&server, 5), None, "out of reach");
@@ -76,7 +76,7 @@ fn a_direct_hit_counts_by_group_and_the_splash_falls_off_around_it() {
 }
 
 #[test]
-fn without_a_splash_a_hit_hurts_as_its_group_says() {
+fn hit_without_splash_does_the_damage_of_its_group() {
     let mut server = Server::new(&launcher(rocket()));
     server.target(2, Vec3::new(0.0, 0.0, -15.0));
     let said = fly(&mut server, &round(1, None, Vec3::new(0.0, 1.25, -15.0) - EYE));
@@ -88,7 +88,7 @@ fn without_a_splash_a_hit_hurts_as_its_group_says() {
 fn a_wall_hides_from_a_blast_and_a_shooter_takes_its_part() {
     let run = |with_wall: bool| {
         let mut server = Server::new(&launcher(grenade()));
-        // It bursts at a wall beside its shooter.
+        // It explodes at a wall beside its shooter.
         server.wall(Vec3::new(5.0, 5.0, 0.5), Vec3::new(0.0, 0.0, -3.0));
         server.target(2, Vec3::new(1.5, 0.0, -1.0));
         if with_wall {
@@ -104,13 +104,13 @@ fn a_wall_hides_from_a_blast_and_a_shooter_takes_its_part() {
     let (hidden, _) = run(true);
     assert!(open.is_some_and(|amount| amount > 20.0), "{open:?}");
     assert_eq!(hidden, None, "behind the wall");
-    let own = own.expect("its own blast");
-    assert!(own > 5.0 && own < 40.0, "half of what others take: {own}");
+    let own = own.expect("damage to the shooter itself");
+    assert!(own > 5.0 && own < 40.0, "half of the damage to others: {own}");
 }
 
 #[test]
-fn a_shooter_far_away_takes_its_part_too_and_the_verdict_does_not_name_it() {
-    // Lobbed over a wall that hides all of its shooter from where it comes down.
+fn distant_shooter_takes_its_own_splash_but_is_not_in_the_verdict() {
+    // Lobbed over a wall that hides the shooter completely from the impact.
     let lobbed = Projectile { speed: 8.0, gravity: 9.81, ..grenade() };
     let run = |time: Option<f64>, with_wall: bool, target: bool| {
         let weapon = launcher(lobbed);
@@ -147,7 +147,7 @@ fn a_shooter_far_away_takes_its_part_too_and_the_verdict_does_not_name_it() {
 }
 
 #[test]
-fn who_says_that_it_saw_nobody_gets_no_present() {
+fn shot_without_view_time_from_a_client_is_not_evaluated_at_present_poses() {
     let bullet = Projectile { speed: 1_000.0, ..rocket() };
     let run = |mut server: Server, ago: i32| {
         let shooter = server.shooter;
@@ -158,21 +158,21 @@ fn who_says_that_it_saw_nobody_gets_no_present() {
             server.put(target, place(tick));
             server.tick();
         }
-        // Where it is when the shot is judged, or so long before.
+        // Where the target is when the shot is validated, or `ago` before.
         let aim = place(59 - ago as u32) + Vec3::Y * 1.2 - EYE;
         server.arrive(&round(1, None, aim));
         let said: Vec<Mailed> = (0..30).flat_map(|_| server.tick()).collect();
         matches!(verdict(&said), ShotResult::Hit(_))
     };
     let rocket = launcher(bullet);
-    // Who sees the present: a bot, or the host.
+    // Bots and hosts see the present.
     assert!(run(Server::new(&rocket), 0) && !run(Server::new(&rocket), 8));
-    // Whoever says that it saw nobody meets who was there when it most likely looked: a round trip ago.
+    // Without a view time the projectile meets targets at the most likely one: a round trip ago.
     assert!(!run(Server::distrustful(&rocket), 0) && run(Server::distrustful(&rocket), 8));
 }
 
 #[test]
-fn the_limits_of_a_weapon_hold_for_whom_its_projectiles_meet() {
+fn rewind_limit_of_a_weapon_holds_for_its_projectiles() {
     let bullet = Projectile { speed: 1_000.0, ..rocket() };
     let run = |max_rewind: Option<f32>| {
         let mut server = Server::new(&Weapon { max_rewind, ..launcher(bullet) });
@@ -183,12 +183,12 @@ fn the_limits_of_a_weapon_hold_for_whom_its_projectiles_meet() {
             server.put(target, at);
             server.tick();
         }
-        // All others were drawn 3 ticks ago, and this one, says the shot, 18 ticks ago.
+        // All others were drawn 3 ticks ago, and this one, according to the shot, 18 ticks ago.
         let view = ViewTime::after(server.now(), -2.5);
         let own = view.later(-15 * 256);
         let from = own.tick.offset(-(own.tick.0 as i32 % 3));
         let named = StampOverride { target: NetId(2), from, to: Some(from.offset(3)), shift: -15 * 256 };
-        let x = server.drawn(target, own).expect("it was sent").pose.position.x;
+        let x = server.drawn(target, own).expect("the target was sent").pose.position.x;
         let aim = Vec3::new(x, 1.2, -6.0) - EYE;
         let mut round = round(1, Some(view), aim);
         let sight = Sight::new(Some(view), FireInput::rounded(EYE)).with([named]);
@@ -198,11 +198,11 @@ fn the_limits_of_a_weapon_hold_for_whom_its_projectiles_meet() {
         verdict(&said)
     };
     assert!(matches!(run(None), ShotResult::Hit(_)), "{:?}", run(None));
-    assert_eq!(run(Some(0.1)), ShotResult::Miss, "no further back than 0.1 s");
+    assert_eq!(run(Some(0.1)), ShotResult::Miss, "the limit is 0.1 s");
 }
 
 #[test]
-fn a_grenade_bounces_off_the_floor_and_bursts_when_its_time_is_over() {
+fn grenade_bounces_off_the_floor_and_explodes_after_its_lifetime() {
     let bounce = Some(Bounce { times: 200, keep: 0.6, off_pawns: false });
     let spec = Projectile { speed: 12.0, gravity: 9.81, life: 2.0, radius: 0.1, bounce, ..grenade() };
     let mut server = Server::new(&launcher(spec));
@@ -216,7 +216,7 @@ fn a_grenade_bounces_off_the_floor_and_bursts_when_its_time_is_over() {
 }
 
 #[test]
-fn a_disc_bounces_off_people() {
+fn disc_bounces_off_pawns() {
     let bounce = Some(Bounce { times: 3, keep: 0.8, off_pawns: true });
     let mut server = Server::new(&launcher(Projectile { bounce, life: 2.0, ..rocket() }));
     server.target(2, Vec3::new(0.0, 0.0, -10.0));
@@ -228,13 +228,13 @@ fn a_disc_bounces_off_people() {
             _ => None,
         })
         .collect();
-    assert_eq!(launches.len(), 2, "it is launched again off whom it met");
+    assert_eq!(launches.len(), 2, "it is relaunched off the pawn that it met");
     assert!(launches[1].velocity().z > 10.0 && launches[1].bounces == 1 && launches[1].flown > 0);
     assert_eq!((verdict(&said), server.damage.len()), (ShotResult::Miss, 0));
 }
 
 #[test]
-fn a_disc_between_two_is_no_flood() {
+fn disc_between_two_pawns_sends_a_bounded_number_of_launches() {
     let bounce = Some(Bounce { times: 250, keep: 1.0, off_pawns: true });
     let disc = Projectile { speed: 1_000.0, bounce, life: 2.0, ..rocket() };
     let mut server = Server::new(&launcher(disc));
@@ -248,14 +248,14 @@ fn a_disc_between_two_is_no_flood() {
         let launches = server.tick().iter().filter(|mailed| launched(mailed)).count();
         (all, most) = (all + launches, most.max(launches));
     }
-    // Without a bound it is 13 in a tick, and 251 in all.
+    // Without a limit it would be 13 in a tick, and 251 in all.
     assert!(all >= 3, "it bounces to and fro: {all}");
-    // A tick may see the end of one of its age and the start of the next one.
+    // A server tick may contain the end of one tick of age and the start of the next.
     assert!(most <= 4, "{most} launches in a tick");
 }
 
 #[test]
-fn what_a_new_arsenal_does_not_know_is_gone() {
+fn projectile_of_a_removed_weapon_ends_as_gone() {
     let mut server = Server::new(&launcher(grenade()));
     server.target(2, Vec3::new(0.0, 0.0, -25.0));
     (0..30).for_each(|_| drop(server.tick()));
@@ -298,7 +298,7 @@ fn as_many_fly_as_may_and_no_more() {
 }
 
 #[test]
-fn what_a_shooter_that_is_gone_fired_flies_on() {
+fn projectile_of_a_despawned_shooter_flies_on() {
     let mut server = Server::new(&launcher(rocket()));
     server.target(2, Vec3::new(0.0, 0.0, -25.0));
     for _ in 0..30 {
@@ -322,13 +322,13 @@ fn a_shot_from_the_past_is_caught_up_with_whom_its_screen_showed() {
         server.put(target, at);
         server.tick();
     }
-    // Where it was 12 ticks ago and where it was when the shot was there, 0.2 s later.
+    // Where it was 12 ticks ago, and where it was when the shot arrived, 0.2 s later.
     let view = ViewTime::after(server.now(), -12.0);
     let met = Vec3::new(at.x - 1.2 + 12.0 / 60.0 * 6.4, 1.2, -12.0);
     server.arrive(&round_from(1, Some(view), EYE, met - EYE));
     let mut said = Vec::new();
     for tick in 0..6 {
-        // It runs off as soon as the shot was fired.
+        // It runs away as soon as the shot is fired.
         at.x += if tick < 1 { 0.1 } else { 3.0 };
         server.put(target, at);
         said.extend(server.tick());
@@ -338,7 +338,7 @@ fn a_shot_from_the_past_is_caught_up_with_whom_its_screen_showed() {
 }
 
 #[test]
-#[ignore = "a measurement: run it alone"]
+#[ignore = "measurement, run it alone"]
 fn what_a_thousand_cost() {
     let slow = Projectile { speed: 5.0, life: 30.0, radius: 0.05, gravity: 0.0, ..rocket() };
     for among in [0, 64] {

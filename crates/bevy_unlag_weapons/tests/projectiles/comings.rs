@@ -1,4 +1,4 @@
-//! What screens show of projectiles when somebody joins, leaves, or is out of sight.
+//! Displayed projectiles while clients join, leave, or lose sight of all pawns.
 
 use bevy::prelude::*;
 use bevy_unlag_core::DrawnPose;
@@ -13,7 +13,7 @@ use crate::{
 };
 
 #[test]
-fn with_another_server_it_all_begins_anew() {
+fn display_forgets_all_projectiles_when_the_connection_ends() {
     let slow = Projectile { speed: 5.0, life: 20.0, ..rocket() };
     let mut game = Game::new(&launcher(slow), 7.0);
     let view = game.view();
@@ -21,7 +21,7 @@ fn with_another_server_it_all_begins_anew() {
     game.own.fire(&shot, Some(view));
     game.server.arrive(&shot);
     (0..20).for_each(|_| game.tick());
-    // An end of something that was never heard of.
+    // An end without a known launch.
     let unknown = ProjectileEnd {
         shooter: SHOOTER,
         shot: round(2, None, Vec3::NEG_Z).shot,
@@ -41,7 +41,7 @@ fn with_another_server_it_all_begins_anew() {
         assert_eq!(screen.flying().len(), 0);
         let ended: Vec<_> = screen.picture.ended.iter().map(|ended| ended.kind).collect();
         assert_eq!(ended, [ProjectileEndKind::Gone], "once");
-        // The same names again.
+        // The same identifiers again.
         for number in [1, 2] {
             let shot = round(number, None, Vec3::NEG_Z).shot;
             screen.hear(&Mailed::Launched(ProjectileLaunch { shot, ..launches[0] }));
@@ -55,8 +55,8 @@ fn with_another_server_it_all_begins_anew() {
 }
 
 #[test]
-fn who_joins_sees_what_is_in_the_air_where_it_is() {
-    // It may hear of it before it shows any moment.
+fn late_joiner_sees_projectiles_in_flight_at_their_position() {
+    // The launches may arrive before the screen has a view time.
     for shows in [false, true] {
         join_late(shows);
     }
@@ -84,11 +84,11 @@ fn join_late(shows: bool) {
     for _ in 0..if shows { 0 } else { 10 } {
         game.tick();
         late.frame(&game.server, None, DT);
-        assert_eq!(late.flying().len(), 0, "it is not known where it is to be shown");
+        assert_eq!(late.flying().len(), 0, "its displayed position is not known yet");
     }
     let mut seen = 0;
     for _ in 0..150 {
-        // What is said from now on comes to it as well.
+        // Later messages reach the late joiner as well.
         for mailed in game.server.tick() {
             game.down.send(game.server.now().offset(game.way), mailed);
         }
@@ -114,7 +114,7 @@ fn join_late(shows: bool) {
 }
 
 #[test]
-fn what_was_fired_on_an_empty_screen_meets_who_is_shown_later() {
+fn projectile_fired_without_a_view_time_meets_pawns_shown_later() {
     for blind in [true, false] {
         let mut game = Game::new(&launcher(Projectile { life: 1.0, ..rocket() }), 7.0);
         let view = game.view();
@@ -131,7 +131,7 @@ fn what_was_fired_on_an_empty_screen_meets_who_is_shown_later() {
 }
 
 #[test]
-fn when_the_last_one_is_out_of_sight_what_flies_is_still_shown() {
+fn projectile_stays_displayed_when_the_last_pawn_goes_out_of_sight() {
     let mut game = Game::new(&launcher(Projectile { life: 4.0, ..rocket() }), 7.0);
     (0..10).for_each(|_| game.tick());
     let shot = round(1, Some(game.view()), Vec3::NEG_Z);

@@ -1,4 +1,4 @@
-//! What screens show of projectiles: each once, from the muzzle to where it ends, without a step.
+//! Displayed projectiles: each appears once, and moves from the muzzle to its end without a visible step.
 
 use bevy::{ecs::system::RunSystemOnce, prelude::*};
 use bevy_unlag_core::{DrawnPose, DrawnViewTime, LocalControl, NetId, ViewTime};
@@ -10,15 +10,15 @@ use bevy_unlag_weapons::{
 
 use crate::stage::{DT, Dice, EYE, SHOOTER, Screen, Server, Way, launcher, rocket, round, wall};
 
-/// A shooter's screen and a bystander's, each some ticks behind a server.
+/// The screens of a shooter and of a bystander, each some ticks behind a server.
 pub struct Game {
     pub server: Server,
     pub own: Screen,
     pub other: Screen,
     pub down: Way<Mailed>,
-    /// Ticks that a screen is behind.
+    /// Delay of the screens in ticks.
     late: f64,
-    /// Ticks on the way down.
+    /// Downlink latency in ticks.
     pub way: i32,
 }
 
@@ -73,7 +73,7 @@ fn the_servers_word_moves_nothing_on_the_shooters_screen() {
         }
         game.tick();
         let flying = game.own.flying();
-        assert!(flying.len() <= 1, "never twice");
+        assert!(flying.len() <= 1, "it is displayed once only");
         let Some(drawn) = flying.first() else { continue };
         if let Some((position, velocity)) = before {
             step = step.max(drawn.position.distance(position + (velocity + drawn.velocity) * (0.5 * DT)));
@@ -113,10 +113,10 @@ fn a_bystander_sees_it_leave_from_its_shooter_and_catch_up() {
         let off = drawn.position.distance(path);
         let (start, seen) = *first.get_or_insert((tick, off));
         if tick == start {
-            assert!(drawn.position.distance(EYE) < 0.1, "it leaves where the shooter is: {}", drawn.position);
-            assert!(seen > 1.0, "it has flown for a while: {seen}");
+            assert!(drawn.position.distance(EYE) < 0.1, "it leaves the shooter: {}", drawn.position);
+            assert!(seen > 1.0, "its flight time: {seen}");
         } else if tick > start + 9 {
-            assert!(off < 0.01, "tick {tick}: {off} m beside its path");
+            assert!(off < 0.01, "tick {tick}: {off} m off its path");
         }
     }
     assert!(first.is_some() && !game.other.flying().is_empty());
@@ -128,7 +128,7 @@ fn a_moment_that_was_moved_is_eased_out() {
     let view = game.view();
     let shot = round(1, Some(view), Vec3::NEG_Z);
     game.own.fire(&shot, Some(view));
-    // The server judges it at a moment that is 1.5 ticks newer.
+    // The server clamps it to a view time that is 1.5 ticks later.
     let judged = round(1, Some(view.later(384)), Vec3::NEG_Z);
     let (mut step, mut before): (f32, Option<Vec3>) = (0.0, None);
     for tick in 0..40 {
@@ -175,7 +175,7 @@ fn it_bursts_at_once_where_it_meets_a_wall_and_the_server_adds_nothing() {
 }
 
 #[test]
-fn what_is_refused_or_never_answered_disappears() {
+fn refused_or_unconfirmed_projectile_disappears() {
     let slow = Projectile { speed: 5.0, life: 20.0, ..rocket() };
     let mut game = Game::new(&launcher(slow), 6.0);
     let view = game.view();
@@ -198,7 +198,7 @@ fn what_is_refused_or_never_answered_disappears() {
 }
 
 #[test]
-fn what_comes_twice_and_in_any_order_is_shown_once() {
+fn duplicated_and_reordered_messages_show_each_projectile_once() {
     let mut dice = Dice(3);
     for case in 0..40 {
         let mut game = Game::new(&launcher(Projectile { life: 0.5, ..rocket() }), 7.0);
@@ -215,7 +215,7 @@ fn what_comes_twice_and_in_any_order_is_shown_once() {
             }
             shots.iter().filter(|(at, _)| *at == tick).for_each(|(_, shot)| game.server.arrive(shot));
             for mailed in game.server.tick() {
-                // Once, twice or three times, each some time later.
+                // Once, twice or three times, with random delays.
                 for _ in 0..1 + (dice.roll() * 3.0) as i32 {
                     said.push((tick + 4 + (dice.roll() * 45.0) as i32, mailed));
                 }
@@ -244,7 +244,7 @@ fn what_comes_twice_and_in_any_order_is_shown_once() {
 }
 
 #[test]
-fn an_end_of_nothing_is_nothing() {
+fn end_without_a_launch_shows_nothing() {
     let mut game = Game::new(&launcher(rocket()), 7.0);
     let kind = ProjectileEndKind::Hit { target: NetId(2), group: HitGroup::Body };
     for number in 0..9_000 {
@@ -259,7 +259,7 @@ fn an_end_of_nothing_is_nothing() {
 }
 
 #[test]
-fn a_host_sees_the_servers_own_and_no_other() {
+fn host_sees_the_servers_projectile_and_no_duplicate() {
     for with_others in [false, true] {
         let mut server = Server::new(&launcher(Projectile { life: 0.5, ..rocket() }));
         let shooter = server.shooter;
@@ -281,7 +281,7 @@ fn a_host_sees_the_servers_own_and_no_other() {
             server.tick();
             let world = server.app.world_mut();
             let flying = world.query::<&DrawnProjectile>().iter(world).count();
-            assert!(tick > 0 || flying == 1, "at once");
+            assert!(tick > 0 || flying == 1, "immediately");
             most = most.max(flying);
             shown += world.resource_mut::<Messages<ProjectileShown>>().drain().count();
             ended += world.resource_mut::<Messages<ProjectileEnded>>().drain().count();
@@ -291,7 +291,7 @@ fn a_host_sees_the_servers_own_and_no_other() {
 }
 
 #[test]
-fn a_server_and_a_screen_fly_the_same_bits_among_the_same_walls() {
+fn server_and_screen_compute_bitwise_equal_paths_among_equal_walls() {
     let bounce = Some(Bounce { times: 30, keep: 0.7, off_pawns: false });
     let spec = Projectile { speed: 18.0, gravity: 9.81, radius: 0.12, life: 4.0, bounce, splash: None };
     let mut game = Game::new(&launcher(spec), 6.0);
@@ -322,7 +322,7 @@ fn a_server_and_a_screen_fly_the_same_bits_among_the_same_walls() {
         };
         let here = game.server.app.world_mut().run_system_once(move |world: WorldTrace| fly(world, 1.0));
         let there = game.own.app.world_mut().run_system_once(move |world: WorldTrace| fly(world, 0.25));
-        let (here, there) = (here.expect("it runs"), there.expect("it runs"));
+        let (here, there) = (here.expect("the path exists"), there.expect("it runs"));
         assert_eq!(here, there, "shot {number}");
         bounces += u32::from(here.1);
     }
@@ -330,7 +330,7 @@ fn a_server_and_a_screen_fly_the_same_bits_among_the_same_walls() {
 }
 
 #[test]
-fn a_disc_off_somebody_goes_on_as_one_on_every_screen() {
+fn disc_bounced_off_a_pawn_continues_as_one_on_every_screen() {
     let bounce = Some(Bounce { times: 4, keep: 0.9, off_pawns: true });
     let mut game = Game::new(&launcher(Projectile { bounce, life: 1.0, ..rocket() }), 7.0);
     let view = game.view();
@@ -348,7 +348,7 @@ fn a_disc_off_somebody_goes_on_as_one_on_every_screen() {
             *turned |= flying.first().is_some_and(|drawn| drawn.velocity.z > 5.0);
         }
     }
-    assert_eq!(turned, [true; 2], "it comes back");
+    assert_eq!(turned, [true; 2], "it bounced back");
     for picture in [&game.own.picture, &game.other.picture] {
         assert_eq!((picture.shown.len(), picture.ended.len()), (1, 1));
         assert_eq!(picture.ended[0].kind, ProjectileEndKind::Fuse);

@@ -1,4 +1,4 @@
-//! A server, a shooter's screen some time behind it, and what goes to and fro.
+//! Test stage: a server, a shooter's screen with a delay, and the messages between them.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -23,11 +23,11 @@ pub type Soldier = Armed<CapsuleModel>;
 
 pub const TICK: Duration = Duration::from_nanos(15_625_000);
 pub const DT: f32 = 1.0 / 64.0;
-/// Where the shooter's eye is.
+/// Eye position of the shooter.
 pub const EYE: Vec3 = Vec3::new(0.0, 1.625, 0.0);
 pub const SHOOTER: NetId = NetId(1);
 
-/// Random numbers, the same in every run.
+/// Deterministic random numbers.
 pub struct Dice(pub u64);
 
 impl Dice {
@@ -63,7 +63,7 @@ fn app(weapon: &Weapon) -> App {
         WeaponsPlugin::<CapsuleModel>::default(),
     ))
     .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
-    .insert_resource(Arsenal::new(vec![weapon.clone()]).expect("a fine weapon"));
+    .insert_resource(Arsenal::new(vec![weapon.clone()]).expect("a valid weapon"));
     app.finish();
     app.cleanup();
     app
@@ -90,7 +90,7 @@ impl Server {
         Self { app, shooter, damage: Vec::new() }
     }
 
-    /// One whose shooter is far away: it is sent the others, and never itself.
+    /// Creates a server with a remote shooter, which is sent all pawns but its own.
     pub fn networked(weapon: &Weapon) -> Self {
         let mut server = Self::new(weapon);
         let shooter = server.shooter;
@@ -98,7 +98,7 @@ impl Server {
         server
     }
 
-    /// The same, and what that says of its screen is looked at.
+    /// Creates a server with a remote shooter and view validation.
     pub fn distrustful(weapon: &Weapon) -> Self {
         let mut server = Self::networked(weapon);
         let shooter = server.shooter;
@@ -124,7 +124,7 @@ impl Server {
         self.app.world_mut().get_mut::<Transform>(target).expect("a target").translation = at;
     }
 
-    /// A shot arrives that will be judged in the coming tick.
+    /// Delivers a shot that is validated in the coming tick.
     pub fn arrive(&mut self, round: &Round) {
         let state = ExtendedState { body: CapsuleState::at(Vec3::ZERO), extension: ArmsState::default() };
         let event = ExtendedEvent::Extension(ArmsEvent::Fired(*round));
@@ -139,7 +139,7 @@ impl Server {
         });
     }
 
-    /// A tick, and a snapshot of everybody in every third. What was mailed comes back.
+    /// Runs a tick, with a snapshot of all pawns every third tick. Returns the outgoing messages.
     pub fn tick(&mut self) -> Vec<Mailed> {
         self.app.update();
         let send = self.now().0.is_multiple_of(3);
@@ -165,7 +165,7 @@ impl Server {
             .collect()
     }
 
-    /// How a screen shows somebody at a moment.
+    /// Displayed pose of a target at a view time.
     pub fn drawn(&self, target: Entity, time: ViewTime) -> Option<DrawnPose> {
         let history = self.app.world().get::<PublishedPath>(target)?;
         let stamp = history.sent.stamp(time)?;
@@ -178,7 +178,7 @@ pub fn wall(app: &mut App, half: Vec3, at: Vec3) {
     app.world_mut().spawn((Collider::cuboid(half.x, half.y, half.z), Transform::from_translation(at)));
 }
 
-/// A round along a direction, fired when the screen showed a moment.
+/// A shot along a direction, fired at a view time of the screen.
 pub fn round(number: u32, time: Option<ViewTime>, along: Vec3) -> Round {
     round_from(number, time, EYE, along)
 }
@@ -202,7 +202,7 @@ pub fn round_from(number: u32, time: Option<ViewTime>, eye: Vec3, along: Vec3) -
     }
 }
 
-/// What a screen has shown.
+/// Everything that a screen has shown.
 #[derive(Default)]
 pub struct Picture {
     pub shown: Vec<ProjectileShown>,
@@ -210,7 +210,7 @@ pub struct Picture {
     pub hits: Vec<ProjectileDrawn>,
 }
 
-/// Somebody's screen.
+/// The screen of a client.
 pub struct Screen {
     pub app: App,
     pub shooter: Entity,
@@ -219,7 +219,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// The shooter's, or a bystander's.
+    /// Creates the screen of the shooter or of a bystander.
     pub fn new(weapon: &Weapon, own: bool) -> Self {
         let mut app = app(weapon);
         let drawn = DrawnPose::default();
@@ -235,9 +235,9 @@ impl Screen {
         Self { app, shooter, picture: Picture::default(), targets: Vec::new() }
     }
 
-    /// Somebody of the server's is seen here, too.
+    /// Shows a target of the server on this screen.
     pub fn target(&mut self, server: &Server, target: Entity) {
-        let id = *server.app.world().get::<NetId>(target).expect("a name");
+        let id = *server.app.world().get::<NetId>(target).expect("a network identifier");
         let body = (NetRole::SimulatedProxy, DrawnPose::default(), humanoid_hit_boxes(), humanoid_rig());
         self.targets.push((target, self.app.world_mut().spawn((id, body)).id()));
     }
@@ -273,7 +273,7 @@ impl Screen {
         }
     }
 
-    /// A frame that shows a moment and takes some time.
+    /// Runs a frame at a view time with some length.
     pub fn frame(&mut self, server: &Server, time: Option<ViewTime>, seconds: f32) {
         self.app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(seconds)));
         for (target, here) in &self.targets {
@@ -294,7 +294,7 @@ impl Screen {
     }
 }
 
-/// What comes some ticks later.
+/// A queue of messages with a delay in ticks.
 pub struct Way<T>(VecDeque<(Tick, T)>);
 
 impl<T> Way<T> {

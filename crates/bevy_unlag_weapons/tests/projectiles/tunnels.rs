@@ -1,4 +1,4 @@
-//! However fast, nothing slips through.
+//! Continuous collision: fast projectiles never pass through targets.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
@@ -42,11 +42,12 @@ fn a_bullet_of_a_thousand_metres_a_second_hits_what_is_twenty_centimetres_thick(
             *at += *way * DT;
             server.put(*target, *at);
         }
-        // Whoever has just turned, or soon will, is drawn elsewhere later than it seems now.
+        // A target that has just turned, or is about to, is drawn elsewhere later than its velocity
+        // suggests.
         if tick > 60 && (20..34).contains(&(tick % 40)) && number < 10_000 {
             for _ in 0..20 {
                 let index = (dice.roll() * 20.0) as usize;
-                // What the screen shows some time ago, and where that one will be when the bullet is there.
+                // The displayed position some time ago, and that of the target when the bullet arrives.
                 let view = ViewTime::after(server.now(), -f64::from(dice.between(3.5, 12.0)));
                 let Some(seen) = server.drawn(targets[index].0, view) else { continue };
                 let flight = seen.pose.position.distance(EYE) / 1_000.0;
@@ -54,7 +55,7 @@ fn a_bullet_of_a_thousand_metres_a_second_hits_what_is_twenty_centimetres_thick(
                 let Some(met) = server.drawn(targets[index].0, there) else { continue };
                 let aside = Vec3::new(dice.between(-0.02, 0.02), dice.between(-0.02, 0.02), 0.0);
                 number += 1;
-                // Where it is at the end of a tick.
+                // The position at the end of a tick.
                 let step = 1_000.0 * DT;
                 let off = (seen.pose.position.distance(EYE) / step).fract() * step;
                 points += u32::from(off.min(step - off) < 0.1);
@@ -72,7 +73,7 @@ fn a_bullet_of_a_thousand_metres_a_second_hits_what_is_twenty_centimetres_thick(
         }
         assert!(tick < 20_000, "{verdicts} verdicts of {number}");
     }
-    // Everybody is met who was aimed at, or somebody before.
+    // Every target that was aimed at is hit, or another one in front of it.
     assert!(points < number / 20, "{points} of {number} are hit at the end of a tick");
-    assert_eq!(hits, verdicts, "of {verdicts} bullets {} went through", verdicts - hits);
+    assert_eq!(hits, verdicts, "of {verdicts} bullets, {} passed through", verdicts - hits);
 }

@@ -1,4 +1,4 @@
-//! The host of a listen server and a dummy ten metres before it.
+//! Test range: a listen server host and a dummy ten metres ahead.
 
 use core::time::Duration;
 
@@ -19,10 +19,10 @@ use bevy_unlag_weapons::{
 pub type Soldier = Armed<CapsuleModel>;
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
-/// Where the shooter's eye is.
+/// Eye position of the shooter.
 pub const EYE: Vec3 = Vec3::new(0.0, 1.66, 0.0);
 
-/// A round that comes in another way than through the trigger.
+/// A shot that bypasses the trigger.
 #[derive(Resource, Default)]
 struct Sent(Option<FireInput>);
 
@@ -85,22 +85,22 @@ impl Range {
         range
     }
 
-    /// With this weapon in hand.
+    /// Creates a range with this weapon held.
     pub fn with(weapon: Weapon) -> Self {
         let mut range = Self::new(true);
-        range.app.insert_resource(Arsenal::new(vec![weapon]).expect("it is fine"));
+        range.app.insert_resource(Arsenal::new(vec![weapon]).expect("a valid weapon"));
         range.app.world_mut().entity_mut(range.shooter).insert(Loadout::default());
         range.hold(false, 2);
         range
     }
 
-    /// What the shooter's weapons are doing.
+    /// State of the shooter's weapons.
     pub fn arms(&self) -> ArmsState {
         let state = self.app.world().get::<ExtendedState<CapsuleState, ArmsState>>(self.shooter);
         state.expect("a state").extension
     }
 
-    /// A frame of one tick, and what a network would do: send the present of everyone.
+    /// Runs a frame of one tick, and publishes the present poses of all pawns as a network would.
     pub fn update(&mut self) {
         self.app.update();
         let world = self.app.world_mut();
@@ -117,17 +117,17 @@ impl Range {
         (input.0.body.yaw, input.0.body.pitch) = (aim.yaw, aim.pitch);
     }
 
-    /// What becomes of a round as a cheat may send it.
+    /// Sends a shot as a cheat might and returns its result.
     pub fn send(&mut self, fire: FireInput) -> ShotResult {
         self.hold(false, 7);
         let before = self.app.world().resource::<Seen>().verdicts.len();
         self.app.world_mut().resource_mut::<Sent>().0 = Some(fire);
         let seen = self.hold(false, 3);
-        assert_eq!(seen.verdicts.len(), before + 1, "one round, one verdict");
+        assert_eq!(seen.verdicts.len(), before + 1, "one shot, one verdict");
         seen.verdicts[before].result
     }
 
-    /// A round from an eye along a direction, in a move that looks where this one's do.
+    /// Creates a shot from an eye along a direction, in a move with the current look direction.
     pub fn round(&self, eye: Vec3, along: Vec3) -> FireInput {
         let input = self.app.world().get::<MoveInput<Soldier>>(self.shooter).expect("an input");
         let look = Aim { yaw: input.0.body.yaw, pitch: input.0.body.pitch };

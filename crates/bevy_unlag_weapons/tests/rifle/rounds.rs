@@ -1,4 +1,4 @@
-//! Rounds that leave, and rounds that do not.
+//! Shots that are fired, refused or clamped.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{ExtendedState, NetId};
@@ -45,9 +45,9 @@ fn the_dead_do_not_shoot_and_a_cheat_who_does_is_refused_once_the_trade_is_over(
     state.body.alive = false;
     range.hold(false, 40);
     let seen = range.hold(true, 3);
-    assert!(seen.fired.is_empty() && seen.verdicts.is_empty(), "the dead's trigger is dead");
+    assert!(seen.fired.is_empty() && seen.verdicts.is_empty(), "the trigger of a dead pawn does nothing");
 
-    // Whoever sends such a round all the same is told so.
+    // A client that sends such a shot nevertheless gets a refusal.
     let fire = range.round(EYE, Vec3::NEG_Z);
     assert_eq!(range.send(fire), ShotResult::Refused(ShotRefusal::Dead));
     assert!(range.app.world().resource::<Seen>().damage.is_empty());
@@ -74,21 +74,21 @@ fn a_round_leaves_from_near_the_eye_and_never_through_a_wall() {
     ] {
         assert_eq!(from(&mut range, way * (tolerance - 0.02)), hit, "{way}");
         assert!(!clamped(&range));
-        // From the nearest place that counts.
+        // From the nearest accepted position.
         from(&mut range, way * (tolerance + 0.02));
         assert!(clamped(&range), "{way}");
     }
     let corner = Vec3::new(1.0, 0.0, 1.0) * (eye_tolerance * 0.8);
     from(&mut range, corner);
-    assert!(clamped(&range), "aside is a circle");
-    // It aims beside the dummy, for an eye that is where it says.
+    assert!(clamped(&range), "the horizontal tolerance is a circle");
+    // The aim passes the dummy if traced from the forged eye.
     assert_eq!(from(&mut range, Vec3::X * 1.6), ShotResult::Miss);
 
     let wall = bevy_rapier3d::prelude::Collider::cuboid(0.02, 3.0, 2.0);
     range.app.world_mut().spawn((wall, Transform::from_xyz(0.45, 0.0, 0.0)));
     range.hold(false, 2);
-    assert_eq!(from(&mut range, Vec3::X * 0.6), refused, "beyond the wall");
-    assert_eq!(from(&mut range, Vec3::X * 0.3), hit, "before the wall");
+    assert_eq!(from(&mut range, Vec3::X * 0.6), refused, "behind the wall");
+    assert_eq!(from(&mut range, Vec3::X * 0.3), hit, "in front of the wall");
     assert_eq!(from(&mut range, Vec3::NEG_X * 0.6), hit, "on the other side");
 }
 
@@ -104,7 +104,7 @@ fn a_claim_is_worth_what_the_rule_says() {
     ] {
         let mut range = Range::new(true);
         range.app.world_mut().resource_mut::<FireRules>().claims = claims;
-        // Beside an arm, into the air.
+        // Past an arm, into the air.
         let beside = range.round(EYE, Vec3::new(0.5, 1.3, -10.0) - EYE);
         let round = |claim| {
             let mut fire = beside;
@@ -112,7 +112,7 @@ fn a_claim_is_worth_what_the_rule_says() {
             fire
         };
         assert_eq!(range.send(round(None)), miss);
-        assert_eq!(range.send(round(Some(NetId(9)))), miss, "it names nobody");
+        assert_eq!(range.send(round(Some(NetId(9)))), miss, "the claim names no pawn");
         let same = |result| match result {
             ShotResult::Hit(list) => {
                 let body = list.iter().map(|hit| (hit.target, HitGroup::Body));
@@ -122,7 +122,7 @@ fn a_claim_is_worth_what_the_rule_says() {
         };
         let sent = [Some(NetId(2)), None, None].map(|claim| same(range.send(round(claim))));
         assert_eq!(sent, [own, next, third], "{claims:?}");
-        // What the screen shows is what is claimed, where anybody asks.
+        // With claims enabled, the client claims the hit that its screen showed.
         range.aim_at(Vec3::new(0.0, 1.3, -10.0));
         range.hold(true, 1);
         let seen = range.hold(false, 10);
@@ -132,7 +132,7 @@ fn a_claim_is_worth_what_the_rule_says() {
 }
 
 #[test]
-fn without_the_plugin_no_round_leaves() {
+fn no_shot_is_fired_without_the_plugin() {
     let mut range = Range::new(false);
     range.aim_at(Vec3::new(0.0, 1.3, -10.0));
     assert!(range.hold(true, 30).fired.is_empty());

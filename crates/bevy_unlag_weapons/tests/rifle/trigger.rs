@@ -1,4 +1,4 @@
-//! What fingers do, and what comes of it.
+//! Trigger input: buffering, automatic reload and the eye during corrections.
 
 use bevy::prelude::*;
 use bevy_unlag_core::VisualOffset;
@@ -9,7 +9,7 @@ use crate::range::{Range, hit};
 
 const DT: f32 = 1.0 / 64.0;
 
-/// A pistol with three rounds: one in eight ticks, loaded in forty.
+/// A pistol with three rounds: one per eight ticks, with a reload of forty ticks.
 fn pistol() -> Range {
     let ammo = Ammo { magazine: 3, reserve: 30, reload: Reload::Magazine { time: 40.0 * DT } };
     Range::with(Weapon { mode: FireMode::Semi, interval: 8.0 * DT, ammo, ..Weapon::rifle() })
@@ -21,12 +21,12 @@ fn tap(range: &mut Range, after: usize) -> usize {
 }
 
 #[test]
-fn a_tap_waits_for_as_long_as_it_may() {
+fn tap_is_buffered_for_the_configured_time() {
     let mut range = pistol();
     assert_eq!(tap(&mut range, 2), 1);
-    assert_eq!(tap(&mut range, 8), 2, "it waits while the weapon cools down");
+    assert_eq!(tap(&mut range, 8), 2, "the tap is buffered during the cooldown");
 
-    // At the beginning of a reload it is forgotten, at the end it is not.
+    // A tap early in a reload expires, a tap near its end is buffered.
     let reload = |range: &mut Range, ticks: usize| {
         range.hold(false, 10);
         range.app.world_mut().get_mut::<Trigger>(range.shooter).expect("a trigger").reload = true;
@@ -34,32 +34,32 @@ fn a_tap_waits_for_as_long_as_it_may() {
     };
     reload(&mut range, 4);
     assert!(range.arms().is_reloading());
-    assert_eq!(tap(&mut range, 60), 2, "a tap of half a second ago");
+    assert_eq!(tap(&mut range, 60), 2, "a tap half a second before");
     assert_eq!(range.arms().in_hand().magazine, 3);
     assert_eq!(tap(&mut range, 12), 3);
     reload(&mut range, 32);
-    assert_eq!(tap(&mut range, 20), 4, "a tap of a tenth of a second ago");
+    assert_eq!(tap(&mut range, 20), 4, "a tap a tenth of a second before");
 
-    // Who is patient waits for all of it.
+    // With a longer buffer time, a tap is kept for the whole reload.
     range.app.world_mut().get_mut::<Trigger>(range.shooter).expect("a trigger").patience = 1.0;
     reload(&mut range, 4);
     assert_eq!(tap(&mut range, 60), 5);
 }
 
 #[test]
-fn an_empty_magazine_is_changed_by_whoever_wants_to_fire() {
+fn trigger_on_an_empty_magazine_starts_a_reload() {
     let mut range = pistol();
     for round in 1..=2 {
         assert_eq!(tap(&mut range, 10), round);
     }
-    // The last round, and a tap while the weapon cools down.
+    // The last round, and a tap during the cooldown.
     assert_eq!(tap(&mut range, 2), 3);
     assert_eq!(tap(&mut range, 12), 3);
     assert!(range.arms().is_reloading());
-    assert_eq!(range.hold(false, 60).fired.len(), 3, "it loaded, and fired nothing by itself");
+    assert_eq!(range.hold(false, 60).fired.len(), 3, "the weapon was reloaded without firing");
     assert_eq!(range.arms().in_hand().magazine, 3);
 
-    // Who holds an automatic goes on when it is loaded.
+    // A held automatic weapon continues after its reload.
     let ammo = Ammo { magazine: 3, reserve: 30, reload: Reload::Magazine { time: 10.0 * DT } };
     let mut range = Range::with(Weapon { interval: 4.0 * DT, ammo, ..Weapon::rifle() });
     let fired = range.hold(true, 64).fired.len();
@@ -67,7 +67,7 @@ fn an_empty_magazine_is_changed_by_whoever_wants_to_fire() {
 }
 
 #[test]
-fn a_correction_that_is_being_eased_moves_no_eye_farther_than_counts() {
+fn easing_correction_keeps_the_eye_within_the_server_tolerance() {
     for offset in [Vec3::Y * 1.8, Vec3::NEG_Y * 1.6, Vec3::X * 1.5, Vec3::new(1.0, 1.9, -1.0)] {
         let mut range = Range::new(true);
         range.aim_at(Vec3::new(0.0, 1.3, -10.0));
@@ -77,7 +77,7 @@ fn a_correction_that_is_being_eased_moves_no_eye_farther_than_counts() {
         let verdict = seen.verdicts.last().expect("a verdict");
         assert!(!verdict.clamped, "{offset}: {verdict:?}");
     }
-    // Nor through a wall: then it is where the body has it.
+    // With a wall in between, the eye is at its simulated position.
     let mut range = Range::new(true);
     let wall = bevy_rapier3d::prelude::Collider::cuboid(0.02, 3.0, 2.0);
     range.app.world_mut().spawn((wall, Transform::from_xyz(0.4, 0.0, 0.0)));

@@ -1,4 +1,4 @@
-//! The door of a server by itself: what it lets through to netcode, without netcode.
+//! The token filter without netcode: what a server passes on and what it replies.
 
 use std::time::SystemTime;
 
@@ -13,7 +13,7 @@ use crate::{
     tokens::{self, ServerAccess, WallClock},
 };
 
-/// A server that looks at tokens, and two addresses that show it some.
+/// A server that validates tokens, and two addresses that send datagrams to it.
 pub struct TokenProbe {
     app: App,
     server: Entity,
@@ -21,7 +21,7 @@ pub struct TokenProbe {
 }
 
 impl TokenProbe {
-    /// A server that starts now, and reads this clock.
+    /// Creates a server that starts now, with this wall clock.
     #[must_use]
     pub fn new(access: &ServerAccess, clock: fn() -> SystemTime) -> Self {
         let mut app = App::new();
@@ -35,7 +35,8 @@ impl TokenProbe {
         Self { app, server, links }
     }
 
-    /// A datagram arrives from one of the two addresses. Whether netcode gets it, and what the server answers.
+    /// Receives a datagram from one of the two addresses. Returns whether netcode gets it, and the server's
+    /// replies.
     pub fn show(&mut self, link: usize, datagram: &[u8]) -> (bool, Vec<Vec<u8>>) {
         let (world, link) = (self.app.world_mut(), self.links[link]);
         if let Some(mut link) = world.get_mut::<Link>(link) {
@@ -49,14 +50,14 @@ impl TokenProbe {
         (!passed.is_empty(), link.send.drain().map(|answer| answer.to_vec()).collect())
     }
 
-    /// netcode connects who is at this address, as this client.
+    /// Connects an address as this client, as netcode would.
     pub fn join(&mut self, link: usize, client_id: u64) {
         let world = self.app.world_mut();
         world.entity_mut(self.links[link]).insert((RemoteId(PeerId::Netcode(client_id)), Connected));
         world.flush();
     }
 
-    /// Who is at this address leaves, and somebody else comes.
+    /// Replaces the link of an address by a new one.
     pub fn leave(&mut self, link: usize) {
         let (world, server) = (self.app.world_mut(), self.server);
         world.despawn(self.links[link]);

@@ -1,32 +1,33 @@
-//! A budget that fills with time.
+//! Token bucket rate limiter for incoming packets.
 
 use core::time::Duration;
 
-/// What may still be spent.
+/// Remaining budget of a token bucket.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket(f32);
 
 impl Bucket {
-    /// A full one, however large.
+    /// A bucket that is full, whatever its capacity.
     pub(super) const FULL: Self = Self(f32::INFINITY);
 
-    /// Fills up at this rate a second, to no more than comes in `burst`. A rate that is no number fills nothing.
+    /// Adds tokens at `rate` per second, up to the capacity of `rate` × `burst`. A negative or NaN rate
+    /// counts as 0.
     pub(super) fn fill(&mut self, rate: f32, burst: Duration, passed: Duration) {
         let rate = rate.max(0.0);
         self.0 = (self.0 + rate * passed.as_secs_f32()).min(rate * burst.as_secs_f32());
     }
 
-    /// Whether there is as much.
+    /// Whether the bucket holds `cost` tokens.
     pub(super) fn has(self, cost: f32) -> bool {
         self.0 >= cost
     }
 
-    /// Takes as much, which must be there.
+    /// Takes `cost` tokens, which must be there.
     pub(super) fn spend(&mut self, cost: f32) {
         self.0 -= cost;
     }
 
-    /// Takes as much if it is there.
+    /// Takes `cost` tokens if they are there. Returns whether they were.
     pub(super) fn take(&mut self, cost: f32) -> bool {
         let has = self.has(cost);
         if has {
@@ -36,7 +37,7 @@ impl Bucket {
     }
 }
 
-/// So many of something a second, counted when there is one of it.
+/// Rate limiter for single events, refilled when it is queried.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowance {
     bucket: Bucket,
@@ -50,7 +51,8 @@ impl Default for Allowance {
 }
 
 impl Allowance {
-    /// Takes one if there is one. At once may come what `burst` saves up, and never fewer than `least`.
+    /// Admits one event if the rate allows. The capacity is what accumulates in `burst`, at least `least`
+    /// events.
     pub fn take(&mut self, per_second: f32, burst: Duration, least: f32, now: Duration) -> bool {
         let slow = Duration::try_from_secs_f32(least / per_second).unwrap_or(burst);
         self.bucket.fill(per_second, burst.max(slow), now.saturating_sub(self.filled));
@@ -64,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_burst_and_then_the_rate() {
+    fn bucket_admits_a_burst_and_then_its_rate() {
         let (burst, frame) = (Duration::from_secs(2), Duration::from_millis(10));
         let mut bucket = Bucket::FULL;
         let mut taken = [0; 2];
@@ -78,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rate_is_no_budget() {
+    fn bucket_without_a_valid_rate_admits_nothing() {
         for rate in [0.0, -5.0, f32::NAN, f32::NEG_INFINITY] {
             let mut bucket = Bucket::FULL;
             bucket.fill(rate, Duration::from_secs(2), Duration::from_secs(100));
@@ -87,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn no_limit_is_no_limit() {
+    fn bucket_with_an_infinite_rate_admits_everything() {
         let mut bucket = Bucket::FULL;
         for _ in 0..10 {
             bucket.fill(f32::INFINITY, Duration::from_secs(2), Duration::from_millis(1));
@@ -96,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn an_allowance_counts_when_asked_and_has_room_for_one() {
+    fn rate_limiter_refills_on_query_and_always_has_room_for_one() {
         let burst = Duration::from_secs(1);
         let mut often = Allowance::default();
         let taken = |allowance: &mut Allowance, rate, now| {

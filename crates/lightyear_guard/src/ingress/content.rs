@@ -1,50 +1,50 @@
-//! Values inside of lightyear's own messages that its code does not survive, or keeps for ever.
+//! Content checks for lightyear's own messages: rejects values that make lightyear panic or keep state for
+//! ever.
 
 use super::{limits::Refusal, packet::Bytes};
 
-/// What is inside of a message.
+/// The content of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Content {
-    /// A game's or replicon's.
+    /// A message of the game or of bevy_replicon; not checked here.
     Any,
     /// A message that is bound to one channel, of at most this many bytes. Its owner judges the rest.
     Bound(u16),
-    /// lightyear's question.
+    /// lightyear's ping.
     Ping,
-    /// lightyear's answer.
+    /// lightyear's pong.
     Pong,
-    /// What a peer says about itself.
+    /// lightyear's metadata about the sender.
     Metadata,
 }
 
-/// The longest time, in ticks, that an honest frame takes. From 2^31 on it is a negative one to lightyear,
-/// which then panics.
+/// Longest plausible frame time, in ticks. lightyear reads values from 2^31 on as negative and panics.
 const LONGEST: u32 = 4_096;
 
-/// A name that a peer has for its end of the link, as it is on the wire.
+/// Entity id that a peer announces for its end of the link, in its wire format.
 pub(super) type Name = [u8; 12];
 
 impl Content {
-    /// Whether it is lightyear's own.
+    /// Whether the message is one of lightyear's own.
     pub(super) fn is_service(self) -> bool {
         matches!(self, Self::Ping | Self::Pong | Self::Metadata)
     }
 
-    /// Whether it may come in parts.
+    /// Whether the message may be fragmented.
     pub(super) fn is_divisible(self) -> bool {
         self == Self::Any
     }
 
-    /// Looks at a message. The peer's name, if it says one.
+    /// Checks a message. Returns the peer's entity id if the message contains one.
     pub(super) fn check(self, bytes: &[u8]) -> Result<Option<Name>, Refusal> {
         let fits = match (self, bytes) {
             (Self::Any, _) => true,
             (Self::Bound(most), bytes) => bytes.len() <= usize::from(most),
-            // A number.
+            // Ping id.
             (Self::Ping, bytes) => bytes.len() == 2,
-            // A number, and the time that it took in ticks and 1/256 of them.
+            // Ping id, then the frame time in ticks and 1/256 ticks.
             (Self::Pong, [_, _, time @ .., _]) => is_time(time),
-            // The time between two updates, and a name.
+            // Send interval, then an entity id.
             (Self::Metadata, &[a, b, c, d, _, ref name @ ..]) => {
                 return match entity(name) {
                     Some(name) if is_time(&[a, b, c, d]) => Ok(Some(name)),
@@ -61,7 +61,7 @@ fn is_time(ticks: &[u8]) -> bool {
     ticks.try_into().is_ok_and(|ticks| u32::from_be_bytes(ticks) <= LONGEST)
 }
 
-/// An index above two bits, the lower of which says that there is no generation behind it.
+/// Reads an entity id: an index shifted by two bits, the lower of which says that no generation follows.
 fn entity(bytes: &[u8]) -> Option<Name> {
     let mut rest = Bytes(bytes);
     let index = rest.varint()?;
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn pongs_of_an_honest_frame_time_pass_and_no_others() {
+    fn pong_is_accepted_only_with_a_plausible_frame_time() {
         for (ticks, passes) in [(0, true), (4_096, true), (4_097, false), (1 << 31, false), (u32::MAX, false)]
         {
             let bytes = [&[0, 7][..], &u32::to_be_bytes(ticks), &[128]].concat();
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn pings_are_a_number() {
+    fn ping_is_accepted_only_with_two_bytes() {
         let ping = Ping::from_bytes(&mut Reader::from(vec![1, 2])).unwrap();
         assert_eq!(written(&ping).len(), 2);
         assert!(Content::Ping.check(&[1, 2]).is_ok());
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_passes_as_lightyear_writes_it() {
+    fn metadata_is_accepted_as_lightyear_writes_it() {
         use bevy::prelude::Entity;
         for bits in [1_u32, 77, 70_000] {
             let entity = Entity::from_raw_u32(bits).unwrap();
@@ -126,7 +126,7 @@ mod tests {
                 assert!(Content::Metadata.check(&bytes[..cut]).is_err());
             }
         }
-        // An index that no entity has.
+        // An index beyond the range of entities.
         let nobody = [&[0; 5][..], &[0xC0, 0, 0, 3, 255, 255, 255, 255]].concat();
         assert_eq!(Content::Metadata.check(&nobody), Err(Refusal::Content));
     }

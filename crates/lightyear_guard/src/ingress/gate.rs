@@ -1,5 +1,5 @@
-//! The second filter: what a client's packets hold, after netcode has decrypted them and before lightyear reads
-//! them. A client wrote these bytes itself, so it answers for them.
+//! Packet filter: checks a client's packets after netcode has decrypted them and before lightyear reads them.
+//! Netcode has authenticated the sender, so offences count as strikes against the client.
 
 use core::time::Duration;
 
@@ -25,10 +25,10 @@ use super::{
 
 /// Strikes for a packet that no honest client sends.
 pub(super) const OFFENCE: f32 = 10.0;
-/// Strikes for a second of sending too much.
+/// Strikes per second of exceeding a rate limit.
 const EXCESS: f32 = 40.0;
 
-/// What is known of a connected client.
+/// Filter state of a connected client.
 #[derive(Component)]
 pub(super) struct Gate {
     age: Duration,
@@ -37,7 +37,8 @@ pub(super) struct Gate {
     messages: Bucket,
     services: Bucket,
     kept: Option<Kept>,
-    /// What the client calls its end. lightyear keeps every name that it hears.
+    /// Entity id that the client has announced for its end. lightyear keeps every id that it receives, so
+    /// only one is allowed.
     name: Option<Name>,
 }
 
@@ -48,14 +49,14 @@ impl Default for Gate {
     }
 }
 
-/// What a packet costs.
+/// Messages in an admitted packet.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Cost {
     pub messages: u32,
     services: u32,
 }
 
-/// Puts the filter on a link that stands.
+/// Attaches the filter to a link when its connection is established.
 pub(super) fn open(
     connected: On<Add, Connected>,
     links: Query<(), (With<LinkOf>, Without<HostClient>)>,
@@ -79,7 +80,7 @@ pub(super) fn admit(
     mut commands: Commands,
 ) {
     if !rules.are_known() {
-        // Nobody passes unseen. What is reliable comes again.
+        // Nothing passes unchecked. Reliable messages are retransmitted.
         for (_, mut link, ..) in &mut links {
             link.recv.drain();
         }
@@ -116,7 +117,7 @@ pub(super) fn admit(
         }
         strikes += if excess { EXCESS * passed.as_secs_f32().min(1.0) } else { 0.0 };
         if gate.age < limits.grace {
-            // A client of another version: it is told what is wrong, and leaves.
+            // Clients of another version get time to receive the explanation and to leave.
             strikes = strikes.min(limits.strikes * 0.5);
         }
         traffic.strikes = strikes;
@@ -140,7 +141,8 @@ impl Gate {
         }
     }
 
-    /// What the packet costs, if it may pass. Only then anything is taken note of.
+    /// Checks a packet and returns its cost. Only an admitted packet changes the message, fragment and id
+    /// state; packet and byte budgets are always charged.
     pub(super) fn judge(
         &mut self,
         packet: &[u8],
@@ -150,7 +152,7 @@ impl Gate {
         now: Duration,
     ) -> Result<Cost, Refusal> {
         let excess = |has, refusal| if has { Ok(()) } else { Err(refusal) };
-        // Before anything is read: a flood must stay cheap.
+        // Before any parsing: a flood must stay cheap.
         excess(self.packets.take(1.0), Refusal::Packets)?;
         excess(self.bytes.take(packet.len() as f32), Refusal::Bytes)?;
         if packet.len() > mtu {
@@ -174,7 +176,8 @@ impl Gate {
                 }
                 Item::Fragment { channel, id, index, parts, bytes } => {
                     let rule = rules.channel(channel)?;
-                    // The first one begins as the whole message does; all but the last are of one size.
+                    // The first fragment starts like the whole message; all fragments but the last have the
+                    // same size.
                     if index == 0 && !rules.message(channel, Some(id), bytes)?.0.is_divisible() {
                         return Err(Refusal::Message);
                     }

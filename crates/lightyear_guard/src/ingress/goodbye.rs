@@ -1,4 +1,4 @@
-//! Throwing somebody out, who hears why.
+//! Kicking clients with a reason.
 
 use core::{fmt, time::Duration};
 
@@ -35,20 +35,21 @@ impl fmt::Display for SetupDifference {
     }
 }
 
-/// Why a client is thrown out.
+/// Why a client is kicked. `Display` is a sentence for the player.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum KickReason {
-    /// It sent packets that no honest client sends.
+    /// The client sent packets that no honest client sends.
     InvalidPackets,
-    /// It sent more than [`IngressLimits`] allow, for long.
+    /// The client exceeded the [`IngressLimits`] for too long.
     Flood,
-    /// It has joined again, with a fresh token: this was its old connection.
+    /// The player has joined again with a fresh token; this was the old connection.
     Replaced,
-    /// The game says so; the number is the game's own.
+    /// Kicked by the game; the number is the game's own.
     Game(u8),
-    /// Its setup differs from the server's, and the server does not let it stay.
+    /// The client's setup differs from the server's, and [`SetupRule`](crate::SetupRule) does not let it
+    /// stay.
     Setup(SetupDifference),
-    /// The server stops.
+    /// The server is stopping: [`Shutdown`](crate::Shutdown).
     Shutdown,
     /// Too many reliable messages waited for it: its line cannot keep up, or it does not acknowledge.
     QueueOverflow,
@@ -58,19 +59,19 @@ impl fmt::Display for KickReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::InvalidPackets => {
-                f.write_str("it cannot read what this game sends: update this game and switch off its mods")
+                f.write_str("it received invalid packets: update the game and disable its mods")
             }
             Self::Flood => {
-                f.write_str("this game sent too much at once: close what else uses the line, and join again")
+                f.write_str("this game sent too much data: close programs that use the network and rejoin")
             }
-            Self::Game(number) => write!(f, "by a rule of the server (reason {number}): ask who runs it"),
+            Self::Game(number) => write!(f, "by a rule of the server (reason {number}): ask its operator"),
             Self::Setup(mismatch) => mismatch.fmt(f),
-            Self::Shutdown => f.write_str("it has stopped: join again later, or join another one"),
+            Self::Shutdown => f.write_str("it is shutting down: join again later, or join another server"),
             Self::Replaced => {
-                f.write_str("you have joined again from elsewhere: play there, or close that game")
+                f.write_str("this player has joined from another place: play there, or close that game")
             }
             Self::QueueOverflow => {
-                f.write_str("this line is too slow for what the game has to say: close what else uses it")
+                f.write_str("the network connection is too slow: close other programs that use it")
             }
         }
     }
@@ -111,31 +112,33 @@ impl KickReason {
     }
 }
 
-/// Ends a client's connection: trigger it for the server's end of a link. From then on nothing of the client is
-/// heard. It is told why, and the link goes after [`IngressLimits::goodbye`]. Does nothing for a host's own link.
+/// Kicks a client: trigger it for the server's end of a link. From then on all packets of the client are
+/// dropped. The client receives the reason, and the link closes after [`IngressLimits::goodbye`]. Has no
+/// effect on the host's own link.
+#[doc(alias = "KickPlayer")]
 #[derive(EntityEvent, Clone, Copy, Debug)]
 pub struct Kick {
     /// The server's end of the link, an entity with [`ClientOf`].
     pub entity: Entity,
-    /// Why.
+    /// The reason, sent to the client.
     pub reason: KickReason,
 }
 
-/// On a server: a client is being thrown out. Written once, while its link still stands.
+/// On a server: a client has been kicked. Written once, while its link still exists.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
 pub struct Kicked {
-    /// The server's end of its link.
+    /// The server's end of the link.
     pub link: Entity,
-    /// Who it is.
+    /// The client.
     pub peer: PeerId,
-    /// Why.
+    /// The reason.
     pub reason: KickReason,
-    /// What of it was dropped most often, if anything.
+    /// The most frequent refusal of the client's packets, if any was refused.
     pub refusal: Option<Refusal>,
 }
 
-/// On a client: the server has thrown us out. Written once; the connection is closed. Its text says what is to be
-/// done.
+/// On a client: the server has kicked this client. Written once; the connection is then closed. `Display`
+/// tells the player what to do.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KickedByServer(pub KickReason);
 
@@ -145,10 +148,10 @@ impl fmt::Display for KickedByServer {
     }
 }
 
-/// A client that is thrown out.
+/// On the server's end of a link: the client has been kicked and its link closes soon.
 #[derive(Component)]
 pub struct Leaving {
-    /// How long it still stays.
+    /// Time until the link closes.
     left: Duration,
     /// Why.
     pub reason: KickReason,
@@ -178,7 +181,7 @@ fn kick(
     sender.send::<GoodbyeChannel>(GoodbyeMessage(reason.to_bytes().to_vec()));
     let refusal = traffic.and_then(|traffic| traffic.refused.most());
     let what = refusal.map_or("nothing", Refusal::name);
-    warn!("client {:?} is thrown out ({reason:?}); dropped of it most often: {what}", peer.0);
+    warn!("kicked client {:?} ({reason:?}); most frequent refusal: {what}", peer.0);
     kicked.write(Kicked { link: entity, peer: peer.0, reason, refusal });
     stats.kicked += 1;
     commands.entity(entity).insert(Leaving { left: limits.goodbye, reason });
@@ -214,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_survive_the_wire() {
+    fn kick_reasons_survive_a_round_trip_and_have_a_text() {
         for reason in [
             KickReason::InvalidPackets,
             KickReason::Flood,

@@ -1,29 +1,33 @@
-//! What lightyear keeps of a link until something that is missing has come: followed here, so that it stays small.
+//! Bounds on the state that lightyear keeps per link: reliable messages waiting for a missing one, and
+//! incomplete fragmented messages. This module mirrors that state, so that packets which would make it grow
+//! too large are refused.
 
 use core::time::Duration;
 
 use super::{limits::Refusal, rules::Keeps};
 
-/// How far ahead of the first missing message of a reliable channel another one may be. lightyear itself keeps
-/// up to 32,767 of them.
+/// How far ahead of the first missing message of a reliable channel another message may be. lightyear itself
+/// keeps up to 32,767 of them.
 const AHEAD: usize = 256;
-/// How many bytes of a reliable channel may wait for what is missing. A game's messages have at most a kilobyte.
+/// How many bytes of a reliable channel may wait for a missing message. A game's messages have at most a
+/// kilobyte.
 const HELD: usize = AHEAD * 1_024;
-/// How many large messages of a link may be incomplete at once.
+/// How many fragmented messages of a link may be incomplete at once.
 const OPEN: usize = 4;
-/// About the bytes of a part of a large message.
+/// Approximate size of a fragment, in bytes.
 const PART: usize = 1_200;
-/// When lightyear has surely forgotten the parts of an unreliable message; it does after three seconds.
+/// Time after which lightyear has certainly dropped the fragments of an unreliable message; it drops them
+/// after three seconds.
 const FORGOTTEN: Duration = Duration::from_secs(4);
 
-/// Which messages of a reliable channel have come.
+/// Receive window of a reliable channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    /// The first one that is missing.
+    /// The first missing message id.
     missing: u16,
-    /// Which of the following have come, the missing one first.
+    /// Bit set of the received messages, starting with the first missing id.
     come: [u64; AHEAD / 64],
-    /// Bytes that have come since nothing was missing.
+    /// Bytes received since the last time that no message was missing.
     held: usize,
 }
 
@@ -34,19 +38,19 @@ impl Default for Window {
 }
 
 impl Window {
-    /// How far ahead of the missing one; `None` when it is an old one.
+    /// Returns the distance from the first missing id; `None` for an old message.
     fn ahead(&self, id: u16) -> Option<usize> {
         let ahead = id.wrapping_sub(self.missing);
         (ahead < 1 << 15).then_some(usize::from(ahead))
     }
 
-    /// Whether lightyear has it already.
+    /// Whether lightyear has received the message already.
     fn has(&self, id: u16) -> bool {
         self.ahead(id).is_none_or(|ahead| ahead < AHEAD && self.come[ahead / 64] >> (ahead % 64) & 1 == 1)
     }
 
     fn admits(&self, id: u16) -> bool {
-        // What is missing may always come, and what has come is not kept again.
+        // The missing message is always welcome, and lightyear does not store duplicates.
         self.has(id) || self.ahead(id).is_none_or(|ahead| ahead == 0 || ahead < AHEAD && self.held < HELD)
     }
 
@@ -69,20 +73,20 @@ impl Window {
     }
 }
 
-/// A large message of which not all parts have come.
+/// A fragmented message with missing fragments.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     channel: u16,
     id: u16,
     parts: u64,
-    /// Which have come.
+    /// Bit set of the received fragments.
     come: u64,
-    /// When the last of them came.
+    /// When the last fragment arrived.
     last: Duration,
     reliable: bool,
 }
 
-/// A part of a large message.
+/// A fragment of a large message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub channel: u16,
@@ -91,7 +95,7 @@ pub(super) struct Part {
     pub parts: u64,
 }
 
-/// What lightyear keeps of one link.
+/// Mirror of the state that lightyear keeps for one link.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kept {
     windows: Vec<Window>,
@@ -103,7 +107,7 @@ impl Kept {
         Self { windows: vec![Window::default(); windows], open: [None; OPEN] }
     }
 
-    /// Whether a whole message may come.
+    /// Checks whether a whole message may be passed on.
     pub(super) fn admits(&self, keeps: Keeps, id: Option<u16>) -> Result<(), Refusal> {
         match (keeps, id) {
             (Keeps::InOrder(window), Some(id)) => {
@@ -114,7 +118,7 @@ impl Kept {
         }
     }
 
-    /// Takes note of a whole message of so many bytes.
+    /// Records a whole message of `bytes` bytes.
     pub(super) fn take(&mut self, keeps: Keeps, id: Option<u16>, bytes: usize) {
         if let (Keeps::InOrder(window), Some(id)) = (keeps, id)
             && let Some(window) = self.windows.get_mut(window)
@@ -123,7 +127,7 @@ impl Kept {
         }
     }
 
-    /// Whether a part of a message may come, of messages with as many parts.
+    /// Checks whether a fragment may be passed on; messages may have at most `most` fragments.
     pub(super) fn admits_part(
         &self,
         keeps: Keeps,
@@ -144,7 +148,7 @@ impl Kept {
         }
     }
 
-    /// Takes note of a part.
+    /// Records a fragment.
     pub(super) fn take_part(&mut self, keeps: Keeps, part: Part, now: Duration) {
         let Part { channel, id, parts, .. } = part;
         let at = self.open.iter().position(|open| open.is_some_and(|open| open.is(part, now)));

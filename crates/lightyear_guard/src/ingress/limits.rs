@@ -1,68 +1,76 @@
-//! How much a link may send, and what happens beyond.
+//! Ingress limits and the reasons for refusing a packet.
 
 use core::time::Duration;
 
 use bevy::prelude::*;
 
-/// How much a server takes from its links: from addresses that have not proven anything yet, and from clients.
+/// Limits on what a server accepts from its links: from addresses without a connection, and from clients.
 ///
-/// The defaults are several times what an honest client of a 128 Hz game sends at 300 ms of round trip with 20 %
-/// loss, and a whole [`burst`](Self::burst) may come at once after an outage or a stall of the server. What is
-/// beyond is dropped and counted in [`LinkTraffic`](super::LinkTraffic). May be changed at any time.
+/// The defaults are several times what an honest client of a 128 Hz game sends at 300 ms round trip and 20 %
+/// loss, and a whole [`burst`](Self::burst) may arrive at once after an outage or a stall of the server.
+/// Excess packets are dropped and counted in [`LinkTraffic`](super::LinkTraffic). May be changed at any time.
+#[doc(alias = "DDoSDetection")]
 #[derive(Resource, Clone, Debug, PartialEq)]
 pub struct IngressLimits {
-    /// Whether anything is filtered at all, at clients too, which look at nothing else here. Default `true`. Without
-    /// it a server can be stopped by one packet of anybody who may join, and a client by one of anybody; `false` is
-    /// for measuring what the filters cost and for proving what they hold off.
+    /// Whether ingress is filtered at all. Clients obey it too; the other fields are for servers only.
+    /// Default `true`. Without the filters, one packet from anybody who may join can stop a server, and one
+    /// packet from anybody can stop a client. `false` is for measuring the cost of the filters and for tests
+    /// of what they prevent.
     pub enabled: bool,
-    /// Datagrams a second that are decrypted for one connected client. Anybody who knows a player's address
-    /// can fake it and use this up, so it is generous. Default 4096. Raising it costs up to 2 µs for each.
+    /// Datagrams per second that are decrypted for one connected client. Anybody who knows a player's address
+    /// can fake it and exhaust this budget, so it is generous. Default 4096. Raising it costs up to 2 µs per
+    /// datagram.
     pub datagrams_per_second: f32,
-    /// Datagrams a second from an address without a connection; a handshake sends ten. Default 64. Raising it
-    /// costs a decryption and, from a liar, a line in the log for each.
+    /// Datagrams per second from an address without a connection; a handshake sends ten. Default 64. Raising
+    /// it costs one decryption per datagram and, for forged ones, a log line.
     pub stranger_datagrams_per_second: f32,
-    /// Datagrams that one frame of a [`ServerUdp`](super::ServerUdp) reads; the others wait in the operating
-    /// system's queue. Default 4096. Raising it lets a flood hold up a frame for longer, a microsecond each.
+    /// Datagrams that a [`ServerUdp`](super::ServerUdp) reads per frame; the rest waits in the operating
+    /// system's queue. Default 4096. Raising it lets a flood delay a frame for longer, by a microsecond per
+    /// datagram.
     pub datagrams_per_frame: usize,
-    /// Connection requests a second that a [`ServerUdp`](super::ServerUdp) takes from addresses that it does not
-    /// know. Default 256. Raising it costs 50 µs each.
+    /// Connection requests per second that a [`ServerUdp`](super::ServerUdp) accepts from unknown addresses.
+    /// Default 256. Raising it costs 50 µs per request.
     pub newcomers_per_second: f32,
-    /// Addresses of one host (one IPv4 address, one IPv6 network of 64 bits) that may be without a connection at once
-    /// at a [`ServerUdp`](super::ServerUdp). Default 32. Raising it lets more players behind one router join in one
-    /// moment, and one liar use up more of [`strangers`](Self::strangers).
+    /// Addresses of one host (one IPv4 address or one IPv6 /64 network) that may be pending at a
+    /// [`ServerUdp`](super::ServerUdp) at once, that is, without a connection. Default 32. Raising it lets
+    /// more players behind one router join at the same moment, and one attacker occupy more of
+    /// [`strangers`](Self::strangers).
     pub strangers_per_host: usize,
-    /// Addresses that may be remembered at once without having shown a valid connect token; when there are
-    /// more, the longest known of them is forgotten. Default 256. Raising it costs some kilobytes each.
+    /// Addresses without a valid connect token that are remembered at once; beyond that the oldest is
+    /// forgotten. Default 256. Raising it costs some kilobytes per address.
     pub strangers: usize,
-    /// How long an address may stay without a connection. netcode's own handshake takes two round trips.
-    /// Default 5 s. Raising it keeps junk for longer.
+    /// How long an address may stay without a connection. netcode's handshake takes two round trips. Default
+    /// 5 s. Raising it keeps junk for longer.
     pub stranger_time: Duration,
-    /// Packets a second from one client. Default 512. Raising it lets one client take more of the server's time.
+    /// Packets per second from one client. Default 512. Raising it lets one client take more of the server's
+    /// time.
     pub packets_per_second: f32,
-    /// Bytes a second from one client. Default 131,072. Raising it lets one client make the server keep more.
+    /// Bytes per second from one client. Default 131,072. Raising it lets one client make the server store
+    /// more.
     pub bytes_per_second: f32,
-    /// Messages a second from one client, whatever packets they come in: what receiving costs is by the message.
+    /// Messages per second from one client, however they are packed: the cost of receiving is per message.
     /// Default 2048. Raising it lets one client take more of the server's time.
     pub messages_per_second: f32,
-    /// lightyear's own pings, pongs and metadata from one client a second; the suite does without most of them.
-    /// Default 64. Raising it lets one client make the server answer, and log, more often.
+    /// lightyear's own pings, pongs and metadata per second from one client; the suite does without most of
+    /// them. Default 64. Raising it lets one client make the server reply and log more often.
     pub services_per_second: f32,
-    /// How much of the above may come at once: what was not used for this long. Default 2 s. Raising it forgives
-    /// longer outages, and lets a client send as much more in one frame.
+    /// Burst allowance of all rates above: the time over which unused budget accumulates. Default 2 s.
+    /// Raising it tolerates longer outages, and lets a client send as much more in one frame.
     pub burst: Duration,
-    /// Fragments that one message of a client may have; 0 refuses every message that does not fit a packet.
-    /// Default 8, a message of 9 kB. Raising it costs 1.2 kB each, for four messages a link.
+    /// Fragments per message of a client; 0 refuses every message that does not fit a packet. Default 8, a
+    /// message of 9 kB. Raising it costs 1.2 kB per fragment, for four messages per link.
     pub max_fragments: u16,
-    /// Strikes that end a connection. A packet that no honest client sends is 10 strikes, a second of sending
-    /// more than the budgets above 40, a pong that was of no use a quarter. Default 100. Raising it keeps hostile
+    /// Strikes at which a client is kicked. A packet that no honest client sends counts 10 strikes, a second
+    /// of exceeding the budgets above 40, a useless pong a quarter. Default 100. Raising it keeps hostile
     /// clients for longer.
     pub strikes: f32,
-    /// Strikes that are forgiven a second. Default 5. Raising it lets a client do as much harm for ever.
+    /// Strikes forgiven per second. Default 5. Raising it lets a client do as much harm indefinitely.
     pub strikes_forgiven: f32,
-    /// How long after joining nobody is disconnected for strikes, so that a client of another version hears
-    /// what is wrong instead. Default 3 s. Raising it gives a hostile client as much more.
+    /// Time after joining during which no client is kicked for strikes, so that a client of another version
+    /// receives an explanation instead. Default 3 s. Raising it gives a hostile client as much more time.
     pub grace: Duration,
-    /// How long a client that is thrown out stays, unheard, so that it can be told why. Default 500 ms.
+    /// How long the link of a kicked client stays open, so that it can receive the reason. Its packets are
+    /// dropped. Default 500 ms.
     pub goodbye: Duration,
 }
 
@@ -91,57 +99,57 @@ impl Default for IngressLimits {
     }
 }
 
-/// Why something that arrived was dropped.
+/// Why a packet or message was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Refusal {
-    /// Not a datagram that a netcode client writes; anybody may have sent it.
+    /// Not a datagram that a netcode peer writes; the sender may be forged.
     NotNetcode,
-    /// More datagrams than are decrypted; anybody may have sent them.
+    /// More datagrams than the decryption budget allows; the sender may be forged.
     Datagrams,
-    /// More requests to connect than are taken, in all or from one host.
+    /// Too many connection requests, in total or from one host.
     Newcomers,
-    /// A request to connect with a token that the server's key has not made; anybody may have sent it.
+    /// A connection request whose token was not issued with the server's key; the sender may be forged.
     Foreign,
-    /// Longer than a packet of this link can be, or shorter than its header.
+    /// Larger than a packet of this link can be, or shorter than its header.
     Size,
-    /// A kind of packet that clients do not send: a compressed one, or none at all.
+    /// A packet kind that clients do not send: compressed, or unknown.
     PacketKind,
-    /// Counts or lengths that do not fit together.
+    /// Inconsistent counts or lengths.
     Malformed,
-    /// A channel on which clients send nothing.
+    /// A channel on which clients do not send.
     Channel,
-    /// A message that clients do not send, or not on that channel.
+    /// A message type that clients do not send, or not on that channel.
     Message,
-    /// A value that no honest client can have.
+    /// A value that no honest client sends.
     Content,
-    /// A message in more parts than allowed, or with parts that do not fit together.
+    /// Too many fragments, or fragments that do not fit together.
     Fragments,
-    /// A reliable or large message too far ahead of what is missing; it comes again. No offence.
+    /// A reliable or fragmented message too far ahead of a missing one; it is retransmitted. No offence.
     Ahead,
-    /// Over [`IngressLimits::packets_per_second`].
+    /// Exceeds [`IngressLimits::packets_per_second`].
     Packets,
-    /// Over [`IngressLimits::bytes_per_second`].
+    /// Exceeds [`IngressLimits::bytes_per_second`].
     Bytes,
-    /// Over [`IngressLimits::messages_per_second`].
+    /// Exceeds [`IngressLimits::messages_per_second`].
     Messages,
-    /// Over [`IngressLimits::services_per_second`].
+    /// Exceeds [`IngressLimits::services_per_second`].
     Services,
-    /// From a client that is being thrown out.
+    /// From a client that has been kicked.
     Leaving,
-    /// A game's message about a pawn of somebody else. Two strikes: until a client hears that a pawn is no longer
-    /// its own it may speak for it.
+    /// A game message about a pawn that the sender does not own. Two strikes: a client may send about a pawn
+    /// until it learns that it no longer owns it.
     Owner,
-    /// A game's message about a pawn that is not there, or no more. No offence.
+    /// A game message about a pawn that does not exist, or no longer. No offence.
     Absent,
-    /// More of a type of a game's messages than [`MessageRules::per_second`](crate::MessageRules::per_second). One
-    /// strike: honest clients count themselves.
+    /// More game messages of a type than [`MessageRules::per_second`](crate::MessageRules::per_second). One
+    /// strike: honest clients limit themselves.
     Rate,
-    /// A game's message that the game rejects. No offence.
+    /// A game message that the game's own system rejected. No offence.
     Rejected,
 }
 
 impl Refusal {
-    /// All of them.
+    /// All refusals.
     pub const ALL: [Self; 21] = [
         Self::NotNetcode,
         Self::Datagrams,
@@ -166,7 +174,7 @@ impl Refusal {
         Self::Rejected,
     ];
 
-    /// What to call it.
+    /// Returns the display name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -194,7 +202,7 @@ impl Refusal {
         }
     }
 
-    /// Whether an honest client never sends such a thing, however bad its network is.
+    /// Whether an honest client never causes this, however bad its network is.
     pub(super) fn is_offence(self) -> bool {
         matches!(
             self,
@@ -208,7 +216,7 @@ impl Refusal {
         )
     }
 
-    /// Whether it is too much rather than wrong.
+    /// Whether the packet was refused for its rate and not for its content.
     pub(super) fn is_excess(self) -> bool {
         matches!(self, Self::Packets | Self::Bytes | Self::Messages | Self::Services)
     }
@@ -219,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_refusal_is_in_its_place_and_has_its_own_name() {
+    fn every_refusal_matches_its_place_in_all_and_has_a_unique_name() {
         for (index, refusal) in Refusal::ALL.into_iter().enumerate() {
             assert_eq!(refusal as usize, index);
             assert_eq!(Refusal::ALL.into_iter().filter(|other| other.name() == refusal.name()).count(), 1);

@@ -1,4 +1,4 @@
-//! Logs that a peer cannot fill.
+//! Log rate limiter: a peer cannot flood the log.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -12,23 +12,24 @@ use bevy::{
     prelude::*,
 };
 
-/// Lines a second that each part of the network stack may write.
+/// Lines per second and target.
 const LINES: u64 = 20;
-/// Targets that are counted by themselves, of the suite and of those below it; others may share a count. What a flood
-/// makes those below say keeps no line of the suite out, such as who was thrown out for it.
+/// Counters per group of targets; targets with the same hash share one. The suite's targets are a group of
+/// their own: a flood in the libraries below cannot suppress the suite's lines, for instance who was kicked
+/// for it.
 const TARGETS: usize = 256;
 
 static LEFT_OUT: AtomicU64 = AtomicU64::new(0);
 
-/// Lets each target of lightyear, replicon and the suite write no more than 20 lines a second, whatever a peer
-/// sends. Give it to Bevy: `LogPlugin { custom_layer: limit_logs, ..default() }`. What a game itself writes is not
-/// touched. [`log_lines_left_out`] tells how many lines are missing.
+/// Limits each log target of lightyear, bevy_replicon, aeronet and the suite to 20 lines per second, whatever
+/// a peer sends. Pass it to Bevy: `LogPlugin { custom_layer: limit_logs, ..default() }`. A game's own targets
+/// are not limited. [`log_lines_left_out`] returns the number of suppressed lines.
 #[must_use]
 pub fn limit_logs(_: &mut App) -> Option<BoxedLayer> {
     Some(Box::new(Limit::default()))
 }
 
-/// How many lines [`limit_logs`] has left out in this process.
+/// Returns how many lines [`limit_logs`] has suppressed in this process.
 #[must_use]
 pub fn log_lines_left_out() -> u64 {
     LEFT_OUT.load(Ordering::Relaxed)
@@ -36,7 +37,7 @@ pub fn log_lines_left_out() -> u64 {
 
 struct Limit {
     began: Instant,
-    /// By target: the second, and how many lines in it.
+    /// Per group and target: the second in the upper half, the number of lines in it in the lower half.
     counts: [[AtomicU64; TARGETS]; 2],
 }
 
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_target_of_the_network_writes_twenty_lines_a_second_and_a_game_all() {
+    fn network_targets_are_limited_to_20_lines_per_second_and_game_targets_are_not() {
         let limit = Limit::default();
         let count = |target, second| (0..1_000).filter(|_| limit.admits(target, second)).count();
         for second in [0, 1, 5] {

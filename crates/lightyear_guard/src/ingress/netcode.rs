@@ -1,5 +1,6 @@
-//! The first filter: datagrams, before netcode reads them. Anybody may have sent them, in anybody's name, so
-//! nobody is blamed for them. A client has it too: lightyear's socket takes what anybody sends to its port.
+//! Datagram filter: checks the form and the rate of datagrams before netcode reads them. The sender may be
+//! forged, so no client gets strikes for them. Clients filter too: lightyear's socket accepts datagrams from
+//! any address.
 
 use bevy::prelude::*;
 use lightyear::{
@@ -11,7 +12,7 @@ use lightyear::{
 
 use super::{IngressLimits, IngressStats, LinkTraffic, Refusal, bucket::Bucket, strangers::Stranger};
 
-/// What may still be decrypted for a connected client.
+/// Decryption budget of a connected client.
 #[derive(Component)]
 pub(super) struct Datagrams(Bucket);
 
@@ -78,7 +79,7 @@ pub(super) fn drop_junk(
     }
 }
 
-/// The same at a client's end.
+/// Client-side datagram filter: drops datagrams that a netcode server does not send.
 pub(super) fn drop_junk_of_others(
     mut links: Query<&mut Link, (With<NetcodeClient>, Without<LinkOf>, Without<HostClient>)>,
     mut stats: ResMut<IngressStats>,
@@ -95,42 +96,42 @@ pub(super) fn drop_junk_of_others(
     }
 }
 
-/// What a netcode client sends.
+/// Form of a datagram that a netcode client sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Form {
-    /// The first word, of its one fixed length and the only one that is not encrypted.
+    /// A connection request: the only unencrypted datagram, and of fixed length.
     Request,
-    /// Anything else, with a sane prefix.
+    /// Any other kind, with a plausible prefix.
     Encrypted,
 }
 
-/// The form of a datagram that a netcode client sends.
+/// Returns the form of a datagram if a netcode client could have sent it.
 pub(super) fn is_netcode(bytes: &[u8]) -> Option<Form> {
-    /// The length of a connection request.
+    /// Length of a connection request.
     const REQUEST: usize = 1_078;
     const VERSION: &[u8] = b"NETCODE 1.02\0";
     let (&prefix, rest) = bytes.split_first()?;
     if prefix == 0 {
         return (bytes.len() == REQUEST && rest.starts_with(VERSION)).then_some(Form::Request);
     }
-    // Response, keep-alive, payload, disconnect. A client's numbers begin at 0: those from 2^62 on are a server's,
-    // and our own when we hang up in its name.
+    // Response, keep-alive, payload, disconnect. Client sequence numbers start at 0. Those from 2^62 on are a
+    // server's, and ours when a server closes a session in a client's name.
     is_encrypted(bytes, |kind| (3..=6).contains(&kind), 0x40).then_some(Form::Encrypted)
 }
 
-/// Whether a datagram has the form of one that a netcode server sends.
+/// Whether a netcode server could have sent a datagram of this form.
 pub(super) fn is_of_a_server(bytes: &[u8]) -> bool {
-    // Denied, challenge, keep-alive, payload, disconnect.
+    // Denial, challenge, keep-alive, payload, disconnect.
     is_encrypted(bytes, |kind| matches!(kind, 1 | 2 | 4..=6), 0x80)
 }
 
-/// netcode 0.30 panics on other forms, before it decrypts: on sequences of more than eight bytes, and, in builds that
-/// check for overflow, on unknown kinds and on numbers close to 2^64. `beyond` is the highest byte of the first number
-/// that is too high.
+/// Whether a datagram has a form that netcode 0.30 can read. On other forms it panics before decryption: on
+/// sequences of more than eight bytes and, in builds with overflow checks, on unknown kinds and on sequence
+/// numbers close to 2^64. `beyond` is the highest byte of the first sequence number that is too large.
 fn is_encrypted(bytes: &[u8], is_kind: impl Fn(u8) -> bool, beyond: u8) -> bool {
-    /// The authentication tag at the end.
+    /// Length of the authentication tag at the end.
     const TAG: usize = 16;
-    /// Longer ones netcode does not read.
+    /// netcode does not read datagrams of this length or more.
     const LONGEST: usize = 1_300;
     let Some((&prefix, rest)) = bytes.split_first() else { return false };
     let (kind, sequence) = (prefix & 15, usize::from(prefix >> 4));
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_forms_that_a_client_sends_pass() {
+    fn server_accepts_only_datagrams_that_a_netcode_client_sends() {
         let mut request = [&[0][..], b"NETCODE 1.02\0", &[9; 1_064]].concat();
         assert_eq!(is_netcode(&request), Some(Form::Request));
         assert_eq!(is_netcode(&request[..1_077]), None);
@@ -161,26 +162,22 @@ mod tests {
         }
         assert_eq!(is_netcode(&packet(0x95)), None, "nine sequence bytes panic netcode 0.30");
         assert_eq!(is_netcode(&packet(0x05)), None, "no sequence byte");
-        assert_eq!(is_netcode(&packet(0x10)), None, "a request in disguise passes for a checked one");
-        assert_eq!(is_netcode(&packet(0x11)), None, "a denial comes from servers only, and is unreachable");
-        assert_eq!(
-            is_netcode(&packet(0x12)),
-            None,
-            "a challenge comes from servers only, and is unreachable"
-        );
+        assert_eq!(is_netcode(&packet(0x10)), None, "netcode would treat it as a request that was checked");
+        assert_eq!(is_netcode(&packet(0x11)), None, "only servers send denials; netcode panics on it");
+        assert_eq!(is_netcode(&packet(0x12)), None, "only servers send challenges; netcode panics on it");
         assert_eq!(is_netcode(&[]), None);
         assert_eq!(is_netcode(&packet(0x15)[..17]), None, "no tag");
         assert_eq!(is_netcode(&[7; 1_400]), None);
         let mut last = packet(0x85);
         assert_eq!(is_netcode(&last), Some(Form::Encrypted));
         last[8] = 0x40;
-        assert_eq!(is_netcode(&last), None, "a server's number: it would outrun our own goodbye in its name");
+        assert_eq!(is_netcode(&last), None, "it would turn our own disconnect in its name into a replay");
         last[8] = 0xFF;
-        assert_eq!(is_netcode(&last), None, "256 more than this overflow");
+        assert_eq!(is_netcode(&last), None, "netcode adds 256 to it, which overflows");
     }
 
     #[test]
-    fn only_the_forms_that_a_server_sends_pass_to_a_client() {
+    fn client_accepts_only_datagrams_that_a_netcode_server_sends() {
         for kind in 0..16 {
             assert_eq!(is_of_a_server(&packet(0x80 | kind)), matches!(kind, 1 | 2 | 4..=6), "kind {kind}");
         }
@@ -188,13 +185,13 @@ mod tests {
         assert!(!is_of_a_server(&packet(0x05)) && !is_of_a_server(&[]) && !is_of_a_server(&[7; 1_400]));
         let mut number = packet(0x85);
         number[8] = 0x40;
-        assert!(is_of_a_server(&number), "a server's numbers begin at 2^62");
+        assert!(is_of_a_server(&number), "a server's sequence numbers start at 2^62");
         number[8] = 0x80;
         assert!(!is_of_a_server(&number));
     }
 
     #[test]
-    fn no_bytes_panic() {
+    fn no_prefix_or_length_panics_the_datagram_filter() {
         for prefix in 0..=255 {
             for length in 0..40 {
                 let _ = is_netcode(&packet(prefix)[..length]);

@@ -1,32 +1,32 @@
-//! lightyear's packets, read without believing them: no allocation, no panic, nothing left over.
+//! Parser for lightyear's packet format that trusts nothing: no allocation, no panic, no trailing bytes.
 //!
 //! ```text
-//! packet   = kind u8, id u16, last acknowledged u16, acknowledged u32, tick u32, body      (big-endian)
+//! packet   = kind u8, id u16, last acked u16, acks u32, tick u32, body                      (big-endian)
 //! body     = batch*                  kind 0: data
-//!          | fragment batch*         kind 1: a part of a large message
-//!          | nothing                 kind 4: acknowledgements alone
+//!          | fragment batch*         kind 1: one fragment of a large message
+//!          | nothing                 kind 4: acknowledgements only
 //! batch    = channel varint, count u8, count × message
 //! message  = 0 | 1 id u16, length varint, bytes
 //! fragment = channel varint, id u16, index varint, parts varint, (0 when the index is 0), length varint, bytes
 //! ```
 //!
-//! Kinds 2 and 3 are compressed ones.
+//! Kinds 2 and 3 are their compressed variants.
 
 use super::limits::Refusal;
 
-/// What a packet holds.
+/// A message or fragment in a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Item<'a> {
     /// A whole message.
     Message { channel: u16, id: Option<u16>, bytes: &'a [u8] },
-    /// A part of one.
+    /// A fragment of a message.
     Fragment { channel: u16, id: u16, index: u64, parts: u64, bytes: &'a [u8] },
 }
 
-/// The length of a packet's header.
+/// Length of a packet header, in bytes.
 pub(super) const HEADER: usize = 13;
 
-/// Shows everything in a packet to `visit`, in its order, or says what is wrong with it.
+/// Calls `visit` for each item of a packet, in order. Returns the first error of the parser or of `visit`.
 pub(super) fn walk<'a>(
     packet: &'a [u8],
     mut visit: impl FnMut(Item<'a>) -> Result<(), Refusal>,
@@ -52,7 +52,7 @@ pub(super) fn walk<'a>(
     Ok(())
 }
 
-/// Bytes that are taken from the front. Whoever wants more than there is gets nothing.
+/// Byte reader. Reading past the end returns `None`.
 #[derive(Clone, Copy)]
 pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 
@@ -71,16 +71,17 @@ impl<'a> Bytes<'a> {
         self.take(2).map(|bytes| u16::from_be_bytes([bytes[0], bytes[1]]))
     }
 
-    /// 1, 2, 4 or 8 bytes, as the first two bits say.
+    /// Reads an integer of 1, 2, 4 or 8 bytes; its two highest bits encode the length.
     pub(super) fn varint(&mut self) -> Option<u64> {
         let first = *self.0.first()?;
         let bytes = self.take(1 << (first >> 6))?;
         let value = bytes.iter().fold(0_u64, |value, byte| value << 8 | u64::from(*byte));
-        // Without the two bits of the length.
+        // Without the two length bits.
         Some(value & (u64::MAX >> (66 - 8 * bytes.len())))
     }
 
-    /// lightyear itself cuts what does not fit 16 bits, so that one id could pass for another.
+    /// Reads an id of at most 16 bits. lightyear itself truncates larger ones, so that one id could pass for
+    /// another.
     pub(super) fn net_id(&mut self) -> Option<u16> {
         self.varint()?.try_into().ok()
     }
@@ -90,7 +91,7 @@ impl<'a> Bytes<'a> {
         self.take(length)
     }
 
-    /// An empty batch is never written.
+    /// Reads the head of a batch: channel and message count. lightyear never writes an empty batch.
     fn batch(&mut self) -> Option<(u16, u8)> {
         Some((self.net_id()?, self.byte().filter(|count| *count > 0)?))
     }

@@ -1,15 +1,15 @@
-//! Answers that nobody asked for: lightyear writes a line to the log for each.
+//! Strikes for unsolicited pongs: lightyear writes a log line for each.
 
 use bevy::prelude::*;
 use lightyear::prelude::{Connected, LinkOf, PingManager};
 
 use super::LinkTraffic;
 
-/// Strikes for an answer that was of no use. On a bad network honest ones come late, too: ten useless ones a second
-/// and more are forgiven.
+/// Strikes for a useless pong. On a bad network honest pongs arrive late, too: more than ten useless ones per
+/// second are forgiven.
 const USELESS: f32 = 0.25;
 
-/// Answers of a client that were of no use so far.
+/// Number of useless pongs of a client so far.
 #[derive(Component, Default)]
 pub(super) struct Useless(u32);
 

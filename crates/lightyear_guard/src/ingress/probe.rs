@@ -1,4 +1,4 @@
-//! The second filter by itself, for fuzzers: no app, no link.
+//! The packet filter without app and link, for fuzz targets.
 
 use core::time::Duration;
 
@@ -6,11 +6,11 @@ use lightyear_transport::packet::fragment_size_for_min_mtu;
 
 use super::{IngressLimits, Refusal, gate::Gate, rules::Rules};
 
-/// The longest packet of a link.
+/// Longest packet of the link, in bytes.
 const MTU: usize = 1_200;
 
-/// What stands between one client and lightyear, with a small game's rules: channel 0 is unreliable, 1 reliable and
-/// 2 lightyear's own for message 1, a ping; message 0 is the game's.
+/// The packet filter between one client and lightyear, with the rules of a small game: channel 0 is
+/// unreliable, channel 1 reliable, channel 2 carries message 1, lightyear's ping; message 0 is the game's.
 pub struct GateProbe {
     gate: Gate,
     rules: Rules,
@@ -30,22 +30,22 @@ impl Default for GateProbe {
 }
 
 impl GateProbe {
-    /// Its limits.
+    /// Returns the limits in force.
     #[must_use]
     pub fn limits(&self) -> &IngressLimits {
         &self.limits
     }
 
-    /// Lets time pass, as from one frame to the next.
+    /// Advances time, as from one frame to the next.
     pub fn pass(&mut self, time: Duration) {
         self.now += time;
         self.gate.pass(&self.limits, time);
     }
 
-    /// Whether a packet may pass now. The messages and parts of messages in it.
+    /// Checks whether a packet may pass now. Returns the number of messages and fragments in it.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason for refusing it.
     pub fn judge(&mut self, packet: &[u8]) -> Result<u32, Refusal> {
         let sizes = (MTU, fragment_size_for_min_mtu(MTU));
         self.gate.judge(packet, &self.rules, &self.limits, sizes, self.now).map(|cost| cost.messages)

@@ -1,8 +1,9 @@
-//! What a client may send, and on which channel: learned from what the game has registered.
+//! Channel and message rules for clients, derived from what the game has registered.
 //!
-//! lightyear enforces directions of channels, not of messages: whatever is registered is decoded wherever it
-//! arrives. Here a message that servers send and clients do not is refused; lightyear's and our own messages
-//! come on their own channels alone; all others, a game's, on every channel on which clients send.
+//! lightyear enforces directions for channels, not for messages: any registered message is decoded on any
+//! channel. Here, messages that only servers send are refused, the suite's and lightyear's own messages are
+//! accepted on their own channels only, and all other messages, which are the game's, on every channel on
+//! which clients send.
 
 use core::any::TypeId;
 
@@ -52,53 +53,55 @@ impl BindMessage for App {
     }
 }
 
-/// What a client may send.
+/// Channels and messages that a client may use.
 #[derive(Resource, Default, Debug)]
 pub(super) struct Rules {
-    /// By number. `None`: clients send nothing on it.
+    /// By channel id. `None`: clients do not send on it.
     channels: Vec<Option<ChannelRule>>,
-    /// By number.
+    /// By message id.
     messages: Vec<MessageRule>,
-    /// How many channels are [`Keeps::Reliable`].
+    /// Number of channels with a receive window, see [`Keeps::InOrder`].
     pub windows: usize,
 }
 
-/// A channel on which clients send.
+/// Rules of a channel on which clients send.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChannelRule {
-    /// Whether its messages are replicon's own bytes, without a number of their type.
+    /// Whether its messages are bevy_replicon's raw bytes, without a message id of their type.
     raw: bool,
-    /// Whether every message has a number.
+    /// Whether every message has a sequence number.
     numbered: bool,
-    /// Whether a game's messages may come on it.
+    /// Whether a game's messages may use it.
     open: bool,
-    /// What lightyear keeps of it.
+    /// What lightyear stores of it.
     pub keeps: Keeps,
 }
 
-/// What lightyear keeps of a channel until something that is missing has come.
+/// What lightyear stores of a channel while something is missing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Keeps {
-    /// Parts of messages, for three seconds.
+    /// Fragments, for three seconds.
     Briefly,
-    /// Parts of messages, and for ever those of a message that a newer one has replaced.
+    /// Fragments, for ever if a newer message replaces theirs.
     Leftovers,
-    /// Messages and parts of them until all before them are there. The index of its window.
+    /// Messages and fragments until all previous messages have arrived. Contains the index of the receive
+    /// window.
     InOrder(usize),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum MessageRule {
-    /// Clients do not send it.
+    /// Only servers send it.
     Refused,
-    /// Lightyear's or ours.
+    /// A message of lightyear or of the suite, accepted on one channel.
     Bound { channel: u16, content: Content },
-    /// A game's.
+    /// A game's message.
     Free,
 }
 
 impl Rules {
-    /// Channels 0, unreliable, 1, reliable, and 2, for message 1, a ping; message 0 is a game's.
+    /// Returns example rules: channel 0 is unreliable, channel 1 reliable, channel 2 carries message 1, a
+    /// ping; message 0 is a game's.
     pub(super) fn example() -> Self {
         let rule = |open, numbered, keeps| Some(ChannelRule { raw: false, numbered, open, keeps });
         Self {
@@ -120,7 +123,7 @@ impl Rules {
         self.channels.get(usize::from(channel)).copied().flatten().ok_or(Refusal::Channel)
     }
 
-    /// What kind of message this is, and the rest of its bytes, if a client may send it on this channel.
+    /// Returns the content of a message and its remaining bytes, if a client may send it on this channel.
     pub(super) fn message<'a>(
         &self,
         channel: u16,
@@ -146,7 +149,8 @@ impl Rules {
     }
 }
 
-/// With the first client, when everything is registered: one link is like the other.
+/// Derives the rules when the first client connects: by then everything is registered, and all links are
+/// alike.
 pub(super) fn learn(
     links: Query<(&Transport, &MessageManager), (With<ClientOf>, Without<HostClient>)>,
     channels: Res<ChannelRegistry>,
@@ -175,7 +179,8 @@ pub(super) fn learn(
             rules.channels.resize(place + 1, None);
         }
         rules.channels[place] = match channels.get_name_from_kind(&kind).rsplit("::").next() {
-            // They are for both directions, and a server that gets one panics: it replicates to clients only.
+            // Registered for both directions, but a server that receives one panics: it only replicates to
+            // clients.
             Some("RepliconUpdatesChannel" | "RepliconMutationsChannel") => None,
             Some("RepliconMutationAcksChannel") => {
                 Some(ChannelRule { raw: true, numbered, open: false, keeps })
@@ -204,7 +209,7 @@ pub(super) fn learn(
     debug!("clients may send on {} channels", rules.channels.iter().flatten().count());
 }
 
-/// lightyear's messages and the bound ones, and their channels.
+/// Returns the messages of lightyear and of the suite, and their channels.
 fn bound(channels: &ChannelRegistry, own: &BoundMessages) -> Vec<(TypeId, Option<u16>, Content)> {
     let id = |kind| channels.get_net_from_kind(&kind).copied();
     let ping = id(ChannelKind::of::<PingChannel>());
@@ -221,8 +226,8 @@ fn bound(channels: &ChannelRegistry, own: &BoundMessages) -> Vec<(TypeId, Option
     own.chain(lightyear).collect()
 }
 
-/// What servers send and clients do not. Directions are not kept by name: a direction is a sender that every
-/// link of the one side, or of the other, must have.
+/// Returns the messages that only servers send. lightyear does not store directions by name: a direction is a
+/// sender component that every link of one side requires.
 fn only_from_servers(manager: &MessageManager, components: &Components) -> Vec<TypeId> {
     let client = components.component_id::<Client>().and_then(|id| components.get_info(id));
     let up: HashSet<ComponentId> =

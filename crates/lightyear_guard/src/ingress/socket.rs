@@ -1,10 +1,10 @@
-//! A server's UDP socket, behind the door.
+//! UDP socket of a server that filters unknown addresses.
 //!
-//! lightyear's own makes an entity for the first datagram of every address, whatever is in it, remembers the address
-//! for ever and reads for as long as something comes: 50 µs and some kilobytes for each junk datagram of a flood.
-//! Here a datagram of an unknown address is looked at first. Only a connection request makes a link, where the key is
-//! known only one whose token it has made, so many a second and from one host, and what is known of an address goes with
-//! its link.
+//! lightyear's own socket spawns an entity for the first datagram of every address, whatever it contains,
+//! remembers the address for ever, and reads for as long as datagrams arrive: 50 µs and some kilobytes per
+//! junk datagram of a flood. This socket checks datagrams of unknown addresses first. Only a connection
+//! request creates a link; where the server's key is known, only one whose token was issued with it. Requests
+//! are limited per second and per host, and an address is forgotten together with its link.
 
 use std::{
     io::ErrorKind,
@@ -26,13 +26,15 @@ use super::{
 };
 use crate::tokens::{TokenGate, WallClock};
 
-/// Longer datagrams are cut off by the socket and refused by everybody behind it.
+/// Longest datagram that is read; the socket truncates longer ones, which the filters then refuse.
 const LONGEST: usize = 1_472;
 
-/// Listens on UDP. Put it on a server's entity together with lightyear's `LocalAddr` instead of lightyear's
-/// `ServerUdpIo`; the port 0 takes any free one, and `LocalAddr` says which. [`IngressLimits`] has its limits.
+/// UDP server transport. Insert it on a server entity with lightyear's `LocalAddr`, instead of lightyear's
+/// `ServerUdpIo`. Port 0 binds any free port, and `LocalAddr` is updated with it. [`IngressLimits`] contains
+/// its limits.
 ///
-/// It serves netcode: without the filters ([`IngressLimits::enabled`]) every address gets a link.
+/// It serves netcode. Without the filters ([`IngressLimits::enabled`]) every address gets a link.
+#[doc(alias = "ServerUdpIo")]
 #[derive(Component)]
 #[require(Server)]
 pub struct ServerUdp {
@@ -49,14 +51,14 @@ impl Default for ServerUdp {
 }
 
 impl ServerUdp {
-    /// How many addresses it knows.
+    /// Returns the number of addresses that have a link.
     #[must_use]
     pub fn known(&self) -> usize {
         self.links.len()
     }
 }
 
-/// The link of an address of [`ServerUdp`].
+/// The link of an address, on the link entity.
 #[derive(Component, Clone, Copy)]
 struct UdpLink {
     server: Entity,
@@ -78,7 +80,7 @@ fn bind(
 ) {
     let Ok((mut udp, address)) = servers.get_mut(start.entity) else { return };
     let Some(mut address) = address else {
-        error!("a ServerUdp needs a LocalAddr beside it that says where to listen");
+        error!("a ServerUdp has no LocalAddr: insert one with the address to listen on");
         return;
     };
     let bound = UdpSocket::bind(address.0).and_then(|socket| {
@@ -111,7 +113,7 @@ fn forget(gone: On<Remove, UdpLink>, links: Query<&UdpLink>, mut servers: Query<
     }
 }
 
-/// What an address of one host is: IPv6 gives everybody a whole network of 64 bits.
+/// Returns the host of an address: one customer usually has a whole IPv6 /64 network.
 fn host(address: SocketAddr) -> IpAddr {
     match address.ip() {
         IpAddr::V6(ip) => IpAddr::from((u128::from(ip) >> 64 << 64).to_be_bytes()),
@@ -131,13 +133,13 @@ fn receive(
     for (server, mut udp, gate) in &mut servers {
         let ServerUdp { socket: Some(socket), links: known, newcomers, buffer } = &mut *udp else { continue };
         newcomers.fill(limits.newcomers_per_second, limits.burst, time.delta());
-        // How many strangers there are of a host: counted when the first one asks.
+        // Pending addresses per host, counted when the first request arrives.
         let mut hosts: Option<HashMap<IpAddr, usize>> = None;
         for _ in 0..limits.datagrams_per_frame {
             let (length, address) = match socket.recv_from(buffer) {
                 Ok(received) => received,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                // Windows tells so that somebody who was sent something has gone.
+                // Windows reports this when a previous peer has closed its port.
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => continue,
                 Err(error) => {
                     debug!("cannot receive: {error}");
@@ -146,7 +148,7 @@ fn receive(
             };
             let datagram = &buffer[..length];
             if let Some(link) = known.get(&address) {
-                // Its first datagram is in the link that is just being spawned; netcode's clients repeat the others.
+                // The first datagram is in the link that is being spawned; netcode clients repeat the others.
                 if let Ok(mut link) = links.get_mut(*link) {
                     link.recv.push_raw(RecvPayload::from(datagram));
                 }
@@ -167,7 +169,7 @@ fn receive(
                     })
                     .entry(host(address))
                     .or_default();
-                // In this order: a host that has had its share takes nothing of what is for all.
+                // In this order: a host at its limit must not use up the shared budget.
                 if *there >= limits.strangers_per_host || !newcomers.take(1.0) {
                     Some(Refusal::Newcomers)
                 } else {
@@ -210,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_of_one_customer_is_one_host() {
+    fn addresses_of_one_ipv6_64_network_are_one_host() {
         let host = |text: &str| host(text.parse().expect("an address"));
         assert_eq!(host("[2001:db8:1:2:3::4]:1"), host("[2001:db8:1:2:ffff::9]:2"));
         assert_ne!(host("[2001:db8:1:2::4]:1"), host("[2001:db8:1:3::4]:1"));

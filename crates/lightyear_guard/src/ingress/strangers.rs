@@ -1,4 +1,4 @@
-//! Addresses that have sent something and have no connection: forgotten before they are many or old.
+//! Pending addresses: those that have sent a datagram and have no connection. Bounded in number and age.
 
 use core::time::Duration;
 
@@ -11,11 +11,11 @@ use crate::plugin::patience;
 /// On a link without a connection.
 #[derive(Component)]
 pub(super) struct Stranger {
-    /// For how long it has had none.
+    /// How long it has had no connection.
     age: Duration,
     /// Whether it has sent anything.
     pub heard: bool,
-    /// What it may still send.
+    /// Datagram budget.
     pub datagrams: Bucket,
 }
 
@@ -25,8 +25,8 @@ impl Default for Stranger {
     }
 }
 
-/// Forgets those that are there for too long, and, when there are too many, those that are there for the longest
-/// time. Who has shown a valid connect token, or has said nothing yet, is not one of many: a flood shuts nobody
+/// Removes links that have been pending for too long and, when there are too many, the oldest ones. Links
+/// that have shown a valid connect token or have sent nothing yet are not counted: a flood locks no client
 /// out.
 pub(super) fn forget(
     time: Res<Time<Real>>,
@@ -63,7 +63,7 @@ pub(super) fn forget(
     }
 }
 
-/// A client is no stranger, and one that comes back begins anew.
+/// Removes the pending state when a client connects; a later reconnect starts from scratch.
 pub(super) fn welcome(connected: On<Add, Connected>, mut commands: Commands) {
     commands.entity(connected.entity).try_remove::<Stranger>();
 }

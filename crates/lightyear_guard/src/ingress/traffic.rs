@@ -1,27 +1,27 @@
-//! Counters for whoever wants to see what is dropped.
+//! Counters of admitted and refused traffic.
 
 use bevy::prelude::*;
 
 use super::{gate::OFFENCE, limits::Refusal};
 
-/// What was dropped, by reason.
+/// Number of refusals, by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Refused([u64; Refusal::ALL.len()]);
 
 impl Refused {
-    /// How often for this reason.
+    /// Returns how often `refusal` was the reason.
     #[must_use]
     pub fn of(&self, refusal: Refusal) -> u64 {
         self.0[refusal as usize]
     }
 
-    /// How often at all.
+    /// Returns the total number of refusals.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// The reason that was given most often, if any was.
+    /// Returns the most frequent reason, if there was any.
     #[must_use]
     pub fn most(&self) -> Option<Refusal> {
         let most = Refusal::ALL.into_iter().max_by_key(|refusal| self.of(*refusal));
@@ -33,37 +33,37 @@ impl Refused {
     }
 }
 
-/// What has arrived from one client since it connected: on the server's end of every connected link.
+/// Traffic of one client since it connected; on the server's end of every connected link.
 #[derive(Component, Clone, Copy, PartialEq, Debug, Default)]
 pub struct LinkTraffic {
-    /// Packets that were let in.
+    /// Admitted packets.
     pub packets: u64,
-    /// Their bytes.
+    /// Bytes of the admitted packets.
     pub bytes: u64,
-    /// The messages and parts of messages in them.
+    /// Messages and fragments in the admitted packets.
     pub messages: u64,
-    /// What was dropped.
+    /// Refusals.
     pub refused: Refused,
-    /// Strikes now; at [`IngressLimits::strikes`](super::IngressLimits::strikes) the connection ends.
+    /// Current strikes; at [`IngressLimits::strikes`](super::IngressLimits::strikes) the client is kicked.
     pub strikes: f32,
 }
 
-/// What has arrived at this server since it started, from anybody.
+/// Traffic of this server since it started, from all addresses.
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Default)]
 pub struct IngressStats {
-    /// Packets that were let in.
+    /// Admitted packets.
     pub packets: u64,
-    /// What was dropped.
+    /// Refusals.
     pub refused: Refused,
     /// Addresses that are remembered now without a connection.
     pub strangers: usize,
-    /// Addresses that were forgotten because they never became a connection.
+    /// Addresses that were forgotten before they had a connection.
     pub forgotten: u64,
-    /// Clients that were thrown out.
+    /// Clients that were kicked.
     pub kicked: u64,
 }
 
-/// Takes note of a message that a client was allowed to send, and that its type's rules refuse.
+/// Records the refusal of a message that passed the filters but violates the rules of its type.
 pub fn refuse(world: &mut World, link: Entity, refusal: Refusal) {
     if let Some(mut stats) = world.get_resource_mut::<IngressStats>() {
         stats.refused.count(refusal);
@@ -71,7 +71,7 @@ pub fn refuse(world: &mut World, link: Entity, refusal: Refusal) {
     if let Some(mut traffic) = world.get_mut::<LinkTraffic>(link) {
         traffic.refused.count(refusal);
         traffic.strikes += match refusal {
-            // Until a client knows that a pawn is no longer its own it may speak for it.
+            // A client may send about a pawn until it learns that it no longer owns it.
             Refusal::Owner => 2.0,
             Refusal::Rate => 1.0,
             refusal if refusal.is_offence() => OFFENCE,

@@ -1,4 +1,4 @@
-//! Who may join a server: the server's part that is made before it starts.
+//! Server access control: key, protocol id and public addresses of a server.
 
 use core::{net::SocketAddr, time::Duration};
 use std::time::{Instant, SystemTime};
@@ -16,8 +16,8 @@ use super::{
     shown::Shown,
 };
 
-/// Who may join a server. Spawn [`server`](Self::server) with the transport's components and trigger lightyear's
-/// `Start`:
+/// Access control of a server. Spawn [`server`](Self::server) with the transport's components and trigger
+/// lightyear's `Start`:
 ///
 /// ```
 /// use bevy::prelude::*;
@@ -32,39 +32,39 @@ use super::{
 ///     Ok(())
 /// }
 /// ```
+#[doc(alias = "NetcodeServer")]
 #[derive(Clone, Debug)]
 pub struct ServerAccess {
-    /// The secret that the matchmaker has, too.
+    /// The secret shared with the matchmaker.
     pub key: ServerKey,
-    /// Names the game, and its version if versions shall not meet.
+    /// Id of the game; include the version if clients of another version must not join.
     pub protocol_id: u64,
-    /// The public addresses of this server: only tokens for one of them are taken. Default none: then a token's
-    /// port must be the one that is bound, and its host, too, unless the server listens on all of its own. Give
-    /// them when servers share a key, or behind a translation of addresses.
+    /// Public addresses of this server: only tokens for one of them are accepted. Default empty: then a
+    /// token's port must be the bound one, and its host too, unless the server listens on all of its
+    /// addresses. Set it when servers share a key, or behind address translation (NAT).
     pub addresses: Vec<SocketAddr>,
-    /// How many clients there may be at once, netcode's own limit. Default 256.
+    /// Maximum number of clients, netcode's own limit. Default 256.
     pub max_clients: usize,
 }
 
 impl ServerAccess {
-    /// Access with the defaults.
+    /// Creates an access configuration with the defaults.
     #[must_use]
     pub fn new(key: ServerKey, protocol_id: u64) -> Self {
         Self { key, protocol_id, addresses: Vec::new(), max_clients: 256 }
     }
 
-    /// Development mode, for examples and tests: everybody may join as anybody; see
-    /// [`ServerKey::development`].
+    /// Development mode, for examples and tests: anybody may join as anybody; see [`ServerKey::development`].
     #[must_use]
     pub fn development(protocol_id: u64) -> Self {
         Self::new(ServerKey::development(), protocol_id)
     }
 
-    /// netcode's server with this key. Tokens that were made before this call are refused.
+    /// Returns netcode's server with this key. Tokens issued before this call are refused.
     #[must_use]
     pub fn server(&self) -> impl Bundle {
         let config = NetcodeConfig {
-            // We look at addresses ourselves: the one that a client dials is often not the one that is bound.
+            // [`TokenGate`] compares addresses: the one that a client dials is often not the bound one.
             server_addr_check: false,
             ..NetcodeConfig::default()
                 .with_max_clients(self.max_clients)
@@ -75,39 +75,40 @@ impl ServerAccess {
             access: self.clone(),
             started: (Instant::now(), milliseconds(SystemTime::now())),
             shown: Shown::default(),
-            // netcode begins at 2^23 for strangers and at 2^62 for clients: no number is used twice.
+            // netcode starts at 2^23 for denials and at 2^62 for sessions: no sequence number is used twice.
             sequence: 1 << 61,
         };
         (NetcodeServer::new(config), gate)
     }
 }
 
-/// On a server that looks at tokens.
+/// On a server entity that validates connect tokens.
 #[derive(Component)]
 pub(crate) struct TokenGate {
     pub(super) access: ServerAccess,
-    /// By the clock that nobody sets, and by the wall clock in milliseconds since 1970.
+    /// Start of the server on the monotonic clock, and on the wall clock in milliseconds since 1970.
     pub(super) started: (Instant, u64),
     pub(super) shown: Shown,
     pub(super) sequence: u64,
 }
 
-/// What time it is.
+/// Current time on both clocks.
 #[derive(Clone, Copy)]
 pub(super) struct Now {
-    /// Of the wall clock, in milliseconds since 1970.
+    /// Wall clock, in milliseconds since 1970.
     pub wall: u64,
-    /// Since the server started, of a clock that nobody sets.
+    /// Time since the server started, on the monotonic clock.
     pub uptime: Duration,
-    /// When the server started, by what the wall clock said then.
+    /// Start of the server on the wall clock as it was set then.
     pub started: u64,
 }
 
 impl Now {
-    /// Milliseconds by which two clocks of one machine may differ without having been set.
+    /// Milliseconds by which both clocks may differ without the wall clock having been set.
     const DRIFT: u64 = 1_000;
 
-    /// When the server started, by what the wall clock says now: when it is set, the start moves with it.
+    /// Returns the server's start on the wall clock as it is set now: when the clock is set, the start moves
+    /// with it.
     fn start(&self) -> u64 {
         let moved = self.wall.saturating_sub(self.uptime.as_millis() as u64);
         if moved.abs_diff(self.started) < Self::DRIFT { self.started } else { moved }
@@ -121,10 +122,10 @@ impl TokenGate {
 }
 
 impl ServerAccess {
-    /// For how much longer a token is good, whoever has shown it before.
+    /// Validates a token, except for its single use. Returns its remaining lifetime.
     ///
     /// # Errors
-    /// Why it is not.
+    /// The reason for refusing it.
     pub(super) fn judge(
         &self,
         request: &Request<'_>,
@@ -148,7 +149,8 @@ impl ServerAccess {
             return Err(JoinRefusal::OtherServer);
         }
         let stamp = stamp(&private.user_data).ok_or(JoinRefusal::Unreadable)?;
-        // What lives for longer would be forgotten before its end. A clock that was set back adds its step.
+        // A longer-lived token would be forgotten before it expires. A clock that was set back adds to the
+        // lifetime.
         if left > LONGEST * 2 {
             return Err(JoinRefusal::Unreadable);
         }
@@ -165,12 +167,12 @@ impl ServerAccess {
     }
 }
 
-/// Says so at each start in development mode.
+/// Logs a warning at each start in development mode.
 pub(super) fn announce(started: On<Insert, Started>, gates: Query<&TokenGate>) {
     if gates.get(started.entity).is_ok_and(|gate| gate.access.key.is_development()) {
         warn!(
-            "bevy_unlag: development mode: anybody can join as anybody; not for the internet. Start the server with \
-             a ServerKey of its own"
+            "bevy_unlag: development mode: anybody can join as anybody. For a server on the internet, use \
+             a secret ServerKey"
         );
     }
 }
@@ -189,8 +191,8 @@ mod tests {
         SocketAddr::from(([203, 0, 113, 7], port))
     }
 
-    /// A server that has been up for 10 minutes judges a token that was made now, by a clock that is `ahead` by
-    /// some milliseconds.
+    /// Validates a token on a server that has been up for `uptime` milliseconds, with the wall clock `ahead`
+    /// by some milliseconds.
     fn judge(access: &ServerAccess, token: &[u8], ahead: i64, uptime: u64) -> Result<(), JoinRefusal> {
         let datagram = request_of(token);
         let request = request(&datagram).expect("a request");
@@ -208,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_for_one_game_one_server_and_a_time() {
+    fn token_is_valid_for_one_game_and_server_until_it_expires() {
         let access = ServerAccess::new(ServerKey::random().expect("random bytes"), GAME);
         let good = token(&access, |_| ());
         assert_eq!(judge(&access, &good, 0, 600_000), Ok(()));
@@ -229,16 +231,16 @@ mod tests {
     }
 
     #[test]
-    fn tokens_of_an_earlier_start_are_refused_whatever_the_clock_does() {
+    fn tokens_issued_before_the_start_are_refused_even_if_the_clock_was_set() {
         let access = ServerAccess::new(ServerKey::random().expect("random bytes"), GAME);
         let old = token(&access, |request| request.lifetime = Duration::from_secs(3_600));
         assert_eq!(judge(&access, &old, 5_000, 4_000), Err(JoinRefusal::BeforeStart));
         assert_eq!(judge(&access, &old, 5_000, 6_000), Ok(()));
-        // Clocks of one machine that run apart a little.
+        // Two clocks of one machine that drift apart a little.
         let now = Now { wall: 100_000, uptime: Duration::from_millis(9_950), started: 90_000 };
         assert_eq!(now.start(), 90_000);
-        // The clock of server and matchmaker was set by an hour since the server started a minute ago: what is made
-        // now is good. netcode's own times are of the unset clock, so the expiry is set here.
+        // The wall clock of server and matchmaker was set by an hour after the server's start: a token issued
+        // now is valid. netcode takes the expiry from the unset clock, so it is overwritten here.
         let hour = Duration::from_secs(3_600);
         for wall in [SystemTime::now() + hour, SystemTime::now() - hour] {
             let fresh = ConnectTokenRequest::new(1, address(5_000), GAME).issue_at(&access.key, wall);
@@ -254,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn development_mode_takes_what_netcode_takes() {
+    fn development_mode_accepts_every_unexpired_token() {
         let access = ServerAccess::development(GAME);
         let by_hand = lightyear::netcode::ConnectToken::build(address(1), GAME, 1, access.key.bytes())
             .generate()

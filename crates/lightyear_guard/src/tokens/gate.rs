@@ -1,4 +1,4 @@
-//! Looks at every token before netcode does.
+//! Token filter: validates connect tokens before netcode reads them.
 
 use std::time::SystemTime;
 
@@ -19,44 +19,45 @@ use super::{
 };
 use crate::ingress::{Kick, KickReason};
 
-/// For how many seconds whoever comes too late is told so.
+/// Seconds after its expiry during which a token still gets a denial with the reason.
 const TOLD: u64 = 300;
 
-/// How many tokens were shown to this app's servers. Who is not connected yet shows its own ten times a second.
+/// Counters of the connection requests to this app's servers. A client repeats its request ten times a second
+/// until it is connected.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct TokenStats {
-    /// Requests that netcode was given.
+    /// Requests that were passed on to netcode.
     pub passed: u64,
-    /// Requests that our key did not make: junk, or another server's. Those that a
-    /// [`ServerUdp`](crate::ServerUdp) drops at the door are counted there, as
-    /// [`Refusal::Foreign`](crate::Refusal::Foreign).
+    /// Requests whose token was not issued with the server's key: junk, or another server's token. Those that
+    /// a [`ServerUdp`](crate::ServerUdp) drops are counted as [`Refusal::Foreign`](crate::Refusal::Foreign)
+    /// instead.
     pub foreign: u64,
-    /// Requests on servers that were made without [`ServerAccess`](crate::ServerAccess) and whose key is all
-    /// zeros. Nobody joins such a server.
+    /// Requests to servers that were built without [`ServerAccess`](crate::ServerAccess) and whose key is all
+    /// zeros. No client can join such a server.
     pub zero_key: u64,
     refused: [u64; JoinRefusal::ALL.len()],
 }
 
 impl TokenStats {
-    /// How often somebody was refused for this.
+    /// Returns how many requests were refused for this reason.
     #[must_use]
     pub fn refused(&self, refusal: JoinRefusal) -> u64 {
         self.refused[refusal as usize]
     }
 }
 
-/// The token that a link joins with, and as whom.
+/// The token with which a link joins, and its client.
 #[derive(Component)]
 pub(super) struct ShownToken {
     name: [u8; 16],
     peer: PeerId,
 }
 
-/// A denial that leaves with this frame.
+/// A denial packet that is sent at the end of this frame.
 #[derive(Component)]
 pub(super) struct Denial(Vec<u8>);
 
-/// What becomes of a request.
+/// Outcome of a connection request.
 #[expect(clippy::large_enum_variant, reason = "one at a time, on the stack")]
 enum Verdict {
     Pass(Private),
@@ -76,14 +77,14 @@ pub(super) fn check(
     mut stats: ResMut<TokenStats>,
     mut commands: Commands,
 ) {
-    // Who began to join in this frame, where.
+    // Server and client of the joins that began in this frame.
     let mut fresh: Vec<(Entity, PeerId)> = Vec::new();
     for (entity, mut link, of, token, is_connected) in &mut links {
         let mut shows = token.map(|token| token.name);
         for _ in 0..link.recv.len() {
             let Some(datagram) = link.recv.pop() else { break };
             let Some(request) = sealed::request(&datagram) else {
-                // Nearly always.
+                // Nearly every datagram.
                 link.recv.push_raw(datagram);
                 continue;
             };
@@ -93,15 +94,15 @@ pub(super) fn check(
             };
             let name = request.name();
             if is_connected && shows == Some(name) {
-                // Sent before it knew.
+                // A repetition that was sent before the client knew that it is connected.
                 continue;
             }
             if !is_connected && shows.is_some_and(|shown| shown != name) {
-                // netcode would put the second into the place of the first, and mix up who is who.
+                // netcode would replace the first client by the second and confuse their ids.
                 continue;
             }
             let Some(gate) = gate.as_deref_mut() else {
-                // Made without us. What can be seen of its key is whether tokens of a zero key are shown to it.
+                // Built without `ServerAccess`. A zero key shows in that it opens the token.
                 if request.open(&[0; 32]).is_some() {
                     stats.zero_key += 1;
                 } else {
@@ -123,16 +124,17 @@ pub(super) fn check(
             let peer = PeerId::Netcode(private.client_id);
             if let Some((old, ..)) = clients.iter().find(|(_, l, id)| l.server == of.server && id.0 == peer) {
                 if gate.shown.is_used(&name) {
-                    // In development mode a token is good again and again, but what was still under way of a
-                    // connection that has ended does not end the next one.
+                    // In development mode tokens may be reused, but delayed requests of a connection that has
+                    // ended must not end the next one.
                     continue;
                 }
-                // It has lost its end and comes again; netcode would keep it waiting until the old one times out.
+                // The client has lost its end and joins again; netcode would keep it waiting until the old
+                // connection times out.
                 commands.trigger(Kick { entity: old, reason: KickReason::Replaced });
             } else if !is_connected && !fresh.contains(&(of.server, peer)) {
                 stats.passed += 1;
                 if shows.is_none() {
-                    // netcode has one place for each player, so it joins on one link: the newest.
+                    // netcode has one slot per client id, so a client joins on one link: the newest.
                     let others = joining.iter().filter(|(_, l, o)| l.server == of.server && o.peer == peer);
                     others.for_each(|(other, ..)| commands.entity(other).try_despawn());
                     fresh.push((of.server, peer));
@@ -147,11 +149,11 @@ pub(super) fn check(
 }
 
 impl TokenGate {
-    /// Whether this is a request with a token that our key has made and that may still be good: one of last year would
-    /// open the door to whoever found it.
+    /// Whether this is a connection request whose token was issued with our key and has not long expired. An
+    /// old token that somebody found must not create links.
     pub(crate) fn may_open(&self, datagram: &[u8], wall: SystemTime) -> bool {
         let Some(request) = sealed::request(datagram) else { return false };
-        // Whose time is over is told so, but not for ever.
+        // Clients with an expired token get the reason, but not for ever.
         let late = request.expires.saturating_add(TOLD) < milliseconds(wall) / 1_000;
         !late && request.open(&self.access.key.bytes()).is_some()
     }
@@ -186,7 +188,7 @@ impl TokenGate {
     }
 }
 
-/// Whoever joins has used its token.
+/// Marks the token of a client that has joined as used.
 pub(super) fn use_up(
     connected: On<Add, Connected>,
     links: Query<(&LinkOf, &ShownToken)>,
@@ -199,7 +201,7 @@ pub(super) fn use_up(
     }
 }
 
-/// After netcode, which lets nobody else write to a link without a connection.
+/// Sends denials. Runs after netcode, the only other writer of a link without a connection.
 pub(super) fn deny(mut links: Query<(Entity, &mut Link, &mut Denial)>, mut commands: Commands) {
     for (entity, mut link, mut denial) in &mut links {
         link.send.push(core::mem::take(&mut denial.0).into());

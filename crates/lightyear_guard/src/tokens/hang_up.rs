@@ -1,5 +1,5 @@
-//! Ending one connection for good: lightyear alone forgets its link, and netcode keeps the client's name taken until
-//! the token's timeout.
+//! Closing one connection for good. lightyear's own disconnect only forgets the link, and netcode keeps the
+//! client id occupied until the token's timeout.
 
 use bevy::prelude::*;
 use lightyear::{
@@ -9,13 +9,13 @@ use lightyear::{
 
 use super::sealed::{DISCONNECT, PacketKey, Private};
 
-/// netcode numbers a client's packets from 0, a server's from 2^62: far beyond either, and below what the filters
-/// refuse.
+/// Sequence number of our disconnect packets. netcode numbers a client's packets from 0 and a server's from
+/// 2^62: this is far beyond both, and below the limit of the filters.
 const NUMBER: u64 = (1 << 62) + (1 << 40);
-/// One of them should arrive.
+/// Number of copies to the client; one of them should arrive.
 const TIMES: u64 = 5;
 
-/// The keys of a session: known from the token that opened it.
+/// Keys of a session, from the token that opened it.
 #[derive(Component)]
 pub(super) struct SessionKeys {
     to_server: PacketKey,
@@ -29,14 +29,14 @@ impl SessionKeys {
     }
 }
 
-/// Ends the connection of a link on a server: its client hears it, and netcode forgets it, so that the client can
+/// On a server's link: closes its connection. The client is informed, and netcode forgets it, so that it can
 /// join again at once.
 #[derive(Component, Default)]
 pub(crate) struct HangUp {
     told: bool,
 }
 
-/// After netcode has written.
+/// Sends disconnect packets to the client. Runs after netcode has written.
 pub(super) fn tell(mut links: Query<(&mut Link, &SessionKeys, &mut HangUp)>) {
     for (mut link, keys, mut hang_up) in &mut links {
         if core::mem::replace(&mut hang_up.told, true) {
@@ -50,7 +50,7 @@ pub(super) fn tell(mut links: Query<(&mut Link, &SessionKeys, &mut HangUp)>) {
     }
 }
 
-/// Before netcode reads, and after the filters: as if the client had hung up.
+/// Simulates the client's disconnect packet. Runs after the filters and before netcode reads.
 pub(super) fn close(
     mut links: Query<(Entity, &mut Link, Option<&SessionKeys>, &HangUp)>,
     mut commands: Commands,

@@ -1,4 +1,4 @@
-//! Making tokens: what a matchmaker does.
+//! Issuing connect tokens, for a matchmaker.
 
 use core::{net::SocketAddr, time::Duration};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,18 +7,18 @@ use lightyear::netcode::{ConnectToken, TokenUserData};
 
 use super::{ServerKey, TokenError, sealed::USER_DATA};
 
-/// Marks the user data of our tokens, and their version.
+/// Magic bytes in the user data of the suite's tokens, with their version.
 const MARK: [u8; 4] = *b"ULG1";
-/// The longest life that a server accepts.
+/// Longest lifetime that a server accepts.
 pub(super) const LONGEST: Duration = Duration::from_secs(3_600);
 
-/// What a token of ours says to the server beside netcode's own fields.
+/// Content of the user data beyond netcode's own fields.
 pub(super) struct Stamp {
-    /// When it was made, in milliseconds since 1970.
+    /// Time of issue, in milliseconds since 1970.
     pub issued: u64,
 }
 
-/// Whom a matchmaker lets onto which server. [`issue`](Self::issue) makes the token; it needs no app.
+/// Permission for one client to join one server. [`issue`](Self::issue) makes the token; it needs no app.
 ///
 /// ```
 /// use lightyear_guard::{ConnectTokenRequest, ServerKey};
@@ -30,30 +30,33 @@ pub(super) struct Stamp {
 /// assert_eq!(token.len(), 2_048);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
+#[doc(alias = "ConnectToken")]
+#[doc(alias = "ConnectTokenBuilder")]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConnectTokenRequest {
-    /// Who it is: the account's number. Nobody joins as somebody else, and one client has one connection.
+    /// Account number of the client. The client cannot join under another id, and each id has at most one
+    /// connection.
     pub client_id: u64,
-    /// The public address of the server, which the client dials.
+    /// Public address of the server, which the client dials.
     pub server: SocketAddr,
-    /// Names the game, and its version if versions shall not meet; the server's.
+    /// Id of the game, the same as [`ServerAccess::protocol_id`](crate::ServerAccess::protocol_id).
     pub protocol_id: u64,
-    /// For how long the client may use it to join; what it joined stays. Default 30 s, at most an hour. Raising it
-    /// gives a thief as much longer.
+    /// Time during which the client may use the token to join; established connections are not affected.
+    /// Default 30 s, 1 s to an hour. Raising it gives a thief as much more time.
     pub lifetime: Duration,
-    /// How long either side waits without a packet until it takes the other for gone. Default 3 s. Raising it lets
-    /// a player sit out longer outages, and a vanished one stand around for longer.
+    /// Time without a packet after which either side considers the other gone. Default 3 s, 1 s to an hour.
+    /// Raising it tolerates longer outages, and leaves the pawn of a vanished player standing for longer.
     pub timeout: Duration,
-    /// Anything for the server's game, at most 243 bytes, read by [`token_data`]. The client can neither read nor
-    /// change it. Default empty.
+    /// Application data for the server, at most 243 bytes, read with [`token_data`]. The client can neither
+    /// read nor change it. Default empty.
     pub data: Vec<u8>,
 }
 
 impl ConnectTokenRequest {
-    /// Bytes of [`data`](Self::data) that a token has room for.
+    /// Maximum length of [`data`](Self::data), in bytes.
     pub const MAX_DATA: usize = USER_DATA - 13;
 
-    /// A request with the defaults.
+    /// Creates a request with the defaults.
     #[must_use]
     pub fn new(client_id: u64, server: SocketAddr, protocol_id: u64) -> Self {
         Self {
@@ -66,10 +69,11 @@ impl ConnectTokenRequest {
         }
     }
 
-    /// Makes the token: 2048 bytes for the client, over a way that nobody listens to: whoever has them can join.
+    /// Issues the token: 2048 bytes for the client. Send them over an encrypted channel: whoever has them can
+    /// join.
     ///
     /// # Errors
-    /// [`TokenError::Request`], with what is wrong with this request.
+    /// [`TokenError::Request`] if a field is out of range.
     pub fn issue(&self, key: &ServerKey) -> Result<Vec<u8>, TokenError> {
         self.issue_at(key, SystemTime::now())
     }
@@ -77,21 +81,21 @@ impl ConnectTokenRequest {
     pub(super) fn issue_at(&self, key: &ServerKey, now: SystemTime) -> Result<Vec<u8>, TokenError> {
         let wrong = TokenError::Request;
         if self.lifetime < Duration::from_secs(1) || self.lifetime > LONGEST {
-            return Err(wrong("a token lives for 1 s to an hour"));
+            return Err(wrong("the lifetime of a token must be from 1 s to an hour"));
         }
         if self.timeout < Duration::from_secs(1) || self.timeout > LONGEST {
-            return Err(wrong("a timeout is 1 s to an hour"));
+            return Err(wrong("the timeout of a token must be from 1 s to an hour"));
         }
-        let user_data = user_data(&self.data, now).ok_or(wrong("a token has room for 243 bytes of data"))?;
+        let user_data = user_data(&self.data, now).ok_or(wrong("token data may have 243 bytes at most"))?;
         let whole = |time: Duration| time.as_secs() as i32 + i32::from(time.subsec_nanos() > 0);
-        // netcode counts whole seconds of the wall clock: the first of them has begun.
+        // netcode counts whole seconds of the wall clock, the first of which has begun.
         let lifetime = whole(self.lifetime) + 1;
         let token = ConnectToken::build(self.server, self.protocol_id, self.client_id, key.bytes())
             .expire_seconds(lifetime)
             .timeout_seconds(whole(self.timeout))
             .user_data(user_data)
             .generate()
-            .map_err(|_| wrong("the machine's clock is before 1970, or its random numbers fail"))?;
+            .map_err(|_| wrong("the system clock is before 1970, or no random bytes are available"))?;
         token
             .try_into_bytes()
             .map(|bytes| bytes.to_vec())
@@ -99,12 +103,12 @@ impl ConnectTokenRequest {
     }
 }
 
-/// Milliseconds since 1970; 0 before.
+/// Returns milliseconds since 1970, 0 for earlier times.
 pub(super) fn milliseconds(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
-/// The mark, when it was made, how much data, the data.
+/// Encodes the user data: magic bytes, time of issue, length of the data, data.
 fn user_data(data: &[u8], now: SystemTime) -> Option<[u8; USER_DATA]> {
     let mut bytes = [0; USER_DATA];
     bytes[..4].copy_from_slice(&MARK);
@@ -114,14 +118,15 @@ fn user_data(data: &[u8], now: SystemTime) -> Option<[u8; USER_DATA]> {
     Some(bytes)
 }
 
-/// What our tokens say, if it is one of ours.
+/// Decodes the user data of a token, if the suite issued it.
 pub(super) fn stamp(bytes: &[u8; USER_DATA]) -> Option<Stamp> {
     let issued = bytes.strip_prefix(&MARK)?.first_chunk()?;
     Some(Stamp { issued: u64::from_be_bytes(*issued) })
 }
 
-/// What the matchmaker said about a client: [`ConnectTokenRequest::data`]. `TokenUserData` is on the server's end of
-/// its link from the moment it is connected. Empty for tokens that were not made by [`ConnectTokenRequest`].
+/// Returns the matchmaker's data about a client: [`ConnectTokenRequest::data`]. `TokenUserData` is on the
+/// server's end of a link as soon as it is connected. Empty for tokens that were not issued by
+/// [`ConnectTokenRequest`].
 #[must_use]
 pub fn token_data(token: &TokenUserData) -> &[u8] {
     if stamp(&token.0).is_none() {
@@ -139,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn data_arrives_as_it_was_given() {
+    fn token_data_survives_a_round_trip() {
         for data in [&b""[..], b"team blue", &[255; ConnectTokenRequest::MAX_DATA]] {
             let bytes = user_data(data, SystemTime::now()).expect("it fits");
             assert_eq!(token_data(&TokenUserData(bytes)), data);
@@ -151,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_makes_no_sense_is_explained() {
+    fn request_with_a_value_out_of_range_is_an_error() {
         let key = ServerKey::development();
         assert!(request().issue(&key).is_ok());
         let wrong = [

@@ -1,4 +1,4 @@
-//! Joining with a token: what a client does.
+//! Joining with a connect token, for a client.
 
 use core::{fmt, net::SocketAddr, time::Duration};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,20 +16,20 @@ use super::{
     sealed::{self, DENIED, PacketKey},
 };
 
-/// How wrong a player's clock may be: a token that looks older than this was left over from another day. Whether a
-/// younger one is still good the server says.
+/// Tolerated error of a player's clock. A token that looks expired for longer is stale; whether a younger one
+/// is still valid is the server's decision.
 const CLOCK_ERROR: Duration = Duration::from_secs(3_600);
 
-/// Why there is no token, or nothing to join with. `Display` says in one line what to do.
+/// Why a token cannot be issued or used. `Display` says in one line what to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TokenError {
-    /// A token has 2048 bytes; these are so many.
+    /// Not 2048 bytes; contains the actual length.
     Length(usize),
-    /// The bytes are no connect token.
+    /// Not a connect token.
     Malformed,
-    /// The token's time was over more than an hour ago, by this machine's clock.
+    /// Expired more than an hour ago, by this machine's clock.
     Expired,
-    /// No token can be made of this request, and why.
+    /// The request is invalid; contains the reason.
     Request(&'static str),
 }
 
@@ -37,10 +37,10 @@ impl fmt::Display for TokenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Length(length) => {
-                write!(f, "a connect token has 2048 bytes and not {length}; ask for it again")
+                write!(f, "a connect token has 2048 bytes, not {length}; request it again")
             }
-            Self::Malformed => f.write_str("this is no connect token, or a damaged one; ask for it again"),
-            Self::Expired => f.write_str("the connect token's time is over; ask for a new one"),
+            Self::Malformed => f.write_str("the connect token is malformed; request it again"),
+            Self::Expired => f.write_str("the connect token has expired; request a new one"),
             Self::Request(why) => f.write_str(why),
         }
     }
@@ -48,30 +48,32 @@ impl fmt::Display for TokenError {
 
 impl core::error::Error for TokenError {}
 
-/// netcode's client for one token. Spawn it with lightyear's `Client` and the transport's components, and trigger
-/// `Connect`.
+/// netcode client for one connect token. Spawn it with lightyear's `Client` and the transport's components,
+/// and trigger `Connect`.
+#[doc(alias = "NetcodeClient")]
+#[doc(alias = "Authentication")]
 #[derive(Bundle)]
 pub struct TokenClient {
     netcode: NetcodeClient,
     ticket: Ticket,
 }
 
-/// What a client knows of the server that it joins.
+/// On a client's link: the key for the server's denials, and the reason of the last one.
 #[derive(Component)]
 pub(super) struct Ticket {
     key: PacketKey,
     refusal: Option<JoinRefusal>,
 }
 
-/// On a client: the server does not let us in. Written once, when netcode has given up.
+/// On a client: the server has refused the connection. Written once, when netcode gives up.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct JoinRefused(pub JoinRefusal);
 
 impl TokenClient {
-    /// Reads a token as [`ConnectTokenRequest::issue`] made it.
+    /// Reads a token made by [`ConnectTokenRequest::issue`].
     ///
     /// # Errors
-    /// What is wrong with the bytes.
+    /// A [`TokenError`] if the token is malformed or long expired.
     pub fn new(token: &[u8]) -> Result<Self, TokenError> {
         Self::at(token, SystemTime::now())
     }
@@ -91,23 +93,23 @@ impl TokenClient {
         Ok(Self { netcode, ticket: Ticket { key, refusal: None } })
     }
 
-    /// Joins a server in [development mode](ServerKey::development) as anybody.
+    /// Joins a server in [development mode](ServerKey::development) under any client id.
     ///
     /// # Errors
-    /// [`TokenError::Request`] when this machine can make no token.
+    /// [`TokenError::Request`] if no token can be issued on this machine.
     pub fn development(client_id: u64, server: SocketAddr, protocol_id: u64) -> Result<Self, TokenError> {
         let request = ConnectTokenRequest::new(client_id, server, protocol_id);
         Self::new(&request.issue(&ServerKey::development())?)
     }
 
-    /// The address of the server; of a token by another hand with several, the first.
+    /// Returns the address of the server; the first one if a token of another issuer has several.
     #[must_use]
     pub fn server(&self) -> SocketAddr {
         self.netcode.inner.server_addr()
     }
 }
 
-/// Before netcode reads: it drops a client's denials with nothing but a line in the log.
+/// Records the reason of a denial. Runs before netcode, which only logs and drops denials.
 pub(super) fn hear_denial(mut links: Query<(&mut Link, &mut Ticket), Without<Connected>>) {
     for (mut link, mut ticket) in &mut links {
         for _ in 0..link.recv.len() {
@@ -121,7 +123,7 @@ pub(super) fn hear_denial(mut links: Query<(&mut Link, &mut Ticket), Without<Con
     }
 }
 
-/// Whoever is in was not refused in the end.
+/// Clears the reason: a client that is connected was not refused after all.
 pub(super) fn forget_refusal(connected: On<Add, Connected>, mut tickets: Query<&mut Ticket>) {
     if let Ok(mut ticket) = tickets.get_mut(connected.entity) {
         ticket.refusal = None;
@@ -157,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_good_token_is_read_and_others_are_explained() {
+    fn valid_token_is_read_and_invalid_ones_return_their_error() {
         let good = token();
         assert_eq!(TokenClient::new(&good).map(|client| client.server().port()).ok(), Some(7));
         assert_eq!(error(&[]), Some(TokenError::Length(0)));
@@ -168,11 +170,11 @@ mod tests {
         assert_eq!(error(&version), Some(TokenError::Malformed));
         let later = |seconds| SystemTime::now() + Duration::from_secs(seconds);
         assert_eq!(TokenClient::at(&good, later(3_700)).err(), Some(TokenError::Expired));
-        assert_eq!(TokenClient::at(&good, later(3_600)).err(), None, "that clock may be wrong");
+        assert_eq!(TokenClient::at(&good, later(3_600)).err(), None, "the player's clock may be wrong");
     }
 
     #[test]
-    fn no_bytes_panic() {
+    fn corrupted_tokens_never_panic() {
         let mut rng = SmallRng::seed_from_u64(5);
         let good = token();
         for _ in 0..2_000 {

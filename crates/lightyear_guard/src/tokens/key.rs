@@ -1,35 +1,36 @@
-//! The secret that a server and its matchmaker share.
+//! Secret key shared by a server and its matchmaker.
 
 use core::{fmt, str::FromStr};
 use std::path::Path;
 
 use lightyear::netcode::try_generate_key;
 
-/// Known to everybody who has this source.
+/// The public development key; anybody who reads this source knows it.
 const DEVELOPMENT: [u8; 32] = *b"bevy_unlag development, public!!";
 
-/// The secret with which a matchmaker makes connect tokens and a server reads them: 32 bytes. Whoever knows it can
-/// join as anybody, so it never leaves those two. `Debug` does not show it, and a key of zeros does not exist.
+/// Secret key with which a matchmaker issues connect tokens and a server reads them: 32 bytes. Whoever knows
+/// it can join as anybody, so it must never leave those two. `Debug` hides it, and an all-zero key cannot be
+/// constructed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServerKey([u8; 32]);
 
-/// Why there is no [`ServerKey`]. `Display` says in one line what to do.
+/// Why a [`ServerKey`] is invalid or unavailable. `Display` says in one line what to do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum KeyError {
-    /// All bytes are zero: netcode's default, with which anybody can make tokens.
+    /// All bytes are zero: netcode's default, with which anybody can forge tokens.
     Zero,
     /// Not 64 hexadecimal digits.
     Text,
-    /// The file cannot be read: its name, and why.
+    /// The file cannot be read; contains its path and the error.
     File(String, String),
-    /// The environment has no such variable: its name.
+    /// The environment variable is not set; contains its name.
     Missing(String),
-    /// The operating system gives no random bytes.
+    /// The operating system provides no random bytes.
     Random,
 }
 
 impl ServerKey {
-    /// A new one from the operating system's random bytes.
+    /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
     /// [`KeyError::Random`].
@@ -37,7 +38,7 @@ impl ServerKey {
         try_generate_key().map_err(|_| KeyError::Random).and_then(Self::from_bytes)
     }
 
-    /// From 32 bytes.
+    /// Creates a key from 32 bytes.
     ///
     /// # Errors
     /// [`KeyError::Zero`].
@@ -45,10 +46,10 @@ impl ServerKey {
         if bytes == [0; 32] { Err(KeyError::Zero) } else { Ok(Self(bytes)) }
     }
 
-    /// From a file that holds [`to_hex`](Self::to_hex)'s text; white space around it does not matter.
+    /// Reads a key from a file with the text of [`to_hex`](Self::to_hex); surrounding white space is ignored.
     ///
     /// # Errors
-    /// Any [`KeyError`] that a text or a file can have.
+    /// [`KeyError::File`], [`KeyError::Text`] or [`KeyError::Zero`].
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, KeyError> {
         let path = path.as_ref();
         std::fs::read_to_string(path)
@@ -56,28 +57,29 @@ impl ServerKey {
             .parse()
     }
 
-    /// From an environment variable that holds [`to_hex`](Self::to_hex)'s text.
+    /// Reads a key from an environment variable with the text of [`to_hex`](Self::to_hex).
     ///
     /// # Errors
-    /// Any [`KeyError`] that a text can have, or that there is no such variable.
+    /// [`KeyError::Missing`], [`KeyError::Text`] or [`KeyError::Zero`].
     pub fn from_env(name: &str) -> Result<Self, KeyError> {
         std::env::var(name).map_err(|_| KeyError::Missing(name.to_owned()))?.parse()
     }
 
-    /// The published key of development mode, for examples and tests: a server with it lets anybody join as
-    /// anybody, does not remember tokens, and says so in the log each time that it starts.
+    /// The public key of development mode, for examples and tests: a server with it lets anybody join as
+    /// anybody, accepts tokens repeatedly, and logs a warning at each start.
     #[must_use]
     pub const fn development() -> Self {
         Self(DEVELOPMENT)
     }
 
-    /// Whether this is the published key.
+    /// Whether this is the public development key.
     #[must_use]
     pub fn is_development(&self) -> bool {
         self.0 == DEVELOPMENT
     }
 
-    /// 64 hexadecimal digits, for a file or a matchmaker in another language. A secret.
+    /// Returns the key as 64 hexadecimal digits, for a file or a matchmaker in another language. Keep them
+    /// secret.
     #[must_use]
     pub fn to_hex(&self) -> String {
         self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| hex(digit) as char).collect()
@@ -95,7 +97,7 @@ fn hex(digit: u8) -> u8 {
 impl FromStr for ServerKey {
     type Err = KeyError;
 
-    /// Reads 64 hexadecimal digits.
+    /// Parses 64 hexadecimal digits.
     fn from_str(text: &str) -> Result<Self, KeyError> {
         let digits = text.trim().as_bytes();
         if digits.len() != 64 {
@@ -122,10 +124,10 @@ impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Zero => f.write_str(
-                "the server's key is all zeros, so anybody could make tokens; make one: openssl rand -hex 32",
+                "the server's key is all zeros, so anybody could forge tokens; make one: openssl rand -hex 32",
             ),
             Self::Text => {
-                f.write_str("a server's key is 64 hexadecimal digits; make one: openssl rand -hex 32")
+                f.write_str("a server's key must be 64 hexadecimal digits; make one: openssl rand -hex 32")
             }
             Self::File(path, error) => {
                 write!(
@@ -134,9 +136,9 @@ impl fmt::Display for KeyError {
                 )
             }
             Self::Missing(name) => {
-                write!(f, "the environment has no {name}; set it to a key made by: openssl rand -hex 32")
+                write!(f, "the environment variable {name} is not set; make a key: openssl rand -hex 32")
             }
-            Self::Random => f.write_str("the operating system gives no random bytes for a key"),
+            Self::Random => f.write_str("the operating system provides no random bytes for a key"),
         }
     }
 }
@@ -148,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_survives_its_text_and_shows_itself_to_nobody() {
+    fn key_survives_its_hex_text_and_is_hidden_by_debug() {
         let key = ServerKey::random().expect("random bytes");
         assert_eq!(key.to_hex().parse(), Ok(key.clone()));
         assert_eq!(format!(" {}\n", key.to_hex()).parse(), Ok(key.clone()));
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused_by_one_line_that_says_what_to_do() {
+    fn invalid_key_is_refused_with_one_line_that_says_what_to_do() {
         for (text, error) in [
             ("0".repeat(64), KeyError::Zero),
             ("0".repeat(63), KeyError::Text),

@@ -1,30 +1,31 @@
-//! Why nobody may join with a token, in words for a player.
+//! Reasons for refusing a connect token.
 
 use core::fmt;
 
-/// Why a server does not let a client in. `Display` is a sentence for the player.
+/// Why a server refuses a client. `Display` is a sentence for the player.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum JoinRefusal {
-    /// Somebody has already joined with this token.
+    /// The token was already used.
     Used,
-    /// The token's time is over, by the server's clock.
+    /// The token has expired, by the server's clock.
     Expired,
-    /// The token was made before the server started.
+    /// The token was issued before the server started.
     BeforeStart,
     /// The token is for another server.
     OtherServer,
     /// The token is for another game, or for another version of this one.
     OtherGame,
-    /// The server's key made it, but not by [`ConnectTokenRequest`](crate::ConnectTokenRequest).
+    /// The token was issued with the server's key, but not by
+    /// [`ConnectTokenRequest`](crate::ConnectTokenRequest).
     Unreadable,
-    /// The server has no room.
+    /// The server is full.
     Full,
-    /// Something that this version does not know.
+    /// A reason that this version does not know.
     Other,
 }
 
 impl JoinRefusal {
-    /// All of them.
+    /// All refusals.
     pub const ALL: [Self; 8] = [
         Self::Used,
         Self::Expired,
@@ -36,7 +37,7 @@ impl JoinRefusal {
         Self::Other,
     ];
 
-    /// What it is called on the wire, in the text of one of netcode's denials.
+    /// Returns the text of a denial packet on the wire.
     fn text(self) -> &'static str {
         match self {
             Self::Used => "used",
@@ -50,7 +51,7 @@ impl JoinRefusal {
         }
     }
 
-    /// The body of a denial: netcode's own number where it has one, for clients without this crate.
+    /// Encodes a denial: netcode's own number where there is one, for clients without this crate.
     pub(super) fn denial(self) -> Vec<u8> {
         match self {
             Self::Full => vec![0],
@@ -63,7 +64,7 @@ impl JoinRefusal {
         }
     }
 
-    /// What a denial says. Anything at all is understood as something.
+    /// Decodes a denial; unknown content becomes [`Other`](Self::Other).
     pub(super) fn of_denial(body: &[u8]) -> Self {
         match body {
             [0, ..] => Self::Full,
@@ -81,14 +82,14 @@ impl JoinRefusal {
 impl fmt::Display for JoinRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Used => "somebody has already joined with this token; ask for a new one",
-            Self::Expired => "the token's time is over; ask for a new one",
-            Self::BeforeStart => "the server has started after the token was made; ask for a new one",
+            Self::Used => "the token was already used; request a new one",
+            Self::Expired => "the token has expired; request a new one",
+            Self::BeforeStart => "the server has restarted since the token was issued; request a new one",
             Self::OtherServer => "the token is for another server",
             Self::OtherGame => "the token is for another game or version; update yours",
-            Self::Unreadable => "the server cannot read the token; ask for a new one",
+            Self::Unreadable => "the server cannot read the token; request a new one",
             Self::Full => "the server is full; try again later",
-            Self::Other => "the server does not let you in",
+            Self::Other => "the server refuses the connection",
         })
     }
 }
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_refusal_arrives_as_itself_and_junk_as_something() {
+    fn every_join_refusal_survives_a_round_trip_and_junk_becomes_other() {
         for refusal in JoinRefusal::ALL {
             assert_eq!(JoinRefusal::of_denial(&refusal.denial()), refusal);
         }

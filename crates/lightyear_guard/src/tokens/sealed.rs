@@ -1,7 +1,7 @@
-//! What netcode encrypts and does not show: read and written here, so that a server knows a token before netcode does,
-//! and can say why it refuses one.
+//! netcode's encrypted packets and connect tokens. Decoded here so that a server knows a token before netcode
+//! does, and encoded so that it can send the reason of a refusal.
 //!
-//! The layouts are those of netcode 1.02 as lightyear 0.30.1 writes them; the tests compare with it.
+//! The layouts are those of netcode 1.02 as implemented by lightyear 0.30.1; the tests compare with it.
 
 use core::net::{IpAddr, SocketAddr};
 
@@ -9,27 +9,27 @@ use bevy::ecs::prelude::Component;
 use chacha20poly1305::{AeadInPlace, ChaCha20Poly1305, KeyInit, XChaCha20Poly1305};
 
 const VERSION: &[u8; 13] = b"NETCODE 1.02\0";
-/// The authentication tag at the end of everything encrypted.
+/// Length of the authentication tag at the end of encrypted data.
 const TAG: usize = 16;
 const PRIVATE: usize = 1_024;
 const REQUEST: usize = 1 + 13 + 8 + 8 + 24 + PRIVATE;
 pub(super) const USER_DATA: usize = 256;
 const MAX_SERVERS: u32 = 32;
-/// The longest small packet: a denial with 255 bytes of text.
+/// Longest control packet: a denial with 255 bytes of text.
 const SMALL: usize = 320;
 
-/// Small packets of netcode's.
+/// netcode packet kinds.
 pub(super) const DENIED: u8 = 1;
 pub(super) const DISCONNECT: u8 = 6;
 
-/// A key of one direction of one session, and the game whose protocol it is.
+/// Key of one direction of a session, with the protocol id that netcode authenticates.
 #[derive(Component, Clone, PartialEq, Eq)]
 pub(super) struct PacketKey {
     pub key: [u8; 32],
     pub protocol: u64,
 }
 
-/// What a connection request says without a key.
+/// Unencrypted part of a connection request.
 pub(super) struct Request<'a> {
     pub protocol: u64,
     /// Seconds since 1970.
@@ -38,7 +38,7 @@ pub(super) struct Request<'a> {
     pub private: &'a [u8; PRIVATE],
 }
 
-/// What only the server can read of a token.
+/// Private part of a connect token, which only the server can decrypt.
 pub(super) struct Private {
     pub client_id: u64,
     pub servers: Servers,
@@ -47,7 +47,7 @@ pub(super) struct Private {
     pub user_data: [u8; USER_DATA],
 }
 
-/// Some addresses.
+/// Server addresses of a token.
 #[derive(Clone, Copy)]
 pub(super) struct Servers {
     list: [Option<SocketAddr>; MAX_SERVERS as usize],
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The request in a datagram, if it is one.
+/// Parses a datagram as a connection request.
 pub(super) fn request(datagram: &[u8]) -> Option<Request<'_>> {
     if datagram.len() != REQUEST {
         return None;
@@ -105,14 +105,15 @@ pub(super) fn request(datagram: &[u8]) -> Option<Request<'_>> {
 }
 
 impl Request<'_> {
-    /// Names the token: nobody without the key can make two of one name, or one of another's.
+    /// Returns the authentication tag, a unique id of the token: without the key nobody can make two tokens
+    /// with one tag, or a token with the tag of another.
     pub fn name(&self) -> [u8; TAG] {
         let mut name = [0; TAG];
         name.copy_from_slice(&self.private[PRIVATE - TAG..]);
         name
     }
 
-    /// What is inside, if this key made it.
+    /// Decrypts the private part, if the token was issued with this key.
     pub fn open(&self, key: &[u8; 32]) -> Option<Private> {
         let mut known = [0; 13 + 8 + 8];
         known[..13].copy_from_slice(VERSION);
@@ -132,7 +133,7 @@ impl Request<'_> {
     }
 }
 
-/// The keys that a client keeps of a whole token: what its server writes to it with.
+/// Returns the key with which the server's packets to this client are encrypted, from a whole token.
 pub(super) fn key_to_client(token: &[u8]) -> Option<PacketKey> {
     let mut r = Reader(token);
     let _version = r.array::<13>()?;
@@ -161,7 +162,7 @@ impl PacketKey {
         nonce
     }
 
-    /// A packet as netcode writes it. Never twice the same `sequence` with the same key.
+    /// Encrypts a packet as netcode does. A `sequence` must not be used twice with the same key.
     pub fn seal(&self, kind: u8, sequence: u64, body: &[u8]) -> Option<Vec<u8>> {
         let prefix = 8 << 4 | kind;
         let mut body = body.to_vec();
@@ -171,7 +172,7 @@ impl PacketKey {
         Some([&[prefix][..], &sequence.to_le_bytes(), &body, &tag].concat())
     }
 
-    /// Reads a small packet of one kind into `room`.
+    /// Decrypts a control packet of one kind into `room`.
     pub fn open<'a>(&self, kind: u8, datagram: &[u8], room: &'a mut [u8; SMALL]) -> Option<&'a [u8]> {
         let (&prefix, rest) = datagram.split_first()?;
         let length = usize::from(prefix >> 4);
@@ -207,14 +208,14 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// The connection request that netcode's client sends of a token.
+    /// Returns the connection request that netcode's client sends for a token.
     pub fn request_of(token: &[u8]) -> Vec<u8> {
-        // Version and protocol; not the time of making; expiry, nonce and private part.
+        // Version and protocol id, without the time of issue; expiry, nonce and private part.
         [&[0][..], &token[..21], &token[29..29 + 8 + 24 + PRIVATE]].concat()
     }
 
     #[test]
-    fn a_token_of_netcodes_is_read_with_its_key_and_with_no_other() {
+    fn netcode_token_is_decrypted_with_its_key_only() {
         let key = [9; 32];
         let address = SocketAddr::from(([10, 0, 0, 7], 4_242));
         let token = ConnectToken::build(address, 77, 5, key).user_data([6; 256]).generate().expect("a token");
@@ -242,7 +243,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn packets_are_read_by_who_has_the_key() {
+    fn control_packets_are_decrypted_with_their_key_only() {
         let key = PacketKey { key: [3; 32], protocol: 1 };
         let packet = key.seal(DENIED, 1 << 61, b"no").expect("a packet");
         let mut room = PacketKey::room();

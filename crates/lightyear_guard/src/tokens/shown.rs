@@ -1,4 +1,4 @@
-//! Which tokens a server has seen, so that each is used once.
+//! Replay protection for connect tokens: each is used once.
 
 use core::time::Duration;
 
@@ -6,19 +6,19 @@ use bevy::{platform::collections::HashMap, prelude::*};
 
 use super::{JoinRefusal, issue::LONGEST};
 
-/// Tokens that are remembered at once, some 3 MB. Only a matchmaker's own tokens get here.
+/// Maximum number of remembered tokens, some 3 MB. Only tokens issued with the server's key count.
 const MOST: usize = 32_768;
-/// How far the wall clock may be set back without making a used token good again.
+/// How far the wall clock may be set back without making a used token valid again.
 const STEP: Duration = Duration::from_secs(3_600);
 
-/// What became of a token.
+/// State of a token.
 enum Fate {
-    /// A link shows it and has not joined yet. What it asks again is no second use.
+    /// A link has sent it and has not joined yet. Repeated requests of that link are no second use.
     ShownBy(Entity),
     Used,
 }
 
-/// The tokens that have been shown. Times are of the server's own monotonic clock, since it started.
+/// Remembered tokens. Times are of the server's monotonic clock, since its start.
 #[derive(Default)]
 pub(super) struct Shown {
     tokens: HashMap<[u8; 16], (Fate, Duration)>,
@@ -26,10 +26,10 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// A link shows a token that is good for `left`.
+    /// Records that a link has sent a token that is valid for `left`.
     ///
     /// # Errors
-    /// Why it may not join with it; `None` when another one is about to.
+    /// The reason why the link may not join; `None` when another link is about to join with the token.
     pub fn show(
         &mut self,
         name: [u8; 16],
@@ -55,12 +55,12 @@ impl Shown {
         Ok(())
     }
 
-    /// Whether somebody has joined with it.
+    /// Whether a client has joined with the token.
     pub fn is_used(&self, name: &[u8; 16]) -> bool {
         matches!(self.tokens.get(name), Some((Fate::Used, _)))
     }
 
-    /// Who showed it has joined.
+    /// Marks the token as used: the link that sent it has joined.
     pub fn use_up(&mut self, name: &[u8; 16]) {
         if let Some((fate, _)) = self.tokens.get_mut(name) {
             *fate = Fate::Used;
@@ -80,17 +80,17 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_used_once_however_often_it_is_shown_before() {
+    fn token_is_used_once_however_often_the_request_is_repeated() {
         let (mut shown, (a, b)) = (Shown::default(), links());
         let show = |shown: &mut Shown, link, b_is_there| {
             shown.show([1; 16], link, LIFE, Duration::ZERO, |other| other != b || b_is_there)
         };
         assert_eq!(show(&mut shown, b, true), Ok(()));
         for _ in 0..20 {
-            assert_eq!(show(&mut shown, b, true), Ok(()), "lost packets are sent again");
+            assert_eq!(show(&mut shown, b, true), Ok(()), "lost requests are repeated");
         }
-        assert_eq!(show(&mut shown, a, true), Err(None), "somebody else is about to join with it");
-        assert_eq!(show(&mut shown, a, false), Ok(()), "who showed it first has gone without joining");
+        assert_eq!(show(&mut shown, a, true), Err(None), "another link is about to join with it");
+        assert_eq!(show(&mut shown, a, false), Ok(()), "the first link has gone without joining");
         shown.use_up(&[1; 16]);
         assert_eq!(show(&mut shown, a, true), Err(Some(JoinRefusal::Used)));
         assert_eq!(show(&mut shown, b, true), Err(Some(JoinRefusal::Used)));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_used_token_is_remembered_beyond_its_time_by_as_much_as_a_clock_may_be_set_back() {
+    fn used_token_is_remembered_past_its_expiry_by_the_tolerated_clock_step() {
         let (mut shown, (a, b)) = (Shown::default(), links());
         assert_eq!(shown.show([1; 16], a, LIFE, Duration::ZERO, |_| true), Ok(()));
         shown.use_up(&[1; 16]);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_and_a_full_one_lets_nobody_in_rather_than_anybody_twice() {
+    fn full_token_memory_refuses_new_tokens_and_forgets_no_used_one() {
         let (mut shown, (a, _)) = (Shown::default(), links());
         let name = |n: usize| {
             let mut name = [0; 16];

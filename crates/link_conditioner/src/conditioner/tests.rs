@@ -6,7 +6,7 @@ fn ms(value: u64) -> Duration {
     Duration::from_millis(value)
 }
 
-/// Pushes `count` packets `gap` apart, popping in steps of 1 ms; returns (arrival, packet).
+/// Pushes `count` packets `gap` ms apart and pops them in steps of 1 ms. Returns (arrival in ms, packet).
 fn run(seed: u64, conditions: &LinkConditions, count: u32, gap: u64) -> Vec<(u64, u32)> {
     let mut link = Conditioner::new(seed);
     let mut arrived = Vec::new();
@@ -25,7 +25,7 @@ fn run(seed: u64, conditions: &LinkConditions, count: u32, gap: u64) -> Vec<(u64
 }
 
 #[test]
-fn perfect_links_deliver_at_once_in_order() {
+fn perfect_link_delivers_immediately_and_in_order() {
     let arrived = run(1, &PERFECT, 100, 1);
     assert_eq!(arrived, (0..100).map(|i| (u64::from(i), i)).collect::<Vec<_>>());
 
@@ -38,7 +38,7 @@ fn perfect_links_deliver_at_once_in_order() {
 }
 
 #[test]
-fn latency_is_exact() {
+fn packet_is_due_exactly_after_its_latency() {
     let conditions = LinkConditions { latency: Duration::from_micros(12_345), ..PERFECT };
     let mut link = Conditioner::new(1);
     link.push(ms(1_000), &conditions, ());
@@ -47,7 +47,7 @@ fn latency_is_exact() {
 }
 
 #[test]
-fn same_seed_same_output() {
+fn equal_seeds_give_equal_output_and_different_seeds_do_not() {
     let conditions = LinkConditions {
         latency: ms(50),
         jitter: ms(20),
@@ -79,7 +79,7 @@ fn losses_do_not_depend_on_the_other_conditions() {
 }
 
 #[test]
-fn jitter_stays_in_range_and_in_order() {
+fn jitter_stays_in_range_and_keeps_the_order() {
     let conditions = LinkConditions { latency: ms(100), jitter: ms(30), ..PERFECT };
     let arrived = run(3, &conditions, 2_000, 10);
     assert_eq!(arrived.len(), 2_000);
@@ -90,7 +90,7 @@ fn jitter_stays_in_range_and_in_order() {
 }
 
 #[test]
-fn jitter_above_latency_never_arrives_early() {
+fn packet_with_jitter_above_latency_never_arrives_before_it_was_sent() {
     let conditions = LinkConditions { latency: ms(5), jitter: ms(50), ..PERFECT };
     let mut link = Conditioner::new(3);
     for packet in 0..500_u32 {
@@ -101,7 +101,7 @@ fn jitter_above_latency_never_arrives_early() {
 }
 
 #[test]
-fn loss_and_burst_length_match() {
+fn measured_loss_and_burst_length_match_the_conditions() {
     for (loss, burst) in [(0.05, 1.0), (0.5, 1.0), (0.03, 8.0), (0.2, 4.0)] {
         let conditions = LinkConditions { loss, burst, ..PERFECT };
         let mut link = Conditioner::new(11);
@@ -123,7 +123,7 @@ fn loss_and_burst_length_match() {
 }
 
 #[test]
-fn total_loss_loses_everything_and_ends_at_once() {
+fn total_loss_loses_every_packet_and_ends_immediately() {
     let mut link = Conditioner::new(1);
     for _ in 0..1_000 {
         link.push(ms(0), &LinkConditions { loss: 1.0, ..PERFECT }, ());
@@ -134,7 +134,7 @@ fn total_loss_loses_everything_and_ends_at_once() {
 }
 
 #[test]
-fn duplicates_come_after_their_original() {
+fn duplication_delivers_every_packet_once_or_twice() {
     let conditions = LinkConditions { latency: ms(20), jitter: ms(10), duplication: 0.25, ..PERFECT };
     let arrived = run(5, &conditions, 4_000, 3);
     let copies = arrived.len() - 4_000;
@@ -147,7 +147,7 @@ fn duplicates_come_after_their_original() {
 }
 
 #[test]
-fn only_reorder_lets_packets_be_overtaken() {
+fn reorder_lets_packets_be_overtaken() {
     let conditions = LinkConditions { latency: ms(20), reorder: 0.1, reorder_delay: ms(25), ..PERFECT };
     let arrived = run(6, &conditions, 4_000, 10);
     assert_eq!(arrived.len(), 4_000);
@@ -159,7 +159,7 @@ fn only_reorder_lets_packets_be_overtaken() {
 }
 
 #[test]
-fn pulses_slow_the_end_of_every_period_without_reordering() {
+fn pulse_delays_the_end_of_every_period_without_reordering() {
     let pulse = Pulse { period: ms(1_000), length: ms(200), latency: ms(50), loss: 0.0 };
     let conditions = LinkConditions { latency: ms(10), pulse: Some(pulse), ..PERFECT };
     let expected: Vec<(u64, u32)> = (0..300)
@@ -179,7 +179,7 @@ fn pulses_slow_the_end_of_every_period_without_reordering() {
 }
 
 #[test]
-fn pulses_lose_what_they_say_and_nothing_else() {
+fn pulse_loses_packets_only_within_its_window() {
     let packets = |pulse: Option<Pulse>| {
         let arrived = run(9, &LinkConditions { loss: 0.2, pulse, ..PERFECT }, 2_000, 2);
         arrived.into_iter().map(|(_, packet)| packet).collect::<Vec<_>>()
@@ -187,15 +187,15 @@ fn pulses_lose_what_they_say_and_nothing_else() {
     let plain = packets(None);
     let pulse = Pulse { period: ms(1_000), length: ms(200), latency: ms(0), loss: 1.0 };
     let calm: Vec<u32> = plain.iter().copied().filter(|packet| packet * 2 % 1_000 < 800).collect();
-    assert_eq!(packets(Some(pulse)), calm, "the other packets have the same luck");
-    assert_eq!(packets(Some(Pulse { loss: 0.1, ..pulse })), plain, "never less than without");
+    assert_eq!(packets(Some(pulse)), calm, "the other packets have the same fate");
+    assert_eq!(packets(Some(Pulse { loss: 0.1, ..pulse })), plain, "a pulse never lowers the loss");
     let always = Pulse { length: Duration::MAX, ..pulse };
-    assert_eq!(packets(Some(always)), [0_u32; 0], "longer than the period is all of it");
+    assert_eq!(packets(Some(always)), [0_u32; 0], "a pulse longer than its period fills it");
     assert_eq!(packets(Some(Pulse { length: ms(0), ..pulse })), plain);
 }
 
 #[test]
-fn changes_act_at_once() {
+fn change_of_conditions_applies_to_the_next_packet() {
     let slow = LinkConditions { latency: ms(200), ..PERFECT };
     let mut link = Conditioner::new(1);
     link.push(ms(0), &PERFECT, 'a');
@@ -211,7 +211,7 @@ fn changes_act_at_once() {
 }
 
 #[test]
-fn the_queue_is_bounded() {
+fn queue_is_bounded_and_counts_overflow() {
     let slow = LinkConditions { latency: ms(200), ..PERFECT };
     let mut link = Conditioner::new(1);
     for _ in 0..MAX_QUEUED + 10 {
@@ -224,7 +224,7 @@ fn the_queue_is_bounded() {
 }
 
 #[test]
-fn nonsense_is_sanitised() {
+fn values_out_of_range_are_sanitised() {
     let nonsense = LinkConditions {
         latency: Duration::MAX,
         jitter: Duration::MAX,
@@ -266,16 +266,16 @@ fn nonsense_is_sanitised() {
 }
 
 #[test]
-fn a_line_carries_so_much_and_queues_for_a_second() {
+fn rate_limited_link_queues_for_a_second_and_then_drops() {
     let line = LinkConditions { latency: ms(20), bytes_per_second: 10_000, ..PERFECT };
     let mut link = Conditioner::new(1);
     for packet in 0..3_u32 {
         link.push_sized(ms(5), &line, packet, 500);
     }
-    // 50 ms each, one after the other.
+    // 50 ms per packet, one after the other.
     assert_eq!([74, 75, 124, 125, 175].map(|at| link.pop(ms(at))), [None, Some(0), None, Some(1), Some(2)]);
     link.push_sized(ms(500), &line, 3, 500);
-    assert_eq!(link.pop(ms(570)), Some(3), "it was free again");
+    assert_eq!(link.pop(ms(570)), Some(3), "the queue was empty again");
     for packet in 0..1_000 {
         link.push_sized(ms(1_000), &line, packet, 500);
     }

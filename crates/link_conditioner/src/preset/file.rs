@@ -1,4 +1,4 @@
-//! Presets as text.
+//! RON format of preset files.
 
 use core::time::Duration;
 
@@ -8,10 +8,10 @@ use serde::Deserialize;
 use super::{LinkPreset, LinkPresets};
 use crate::conditioner::Pulse;
 
-/// The longest delay, in milliseconds.
+/// Maximum delay, in milliseconds.
 const DELAY: f64 = 60_000.0;
 
-/// A preset as it is written.
+/// A preset as written in a file.
 #[derive(Deserialize)]
 #[serde(rename = "preset", deny_unknown_fields)]
 struct Written {
@@ -42,7 +42,7 @@ struct Written {
     down_pulse: Option<WrittenPulse>,
 }
 
-/// A pulse as it is written.
+/// A pulse as written in a file.
 #[derive(Deserialize, Clone, Copy)]
 #[serde(rename = "pulse", deny_unknown_fields)]
 struct WrittenPulse {
@@ -60,19 +60,19 @@ fn one() -> f64 {
 
 type Wrong = (&'static str, String);
 
-/// The number, if it lies within bounds.
+/// Returns `value` if it is within the bounds.
 fn within(field: &'static str, value: f64, low: f64, high: f64) -> Result<f64, Wrong> {
     if (low..=high).contains(&value) {
         return Ok(value);
     }
-    Err((field, format!("{value} is not from {low} to {high}; choose a number that is")))
+    Err((field, format!("{value} is out of range; choose a number from {low} to {high}")))
 }
 
-/// The same of whole numbers.
+/// Returns `value` if it is a whole number within the bounds.
 fn whole(field: &'static str, value: f64, low: f64, high: f64) -> Result<u32, Wrong> {
     let value = within(field, value, low, high)?;
     if value.fract() != 0.0 {
-        return Err((field, format!("{value} is no whole number; choose one")));
+        return Err((field, format!("{value} is not a whole number; choose a whole number")));
     }
     Ok(value as u32)
 }
@@ -80,14 +80,14 @@ fn whole(field: &'static str, value: f64, low: f64, high: f64) -> Result<u32, Wr
 impl Written {
     fn check(self) -> Result<LinkPreset, Wrong> {
         if self.name.trim().is_empty() {
-            return Err(("name", "it is empty; give it one".to_owned()));
+            return Err(("name", "the name is empty; give the preset a name".to_owned()));
         }
         let percent = |field, value| within(field, value, 0.0, 100.0).map(|value| value as f32);
         let ms = |field, value| whole(field, value, 0.0, DELAY);
         let latency_ms = ms("latency_ms", self.latency_ms)?;
         let both = self.pulse.map(|pulse| pulse.check("pulse")).transpose()?;
         let one_way = |field, pulse: Option<WrittenPulse>| match (pulse, both) {
-            (Some(_), Some(_)) => Err((field, "there is a pulse both ways already; keep one".to_owned())),
+            (Some(_), Some(_)) => Err((field, "pulse already applies both ways; keep one".to_owned())),
             (Some(pulse), None) => pulse.check(field).map(Some),
             (None, both) => Ok(both),
         };
@@ -134,14 +134,15 @@ impl RonFile for LinkPresets {
     fn from_ron(text: &str) -> Result<Self, RonError> {
         let written: Vec<Written> = parse(text)?;
         if written.len() > Self::MOST {
-            let problem = format!("there are {} presets; there may be {}", written.len(), Self::MOST);
+            let problem =
+                format!("the file has {} presets; at most {} are allowed", written.len(), Self::MOST);
             return Err(RonError::whole(problem));
         }
         let mut presets = Self(Vec::with_capacity(written.len()));
         for (index, one) in written.into_iter().enumerate() {
             let name = one.name.clone();
             let preset = match presets.named(&name) {
-                Some(_) => Err(("name", "an earlier preset has it as well; give each its own".to_owned())),
+                Some(_) => Err(("name", "an earlier preset has the same name; give each its own".to_owned())),
                 None => one.check(),
             };
             presets.0.push(preset.map_err(|(field, problem)| {
@@ -168,7 +169,7 @@ mod tests {
 ]"#;
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place_and_a_cure() {
+    fn invalid_preset_error_names_the_place_and_the_field() {
         assert!(LinkPresets::from_ron(GOOD).is_ok());
         let wrong = |from: &str, to: &str, told: &[&str]| {
             assert!(GOOD.contains(from), "{from}");
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_bounded() {
+    fn preset_file_is_bounded_in_size_and_depth() {
         let of = |count: usize| -> String {
             let presets: String = (0..count).map(|index| format!("(name: \"p{index}\"),")).collect();
             format!("[{presets}]")
@@ -214,11 +215,14 @@ mod tests {
         let error = LinkPresets::from_ron(&of(LinkPresets::MOST + 1)).expect_err("too many").to_string();
         assert!(error.contains("1001 presets"), "{error}");
         assert!(LinkPresets::from_ron(&" ".repeat(300_000)).is_err());
-        assert!(LinkPresets::from_ron(&"[".repeat(100_000)).is_err(), "deep is no overflow");
+        assert!(
+            LinkPresets::from_ron(&"[".repeat(100_000)).is_err(),
+            "deep nesting does not overflow the stack"
+        );
     }
 
     #[test]
-    fn mangled_files_never_panic() {
+    fn corrupted_preset_files_never_panic() {
         let read = mangled(GOOD, 10_000, 1).filter(|text| LinkPresets::from_ron(text).is_ok()).count();
         assert!(read > 100, "{read}");
     }

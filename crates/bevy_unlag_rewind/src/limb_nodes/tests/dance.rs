@@ -1,17 +1,17 @@
-//! What a body does, as a function of time.
+//! Scripted body and limb poses as a function of time.
 
 use bevy::{math::Vec3A, prelude::*};
 use bevy_unlag_core::{LimbPoses, PoseSample};
 
 use crate::{HUMANOID_LIMBS, humanoid_rig};
 
-/// A body and its limbs in its space.
+/// Pose of a body with its limb poses in body space.
 pub type Moment = (PoseSample, Vec<Isometry3d>);
-/// A body over time, in seconds.
+/// Function from time in seconds to body and limb poses.
 pub type Dance = fn(f64) -> Moment;
 
-/// The preset's pose with shins that turn smoothly, as an animator's do: in the preset they follow the height of
-/// the knee, and where that begins their speed knows no bounds.
+/// Returns the preset's limb poses with shins that turn smoothly, as an animator's do. The preset's shins
+/// follow the height of the knee, with unbounded angular velocity where that begins.
 fn limbs(sample: &PoseSample) -> Vec<Isometry3d> {
     let mut limbs = humanoid_rig().in_body(sample, &mut LimbPoses::default()).to_vec();
     for side in [0, 1] {
@@ -27,13 +27,13 @@ fn limbs(sample: &PoseSample) -> Vec<Isometry3d> {
     limbs
 }
 
-/// From 0 to 1 and back, softly, within a period of which it spends `part` away from 0.
+/// Returns a smooth pulse from 0 to 1 and back in each period, of which it takes up `part`.
 fn bump(seconds: f64, period: f64, part: f64) -> f32 {
     let at = (seconds / period).fract() / part;
     if at >= 1.0 { 0.0 } else { (0.5 - 0.5 * (at * core::f64::consts::TAU).cos()) as f32 }
 }
 
-/// Runs in a circle, crouches, jumps and lands, turns its trunk and reloads.
+/// Runs in a circle, crouches, jumps and lands, turns the trunk and reloads.
 pub fn dance(seconds: f64) -> Moment {
     let angle = seconds * 1.3;
     let (sin, cos) = angle.sin_cos();
@@ -68,7 +68,7 @@ pub fn dance(seconds: f64) -> Moment {
     (sample, limbs)
 }
 
-/// Goes along X at so many metres a second, so many tenths crouched.
+/// Moves along X at `SPEED` metres per second, crouched by `CROUCH` tenths.
 pub fn gait<const SPEED: u32, const CROUCH: u32>(seconds: f64) -> Moment {
     let sample = PoseSample {
         position: Vec3::X * (seconds * f64::from(SPEED)) as f32,

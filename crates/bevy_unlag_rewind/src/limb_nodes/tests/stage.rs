@@ -1,4 +1,4 @@
-//! A server with a dancer whose limbs are nodes of a skeleton.
+//! Test server with an animated pawn whose limbs are nodes of a skeleton.
 
 use core::time::Duration;
 
@@ -10,7 +10,7 @@ use super::dance::Dance;
 use crate::{BoneInterval, FrameHistory, HUMANOID_LIMBS, LimbNodes, RewindPlugin, humanoid_hit_boxes};
 use bevy_unlag_smoothing::{PublishedPath, RecordTransform};
 
-/// Which limb another hangs from.
+/// Parent of each limb.
 const PARENTS: [Option<usize>; HUMANOID_LIMBS.len()] = [
     Some(1),
     Some(2),
@@ -33,7 +33,7 @@ const PARENTS: [Option<usize>; HUMANOID_LIMBS.len()] = [
     Some(16),
 ];
 
-/// Models come in centimetres, and looking back.
+/// The test model is in centimetres, and faces backwards.
 const SCALE: f32 = 0.01;
 
 fn armature() -> Isometry3d {
@@ -53,7 +53,7 @@ pub fn build_skeleton(world: &mut World, root: Entity) -> Vec<Entity> {
     nodes
 }
 
-/// Turns joints so that limbs are where they are wanted.
+/// Sets the joint transforms for the given limb poses.
 pub fn pose_skeleton(world: &mut World, nodes: &[Entity], limbs: &[Isometry3d]) {
     for ((node, parent), limb) in nodes.iter().zip(PARENTS).zip(limbs) {
         let parent = parent.map_or(armature(), |parent| limbs[parent]);
@@ -122,7 +122,7 @@ impl Stage {
         self.app.world().get(self.pawn).expect("a history")
     }
 
-    /// Sends a snapshot when it is time.
+    /// Sends a snapshot every `ticks` ticks.
     pub fn send_every(&mut self, ticks: u32) {
         if !self.now().0.is_multiple_of(ticks) {
             return;
@@ -131,7 +131,7 @@ impl Stage {
         history.send_present(&KnotConfig::default(), &Sampler::default(), None);
     }
 
-    /// What a client that has all snapshots draws at a moment.
+    /// Returns what a client with all snapshots draws at a moment.
     pub fn drawn(&self, time: ViewTime) -> Option<DrawnPose> {
         let sent = &self.app.world().get::<PublishedPath>(self.pawn).expect("a path").sent;
         let stamp = sent.stamp(time)?;
@@ -152,7 +152,7 @@ fn place(tick: Res<CurrentTick>, plays: Res<Plays>, mut dancers: Query<&mut Tran
     }
 }
 
-/// Animation runs in frames, as Bevy's own does.
+/// Animation runs once a frame, as Bevy's own does.
 fn animate(world: &mut World) {
     let (tick, plays) = (world.resource::<CurrentTick>().0, *world.resource::<Plays>());
     let (_, limbs) = (plays.0)(seconds(tick));

@@ -1,4 +1,4 @@
-//! A part of a disc as parry wants a convex shape: what of it is furthest in a direction.
+//! Disc sector as a convex shape for parry, given by its support function.
 
 use core::f32::consts::PI;
 
@@ -14,18 +14,18 @@ use bevy_rapier3d::{
 use super::MeleeArc;
 use crate::query::sound;
 
-/// A part of a disc of less than half a turn, about -Z, as high above as below.
+/// Sector of a disc of less than half a turn, centred on -Z, with the same height above and below.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wedge {
     reach: f32,
     half_angle: f32,
     half_height: f32,
-    /// Where it points in the space of the eye: radians about +Y.
+    /// Direction in the space of the eye, in radians about +Y.
     turned: f32,
 }
 
 impl Wedge {
-    /// The convex parts of an arc; `None` when it is none.
+    /// Splits an arc into convex parts; `None` if the arc is invalid.
     pub fn cover(arc: &MeleeArc) -> Option<Wedges> {
         let MeleeArc { reach, half_angle, half_height } = *arc;
         let sound = sound::is_size(reach) && sound::is_size(half_height) && half_angle >= 0.0;
@@ -39,7 +39,8 @@ impl Wedge {
         sound.then(|| Wedges { wedges: [part(0), part(1), part(2)], parts })
     }
 
-    /// Whether a shape at a pose in the space of the eye is in it somewhere. What is not convex never is.
+    /// Returns whether a shape at a pose in the space of the eye intersects the wedge; always false for a
+    /// shape that is not convex.
     pub fn touches(&self, pose: &Pose, shape: &dyn ParryShape) -> bool {
         let Some(shape) = shape.as_support_map() else { return false };
         let turn = Pose::from_parts(Vec3::ZERO, Quat::from_rotation_y(-self.turned));
@@ -51,18 +52,18 @@ impl SupportMap for Wedge {
     fn local_support_point(&self, direction: Vec3) -> Vec3 {
         let height = if direction.y < 0.0 { -self.half_height } else { self.half_height };
         let flat = Vec2::new(direction.x, direction.z);
-        // From -Z, positive about +Y.
+        // Measured from -Z, positive about +Y.
         let angle = (-flat.x).atan2(-flat.y);
         let rim = |angle: f32| Vec2::new(-angle.sin(), -angle.cos()) * self.reach;
         let nearest = rim(angle.clamp(-self.half_angle, self.half_angle));
-        // Behind it the tip is furthest. What lies about behind is nearer to one end of the rim than to
-        // the other, and the clamped angle is that one's.
+        // For a direction behind the wedge the tip is the support point. Such a direction is nearer to
+        // one end of the rim than to the other, and the clamped angle belongs to that end.
         let point = if nearest.dot(flat) <= 0.0 { Vec2::ZERO } else { nearest };
         Vec3::new(point.x, height, point.y)
     }
 }
 
-/// The convex parts of an arc.
+/// Convex parts of an arc.
 pub(crate) struct Wedges {
     wedges: [Wedge; 3],
     parts: usize,

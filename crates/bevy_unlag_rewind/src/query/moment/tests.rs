@@ -7,13 +7,13 @@ use super::*;
 use crate::{FrameHistory, HighPing};
 use bevy_unlag_smoothing::PublishedPath;
 
-/// Two screens' worth of time: what was said of rates before is forgotten.
+/// Longer than two windows of update intervals, so that earlier rates are forgotten.
 const LONG: u32 = 600;
 const TICK: f32 = 1.0 / 64.0;
 const ID: NetId = NetId(7);
 const EVERYBODY: [(NetId, u32); 4] = [(ID, 3), (NetId(8), 3), (NetId(9), 3), (NetId(10), 3)];
 
-/// Pawns, and one client that is sent each of them every so many ticks from `began` on.
+/// Pawns, and one client that is sent each of them at its own interval in ticks.
 struct Server {
     now: Tick,
     pawns: Vec<(NetId, u32, PublishedPath)>,
@@ -43,14 +43,14 @@ impl Server {
         self
     }
 
-    /// With somebody else who is kept from this client: nothing was ever complete.
+    /// Hides another pawn from this client, so that its record is never complete.
     fn hiding(mut self) -> Self {
         self.log.mark_hidden(self.now);
         self
     }
 
-    /// When a shot of a screen `age` ticks ago has this pawn judged that says that it was drawn `shift` ticks
-    /// later: ticks after the screen.
+    /// Returns the shift in ticks at which this pawn is posed, for a shot with a view `age` ticks ago
+    /// that claims the given `shift`.
     fn shifted(
         &self,
         age: f64,
@@ -88,7 +88,7 @@ fn sampler_steps(sampler: &Sampler) -> bool {
 }
 
 #[test]
-fn a_pawn_of_the_usual_rate_is_believed_near_the_others_whoever_is_hidden() {
+fn usual_rate_pawn_may_be_shifted_by_a_clock_change_only() {
     for server in [Server::new(&EVERYBODY).run(LONG), Server::new(&EVERYBODY).run(LONG).hiding()] {
         for shift in [-3.5, -1.0, 0.0, 1.0, 3.5] {
             assert_eq!(server.seen(9.0, shift), Some(shift));
@@ -100,7 +100,7 @@ fn a_pawn_of_the_usual_rate_is_believed_near_the_others_whoever_is_hidden() {
 }
 
 #[test]
-fn a_slow_pawn_is_believed_further_back_and_a_fast_one_further_ahead() {
+fn slow_pawns_may_be_shifted_back_and_fast_ones_ahead() {
     let with = |every: u32| {
         let mut pawns = EVERYBODY;
         pawns[0].1 = every;
@@ -113,8 +113,8 @@ fn a_slow_pawn_is_believed_further_back_and_a_fast_one_further_ahead() {
 }
 
 #[test]
-fn a_slow_pawn_that_is_new_is_judged_where_its_screen_drew_it() {
-    // The client changes over to a clock for 13 ticks with the second update.
+fn new_slow_pawn_is_posed_where_the_client_drew_it() {
+    // The client changes over to a clock for an interval of 13 ticks with the second update.
     for updates in 2..8 {
         let mut server = Server::new(&EVERYBODY).run(LONG);
         server.pawns[0] = (ID, 13, PublishedPath::default());
@@ -126,22 +126,22 @@ fn a_slow_pawn_that_is_new_is_judged_where_its_screen_drew_it() {
 }
 
 #[test]
-fn a_moment_of_its_own_is_no_way_around_the_limits() {
+fn shifted_view_times_stay_within_the_rewind_limits() {
     let mut pawns = EVERYBODY;
     pawns[0].1 = 13;
     let server = Server::new(&pawns).run(LONG);
     let limits = RewindLimits { max_age: Duration::from_millis(250), ..default() };
-    // 16 ticks are honoured.
+    // 16 ticks are accepted.
     assert_eq!(server.shifted(9.0, -20.0, &limits, None), Some(-7.0));
     let ms = Duration::from_millis;
     let high_ping = HighPing { fade_from: ms(100), stop_at: ms(200) };
     let fading = RewindLimits { high_ping: Some(high_ping), ..limits };
-    // Half of it: the view goes to 4.5, and the target to 8.
+    // Half of the age is accepted: the view is 4.5 ticks old and the target 8.
     assert_eq!(server.shifted(9.0, -20.0, &fading, None), Some(1.0));
 }
 
 #[test]
-fn only_what_is_simulated_to_the_present_is_ahead_of_the_others() {
+fn only_pawns_without_playout_may_be_drawn_ahead_of_others() {
     let server = Server::new(&EVERYBODY).run(LONG);
     let newest = f64::from(server.log.newest(ID).map_or(0, |newest| server.now.since(newest)));
     for (mode, ahead) in [(ProxySmoothing::Raw, 9.0 - newest), (ProxySmoothing::Simulate, 8.75)] {

@@ -1,4 +1,4 @@
-//! One step of a flight: a straight line past bodies that move on meanwhile.
+//! Step of a projectile's flight: a straight line past bodies that move during the step.
 
 use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::parry::shape::Ball;
@@ -12,11 +12,11 @@ use crate::{
     world::NearWalls,
 };
 
-/// From one moment to the next.
+/// Step from one moment to the next.
 pub(super) struct Leg<'l, 'a, 'w, 's> {
     pub then: Rewound<'a, 'w, 's>,
     pub later: Rewound<'a, 'w, 's>,
-    /// Where it was fired.
+    /// Position of the muzzle when fired.
     pub muzzle: Vec3,
     pub a: Vec3,
     pub b: Vec3,
@@ -24,17 +24,18 @@ pub(super) struct Leg<'l, 'a, 'w, 's> {
     pub walls: &'l NearWalls,
 }
 
-/// What was met, and at which part of the step: a target, or the world.
+/// First hit of a step, with the fraction of the step at which it occurs: a target, or the world.
 pub(super) struct Met {
     pub part: f32,
     pub what: Result<TargetHit, Option<Entity>>,
 }
 
-/// Metres that an occluder goes in a step at most; what goes further was put there.
+/// Maximum displacement of an occluder in a step, in metres; a larger one is a teleport.
 const LEAP: f32 = 1.0;
-/// Metres behind what is touched first of a body in which its head counts before that.
+/// Distance in metres behind the first touched box of a body within which the body's head takes
+/// precedence.
 const AHEAD: f32 = 1.0;
-/// Metres that a body may leave its bounds by while it turns and tilts in a step.
+/// Distance in metres by which a body may leave its bounds while it turns and tilts within a step.
 const SLACK: f32 = 0.05;
 
 impl Leg<'_, '_, '_, '_> {
@@ -50,7 +51,7 @@ impl Leg<'_, '_, '_, '_> {
         }
     }
 
-    /// Whom it meets first, with the part of the step for the distance.
+    /// Returns the first target, with the fraction of the step as the distance.
     fn target(&self, rooms: &mut (LimbPoses, LimbPoses)) -> Option<Counted> {
         let way = way(self.a, self.b);
         let mut best: Option<Counted> = None;
@@ -79,7 +80,7 @@ impl Leg<'_, '_, '_, '_> {
         self.then.query.sampler.tick_seconds
     }
 
-    /// When it meets the world within a part of the step, with that part for the distance.
+    /// Returns the first obstacle within a fraction of the step, with that fraction as the distance.
     fn world(&self, reach: f32) -> Option<WorldHit> {
         let way = way(self.a, self.b);
         let length = way.max.max(1e-9);
@@ -92,7 +93,8 @@ impl Leg<'_, '_, '_, '_> {
         };
         let mut nearest = fixed.map(|distance| WorldHit { distance: distance / length, by: None });
         if nearest.is_none() && reach > 1.0 {
-            // Nobody has looked there yet: a head behind a wall is behind it.
+            // The cached walls do not cover the region beyond the step, so check for a wall in front of
+            // the head.
             let behind = world.cast(self.b, direction, max - way.max);
             nearest = behind.map(|distance| WorldHit { distance: 1.0 + distance / length, by: None });
         }
@@ -108,7 +110,7 @@ impl Leg<'_, '_, '_, '_> {
     }
 }
 
-/// A ball on a straight way.
+/// Ball that moves along a straight line.
 pub(crate) struct Pass {
     pub a: Vec3,
     pub b: Vec3,
@@ -116,8 +118,8 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// When and where it meets a body that goes from one pose to another, with the part of the way for the
-    /// distance.
+    /// Returns the hit on a body that moves from one pose to another, with the fraction of the path as
+    /// the distance.
     pub fn meets_body(
         &self,
         from: &Body<'_>,
@@ -139,7 +141,7 @@ impl Pass {
             let ends = [body * pose.translation, later * later_pose.translation];
             let (a, b) = (Vec3A::from(self.a) - ends[0], Vec3A::from(self.b) - ends[1]);
             let is_head = from.boxes.head_first() && from.boxes.boxes()[index].group == HitGroup::Head;
-            // Whether a head counts is no matter of how long the steps are.
+            // The precedence of a head must not depend on the length of the steps.
             let ahead = if is_head { AHEAD } else { 0.0 };
             if !passes_origin(a, b + (b - a).normalize_or_zero() * ahead, shape.radius + self.radius) {
                 continue;
@@ -157,7 +159,7 @@ impl Pass {
             if is_head && let Some(at) = shape.cast_ray(line.origin, line.direction, line.max + AHEAD) {
                 head.consider(index, at / parts);
                 if head.0 == Some((index, at / parts)) {
-                    // It is touched before the middle comes to it.
+                    // The ball touches the head before its centre reaches it.
                     head_at = touched.unwrap_or(at) / parts;
                     length = parts;
                 }
@@ -169,7 +171,8 @@ impl Pass {
         Some(Counted::new(from.hit(index, part, Vec3::ZERO), from.boxes, head))
     }
 
-    /// At which part of the way it meets an occluder that goes from one pose to another.
+    /// Returns the fraction of the path at which the ball hits an occluder that moves from one pose to
+    /// another.
     pub fn meets_occluder(&self, occluder: &Occluder, pose: Isometry3d, later: Isometry3d) -> Option<f32> {
         let size = occluder.shape.raw.compute_local_bounding_sphere();
         let reach = Vec3::from_array(size.center.into()).length() + size.radius + self.radius + LEAP;
@@ -194,7 +197,7 @@ impl Pass {
     }
 }
 
-/// Something that goes straight from one place to another and is turned half-way between.
+/// Frame of reference that moves in a straight line and has the rotation half-way between both ends.
 struct Moving {
     from: Vec3A,
     to: Vec3A,
@@ -203,27 +206,27 @@ struct Moving {
 
 impl Moving {
     fn new(from: Isometry3d, to: Isometry3d) -> Self {
-        // The nearer one of the two that mean the same.
+        // Of the two quaternions for the same rotation, use the nearer one.
         let end = if from.rotation.dot(to.rotation) < 0.0 { -to.rotation } else { to.rotation };
         let half = (from.rotation + end).normalize();
         Self { from: from.translation, to: to.translation, back: half.inverse() }
     }
 
-    /// A line from `a` to `b` in its space.
+    /// Returns the line from `a` to `b` in this frame.
     fn line(&self, a: Vec3, b: Vec3) -> UnitRay {
         let (a, b) = (self.back * (Vec3A::from(a) - self.from), self.back * (Vec3A::from(b) - self.to));
         way(a.into(), b.into())
     }
 }
 
-/// Whether a line comes near the origin.
+/// Returns whether a line segment comes within `radius` of the origin.
 fn passes_origin(a: Vec3A, b: Vec3A, radius: f32) -> bool {
     let line = b - a;
     let part = (-a.dot(line) / line.length_squared().max(1e-12)).clamp(0.0, 1.0);
     (a + line * part).length_squared() <= radius * radius
 }
 
-/// Whether a body went from one pose to the other, rather than being put there.
+/// Returns whether a body moved from one pose to the other, as opposed to a teleport.
 pub(crate) fn is_continuous(from: &Body<'_>, to: &Body<'_>, seconds: f32) -> bool {
     let speed = from.pose.velocity.length().max(to.pose.velocity.length());
     let moved = from.pose.position.distance(to.pose.position);

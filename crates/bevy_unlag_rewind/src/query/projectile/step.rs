@@ -1,4 +1,4 @@
-//! One step of something that flies, for those who know where the walls are.
+//! Single step of a projectile, for callers that test static geometry themselves.
 
 use bevy::prelude::*;
 use bevy_unlag_core::LimbPoses;
@@ -6,30 +6,30 @@ use bevy_unlag_core::LimbPoses;
 use super::leg::Leg;
 use crate::{Rewound, TargetHit, query::sound, world::NearWalls};
 
-/// What something met in a step.
+/// Hit of a projectile in a step.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Meeting {
-    /// Somebody.
+    /// A target.
     Target {
-        /// Whom; `point` is where the middle of what flies was, `distance` is in this step.
+        /// Hit on the target; `point` is the centre of the projectile, `distance` is within this step.
         hit: TargetHit,
-        /// At which part of the step.
+        /// Fraction of the step.
         part: f32,
     },
     /// An [`Occluder`](crate::Occluder).
     Mover {
-        /// Which.
+        /// Entity of the occluder.
         by: Entity,
-        /// At which part of the step.
+        /// Fraction of the step.
         part: f32,
     },
 }
 
 impl Rewound<'_, '_, '_> {
-    /// What a ball of `radius` (0 is a point) meets first that goes straight from `a` at this moment to `b` at
-    /// a later one: everybody moves on meanwhile, and so does every occluder. What never moves is not asked; see
-    /// [`WorldTrace::touch`](crate::WorldTrace::touch). `muzzle` is where it was fired. `None` when it meets
-    /// nobody, and for what makes no sense.
+    /// Returns the first hit of a ball of `radius` metres (0 for a point) that moves in a straight line
+    /// from `a` at this moment to `b` at a later one, while targets and occluders move as well. Static
+    /// geometry is not tested; see [`WorldTrace::touch`](crate::WorldTrace::touch). `muzzle` is the
+    /// position from which it was fired. Returns `None` if it hits nothing or the input is invalid.
     #[must_use]
     pub fn fly(&self, later: &Self, (a, b): (Vec3, Vec3), radius: f32, muzzle: Vec3) -> Option<Meeting> {
         let points = [a, b, muzzle].into_iter().all(sound::is_point);
@@ -48,7 +48,7 @@ impl Rewound<'_, '_, '_> {
                     part: met.part,
                 }
             }
-            // There are no other walls.
+            // `walls` is empty, so the obstacle is an occluder.
             Err(by) => Meeting::Mover { by: by?, part: met.part },
         })
     }

@@ -1,4 +1,4 @@
-//! One projectile up to this frame, and how it ends.
+//! Advancing a displayed projectile to the current frame.
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use bevy_unlag_core::{PoseSample, SUB_TICKS, ViewTime};
@@ -13,15 +13,15 @@ use crate::{
     },
 };
 
-/// Metres from where the server says that it ended within which the path is right.
+/// Distance from the server's end point within which the local path is taken as correct, in metres.
 const SAME: f32 = 0.25;
-/// Ticks for which the own one flies on beyond whom the server says that it hit.
+/// Ticks for which the local player's projectile flies on past the age of the server's hit.
 const TOLD_SLACK: f64 = 0.5;
-/// Seconds after which something is given up that this screen never comes to.
+/// Seconds after which a projectile is dropped whose view time this screen never reaches.
 const WAITING: f32 = 10.0;
 
 impl Around<'_, '_> {
-    /// Brings one up to this frame. Returns whether it goes on.
+    /// Advances a projectile to this frame. Returns whether it continues.
     pub(super) fn go_on(
         &self,
         shown: &mut Shown,
@@ -34,13 +34,13 @@ impl Around<'_, '_> {
             return false;
         }
         if view.is_none() && shown.on_screen_time && shown.entity.is_none() {
-            // This screen shows no moment yet.
+            // This screen has no view time yet.
             return shown.known_for < WAITING;
         }
         let frame = f64::from(self.time.delta_secs() / self.sampler.tick_seconds.max(1e-6));
         let now = shown.age_at(view, frame);
         if now < 0.0 && shown.entity.is_none() {
-            // This screen is not there yet.
+            // The view time of this screen is still before the shot.
             return shown.known_for < WAITING;
         }
         let now = now.max(shown.age);
@@ -63,21 +63,22 @@ impl Around<'_, '_> {
         true
     }
 
-    /// Takes one away: there is nothing to be seen.
+    /// Removes a projectile without any visible effect.
     pub(super) fn vanish(&self, shown: &mut Shown, shows: &mut Shows) {
         let (point, velocity) = shown.drawn();
         let normal = -velocity.try_normalize().unwrap_or(Vec3::NEG_Y);
         self.finish(shown, &Ends { point, normal, kind: ProjectileEndKind::Gone, drawn: None }, shows);
     }
 
-    /// Flies to an age, and says how it ends before that.
+    /// Flies to age `now`; returns how it ends before that.
     fn fly(
         &self,
         shown: &mut Shown,
         now: f64,
         (before, frame): (&EntityHashMap<PoseSample>, f64),
     ) -> Option<Ends> {
-        // Whom the server says that the own one hit this screen will show it hitting a moment earlier or later.
+        // If the server reports a hit by the local player's projectile, this screen shows it slightly
+        // earlier or later.
         let hit = |end: &ProjectileEnd| matches!(end.kind, ProjectileEndKind::Hit { .. });
         let slack = |end: &ProjectileEnd| if shown.own.is_some() && hit(end) { TOLD_SLACK } else { 0.0 };
         let told = shown.told_end();
@@ -139,7 +140,7 @@ impl Around<'_, '_> {
         })
     }
 
-    /// Launches the own player's anew off somebody whom the screen showed it meeting.
+    /// Relaunches the local player's projectile off a pawn that the screen showed it meeting.
     fn bounces_off(
         &self,
         shown: &mut Shown,
@@ -181,7 +182,7 @@ impl Around<'_, '_> {
         let Some(entity) = shown.entity else { return };
         let Ends { point, normal, kind, .. } = *ends;
         shows.ended.write(ProjectileEnded { entity, weapon, shooter, shot, own, point, normal, kind });
-        // A game may have done so itself.
+        // The game may have despawned it already.
         shows.commands.entity(entity).try_despawn();
     }
 }

@@ -1,4 +1,4 @@
-//! What the server and the own trigger say of projectiles.
+//! Projectile launches from the server and from the local player.
 
 use bevy_unlag_core::{NetRole, SUB_TICKS, ViewTime};
 
@@ -11,27 +11,29 @@ use crate::{
     },
 };
 
-/// Metres from where it was launched within which its shooter's looks are.
+/// Maximum distance between the launch position and the shooter's drawn pose at which the projectile starts
+/// from that pose, in metres.
 const NEAR: f32 = 3.0;
-/// Seconds for which a launch is news: what has flown for longer does not leave its shooter in sight of this screen.
+/// Maximum flight time at which a new projectile is eased out of its shooter, in seconds. With a longer one
+/// it no longer starts at its shooter on this screen.
 const NEWS: f32 = 0.5;
 
 impl Around<'_, '_> {
-    /// The moment that the screen shows; on a machine that decides and shows nobody else, the present.
+    /// Returns the view time of the screen; on a listen server without drawn remote pawns, the present.
     pub(super) fn view(&self) -> Option<ViewTime> {
         let hosts = |(_, _, role, _, local): (_, _, &NetRole, _, bool)| local && *role == NetRole::Authority;
         let present = || self.pawns.iter().any(hosts).then(|| self.tick.in_frame(&self.fixed));
         self.view.0.or_else(present)
     }
 
-    /// How long this frame is, in 1/256 of a tick.
+    /// Returns the length of this frame, in 1/256 of a tick.
     pub(super) fn frame_units(&self) -> i64 {
         let ticks = self.time.delta_secs() / self.sampler.tick_seconds.max(1e-6);
         (ticks * SUB_TICKS as f32).round() as i64
     }
 
-    /// Whether this is a machine that decides, and nobody plays on it. A client that has just joined also shows
-    /// nobody, and waits for what it is told of.
+    /// Whether this is a dedicated server. A client that has just joined has no drawn pawns either, but it
+    /// waits for messages.
     pub(super) fn is_unwatched(&self) -> bool {
         let decides = |(_, _, role, ..): (_, _, &NetRole, _, _)| *role == NetRole::Authority;
         self.pawns.iter().all(|(.., local)| !local) && self.pawns.iter().any(decides)
@@ -45,7 +47,8 @@ impl Around<'_, '_> {
         Some(Trajectory::new(launch, self.projectile(launch.weapon)?, self.sampler.tick_seconds))
     }
 
-    /// The own player's flies at once; a host's when it has judged it itself, in the same frame.
+    /// Shows the local player's projectile immediately; a listen server host's appears in the same frame, on
+    /// its own launch message.
     pub(super) fn take_fired(&self, fired: &ShotFired, view: Option<ViewTime>, screen: &mut Screen) {
         let Some(projectile) = self.projectile(fired.round.weapon) else { return };
         let Ok((entity, id, role, ..)) = self.pawns.get(fired.shooter) else { return };
@@ -73,12 +76,12 @@ impl Around<'_, '_> {
             shown.confirmed = true;
             let same = ProjectileLaunch { time: shown.launch.time, ..*launch } == shown.launch;
             let timed = view.is_some() && shown.on_screen_time;
-            // What it was before it bounced off somebody comes late.
+            // A delayed launch from before a bounce off a pawn.
             let older = launch.flown < shown.launch.flown;
             if older || (same && (launch.time == shown.launch.time || !timed)) {
                 return;
             }
-            // Where it would be in this frame.
+            // Its displayed position in this frame.
             let frame = f64::from(self.time.delta_secs() / self.sampler.tick_seconds.max(1e-6));
             let (last, here) = (shown.age, shown.age_at(view, frame).max(shown.age));
             self.walk(shown, last, here, |_| true);
@@ -100,7 +103,7 @@ impl Around<'_, '_> {
         let age = shown.age_at(view, 0.0).max(0.0);
         self.walk(&mut shown, 0.0, age, |_| true);
         shown.age = age;
-        // It has flown for a while already: it leaves from where its shooter is drawn all the same.
+        // It has flown for a while already, but is displayed as leaving its shooter's drawn pose.
         let drawn = pawn.and_then(|(_, _, _, drawn, _)| drawn).filter(|drawn| drawn.pose.alive);
         let muzzle = drawn.map_or(launch.from, |drawn| drawn.pose.position.with_y(launch.from.y));
         let near = muzzle.distance(launch.from) < NEAR;

@@ -23,7 +23,7 @@ fn shell() -> Projectile {
     Projectile { speed: 20.0, radius: 0.1, gravity: 9.81, life: 3.0, bounce: None, splash: None }
 }
 
-/// A floor at height 0 and a wall at x = 10, and nothing else.
+/// A floor at height 0 and a wall at x = 10.
 fn room(a: Vec3, way: Vec3, max: f32, radius: f32) -> Option<WallTouch> {
     let floor = (way.y < 0.0).then(|| WallTouch { distance: (a.y - radius) / -way.y, normal: Vec3::Y });
     let wall =
@@ -46,7 +46,7 @@ fn whole(path: &mut Trajectory) -> Vec<Piece> {
 }
 
 #[test]
-fn it_falls_as_gravity_has_it_and_ends_with_its_time() {
+fn path_follows_gravity_and_ends_with_its_lifetime() {
     let start = launch(Vec3::new(0.0, 100.0, 0.0), Vec3::new(8.0, 10.0, 0.0));
     let mut path = Trajectory::new(&start, &shell(), DT);
     let mut ticks = 0;
@@ -57,12 +57,12 @@ fn it_falls_as_gravity_has_it_and_ends_with_its_time() {
         assert!((start.from + truth).distance(piece.b) < 1e-2, "{piece:?}");
         true
     });
-    let end = path.end().expect("its time is over");
+    let end = path.end().expect("the lifetime is over");
     assert_eq!((ticks, end.age, end.normal), (192, 192.0, None));
 }
 
 #[test]
-fn it_bounces_off_walls_as_often_as_it_may() {
+fn projectile_bounces_the_configured_number_of_times_then_ends_or_rests() {
     let bounce = |times, keep| Some(Bounce { times, keep, off_pawns: false });
     let start = launch(Vec3::new(0.0, 2.0, 0.0), Vec3::new(18.0, 4.0, 3.0));
     for times in [0, 1, 4] {
@@ -72,22 +72,23 @@ fn it_bounces_off_walls_as_often_as_it_may() {
         assert_eq!(path.bounces(), times);
         let end = path.end().expect("it ends at a wall");
         assert!(end.normal.is_some() && end.age < 640.0, "{end:?}");
-        assert!(pieces.iter().all(|p| p.b.x <= 9.901 && p.b.y >= 0.099), "it stays in the room");
+        assert!(pieces.iter().all(|p| p.b.x <= 9.901 && p.b.y >= 0.099), "all segments are inside the room");
         assert!(pieces.windows(2).all(|p| (p[0].to - p[1].from).abs() < 1e-9));
-        assert!(pieces.windows(2).all(|p| p[0].b.distance(p[1].a) < 2.0 * SKIN), "without a gap");
+        assert!(pieces.windows(2).all(|p| p[0].b.distance(p[1].a) < 2.0 * SKIN), "segments are contiguous");
     }
-    // One that may bounce for ever comes to rest on the floor, with bounded work, until its time is over.
+    // Without an effective bounce limit it comes to rest on the floor until its lifetime is over, with
+    // bounded work.
     let spec = Projectile { bounce: bounce(255, 0.5), ..shell() };
     let mut path = Trajectory::new(&start, &spec, DT);
     let pieces = whole(&mut path);
-    let end = path.end().expect("a fuse");
+    let end = path.end().expect("the lifetime is over");
     assert!(end.normal.is_none() && (end.age - 192.0).abs() < 1e-9);
     assert!((end.point.y - 0.1).abs() < 0.01 && path.bounces() < 40, "{end:?} {}", path.bounces());
     assert!(pieces.len() < 192 + 60 && pieces.last().is_some_and(|p| p.velocity == Vec3::ZERO));
 }
 
 #[test]
-fn the_speed_that_is_kept_is_kept() {
+fn bounce_keeps_the_configured_fraction_of_the_speed() {
     let spec = Projectile {
         bounce: Some(Bounce { times: 1, keep: 0.5, off_pawns: false }),
         gravity: 0.0,
@@ -112,7 +113,7 @@ fn whoever_asks_and_however_often_it_is_the_same_bits() {
         once.walk(f64::from(tick) - 1.0, f64::from(tick), room, |_| true);
         bits.push(once.at(f64::from(tick)).0.to_array().map(f32::to_bits));
     }
-    // A screen with odd frames, which looks back now and then.
+    // A screen with irregular frames that occasionally evaluates earlier ages.
     let mut other = Trajectory::new(&start, &spec, DT);
     let (mut age, mut frame) = (0.0, 0);
     while age < 160.0 {
@@ -135,7 +136,7 @@ fn whoever_asks_and_however_often_it_is_the_same_bits() {
 }
 
 #[test]
-fn what_makes_no_sense_ends_at_once() {
+fn path_with_non_finite_parameters_ends_immediately() {
     for odd in [f32::NAN, f32::INFINITY, f32::MAX] {
         for (from, speed, gravity) in [(odd, 10.0, 0.0), (0.0, odd, 0.0), (0.0, 10.0, odd)] {
             let mut start = launch(Vec3::ZERO, Vec3::X);

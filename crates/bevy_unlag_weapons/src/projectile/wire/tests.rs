@@ -29,13 +29,13 @@ fn there_and_back(launch: &ProjectileLaunch) -> usize {
 }
 
 #[test]
-fn what_is_flown_is_what_travels() {
+fn rounded_launches_survive_the_wire_exactly_within_28_bytes() {
     assert!(there_and_back(&launch()) <= 24);
     let bounced = launch().off(33.3, Vec3::new(1.0, 2.0, 3.0), Vec3::new(-5.0, 1.0, 0.2), 2);
     assert!(there_and_back(&bounced) <= 28);
     assert!((bounced.velocity() - Vec3::new(-5.0, 1.0, 0.2)).length() < 0.02);
     assert_eq!(bounced.time.since(launch().time), i64::from(bounced.flown));
-    // A client that counts quite other ticks.
+    // A client whose tick count is far from the server's.
     assert!(there_and_back(&ProjectileLaunch { shot: Tick(9_000_000), ..launch() }) <= 27);
     let mut state = 5;
     for _ in 0..10_000 {
@@ -48,7 +48,7 @@ fn what_is_flown_is_what_travels() {
 }
 
 #[test]
-fn what_is_no_number_does_not_travel() {
+fn non_finite_values_are_never_decoded() {
     for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX] {
         let odd = ProjectileLaunch { from: Vec3::splat(odd), speed: odd, ..launch() };
         there_and_back(&odd.rounded());
@@ -71,7 +71,7 @@ fn what_is_no_number_does_not_travel() {
 }
 
 #[test]
-fn an_end_takes_sixteen_bytes() {
+fn end_takes_at_most_16_bytes_and_a_hit_19() {
     let hit = ProjectileEndKind::Hit { target: NetId(65_000), group: HitGroup::Limb };
     for kind in [ProjectileEndKind::Gone, ProjectileEndKind::Wall, ProjectileEndKind::Fuse, hit] {
         let point = Vec3::new(1.5, -2.25, 900.0);
@@ -85,7 +85,7 @@ fn an_end_takes_sixteen_bytes() {
 }
 
 #[test]
-fn any_bytes_are_a_sound_value_or_an_error() {
+fn random_bytes_decode_to_finite_values_or_errors() {
     let mut state = 77;
     let (mut launches, mut ends) = (0, 0);
     for round in 0..100_000 {

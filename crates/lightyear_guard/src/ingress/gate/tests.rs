@@ -14,7 +14,7 @@ fn judge(gate: &mut Gate, limits: &IngressLimits, packet: &[u8]) -> Result<(), R
 }
 
 #[test]
-fn each_budget_has_its_burst_and_its_reason() {
+fn each_budget_admits_its_burst_and_refuses_with_its_own_reason() {
     let limits = IngressLimits::default();
     let data = packet(0, &[0, 1, 0, 3, 0, 9, 9]);
     let crowded = packet(0, &[&[0, 200][..], &[0, 3, 0, 9, 9].repeat(200)].concat());
@@ -33,15 +33,15 @@ fn each_budget_has_its_burst_and_its_reason() {
         }
         assert_eq!(judge(&mut gate, &limits, bytes), Err(refusal));
         gate.pass(&limits, Duration::from_secs(1));
-        assert_eq!(judge(&mut gate, &limits, bytes), Ok(()), "time fills it: {refusal:?}");
+        assert_eq!(judge(&mut gate, &limits, bytes), Ok(()), "refilled over time: {refusal:?}");
     }
 }
 
 #[test]
-fn of_a_refused_packet_nothing_is_taken_note_of() {
+fn refused_packet_leaves_no_reassembly_state() {
     let limits = IngressLimits::default();
     let mut gate = Gate::default();
-    // A message of a reliable channel, and behind it one on a channel that is closed.
+    // A message of a reliable channel, followed by one on a closed channel.
     let half = packet(0, &[1, 1, 1, 0, 0, 2, 0, 9, 9, 1, 0, 1, 0]);
     assert_eq!(judge(&mut gate, &limits, &half), Err(Refusal::Channel));
     let far = packet(0, &[1, 1, 1, 1, 0, 2, 0, 9]);
@@ -51,7 +51,7 @@ fn of_a_refused_packet_nothing_is_taken_note_of() {
 }
 
 #[test]
-fn parts_are_of_the_size_that_lightyear_cuts() {
+fn fragments_are_accepted_only_in_the_size_that_lightyear_cuts() {
     let limits = IngressLimits::default();
     let size = MTU.1.expect("the MTU is large enough");
     let part = |index: u8, parts: u8, length: usize| {
@@ -70,7 +70,7 @@ fn parts_are_of_the_size_that_lightyear_cuts() {
 }
 
 #[test]
-fn no_bytes_panic() {
+fn random_packets_never_panic_the_gate() {
     let limits = IngressLimits { packets_per_second: f32::INFINITY, ..default() };
     let mut rng = SmallRng::seed_from_u64(1);
     let mut random = || rng.random::<u64>();
@@ -83,5 +83,5 @@ fn no_bytes_panic() {
             (0..length).map(|_| (random() % 8) as u8 * (random() % 3 / 2 * 30 + 1) as u8).collect();
         admitted += u32::from(judge(&mut gate, &limits, &packet(random() as u8 % 5, &body)).is_ok());
     }
-    assert!(admitted > 1_000, "{admitted}: the bytes are too wild to test anything");
+    assert!(admitted > 1_000, "{admitted}: too few packets are admitted to test anything");
 }

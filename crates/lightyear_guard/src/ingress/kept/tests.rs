@@ -12,36 +12,36 @@ fn give(kept: &mut Kept, keeps: Keeps, part: Part, now: Duration) -> Result<(), 
 }
 
 #[test]
-fn reliable_messages_in_any_order_pass_across_the_wrap() {
+fn reordered_reliable_messages_are_admitted_across_the_id_wrap() {
     let mut kept = Kept::new(1);
     for id in 0..200_000_u32 {
-        // Every ten in reverse.
+        // Blocks of ten, each in reverse order.
         let id = (id / 10 * 10 + 9 - id % 10) as u16;
         assert_eq!(kept.admits(ORDER, Some(id)), Ok(()));
         kept.take(ORDER, Some(id), 1);
-        assert!(kept.has(ORDER, id) && kept.admits(ORDER, Some(id)).is_ok(), "a copy is no offence");
+        assert!(kept.has(ORDER, id) && kept.admits(ORDER, Some(id)).is_ok(), "a duplicate is no offence");
     }
 }
 
 #[test]
-fn nobody_makes_the_server_keep_more_than_a_window() {
+fn messages_beyond_the_window_are_refused_until_the_missing_one_arrives() {
     let mut kept = Kept::new(1);
     let admitted = (1..=u16::MAX).filter(|id| {
         let admits = kept.admits(ORDER, Some(*id)).is_ok();
         if admits {
             kept.take(ORDER, Some(*id), 1);
         }
-        // Those that lie behind are known already.
+        // Ids behind the window count as received.
         admits && *id < 1 << 15
     });
     assert_eq!(admitted.count(), AHEAD - 1);
     assert_eq!(kept.admits(ORDER, Some(300)), Err(Refusal::Ahead));
     kept.take(ORDER, Some(0), 1);
-    assert_eq!(kept.admits(ORDER, Some(300)), Ok(()), "the missing one has come");
+    assert_eq!(kept.admits(ORDER, Some(300)), Ok(()), "the missing message has arrived");
 }
 
 #[test]
-fn a_large_message_passes_whatever_the_order_and_its_copies_too() {
+fn fragments_are_admitted_in_any_order_and_with_duplicates() {
     for keeps in [ORDER, Keeps::Briefly] {
         let mut kept = Kept::new(1);
         for id in 0..1_000 {
@@ -49,7 +49,7 @@ fn a_large_message_passes_whatever_the_order_and_its_copies_too() {
                 assert_eq!(give(&mut kept, keeps, part(id, index, 3), NOW), Ok(()), "{id} {index}");
             }
             if keeps == ORDER {
-                // Whose acknowledgement was lost.
+                // A retransmission whose acknowledgement was lost.
                 assert_eq!(give(&mut kept, keeps, part(id, 1, 3), NOW), Ok(()));
             }
             assert!(kept.open.iter().all(Option::is_none));
@@ -58,16 +58,20 @@ fn a_large_message_passes_whatever_the_order_and_its_copies_too() {
 }
 
 #[test]
-fn four_are_open_at_once_and_unreliable_ones_are_forgotten() {
+fn at_most_four_messages_are_incomplete_and_unreliable_ones_expire() {
     let mut kept = Kept::new(1);
     for id in 0..4 {
         assert_eq!(give(&mut kept, Keeps::Briefly, part(id, 0, 8), NOW), Ok(()));
     }
     assert_eq!(give(&mut kept, Keeps::Briefly, part(4, 0, 8), NOW), Err(Refusal::Ahead));
-    assert_eq!(give(&mut kept, Keeps::Briefly, part(3, 1, 8), NOW), Ok(()), "one that is open goes on");
+    assert_eq!(
+        give(&mut kept, Keeps::Briefly, part(3, 1, 8), NOW),
+        Ok(()),
+        "an incomplete message continues"
+    );
     let later = NOW + Duration::from_secs(5);
     assert_eq!(give(&mut kept, Keeps::Briefly, part(4, 0, 8), later), Ok(()));
-    // Reliable ones are not: lightyear keeps them.
+    // Reliable messages do not expire: lightyear keeps them.
     let mut kept = Kept::new(1);
     for id in 0..4 {
         assert_eq!(give(&mut kept, ORDER, part(id, 0, 8), NOW), Ok(()));
@@ -76,7 +80,7 @@ fn four_are_open_at_once_and_unreliable_ones_are_forgotten() {
 }
 
 #[test]
-fn bombs_are_refused() {
+fn inconsistent_or_huge_fragment_counts_are_refused() {
     let mut kept = Kept::new(1);
     for parts in [0, 9, 1 << 20, 1 << 53, u64::MAX] {
         assert_eq!(
@@ -90,21 +94,21 @@ fn bombs_are_refused() {
     assert_eq!(
         give(&mut kept, Keeps::Briefly, part(0, 1, 4), NOW),
         Err(Refusal::Fragments),
-        "it changed its mind"
+        "the fragment count changed"
     );
     assert_eq!(kept.admits_part(Keeps::Leftovers, part(0, 0, 3), 8, NOW), Err(Refusal::Fragments));
     assert_eq!(
         kept.admits_part(Keeps::Briefly, part(0, 0, 3), 0, NOW),
         Err(Refusal::Fragments),
-        "none at all"
+        "fragments are disabled"
     );
 }
 
 #[test]
-fn what_waits_for_a_missing_one_has_an_end_in_bytes_too() {
+fn bytes_waiting_for_a_missing_message_are_bounded() {
     let mut kept = Kept::new(1);
     let mut held = 0;
-    // The first one never comes.
+    // Message 0 never arrives.
     for id in 1..256 {
         if kept.admits(ORDER, Some(id)).is_ok() {
             kept.take(ORDER, Some(id), 9_000);
@@ -113,10 +117,10 @@ fn what_waits_for_a_missing_one_has_an_end_in_bytes_too() {
     }
     assert!((HELD..HELD + 9_000).contains(&held), "{held}");
     assert_eq!(kept.admits(ORDER, Some(200)), Err(Refusal::Ahead));
-    // One by one they come all the same.
+    // In order, one by one, they are all admitted.
     for id in 0..300 {
         assert_eq!(kept.admits(ORDER, Some(id)), Ok(()), "{id}");
         kept.take(ORDER, Some(id), 9_000);
     }
-    assert_eq!(kept.admits(ORDER, Some(400)), Ok(()), "nothing waits any more");
+    assert_eq!(kept.admits(ORDER, Some(400)), Ok(()), "no message is waiting any more");
 }

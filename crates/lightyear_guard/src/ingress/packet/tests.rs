@@ -20,7 +20,7 @@ fn items(packet: &[u8]) -> Result<Vec<Item<'_>>, Refusal> {
 }
 
 #[test]
-fn batches_of_messages_are_found_with_and_without_ids() {
+fn messages_are_parsed_with_and_without_ids() {
     let bytes = packet(0, &[3, 2, 0, 2, 8, 9, 1, 1, 0, 1, 7, 0x40, 70, 1, 0, 0]);
     let found = items(&bytes).unwrap();
     let expected = [
@@ -34,12 +34,12 @@ fn batches_of_messages_are_found_with_and_without_ids() {
 }
 
 #[test]
-fn a_fragment_may_be_followed_by_batches() {
+fn fragment_followed_by_batches_is_parsed() {
     let bytes = packet(1, &[2, 0, 9, 0, 3, 0, 2, 5, 6, 3, 1, 0, 1, 4]);
     let found = items(&bytes).unwrap();
     assert_eq!(found[0], Item::Fragment { channel: 2, id: 9, index: 0, parts: 3, bytes: &[5, 6] });
     assert_eq!(found[1], Item::Message { channel: 3, id: None, bytes: &[4] });
-    // Only the first part says how it is compressed.
+    // Only the first fragment has a compression byte.
     let later = packet(1, &[2, 0, 9, 1, 3, 2, 5, 6]);
     assert_eq!(
         items(&later).unwrap(),
@@ -48,20 +48,20 @@ fn a_fragment_may_be_followed_by_batches() {
 }
 
 #[test]
-fn what_lightyear_reads_otherwise_or_not_at_all_is_refused() {
+fn packets_that_lightyear_reads_differently_or_not_at_all_are_refused() {
     for (name, body, kind, refusal) in [
         ("compressed", &[3, 1, 0, 0][..], 2, Refusal::PacketKind),
         ("a compressed fragment", &[2, 0, 9, 0, 3, 0, 1, 5], 3, Refusal::PacketKind),
-        ("no kind", &[], 5, Refusal::PacketKind),
-        ("acknowledgements with something behind them", &[3, 1, 0, 0], 4, Refusal::Malformed),
+        ("an unknown kind", &[], 5, Refusal::PacketKind),
+        ("acknowledgements with trailing bytes", &[3, 1, 0, 0], 4, Refusal::Malformed),
         ("an empty batch", &[3, 0], 0, Refusal::Malformed),
-        ("more messages than there are", &[3, 2, 0, 0], 0, Refusal::Malformed),
+        ("a message count beyond the end", &[3, 2, 0, 0], 0, Refusal::Malformed),
         ("a message longer than the packet", &[3, 1, 0, 2, 8], 0, Refusal::Malformed),
         ("a length of 2^62 - 1", &[3, 1, 0, 255, 255, 255, 255, 255, 255, 255, 255], 0, Refusal::Malformed),
-        ("an id that is neither there nor not", &[3, 1, 2, 0, 0, 0], 0, Refusal::Malformed),
-        ("a channel that 16 bits would cut to 3", &[0x80, 1, 0, 3, 1, 0, 0], 0, Refusal::Malformed),
+        ("an id flag other than 0 and 1", &[3, 1, 2, 0, 0, 0], 0, Refusal::Malformed),
+        ("a channel that truncates to 3 in 16 bits", &[0x80, 1, 0, 3, 1, 0, 0], 0, Refusal::Malformed),
         ("a fragment that is compressed", &[2, 0, 9, 0, 3, 1, 1, 5], 1, Refusal::Malformed),
-        ("a fragment without an end", &[2, 0, 9, 1, 3, 9, 5], 1, Refusal::Malformed),
+        ("a fragment longer than the packet", &[2, 0, 9, 1, 3, 9, 5], 1, Refusal::Malformed),
     ] {
         assert_eq!(items(&packet(kind, body)), Err(refusal), "{name}");
     }
@@ -70,7 +70,7 @@ fn what_lightyear_reads_otherwise_or_not_at_all_is_refused() {
 }
 
 #[test]
-fn numbers_of_every_length_are_read_as_lightyear_writes_them() {
+fn varints_of_every_length_are_read_as_lightyear_writes_them() {
     use lightyear_serde::writer::{WriteInteger, Writer};
     for number in [0, 1, 63, 64, 16_383, 16_384, 1_073_741_823, 1_073_741_824, 4_611_686_018_427_387_903] {
         let mut w = Writer::default();
@@ -84,7 +84,7 @@ fn numbers_of_every_length_are_read_as_lightyear_writes_them() {
 }
 
 #[test]
-fn no_bytes_panic_and_the_work_is_bounded_by_their_number() {
+fn random_packets_never_panic_and_visits_are_bounded_by_length() {
     let mut rng = SmallRng::seed_from_u64(1);
     let mut random = || rng.random::<u64>();
     for _ in 0..200_000 {
