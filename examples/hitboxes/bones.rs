@@ -1,4 +1,4 @@
-//! The humanoid's bones by name.
+//! Bone names of the humanoid.
 
 use bevy::math::Isometry3d;
 use bevy_unlag::{
@@ -6,7 +6,7 @@ use bevy_unlag::{
     rewind::{HUMANOID_LIMBS, humanoid_rig},
 };
 
-/// The names of the preset's limbs, in its order.
+/// Names of the preset's limbs, in the preset's order.
 pub const BONES: [&str; HUMANOID_LIMBS.len()] = [
     "Head",
     "Neck",
@@ -29,7 +29,7 @@ pub const BONES: [&str; HUMANOID_LIMBS.len()] = [
     "RightFoot",
 ];
 
-/// Where they are in the space of the body.
+/// Returns the poses of the bones in body space.
 pub fn pose(sample: &PoseSample) -> Vec<Isometry3d> {
     humanoid_rig().in_body(sample, &mut LimbPoses::default()).to_vec()
 }

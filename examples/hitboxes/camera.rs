@@ -1,4 +1,4 @@
-//! The eye: round the humanoid.
+//! Orbit camera around the humanoid.
 
 use bevy::{
     core_pipeline::tonemapping::Tonemapping,
@@ -8,12 +8,12 @@ use bevy::{
 };
 use unlag_examples::screen::ui::PanelRoot;
 
-/// Radians a pixel.
+/// Mouse sensitivity, in radians per pixel.
 const SENSITIVITY: f32 = 0.006;
 
 /// Spawns and turns the camera.
 pub struct CameraPlugin {
-    /// Whether to leave out anti-aliasing.
+    /// Whether to disable anti-aliasing.
     pub plain: bool,
 }
 
@@ -40,14 +40,14 @@ impl Orbit {
 }
 
 fn spawn(mut commands: Commands, plain: bool) {
-    // From the front and the side: it looks along -Z.
+    // From the front and the side: the humanoid faces -Z.
     let orbit = Orbit { yaw: core::f32::consts::PI - 0.6, pitch: -0.15, arm: 3.3 };
     let place = orbit.place();
     commands.spawn((
         orbit,
         Camera3d::default(),
         if plain { Msaa::Off } else { Msaa::default() },
-        // The other curves would need the `tonemapping_luts` feature.
+        // The other tone mappings need the `tonemapping_luts` feature.
         Tonemapping::AcesFitted,
         Projection::from(PerspectiveProjection { fov: 45.0_f32.to_radians(), near: 0.05, ..default() }),
         place,

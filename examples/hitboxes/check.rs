@@ -1,4 +1,4 @@
-//! Whether a file is good, without a window.
+//! Validation of a hit box file, without a window.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use bevy_unlag::rewind::{BodyBounds, HitBoxFile, RonFile, humanoid_rig, usual_po
 
 use crate::bones::BONES;
 
-/// Looks at a file; says what is in it.
+/// Validates a file and returns a summary of its content.
 ///
 /// # Errors
-/// What is wrong with it, in one line.
+/// Returns in one line what is wrong with the file.
 pub fn check(path: &Path) -> Result<String, String> {
     let file = read(path)?;
     let mut line = format!("{}: {} hit boxes", path.display(), file.boxes.len());
@@ -17,23 +17,19 @@ pub fn check(path: &Path) -> Result<String, String> {
     if !bones.is_empty() {
         line += &format!(" on {} bones", bones.len());
     }
-    // Of another skeleton nobody here knows the poses.
+    // The poses of another skeleton are unknown here.
     if !bones.iter().all(|bone| BONES.contains(bone)) {
-        return Ok(line + ", good as far as one can see without their skeleton");
+        return Ok(line + ", valid; the bounds were not checked because the skeleton is unknown");
     }
     let set = file.hit_boxes_on(&BONES).map_err(|error| format!("{}: {error}", path.display()))?;
     let Some(reach) = BodyBounds::measure(set.boxes(), &humanoid_rig(), usual_poses()) else {
-        return Err(format!(
-            "{}: no box is on a limb of the humanoid, which has {}",
-            path.display(),
-            BONES.len()
-        ));
+        return Err(format!("{}: no box is on one of the humanoid's {} limbs", path.display(), BONES.len()));
     };
     if !file.bounds.contains(&reach) {
         let (b, r) = (file.bounds, reach);
         return Err(format!(
-            "{}: the boxes reach {:.3} m to the side and from {:.3} to {:.3} m, beyond the bounds (radius {}, low \
-             {}, high {}): shots there would miss; make the bounds larger",
+            "{}: boxes reach a radius of {:.3} m and heights {:.3} to {:.3} m, beyond the bounds (radius {}, low \
+             {}, high {}): shots at those parts would miss; enlarge the bounds",
             path.display(),
             r.radius,
             r.low,
@@ -49,7 +45,7 @@ pub fn check(path: &Path) -> Result<String, String> {
 /// Reads a file.
 ///
 /// # Errors
-/// Why it cannot, in one line.
+/// Returns in one line why the file cannot be read.
 pub fn read(path: &Path) -> Result<HitBoxFile, String> {
     HitBoxFile::read(path).map_err(|error| format!("{}: {error}", path.display()))
 }

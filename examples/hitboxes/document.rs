@@ -1,4 +1,4 @@
-//! The file that is edited.
+//! The hit box file in the editor.
 
 use std::{fs, path::PathBuf};
 
@@ -9,40 +9,41 @@ use bevy_unlag::rewind::{
 
 use crate::{bones::BONES, check::read};
 
-/// Metres that bounds which are measured are larger than what was found.
+/// Margin that is added to measured bounds, in metres.
 const MARGIN: f32 = 0.02;
 
-/// The file that is edited, and which of its boxes.
+/// The edited file, and the selected box.
 #[derive(Resource, Clone, Debug)]
 pub struct Document {
-    /// What is in it.
+    /// Content of the file.
     pub file: HitBoxFile,
-    /// Where it lies.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The box that sliders are about.
+    /// Index of the selected box.
     pub selected: usize,
-    /// Whether it has changed since it was saved.
+    /// Whether it has unsaved changes.
     pub dirty: bool,
-    /// What was done last, for the screen.
+    /// Result of the last action, shown on the panel.
     pub note: String,
 }
 
 impl Document {
-    /// Opens a file, or begins one.
+    /// Opens a file, or starts a new one with the humanoid's boxes.
     ///
     /// # Errors
-    /// What is wrong with the file, in one line.
+    /// Returns in one line what is wrong with the file.
     pub fn open(path: &std::path::Path) -> Result<Self, String> {
         let (file, note) = if path.exists() {
             (read(path)?, "opened".to_owned())
         } else {
-            let preset = HitBoxFile::of(&humanoid_hit_boxes(), &BONES).ok_or("the preset is no file")?;
+            let preset = HitBoxFile::of(&humanoid_hit_boxes(), &BONES)
+                .ok_or("the humanoid preset cannot be expressed as a file")?;
             (preset, "new: the humanoid's boxes".to_owned())
         };
         Ok(Self { file, path: path.to_owned(), selected: 0, dirty: false, note })
     }
 
-    /// Throws away what was changed.
+    /// Discards the unsaved changes.
     pub fn reload(&mut self) {
         match Self::open(&self.path) {
             Ok(fresh) => {
@@ -53,7 +54,8 @@ impl Document {
         }
     }
 
-    /// Writes the file: to a file beside it first, so that a full disk leaves what was.
+    /// Saves the file. Writes to a temporary file beside it first, so that a full disk leaves the old
+    /// content intact.
     pub fn save(&mut self) {
         let beside = self.path.with_extension("ron.part");
         let written = self.file.to_ron().map_err(|error| error.to_string()).and_then(|text| {
@@ -70,24 +72,24 @@ impl Document {
         }
     }
 
-    /// The selected box.
+    /// Returns the selected box.
     pub fn current(&self) -> &FileBox {
         &self.file.boxes[self.selected]
     }
 
-    /// Changes the selected box.
+    /// Edits the selected box.
     pub fn edit(&mut self, change: impl FnOnce(&mut FileBox)) {
         change(&mut self.file.boxes[self.selected]);
         self.dirty = true;
     }
 
-    /// Selects the next box, or the one before.
+    /// Selects the next or the previous box.
     pub fn step(&mut self, forward: bool) {
         let count = self.file.boxes.len();
         self.selected = (self.selected + if forward { 1 } else { count - 1 }) % count;
     }
 
-    /// Puts a copy of the selected box behind it.
+    /// Inserts a copy of the selected box after it; up to 255 boxes.
     pub fn add(&mut self) {
         if self.file.boxes.len() < 255 {
             self.file.boxes.insert(self.selected + 1, self.current().clone());
@@ -97,7 +99,7 @@ impl Document {
         }
     }
 
-    /// Removes the selected box, unless it is the last.
+    /// Deletes the selected box, unless it is the only one.
     pub fn delete(&mut self) {
         if self.file.boxes.len() > 1 {
             self.file.boxes.remove(self.selected);
@@ -107,16 +109,16 @@ impl Document {
         }
     }
 
-    /// How far the boxes reach in the usual poses of the humanoid.
+    /// Returns the extents of the boxes over the usual poses of the humanoid.
     pub fn reach(&self) -> Option<BodyBounds> {
         let set = self.file.hit_boxes_on(&BONES).ok()?;
         BodyBounds::measure(set.boxes(), &humanoid_rig(), usual_poses())
     }
 
-    /// Makes the bounds as large as they must be, in whole centimetres.
+    /// Sets the bounds to the extents of the boxes plus a margin, rounded up to whole centimetres.
     pub fn measure(&mut self) {
         let Some(reach) = self.reach() else {
-            self.note = "no bone of the humanoid: nothing to measure".to_owned();
+            self.note = "no humanoid bone: nothing to measure".to_owned();
             return;
         };
         let BodyBounds { radius, low, high } = reach.padded(MARGIN);
@@ -126,12 +128,12 @@ impl Document {
         self.note = "measured the bounds".to_owned();
     }
 
-    /// Gives the selected box another group.
+    /// Changes the hit group of the selected box.
     pub fn regroup(&mut self, group: HitGroup) {
         self.edit(|hit_box| hit_box.group = group);
     }
 
-    /// Gives the selected box another form of about the same size.
+    /// Changes the shape of the selected box, keeping about the same size.
     pub fn reshape(&mut self, form: Form) {
         self.edit(|hit_box| {
             let half = half_size(&hit_box.shape);
@@ -147,7 +149,7 @@ impl Document {
                 Form::Box => FileShape::Box { half: half.to_array() },
                 Form::Ball => FileShape::Ball { radius: (half.x + half.y + half.z) / 3.0 },
                 Form::Capsule => {
-                    // A ball becomes one that is not round.
+                    // A ball becomes an elongated capsule.
                     let end = longest * ((half * longest).max_element() - thick).max(thick * 0.5);
                     FileShape::Capsule { a: (Vec3::ZERO - end).to_array(), b: end.to_array(), radius: thick }
                 }
@@ -156,7 +158,7 @@ impl Document {
     }
 }
 
-/// A form that a box can have.
+/// Kind of a hit box shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// A box.
@@ -168,7 +170,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// That of a shape.
+    /// Returns the kind of a shape.
     pub fn of(shape: &FileShape) -> Self {
         match shape {
             FileShape::Box { .. } => Self::Box,
@@ -178,7 +180,7 @@ impl Form {
     }
 }
 
-/// Half its size along each axis, as if about its origin.
+/// Returns the half extents of a shape about its own centre.
 fn half_size(shape: &FileShape) -> Vec3 {
     match *shape {
         FileShape::Box { half } => half.into(),

@@ -1,4 +1,4 @@
-//! What keys do.
+//! Key bindings.
 
 use bevy::prelude::*;
 use bevy_unlag::rewind::HitGroup;
@@ -8,13 +8,13 @@ use crate::{
     stance::Stance,
 };
 
-/// What the keys do, for the screen.
+/// Help lines on the screen.
 pub const HELP: [&str; 2] = [
     "click or Tab: select   right mouse, wheel: look   Space: walk   C: crouch   G: group   F: form",
     "N: copy   Del: delete   M: measure bounds   Ctrl+S: save   R: reload the file",
 ];
 
-/// Reads the keys.
+/// Reads the keyboard.
 pub struct KeysPlugin;
 
 impl Plugin for KeysPlugin {

@@ -1,9 +1,9 @@
-//! An editor of hit boxes.
+//! Hit box editor.
 //!
-//! * `hitboxes`: a window with a humanoid and its hit boxes; drag sliders, save.
-//! * `hitboxes --file guard.hitboxes.ron`: the same with the boxes of a file.
-//! * `hitboxes --check guard.hitboxes.ron`: no window: whether the file is good, in one line, and code 2
-//!   when it is not.
+//! * `hitboxes`: a window with a humanoid and its hit boxes, edited with sliders.
+//! * `hitboxes --file guard.hitboxes.ron`: edits the boxes of a file.
+//! * `hitboxes --check guard.hitboxes.ron`: validates a file without a window. Prints one line; exits with
+//!   code 2 if the file is invalid.
 
 mod bones;
 mod camera;
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
             }
         };
     }
-    let opened = screen::display("use --check FILE to look at a file without a window")
+    let opened = screen::display("use --check FILE to validate a file without a window")
         .and_then(|()| Document::open(&cli.file));
     match opened {
         Ok(document) => window::run(&cli, document),

@@ -1,4 +1,4 @@
-//! The panels: the pose and the list of boxes on the left, the selected box and the bounds on the right.
+//! Panels: the pose and the list of boxes on the left, the selected box and the bounds on the right.
 
 mod bounds;
 mod list;
@@ -17,7 +17,7 @@ use list::ListPlugin;
 use selected::SelectedPlugin;
 use stance::StancePanelPlugin;
 
-/// Shows and changes the document and the pose.
+/// Shows and edits the document and the pose.
 pub struct PanelPlugin;
 
 impl Plugin for PanelPlugin {

@@ -1,4 +1,4 @@
-//! The humanoid as a game has it: a pawn, its visual, and below it a tree of named nodes that carry its boxes.
+//! The humanoid, built as in a game: a pawn, its visual, and a tree of named nodes that carry the hit boxes.
 
 use bevy::{prelude::*, transform::TransformSystems};
 use bevy_unlag::{
@@ -12,10 +12,10 @@ use crate::{
     stance::Stance,
 };
 
-/// How much of a limb's size its looks have, so that boxes lie around them.
+/// Scale of a limb's visual relative to its hit box, so that the boxes enclose the limbs.
 const FLESH: f32 = 0.8;
 
-/// Spawns the pawn, poses it, and gives it the boxes of the document.
+/// Spawns and poses the pawn, and gives it the boxes of the document.
 pub struct PawnPlugin;
 
 impl Plugin for PawnPlugin {
@@ -27,7 +27,7 @@ impl Plugin for PawnPlugin {
     }
 }
 
-/// The pawn.
+/// The pawn, its visual and the visual's limb nodes.
 #[derive(Component)]
 pub struct Pawn {
     visual: Entity,
@@ -61,7 +61,7 @@ fn spawn(
                 .spawn((Name::new(*name), Mesh3d(mesh), MeshMaterial3d(paint.clone()), ChildOf(visual)))
                 .id();
             if group == HitGroup::Head {
-                // A visor shows which way it looks.
+                // The visor shows the view direction.
                 let visor = meshes.add(Cuboid::new(half.x * 1.3, half.y * 0.4, 0.02));
                 let place = Transform::from_xyz(0.0, half.y * 0.2, -half.z * FLESH);
                 commands.spawn((Mesh3d(visor), MeshMaterial3d(dark.clone()), place, ChildOf(node)));
@@ -72,7 +72,7 @@ fn spawn(
     commands.entity(pawn).insert(Pawn { visual, nodes });
 }
 
-/// Any change is a change of the set, as in a game.
+/// Replaces the whole set of hit boxes after any change, as a game would.
 fn dress(
     document: Res<Document>,
     mut worn: Local<Option<bevy_unlag::rewind::HitBoxFile>>,
@@ -84,7 +84,7 @@ fn dress(
         return;
     }
     *worn = Some(document.file.clone());
-    // All limbs, for files that say numbers; names find their own.
+    // Files may address limbs by number; named bones are found in the tree.
     let nodes = LimbNodes::new(pawn.visual, pawn.nodes.iter().copied());
     commands.entity(entity).insert((nodes, HitBoxBones::new(document.file.clone())));
 }

@@ -1,4 +1,4 @@
-//! A click selects the box under the mouse.
+//! Selection of the box under the mouse.
 
 use bevy::{picking::hover::Hovered, prelude::*, window::PrimaryWindow};
 use bevy_unlag::rewind::{DrawnLimbs, HitBoxes};
@@ -6,7 +6,7 @@ use unlag_examples::screen::ui::PanelRoot;
 
 use crate::{document::Document, pawn::Pawn, view::poses};
 
-/// Selects what is clicked.
+/// Selects a box by a click.
 pub struct PickPlugin;
 
 impl Plugin for PickPlugin {

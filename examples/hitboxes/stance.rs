@@ -1,23 +1,23 @@
-//! How the humanoid stands, goes and looks.
+//! Stance of the humanoid: crouch, speed, stride and view pitch.
 
 use bevy::prelude::*;
 use bevy_unlag::core::PoseSample;
 
-/// Metres along its way that a whole stride of the preset takes.
+/// Distance of a whole stride in the preset, in metres.
 pub const STRIDE: f32 = core::f32::consts::TAU / 2.4;
 
-/// How the humanoid stands, goes and looks.
+/// Stance of the humanoid.
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct Stance {
-    /// 0 stands, 1 is down.
+    /// 0 is standing, 1 is crouched.
     pub crouch: f32,
-    /// Metres a second.
+    /// Speed, in metres per second.
     pub speed: f32,
-    /// The part of a stride, 0 to 1.
+    /// Phase of the stride, 0 to 1.
     pub phase: f32,
-    /// Degrees that it looks up.
+    /// View pitch upwards, in degrees.
     pub pitch: f32,
-    /// Whether time passes.
+    /// Whether the stride advances with time.
     pub plays: bool,
 }
 
@@ -28,8 +28,8 @@ impl Default for Stance {
 }
 
 impl Stance {
-    /// The pose, on the spot: the preset's stride depends on the place, so limbs are asked for
-    /// at [`along`](Self::along).
+    /// Returns the pose at the origin. The preset's stride depends on the position: pose limbs with
+    /// [`along`](Self::along).
     pub fn sample(&self) -> PoseSample {
         PoseSample {
             velocity: Vec3::NEG_Z * self.speed,
@@ -41,13 +41,13 @@ impl Stance {
         }
     }
 
-    /// The same so far along its way.
+    /// Returns the pose displaced along its path by the phase of the stride.
     pub fn along(&self) -> PoseSample {
         PoseSample { position: Vec3::NEG_Z * (self.phase * STRIDE), ..self.sample() }
     }
 }
 
-/// Lets it walk on the spot.
+/// Advances the stride while the humanoid stays in place.
 pub struct StancePlugin;
 
 impl Plugin for StancePlugin {

@@ -1,4 +1,4 @@
-//! The boxes as they are judged: read back from the nodes of the drawn pawn.
+//! Visuals of the hit boxes at their effective poses, read back from the nodes of the drawn pawn.
 
 use bevy::{color::palettes::tailwind, light::NotShadowCaster, prelude::*};
 use bevy_rapier3d::prelude::Collider;
@@ -7,7 +7,7 @@ use unlag_examples::screen::checker;
 
 use crate::{document::Document, pawn::Pawn};
 
-/// Draws boxes, bounds and the floor.
+/// Draws the boxes, the bounds and the floor.
 pub struct ViewPlugin;
 
 impl Plugin for ViewPlugin {
@@ -20,11 +20,11 @@ impl Plugin for ViewPlugin {
     }
 }
 
-/// Which boxes leave the bounds in the pose that is shown.
+/// Indices of the boxes that exceed the bounds in the current pose.
 #[derive(Resource, Default, PartialEq, Eq, Debug)]
 pub struct Strays(pub Vec<usize>);
 
-/// The translucent body of a box.
+/// Translucent mesh of a box.
 #[derive(Component)]
 struct Glass(usize);
 
@@ -39,7 +39,7 @@ fn spawn_scene(
     commands.spawn((
         Mesh3d(meshes.add(checker(half, 0.5, 0.86))),
         MeshMaterial3d(materials.add(floor)),
-        // Just below what stands on it.
+        // Slightly below the ground plane, to avoid z-fighting.
         Transform::from_xyz(0.0, -half.y - 0.002, 0.0),
     ));
     commands.spawn((
@@ -48,7 +48,7 @@ fn spawn_scene(
     ));
 }
 
-/// The colour of a group.
+/// Returns the colour of a hit group.
 pub fn colour(group: HitGroup) -> Srgba {
     match group {
         HitGroup::Head => tailwind::AMBER_400,
@@ -68,14 +68,14 @@ fn mesh(shape: &Collider) -> Option<(Mesh, Isometry3d)> {
     })
 }
 
-/// Bevy's capsules stand along y about their middle.
+/// Returns the length and the pose of a capsule; Bevy's capsules are centred and stand along Y.
 fn capsule(a: [f32; 3], b: [f32; 3]) -> (f32, Isometry3d) {
     let (a, b) = (Vec3::from(a), Vec3::from(b));
     let along = (b - a).try_normalize().unwrap_or(Vec3::Y);
     (a.distance(b), Isometry3d::new((a + b) * 0.5, Quat::from_rotation_arc(Vec3::Y, along)))
 }
 
-/// Where the boxes of the pawn were drawn.
+/// Returns the drawn poses of the pawn's boxes.
 pub fn poses<'a>(set: &'a HitBoxes, limbs: &'a DrawnLimbs) -> impl Iterator<Item = (usize, Isometry3d)> + 'a {
     let pose = |(index, hit_box): (usize, &bevy_unlag::rewind::HitBox)| {
         Some((index, *limbs.0.get(usize::from(hit_box.limb))? * hit_box.offset))
@@ -83,7 +83,7 @@ pub fn poses<'a>(set: &'a HitBoxes, limbs: &'a DrawnLimbs) -> impl Iterator<Item
     set.boxes().iter().enumerate().filter_map(pose)
 }
 
-/// Gives every box a body that one can see through.
+/// Spawns and places a translucent mesh for every box.
 fn paint(
     pawns: Query<(Ref<HitBoxes>, &DrawnLimbs), With<Pawn>>,
     mut glasses: Query<(Entity, &Glass, &mut Transform, &mut GlobalTransform)>,
@@ -122,7 +122,7 @@ fn paint(
         if let Some((_, pose)) = poses.iter().find(|(other, _)| other == index) {
             let local = mesh_pose(&set.boxes()[*index].shape);
             *transform = Transform::from_isometry(*pose * local);
-            // Transforms have propagated already.
+            // Transform propagation has already run in this frame.
             *global = GlobalTransform::from(*transform);
         }
     }

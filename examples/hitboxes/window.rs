@@ -1,4 +1,4 @@
-//! The window.
+//! Window of the editor.
 
 use std::process::ExitCode;
 

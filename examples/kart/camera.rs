@@ -1,4 +1,4 @@
-//! The eye: behind the own kart, behind the other one, or above everybody.
+//! Camera: behind the own kart, behind the remote kart, or above the track.
 
 use bevy::{core_pipeline::tonemapping::Tonemapping, prelude::*, transform::TransformSystems};
 
@@ -7,26 +7,27 @@ use crate::{
     picture::{Picture, View},
 };
 
-/// Metres behind and above a kart.
+/// Distance behind and above the own kart, in metres.
 const ARM: (f32, f32) = (8.5, 3.6);
-/// The same for the other one: all its pictures have to be seen.
+/// Distance behind and above the remote kart; larger, so that all copies are in view.
 const LONG_ARM: (f32, f32) = (12.5, 6.0);
-/// How fast the eye comes round, per second.
+/// Rate at which the camera turns behind its kart, per second.
 const TURN_RATE: f32 = 3.0;
 
-/// Where the karts that can be followed are, and how the eye is turned.
+/// Karts that the camera can follow, and its heading.
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct Followed {
-    /// The own kart.
+    /// Pose of the own kart.
     pub own: Option<(Vec3, Quat)>,
-    /// The other one, as it was on the server.
+    /// Pose of the remote kart on the server.
     pub other: Option<(Vec3, Quat)>,
-    /// The eye's heading, eased.
+    /// Smoothed heading of the camera.
     yaw: f32,
 }
 
 impl Followed {
-    /// To the right on the screen, level: the direction of lanes.
+    /// Returns the horizontal direction to the right on the screen, along which the copies' lanes are laid
+    /// out.
     pub fn right(&self) -> Vec3 {
         Quat::from_rotation_y(self.yaw) * Vec3::X
     }
@@ -34,7 +35,7 @@ impl Followed {
 
 /// Spawns and moves the camera.
 pub struct CameraPlugin {
-    /// Whether to leave out anti-aliasing.
+    /// Whether to disable anti-aliasing.
     pub plain: bool,
 }
 
@@ -47,7 +48,7 @@ impl Plugin for CameraPlugin {
     }
 }
 
-/// Over the whole track.
+/// Returns the camera position above the whole track.
 fn above() -> Transform {
     Transform::from_xyz(0.0, 95.0, 95.0).looking_at(Vec3::new(0.0, 0.0, 8.0), Vec3::Y)
 }
@@ -56,7 +57,7 @@ fn spawn(mut commands: Commands, plain: bool) {
     commands.spawn((
         Camera3d::default(),
         if plain { Msaa::Off } else { Msaa::default() },
-        // The other curves would need the `tonemapping_luts` feature.
+        // The other tone mappings need the `tonemapping_luts` feature.
         Tonemapping::AcesFitted,
         Projection::from(PerspectiveProjection { fov: 60.0_f32.to_radians(), near: 0.1, ..default() }),
         above(),

@@ -1,4 +1,4 @@
-//! The command line.
+//! Command line of the kart example.
 
 use core::time::Duration;
 
@@ -10,49 +10,50 @@ use unlag_examples::{
     screen::WindowArgs,
 };
 
-/// A kart with and without the cures for lag. Without --headless: a server, another driver, and a
-/// window.
+/// A kart race that compares techniques which hide latency. Without --headless: a server, a scripted driver,
+/// and a window.
 #[derive(Parser, Debug)]
 #[command(name = "kart", version)]
 pub struct Cli {
-    /// No window: scripts race, a table is printed, and code 1 says that Hermite was no better than
-    /// linear, or that the own kart jumped though its moves were replayed.
+    /// Run without a window: scripted drivers race, and a table is printed. Exits with code 1 if Hermite
+    /// interpolation was not better than linear, or if the own kart jumped although its moves were replayed.
     #[arg(long)]
     pub headless: bool,
-    /// How long to measure, for each rate; in the window, until --screenshot.
+    /// Time of each measurement in seconds; in the window, time until --screenshot.
     #[arg(long, default_value_t = 25.0, value_parser = seconds)]
     pub seconds: f64,
-    /// In the window, follow the other kart at first.
+    /// In the window, start with the camera on the remote kart.
     #[arg(long)]
     pub watch: bool,
-    /// In the window, let the server's state overwrite the own kart at first.
+    /// In the window, start with the server's state overwriting the own kart.
     #[arg(long)]
     pub overwrite: bool,
-    /// With --headless, the rates of updates to try, in Hz; in the window, the first is set at first.
+    /// With --headless, the update rates to measure, in Hz; in the window, the first one is the initial
+    /// rate.
     #[arg(long, value_delimiter = ',', default_value = "10,1,5,30,60", value_parser = rate)]
     pub rates: Vec<f64>,
-    /// Latency of the own link, one way, in milliseconds; the simulated link by name replaces it.
+    /// Latency of the own link in milliseconds, one way. --preset overrides it.
     #[arg(long, default_value_t = 100.0, value_parser = lag)]
     pub lag: f64,
-    /// The simulated link, by name.
+    /// Simulated link, by the name of its preset.
     #[arg(long, value_parser = preset)]
     pub preset: Option<&'static LinkPreset>,
-    /// The seed of the link.
+    /// Seed of the link.
     #[arg(long, default_value_t = 7)]
     pub seed: u64,
-    /// What the window is like.
+    /// Options of the window.
     #[command(flatten)]
     pub window: WindowArgs,
 }
 
 impl Cli {
-    /// The simulated link.
+    /// Returns the conditions of the simulated link.
     pub fn conditions(&self) -> LinkConditions {
         let latency = Duration::from_secs_f64(self.lag * 1e-3);
         self.preset.map_or(LinkConditions { latency, ..LinkConditions::PERFECT }, LinkPreset::conditions)
     }
 
-    /// What is raced.
+    /// Returns the configuration of the headless race.
     pub fn race(&self) -> RaceOptions {
         RaceOptions {
             seconds: self.seconds,

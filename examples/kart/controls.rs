@@ -1,4 +1,4 @@
-//! Keys drive the own kart and choose the view.
+//! Keyboard controls of the own kart and the camera.
 
 use bevy::{app::RunFixedMainLoopSystems, prelude::*};
 use bevy_unlag::{
@@ -8,13 +8,14 @@ use bevy_unlag::{
 
 use crate::picture::{Picture, View};
 
-/// How fast keys turn the wheels all the way, per second: a key has no half way.
+/// Rate at which keys turn the wheels, in full deflections per second. Gives analogue steering from digital
+/// keys.
 const WHEELS: f32 = 4.0;
 
-/// What the keys do, for the screen.
+/// Key bindings, shown on the screen.
 pub const HELP: &str = "WASD or arrows drive    C camera    mouse: panels";
 
-/// Reads the keys. `drives` says whether they drive, too.
+/// Reads the keyboard. `drives` says whether the keys also drive the kart.
 pub struct ControlsPlugin {
     pub drives: bool,
 }

@@ -1,4 +1,4 @@
-//! The looks of karts: the own one, the other one in every way, and its ghost.
+//! Visuals of the karts: the own one, the copies of the remote one, and the ghost.
 
 use bevy::{camera::visibility::VisibilitySystems, prelude::*, transform::TransformSystems};
 use bevy_unlag::{
@@ -17,7 +17,7 @@ use crate::{
     picture::{COLOURS, Ghost, OWN, Picture},
 };
 
-/// Draws karts.
+/// Draws the karts.
 pub struct LooksPlugin;
 
 impl Plugin for LooksPlugin {
@@ -33,20 +33,20 @@ impl Plugin for LooksPlugin {
     }
 }
 
-/// When karts are placed, in [`PostUpdate`].
+/// System set that places the karts, in [`PostUpdate`].
 #[derive(SystemSet, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct LooksSystems;
 
-/// What a kart on the screen is a picture of.
+/// What a kart visual represents.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
 enum Look {
     Own,
-    /// The other kart in one of the ways.
+    /// The remote kart in one of the smoothing modes.
     Copy(usize),
     Ghost,
 }
 
-/// A front wheel, which turns; its kart is its parent.
+/// A steered front wheel; a child of its kart.
 #[derive(Component)]
 struct FrontWheel;
 
@@ -105,7 +105,7 @@ fn spawn(
     }
 }
 
-/// Where a kart is seen, and how its wheels are turned.
+/// Drawn pose of a kart, and its steering.
 #[derive(Clone, Copy)]
 struct Seen {
     position: Vec3,
@@ -117,7 +117,7 @@ impl Seen {
     fn drawn(drawn: &DrawnPose, offset: &VisualOffset, radius: f32) -> Option<Self> {
         let pose = &drawn.pose;
         let along = pose.velocity.dot(pose.rotation * Vec3::NEG_Z);
-        // A turn of 1/radius a metre is full steering.
+        // A turn of 1/radius per metre is full steering.
         let steering = if along.abs() > 0.5 { (pose.spin * radius / along).clamp(-1.0, 1.0) } else { 0.0 };
         pose.alive.then_some(Self {
             position: pose.position + offset.offset,
@@ -156,7 +156,7 @@ fn place(
         Ghost::Then => then,
         Ghost::Now => id.and_then(|id| truth.at(id, truth.now(id)?)),
     };
-    // Beside the others, in a lane of its own, nobody could compare: it is in each.
+    // The ghost is drawn in the Hermite lane, where it can be compared with that copy.
     let ghost_lane =
         MODES.iter().position(|(mode, _)| *mode == ProxySmoothing::Hermite).map_or(Vec3::ZERO, beside);
     let seen = |look: &Look| match look {

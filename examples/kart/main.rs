@@ -1,7 +1,7 @@
-//! The kart of the course: how somebody else's kart is drawn, and what becomes of one's own.
+//! Kart race: smoothing modes of a remote kart, and prediction of the own kart.
 //!
-//! * `kart`: a server and another driver in threads, and a window that is a client.
-//! * `kart --headless`: a race without a window; a table, and code 1 when it is not as it should be.
+//! * `kart`: a server and a scripted driver in threads, and a window that is a client.
+//! * `kart --headless`: a race without a window, and a table. Exits with code 1 when an expectation fails.
 
 mod camera;
 mod cli;

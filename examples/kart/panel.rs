@@ -1,5 +1,4 @@
-//! The panels: the rate of updates, the link and the own kart on the left, the other kart on the
-//! right.
+//! Panels: the update rate, the link and the own kart on the left, the remote kart on the right.
 
 mod other;
 mod own;
@@ -16,10 +15,10 @@ use other::OtherPlugin;
 use own::OwnPlugin;
 use rate::RatePlugin;
 
-/// Milliseconds that the slider of the latency goes up to, each way.
+/// Maximum of the latency slider, in milliseconds, one way.
 const MOST_LATENCY: u16 = 1_000;
 
-/// Shows numbers and offers switches.
+/// Shows the measurements and the settings.
 pub struct PanelPlugin {
     /// Whether a script drives.
     pub autoplay: bool,

@@ -1,11 +1,11 @@
-//! What the picture shows, by choice.
+//! View settings: which karts are drawn, and from where.
 
 use bevy::prelude::*;
 use unlag_examples::kart::copies::MODES;
 
-/// The colour of the own kart.
+/// Colour of the own kart.
 pub const OWN: Color = Color::srgb(0.95, 0.80, 0.20);
-/// The colours of the ways in which the other one is drawn, in their order.
+/// Colours of the copies of the remote kart, in the order of [`MODES`].
 pub const COLOURS: [Color; MODES.len()] = [
     Color::srgb(0.90, 0.25, 0.22),
     Color::srgb(0.95, 0.55, 0.15),
@@ -14,40 +14,40 @@ pub const COLOURS: [Color; MODES.len()] = [
     Color::srgb(0.70, 0.40, 0.90),
 ];
 
-/// Whom the camera follows.
+/// Target of the camera.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum View {
     /// The own kart.
     #[default]
     Own,
-    /// The other one, in all its pictures.
+    /// The remote kart, with all its copies.
     Other,
-    /// Everybody.
+    /// The whole track, from above.
     Above,
 }
 
 /// What the ghost shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ghost {
-    /// Where the kart was on the server at the moment that is drawn: what is beside it is wrong.
+    /// The kart on the server at the view time of the drawn frame: a distance to it is an error.
     #[default]
     Then,
-    /// Where it is on the server now: what is behind it is late.
+    /// The kart on the server now: a distance to it is the playout delay.
     Now,
     /// Nothing.
     Off,
 }
 
-/// What is shown.
+/// View settings.
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct Picture {
-    /// Which ways of drawing the other kart are seen.
+    /// Which copies of the remote kart are visible.
     pub shown: [bool; MODES.len()],
-    /// Whether they stand side by side, or all in their place.
+    /// Whether the copies are drawn side by side, or all at their true position.
     pub side_by_side: bool,
-    /// The ghost.
+    /// What the ghost shows.
     pub ghost: Ghost,
-    /// The camera.
+    /// Target of the camera.
     pub view: View,
 }
 
@@ -63,7 +63,7 @@ impl Default for Picture {
 }
 
 impl Picture {
-    /// Metres to the right of its place at which a way of drawing is seen.
+    /// Returns the sideways offset of a copy to the right of its true position, in metres.
     pub fn lane(&self, mode: usize) -> f32 {
         if !self.side_by_side {
             return 0.0;
@@ -74,5 +74,5 @@ impl Picture {
     }
 }
 
-/// Metres from one kart to the next beside it.
+/// Distance between neighbouring lanes, in metres.
 const LANE: f32 = 3.6;

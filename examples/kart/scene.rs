@@ -1,4 +1,4 @@
-//! Light, and the looks of the track.
+//! Light, and visuals of the track.
 
 use bevy::{light::CascadeShadowConfigBuilder, prelude::*};
 use unlag_examples::{
@@ -6,12 +6,12 @@ use unlag_examples::{
     screen::checker,
 };
 
-/// The colour of the sky.
+/// Colour of the sky.
 const SKY: Color = Color::srgb(0.58, 0.74, 0.88);
 
-/// Lights and paints the track.
+/// Adds light and materials to the track.
 pub struct ScenePlugin {
-    /// Whether to leave out shadows.
+    /// Whether to disable shadows.
     pub plain: bool,
 }
 
@@ -48,7 +48,7 @@ fn paint(
     for (entity, part) in &parts {
         let cuboid = || Mesh::from(Cuboid::from_size(part.half * 2.0));
         let (mesh, base_color) = match part.surface {
-            // On a plain floor nobody sees how fast they go.
+            // A uniform floor would give no sense of speed.
             Surface::Ground => (checker(part.half, 4.0, 0.86), Color::srgb(0.42, 0.46, 0.44)),
             Surface::Wall => (cuboid(), Color::srgb(0.72, 0.74, 0.78)),
             Surface::Ramp => (cuboid(), Color::srgb(0.82, 0.66, 0.40)),

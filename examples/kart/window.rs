@@ -1,4 +1,4 @@
-//! The window: a client of a server in a thread, on which somebody else drives, too.
+//! Window that is a client of a server in a thread, with a scripted driver on the same track.
 
 use std::process::ExitCode;
 
@@ -25,7 +25,7 @@ use crate::{
 /// Opens the window and runs until it is closed.
 ///
 /// # Errors
-/// One line when there is no screen, or no port for the server.
+/// Returns one line when no screen is available, or no port for the server.
 pub fn run(cli: &Cli) -> Result<ExitCode, String> {
     screen::display("use --headless to race without a window")?;
     let (switches, truth) = (Switches::default(), Truth::default());

@@ -1,4 +1,4 @@
-//! Where pawns are in this very frame, and what they look like.
+//! Visuals of pawns, extrapolated to the time of the frame.
 
 use bevy::{
     camera::visibility::VisibilitySystems, ecs::system::StaticSystemParam, light::NotShadowCaster,
@@ -12,7 +12,7 @@ use crate::{
     pawn::{Pawn, PawnState, Player},
 };
 
-/// Draws pawns.
+/// Draws the pawns.
 pub struct BodyPlugin;
 
 impl Plugin for BodyPlugin {
@@ -26,11 +26,11 @@ impl Plugin for BodyPlugin {
     }
 }
 
-/// A pawn as it is in this frame.
+/// State of a pawn at the time of the frame.
 #[derive(Component, Clone, Copy, Default)]
 pub struct Drawn(pub CapsuleState);
 
-/// The looks of a pawn. The pawn's entity has no place of its own: its state says where it is.
+/// Visual of a pawn. The pawn's entity has no transform: its state holds the position.
 #[derive(Component)]
 struct Figure(Entity);
 
@@ -53,7 +53,7 @@ fn dress(
             Mesh3d(capsule),
             MeshMaterial3d(skin),
             NotShadowCaster,
-            // A visor shows which way it looks.
+            // The visor shows the view direction.
             children![(
                 Mesh3d(visor),
                 MeshMaterial3d(dark),
@@ -64,8 +64,8 @@ fn dress(
     }
 }
 
-/// A throw-away step covers the time since the last tick, as the prediction plugin's does. Lifts
-/// are drawn at the same moment, so who stands on one stands still on it.
+/// Extrapolates each pawn from the last tick by a discarded step, as the prediction plugin does. Lifts are
+/// drawn at the same time, so a pawn that rests on a lift is drawn at rest on it.
 fn draw(
     config: Res<CapsuleConfig>,
     tick: Res<CurrentTick>,
@@ -100,7 +100,7 @@ fn place(
             rotation: state.rotation(),
             scale: Vec3::new(1.0, half / config.half_height, 1.0),
         };
-        // Nobody sees their own body from within.
+        // The own body would block the first-person view.
         let hidden = player && *view == View::First;
         visibility.set_if_neq(if hidden { Visibility::Hidden } else { Visibility::Inherited });
     }

@@ -1,4 +1,4 @@
-//! The eye: over the whole course, behind the pawn, or in its head.
+//! Camera: overview of the course, third person, or first person.
 
 use bevy::{core_pipeline::tonemapping::Tonemapping, prelude::*, transform::TransformSystems, ui::UiSystems};
 use bevy_rapier3d::prelude::{QueryFilter, ReadRapierContext};
@@ -7,27 +7,27 @@ use bevy_unlag_movement::CapsuleConfig;
 
 use crate::{body::Drawn, pawn::Player, tour::Tour};
 
-/// Metres behind the pawn.
+/// Distance of the third-person camera behind the pawn, in metres.
 const ARM: f32 = 4.6;
-/// Radians that the eye behind looks further down than the pawn.
+/// Additional downward pitch of the third-person camera, in radians.
 const TILT: f32 = 0.22;
-/// Changes of height in a frame from which on they are a step that is eased, in metres.
+/// Minimum height change in a frame that is smoothed as a step, in metres.
 const STEP: f32 = 0.10;
 
-/// Where the eye is.
+/// Camera mode.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum View {
-    /// Over the course.
+    /// Overview of the course.
     #[default]
     Overview,
-    /// Behind the pawn.
+    /// Third person.
     Third,
-    /// In its head.
+    /// First person.
     First,
 }
 
 impl View {
-    /// The one after it.
+    /// Returns the next mode.
     pub fn next(self) -> Self {
         match self {
             Self::Overview => Self::Third,
@@ -37,16 +37,16 @@ impl View {
     }
 }
 
-/// When the camera moves, in [`PostUpdate`].
+/// System sets of the camera, in [`PostUpdate`].
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CameraSystems {
-    /// It is placed.
+    /// Places the camera.
     Place,
 }
 
 /// Spawns and moves the camera.
 pub struct CameraPlugin {
-    /// Whether to leave out anti-aliasing.
+    /// Whether to disable anti-aliasing.
     pub plain: bool,
 }
 
@@ -56,7 +56,7 @@ impl Plugin for CameraPlugin {
         app.init_resource::<View>()
             .configure_sets(
                 PostUpdate,
-                // Labels hang where the camera sees them, and the layout has to know.
+                // Labels depend on the camera, and the UI layout on the labels.
                 CameraSystems::Place.before(UiSystems::Layout).before(TransformSystems::Propagate),
             )
             .add_systems(Startup, move |commands: Commands| spawn(commands, plain))
@@ -64,16 +64,16 @@ impl Plugin for CameraPlugin {
     }
 }
 
-/// What is eased.
+/// Smoothed camera values.
 #[derive(Component, Default)]
 struct Rig {
-    /// From +Y to the pawn's up.
+    /// Rotation from +Y to the pawn's up direction.
     upright: Quat,
     yaw: f32,
     pitch: f32,
     arm: f32,
     eye: f32,
-    /// What is left of steps that were taken, in metres.
+    /// Remaining height of recent steps, in metres.
     step: f32,
     feet: Vec3,
 }
@@ -87,7 +87,7 @@ fn spawn(mut commands: Commands, plain: bool) {
         Rig { arm: ARM, ..default() },
         Camera3d::default(),
         if plain { Msaa::Off } else { Msaa::default() },
-        // The other curves would need the `tonemapping_luts` feature.
+        // The other tone mappings need the `tonemapping_luts` feature.
         Tonemapping::AcesFitted,
         Projection::from(PerspectiveProjection { fov: 65.0_f32.to_radians(), near: 0.05, ..default() }),
         overview(),
@@ -107,7 +107,7 @@ fn place(
         return;
     };
     let dt = time.delta_secs();
-    // How much of the way something gets in this frame that takes 1/rate seconds.
+    // Share of the remaining distance to cover in this frame, for a time constant of 1/rate seconds.
     let part = |rate: f32| 1.0 - (-rate * dt).exp();
 
     let yaw = units_to_angle(body.yaw);
@@ -115,7 +115,7 @@ fn place(
     let upright = body.rotation() * Quat::from_rotation_y(-yaw);
     rig.upright = rig.upright.slerp(upright, part(8.0)).normalize();
     if tour.on {
-        // A script turns its head at once; that is no pleasure to look at.
+        // A script turns its view at once; smoothing makes it pleasant to watch.
         let turn = (yaw - rig.yaw + core::f32::consts::PI).rem_euclid(core::f32::consts::TAU);
         rig.yaw += (turn - core::f32::consts::PI) * part(5.0);
         rig.pitch += (pitch * 0.3 - rig.pitch) * part(5.0);
@@ -140,19 +140,19 @@ fn place(
             Transform::from_translation(eye).with_rotation(rotation)
         }
         View::Third => {
-            // Not over the top.
+            // Clamped short of straight down.
             let down = (rig.pitch - TILT).clamp(-1.5, 1.5);
             let rotation = rig.upright * Quat::from_euler(EulerRot::YXZ, rig.yaw, down, 0.0);
             let back = rotation * Vec3::Z;
             let free = free_way(&rapier, eye, back).min(ARM);
-            // In at once, or it would look through the wall; out softly.
+            // Moves in at once, so that the camera never looks through a wall; moves out smoothly.
             rig.arm = if free < rig.arm { free } else { rig.arm + (free - rig.arm) * part(4.0) };
             Transform::from_translation(eye + back * rig.arm).with_rotation(rotation)
         }
     };
 }
 
-/// Metres from `from` along `back` that nothing is in the way.
+/// Returns the free distance from `from` along `back`, in metres.
 fn free_way(rapier: &ReadRapierContext, from: Vec3, back: Vec3) -> f32 {
     let Ok(context) = rapier.single() else { return ARM };
     let filter = QueryFilter::only_fixed().exclude_sensors();

@@ -1,67 +1,67 @@
-//! What must come of a station, and what did.
+//! Expectations of a station, and the record that they are checked against.
 
 use bevy::math::Vec3;
 use bevy_unlag_movement::{BaseId, CapsuleState, MoveEvent, MovementMode, VolumeId};
 
-/// What must come of a station. Heights and places are relative to it, in metres; further along it
-/// is a smaller z.
+/// An expectation of a station. Heights and positions are relative to the station, in metres; ahead is
+/// towards smaller z.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Want {
-    /// It ends further along than this.
+    /// The final position is beyond this z.
     Beyond(f32),
-    /// It ends not as far along as this.
+    /// The final position is short of this z.
     Short(f32),
-    /// It is never as far along as this.
+    /// The pawn never gets beyond this z.
     NeverBeyond(f32),
-    /// Its feet end higher than this.
+    /// The final height of the feet is above this.
     Above(f32),
-    /// Its feet end lower than this.
+    /// The final height of the feet is below this.
     Below(f32),
-    /// Its feet were higher than this.
+    /// The feet get higher than this.
     Peak(f32),
-    /// Its feet were never higher than this.
+    /// The feet never get higher than this.
     NoPeak(f32),
-    /// Its feet stay within so many metres of height.
+    /// The height of the feet varies by less than this.
     Level(f32),
-    /// It ends this near to a place.
+    /// The final position is within this distance of a point.
     Near(Vec3, f32),
-    /// It ends standing on a floor.
+    /// The pawn ends standing on a floor.
     Grounded,
-    /// It ends not crouched.
+    /// The pawn does not end crouched.
     Stands,
-    /// It ends without a tremble.
+    /// The pawn ends at rest, without jitter.
     Still,
-    /// Its up ends as this.
+    /// The final up direction of the pawn.
     Up(Vec3),
-    /// It was upside down.
+    /// The pawn is upside down at some time.
     Overturned,
-    /// It was faster than this.
+    /// The pawn exceeds this speed at some time.
     Faster(f32),
-    /// It never fell.
+    /// The pawn is never airborne.
     NeverAirborne,
-    /// It met no wall and no step.
+    /// The pawn hits no wall and climbs no step.
     Smooth,
-    /// It crouched.
+    /// The pawn crouches at some time.
     Crouches,
-    /// A volume threw it.
+    /// A volume launches the pawn.
     Launched,
-    /// It moved in this mode.
+    /// The pawn moves in this mode at some time.
     Mode(MovementMode),
-    /// It moved in a mode of the game's own.
+    /// The pawn moves in a custom mode of the game at some time.
     CustomMode,
-    /// It was in this volume.
+    /// The pawn enters this volume.
     In(VolumeId),
-    /// It stood on this base.
+    /// The pawn stands on this base at some time.
     Rode(BaseId),
-    /// A base carried it this far while it stood still.
+    /// A base carries the pawn this far while it stands still.
     Carried(f32),
-    /// Standing still on a base, it never moved on it by more than this.
+    /// While standing still on a base, the pawn never drifts on it by more than this.
     Steady(f32),
-    /// A crate or another pawn was moved this far.
+    /// A crate or another pawn is moved this far.
     Moved(f32),
 }
 
-/// What happened at a station. Places are relative to it.
+/// Record of a station. Positions are relative to the station.
 #[derive(Clone, Debug)]
 pub struct Record {
     origin: Vec3,
@@ -80,18 +80,18 @@ pub struct Record {
     modes: Vec<MovementMode>,
     volumes: Vec<VolumeId>,
     bases: Vec<BaseId>,
-    /// Where it stood on a base, there and in the world, since it came to rest.
+    /// Base that the pawn rests on, and its position on the base and in the world since it came to rest.
     anchor: Option<(BaseId, Vec3, Vec3)>,
     carried: f32,
     drift: f32,
     moved: f32,
 }
 
-/// Ticks inside something that are no accident any more: a quarter of a second.
+/// Number of ticks inside geometry above which a pawn counts as stuck: a quarter of a second.
 const STUCK_TICKS: u32 = 16;
 
 impl Record {
-    /// Nothing has happened yet.
+    /// Creates an empty record.
     pub fn new(origin: Vec3, state: &CapsuleState) -> Self {
         let at = state.position - origin;
         Self {
@@ -118,8 +118,8 @@ impl Record {
         }
     }
 
-    /// Takes in the state after a tick; whether the player wanted nothing; how far a crate or
-    /// another pawn is from home.
+    /// Records the state after a tick. `idle` says whether the input is neutral; `moved` is the largest
+    /// displacement of a crate or another pawn.
     pub fn note(&mut self, state: &CapsuleState, idle: bool, moved: f32) {
         let at = state.position - self.origin;
         self.before = self.end.position;
@@ -148,7 +148,7 @@ impl Record {
         }
     }
 
-    /// Takes in an event.
+    /// Records an event.
     pub fn hear(&mut self, event: &MoveEvent) {
         match event {
             MoveEvent::HitWall { .. } | MoveEvent::Stepped { .. } => self.bumps += 1,
@@ -158,10 +158,10 @@ impl Record {
         }
     }
 
-    /// Whether all wants are met; if not, the first that is not and what there was instead.
+    /// Checks all expectations.
     ///
     /// # Errors
-    /// One line.
+    /// Returns one line with the first failed expectation and what happened instead.
     pub fn judge(&self, wants: &[Want]) -> Result<(), String> {
         if self.stuck > STUCK_TICKS {
             return Err(format!("stuck for {} ticks", self.stuck));
@@ -187,28 +187,28 @@ impl Record {
             Want::NoPeak(y) => (self.highest < y, peak()),
             Want::Level(metres) => (self.highest - self.lowest < metres, peak()),
             Want::Near(at, metres) => (end.distance(at) < metres, place()),
-            Want::Grounded => (self.end.is_grounded(), format!("it ended {:?}", self.end.mode)),
+            Want::Grounded => (self.end.is_grounded(), format!("it ended in mode {:?}", self.end.mode)),
             Want::Stands => (!self.end.crouched, "it ended crouched".to_owned()),
             Want::Still => (trembles < 1e-3, format!("it ended moving {trembles:.4} m a tick")),
-            Want::Up(up) => (self.end.up.dot(up) > 0.99, format!("its up ended as {:.2}", self.end.up)),
+            Want::Up(up) => (self.end.up.dot(up) > 0.99, format!("its final up: {:.2}", self.end.up)),
             Want::Overturned => {
-                (self.least_up < -0.8, format!("its up was never below {:.2}", self.least_up))
+                (self.least_up < -0.8, format!("its up.y was never below {:.2}", self.least_up))
             }
-            Want::Faster(speed) => (self.fastest > speed, format!("{:.1} m/s was all", self.fastest)),
-            Want::NeverAirborne => (!self.airborne, "it fell".to_owned()),
-            Want::Smooth => (self.bumps == 0, format!("it bumped {} times", self.bumps)),
-            Want::Crouches => (self.crouched, "it did not".to_owned()),
-            Want::Launched => (self.launched, "it was not".to_owned()),
-            Want::Mode(mode) => (self.modes.contains(&mode), format!("only {:?}", self.modes)),
+            Want::Faster(speed) => (self.fastest > speed, format!("{:.1} m/s at most", self.fastest)),
+            Want::NeverAirborne => (!self.airborne, "it was airborne".to_owned()),
+            Want::Smooth => (self.bumps == 0, format!("it hit or stepped on something {} times", self.bumps)),
+            Want::Crouches => (self.crouched, "it never crouched".to_owned()),
+            Want::Launched => (self.launched, "it was never launched".to_owned()),
+            Want::Mode(mode) => (self.modes.contains(&mode), format!("modes: {:?}", self.modes)),
             Want::CustomMode => {
                 let custom = |mode: &MovementMode| matches!(mode, MovementMode::Custom(_));
-                (self.modes.iter().any(custom), format!("only {:?}", self.modes))
+                (self.modes.iter().any(custom), format!("modes: {:?}", self.modes))
             }
-            Want::In(volume) => (self.volumes.contains(&volume), format!("only {:?}", self.volumes)),
-            Want::Rode(base) => (self.bases.contains(&base), format!("only {:?}", self.bases)),
-            Want::Carried(metres) => (self.carried > metres, format!("{:.2} m was all", self.carried)),
+            Want::In(volume) => (self.volumes.contains(&volume), format!("volumes: {:?}", self.volumes)),
+            Want::Rode(base) => (self.bases.contains(&base), format!("bases: {:?}", self.bases)),
+            Want::Carried(metres) => (self.carried > metres, format!("{:.2} m at most", self.carried)),
             Want::Steady(metres) => (self.drift < metres, format!("it drifted {:.4} m", self.drift)),
-            Want::Moved(metres) => (self.moved > metres, format!("{:.2} m was all", self.moved)),
+            Want::Moved(metres) => (self.moved > metres, format!("{:.2} m at most", self.moved)),
         }
     }
 }

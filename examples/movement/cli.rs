@@ -1,4 +1,4 @@
-//! The command line.
+//! Command line of the obstacle course.
 
 use bevy_unlag_movement::MoverBackend;
 use clap::{Parser, ValueEnum};
@@ -6,38 +6,38 @@ use unlag_examples::{args::seconds, screen::WindowArgs};
 
 use crate::tuning::Preset;
 
-/// An obstacle course for the capsule mover. Walk it yourself, or let a script do it.
+/// An obstacle course for the capsule character. Walk it yourself, or let a script do it.
 #[derive(Parser, Debug)]
 #[command(name = "movement", version)]
 pub struct Cli {
-    /// No window: a script walks the course, a table is printed, and code 1 says that a station
-    /// failed.
+    /// Run without a window: a script walks the course, and a table is printed. Exits with code 1 if a
+    /// station failed.
     #[arg(long)]
     pub headless: bool,
-    /// The station to begin at.
+    /// Station to start at.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub station: u16,
-    /// What moves the capsule.
+    /// Mover implementation.
     #[arg(long, value_enum, default_value_t = Backend::Unlag)]
     pub backend: Backend,
-    /// How it feels. Scripts are made for the first.
+    /// Movement preset. The scripts are tuned for the first one.
     #[arg(long, value_enum, default_value_t = Feel::Unreal)]
     pub preset: Feel,
-    /// What the window is like.
+    /// Options of the window.
     #[command(flatten)]
     pub window: WindowArgs,
-    /// Seconds until the picture; with --headless, seconds of game time after which the tour ends.
-    /// Default: 10 and 600.
+    /// Time of the screenshot in seconds; with --headless, maximum game time of the tour. Default: 10 and
+    /// 600.
     #[arg(long, value_parser = seconds)]
     pub seconds: Option<f64>,
 }
 
-/// What moves the capsule.
+/// Mover implementation.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Backend {
-    /// The suite's own sweeps.
+    /// The suite's own shape sweeps.
     Unlag,
-    /// Rapier's character controller, for comparison: many stations are beyond it.
+    /// Rapier's character controller, for comparison; many stations fail with it.
     Rapier,
 }
 
@@ -50,12 +50,12 @@ impl From<Backend> for MoverBackend {
     }
 }
 
-/// How it feels.
+/// Movement preset.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Feel {
-    /// Unreal's.
+    /// Like Unreal.
     Unreal,
-    /// Quake's.
+    /// Like Quake.
     Quake,
     /// Snappy and forgiving.
     Arcade,

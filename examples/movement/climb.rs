@@ -1,30 +1,30 @@
-//! A mode and an ability of the game's own: ladders.
+//! Ladder climbing: a custom movement mode and an ability.
 
 use bevy_unlag_movement::{
     CapsuleConfig, CustomMode, ModePhysics, MoveAbility, MovementMode, Mover, TooManyModes, VolumeId,
 };
 
-/// The volume in front of a ladder.
+/// Volume in front of a ladder.
 pub const LADDER: VolumeId = VolumeId(20);
-/// The name of the mode.
+/// Name of the movement mode.
 const MODE: &str = "Ladder";
 
-/// Climbs while the pawn is in [`LADDER`]. All that it needs is in the body's state already, so it
-/// has none of its own, and it is predicted like a step.
+/// Climbs while the pawn is in [`LADDER`]. It needs no state besides the body's, so it is stateless, and it
+/// is predicted like any step.
 #[derive(Clone, Copy, Debug)]
 pub struct Climb;
 
 impl Climb {
-    /// Registers the mode.
+    /// Registers the movement mode.
     ///
     /// # Errors
-    /// When there are too many modes.
+    /// Returns an error when there are too many modes.
     pub fn register(config: &mut CapsuleConfig) -> Result<MovementMode, TooManyModes> {
         config.register_mode(CustomMode {
             name: MODE.to_owned(),
             physics: ModePhysics::Fly,
             max_speed: 2.5,
-            // On a ladder the button goes up, it does not jump off.
+            // On a ladder the jump button climbs up.
             can_jump: false,
             ..CustomMode::default()
         })

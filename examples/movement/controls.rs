@@ -1,4 +1,4 @@
-//! Keys and mouse steer the pawn.
+//! Keyboard and mouse controls of the pawn.
 
 use bevy::{
     input::mouse::AccumulatedMouseMotion,
@@ -15,9 +15,9 @@ use crate::{
     tour::Tour,
 };
 
-/// Radians that the view turns a pixel of mouse motion.
+/// Mouse sensitivity, in radians per pixel.
 const SENSITIVITY: f32 = 0.002;
-/// Radians a second that the arrow keys turn the view.
+/// Turn rate of the arrow keys, in radians per second.
 const TURN_RATE: f32 = 2.2;
 
 /// Steers the player's pawn unless the tour does.
@@ -40,7 +40,8 @@ fn free(tour: Res<Tour>) -> bool {
     !tour.on
 }
 
-/// Several frames may pass in a tick, and several ticks in a frame: a tap must reach one tick.
+/// Accumulates the input. There may be several frames per tick and several ticks per frame; a tap must reach
+/// exactly one tick.
 fn gather(
     keys: Res<ButtonInput<KeyCode>>,
     motion: Res<AccumulatedMouseMotion>,
@@ -63,7 +64,7 @@ fn gather(
         gather.crouch(keys.any_pressed([KeyCode::KeyC, KeyCode::ControlLeft]));
         gather.sprint(keys.pressed(KeyCode::ShiftLeft));
         gather.walk(keys.any_pressed([KeyCode::KeyX, KeyCode::AltLeft]));
-        // The step that draws the pawn between ticks goes where the keys are now.
+        // The extrapolation between ticks uses the current input.
         shown.0 = input(gather.current(), Taps::default());
     }
     taps.teleport |= keys.just_pressed(KeyCode::KeyT);
@@ -80,7 +81,7 @@ fn hand_out(
     }
 }
 
-/// A click takes the mouse; Escape or another window give it back.
+/// Grabs the mouse on a click. Escape or a loss of focus releases it.
 fn grab(
     mouse: Res<ButtonInput<MouseButton>>,
     keys: Res<ButtonInput<KeyCode>>,
@@ -102,7 +103,7 @@ fn grab(
     }
 }
 
-/// The line that says how to begin.
+/// Line that explains how to start playing.
 #[derive(Component)]
 struct Hint;
 

@@ -1,5 +1,5 @@
-//! The obstacle course as data: stations in rows, each a lane along -Z with things to walk into, a
-//! script that walks into them, and what must have come of it.
+//! The obstacle course as data. Stations lie in rows; each is a lane along -Z with props, a script that
+//! crosses them, and the expected results.
 
 mod edges;
 mod machines;
@@ -15,36 +15,35 @@ use crate::{check::Want, script::Act, tuning::Tuning};
 pub use prop::{Kind, Prop, Role, Shape, Way};
 pub use terrain::{HILLS, hills, quilt};
 
-/// Metres from the start of one row to that of the next.
+/// Distance between the starts of two rows, in metres.
 const ROW_PITCH: f32 = 16.0;
-/// Where the first row starts, in metres along Z.
+/// Z coordinate of the first row's start, in metres.
 const FIRST_ROW: f32 = 24.0;
-/// Half the size of the ground, in metres.
+/// Half extents of the ground, in metres.
 pub const GROUND: Vec3 = Vec3::new(36.0, 0.5, 41.0);
-/// The middle of the ground's box.
+/// Centre of the ground's box.
 pub const GROUND_AT: Vec3 = Vec3::new(0.0, -0.5, -6.0);
 
-/// One case: what to cross, how, and what must come of it. All places are relative to
-/// [`origin`](Self::origin), in metres.
+/// A test case of the course. All positions are relative to [`origin`](Self::origin), in metres.
 #[derive(Clone, Debug)]
 pub struct Station {
-    /// What its label says. Bevy's built-in font knows ASCII only.
+    /// Text of its label. Bevy's built-in font covers ASCII only.
     pub name: &'static str,
-    /// Where it lies in the world.
+    /// Position in the world.
     pub origin: Vec3,
-    /// Where the pawn begins, looking along -Z.
+    /// Start position of the pawn, which faces -Z.
     pub start: Vec3,
-    /// Where its label hangs.
+    /// Position of its label.
     pub label: Vec3,
-    /// The tuning that it is about.
+    /// Tuning that it tests.
     pub tuning: Tuning,
-    /// What stands there.
+    /// Props of the station.
     pub props: Vec<Prop>,
-    /// Where pawns stand that nobody steers.
+    /// Positions of pawns without any input.
     pub dummies: Vec<Vec3>,
-    /// How it is crossed.
+    /// Script that crosses it.
     pub script: Vec<Act>,
-    /// What must come of it.
+    /// Expected results.
     pub wants: Vec<Want>,
     width: f32,
 }
@@ -65,13 +64,13 @@ impl Station {
         }
     }
 
-    /// Starts so high above the ground.
+    /// Sets the height of the start above the ground.
     fn start(mut self, y: f32) -> Self {
         self.start = Vec3::Y * y;
         self
     }
 
-    /// Hangs the label so high and so far ahead.
+    /// Sets the height and the z of the label.
     fn label(mut self, y: f32, z: f32) -> Self {
         self.label = Vec3::new(0.0, y, z);
         self
@@ -102,7 +101,7 @@ impl Station {
         self
     }
 
-    /// A place of the station in the world.
+    /// Returns the world position of a local position.
     pub fn place(&self, local: Vec3) -> Vec3 {
         self.origin + local
     }
@@ -113,7 +112,7 @@ impl Station {
 pub struct Course(pub Vec<Station>);
 
 impl Course {
-    /// The stations, laid out.
+    /// Creates all stations and lays them out in rows.
     pub fn laid_out() -> Self {
         let rows = [steps::row(), edges::row(), machines::row(), regions::row()];
         let mut all = Vec::new();

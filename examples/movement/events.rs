@@ -1,4 +1,4 @@
-//! The log of what happened in steps.
+//! On-screen log of move events.
 
 use std::collections::VecDeque;
 
@@ -12,12 +12,12 @@ use unlag_examples::screen::ui::{TEXT, TEXT_INTERVAL, label};
 
 use crate::pawn::{Pawn, Player};
 
-/// How many are seen.
+/// Number of visible lines.
 const LINES: usize = 6;
-/// Seconds until a line begins to fade, and over which it does.
+/// Time until a line starts to fade, and duration of the fade, in seconds.
 const FADE: (f32, f32) = (2.5, 3.0);
 
-/// Shows the last events.
+/// Shows the most recent events.
 pub struct EventsPlugin;
 
 impl Plugin for EventsPlugin {
@@ -28,19 +28,19 @@ impl Plugin for EventsPlugin {
     }
 }
 
-/// The last events, the newest first.
+/// The most recent events, newest first.
 #[derive(Resource, Default)]
 struct Log(VecDeque<Entry>);
 
 struct Entry {
     text: String,
-    /// How many there were of the kind in a row.
+    /// Number of consecutive events of this kind.
     count: u32,
-    /// When the last of them was.
+    /// Time of the newest of them.
     at: f32,
 }
 
-/// A line of the log, counted from the newest.
+/// Line of the log, counted from the newest.
 #[derive(Component)]
 struct Line(usize);
 
@@ -74,7 +74,7 @@ fn listen(
     let at = time.elapsed_secs();
     for event in events.read().filter(|event| players.contains(event.entity)) {
         let text = describe(&event.event);
-        // The same kind again only counts on, with the newest numbers.
+        // Another event of the same kind increments the count and replaces the text.
         let kind = |text: &str| text.split(' ').next().map(str::to_owned);
         match log.0.front_mut().filter(|last| kind(&last.text) == kind(&text)) {
             Some(last) => *last = Entry { text, count: last.count + 1, at },
@@ -98,7 +98,7 @@ fn show(time: Res<Time>, log: Res<Log>, mut lines: Query<(&Line, &mut Text, &mut
     }
 }
 
-/// One line; its first word is its kind.
+/// Describes an event in one line. Its first word is the kind of the event.
 fn describe(event: &<Pawn as MoveModel>::Event) -> String {
     match event {
         ExtendedEvent::Body(event) => describe_move(event),
@@ -108,7 +108,7 @@ fn describe(event: &<Pawn as MoveModel>::Event) -> String {
         },
         ExtendedEvent::Extension(AbilityEvent::Second(AbilityEvent::First(event))) => match event {
             DashEvent::Started { .. } => "Dash".to_owned(),
-            DashEvent::Ended => "Dashed".to_owned(),
+            DashEvent::Ended => "Dash ended".to_owned(),
         },
         ExtendedEvent::Extension(AbilityEvent::Second(AbilityEvent::Second(()))) => "Climb".to_owned(),
     }

@@ -1,4 +1,4 @@
-//! The tour without a window, as fast as it goes, and a table of what came of it.
+//! Headless tour of the course at maximum speed, with a table of the results.
 
 use core::fmt::Write;
 use std::{process::ExitCode, time::Instant};
@@ -8,12 +8,12 @@ use bevy_unlag::core::CurrentTick;
 
 use crate::{course::Course, sim::SimPlugin, tour::Tour, tuning::Tuning};
 
-/// The time of one tick, the default of the mover's plugin.
+/// Time of one tick; the default of the mover's plugin.
 const TICK: core::time::Duration = core::time::Duration::from_nanos(15_625_000);
-/// Frames in which rapier takes in the course before anybody moves.
+/// Number of frames in which rapier loads the course before the tour starts.
 const WARM_UP: u32 = 8;
 
-/// Walks the tour from a station on; code 1 says that a station failed or was not reached in
+/// Walks the tour from station `first` on. The exit code is 1 if a station failed or was not reached within
 /// `seconds` of game time.
 pub fn run(tuning: Tuning, first: usize, seconds: f64) -> ExitCode {
     let mut app = App::new();
@@ -22,7 +22,7 @@ pub fn run(tuning: Tuning, first: usize, seconds: f64) -> ExitCode {
         .add_plugins(SimPlugin { tuning });
     app.finish();
     app.cleanup();
-    // One thread is the faster way for so little, and its order is always the same.
+    // For so little work one thread is faster, and its system order is fixed.
     for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
         schedule.set_executor(SingleThreadedExecutor::new());
     }
@@ -49,7 +49,7 @@ pub fn run(tuning: Tuning, first: usize, seconds: f64) -> ExitCode {
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
-/// The table, and how many stations have not passed.
+/// Returns the table, and the number of stations that have not passed.
 fn table(world: &World, first: usize) -> (String, usize) {
     let (course, tour) = (world.resource::<Course>(), world.resource::<Tour>());
     let width = course.0.iter().map(|station| station.name.len()).max().unwrap_or_default();
@@ -66,7 +66,7 @@ fn table(world: &World, first: usize) -> (String, usize) {
             }
             None => {
                 failed += 1;
-                "FAILED: not reached; give it more --seconds".to_owned()
+                "FAILED: not reached; increase --seconds".to_owned()
             }
         };
         // Writing to a string cannot fail.

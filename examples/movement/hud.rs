@@ -1,4 +1,4 @@
-//! What the pawn does, in words and numbers.
+//! Panel with the pawn's state, and the key bindings.
 
 use bevy::{ecs::system::SystemParam, prelude::*, time::common_conditions::on_real_timer};
 use bevy_unlag::core::{CurrentTick, StepContext};
@@ -15,7 +15,7 @@ use crate::{
     tuning::Tuning,
 };
 
-/// The panel and the line of keys.
+/// Shows the panel and the key bindings.
 pub struct HudPlugin;
 
 impl Plugin for HudPlugin {
@@ -24,7 +24,7 @@ impl Plugin for HudPlugin {
     }
 }
 
-/// A line of the panel.
+/// Value on the panel.
 #[derive(Component, Clone, Copy)]
 enum Readout {
     Station,
@@ -71,7 +71,7 @@ fn spawn(mut commands: Commands) {
     };
     commands.spawn((panel, BackgroundColor(SHADE.with_alpha(0.92)))).with_children(|panel| {
         for (readout, name) in READOUTS {
-            // Of fixed height: what is below never moves.
+            // Fixed height, so that the layout below never moves.
             let line = Node {
                 height: px(17),
                 justify_content: JustifyContent::SpaceBetween,
@@ -97,7 +97,7 @@ fn spawn(mut commands: Commands) {
     });
 }
 
-/// What the readouts are of.
+/// Resources that the values are read from.
 #[derive(SystemParam)]
 struct Known<'w, 's> {
     course: Res<'w, Course>,
@@ -155,7 +155,7 @@ impl Known<'_, '_> {
             Readout::Pawns => format!("{:?}", self.tuning.pawns),
             Readout::Backend => format!("{:?}", self.tuning.backend),
             Readout::Preset => format!("{:?}", self.tuning.preset),
-            // The built-in font has no Greek.
+            // Bevy's built-in font has no Greek letters.
             Readout::Step => {
                 self.times.median().map_or_else(|| "-".to_owned(), |micros| format!("{micros:.1} us"))
             }

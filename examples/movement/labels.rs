@@ -1,4 +1,4 @@
-//! What stations are called, in the world.
+//! World-space labels of the stations.
 
 use bevy::{prelude::*, ui::UiSystems};
 use unlag_examples::screen::ui::{SHADE, TEXT, label};
@@ -9,18 +9,18 @@ use crate::{
     tour::Tour,
 };
 
-/// Metres within which a label says more than its number.
+/// Distance within which a label shows the name of its station, in metres.
 const NEAR: f32 = 11.0;
-/// Metres at which labels begin to fade, and over which they do.
+/// Distance at which labels start to fade, and the length of the fade, in metres.
 const FADE: (f32, f32) = (24.0, 12.0);
-/// Where labels are drawn that are only a number.
+/// Z-index of labels that show only a number.
 const FAR_LAYER: i32 = -2;
-/// Of a station that was passed.
+/// Text colour of a station that has passed.
 const PASSED: Color = Color::srgb(0.55, 0.95, 0.62);
-/// Of one that was not.
+/// Text colour of a station that has failed.
 const FAILED: Color = Color::srgb(1.0, 0.52, 0.48);
 
-/// Hangs a label over every station.
+/// Shows a label above every station.
 pub struct LabelsPlugin;
 
 impl Plugin for LabelsPlugin {
@@ -30,13 +30,13 @@ impl Plugin for LabelsPlugin {
     }
 }
 
-/// The label of a station.
+/// Label of a station.
 #[derive(Component)]
 struct WorldLabel {
     station: usize,
-    /// The text's entity.
+    /// Entity of the text.
     text: Entity,
-    /// Whether it says more than the number.
+    /// Whether it shows the name besides the number.
     wordy: bool,
 }
 
@@ -55,7 +55,7 @@ fn spawn(course: Res<Course>, mut commands: Commands) {
                     ..default()
                 },
                 BackgroundColor(SHADE),
-                // Never over the panel.
+                // Always below the panel.
                 GlobalZIndex(FAR_LAYER),
                 Visibility::Hidden,
             ))
@@ -85,7 +85,7 @@ fn place(
         let far = eye.translation.distance(at);
         let over = *view == View::Overview;
         let alpha = if over { 1.0 } else { 1.0 - ((far - FADE.0) / FADE.1).clamp(0.0, 1.0) };
-        // In eighths, so that a walk does not redraw every label in every frame.
+        // In eighths, so that walking does not update every label in every frame.
         let alpha = (alpha * 8.0).round() / 8.0;
         let spot = camera.world_to_viewport(&GlobalTransform::from(*eye), at).ok().filter(|_| alpha > 0.0);
         visibility.set_if_neq(if spot.is_some() { Visibility::Inherited } else { Visibility::Hidden });
@@ -105,7 +105,7 @@ fn place(
         let wordy = !over && far < NEAR;
         if wordy != shown.wordy {
             shown.wordy = wordy;
-            // Words over numbers.
+            // Names are drawn above numbers.
             layer.0 = if wordy { FAR_LAYER + 1 } else { FAR_LAYER };
             let number = shown.station + 1;
             let words = if wordy { format!("{number}  {}", station.name) } else { number.to_string() };

@@ -1,8 +1,8 @@
-//! An obstacle course for the capsule mover, without any networking.
+//! Obstacle course for the capsule character, without networking.
 //!
-//! * `movement`: a window; walk it yourself, see what the mover sees (`V`).
+//! * `movement`: a window to walk the course in; `V` shows the queries of the mover.
 //! * `movement --autoplay`: a script crosses every station.
-//! * `movement --headless`: the same without a window; a table says which stations passed.
+//! * `movement --headless`: the same without a window; a table lists which stations passed.
 
 mod body;
 mod camera;
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     let stations = course::Course::laid_out().0.len();
     let first = usize::from(cli.station) - 1;
     if first >= stations {
-        eprintln!("error: there are {stations} stations, and --station {} is none of them", cli.station);
+        eprintln!("error: --station {} does not exist; choose one of 1 to {stations}", cli.station);
         return ExitCode::from(2);
     }
     if cli.headless {

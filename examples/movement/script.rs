@@ -1,22 +1,22 @@
-//! What a scripted player does, as data.
+//! Scripted input as data.
 
 use bevy::math::{Vec2, Vec3};
 use bevy_unlag_movement::CapsuleInput;
 
 use crate::pawn::{PawnInput, Taps, input};
 
-/// What is held down, and where it looks.
+/// Held keys, and the view pitch.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Keys {
-    /// Forwards, -1 to 1.
+    /// Forward axis, -1 to 1.
     pub forward: f32,
-    /// Degrees upwards.
+    /// View pitch upwards, in degrees.
     pub pitch: f32,
     /// Whether the jump button is down.
     pub jump: bool,
     /// Whether the crouch button is down.
     pub crouch: bool,
-    /// Whether the button for a slow walk is down.
+    /// Whether the walk button is down.
     pub walk: bool,
     /// Whether the teleport button is down.
     pub teleport: bool,
@@ -24,7 +24,7 @@ pub struct Keys {
     pub dash: bool,
 }
 
-/// Nothing.
+/// Neutral input.
 pub const IDLE: Keys =
     Keys { forward: 0.0, pitch: 0.0, jump: false, crouch: false, walk: false, teleport: false, dash: false };
 
@@ -32,7 +32,7 @@ pub const IDLE: Keys =
 pub const FORWARD: Keys = Keys { forward: 1.0, ..IDLE };
 
 impl Keys {
-    /// The input of one tick, headed `yaw` radians to the left of -Z.
+    /// Returns the input of one tick, facing `yaw` radians to the left of -Z.
     pub fn input(&self, yaw: f32) -> PawnInput {
         let mut body =
             CapsuleInput { jump: self.jump, crouch: self.crouch, walk: self.walk, ..CapsuleInput::default() };
@@ -42,49 +42,49 @@ impl Keys {
     }
 }
 
-/// One thing to do. Places are relative to the station.
+/// One action of a script. Positions are relative to the station.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Act {
-    /// Holds keys for some seconds, looking along -Z.
+    /// Holds keys for a number of seconds, facing -Z.
     Hold(f32, Keys),
-    /// Walks straight to a place on the level, with keys held, or gives up.
+    /// Walks straight to a ground position with keys held, until it arrives or times out.
     Go {
-        /// The place along X.
+        /// Target along X.
         x: f32,
-        /// The place along Z.
+        /// Target along Z.
         z: f32,
-        /// When it gives up.
+        /// Timeout in seconds.
         seconds: f32,
-        /// What is held besides.
+        /// Other held keys.
         keys: Keys,
     },
-    /// Stands until a base comes to a place, or gives up.
+    /// Stands until a base arrives at a position, or the wait times out.
     Arrival {
-        /// Which base.
+        /// Id of the base.
         base: u16,
-        /// Where its middle comes to.
+        /// Position that its centre arrives at.
         at: Vec3,
-        /// When it gives up.
+        /// Timeout in seconds.
         seconds: f32,
     },
 }
 
-/// [`Act::Hold`].
+/// Creates an [`Act::Hold`].
 pub const fn hold(seconds: f32, keys: Keys) -> Act {
     Act::Hold(seconds, keys)
 }
 
-/// [`Act::Go`] with nothing else held.
+/// Creates an [`Act::Go`] without any other keys.
 pub const fn go(x: f32, z: f32, seconds: f32) -> Act {
     go_with(x, z, seconds, IDLE)
 }
 
-/// [`Act::Go`].
+/// Creates an [`Act::Go`].
 pub const fn go_with(x: f32, z: f32, seconds: f32, keys: Keys) -> Act {
     Act::Go { x, z, seconds, keys: Keys { forward: 1.0, ..keys } }
 }
 
-/// [`Act::Arrival`].
+/// Creates an [`Act::Arrival`].
 pub const fn arrival(base: u16, at: Vec3, seconds: f32) -> Act {
     Act::Arrival { base, at, seconds }
 }

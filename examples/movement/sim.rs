@@ -1,4 +1,4 @@
-//! The game without a window: the mover, the course and the tour.
+//! Simulation without a window: the mover, the course and the tour.
 
 use bevy::prelude::*;
 use bevy_unlag_movement::{LocalMovesPlugin, MovementPlugin, PawnCollisionPlugin, abilities::TeleportConfig};
@@ -10,9 +10,9 @@ use crate::{
     tuning::{Tuning, TuningPlugin},
 };
 
-/// All that moves. Add it after Bevy's plugins.
+/// Adds the whole simulation. Add it after Bevy's plugins.
 pub struct SimPlugin {
-    /// What it starts with.
+    /// Initial tuning.
     pub tuning: Tuning,
 }
 

@@ -1,4 +1,4 @@
-//! From data to colliders; what stands on the course can be put back.
+//! Spawning and resetting of the course's entities.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{Collider, ColliderMassProperties, RigidBody, Sensor, Velocity};
@@ -11,32 +11,32 @@ use crate::{
     pawn::{Dummy, PawnState, Player, fresh, pawn},
 };
 
-/// Kilograms.
+/// Mass of a crate, in kilograms.
 const CRATE_MASS: f32 = 15.0;
 
-/// How something looks; a window draws it.
+/// Appearance of a prop; the window's plugins draw it.
 #[derive(Component, Clone, Copy, Debug)]
 pub struct Look {
-    /// Its shape.
+    /// Shape.
     pub shape: Shape,
-    /// What it is.
+    /// Kind, which determines the colour.
     pub kind: Kind,
-    /// Whether one can see through it.
+    /// Whether it is translucent.
     pub glass: bool,
 }
 
-/// Something to push, and where it belongs.
+/// A movable crate, and its home transform.
 #[derive(Component)]
 pub struct Crate(pub Transform);
 
-/// Puts the player at the start of a station, and everything that was moved where it belongs.
+/// Moves the player to the start of a station, and everything that was displaced to its home position.
 #[derive(Event, Clone, Copy, Debug)]
 pub struct PutBack {
-    /// Which station.
+    /// Index of the station.
     pub station: usize,
 }
 
-/// The station that the player was put at last.
+/// Index of the station that the player was last moved to.
 #[derive(Resource, Clone, Copy, Default, Debug)]
 pub struct Here(pub usize);
 
@@ -137,7 +137,7 @@ fn track(way: Way, start: &Transform, origin: Vec3) -> Track {
     }
 }
 
-/// Stations give the centre of their gravity relative to themselves, the mover wants the world's.
+/// Converts a volume's gravity centre from station space to world space.
 fn placed(volume: MoveVolume, origin: Vec3) -> MoveVolume {
     let gravity = volume.gravity.map(|field| match field {
         GravityField::Towards { centre, strength } => {
@@ -172,6 +172,6 @@ fn put_back(
 }
 
 fn start_of(station: &Station) -> Vec3 {
-    // A hand's breadth of air: nobody starts in a floor.
+    // Slightly above the floor, so that no pawn starts inside of it.
     station.place(station.start) + Vec3::Y * 0.02
 }

@@ -1,4 +1,4 @@
-//! Keys that switch something.
+//! Key bindings of the settings.
 
 use bevy::prelude::*;
 use bevy_unlag_movement::{MovementMode, MoverBackend, MoverGizmos, PawnCollision};
@@ -12,14 +12,14 @@ use crate::{
     tuning::{Preset, Tuning},
 };
 
-/// What the keys do, for the screen.
+/// Help lines on the screen.
 pub const HELP: [&str; 3] = [
     "WASD walk   Space jump   C/Ctrl crouch   Shift sprint   X/Alt slow   T teleport   F dash   G fly",
     "1-9 [ ] stations   R reset   O script on/off   Tab camera   V debug view   H its boxes",
     "B backend   P preset   L ledges   N pawns",
 ];
 
-/// The digit keys, in the order of the stations.
+/// Digit keys, in the order of the stations.
 const DIGITS: [KeyCode; 9] = [
     KeyCode::Digit1,
     KeyCode::Digit2,
@@ -32,7 +32,7 @@ const DIGITS: [KeyCode; 9] = [
     KeyCode::Digit9,
 ];
 
-/// Reads the keys.
+/// Reads the keyboard.
 pub struct SwitchesPlugin;
 
 impl Plugin for SwitchesPlugin {
@@ -109,7 +109,7 @@ fn travel(
 }
 
 fn show_debug(keys: Res<ButtonInput<KeyCode>>, mut store: ResMut<GizmoConfigStore>) {
-    // Whoever borrows the store to write changes it.
+    // Borrowing the store mutably marks it as changed.
     if !keys.any_just_pressed([KeyCode::KeyV, KeyCode::KeyH]) {
         return;
     }
@@ -122,8 +122,8 @@ fn show_debug(keys: Res<ButtonInput<KeyCode>>, mut store: ResMut<GizmoConfigStor
     }
 }
 
-/// Where nothing is predicted the state may be changed from outside. A networked game makes this
-/// an ability.
+/// Toggles flying. State may be changed directly here because nothing is predicted; a networked game needs
+/// an ability for it.
 fn fly(keys: Res<ButtonInput<KeyCode>>, mut players: Query<&mut PawnState, With<Player>>) {
     if !keys.just_pressed(KeyCode::KeyG) {
         return;

@@ -1,4 +1,4 @@
-//! What a step costs.
+//! Cost of a move step.
 
 use std::{collections::VecDeque, time::Instant};
 
@@ -8,15 +8,15 @@ use bevy_unlag_movement::CapsuleConfig;
 
 use crate::pawn::{Pawn, PawnState, Player};
 
-/// Ticks of a second.
+/// Number of measurements kept: one second of ticks.
 const KEPT: usize = 64;
 
-/// Microseconds of the player's last steps.
+/// Durations of the player's most recent steps, in microseconds.
 #[derive(Resource, Default)]
 pub struct StepTimes(VecDeque<f32>);
 
 impl StepTimes {
-    /// The median over the last second.
+    /// Returns the median over the last second.
     pub fn median(&self) -> Option<f32> {
         let mut sorted: Vec<f32> = self.0.iter().copied().collect();
         sorted.sort_unstable_by(f32::total_cmp);
@@ -33,7 +33,7 @@ impl Plugin for TimingPlugin {
     }
 }
 
-/// A step is pure: it can be made once more, just to look at the clock.
+/// Runs an additional step to measure its duration. Steps are pure, so this has no effect.
 fn measure(
     config: Res<CapsuleConfig>,
     tick: Res<CurrentTick>,

@@ -1,4 +1,4 @@
-//! A scripted player crosses every station and notes what came of it.
+//! Scripted tour of the course, which checks every station.
 
 use bevy::prelude::*;
 use bevy_unlag::core::{CurrentTick, ExtendedEvent, MoveInput, MoveSystems, StepEvent};
@@ -13,21 +13,21 @@ use crate::{
     tuning::Tuning,
 };
 
-/// Seconds that a pawn gets to stand before its script begins.
+/// Time at rest before a script starts, in seconds.
 const SETTLE: f32 = 0.4;
-/// Seconds that it gets to stand before it is judged.
+/// Time at rest before a station is checked, in seconds.
 const REST: f32 = 0.7;
-/// Metres from a place at which a walk there ends.
+/// Distance at which a position counts as reached, in metres.
 const NEAR: f32 = 0.3;
 
-/// The tour.
+/// State of the tour.
 #[derive(Resource, Default)]
 pub struct Tour {
-    /// Whether the script steers.
+    /// Whether the tour steers the player.
     pub on: bool,
-    /// Which station it is at.
+    /// Index of the current station.
     pub station: usize,
-    /// What came of each station so far.
+    /// Results of the stations so far.
     pub verdicts: Vec<Option<Result<(), String>>>,
     stage: Stage,
     record: Option<Record>,
@@ -43,7 +43,7 @@ enum Stage {
     Act {
         index: usize,
         seconds: f32,
-        /// Whether the base that is waited for was there already: what counts is that it comes.
+        /// Whether the awaited base was already at the position: the act waits for an arrival.
         there: bool,
     },
     Rest {
@@ -52,18 +52,18 @@ enum Stage {
 }
 
 impl Tour {
-    /// Starts at a station.
+    /// Starts the tour at a station.
     pub fn start(&mut self, station: usize) {
         (self.on, self.station, self.stage) = (true, station, Stage::Begin);
     }
 
-    /// Lets go of the pawn.
+    /// Stops the tour, and returns control to the player.
     pub fn stop(&mut self) {
         self.on = false;
     }
 }
 
-/// Steers and judges while [`Tour::on`].
+/// Steers and checks while [`Tour::on`] is set.
 pub struct TourPlugin;
 
 impl Plugin for TourPlugin {
@@ -123,7 +123,7 @@ fn steer(
                     (keys, yaw) = (wish.keys, wish.yaw);
                     break Stage::Act { index, seconds: seconds + dt, there: wish.there };
                 }
-                // At once: a tick without keys would brake a run-up.
+                // Continues in the same tick: a tick without keys would slow down a run-up.
                 (index, seconds, there) = (index + 1, 0.0, true);
             };
         }
@@ -132,22 +132,22 @@ fn steer(
     }
     input.0 = keys.input(yaw);
     if keys != IDLE {
-        // Whoever takes over looks where the script did.
+        // A player who takes over keeps facing the script's direction.
         gather.face(f64::from(yaw), 0.0);
     }
 }
 
-/// What an act wants in a tick.
+/// Output of an act in a tick.
 struct Wish {
     keys: Keys,
     yaw: f32,
-    /// Whether the base that is waited for is there.
+    /// Whether the awaited base is at the position.
     there: bool,
-    /// Whether the act is over.
+    /// Whether the act is finished.
     done: bool,
 }
 
-/// `seconds` into an act, with the feet at `at`; `there` is what it was in the last tick.
+/// Evaluates an act after `seconds`, with the feet at `at`. `there` is the value of the last tick.
 fn wish(act: &Act, seconds: f32, there: bool, at: Vec3, base_at: impl Fn(u16) -> Option<Vec3>) -> Wish {
     match *act {
         Act::Hold(length, keys) => Wish { keys, yaw: 0.0, there, done: seconds >= length },
@@ -183,7 +183,7 @@ fn watch(
     mut events: MessageReader<StepEvent<Pawn>>,
 ) {
     let Ok((player, state, input)) = players.single() else { return };
-    // Read even when nobody listens, or the next tour would hear of the past.
+    // Events are always drained, so that a later tour does not see old ones.
     let heard = events.read().filter(|event| event.entity == player);
     let tour = tour.bypass_change_detection();
     let Some(record) = tour.record.as_mut().filter(|_| tour.on) else {

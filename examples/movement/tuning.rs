@@ -1,4 +1,4 @@
-//! What can be switched: presets, the backend, ledges, other pawns.
+//! Settings of the course: movement preset, mover backend, ledges, pawn collision.
 
 use bevy::prelude::*;
 use bevy_unlag::core::MoveSystems;
@@ -6,10 +6,10 @@ use bevy_unlag_movement::{CapsuleConfig, MoverBackend, PawnCollision, abilities:
 
 use crate::climb::Climb;
 
-/// A feel.
+/// Movement preset.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Preset {
-    /// The default's.
+    /// The default config.
     #[default]
     Unreal,
     /// [`CapsuleConfig::quake`].
@@ -18,21 +18,21 @@ pub enum Preset {
     Arcade,
 }
 
-/// All switches.
+/// Settings of the course.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tuning {
-    /// The feel.
+    /// Movement preset.
     pub preset: Preset,
-    /// What moves the capsule.
+    /// Mover implementation.
     pub backend: MoverBackend,
-    /// Whether a walk ends at a ledge.
+    /// Whether the pawn stops at ledges.
     pub holds_back: bool,
-    /// What other pawns are.
+    /// Collision with other pawns.
     pub pawns: PawnCollision,
 }
 
 impl Tuning {
-    /// The tuning of the mover, and of the dash, whose mode it holds.
+    /// Returns the configs of the mover and of the dash, whose mode is registered in the mover's config.
     pub fn configs(&self) -> (CapsuleConfig, DashConfig) {
         let mut config = match self.preset {
             Preset::Unreal => CapsuleConfig::default(),
@@ -43,13 +43,13 @@ impl Tuning {
         config.walk_off_ledges = !self.holds_back;
         config.pawns = self.pawns;
         let dash = DashConfig::register(&mut config).unwrap_or_default();
-        // Two modes are far from too many.
+        // Two custom modes are far below the limit.
         let _ = Climb::register(&mut config);
         (config, dash)
     }
 }
 
-/// Carries switches over to the mover.
+/// Applies the settings to the mover.
 pub struct TuningPlugin;
 
 impl Plugin for TuningPlugin {

@@ -1,4 +1,4 @@
-//! The scene: light, and the looks of what stands on the course.
+//! Scene: light, and visuals of the props.
 
 use bevy::{
     asset::RenderAssetUsages,
@@ -15,10 +15,10 @@ use crate::{
     spawn::Look,
 };
 
-/// The colour of the sky.
+/// Colour of the sky.
 pub const SKY: Color = Color::srgb(0.66, 0.78, 0.88);
 
-/// Lights and paints the course.
+/// Adds light and materials to the course.
 pub struct ViewPlugin;
 
 impl Plugin for ViewPlugin {
@@ -65,7 +65,7 @@ fn colour(kind: Kind) -> Color {
     }
 }
 
-/// How much of it is seen of something that one can see through.
+/// Returns the opacity of a translucent prop.
 fn opacity(kind: Kind) -> f32 {
     match kind {
         Kind::Water => 0.55,
@@ -106,12 +106,12 @@ fn paint(
 
 fn mesh(look: &Look, collider: Option<&Collider>) -> Option<Mesh> {
     match look.shape {
-        // On a plain floor nobody sees how fast they go.
+        // A uniform floor would give no sense of speed.
         Shape::Box(half) if look.kind == Kind::Ground => Some(checker(half, 2.0, 0.82)),
         Shape::Box(half) => Some(Cuboid::from_size(half * 2.0).into()),
         Shape::Ball(radius) => Some(Sphere::new(radius).into()),
         Shape::Disc { radius, half_height } => Some(Cylinder::new(radius, half_height * 2.0).into()),
-        // What is drawn is what stops.
+        // Built from the collider, so that the visual matches it exactly.
         Shape::Hills => collider?.as_heightfield().map(|field| {
             let (corners, faces) = field.raw.to_trimesh();
             triangles(corners, &faces)
@@ -127,7 +127,7 @@ fn triangles(corners: Vec<Vec3>, faces: &[[u32; 3]]) -> Mesh {
     Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
         .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, corners)
         .with_inserted_indices(Indices::U32(faces.iter().flatten().copied().collect()))
-        // Every triangle is seen as one.
+        // Flat shading makes every triangle visible.
         .with_duplicated_vertices()
         .with_computed_flat_normals()
 }

@@ -1,4 +1,4 @@
-//! The window, and what it shows.
+//! Window of the obstacle course.
 
 use std::process::ExitCode;
 
@@ -24,7 +24,7 @@ use crate::{
     view::ViewPlugin,
 };
 
-/// Opens the window, at a station, and runs until it is closed.
+/// Opens the window at a station, and runs until it is closed.
 pub fn run(cli: &Cli, tuning: Tuning, first: usize) -> ExitCode {
     let mut app = App::new();
     let seconds = cli.seconds.unwrap_or(10.0) as f32;

@@ -1,33 +1,34 @@
-//! The shooter's dedicated server by itself, without anything that draws:
+//! Dedicated server of the shooter, without rendering:
 //! `cargo build --release -p unlag_examples --no-default-features --example server`.
 //!
-//! * `server key > KEY`: a new key.
-//! * `server --key KEY`: serves those who have a token. Without a key everybody: development mode.
-//! * `server token --key KEY --connect ADDR > TOKEN`: makes a token, as a matchmaker does.
+//! * `server key > KEY`: creates a new key.
+//! * `server --key KEY`: serves clients that have a token. Without a key (development mode) it serves any
+//!   client.
+//! * `server token --key KEY --connect ADDR > TOKEN`: creates a connect token, as a matchmaker does.
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use unlag_examples::dedicated::{self, ServeArgs, TokenArgs};
 
-/// The shooter's dedicated server.
+/// Dedicated server of the shooter.
 #[derive(Parser, Debug)]
 #[command(name = "server", version, args_conflicts_with_subcommands = true)]
 struct Cli {
-    /// What to do instead of serving.
+    /// Subcommand to run instead of the server.
     #[command(subcommand)]
     command: Option<Command>,
-    /// How to serve.
+    /// Options of the server.
     #[command(flatten)]
     serve: ServeArgs,
 }
 
-/// What to do instead of serving.
+/// Subcommands other than running the server.
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Writes a new key for a server to standard output.
+    /// Write a new server key to standard output.
     Key,
-    /// Writes a token for one client to standard output, as a matchmaker would send it.
+    /// Write a connect token for one client to standard output, as a matchmaker would send it.
     Token(TokenArgs),
 }
 

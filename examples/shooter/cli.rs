@@ -1,4 +1,4 @@
-//! The command line.
+//! Command line of the shooter.
 
 use std::path::PathBuf;
 
@@ -15,108 +15,108 @@ use unlag_examples::{
 #[derive(Parser, Debug)]
 #[command(name = "shooter", version, args_conflicts_with_subcommands = true)]
 pub struct Cli {
-    /// What to be, if not everything at once.
+    /// What to run instead of everything at once.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// Host in the same app: your own soldier is the authority.
+    /// Host in the same app, as a listen server: your own soldier is the authority.
     #[arg(long)]
     pub listen: bool,
-    /// No window: scripted players fight, and a table is printed.
+    /// Run without a window: scripted players fight, and a table is printed.
     #[arg(long, conflicts_with = "listen")]
     pub headless: bool,
-    /// With --headless: play over UDP in real time instead of stepping time by hand.
+    /// With --headless, play over UDP in real time instead of stepping time manually.
     #[arg(long, requires = "headless")]
     pub udp: bool,
-    /// How many players, you included.
+    /// Number of players, including you.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub players: u64,
-    /// The UDP port to listen on; 0 takes any free one.
+    /// UDP port to listen on; 0 takes any free one.
     #[arg(long, default_value_t = 0)]
     pub port: u16,
-    /// What the window is like.
+    /// Options of the window.
     #[command(flatten)]
     pub window: WindowArgs,
-    /// What a headless player and its link are like.
+    /// Options of the headless players and their links.
     #[command(flatten)]
     pub play: Play,
-    /// Whether shots are judged against the past.
+    /// Whether the server rewinds targets to the shooter's view time (lag compensation).
     #[arg(long, value_enum, default_value_t = Switch::On)]
     pub rewind: Switch,
 }
 
-/// What to be.
+/// Subcommands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// A dedicated server.
+    /// Run a dedicated server.
     Server(ServeArgs),
-    /// Writes a new key for a server to standard output.
+    /// Write a new server key to standard output.
     Key,
-    /// Writes a token for one client to standard output, as a matchmaker would send it.
+    /// Write a connect token for one client to standard output, as a matchmaker would send it.
     Token(TokenArgs),
-    /// A client of somebody's server.
+    /// Run a client.
     Client {
-        /// The server's address, such as 192.168.0.7:5000; for a server without a key.
+        /// Address of a server without a key, such as 192.168.0.7:5000.
         #[arg(long, value_name = "ADDR", required_unless_present = "token")]
         connect: Option<String>,
-        /// A file with a token for the server; see `shooter token`.
+        /// File with a connect token for the server; see `shooter token`.
         #[arg(long, value_name = "FILE", conflicts_with = "connect")]
         token: Option<PathBuf>,
-        /// No window: a script plays, and a table is printed.
+        /// Run without a window: a script plays, and a table is printed.
         #[arg(long)]
         headless: bool,
-        /// What the window is like.
+        /// Options of the window.
         #[command(flatten)]
         window: WindowArgs,
-        /// What the player and its link are like.
+        /// Options of the player and its link.
         #[command(flatten)]
         play: Play,
     },
 }
 
-/// What a player and its link are like.
+/// Options of a player and its link.
 #[derive(Args, Clone, Debug)]
 pub struct Play {
-    /// How long to fight.
+    /// Duration of the fight, in seconds.
     #[arg(long, default_value_t = 20.0, value_parser = seconds)]
     pub seconds: f64,
-    /// The simulated link, by name.
+    /// Simulated link, by the name of its preset.
     #[arg(long, default_value = "Perfect")]
     preset: String,
-    /// A file of simulated links of your own, in the form of the library's presets.ron.
+    /// File with additional link presets, in the format of the library's presets.ron.
     #[arg(long, value_name = "FILE", value_parser = presets)]
     presets: Option<LinkPresets>,
-    /// The seed of scripts and links.
+    /// Seed of scripts and links.
     #[arg(long, default_value_t = 7)]
     pub seed: u64,
-    /// In the window, show at first what each kind of message costs; F6 does so later.
+    /// Show the table of message bandwidth at first; F6 toggles it.
     #[arg(long)]
     pub bandwidth: bool,
     /// Print one JSON object instead of a table.
     #[arg(long)]
     pub json: bool,
-    /// Leave with code 1 when either agreement number is below this many percent.
+    /// Exit with code 1 if either agreement share is below this percentage.
     #[arg(long, value_parser = percent)]
     pub min_agreement: Option<f64>,
 }
 
 impl Play {
-    /// The simulated links that there are.
+    /// Returns the available link presets.
     pub fn presets(&self) -> LinkPresets {
         self.presets.clone().unwrap_or_default()
     }
 
-    /// The simulated link.
+    /// Returns the selected link preset.
     ///
     /// # Errors
-    /// Which ones there are.
+    /// Returns the names of the available presets.
     pub fn preset(&self) -> Result<LinkPreset, String> {
         self.presets().find(&self.preset).cloned().map_err(|error| error.to_string())
     }
 
-    /// Its conditions.
+    /// Returns the conditions of the selected preset.
     ///
     /// # Errors
-    /// As [`preset`](Self::preset).
+    /// Returns the error of [`preset`](Self::preset).
     pub fn conditions(&self) -> Result<LinkConditions, String> {
         self.preset().map(|preset| preset.conditions())
     }

@@ -1,26 +1,26 @@
-//! What rounds look like: trails, puffs where they end, and the mark that says "hit".
+//! Visual effects of shots: tracers, impact puffs, explosions and hit markers.
 
 use bevy::{light::NotShadowCaster, prelude::*};
 use bevy_unlag::{prelude::*, rewind::WorldTrace, weapons::ProjectileEndKind};
 
 use crate::view::{PlayerCamera, body::muzzle};
 
-/// How long a trail is seen, in seconds.
+/// Lifetime of a tracer, in seconds.
 const TRAIL_LIFE: f32 = 0.12;
-/// How long a puff is seen, in seconds.
+/// Lifetime of an impact puff, in seconds.
 const PUFF_LIFE: f32 = 0.25;
-/// How long a burst is seen, in seconds.
+/// Lifetime of an explosion, in seconds.
 const BURST_LIFE: f32 = 0.35;
-/// How long a hit mark is seen, in seconds.
+/// Duration of a hit marker, in seconds.
 const MARK_LIFE: f32 = 0.15;
-/// Half the thickness of a trail, in metres.
+/// Half the thickness of a tracer, in metres.
 const TRAIL_HALF: f32 = 0.012;
-/// From how many materials of falling opacity a fade is made.
+/// Number of materials with falling opacity that make up a fade.
 const FADE_STEPS: usize = 8;
-/// Where the own trail begins, as the camera sees it: at the gun, not between the eyes.
+/// Start of the own tracers in camera space: at the gun instead of the eye.
 const MUZZLE: Vec3 = Vec3::new(0.20, -0.17, -0.85);
 
-/// Shows rounds: the own ones at once, the others' as their trails arrive.
+/// Shows shots: the player's own at once, the remote ones as their tracers arrive.
 pub struct EffectsPlugin;
 
 impl Plugin for EffectsPlugin {
@@ -34,7 +34,7 @@ impl Plugin for EffectsPlugin {
     }
 }
 
-/// The looks of rounds. A fade walks along a list, so that no material is made for a round.
+/// Shared meshes and materials. A fade steps through a list of materials, so that no shot creates one.
 #[derive(Resource)]
 struct Looks {
     trail: Handle<Mesh>,
@@ -64,13 +64,13 @@ impl Looks {
     }
 }
 
-/// Something that is seen for a moment.
+/// A short-lived effect that fades out.
 #[derive(Component)]
 struct Fading {
     age: f32,
     life: f32,
     look: Look,
-    /// How much it grows in a second, as a scale.
+    /// Growth of its scale per second.
     growth: f32,
 }
 
@@ -102,7 +102,7 @@ fn make_looks(
     });
 }
 
-/// Nothing of the match before is left to see.
+/// Removes the effects of the previous match.
 fn clear(_: On<MatchRestarted>, shown: Query<Entity, With<Fading>>, mut commands: Commands) {
     for entity in &shown {
         commands.entity(entity).despawn();
@@ -180,7 +180,7 @@ fn show_others(
             continue;
         };
         let Some(weapon) = arsenal.get(tracer.weapon) else { continue };
-        // A host hears of its own rounds, too, and has shown them.
+        // A host also receives tracers of its own shots, which it has already shown.
         if own {
             continue;
         }
@@ -196,7 +196,7 @@ fn show_others(
     }
 }
 
-/// A body for everything that flies.
+/// Adds a visual to every projectile.
 fn dress_projectiles(
     added: Query<(Entity, &DrawnProjectile), Added<DrawnProjectile>>,
     looks: Res<Looks>,
@@ -226,7 +226,7 @@ fn move_projectiles(mut shown: Query<(&DrawnProjectile, &mut Transform)>) {
     }
 }
 
-/// Where something that flew has burst: a ball as wide as its splash, seen through.
+/// Shows an explosion where a projectile ended, as a translucent ball of its splash radius.
 fn burst(
     mut ended: MessageReader<ProjectileEnded>,
     looks: Res<Looks>,
@@ -249,14 +249,14 @@ fn burst(
     }
 }
 
-/// The mark around the crosshair: until when, and in which colour.
+/// Hit marker around the crosshair: end time and colour.
 #[derive(Resource, Default)]
 struct HitMark {
     until: f32,
     colour: Color,
 }
 
-/// One of the four strokes of the mark.
+/// One of the four strokes of the hit marker.
 #[derive(Component)]
 struct Stroke;
 
@@ -291,7 +291,7 @@ fn spawn_mark(mut commands: Commands) {
     ));
 }
 
-/// Faint for what the screen showed, at once; full when the server agrees.
+/// Shows the hit marker: faint at once for a drawn hit, opaque when the server confirms it.
 fn mark_hits(
     time: Res<Time>,
     mut fired: MessageReader<ShotFired>,

@@ -1,4 +1,4 @@
-//! What a player always sees: crosshair, health, who leads.
+//! Head-up display: crosshair, health, weapon, scores and notices.
 
 use core::fmt::Write;
 
@@ -9,10 +9,10 @@ use unlag_examples::{
     screen::ui::{SHADE, TEXT, TEXT_INTERVAL, label},
 };
 
-/// Wide enough to read from the corner of an eye, in pixels.
+/// Width of the health bar in pixels; wide enough for peripheral vision.
 const HEALTH_WIDTH: f32 = 220.0;
 
-/// Crosshair, health, scores, and word of a death.
+/// Shows the crosshair, health, weapon, scores, deaths and notices.
 pub struct HudPlugin;
 
 impl Plugin for HudPlugin {
@@ -39,7 +39,7 @@ struct DeathText;
 #[derive(Component)]
 struct Scores;
 
-/// What the server has to say to the player.
+/// Notice of the server or the connection.
 #[derive(Component)]
 struct NoticeText;
 
@@ -109,7 +109,7 @@ fn spawn(mut commands: Commands) {
             Pickable::IGNORE
         )],
     ));
-    // Beside the panel, so that neither hides the other in a small window.
+    // Placed beside the panel, so that they do not overlap in a small window.
     commands.spawn((
         Pickable::IGNORE,
         Node {
@@ -179,7 +179,7 @@ fn show_health(
     }
 }
 
-/// What is in hand and how much is in it, as predicted: it follows the trigger at once.
+/// Shows the held weapon and its ammunition as predicted, so that they follow the trigger without delay.
 fn show_weapon(
     own: Query<&SoldierState, With<LocalControl>>,
     arsenal: Res<Arsenal>,
@@ -212,7 +212,7 @@ fn show_death(
     own: Query<(&DrawnPose, &Score), With<LocalControl>>,
     mut texts: Query<&mut Visibility, With<DeathText>>,
 ) {
-    // A pawn that was never seen alive is joining, not dead.
+    // A pawn that was never alive is joining, not dead.
     let dead = own.iter().any(|(drawn, score)| !drawn.pose.alive && score.deaths > 0);
     for mut visibility in &mut texts {
         visibility.set_if_neq(if dead { Visibility::Inherited } else { Visibility::Hidden });
@@ -228,7 +228,6 @@ fn show_scores(
     let mut board = String::from("Player   Kills  Deaths");
     for (id, score, own) in all {
         let name = if own { "You".to_owned() } else { format!("#{}", id.0) };
-        // Writing to a string cannot fail.
         let _ = write!(board, "\n{name:<8} {:>5} {:>7}", score.kills, score.deaths);
     }
     for mut text in &mut texts {

@@ -1,11 +1,11 @@
-//! A small networked shooter: everything of the suite at once.
+//! Small networked shooter that uses the whole suite.
 //!
-//! * `shooter`: a dedicated server in a thread, bots that are clients of their own, and a window
-//!   that is a client like any other, over UDP.
-//! * `shooter --listen`: host in the same app; F9 begins the match anew.
-//! * `shooter server`, `shooter client --connect ADDR`: a match of real processes.
-//! * `shooter server --key KEY`, `shooter client --token TOKEN`: the same for those who have a token.
-//! * `shooter --headless`: scripted players fight without a window; a table is printed.
+//! * `shooter`: a dedicated server in a thread, bots that are separate clients, and a window that is a
+//!   client like any other, over UDP.
+//! * `shooter --listen`: listen server host in one app; F9 restarts the match.
+//! * `shooter server`, `shooter client --connect ADDR`: a match of separate processes.
+//! * `shooter server --key KEY`, `shooter client --token TOKEN`: the same with connect tokens.
+//! * `shooter --headless`: scripted players fight without a window, and a table is printed.
 
 mod cli;
 mod effects;
@@ -84,7 +84,7 @@ fn window_options(window: &WindowArgs, play: &Play, title: String) -> WindowOpti
     WindowOptions { title, args: window.clone(), seconds: play.seconds as f32, bandwidth: play.bandwidth }
 }
 
-/// Scripted players fight; the table is printed.
+/// Runs a match of scripted players and prints the report.
 fn headless(cli: &Cli) -> Result<ExitCode, String> {
     let play = &cli.play;
     let server = ServerOptions { rewind: cli.rewind.into(), armoury: Armoury::All, ..default() };
@@ -118,7 +118,7 @@ fn print(report: &MatchReport, play: &Play) -> ExitCode {
     }
 }
 
-/// A server and bots in threads, and a window that is a client of that server.
+/// Runs a server and bots in threads, and a window that is a client of that server.
 fn everything(cli: &Cli) -> Result<ExitCode, String> {
     screen::display(window::INSTEAD)?;
     let options = ServerOptions { rewind: cli.rewind.into(), armoury: Armoury::All, ..default() };
@@ -132,7 +132,7 @@ fn everything(cli: &Cli) -> Result<ExitCode, String> {
     code
 }
 
-/// Bots sit on good broadband of their own.
+/// Returns the options of the bots. Each has a link of its own with the "Good broadband" preset.
 fn bots(cli: &Cli) -> Vec<PlayerOptions> {
     let conditions =
         LinkPreset::named("Good broadband").map_or(LinkConditions::PERFECT, LinkPreset::conditions);
@@ -155,7 +155,7 @@ fn end(stop: &Stop, bots: Vec<std::thread::JoinHandle<()>>) {
     }
 }
 
-/// `switches` are those of a server of our own.
+/// Runs a client with a window. `switches` are the debug controls of a server in this process.
 fn client_window(
     (client, redial): (TokenClient, Redial),
     switches: Option<ServerSwitches>,
@@ -181,10 +181,10 @@ fn client_window(
     Ok(exit_code(app.run()))
 }
 
-/// How long the last words stay in the window.
+/// Time for which the window shows the final error.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// A client without a server ends with one line, in its window and in the terminal, instead of an empty arena.
+/// Ends a client without a server: shows one line in the window and prints it on the terminal.
 fn give_up(world: &mut World, mut ended: Local<Option<Instant>>) {
     let Some(mut watch) = world.remove_resource::<Watch>() else { return };
     if ended.is_none()
@@ -200,7 +200,7 @@ fn give_up(world: &mut World, mut ended: Local<Option<Instant>>) {
     }
 }
 
-/// The host's window is the server; bots join it over UDP.
+/// Runs a listen server: the host's window is the server; bots join it over UDP.
 fn listen(cli: &Cli) -> Result<ExitCode, String> {
     screen::display(window::INSTEAD)?;
     let port = link::free_port(cli.port)?;
@@ -221,7 +221,7 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
         app.add_plugins(ScriptPlugin).insert_resource(Script::new(cli.play.seed));
     }
     link::listen_udp(&mut app, port);
-    println!("hosting on UDP port {port}; join with: shooter client --connect ADDRESS:{port}");
+    println!("hosting on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}");
 
     let stop = Stop::default();
     let bots = realtime::bots(SocketAddr::from(([127, 0, 0, 1], port)), bots(cli), &stop);

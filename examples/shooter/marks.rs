@@ -1,4 +1,4 @@
-//! Where players point: G, or the middle button of the mouse.
+//! Map markers, placed with G or the middle mouse button.
 
 use bevy::{light::NotShadowCaster, prelude::*, time::common_conditions::on_timer};
 use bevy_unlag::{prelude::*, rewind::WorldTrace};
@@ -10,14 +10,14 @@ use unlag_examples::{
 
 use crate::view::PlayerCamera;
 
-/// How long a mark stands, in seconds.
+/// Lifetime of a marker, in seconds.
 const LIFE: f32 = 4.0;
-/// How high it is, in metres.
+/// Height of a marker, in metres.
 const HEIGHT: f32 = 2.2;
-/// How often a scripted player points.
+/// Interval at which a scripted player places markers.
 const SCRIPTED: Duration = Duration::from_secs(3);
 
-/// Points, and shows where others do.
+/// Places markers, and shows those of all players.
 pub struct MarkPlugin;
 
 impl Plugin for MarkPlugin {
@@ -35,7 +35,7 @@ struct Looks {
     others: Handle<StandardMaterial>,
 }
 
-/// A mark, and when it goes.
+/// A marker: its player, and when it disappears.
 #[derive(Component)]
 struct Mark {
     player: Entity,
@@ -76,7 +76,7 @@ fn point(
     }
 }
 
-/// Everyone has one mark.
+/// Shows the received markers. Each player has one marker at a time.
 fn show(
     time: Res<Time>,
     mut pointed: MessageReader<Received<Pointed>>,
@@ -95,7 +95,7 @@ fn show(
             Mark { player, until: time.elapsed_secs() + LIFE },
             Mesh3d(looks.bar.clone()),
             MeshMaterial3d(material.clone()),
-            // It stands on its tip.
+            // The cone stands on its tip.
             Transform::from_translation(*place + Vec3::Y * (HEIGHT / 2.0))
                 .with_rotation(Quat::from_rotation_x(core::f32::consts::PI)),
             NotShadowCaster,

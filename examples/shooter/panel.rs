@@ -1,4 +1,4 @@
-//! The panels: how the network, prediction and shots fare, a link to make worse, and what to try.
+//! Panels: statistics of network, prediction and shots, the simulated link, and debug controls.
 
 mod bandwidth;
 mod readout;
@@ -14,9 +14,9 @@ use bandwidth::BandwidthPlugin;
 use readout::{MESSAGES, NETWORK, PREDICTION, ReadoutPlugin, SHOTS, spawn_causes};
 use switches::{SwitchesPlugin, spawn_switches};
 
-/// Shows counters and offers the simulated link's conditions.
+/// Shows the statistics and the controls of the simulated link.
 pub struct PanelPlugin {
-    /// Whether the table of messages is shown at first.
+    /// Whether the table of message bandwidth is shown at first.
     pub bandwidth: bool,
 }
 
@@ -42,7 +42,7 @@ fn spawn(mut commands: Commands) {
         readouts(panel, "Messages (F6: all)", &MESSAGES);
         heading(panel, "Try it");
         spawn_switches(panel);
-        // The last, because it grows.
+        // Placed last, because it grows.
         heading(panel, "Corrections by cause");
         spawn_causes(panel);
     });

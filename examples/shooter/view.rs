@@ -1,4 +1,4 @@
-//! The picture: the arena, everyone else's body and weapon, and what the player's eyes see.
+//! Scene of the shooter: the arena, the remote pawns with their weapons, and the first-person view.
 
 pub mod body;
 mod weapon;
@@ -19,16 +19,16 @@ use unlag_examples::{
 use body::BodyPlugin;
 use weapon::{WeaponModel, WeaponModelPlugin};
 
-/// How fast the gun settles after a round, in 1/s.
+/// Rate at which the gun settles after a shot, in 1/s.
 const KICK_RATE: f32 = 14.0;
 
-/// Draws the arena, the others' bodies and the own gun, and moves the camera.
+/// Draws the arena, the remote pawns and the own gun, and moves the camera.
 pub struct ViewPlugin {
-    /// Whether to leave out shadows and anti-aliasing.
+    /// Whether to disable shadows and anti-aliasing.
     pub plain: bool,
 }
 
-/// Whether to leave out shadows and anti-aliasing.
+/// Whether to disable shadows and anti-aliasing.
 #[derive(Resource)]
 struct Plain(bool);
 
@@ -46,21 +46,21 @@ impl Plugin for ViewPlugin {
     }
 }
 
-/// The player's eyes.
+/// Marks the first-person camera.
 #[derive(Component)]
 pub struct PlayerCamera;
 
-/// The own gun; it kicks.
+/// The first-person gun with its recoil animation.
 #[derive(Component, Default)]
 struct Gun {
     kick: f32,
 }
 
-/// Where the gun rests, as the camera sees it.
+/// Rest position of the gun, in camera space.
 const GUN_REST: Vec3 = Vec3::new(0.20, -0.19, -0.42);
-/// So close to the eye it would hide half of the picture.
+/// Scale of the gun. At full size it would cover half of the view this close to the camera.
 const GUN_SCALE: f32 = 0.8;
-/// Where it is when it takes aim.
+/// Position of the gun while aiming, in camera space.
 const GUN_RAISED: Vec3 = Vec3::new(0.06, -0.13, -0.38);
 
 fn spawn_scene(plain: Res<Plain>, mut commands: Commands) {
@@ -79,10 +79,10 @@ fn spawn_scene(plain: Res<Plain>, mut commands: Commands) {
         PlayerCamera,
         Camera3d::default(),
         if plain.0 { Msaa::Off } else { Msaa::default() },
-        // The other curves would need the `tonemapping_luts` feature.
+        // The other tone mappings need the `tonemapping_luts` feature.
         Tonemapping::AcesFitted,
         Projection::from(PerspectiveProjection { fov: 75.0_f32.to_radians(), near: 0.05, ..default() }),
-        // Until there is a pawn the whole arena is in view.
+        // Shows the whole arena until the player has a pawn.
         Transform::from_xyz(0.0, 15.0, 25.0).looking_at(Vec3::ZERO, Vec3::Y),
         children![(
             Gun::default(),
@@ -100,7 +100,7 @@ fn paint_arena(
 ) {
     for (entity, ArenaPart(part)) in &parts {
         let (mesh, colour) = match part.surface {
-            // On a plain floor nobody sees how fast they go.
+            // A uniform floor would give no sense of speed.
             Surface::Floor => (checker(part.half, 2.0, 0.72), Color::srgb(0.50, 0.52, 0.50)),
             Surface::Wall => (Cuboid::from_size(part.half * 2.0).into(), Color::srgb(0.46, 0.51, 0.58)),
             Surface::Steps => (Cuboid::from_size(part.half * 2.0).into(), Color::srgb(0.66, 0.60, 0.48)),
@@ -116,8 +116,8 @@ fn paint_arena(
     }
 }
 
-/// The camera is where shots start from: the drawn pose, the offset that hides corrections, and
-/// the eased height of the eye.
+/// Places the camera at the origin of shots: the drawn pose plus the visual offset that smooths corrections,
+/// at the smoothed eye height.
 fn place_camera(
     own: Query<
         (&DrawnPose, &DrawnEye, Option<&VisualOffset>, &InputGather, &SoldierState),
@@ -136,12 +136,12 @@ fn place_camera(
     let look = gather.current();
     let (yaw, pitch) = (units_to_angle(look.yaw), units_to_angle(look.pitch.cast_unsigned()));
     transform.translation = feet + Vec3::Y * eye.0;
-    // Shots go where the kick points, and so does the picture.
+    // Shots follow the recoil, and so does the view.
     let kick = state.extension.kick();
     transform.rotation = Quat::from_euler(EulerRot::YXZ, yaw + kick.x, pitch + kick.y, 0.0);
 }
 
-/// The own weapon: what the own hands do, at once.
+/// Animates the first-person weapon from the predicted state, without delay.
 fn kick_gun(
     (time, arsenal): (Res<Time>, Res<Arsenal>),
     mut fired: MessageReader<ShotFired>,

@@ -1,4 +1,4 @@
-//! The window: what it shows, and who has the mouse.
+//! Window of the shooter: its content, and the mouse grab.
 
 use bevy::{
     picking::{PickingSettings, hover::Hovered},
@@ -16,27 +16,27 @@ use crate::{
     effects::EffectsPlugin, hud::HudPlugin, marks::MarkPlugin, panel::PanelPlugin, view::ViewPlugin,
 };
 
-/// The colour of the sky.
+/// Colour of the sky.
 const SKY: Color = Color::srgb(0.53, 0.70, 0.86);
 
-/// How the window behaves.
+/// Options of the shooter's window.
 #[derive(Clone, Debug)]
 pub struct WindowOptions {
-    /// What its title bar says.
+    /// Title of the window.
     pub title: String,
-    /// Its size, who plays, and how it is drawn.
+    /// Size, autoplay and rendering options.
     pub args: WindowArgs,
-    /// After how many seconds to take a picture of it, if one is wanted.
+    /// Time of the screenshot in seconds, if one is requested.
     pub seconds: f32,
-    /// Whether the table of messages is shown at first.
+    /// Whether the table of message bandwidth is shown at first.
     pub bandwidth: bool,
 }
 
-/// What works without a window.
+/// Alternative to a window, for error messages.
 pub const INSTEAD: &str = "use --headless to play without a window";
 
-/// Adds Bevy's plugins with a window, the controls and all that the window shows. Call it before
-/// the game's plugins, which need Bevy's.
+/// Adds Bevy's plugins with a window, the controls and all visuals. Call it before adding the game's
+/// plugins, which need Bevy's.
 pub fn add_window(app: &mut App, options: WindowOptions) {
     let WindowOptions { title, args, seconds, bandwidth } = options;
     let (plain, autoplay) = (args.plain, args.autoplay);
@@ -46,7 +46,7 @@ pub fn add_window(app: &mut App, options: WindowOptions) {
         .add_plugins((CorrectionViewPlugin::<Soldier>::default(), ShotViewPlugin::<CapsuleModel>::default()))
         .add_systems(Startup, move |commands: Commands| spawn_hint(commands, autoplay));
     if autoplay {
-        // Reading the keys, too, would overwrite what the script wants.
+        // Key bindings would overwrite the script's input.
         app.add_plugins(PlayerControlsPlugin::default());
     } else {
         app.add_plugins(PlayerControlsPlugin::reading()).add_systems(Update, (grab, show_hint).chain());
@@ -55,7 +55,7 @@ pub fn add_window(app: &mut App, options: WindowOptions) {
     }
 }
 
-/// The line that says how to begin.
+/// Line that explains how to start playing.
 #[derive(Component)]
 struct Hint;
 
@@ -75,7 +75,7 @@ fn spawn_hint(mut commands: Commands, autoplay: bool) {
     ));
 }
 
-/// A click beside the panel takes the mouse; Escape, Tab or another window give it back.
+/// Grabs the mouse on a click beside the panels. Escape, Tab or a loss of focus releases it.
 fn grab(
     mouse: Res<ButtonInput<MouseButton>>,
     keys: Res<ButtonInput<KeyCode>>,
@@ -94,13 +94,14 @@ fn grab(
     if wanted != grabbed {
         cursor.visible = !wanted;
         cursor.grab_mode = if wanted { CursorGrabMode::Locked } else { CursorGrabMode::None };
-        // Where a pointer cannot be locked it wanders, unseen, over the panel: shots are no clicks.
+        // On platforms without a cursor lock the hidden cursor may move over a panel: shots must not count
+        // as clicks.
         picking.is_enabled = !wanted;
     }
     for (mut controls, mut actions) in &mut controls {
         controls.enabled = wanted;
         if wanted && !grabbed {
-            // The click that takes the mouse is no shot either, however long it is held.
+            // The click that grabs the mouse is not a shot, however long it is held.
             actions.disable_action(&PlayerAction::Fire);
         } else if !mouse.pressed(MouseButton::Left) && actions.action_disabled(&PlayerAction::Fire) {
             actions.enable_action(&PlayerAction::Fire);

@@ -1,4 +1,4 @@
-//! A server app and a client app of the game, without a window.
+//! Server and client apps of the shooter, without a window.
 
 use core::time::Duration;
 
@@ -16,38 +16,38 @@ use crate::{
     script::{Script, ScriptPlugin},
 };
 
-/// The time of one tick.
+/// Time of one tick: 1/64 s.
 pub const TICK: Duration = Duration::from_nanos(15_625_000);
 
-/// What differs from one measured server to the next.
+/// Options by which the servers of tests and measurements differ.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServerOptions {
-    /// Whether shots are judged in the past.
+    /// Whether the server rewinds targets to the shooter's view time (lag compensation).
     pub rewind: RewindMode,
-    /// How poses between snapshots are found, on both sides.
+    /// Interpolation of poses between snapshots, on server and clients alike.
     pub interpolation: Interpolation,
-    /// Whether to note down every move's result; for measuring only.
+    /// Whether to record the result of every move; for measurements only.
     pub trace: bool,
-    /// The protocol to speak; 0 for our own.
+    /// Protocol version to announce; 0 for the default.
     pub protocol: u32,
-    /// What there is to fight with; clients must have the same.
+    /// Weapons of the game; clients must have the same.
     pub armoury: Armoury,
-    /// The oldest view that is honoured; `None` for the suite's default.
+    /// Maximum age of a view that the server honours; `None` for the suite's default.
     pub max_age: Option<Duration>,
-    /// The time of one tick; `None` for [`TICK`]. Clients must have the same.
+    /// Time of one tick; `None` for [`TICK`]. Clients must have the same.
     pub tick: Option<Duration>,
 }
 
-/// What a headless app needs of Bevy.
+/// Creates an app with the Bevy plugins that a headless server or client needs.
 pub fn headless() -> App {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, TransformPlugin, StatesPlugin));
-    // For a dozen entities: what it saves is less than waking the threads that look for it.
+    // With a dozen entities the optimization saves less than waking its threads costs.
     app.insert_resource(StaticTransformOptimizations::Disabled);
     app
 }
 
-/// The server's plugins and the game, on top of whatever Bevy plugins the app has.
+/// Adds the server's plugins and the game. The app must already have its Bevy plugins.
 pub fn add_server(app: &mut App, options: ServerOptions) {
     app.insert_resource(options.armoury.arsenal());
     app.add_plugins(UnlagServerPlugins { tick: options.tick.unwrap_or(TICK), ..default() });
@@ -66,7 +66,7 @@ pub fn add_server(app: &mut App, options: ServerOptions) {
     }
 }
 
-/// The client's plugins and the game, on top of whatever Bevy plugins the app has.
+/// Adds the client's plugins and the game. The app must already have its Bevy plugins.
 pub fn add_client(app: &mut App, armoury: Armoury, interpolation: Interpolation, trace: bool) {
     app.insert_resource(armoury.arsenal());
     app.add_plugins(UnlagClientPlugins::default());
@@ -81,14 +81,14 @@ pub fn add_client(app: &mut App, armoury: Armoury, interpolation: Interpolation,
     );
 }
 
-/// A server without a window.
+/// Creates a server without a window.
 pub fn server(options: ServerOptions) -> App {
     let mut app = headless();
     add_server(&mut app, options);
     app
 }
 
-/// A client without a window whose player plays by a script.
+/// Creates a client without a window, played by a script.
 pub fn scripted_client(seed: u64, armoury: Armoury, interpolation: Interpolation, trace: bool) -> App {
     let mut app = headless();
     add_client(&mut app, armoury, interpolation, trace);
@@ -96,16 +96,16 @@ pub fn scripted_client(seed: u64, armoury: Armoury, interpolation: Interpolation
     app
 }
 
-/// Gives a server a player of its own, as a listen server has, who plays by a script.
+/// Gives a server a scripted player of its own, as a listen server host has.
 pub fn add_scripted_host(app: &mut App, seed: u64) {
     add_host(app);
     app.add_plugins((PlayerControlsPlugin::default(), ScriptPlugin)).insert_resource(Script::new(seed));
 }
 
-/// Gives a server a player of its own; whoever calls it adds the controls.
+/// Gives a server a player of its own. The caller adds the controls.
 pub fn add_host(app: &mut App) {
     app.add_plugins(LedgerPlugin)
-        // The host wants to see the pawns that it decides about.
+        // The host draws the pawns that it is the authority of.
         .add_observer(|added: On<Add, NetRole>, mut commands: Commands| {
             commands.entity(added.entity).insert_if_new(DrawnPose::default());
         })
@@ -119,8 +119,8 @@ pub fn add_host(app: &mut App) {
         );
 }
 
-/// Finishes an app that is stepped by hand. One thread runs its systems in one order, so that the
-/// same seed gives the same run; with several apps on one machine it is the faster way, too.
+/// Finishes an app that is stepped manually. Its schedules become single-threaded: the order of systems is
+/// fixed, so that equal seeds give equal runs. With several apps on one machine it is also faster.
 pub fn finish(app: &mut App) {
     app.finish();
     app.cleanup();

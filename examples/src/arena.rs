@@ -1,42 +1,42 @@
-//! The arena: plain boxes, the same on every machine.
+//! Arena level: static boxes, identical on every machine.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 
-/// What a box is, for its colour.
+/// Kind of a box, which determines its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Surface {
-    /// The ground.
+    /// Ground.
     Floor,
-    /// The border.
+    /// Outer wall.
     Wall,
-    /// Stairs, ramp and platform.
+    /// Stairs, ramp or platform.
     Steps,
-    /// Something to hide behind.
+    /// Cover.
     Cover,
 }
 
-/// One box of the arena.
+/// A box of the arena.
 #[derive(Clone, Copy, Debug)]
 pub struct ArenaBox {
-    /// Its centre, in metres.
+    /// Centre, in metres.
     pub centre: Vec3,
-    /// Its half extents, in metres.
+    /// Half extents, in metres.
     pub half: Vec3,
-    /// Its slope about X, in radians.
+    /// Slope about X, in radians.
     pub slope: f32,
-    /// What it is.
+    /// Kind of the box.
     pub surface: Surface,
 }
 
-/// Marks a box of the arena.
+/// Marks the entity of an arena box.
 #[derive(Component, Clone, Copy, Debug)]
 pub struct ArenaPart(pub ArenaBox);
 
 /// Half the arena's width and depth, in metres.
 pub const HALF_SIZE: f32 = 20.0;
 
-/// The boxes.
+/// Returns the boxes of the arena.
 #[must_use]
 pub fn boxes() -> Vec<ArenaBox> {
     let flat = |centre: [f32; 3], half: [f32; 3], surface| ArenaBox {
@@ -51,9 +51,8 @@ pub fn boxes() -> Vec<ArenaBox> {
         flat([0.0, 2.0, HALF_SIZE + 0.5], [HALF_SIZE + 1.0, 2.0, 0.5], Surface::Wall),
         flat([-HALF_SIZE - 0.5, 2.0, 0.0], [0.5, 2.0, HALF_SIZE], Surface::Wall),
         flat([HALF_SIZE + 0.5, 2.0, 0.0], [0.5, 2.0, HALF_SIZE], Surface::Wall),
-        // A platform that stairs and a ramp lead up to.
+        // Platform that the stairs and the ramp lead up to.
         flat([0.0, 0.75, -13.0], [4.0, 0.75, 3.0], Surface::Steps),
-        // Cover.
         flat([-7.0, 0.6, 2.0], [1.5, 0.6, 0.5], Surface::Cover),
         flat([7.0, 0.6, -2.0], [0.5, 0.6, 1.5], Surface::Cover),
         flat([-11.0, 1.0, -9.0], [0.8, 1.0, 0.8], Surface::Cover),
@@ -62,13 +61,13 @@ pub fn boxes() -> Vec<ArenaBox> {
         flat([-3.0, 1.5, 6.0], [0.5, 1.5, 0.5], Surface::Cover),
         flat([12.0, 0.2, 0.0], [1.5, 0.2, 1.5], Surface::Steps),
     ];
-    // Six steps of 0.25 m from the east.
+    // Six steps of 0.25 m, from the east.
     for step in 0..6 {
         let top = 0.25 * (6 - step) as f32;
         let x = 4.25 + 0.5 * step as f32;
         all.push(flat([x, top / 2.0, -13.0], [0.25, top / 2.0, 2.0], Surface::Steps));
     }
-    // A ramp of 22° from the south.
+    // Ramp of 22°, from the south.
     let (rise, slope) = (1.5_f32, 0.384_f32);
     let length = rise / slope.sin();
     let along = Vec3::new(0.0, slope.sin(), -slope.cos());
@@ -83,7 +82,7 @@ pub fn boxes() -> Vec<ArenaBox> {
     all
 }
 
-/// Where players appear.
+/// Spawn points of players.
 pub const SPAWNS: [Vec3; 8] = [
     Vec3::new(-15.0, 0.1, -15.0),
     Vec3::new(15.0, 0.1, 15.0),
@@ -95,7 +94,7 @@ pub const SPAWNS: [Vec3; 8] = [
     Vec3::new(-8.0, 0.1, -5.0),
 ];
 
-/// Spawns the arena's colliders; a window adds the looks to [`ArenaPart`]s.
+/// Spawns the arena's colliders. Apps with a window add visuals to each [`ArenaPart`].
 pub fn spawn(mut commands: Commands) {
     for part in boxes() {
         commands.spawn((

@@ -1,57 +1,57 @@
-//! Values of the command lines, read and explained.
+//! Parsers and validators of command-line values.
 
 use bevy_unlag::prelude::{LinkPreset, LinkPresets, RonFile};
 
-/// A window's size, such as `1280x720`.
+/// Parses a window size, such as `1280x720`.
 ///
 /// # Errors
-/// What to write instead.
+/// Returns the expected format.
 pub fn size(text: &str) -> Result<(u32, u32), String> {
-    let (width, height) = text.split_once('x').ok_or("write it like 1280x720")?;
+    let (width, height) = text.split_once('x').ok_or("expected a size like 1280x720")?;
     let side = |text: &str| match text.parse() {
         Ok(pixels) if (200..=8_192).contains(&pixels) => Ok(pixels),
-        _ => Err("each side must be 200 to 8192".to_owned()),
+        _ => Err("each side must be 200 to 8192 pixels".to_owned()),
     };
     Ok((side(width)?, side(height)?))
 }
 
-/// Seconds, up to a day.
+/// Parses a time in seconds, from 0.1 s to a day.
 ///
 /// # Errors
-/// What they must be.
+/// Returns the valid range.
 pub fn seconds(text: &str) -> Result<f64, String> {
     number(text, 0.1, 86_400.0)
 }
 
-/// A share of a hundred.
+/// Parses a percentage.
 ///
 /// # Errors
-/// What it must be.
+/// Returns the valid range.
 pub fn percent(text: &str) -> Result<f64, String> {
     number(text, 0.0, 100.0)
 }
 
-/// A number within bounds.
+/// Parses a number between `least` and `most`, both included.
 ///
 /// # Errors
-/// What it must be.
+/// Returns the valid range.
 pub fn number(text: &str, least: f64, most: f64) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    let value: f64 = text.parse().map_err(|_| "expected a number".to_owned())?;
     if (least..=most).contains(&value) { Ok(value) } else { Err(format!("must be {least} to {most}")) }
 }
 
-/// The name of a simulated link.
+/// Finds a link preset of the library by its name.
 ///
 /// # Errors
-/// Which names there are.
+/// Returns the names of all presets.
 pub fn preset(name: &str) -> Result<&'static LinkPreset, String> {
     LinkPreset::find(name).map_err(|error| error.to_string())
 }
 
-/// The simulated links that there are: the library's, and those in a file.
+/// Reads a file with link presets, and adds them to the library's.
 ///
 /// # Errors
-/// What is wrong with the file, where, and what to do.
+/// Returns what is wrong with the file, where, and what to do.
 pub fn presets(file: &str) -> Result<LinkPresets, String> {
     let mut presets = LinkPresets::default();
     presets.extend(LinkPresets::read(file).map_err(|error| error.to_string())?);

@@ -1,22 +1,22 @@
-//! The weapons of the shooter.
+//! Weapon sets of the shooter.
 
 use bevy_unlag::prelude::*;
 
-/// What there is to fight with.
+/// A set of weapons to play with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Armoury {
-    /// One rifle that never runs dry: for measuring.
+    /// One rifle with unlimited ammunition, for measurements.
     #[default]
     Rifle,
-    /// A rifle, a shotgun, a rocket launcher and a knife: `examples/assets/shooter.weapons.ron`.
+    /// Rifle, shotgun, rocket launcher and knife: `examples/assets/shooter.weapons.ron`.
     All,
 }
 
 impl Armoury {
-    /// Its weapons.
+    /// Returns its weapons.
     ///
     /// # Panics
-    /// When somebody broke the file: the message says where.
+    /// Panics when the weapon file is invalid; the message says where.
     #[must_use]
     pub fn arsenal(self) -> Arsenal {
         match self {
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_says_what_the_scripts_think() {
+    fn weapon_file_has_the_ids_that_scripts_expect_and_round_trips() {
         let arsenal = Armoury::All.arsenal();
         for (index, name) in ["Rifle", "Shotgun", "Rocket launcher", "Knife"].into_iter().enumerate() {
             assert_eq!(arsenal.named(name), Some(WeaponId(index as u8)));

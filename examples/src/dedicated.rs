@@ -1,4 +1,5 @@
-//! A dedicated server, its key, and a stand-in for the matchmaker that makes tokens: on a command line.
+//! Command line of a dedicated server: its key, and a stand-in for the matchmaker that issues connect
+//! tokens.
 
 use std::{
     io::{IsTerminal, Write},
@@ -18,41 +19,43 @@ use crate::{
     realtime,
 };
 
-/// What a dedicated server is told.
+/// Options of a dedicated server.
 #[derive(Args, Clone, Debug)]
 pub struct ServeArgs {
-    /// The UDP port to listen on.
+    /// UDP port to listen on.
     #[arg(long, default_value_t = DEFAULT_PORT)]
     pub port: u16,
-    /// The file of the server's key. Without one anybody can join as anybody: development mode.
+    /// File with the server's key. Without it the server runs in development mode: any client can join under
+    /// any id.
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
-    /// A public address of this server, such as 203.0.113.7:5000: only tokens for it are taken. May be repeated.
+    /// Public address of this server, such as 203.0.113.7:5000. Only tokens for it are accepted. May be
+    /// repeated.
     #[arg(long, value_name = "ADDR", requires = "key")]
     pub public: Vec<String>,
-    /// Whether shots are judged against the past.
+    /// Whether the server rewinds targets to the shooter's view time (lag compensation).
     #[arg(long, value_enum, default_value_t = Switch::On)]
     pub rewind: Switch,
 }
 
-/// What a matchmaker is asked for.
+/// Options of a connect token.
 #[derive(Args, Clone, Debug)]
 pub struct TokenArgs {
-    /// The file of the server's key.
+    /// File with the server's key.
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
-    /// The server's address, as its clients dial it.
+    /// Server address that clients connect to.
     #[arg(long, value_name = "ADDR")]
     pub connect: String,
-    /// Who may join with it; anybody by default.
+    /// Client id that the token is for; a random one by default.
     #[arg(long, value_name = "NUMBER")]
     pub client_id: Option<u64>,
-    /// For how many seconds it is good to join with.
+    /// Time within which a client can join with the token, in seconds.
     #[arg(long, default_value_t = 30.0, value_parser = lifetime)]
     pub lifetime: f64,
 }
 
-/// On or off.
+/// A switch on the command line.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Switch {
     /// On.
@@ -74,10 +77,10 @@ fn lifetime(text: &str) -> Result<f64, String> {
     args::number(text, 1.0, 3_600.0)
 }
 
-/// Serves until the process ends.
+/// Runs the server until the process ends.
 ///
 /// # Errors
-/// One line: the key cannot be read, an address is none, or the port is taken.
+/// Returns one line when the key cannot be read, an address is invalid, or the port is taken.
 pub fn serve(args: &ServeArgs) -> Result<(), String> {
     let access = match &args.key {
         Some(file) => {
@@ -91,10 +94,10 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
         ServerOptions { rewind: args.rewind.into(), armoury: Armoury::All, ..ServerOptions::default() };
     realtime::serve(args.port, &access, options, &AtomicBool::new(false), |port| {
         if access.key.is_development() {
-            println!("serving on UDP port {port}; join with: shooter client --connect ADDRESS:{port}");
-            println!("development mode: anybody can join as anybody; not for the internet: use --key FILE");
+            println!("serving on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}");
+            println!("development mode: any client can join under any id; use --key FILE on a public server");
         } else {
-            println!("serving on UDP port {port}; join with: shooter client --token FILE");
+            println!("serving on UDP port {port}; connect with: shooter client --token FILE");
         }
     })
 }
@@ -102,7 +105,8 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
 /// Writes a connect token to standard output.
 ///
 /// # Errors
-/// One line: the key cannot be read, the address is none, or there is nowhere to write to.
+/// Returns one line when the key cannot be read, the address is invalid, or standard output is a terminal or
+/// cannot be written to.
 pub fn write_token(args: &TokenArgs) -> Result<(), String> {
     let key = key(&args.key)?;
     let server = link::parse_address(&args.connect)?;
@@ -112,7 +116,7 @@ pub fn write_token(args: &TokenArgs) -> Result<(), String> {
     let token = request.issue(&key).map_err(|error| error.to_string())?;
     let mut out = std::io::stdout();
     if out.is_terminal() {
-        return Err("a token is 2048 bytes that are not text; write it to a file: > FILE".to_owned());
+        return Err("a token is 2048 bytes of binary data; redirect it to a file: > FILE".to_owned());
     }
     out.write_all(&token)
         .and_then(|()| out.flush())
@@ -122,20 +126,21 @@ pub fn write_token(args: &TokenArgs) -> Result<(), String> {
 /// Writes a new key to standard output.
 ///
 /// # Errors
-/// One line when there are no random bytes.
+/// Returns one line when the operating system provides no random bytes.
 pub fn write_key() -> Result<(), String> {
     println!("{}", ServerKey::random().map_err(|error| error.to_string())?.to_hex());
     Ok(())
 }
 
-/// Reads the token in a file.
+/// Reads a connect token from a file.
 ///
 /// # Errors
-/// One line: the file cannot be read or is no token that is still good.
+/// Returns one line when the file cannot be read, or does not contain a token that is still valid.
 pub fn read_token(file: &Path) -> Result<TokenClient, String> {
     let bytes = std::fs::read(file).map_err(|error| {
         format!(
-            "cannot read the token file {} ({error}); make one with: shooter token --key FILE --connect ADDR > {}",
+            "cannot read the token file {} ({error}); \
+             create one with: shooter token --key FILE --connect ADDR > {}",
             file.display(),
             file.display()
         )

@@ -1,13 +1,13 @@
-//! The kart of the course: a server, a driver, and somebody who watches.
+//! Kart race with a server, a scripted driver and a watching client.
 //!
-//! * [`track`]: the ground, a ramp, walls and pillars; [`driver`] laps on it by itself.
-//! * [`app`]: a server app and a client app, made of the suite's generic plugins.
-//! * [`switches`]: what can be changed while they run: the rate of updates, and what the owner does
-//!   with the server's state; [`owner`] does it.
-//! * [`copies`]: the other kart five times, drawn in five ways; [`truth`] is where it was on the
-//!   server, [`meter`] how far each is from that.
-//! * [`race`]: a server and two clients under stepped time, and its table; [`threads`]: a server and
-//!   a driver in threads, over UDP.
+//! * [`track`]: ground, ramp, walls and pillars; [`driver`]: a scripted driver that laps on it.
+//! * [`app`]: a server app and a client app, built from the suite's generic plugins.
+//! * [`switches`]: settings that can change at run time: the update rate, and what the owner does with the
+//!   server's state; [`owner`] implements the latter.
+//! * [`copies`]: five copies of the remote kart, each with another smoothing mode; [`truth`]: the server's
+//!   positions; [`meter`]: the error of each copy.
+//! * [`race`]: a server and two clients under stepped time, and the report; [`threads`]: a server and a
+//!   driver in threads, over UDP.
 
 pub mod app;
 pub mod copies;

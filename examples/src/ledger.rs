@@ -1,4 +1,4 @@
-//! What the shooter's screen showed against what the server said.
+//! Shot statistics of a client: hits drawn on the shooter's screen compared with the server's verdicts.
 
 mod doing;
 
@@ -13,48 +13,49 @@ use bevy_unlag::{
 
 pub use doing::{Doing, Tally};
 
-/// Seconds after which a round without a verdict is lost, and counts as disagreement.
+/// Time after which a round without a verdict counts as lost, and as disagreement, in seconds.
 const LOST_AFTER: f32 = 5.0;
 
-/// The rounds of this client's player, each counted once; every pellet of a shotgun is one.
+/// Shot statistics of this client's player. Every round is counted once; each pellet of a shotgun is a
+/// round.
+#[doc(alias = "hit registration")]
 #[derive(Resource, Clone, Debug, Default)]
 pub struct ShotLedger {
     open: BTreeMap<u32, OpenShot>,
     /// Rounds fired.
     pub shots: u64,
-    /// Rounds that the screen showed hitting somebody.
+    /// Rounds drawn as hits on the client's screen.
     pub drawn: u64,
-    /// Rounds that the server confirmed to have hit somebody.
+    /// Rounds that the server confirmed as hits.
     pub confirmed: u64,
-    /// Rounds that both have hitting the same part of the same player.
+    /// Rounds for which client and server agree on the target and its hit group.
     pub agreed: u64,
-    /// Rounds that the screen showed hitting somebody and the server let miss.
+    /// Rounds drawn as hits that the server resolved as misses.
     pub missed: u64,
-    /// Rounds that the screen showed hitting somebody and the server confirmed on somebody else, or on
-    /// another part.
+    /// Rounds drawn as hits that the server confirmed on another target or another hit group.
     pub elsewhere: u64,
-    /// Rounds that the server refused to judge.
+    /// Rounds that the server refused.
     pub refused: u64,
-    /// Those among them that the screen showed hitting somebody.
+    /// Refused rounds that were drawn as hits.
     pub refused_drawn: u64,
-    /// Why the last of those was refused.
+    /// Reason of the most recent refusal.
     pub last_refusal: Option<ShotRefusal>,
-    /// How many were refused for each reason, in the order of [`ShotRefusal::ALL`].
+    /// Number of refusals by reason, in the order of [`ShotRefusal::ALL`].
     pub reasons: [u64; ShotRefusal::ALL.len()],
-    /// Rounds whose verdict never came.
+    /// Rounds whose verdict never arrived.
     pub lost: u64,
-    /// Rounds that were judged at another moment than the screen showed, because of a limit; they are
-    /// in the numbers above as well.
+    /// Rounds that a limit made the server resolve at another view time than the client's. They are included
+    /// in the numbers above.
     pub clamped: Tally,
-    /// Drawn hits by what the target was [`Doing`]. Nobody saw what the target of a round did that the screen
-    /// let miss: those are not in here.
+    /// Drawn hits by what the target was [`Doing`]. Rounds drawn as misses are not included: they have no
+    /// target to look at.
     pub doing: [Tally; 4],
 }
 
 #[derive(Clone, Copy, Debug)]
 struct OpenShot {
     rounds: u64,
-    /// What the screen showed; of what flies it is known when it ends.
+    /// Hits drawn on the client's screen. Unknown for a projectile until it ends.
     drawn: Option<HitList>,
     verdict: Option<ShotVerdict>,
     doing: Doing,
@@ -62,27 +63,27 @@ struct OpenShot {
 }
 
 impl ShotLedger {
-    /// All rounds together.
+    /// Returns the counts of all rounds.
     #[must_use]
     pub fn tally(&self) -> Tally {
         Tally { rounds: self.shots, drawn: self.drawn, confirmed: self.confirmed, agreed: self.agreed }
     }
 
-    /// Without those that were judged at another moment than the screen showed.
+    /// Returns the counts of the rounds that the server resolved at the client's view time.
     #[must_use]
     pub fn unclamped(&self) -> Tally {
         self.tally() - self.clamped
     }
 
-    /// P(confirmed | drawn) in percent: of the hits that the screen showed, how many counted.
-    /// `None` without any.
+    /// Returns P(confirmed | drawn) in percent: the share of drawn hits that the server confirmed. `None`
+    /// without a drawn hit.
     #[must_use]
     pub fn confirmed_of_drawn(&self) -> Option<f64> {
         self.tally().confirmed_of_drawn()
     }
 
-    /// P(drawn | confirmed) in percent: of the hits that counted, how many the screen had shown.
-    /// `None` without any.
+    /// Returns P(drawn | confirmed) in percent: the share of confirmed hits that were drawn. `None` without
+    /// a confirmed hit.
     #[must_use]
     pub fn drawn_of_confirmed(&self) -> Option<f64> {
         self.tally().drawn_of_confirmed()
@@ -109,7 +110,7 @@ impl ShotLedger {
         }
     }
 
-    /// Counts every round that still waits as lost.
+    /// Counts every round that still waits for its verdict as lost.
     pub fn close(&mut self) {
         self.lost += self.open.values().map(|shot| shot.rounds).sum::<u64>();
         self.open.clear();
@@ -121,7 +122,7 @@ impl ShotLedger {
         self.open.insert(shot.0, open);
     }
 
-    /// The screen showed what became of a shot.
+    /// Records the hits that the client drew for a shot.
     fn draw(&mut self, shot: Tick, drawn: HitList, doing: Doing) {
         let Some(open) = self.open.get_mut(&shot.0).filter(|open| open.drawn.is_none()) else { return };
         (open.drawn, open.doing) = (Some(drawn), doing);
@@ -137,7 +138,7 @@ impl ShotLedger {
 
     fn judge(&mut self, verdict: &ShotVerdict) {
         let hits = match verdict.result {
-            // What flies is judged when it ends.
+            // A projectile's verdict follows when it ends.
             ShotResult::Launched => return,
             ShotResult::Hit(hits) => hits,
             ShotResult::Miss | ShotResult::Refused(_) => HitList::default(),
@@ -183,12 +184,12 @@ impl ShotLedger {
     }
 }
 
-/// How many rounds hit.
+/// Returns the number of rounds that hit.
 fn count(hits: &HitList) -> u64 {
     hits.iter().map(|hit| u64::from(hit.head) + u64::from(hit.body) + u64::from(hit.limb)).sum()
 }
 
-/// How many rounds hit the same part of the same player in both.
+/// Returns the number of rounds that hit the same group of the same target in both lists.
 fn common(a: &HitList, b: &HitList) -> u64 {
     let same = |hit: &TargetCount| {
         let other = b.iter().find(|other| other.target == hit.target)?;
@@ -198,7 +199,7 @@ fn common(a: &HitList, b: &HitList) -> u64 {
     a.iter().filter_map(same).sum()
 }
 
-/// Keeps a [`ShotLedger`].
+/// Updates the [`ShotLedger`] of a client.
 pub struct LedgerPlugin;
 
 impl Plugin for LedgerPlugin {
@@ -231,7 +232,7 @@ fn keep(
                 ledger.draw(name, drawn, doing(shot.drawn()));
             }
             Some(Shot::Projectile(_)) => ledger.fire(name, 1, now),
-            // What is swung has no ray that could be drawn.
+            // Melee swings have no ray to draw.
             _ => {}
         }
     }
@@ -253,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_confirmed_hit_on_somebody_else_is_no_agreement() {
+    fn confirmed_hit_on_another_target_counts_as_disagreement() {
         let mut ledger = ShotLedger::default();
         let head = |id: u16| -> HitList { [(NetId(id), HitGroup::Head)].into_iter().collect() };
         for (shot, doing) in [(1, Doing::Strafe), (2, Doing::Air), (3, Doing::Air)] {
@@ -280,7 +281,7 @@ mod tests {
         assert_eq!(ledger.unclamped().drawn_of_confirmed(), Some(100.0));
     }
     #[test]
-    fn pellets_are_counted_one_by_one() {
+    fn each_pellet_of_a_shot_counts_as_one_round() {
         let mut ledger = ShotLedger::default();
         let of = |id, group, times| core::iter::repeat_n((NetId(id), group), times);
         let drawn = of(1, HitGroup::Body, 5).chain(of(2, HitGroup::Limb, 2)).collect();
@@ -296,7 +297,7 @@ mod tests {
         );
     }
     #[test]
-    fn what_flies_is_judged_when_both_sides_have_seen_it_end() {
+    fn projectile_is_counted_once_client_and_server_have_seen_its_end() {
         let mut ledger = ShotLedger::default();
         let body: HitList = [(NetId(4), HitGroup::Body)].into_iter().collect();
         let hit = |shot| ShotVerdict { shot: Tick(shot), result: ShotResult::Hit(body), clamped: false };

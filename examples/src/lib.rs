@@ -1,18 +1,18 @@
-//! The small shooter that the examples, the lab and the tests share.
+//! Small networked shooter and match harness shared by the examples, the lab and the integration tests.
 //!
-//! * [`arena`]: floor, walls, stairs, a ramp, cover, and where players appear.
-//! * [`rules`]: health, death, respawn: just enough of a game.
-//! * [`app`]: a server app and a client app of it; [`link`] connects them.
-//! * [`marks`]: a player points at a place, in messages of the game's own.
-//! * [`script`]: players that strafe, turn, jump and shoot by a seed.
-//! * [`ledger`]: what was drawn against what was confirmed.
-//! * [`lockstep`]: a match under stepped time, the same for the same seed.
-//! * [`realtime`]: a match over UDP, in threads; [`redial`]: a client of it that has lost its connection.
-//! * [`report`]: the table.
-//! * [`dedicated`]: a server's key and its tokens on a command line.
-//! * `screen` (feature `window`) and [`args`]: windows, panels, sliders and command lines.
-//! * [`kart`]: a race of karts, without the shooter.
-//! * [`teleport`]: a teleport built four ways, without the shooter and without a network.
+//! * [`arena`]: the level (floor, walls, stairs, ramp, cover) and its spawn points.
+//! * [`rules`]: health, death and respawn: the minimum of a game.
+//! * [`app`]: builders of a server app and a client app; [`link`] connects them.
+//! * [`marks`]: map markers that players place, sent as game-defined messages.
+//! * [`script`]: scripted players that strafe, turn, jump and shoot, driven by a seed.
+//! * [`ledger`]: hits drawn by the client compared with hits confirmed by the server.
+//! * [`lockstep`]: a match under stepped time; equal seeds give equal runs.
+//! * [`realtime`]: a match over UDP, one thread per app; [`redial`]: reconnection of its clients.
+//! * [`report`]: the table and the JSON report of a match.
+//! * [`dedicated`]: command line of a dedicated server: its key and its connect tokens.
+//! * `screen` (feature `window`) and [`args`]: windows, panels, sliders and command-line values.
+//! * [`kart`]: a kart race that does not use the shooter.
+//! * [`teleport`]: a study of four teleport implementations, without the shooter and without a network.
 
 pub mod app;
 pub mod arena;

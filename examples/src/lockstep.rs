@@ -1,4 +1,4 @@
-//! A match under stepped time: one thread, a clock of its own, the same for the same seed.
+//! Deterministic match under stepped time: one thread and a manual clock; equal seeds give equal runs.
 
 mod comings;
 
@@ -22,7 +22,7 @@ use crate::{
     script::Script,
 };
 
-/// A link on which shots are counted: 25 % lost, doubled and overtaken each way.
+/// Link that the hit counts are measured on: 25 % loss, duplication and reordering in each direction.
 pub const HARD_LINK: LinkConditions = LinkConditions {
     latency: Duration::from_millis(50),
     jitter: Duration::from_millis(10),
@@ -33,22 +33,22 @@ pub const HARD_LINK: LinkConditions = LinkConditions {
     ..LinkConditions::PERFECT
 };
 
-/// A match to be played.
+/// Configuration of a match.
 #[derive(Clone, Copy, Debug)]
 pub struct MatchOptions {
-    /// How many players.
+    /// Number of players.
     pub players: u64,
-    /// How long they fight, in seconds.
+    /// Duration of the fight, in seconds.
     pub seconds: f64,
-    /// The link of every player, one-way values each way.
+    /// Link conditions of every player; the same one-way values apply to the uplink and the downlink.
     pub conditions: LinkConditions,
-    /// The seed of links and players.
+    /// Seed of the links and the scripted players.
     pub seed: u64,
-    /// The server.
+    /// Configuration of the server.
     pub server: ServerOptions,
-    /// Frames a second of every client. Default 100.
+    /// Frame rate of every client, in frames per second. Default: 100.
     pub fps: f64,
-    /// Whether the server has a player of its own.
+    /// Whether the server has a player of its own, as a listen server does.
     pub host: bool,
 }
 
@@ -67,58 +67,60 @@ impl Default for MatchOptions {
 }
 
 impl MatchOptions {
-    /// The time of a client's frame.
+    /// Returns the frame time of a client.
     fn frame(&self) -> Duration {
         Duration::from_secs_f64(1.0 / self.fps.clamp(1.0, 1_000.0))
     }
 }
 
-/// A server and its clients, each with its own frame time, stepped in the order of their frames.
+/// A server and its clients, each with its own frame time, stepped in the order in which their frames are
+/// due.
 pub struct Match {
-    /// The server.
+    /// The server app.
     pub server: App,
-    /// The clients.
+    /// The client apps.
     pub clients: Vec<App>,
     frame: Duration,
     now: Duration,
     server_due: Duration,
-    /// How long the server's next frame takes.
+    /// Delta time of the server's next frame.
     server_frame: Duration,
     clients_due: Vec<Duration>,
-    /// How long each client's next frame takes by its own clock.
+    /// Delta time of each client's next frame, by its own clock.
     client_frames: Vec<Duration>,
-    /// How fast each client's clock runs.
+    /// Clock speed of each client.
     clocks: Vec<f64>,
     started: Duration,
-    /// What those who come later need to join.
+    /// Server entity that late joiners connect to.
     listener: Entity,
     options: MatchOptions,
     lives: u64,
-    /// Apps of players who have started anew: they are not stepped any more.
+    /// Apps of players who have rejoined with a new app. They are no longer stepped.
     gone: Vec<App>,
 }
 
 impl Match {
-    /// Sets a match up and waits until everyone has a pawn.
+    /// Sets up a match and waits until every player has a pawn.
     ///
     /// # Errors
-    /// One line when somebody could not join within 20 seconds.
+    /// Returns one line when a player could not join within 20 seconds.
     pub fn start(options: &MatchOptions) -> Result<Self, String> {
         Self::start_with(options, |_| ())
     }
 
-    /// The same, with a server that is prepared before anybody joins.
+    /// Sets up a match like [`start`](Self::start), and calls `prepare` on the server before any client
+    /// joins.
     ///
     /// # Errors
-    /// One line when somebody could not join within 20 seconds.
+    /// Returns one line when a player could not join within 20 seconds.
     pub fn start_with(options: &MatchOptions, prepare: impl FnOnce(&mut App)) -> Result<Self, String> {
-        // The first to ask decides for the process. With one thread, systems that could share their work
-        // do not wake another one in every frame.
+        // The first caller decides for the whole process. With one thread, systems that could run in
+        // parallel do not wake another thread in every frame.
         ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
         let frame = options.frame();
         let mut server = app::server(options.server);
         server.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
-        // Else every run would have a spread of its own.
+        // A random secret would give every run a different spread.
         server.insert_resource(SpreadSecret(options.seed));
         if options.host {
             app::add_scripted_host(&mut server, options.seed ^ 0x4057);
@@ -130,7 +132,7 @@ impl Match {
         let mut clients_due = Vec::new();
         for i in 0..options.players {
             clients.push(new_client((&mut server, listener), options, i, 0)?);
-            // Nobody's frames fall together.
+            // Staggered, so that no two clients' frames coincide.
             clients_due.push(frame.mul_f64(0.37 + 0.61 * i as f64 % 1.0));
         }
         let mut this = Self {
@@ -172,7 +174,7 @@ impl Match {
         })
     }
 
-    /// Lets time pass: whoever's frame is due next runs it.
+    /// Advances time by `time`, running each app's frame when it is due.
     pub fn run(&mut self, time: Duration) {
         let end = self.now + time;
         loop {
@@ -201,13 +203,13 @@ impl Match {
         self.now = end;
     }
 
-    /// Lets the server stand still: its next frame comes this much later and takes this much longer.
+    /// Stalls the server: its next frame comes `time` later, and its delta time is `time` longer.
     pub fn stall_server(&mut self, time: Duration) {
         self.server_due += time;
         self.server_frame += time;
     }
 
-    /// Lets a client stand still.
+    /// Stalls a client: its next frame comes `time` later, and its delta time is `time` longer.
     pub fn stall_client(&mut self, client: usize, time: Duration) {
         if let Some((due, frame)) = self.clients_due.get_mut(client).zip(self.client_frames.get_mut(client)) {
             *due += time;
@@ -215,20 +217,20 @@ impl Match {
         }
     }
 
-    /// Lets a client's clock run at this speed; 1 is right.
+    /// Sets the speed of a client's clock. 1 is real time; clamped to 0.1–10.
     pub fn set_clock(&mut self, client: usize, speed: f64) {
         if let Some(clock) = self.clocks.get_mut(client) {
             *clock = speed.clamp(0.1, 10.0);
         }
     }
 
-    /// How long ago the server's last frame was.
+    /// Returns the time since the server's last frame.
     #[must_use]
     pub fn server_age(&self) -> Duration {
         (self.now + TICK).saturating_sub(self.server_due)
     }
 
-    /// How long ago the last frame of a client was.
+    /// Returns the time since a client's last frame.
     #[must_use]
     pub fn client_age(&self, client: usize) -> Duration {
         self.clients_due
@@ -236,7 +238,8 @@ impl Match {
             .map_or(Duration::ZERO, |due| (self.now + self.frame).saturating_sub(*due))
     }
 
-    /// Changes the link of every player, one-way values each way.
+    /// Sets the link conditions of every player; the same one-way values apply to the uplink and the
+    /// downlink.
     pub fn set_conditions(&mut self, conditions: LinkConditions) {
         for client in &mut self.clients {
             let world = client.world_mut();
@@ -246,7 +249,8 @@ impl Match {
         }
     }
 
-    /// Lets everyone fight for `seconds`, then hold fire until every verdict had time to arrive.
+    /// Lets all players fight for `seconds`, then stops their fire for 3 s, so that every verdict can
+    /// arrive.
     pub fn fight(&mut self, seconds: f64) {
         self.arm(true);
         self.run(Duration::from_secs_f64(seconds));
@@ -254,7 +258,7 @@ impl Match {
         self.run(Duration::from_secs(3));
     }
 
-    /// Lets everyone fire, or hold fire.
+    /// Sets whether the scripted players fire.
     pub fn arm(&mut self, armed: bool) {
         for app in self.clients.iter_mut().chain([&mut self.server]) {
             if let Some(mut script) = app.world_mut().get_resource_mut::<Script>() {
@@ -263,13 +267,13 @@ impl Match {
         }
     }
 
-    /// The rounds of the server's own player, if it has one.
+    /// Returns the shot statistics of the listen server host, if there is one.
     #[must_use]
     pub fn host_ledger(&self) -> Option<ShotLedger> {
         self.server.world().get_resource::<ShotLedger>().cloned()
     }
 
-    /// The table so far.
+    /// Returns the report of the match so far.
     pub fn report(&mut self) -> MatchReport {
         let seconds = self.now.as_secs_f64();
         let players = self.clients.iter_mut().map(|client| {
@@ -281,10 +285,10 @@ impl Match {
     }
 }
 
-/// Plays a match.
+/// Plays a match and returns its report.
 ///
 /// # Errors
-/// One line when somebody could not join.
+/// Returns one line when a player could not join.
 pub fn play(options: &MatchOptions) -> Result<MatchReport, String> {
     let mut played = Match::start(options)?;
     played.fight(options.seconds);

@@ -1,4 +1,4 @@
-//! A player points at a place, and whoever sees the player sees where: two messages of the game's own.
+//! Player-placed map markers, as an example of two game-defined messages.
 
 use bevy::prelude::*;
 use bevy_unlag::{
@@ -6,16 +6,16 @@ use bevy_unlag::{
     prelude::*,
 };
 
-/// How far away a player may point, in metres.
+/// Maximum distance of a marker from its player, in metres.
 pub const FARTHEST: f32 = 200.0;
-/// How often, a second.
+/// Rate limit of requests, per second.
 const OFTEN: f32 = 2.0;
 
-/// From a player: here!
+/// Client to server: request to place a marker.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Point(pub Vec3);
 
-/// To everyone: there, says the player that it is about.
+/// Server to everyone: a marker placed by the player that the message is about.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pointed(pub Vec3);
 
@@ -39,7 +39,8 @@ impl Wire for Pointed {
     }
 }
 
-/// The two messages and their rules; client and server both add it. The server judges, and passes on.
+/// Registers the two messages and their rules; client and server both add it. The server validates and
+/// relays.
 #[derive(Debug)]
 pub struct MarksPlugin;
 
@@ -52,7 +53,7 @@ impl Plugin for MarksPlugin {
     }
 }
 
-/// The living point, and not at the moon.
+/// Accepts markers of living players within [`FARTHEST`].
 fn judge(point: InRef<Received<Point>>, players: Query<&SoldierState>) -> Verdict {
     let body = point.about.and_then(|pawn| players.get(pawn).ok()).map(|state| state.body);
     match body {

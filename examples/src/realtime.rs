@@ -1,4 +1,4 @@
-//! A match over UDP: every app in a thread of its own, at its own pace.
+//! Real-time match over UDP: every app runs in its own thread at its own frame rate.
 
 use core::time::Duration;
 use std::{
@@ -28,19 +28,19 @@ use crate::{
     script::Script,
 };
 
-/// How often a server looks at its sockets; ticks stay at their own rate.
+/// Interval at which a server polls its sockets. The tick rate is independent of it.
 const SERVER_FRAME: Duration = Duration::from_millis(4);
-/// The frame time of a headless client.
+/// Frame time of a headless client.
 const CLIENT_FRAME: Duration = Duration::from_millis(10);
-/// How long a dedicated server that is told to stop lets its players know.
+/// Time between a dedicated server's shutdown notice to its players and the shutdown.
 const NOTICE: Duration = Duration::from_secs(5);
-/// How long a server may take to answer before nobody is there.
+/// Time after which a server that does not respond counts as absent.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Ends threads: set it, or drop every [`ServerThread`] and bot.
+/// Stop flag for threads: set it, or drop the [`ServerThread`]. Bots share it.
 pub type Stop = Arc<AtomicBool>;
 
-/// Runs an app frame by frame until told to stop.
+/// Runs an app frame by frame, at intervals of `frame`, until `more` returns false.
 pub fn run(app: &mut App, frame: Duration, mut more: impl FnMut(&mut App) -> bool) {
     let mut due = Instant::now();
     while more(app) {
@@ -50,13 +50,13 @@ pub fn run(app: &mut App, frame: Duration, mut more: impl FnMut(&mut App) -> boo
         if due > now {
             thread::sleep(due - now);
         } else if now - due > Duration::from_millis(250) {
-            // After a long stall there is no use in hurrying.
+            // Do not try to catch up after a long stall.
             due = now;
         }
     }
 }
 
-/// What this process may ask of a server in another thread, for testing.
+/// Debug controls of a server in another thread, for testing.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct ServerSwitches {
     force_corrections: Arc<AtomicU32>,
@@ -65,7 +65,7 @@ pub struct ServerSwitches {
 }
 
 impl ServerSwitches {
-    /// Recorded shots that wait here at most.
+    /// Maximum number of recorded shots in the queue.
     const SHOTS: usize = 64;
 
     /// Sets the server's [`PredictionDebug::force_corrections`].
@@ -73,12 +73,12 @@ impl ServerSwitches {
         self.force_corrections.store(share.to_bits(), Ordering::Relaxed);
     }
 
-    /// Has the server record every shot that it judges, or no longer.
+    /// Sets whether the server records every shot that it resolves.
     pub fn record_shots(&self, on: bool) {
         self.records_shots.store(on, Ordering::Relaxed);
     }
 
-    /// What the server has recorded since the last time.
+    /// Takes the shots that the server has recorded since the last call.
     #[must_use]
     pub fn take_shots(&self) -> Vec<ShotEvidence> {
         self.shots.lock().map(|mut shots| core::mem::take(&mut *shots)).unwrap_or_default()
@@ -94,7 +94,7 @@ impl ServerSwitches {
         }
         if on && let Ok(mut shots) = self.shots.lock() {
             shots.extend(log.drain());
-            // Nobody may be looking.
+            // Bounded, because no consumer may be reading.
             let beyond = shots.len().saturating_sub(Self::SHOTS);
             shots.drain(..beyond);
         }
@@ -103,19 +103,19 @@ impl ServerSwitches {
 
 /// A dedicated server in a thread.
 pub struct ServerThread {
-    /// Where to dial it.
+    /// Address to connect to.
     pub address: SocketAddr,
-    /// What can be asked of it.
+    /// Debug controls of the server.
     pub switches: ServerSwitches,
     stop: Stop,
     thread: Option<JoinHandle<()>>,
 }
 
 impl ServerThread {
-    /// Starts to listen on `port`; 0 takes any free one.
+    /// Starts a server on `port`; 0 takes any free one.
     ///
     /// # Errors
-    /// One line when the port is taken.
+    /// Returns one line when the port is taken.
     pub fn start(port: u16, options: ServerOptions) -> Result<Self, String> {
         let stop = Stop::default();
         let stopped = stop.clone();
@@ -140,7 +140,8 @@ impl ServerThread {
                 let _ = tell.send(Err(line));
             }
         });
-        let port = told.recv().unwrap_or_else(|_| Err("the server's thread ended".to_owned()))?;
+        let port =
+            told.recv().unwrap_or_else(|_| Err("the server's thread ended unexpectedly".to_owned()))?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         Ok(Self { address, switches, stop, thread: Some(thread) })
     }
@@ -157,11 +158,12 @@ impl Drop for ServerThread {
     }
 }
 
-/// Serves those who may on `port` until told to stop; says on which port as soon as it does. On Ctrl-C players are
-/// told that the server will stop, and a few seconds later it does; a second Ctrl-C ends the process at once.
+/// Runs a dedicated server on `port` until `stop` is set, and passes the bound port to `ready`. On Ctrl-C
+/// the server notifies its players and shuts down a few seconds later; a second Ctrl-C ends the process at
+/// once.
 ///
 /// # Errors
-/// One line when the port is taken.
+/// Returns one line when the port is taken.
 pub fn serve(
     port: u16,
     access: &ServerAccess,
@@ -177,16 +179,17 @@ pub fn serve(
     serve_and_obey(port, access, options, stop, &ServerSwitches::default(), prepare, ready)
 }
 
-/// Nobody is served any more.
+/// Marker: the server has shut down.
 #[derive(Resource)]
 struct HasStopped;
 
-/// Whether to go on. Who asks the app to exit, as Ctrl-C does, gets a server that stops with notice.
+/// Returns whether the server should keep running. An `AppExit` request, such as Ctrl-C, starts a shutdown
+/// with notice.
 fn goes_on(world: &mut World, closing: &mut bool) -> bool {
     let asked = world.resource_mut::<Messages<AppExit>>().drain().next().is_some();
     if asked && !*closing {
         *closing = true;
-        println!("stopping in {} s; Ctrl-C once more stops at once", NOTICE.as_secs());
+        println!("stopping in {} s; press Ctrl-C again to stop at once", NOTICE.as_secs());
         world.trigger(Shutdown { after: NOTICE });
     }
     !world.contains_resource::<HasStopped>()
@@ -207,7 +210,7 @@ fn serve_and_obey(
     link::listen_udp_as(&mut app, port, access);
     app::finish(&mut app);
     app.update();
-    // Somebody may have been quicker.
+    // Another process may have taken the port in the meantime.
     let bound = link::bound_port(app.world_mut())
         .ok_or_else(|| format!("cannot listen on UDP port {port}; choose another one with --port"))?;
     ready(bound);
@@ -219,22 +222,22 @@ fn serve_and_obey(
     Ok(())
 }
 
-/// A scripted player.
+/// Configuration of a scripted player.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayerOptions {
     /// Its number, from 1; unique on a server.
     pub player: u64,
-    /// The seed of its script and its link.
+    /// Seed of its script and its link.
     pub seed: u64,
-    /// Its link, one-way values each way.
+    /// Its link conditions; the same one-way values apply to the uplink and the downlink.
     pub conditions: LinkConditions,
-    /// What there is to fight with, the server's.
+    /// Weapons of the game; the same as the server's.
     pub armoury: Armoury,
-    /// The interpolation that the server uses.
+    /// Interpolation of remote pawns; the same as the server's.
     pub interpolation: Interpolation,
 }
 
-/// Starts bots in threads; they play until told to stop.
+/// Starts bots in threads, which play until `stop` is set.
 pub fn bots(server: SocketAddr, options: Vec<PlayerOptions>, stop: &Stop) -> Vec<JoinHandle<()>> {
     let start = |player: PlayerOptions| {
         let stop = stop.clone();
@@ -242,7 +245,7 @@ pub fn bots(server: SocketAddr, options: Vec<PlayerOptions>, stop: &Stop) -> Vec
             Ok((bot, _)) => {
                 run(&mut client(bot, player), CLIENT_FRAME, |_| !stop.load(Ordering::Relaxed));
             }
-            Err(error) => error!("bot {} stays away: {error}", player.player),
+            Err(error) => error!("bot {} cannot join: {error}", player.player),
         })
     };
     options.into_iter().map(start).collect()
@@ -256,20 +259,20 @@ fn client(client: TokenClient, player: PlayerOptions) -> App {
     app
 }
 
-/// Plays one scripted player against a server for `seconds`, then holds fire until its verdicts
-/// have arrived.
+/// Plays one scripted player against a server for `seconds`, then stops its fire for 3 s, so that the
+/// verdicts can arrive.
 ///
 /// # Errors
-/// One line when nobody answers, or somebody who speaks another protocol, or the server goes.
+/// Returns one line when no server responds, the protocols differ, or the server goes away.
 pub fn play(server: SocketAddr, player: PlayerOptions, seconds: f64) -> Result<PlayerReport, String> {
     let (token, redial) = redial::anybody(server)?;
     play_as(token, redial, player, seconds)
 }
 
-/// Plays one scripted player with a token; see [`play`].
+/// Plays one scripted player with a connect token; see [`play`].
 ///
 /// # Errors
-/// As [`play`], or why the server does not let it in.
+/// Returns the errors of [`play`], or the reason why the server refused the client.
 pub fn play_as(
     token: TokenClient,
     redial: Redial,
@@ -299,31 +302,32 @@ pub fn play_as(
     }
 }
 
-/// Watches over a client's connection.
+/// Monitor of a client's connection.
 #[derive(Resource, Clone, Debug)]
 pub struct Watch {
     server: SocketAddr,
     joined_at: Option<Instant>,
     well_at: Instant,
     redial: Redial,
-    /// What the player should know, if anything.
+    /// Notice for the player, if any.
     pub notice: Option<String>,
 }
 
 impl Watch {
-    /// Begins as the client begins to dial.
+    /// Creates a monitor; call it when the client starts to connect.
     #[must_use]
     pub fn new(server: SocketAddr, redial: Redial) -> Self {
         Self { server, joined_at: None, well_at: Instant::now(), redial, notice: None }
     }
 
-    /// How long it is since the client got its pawn.
+    /// Returns the time since the client got its pawn.
     #[must_use]
     pub fn played(&self) -> Duration {
         self.joined_at.map_or(Duration::ZERO, |at| at.elapsed())
     }
 
-    /// Why the client should give up, if it should. A client that has lost its connection dials again meanwhile.
+    /// Returns the reason why the client must give up, if there is one. Meanwhile, reconnects a client that
+    /// has lost its connection.
     pub fn refusal(&mut self, world: &mut World) -> Option<String> {
         let server = self.server;
         if let Some(mismatch) = world.resource_mut::<Messages<ProtocolMismatch>>().drain().next() {
@@ -340,7 +344,7 @@ impl Watch {
             self.notice = Some(mismatch.to_string());
         }
         if let Some(JoinRefused(refusal)) = world.resource_mut::<Messages<JoinRefused>>().drain().next() {
-            return Some(format!("the server at {server} does not let you in: {refusal}"));
+            return Some(format!("the server at {server} refused the connection: {refusal}"));
         }
         let connected =
             world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).next().is_some();
@@ -377,11 +381,13 @@ impl Watch {
         Some(match (self.joined_at, connected) {
             (Some(_), _) => format!("the server at {server} has gone; start it again with: shooter server"),
             (None, true) => {
-                format!("the server at {server} answers but gives no pawn; is it a shooter server?")
+                format!(
+                    "the server at {server} answers but spawns no pawn; check that it is a shooter server"
+                )
             }
             (None, false) => {
                 format!(
-                    "no server answers at {server}; start one with: shooter server --port {}; one with a key wants \
+                    "no server answers at {server}; start one with: shooter server --port {}; if it has a key, use \
                      --token FILE",
                     server.port()
                 )
@@ -390,10 +396,10 @@ impl Watch {
     }
 }
 
-/// Plays a whole match over UDP: a server and scripted players in threads.
+/// Plays a whole match over UDP: a server and scripted players, each in a thread.
 ///
 /// # Errors
-/// One line when somebody could not play.
+/// Returns one line when a player could not play.
 pub fn play_match(
     players: u64,
     seconds: f64,

@@ -1,4 +1,4 @@
-//! A client that has lost its connection dials again.
+//! Reconnection of clients that have lost their connection.
 
 use core::{net::SocketAddr, time::Duration};
 use std::time::Instant;
@@ -9,14 +9,15 @@ use lightyear::prelude::{Client, Disconnected};
 
 use crate::link;
 
-/// For how long a client tries: as long as its pawn waits by default, [`SessionConfig::grace`].
+/// Duration of the reconnection attempts: the default time for which the server keeps the pawn,
+/// [`SessionConfig::grace`].
 pub const GRACE: Duration = Duration::from_secs(10);
-/// What the player reads meanwhile.
-pub const NOTICE: &str = "connection lost: joining again";
-/// The least time between two attempts.
+/// Notice that the player sees during reconnection.
+pub const NOTICE: &str = "connection lost: reconnecting";
+/// Minimum time between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Whether a client that loses its connection can dial again, and when it last did.
+/// Reconnection state of a client: whether it may reconnect, and when it last tried.
 #[derive(Clone, Debug)]
 pub struct Redial {
     client_id: Option<u64>,
@@ -26,39 +27,40 @@ pub struct Redial {
 }
 
 impl Redial {
-    /// In development mode, where who says the same name again is the same player.
+    /// Enables reconnection in development mode, where a client with the same id is the same player.
     #[must_use]
     pub fn under(client_id: u64) -> Self {
         Self { client_id: Some(client_id), ..Self::never() }
     }
 
-    /// With a token: it is good for one connection.
+    /// Disables reconnection, because a connect token is valid for one connection only.
     #[must_use]
     pub fn never() -> Self {
         Self { client_id: None, is_needed: false, server_stops: false, dialled_at: None }
     }
 
-    /// The server has said that it will stop: a connection that ends from now on has ended for good.
+    /// Stops reconnecting: the server has announced its shutdown, so the end of the connection is final.
     pub(crate) fn forget_server(&mut self) {
         self.server_stops = true;
     }
 
-    /// Looks after a client that has played and does not now. Returns whether it is trying to come back.
+    /// Updates a client that had a pawn and has none now. Returns whether it is reconnecting.
     ///
     /// # Errors
-    /// One line when it cannot try.
+    /// Returns one line when it cannot reconnect.
     pub(crate) fn look_after(&mut self, world: &mut World, server: SocketAddr) -> Result<bool, String> {
         if self.server_stops {
             return Ok(false);
         }
         let mut ended = world.query_filtered::<(), (With<Client>, With<Disconnected>)>();
         if ended.iter(world).next().is_none() {
-            // Well, or an attempt is under way.
+            // Still connected, or an attempt is in progress.
             return Ok(self.is_needed);
         }
         let Some(client_id) = self.client_id else {
             return Err(format!(
-                "the connection to the server at {server} is lost, and a token is good for one; ask for a new one"
+                "lost the connection to the server at {server};  \
+                 a token is valid for one connection only, so ask for a new one"
             ));
         };
         self.is_needed = true;
@@ -69,38 +71,39 @@ impl Redial {
         Ok(true)
     }
 
-    /// Whether the client is trying to come back.
+    /// Returns whether the client is reconnecting.
     pub(crate) fn is_needed(&self) -> bool {
         self.is_needed
     }
 
-    /// It plays. Returns whether it has just come back.
+    /// Marks the client as playing. Returns whether it had been reconnecting.
     pub(crate) fn settle(&mut self) -> bool {
         core::mem::take(&mut self.is_needed)
     }
 }
 
-/// A name that nobody else has, and what joins a server in development mode under it, now and again.
+/// Creates a development-mode client with a random, unique client id, and the state to reconnect it under
+/// that id.
 ///
 /// # Errors
-/// One line when the connect token cannot be made.
+/// Returns one line when the connect token cannot be created.
 pub fn anybody(server: SocketAddr) -> Result<(TokenClient, Redial), String> {
     let client_id = link::random_client_id();
     Ok((link::anybody(server, client_id)?, Redial::under(client_id)))
 }
 
-/// Dials a server in development mode once more, with a fresh token and through a link that is as good or bad as the
-/// last one. Nothing is left of that.
+/// Reconnects to a server in development mode with a fresh token. The old link is despawned; the new one has
+/// the same conditions.
 ///
 /// # Errors
-/// One line when the connect token cannot be made.
+/// Returns one line when the connect token cannot be created.
 pub fn dial_again(world: &mut World, server: SocketAddr, client_id: u64) -> Result<(), String> {
     let client = link::anybody(server, client_id)?;
     let mut links = world.query_filtered::<(Entity, &NetSim), With<Client>>();
     let old: Vec<_> = links.iter(world).map(|(link, sim)| (link, sim.seed(), sim.up, sim.down)).collect();
     let mut sim = NetSim::new(client_id);
     for (link, seed, up, down) in old {
-        // Not the same luck once more; and what the old one still holds is of no use to anybody.
+        // A new seed, so that the same packets are not lost again. Packets in the old link are obsolete.
         sim = NetSim::new(seed.wrapping_add(1));
         (sim.up, sim.down) = (up, down);
         world.despawn(link);
@@ -118,7 +121,7 @@ mod tests {
 
     const BAD: LinkConditions = LinkConditions { loss: 0.5, ..LinkConditions::PERFECT };
 
-    /// Nobody is there.
+    /// Address without a server.
     fn server() -> SocketAddr {
         SocketAddr::from(([127, 0, 0, 1], 9))
     }
@@ -138,40 +141,40 @@ mod tests {
         world.flush();
     }
 
-    /// Whether the one link is being established.
+    /// Returns whether the only link is connecting.
     fn is_connecting(world: &mut World) -> bool {
         let mut links = world.query_filtered::<(&NetSim, Has<Connecting>), With<Client>>();
         let links: Vec<_> = links.iter(world).map(|(sim, is)| (sim.up, sim.down, is)).collect();
         let [(up, down, is_connecting)] = links[..] else { panic!("{links:?}") };
-        assert_eq!((up, down), (BAD, BAD), "it is as bad as the last one");
+        assert_eq!((up, down), (BAD, BAD), "the new link keeps the conditions");
         is_connecting
     }
 
     #[test]
-    fn who_has_no_token_to_lose_dials_again_but_not_in_a_hurry() {
+    fn development_client_reconnects_at_most_once_per_second() {
         let mut client = client();
         let world = client.world_mut();
         let mut redial = Redial::under(7);
         assert!(is_connecting(world));
-        assert_eq!(redial.look_after(world, server()), Ok(false), "nothing is lost yet");
+        assert_eq!(redial.look_after(world, server()), Ok(false), "still connecting for the first time");
         hang_up(world);
         assert!(!is_connecting(world));
         assert_eq!(redial.look_after(world, server()), Ok(true));
         assert!(is_connecting(world));
-        assert_eq!(redial.look_after(world, server()), Ok(true), "it is at it");
+        assert_eq!(redial.look_after(world, server()), Ok(true), "an attempt is in progress");
         hang_up(world);
         assert_eq!(redial.look_after(world, server()), Ok(true));
-        assert!(!is_connecting(world), "that was less than a second ago");
-        assert!(redial.settle() && !redial.settle(), "once");
+        assert!(!is_connecting(world), "less than a second after the last attempt");
+        assert!(redial.settle() && !redial.settle(), "only the first call reports a reconnection");
     }
 
     #[test]
-    fn with_a_token_or_after_a_goodbye_it_does_not() {
+    fn client_with_a_token_or_after_a_server_shutdown_does_not_reconnect() {
         let mut client = client();
         let world = client.world_mut();
         hang_up(world);
         let line =
-            Redial::never().look_after(world, server()).expect_err("a token is good for one connection");
+            Redial::never().look_after(world, server()).expect_err("a token is valid for one connection");
         assert!(line.contains("ask for a new one"), "{line}");
         let mut redial = Redial::under(7);
         redial.forget_server();

@@ -1,4 +1,4 @@
-//! The table of a match.
+//! Match report as a table and as JSON.
 
 use core::fmt::Write;
 
@@ -7,44 +7,44 @@ use bevy_unlag::prelude::*;
 
 use crate::ledger::ShotLedger;
 
-/// One player's line.
+/// Report of one player.
 #[derive(Clone, Debug, Default)]
 pub struct PlayerReport {
-    /// Its name on the wire, from 1 in the order of joining; 0 when it never joined.
+    /// Net id of its pawn, from 1 in the order of joining; 0 when it never joined.
     pub player: u16,
-    /// The round trip in milliseconds, measured from answers to moves.
+    /// Round trip in milliseconds, measured from the acknowledgements of moves.
     pub ping_ms: f64,
-    /// Moves sent.
+    /// Number of moves sent.
     pub moves: u64,
-    /// Answers received that said something new.
+    /// Number of new acknowledgements received.
     pub acks: u64,
-    /// Corrections received.
+    /// Number of corrections received.
     pub corrections: u64,
-    /// The mean size of a correction in centimetres.
+    /// Mean size of a correction, in centimetres.
     pub mean_correction_cm: f64,
-    /// The largest correction in centimetres.
+    /// Largest correction, in centimetres.
     pub largest_correction_cm: f64,
-    /// Bytes a second sent, whole datagrams without UDP and IP.
+    /// Bytes sent per second: whole datagrams without UDP and IP headers.
     pub bytes_up: f64,
-    /// Bytes a second received.
+    /// Bytes received per second.
     pub bytes_down: f64,
-    /// Bytes of one move packet's payload, on average.
+    /// Mean payload of a move packet, in bytes.
     pub bytes_per_move: f64,
-    /// The playout delay in milliseconds.
+    /// Playout delay (interpolation delay), in milliseconds.
     pub playout_ms: f64,
-    /// Rounds.
+    /// Shot statistics.
     pub ledger: ShotLedger,
 }
 
-/// The table of a match.
+/// Report of a match.
 #[derive(Clone, Debug, Default)]
 pub struct MatchReport {
-    /// The players in order.
+    /// Reports of the players, in order.
     pub players: Vec<PlayerReport>,
 }
 
 impl PlayerReport {
-    /// Reads a client app.
+    /// Reads the report from a client app that has run for `seconds`.
     #[must_use]
     pub fn read(world: &mut World, seconds: f64) -> Self {
         let mut report = Self::default();
@@ -76,7 +76,7 @@ impl PlayerReport {
 }
 
 impl MatchReport {
-    /// All players' rounds together.
+    /// Returns the shot statistics of all players together.
     #[must_use]
     pub fn total(&self) -> ShotLedger {
         let mut total = ShotLedger::default();
@@ -86,14 +86,15 @@ impl MatchReport {
         total
     }
 
-    /// The lower of the two agreement numbers in percent; 0 when there is nothing to agree on.
+    /// Returns the lower of the two agreement shares in percent; 0 when there are no hits on one of the
+    /// sides.
     #[must_use]
     pub fn agreement(&self) -> f64 {
         let total = self.total();
         total.confirmed_of_drawn().unwrap_or(0.0).min(total.drawn_of_confirmed().unwrap_or(0.0))
     }
 
-    /// A table to read.
+    /// Formats the report as a text table.
     #[must_use]
     pub fn table(&self) -> String {
         let mut text = String::from(
@@ -163,7 +164,7 @@ impl MatchReport {
         }
     }
 
-    /// The table as one JSON object. Numbers that mean nothing yet are `null`.
+    /// Formats the report as one JSON object. Values without any data are `null`.
     #[must_use]
     pub fn json(&self) -> String {
         let players: Vec<_> = self.players.iter().map(player_json).collect();

@@ -1,4 +1,4 @@
-//! Health, death and respawn: just enough of a game.
+//! Game rules: health, death and respawn.
 
 use bevy::prelude::*;
 use bevy_unlag::{
@@ -10,10 +10,10 @@ use lightyear::prelude::AppComponentExt;
 
 use crate::{arena, marks::MarksPlugin};
 
-/// Ticks from death until the dead can no longer move.
+/// Time between a death and the end of the dead player's moves, in ticks. Allows trades (mutual kills).
 const TRADE_TICKS: i32 = 32;
 
-/// Registers what the game sends. Client and server both add it, after the suite.
+/// Registers the game's components and messages. Client and server both add it, after the suite's plugins.
 pub struct RulesProtocolPlugin;
 
 impl Plugin for RulesProtocolPlugin {
@@ -24,7 +24,7 @@ impl Plugin for RulesProtocolPlugin {
     }
 }
 
-/// The server's side of the rules: a soldier for everyone who joins; damage, death, respawn.
+/// Server-side rules: a soldier for each client that joins, damage, death and respawn.
 pub struct RulesPlugin;
 
 impl Plugin for RulesPlugin {
@@ -43,27 +43,27 @@ impl Plugin for RulesPlugin {
     }
 }
 
-/// Counts the players who have joined.
+/// Counter of the players who have joined.
 #[derive(Resource, Default)]
 pub struct NextPlayer(u16);
 
 impl NextPlayer {
-    /// A name and a place for one more player.
+    /// Returns the net id and the spawn point of the next player.
     pub fn welcome(&mut self) -> (NetId, Vec3) {
         let place = arena::SPAWNS[usize::from(self.0) % arena::SPAWNS.len()];
-        // 0 is nobody; after 65,535 players names begin anew, the first of them long gone.
+        // 0 means "nobody". After 65,535 players the ids wrap around; their first owners have long left.
         self.0 = self.0.checked_add(1).unwrap_or(1);
         (NetId(self.0), place)
     }
 }
 
-/// One of each weapon, the first one in hand.
+/// Returns a loadout with one of each weapon; the first one is held.
 #[must_use]
 pub fn everything(arsenal: &Arsenal) -> Loadout {
     Loadout(arsenal.iter().map(|(id, _)| id).collect())
 }
 
-/// Who has a pawn to come back to gets that one.
+/// Spawns a soldier for a client that joins. A client whose pawn still waits for it gets that pawn instead.
 fn welcome(
     joined: On<PlayerJoined>,
     mut next: ResMut<NextPlayer>,
@@ -80,7 +80,7 @@ fn welcome(
         .insert(everything(&arsenal));
 }
 
-/// Everybody to a place of its own, on its feet, with nothing on the board.
+/// Moves every player to a spawn point of its own, alive and with a reset score.
 fn begin_match(
     _: On<MatchRestarted>,
     mut players: Query<(Entity, &mut SoldierState, &mut Loadout, &mut Score)>,
@@ -99,11 +99,11 @@ fn place_at(state: &mut SoldierState, loadout: &mut Mut<Loadout>, place: Vec3) {
     state.body.alive = true;
     state.body.disabled = false;
     state.body.teleport_to(place);
-    // Full magazines.
+    // Refills the magazines.
     loadout.set_changed();
 }
 
-/// In a move of whom it throws, so that nobody is corrected.
+/// Applies knockback as a scheduled push within the target's moves, which causes no correction.
 fn throw(mut damage: MessageReader<Damage>, mut players: Query<&mut ScheduledPushes<Soldier>>) {
     for hit in damage.read().filter(|hit| hit.throw != Vec3::ZERO) {
         if let Ok(mut pushes) = players.get_mut(hit.target) {
@@ -115,16 +115,16 @@ fn throw(mut damage: MessageReader<Damage>, mut players: Query<&mut ScheduledPus
 fn die(mut died: MessageReader<Died>, mut players: Query<&mut SoldierState>) {
     for death in died.read() {
         if let Ok(mut state) = players.get_mut(death.victim) {
-            // Moves that are on their way still run: the owner made them before it could know.
+            // Moves in flight still run: the owner made them before it could know of its death.
             state.body.alive = false;
         }
     }
 }
 
-/// By now every move that its owner made in good faith has been run.
+/// Disables dead pawns once every move that their owners made in good faith has run.
 fn rest(tick: Res<CurrentTick>, mut dead: Query<(&Dead, &mut SoldierState)>) {
     for (dead, mut state) in &mut dead {
-        // Who was just placed is not dead any more, although the mark goes a tick later.
+        // A pawn that has just respawned keeps its `Dead` marker until the next tick.
         if tick.0.since(dead.since) >= TRADE_TICKS && !state.body.alive && !state.body.disabled {
             state.body.disabled = true;
         }
@@ -137,7 +137,7 @@ fn respawn(
     mut respawns: MessageWriter<Respawn>,
 ) {
     for RespawnDue { pawn } in due.read() {
-        // As far from everyone as there is.
+        // The spawn point farthest from all living players.
         let alive = players.iter().filter(|(state, _)| state.body.alive);
         let taken: Vec<Vec3> = alive.map(|(state, _)| state.body.position).collect();
         let nearest = |place: Vec3| taken.iter().map(|t| t.distance_squared(place)).fold(f32::MAX, f32::min);

@@ -1,9 +1,9 @@
-//! What the windows of the examples have in common.
+//! Shared window code of the examples.
 //!
-//! * [`display`] says whether there is a screen at all.
-//! * [`WindowArgs`] are the options of a window, [`add_window`] opens it.
-//! * [`ui`] is text, lines and buttons, [`slider`] is sliders.
-//! * [`link`] is the simulated link's conditions as sliders and buttons.
+//! * [`display`]: check for a screen.
+//! * [`WindowArgs`]: command-line options of a window; [`add_window`] opens it.
+//! * [`ui`]: text, lines and buttons; [`slider`]: sliders.
+//! * [`link`]: sliders and buttons for the conditions of the simulated link.
 
 mod checker;
 mod display;
@@ -29,29 +29,29 @@ pub use timed::TimedPlugin;
 
 use crate::args::size;
 
-/// What a window is like.
+/// Options of a window.
 #[derive(Args, Clone, Debug)]
 pub struct WindowArgs {
     /// Let a script play in the window.
     #[arg(long)]
     pub autoplay: bool,
-    /// The window's size in pixels.
+    /// Window size in pixels.
     #[arg(long, default_value = "1280x720", value_parser = size)]
     pub size: (u32, u32),
-    /// No shadows and no anti-aliasing, for a machine that draws without a graphics card.
+    /// Disable shadows and anti-aliasing, for machines without a graphics card.
     #[arg(long)]
     pub plain: bool,
-    /// Save a picture of the window to this file after --seconds, then leave.
+    /// Save a screenshot to this file after --seconds, then exit.
     #[arg(long)]
     pub screenshot: Option<PathBuf>,
 }
 
-/// What the log shows of all examples when `RUST_LOG` says nothing.
+/// Log filter of all examples; `RUST_LOG` overrides it.
 const LOG_FILTER: &str = "wgpu=error,naga=warn,lightyear=warn,bevy_replicon=warn,bevy_unlag=info,\
                           unlag_examples=info,bevy_render::view::window::screenshot=info";
 
-/// Adds Bevy's plugins with a window, and takes a picture after `seconds` if one is wanted. Call it
-/// before the game's plugins, which need Bevy's. `log` is added to what the log shows.
+/// Adds Bevy's plugins with a window, and takes a screenshot after `seconds` if one is requested. Call it
+/// before adding the game's plugins, which need Bevy's. `log` extends the log filter.
 pub fn add_window(app: &mut App, title: String, args: &WindowArgs, seconds: f32, log: &str) {
     let window = Window {
         title,
@@ -62,13 +62,13 @@ pub fn add_window(app: &mut App, title: String, args: &WindowArgs, seconds: f32,
     let log = LogPlugin {
         level: Level::WARN,
         filter: format!("{LOG_FILTER},{log}"),
-        // Nothing that a peer sends fills it.
+        // Limits the log lines that a peer's packets can cause.
         custom_layer: limit_logs,
         ..default()
     };
     let window = WindowPlugin { primary_window: Some(window), ..default() };
     app.add_plugins(DefaultPlugins.set(window).set(log))
-        // A player in the background still has to answer the server.
+        // A client in the background must still respond to the server.
         .insert_resource(WinitSettings::continuous())
         .add_plugins(TimedPlugin {
             screenshot: args.screenshot.clone().map(|path| (seconds, path)),
@@ -76,7 +76,7 @@ pub fn add_window(app: &mut App, title: String, args: &WindowArgs, seconds: f32,
         });
 }
 
-/// What the process ends with.
+/// Returns the exit code of the process.
 #[must_use]
 pub fn exit_code(exit: AppExit) -> ExitCode {
     match exit {

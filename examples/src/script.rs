@@ -1,4 +1,4 @@
-//! Scripted players: they strafe, turn at random, jump, and shoot at what their screen shows.
+//! Scripted players that strafe, turn at random, jump, and shoot at the pawns on their screen.
 
 use bevy::{math::Vec3Swizzles, prelude::*};
 use bevy_unlag::{ControlSystems, core::units_to_angle, prelude::*, rewind::WorldTrace};
@@ -6,10 +6,11 @@ use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use crate::arena::HALF_SIZE;
 
-/// Half the width of a silhouette, in metres.
+/// Half the width of a pawn's silhouette, in metres.
 const HALF_SILHOUETTE: f32 = 0.25;
 
-/// Up the stairs, over the platform, down the ramp, across a low step, around the cover.
+/// Waypoints of the tour: up the stairs, over the platform, down the ramp, across a low step, around the
+/// cover.
 const TOUR: [Vec2; 8] = [
     Vec2::new(9.0, -13.0),
     Vec2::new(3.0, -13.0),
@@ -21,22 +22,23 @@ const TOUR: [Vec2; 8] = [
     Vec2::new(13.0, -13.0),
 ];
 
-/// Plays by a seed.
+/// State of a scripted player.
+#[doc(alias = "bot")]
 #[derive(Resource, Debug)]
 pub struct Script {
     rng: SmallRng,
-    /// Whether it shoots. Default true.
+    /// Whether it fires. Default: true.
     pub armed: bool,
-    /// How fast its hand turns the view, in radians per second. Default [`HAND`].
+    /// Turn rate of its view, in radians per second. Default: [`HAND`].
     pub hand: f32,
     awake: bool,
-    /// The next stop of a tour; `None` for a fighter.
+    /// Next waypoint of a touring player; `None` for a player that fights.
     stop: Option<usize>,
     walk: Vec2,
     jump: bool,
     crouch: bool,
     next_turn: f32,
-    /// Where it aims beside its target's root, and until when.
+    /// Offset of its aim point from the target's root; replaced at `next_spot`.
     spot: Vec3,
     next_spot: f32,
     target: Option<Entity>,
@@ -45,7 +47,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// A player; equal seeds play alike.
+    /// Creates a scripted player that fights. Equal seeds give equal behaviour.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
@@ -66,7 +68,7 @@ impl Script {
         }
     }
 
-    /// Now and then another weapon: what suits the distance, or whatever there is.
+    /// Switches weapons every 2 to 5 s, mostly to one that suits the distance.
     fn choose(&mut self, now: f32, distance: f32, arsenal: &Arsenal) -> Option<u8> {
         if now < self.next_weapon || arsenal.iter().len() < 2 {
             return None;
@@ -82,20 +84,21 @@ impl Script {
         Some(self.weapon)
     }
 
-    /// A player who shoots nobody and runs over everything: stairs, ramp, platform, cover.
+    /// Creates a player that never fires and walks a tour over the stairs, the ramp, the platform and the
+    /// cover.
     #[must_use]
     pub fn touring(seed: u64) -> Self {
         Self { armed: false, stop: Some(seed as usize % TOUR.len()), ..Self::new(seed) }
     }
 
-    /// A player whose hands are off the controls.
+    /// Creates a player without any input.
     #[must_use]
     pub fn asleep() -> Self {
         Self { awake: false, armed: false, ..Self::new(0) }
     }
 
-    /// Turns every 0.2 to 0.9 s: mostly across the line to the target, sometimes towards the
-    /// middle, now and then with a jump or a crouch.
+    /// Picks a new movement direction every 0.2 to 0.9 s: mostly across the line to the target, sometimes
+    /// towards it, occasionally with a jump or a crouch.
     fn turn(&mut self, now: f32, outside: bool) {
         if now < self.next_turn {
             return;
@@ -115,7 +118,7 @@ impl Script {
         self.crouch = self.rng.random_bool(0.1);
     }
 
-    /// A new spot to aim at, spread evenly over one and a half silhouettes either side.
+    /// Picks a new aim offset every 0.15 s, uniformly over one and a half silhouettes on either side.
     fn aim_anew(&mut self, now: f32) {
         if now >= self.next_spot {
             self.next_spot = now + 0.15;
@@ -125,10 +128,10 @@ impl Script {
     }
 }
 
-/// How fast a hand turns a view, in radians per second: half a turn in a fifth of a second.
+/// Default turn rate of a scripted player's view, in radians per second: half a turn in a fifth of a second.
 pub const HAND: f32 = 15.0;
 
-/// Steers this app's pawn by its [`Script`].
+/// Drives this app's pawn by its [`Script`].
 pub struct ScriptPlugin;
 
 impl Plugin for ScriptPlugin {
@@ -154,7 +157,7 @@ fn play(
     let eye = drawn.pose.position + Vec3::Y * 1.6;
     let chest = |pose: &DrawnPose| pose.pose.position + Vec3::Y * 1.2;
 
-    // The nearest one in sight; the wire's name breaks ties, for the sake of the seed.
+    // The nearest visible pawn; ties are broken by net id, which keeps runs reproducible.
     let mut seen: Vec<_> = others.iter().filter(|(_, _, other)| other.pose.alive).collect();
     seen.sort_by(|a, b| {
         let distance = |p: &DrawnPose| p.pose.position.distance_squared(eye);
@@ -173,7 +176,7 @@ fn play(
         script.stop = Some(stop);
         let to = TOUR[stop] - here;
         script.turn(now, false);
-        // Mostly towards the next stop, wavering.
+        // Mostly towards the next waypoint, with some sway.
         gather.face(f64::from((-to.x).atan2(-to.y) + script.walk.x * 0.5), 0.0);
         gather.axes(Vec2::Y);
         gather.jump(script.jump);
@@ -202,7 +205,7 @@ fn play(
     gather.crouch(script.crouch);
     let distance = target.map_or(f32::MAX, |(_, _, other)| other.pose.position.distance(eye));
     trigger.equip = script.choose(now, distance, &arsenal).or(trigger.equip);
-    // A finger that lets go between two pulls: some weapons fire once a pull.
+    // Semi-automatic weapons need the trigger to be released between shots.
     let lets_go = script.weapon > 0 && (now * 4.0).fract() > 0.5;
     let in_reach = script.weapon != 3 || distance < 3.0;
     trigger.set(script.armed && in_sight && in_reach && drawn.pose.alive && !lets_go);

@@ -1,10 +1,10 @@
-//! The teleport of Unreal's documentation, ten metres ahead at the press of a key, built four ways:
-//! two apps and a bad link between them say what each is worth.
+//! Study of Unreal's documented teleport example (ten metres ahead at the press of a key), implemented in
+//! four ways and run in two apps with a bad link between them.
 //!
-//! * [`Variant`]: the client only, the server only, both, and in the move stream.
-//! * [`Pair`]: an owner's app and a server's app, stepped by hand, with a seeded pipe between them.
-//! * [`study`]: presses the key and notes down what the owner saw; [`Report`] is the result, and
-//!   [`table`] prints several.
+//! * [`Variant`]: on the client only, on the server only, on both, and as part of the move stream.
+//! * [`Pair`]: an owner's app and a server's app, stepped manually, with a seeded link between them.
+//! * [`study`]: presses the key and records what the owner saw; [`Report`] is the result, and [`table`]
+//!   formats several of them.
 
 mod level;
 mod pair;
@@ -27,7 +27,7 @@ pub use seen::Seen;
 pub use study::study;
 pub use variant::{DISTANCE, Variant, Writes};
 
-/// The character.
+/// Character of the study.
 pub type Pawn = CapsuleWith<Teleport>;
-/// All that is predicted of it.
+/// Predicted state of the character.
 pub type PawnState = <Pawn as MoveModel>::State;

@@ -1,4 +1,4 @@
-//! The command line.
+//! Command line of the teleport study.
 
 use core::time::Duration;
 
@@ -6,57 +6,57 @@ use bevy_unlag::prelude::PredictionConfig;
 use clap::{Parser, ValueEnum};
 use unlag_examples::teleport::{Options, Variant, Wall, Writes};
 
-/// Presses a teleport key once, ten metres ahead, and says what the player and the server got of it.
-/// Code 1 says that the teleport in the move stream was not faultless.
+/// Presses a teleport key once, ten metres ahead, and reports what the player and the server saw. Exits with
+/// code 1 if the teleport in the move stream was not faultless.
 #[derive(Parser, Debug)]
 #[command(name = "teleport", version)]
 pub struct Cli {
-    /// How the teleport is built.
+    /// Implementation of the teleport.
     #[arg(long, value_enum, default_value_t = Which::All)]
     pub variant: Which,
-    /// The round trip in milliseconds, half of it each way.
+    /// Round trip in milliseconds, half of it in each direction.
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(0..=2_000))]
     pub rtt: u64,
-    /// How many milliseconds earlier or later a packet may come.
+    /// Maximum jitter of a packet, in milliseconds.
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=500))]
     pub jitter: u64,
-    /// How many percent of the packets are lost, each way.
+    /// Packet loss in each direction, in percent.
     #[arg(long, default_value_t = 0.0, value_parser = percent)]
     pub loss: f32,
-    /// The seed of the link.
+    /// Seed of the link.
     #[arg(long, default_value_t = 7)]
     pub seed: u64,
-    /// A wall is where the teleport leads.
+    /// Put a wall at the destination.
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "server", value_name = "WHO")]
     pub blocked: Option<Blocked>,
-    /// Right after the key, the server corrects a move from before it.
+    /// Let the server correct an earlier move right after the key press.
     #[arg(long)]
     pub force_correction: bool,
-    /// Code beside the move stream calls `teleport_to` instead of writing a position.
+    /// Let code outside the move stream call `teleport_to` instead of writing a position.
     #[arg(long)]
     pub marked: bool,
-    /// Metres up to which a correction slides instead of jumping.
+    /// Distance up to which a correction is smoothed instead of snapped, in metres.
     #[arg(long, default_value_t = PredictionConfig::default().snap_distance, value_parser = metres)]
     pub snap_distance: f32,
 }
 
-/// Which variants to run.
+/// Variants to run.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Which {
-    /// One after the other.
+    /// All variants, one after the other.
     All,
-    /// The owner's app puts its pawn ahead.
+    /// The owner's app moves its pawn.
     Client,
-    /// The owner's app asks, and the server puts the pawn ahead.
+    /// The owner's app sends a request, and the server moves the pawn.
     Server,
-    /// Both of these.
+    /// The owner's app moves its pawn and sends a request.
     Both,
-    /// The key is part of the move, and the step does it.
+    /// The key is part of the move, and the move step teleports.
     Stream,
 }
 
 impl Which {
-    /// The variants.
+    /// Returns the variants.
     pub fn variants(self) -> &'static [Variant] {
         match self {
             Self::All => &Variant::ALL,
@@ -68,7 +68,7 @@ impl Which {
     }
 }
 
-/// Who knows of the wall.
+/// Sides that have the wall.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Blocked {
     /// The server only.
@@ -78,7 +78,7 @@ pub enum Blocked {
 }
 
 impl Cli {
-    /// What is to be run.
+    /// Returns the options of a run.
     pub fn options(&self, variant: Variant) -> Options {
         Options {
             variant,
@@ -97,17 +97,17 @@ impl Cli {
         }
     }
 
-    /// One line that says what was run.
+    /// Describes the options in one line.
     pub fn describe(&self) -> String {
         let mut line = format!(
             "round trip {} ms, jitter {} ms, {} % loss, seed {}",
             self.rtt, self.jitter, self.loss, self.seed
         );
         let extras = [
-            (self.blocked == Some(Blocked::Server), "; the server has a wall there"),
-            (self.blocked == Some(Blocked::Both), "; a wall is there"),
+            (self.blocked == Some(Blocked::Server), "; a wall on the server at the destination"),
+            (self.blocked == Some(Blocked::Both), "; a wall at the destination"),
             (self.force_correction, "; an earlier move is corrected after the key"),
-            (self.marked, "; games call teleport_to"),
+            (self.marked, "; game code calls teleport_to"),
         ];
         for (_, text) in extras.iter().filter(|(on, _)| *on) {
             line.push_str(text);
@@ -117,11 +117,11 @@ impl Cli {
 }
 
 fn percent(text: &str) -> Result<f32, String> {
-    let value: f32 = text.parse().map_err(|_| "not a number of percent".to_owned())?;
+    let value: f32 = text.parse().map_err(|_| "expected a number".to_owned())?;
     if (0.0..=90.0).contains(&value) { Ok(value) } else { Err("must be 0 to 90 percent".to_owned()) }
 }
 
 fn metres(text: &str) -> Result<f32, String> {
-    let value: f32 = text.parse().map_err(|_| "not a number of metres".to_owned())?;
+    let value: f32 = text.parse().map_err(|_| "expected a number".to_owned())?;
     if (0.0..=1_000.0).contains(&value) { Ok(value) } else { Err("must be 0 to 1000 metres".to_owned()) }
 }

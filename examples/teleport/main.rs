@@ -1,8 +1,8 @@
-//! Unreal's teleport study, built four ways and run over a bad link.
+//! Study of Unreal's teleport example, implemented in four ways and run over a bad link.
 //!
-//! * `teleport`: all four at a round trip of 100 ms.
-//! * `teleport --variant stream --rtt 300 --loss 10 --force-correction`: one of them on a bad link.
-//! * `teleport --blocked`: a wall that only the server knows of is in the way.
+//! * `teleport`: all four variants at a round trip of 100 ms.
+//! * `teleport --variant stream --rtt 300 --loss 10 --force-correction`: one variant over a bad link.
+//! * `teleport --blocked`: a wall that only the server has blocks the destination.
 
 mod cli;
 

@@ -1,4 +1,4 @@
-//! The bounds, what leaves them, and the file.
+//! Panel of the bounds and the file.
 
 use bevy::{
     picking::hover::Hovered, prelude::*, time::common_conditions::on_real_timer, ui_widgets::Activate,
@@ -10,7 +10,7 @@ use unlag_examples::screen::ui::{
 
 use crate::{document::Document, view::Strays};
 
-/// Shows the numbers and obeys the buttons.
+/// Shows the measurements and handles the buttons.
 pub struct BoundsPlugin;
 
 impl Plugin for BoundsPlugin {
@@ -22,7 +22,7 @@ impl Plugin for BoundsPlugin {
     }
 }
 
-/// How far the boxes reach in all poses, of which file.
+/// Extents of the boxes over all poses, and the file that they belong to.
 #[derive(Resource, Default)]
 struct Reach {
     of: Option<HitBoxFile>,
@@ -51,7 +51,7 @@ enum Choice {
     Reload,
 }
 
-/// What was done last.
+/// Text with the result of the last action.
 #[derive(Component)]
 struct Note;
 
@@ -75,7 +75,7 @@ fn choose(pressed: On<Activate>, buttons: Query<&Choice>, mut document: ResMut<D
     }
 }
 
-/// While nothing is dragged: it looks at thousands of poses.
+/// Measures the extents unless the mouse is dragging, because it samples thousands of poses.
 fn measure(document: Res<Document>, mouse: Res<ButtonInput<MouseButton>>, mut reach: ResMut<Reach>) {
     if !mouse.pressed(MouseButton::Left) && reach.of.as_ref() != Some(&document.file) {
         *reach = Reach { of: Some(document.file.clone()), reach: document.reach() };

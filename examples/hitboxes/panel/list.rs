@@ -1,4 +1,4 @@
-//! The boxes, one below the other.
+//! List of the boxes.
 
 use bevy::prelude::*;
 use bevy_unlag::rewind::{Bone, FileBox};
@@ -9,10 +9,10 @@ use crate::{
     view::{Strays, colour},
 };
 
-/// Lines that there is room for.
+/// Number of visible lines.
 const LINES: usize = 21;
 
-/// Fills the lines.
+/// Fills the list.
 pub struct ListPlugin;
 
 impl Plugin for ListPlugin {
@@ -21,7 +21,7 @@ impl Plugin for ListPlugin {
     }
 }
 
-/// The name and the kind of the box in a line.
+/// Cell of a line: the name or the kind of its box.
 #[derive(Component, Clone, Copy)]
 enum Cell {
     Name(usize),
@@ -49,7 +49,7 @@ fn fill(document: Res<Document>, strays: Res<Strays>, mut cells: Query<(&Cell, &
         return;
     }
     let boxes = &document.file.boxes;
-    // The selected one stays in view.
+    // Keeps the selected box in view.
     let first = document.selected.saturating_sub(LINES / 2).min(boxes.len().saturating_sub(LINES));
     for (cell, mut text, mut paint) in &mut cells {
         let row = match cell {

@@ -14,10 +14,10 @@ use unlag_examples::screen::{
 use super::list::name;
 use crate::document::{Document, Form};
 
-/// The smallest size, in metres.
+/// Minimum size, in metres.
 const SMALLEST: f32 = 0.01;
 
-/// Obeys the sliders and buttons, and shows the box.
+/// Applies the sliders and buttons, and shows the selected box.
 pub struct SelectedPlugin;
 
 impl Plugin for SelectedPlugin {
@@ -26,7 +26,7 @@ impl Plugin for SelectedPlugin {
     }
 }
 
-/// A number of the box. What a size means depends on its form.
+/// A value of the box. The meaning of a size depends on the shape.
 #[derive(Component, Clone, Copy, PartialEq, Eq)]
 enum Field {
     Size(usize),
@@ -53,7 +53,7 @@ impl Knob for Field {
     }
 }
 
-/// The line above.
+/// Title of the panel.
 #[derive(Component)]
 struct Title;
 
@@ -90,7 +90,7 @@ pub fn spawn(panel: &mut ChildSpawnerCommands) {
     });
 }
 
-/// Half the length of a capsule's line, and its direction.
+/// Returns half the length of a capsule's segment, and its direction.
 fn line_of(a: [f32; 3], b: [f32; 3]) -> (f32, Vec3) {
     let whole = Vec3::from(b) - Vec3::from(a);
     (whole.length() * 0.5, whole.try_normalize().unwrap_or(Vec3::Y))
@@ -141,7 +141,7 @@ fn show(mut knobs: Knobs<Field>, document: Res<Document>) {
         |field| match (field, value(field)) {
             (_, None) => "-".to_owned(),
             (Field::Size(_) | Field::Move(_), Some(value)) => format!("{:.1} cm", value * 100.0),
-            // No minus nought.
+            // Adding zero avoids "-0".
             (Field::Turn(_), Some(value)) => format!("{:.0} deg", value.round() + 0.0),
             (Field::Factor, Some(value)) => format!("x {value:.2}"),
         },

@@ -8,7 +8,7 @@ use unlag_examples::screen::{
 
 use crate::stance::Stance;
 
-/// Turns sliders into the pose, and shows it.
+/// Applies the sliders to the pose, and shows it.
 pub struct StancePanelPlugin;
 
 impl Plugin for StancePanelPlugin {
@@ -31,7 +31,7 @@ impl Knob for Part {
             Self::Crouch => ("Crouch (C)", 0.0, 1.0, 2),
             Self::Speed => ("Speed (Space walks)", 0.0, 7.0, 1),
             Self::Phase => ("Stride", 0.0, 1.0, 2),
-            Self::Pitch => ("Looks up", -89.0, 89.0, 0),
+            Self::Pitch => ("Look up", -89.0, 89.0, 0),
         };
         Scale { name, least, largest, decimals }
     }

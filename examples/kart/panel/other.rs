@@ -1,4 +1,4 @@
-//! The other kart: which ways of drawing it are seen, and how far each is from the truth.
+//! Panel of the remote kart: visibility and error of each copy.
 
 use bevy::{
     picking::hover::Hovered, prelude::*, time::common_conditions::on_real_timer, ui_widgets::Activate,
@@ -20,7 +20,7 @@ use unlag_examples::{
 
 use crate::picture::{COLOURS, Ghost, Picture, View};
 
-/// Shows the numbers and obeys the buttons.
+/// Shows the measurements and handles the buttons.
 pub struct OtherPlugin;
 
 impl Plugin for OtherPlugin {
@@ -32,7 +32,7 @@ impl Plugin for OtherPlugin {
     }
 }
 
-/// What a button changes.
+/// Setting that a button changes.
 #[derive(Component, Clone, Copy, PartialEq)]
 enum Choice {
     Show(usize),
@@ -41,7 +41,7 @@ enum Choice {
     View(View),
 }
 
-/// A number: of a way of drawing, or of all.
+/// A value on the panel: of one copy, or of all.
 #[derive(Component, Clone, Copy)]
 enum Readout {
     Error(usize),
@@ -57,7 +57,7 @@ const READOUTS: [(Readout, &str); 3] = [
 ];
 
 pub fn spawn(panel: &mut ChildSpawnerCommands) {
-    heading(panel, "The other kart, beside the truth");
+    heading(panel, "The remote kart, against the server");
     panel
         .spawn((line(16.0), children![label("", FONT, DIM), label("3 s: rms / max cm, max deg", FONT, DIM)]));
     for (mode, (_, name)) in MODES.iter().enumerate() {
@@ -69,7 +69,7 @@ pub fn spawn(panel: &mut ChildSpawnerCommands) {
             row.spawn((rest, children![(Readout::Error(mode), label("-", FONT, TEXT))]));
         });
     }
-    readouts(panel, "Its time", &READOUTS);
+    readouts(panel, "Its view time", &READOUTS);
     let rows: [(&str, &[(Choice, &'static str)]); 3] = [
         ("Lanes", &[(Choice::SideBySide(true), "side by side"), (Choice::SideBySide(false), "in place")]),
         (

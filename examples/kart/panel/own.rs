@@ -1,4 +1,4 @@
-//! The own kart: what its client does with the server's state, and how it fares.
+//! Panel of the own kart: owner mode and prediction statistics.
 
 use bevy::{
     picking::hover::Hovered, prelude::*, time::common_conditions::on_real_timer, ui_widgets::Activate,
@@ -12,7 +12,7 @@ use unlag_examples::{
     screen::ui::{TEXT_INTERVAL, button, button_colour, line, readouts},
 };
 
-/// Shows the numbers and obeys the buttons.
+/// Shows the measurements and handles the buttons.
 pub struct OwnPlugin;
 
 impl Plugin for OwnPlugin {
@@ -21,11 +21,11 @@ impl Plugin for OwnPlugin {
     }
 }
 
-/// What a button chooses.
+/// Owner mode that a button selects.
 #[derive(Component, Clone, Copy)]
 struct Choice(OwnerMode);
 
-/// A number.
+/// A value on the panel.
 #[derive(Component, Clone, Copy)]
 enum Readout {
     Speed,
@@ -40,11 +40,11 @@ enum Readout {
 const READOUTS: [(Readout, &str); 7] = [
     (Readout::Speed, "Speed"),
     (Readout::Ping, "Ping"),
-    (Readout::Unanswered, "Unanswered moves"),
+    (Readout::Unanswered, "Unacknowledged moves"),
     (Readout::Replayed, "Moves replayed"),
     (Readout::Corrections, "Corrections / largest"),
     (Readout::Jumps, "Jumps in 3 s"),
-    (Readout::Furthest, "  the furthest"),
+    (Readout::Furthest, "  longest"),
 ];
 
 pub fn spawn(panel: &mut ChildSpawnerCommands) {

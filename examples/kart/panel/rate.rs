@@ -1,4 +1,4 @@
-//! How often the server tells of karts.
+//! Slider of the update rate.
 
 use bevy::{prelude::*, ui_widgets::ValueChange};
 use unlag_examples::{
@@ -6,7 +6,7 @@ use unlag_examples::{
     screen::slider::{Knob, Knobs, Scale, spawn_knob},
 };
 
-/// Turns the slider into the rate, and shows it.
+/// Applies the slider to the update rate, and shows the effective rate.
 pub struct RatePlugin;
 
 impl Plugin for RatePlugin {
@@ -15,7 +15,7 @@ impl Plugin for RatePlugin {
     }
 }
 
-/// The rate of updates.
+/// Marks the slider of the update rate.
 #[derive(Component, Clone, Copy)]
 struct Rate;
 
@@ -37,7 +37,7 @@ fn turn(change: On<ValueChange<f32>>, mut knobs: Knobs<Rate>, switches: Res<Swit
     }
 }
 
-/// Whole ticks make fewer rates than the slider has places.
+/// Shows the effective rate, which is coarser than the slider because updates are sent at whole ticks.
 fn show(mut knobs: Knobs<Rate>, switches: Res<Switches>) {
     let (rate, ticks) = (switches.rate(), switches.interval());
     let every = if ticks == 1 { "every tick".to_owned() } else { format!("every {ticks} ticks") };

@@ -1,4 +1,4 @@
-//! The second row: where floors end, meet and lean.
+//! Second row: ledges, gaps, corners, terrain and one-way platforms.
 
 use bevy::prelude::*;
 
@@ -13,7 +13,7 @@ use super::{
     prop::{deck, stairs_behind, wall},
 };
 
-/// The stations.
+/// Returns the stations.
 pub(super) fn row() -> Vec<Station> {
     vec![
         ledge("ledge: walks off").script([hold(1.4, FORWARD)]).wants([Want::Below(0.05), Want::Beyond(-4.0)]),
@@ -35,7 +35,7 @@ pub(super) fn row() -> Vec<Station> {
     ]
 }
 
-/// A metre high.
+/// Creates a deck with a ledge, one metre high.
 fn ledge(name: &'static str) -> Station {
     Station::new(name, 3.8)
         .start(1.0)
@@ -54,7 +54,7 @@ fn gap() -> Station {
         .wants([Want::Beyond(-6.0), Want::Above(0.98), Want::Grounded])
 }
 
-/// It comes to rest where two walls meet, without trembling.
+/// The pawn comes to rest between two walls without jitter.
 fn corner() -> Station {
     Station::new("V corner: rest", 4.2)
         .label(2.4, -4.0)
@@ -63,12 +63,12 @@ fn corner() -> Station {
         .wants([Want::NeverBeyond(-6.2), Want::Beyond(-3.5), Want::Still])
 }
 
-/// A ceiling that comes down to the floor: in as far as it fits, and out again.
+/// A ceiling that slopes down to the floor: the pawn walks in until it is blocked, and out again.
 fn wedge() -> Station {
     let (high, near, far) = (2.4_f32, -2.5_f32, -7.5_f32);
     let slope = (high / (near - far)).atan();
     let half = Vec3::new(1.3, 0.12, high.hypot(near - far) / 2.0);
-    // Its lower face goes through the two ends.
+    // The lower face of the box connects the high and the low end.
     let up = Vec3::new(0.0, slope.cos(), -slope.sin());
     let middle = Vec3::new(0.0, high / 2.0, (near + far) / 2.0) + up * half.y;
     Station::new("wedge: in and out", 3.8)
@@ -91,7 +91,7 @@ fn hills() -> Station {
         .wants([Want::Beyond(-11.6), Want::Peak(0.35), Want::NeverAirborne])
 }
 
-/// From a box to triangles and back, without a bump.
+/// The pawn crosses the seams between a box, a triangle mesh and a box without a bump.
 fn seams() -> Station {
     Station::new("box | mesh | box", 3.8)
         .start(0.3)
@@ -105,7 +105,7 @@ fn seams() -> Station {
         .wants([Want::Beyond(-7.6), Want::Level(0.005), Want::Smooth, Want::NeverAirborne])
 }
 
-/// To jump up through.
+/// The pawn jumps up through a one-way platform.
 fn one_way() -> Station {
     Station::new("one-way: jump up", 3.8)
         .label(1.8, -2.5)

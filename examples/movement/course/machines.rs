@@ -1,4 +1,4 @@
-//! The third row: what moves by itself, and what gives way.
+//! Third row: moving platforms, crates and other pawns.
 
 use bevy::prelude::*;
 use bevy_unlag_movement::{BaseId, PawnCollision};
@@ -19,12 +19,12 @@ const SHUTTLE: u16 = 2;
 const TURNTABLE: u16 = 3;
 const CAR: u16 = 4;
 
-/// The stations.
+/// Returns the stations.
 pub(super) fn row() -> Vec<Station> {
     vec![lift(), shuttle(), turntable(), car(), crates(), block(), push()]
 }
 
-/// Up and down, standing still on it.
+/// The pawn stands still on a lift that goes up and down.
 fn lift() -> Station {
     let (low, high) = (Vec3::new(0.0, 0.05, -4.0), Vec3::new(0.0, 3.05, -4.0));
     Station::new("lift: stand still", 4.2)
@@ -50,7 +50,7 @@ fn lift() -> Station {
         ])
 }
 
-/// Over a gap.
+/// The pawn crosses a gap on a moving platform.
 fn shuttle() -> Station {
     let (near, far) = (Vec3::new(0.0, 0.9, -3.05), Vec3::new(0.0, 0.9, -5.95));
     Station::new("shuttle", 3.8)
@@ -75,7 +75,7 @@ fn shuttle() -> Station {
         ])
 }
 
-/// Half a turn, standing near its rim.
+/// The pawn stands near the rim for half a turn.
 fn turntable() -> Station {
     Station::new("turntable", 5.2)
         .label(1.8, -3.0)
@@ -85,13 +85,13 @@ fn turntable() -> Station {
             Vec3::new(0.0, 0.1, -5.0),
         )
         .role(Role::Base(TURNTABLE, Way::Turns(8.0)))
-        // What shows that it turns.
+        // A stripe that makes the rotation visible.
         .with(Prop::slab(Kind::Crate, [-0.1, 0.1, -2.1], [0.1, 0.12, 2.1]).role(Role::Decor))])
         .script([go(0.0, -3.9, 1.5), hold(3.6, IDLE)])
         .wants([Want::Rode(BaseId(TURNTABLE)), Want::Steady(0.02), Want::Carried(1.2), Want::NeverAirborne])
 }
 
-/// On a box that rides on a platform: its collider is a child's.
+/// The pawn stands on a box that rides on a platform: the collider belongs to a child of the base.
 fn car() -> Station {
     let (left, right) = (Vec3::new(-1.5, 0.1, -5.0), Vec3::new(1.5, 0.1, -5.0));
     Station::new("platform with a box", 6.6)
@@ -103,7 +103,7 @@ fn car() -> Station {
         .wants([Want::Rode(BaseId(CAR)), Want::Above(0.58), Want::Steady(0.02), Want::Carried(2.5)])
 }
 
-/// Rapier's own bodies do not stop a pawn; it pushes them.
+/// Dynamic rapier bodies do not block a pawn; it pushes them.
 fn crates() -> Station {
     let one = |x: f32, y: f32, z: f32| {
         Prop::new(Kind::Crate, Shape::Box(Vec3::splat(0.3)), Vec3::new(x, y, z)).role(Role::Crate)
@@ -128,7 +128,7 @@ fn push() -> Station {
     Station::new("pawn: pushes (N)", 3.6)
         .label(2.5, -4.0)
         .tuning(Tuning { pawns: PawnCollision::Push, ..default() })
-        // A little aside: exactly behind one another they have no side to go to.
+        // Off centre: exactly aligned pawns would have no side to move to.
         .dummy(Vec3::new(0.15, 0.0, -4.0))
         .script([hold(1.4, FORWARD)])
         .wants([Want::Moved(0.05), Want::Beyond(-4.5)])

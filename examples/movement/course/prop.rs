@@ -1,20 +1,20 @@
-//! What stands on the course.
+//! Props of the course.
 
 use bevy::prelude::*;
 use bevy_unlag_movement::MoveVolume;
 
-/// A shape, in metres.
+/// Shape of a prop, in metres.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Shape {
-    /// Half extents.
+    /// Half extents of a box.
     Box(Vec3),
-    /// Its radius.
+    /// Radius of a ball.
     Ball(f32),
-    /// Flat and round, about Y.
+    /// Flat cylinder about Y.
     Disc {
-        /// Its radius.
+        /// Radius.
         radius: f32,
-        /// Half of how thick it is.
+        /// Half the thickness.
         half_height: f32,
     },
     /// The height field of [`hills`](super::hills).
@@ -23,86 +23,86 @@ pub enum Shape {
     Quilt,
 }
 
-/// What something is, for its colour.
+/// Kind of a prop, which determines its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
-    /// What all stands on.
+    /// Ground of the course.
     Ground,
     /// Steps and stairs.
     Step,
     /// Ramps.
     Slope,
-    /// What stops.
+    /// Walls and ceilings.
     Wall,
     /// Raised floors.
     Deck,
     /// Hills and meshes.
     Terrain,
-    /// What moves by itself.
+    /// Moving platforms.
     Machine,
-    /// What can be pushed.
+    /// Movable crates.
     Crate,
-    /// What stops from above only.
+    /// One-way platforms, solid from above only.
     OneWay,
-    /// What throws.
+    /// Jump pads.
     Pad,
-    /// To swim in.
+    /// Water.
     Water,
-    /// To be slow in.
+    /// Mud, which slows pawns down.
     Mud,
-    /// Another gravity.
+    /// Gravity fields.
     Field,
-    /// To climb.
+    /// Ladders.
     Ladder,
 }
 
-/// What something does.
+/// Behaviour of a prop.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Role {
-    /// Stands there.
+    /// Static collider.
     Fixed,
-    /// Is only seen.
+    /// Visual without a collider.
     Decor,
-    /// Stops from above only.
+    /// Solid from above only.
     OneWay,
-    /// Can be pushed.
+    /// Dynamic body.
     Crate,
-    /// Carries who stands on it; its number, and how it moves.
+    /// Movement base: its id and its motion.
     Base(u16, Way),
-    /// Changes how pawns move in it. A gravity's centre is relative to the station.
+    /// Movement volume. A gravity centre is relative to the station.
     Volume(MoveVolume),
 }
 
-/// How a base moves.
+/// Motion of a base.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Way {
-    /// To another place and back.
+    /// Moves to another position and back.
     Shuttle {
-        /// The other place of its middle.
+        /// Other position of its centre.
         to: Vec3,
-        /// Seconds of one way.
+        /// Travel time of one direction, in seconds.
         travel: f32,
-        /// Seconds that it waits at each end.
+        /// Pause at each end, in seconds.
         pause: f32,
     },
-    /// About Y; seconds of a turn.
+    /// Rotates about Y; seconds per turn.
     Turns(f32),
 }
 
-/// Something on the course.
+/// A prop of the course.
 #[derive(Clone, Debug)]
 pub struct Prop {
-    /// Its shape.
+    /// Shape.
     pub shape: Shape,
-    /// Its middle, relative to the station or to its parent.
+    /// Centre, relative to the station or to its parent.
     pub at: Vec3,
-    /// How it is turned.
+    /// Rotation.
     pub turn: Quat,
-    /// What it is.
+    /// Kind, which determines the colour.
     pub kind: Kind,
-    /// What it does.
+    /// Behaviour.
     pub role: Role,
-    /// What rides on it.
+    /// Props that ride on it.
     pub children: Vec<Prop>,
 }
 
@@ -111,7 +111,7 @@ impl Prop {
         Self { shape, at, turn: Quat::IDENTITY, kind, role: Role::Fixed, children: Vec::new() }
     }
 
-    /// A box from its lowest to its highest corner.
+    /// Creates a box from its lowest to its highest corner.
     pub(super) fn slab(kind: Kind, low: [f32; 3], high: [f32; 3]) -> Self {
         let (low, high) = (Vec3::from(low), Vec3::from(high));
         Self::new(kind, Shape::Box((high - low) / 2.0), (low + high) / 2.0)
@@ -133,7 +133,7 @@ impl Prop {
     }
 }
 
-/// A ramp that climbs along -Z by `rise` metres from its foot.
+/// Creates a ramp that climbs along -Z by `rise` metres from its foot.
 pub(super) fn ramp(degrees: f32, half_width: f32, foot_z: f32, rise: f32) -> Prop {
     const THICK: f32 = 0.2;
     let slope = degrees.to_radians();
@@ -146,7 +146,7 @@ pub(super) fn ramp(degrees: f32, half_width: f32, foot_z: f32, rise: f32) -> Pro
         .turned(Quat::from_rotation_x(slope))
 }
 
-/// An upright wall between two places on the ground, given as `[x, z]`.
+/// Creates a wall between two ground positions, given as `[x, z]`.
 pub(super) fn wall(from: [f32; 2], to: [f32; 2], height: f32) -> Prop {
     let (from, to) = (Vec2::from(from), Vec2::from(to));
     let (way, middle) = (to - from, (from + to) / 2.0);
@@ -155,14 +155,14 @@ pub(super) fn wall(from: [f32; 2], to: [f32; 2], height: f32) -> Prop {
         .turned(Quat::from_rotation_y((-way.y).atan2(way.x)))
 }
 
-/// A raised floor between two places along Z, the further one last.
+/// Creates a raised floor between two z coordinates; `far` is further along -Z.
 pub(super) fn deck(half_width: f32, near: f32, far: f32, height: f32) -> Prop {
     Prop::slab(Kind::Deck, [-half_width, 0.0, far], [half_width, height, near])
 }
 
-/// Stairs up to the near end of a deck, for who comes on foot.
+/// Creates stairs up to the near end of a deck.
 pub(super) fn stairs_behind(half_width: f32, near: f32, height: f32) -> impl Iterator<Item = Prop> {
-    // A step is 0.45 m at most.
+    // The step height is at most 0.45 m.
     let count = (height / 0.4).ceil() as u8;
     (1..count).map(move |i| {
         let (i, count) = (f32::from(i), f32::from(count));

@@ -1,4 +1,4 @@
-//! The fourth row: regions that change how pawns move, and abilities.
+//! Fourth row: movement volumes and abilities.
 
 use bevy::prelude::*;
 use bevy_unlag_movement::{GravityField, MoveVolume, MovementMode, VolumeId};
@@ -20,7 +20,7 @@ const MUD: VolumeId = VolumeId(3);
 const SIDEWAYS: VolumeId = VolumeId(4);
 const PLANET: VolumeId = VolumeId(5);
 
-/// The stations.
+/// Returns the stations.
 pub(super) fn row() -> Vec<Station> {
     vec![
         pad(),
@@ -35,7 +35,7 @@ pub(super) fn row() -> Vec<Station> {
     ]
 }
 
-/// A volume begins where the middle of a capsule is: it must be higher than a pad looks.
+/// A jump pad. A volume acts on the centre of a capsule, so it must be taller than the visible pad.
 fn pad() -> Station {
     let throw = MoveVolume { launch: Some(Vec3::new(0.0, 8.0, -2.0)), ..MoveVolume::trigger(PAD) };
     Station::new("jump pad", 4.0)
@@ -49,7 +49,7 @@ fn pad() -> Station {
         .wants([Want::Launched, Want::Peak(2.8), Want::Above(1.45), Want::Grounded])
 }
 
-/// In, across, and out onto the lower bank.
+/// The pawn jumps in, swims across, and climbs out onto the lower bank.
 fn pool() -> Station {
     Station::new("water: swim, climb out", 4.4)
         .start(1.6)
@@ -85,7 +85,7 @@ fn mud() -> Station {
         .wants([Want::In(MUD), Want::Beyond(-3.5), Want::Short(-7.5)])
 }
 
-/// Down is to the right.
+/// A field with gravity to the right.
 fn sideways() -> Station {
     let pull =
         MoveVolume { gravity: Some(GravityField::Uniform(Vec3::X * 9.8)), ..MoveVolume::trigger(SIDEWAYS) };
@@ -98,12 +98,12 @@ fn sideways() -> Station {
             Prop::slab(Kind::Field, [-2.8, 0.0, -12.0], [2.6, 4.5, -3.6]).role(Role::Volume(pull)),
         ])
         .props(stairs_behind(1.3, 1.0, 1.0))
-        // Slowly, or it flies past the wall.
+        // Walks slowly, because a fast pawn would miss the wall.
         .script([hold(2.4, Keys { walk: true, ..FORWARD }), hold(1.4, IDLE)])
         .wants([Want::In(SIDEWAYS), Want::Up(Vec3::NEG_X), Want::Grounded])
 }
 
-/// All the way round.
+/// The pawn walks all the way around a small planet.
 fn planet() -> Station {
     const RADIUS: f32 = 3.0;
     let centre = Vec3::new(0.0, 6.0, -7.0);
@@ -129,7 +129,7 @@ fn planet() -> Station {
     station
 }
 
-/// A mode of the game's own; see `climb.rs`.
+/// A custom movement mode; see `climb.rs`.
 fn ladder() -> Station {
     let rungs = (1u8..10).map(|i| {
         let y = 0.33 * f32::from(i);
@@ -147,7 +147,7 @@ fn ladder() -> Station {
         .wants([Want::In(LADDER), Want::CustomMode, Want::Above(2.95), Want::Beyond(-4.2)])
 }
 
-/// What lies between does not matter; what is where it ends does.
+/// A teleport ignores obstacles on its way, but not at its destination.
 fn teleport(name: &'static str, block: Option<f32>) -> Station {
     let wants = if block.is_some() { Want::Short(-0.5) } else { Want::Beyond(-9.5) };
     let blocks = block.map(|z| Prop::slab(Kind::Wall, [-1.3, 0.0, z - 0.5], [1.3, 2.2, z + 0.5])).into_iter();

@@ -1,4 +1,4 @@
-//! The first row: what can be walked up, and what can be walked under.
+//! First row: steps, stairs, slopes and low ceilings.
 
 use crate::{
     check::Want,
@@ -10,7 +10,7 @@ use super::{
     prop::{deck, ramp},
 };
 
-/// The stations.
+/// Returns the stations.
 pub(super) fn row() -> Vec<Station> {
     vec![
         step("step 0.20 m: yes", 0.20, true),
@@ -39,13 +39,13 @@ fn step(name: &'static str, height: f32, climbs: bool) -> Station {
         .wants(wants)
 }
 
-/// Up and down again without losing the floor.
+/// The pawn walks up and down without leaving the floor.
 fn stairs() -> Station {
     const STEPS: u8 = 8;
     let (rise, run) = (0.25, 0.3);
     let flights = (0..STEPS).map(|i| {
         let (near, top) = (-2.0 - run * f32::from(i), rise * f32::from(i + 1));
-        // One box per level, from the way up to the way down.
+        // One box per level, from the ascending to the descending side.
         Prop::slab(Kind::Step, [-1.3, 0.0, -10.0 - near], [1.3, top, near])
     });
     Station::new("stairs 0.25 x 0.30", 3.8)
@@ -67,7 +67,7 @@ fn slope(name: &'static str, degrees: f32, climbs: bool) -> Station {
         .wants(wants)
 }
 
-/// A metre high: standing it is a wall, crouched a way.
+/// A passage one metre high, passable only when crouched.
 fn crawl() -> Station {
     Station::new("crawl 1 m: crouch", 3.8)
         .label(2.2, -3.0)
@@ -80,7 +80,7 @@ fn crawl() -> Station {
         .wants([Want::Beyond(-7.0), Want::Crouches, Want::Stands])
 }
 
-/// Two metres high: a jump ends at it.
+/// A ceiling two metres high, which ends a jump.
 fn ceiling() -> Station {
     Station::new("ceiling 2 m: bump", 3.6)
         .label(3.0, -3.0)

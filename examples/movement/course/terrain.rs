@@ -1,21 +1,21 @@
-//! Ground that is no box: a height field and a triangle mesh.
+//! Terrain: a height field and a triangle mesh.
 
 use core::f32::consts::TAU;
 
 use bevy::prelude::*;
 
-/// Metres of the hills along X, upwards per unit of height, and along Z.
+/// Scale of the hills in metres: extent along X, height per unit, extent along Z.
 pub const HILLS: Vec3 = Vec3::new(6.0, 1.0, 9.0);
-/// Heights along X and along Z.
+/// Number of heights along X and along Z.
 const HILLS_COUNT: (u16, u16) = (25, 37);
 
-/// The heights of the hills, column after column, with how many rows and columns there are. They
-/// are level at the rim and nowhere steeper than 30°.
+/// Returns the heights of the hills in column-major order, and the numbers of rows and columns. They are
+/// level at the rim and at most 30° steep.
 pub fn hills() -> (Vec<f32>, usize, usize) {
     let (columns, rows) = HILLS_COUNT;
     let part = |i: u16, count: u16| f32::from(i) / f32::from(count - 1);
     let height = |x: f32, z: f32| {
-        // Three humps along the way, and the middle higher than the sides.
+        // Three humps along the way; the middle is higher than the sides.
         let humps = (1.0 - (TAU * 3.0 * z).cos()) / 2.0;
         let sides = (1.0 - (TAU * x).cos()) / 2.0;
         0.5 * humps * sides + 0.02
@@ -26,7 +26,7 @@ pub fn hills() -> (Vec<f32>, usize, usize) {
     (heights, usize::from(rows), usize::from(columns))
 }
 
-/// A level floor of small triangles about the origin, 3 m by 4 m.
+/// Returns a level floor of small triangles about the origin, 3 m by 4 m.
 pub fn quilt() -> (Vec<Vec3>, Vec<[u32; 3]>) {
     const SIDES: (u16, u16) = (6, 8);
     let (columns, rows) = SIDES;

@@ -1,4 +1,4 @@
-//! What each kind of message costs: a table, with F6.
+//! Table of the bandwidth of each message class; F6 toggles it.
 
 use core::fmt::Write;
 
@@ -7,14 +7,14 @@ use bevy_unlag::{net::Traffic, prelude::*};
 use lightyear::prelude::{Client, Connected, server::ClientOf};
 use unlag_examples::screen::ui::{SHADE, TEXT, TEXT_INTERVAL, label};
 
-/// Shows and hides the table.
+/// Key that toggles the table.
 pub const KEY: KeyCode = KeyCode::F6;
-/// The size of its letters. They are all of one width.
+/// Font size of the table; Bevy's built-in font is monospaced.
 const SMALL: f32 = 11.0;
 
-/// Shows the table while it is wanted.
+/// Shows the table while it is enabled.
 pub struct BandwidthPlugin {
-    /// Whether it is shown at first.
+    /// Whether the table is shown at first.
     pub shown: bool,
 }
 
@@ -33,7 +33,7 @@ fn spawn(mut commands: Commands, shown: bool) {
     commands.spawn((
         Table,
         if shown { Visibility::Visible } else { Visibility::Hidden },
-        // It hides the scores: there is no other place for both in a small window.
+        // Covers the scores: a small window has no other space for it.
         GlobalZIndex(1),
         Pickable::IGNORE,
         Node {
@@ -75,7 +75,7 @@ fn write(
     if tables.iter().all(|table| *table == Visibility::Hidden) {
         return;
     }
-    // A server counts all its links together.
+    // A server adds up all its links.
     let clients = links.iter().filter(|server| *server).count().max(1) as f32;
     let budget = budget.as_deref().copied().unwrap_or_default().bytes_per_second as f32 * clients;
     let text = table(&bandwidth, budget, &messages);
@@ -84,7 +84,7 @@ fn write(
     }
 }
 
-/// What the budget for clients is about.
+/// Message classes that count against the downlink budget.
 const BUDGETED: [MessageClass; 3] = [MessageClass::Snapshots, MessageClass::Tracers, MessageClass::GameDown];
 
 fn table(bandwidth: &Bandwidth, budget: f32, messages: &GameMessageStats) -> String {
@@ -102,7 +102,7 @@ fn table(bandwidth: &Bandwidth, budget: f32, messages: &GameMessageStats) -> Str
     let share = if budget > 0.0 { used / budget * 100.0 } else { 0.0 };
     _ = writeln!(text, "{:<14}{budget:>8.0}{share:>12.1} % used", "budget");
     let GameMessageStats { waiting, refused, expired, .. } = messages;
-    _ = write!(text, "game: {waiting} waiting, {refused} refused, {expired} in vain   F6 hides");
+    _ = write!(text, "game: {waiting} waiting, {refused} refused, {expired} expired   F6 hides");
     text
 }
 

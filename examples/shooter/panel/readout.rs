@@ -1,4 +1,4 @@
-//! The numbers on the panel.
+//! Values on the panel.
 
 use core::time::Duration;
 
@@ -10,7 +10,7 @@ use unlag_examples::{
     screen::ui::{DIM, FONT, TEXT, TEXT_INTERVAL, label, line},
 };
 
-/// Keeps every [`Readout`] up to date, and the log's round-trip times.
+/// Updates every [`Readout`], and logs the round trip.
 pub struct ReadoutPlugin;
 
 impl Plugin for ReadoutPlugin {
@@ -26,11 +26,11 @@ impl Plugin for ReadoutPlugin {
     }
 }
 
-/// Bytes a second, up and down.
+/// Bytes per second sent and received.
 #[derive(Resource, Default)]
 struct Throughput(f64, f64);
 
-/// A number on the panel.
+/// A value on the panel.
 #[derive(Component, Clone, Copy)]
 pub enum Readout {
     Frame,
@@ -57,7 +57,7 @@ pub enum Readout {
     Cause(CorrectionCause),
 }
 
-/// How the network fares.
+/// Network statistics.
 pub const NETWORK: [(Readout, &str); 9] = [
     (Readout::Frame, "Frame"),
     (Readout::Ping, "Ping"),
@@ -69,7 +69,7 @@ pub const NETWORK: [(Readout, &str); 9] = [
     (Readout::Up, "Up"),
     (Readout::Down, "Down"),
 ];
-/// How shots fare.
+/// Shot statistics.
 pub const SHOTS: [(Readout, &str); 6] = [
     (Readout::Fired, "Fired"),
     (Readout::Drawn, "Hits drawn"),
@@ -79,29 +79,29 @@ pub const SHOTS: [(Readout, &str); 6] = [
     (Readout::Unjudged, "Refused / lost"),
 ];
 
-/// How prediction fares.
+/// Prediction statistics.
 pub const PREDICTION: [(Readout, &str); 5] = [
-    (Readout::Unanswered, "Unanswered moves"),
+    (Readout::Unanswered, "Unacked moves"),
     (Readout::Replay, "Replay, moves / time"),
     (Readout::Clock, "Clock"),
     (Readout::View, "F4: draw corrections"),
     (Readout::ShotView, "F5: draw shots"),
 ];
-/// What messages cost.
+/// Bandwidth of the message classes.
 pub const MESSAGES: [(Readout, &str); 6] = [
     (Readout::Messages(MessageClass::Moves), "Moves"),
-    (Readout::Messages(MessageClass::Answers), "Answers"),
+    (Readout::Messages(MessageClass::Answers), "Move acks"),
     (Readout::Messages(MessageClass::Snapshots), "Snapshots"),
     (Readout::Messages(MessageClass::Replication), "Replication"),
     (Readout::Messages(MessageClass::Verdicts), "Verdicts"),
     (Readout::Messages(MessageClass::Tracers), "Tracers"),
 ];
 
-/// The line of a cause; of no cause, the line that says so.
+/// Line of a correction cause, or the placeholder line for `None`.
 #[derive(Component)]
 pub struct CauseLine(Option<CorrectionCause>);
 
-/// A line for every cause of corrections; those that there were are shown.
+/// Spawns a hidden line for every correction cause; lines with a count above zero are shown.
 pub fn spawn_causes(panel: &mut ChildSpawnerCommands) {
     panel.spawn((CauseLine(None), line(16.0), children![label("none", FONT, DIM)]));
     for cause in CorrectionCause::ALL {
@@ -111,10 +111,10 @@ pub fn spawn_causes(panel: &mut ChildSpawnerCommands) {
     }
 }
 
-/// The corrections of this app's pawns that have this cause: on a client the own one's, on a server
-/// everyone's.
+/// Returns the number of corrections with this cause over this app's pawns: the own pawn on a client, all
+/// pawns on a server.
 fn corrections(pawns: &Query<&PredictionStats>, cause: CorrectionCause) -> u32 {
-    // A first state is no correction.
+    // The first state is not a correction.
     if cause == CorrectionCause::Start {
         return 0;
     }
@@ -146,7 +146,7 @@ fn measure_throughput(
     *throughput = Throughput(rate(bytes.0, before.0), rate(bytes.1, before.1));
 }
 
-/// Corrections as of the last look: how many, metres of all, metres of the newest.
+/// Corrections at the last update: count, summed size in metres, size of the newest in metres.
 #[derive(Default)]
 struct Seen(u64, f32, f32);
 
@@ -164,18 +164,18 @@ fn read_out(
     mut seen: Local<Seen>,
     mut texts: Query<(&Readout, &mut Text)>,
 ) {
-    // A frame is read now and then; a mean of those is steady enough to read.
+    // Sampled now and then; an exponential mean is steady enough to read.
     *frame += (time.delta_secs() - *frame) * 0.3;
     let stats = own.single().ok();
     if stats.is_some_and(|stats| stats.corrections < seen.0) {
-        // Whoever has joined again counts anew.
+        // The counters restart after a reconnection.
         *seen = Seen::default();
     }
     if let Some(stats) = stats.filter(|stats| stats.corrections > seen.0) {
         let new = (stats.summed_correction - seen.1) / (stats.corrections - seen.0) as f32;
         *seen = Seen(stats.corrections, stats.summed_correction, new);
     }
-    // That takes a quarter of a second, too short to be read.
+    // It lasts a quarter of a second, which is too short to read.
     if stats.is_some_and(|stats| stats.resolving) {
         *paid_back = time.elapsed_secs_f64() + 1.0;
     }

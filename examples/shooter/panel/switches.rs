@@ -1,5 +1,5 @@
-//! What can be tried: a clock that runs too fast or too slow, corrections that nobody needs, packets
-//! that are thrown away, a picture of corrections, and one of shots.
+//! Debug controls: clock speed, forced corrections, dropped packets, and the debug views of corrections and
+//! shots.
 
 use bevy::{prelude::*, ui_widgets::ValueChange};
 use bevy_unlag::{prediction::ClockSteering, prelude::*};
@@ -12,14 +12,14 @@ use unlag_examples::{
     },
 };
 
-/// Toggles the picture of corrections.
+/// Key that toggles the debug view of corrections.
 const VIEW_KEY: KeyCode = KeyCode::F4;
-/// Toggles the picture of shots.
+/// Key that toggles the debug view of shots.
 const SHOTS_KEY: KeyCode = KeyCode::F5;
-/// A clock within this of its own speed is meant to have it.
+/// Deviation from the normal clock speed below which the slider snaps to it.
 const HONEST: f32 = 0.04;
 
-/// Turns what is done to the switches into settings, and shows those.
+/// Applies the debug controls, and shows their values.
 pub struct SwitchesPlugin;
 
 impl Plugin for SwitchesPlugin {
@@ -40,11 +40,11 @@ impl Plugin for SwitchesPlugin {
 
 #[derive(Component, Clone, Copy)]
 enum Switch {
-    /// The speed of the own clock.
+    /// Speed of the own clock.
     Clock,
-    /// The share of answers that the server makes corrections.
+    /// Share of acknowledgements that the server turns into corrections.
     Forced,
-    /// The share of the own packets that are thrown away.
+    /// Share of the own move packets that are dropped.
     Thrown,
 }
 
@@ -52,19 +52,19 @@ impl Knob for Switch {
     fn scale(self) -> Scale {
         let (name, least, largest, decimals) = match self {
             Self::Clock => ("Own clock", 0.5, 2.0, 2),
-            Self::Forced => ("Answers that correct", 0.0, 100.0, 0),
-            Self::Thrown => ("Moves thrown away", 0.0, 100.0, 0),
+            Self::Forced => ("Forced corrections", 0.0, 100.0, 0),
+            Self::Thrown => ("Dropped move packets", 0.0, 100.0, 0),
         };
         Scale { name, least, largest, decimals }
     }
 }
 
-/// Who has what a switch is about.
+/// Condition under which a control applies.
 #[derive(Component, Clone, Copy)]
 enum Needs {
-    /// A client, for whom the clock is not the whole game's.
+    /// The app is a client, whose clock affects only itself.
     Link,
-    /// A server in this process.
+    /// The process has a server.
     Server,
 }
 
@@ -121,7 +121,8 @@ fn show_what_applies(
     }
 }
 
-/// A clock that is meant to be wrong is left alone, and learnt anew when it is right again.
+/// Disables clock steering while the clock speed is set wrong on purpose, and restarts it from scratch
+/// afterwards.
 fn steer(speed: Res<GameSpeed>, mut config: ResMut<PredictionConfig>, mut steering: ResMut<ClockSteering>) {
     let honest = speed.0 == 1.0;
     if config.steer_clock != honest {
@@ -130,7 +131,7 @@ fn steer(speed: Res<GameSpeed>, mut config: ResMut<PredictionConfig>, mut steeri
     }
 }
 
-/// A server in another thread has settings of its own.
+/// Forwards the debug settings to a server in another thread.
 fn tell_server(debug: Res<PredictionDebug>, server: Option<Res<ServerSwitches>>) {
     if let Some(server) = server.filter(|_| debug.is_changed()) {
         server.force_corrections(debug.force_corrections);
@@ -150,7 +151,7 @@ fn toggle_views(
     }
 }
 
-/// A server in another thread hands over what it judged of the own rounds.
+/// Fetches the evidence of the player's own shots from a server in another thread.
 fn fetch_shots(
     server: Option<Res<ServerSwitches>>,
     own: Query<&NetId, With<LocalControl>>,

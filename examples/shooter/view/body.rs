@@ -1,4 +1,4 @@
-//! The bodies of everyone else, and what they have in hand.
+//! Bodies of the remote pawns, and their held weapons.
 
 use bevy::{camera::visibility::VisibilitySystems, prelude::*, transform::TransformSystems};
 use bevy_unlag::{
@@ -9,18 +9,18 @@ use bevy_unlag::{
 
 use super::weapon::WeaponModel;
 
-/// The right hand among the limbs.
+/// Index of the right hand among the limbs.
 const RIGHT_HAND: usize = 12;
-/// How much larger than life weapons are, to be told apart from afar.
+/// Scale of third-person weapons; larger than life, so that they can be told apart from a distance.
 const WEAPON_SCALE: f32 = 1.3;
-/// From a hand at rest to one that takes aim, to the right, up and back, in metres.
+/// Offset of the hand from rest to aiming, to the right, up and back, in metres.
 const RAISED: Vec3 = Vec3::new(-0.05, 0.30, 0.04);
-/// From a hand to about where a muzzle is, in metres.
+/// Approximate distance from the hand to the muzzle, in metres.
 const MUZZLE: f32 = 0.7;
-/// How far a muzzle sinks while the weapon is loaded, in radians.
+/// Angle by which the muzzle sinks during a reload, in radians.
 const LOWERED: f32 = 0.9;
 
-/// Draws every pawn but the own.
+/// Draws every pawn except the own.
 pub struct BodyPlugin;
 
 impl Plugin for BodyPlugin {
@@ -35,8 +35,8 @@ impl Plugin for BodyPlugin {
     }
 }
 
-/// A limb of a pawn. It is no child of it: its pose is the world's, and the pawn's own transform
-/// is what is simulated, not what is drawn.
+/// A limb of a pawn. It is not a child of the pawn: its pose is in world space, and the pawn's transform is
+/// the simulated pose, not the drawn one.
 #[derive(Component)]
 #[relationship(relationship_target = Limbs)]
 struct LimbOf(Entity);
@@ -45,11 +45,11 @@ struct LimbOf(Entity);
 #[relationship_target(relationship = LimbOf, linked_spawn)]
 struct Limbs(Vec<Entity>);
 
-/// Which of its pawn's limbs it is.
+/// Index of the limb on its pawn.
 #[derive(Component)]
 struct LimbIndex(u8);
 
-/// Nobody sees their own body from within.
+/// Removes the own body, which would block the first-person view.
 fn hide_own(added: On<Add, LocalControl>, mut commands: Commands) {
     commands.entity(added.entity).despawn_related::<Limbs>();
 }
@@ -64,7 +64,7 @@ fn build_bodies(
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     for (pawn, id, rig) in &pawns {
-        // The golden angle keeps the hues of neighbours apart.
+        // The golden angle separates the hues of successive ids.
         let hue = (f32::from(id.0) * 137.5) % 360.0;
         let mut paint = |lightness| materials.add(Color::hsl(hue, 0.75, lightness));
         let (head, body, limb) = (paint(0.72), paint(0.48), paint(0.38));
@@ -84,7 +84,7 @@ fn build_bodies(
                 Visibility::Hidden,
             ));
             if group == HitGroup::Head {
-                // A visor shows which way it looks.
+                // The visor shows the view direction.
                 spawned.with_child((
                     Mesh3d(meshes.add(Cuboid::new(half.x * 1.6, half.y * 0.5, 0.02))),
                     MeshMaterial3d(dark.clone()),
@@ -95,7 +95,7 @@ fn build_bodies(
     }
 }
 
-/// The same function of the same pose that shots are judged with.
+/// Poses the bodies with the same function of the drawn pose that the server resolves shots with.
 fn pose_bodies(
     pawns: Query<(&DrawnPose, &LimbRig, &Limbs)>,
     mut limbs: Query<(&LimbIndex, &mut Transform, &mut Visibility)>,
@@ -113,21 +113,22 @@ fn pose_bodies(
     }
 }
 
-/// Where a drawn pawn's weapon is: in the right hand, higher when it takes aim.
+/// Returns the grip of a drawn pawn's weapon: its right hand, higher while aiming.
 fn grip(drawn: &PoseSample, rig: &LimbRig, raised: f32) -> Option<Vec3> {
     let mut room = LimbPoses::default();
     let hand = rig.in_world(drawn, &mut room).get(RIGHT_HAND)?.translation;
     Some(Vec3::from(hand) + drawn.rotation * RAISED * raised)
 }
 
-/// About where rounds of a drawn pawn leave its weapon.
+/// Returns the approximate muzzle position of a drawn pawn, where its tracers start.
 pub fn muzzle(drawn: &PoseSample, rig: &LimbRig, held: Option<&HeldWeapon>) -> Option<Vec3> {
     let raised = f32::from(u8::from(held.is_some_and(|held| held.aiming)));
     let ahead = drawn.rotation * Quat::from_rotation_x(drawn.pitch) * Vec3::NEG_Z;
     Some(grip(drawn, rig, raised)? + ahead * MUZZLE)
 }
 
-/// It follows the right hand and points where its owner looks; arms are hit boxes and stay as they are judged.
+/// Poses the weapons in the right hand, along the view direction. Arms are hit boxes and keep the pose that
+/// the server uses.
 fn pose_weapons(
     (time, arsenal): (Res<Time>, Res<Arsenal>),
     pawns: Query<(&DrawnPose, &LimbRig, &Limbs, Option<&HeldWeapon>)>,

@@ -1,12 +1,12 @@
-//! Weapons in hands: one simple model a kind, for the own hands and for everyone else's.
+//! Weapon models: one simple model per kind, for the first-person and the third-person view.
 
 use bevy::{light::NotShadowCaster, prelude::*, transform::TransformSystems};
 use bevy_unlag::prelude::*;
 
-/// How fast a weapon goes up and down, in 1/s.
+/// Rate at which a weapon is raised and lowered, in 1/s.
 const EASE: f32 = 12.0;
 
-/// Puts models of weapons on everything with a [`WeaponModel`].
+/// Builds the model of every [`WeaponModel`].
 pub struct WeaponModelPlugin;
 
 impl Plugin for WeaponModelPlugin {
@@ -16,19 +16,19 @@ impl Plugin for WeaponModelPlugin {
     }
 }
 
-/// Shows a weapon: its grip is at this entity, and its muzzle points to -Z.
+/// Shows a weapon. The grip is at this entity's origin, and the muzzle points to -Z.
 #[derive(Component, Default)]
 #[require(Transform, Visibility)]
 pub struct WeaponModel {
     kind: Option<Kind>,
-    /// How far it is lowered to be loaded: 0 to 1.
+    /// How far it is lowered for a reload, 0 to 1.
     pub lowered: f32,
-    /// How far it is raised to take aim: 0 to 1.
+    /// How far it is raised for aiming, 0 to 1.
     pub raised: f32,
 }
 
 impl WeaponModel {
-    /// A frame passes with this in hand.
+    /// Follows the held weapon for one frame of `seconds`.
     pub fn follow(this: &mut Mut<Self>, held: Option<&HeldWeapon>, arsenal: &Arsenal, seconds: f32) {
         let kind = held.and_then(|held| arsenal.get(held.weapon?)).map(|weapon| Kind::of(&weapon.shot));
         let part = 1.0 - (-EASE * seconds).exp();
@@ -43,7 +43,7 @@ impl WeaponModel {
     }
 }
 
-/// What it looks like.
+/// Kind of a weapon model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Rifle,
@@ -66,7 +66,7 @@ impl Kind {
 #[derive(Clone)]
 struct Part(Mesh3d, MeshMaterial3d<StandardMaterial>, Transform);
 
-/// The parts of every kind, made once.
+/// Parts of every kind, created once.
 #[derive(Resource)]
 struct Parts([Vec<Part>; 4]);
 
@@ -89,7 +89,7 @@ fn make_parts(
         Part(Mesh3d(meshes.add(mesh)), material, Transform::from_xyz(x, y, z))
     };
     let block = |x, y, z| Mesh::from(Cuboid::new(x, y, z));
-    // Along Z, as a barrel is.
+    // Along Z, as a barrel.
     let round = |radius, length| {
         let upright = Mesh::from(Cylinder::new(radius, length));
         upright.rotated_by(Quat::from_rotation_x(core::f32::consts::FRAC_PI_2))

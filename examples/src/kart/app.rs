@@ -1,5 +1,5 @@
-//! A server app and a client app of karts, made of the suite's generic plugins: what
-//! `UnlagServerPlugins` and `UnlagClientPlugins` are for the soldier.
+//! Server and client apps of the kart race, built from the suite's generic plugins. They are the
+//! counterparts of `UnlagServerPlugins` and `UnlagClientPlugins` for another pawn.
 
 use bevy::{prelude::*, state::app::StatesPlugin};
 use bevy_unlag::{
@@ -18,30 +18,30 @@ use lightyear::prelude::{
 use super::{copies, driver::DriverPlugin, owner, switches, switches::Switches, track, truth};
 use crate::app::TICK;
 
-/// Ticks between two updates of a pawn, when nothing else is said.
+/// Default number of ticks between two updates of a pawn.
 const SNAPSHOT_TICKS: u32 = 3;
 
-/// What a headless app needs of Bevy.
+/// Creates an app with the Bevy plugins that a headless server or client needs.
 fn headless() -> App {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, TransformPlugin, StatesPlugin));
     app
 }
 
-/// What both sides need.
+/// Adds the plugins that server and client share.
 fn add_shared(app: &mut App) {
     app.add_plugins((
         MovementPlugin { tick_seconds: TICK.as_secs_f32() },
         KartPlugin,
         PredictionPlugin::<KartModel>::default(),
     ))
-    // Karts pass through each other: nobody is to be held up by a picture of the past.
+    // Karts pass through each other: a collision with a remote kart would be one with its past position.
     .insert_resource(KartConfig { pawns: PawnCollision::Ignore, ..default() })
     .add_systems(Startup, track::spawn);
     owner::protocol(app);
 }
 
-/// A server without a window.
+/// Creates a server without a window.
 pub fn server(switches: Switches, truth: truth::Truth) -> App {
     let mut app = headless();
     app.add_plugins((
@@ -58,7 +58,7 @@ pub fn server(switches: Switches, truth: truth::Truth) -> App {
     app
 }
 
-/// The client's plugins and the game, on top of whatever Bevy plugins the app has.
+/// Adds the client's plugins and the game. The app must already have its Bevy plugins.
 pub fn add_client(app: &mut App, switches: Switches) {
     app.add_plugins((
         ClientNetPlugins::<KartModel>::new(TICK),
@@ -74,7 +74,7 @@ pub fn add_client(app: &mut App, switches: Switches) {
     app.insert_resource(switches);
 }
 
-/// A client without a window whose kart drives by itself.
+/// Creates a client without a window whose kart is driven by a script.
 pub fn driving_client(switches: Switches) -> App {
     let mut app = headless();
     add_client(&mut app, switches);
@@ -82,11 +82,11 @@ pub fn driving_client(switches: Switches) -> App {
     app
 }
 
-/// Counts the karts that there were.
+/// Net id of the last kart.
 #[derive(Resource, Default)]
 struct NextKart(u16);
 
-/// A kart for everyone who joins.
+/// Spawns a kart for each client that connects.
 fn welcome(
     connected: On<Add, Connected>,
     clients: Query<(), With<ClientOf>>,
@@ -98,7 +98,7 @@ fn welcome(
         return;
     }
     let (place, yaw) = track::STARTS[usize::from(next.0) % track::STARTS.len()];
-    // 0 is nobody.
+    // 0 means "nobody".
     next.0 = next.0.checked_add(1).unwrap_or(1);
     commands.spawn((
         networked_pawn::<KartModel>(NetId(next.0), KartState::at(place, yaw)),

@@ -1,4 +1,4 @@
-//! The kart of somebody else several times, each drawn in another way from the same updates.
+//! Copies of a remote kart, each with another smoothing mode and the same updates.
 
 use bevy::prelude::*;
 use bevy_unlag::{
@@ -7,7 +7,7 @@ use bevy_unlag::{
     smoothing::{SmoothingSystems, SnapshotInbox},
 };
 
-/// The ways, in the order in which they stand side by side.
+/// Smoothing modes in the order of their lanes, with their names.
 pub const MODES: [(ProxySmoothing, &str); 5] = [
     (ProxySmoothing::Raw, "raw"),
     (ProxySmoothing::Linear, "linear"),
@@ -16,7 +16,7 @@ pub const MODES: [(ProxySmoothing, &str); 5] = [
     (ProxySmoothing::Exponential, "exponential"),
 ];
 
-/// A kart that is drawn beside the pawn that it is a copy of. Its `ProxySmoothing` says how.
+/// Marks a drawn copy of a pawn. Its `ProxySmoothing` is the smoothing mode.
 #[derive(Component, Clone, Copy, Debug)]
 #[relationship(relationship_target = Copies)]
 pub struct CopyOf(pub Entity);
@@ -31,7 +31,7 @@ pub(super) fn add(app: &mut App) {
         .add_systems(PreUpdate, hand_on.after(SmoothingSystems::Deliver).before(SmoothingSystems::Receive));
 }
 
-/// Every pawn that is somebody else's gets a copy for each way.
+/// Spawns a copy of every remote pawn for each smoothing mode.
 fn copy(added: On<Add, NetRole>, pawns: Query<&NetRole, With<NetId>>, mut commands: Commands) {
     if pawns.get(added.entity) == Ok(&NetRole::SimulatedProxy) {
         for (mode, _) in MODES {
@@ -40,7 +40,7 @@ fn copy(added: On<Add, NetRole>, pawns: Query<&NetRole, With<NetId>>, mut comman
     }
 }
 
-/// What came for the pawn came for its copies.
+/// Forwards the snapshots of a pawn to its copies.
 fn hand_on(
     pawns: Query<(&SnapshotInbox, &Copies), Without<CopyOf>>,
     mut copies: Query<&mut SnapshotInbox, With<CopyOf>>,

@@ -1,4 +1,4 @@
-//! A driver without a driver: laps over the ramp and around the pillars, and some of it backwards.
+//! Scripted kart driver: laps over the ramp and around the pillars, partly in reverse.
 
 use bevy::{math::Vec3Swizzles, prelude::*};
 use bevy_unlag::{
@@ -6,7 +6,7 @@ use bevy_unlag::{
     movement::{KartInput, KartModel, KartState},
 };
 
-/// Where a lap leads, in metres: along the ramp, around the pillars, back.
+/// Waypoints of a lap in metres: along the ramp, around the pillars, back.
 const LAP: [Vec2; 9] = [
     Vec2::new(30.0, 56.0),
     Vec2::new(58.0, 36.0),
@@ -18,27 +18,27 @@ const LAP: [Vec2; 9] = [
     Vec2::new(-58.0, 20.0),
     Vec2::new(-36.0, 54.0),
 ];
-/// After which of those it backs up, and which way its wheels are turned then.
+/// Waypoints after which the kart reverses, and its steering meanwhile.
 const BACK_UP: [(usize, f32); 2] = [(3, 1.0), (6, -0.7)];
-/// Metres from a stop at which it counts as reached.
+/// Distance at which a waypoint counts as reached, in metres.
 const NEAR: f32 = 9.0;
-/// Ticks that it takes to brake and to back up.
+/// Duration of braking and reversing, in ticks.
 const BACK_TICKS: u32 = 210;
-/// Ticks without getting anywhere after which it backs up, too.
+/// Number of ticks without progress after which the kart reverses.
 const PATIENCE: u32 = 64;
 
-/// Drives by itself; the same from the same start.
+/// State of a scripted driver. Deterministic: equal starts give equal laps.
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Default)]
 pub struct Driver {
     stop: usize,
-    /// Ticks for which it goes on backing up, and how its wheels are turned.
+    /// Remaining ticks in reverse, and the steering meanwhile.
     back: u32,
     wheels: f32,
     stuck: u32,
 }
 
 impl Driver {
-    /// What it wants in this tick, at the controls of a kart.
+    /// Returns the input of the next tick.
     pub fn drive(&mut self, kart: &KartState) -> KartInput {
         if self.back > 0 {
             self.back -= 1;
@@ -56,16 +56,16 @@ impl Driver {
             (self.back, self.wheels, self.stuck) = (PATIENCE, 0.5, 0);
         }
         let forward = kart.forward().xz();
-        // Positive when the stop lies to the right.
+        // Positive when the waypoint is to the right.
         let aside = forward.perp_dot(to);
         let angle = aside.atan2(forward.dot(to));
-        // Into a bend it lets the throttle go.
+        // Lift the throttle in bends.
         let throttle = if angle.abs() > 0.6 && kart.speed() > 13.0 { 0.1 } else { 1.0 };
         KartInput::new(throttle, (angle * 2.2).clamp(-1.0, 1.0))
     }
 }
 
-/// Lets this app's kart be driven by a [`Driver`].
+/// Drives this app's kart with a [`Driver`].
 pub struct DriverPlugin;
 
 impl Plugin for DriverPlugin {
@@ -95,7 +95,7 @@ mod tests {
     use crate::kart::track;
 
     #[test]
-    fn it_drives_laps_over_the_ramp_and_some_of_it_backwards() {
+    fn driver_completes_laps_with_jumps_and_reversing_without_collisions() {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, MovementPlugin::default(), KartPlugin));
         for (part, transform) in track::boxes() {
@@ -106,7 +106,7 @@ mod tests {
         let entity = app.world_mut().spawn_empty().id();
         let mut system =
             SystemState::<(MoverWorld<'static, 'static>, Res<'static, KartConfig>)>::new(app.world_mut());
-        let (world, config) = system.get(app.world()).expect("a level has a world to move in");
+        let (world, config) = system.get(app.world()).expect("the level has a mover world");
         for (place, yaw) in track::STARTS {
             let (mut kart, mut driver) = (KartState::at(place, yaw), Driver::default());
             let (mut laps, mut flown, mut back, mut bumps) = (0, 0, 0, 0);
@@ -121,8 +121,11 @@ mod tests {
                 back += u32::from(kart.speed() < -3.0);
                 bumps += events.iter().filter(|e| matches!(e, KartEvent::Bumped { .. })).count();
             }
-            assert!(laps >= 2 && flown > 30 && back > 60, "{laps} laps, {flown}, {back} from {place}");
-            assert_eq!(bumps, 0, "it runs into nothing, from {place}");
+            assert!(
+                laps >= 2 && flown > 30 && back > 60,
+                "{laps} laps, {flown} ticks airborne, {back} in reverse, from {place}"
+            );
+            assert_eq!(bumps, 0, "the kart must not hit anything; it started at {place}");
         }
     }
 }

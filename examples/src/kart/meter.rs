@@ -1,4 +1,4 @@
-//! How far what is seen of a kart is from where it was on the server, and how it jumps.
+//! Error and jumps of the drawn karts, measured against the server's positions.
 
 use std::collections::VecDeque;
 
@@ -15,23 +15,23 @@ use super::{
 };
 use crate::app::TICK;
 
-/// Seconds over which errors are told.
+/// Time window of the recent errors, in seconds.
 const WINDOW: f64 = 3.0;
-/// Seconds that a frame waits for the truth of its moment.
+/// Maximum time that a frame waits for the true pose at its view time, in seconds.
 const WAIT: f64 = 0.5;
 
-/// What was seen in one frame, and compared with the truth.
+/// A frame that has been compared with the true pose.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     at: f64,
-    /// Metres and radians beside the truth.
+    /// Position error in metres.
     error: f32,
     turn: f32,
-    /// Metres beside where it would have gone on from the last frame, if that is a jump.
+    /// Distance from the extrapolation of the last frame, in metres, if it counts as a jump; else 0.
     jump: f32,
 }
 
-/// What was seen in one frame, of a moment that the truth may not know yet.
+/// A drawn frame whose true pose may not be known yet.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     at: f64,
@@ -41,31 +41,31 @@ struct Seen {
     jump: f32,
 }
 
-/// What is measured of a kart on this screen: of a copy, how far it is from the truth of the moment
-/// that it shows; of any, how it jumps.
+/// Error statistics of a kart on this screen. A copy's error is measured against the true pose at its view
+/// time; jumps are measured for every kart.
 #[derive(Component, Clone, Debug, Default)]
 pub struct Meter {
     frames: VecDeque<Frame>,
     waiting: VecDeque<Seen>,
     total: Tally,
     last: Option<(Vec3, Vec3)>,
-    /// When the newest update came that it knows, and of which tick that is.
+    /// Tick of the newest update, and the time at which it arrived.
     newest: Option<(Tick, f64)>,
 }
 
-/// Sums of what was seen.
+/// Summed errors over a number of frames.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
-    /// Frames.
+    /// Number of frames.
     pub frames: u64,
     squares: f64,
-    /// The largest error, in metres.
+    /// Largest position error, in metres.
     pub worst: f32,
-    /// The largest error of the heading, in radians.
+    /// Largest heading error, in radians.
     pub worst_turn: f32,
-    /// How often it jumped.
+    /// Number of jumps.
     pub jumps: u64,
-    /// The furthest, in metres.
+    /// Longest jump, in metres.
     pub worst_jump: f32,
 }
 
@@ -84,15 +84,16 @@ impl Tally {
         Self { frames: 100, jumps, ..Self::default() }
     }
 
-    /// Root of the mean square of the error, in metres.
+    /// Returns the RMS of the position error, in metres.
     #[must_use]
     pub fn rms(&self) -> f32 {
         (self.squares / self.frames.max(1) as f64).sqrt() as f32
     }
 }
 
-/// Metres from where the last frame led, by which a kart jumps that should have gone `way`. One that
-/// stands still between two updates does not jump then, but when the update comes.
+/// Returns the distance between a kart's position and the one that its last frame led to, if it counts as a
+/// jump; else 0. A kart that stands still between two updates jumps when the next update arrives, not while
+/// it stands.
 fn jump(before: Vec3, position: Vec3, way: Vec3) -> f32 {
     let step = position - before;
     let stands = step.length() < 0.2 * way.length();
@@ -101,7 +102,7 @@ fn jump(before: Vec3, position: Vec3, way: Vec3) -> f32 {
 }
 
 impl Meter {
-    /// Of the last seconds.
+    /// Returns the statistics of the last 3 seconds.
     #[must_use]
     pub fn recent(&self) -> Tally {
         let mut tally = Tally::default();
@@ -109,18 +110,18 @@ impl Meter {
         tally
     }
 
-    /// Since it was last [`reset`](Self::reset).
+    /// Returns the statistics since the last [`reset`](Self::reset).
     #[must_use]
     pub fn total(&self) -> &Tally {
         &self.total
     }
 
-    /// Begins anew.
+    /// Resets the statistics.
     pub fn reset(&mut self) {
         *self = Self { last: self.last, newest: self.newest, ..Self::default() };
     }
 
-    /// Metres that it jumped since the last frame, and not where to.
+    /// Records the position of a frame, and returns the length of its jump in metres.
     fn jumped(&mut self, position: Vec3, velocity: Vec3, dt: f32) -> f32 {
         let last = self.last.replace((position, velocity));
         last.map_or(0.0, |(before, speed)| jump(before, position, (speed + velocity) * (0.5 * dt)))
@@ -134,7 +135,7 @@ impl Meter {
         }
     }
 
-    /// Compares what waits with the truth, as far as that is known.
+    /// Compares the waiting frames with the true poses, as far as those are known.
     fn compare(&mut self, now: f64, truth: impl Fn(ViewTime) -> Option<Place>) {
         while let Some(seen) = self.waiting.front().copied() {
             if let Some(place) = truth(seen.moment) {
@@ -151,9 +152,9 @@ impl Meter {
         }
     }
 
-    /// The moment of the server's past that a kart is to be compared with: the one that it is drawn
-    /// at. What is drawn at once shows its newest update until the next one comes, and all the time
-    /// it ought to have gone on.
+    /// Returns the server time that a kart's drawn pose is compared with. An interpolated kart is compared
+    /// at its view time. A kart without a playout delay shows its newest update until the next one arrives,
+    /// and is compared with the motion since then.
     fn moment(
         &mut self,
         mode: ProxySmoothing,
@@ -175,7 +176,7 @@ impl Meter {
     }
 }
 
-/// How fast what is seen goes.
+/// Returns the velocity of the drawn kart, including its fading visual offset.
 fn velocity_of(drawn: &DrawnPose, offset: &VisualOffset) -> Vec3 {
     let fades = match offset.easing {
         Easing::Exponential { seconds, .. } => offset.offset / -seconds.max(1e-3),
@@ -184,7 +185,7 @@ fn velocity_of(drawn: &DrawnPose, offset: &VisualOffset) -> Vec3 {
     drawn.pose.velocity + fades
 }
 
-/// Measures every kart on this screen that has a [`Meter`], and gives all of them one.
+/// Adds a [`Meter`] to every drawn kart and updates it.
 pub struct MeterPlugin;
 
 impl Plugin for MeterPlugin {
@@ -245,16 +246,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_jump_is_what_the_last_frame_did_not_lead_to() {
+    fn jump_is_the_deviation_from_the_motion_of_the_last_frame() {
         let way = Vec3::X * 0.2;
-        assert_eq!(jump(Vec3::ZERO, Vec3::X * 0.21, way), 0.0, "it goes on");
-        assert_eq!(jump(Vec3::ZERO, Vec3::ZERO, way), 0.0, "it stands: that is another fault");
+        assert_eq!(jump(Vec3::ZERO, Vec3::X * 0.21, way), 0.0, "it continues its motion");
+        assert_eq!(jump(Vec3::ZERO, Vec3::ZERO, way), 0.0, "standing still is not a jump");
         assert!((jump(Vec3::ZERO, Vec3::X * 1.2, way) - 1.0).abs() < 1e-6);
-        assert!((jump(Vec3::ZERO, Vec3::X * -0.8, way) - 1.0).abs() < 1e-6, "back");
+        assert!((jump(Vec3::ZERO, Vec3::X * -0.8, way) - 1.0).abs() < 1e-6, "a jump back");
     }
 
     #[test]
-    fn what_has_no_truth_yet_waits_for_it() {
+    fn frame_without_a_true_pose_waits_for_it_until_a_timeout() {
         let mut meter = Meter::default();
         let at = |at: f64, x: f32| Seen {
             at,
@@ -273,6 +274,9 @@ mod tests {
         assert!((meter.recent().rms() - (0.0025f32 / 2.0).sqrt()).abs() < 1e-6);
         meter.waiting.push_back(at(2.0, 9.0));
         meter.compare(9.0, |_| None);
-        assert!(meter.waiting.is_empty() && meter.total.frames == 2, "but not for ever");
+        assert!(
+            meter.waiting.is_empty() && meter.total.frames == 2,
+            "frames without a true pose are dropped in the end"
+        );
     }
 }

@@ -1,8 +1,8 @@
-//! The course's owner: the server's state overwrites the client's own at every update.
+//! Owner mode "overwrite": the server's state replaces the client's at every update.
 //!
-//! The suite has no such thing: an owner's client gets acknowledgements, and a state only to replay
-//! from. So here the server sends the state in a message of the example's own, at the rate of
-//! updates, and while it counts, answers are made acknowledgements.
+//! The suite does not support this: an owner's client gets acknowledgements, and a state only to replay
+//! from. So the server sends the state in a message of this example at the update rate, and in this mode the
+//! state is removed from the acknowledgements.
 
 use bevy::prelude::*;
 use bevy_unlag::{
@@ -19,14 +19,14 @@ use serde::{Deserialize, Serialize};
 
 use super::switches::{OwnerMode, Switches};
 
-/// The server's state of the kart of whoever gets it.
+/// The server's state of the receiving client's kart.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct OwnerState(Vec<u8>);
 
-/// A newer one replaces it: unreliable.
+/// Unreliable channel: a newer state replaces an older one.
 struct OwnerChannel;
 
-/// Registers the message. Client and server both add it, after the suite.
+/// Registers the message. Client and server both add it, after the suite's plugins.
 pub(super) fn protocol(app: &mut App) {
     app.add_channel::<OwnerChannel>(ChannelSettings {
         mode: ChannelMode::UnorderedUnreliable,
@@ -72,7 +72,7 @@ fn tell_owners(
     }
 }
 
-/// The newest state that came and was not set yet.
+/// The newest received state that has not been applied yet.
 #[derive(Resource, Default)]
 struct Told(Option<KartState>);
 
@@ -86,7 +86,7 @@ fn hear(mut links: Query<&mut MessageReceiver<OwnerState>, With<Client>>, mut to
     }
 }
 
-/// Takes the state out of the server's answers.
+/// Removes the state from the server's acknowledgements of moves.
 fn only_acknowledge(
     switches: Res<Switches>,
     mut karts: Query<&mut IncomingAnswers, (With<LocalControl>, With<KartState>)>,

@@ -1,5 +1,5 @@
-//! A race under stepped time: a server, somebody who drives and is watched, somebody who drives and
-//! watches. The same for the same seed.
+//! Deterministic race under stepped time: a server, a driver, and a client that drives and watches the
+//! driver. Equal seeds give equal runs.
 
 use core::{fmt::Write, time::Duration};
 
@@ -18,25 +18,25 @@ use crate::{
     link,
 };
 
-/// A position is sent to half a millimetre on each axis: errors up to here, in metres, are nobody's.
+/// Quantization error of positions, in metres: half a millimetre per axis. Errors up to here are ignored.
 const ROUNDED: f32 = 0.001;
 
-/// Metres that nobody can tell within the one tick in which a kart lands: what it did between the two
-/// ticks is a guess.
+/// Error tolerance of a landing, in metres: the motion within the tick in which a kart lands is a guess.
 const CORNER: f32 = 0.02;
 
-/// What is raced.
+/// Configuration of a race.
 #[derive(Clone, Debug)]
 pub struct RaceOptions {
-    /// Seconds that everything is measured for.
+    /// Duration of each measurement, in seconds.
     pub seconds: f64,
-    /// The link of the one who watches, one-way values each way. The other's is perfect.
+    /// Link conditions of the watching client; the same one-way values apply to uplink and downlink. The
+    /// driver's link is perfect.
     pub conditions: LinkConditions,
-    /// The seed of that link.
+    /// Seed of that link.
     pub seed: u64,
-    /// The rates of updates to try, in Hz.
+    /// Update rates to measure, in Hz.
     pub rates: Vec<f32>,
-    /// Frames a second of the clients.
+    /// Frame rate of the clients, in frames per second.
     pub fps: f64,
 }
 
@@ -53,55 +53,55 @@ impl Default for RaceOptions {
     }
 }
 
-/// How the other kart was seen at one rate of updates.
+/// Results for the remote kart at one update rate.
 #[derive(Clone, Debug)]
 pub struct RateRow {
-    /// The rate, in Hz.
+    /// Update rate, in Hz.
     pub rate: f32,
-    /// How much later than its newest update it was drawn where that is played out, in milliseconds.
+    /// Playout delay of the interpolated copies, in milliseconds.
     pub delay_ms: f64,
-    /// What was measured, in the order of [`MODES`].
+    /// Error statistics, in the order of [`MODES`].
     pub modes: Vec<Tally>,
 }
 
 impl RateRow {
-    /// What was measured of one way.
+    /// Returns the error statistics of a smoothing mode.
     #[must_use]
     pub fn of(&self, mode: ProxySmoothing) -> Option<&Tally> {
         MODES.iter().zip(&self.modes).find(|((known, _), _)| *known == mode).map(|(_, tally)| tally)
     }
 }
 
-/// How the own kart fared in one way.
+/// Results for the own kart in one [`OwnerMode`].
 #[derive(Clone, Copy, Debug)]
 pub struct OwnerRow {
     /// What its client did with the server's state.
     pub mode: OwnerMode,
-    /// What was measured.
+    /// Error statistics.
     pub seen: Tally,
-    /// How many moves were made again.
+    /// Number of replayed moves.
     pub replayed: u64,
 }
 
-/// All that was seen.
+/// Results of a race.
 #[derive(Clone, Debug, Default)]
 pub struct RaceReport {
-    /// The other kart, by rate.
+    /// Results for the remote kart, by update rate.
     pub rates: Vec<RateRow>,
-    /// The own kart.
+    /// Results for the own kart, by owner mode.
     pub owner: Vec<OwnerRow>,
 }
 
-/// An app and when its next frame is due.
+/// An app, and the time at which its next frame is due.
 struct Runner {
     app: App,
     frame: Duration,
     due: Duration,
 }
 
-/// A server and two clients. They step in the order of their frames.
+/// A server and two clients, stepped in the order in which their frames are due.
 struct Race {
-    /// Server, driver, watcher.
+    /// Server, driver, watching client.
     runners: [Runner; 3],
     now: Duration,
     switches: Switches,
@@ -125,13 +125,13 @@ impl Race {
         finish(&mut driver);
         link::join(&mut server, listener, &mut watcher, 2, bad)?;
         finish(&mut watcher);
-        // Nobody's frames fall together.
+        // Staggered, so that no two apps' frames coincide.
         let runner = |app, frame: Duration, part| Runner { app, frame, due: frame.mul_f64(part) };
         let runners = [runner(server, TICK, 0.0), runner(driver, frame, 0.31), runner(watcher, frame, 0.77)];
         let mut race = Self { runners, now: Duration::ZERO, switches };
         while !race.everyone_drives() {
             if race.now > Duration::from_secs(20) {
-                return Err("not everybody could join within 20 s; try a better --preset".to_owned());
+                return Err("not every client could join within 20 s; try a better --preset".to_owned());
             }
             race.run(Duration::from_millis(100));
         }
@@ -153,7 +153,7 @@ impl Race {
         })
     }
 
-    /// Lets time pass: whoever's frame is due next runs it.
+    /// Advances time by `time`, running each app's frame when it is due.
     fn run(&mut self, time: Duration) {
         let end = self.now + time;
         while let Some(next) = self.runners.iter_mut().min_by_key(|runner| runner.due)
@@ -165,7 +165,7 @@ impl Race {
         self.now = end;
     }
 
-    /// Measures from here on for some time.
+    /// Resets the meters, then measures for `seconds`.
     fn measure(&mut self, seconds: f64) {
         let world = self.world();
         world.query::<&mut Meter>().iter_mut(world).for_each(|mut meter| meter.reset());
@@ -174,7 +174,7 @@ impl Race {
 
     fn rate(&mut self, rate: f32, seconds: f64) -> RateRow {
         self.switches.set_rate(rate);
-        // The playout clock has to learn of it, slowly enough that nobody sees it.
+        // The playout clock adapts to the new rate slowly, so that the change is not visible.
         self.run(Duration::from_secs(20));
         self.measure(seconds);
         let rate = self.switches.rate();
@@ -204,7 +204,7 @@ impl Race {
         OwnerRow { mode, seen, replayed }
     }
 
-    /// Moves that the watcher's client made again.
+    /// Returns the number of moves that the watching client has replayed.
     fn replayed(&mut self) -> u64 {
         let world = self.world();
         let mut karts = world.query_filtered::<&PredictionStats, With<LocalControl>>();
@@ -212,10 +212,10 @@ impl Race {
     }
 }
 
-/// Races.
+/// Runs a race and returns its report.
 ///
 /// # Errors
-/// One line when somebody could not join.
+/// Returns one line when a client could not join.
 pub fn run(options: &RaceOptions) -> Result<RaceReport, String> {
     let mut race = Race::start(options)?;
     let owner = [OwnerMode::Replay, OwnerMode::Overwrite].map(|mode| race.owner(mode, options.seconds));
@@ -225,7 +225,7 @@ pub fn run(options: &RaceOptions) -> Result<RaceReport, String> {
 }
 
 impl RaceReport {
-    /// A table to read.
+    /// Formats the report as a text table.
     #[must_use]
     pub fn table(&self) -> String {
         let mut text =
@@ -262,8 +262,8 @@ impl RaceReport {
         text
     }
 
-    /// What is not as it should be: nothing, when a cubic is better than a line at every rate, and
-    /// replaying cures what overwriting does.
+    /// Returns the failed expectations. There are none when Hermite interpolation is better than linear at
+    /// every rate, and replay prevents the jumps that overwriting causes.
     #[must_use]
     pub fn complaints(&self) -> Vec<String> {
         let mut all = Vec::new();
@@ -273,12 +273,12 @@ impl RaceReport {
                 continue;
             };
             if cubic.frames == 0 || line.frames == 0 {
-                all.push(format!("at {:.1} Hz nothing was seen", row.rate));
+                all.push(format!("at {:.1} Hz no frame was measured", row.rate));
             }
-            // Nearly every tick is sent then, and both are right but for what is rounded away.
+            // At these rates nearly every tick is sent, and both modes are exact up to quantization.
             let (beyond_rounding, better) = (line.rms() > ROUNDED, cubic.rms() < line.rms());
             if beyond_rounding && !(better && cubic.worst <= line.worst.max(CORNER)) {
-                all.push(format!("at {:.1} Hz Hermite is no better than linear", row.rate));
+                all.push(format!("at {:.1} Hz Hermite is not better than linear", row.rate));
             }
         }
         for row in &self.owner {
@@ -302,11 +302,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_race_is_as_it_should_be_and_the_same_again() {
+    fn short_race_meets_all_expectations_and_is_reproducible() {
         let conditions =
             LinkPreset::named("Good broadband").map_or(LinkConditions::PERFECT, LinkPreset::conditions);
         let options = RaceOptions { seconds: 8.0, conditions, rates: vec![10.0], ..RaceOptions::default() };
-        let race = || run(&options).expect("everybody can join");
+        let race = || run(&options).expect("both clients can join");
         let report = race();
         let none: [String; 0] = [];
         assert_eq!(report.complaints(), none, "{}", report.table());
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_as_it_should_be_is_said() {
+    fn failed_expectations_of_a_race_are_reported() {
         let seen = Tally::jumped(3);
         let owner = |mode, seen| OwnerRow { mode, seen, replayed: 0 };
         let report = RaceReport {

@@ -1,4 +1,4 @@
-//! What can be changed while server and clients run, by whoever holds it.
+//! Settings shared between apps, which can change while server and clients run.
 
 use std::sync::{
     Arc,
@@ -10,19 +10,19 @@ use bevy_unlag::{net::UpdateInterval, prelude::*};
 
 use crate::app::TICK;
 
-/// What the client of a kart's owner does with the state that the server sends.
+/// Handling of the server's state by the client of a kart's owner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum OwnerMode {
-    /// Sets it and makes the moves again that the server does not know yet: the cure. The server
-    /// sends its state with every answer here, so that this is seen to do no harm; the suite's
-    /// default sends it only when it differs.
+    /// Sets the server's state and replays the moves that it does not contain yet. This is the right way.
+    /// Here the server sends its state with every acknowledgement, to show that replay does no harm; by
+    /// default the suite sends it only on a correction.
     #[default]
     Replay,
-    /// Sets it, and that is that: the kart is back where it was a round trip ago.
+    /// Sets the server's state without a replay, which moves the kart back by a round trip.
     Overwrite,
 }
 
-/// Shared by the apps of a process.
+/// Settings of the race, shared by the apps of a process.
 #[derive(Resource, Clone, Debug)]
 pub struct Switches {
     interval: Arc<AtomicU32>,
@@ -38,40 +38,40 @@ impl Default for Switches {
 }
 
 impl Switches {
-    /// The slowest and the fastest rate of updates, in Hz.
+    /// Lowest and highest update rate, in Hz.
     pub const RATES: (f32, f32) = (1.0, 60.0);
 
-    /// How often a second the server tells others of a kart, as near as whole ticks allow.
+    /// Sets the rate at which the server sends updates of a kart to other clients, rounded to whole ticks.
     pub fn set_rate(&self, hz: f32) {
         let ticks = 1.0 / (hz.clamp(Self::RATES.0, Self::RATES.1) * TICK.as_secs_f32());
         self.interval.store(ticks.round().max(1.0) as u32, Ordering::Relaxed);
     }
 
-    /// Ticks from one update to the next.
+    /// Returns the number of ticks between two updates.
     #[must_use]
     pub fn interval(&self) -> u32 {
         self.interval.load(Ordering::Relaxed).max(1)
     }
 
-    /// The rate that whole ticks come to, in Hz.
+    /// Returns the effective update rate, in Hz: a whole number of ticks per update.
     #[must_use]
     pub fn rate(&self) -> f32 {
         1.0 / (self.interval() as f32 * TICK.as_secs_f32())
     }
 
-    /// What the owner does with the server's state.
+    /// Sets what the owner's client does with the server's state.
     pub fn set_owner(&self, mode: OwnerMode) {
         self.overwrite.store(mode == OwnerMode::Overwrite, Ordering::Relaxed);
     }
 
-    /// The same, to read.
+    /// Returns what the owner's client does with the server's state.
     #[must_use]
     pub fn owner(&self) -> OwnerMode {
         if self.overwrite.load(Ordering::Relaxed) { OwnerMode::Overwrite } else { OwnerMode::Replay }
     }
 }
 
-/// The server's side: karts are updated at the rate that was asked for.
+/// Applies the settings on the server: the update interval of every kart, and forced corrections.
 pub(super) fn obey(
     switches: Res<Switches>,
     mut debug: ResMut<PredictionDebug>,

@@ -1,4 +1,4 @@
-//! A server and a driver in threads of their own, over UDP, for a window to join.
+//! Server and scripted driver in background threads over UDP, for a window to join.
 
 use core::{net::SocketAddr, sync::atomic::Ordering, time::Duration};
 use std::{
@@ -17,25 +17,25 @@ use crate::{
     realtime::{Stop, run},
 };
 
-/// How often the server looks at its sockets; ticks stay at their own rate.
+/// Interval at which the server polls its sockets. The tick rate is independent of it.
 const SERVER_FRAME: Duration = Duration::from_millis(4);
-/// The frame time of the other driver.
+/// Frame time of the scripted driver.
 const DRIVER_FRAME: Duration = Duration::from_millis(10);
 
-/// Threads that end when this is dropped.
+/// Background threads of a race. They end when this is dropped.
 #[derive(Debug)]
 pub struct Others {
-    /// Where to dial the server.
+    /// Address of the server.
     pub server: SocketAddr,
     stop: Stop,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Others {
-    /// Starts a server, and somebody who drives on it by itself over a perfect link.
+    /// Starts a server, and a scripted driver with a perfect link.
     ///
     /// # Errors
-    /// One line when there is no port to listen on.
+    /// Returns one line when no UDP port can be bound.
     pub fn start(switches: &Switches, truth: &Truth) -> Result<Self, String> {
         let stop = Stop::default();
         let (tell, told) = mpsc::channel();
@@ -53,17 +53,17 @@ impl Others {
                 }
             })
         };
-        let port = told.recv().ok().flatten().ok_or("cannot listen on any UDP port")?;
+        let port = told.recv().ok().flatten().ok_or("cannot bind any UDP port for the server")?;
         let server = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let drive = {
             let (stop, switches) = (stop.clone(), Switches::default());
-            // What the watching owner does with its state is not this one's matter.
+            // The driver has settings of its own: those of the watching player do not apply to it.
             switches.set_rate(Switches::RATES.1);
             thread::spawn(move || {
                 let mut app = app::driving_client(switches);
                 if let Err(line) = link::dial_udp(&mut app, server, link::random_client_id(), NetSim::new(2))
                 {
-                    error!("the other driver stays away: {line}");
+                    error!("the scripted driver cannot join: {line}");
                     return;
                 }
                 finish(&mut app);

@@ -1,20 +1,20 @@
-//! The track: plain boxes, the same on every machine.
+//! Race track: static boxes, identical on every machine.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 
-/// What a box is, for its colour.
+/// Kind of a box, which determines its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Surface {
-    /// The ground.
+    /// Ground.
     Ground,
-    /// The border.
+    /// Outer wall.
     Wall,
-    /// Something to jump off.
+    /// Jump ramp.
     Ramp,
-    /// An edge that is low enough to be driven over.
+    /// Kerb, low enough to drive over.
     Kerb,
-    /// Something in the way.
+    /// Obstacle.
     Pillar,
 }
 
@@ -23,18 +23,18 @@ pub enum Surface {
 pub struct TrackPart {
     /// Half extents, in metres.
     pub half: Vec3,
-    /// What it is.
+    /// Kind of the box.
     pub surface: Surface,
 }
 
 /// Half the width and depth of the ground, in metres.
 pub const HALF_SIZE: f32 = 80.0;
-/// How steep the ramp is, in radians.
+/// Slope of the ramp, in radians.
 const SLOPE: f32 = 0.21;
-/// Its length, in metres.
+/// Length of the ramp, in metres.
 const RAMP: f32 = 8.0;
 
-/// Where karts appear: a place, and the heading in 1/65,536 of a turn. All point along +X.
+/// Start positions, and headings in 1/65,536 of a turn. All face +X.
 pub const STARTS: [(Vec3, u16); 4] = [
     (Vec3::new(-30.0, 0.1, 56.0), 49_152),
     (Vec3::new(-44.0, 0.1, 20.0), 49_152),
@@ -42,7 +42,7 @@ pub const STARTS: [(Vec3, u16); 4] = [
     (Vec3::new(-44.0, 0.1, 28.0), 49_152),
 ];
 
-/// The boxes, and how they lie.
+/// Returns the boxes of the track and their transforms.
 #[must_use]
 pub fn boxes() -> Vec<(TrackPart, Transform)> {
     let flat = |centre: [f32; 3], half: [f32; 3], surface| {
@@ -62,7 +62,7 @@ pub fn boxes() -> Vec<(TrackPart, Transform)> {
     for (x, z) in [(-24.0, 24.0), (24.0, 24.0), (-24.0, -10.0), (24.0, -2.0)] {
         all.push(flat([x, 1.5, z], [1.0, 1.5, 1.0], Surface::Pillar));
     }
-    // Rises along +X, on the straight that the driver takes fastest.
+    // Rises along +X, on the fastest straight of the scripted driver.
     let turn = Quat::from_rotation_z(SLOPE);
     let middle = Vec3::new(0.0, 0.0, 56.0) + turn * Vec3::new(RAMP * 0.5, -0.25, 0.0);
     all.push((
@@ -72,7 +72,7 @@ pub fn boxes() -> Vec<(TrackPart, Transform)> {
     all
 }
 
-/// Spawns the track's colliders; a window adds the looks to [`TrackPart`]s.
+/// Spawns the track's colliders. Apps with a window add visuals to each [`TrackPart`].
 pub fn spawn(mut commands: Commands) {
     for (part, transform) in boxes() {
         commands.spawn((part, transform, Collider::cuboid(part.half.x, part.half.y, part.half.z)));

@@ -1,4 +1,4 @@
-//! Where karts were on the server.
+//! Ground truth: the recorded positions of karts on the server.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -15,10 +15,10 @@ use bevy_unlag::{
 
 use crate::app::TICK;
 
-/// Ticks that are kept: eight seconds, more than any picture is late.
+/// Number of ticks kept: eight seconds, longer than any playout delay.
 const KEPT: usize = 512;
 
-/// A kart at the end of a tick.
+/// State of a kart at the end of a tick.
 #[derive(Clone, Copy, Debug)]
 struct Tock {
     tick: Tick,
@@ -26,19 +26,19 @@ struct Tock {
     at: Instant,
 }
 
-/// Where every kart was on the server at the end of each of the last ticks. The server's app and
-/// those who want to know better hold the same one.
+/// Recorded states of every kart on the server. The server's app writes it; the apps that measure errors
+/// share it.
 #[derive(Resource, Clone, Default)]
 pub struct Truth(Arc<Mutex<HashMap<NetId, VecDeque<Tock>>>>);
 
-/// Where a kart was.
+/// Pose of a kart at a server time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Place {
-    /// In metres.
+    /// Position, in metres.
     pub position: Vec3,
-    /// Which way it pointed.
+    /// Orientation.
     pub rotation: Quat,
-    /// Metres per second.
+    /// Velocity, in metres per second.
     pub velocity: Vec3,
 }
 
@@ -52,11 +52,11 @@ impl Place {
 
 impl Truth {
     fn all(&self) -> MutexGuard<'_, HashMap<NetId, VecDeque<Tock>>> {
-        // A thread that panicked leaves numbers that are as good as any.
+        // After a panic in another thread the recorded states are still valid.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where a kart was at a moment, if that is remembered.
+    /// Returns the pose of a kart at a server time, if it is in the record.
     #[must_use]
     pub fn at(&self, kart: NetId, time: ViewTime) -> Option<Place> {
         let all = self.all();
@@ -69,13 +69,13 @@ impl Truth {
         }
         let (t, seconds) = (time.ticks_since(a.tick) / span as f32, span as f32 * TICK.as_secs_f32());
         let (from, to) = (Place::of(&a.state), Place::of(&b.state));
-        // A tick is a corner of its path, and nobody knows what is between two; a curve along both
-        // tangents is as good a guess as any, and no further than 2 mm from another one.
+        // The motion between two ticks is not defined; the cubic along both tangents is within 2 mm of any
+        // other reasonable curve.
         let (ta, tb) = (a.state.tangent() * seconds, b.state.tangent() * seconds);
         let (t2, t3) = (t * t, t * t * t);
         let way = (to.position - from.position) * (3.0 * t2 - 2.0 * t3);
         let smooth = from.position + way + ta * (t3 - 2.0 * t2 + t) + tb * (t3 - t2);
-        // Where it was put somewhere else or ran into something there is no curve.
+        // A teleport or a collision is not interpolated by a curve.
         let bent = (ta - tb).length() > 0.05 || a.state.teleports != b.state.teleports;
         Some(Place {
             position: if bent { from.position.lerp(to.position, t) } else { smooth },
@@ -84,8 +84,8 @@ impl Truth {
         })
     }
 
-    /// The moment that it is on the server now, a tick ago so that it is never ahead, as this
-    /// process's clock has it; for a server that runs beside.
+    /// Returns the current server time of a kart by this process's clock, one tick behind so that it is
+    /// never ahead of the record. Requires a server in the same process.
     #[must_use]
     pub fn now(&self, kart: NetId) -> Option<ViewTime> {
         let newest = *self.all().get(&kart)?.back()?;
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_truth_is_exact_at_ticks_and_unknown_beyond_what_is_kept() {
+    fn true_pose_is_exact_at_ticks_and_none_outside_the_record() {
         let truth = Truth::default();
         let state = |x: f32| KartState { velocity: Vec3::X * 64.0, ..KartState::at(Vec3::X * x, 0) };
         let tocks = [4, 5, 7].map(|tick: u32| Tock {
@@ -131,7 +131,7 @@ mod tests {
         let x =
             |ticks: f64| truth.at(NetId(1), ViewTime::after(Tick(0), ticks)).map(|place| place.position.x);
         for (time, expected) in [(4.0, 4.0), (4.5, 4.5), (5.0, 5.0), (6.0, 6.0), (7.0, 7.0)] {
-            let found = x(time).expect("it is known");
+            let found = x(time).expect("the tick is in the record");
             assert!((found - expected).abs() < 1e-4, "{found} m at {time}");
         }
         assert_eq!((x(3.9), x(7.1)), (None, None));

@@ -1,27 +1,27 @@
-//! What a target was doing, and counts of hits.
+//! Motion of a target, and counts of drawn and confirmed hits.
 
 use core::ops::{AddAssign, Sub};
 
 use bevy_unlag::{core::SnapshotHistory, prelude::*};
 
-/// What a target was doing on the shooter's screen when a round was fired at it.
+/// Motion of a target on the shooter's screen when a round was fired at it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Doing {
-    /// On foot, upright, on the fixed world: mostly running across the line of fire.
+    /// On foot, standing, on static geometry: mostly running across the line of fire.
     Strafe,
-    /// In the air.
+    /// Airborne.
     Air,
-    /// Crouched, or on the way there.
+    /// Crouched, or crouching down.
     Crouch,
-    /// On a movement base, whatever it did there.
+    /// On a movement base, whatever its motion there.
     Platform,
 }
 
 impl Doing {
-    /// All of them, in the order of [`ShotLedger::doing`](super::ShotLedger::doing).
+    /// All values, in the order of [`ShotLedger::doing`](super::ShotLedger::doing).
     pub const ALL: [Self; 4] = [Self::Strafe, Self::Air, Self::Crouch, Self::Platform];
 
-    /// Its name in tables.
+    /// Returns its name in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -32,8 +32,8 @@ impl Doing {
         }
     }
 
-    /// What a drawn pawn does. Without the snapshots that it is drawn from nobody knows whether it stands
-    /// on a movement base.
+    /// Classifies the motion of a drawn pawn. Without its snapshot history a movement base cannot be
+    /// detected.
     #[must_use]
     pub fn read(drawn: &DrawnPose, history: Option<&SnapshotHistory>) -> Self {
         if history.is_some_and(|history| history.is_on_base(drawn.stamp)) {
@@ -48,38 +48,38 @@ impl Doing {
     }
 }
 
-/// Rounds, and how many of them hit according to whom.
+/// Numbers of rounds, drawn hits and confirmed hits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Rounds.
+    /// Rounds fired.
     pub rounds: u64,
-    /// Rounds that the screen showed hitting somebody.
+    /// Rounds drawn as hits on the client's screen.
     pub drawn: u64,
-    /// Rounds that the server confirmed to have hit somebody.
+    /// Rounds that the server confirmed as hits.
     pub confirmed: u64,
-    /// Rounds that both have hitting the same part of the same player.
+    /// Rounds for which client and server agree on the target and its hit group.
     pub agreed: u64,
 }
 
 impl Tally {
-    /// P(confirmed | drawn) in percent; `None` without a drawn hit.
+    /// Returns P(confirmed | drawn) in percent; `None` without a drawn hit.
     #[must_use]
     pub fn confirmed_of_drawn(&self) -> Option<f64> {
         (self.drawn > 0).then(|| self.agreed as f64 * 100.0 / self.drawn as f64)
     }
 
-    /// P(drawn | confirmed) in percent; `None` without a confirmed hit.
+    /// Returns P(drawn | confirmed) in percent; `None` without a confirmed hit.
     #[must_use]
     pub fn drawn_of_confirmed(&self) -> Option<f64> {
         (self.confirmed > 0).then(|| self.agreed as f64 * 100.0 / self.confirmed as f64)
     }
 
-    /// The lower of both in percent; `None` when there is nothing to agree on.
+    /// Returns the lower of the two shares in percent; `None` without any hit.
     #[must_use]
     pub fn agreement(&self) -> Option<f64> {
         match (self.confirmed_of_drawn(), self.drawn_of_confirmed()) {
             (Some(a), Some(b)) => Some(a.min(b)),
-            // One side alone has hits: nothing agrees.
+            // Only one side has hits, so nothing agrees.
             (None, None) => None,
             _ => Some(0.0),
         }

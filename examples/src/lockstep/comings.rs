@@ -1,4 +1,4 @@
-//! Players who leave a match, come back to it, or join it late.
+//! Players who leave a match, reconnect to it, or join it late.
 
 use core::time::Duration;
 
@@ -13,10 +13,11 @@ use crate::{
     script::Script,
 };
 
-/// Apps of players who have gone that are kept.
+/// Maximum number of retired client apps that are kept alive.
 const KEPT: usize = 16;
 
-/// A client of this player's, joined to the server. `life` tells its apps apart.
+/// Creates a client app for a player and joins it to the server. `life` distinguishes successive apps of one
+/// player.
 pub(super) fn new_client(
     (server, listener): (&mut App, Entity),
     options: &MatchOptions,
@@ -35,7 +36,8 @@ pub(super) fn new_client(
 }
 
 impl Match {
-    /// A player leaves, as players do: its app says goodbye, and goes on without a connection.
+    /// Disconnects a player gracefully: the client sends a disconnect and its app continues without a
+    /// connection.
     pub fn hang_up(&mut self, client: usize) {
         let Some(app) = self.clients.get_mut(client) else { return };
         let world = app.world_mut();
@@ -46,25 +48,25 @@ impl Match {
         world.flush();
     }
 
-    /// A player's machine is switched off: nothing is heard of it any more.
+    /// Stops a client's app without a disconnect, as if its machine were switched off.
     pub fn switch_off(&mut self, client: usize) {
         if let Some(due) = self.clients_due.get_mut(client) {
             *due = Duration::MAX;
         }
     }
 
-    /// The same player starts its game anew, on whatever machine.
+    /// Replaces a player's app with a new one under the same client id, as after a restart of the game.
     ///
     /// # Errors
-    /// One line when the connect token cannot be made.
+    /// Returns one line when the connect token cannot be created.
     pub fn rejoin(&mut self, client: usize) -> Result<(), String> {
         self.lives += 1;
         let server = (&mut self.server, self.listener);
         let app = new_client(server, &self.options, client as u64, self.lives)?;
         if let Some(place) = self.clients.get_mut(client) {
-            // A channel whose one end is dropped is closed, which a machine that is off does not do.
+            // Dropping the app would close its channel, which a machine that is switched off does not do.
             self.gone.push(core::mem::replace(place, app));
-            // By then the server has given up waiting for the oldest.
+            // By then the server has timed out the oldest connection.
             if self.gone.len() > KEPT {
                 drop(self.gone.remove(0));
             }
@@ -74,10 +76,10 @@ impl Match {
         Ok(())
     }
 
-    /// One more player joins. Returns its place.
+    /// Adds a late joiner. Returns its index.
     ///
     /// # Errors
-    /// One line when the connect token cannot be made.
+    /// Returns one line when the connect token cannot be created.
     pub fn join(&mut self) -> Result<usize, String> {
         let place = self.clients.len();
         let server = (&mut self.server, self.listener);
@@ -88,7 +90,7 @@ impl Match {
         Ok(place)
     }
 
-    /// Whether a client is connected and steers a pawn.
+    /// Returns whether a client is connected and controls a pawn.
     #[must_use]
     pub fn is_playing(&mut self, client: usize) -> bool {
         if self.clients_due.get(client).is_none_or(|due| *due == Duration::MAX) {

@@ -1,4 +1,4 @@
-//! A floor on which one sees how fast one goes.
+//! Checkered floor mesh that makes speed visible.
 
 use bevy::{
     asset::RenderAssetUsages,
@@ -6,8 +6,8 @@ use bevy::{
     prelude::*,
 };
 
-/// The top of a box in light and dark tiles; `dark` is how much of the colour dark ones have.
-/// Geometry, not a texture: without mipmaps a texture shimmers in the distance.
+/// Builds the top face of a box as a checkerboard; `dark` scales the colour of the dark tiles. It is
+/// geometry because a texture without mipmaps shimmers in the distance.
 #[must_use]
 pub fn checker(half: Vec3, tile: f32, dark: f32) -> Mesh {
     let (columns, rows) = ((half.x * 2.0 / tile).ceil() as u32, (half.z * 2.0 / tile).ceil() as u32);

@@ -1,25 +1,25 @@
-//! Whether there is a screen to open a window on.
+//! Check for a screen and a graphics adapter.
 
-/// Makes sure that there is a screen. `instead` says what works without one.
+/// Checks that there is a screen to open a window on. `instead` names an alternative without a window.
 ///
 /// # Errors
-/// One line that says what is missing and what works without it.
+/// Returns one line that says what is missing and what works without it.
 pub fn display(instead: &'static str) -> Result<(), String> {
     // The examples are built for X11, and XWayland sets the same variable.
     if cfg!(target_os = "linux") {
         let display = std::env::var("DISPLAY").unwrap_or_default();
         if display.is_empty() {
-            return Err(format!("there is no screen (DISPLAY is not set); {instead}"));
+            return Err(format!("no screen is available (DISPLAY is not set); {instead}"));
         }
         if !answers(&display) {
-            return Err(format!("no screen answers at DISPLAY={display}; {instead}"));
+            return Err(format!("no X server responds at DISPLAY={display}; {instead}"));
         }
     }
     explain_missing_gpu(instead);
     Ok(())
 }
 
-/// Whether a local X server listens; a remote one is given the benefit of the doubt.
+/// Returns whether a local X server accepts connections. A remote display is assumed to do so.
 #[cfg(target_os = "linux")]
 fn answers(display: &str) -> bool {
     use std::os::{
@@ -38,14 +38,14 @@ fn answers(_: &str) -> bool {
     true
 }
 
-/// Bevy panics when there is nothing to draw with; say what to do instead.
+/// Replaces Bevy's panic about a missing graphics adapter with a one-line error.
 fn explain_missing_gpu(instead: &'static str) {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         let message = info.payload_as_str().unwrap_or_default();
         if message.contains("Unable to find a GPU") {
             eprintln!(
-                "error: there is nothing to draw with (no graphics adapter); install a Vulkan driver, such as \
+                "error: no graphics adapter was found; install a Vulkan driver, such as \
                  Mesa's, or {instead}"
             );
             std::process::exit(2);

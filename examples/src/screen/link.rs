@@ -1,4 +1,4 @@
-//! The simulated link's conditions: sliders, and buttons for the presets.
+//! Controls of the simulated link: sliders for its conditions and buttons for its presets.
 
 use core::time::Duration;
 
@@ -15,7 +15,7 @@ use super::{
     ui::{FONT, TEXT, button, button_colour, label, line},
 };
 
-/// The presets that have a button.
+/// Presets that get a button.
 const OFFERED: [&str; 9] = [
     "Perfect",
     "LAN",
@@ -27,10 +27,10 @@ const OFFERED: [&str; 9] = [
     "GNS terrible",
     "Torture A",
 ];
-/// The width of a button that steps, in pixels.
+/// Width of the buttons that step through the presets, in pixels.
 const STEP: f32 = 28.0;
 
-/// Turns what is done to the controls into conditions of the link, and shows those.
+/// Applies the controls to the link's conditions, and shows those.
 #[derive(Debug)]
 pub struct LinkControlsPlugin;
 
@@ -53,7 +53,7 @@ pub struct ShownPresets(pub LinkPresets);
 /// A condition of the link that has a slider.
 #[derive(Component, Clone, Copy)]
 enum Condition {
-    /// Its slider goes up to this many milliseconds.
+    /// Latency; the slider's maximum is this many milliseconds.
     Latency(u16),
     Jitter,
     Loss,
@@ -94,33 +94,34 @@ impl Condition {
     }
 }
 
-/// The preset that a button chooses.
+/// Preset that a button selects.
 #[derive(Component)]
 enum Choice {
     This(LinkPreset),
-    /// The one before the current one, among all of them.
+    /// The preset before the current one, among all presets.
     Previous,
-    /// The one after it.
+    /// The preset after the current one, among all presets.
     Next,
 }
 
-/// The name of the current preset. Holds the place of the last one, where stepping goes on from
-/// once a slider was moved.
+/// Label with the name of the current preset. Holds the index of the last matching preset, from which
+/// stepping continues after a slider has changed the conditions.
 #[derive(Component)]
 struct PresetName(usize);
 
-/// What is seen only with a simulated link (`true`), or only without one.
+/// Node that is visible only with a simulated link (`true`), or only without one (`false`).
 #[derive(Component, Debug)]
 pub struct IfLink(pub bool);
 
-/// Three sliders; that for the latency goes up to this many milliseconds each way.
+/// Spawns sliders for latency, jitter and loss. `most_latency` is the maximum one-way latency, in
+/// milliseconds.
 pub fn spawn_sliders(link: &mut ChildSpawnerCommands, most_latency: u16) {
     for condition in [Condition::Latency(most_latency), Condition::Jitter, Condition::Loss] {
         spawn_knob(link, condition);
     }
 }
 
-/// The sliders, a row to step through all presets and a button for every preset on offer.
+/// Spawns the sliders, a row that steps through all presets, and a button for each offered preset.
 pub fn spawn_controls(link: &mut ChildSpawnerCommands) {
     spawn_sliders(link, 500);
     let name = (PresetName(0), label("", FONT, TEXT));
@@ -176,7 +177,7 @@ fn is_set(preset: &LinkPreset, sim: &NetSim) -> bool {
     (preset.up(), preset.down()) == (sim.up, sim.down)
 }
 
-/// The place of the preset that the link is set to, unless its conditions are nobody's.
+/// Returns the index of the preset that matches the link's conditions, if there is one.
 fn current(presets: &LinkPresets, sim: &NetSim) -> Option<usize> {
     presets.iter().position(|preset| is_set(preset, sim))
 }
@@ -187,7 +188,7 @@ fn log_link(link: &LinkConditions) {
     info!("link set: latency {latency:.0} ms jitter {jitter:.0} ms loss {loss:.1} %");
 }
 
-/// The link says what the sliders show, whoever set it.
+/// Shows the link's conditions on the sliders, whatever set them.
 fn show_link(
     links: Query<&NetSim, With<Client>>,
     mut knobs: Knobs<Condition>,

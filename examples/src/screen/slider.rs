@@ -1,4 +1,4 @@
-//! Sliders: a name, a value as text, a rail and a thumb.
+//! Sliders with a name, a value as text, a rail and a thumb.
 
 use bevy::{
     ecs::system::SystemParam,
@@ -8,10 +8,10 @@ use bevy::{
 
 use super::ui::{DIM, FONT, HEADING, TEXT, label, line};
 
-/// The thumb's width and height, in pixels.
+/// Width and height of the thumb, in pixels.
 const THUMB: f32 = 14.0;
 
-/// Puts the thumbs where the values are.
+/// Positions the thumbs according to the slider values.
 #[derive(Debug)]
 pub struct SliderPlugin;
 
@@ -21,36 +21,36 @@ impl Plugin for SliderPlugin {
     }
 }
 
-/// What a slider is like.
+/// Name and range of a slider.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
-    /// What is written beside it.
+    /// Label beside the slider.
     pub name: &'static str,
-    /// Its value at the left.
+    /// Value at the left end.
     pub least: f32,
-    /// Its value at the right.
+    /// Value at the right end.
     pub largest: f32,
-    /// Digits behind the point.
+    /// Number of digits after the decimal point.
     pub decimals: i32,
 }
 
-/// What a slider turns.
+/// A setting that a slider controls.
 pub trait Knob: Component + Copy {
-    /// What it is like.
+    /// Returns the name and the range of its slider.
     fn scale(self) -> Scale;
 }
 
-/// The value of a slider, as text.
+/// Text that shows the value of a slider.
 #[derive(Component, Debug)]
 pub struct KnobText<K>(K);
 
-/// A line with name and value, and the slider below it.
+/// Spawns a line with name and value, and the slider below it.
 pub fn spawn_knob<K: Knob>(panel: &mut ChildSpawnerCommands, knob: K) {
     let Scale { name, least, largest, decimals } = knob.scale();
     panel.spawn((line(16.0), children![label(name, FONT, DIM), (KnobText(knob), label("", FONT, TEXT))]));
     let rail =
         Node { height: px(6), width: percent(100), border_radius: BorderRadius::all(px(3)), ..default() };
-    // Short by the thumb's width, so that the thumb's place is a plain percentage of it.
+    // Shorter than the rail by the thumb's width, so that the thumb's position is a plain percentage.
     let travel = Node {
         position_type: PositionType::Absolute,
         left: px(0),
@@ -90,18 +90,18 @@ pub struct Knobs<'w, 's, K: Knob> {
 }
 
 impl<K: Knob> Knobs<'_, '_, K> {
-    /// Which one was turned, if it is one of these and has another value now.
+    /// Returns the setting whose slider changed, if it is of this kind and its value is new.
     pub fn turned(&mut self, change: &ValueChange<f32>) -> Option<K> {
         let (entity, knob, old, _) = self.sliders.get(change.source).ok()?;
         if old.0 == change.value {
             return None;
         }
-        // At once, because a drag that follows a snap starts from it.
+        // Applied at once, because a drag that follows a click on the track starts from this value.
         self.commands.entity(entity).insert(SliderValue(change.value));
         Some(*knob)
     }
 
-    /// Shows what is so, whoever made it so.
+    /// Shows the current values, whatever set them.
     pub fn show(&mut self, value: impl Fn(K) -> f32, text: impl Fn(K) -> String) {
         for (entity, knob, shown, range) in &self.sliders {
             let wanted = range.clamp(value(*knob));

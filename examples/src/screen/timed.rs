@@ -1,4 +1,4 @@
-//! When to take a picture, and when to leave.
+//! Timed screenshot and timed exit.
 
 use std::path::PathBuf;
 
@@ -7,12 +7,12 @@ use bevy::{
     render::view::screenshot::{Screenshot, save_to_disk},
 };
 
-/// What happens at a time.
+/// Takes a screenshot and exits after given times.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct TimedPlugin {
-    /// After how many seconds to save a picture of the window, and where.
+    /// Time of the screenshot in seconds, and the file that it is saved to.
     pub screenshot: Option<(f32, PathBuf)>,
-    /// After how many seconds to leave.
+    /// Time of the exit, in seconds.
     pub exit_after: Option<f32>,
 }
 

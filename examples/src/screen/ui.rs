@@ -4,35 +4,34 @@ use core::time::Duration;
 
 use bevy::{picking::hover::Hovered, prelude::*, ui_widgets::Button};
 
-/// The colour of what is read.
+/// Colour of text.
 pub const TEXT: Color = Color::srgb(0.93, 0.94, 0.96);
-/// The colour of names of numbers.
+/// Colour of labels.
 pub const DIM: Color = Color::srgb(0.72, 0.75, 0.80);
-/// The colour of headings.
+/// Colour of headings.
 pub const HEADING: Color = Color::srgb(0.55, 0.80, 1.0);
-/// The background of what is read over the picture.
+/// Background of panels.
 pub const SHADE: Color = Color::srgba(0.04, 0.05, 0.07, 0.84);
-/// The size of what stands on panels.
+/// Font size on panels.
 pub const FONT: f32 = 13.0;
-/// How often texts change at most.
+/// Minimum interval between updates of a text.
 pub const TEXT_INTERVAL: Duration = Duration::from_millis(100);
 
 const BUTTON: Color = Color::srgb(0.17, 0.20, 0.25);
 const BUTTON_HOVERED: Color = Color::srgb(0.27, 0.33, 0.42);
 const BUTTON_ACTIVE: Color = Color::srgb(0.10, 0.40, 0.62);
 
-/// Text in the size that everything on the screen is made with. Bevy's built-in font knows ASCII
-/// only.
+/// Creates a text without line breaks. Bevy's built-in font covers ASCII only.
 pub fn label(text: impl Into<String>, size: f32, colour: Color) -> impl Bundle {
     (Text::new(text), TextFont::from_font_size(size), TextColor(colour), TextLayout::no_wrap())
 }
 
-/// A panel; [`Hovered`] says whether the mouse is over it.
+/// Marks a panel; [`Hovered`] says whether the mouse is over it.
 #[derive(Component, Debug)]
 #[require(Hovered)]
 pub struct PanelRoot;
 
-/// How a panel of 300 pixels lies: say on which side by its `left` or `right`.
+/// Returns the node of a panel 300 pixels wide. Set its `left` or `right`.
 #[must_use]
 pub fn panel_node() -> Node {
     Node {
@@ -45,7 +44,7 @@ pub fn panel_node() -> Node {
     }
 }
 
-/// A line of fixed height: what is below it never moves.
+/// Returns the node of a line with a fixed height, so that the layout below never moves.
 #[must_use]
 pub fn line(height: f32) -> Node {
     Node {
@@ -57,18 +56,18 @@ pub fn line(height: f32) -> Node {
     }
 }
 
-/// One below the other.
+/// Returns a node that stacks its children vertically.
 #[must_use]
 pub fn column() -> Node {
     Node { flex_direction: FlexDirection::Column, ..default() }
 }
 
-/// A line above others.
+/// Spawns a heading.
 pub fn heading(panel: &mut ChildSpawnerCommands, text: &str) {
     panel.spawn((line(22.0), children![label(text, 14.0, HEADING)]));
 }
 
-/// Lines with a name and a number that `readout` marks.
+/// Spawns a heading and one line for each number: its name, and the value that `readout` marks.
 pub fn readouts<R: Component + Copy>(panel: &mut ChildSpawnerCommands, title: &str, all: &[(R, &str)]) {
     heading(panel, title);
     for (readout, name) in all {
@@ -77,7 +76,7 @@ pub fn readouts<R: Component + Copy>(panel: &mut ChildSpawnerCommands, title: &s
     }
 }
 
-/// A button that `choice` marks; see [`button_colour`].
+/// Creates a button marked by `choice`; see [`button_colour`].
 pub fn button<C: Component>(choice: C, width: Val, text: &str) -> impl Bundle + use<C> {
     let (padding, border_radius) = (UiRect::horizontal(px(6)), BorderRadius::all(px(4)));
     (
@@ -90,7 +89,7 @@ pub fn button<C: Component>(choice: C, width: Val, text: &str) -> impl Bundle + 
     )
 }
 
-/// The background of a button.
+/// Returns the background of a button.
 #[must_use]
 pub fn button_colour(active: bool, hovered: &Hovered) -> BackgroundColor {
     BackgroundColor(match (active, hovered.get()) {

@@ -1,46 +1,46 @@
-//! A floor, a fence to teleport through, and perhaps a wall where the teleport leads.
+//! Level with a floor, a fence to teleport through, and an optional wall at the destination.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::movement::CapsuleConfig;
 
-/// Who has the wall that is in the teleport's way.
+/// Where the wall at the teleport's destination exists.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Wall {
-    /// Nobody: the way is free.
+    /// Nowhere: the teleport succeeds.
     #[default]
     Nowhere,
-    /// The server only: the owner cannot know that it will be refused.
+    /// On the server only: the owner mispredicts the teleport.
     OnServer,
-    /// Both: the owner knows at once.
+    /// On both sides: the owner predicts the refusal.
     OnBoth,
 }
 
-/// A box between two corners, in metres.
+/// Axis-aligned box, in metres.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Block {
-    /// The lowest corner.
+    /// Lowest corner.
     pub min: Vec3,
-    /// The highest.
+    /// Highest corner.
     pub max: Vec3,
 }
 
-/// The boxes of one side's level.
+/// Boxes of the level on one side.
 #[derive(Resource, Clone, PartialEq, Debug)]
 pub struct Level(pub Vec<Block>);
 
 impl Level {
-    /// With or without the wall that is in the way.
+    /// Creates the level with or without the wall at the destination.
     #[must_use]
     pub fn new(blocked: bool) -> Self {
         let floor = Block { min: Vec3::new(-60.0, -1.0, -60.0), max: Vec3::new(60.0, 0.0, 60.0) };
-        // What lies between does not matter to a teleport.
+        // A teleport ignores obstacles along its way.
         let fence = Block { min: Vec3::new(-60.0, 0.0, -5.5), max: Vec3::new(60.0, 3.0, -5.0) };
         let wall = Block { min: Vec3::new(-60.0, 0.0, -12.0), max: Vec3::new(60.0, 3.0, -9.0) };
         Self(if blocked { vec![floor, fence, wall] } else { vec![floor, fence] })
     }
 
-    /// Makes colliders of it.
+    /// Spawns the colliders.
     pub fn spawn(&self, world: &mut World) {
         for block in &self.0 {
             let half = (block.max - block.min) * 0.5;
@@ -49,8 +49,8 @@ impl Level {
         }
     }
 
-    /// Whether a standing pawn would be in nothing with its feet there: what a game tests that does
-    /// not teleport in the step. The step has a test of its own.
+    /// Returns whether a standing pawn fits with its feet at this position. Used by the variants that do not
+    /// teleport within the move step, which has a test of its own.
     #[must_use]
     pub fn is_free(&self, config: &CapsuleConfig, feet: Vec3) -> bool {
         let side = Vec3::new(config.radius, 0.0, config.radius);
@@ -64,11 +64,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_wall_and_nothing_else_is_in_the_way() {
+    fn destination_is_blocked_by_the_wall_and_the_fence_only() {
         let config = CapsuleConfig::default();
         let ahead = Vec3::new(1.0, 0.02, -10.0);
         assert!(Level::new(false).is_free(&config, ahead));
         assert!(!Level::new(true).is_free(&config, ahead));
-        assert!(!Level::new(false).is_free(&config, ahead.with_z(-5.2)), "the fence");
+        assert!(!Level::new(false).is_free(&config, ahead.with_z(-5.2)), "the fence is an obstacle, too");
     }
 }

@@ -1,4 +1,4 @@
-//! An owner's app and a server's app in one process, stepped by hand.
+//! An owner's app and a server's app in one process, stepped manually.
 
 use core::time::Duration;
 
@@ -19,30 +19,31 @@ use super::{
 };
 use crate::app::{TICK, finish};
 
-/// Ticks that the server is ahead of an owner who joins, so that colliders are there.
+/// Ticks by which the server starts earlier than the owner, so that its colliders exist when the owner
+/// joins.
 const HEAD_START: u32 = 40;
 
-/// What a pair is like.
+/// Options of a pair.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// How the teleport is done.
+    /// Implementation of the teleport.
     pub variant: Variant,
-    /// How code beside the move stream puts the pawn ahead.
+    /// How code outside the move stream moves the pawn.
     pub writes: Writes,
-    /// Who has a wall where the teleport leads.
+    /// Where a wall blocks the destination.
     pub wall: Wall,
-    /// The round trip without frames of waiting; half of it each way.
+    /// Round trip of the link, half of it in each direction, without the wait for the next frame.
     pub rtt: Duration,
-    /// How much earlier or later each packet may come.
+    /// Jitter: maximum deviation of a packet's latency.
     pub jitter: Duration,
-    /// The share of packets that are lost, 0 to 1, each way.
+    /// Share of lost packets in each direction, 0 to 1.
     pub loss: f32,
-    /// All luck comes from it.
+    /// Seed of all randomness.
     pub seed: u64,
-    /// The owner's pawn is put 0.3 m aside half a round trip before the key, which the server
-    /// corrects right after it: a correction of a move from before the teleport.
+    /// Moves the owner's pawn 0.3 m sideways half a round trip before the key press, so that the server
+    /// corrects a move from before the teleport right after it.
     pub force_correction: bool,
-    /// The tuning of both sides.
+    /// Prediction settings of both sides.
     pub prediction: PredictionConfig,
 }
 
@@ -62,23 +63,23 @@ impl Default for Options {
     }
 }
 
-/// Both apps and the pipe between them. Both run 64 frames a second, a tick each.
+/// Both apps and the link between them. Both run at 64 frames per second, with one tick per frame.
 pub struct Pair {
-    /// The owner's.
+    /// The owner's app.
     pub client: App,
-    /// The server's.
+    /// The server's app.
     pub server: App,
     /// The pawn in the owner's app.
     pub own: Entity,
-    /// The pawn in the server's.
+    /// The pawn in the server's app.
     pub pawn: Entity,
-    /// What is between them.
+    /// The link between the apps.
     pub pipe: Pipe,
     now: Duration,
 }
 
 impl Pair {
-    /// Both apps, from the owner's first frame.
+    /// Creates both apps, up to the owner's first frame.
     #[must_use]
     pub fn start(options: &Options) -> Self {
         let mut client = app(options, options.wall == Wall::OnBoth);
@@ -105,7 +106,7 @@ impl Pair {
         Self { client, server, own, pawn, pipe: Pipe::new(options.seed, conditions), now: Duration::ZERO }
     }
 
-    /// Lets whole frames pass, at least one.
+    /// Runs whole frames for `time`, at least one.
     pub fn run(&mut self, time: Duration) {
         let end = self.now + time;
         loop {
@@ -116,7 +117,7 @@ impl Pair {
         }
     }
 
-    /// One frame of the owner, then one of the server.
+    /// Runs one frame of the owner, then one of the server.
     pub fn frame(&mut self) {
         self.now += TICK;
         for bytes in self.pipe.arrived_down(self.now) {
@@ -137,63 +138,63 @@ impl Pair {
         self.pipe.send_down(self.now, answers);
     }
 
-    /// Presses the teleport key, or lets it go.
+    /// Presses or releases the teleport key.
     pub fn hold_key(&mut self, down: bool) {
         self.client.world_mut().resource_mut::<Hands>().key = down;
     }
 
-    /// Lets go of the stick for good.
+    /// Sets the movement input to neutral for the rest of the run.
     pub fn stand_still(&mut self) {
         self.client.world_mut().resource_mut::<Hands>().still = true;
     }
 
-    /// The owner's state of its pawn; none before the server's first answer.
+    /// Returns the owner's state of its pawn; `None` before the server's first acknowledgement.
     #[must_use]
     pub fn owner_state(&self) -> Option<PawnState> {
         self.client.world().get(self.own).copied()
     }
 
-    /// The server's.
+    /// Returns the server's state of the pawn.
     #[must_use]
     pub fn server_state(&self) -> Option<PawnState> {
         self.server.world().get(self.pawn).copied()
     }
 
-    /// The owner's counters.
+    /// Returns the owner's prediction counters.
     #[must_use]
     pub fn stats(&self) -> PredictionStats {
         self.client.world().get(self.own).copied().unwrap_or_default()
     }
 
-    /// What the owner saw.
+    /// Returns what the owner observed.
     #[must_use]
     pub fn seen(&self) -> &Seen {
         self.client.world().resource()
     }
 
-    /// The owner's tick.
+    /// Returns the owner's tick.
     #[must_use]
     pub fn owner_tick(&self) -> Tick {
         self.client.world().resource::<CurrentTick>().0
     }
 
-    /// The server pushes its pawn at a tick that the owner is told of.
+    /// Schedules a push of the pawn on the server, at a tick that the owner is notified of.
     pub fn push(&mut self, push: CapsulePush) {
         with(&mut self.server, self.pawn, |pushes: &mut ScheduledPushes<Pawn>| pushes.push(push));
     }
 
-    /// The server changes its pawn between two moves, in no push.
+    /// Changes the pawn on the server between two moves, without a push.
     pub fn write_on_server(&mut self, write: impl FnOnce(&mut CapsuleState)) {
         with(&mut self.server, self.pawn, |state: &mut PawnState| write(&mut state.body));
     }
 
-    /// The owner's app does, which is an error.
+    /// Changes the pawn in the owner's app, which is an error.
     pub fn write_on_client(&mut self, write: impl FnOnce(&mut CapsuleState)) {
         with(&mut self.client, self.own, |state: &mut PawnState| write(&mut state.body));
     }
 }
 
-/// Does something to a part of a pawn, if the pawn has it.
+/// Changes a component of a pawn, if the pawn has it.
 fn with<C: Component<Mutability = Mutable>, R: Default>(
     app: &mut App,
     entity: Entity,

@@ -1,5 +1,5 @@
-//! Two ways between two apps of one process, each with bad luck of its own, and a message that is
-//! sent until it arrives.
+//! Simulated link between two apps of one process: two seeded directions, and a request that is resent until
+//! acknowledged.
 
 use core::time::Duration;
 
@@ -8,37 +8,37 @@ use bevy_unlag::{link_conditioner::Conditioner, prelude::LinkConditions};
 #[derive(Clone, Debug)]
 enum Up {
     Moves(Vec<u8>),
-    /// "Please teleport me", and its number.
+    /// A teleport request and its number.
     Request(u16),
 }
 
 #[derive(Clone, Debug)]
 enum Down {
     Answer(Vec<u8>),
-    /// The request of this number is here.
+    /// Acknowledgement of the request with this number.
     Received(u16),
 }
 
-/// Carries the mailboxes of the prediction and, for the variants that need one, a reliable request:
-/// Unreal's reliable server function.
+/// Carries the prediction messages and, for the variants that need one, a reliable request, the counterpart
+/// of Unreal's reliable server RPC.
 #[derive(Debug)]
 pub struct Pipe {
-    /// The way from the owner to the server. May be changed at any time.
+    /// Conditions of the uplink. May be changed at any time.
     pub up: LinkConditions,
-    /// The way back.
+    /// Conditions of the downlink. May be changed at any time.
     pub down: LinkConditions,
     way_up: Conditioner<Up>,
     way_down: Conditioner<Down>,
-    /// How long the owner waits for word of a request before it sends it again.
+    /// Time after which an unacknowledged request is resent.
     patience: Duration,
-    /// Requests without such word, and when they are to be sent.
+    /// Unacknowledged requests, and the time at which they are sent next.
     waiting: Vec<(u16, Duration)>,
     asked: u16,
     received: Vec<u16>,
 }
 
 impl Pipe {
-    /// The same conditions both ways; all luck comes from the seed.
+    /// Creates a link with the same conditions in both directions. All randomness comes from `seed`.
     #[must_use]
     pub fn new(seed: u64, conditions: LinkConditions) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl Pipe {
         }
     }
 
-    /// The owner sends what its mailbox and its game have for the server.
+    /// Sends the owner's moves, and its pending teleport requests.
     pub fn send_up(&mut self, now: Duration, moves: Vec<Vec<u8>>, requests: usize) {
         for bytes in moves {
             self.way_up.push(now, &self.up, Up::Moves(bytes));
@@ -70,7 +70,8 @@ impl Pipe {
         }
     }
 
-    /// What arrives at the server: moves, and how many requests that it has not had yet.
+    /// Returns what has arrived at the server: moves, and the number of requests received for the first
+    /// time.
     pub fn arrived_up(&mut self, now: Duration) -> (Vec<Vec<u8>>, usize) {
         let (mut moves, mut requests) = (Vec::new(), 0);
         while let Some(packet) = self.way_up.pop(now) {
@@ -88,14 +89,14 @@ impl Pipe {
         (moves, requests)
     }
 
-    /// The server sends what its mailbox has.
+    /// Sends the server's acknowledgements.
     pub fn send_down(&mut self, now: Duration, answers: Vec<Vec<u8>>) {
         for bytes in answers {
             self.way_down.push(now, &self.down, Down::Answer(bytes));
         }
     }
 
-    /// What arrives at the owner.
+    /// Returns the acknowledgements that have arrived at the owner.
     pub fn arrived_down(&mut self, now: Duration) -> Vec<Vec<u8>> {
         let mut answers = Vec::new();
         while let Some(packet) = self.way_down.pop(now) {
@@ -113,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_arrives_once_however_bad_the_link_is() {
+    fn request_arrives_exactly_once_over_a_lossy_link() {
         for seed in 0..20 {
             let conditions = LinkConditions {
                 latency: Duration::from_millis(20),
@@ -130,7 +131,7 @@ mod tests {
                 pipe.arrived_down(now);
             }
             assert_eq!(arrived, 1, "seed {seed}");
-            assert!(pipe.waiting.is_empty(), "seed {seed}: sent for ever");
+            assert!(pipe.waiting.is_empty(), "seed {seed}: the request is still being resent");
         }
     }
 }

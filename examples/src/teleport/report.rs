@@ -1,4 +1,4 @@
-//! What one press of the key came to, and a table of several.
+//! Report of one key press, and a table of several reports.
 
 use core::fmt::Write;
 
@@ -6,81 +6,81 @@ use bevy_unlag::prediction::CorrectionCause;
 
 use super::{DISTANCE, Variant};
 
-/// The pawn on the owner's screen was somewhere else from one frame to the next.
+/// A jump of the pawn on the owner's screen from one frame to the next.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Jump {
-    /// Milliseconds after the key.
+    /// Milliseconds after the key press.
     pub ms: f64,
-    /// Ahead; back when negative.
+    /// Distance ahead, in metres; negative is back.
     pub metres: f32,
 }
 
-/// The pawn on the owner's screen slid, so that a jump would not show.
+/// A slide of the pawn on the owner's screen, which hides a jump.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Slide {
-    /// Milliseconds after the key.
+    /// Start, in milliseconds after the key press.
     pub from_ms: f64,
-    /// For how long.
+    /// Duration, in milliseconds.
     pub ms: f64,
 }
 
-/// A correction that counts.
+/// A correction that counts as an error.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Adjusted {
-    /// Milliseconds after the key.
+    /// Milliseconds after the key press.
     pub ms: f64,
-    /// Why, as far as anybody knows.
+    /// Cause, as far as it is known.
     pub cause: CorrectionCause,
-    /// How far apart the two sides were.
+    /// Distance between the two sides, in metres.
     pub metres: f32,
-    /// Whether it is about a move from before the key, and so has nothing to do with the teleport.
+    /// Whether it concerns a move from before the key press, and so is unrelated to the teleport.
     pub of_an_earlier_move: bool,
 }
 
-/// What one press of the key came to.
+/// Report of one key press.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Report {
-    /// How the teleport was done.
+    /// Implementation of the teleport.
     pub variant: Variant,
-    /// Whether a wall was in the way, at least for the server.
+    /// Whether a wall blocked the destination, at least on the server.
     pub refused: bool,
-    /// When the effect was played on the owner's machine, in milliseconds after the key.
+    /// Times of the effect on the owner's machine, in milliseconds after the key press.
     pub effects: Vec<f64>,
-    /// When it was on the server: what everybody else is told.
+    /// Times of the effect on the server, which other clients would get.
     pub effects_on_server: Vec<f64>,
     /// Jumps on the owner's screen.
     pub jumps: Vec<Jump>,
-    /// Whether a jump was hidden by a slide.
+    /// Slide that hid a jump, if there was one.
     pub slide: Option<Slide>,
-    /// Corrections that count.
+    /// Corrections that count as errors.
     pub corrections: Vec<Adjusted>,
-    /// When the owner was told what became of it, and whether it succeeded.
+    /// Notifications of the owner: the time, and whether the teleport succeeded.
     pub outcomes: Vec<(f64, bool)>,
-    /// How far ahead the pawn ended, in metres: for the owner and for the server.
+    /// Final distance of the pawn ahead of its start, in metres: for the owner and on the server.
     pub ahead: [f32; 2],
-    /// Moves that the owner made again.
+    /// Number of moves that the owner replayed.
     pub replayed: u64,
 }
 
 impl Report {
-    /// The corrections that the teleport is to blame for.
+    /// Returns the corrections that the teleport caused.
     pub fn of_the_teleport(&self) -> impl Iterator<Item = &Adjusted> {
         self.corrections.iter().filter(|correction| !correction.of_an_earlier_move)
     }
 
-    /// Whether the pawn is where it should be, for both.
+    /// Returns whether the pawn is at the expected position on both sides.
     #[must_use]
     pub fn arrived(&self) -> bool {
         let wanted = if self.refused { 0.0 } else { DISTANCE };
         self.ahead.iter().all(|ahead| (ahead - wanted).abs() < 0.02)
     }
 
-    /// Everything that a player or a developer would complain of.
+    /// Returns the failed expectations of a player or a developer; none when the teleport was faultless.
     #[must_use]
     pub fn complaints(&self) -> Vec<String> {
         let mut all = Vec::new();
         if !self.arrived() {
-            all.push("not where it should be".to_owned());
+            all.push("at the wrong position".to_owned());
         }
         let blind = self.refused && self.effects.len() <= 1;
         match self.effects[..] {
@@ -100,14 +100,14 @@ impl Report {
             }
         }
         if !self.refused && self.jumps.iter().any(|jump| jump.metres < 0.0) {
-            all.push("thrown back".to_owned());
+            all.push("moved back".to_owned());
         }
         let counted = self.of_the_teleport().count();
         if counted > 0 && !self.refused {
-            all.push(format!("{counted} counted as error"));
+            all.push(format!("{counted} corrections counted as errors"));
         }
         if !self.outcomes.iter().any(|(_, succeeded)| *succeeded != self.refused) {
-            all.push("nobody tells the owner".to_owned());
+            all.push("the owner is not notified".to_owned());
         }
         all
     }
@@ -141,17 +141,17 @@ impl Report {
 }
 
 const ROWS: [&str; 8] = [
-    "effect for the owner",
+    "effect on the owner",
     "effect on the server",
     "jumps on the screen",
     "hidden by a slide",
     "counted as errors",
     "earlier corrections",
     "ahead: owner / server",
-    "owner is told",
+    "owner is notified",
 ];
 
-/// A block for each report: what happened, and what there is to complain of.
+/// Formats a block for each report: the events, and the verdict.
 #[must_use]
 pub fn table(reports: &[Report]) -> String {
     let mut text = String::new();
@@ -162,8 +162,7 @@ pub fn table(reports: &[Report]) -> String {
             let _ = writeln!(text, "  {row:<22} {cell}");
         }
         let complaints = report.complaints();
-        let verdict =
-            if complaints.is_empty() { "as it should be".to_owned() } else { complaints.join("; ") };
+        let verdict = if complaints.is_empty() { "as expected".to_owned() } else { complaints.join("; ") };
         let _ = writeln!(text, "  {:<22} {verdict}\n", "=> verdict");
     }
     text

@@ -1,4 +1,4 @@
-//! What the player of one app sees and is told.
+//! Observations of one app: what its player sees and is notified of.
 
 use bevy::prelude::*;
 use bevy_unlag::{
@@ -9,45 +9,46 @@ use bevy_unlag::{
 
 use super::Pawn;
 
-/// Metres in a frame that neither a pawn on foot covers nor the slide that hides a jump.
+/// Minimum distance of a jump within a frame, in metres; more than walking, or the slide that hides a jump,
+/// can cover.
 const JUMP: f32 = 2.0;
-/// Metres of a visual offset that somebody notices.
+/// Visual offset that counts as noticeable, in metres.
 const NOTICED: f32 = 0.05;
 
-/// What happened in this app, by its frame.
+/// Events observed in this app, by frame.
 #[derive(Resource, Default, Debug)]
 pub struct Seen {
-    /// Frames so far.
+    /// Number of frames so far.
     pub frame: u32,
-    /// The effect of the teleport was played.
+    /// Frames in which the teleport effect was played.
     pub effects: Vec<u32>,
-    /// The pawn on the screen went so many metres ahead, or back, in one frame.
+    /// Jumps of the drawn pawn within a frame, in metres; positive is ahead.
     pub jumps: Vec<(u32, f32)>,
-    /// Frames in which the pawn on the screen slid along a jump that it did not show.
+    /// Frames in which the drawn pawn slid to hide a jump.
     pub slides: Vec<u32>,
-    /// Corrections that count.
+    /// Corrections that count as errors.
     pub corrections: Vec<(u32, Correction<Pawn>)>,
-    /// The owner learnt what became of the teleport: whether it succeeded. A refusal by its own
-    /// app's test counts, too.
+    /// Notifications of the owner about the teleport: the frame, and whether it succeeded. Includes a
+    /// refusal by its own app's test.
     pub outcomes: Vec<(u32, bool)>,
     last: Option<Vec3>,
 }
 
 impl Seen {
-    /// A sound and a flash.
+    /// Records the teleport effect, such as a sound and a flash.
     pub fn play_effect(&mut self) {
         let frame = self.frame;
         self.effects.push(frame);
     }
 
-    /// A line of text.
+    /// Records that the owner is notified of the result.
     pub fn is_told(&mut self, succeeded: bool) {
         let frame = self.frame;
         self.outcomes.push((frame, succeeded));
     }
 }
 
-/// Watches the owner's screen.
+/// Observes the owner's screen.
 pub(super) fn watch(app: &mut App) {
     app.init_resource::<Seen>()
         .add_systems(First, |mut seen: ResMut<Seen>| seen.frame += 1)

@@ -1,4 +1,4 @@
-//! One press of the key, and what came of it.
+//! One press of the teleport key and its result.
 
 use core::time::Duration;
 
@@ -8,16 +8,16 @@ use bevy_unlag::{prediction::CorrectionCause, prelude::Tick};
 use super::{Adjusted, Jump, Options, Pair, Report, Seen, Slide, Wall};
 use crate::app::TICK;
 
-/// Until the key: loss and lateness are known then.
+/// Time before the key press, in which the loss and the jitter of the link are measured.
 const WARM_UP: Duration = Duration::from_secs(3);
-/// How long a finger stays on a key.
+/// Duration of a key press.
 const TAP: Duration = Duration::from_millis(100);
-/// After the last round trip everything has come to rest.
+/// Time after the last round trip until everything has come to rest.
 const REST: Duration = Duration::from_secs(2);
-/// Metres that a forced correction is about, across the way of the teleport.
+/// Distance of a forced correction across the direction of the teleport, in metres.
 const ASIDE: f32 = 0.3;
 
-/// Presses the key once. The same options give the same report.
+/// Presses the key once and returns the report. Equal options give equal reports.
 #[must_use]
 pub fn study(options: &Options) -> Report {
     let mut pair = Pair::start(options);
@@ -60,7 +60,7 @@ pub fn study(options: &Options) -> Report {
     }
 }
 
-/// Milliseconds after the key; 0 is the very frame.
+/// Returns the time from the key press to a frame, in milliseconds; 0 is the frame of the press.
 fn ms(frame: u32, key: u32) -> f64 {
     f64::from(frame.wrapping_sub(key).cast_signed()) * TICK.as_secs_f64() * 1e3
 }
@@ -74,7 +74,7 @@ fn corrections(seen: &Seen, key: u32, tick: Tick) -> Vec<Adjusted> {
         ms: ms(*at, key),
         cause: correction.cause,
         metres: correction.error,
-        // What the server did between two moves is not about the move before it.
+        // A server push happens between two moves and does not concern the move before it.
         of_an_earlier_move: tick.is_newer_than(correction.tick)
             && correction.cause != CorrectionCause::ServerPush,
     });

@@ -1,4 +1,5 @@
-//! The four ways. Three of them are what one writes first; only the fourth is part of a move.
+//! Four implementations of the teleport. Three are the obvious first attempts; only the fourth is part of a
+//! move.
 
 use bevy::prelude::*;
 use bevy_unlag::{
@@ -9,27 +10,27 @@ use bevy_unlag::{
 
 use super::{Level, Pawn, PawnState, Seen};
 
-/// Metres of the teleport.
+/// Distance of the teleport, in metres.
 pub const DISTANCE: f32 = 10.0;
 
-/// Where the teleport is done.
+/// Implementation of the teleport.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Variant {
-    /// The owner's app puts its pawn ahead. The server knows nothing of it.
+    /// The owner's app moves its pawn. The server does not know of it.
     ClientOnly,
-    /// The owner's app asks by a message, and the server puts the pawn ahead.
+    /// The owner's app sends a request, and the server moves the pawn.
     ServerOnly,
-    /// Both: the owner's app does it at once and sends the message.
+    /// Both: the owner's app moves its pawn at once and sends the request.
     ServerAndLocal,
-    /// The key is a bit of the move's input, and the step does it.
+    /// The key is a bit of the move's input, and the move step teleports.
     Stream,
 }
 
 impl Variant {
-    /// All four, in the order of the documentation.
+    /// All variants, in the order of Unreal's documentation.
     pub const ALL: [Self; 4] = [Self::ClientOnly, Self::ServerOnly, Self::ServerAndLocal, Self::Stream];
 
-    /// What to call it.
+    /// Returns its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -49,37 +50,38 @@ impl Variant {
     }
 }
 
-/// How code beside the move stream puts a pawn ahead.
+/// How code outside the move stream moves a pawn.
+#[doc(alias = "SetActorLocation")]
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Writes {
-    /// It writes the position, as Unreal's `SetActorLocation` does.
+    /// Writes the position, as Unreal's `SetActorLocation` does.
     #[default]
     Position,
-    /// It calls [`CapsuleState::teleport_to`], which counts the teleport.
+    /// Calls [`CapsuleState::teleport_to`], which increments the teleport counter.
     Teleport,
 }
 
-/// What the player's hands do.
+/// Scripted input of the player.
 #[derive(Resource, Clone, Copy, Default, Debug)]
 pub(super) struct Hands {
     /// Whether the teleport key is down.
     pub(super) key: bool,
-    /// Whether it was in the last tick.
+    /// Whether the teleport key was down in the last tick.
     was_down: bool,
-    /// Whether the player lets go of the stick.
+    /// Whether the movement input is neutral.
     pub(super) still: bool,
     ticks: u32,
 }
 
-/// Requests of the owner that its app wants to be sent.
+/// Number of requests that the owner's app is about to send.
 #[derive(Resource, Default, Debug)]
 pub(super) struct Asked(pub(super) usize);
 
-/// Requests that have arrived at the server.
+/// Number of requests that have arrived at the server and are not handled yet.
 #[derive(Resource, Default, Debug)]
 pub(super) struct Requested(pub(super) usize);
 
-/// The owner's side of all four.
+/// Adds the owner's systems of all four variants.
 pub(super) fn add_client(app: &mut App) {
     app.init_resource::<Hands>()
         .init_resource::<Asked>()
@@ -87,26 +89,25 @@ pub(super) fn add_client(app: &mut App) {
         .add_systems(FixedUpdate, play_effects.in_set(MoveSystems::React));
 }
 
-/// The server's.
+/// Adds the server's systems of all four variants.
 pub(super) fn add_server(app: &mut App) {
     app.init_resource::<Requested>()
         .add_systems(FixedUpdate, do_as_asked.in_set(MoveSystems::Sample))
         .add_systems(FixedUpdate, play_effects.in_set(MoveSystems::React));
 }
 
-/// Runs to the right and back, across the way of the teleport, and holds the key down as long as the
-/// hands do.
+/// Runs right and left, across the direction of the teleport, and forwards the key of the scripted input.
 fn steer(variant: Res<Variant>, mut hands: ResMut<Hands>, mut inputs: Query<&mut MoveInput<Pawn>>) {
     hands.ticks += 1;
     let right = if (hands.ticks / 40).is_multiple_of(2) { 127 } else { -127 };
     for mut input in &mut inputs {
         input.0.body.right = if hands.still { 0 } else { right };
-        // The whole of the fourth way, beside the ability itself.
+        // Besides the ability itself, this is all that the fourth variant needs.
         input.0.extension.pressed = *variant == Variant::Stream && hands.key;
     }
 }
 
-/// The first and the third way: the owner's app acts by itself and plays the effect.
+/// First and third variant: the owner's app moves its pawn itself and plays the effect.
 fn act_at_once(
     variant: Res<Variant>,
     writes: Res<Writes>,
@@ -137,7 +138,7 @@ fn act_at_once(
     }
 }
 
-/// The second and the third way: the server acts when the message arrives, between two moves.
+/// Second and third variant: the server moves the pawn when the request arrives, between two moves.
 fn do_as_asked(
     writes: Res<Writes>,
     level: Res<Level>,
@@ -155,7 +156,7 @@ fn do_as_asked(
     }
 }
 
-/// The fourth way: the step says what happened, once, whatever is replayed later.
+/// Fourth variant: the step emits one event per teleport, however often its move is replayed.
 fn play_effects(mut happened: MessageReader<StepEvent<Pawn>>, mut seen: ResMut<Seen>) {
     for event in happened.read() {
         match event.event {
@@ -166,7 +167,7 @@ fn play_effects(mut happened: MessageReader<StepEvent<Pawn>>, mut seen: ResMut<S
     }
 }
 
-/// Ten metres ahead, if nothing is there.
+/// Moves the pawn ten metres ahead if the destination is free.
 fn put_ahead(state: &mut CapsuleState, level: &Level, config: &CapsuleConfig, writes: Writes) -> bool {
     let to = state.position + state.rotation() * Vec3::NEG_Z * DISTANCE;
     if !level.is_free(config, to) {
