@@ -24,7 +24,7 @@ impl Plugin for SimPlugin {
             .insert_resource(dash)
             .init_resource::<TeleportConfig>()
             .add_plugins((
-                MovementPlugin::default(),
+                MovementPlugin,
                 LocalMovesPlugin::<Pawn>::default(),
                 PawnCollisionPlugin::<Pawn>::default(),
                 TuningPlugin,

@@ -50,7 +50,9 @@ pub fn headless() -> App {
 /// Adds the server's plugins and the game. The app must already have its Bevy plugins.
 pub fn add_server(app: &mut App, options: ServerOptions) {
     app.insert_resource(options.armoury.arsenal());
-    app.add_plugins(UnlagServerPlugins { tick: options.tick.unwrap_or(TICK), ..default() });
+    app.add_plugins(UnlagServerPlugins {
+        rate: SimulationRate { tick: options.tick.unwrap_or(TICK), ..default() },
+    });
     app.add_plugins((RulesProtocolPlugin, RulesPlugin));
     app.world_mut().resource_mut::<Sampler>().interpolation = options.interpolation;
     if options.protocol != 0 {

@@ -40,7 +40,7 @@ pub mod prelude {
     pub use bevy_unlag_core::{
         CurrentTick, DrawnEye, DrawnPose, DrawnViewTime, Fault, Findings, Interpolate, Interpolation,
         KnotConfig, LimbRig, LocalControl, MoveInput, MoveModel, MoveSystems, NetId, NetRole, ProxySmoothing,
-        Sampler, Snapshot, Span, Tick, ViewStamp, ViewTime, VisualOf, VisualOffset, Visuals,
+        Sampler, SimulationRate, Snapshot, Span, Tick, ViewStamp, ViewTime, VisualOf, VisualOffset, Visuals,
     };
     pub use bevy_unlag_lightyear::{
         Absent, AddGameMessage, AskedValue, Bandwidth, Delivery, DownlinkBudget, GameMessageStats, GameSpeed,
@@ -56,9 +56,9 @@ pub mod prelude {
         PawnCollision, Track, VolumeId,
     };
     pub use bevy_unlag_prediction::{
-        Correction, CorrectionCause, MoveOutcome, MoveTrace, PredictionConfig, PredictionDebug,
-        PredictionDiagnosticsPlugin, PredictionStats, ScheduledPushes, SendRate, ServerCorrection,
-        TimeDiscrepancy, TimeDiscrepancyConfig, TimeDiscrepancyDetected,
+        Correction, CorrectionCause, MoveOutcome, MoveTrace, PredictedCount, PredictedValue,
+        PredictionConfig, PredictionDebug, PredictionDiagnosticsPlugin, PredictionStats, ScheduledPushes,
+        SendRate, ServerCorrection, TimeDiscrepancy, TimeDiscrepancyConfig, TimeDiscrepancyDetected,
     };
     #[cfg(feature = "gizmos")]
     pub use bevy_unlag_prediction::{CorrectionView, CorrectionViewPlugin};
@@ -79,9 +79,9 @@ pub mod prelude {
     pub use bevy_unlag_weapons::{
         Aim, ArmsEvent, ArmsState, Arsenal, ArsenalAsset, Damage, Died, DrawnProjectile, FireMode, FireRules,
         Health, HeldWeapon, HighPingHidden, HighPingShown, HighPingWarning, HitClaims, HitList, Loadout,
-        PredictedCount, PredictedValue, ProjectileEnded, ProjectileShown, Protected, RefusedShots, Respawn,
-        RespawnDue, Score, Shot, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Tracer, Trail, Trigger,
-        VitalsPlugin, VitalsRules, Weapon, WeaponId,
+        ProjectileEnded, ProjectileShown, Protected, RefusedShots, Respawn, RespawnDue, Score, Shot,
+        ShotFired, ShotRefusal, ShotResult, ShotVerdict, Tracer, Trail, Trigger, VitalsPlugin, VitalsRules,
+        Weapon, WeaponId,
     };
     pub use lightyear_guard::{
         ConnectTokenRequest, IngressLimits, IngressStats, JoinRefusal, JoinRefused, Kick, KickReason, Kicked,

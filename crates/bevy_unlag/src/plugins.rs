@@ -1,9 +1,7 @@
 //! Plugin groups and pawn bundles of the complete suite.
 
-use core::time::Duration;
-
 use bevy::{app::PluginGroupBuilder, prelude::*};
-use bevy_unlag_core::{ExtendedState, LocalControl, NetId, NetRole, Sampler};
+use bevy_unlag_core::{ExtendedState, LocalControl, NetId, NetRole, SimulationRate};
 use bevy_unlag_lightyear::{
     ClientNetPlugins, HeldWeaponPlugin, ServerNetPlugins, networked_pawn, replicated_pawn,
 };
@@ -21,50 +19,25 @@ pub type SoldierState = ExtendedState<CapsuleState, ArmsState>;
 
 /// All plugins that a client needs besides Bevy's own: lightyear's client, movement, prediction, smoothing
 /// with simulated proxies, weapons and the messages between them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct UnlagClientPlugins {
-    /// Duration of a simulation tick; must match the server's. Default: 1/64 s.
-    pub tick: Duration,
-    /// Ticks between two snapshots of a pawn without an
-    /// [`UpdateInterval`](bevy_unlag_lightyear::UpdateInterval); must match the server's. Default: 3.
-    pub snapshot_ticks: u32,
+    /// Tick and snapshot rate; must match the server's.
+    pub rate: SimulationRate,
 }
 
 /// All plugins that a server needs besides Bevy's own: lightyear's server, movement, authority over moves,
 /// rewind, weapons and the messages between them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct UnlagServerPlugins {
-    /// Duration of a simulation tick. Default: 1/64 s. Lowering it increases CPU time and bandwidth in
-    /// proportion.
-    #[doc(alias = "tickrate")]
-    pub tick: Duration,
-    /// Ticks between two snapshots of a pawn without an
-    /// [`UpdateInterval`](bevy_unlag_lightyear::UpdateInterval). Default: 3. Raising it saves downlink
-    /// bandwidth and delays remote pawns accordingly.
-    #[doc(alias = "cl_updaterate")]
-    pub snapshot_ticks: u32,
-}
-
-const TICK: Duration = Duration::from_nanos(15_625_000);
-
-impl Default for UnlagClientPlugins {
-    fn default() -> Self {
-        Self { tick: TICK, snapshot_ticks: 3 }
-    }
-}
-
-impl Default for UnlagServerPlugins {
-    fn default() -> Self {
-        Self { tick: TICK, snapshot_ticks: 3 }
-    }
+    /// Tick and snapshot rate; must match the clients'.
+    pub rate: SimulationRate,
 }
 
 impl PluginGroup for UnlagClientPlugins {
     fn build(self) -> PluginGroupBuilder {
         PluginGroupBuilder::start::<Self>()
-            .add_group(ClientNetPlugins::<Soldier>::new(self.tick))
-            .add(SamplingPlugin { tick: self.tick, snapshot_ticks: self.snapshot_ticks })
-            .add(MovementPlugin { tick_seconds: self.tick.as_secs_f32() })
+            .add_group(ClientNetPlugins::<Soldier>::new(self.rate))
+            .add(MovementPlugin)
             .add(PawnCollisionPlugin::<Soldier>::default())
             .add(PredictionPlugin::<Soldier>::default())
             .add(SmoothingPlugin)
@@ -80,28 +53,13 @@ impl PluginGroup for UnlagClientPlugins {
 impl PluginGroup for UnlagServerPlugins {
     fn build(self) -> PluginGroupBuilder {
         PluginGroupBuilder::start::<Self>()
-            .add_group(ServerNetPlugins::<Soldier>::new(self.tick, self.tick * self.snapshot_ticks))
-            .add(SamplingPlugin { tick: self.tick, snapshot_ticks: self.snapshot_ticks })
-            .add(MovementPlugin { tick_seconds: self.tick.as_secs_f32() })
+            .add_group(ServerNetPlugins::<Soldier>::new(self.rate))
+            .add(MovementPlugin)
             .add(PawnCollisionPlugin::<Soldier>::default())
             .add(PredictionPlugin::<Soldier>::default())
             .add(RewindPlugin::<Soldier>::default())
             .add(WeaponsPlugin::<CapsuleModel>::default())
             .add(HeldWeaponPlugin)
-    }
-}
-
-/// Writes the suite's rates to the [`Sampler`].
-struct SamplingPlugin {
-    tick: Duration,
-    snapshot_ticks: u32,
-}
-
-impl Plugin for SamplingPlugin {
-    fn build(&self, app: &mut App) {
-        let mut sampler = app.world_mut().get_resource_or_init::<Sampler>();
-        sampler.tick_seconds = self.tick.as_secs_f32();
-        sampler.snapshot_ticks = self.snapshot_ticks.clamp(1, 64).cast_signed();
     }
 }
 
@@ -159,19 +117,5 @@ pub(crate) fn equip(
 ) {
     if pawns.contains(added.entity) {
         commands.entity(added.entity).insert((InputGather::default(), Trigger::default()));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn plugin_rates_are_written_to_the_sampler() {
-        let mut app = App::new();
-        app.add_plugins(SamplingPlugin { tick: Duration::from_millis(32), snapshot_ticks: 2 });
-        let sampler = app.world().resource::<Sampler>();
-        assert!((sampler.tick_seconds - 0.032).abs() < 1e-6);
-        assert_eq!(sampler.snapshot_ticks, 2);
     }
 }

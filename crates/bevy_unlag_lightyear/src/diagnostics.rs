@@ -3,18 +3,15 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{Fault, Findings, Sampler};
-use lightyear::{core::tick::TickDuration, prelude::MessageRegistry};
-
+use bevy_unlag_core::{Fault, Findings, SimulationRate};
+use lightyear::prelude::MessageRegistry;
 use lightyear_guard::TokenStats;
 
 use crate::link::SetSpeed;
 
-/// Seconds between two checks of settings that rarely change.
-const INTERVAL: f32 = 1.0;
-
 pub(crate) fn plugin(app: &mut App) {
     app.init_resource::<Findings>()
+        .init_resource::<SimulationRate>()
         .add_systems(Update, (compare_ticks, find_zero_keys))
         .add_systems(PostUpdate, find_other_speeds);
 }
@@ -28,44 +25,18 @@ pub(crate) fn expect_lightyear(app: &App) {
     );
 }
 
-/// Compares the tick duration of all systems that have one.
-fn compare_ticks(
-    real: Res<Time<Real>>,
-    fixed: Res<Time<Fixed>>,
-    lightyear: Option<Res<TickDuration>>,
-    sampler: Option<Res<Sampler>>,
-    mut since: Local<Option<f32>>,
-    mut findings: ResMut<Findings>,
-) {
-    // In the first frame, then once per interval.
-    let passed = since.map_or(INTERVAL, |since| since + real.delta_secs());
-    *since = Some(if passed < INTERVAL { passed } else { 0.0 });
-    if passed < INTERVAL {
-        return;
-    }
+/// Detects a game that has replaced `Time<Fixed>`.
+fn compare_ticks(fixed: Res<Time<Fixed>>, rate: Res<SimulationRate>, mut findings: ResMut<Findings>) {
     let step = fixed.timestep();
-    if let Some(tick) = lightyear.filter(|tick| differ(tick.0, step)) {
+    if differ(rate.tick, step) {
         findings.report(Fault::TickRate, || {
             format!(
-                "the timestep of Time<Fixed> is {} and lightyear's tick is {}: pass one duration to \
+                "the timestep of Time<Fixed> is {} and SimulationRate::tick is {}: pass the rate to \
                  UnlagClientPlugins or UnlagServerPlugins, and do not insert a Time<Fixed> after them",
                 milliseconds(step),
-                milliseconds(tick.0)
+                milliseconds(rate.tick)
             )
         });
-    }
-    if let Some(sampler) = sampler {
-        let tick = Duration::try_from_secs_f32(sampler.tick_seconds).unwrap_or_default();
-        if differ(tick, step) {
-            findings.report(Fault::TickRate, || {
-                format!(
-                    "the timestep of Time<Fixed> is {} and Sampler::tick_seconds is {}: pass one duration to \
-                     UnlagClientPlugins or UnlagServerPlugins, or set the Sampler to it",
-                    milliseconds(step),
-                    milliseconds(tick)
-                )
-            });
-        }
     }
 }
 

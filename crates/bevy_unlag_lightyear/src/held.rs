@@ -10,7 +10,7 @@ use crate::smoothed::{OwnPawn, Stamped, replicate};
 /// the pawn is drawn. The owner predicts it and ignores the server's values.
 ///
 /// Add it on both sides, after the suite's other plugins and in the same order as other registrations.
-/// Changes are sent at the server plugin's `snapshot_interval`, six to eight bytes each: a weapon switched
+/// Changes are sent at the server's snapshot interval, six to eight bytes each: a weapon switched
 /// back within one interval is not visible to other clients.
 #[derive(Debug, Default)]
 pub struct HeldWeaponPlugin;

@@ -38,10 +38,10 @@ mod session;
 mod smoothed;
 mod snapshots;
 
-use core::{marker::PhantomData, time::Duration};
+use core::marker::PhantomData;
 
 use bevy::{app::PluginGroupBuilder, prelude::*};
-use bevy_unlag_core::MoveModel;
+use bevy_unlag_core::{MoveModel, SimulationRate, SimulationRatePlugin};
 
 pub use bandwidth::{Bandwidth, MessageClass, Traffic};
 pub use client::UnlagClientNetPlugin;
@@ -76,39 +76,38 @@ fn shared(app: &mut App) {
 /// lightyear's client plugins and [`UnlagClientNetPlugin`], in the required order.
 #[derive(Debug)]
 pub struct ClientNetPlugins<M> {
-    tick: Duration,
+    rate: SimulationRate,
     model: PhantomData<fn() -> M>,
 }
 
 /// lightyear's server plugins and [`UnlagServerNetPlugin`], in the required order.
 #[derive(Debug)]
 pub struct ServerNetPlugins<M> {
-    tick: Duration,
-    snapshot_interval: Duration,
+    rate: SimulationRate,
     model: PhantomData<fn() -> M>,
 }
 
 impl<M> ClientNetPlugins<M> {
-    /// Creates the plugin group; `tick` is the duration of one simulation tick.
+    /// Creates the plugin group.
     #[must_use]
-    pub fn new(tick: Duration) -> Self {
-        Self { tick, model: PhantomData }
+    pub fn new(rate: SimulationRate) -> Self {
+        Self { rate, model: PhantomData }
     }
 }
 
 impl<M> ServerNetPlugins<M> {
-    /// Creates the plugin group; `tick` is the duration of one simulation tick, `snapshot_interval` the time
-    /// between two snapshots of a pawn.
+    /// Creates the plugin group.
     #[must_use]
-    pub fn new(tick: Duration, snapshot_interval: Duration) -> Self {
-        Self { tick, snapshot_interval, model: PhantomData }
+    pub fn new(rate: SimulationRate) -> Self {
+        Self { rate, model: PhantomData }
     }
 }
 
 impl<M: MoveModel> PluginGroup for ClientNetPlugins<M> {
     fn build(self) -> PluginGroupBuilder {
         PluginGroupBuilder::start::<Self>()
-            .add_group(lightyear::prelude::client::ClientPlugins { tick_duration: self.tick })
+            .add_group(lightyear::prelude::client::ClientPlugins { tick_duration: self.rate.tick })
+            .add(SimulationRatePlugin(self.rate))
             .add(UnlagClientNetPlugin::<M>::default())
     }
 }
@@ -116,10 +115,8 @@ impl<M: MoveModel> PluginGroup for ClientNetPlugins<M> {
 impl<M: MoveModel> PluginGroup for ServerNetPlugins<M> {
     fn build(self) -> PluginGroupBuilder {
         PluginGroupBuilder::start::<Self>()
-            .add_group(lightyear::prelude::server::ServerPlugins { tick_duration: self.tick })
-            .add(UnlagServerNetPlugin::<M> {
-                snapshot_interval: self.snapshot_interval,
-                ..Default::default()
-            })
+            .add_group(lightyear::prelude::server::ServerPlugins { tick_duration: self.rate.tick })
+            .add(SimulationRatePlugin(self.rate))
+            .add(UnlagServerNetPlugin::<M>::default())
     }
 }

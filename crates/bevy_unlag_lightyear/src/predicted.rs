@@ -10,8 +10,7 @@ use bevy_replicon::shared::replication::deferred_entity::DeferredEntity;
 use bevy_unlag_core::{
     BitReader, BitWriter, CurrentTick, Interpolate, LocalControl, NetRole, Tick, Wire, WireError,
 };
-use bevy_unlag_prediction::MAX_MAILED;
-use bevy_unlag_weapons::PredictedValue;
+use bevy_unlag_prediction::{MAX_MAILED, PredictedValue};
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
@@ -42,7 +41,7 @@ pub trait ReplicatePredicted {
     ///
     /// Worst case with a hostile client: once per server frame it sets `T` of its own pawn, and of no other,
     /// to a value that [`Wire::read`] accepts and no system refuses. Each time, refused or not, every client
-    /// that sees the pawn receives one more update, at the server plugin's `snapshot_interval`. The server
+    /// that sees the pawn receives one more update, at the server's snapshot interval. The server
     /// stores one [`AskedValue`] per pawn and reads at most 256 changes per link and frame;
     /// [`IngressLimits`](crate::IngressLimits) bounds everything else that arrives. A client that sends wrong
     /// ticks only locks itself out.

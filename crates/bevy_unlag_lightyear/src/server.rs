@@ -1,9 +1,9 @@
 //! Server plugin: moves data between messages and mailboxes, enforces ownership, sends snapshots.
 
-use core::{marker::PhantomData, time::Duration};
+use core::marker::PhantomData;
 
 use bevy::{ecs::error::FallbackErrorHandler, prelude::*};
-use bevy_unlag_core::{MoveModel, NetId, NetRole, VisualSystems};
+use bevy_unlag_core::{MoveModel, NetId, NetRole, SimulationRate, VisualSystems};
 use bevy_unlag_prediction::{IncomingMoves, MAX_MAILED, OutgoingAnswers, authority_pawn};
 use bevy_unlag_rewind::{FrameHistory, ViewLedger};
 use bevy_unlag_smoothing::SentLog;
@@ -20,24 +20,19 @@ use crate::{
 /// Server side of the transport: exchanges mailboxes with the clients. Add it after lightyear's
 /// `ServerPlugins`.
 #[derive(Debug)]
-pub struct UnlagServerNetPlugin<M> {
-    /// The time between two snapshots of a pawn without an [`UpdateInterval`](crate::UpdateInterval), and
-    /// between two replication updates. Default 46.875 ms, three ticks at 64 Hz. Raising it saves downlink
-    /// bandwidth and delays remote pawns by as much.
-    pub snapshot_interval: Duration,
-    pub(crate) model: PhantomData<fn() -> M>,
-}
+pub struct UnlagServerNetPlugin<M>(PhantomData<fn() -> M>);
 
 impl<M> Default for UnlagServerNetPlugin<M> {
     fn default() -> Self {
-        Self { snapshot_interval: Duration::from_nanos(46_875_000), model: PhantomData }
+        Self(PhantomData)
     }
 }
 
 impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
     fn build(&self, app: &mut App) {
         crate::shared(app);
-        app.insert_resource(ReplicationMetadata::new(self.snapshot_interval))
+        let rate = *app.world_mut().get_resource_or_init::<SimulationRate>();
+        app.insert_resource(ReplicationMetadata::new(rate.snapshot_interval()))
             .add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
                 commands.entity(added.entity).insert((ReplicationSender, link::quiet_pings()));
             })
@@ -58,7 +53,7 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
         messages::server_plugin(app);
         session::server_plugin::<M>(app);
         clock::server_plugin(app);
-        snapshots::server_plugin(app, self.snapshot_interval);
+        snapshots::server_plugin(app);
     }
 }
 

@@ -29,7 +29,7 @@ pub trait ReplicateSmoothed {
     ///
     /// Call it on both sides, after the suite's plugins and in the same order as other registrations. The
     /// entity must be replicated, as every pawn is. Updates are sent with replication, at the server plugin's
-    /// `snapshot_interval`.
+    /// snapshot interval.
     fn replicate_smoothed<C>(&mut self) -> &mut Self
     where
         C: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>;

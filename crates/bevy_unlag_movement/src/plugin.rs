@@ -4,18 +4,17 @@ use bevy::{prelude::*, transform::systems::mark_dirty_trees};
 use bevy_rapier3d::plugin::{
     NoUserData, PhysicsSet, RapierPhysicsPlugin, RapierTransformPropagateSet, TimestepMode,
 };
-use bevy_unlag_core::{BasePoses, Fault, Findings, TickPlugin};
+use bevy_unlag_core::{BasePoses, Fault, Findings, SimulationRate, SimulationRatePlugin, TickPlugin};
 
 use crate::{CapsuleConfig, scene};
 
 /// Adds [`CapsuleConfig`], [`MoverScene`](crate::MoverScene) and, in the fixed schedule, rapier,
 /// unless they are there, and moves every [`MovementBase`](crate::MovementBase). Add it after the
 /// plugin groups of Bevy, and after rapier if you add rapier yourself.
-#[derive(Clone, Copy, Debug)]
-pub struct MovementPlugin {
-    /// Seconds of one fixed tick; default 1/64. It must be the same on both sides.
-    pub tick_seconds: f32,
-}
+///
+/// It steps at the app's [`SimulationRate`](bevy_unlag_core::SimulationRate).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MovementPlugin;
 
 fn warn_of_nonsense(config: Res<CapsuleConfig>) {
     if let Err(error) = config.check() {
@@ -23,14 +22,12 @@ fn warn_of_nonsense(config: Res<CapsuleConfig>) {
     }
 }
 
-impl Default for MovementPlugin {
-    fn default() -> Self {
-        Self { tick_seconds: 1.0 / 64.0 }
-    }
-}
-
 impl Plugin for MovementPlugin {
     fn build(&self, app: &mut App) {
+        if !app.world().contains_resource::<SimulationRate>() {
+            app.add_plugins(SimulationRatePlugin::default());
+        }
+        let rate = *app.world().resource::<SimulationRate>();
         if !app.is_plugin_added::<TransformPlugin>() {
             app.add_plugins(TransformPlugin);
         }
@@ -40,15 +37,14 @@ impl Plugin for MovementPlugin {
         app.init_resource::<CapsuleConfig>()
             .init_resource::<scene::MoverScene>()
             .init_resource::<BasePoses>()
-            .init_resource::<Findings>()
-            .insert_resource(Time::<Fixed>::from_seconds(f64::from(self.tick_seconds)));
+            .init_resource::<Findings>();
         app.add_systems(PreUpdate, warn_of_nonsense.run_if(resource_exists_and_changed::<CapsuleConfig>));
         scene::add_systems(app);
         if app.is_plugin_added::<RapierPhysicsPlugin<NoUserData>>() {
             app.add_systems(Startup, check_physics);
             return;
         }
-        app.insert_resource(TimestepMode::Fixed { dt: self.tick_seconds, substeps: 1 })
+        app.insert_resource(TimestepMode::Fixed { dt: rate.tick_seconds(), substeps: 1 })
             .add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule())
             // Without this mark, which bevy_rapier forgets, Bevy's parallel propagation skips
             // entities with children or a parent: rapier would see them where they were.
@@ -89,7 +85,7 @@ mod tests {
             if let Some(mode) = mode {
                 app.insert_resource(mode);
             }
-            app.add_plugins(MovementPlugin::default());
+            app.add_plugins(MovementPlugin);
             app.finish();
             app.cleanup();
             app.update();

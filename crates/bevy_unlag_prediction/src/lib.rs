@@ -29,6 +29,7 @@ mod outcome;
 #[cfg(any(feature = "gizmos", test))]
 mod outlines;
 mod packet;
+mod predicted_value;
 mod push;
 mod queue;
 mod reconcile;
@@ -67,6 +68,7 @@ pub use outcome::{Correction, MoveOutcome, ServerCorrection};
 #[cfg(feature = "gizmos")]
 pub use outlines::CorrectionView;
 pub use packet::{MAX_MOVES, MovePacket, MoveRun};
+pub use predicted_value::{PredictedCount, PredictedValue};
 pub use push::ScheduledPushes;
 pub use queue::MoveQueue;
 pub use saved_moves::{SavedMove, SavedMoves};

@@ -34,7 +34,7 @@ struct Corner {
 impl Corner {
     fn new() -> Self {
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, MovementPlugin::default()))
+        app.add_plugins((MinimalPlugins, MovementPlugin))
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
             .add_plugins(RewindPlugin::<CapsuleModel>::default());
         app.finish();

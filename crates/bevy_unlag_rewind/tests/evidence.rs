@@ -61,7 +61,7 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, MovementPlugin::default()))
+        app.add_plugins((MinimalPlugins, MovementPlugin))
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
             .add_plugins(RewindPlugin::<CapsuleModel>::default())
             .insert_resource(BasePoses::new(TICK, lift));

@@ -24,7 +24,7 @@ impl Field {
     /// Runners along X, one behind the other, who are shown as they were last sent: every eight ticks.
     fn new(count: u16, backend: RewindBackend) -> Self {
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, MovementPlugin::default(), RewindPlugin::<CapsuleModel>::default()))
+        app.add_plugins((MinimalPlugins, MovementPlugin, RewindPlugin::<CapsuleModel>::default()))
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
             .insert_resource(backend);
         app.finish();

@@ -30,7 +30,7 @@ impl Range {
     /// A runner along X, ten metres in front of a shooter; a snapshot every three ticks.
     fn new(with_plugin: bool) -> Self {
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, MovementPlugin::default()))
+        app.add_plugins((MinimalPlugins, MovementPlugin))
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
         if with_plugin {
             app.add_plugins(RewindPlugin::<CapsuleModel>::default());

@@ -15,7 +15,7 @@
 //!   [`Trajectory`].
 //! * [`HeldWeapon`] is the weapon that each pawn visibly holds, available on every client.
 //! * Optional parts: [`VitalsPlugin`] for health, death and respawn, [`HighPingPlugin`] for a high latency
-//!   warning, [`PredictedValue`] for values that a player changes locally and the server confirms.
+//!   warning, `PredictedValue` of the prediction crate for values that a player changes locally and the server confirms.
 //!
 //! No message carries a damage figure, and a client's hit claim is never proof: clients send what their
 //! screen showed, and the server traces the shot itself. See [`HitClaims`] for how much a claim can count.
@@ -30,7 +30,6 @@ mod held_weapon;
 mod high_ping;
 mod judge;
 mod loadout;
-mod predicted_value;
 mod projectile;
 mod rules;
 mod shoot;
@@ -59,7 +58,6 @@ pub use held_weapon::HeldWeapon;
 pub use high_ping::{HighPingHidden, HighPingPlugin, HighPingShown, HighPingWarning};
 pub use judge::SpreadSecret;
 pub use loadout::Loadout;
-pub use predicted_value::{PredictedCount, PredictedValue};
 pub use projectile::{
     CatchUp, DrawnProjectile, Flights, ForgetProjectiles, PathEnd, Piece, ProjectileDrawn, ProjectileEnd,
     ProjectileEndKind, ProjectileEnded, ProjectileLaunch, ProjectileRules, ProjectileShown,

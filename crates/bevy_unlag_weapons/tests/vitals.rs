@@ -55,7 +55,7 @@ fn play(
 impl Range {
     fn new() -> Self {
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, MovementPlugin::default(), RewindPlugin::<Soldier>::default()))
+        app.add_plugins((MinimalPlugins, MovementPlugin, RewindPlugin::<Soldier>::default()))
             .add_plugins((PredictionPlugin::<Soldier>::default(), WeaponsPlugin::<CapsuleModel>::default()))
             .add_plugins(VitalsPlugin)
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))

@@ -59,7 +59,7 @@ pub fn start(walker: Walker) -> CapsuleState {
 /// An app with the scene and nobody in it. Call [`settle`] when it has all its plugins.
 pub fn app() -> App {
     let mut app = App::new();
-    app.add_plugins((MinimalPlugins, StatesPlugin, MovementPlugin { tick_seconds: TICK.as_secs_f32() }))
+    app.add_plugins((MinimalPlugins, StatesPlugin, MovementPlugin))
         .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
         .init_resource::<StepsAgain>();
     app.world_mut().spawn_batch(level());

@@ -16,10 +16,6 @@ use lightyear::prelude::{
 };
 
 use super::{copies, driver::DriverPlugin, owner, switches, switches::Switches, track, truth};
-use crate::app::TICK;
-
-/// Default number of ticks between two updates of a pawn.
-const SNAPSHOT_TICKS: u32 = 3;
 
 /// Creates an app with the Bevy plugins that a headless server or client needs.
 fn headless() -> App {
@@ -30,14 +26,10 @@ fn headless() -> App {
 
 /// Adds the plugins that server and client share.
 fn add_shared(app: &mut App) {
-    app.add_plugins((
-        MovementPlugin { tick_seconds: TICK.as_secs_f32() },
-        KartPlugin,
-        PredictionPlugin::<KartModel>::default(),
-    ))
-    // Karts pass through each other: a collision with a remote kart would be one with its past position.
-    .insert_resource(KartConfig { pawns: PawnCollision::Ignore, ..default() })
-    .add_systems(Startup, track::spawn);
+    app.add_plugins((MovementPlugin, KartPlugin, PredictionPlugin::<KartModel>::default()))
+        // Karts pass through each other: a collision with a remote kart would be one with its past position.
+        .insert_resource(KartConfig { pawns: PawnCollision::Ignore, ..default() })
+        .add_systems(Startup, track::spawn);
     owner::protocol(app);
 }
 
@@ -45,7 +37,7 @@ fn add_shared(app: &mut App) {
 pub fn server(switches: Switches, truth: truth::Truth) -> App {
     let mut app = headless();
     app.add_plugins((
-        ServerNetPlugins::<KartModel>::new(TICK, TICK * SNAPSHOT_TICKS),
+        ServerNetPlugins::<KartModel>::new(SimulationRate::default()),
         RewindPlugin::<KartModel>::default(),
     ));
     add_shared(&mut app);
@@ -61,16 +53,13 @@ pub fn server(switches: Switches, truth: truth::Truth) -> App {
 /// Adds the client's plugins and the game. The app must already have its Bevy plugins.
 pub fn add_client(app: &mut App, switches: Switches) {
     app.add_plugins((
-        ClientNetPlugins::<KartModel>::new(TICK),
+        ClientNetPlugins::<KartModel>::new(SimulationRate::default()),
         SmoothingPlugin,
         ProxySimulationPlugin::<KartModel>::default(),
     ));
     add_shared(app);
     owner::client(app);
     copies::add(app);
-    let mut sampler = app.world_mut().resource_mut::<Sampler>();
-    sampler.tick_seconds = TICK.as_secs_f32();
-    sampler.snapshot_ticks = SNAPSHOT_TICKS.cast_signed();
     app.insert_resource(switches);
 }
 

@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn driver_completes_laps_with_jumps_and_reversing_without_collisions() {
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, MovementPlugin::default(), KartPlugin));
+        app.add_plugins((MinimalPlugins, MovementPlugin, KartPlugin));
         for (part, transform) in track::boxes() {
             let collider = bevy_rapier3d::prelude::Collider::cuboid(part.half.x, part.half.y, part.half.z);
             app.world_mut().spawn((transform, collider));

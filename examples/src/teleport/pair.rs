@@ -205,7 +205,7 @@ fn with<C: Component<Mutability = Mutable>, R: Default>(
 
 fn app(options: &Options, blocked: bool) -> App {
     let mut app = App::new();
-    app.add_plugins((MinimalPlugins, MovementPlugin::default(), PredictionPlugin::<Pawn>::default()))
+    app.add_plugins((MinimalPlugins, MovementPlugin, PredictionPlugin::<Pawn>::default()))
         .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
         .insert_resource(TeleportConfig { distance: DISTANCE, ..TeleportConfig::default() })
         .insert_resource(options.prediction)

@@ -1,11 +1,10 @@
 //! Publishing snapshots on the server: which pawns, to which clients, when.
 
-use core::time::Duration;
-
 use bevy::prelude::*;
 use bevy_replicon::{prelude::Replicated, server::visibility::client_visibility::ClientVisibility};
 use bevy_unlag_core::{
-    BitWriter, CurrentTick, KnotConfig, NetId, PoseSample, ProxySmoothing, ProxyUpdate, Sampler, Tick,
+    BitWriter, CurrentTick, KnotConfig, NetId, PoseSample, ProxySmoothing, ProxyUpdate, Sampler,
+    SimulationRate, Tick,
 };
 use bevy_unlag_smoothing::{PublishedPath, SentLog};
 use lightyear::prelude::{server::ClientOf, *};
@@ -21,16 +20,12 @@ use crate::{
 };
 
 /// Ticks between two snapshots of this pawn, on the server. Default, without the component: the plugin's
-/// [`snapshot_interval`](crate::UnlagServerNetPlugin::snapshot_interval). 0 counts as 1. Raising it saves
+/// [`SimulationRate::snapshot_ticks`]. 0 counts as 1. Raising it saves
 /// downlink bandwidth and delays the pawn by as much on other clients. Pawns with the same interval are sent
 /// in the same ticks.
 #[doc(alias = "NetUpdateFrequency")]
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UpdateInterval(pub u32);
-
-/// Interval of pawns without an [`UpdateInterval`].
-#[derive(Resource)]
-pub(crate) struct DefaultInterval(Duration);
 
 /// A snapshot to send now.
 struct Due {
@@ -58,9 +53,8 @@ fn is_due(last: Option<Tick>, now: Tick, interval: u32) -> bool {
     last.is_none_or(|last| now.0 / interval.max(1) != last.0 / interval.max(1))
 }
 
-pub(crate) fn plugin(app: &mut App, interval: Duration) {
-    app.insert_resource(DefaultInterval(interval))
-        .init_resource::<DownlinkBudget>()
+pub(crate) fn plugin(app: &mut App) {
+    app.init_resource::<DownlinkBudget>()
         .init_resource::<KnotConfig>()
         .init_resource::<Sampler>()
         .add_plugins(visibility::plugin)
@@ -70,8 +64,8 @@ pub(crate) fn plugin(app: &mut App, interval: Duration) {
 }
 
 pub(crate) fn publish(
-    (tick, fixed, real): (Res<CurrentTick>, Res<Time<Fixed>>, Res<Time<Real>>),
-    (interval, knots, sampler): (Res<DefaultInterval>, Res<KnotConfig>, Res<Sampler>),
+    (tick, real): (Res<CurrentTick>, Res<Time<Real>>),
+    (rate, knots, sampler): (Res<SimulationRate>, Res<KnotConfig>, Res<Sampler>),
     (everyone, filters): (Res<DownlinkBudget>, Res<ComponentFilters>),
     mut pawns: Query<
         (
@@ -94,10 +88,9 @@ pub(crate) fn publish(
     mut desk: Local<Desk>,
 ) {
     let Desk { looked, due, spare, candidates, living } = &mut *desk;
-    let usual = (interval.0.as_secs_f64() / fixed.timestep().as_secs_f64()).round() as u32;
     spare.extend(due.drain(..).map(|due| due.bits));
     for (entity, id, mut path, owner, own, mode) in &mut pawns {
-        if !is_due(*looked, tick.0, own.map_or(usual, |own| own.0)) {
+        if !is_due(*looked, tick.0, own.map_or(rate.snapshot_ticks, |own| own.0)) {
             continue;
         }
         let Some(update) = path.send_present(&knots, &sampler, mode) else { continue };

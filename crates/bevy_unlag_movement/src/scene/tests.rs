@@ -27,7 +27,7 @@ const NOBODY: Entity = Entity::PLACEHOLDER;
 /// A level in which no tick has passed and nothing was stepped.
 fn level() -> App {
     let mut app = App::new();
-    app.add_plugins((MinimalPlugins, MovementPlugin::default()))
+    app.add_plugins((MinimalPlugins, MovementPlugin))
         .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(DT)));
     app
 }

@@ -5,6 +5,7 @@ use core::time::Duration;
 use bevy::{ecs::system::SystemState, prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{BitWriter, MoveModel, StepContext, Tick, Wire};
+use bevy_unlag_core::{SimulationRate, SimulationRatePlugin};
 use bevy_unlag_movement::{
     CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState, MoveEvent, MovementMode, MovementPlugin,
 };
@@ -146,9 +147,14 @@ impl Level {
     /// The app, with what `extend` adds to it.
     pub fn build_with(self, extend: impl FnOnce(&mut App)) -> App {
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, MovementPlugin { tick_seconds: 1.0 / self.rate })).insert_resource(
-            TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(1.0 / f64::from(self.rate))),
-        );
+        app.add_plugins((
+            MinimalPlugins,
+            SimulationRatePlugin(SimulationRate::from_hz(f64::from(self.rate))),
+            MovementPlugin,
+        ))
+        .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f64(
+            1.0 / f64::from(self.rate),
+        )));
         app.insert_resource(self.config);
         extend(&mut app);
         for (collider, transform) in self.pieces {

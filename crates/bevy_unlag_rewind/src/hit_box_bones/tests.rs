@@ -24,7 +24,7 @@ fn file() -> HitBoxFile {
 
 fn server() -> App {
     let mut app = App::new();
-    app.add_plugins((MinimalPlugins, TransformPlugin, AssetPlugin::default(), MovementPlugin::default()))
+    app.add_plugins((MinimalPlugins, TransformPlugin, AssetPlugin::default(), MovementPlugin))
         .add_plugins(RewindPlugin::<CapsuleModel>::default())
         .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(100)));
     app.finish();

@@ -93,7 +93,7 @@ impl Crowd {
     pub fn new(seed: u64) -> Self {
         let mut rng = SmallRng::seed_from_u64(seed);
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, MovementPlugin::default(), RewindPlugin::<CapsuleModel>::default()))
+        app.add_plugins((MinimalPlugins, MovementPlugin, RewindPlugin::<CapsuleModel>::default()))
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
             .add_systems(FixedLast, note)
             .add_systems(PostUpdate, send);

@@ -71,7 +71,7 @@ impl Range {
     /// The same within `yard` metres to every side.
     pub fn within(yard: f32, targets: u16, no_walls: bool) -> Self {
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, MovementPlugin::default()))
+        app.add_plugins((MinimalPlugins, MovementPlugin))
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
             .add_plugins(RewindPlugin::<CapsuleModel>::default());
         app.finish();

@@ -33,7 +33,7 @@ struct World {
 /// A runner who was sent every three ticks to somebody, to the shooter now and then not.
 fn world(rng: &mut SmallRng) -> World {
     let mut app = App::new();
-    app.add_plugins((MinimalPlugins, MovementPlugin::default(), RewindPlugin::<CapsuleModel>::default()))
+    app.add_plugins((MinimalPlugins, MovementPlugin, RewindPlugin::<CapsuleModel>::default()))
         .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_nanos(15_625_000)));
     app.finish();
     app.cleanup();

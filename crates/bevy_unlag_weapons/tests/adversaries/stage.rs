@@ -72,7 +72,7 @@ fn app(weapons: &[Weapon]) -> App {
     let mut app = App::new();
     app.add_plugins((
         MinimalPlugins,
-        MovementPlugin::default(),
+        MovementPlugin,
         RewindPlugin::<Soldier>::default(),
         PredictionPlugin::<Soldier>::default(),
         WeaponsPlugin::<CapsuleModel>::default(),

@@ -58,7 +58,7 @@ fn app(weapon: &Weapon) -> App {
     let mut app = App::new();
     app.add_plugins((
         MinimalPlugins,
-        MovementPlugin::default(),
+        MovementPlugin,
         RewindPlugin::<Soldier>::default(),
         WeaponsPlugin::<CapsuleModel>::default(),
     ))

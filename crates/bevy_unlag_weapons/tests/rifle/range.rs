@@ -51,7 +51,7 @@ fn soldier(place: Vec3) -> ExtendedState<CapsuleState, ArmsState> {
 impl Range {
     pub fn new(with_plugin: bool) -> Self {
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, MovementPlugin::default(), RewindPlugin::<Soldier>::default()))
+        app.add_plugins((MinimalPlugins, MovementPlugin, RewindPlugin::<Soldier>::default()))
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
             .insert_resource(SpreadSecret(7))
             .init_resource::<Seen>()

@@ -66,7 +66,7 @@ impl Crowd {
         let seed = self.seed.wrapping_mul(1_000_003).wrapping_add(number);
         let mut client = app::headless();
         client.insert_resource(Arsenal::default());
-        client.add_plugins(UnlagClientPlugins { tick: self.tick, ..default() });
+        client.add_plugins(UnlagClientPlugins { rate: SimulationRate { tick: self.tick, ..default() } });
         client.add_plugins((RulesProtocolPlugin, LedgerPlugin)).add_systems(Startup, arena::spawn);
         client.add_plugins((PlayerControlsPlugin::default(), ScriptPlugin));
         // A screen of as many frames as there are ticks: every move goes as it is made.

@@ -85,7 +85,7 @@ impl Level {
     /// The level in an app, in rapier too. Its platform moves, or stands still at the origin.
     pub fn app(&self, moving: bool) -> App {
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, MovementPlugin { tick_seconds: DT }))
+        app.add_plugins((MinimalPlugins, MovementPlugin))
             .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(DT)));
         let world = app.world_mut();
         if self.hills {

@@ -90,7 +90,7 @@ fn app() -> App {
     let mut app = App::new();
     app.add_plugins((
         MinimalPlugins,
-        MovementPlugin::default(),
+        MovementPlugin,
         PawnCollisionPlugin::<CapsuleModel>::default(),
         PredictionPlugin::<CapsuleModel>::default(),
     ))

@@ -186,7 +186,7 @@ pub fn measure(quick: bool, seed: u64) -> CoverFigures {
 impl Arena {
     fn new(seed: u64) -> Self {
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, MovementPlugin::default()))
+        app.add_plugins((MinimalPlugins, MovementPlugin))
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
             .add_plugins(RewindPlugin::<CapsuleModel>::default());
         app.finish();

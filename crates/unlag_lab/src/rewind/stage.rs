@@ -47,7 +47,7 @@ impl Stage {
     /// As many humanoids of 19 boxes as there are players, as dense as 64 in the arena.
     pub fn new(players: usize, seed: u64) -> Self {
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, TransformPlugin, MovementPlugin::default()))
+        app.add_plugins((MinimalPlugins, TransformPlugin, MovementPlugin))
             .add_plugins(RewindPlugin::<CapsuleModel>::default())
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
             .add_systems(Startup, arena::spawn);

@@ -41,15 +41,11 @@ const PATHS: [(Path, Option<f64>); 7] = [
 fn stage(path: Path) -> Stage {
     Stage::new(|app: &mut App| match path {
         Path::Recorded => {
-            app.add_plugins((MovementPlugin::default(), ProxySimulationPlugin::<CapsuleModel>::default()))
+            app.add_plugins((MovementPlugin, ProxySimulationPlugin::<CapsuleModel>::default()))
                 .add_systems(Startup, arena::spawn);
         }
         Path::RecordedKart => {
-            app.add_plugins((
-                MovementPlugin::default(),
-                KartPlugin,
-                ProxySimulationPlugin::<KartModel>::default(),
-            ));
+            app.add_plugins((MovementPlugin, KartPlugin, ProxySimulationPlugin::<KartModel>::default()));
             recorded::spawn_field(app.world_mut());
         }
         _ => {}

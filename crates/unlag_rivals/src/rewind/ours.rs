@@ -33,7 +33,7 @@ impl Ours {
     /// With these targets. Unless it `remembers`, nobody is hit.
     pub fn new(crowd: &Crowd, remembers: bool) -> Self {
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, MovementPlugin { tick_seconds: TICK.as_secs_f32() }))
+        app.add_plugins((MinimalPlugins, MovementPlugin))
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
             .add_plugins(RewindPlugin::<CapsuleModel>::default())
             .add_systems(FixedUpdate, walk.in_set(MoveSystems::Step))

@@ -5,6 +5,7 @@ use core::time::Duration;
 use bevy::{ecs::system::SystemState, prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{MoveModel, StepContext, Tick};
+use bevy_unlag_core::{SimulationRate, SimulationRatePlugin};
 use bevy_unlag_movement::{
     AccelerationModel, BaseId, CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState, MoveEvent,
     MoveVolume, MovementBase, MovementPlugin, MoverScene, MoverWorld, Shuttle, Track, Turntable, VolumeId,
@@ -128,8 +129,12 @@ impl Level {
 
     fn app_in_order(&self, dt: f32, order: &[usize]) -> App {
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, MovementPlugin { tick_seconds: dt }))
-            .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(dt)));
+        app.add_plugins((
+            MinimalPlugins,
+            SimulationRatePlugin(SimulationRate::from_hz(1.0 / f64::from(dt))),
+            MovementPlugin,
+        ))
+        .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(dt)));
         let (rides, volumes) = (self.things.len(), self.things.len() + self.rides.len());
         for &i in order {
             let world = app.world_mut();

@@ -83,7 +83,7 @@ impl Stage {
         app.add_plugins((
             MinimalPlugins,
             TransformPlugin,
-            MovementPlugin::default(),
+            MovementPlugin,
             RewindPlugin::<CapsuleModel>::default(),
         ))
         .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_nanos(15_625_000)))

@@ -49,7 +49,7 @@ pub fn kart(seconds: f64, seed: u64) -> Result<Truth, String> {
 
 fn app() -> App {
     let mut app = App::new();
-    app.add_plugins((MinimalPlugins, MovementPlugin::default()))
+    app.add_plugins((MinimalPlugins, MovementPlugin))
         .insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
     app
 }

@@ -11,6 +11,7 @@ use bevy::{
     time::TimeUpdateStrategy,
     transform::StaticTransformOptimizations,
 };
+use bevy_unlag::core::SimulationRatePlugin;
 use bevy_unlag::smoothing::PublishedPath;
 use bevy_unlag::{
     Soldier, SoldierState,
@@ -73,17 +74,22 @@ pub fn app(hz: u32) -> App {
     ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
     let tick = Duration::from_secs(1) / hz;
     let mut app = App::new();
-    app.add_plugins((MinimalPlugins, TransformPlugin, MovementPlugin { tick_seconds: tick.as_secs_f32() }))
-        .add_plugins((PredictionPlugin::<Soldier>::default(), RewindPlugin::<Soldier>::default()))
-        .add_plugins(WeaponsPlugin::<CapsuleModel>::default())
-        .insert_resource(TimeUpdateStrategy::ManualDuration(tick))
-        .insert_resource(Time::<Fixed>::from_duration(tick))
-        .insert_resource(StaticTransformOptimizations::Disabled)
-        // 16 rounds a second at most: 15 on the average leave some room.
-        .insert_resource(
-            Arsenal::new(vec![Weapon { interval: 1.0 / 16.0, ..Weapon::rifle() }]).unwrap_or_default(),
-        )
-        .add_systems(Startup, arena::spawn);
+    app.add_plugins((
+        MinimalPlugins,
+        TransformPlugin,
+        SimulationRatePlugin(SimulationRate { tick, ..default() }),
+        MovementPlugin,
+    ))
+    .add_plugins((PredictionPlugin::<Soldier>::default(), RewindPlugin::<Soldier>::default()))
+    .add_plugins(WeaponsPlugin::<CapsuleModel>::default())
+    .insert_resource(TimeUpdateStrategy::ManualDuration(tick))
+    .insert_resource(Time::<Fixed>::from_duration(tick))
+    .insert_resource(StaticTransformOptimizations::Disabled)
+    // 16 rounds a second at most: 15 on the average leave some room.
+    .insert_resource(
+        Arsenal::new(vec![Weapon { interval: 1.0 / 16.0, ..Weapon::rifle() }]).unwrap_or_default(),
+    )
+    .add_systems(Startup, arena::spawn);
     let mut sampler = app.world_mut().get_resource_or_init::<Sampler>();
     (sampler.tick_seconds, sampler.snapshot_ticks) = (tick.as_secs_f32(), interval(hz).cast_signed());
     app

@@ -13,7 +13,7 @@ use bevy_unlag_core::Tick;
 ///
 /// ```
 /// # use bevy_unlag_core::Tick;
-/// # use bevy_unlag_weapons::PredictedCount;
+/// # use bevy_unlag_prediction::PredictedCount;
 /// let mut rounds = PredictedCount::new(30);
 /// rounds.change(-1, Tick(10));
 /// rounds.change(-1, Tick(16));

@@ -1,6 +1,6 @@
 //! Values that a player changes locally and the server confirms: aiming, held weapon, displayed ammunition.
 //!
-//! State that is predicted with the moves, such as [`ArmsState`](crate::ArmsState), is replayed and needs
+//! State that is predicted with the moves, such as a weapon's magazine, is replayed and needs
 //! none of this. These types are for a game's own replicated values.
 
 mod count;
@@ -23,7 +23,7 @@ pub use count::PredictedCount;
 ///
 /// ```
 /// # use bevy_unlag_core::Tick;
-/// # use bevy_unlag_weapons::PredictedValue;
+/// # use bevy_unlag_prediction::PredictedValue;
 /// let mut aiming = PredictedValue::new(false);
 /// aiming.set_local(true, Tick(10));
 /// aiming.set_local(false, Tick(14));

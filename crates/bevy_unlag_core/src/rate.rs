@@ -1,0 +1,85 @@
+//! Simulation rate and snapshot rate of an app.
+
+use core::time::Duration;
+
+use bevy::prelude::*;
+
+use crate::Sampler;
+
+/// How often the app simulates, and how often pawns are published. Both ends of a network must agree; the handshake
+/// compares the tick.
+///
+/// The one place that says so: [`SimulationRatePlugin`] sets [`Time<Fixed>`] and the [`Sampler`] by it, and the
+/// suite's other plugins read it when they are added.
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
+#[reflect(Resource)]
+#[doc(alias = "tickrate")]
+pub struct SimulationRate {
+    /// Duration of a simulation tick. Default: 1/64 s. Lowering it increases CPU time and bandwidth in proportion.
+    pub tick: Duration,
+    /// Ticks between two snapshots of a pawn without an update interval of its own, 1 to 64. Default: 3. Raising it
+    /// saves downlink bandwidth and delays remote pawns accordingly.
+    #[doc(alias = "cl_updaterate")]
+    pub snapshot_ticks: u32,
+}
+
+impl Default for SimulationRate {
+    fn default() -> Self {
+        Self { tick: Duration::from_nanos(15_625_000), snapshot_ticks: 3 }
+    }
+}
+
+impl SimulationRate {
+    /// Returns the rate with this many ticks a second.
+    #[must_use]
+    pub fn from_hz(hz: f64) -> Self {
+        Self { tick: Duration::from_secs_f64(1.0 / hz), ..Self::default() }
+    }
+
+    /// Duration of a tick in seconds.
+    #[must_use]
+    pub fn tick_seconds(&self) -> f32 {
+        self.tick.as_secs_f32()
+    }
+
+    /// Time between two snapshots of a pawn without an update interval of its own.
+    #[must_use]
+    pub fn snapshot_interval(&self) -> Duration {
+        self.tick * self.snapshot_ticks
+    }
+}
+
+/// Sets the [`SimulationRate`]. Add it before the suite's other plugins; its plugin groups do so by themselves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SimulationRatePlugin(pub SimulationRate);
+
+impl Plugin for SimulationRatePlugin {
+    fn build(&self, app: &mut App) {
+        let rate = SimulationRate { snapshot_ticks: self.0.snapshot_ticks.clamp(1, 64), ..self.0 };
+        app.insert_resource(rate)
+            .insert_resource(Time::<Fixed>::from_duration(rate.tick))
+            .register_type::<SimulationRate>();
+        let mut sampler = app.world_mut().get_resource_or_init::<Sampler>();
+        sampler.tick_seconds = rate.tick_seconds();
+        sampler.snapshot_ticks = rate.snapshot_ticks.cast_signed();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rate_is_applied_to_fixed_time_and_sampler() {
+        let mut app = App::new();
+        let rate = SimulationRate { tick: Duration::from_millis(32), snapshot_ticks: 200 };
+        app.add_plugins(SimulationRatePlugin(rate));
+        assert_eq!(app.world().resource::<Time<Fixed>>().timestep(), Duration::from_millis(32));
+        let sampler = app.world().resource::<Sampler>();
+        assert!((sampler.tick_seconds - 0.032).abs() < 1e-6);
+        assert_eq!(
+            (sampler.snapshot_ticks, app.world().resource::<SimulationRate>().snapshot_ticks),
+            (64, 64)
+        );
+    }
+}
