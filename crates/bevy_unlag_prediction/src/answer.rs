@@ -1,4 +1,4 @@
-//! What the server answers: well done, or here is where you are.
+//! Acknowledgements and corrections of moves, sent by the server to the pawn's owner.
 
 use core::time::Duration;
 
@@ -6,68 +6,70 @@ use bevy_unlag_core::{BitReader, BitWriter, Tick, Wire, WireError};
 
 use crate::{CorrectionCause, LossLevel, packet::near};
 
-/// The most pushes that one answer can carry.
+/// Maximum number of pushes in one acknowledgement.
 pub const MAX_PUSHES: usize = 7;
 
-/// The server's state after a move, when the client's own is not it. Unreal's
+/// Correction: the server's state after a move whose result differs on the client. Unreal's
 /// `ClientAdjustPosition`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[doc(alias = "ClientAdjustPosition")]
 pub struct ClientAdjustment<S> {
-    /// Why, as far as the server knows.
+    /// Cause of the correction, as far as the server knows.
     pub cause: CorrectionCause,
-    /// The lowest bits of [`MoveModel::config_hash`](bevy_unlag_core::MoveModel::config_hash).
+    /// Lowest bits of [`MoveModel::config_hash`](bevy_unlag_core::MoveModel::config_hash) on the server.
     pub config: u16,
-    /// The lowest bits of
-    /// [`MoveModel::surroundings_hash`](bevy_unlag_core::MoveModel::surroundings_hash) at the state.
+    /// Lowest bits of [`MoveModel::surroundings_hash`](bevy_unlag_core::MoveModel::surroundings_hash) at
+    /// this state on the server.
     pub surroundings: u16,
-    /// Where the pawn is.
+    /// State of the pawn after the move.
     pub state: S,
 }
 
-/// Which move an answer is about.
+/// Move that an acknowledgement is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answered {
-    /// The server has run no move yet. The owner counts its moves on from the server's tick, so
-    /// that a move's tick says when it is.
+    /// The server has not run any move of this epoch. The owner continues its count of moves at the
+    /// server's tick, so that the tick of a move denotes its time.
     Start {
-        /// The server's tick when the answer left.
+        /// Server tick at which the acknowledgement was sent.
         now: Tick,
     },
-    /// Everything up to the move with these lowest bits of its tick is settled.
+    /// All moves up to the one with these lowest bits of its tick are acknowledged.
     Move(u16),
 }
 
-/// One answer per pawn, repeated until a newer one replaces it.
+/// Acknowledgement of a pawn's moves, with a correction if needed. The server repeats it until a newer one
+/// replaces it. Unreal's `ClientAckGoodMove` and `ClientAdjustPosition` in one.
+#[doc(alias = "ClientAckGoodMove")]
 #[derive(Clone, PartialEq, Debug)]
 pub struct ServerAnswer<S, P> {
-    /// Names a time line of the pawn, 3 bits: when the server starts afresh, moves and answers of
-    /// the old one mean nothing any more.
+    /// Epoch of the pawn, 3 bits. It changes when the server restarts the tick count of the owner's moves:
+    /// moves and acknowledgements of another epoch are ignored.
     pub epoch: u8,
-    /// Counts answers, so that stragglers and copies are known for what they are: two answers may be
-    /// about the same move. It wraps.
+    /// Sequence number of the acknowledgement, which identifies late packets and duplicates: two
+    /// acknowledgements can be about the same move. It wraps.
     pub sequence: u8,
-    /// Which move.
+    /// The acknowledged move.
     pub answered: Answered,
-    /// How many moves right after that one are there and only wait to be run, at most 15: they need
-    /// not be sent again.
+    /// Number of received moves that directly follow the acknowledged one and are queued, at most 15. The
+    /// client need not send them again.
     pub waiting: u8,
-    /// How long that move had waited on the server when the answer left, up to a second: what is
-    /// left of the time since the move was sent is the round trip.
+    /// Time that the acknowledged move had spent on the server when the acknowledgement was sent, at most
+    /// one second. The rest of the time since the move was sent is the round trip.
     pub held: Duration,
-    /// How many ticks before the server's the move was when it arrived; what steers the client's
-    /// clock.
+    /// Difference in ticks between the server's tick at the arrival of the newest move and that move's
+    /// tick. The client steers its clock with it.
     pub lag: i16,
-    /// How many packets are lost on the way up.
+    /// Packet loss on the uplink.
     pub loss: LossLevel,
-    /// Whether the client's clock was too fast and it is paying back.
+    /// Whether the client's clock ran too fast and the server is taking back the time gained.
     pub resolving: bool,
-    /// Bit n: in the nth move before that one something happened whose outcome the owner is to
-    /// learn; see [`MoveModel::is_outcome`](bevy_unlag_core::MoveModel::is_outcome).
+    /// Bit n: an event whose outcome the server reports to the owner occurred in the n-th move before the
+    /// acknowledged one; see [`MoveModel::is_outcome`](bevy_unlag_core::MoveModel::is_outcome).
     pub outcomes: u64,
-    /// Pushes by the lowest bits of the tick they are due in. At most [`MAX_PUSHES`].
+    /// Pushes, each with the lowest bits of the tick at which it is due. At most [`MAX_PUSHES`].
     pub pushes: Vec<(u16, P)>,
-    /// The server's state, when the client's own is not it.
+    /// The server's state, if the client's result differs.
     pub adjustment: Option<ClientAdjustment<S>>,
 }
 
@@ -76,8 +78,8 @@ impl<S, P> ServerAnswer<S, P> {
     const HELD_UNITS_PER_SECOND: f32 = 4_000.0;
     const LAG_BITS: u32 = 10;
 
-    /// The tick of the settled move: of all with these lowest bits the one closest to `now`, the
-    /// client's own tick.
+    /// Returns the tick of the acknowledged move: of all ticks with these lowest bits the one closest to
+    /// `now`, the client's own tick.
     #[must_use]
     pub fn tick(&self, now: Tick) -> Option<Tick> {
         match self.answered {

@@ -1,32 +1,33 @@
-//! Why a client was corrected, as far as either side can know.
+//! Causes of corrections.
 
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
-/// Why a client was corrected, as far as either side can know it.
+/// Cause of a correction, as far as client and server can determine it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum CorrectionCause {
-    /// Neither side knows. Two builds, or a step that reads something else than its arguments.
+    /// No cause is known. The two sides run different builds, or the step reads something other than its
+    /// arguments.
     #[default]
     Unknown,
-    /// Moves did not arrive in time; the server carried the pawn on without them.
+    /// Moves did not arrive in time, and the server extrapolated the pawn without them.
     MissingMoves,
-    /// The server stood still for a moment.
+    /// The server stalled.
     ServerStall,
-    /// This client stood still for a moment.
+    /// This client stalled.
     ClientHitch,
-    /// The client's clock ran too fast, and its moves were not all run.
+    /// The client's clock ran too fast, and the server did not run all its moves.
     Clock,
-    /// The pawn met another pawn, which the other side saw elsewhere.
+    /// The pawn was in contact with another pawn, whose position differed on the two sides.
     OtherPawn,
-    /// The server moved the pawn, not in a scheduled push.
+    /// The server moved the pawn, but not by a scheduled push.
     ServerPush,
-    /// The two sides are tuned differently.
+    /// The configurations of the two sides differ.
     Configuration,
-    /// The two sides' levels differ around the pawn.
+    /// The levels of the two sides differ around the pawn.
     Terrain,
-    /// A test asked for it.
+    /// A test forced the correction.
     Forced,
-    /// The first state: not an error.
+    /// The initial state, which is not an error.
     Start,
 }
 
@@ -46,13 +47,13 @@ impl CorrectionCause {
         Self::Start,
     ];
 
-    /// Its place in [`ALL`](Self::ALL).
+    /// Returns the index of the cause in [`ALL`](Self::ALL).
     #[must_use]
     pub fn index(self) -> usize {
         self as usize
     }
 
-    /// What to tell a developer.
+    /// Returns the cause in words, for logs and overlays.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_cause_is_in_its_place() {
+    fn each_cause_has_the_index_of_its_place_in_all() {
         for (index, cause) in CorrectionCause::ALL.iter().enumerate() {
             assert_eq!(cause.index(), index);
         }

@@ -1,4 +1,4 @@
-//! The owner's side of a tick: step, save, send.
+//! Tick of the owner's client: it simulates, saves and sends a move.
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
@@ -11,14 +11,14 @@ use crate::{
     SavedMove, SavedMoves, ScheduledPushes, StateCheck, config::ticks, redundancy,
 };
 
-/// The most moves that are made at once for ticks in which the app stood still, two seconds at
-/// 64 Hz. What is older the server has carried on without us.
+/// Maximum number of skipped ticks whose moves are simulated at once after a stall of the app, two seconds
+/// at 64 Hz. The server has extrapolated older ones already.
 const MAX_MISSED: i32 = 128;
-/// Ticks that an answer may be later than usual before its move is sent again.
+/// Ticks beyond the usual round trip after which an unacknowledged move is sent again.
 const OVERDUE_MARGIN: i32 = 3;
 
-/// Makes the move of this tick with the live input, and those of ticks that were skipped with what
-/// is left of it; saves and mails them.
+/// Simulates the move of this tick with the live input, and those of skipped ticks with the substitute
+/// input of [`MoveModel::unattended`]. Saves the moves and sends them.
 pub(crate) fn step_own<M: MoveModel>(
     config: Res<PredictionConfig>,
     debug: Res<PredictionDebug>,
@@ -74,7 +74,7 @@ pub(crate) fn step_own<M: MoveModel>(
             });
             if forgot {
                 if stats.forgotten == 0 {
-                    warn!("no answer for {} moves: the oldest are forgotten", SavedMoves::<M>::CAPACITY);
+                    warn!("no acknowledgement for {} moves: dropping the oldest", SavedMoves::<M>::CAPACITY);
                 }
                 stats.forgotten += 1;
             }
@@ -105,7 +105,7 @@ pub(crate) fn step_own<M: MoveModel>(
     }
 }
 
-/// Mails a packet when it is time for one.
+/// Queues a move packet for sending if one is due.
 fn send<M: MoveModel>(
     config: &PredictionConfig,
     debug: &PredictionDebug,

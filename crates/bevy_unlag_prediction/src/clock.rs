@@ -1,20 +1,21 @@
-//! Keeps the client's ticks on the server's time line: two clocks never run equally fast.
+//! Clock steering that keeps the client's ticks aligned with the server's despite clock drift.
 
 use bevy::prelude::*;
 
-/// How fast this app's game time should run, so that its ticks stay where they are on the server's
-/// time line. Whoever sets the speed of [`Time<Virtual>`] multiplies it in; the lightyear glue does.
+/// Speed at which this app's game time should run, so that its ticks keep their offset from the server's.
+/// The owner of [`Time<Virtual>`]'s speed has to multiply it in; `bevy_unlag_lightyear` does.
 ///
-/// It learns from answers: the server says how far behind its own tick a move was when it arrived,
-/// and the round trip is known. What is left grows when this clock is slow and shrinks when it is
-/// fast, whatever the link does, as long as both ways are about equally long.
+/// The steering learns from acknowledgements: the server sends how many ticks a move was behind the
+/// server's own tick on arrival, and the round trip is known. The remainder grows when this clock is slow
+/// and shrinks when it is fast, on any link whose uplink and downlink take about the same time.
+#[doc(alias = "time dilation")]
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct ClockSteering {
-    /// In parts of real time, within 5 % of 1.
+    /// Speed relative to real time, within 5 % of 1.
     pub speed: f64,
-    /// How far, in seconds, this client's ticks are behind where they began.
+    /// Seconds by which this client's ticks are behind their initial offset.
     pub behind: f64,
-    /// Smoothed seconds behind, and where that began.
+    /// Smoothed remainder in seconds, and its initial value.
     smoothed: Option<(f64, f64)>,
     samples: u32,
     sampled_at: f64,
@@ -27,21 +28,21 @@ impl Default for ClockSteering {
 }
 
 impl ClockSteering {
-    /// The most that anything is steered.
+    /// Maximum deviation of the speed from 1.
     const MOST: f64 = 0.05;
-    /// Seconds over which samples are smoothed.
+    /// Time constant of the smoothing, in seconds.
     const MEMORY: f64 = 2.0;
-    /// Seconds that are no drift but the weather of the link.
+    /// Error in seconds that counts as jitter of the link instead of drift.
     const CALM: f64 = 0.03;
-    /// Seconds in which an error beyond that is to be made up for.
+    /// Seconds in which an error beyond that is corrected.
     const PATIENCE: f64 = 4.0;
-    /// Samples after which the beginning is known.
+    /// Number of samples after which the initial value is fixed.
     const SETTLED: u32 = 64;
-    /// An error beyond this many seconds is no drift: the time lines were set anew.
+    /// Error in seconds beyond which the cause is not drift but a change of the tick count.
     const LOST: f64 = 1.0;
 
-    /// Takes in that a move was `lag` seconds behind the server when it arrived, of which the link
-    /// explains half the round trip.
+    /// Adds a sample: a move was `lag` seconds behind the server on arrival, of which half the round trip
+    /// is due to the link.
     pub(crate) fn sample(&mut self, lag: f64, rtt: f64, now: f64) {
         let sample = lag - rtt / 2.0;
         let passed = (now - self.sampled_at).clamp(0.0, 1.0);
@@ -58,7 +59,7 @@ impl ClockSteering {
         self.speed = 1.0 + speed.copysign(self.behind);
     }
 
-    /// Begins anew: another server, another time line.
+    /// Starts over for another server or another tick count.
     pub(crate) fn restart(&mut self) {
         *self = Self::default();
     }
@@ -68,7 +69,7 @@ impl ClockSteering {
 mod tests {
     use super::*;
 
-    /// Runs a clock of this speed for a while and says how far it is off in the end, in seconds.
+    /// Returns the largest error in seconds of a steered clock with this speed.
     fn off_after(speed: f64, seconds: f64) -> f64 {
         let mut steering = ClockSteering::default();
         let (mut client, mut now, mut worst) = (0.0, 0.0, 0.0_f64);
@@ -85,11 +86,11 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_and_a_fast_clock_are_held() {
+    fn steering_bounds_the_error_of_slow_and_fast_clocks() {
         for speed in [0.995, 1.005, 0.97, 1.03] {
             let off = off_after(speed, 600.0);
             assert!(off < 0.3, "a clock of {speed} is off by {off} s");
         }
-        assert!(off_after(1.0, 60.0) < 0.02, "a good clock is left alone");
+        assert!(off_after(1.0, 60.0) < 0.02, "a correct clock is not steered");
     }
 }

@@ -1,64 +1,72 @@
-//! Tuning of prediction.
+//! Configuration of prediction.
 
 use bevy::prelude::*;
 
 use crate::{SendRate, TimeDiscrepancyConfig};
 
-/// Tuning of prediction, for client and server. Both should have the same.
+/// Configuration of prediction for client and server. It should be the same on both.
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct PredictionConfig {
-    /// How far, in metres, the client's own result may be from the server's before the server
-    /// corrects it. Default 0.0173, Unreal's `MAXPOSITIONERRORSQUARED` of 3 cm². Raising it saves
-    /// corrections and lets the two drift further apart.
+    /// Maximum distance in metres between the client's and the server's result of a move without a
+    /// correction. Default 0.0173, Unreal's `MAXPOSITIONERRORSQUARED` of 3 cm². A larger value saves
+    /// corrections and lets client and server drift further apart.
+    #[doc(alias = "MAXPOSITIONERRORSQUARED")]
     pub tolerance: f32,
-    /// Up to which difference, in metres, the server takes the client's end position over instead
-    /// of correcting it, when nothing is in the way. Default 0, never. Raising it saves corrections
-    /// and lets a cheat gain this much in every move. Unreal's
+    /// Maximum distance in metres at which the server accepts the client's end position instead of
+    /// correcting it, if nothing is in the way. Default 0, which disables it. A larger value saves
+    /// corrections but lets a cheat gain this distance in every move. Unreal's
     /// `bServerAcceptClientAuthoritativePosition`.
+    #[doc(alias = "bServerAcceptClientAuthoritativePosition")]
     pub accept_client_position: f32,
-    /// Server ticks between two acknowledgements to one client. Default 2. Raising it saves
-    /// downstream bytes, and makes clients repeat moves that have long arrived.
+    /// Server ticks between two acknowledgements to a client. Default 2. A larger value saves downlink
+    /// bytes, but clients repeat moves that have already arrived.
     pub answer_interval: u32,
-    /// Server ticks between two corrections of one client. Default 4, 62 ms at 64 Hz; Unreal waits
-    /// 100 ms. Raising it saves downstream bytes and leaves the owner astray longer.
+    /// Server ticks between two corrections of a client. Default 4, which is 62 ms at 64 Hz; Unreal waits
+    /// 100 ms. A larger value saves downlink bytes and leaves the owner mispredicted for longer.
     pub correction_interval: u32,
-    /// The error in metres from which on corrections are paced by
-    /// [`answer_interval`](Self::answer_interval). Default 0.15, as in Unreal.
+    /// Error in metres from which corrections are sent every [`answer_interval`](Self::answer_interval)
+    /// ticks. Default 0.15, as in Unreal.
     pub large_error: f32,
-    /// How long, in seconds, the server waits for a move that is due before it carries the pawn on
-    /// without it: a lost move, or a silent client. Default 0.25, Unreal's
-    /// `MAXCLIENTUPDATEINTERVAL`. Raising it forgives longer bursts of loss, and lets a client that
-    /// withholds moves hang in the air longer and cover more ground at once.
+    /// Seconds for which the server waits for a move that is due before it extrapolates the pawn without
+    /// it, for a lost move as for a silent client. Default 0.25, Unreal's `MAXCLIENTUPDATEINTERVAL`. A
+    /// larger value tolerates longer bursts of loss, and lets a client that withholds moves stay in the air
+    /// longer and cover more ground at once.
+    #[doc(alias = "MAXCLIENTUPDATEINTERVAL")]
     pub patience: f32,
-    /// How long, in seconds, the moves of a silent client are waited for. After that its pawn is on its own: it falls,
-    /// lands and rides lifts, and whoever comes back begins anew where it is. A pawn whose owner has never sent a move
-    /// stays where it was put. Default 5; Unreal's
-    /// `MaxClientForcedUpdateDuration` is 1. Raising it keeps up more of an outage that ends late.
+    /// Seconds for which the server waits for the moves of a silent client, extrapolating its pawn move by
+    /// move. After that the pawn falls, lands and rides lifts with neutral input, and a client that returns
+    /// starts a new epoch where the pawn is. A pawn whose owner has never sent a move stays where it was
+    /// spawned. Default 5; Unreal's `MaxClientForcedUpdateDuration` is 1. A larger value lets a client
+    /// continue its epoch after a longer outage.
+    #[doc(alias = "MaxClientForcedUpdateDuration")]
     pub forced_update: f32,
-    /// How long, in seconds, a pawn without moves goes on walking for the eyes of others before it
-    /// lets go of the stick. Default 0.125. Raising it hides longer gaps and overshoots more stops.
+    /// Seconds for which a pawn with missing moves keeps walking on other clients' screens before its input
+    /// becomes neutral. Default 0.125. A larger value hides longer gaps and overshoots more stops.
     pub carry_axes: f32,
-    /// Ticks of lateness that others see as lateness, not as a guess. Default 3, one snapshot.
-    /// Raising it needs a longer playout delay to stay smooth.
+    /// Ticks by which moves may be late before other clients are shown an extrapolated copy of the pawn. Up
+    /// to this, they receive its last state with a late tick. Default 3, one snapshot. A larger value needs
+    /// a longer playout delay (interpolation delay) to stay smooth.
     pub show_late: u32,
-    /// The most ticks for which the server holds moves back so that jitter does not show. Default
-    /// 12. Raising it hides more jitter and makes the pawn of a bad link act later.
+    /// Maximum number of ticks for which the server buffers moves to hide jitter. Default 12. A larger
+    /// value hides more jitter and makes the pawn of a bad link react later.
+    #[doc(alias = "jitter buffer")]
     pub max_buffer: u32,
-    /// How far, in seconds, a client's tick may be behind the server's. Default 3: a round trip of
-    /// two seconds and its jitter. Raising it lets a client live further in the past of lifts.
+    /// Maximum time in seconds by which a client's tick may be behind the server's. Default 3: a round trip
+    /// of two seconds and its jitter. A larger value lets a client see lifts further in the past.
     pub max_lag: f32,
-    /// Ticks between the newest move heard and the one in which a push happens. Default 4. When it
-    /// is longer than the round trip, the push is no surprise; raising it delays every push.
+    /// Ticks from the newest received move to the one in which a push is scheduled. Default 4. If they last
+    /// longer than the round trip, the owner predicts the push. A larger value delays every push.
     pub push_lead: u32,
-    /// Metres beyond which a correction is shown at once instead of eased; what the pawn can run
-    /// between two answers comes on top. Default 2.56, Unreal's `NetworkMaxSmoothUpdateDistance`.
+    /// Correction distance in metres beyond which visuals snap instead of being eased, in addition to the
+    /// distance that the pawn can run between two acknowledgements. Default 2.56, Unreal's
+    /// `NetworkMaxSmoothUpdateDistance`.
+    #[doc(alias = "NetworkMaxSmoothUpdateDistance")]
     pub snap_distance: f32,
-    /// Whether a client's clock is steered by up to 5 % so that it does not drift away from the
-    /// server's. Default true.
+    /// Whether a client's clock is steered by up to 5 % against drift from the server's. Default true.
     pub steer_clock: bool,
-    /// How often moves are sent.
+    /// Rate at which clients send moves.
     pub send: SendRate,
-    /// What happens to clocks that run too fast.
+    /// Detection and resolution of clocks that run too fast.
     pub time: TimeDiscrepancyConfig,
 }
 
@@ -85,7 +93,7 @@ impl Default for PredictionConfig {
     }
 }
 
-/// Whole ticks in a time; what is no time is none.
+/// Converts seconds to whole ticks; returns 0 for negative times and NaN.
 pub(crate) fn ticks(seconds: f32, dt: f32) -> i32 {
     // A NaN casts to 0.
     (seconds / dt).round().clamp(0.0, 100_000.0) as i32

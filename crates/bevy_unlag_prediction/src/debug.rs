@@ -1,36 +1,38 @@
-//! Switches for tests: what a bad network and a disagreeing server do, on demand.
+//! Debug switches that simulate packet loss and corrections.
 
 use bevy::prelude::*;
 
-/// Switches for testing a game's own code against bad luck. All off by default; Unreal's
+/// Switches for testing a game under bad conditions. All are off by default. Unreal's
 /// `p.NetForceClientAdjustmentPercent` and `p.NetForceClientServerMoveLossPercent`.
+#[doc(alias = "NetForceClientAdjustmentPercent")]
+#[doc(alias = "NetForceClientServerMoveLossPercent")]
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Default)]
 pub struct PredictionDebug {
-    /// On a server: the share of acknowledgements, 0 to 1, that become corrections. The state in
-    /// them is the true one: a client that predicts well replays and notices nothing else.
+    /// On a server: the share of acknowledgements, 0 to 1, that become corrections. Their state is the true
+    /// one: a client that predicts well only replays.
     pub force_corrections: f32,
-    /// On a client: the share of move packets, 0 to 1, that are thrown away.
+    /// On a client: the share of move packets, 0 to 1, that are dropped.
     pub lose_packets: f32,
-    /// On a client: every answered move is made again from where it began and compared with what it
-    /// led to: [`PredictionStats::unrepeatable`](crate::PredictionStats::unrepeatable) counts the
-    /// ones that differ. It finds steps that read something else than their arguments. Costs a step
-    /// a move.
+    /// On a client: whether every acknowledged move is simulated again from its start state and compared
+    /// with its result. [`PredictionStats::unrepeatable`](crate::PredictionStats::unrepeatable) counts the
+    /// moves that differ. It detects steps that read something other than their arguments, at the cost of
+    /// one more step per move.
     pub replay_every_move: bool,
 }
 
 impl PredictionDebug {
-    /// Whether the answer after this many is to correct.
+    /// Returns whether the acknowledgement after this many becomes a correction.
     pub(crate) fn corrects(&self, answers: u64) -> bool {
         is_nth(self.force_corrections, answers)
     }
 
-    /// Whether the packet after this many is to be lost.
+    /// Returns whether the packet after this many is dropped.
     pub(crate) fn loses(&self, packets: u64) -> bool {
         is_nth(self.lose_packets, packets)
     }
 }
 
-/// Spreads a share evenly over a count.
+/// Distributes a share evenly over a count.
 fn is_nth(share: f32, count: u64) -> bool {
     let share = f64::from(share.clamp(0.0, 1.0));
     // A NaN casts to 0.
@@ -42,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_is_that_share() {
+    fn share_of_a_count_is_distributed_exactly_and_nan_counts_as_zero() {
         for (share, expected) in [(0.0, 0), (0.1, 100), (0.37, 370), (1.0, 1_000), (f32::NAN, 0)] {
             assert_eq!((0..1_000).filter(|n| is_nth(share, *n)).count(), expected);
         }

@@ -1,4 +1,4 @@
-//! What prediction counts, as Bevy's diagnostics: for its log, an overlay, or a game's own graphs.
+//! Bevy diagnostics of prediction, for logs, overlays and a game's own graphs.
 
 use core::{marker::PhantomData, time::Duration};
 use std::collections::VecDeque;
@@ -12,11 +12,11 @@ use bevy_unlag_core::MoveModel;
 
 use crate::{CorrectionCause, MoveQueue, PredictionStats, SavedMoves};
 
-/// Puts [`PredictionStats`] of the pawns of the model `M` into Bevy's diagnostics. On a client it
-/// measures the own pawn; on a server all pawns together, of gauges the worst. What does not apply
-/// stays without a value.
+/// Publishes the [`PredictionStats`] of the pawns of the model `M` as Bevy diagnostics. On a client it
+/// measures the own pawn. On a server it sums the counters of all pawns and takes the worst value of each
+/// gauge. A diagnostic that does not apply has no value.
 ///
-/// Rates are of the last minute and change once a second.
+/// Rates cover the last minute and are updated once per second.
 #[derive(Debug)]
 pub struct PredictionDiagnosticsPlugin<M>(PhantomData<fn() -> M>);
 
@@ -27,28 +27,29 @@ impl<M> Default for PredictionDiagnosticsPlugin<M> {
 }
 
 impl<M> PredictionDiagnosticsPlugin<M> {
-    /// Corrections in the last minute: on a client those that count, on a server the answers that
-    /// corrected somebody. The first state of a pawn is none. [`corrections_of`](Self::corrections_of)
+    /// Corrections in the last minute: on a client those that count, on a server the acknowledgements with
+    /// a correction. The initial state of a pawn does not count. [`corrections_of`](Self::corrections_of)
     /// has them by cause.
     pub const CORRECTIONS: DiagnosticPath = DiagnosticPath::const_new("unlag/corrections_per_minute");
-    /// Client: the moves that the last replay made.
+    /// Client: number of moves in the last replay.
     pub const REPLAY_MOVES: DiagnosticPath = DiagnosticPath::const_new("unlag/replay_moves");
-    /// Client: how long that took, in milliseconds.
+    /// Client: duration of the last replay, in milliseconds.
     pub const REPLAY_TIME: DiagnosticPath = DiagnosticPath::const_new("unlag/replay_time");
-    /// Client: moves that wait for an answer.
+    /// Client: number of unacknowledged moves.
     pub const UNANSWERED: DiagnosticPath = DiagnosticPath::const_new("unlag/unanswered_moves");
-    /// Client: the round trip, in milliseconds.
+    /// Client: round trip, in milliseconds.
     pub const ROUND_TRIP: DiagnosticPath = DiagnosticPath::const_new("unlag/round_trip");
-    /// Server: how many ticks after its own a move is due, of the pawn that waits longest.
+    /// Server: ticks from a move's own tick to the server tick in which it is due, largest value of all
+    /// pawns.
     pub const INPUT_MARGIN: DiagnosticPath = DiagnosticPath::const_new("unlag/input_margin");
-    /// Server: moves in the last minute that pawns were carried on without.
+    /// Server: moves in the last minute that were missing, so that the pawn was extrapolated.
     pub const CARRIED: DiagnosticPath = DiagnosticPath::const_new("unlag/carried_per_minute");
-    /// Server: moves in the last minute that were not run, because their client's clock was too fast.
+    /// Server: moves in the last minute that were not run because their client's clock was too fast.
     pub const WITHHELD: DiagnosticPath = DiagnosticPath::const_new("unlag/withheld_per_minute");
-    /// Server: packets lost on the way up, in percent, of the pawn with the worst link.
+    /// Server: packet loss on the uplink in percent, largest value of all pawns.
     pub const LOSS: DiagnosticPath = DiagnosticPath::const_new("unlag/loss");
 
-    /// The part of [`CORRECTIONS`](Self::CORRECTIONS) that has this cause, such as
+    /// Returns the path of the [`CORRECTIONS`](Self::CORRECTIONS) of one cause, such as
     /// `unlag/corrections_per_minute/missing_moves`.
     #[must_use]
     pub fn corrections_of(cause: CorrectionCause) -> DiagnosticPath {
@@ -79,7 +80,7 @@ impl<M: MoveModel> Plugin for PredictionDiagnosticsPlugin<M> {
     }
 }
 
-/// What is as it is right now.
+/// Measures the gauges in every frame.
 fn gauge<M: MoveModel>(
     own: Query<&PredictionStats, With<SavedMoves<M>>>,
     others: Query<&PredictionStats, With<MoveQueue<M>>>,
@@ -106,7 +107,7 @@ fn gauge<M: MoveModel>(
 
 const CAUSES: usize = CorrectionCause::ALL.len();
 
-/// Things that happen now and then.
+/// Counters of events.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     causes: [u64; CAUSES],
@@ -128,19 +129,19 @@ impl Counts {
     }
 }
 
-/// The counts of every second of the last minute.
+/// Counters of each second of the last minute.
 #[derive(Default)]
 struct Minute {
     seconds: VecDeque<Counts>,
     began: Duration,
-    /// What each pawn had counted at the last look.
+    /// Counters of each pawn at the last sample.
     seen: EntityHashMap<Counts>,
 }
 
 impl Minute {
     const SECONDS: usize = 60;
 
-    /// Moves on to `now`. Says whether another second is over.
+    /// Advances to `now`. Returns whether another second is over.
     fn pass(&mut self, now: Duration) -> bool {
         if self.seconds.is_empty() {
             self.began = now;
@@ -169,7 +170,7 @@ impl Minute {
     }
 }
 
-/// What happened in the last minute.
+/// Measures the events of the last minute, once per second.
 fn count<M: MoveModel>(
     time: Res<Time<Real>>,
     pawns: Query<(Entity, &PredictionStats), Or<(With<SavedMoves<M>>, With<MoveQueue<M>>)>>,
@@ -225,18 +226,18 @@ mod tests {
     }
 
     fn value(app: &App, path: &DiagnosticPath) -> Option<f64> {
-        app.world().resource::<DiagnosticsStore>().get(path).expect("it is registered").value()
+        app.world().resource::<DiagnosticsStore>().get(path).expect("the diagnostic is registered").value()
     }
 
     fn correct(app: &mut App, pawn: Entity, times: u32, cause: CorrectionCause) {
-        let mut stats = app.world_mut().get_mut::<PredictionStats>(pawn).expect("a pawn");
+        let mut stats = app.world_mut().get_mut::<PredictionStats>(pawn).expect("the pawn has stats");
         for _ in 0..times {
             stats.count_correction(0.1, cause);
         }
     }
 
     #[test]
-    fn a_client_has_its_numbers_and_no_others() {
+    fn client_has_the_diagnostics_of_its_own_pawn_and_no_server_ones() {
         let mut app = app();
         let mut stats = PredictionStats::default();
         (stats.replayed, stats.last_replay) = (20, 9);
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_has_the_numbers_of_all_its_pawns() {
+    fn server_sums_counters_and_takes_the_worst_gauge_of_all_pawns() {
         let mut app = app();
         for (delay, loss, carried, withheld) in [(2, 0.25, 3, 0), (9, 0.0, 4, 5)] {
             let mut stats = PredictionStats::default();
@@ -278,14 +279,14 @@ mod tests {
         assert_eq!(value(&app, &Tool::LOSS), Some(25.0));
         assert_eq!(value(&app, &Tool::CARRIED), Some(7.0));
         assert_eq!(value(&app, &Tool::WITHHELD), Some(5.0));
-        assert_eq!(value(&app, &Tool::CORRECTIONS), Some(2.0), "a first state is no correction");
+        assert_eq!(value(&app, &Tool::CORRECTIONS), Some(2.0), "an initial state is not a correction");
         for path in [Tool::REPLAY_MOVES, Tool::UNANSWERED, Tool::ROUND_TRIP] {
             assert_eq!(value(&app, &path), None, "{path}");
         }
     }
 
     #[test]
-    fn a_minute_later_it_is_forgotten() {
+    fn corrections_leave_the_rate_after_one_minute() {
         let mut app = app();
         let own = app.world_mut().spawn((SavedMoves::<Slider>::default(), PredictionStats::default())).id();
         run(&mut app, 1);
@@ -297,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn every_path_is_another_one() {
+    fn each_diagnostic_has_its_own_path() {
         let mut app = app();
         run(&mut app, 1);
         let paths = app

@@ -1,12 +1,12 @@
-//! What the screen shows of pawns that this app simulates.
+//! Drawing of the pawn that this app controls.
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
     CurrentTick, DrawnEye, DrawnPose, LocalControl, MoveInput, MoveModel, PoseSample, StepContext, ViewStamp,
 };
 
-/// Draws the own pawn at this very frame: a throw-away step with the live input covers the time
-/// since the last tick, so nothing waits for the next one to be seen.
+/// Draws the own pawn at the time of this frame: a temporary step with the live input covers the time since
+/// the last tick, so that input shows before the next tick.
 pub(crate) fn draw_own<M: MoveModel>(
     model: Res<M::Config>,
     tick: Res<CurrentTick>,

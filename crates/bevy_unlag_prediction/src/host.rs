@@ -1,4 +1,4 @@
-//! The pawn that the host of a listen server steers: it is the authority, so a step is final.
+//! Pawn of a listen server's host. The host is the authority, so its steps are final.
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
@@ -40,7 +40,7 @@ pub(crate) fn step_host<M: MoveModel>(
     }
 }
 
-/// Puts the pawn's own [`Transform`] where its state says.
+/// Writes the pawn's [`Transform`] from its state.
 pub(crate) fn place_roots<M: MoveModel>(
     mut pawns: Query<(&M::State, &mut Transform, Option<&mut LeftAt>), Changed<M::State>>,
 ) {

@@ -1,34 +1,34 @@
-//! How late moves arrive, and from that how long the server holds them back.
+//! Lateness statistics of received moves, from which the server derives its buffering delay.
 
 use std::collections::VecDeque;
 
-/// The lateness of the last moves, in ticks: the server's tick of the arrival less the move's own.
-/// The ways of time lines are in it, so only differences mean anything.
+/// Lateness of the last moves in ticks: the server's tick on arrival minus the move's own tick. It includes
+/// the offset of the two tick counts, so only differences are meaningful.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lateness {
     samples: VecDeque<i16>,
     scratch: Vec<i16>,
-    /// Samples since the target was found.
+    /// Samples since the quantiles were updated.
     fresh: usize,
-    /// What covers enough, and what covers almost all.
+    /// Lateness that the buffer must cover at least, and lateness that covers almost all moves.
     quantiles: Option<(i32, i32)>,
 }
 
 impl Lateness {
     /// Four seconds at 64 Hz.
     const WINDOW: usize = 256;
-    /// A share of one in 64 may be later than what is aimed at.
+    /// One move in 64 may be later than the target.
     const LATER: usize = 64;
-    /// Only when more than one in eight is later than what is held back is more held back: two
-    /// neighbouring ticks that are almost as good would take turns, and every change shows. A burst of
-    /// eight lost packets changes nothing: holding every move back for it would help nobody.
+    /// The delay is raised only if more than one move in eight is later than it: with two neighbouring
+    /// ticks that are almost as good, the delay would alternate, and every change is visible. A burst of
+    /// eight lost packets has no effect, because delaying every move for it would not help.
     const TOO_MANY: usize = 8;
-    /// When all of the last few are late, the link itself has become slower.
+    /// If the last 8 moves are all late, the link itself has become slower.
     const RECENT: usize = 8;
-    /// How often the target is found anew, in samples.
+    /// Samples between two updates of the quantiles.
     const EVERY: usize = 16;
 
-    /// Takes the lateness of a move in.
+    /// Adds the lateness of a move.
     pub(crate) fn take(&mut self, ticks: i32) {
         if self.samples.len() == Self::WINDOW {
             self.samples.pop_front();
@@ -37,9 +37,9 @@ impl Lateness {
         self.fresh += 1;
     }
 
-    /// How many ticks after its own a move should be due at the least, and how many so that almost
-    /// all are there. `None` before the first move. Never more than `most` beyond what the fastest of
-    /// the last few needed, and never less than that.
+    /// Returns the minimum delay in ticks after which a move should be due, and the delay by which almost
+    /// all moves have arrived. Returns `None` before the first move. Both are at least the fastest of the
+    /// last 8 moves, and at most `most` ticks more.
     pub(crate) fn targets(&mut self, most: i32) -> Option<(i32, i32)> {
         let recent = || self.samples.iter().rev().take(Self::RECENT).copied();
         let fastest = i32::from(recent().min()?);
@@ -52,25 +52,25 @@ impl Lateness {
             self.quantiles = Some((at(last - last / Self::TOO_MANY), at(last - last / Self::LATER)));
         }
         let (enough, wanted) = self.quantiles.unwrap_or((fastest, fastest));
-        // At first it is learnt; then it is kept.
+        // While the window fills, the wanted delay is learned; after that only the minimum raises it.
         let least = if self.samples.len() < Self::WINDOW { wanted } else { enough };
-        // min and max, not clamp: it panics on bounds that make no sense.
+        // min and max, because clamp panics if its bounds are in the wrong order.
         let bounded = |ticks: i32| ticks.min(fastest + most.max(0)).max(fastest);
         Some((bounded(least), bounded(wanted)))
     }
 
-    /// The latest of the last few: when even it is early, the client is ahead.
+    /// Returns the latest of the last 16 moves. If even this one is early, the client is ahead.
     pub(crate) fn latest_of_recent(&self) -> Option<i32> {
         self.samples.iter().rev().take(2 * Self::RECENT).max().map(|latest| i32::from(*latest))
     }
 
-    /// What was before the last few means nothing any more.
+    /// Drops all samples but the last 16.
     pub(crate) fn forget_all_but_recent(&mut self) {
         self.samples.drain(..self.samples.len().saturating_sub(2 * Self::RECENT));
         self.quantiles = None;
     }
 
-    /// Another time line begins.
+    /// Drops all samples, for a new epoch.
     pub(crate) fn forget(&mut self) {
         self.samples.clear();
         self.quantiles = None;
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_is_covered_and_a_burst_is_not_learnt_from() {
+    fn delay_covers_jitter_and_ignores_a_burst_of_loss() {
         assert_eq!(after((0..256).map(|i| 3 + i % 4)), 6);
         let mut lateness = Lateness::default();
         (0..256).for_each(|i| lateness.take(if (100..108).contains(&i) { 11 - (i - 100) } else { 3 }));
@@ -96,12 +96,12 @@ mod tests {
     }
 
     #[test]
-    fn a_slower_link_is_followed_at_once() {
+    fn delay_follows_a_slower_link_within_eight_moves() {
         assert_eq!(after((0..264).map(|i| if i < 256 { 3 } else { 40 })), 40);
     }
 
     #[test]
-    fn no_more_is_held_back_than_allowed() {
+    fn delay_never_exceeds_the_maximum_buffer() {
         assert_eq!(after((0..256).map(|i| if i % 2 == 0 { 2 } else { 60 })), 14);
     }
 }

@@ -1,16 +1,19 @@
-//! The owner's character moves at once: the client saves its moves, the server repeats them and
-//! answers, the client replays.
+//! Client prediction with saved moves, server acknowledgements and replay.
 //!
-//! Everything is generic over a [`MoveModel`]. The network is nowhere in this crate: mailbox
-//! components ([`OutgoingMoves`], [`IncomingMoves`], [`OutgoingAnswers`], [`IncomingAnswers`])
-//! hold encoded messages that a transport, a lossy pipe of a test or a fuzzer carries.
+//! The owner's client simulates and saves its moves immediately. The server simulates the same moves and
+//! acknowledges or corrects them, and the client replays its unacknowledged moves after a correction.
 //!
-//! * On the owner's client a pawn made by [`autonomous_pawn`] takes [`MoveInput`] once a tick,
-//!   steps, keeps a [`SavedMoves`] entry and mails it with older moves whose packets may be lost.
-//! * On the server a pawn made by [`authority_pawn`] runs every move once, in order, inside a time
-//!   budget, compares, and answers with an acknowledgement or the whole state.
-//! * Back on the client, an acknowledgement drops moves; an adjustment sets the state, re-steps
-//!   the moves after it and lets a [`VisualOffset`] hide the difference.
+//! Everything is generic over a [`MoveModel`]. The crate contains no networking: mailbox components
+//! ([`OutgoingMoves`], [`IncomingMoves`], [`OutgoingAnswers`], [`IncomingAnswers`]) hold encoded messages,
+//! to be carried by a transport, a lossy pipe of a test or a fuzzer.
+//!
+//! * On the owner's client, a pawn spawned with [`autonomous_pawn`] reads [`MoveInput`] once per tick,
+//!   steps, stores a [`SavedMoves`] entry and sends it, together with older moves whose packets may be
+//!   lost.
+//! * On the server, a pawn spawned with [`authority_pawn`] runs each move once, in order and within a time
+//!   budget, compares the result and sends an acknowledgement, with the whole state if the client differs.
+//! * On the client, an acknowledgement removes saved moves. A correction sets the state, replays the moves
+//!   after it and hides the difference with a [`VisualOffset`].
 
 mod answer;
 mod cause;
@@ -80,8 +83,8 @@ pub use time_discrepancy::{TimeDiscrepancy, TimeDiscrepancyConfig, TimeDiscrepan
 #[cfg(feature = "gizmos")]
 pub use view::{CorrectionGizmos, CorrectionViewPlugin};
 
-/// Adds prediction of `M` on clients and its authority on servers; which of the two applies is
-/// each pawn's matter.
+/// Adds prediction of `M` on clients and the authority over it on servers. Each pawn's
+/// [`NetRole`](bevy_unlag_core::NetRole) decides which of the two applies.
 #[derive(Debug)]
 pub struct PredictionPlugin<M>(PhantomData<fn() -> M>);
 
@@ -135,8 +138,9 @@ fn for_missing<P: Plugin>(app: &mut App, plugin: P) {
     }
 }
 
-/// The components of the pawn that this client's player steers. Its state arrives with the
-/// server's first answer; until then it does not move.
+/// Returns the components of the pawn that this client's player controls. Its initial state arrives with
+/// the server's first acknowledgement; until then it does not move. Unreal's `ROLE_AutonomousProxy`.
+#[doc(alias = "ROLE_AutonomousProxy")]
 #[must_use]
 pub fn autonomous_pawn<M: MoveModel>() -> impl Bundle {
     (
@@ -154,7 +158,9 @@ pub fn autonomous_pawn<M: MoveModel>() -> impl Bundle {
     )
 }
 
-/// The components of a pawn that this machine decides about for a remote owner.
+/// Returns the components of a pawn for which this app is the authority and whose owner is remote. Unreal's
+/// `ROLE_Authority`.
+#[doc(alias = "ROLE_Authority")]
 #[must_use]
 pub fn authority_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
     (
@@ -172,7 +178,7 @@ pub fn authority_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
     )
 }
 
-/// The components of the pawn that the host of a listen server steers itself.
+/// Returns the components of the pawn that the host of a listen server controls.
 #[must_use]
 pub fn host_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
     (

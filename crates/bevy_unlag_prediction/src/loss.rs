@@ -1,16 +1,17 @@
-//! How many packets are lost.
+//! Packet loss measurement.
 
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
-/// How bad the way up is, as the server tells its client: what redundancy is chosen from.
+/// Level of packet loss on the uplink, as the server sends it to its client. It selects the redundancy of
+/// move packets.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct LossLevel(u8);
 
 impl LossLevel {
-    /// Shares of lost packets from which on the levels 1 to 5 begin.
+    /// Shares of lost packets at which the levels 1 to 5 begin.
     const STEPS: [f32; 5] = [0.003, 0.02, 0.06, 0.12, 0.25];
-    /// The ages, in ticks, at which a move is sent again, beside its first time. The last one of
-    /// each is what a burst of eight lost packets needs.
+    /// Ages in ticks at which a move is sent again after its first packet. The last age of each level
+    /// survives a burst of eight lost packets.
     const AGES: [&'static [u16]; 6] = [
         &[1, 9],
         &[1, 2, 9],
@@ -20,16 +21,16 @@ impl LossLevel {
         &[1, 2, 3, 4, 5, 6, 8, 10, 12, 14],
     ];
 
-    /// What is assumed before anything is known.
+    /// Level assumed before the first measurement.
     pub const UNKNOWN: Self = Self(2);
 
-    /// The level of a share of lost packets, 0 to 1.
+    /// Returns the level of a share of lost packets, 0 to 1.
     #[must_use]
     pub fn of(lost: f32) -> Self {
         Self(Self::STEPS.iter().filter(|step| lost >= **step).count() as u8)
     }
 
-    /// At which ages, in ticks, a move is sent again.
+    /// Returns the ages in ticks at which a move is sent again.
     #[must_use]
     pub fn ages(self) -> &'static [u16] {
         Self::AGES[usize::from(self.0).min(Self::AGES.len() - 1)]
@@ -49,11 +50,11 @@ impl Wire for LossLevel {
     }
 }
 
-/// Counts the packets of one client by their sequence numbers.
+/// Loss meter that counts a client's packets by their sequence numbers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LossMeter {
     newest: Option<u8>,
-    /// Bit n: the nth packet before the newest has arrived.
+    /// Bit n: the n-th packet before the newest has arrived.
     arrived: u128,
     expected: u32,
     received: u32,
@@ -63,7 +64,7 @@ pub(crate) struct LossMeter {
 impl LossMeter {
     const WINDOW: u32 = 64;
 
-    /// Takes a packet's number in.
+    /// Records the arrival of a packet.
     pub(crate) fn take(&mut self, sequence: u8) {
         let ahead = self.newest.map_or(1, |newest| sequence.wrapping_sub(newest));
         if (1..128).contains(&ahead) {
@@ -73,7 +74,7 @@ impl LossMeter {
         } else {
             let bit = 1 << ahead.wrapping_neg().min(127);
             if self.arrived & bit != 0 {
-                // Twice the same.
+                // A duplicate.
                 return;
             }
             self.arrived |= bit;
@@ -81,14 +82,14 @@ impl LossMeter {
         self.received += 1;
         if self.expected >= Self::WINDOW {
             let lost = 1.0 - (self.received as f32 / self.expected as f32).min(1.0);
-            // Quick to fear, slow to forget.
+            // Rises quickly, falls slowly.
             let old = self.share.unwrap_or(lost);
             self.share = Some(if lost > old { lost.midpoint(old) } else { old + (lost - old) * 0.15 });
             (self.expected, self.received) = (0, 0);
         }
     }
 
-    /// The share of packets that are lost, 0 to 1; `None` before enough were sent.
+    /// Returns the share of lost packets, 0 to 1, or `None` before enough packets were sent.
     pub(crate) fn share(&self) -> Option<f32> {
         self.share
     }
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loss_is_measured_through_the_wrap_and_duplicates_are_not_counted() {
+    fn loss_is_measured_across_sequence_wraps_and_ignores_duplicates() {
         let mut meter = LossMeter::default();
         for i in 0..2_000_u32 {
             if i % 5 != 0 {
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn every_level_survives_a_burst_of_eight() {
+    fn each_level_repeats_moves_beyond_a_burst_of_eight() {
         for level in 0..6 {
             let ages = LossLevel(level).ages();
             assert!(ages.iter().any(|age| *age > 8), "{ages:?}");

@@ -1,12 +1,12 @@
-//! The seam to the network: bytes in, bytes out, as components.
+//! Mailbox components with encoded messages, the interface to the transport.
 
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
 
-/// How many messages a mailbox for bytes from the network keeps; more are dropped, the oldest
-/// first, so that a flood costs bounded memory. Four seconds of packets: what a stalled server finds
-/// waiting.
+/// Maximum number of messages in a mailbox for received bytes. Beyond it the oldest are dropped, so that a
+/// flood costs bounded memory. It holds four seconds of packets, as many as a server receives during a
+/// stall.
 pub const MAX_MAILED: usize = 256;
 
 macro_rules! outgoing {
@@ -24,7 +24,7 @@ macro_rules! incoming {
         pub struct $name(VecDeque<Vec<u8>>);
 
         impl $name {
-            /// Puts a message in. Keeps the newest [`MAX_MAILED`].
+            /// Adds a message. Keeps the newest [`MAX_MAILED`].
             pub fn deliver(&mut self, bytes: Vec<u8>) {
                 if self.0.len() == MAX_MAILED {
                     self.0.pop_front();
@@ -32,7 +32,7 @@ macro_rules! incoming {
                 self.0.push_back(bytes);
             }
 
-            /// Takes all messages out, oldest first.
+            /// Removes all messages and returns them, oldest first.
             pub fn drain(&mut self) -> impl Iterator<Item = Vec<u8>> + '_ {
                 self.0.drain(..)
             }
@@ -41,20 +41,18 @@ macro_rules! incoming {
 }
 
 outgoing!(
-    /// Encoded [`MovePacket`](crate::MovePacket)s of the own pawn, to be carried to the server,
-    /// unreliably.
+    /// Encoded [`MovePacket`](crate::MovePacket)s of the own pawn, to be sent to the server unreliably.
     OutgoingMoves
 );
 outgoing!(
-    /// Encoded [`ServerAnswer`](crate::ServerAnswer)s, to be carried to the pawn's owner,
-    /// unreliably.
+    /// Encoded [`ServerAnswer`](crate::ServerAnswer)s, to be sent to the pawn's owner unreliably.
     OutgoingAnswers
 );
 incoming!(
-    /// Encoded [`MovePacket`](crate::MovePacket)s from the pawn's owner.
+    /// Received [`MovePacket`](crate::MovePacket)s of the pawn's owner, encoded.
     IncomingMoves
 );
 incoming!(
-    /// Encoded [`ServerAnswer`](crate::ServerAnswer)s for the own pawn.
+    /// Received [`ServerAnswer`](crate::ServerAnswer)s for the own pawn, encoded.
     IncomingAnswers
 );

@@ -1,59 +1,60 @@
-//! What became of something the owner did: Unreal's gap, where only a later correction tells.
+//! Messages about outcomes of the owner's actions and about corrections. Unreal has no message for a
+//! refused action: only a later correction shows it.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{MoveModel, Tick};
 
-/// The server has decided about something that may be refused, such as an ability: written on the
-/// owner's client, once for each event that [`MoveModel::is_outcome`] names.
+/// Outcome of an event that the server may refuse, such as an ability. Sent on the owner's client, once for
+/// each event for which [`MoveModel::is_outcome`] is true.
 #[derive(Message, Clone, Debug)]
 pub struct MoveOutcome<M: MoveModel> {
     /// The own pawn.
     pub entity: Entity,
-    /// The move in which it happened, here or there.
+    /// Tick of the move in which the event occurred on the client or on the server.
     pub tick: Tick,
-    /// What happened here. `None` when it happened on the server only.
+    /// The event on the client, or `None` if it occurred on the server only.
     pub event: Option<M::Event>,
-    /// Whether it happened on the server, too.
+    /// Whether the event occurred on the server, too.
     pub succeeded: bool,
 }
 
-/// The server and the own pawn's client disagreed about a move: written on the client for each
+/// Correction of the own pawn: client and server disagreed about a move. Sent on the client, once for each
 /// correction that counts.
 #[derive(Message, Clone, Debug)]
 pub struct Correction<M: MoveModel> {
     /// The own pawn.
     pub entity: Entity,
-    /// The move.
+    /// Tick of the move.
     pub tick: Tick,
-    /// Why, as far as either side can know.
+    /// Cause, as far as client and server can determine it.
     pub cause: crate::CorrectionCause,
-    /// How far apart the two were, in metres.
+    /// Distance in metres between the two results.
     pub error: f32,
-    /// Where the client was after that move; `None` when it has not made it or forgotten it.
+    /// The client's state after the move, or `None` if the client has not simulated the move or has dropped
+    /// it.
     pub client: Option<M::State>,
-    /// Where the server was.
+    /// The server's state after the move.
     pub server: M::State,
-    /// How many moves were made again.
+    /// Number of moves that were replayed.
     pub replayed: u32,
 }
 
-/// A server found the own pawn of a client somewhere else than its client did: written on the server
-/// for each move that differs by a distance that can be told. The moves that were under way differ as
-/// well, so there are several for each [`Correction`] there; for a push that the owner heard of late
-/// there is none.
+/// Misprediction that the server detected. Sent on the server for each move whose result differs by a known
+/// distance. The moves in flight differ as well, so there are several for each [`Correction`] on the
+/// client. There is none for a push that the owner received late.
 #[derive(Message, Clone, Debug)]
 pub struct ServerCorrection<M: MoveModel> {
     /// The pawn.
     pub entity: Entity,
-    /// The move.
+    /// Tick of the move.
     pub tick: Tick,
-    /// Why, as far as the server can know.
+    /// Cause, as far as the server can determine it.
     pub cause: crate::CorrectionCause,
-    /// How far apart the two were, in metres.
+    /// Distance in metres between the two results.
     pub error: f32,
-    /// Where the server was after that move.
+    /// The server's state after the move.
     pub server: M::State,
-    /// Where the client was, as far as its [`StateCheck`](crate::StateCheck) tells: right up to 1 m
-    /// an axis, and up to 256 m as good as a metre when the check was a coarse one.
+    /// The client's position, reconstructed from its [`StateCheck`](crate::StateCheck): right up to 1 m per
+    /// axis, or up to 256 m with a resolution of 1 m if the check was a coarse one.
     pub client_position: Vec3,
 }

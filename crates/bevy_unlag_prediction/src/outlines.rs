@@ -1,4 +1,4 @@
-//! What the view of corrections has to draw: where both sides stood, for a few seconds.
+//! Capsules of recent corrections, for the debug view.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -8,13 +8,15 @@ use bevy_unlag_core::{MoveModel, Tick};
 
 use crate::{Correction, ServerCorrection};
 
-/// Whether corrections are drawn, and for how long.
+/// Settings of the debug view of corrections. Unreal's `p.NetShowCorrections`.
+#[doc(alias = "NetShowCorrections")]
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CorrectionView {
-    /// Whether anything is drawn. Default false.
+    /// Whether corrections are drawn. Default false.
     pub enabled: bool,
-    /// How long a correction stays in the picture. Default 4 s, Unreal's `p.NetCorrectionLifetime`.
-    /// However long, never more than the newest 64 of them do.
+    /// Time for which a correction is drawn. Default 4 s, Unreal's `p.NetCorrectionLifetime`. At most the
+    /// newest 64 corrections are drawn.
+    #[doc(alias = "NetCorrectionLifetime")]
     pub lifetime: Duration,
 }
 
@@ -24,7 +26,7 @@ impl Default for CorrectionView {
     }
 }
 
-/// Where somebody stood.
+/// Capsule of a pawn at its position on one side.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Outline {
     pub(crate) pose: Isometry3d,
@@ -42,7 +44,7 @@ impl Outline {
     }
 }
 
-/// One correction in the picture.
+/// A correction that is drawn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outlined {
     since: Duration,
@@ -50,7 +52,7 @@ pub(crate) struct Outlined {
     pub(crate) client: Option<Outline>,
 }
 
-/// The newest corrections; the oldest makes room.
+/// The newest corrections, a ring buffer.
 #[derive(Resource, Debug, Default)]
 pub(crate) struct Outlines(VecDeque<Outlined>);
 
@@ -69,7 +71,7 @@ impl Outlines {
     }
 }
 
-/// Takes in what was corrected since the last frame, and drops what has been seen for long enough.
+/// Adds the corrections of the last frame and removes those whose lifetime is over.
 pub(crate) fn collect<M: MoveModel>(
     view: Res<CorrectionView>,
     time: Res<Time<Real>>,
@@ -143,12 +145,12 @@ mod tests {
     }
 
     #[test]
-    fn a_correction_is_shown_where_both_were_and_not_for_ever() {
+    fn correction_draws_both_capsules_until_its_lifetime_is_over() {
         let mut app = app(true);
         correct(&mut app, 3.0);
         app.update();
         assert_eq!(shown(&app), [(3.0, Some(4.0))]);
-        let outlined = *app.world().resource::<Outlines>().iter().next().expect("one correction");
+        let outlined = *app.world().resource::<Outlines>().iter().next().expect("there is one correction");
         let lowest = outlined.server.pose.translation.y
             - outlined.server.shape.half_length
             - outlined.server.shape.radius;
@@ -156,7 +158,7 @@ mod tests {
         for _ in 0..30 {
             app.update();
         }
-        assert_eq!(shown(&app).len(), 1, "the lifetime is not over");
+        assert_eq!(shown(&app).len(), 1, "the lifetime is not over yet");
         for _ in 0..15 {
             app.update();
         }
@@ -164,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_finds_is_shown_where_the_check_says_that_the_client_was() {
+    fn server_correction_draws_the_client_at_the_position_of_its_check() {
         let mut app = app(true);
         app.world_mut().write_message(ServerCorrection::<Slider> {
             entity: Entity::PLACEHOLDER,
@@ -179,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_newest_are_kept() {
+    fn view_keeps_the_newest_64_corrections() {
         let mut app = app(true);
         for i in 0..200 {
             correct(&mut app, i as f32);
@@ -190,18 +192,18 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_kept_while_the_view_is_off() {
+    fn disabled_view_stores_no_corrections() {
         let mut app = app(false);
         correct(&mut app, 1.0);
         app.update();
         assert!(shown(&app).is_empty());
         app.world_mut().resource_mut::<CorrectionView>().enabled = true;
         app.update();
-        assert!(shown(&app).is_empty(), "what happened before nobody asked for");
+        assert!(shown(&app).is_empty(), "corrections from before the view was enabled are not drawn");
         correct(&mut app, 1.0);
         app.update();
         app.world_mut().resource_mut::<CorrectionView>().enabled = false;
         app.update();
-        assert!(shown(&app).is_empty(), "switched off, the picture is empty");
+        assert!(shown(&app).is_empty(), "a disabled view draws nothing");
     }
 }

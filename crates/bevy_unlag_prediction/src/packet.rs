@@ -1,43 +1,42 @@
-//! What a client sends: its newest move, where it thinks that led, and older moves again in case
-//! their packets were lost.
+//! Move packets: the newest move, a check of its result, and older moves whose packets may be lost.
 
 use bevy_unlag_core::{BitReader, BitWriter, HeardTick, Tick, Wire, WireError};
 
 use crate::StateCheck;
 
-/// The most moves that one packet can carry.
+/// Maximum number of moves in one packet.
 pub const MAX_MOVES: usize = 160;
 
-/// Moves with the same input, one a tick without a gap: Unreal's combined moves, except that they
-/// are still simulated tick by tick on both sides.
+/// Consecutive moves with the same input, one per tick. The counterpart of Unreal's combined moves, except
+/// that client and server still simulate each tick.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MoveRun<I> {
-    /// How many ticks the run's newest move is older than the packet's newest.
+    /// Age of the run's newest move in ticks, relative to the packet's newest move.
     pub age: u16,
-    /// How many moves; at least 1.
+    /// Number of moves, at least 1.
     pub length: u16,
-    /// What all of them want.
+    /// Input of each of the moves.
     pub input: I,
 }
 
-/// Moves on their way to the server. Unreal's `ServerMove`, `ServerMoveDual` and `ServerMoveOld` in
-/// one.
+/// Moves on their way to the server. Unreal's `ServerMove`, `ServerMoveDual` and `ServerMoveOld` in one.
 #[derive(Clone, PartialEq, Debug)]
 #[doc(alias = "ServerMove")]
 pub struct MovePacket<I> {
-    /// Which time line of the pawn the ticks belong to, 3 bits; see
+    /// Epoch of the pawn to which the ticks belong, 3 bits; see
     /// [`ServerAnswer::epoch`](crate::ServerAnswer::epoch).
     pub epoch: u8,
-    /// Counts packets, so that the server can tell how many are lost. It wraps.
+    /// Sequence number of the packet, by which the server measures packet loss. It wraps.
     pub sequence: u8,
-    /// The lowest bits of the newest move's tick; the server knows the others.
+    /// Lowest bits of the newest move's tick. The server reconstructs the others.
     pub newest: u16,
-    /// The lowest bits of the tick of the newest snapshot message that had arrived at the client when it
-    /// wrote this: of what is newer its screen cannot have shown anything. `None` when none has, lately.
+    /// Snapshot acknowledgement: the lowest bits of the tick of the newest snapshot message that the client
+    /// had received when it wrote this packet. Its screen cannot have shown anything newer. `None` if it
+    /// has not received one recently.
     pub heard: Option<u8>,
-    /// Where the newest move led on the client.
+    /// Check of the newest move's result on the client.
     pub check: StateCheck,
-    /// The moves, newest first; the first run begins at age 0. At most [`MAX_MOVES`] moves.
+    /// The moves, newest first. The first run has age 0. At most [`MAX_MOVES`] moves.
     pub runs: Vec<MoveRun<I>>,
 }
 
@@ -46,27 +45,27 @@ impl<I> MovePacket<I> {
     /// Gaps between runs are shorter than this.
     pub(crate) const MAX_GAP: u16 = 128;
 
-    /// Whether the packet of this number has a coarse check.
+    /// Returns whether the packet with this sequence number has a coarse check.
     #[must_use]
     pub fn is_coarse(sequence: u8) -> bool {
         sequence.is_multiple_of(8)
     }
 
-    /// The tick of the newest snapshot message that the client had heard of, as of the server's tick
-    /// `now`; never newer than that.
+    /// Returns the tick of the newest snapshot message that the client had received, reconstructed at the
+    /// server's tick `now`. It is never newer than `now`.
     #[must_use]
     pub fn heard_tick(&self, now: Tick) -> Option<Tick> {
         self.heard.map(|low| HeardTick::of_bits(low, self.newest_tick(now), now))
     }
 
-    /// The tick of the newest move: of all with these lowest bits the one that is closest to `now`.
+    /// Returns the tick of the newest move: of all ticks with these lowest bits the one closest to `now`.
     #[must_use]
     pub fn newest_tick(&self, now: Tick) -> Tick {
         near(now, self.newest)
     }
 }
 
-/// Of all ticks with these lowest bits the one that is closest to `reference`.
+/// Returns of all ticks with these lowest bits the one closest to `reference`.
 pub(crate) fn near(reference: Tick, low: u16) -> Tick {
     let apart = low.wrapping_sub(reference.0 as u16).cast_signed();
     reference.offset(i32::from(apart))
@@ -127,7 +126,7 @@ impl<I: Wire + Copy> Wire for MovePacket<I> {
             if gap >= Self::MAX_GAP {
                 return Err(WireError::Invalid);
             }
-            // Each run has a move, so that at most MAX_MOVES gaps come before this ends.
+            // Each run has at least one move, so there are at most MAX_MOVES gaps before the loop ends.
             age = age + length + gap;
             input = I::read_delta(&input, r)?;
         }
@@ -139,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn low_bits_find_their_tick_across_every_wrap() {
+    fn low_bits_restore_the_tick_across_every_wrap() {
         for now in [0, 5, 40_000, 65_535, 65_536, u32::MAX - 3, u32::MAX] {
             for apart in [-32_768, -300, -1, 0, 1, 32_767] {
                 let tick = Tick(now).offset(apart);

@@ -1,16 +1,16 @@
-//! What the server does to a pawn, in a move of its owner's: both sides know the tick.
+//! Pushes by the server that client and server apply in the same move of the owner.
 
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{MoveModel, Tick};
 
-/// Pushes that wait for their tick, or that a replay may need again.
+/// Pushes that wait for their tick or that a replay may need again.
 ///
-/// On the server call [`push`](Self::push): the push is given a tick that the owner has not made
-/// yet, if the round trip is short enough, and travels with every answer until the owner has made
-/// that move. The server does it in that very move, and so does the owner: nobody is corrected. An
-/// owner that hears of it late does it in the past and makes its later moves again by itself.
+/// Call [`push`](Self::push) on the server. The push is scheduled for a tick that the owner has not
+/// simulated yet, if the round trip is short enough, and is sent with every acknowledgement until the owner
+/// has simulated that move. Server and owner apply it in this very move, so that no correction is needed.
+/// An owner that receives it late applies it in the past and replays its later moves.
 #[derive(Component, Clone, Debug)]
 pub struct ScheduledPushes<M: MoveModel> {
     asked: VecDeque<M::Push>,
@@ -21,9 +21,9 @@ pub struct ScheduledPushes<M: MoveModel> {
 struct Due<P> {
     tick: Tick,
     push: P,
-    /// How often the owner was told.
+    /// Number of times that the push was sent to the owner.
     told: u8,
-    /// Whether the server has done it; for an owner, who replays, it means nothing.
+    /// Whether the server has applied the push. Unused on the owner, who replays.
     done: bool,
 }
 
@@ -34,31 +34,31 @@ impl<M: MoveModel> Default for ScheduledPushes<M> {
 }
 
 impl<M: MoveModel> ScheduledPushes<M> {
-    /// More than this many are not remembered: new ones are then refused.
+    /// Maximum number of pushes, waiting or scheduled. Further ones are refused.
     pub const CAPACITY: usize = 128;
 
-    /// Pushes the pawn as soon as its owner can know.
+    /// Pushes the pawn at the first tick that its owner can still predict.
     pub fn push(&mut self, push: M::Push) {
         if self.asked.len() < Self::CAPACITY {
             self.asked.push_back(push);
         }
     }
 
-    /// Gives what was asked for its tick.
+    /// Schedules the waiting pushes from this tick on.
     pub(crate) fn schedule(&mut self, tick: Tick) {
         while let Some(push) = self.asked.pop_front() {
-            // Two equal ones are two, and go into two ticks.
+            // Two equal pushes count twice, so they need different ticks.
             let free = (0..Self::CAPACITY as i32).find(|later| self.insert(tick.offset(*later), push));
             if free.is_none() {
                 warn_once!(
-                    "a pawn has {} pushes that its owner has not confirmed: more are refused",
+                    "a pawn has {} pushes that its owner has not confirmed: further ones are refused",
                     Self::CAPACITY
                 );
             }
         }
     }
 
-    /// Remembers a push that is due in a tick. Says whether it was unknown and there was room.
+    /// Adds a push that is due at a tick. Returns whether it was unknown and there was room.
     pub(crate) fn insert(&mut self, tick: Tick, push: M::Push) -> bool {
         let known = self.due.iter().any(|due| due.tick == tick && due.push == push);
         if known || self.due.len() == Self::CAPACITY {
@@ -69,20 +69,20 @@ impl<M: MoveModel> ScheduledPushes<M> {
         true
     }
 
-    /// Whether any push is waiting or remembered.
+    /// Returns whether no push is waiting or scheduled.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.asked.is_empty() && self.due.is_empty()
     }
 
-    /// Everything that happens right before the step of `tick`, done to a state.
+    /// Returns the state after all pushes that are due right before the step of `tick`.
     pub(crate) fn apply(&self, config: &M::Config, tick: Tick, state: &M::State) -> M::State {
         let due = self.due.iter().filter(|due| due.tick == tick);
         due.fold(*state, |state, due| M::push(config, &state, &due.push))
     }
 
-    /// Everything that is due up to `tick` and was not done yet: each push is done once, whatever
-    /// becomes of its move.
+    /// Returns the state after all pushes that are due up to `tick` and not applied yet. Each push is
+    /// applied once, even if its move is never run.
     pub(crate) fn perform(&mut self, config: &M::Config, tick: Tick, state: &M::State) -> M::State {
         let open = self.due.iter_mut().filter(|due| !due.done && !due.tick.is_newer_than(tick));
         open.fold(*state, |state, due| {
@@ -91,17 +91,16 @@ impl<M: MoveModel> ScheduledPushes<M> {
         })
     }
 
-    /// Whether the server has done something that the owner has not confirmed.
+    /// Returns whether the server has applied a push that the owner has not confirmed.
     pub(crate) fn unconfirmed(&self) -> bool {
         self.due.iter().any(|due| due.done)
     }
 
-    /// The next `most` pushes that the owner is to be told of: the least told first, then the
-    /// earliest.
+    /// Returns up to `most` pushes to send to the owner: those sent least often first, then the earliest.
     pub(crate) fn tell(&mut self, most: usize) -> Vec<(Tick, M::Push)> {
         let mut told = Vec::new();
         while told.len() < most {
-            // The first of the least told that was not told in this very answer.
+            // The first of the least sent ones that is not in this acknowledgement yet.
             let open = self.due.iter_mut().filter(|due| !told.contains(&(due.tick, due.push)));
             let Some(next) = open.min_by_key(|due| due.told) else { break };
             next.told = next.told.saturating_add(1);
@@ -110,19 +109,19 @@ impl<M: MoveModel> ScheduledPushes<M> {
         told
     }
 
-    /// Forgets the pushes up to `settled`.
+    /// Removes the pushes up to the tick `settled`.
     pub(crate) fn settle(&mut self, settled: Tick) {
         while self.due.front().is_some_and(|due| !due.tick.is_newer_than(settled)) {
             self.due.pop_front();
         }
     }
 
-    /// The same of what the server has done.
+    /// Removes the applied pushes up to the tick `settled`.
     pub(crate) fn confirm(&mut self, settled: Tick) {
         self.due.retain(|due| !due.done || due.tick.is_newer_than(settled));
     }
 
-    /// Another time line begins: what was not done yet is asked for again, what was done is done.
+    /// Starts another epoch: pushes not applied yet wait for a new tick, applied ones are removed.
     pub(crate) fn restart(&mut self) {
         let open = self.due.iter().filter(|due| !due.done).map(|due| due.push);
         for (index, push) in open.enumerate() {
@@ -132,7 +131,7 @@ impl<M: MoveModel> ScheduledPushes<M> {
         self.due.clear();
     }
 
-    /// Forgets all of them, on an owner's client whose time line begins.
+    /// Removes all scheduled pushes, on an owner's client whose epoch starts.
     pub(crate) fn clear(&mut self) {
         self.due.clear();
     }

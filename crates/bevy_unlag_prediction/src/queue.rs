@@ -1,4 +1,4 @@
-//! The owner's time line on the server: which move is due when, and what is there of it.
+//! Move queue of a pawn on the server: order and due times of its owner's moves.
 
 use std::collections::VecDeque;
 
@@ -17,57 +17,60 @@ pub(crate) struct QueuedMove<I> {
     pub(crate) check: Option<StateCheck>,
     pub(crate) arrived_at: f64,
     pub(crate) arrived_tick: Tick,
-    /// What its owner had heard of when it wrote the packet that first brought the move here.
+    /// Newest snapshot message that the owner had received when it wrote the packet that first brought this
+    /// move.
     pub(crate) heard: Option<Tick>,
 }
 
-/// The moves that have arrived and not been run, and what the owner is to be told.
+/// Queue of received moves that have not run yet, and the state of their acknowledgement.
 ///
-/// Every move is due a fixed number of ticks after its own, so that a jittery way up does not make
-/// the pawn stutter for everyone else. That number is found from how late moves arrive; see
+/// Each move is due a fixed number of ticks after its own tick, so that uplink jitter does not make the
+/// pawn stutter for other players. The delay follows the lateness of the moves; see
 /// [`PredictionConfig::max_buffer`].
+#[doc(alias = "jitter buffer")]
+#[doc(alias = "input buffer")]
 #[derive(Component, Debug)]
 pub struct MoveQueue<M: MoveModel> {
-    /// Names the time line; none before the owner's first word of it.
+    /// Epoch of the owner's tick count; `None` before its first packet.
     pub(crate) epoch: Option<u8>,
     moves: VecDeque<QueuedMove<M::Input>>,
-    /// Whether the owner has not begun the time line yet. What is left of another one runs out
-    /// meanwhile: nobody hangs in the air by starting afresh.
+    /// Whether the owner has not started the epoch yet. Meanwhile the rest of the previous epoch runs, so
+    /// that no client can stop its pawn in the air by a restart.
     awaiting: bool,
-    /// When this time line began: no move of it is older.
+    /// Server tick at which this epoch started: no move of it is older.
     began: Tick,
-    /// The next move to be run; none before the first packet of all.
+    /// Next move to run; `None` before the first packet.
     next: Option<Tick>,
-    /// The newest move heard of, and the newest one heard of before this tick.
+    /// Newest received move, and its value at the start of this tick.
     newest: Option<Tick>,
     newest_before: Option<Tick>,
-    /// How late the newest one was that this tick has heard of first, if any.
+    /// Lateness in ticks of the newest move if it arrived in this tick.
     heard: Option<i32>,
-    /// The newest move that the client's clock has named, heard of or refused.
+    /// Newest move tick that the client has claimed, even if the packet was refused.
     clock: Option<Tick>,
-    /// A move is due when the server's tick is this much later than its own.
+    /// Ticks from a move's own tick to the server tick in which it is due.
     delay: i32,
     lateness: Lateness,
     lowered: Option<Tick>,
     loss: LossMeter,
     refused: u32,
-    /// Moves taken out of packets in this tick.
+    /// Moves read from packets in this tick.
     offered: usize,
     pub(crate) last_input: M::Input,
-    /// Moves in a row that the pawn was carried on without.
+    /// Number of consecutive missing moves for which the pawn was extrapolated.
     pub(crate) carried: u32,
-    /// When the last move that was run arrived, seconds; none if it never did.
+    /// Arrival of the last move that was run, in seconds; `None` if it never arrived.
     pub(crate) arrived_at: Option<f64>,
     pub(crate) lag: i16,
-    /// The state as the last move left it: when the pawn's is another, somebody else moved it.
+    /// State after the last move. If the pawn's state differs, something else has moved it.
     pub(crate) left_as: Option<M::State>,
-    /// Why the owner is not where the server has it.
+    /// Cause of the correction in progress, if any.
     pub(crate) adjusting: Option<CorrectionCause>,
-    /// How far off it was, in metres, when that could be told.
+    /// Error of the correction in metres; infinite if unknown.
     pub(crate) error: f32,
-    /// The newest moves whose fine and whose coarse check agreed, since the last one that did not.
+    /// Newest moves whose fine and whose coarse check agreed since the last disagreement.
     pub(crate) agreed: [Option<Tick>; 2],
-    /// What may be to blame for the next difference.
+    /// Likely cause of the next disagreement, and the tick at which it occurred.
     suspect: Option<(CorrectionCause, Tick)>,
     pub(crate) outcomes: u64,
     pub(crate) sequence: u8,
@@ -98,7 +101,7 @@ impl<M: MoveModel> Default for MoveQueue<M> {
             arrived_at: None,
             lag: 0,
             left_as: None,
-            // The owner learns its first state from an adjustment.
+            // The owner receives its initial state as a correction.
             adjusting: Some(CorrectionCause::Start),
             error: f32::INFINITY,
             agreed: [None; 2],
@@ -111,84 +114,85 @@ impl<M: MoveModel> Default for MoveQueue<M> {
     }
 }
 
-/// What a tick finds at the place of the next move.
+/// What to do about the next move.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Due<I> {
-    /// A move that is there.
+    /// Run this move.
     Move(QueuedMove<I>),
-    /// None, and it has been waited for long enough. Whether later ones are there.
+    /// The move is missing and the server waits no longer. Whether later moves are queued.
     Missing { later: bool },
-    /// Nothing to do.
+    /// Nothing is due.
     Nothing,
 }
 
 impl<M: MoveModel> MoveQueue<M> {
-    /// How far ahead of the server's own tick a move may be.
+    /// Maximum number of ticks by which a move may be ahead of the server's tick.
     const MAX_LEAD: i32 = 64;
-    /// How many moves may wait.
+    /// Maximum number of queued moves.
     const CAPACITY: usize = 512;
-    /// How many moves are taken out of packets in a tick: those of a stall of three seconds on the
-    /// worst of links, where every move comes eleven times.
+    /// Maximum number of moves read from packets per tick: those of a three-second stall at the highest
+    /// loss level, which sends each move eleven times.
     const MAX_OFFERED: usize = 2_048;
-    /// When everything arrives this many ticks before it is due, it is not jitter but the end of a
-    /// stall or a fast clock, and the time line is moved at once.
+    /// If all recent moves arrive at least this many ticks before they are due, a stall has ended or the
+    /// client's clock is fast, and the delay is lowered at once.
     const EARLY: i32 = 8;
-    /// The most moves that a frame of the client has without being a hitch: eight frames a second.
+    /// Maximum number of moves in a client's frame that is not a hitch, at eight frames per second.
     const FRAME: i32 = 8;
-    /// The time line is moved towards less delay only when there are so many ticks to be won: between
-    /// two neighbouring ticks it would waver, and every change shows.
+    /// The delay is lowered only if it is at least this many ticks too long: it would alternate between two
+    /// neighbouring values, and every change is visible.
     const SLACK: i32 = 2;
-    /// Ticks between two steps of the time line towards less delay.
+    /// Minimum number of ticks between two gradual reductions of the delay.
     const LOWER_EVERY: i32 = 64;
-    /// So many packets in a row from another time line, and the server starts afresh.
+    /// Maximum number of consecutive packets refused for their epoch or tick before the server starts a new
+    /// epoch.
     const MAX_REFUSED: u32 = 32;
-    /// How long something is to blame for a difference, in ticks.
+    /// Ticks for which a suspected cause explains a disagreement.
     const SUSPECT_TICKS: i32 = 64;
 
-    /// The newest move that was run.
+    /// Returns the newest move that was run.
     #[must_use]
     pub fn last_run(&self) -> Option<Tick> {
         self.next.map(|next| next.offset(-1))
     }
 
-    /// Whether the owner has not begun the time line yet.
+    /// Returns whether the owner has not started the epoch yet.
     pub(crate) fn is_awaiting(&self) -> bool {
         self.awaiting
     }
 
-    /// The newest move that was run of the owner's present time line.
+    /// Returns the newest move that was run in the owner's current epoch.
     pub(crate) fn settled(&self) -> Option<Tick> {
         self.last_run().filter(|_| !self.awaiting)
     }
 
-    /// The newest move heard of.
+    /// Returns the newest received move.
     #[must_use]
     pub fn newest(&self) -> Option<Tick> {
         self.newest
     }
 
-    /// The first tick that a push of now can happen in: one that neither side has made, if the owner
-    /// hears of it `lead` ticks after it made its newest move.
+    /// Returns the first tick at which a push may be scheduled now: one that neither side has simulated, if
+    /// the owner receives the push `lead` ticks after its newest move.
     pub(crate) fn next_push(&self, lead: i32) -> Option<Tick> {
         let next = self.next?;
         let heard = self.newest.map_or(next, |newest| newest.offset(lead));
         Some(if next.is_newer_than(heard) { next } else { heard })
     }
 
-    /// How many ticks after its own a move is due here: the way up, jitter and the difference of
-    /// the two clocks.
+    /// Returns the ticks from a move's own tick to the server tick in which it is due: uplink latency,
+    /// jitter and the offset of the two clocks.
     #[must_use]
     pub fn delay(&self) -> i32 {
         self.delay
     }
 
-    /// How many moves are there and not run yet.
+    /// Returns the number of received moves that have not run yet.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.moves.len()
     }
 
-    /// The share of packets that are lost on the way up, 0 to 1; `None` before it is known.
+    /// Returns the share of packets lost on the uplink, 0 to 1, or `None` before it is known.
     #[must_use]
     pub fn loss(&self) -> Option<f32> {
         self.loss.share()
@@ -198,16 +202,16 @@ impl<M: MoveModel> MoveQueue<M> {
         self.loss.level()
     }
 
-    /// How many moves right after the last run are there.
+    /// Returns how many moves that directly follow the last one run are queued, at most 15.
     pub(crate) fn waiting_in_row(&self) -> u8 {
         let Some(next) = self.next else { return 0 };
         let row = (0..15).zip(&self.moves).take_while(|(i, queued)| queued.tick == next.offset(*i));
         row.count() as u8
     }
 
-    /// Forgets the old time line: the owner begins anew at the server's tick.
+    /// Starts a new epoch: the owner restarts its tick count at the server's tick.
     pub(crate) fn restart(&mut self, now: Tick) {
-        // Another pawn of the same player should not begin where the last one did.
+        // A new pawn of the same player must not start with the epoch of the previous one.
         self.epoch = Some(self.epoch.map_or(now.0 as u8, |epoch| epoch + 1) & 7);
         self.moves.clear();
         self.awaiting = true;
@@ -221,34 +225,35 @@ impl<M: MoveModel> MoveQueue<M> {
         self.since_answer = u32::MAX;
     }
 
-    /// Begins a time line of its own for an owner that knows nothing of the one before: another client has the pawn
-    /// now, or a match begins anew. What arrived of the old one is never run, and what is still under way is
-    /// refused. The pawn is carried on until the owner's first move, and the owner is told where it is at once.
+    /// Starts an independent epoch for an owner that does not know the previous one, after another client
+    /// has taken over the pawn or a match has restarted. Received moves of the old epoch never run, and
+    /// those in flight are refused. The pawn is extrapolated until the owner's first move, and the owner is
+    /// sent the pawn's state at once.
     pub fn begin_anew(&mut self, now: Tick) {
         self.restart(now);
         self.carried = 0;
         self.last_input = M::unattended(&self.last_input, false);
     }
 
-    /// The owner is not where the server has it, by `error` metres if that can be told.
+    /// Starts a correction of the owner, by `error` metres; infinite if unknown.
     pub(crate) fn disagree(&mut self, cause: CorrectionCause, error: f32) {
         self.adjusting = Some(cause);
         self.error = error;
         self.agreed = [None; 2];
     }
 
-    /// Something happened that the owner may not know of.
+    /// Notes an incident of which the owner may not know, as the likely cause of a disagreement.
     pub(crate) fn suspect(&mut self, cause: CorrectionCause, now: Tick) {
         self.suspect = Some((cause, now));
     }
 
-    /// What the owner cannot know of, if anything.
+    /// Returns the cause of a disagreement: the last incident if it is recent.
     pub(crate) fn blame(&self, now: Tick) -> CorrectionCause {
         let fresh = self.suspect.filter(|(_, at)| now.since(*at) <= Self::SUSPECT_TICKS);
         fresh.map_or(CorrectionCause::Unknown, |(cause, _)| cause)
     }
 
-    /// Takes a packet in. Says whether the client's clock has run too fast.
+    /// Reads a packet. Returns whether this detects that the client's clock is too fast.
     pub(crate) fn hear(
         &mut self,
         packet: &MovePacket<M::Input>,
@@ -264,14 +269,15 @@ impl<M: MoveModel> MoveQueue<M> {
         let ours = Some(packet.epoch) == self.epoch;
         let mut too_fast = false;
         if ours && lag < -Self::MAX_LEAD {
-            // Far ahead: its clock says so, and what it misses by that is its clock's doing.
+            // Too far ahead: the client's clock claims this time, and the disagreement that follows is due
+            // to it.
             too_fast = self.claim(newest, dt, config, account);
             self.suspect(CorrectionCause::Clock, now);
         }
-        // What is under way of an old pawn's time line may have this one's number.
+        // Packets in flight from the epoch of a previous pawn may have the same number.
         let stray = self.awaiting && self.began.is_newer_than(newest);
         if self.awaiting && (!ours || stray) {
-            // The owner has not heard of it yet: nothing to be refused for.
+            // The owner does not know this epoch yet, which is no reason to count a refusal.
             return false;
         }
         if !ours || !(-Self::MAX_LEAD..=ticks(config.max_lag, dt)).contains(&lag) {
@@ -341,11 +347,11 @@ impl<M: MoveModel> MoveQueue<M> {
         match self.moves.get_mut(index).filter(|known| known.tick == queued.tick) {
             Some(known) => known.check = known.check.or(queued.check),
             None if room => {
-                // What comes again because its first packet was lost is late, too: a newer one was
-                // here before.
+                // A move that is repeated because its first packet was lost is late, too: a newer one has
+                // arrived before it.
                 let late = queued.arrived_tick.since(queued.tick);
                 let again = self.newest_before.is_some_and(|newest| newest.is_newer_than(queued.tick));
-                // After an outage it is later than anything could be held back for.
+                // After an outage it is later than any delay would cover.
                 if again && !hitching && late <= self.delay + Self::EARLY {
                     self.lateness.take(late);
                 }
@@ -355,12 +361,12 @@ impl<M: MoveModel> MoveQueue<M> {
         }
     }
 
-    /// Finds when moves are due from how late they arrive. Once a tick, before anything is run.
+    /// Updates the delay from the lateness of the moves. Runs once per tick, before any move.
     pub(crate) fn keep_time(&mut self, now: Tick, config: &PredictionConfig) {
         self.offered = 0;
         if let Some((lag, newest)) = self.heard.take().zip(self.newest) {
-            // All moves of a slow frame of the client arrive at once, each a tick later than the
-            // next. Those of a hitch teach nothing.
+            // All moves of a client's slow frame arrive at once, each one tick later than the next. The
+            // moves of a hitch are not counted.
             let moves = self.newest_before.map_or(1, |before| newest.since(before));
             (0..moves.clamp(1, Self::FRAME)).rev().for_each(|earlier| self.lateness.take(lag + earlier));
         }
@@ -383,13 +389,14 @@ impl<M: MoveModel> MoveQueue<M> {
         }
     }
 
-    /// How many ticks the next move is behind its due time; 0 is due, negative is early. `None`
-    /// before the first packet.
+    /// Returns by how many ticks the next move is overdue: 0 if it is due, negative if it is early. Returns
+    /// `None` before the first packet.
     pub(crate) fn behind(&self, now: Tick) -> Option<i32> {
         Some(now.since(self.next?) - self.delay)
     }
 
-    /// What is to be done about the next move, if it is due. `patience` in ticks.
+    /// Returns what to do about the next move, and advances past it unless nothing is due. `patience` is in
+    /// ticks.
     pub(crate) fn due(&mut self, now: Tick, patience: i32) -> Due<M::Input> {
         let Some((next, behind)) = self.next.zip(self.behind(now)) else { return Due::Nothing };
         if behind < 0 {
@@ -406,7 +413,7 @@ impl<M: MoveModel> MoveQueue<M> {
         Due::Missing { later: !self.moves.is_empty() }
     }
 
-    /// Leaves out `count` moves that nobody will make up for: the end of a very long silence.
+    /// Skips `count` moves without running them, at the end of a very long silence.
     pub(crate) fn leap(&mut self, count: i32) {
         self.next = self.next.map(|next| next.offset(count));
         self.outcomes = 0;

@@ -1,4 +1,4 @@
-//! The owner's side of an answer: well done, or replay.
+//! Reconciliation on the owner's client: acknowledgement of saved moves, correction and replay.
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{BitReader, CurrentTick, MoveModel, Stall, StepContext, Tick, VisualOffset, Wire};
@@ -9,12 +9,13 @@ use crate::{
     ServerAnswer, packet::near,
 };
 
-/// Seconds for which a hitch of this app is to blame for moves that the server misses.
+/// Seconds for which a hitch of this app counts as the cause of moves missing on the server.
 const HITCH_BLAMED: f32 = 2.0;
 
 type Answer<M> = ServerAnswer<<M as MoveModel>::State, <M as MoveModel>::Push>;
 
-/// Takes the newest answer in; on an adjustment sets the state and makes the rest again.
+/// Applies the newest acknowledgement. On a correction, sets the state and replays the unacknowledged
+/// moves.
 pub(crate) fn take_answers<M: MoveModel>(
     config: Res<PredictionConfig>,
     debug: Res<PredictionDebug>,
@@ -47,7 +48,7 @@ pub(crate) fn take_answers<M: MoveModel>(
             continue;
         };
         let Some(answered) = answer.tick(tick.0) else {
-            // The server begins a time line: from here on our moves count on it.
+            // The server starts an epoch: from here on the owner's moves use its tick count.
             if let Some(adjustment) = answer.adjustment {
                 if let Answered::Start { now } = answer.answered {
                     saved.restart(answer.epoch, now);
@@ -80,8 +81,8 @@ pub(crate) fn take_answers<M: MoveModel>(
             muted.clear();
             M::step(&model, &pushed, input, &ctx, &world, &mut muted)
         };
-        // What the server did to the pawn without our knowing happens in the past, and the moves
-        // after it again: then an adjustment that has it says nothing new.
+        // Pushes unknown so far are applied in the past and the moves after them are replayed, so that a
+        // correction that already contains them changes nothing.
         let mut replayed = 0;
         if let Some(from) = learn_pushes(&told, &mut saved, &mut pushes, &mut stats) {
             replayed += replay::<M>(&mut saved, state, from, None, |at, start, input| {
@@ -119,7 +120,7 @@ pub(crate) fn take_answers<M: MoveModel>(
         }
 
         let differs = |a: &&ClientAdjustment<M::State>| {
-            // One that a test asks for is replayed for the sake of the replay.
+            // A correction forced by a test is replayed regardless.
             a.cause == CorrectionCause::Forced || settled.as_ref().is_none_or(|m| m.result != a.state)
         };
         let adjusted = answer.adjustment.as_ref().filter(differs);
@@ -141,7 +142,7 @@ pub(crate) fn take_answers<M: MoveModel>(
             if M::teleports(state) & 15 != teleports & 15 {
                 *offset = VisualOffset::default();
             } else if jump != Vec3::ZERO {
-                // What it could have run meanwhile is no reason to snap.
+                // The distance that the pawn could run meanwhile is no reason to snap.
                 let run = M::snapshot(state, answered).velocity().length() * since_answer.max(0) as f32 * dt;
                 offset.offset += jump;
                 if offset.offset.length() > config.snap_distance + run {
@@ -152,15 +153,15 @@ pub(crate) fn take_answers<M: MoveModel>(
 
         let Some(adjustment) = adjusted else { continue };
         let mine = settled.as_ref().map(|m| &m.result);
-        // One that the server has made since it last answered, and this client has not, is news and
-        // no error. One that only this client made is an error.
+        // A teleport by the server since its last acknowledgement that this client has not simulated is not
+        // an error. A teleport by this client only is one.
         let teleported = known_teleports.is_some()
             && known_teleports != server_teleports
             && mine.is_none_or(|mine| Some(M::teleports(mine) & 15) != server_teleports);
         let theirs = M::position(&adjustment.state);
         let error =
             mine.map_or(before.distance(M::position(state)), |mine| M::position(mine).distance(theirs));
-        // A mode, a stance or a round more is a difference that no distance shows.
+        // A difference in mode, stance or ammunition has no distance.
         let unlike = mine.is_some_and(|mine| M::kind(mine) != M::kind(&adjustment.state));
         if !teleported && (error > 0.0 || unlike) {
             let cause = cause::<M>(adjustment, config_hash.low(), &model, &world, &stall);
@@ -181,7 +182,7 @@ pub(crate) fn take_answers<M: MoveModel>(
     }
 }
 
-/// Takes pushes in that are new, and gives back the earliest move that was made without knowing.
+/// Adds new pushes. Returns the earliest of their ticks whose move was simulated without its push.
 fn learn_pushes<M: MoveModel>(
     told: &[(Tick, M::Push)],
     saved: &mut SavedMoves<M>,
@@ -190,7 +191,7 @@ fn learn_pushes<M: MoveModel>(
 ) -> Option<Tick> {
     let mut redo: Option<Tick> = None;
     for (due, push) in told {
-        // What is settled already has it, or was corrected.
+        // An acknowledged move already contains its pushes or was corrected.
         if saved.is_news(*due)
             && pushes.insert(*due, *push)
             && saved.last_made().is_some_and(|m| !due.is_newer_than(m))
@@ -202,8 +203,8 @@ fn learn_pushes<M: MoveModel>(
     redo
 }
 
-/// Makes saved moves again: those after `from`, on `server`'s state, or those from `from` on, on what
-/// the first of them began with. Says how many.
+/// Replays saved moves: those after `from` on `server`'s state, or those from `from` on from the start
+/// state of the first of them. Returns their number.
 fn replay<M: MoveModel>(
     saved: &mut SavedMoves<M>,
     state: &mut M::State,
@@ -223,8 +224,8 @@ fn replay<M: MoveModel>(
     replayed
 }
 
-/// The newest of what arrived, and the pushes of all of it; what belongs to another time line or is older than what is known
-/// counts for nothing.
+/// Returns the newest acknowledgement received, and the pushes of all valid ones. Acknowledgements of
+/// another epoch and those older than the last one applied are ignored.
 fn newest_answer<M: MoveModel>(
     incoming: &mut IncomingAnswers,
     saved: &SavedMoves<M>,
@@ -241,7 +242,7 @@ fn newest_answer<M: MoveModel>(
         };
         let counts = match (answer.answered, saved.epoch) {
             (Answered::Start { .. }, None) => true,
-            // A server starts afresh later than it started.
+            // The server starts every further epoch at a later tick.
             (Answered::Start { now }, Some((epoch, began))) => {
                 answer.epoch != epoch && now.is_newer_than(began)
             }
@@ -257,7 +258,7 @@ fn newest_answer<M: MoveModel>(
                     answer.sequence.wrapping_sub(newest.sequence).cast_signed() > 0
                 }
                 (Some(old), Some(new)) => new.is_newer_than(old),
-                // A time line that begins counts for more than one that ends.
+                // The start of an epoch supersedes acknowledgements in the previous one.
                 (old, new) => old.is_some() || new.is_none(),
             }
         });
@@ -271,7 +272,7 @@ fn newest_answer<M: MoveModel>(
     Some((newest?, told))
 }
 
-/// Why the two differ: what the server knows, unless this side knows better.
+/// Returns the cause of the correction: the server's, unless this side knows a more precise one.
 fn cause<M: MoveModel>(
     adjustment: &ClientAdjustment<M::State>,
     config_hash: u16,

@@ -1,16 +1,16 @@
-//! Which moves go into a packet: the new ones, and those whose packets may have been lost.
+//! Selection of moves for a packet: new moves, and older ones whose packets may be lost.
 
 use bevy_unlag_core::{MoveModel, Tick};
 
 use crate::{MAX_MOVES, MovePacket, MoveRun, SavedMove, SavedMoves};
 
-/// Moves that should have been answered long ago, at most this many a packet.
+/// Maximum number of overdue moves per packet.
 const OVERDUE: usize = 6;
 
-/// The runs of a packet whose newest move is the newest saved one: what was never sent, what is due
-/// to be repeated at its age, what the server should have had long ago, and for next to nothing
-/// whatever equals its neighbour. `overdue` and `useless` are ages in ticks: from the one on a move
-/// should have been answered, from the other on it comes too late.
+/// Returns the runs of a packet whose newest move is the newest saved one: moves never sent, moves at an
+/// age of repetition, moves whose acknowledgement is overdue, and, since they cost almost nothing, moves
+/// equal to their neighbour. `overdue` and `useless` are ages in ticks: that at which an acknowledgement is
+/// overdue, and that from which a move arrives too late.
 pub(crate) fn runs<M: MoveModel>(
     saved: &SavedMoves<M>,
     overdue: i32,
@@ -45,7 +45,7 @@ pub(crate) fn runs<M: MoveModel>(
         let wanted = wanted(m);
         let adjoins = runs.last_mut().filter(|run| run.age + run.length == age && run.input == m.input);
         match adjoins {
-            // A run that grows by one costs almost nothing, so nothing stops it but arrival.
+            // Extending a run by one costs almost nothing, so only received moves end it.
             Some(run) if wanted || saved.is_wanted(m.tick) => run.length += 1,
             _ if wanted => {
                 let end = runs.last().map_or(0, |run| run.age + run.length);

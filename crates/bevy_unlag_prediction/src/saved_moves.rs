@@ -1,4 +1,4 @@
-//! The moves that the server has not answered yet.
+//! Moves that the server has not acknowledged yet.
 
 use std::collections::VecDeque;
 
@@ -7,45 +7,46 @@ use bevy_unlag_core::{MoveModel, Tick};
 
 use crate::LossLevel;
 
-/// A move that the client has made and may have to make again. Unreal's `FSavedMove_Character`.
+/// A move that the client has simulated and may have to replay. Unreal's `FSavedMove_Character`.
 #[derive(Clone, Debug)]
 #[doc(alias = "FSavedMove_Character")]
 pub struct SavedMove<M: MoveModel> {
-    /// The client's tick of the move, its name.
+    /// Client's tick of the move, which identifies it.
     pub tick: Tick,
-    /// What the player wanted, as it travels.
+    /// Input of the move, quantised as it is sent.
     pub input: M::Input,
-    /// Where it began, before any push.
+    /// State before the move and before its pushes.
     pub start: M::State,
-    /// Where it led.
+    /// State after the move.
     pub result: M::State,
-    /// When it was first sent: seconds of real time since the app began. `None` while it waits for
-    /// its packet.
+    /// Time at which the move was first sent, in seconds of real time since the app started. `None` while
+    /// it waits for its packet.
     pub sent_at: Option<f64>,
-    /// Whether the app stood still when it was due, and nobody wanted anything.
+    /// Whether the move was skipped in a stall of the app and simulated afterwards with substitute input.
     pub unattended: bool,
-    /// What happened in it, as it was first made, that the server has to confirm.
+    /// Events of the first simulation of the move whose outcome the server reports.
     pub outcomes: Vec<M::Event>,
 }
 
-/// The unanswered moves, oldest first. When full, the oldest make room and are counted in
-/// [`PredictionStats::forgotten`](crate::PredictionStats::forgotten): what is kept can still be
-/// replayed, and a correction older than it simply starts from the server's state.
+/// Unacknowledged moves, oldest first. When the list is full, the oldest are dropped and counted in
+/// [`PredictionStats::forgotten`](crate::PredictionStats::forgotten). The remaining ones can still be
+/// replayed, and a correction older than them starts from the server's state.
+#[doc(alias = "FNetworkPredictionData_Client_Character")]
 #[derive(Component, Clone, Debug)]
 pub struct SavedMoves<M: MoveModel> {
     moves: VecDeque<SavedMove<M>>,
     last_answered: Option<Tick>,
-    /// Up to here the server has every move, run or waiting.
+    /// Tick up to which the server has received all moves, run or queued.
     received: Option<Tick>,
-    /// Which time line they belong to, and where it began.
+    /// Epoch of the moves, and the tick at which it started.
     pub(crate) epoch: Option<(u8, Tick)>,
     pub(crate) loss: LossLevel,
     pub(crate) sequence: u8,
     pub(crate) since_packet: u32,
     last_made: Option<Tick>,
-    /// The number of the last answer that counted.
+    /// Sequence number of the last acknowledgement applied.
     pub(crate) answer: Option<u8>,
-    /// The server's count of teleports when it last answered.
+    /// The server's teleport count in the last acknowledgement.
     pub(crate) teleports: Option<u8>,
 }
 
@@ -67,10 +68,10 @@ impl<M: MoveModel> Default for SavedMoves<M> {
 }
 
 impl<M: MoveModel> SavedMoves<M> {
-    /// Three seconds at 64 Hz, twice Unreal's 96.
+    /// Maximum number of saved moves: three seconds at 64 Hz, twice Unreal's 96.
     pub const CAPACITY: usize = 192;
 
-    /// Keeps a move. Says whether an older one had to make room for it.
+    /// Adds a move. Returns whether the oldest one was dropped for it.
     pub fn push(&mut self, saved: SavedMove<M>) -> bool {
         let full = self.moves.len() == Self::CAPACITY;
         if full {
@@ -81,50 +82,50 @@ impl<M: MoveModel> SavedMoves<M> {
         full
     }
 
-    /// The moves, oldest first.
+    /// Returns the moves, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &SavedMove<M>> + ExactSizeIterator {
         self.moves.iter()
     }
 
-    /// How many moves wait for an answer.
+    /// Returns the number of unacknowledged moves.
     #[must_use]
     pub fn len(&self) -> usize {
         self.moves.len()
     }
 
-    /// Whether every move is answered.
+    /// Returns whether every move is acknowledged.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.moves.is_empty()
     }
 
-    /// The newest move that was made.
+    /// Returns the newest move that was simulated.
     #[must_use]
     pub fn last_made(&self) -> Option<Tick> {
         self.last_made
     }
 
-    /// The newest move that was answered.
+    /// Returns the newest acknowledged move.
     #[must_use]
     pub fn last_answered(&self) -> Option<Tick> {
         self.last_answered
     }
 
-    /// How bad the way up is, as the server last told.
+    /// Returns the uplink's packet loss as the server last reported it.
     #[must_use]
     pub fn loss(&self) -> LossLevel {
         self.loss
     }
 
-    /// Whether the move of `tick` is newer than every answered one. An answer need not be about such
-    /// a move: the server may have moved the pawn since, without any move of its owner.
+    /// Returns whether the move of `tick` is newer than all acknowledged ones. An acknowledgement can be
+    /// about an older move: the server may have moved the pawn since, without a move of its owner.
     #[must_use]
     pub fn is_news(&self, tick: Tick) -> bool {
         self.last_answered.is_none_or(|last| tick.is_newer_than(last))
     }
 
-    /// Whether an answer about `tick` is a straggler or a copy of one that counted. One about the same
-    /// move is told by its number.
+    /// Returns whether an acknowledgement about `tick` is late or a duplicate. For acknowledgements about
+    /// the same move the sequence number decides.
     #[must_use]
     pub fn is_stale(&self, tick: Tick, sequence: u8) -> bool {
         self.last_answered.zip(self.answer).is_some_and(|(known, last)| {
@@ -133,12 +134,13 @@ impl<M: MoveModel> SavedMoves<M> {
         })
     }
 
-    /// Whether the server has not said yet that it has the move of `tick`.
+    /// Returns whether the server has not acknowledged the receipt of the move of `tick`.
     pub(crate) fn is_wanted(&self, tick: Tick) -> bool {
         self.received.is_none_or(|received| tick.is_newer_than(received))
     }
 
-    /// Settles every move up to `tick`, the oldest first; `waiting` more have arrived.
+    /// Removes and returns all moves up to the acknowledged `tick`, oldest first. The next `waiting` moves
+    /// have been received.
     pub(crate) fn settle(&mut self, tick: Tick, waiting: u8) -> impl Iterator<Item = SavedMove<M>> + '_ {
         self.last_answered = Some(tick);
         self.received = Some(tick.offset(i32::from(waiting)));
@@ -150,7 +152,7 @@ impl<M: MoveModel> SavedMoves<M> {
         self.moves.iter_mut()
     }
 
-    /// Begins a time line: what belonged to another means nothing any more.
+    /// Starts an epoch and drops all moves of the previous one.
     pub(crate) fn restart(&mut self, epoch: u8, now: Tick) {
         let sequence = self.sequence;
         *self = Self { epoch: Some((epoch, now)), sequence, ..Self::default() };

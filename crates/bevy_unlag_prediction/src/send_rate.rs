@@ -1,27 +1,32 @@
-//! How often a client sends its moves.
+//! Send rate of the client's moves.
 
 use bevy::prelude::*;
 
-/// How often a client sends its moves. Every tick is a move whatever the rate: what waits is sent
-/// with the next packet. A move in which something relevant changes (see
+/// Send rate of the client's moves. Every tick has a move at any rate: waiting moves are sent in the next
+/// packet. A move with a relevant change (see
 /// [`MoveModel::combines`](bevy_unlag_core::MoveModel::combines)) never waits.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SendRate {
-    /// Ticks between two packets. Default 1. Raising it saves packets and adds as many ticks of
-    /// delay before others see a turn. Unreal's `ClientNetSendMoveDeltaTime`.
+    /// Ticks between two packets. Default 1. A larger value saves packets and delays by as many ticks what
+    /// other players see. Unreal's `ClientNetSendMoveDeltaTime`.
+    #[doc(alias = "ClientNetSendMoveDeltaTime")]
     pub interval: u32,
-    /// The same when the server is crowded or the link narrow. Default 2. Unreal's
+    /// Ticks between two packets if the server has many players or the link is slow. Default 2. Unreal's
     /// `ClientNetSendMoveDeltaTimeThrottled`.
+    #[doc(alias = "ClientNetSendMoveDeltaTimeThrottled")]
     pub throttled: u32,
-    /// The same while the player wants nothing. Default 1. Raising it saves packets of players who
-    /// stand; who then begins to walk is seen to stutter, because moves that wait teach the server to
-    /// hold all of them back. Unreal's `ClientNetSendMoveDeltaTimeStationary`.
+    /// Ticks between two packets while the input is neutral. Default 1. A larger value saves packets of
+    /// standing players, but a player who starts to walk stutters on other screens, because waiting moves
+    /// make the server buffer all moves longer. Unreal's `ClientNetSendMoveDeltaTimeStationary`.
+    #[doc(alias = "ClientNetSendMoveDeltaTimeStationary")]
     pub stationary: u32,
-    /// With more players than this the server is crowded. Default 64; Unreal's
+    /// Number of players above which sending is throttled. Default 64; Unreal's
     /// `ClientNetSendMoveThrottleOverPlayerCount` is 10.
+    #[doc(alias = "ClientNetSendMoveThrottleOverPlayerCount")]
     pub throttle_over_players: u32,
-    /// With fewer bytes a second than this a link is narrow. Default 6,000; Unreal's
+    /// Link capacity in bytes per second below which sending is throttled. Default 6,000; Unreal's
     /// `ClientNetSendMoveThrottleAtNetSpeed` is 10,000.
+    #[doc(alias = "ClientNetSendMoveThrottleAtNetSpeed")]
     pub throttle_below: u32,
 }
 
@@ -32,12 +37,12 @@ impl Default for SendRate {
 }
 
 impl SendRate {
-    /// Unreal's rates in ticks of 64 Hz: 60 Hz, 45 Hz over ten players or under 10,000 bytes a
-    /// second.
+    /// Unreal's rates in ticks of 64 Hz: 60 Hz, or 45 Hz with more than ten players or below 10,000 bytes
+    /// per second.
     pub const UNREAL: Self =
         Self { interval: 1, throttled: 2, stationary: 1, throttle_over_players: 10, throttle_below: 10_000 };
 
-    /// Ticks from one packet to the next.
+    /// Returns the number of ticks from one packet to the next, 1 to 16.
     #[must_use]
     pub fn ticks(&self, crowd: &Crowd, stationary: bool) -> u32 {
         let narrow = crowd.bytes_per_second.is_some_and(|rate| rate < self.throttle_below);
@@ -47,12 +52,13 @@ impl SendRate {
     }
 }
 
-/// What throttles sending, as far as this client knows. The network's glue keeps it up to date.
+/// Number of players and link capacity, by which sending is throttled. `bevy_unlag_lightyear` updates the
+/// number of players; the game may set the capacity.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Crowd {
-    /// Pawns that this client knows of.
+    /// Number of pawns that this client knows.
     pub players: u32,
-    /// What the link can carry upwards; `None` when nobody knows.
+    /// Uplink capacity in bytes per second; `None` if unknown.
     pub bytes_per_second: Option<u32>,
 }
 
@@ -61,13 +67,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_crowd_and_a_narrow_link_throttle() {
+    fn many_players_or_a_slow_link_throttle_sending() {
         let rate = SendRate::UNREAL;
         let crowd = |players, bytes_per_second| Crowd { players, bytes_per_second };
         assert_eq!(rate.ticks(&crowd(10, None), false), 1);
         assert_eq!(rate.ticks(&crowd(11, None), false), 2);
         assert_eq!(rate.ticks(&crowd(2, Some(9_999)), false), 2);
         assert_eq!(SendRate { stationary: 3, ..rate }.ticks(&crowd(2, None), true), 3);
-        assert_eq!(SendRate { interval: 0, ..rate }.ticks(&crowd(2, None), false), 1, "never nothing");
+        assert_eq!(SendRate { interval: 0, ..rate }.ticks(&crowd(2, None), false), 1, "0 counts as 1");
     }
 }

@@ -1,4 +1,5 @@
-//! The authority's side: run every move once, in order and in its time; compare; answer.
+//! Authority side of prediction: runs each move once, in order and within its time, compares the result and
+//! acknowledges it.
 
 use core::time::Duration;
 
@@ -14,15 +15,15 @@ use crate::{
     config::ticks, queue::Due,
 };
 
-/// After a hitch of its own, the server waits this long, in seconds, for what the network still has
-/// for it before it takes anybody for silent. Unreal's `ServerForcedUpdateHitchCooldown`.
+/// Seconds for which the server, after a hitch of its own, waits for packets still in the network before it
+/// treats a client as silent. Unreal's `ServerForcedUpdateHitchCooldown`.
 const HITCH_COOLDOWN: f32 = 0.1;
-/// Ticks between two offers of a new beginning to a client that says nothing.
+/// Ticks between two offers of a new epoch to a silent client.
 const SILENT_INTERVAL: u32 = 16;
-/// The most moves of one pawn that are run in a tick: the end of a stall of four seconds.
+/// Maximum number of moves of one pawn per tick, as many as a stall of four seconds leaves.
 const MAX_RUN: usize = 256;
 
-/// Decodes what arrived.
+/// Decodes the received packets into the move queues.
 pub(crate) fn receive_moves<M: MoveModel>(
     config: Res<PredictionConfig>,
     real: Res<Time<Real>>,
@@ -44,7 +45,8 @@ pub(crate) fn receive_moves<M: MoveModel>(
     let now = real.elapsed_secs_f64();
     let dt = fixed.timestep().as_secs_f32();
     let hitching = stall.since_hitch < HITCH_COOLDOWN;
-    // A frame of many ticks has all its packets in the first one, so that has all its time, too.
+    // A frame of several ticks receives all its packets in the first tick, so that tick is granted all its
+    // time.
     let stalled = f64::from(stall.skipped) * f64::from(dt);
     let passed = game.elapsed().saturating_sub(*counted).as_secs_f64() + stalled;
     *counted = game.elapsed();
@@ -57,7 +59,7 @@ pub(crate) fn receive_moves<M: MoveModel>(
             stats.move_bytes += bytes.len() as u64;
             let Ok(packet) = MovePacket::<M::Input>::read(&mut BitReader::new(&bytes)) else {
                 stats.malformed += 1;
-                trace!(target: "bevy_unlag::moves", "server: {entity} sent {} bytes that are no moves", bytes.len());
+                trace!(target: "bevy_unlag::moves", "server: {entity} sent {} malformed bytes", bytes.len());
                 continue;
             };
             trace!(
@@ -67,7 +69,7 @@ pub(crate) fn receive_moves<M: MoveModel>(
             );
             if queue.hear(&packet, (tick.0, now), hitching, dt, &config, &mut account, &mut heard) {
                 warn!(
-                    "{entity}: the client's clock is {:.2} s ahead of the time that has passed",
+                    "{entity}: the client's clock runs too fast, it is {:.2} s ahead of the server's",
                     account.lifetime
                 );
                 detected.write(TimeDiscrepancyDetected { entity, discrepancy: *account });
@@ -76,7 +78,7 @@ pub(crate) fn receive_moves<M: MoveModel>(
     }
 }
 
-/// Runs what is due of what arrived.
+/// Runs the due moves of all pawns, extrapolates missing ones and compares the results with the clients'.
 pub(crate) fn run_moves<M: MoveModel>(
     config: Res<PredictionConfig>,
     model: Res<M::Config>,
@@ -120,14 +122,14 @@ pub(crate) fn run_moves<M: MoveModel>(
             if matches!(due, Due::Nothing) {
                 break;
             }
-            // A push is done in its move, whatever becomes of the move.
+            // A push is applied in its move, even if the move itself is not run.
             let Some(mut move_tick) = queue.last_run() else { break };
             *state = pushes.perform(&model, move_tick, &state);
             let mut abandoned = false;
             let (input, queued) = match due {
                 Due::Nothing => break,
                 Due::Move(queued) if !account.allows(seconds, &config.time) => {
-                    // The client has had this time already. Its next check tells it apart.
+                    // The client has used up this time. Its next check reveals the difference.
                     if queue.adjusting == Some(CorrectionCause::Start) {
                         queue.adjusting = Some(CorrectionCause::Clock);
                     }
@@ -143,7 +145,7 @@ pub(crate) fn run_moves<M: MoveModel>(
                 Due::Missing { later } => {
                     queue.carried = queue.carried.saturating_add(1);
                     if queue.carried > forced_update {
-                        // Nobody is there any more. What could still be late is not run either.
+                        // The client is silent. Moves that may still arrive late are not run either.
                         let behind = queue.behind(now).unwrap_or(0) - patience;
                         queue.leap(behind.max(0));
                         if let Some(left_out) = queue.last_run() {
@@ -151,10 +153,11 @@ pub(crate) fn run_moves<M: MoveModel>(
                             *state = pushes.perform(&model, left_out, &state);
                         }
                         if !queue.is_awaiting() {
-                            // Whoever comes back, or never knew the beginning, begins anew.
+                            // A client that returns, or that never received the previous start, starts a
+                            // new epoch.
                             queue.restart(now);
                         }
-                        // It falls, lands and rides lifts all the same.
+                        // The pawn still falls, lands and rides lifts.
                         abandoned = true;
                         if !account.allows(seconds, &config.time) {
                             break;
@@ -168,12 +171,14 @@ pub(crate) fn run_moves<M: MoveModel>(
                         let cause = queue.blame(now);
                         queue.disagree(cause, f32::INFINITY);
                         if !account.allows(seconds, &config.time) {
-                            // Moves that were never made, ahead of time: nobody is carried there.
+                            // These moves are ahead of time and were never simulated by the client: the
+                            // pawn is not extrapolated there.
                             stats.withheld += 1;
                             queue.outcomes <<= 1;
                             continue;
                         }
-                        // Moves on both sides of a gap: it went on as before. Silence: it lets go.
+                        // With moves on both sides of the gap the input continues; in a silence it becomes
+                        // neutral.
                         (M::unattended(&queue.last_input, later), None)
                     }
                 }
@@ -211,9 +216,9 @@ pub(crate) fn run_moves<M: MoveModel>(
             let Some(check) = queued.check else { continue };
             let mine = StateCheck::of::<M>(&state, move_tick, check.is_coarse());
             let error = check.distance(mine);
-            // A fine check takes two metres for none and a coarse one a metre: it takes both, and no
-            // difference at all, to end a doubt or to confirm a push. In a doubt the pawn is not
-            // moved to where the client says it is, either.
+            // A fine check cannot tell 2 m from 0 m, a coarse one 1 m from 0 m. To end a correction or to
+            // confirm a push, both must show no difference at all. During a correction the server does not
+            // accept the client's position, either.
             let doubt = queue
                 .adjusting
                 .is_some_and(|cause| !matches!(cause, CorrectionCause::Start | CorrectionCause::Forced));
@@ -267,7 +272,7 @@ pub(crate) fn run_moves<M: MoveModel>(
     }
 }
 
-/// Mails an answer when there is something to say.
+/// Queues an acknowledgement for sending if one is due.
 pub(crate) fn answer<M: MoveModel>(
     config: Res<PredictionConfig>,
     debug: Res<PredictionDebug>,
@@ -315,7 +320,7 @@ pub(crate) fn answer<M: MoveModel>(
             continue;
         }
         if let Some(last_run) = last_run {
-            // What nobody confirms within a second and a half was corrected long ago.
+            // A push that remains unconfirmed for one and a half seconds was corrected long ago.
             pushes.confirm(last_run.offset(-100));
         }
         let held = queue.arrived_at.map_or(1.0, |at| (real.elapsed_secs_f64() - at).clamp(0.0, 1.0));

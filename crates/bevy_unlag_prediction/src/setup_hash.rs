@@ -1,12 +1,12 @@
-//! What this side is tuned like, as a number.
+//! Cached hash of the app's movement configuration.
 
 use core::marker::PhantomData;
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::MoveModel;
 
-/// [`MoveModel::config_hash`] of this app, found once a second: a correction compares it, and
-/// hashing a whole configuration would be most of what a correction costs.
+/// Cached [`MoveModel::config_hash`] of this app, updated once per second. Corrections compare it. Hashing
+/// the whole configuration for each of them would be most of a correction's cost.
 #[derive(Resource, Debug)]
 pub struct ConfigHash<M> {
     hash: Option<u32>,
@@ -21,10 +21,10 @@ impl<M> Default for ConfigHash<M> {
 }
 
 impl<M> ConfigHash<M> {
-    /// Ticks after which a change of an extension's configuration is noticed.
+    /// Ticks after which a change in an extension's configuration is detected.
     const EVERY: u32 = 64;
 
-    /// The lowest bits, as they travel; 0 before the first tick.
+    /// Returns the lowest bits, as they are sent; 0 before the first tick.
     pub(crate) fn low(&self) -> u16 {
         self.hash.unwrap_or(0) as u16
     }

@@ -1,15 +1,15 @@
-//! What others see of a pawn whose owner is somewhere else.
+//! Published state of remote players' pawns, and its extrapolation while moves are late.
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{CurrentTick, MoveModel, Shown, StepContext, Tick};
 
 use crate::{MoveQueue, PredictionConfig, config::ticks};
 
-/// The copy of a pawn whose moves are late, carried on for the eyes of others. What it does is
-/// forgotten when the moves arrive: the server never guesses about the pawn itself.
+/// Extrapolated copy of a pawn whose moves are late, for the screens of other clients. It is discarded when
+/// the moves arrive and never affects the authoritative state.
 #[derive(Component, Clone, Debug)]
 pub struct Speculation<M: MoveModel> {
-    /// Whether anything was shown yet.
+    /// Whether any state was published yet.
     begun: bool,
     copy: Option<Copied<M>>,
 }
@@ -17,9 +17,9 @@ pub struct Speculation<M: MoveModel> {
 #[derive(Clone, Debug)]
 struct Copied<M: MoveModel> {
     state: M::State,
-    /// Where the server has the pawn.
+    /// The pawn's authoritative state from which the copy was made.
     from: M::State,
-    /// The newest move that was made with it.
+    /// Newest move that was simulated with the copy.
     tick: Tick,
 }
 
@@ -30,18 +30,18 @@ impl<M: MoveModel> Default for Speculation<M> {
 }
 
 impl<M: MoveModel> Speculation<M> {
-    /// Whether others see the copy.
+    /// Returns whether other clients are shown the copy.
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.copy.is_some()
     }
 }
 
-/// The most steps that the copy is ahead, so that nobody's late moves cost more.
+/// Maximum number of steps by which the copy is ahead, which bounds the cost of late moves.
 const MAX_AHEAD: i32 = 20;
 
-/// Brings [`Shown`] up to date: the pawn, at the moment of the owner's time line that it belongs
-/// to, or the copy while moves are missing.
+/// Updates [`Shown`]: the pawn's state at the moment of the owner's tick count to which it belongs, or the
+/// copy while moves are missing.
 pub(crate) fn show<M: MoveModel>(
     config: Res<PredictionConfig>,
     model: Res<M::Config>,
@@ -54,7 +54,7 @@ pub(crate) fn show<M: MoveModel>(
     let dt = fixed.timestep().as_secs_f32();
     let carry_axes = ticks(config.carry_axes, dt);
     for (entity, state, queue, mut shown, mut speculation) in &mut pawns {
-        // The next move should have been run this many ticks ago, and this one.
+        // Number of moves that should have run by now, including the one due in this tick.
         let missing = queue.behind(tick.0).map_or(0, |behind| behind + 1).clamp(0, MAX_AHEAD);
         if missing <= config.show_late.min(64).cast_signed() {
             let late = tick.0.offset(-missing);
@@ -66,10 +66,11 @@ pub(crate) fn show<M: MoveModel>(
         }
         let Some(last_run) = queue.last_run() else { continue };
         let until = last_run.offset(missing);
-        // While the server has the pawn where it had it, the copy goes on; else it begins anew there.
+        // While the authoritative state is unchanged the copy continues; otherwise it starts from that
+        // state.
         let known = speculation.copy.take().filter(|copy| copy.from == *state);
         let mut copy = known.unwrap_or(Copied { state: *state, from: *state, tick: last_run });
-        // Once the server carries the pawn on it has let go of the stick, and so has the copy.
+        // Once the server extrapolates the pawn, its input is neutral, and so is the copy's.
         let axes_until = if queue.carried == 0 { last_run.offset(carry_axes) } else { last_run };
         for _ in 0..until.since(copy.tick).clamp(0, MAX_AHEAD) {
             copy.tick = copy.tick.offset(1);
@@ -83,7 +84,7 @@ pub(crate) fn show<M: MoveModel>(
     }
 }
 
-/// Ticks of what is shown never go back.
+/// Returns the newer tick: published ticks never decrease.
 fn newest(a: Tick, b: Tick) -> Tick {
     if a.is_newer_than(b) { a } else { b }
 }

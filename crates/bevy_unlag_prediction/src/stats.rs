@@ -1,4 +1,4 @@
-//! What prediction counts.
+//! Statistics of prediction.
 
 use core::time::Duration;
 
@@ -10,58 +10,60 @@ use crate::CorrectionCause;
 /// Counters of one pawn, on its owner's client and on the server.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct PredictionStats {
-    /// Moves made (client) or run (server).
+    /// Number of moves simulated (client) or run (server).
     pub moves: u64,
-    /// Move packets sent (client).
+    /// Client: number of move packets sent.
     pub packets: u64,
     /// Bytes of move packets sent (client) or received (server).
     pub move_bytes: u64,
-    /// Bytes of answers received (client) or sent (server).
+    /// Bytes of acknowledgements received (client) or sent (server).
     pub answer_bytes: u64,
-    /// Messages that were no valid message.
+    /// Number of received messages that were invalid.
     pub malformed: u64,
-    /// Answers that said something new (client) or were sent (server).
+    /// Number of acknowledgements of further moves (client) or of all acknowledgements sent (server).
     pub answers: u64,
-    /// Client: answers that put the pawn somewhere else than it was, teleports not counted.
+    /// Client: number of corrections that changed the pawn's state, without teleports.
     pub corrections: u64,
-    /// Those corrections (client), or the answers that corrected (server), by
+    /// Number of those corrections (client), or of acknowledgements with a correction (server), by
     /// [`CorrectionCause::index`].
     pub by_cause: [u32; CorrectionCause::ALL.len()],
-    /// Client: the largest such error, in metres.
+    /// Client: largest error of these corrections, in metres.
     pub largest_correction: f32,
-    /// Client: all such errors, in metres.
+    /// Client: sum of the errors of these corrections, in metres.
     pub summed_correction: f32,
-    /// Client: moves that were made again.
+    /// Client: number of replayed moves.
     pub replayed: u64,
-    /// Client: how many moves the last replay made.
+    /// Client: number of moves in the last replay.
     pub last_replay: u32,
-    /// Client: how long it took.
+    /// Client: duration of the last replay.
     pub last_replay_time: Duration,
-    /// Client: moves that wait for an answer.
+    /// Client: number of unacknowledged moves.
     pub unanswered: u32,
-    /// Client: moves that were forgotten before they were answered, because there were too many.
+    /// Client: number of moves dropped before their acknowledgement because
+    /// [`SavedMoves`](crate::SavedMoves) was full.
     pub forgotten: u64,
-    /// Client: pushes that it heard of after it had made their move.
+    /// Client: number of pushes received after their move was simulated.
     pub late_pushes: u64,
-    /// Client: moves that another run of the same step did not lead to the same state; counted with
+    /// Client: number of moves whose repeated simulation had another result; counted with
     /// [`PredictionDebug::replay_every_move`](crate::PredictionDebug::replay_every_move).
     pub unrepeatable: u64,
-    /// Client: the server says that this clock is too fast and is being paid back.
+    /// Client: whether the server reports that this client's clock ran too fast and the time is being paid
+    /// back.
     pub resolving: bool,
-    /// Server: moves that did not arrive in time, which the pawn was carried on without.
+    /// Server: number of moves that did not arrive in time, for which the pawn was extrapolated.
     pub carried: u64,
-    /// Server: moves that arrived and were not run, because the client's clock was too fast.
+    /// Server: number of received moves that were not run because the client's clock was too fast.
     pub withheld: u64,
-    /// Server: end positions taken over from the client.
+    /// Server: number of end positions accepted from the client.
     pub accepted: u64,
-    /// Server: the most ticks that a move was run after it was due.
+    /// Server: largest delay of a move beyond its due time, in ticks.
     pub latest: i32,
-    /// Server: the ticks after its own that a move is due in.
+    /// Server: ticks from a move's own tick to the server tick in which it is due.
     pub delay: i32,
-    /// Server: the share of packets lost on the way up, 0 to 1.
+    /// Server: share of packets lost on the uplink, 0 to 1.
     pub loss: f32,
-    /// Client: the round trip, measured from answers to our own moves, smoothed over about a quarter
-    /// of a second; frames of waiting on both sides included.
+    /// Client: round trip, measured with acknowledgements of own moves and smoothed over about a quarter of
+    /// a second. It includes the frames that both sides wait.
     pub rtt: Duration,
     pub(crate) sampled_at: f64,
 }
@@ -70,8 +72,8 @@ impl PredictionStats {
     /// Seconds after which a sample has lost about two thirds of its weight.
     const RTT_MEMORY: f64 = 0.25;
 
-    /// Takes a round trip in that was measured at `now`, both in seconds. Smoothed over time, not
-    /// over samples: few frames a second make few samples.
+    /// Adds a round trip measured at `now`, both in seconds. The smoothing is over time instead of samples,
+    /// because a low frame rate yields few samples.
     pub(crate) fn sample_rtt(&mut self, sample: f64, now: f64) {
         let sample = sample.clamp(0.0, 60.0);
         let old = self.rtt.as_secs_f64();
@@ -94,15 +96,15 @@ impl PredictionStats {
         }
     }
 
-    /// The corrections of one cause.
+    /// Returns the number of corrections with this cause.
     #[must_use]
     pub fn corrections_of(&self, cause: CorrectionCause) -> u32 {
         self.by_cause.get(cause.index()).copied().unwrap_or(0)
     }
 }
 
-/// Insert it on a pawn to have every move's result noted down: on the client as it was first
-/// simulated, on the server as it was run. Comparing the two logs gives the owner's error at
-/// equal move. Grows without bound: for measuring only.
+/// Recording of each move's result, for pawns on which it is inserted: as first simulated on the client,
+/// and as run on the server. Comparing the two gives the owner's error per move. It grows without bound and
+/// is for measurements only.
 #[derive(Component, Clone, Debug, Default)]
 pub struct MoveTrace(pub Vec<(Tick, Vec3)>);

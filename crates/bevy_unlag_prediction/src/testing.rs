@@ -1,9 +1,9 @@
-//! The smallest model there is, for the tests of this crate.
+//! Minimal movement model for the unit tests of this crate.
 
 use bevy::{ecs::system::SystemParamItem, prelude::*};
 use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Snapshot, StepContext, Tick, Wire, WireError};
 
-/// Slides along X at one metre a second.
+/// Model that slides along X at one metre per second.
 #[derive(Clone, Debug)]
 pub(crate) struct Slider;
 
@@ -25,7 +25,7 @@ impl Wire for Body {
     }
 }
 
-/// Which way.
+/// Direction along X.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Way(pub(crate) i8);
 

@@ -1,38 +1,47 @@
-//! A clock nobody can cheat: how much more time a client claims than has passed.
+//! Detection and resolution of speed hacks: the time that a client claims against the time that has passed.
 
 use bevy::prelude::*;
 
-/// What happens to clients whose clocks run too fast. Names and meanings are Unreal's.
+/// Detection and resolution of clocks that run too fast. Names and meanings are Unreal's.
+#[doc(alias = "speed hack")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TimeDiscrepancyConfig {
     /// Whether clocks that run too fast are reported. Default true; Unreal's
     /// `bMovementTimeDiscrepancyDetection` is false.
+    #[doc(alias = "bMovementTimeDiscrepancyDetection")]
     pub detection: bool,
-    /// Whether moves beyond the time that has passed are not run, and what was gained has to be
-    /// paid back. Default true; Unreal's `bMovementTimeDiscrepancyResolution` is false.
+    /// Whether moves beyond the time that has passed are not run, and time gained has to be paid back.
+    /// Default true; Unreal's `bMovementTimeDiscrepancyResolution` is false.
+    #[doc(alias = "bMovementTimeDiscrepancyResolution")]
     pub resolution: bool,
-    /// How far ahead a client may be, in seconds. Default 0.25. Raising it forgives links that get
-    /// faster at once, and lets a fast clock gain this much. Unreal's `MovementTimeDiscrepancyMaxTimeMargin`.
+    /// Maximum time in seconds by which a client may be ahead. Default 0.25. A larger value tolerates links
+    /// that suddenly become faster, and lets a fast clock gain this much. Unreal's
+    /// `MovementTimeDiscrepancyMaxTimeMargin`.
+    #[doc(alias = "MovementTimeDiscrepancyMaxTimeMargin")]
     pub max_time_margin: f32,
-    /// How much time that a client did not use it may catch up on, in seconds and negative. Default
-    /// -0.25. Lowering it lets a client that held its moves back cover more ground at once.
-    /// Unreal's `MovementTimeDiscrepancyMinTimeMargin`.
+    /// Unused time that a client may catch up on, in seconds and negative. Default -0.25. A lower value
+    /// lets a client that held back its moves cover more ground at once. Unreal's
+    /// `MovementTimeDiscrepancyMinTimeMargin`.
+    #[doc(alias = "MovementTimeDiscrepancyMinTimeMargin")]
     pub min_time_margin: f32,
-    /// The share of its moves that a client loses while it pays back. Default 1: it stands still.
-    /// Lowering it makes paying back longer and gentler. Unreal's
+    /// Share of its moves that a client loses while it pays back time. Default 1: it stands still. A
+    /// smaller value makes paying back longer and smoother. Unreal's
     /// `MovementTimeDiscrepancyResolutionRate`.
+    #[doc(alias = "MovementTimeDiscrepancyResolutionRate")]
     pub resolution_rate: f32,
-    /// How much faster than the server's an honest clock may be. Default 0.01, 1 %; Unreal's
+    /// Tolerated deviation of a clock above the server's speed. Default 0.01, which is 1 %; Unreal's
     /// `MovementTimeDiscrepancyDriftAllowance` is 0.
+    #[doc(alias = "MovementTimeDiscrepancyDriftAllowance")]
     pub drift_allowance: f32,
-    /// Whether a client that pays back is corrected in every answer, also when its results agree.
-    /// Default false. Needed with a loose tolerance. Unreal's
+    /// Whether a client that pays back time is corrected in every acknowledgement, even if its results
+    /// agree. Default false. Needed with a large tolerance. Unreal's
     /// `bMovementTimeDiscrepancyForceCorrectionsDuringResolution`.
+    #[doc(alias = "bMovementTimeDiscrepancyForceCorrectionsDuringResolution")]
     pub force_corrections: bool,
 }
 
 impl TimeDiscrepancyConfig {
-    /// Unreal's defaults: nothing is detected.
+    /// Unreal's defaults: detection is off.
     pub const UNREAL: Self = Self {
         detection: false,
         resolution: false,
@@ -50,47 +59,48 @@ impl Default for TimeDiscrepancyConfig {
     }
 }
 
-/// How much more time a client claims than has passed, on the server's side of a pawn.
+/// Time that a client has claimed beyond the time that has passed, for a pawn on the server.
 ///
-/// Two accounts: what its *moves* were granted, which bounds what it can gain and never goes below
-/// [`min_time_margin`](TimeDiscrepancyConfig::min_time_margin); and what its *clock* says, which
-/// has no such floor, so that a burst of loss or a spell of latency, which give back all that they
-/// took, accuse nobody.
+/// There are two balances. The *moves* balance bounds what the client can gain and never falls below
+/// [`min_time_margin`](TimeDiscrepancyConfig::min_time_margin). The *clock* balance has no such floor, so
+/// that a burst of loss or a period of latency, after which all the time lost comes back, does not count as
+/// cheating.
 #[derive(Component, Clone, Copy, PartialEq, Debug, Default)]
 pub struct TimeDiscrepancy {
     /// Seconds of moves run beyond the time that has passed.
     pub granted: f64,
-    /// Seconds by which the client's clock is ahead of where it began, drift allowed for.
+    /// Seconds by which the client's clock is ahead of its start, less the drift allowance.
     pub claimed: f64,
-    /// Seconds by which the client's clock has run ahead or behind since it began, nothing
-    /// allowed for and never reset; silences before a new time line are left out.
+    /// Seconds by which the client's clock has run ahead or behind since its start, without any allowance
+    /// and never reset. Silences before a new epoch are excluded.
     pub lifetime: f64,
-    /// How often it was detected; it stops counting at 65,535.
+    /// Number of detections; it saturates at 65,535.
     pub detected: u16,
-    /// Whether it is paying back.
+    /// Whether the client is paying back time.
     pub resolving: bool,
     /// Seconds since the first move.
     pub known_for: f64,
     pay_back: f32,
-    /// Seconds of the current spell, and what the client's clock said of it.
+    /// Seconds of the current drift window, and the seconds that the client has claimed in it.
     spell: f64,
     spell_claimed: f64,
-    /// Seconds of the server's own last stall that are left to be made up for.
+    /// Seconds of the server's last stall that may still be caught up.
     stalled: f64,
 }
 
 impl TimeDiscrepancy {
-    /// Seconds from the first move in which the fastest arrival is still being found out.
+    /// Seconds after the first move in which the fastest arrival is still being determined.
     const SETTLING: f64 = 2.0;
-    /// Seconds after which drift is allowed for: to a clock that ran no faster than twice the
-    /// allowance meanwhile. One that runs at twice the speed is not one that drifts.
+    /// Length in seconds of the windows in which the drift allowance is applied. It applies only if the
+    /// clock has run no faster than twice the allowance in the window: a clock at double speed does not
+    /// merely drift.
     const SPELL: f64 = 8.0;
-    /// Seconds of a stall of the server that clients may make up for, at most: what they can have
+    /// Maximum time in seconds of a server stall that clients may catch up on, as much as they can have
     /// saved of it.
     const LONGEST_STALL: f64 = 4.0;
 
-    /// Lets time pass on the server, of which it stood still for `stalled`: nobody could use that
-    /// time yet, so for as long again it may be made up for.
+    /// Advances the server's time, of which it stalled for `stalled` seconds. Clients could not use that
+    /// time yet, so they may catch up on it for as long again.
     pub(crate) fn pass(&mut self, seconds: f64, stalled: f64, config: &TimeDiscrepancyConfig) {
         self.known_for += seconds;
         self.lifetime -= seconds;
@@ -104,28 +114,28 @@ impl TimeDiscrepancy {
             if self.spell_claimed <= self.spell * (1.0 + 2.0 * drift) {
                 let allowed = drift * self.spell;
                 self.granted -= self.granted.clamp(0.0, allowed);
-                // What was lost to latency and outages is given back by itself.
+                // Time lost to latency and outages comes back by itself.
                 self.claimed -= self.claimed.clamp(0.0, allowed);
             }
             (self.spell, self.spell_claimed) = (0.0, 0.0);
         }
         if self.resolving && self.granted <= 0.0 {
-            // Nothing is owed any more.
+            // All time is paid back.
             self.resolving = false;
             self.pay_back = 0.0;
             self.claimed = 0.0;
         }
     }
 
-    /// The client's time line begins anew: what its clock was behind on the old one, such as a silence,
-    /// is no credit on this one.
+    /// Starts a new epoch of the client. Time by which its clock was behind in the old one, such as a
+    /// silence, is no credit in the new one.
     pub(crate) fn begin(&mut self) {
         let behind = self.claimed.min(0.0);
         self.claimed -= behind;
         self.lifetime -= behind;
     }
 
-    /// The client's clock says that this much has passed there. Says whether that is too much.
+    /// Adds time that the client's clock claims. Returns whether that detects a clock that is too fast.
     pub(crate) fn claim(&mut self, seconds: f64, config: &TimeDiscrepancyConfig) -> bool {
         self.claimed += seconds;
         self.spell_claimed += seconds;
@@ -142,7 +152,7 @@ impl TimeDiscrepancy {
         true
     }
 
-    /// Whether there is time for a move of `seconds`. Unless it is granted, it is not run.
+    /// Returns whether a move of `seconds` may run.
     pub(crate) fn allows(&mut self, seconds: f64, config: &TimeDiscrepancyConfig) -> bool {
         if !config.resolution {
             return true;
@@ -157,18 +167,18 @@ impl TimeDiscrepancy {
         self.granted + seconds < f64::from(config.max_time_margin)
     }
 
-    /// A move of `seconds` was run.
+    /// Books a move of `seconds` that was run.
     pub(crate) fn grant(&mut self, seconds: f64) {
         self.granted += seconds;
     }
 }
 
-/// A client's clock is too fast: [`TimeDiscrepancyConfig::detection`].
+/// Detection of a client's clock that runs too fast; see [`TimeDiscrepancyConfig::detection`].
 #[derive(Message, Clone, Copy, Debug)]
 pub struct TimeDiscrepancyDetected {
     /// The pawn on the server.
     pub entity: Entity,
-    /// As it was then.
+    /// Its balances at the detection.
     pub discrepancy: TimeDiscrepancy,
 }
 
@@ -178,8 +188,8 @@ mod tests {
 
     const DT: f64 = 1.0 / 64.0;
 
-    /// A client whose clock runs at `speed`, for `seconds`: the account, and the time at which it
-    /// was first detected.
+    /// Simulates a client whose clock runs at `speed` for `seconds`. Returns its balances, the time of the
+    /// first detection and the largest gain in seconds.
     fn run(speed: f64, seconds: f64, config: &TimeDiscrepancyConfig) -> (TimeDiscrepancy, Option<f64>, f64) {
         let mut account = TimeDiscrepancy::default();
         let (mut due, mut most, mut gained, mut first) = (0.0, 0.0_f64, 0.0, None);
@@ -203,21 +213,21 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_four_percent_fast_is_detected_within_a_minute() {
+    fn clock_4_percent_fast_is_detected_within_a_minute() {
         let (_, first, _) = run(1.04, 60.0, &TimeDiscrepancyConfig::default());
         assert!(first.is_some_and(|at| at < 60.0), "{first:?}");
     }
 
     #[test]
-    fn twice_the_speed_gains_less_than_a_quarter_of_a_second() {
+    fn clock_at_double_speed_gains_less_than_a_quarter_of_a_second() {
         let (account, first, most) = run(2.0, 600.0, &TimeDiscrepancyConfig::default());
         assert!(most < 0.25, "gained {most} s");
         assert!(first.is_some() && account.detected > 1, "{account:?}");
-        assert!((account.lifetime - 600.0).abs() < 1.0, "the lifetime figure has no bound: {account:?}");
+        assert!((account.lifetime - 600.0).abs() < 1.0, "the lifetime figure is not bounded: {account:?}");
     }
 
     #[test]
-    fn drift_is_allowed_for_up_to_the_allowance() {
+    fn drift_within_the_allowance_is_not_detected() {
         let (account, first, _) = run(1.009, 3_600.0, &TimeDiscrepancyConfig::default());
         assert_eq!(first, None, "{account:?}");
         let (account, first, _) = run(1.015, 120.0, &TimeDiscrepancyConfig::default());
@@ -225,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn an_honest_clock_is_never_detected() {
+    fn clock_within_200_ppm_is_never_detected() {
         for ppm in [-200.0, 0.0, 200.0] {
             let (account, first, _) = run(1.0 + ppm * 1e-6, 36_000.0, &TimeDiscrepancyConfig::default());
             assert_eq!((first, account.detected), (None, 0), "{ppm} ppm: {account:?}");
@@ -233,16 +243,16 @@ mod tests {
     }
 
     #[test]
-    fn detection_alone_takes_nothing_away() {
+    fn detection_without_resolution_takes_nothing_away() {
         let config = TimeDiscrepancyConfig { resolution: false, ..TimeDiscrepancyConfig::default() };
         let (account, _, most) = run(2.0, 10.0, &config);
         assert!(account.detected > 10 && most > 9.0, "{account:?}, gained {most}");
         let (account, first, most) = run(2.0, 10.0, &TimeDiscrepancyConfig::UNREAL);
-        assert!(first.is_none() && account.detected == 0 && most > 9.0, "Unreal's default lets it");
+        assert!(first.is_none() && account.detected == 0 && most > 9.0, "Unreal's defaults do not detect it");
     }
 
     #[test]
-    fn a_lower_resolution_rate_pays_back_gently() {
+    fn lower_resolution_rate_still_bounds_the_gain() {
         let config = TimeDiscrepancyConfig { resolution_rate: 0.5, ..TimeDiscrepancyConfig::default() };
         let (account, _, most) = run(2.0, 60.0, &config);
         assert!(most < 0.25, "{account:?}, gained {most}");
@@ -262,13 +272,13 @@ mod tests {
     }
 
     #[test]
-    fn a_stall_of_the_server_is_made_up_for() {
+    fn clients_catch_up_on_a_server_stall() {
         let config = TimeDiscrepancyConfig::default();
         let mut account = TimeDiscrepancy::default();
         account.pass(2.5, 2.25, &config);
         let run = core::iter::repeat_with(|| account.allows(DT, &config).then(|| account.grant(DT)))
             .take_while(Option::is_some)
             .count();
-        assert!((160..=176).contains(&run), "{run} moves of 2.5 s");
+        assert!((160..=176).contains(&run), "{run} moves in 2.5 s");
     }
 }

@@ -1,4 +1,4 @@
-//! Where client and server were when they disagreed, drawn as gizmos.
+//! Debug gizmos of corrections: the pawn on client and server.
 
 use core::marker::PhantomData;
 
@@ -10,15 +10,15 @@ use crate::{
     outlines::{CorrectionView, Outlines, collect},
 };
 
-/// The gizmos of [`CorrectionView`], for Bevy's `GizmoConfigStore`: how thick the lines are, and
-/// whether they shine through walls.
+/// Gizmo group of [`CorrectionView`] for Bevy's `GizmoConfigStore`, which sets the line width and whether
+/// lines are visible through walls.
 #[derive(Clone, Copy, Debug, Default, Reflect, GizmoConfigGroup)]
 pub struct CorrectionGizmos;
 
-/// Draws every correction of pawns of the model `M`: a green capsule where the server was and a red
-/// one where the client was, on the owner's client and on a server that has a picture. Off until
-/// [`CorrectionView::enabled`]. Add it after Bevy's plugins; without Bevy's `GizmoPlugin`, as on a
-/// server without a picture, it does nothing. Unreal's `p.NetShowCorrections`.
+/// Draws each correction of pawns of the model `M`, on the owner's client and on a server with a window: a
+/// green capsule at the server's position and a red one at the client's. Off until
+/// [`CorrectionView::enabled`] is set. Add it after Bevy's plugins; without Bevy's `GizmoPlugin`, as on a
+/// headless server, it does nothing. Unreal's `p.NetShowCorrections`.
 #[derive(Debug)]
 #[doc(alias = "NetShowCorrections")]
 pub struct CorrectionViewPlugin<M>(PhantomData<fn() -> M>);
@@ -41,12 +41,12 @@ impl<M: MoveModel> Plugin for CorrectionViewPlugin<M> {
     }
 }
 
-/// What models have in common.
+/// The part of the plugin that all models share.
 struct DrawPlugin;
 
 impl Plugin for DrawPlugin {
     fn build(&self, app: &mut App) {
-        // In front of everything: a difference of centimetres lies in or under the pawn.
+        // In front of everything, because a difference of centimetres is within or below the pawn.
         app.insert_gizmo_config(CorrectionGizmos, GizmoConfig { depth_bias: -1.0, ..default() })
             .init_resource::<Outlines>()
             .add_systems(PostUpdate, draw.after(TransformSystems::Propagate));

@@ -1,14 +1,16 @@
-//! Looks for mistakes in how an app with prediction is put together.
+//! Diagnostics of the setup of an app with prediction.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{Fault, Findings, LeftAt, MoveModel};
 
 use crate::{MAX_MAILED, OutgoingMoves, SavedMoves};
 
-/// Ticks in a row, five seconds at 64 Hz, in which a link that is there would have carried something.
+/// Number of consecutive ticks, five seconds at 64 Hz, within which any transport would have carried a
+/// message.
 const TICKS: u32 = 320;
 
-/// Before pawns are placed.
+/// Reports pawns that something else moves, and moves that no transport carries. Runs before pawns are
+/// placed.
 pub(crate) fn watch_roots<M: MoveModel>(
     mut pawns: Query<(Entity, &Transform, &mut LeftAt), With<M::State>>,
     own: Query<(&SavedMoves<M>, &OutgoingMoves)>,
@@ -19,19 +21,20 @@ pub(crate) fn watch_roots<M: MoveModel>(
         if left.is_contested(transform, false) {
             findings.report(Fault::SharedPawn, || {
                 format!(
-                    "something else moves the Transform of pawn {pawn}, which follows its state: change the state, \
-                     keep dynamic bodies and interpolation plugins off the pawn, and do not replicate its Transform"
+                    "something else moves the Transform of pawn {pawn}, which follows its state: change the \
+                     state, keep dynamic bodies and interpolation plugins off the pawn, and do not replicate \
+                     its Transform"
                 )
             });
         }
     }
-    // Before the first answer nothing is sent; after it the mailbox is emptied every frame.
+    // Nothing is sent before the first acknowledgement; after it the mailbox is emptied every frame.
     let is_silent = own.iter().any(|(saved, mailbox)| saved.epoch.is_none() || mailbox.0.len() >= MAX_MAILED);
     *silent = if is_silent { silent.saturating_add(1) } else { 0 };
     if *silent >= TICKS {
         findings.report(Fault::UnsentMoves, || {
-            "nobody carries the moves of the own pawn to a server, or its answers back: add UnlagClientNetPlugin, or \
-             empty OutgoingMoves and fill IncomingAnswers yourself"
+            "no transport carries the moves of the own pawn to the server and the acknowledgements back: add \
+             UnlagClientNetPlugin, or empty OutgoingMoves and fill IncomingAnswers yourself"
                 .to_owned()
         });
     }
@@ -50,7 +53,8 @@ mod tests {
         testing::{Body, Slider, Tuning, Way},
     };
 
-    /// What is found in 1,200 ticks of an own pawn that walks, when this happens every frame.
+    /// Returns the issues reported in 1,200 ticks of a walking own pawn, with `every_frame` called each
+    /// frame.
     fn found(mut every_frame: impl FnMut(&mut World, Entity)) -> Vec<Fault> {
         let mut app = App::new();
         let tick = Duration::from_nanos(15_625_000);
@@ -69,17 +73,18 @@ mod tests {
     }
 
     fn send(world: &mut World, pawn: Entity) {
-        world.get_mut::<OutgoingMoves>(pawn).expect("a mailbox").0.clear();
+        world.get_mut::<OutgoingMoves>(pawn).expect("the pawn has a mailbox").0.clear();
     }
 
     fn answer(world: &mut World, pawn: Entity) {
-        world.get_mut::<SavedMoves<Slider>>(pawn).expect("moves").epoch = Some((0, Tick(0)));
+        world.get_mut::<SavedMoves<Slider>>(pawn).expect("the pawn has saved moves").epoch =
+            Some((0, Tick(0)));
     }
 
     #[test]
-    fn a_pawn_whose_words_nobody_carries_is_found() {
-        assert_eq!(found(|_, _| ()), [Fault::UnsentMoves], "neither way");
-        assert_eq!(found(send), [Fault::UnsentMoves], "no answers");
+    fn pawn_without_a_transport_in_either_direction_is_reported() {
+        assert_eq!(found(|_, _| ()), [Fault::UnsentMoves], "neither direction");
+        assert_eq!(found(send), [Fault::UnsentMoves], "no acknowledgements");
         assert_eq!(found(answer), [Fault::UnsentMoves], "no moves");
         let carry = |world: &mut World, pawn| {
             send(world, pawn);
@@ -89,9 +94,9 @@ mod tests {
     }
 
     #[test]
-    fn a_pawn_with_two_masters_is_found() {
+    fn pawn_whose_transform_something_else_moves_is_reported() {
         let fall = |world: &mut World, pawn: Entity| {
-            world.get_mut::<Transform>(pawn).expect("a transform").translation.y -= 0.01;
+            world.get_mut::<Transform>(pawn).expect("the pawn has a transform").translation.y -= 0.01;
         };
         let both = |world: &mut World, pawn| {
             send(world, pawn);

@@ -1,19 +1,20 @@
-//! Something that may be refused: a blink of ten metres. Four ways to do it, three of which fail,
-//! and what the owner learns.
+//! An ability that the server may refuse: a blink of ten metres. Four ways to implement it, three of which
+//! fail, and the outcome messages for the owner.
 
 use bevy_unlag_core::VisualOffset;
 use bevy_unlag_prediction::{CorrectionCause, MoveOutcome, PredictionDebug};
 
 use crate::common::*;
 
-/// Blinks in these ticks, and walks otherwise.
+/// Blinks in these ticks and walks otherwise.
 fn blinks_at(ticks: &'static [u32]) -> impl Fn(u32) -> Wish + Send + Sync + 'static {
     |tick| if ticks.contains(&tick) { Wish::EAST.with(Wish::BLINK) } else { zigzag(tick) }
 }
 
 const EVERY_SECOND: &[u32] = &[150, 214, 278, 342, 406, 470, 534, 598];
 
-/// What the owner was told about its blinks: the moves, and whether they succeeded.
+/// Returns the owner's outcome messages about blinks: tick of the move, whether the client blinked, whether
+/// the server did.
 fn told(pair: &Pair) -> Vec<(u32, bool, bool)> {
     let tell = |outcome: &MoveOutcome<Walker>| (outcome.tick.0, outcome.event.is_some(), outcome.succeeded);
     let mut told: Vec<_> = pair.seen().outcomes.iter().map(tell).collect();
@@ -26,7 +27,7 @@ fn heard(side: &Side) -> usize {
 }
 
 #[test]
-fn done_on_the_client_only_it_snaps_back() {
+fn blink_on_the_client_only_is_corrected() {
     let mut pair = Pair::new(1, Weather::AVERAGE);
     pair.play(zigzag);
     pair.run(2.0);
@@ -39,43 +40,43 @@ fn done_on_the_client_only_it_snaps_back() {
 }
 
 #[test]
-fn done_on_the_server_only_it_waits_for_the_round_trip_and_counts_as_a_correction() {
+fn blink_on_the_server_only_takes_a_round_trip_and_counts_as_correction() {
     let mut pair = Pair::new(1, Weather::late(0.15));
     pair.play(zigzag);
     pair.run(2.0);
     let before = pair.mine().at.x;
     let asked = pair.seconds();
-    // The request is on its way for one way, the answer for the other.
+    // The request takes half the round trip, the correction the other half.
     pair.run(0.15);
     pair.server.edit::<Place>().at.x += Walker::BLINK;
     while pair.mine().at.x < before + 5.0 {
         pair.run_client_frame();
-        assert!(pair.seconds() < asked + 1.0, "it never came");
+        assert!(pair.seconds() < asked + 1.0, "the blink never arrived");
     }
-    assert!(pair.seconds() - asked > 0.3, "it was there at once");
-    assert_eq!((pair.corrections(), heard(&pair.client)), (1, 0), "and no sound was heard");
+    assert!(pair.seconds() - asked > 0.3, "the blink arrived without a round trip");
+    assert_eq!((pair.corrections(), heard(&pair.client)), (1, 0), "one correction and no event");
     pair.assert_only(CorrectionCause::ServerPush);
 }
 
 #[test]
-fn done_on_both_sides_beside_the_moves_it_is_lost_in_a_correction() {
+fn blink_on_both_sides_beside_the_moves_is_lost_in_a_correction() {
     let mut pair = Pair::new(1, Weather::late(0.15));
     pair.play(zigzag);
     pair.run(2.0);
-    // Something else is being corrected when the player blinks.
+    // Another correction is under way when the player blinks.
     pair.server.edit::<Place>().at.z += 0.5;
     pair.run(0.1);
     pair.client.edit::<Place>().at.x += Walker::BLINK;
     let blinked = pair.mine().at.x;
     pair.run(0.14);
-    assert!(pair.mine().at.x < blinked - 5.0, "the correction has taken it away");
+    assert!(pair.mine().at.x < blinked - 5.0, "the correction undoes the blink");
     pair.server.edit::<Place>().at.x += Walker::BLINK;
     pair.run(1.0);
-    assert!(pair.corrections() >= 2, "and another one has brought it back");
+    assert!(pair.corrections() >= 2, "another correction restores it");
 }
 
 #[test]
-fn done_in_a_move_it_survives_loss_latency_and_corrections_and_is_heard_once() {
+fn blink_in_a_move_survives_loss_and_corrections_and_takes_effect_once() {
     for seed in 1..6 {
         let mut pair = Pair::new(seed, Weather { loss: 0.1, ..Weather::late(0.15) });
         pair.server.res_mut::<PredictionDebug>().force_corrections = 0.3;
@@ -99,7 +100,7 @@ fn a_blink_is_neither_eased_nor_counted() {
     let mut pair = Pair::new(1, Weather::AVERAGE);
     pair.play(blinks_at(EVERY_SECOND));
     pair.run(2.0);
-    // The client did not know that it could, and learns it in a correction.
+    // The client does not know that the blink is possible and receives it in a correction.
     pair.client.res_mut::<Ground>().no_blink = true;
     for _ in 0..64 {
         pair.run_client_frame();
@@ -134,7 +135,7 @@ fn the_owner_learns_once_that_it_was_refused() {
 }
 
 #[test]
-fn the_owner_learns_of_what_only_the_server_had() {
+fn owner_is_notified_of_a_blink_that_only_the_server_made() {
     let mut pair = Pair::new(3, Weather { loss: 0.1, ..Weather::AVERAGE });
     pair.client.res_mut::<Ground>().no_blink = true;
     pair.play(blinks_at(EVERY_SECOND));
@@ -144,7 +145,7 @@ fn the_owner_learns_of_what_only_the_server_had() {
 }
 
 #[test]
-fn the_owner_learns_the_truth_after_an_outage_of_either_way() {
+fn owner_is_notified_of_the_true_outcome_after_an_outage_of_either_direction() {
     let run = |up: bool, forced: f32| {
         let mut pair = Pair::new(3, Weather::AVERAGE);
         pair.server.res_mut::<PredictionDebug>().force_corrections = forced;
@@ -157,7 +158,7 @@ fn the_owner_learns_the_truth_after_an_outage_of_either_way() {
         assert_eq!(told(&pair).len(), 1, "{:?}", told(&pair));
         (told(&pair)[0], pair.theirs().blinks)
     };
-    assert_eq!(run(true, 0.0), ((150, true, false), 0), "the move never came");
-    assert_eq!(run(false, 0.0), ((150, true, true), 1), "it came, and the answer was late");
-    assert_eq!(run(false, 1.0), ((150, true, true), 1), "with corrections, too");
+    assert_eq!(run(true, 0.0), ((150, true, false), 0), "the move never arrived");
+    assert_eq!(run(false, 0.0), ((150, true, true), 1), "the move arrived and its acknowledgement was late");
+    assert_eq!(run(false, 1.0), ((150, true, true), 1), "the same with corrections");
 }

@@ -1,4 +1,4 @@
-//! What the server answers, and what its client makes of that.
+//! Acknowledgements and corrections, and their effect on the client.
 
 use bevy_unlag_core::{BitReader, VisualOffset, Wire};
 use bevy_unlag_prediction::{
@@ -10,7 +10,7 @@ use crate::common::*;
 type Answer = ServerAnswer<Place, Push>;
 
 fn read(bytes: &[u8]) -> Answer {
-    Answer::read(&mut BitReader::new(bytes)).expect("a server's answer")
+    Answer::read(&mut BitReader::new(bytes)).expect("an acknowledgement of the server")
 }
 
 #[test]
@@ -19,7 +19,7 @@ fn moves_are_saved_with_where_they_began_until_they_are_answered() {
     pair.play(zigzag);
     pair.run(2.0);
     let saved = pair.client.get::<SavedMoves<Walker>>();
-    // The round trip is 13 ticks long, and answers are two ticks apart.
+    // The round trip takes 13 ticks, and acknowledgements are two ticks apart.
     assert!((13..19).contains(&saved.len()), "{} moves", saved.len());
     let moves: Vec<_> = saved.iter().collect();
     for two in moves.windows(2) {
@@ -28,10 +28,13 @@ fn moves_are_saved_with_where_they_began_until_they_are_answered() {
     }
     pair.down.cut = true;
     pair.run(1.0);
-    assert!(pair.client.get::<SavedMoves<Walker>>().len() > 60, "unanswered moves are kept");
+    assert!(pair.client.get::<SavedMoves<Walker>>().len() > 60, "unacknowledged moves are kept");
     pair.down.cut = false;
     pair.run(0.3);
-    assert!(pair.client.get::<SavedMoves<Walker>>().len() < 19, "one answer settles all before it");
+    assert!(
+        pair.client.get::<SavedMoves<Walker>>().len() < 19,
+        "one acknowledgement covers all moves before it"
+    );
 }
 
 #[test]
@@ -41,19 +44,19 @@ fn a_good_move_is_answered_in_a_few_bytes_and_settles_all_before_it() {
     pair.run(2.0);
     pair.sent = Some(Default::default());
     pair.run(2.0);
-    let (_, down) = pair.sent.take().expect("asked for");
-    assert!((60..=66).contains(&down.len()), "{} answers in 128 ticks", down.len());
+    let (_, down) = pair.sent.take().expect("recording is on");
+    assert!((60..=66).contains(&down.len()), "{} acknowledgements in 128 ticks", down.len());
     for bytes in &down {
         assert!(bytes.len() <= 9, "{} bytes", bytes.len());
         assert_eq!(read(bytes).adjustment, None);
     }
     let saved = pair.client.get::<SavedMoves<Walker>>();
-    let answered = saved.last_answered().expect("an answer");
+    let answered = saved.last_answered().expect("an acknowledgement");
     assert!(saved.iter().all(|one| one.tick.is_newer_than(answered)));
 }
 
 #[test]
-fn answers_are_paced_as_they_are_set() {
+fn acknowledgements_keep_the_configured_interval() {
     for interval in [1, 2, 6] {
         let mut pair = Pair::new(1, Weather::late(0.02)).tuned(|config| config.answer_interval = interval);
         pair.play(circle);
@@ -62,11 +65,11 @@ fn answers_are_paced_as_they_are_set() {
         pair.run(6.0);
         let answers = pair.server.stats().answers - before;
         let expected = u64::from(384 / interval);
-        assert!(answers.abs_diff(expected) < 4, "{answers} answers, one in {interval} ticks");
+        assert!(answers.abs_diff(expected) < 4, "{answers} acknowledgements, one in {interval} ticks");
     }
 }
 
-/// Ticks between the corrections of a server that thinks its client faster or slower than it is.
+/// Returns the ticks between the corrections of a client whose speed differs on the server.
 fn correction_gaps(speed: f32, delay: f64) -> Vec<i32> {
     let mut pair = Pair::new(1, Weather::late(delay));
     pair.server.res_mut::<Pace>().speed = speed;
@@ -102,7 +105,8 @@ fn a_correction_sets_the_state_and_makes_the_rest_again_before_the_next_move() {
     while pair.corrections() == 0 {
         pair.run_client_frame();
     }
-    // All in the frame that the answer came in: its last step is this tick's own move.
+    // All in the frame in which the correction arrived; the last step of that frame is this tick's own
+    // move.
     let stats = pair.client.stats();
     assert!(stats.last_replay >= 19, "{stats:?}");
     assert_eq!(u64::from(stats.last_replay), stats.replayed);
@@ -120,7 +124,7 @@ fn a_correction_sets_the_state_and_makes_the_rest_again_before_the_next_move() {
 }
 
 #[test]
-fn a_correction_is_hidden_at_first_and_gone_soon() {
+fn visual_offset_hides_a_correction_and_decays_within_200_ms() {
     let mut pair = Pair::new(1, Weather::late(0.05));
     pair.run(2.0);
     pair.server.edit::<Place>().at.z += 0.3;
@@ -128,14 +132,14 @@ fn a_correction_is_hidden_at_first_and_gone_soon() {
         pair.run_client_frame();
     }
     let offset = pair.client.get::<VisualOffset>().offset;
-    assert!((offset.z + 0.3).abs() < 0.05, "what is drawn stays where it was: {offset}");
+    assert!((offset.z + 0.3).abs() < 0.05, "the drawn pawn stays in place: {offset}");
     pair.run(0.2);
     let offset = pair.client.get::<VisualOffset>().offset;
     assert!(offset.length() < 0.04, "{offset} after 200 ms");
 }
 
 #[test]
-fn a_large_correction_is_shown_at_once_and_a_fast_pawn_needs_a_larger_one() {
+fn correction_beyond_the_snap_distance_and_the_pawns_run_is_not_eased() {
     let eased = |by: f32, speed: f32, wish: Wish| {
         let mut pair = Pair::new(1, Weather::late(0.1));
         for side in [&mut pair.client, &mut pair.server] {
@@ -151,7 +155,7 @@ fn a_large_correction_is_shown_at_once_and_a_fast_pawn_needs_a_larger_one() {
     };
     assert!(eased(2.3, 5.0, Wish::NOTHING));
     assert!(!eased(2.7, 5.0, Wish::NOTHING));
-    assert!(eased(2.7, 30.0, Wish::EAST), "between two answers it runs most of a metre");
+    assert!(eased(2.7, 30.0, Wish::EAST), "it runs almost a metre between acknowledgements");
     assert!(!eased(9.3, 30.0, Wish::EAST));
 }
 
@@ -172,11 +176,11 @@ fn replays_are_told_apart_and_nothing_rings_twice() {
         (u64::from(ground.live.load(relaxed)), u64::from(ground.again.load(relaxed)))
     };
     assert_eq!(flagged(pair.client.res()), (stats.moves, stats.replayed));
-    assert_eq!(flagged(pair.server.res()).1, 0, "the server repeats nothing");
+    assert_eq!(flagged(pair.server.res()).1, 0, "the server replays nothing");
     let events = &pair.seen().events;
     let shots = events.iter().filter(|event| event.event == Happened::Shot);
     let fired = pair.log.client.iter().filter(|made| made.tick.0 % 40 == 7).count();
-    assert_eq!(shots.count(), fired, "each shot is heard once");
+    assert_eq!(shots.count(), fired, "each shot has one event");
 }
 
 #[test]
@@ -189,7 +193,7 @@ fn stale_answers_and_moves_change_nothing() {
         pair.server.edit::<Place>().at.z += 0.7;
         for _ in 0..20 {
             pair.run(0.1);
-            let (up, down) = pair.sent.clone().expect("asked for");
+            let (up, down) = pair.sent.clone().expect("recording is on");
             if again {
                 for bytes in down.iter().rev().skip(5).take(40) {
                     pair.client.edit::<IncomingAnswers>().deliver(bytes.clone());
@@ -225,8 +229,11 @@ fn an_answer_from_another_time_line_is_ignored() {
     };
     pair.sent = Some(Default::default());
     pair.run(0.2);
-    let own =
-        pair.sent.take().and_then(|(_, down)| down.last().map(|bytes| read(bytes).epoch)).expect("an answer");
+    let own = pair
+        .sent
+        .take()
+        .and_then(|(_, down)| down.last().map(|bytes| read(bytes).epoch))
+        .expect("an acknowledgement");
     let before = pair.client.get::<SavedMoves<Walker>>().len();
     for epoch in (0..8).filter(|epoch| *epoch != own) {
         let mut w = bevy_unlag_core::BitWriter::default();
@@ -234,18 +241,18 @@ fn an_answer_from_another_time_line_is_ignored() {
         pair.client.edit::<IncomingAnswers>().deliver(w.finish());
     }
     pair.run_client_frame();
-    assert!(pair.client.get::<SavedMoves<Walker>>().len() + 3 > before, "nothing was settled");
+    assert!(pair.client.get::<SavedMoves<Walker>>().len() + 3 > before, "no move was acknowledged");
     assert_eq!(pair.corrections(), 0);
 }
 
 #[test]
-fn a_forced_correction_is_true_and_changes_nothing() {
+fn forced_correction_carries_the_true_state_and_changes_nothing() {
     let run = |share: f32| {
         let mut pair = Pair::new(4, Weather { jitter: 0.0, ..Weather::AVERAGE });
         pair.server.res_mut::<PredictionDebug>().force_corrections = share;
         pair.play(zigzag);
         pair.run(10.0);
-        assert_eq!(pair.corrections(), 0, "the state in it is the one the client has");
+        assert_eq!(pair.corrections(), 0, "its state equals the client's");
         let stats = pair.server.stats();
         (pair.log.hash, stats.corrections_of(CorrectionCause::Forced), stats.answers)
     };

@@ -1,4 +1,4 @@
-//! A tick of the owner's, from the input to everybody's eyes.
+//! One tick of the owner's client, from the input to the published state.
 
 use core::time::Duration;
 
@@ -19,15 +19,15 @@ fn the_own_pawn_reacts_in_the_frame_of_the_input() {
     pair.play(|_| Wish::EAST);
     pair.run_client_frame();
     assert!(pair.mine().at.x > 0.07, "{:?}", pair.mine());
-    assert_eq!(pair.theirs().at.x, 0.0, "the server cannot know for another 150 ms");
+    assert_eq!(pair.theirs().at.x, 0.0, "the server receives the move 150 ms later");
 }
 
 #[test]
-fn the_own_pawn_is_drawn_with_the_live_input_between_ticks() {
+fn own_pawn_is_drawn_with_the_live_input_between_ticks() {
     let mut pair = Pair::new(1, Weather::late(0.05));
     pair.client.frame = Duration::from_secs_f64(1.0 / 300.0);
     pair.run(2.0);
-    // A frame in which no tick falls due.
+    // A frame without a tick.
     loop {
         let before = pair.client.tick();
         pair.client.edit::<MoveInput<Walker>>().0 = Wish::EAST;
@@ -71,7 +71,7 @@ fn the_pawn_of_a_host_just_steps() {
     }
     let place = *app.world().get::<Place>(pawn).expect("state");
     assert!((place.at.x - 5.0).abs() < 0.01 && place.steps == 64, "{place:?}");
-    assert_eq!(app.world().resource::<Seen<Walker>>().events.len(), 6, "a bell every tenth step");
+    assert_eq!(app.world().resource::<Seen<Walker>>().events.len(), 6, "one event in every tenth step");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn every_source_adds_to_an_input_that_each_tick_takes_once() {
         }
         let read = pair.client.get::<MoveInput<Walker>>().0;
         let last = saved.iter().next_back().map(|one| one.input);
-        assert_eq!(last, Some(read), "the input that was last taken can be read");
+        assert_eq!(last, Some(read), "the last input can be read");
     }
     assert_eq!(pair.corrections(), 0);
 }
@@ -128,10 +128,10 @@ fn ticks_count_the_time_that_passed_in_the_game_whatever_the_frames_are_like() {
     }
     let passed = (pair.seconds() - from) / DT;
     let ticks = f64::from(pair.client.tick().since(began));
-    assert!((ticks - passed).abs() < 7.0, "{ticks} ticks in the time of {passed}");
+    assert!((ticks - passed).abs() < 7.0, "{ticks} ticks in a time of {passed} ticks");
     let made = pair.client.stats().moves;
     let twice = pair.log.client.windows(2).filter(|two| two[1].tick.since(two[0].tick) != 1).count();
-    assert!(twice == 0 && made > 1_000, "every tick has one move: {twice} of {made} have not");
+    assert!(twice == 0 && made > 1_000, "{twice} of {made} moves do not follow the previous tick");
 }
 
 #[test]
@@ -149,19 +149,19 @@ fn a_move_goes_from_the_input_through_both_steps_to_the_answer_and_to_everybody_
     }
     let ran = pair.seconds() - made;
     assert!((0.06..0.12).contains(&ran), "the server ran it after {ran} s");
-    assert_eq!(pair.log.server[&tick].at, result.at, "the server came to the same bits");
-    assert!(pair.server.get::<Shown<Walker>>().state.at.x > shown_before, "others see it at once");
+    assert_eq!(pair.log.server[&tick].at, result.at, "the server's result has the same bits");
+    assert!(pair.server.get::<Shown<Walker>>().state.at.x > shown_before, "the result is published at once");
     while pair.client.get::<SavedMoves<Walker>>().iter().any(|one| one.tick == tick) {
         pair.run_client_frame();
     }
     let answered = pair.seconds() - made;
-    assert!((0.12..0.24).contains(&answered), "the answer took {answered} s");
+    assert!((0.12..0.24).contains(&answered), "the acknowledgement took {answered} s");
     assert_eq!(pair.corrections(), 0);
 }
 
 #[test]
-fn the_owner_counts_its_moves_on_the_servers_time_line() {
-    // A server that has run for a day.
+fn owner_counts_its_moves_from_the_servers_tick() {
+    // The server has run for a day.
     let mut pair = Pair::new(3, Weather { loss: 0.1, ..Weather::AVERAGE });
     pair.server.app.insert_resource(CurrentTick(Tick(5_529_600)));
     pair.play(zigzag);
@@ -172,7 +172,7 @@ fn the_owner_counts_its_moves_on_the_servers_time_line() {
 }
 
 #[test]
-fn without_the_plugin_nothing_moves() {
+fn pawns_without_the_plugin_do_not_move() {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, TickPlugin))
         .insert_resource(Time::<Fixed>::from_duration(TICK))
@@ -196,7 +196,7 @@ fn a_second_model_runs_through_the_same_code() {
     pair.run(20.0);
     assert_eq!(pair.corrections(), 0, "{:?}", pair.client.stats());
     assert_eq!(pair.log.largest_error(0.0), 0.0);
-    // Somebody puts it elsewhere: it is corrected, and goes on as one.
+    // Something moves the pawn on the server: the client is corrected and both continue as one.
     pair.server.edit::<<Barge as bevy_unlag_core::MoveModel>::State>().at.x += 1.3;
     let from = pair.seconds();
     pair.run(4.0);

@@ -1,4 +1,4 @@
-//! A correction says why.
+//! Causes of corrections.
 
 use bevy_unlag_prediction::{CorrectionCause, PredictionDebug};
 
@@ -12,7 +12,7 @@ fn walking(seed: u64, weather: Weather) -> Pair {
 }
 
 #[test]
-fn moves_that_never_came_are_missing() {
+fn lost_moves_cause_a_correction_by_missing_moves() {
     let mut pair = walking(1, Weather::AVERAGE);
     pair.up.cut = true;
     pair.run(0.7);
@@ -22,10 +22,10 @@ fn moves_that_never_came_are_missing() {
 }
 
 #[test]
-fn a_stall_of_the_server_is_the_servers() {
+fn server_stall_causes_a_correction_by_server_stall() {
     let mut pair = walking(1, Weather::AVERAGE);
     pair.server.hitch(1.2);
-    // What arrives meanwhile is more than its link keeps.
+    // More packets arrive meanwhile than the link buffers.
     pair.up.cut = true;
     pair.run(1.2);
     pair.up.cut = false;
@@ -34,11 +34,11 @@ fn a_stall_of_the_server_is_the_servers() {
 }
 
 #[test]
-fn a_hitch_of_the_client_is_the_clients() {
+fn client_hitch_causes_a_correction_by_client_hitch() {
     let mut pair = walking(1, Weather::AVERAGE);
     pair.client.hitch(0.8);
     pair.run_client_frame();
-    // What it says afterwards is lost, too: the server has to go on without it.
+    // The packets after the hitch are lost as well, so that the server has to extrapolate.
     pair.up.cut = true;
     pair.run(0.5);
     pair.up.cut = false;
@@ -47,7 +47,7 @@ fn a_hitch_of_the_client_is_the_clients() {
 }
 
 #[test]
-fn a_clock_that_is_too_fast_is_the_clocks() {
+fn fast_clock_causes_corrections_by_clock() {
     let mut pair = walking(1, Weather::late(0.05));
     (pair.client.clock, pair.steers) = (1.5, false);
     pair.play(|_| Wish::EAST);
@@ -56,7 +56,7 @@ fn a_clock_that_is_too_fast_is_the_clocks() {
 }
 
 #[test]
-fn a_pawn_that_is_seen_elsewhere_is_the_other_pawns() {
+fn displaced_other_pawn_causes_corrections_by_other_pawn() {
     let mut pair = walking(1, Weather::AVERAGE);
     let ahead = pair.mine().at + bevy::math::Vec3::X * 3.0;
     pair.client.res_mut::<Ground>().other = Some(ahead);
@@ -67,7 +67,7 @@ fn a_pawn_that_is_seen_elsewhere_is_the_other_pawns() {
 }
 
 #[test]
-fn a_state_that_somebody_changed_is_a_push() {
+fn state_changed_on_the_server_causes_a_correction_by_server_push() {
     let mut pair = walking(1, Weather::AVERAGE);
     pair.server.edit::<Place>().at.z += 0.5;
     pair.run(1.0);
@@ -75,7 +75,7 @@ fn a_state_that_somebody_changed_is_a_push() {
 }
 
 #[test]
-fn another_tuning_is_the_configurations() {
+fn different_speed_causes_corrections_by_configuration() {
     let mut pair = walking(1, Weather::AVERAGE);
     pair.server.res_mut::<Pace>().speed = 5.5;
     pair.run(2.0);
@@ -83,7 +83,7 @@ fn another_tuning_is_the_configurations() {
 }
 
 #[test]
-fn another_level_is_the_terrains() {
+fn different_wall_causes_corrections_by_terrain() {
     let mut pair = walking(1, Weather::AVERAGE);
     pair.server.res_mut::<Ground>().wall = Some(8.0);
     pair.play(|_| Wish::EAST);
@@ -92,7 +92,7 @@ fn another_level_is_the_terrains() {
 }
 
 #[test]
-fn a_step_that_is_not_pure_is_nobodys() {
+fn impure_step_causes_corrections_by_unknown() {
     let mut pair = walking(1, Weather::AVERAGE);
     pair.client.res_mut::<Pace>().cheats = true;
     pair.run(2.0);
@@ -100,7 +100,7 @@ fn a_step_that_is_not_pure_is_nobodys() {
 }
 
 #[test]
-fn a_correction_that_a_test_asked_for_says_so() {
+fn forced_corrections_are_counted_as_forced() {
     let mut pair = walking(1, Weather::AVERAGE);
     pair.server.res_mut::<PredictionDebug>().force_corrections = 0.1;
     pair.run(2.0);

@@ -1,4 +1,4 @@
-//! Two clocks never run equally fast, and numbers end.
+//! Clock drift between client and server, and wrapping of all counters.
 
 use bevy::prelude::*;
 use bevy_unlag_core::Tick;
@@ -6,7 +6,7 @@ use bevy_unlag_core::Tick;
 use crate::common::*;
 
 #[test]
-fn a_slow_and_a_fast_clock_are_held() {
+fn steering_keeps_clocks_of_half_a_percent_drift_within_16_ticks() {
     for clock in [0.995, 1.005] {
         let mut pair = Pair::new(1, Weather::AVERAGE);
         pair.client.clock = clock;
@@ -27,13 +27,16 @@ fn a_slow_and_a_fast_clock_are_held() {
         );
         assert!(server.carried == 0, "{clock}: {server:?}");
         let made = &pair.log.client;
-        assert!(made.windows(2).all(|two| two[1].tick.since(two[0].tick) == 1), "no tick jumps");
+        assert!(
+            made.windows(2).all(|two| two[1].tick.since(two[0].tick) == 1),
+            "the ticks of moves are consecutive"
+        );
     }
 }
 
 #[test]
-fn a_clock_that_nobody_steers_is_off_in_no_time() {
-    // What the test above would miss if steering did nothing.
+fn clock_without_steering_drifts_by_more_than_24_ticks_in_100_s() {
+    // Control: without steering the previous test would fail.
     let mut pair = Pair::new(1, Weather::AVERAGE);
     (pair.client.clock, pair.steers) = (0.995, false);
     pair.run(5.0);
@@ -44,7 +47,7 @@ fn a_clock_that_nobody_steers_is_off_in_no_time() {
 }
 
 #[test]
-fn a_clock_far_off_is_slowed_down_as_much_as_can_be_and_flagged_if_it_does_not_listen() {
+fn steered_clock_4_percent_fast_is_not_detected() {
     let mut pair = Pair::new(1, Weather::AVERAGE);
     pair.client.clock = 1.04;
     pair.play(zigzag);
@@ -53,8 +56,8 @@ fn a_clock_far_off_is_slowed_down_as_much_as_can_be_and_flagged_if_it_does_not_l
     assert_eq!(honest, 0, "steered: {:?}", pair.account());
 }
 
-/// Everything at once, in a world that begins at a tick: the final states, and how often it was
-/// corrected.
+/// Runs all kinds of events in a world that starts at a tick. Returns both final states, the number of
+/// corrections, the number of outcomes and the distance of the two ticks.
 fn through(began: Tick) -> (Place, Place, u64, u64, i32) {
     let weather = Weather { loss: 0.1, twice: 0.2, ..Weather::AVERAGE };
     let mut pair = Pair::of(began, 3, weather);
@@ -85,27 +88,26 @@ fn every_number_wraps_and_nothing_happens() {
     assert_eq!((usual.0.at, usual.0.blinks, usual.0.shots), (usual.1.at, usual.1.blinks, usual.1.shots));
     assert!(usual.1.shots > 8 && usual.4.abs() < 32, "{usual:?}");
     for began in [u32::MAX - 300, (1 << 31) - 100, 65_000, u32::MAX - 10_000, u32::MAX] {
-        // A time line's number depends on the tick it began at; what happens does not.
+        // The number of an epoch depends on its first tick; the result does not.
         assert_eq!(through(Tick(began)), usual, "a world that began at {began}");
     }
 }
 
 #[test]
-fn others_see_a_pawn_whatever_the_tick_is() {
+fn pawn_is_published_at_any_tick() {
     for began in [0, u32::MAX - 10_000, (1 << 31) + 5, u32::MAX - 100] {
         let mut pair: Pair = Pair::of(Tick(began), 9, Weather::AVERAGE);
         pair.play(circle);
         pair.run(5.0);
-        let (tick, at) = *pair.log.shown.last().expect("it is shown");
-        assert!((0..4).contains(&pair.server.tick().since(tick)), "shown as of {tick:?} from {began}");
-        assert!(at != Vec3::ZERO, "it is seen to move from {began}");
+        let (tick, at) = *pair.log.shown.last().expect("a state is published");
+        assert!((0..4).contains(&pair.server.tick().since(tick)), "published as of {tick:?} from {began}");
+        assert!(at != Vec3::ZERO, "the pawn moves from {began}");
     }
 }
 
 #[test]
-fn who_begins_anew_far_away_gets_there() {
-    // A second and a bit there and back, half as many packets again, and then silence for so long
-    // that the server gives up.
+fn new_epoch_starts_over_a_long_link_with_duplicates() {
+    // A round trip of more than a second with 50 % duplicates, and then a silence that ends the epoch.
     let weather = Weather { twice: 0.5, ..Weather::late(0.6) };
     let mut pair = Pair::new(3, weather).tuned(|config| config.forced_update = 1.0);
     pair.play(circle);
@@ -121,10 +123,10 @@ fn who_begins_anew_far_away_gets_there() {
 }
 
 #[test]
-fn packets_are_counted_beyond_the_end_of_their_numbers() {
+fn loss_is_measured_across_wraps_of_the_sequence_number() {
     let mut pair = Pair::new(4, Weather { loss: 0.1, ..Weather::AVERAGE });
     pair.play(circle);
-    // 256 packets are four seconds.
+    // 256 packets take four seconds.
     for _ in 0..10 {
         pair.run(4.0);
         let measured = pair.server.stats().loss;
@@ -134,7 +136,7 @@ fn packets_are_counted_beyond_the_end_of_their_numbers() {
 }
 
 #[test]
-fn what_comes_twice_does_not_hide_what_is_lost() {
+fn duplicates_do_not_hide_loss() {
     let mut pair = Pair::new(4, Weather { loss: 0.2, twice: 0.5, ..Weather::AVERAGE });
     pair.play(circle);
     pair.run(20.0);

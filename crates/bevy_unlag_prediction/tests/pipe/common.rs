@@ -1,4 +1,4 @@
-//! What the tests share: a toy model, a seeded pipe, and a client and a server at its ends.
+//! Shared test code: a toy model, a seeded pipe, and a client and a server at its ends.
 
 mod barge;
 mod log;
@@ -17,20 +17,20 @@ pub use pair::{Pair, Side};
 pub use walker::{Ground, Happened, Pace, Place, Push, Walker, Wish};
 pub use way::{Way, Weather};
 
-/// One tick, 64 to the second: a whole number of nanoseconds.
+/// One tick at 64 Hz, a whole number of nanoseconds.
 pub const TICK: Duration = Duration::from_nanos(15_625_000);
-/// The same in seconds.
+/// One tick in seconds.
 pub const DT: f64 = 1.0 / 64.0;
 
-/// A model that a test can put anywhere.
+/// Movement model for tests.
 pub trait Toy: MoveModel + Copy {
-    /// The state of a new pawn.
+    /// Returns the state of a new pawn.
     fn start() -> Self::State;
-    /// Whatever else an app needs.
+    /// Adds the resources that the model needs.
     fn install(app: &mut App);
 }
 
-/// There and back, with a turn every 17 ticks.
+/// Walks back and forth with a turn every 17 ticks.
 pub fn zigzag(tick: u32) -> Wish {
     if (tick / 17).is_multiple_of(2) {
         Wish { x: 100, ..Wish::NOTHING }
@@ -39,7 +39,7 @@ pub fn zigzag(tick: u32) -> Wish {
     }
 }
 
-/// Turns every tick: the hardest there is to compress.
+/// Turns every tick, which is the hardest input to compress.
 pub fn circle(tick: u32) -> Wish {
     let (sin, cos) = (tick as f32 * 0.1).sin_cos();
     Wish { x: (cos * 120.0) as i8, z: (sin * 120.0) as i8, buttons: 0 }

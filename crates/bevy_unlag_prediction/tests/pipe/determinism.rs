@@ -1,4 +1,4 @@
-//! The same again is the same.
+//! Determinism: equal runs have equal results.
 
 use bevy_unlag_prediction::PredictionDebug;
 
@@ -6,7 +6,7 @@ use crate::common::*;
 
 const ROUGH: Weather = Weather { loss: 0.1, ..Weather::AVERAGE };
 
-/// Everything that can happen to a pair, by the same seed: it comes to rest in the end.
+/// Runs a pair through all kinds of events until it comes to rest.
 fn eventful(seed: u64, weather: Weather) -> Pair {
     let mut pair = Pair::new(seed, weather);
     pair.play(|tick| match tick {
@@ -31,15 +31,15 @@ fn eventful(seed: u64, weather: Weather) -> Pair {
 }
 
 #[test]
-fn the_same_twice_is_the_same() {
+fn equal_seeds_give_equal_states() {
     for seed in 1..4 {
         assert_eq!(eventful(seed, ROUGH).log.hash, eventful(seed, ROUGH).log.hash);
     }
-    assert_ne!(eventful(1, ROUGH).log.hash, eventful(2, ROUGH).log.hash, "the hash sees something");
+    assert_ne!(eventful(1, ROUGH).log.hash, eventful(2, ROUGH).log.hash, "the hash depends on the states");
 }
 
 #[test]
-fn what_comes_twice_changes_nothing() {
+fn duplicated_packets_change_no_state() {
     for seed in 1..4 {
         for calm in [Weather { jitter: 0.0, ..Weather::AVERAGE }, ROUGH] {
             let (once, twice) = (eventful(seed, calm), eventful(seed, Weather { twice: 0.25, ..calm }));
@@ -74,12 +74,12 @@ fn loss_duplicates_and_disorder_change_nothing() {
         let differ = moves.iter().filter(|(tick, made)| {
             tick.0 > 100 && other_moves.get(tick).is_some_and(|other| other.at != made.at)
         });
-        assert_eq!(differ.count(), 0, "every move leads where it would");
+        assert_eq!(differ.count(), 0, "every move has the same result");
     }
 }
 
 #[test]
-fn every_move_made_again_leads_where_it_led() {
+fn replay_of_each_move_has_the_same_result() {
     let mut pair = Pair::new(1, ROUGH);
     pair.client.res_mut::<PredictionDebug>().replay_every_move = true;
     pair.play(zigzag);
@@ -91,7 +91,7 @@ fn every_move_made_again_leads_where_it_led() {
 }
 
 #[test]
-fn a_step_that_reads_what_it_must_not_is_found() {
+fn replay_of_each_move_detects_an_impure_step() {
     let mut pair = Pair::new(1, ROUGH);
     for side in [&mut pair.client, &mut pair.server] {
         side.res_mut::<Pace>().cheats = true;
@@ -103,7 +103,7 @@ fn a_step_that_reads_what_it_must_not_is_found() {
 }
 
 #[test]
-fn packets_that_a_test_loses_are_lost_and_nobody_notices() {
+fn packets_dropped_by_a_test_are_measured_and_cause_no_correction() {
     let mut pair = Pair::new(1, Weather::late(0.05));
     pair.client.res_mut::<PredictionDebug>().lose_packets = 0.2;
     pair.play(circle);

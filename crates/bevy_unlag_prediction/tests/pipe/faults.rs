@@ -1,8 +1,8 @@
-//! Links of every kind, with the figures they have to reach.
+//! Bad links of all kinds, with the figures to be reached on them.
 
 use crate::common::*;
 
-/// Walks for so many seconds and says how often it was corrected; the owner's errors are in its log.
+/// Walks for some seconds. The pair's stats and log have the corrections and the owner's errors.
 fn walked(seed: u64, weather: Weather, seconds: f64) -> Pair {
     let mut pair = Pair::new(seed, weather);
     pair.play(|tick| match tick / 40 % 4 {
@@ -24,17 +24,17 @@ fn assert_never_astray(seed: u64, weather: Weather, seconds: f64) -> Pair {
 }
 
 #[test]
-fn nobody_is_corrected_on_fibre() {
+fn fibre_link_causes_no_corrections() {
     assert_never_astray(1, Weather::FIBRE, 300.0);
 }
 
 #[test]
-fn nobody_is_corrected_on_an_average_link_and_the_owner_is_never_a_centimetre_astray() {
+fn average_link_causes_no_corrections_and_no_errors_for_ten_minutes() {
     assert_never_astray(2, Weather::AVERAGE, 600.0);
 }
 
 #[test]
-fn a_bad_link_corrects_less_than_three_times_a_minute_and_loses_no_input() {
+fn bad_link_causes_fewer_than_three_corrections_per_minute_and_loses_no_moves() {
     let pair = walked(3, Weather::BAD, 300.0);
     let (client, server) = (pair.client.stats(), pair.server.stats());
     assert!(client.corrections < 15, "{client:?}");
@@ -42,7 +42,7 @@ fn a_bad_link_corrects_less_than_three_times_a_minute_and_loses_no_input() {
     assert!(lost < 0.001, "{lost}: {server:?}");
 }
 
-/// The share of moves that are run within a quarter of a second after they would have arrived.
+/// Returns the share of moves that run within a quarter of a second of their usual arrival.
 fn on_time(pair: &Pair) -> f64 {
     let waits = pair.log.waits(0.0, pair.seconds() - 2.0);
     let due = pair.up.weather.delay + pair.up.weather.jitter + 0.25;
@@ -50,7 +50,7 @@ fn on_time(pair: &Pair) -> f64 {
 }
 
 #[test]
-fn inputs_are_on_time_when_a_fifth_is_lost() {
+fn moves_run_on_time_at_20_percent_loss() {
     for seed in 1..4 {
         for weather in
             [Weather { loss: 0.2, ..Weather::AVERAGE }, Weather { loss: 0.2, ..Weather::late(0.15) }]
@@ -65,7 +65,7 @@ fn inputs_are_on_time_when_a_fifth_is_lost() {
 
 #[test]
 fn bursts_of_eight_lose_no_move_and_the_first_one_neither() {
-    // At any phase, on a link that has never lost anything before.
+    // At any phase, on a link without any loss before.
     for phase in 0..12 {
         let mut pair = walked(4, Weather { jitter: 0.005, loss: 0.0, ..Weather::AVERAGE }, 3.0);
         pair.run(f64::from(phase) * DT);
@@ -80,7 +80,7 @@ fn bursts_of_eight_lose_no_move_and_the_first_one_neither() {
 }
 
 #[test]
-fn bursts_by_chance_leave_nearly_all_inputs_on_time() {
+fn random_bursts_of_loss_leave_98_percent_of_moves_on_time() {
     for seed in 1..4 {
         let pair = walked(seed, Weather { loss: 0.03, burst: 8.0, ..Weather::AVERAGE }, 60.0);
         let share = on_time(&pair);
@@ -89,7 +89,7 @@ fn bursts_by_chance_leave_nearly_all_inputs_on_time() {
 }
 
 #[test]
-fn a_long_way_with_much_loss_and_disorder_is_playable() {
+fn long_link_with_loss_and_reordering_converges_within_450_ms() {
     let weather = Weather { loss: 0.2, disorder: 0.04, disorder_by: 0.05, ..Weather::late(0.1) };
     let mut pair = walked(5, weather, 60.0);
     assert!(pair.corrections() <= 6, "{:?}", pair.client.stats());
@@ -103,7 +103,7 @@ fn a_long_way_with_much_loss_and_disorder_is_playable() {
 }
 
 #[test]
-fn a_link_like_an_endurance_test_is_survived() {
+fn stress_link_loses_at_most_one_percent_of_moves() {
     let weather = Weather { delay: 0.25, jitter: 0.1, loss: 0.25, twice: 0.25, ..Weather::PERFECT };
     let pair = walked(6, weather, 120.0);
     let (client, server) = (pair.client.stats(), pair.server.stats());
@@ -112,15 +112,15 @@ fn a_link_like_an_endurance_test_is_survived() {
 }
 
 #[test]
-fn a_second_each_way_is_survived_and_forgotten() {
+fn latency_of_one_second_is_survived_and_leaves_no_lasting_errors() {
     let weather = Weather { delay: 1.0, jitter: 0.1, loss: 0.25, twice: 0.25, ..Weather::PERFECT };
     let mut pair = walked(7, weather, 120.0);
-    assert!(pair.server.stats().moves > 4_000, "it walks: {:?}", pair.server.stats());
+    assert!(pair.server.stats().moves > 4_000, "the pawn walks: {:?}", pair.server.stats());
     (pair.up.weather, pair.down.weather) = (Weather::AVERAGE, Weather::AVERAGE);
     let from = pair.seconds();
     pair.run(8.0);
     let converged = pair.log.converged(from);
-    // What was sent before is on its way for another second.
+    // Packets sent before the change arrive for another second.
     assert!(converged <= 1.1 + 2.0, "{converged} s");
     let corrections = pair.corrections();
     pair.run(60.0);
@@ -128,13 +128,13 @@ fn a_second_each_way_is_survived_and_forgotten() {
 }
 
 #[test]
-fn disorder_is_worth_no_correction() {
+fn reordering_causes_no_corrections() {
     let late = Weather { disorder: 0.3, disorder_by: 0.04, ..Weather::late(0.04) };
     assert_never_astray(8, late, 120.0);
 }
 
 #[test]
-fn a_satellites_handover_every_15_seconds_is_nothing() {
+fn satellite_handovers_every_15_s_converge_within_300_ms() {
     for seed in 1..4 {
         let mut pair = walked(seed, Weather { loss: 0.01, jitter: 0.01, ..Weather::late(0.03) }, 5.0);
         for _ in 0..8 {

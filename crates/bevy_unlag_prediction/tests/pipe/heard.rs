@@ -1,14 +1,14 @@
-//! The server learns what a client had heard of when it made a move.
+//! Snapshot acknowledgements in move packets.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, Heard, HeardTick, MoveSystems, Tick};
 
 use crate::common::*;
 
-/// How many ticks what the client hears of is behind its own.
+/// Ticks by which the received snapshots are behind the client's own tick.
 const BEHIND: i32 = 5;
 
-/// A pair whose client hears of a snapshot in every tick, and what it had heard in each of its moves that fire.
+/// Returns a pair whose client receives a snapshot every tick and fires in every seventh move.
 fn pair(weather: Weather) -> Pair {
     let mut pair = Pair::new(3, weather);
     let hear = |tick: Res<CurrentTick>, mut heard: ResMut<HeardTick>| heard.arrived(tick.0.offset(-BEHIND));
@@ -17,25 +17,26 @@ fn pair(weather: Weather) -> Pair {
     pair
 }
 
-/// By how many ticks more than its client had heard of each move was judged; `None` when of nothing.
+/// Returns for each event by how many ticks the server's value exceeds what the client had received at the
+/// move; `None` if the server has no value.
 fn too_much(pair: &Pair) -> Vec<Option<i32>> {
     let events = pair.server.res::<Seen<Walker>>().events.iter();
     events.map(|event| Some(event.heard?.since(event.tick.offset(-BEHIND)))).collect()
 }
 
 #[test]
-fn a_move_says_what_its_client_had_heard_of_when_it_was_made() {
+fn move_has_the_snapshot_ack_of_its_own_packet() {
     let mut pair = pair(Weather { jitter: 0.03, ordered: true, ..Weather::late(0.08) });
     pair.run(10.0);
     let too_much = too_much(&pair);
-    // Moves wait here, while newer packets come: they change nothing.
+    // Moves wait in the queue while newer packets arrive, which must not change their value.
     assert!(too_much.len() > 80 && too_much.iter().all(|more| *more == Some(0)), "{too_much:?}");
     let waited = pair.server.res::<Seen<Walker>>().events.iter().map(|event| event.waited).max();
     assert!(waited.is_some_and(|waited| waited > 1), "{waited:?}");
 }
 
 #[test]
-fn a_lost_packet_hurts_nobody_and_brings_next_to_nothing() {
+fn lost_packet_raises_the_snapshot_ack_of_a_move_by_less_than_16_ticks() {
     let mut pair = pair(Weather { loss: 0.2, ..Weather::AVERAGE });
     pair.run(20.0);
     let too_much = too_much(&pair);
@@ -46,7 +47,7 @@ fn a_lost_packet_hurts_nobody_and_brings_next_to_nothing() {
 }
 
 #[test]
-fn the_newest_that_was_heard_never_goes_back_nor_into_the_future() {
+fn acknowledged_snapshot_never_decreases_nor_exceeds_the_server_tick() {
     let mut pair = pair(Weather { disorder: 0.3, disorder_by: 0.1, loss: 0.1, ..Weather::AVERAGE });
     let mut last: Option<Tick> = None;
     for _ in 0..600 {
@@ -62,7 +63,7 @@ fn the_newest_that_was_heard_never_goes_back_nor_into_the_future() {
 }
 
 #[test]
-fn who_has_heard_of_nothing_says_so() {
+fn client_without_a_snapshot_acknowledges_none() {
     let mut pair = Pair::new(3, Weather::late(0.02));
     pair.play(|_| Wish::EAST.with(Wish::FIRE));
     pair.run(3.0);

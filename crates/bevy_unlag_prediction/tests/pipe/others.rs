@@ -1,4 +1,4 @@
-//! What others see of a pawn that somebody far away steers.
+//! Published state of remote pawns while their moves are late.
 
 use std::collections::HashMap;
 
@@ -9,33 +9,37 @@ use bevy_unlag_prediction::Speculation;
 use crate::common::*;
 
 #[test]
-fn a_pawn_whose_moves_are_late_walks_on_for_their_eyes_and_lets_go_soon() {
+fn published_copy_of_a_late_pawn_walks_for_an_eighth_of_a_second() {
     let mut pair = Pair::new(1, Weather::late(0.05));
     pair.play(|_| Wish::EAST);
     pair.run(3.0);
     pair.up.cut = true;
-    // What is on its way still arrives.
+    // Packets in flight still arrive.
     pair.run(0.06);
     let last = pair.server.tick();
     let mut seen = Vec::new();
     for _ in 0..16 {
         let before = pair.theirs();
         pair.run_server_frame();
-        assert_eq!(pair.theirs(), before, "nobody guesses about the pawn itself");
+        assert_eq!(pair.theirs(), before, "the authoritative state is not extrapolated");
         seen.push(*pair.server.get::<Shown<Walker>>());
     }
     assert!(pair.server.get::<Speculation<Walker>>().is_running());
-    // An eighth of a second is eight ticks of walking; lateness beyond three ticks is guessed.
+    // The copy walks for an eighth of a second, eight ticks; only lateness beyond three ticks is
+    // extrapolated.
     let walking = seen.windows(2).filter(|two| two[1].state.at.x - two[0].state.at.x > 0.01).count();
     assert!((2..=9).contains(&walking), "{walking} ticks");
-    let at_rest = seen.last().expect("shown").state;
-    assert_eq!(at_rest.walk, Vec3::ZERO, "then it stands");
-    assert!(at_rest.at.x - pair.theirs().at.x <= 8.5 * 5.0 * DT as f32, "an eighth of a second at most");
+    let at_rest = seen.last().expect("a published state").state;
+    assert_eq!(at_rest.walk, Vec3::ZERO, "the copy stands in the end");
+    assert!(
+        at_rest.at.x - pair.theirs().at.x <= 8.5 * 5.0 * DT as f32,
+        "it walks for at most an eighth of a second"
+    );
     assert!(pair.server.tick().since(last) >= 16);
 }
 
 #[test]
-fn a_guess_never_shoots_nor_blinks() {
+fn extrapolated_copy_never_shoots_or_blinks() {
     let mut pair = Pair::new(1, Weather::late(0.05));
     pair.play(|_| Wish::EAST.with(Wish::FIRE | Wish::BLINK));
     pair.run(3.0);
@@ -52,7 +56,7 @@ fn a_guess_never_shoots_nor_blinks() {
 }
 
 #[test]
-fn what_is_shown_never_goes_back_in_time() {
+fn published_tick_never_decreases() {
     for seed in 1..6 {
         let mut pair = Pair::new(seed, Weather { loss: 0.1, burst: 6.0, ..Weather::BAD });
         pair.play(zigzag);
@@ -71,11 +75,10 @@ fn what_is_shown_never_goes_back_in_time() {
     }
 }
 
-/// Where the pawn was after a move, by the tick of the server's that it was shown for, from the
-/// move of tick 1,064 on.
+/// Returns the published ticks and positions, from the move of tick 1,064 on.
 fn shown(jitter: f64) -> Vec<(Tick, Vec3)> {
     let mut pair = Pair::new(3, Weather { jitter, ..Weather::late(0.05) });
-    // How late moves come is learnt while it walks, and it is watched from then on.
+    // The server learns the lateness of the moves first; the comparison starts afterwards.
     pair.play(|tick| match tick {
         ..1_000 => Wish { x: if tick % 200 < 100 { 127 } else { -127 }, ..Wish::NOTHING },
         1_000..1_064 => Wish::NOTHING,
@@ -83,31 +86,35 @@ fn shown(jitter: f64) -> Vec<(Tick, Vec3)> {
     });
     pair.run(60.0);
     assert_eq!((pair.corrections(), pair.server.stats().carried), (0, 0));
-    let first = pair.log.client.iter().find(|made| made.tick.0 == 1_064).expect("it was made").at;
-    let begin = pair.log.shown.iter().position(|(_, at)| *at == first).expect("it was shown");
+    let first =
+        pair.log.client.iter().find(|made| made.tick.0 == 1_064).expect("the client simulated the move").at;
+    let begin = pair.log.shown.iter().position(|(_, at)| *at == first).expect("the move was published");
     pair.log.shown[begin..].to_vec()
 }
 
 #[test]
-fn jitter_on_the_way_up_is_not_seen() {
+fn uplink_jitter_does_not_show_in_published_states() {
     let (calm, jittery) = (shown(0.0), shown(0.03));
     let shift = jittery[0].0.since(calm[0].0);
     assert!((0..=6).contains(&shift), "{shift} ticks later");
     let calm: HashMap<Tick, Vec3> = calm.into_iter().collect();
     let (mut same, mut all, mut late) = (0, 0, 0);
     for two in jittery.windows(2) {
-        // The last ones are not there without jitter, which is later by so many ticks.
+        // The run without jitter lacks the last ones, since its published ticks are earlier by `shift`.
         let Some(at) = calm.get(&two[1].0.offset(-shift)) else { continue };
         all += 1;
         same += usize::from(*at == two[1].1);
         late += usize::from(two[0].0 == two[1].0);
     }
-    assert!(all > 2_500 && same == all, "{same} of {all} ticks are as without jitter, {shift} ticks later");
-    assert!(late * 20 < all, "{late} of {all} ticks had nothing new to show");
+    assert!(
+        all > 2_500 && same == all,
+        "{same} of {all} ticks equal those without jitter, {shift} ticks later"
+    );
+    assert!(late * 20 < all, "{late} of {all} ticks published nothing new");
 }
 
 #[test]
-fn after_an_outage_a_pawn_walks_as_evenly_as_before() {
+fn moves_run_evenly_after_an_outage() {
     for (seed, outage) in [(1, 0.3), (2, 0.5), (3, 1.0)] {
         let mut pair = Pair::new(seed, Weather::AVERAGE);
         pair.play(circle);
@@ -122,12 +129,12 @@ fn after_an_outage_a_pawn_walks_as_evenly_as_before() {
             pair.run_server_frame();
             even += u32::from(pair.theirs().steps == steps + 1);
         }
-        assert!(even > 225, "one move in each of {even} of 256 ticks after {outage} s");
+        assert!(even > 225, "{even} of 256 ticks ran one move after {outage} s");
     }
 }
 
 #[test]
-fn nothing_is_held_back_on_a_link_without_jitter() {
+fn link_without_jitter_is_not_buffered() {
     let mut pair = Pair::new(3, Weather::late(0.05));
     pair.play(zigzag);
     pair.run(10.0);
@@ -136,7 +143,7 @@ fn nothing_is_held_back_on_a_link_without_jitter() {
 }
 
 #[test]
-fn no_more_is_held_back_than_is_set() {
+fn buffering_never_exceeds_the_configured_maximum() {
     let mut pair =
         Pair::new(3, Weather { jitter: 0.2, ..Weather::late(0.25) }).tuned(|config| config.max_buffer = 4);
     pair.play(zigzag);
@@ -147,12 +154,12 @@ fn no_more_is_held_back_than_is_set() {
 }
 
 #[test]
-fn a_silent_pawn_is_seen_to_rest_where_it_is() {
+fn silent_pawn_is_published_at_rest_at_its_true_position() {
     let mut pair = Pair::new(2, Weather::late(0.05));
     pair.play(|_| Wish::EAST);
     pair.run(3.0);
     pair.up.cut = true;
     pair.run(2.0);
-    let seen = pair.log.shown.last().expect("it is shown").1;
-    assert!(seen.distance(pair.theirs().at) < 0.02, "seen at {seen}, and it is at {}", pair.theirs().at);
+    let seen = pair.log.shown.last().expect("a state is published").1;
+    assert!(seen.distance(pair.theirs().at) < 0.02, "published at {seen}, but it is at {}", pair.theirs().at);
 }

@@ -1,11 +1,11 @@
-//! What the server does to a pawn happens in a move of its owner's.
+//! Pushes by the server, applied in moves of the owner.
 
 use bevy_unlag_core::{Shown, VisualOffset};
 use bevy_unlag_prediction::{CorrectionCause, ScheduledPushes};
 
 use crate::common::*;
 
-/// A pair whose pawn is pushed once a second: both sides' last states.
+/// Pushes a pawn once per second and expects equal final states and no remaining pushes on both sides.
 fn pushed(weather: Weather, lead: u32, pushes: &'static [Push]) -> Pair {
     let mut pair = Pair::new(11, weather).tuned(|config| config.push_lead = lead);
     pair.play(|tick| if tick < 1_200 { zigzag(tick) } else { Wish::NOTHING });
@@ -17,7 +17,7 @@ fn pushed(weather: Weather, lead: u32, pushes: &'static [Push]) -> Pair {
     pair.run(8.0);
     let comparable = |place: Place| Place { steps: 0, ..place };
     assert_eq!(comparable(pair.mine()), comparable(pair.theirs()));
-    assert!(pair.server.get::<ScheduledPushes<Walker>>().is_empty(), "what is confirmed is forgotten");
+    assert!(pair.server.get::<ScheduledPushes<Walker>>().is_empty(), "confirmed pushes are removed");
     assert!(pair.client.get::<ScheduledPushes<Walker>>().is_empty());
     pair
 }
@@ -30,8 +30,8 @@ fn a_push_that_is_announced_in_time_is_no_surprise() {
         let pair = pushed(weather, 24, ALL);
         let stats = pair.client.stats();
         assert_eq!((stats.corrections, stats.late_pushes, stats.replayed), (0, 0, 0), "{stats:?}");
-        assert_eq!(pair.log.largest_error(0.0), 0.0, "both did it in the same move");
-        assert!(pair.theirs().at.z.abs() > 3.0, "it was pushed: {:?}", pair.theirs());
+        assert_eq!(pair.log.largest_error(0.0), 0.0, "both sides apply it in the same move");
+        assert!(pair.theirs().at.z.abs() > 3.0, "the pawn was pushed: {:?}", pair.theirs());
     }
 }
 
@@ -43,19 +43,19 @@ fn assert_late_and_not_corrected(weather: Weather) {
 }
 
 #[test]
-fn a_push_that_comes_late_is_done_in_the_past_and_nobody_is_corrected() {
+fn late_push_is_applied_in_the_past_without_a_correction() {
     assert_late_and_not_corrected(Weather::late(0.1));
 }
 
 #[test]
-fn a_push_whose_announcement_is_lost_is_no_correction_either() {
+fn push_whose_first_packet_is_lost_causes_no_correction() {
     for weather in [Weather { loss: 0.2, ..Weather::AVERAGE }, Weather::BAD] {
         assert_late_and_not_corrected(weather);
     }
 }
 
 #[test]
-fn a_state_that_is_changed_beside_the_move_stream_stutters() {
+fn state_changed_beside_the_moves_causes_a_correction_each_time() {
     let mut pair = Pair::new(11, Weather::AVERAGE);
     pair.play(zigzag);
     pair.run(2.0);
@@ -68,7 +68,7 @@ fn a_state_that_is_changed_beside_the_move_stream_stutters() {
 }
 
 #[test]
-fn equal_pushes_at_once_are_all_done() {
+fn equal_simultaneous_pushes_are_all_applied() {
     let mut pair = Pair::new(12, Weather { loss: 0.2, twice: 0.25, ..Weather::AVERAGE });
     pair.run(2.0);
     for _ in 0..6 {
@@ -80,7 +80,7 @@ fn equal_pushes_at_once_are_all_done() {
 }
 
 #[test]
-fn a_conveyor_switches_on_and_off_in_a_move() {
+fn conveyor_pushes_switch_in_the_same_move_on_both_sides() {
     let mut pair =
         Pair::new(12, Weather { loss: 0.05, ..Weather::AVERAGE }).tuned(|config| config.push_lead = 24);
     pair.play(zigzag);
@@ -110,15 +110,15 @@ fn nobody_sees_a_thrown_pawn_fly() {
             seen += u32::from(pair.mine().at.x > 50.0);
             assert_eq!(pair.client.get::<VisualOffset>().offset, bevy::math::Vec3::ZERO);
         }
-        assert!(seen > 20, "it arrived");
+        assert!(seen > 20, "the push reached the client");
         let shown = pair.server.get::<Shown<Walker>>().state;
-        assert_eq!(shown.blinks, 1, "others are told that it is a jump");
-        assert_eq!(pair.corrections(), 0, "a jump is no error");
+        assert_eq!(shown.blinks, 1, "the published state counts a teleport");
+        assert_eq!(pair.corrections(), 0, "a teleport is no error");
     }
 }
 
 #[test]
-fn a_push_waits_for_an_owner_that_is_silent() {
+fn push_during_a_silence_is_applied_on_both_sides_after_it() {
     let mut pair = Pair::new(14, Weather::AVERAGE);
     pair.run(2.0);
     pair.cut(true);
@@ -130,7 +130,7 @@ fn a_push_waits_for_an_owner_that_is_silent() {
 }
 
 #[test]
-fn a_push_before_the_owner_came_is_done() {
+fn push_before_the_owners_first_move_is_applied() {
     let mut pair = Pair::new(15, Weather::AVERAGE);
     pair.push(Push::Shove(4));
     pair.run(4.0);

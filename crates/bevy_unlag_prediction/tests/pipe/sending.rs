@@ -1,4 +1,4 @@
-//! What a client sends, and when.
+//! Content and rate of move packets.
 
 use core::time::Duration;
 
@@ -7,12 +7,12 @@ use bevy_unlag_prediction::{Crowd, MAX_MOVES, MovePacket, MoveRun, SavedMoves, S
 
 use crate::common::*;
 
-/// The packets that a pair sends in some seconds, after two of getting to know each other.
+/// Returns the packets of a pair in some seconds, after two seconds of warm-up.
 fn packets(pair: &mut Pair, seconds: f64) -> Vec<MovePacket<Wish>> {
     pair.run(2.0);
     pair.sent = Some(Default::default());
     pair.run(seconds);
-    let (up, _) = pair.sent.take().expect("it was asked for");
+    let (up, _) = pair.sent.take().expect("recording is on");
     up.iter().map(|bytes| MovePacket::read(&mut BitReader::new(bytes)).expect("a packet")).collect()
 }
 
@@ -32,12 +32,12 @@ fn a_packet_says_when_what_was_wanted_and_where_that_led() {
     let mut w = BitWriter::default();
     packet.write(&mut w);
     let bytes = w.finish();
-    let read = MovePacket::<Wish>::read(&mut BitReader::new(&bytes)).expect("what was written is read");
+    let read = MovePacket::<Wish>::read(&mut BitReader::new(&bytes)).expect("the packet is valid");
     assert_eq!(read, packet);
     assert_eq!(read.newest_tick(Tick(70_010)), Tick(70_000));
     assert_eq!(read.heard_tick(Tick(70_010)).map(|heard| heard.0 & 0xff), Some(254));
     assert!(bytes.len() <= 20, "{} bytes", bytes.len());
-    // A position, a mode, a shot: each shows in the check.
+    // A change of position, mode or shots shows in the check.
     for other in [
         Place { at: state.at + bevy::math::Vec3::X * 0.02, ..state },
         Place { running: false, ..state },
@@ -49,7 +49,7 @@ fn a_packet_says_when_what_was_wanted_and_where_that_led() {
 }
 
 #[test]
-fn a_move_with_its_redundancy_fits_the_budget() {
+fn move_packets_with_redundancy_fit_the_byte_budget() {
     for (weather, most) in [(Weather::BROADBAND, 25.0), (Weather { loss: 0.2, ..Weather::AVERAGE }, 40.0)] {
         let mut pair = Pair::new(5, weather);
         pair.play(circle);
@@ -74,7 +74,7 @@ fn beats_a_reliable_message_a_tick() {
         let waits = pair.log.waits(1.0, 30.0);
         waits[waits.len() * 999 / 1_000]
     };
-    // A reliable channel sends again when a round trip has told it to.
+    // A reliable channel sends again after a round trip without an acknowledgement.
     let (ours, reliable) = (late(weather), late(Weather { resent_after: Some(0.14), ..weather }));
     assert!(ours < 0.2 && ours + 0.05 < reliable, "ours {ours} s, reliable {reliable} s");
 }
@@ -83,14 +83,14 @@ fn beats_a_reliable_message_a_tick() {
 fn moves_in_which_nothing_relevant_changes_wait_for_each_other() {
     let rate = SendRate { interval: 4, throttled: 4, stationary: 4, ..SendRate::default() };
     let mut pair = Pair::new(7, Weather::late(0.02)).tuned(|config| config.send = rate);
-    // It bends by less than 5°, tick by tick, and turns sharply every 64.
+    // The direction changes by less than 5° per tick and sharply every 64 ticks.
     pair.play(|tick| match tick / 64 % 2 {
         0 => Wish { x: 120, z: (tick % 8) as i8, ..Wish::NOTHING },
         _ => Wish { x: -120, z: (tick % 8) as i8, ..Wish::NOTHING },
     });
     let sent = packets(&mut pair, 16.0);
     assert!((240..300).contains(&sent.len()), "{} packets for 1,024 moves", sent.len());
-    // They are still made one by one, on both sides.
+    // Both sides still simulate each move.
     assert_eq!(pair.corrections(), 0);
     assert_eq!(pair.log.largest_error(0.0), 0.0);
     let (mine, theirs) = (pair.client.stats().moves, pair.server.stats().moves);
@@ -116,14 +116,14 @@ fn a_relevant_change_never_waits() {
     assert!(turn(east, Wish::NOTHING), "a stop");
     assert!(turn(Wish::NOTHING, Wish { x: 20, ..Wish::NOTHING }), "a start");
     assert!(turn(east, east.with(Wish::RUN)), "a button");
-    assert!(!turn(east, Wish { x: 127, z: 5, buttons: 0 }), "2° can wait");
+    assert!(!turn(east, Wish { x: 127, z: 5, buttons: 0 }), "a turn of 2° may wait");
 }
 
 #[test]
 fn what_waited_goes_along_with_what_could_not_be_combined_with_it() {
     let rate = SendRate { interval: 8, throttled: 8, stationary: 8, ..SendRate::default() };
     let mut pair = Pair::new(7, Weather::late(0.02)).tuned(|config| config.send = rate);
-    // Five ticks one way, then another.
+    // Five ticks one way, then the other.
     pair.play(|tick| if tick / 5 % 2 == 0 { Wish::EAST } else { Wish::WEST });
     let sent = packets(&mut pair, 4.0);
     let both =
@@ -170,7 +170,7 @@ fn a_crowd_a_narrow_link_and_standing_still_throttle() {
 }
 
 #[test]
-fn a_list_that_is_full_keeps_what_it_can_and_says_so() {
+fn full_list_of_saved_moves_drops_the_oldest_and_counts_them() {
     let mut pair = Pair::new(8, Weather::AVERAGE);
     pair.play(zigzag);
     pair.run(4.0);
@@ -179,11 +179,14 @@ fn a_list_that_is_full_keeps_what_it_can_and_says_so() {
     let saved = pair.client.get::<SavedMoves<Walker>>();
     assert_eq!(saved.len(), SavedMoves::<Walker>::CAPACITY);
     assert_eq!(saved.iter().next_back().map(|newest| newest.tick), Some(pair.client.tick()));
-    assert!(saved.iter().zip(saved.iter().skip(1)).all(|(a, b)| a.result == b.start), "one long way");
+    assert!(
+        saved.iter().zip(saved.iter().skip(1)).all(|(a, b)| a.result == b.start),
+        "the saved moves are consecutive"
+    );
     let forgotten = pair.client.stats().forgotten;
-    assert!((90..120).contains(&forgotten), "{forgotten} were forgotten");
+    assert!((90..120).contains(&forgotten), "{forgotten} moves were dropped");
     let walked = pair.mine().steps;
-    // It walks on, and the first answer makes what is left of the list again.
+    // The pawn walks on, and the first acknowledgement replays the rest of the list.
     let back = pair.seconds();
     pair.cut(false);
     pair.run(3.0);
@@ -194,7 +197,7 @@ fn a_list_that_is_full_keeps_what_it_can_and_says_so() {
 }
 
 #[test]
-fn no_packet_carries_more_than_it_may() {
+fn move_packet_never_exceeds_the_maximum_number_of_moves() {
     let mut pair = Pair::new(9, Weather { loss: 0.5, ..Weather::BAD });
     pair.play(|tick| if tick / 300 % 2 == 0 { Wish::NOTHING } else { circle(tick) });
     for packet in packets(&mut pair, 10.0) {

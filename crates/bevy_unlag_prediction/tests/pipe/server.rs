@@ -1,4 +1,4 @@
-//! The server makes every move itself, compares, and believes nobody.
+//! Authority of the server: it simulates every move itself and trusts no claim.
 
 use bevy::math::Vec3;
 use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, Tick, Wire};
@@ -6,9 +6,9 @@ use bevy_unlag_prediction::{CorrectionCause, MovePacket, StateCheck};
 
 use crate::common::*;
 
-/// Says that every move led somewhere else than it did.
+/// Forges the check of a packet so that it claims another result.
 fn claim_to_be_elsewhere(bytes: &mut Vec<u8>) {
-    let mut packet = MovePacket::<Wish>::read(&mut BitReader::new(bytes)).expect("our own packet");
+    let mut packet = MovePacket::<Wish>::read(&mut BitReader::new(bytes)).expect("a packet of the client");
     let dream = Place { at: Vec3::new(0.4, 0.0, 0.7), ..Place::default() };
     packet.check = StateCheck::of::<Walker>(&dream, Tick(u32::from(packet.newest)), packet.check.is_coarse());
     let mut w = BitWriter::default();
@@ -31,10 +31,13 @@ fn the_server_makes_the_moves_itself_and_no_claim_moves_a_pawn() {
     let (forged, corrected) = run(Some(claim_to_be_elsewhere));
     assert!(honest.len() > 300 && corrected > start + 30, "{corrected}");
     assert_eq!(honest.len(), forged.len());
-    assert!(honest.iter().all(|(tick, made)| forged.get(tick) == Some(made)), "the same bits");
+    assert!(
+        honest.iter().all(|(tick, made)| forged.get(tick) == Some(made)),
+        "the server's results have the same bits"
+    );
 }
 
-/// Puts a client somewhere else than its server has it; says how often it was corrected.
+/// Changes the client's state once. Returns the number of corrections.
 fn corrected_after(tolerance: f32, change: impl Fn(&mut Place)) -> u64 {
     let mut pair = Pair::new(1, Weather::late(0.05)).tuned(|config| config.tolerance = tolerance);
     pair.play(zigzag);
@@ -51,11 +54,15 @@ fn what_is_within_tolerance_is_let_be_and_what_is_not_is_corrected_once() {
     assert_eq!(corrected_after(0.0173, moved(0.023)), 1);
     assert_eq!(corrected_after(0.1, moved(0.09)), 0, "the tolerance is a setting");
     assert_eq!(corrected_after(0.1, moved(0.12)), 1);
-    assert_eq!(corrected_after(0.0173, |place| place.at += Vec3::new(0.012, 0.0, 0.016)), 1, "in all axes");
+    assert_eq!(
+        corrected_after(0.0173, |place| place.at += Vec3::new(0.012, 0.0, 0.016)),
+        1,
+        "the distance counts all axes"
+    );
 }
 
 #[test]
-fn no_distance_hides_behind_the_few_bits_that_travel() {
+fn displacement_of_any_distance_is_corrected_within_400_ms() {
     for by in [0.5, 1.0, 2.0, 4.0, 6.0, 10.0, 128.0, 255.0] {
         for phase in 0..4 {
             let mut pair = Pair::new(1, Weather::AVERAGE);
@@ -115,11 +122,11 @@ fn an_end_position_within_tolerance_can_be_taken_over() {
         pair.run(1.0);
         (pair.corrections(), pair.server.stats().accepted > 0, pair.theirs().at.x)
     };
-    assert_eq!(run(0.0, 0.04, None), (1, false, 0.0), "not unless it is asked for");
+    assert_eq!(run(0.0, 0.04, None), (1, false, 0.0), "off by default");
     let (corrections, accepted, x) = run(0.1, 0.04, None);
     assert!((corrections, accepted) == (0, true) && (x - 0.04).abs() < 0.005, "{corrections} {accepted} {x}");
     assert_eq!(run(0.1, 0.14, None), (1, false, 0.0), "too far");
-    assert_eq!(run(0.1, 0.04, Some(0.0)), (1, false, 0.0), "something is in the way");
+    assert_eq!(run(0.1, 0.04, Some(0.0)), (1, false, 0.0), "a wall is in the way");
 }
 
 #[test]
@@ -132,7 +139,7 @@ fn moves_from_nowhere_near_the_servers_time_are_not_run_and_their_client_begins_
         pair.client.app.insert_resource(CurrentTick(there));
         let steps = pair.theirs().steps;
         pair.run(0.2);
-        assert!(pair.theirs().steps < steps + 16, "none of them was run");
+        assert!(pair.theirs().steps < steps + 16, "none of these moves was run");
         pair.run(2.0);
         let from = pair.seconds();
         pair.run(3.0);
@@ -142,7 +149,7 @@ fn moves_from_nowhere_near_the_servers_time_are_not_run_and_their_client_begins_
 }
 
 #[test]
-fn any_bytes_are_a_message_or_an_error() {
+fn random_bytes_are_rejected_on_both_sides() {
     let mut pair = Pair::new(2, Weather::PERFECT);
     pair.play(zigzag);
     pair.run(1.0);
@@ -166,7 +173,7 @@ fn any_bytes_are_a_message_or_an_error() {
 }
 
 #[test]
-fn a_first_state_is_no_correction() {
+fn initial_state_is_not_counted_as_correction() {
     let mut pair = Pair::new(1, Weather::BAD);
     pair.server.edit::<Place>().at = Vec3::new(40.0, 0.0, 3.0);
     pair.play(zigzag);

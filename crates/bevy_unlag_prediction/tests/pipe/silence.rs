@@ -1,4 +1,4 @@
-//! Silence: of the client, of the link, of the server; and what it is like afterwards.
+//! Silence of the client, the link or the server, and the recovery from it.
 
 use bevy_unlag_core::Tick;
 use bevy_unlag_prediction::PredictionStats;
@@ -12,7 +12,7 @@ fn walking(seed: u64) -> Pair {
     pair
 }
 
-/// The longest way there and back on these links, in seconds.
+/// Longest round trip on these links, in seconds.
 const RTT: f64 = 0.12;
 
 fn assert_back_within(pair: &mut Pair, seconds: f64) {
@@ -24,29 +24,29 @@ fn assert_back_within(pair: &mut Pair, seconds: f64) {
 }
 
 #[test]
-fn a_silent_clients_pawn_is_carried_on_for_a_while_and_lets_go_of_the_stick() {
+fn silent_pawn_is_extrapolated_with_neutral_input_until_forced_update() {
     let mut pair = walking(1).tuned(|config| config.forced_update = 2.0);
     pair.play(|_| Wish::EAST);
     pair.run(1.0);
     pair.up.cut = true;
     let (steps, carried) = (pair.theirs().steps, pair.server.stats().carried);
     pair.run(0.25);
-    assert_eq!(pair.server.stats().carried, carried, "a quarter of a second is no silence yet");
+    assert_eq!(pair.server.stats().carried, carried, "a quarter of a second does not count as silence");
     pair.run(1.0);
     let place = pair.theirs();
     assert!((50..66).contains(&(place.steps - steps)), "{} steps", place.steps - steps);
-    assert_eq!(place.walk, bevy::math::Vec3::ZERO, "nobody is at the controls");
+    assert_eq!(place.walk, bevy::math::Vec3::ZERO, "the input is neutral");
     pair.run(5.0);
     let carried = pair.server.stats().carried - carried;
-    assert_eq!(carried, 128, "two seconds and no more");
+    assert_eq!(carried, 128, "two seconds of ticks");
     let steps = pair.theirs().steps - place.steps;
-    assert!((310..=330).contains(&steps), "{steps} steps in five seconds: what falls goes on falling");
+    assert!((310..=330).contains(&steps), "{steps} steps in five seconds: the simulation continues");
     pair.up.cut = false;
     assert_back_within(&mut pair, RTT + 0.25);
 }
 
 #[test]
-fn a_silent_pawn_covers_no_ground_and_gains_none() {
+fn silence_gains_no_distance() {
     for seconds in [0.2, 0.5, 1.0, 2.0] {
         let mut pair = walking(2);
         pair.play(|_| Wish::EAST);
@@ -63,7 +63,7 @@ fn a_silent_pawn_covers_no_ground_and_gains_none() {
 }
 
 #[test]
-fn an_outage_both_ways_is_over_a_round_trip_and_a_quarter_of_a_second_after_it() {
+fn outage_of_both_directions_converges_within_rtt_plus_250_ms() {
     for (seed, seconds) in [(1, 0.25), (2, 0.25), (3, 1.0), (4, 1.0), (5, 2.0), (6, 2.0)] {
         let mut pair = walking(seed);
         pair.cut(true);
@@ -74,7 +74,7 @@ fn an_outage_both_ways_is_over_a_round_trip_and_a_quarter_of_a_second_after_it()
 }
 
 #[test]
-fn an_outage_of_one_way_is_over_as_soon() {
+fn outage_of_one_direction_converges_within_rtt_plus_250_ms() {
     for seed in 1..4 {
         let mut pair = walking(seed);
         pair.up.cut = true;
@@ -86,12 +86,12 @@ fn an_outage_of_one_way_is_over_as_soon() {
         pair.run(1.0);
         pair.down.cut = false;
         assert_back_within(&mut pair, 0.0);
-        assert_eq!(pair.corrections(), corrections, "answers can wait");
+        assert_eq!(pair.corrections(), corrections, "late acknowledgements cause no correction");
     }
 }
 
 #[test]
-fn a_silence_longer_than_any_window_is_forgiven() {
+fn silence_of_20_s_converges_within_two_rtt_plus_500_ms() {
     for seconds in [6.0, 20.0] {
         let mut pair = walking(7);
         pair.up.cut = true;
@@ -104,7 +104,7 @@ fn a_silence_longer_than_any_window_is_forgiven() {
 }
 
 #[test]
-fn a_short_stall_of_the_server_corrects_nobody() {
+fn server_stall_of_150_ms_causes_no_correction() {
     for seed in 1..6 {
         let mut pair = walking(seed);
         for _ in 0..5 {
@@ -118,8 +118,8 @@ fn a_short_stall_of_the_server_corrects_nobody() {
 }
 
 #[test]
-fn after_a_hitch_of_its_own_the_server_takes_nobody_for_silent() {
-    // What is on its way arrives late by a tenth of a second when the server comes back.
+fn server_hitch_does_not_make_clients_count_as_silent() {
+    // Packets in flight arrive a tenth of a second after the server is back.
     for hitch in [0.3, 0.6] {
         let mut pair = walking(3);
         pair.server.hitch(hitch);
@@ -133,14 +133,14 @@ fn after_a_hitch_of_its_own_the_server_takes_nobody_for_silent() {
 }
 
 #[test]
-fn a_long_stall_of_the_server_is_over_soon_and_nobody_twitches() {
+fn server_stall_of_2_5_s_converges_with_at_most_two_corrections() {
     for (seed, seconds) in [(1, 1.2), (2, 1.2), (3, 2.5), (4, 2.5), (5, 2.5)] {
         let mut pair = walking(seed);
         pair.server.hitch(seconds);
         pair.run(seconds);
         let (back, accepted) = (pair.seconds(), pair.server.stats().moves);
         pair.run(0.5);
-        assert!(pair.server.stats().moves > accepted, "inputs are accepted again");
+        assert!(pair.server.stats().moves > accepted, "moves are run again");
         pair.run(3.5);
         let converged = pair.log.converged(back);
         assert!(converged <= RTT + 0.5, "{seconds} s: converged after {converged} s");
@@ -151,9 +151,9 @@ fn a_long_stall_of_the_server_is_over_soon_and_nobody_twitches() {
 }
 
 #[test]
-fn a_server_that_lags_behind_and_recovers_moves_everyone_on() {
+fn slow_server_converges_after_its_recovery() {
     let mut pair = walking(6);
-    // Nine tenths of the clients' speed for a minute: frames longer than it can make up for.
+    // The server runs at 0.9 of the clients' speed for a minute: its frames are too long to catch up.
     pair.server.clock = 0.9;
     pair.run(60.0);
     pair.server.clock = 1.0;
@@ -165,7 +165,7 @@ fn a_server_that_lags_behind_and_recovers_moves_everyone_on() {
 }
 
 #[test]
-fn a_hitch_of_the_client_is_over_within_a_second() {
+fn client_hitch_converges_within_one_second() {
     for seconds in [0.25, 1.0, 5.0, 60.0] {
         let mut pair = walking(5);
         pair.client.hitch(seconds);
@@ -182,23 +182,23 @@ fn a_hitch_of_the_client_is_over_within_a_second() {
 }
 
 #[test]
-fn a_hitch_is_no_reason_to_walk_on_blindly() {
+fn pawn_does_not_keep_walking_through_a_client_hitch() {
     let mut pair = walking(5);
     pair.play(|_| Wish::EAST);
     pair.run(1.0);
     let before = pair.mine().at.x;
     pair.client.hitch(1.0);
     pair.run(1.0 + 2.0 * DT);
-    // A quarter of a second is simulated, as Bevy's clock has it; the rest nobody was there for.
+    // Bevy's clock simulates a quarter of a second; the moves of the rest have neutral input.
     let walked = pair.mine().at.x - before;
     assert!((1.0..1.8).contains(&walked), "{walked} m");
     pair.run(2.0);
     let made: Vec<Tick> = pair.log.client.iter().map(|made| made.tick).collect();
-    assert!(made.windows(2).all(|two| two[1].since(two[0]) == 1), "every tick has its move");
+    assert!(made.windows(2).all(|two| two[1].since(two[0]) == 1), "every tick has a move");
 }
 
 #[test]
-fn nothing_grows_in_a_long_silence() {
+fn saved_moves_and_queue_stay_bounded_in_a_long_silence() {
     let mut pair = walking(8);
     pair.cut(true);
     pair.run(120.0);

@@ -1,10 +1,10 @@
-//! A clock nobody can cheat, and nobody honest is accused.
+//! Detection of speed hacks without false positives.
 
 use bevy_unlag_prediction::{CorrectionCause, TimeDiscrepancyConfig};
 
 use crate::common::*;
 
-/// A cheat: its clock runs at `speed`, and it does not let itself be steered.
+/// Returns a cheat whose clock runs at `speed` and ignores the steering.
 fn cheating(speed: f64, time: TimeDiscrepancyConfig) -> Pair {
     let mut pair = Pair::new(1, Weather::late(0.05)).tuned(|config| config.time = time);
     pair.steers = false;
@@ -14,7 +14,7 @@ fn cheating(speed: f64, time: TimeDiscrepancyConfig) -> Pair {
     pair
 }
 
-/// Seconds from the cheat's beginning until it is detected, if it is within so many.
+/// Returns the seconds until the cheat is detected, if that takes at most `seconds`.
 fn detected_after(pair: &mut Pair, seconds: f64) -> Option<f64> {
     let began = pair.seconds();
     while pair.seconds() < began + seconds {
@@ -26,7 +26,7 @@ fn detected_after(pair: &mut Pair, seconds: f64) -> Option<f64> {
     None
 }
 
-/// The most time that the pawn was ever ahead of its server's while this lasted, in seconds.
+/// Returns the most time in seconds by which the pawn was ahead of the server in these seconds.
 fn most_gained(pair: &mut Pair, seconds: f64) -> f64 {
     let (began, end) = (pair.server.tick(), pair.seconds() + seconds);
     let steps = pair.theirs().steps;
@@ -46,13 +46,13 @@ fn a_clock_four_percent_fast_is_flagged_within_a_minute() {
     let mut pair = cheating(1.04, DEFAULT());
     let after = detected_after(&mut pair, 60.0);
     assert!(after.is_some_and(|after| after > 5.0), "{after:?}");
-    // An event, a bounded counter, a lifetime figure.
+    // One event, a bounded counter and a lifetime figure.
     assert_eq!(pair.server.res::<Seen<Walker>>().detected, 1);
     assert!(pair.account().lifetime > 0.25, "{:?}", pair.account());
 }
 
 #[test]
-fn the_lifetime_figure_knows_no_bound_and_the_others_do() {
+fn lifetime_figure_is_unbounded_and_granted_time_is_bounded() {
     let mut pair = cheating(2.0, DEFAULT());
     let mut before = 0.0;
     for _ in 0..4 {
@@ -70,12 +70,12 @@ fn twice_the_speed_gains_less_than_a_quarter_of_a_second_in_two_minutes() {
     for speed in [1.1, 2.0, 8.0] {
         let mut pair = cheating(speed, DEFAULT());
         let gained = most_gained(&mut pair, if speed == 2.0 { 120.0 } else { 40.0 });
-        assert!(gained < 0.25, "{speed} times the speed gains {gained} s");
+        assert!(gained < 0.25, "a clock at speed {speed} gains {gained} s");
     }
 }
 
 #[test]
-fn what_a_fast_clock_loses_is_called_by_its_name() {
+fn corrections_of_a_fast_clock_have_the_cause_clock() {
     for speed in [1.1, 2.0] {
         let mut pair = cheating(speed, DEFAULT());
         pair.run(30.0);
@@ -84,7 +84,7 @@ fn what_a_fast_clock_loses_is_called_by_its_name() {
 }
 
 #[test]
-fn a_fast_clock_is_no_reason_to_stop_and_who_slows_down_again_agrees_again() {
+fn pawn_of_a_fast_clock_keeps_moving_and_converges_after_slowing_down() {
     let mut pair = cheating(2.0, DEFAULT());
     let steps = pair.theirs().steps;
     pair.run(10.0);
@@ -100,7 +100,7 @@ fn a_fast_clock_is_no_reason_to_stop_and_who_slows_down_again_agrees_again() {
 }
 
 #[test]
-fn detection_alone_takes_nothing_away() {
+fn detection_without_resolution_takes_nothing_away() {
     let time = TimeDiscrepancyConfig { resolution: false, ..DEFAULT() };
     let mut pair = cheating(1.2, time);
     let gained = most_gained(&mut pair, 5.0);
@@ -110,7 +110,7 @@ fn detection_alone_takes_nothing_away() {
 }
 
 #[test]
-fn unreals_own_values_detect_nothing() {
+fn unreal_defaults_detect_nothing() {
     let mut pair = cheating(1.2, TimeDiscrepancyConfig::UNREAL);
     let gained = most_gained(&mut pair, 5.0);
     assert!(gained > 0.7, "{gained} s");
@@ -121,7 +121,7 @@ fn unreals_own_values_detect_nothing() {
 fn the_margin_is_how_far_ahead_a_clock_may_be() {
     let after = |margin: f32| {
         let time = TimeDiscrepancyConfig { max_time_margin: margin, drift_allowance: 0.0, ..DEFAULT() };
-        detected_after(&mut cheating(1.1, time), 20.0).expect("it is detected")
+        detected_after(&mut cheating(1.1, time), 20.0).expect("the cheat is detected")
     };
     let (small, large) = (after(0.1), after(0.5));
     assert!((small - 1.0).abs() < 0.6 && (large - 5.0).abs() < 0.6, "{small} s and {large} s");
@@ -161,7 +161,7 @@ fn the_resolution_rate_is_the_share_of_moves_that_is_paid_back_with() {
         assert!(paying > 30, "{paying}");
         f64::from(ran) / f64::from(paying)
     };
-    assert!(moving(1.0) < 0.05, "who pays back with everything stands still");
+    assert!(moving(1.0) < 0.05, "a client that pays back with all moves stands still");
     let half = moving(0.5);
     assert!((half - 0.55).abs() < 0.15, "{half} moves a tick");
 }
@@ -180,7 +180,7 @@ fn drift_is_allowed_for() {
 #[test]
 fn corrections_can_be_forced_while_somebody_pays_back() {
     let corrected = |force_corrections: bool| {
-        // So loose that the client's result is always good enough.
+        // A tolerance so large that the client's results always agree.
         let time = TimeDiscrepancyConfig { force_corrections, resolution_rate: 0.25, ..DEFAULT() };
         let mut pair = cheating(1.3, time).tuned(|config| config.tolerance = 1_000.0);
         pair.run(20.0);
@@ -225,7 +225,7 @@ fn a_spell_of_latency_an_outage_or_a_hitch_flags_nobody() {
     pair.play(zigzag);
     pair.run(5.0);
     for round in 0..6 {
-        // Slower by a quarter of a second, and fast again at once.
+        // Slower by a quarter of a second, and then as fast as before.
         for delay in [0.3, 0.045] {
             (pair.up.weather.delay, pair.down.weather.delay) = (delay, delay);
             pair.run(4.0);

@@ -1,4 +1,4 @@
-//! A client that may be honest, and somebody on its way to the server who is not.
+//! Scripted attacks: a client that may be honest, and an attacker on its uplink.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -17,58 +17,58 @@ use crate::{
     walker::{Place, Walker, Wish},
 };
 
-/// How many of the client's packets the one on the way remembers.
+/// Number of the client's packets that the attacker remembers.
 const REMEMBERED: usize = 256;
 
-/// Packets that no client made.
+/// Forged packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Forged {
-    /// Added to the server's own.
+    /// Added to the server's epoch.
     pub(crate) epoch: u8,
     pub(crate) sequence: u8,
-    /// How many ticks after the server's own tick the newest move is.
+    /// Ticks from the server's tick to the newest move's.
     pub(crate) lead: i16,
     pub(crate) runs: Vec<MoveRun<Wish>>,
-    /// How far from the server's own result the client says that it is.
+    /// Difference between the claimed result and the server's, in metres.
     pub(crate) off: Vec3,
-    /// How many in a row, and how many ticks each is newer than the one before.
+    /// Number of packets, and the ticks by which each is newer than the one before.
     pub(crate) packets: u8,
     pub(crate) stride: u8,
 }
 
-/// What happens next.
+/// Action of a script.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
-    /// The server has a frame of this length, and the client meanwhile so many ticks.
+    /// One frame of the server with this length, during which the client has some ticks.
     Frame {
         length: Duration,
         ticks: u8,
         wish: Wish,
     },
-    /// So many frames of one tick each, in each of which the client has so many.
+    /// Several server frames of one tick each, with a number of client ticks in each.
     Ticks {
         frames: u8,
         ticks: u8,
         wish: Wish,
     },
-    /// The client stands still, or its way down does: answers get lost.
+    /// Whether acknowledgements to the client are lost.
     Deaf(bool),
-    /// The client's next packet arrives with these bits turned over.
+    /// Flips these bits of the client's next packet.
     Flip(Vec<u16>),
-    /// A packet that arrived before arrives so often again.
+    /// Repeats an earlier packet several times.
     Again {
         ago: u8,
         times: u8,
     },
-    /// Packets no longer arrive.
+    /// Holds back the client's packets.
     Withhold,
-    /// They do again, and those that did not arrive now: in their order or in the opposite one.
+    /// Stops holding back packets and delivers them, in their order or reversed.
     Release {
         reversed: bool,
     },
     Bytes(Vec<u8>),
     Forge(Forged),
-    /// The server pushes the pawn.
+    /// Pushes the pawn on the server.
     Push(Vec3),
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn script() -> impl Strategy<Value = Vec<Act>> {
     vec(act(), 1..60)
 }
 
-/// All three.
+/// Server, client and attacker.
 pub(crate) struct Attack {
     pub(crate) server: Server,
     client: App,
@@ -140,7 +140,7 @@ impl Attack {
         }
     }
 
-    /// Plays a script up to its end or to what should not have happened.
+    /// Runs a script until its end or the first violation.
     pub(crate) fn play(&mut self, script: &[Act]) -> Result<(), String> {
         for (i, act) in script.iter().enumerate() {
             self.act(act).map_err(|why| format!("act {i}, {why}"))?;
@@ -179,7 +179,7 @@ impl Attack {
         Ok(())
     }
 
-    /// The client has some ticks, what it sends is carried, and the server has a frame.
+    /// Runs some client ticks and carries their packets, then a server frame.
     fn pass(&mut self, length: Duration, ticks: u8, wish: Wish) -> Result<(), String> {
         for _ in 0..ticks {
             self.client.world_mut().get_mut::<MoveInput<Walker>>(self.own).expect("the own pawn").0 = wish;
@@ -199,7 +199,7 @@ impl Attack {
         let finite = own.get::<Place>().is_none_or(|place| place.position.is_finite());
         let saved = own.get::<SavedMoves<Walker>>().map_or(0, SavedMoves::len);
         if !finite || saved > SavedMoves::<Walker>::CAPACITY {
-            return Err(format!("the client keeps {saved} moves at {:?}", own.get::<Place>()));
+            return Err(format!("the client has {saved} saved moves at {:?}", own.get::<Place>()));
         }
         Ok(())
     }
@@ -223,7 +223,7 @@ impl Attack {
     fn forge(&mut self, forged: &Forged) {
         for i in 0..forged.packets {
             let ticks = i32::from(forged.lead) + i32::from(i) * i32::from(forged.stride);
-            // The tick that the server will be in when it reads this.
+            // The tick in which the server will read the packet.
             let newest = self.server.now().offset(1 + ticks);
             let claimed =
                 Place { position: self.server.place().position + forged.off, ..self.server.place() };

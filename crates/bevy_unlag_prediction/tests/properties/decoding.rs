@@ -1,4 +1,4 @@
-//! Bytes from anywhere, read as messages.
+//! Decoding of messages from arbitrary bytes.
 
 use core::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::{
 type Packet = MovePacket<Wish>;
 type Answer = ServerAnswer<Place, Shove>;
 
-/// What the answer's time on the server is rounded to, 1/4,000 s, and a little for floats.
+/// Resolution of an acknowledgement's time on the server, 1/4,000 s, and a margin for float rounding.
 const HELD_UNIT: Duration = Duration::from_micros(251);
 
 pub(crate) fn encoded(value: &impl Wire) -> Vec<u8> {
@@ -31,7 +31,7 @@ fn decoded<T: Wire>(bytes: &[u8]) -> Result<T, WireError> {
     T::read(&mut BitReader::new(bytes))
 }
 
-/// Any float that is a number: most stand for directions, some for the end of the world.
+/// Any finite float: most are components of directions, some are extreme.
 fn float() -> impl Strategy<Value = f32> {
     use proptest::num::f32::{NORMAL, SUBNORMAL, ZERO};
     prop_oneof![3 => -1.5f32..1.5, 1 => NORMAL | SUBNORMAL | ZERO, 1 => Just(f32::MAX), 1 => Just(f32::MIN)]
@@ -49,7 +49,7 @@ pub(crate) fn wish() -> impl Strategy<Value = Wish> {
     (mode(), vector()).prop_map(|(mode, towards)| Wish { mode, towards })
 }
 
-/// Runs as long as a packet can carry, and gaps as long as it can name.
+/// Runs up to the maximum length of a packet, and gaps up to the longest one.
 pub(crate) fn runs(most: usize) -> impl Strategy<Value = Vec<MoveRun<Wish>>> {
     let gap = prop_oneof![3 => Just(0u16), 1 => 0..128u16];
     let length = prop_oneof![3 => 1..4u16, 1 => 1..=MAX_MOVES as u16];
@@ -125,7 +125,7 @@ fn answer() -> impl Strategy<Value = Answer> {
         )
 }
 
-/// Bytes of no message, or of one that something happened to.
+/// Random bytes, or damaged bytes of a real message.
 fn spoilt(real: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let damaged = (real, vec((any::<Index>(), any::<u8>()), 0..6), any::<Index>(), vec(any::<u8>(), 0..9))
         .prop_map(|(mut bytes, flips, end, more)| {
@@ -140,7 +140,7 @@ fn spoilt(real: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8>
     prop_oneof![1 => vec(any::<u8>(), 0..400), 3 => damaged]
 }
 
-/// Equal but for what rounding does to a time.
+/// Returns whether two acknowledgements are equal except for the rounding of a time.
 fn same(a: &Answer, b: &Answer) -> bool {
     a.held.abs_diff(b.held) <= HELD_UNIT && *a == Answer { held: a.held, ..b.clone() }
 }
@@ -149,7 +149,7 @@ fn is_finite(place: &Place) -> bool {
     place.position.is_finite() && place.velocity.is_finite()
 }
 
-/// Whatever it is, a server can work with it.
+/// Returns whether a decoded packet is within all bounds that the server relies on.
 pub(crate) fn is_bounded(packet: &Packet) -> bool {
     let mut end = 0;
     let mut moves = 0;
@@ -159,7 +159,7 @@ pub(crate) fn is_bounded(packet: &Packet) -> bool {
         moves += usize::from(run.length);
         follows && run.length > 0 && run.input.towards.is_finite()
     });
-    // A list that grows doubles its memory.
+    // A growing list doubles its memory.
     let memory = packet.runs.capacity() < 2 * MAX_MOVES;
     in_order && packet.epoch < 8 && (1..=MAX_MOVES).contains(&moves) && memory
 }
@@ -168,18 +168,18 @@ proptest! {
     #![proptest_config(cases(1_000))]
 
     #[test]
-    fn what_a_client_sends_arrives_as_it_was(packet in packet()) {
+    fn encoded_packet_decodes_to_the_same_packet(packet in packet()) {
         prop_assert_eq!(decoded::<Packet>(&encoded(&packet)), Ok(packet));
     }
 
     #[test]
-    fn what_a_server_answers_arrives_as_it_was(answer in answer()) {
+    fn encoded_acknowledgement_decodes_to_the_same_one(answer in answer()) {
         let arrived = decoded::<Answer>(&encoded(&answer)).expect("it was encoded");
         prop_assert!(same(&arrived, &answer), "{:?}", arrived);
     }
 
     #[test]
-    fn any_bytes_are_a_bounded_packet_or_an_error(bytes in spoilt(packet().prop_map(|p| encoded(&p)))) {
+    fn any_bytes_decode_to_a_bounded_packet_or_fail(bytes in spoilt(packet().prop_map(|p| encoded(&p)))) {
         if let Ok(packet) = decoded::<Packet>(&bytes) {
             prop_assert!(is_bounded(&packet), "{:?}", packet);
             prop_assert_eq!(decoded::<Packet>(&encoded(&packet)), Ok(packet));
@@ -187,7 +187,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_bounded_answer_or_an_error(bytes in spoilt(answer().prop_map(|a| encoded(&a)))) {
+    fn any_bytes_decode_to_a_bounded_ack_or_fail(bytes in spoilt(answer().prop_map(|a| encoded(&a)))) {
         if let Ok(answer) = decoded::<Answer>(&bytes) {
             prop_assert!(answer.epoch < 8 && answer.waiting < 16 && (-512..512).contains(&answer.lag));
             prop_assert!(answer.held < Duration::from_millis(1_024), "{:?}", answer.held);
@@ -200,7 +200,7 @@ proptest! {
     }
 
     #[test]
-    fn a_message_that_was_cut_short_is_an_error(packet in packet(), answer in answer(), cut in any::<Index>()) {
+    fn truncated_messages_are_rejected(packet in packet(), answer in answer(), cut in any::<Index>()) {
         let (packet, answer) = (encoded(&packet), encoded(&answer));
         let short = &packet[..cut.index(packet.len())];
         prop_assert_eq!(decoded::<Packet>(short), Err(WireError::Ended));
@@ -209,7 +209,7 @@ proptest! {
     }
 
     #[test]
-    fn more_moves_than_a_packet_may_carry_are_refused(
+    fn packet_with_too_many_moves_is_rejected(
         mut packet in packet(),
         length in 1..=u16::MAX - 1,
         input in wish(),
@@ -222,7 +222,7 @@ proptest! {
     }
 
     #[test]
-    fn no_float_from_the_wire_is_infinite_or_none(
+    fn non_finite_floats_are_rejected(
         packet in packet(),
         answer in answer(),
         place in place(),

@@ -1,6 +1,6 @@
-//! What holds for any bytes, from anybody, at any time.
+//! Property tests: invariants for arbitrary bytes from any client at any time.
 //!
-//! `PROPTEST_RNG_SEED=<n>` runs other cases, `PROPTEST_CASES=<n>` so many of them for each property.
+//! `PROPTEST_RNG_SEED=<n>` runs other cases, `PROPTEST_CASES=<n>` sets the number of cases per property.
 
 mod attack;
 mod decoding;
@@ -10,10 +10,11 @@ mod walking;
 
 use proptest::{prelude::*, test_runner::RngSeed};
 
-/// The cases of a run that does not say which; the same in every run, so that a red build is one.
+/// Default seed, the same in every run so that a failure is reproducible.
 const SEED: u64 = 2_026;
 
-/// The environment's wishes, or else so many cases and always the same.
+/// Returns a configuration with the seed and the number of cases from the environment, or the default seed
+/// and `usual` cases.
 fn cases(usual: u32) -> ProptestConfig {
     let defaults = ProptestConfig::default();
     let rng_seed = match defaults.rng_seed {

@@ -1,4 +1,4 @@
-//! A server with one pawn, and a watch over it that sees every tick.
+//! A server with one pawn, and a monitor that checks every tick.
 
 use core::time::Duration;
 
@@ -13,14 +13,14 @@ use crate::walker::{LONGEST_SHOVE, Mode, Nothing, Place, Shove, Walker};
 
 pub(crate) const TICK: Duration = Duration::from_nanos(15_625_000);
 const DT: f64 = 1.0 / 64.0;
-/// How many moves may wait on a server, whatever was sent.
+/// Maximum number of moves queued on a server.
 const MOST_WAITING: usize = 512;
-/// Drift is allowed for in spells of so many seconds.
+/// Length in seconds of the windows in which the drift allowance is applied.
 const SPELL: f64 = 8.0;
-/// What sums of floats may be off, in seconds.
+/// Tolerance for sums of floats, in seconds.
 const ROUNDING: f64 = 1e-6;
 
-/// An app that runs the walker, at no speed of its own.
+/// Returns an app with the walker.
 pub(crate) fn app(now: Tick) -> App {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, PredictionPlugin::<Walker>::default()))
@@ -30,38 +30,38 @@ pub(crate) fn app(now: Tick) -> App {
     app
 }
 
-/// Lets one frame of an app take so long.
+/// Runs one frame of an app with this length.
 pub(crate) fn frame(app: &mut App, length: Duration) {
     app.insert_resource(TimeUpdateStrategy::ManualDuration(length));
     app.update();
 }
 
-/// What came to pass, and the first thing that should not have.
+/// Totals of all ticks, and the first violation.
 #[derive(Resource, Debug, Default)]
 pub(crate) struct Watch {
     last: Tick,
     position: Vec3,
     accepted: u64,
     pushed: u32,
-    /// How often the server was asked to push the pawn.
+    /// Number of pushes requested.
     asked: u32,
     /// Seconds that have passed on the server.
     pub(crate) passed: f64,
     /// Moves that were run, by mode.
     pub(crate) moves: [u64; 3],
-    /// Metres they led, by mode.
+    /// Distance in metres of these moves, by mode.
     pub(crate) metres: [f64; 3],
-    /// The least and the most that the moves were ahead of the time, in seconds; the least beside
-    /// what a stall had cost.
+    /// Least and greatest time in seconds by which the moves were ahead. The least excludes what a stall
+    /// has cost.
     least_ahead: f64,
     pub(crate) most_ahead: f64,
-    /// Seconds of a stall that are left to be made up for.
+    /// Seconds of a stall that may still be caught up.
     stalled: f64,
     wrong: Option<String>,
 }
 
 impl Watch {
-    /// Looks at one tick.
+    /// Checks one tick.
     fn look(
         &mut self,
         (now, passed): (Tick, f64),
@@ -77,7 +77,7 @@ impl Watch {
     ) -> Result<(), String> {
         let margin = f64::from(config.time.max_time_margin);
         let drift = f64::from(config.time.drift_allowance);
-        // What the server itself stood still for may be made up for, for as long again.
+        // Clients may catch up on a stall of the server for as long again.
         let stalled = f64::from(now.since(self.last) - 1).max(0.0) * DT;
         self.stalled = (self.stalled - (passed - self.passed - stalled).max(0.0)).max(0.0) + stalled;
         (self.last, self.passed) = (now, passed);
@@ -93,7 +93,7 @@ impl Watch {
         if ahead > margin + ROUNDING {
             return Err(format!("{granted} s of moves in {} s", self.passed));
         }
-        // Stalls are counted in whole ticks, what is left of one goes to the next.
+        // Stalls are counted in whole ticks; the remainder counts in the next one.
         let window = margin - f64::from(config.time.min_time_margin) + drift * SPELL + DT;
         if ahead - self.least_ahead > window + ROUNDING {
             return Err(format!("{} s gained since it was slowest", ahead - self.least_ahead));
@@ -107,30 +107,30 @@ impl Watch {
             let metres = self.metres[mode as usize];
             let most = f64::from(mode.top_speed()) * (self.passed * (1.0 + drift) + margin) + 0.001;
             if metres > most {
-                return Err(format!("{mode:?}: {metres} m, and {most} m is the most"));
+                return Err(format!("{mode:?}: {metres} m, but at most {most} m are possible"));
             }
         }
 
-        // What led somewhere was a step, a push or an end position taken over.
+        // Only steps, pushes and accepted end positions may move the pawn.
         let pushes = place.pushed.wrapping_sub(self.pushed);
         let accepted = (stats.accepted - self.accepted) as f64;
         way += f64::from(LONGEST_SHOVE) * f64::from(pushes);
         way += f64::from(config.accept_client_position) * accepted;
         let moved = (place.position - self.position).as_dvec3().length();
         if moved > way + 1e-4 {
-            return Err(format!("{moved} m from one tick to the next by moves of {way} m"));
+            return Err(format!("moved {moved} m in one tick by moves of {way} m"));
         }
         if place.pushed > self.asked {
-            return Err(format!("pushed {} times, and asked for {}", place.pushed, self.asked));
+            return Err(format!("pushed {} times, but requested {}", place.pushed, self.asked));
         }
         (self.position, self.pushed, self.accepted) = (place.position, place.pushed, stats.accepted);
 
         let finite = |place: &Place| place.position.is_finite() && place.velocity.is_finite();
         if !finite(place) || !finite(&shown.state) {
-            return Err(format!("{place:?}, shown at {:?}", shown.state));
+            return Err(format!("{place:?}, published as {:?}", shown.state));
         }
         if queue.waiting() > MOST_WAITING {
-            return Err(format!("{} moves wait", queue.waiting()));
+            return Err(format!("{} moves are queued", queue.waiting()));
         }
         Ok(())
     }
@@ -156,7 +156,7 @@ fn watch(
 pub(crate) struct Server {
     app: App,
     pawn: Entity,
-    /// The epoch of the last answer: any client knows it.
+    /// Epoch of the last acknowledgement, known to any client.
     pub(crate) epoch: u8,
 }
 
@@ -202,7 +202,7 @@ impl Server {
         mailbox.as_mut().expect("the pawn has a mailbox").deliver(bytes);
     }
 
-    /// Lets a frame pass. Returns the answers, or says what should not have happened.
+    /// Runs one frame. Returns the acknowledgements, or the first violation.
     pub(crate) fn frame(&mut self, length: Duration) -> Result<Vec<Vec<u8>>, String> {
         frame(&mut self.app, length);
         if let Some(wrong) = &self.watched().wrong {
@@ -212,7 +212,7 @@ impl Server {
         let answers = core::mem::take(&mut mailbox.as_mut().expect("the pawn has a mailbox").0);
         for bytes in &answers {
             let answer = ServerAnswer::<Place, Shove>::read(&mut BitReader::new(bytes));
-            self.epoch = answer.map_err(|why| format!("an answer of the server: {why}"))?.epoch;
+            self.epoch = answer.map_err(|why| format!("an acknowledgement of the server: {why}"))?.epoch;
         }
         Ok(answers)
     }

@@ -1,9 +1,9 @@
-//! A walker in space with three ways to move, each with its top speed.
+//! Movement model in 3D with three modes, each with a top speed.
 
 use bevy::{ecs::system::SystemParamItem, prelude::*};
 use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Snapshot, StepContext, Tick, Wire, WireError};
 
-/// A way to move.
+/// Movement mode.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Mode {
     #[default]
@@ -15,7 +15,7 @@ pub(crate) enum Mode {
 impl Mode {
     pub(crate) const ALL: [Self; 3] = [Self::Walk, Self::Fly, Self::Fall];
 
-    /// Metres a second.
+    /// Returns the top speed in metres per second.
     pub(crate) fn top_speed(self) -> f32 {
         match self {
             Self::Walk => 4.0,
@@ -25,7 +25,7 @@ impl Mode {
     }
 }
 
-/// What the player wants: floats as they come from the wire, of any length.
+/// Input with floats of any size, as read from the wire.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct Wish {
     pub(crate) mode: Mode,
@@ -34,19 +34,19 @@ pub(crate) struct Wish {
 
 #[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct Place {
-    /// A multiple of [`GRID`], so that sums are exact and a distance is no matter of rounding.
+    /// Position, a multiple of [`GRID`], so that sums are exact and distances are free of rounding errors.
     pub(crate) position: Vec3,
     pub(crate) velocity: Vec3,
     pub(crate) mode: Mode,
-    /// How often it was pushed.
+    /// Number of pushes.
     pub(crate) pushed: u32,
 }
 
-/// Metres, at once; no more than [`LONGEST_SHOVE`] of them.
+/// Instant displacement in metres, at most [`LONGEST_SHOVE`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Shove(pub(crate) Vec3);
 
-/// What a step did.
+/// Event of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stepped {
     pub(crate) mode: Mode,
@@ -55,7 +55,7 @@ pub(crate) struct Stepped {
 
 pub(crate) const LONGEST_SHOVE: f32 = 1.0;
 const GRID: f32 = 1.0 / 1024.0;
-/// Multiples of the grid up to here are exact.
+/// Limit of the coordinates; multiples of the grid are exact up to here.
 const EDGE: f32 = 4096.0;
 const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
 
@@ -64,7 +64,7 @@ pub(crate) struct Nothing;
 
 pub(crate) struct Walker;
 
-/// The position after a way that is rounded towards no way at all.
+/// Returns the position after a displacement that is rounded towards zero.
 fn moved(position: Vec3, by: Vec3) -> Vec3 {
     (position + (by / GRID).trunc() * GRID).clamp(Vec3::splat(-EDGE), Vec3::splat(EDGE))
 }

@@ -1,4 +1,4 @@
-//! Nobody walks further than there was time for, whatever the server is sent.
+//! Distance bound: no client moves its pawn further than the elapsed time allows, whatever it sends.
 
 use core::{cell::Cell, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::{
     walker::{Mode, Wish},
 };
 
-/// The usual tuning, and any other under which moves are bounded.
+/// Default configuration, or any other one under which movement is bounded.
 fn tuning() -> impl Strategy<Value = PredictionConfig> {
     let usual = PredictionConfig::default();
     let time = (0.0..0.6f32, -0.6..0.0f32, 0.0..1.0f32, prop_oneof![Just(0.0f32), Just(0.01)], any::<bool>())
@@ -44,7 +44,7 @@ fn tuning() -> impl Strategy<Value = PredictionConfig> {
 
 const RUN: Wish = Wish { mode: Mode::Walk, towards: Vec3::X };
 
-/// Ten seconds of a client whose clock runs so many times as fast.
+/// Ten seconds of a client whose clock is `speed` times as fast.
 fn clock(speed: u8) -> Vec<Act> {
     let rounds = 640 / 40;
     vec![Act::Ticks { frames: 40, ticks: speed, wish: RUN }; rounds]
@@ -56,7 +56,7 @@ fn one_move(lead: i16, length: u16) -> Act {
 }
 
 #[test]
-fn nobody_walks_further_than_there_was_time_for() {
+fn no_script_moves_a_pawn_further_than_elapsed_time_allows() {
     let mut runner = TestRunner::new(cases(400));
     let [run, carried, withheld, malformed, pushed] = [const { Cell::new(0u64) }; 5];
     let ahead = Cell::new(0.0f64);
@@ -77,14 +77,14 @@ fn nobody_walks_further_than_there_was_time_for() {
     if let Err(why) = outcome {
         panic!("{why}");
     }
-    // What does not happen cannot go wrong.
+    // The scripts must cover all of these cases.
     let seen = [run, carried, withheld, malformed, pushed].map(Cell::into_inner);
-    assert!(seen.iter().all(|count| *count > 0), "run, carried, withheld, malformed, pushed: {seen:?}");
-    assert!(ahead.get() > 0.1, "nobody came near the margin: {} s", ahead.get());
+    assert!(seen.iter().all(|count| *count > 0), "run, extrapolated, withheld, malformed, pushed: {seen:?}");
+    assert!(ahead.get() > 0.1, "no script came near the margin: {} s", ahead.get());
 }
 
 #[test]
-fn a_clock_at_twice_the_speed_gains_the_margin_and_no_more() {
+fn clock_at_double_speed_gains_only_the_margin() {
     let mut attack = Attack::new(PredictionConfig::default(), Tick(0));
     assert_eq!(attack.play(&clock(2)), Ok(()));
     let watch = attack.server.watched();
@@ -92,7 +92,7 @@ fn a_clock_at_twice_the_speed_gains_the_margin_and_no_more() {
 }
 
 #[test]
-fn without_the_time_account_the_watch_sees_a_fast_clock() {
+fn monitor_detects_a_fast_clock_without_resolution() {
     let config = PredictionConfig { time: TimeDiscrepancyConfig::UNREAL, ..PredictionConfig::default() };
     let mut attack = Attack::new(config, Tick(0));
     let seen = attack.play(&clock(2));
@@ -102,9 +102,9 @@ fn without_the_time_account_the_watch_sees_a_fast_clock() {
     assert!(seen.as_ref().is_err_and(too_much), "{seen:?}");
 }
 
-/// Its moves are three seconds late and then one second early: what lies between was never sent.
+/// The client's moves are three seconds late and then one second early. The moves between were never sent.
 #[test]
-fn a_client_that_jumps_ahead_is_not_carried_there_at_once() {
+fn pawn_of_a_client_that_jumps_ahead_is_not_extrapolated_there_at_once() {
     let mut attack = Attack::new(PredictionConfig::default(), Tick(0));
     let quiet = Act::Ticks { frames: 40, ticks: 0, wish: Wish::default() };
     let tick = Act::Frame { length: TICK, ticks: 0, wish: Wish::default() };
@@ -112,9 +112,9 @@ fn a_client_that_jumps_ahead_is_not_carried_there_at_once() {
     assert_eq!(attack.play(&script), Ok(()));
 }
 
-/// What the pawn is carried on in a stall is time that the owner has had.
+/// Time for which the pawn was extrapolated in a stall is used up for the owner.
 #[test]
-fn a_stall_of_the_server_gives_nobody_time_twice() {
+fn server_stall_grants_no_time_twice() {
     let mut attack = Attack::new(PredictionConfig::default(), Tick(0));
     let walk = Act::Ticks { frames: 64, ticks: 1, wish: RUN };
     let stall = Act::Frame { length: Duration::from_secs(2), ticks: 0, wish: RUN };
@@ -122,22 +122,22 @@ fn a_stall_of_the_server_gives_nobody_time_twice() {
     assert_eq!(attack.play(&script), Ok(()));
 }
 
-/// Moves of one tick each that are somewhere else than the server has them: nothing is ever
-/// confirmed. The epoch is added to the server's own.
+/// Packets of one move each whose claimed result differs from the server's, so that nothing is ever
+/// confirmed. `epoch` is added to the server's.
 fn unconfirmed(epoch: u8, packets: u8, lead: i16) -> Act {
     let runs = vec![MoveRun { age: 0, length: 1, input: RUN }];
     Act::Forge(Forged { epoch, sequence: 0, lead, runs, off: Vec3::X * 10.0, packets, stride: 1 })
 }
 
-/// How often a pawn was pushed, after it was asked for once: before the push is done or after it, the
-/// client makes the server start afresh, and its new time line begins so many ticks ago.
+/// Returns the number of applied pushes after one push was requested and the client forced a new epoch,
+/// before or after its application. The new epoch starts at `lead` ticks from the server's.
 fn pushes_of_a_fresh_start(ticks_before: usize, lead: i16, at_once: bool) -> u32 {
     let mut attack = Attack::new(PredictionConfig::default(), Tick(0));
     let tick = Act::Frame { length: TICK, ticks: 0, wish: Wish::default() };
     let steady = [unconfirmed(0, 1, 0), tick.clone()];
     let mut script = vec![tick.clone(), unconfirmed(0, 1, 0), tick.clone(), Act::Push(Vec3::X)];
     (0..ticks_before).for_each(|_| script.extend(steady.clone()));
-    // 33 packets of nobody's time line.
+    // 33 packets of an unknown epoch.
     script.push(unconfirmed(5, 33, 0));
     if at_once {
         script.push(unconfirmed(1, 20, lead));
@@ -148,21 +148,21 @@ fn pushes_of_a_fresh_start(ticks_before: usize, lead: i16, at_once: bool) -> u32
     attack.server.place().pushed
 }
 
-/// A push belongs to a tick, and a client that makes the server start afresh has that tick again.
+/// A push belongs to a tick, and a client that forces a new epoch reaches that tick a second time.
 #[test]
-fn a_push_is_done_once_however_often_its_tick_comes() {
+fn push_is_applied_once_even_if_its_tick_recurs() {
     assert_eq!(pushes_of_a_fresh_start(8, -20, true), 1);
 }
 
 #[test]
-fn nobody_gets_rid_of_a_push_by_starting_afresh() {
-    assert_eq!(pushes_of_a_fresh_start(8, 0, false), 1, "there was time for it before");
-    assert_eq!(pushes_of_a_fresh_start(1, 0, false), 1, "it was not done yet");
-    assert_eq!(pushes_of_a_fresh_start(0, 0, true), 1, "it had no tick yet");
+fn new_epoch_does_not_avoid_a_push() {
+    assert_eq!(pushes_of_a_fresh_start(8, 0, false), 1, "the push was due before the restart");
+    assert_eq!(pushes_of_a_fresh_start(1, 0, false), 1, "the push was scheduled but not applied");
+    assert_eq!(pushes_of_a_fresh_start(0, 0, true), 1, "the push was not scheduled yet");
 }
 
 #[test]
-fn nobody_puts_a_push_off_by_talking_of_the_future() {
+fn packet_from_the_future_does_not_delay_a_push() {
     let mut attack = Attack::new(PredictionConfig::default(), Tick(0));
     let tick = Act::Frame { length: TICK, ticks: 0, wish: Wish::default() };
     let mut script = vec![tick.clone(), unconfirmed(0, 1, 0), tick.clone()];
@@ -173,18 +173,18 @@ fn nobody_puts_a_push_off_by_talking_of_the_future() {
     assert_eq!(attack.server.place().pushed, 1);
 }
 
-/// What a stall has cost may be made up for soon after it, not saved up without a time line.
+/// The time that a stall has cost may be caught up soon after it, but not saved up while no epoch runs.
 #[test]
-fn nobody_saves_a_stall_up_by_starting_afresh() {
+fn new_epoch_does_not_save_up_the_time_of_a_stall() {
     let mut attack = Attack::new(PredictionConfig::default(), Tick(0));
     let tick = Act::Frame { length: TICK, ticks: 0, wish: Wish::default() };
     let mut script = vec![tick.clone(); 4];
     script.extend([one_move(0, 1), tick.clone()]);
     script.push(Act::Frame { length: Duration::from_secs(3), ticks: 0, wish: RUN });
-    // 33 packets of nobody's time line, and silence.
+    // 33 packets of an unknown epoch, and then silence.
     script.extend([unconfirmed(5, 33, 0), tick.clone()]);
     script.extend(vec![tick.clone(); 640]);
-    // A time line that began long ago, and whose moves are then all due.
+    // An epoch that started long ago and whose moves are then all due.
     script.extend([one_move(-150, 1), tick.clone(), one_move(0, 150)]);
     (0..40).for_each(|_| script.extend([unconfirmed(0, 1, 0), tick.clone()]));
     assert_eq!(attack.play(&script), Ok(()));

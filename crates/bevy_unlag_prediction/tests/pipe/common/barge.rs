@@ -1,4 +1,4 @@
-//! A second model, with nothing in common with a walker: it has a helm, and it drifts.
+//! Second movement model, unrelated to the walker: a barge that is steered and drifts.
 
 use bevy::{ecs::system::SystemParamItem, prelude::*};
 use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Snapshot, StepContext, Tick, Wire, WireError};
@@ -11,7 +11,7 @@ pub struct Barge;
 #[derive(Resource)]
 pub struct Engine(pub f32);
 
-/// What the helmsman wants.
+/// Input of the barge.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Helm {
     pub throttle: i8,

@@ -1,4 +1,4 @@
-//! What both ends did, written down as it happened.
+//! Log of both sides' moves and messages.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{MoveModel, StepEvent, Tick};
 use bevy_unlag_prediction::{Correction, MoveOutcome, TimeDiscrepancyDetected};
 
-/// The messages that an app wrote.
+/// Messages sent by an app.
 #[derive(Resource)]
 pub struct Seen<M: MoveModel> {
     pub events: Vec<StepEvent<M>>,
@@ -40,40 +40,40 @@ impl<M: MoveModel + Clone> Seen<M> {
     }
 }
 
-/// A move as one side made it first.
+/// A move and its first result on one side.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Made {
     pub tick: Tick,
     pub at: Vec3,
-    /// Seconds since the test began.
+    /// Seconds since the test started.
     pub when: f64,
 }
 
-/// Every move on both sides, and what others were shown.
+/// All moves of both sides, and the published states.
 #[derive(Default)]
 pub struct Log {
     pub client: Vec<Made>,
     pub server: HashMap<Tick, Made>,
-    /// What the server showed of the pawn, in each of its ticks.
+    /// Published tick and position in each tick of the server.
     pub shown: Vec<(Tick, Vec3)>,
-    /// A running hash of both sides' states.
+    /// Running hash of both sides' states.
     pub hash: u64,
 }
 
 impl Log {
-    /// How far the two sides were apart in a move; `None` when the server has not made it.
+    /// Returns the distance between both sides' results of a move, or `None` if the server has not run it.
     pub fn error(&self, mine: &Made) -> Option<f32> {
         self.server.get(&mine.tick).map(|theirs| theirs.at.distance(mine.at))
     }
 
-    /// The owner's largest error at equal move, in metres, of moves made from `from` on.
+    /// Returns the owner's largest error per move in metres, of moves simulated from `from` on.
     pub fn largest_error(&self, from: f64) -> f32 {
         let errors = self.client.iter().filter(|mine| mine.when >= from).filter_map(|mine| self.error(mine));
         errors.fold(0.0, f32::max)
     }
 
-    /// Seconds after `from` until which a move was made that was a centimetre off or never run. What
-    /// was made in the last second is left out: it may still be on its way.
+    /// Returns the seconds from `from` to the last move that was never run or was off by more than a
+    /// centimetre. Ignores the moves of the last second, which may still be in flight.
     pub fn converged(&self, from: f64) -> f64 {
         let end = self.client.last().map_or(0.0, |last| last.when);
         let mut made = self.client.iter().filter(|mine| mine.when >= from && mine.when < end - 1.0);
@@ -81,8 +81,8 @@ impl Log {
         off.map_or(0.0, |off| off.when - from)
     }
 
-    /// Seconds from the making of a move to its running on the server, of the moves that were made
-    /// from `from` to `to`, sorted; those that were never run count as infinite.
+    /// Returns the sorted seconds from a move's simulation on the client to its run on the server, of the
+    /// moves from `from` to `to`; infinite for moves that were never run.
     pub fn waits(&self, from: f64, to: f64) -> Vec<f64> {
         let made = self.client.iter().filter(|mine| (from..to).contains(&mine.when));
         let mut waits: Vec<f64> = made
@@ -92,7 +92,7 @@ impl Log {
         waits
     }
 
-    /// Takes a state into the hash.
+    /// Adds a state to the hash.
     pub fn mix(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.hash = (self.hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);

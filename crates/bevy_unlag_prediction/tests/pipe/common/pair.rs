@@ -1,4 +1,4 @@
-//! A client and a server, each with frames and a clock of its own, at the ends of a pipe.
+//! A client and a server, each with its own frames and clock, at the ends of a pipe.
 
 use core::time::Duration;
 
@@ -16,38 +16,38 @@ use bevy_unlag_prediction::{
 
 use super::{Log, Seen, TICK, Toy, Walker, Way, Weather, log::Made};
 
-/// What the player wants in each tick since the beginning.
+/// Scripted input by ticks since the start.
 #[derive(Resource)]
 struct Script<M: Toy> {
     began: Tick,
     wanted: Box<dyn Fn(u32) -> M::Input + Send + Sync>,
 }
 
-/// One app.
+/// Client or server app.
 pub struct Side {
     pub app: App,
     pub pawn: Entity,
-    /// How long a frame takes.
+    /// Duration of its frames.
     pub frame: Duration,
-    /// How fast its clock runs.
+    /// Speed of its clock.
     pub clock: f64,
-    /// When its next frame ends.
+    /// End of its next frame.
     next: Duration,
 }
 
-/// Both apps and what is between them.
+/// Both apps and the pipe between them.
 pub struct Pair<M: Toy = Walker> {
     pub client: Side,
     pub server: Side,
     pub up: Way,
     pub down: Way,
-    /// Whether the client does what its [`ClockSteering`] says: a cheat does not.
+    /// Whether the client follows its [`ClockSteering`]; a cheat does not.
     pub steers: bool,
     pub now: Duration,
     pub log: Log,
-    /// All messages that were sent, when a test asks for them.
+    /// All messages sent in both directions, if recording is on.
     pub sent: Option<(Vec<Vec<u8>>, Vec<Vec<u8>>)>,
-    /// What a cheat does to its packets.
+    /// Change that a cheat makes to its packets.
     pub forge: Option<fn(&mut Vec<u8>)>,
     model: core::marker::PhantomData<fn() -> M>,
 }
@@ -58,7 +58,7 @@ impl Side {
         Self { app, pawn, frame: TICK, clock: 1.0, next }
     }
 
-    /// Makes its next frame this much longer.
+    /// Makes the next frame longer by these seconds.
     pub fn hitch(&mut self, seconds: f64) {
         self.next += Duration::from_secs_f64(seconds);
     }
@@ -89,7 +89,7 @@ impl Side {
 }
 
 impl Pair {
-    /// A walker in a world that has just begun.
+    /// Returns a pair with a walker in a world that starts at tick 0.
     pub fn new(seed: u64, weather: Weather) -> Self {
         Self::of(Tick(0), seed, weather)
     }
@@ -104,7 +104,7 @@ impl Pair {
 }
 
 impl<M: Toy> Pair<M> {
-    /// Client and server of a world that has run up to a tick; the same weather both ways.
+    /// Returns a pair in a world that starts at `began`, with equal links in both directions.
     pub fn of(began: Tick, seed: u64, weather: Weather) -> Self {
         let (mut client, mut server) = (app::<M>(began), app::<M>(began));
         client
@@ -128,7 +128,7 @@ impl<M: Toy> Pair<M> {
         }
     }
 
-    /// Both sides' tuning.
+    /// Changes the configuration of both sides.
     pub fn tuned(mut self, tune: impl Fn(&mut PredictionConfig)) -> Self {
         for side in [&mut self.client, &mut self.server] {
             tune(&mut side.res_mut());
@@ -136,12 +136,12 @@ impl<M: Toy> Pair<M> {
         self
     }
 
-    /// What the player wants from now on, by ticks since the beginning.
+    /// Sets the scripted input from now on, by ticks since the start.
     pub fn play(&mut self, wanted: impl Fn(u32) -> M::Input + Send + Sync + 'static) {
         self.client.res_mut::<Script<M>>().wanted = Box::new(wanted);
     }
 
-    /// Lets time pass.
+    /// Runs for some seconds.
     pub fn run(&mut self, seconds: f64) {
         let end = self.now + Duration::from_secs_f64(seconds);
         while self.client.next.min(self.server.next) <= end {
@@ -150,7 +150,7 @@ impl<M: Toy> Pair<M> {
         self.now = end;
     }
 
-    /// Lets the app whose turn it is have its frame.
+    /// Runs the next frame of either app.
     fn next_frame(&mut self) {
         if self.server.next <= self.client.next {
             self.server_frame();
@@ -159,7 +159,7 @@ impl<M: Toy> Pair<M> {
         }
     }
 
-    /// Lets time pass until the client has had a frame.
+    /// Runs until the client has had a frame.
     pub fn run_client_frame(&mut self) {
         let due = self.client.next;
         while self.client.next == due {
@@ -167,7 +167,7 @@ impl<M: Toy> Pair<M> {
         }
     }
 
-    /// Lets time pass until the server has had a frame.
+    /// Runs until the server has had a frame.
     pub fn run_server_frame(&mut self) {
         let due = self.server.next;
         while self.server.next == due {
@@ -226,7 +226,7 @@ impl<M: Toy> Pair<M> {
     }
 
     fn update(&mut self, now: Duration, side: impl Fn(&mut Self) -> &mut Side) {
-        // The clock of an app says how long it thinks its frame was.
+        // An app measures the length of its frame with its own clock.
         let since =
             now - core::mem::replace(&mut side(self).app.world_mut().resource_mut::<LastFrame>().0, now);
         let side = side(self);
@@ -237,12 +237,12 @@ impl<M: Toy> Pair<M> {
         self.now = self.now.max(now);
     }
 
-    /// Asks the server to push the pawn.
+    /// Schedules a push of the pawn on the server.
     pub fn push(&mut self, push: M::Push) {
         self.server.edit::<ScheduledPushes<M>>().push(push);
     }
 
-    /// Both ways down, or up again.
+    /// Cuts both directions, or restores them.
     pub fn cut(&mut self, cut: bool) {
         (self.up.cut, self.down.cut) = (cut, cut);
     }
@@ -273,7 +273,7 @@ impl<M: Toy> Pair<M> {
     }
 }
 
-/// When an app's last frame ended.
+/// End of an app's last frame.
 #[derive(Resource, Default)]
 struct LastFrame(Duration);
 
@@ -286,7 +286,7 @@ fn app<M: Toy>(began: Tick) -> App {
         .insert_resource(CurrentTick(began));
     M::install(&mut app);
     Seen::<M>::install(&mut app);
-    // Hours are simulated: threads would cost more than they save.
+    // Tests simulate hours, for which threads would cost more than they save.
     for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
         schedule.set_executor(SingleThreadedExecutor::new());
     }
@@ -299,7 +299,7 @@ fn play<M: Toy>(script: Res<Script<M>>, tick: Res<CurrentTick>, mut pawns: Query
     }
 }
 
-/// A state as it would travel.
+/// Returns the encoded state.
 fn bytes_of(state: &impl Wire) -> Vec<u8> {
     let mut w = BitWriter::default();
     state.write(&mut w);

@@ -1,4 +1,4 @@
-//! The model most tests move: it walks, runs, blinks, shoots, and is thrown about.
+//! Movement model of most tests: it walks, runs, blinks, shoots and can be pushed.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -7,15 +7,15 @@ use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Snapshot, StepContext, Ti
 
 use super::{TICK, Toy};
 
-/// Walks on a plane. A step is a pure function of its arguments unless [`Pace::cheats`].
+/// Model that walks on a plane. A step is a pure function of its arguments unless [`Pace::cheats`] is set.
 #[derive(Clone, Copy, Debug)]
 pub struct Walker;
 
 #[derive(Resource, Clone, Copy, Debug)]
 pub struct Pace {
-    /// Metres a second, walking; running is half as fast again.
+    /// Walking speed in metres per second. Running is half as fast again.
     pub speed: f32,
-    /// Whether a step reads a counter that nobody saves: a bug for the tools to find.
+    /// Whether a step reads a counter outside its arguments: a bug that the tools must detect.
     pub cheats: bool,
 }
 
@@ -25,21 +25,21 @@ impl Default for Pace {
     }
 }
 
-/// What a step may look at, and what it leaves behind for the tests.
+/// World that a step reads, with counters of steps for the tests.
 #[derive(Resource, Default)]
 pub struct Ground {
-    /// Nobody gets beyond this X.
+    /// X coordinate of a wall.
     pub wall: Option<f32>,
-    /// Somebody else stands here, and is in the way.
+    /// Position of another pawn that blocks.
     pub other: Option<Vec3>,
     /// Whether blinking is refused.
     pub no_blink: bool,
-    /// Whole steps that were no replays, and those that were.
+    /// Numbers of full steps that were no replays and that were replays.
     pub live: AtomicU32,
     pub again: AtomicU32,
 }
 
-/// What the player wants in one tick.
+/// Input of one tick.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Wish {
     pub x: i8,
@@ -64,52 +64,52 @@ impl Wish {
     }
 }
 
-/// The state.
+/// State of the walker.
 #[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
 pub struct Place {
     pub at: Vec3,
-    /// What it walks with, metres a second.
+    /// Walking velocity, in metres per second.
     pub walk: Vec3,
-    /// What a launch has left it with, metres a second.
+    /// Remaining velocity of a launch, in metres per second.
     pub thrown: Vec3,
-    /// How fast the ground moves along X, metres a second.
+    /// Speed of the ground along X, in metres per second.
     pub belt: i8,
     pub running: bool,
-    /// Ticks before it can blink again.
+    /// Ticks before the next blink is possible.
     pub tired: u8,
     pub blinks: u8,
     pub shots: u8,
     pub steps: u32,
 }
 
-/// What happens in a step.
+/// Event of a step.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Happened {
-    /// In every tenth.
+    /// Occurs in every tenth step.
     Bell,
     Blink,
     Shot,
 }
 
-/// What the server does to it.
+/// Push by the server.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Push {
-    /// Metres along X, at once.
+    /// Instant displacement along X, in metres.
     Shove(i8),
-    /// Metres a second along Z, fading.
+    /// Velocity along Z in metres per second, which decays.
     Launch(i8),
-    /// The ground begins to move along X, metres a second, or stops.
+    /// New speed of the ground along X, in metres per second.
     Belt(i8),
-    /// To this X, and nobody should see it fly there.
+    /// Teleport to this X.
     Throw(i8),
 }
 
 impl Walker {
-    /// How far a blink goes, metres.
+    /// Length of a blink, in metres.
     pub const BLINK: f32 = 10.0;
-    /// Ticks between two.
+    /// Ticks between two blinks.
     pub const TIRED: u8 = 40;
-    /// Others are this wide.
+    /// Minimum distance to another pawn, in metres.
     const WIDE: f32 = 0.7;
 }
 
@@ -139,7 +139,7 @@ impl MoveModel for Walker {
         ground: &SystemParamItem<Self::World>,
         events: &mut Vec<Happened>,
     ) -> Place {
-        // What is thrown away to draw a frame covers less than a tick.
+        // The temporary step that draws a frame covers less than a tick.
         if ctx.dt == TICK.as_secs_f32() {
             let counter = if ctx.replaying { &ground.again } else { &ground.live };
             counter.fetch_add(1, Ordering::Relaxed);

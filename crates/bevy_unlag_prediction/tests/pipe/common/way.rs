@@ -1,25 +1,25 @@
-//! One way of the pipe between client and server: what is lost, late, twice or out of turn.
+//! One direction of the pipe: loss, delay, duplication and reordering of messages.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-/// What one way does to messages. All shares are 0 to 1, all times seconds.
+/// Link conditions of one direction. Shares are 0 to 1, times are in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Weather {
     pub delay: f64,
-    /// Up to this much more or less.
+    /// Maximum deviation from the delay.
     pub jitter: f64,
     pub loss: f64,
-    /// The mean length of a burst of losses (Gilbert and Elliott's model); 0 for lone ones.
+    /// Mean length of a burst of losses (Gilbert-Elliott model); 0 for independent losses.
     pub burst: f64,
     pub twice: f64,
-    /// The share that is held up, and for how long at most.
+    /// Share of messages that are held up, and the longest time of it.
     pub disorder: f64,
     pub disorder_by: f64,
-    /// Whether nothing overtakes.
+    /// Whether no message overtakes another.
     pub ordered: bool,
-    /// What a reliable, ordered channel makes of loss: the message comes this much later, and
-    /// everything behind it waits.
+    /// Retransmission delay of a reliable, ordered channel: a lost message arrives this much later, and all
+    /// messages behind it wait.
     pub resent_after: Option<f64>,
 }
 
@@ -37,7 +37,7 @@ impl Weather {
     };
     pub const FIBRE: Self = Self { delay: 0.009, jitter: 0.001, loss: 0.001, ..Self::PERFECT };
     pub const BROADBAND: Self = Self { delay: 0.016, jitter: 0.006, loss: 0.01, ..Self::PERFECT };
-    /// Unreal's "Average" and "Bad".
+    /// Unreal's "Average" and "Bad" network profiles.
     pub const AVERAGE: Self = Self { delay: 0.045, jitter: 0.015, loss: 0.01, ..Self::PERFECT };
     pub const BAD: Self = Self { delay: 0.15, jitter: 0.05, loss: 0.05, ..Self::PERFECT };
 
@@ -46,13 +46,13 @@ impl Weather {
     }
 }
 
-/// One way, seeded: the same seed gives the same weather, and what befalls one message does not
-/// depend on what the weather does to the others.
+/// One seeded direction. Equal seeds give equal conditions, and the fate of a message does not depend on
+/// that of the others.
 pub struct Way {
     pub weather: Weather,
-    /// Nothing gets through.
+    /// Whether all messages are dropped.
     pub cut: bool,
-    /// So many more messages are lost, one after the other.
+    /// Number of next messages that are dropped.
     pub lose_next: u32,
     seed: u64,
     raining: bool,
@@ -61,7 +61,7 @@ pub struct Way {
     waiting: BTreeMap<(Duration, u64), Vec<u8>>,
 }
 
-/// Numbers from 0 to 1 (splitmix64).
+/// Random numbers from 0 to 1 (splitmix64).
 struct Dice(u64);
 
 impl Dice {
@@ -125,14 +125,14 @@ impl Way {
             self.last_due = due;
         }
         if twice < weather.twice {
-            // Another copy, at the same time or up to a tenth of a second later.
+            // A copy, at the same time or up to a tenth of a second later.
             let due = due + Duration::from_secs_f64((later - 0.5).max(0.0) * 0.2);
             self.waiting.insert((due, 2 * self.sent + 1), bytes.clone());
         }
         self.waiting.insert((due, 2 * self.sent), bytes);
     }
 
-    /// What has arrived by now.
+    /// Returns the messages that have arrived by `now`.
     pub fn arrived(&mut self, now: Duration) -> impl Iterator<Item = Vec<u8>> {
         let later = self.waiting.split_off(&(now, u64::MAX));
         core::mem::replace(&mut self.waiting, later).into_values()
