@@ -21,22 +21,34 @@
 //! * [`Bandwidth`] counts the traffic of each class of message.
 
 mod bandwidth;
+mod budget;
 mod client;
+#[cfg(feature = "smoothing")]
 mod clock;
 mod diagnostics;
+#[cfg(all(feature = "prediction", feature = "smoothing"))]
 #[doc(hidden)]
 pub mod fuzzing;
+#[cfg(feature = "weapons")]
 mod held;
 mod link;
-mod mail;
 mod messages;
+#[cfg(feature = "prediction")]
+mod moves;
 mod net_sim;
+mod pawn_names;
+#[cfg(all(feature = "prediction", feature = "smoothing"))]
 mod predicted;
 mod protocol;
 mod server;
 mod session;
+#[cfg(feature = "weapons")]
+mod shot_effects;
+#[cfg(all(feature = "prediction", feature = "smoothing"))]
 mod smoothed;
+#[cfg(feature = "smoothing")]
 mod snapshots;
+mod visibility;
 
 use core::marker::PhantomData;
 
@@ -44,7 +56,9 @@ use bevy::{app::PluginGroupBuilder, prelude::*};
 use bevy_unlag_core::{MoveModel, SimulationRate, SimulationRatePlugin};
 
 pub use bandwidth::{Bandwidth, MessageClass, Traffic};
+pub use budget::{DownlinkBudget, LinkBudget};
 pub use client::UnlagClientNetPlugin;
+#[cfg(feature = "weapons")]
 pub use held::HeldWeaponPlugin;
 pub use link::GameSpeed;
 pub use messages::{
@@ -52,6 +66,7 @@ pub use messages::{
     MessageRules, MessageSource, Outbox, Received, Verdict,
 };
 pub use net_sim::{NetSim, NetSimPlugin, NetSimSystems};
+#[cfg(all(feature = "prediction", feature = "smoothing"))]
 pub use predicted::{AskedValue, PredictedSystems, ReplicatePredicted};
 pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};
 pub use server::{UnlagServerNetPlugin, networked_pawn, replicated_pawn};
@@ -60,8 +75,11 @@ pub use session::{
     ServerShutdown, ServerStopped, SessionConfig, SessionExpired, SessionOf, SetupMismatch, SetupRule,
     Shutdown, player_pawn,
 };
+#[cfg(all(feature = "prediction", feature = "smoothing"))]
 pub use smoothed::ReplicateSmoothed;
-pub use snapshots::{ComponentFilters, DownlinkBudget, LinkBudget, SnapshotsDropped, UpdateInterval};
+#[cfg(feature = "smoothing")]
+pub use snapshots::{SnapshotsDropped, UpdateInterval};
+pub use visibility::ComponentFilters;
 
 /// Adds what client and server share. Safe to call twice in one app, as on a listen server.
 fn shared(app: &mut App) {
@@ -69,7 +87,7 @@ fn shared(app: &mut App) {
         diagnostics::expect_lightyear(app);
         app.add_plugins((UnlagProtocolPlugin, link::plugin, bandwidth::plugin));
         app.add_plugins(diagnostics::plugin);
-        app.add_plugins((snapshots::names, messages::plugin));
+        app.add_plugins((pawn_names::plugin, messages::plugin));
     }
 }
 

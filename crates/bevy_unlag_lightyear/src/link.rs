@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeSystems};
 use bevy_unlag_core::RoundTrip;
+#[cfg(feature = "prediction")]
 use bevy_unlag_prediction::ClockSteering;
 use lightyear::{
     link::Link,
@@ -50,11 +51,14 @@ pub(crate) struct SetSpeed(pub Option<f32>);
 
 fn apply_speed(
     speed: Res<GameSpeed>,
-    steering: Option<Res<ClockSteering>>,
+    #[cfg(feature = "prediction")] steering: Option<Res<ClockSteering>>,
     mut set: ResMut<SetSpeed>,
     mut time: ResMut<Time<Virtual>>,
 ) {
+    #[cfg(feature = "prediction")]
     let steered = steering.map_or(1.0, |steering| steering.speed as f32);
+    #[cfg(not(feature = "prediction"))]
+    let steered = 1.0;
     let speed = if speed.0.is_finite() { speed.0.max(0.0) * steered } else { 1.0 };
     if time.relative_speed() != speed {
         time.set_relative_speed(speed);

@@ -29,7 +29,6 @@ use bevy::{
     prelude::*,
 };
 use bevy_unlag_core::Wire;
-use bevy_unlag_smoothing::SmoothingSystems;
 use lightyear::prelude::*;
 
 pub(crate) use kinds::Kinds;
@@ -38,7 +37,7 @@ use outlet::GameOutlet;
 pub use rules::{Delivery, GameMessageStats, MessageDirection, MessageLimits, MessageRules};
 pub use send::Outbox;
 
-use crate::mail;
+use crate::{client::ReceiveSystems, server::SendSystems};
 
 /// A game message that has arrived and complies with the rules of its type. Read it with Bevy's
 /// [`MessageReader`], after [`GameMessageSystems::Deliver`].
@@ -149,13 +148,16 @@ pub(crate) fn plugin(app: &mut App) {
                 .in_set(GameMessageSystems::Deliver)
                 .after(MessageSystems::Receive)
                 .after(ReplicationSystems::Receive)
-                // By then pawns have their roles.
-                .after(SmoothingSystems::Deliver),
+                // By then pawns have their roles, and their snapshots.
+                .after(ReceiveSystems::Snapshots),
         )
         .add_systems(
             PostUpdate,
             // Reliable messages are queued before unreliable ones.
-            send::send.in_set(GameMessageSystems::Send).before(mail::send).before(MessageSystems::Send),
+            send::send
+                .in_set(GameMessageSystems::Send)
+                .before(SendSystems::Shots)
+                .before(MessageSystems::Send),
         )
         .add_systems(Last, (outlet::account, backlog::bound));
 }

@@ -74,16 +74,21 @@ impl Wire for Hello {
 /// Largest message of the suite, in bytes; larger ones are rejected.
 pub(crate) const MAX_MESSAGE: u16 = 1_100;
 
+#[cfg(feature = "prediction")]
 /// Moves: unordered, unreliable. The newest wins.
 pub(crate) struct MoveChannel;
+#[cfg(feature = "prediction")]
 /// Move acknowledgements and corrections: unordered, unreliable. The newest wins.
 pub(crate) struct AnswerChannel;
+#[cfg(feature = "smoothing")]
 /// Pawn snapshots: unordered, unreliable. The newest wins.
 pub(crate) struct SnapshotChannel;
+#[cfg(feature = "smoothing")]
 /// Clock synchronisation, both ways: unordered, unreliable.
 pub(crate) struct ClockChannel;
 /// Verdicts, projectiles and session messages from the server: unordered, reliable.
 pub(crate) struct VerdictChannel;
+#[cfg(feature = "weapons")]
 /// Cosmetic shot effects (tracers): unordered, unreliable.
 pub(crate) struct EffectChannel;
 /// A client's [`Setup`]: unordered, reliable.
@@ -94,11 +99,12 @@ pub(crate) struct GameOrderedChannel;
 pub(crate) struct GameLooseChannel;
 
 macro_rules! raw_messages {
-    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
-        $(#[$doc])*
+    ($($(#[$meta:meta])* $name:ident),* $(,)?) => {$(
+        $(#[$meta])*
         #[derive(Clone, Debug)]
         pub(crate) struct $name(pub Vec<u8>);
 
+        $(#[$meta])*
         impl Raw for $name {
             fn bytes(&self) -> &[u8] {
                 &self.0
@@ -113,22 +119,31 @@ macro_rules! raw_messages {
 
 raw_messages!(
     /// A [`MovePacket`](bevy_unlag_prediction::MovePacket).
+    #[cfg(feature = "prediction")]
     MoveMessage,
     /// A [`ServerAnswer`](bevy_unlag_prediction::ServerAnswer).
+    #[cfg(feature = "prediction")]
     AnswerMessage,
     /// The [`ProxyUpdate`](bevy_unlag_core::ProxyUpdate)s of several pawns.
+    #[cfg(feature = "smoothing")]
     SnapshotMessage,
     /// A [`ClockPing`](crate::clock::ClockPing).
+    #[cfg(feature = "smoothing")]
     PingMessage,
     /// A [`ClockPong`](crate::clock::ClockPong).
+    #[cfg(feature = "smoothing")]
     PongMessage,
     /// A [`ShotVerdict`](bevy_unlag_weapons::ShotVerdict).
+    #[cfg(feature = "weapons")]
     VerdictMessage,
     /// A [`Tracer`](bevy_unlag_weapons::Tracer).
+    #[cfg(feature = "weapons")]
     TracerMessage,
     /// A [`ProjectileLaunch`](bevy_unlag_weapons::ProjectileLaunch).
+    #[cfg(feature = "weapons")]
     LaunchMessage,
     /// A [`ProjectileEnd`](bevy_unlag_weapons::ProjectileEnd).
+    #[cfg(feature = "weapons")]
     EndMessage,
     /// The server's first message after connecting: its [`Hello`].
     HelloMessage,
@@ -191,12 +206,17 @@ impl Plugin for UnlagProtocolPlugin {
         let reliable =
             ChannelSettings { mode: ChannelMode::UnorderedReliable(resend), priority: 50.0, ..default() };
         app.init_resource::<ProtocolVersion>();
+        #[cfg(feature = "prediction")]
         app.add_channel::<MoveChannel>(unreliable(100.0)).add_direction(NetworkDirection::ClientToServer);
+        #[cfg(feature = "prediction")]
         app.add_channel::<AnswerChannel>(unreliable(100.0)).add_direction(NetworkDirection::ServerToClient);
+        #[cfg(feature = "smoothing")]
         // Below what a pawn's owner waits for, above everything else.
         app.add_channel::<SnapshotChannel>(unreliable(90.0)).add_direction(NetworkDirection::ServerToClient);
+        #[cfg(feature = "smoothing")]
         app.add_channel::<ClockChannel>(unreliable(100.0)).add_direction(NetworkDirection::Bidirectional);
         app.add_channel::<VerdictChannel>(reliable).add_direction(NetworkDirection::ServerToClient);
+        #[cfg(feature = "weapons")]
         app.add_channel::<EffectChannel>(unreliable(1.0)).add_direction(NetworkDirection::ServerToClient);
         app.add_channel::<SetupChannel>(reliable).add_direction(NetworkDirection::ClientToServer);
         app.add_channel::<GameOrderedChannel>(ChannelSettings {
@@ -208,14 +228,23 @@ impl Plugin for UnlagProtocolPlugin {
         .add_direction(NetworkDirection::Bidirectional);
         app.add_channel::<GameLooseChannel>(unreliable(5.0)).add_direction(NetworkDirection::Bidirectional);
 
+        #[cfg(feature = "prediction")]
         register::<MoveMessage>(app, NetworkDirection::ClientToServer);
+        #[cfg(feature = "prediction")]
         register::<AnswerMessage>(app, NetworkDirection::ServerToClient);
+        #[cfg(feature = "smoothing")]
         register::<SnapshotMessage>(app, NetworkDirection::ServerToClient);
+        #[cfg(feature = "smoothing")]
         register::<PingMessage>(app, NetworkDirection::ClientToServer);
+        #[cfg(feature = "smoothing")]
         register::<PongMessage>(app, NetworkDirection::ServerToClient);
+        #[cfg(feature = "weapons")]
         register::<VerdictMessage>(app, NetworkDirection::ServerToClient);
+        #[cfg(feature = "weapons")]
         register::<TracerMessage>(app, NetworkDirection::ServerToClient);
+        #[cfg(feature = "weapons")]
         register::<LaunchMessage>(app, NetworkDirection::ServerToClient);
+        #[cfg(feature = "weapons")]
         register::<EndMessage>(app, NetworkDirection::ServerToClient);
         register::<HelloMessage>(app, NetworkDirection::ServerToClient);
         register::<SetupMessage>(app, NetworkDirection::ClientToServer);
@@ -224,13 +253,14 @@ impl Plugin for UnlagProtocolPlugin {
         register::<GameOrderedMessage>(app, NetworkDirection::Bidirectional);
         register::<GameLooseMessage>(app, NetworkDirection::Bidirectional);
 
-        // What owners change of a game's components travels on the channel of their moves: it stays open.
-        app.bind_message::<MoveMessage, MoveChannel>(MAX_MESSAGE)
-            .bind_message::<PingMessage, ClockChannel>(MAX_MESSAGE)
-            .bind_message::<GameOrderedMessage, GameOrderedChannel>(MAX_MESSAGE)
+        // Changes of predicted components share the channel of moves: it stays open.
+        #[cfg(feature = "prediction")]
+        app.bind_message::<MoveMessage, MoveChannel>(MAX_MESSAGE);
+        #[cfg(feature = "smoothing")]
+        app.bind_message::<PingMessage, ClockChannel>(MAX_MESSAGE).close_channel::<ClockChannel>();
+        app.bind_message::<GameOrderedMessage, GameOrderedChannel>(MAX_MESSAGE)
             .bind_message::<GameLooseMessage, GameLooseChannel>(MAX_MESSAGE)
             .bind_message::<SetupMessage, SetupChannel>(MAX_MESSAGE)
-            .close_channel::<ClockChannel>()
             .close_channel::<SetupChannel>()
             .close_channel::<GameOrderedChannel>()
             .close_channel::<GameLooseChannel>();

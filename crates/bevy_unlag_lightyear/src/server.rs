@@ -4,18 +4,19 @@ use core::marker::PhantomData;
 
 use bevy::{ecs::error::FallbackErrorHandler, prelude::*};
 use bevy_unlag_core::{MoveModel, NetId, NetRole, SimulationRate, VisualSystems};
-use bevy_unlag_prediction::{IncomingMoves, MAX_MAILED, OutgoingAnswers, authority_pawn};
-use bevy_unlag_rewind::{FrameHistory, ViewLedger};
-use bevy_unlag_smoothing::SentLog;
-use bevy_unlag_weapons::{OutgoingVerdicts, RefusedShots};
-use lightyear::prelude::{server::ClientOf, *};
+use lightyear::prelude::*;
 use lightyear_guard::ServerGuardPlugin;
 
-use crate::{
-    Bandwidth, MessageClass, clock, link, mail, messages,
-    protocol::{AnswerChannel, AnswerMessage, MoveMessage},
-    session, snapshots,
-};
+use crate::{budget, link, messages, session, visibility};
+
+/// Systems in [`PostUpdate`] that send mailboxes, in this order.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum SendSystems {
+    /// First: tracers use what snapshots leave of the budget.
+    Snapshots,
+    Acks,
+    Shots,
+}
 
 /// Server side of the transport: exchanges mailboxes with the clients. Add it after lightyear's
 /// `ServerPlugins`.
@@ -36,24 +37,28 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
             .add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
                 commands.entity(added.entity).insert((ReplicationSender, link::quiet_pings()));
             })
-            .add_systems(
-                PreUpdate,
-                (deliver_moves.after(MessageSystems::Receive), link::tell_owners.after(link::publish_rtt)),
-            )
-            .add_systems(
+            .configure_sets(
                 PostUpdate,
-                // Snapshots first: tracers use what they leave of the budget.
-                (snapshots::publish.before(VisualSystems::Draw), send_answers, mail::send)
+                (SendSystems::Snapshots.before(VisualSystems::Draw), SendSystems::Acks, SendSystems::Shots)
                     .chain()
                     .before(MessageSystems::Send),
-            );
+            )
+            .add_systems(PreUpdate, link::tell_owners.after(link::publish_rtt));
+        #[cfg(feature = "prediction")]
+        crate::moves::server_plugin(app);
         // Bytes from a peer may make a lightyear system fail; the server must keep running.
         app.world_mut().get_resource_or_insert_with(|| FallbackErrorHandler(bevy::ecs::error::warn));
         app.add_plugins(ServerGuardPlugin);
         messages::server_plugin(app);
         session::server_plugin::<M>(app);
-        clock::server_plugin(app);
-        snapshots::server_plugin(app);
+        budget::server_plugin(app);
+        app.add_plugins(visibility::plugin);
+        #[cfg(feature = "smoothing")]
+        crate::snapshots::server_plugin(app);
+        #[cfg(feature = "smoothing")]
+        crate::clock::server_plugin(app);
+        #[cfg(feature = "weapons")]
+        crate::shot_effects::server_plugin(app);
     }
 }
 
@@ -62,7 +67,18 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
 /// player, for as long as the pawn lives. `id` must be unique among living pawns.
 #[must_use]
 pub fn networked_pawn<M: MoveModel>(id: NetId, state: M::State) -> impl Bundle {
-    (replicated_pawn(id), authority_pawn::<M>(state), SentLog::default(), ViewLedger::default())
+    #[cfg(not(feature = "prediction"))]
+    let authority = state;
+    #[cfg(feature = "prediction")]
+    let authority = bevy_unlag_prediction::authority_pawn::<M>(state);
+    (
+        replicated_pawn(id),
+        authority,
+        #[cfg(feature = "smoothing")]
+        bevy_unlag_smoothing::SentLog::default(),
+        #[cfg(feature = "rewind")]
+        bevy_unlag_rewind::ViewLedger::default(),
+    )
 }
 
 /// The part of [`networked_pawn`] without a remote owner: for the server's bots and the pawn of a listen
@@ -72,43 +88,14 @@ pub fn replicated_pawn(id: NetId) -> impl Bundle {
     (
         NetRole::Authority,
         id,
-        FrameHistory::default(),
-        OutgoingVerdicts::default(),
-        RefusedShots::default(),
+        #[cfg(feature = "smoothing")]
+        bevy_unlag_smoothing::PublishedPath::default(),
+        #[cfg(feature = "rewind")]
+        bevy_unlag_rewind::FrameHistory::default(),
+        #[cfg(feature = "weapons")]
+        bevy_unlag_weapons::OutgoingVerdicts::default(),
+        #[cfg(feature = "weapons")]
+        bevy_unlag_weapons::RefusedShots::default(),
         Replicate::to_clients(NetworkTarget::All),
     )
-}
-
-/// Delivers moves to the pawn that the sender owns by [`ControlledBy`]. A move packet names no pawn, so a
-/// client cannot move another one.
-fn deliver_moves(
-    mut links: Query<(Entity, &mut MessageReceiver<MoveMessage>), With<ClientOf>>,
-    mut pawns: Query<(&ControlledBy, &mut IncomingMoves)>,
-    mut bandwidth: ResMut<Bandwidth>,
-) {
-    for (link, mut receiver) in &mut links {
-        let mut pawn = pawns.iter_mut().find(|(owner, _)| owner.owner == link);
-        for message in receiver.receive().take(MAX_MAILED) {
-            bandwidth.count(MessageClass::Moves, message.0.len(), 1);
-            if let Some((_, mailbox)) = &mut pawn {
-                mailbox.deliver(message.0);
-            }
-        }
-    }
-}
-
-fn send_answers(
-    mut pawns: Query<(Option<&ControlledBy>, &mut OutgoingAnswers)>,
-    mut links: Query<&mut MessageSender<AnswerMessage>, With<Connected>>,
-    mut bandwidth: ResMut<Bandwidth>,
-) {
-    for (owner, mut mailbox) in &mut pawns {
-        // Drained without a connected owner too, so that the mailbox does not grow.
-        for bytes in mailbox.0.drain(..) {
-            if let Some(Ok(mut link)) = owner.map(|owner| links.get_mut(owner.owner)) {
-                bandwidth.count(MessageClass::Answers, bytes.len(), 1);
-                link.send::<AnswerChannel>(AnswerMessage(bytes));
-            }
-        }
-    }
 }

@@ -44,7 +44,7 @@ impl Default for SessionConfig {
 pub(crate) fn server_plugin<M: MoveModel>(app: &mut App) {
     app.init_resource::<SessionConfig>();
     handshake::server_plugin::<M>(app);
-    players::plugin::<M>(app);
+    players::plugin(app);
     restart::server_plugin::<M>(app);
     shutdown::server_plugin(app);
 }

@@ -4,16 +4,12 @@
 //! change has waited from its last acknowledgement. With latency that gives neither fixed rates nor
 //! priorities. Here a lost snapshot is superseded by the next one.
 
-mod budget;
 mod deliver;
 mod message;
+mod priority;
 mod publish;
-mod visibility;
 
-pub(crate) use budget::Outlet;
-pub use budget::{DownlinkBudget, LinkBudget};
 pub use deliver::SnapshotsDropped;
-pub(crate) use deliver::{PawnNames, deliver, names, plugin as client_plugin};
+pub(crate) use deliver::plugin as client_plugin;
 pub use publish::UpdateInterval;
-pub(crate) use publish::{plugin as server_plugin, publish};
-pub use visibility::ComponentFilters;
+pub(crate) use publish::plugin as server_plugin;

@@ -37,6 +37,7 @@ mod push;
 mod queue;
 mod reconcile;
 mod redundancy;
+mod reset;
 mod saved_moves;
 mod send_rate;
 mod server;
@@ -110,6 +111,8 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
             .add_message::<Correction<M>>()
             .add_message::<ServerCorrection<M>>()
             .add_message::<TimeDiscrepancyDetected>()
+            .add_observer(reset::reset_connection::<M>)
+            .add_observer(reset::reset_match::<M>)
             .add_systems(
                 FixedUpdate,
                 (setup_hash::hash_config::<M>, reconcile::take_answers::<M>)

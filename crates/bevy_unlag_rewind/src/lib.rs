@@ -34,6 +34,7 @@ mod limits;
 mod measure;
 mod moved;
 mod query;
+mod reset;
 #[cfg(feature = "gizmos")]
 mod rewind_view;
 mod shape;
@@ -143,6 +144,7 @@ impl Plugin for RewindQueryPlugin {
         app.init_resource::<Sampler>()
             .init_resource::<RewindLimits>()
             .init_resource::<RoundStart>()
+            .add_plugins(reset::plugin)
             .init_resource::<EvidenceLog>()
             .init_resource::<RewindTable>()
             .init_resource::<ViewTrust>()

@@ -35,6 +35,7 @@ mod playout;
 mod proxy;
 mod published_path;
 mod record_transform;
+mod reset;
 mod sent_log;
 mod server_clock;
 mod simulate;
@@ -117,6 +118,7 @@ impl Plugin for TransformRecordingPlugin {
             .init_resource::<DrawnBaseTime>()
             .init_resource::<BasePoses>()
             .init_resource::<KnotConfig>()
+            .add_plugins(reset::server_plugin)
             .configure_sets(FixedPostUpdate, SmoothingSystems::Record.after(MoveSystems::Show))
             .add_systems(FixedPostUpdate, record_transform::record.in_set(SmoothingSystems::Record))
             .add_systems(PostUpdate, host::draw.in_set(VisualSystems::Draw));
@@ -171,6 +173,7 @@ impl Plugin for SmoothingPlugin {
             .init_resource::<Playout>()
             .init_resource::<ServerClock>()
             .init_resource::<SmoothingStats>()
+            .add_plugins(reset::client_plugin)
             .configure_sets(PreUpdate, SmoothingSystems::Deliver.before(SmoothingSystems::Receive))
             .configure_sets(
                 PostUpdate,

@@ -31,6 +31,7 @@ mod high_ping;
 mod judge;
 mod loadout;
 mod projectile;
+mod reset;
 mod rules;
 mod shoot;
 #[cfg(feature = "gizmos")]
@@ -113,7 +114,11 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
             app.add_plugins(RewindQueryPlugin);
         }
         arsenal_asset::add(app);
-        projectile::add(app);
+        // Once, however many models carry weapons.
+        if !app.world().contains_resource::<Flights>() {
+            projectile::add(app);
+            reset::plugin(app);
+        }
         app.init_resource::<Arsenal>()
             .init_resource::<FireRules>()
             .init_resource::<SpreadSecret>()

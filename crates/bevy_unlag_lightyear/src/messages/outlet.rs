@@ -7,7 +7,7 @@ use bevy::prelude::*;
 use lightyear::{link::Link, prelude::Transport};
 use lightyear_transport::channel::ChannelKind;
 
-use crate::{protocol::GameOrderedChannel, snapshots::Outlet};
+use crate::{budget::Outlet, protocol::GameOrderedChannel};
 
 /// Maximum distance from the first unacknowledged message to the newest one in flight. A server's receive
 /// window has 256.

@@ -19,8 +19,8 @@ use super::{
 };
 use crate::{
     Bandwidth, MessageClass,
+    pawn_names::PawnNames,
     protocol::{GameLooseMessage, GameOrderedMessage},
-    snapshots::PawnNames,
 };
 
 /// Rate limiters of a client, one per message type.

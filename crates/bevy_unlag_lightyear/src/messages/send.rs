@@ -22,8 +22,8 @@ use super::{
 };
 use crate::{
     Bandwidth, ComponentFilters, DownlinkBudget, LinkBudget, MessageClass,
+    budget::Outlet,
     protocol::{GameLooseChannel, GameLooseMessage, GameOrderedChannel, GameOrderedMessage},
-    snapshots::Outlet,
 };
 
 /// System parameter that sends messages of a type registered with

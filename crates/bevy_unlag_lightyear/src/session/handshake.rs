@@ -10,7 +10,10 @@ use bevy::{
 use bevy_replicon::{
     client::ClientSystems, prelude::ClientState as ReplicationState, shared::protocol::ProtocolHash,
 };
+#[cfg(not(feature = "prediction"))]
+use bevy_unlag_core::LocalControl;
 use bevy_unlag_core::{BitReader, Findings, MoveModel, Wire};
+#[cfg(feature = "prediction")]
 use bevy_unlag_prediction::SavedMoves;
 use lightyear::prelude::{server::ClientOf, *};
 use lightyear_guard::{Kick, KickReason, Leaving, Refusal, SetupDifference, refuse};
@@ -218,13 +221,18 @@ fn take_hello(
 /// Sends the client's setup to the server.
 fn compare_setup<M: MoveModel>(
     mut links: Query<(Entity, &Announced, &mut MessageSender<SetupMessage>), With<Connected>>,
-    pawns: Query<&SavedMoves<M>>,
+    #[cfg(feature = "prediction")] pawns: Query<&SavedMoves<M>>,
+    #[cfg(not(feature = "prediction"))] pawns: Query<(), With<LocalControl>>,
     model: Option<Res<M::Config>>,
     world: StaticSystemParam<M::World>,
     mut mismatch: MessageWriter<SetupMismatch>,
     mut commands: Commands,
 ) {
-    if !pawns.iter().any(|saved| saved.last_made().is_some()) {
+    #[cfg(feature = "prediction")]
+    let has_moved = pawns.iter().any(|saved| saved.last_made().is_some());
+    #[cfg(not(feature = "prediction"))]
+    let has_moved = !pawns.is_empty();
+    if !has_moved {
         return;
     }
     for (entity, Announced(server), mut link) in &mut links {

@@ -3,10 +3,7 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{CurrentTick, Heard, MoveModel, RoundTrip};
-use bevy_unlag_prediction::{IncomingMoves, MoveQueue, OutgoingAnswers};
-use bevy_unlag_rewind::ViewLedger;
-use bevy_unlag_smoothing::SentLog;
+use bevy_unlag_core::{OwnerReconnected, RoundTrip};
 use lightyear::{
     connection::host::HostClient,
     prelude::{server::ClientOf, *},
@@ -90,44 +87,28 @@ pub struct SessionExpired {
     pub pawn: Entity,
 }
 
-pub(super) fn plugin<M: MoveModel>(app: &mut App) {
-    app.add_observer(join::<M>).add_observer(leave).add_systems(First, wait);
+pub(super) fn plugin(app: &mut App) {
+    app.add_observer(join).add_observer(leave).add_systems(First, wait);
 }
 
-type Pawn<M> = (
-    Entity,
-    &'static SessionOf,
-    Option<&'static ControlledBy>,
-    Option<&'static Absent>,
-    Option<&'static mut MoveQueue<M>>,
-);
+type Pawn = (Entity, &'static SessionOf, Option<&'static ControlledBy>, Option<&'static Absent>);
 
-fn join<M: MoveModel>(
+fn join(
     connected: On<Add, Connected>,
     links: Query<&RemoteId, (With<ClientOf>, Without<HostClient>)>,
-    tick: Res<CurrentTick>,
-    mut pawns: Query<Pawn<M>>,
+    pawns: Query<Pawn>,
     mut commands: Commands,
 ) {
     let link = connected.entity;
     let Ok(&RemoteId(peer)) = links.get(link) else { return };
-    let Some((pawn, _, owner, absent, queue)) = pawns.iter_mut().find(|(_, of, ..)| of.0 == peer) else {
+    let Some((pawn, _, owner, absent)) = pawns.iter().find(|(_, of, ..)| of.0 == peer) else {
         commands.trigger(PlayerJoined { link, peer });
         return;
     };
-    if let Some(mut queue) = queue {
-        queue.begin_anew(tick.0);
-    }
     let old = owner.map(|owner| owner.owner).filter(|old| *old != link);
     // Data of the old link says nothing about the new one, nor about the client's view.
-    commands.entity(pawn).try_remove::<(Absent, RoundTrip)>().try_insert((
-        owned_by(link),
-        Heard::default(),
-        IncomingMoves::default(),
-        OutgoingAnswers::default(),
-        SentLog::default(),
-        ViewLedger::default(),
-    ));
+    commands.entity(pawn).try_remove::<(Absent, RoundTrip)>().try_insert(owned_by(link));
+    commands.trigger(OwnerReconnected { entity: pawn });
     if let Some(entity) = old {
         // One link per player: the newest.
         commands.trigger(Kick { entity, reason: KickReason::Replaced });

@@ -1,16 +1,13 @@
 //! Restart of the match on a running server: removes the state of the old match on both sides.
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
-use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, MoveModel, Snapshot, SnapshotHistory, Tick, Wire};
-use bevy_unlag_prediction::{IncomingMoves, MoveQueue, OutgoingAnswers, ScheduledPushes};
-use bevy_unlag_rewind::{FrameHistory, RewindTable, RoundStart};
-use bevy_unlag_smoothing::{PublishedPath, SmoothingSystems, SnapshotInbox};
-use bevy_unlag_weapons::{Flights, ForgetProjectiles, OutgoingVerdicts};
+use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, MatchReset, MoveModel, Tick, Wire};
 use lightyear::prelude::{server::ClientOf, *};
 
 use super::handshake::{Announced, setup_of};
 use crate::{
     Bandwidth, MessageClass,
+    client::ReceiveSystems,
     protocol::{RestartMessage, Setup, VerdictChannel},
 };
 
@@ -62,10 +59,8 @@ pub(crate) struct KnownRound(u8);
 
 pub(super) fn server_plugin<M: MoveModel>(app: &mut App) {
     app.init_resource::<Round>()
-        .init_resource::<RoundStart>()
-        .add_message::<ForgetProjectiles>()
         .add_observer(|_: On<RestartMatch>, mut round: ResMut<Round>| round.asked = true)
-        .add_systems(First, begin::<M>.run_if(|round: Res<Round>| round.asked))
+        .add_systems(First, begin.run_if(|round: Res<Round>| round.asked))
         .add_systems(
             PostUpdate,
             tell::<M>.run_if(|round: Res<Round>| round.is_pending()).before(MessageSystems::Send),
@@ -73,66 +68,20 @@ pub(super) fn server_plugin<M: MoveModel>(app: &mut App) {
 }
 
 pub(super) fn client_plugin(app: &mut App) {
-    app.init_resource::<RoundStart>().add_observer(forget_rounds).add_systems(
+    app.add_observer(forget_rounds).add_systems(
         PreUpdate,
         hear.after(MessageSystems::Receive)
             .after(ReplicationSystems::Receive)
-            .before(SmoothingSystems::Deliver),
+            .before(ReceiveSystems::Snapshots),
     );
 }
 
-type Pawn<M> = (
-    &'static mut PublishedPath,
-    &'static mut FrameHistory,
-    Option<&'static mut MoveQueue<M>>,
-    Option<&'static mut ScheduledPushes<M>>,
-    Option<&'static mut IncomingMoves>,
-    Option<&'static mut OutgoingAnswers>,
-    Option<&'static mut OutgoingVerdicts>,
-);
-
-fn begin<M: MoveModel>(
-    tick: Res<CurrentTick>,
-    mut round: ResMut<Round>,
-    (mut start, mut table): (ResMut<RoundStart>, Option<ResMut<RewindTable>>),
-    (mut flights, mut forget): (Option<ResMut<Flights>>, MessageWriter<ForgetProjectiles>),
-    mut pawns: Query<Pawn<M>>,
-    mut commands: Commands,
-) {
+fn begin(tick: Res<CurrentTick>, mut round: ResMut<Round>, mut commands: Commands) {
     let now = tick.0;
     round.asked = false;
     round.number = round.number.wrapping_add(1);
     round.untold = Some(now);
-    // The current tick belongs to the old match.
-    start.0 = Some(now.offset(1));
-    for (mut path, mut history, queue, pushes, moves, answers, verdicts) in &mut pawns {
-        *path = PublishedPath::default();
-        *history = FrameHistory::default();
-        if let Some(mut queue) = queue {
-            queue.begin_anew(now);
-        }
-        if let Some(mut pushes) = pushes {
-            *pushes = ScheduledPushes::default();
-        }
-        if let Some(mut moves) = moves {
-            *moves = IncomingMoves::default();
-        }
-        if let Some(mut answers) = answers {
-            answers.0.clear();
-        }
-        if let Some(mut verdicts) = verdicts {
-            verdicts.0.clear();
-        }
-    }
-    // It also contains pawns that were despawned in the old match.
-    if let Some(table) = &mut table {
-        **table = RewindTable::default();
-    }
-    if let Some(flights) = &mut flights {
-        flights.clear();
-        // The host of a listen server draws projectiles like a client, and never receives their end.
-        forget.write(ForgetProjectiles);
-    }
+    commands.trigger(MatchReset { tick: now });
     info!("match {} begins after {now:?}", round.number);
     commands.trigger(MatchRestarted { round: round.number, tick: now });
 }
@@ -159,23 +108,14 @@ fn tell<M: MoveModel>(
 }
 
 /// Resets the match state: another connection may be to another server, which numbers its own matches.
-fn forget_rounds(
-    connected: On<Add, Connected>,
-    links: Query<(), With<Client>>,
-    mut start: ResMut<RoundStart>,
-    mut commands: Commands,
-) {
+fn forget_rounds(connected: On<Add, Connected>, links: Query<(), With<Client>>, mut commands: Commands) {
     if links.contains(connected.entity) {
-        start.0 = None;
         commands.entity(connected.entity).try_remove::<KnownRound>();
     }
 }
 
 fn hear(
     mut links: Query<(Entity, Option<&KnownRound>, &mut MessageReceiver<RestartMessage>), With<Client>>,
-    mut proxies: Query<(&mut SnapshotInbox, &mut SnapshotHistory)>,
-    mut start: ResMut<RoundStart>,
-    mut forget: MessageWriter<ForgetProjectiles>,
     mut bandwidth: ResMut<Bandwidth>,
     mut commands: Commands,
 ) {
@@ -193,24 +133,9 @@ fn hear(
                 continue;
             }
             known = Some(setup.round);
-            start.0 = Some(tick.offset(1));
-            forget.write(ForgetProjectiles);
-            for (mut inbox, mut history) in &mut proxies {
-                inbox.0.retain(|update| update.snapshot.tick.is_newer_than(tick));
-                forget_before(&mut history, tick);
-            }
+            commands.trigger(MatchReset { tick });
             commands.entity(entity).insert((Announced(setup), KnownRound(setup.round)));
             commands.trigger(MatchRestarted { round: setup.round, tick });
         }
-    }
-}
-
-/// Removes the snapshots of the old match. Those of the new one may arrive before the announcement; they
-/// stay.
-fn forget_before(history: &mut SnapshotHistory, tick: Tick) {
-    let new: Vec<Snapshot> = history.iter().filter(|s| s.tick.is_newer_than(tick)).copied().collect();
-    history.clear();
-    for snapshot in new {
-        history.insert(snapshot);
     }
 }

@@ -10,13 +10,15 @@ use bevy_unlag_smoothing::{PublishedPath, SentLog};
 use lightyear::prelude::{server::ClientOf, *};
 
 use super::{
-    ComponentFilters, DownlinkBudget, LinkBudget, Outlet,
-    budget::{Candidate, weight},
-    message, visibility,
+    message,
+    priority::{Candidate, SnapshotQueue, weight},
 };
 use crate::{
-    Bandwidth, MessageClass,
+    bandwidth::{Bandwidth, MessageClass},
+    budget::Outlet,
     protocol::{SnapshotChannel, SnapshotMessage},
+    server::SendSystems,
+    visibility::ComponentFilters,
 };
 
 /// Ticks between two snapshots of this pawn, on the server. Default, without the component: the plugin's
@@ -54,19 +56,18 @@ fn is_due(last: Option<Tick>, now: Tick, interval: u32) -> bool {
 }
 
 pub(crate) fn plugin(app: &mut App) {
-    app.init_resource::<DownlinkBudget>()
-        .init_resource::<KnotConfig>()
+    app.init_resource::<KnotConfig>()
         .init_resource::<Sampler>()
-        .add_plugins(visibility::plugin)
         .add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
-            commands.entity(added.entity).insert(Outlet::default());
-        });
+            commands.entity(added.entity).insert(SnapshotQueue::default());
+        })
+        .add_systems(PostUpdate, publish.in_set(SendSystems::Snapshots));
 }
 
-pub(crate) fn publish(
-    (tick, real): (Res<CurrentTick>, Res<Time<Real>>),
+fn publish(
+    tick: Res<CurrentTick>,
     (rate, knots, sampler): (Res<SimulationRate>, Res<KnotConfig>, Res<Sampler>),
-    (everyone, filters): (Res<DownlinkBudget>, Res<ComponentFilters>),
+    filters: Res<ComponentFilters>,
     mut pawns: Query<
         (
             Entity,
@@ -80,7 +81,7 @@ pub(crate) fn publish(
         With<Replicated>,
     >,
     mut links: Query<
-        (Entity, &mut MessageSender<SnapshotMessage>, &mut Outlet, &ClientVisibility, Option<&LinkBudget>),
+        (Entity, &mut MessageSender<SnapshotMessage>, &mut SnapshotQueue, &mut Outlet, &ClientVisibility),
         (With<ClientOf>, With<Connected>),
     >,
     mut logs: Query<(&ControlledBy, &mut SentLog)>,
@@ -105,8 +106,7 @@ pub(crate) fn publish(
     living.extend(pawns.iter().map(|(_, id, ..)| *id));
     living.sort_unstable();
 
-    for (link, mut sender, mut outlet, visible, budget) in &mut links {
-        outlet.refill(budget.map_or(*everyone, |own| own.0), real.delta_secs());
+    for (link, mut sender, mut queue, mut outlet, visible) in &mut links {
         if due.is_empty() {
             continue;
         }
@@ -117,10 +117,10 @@ pub(crate) fn publish(
         });
         candidates.extend(seen.map(|(i, due)| Candidate::new(due.entity, i, due.bits.len_bits())));
         let shown = candidates.len();
-        outlet.keep(|entity| pawns.contains(entity));
+        queue.keep(|entity| pawns.contains(entity));
         let eye = || own_pose(link, pawns.iter().map(|(.., path, owner, _, _)| (path, owner)));
         let mut eye_once = None;
-        outlet.choose(candidates, |one| {
+        queue.choose(&mut outlet, candidates, |one| {
             let Some(own) = *eye_once.get_or_insert_with(eye) else { return 1.0 };
             let other = pawns.get(one.entity).ok().and_then(|(_, _, path, ..)| path.present());
             let look = own.rotation * Quat::from_rotation_x(own.pitch) * Vec3::NEG_Z;
@@ -134,22 +134,22 @@ pub(crate) fn publish(
         });
 
         let sent = candidates.iter().map(|one| &due[one.index]);
-        sent.for_each(|due| outlet.sent.mark_update(due.id, due.update.iter().map(|s| s.tick), tick.0));
+        sent.for_each(|due| queue.sent.mark_update(due.id, due.update.iter().map(|s| s.tick), tick.0));
         let others = due.iter().filter(|due| due.owner != Some(link)).count();
         if candidates.len() < shown {
-            outlet.sent.mark_left_out(tick.0);
+            queue.sent.mark_left_out(tick.0);
         }
         if shown < others {
-            outlet.sent.mark_hidden(tick.0);
+            queue.sent.mark_hidden(tick.0);
         }
-        if outlet.sent.len() > living.len() {
-            outlet.sent.keep(tick.0, |id| living.binary_search(&id).is_ok());
+        if queue.sent.len() > living.len() {
+            queue.sent.keep(tick.0, |id| living.binary_search(&id).is_ok());
         }
     }
     // The link keeps the log, too: a pawn that spawns later belongs to a client with the same view.
     for (owner, mut log) in &mut logs {
-        if let Ok((.., outlet, _, _)) = links.get(owner.owner) {
-            log.clone_from(&outlet.sent);
+        if let Ok((_, _, queue, ..)) = links.get(owner.owner) {
+            log.clone_from(&queue.sent);
         }
     }
 }

@@ -1,35 +1,11 @@
-//! Downlink budget and snapshot priorities.
+//! Snapshot priorities under a downlink budget.
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 
 use bevy_unlag_smoothing::SentLog;
 
 use super::message::{HEAD_BYTES, NAME_BITS};
-
-/// Maximum rate of snapshots, tracers and game messages per client, in bytes per second; a [`LinkBudget`]
-/// overrides it for one client. Default 64,000, enough for 60 pawns at 64 snapshots per second and for far
-/// more at 20. Raising it costs bandwidth, and on a link that is too slow for it everything arrives late.
-///
-/// Snapshots that do not fit are deferred. Pawns near the client's own pawn and in front of its camera are
-/// deferred least, and no pawn for ever. While any pawn is deferred, no tracers are sent. Acknowledgements
-/// and corrections to the owner of a pawn are neither counted nor deferred.
-#[doc(alias = "MaxClientRate")]
-#[doc(alias = "sv_maxrate")]
-#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug)]
-pub struct DownlinkBudget {
-    /// Message payload per second, without the framing of lightyear, netcode and UDP.
-    pub bytes_per_second: u32,
-}
-
-impl Default for DownlinkBudget {
-    fn default() -> Self {
-        Self { bytes_per_second: 64_000 }
-    }
-}
-
-/// Overrides the [`DownlinkBudget`] for one client; on the server's end of its link.
-#[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LinkBudget(pub DownlinkBudget);
+use crate::budget::Outlet;
 
 /// A pawn with a snapshot that could be sent now.
 #[derive(Clone, Copy, Debug)]
@@ -51,40 +27,27 @@ impl Candidate {
     }
 }
 
-/// Downlink budget and deferred pawns of one client.
+/// Pawns whose snapshots are deferred for one client, and what the client was sent.
 #[derive(Component, Default, Debug)]
-pub(crate) struct Outlet {
-    credit: f32,
+pub(super) struct SnapshotQueue {
     /// Deferred pawns and their accumulated priority.
     waiting: EntityHashMap<f32>,
-    /// Whether the last round deferred any pawn.
-    short: bool,
     /// Log of the snapshots that the client was sent.
     pub(super) sent: SentLog,
 }
 
-impl Outlet {
-    /// Unused budget accumulates for this many seconds.
-    const KEPT: f32 = 0.25;
-    /// Minimum capacity: one message, or a small budget would never send anything.
-    const LEAST: f32 = 1_200.0;
-
-    pub(super) fn refill(&mut self, budget: DownlinkBudget, seconds: f32) {
-        let rate = budget.bytes_per_second as f32;
-        let most = if rate > 0.0 { (rate * Self::KEPT).max(Self::LEAST) } else { 0.0 };
-        self.credit = (self.credit + rate * seconds).min(most);
-    }
-
+impl SnapshotQueue {
     /// Retains the candidates to send now, in their order. `weight` returns by how much the priority of a
     /// pawn grows with each round in which it is deferred.
     pub(super) fn choose(
         &mut self,
+        outlet: &mut Outlet,
         candidates: &mut Vec<Candidate>,
         mut weight: impl FnMut(&Candidate) -> f32,
     ) {
         let all: f32 = candidates.iter().map(Candidate::bytes).sum();
-        self.short = HEAD_BYTES as f32 + all > self.credit && !candidates.is_empty();
-        if !self.short {
+        outlet.short = HEAD_BYTES as f32 + all > outlet.credit && !candidates.is_empty();
+        if !outlet.short {
             for one in candidates {
                 self.waiting.remove(&one.entity);
             }
@@ -94,7 +57,7 @@ impl Outlet {
             one.priority = self.waiting.get(&one.entity).copied().unwrap_or(0.0) + weight(one);
         }
         candidates.sort_unstable_by(|a, b| b.priority.total_cmp(&a.priority).then(a.index.cmp(&b.index)));
-        let mut left = self.credit - HEAD_BYTES as f32;
+        let mut left = outlet.credit - HEAD_BYTES as f32;
         let fit = candidates.iter().take_while(|one| {
             left -= one.bytes();
             left >= 0.0
@@ -114,20 +77,6 @@ impl Outlet {
     /// Removes despawned pawns from the deferred ones.
     pub(super) fn keep(&mut self, lives: impl Fn(Entity) -> bool) {
         self.waiting.retain(|entity, _| lives(*entity));
-    }
-
-    pub(crate) fn spend(&mut self, bytes: usize) {
-        self.credit -= bytes as f32;
-    }
-
-    /// Charges `bytes` of optional data if the budget allows and no pawn is deferred. Returns whether it may
-    /// be sent.
-    pub(crate) fn spare(&mut self, bytes: usize) -> bool {
-        let fits = !self.short && self.credit >= bytes as f32;
-        if fits {
-            self.spend(bytes);
-        }
-        fits
     }
 }
 
@@ -153,6 +102,7 @@ pub(super) fn weight(way: Vec3, look: Vec3) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::DownlinkBudget;
 
     fn pawn(index: usize) -> Entity {
         Entity::from_raw_u32(index as u32 + 1).expect("a small number")
@@ -160,8 +110,11 @@ mod tests {
 
     /// Simulates a hundred seconds with 20 rounds per second and 40 pawns, each with snapshots of 100 bits
     /// and a weight by its index. Returns how often each pawn was sent, and the longest deferral in rounds.
-    fn rounds(bytes_per_second: u32, weight: impl Fn(usize) -> f32) -> (Vec<u32>, u32, Outlet) {
-        let mut outlet = Outlet::default();
+    fn rounds(
+        bytes_per_second: u32,
+        weight: impl Fn(usize) -> f32,
+    ) -> (Vec<u32>, u32, SnapshotQueue, Outlet) {
+        let (mut queue, mut outlet) = (SnapshotQueue::default(), Outlet::default());
         let mut sent = vec![0; 40];
         let mut longest = vec![0u32; 40];
         let mut since = vec![0u32; 40];
@@ -169,7 +122,7 @@ mod tests {
         for _ in 0..2_000 {
             outlet.refill(DownlinkBudget { bytes_per_second }, 0.05);
             let mut candidates: Vec<_> = (0..40).map(|i| Candidate::new(pawn(i), i, 100)).collect();
-            outlet.choose(&mut candidates, |one| weight(one.index));
+            queue.choose(&mut outlet, &mut candidates, |one| weight(one.index));
             assert!(candidates.is_sorted_by_key(|one| one.index));
             since.iter_mut().for_each(|since| *since += 1);
             for one in &candidates {
@@ -181,20 +134,20 @@ mod tests {
             longest.iter_mut().zip(&since).for_each(|(longest, since)| *longest = (*longest).max(*since));
         }
         assert!(bytes <= f64::from(bytes_per_second) * 100.0 + 1_300.0, "{bytes} bytes in 100 s");
-        (sent, longest.into_iter().max().unwrap_or(0), outlet)
+        (sent, longest.into_iter().max().unwrap_or(0), queue, outlet)
     }
 
     #[test]
     fn sufficient_budget_sends_every_pawn_in_every_round() {
-        let (sent, longest, mut outlet) = rounds(64_000, |_| 1.0);
+        let (sent, longest, queue, mut outlet) = rounds(64_000, |_| 1.0);
         assert!(sent.iter().all(|&sent| sent == 2_000) && longest == 0);
-        assert!(outlet.waiting.is_empty() && outlet.spare(20));
+        assert!(queue.waiting.is_empty() && outlet.spare(20));
     }
 
     #[test]
     fn short_budget_prefers_near_pawns_and_starves_no_pawn() {
         // Enough for ten of the forty pawns in each round; five of them are near.
-        let (sent, longest, mut outlet) = rounds(2_800, |i| if i < 5 { 1.0 } else { 0.05 });
+        let (sent, longest, _, mut outlet) = rounds(2_800, |i| if i < 5 { 1.0 } else { 0.05 });
         for (index, &rounds) in sent.iter().enumerate() {
             if index < 5 {
                 assert!(rounds > 1_950, "pawn {index}, near, in {rounds} of 2,000 rounds");
@@ -228,11 +181,11 @@ mod tests {
 
     #[test]
     fn despawned_pawns_are_removed_from_the_deferred_ones() {
-        let mut outlet = Outlet::default();
+        let (mut queue, mut outlet) = (SnapshotQueue::default(), Outlet::default());
         let mut candidates = vec![Candidate::new(pawn(1), 0, 100), Candidate::new(pawn(2), 1, 100)];
-        outlet.choose(&mut candidates, |_| 1.0);
-        assert!(candidates.is_empty() && outlet.waiting.len() == 2);
-        outlet.keep(|entity| entity == pawn(2));
-        assert_eq!(outlet.waiting.len(), 1);
+        queue.choose(&mut outlet, &mut candidates, |_| 1.0);
+        assert!(candidates.is_empty() && queue.waiting.len() == 2);
+        queue.keep(|entity| entity == pawn(2));
+        assert_eq!(queue.waiting.len(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Sends the results of shots: verdicts, tracers and projectiles.
+//! Results of shots, between mailboxes and messages: verdicts, tracers and projectiles.
 //!
 //! * Verdicts go to the shooter.
 //! * Tracers go to the clients that may see the shooter's pawn: the tracer of a hidden pawn would reveal it.
@@ -6,18 +6,29 @@
 //!   players see and dodge. A launch contains its start point, and identifies the shooter by id only.
 //! * Late joiners receive the launches of all projectiles in flight.
 
-use bevy::prelude::*;
+use bevy::{ecs::message::Message, prelude::*};
 use bevy_replicon::server::visibility::client_visibility::ClientVisibility;
-use bevy_unlag_weapons::{Flights, Mailed, OutgoingVerdicts};
+use bevy_unlag_core::{BitReader, Wire};
+use bevy_unlag_rewind::RoundStart;
+use bevy_unlag_weapons::{
+    Flights, Mailed, OutgoingVerdicts, ProjectileEnd, ProjectileLaunch, ShotVerdict, Tracer,
+};
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
-    Bandwidth, ComponentFilters, MessageClass,
+    bandwidth::{Bandwidth, MessageClass},
+    budget::Outlet,
+    client::ReceiveSystems,
     protocol::{
-        EffectChannel, EndMessage, LaunchMessage, TracerMessage, VerdictChannel, VerdictMessage, bytes,
+        EffectChannel, EndMessage, LaunchMessage, Raw, TracerMessage, VerdictChannel, VerdictMessage, bytes,
     },
-    snapshots::Outlet,
+    server::SendSystems,
+    visibility::ComponentFilters,
 };
+
+pub(crate) fn server_plugin(app: &mut App) {
+    app.add_systems(PostUpdate, send.in_set(SendSystems::Shots));
+}
 
 type Link = (
     Entity,
@@ -30,7 +41,7 @@ type Link = (
     Option<&'static ClientVisibility>,
 );
 
-pub(crate) fn send(
+fn send(
     mut pawns: Query<(Entity, Option<&ControlledBy>, &mut OutgoingVerdicts)>,
     mut links: Query<Link, With<ClientOf>>,
     (filters, flights): (Res<ComponentFilters>, Option<Res<Flights>>),
@@ -88,4 +99,48 @@ pub(crate) fn send(
             }
         }
     }
+}
+
+pub(crate) fn client_plugin(app: &mut App) {
+    app.add_message::<ShotVerdict>()
+        .add_message::<Tracer>()
+        .add_message::<ProjectileLaunch>()
+        .add_message::<ProjectileEnd>()
+        .init_resource::<RoundStart>()
+        .add_systems(
+            PreUpdate,
+            (
+                deliver::<VerdictMessage, ShotVerdict>(MessageClass::Verdicts, |_, _| true),
+                deliver::<TracerMessage, Tracer>(MessageClass::Tracers, |_, _| true),
+                deliver::<LaunchMessage, ProjectileLaunch>(MessageClass::Projectiles, is_of_this_match),
+                deliver::<EndMessage, ProjectileEnd>(MessageClass::Projectiles, |_, _| true),
+            )
+                .chain()
+                .in_set(ReceiveSystems::Shots),
+        );
+}
+
+/// Returns a system that delivers the server's messages of one type. One system per type: a link has no
+/// receiver of a type before its first message arrives.
+fn deliver<R: Raw, T: Message + Wire>(
+    class: MessageClass,
+    counts: fn(&T, RoundStart) -> bool,
+) -> impl FnMut(
+    Query<&'static mut MessageReceiver<R>, With<Client>>,
+    MessageWriter<T>,
+    ResMut<Bandwidth>,
+    Res<RoundStart>,
+) {
+    move |mut links, mut heard, mut bandwidth, start| {
+        for mut link in &mut links {
+            let received = link.receive().inspect(|m| bandwidth.count(class, m.bytes().len(), 1));
+            let read = received.filter_map(|m| T::read(&mut BitReader::new(m.bytes())).ok());
+            heard.write_batch(read.filter(|one| counts(one, *start)));
+        }
+    }
+}
+
+/// Rejects launches of the previous match: they may arrive after the restart, and their end is never sent.
+fn is_of_this_match(launch: &ProjectileLaunch, start: RoundStart) -> bool {
+    !start.is_before(launch.time)
 }

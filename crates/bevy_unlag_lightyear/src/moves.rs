@@ -1,0 +1,98 @@
+//! Moves and their acknowledgements, between mailboxes and messages.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{LocalControl, NetId};
+use bevy_unlag_prediction::{
+    Crowd, IncomingAnswers, IncomingMoves, MAX_MAILED, OutgoingAnswers, OutgoingMoves,
+};
+use lightyear::prelude::{server::ClientOf, *};
+
+use crate::{
+    bandwidth::{Bandwidth, MessageClass},
+    client::ReceiveSystems,
+    protocol::{AnswerChannel, AnswerMessage, MoveChannel, MoveMessage},
+    server::SendSystems,
+};
+
+pub(crate) fn client_plugin(app: &mut App) {
+    app.add_systems(PreUpdate, (deliver_answers.in_set(ReceiveSystems::Moves), count_crowd))
+        .add_systems(PostUpdate, send_moves.before(MessageSystems::Send));
+}
+
+pub(crate) fn server_plugin(app: &mut App) {
+    app.add_systems(PreUpdate, deliver_moves.after(MessageSystems::Receive))
+        .add_systems(PostUpdate, send_answers.in_set(SendSystems::Acks));
+}
+
+/// Counts players for [`Crowd`], which throttles sending when there are many.
+fn count_crowd(pawns: Query<(), With<NetId>>, crowd: Option<ResMut<Crowd>>) {
+    let Some(mut crowd) = crowd else { return };
+    let players = pawns.iter().len() as u32;
+    if crowd.players != players {
+        crowd.players = players;
+    }
+}
+
+fn deliver_answers(
+    mut links: Query<&mut MessageReceiver<AnswerMessage>, With<Client>>,
+    mut pawns: Query<&mut IncomingAnswers, With<LocalControl>>,
+    mut bandwidth: ResMut<Bandwidth>,
+) {
+    for mut link in &mut links {
+        for answer in link.receive() {
+            bandwidth.count(MessageClass::Answers, answer.0.len(), 1);
+            if let Ok(mut mailbox) = pawns.single_mut() {
+                mailbox.deliver(answer.0);
+            }
+        }
+    }
+}
+
+fn send_moves(
+    mut links: Query<&mut MessageSender<MoveMessage>, (With<Client>, With<Connected>)>,
+    mut pawns: Query<&mut OutgoingMoves>,
+    mut bandwidth: ResMut<Bandwidth>,
+) {
+    for mut mailbox in &mut pawns {
+        for bytes in mailbox.0.drain(..) {
+            if let Ok(mut link) = links.single_mut() {
+                bandwidth.count(MessageClass::Moves, bytes.len(), 1);
+                link.send::<MoveChannel>(MoveMessage(bytes));
+            }
+        }
+    }
+}
+
+/// Delivers moves to the pawn that the sender owns by [`ControlledBy`]. A move packet names no pawn, so a
+/// client cannot move another one.
+fn deliver_moves(
+    mut links: Query<(Entity, &mut MessageReceiver<MoveMessage>), With<ClientOf>>,
+    mut pawns: Query<(&ControlledBy, &mut IncomingMoves)>,
+    mut bandwidth: ResMut<Bandwidth>,
+) {
+    for (link, mut receiver) in &mut links {
+        let mut pawn = pawns.iter_mut().find(|(owner, _)| owner.owner == link);
+        for message in receiver.receive().take(MAX_MAILED) {
+            bandwidth.count(MessageClass::Moves, message.0.len(), 1);
+            if let Some((_, mailbox)) = &mut pawn {
+                mailbox.deliver(message.0);
+            }
+        }
+    }
+}
+
+fn send_answers(
+    mut pawns: Query<(Option<&ControlledBy>, &mut OutgoingAnswers)>,
+    mut links: Query<&mut MessageSender<AnswerMessage>, With<Connected>>,
+    mut bandwidth: ResMut<Bandwidth>,
+) {
+    for (owner, mut mailbox) in &mut pawns {
+        // Drained without a connected owner too, so that the mailbox does not grow.
+        for bytes in mailbox.0.drain(..) {
+            if let Some(Ok(mut link)) = owner.map(|owner| links.get_mut(owner.owner)) {
+                bandwidth.count(MessageClass::Answers, bytes.len(), 1);
+                link.send::<AnswerChannel>(AnswerMessage(bytes));
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Resets of published paths, of snapshots and of clocks: reconnects, new matches, another server.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{HeardTick, MatchReset, OwnerReconnected, ServerLeft, Snapshot, SnapshotHistory, Tick};
+
+use crate::{inbox::SnapshotInbox, playout::Playout, published_path::PublishedPath, sent_log::SentLog};
+
+pub(crate) fn server_plugin(app: &mut App) {
+    app.add_observer(reset_connection).add_observer(reset_paths);
+}
+
+pub(crate) fn client_plugin(app: &mut App) {
+    app.add_observer(reset_proxies).add_observer(reset_clocks);
+}
+
+fn reset_connection(reconnected: On<OwnerReconnected>, mut logs: Query<&mut SentLog>) {
+    if let Ok(mut log) = logs.get_mut(reconnected.entity) {
+        *log = SentLog::default();
+    }
+}
+
+fn reset_paths(_: On<MatchReset>, mut paths: Query<&mut PublishedPath>) {
+    for mut path in &mut paths {
+        *path = PublishedPath::default();
+    }
+}
+
+/// Snapshots of the new match may arrive before the message about it: they are kept.
+fn reset_proxies(reset: On<MatchReset>, mut proxies: Query<(&mut SnapshotInbox, &mut SnapshotHistory)>) {
+    let tick = reset.tick;
+    for (mut inbox, mut history) in &mut proxies {
+        inbox.0.retain(|update| update.snapshot.tick.is_newer_than(tick));
+        retain_newer(&mut history, tick);
+    }
+}
+
+fn retain_newer(history: &mut SnapshotHistory, tick: Tick) {
+    let new: Vec<Snapshot> = history.iter().filter(|s| s.tick.is_newer_than(tick)).copied().collect();
+    history.clear();
+    for snapshot in new {
+        history.insert(snapshot);
+    }
+}
+
+fn reset_clocks(_: On<ServerLeft>, (playout, heard): (Option<ResMut<Playout>>, Option<ResMut<HeardTick>>)) {
+    if let Some(mut playout) = playout {
+        *playout = Playout::default();
+    }
+    if let Some(mut heard) = heard {
+        *heard = HeardTick::default();
+    }
+}

@@ -1,0 +1,33 @@
+//! Resets of shots and projectiles: new matches, another server.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{MatchReset, ServerLeft};
+
+use crate::{
+    projectile::{Flights, ForgetProjectiles},
+    tracer::OutgoingVerdicts,
+};
+
+pub(crate) fn plugin(app: &mut App) {
+    app.add_message::<ForgetProjectiles>().add_observer(reset_match).add_observer(
+        |_: On<ServerLeft>, mut forget: MessageWriter<ForgetProjectiles>| {
+            forget.write(ForgetProjectiles);
+        },
+    );
+}
+
+/// A host draws its projectiles as clients do, and never receives their ends.
+fn reset_match(
+    _: On<MatchReset>,
+    flights: Option<ResMut<Flights>>,
+    mut mailboxes: Query<&mut OutgoingVerdicts>,
+    mut forget: MessageWriter<ForgetProjectiles>,
+) {
+    for mut mailbox in &mut mailboxes {
+        mailbox.0.clear();
+    }
+    if let Some(mut flights) = flights {
+        flights.clear();
+    }
+    forget.write(ForgetProjectiles);
+}
