@@ -1,4 +1,4 @@
-//! Two moves of a game's own, to use and to copy from: [`Teleport`] and [`Dash`].
+//! Two example abilities, ready to use or to copy from: [`Teleport`] and [`Dash`].
 
 mod dash;
 mod teleport;
@@ -8,10 +8,10 @@ pub use teleport::{Teleport, TeleportConfig, TeleportEvent, TeleportInput, Telep
 
 use bevy_unlag_core::{BitReader, BitWriter, WireError};
 
-/// Seconds beyond which a timer from the network is nonsense.
+/// Longest timer that is accepted from the network, in seconds.
 const MAX_TIMER: f32 = 600.0;
 
-/// A timer takes one bit when it does not run.
+/// Writes a timer; one that is not running takes one bit.
 fn write_timer(timer: f32, w: &mut BitWriter) {
     w.bool(timer != 0.0);
     if timer != 0.0 {

@@ -1,4 +1,4 @@
-//! Moves of a game's own: state, flags and modes beside the capsule's, without a fork.
+//! Custom moves of a game: state, input flags and modes in addition to the capsule's, without a fork.
 
 use core::marker::PhantomData;
 
@@ -16,25 +16,27 @@ use crate::{
     slice::Limits, step::step,
 };
 
-/// A move of a game's own, such as a dash, a teleport or a wall run: predicted, replayed and
-/// judged like a jump. Unreal's way of subclassing the movement component and its saved moves.
+/// Custom move of a game, such as a dash, a teleport or a wall run. It is predicted, replayed and
+/// validated like a jump. Corresponds to subclassing the movement component and its saved moves in
+/// Unreal.
 ///
-/// Everything that changes belongs in [`State`](Self::State); what the player wants in
-/// [`Input`](Self::Input). All functions must be pure: they see nothing but their arguments.
+/// Everything that changes belongs in [`State`](Self::State), the player's requests in
+/// [`Input`](Self::Input). All functions must be pure: they may read nothing but their arguments.
 ///
-/// Two abilities are one: `(Dash, Teleport)` is an ability, too, and nests.
+/// A tuple of two abilities, such as `(Dash, Teleport)`, is an ability as well, and tuples nest.
+#[doc(alias = "FLAG_Custom_0")]
 pub trait MoveAbility: Send + Sync + Sized + 'static {
-    /// The tuning, such as `Res<'static, DashConfig>`: the same on both sides.
+    /// Tuning, such as `Res<'static, DashConfig>`; must be the same on client and server.
     type Param: ReadOnlySystemParam + 'static;
-    /// The flags of one tick, quantised. They travel with every move: keep them to a few bits.
+    /// Quantised input flags of one tick. They are sent with every move: keep them to a few bits.
     type Input: Wire + Copy + PartialEq + Default + core::fmt::Debug + Send + Sync + 'static;
-    /// Timers, charges, directions: all that is predicted.
+    /// Timers, charges, directions: the complete predicted state of the ability.
     type State: Wire + Copy + PartialEq + Default + core::fmt::Debug + Send + Sync + 'static;
-    /// What happened, as a value, so that a replay can mute it.
+    /// Event of a step. It is a value, so that a replay can drop it.
     type Event: Clone + core::fmt::Debug + Send + Sync + 'static;
 
-    /// What counts of the player's wishes for the body, before anything else: a stun takes the axes
-    /// away, a slide holds the crouch button down.
+    /// Filters the body's input before anything else runs: a stun clears the axes, a slide holds the
+    /// crouch button.
     fn body_input(
         _param: &SystemParamItem<Self::Param>,
         _state: &Self::State,
@@ -44,7 +46,7 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
         body
     }
 
-    /// Before the body moves. May change velocity and mode, and teleport.
+    /// Runs before the body moves. May change velocity and mode, and teleport.
     fn begin(
         _param: &SystemParamItem<Self::Param>,
         _state: &mut Self::State,
@@ -55,8 +57,8 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
     }
 
     /// Moves the pawn for `seconds` while it is in a custom mode with
-    /// [`ModePhysics::Ability`](crate::ModePhysics::Ability). Look at [`Mover::mode`]: the mode may
-    /// be another ability's.
+    /// [`ModePhysics::Ability`](crate::ModePhysics::Ability). Check [`Mover::mode`]: the mode may belong
+    /// to another ability.
     fn custom(
         _param: &SystemParamItem<Self::Param>,
         _state: &mut Self::State,
@@ -67,7 +69,7 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
     ) {
     }
 
-    /// After the body has moved: timers.
+    /// Runs after the body has moved, for timers and the like.
     fn end(
         _param: &SystemParamItem<Self::Param>,
         _state: &mut Self::State,
@@ -77,7 +79,7 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
     ) {
     }
 
-    /// The top speed in metres per second, `usual` without the ability.
+    /// Returns the top speed in metres per second; `usual` is the value without the ability.
     fn max_speed(
         _param: &SystemParamItem<Self::Param>,
         _state: &Self::State,
@@ -87,7 +89,7 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
         usual
     }
 
-    /// The acceleration in metres per second squared, `usual` without the ability.
+    /// Returns the acceleration in metres per second squared; `usual` is the value without the ability.
     fn max_acceleration(
         _param: &SystemParamItem<Self::Param>,
         _state: &Self::State,
@@ -97,18 +99,20 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
         usual
     }
 
-    /// A number that differs when states differ in anything discrete; see [`MoveModel::kind`].
+    /// Returns a number that differs between states that differ in anything discrete; see
+    /// [`MoveModel::kind`].
     fn kind(state: &Self::State) -> u32;
 
-    /// Whether the owner is to learn if the server had this event, too: it went off, or it did not.
-    /// See [`MoveModel::is_outcome`]. Default: of no event.
+    /// Returns whether the server reports to the owner if this event happened in the server's
+    /// simulation, too. See [`MoveModel::is_outcome`]. Default: false for every event.
     #[must_use]
     fn is_outcome(event: &Self::Event) -> bool {
         let _ = event;
         false
     }
 
-    /// See [`MoveModel::config_hash`]; of the tuning in [`Param`](Self::Param). Default 0.
+    /// Returns a hash of the tuning in [`Param`](Self::Param); see [`MoveModel::config_hash`]. Default
+    /// 0.
     #[must_use]
     fn config_hash(param: &SystemParamItem<Self::Param>) -> u32 {
         let _ = param;
@@ -116,7 +120,7 @@ pub trait MoveAbility: Send + Sync + Sized + 'static {
     }
 }
 
-/// The capsule with the ability `A`.
+/// Capsule model with the ability `A`.
 pub struct CapsuleWith<A>(PhantomData<fn() -> A>);
 
 impl<A> core::fmt::Debug for CapsuleWith<A> {
@@ -198,7 +202,7 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
     }
 
     fn kind(state: &Self::State) -> u32 {
-        // An odd factor keeps every bit and keeps the two apart.
+        // The odd factor keeps all bits and prevents equal values from cancelling out.
         CapsuleModel::kind(&state.body) ^ A::kind(&state.extension).wrapping_mul(0xcc9e_2d51)
     }
 
@@ -263,7 +267,7 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
     }
 }
 
-/// Where a step calls abilities.
+/// Calls from a step into its abilities.
 pub(crate) trait Hooks {
     fn body_input(&self, body: CapsuleInput) -> CapsuleInput {
         body
@@ -276,7 +280,7 @@ pub(crate) trait Hooks {
     }
 }
 
-/// No ability.
+/// Capsule without abilities.
 impl Hooks for () {}
 
 struct Ability<'a, 'w, 's, A: MoveAbility> {
@@ -311,12 +315,12 @@ impl<A: MoveAbility> Hooks for Ability<'_, '_, '_, A> {
     }
 }
 
-/// What two abilities have side by side.
+/// Inputs or states of two combined abilities.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct AbilityPair<A, B> {
-    /// Of the first.
+    /// Part of the first ability.
     pub first: A,
-    /// Of the second.
+    /// Part of the second ability.
     pub second: B,
 }
 
@@ -340,16 +344,16 @@ impl<A: Wire, B: Wire> Wire for AbilityPair<A, B> {
     }
 }
 
-/// An event of one of two abilities.
+/// Event of one of two combined abilities.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AbilityEvent<A, B> {
-    /// Of the first.
+    /// Event of the first ability.
     First(A),
-    /// Of the second.
+    /// Event of the second ability.
     Second(B),
 }
 
-/// Runs `call` for each of a pair, with events of its own kind.
+/// Calls a hook of both abilities of a pair and wraps their events.
 macro_rules! both {
     ($param:ident, $state:ident, $input:ident, $events:ident, $A:ident :: $call:ident, $B:ident, ($($arg:expr),*)) => {{
         let mut of_first = Vec::new();
@@ -428,7 +432,7 @@ impl<A: MoveAbility, B: MoveAbility> MoveAbility for (A, B) {
     }
 
     fn kind(state: &Self::State) -> u32 {
-        // Different factors, so that pairs of pairs do not cancel out.
+        // Different factors keep nested pairs from cancelling out.
         A::kind(&state.first).wrapping_mul(0x2545_f491).rotate_left(13)
             ^ B::kind(&state.second).wrapping_mul(0x1b87_3593)
     }

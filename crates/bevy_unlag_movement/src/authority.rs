@@ -1,4 +1,4 @@
-//! What a server asks about a pawn beside its step, and what it does to one.
+//! Server-side queries about a pawn outside its step, and pushes that the server applies to it.
 
 use core::fmt::Write;
 
@@ -15,18 +15,21 @@ use crate::{
     sweep::{Body, sweep},
 };
 
-/// Metres around a pawn in which another one is to blame for a difference.
+/// Distance in metres within which another pawn is considered the cause of a difference.
 const MEETING: f32 = 0.5;
 
-/// What a server does to a capsule pawn at a tick that its owner knows, too: see
-/// `ScheduledPushes` of the prediction crate.
+/// Push that the server applies to a capsule pawn at a tick that the owner knows, too. See
+/// `ScheduledPushes` in `bevy_unlag_prediction`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum CapsulePush {
-    /// Throws it: a knock-back, an explosion. Metres per second, added to its own; it falls then.
+    /// Adds to the velocity, in metres per second, and makes the pawn fall: a knock-back, an explosion.
+    #[doc(alias = "LaunchCharacter")]
     Launch(Vec3),
-    /// Changes its velocity by metres per second and leaves it in its mode: a conveyor, a gust.
+    /// Adds to the velocity, in metres per second, and keeps the mode: a conveyor, a gust.
+    #[doc(alias = "AddImpulse")]
     Shove(Vec3),
-    /// Puts its feet somewhere else, at rest and falling. Not smoothed, and no error.
+    /// Moves the feet to another place, at rest and falling. It is neither smoothed nor counted as a
+    /// prediction error.
     Teleport(Vec3),
 }
 
@@ -72,7 +75,7 @@ impl Wire for CapsulePush {
     }
 }
 
-/// The pawn a little further, if nothing is in the way.
+/// Returns the state moved by `by`, or `None` if something is in the way.
 pub(crate) fn nudged(
     config: &CapsuleConfig,
     state: &CapsuleState,
@@ -89,14 +92,14 @@ pub(crate) fn nudged(
         return None;
     }
     let (position, seconds) = (state.position + by, world.step_seconds(ctx));
-    // On a base it has not moved relative to the base's own motion but by this much in it.
+    // On a base the offset also applies to the position in the base's space.
     let turned_back = |pose: Isometry3d| pose.rotation.inverse() * by;
     let in_base = world.base_pose(state.base, seconds).map_or(Vec3::ZERO, turned_back);
     Some(CapsuleState { position, base_position: state.base_position + in_base, ..*state })
 }
 
-/// Whether nothing is in the way of a body that is moved a little: from where, and by how much, in
-/// the world.
+/// Returns whether a body can move by a small offset without touching anything. The start and the offset
+/// are in world space.
 pub(crate) fn is_clear(
     mask: u32,
     frame: Frame,
@@ -114,7 +117,7 @@ pub(crate) fn is_clear(
     })
 }
 
-/// Whether another pawn is within half a metre.
+/// Returns whether another pawn is within [`MEETING`] of this one.
 pub(crate) fn meets_pawn(
     config: &CapsuleConfig,
     state: &CapsuleState,
@@ -129,7 +132,7 @@ pub(crate) fn meets_pawn(
     meets_other(config.blocked_by, frame, body, state.position, ctx, world)
 }
 
-/// Whether another pawn is within half a metre of a body with its feet there, in the world.
+/// Returns whether another pawn is within [`MEETING`] of a body with its feet at `feet`, in world space.
 pub(crate) fn meets_other(
     mask: u32,
     frame: Frame,
@@ -146,7 +149,7 @@ pub(crate) fn meets_other(
     })
 }
 
-/// A number that differs when the fixed obstacles near the pawn do.
+/// Returns a hash of the fixed obstacles near the pawn.
 pub(crate) fn surroundings(config: &CapsuleConfig, state: &CapsuleState, world: &MoverWorld<'_, '_>) -> u32 {
     if !state.is_sound() {
         return 0;
@@ -155,8 +158,8 @@ pub(crate) fn surroundings(config: &CapsuleConfig, state: &CapsuleState, world: 
     world.scene.hash_around(config.blocked_by, state.position, head)
 }
 
-/// A number that differs when what a value prints does: no field is ever left out. A float prints
-/// the shortest digits that are only its own.
+/// Hashes the `Debug` output of a value. No field can be left out, and a float is printed with the
+/// shortest digits that identify it.
 pub(crate) fn debug_hash(value: &impl core::fmt::Debug) -> u32 {
     /// FNV-1a.
     struct Hash(u32);
@@ -169,7 +172,7 @@ pub(crate) fn debug_hash(value: &impl core::fmt::Debug) -> u32 {
     }
 
     let mut hash = Hash(0x811c_9dc5);
-    // Writing into a hash does not fail.
+    // Writing to the hash cannot fail.
     let _ = write!(hash, "{value:?}");
     hash.0 ^ (hash.0 >> 15)
 }
@@ -179,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_field_of_the_tuning_is_in_its_hash() {
+    fn config_hash_changes_with_each_changed_field() {
         let usual = debug_hash(&CapsuleConfig::default());
         let other = [
             CapsuleConfig { max_walk_speed: 6.000_001, ..CapsuleConfig::default() },
@@ -192,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_push_survives_the_wire_and_nonsense_moves_nobody() {
+    fn push_survives_a_wire_round_trip_and_non_finite_pushes_are_ignored() {
         let pawn = CapsuleState::at(Vec3::ONE);
         for push in
             [CapsulePush::Launch(Vec3::Y), CapsulePush::Shove(Vec3::X), CapsulePush::Teleport(Vec3::Z)]

@@ -1,4 +1,4 @@
-//! Things to stand on that move.
+//! Movement bases: moving platforms that carry pawns.
 
 mod history;
 mod track;
@@ -8,7 +8,8 @@ pub use track::{Shuttle, Track, Turntable};
 
 use bevy::prelude::*;
 
-/// Tells movement bases apart, the same on every machine: it is part of the predicted state.
+/// Identifier of a movement base. It is part of the predicted state, so it must be the same on all
+/// machines.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, serde::Serialize, serde::Deserialize,
 )]
@@ -19,18 +20,21 @@ impl BaseId {
     pub const NONE: Self = Self(0);
 }
 
-/// Something that moves by itself and carries who stands on it: a lift, a turntable, a train.
-/// Unreal's movement base. The colliders on its entity and on its descendants move with it; a
-/// descendant with a `MovementBase` of its own, such as a bone or a node, has its track relative
-/// to this one. None of them needs a rigid body.
+/// Platform that moves by itself and carries pawns that stand on it: a lift, a turntable, a train.
+/// Unreal's movement base. The colliders on its entity and its descendants move with it; a descendant
+/// with a `MovementBase` of its own, such as a bone or a node, has its track relative to this one. None
+/// of them needs a rigid body.
 ///
 /// Its pose is a function of time alone, so a replayed move finds it where it was.
 /// [`MovementPlugin`](crate::MovementPlugin) writes the entity's `Transform` from it.
+#[doc(alias = "FBasedMovementInfo")]
+#[doc(alias = "func_train")]
+#[doc(alias = "moving platform")]
 #[derive(Component, Clone, Debug)]
 #[require(Transform)]
 pub struct MovementBase {
-    /// Which one, the same on every machine; not [`BaseId::NONE`], and no two alike.
+    /// Unique identifier, the same on all machines; not [`BaseId::NONE`].
     pub id: BaseId,
-    /// Where it is when.
+    /// Pose of the base as a function of time.
     pub track: Track,
 }

@@ -1,4 +1,4 @@
-//! The cheap step, for pawns that are only shown.
+//! Simplified step for simulated proxies, which are only displayed.
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
@@ -15,16 +15,17 @@ use crate::{
     sweep::{Body, sweep},
 };
 
-/// Ticks from one look at the floor to the next; in between the pawn goes on along its slope. Not
-/// all pawns look in the same tick.
+/// Interval between floor checks in ticks; in between the pawn continues along the slope. The checks of
+/// different pawns fall into different ticks.
 const FLOOR_TICKS: u32 = 4;
 
 impl CapsuleModel {
-    /// Carries a pawn on at its velocity for `ctx.dt`: it is deflected by walls and follows the
-    /// floor, which is looked for in every fourth tick, and does nothing else: no input, no
-    /// stance, no events, and only the fixed world. Several times cheaper than
-    /// [`step`](bevy_unlag_core::MoveModel::step); for proxies between two updates. Unreal's
+    /// Extrapolates a pawn at its velocity for `ctx.dt`. Walls deflect it, and it follows the floor,
+    /// which is looked up every fourth tick. There is no input, no change of stance and no event, and
+    /// only the fixed world counts. Several times cheaper than
+    /// [`step`](bevy_unlag_core::MoveModel::step); meant for proxies between two updates. Unreal's
     /// `MoveSmooth`.
+    #[doc(alias = "MoveSmooth")]
     #[must_use]
     pub fn cheap_step(
         config: &CapsuleConfig,
@@ -47,16 +48,16 @@ impl CapsuleModel {
             velocity.y = (velocity.y - pull).max(-config.terminal_speed);
         }
         let whole = body_of(config, state.crouched);
-        // A walker's feet are lifted over what it would step on.
+        // The feet of a walking pawn are raised over anything that it could step on.
         let lift = if grounded { config.step_height.clamp(0.0, whole.core) } else { 0.0 };
         let body = Body { core: whole.core - lift, ..whole };
         let feet = frame.to_local(state.position);
         let motion = velocity * dt;
-        // What stands on a base goes where that goes, and keeps its height above it.
+        // A pawn on a base moves with the base and keeps its height above it.
         let floor_due = grounded
             && state.base == BaseId::NONE
             && (ctx.tick.0.wrapping_add(ctx.entity.index_u32())).is_multiple_of(FLOOR_TICKS);
-        // No bases, so no time.
+        // The time is unused because bases are excluded.
         world.scene.with_parts(ctx.entity, 0.0, config.blocked_by, frame, Include::Fixed, |near| {
             let reach = motion.length() + 0.05;
             let box_about = whole.aabb(feet).loosened(reach);

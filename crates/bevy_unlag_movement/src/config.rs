@@ -1,4 +1,4 @@
-//! The tuning of the capsule mover.
+//! Tuning of the capsule mover.
 
 mod check;
 mod presets;
@@ -10,187 +10,216 @@ use bevy::prelude::*;
 
 use crate::{CustomMode, MovementMode, Transitions};
 
-/// What moves the capsule through the world.
+/// Implementation that moves the capsule through the world.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, serde::Serialize, serde::Deserialize)]
+#[doc(alias = "KinematicCharacterController")]
 pub enum MoverBackend {
-    /// This crate's sweeps.
+    /// This crate's own sweeps.
     #[default]
     Unlag,
-    /// Rapier's `KinematicCharacterController`, for comparison: it knows no movement bases and no
+    /// Rapier's `KinematicCharacterController`, for comparison. It supports neither movement bases nor
     /// one-way colliders, and sees a collider only after a step of rapier.
     Rapier,
 }
 
-/// How input changes the velocity.
+/// Formula by which input changes the velocity.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, serde::Serialize, serde::Deserialize)]
 pub enum AccelerationModel {
-    /// Unreal's: friction turns the velocity, acceleration adds up to the maximum speed, and a
+    /// Unreal's formula: friction turns the velocity, acceleration adds up to the maximum speed, and a
     /// pawn without input brakes.
+    #[doc(alias = "CalcVelocity")]
     #[default]
     Unreal,
-    /// Quake's: friction always, and acceleration until the speed *along the wish* is the
-    /// wished speed, so that turning in the air gains speed.
+    /// Quake's formula: friction always applies, and acceleration adds until the speed *along the wished
+    /// direction* reaches the wished speed, so that turning in the air gains speed.
+    #[doc(alias = "PM_Accelerate")]
+    #[doc(alias = "strafe jumping")]
     Quake,
 }
 
-/// What other pawns are to a pawn.
+/// Collision between pawns.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, serde::Serialize, serde::Deserialize)]
 pub enum PawnCollision {
-    /// Nothing.
+    /// Pawns ignore each other.
     #[default]
     Ignore,
-    /// Walls. A client has the others where it sees them, which is in the past: bumping into
-    /// somebody who moves is corrected by the server.
+    /// Pawns block each other like walls. A client has remote pawns where it displays them, which is in
+    /// the past, so the server corrects a client that bumps into a moving pawn.
     Block,
-    /// Soft: two pawns in one place drift apart. Corrections are small.
+    /// Pawns that overlap drift apart. Corrections are small.
     Push,
 }
 
-/// The tuning of [`CapsuleModel`](crate::CapsuleModel). It must be the same on both sides: a
-/// difference is a misprediction in every tick. The defaults are Unreal's, in metres; see
-/// [`quake`](Self::quake) and [`arcade`](Self::arcade) for others.
+/// Tuning of [`CapsuleModel`](crate::CapsuleModel). It must be the same on client and server: a
+/// difference causes a misprediction in every tick. The defaults are Unreal's, in metres; see
+/// [`quake`](Self::quake) and [`arcade`](Self::arcade) for other presets.
 #[derive(Resource, Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct CapsuleConfig {
-    /// Metres; default 0.34. A gap must be a little wider than twice this to walk through.
+    /// Radius of the capsule in metres; default 0.34. The pawn fits through gaps slightly wider than
+    /// twice this.
     pub radius: f32,
-    /// Metres from the middle to the feet, standing; default 0.88, so 1.76 m tall.
+    /// Distance from the middle to the feet when standing, in metres; default 0.88, so 1.76 m tall.
     pub half_height: f32,
-    /// Metres from the middle to the feet, crouched; default 0.40. Never less than the radius.
+    /// Distance from the middle to the feet when crouched, in metres; default 0.40. Must not be less
+    /// than the radius.
     pub crouched_half_height: f32,
-    /// Metres above the feet that a standing pawn looks from; default 1.64.
+    /// Eye height above the feet when standing, in metres; default 1.64.
     pub eye_height: f32,
-    /// Metres above the feet that a crouched pawn looks from; default 0.66.
+    /// Eye height above the feet when crouched, in metres; default 0.66.
     pub crouched_eye_height: f32,
 
-    /// Metres per second; default 6. What full input reaches on any walkable ground.
+    /// Speed at full input on any walkable ground, in metres per second; default 6.
+    #[doc(alias = "MaxWalkSpeed")]
     pub max_walk_speed: f32,
-    /// Metres per second; default 9. What full input reaches with
-    /// [`CapsuleInput::sprint`](crate::CapsuleInput::sprint), forwards.
+    /// Forward speed at full input with [`CapsuleInput::sprint`](crate::CapsuleInput::sprint), in metres
+    /// per second; default 9.
     pub sprint_speed: f32,
-    /// Metres per second; default 2. What full input reaches with
-    /// [`CapsuleInput::walk`](crate::CapsuleInput::walk).
+    /// Speed at full input with [`CapsuleInput::walk`](crate::CapsuleInput::walk), in metres per second;
+    /// default 2.
     pub slow_walk_speed: f32,
-    /// Metres per second; default 3. What full input reaches crouched.
+    /// Speed at full input when crouched, in metres per second; default 3.
     pub crouched_speed: f32,
-    /// Metres per second; default 3.
+    /// Speed at full input when swimming, in metres per second; default 3.
     pub max_swim_speed: f32,
-    /// Metres per second; default 6.
+    /// Speed at full input when flying, in metres per second; default 6.
     pub max_fly_speed: f32,
-    /// Metres per second; default 60. No pawn is ever faster, falls included, so that a move stays
-    /// near the colliders that were looked up for it. Raising it makes fast moves dearer.
+    /// Upper limit of any speed, falls included, in metres per second; default 60. It keeps a move near
+    /// the colliders that were looked up for it. Raising it makes fast moves more expensive.
+    #[doc(alias = "sv_maxvelocity")]
     pub max_speed: f32,
 
-    /// How input changes the velocity. Default: [`AccelerationModel::Unreal`].
+    /// Formula by which input changes the velocity. Default: [`AccelerationModel::Unreal`].
     pub acceleration_model: AccelerationModel,
-    /// Metres per second squared; default 20.48. How fast input changes the speed: a stand turns
-    /// into a run in 0.3 s. For Quake's model: its acceleration times the maximum speed.
+    /// Acceleration by input in metres per second squared; default 20.48, from standstill to full speed
+    /// in 0.3 s. For Quake's model: its acceleration constant times the maximum speed.
+    #[doc(alias = "MaxAcceleration")]
     pub acceleration: f32,
-    /// Per second; default 8. How fast a run turns to a new direction, and, times
-    /// [`braking_friction_factor`](Self::braking_friction_factor), how hard a pawn without input
-    /// brakes in proportion to its speed.
+    /// Rate at which a running pawn turns to a new direction, per second; default 8. Times
+    /// [`braking_friction_factor`](Self::braking_friction_factor) it is also the part of braking without
+    /// input that is proportional to the speed.
+    #[doc(alias = "sv_friction")]
     pub ground_friction: f32,
-    /// Default 2. Raising it stops pawns sooner and turns them no faster.
+    /// Factor on [`ground_friction`](Self::ground_friction) when braking; default 2. Raising it stops
+    /// pawns sooner without turning them faster.
     pub braking_friction_factor: f32,
-    /// Metres per second squared; default 20.48. The constant part of braking on a floor.
+    /// Constant part of braking on a floor, in metres per second squared; default 20.48.
+    #[doc(alias = "BrakingDecelerationWalking")]
     pub braking_deceleration: f32,
-    /// Metres per second; default 0. Quake's model brakes a slower pawn as if it were this fast.
+    /// Speed in metres per second; default 0. Quake's model brakes a slower pawn as if it moved at this
+    /// speed.
+    #[doc(alias = "sv_stopspeed")]
     pub stop_speed: f32,
-    /// Per second; default 0.3. Friction of fluids and of flight, unless a
-    /// [`MoveVolume`](crate::MoveVolume) says otherwise.
+    /// Friction of fluids and of flight, per second; default 0.3. A [`MoveVolume`](crate::MoveVolume)
+    /// can override it.
     pub fluid_friction: f32,
-    /// Metres per second squared; default 0. Braking without input while swimming.
+    /// Braking without input while swimming, in metres per second squared; default 0.
     pub braking_swimming: f32,
-    /// Metres per second squared; default 0. Braking without input while flying. At 0 a flight
-    /// goes on until input or a wall ends it.
+    /// Braking without input while flying, in metres per second squared; default 0. At 0 a flying pawn
+    /// keeps moving until input or a wall stops it.
     pub braking_flying: f32,
-    /// Metres per second squared; default 0. Level braking without input in the air.
+    /// Horizontal braking without input in the air, in metres per second squared; default 0.
     pub braking_falling: f32,
 
-    /// Metres per second; default 4.2. The height of a jump is this squared over twice gravity.
+    /// Upward speed of a jump in metres per second; default 4.2. The height of a jump is the square of
+    /// this over twice gravity.
+    #[doc(alias = "JumpZVelocity")]
     pub jump_speed: f32,
-    /// Seconds; default 0. As long as the button is held, but no longer than this, the jump keeps
-    /// its speed: small and big jumps.
+    /// Longest time in seconds for which holding the button keeps the upward speed of a jump, for low
+    /// and high jumps; default 0.
+    #[doc(alias = "JumpMaxHoldTime")]
     pub jump_max_hold: f32,
-    /// Jumps until the next landing; default 1. 2 allows one more in the air.
+    /// Number of jumps until the next landing; default 1. 2 allows a double jump.
+    #[doc(alias = "JumpMaxCount")]
     pub jump_max_count: u8,
-    /// Seconds after walking off a ledge in which a jump still counts as one from the floor;
-    /// default 0. 0.1 forgives late presses.
+    /// Time in seconds after walking off a ledge during which a jump still counts as one from the floor;
+    /// default 0. A value of 0.1 forgives late presses.
     pub coyote_time: f32,
-    /// Seconds before a landing in which a press still jumps at the landing; default 0. 0.1
-    /// forgives early presses.
+    /// Time in seconds before a landing during which a press still causes a jump at the landing; default
+    /// 0. A value of 0.1 forgives early presses.
     pub jump_buffer: f32,
-    /// Metres per second squared, towards the ground; default 9.8.
+    /// Gravity in metres per second squared, towards the ground; default 9.8.
+    #[doc(alias = "sv_gravity")]
     pub gravity: f32,
-    /// Where up is, one long; default +Y. A [`MoveVolume`](crate::MoveVolume) can override it.
-    /// Another direction than +Y makes a move about a third dearer.
+    /// Up direction, a unit vector; default +Y. A [`MoveVolume`](crate::MoveVolume) can override it. Any
+    /// direction other than +Y makes a move about a third more expensive.
     pub up: Vec3,
-    /// Metres per second; default 40. No fall gets faster by gravity.
+    /// Limit of the falling speed by gravity, in metres per second; default 40.
     pub terminal_speed: f32,
-    /// 0 to 1; default 0.05. The fraction of `acceleration` that input has in the air.
+    /// Fraction of `acceleration` that input has in the air, 0 to 1; default 0.05.
+    #[doc(alias = "AirControl")]
     pub air_control: f32,
-    /// Metres per second; default 0.25. Below this level speed air control is
-    /// [`air_control_boost`](Self::air_control_boost) times as strong, so that a jump from a
-    /// standstill can get over an edge.
+    /// Horizontal speed in metres per second below which air control is multiplied by
+    /// [`air_control_boost`](Self::air_control_boost), so that a jump from a standstill can get over an
+    /// edge; default 0.25.
     pub air_control_boost_below: f32,
-    /// Default 2.
+    /// Factor on air control at low speed; default 2.
     pub air_control_boost: f32,
-    /// Metres per second; default 1,000, no limit. Quake's model adds no more than
-    /// this along the wish in the air.
+    /// Largest wished speed in the air for Quake's model, in metres per second; default 1,000, that is
+    /// no limit.
     pub air_wish_speed: f32,
 
-    /// Metres; default 0.45. Ledges up to this height above the floor are climbed, and floors up
-    /// to this far below are stepped down to. Raising it makes walking on stairs and past clutter
-    /// dearer.
+    /// Height in metres; default 0.45. Pawns climb ledges up to this height and step down to floors up
+    /// to this far below. Raising it makes walking on stairs and past clutter more expensive.
+    #[doc(alias = "MaxStepHeight")]
+    #[doc(alias = "sv_stepsize")]
     pub step_height: f32,
-    /// The upward part of a floor's normal; default 0.71, about 44.8°. Steeper is a wall.
+    /// Smallest upward component of the normal of a walkable floor; default 0.71, about 44.8°. A steeper
+    /// surface is a wall.
+    #[doc(alias = "WalkableFloorZ")]
     pub walkable_floor_y: f32,
-    /// Metres from the capsule's side; default 0. A floor that is touched further out than this
-    /// is only perched on: see [`perch_height`](Self::perch_height).
+    /// Distance from the capsule's side in metres; default 0. A pawn only perches on a floor that it
+    /// touches within this distance of its side: see [`perch_height`](Self::perch_height).
     pub perch_radius_threshold: f32,
-    /// Metres; default 0.4. A pawn perches as long as there is a floor for the middle of the
-    /// capsule within the step height and this.
+    /// Depth in metres; default 0.4. A pawn perches only while there is a floor below the middle of the
+    /// capsule within the step height plus this.
     pub perch_height: f32,
-    /// Default: false. The capsule's round end sinks over the rim of a ledge and rises over that of
-    /// a step, which is soft. True keeps the feet level with a rim for as long as it is touched, as
-    /// if the capsule's base were flat. Unreal's `bUseFlatBaseForFloorChecks`.
+    /// Whether the pawn keeps its feet level with a rim for as long as it touches it, as if the
+    /// capsule's base were flat. Default: false, so the round end sinks over the rim of a ledge and
+    /// rises over the rim of a step, which is smoother. Unreal's `bUseFlatBaseForFloorChecks`.
+    #[doc(alias = "bUseFlatBaseForFloorChecks")]
     pub flat_base: bool,
-    /// Whether a walk goes on over ledges. Default: true.
+    /// Whether a walking pawn can walk off ledges. Default: true.
+    #[doc(alias = "bCanWalkOffLedges")]
     pub walk_off_ledges: bool,
-    /// Whether a crouched walk goes on over ledges. Default: false.
+    /// Whether a crouched pawn can walk off ledges. Default: false.
     pub walk_off_ledges_crouched: bool,
-    /// Metres; default 0.1. As far over a ledge comes the middle of a pawn that does not walk off.
+    /// Distance in metres by which the middle of a pawn that does not walk off ledges may pass the edge;
+    /// default 0.1.
     pub ledge_threshold: f32,
 
-    /// Upwards force of water over gravity; default 1: a swimmer neither sinks nor rises.
+    /// Buoyancy of water relative to gravity; default 1: a swimmer neither sinks nor rises.
     pub buoyancy: f32,
-    /// Metres per second; default 4.2. A swimmer who holds jump against a bank leaves the water
-    /// with this.
+    /// Upward speed in metres per second with which a swimmer who holds jump against a bank leaves the
+    /// water; default 4.2.
     pub out_of_water_speed: f32,
 
     /// Whether a pawn that leaves a moving base keeps the base's velocity. Default: true.
+    #[doc(alias = "bImpartBaseVelocityX")]
     pub impart_base_velocity: bool,
-    /// Whether a turning base turns the view of who stands on it. Default: false.
+    /// Whether a turning base turns the view of pawns on it. Default: false.
     pub turn_with_base: bool,
-    /// What other pawns are. Default: [`PawnCollision::Ignore`].
+    /// Collision with other pawns. Default: [`PawnCollision::Ignore`].
     pub pawns: PawnCollision,
-    /// Metres per second at which two pawns in one place drift apart, with
-    /// [`PawnCollision::Push`]; default 3.
+    /// Speed in metres per second at which overlapping pawns drift apart with [`PawnCollision::Push`];
+    /// default 3.
     pub pawn_push_speed: f32,
-    /// Rapier's collision groups whose members stop a capsule; default all, and colliders
-    /// without groups always do.
+    /// Rapier collision groups whose members block a capsule; default all. Colliders without groups
+    /// always block it.
     pub blocked_by: u32,
 
-    /// Seconds; default 0.05. A longer step is cut into slices. Lowering it makes steps at low
-    /// tick rates dearer and truer.
+    /// Longest slice of a step in seconds; default 0.05. A longer step is split into slices. Lowering it
+    /// makes steps at low tick rates more accurate and more expensive.
+    #[doc(alias = "MaxSimulationTimeStep")]
     pub max_slice_seconds: f32,
-    /// Default 8. A step longer than this many slices is cut off there.
+    /// Maximum number of slices per step; default 8. A longer step is cut off.
+    #[doc(alias = "MaxSimulationIterations")]
     pub max_slices: u8,
-    /// Which mode follows what.
+    /// Transitions between the built-in modes.
     pub transitions: Transitions,
-    /// Modes of the game, by number; see [`register_mode`](Self::register_mode).
+    /// Custom modes of the game, by number; see [`register_mode`](Self::register_mode).
     pub custom_modes: Vec<CustomMode>,
-    /// What moves the capsule. Default: [`MoverBackend::Unlag`].
+    /// Implementation that moves the capsule. Default: [`MoverBackend::Unlag`].
     pub backend: MoverBackend,
 }
 
@@ -256,11 +285,11 @@ impl Default for CapsuleConfig {
 }
 
 impl CapsuleConfig {
-    /// Adds a mode of the game and returns it. A name that is already taken replaces that mode's
-    /// tuning. Register the same modes in the same order on both sides.
+    /// Adds a custom mode and returns it. If the name is already taken, replaces the tuning of that
+    /// mode. Register the same modes in the same order on client and server.
     ///
     /// # Errors
-    /// When there are already 256.
+    /// Returns [`TooManyModes`] when there are already 256 custom modes.
     pub fn register_mode(&mut self, mode: CustomMode) -> Result<MovementMode, TooManyModes> {
         let place = self.custom_modes.iter().position(|known| known.name == mode.name);
         let place = place.unwrap_or(self.custom_modes.len());
@@ -273,7 +302,7 @@ impl CapsuleConfig {
         Ok(MovementMode::Custom(id))
     }
 
-    /// The mode of this name, built-in names included (`"Walking"`).
+    /// Returns the mode with this name, built-in names included (`"Walking"`).
     #[must_use]
     pub fn mode_named(&self, name: &str) -> Option<MovementMode> {
         let custom = |(id, mode): (usize, &CustomMode)| {
@@ -288,7 +317,7 @@ impl CapsuleConfig {
         }
     }
 
-    /// The tuning of a custom mode, if it is one that was registered.
+    /// Returns the tuning of a registered custom mode; `None` for other modes.
     #[must_use]
     pub fn custom_mode(&self, mode: MovementMode) -> Option<&CustomMode> {
         match mode {
@@ -297,20 +326,20 @@ impl CapsuleConfig {
         }
     }
 
-    /// What leads out of `mode`.
+    /// Returns the transitions that apply in `mode`.
     #[must_use]
     pub fn transitions_of(&self, mode: MovementMode) -> &Transitions {
         self.custom_mode(mode).map_or(&self.transitions, |custom| &custom.transitions)
     }
 }
 
-/// More custom modes than a mode's number can tell apart.
+/// Error when a config already has 256 custom modes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooManyModes;
 
 impl core::fmt::Display for TooManyModes {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("a CapsuleConfig holds at most 256 custom modes; reuse one by its name")
+        f.write_str("a CapsuleConfig holds at most 256 custom modes; reuse the name of an existing mode")
     }
 }
 

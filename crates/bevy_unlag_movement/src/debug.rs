@@ -1,4 +1,4 @@
-//! What the mover sees and does, drawn as gizmos.
+//! Debug gizmos of the mover.
 
 use core::marker::PhantomData;
 
@@ -15,41 +15,41 @@ use crate::{
     BaseId, CapsuleConfig, CapsuleState, HasCapsule, MovementBase, MovementMode, MoverProbe, MoverWorld,
 };
 
-/// What is drawn, and in which colours. Change it through Bevy's `GizmoConfigStore`; the group's
-/// `GizmoConfig::enabled` turns all of it off.
+/// Settings and colours of the gizmos. Change them through Bevy's `GizmoConfigStore`;
+/// `GizmoConfig::enabled` of the group turns them all off.
 #[derive(Clone, Debug, Reflect, GizmoConfigGroup)]
 pub struct MoverGizmos {
-    /// The capsule, in the colour of its mode. Default: true.
+    /// Whether to draw the capsule, in the colour of its mode. Default: true.
     pub capsule: bool,
-    /// The floor below the feet, and its normal. Default: true.
+    /// Whether to draw the floor below the feet and its normal. Default: true.
     pub floor: bool,
-    /// Where the velocity leads and what is in the way. Default: true.
+    /// Whether to draw the path ahead at the current velocity and the first hit on it. Default: true.
     pub sweep: bool,
-    /// The movement base: its axes where the pawn stands on it. Default: true.
+    /// Whether to draw the axes of the movement base below the pawn. Default: true.
     pub base: bool,
-    /// The velocity in the world. Default: true.
+    /// Whether to draw the velocity in world space. Default: true.
     pub velocity: bool,
-    /// The boxes of all that a step looks at. Default: false.
+    /// Whether to draw the boxes of all collider parts that a step looks at. Default: false.
     pub parts: bool,
-    /// Of the capsule, walking.
+    /// Colour of the capsule while walking.
     pub walking: Color,
-    /// Of the capsule, falling.
+    /// Colour of the capsule while falling.
     pub falling: Color,
-    /// Of the capsule, swimming.
+    /// Colour of the capsule while swimming.
     pub swimming: Color,
-    /// Of the capsule, flying.
+    /// Colour of the capsule while flying.
     pub flying: Color,
-    /// Of the capsule in a mode of the game.
+    /// Colour of the capsule in a custom mode.
     pub custom: Color,
-    /// Of a floor that can be walked on.
+    /// Colour of a walkable floor.
     pub walkable: Color,
-    /// Of a floor that cannot.
+    /// Colour of a floor that is too steep.
     pub steep: Color,
-    /// Of the sweep ahead.
+    /// Colour of the path ahead.
     pub ahead: Color,
-    /// Of the velocity.
+    /// Colour of the velocity.
     pub speed: Color,
-    /// Of the boxes.
+    /// Colour of the boxes.
     pub part: Color,
 }
 
@@ -88,9 +88,9 @@ impl MoverGizmos {
     }
 }
 
-/// Draws [`MoverGizmos`] of every pawn of the model `M`. Pawns with a [`MoveInput`] are drawn at
-/// this very frame, by a throw-away step, the others at their last tick. Add it after Bevy's
-/// plugins; without Bevy's `GizmoPlugin`, as on a server, it does nothing.
+/// Draws [`MoverGizmos`] for all pawns of the model `M`. Pawns with a [`MoveInput`] are drawn at the
+/// time of the frame, by a step whose result is discarded; other pawns at their last tick. Add it after
+/// Bevy's plugins; without Bevy's `GizmoPlugin`, as on a server, it does nothing.
 #[derive(Debug)]
 pub struct MoverGizmosPlugin<M>(PhantomData<fn() -> M>);
 
@@ -110,7 +110,7 @@ where
         }
         let store = app.world().get_resource::<GizmoConfigStore>();
         if store.is_none_or(|store| store.get_config::<MoverGizmos>().is_none()) {
-            // In front of everything: most of it lies in or under the pawn.
+            // Drawn in front of everything, because most lines lie in or below the pawn.
             let config = GizmoConfig { depth_bias: -1.0, ..default() };
             app.insert_gizmo_config(MoverGizmos::default(), config);
         }
@@ -165,13 +165,13 @@ fn draw<M>(
         }
         if style.floor || style.sweep || style.parts {
             let probe = mover.probe(&config, body, &ctx(fixed.timestep().as_secs_f32()));
-            // The probe is of the last tick; what is drawn has moved on.
+            // The probe is of the last tick; the drawn pawn has moved since.
             probed(&mut gizmos, style, body, live.position - body.position, &probe);
         }
     }
 }
 
-/// Metres from the feet to the middle.
+/// Returns the distance from the feet to the middle, in metres.
 fn height(config: &CapsuleConfig, state: &CapsuleState) -> f32 {
     if state.crouched { config.crouched_half_height.max(config.radius) } else { config.half_height }
 }

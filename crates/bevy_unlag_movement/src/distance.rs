@@ -1,7 +1,9 @@
-//! How far a capsule's core is from a part. The core is an upright segment: the capsule is all that
-//! lies within its radius. Boxes, triangles and capsules are measured exactly and in closed form,
-//! because parry's iterations are an order of magnitude slower and stop at a thousandth of the
-//! distance, which tilts normals by up to two degrees.
+//! Distance between a capsule's core and a collider part.
+//!
+//! The core is an upright segment; the capsule is everything within its radius of the segment. Boxes,
+//! triangles and capsules are measured exactly and in closed form, because parry's iterations are an
+//! order of magnitude slower and stop at a thousandth of the distance, which tilts normals by up to two
+//! degrees.
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::{
@@ -13,22 +15,22 @@ use bevy_rapier3d::parry::{
 
 use crate::part::{Part, PartShape};
 
-/// Below this the core touches the part and no direction can be told from the nearest points.
+/// Distance in metres below which the nearest points no longer define a direction.
 const TOUCH: f32 = 1e-5;
 
-/// The nearest points of a core and a part.
+/// Nearest points of a core and a part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Separation {
-    /// Metres; negative when the core itself is inside.
+    /// Distance in metres; negative when the core itself is inside the part.
     pub(crate) distance: f32,
-    /// From the part to the core.
+    /// Direction from the part to the core.
     pub(crate) normal: Vec3,
-    /// On the part.
+    /// Nearest point on the part.
     pub(crate) point: Vec3,
 }
 
-/// The separation of a part and the core that rises `core` metres from `low`; none when it is
-/// more than `max`.
+/// Returns the separation of a part and the core that rises `core` metres from `low`; `None` when the
+/// distance is more than `max`.
 pub(crate) fn separation(part: &Part, low: Vec3, core: f32, max: f32) -> Option<Separation> {
     let found = match &part.shape {
         PartShape::Box => upright_box(&part.aabb, low, core),
@@ -41,7 +43,7 @@ pub(crate) fn separation(part: &Part, low: Vec3, core: f32, max: f32) -> Option<
     (sound && found.distance <= max).then_some(found)
 }
 
-/// Any convex shape, by parry.
+/// Measures any convex shape with parry.
 fn general(pose: &Pose, shape: &dyn Shape, low: Vec3, core: f32, max: f32) -> Option<Separation> {
     let a = pose.inverse_transform_point(low);
     let b = pose.inverse_transform_point(low + Vec3::Y * core);
@@ -68,8 +70,8 @@ fn general(pose: &Pose, shape: &dyn Shape, low: Vec3, core: f32, max: f32) -> Op
     })
 }
 
-/// The shortest of the ways along which a core can leave a convex shape that it is inside of, of
-/// many. Parry's own search, which is exact, panics on some pointed shapes.
+/// Returns the shortest way out of a convex shape that the core is inside of, among 26 directions.
+/// Parry's exact search panics on some pointed shapes.
 fn way_out(shape: &dyn Shape, a: Vec3, b: Vec3) -> Option<Separation> {
     let map = shape.as_support_map()?;
     let mut best: Option<Separation> = None;
@@ -85,8 +87,8 @@ fn way_out(shape: &dyn Shape, a: Vec3, b: Vec3) -> Option<Separation> {
     best.filter(|best| best.distance.is_finite())
 }
 
-/// A box along the axes. The distance of an upright segment is that of its lower end from the box
-/// made taller, downwards, by the segment.
+/// Measures an axis-aligned box. The distance of an upright segment equals the distance of its lower end
+/// from the box extended downwards by the segment's length.
 fn upright_box(aabb: &Aabb, low: Vec3, core: f32) -> Separation {
     let mins = Vec3::new(aabb.mins.x, aabb.mins.y - core, aabb.mins.z);
     let nearest = low.clamp(mins, aabb.maxs);
@@ -97,7 +99,7 @@ fn upright_box(aabb: &Aabb, low: Vec3, core: f32) -> Separation {
         let distance = squared.sqrt();
         return Separation { distance, normal: offset / distance, point };
     }
-    // The core is inside: out by the shortest way.
+    // The core is inside: find the shortest way out.
     let ways = [
         (aabb.maxs.y - low.y, Vec3::Y),
         (low.x - mins.x, Vec3::NEG_X),
@@ -119,7 +121,7 @@ fn turned_box(pose: &Pose, half: Vec3, low: Vec3, core: f32, max: f32) -> Option
     let a = pose.inverse_transform_point(low);
     let turn = pose.rotation;
     if turn.x == 0.0 && turn.z == 0.0 {
-        // Turned about the vertical alone: the core is upright in its space, too.
+        // Rotated about the vertical only: the core is upright in the box's space as well.
         let found = upright_box(&Aabb::new(-half, half), a, core);
         return Some(Separation {
             normal: turn * found.normal,
@@ -137,19 +139,20 @@ fn turned_box(pose: &Pose, half: Vec3, low: Vec3, core: f32, max: f32) -> Option
     Some(Separation { distance, normal: turn * (offset / distance), point: pose.transform_point(on_box) })
 }
 
-/// All within `radius` of the segment from `a` to `b`.
+/// Measures a capsule with the axis from `a` to `b`.
 fn capsule_core(a: Vec3, b: Vec3, radius: f32, low: Vec3, core: f32) -> Separation {
     let (on_part, on_core) = segment_segment(a, b, low, low + Vec3::Y * core);
     let offset = on_core - on_part;
     let apart = offset.length();
-    // Two cores in one place: any level way out is as good as another.
+    // The axes touch: any horizontal direction will do.
     let normal = if apart < TOUCH { Vec3::X } else { offset / apart };
     Separation { distance: apart - radius, normal, point: on_part + normal * radius }
 }
 
-/// The nearest points of a box about the origin and a segment, on the box and on the segment. The
-/// squared distance along the segment is convex and quadratic between the planes of the box, so
-/// its slope is a rising broken line whose zero is found exactly.
+/// Returns the nearest points of a box around the origin and a segment, on the box and on the segment.
+///
+/// The squared distance along the segment is convex and piecewise quadratic with breaks at the planes of
+/// the box. Its derivative is therefore increasing and piecewise linear, and its zero is found exactly.
 fn box_segment(half: Vec3, a: Vec3, b: Vec3) -> (Vec3, Vec3) {
     let d = b - a;
     let slope = |s: f32| {
@@ -180,19 +183,19 @@ fn box_segment(half: Vec3, a: Vec3, b: Vec3) -> (Vec3, Vec3) {
     (p.clamp(-half, half), p)
 }
 
-/// Whether a point of the triangle's plane is inside it.
+/// Returns whether a point in the triangle's plane is inside the triangle.
 pub(crate) fn inside([a, b, c]: &[Vec3; 3], normal: Vec3, p: Vec3) -> bool {
     (*b - *a).cross(p - *a).dot(normal) >= 0.0
         && (*c - *b).cross(p - *b).dot(normal) >= 0.0
         && (*a - *c).cross(p - *c).dot(normal) >= 0.0
 }
 
-/// A triangle and the core; none when it is further than `max`.
+/// Measures a triangle; returns `None` when it is further away than `max`.
 fn triangle_core(corners: &[Vec3; 3], face: Vec3, low: Vec3, core: f32, max: f32) -> Option<Separation> {
     let below = (low - corners[0]).dot(face);
     let above = below + core * face.y;
     if below * above > 0.0 {
-        // All on one side: the plane is nearest at one end. Mostly that is the answer.
+        // All on one side: the plane is nearest at one end. This is the most frequent case.
         let (end, height) =
             if below.abs() <= above.abs() { (low, below) } else { (low + Vec3::Y * core, above) };
         if height.abs() > max {
@@ -206,7 +209,7 @@ fn triangle_core(corners: &[Vec3; 3], face: Vec3, low: Vec3, core: f32, max: f32
     } else if below != above {
         let p = low + Vec3::Y * (core * (below / (below - above)));
         if inside(corners, face, p) {
-            // The core crosses the triangle: out on the side that needs the shorter way.
+            // The core crosses the triangle: leave on the side that needs the shorter way.
             let (normal, depth) = if below.max(above) >= -below.min(above) {
                 (face, below.min(above))
             } else {
@@ -215,8 +218,7 @@ fn triangle_core(corners: &[Vec3; 3], face: Vec3, low: Vec3, core: f32, max: f32
             return Some(Separation { distance: depth, normal, point: p });
         }
     }
-    // Past the face's rim an edge is nearest: the way to the face shrinks towards its plane until
-    // it leaves the face.
+    // Beyond the rim of the face, an edge is nearest.
     let high = low + Vec3::Y * core;
     let mut best = (f32::INFINITY, corners[0], low);
     for i in 0..3 {
@@ -228,7 +230,7 @@ fn triangle_core(corners: &[Vec3; 3], face: Vec3, low: Vec3, core: f32, max: f32
     }
     let distance = best.0.sqrt();
     let normal = if distance < TOUCH {
-        // Out on the side where most of the core is.
+        // Leave on the side that contains most of the core.
         if below + above >= 0.0 { face } else { -face }
     } else {
         (best.2 - best.1) / distance
@@ -236,7 +238,7 @@ fn triangle_core(corners: &[Vec3; 3], face: Vec3, low: Vec3, core: f32, max: f32
     Some(Separation { distance, normal, point: best.1 })
 }
 
-/// The nearest points of two segments (Ericson, 5.1.9).
+/// Returns the nearest points of two segments (Ericson, Real-Time Collision Detection, 5.1.9).
 fn segment_segment(p1: Vec3, q1: Vec3, p2: Vec3, q2: Vec3) -> (Vec3, Vec3) {
     let (d1, d2, r) = (q1 - p1, q2 - p2, p1 - p2);
     let (a, e, f) = (d1.length_squared(), d2.length_squared(), d2.dot(r));

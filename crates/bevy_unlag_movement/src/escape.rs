@@ -1,4 +1,4 @@
-//! Ends no step inside anything.
+//! Recovery from penetration at the end of a step.
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
@@ -9,31 +9,32 @@ use crate::{
     sweep::{Body, MAX_PUSH, advance, depth, push_out},
 };
 
-/// Metres that a pawn may be inside something at the end of a step.
+/// Penetration in metres that is tolerated at the end of a step.
 const MAX_DEPTH: f32 = 0.02;
-/// Metres inside something from which a pawn is stuck.
+/// Penetration in metres from which a pawn counts as stuck.
 const STUCK_DEPTH: f32 = 0.1;
 
-/// What became of a pawn that was inside something.
+/// Result of pushing a pawn out of a penetration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Escape {
-    /// The feet now.
+    /// Position of the feet after the recovery.
     pub(crate) feet: Vec3,
-    /// Whether they are back where the step began, because nothing else helped.
+    /// Whether the pawn was put back to the start of the step, because pushing did not help.
     pub(crate) back: bool,
-    /// Metres that it is still inside, if that means stuck.
+    /// Remaining penetration in metres, if the pawn is stuck.
     pub(crate) stuck: Option<f32>,
 }
 
-/// Pushes a pawn out of what it is in, and back to `start` if that does not help; none when it is
-/// free. The parts at `feet` must be there.
+/// Pushes a pawn out of a penetration, and puts it back to `start` if that does not help. Returns `None`
+/// when the pawn is free. `near` must already cover the capsule at `feet`.
 pub(crate) fn escape(near: &mut NearParts<'_>, body: Body, feet: Vec3, start: Vec3) -> Option<Escape> {
     if depth(near.parts(), body, feet) <= 0.0 {
         return None;
     }
     near.cover(body.aabb(feet).loosened(2.0 * MAX_PUSH));
     let parts = near.parts();
-    // Fixed parts come first. They hold: whoever a base squeezes against them ends in the base.
+    // Fixed parts come first, and they take precedence: a pawn that a base squeezes against a wall ends
+    // inside the base.
     let fixed = &parts[..parts.iter().position(|part| part.base != BaseId::NONE).unwrap_or(parts.len())];
     let held = push_out(fixed, body, feet);
     let pushed = push_out(parts, body, held);

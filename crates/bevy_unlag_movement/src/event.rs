@@ -1,71 +1,75 @@
-//! What happened in a step.
+//! Events of a capsule step.
 
 use bevy::math::Vec3;
 
 use crate::{BaseId, MovementMode, VolumeId};
 
-/// Something that happened in a step, for sounds, effects and damage. Events are values: a replay
-/// makes them again and its caller drops them.
+/// Event of a step, for sounds, effects and damage. Events are values: a replay produces them again, and
+/// its caller drops them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum MoveEvent {
-    /// Feet met a walkable floor after a fall.
+    /// The pawn landed on a walkable floor.
+    #[doc(alias = "OnLanded")]
     Landed {
-        /// Metres per second against the floor at the impact.
+        /// Impact speed relative to the floor, in metres per second.
         speed: f32,
     },
-    /// A jump.
+    /// The pawn jumped.
+    #[doc(alias = "OnJumped")]
     Jumped {
-        /// Which one since the last landing; 1 is the first.
+        /// Number of jumps since the last landing, this one included.
         count: u8,
     },
-    /// The floor ended under the feet.
+    /// The pawn walked off a ledge.
+    #[doc(alias = "OnWalkingOffLedge")]
     WalkedOff,
-    /// The feet went up or down a step without a fall.
+    /// The pawn went up or down a step without falling.
     Stepped {
-        /// Metres; negative is down.
+        /// Height of the step in metres; negative is down.
         height: f32,
     },
-    /// The capsule ran into something: a wall, or a ceiling when the normal points down.
+    /// The capsule hit a wall, or a ceiling when the normal points down.
     HitWall {
-        /// Out of the wall, in the world.
+        /// Normal of the wall in world space.
         normal: Vec3,
-        /// Metres per second into it.
+        /// Speed into the wall in metres per second.
         speed: f32,
     },
-    /// The mode changed.
+    /// The movement mode changed.
+    #[doc(alias = "OnMovementModeChanged")]
     ModeChanged {
-        /// The mode before.
+        /// Previous mode.
         from: MovementMode,
-        /// The mode now.
+        /// Current mode.
         to: MovementMode,
     },
     /// The pawn stands on another movement base.
     BaseChanged {
-        /// The base before; [`BaseId::NONE`] is the fixed world or the air.
+        /// Previous base; [`BaseId::NONE`] is the fixed world or the air.
         from: BaseId,
-        /// The base now.
+        /// Current base.
         to: BaseId,
     },
-    /// The pawn came into another volume.
+    /// The pawn entered another volume.
     VolumeChanged {
-        /// The volume before; [`VolumeId::NONE`] is none.
+        /// Previous volume; [`VolumeId::NONE`] is none.
         from: VolumeId,
-        /// The volume now.
+        /// Current volume.
         to: VolumeId,
     },
-    /// The capsule shrank.
+    /// The capsule shrank to its crouched height.
     Crouched,
-    /// The capsule grew again.
+    /// The capsule grew to its standing height.
     Stood,
-    /// A volume or an ability threw the pawn.
+    /// A volume or an ability launched the pawn.
     Launched {
-        /// Metres per second, in the world.
+        /// Velocity in metres per second, in world space.
         velocity: Vec3,
     },
-    /// The capsule is inside something and cannot get out: crushed by a base, or spawned in a
+    /// The capsule is inside an obstacle and cannot get out: crushed by a base, or spawned inside a
     /// wall.
     Stuck {
-        /// Metres that it is inside.
+        /// Penetration in metres.
         depth: f32,
     },
 }

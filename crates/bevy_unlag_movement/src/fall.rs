@@ -1,4 +1,4 @@
-//! In the air.
+//! Falling and air control.
 
 use bevy::prelude::*;
 
@@ -13,13 +13,14 @@ use crate::{
     walk,
 };
 
-/// `dt` in the air, until it lands.
+/// Moves in the air for `dt`, or until the pawn lands.
 pub(crate) fn fall(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
     let config = slice.config;
     let before = slice.velocity;
     let after = air_velocity(slice, dt);
     slice.held_up = (slice.held_up - dt).max(0.0);
-    // The mean of both is exact for a constant pull, so a jump is as high at any tick rate.
+    // The mean of both velocities is exact for constant gravity, so jump height does not depend on the
+    // tick rate.
     let mut motion = (before + after) * (0.5 * dt);
     let mut left = dt;
     slice.velocity = after;
@@ -45,7 +46,7 @@ pub(crate) fn fall(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
             return;
         }
         if hit.normal.y > 1e-3 {
-            // Two slopes that lean against each other are a ditch.
+            // Two slopes that lean against each other form a ditch.
             slopes.1 |= slopes.0 != Vec3::ZERO && upright(slopes.0).dot(upright(hit.normal)) < 0.0;
             slopes.0 = hit.normal;
         }
@@ -54,30 +55,31 @@ pub(crate) fn fall(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
         walls.push(wall);
         motion = walls.clip(motion);
         if hit.normal.y < -0.5 && slice.velocity.y > 0.0 {
-            // A head against a ceiling, also one that leans.
+            // The head hit a ceiling, also a slanted one.
             slice.velocity.y = 0.0;
             slice.state.jump_hold = 0.0;
         }
         slice.velocity = walls.clip(slice.velocity);
     }
-    // A lift that comes up faster than the pawn rises is no hit, but a floor.
+    // A lift that rises faster than the pawn is not hit by the sweep, but is a floor.
     let moving = parts.iter().rev().take_while(|part| part.pawn || part.base != BaseId::NONE);
     if moving.count() > 0 && land_on_base(slice, parts, before.y, whole) {
         return;
     }
     if !freely {
-        // Held by several walls: no faster than it got on, or a fall would go on in place.
+        // Blocked by several walls: limit the velocity to the actual motion, or the falling speed would
+        // grow in place.
         let real = (slice.feet - start) / dt;
         slice.velocity = slice.velocity.clamp_length_max(real.length());
     }
     if slopes.1 && (slice.feet - start).length() < 1e-3 {
-        // Nowhere to fall: it may jump, or it would be caught for ever.
+        // Wedged between slopes: allow a jump, or the pawn would be caught forever.
         slice.velocity = Vec3::ZERO;
         slice.caught = true;
     }
 }
 
-/// The velocity after `dt` of gravity and a little steering.
+/// Returns the velocity after `dt` of gravity and air control.
 pub(crate) fn air_velocity(slice: &Slice<'_>, dt: f32) -> Vec3 {
     let config = slice.config;
     let (velocity, wish) = (slice.velocity, slice.wish());
@@ -90,7 +92,7 @@ pub(crate) fn air_velocity(slice: &Slice<'_>, dt: f32) -> Vec3 {
     };
     let gain = slice.limits.acceleration * control * dt;
     let steered = match config.acceleration_model {
-        // Steering adds no speed beyond a walk's.
+        // Air control adds no speed beyond walking speed.
         AccelerationModel::Unreal => {
             let limit = speed.max(slice.limits.speed);
             let braked = if wish == Vec3::ZERO && speed > 0.0 {
@@ -106,13 +108,13 @@ pub(crate) fn air_velocity(slice: &Slice<'_>, dt: f32) -> Vec3 {
         }
     };
     let pull = slice.gravity() * (dt - slice.held_up).max(0.0);
-    // What already falls faster, such as a launch downwards, is not slowed.
+    // A pawn that already falls faster, such as after a launch downwards, is not slowed.
     let terminal = (-config.terminal_speed).min(velocity.y);
     steered.with_y((velocity.y - pull).max(terminal)).clamp_length_max(config.max_speed)
 }
 
-/// What a wall does to somebody in the air: a steep slope may slow a fall down but not turn a
-/// run into a climb.
+/// Returns the normal that a wall has for a falling pawn: a steep slope may slow a fall but not turn
+/// forward motion into a climb.
 fn wall_normal(walkable_y: f32, normal: Vec3, motion: Vec3) -> Vec3 {
     let steep = normal.y > 0.0 && normal.y < walkable_y;
     let clipped = motion - normal * motion.dot(normal).min(0.0);
@@ -120,7 +122,7 @@ fn wall_normal(walkable_y: f32, normal: Vec3, motion: Vec3) -> Vec3 {
     if steep && clipped.y > motion.y.max(0.0) && upright != Vec3::ZERO { upright } else { normal }
 }
 
-/// Whether a base has come up under the feet.
+/// Lands on a base that has come up under the feet; returns whether it did.
 fn land_on_base(slice: &mut Slice<'_>, parts: &[Part], before: f32, whole: f32) -> bool {
     let Some(floor) = find_floor(&slice.config.footing(), parts, slice.body, slice.feet, HOVER_MAX) else {
         return false;
@@ -129,15 +131,15 @@ fn land_on_base(slice: &mut Slice<'_>, parts: &[Part], before: f32, whole: f32) 
     floor.base != BaseId::NONE && rises < 0.0 && land(slice, parts, before, whole, 0.0)
 }
 
-/// Goes over to walking if the floor under the feet can be walked on; the rest of the time is
-/// walked. `before` is how fast it rose at the start of the slice, `left` what is left of the
-/// slice's `whole` time.
+/// Lands if the floor under the feet is walkable, walks for the remaining time, and returns whether it
+/// landed. `before` is the vertical velocity at the start of the slice, `whole` the length of the slice
+/// and `left` the time that is left of it.
 fn land(slice: &mut Slice<'_>, parts: &[Part], before: f32, whole: f32, left: f32) -> bool {
     let config = slice.config;
     let Some(floor) = find_floor(&config.footing(), parts, slice.body, slice.feet, HOVER_MAX) else {
         return false;
     };
-    // At the impact, and against the floor, which may move.
+    // Speed at the time of the impact, relative to the floor, which may move.
     let at_impact = before + (slice.velocity.y - before) * (1.0 - left / whole).clamp(0.0, 1.0);
     let speed = slice.velocity_of(floor.base).y - at_impact;
     slice.set_base(floor.base);

@@ -1,4 +1,4 @@
-//! What is under the feet.
+//! Floor detection below the feet.
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
@@ -10,25 +10,26 @@ use crate::{
     sweep::{Body, Hit, ONE_WAY_SIDE, advance, sweep_core},
 };
 
-/// Metres between feet and floor: within this band nothing moves, so a standing pawn is still and
-/// a walking one never scrapes. Unreal's `MIN_FLOOR_DIST` and `MAX_FLOOR_DIST`.
+/// Distance between feet and floor in metres. Within this band the feet do not move, so a standing pawn
+/// is still and a walking one never scrapes along the floor. Unreal's `MIN_FLOOR_DIST` and
+/// `MAX_FLOOR_DIST`.
 const HOVER_MIN: f32 = 0.019;
 pub(crate) const HOVER_MAX: f32 = 0.024;
-/// The middle of the band.
+/// Middle of the band.
 const HOVER: f32 = 0.021_5;
-/// Contacts this close to the capsule's side, in metres, are walls: it is about to slip off.
-/// Unreal's `SWEEP_EDGE_REJECT_DISTANCE`.
+/// Distance from the capsule's side in metres; a contact this close to it is a wall, because the capsule
+/// is about to slip off. Unreal's `SWEEP_EDGE_REJECT_DISTANCE`.
 const EDGE: f32 = 0.001_5;
-/// Metres by which a walkable floor may lie below something steep that is nearer, such as the
-/// foot of a steep slope beside it.
+/// Distance in metres by which a walkable floor may lie below a nearer steep surface, such as the foot
+/// of a steep slope next to it.
 const STEEP_BESIDE: f32 = 0.03;
 
-/// The part of a tuning that says what can be stood on.
+/// Settings that decide which surfaces a body can stand on.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Footing {
-    /// The upward part of a floor's normal, at least.
+    /// Smallest upward component of the normal of a walkable floor.
     pub(crate) walkable_y: f32,
-    /// Metres that are stepped up and down.
+    /// Height of steps in metres, up and down.
     pub(crate) step_height: f32,
     /// See [`CapsuleConfig::flat_base`].
     pub(crate) flat_base: bool,
@@ -36,13 +37,13 @@ pub(crate) struct Footing {
     pub(crate) perch_threshold: f32,
     /// See [`CapsuleConfig::perch_height`].
     pub(crate) perch_height: f32,
-    /// Metres above the feet up to which an edge beside them is stood on: a round end that is larger
-    /// than its steps would climb anything, a bit at a time.
+    /// Height above the feet in metres up to which the body can stand on an edge beside it. Without this
+    /// limit, a round end that is larger than the step height would climb anything bit by bit.
     pub(crate) rim_height: f32,
 }
 
 impl CapsuleConfig {
-    /// What a capsule can stand on.
+    /// Returns the settings that decide which surfaces a capsule can stand on.
     pub(crate) fn footing(&self) -> Footing {
         Footing {
             walkable_y: self.walkable_floor_y,
@@ -55,29 +56,29 @@ impl CapsuleConfig {
     }
 }
 
-/// A walkable floor below the feet.
+/// Walkable floor below the feet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Floor {
-    /// Metres down to it.
+    /// Distance down to the floor in metres.
     pub(crate) distance: f32,
-    /// The normal of its face.
+    /// Normal of the floor's face.
     pub(crate) face: Vec3,
-    /// Where the capsule would touch it.
+    /// Point where the capsule would touch it.
     pub(crate) point: Vec3,
-    /// What it moves with.
+    /// Movement base of the floor.
     pub(crate) base: BaseId,
 }
 
-/// What lies under the feet: the floor, and what is nearest whether walkable or not.
+/// Result of a downward probe: the walkable floor, and the nearest surface if it is not walkable.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Below {
-    /// The walkable one.
+    /// Walkable floor.
     pub(crate) floor: Option<Floor>,
-    /// The nearest, with the normal of the contact, if it is not walkable.
+    /// Nearest surface with its contact normal, if it is not walkable.
     pub(crate) steep: Option<Floor>,
 }
 
-/// Where a ball that drops from `centre` touches a part, at most `max_down` below.
+/// Returns the hit of a ball that drops from `centre` by at most `max_down` onto a part.
 fn drop_ball(part: &Part, centre: Vec3, radius: f32, max_down: f32) -> Option<Hit> {
     let hit = |distance: f32, normal: Vec3, point: Vec3| Hit {
         distance: distance.max(0.0),
@@ -109,7 +110,7 @@ fn drop_ball(part: &Part, centre: Vec3, radius: f32, max_down: f32) -> Option<Hi
             let up = if normal.y < 0.0 { -*normal } else { *normal };
             let height = (centre - corners[0]).dot(up);
             if height > 0.0 && up.y > 1e-3 {
-                // Nothing of a triangle is touched before its plane.
+                // No point of a triangle is touched before its plane.
                 let distance = (height - radius) / up.y;
                 if distance > max_down {
                     return None;
@@ -127,12 +128,12 @@ fn drop_ball(part: &Part, centre: Vec3, radius: f32, max_down: f32) -> Option<Hi
     }
 }
 
-/// Where a ball that drops from `centre` first touches an edge or a corner of a triangle: metres
-/// down, and the point. Nothing of a rim that is higher than the ball's centre.
+/// Returns the distance down to the first edge or corner of a triangle that a ball dropped from `centre`
+/// touches, and that point. Ignores edges above the ball's centre.
 fn drop_on_rim(corners: &[Vec3; 3], centre: Vec3, radius: f32) -> Option<(f32, Vec3)> {
     let mut best: Option<(f32, Vec3)> = None;
     let mut consider = |distance: f32, point: Vec3| {
-        // What it is in already counts as touched, what it has passed does not.
+        // An edge inside the ball counts as touched, an edge above its centre does not.
         if centre.y > point.y && best.is_none_or(|(nearest, _)| distance < nearest) {
             best = Some((distance, point));
         }
@@ -144,7 +145,7 @@ fn drop_on_rim(corners: &[Vec3; 3], centre: Vec3, radius: f32) -> Option<(f32, V
         if beside < radius * radius {
             consider(from.y - (radius * radius - beside).sqrt(), corner);
         }
-        // The axis of the drop is `radius` from the edge's line where a quadratic is zero.
+        // The axis of the drop is `radius` away from the edge's line at the root of a quadratic.
         let (a, b) = (from.cross(edge), Vec3::Y.cross(edge));
         let (squared, half) = (b.length_squared(), a.dot(b));
         let rest = a.length_squared() - radius * radius * edge.length_squared();
@@ -160,14 +161,14 @@ fn drop_on_rim(corners: &[Vec3; 3], centre: Vec3, radius: f32) -> Option<(f32, V
     best
 }
 
-/// Metres from the capsule's axis to a point.
+/// Returns the horizontal distance from the capsule's axis to a point, in metres.
 pub(crate) fn off_axis(point: Vec3, feet: Vec3) -> f32 {
     Vec2::new(point.x - feet.x, point.z - feet.z).length()
 }
 
-/// Looks for a floor at most `max_down` below the feet of a capsule.
+/// Probes for a floor at most `max_down` below the feet of a capsule.
 pub(crate) fn look_below(footing: &Footing, parts: &[Part], radius: f32, feet: Vec3, max_down: f32) -> Below {
-    // A capsule that goes down along its axis meets nothing that its lower ball does not.
+    // A capsule that moves down along its axis touches nothing that its lower ball does not.
     let centre = feet + Vec3::Y * radius;
     let side = Vec3::new(radius, 0.0, radius);
     let swept = Aabb::new(feet - side - Vec3::Y * max_down, feet + side + Vec3::Y * radius);
@@ -177,7 +178,7 @@ pub(crate) fn look_below(footing: &Footing, parts: &[Part], radius: f32, feet: V
         if !swept.intersects(&part.aabb) {
             continue;
         }
-        // Nothing further below than this can be the floor.
+        // Surfaces further below than this cannot be the floor.
         let reach = max_down.min(nearest + STEEP_BESIDE + 1e-3);
         if feet.y - part.aabb.maxs.y > reach {
             continue;
@@ -200,7 +201,7 @@ pub(crate) fn look_below(footing: &Footing, parts: &[Part], radius: f32, feet: V
         if !walkable {
             continue;
         }
-        // Of floors that are equally near the most level one is it.
+        // Of floors at the same distance, take the most level one.
         let better = below.floor.is_none_or(|old| {
             distance < old.distance - 1e-3 || (distance <= old.distance + 1e-3 && face.y > old.face.y)
         });
@@ -212,8 +213,8 @@ pub(crate) fn look_below(footing: &Footing, parts: &[Part], radius: f32, feet: V
     below
 }
 
-/// The walkable floor at most `max_down` below the feet. One that only the capsule's rim touches
-/// counts when there is another for its middle: a perch.
+/// Returns the walkable floor at most `max_down` below the feet. A floor that only the rim of the
+/// capsule touches counts when there is another floor for its middle: a perch.
 pub(crate) fn find_floor(
     footing: &Footing,
     parts: &[Part],
@@ -234,7 +235,7 @@ pub(crate) fn find_floor(
     Some(floor)
 }
 
-/// Moves the feet into the hover band above `floor`, as far as nothing is in the way.
+/// Moves the feet into the hover band above `floor`, as far as nothing blocks them.
 pub(crate) fn hover_above(parts: &[Part], body: Body, feet: Vec3, floor: &Floor) -> Vec3 {
     if (HOVER_MIN..=HOVER_MAX).contains(&floor.distance) {
         return feet;
@@ -242,7 +243,8 @@ pub(crate) fn hover_above(parts: &[Part], body: Body, feet: Vec3, floor: &Floor)
     advance(parts, body, feet, Vec3::Y * (HOVER - floor.distance)).0
 }
 
-/// The motion along a floor whose level part is `flat`: slopes do not change the level speed.
+/// Returns the motion along a floor with the horizontal part `flat`: slopes do not change the horizontal
+/// speed.
 pub(crate) fn along_floor(flat: Vec3, face: Vec3) -> Vec3 {
     let rise = if face.y > 1e-3 { -(flat.x * face.x + flat.z * face.z) / face.y } else { 0.0 };
     Vec3::new(flat.x, rise, flat.z)

@@ -1,4 +1,4 @@
-//! Standing on something that moves.
+//! Motion of a pawn with its movement base.
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::math::Pose;
@@ -6,25 +6,25 @@ use bevy_unlag_core::sin_cos_of_units;
 
 use crate::{BaseId, part::Part, slice::Slice, sweep::sweep_past};
 
-/// Where a base carries the pawn in this step.
+/// Destination to which a base carries the pawn in this step.
 #[derive(Clone, Copy)]
 pub(crate) struct Carried {
-    /// The base's pose at the end of the step.
+    /// Pose of the base at the end of the step.
     pose: Pose,
-    /// The feet there, in the space of the step.
+    /// Position of the feet there, in the space of the step.
     pub(crate) feet: Vec3,
-    /// Whether that is further than anything moves.
+    /// Whether the distance is too large for continuous motion, that is the base teleported.
     pub(crate) jumps: bool,
 }
 
-/// Where the base of the pawn is now and would take it.
+/// Computes where the pawn's base carries it in this step, and updates base velocity and turn.
 pub(crate) fn carried(slice: &mut Slice<'_>, dt: f32) -> Option<Carried> {
     let base = slice.state.base;
     if base == BaseId::NONE {
         return None;
     }
     let Some(pose) = slice.scene.base_pose(base, slice.seconds) else {
-        // The base is gone.
+        // The base no longer exists.
         slice.set_base(BaseId::NONE);
         return None;
     };
@@ -33,7 +33,7 @@ pub(crate) fn carried(slice: &mut Slice<'_>, dt: f32) -> Option<Carried> {
     if slice.config.turn_with_base
         && let Some(before) = slice.scene.base_pose(base, slice.seconds - f64::from(dt))
     {
-        // About the pawn's own up.
+        // Rotation about the pawn's own up direction.
         let upright = slice.frame.pose().rotation;
         let of = |rotation: Quat| heading(upright.inverse() * rotation * upright);
         let turn = of(pose.rotation).wrapping_sub(of(before.rotation));
@@ -45,11 +45,12 @@ pub(crate) fn carried(slice: &mut Slice<'_>, dt: f32) -> Option<Carried> {
     Some(Carried { pose, feet, jumps })
 }
 
-/// Takes the pawn along, as far as nothing but the base itself is in the way.
+/// Moves the pawn with its base, as far as nothing but the base itself blocks it.
 pub(crate) fn follow(slice: &mut Slice<'_>, parts: &[Part], carried: &Carried) {
     let motion = carried.feet - slice.feet;
     if carried.jumps {
-        // A train at the end of its line: what is between does not matter.
+        // The base teleported, such as a train at the end of its line: obstacles in between do not
+        // matter.
         slice.feet = carried.feet;
         slice.state.teleports = slice.state.teleports.wrapping_add(1);
         return;
@@ -63,8 +64,8 @@ pub(crate) fn follow(slice: &mut Slice<'_>, parts: &[Part], carried: &Carried) {
     }
 }
 
-/// Remembers where on its base the pawn stands. What has not moved keeps its place to the last
-/// bit, or rounding would make it creep.
+/// Stores the position of the pawn on its base. A pawn that did not move keeps it bit by bit; otherwise
+/// rounding would make it creep.
 pub(crate) fn remember(slice: &mut Slice<'_>, before: BaseId, carried: Option<&Carried>) {
     let base = slice.state.base;
     if base == BaseId::NONE {
@@ -86,20 +87,20 @@ pub(crate) fn remember(slice: &mut Slice<'_>, before: BaseId, carried: Option<&C
     }
 }
 
-/// Where a rotation's -Z points about +Y, in 1/65,536 of a turn, without an arc tangent: std's
-/// differs between systems.
+/// Returns the heading of a rotation's -Z about +Y, in 1/65,536 of a turn. Avoids the arc tangent of
+/// std, which differs between platforms.
 pub(crate) fn heading(rotation: Quat) -> u16 {
     let forward = rotation * Vec3::NEG_Z;
     let (sin, cos) = (-forward.x, -forward.z);
     let mut units = 0u16;
-    // From half a turn down to the unit: the side on which the direction lies.
+    // Binary search from half a turn down to one unit: each bit decides the side of the direction.
     if sin < 0.0 {
         units = 0x8000;
     }
     for bit in (0..15).rev() {
         let tried = units | (1 << bit);
         let (s, c) = sin_cos_of_units(tried);
-        // Positive when the direction lies further round than what is tried.
+        // Positive when the direction lies beyond the candidate.
         if sin * c - cos * s >= 0.0 {
             units = tried;
         }
@@ -112,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_heading_is_bevys() {
+    fn heading_agrees_with_bevy_rotations() {
         for units in (0..=u16::MAX).step_by(97) {
             let turn = Quat::from_rotation_y(f32::from(units) / 65_536.0 * core::f32::consts::TAU);
             let off = heading(turn).wrapping_sub(units).cast_signed();

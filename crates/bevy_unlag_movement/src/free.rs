@@ -1,4 +1,4 @@
-//! Swimming and flying: in all directions.
+//! Swimming and flying: movement in all directions.
 
 use bevy::prelude::*;
 
@@ -13,34 +13,34 @@ use crate::{
     velocity::pushed,
 };
 
-/// How much of a swimmer is in the water when it floats: its middle stays below.
+/// Immersed fraction of a floating swimmer; its middle stays below the surface.
 const AFLOAT: f32 = 0.65;
 
-/// Seconds in which a swimmer comes to rest at the surface, so that it does not leap out of the
-/// water and fall back for ever.
+/// Time in seconds in which a swimmer comes to rest at the surface. Without it, swimmers would leap out
+/// of the water and fall back forever.
 const SURFACE_SECONDS: f32 = 0.15;
 
-/// `dt` of free flight.
+/// Moves for `dt` in flight.
 pub(crate) fn fly(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
     let forces = slice.forces();
     slice.velocity = pushed(slice.config, &forces, slice.velocity, slice.free_wish(), dt);
     slide(slice, parts, dt);
 }
 
-/// `dt` in water.
+/// Moves for `dt` in water.
 pub(crate) fn swim(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
     let config = slice.config;
     let immersed = immersion(slice);
     let mut wish = slice.free_wish();
-    // On its way up a bank: faster than anybody swims.
+    // Whether the swimmer is on its way up a bank, which is faster than swimming.
     let leaves = slice.input.jump && slice.velocity.y > 0.75 * config.out_of_water_speed;
     if immersed < AFLOAT && wish.y > 0.0 {
-        // Nobody swims up out of the water.
+        // A swimmer cannot swim up out of the water.
         wish.y = 0.0;
     }
     let forces = slice.forces();
     slice.velocity = pushed(config, &forces, slice.velocity, wish, dt);
-    // Its middle stays below: who comes up fast slows down in time.
+    // Keeps the middle below the surface: a rising swimmer slows down in time.
     let below = (immersed - 0.5) * slice.body.height();
     let lift = config.buoyancy * (immersed / AFLOAT).min(1.0);
     slice.velocity.y -= slice.gravity() * (1.0 - lift) * dt;
@@ -53,12 +53,12 @@ pub(crate) fn swim(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
         && immersed < 0.9
         && slice.wish().dot(wall) < 0.0
     {
-        // Up the bank, and out of the water as soon as its middle is.
+        // Up the bank, and out of the water as soon as the middle of the capsule is above the surface.
         slice.velocity.y = slice.velocity.y.max(config.out_of_water_speed);
     }
 }
 
-/// How much of the capsule is below the surface, 0 to 1.
+/// Returns the fraction of the capsule below the surface, 0 to 1.
 fn immersion(slice: &Slice<'_>) -> f32 {
     let id = slice.volume.map_or(VolumeId::NONE, |volume| volume.id);
     let up = slice.state.up;
@@ -67,8 +67,8 @@ fn immersion(slice: &Slice<'_>) -> f32 {
     ((surface - feet) / slice.body.height()).clamp(0.0, 1.0)
 }
 
-/// Moves at the current velocity and slides along what is in the way; up low steps, too. Returns
-/// the level normal of the first wall.
+/// Moves at the current velocity, slides along obstacles, and climbs low steps. Returns the horizontal
+/// normal of the first wall.
 pub(crate) fn slide(slice: &mut Slice<'_>, parts: &[Part], dt: f32) -> Option<Vec3> {
     slice.velocity = slice.velocity.clamp_length_max(slice.config.max_speed);
     let wanted = slice.velocity * dt;
@@ -90,7 +90,7 @@ pub(crate) fn slide(slice: &mut Slice<'_>, parts: &[Part], dt: f32) -> Option<Ve
         if first.is_none() && wall != Vec3::ZERO {
             first = Some(wall);
         }
-        // A swimmer walks up the beach.
+        // A swimmer can walk up a beach.
         let flat = motion.with_y(0.0);
         if hit.normal.y.abs() < slice.config.walkable_floor_y && flat != Vec3::ZERO && !hit.pawn {
             let floor_y = slice.feet.y - HOVER_MAX;

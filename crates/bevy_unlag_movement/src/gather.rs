@@ -1,11 +1,12 @@
-//! From frames to ticks: several frames may pass in a tick, and several ticks in a frame.
+//! Accumulator that turns per-frame input into one input per tick. Several frames may pass in a tick,
+//! and several ticks in a frame.
 
 use bevy::prelude::*;
 
 use crate::CapsuleInput;
 
-/// Gathers a player's devices over frames and gives one [`CapsuleInput`] per tick. A tap that
-/// starts and ends between two ticks still makes one tick with the button down.
+/// Accumulates a player's input devices over frames and produces one [`CapsuleInput`] per tick. A tap
+/// that starts and ends between two ticks still gives one tick with the button down.
 #[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
 pub struct InputGather {
     yaw: f64,
@@ -35,52 +36,53 @@ impl Button {
 }
 
 impl InputGather {
-    /// Turns the view by radians: positive yaw turns left, positive pitch looks up. What is not
-    /// finite is ignored.
+    /// Turns the view by angles in radians: positive yaw turns left, positive pitch looks up. Ignores
+    /// values that are not finite.
     pub fn look(&mut self, delta_yaw: f32, delta_pitch: f32) {
         let finite = |v: f32| if v.is_finite() { f64::from(v) } else { 0.0 };
         self.face(self.yaw + finite(delta_yaw), self.pitch + finite(delta_pitch));
     }
 
-    /// Sets the view in radians, such as at a spawn point. What is not finite becomes 0.
+    /// Sets the view in radians, for example at a spawn point. Values that are not finite become 0.
     pub fn face(&mut self, yaw: f64, pitch: f64) {
         let limit = f64::from(crate::PITCH_LIMIT) / 65_536.0 * core::f64::consts::TAU;
         self.yaw = if yaw.is_finite() { yaw % core::f64::consts::TAU } else { 0.0 };
         self.pitch = if pitch.is_finite() { pitch.clamp(-limit, limit) } else { 0.0 };
     }
 
-    /// Where the sticks or keys are now: `x` is right, `y` is forwards.
+    /// Sets the current position of the sticks or keys: `x` is right, `y` is forwards.
     pub fn axes(&mut self, axes: Vec2) {
         self.axes = axes;
     }
 
-    /// Whether the jump button is down now.
+    /// Sets whether the jump button is down.
     pub fn jump(&mut self, held: bool) {
         self.jump.set(held);
     }
 
-    /// Whether the crouch button is down now.
+    /// Sets whether the crouch button is down.
     pub fn crouch(&mut self, held: bool) {
         self.crouch.set(held);
     }
 
-    /// Whether the sprint button is down now.
+    /// Sets whether the sprint button is down.
     pub fn sprint(&mut self, held: bool) {
         self.sprint.set(held);
     }
 
-    /// Whether the button for a slow walk is down now.
+    /// Sets whether the button for walking slowly is down.
     pub fn walk(&mut self, held: bool) {
         self.walk.set(held);
     }
 
-    /// The view as it is this frame, in radians: yaw and pitch.
+    /// Returns the view of this frame in radians: yaw and pitch.
     #[must_use]
     pub fn view(&self) -> (f64, f64) {
         (self.yaw, self.pitch)
     }
 
-    /// What a tick would get now, taps kept: for the throw-away step that draws the own pawn.
+    /// Returns the input that a tick would get now, without consuming taps. Meant for the discarded step
+    /// that renders the local pawn between ticks.
     #[must_use]
     pub fn current(&self) -> CapsuleInput {
         let mut input = CapsuleInput {
@@ -95,7 +97,7 @@ impl InputGather {
         input
     }
 
-    /// What this tick gets; call it once per tick. Taps are used up.
+    /// Returns the input of this tick and consumes taps; call it once per tick.
     pub fn take(&mut self) -> CapsuleInput {
         let input = self.current();
         for button in [&mut self.jump, &mut self.crouch, &mut self.sprint, &mut self.walk] {
@@ -116,22 +118,22 @@ mod tests {
     }
 
     #[test]
-    fn a_tap_in_frames_without_a_tick_reaches_the_next_tick_once() {
+    fn tap_in_frames_without_a_tick_reaches_the_next_tick_once() {
         let mut gather = InputGather::default();
         frame(&mut gather, true);
         frame(&mut gather, false);
         frame(&mut gather, false);
-        assert!(gather.current().jump && gather.current().jump, "a peek uses nothing up");
+        assert!(gather.current().jump && gather.current().jump, "current() must not consume the tap");
         let first = gather.take();
         assert!(first.jump);
         let mut expected = CapsuleInput::default();
         expected.set_look(0.03, 0.0);
-        assert_eq!(first.yaw, expected.yaw, "turns add up over frames");
+        assert_eq!(first.yaw, expected.yaw, "view changes must add up over frames");
         assert!(!gather.take().jump);
     }
 
     #[test]
-    fn a_held_button_is_down_in_every_tick() {
+    fn held_button_is_down_in_every_tick() {
         let mut gather = InputGather::default();
         for _ in 0..3 {
             frame(&mut gather, true);
@@ -152,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_ignored() {
+    fn non_finite_input_is_ignored() {
         let mut gather = InputGather::default();
         gather.look(0.5, 9.0);
         let before = gather;

@@ -1,4 +1,4 @@
-//! Along a floor: over slopes, up low steps, along walls. What walks and what drives do it alike.
+//! Motion along a floor: over slopes, up low steps and along walls. Shared by the capsule and the kart.
 
 use bevy::prelude::*;
 
@@ -10,31 +10,31 @@ use crate::{
     sweep::{Body, sweep},
 };
 
-/// Metres per second into a wall, beside what the last tick's acceleration gave, below which it is
-/// no hit: a pawn that leans on a wall does not hit it in every tick.
+/// Speed into a wall in metres per second, in addition to the acceleration of the last tick, below which
+/// contact does not count as a hit. Otherwise a pawn that leans on a wall would hit it in every tick.
 const HIT_SPEED: f32 = 1.0;
 
-/// How fast something ran into a wall, if that was a hit. `gain` is the speed that its own
-/// acceleration gave it in the tick.
+/// Returns the impact speed if a contact counts as a hit. `gain` is the speed that the pawn's own
+/// acceleration added in the tick.
 pub(crate) fn impact(velocity: Vec3, normal: Vec3, gain: f32) -> Option<f32> {
     let speed = -velocity.dot(normal);
     (speed > HIT_SPEED + gain).then_some(speed)
 }
 
-/// Where a glide ends.
+/// Result of a motion along a floor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Glide {
-    /// The feet.
+    /// Final position of the feet.
     pub(crate) feet: Vec3,
-    /// Level.
+    /// Final horizontal velocity.
     pub(crate) velocity: Vec3,
-    /// Whether it went up a step.
+    /// Whether the motion climbed a step.
     pub(crate) climbed: bool,
 }
 
-/// Goes along `floor` for `dt` at the level `velocity`: slopes do not change the level speed, walls
-/// take away what leads into them. `hit` is told of every wall: its normal and the velocity that it
-/// was met with.
+/// Moves along `floor` for `dt` at the horizontal velocity. Slopes do not change the horizontal speed;
+/// walls remove the part of the velocity that leads into them. Calls `hit` for every wall with its
+/// normal and the velocity before the contact.
 pub(crate) fn glide(
     footing: &Footing,
     parts: &[Part],
@@ -62,7 +62,7 @@ pub(crate) fn glide(
         feet += motion * fraction;
         flat *= 1.0 - fraction;
         if met.normal.y >= footing.walkable_y && !met.pawn {
-            // The foot of a ramp: on along it.
+            // Foot of a ramp: continue along it.
             face = met.normal;
             continue;
         }
@@ -85,7 +85,7 @@ pub(crate) fn glide(
         flat = walls.clip(flat);
         velocity = walls.clip(velocity);
         if flat.dot(wanted) <= 0.0 {
-            // Nobody is bent back by two walls: in a blunt corner it would swing for ever.
+            // Two walls must not turn the motion back: in an obtuse corner it would oscillate forever.
             velocity = Vec3::ZERO;
             break;
         }

@@ -1,40 +1,42 @@
-//! What a player wants in one tick, as it travels.
+//! Input of a capsule pawn for one tick, and its encoding.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError, look_direction, sin_cos_of_units};
 
-/// The steepest pitch, up or down, in 1/65,536 of a turn: 89.9°.
+/// Largest pitch, up or down, in 1/65,536 of a turn: 89.9°.
 pub const PITCH_LIMIT: i16 = 16_366;
 
-/// One tick of what a player wants. It is quantised: what is simulated is what is sent.
+/// Player input of one tick. It is quantised, so that the simulated input equals the transmitted one.
+#[doc(alias = "CUserCmd")]
+#[doc(alias = "usercmd_t")]
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct CapsuleInput {
-    /// Forwards, -127 to 127.
+    /// Forward axis, -127 to 127.
     pub forward: i8,
-    /// To the right, -127 to 127.
+    /// Right axis, -127 to 127.
     pub right: i8,
     /// Heading about +Y in 1/65,536 of a turn; 0 looks along -Z.
     pub yaw: u16,
-    /// Elevation in 1/65,536 of a turn, within ± [`PITCH_LIMIT`]; up is positive.
+    /// Pitch in 1/65,536 of a turn, within ± [`PITCH_LIMIT`]; up is positive.
     pub pitch: i16,
-    /// Whether the jump button is down. Swimming and flying, up.
+    /// Whether the jump button is down. Moves up when swimming and flying.
     pub jump: bool,
-    /// Whether the crouch button is down. Swimming and flying, down.
+    /// Whether the crouch button is down. Moves down when swimming and flying.
     pub crouch: bool,
     /// Whether the sprint button is down.
     pub sprint: bool,
-    /// Whether the button for a slow walk is down.
+    /// Whether the button for walking slowly is down.
     pub walk: bool,
 }
 
 impl CapsuleInput {
-    /// Sets the axes: `x` is right, `y` is forwards. Each is clamped to ± 1; a NaN is 0.
+    /// Sets the axes: `x` is right, `y` is forwards. Each is clamped to ± 1; a NaN becomes 0.
     pub fn set_axes(&mut self, axes: Vec2) {
         self.right = quantised_axis(axes.x);
         self.forward = quantised_axis(axes.y);
     }
 
-    /// Sets the view from radians; the yaw wraps, the pitch is clamped, a NaN is 0.
+    /// Sets the view from radians. The yaw wraps, the pitch is clamped, and a NaN becomes 0.
     pub fn set_look(&mut self, yaw: f64, pitch: f64) {
         let units = 65_536.0 / core::f64::consts::TAU;
         let limit = f64::from(PITCH_LIMIT);
@@ -42,33 +44,34 @@ impl CapsuleInput {
         self.pitch = (pitch * units).round().clamp(-limit, limit) as i16;
     }
 
-    /// How far the axes are pushed: `x` is right, `y` is forwards, at most 1 long.
+    /// Returns the deflection of the axes: `x` is right, `y` is forwards. The length is at most 1.
     #[must_use]
     pub fn stick(&self) -> Vec2 {
         (Vec2::new(f32::from(self.right), f32::from(self.forward)) / 127.0).clamp_length_max(1.0)
     }
 
-    /// The direction in which it wants to walk, level for somebody whose up is +Y, at most 1 long.
+    /// Returns the wished walking direction for a pawn whose up is +Y: horizontal, with a length of at
+    /// most 1.
     #[must_use]
     pub fn wish(&self) -> Vec3 {
         level_wish(self.stick(), self.yaw)
     }
 
-    /// The direction of view, 1 long.
+    /// Returns the view direction, a unit vector.
     #[must_use]
     pub fn look(&self) -> Vec3 {
         look_direction(self.yaw, self.pitch)
     }
 
-    /// What is left of it when nobody is at the controls: the view and the stance and, with `axes`,
-    /// the way it walks.
+    /// Returns the input that replaces missing input after this one: the view and the stance and, with
+    /// `axes`, the movement axes.
     pub(crate) fn unattended(self, axes: bool) -> Self {
         let (forward, right) = if axes { (self.forward, self.right) } else { (0, 0) };
         Self { forward, right, jump: false, sprint: axes && self.sprint, walk: axes && self.walk, ..self }
     }
 
-    /// Whether nothing relevant differs: the same buttons, and directions within 5°, Unreal's
-    /// `AccelDotThresholdCombine`. Standing and walking always differ.
+    /// Returns whether the inputs are similar enough to combine their moves: the same buttons, and
+    /// directions within 5°, Unreal's `AccelDotThresholdCombine`. Standing and walking never combine.
     pub(crate) fn combines(&self, newer: &Self) -> bool {
         let buttons = |i: &Self| [i.jump, i.crouch, i.sprint, i.walk];
         let (old, new) = (self.wish(), newer.wish());
@@ -78,7 +81,7 @@ impl CapsuleInput {
             && (old == Vec3::ZERO || old.normalize_or_zero().dot(new.normalize_or_zero()) >= 0.996)
     }
 
-    /// The same with values that nobody can enter taken away.
+    /// Returns the input with values that no device can produce clamped.
     pub(crate) fn bounded(self) -> Self {
         Self {
             forward: self.forward.max(-127),
@@ -122,13 +125,14 @@ impl CapsuleInput {
     }
 }
 
-/// An axis as it travels, from one of ± 1; what is beyond is clamped, a NaN is 0.
+/// Quantises an axis of ± 1. Values beyond are clamped; a NaN becomes 0.
 pub(crate) fn quantised_axis(axis: f32) -> i8 {
     // A NaN casts to 0.
     (axis.clamp(-1.0, 1.0) * 127.0).round() as i8
 }
 
-/// Keys push an axis all the way or not at all; a stick takes twelve bits more.
+/// Writes two axes. Keys produce -127, 0 or 127 and take two bits per axis; an analogue stick takes
+/// twelve bits more in total.
 pub(crate) fn write_axes(axes: [i8; 2], w: &mut BitWriter) {
     let keys = axes.iter().all(|axis| matches!(axis, -127 | 0 | 127));
     w.bool(keys);
@@ -141,7 +145,7 @@ pub(crate) fn write_axes(axes: [i8; 2], w: &mut BitWriter) {
     }
 }
 
-/// Reads what [`write_axes`] wrote.
+/// Reads two axes that [`write_axes`] wrote.
 pub(crate) fn read_axes(r: &mut BitReader<'_>) -> Result<[i8; 2], WireError> {
     let keys = r.bool()?;
     let mut axes = [0; 2];
@@ -160,19 +164,21 @@ pub(crate) fn read_axes(r: &mut BitReader<'_>) -> Result<[i8; 2], WireError> {
     Ok(axes)
 }
 
-/// The level direction of `stick` for a pawn that is turned by `yaw`.
+/// Returns the horizontal direction of `stick` for a pawn turned by `yaw`.
 pub(crate) fn level_wish(stick: Vec2, yaw: u16) -> Vec3 {
     let (sin, cos) = sin_cos_of_units(yaw);
     Vec3::new(cos, 0.0, -sin) * stick.x + Vec3::new(-sin, 0.0, -cos) * stick.y
 }
 
-/// A turn of the yaw by less than 0.35° from one move to the next takes 8 bits, 1° ten, 5° fourteen.
+/// Golomb order of yaw changes: less than 0.35° from one move to the next takes 8 bits, 1° ten, 5°
+/// fourteen.
 const YAW_ORDER: u32 = 7;
-/// A turn of the pitch by less than 0.05° takes five bits.
+/// Golomb order of pitch changes: less than 0.05° takes five bits.
 const PITCH_ORDER: u32 = 4;
 
-/// Alone it takes 41 bits with keys and 52 with a stick. Against a neighbour, unchanged axes and
-/// buttons take one bit and an unchanged view one, a turn as many as it is wide.
+/// Without a predecessor an input takes 41 bits with keys and 52 with an analogue stick. As a delta,
+/// unchanged axes and buttons take one bit and an unchanged view takes one; the size of a turn grows
+/// with its angle.
 impl Wire for CapsuleInput {
     fn write(&self, w: &mut BitWriter) {
         let input = self.bounded();
@@ -195,7 +201,7 @@ impl Wire for CapsuleInput {
             input.write_move(w);
         }
         let yaw = input.yaw.wrapping_sub(base.yaw).cast_signed();
-        // Within twice the pitch limit, so it fits.
+        // The difference is within twice the pitch limit, so it does not overflow.
         let pitch = input.pitch - base.pitch;
         w.bool(yaw == 0 && pitch == 0);
         if yaw != 0 || pitch != 0 {
@@ -230,12 +236,12 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_cheap() {
+    fn similar_inputs_have_small_deltas() {
         let base =
             CapsuleInput { forward: 127, right: -40, yaw: 65_530, pitch: -300, jump: true, ..default() };
         assert_eq!(delta(base, base), 2);
         assert_eq!(delta(CapsuleInput { yaw: 20, pitch: -290, ..base }, base), 17);
-        // 90° a second, and looking up a little.
+        // 90° per second, and slightly upwards.
         assert_eq!(delta(CapsuleInput { yaw: 250, pitch: -296, ..base }, base), 19);
         assert_eq!(delta(CapsuleInput { yaw: 20_000, ..base }, base), 31);
         assert_eq!(delta(CapsuleInput { jump: false, ..base }, base), 23);
@@ -246,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn any_bits_are_bounded() {
+    fn inputs_read_from_random_bits_are_in_range() {
         let mut seed = 1u64;
         for _ in 0..2_000 {
             let bytes: Vec<u8> = (0..8)
@@ -269,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn directions_are_bevys() {
+    fn input_directions_agree_with_bevy_rotations() {
         let mut input = CapsuleInput::default();
         input.set_axes(Vec2::new(f32::NAN, 9.0));
         assert!((input.wish() - Vec3::NEG_Z).length() < 1e-6);

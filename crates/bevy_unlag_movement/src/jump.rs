@@ -1,11 +1,11 @@
-//! Jumps: held, several, late and early ones.
+//! Jumping: variable height, multiple jumps, coyote time and jump buffer.
 
 use crate::{
     BaseId, MoveEvent,
     slice::{Physics, Slice},
 };
 
-/// Starts or carries on a jump. `dt` is that of the whole step.
+/// Starts or continues a jump. `dt` is the duration of the whole step.
 pub(crate) fn jump(slice: &mut Slice<'_>, dt: f32) {
     let config = slice.config;
     let pressed = slice.input.jump && !slice.state.jump_held;
@@ -16,22 +16,22 @@ pub(crate) fn jump(slice: &mut Slice<'_>, dt: f32) {
         if pressed { config.jump_buffer } else { (slice.state.jump_buffer - dt).max(0.0) };
 
     let custom = config.custom_mode(slice.state.mode);
-    // Off a wall or a ladder, if its mode says so; not out of plain flight, where the button is for
-    // going up.
+    // Custom modes such as a wall run or a ladder decide for themselves whether jumping is possible.
+    // Plain flight does not allow it: the button moves up there.
     let grounded = custom.map_or(slice.physics() == Physics::Walk, |custom| custom.can_jump);
     let may = custom.is_none_or(|custom| custom.can_jump);
     let airborne = slice.physics() == Physics::Fall;
     let late = airborne && slice.state.jumps == 0 && slice.state.air_seconds <= config.coyote_time.max(0.0);
-    // Who fell off an edge has used the jump from the floor up.
+    // A pawn that fell off an edge has used up the jump from the floor.
     let used = if airborne && !late { slice.state.jumps.max(1) } else { slice.state.jumps };
     let from_floor = may && (grounded || late) && (pressed || early) && config.jump_max_count > 0;
     let again = may && !from_floor && airborne && pressed && used < config.jump_max_count;
 
     if (from_floor || again) && !slice.state.crouched && !slice.state.disabled {
-        // Over the floor, which may move: its velocity comes on top.
+        // The velocity is relative to the floor; that of a moving floor is added.
         slice.velocity.y = if again { config.jump_speed } else { slice.velocity.y.max(config.jump_speed) };
         if slice.state.base != BaseId::NONE && config.impart_base_velocity {
-            // The base's velocity is in the jump; it must not carry it as well.
+            // The base's velocity is part of the jump; the base must not also carry the pawn.
             slice.feet -= slice.carried_by;
         }
         slice.leave_floor();
@@ -44,7 +44,7 @@ pub(crate) fn jump(slice: &mut Slice<'_>, dt: f32) {
         slice.state.jump_hold = 0.0;
     }
     if slice.state.jump_hold > 0.0 {
-        // While it is held nothing pulls it down.
+        // While the button is held, gravity does not act.
         slice.held_up = slice.state.jump_hold.min(dt);
         slice.state.jump_hold -= slice.held_up;
     }

@@ -1,4 +1,4 @@
-//! A kart: throttle, steering, and no physics engine.
+//! Kart model with throttle and steering, without a physics engine.
 
 mod config;
 mod drive;
@@ -24,38 +24,38 @@ use crate::{
     authority::{debug_hash, is_clear, meets_other},
 };
 
-/// A kart that drives along the level: a force along its heading against air and rolling
-/// resistance, and a way that turns it. It follows floors, goes over low edges, falls where there is
-/// no floor, and slides along walls.
+/// Kart that drives on the level: a force along its heading, air and rolling resistance, and a turn in
+/// proportion to the distance driven. It follows floors, climbs low edges, falls where there is no
+/// floor, and slides along walls.
 ///
-/// It moves by the formulas of a well-known course on networked games, in which `Move` is throttle,
-/// steering and time and `State` is transform, velocity and the last move. A move is a tick here, so
-/// its time is the [`StepContext`]'s. Slopes do not change its level speed, movement bases carry it
-/// up and down only, and [`MoveVolume`](crate::MoveVolume)s do nothing to it.
+/// A move is throttle and steering; its duration is that of the [`StepContext`], because a move is one
+/// tick. The state is transform, velocity and the last move. Slopes do not change the horizontal speed,
+/// movement bases carry a kart up and down only, and [`MoveVolume`](crate::MoveVolume)s do not affect
+/// it.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct KartModel;
 
-/// Something that happened to a kart in a step, for sounds, effects and damage. Events are values: a
-/// replay makes them again and its caller drops them.
+/// Event of a kart step, for sounds, effects and damage. Events are values: a replay produces them
+/// again, and its caller drops them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum KartEvent {
-    /// It ran into something, or something into it.
+    /// The kart hit an obstacle or another pawn, or was hit.
     Bumped {
-        /// Out of the thing.
+        /// Normal of the obstacle.
         normal: Vec3,
-        /// Metres per second into it, which the kart has lost.
+        /// Speed into the obstacle in metres per second, which the kart has lost.
         speed: f32,
     },
     /// The wheels left the floor.
     TookOff,
-    /// The wheels met a floor.
+    /// The wheels touched a floor.
     Landed {
-        /// Metres per second downwards at the impact.
+        /// Downward speed at the impact in metres per second.
         speed: f32,
     },
-    /// The kart is inside something and cannot get out.
+    /// The kart is inside an obstacle and cannot get out.
     Stuck {
-        /// Metres that it is inside.
+        /// Penetration in metres.
         depth: f32,
     },
 }

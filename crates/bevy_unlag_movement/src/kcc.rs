@@ -1,4 +1,4 @@
-//! Rapier's own controller, for comparison.
+//! Backend with rapier's character controller, for comparison.
 
 use bevy::prelude::*;
 use bevy_rapier3d::{
@@ -17,13 +17,13 @@ use crate::{
     velocity::pushed,
 };
 
-/// Metres that rapier's controller keeps from everything: about what the other backend does.
+/// Gap in metres that rapier's controller keeps to everything, about the same as in the other backend.
 const OFFSET: f32 = 0.02;
 
-/// `dt` with the same velocities, but rapier's collision response.
+/// Moves for `dt` with the velocities of this crate, but with rapier's collision response.
 pub(crate) fn move_by(slice: &mut Slice<'_>, rapier: &ReadRapierContext<'_, '_>, own: Entity, dt: f32) {
     let Ok(context) = rapier.single() else { return };
-    // It knows no bases.
+    // Rapier's controller does not support movement bases.
     slice.set_base(BaseId::NONE);
     let config = slice.config;
     let physics = slice.physics();
@@ -36,7 +36,7 @@ pub(crate) fn move_by(slice: &mut Slice<'_>, rapier: &ReadRapierContext<'_, '_>,
     };
     let motion = match physics {
         Physics::Fall => (before + slice.velocity) * (0.5 * dt),
-        // Rapier snaps to the ground only what moves towards it.
+        // Rapier snaps a pawn to the ground only if it moves towards the ground.
         Physics::Walk => slice.velocity * dt - Vec3::Y * (config.gravity * dt * dt),
         _ => slice.velocity * dt,
     };
@@ -76,7 +76,7 @@ pub(crate) fn move_by(slice: &mut Slice<'_>, rapier: &ReadRapierContext<'_, '_>,
     }
     slice.feet += moved_local;
 
-    // It gives no velocity: what did not happen is taken off.
+    // The controller returns no velocity: remove the part that collisions prevented.
     let real = moved_local / dt;
     let level = slice.velocity.with_y(0.0);
     let kept = real.with_y(0.0).clamp_length_max(level.length());

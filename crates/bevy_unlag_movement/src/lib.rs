@@ -1,24 +1,24 @@
-//! A capsule character mover on rapier colliders as a pure, replayable step.
+//! Deterministic, replayable capsule movement on rapier colliders.
 //!
-//! [`CapsuleModel`] walks, falls, jumps, crouches, swims and flies, climbs steps, rides lifts and
-//! slides along walls. It is a [`MoveModel`](bevy_unlag_core::MoveModel): one call is one move, the
-//! physics engine does not step in it, so a client can call it many times a frame to replay what a
-//! server corrected. Equal arguments give equal bits, in any spawn order and on every machine of one
-//! kind of processor that runs the same build.
+//! [`CapsuleModel`] walks, falls, jumps, crouches, swims and flies, climbs steps, rides lifts and slides
+//! along walls. It is a [`MoveModel`](bevy_unlag_core::MoveModel): one call simulates one move, without
+//! a step of the physics engine, so a client can call it many times per frame to replay moves after a
+//! server correction. Equal arguments give bit-identical results, in any spawn order and on all machines
+//! with the same processor architecture that run the same build.
 //!
-//! * [`CapsuleConfig`] is the tuning, [`CapsuleInput`] what a player wants in one tick,
-//!   [`CapsuleState`] all that is predicted, [`MoveEvent`] what happened.
-//! * [`InputGather`] turns what happens in frames into one input per tick.
-//! * [`CapsuleWith`] adds a game's own moves: see [`MoveAbility`] and, as examples,
+//! * [`CapsuleConfig`] is the tuning, [`CapsuleInput`] the input of one tick, [`CapsuleState`] the
+//!   predicted state and [`MoveEvent`] an event of a step.
+//! * [`InputGather`] turns per-frame input into one input per tick.
+//! * [`CapsuleWith`] adds a game's own moves: see [`MoveAbility`] and the examples
 //!   [`abilities::Teleport`] and [`abilities::Dash`].
-//! * [`MovementBase`] makes a thing to ride on, [`MoveVolume`] a region to swim in or to be thrown
-//!   by, [`OneWay`] a platform to jump up through.
-//! * [`MoverWorld`] is what a step sees of the level: fixed and bodiless rapier colliders, as soon
-//!   as they are spawned, without a step of rapier.
-//! * [`MovementPlugin`] sets it all up; [`LocalMovesPlugin`] makes moves without a network.
+//! * [`MovementBase`] marks a moving platform, [`MoveVolume`] a region such as water or a jump pad,
+//!   [`OneWay`] a one-way platform.
+//! * [`MoverWorld`] is the level as a step sees it: rapier colliders on fixed bodies or without a body.
+//!   A new collider counts at once, without a step of rapier.
+//! * [`MovementPlugin`] sets everything up; [`LocalMovesPlugin`] steps pawns without a network.
 //!
-//! [`KartModel`] is a second model on the same sweeps: throttle and steering, see [`KartConfig`].
-//! Add [`KartPlugin`] for it.
+//! [`KartModel`] is a second model on the same sweeps, with throttle and steering; see [`KartConfig`].
+//! It needs [`KartPlugin`].
 
 pub mod abilities;
 mod ability;

@@ -1,13 +1,13 @@
-//! Moves without a network.
+//! Simulation without a network.
 
 use core::marker::PhantomData;
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{CurrentTick, MoveInput, MoveModel, MoveSystems, StepContext, StepEvent};
 
-/// Steps every entity that has `M::State` and [`MoveInput<M>`] once per tick, and writes what
-/// happened as [`StepEvent`]s: for games without a network, for tools, and for pawns that a
-/// server steers itself. Pawns of the prediction plugins are not for it.
+/// Steps every entity with `M::State` and [`MoveInput<M>`] once per tick, and writes its events as
+/// [`StepEvent`]s. Meant for games without a network, for tools, and for pawns that a server controls
+/// itself. Not for pawns of the prediction plugins, which step those themselves.
 pub struct LocalMovesPlugin<M>(PhantomData<fn() -> M>);
 
 impl<M> Default for LocalMovesPlugin<M> {

@@ -1,27 +1,30 @@
-//! How a pawn moves, and what leads from one way of moving to another.
+//! Movement modes and the transitions between them.
 
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
-/// How a pawn moves. Unreal's `EMovementMode`.
+/// Movement mode of a pawn. Unreal's `EMovementMode`.
+#[doc(alias = "EMovementMode")]
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Hash, serde::Serialize, serde::Deserialize)]
 pub enum MovementMode {
-    /// On a walkable floor.
+    /// Walks on a floor.
+    #[doc(alias = "MOVE_Walking")]
     Walking,
-    /// In the air.
+    /// Falls, or rises in a jump.
     #[default]
     Falling,
-    /// In a volume of water.
+    /// Swims in a volume of water.
     Swimming,
-    /// Free of gravity and floor.
+    /// Flies, without gravity or floor.
     Flying,
-    /// A mode that the game has registered: its place in
+    /// Custom mode of the game: the index into
     /// [`CapsuleConfig::custom_modes`](crate::CapsuleConfig::custom_modes). See
     /// [`CapsuleConfig::register_mode`](crate::CapsuleConfig::register_mode).
+    #[doc(alias = "MOVE_Custom")]
     Custom(u8),
 }
 
 impl MovementMode {
-    /// A number for [`MoveModel::kind`](bevy_unlag_core::MoveModel::kind).
+    /// Returns a unique number, for [`MoveModel::kind`](bevy_unlag_core::MoveModel::kind).
     pub(crate) fn bits(self) -> u32 {
         match self {
             Self::Walking => 0,
@@ -33,7 +36,7 @@ impl MovementMode {
     }
 }
 
-/// Built-in modes take 3 bits, custom ones 11.
+/// Built-in modes take 3 bits, custom modes 11.
 impl Wire for MovementMode {
     fn write(&self, w: &mut BitWriter) {
         w.bits(self.bits().min(4), 3);
@@ -54,17 +57,17 @@ impl Wire for MovementMode {
     }
 }
 
-/// Which mode follows what, as data. A pawn in a [`MovementMode::Custom`] mode follows the
-/// table of that mode.
+/// Table of mode transitions. A pawn in a [`MovementMode::Custom`] mode uses the table of that mode.
 #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Transitions {
-    /// Feet met a walkable floor. Default: [`MovementMode::Walking`].
+    /// Mode after landing on a walkable floor. Default: [`MovementMode::Walking`].
     pub landed: MovementMode,
-    /// The floor ended, or the pawn jumped. Default: [`MovementMode::Falling`].
+    /// Mode after walking off a ledge or jumping. Default: [`MovementMode::Falling`].
     pub airborne: MovementMode,
-    /// The middle of the capsule, as it stands, came into water. Default: [`MovementMode::Swimming`].
+    /// Mode when the middle of the standing capsule enters water. Default: [`MovementMode::Swimming`].
     pub submerged: MovementMode,
-    /// The middle of the capsule left the water. Default: [`MovementMode::Falling`].
+    /// Mode when the middle of the standing capsule leaves the water. Default:
+    /// [`MovementMode::Falling`].
     pub surfaced: MovementMode,
 }
 
@@ -79,41 +82,42 @@ impl Default for Transitions {
     }
 }
 
-/// What a custom mode does with the capsule.
+/// Physics of a custom mode.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, serde::Serialize, serde::Deserialize)]
 pub enum ModePhysics {
-    /// Along a floor: steps, slopes, ledges. A slide, a crawl.
+    /// Moves along a floor with steps, slopes and ledges, such as for a slide or a crawl.
     Walk,
-    /// Under gravity, and lands. A wall run, a glide.
+    /// Moves under gravity and lands, such as for a wall run or a glide.
     Fall,
-    /// In all directions, with friction and without gravity. A ladder, a hook.
+    /// Moves in all directions with friction and without gravity, such as for a ladder or a grappling
+    /// hook.
     #[default]
     Fly,
-    /// Nothing: the game's [`MoveAbility::custom`](crate::MoveAbility::custom) moves it.
+    /// Does nothing: the game's [`MoveAbility::custom`](crate::MoveAbility::custom) moves the pawn.
     Ability,
 }
 
-/// The tuning of a mode that a game registers.
+/// Tuning of a custom mode. Unreal's `MOVE_Custom`.
 #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct CustomMode {
-    /// Its name, for [`CapsuleConfig::mode_named`](crate::CapsuleConfig::mode_named).
+    /// Name for [`CapsuleConfig::mode_named`](crate::CapsuleConfig::mode_named).
     pub name: String,
-    /// What it does with the capsule. Default: [`ModePhysics::Fly`].
+    /// Physics of the mode. Default: [`ModePhysics::Fly`].
     pub physics: ModePhysics,
-    /// Metres per second; default 6.
+    /// Speed at full input in metres per second; default 6.
     pub max_speed: f32,
-    /// Metres per second squared; default 20.48.
+    /// Acceleration by input in metres per second squared; default 20.48.
     pub acceleration: f32,
-    /// Per second; default 8. How fast the velocity turns to a new direction, and how hard a pawn
-    /// without input brakes in proportion to its speed. 0 slides on.
+    /// Rate at which the velocity turns to a new direction, per second, and the part of braking without
+    /// input that is proportional to the speed; default 8. At 0 the pawn keeps sliding.
     pub friction: f32,
-    /// Metres per second squared; default 20.48. The constant part of braking.
+    /// Constant part of braking, in metres per second squared; default 20.48.
     pub braking_deceleration: f32,
-    /// Times the config's gravity; default 1. Only [`ModePhysics::Fall`] falls.
+    /// Factor on the config's gravity; default 1. Only [`ModePhysics::Fall`] falls.
     pub gravity_scale: f32,
-    /// Whether jumping is possible, as from a floor. Default: true.
+    /// Whether the pawn can jump as from a floor. Default: true.
     pub can_jump: bool,
-    /// What leads out of it.
+    /// Transitions out of the mode.
     pub transitions: Transitions,
 }
 

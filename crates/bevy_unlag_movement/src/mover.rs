@@ -1,4 +1,4 @@
-//! What a game's own moves may do to the pawn.
+//! Access to the pawn for a game's custom moves.
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
@@ -16,28 +16,28 @@ use crate::{
     sweep::{depth, sweep},
 };
 
-/// Metres that a sweep goes at most: all that lies that far around would have to be looked at.
+/// Longest sweep in metres, because all colliders along it have to be looked up.
 const FURTHEST: f32 = 100.0;
 
-/// What a sweep met.
+/// Hit of a sweep.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MoverHit {
-    /// The feet where the capsule touches, in the world.
+    /// Position of the feet where the capsule touches, in world space.
     pub position: Vec3,
-    /// Metres that it got.
+    /// Distance moved up to the hit in metres.
     pub distance: f32,
-    /// Out of what it met, in the world.
+    /// Normal of the obstacle in world space.
     pub normal: Vec3,
-    /// Where it touched, in the world.
+    /// Point of contact in world space.
     pub point: Vec3,
-    /// What carries the thing it met.
+    /// Movement base of the obstacle.
     pub base: BaseId,
-    /// Whether that is another pawn.
+    /// Whether the obstacle is another pawn.
     pub pawn: bool,
 }
 
-/// The pawn in the middle of a step, in the hands of a [`MoveAbility`](crate::MoveAbility).
-/// Everything is in the world's space, in metres and seconds.
+/// Pawn in the middle of a step, as a [`MoveAbility`](crate::MoveAbility) accesses it. Everything is in
+/// world space, in metres and seconds.
 pub struct Mover<'m, 'a, 's> {
     slice: &'m mut Slice<'a>,
     near: &'m mut NearParts<'s>,
@@ -61,49 +61,50 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
         Self { slice, near, ctx, dt }
     }
 
-    /// The tuning.
+    /// Returns the tuning.
     #[must_use]
     pub fn config(&self) -> &CapsuleConfig {
         self.slice.config
     }
 
-    /// What the player wants of the body, as far as it counts.
+    /// Returns the body's input after all filters.
     #[must_use]
     pub fn input(&self) -> &CapsuleInput {
         &self.slice.input
     }
 
-    /// The tick of the move.
+    /// Returns the tick of the move.
     #[must_use]
     pub fn tick(&self) -> Tick {
         self.ctx.tick
     }
 
-    /// Seconds: of the whole step in `begin` and `end`, of the slice in `custom`.
+    /// Returns the duration in seconds: of the whole step in `begin` and `end`, of the slice in
+    /// `custom`.
     #[must_use]
     pub fn seconds(&self) -> f32 {
         self.dt
     }
 
-    /// The state as it is now.
+    /// Returns the current state.
     #[must_use]
     pub fn state(&self) -> CapsuleState {
         CapsuleState { position: self.position(), velocity: self.velocity(), ..self.slice.state }
     }
 
-    /// The feet.
+    /// Returns the position of the feet.
     #[must_use]
     pub fn position(&self) -> Vec3 {
         self.slice.frame.to_world(self.slice.feet)
     }
 
-    /// Metres per second, relative to the base.
+    /// Returns the velocity in metres per second, relative to the base.
     #[must_use]
     pub fn velocity(&self) -> Vec3 {
         self.slice.frame.direction_to_world(self.slice.velocity)
     }
 
-    /// Sets the velocity; what is not finite is ignored.
+    /// Sets the velocity. Ignores values that are not finite.
     pub fn set_velocity(&mut self, velocity: Vec3) {
         if velocity.is_finite() {
             let local = self.slice.frame.direction_to_local(velocity);
@@ -111,44 +112,45 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
         }
     }
 
-    /// How it moves.
+    /// Returns the movement mode.
     #[must_use]
     pub fn mode(&self) -> MovementMode {
         self.slice.state.mode
     }
 
-    /// Changes how it moves.
+    /// Sets the movement mode.
     pub fn set_mode(&mut self, mode: MovementMode) {
         if self.slice.state.mode != mode {
             self.slice.set_mode(mode);
         }
     }
 
-    /// Lets go of the floor: falls, with the velocity of its base.
+    /// Leaves the floor: the pawn falls with the velocity of its base added.
     pub fn leave_floor(&mut self) {
         self.slice.leave_floor();
     }
 
-    /// Against gravity, one long.
+    /// Returns the up direction, a unit vector against gravity.
     #[must_use]
     pub fn up(&self) -> Vec3 {
         self.slice.state.up
     }
 
-    /// Where the player wants to go on a floor, at most 1 long.
+    /// Returns the wished direction on a floor, with a length of at most 1.
     #[must_use]
     pub fn wish(&self) -> Vec3 {
         self.slice.frame.direction_to_world(self.slice.wish())
     }
 
-    /// Where the pawn is headed, level, one long.
+    /// Returns the heading of the pawn, a horizontal unit vector.
     #[must_use]
     pub fn forward(&self) -> Vec3 {
         let forward = crate::input::level_wish(Vec2::Y, self.slice.state.yaw);
         self.slice.frame.direction_to_world(forward)
     }
 
-    /// Whether the capsule in its stance would be in nothing with its feet at `position`.
+    /// Returns whether the capsule, in its current stance, would touch nothing with its feet at
+    /// `position`.
     #[must_use]
     pub fn is_free(&mut self, position: Vec3) -> bool {
         if !position.is_finite() {
@@ -166,32 +168,31 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
         depth(parts, body, feet) <= 0.0 && !parts.iter().any(stopped)
     }
 
-    /// What stops the pawn: pawns that only push each other do not.
+    /// Returns the parts that block the pawn: with [`PawnCollision::Push`], pawns do not.
     fn parts(&self) -> &[Part] {
         let parts = self.near.parts();
         if self.slice.config.pawns == PawnCollision::Push {
-            // Pawns come last.
             &parts[..parts.iter().position(|part| part.pawn).unwrap_or(parts.len())]
         } else {
             parts
         }
     }
 
-    /// Throws the pawn: `velocity`, in metres per second, is added to its own. It lets go of the
-    /// floor.
+    /// Launches the pawn: adds `velocity`, in metres per second, to its own and leaves the floor.
+    #[doc(alias = "LaunchCharacter")]
     pub fn launch(&mut self, velocity: Vec3) {
         if velocity.is_finite() {
             self.slice.leave_floor();
             self.set_velocity(self.velocity() + velocity);
             self.slice.state.jump_hold = 0.0;
-            // No late jump on top of it.
+            // No coyote jump in addition.
             self.slice.state.air_seconds = crate::state::MAX_TIMER;
             self.slice.events.push(MoveEvent::Launched { velocity });
         }
     }
 
-    /// What the capsule would meet on its way along `motion`, 100 m of it at most; none when the way
-    /// is free.
+    /// Sweeps the capsule along `motion`, at most 100 m of it, and returns the first hit; `None` when
+    /// the path is free.
     #[must_use]
     pub fn sweep(&mut self, motion: Vec3) -> Option<MoverHit> {
         let frame = self.slice.frame;
@@ -214,8 +215,8 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
         })
     }
 
-    /// Moves at the current velocity for `seconds` and slides along what is in the way. Says
-    /// whether anything was.
+    /// Moves at the current velocity for `seconds` and slides along obstacles. Returns whether there
+    /// were any.
     pub fn slide(&mut self, seconds: f32) -> bool {
         let seconds = if seconds.is_finite() { seconds.clamp(0.0, 1.0) } else { 0.0 };
         let region = self.slice.region(seconds);
@@ -226,8 +227,8 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
         self.slice.velocity != before
     }
 
-    /// Puts the pawn elsewhere at once, if it is free there: not smoothed and not taken for an
-    /// error. Says whether it was.
+    /// Teleports the pawn if it is free at `position`; the move is neither smoothed nor counted as a
+    /// prediction error. Returns whether the pawn was teleported.
     pub fn teleport_to(&mut self, position: Vec3) -> bool {
         if !self.is_free(position) {
             return false;
@@ -238,7 +239,7 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
         true
     }
 
-    /// Metres down to a walkable floor, if there is one within `most`.
+    /// Returns the distance down to a walkable floor within `most` metres, if there is one.
     #[must_use]
     pub fn floor_below(&mut self, most: f32) -> Option<f32> {
         let most = if most.is_finite() { most.clamp(0.0, 100.0) } else { return None };
@@ -248,7 +249,7 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
             .map(|floor| floor.distance)
     }
 
-    /// Shrinks or grows the capsule, feet kept. Says whether there is room.
+    /// Crouches or stands up, with the feet in place. Returns false when there is no room to stand up.
     pub fn set_crouched(&mut self, crouched: bool) -> bool {
         let body = body_of(self.slice.config, crouched);
         let region = self.slice.region(0.0);

@@ -5,72 +5,72 @@ use bevy_rapier3d::parry::{bounding_volume::Aabb, math::Pose, query::Ray, shape:
 
 use crate::BaseId;
 
-/// The geometry of a part, in the space of the step: see [`Frame`](crate::frame::Frame).
+/// Geometry of a part, in the space of the step: see [`Frame`](crate::frame::Frame).
 #[derive(Clone)]
 pub(crate) enum PartShape {
-    /// A box along the axes: the part's own [`Part::aabb`].
+    /// Axis-aligned box: the part's own [`Part::aabb`].
     Box,
-    /// A box in a pose.
+    /// Oriented box.
     TurnedBox {
-        /// To the space of the step.
+        /// Transform to the space of the step.
         pose: Pose,
         /// Half extents.
         half: Vec3,
     },
-    /// A flat, two-sided triangle.
+    /// Flat, two-sided triangle.
     Triangle {
         /// Corners.
         corners: [Vec3; 3],
-        /// One long; the side is that of the corners' order.
+        /// Unit normal, by the order of the corners.
         normal: Vec3,
     },
-    /// All that is within `radius` of a segment; a ball when its ends are one.
+    /// Capsule, that is everything within `radius` of a segment; a ball when both ends are equal.
     Capsule {
-        /// One end.
+        /// First end of the segment.
         a: Vec3,
-        /// The other.
+        /// Second end of the segment.
         b: Vec3,
-        /// Metres.
+        /// Radius in metres.
         radius: f32,
     },
     /// Any other convex shape, measured by parry.
     Convex {
-        /// To the space of the step.
+        /// Transform to the space of the step.
         pose: Pose,
-        /// In its own space.
+        /// Shape in its own space.
         shape: SharedShape,
     },
 }
 
-/// A convex piece of a collider.
+/// Convex piece of a collider.
 #[derive(Clone)]
 pub(crate) struct Part {
-    /// Its box in the space of the step.
+    /// Bounding box in the space of the step.
     pub(crate) aabb: Aabb,
-    /// What it is.
+    /// Geometry.
     pub(crate) shape: PartShape,
-    /// Decides the order of parts, by geometry alone: rapier's order depends on the history of
-    /// its tree, entities on the order of spawning.
+    /// Sort key from the geometry alone: rapier's order depends on the history of its tree, and entities
+    /// on the order of spawning.
     pub(crate) order: u64,
-    /// Which piece of the collider.
+    /// Index of the piece in the collider.
     pub(crate) index: u32,
-    /// The movement base that carries it.
+    /// Movement base that carries the part.
     pub(crate) base: BaseId,
-    /// The side that stops, one long, if only one does.
+    /// Unit normal of the blocking side, if only one side blocks.
     pub(crate) one_way: Option<Vec3>,
-    /// Whether it is another pawn: nothing to stand on for long, nothing to be pushed out of hard.
+    /// Whether the part is another pawn. It is no floor to stand on, and a pawn is not pushed out of it.
     pub(crate) pawn: bool,
 }
 
-/// The normal of a triangle, if it has one.
+/// Returns the unit normal of a triangle; `None` for a degenerate one.
 pub(crate) fn triangle_normal([a, b, c]: &[Vec3; 3]) -> Option<Vec3> {
     (*b - *a).cross(*c - *a).try_normalize()
 }
 
 impl Part {
-    /// The normal of the face that a capsule above `point` rests on, `normal` being the direction
-    /// from the part to the capsule. They differ on an edge: a capsule that balances on the rim
-    /// of a step has a slanting contact, yet the step is level.
+    /// Returns the normal of the face that a capsule above `point` rests on; `normal` is the direction
+    /// from the part to the capsule. They differ on an edge: a capsule that balances on the rim of a
+    /// step has a slanted contact normal, yet the step is level.
     pub(crate) fn face_normal(&self, point: Vec3, normal: Vec3) -> Vec3 {
         match &self.shape {
             PartShape::Triangle { normal: face, .. } => {
@@ -81,7 +81,7 @@ impl Part {
                 }
             }
             PartShape::Box => {
-                // A millimetre: the contact lies on the upper face.
+                // Within a millimetre the contact lies on the upper face.
                 if point.y >= self.aabb.maxs.y - 1e-3 { Vec3::Y } else { normal }
             }
             PartShape::TurnedBox { pose, half } => {
@@ -101,7 +101,7 @@ impl Part {
             }
             PartShape::Capsule { .. } => normal,
             PartShape::Convex { pose, shape } => {
-                // Straight down onto the part, a little inside its rim.
+                // Cast a ray straight down onto the part, slightly inside its rim.
                 let inwards = Vec3::new(-normal.x, 0.0, -normal.z).normalize_or_zero() * 5e-3;
                 let ray = Ray::new(point + inwards + Vec3::Y * 0.02, Vec3::NEG_Y);
                 match shape.cast_ray_and_get_normal(pose, &ray, 0.05, true) {

@@ -1,16 +1,16 @@
-//! Where pawns are for each other: the same for all models.
+//! Collision capsules of pawns for each other, shared by all models.
 
 use bevy::{ecs::component::Mutable, prelude::*};
 use bevy_unlag_core::{DrawnPose, MoveSystems, NetId};
 
 use crate::{CapsuleConfig, HasCapsule, MoverSceneSystems, PawnCapsule, PawnCollision};
 
-/// A tuning that says how large pawns are for each other.
+/// Config that defines the size of pawns for collisions between pawns.
 pub(crate) trait PawnSize: Resource {
-    /// What pawns are to each other.
+    /// Returns how pawns collide with each other.
     fn pawns(&self) -> PawnCollision;
 
-    /// Metres: the radius, and from the middle to the feet.
+    /// Returns the radius and the distance from the middle to the feet, in metres.
     fn size(&self, crouched: bool) -> (f32, f32);
 }
 
@@ -24,19 +24,19 @@ impl PawnSize for CapsuleConfig {
     }
 }
 
-/// How a pawn stands.
+/// Position and stance of a pawn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stance {
-    /// The lowest point, in metres.
+    /// Lowest point in metres.
     pub(crate) feet: Vec3,
-    /// From the feet to the head, one long.
+    /// Unit vector from the feet to the head.
     pub(crate) up: Vec3,
     pub(crate) crouched: bool,
-    /// The dead are in nobody's way.
+    /// Dead pawns do not collide.
     pub(crate) alive: bool,
 }
 
-/// A state that knows how its pawn stands.
+/// State that provides the position and stance of its pawn.
 pub(crate) trait Stands: Component<Mutability = Mutable> {
     fn stance(&self) -> Stance;
 }
@@ -48,7 +48,8 @@ impl<S: HasCapsule + Component<Mutability = Mutable>> Stands for S {
     }
 }
 
-/// Keeps [`PawnCapsule`]s where pawns with the state `S` are, and where pawns without it are drawn.
+/// Keeps the [`PawnCapsule`]s of pawns with the state `S` at their state, and those of pawns without it
+/// where they are drawn.
 pub(crate) fn add_systems<C: PawnSize, S: Stands>(app: &mut App) {
     app.add_systems(
         FixedUpdate,
@@ -66,7 +67,8 @@ fn capsule_at<C: PawnSize>(config: &C, id: u32, stance: Stance) -> PawnCapsule {
     PawnCapsule { feet, up, radius: if alive { radius } else { 0.0 }, half_height, id }
 }
 
-/// What tells a pawn apart: alike on all machines, or, in a game of one machine, just its own.
+/// Returns the id of a pawn: the same on all machines, or the entity's index in a game without a
+/// network.
 fn id_of(entity: Entity, id: Option<&NetId>) -> u32 {
     id.map_or(entity.index_u32(), |id| id.0.into())
 }

@@ -1,14 +1,14 @@
-//! Sliding along one wall, or in the crease of two.
+//! Clipping of a motion by one wall or by the crease between two.
 
 use bevy::prelude::*;
 use smallvec::SmallVec;
 
-/// The walls met in one move.
+/// Walls hit in one move.
 #[derive(Default)]
 pub(crate) struct Planes(SmallVec<[Vec3; 8]>);
 
 impl Planes {
-    /// Remembers a wall by its normal.
+    /// Adds a wall by its normal, unless a nearly equal one is known.
     pub(crate) fn push(&mut self, normal: Vec3) {
         if !self.0.iter().any(|old| old.dot(normal) > 0.9999) {
             self.0.push(normal);
@@ -19,7 +19,7 @@ impl Planes {
         self.0.iter().all(|n| v.dot(*n) >= -1e-4 * v.length())
     }
 
-    /// The part of `v` that leads into no wall; never longer than `v` and never against it.
+    /// Returns the part of `v` that leads into no wall; never longer than `v` and never against it.
     pub(crate) fn clip(&self, v: Vec3) -> Vec3 {
         if self.allows(v) {
             return v;
@@ -43,7 +43,8 @@ impl Planes {
     }
 }
 
-/// The normal of a wall for somebody who walks: leaning walls neither lift nor press down.
+/// Returns the normal of a wall without its vertical component: for a walking pawn, leaning walls
+/// neither lift nor press down.
 pub(crate) fn upright(normal: Vec3) -> Vec3 {
     Vec3::new(normal.x, 0.0, normal.z).normalize_or_zero()
 }

@@ -1,4 +1,4 @@
-//! Sets the scene and rapier up so that moves can be made.
+//! Plugin that sets up the scene and rapier for moves.
 
 use bevy::{prelude::*, transform::systems::mark_dirty_trees};
 use bevy_rapier3d::plugin::{
@@ -8,11 +8,9 @@ use bevy_unlag_core::{BasePoses, Fault, Findings, SimulationRate, SimulationRate
 
 use crate::{CapsuleConfig, scene};
 
-/// Adds [`CapsuleConfig`], [`MoverScene`](crate::MoverScene) and, in the fixed schedule, rapier,
-/// unless they are there, and moves every [`MovementBase`](crate::MovementBase). Add it after the
-/// plugin groups of Bevy, and after rapier if you add rapier yourself.
-///
-/// It steps at the app's [`SimulationRate`](bevy_unlag_core::SimulationRate).
+/// Adds [`CapsuleConfig`], [`MoverScene`](crate::MoverScene) and, in the fixed schedule, rapier, unless
+/// they are already there, and drives every [`MovementBase`](crate::MovementBase). Add it after Bevy's
+/// plugin groups, and after rapier if you add rapier yourself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MovementPlugin;
 
@@ -46,8 +44,8 @@ impl Plugin for MovementPlugin {
         }
         app.insert_resource(TimestepMode::Fixed { dt: rate.tick_seconds(), substeps: 1 })
             .add_plugins(RapierPhysicsPlugin::<NoUserData>::default().in_fixed_schedule())
-            // Without this mark, which bevy_rapier forgets, Bevy's parallel propagation skips
-            // entities with children or a parent: rapier would see them where they were.
+            // Works around a missing mark in bevy_rapier: without it, Bevy's parallel propagation skips
+            // entities with children or a parent, and rapier would see them at their old place.
             .add_systems(
                 FixedUpdate,
                 mark_dirty_trees.in_set(PhysicsSet::SyncBackend).before(RapierTransformPropagateSet),
@@ -55,7 +53,7 @@ impl Plugin for MovementPlugin {
     }
 }
 
-/// Whether rapier, which the game has added itself, steps as ticks do.
+/// Checks that rapier, if the game added it itself, steps once per tick.
 fn check_physics(mode: Option<Res<TimestepMode>>, fixed: Res<Time<Fixed>>, mut findings: ResMut<Findings>) {
     let tick = fixed.timestep().as_secs_f32();
     let steps =
@@ -63,7 +61,7 @@ fn check_physics(mode: Option<Res<TimestepMode>>, fixed: Res<Time<Fixed>>, mut f
     if !steps {
         findings.report(Fault::Physics, || {
             format!(
-                "rapier does not step by ticks of {tick} s: leave RapierPhysicsPlugin to the suite, or add it \
+                "rapier does not step once per tick of {tick} s: let MovementPlugin add rapier, or add it \
                  in_fixed_schedule() and insert TimestepMode::Fixed {{ dt: {tick}, substeps: 1 }}"
             )
         });
@@ -75,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn physics_that_do_not_step_with_the_ticks_are_found() {
+    fn rapier_plugin_that_does_not_step_once_per_tick_is_reported() {
         let found = |own: bool, mode: Option<TimestepMode>| {
             let mut app = App::new();
             app.add_plugins((MinimalPlugins, TransformPlugin));
@@ -92,7 +90,7 @@ mod tests {
             app.world().resource::<Findings>().has(Fault::Physics)
         };
         assert!(!found(false, None));
-        assert!(found(true, None), "a game that did not say how");
+        assert!(found(true, None), "default timestep mode");
         assert!(found(true, Some(TimestepMode::Fixed { dt: 1.0 / 60.0, substeps: 1 })));
         assert!(!found(true, Some(TimestepMode::Fixed { dt: 1.0 / 64.0, substeps: 1 })));
     }

@@ -1,4 +1,4 @@
-//! What a debug view shows of a pawn's surroundings.
+//! Probe of a pawn's surroundings for debug views.
 
 use bevy::{math::bounding::Aabb3d, prelude::*};
 use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
@@ -13,50 +13,50 @@ use crate::{
     sweep::sweep,
 };
 
-/// Seconds that a probe looks ahead.
+/// Look-ahead time of a probe in seconds.
 const AHEAD: f32 = 0.25;
 
-/// What is under the feet.
+/// Floor or steep surface below the feet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ProbeFloor {
-    /// Where the capsule would touch it.
+    /// Point where the capsule would touch it.
     pub point: Vec3,
-    /// Of its face, one long: what decides whether it can be walked on.
+    /// Unit normal of its face, which decides whether it is walkable.
     pub normal: Vec3,
-    /// Metres down to it.
+    /// Distance down to it in metres.
     pub distance: f32,
-    /// Whether it can be walked on.
+    /// Whether it is walkable.
     pub walkable: bool,
-    /// What carries it.
+    /// Movement base that carries it.
     pub base: BaseId,
 }
 
-/// What is ahead.
+/// First obstacle ahead.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ProbeHit {
-    /// The feet where the sweep ends.
+    /// Position of the feet where the sweep ends.
     pub position: Vec3,
-    /// Where it touches.
+    /// Point of contact.
     pub point: Vec3,
-    /// Out of what it touches, one long.
+    /// Unit normal of the obstacle.
     pub normal: Vec3,
 }
 
-/// What a step would see: for debug views, not for game rules. In the world's space.
+/// Surroundings of a pawn as a step would see them, in world space. For debug views, not for game rules.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct MoverProbe {
-    /// The floor within a step's height, or what else is there.
+    /// Floor within the step height, or else the nearest steep surface.
     pub floor: Option<ProbeFloor>,
-    /// A quarter of a second along the velocity, in metres.
+    /// Motion of the sweep in metres: a quarter of a second at the current velocity.
     pub sweep_motion: Vec3,
-    /// What that runs into.
+    /// First hit of the sweep.
     pub sweep: Option<ProbeHit>,
-    /// The boxes of all convex parts that were looked at.
+    /// Bounding boxes of all convex parts that were examined.
     pub parts: Vec<Aabb3d>,
 }
 
 impl MoverWorld<'_, '_> {
-    /// Looks around a pawn.
+    /// Probes the surroundings of a pawn.
     #[must_use]
     pub fn probe(&self, config: &CapsuleConfig, state: &CapsuleState, ctx: &StepContext) -> MoverProbe {
         if !state.is_sound() {

@@ -1,14 +1,15 @@
-//! Carrying on a pawn of which nothing is known but what was sent.
+//! Extrapolation of a remote pawn from its last snapshot.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{PoseSample, StepContext};
 
 use crate::{CapsuleConfig, CapsuleModel, CapsuleState, MovementMode, MoverWorld};
 
-/// Metres per second by which a wall must have changed a velocity before it counts as hit.
+/// Change of velocity by a wall in metres per second above which it counts as a hit.
 const DEFLECTED: f32 = 0.05;
 
-/// The cheap step for a pose: it keeps its acceleration until it is at rest or hits something.
+/// Extrapolates a pose with the simplified step. The pose keeps its acceleration until it is at rest or
+/// hits something.
 pub(crate) fn carry_on(
     config: &CapsuleConfig,
     pose: &PoseSample,
@@ -18,7 +19,7 @@ pub(crate) fn carry_on(
     if !pose.alive {
         return *pose;
     }
-    // In the air the step pulls it down itself.
+    // In the air the step itself applies gravity.
     let acceleration = if pose.falling { Vec3::ZERO } else { pose.acceleration };
     let free = PoseSample { acceleration, ..*pose }.carried_on(ctx.dt);
     let mean = (free.position - pose.position) / ctx.dt.max(1e-6);
@@ -36,7 +37,7 @@ pub(crate) fn carry_on(
     };
     let moved = CapsuleModel::cheap_step(config, &state, ctx, world);
     let change = moved.velocity - mean;
-    // What pulls it down is no wall.
+    // A change along up comes from gravity, not from a wall.
     let hit = (change - state.up * change.dot(state.up)).length() > DEFLECTED;
     PoseSample {
         position: moved.position,

@@ -1,4 +1,4 @@
-//! Pawns and bodies that are in each other's way.
+//! Collision response between pawns, and between pawns and dynamic bodies.
 
 use core::marker::PhantomData;
 
@@ -25,9 +25,9 @@ use crate::{
     sweep::{Body, advance},
 };
 
-/// A state that has a capsule's in it.
+/// State that contains a capsule's state.
 pub trait HasCapsule {
-    /// The capsule's.
+    /// Returns the capsule's state.
     fn capsule(&self) -> &CapsuleState;
 }
 
@@ -43,8 +43,8 @@ impl<B: HasCapsule + Send + Sync + 'static, X: Send + Sync + 'static> HasCapsule
     }
 }
 
-/// Lets pawns that are in one place drift apart: the feet of the pawn `own` after moving `reach` at
-/// most, and the parts that stop, which the pawns then do not.
+/// Moves overlapping pawns apart. Returns the feet of the pawn `own` after moving by `reach` at most,
+/// and the parts that still block, that is all but the pawns.
 pub(crate) fn drift_apart(parts: &[Part], body: Body, feet: Vec3, own: u32, reach: f32) -> (Vec3, &[Part]) {
     // Pawns come last.
     let solid = parts.iter().position(|part| part.pawn).unwrap_or(parts.len());
@@ -52,12 +52,12 @@ pub(crate) fn drift_apart(parts: &[Part], body: Body, feet: Vec3, own: u32, reac
     let mut push = Vec3::ZERO;
     for pawn in pawns {
         let Some(near) = separation(pawn, body.low(feet), body.core, body.radius) else { continue };
-        // Softer the less they overlap.
+        // The push is softer the less they overlap.
         let depth = ((body.radius - near.distance) / body.radius).clamp(0.0, 1.0);
         let apart = near.normal.with_y(0.0);
         push += depth
             * if near.distance < -0.99 * body.radius {
-                // In the very same place everybody goes their own way: by the golden angle.
+                // At the very same place each pawn takes its own direction, spread by the golden angle.
                 level_wish(Vec2::Y, (own as u16).wrapping_mul(40_503))
             } else {
                 apart.normalize_or_zero()
@@ -69,13 +69,16 @@ pub(crate) fn drift_apart(parts: &[Part], body: Body, feet: Vec3, own: u32, reac
     (advance(solid, body, feet, push.clamp_length_max(1.0) * reach).0, solid)
 }
 
-/// A pawn that pushes the dynamic bodies it touches. They never stop it, or a client that has them
-/// elsewhere would mispredict; add it where rapier's bodies are decided, on the server.
+/// Lets a pawn push the dynamic bodies that it touches. The bodies never block the pawn: a client that
+/// has them elsewhere would mispredict. Add it where rapier simulates the bodies authoritatively, that
+/// is on the server.
+#[doc(alias = "bEnablePhysicsInteraction")]
 #[derive(Component, Clone, Copy, PartialEq, Debug)]
 pub struct PushesBodies {
-    /// Kilograms that push; default 80. Lighter things take on the pawn's speed, heavier less.
+    /// Mass behind the push in kilograms; default 80. Lighter bodies take on the pawn's speed, heavier
+    /// ones less of it.
     pub mass: f32,
-    /// Newton seconds per tick at most; default 40. Raising it throws heavy things further.
+    /// Largest impulse per tick in newton seconds; default 40. Raising it throws heavy bodies further.
     pub max_impulse: f32,
 }
 
@@ -85,11 +88,12 @@ impl Default for PushesBodies {
     }
 }
 
-/// Keeps [`PawnCapsule`](crate::PawnCapsule)s where pawns are, unless [`CapsuleConfig::pawns`] ignores them, so that
-/// pawns can block or push each other, and lets pawns with [`PushesBodies`] push.
+/// Keeps [`PawnCapsule`](crate::PawnCapsule)s where pawns are, unless [`CapsuleConfig::pawns`] ignores
+/// other pawns, so that pawns can block or push each other, and lets pawns with [`PushesBodies`] push
+/// dynamic bodies.
 ///
-/// A pawn with a state, which is every pawn on a server, is where its state says; any other is
-/// where it was last drawn.
+/// The capsule of a pawn with a state, which is every pawn on a server, is where its state says; that of
+/// any other pawn is where it was last drawn.
 pub struct PawnCollisionPlugin<M>(PhantomData<fn() -> M>);
 
 impl<M> Default for PawnCollisionPlugin<M> {
@@ -108,7 +112,7 @@ impl<M: MoveModel<State: HasCapsule>> Plugin for PawnCollisionPlugin<M> {
     }
 }
 
-/// Gives dynamic bodies that a pawn runs into an impulse.
+/// Applies impulses to dynamic bodies that pawns run into.
 fn push_bodies<M: MoveModel<State: HasCapsule>>(
     config: Option<Res<CapsuleConfig>>,
     mut rapier: WriteRapierContext,
@@ -131,7 +135,7 @@ fn push_bodies<M: MoveModel<State: HasCapsule>>(
             let Some(body) = context.rigidbody_set.bodies.get_mut(handle) else { continue };
             let mass = body.mass().max(0.01);
             let toward = state.world_velocity().dot(normal) - body.velocity_at_point(point).dot(normal);
-            // What overlaps leaves gently even when nobody moves.
+            // Overlapping bodies are pushed out gently even when nothing moves.
             let wanted = toward.max(0.0) + (depth * 4.0).min(1.0);
             let share = pushes.mass / (pushes.mass + mass);
             let impulse = (wanted * share * mass).min(pushes.max_impulse);
@@ -142,7 +146,8 @@ fn push_bodies<M: MoveModel<State: HasCapsule>>(
     }
 }
 
-/// The dynamic bodies that a pawn touches: where, which way they go, and how deep it is in.
+/// Finds the dynamic bodies that a pawn touches: handle, point of contact, direction away from the pawn,
+/// and penetration.
 fn touching(
     context: &bevy_rapier3d::plugin::RapierContextMut<'_>,
     state: &CapsuleState,

@@ -1,5 +1,7 @@
-//! The level as the mover sees it: a list of obstacles of its own, so that nothing has to wait for
-//! rapier, and a step depends on no state of rapier's.
+//! Level as the mover sees it.
+//!
+//! The mover keeps its own list of obstacles, so that a new collider counts without waiting for rapier,
+//! and the result of a step does not depend on rapier's state.
 
 mod bases;
 mod cache;
@@ -38,21 +40,21 @@ use smallvec::SmallVec;
 
 use crate::{BaseId, MoveVolume, VolumeId};
 
-/// What capsules move among, kept up to date by [`MovementPlugin`](crate::MovementPlugin) before
-/// every tick: a collider counts in the tick in which it is there.
+/// Obstacles, movement bases and volumes of the level. [`MovementPlugin`](crate::MovementPlugin) updates
+/// it before every tick, so a collider counts in the tick in which it is spawned.
 ///
-/// * A `Collider` on a fixed body or without a body is an obstacle, unless it is a `Sensor`,
-///   disabled, or a [`MoveVolume`].
-/// * A `Collider` on or below a [`MovementBase`](crate::MovementBase) is one that moves with it,
+/// * A `Collider` on a fixed body or without a body is an obstacle, unless it is a `Sensor`, disabled,
+///   or a [`MoveVolume`].
+/// * A `Collider` on or below a [`MovementBase`](crate::MovementBase) is an obstacle that moves with it,
 ///   whatever its body.
-/// * On dynamic and kinematic bodies it is none, because no two machines have those in the same
-///   place. Give a pawn's own collider such a body.
+/// * Colliders on dynamic and kinematic bodies are not obstacles, because no two machines have those at
+///   the same place. Give a pawn's own collider such a body.
 ///
-/// Poses come from the `Transform`s of the entity and of its ancestors; a `GlobalTransform` may be
-/// a tick old.
+/// Poses come from the `Transform`s of the entity and its ancestors; a `GlobalTransform` may be one tick
+/// old.
 #[derive(Resource)]
 pub struct MoverScene {
-    /// Differs between all scenes of a process.
+    /// Unique among all scenes of a process.
     id: u64,
     fixed: fixed::Fixed,
     bases: bases::Bases,
@@ -60,24 +62,24 @@ pub struct MoverScene {
     pawns: pawns::Pawns,
     /// All entities with a collider or a movement base.
     known: EntityHashMap<Known>,
-    /// The known entities below an entity.
+    /// Known entities below each entity in the hierarchy.
     below: EntityHashMap<EntityHashSet>,
-    /// What has to be looked at again.
+    /// Entities to re-examine.
     dirty: Vec<Entity>,
-    /// What a warning was given for.
+    /// Entities for which a warning was logged.
     warned: EntityHashSet,
 }
 
-/// What an entity is to the scene.
+/// Role of an entity in the scene.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Role {
-    /// Nobody minds it.
+    /// Not part of the scene.
     Nothing,
-    /// It would be something if its numbers were numbers.
+    /// Not part of the scene, because a value is not finite.
     Unsound,
-    /// In this slot of the fixed obstacles.
+    /// Fixed obstacle in this slot.
     Fixed(u32),
-    /// An obstacle that this base carries.
+    /// Obstacle carried by this base.
     Moving(Entity),
     Volume,
 }
@@ -105,47 +107,47 @@ impl Default for MoverScene {
 }
 
 impl MoverScene {
-    /// Looks at every collider and movement base of `world` again, at once: for tests and tools
-    /// that step without running a schedule. It costs about a microsecond a collider.
+    /// Re-examines every collider and movement base of `world` at once: for tests and tools that step
+    /// without running a schedule. It costs about a microsecond per collider.
     pub fn refresh(world: &mut World) {
         world.init_resource::<Self>();
         if let Err(error) = world.run_system_cached(sync::sync_all) {
-            warn!("the mover's scene could not be refreshed: {error}");
+            warn!("MoverScene::refresh failed: {error}");
         }
     }
 
-    /// How many colliders are in it: fixed ones, moving ones, volumes.
+    /// Returns the number of colliders in the scene: fixed, moving, volumes.
     #[must_use]
     pub fn counts(&self) -> [usize; 3] {
         [self.fixed.len(), self.bases.obstacles(), self.volumes.len()]
     }
 
-    /// Where a base is at `seconds`, in the world.
+    /// Returns the pose of a base at `seconds`, in world space.
     pub(crate) fn base_pose(&self, id: BaseId, seconds: f64) -> Option<Pose> {
         self.bases.pose(id, seconds)
     }
 
-    /// The volume at `point`: the one with the highest priority, then the lowest id.
+    /// Returns the volume at `point`: the one with the highest priority, then the lowest id.
     pub(crate) fn volume_at(&self, point: Vec3) -> Option<MoveVolume> {
         self.volumes.at(point)
     }
 
-    /// The volume of this id.
+    /// Returns the volume with this id.
     pub(crate) fn volume(&self, id: VolumeId) -> Option<MoveVolume> {
         self.volumes.get(id)
     }
 
-    /// The id of a pawn as an obstacle.
+    /// Returns the id that a pawn has as an obstacle.
     pub(crate) fn pawn_id(&self, pawn: Entity) -> u32 {
         self.pawns.id(pawn)
     }
 
-    /// How far along `up` the surface of a volume is: the highest corner of its box.
+    /// Returns the height of a volume's surface along `up`: the highest corner of its bounding box.
     pub(crate) fn volume_top(&self, id: VolumeId, up: Vec3) -> Option<f32> {
         self.volumes.top(id, up)
     }
 
-    /// Whether `entity` is `own` or below it.
+    /// Returns whether `entity` is `own` or a descendant of it.
     fn is_own(&self, own: Entity, entity: Entity) -> bool {
         own == entity || self.below.get(&own).is_some_and(|below| below.contains(&entity))
     }

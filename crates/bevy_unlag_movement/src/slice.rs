@@ -1,4 +1,4 @@
-//! What one step works on: see [`Slice`].
+//! Working state of a step: see [`Slice`].
 
 use bevy::prelude::*;
 use bevy_rapier3d::{parry::bounding_volume::Aabb, parry::math::Pose};
@@ -16,10 +16,10 @@ use crate::{
     velocity::Forces,
 };
 
-/// Seconds over which the velocity of a base is measured.
+/// Time in seconds over which the velocity of a base is measured.
 const BASE_WINDOW: f64 = 1.0 / 64.0;
 
-/// What a mode does with the capsule, custom ones included.
+/// Physics of a mode, built-in and custom.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Physics {
     /// Along a floor.
@@ -28,54 +28,54 @@ pub(crate) enum Physics {
     Fall,
     /// In water.
     Swim,
-    /// Free.
+    /// Free flight.
     Fly,
-    /// The game's.
+    /// Moved by the game's ability.
     Ability,
 }
 
-/// The pawn while it is stepped. Position and velocity are in the space of the step, where up is
-/// +Y; `state` has the rest and gets them back at the end.
+/// Pawn during a step. Position and velocity are in the space of the step, where up is +Y; `state`
+/// contains the rest and receives them at the end.
 pub(crate) struct Slice<'a> {
     pub(crate) config: &'a CapsuleConfig,
     pub(crate) scene: &'a MoverScene,
     pub(crate) events: &'a mut Vec<MoveEvent>,
-    /// What counts of the player's wishes.
+    /// Input after all filters.
     pub(crate) input: CapsuleInput,
     pub(crate) state: CapsuleState,
     pub(crate) frame: Frame,
     pub(crate) feet: Vec3,
     pub(crate) velocity: Vec3,
     pub(crate) body: Body,
-    /// Seconds of the current slice.
+    /// Duration of the current slice in seconds.
     pub(crate) dt: f32,
-    /// What the base has carried it by in this step.
+    /// Motion of the pawn by its base in this step.
     pub(crate) carried_by: Vec3,
-    /// Whether the jump button is down, also when input does not count.
+    /// Whether the jump button is down, also while input is ignored.
     pub(crate) raw_jump: bool,
-    /// The end of the step on the time line of bases.
+    /// End of the step on the time line of bases, in seconds.
     pub(crate) seconds: f64,
-    /// The volume that the pawn is in.
+    /// Volume that contains the pawn.
     pub(crate) volume: Option<MoveVolume>,
-    /// Seconds of this step for which a held jump holds gravity off.
+    /// Time in this step during which a held jump suspends gravity, in seconds.
     pub(crate) held_up: f32,
-    /// Whether it is held in the air by slopes around it.
+    /// Whether the pawn is wedged in the air between slopes.
     pub(crate) caught: bool,
-    /// What abilities have made of speed and acceleration.
+    /// Limits of speed and acceleration after the abilities.
     pub(crate) limits: Limits,
 }
 
 /// Top speed and acceleration of the current mode.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Limits {
-    /// Metres per second.
+    /// Top speed in metres per second.
     pub(crate) speed: f32,
-    /// Metres per second squared.
+    /// Acceleration in metres per second squared.
     pub(crate) acceleration: f32,
 }
 
 impl Slice<'_> {
-    /// What the mode does.
+    /// Returns the physics of the current mode.
     pub(crate) fn physics(&self) -> Physics {
         match self.state.mode {
             MovementMode::Walking => Physics::Walk,
@@ -84,7 +84,7 @@ impl Slice<'_> {
             MovementMode::Flying => Physics::Fly,
             mode @ MovementMode::Custom(_) => match self.config.custom_mode(mode).map(|m| m.physics) {
                 Some(ModePhysics::Walk) => Physics::Walk,
-                // A mode that nobody has registered falls back to falling.
+                // An unregistered mode falls.
                 Some(ModePhysics::Fall) | None => Physics::Fall,
                 Some(ModePhysics::Fly) => Physics::Fly,
                 Some(ModePhysics::Ability) => Physics::Ability,
@@ -92,7 +92,7 @@ impl Slice<'_> {
         }
     }
 
-    /// Top speed and acceleration by config, stance, buttons and volume.
+    /// Returns the limits by config, stance, buttons and volume.
     pub(crate) fn default_limits(&self) -> Limits {
         let (config, input) = (self.config, &self.input);
         let factor = self.volume.map_or(1.0, |volume| volume.speed_factor);
@@ -111,7 +111,7 @@ impl Slice<'_> {
         Limits { speed: speed * factor, acceleration }
     }
 
-    /// What acts on the velocity in the current mode.
+    /// Returns the forces on the velocity in the current mode.
     pub(crate) fn forces(&self) -> Forces {
         let config = self.config;
         let fluid = self.volume.and_then(|volume| volume.fluid_friction).unwrap_or(config.fluid_friction);
@@ -130,18 +130,18 @@ impl Slice<'_> {
         Forces { max_speed, acceleration, friction, braking_friction, braking, fluid_friction }
     }
 
-    /// Metres per second squared downwards, in the current mode.
+    /// Returns the gravity in the current mode, in metres per second squared downwards.
     pub(crate) fn gravity(&self) -> f32 {
         let scale = self.config.custom_mode(self.state.mode).map_or(1.0, |custom| custom.gravity_scale);
         gravity_strength(self.config, self.volume.as_ref()) * scale
     }
 
-    /// Where the player wants to go on a floor: level, at most 1 long.
+    /// Returns the wished direction on a floor: horizontal, with a length of at most 1.
     pub(crate) fn wish(&self) -> Vec3 {
         level_wish(self.input.stick(), self.state.yaw)
     }
 
-    /// Where the player wants to go in water or in flight: along the view, and up and down by the
+    /// Returns the wished direction in water or in flight: along the view, and up and down by the
     /// buttons.
     pub(crate) fn free_wish(&self) -> Vec3 {
         let stick = self.input.stick();
@@ -151,7 +151,7 @@ impl Slice<'_> {
         (look * stick.y + right * stick.x + Vec3::Y * rise).clamp_length_max(1.0)
     }
 
-    /// The box that holds all that `dt` of moving can touch, whatever happens in it.
+    /// Returns the box that contains everything that `dt` of motion can touch.
     pub(crate) fn region(&self, dt: f32) -> Aabb {
         let config = self.config;
         let gain = (self.limits.acceleration.max(config.acceleration) + self.gravity().abs()) * dt;
@@ -167,19 +167,19 @@ impl Slice<'_> {
         Aabb::new(self.feet - side - low, self.feet + side + high)
     }
 
-    /// Changes the mode.
+    /// Sets the mode.
     pub(crate) fn set_mode(&mut self, mode: MovementMode) {
         self.state.mode = mode;
     }
 
-    /// The feet leave the floor: the mode changes, and the base's velocity becomes the pawn's.
+    /// Leaves the floor: changes the mode and adds the base's velocity to the pawn's.
     pub(crate) fn leave_floor(&mut self) {
         let airborne = self.config.transitions_of(self.state.mode).airborne;
         self.set_base(BaseId::NONE);
         self.set_mode(airborne);
     }
 
-    /// Stands on another base, its velocity in the world kept.
+    /// Changes the base and keeps the velocity in world space.
     pub(crate) fn set_base(&mut self, base: BaseId) {
         if base == self.state.base {
             return;
@@ -198,23 +198,23 @@ impl Slice<'_> {
         }
     }
 
-    /// How fast a base moves under the feet, in the space of the step.
+    /// Returns the velocity of a base below the feet, in the space of the step.
     pub(crate) fn velocity_of(&self, base: BaseId) -> Vec3 {
         let Some(pose) = self.scene.base_pose(base, self.seconds) else { return Vec3::ZERO };
         let local = pose.inverse_transform_point(self.frame.to_world(self.feet));
         self.frame.direction_to_local(self.base_velocity(base, &pose, local))
     }
 
-    /// How fast a point of a base moves, in the world.
+    /// Returns the velocity of a point of a base, in world space.
     pub(crate) fn base_velocity(&self, base: BaseId, pose: &Pose, local: Vec3) -> Vec3 {
         let before = self.scene.base_pose(base, self.seconds - BASE_WINDOW).unwrap_or(*pose);
         let moved = pose.transform_point(local) - before.transform_point(local);
         let velocity = moved / BASE_WINDOW as f32;
-        // A base that jumps, such as a train at the end of its line, throws nobody.
+        // A base that teleports, such as a train at the end of its line, gives pawns no velocity.
         if velocity.length() > self.config.max_speed { Vec3::ZERO } else { velocity }
     }
 
-    /// Says that the capsule ran into something, if it did so with some speed.
+    /// Emits a [`MoveEvent::HitWall`] if the capsule hits the wall at sufficient speed.
     pub(crate) fn hit_wall(&mut self, normal: Vec3) {
         let gain = self.limits.acceleration * self.dt;
         if let Some(speed) = impact(self.velocity, normal, gain) {
@@ -224,7 +224,7 @@ impl Slice<'_> {
     }
 }
 
-/// How strong gravity is in a volume.
+/// Returns the strength of gravity in a volume.
 pub(crate) fn gravity_strength(config: &CapsuleConfig, volume: Option<&MoveVolume>) -> f32 {
     match volume.and_then(|volume| volume.gravity) {
         Some(crate::GravityField::Uniform(pull)) => pull.length(),

@@ -1,52 +1,52 @@
-//! All that is predicted about a capsule pawn.
+//! Predicted state of a capsule pawn.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError, look_direction, upright_rotation};
 
 use crate::{BaseId, CapsuleConfig, MovementMode, VolumeId};
 
-/// All that is predicted about a capsule pawn. A step reads nothing else that changes.
+/// Complete predicted state of a capsule pawn. A step reads nothing else that changes.
 #[derive(Component, Clone, Copy, PartialEq, Debug)]
 pub struct CapsuleState {
-    /// The feet, the lowest point of the capsule, in metres.
+    /// Position of the feet, the lowest point of the capsule, in metres.
     pub position: Vec3,
-    /// Metres per second, relative to the [`base`](Self::base); level while walking.
+    /// Velocity in metres per second, relative to the [`base`](Self::base); horizontal while walking.
     pub velocity: Vec3,
     /// Heading about [`up`](Self::up) in 1/65,536 of a turn; 0 looks along -Z when up is +Y.
     pub yaw: u16,
-    /// Elevation in 1/65,536 of a turn; up is positive.
+    /// Pitch in 1/65,536 of a turn; up is positive.
     pub pitch: i16,
-    /// Where its head is from its feet, one long: against gravity.
+    /// Unit vector from the feet to the head, against gravity.
     pub up: Vec3,
-    /// How it moves.
+    /// Movement mode.
     pub mode: MovementMode,
-    /// Whether the capsule is shrunk.
+    /// Whether the capsule has its crouched height.
     pub crouched: bool,
     /// Whether the jump button was down in the last step: a jump needs a new press.
     pub jump_held: bool,
     /// Whether input is ignored, such as after death. The pawn still falls and brakes.
     pub disabled: bool,
-    /// Whether the pawn can be drawn and hit.
+    /// Whether the pawn is drawn and can be hit.
     pub alive: bool,
-    /// Counts teleports.
+    /// Counter of teleports.
     pub teleports: u8,
-    /// What it stands on.
+    /// Movement base that the pawn stands on.
     pub base: BaseId,
-    /// The feet in the space of the base, in metres; zero without one.
+    /// Position of the feet in the space of the base, in metres; zero without a base.
     pub base_position: Vec3,
-    /// Metres per second at which the base carries it, in the world.
+    /// Velocity of the base at the pawn in metres per second, in world space.
     pub base_velocity: Vec3,
-    /// By how much bases have turned its view, in 1/65,536 of a turn; added to the input's yaw.
+    /// Angle by which bases have turned the view, in 1/65,536 of a turn; added to the input's yaw.
     pub base_turn: u16,
-    /// The volume that its middle is in.
+    /// Volume that contains the middle of the standing capsule.
     pub volume: VolumeId,
-    /// Jumps since it last stood.
+    /// Number of jumps since the pawn last stood.
     pub jumps: u8,
-    /// Seconds since it last stood.
+    /// Time in seconds since the pawn last stood.
     pub air_seconds: f32,
-    /// Seconds for which a held button still carries the jump.
+    /// Remaining time in seconds for which a held button continues the jump.
     pub jump_hold: f32,
-    /// Seconds for which an early press still counts.
+    /// Remaining time in seconds for which an early press still counts.
     pub jump_buffer: f32,
 }
 
@@ -77,22 +77,23 @@ impl Default for CapsuleState {
     }
 }
 
-/// Metres from the origin beyond which no pawn gets: a float has no millimetres there.
+/// Largest coordinate of a pawn in metres; a float has no millimetre precision beyond it.
 pub(crate) const MAX_POSITION: f32 = 10_000.0;
-/// Metres per second beyond which a velocity is nonsense.
+/// Largest plausible speed in metres per second.
 pub(crate) const MAX_VELOCITY: f32 = 1_000.0;
-/// Seconds beyond which a timer is nonsense; no timer counts further.
+/// Largest value of a timer in seconds; timers stop there, and larger ones from the network are
+/// rejected.
 pub(crate) const MAX_TIMER: f32 = 60.0;
 
 impl CapsuleState {
-    /// A living pawn with its feet at `position`, falling.
+    /// Creates a living pawn with its feet at `position`, falling.
     #[must_use]
     pub fn at(position: Vec3) -> Self {
-        // It has not stood for so long that no late jump is due.
+        // In the air for so long that no coyote jump is possible.
         Self { position, alive: true, air_seconds: MAX_TIMER, ..Self::default() }
     }
 
-    /// Puts the pawn somewhere else, at rest and falling.
+    /// Moves the pawn to another place, at rest and falling.
     pub fn teleport_to(&mut self, position: Vec3) {
         self.position = position;
         self.velocity = Vec3::ZERO;
@@ -102,10 +103,11 @@ impl CapsuleState {
         self.teleports = self.teleports.wrapping_add(1);
     }
 
-    /// Throws the pawn: knock-back, an explosion, a jump pad. `velocity` is in metres per second
-    /// and the world, and is added to the pawn's own; it falls then. Unreal's `LaunchCharacter`. On
-    /// the server it reaches the owner as a correction; an ability's
-    /// [`Mover::launch`](crate::Mover::launch) and a volume's are predicted.
+    /// Launches the pawn: knock-back, an explosion, a jump pad. Adds `velocity`, in metres per second
+    /// and in world space, to the pawn's own, and makes it fall. Unreal's `LaunchCharacter`. A launch on
+    /// the server reaches the owner as a correction; launches by an ability's
+    /// [`Mover::launch`](crate::Mover::launch) and by a volume are predicted.
+    #[doc(alias = "LaunchCharacter")]
     pub fn launch(&mut self, velocity: Vec3) {
         if velocity.is_finite() {
             let thrown = self.velocity + self.base_velocity + velocity;
@@ -113,52 +115,52 @@ impl CapsuleState {
             self.leave_base();
             self.mode = MovementMode::Falling;
             self.jump_hold = 0.0;
-            // No late jump on top of it.
+            // No coyote jump in addition.
             self.air_seconds = MAX_TIMER;
         }
     }
 
-    /// Stands on nothing that moves.
+    /// Detaches the pawn from its movement base.
     pub(crate) fn leave_base(&mut self) {
         self.base = BaseId::NONE;
         self.base_position = Vec3::ZERO;
         self.base_velocity = Vec3::ZERO;
     }
 
-    /// Where it looks from, in metres.
+    /// Returns the position of the eyes in metres.
     #[must_use]
     pub fn eye(&self, config: &CapsuleConfig) -> Vec3 {
         let height = if self.crouched { config.crouched_eye_height } else { config.eye_height };
         self.position + self.up * height
     }
 
-    /// The direction of view, 1 long.
+    /// Returns the view direction, a unit vector.
     #[must_use]
     pub fn look(&self) -> Vec3 {
         let look = look_direction(self.yaw, self.pitch);
         if self.up == Vec3::Y { look } else { upright_rotation(self.up) * look }
     }
 
-    /// How it stands in the world: +Y to its head, turned by its yaw.
+    /// Returns the rotation of the body in world space: +Y points to the head, and the yaw is applied.
     #[must_use]
     pub fn rotation(&self) -> Quat {
         let yaw = Quat::from_rotation_y(bevy_unlag_core::units_to_angle(self.yaw));
         if self.up == Vec3::Y { yaw } else { upright_rotation(self.up) * yaw }
     }
 
-    /// Metres per second in the world, the base's included.
+    /// Returns the velocity in world space, including that of the base, in metres per second.
     #[must_use]
     pub fn world_velocity(&self) -> Vec3 {
         self.velocity + self.base_velocity
     }
 
-    /// Whether it stands on a walkable floor.
+    /// Returns whether the pawn stands on a walkable floor.
     #[must_use]
     pub fn is_grounded(&self) -> bool {
         self.mode == MovementMode::Walking
     }
 
-    /// Whether every number in it is one and no timer is absurd.
+    /// Returns whether all values are finite and in range.
     pub(crate) fn is_sound(&self) -> bool {
         let vectors = [self.position, self.velocity, self.up, self.base_position, self.base_velocity];
         let timers = [self.air_seconds, self.jump_hold, self.jump_buffer];
@@ -168,12 +170,12 @@ impl CapsuleState {
             && (self.up.length_squared() - 1.0).abs() < 1e-3
     }
 
-    /// All that is not continuous, but the teleports, in bits.
+    /// Hashes everything discrete except the teleport counter.
     pub(crate) fn kind(&self) -> u32 {
         let flags = [self.crouched, self.jump_held, self.disabled, self.alive]
             .into_iter()
             .fold(self.mode.bits(), |bits, flag| (bits << 1) | u32::from(flag));
-        // Odd factors keep the parts apart.
+        // Odd factors keep equal values from cancelling out.
         flags
             ^ u32::from(self.base.0).wrapping_mul(0x27d4_eb2f)
             ^ u32::from(self.volume.0).wrapping_mul(0x1656_67b1)
@@ -181,7 +183,8 @@ impl CapsuleState {
     }
 }
 
-/// A pawn that walks takes 31 bytes; a base, a turned up and running timers come on top.
+/// The state of a walking pawn takes 31 bytes; a base, an up direction other than +Y and running timers
+/// add to that.
 impl Wire for CapsuleState {
     fn write(&self, w: &mut BitWriter) {
         self.position.write(w);
@@ -263,7 +266,7 @@ impl Wire for CapsuleState {
                 *timer = f32::from_bits(r.bits(32)?);
             }
         }
-        // Axis by axis: the square of a huge finite number is infinite.
+        // Axis by axis, because the square of a huge finite number is infinite.
         let beyond = |v: Vec3, limit: f32| v.abs().max_element() > limit;
         let absurd = !state.is_sound()
             || beyond(state.position, MAX_POSITION)
@@ -285,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_survives_the_wire_bit_by_bit() {
+    fn state_survives_a_wire_round_trip_bit_by_bit() {
         let mut state = CapsuleState::at(Vec3::new(1.0 / 3.0, -7.1, 4_000.3));
         state.teleport_to(Vec3::new(0.1, 0.2, 0.3));
         state.velocity = Vec3::new(-0.1, 5.0, 1e-7);
@@ -308,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_states_are_refused() {
+    fn out_of_range_states_are_rejected() {
         let far = CapsuleState::at(Vec3::X * 1e30);
         assert_eq!(round_trip(far), Err(WireError::Invalid));
         let nan = CapsuleState { velocity: Vec3::NAN, ..CapsuleState::at(Vec3::ZERO) };

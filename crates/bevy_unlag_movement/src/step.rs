@@ -1,4 +1,4 @@
-//! The step itself.
+//! Simulation step of the capsule.
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
@@ -27,9 +27,11 @@ use crate::{
     walk::walk,
 };
 
-/// A capsule that walks, falls, jumps, crouches, swims and flies. Unreal's
-/// `CharacterMovementComponent`. For moves of a game's own see
-/// [`CapsuleWith`](crate::CapsuleWith).
+/// Capsule that walks, falls, jumps, crouches, swims and flies. Unreal's `CharacterMovementComponent`.
+/// For custom moves of a game see [`CapsuleWith`](crate::CapsuleWith).
+#[doc(alias = "UCharacterMovementComponent")]
+#[doc(alias = "CGameMovement")]
+#[doc(alias = "CharacterController")]
 #[derive(Clone, Copy, Default, Debug)]
 pub struct CapsuleModel;
 
@@ -157,7 +159,7 @@ impl MoveModel for CapsuleModel {
     }
 }
 
-/// One step, with what abilities do in it.
+/// Simulates one step with the hooks of abilities.
 pub(crate) fn step(
     config: &CapsuleConfig,
     state: &CapsuleState,
@@ -167,7 +169,7 @@ pub(crate) fn step(
     hooks: &mut impl Hooks,
     events: &mut Vec<MoveEvent>,
 ) -> CapsuleState {
-    // Rapier panics on numbers that are none.
+    // Rapier panics on values that are not finite.
     let first_event = events.len();
     let Some(dt) = seconds_of(config, ctx).filter(|_| state.is_sound()) else {
         return *state;
@@ -178,8 +180,8 @@ pub(crate) fn step(
     let volume = enter_volume(config, world, &mut next, events);
     let up = up_in(config, volume.as_ref(), next.position);
     if up != next.up {
-        // What a heading is measured from turns with up, and quickly so near the far side of a
-        // planet: the view must not.
+        // The reference direction of the heading turns with up, and quickly so near the far side of a
+        // planet: compensate, so that the view does not turn.
         let turned = upright_rotation(up).inverse() * between(next.up, up) * upright_rotation(next.up);
         next.base_turn = next.base_turn.wrapping_add(heading(turned));
         next.up = up;
@@ -254,13 +256,13 @@ fn run(
         if left < 1e-6 {
             break;
         }
-        // Unreal's slices: the last two share what is left.
+        // Unreal's slices: the last two share the remaining time.
         let part = if left > most { most.min(left * 0.5) } else { left };
         left -= part;
         slice.dt = part;
         let defaults = slice.default_limits();
         slice.limits = hooks.limits(&Mover::new(slice, near, ctx, part), defaults);
-        // Whatever has thrown it: no further than what is looked at.
+        // Whatever changed the velocity: it must not leave the region that is looked up.
         slice.velocity = slice.velocity.clamp_length_max(config.max_speed);
         near.cover(slice.region(part));
         let parts = match config.pawns {
@@ -283,7 +285,7 @@ fn run(
             Physics::Fly => fly(slice, parts, part),
         }
     }
-    // Whatever a step did, its end is where the level is known.
+    // Whatever the step did, its end must be where the level is known.
     stay_out(slice, near);
     hooks.end(&mut Mover::new(slice, near, ctx, dt));
 
@@ -302,7 +304,7 @@ fn run(
 }
 
 impl Slice<'_> {
-    /// Says what is not as it was.
+    /// Emits events for a changed mode or base.
     fn say_changes(&mut self, (mode, base): (MovementMode, BaseId)) {
         if self.state.mode != mode {
             self.events.push(MoveEvent::ModeChanged { from: mode, to: self.state.mode });
@@ -312,10 +314,10 @@ impl Slice<'_> {
         }
     }
 
-    /// The state at the end.
+    /// Returns the state at the end of the step.
     fn finish(self) -> CapsuleState {
         let mut state = self.state;
-        // In the world's own frame these are the same bits.
+        // If the frame is world space, these are the same bits.
         state.position = self.frame.to_world(self.feet);
         state.velocity = self.frame.direction_to_world(self.velocity);
         let limit = Vec3::splat(MAX_POSITION);
@@ -324,25 +326,26 @@ impl Slice<'_> {
     }
 }
 
-/// The seconds that a step covers, if it covers any.
+/// Returns the duration of a step in seconds, or `None` if there is nothing to simulate.
 pub(crate) fn seconds_of(config: &CapsuleConfig, ctx: &StepContext) -> Option<f32> {
     let slices = f32::from(config.max_slices.max(1));
-    // A NaN is no length, and `min` would drop it.
+    // A NaN is not a duration, and `min` would drop it.
     (ctx.dt > 0.0).then(|| ctx.dt.min(slice_seconds(config) * slices))
 }
 
-/// The longest slice of a step.
+/// Returns the longest slice of a step in seconds.
 fn slice_seconds(config: &CapsuleConfig) -> f32 {
     config.max_slice_seconds.clamp(1e-3, 1.0)
 }
 
-/// The capsule in its stance.
+/// Returns the capsule for a stance.
 pub(crate) fn body_of(config: &CapsuleConfig, crouched: bool) -> Body {
     let half_height = if crouched { config.crouched_half_height } else { config.half_height };
     Body::new(config.radius, half_height)
 }
 
-/// The input that counts. A disabled pawn keeps its view and its stance and wants nothing.
+/// Filters the input and applies its view to the state. A disabled pawn keeps its view and its stance
+/// and has no other input.
 fn taken_in(input: &CapsuleInput, volume: Option<&MoveVolume>, state: &mut CapsuleState) -> CapsuleInput {
     let idle = CapsuleInput { crouch: state.crouched, ..CapsuleInput::default() };
     if state.disabled {
@@ -354,15 +357,15 @@ fn taken_in(input: &CapsuleInput, volume: Option<&MoveVolume>, state: &mut Capsu
     if volume.is_some_and(|volume| volume.ignore_input) { idle } else { input }
 }
 
-/// The volume that the middle of the capsule is in, and what coming into it does.
+/// Updates the volume of the pawn, applies the effects of entering it, and returns it.
 fn enter_volume(
     config: &CapsuleConfig,
     world: &MoverWorld<'_, '_>,
     state: &mut CapsuleState,
     events: &mut Vec<MoveEvent>,
 ) -> Option<MoveVolume> {
-    // Of the standing capsule also when it is crouched: else who crouches in the shallows would
-    // swim, and so stand up, and so not swim.
+    // Uses the standing capsule also while crouched: otherwise a pawn that crouches in shallow water
+    // would swim, therefore stand up, and therefore stop swimming.
     let middle = state.position + state.up * config.half_height;
     let volume = world.scene.volume_at(middle);
     let id = volume.map_or(VolumeId::NONE, |volume| volume.id);
@@ -371,7 +374,7 @@ fn enter_volume(
         events.push(MoveEvent::VolumeChanged { from: state.volume, to: id });
         state.volume = id;
         if let Some(velocity) = volume.and_then(|volume| volume.launch).filter(|v| v.is_finite()) {
-            // Whatever speed it came with: a pad throws everybody alike.
+            // The launch does not depend on the speed of the pawn before.
             state.velocity = Vec3::ZERO;
             state.leave_base();
             state.launch(velocity);
@@ -379,20 +382,20 @@ fn enter_volume(
         }
     }
     let submerged = config.transitions_of(state.mode).submerged;
-    // A table that leads to a mode without water ignores it.
+    // A table with a submerged mode of walking or falling ignores water.
     let swims = !matches!(submerged, MovementMode::Walking | MovementMode::Falling);
     let wet = volume.is_some_and(|volume| volume.water);
     if wet && swims && is_physical(config, state) {
         state.mode = submerged;
     } else if was_wet && !wet && swims && state.mode == submerged {
         state.mode = config.transitions_of(state.mode).surfaced;
-        // No late jump off the water.
+        // No coyote jump off the water.
         state.air_seconds = MAX_TIMER;
     }
     volume
 }
 
-/// Whether water takes hold of the pawn: not of one that flies or that the game moves.
+/// Returns whether water changes the mode: not for a pawn that flies or that an ability moves.
 fn is_physical(config: &CapsuleConfig, state: &CapsuleState) -> bool {
     match state.mode {
         MovementMode::Walking | MovementMode::Falling => true,
@@ -403,7 +406,7 @@ fn is_physical(config: &CapsuleConfig, state: &CapsuleState) -> bool {
     }
 }
 
-/// Where up is.
+/// Returns the up direction at a position.
 fn up_in(config: &CapsuleConfig, volume: Option<&MoveVolume>, position: Vec3) -> Vec3 {
     let up = match volume.and_then(|volume| volume.gravity) {
         Some(GravityField::Uniform(pull)) => -pull,
@@ -413,13 +416,13 @@ fn up_in(config: &CapsuleConfig, volume: Option<&MoveVolume>, position: Vec3) ->
     up.try_normalize().unwrap_or(Vec3::Y)
 }
 
-/// Turns one direction to another, both one long, the short way.
+/// Returns the shortest rotation between two unit vectors.
 fn between(from: Vec3, to: Vec3) -> Quat {
     let (axis, w) = (from.cross(to), 1.0 + from.dot(to));
     if w < 1e-6 { Quat::IDENTITY } else { Quat::from_xyzw(axis.x, axis.y, axis.z, w).normalize() }
 }
 
-/// Shrinks or grows the capsule, feet kept; growing waits until there is room.
+/// Crouches or stands up, with the feet in place; standing up waits until there is room.
 fn crouch(slice: &mut Slice<'_>, parts: &[Part]) {
     let standing = body_of(slice.config, false);
     let stance = matches!(slice.physics(), Physics::Walk | Physics::Fall);
@@ -434,7 +437,7 @@ fn crouch(slice: &mut Slice<'_>, parts: &[Part]) {
     slice.body = body_of(slice.config, slice.state.crouched);
 }
 
-/// Ends no step inside anything.
+/// Pushes the pawn out of obstacles at the end of a step.
 fn stay_out(slice: &mut Slice<'_>, near: &mut NearParts<'_>) {
     near.cover(slice.region(0.0));
     let start = slice.frame.to_local(slice.state.position);

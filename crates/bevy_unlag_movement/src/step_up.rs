@@ -1,4 +1,4 @@
-//! Climbing a step: up, forwards, down.
+//! Climbing of steps: up, forwards, down.
 
 use bevy::prelude::*;
 
@@ -8,14 +8,14 @@ use crate::{
     sweep::{Body, advance},
 };
 
-/// Metres that a climb goes over the edge at least. The capsule stops a skin's width before a
-/// wall; from a standstill one tick's motion would not bring it above the step.
+/// Smallest distance in metres that a climb goes beyond the edge. The capsule stops a skin's width
+/// before a wall, and the motion of one tick from a standstill would not bring it above the step.
 const MIN_AHEAD: f32 = 0.02;
 
-/// Where the feet are after climbing what stops the level motion `flat`, or none when it is too
-/// high, too steep or leads nowhere. `wall` is its level normal. `floor_y` is the height of the
-/// floor that the pawn stood on: the capsule's round end would otherwise climb anything, a bit at
-/// a time.
+/// Returns the position of the feet after climbing the obstacle of the horizontal motion `flat`; `None`
+/// when the obstacle is too high, too steep or has no floor behind it. `wall` is its horizontal normal.
+/// `floor_y` is the height of the floor that the pawn stood on: without it, the round end of the capsule
+/// would climb anything bit by bit.
 pub(crate) fn step_up(
     footing: &Footing,
     parts: &[Part],

@@ -1,4 +1,4 @@
-//! Moving the capsule until it touches, and pushing it out of what it is in.
+//! Sweeps of the capsule against parts, and its recovery from penetration.
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
@@ -9,70 +9,72 @@ use crate::{
     part::Part,
 };
 
-/// Metres that moves keep between the capsule and anything, so that rounding never makes them
-/// touch. A floor is kept further away: see [`floor`](crate::floor).
+/// Gap in metres that moves keep between the capsule and anything, so that rounding never makes them
+/// touch. The gap to a floor is larger: see [`floor`](crate::floor).
 pub(crate) const SKIN: f32 = 0.005;
-/// Metres within which a gap counts as closed.
+/// Distance in metres below which a gap counts as closed.
 pub(crate) const TOLERANCE: f32 = 2.5e-4;
-/// A direction that closes slower than this, per metre moved, does not close.
+/// Approach speed, per metre moved, below which a direction counts as parallel.
 const PARALLEL: f32 = 1e-4;
-/// Enough for any approach but a graze, which then ends a little early.
+/// Maximum number of iterations: enough for any approach but a grazing one, which then ends slightly
+/// early.
 const MAX_ADVANCES: u32 = 24;
-/// The part of a contact's normal along the stopping side of a one-way collider, at least.
+/// Smallest component of a contact normal along the blocking side of a one-way collider that still
+/// blocks.
 pub(crate) const ONE_WAY_SIDE: f32 = 0.7;
-/// Metres that a capsule may be inside the stopping side of a one-way collider and still be
-/// stopped: what moves from inside passes.
+/// Depth in metres inside the blocking side of a one-way collider up to which a capsule is still
+/// blocked; from further inside it passes.
 const ONE_WAY_DEPTH: f32 = 0.01;
 
-/// The capsule, upright on its feet.
+/// Capsule, upright on its feet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Body {
-    /// Metres.
+    /// Radius in metres.
     pub(crate) radius: f32,
-    /// Metres from the lower to the upper end of the core.
+    /// Length of the core, from its lower to its upper end, in metres.
     pub(crate) core: f32,
 }
 
 impl Body {
-    /// A capsule of this size; one that is lower than wide becomes a ball.
+    /// Creates a capsule; one that is lower than wide becomes a ball.
     pub(crate) fn new(radius: f32, half_height: f32) -> Self {
         Self { radius, core: (2.0 * (half_height - radius)).max(0.0) }
     }
 
-    /// Metres from the feet to the head.
+    /// Returns the height from the feet to the head in metres.
     pub(crate) fn height(self) -> f32 {
         self.core + 2.0 * self.radius
     }
 
-    /// The lower end of the core when the feet are at `feet`.
+    /// Returns the lower end of the core when the feet are at `feet`.
     pub(crate) fn low(self, feet: Vec3) -> Vec3 {
         feet + Vec3::Y * self.radius
     }
 
-    /// The box about the capsule.
+    /// Returns the bounding box of the capsule.
     pub(crate) fn aabb(self, feet: Vec3) -> Aabb {
         let side = Vec3::new(self.radius, 0.0, self.radius);
         Aabb::new(feet - side, feet + side + Vec3::Y * self.height())
     }
 }
 
-/// Where a sweep ends.
+/// Hit of a sweep.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hit {
-    /// Metres moved.
+    /// Distance moved in metres.
     pub(crate) distance: f32,
-    /// From the part to the capsule.
+    /// Direction from the part to the capsule.
     pub(crate) normal: Vec3,
-    /// On the part.
+    /// Point of contact on the part.
     pub(crate) point: Vec3,
-    /// The base of the part.
+    /// Movement base of the part.
     pub(crate) base: BaseId,
     /// Whether the part is another pawn.
     pub(crate) pawn: bool,
 }
 
-/// Sweeps the core, grown by `reach`, against one part. It advances by the distance at which it
-/// could touch at the earliest, so it can never jump across.
+/// Sweeps the core, grown by `reach`, against one part by conservative advancement: each iteration
+/// advances by the distance at which it could touch at the earliest, so it cannot tunnel.
 pub(crate) fn sweep_core(
     part: &Part,
     low: Vec3,
@@ -85,7 +87,7 @@ pub(crate) fn sweep_core(
     for advance in 0..MAX_ADVANCES {
         let near = separation(part, low + direction * moved, core, reach + (length - moved) + 1e-3)?;
         let closing = -near.normal.dot(direction);
-        // The distance to a convex part is convex along a line: once it grows, it grows on.
+        // The distance to a convex part is convex along a line: once it grows, it keeps growing.
         if closing <= PARALLEL {
             return None;
         }
@@ -111,7 +113,7 @@ pub(crate) fn sweep_core(
     None
 }
 
-/// Sweeps against all parts but those of the base `skip`, keeping [`SKIN`] away; the first in
+/// Sweeps against all parts but those of the base `skip`, keeping a gap of [`SKIN`]. The first part in
 /// order wins a tie.
 pub(crate) fn sweep_past(parts: &[Part], body: Body, feet: Vec3, motion: Vec3, skip: BaseId) -> Option<Hit> {
     let length = motion.length();
@@ -140,12 +142,11 @@ pub(crate) fn sweep_past(parts: &[Part], body: Body, feet: Vec3, motion: Vec3, s
     best
 }
 
-/// Sweeps against all parts.
 pub(crate) fn sweep(parts: &[Part], body: Body, feet: Vec3, motion: Vec3) -> Option<Hit> {
     sweep_past(parts, body, feet, motion, BaseId::NONE)
 }
 
-/// Moves as far as possible; returns where to and what was hit.
+/// Moves as far as possible; returns the final position and the hit.
 pub(crate) fn advance(parts: &[Part], body: Body, feet: Vec3, motion: Vec3) -> (Vec3, Option<Hit>) {
     match sweep(parts, body, feet, motion) {
         Some(hit) => (feet + motion.normalize_or_zero() * hit.distance, Some(hit)),
@@ -153,7 +154,8 @@ pub(crate) fn advance(parts: &[Part], body: Body, feet: Vec3, motion: Vec3) -> (
     }
 }
 
-/// What holds the capsule: other pawns and one-way colliders let it out by itself.
+/// Returns the separation of an overlapping part. Other pawns and one-way colliders are excluded: a
+/// capsule leaves those without being pushed out.
 fn overlap(part: &Part, body: Body, feet: Vec3, aabb: &Aabb) -> Option<Separation> {
     if !aabb.intersects(&part.aabb) || part.pawn || part.one_way.is_some() {
         return None;
@@ -161,7 +163,7 @@ fn overlap(part: &Part, body: Body, feet: Vec3, aabb: &Aabb) -> Option<Separatio
     separation(part, body.low(feet), body.core, body.radius)
 }
 
-/// Metres that the capsule, without skin, is inside the part that it is deepest in; 0 when free.
+/// Returns the deepest penetration of the capsule, without skin, in metres; 0 when it is free.
 pub(crate) fn depth(parts: &[Part], body: Body, feet: Vec3) -> f32 {
     let aabb = body.aabb(feet);
     parts
@@ -170,10 +172,10 @@ pub(crate) fn depth(parts: &[Part], body: Body, feet: Vec3) -> f32 {
         .fold(0.0, |deepest: f32, near| deepest.max(body.radius - near.distance))
 }
 
-/// Metres that the capsule is pushed at most in one go. Parts as far around it must be known.
+/// Longest push in metres. Parts within this distance must be known.
 pub(crate) const MAX_PUSH: f32 = 0.5;
 
-/// Pushes the capsule out of one part after the other, a few times over.
+/// Pushes the capsule out of one part after the other, in a few iterations.
 pub(crate) fn push_out(parts: &[Part], body: Body, start: Vec3) -> Vec3 {
     let mut feet = start;
     for _ in 0..4 {

@@ -1,33 +1,33 @@
-//! How input, friction and braking change a velocity.
+//! Effect of input, friction and braking on a velocity.
 
 use bevy::prelude::*;
 
 use crate::{AccelerationModel, CapsuleConfig};
 
-/// Metres per second below which braking ends in a stop. Unreal's `BRAKE_TO_STOP_VELOCITY`.
+/// Speed in metres per second below which braking stops a pawn. Unreal's `BRAKE_TO_STOP_VELOCITY`.
 const STOP_SPEED: f32 = 0.1;
-/// Seconds of one slice of braking, so that it takes as long at 30 ticks a second as at 128.
-/// Unreal's `BrakingSubStepTime`.
+/// Duration in seconds of one slice of braking, so that braking takes as long at 30 ticks per second as
+/// at 128. Unreal's `BrakingSubStepTime`.
 const BRAKING_SLICE: f32 = 1.0 / 33.0;
 
-/// What acts on a velocity.
+/// Forces on a velocity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Forces {
-    /// Metres per second that full input reaches.
+    /// Speed at full input in metres per second.
     pub(crate) max_speed: f32,
-    /// Metres per second squared.
+    /// Acceleration by input in metres per second squared.
     pub(crate) acceleration: f32,
-    /// Per second; turns.
+    /// Rate of turning per second.
     pub(crate) friction: f32,
-    /// Per second; brakes.
+    /// Proportional part of braking per second.
     pub(crate) braking_friction: f32,
-    /// Metres per second squared; brakes.
+    /// Constant part of braking in metres per second squared.
     pub(crate) braking: f32,
-    /// Per second; slows always.
+    /// Rate per second that always slows the pawn.
     pub(crate) fluid_friction: f32,
 }
 
-/// The velocity after `dt` of input and friction.
+/// Returns the velocity after `dt` of input and friction.
 pub(crate) fn pushed(config: &CapsuleConfig, forces: &Forces, velocity: Vec3, wish: Vec3, dt: f32) -> Vec3 {
     let slowed = velocity * (1.0 - (forces.fluid_friction * dt).min(1.0));
     match config.acceleration_model {
@@ -40,16 +40,17 @@ pub(crate) fn pushed(config: &CapsuleConfig, forces: &Forces, velocity: Vec3, wi
     }
 }
 
-/// Unreal's `CalcVelocity`: velocity first, and then a displacement at that velocity.
+/// Unreal's `CalcVelocity`: updates the velocity first; the pawn then moves at the new velocity.
 fn unreal(forces: &Forces, velocity: Vec3, wish: Vec3, dt: f32) -> Vec3 {
     let speed = velocity.length();
     let wished = wish.length();
     let limit = forces.max_speed * wished.min(1.0);
     let turn = (forces.friction * dt).min(1.0);
     if wished < 1e-3 || speed > limit + 1e-3 {
-        // Too fast for what is wanted: brake, but no further than to it.
+        // Too fast for the input: brake, but not below the wished speed.
         let braked = brake(forces, speed, limit, dt);
-        // Without constant braking a pull, such as that of water, may move it on from any speed.
+        // Without constant braking, another force, such as that of water, may move the pawn from any
+        // speed.
         if braked < STOP_SPEED && wished < 1e-3 && forces.braking > 0.0 {
             return Vec3::ZERO;
         }
@@ -61,7 +62,7 @@ fn unreal(forces: &Forces, velocity: Vec3, wish: Vec3, dt: f32) -> Vec3 {
     (turned + wish * (forces.acceleration * dt)).clamp_length_max(limit)
 }
 
-/// The speed after `dt` of braking, not below `limit`.
+/// Returns the speed after `dt` of braking, not below `limit`.
 fn brake(forces: &Forces, speed: f32, limit: f32, dt: f32) -> f32 {
     let (mut braked, mut left) = (speed, dt);
     while left > 1e-6 && braked > limit {
@@ -72,7 +73,7 @@ fn brake(forces: &Forces, speed: f32, limit: f32, dt: f32) -> f32 {
     braked.max(limit)
 }
 
-/// Quake's friction: in proportion to the speed, and to `stop_speed` when slower.
+/// Quake's friction: proportional to the speed, or to `stop_speed` if that is higher.
 fn rub(config: &CapsuleConfig, forces: &Forces, velocity: Vec3, dt: f32) -> Vec3 {
     let speed = velocity.length();
     if speed < 1e-3 {
@@ -82,8 +83,8 @@ fn rub(config: &CapsuleConfig, forces: &Forces, velocity: Vec3, dt: f32) -> Vec3
     velocity * ((speed - drop).max(0.0) / speed)
 }
 
-/// Quake's acceleration: until the speed along the wish is `wish_speed`, whatever the speed is
-/// across it.
+/// Quake's acceleration: adds up to `most` until the speed along the wished direction is `wish_speed`,
+/// whatever the speed across it.
 pub(crate) fn along_wish(velocity: Vec3, wish: Vec3, wish_speed: f32, most: f32) -> Vec3 {
     let direction = wish.normalize_or_zero();
     let missing = wish_speed - velocity.dot(direction);

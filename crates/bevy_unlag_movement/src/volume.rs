@@ -1,8 +1,8 @@
-//! Regions that change how pawns move in them.
+//! Regions that change how pawns move inside them.
 
 use bevy::prelude::*;
 
-/// Tells volumes apart, the same on every machine: it is part of the predicted state.
+/// Identifier of a volume. It is part of the predicted state, so it must be the same on all machines.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, serde::Serialize, serde::Deserialize,
 )]
@@ -13,46 +13,52 @@ impl VolumeId {
     pub const NONE: Self = Self(0);
 }
 
-/// Where gravity pulls in a [`MoveVolume`].
+/// Gravity in a [`MoveVolume`].
+#[doc(alias = "SetGravityDirection")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum GravityField {
-    /// The same way everywhere: metres per second squared.
+    /// Constant gravity in metres per second squared.
     Uniform(Vec3),
-    /// To a point in the world, as on a small planet.
+    /// Gravity towards a point in world space, as on a small planet.
     Towards {
-        /// In metres.
+        /// Position of the point in metres.
         centre: Vec3,
-        /// Metres per second squared.
+        /// Strength in metres per second squared.
         strength: f32,
     },
 }
 
-/// A region that changes how pawns move while the middle of their capsule, as it stands, is in it. Its shape is
-/// the collider on the same entity, which then stops nobody, sensor or not. Unreal's
+/// Region that changes how pawns move while the middle of their standing capsule is inside. Its shape is
+/// the collider on the same entity, which then blocks no pawn, whether it is a sensor or not. Unreal's
 /// `APhysicsVolume`.
 #[derive(Component, Clone, Copy, PartialEq, Debug)]
+#[doc(alias = "APhysicsVolume")]
+#[doc(alias = "trigger_push")]
 pub struct MoveVolume {
-    /// Which one, the same on every machine; not [`VolumeId::NONE`], and no two alike.
+    /// Unique identifier, the same on all machines; not [`VolumeId::NONE`].
     pub id: VolumeId,
-    /// Where volumes overlap, the highest counts. Default 0.
+    /// Priority where volumes overlap; the highest counts. Default 0.
     pub priority: i16,
-    /// Whether one swims in it. Default: false.
+    /// Whether it is water to swim in. Default: false.
+    #[doc(alias = "bWaterVolume")]
     pub water: bool,
-    /// Per second; how much it slows what swims or flies. Default: the config's.
+    /// Friction on swimming and flying pawns per second. Default: the config's.
+    #[doc(alias = "FluidFriction")]
     pub fluid_friction: Option<f32>,
-    /// Default: the config's.
+    /// Gravity. Default: the config's.
     pub gravity: Option<GravityField>,
-    /// Times the top speeds of the config; default 1. Mud has less.
+    /// Factor on the top speeds of the config; default 1. Mud has less.
     pub speed_factor: f32,
-    /// Metres per second that whoever comes in gets, in the world: a jump pad. Default: none.
+    /// Launch velocity of a jump pad in metres per second, in world space; it replaces the velocity of
+    /// pawns that enter. Default: none.
     pub launch: Option<Vec3>,
-    /// Whether move input counts for nothing in it. Default: false.
+    /// Whether movement input is ignored inside. Default: false.
     pub ignore_input: bool,
 }
 
 impl MoveVolume {
-    /// A volume that changes nothing but
-    /// [`CapsuleState::volume`](crate::CapsuleState::volume): a trigger.
+    /// Creates a trigger: a volume that only changes
+    /// [`CapsuleState::volume`](crate::CapsuleState::volume).
     #[must_use]
     pub const fn trigger(id: VolumeId) -> Self {
         Self {
@@ -67,18 +73,19 @@ impl MoveVolume {
         }
     }
 
-    /// Water to swim in.
+    /// Creates a volume of water to swim in.
     #[must_use]
     pub const fn water(id: VolumeId) -> Self {
         Self { water: true, ..Self::trigger(id) }
     }
 }
 
-/// A collider that stops capsules from one side only: a platform to jump up through, a valve.
-/// A pawn that is inside it, or comes from the other side, passes.
+/// Collider that blocks capsules from one side only: a platform to jump up through, a one-way door. A
+/// pawn that is inside it, or comes from the other side, passes.
+#[doc(alias = "PlatformEffector2D")]
 #[derive(Component, Clone, Copy, PartialEq, Debug)]
 pub struct OneWay {
-    /// The side that stops, in the collider's own space; default +Y.
+    /// Blocking side, in the collider's own space; default +Y.
     pub side: Vec3,
 }
 

@@ -1,4 +1,4 @@
-//! On a floor.
+//! Walking on a floor.
 
 use bevy::prelude::*;
 
@@ -14,12 +14,12 @@ use crate::{
     velocity::pushed,
 };
 
-/// Metres below which a change of height is no step.
+/// Height in metres below which a change of height is not a step.
 const STEP: f32 = 0.05;
-/// Metres below the feet within which the floor of the last step is looked for first.
+/// Depth in metres below the feet that is searched first for the floor of the last step.
 const NEAR: f32 = 0.06;
 
-/// `dt` on a floor; in the air if there is none.
+/// Moves for `dt` on a floor; falls if there is none.
 pub(crate) fn walk(slice: &mut Slice<'_>, parts: &[Part], dt: f32) {
     let config = slice.config;
     let below = |down| find_floor(&config.footing(), parts, slice.body, slice.feet, down);
@@ -47,7 +47,7 @@ pub(crate) fn slide(slice: &mut Slice<'_>, parts: &[Part], floor: Floor, dt: f32
             slice.hit_wall(normal);
         });
     (slice.feet, slice.velocity) = (feet, velocity);
-    // Who already stands over a ledge may not go further, but stays.
+    // A pawn that already stands over a ledge may not go further, but stays.
     let most = stays.then(|| off_axis(floor.point, start));
     let over = |slice: &Slice<'_>| most.is_some_and(|most| is_over_ledge(slice, parts, most));
     if !over(slice) && settle(slice, parts, &floor, climbed) {
@@ -69,31 +69,31 @@ pub(crate) fn slide(slice: &mut Slice<'_>, parts: &[Part], floor: Floor, dt: f32
     slice.leave_floor();
 }
 
-/// Whether there is no floor for the middle of the capsule within a step's height, and what floor
-/// there is, is further from the middle than `most`.
+/// Returns whether the pawn is over a ledge: there is no floor for the middle of the capsule within the
+/// step height, and the floor below its rim is further from the middle than `most`.
 fn is_over_ledge(slice: &Slice<'_>, parts: &[Part], most: f32) -> bool {
     let config = slice.config;
     let down = config.step_height + HOVER_MAX;
     let footing = config.footing();
     let Some(floor) = find_floor(&footing, parts, slice.body, slice.feet, down) else { return true };
     let radius = config.ledge_threshold.clamp(0.01, slice.body.radius.max(0.01));
-    // From as far up as the round base may have sunk over the rim.
+    // Starts at the height up to which the round base may have sunk below the rim.
     let up = slice.body.radius;
     let raised = slice.feet + Vec3::Y * up;
     off_axis(floor.point, slice.feet) > most + 1e-3
         && look_below(&footing, parts, radius, raised, up + down).floor.is_none()
 }
 
-/// Comes to rest in the hover band of the floor below; false when there is none.
+/// Settles in the hover band of the floor below; returns false when there is none.
 fn settle(slice: &mut Slice<'_>, parts: &[Part], from: &Floor, climbed: bool) -> bool {
     let down = slice.config.step_height + HOVER_MAX;
     let footing = slice.config.footing();
     let Some(floor) = find_floor(&footing, parts, slice.body, slice.feet, down) else { return false };
-    // Where the old floor would be here, had it gone on.
+    // Height of the old floor at this place, if it continued.
     let level = from.point - floor.point;
     let slope = along_floor(level, from.face).y;
     let step = slope - level.y;
-    // Where the ground merely bends there is no step.
+    // A bend in the ground is not a step.
     if step.abs() >= STEP && (climbed || floor.face.dot(from.face) > 0.999) {
         slice.events.push(MoveEvent::Stepped { height: step });
     }
@@ -102,15 +102,15 @@ fn settle(slice: &mut Slice<'_>, parts: &[Part], from: &Floor, climbed: bool) ->
     true
 }
 
-/// Whether this pawn does not walk off ledges.
+/// Returns whether this pawn does not walk off ledges.
 fn holds_back(slice: &Slice<'_>) -> bool {
     let config = slice.config;
     !config.walk_off_ledges || (slice.state.crouched && !config.walk_off_ledges_crouched)
 }
 
-/// Where a pawn that does not walk off ledges goes instead: along the ledge.
+/// Returns the position of a pawn that does not walk off ledges after moving along the ledge.
 fn along_ledge(slice: &mut Slice<'_>, parts: &[Part], start: Vec3, floor: &Floor, wanted: Vec3) -> Vec3 {
-    // The floor's nearest point tells where the ledge is.
+    // The nearest point of the floor gives the direction of the ledge.
     let footing = slice.config.footing();
     let below = find_floor(&footing, parts, slice.body, slice.feet, HOVER_MAX + footing.step_height);
     let inwards = upright(below.map_or(floor.point, |below| below.point) - slice.feet);

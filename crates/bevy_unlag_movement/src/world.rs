@@ -1,4 +1,4 @@
-//! What a step may look at.
+//! System parameter through which a step reads the level.
 
 use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_rapier3d::plugin::ReadRapierContext;
@@ -9,8 +9,7 @@ use crate::{
     scene::{MoverScene, seconds_at},
 };
 
-/// The level: [`MoverScene`], and rapier's world for
-/// [`MoverBackend::Rapier`](crate::MoverBackend::Rapier).
+/// Level: [`MoverScene`], and rapier's world for [`MoverBackend::Rapier`](crate::MoverBackend::Rapier).
 #[derive(SystemParam)]
 pub struct MoverWorld<'w, 's> {
     pub(crate) scene: Res<'w, MoverScene>,
@@ -19,21 +18,23 @@ pub struct MoverWorld<'w, 's> {
 }
 
 impl MoverWorld<'_, '_> {
-    /// Seconds on the time line of movement bases at the end of a step: those of all ticks before
-    /// it and its own.
+    /// Returns the time at the end of a step on the time line of movement bases, in seconds: the time of
+    /// all ticks before it plus its own.
     #[must_use]
     pub fn step_seconds(&self, ctx: &StepContext) -> f64 {
         seconds_at(ctx.tick, ctx.dt, self.time.timestep())
     }
 
-    /// Where a movement base is at `seconds`, in the world; None if there is no such base.
+    /// Returns the pose of a movement base at `seconds`, in world space; `None` if there is no such
+    /// base.
     #[must_use]
     pub fn base_pose(&self, id: BaseId, seconds: f64) -> Option<Isometry3d> {
         let pose = self.scene.base_pose(id, seconds)?;
         Some(Isometry3d::new(pose.translation, pose.rotation))
     }
 
-    /// The volume at a point of the world: the one with the highest priority, then the lowest id.
+    /// Returns the volume at a point in world space: the one with the highest priority, then the lowest
+    /// id.
     #[must_use]
     pub fn volume_at(&self, point: Vec3) -> Option<MoveVolume> {
         self.scene.volume_at(point)

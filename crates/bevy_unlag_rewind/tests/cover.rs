@@ -1,4 +1,5 @@
-//! A corner: who has been behind it for long enough is safe from old views.
+//! Cover protection: a target that has been behind a corner for long enough cannot be hit through an old
+//! view.
 
 use core::time::Duration;
 
@@ -14,9 +15,9 @@ use bevy_unlag_smoothing::PublishedPath;
 use bevy_unlag_smoothing::RecordTransform;
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
-/// Metres that the runner covers in a tick.
+/// Distance that the runner covers per tick, in metres.
 const STRIDE: f32 = 0.1;
-/// The wall hides what lies beyond it from here on to the right.
+/// X coordinate of the wall's left edge, in metres. The wall hides everything to the right of it.
 const EDGE: f32 = 2.0;
 const WALL_Z: f32 = -5.0;
 const EYE: Vec3 = Vec3::new(0.0, 1.6, 0.0);
@@ -27,7 +28,7 @@ struct Corner {
     app: App,
     runner: Entity,
     shooter: Entity,
-    /// The first tick in which nothing of the runner could be seen.
+    /// First tick in which no limb of the runner was visible.
     hidden_since: Option<u32>,
 }
 
@@ -52,7 +53,8 @@ impl Corner {
     }
 
     fn tick(&mut self) {
-        let mut runner = self.app.world_mut().get_mut::<Transform>(self.runner).expect("a runner");
+        let mut runner =
+            self.app.world_mut().get_mut::<Transform>(self.runner).expect("the runner must exist");
         runner.translation.x += STRIDE;
         self.app.update();
         let tick = self.now();
@@ -67,9 +69,10 @@ impl Corner {
         }
     }
 
-    /// By geometry alone: where the lines of sight pass the wall's plane.
+    /// Whether a limb is visible, computed from where the lines of sight cross the wall's plane.
     fn is_in_sight(&self) -> bool {
-        let history = self.app.world().get::<PublishedPath>(self.runner).expect("a history");
+        let history =
+            self.app.world().get::<PublishedPath>(self.runner).expect("the runner must have a history");
         let Some(pose) = history.present() else { return true };
         let mut room = LimbPoses::default();
         humanoid_rig().in_world(pose, &mut room).iter().any(|limb| {
@@ -79,7 +82,7 @@ impl Corner {
         })
     }
 
-    /// A shot at where the runner was drawn some ticks ago.
+    /// Shoots at where the runner was drawn `age` ticks ago.
     fn shoot(&mut self, age: f64, cover: Option<CoverProtection>, from: Vec3) -> Result<TargetHit, Miss> {
         let time = ViewTime::after(CurrentTick::default().0.offset(self.now().cast_signed()), -age);
         let pose = *self
@@ -87,25 +90,25 @@ impl Corner {
             .world()
             .get::<PublishedPath>(self.runner)
             .and_then(PublishedPath::present)
-            .expect("here");
+            .expect("the runner must have a present pose");
         let then = PoseSample { position: pose.position - Vec3::X * (age as f32 * STRIDE), ..pose };
-        // What is last to vanish.
+        // The last limb to disappear behind the wall.
         let mut room = LimbPoses::default();
         let limbs = humanoid_rig().in_world(&then, &mut room).iter().map(|limb| Vec3::from(limb.translation));
-        let limb = limbs.min_by(|a, b| a.x.total_cmp(&b.x)).expect("limbs");
+        let limb = limbs.min_by(|a, b| a.x.total_cmp(&b.x)).expect("the rig must have limbs");
         let shooter = self.shooter;
         let shoot = move |query: RewindQuery| {
             let limits = RewindLimits { cover, ..default() };
             let view = View { limits: Some(&limits), ..View::from(time) };
-            let then = query.at(RewindTime::View(view)).expect("recent enough");
+            let then = query.at(RewindTime::View(view)).expect("the view must be recent enough");
             then.of(RewindFilter::without(shooter)).cast_ray(from, limb - from, 50.0)
         };
-        self.app.world_mut().run_system_once(shoot).expect("the query runs")
+        self.app.world_mut().run_system_once(shoot).expect("the query must run")
     }
 }
 
 #[test]
-fn a_shot_around_the_corner_is_denied_exactly_when_the_rule_says_so() {
+fn cover_denies_a_shot_exactly_when_grace_and_view_age_are_exceeded() {
     let mut corner = Corner::new();
     let (mut denied, mut allowed) = ([0; 3], [0; 3]);
     for _ in 0..130 {
@@ -121,9 +124,9 @@ fn a_shot_around_the_corner_is_denied_exactly_when_the_rule_says_so() {
                 assert_eq!(plain, ruled);
                 continue;
             }
-            assert!(plain.is_ok(), "{plain:?} {age} s ago");
+            assert!(plain.is_ok(), "{plain:?} for a view of {age} s ago");
             let safe = age > RULE.beyond.as_secs_f64() && hidden > RULE.grace;
-            assert_eq!(ruled.is_err(), safe, "hidden for {hidden:?}, seen {age} s ago: {ruled:?}");
+            assert_eq!(ruled.is_err(), safe, "hidden for {hidden:?}, view of {age} s ago: {ruled:?}");
             if safe {
                 assert_eq!(ruled, Err(Miss::InCover(NetId(1))));
                 denied[index] += 1;
@@ -132,7 +135,7 @@ fn a_shot_around_the_corner_is_denied_exactly_when_the_rule_says_so() {
             }
         }
     }
-    // A view of 50 ms is never old enough; one of 300 ms sees the runner for a dozen ticks too long.
+    // A view of 50 ms is never too old; one of 300 ms shows the runner for a dozen ticks too long.
     println!("denied {denied:?}, allowed {allowed:?}");
     assert_eq!(denied[0], 0);
     assert!(denied[1] >= 3 && denied[2] >= 10, "{denied:?}");
@@ -140,15 +143,16 @@ fn a_shot_around_the_corner_is_denied_exactly_when_the_rule_says_so() {
 }
 
 #[test]
-fn who_is_still_in_sight_of_the_server_is_not_safe() {
+fn target_visible_on_the_server_has_no_cover_protection() {
     let mut corner = Corner::new();
     while corner.hidden_since.is_none_or(|since| corner.now() < since + 8) {
         corner.tick();
     }
     assert_eq!(corner.shoot(19.0, Some(RULE), EYE), Err(Miss::InCover(NetId(1))));
-    // The shooter is where it looks past the edge of the wall.
+    // From here the shooter looks past the edge of the wall.
     let aside = Vec3::X * -20.0 + Vec3::Z * -8.0;
-    let mut shooter = corner.app.world_mut().get_mut::<Transform>(corner.shooter).expect("a shooter");
+    let mut shooter =
+        corner.app.world_mut().get_mut::<Transform>(corner.shooter).expect("the shooter must exist");
     shooter.translation = aside;
     corner.tick();
     let seen = corner.shoot(19.0, Some(RULE), EYE + aside);
@@ -156,7 +160,7 @@ fn who_is_still_in_sight_of_the_server_is_not_safe() {
 }
 
 #[test]
-fn a_door_hides_who_is_behind_it_from_when_it_closed() {
+fn closed_door_gives_cover_once_the_grace_period_is_over() {
     let mut corner = Corner::new();
     let door = Occluder { shape: Collider::cuboid(8.0, 5.0, 0.01), base: 0 };
     let away = Transform::from_xyz(0.0, 0.0, 80.0);
@@ -165,16 +169,16 @@ fn a_door_hides_who_is_behind_it_from_when_it_closed() {
         corner.tick();
     }
     let mut entity = corner.app.world_mut().entity_mut(door);
-    entity.get_mut::<RecordTransform>().expect("recorded").teleports += 1;
-    entity.get_mut::<Transform>().expect("a place").translation = Vec3::Z * WALL_Z;
+    entity.get_mut::<RecordTransform>().expect("the door must be recorded").teleports += 1;
+    entity.get_mut::<Transform>().expect("the door must have a transform").translation = Vec3::Z * WALL_Z;
     for closed in 0..15 {
         corner.tick();
         assert_eq!(corner.now(), 27 + closed);
         let seen = corner.shoot(19.0, None, EYE);
-        assert!(seen.is_ok(), "it was open then: {seen:?}");
+        assert!(seen.is_ok(), "the door was open in that view: {seen:?}");
         let safe = Duration::from_secs_f64(f64::from(closed) / 64.0) > RULE.grace;
         let ruled = corner.shoot(19.0, Some(RULE), EYE);
         assert_eq!(ruled.is_err(), safe, "closed for {closed} ticks: {ruled:?}");
     }
-    assert!(corner.hidden_since.is_none(), "no wall is in the way");
+    assert!(corner.hidden_since.is_none(), "no wall must hide the runner");
 }

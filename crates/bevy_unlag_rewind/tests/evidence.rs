@@ -1,4 +1,4 @@
-//! Shots on record: replayed offline they end the same, and no bytes do harm.
+//! Shot evidence: replays reproduce the recorded results, and no bytes cause harm.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ const TICK: Duration = Duration::from_nanos(15_625_000);
 const TARGETS: u16 = 20;
 const RIDER: NetId = NetId(100);
 
-/// Where a lift is.
+/// Returns the pose of the lift.
 fn lift(base: u16, seconds: f64) -> Option<Isometry3d> {
     let turn = Quat::from_rotation_y(seconds as f32 * 0.7);
     (base == 1).then(|| Isometry3d::new(Vec3::new(0.0, (seconds as f32).sin() + 1.0, -6.0), turn))
@@ -68,7 +68,7 @@ impl Scene {
         app.finish();
         app.cleanup();
         let world = app.world_mut();
-        // A wall, a door that moves, and something on the lift.
+        // A wall, a moving door and an occluder on the lift.
         world.spawn((Collider::cuboid(3.0, 1.0, 0.2), Transform::from_xyz(2.0, 1.0, 1.0)));
         let door = Occluder { shape: Collider::cuboid(1.0, 1.0, 0.1), base: 0 };
         world.spawn((NetId(90), RecordTransform::default(), door));
@@ -101,12 +101,14 @@ impl Scene {
         let tick = self.now().0 + 1;
         let world = self.app.world_mut();
         for (entity, id) in &self.targets {
-            // Now and then somebody is put elsewhere.
+            // Teleports half of the targets every 90 ticks.
             let elsewhere = f32::from(u8::from(tick / 90 % 2 == u32::from(id.0 % 2))) * 4.0;
-            let mut transform = world.get_mut::<Transform>(*entity).expect("a transform");
+            let mut transform =
+                world.get_mut::<Transform>(*entity).expect("the target must have a transform");
             transform.translation = path(id.0, tick) + Vec3::X * elsewhere;
             transform.rotation = Quat::from_rotation_y(tick as f32 * 0.02 + f32::from(id.0));
-            world.get_mut::<RecordTransform>(*entity).expect("recorded").teleports = (tick / 90) as u8;
+            world.get_mut::<RecordTransform>(*entity).expect("the target must be recorded").teleports =
+                (tick / 90) as u8;
         }
         let mut movers = world.query::<(&NetId, &mut Transform, &Occluder)>();
         for (_, mut transform, _) in movers.iter_mut(world) {
@@ -120,12 +122,13 @@ impl Scene {
             for (mut history, mode) in pawns.iter_mut(world) {
                 history.send_present(&KnotConfig::default(), &Sampler::default(), mode);
             }
-            // One who rides for a while and walks for a while.
+            // A pawn that alternates between riding on the lift and walking.
             let base = u16::from(!(tick / 30).is_multiple_of(3));
             let place = Vec3::new((tick as f32 * 0.1).sin() * 2.0, 0.0, (tick as f32 * 0.07).cos() * 2.0);
             let snapshot =
                 Snapshot { base, alive: tick % 400 > 40, ..Snapshot::new(Tick(tick), place, Vec3::X) };
-            let mut history = world.get_mut::<PublishedPath>(self.rider).expect("a history");
+            let mut history =
+                world.get_mut::<PublishedPath>(self.rider).expect("the rider must have a history");
             history.sent.insert(snapshot.as_sent());
         }
     }
@@ -136,7 +139,7 @@ impl Scene {
         let age = rng.random_range(0.0..34.0);
         let time = ViewTime::after(now, -age);
         let id = if rng.random_bool(0.1) { RIDER.0 } else { rng.random_range(0..TARGETS) };
-        let rider = lift(1, f64::from(now.0) / 64.0).expect("a lift").translation;
+        let rider = lift(1, f64::from(now.0) / 64.0).expect("the lift must have a pose").translation;
         let seen = if id == RIDER.0 { rider.into() } else { path(id, time.tick.0) };
         let mut aside =
             |most: f32| Vec3::new(rng.random_range(-most..most), 0.0, rng.random_range(-most..most));
@@ -164,7 +167,7 @@ impl Scene {
         Question { from, way, view, overrides, limits, waited: rng.random_range(0..3) }
     }
 
-    /// Asks some questions; the answers without and with a record.
+    /// Casts the rays. Returns the results with their evidence.
     fn ask(&mut self, questions: Vec<Question>) -> Vec<(Result<TargetHit, Miss>, ShotEvidence)> {
         let shooter = self.targets[0].0;
         let ask = move |query: RewindQuery| {
@@ -186,7 +189,7 @@ impl Scene {
             }
             answers
         };
-        self.app.world_mut().run_system_once(ask).expect("the query runs")
+        self.app.world_mut().run_system_once(ask).expect("the query must run")
     }
 
     fn shots(&mut self, ticks: u32, a_tick: usize) -> Vec<(Result<TargetHit, Miss>, ShotEvidence)> {
@@ -195,7 +198,7 @@ impl Scene {
         for tick in 0..ticks {
             self.tick();
             if tick % 97 == 50 {
-                // Somebody leaves, and comes back as somebody else; somebody changes shape.
+                // A target is respawned under the same id, and another one changes its shape.
                 let (gone, id) = self.targets[3];
                 self.app.world_mut().despawn(gone);
                 self.spawn(id.0);
@@ -212,20 +215,20 @@ impl Scene {
 fn kind(answer: &Result<TargetHit, Miss>) -> &'static str {
     match answer {
         Ok(_) => "hit",
-        Err(Miss::Nonsense) => "nonsense",
-        Err(Miss::Nobody) => "nobody",
-        Err(Miss::Beside(_)) => "beside",
+        Err(Miss::Nonsense) => "invalid query",
+        Err(Miss::Nobody) => "no target",
+        Err(Miss::Beside(_)) => "near miss",
         Err(Miss::Blocked { by: None, .. }) => "blocked by a wall",
         Err(Miss::Blocked { by: Some(_), .. }) => "blocked by a door",
-        Err(Miss::Gone(_)) => "gone",
-        Err(Miss::NotShown(_)) => "not shown",
-        Err(Miss::TooFar(_)) => "too far",
+        Err(Miss::Gone(_)) => "not present",
+        Err(Miss::NotShown(_)) => "not sent",
+        Err(Miss::TooFar(_)) => "moved too far",
         Err(Miss::InCover(_)) => "in cover",
     }
 }
 
 #[test]
-fn ten_thousand_shots_replayed_from_bytes_end_as_they_did() {
+fn ten_thousand_shots_replay_from_bytes_to_identical_results() {
     let mut scene = Scene::new();
     let shots = scene.shots(560, 24);
     assert!(shots.len() >= 10_000, "{} shots", shots.len());
@@ -235,29 +238,29 @@ fn ten_thousand_shots_replayed_from_bytes_end_as_they_did() {
         *kinds.entry(kind(answer)).or_default() += 1;
         let packed = evidence.to_bytes();
         bytes += packed.len();
-        let read = ShotEvidence::from_bytes(&packed).expect("a record survives its bytes");
-        assert_eq!(read.to_bytes(), packed, "nothing is lost");
+        let read = ShotEvidence::from_bytes(&packed).expect("the record must survive its bytes");
+        assert_eq!(read.to_bytes(), packed, "the encoding must be lossless");
         let replayed = read.replay(&sampler);
-        // A NaN is not equal to itself, but there is none.
+        // NaN would not equal itself, but none occurs.
         different += u32::from(replayed != *answer || read.answer != *answer);
         if replayed != *answer {
-            println!("shot {index}: {answer:?} became {replayed:?}");
+            println!("shot {index}: {answer:?} was replayed as {replayed:?}");
         }
         if index % 100 == 0 {
-            let text = ron::to_string(evidence).expect("text");
+            let text = ron::to_string(evidence).expect("the record must serialise to text");
             assert!(text.contains(&format!("tick:{}", evidence.tick.0)), "{text}");
-            let read: ShotEvidence = ron::from_str(&text).expect("a record survives its text");
+            let read: ShotEvidence = ron::from_str(&text).expect("the record must survive its text");
             assert_eq!(read.replay(&sampler), *answer);
         }
     }
-    println!("{kinds:?}; {} bytes a shot", bytes / shots.len());
+    println!("{kinds:?}; {} bytes per shot", bytes / shots.len());
     assert_eq!(different, 0);
-    assert_eq!(kinds.len(), 10, "every kind of verdict is among them: {kinds:?}");
+    assert_eq!(kinds.len(), 10, "every kind of verdict must occur: {kinds:?}");
     assert!(kinds["hit"] > 2_000, "{kinds:?}");
 }
 
 #[test]
-fn what_was_noted_about_a_shot_is_read_again_and_changes_nothing() {
+fn evidence_notes_round_trip_and_do_not_change_the_replay() {
     let mut scene = Scene::new();
     let sampler = Sampler::default();
     let mut noted = 0;
@@ -271,26 +274,29 @@ fn what_was_noted_about_a_shot_is_read_again_and_changes_nothing() {
             refused: (index % 5 == 0).then_some(index as u8),
         };
         let evidence = evidence.with_notes(notes);
-        let read = ShotEvidence::from_bytes(&evidence.to_bytes()).expect("a record");
+        let read = ShotEvidence::from_bytes(&evidence.to_bytes()).expect("the record must be readable");
         assert_eq!((read.notes, read.replay(&sampler)), (notes, answer));
-        assert!(evidence.to_bytes().len() < plain + 60, "it costs a little");
+        assert!(evidence.to_bytes().len() < plain + 60, "notes must cost less than 60 bytes");
         noted += u32::from(hit.is_some());
     }
     assert!(noted > 10, "{noted}");
     let wild = ClaimedTarget { target: NetId(1), padding: f32::NAN };
     let wild = EvidenceNotes { claim: Some((wild, None)), ..default() };
     let read = ShotEvidence::from_bytes(&ShotEvidence::default().with_notes(wild).to_bytes());
-    assert_eq!(read.expect("a record").notes.claim.map(|(claim, _)| claim.padding), Some(0.0));
+    assert_eq!(
+        read.expect("the record must be readable").notes.claim.map(|(claim, _)| claim.padding),
+        Some(0.0)
+    );
 }
 
 #[test]
-fn more_sets_than_a_byte_can_name_are_told_apart() {
+fn evidence_with_300_hit_box_sets_round_trips() {
     let sets = (0..300).map(|n| {
         let shape = Collider::ball(n as f32 * 0.01 + 0.1);
         HitBoxes::new([HitBox::new(0, HitGroup::Body, shape)], BodyBounds::ball(9.0))
     });
     let candidate = CandidateEvidence {
-        entity: Entity::from_raw_u32(1).expect("an entity"),
+        entity: Entity::from_raw_u32(1).expect("the index must be valid"),
         target: NetId(1),
         mode: None,
         snapshots: Vec::new(),
@@ -302,12 +308,12 @@ fn more_sets_than_a_byte_can_name_are_told_apart() {
     };
     let evidence =
         ShotEvidence { sets: sets.collect(), candidates: vec![candidate.clone()], ..ShotEvidence::default() };
-    let read = ShotEvidence::from_bytes(&evidence.to_bytes()).expect("a record");
+    let read = ShotEvidence::from_bytes(&evidence.to_bytes()).expect("the record must be readable");
     assert_eq!((read.sets.len(), &read.candidates[0]), (300, &candidate));
 }
 
 #[test]
-fn who_changes_a_record_changes_its_verdict() {
+fn changed_snapshots_walls_or_times_change_the_replayed_verdict() {
     let mut scene = Scene::new();
     let sampler = Sampler::default();
     let (mut hits, mut moved, mut walls, mut elsewhen) = (0, 0, 0, 0);
@@ -319,9 +325,13 @@ fn who_changes_a_record_changes_its_verdict() {
         hits += 1;
         let mut changed = evidence.clone();
         let candidate = changed.candidates.iter_mut().find(|candidate| candidate.target == hit.target);
-        // A metre to the side.
+        // Moves the hit target by a metre to the side.
         let side = if evidence.direction.x.abs() > evidence.direction.z.abs() { 2 } else { 0 };
-        candidate.expect("who was hit").snapshots.iter_mut().for_each(|s| s.position[side] += 1_024);
+        candidate
+            .expect("the hit target must be a candidate")
+            .snapshots
+            .iter_mut()
+            .for_each(|s| s.position[side] += 1_024);
         moved += u32::from(changed.replay(&sampler) != answer);
         let wall = ShotEvidence { wall: Some(hit.distance * 0.5), ..evidence.clone() };
         walls += u32::from(matches!(wall.replay(&sampler), Err(Miss::Blocked { .. })));
@@ -336,7 +346,7 @@ fn who_changes_a_record_changes_its_verdict() {
 }
 
 #[test]
-fn no_bytes_do_harm() {
+fn random_and_corrupted_evidence_is_rejected_or_replays_without_panic() {
     let mut scene = Scene::new();
     let sampler = Sampler::default();
     let shots = scene.shots(20, 24);
@@ -365,14 +375,14 @@ fn no_bytes_do_harm() {
         }
         check(&bytes);
     }
-    println!("{read} of 60,000 were read");
-    assert!(read > 5_000, "the harm would be in those that are read: {read}");
+    println!("{read} of 60,000 inputs were read");
+    assert!(read > 5_000, "too few inputs were read: {read}");
     let text = "(shooter:None,shot:0,tick:0,record:\"0g\")";
     assert!(ron::from_str::<ShotEvidence>(text).is_err());
 }
 
 #[test]
-fn a_picture_has_every_box_of_every_candidate() {
+fn evidence_lines_draw_every_box_of_every_candidate() {
     let mut scene = Scene::new();
     let sampler = Sampler::default();
     let shots = scene.shots(60, 24);
@@ -382,8 +392,8 @@ fn a_picture_has_every_box_of_every_candidate() {
         old && candidate.limbs.len() == 19 && candidate.live_limbs.len() == 19
     };
     let found = shots.iter().find(|(answer, evidence)| answer.is_ok() && alone(evidence));
-    let (answer, evidence) = found.expect("a hit on the only one near");
-    let hit = answer.expect("a hit");
+    let (answer, evidence) = found.expect("a shot must hit the only target near it");
+    let hit = answer.expect("the shot must hit");
     let mut lines: BTreeMap<_, Vec<(Vec3, Vec3)>> = BTreeMap::new();
     evidence.lines(&sampler, &mut |a, b, part| lines.entry(format!("{part:?}")).or_default().push((a, b)));
     let counts: Vec<_> = lines.iter().map(|(part, lines)| (part.as_str(), lines.len())).collect();
@@ -391,7 +401,7 @@ fn a_picture_has_every_box_of_every_candidate() {
     let (start, end) = lines["Ray"][0];
     assert_eq!(start, evidence.origin);
     assert!(end.distance(hit.point) < 1e-3);
-    // The hit lies on a judged box, and within the envelope; nobody is where it was.
+    // The hit lies on a tested box and within the envelope, and the target is no longer there.
     let around = |part: &str| {
         let points = lines[part].iter().flat_map(|(a, b)| [*a, *b]);
         points.fold((Vec3::MAX, Vec3::MIN), |(low, high), p| (low.min(p), high.max(p)))
@@ -406,6 +416,6 @@ fn a_picture_has_every_box_of_every_candidate() {
     let text = &labels[0].1;
     assert!(labels.len() == 1 && text.starts_with(&format!("{}: ", hit.target.0)), "{text}");
     assert!(text.ends_with(&format!("{:?}", hit.group)), "{text}");
-    // Every part has a name of its own.
+    // Every part must have its own name.
     assert_ne!(EvidencePart::Drawn, EvidencePart::Judged);
 }

@@ -1,4 +1,4 @@
-//! The colliders of the other backend: what they answer, and that they are there only when they are wanted.
+//! The backend with moved colliders: its answers, and colliders that exist only while it is selected.
 
 use core::time::Duration;
 
@@ -12,7 +12,7 @@ use bevy_unlag_rewind::{
 use bevy_unlag_smoothing::PublishedPath;
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
-/// Metres in a tick.
+/// Distance that a runner covers per tick, in metres.
 const STRIDE: f32 = 0.1;
 
 struct Field {
@@ -21,7 +21,7 @@ struct Field {
 }
 
 impl Field {
-    /// Runners along X, one behind the other, who are shown as they were last sent: every eight ticks.
+    /// Runners along X, one behind the other, drawn as last sent (`Raw`), with an update every eight ticks.
     fn new(count: u16, backend: RewindBackend) -> Self {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, MovementPlugin, RewindPlugin::<CapsuleModel>::default()))
@@ -44,11 +44,12 @@ impl Field {
             let now = self.app.world().resource::<CurrentTick>().0;
             for runner in self.runners.clone() {
                 let mut runner = self.app.world_mut().entity_mut(runner);
-                let mut state = runner.get_mut::<CapsuleState>().expect("a runner");
+                let mut state = runner.get_mut::<CapsuleState>().expect("the runner must exist");
                 state.position.x += STRIDE;
                 state.velocity = Vec3::X * STRIDE * 64.0;
                 if now.0.is_multiple_of(8) {
-                    let mut history = runner.get_mut::<PublishedPath>().expect("a history");
+                    let mut history =
+                        runner.get_mut::<PublishedPath>().expect("the runner must have a history");
                     let raw = Some(&ProxySmoothing::Raw);
                     history.send_present(&KnotConfig::default(), &Sampler::default(), raw);
                 }
@@ -65,20 +66,25 @@ impl Field {
         ViewTime::after(self.app.world().resource::<CurrentTick>().0, -ticks)
     }
 
-    /// A level shot at the height of a chest, at what is `ahead` of where the first one was at `time`.
+    /// Casts a horizontal ray at chest height, at `ahead` metres from where the first runner was at `time`.
     fn shoot(&mut self, time: ViewTime, ahead: f32) -> Result<TargetHit, Miss> {
         let age = -time.ticks_since(self.app.world().resource::<CurrentTick>().0);
-        let now = self.app.world().get::<CapsuleState>(self.runners[0]).expect("a runner").position.x;
+        let now =
+            self.app.world().get::<CapsuleState>(self.runners[0]).expect("the runner must exist").position.x;
         let from = Vec3::new(now - age * STRIDE + ahead, 1.3, 0.0);
         let look = move |query: RewindQuery| {
-            query.at(RewindTime::At(time)).expect("no limits").cast_ray(from, Vec3::NEG_Z, 50.0)
+            query.at(RewindTime::At(time)).expect("`RewindTime::At` must have no limits").cast_ray(
+                from,
+                Vec3::NEG_Z,
+                50.0,
+            )
         };
-        self.app.world_mut().run_system_once(look).expect("the query runs")
+        self.app.world_mut().run_system_once(look).expect("the query must run")
     }
 }
 
 #[test]
-fn there_are_colliders_and_records_only_while_they_are_wanted() {
+fn colliders_and_records_exist_only_while_their_backend_is_selected() {
     let mut field = Field::new(5, RewindBackend::Table);
     let count = |field: &Field| {
         let moved = field.app.world().resource::<MovedColliders>();
@@ -94,7 +100,7 @@ fn there_are_colliders_and_records_only_while_they_are_wanted() {
     field.run(10);
     assert_eq!(count(&field), (colliders, 50));
     field.run(100);
-    // 400 ms, and one before.
+    // The records of 400 ms, and one older record.
     assert_eq!(count(&field), (colliders, 5 * 27));
     field.select(RewindBackend::Table);
     field.run(1);
@@ -102,20 +108,20 @@ fn there_are_colliders_and_records_only_while_they_are_wanted() {
 }
 
 #[test]
-fn records_say_where_somebody_was_and_not_where_it_was_drawn() {
+fn recorded_poses_match_the_simulation_and_drawn_poses_the_screen() {
     let mut field = Field::new(1, RewindBackend::MoveColliders(MovedPoses::Frames));
     field.run(80);
     for age in [0.0, 5.0, 7.25, 12.5, 25.0] {
         let time = field.ago(age);
-        let hit = field.shoot(time, 0.0).expect("it was there");
+        let hit = field.shoot(time, 0.0).expect("the runner was there");
         assert_eq!((hit.group, hit.hit_box), (HitGroup::Body, 2), "{age} ticks ago");
         assert!((hit.distance - 9.875).abs() < 1e-3, "{age} ticks ago: {hit:?}");
     }
     let (old, new) = (field.ago(30.0), field.ago(-4.0));
-    assert_eq!(field.shoot(old, 0.0), Err(Miss::Gone(NetId(1))), "older than all records");
-    assert!(field.shoot(new, -4.0 * STRIDE).is_ok(), "newer than all is the newest");
+    assert_eq!(field.shoot(old, 0.0), Err(Miss::Gone(NetId(1))), "a time before all records must miss");
+    assert!(field.shoot(new, -4.0 * STRIDE).is_ok(), "a time after all records must use the newest");
 
-    // On screens it stood still between two updates.
+    // On screens the runners stood still between two updates.
     let drawn = [RewindBackend::Table, RewindBackend::MoveColliders(MovedPoses::Drawn)];
     for backend in drawn {
         field.select(backend);
@@ -130,16 +136,16 @@ fn records_say_where_somebody_was_and_not_where_it_was_drawn() {
 }
 
 #[test]
-fn who_stands_before_the_others_is_hit_and_all_are_put_back() {
+fn nearest_target_is_hit_and_all_colliders_return_to_the_present() {
     let mut field = Field::new(4, RewindBackend::MoveColliders(MovedPoses::Frames));
     field.run(60);
     let time = field.ago(9.5);
     for _ in 0..3 {
-        let first = field.shoot(time, 0.0).expect("somebody was there");
+        let first = field.shoot(time, 0.0).expect("a runner was there");
         assert_eq!(first.target, NetId(1));
-        // Had the last shot left them there, they would be here no more.
+        // If the last shot had left the colliders in the past, they would be missing here.
         let now = field.ago(0.0);
-        assert_eq!(field.shoot(now, 0.0).expect("somebody is here").target, NetId(1));
+        assert_eq!(field.shoot(now, 0.0).expect("a runner is here").target, NetId(1));
         assert_eq!(field.shoot(now, -9.5 * STRIDE).map(|hit| hit.target), Err(Miss::Nobody));
     }
     let third = field.runners[2];
@@ -147,8 +153,12 @@ fn who_stands_before_the_others_is_hit_and_all_are_put_back() {
     let claimed = move |query: RewindQuery| {
         let only = |entity: Entity| entity == third;
         let filter = RewindFilter { only: Some(&only), ..default() };
-        query.at(RewindTime::At(time)).expect("no limits").of(filter).cast_ray(from, Vec3::NEG_Z, 50.0)
+        query.at(RewindTime::At(time)).expect("`RewindTime::At` must have no limits").of(filter).cast_ray(
+            from,
+            Vec3::NEG_Z,
+            50.0,
+        )
     };
-    let hit = field.app.world_mut().run_system_once(claimed).expect("the query runs");
+    let hit = field.app.world_mut().run_system_once(claimed).expect("the query must run");
     assert_eq!(hit.map(|hit| hit.target), Ok(NetId(3)));
 }

@@ -1,4 +1,4 @@
-//! Rewinding, through the public API: a runner is hit where it was, not where it is.
+//! Rewind through the public API: a runner is hit where the shooter saw it, not where it is now.
 
 use core::time::Duration;
 
@@ -17,7 +17,7 @@ use bevy_unlag_smoothing::PublishedPath;
 use bevy_unlag_smoothing::RecordTransform;
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
-/// Metres that the runner covers in a tick.
+/// Distance that the runner covers per tick, in metres.
 const STRIDE: f32 = 0.1;
 
 struct Range {
@@ -27,7 +27,7 @@ struct Range {
 }
 
 impl Range {
-    /// A runner along X, ten metres in front of a shooter; a snapshot every three ticks.
+    /// A runner along X, ten metres in front of a shooter, with a snapshot every three ticks.
     fn new(with_plugin: bool) -> Self {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, MovementPlugin))
@@ -51,7 +51,7 @@ impl Range {
     fn run(&mut self, ticks: u32) {
         for _ in 0..ticks {
             let world = self.app.world_mut();
-            let mut state = world.get_mut::<CapsuleState>(self.runner).expect("a runner");
+            let mut state = world.get_mut::<CapsuleState>(self.runner).expect("the runner must exist");
             state.position.x += STRIDE;
             state.velocity = Vec3::X * STRIDE * 64.0;
             self.app.update();
@@ -69,7 +69,7 @@ impl Range {
         self.app.world().resource::<CurrentTick>().0
     }
 
-    /// A shot straight ahead from a place beside the shooter, and the moment at which it was judged.
+    /// Casts a ray along -Z from `from`. Returns the result and the time at which it was tested.
     fn judge(
         &mut self,
         from: Vec3,
@@ -83,10 +83,10 @@ impl Range {
             let then = then.of(RewindFilter::without(shooter));
             Ok((then.cast_ray(from, Vec3::NEG_Z, 50.0), then.time()))
         };
-        self.app.world_mut().run_system_once(look).expect("the query runs")
+        self.app.world_mut().run_system_once(look).expect("the query must run")
     }
 
-    /// What such a shot hit.
+    /// Returns the hit of such a shot.
     fn shoot(
         &mut self,
         from: Vec3,
@@ -96,10 +96,10 @@ impl Range {
         self.judge(from, time, named).map(|(hit, _)| hit.ok())
     }
 
-    /// Where the runner's chest was at a moment.
+    /// Returns where the runner's chest was at `time`.
     fn chest(&self, time: ViewTime) -> Vec3 {
         let age = -time.ticks_since(self.now());
-        let now = self.app.world().get::<CapsuleState>(self.runner).expect("a runner").position;
+        let now = self.app.world().get::<CapsuleState>(self.runner).expect("the runner must exist").position;
         Vec3::new(now.x - age * STRIDE, 1.3, 0.0)
     }
 }
@@ -109,22 +109,25 @@ fn ago(range: &Range, ticks: f64) -> ViewTime {
 }
 
 #[test]
-fn a_runner_is_hit_where_the_screen_showed_it() {
+fn runner_is_hit_where_the_screen_showed_it() {
     let mut range = Range::new(true);
     range.run(60);
     let time = ago(&range, 12.5);
     let then = range.chest(time);
-    let hit = range.shoot(then, Some(time), &[]).expect("recent enough").expect("it was there");
+    let hit = range
+        .shoot(then, Some(time), &[])
+        .expect("the view must be recent enough")
+        .expect("the runner was there");
     assert_eq!((hit.target, hit.group), (NetId(1), HitGroup::Body));
     assert!((hit.distance - 9.87).abs() < 0.01, "{hit:?}");
-    assert_eq!(range.shoot(then, None, &[]), Ok(None), "it is not there any more");
+    assert_eq!(range.shoot(then, None, &[]), Ok(None), "the runner is no longer there");
 
     range.app.world_mut().resource_mut::<RewindLimits>().mode = RewindMode::Off;
-    assert_eq!(range.shoot(then, Some(time), &[]), Ok(None), "rewind is off");
+    assert_eq!(range.shoot(then, Some(time), &[]), Ok(None), "no rewind must happen in mode `Off`");
 }
 
 #[test]
-fn without_the_plugin_nobody_is_remembered() {
+fn without_the_plugin_no_past_pose_is_hit() {
     let mut range = Range::new(false);
     range.run(60);
     let time = ago(&range, 12.5);
@@ -133,34 +136,40 @@ fn without_the_plugin_nobody_is_remembered() {
 }
 
 #[test]
-fn the_head_counts_before_the_body_and_the_nearest_pawn_wins() {
+fn head_takes_precedence_over_the_body_and_the_nearest_pawn_is_hit() {
     let mut range = Range::new(true);
     range.run(60);
     let time = ago(&range, 8.0);
     let head = range.chest(time).with_y(1.66);
-    let hit = range.shoot(head, Some(time), &[]).expect("recent enough").expect("a hit");
+    let hit = range
+        .shoot(head, Some(time), &[])
+        .expect("the view must be recent enough")
+        .expect("the shot must hit");
     assert_eq!(hit.group, HitGroup::Head);
 
-    // Somebody steps in front.
+    // Another pawn steps in front.
     let place = range.chest(time).with_y(0.0) + Vec3::NEG_Z * 5.0;
     let body = (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
     range.app.world_mut().spawn((NetId(3), CapsuleState::at(place), body));
     range.run(12);
     let time = ago(&range, 2.0);
     let from = place.with_z(0.0).with_y(1.3);
-    let hit = range.shoot(from, Some(time), &[]).expect("recent enough").expect("a hit");
+    let hit = range
+        .shoot(from, Some(time), &[])
+        .expect("the view must be recent enough")
+        .expect("the shot must hit");
     assert_eq!(hit.target, NetId(3));
 }
 
 #[test]
-fn a_wall_stops_a_round() {
+fn wall_blocks_a_shot_and_reports_the_target_behind_it() {
     let mut range = Range::new(true);
     range.run(60);
     let time = ago(&range, 10.0);
     let then = range.chest(time);
     range.app.world_mut().spawn((Collider::cuboid(50.0, 5.0, 0.1), Transform::from_xyz(0.0, 0.0, -4.0)));
     range.run(2);
-    let (blocked, _) = range.judge(then, Some(time), &[]).expect("recent enough");
+    let (blocked, _) = range.judge(then, Some(time), &[]).expect("the view must be recent enough");
     assert!(
         matches!(blocked, Err(Miss::Blocked { hit, by: None, .. }) if hit.target == NetId(1)),
         "{blocked:?}"
@@ -168,21 +177,25 @@ fn a_wall_stops_a_round() {
 }
 
 #[test]
-fn a_named_pair_is_used_when_a_snapshot_was_lost() {
+fn stamp_override_poses_the_named_pair_only_if_it_was_sent() {
     let mut range = Range::new(true);
     range.run(60);
-    // The newest snapshot at least 9 ticks old, and the one two intervals later.
+    // The newest snapshot that is at least 9 ticks old, and the one two intervals later.
     let from = Tick(range.now().0 / 3 * 3 - 9);
     let named = StampOverride { target: NetId(1), from, to: Some(from.offset(6)), shift: 0 };
     let time = ViewTime { tick: from.offset(4), fraction: 0 };
     let then = range.chest(time);
-    assert!(range.shoot(then, Some(time), &[named]).expect("recent enough").is_some());
+    assert!(range.shoot(then, Some(time), &[named]).expect("the view must be recent enough").is_some());
     let never_sent = StampOverride { from: from.offset(1), ..named };
-    assert_eq!(range.shoot(then, Some(time), &[never_sent]), Ok(None), "a pose comes from what was sent");
+    assert_eq!(
+        range.shoot(then, Some(time), &[never_sent]),
+        Ok(None),
+        "an unsent snapshot must not be posed"
+    );
 }
 
 #[test]
-fn a_named_pair_is_no_way_around_the_age_limit() {
+fn stamp_override_cannot_bypass_the_age_limit() {
     let mut range = Range::new(true);
     range.run(150);
     let newest = Tick(range.now().0 / 3 * 3);
@@ -196,19 +209,19 @@ fn a_named_pair_is_no_way_around_the_age_limit() {
 }
 
 #[test]
-fn old_and_future_views_are_refused_and_nonsense_hits_nobody() {
+fn old_and_future_views_are_refused_and_nan_rays_are_invalid() {
     let mut range = Range::new(true);
     range.run(120);
     let (old, future) = (ago(&range, 70.0), ago(&range, -2.0));
     assert_eq!(range.shoot(Vec3::ZERO, Some(old), &[]), Err(RewindRefusal::TooOld));
     assert_eq!(range.shoot(Vec3::ZERO, Some(future), &[]), Err(RewindRefusal::FromTheFuture));
     let now = ago(&range, 5.0);
-    let (nonsense, _) = range.judge(Vec3::NAN, Some(now), &[]).expect("recent enough");
+    let (nonsense, _) = range.judge(Vec3::NAN, Some(now), &[]).expect("the view must be recent enough");
     assert_eq!(nonsense, Err(Miss::Nonsense));
 }
 
 #[test]
-fn no_view_reaches_into_the_match_before() {
+fn views_before_the_match_start_are_refused() {
     let mut range = Range::new(true);
     range.run(120);
     let (before, after) = (ago(&range, 12.0), ago(&range, 8.0));
@@ -218,19 +231,19 @@ fn no_view_reaches_into_the_match_before() {
 }
 
 #[test]
-fn a_view_beyond_the_cap_is_judged_at_the_cap_and_says_so() {
+fn view_beyond_the_cap_is_tested_at_the_cap_and_reported_as_clamped() {
     let mut range = Range::new(true);
     range.run(120);
     let (asked, cap) = (ago(&range, 40.0), ago(&range, 25.6));
     let (there, here) = (range.chest(asked), range.chest(cap));
-    let (miss, time) = range.judge(there, Some(asked), &[]).expect("not too old");
+    let (miss, time) = range.judge(there, Some(asked), &[]).expect("the view must not be too old");
     assert!(miss.is_err() && time.clamped() && time.asked == Some(asked), "{miss:?} {time:?}");
-    let (hit, time) = range.judge(here, Some(asked), &[]).expect("not too old");
+    let (hit, time) = range.judge(here, Some(asked), &[]).expect("the view must not be too old");
     assert!(hit.is_ok() && time.used.is_some_and(|used| used.since(cap).abs() <= 1), "{hit:?} {time:?}");
 }
 
 #[test]
-fn a_crate_on_a_belt_is_hit_where_it_was_seen() {
+fn recorded_transform_is_hit_where_it_was_seen() {
     let mut range = Range::new(true);
     let belt = range
         .app
@@ -239,13 +252,14 @@ fn a_crate_on_a_belt_is_hit_where_it_was_seen() {
         .id();
     range.app.world_mut().despawn(range.runner);
     for tick in 0..60u32 {
-        let mut place = range.app.world_mut().get_mut::<Transform>(belt).expect("a transform");
+        let mut place =
+            range.app.world_mut().get_mut::<Transform>(belt).expect("the crate must have a transform");
         place.translation = Vec3::new(tick as f32 * STRIDE, 0.0, -10.0);
         range.app.update();
         if range.now().0.is_multiple_of(3) {
             let mut history = range.app.world_mut().get_mut::<PublishedPath>(belt).expect("a history");
             let update = history.send_present(&KnotConfig::default(), &Sampler::default(), None);
-            // There is no tick in the very first frame.
+            // The very first frame runs no tick.
             assert!(update.is_some() || tick == 0);
             if let Some(sent) = update.map(|update| update.snapshot).filter(|_| tick > 3) {
                 assert!((sent.velocity() - Vec3::X * STRIDE * 64.0).length() < 0.05, "{}", sent.velocity());
@@ -255,11 +269,11 @@ fn a_crate_on_a_belt_is_hit_where_it_was_seen() {
     let ago = ViewTime::at(range.now().offset(-10));
     let then = Vec3::new(49.0 * STRIDE, 1.3, 0.0);
     assert_eq!(range.shoot(then, Some(ago), &[]).map(|hit| hit.map(|hit| hit.target)), Ok(Some(NetId(9))));
-    assert_eq!(range.shoot(then, None, &[]), Ok(None), "it is elsewhere now");
+    assert_eq!(range.shoot(then, None, &[]), Ok(None), "the crate is elsewhere now");
 }
 
 #[test]
-fn what_is_shown_as_it_is_cannot_be_claimed_from_further_back() {
+fn raw_pawn_cannot_be_claimed_from_an_older_snapshot() {
     let mut range = Range::new(true);
     range.run(120);
     let world = range.app.world_mut();
@@ -275,22 +289,27 @@ fn what_is_shown_as_it_is_cannot_be_claimed_from_further_back() {
     let there = |range: &Range, tick: Tick| range.chest(ViewTime::at(tick));
     let place = there(&range, from);
     let hit = range.shoot(place, Some(ViewTime::at(from)), &[claim(from)]);
-    assert_eq!(hit.map(|hit| hit.map(|hit| hit.target)), Ok(Some(NetId(1))), "as it was shown");
-    // The moment is honoured, the snapshot named for it is half a second older.
+    assert_eq!(
+        hit.map(|hit| hit.map(|hit| hit.target)),
+        Ok(Some(NetId(1))),
+        "the pawn must be hit where it was shown"
+    );
+    // The view time is accepted, but the claimed snapshot is half a second older.
     let old = newest_before(30);
     let place = there(&range, old);
     assert_eq!(range.shoot(place, Some(ViewTime::at(from)), &[claim(old)]), Ok(None));
 }
 
 #[test]
-fn what_is_put_elsewhere_has_not_gone_there() {
+fn teleported_transform_is_recorded_without_velocity() {
     let mut range = Range::new(true);
     let drone = range.app.world_mut().spawn((NetId(9), RecordTransform::default())).id();
     for tick in 0..12u32 {
         let mut entity = range.app.world_mut().entity_mut(drone);
-        entity.get_mut::<Transform>().expect("a transform").translation.x = if tick < 8 { 0.0 } else { 50.0 };
+        entity.get_mut::<Transform>().expect("the crate must have a transform").translation.x =
+            if tick < 8 { 0.0 } else { 50.0 };
         if tick == 8 {
-            entity.get_mut::<RecordTransform>().expect("recorded").teleports += 1;
+            entity.get_mut::<RecordTransform>().expect("the drone must be recorded").teleports += 1;
         }
         range.app.update();
         let mut history = range.app.world_mut().get_mut::<PublishedPath>(drone).expect("a history");
@@ -301,7 +320,7 @@ fn what_is_put_elsewhere_has_not_gone_there() {
 }
 
 #[test]
-fn a_game_without_hit_boxes_is_told_so_once_and_another_is_not() {
+fn missing_hit_boxes_are_reported_after_a_grace_period() {
     let found = |range: &Range| range.app.world().resource::<Findings>().has(Fault::NoHitBoxes);
     let mut range = Range::new(true);
     range.run(64 * 6);
@@ -311,7 +330,7 @@ fn a_game_without_hit_boxes_is_told_so_once_and_another_is_not() {
         range.app.world_mut().entity_mut(pawn).remove::<HitBoxes>();
     }
     range.run(64 * 4);
-    assert!(!found(&range), "they may be on their way");
+    assert!(!found(&range), "hit boxes may still be loading");
     range.run(64 * 2);
     assert!(found(&range));
 }

@@ -1,5 +1,4 @@
-//! Every question that can be asked of a moment, against an oracle that poses every box in the world and asks
-//! parry about each.
+//! All rewind queries against an oracle that poses every box in the world and tests each with parry.
 
 #[path = "shapes/range.rs"]
 mod range;

@@ -1,4 +1,4 @@
-//! A short burst along the wish, in the air as well.
+//! Short burst of speed along the wished direction, also in the air.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
@@ -6,24 +6,24 @@ use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 use super::{MAX_TIMER, read_timer, write_timer};
 use crate::{MoveAbility, MovementMode, Mover, authority::debug_hash};
 
-/// Moves the pawn at [`DashConfig::speed`] for [`DashConfig::seconds`] without gravity, sliding
-/// along walls. It is a custom mode: register one with
-/// [`ModePhysics::Ability`](crate::ModePhysics::Ability) and give it to [`DashConfig::mode`].
+/// Moves the pawn at [`DashConfig::speed`] for [`DashConfig::seconds`] without gravity, sliding along
+/// walls. It is a custom mode: register one with [`ModePhysics::Ability`](crate::ModePhysics::Ability)
+/// and set [`DashConfig::mode`] to it, or call [`DashConfig::register`].
 #[derive(Clone, Copy, Debug)]
 pub struct Dash;
 
-/// The tuning of [`Dash`]; the same on both sides.
+/// Tuning of [`Dash`]; must be the same on client and server.
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct DashConfig {
-    /// The custom mode that is the dash; default [`MovementMode::Custom`]`(0)`.
+    /// Custom mode of the dash; default [`MovementMode::Custom`]`(0)`.
     pub mode: MovementMode,
-    /// Metres per second; default 20.
+    /// Speed in metres per second; default 20.
     pub speed: f32,
-    /// Seconds; default 0.2, so 4 m.
+    /// Duration in seconds; default 0.2, that is 4 m at the default speed.
     pub seconds: f32,
-    /// Seconds from the end of one to the next; default 1.
+    /// Time from the end of one dash to the next, in seconds; default 1.
     pub cooldown: f32,
-    /// Metres per second that are left at the end; default 6.
+    /// Maximum speed after the dash, in metres per second; default 6.
     pub end_speed: f32,
 }
 
@@ -34,13 +34,14 @@ impl Default for DashConfig {
 }
 
 impl DashConfig {
-    /// The name of the mode that [`register`](Self::register) registers.
+    /// Name of the mode that [`register`](Self::register) adds.
     pub const MODE: &'static str = "Dash";
 
-    /// Registers the dash's mode in `capsule`; the rest is the default.
+    /// Registers the mode of the dash in `capsule` and returns a config with that mode and defaults
+    /// otherwise.
     ///
     /// # Errors
-    /// When there are too many modes.
+    /// Returns [`TooManyModes`](crate::TooManyModes) when `capsule` has no room for another custom mode.
     pub fn register(capsule: &mut crate::CapsuleConfig) -> Result<Self, crate::TooManyModes> {
         let mode = capsule.register_mode(crate::CustomMode {
             name: Self::MODE.to_owned(),
@@ -52,33 +53,33 @@ impl DashConfig {
     }
 }
 
-/// What the player wants of [`Dash`] in one tick.
+/// Input for [`Dash`] in one tick.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct DashInput {
     /// Whether the button is down.
     pub pressed: bool,
 }
 
-/// What is predicted of [`Dash`].
+/// Predicted state of [`Dash`].
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct DashState {
-    /// Whether the button was down in the last step.
+    /// Whether the button was down in the last step. A dash needs a new press.
     pub held: bool,
-    /// Seconds that are left of the dash.
+    /// Seconds until the current dash ends; 0 when there is none.
     pub left: f32,
-    /// Seconds until the next.
+    /// Seconds until the next dash is possible.
     pub cooldown: f32,
 }
 
-/// What happened to [`Dash`].
+/// Event of [`Dash`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum DashEvent {
-    /// It began.
+    /// The dash began.
     Started {
-        /// One long, in the world.
+        /// Unit vector in world space.
         direction: Vec3,
     },
-    /// It is over.
+    /// The dash ended.
     Ended,
 }
 
@@ -143,7 +144,7 @@ impl MoveAbility for Dash {
         }
         mover.slide(seconds.min(state.left));
         state.left -= seconds;
-        // Half a millisecond: rounding must not cost a tick.
+        // Half a millisecond of tolerance: rounding must not cost a tick.
         if state.left <= 5e-4 {
             state.left = 0.0;
             state.cooldown = config.cooldown.clamp(0.0, MAX_TIMER);
@@ -162,7 +163,7 @@ impl MoveAbility for Dash {
     ) {
         state.cooldown = (state.cooldown - mover.seconds()).max(0.0);
         if state.left > 0.0 && mover.mode() != config.mode {
-            // Something else has ended it, such as a jump pad.
+            // Something else, such as a jump pad, ended the dash.
             state.left = 0.0;
             state.cooldown = config.cooldown.clamp(0.0, MAX_TIMER);
             events.push(DashEvent::Ended);

@@ -1,4 +1,4 @@
-//! Ten metres forwards, if nothing is there: the example of Unreal's documentation.
+//! Teleport ten metres forwards if the destination is free, after the example in Unreal's documentation.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
@@ -6,17 +6,17 @@ use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 use super::{MAX_TIMER, read_timer, write_timer};
 use crate::{MoveAbility, Mover, authority::debug_hash};
 
-/// Puts the pawn [`TeleportConfig::distance`] ahead when the button is pressed and the capsule is
-/// free there. What lies between does not matter.
+/// Teleports the pawn [`TeleportConfig::distance`] ahead when the button is pressed and the capsule is
+/// free at the destination. Obstacles in between are ignored.
 #[derive(Clone, Copy, Debug)]
 pub struct Teleport;
 
-/// The tuning of [`Teleport`]; the same on both sides.
+/// Tuning of [`Teleport`]; must be the same on client and server.
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
 pub struct TeleportConfig {
-    /// Metres; default 10.
+    /// Distance in metres; default 10.
     pub distance: f32,
-    /// Seconds between two; default 1.
+    /// Time between two teleports in seconds; default 1.
     pub cooldown: f32,
 }
 
@@ -26,33 +26,33 @@ impl Default for TeleportConfig {
     }
 }
 
-/// What the player wants of [`Teleport`] in one tick.
+/// Input for [`Teleport`] in one tick.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct TeleportInput {
     /// Whether the button is down.
     pub pressed: bool,
 }
 
-/// What is predicted of [`Teleport`].
+/// Predicted state of [`Teleport`].
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct TeleportState {
-    /// Whether the button was down in the last step.
+    /// Whether the button was down in the last step. A teleport needs a new press.
     pub held: bool,
-    /// Seconds until the next.
+    /// Seconds until the next teleport is possible.
     pub cooldown: f32,
 }
 
-/// What happened to [`Teleport`].
+/// Event of [`Teleport`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum TeleportEvent {
-    /// It went there.
+    /// The pawn teleported.
     Teleported {
-        /// The feet before, in metres.
+        /// Position of the feet before, in metres.
         from: Vec3,
-        /// The feet now.
+        /// Position of the feet afterwards, in metres.
         to: Vec3,
     },
-    /// Something is there.
+    /// The destination is not free.
     Blocked,
 }
 

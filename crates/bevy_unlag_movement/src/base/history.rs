@@ -1,4 +1,4 @@
-//! Poses that somebody else decides, as they came in.
+//! History of base poses that come from elsewhere, such as a server.
 
 use std::collections::VecDeque;
 
@@ -6,10 +6,10 @@ use bevy::prelude::*;
 
 use super::track::sound;
 
-/// The last poses of a mover that has no formula, such as one that a server drives: push what
-/// arrives, and every step finds the mover where it was at its time. Between two entries it goes
-/// straight; before the oldest and after the newest it stands still, so a pawn on it is corrected
-/// when entries come late. Give [`Track`](super::Track) what both sides can compute instead where
+/// Recent poses of a base that has no formula, such as one that a server drives. Push each pose as it
+/// arrives; every step reads the pose of its own time. Poses are interpolated linearly between two
+/// entries and are constant before the oldest and after the newest, so a pawn on the base is corrected
+/// when entries arrive late. Prefer another [`Track`](super::Track) that both sides can compute where
 /// there is a choice.
 #[derive(Clone, Default, Debug)]
 pub struct PoseHistory {
@@ -18,12 +18,12 @@ pub struct PoseHistory {
 }
 
 impl PoseHistory {
-    /// How many poses it keeps; a new one then replaces the oldest. At one entry a tick and 64
-    /// ticks a second it is a second.
+    /// Maximum number of poses; a new pose replaces the oldest. At one pose per tick and 64 ticks per
+    /// second it covers one second.
     pub const CAPACITY: usize = 64;
 
-    /// Adds the pose at `seconds`, on the time line of [`Track::pose`](super::Track::pose). What
-    /// is not newer than the newest entry, or not finite, is ignored.
+    /// Adds the pose at `seconds`, on the time line of [`Track::pose`](super::Track::pose). Ignores
+    /// poses that are not finite or not newer than the newest one.
     pub fn push(&mut self, seconds: f64, pose: Isometry3d) {
         let newer = self.poses.back().is_none_or(|(last, _)| seconds > *last);
         if !newer || !seconds.is_finite() || !pose.translation.is_finite() || !pose.rotation.is_finite() {
@@ -35,7 +35,7 @@ impl PoseHistory {
         self.poses.push_back((seconds, sound(pose)));
     }
 
-    /// Where it is at `seconds`; the identity while nothing was pushed.
+    /// Returns the pose at `seconds`; the identity if the history is empty.
     #[must_use]
     pub fn pose(&self, seconds: f64) -> Isometry3d {
         let after = self.poses.partition_point(|(at, _)| *at <= seconds);
@@ -50,7 +50,6 @@ impl PoseHistory {
         }
     }
 
-    /// All positions in it.
     pub(crate) fn positions(&self) -> impl Iterator<Item = Vec3> {
         self.poses.iter().map(|(_, pose)| pose.translation.into())
     }
@@ -65,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_straight_between_entries_and_stands_still_at_the_ends() {
+    fn history_interpolates_between_entries_and_is_constant_beyond_the_ends() {
         let mut history = PoseHistory::default();
         assert_eq!(history.pose(1.0), Isometry3d::IDENTITY);
         history.push(1.0, at(1.0));
@@ -78,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn old_news_and_nonsense_are_ignored() {
+    fn history_ignores_old_and_non_finite_poses() {
         let mut history = PoseHistory::default();
         history.push(1.0, at(1.0));
         history.push(1.0, at(5.0));
@@ -91,17 +90,17 @@ mod tests {
     }
 
     #[test]
-    fn its_memory_is_bounded() {
+    fn history_keeps_at_most_its_capacity() {
         let mut history = PoseHistory::default();
         for i in 0..1_000 {
             history.push(f64::from(i), at(i as f32));
         }
         assert_eq!(history.positions().count(), PoseHistory::CAPACITY);
-        assert_eq!(history.pose(0.0), at((1_000 - PoseHistory::CAPACITY) as f32), "the oldest that is left");
+        assert_eq!(history.pose(0.0), at((1_000 - PoseHistory::CAPACITY) as f32), "the oldest kept pose");
     }
 
     #[test]
-    fn a_turn_goes_the_short_way() {
+    fn history_interpolates_rotations_along_the_short_arc() {
         let mut history = PoseHistory::default();
         let turned = Quat::from_rotation_y(1.0);
         history.push(0.0, Isometry3d::IDENTITY);

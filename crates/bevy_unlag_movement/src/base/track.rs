@@ -1,5 +1,7 @@
-//! Where a movement base is when. Sines come from a polynomial here: the ones in std differ from
-//! platform to platform, and a base that is a bit off is a correction for everybody on it.
+//! Poses of movement bases as functions of time.
+//!
+//! Sines come from a polynomial: those in std differ between platforms, and a base that is slightly off
+//! causes a correction for every pawn on it.
 
 #[cfg(test)]
 mod tests;
@@ -12,21 +14,21 @@ use bevy_rapier3d::parry::bounding_volume::Aabb;
 
 use super::PoseHistory;
 
-/// A pose as a function of time alone: seconds, `tick * timestep` at the end of a tick. Relative to
-/// the entity's parent, like a `Transform`.
+/// Pose as a function of time alone. The time is in seconds: `tick * timestep` at the end of a tick. The
+/// pose is relative to the entity's parent, like a `Transform`.
 #[derive(Clone)]
 pub enum Track {
-    /// Always in one place. It still counts as a base: who stands on it is relative to it.
+    /// A constant pose. It still counts as a base: positions of pawns on it are relative to it.
     Still(Isometry3d),
-    /// Back and forth.
+    /// Moves back and forth between two places.
     Shuttle(Shuttle),
-    /// Round and round.
+    /// Rotates about an axis.
     Turntable(Turntable),
-    /// Poses that arrived from elsewhere.
+    /// Poses that arrived from elsewhere, such as a server.
     History(PoseHistory),
-    /// Any other function. It must give the same bits on every machine: no sine, cosine or power
-    /// from std, and nothing that changes. Pawns look for it anywhere, so it is dearer than the
-    /// others for pawns that are far away.
+    /// Any other function. It must give the same bits on all machines: no sine, cosine or power from
+    /// std, and no changing state. It has no known bounds, so it makes steps of distant pawns more
+    /// expensive than the other tracks.
     Custom(Arc<dyn Fn(f64) -> Isometry3d + Send + Sync>),
 }
 
@@ -49,7 +51,7 @@ impl fmt::Debug for Track {
 }
 
 impl Track {
-    /// Where it is at `seconds`; always finite, and the identity where the track makes no sense.
+    /// Returns the pose at `seconds`. It is always finite; an invalid pose becomes the identity.
     #[must_use]
     pub fn pose(&self, seconds: f64) -> Isometry3d {
         sound(match self {
@@ -61,7 +63,7 @@ impl Track {
         })
     }
 
-    /// A box that its position never leaves, if there is one.
+    /// Returns a box that contains all positions of the track, if it is bounded.
     pub(crate) fn reach(&self) -> Option<Aabb> {
         match self {
             Self::Still(pose) => Some(around([Vec3::from(pose.translation)])),
@@ -74,11 +76,11 @@ impl Track {
     }
 }
 
-/// The box around `points`, or around the origin if there are none; with room for rounding.
+/// Returns the box around `points`, or around the origin if there are none, with a margin for rounding.
 fn around(points: impl IntoIterator<Item = Vec3>) -> Aabb {
     let mut points = points.into_iter();
     let first = points.next().unwrap_or_default();
-    // Summed up as well, because minima can swallow a NaN.
+    // The sum carries a NaN that minima and maxima can swallow.
     let (mins, maxs, sum) = points.fold((first, first, first), |(mins, maxs, sum), point| {
         (mins.min(point), maxs.max(point), sum + point)
     });
@@ -86,32 +88,32 @@ fn around(points: impl IntoIterator<Item = Vec3>) -> Aabb {
     Aabb::new(mins - room, maxs + room)
 }
 
-/// `pose` if every number in it is one, its rotation one long.
+/// Returns `pose` with a normalised rotation, or the identity if a number in it is not finite.
 pub(crate) fn sound(pose: Isometry3d) -> Isometry3d {
     let length = pose.rotation.length_squared();
     if !pose.translation.is_finite() || !length.is_finite() || length < 1e-6 {
         return Isometry3d::IDENTITY;
     }
-    // What is nearly one long stays as it is, to the bit.
+    // A rotation that is nearly normalised stays as it is, bit by bit.
     let rotation = if (length - 1.0).abs() < 1e-5 { pose.rotation } else { pose.rotation.normalize() };
     Isometry3d { rotation, ..pose }
 }
 
-/// Back and forth between two places, with a soft start and a soft stop: a lift.
+/// Motion back and forth between two places with a smooth start and stop, such as a lift.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Shuttle {
-    /// Where it waits first, in metres; default the origin.
+    /// First stop, in metres; default the origin.
     pub from: Vec3,
-    /// Where it waits next, in metres; default the origin.
+    /// Second stop, in metres; default the origin.
     pub to: Vec3,
-    /// How it is turned, always. Default: not at all.
+    /// Constant rotation. Default: the identity.
     pub rotation: Quat,
-    /// Seconds of one way; default 4. What is not above 0 stays at [`from`](Self::from). Its top
-    /// speed is 1.5 times the distance over this.
+    /// Duration of one way in seconds; default 4. At 0 or below the base stays at [`from`](Self::from).
+    /// The top speed is 1.5 times the distance divided by this.
     pub travel_seconds: f32,
-    /// Seconds that it waits at each end; default 1. What is below 0 counts as 0.
+    /// Duration of the pause at each stop in seconds; default 1. Negative values count as 0.
     pub pause_seconds: f32,
-    /// Seconds that it is ahead of one that starts to wait at 0; default 0.
+    /// Time in seconds by which this base is ahead of one that starts its first pause at 0; default 0.
     pub phase_seconds: f32,
 }
 
@@ -141,13 +143,13 @@ impl Shuttle {
         Isometry3d::new(place, self.rotation)
     }
 
-    /// How much of the way it has gone, evenly.
+    /// Returns the linear fraction of the way, before easing.
     fn part(&self, seconds: f64) -> f64 {
         let travel = f64::from(self.travel_seconds);
         let pause = if self.pause_seconds > 0.0 { f64::from(self.pause_seconds) } else { 0.0 };
         let period = 2.0 * (travel + pause);
         let turns = (seconds + f64::from(self.phase_seconds)) / period;
-        // Not `travel <= 0.0`: a NaN must end here as well.
+        // Not `travel <= 0.0`: a NaN must return here as well.
         if !(travel > 0.0 && period.is_finite() && turns.is_finite()) {
             return 0.0;
         }
@@ -158,17 +160,18 @@ impl Shuttle {
     }
 }
 
-/// Round and round about an axis, evenly.
+/// Rotation about an axis at a constant rate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Turntable {
-    /// Where it stands, in metres; default the origin.
+    /// Position in metres; default the origin.
     pub pivot: Vec3,
-    /// What it turns about, counter-clockwise as seen from its tip; default +Y. Any length but
-    /// zero, which counts as +Y.
+    /// Axis of rotation, counter-clockwise as seen from its tip; default +Y. It may have any length;
+    /// zero counts as +Y.
     pub axis: Vec3,
-    /// Default 8. What is not above 0 stands still; for the other direction turn the axis round.
+    /// Duration of one turn in seconds; default 8. At 0 or below the base stands still. To turn in the
+    /// other direction, negate the axis.
     pub seconds_per_turn: f32,
-    /// Turns that it is ahead; default 0.
+    /// Initial rotation in turns; default 0.
     pub phase_turns: f32,
 }
 
@@ -191,10 +194,10 @@ impl Turntable {
     }
 }
 
-/// Sine and cosine of an angle in turns, correct to a billionth.
+/// Returns sine and cosine of an angle in turns, accurate to 1e-9.
 fn sin_cos_of_turns(turns: f64) -> (f64, f64) {
     let turns = turns - turns.floor();
-    // To the nearest quarter and -45°..45°.
+    // Reduces the angle to the nearest quarter and a rest in -45° to 45°.
     let quarter = (turns * 4.0 + 0.5).floor();
     let x = (turns - quarter * 0.25) * TAU;
     let q = x * x;

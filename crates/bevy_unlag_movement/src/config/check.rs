@@ -1,22 +1,22 @@
-//! What a config must be to make sense.
+//! Range checks of the config fields.
 
 use core::fmt;
 
 use crate::CapsuleConfig;
 
-/// A figure of a [`CapsuleConfig`] or a [`KartConfig`](crate::KartConfig) that makes no sense.
-/// Steps take it as it is and stay finite, but the pawn may not move, or fall through the world.
+/// Field of a [`CapsuleConfig`] or a [`KartConfig`](crate::KartConfig) that is out of range. Steps
+/// accept it and stay finite, but the pawn may not move, or may fall through the world.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct InvalidConfig {
-    /// The tuning.
+    /// Name of the config type.
     pub config: &'static str,
-    /// The field.
+    /// Name of the field.
     pub field: &'static str,
-    /// What it holds.
+    /// Value of the field.
     pub value: f32,
-    /// The least that makes sense.
+    /// Smallest valid value.
     pub least: f32,
-    /// The most.
+    /// Largest valid value.
     pub most: f32,
 }
 
@@ -29,13 +29,13 @@ impl fmt::Display for InvalidConfig {
 
 impl core::error::Error for InvalidConfig {}
 
-/// A field, what it holds, the least and the most that make sense.
+/// Field name, value, smallest and largest valid value.
 pub(crate) type Figure = (&'static str, f32, f32, f32);
 
-/// Whether every figure of a tuning makes sense.
+/// Checks that all fields of a config are in range.
 ///
 /// # Errors
-/// The first that does not.
+/// Returns the first field that is out of range.
 pub(crate) fn check_figures(
     config: &'static str,
     figures: impl IntoIterator<Item = Figure>,
@@ -48,15 +48,15 @@ pub(crate) fn check_figures(
         })
 }
 
-/// Metres, metres per second, and so on, beyond which nothing is meant.
+/// Upper bound of plausible metres, metres per second and so on.
 const MOST: f32 = 10_000.0;
 
 impl CapsuleConfig {
-    /// Whether every figure makes sense. [`MovementPlugin`](crate::MovementPlugin) asks whenever
-    /// the resource changes, and warns.
+    /// Checks that all fields are in range. [`MovementPlugin`](crate::MovementPlugin) calls this when
+    /// the resource changes, and logs a warning.
     ///
     /// # Errors
-    /// The first that does not.
+    /// Returns the first field that is out of range.
     pub fn check(&self) -> Result<(), InvalidConfig> {
         let figures = [
             ("radius", self.radius, 0.01, 100.0),
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn presets_make_sense_and_nonsense_is_named() {
+    fn presets_pass_the_check_and_an_invalid_field_is_named() {
         for config in [CapsuleConfig::default(), CapsuleConfig::quake(), CapsuleConfig::arcade()] {
             assert_eq!(config.check(), Ok(()));
         }
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(field(CapsuleConfig { up: Vec3::NAN, ..usual() }), Err("up"));
         assert_eq!(field(CapsuleConfig { max_slices: 0, ..usual() }), Err("max_slices"));
         let Err(error) = (CapsuleConfig { step_height: -1.0, ..usual() }).check() else {
-            panic!("it is wrong")
+            panic!("the check accepted an invalid config")
         };
         assert_eq!(error.to_string(), "CapsuleConfig::step_height is -1; it must be from 0 to 1.76");
     }

@@ -1,10 +1,10 @@
-//! Tunings for another feel.
+//! Presets of the capsule tuning.
 
 use crate::{AccelerationModel, CapsuleConfig};
 
 impl CapsuleConfig {
-    /// Fast and floating: Quake III's figures at 1 unit = 1 inch. Speed 8.1 m/s, gravity
-    /// 20.3 m/s², jump 6.9 m/s, strafe jumps gain speed.
+    /// Fast preset with floaty jumps: Quake III's constants at 1 unit = 1 inch. Speed 8.1 m/s, gravity
+    /// 20.3 m/s², jump 6.9 m/s; strafe jumping gains speed.
     #[must_use]
     pub fn quake() -> Self {
         let inch = 0.0254;
@@ -34,8 +34,8 @@ impl CapsuleConfig {
         }
     }
 
-    /// Snappy and forgiving: quick starts and stops, full control in the air, a double jump that
-    /// grows while the button is held, coyote time and a jump buffer of 0.1 s.
+    /// Responsive, forgiving preset: quick starts and stops, strong air control, a double jump that
+    /// rises further while the button is held, coyote time and a jump buffer of 0.1 s each.
     #[must_use]
     pub fn arcade() -> Self {
         Self {

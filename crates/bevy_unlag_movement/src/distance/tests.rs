@@ -1,4 +1,4 @@
-//! Closed forms against many samples and against parry.
+//! Tests of the closed forms against parry and against sampling.
 
 use bevy_rapier3d::parry::{
     query::distance as parry_distance,
@@ -21,7 +21,7 @@ fn vector(rng: &mut SmallRng, size: f32) -> Vec3 {
     Vec3::new(rng.random_range(-size..size), rng.random_range(-size..size), rng.random_range(-size..size))
 }
 
-/// What parry says of the same core, and the closed form's own points.
+/// Compares the distance with parry's and checks that the nearest points are consistent.
 fn agree(part: &Part, reference: &dyn Shape, pose: &Pose, low: Vec3, core: f32, name: &str) {
     let Some(found) = separation(part, low, core, 100.0) else { panic!("{name}: nothing within 100 m") };
     let segment = Segment::new(low, low + Vec3::Y * core);
@@ -72,7 +72,7 @@ fn closed_forms_agree_with_parry() {
 
         let (a, b) = (vector(&mut rng, 1.0), vector(&mut rng, 1.0));
         let round = part(PartShape::Capsule { a, b, radius: 0.3 }, anywhere());
-        // Parry's own distance of two round shapes is off by up to four millimetres.
+        // Parry's own distance between two round shapes is off by up to four millimetres.
         let nearest = (0..=1_000)
             .map(|i| low + Vec3::Y * (core * i as f32 / 1_000.0))
             .map(|p| {
@@ -89,7 +89,7 @@ fn closed_forms_agree_with_parry() {
 }
 
 #[test]
-fn a_core_inside_a_box_leaves_by_the_shortest_way() {
+fn core_inside_a_box_gets_the_shortest_way_out() {
     let part = part(PartShape::Box, Aabb::new(Vec3::splat(-1.0), Vec3::splat(1.0)));
     let out = |low: Vec3| separation(&part, low, 0.5, 1.0).map(|s| (s.distance, s.normal));
     assert_eq!(out(Vec3::new(0.0, 0.75, 0.0)), Some((-0.25, Vec3::Y)));
@@ -98,7 +98,7 @@ fn a_core_inside_a_box_leaves_by_the_shortest_way() {
 }
 
 #[test]
-fn a_crossed_triangle_is_left_on_the_nearer_side() {
+fn core_that_crosses_a_triangle_leaves_on_the_nearer_side() {
     let corners = [Vec3::new(-5.0, 0.0, -5.0), Vec3::new(0.0, 0.0, 5.0), Vec3::new(5.0, 0.0, -5.0)];
     let normal = triangle_normal(&corners).unwrap_or(Vec3::Y);
     let part = part(PartShape::Triangle { corners, normal }, anywhere());

@@ -1,4 +1,4 @@
-//! The tuning of the kart.
+//! Tuning of the kart.
 
 use bevy::prelude::*;
 
@@ -10,58 +10,59 @@ use crate::{
     sweep::Body,
 };
 
-/// The tuning of [`KartModel`](crate::KartModel). It must be the same on both sides: a difference is
-/// a misprediction in every tick.
+/// Tuning of [`KartModel`](crate::KartModel). It must be the same on client and server: a difference
+/// causes a misprediction in every tick.
 ///
-/// The top speed is where drag and rolling resistance take as much as the engine gives:
-/// √((`max_driving_force` - `rolling_resistance` · `mass` · `gravity`) / `drag`), by default 24.8 m/s.
+/// At top speed, drag and rolling resistance equal the driving force: √((`max_driving_force` -
+/// `rolling_resistance` · `mass` · `gravity`) / `drag`), by default 24.8 m/s.
 #[derive(Resource, Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct KartConfig {
-    /// Kilograms; default 1,000. Raising it makes everything slower to start and to stop.
+    /// Mass in kilograms; default 1,000. Raising it makes the kart slower to start and to stop.
     pub mass: f32,
-    /// Newtons at full throttle, forwards and backwards; default 10,000.
+    /// Driving force at full throttle, forwards and backwards, in newtons; default 10,000.
     pub max_driving_force: f32,
-    /// Metres; default 10. The radius of the circle that full steering drives, at any speed.
+    /// Radius in metres of the circle that full steering drives, at any speed; default 10.
     pub min_turning_radius: f32,
-    /// Newtons at 1 m/s, growing with the square of the speed; default 16. Raising it lowers the
-    /// top speed.
+    /// Drag in newtons at 1 m/s; it grows with the square of the speed; default 16. Raising it lowers
+    /// the top speed.
     pub drag: f32,
-    /// Newtons per newton of weight; default 0.015. What stops a kart that is let roll.
+    /// Rolling resistance in newtons per newton of weight; default 0.015. It stops a kart that coasts.
     pub rolling_resistance: f32,
-    /// Metres per second squared, downwards; default 9.81.
+    /// Gravity in metres per second squared, downwards; default 9.81.
     pub gravity: f32,
-    /// Metres per second squared; default 20. How fast the tyres take away speed across the heading,
-    /// which only a wall, a landing or a push gives. At 0 a kart leaves a wall as if on ice.
+    /// Deceleration of sideways slip by the tyres, in metres per second squared; default 20. Only a
+    /// wall, a landing or a push causes slip. At 0 a kart leaves a wall as if on ice.
     pub side_grip: f32,
-    /// Metres per second; default 2. What falls away from under the wheels no faster is followed; off
-    /// anything else, such as the end of a ramp, a kart flies on as it came. Raising it keeps fast
-    /// karts on crests.
+    /// Speed in metres per second; default 2. The wheels stay on a floor that falls away no faster than
+    /// this; otherwise, such as at the end of a ramp, the kart takes off in its current direction.
+    /// Raising it keeps fast karts on the floor at crests.
     pub stick_speed: f32,
-    /// Metres per second; default 60. No kart is ever faster, falls included. Raising it makes fast
-    /// moves dearer.
+    /// Upper limit of any speed, falls included, in metres per second; default 60. Raising it makes fast
+    /// moves more expensive.
     pub max_speed: f32,
 
-    /// Metres; default 0.7. The kart is an upright capsule to the level and to others: whichever way
-    /// it points, it fits through the same gaps.
+    /// Radius of the capsule in metres; default 0.7. The kart collides as an upright capsule: its
+    /// heading does not change the gaps that it fits through.
     pub radius: f32,
-    /// Metres from the middle to the ground; default 0.7. Not less than the radius.
+    /// Distance from the middle to the ground in metres; default 0.7. Must not be less than the radius.
     pub half_height: f32,
-    /// Metres above the ground that a camera looks from; default 1.2.
+    /// Height of the camera above the ground in metres; default 1.2.
     pub eye_height: f32,
-    /// Metres; default 0.25. Edges up to this height are driven over, and floors up to this far
-    /// below are followed. Raising it makes driving past clutter dearer.
+    /// Height in metres; default 0.25. Karts drive over edges up to this height and follow floors up to
+    /// this far below. Raising it makes driving past clutter more expensive.
     pub clearance: f32,
-    /// The upward part of a floor's normal; default 0.71, about 44.8°. Steeper is a wall.
+    /// Smallest upward component of the normal of a floor; default 0.71, about 44.8°. A steeper surface
+    /// is a wall.
     pub walkable_floor_y: f32,
 
-    /// What other pawns are. Default: [`PawnCollision::Block`].
+    /// Collision with other pawns. Default: [`PawnCollision::Block`].
     pub pawns: PawnCollision,
-    /// Metres per second at which two karts in one place drift apart, with
-    /// [`PawnCollision::Push`]; default 3.
+    /// Speed in metres per second at which overlapping karts drift apart with [`PawnCollision::Push`];
+    /// default 3.
     pub pawn_push_speed: f32,
-    /// Rapier's collision groups whose members stop a kart; default all, and colliders without
-    /// groups always do.
+    /// Rapier collision groups whose members block a kart; default all. Colliders without groups always
+    /// block it.
     pub blocked_by: u32,
 }
 
@@ -90,18 +91,19 @@ impl Default for KartConfig {
 }
 
 impl KartConfig {
-    /// Metres per second that a kart reaches on a floor at full throttle; endless without drag.
+    /// Returns the speed that a kart reaches on a floor at full throttle, in metres per second. Without
+    /// drag it is [`max_speed`](Self::max_speed).
     #[must_use]
     pub fn top_speed(&self) -> f32 {
         let rolling = self.rolling_resistance * self.mass * self.gravity;
         ((self.max_driving_force - rolling).max(0.0) / self.drag).sqrt().min(self.max_speed)
     }
 
-    /// Whether every figure makes sense. [`KartPlugin`](crate::KartPlugin) asks whenever the
-    /// resource changes, and warns.
+    /// Checks that all fields are in range. [`KartPlugin`](crate::KartPlugin) calls this when the
+    /// resource changes, and logs a warning.
     ///
     /// # Errors
-    /// The first that does not.
+    /// Returns the first field that is out of range.
     pub fn check(&self) -> Result<(), InvalidConfig> {
         const MUCH: f32 = 1e6;
         let figures: [Figure; 15] = [
@@ -155,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_course_makes_sense_and_nonsense_is_named() {
+    fn default_config_passes_the_check_and_an_invalid_field_is_named() {
         let usual = KartConfig::default();
         assert_eq!(usual.check(), Ok(()));
         assert!((usual.top_speed() - 24.815).abs() < 1e-2, "{}", usual.top_speed());
@@ -163,7 +165,9 @@ mod tests {
         assert_eq!(field(KartConfig { mass: 0.0, ..usual }), Err("mass"));
         assert_eq!(field(KartConfig { min_turning_radius: f32::NAN, ..usual }), Err("min_turning_radius"));
         assert_eq!(field(KartConfig { half_height: 0.1, ..usual }), Err("half_height"));
-        let Err(error) = (KartConfig { drag: -1.0, ..usual }).check() else { panic!("it is wrong") };
+        let Err(error) = (KartConfig { drag: -1.0, ..usual }).check() else {
+            panic!("invalid config accepted")
+        };
         assert_eq!(error.to_string(), "KartConfig::drag is -1; it must be from 0 to 1000000");
     }
 }

@@ -1,4 +1,4 @@
-//! What throttle, steering and resistance make of a velocity: the course's formulas.
+//! Effect of throttle, steering and resistance on the velocity of a kart.
 
 use core::f32::consts::FRAC_PI_2;
 
@@ -6,29 +6,29 @@ use bevy::prelude::*;
 
 use super::{KartConfig, KartInput, heading};
 
-/// Metres per second and where the kart points.
+/// Velocity in metres per second and heading of a kart.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Course {
-    /// Level.
+    /// Horizontal velocity.
     pub(super) velocity: Vec3,
     pub(super) heading: u32,
-    /// Radians per second to the left.
+    /// Turn rate in radians per second, to the left.
     pub(super) spin: f32,
 }
 
-/// The part of a velocity that air leaves after `dt`: its force grows with the square of the speed.
-/// However long the step, it turns nobody round.
+/// Returns the fraction of a velocity that is left after `dt` of drag, which grows with the square of
+/// the speed. However long the step, drag does not reverse the motion.
 pub(super) fn through_air(config: &KartConfig, velocity: Vec3, dt: f32) -> f32 {
     (1.0 - config.drag * velocity.length() / config.mass * dt).max(0.0)
 }
 
-/// `dt` on a floor, from the level `velocity`.
+/// Drives on a floor for `dt`, starting with the horizontal `velocity`.
 pub(super) fn drive(config: &KartConfig, velocity: Vec3, heading: u32, input: KartInput, dt: f32) -> Course {
     let (throttle, steering) = input.axes();
     let (forward, right) = heading::axes(heading);
     let driven = forward * (config.max_driving_force * throttle / config.mass * dt);
     let pushed = velocity * through_air(config, velocity, dt) + driven;
-    // Rolling resistance is no engine: it stops what it could turn round, and holds what stands.
+    // Rolling resistance does not drive: it stops what it would reverse, and holds a kart at rest.
     let held = config.rolling_resistance * config.gravity * dt;
     let speed = pushed.length();
     let rolling = if speed > held { pushed * (1.0 - held / speed) } else { Vec3::ZERO };
@@ -36,11 +36,11 @@ pub(super) fn drive(config: &KartConfig, velocity: Vec3, heading: u32, input: Ka
     let along = rolling.dot(forward);
     let across = rolling.dot(right);
     let slip = across - across.clamp(-config.side_grip * dt, config.side_grip * dt);
-    // Backwards the way is negative, and so the kart turns the other way round.
+    // In reverse the distance is negative, so the kart turns the other way.
     let to_right = (along * dt / config.min_turning_radius * steering).clamp(-FRAC_PI_2, FRAC_PI_2);
     let heading = heading::turned(heading, -to_right);
-    // In the turned axes the same parts are the velocity turned with them, without a rounding that
-    // would add up.
+    // The same components along the turned axes are the velocity turned with them, without a rounding
+    // error that would accumulate.
     let (forward, right) = heading::axes(heading);
     let velocity = (forward * along + right * slip).clamp_length_max(config.max_speed);
     Course { velocity, heading, spin: -to_right / dt }
@@ -52,7 +52,7 @@ mod tests {
 
     const DT: f32 = 1.0 / 64.0;
 
-    /// Seconds of driving on an endless plain.
+    /// Drives on an endless plain for `seconds`.
     fn driven(config: &KartConfig, mut course: Course, input: KartInput, seconds: f32) -> Course {
         for _ in 0..(seconds / DT) as u32 {
             course = drive(config, course.velocity, course.heading, input, DT);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn drag_meets_the_force_at_the_top_speed() {
+    fn top_speed_is_where_drag_equals_the_driving_force() {
         let config = KartConfig::default();
         for throttle in [1.0, -1.0] {
             let end = driven(&config, at_rest(), KartInput::new(throttle, 0.0), 60.0);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn it_coasts_to_rest_and_stays() {
+    fn kart_coasts_to_rest_and_stays_at_rest() {
         let config = KartConfig::default();
         let rolling = Course { velocity: heading::axes(0x2000_0000).0 * 5.0, ..at_rest() };
         let (mut course, mut slowest) = (rolling, 5.0);
@@ -99,13 +99,13 @@ mod tests {
             let still = drive(&config, Vec3::ZERO, 77, KartInput::new(0.0, steering), DT);
             assert_eq!(still, Course { velocity: Vec3::ZERO, heading: 77, spin: -0.0 });
         }
-        // Less than what holds it moves it not at all.
+        // A force below the rolling resistance does not move the kart.
         let hardly = KartInput { throttle: 1, steering: 0 };
         assert_eq!(driven(&config, at_rest(), hardly, 5.0).velocity, Vec3::ZERO);
     }
 
     #[test]
-    fn full_steering_is_a_circle_of_its_radius_at_any_speed() {
+    fn steering_drives_a_circle_of_the_configured_radius_at_any_speed() {
         for force in [500.0, 10_000.0] {
             for (steering, throttle) in [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (0.5, 1.0)] {
                 let config = KartConfig { max_driving_force: force, ..KartConfig::default() };
@@ -125,16 +125,16 @@ mod tests {
                     let off = place.distance(middle) - radius;
                     assert!(off.abs() < 0.02 * radius, "{off} m off {radius} m, {force} N, {input:?}");
                 }
-                // Steering right turns right, forwards, and the other way round backwards.
+                // Steering right turns right when driving forwards, and left in reverse.
                 assert_eq!(course.spin < 0.0, steering * throttle > 0.0, "{course:?}");
                 let sideways = course.velocity.dot(heading::axes(course.heading).1);
-                assert!(sideways.abs() < 1e-4, "it goes where it points: {sideways} m/s off");
+                assert!(sideways.abs() < 1e-4, "sideways velocity of {sideways} m/s");
             }
         }
     }
 
     #[test]
-    fn tyres_end_a_slip_and_ice_does_not() {
+    fn side_grip_stops_a_slip_and_zero_grip_does_not() {
         let sideways = Course { velocity: heading::axes(0x2000_0000).1 * 8.0, ..at_rest() };
         let gripped = driven(&KartConfig::default(), sideways, KartInput::default(), 0.5);
         assert_eq!(gripped.velocity, Vec3::ZERO);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_tunings_and_steps_stay_finite() {
+    fn invalid_configs_do_not_panic_and_finite_speeds_are_limited() {
         let usual = KartConfig::default();
         for config in [
             KartConfig { mass: 0.0, ..usual },
@@ -154,7 +154,7 @@ mod tests {
         ] {
             for velocity in [Vec3::ZERO, Vec3::X * 900.0] {
                 let course = drive(&config, velocity, 3, KartInput::new(1.0, 1.0), 0.5);
-                // The step gives up what is no number; nothing here panics.
+                // The step discards values that are not finite; nothing here may panic.
                 let finite = course.velocity.is_finite();
                 assert!(!finite || course.velocity.length() <= usual.max_speed + 1e-3, "{course:?}");
             }

@@ -1,30 +1,30 @@
-//! Where a kart points: fine enough that no turn is lost, and the same on every machine.
+//! Heading of a kart: fine enough that no turn is lost, and bit-identical on all machines.
 
 use bevy::prelude::*;
 use bevy_unlag_core::sin_cos_of_units;
 
-/// A whole turn.
+/// Units per turn.
 const TURN: f64 = 4_294_967_296.0;
 
-/// The nearest 1/65,536 of a turn, and the radians from there to the heading.
+/// Returns the nearest 1/65,536 of a turn, and the rest up to the heading in radians.
 pub(super) fn rounded(heading: u32) -> (u16, f32) {
     let units = (heading.wrapping_add(0x8000) >> 16) as u16;
     let rest = heading.wrapping_sub(u32::from(units) << 16).cast_signed();
     (units, (f64::from(rest) * (core::f64::consts::TAU / TURN)) as f32)
 }
 
-/// Where it points and where its right is, level and one long.
+/// Returns the forward and right directions, both horizontal unit vectors.
 pub(super) fn axes(heading: u32) -> (Vec3, Vec3) {
     let (units, rest) = rounded(heading);
     let (sin, cos) = sin_cos_of_units(units);
-    // The rest is below 1/20,000: its square does not show.
+    // The rest is below 1/20,000: its square is negligible.
     let (sin, cos) = (sin + cos * rest, cos - sin * rest);
     (Vec3::new(-sin, 0.0, -cos), Vec3::new(cos, 0.0, -sin))
 }
 
-/// The heading after a turn by radians to the left; a NaN turns nothing.
+/// Returns the heading after a turn to the left in radians. A NaN leaves it unchanged.
 pub(super) fn turned(heading: u32, left: f32) -> u32 {
-    // Through i64 so that it wraps.
+    // The cast through i64 wraps.
     let units = (f64::from(left) * (TURN / core::f64::consts::TAU)).round() as i64;
     heading.wrapping_add(units as u32)
 }
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn axes_are_right_at_every_heading() {
+    fn axes_match_std_trigonometry_at_every_heading() {
         for step in 0..50_000_u32 {
             let heading = step.wrapping_mul(85_899_347);
             let angle = f64::from(heading) * (core::f64::consts::TAU / TURN);
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn small_turns_add_up_and_large_ones_wrap() {
+    fn small_turns_accumulate_and_large_turns_wrap() {
         let small = 1e-5_f32;
         let sum = (0..10_000).fold(0, |heading, _| turned(heading, small));
         let once = turned(0, 0.1);

@@ -1,48 +1,48 @@
-//! What a driver wants in one tick, as it travels.
+//! Input of a kart for one tick, and its encoding.
 
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
 use crate::input::{quantised_axis, read_axes, write_axes};
 
-/// One tick of what a driver wants. It is quantised: what is simulated is what is sent.
+/// Driver input of one tick. It is quantised, so that the simulated input equals the transmitted one.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct KartInput {
-    /// How far the throttle is open, -127 to 127; negative drives backwards.
+    /// Throttle, -127 to 127; negative drives backwards.
     pub throttle: i8,
-    /// How far the wheels are turned, -127 to 127; positive is right.
+    /// Steering, -127 to 127; positive is right.
     pub steering: i8,
 }
 
-/// Axes that differ by no more than this, of 127, are one wish.
+/// Difference of axes, of 127, up to which they count as equal.
 const SAME_WISH: i16 = 2;
 
 impl KartInput {
-    /// From axes of ± 1: forwards and right are positive. Each is clamped; a NaN is 0.
+    /// Quantises axes of ± 1: forwards and right are positive. Each is clamped; a NaN becomes 0.
     #[must_use]
     pub fn new(throttle: f32, steering: f32) -> Self {
         Self { throttle: quantised_axis(throttle), steering: quantised_axis(steering) }
     }
 
-    /// The same with values that nobody can enter taken away.
+    /// Returns the input with values that no device can produce clamped.
     pub(super) fn bounded(self) -> Self {
         Self { throttle: self.throttle.max(-127), steering: self.steering.max(-127) }
     }
 
-    /// Throttle and steering, each within ± 1.
+    /// Returns throttle and steering, each within ± 1.
     #[must_use]
     pub fn axes(&self) -> (f32, f32) {
         let input = self.bounded();
         (f32::from(input.throttle) / 127.0, f32::from(input.steering) / 127.0)
     }
 
-    /// What is left of it when nobody is at the controls: the wheels stay as they are turned, and
-    /// with `axes` the throttle as it is.
+    /// Returns the input that replaces missing input after this one: the steering stays, and with `axes`
+    /// the throttle stays as well.
     pub(super) fn unattended(self, axes: bool) -> Self {
         Self { throttle: if axes { self.throttle } else { 0 }, ..self }
     }
 
-    /// Whether nothing that matters differs. Wheels that are straight and wheels that are not always
-    /// do, as do a closed and an open throttle.
+    /// Returns whether the inputs are similar enough to combine their moves. Straight and turned wheels
+    /// never combine, nor do a closed and an open throttle.
     pub(super) fn combines(&self, newer: &Self) -> bool {
         let alike = |a: i8, b: i8| (i16::from(a) - i16::from(b)).abs() <= SAME_WISH && (a == 0) == (b == 0);
         alike(self.throttle, newer.throttle) && alike(self.steering, newer.steering)
@@ -54,7 +54,8 @@ impl KartInput {
     }
 }
 
-/// Alone it takes 5 bits with keys and 17 with a stick; one bit beside an equal neighbour.
+/// Without a predecessor an input takes 5 bits with keys and 17 with an analogue stick; a delta to an
+/// equal input takes one bit.
 impl Wire for KartInput {
     fn write(&self, w: &mut BitWriter) {
         write_axes(self.pair(), w);
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_input_survives_the_wire_and_neighbours_are_cheap() {
+    fn delta_round_trips_every_input_and_equal_inputs_take_one_bit() {
         let all = [(127, 0), (-127, 127), (0, 0), (3, -90), (-128, 1)]
             .map(|(t, s)| KartInput { throttle: t, steering: s });
         for input in all {
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn any_bits_are_bounded() {
+    fn inputs_read_from_any_bits_are_in_range() {
         for bytes in (0..=u16::MAX).map(|seed| [seed as u8, (seed >> 8) as u8, 0x80]) {
             if let Ok(input) = KartInput::read(&mut BitReader::new(&bytes)) {
                 assert!(input.throttle >= -127 && input.steering >= -127);
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_driver_who_is_gone_lets_the_throttle_go() {
+    fn missing_input_releases_the_throttle_and_similar_inputs_combine() {
         let full = KartInput::new(1.0, -0.5);
         assert_eq!(full.unattended(true), full);
         assert_eq!(full.unattended(false), KartInput { throttle: 0, ..full });

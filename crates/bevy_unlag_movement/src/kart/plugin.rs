@@ -1,16 +1,17 @@
-//! Sets up what karts need beside the level.
+//! Plugin that adds karts to the level.
 
 use bevy::prelude::*;
 
 use super::{KartConfig, KartState};
 use crate::placing;
 
-/// Adds [`KartConfig`] and keeps [`PawnCapsule`](crate::PawnCapsule)s where karts are, unless
-/// [`KartConfig::pawns`] ignores them. Add it beside [`MovementPlugin`](crate::MovementPlugin), which
-/// brings the level.
+/// Adds [`KartConfig`] and updates the [`PawnCapsule`](crate::PawnCapsule)s of karts, unless
+/// [`KartConfig::pawns`] ignores other pawns. Add it in addition to
+/// [`MovementPlugin`](crate::MovementPlugin), which provides the level.
 ///
-/// A kart with a state, which is every kart on a server, is where its state says; any other pawn is
-/// where it was last drawn. So the pawns of an app are karts or capsules, not both.
+/// The capsule of a kart with a state, which is every kart on a server, is where its state says; that of
+/// any other pawn is where it was last drawn. Therefore the pawns of an app are either karts or
+/// capsules, not both.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct KartPlugin;
 

@@ -1,4 +1,4 @@
-//! Carrying on a kart of which nothing is known but what was sent.
+//! Extrapolation of a remote kart from its last snapshot.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{PoseSample, StepContext};
@@ -10,22 +10,23 @@ use super::{
 };
 use crate::{MoverWorld, scene::Include};
 
-/// Metres per second by which a wall must have changed a velocity before it counts as hit.
+/// Change of velocity by a wall in metres per second above which it counts as a hit.
 const DEFLECTED: f32 = 0.05;
-/// Metres per second below which a kart has no curve of its own: it goes on turning as it did.
+/// Speed in metres per second below which a kart keeps its turn rate, because a curvature cannot be
+/// derived.
 const SLOW: f32 = 0.5;
 
-/// How a kart goes on that keeps its engine and its wheels as they are.
+/// Extrapolated motion of a kart that keeps its driving force and its steering.
 struct Onward {
-    /// Metres per second, level: at the end.
+    /// Horizontal velocity at the end, in metres per second.
     end: Vec3,
-    /// The same, on the way.
+    /// Mean horizontal velocity, in metres per second.
     mean: Vec3,
-    /// Radians to the left.
+    /// Turned angle in radians, to the left.
     turn: f32,
-    /// Radians per second.
+    /// Turn rate at the end in radians per second.
     spin: f32,
-    /// Metres per second squared along the heading.
+    /// Acceleration along the heading in metres per second squared.
     gain: f32,
 }
 
@@ -34,7 +35,7 @@ impl Onward {
         let (forward, right) = (pose.rotation * Vec3::NEG_Z, pose.rotation * Vec3::X);
         let level = pose.velocity.with_y(0.0);
         let (along, across) = (level.dot(forward), level.dot(right));
-        // What leads across the heading is the curve, and that the turn makes.
+        // Acceleration across the heading comes from the curve, which the turn reproduces.
         let gain = pose.acceleration.dot(forward);
         let mut after = along + gain * dt;
         if along * gain < 0.0 && along * after <= 0.0 {
@@ -42,7 +43,7 @@ impl Onward {
             after = 0.0;
         }
         let mean = 0.5 * (along + after);
-        // As much a metre as before: wheels turn a kart by the way that it goes.
+        // The turn per metre is constant: wheels turn a kart in proportion to the distance driven.
         let share = |speed: f32| if along.abs() > SLOW { speed / along } else { 1.0 };
         let turn = pose.spin * share(mean) * dt;
         let turned =
@@ -57,8 +58,8 @@ impl Onward {
     }
 }
 
-/// The cheap step: it keeps its wheels turned and its engine running until it is at rest or hits
-/// something, follows the floor and slides along walls. Only the fixed world counts.
+/// Extrapolates a kart with constant steering and driving force until it is at rest or hits something;
+/// it follows the floor and slides along walls. Only the fixed world counts.
 pub(super) fn carry_on(
     config: &KartConfig,
     pose: &PoseSample,
@@ -77,7 +78,7 @@ pub(super) fn carry_on(
     }
     let onward = Onward::new(pose, dt);
     let mask = config.blocked_by;
-    // No bases, so no time.
+    // The time is unused because bases are excluded.
     let moved = world.scene.with_parts(ctx.entity, 0.0, mask, frame(&begin), Include::Fixed, |near| {
         let mut kart = Driving::new(config, begin, None, dt);
         near.cover(kart.region(dt));
@@ -85,7 +86,7 @@ pub(super) fn carry_on(
         kart.state
     });
     if !pose.grounded {
-        // Nothing to drive against: it was carried on as it fell.
+        // In the air there is no steering: the fall itself is the extrapolation.
         return PoseSample {
             position: moved.position,
             velocity: moved.velocity,

@@ -1,4 +1,4 @@
-//! What a server does to a kart at a tick that its owner knows, too.
+//! Pushes that the server applies to a kart.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
@@ -6,13 +6,15 @@ use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 use super::KartState;
 use crate::state::MAX_POSITION;
 
-/// What a server does to a kart at a tick that its owner knows, too: see `ScheduledPushes` of the
-/// prediction crate.
+/// Push that the server applies to a kart at a tick that the owner knows, too. See `ScheduledPushes` in
+/// `bevy_unlag_prediction`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum KartPush {
-    /// Adds to its velocity, in metres per second: an explosion, a boost.
+    /// Adds to the velocity, in metres per second: an explosion, a boost.
+    #[doc(alias = "AddImpulse")]
     Shove(Vec3),
-    /// Puts it somewhere else, at rest and in the air. Not smoothed, and no error.
+    /// Moves the kart to another place, at rest and in the air. It is neither smoothed nor counted as a
+    /// prediction error.
     Teleport(Vec3),
 }
 
@@ -52,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_push_survives_the_wire_and_nonsense_moves_nobody() {
+    fn push_survives_a_wire_round_trip_and_non_finite_pushes_are_ignored() {
         let kart = KartState::at(Vec3::ONE, 0);
         for push in [KartPush::Shove(Vec3::X), KartPush::Teleport(Vec3::Z)] {
             let mut w = BitWriter::default();

@@ -1,4 +1,4 @@
-//! All that is predicted about a kart.
+//! Predicted state of a kart.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
@@ -9,32 +9,32 @@ use crate::{
     state::{MAX_POSITION, MAX_VELOCITY},
 };
 
-/// Radians per second beyond which a spin is nonsense.
+/// Largest plausible turn rate in radians per second.
 const MAX_SPIN: f32 = 1e4;
-/// Seconds that one step covers at most: what is beyond is cut off.
+/// Longest step in seconds; a longer one is cut off.
 pub(super) const MAX_SECONDS: f32 = 0.25;
 
-/// All that is predicted about a kart: transform, velocity and the last move, as in the course, and
-/// what follows from them. A step reads nothing else that changes.
+/// Complete predicted state of a kart: transform, velocity, the last input, and values derived from
+/// them. A step reads nothing else that changes.
 #[derive(Component, Clone, Copy, PartialEq, Debug)]
 pub struct KartState {
-    /// The lowest point, between the wheels, in metres.
+    /// Lowest point between the wheels, in metres.
     pub position: Vec3,
-    /// Metres per second; along the floor while the wheels are on it.
+    /// Velocity in metres per second; along the floor while the wheels are on it.
     pub velocity: Vec3,
-    /// Where it points, about +Y, in 1/2^32 of a turn: 0 is along -Z, and it grows to the left.
+    /// Heading about +Y in 1/2^32 of a turn: 0 is along -Z, and it grows to the left.
     pub heading: u32,
-    /// Radians per second that it turns at, to the left.
+    /// Turn rate in radians per second, to the left.
     pub spin: f32,
-    /// What its driver wanted in the last step: wheels are drawn as they are turned.
+    /// Driver input of the last step; the visible wheels are turned accordingly.
     pub last: KartInput,
-    /// Seconds that the last step took.
+    /// Duration of the last step in seconds.
     pub seconds: f32,
     /// Whether the wheels are on a floor.
     pub grounded: bool,
-    /// Whether the kart can be drawn and run into. A dead one rolls on with nobody in it.
+    /// Whether the kart is drawn and collides with others. A dead kart rolls on without a driver.
     pub alive: bool,
-    /// Counts teleports.
+    /// Counter of teleports.
     pub teleports: u8,
 }
 
@@ -55,13 +55,14 @@ impl Default for KartState {
 }
 
 impl KartState {
-    /// A kart at rest in the air at `position`; `yaw` in 1/65,536 of a turn, 0 points along -Z.
+    /// Creates a kart at rest in the air at `position`; `yaw` is in 1/65,536 of a turn, and 0 points
+    /// along -Z.
     #[must_use]
     pub fn at(position: Vec3, yaw: u16) -> Self {
         Self { position, heading: u32::from(yaw) << 16, alive: true, ..Self::default() }
     }
 
-    /// Puts it somewhere else, at rest, in the air and pointing as before.
+    /// Moves the kart to another place, at rest, in the air and with the same heading.
     pub fn teleport_to(&mut self, position: Vec3) {
         self.position = position;
         self.velocity = Vec3::ZERO;
@@ -70,8 +71,8 @@ impl KartState {
         self.teleports = self.teleports.wrapping_add(1);
     }
 
-    /// Adds to its velocity, in metres per second; upwards the wheels leave the floor. What is not
-    /// finite does nothing.
+    /// Adds to the velocity, in metres per second; an upward push takes the wheels off the floor.
+    /// Ignores values that are not finite.
     pub fn shove(&mut self, velocity: Vec3) {
         if velocity.is_finite() {
             let most = Vec3::splat(MAX_VELOCITY);
@@ -80,38 +81,39 @@ impl KartState {
         }
     }
 
-    /// Where it points, level and one long.
+    /// Returns the forward direction, a horizontal unit vector.
     #[must_use]
     pub fn forward(&self) -> Vec3 {
         heading::axes(self.heading).0
     }
 
-    /// How fast it goes along its heading, in metres per second; negative is backwards.
+    /// Returns the speed along the heading in metres per second; negative is backwards.
     #[must_use]
     pub fn speed(&self) -> f32 {
         self.velocity.dot(self.forward())
     }
 
-    /// The tangent of its path in metres per second. In a curve it goes straight for a tick, from
-    /// corner to corner of a polygon: its velocity is the side that it came along, half a corner
-    /// behind.
+    /// Returns the tangent of the path in metres per second. In a curve the kart moves straight for a
+    /// tick, along a side of a polygon: its velocity is the direction of the last side, which lags
+    /// behind the tangent by half a corner.
     #[must_use]
     pub fn tangent(&self) -> Vec3 {
         let ahead = 0.5 * self.spin * self.seconds;
         let level = self.velocity.with_y(0.0);
-        // The turn is small: its cube does not show.
+        // The turn is small: its cube is negligible.
         level * (1.0 - 0.5 * ahead * ahead) + Vec3::Y.cross(level) * ahead + Vec3::Y * self.velocity.y
     }
 
-    /// Where it points in 1/65,536 of a turn.
+    /// Returns the heading in 1/65,536 of a turn.
     #[must_use]
     pub fn yaw(&self) -> u16 {
         heading::rounded(self.heading).0
     }
 
-    /// Whether every number in it is one, and of use.
+    /// Returns whether all values are finite and in range.
     pub(crate) fn is_sound(&self) -> bool {
-        // Axis by axis: the square of a huge finite number is infinite. A NaN is within nothing.
+        // Axis by axis, because the square of a huge finite number is infinite. The comparison is false
+        // for a NaN.
         let within = |v: Vec3, limit: f32| v.to_array().into_iter().all(|v| v.abs() <= limit);
         within(self.position, MAX_POSITION)
             && within(self.velocity, MAX_VELOCITY)
@@ -126,7 +128,7 @@ impl Stands for KartState {
     }
 }
 
-/// 38 bytes with keys, 40 with a stick.
+/// A state takes 38 bytes with keys and 40 with an analogue stick.
 impl Wire for KartState {
     fn write(&self, w: &mut BitWriter) {
         self.position.write(w);
@@ -168,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_survives_the_wire_bit_by_bit() {
+    fn state_survives_a_wire_round_trip_bit_by_bit() {
         let mut state = KartState::at(Vec3::new(1.0 / 3.0, -7.1, 4_000.3), 40_000);
         state.teleport_to(Vec3::new(0.1, 0.2, 0.3));
         state.shove(Vec3::new(-0.1, -5.0, 1e-7));
@@ -183,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_states_are_refused() {
+    fn out_of_range_and_truncated_states_are_rejected() {
         let usual = KartState::at(Vec3::ONE, 0);
         assert_eq!(round_trip(usual), Ok(usual));
         for hostile in [
@@ -208,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_shoves_nobody() {
+    fn shove_ignores_non_finite_and_clamps_huge_velocities() {
         let mut state = KartState::at(Vec3::ONE, 0);
         let before = state;
         state.shove(Vec3::NAN);

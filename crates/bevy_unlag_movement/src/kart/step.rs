@@ -1,4 +1,4 @@
-//! One step of a kart in the level.
+//! Simulation step of a kart.
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::Aabb;
@@ -24,35 +24,36 @@ use crate::{
     sweep::{Body, SKIN, sweep},
 };
 
-/// Metres below the wheels within which the floor of the last step is looked for first.
+/// Depth in metres below the wheels that is searched first for the floor of the last step.
 const NEAR: f32 = 0.06;
-/// Metres that a floor may be lower than where the wheels settle, by rounding.
+/// Tolerance in metres for rounding, by which a floor may be lower than where the wheels settle.
 const SETTLED: f32 = 0.002;
 
-/// The kart while it is stepped.
+/// Kart during a step.
 pub(super) struct Driving<'a> {
     config: &'a KartConfig,
-    /// None when nobody asks.
+    /// `None` when the caller needs no events.
     events: Option<&'a mut Vec<KartEvent>>,
     footing: Footing,
     body: Body,
     pub(super) state: KartState,
-    /// Metres per second that the engine can add in the step: who leans on a wall does not hit it.
+    /// Speed in metres per second that the engine can add in the step: a kart that leans on a wall does
+    /// not hit it.
     gain: f32,
 }
 
-/// The seconds that a step covers, if it covers any.
+/// Returns the duration of a step in seconds, or `None` if there is nothing to simulate.
 pub(super) fn seconds_of(ctx: &StepContext) -> Option<f32> {
-    // A NaN is no length, and `min` would drop it.
+    // A NaN is not a duration, and `min` would drop it.
     (ctx.dt > 0.0).then(|| ctx.dt.min(MAX_SECONDS))
 }
 
-/// The kart is upright: karts know no other gravity than the world's.
+/// Returns the frame of a kart, which is always upright: karts only know the world's gravity.
 pub(super) fn frame(state: &KartState) -> Frame {
     Frame::new(state.stance().up, state.position)
 }
 
-/// One step. See [`KartModel`](super::KartModel).
+/// Simulates one step. See [`KartModel`](super::KartModel).
 pub(super) fn step(
     config: &KartConfig,
     state: &KartState,
@@ -61,7 +62,7 @@ pub(super) fn step(
     world: &MoverWorld<'_, '_>,
     events: &mut Vec<KartEvent>,
 ) -> KartState {
-    // Rapier panics on numbers that are none.
+    // Rapier panics on values that are not finite.
     let Some(dt) = seconds_of(ctx).filter(|_| state.is_sound()) else { return *state };
     let first_event = events.len();
     let input = if state.alive { input.bounded() } else { KartInput::default() };
@@ -77,7 +78,7 @@ pub(super) fn step(
             _ => near.parts(),
         };
         kart.go(parts, |state, level| drive(config, level, state.heading, input, dt), dt);
-        // What a base has moved into is left here, too.
+        // Also recovers from bases that have moved into the kart.
         near.cover(kart.region(0.0));
         if let Some(Escape { feet, back, stuck }) =
             escape(near, kart.body, kart.state.position, state.position)
@@ -119,7 +120,7 @@ impl<'a> Driving<'a> {
         }
     }
 
-    /// The box that holds all that `dt` of driving can touch.
+    /// Returns the box that contains everything that `dt` of driving can touch.
     pub(super) fn region(&self, dt: f32) -> Aabb {
         let config = self.config;
         let gain = self.gain.min(config.max_speed) + config.gravity * dt;
@@ -131,7 +132,7 @@ impl<'a> Driving<'a> {
         Aabb::new(feet - side - up, feet + side + up + Vec3::Y * self.body.height())
     }
 
-    /// Lets karts that are in one place drift apart; what stops is what they are not.
+    /// Moves overlapping karts apart; returns the parts that still block, that is all but the pawns.
     fn drift<'p>(&mut self, parts: &'p [Part], own: u32, dt: f32) -> &'p [Part] {
         let reach = self.config.pawn_push_speed * dt;
         let (feet, solid) = drift_apart(parts, self.body, self.state.position, own, reach);
@@ -143,7 +144,7 @@ impl<'a> Driving<'a> {
         find_floor(&self.footing, parts, self.body, self.state.position, down)
     }
 
-    /// On a floor, `drive` says what becomes of the level velocity, the heading and the spin.
+    /// Moves for `dt`. On a floor, `drive` returns the new horizontal velocity, heading and turn rate.
     pub(super) fn go(&mut self, parts: &[Part], drive: impl FnOnce(&KartState, Vec3) -> Course, dt: f32) {
         let below = self.config.clearance + HOVER_MAX;
         let wheels =
@@ -175,7 +176,7 @@ impl<'a> Driving<'a> {
         }
     }
 
-    /// Along a floor at the level velocity, and onto what is below then.
+    /// Rolls along a floor at the horizontal velocity and settles on the floor below the new position.
     fn roll(&mut self, parts: &[Part], floor: &Floor, dt: f32) {
         let (footing, body) = (self.footing, self.body);
         let begin = (self.state.position, self.state.velocity);
@@ -189,7 +190,7 @@ impl<'a> Driving<'a> {
                 self.state.position = hover_above(parts, body, feet, &below);
                 self.state.velocity = along_floor(velocity, below.face);
             }
-            // Over an edge or a crest: it keeps the way that it came.
+            // Beyond an edge or a crest: it keeps its direction.
             None => {
                 self.state.velocity = along_floor(velocity, floor.face);
                 self.take_off();
@@ -197,14 +198,14 @@ impl<'a> Driving<'a> {
         }
     }
 
-    /// In the air, until it lands: wheels have nothing to drive or to steer against.
+    /// Falls for `dt` or until it lands; without a floor there is neither drive nor steering.
     fn fall(&mut self, parts: &[Part], dt: f32) {
         let (config, before) = (self.config, self.state.velocity);
         let after = before * through_air(config, before, dt) - Vec3::Y * (config.gravity * dt);
         let after = after.clamp_length_max(config.max_speed);
         self.state.spin = 0.0;
         self.state.velocity = after;
-        // The mean of both is exact for a constant pull.
+        // The mean of both velocities is exact for constant gravity.
         let mut motion = (before + after) * (0.5 * dt);
         let (start, mut left) = (self.state.position, dt);
         let mut walls = Planes::default();
@@ -235,7 +236,8 @@ impl<'a> Driving<'a> {
             motion = walls.clip(motion);
             self.state.velocity = walls.clip(self.state.velocity);
         }
-        // Held by several walls: no faster than it got on, or a fall would go on in place.
+        // Blocked by several walls: limit the velocity to the actual motion, or the falling speed would
+        // grow in place.
         let real = (self.state.position - start) / dt;
         self.state.velocity = self.state.velocity.clamp_length_max(real.length());
     }

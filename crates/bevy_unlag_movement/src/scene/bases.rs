@@ -1,4 +1,4 @@
-//! Movement bases and the obstacles that they carry, placed anew for every step.
+//! Movement bases and the obstacles that they carry, placed for every step.
 
 use bevy::{
     ecs::entity::{EntityHashMap, EntityHashSet},
@@ -12,34 +12,33 @@ use bevy_rapier3d::parry::{
 use super::obstacle::Obstacle;
 use crate::{BaseId, Track};
 
-/// How deep bases may lie in bases.
+/// Largest nesting depth of bases.
 const MAX_DEPTH: u32 = 16;
 
-/// Where the entity of a base is in its hierarchy.
+/// Place of a base in the entity hierarchy.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Seat {
-    /// The nearest ancestor that is a base.
+    /// Nearest ancestor that is a base.
     pub(super) parent: Option<Entity>,
-    /// From the base's parent entity to the space of the parent base or of the world.
+    /// Transform from the base's parent entity to the space of the parent base or to world space.
     pub(super) between: Option<Transform>,
-    /// The scale of that space.
+    /// Scale of that space.
     pub(super) outer_scale: Vec3,
-    /// The entity's own.
+    /// Scale of the entity itself.
     pub(super) own_scale: Vec3,
 }
 
-/// One base.
 pub(super) struct Base {
     pub(super) id: BaseId,
     pub(super) entity: Entity,
     pub(super) track: Track,
     pub(super) seat: Seat,
-    /// Where the parent is in the list; found by [`Bases::relink`].
+    /// Index of the parent base, set by [`Bases::relink`].
     parent: Parent,
     obstacles: Vec<Obstacle>,
-    /// Metres from the base's origin to the furthest corner of what it carries.
+    /// Distance from the base's origin to the furthest corner of its obstacles, in metres.
     radius: f32,
-    /// A box that holds what it carries at all times, if there is one.
+    /// Box that contains its obstacles at all times, if there is one.
     reach: Option<Aabb>,
 }
 
@@ -47,7 +46,7 @@ pub(super) struct Base {
 enum Parent {
     World,
     At(usize),
-    /// It has one, but that one does not count.
+    /// The parent base is not registered.
     Refused,
 }
 
@@ -63,11 +62,11 @@ impl Base {
 pub(super) struct Bases {
     list: Vec<Base>,
     ids: EntityHashMap<BaseId>,
-    /// Bases that do not count because another one has their id, or they have none.
+    /// Bases that are ignored because their id is taken or [`BaseId::NONE`].
     refused: EntityHashSet,
-    /// Whether it must be relinked.
+    /// Whether [`relink`](Self::relink) is needed.
     stale: bool,
-    /// How often it was.
+    /// Number of relinks.
     revision: u64,
 }
 
@@ -86,20 +85,20 @@ impl Bases {
         self.ids.get(&entity).copied()
     }
 
-    /// How many obstacles they carry.
+    /// Returns the number of obstacles that all bases carry.
     pub(super) fn obstacles(&self) -> usize {
         self.list.iter().map(|base| base.obstacles.len()).sum()
     }
 
-    /// Whether a base sits where it did, so that a change of its `Transform` means nothing but
+    /// Returns whether the scale of a base is unchanged, so that a change of its `Transform` only means
     /// that it moved.
     pub(super) fn only_moved(&self, entity: Entity, transform: &Transform) -> bool {
         let base = self.id(entity).and_then(|id| self.list.get(self.find(id).ok()?));
         base.is_some_and(|base| base.seat.own_scale == transform.scale)
     }
 
-    /// Takes in what an entity is now. Whether anything but its track changed, and who else has
-    /// its id.
+    /// Stores the current base of an entity. Returns whether anything but its track changed, and the
+    /// entity that already has its id.
     pub(super) fn settle(&mut self, entity: Entity, new: Option<Base>) -> (bool, Option<Entity>) {
         self.refused.remove(&entity);
         let Some(new) = new else { return (self.remove(entity), None) };
@@ -140,7 +139,7 @@ impl Bases {
         true
     }
 
-    /// Bases that may count now that another one is gone.
+    /// Returns the ignored bases, which may become valid when another one is removed.
     pub(super) fn refused(&self) -> impl Iterator<Item = Entity> {
         self.refused.iter().copied()
     }
@@ -164,7 +163,7 @@ impl Bases {
         }
     }
 
-    /// Works out what depends on several bases. Call it after changes.
+    /// Updates values that depend on several bases. Call it after changes.
     pub(super) fn relink(&mut self) {
         if !self.stale {
             return;
@@ -185,7 +184,7 @@ impl Bases {
                 .obstacles
                 .iter()
                 .map(|obstacle| obstacle.aabb.mins.abs().max(obstacle.aabb.maxs.abs()).length());
-            // A centimetre: rounding.
+            // One centimetre for rounding.
             base.radius = corners.fold(0.0, f32::max) + 0.01;
         }
         for i in 0..self.list.len() {
@@ -193,7 +192,7 @@ impl Bases {
         }
     }
 
-    /// A box that the origin of a base never leaves.
+    /// Returns a box that contains all positions of a base's origin.
     fn origins(&self, at: usize, depth: u32) -> Option<Aabb> {
         let base = self.list.get(at).filter(|_| depth < MAX_DEPTH)?;
         let mut reach = base.track.reach()?;
@@ -206,17 +205,17 @@ impl Bases {
             return None;
         }
         let Parent::At(parent) = base.parent else { return Some(reach) };
-        // However the parent is turned.
+        // Valid for any rotation of the parent.
         let distance = reach.mins.abs().max(reach.maxs.abs()).length();
         self.origins(parent, depth + 1).map(|origins| origins.loosened(distance + 0.01))
     }
 
-    /// A number that changes with the bases.
+    /// Returns a number that changes with the bases.
     pub(super) fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// The same bases, good for nothing but their poses.
+    /// Returns a copy that can only compute poses.
     pub(super) fn poses_only(&self) -> Self {
         let list = self.list.iter().map(|base| Base {
             parent: base.parent,
@@ -225,7 +224,7 @@ impl Bases {
         Self { list: list.collect(), ..Self::default() }
     }
 
-    /// Where a base is at `seconds`, in the world.
+    /// Returns the pose of a base at `seconds`, in world space.
     pub(super) fn pose(&self, id: BaseId, seconds: f64) -> Option<Pose> {
         self.pose_at(self.find(id).ok()?, seconds, 0)
     }
@@ -249,8 +248,8 @@ impl Bases {
         pose.is_finite().then_some(pose)
     }
 
-    /// The bases that may carry something into `region` at `seconds`, by id: each with its pose
-    /// and what it carries.
+    /// Returns the bases whose obstacles may touch `region` at `seconds`, sorted by id, each with its
+    /// pose and its obstacles.
     pub(super) fn near(
         &self,
         region: Aabb,

@@ -1,4 +1,4 @@
-//! What a pawn's last steps gathered: the next step is nearly always in the same place.
+//! Cache of the parts near a pawn, because its next step is nearly always at the same place.
 
 use core::cell::RefCell;
 
@@ -8,24 +8,25 @@ use bevy_rapier3d::parry::bounding_volume::Aabb;
 use super::MoverScene;
 use crate::part::Part;
 
-/// Pawns that share a place take turns and gather every time.
+/// Number of cache slots. Pawns that share a slot evict each other and collect their parts in every
+/// step.
 const PLACES: usize = 256;
 
-/// Fixed parts in a region of the world, and room for those that last a step.
+/// Fixed parts in a region of the world, and buffers for the parts of a single step.
 pub(super) struct Entry {
     scene: u64,
     version: u64,
     own: Entity,
     mask: u32,
-    /// What it holds, if it holds anything.
+    /// Region that is covered, if any.
     pub(super) region: Option<Aabb>,
-    /// Whether it is good for other steps.
+    /// Whether the entry is valid for later steps.
     pub(super) lasting: bool,
-    /// Fixed parts, then, during a step, others.
+    /// Fixed parts, followed by moving parts during a step.
     pub(super) parts: Vec<Part>,
-    /// How many of them are fixed.
+    /// Number of fixed parts.
     pub(super) fixed: usize,
-    /// All parts in the space of a step that is not the world.
+    /// All parts in the space of a step whose frame is not world space.
     pub(super) turned: Vec<Part>,
 }
 
@@ -44,7 +45,7 @@ impl Entry {
         }
     }
 
-    /// Ends what lasts a step.
+    /// Removes what is valid for one step only.
     pub(super) fn close(&mut self) {
         self.parts.truncate(self.fixed);
         self.turned.clear();
@@ -54,8 +55,8 @@ impl Entry {
     }
 }
 
-// Of the thread: any number of them may step pawns at once. What a step sees does not depend on
-// it, only how long that takes.
+// Per thread, because several threads may step pawns at once. The cache affects the speed of a step but
+// not its result.
 thread_local! {
     static TABLE: RefCell<[Option<Box<Entry>>; PLACES]> = const { RefCell::new([const { None }; PLACES]) };
 }
@@ -64,7 +65,7 @@ fn place(own: Entity) -> usize {
     own.index_u32() as usize % PLACES
 }
 
-/// What is known of `own`'s surroundings, for as long as it takes: a step in a step gets another.
+/// Takes the entry of `own` out of the cache for the duration of a step. A nested step gets another one.
 pub(super) fn take(scene: &MoverScene, own: Entity, mask: u32) -> Box<Entry> {
     let known = TABLE.try_with(|table| table.try_borrow_mut().ok()?[place(own)].take()).ok().flatten();
     let mut entry = known.unwrap_or_else(|| Box::new(Entry::new(own)));
@@ -78,11 +79,11 @@ pub(super) fn take(scene: &MoverScene, own: Entity, mask: u32) -> Box<Entry> {
     entry
 }
 
-/// Keeps it for the next step.
+/// Returns an entry to the cache.
 pub(super) fn put(mut entry: Box<Entry>) {
     entry.close();
     let place = place(entry.own);
-    // Without a table, as in a thread that ends, there is no next step.
+    // Without a table, as in a thread that is shutting down, the entry is dropped.
     let _ = TABLE.try_with(|table| {
         if let Ok(mut table) = table.try_borrow_mut() {
             table[place] = Some(entry);

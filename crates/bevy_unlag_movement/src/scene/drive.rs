@@ -1,5 +1,5 @@
-//! Puts movement bases where they are drawn and where rapier sees them. Steps do not read that:
-//! they work out where a base is.
+//! Transforms of movement bases, for rendering and for rapier. Steps do not read them: they compute the
+//! pose of a base themselves.
 
 use core::time::Duration;
 
@@ -8,13 +8,13 @@ use bevy_unlag_core::{CurrentTick, Tick};
 
 use crate::MovementBase;
 
-/// Seconds on the time line of bases at the end of a step of `dt` seconds that makes `tick`. The
-/// only such formula: a replay must get the same bits.
+/// Returns the time in seconds on the time line of bases, at the end of a step of `dt` seconds that
+/// simulates `tick`. There must be no other formula: a replay needs the same bits.
 pub(crate) fn seconds_at(tick: Tick, dt: f32, timestep: Duration) -> f64 {
     (f64::from(tick.0) - 1.0) * timestep.as_secs_f64() + f64::from(dt)
 }
 
-/// In every tick, for physics: where the tick ends.
+/// Moves the bases in every tick, for physics, to the end of the tick.
 pub(super) fn drive_in_ticks(
     tick: Res<CurrentTick>,
     time: Res<Time<Fixed>>,
@@ -24,7 +24,7 @@ pub(super) fn drive_in_ticks(
     drive(bases, seconds_at(tick.0, step.as_secs_f32(), step));
 }
 
-/// In every frame, for the eye: as far into the next tick as the frame is.
+/// Moves the bases in every frame, for rendering, as far into the next tick as the frame is.
 pub(super) fn drive_in_frames(
     tick: Res<CurrentTick>,
     time: Res<Time<Fixed>>,

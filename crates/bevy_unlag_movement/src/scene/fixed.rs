@@ -1,4 +1,4 @@
-//! The obstacles that do not move, in a tree.
+//! Tree of the fixed obstacles.
 
 use std::collections::VecDeque;
 
@@ -9,23 +9,24 @@ use bevy_rapier3d::parry::{
 
 use super::obstacle::Obstacle;
 
-/// How many changes are remembered, so that what was gathered elsewhere stays good.
+/// Number of recorded changes. Parts collected elsewhere stay valid as long as the changes since then
+/// are recorded.
 const CHANGES: usize = 64;
-/// From this many new obstacles on, and if they are half of all, the tree is built anew: that
-/// makes a better one.
+/// Number of new obstacles from which the tree is rebuilt if they are at least half of all; a rebuilt
+/// tree is better.
 const MANY: usize = 64;
 
-/// A list with a tree over it.
+/// List of obstacles with a tree over it.
 #[derive(Default)]
 pub(super) struct Fixed {
     slots: Vec<Option<Obstacle>>,
     free: Vec<u32>,
     tree: Bvh,
-    /// How many times something came or went.
+    /// Number of insertions and removals.
     version: u64,
-    /// Where it did last.
+    /// Regions of the last changes.
     changes: VecDeque<Aabb>,
-    /// Obstacles since the tree was looked after.
+    /// Number of obstacles inserted since the last call of [`balance`](Self::balance).
     fresh: usize,
 }
 
@@ -63,12 +64,12 @@ impl Fixed {
         }
     }
 
-    /// Call it after many changes.
+    /// Rebuilds the tree if many obstacles were added. Call it after many changes.
     pub(super) fn balance(&mut self) {
         if self.fresh >= MANY && self.fresh * 2 >= self.len() {
             let leaves = self.slots.iter().enumerate();
             let leaves = leaves.filter_map(|(slot, obstacle)| Some((slot, obstacle.as_ref()?.aabb)));
-            // Few leaves are a case of its own in parry, and it takes their numbers for granted.
+            // Parry's special cases for one and two leaves assume the indices 0 and 1.
             if self.len() >= MANY {
                 self.tree = Bvh::from_iter(BvhBuildStrategy::Binned, leaves);
             }
@@ -76,17 +77,18 @@ impl Fixed {
         self.fresh = 0;
     }
 
-    /// Everything.
+    /// Returns all obstacles.
     pub(super) fn all(&self) -> impl Iterator<Item = &Obstacle> {
         self.slots.iter().flatten()
     }
 
-    /// What touches `region`, in no particular order.
+    /// Returns the obstacles that touch `region`, in arbitrary order.
     pub(super) fn near<'a>(&'a self, region: &'a Aabb) -> impl Iterator<Item = &'a Obstacle> {
         self.tree.intersect_aabb(region).filter_map(|slot| self.get(slot))
     }
 
-    /// Whether nothing came or went in `region` since `version`, as far as is known.
+    /// Returns whether nothing changed in `region` since `version`. False if that was too long ago to
+    /// tell.
     pub(super) fn is_unchanged(&self, version: u64, region: &Aabb) -> bool {
         let behind = self.version.wrapping_sub(version);
         behind == 0
@@ -113,7 +115,7 @@ mod tests {
     fn ball(x: f32) -> Obstacle {
         let pose = Pose::from_translation(Vec3::X * x);
         let ball = Obstacle::new(Entity::PLACEHOLDER, SharedShape::ball(0.5), pose, None, None);
-        let Some(ball) = ball else { panic!("a ball at {x}") };
+        let Some(ball) = ball else { panic!("expected a ball at {x}") };
         ball
     }
 
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_used_again_and_the_tree_keeps_up() {
+    fn slots_are_reused_and_the_tree_stays_consistent() {
         let mut fixed = Fixed::default();
         let slots: Vec<u32> = (0..200).map(|i| fixed.insert(ball(i as f32 * 2.0))).collect();
         fixed.balance();
@@ -143,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn only_changes_nearby_matter() {
+    fn region_is_unchanged_by_changes_elsewhere_while_they_are_recorded() {
         let mut fixed = Fixed::default();
         fixed.insert(ball(0.0));
         let version = fixed.version();

@@ -1,4 +1,4 @@
-//! The parts near a pawn, in an order that every machine agrees on.
+//! Collection of the parts near a pawn, in an order that is the same on all machines.
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::{
@@ -13,27 +13,28 @@ use super::{
 };
 use crate::{BaseId, frame::Frame, part::Part};
 
-/// Metres by which more is gathered than is asked for, so that the next moves find it there. More
-/// of it means fewer searches and more parts to look at in each move.
+/// Margin in metres by which the collected region exceeds the requested one, so that later moves find
+/// their parts in it. A larger margin means fewer searches and more parts to examine per move.
 const MARGIN: Vec3 = Vec3::new(0.5, 0.25, 0.5);
-/// From this many fixed parts on nothing is gathered beyond what is asked for, and nothing kept.
+/// Number of fixed parts from which nothing beyond the requested region is collected and nothing is
+/// cached.
 const MANY_PARTS: usize = 4096;
-/// No step looks at more fixed parts than this, nor at more moving ones.
+/// Largest number of fixed parts, and of moving parts, that a step examines.
 const MAX_PARTS: usize = 65_536;
 
-/// What a step minds.
+/// Obstacles that a step includes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Include {
     /// The fixed world.
     Fixed,
-    /// Movement bases as well.
+    /// The fixed world and movement bases.
     Bases,
-    /// Bases and other pawns.
+    /// The fixed world, bases and other pawns.
     Pawns,
 }
 
-/// The parts that a step has asked for so far. There may be others among them that are further
-/// away: which ones depends on earlier steps, so look at a part's box before looking at the part.
+/// Parts in the regions that a step has requested so far. There may be others further away, depending on
+/// earlier steps: check a part's bounding box before examining the part.
 pub(crate) struct NearParts<'s> {
     scene: &'s MoverScene,
     own: Entity,
@@ -41,17 +42,17 @@ pub(crate) struct NearParts<'s> {
     mask: u32,
     frame: Frame,
     include: Include,
-    /// All that was asked for.
+    /// Union of all requested regions.
     asked: Option<Aabb>,
-    /// All that is there.
+    /// Region that is completely covered.
     covered: Option<Aabb>,
     entry: Box<Entry>,
 }
 
 impl MoverScene {
-    /// Runs `f` with the parts around a pawn: in `frame`, as things stand at `seconds`, those that
-    /// stop a member of `mask`, and without the pawn's own. First those of the fixed world, then
-    /// those of bases, by id, and then other pawns.
+    /// Runs `f` with the parts around a pawn: in `frame`, at the time `seconds`, restricted to parts
+    /// that block a member of `mask`, and without the pawn's own. Fixed parts come first, then those of
+    /// bases by id, then other pawns.
     pub(crate) fn with_parts<R>(
         &self,
         own: Entity,
@@ -71,8 +72,8 @@ impl MoverScene {
 }
 
 impl NearParts<'_> {
-    /// Makes sure that all parts that touch `region` are there, in the space of the step. What was
-    /// there stays.
+    /// Makes sure that all parts that touch `region` are collected, in the space of the step. Earlier
+    /// parts stay.
     pub(crate) fn cover(&mut self, region: Aabb) {
         if self.covered.is_some_and(|covered| covered.contains(&region)) {
             return;
@@ -88,7 +89,7 @@ impl NearParts<'_> {
             self.moving(region, None);
             self.covered = Some(region);
         } else {
-            // A centimetre, because boxes are turned there and back.
+            // One centimetre, because boxes are rotated there and back.
             let near = asked.loosened(0.01);
             let world = self.frame.aabb_to_world(near);
             self.fixed(world);
@@ -102,7 +103,7 @@ impl NearParts<'_> {
         }
     }
 
-    /// What it has, in order.
+    /// Returns the collected parts in order.
     pub(crate) fn parts(&self) -> &[Part] {
         if self.covered.is_none() {
             &[]
@@ -113,7 +114,7 @@ impl NearParts<'_> {
         }
     }
 
-    /// Fixed parts in the world; where there are all of them.
+    /// Collects the fixed parts in world space; returns the region that is completely covered.
     fn fixed(&mut self, world: Aabb) -> Aabb {
         if let Some(known) = self.entry.region
             && known.contains(&world)
@@ -123,7 +124,7 @@ impl NearParts<'_> {
         let generous = Aabb::new(world.mins - MARGIN, world.maxs + MARGIN);
         let lasting = self.search(generous, MANY_PARTS) < MANY_PARTS;
         if !lasting {
-            // Which parts are left out must not depend on the margin, so none are.
+            // The choice of parts over the limit must not depend on the margin, so search without it.
             self.search(world, MAX_PARTS);
         }
         let region = if lasting { generous } else { world };
@@ -146,8 +147,8 @@ impl NearParts<'_> {
         self.entry.parts.len()
     }
 
-    /// Adds moving parts and pawns in `region`, which is in the space of the step; `to_frame`
-    /// leads there from the world if it is not the world.
+    /// Adds moving parts and pawns in `region`, which is in the space of the step; `to_frame` is the
+    /// transform from world space to it, if they differ.
     fn moving(&mut self, region: Aabb, to_frame: Option<&Pose>) {
         if self.include == Include::Fixed {
             return;

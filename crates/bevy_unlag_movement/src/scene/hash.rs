@@ -1,4 +1,4 @@
-//! A hash that is the same everywhere and in every version: std's promises neither.
+//! Hash that is the same on all platforms and in all versions; the hashers of std promise neither.
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::{
@@ -6,7 +6,7 @@ use bevy_rapier3d::parry::{
     shape::{Shape, TypedShape},
 };
 
-/// Takes in words and gives one.
+/// Hash state that absorbs 64-bit words.
 #[derive(Clone, Copy)]
 pub(super) struct Mix(u64);
 
@@ -30,7 +30,7 @@ impl Mix {
         self.vector(pose.translation).vector(Vec3::new(x, y, z)).vector(Vec3::new(w, 0.0, 0.0))
     }
 
-    /// Enough of a shape to tell it from others in the same place.
+    /// Adds enough of a shape to distinguish it from other shapes at the same place.
     pub(super) fn shape(self, shape: &dyn Shape) -> Self {
         let bounds = shape.compute_local_aabb();
         let mix = self.word(shape.shape_type() as u64).vector(bounds.mins).vector(bounds.maxs);
@@ -39,10 +39,10 @@ impl Mix {
             TypedShape::TriMesh(mesh) => {
                 let corners = mesh.vertices();
                 let mix = mix.word(corners.len() as u64).word(mesh.indices().len() as u64);
-                // As many as tell real meshes apart, of a mesh of any size.
+                // At most about 256 samples: enough to distinguish real meshes, at a bounded cost.
                 let stride = corners.len().div_ceil(256).max(1);
                 let mix = corners.iter().step_by(stride).fold(mix, |mix, corner| mix.vector(*corner));
-                // Parts of one model may share their corners.
+                // Parts of one model may share their vertices.
                 let triangles = mesh.indices();
                 let stride = triangles.len().div_ceil(256).max(1);
                 triangles.iter().step_by(stride).flatten().fold(mix, |mix, i| mix.word(u64::from(*i)))
@@ -58,7 +58,7 @@ impl Mix {
                 heights.iter().step_by(stride).fold(mix, |mix, height| mix.word(u64::from(height.to_bits())))
             }
             _ => match shape.as_support_map() {
-                // How far it reaches to the corners of a cube.
+                // Support points towards the corners of a cube.
                 Some(map) => (0..8_u8).fold(mix, |mix, corner| {
                     let side = |bit: u8| if corner & bit == 0 { -1.0 } else { 1.0 };
                     mix.vector(map.local_support_point(Vec3::new(side(1), side(2), side(4))))

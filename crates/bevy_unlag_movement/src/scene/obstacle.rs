@@ -1,4 +1,4 @@
-//! One collider that stops capsules.
+//! Single collider that blocks capsules.
 
 use std::sync::Arc;
 
@@ -11,27 +11,27 @@ use bevy_rapier3d::parry::{
 
 use super::hash::Mix;
 
-/// Metres from the origin to which anything reaches: pawns stay within a quarter of it. A
-/// half-space has no end, and a tree of boxes wants one.
+/// Largest coordinate of an obstacle in metres; pawns stay within a quarter of it. It bounds
+/// half-spaces, which are infinite, for the tree of boxes.
 const END: f32 = 40_000.0;
 
-/// A collider in the space of its base, or in the world.
+/// Collider in the space of its base, or in world space.
 #[derive(Clone)]
 pub(super) struct Obstacle {
     pub(super) entity: Entity,
     pub(super) shape: SharedShape,
     pub(super) pose: Pose,
     pub(super) aabb: Aabb,
-    /// A hash of what it is and where, and of nothing else: parts are sorted by it.
+    /// Hash of the shape and its pose alone; parts are sorted by it.
     pub(super) order: u64,
-    /// The groups that it is a member of, if it has any.
+    /// Collision group memberships, if the collider has groups.
     groups: Option<u32>,
-    /// The side that stops, one long, if only one does.
+    /// Unit normal of the blocking side, if only one side blocks.
     pub(super) one_way: Option<Vec3>,
 }
 
 impl Obstacle {
-    /// None if parry could not stand it, or nobody could meet it.
+    /// Creates an obstacle; `None` if its pose or bounds are not finite, or it is out of range.
     pub(super) fn new(
         entity: Entity,
         shape: SharedShape,
@@ -50,12 +50,12 @@ impl Obstacle {
         Some(Self { entity, shape, pose, aabb, order: mix.finish(), groups, one_way })
     }
 
-    /// Whether a mover that these groups stop minds it.
+    /// Returns whether it blocks a mover with this mask.
     pub(super) fn stops(&self, mask: u32) -> bool {
         self.groups.is_none_or(|groups| groups & mask != 0)
     }
 
-    /// Whether it makes no difference which of the two is there.
+    /// Returns whether the two obstacles are interchangeable.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.order == other.order
             && self.groups == other.groups
@@ -64,15 +64,15 @@ impl Obstacle {
     }
 }
 
-/// The box around a shape; finite for a half-space too, and as tight for one along an axis as it
-/// can be.
+/// Returns the bounding box of a shape. It is finite also for a half-space, and tight for an
+/// axis-aligned one.
 pub(super) fn bounds(shape: &dyn Shape, pose: &Pose) -> Aabb {
     let Some(half_space) = shape.as_shape::<HalfSpace>() else { return shape.compute_aabb(pose) };
     let normal = (pose.rotation * half_space.normal).to_array();
     let at = pose.translation.to_array();
     let (mut mins, mut maxs) = ([-END; 3], [END; 3]);
     for i in 0..3 {
-        // Only if it is level to the bit: at the end of the world a hair's breadth is metres.
+        // Only if it is axis-aligned to the bit: at this distance a tiny angle amounts to metres.
         if normal[(i + 1) % 3] == 0.0 && normal[(i + 2) % 3] == 0.0 {
             if normal[i] > 0.0 {
                 maxs[i] = at[i];

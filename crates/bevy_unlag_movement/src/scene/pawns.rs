@@ -10,20 +10,20 @@ use crate::{
     part::{Part, PartShape},
 };
 
-/// Where a pawn is for other pawns, see [`PawnCollision`](crate::PawnCollision). Steps see it as
-/// it was before the tick, in whatever order pawns move. One that is not finite, or no bigger than
-/// a point, is nowhere.
+/// Collision capsule of a pawn for other pawns, see [`PawnCollision`](crate::PawnCollision). Steps see
+/// it as it was before the tick, in whatever order pawns move. A capsule that is not finite or has no
+/// radius is ignored.
 #[derive(Component, Clone, Copy, PartialEq, Debug)]
 pub struct PawnCapsule {
-    /// The lowest point, in metres.
+    /// Lowest point in metres.
     pub feet: Vec3,
-    /// From the feet to the head, one long.
+    /// Unit vector from the feet to the head.
     pub up: Vec3,
-    /// Metres.
+    /// Radius in metres.
     pub radius: f32,
-    /// Metres from the middle to the feet; not less than the radius.
+    /// Distance from the middle to the feet in metres; not less than the radius.
     pub half_height: f32,
-    /// Tells pawns in the very same place apart, alike on all machines: such as a
+    /// Id that distinguishes pawns at the very same place, the same on all machines: such as a
     /// [`NetId`](bevy_unlag_core::NetId).
     pub id: u32,
 }
@@ -43,14 +43,14 @@ impl Pawn {
         let length = 2.0 * half_height.max(radius) - radius;
         let up = up.try_normalize()?;
         let (low, high) = (feet + up * radius, feet + up * length);
-        // Cubed, so that no sum with it is infinite either.
+        // Cubed, so that sums with it are finite as well.
         let sound = low.is_finite() && high.is_finite() && radius > 0.0 && radius.powi(3).is_finite();
         let order = Mix::new().vector(feet).vector(high).word(u64::from(id)).finish();
         sound.then_some(Self { entity, low, high, radius, id, order })
     }
 }
 
-/// All pawns.
+/// All pawns, sorted by geometry.
 #[derive(Default)]
 pub(super) struct Pawns(Vec<Pawn>);
 
@@ -58,16 +58,16 @@ impl Pawns {
     pub(super) fn set<'a>(&mut self, capsules: impl Iterator<Item = (Entity, &'a PawnCapsule)>) {
         self.0.clear();
         self.0.extend(capsules.filter_map(|(entity, capsule)| Pawn::new(entity, capsule)));
-        // By where they are: entities differ between machines.
+        // Sorted by position, because entities differ between machines.
         self.0.sort_unstable_by_key(|pawn| pawn.order);
     }
 
-    /// The id of a pawn; 0 if it is none.
+    /// Returns the id of a pawn; 0 if it has no capsule.
     pub(super) fn id(&self, entity: Entity) -> u32 {
         self.0.iter().find(|pawn| pawn.entity == entity).map_or(0, |pawn| pawn.id)
     }
 
-    /// Adds those but `own` that touch `region`, which is in `frame`.
+    /// Adds all pawns but `own` that touch `region`, which is in `frame`.
     pub(super) fn push(&self, own: Entity, frame: Frame, region: &Aabb, out: &mut Vec<Part>) {
         for pawn in self.0.iter().filter(|pawn| pawn.entity != own) {
             let (a, b) = (frame.to_local(pawn.low), frame.to_local(pawn.high));

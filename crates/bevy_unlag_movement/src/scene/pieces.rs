@@ -1,4 +1,4 @@
-//! From a collider's shape to convex parts.
+//! Decomposition of a collider's shape into convex parts.
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::{
@@ -16,18 +16,18 @@ use crate::{
     part::{Part, PartShape, triangle_normal},
 };
 
-/// Cuts the colliders of one base, or of the world, into parts.
+/// Decomposes the colliders of one base, or of the world, into parts.
 pub(super) struct Pieces<'a> {
-    /// Only parts that touch it.
+    /// Parts must touch this region.
     pub(super) region: Aabb,
     pub(super) base: BaseId,
-    /// No more parts than this.
+    /// Maximum number of parts.
     pub(super) limit: usize,
-    /// In the space of `region`.
+    /// Output, in the space of `region`.
     pub(super) out: &'a mut Vec<Part>,
 }
 
-/// What all parts of a collider share.
+/// Properties that all parts of a collider share.
 #[derive(Clone, Copy)]
 struct Source {
     order: u64,
@@ -35,7 +35,8 @@ struct Source {
 }
 
 impl Pieces<'_> {
-    /// Adds the parts of `obstacle`, whose space is `space` in that of the region.
+    /// Adds the parts of `obstacle`. `space` is the transform from the obstacle's space to that of the
+    /// region.
     pub(super) fn cut(&mut self, obstacle: &Obstacle, space: Option<&Pose>) {
         let pose = space.map_or(obstacle.pose, |space| *space * obstacle.pose);
         let one_way = obstacle.one_way.map(|side| space.map_or(side, |space| space.rotation * side));
@@ -45,7 +46,7 @@ impl Pieces<'_> {
     }
 
     fn shape(&mut self, source: &Source, pose: &Pose, shape: &SharedShape) {
-        // Parry's grids and trees are asked in their own space.
+        // Grids and trees of parry are queried in their own space.
         let local = || self.region.transform_by(&pose.inverse());
         match shape.as_typed_shape() {
             TypedShape::Cuboid(cuboid) => self.cuboid(source, 0, pose, cuboid.half_extents),
@@ -83,7 +84,7 @@ impl Pieces<'_> {
                     }
                 }
             }
-            // Parry lets no compound into a compound.
+            // Parry does not allow nested compounds.
             TypedShape::Compound(compound) => {
                 let local = local();
                 for i in compound.bvh().intersect_aabb(&local) {
@@ -97,7 +98,7 @@ impl Pieces<'_> {
                 let geometry = PartShape::Convex { pose: *pose, shape: shape.clone() };
                 self.push(source, 0, bounds(&**shape, pose), geometry);
             }
-            // A line of segments has no inside and no side: nothing to stand on.
+            // A polyline has neither inside nor side: a pawn cannot stand on it.
             _ => {}
         }
     }
@@ -120,7 +121,7 @@ impl Pieces<'_> {
 
     fn triangle(&mut self, source: &Source, index: u32, pose: &Pose, triangle: &Triangle) {
         let corners = [triangle.a, triangle.b, triangle.c].map(|corner| pose.transform_point(corner));
-        // A triangle without area has no normal; its edges belong to its neighbours as well.
+        // A degenerate triangle has no normal; its edges belong to its neighbours as well.
         if let Some(normal) = triangle_normal(&corners) {
             let [a, b, c] = corners;
             let aabb = Aabb::new(a.min(b).min(c), a.max(b).max(c));
@@ -136,17 +137,17 @@ impl Pieces<'_> {
     }
 }
 
-/// Sorts parts by what they are, so that ties between them are decided alike everywhere.
+/// Sorts parts by their geometry, so that ties between them are decided the same way on all machines.
 pub(super) fn sort(parts: &mut [Part]) {
     let place =
         |part: &Part| [part.aabb.mins, part.aabb.maxs].map(|corner| corner.to_array().map(f32::to_bits));
     parts.sort_unstable_by(|a, b| {
-        // Two pieces of one number are rare: voxels that are far apart.
+        // Equal indices are rare: voxels that are far apart.
         (a.order, a.index).cmp(&(b.order, b.index)).then_with(|| place(a).cmp(&place(b)))
     });
 }
 
-/// `part` seen from another space, `to` leading there.
+/// Transforms `part` to another space by `to`.
 pub(super) fn turned(part: &Part, to: &Pose) -> Part {
     let (aabb, shape) = match &part.shape {
         PartShape::Box => {

@@ -1,4 +1,4 @@
-//! What a collider or a movement base is in the level, read from its entity and its ancestors.
+//! Classification of colliders and movement bases from their entities and ancestors.
 
 use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_rapier3d::{
@@ -18,12 +18,12 @@ use super::{
 };
 use crate::{MoveVolume, MovementBase, OneWay};
 
-/// How high a hierarchy is climbed; no level is as deep, but a circle of parents is deeper.
+/// Maximum number of ancestors that are visited. It ends a cycle of parents; no real level is as deep.
 const MAX_ANCESTORS: usize = 256;
-/// Into how many pieces rapier cuts round shapes that are scaled unevenly, by default.
+/// Rapier's default number of pieces for round shapes with an uneven scale.
 const SUBDIVISIONS: u32 = 10;
 
-/// All that decides what an entity is to the scene.
+/// Queries for everything that decides the role of an entity in the scene.
 #[derive(SystemParam)]
 pub(super) struct Level<'w, 's> {
     nodes: Query<
@@ -52,41 +52,41 @@ pub(super) struct Level<'w, 's> {
     >,
 }
 
-/// What a collider is.
+/// Role of a collider, with its data.
 pub(super) enum Placed {
     Nothing,
-    /// It, or where it is, is not made of numbers.
+    /// The shape or the pose is not finite.
     Unsound,
     Fixed(Obstacle),
-    /// Carried by this entity.
+    /// Obstacle carried by this entity.
     Moving(Entity, Obstacle),
     Volume(Volume),
-    /// A volume on a base.
+    /// Volume on a base, which is not supported.
     MovingVolume,
 }
 
-/// What is found on the way up.
+/// Result of a walk up the hierarchy.
 struct Climb {
     visited: SmallVec<[Entity; 4]>,
-    /// From the first entity to the space of `base` or of the world.
+    /// Transform from the first entity to the space of `base` or to world space.
     chain: Option<Transform>,
-    /// The nearest movement base.
+    /// Nearest movement base.
     base: Option<Entity>,
-    /// The scale of the space of `base`.
+    /// Scale of the space of `base`.
     scale: Vec3,
-    /// The nearest body, and whether it does not count.
+    /// Nearest body, and whether it is disabled.
     body: Option<(RigidBody, bool)>,
 }
 
 impl Level<'_, '_> {
-    /// The ancestors of a collider or a base; None for anything else.
+    /// Returns the ancestors of a collider or a base; `None` for anything else.
     pub(super) fn ancestors(&self, entity: Entity) -> Option<SmallVec<[Entity; 4]>> {
         let (parent, _, _, _, base) = self.nodes.get(entity).ok()?;
         (base.is_some() || self.colliders.contains(entity))
             .then(|| self.climb(parent.map(ChildOf::parent)).visited)
     }
 
-    /// The base that an entity is, if it is one.
+    /// Returns the movement base of an entity, if it is one.
     pub(super) fn base(&self, entity: Entity) -> Option<Base> {
         let (parent, transform, _, _, base) = self.nodes.get(entity).ok()?;
         let base = base?;
@@ -100,7 +100,7 @@ impl Level<'_, '_> {
         Some(Base::new(base.id, entity, base.track.clone(), seat))
     }
 
-    /// What the collider of an entity is, if it has one.
+    /// Classifies the collider of an entity, if it has one.
     pub(super) fn place(&self, entity: Entity) -> Placed {
         let Ok((collider, custom, sensor, disabled, groups, one_way, volume)) = self.colliders.get(entity)
         else {
@@ -154,7 +154,7 @@ impl Level<'_, '_> {
                 climb.base = Some(entity);
                 climb.scale = transform.scale;
             } else {
-                // Always from below, so that one hierarchy gives one result to the bit.
+                // Always composed from below, so that one hierarchy gives the same result bit by bit.
                 climb.chain = Some(climb.chain.map_or(transform, |chain| transform.mul_transform(chain)));
             }
             next = parent.map(ChildOf::parent);
@@ -163,14 +163,15 @@ impl Level<'_, '_> {
     }
 }
 
-/// Parry panics on numbers that are none, and takes rotations to be one long.
+/// Returns a pose with a normalised rotation. Parry panics on values that are not finite and assumes
+/// normalised rotations.
 fn sound_pose(translation: Vec3, rotation: Quat) -> Option<Pose> {
     let length = rotation.length_squared();
     (translation.is_finite() && length.is_finite() && length > 1e-6)
         .then(|| Pose::from_parts(translation, rotation.normalize()))
 }
 
-/// The shape as rapier scales it, which rapier may do only later.
+/// Returns the shape with the scale that rapier will apply, possibly later.
 fn scaled(collider: &Collider, custom: Option<&ColliderScale>, scale: Vec3) -> Option<SharedShape> {
     let scale = match custom {
         None => scale,
@@ -181,7 +182,7 @@ fn scaled(collider: &Collider, custom: Option<&ColliderScale>, scale: Vec3) -> O
     if !scale.is_finite() || scale.abs().min_element() <= 0.0 {
         return None;
     }
-    // Parry makes an inside-out box of a mirrored one; in a mirror these look the same.
+    // Parry turns a mirrored box inside out; these shapes are symmetric, so the sign does not matter.
     let even = matches!(
         collider.raw.shape_type(),
         ShapeType::Cuboid | ShapeType::RoundCuboid | ShapeType::Cylinder | ShapeType::RoundCylinder
@@ -193,7 +194,7 @@ fn scaled(collider: &Collider, custom: Option<&ColliderScale>, scale: Vec3) -> O
     if let Some(field) = collider.raw.as_heightfield()
         && scale.min_element() < 0.0
     {
-        // Parry knows no mirrored height fields.
+        // Parry does not support mirrored height fields.
         let (mut corners, triangles) = field.to_trimesh();
         let ratio = scale / collider.scale();
         corners.iter_mut().for_each(|corner| *corner *= ratio);

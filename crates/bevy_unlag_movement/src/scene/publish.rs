@@ -1,4 +1,4 @@
-//! Where bases are, told to whoever draws and judges pawns.
+//! Publication of base poses for smoothing and lag compensation.
 
 use bevy::prelude::*;
 use bevy_unlag_core::BasePoses;
@@ -6,7 +6,7 @@ use bevy_unlag_core::BasePoses;
 use super::MoverScene;
 use crate::BaseId;
 
-/// Tells anew when anything about bases has changed.
+/// Updates [`BasePoses`] when anything about bases has changed.
 pub(super) fn publish(
     scene: Res<MoverScene>,
     time: Res<Time<Fixed>>,

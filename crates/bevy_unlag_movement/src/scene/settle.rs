@@ -1,4 +1,4 @@
-//! Looks again at what may have changed, and writes down what it is now.
+//! Update of the scene from changed entities.
 
 use bevy::prelude::*;
 
@@ -7,14 +7,15 @@ use super::{
     place::{Level, Placed},
 };
 
-/// Each once, in the order of spawning as a rule: of two with one id the first counts.
+/// Sorts and deduplicates, as a rule by order of spawning: of two bases with the same id the first one
+/// counts.
 fn sort(entities: &mut Vec<Entity>) {
     entities.sort_unstable_by_key(|entity| (entity.index_u32(), entity.generation().to_bits()));
     entities.dedup();
 }
 
 impl MoverScene {
-    /// An entity and all below it are to be looked at again, as far as they are known.
+    /// Marks an entity and all known entities below it for re-examination.
     pub(super) fn mark_all(&mut self, entity: Entity) {
         if self.known.contains_key(&entity) {
             self.dirty.push(entity);
@@ -24,7 +25,7 @@ impl MoverScene {
         }
     }
 
-    /// The same after a movement: what is nothing wherever it is does not matter.
+    /// Marks the same after a movement, without entities that have no role wherever they are.
     pub(super) fn mark_moved(&mut self, entity: Entity) {
         let minds = |entity: &Entity| self.known.get(entity).is_some_and(|known| known.role != Role::Nothing);
         let bases = &self.bases;
@@ -37,16 +38,17 @@ impl MoverScene {
         }
     }
 
-    /// Looks at what is dirty.
+    /// Re-examines the dirty entities.
     pub(super) fn settle(&mut self, level: &Level) {
-        // What is refused for another's sake gets its turn when that one goes, hence the rounds.
+        // An entity that was ignored because of another gets its turn when that one is removed, hence
+        // several rounds.
         for _ in 0..4 {
             if self.dirty.is_empty() {
                 break;
             }
             let mut dirty = core::mem::take(&mut self.dirty);
             sort(&mut dirty);
-            // Bases first: what is on them depends on them.
+            // Bases first, because colliders depend on them.
             let mut next = 0;
             while let Some(&entity) = dirty.get(next) {
                 next += 1;
@@ -65,7 +67,7 @@ impl MoverScene {
         self.fixed.balance();
     }
 
-    /// Whether anything but its track changed.
+    /// Returns whether anything but its track changed.
     fn settle_base(&mut self, entity: Entity, level: &Level) -> bool {
         let new = level.base(entity);
         if new.is_none() && self.bases.id(entity).is_none() {
@@ -80,8 +82,8 @@ impl MoverScene {
             && self.warned.insert(entity)
         {
             warn!(
-                "MovementBase {} on {entity} is ignored, and nobody collides with it, because {rival} \
-                 has that id or it is BaseId::NONE: give every base an id of its own from 1 on",
+                "MovementBase {} on {entity} is ignored, and pawns do not collide with it, because {rival} \
+                 has the same id or the id is BaseId::NONE: give every base a unique id from 1 on",
                 id.0
             );
         }
@@ -127,15 +129,15 @@ impl MoverScene {
             Placed::Unsound => {
                 if self.warned.insert(entity) {
                     warn!(
-                        "the collider on {entity} stops nobody: it, its scale or its Transform is zero, \
-                         not finite, or further than 40 km away"
+                        "the collider on {entity} is ignored: its shape, scale or Transform is zero, \
+                         not finite, or more than 40 km from the origin"
                     );
                 }
                 Role::Unsound
             }
             Placed::MovingVolume => {
                 if self.warned.insert(entity) {
-                    warn!("the MoveVolume on {entity} is ignored: volumes cannot be below a MovementBase");
+                    warn!("the MoveVolume on {entity} is ignored: a volume must not be below a MovementBase");
                 }
                 Role::Nothing
             }
@@ -150,8 +152,8 @@ impl MoverScene {
                     && self.warned.insert(entity)
                 {
                     warn!(
-                        "MoveVolume {id} on {entity} is ignored because {rival} has that id or it is \
-                         VolumeId::NONE: give every volume an id of its own from 1 on"
+                        "MoveVolume {id} on {entity} is ignored because {rival} has the same id or the id is \
+                         VolumeId::NONE: give every volume a unique id from 1 on"
                     );
                 }
                 Role::Volume
@@ -159,7 +161,7 @@ impl MoverScene {
         }
     }
 
-    /// Writes down whose descendant an entity is. Whether that is as it was.
+    /// Records the ancestors of an entity. Returns whether they are unchanged.
     fn note(&mut self, entity: Entity, level: &Level) -> bool {
         let new = level.ancestors(entity);
         if let Some(old) = self.known.get(&entity) {

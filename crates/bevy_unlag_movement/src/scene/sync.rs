@@ -1,4 +1,4 @@
-//! Notices what changed in the level.
+//! Change detection of the level.
 
 use bevy::{
     ecs::{entity_disabling::Disabled, system::SystemParam},
@@ -14,14 +14,14 @@ use bevy_unlag_core::MoveSystems;
 use super::{MoverScene, PawnCapsule, drive, place::Level, publish};
 use crate::{MoveVolume, MovementBase, OneWay};
 
-/// When [`MoverScene`] and movement bases are kept up to date.
+/// System sets that update [`MoverScene`] and movement bases.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MoverSceneSystems {
-    /// In [`FixedFirst`] and in [`FixedUpdate`] before [`MoveSystems::Answer`]: the scene takes in
-    /// what changed.
+    /// In [`FixedFirst`], and in [`FixedUpdate`] before [`MoveSystems::Answer`]: updates the scene with
+    /// all changes.
     Sync,
-    /// In [`FixedUpdate`] after [`Sync`](Self::Sync) and before rapier: movement bases get their
-    /// `Transform` of this tick. In [`RunFixedMainLoop`] after the loop: the one of this frame.
+    /// In [`FixedUpdate`] after [`Sync`](Self::Sync) and before rapier: sets the `Transform` of movement
+    /// bases for this tick. In [`RunFixedMainLoop`] after the loop: sets it for this frame.
     Drive,
 }
 
@@ -47,16 +47,17 @@ pub(crate) fn add_systems(app: &mut App) {
             .in_set(MoverSceneSystems::Drive)
             .in_set(RunFixedMainLoopSystems::AfterFixedMainLoop),
     )
-    // Change detection forgets removals after two frames, and two frames may pass without a tick.
+    // Observers, because change detection forgets removals after two frames, and two frames may pass
+    // without a tick.
     .add_observer(mark_removed)
     .add_observer(|on: On<Insert, Disabled>, mut scene: ResMut<MoverScene>| scene.mark_all(on.entity))
     .add_observer(|on: On<Remove, Disabled>, mut scene: ResMut<MoverScene>| scene.dirty.push(on.entity));
 }
 
-/// What changed in place or was added.
+/// Queries for entities that changed or were added.
 #[derive(SystemParam)]
 pub(super) struct Touched<'w, 's> {
-    /// What matters to the collider alone.
+    /// Changes that affect the collider alone.
     own: Query<
         'w,
         's,
@@ -74,7 +75,7 @@ pub(super) struct Touched<'w, 's> {
             )>,
         ),
     >,
-    /// What matters to all below.
+    /// Changes that affect all descendants.
     tree: Query<
         'w,
         's,
@@ -93,7 +94,7 @@ pub(super) struct Touched<'w, 's> {
     >,
 }
 
-/// Takes in what changed since it last ran.
+/// Updates the scene with the changes since the last run.
 pub(super) fn sync(
     mut scene: ResMut<MoverScene>,
     level: Level,
@@ -115,7 +116,7 @@ pub(super) fn sync(
     scene.pawns.set(pawns.iter());
 }
 
-/// Looks at everything again.
+/// Re-examines everything.
 pub(super) fn sync_all(
     mut scene: ResMut<MoverScene>,
     level: Level,
@@ -129,7 +130,7 @@ pub(super) fn sync_all(
     scene.pawns.set(pawns.iter());
 }
 
-/// All components whose absence says something.
+/// All components whose removal changes the scene.
 type Telling = (
     Collider,
     Sensor,

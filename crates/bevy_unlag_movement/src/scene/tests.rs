@@ -1,4 +1,4 @@
-//! What a step gets to see, through the gather that steps use.
+//! Tests of the parts that a step sees.
 
 mod bases;
 mod order;
@@ -24,7 +24,7 @@ use crate::{
 const DT: f32 = 1.0 / 64.0;
 const NOBODY: Entity = Entity::PLACEHOLDER;
 
-/// A level in which no tick has passed and nothing was stepped.
+/// Creates a level in which no tick has passed and rapier has not stepped.
 fn level() -> App {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, MovementPlugin))
@@ -40,19 +40,19 @@ fn at(x: f32) -> Transform {
     Transform::from_xyz(x, 0.0, 0.0)
 }
 
-/// A box of a metre around a place on the x axis.
+/// Returns a one-metre box around a place on the x axis.
 fn here(x: f32) -> Aabb {
     Aabb::from_half_extents(Vec3::X * x, Vec3::splat(0.5))
 }
 
-/// What the systems of the plugin do before a tick: they look at what changed.
+/// Runs the update that the plugin runs before a tick.
 fn synced(app: &mut App) -> &MoverScene {
     let ran = app.world_mut().run_system_cached(sync);
     assert!(ran.is_ok(), "{ran:?}");
     app.world().resource::<MoverScene>()
 }
 
-/// The parts that touch `region`, as a step sees them.
+/// Returns the parts that touch `region`, as a step sees them.
 fn parts(scene: &MoverScene, own: Entity, region: Aabb) -> Vec<Part> {
     scene.with_parts(own, 0.0, u32::MAX, Frame::new(Vec3::Y, Vec3::ZERO), Include::Bases, |near| {
         near.cover(region);
@@ -65,12 +65,12 @@ fn touching(parts: &[Part], region: Aabb) -> Vec<Part> {
     parts.iter().filter(|part| part.aabb.intersects(&region)).cloned().collect()
 }
 
-/// How many parts there are around a place on the x axis, after what changed was looked at.
+/// Updates the scene and returns the number of parts around a place on the x axis.
 fn count(app: &mut App, x: f32) -> usize {
     parts(synced(app), NOBODY, here(x)).len()
 }
 
-/// A part to the bit.
+/// Returns a part in a form that compares bit by bit.
 fn bits(part: &Part) -> (u64, u32, [[u32; 3]; 2], String) {
     let corner = |corner: Vec3| corner.to_array().map(f32::to_bits);
     let shape = match &part.shape {
@@ -84,7 +84,7 @@ fn bits(part: &Part) -> (u64, u32, [[u32; 3]; 2], String) {
 }
 
 #[test]
-fn a_collider_is_seen_at_once_without_a_step_of_physics() {
+fn spawned_collider_is_in_the_scene_without_a_physics_step() {
     let mut app = level();
     app.world_mut().spawn((cube(0.5), at(3.0)));
     MoverScene::refresh(app.world_mut());
@@ -95,7 +95,7 @@ fn a_collider_is_seen_at_once_without_a_step_of_physics() {
 }
 
 #[test]
-fn a_collider_that_a_tick_spawns_is_seen_by_the_moves_of_that_tick() {
+fn collider_spawned_in_a_tick_is_seen_by_moves_of_that_tick() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let log = seen.clone();
     let mut app = level();
@@ -117,12 +117,12 @@ fn a_collider_that_a_tick_spawns_is_seen_by_the_moves_of_that_tick() {
         app.update();
     }
     let Ok(seen) = seen.lock() else { panic!("a system panicked") };
-    assert!(seen.len() > 1, "ticks passed");
+    assert!(seen.len() > 1, "expected several ticks");
     assert!(seen.iter().enumerate().all(|(i, count)| *count == i + 1), "{seen:?}");
 }
 
 #[test]
-fn a_moved_parent_moves_the_colliders_below_it_at_once() {
+fn moving_an_ancestor_moves_the_colliders_below_it() {
     let mut app = level();
     let root = app.world_mut().spawn(at(1.0)).id();
     let node = app.world_mut().spawn((at(1.0), ChildOf(root))).id();
@@ -133,11 +133,11 @@ fn a_moved_parent_moves_the_colliders_below_it_at_once() {
     app.world_mut().entity_mut(node).insert(at(-9.0));
     assert_eq!([count(&mut app, 3.0), count(&mut app, 13.0)], [1, 0], "a parent moved");
     app.world_mut().entity_mut(node).remove::<ChildOf>();
-    assert_eq!([count(&mut app, 3.0), count(&mut app, -8.0)], [0, 1], "a parent is gone");
+    assert_eq!([count(&mut app, 3.0), count(&mut app, -8.0)], [0, 1], "a parent was removed");
 }
 
 #[test]
-fn what_nobody_should_bump_into_is_left_out() {
+fn sensors_disabled_and_dynamic_colliders_are_not_obstacles() {
     let mut app = level();
     let world = app.world_mut();
     world.spawn((cube(0.5), at(0.0), Sensor));
@@ -161,7 +161,7 @@ fn without<B: Bundle>(mut entity: EntityWorldMut) {
 }
 
 #[test]
-fn every_change_of_heart_counts_at_once() {
+fn adding_and_removing_components_updates_the_scene() {
     let mut app = level();
     let entity = app.world_mut().spawn((cube(0.5), at(0.0))).id();
     let mut after = |change: fn(EntityWorldMut)| {
@@ -188,7 +188,7 @@ fn every_change_of_heart_counts_at_once() {
 }
 
 #[test]
-fn a_despawned_collider_is_gone() {
+fn despawned_collider_is_removed_from_the_scene() {
     let mut app = level();
     let entity = app.world_mut().spawn((cube(0.5), at(0.0))).id();
     assert_eq!(count(&mut app, 0.0), 1);
@@ -205,7 +205,7 @@ fn a_despawned_collider_is_gone() {
 }
 
 #[test]
-fn removals_are_not_forgotten_in_frames_without_a_tick() {
+fn removals_are_not_missed_in_frames_without_a_tick() {
     let mut app = level();
     app.finish();
     app.cleanup();
@@ -220,17 +220,17 @@ fn removals_are_not_forgotten_in_frames_without_a_tick() {
 }
 
 #[test]
-fn scale_counts() {
+fn collider_size_includes_the_scale_of_all_ancestors() {
     let mut app = level();
     let root = app.world_mut().spawn(Transform::from_scale(Vec3::splat(2.0))).id();
     app.world_mut().spawn((cube(1.0), at(5.0).with_scale(Vec3::new(1.0, 3.0, 1.0)), ChildOf(root)));
     let found = parts(synced(&mut app), NOBODY, here(10.0));
-    let [part] = &found[..] else { panic!("one box") };
+    let [part] = &found[..] else { panic!("expected one box") };
     assert_eq!((part.aabb.mins, part.aabb.maxs), (Vec3::new(8.0, -6.0, -2.0), Vec3::new(12.0, 6.0, 2.0)));
 }
 
 #[test]
-fn nonsense_never_gets_in() {
+fn invalid_shapes_and_transforms_are_ignored_until_they_are_valid() {
     let mut app = level();
     let bad = [
         Transform::from_translation(Vec3::NAN),
@@ -248,11 +248,11 @@ fn nonsense_never_gets_in() {
     for entity in entities {
         app.world_mut().entity_mut(entity).insert(at(2.0));
     }
-    assert_eq!(count(&mut app, 2.0), bad.len(), "once they are numbers they count");
+    assert_eq!(count(&mut app, 2.0), bad.len(), "valid transforms count");
 }
 
 #[test]
-fn groups_that_do_not_stop_are_left_out() {
+fn colliders_of_other_collision_groups_are_left_out() {
     let mut app = level();
     let groups = CollisionGroups::new(Group::GROUP_2, Group::ALL);
     app.world_mut().spawn((cube(0.5), at(0.0), groups));
@@ -268,7 +268,7 @@ fn groups_that_do_not_stop_are_left_out() {
 }
 
 #[test]
-fn a_pawn_does_not_see_itself() {
+fn pawn_does_not_see_its_own_colliders() {
     let mut app = level();
     let pawn = app.world_mut().spawn(at(0.0)).id();
     let limb = app.world_mut().spawn((Transform::default(), ChildOf(pawn))).id();
@@ -280,7 +280,7 @@ fn a_pawn_does_not_see_itself() {
 }
 
 #[test]
-fn volumes_are_found_by_priority_and_then_by_id() {
+fn volumes_are_chosen_by_priority_then_by_id() {
     let mut app = level();
     let volume = |id, priority| MoveVolume { priority, ..MoveVolume::water(VolumeId(id)) };
     let low = app.world_mut().spawn((cube(2.0), at(0.0), Sensor, volume(1, 0))).id();
@@ -293,12 +293,12 @@ fn volumes_are_found_by_priority_and_then_by_id() {
     assert_eq!(id(scene, 0.0, 0.0), Some(2));
     assert_eq!(id(scene, 0.9, 0.9), Some(3), "outside the ball");
     assert_eq!(id(scene, 1.9, 0.0), Some(1));
-    assert_eq!(id(scene, 3.0, 0.0), None, "an id that is taken does not count");
+    assert_eq!(id(scene, 3.0, 0.0), None, "a volume with a taken id is ignored");
     assert_eq!(id(scene, f32::NAN, 0.0), None);
     assert_eq!(scene.volume_top(VolumeId(1), Vec3::Y), Some(2.0));
     assert_eq!(scene.volume_top(VolumeId(9), Vec3::Y), None);
     app.world_mut().entity_mut(low).insert(at(1.5));
-    assert_eq!(id(synced(&mut app), 3.0, 0.0), Some(1), "it moved");
+    assert_eq!(id(synced(&mut app), 3.0, 0.0), Some(1), "the volume moved");
     app.world_mut().entity_mut(low).despawn();
-    assert_eq!(id(synced(&mut app), 1.9, 0.0), None, "it is gone");
+    assert_eq!(id(synced(&mut app), 1.9, 0.0), None, "the volume was despawned");
 }

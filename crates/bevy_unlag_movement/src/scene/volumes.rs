@@ -1,11 +1,11 @@
-//! Regions that change how pawns move in them.
+//! Volumes of the scene.
 
 use bevy::{ecs::entity::EntityHashSet, prelude::*};
 use bevy_rapier3d::parry::{bounding_volume::Aabb, math::Pose, shape::SharedShape};
 
 use crate::{MoveVolume, VolumeId};
 
-/// One volume in the world.
+/// Volume in world space.
 pub(super) struct Volume {
     pub(super) entity: Entity,
     pub(super) volume: MoveVolume,
@@ -18,7 +18,7 @@ pub(super) struct Volume {
 #[derive(Default)]
 pub(super) struct Volumes {
     list: Vec<Volume>,
-    /// Volumes that do not count because another one has their id, or they have none.
+    /// Volumes that are ignored because their id is taken or [`VolumeId::NONE`].
     refused: EntityHashSet,
 }
 
@@ -28,7 +28,7 @@ impl Volumes {
     }
 
     pub(super) fn at(&self, point: Vec3) -> Option<MoveVolume> {
-        // A box holds a NaN, as parry sees it.
+        // Parry reports that a box contains a NaN.
         if self.list.is_empty() || !point.is_finite() {
             return None;
         }
@@ -47,7 +47,8 @@ impl Volumes {
         Some(corner.dot(up))
     }
 
-    /// Adds one; if it does not count, who has its id: itself if it has none.
+    /// Adds a volume. If it is ignored, returns the entity that has its id, or its own entity if it has
+    /// no id.
     pub(super) fn insert(&mut self, new: Volume) -> Option<Entity> {
         let id = new.volume.id;
         let other = self.list.iter().find(|v| v.volume.id == id).map(|v| v.entity);
@@ -62,7 +63,7 @@ impl Volumes {
         other
     }
 
-    /// Whether it counted.
+    /// Removes the volume of an entity; returns whether it was active.
     pub(super) fn remove(&mut self, entity: Entity) -> bool {
         self.refused.remove(&entity);
         let before = self.list.len();
@@ -70,7 +71,7 @@ impl Volumes {
         before != self.list.len()
     }
 
-    /// Volumes that may count now that another one is gone.
+    /// Returns the ignored volumes, which may become valid when another one is removed.
     pub(super) fn refused(&self) -> impl Iterator<Item = Entity> {
         self.refused.iter().copied()
     }

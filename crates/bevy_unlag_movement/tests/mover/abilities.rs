@@ -1,4 +1,4 @@
-//! Moves of a game's own.
+//! Custom abilities: teleport, dash and the hooks of `MoveAbility`.
 
 use core::fmt::Debug;
 
@@ -15,16 +15,16 @@ use rand::Rng;
 
 use crate::common::*;
 
-/// A level in which a pawn may teleport and dash.
+/// Builds a level in which pawns can teleport and dash.
 fn build(level: Level) -> App {
     let mut dash = DashConfig::default();
     let mut app =
-        level.tune(|config| dash = DashConfig::register(config).expect("room for one more mode")).build();
+        level.tune(|config| dash = DashConfig::register(config).expect("room for another mode")).build();
     app.insert_resource(TeleportConfig::default()).insert_resource(dash);
     app
 }
 
-/// Steps a pawn with an ability; the events are those of the ability, with their ticks.
+/// Steps a pawn with an ability. Returns the states, and the ability's events with their ticks.
 fn act<A: MoveAbility>(
     app: &mut App,
     body: CapsuleState,
@@ -52,52 +52,56 @@ fn still(pressed: bool) -> (CapsuleInput, TeleportInput) {
 }
 
 #[test]
-fn a_teleport_leads_ten_metres_ahead_through_whatever_is_between() {
+fn teleport_moves_ten_metres_along_the_view_and_through_walls() {
     let mut app = build(Level::with_floor().block(Vec3::new(-9.0, 0.0, -5.5), Vec3::new(9.0, 5.0, -4.5)));
     let start = standing(&mut app, Vec3::ZERO);
     let (states, events) = act::<Teleport>(&mut app, start, 32, |i| still(i == 3));
     let moved = states[4].body.position - start.position;
     assert!(moved.distance(Vec3::Z * -10.0) < 1e-3, "{moved}");
-    assert_eq!(end(&states).body.position, states[4].body.position, "and stands there");
+    assert_eq!(end(&states).body.position, states[4].body.position, "the pawn must stay at the destination");
     assert!(end(&states).body.is_grounded());
     let [(3, TeleportEvent::Teleported { from, to })] = events[..] else { panic!("{events:?}") };
     assert_eq!(from, start.position);
     assert!(to.distance(from + Vec3::Z * -10.0) < 1e-5, "{to}");
     assert_eq!([states[3].body.teleports, states[4].body.teleports], [0, 1]);
-    assert_eq!(CapsuleWith::<Teleport>::teleports(&states[4]), 1, "so that it is no error");
+    assert_eq!(
+        CapsuleWith::<Teleport>::teleports(&states[4]),
+        1,
+        "the model must report the teleport, so that it is not counted as an error"
+    );
     let turned = |i: usize| (CapsuleInput { yaw: 16_384, ..default() }, TeleportInput { pressed: i == 0 });
     let (states, _) = act::<Teleport>(&mut app, start, 1, turned);
     let moved = end(&states).body.position - start.position;
-    assert!(moved.distance(Vec3::X * -10.0) < 1e-3, "ahead is where it looks: {moved}");
+    assert!(moved.distance(Vec3::X * -10.0) < 1e-3, "must teleport along the view: {moved}");
 }
 
 #[test]
-fn a_teleport_into_a_wall_is_refused() {
+fn teleport_into_a_wall_is_blocked_without_a_cooldown() {
     let mut app = build(Level::with_floor().block(Vec3::new(-9.0, 0.0, -12.0), Vec3::new(9.0, 5.0, -9.9)));
     let start = standing(&mut app, Vec3::ZERO);
     let (states, events) = act::<Teleport>(&mut app, start, 32, |i| still(i == 3));
     assert_eq!(events, [(3, TeleportEvent::Blocked)]);
     let last = end(&states);
     assert_eq!((last.body.position, last.body.teleports), (start.position, 0));
-    assert_eq!(last.extension.cooldown, 0.0, "and may be tried again at once");
+    assert_eq!(last.extension.cooldown, 0.0, "a blocked teleport must not start the cooldown");
 }
 
 #[test]
-fn a_teleport_waits_for_its_cooldown_and_for_a_new_press() {
+fn teleport_needs_an_expired_cooldown_and_a_new_press() {
     let mut app = build(Level::with_floor());
     let start = standing(&mut app, Vec3::ZERO);
     let mut times = |presses: &[usize]| {
         let (_, events) = act::<Teleport>(&mut app, start, 96, |i| still(presses.contains(&i)));
         events.into_iter().map(|(tick, _)| tick).collect::<Vec<usize>>()
     };
-    assert_eq!(times(&[0, 30, 63]), [0], "a second is not over");
+    assert_eq!(times(&[0, 30, 63]), [0], "the cooldown of 1 s is not over");
     assert_eq!(times(&[0, 64]), [0, 64]);
     let held: Vec<usize> = (0..96).collect();
-    assert_eq!(times(&held), [0], "held is one press");
+    assert_eq!(times(&held), [0], "a held button counts as one press");
 }
 
 #[test]
-fn the_disabled_do_nothing() {
+fn disabled_pawn_uses_no_abilities() {
     let mut app = build(Level::with_floor());
     let start = CapsuleState { disabled: true, ..standing(&mut app, Vec3::ZERO) };
     let (states, events) = act::<(Teleport, Dash)>(&mut app, start, 32, |i| {
@@ -113,7 +117,7 @@ fn dash_at(tick: usize, body: CapsuleInput) -> impl FnMut(usize) -> (CapsuleInpu
 }
 
 #[test]
-fn a_dash_goes_its_speed_times_its_seconds() {
+fn dash_covers_its_speed_times_its_duration() {
     let mut app = build(Level::with_floor());
     let start = standing(&mut app, Vec3::ZERO);
     let right = CapsuleInput { right: 127, ..default() };
@@ -132,18 +136,18 @@ fn a_dash_goes_its_speed_times_its_seconds() {
 }
 
 #[test]
-fn a_dash_stops_at_a_wall() {
+fn dash_stops_at_a_wall_and_still_ends() {
     let mut app = build(Level::with_floor().block(Vec3::new(-9.0, 0.0, -3.0), Vec3::new(9.0, 5.0, -2.0)));
     let start = standing(&mut app, Vec3::ZERO);
     let (states, events) = act::<Dash>(&mut app, start, 32, dash_at(0, CapsuleInput::default()));
     let last = end(&states).body;
     assert!((last.position.z - (-2.0 + 0.345)).abs() < 5e-3, "{last:?}");
-    assert_eq!(events.len(), 2, "it ends all the same: {events:?}");
+    assert_eq!(events.len(), 2, "the dash must end at the wall: {events:?}");
     assert!(last.is_grounded(), "{last:?}");
 }
 
 #[test]
-fn a_dash_in_the_air_does_not_fall() {
+fn dash_in_the_air_keeps_its_height_until_it_ends() {
     let mut app = build(Level::with_floor());
     let start = CapsuleState { velocity: Vec3::new(1.0, -3.0, 0.0), ..CapsuleState::at(Vec3::Y * 20.0) };
     let (states, _) = act::<Dash>(&mut app, start, 32, dash_at(0, CapsuleInput::default()));
@@ -152,11 +156,14 @@ fn a_dash_in_the_air_does_not_fall() {
     }
     assert!(matches!(states[5].body.mode, MovementMode::Custom(_)), "{:?}", states[5]);
     let last = end(&states).body;
-    assert!(last.mode == MovementMode::Falling && last.velocity.y < -1.0, "and then it does: {last:?}");
+    assert!(
+        last.mode == MovementMode::Falling && last.velocity.y < -1.0,
+        "the pawn must fall after the dash: {last:?}"
+    );
 }
 
 #[test]
-fn a_dash_waits_for_its_cooldown() {
+fn dash_restarts_only_after_its_cooldown() {
     let mut app = build(Level::with_floor());
     let start = standing(&mut app, Vec3::Z * 20.0);
     let presses = |i: usize| (CapsuleInput::default(), DashInput { pressed: i.is_multiple_of(8) });
@@ -170,7 +177,7 @@ fn a_dash_waits_for_its_cooldown() {
 }
 
 #[test]
-fn a_dash_that_something_else_ends_is_over() {
+fn dash_interrupted_by_a_teleport_ends_and_keeps_its_cooldown() {
     let mut app = build(Level::with_floor());
     let start = standing(&mut app, Vec3::ZERO);
     let (states, _) = act::<Dash>(&mut app, start, 4, dash_at(0, CapsuleInput::default()));
@@ -179,11 +186,11 @@ fn a_dash_that_something_else_ends_is_over() {
     let (states, _) =
         drive::<CapsuleWith<Dash>>(&mut app, thrown, 64, SETTLE + 4, DT, |_, _| ExtendedInput::default());
     assert_eq!(states[1].extension.left, 0.0, "{:?}", states[1]);
-    assert!(states[1].extension.cooldown > 0.9, "and not to be had again at once: {:?}", states[1]);
+    assert!(states[1].extension.cooldown > 0.9, "the cooldown must be kept: {:?}", states[1]);
     assert!(end(&states).body.position.z > 19.9 && end(&states).body.is_grounded(), "{:?}", end(&states));
 }
 
-/// Somebody who presses everything.
+/// Random inputs with random presses of both abilities.
 fn wild(ticks: usize) -> Vec<(CapsuleInput, AbilityPair<TeleportInput, DashInput>)> {
     let mut rng = rng(21);
     wild_inputs(22, ticks)
@@ -196,13 +203,13 @@ fn wild(ticks: usize) -> Vec<(CapsuleInput, AbilityPair<TeleportInput, DashInput
 }
 
 #[test]
-fn two_abilities_are_one_and_replay_from_any_tick_to_the_bit() {
+fn ability_pair_replays_from_any_tick_bit_for_bit() {
     let mut app = build(wild_level());
     let start = CapsuleState::at(Vec3::Y * 4.0);
     let inputs = wild(600);
     let (states, events) = act::<(Teleport, Dash)>(&mut app, start, inputs.len(), |i| inputs[i]);
     let firsts = events.iter().filter(|(_, event)| matches!(event, AbilityEvent::First(_))).count();
-    assert!(firsts > 3 && events.len() - firsts > 3, "both are used: {events:?}");
+    assert!(firsts > 3 && events.len() - firsts > 3, "both abilities must be used: {events:?}");
     for from in (0..600).step_by(37) {
         let (again, _) = drive::<CapsuleWith<(Teleport, Dash)>>(
             &mut app,
@@ -225,20 +232,20 @@ fn round_trip<T: Wire + PartialEq + Debug>(value: &T) {
 }
 
 #[test]
-fn states_and_inputs_with_abilities_survive_the_wire() {
+fn states_and_inputs_with_abilities_round_trip_over_the_wire() {
     let mut app = build(wild_level());
     let inputs = wild(300);
     let start = CapsuleState::at(Vec3::Y * 4.0);
     let (states, _) = act::<(Teleport, Dash)>(&mut app, start, inputs.len(), |i| inputs[i]);
     let kinds: Vec<u32> = states.iter().map(CapsuleWith::<(Teleport, Dash)>::kind).collect();
-    assert!(kinds.windows(2).any(|pair| pair[0] != pair[1]), "kinds tell states apart");
+    assert!(kinds.windows(2).any(|pair| pair[0] != pair[1]), "kinds must differ between ability states");
     for state in &states {
         round_trip(state);
     }
     let extended = |(body, extension)| ExtendedInput { body, extension };
     let mut base = ExtendedInput::default();
     for input in inputs.into_iter().map(extended) {
-        // A byte cannot be -128 on the wire; nobody pushes a stick there.
+        // The wire format has no -128; no stick sends it.
         let bounded = CapsuleInput {
             forward: input.body.forward.max(-127),
             right: input.body.right.max(-127),
@@ -254,7 +261,7 @@ fn states_and_inputs_with_abilities_survive_the_wire() {
     }
 }
 
-/// Twice as fast, and slower to get there.
+/// Doubles the maximum speed and halves the acceleration.
 struct Haste;
 
 impl MoveAbility for Haste {
@@ -277,20 +284,25 @@ impl MoveAbility for Haste {
 }
 
 #[test]
-fn an_ability_decides_about_speed_and_acceleration() {
+fn ability_overrides_maximum_speed_and_acceleration() {
     let mut app = Level::with_floor().build();
     let start = standing(&mut app, Vec3::X * -30.0);
     let (states, _) = act::<Haste>(&mut app, start, 192, |_| (towards(127, 0, 1)[0], ()));
-    let full = states.iter().position(|s| s.body.velocity.x >= 12.0 - 1e-3).expect("twice the speed");
+    let full =
+        states.iter().position(|s| s.body.velocity.x >= 12.0 - 1e-3).expect("must reach twice the speed");
     let seconds = full as f32 * DT;
     assert!((-1e-3..DT).contains(&(seconds - 12.0 / 10.24)), "after {seconds} s");
     assert!((end(&states).body.velocity.x - 12.0).abs() < 1e-3, "{:?}", end(&states));
     let crouched = CapsuleInput { right: 127, crouch: true, ..default() };
     let (states, _) = act::<Haste>(&mut app, start, 192, |_| (crouched, ()));
-    assert!((end(&states).body.velocity.x - 6.0).abs() < 1e-3, "crouched too: {:?}", end(&states));
+    assert!(
+        (end(&states).body.velocity.x - 6.0).abs() < 1e-3,
+        "must be doubled when crouched, too: {:?}",
+        end(&states)
+    );
 }
 
-/// Looks around and says what it sees.
+/// Emits the results of the mover's scene queries as an event.
 struct Look;
 
 #[derive(Clone, Copy, Debug)]
@@ -332,7 +344,7 @@ impl MoveAbility for Look {
 }
 
 #[test]
-fn an_ability_sees_the_level_whatever_is_up() {
+fn ability_queries_the_level_correctly_for_any_up_direction() {
     for turn in [Quat::IDENTITY, Quat::from_rotation_arc(Vec3::Y, Vec3::new(0.6, -0.8, 0.0))] {
         let mut app = Level::with_floor()
             .block(Vec3::new(3.0, 0.0, -9.0), Vec3::new(4.0, 5.0, 9.0))
@@ -346,7 +358,7 @@ fn an_ability_sees_the_level_whatever_is_up() {
         let start = standing(&mut app, Vec3::ZERO);
         let (states, events) = act::<Look>(&mut app, start, 1, |_| (CapsuleInput::default(), ()));
         let [(0, seen)] = events[..] else { panic!("{events:?}") };
-        let hit = seen.ahead.expect("the wall is ahead");
+        let hit = seen.ahead.expect("the sweep must hit the wall");
         assert!((hit.distance - (3.0 - 0.345)).abs() < 1e-3, "{hit:?}");
         assert!(hit.normal.distance(turn * Vec3::NEG_X) < 1e-3, "{hit:?}");
         assert!((turn.inverse() * hit.point).x > 2.99, "{hit:?}");
@@ -354,11 +366,11 @@ fn an_ability_sees_the_level_whatever_is_up() {
         assert!(seen.below.is_some_and(|below| HOVER.contains(&below)), "{seen:?}");
         assert_eq!(seen.free, [false, true]);
         assert!(seen.up.distance(turn * Vec3::Y) < 1e-5, "{seen:?}");
-        assert_eq!(end(&states).body.position, start.position, "to look changes nothing");
+        assert_eq!(end(&states).body.position, start.position, "queries must not move the pawn");
     }
 }
 
-/// Takes the axes away and holds the crouch button down.
+/// Zeroes the axes and holds the crouch button.
 struct Bound;
 
 impl MoveAbility for Bound {
@@ -377,7 +389,7 @@ impl MoveAbility for Bound {
 }
 
 #[test]
-fn an_ability_decides_what_counts_of_the_players_wishes() {
+fn ability_overrides_the_players_body_input() {
     let mut app = Level::with_floor().build();
     let start = standing(&mut app, Vec3::ZERO);
     let run = CapsuleInput { right: 127, ..default() };

@@ -12,7 +12,7 @@ use bevy_unlag_movement::{
 use crate::common::*;
 
 #[test]
-fn a_jump_needs_a_new_press() {
+fn held_jump_button_jumps_once_and_each_new_press_jumps_again() {
     let mut app = Level::with_floor().build();
     let start = standing(&mut app, Vec3::ZERO);
     let (_, events) = run(&mut app, start, jumping(256), SETTLE);
@@ -22,11 +22,11 @@ fn a_jump_needs_a_new_press() {
     assert!(jumps(&events).len() >= 3 && jumps(&events).iter().all(|count| *count == 1), "{events:?}");
     let (_, events) =
         run(&mut app, start, vec![CapsuleInput { crouch: true, jump: true, ..default() }; 64], 0);
-    assert!(jumps(&events).is_empty(), "not crouched: {events:?}");
+    assert!(jumps(&events).is_empty(), "must not jump when crouched: {events:?}");
 }
 
 #[test]
-fn a_jump_changes_the_mode_twice_and_says_so() {
+fn jump_emits_jumped_landed_and_two_mode_changes() {
     let mut app = Level::with_floor().build();
     let start = standing(&mut app, Vec3::ZERO);
     let (states, events) = run(&mut app, start, jumping(96), SETTLE);
@@ -41,12 +41,12 @@ fn a_jump_changes_the_mode_twice_and_says_so() {
 }
 
 #[test]
-fn as_many_jumps_as_the_config_allows() {
+fn pawn_jumps_at_most_jump_max_count_times_in_the_air() {
     let cases: [(u8, &[u8]); 4] = [(0, &[]), (1, &[1]), (2, &[1, 2]), (4, &[1, 2, 3, 4])];
     for (most, expected) in cases {
         let mut app = Level::with_floor().tune(|config| config.jump_max_count = most).build();
         let start = standing(&mut app, Vec3::ZERO);
-        // A press every 12 ticks, long before it lands.
+        // A press every 12 ticks, long before the pawn lands.
         let (_, events) = steer(&mut app, start, 12 * 4 + 1, SETTLE, |i, _| CapsuleInput {
             jump: i % 12 == 0,
             ..default()
@@ -56,7 +56,7 @@ fn as_many_jumps_as_the_config_allows() {
 }
 
 #[test]
-fn who_walked_off_has_used_the_jump_from_the_floor() {
+fn walking_off_a_ledge_uses_up_the_first_jump() {
     let cases: [(u8, &[u8]); 2] = [(1, &[]), (2, &[2])];
     for (most, expected) in cases {
         let mut app = Level::new()
@@ -74,7 +74,7 @@ fn who_walked_off_has_used_the_jump_from_the_floor() {
     }
 }
 
-/// The jumps of somebody who presses so many seconds after having walked off.
+/// Walks off an edge, presses jump after `late` seconds in the air and returns the jumps.
 fn late_press(app: &mut App, late: f32) -> Vec<u8> {
     let start = standing(app, Vec3::ZERO);
     let (states, events) = steer(app, start, 128, SETTLE, |_, state| CapsuleInput {
@@ -82,12 +82,12 @@ fn late_press(app: &mut App, late: f32) -> Vec<u8> {
         jump: !state.is_grounded() && state.air_seconds >= late,
         ..default()
     });
-    assert!(end(&states).position.y < -1.0, "it walked off: {:?}", end(&states));
+    assert!(end(&states).position.y < -1.0, "the pawn must walk off the edge: {:?}", end(&states));
     jumps(&events)
 }
 
 #[test]
-fn a_late_press_jumps_within_the_coyote_time_only() {
+fn late_press_jumps_only_within_the_coyote_time() {
     let cliff = |time: f32| {
         Level::new()
             .block(Vec3::new(-9.0, -1.0, -9.0), Vec3::new(2.0, 0.0, 9.0))
@@ -98,16 +98,16 @@ fn a_late_press_jumps_within_the_coyote_time_only() {
     assert_eq!(late_press(&mut app, 0.0), [1]);
     assert_eq!(late_press(&mut app, 0.08), [1]);
     assert!(late_press(&mut app, 0.12).is_empty());
-    assert!(late_press(&mut cliff(0.0), 0.0).is_empty(), "it is off by default");
+    assert!(late_press(&mut cliff(0.0), 0.0).is_empty(), "coyote time must be off by default");
 }
 
 #[test]
-fn an_early_press_jumps_at_the_landing_within_the_buffer_only() {
+fn early_press_jumps_at_the_landing_only_within_the_jump_buffer() {
     for (buffer, early, expected) in [(0.1, 3, true), (0.1, 5, true), (0.1, 9, false), (0.0, 1, false)] {
         let mut app = Level::with_floor().tune(|config| config.jump_buffer = buffer).build();
         let start = CapsuleState::at(Vec3::Y * 2.0);
         let (states, _) = run(&mut app, start, nothing(96), 0);
-        let landing = states.iter().position(CapsuleState::is_grounded).expect("it lands");
+        let landing = states.iter().position(CapsuleState::is_grounded).expect("the pawn must land");
         let (_, events) =
             steer(&mut app, start, 96, 0, |i, _| CapsuleInput { jump: i + early == landing, ..default() });
         let jumped = jumps(&events);
@@ -116,13 +116,13 @@ fn an_early_press_jumps_at_the_landing_within_the_buffer_only() {
 }
 
 #[test]
-fn the_arcade_tuning_forgives_and_jumps_twice() {
+fn arcade_preset_has_coyote_time_a_double_jump_and_air_control() {
     let mut app = Level::new()
         .block(Vec3::new(-9.0, -1.0, -9.0), Vec3::new(2.0, 0.0, 9.0))
         .config(CapsuleConfig::arcade())
         .build();
     let start = standing(&mut app, Vec3::ZERO);
-    // Late, and once more in the air.
+    // A late press, and another one in the air.
     let (states, events) = steer(&mut app, start, 80, SETTLE, |_, state| CapsuleInput {
         right: 127,
         jump: (0.05..0.1).contains(&state.air_seconds) && state.jumps == 0 || state.air_seconds > 0.4,
@@ -130,7 +130,7 @@ fn the_arcade_tuning_forgives_and_jumps_twice() {
     });
     assert_eq!(jumps(&events), [1, 2], "{events:?}");
     assert!(highest(&states) > 1.8, "{} m", highest(&states));
-    // It turns round in the air.
+    // The pawn reverses its direction in the air.
     let mut app = Level::with_floor().config(CapsuleConfig::arcade()).build();
     let start = standing(&mut app, Vec3::ZERO);
     let running = end(&run(&mut app, start, towards(127, 0, 64), SETTLE).0);
@@ -139,21 +139,25 @@ fn the_arcade_tuning_forgives_and_jumps_twice() {
 }
 
 #[test]
-fn a_held_jump_waits_no_longer_for_gravity_in_a_long_step() {
+fn jump_hold_delays_gravity_equally_in_one_long_step() {
     let mut app = Level::with_floor().config(CapsuleConfig::arcade()).build();
     let start = standing(&mut app, Vec3::ZERO);
     let held = CapsuleInput { jump: true, ..default() };
     let long = step_of(&mut app, start, held, 0.2);
     let falls = 0.2 - 0.12;
     let speed = 7.0 - 22.0 * falls;
-    assert!((long.velocity.y - speed).abs() < 0.05, "{} m/s for {speed}: {long:?}", long.velocity.y);
+    assert!(
+        (long.velocity.y - speed).abs() < 0.05,
+        "{} m/s instead of {speed} m/s: {long:?}",
+        long.velocity.y
+    );
     let rise = long.position.y - start.position.y;
     let expected = 7.0 * 0.2 - 11.0 * falls * falls;
-    assert!((rise - expected).abs() < 0.03, "{rise} m for {expected} m");
+    assert!((rise - expected).abs() < 0.03, "rose {rise} m instead of {expected} m");
 }
 
 #[test]
-fn a_jump_leads_out_of_a_ditch() {
+fn pawn_caught_in_a_steep_ditch_can_jump_out() {
     let mut level = Level::new();
     for side in [1.0, -1.0] {
         let turn = Quat::from_rotation_z(side * 60f32.to_radians());
@@ -166,17 +170,17 @@ fn a_jump_leads_out_of_a_ditch() {
         let dropped = CapsuleState::at(Vec3::new(x, 4.0, 0.0));
         let (states, _) = run(&mut app, dropped, nothing(256), 0);
         let caught = end(&states);
-        assert!(caught.velocity.length() < 0.3, "it lies in the ditch: {caught:?}");
+        assert!(caught.velocity.length() < 0.3, "must come to rest in the ditch: {caught:?}");
         assert!((caught.position - states[200].position).length() < 5e-3, "{caught:?}");
         let (states, events) = run(&mut app, caught, jumping(64), 256);
         assert_eq!(jumps(&events), [1], "dropped at {x}: {events:?}");
         let rise = highest(&states) - caught.position.y;
-        assert!((0.5..1.0).contains(&rise), "by {rise} m");
+        assert!((0.5..1.0).contains(&rise), "jumped {rise} m high");
     }
 }
 
 #[test]
-fn a_launch_is_a_parabola() {
+fn launched_pawn_follows_a_parabola_at_every_tick_rate() {
     for rate in RATES {
         let mut app = Level::with_floor().rate(rate).build();
         let mut state = standing(&mut app, Vec3::ZERO);
@@ -190,7 +194,7 @@ fn a_launch_is_a_parabola() {
             let expected = from + velocity * t - Vec3::Y * (0.5 * GRAVITY * t * t);
             assert!(
                 state.position.distance(expected) < 2e-3,
-                "{} for {expected} at {rate}/s",
+                "{} instead of {expected} at {rate}/s",
                 state.position
             );
         }
@@ -199,7 +203,7 @@ fn a_launch_is_a_parabola() {
 }
 
 #[test]
-fn a_launch_adds_to_what_moves_already_and_refuses_nonsense() {
+fn launch_adds_to_the_world_velocity_and_rejects_nan() {
     let mut state = CapsuleState {
         velocity: Vec3::X,
         base_velocity: Vec3::new(0.0, 0.0, 2.0),
@@ -214,7 +218,7 @@ fn a_launch_adds_to_what_moves_already_and_refuses_nonsense() {
     assert_eq!((state.mode, state.base_velocity), (MovementMode::Falling, Vec3::ZERO));
 }
 
-/// Something of everything: a step, a ramp, a wall, a ceiling.
+/// A course with a step, a ramp, a wall and a ceiling.
 fn course() -> Level {
     Level::with_floor()
         .block(Vec3::new(3.0, -0.5, -9.0), Vec3::new(6.0, 0.3, 9.0))
@@ -223,7 +227,7 @@ fn course() -> Level {
         .block(Vec3::new(-3.0, 2.2, -9.0), Vec3::new(1.0, 3.0, 9.0))
 }
 
-/// Runs over the step and the ramp, jumps against the ceiling and on the ramp, leans on the wall.
+/// Runs over the step and the ramp, jumps against the ceiling and on the ramp, and leans on the wall.
 fn script(i: usize) -> CapsuleInput {
     CapsuleInput {
         right: 127,
@@ -236,11 +240,11 @@ fn script(i: usize) -> CapsuleInput {
 }
 
 #[test]
-fn a_turned_world_is_walked_as_an_upright_one() {
+fn movement_in_a_rotated_world_matches_the_upright_one() {
     let mut app = course().build();
     let start = standing(&mut app, Vec3::ZERO);
     let (upright, upright_events) = steer(&mut app, start, 192, SETTLE, |i, _| script(i));
-    assert!(end(&upright).position.x > 9.0, "it gets somewhere: {:?}", end(&upright));
+    assert!(end(&upright).position.x > 9.0, "the pawn must get past the ramp: {:?}", end(&upright));
     assert!(jumps(&upright_events).len() == 2, "{upright_events:?}");
 
     let ups = [
@@ -254,7 +258,7 @@ fn a_turned_world_is_walked_as_an_upright_one() {
     ];
     for up in ups.map(Vec3::normalize) {
         for turned_by in [0.0f32, 2.0] {
-            // As the mover does it: half a turn about X when upside down.
+            // The mover's own rotation: half a turn about X when upside down.
             let swing = if up == Vec3::NEG_Y {
                 Quat::from_xyzw(1.0, 0.0, 0.0, 0.0)
             } else {
@@ -280,10 +284,10 @@ fn a_turned_world_is_walked_as_an_upright_one() {
 }
 
 #[test]
-fn a_pawn_at_rest_stays_where_it_is_whatever_is_up() {
+fn pawn_at_rest_does_not_creep_for_any_up_direction() {
     for up in [Vec3::NEG_Y, Vec3::X, Vec3::new(1.0, 1.0, 1.0), Vec3::new(0.3, -0.9, 0.2)] {
         let turn = Quat::from_rotation_arc(Vec3::Y, up.normalize());
-        // Away from the origin, where numbers are coarser.
+        // Far from the origin, where floats are coarser.
         let level = Level::with_floor().turned(turn).ramp(Vec3::new(30.0, 0.0, 0.0), 30.0, 20.0);
         let mut app = level.build();
         for place in [Vec3::new(20.0, 0.0, 13.0), Vec3::new(35.0, 5.0 * 30f32.to_radians().tan(), 0.0)] {
@@ -296,7 +300,7 @@ fn a_pawn_at_rest_stays_where_it_is_whatever_is_up() {
 }
 
 #[test]
-fn a_walk_leads_all_the_way_round_a_planet() {
+fn pawn_walks_all_the_way_round_a_planet() {
     let mut app = Level::new().collider(Collider::ball(10.0), Transform::default()).build();
     spawn(
         &mut app,
@@ -315,23 +319,23 @@ fn a_walk_leads_all_the_way_round_a_planet() {
     assert_eq!(mode_changes(&events), 0, "{events:?}");
     let mut angle = 0.0;
     for (i, pair) in states.windows(2).enumerate() {
-        // The chord: an arc cosine is too coarse here.
+        // The chord, because an arc cosine is too inaccurate here.
         angle += pair[0].position.normalize().distance(pair[1].position.normalize());
         let height = pair[1].position.length() - 10.0;
         assert!((0.0..0.06).contains(&height), "tick {i}: {height} m above ground: {:?}", pair[1]);
         let up = pair[1].position.normalize();
         assert!(pair[1].up.distance(up) < 0.02, "tick {i}: {:?}", pair[1]);
-        assert!(pair[1].velocity.dot(up).abs() < 0.2, "tick {i}: level: {:?}", pair[1]);
+        assert!(pair[1].velocity.dot(up).abs() < 0.2, "tick {i}: velocity must be tangential: {:?}", pair[1]);
     }
-    // 6 m/s at 10 m: 0.6 of a radian a second.
+    // 6 m/s at a radius of 10 m are 0.6 rad/s.
     let expected = 0.6 * (1_000.0 / 64.0 - 0.146);
-    assert!((angle / expected - 1.0).abs() < 0.02, "by {angle} for {expected}");
-    assert!(angle > TAU, "all the way round");
-    assert!(states.iter().any(|s| s.position.y < -9.9), "past the other pole");
+    assert!((angle / expected - 1.0).abs() < 0.02, "walked {angle} rad instead of {expected} rad");
+    assert!(angle > TAU, "must walk all the way round");
+    assert!(states.iter().any(|s| s.position.y < -9.9), "must pass the far pole");
 }
 
 #[test]
-fn a_pawn_falls_to_the_planet_it_is_next_to() {
+fn pawn_falls_towards_a_planet_and_lands_on_it() {
     let mut app = Level::new().collider(Collider::ball(5.0), Transform::from_xyz(0.0, 0.0, 20.0)).build();
     let centre = Vec3::Z * 20.0;
     spawn(
@@ -349,16 +353,16 @@ fn a_pawn_falls_to_the_planet_it_is_next_to() {
     let last = end(&states);
     assert!(last.is_grounded() && landings(&events).len() == 1, "{last:?}: {events:?}");
     let out = last.position - centre;
-    assert!((out.length() - 5.02).abs() < 0.01, "{} m from the middle", out.length());
+    assert!((out.length() - 5.02).abs() < 0.01, "{} m from the centre", out.length());
     assert!(last.up.distance(out.normalize()) < 1e-3, "{last:?}");
     assert!(
         (states[1].position - states[0].position).dot(centre - states[0].position) > 0.0,
-        "that way at once"
+        "must fall towards the planet from the first tick"
     );
 }
 
 #[test]
-fn a_landing_tells_the_speed_at_the_impact_at_any_rate() {
+fn landed_event_reports_the_impact_speed_at_every_tick_rate() {
     for rate in [20.0, 64.0, 128.0] {
         let mut app = Level::with_floor().rate(rate).build();
         let (_, events) = run(&mut app, CapsuleState::at(Vec3::Y * 3.0), nothing(2 * rate as usize), 0);
@@ -372,12 +376,12 @@ fn a_landing_tells_the_speed_at_the_impact_at_any_rate() {
 }
 
 #[test]
-fn a_way_past_the_far_side_of_a_planet_does_not_spin_the_view() {
+fn passing_near_the_far_pole_of_a_planet_does_not_spin_the_view() {
     let mut app = Level::new().collider(Collider::ball(10.0), Transform::default()).build();
     let pull = GravityField::Towards { centre: Vec3::ZERO, strength: 9.8 };
     let volume = MoveVolume { gravity: Some(pull), ..MoveVolume::trigger(VolumeId(1)) };
     spawn(&mut app, (volume, Collider::ball(30.0), Transform::default()));
-    // Across, not through the far pole but a hand's breadth beside it: carried, as by a train.
+    // Carried past the far pole at a distance of 30 cm, as by a train.
     let place = |i: usize| Vec3::new(0.3, -10.0, -1.5 + 0.03 * i as f32).normalize() * 10.021_5;
     let mut state = standing(&mut app, place(0));
     for i in 1..100 {

@@ -1,4 +1,4 @@
-//! Rapier's controller instead of this crate's sweeps: what it can do here, and what it cannot.
+//! Capabilities and limits of rapier's character controller as the mover's backend.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
@@ -20,7 +20,7 @@ fn rapier() -> CapsuleConfig {
     CapsuleConfig { backend: MoverBackend::Rapier, ..default() }
 }
 
-/// An app in which rapier has seen `level`.
+/// Builds an app whose rapier world contains `level`.
 fn app_of(level: &Level) -> App {
     let mut app = level.app(DT);
     for _ in 0..4 {
@@ -30,12 +30,12 @@ fn app_of(level: &Level) -> App {
 }
 
 #[test]
-fn the_sweeps_of_this_crate_are_the_default() {
+fn default_backend_is_unlag_and_differs_from_rapier() {
     let config = CapsuleConfig::default();
     assert_eq!(config.backend, MoverBackend::Unlag);
     assert_eq!(CapsuleConfig::quake().backend, MoverBackend::Unlag);
     assert_eq!(CapsuleConfig::arcade().backend, MoverBackend::Unlag);
-    // And the other one is another one.
+    // The rapier backend must give other results, or the comparison shows nothing.
     let mut app = app_of(&Level::default().floor());
     let start = standing(&mut app, &config, Vec3::ZERO);
     let inputs = || towards(127, 0, 64);
@@ -48,13 +48,13 @@ fn the_sweeps_of_this_crate_are_the_default() {
 }
 
 #[test]
-fn with_rapiers_controller_a_pawn_walks_and_stands() {
+fn rapier_backend_walks_and_comes_to_rest() {
     let mut app = app_of(&Level::default().floor());
     let start = standing(&mut app, &rapier(), Vec3::ZERO);
     assert!(start.is_grounded() && start.position.y.abs() < 0.06, "{start:?}");
     let (states, _) = run(&mut app, &rapier(), start, towards(127, 0, 128));
     let end = last(&states);
-    // Ours gets 11 m; rapier's is known to lose some per cent.
+    // The default backend gets 11 m; rapier's controller is known to lose some per cent.
     assert!(end.position.x > 9.0 && end.position.x < 11.5, "{end:?}");
     assert!(end.velocity.length() <= 6.001 && end.is_grounded(), "{end:?}");
     let (states, _) = run(&mut app, &rapier(), end, towards(0, 0, 64));
@@ -63,7 +63,7 @@ fn with_rapiers_controller_a_pawn_walks_and_stands() {
 }
 
 #[test]
-fn with_rapiers_controller_a_pawn_jumps_and_lands() {
+fn rapier_backend_jumps_and_lands_once() {
     let mut app = app_of(&Level::default().floor());
     let start = standing(&mut app, &rapier(), Vec3::ZERO);
     let jump = CapsuleInput { jump: true, ..default() };
@@ -77,7 +77,7 @@ fn with_rapiers_controller_a_pawn_jumps_and_lands() {
 }
 
 #[test]
-fn with_rapiers_controller_a_wall_stops_and_a_ceiling_ends_a_jump() {
+fn rapier_backend_stops_at_walls_and_ceilings() {
     let level = Level::default()
         .floor()
         .block(Vec3::new(0.5, 3.0, 20.0), Vec3::new(4.5, 3.0, 0.0))
@@ -94,7 +94,7 @@ fn with_rapiers_controller_a_wall_stops_and_a_ceiling_ends_a_jump() {
 }
 
 #[test]
-fn with_rapiers_controller_a_pawn_climbs_stairs() {
+fn rapier_backend_climbs_stairs() {
     let mut level = Level::default().floor();
     for i in 0..5_u8 {
         let top = 0.2 * f32::from(i + 1);
@@ -107,12 +107,12 @@ fn with_rapiers_controller_a_pawn_climbs_stairs() {
     let mut app = app_of(&level);
     let start = standing(&mut app, &rapier(), Vec3::ZERO);
     let end = last(&run(&mut app, &rapier(), start, towards(127, 0, 128)).0);
-    // It gets up them, if not fast.
+    // It climbs the stairs, though not fast.
     assert!(end.position.y > 0.55, "{end:?}");
 }
 
 #[test]
-fn a_pawn_may_change_movers_in_the_middle_of_a_run() {
+fn switching_backends_during_a_run_moves_without_a_jolt() {
     let level = Level::default().floor().block(Vec3::new(0.5, 3.0, 20.0), Vec3::new(10.5, 3.0, 0.0));
     let mut app = app_of(&level);
     let start = standing(&mut app, &CapsuleConfig::default(), Vec3::ZERO);
@@ -135,7 +135,8 @@ fn a_pawn_may_change_movers_in_the_middle_of_a_run() {
         assert!(is_finite(after), "tick {tick}: {after:?}");
         assert!(after.position.y > -0.01 && after.position.y < 1.1, "tick {tick}: {after:?}");
         assert!(after.position.x < 9.67, "tick {tick}: {after:?}");
-        // A switch is no jolt: no more than a tick's way and the difference in height above a floor.
+        // A switch must not jolt: at most the distance of a tick and the difference of the heights above a
+        // floor.
         let way = after.position.distance(before.position);
         assert!(way < 8.0 * DT + 0.03, "tick {tick}: {way} m: {after:?}\nfrom {before:?}");
     }
@@ -143,14 +144,15 @@ fn a_pawn_may_change_movers_in_the_middle_of_a_run() {
 }
 
 #[test]
-fn rapiers_controller_sees_a_collider_only_after_a_step_of_rapier() {
+fn rapier_backend_sees_a_new_collider_only_after_a_physics_step() {
     let mut app = app_of(&Level::default().floor());
     let start = standing(&mut app, &rapier(), Vec3::ZERO);
     let wall = (Collider::cuboid(0.5, 2.0, 9.0), Transform::from_xyz(3.5, 2.0, 0.0));
     app.world_mut().spawn(wall);
     MoverScene::refresh(app.world_mut());
     let end = |app: &mut App, config: &CapsuleConfig| last(&run(app, config, start, towards(127, 0, 48)).0);
-    // It does not pass all the same: the end of every step pushes out of what our scene knows.
+    // The wall stops the pawn all the same, because the end of every step depenetrates it from the mover's
+    // scene.
     let blind = end(&mut app, &rapier());
     let ours = end(&mut app, &CapsuleConfig::default());
     assert!(ours.position.x < 2.67, "{ours:?}");
@@ -162,20 +164,20 @@ fn rapiers_controller_sees_a_collider_only_after_a_step_of_rapier() {
     assert!(bits(&blind) != bits(&seeing), "{blind:?}");
 }
 
-/// A raft that goes 4 m along +X in 4 s.
+/// A raft that moves 4 m along +X in 4 s.
 fn raft() -> Level {
     let deck = Thing { collider: Collider::cuboid(6.0, 0.1, 3.0), place: Transform::default() };
     let way = Shuttle { to: Vec3::X * 4.0, travel_seconds: 4.0, pause_seconds: 0.5, ..default() };
     Level::default().ride(1, Track::Shuttle(way), vec![deck])
 }
 
-/// Where somebody who stands on the raft for 3 s ends.
+/// Returns the state of a pawn that stood on the raft for 3 s.
 fn ride(config: &CapsuleConfig) -> CapsuleState {
     let mut app = app_of(&raft());
     let entity = app.world_mut().spawn_empty().id();
     let mut state = CapsuleState::at(Vec3::Y * 0.15);
     for tick in 1..=192_u32 {
-        // Rapier sees the raft where its last tick put it.
+        // Rapier has the raft where its last tick put it.
         app.update();
         state = with_world(&mut app, |world| {
             let ctx = StepContext { tick: Tick(tick), dt: DT, entity, replaying: false };
@@ -187,16 +189,16 @@ fn ride(config: &CapsuleConfig) -> CapsuleState {
 }
 
 #[test]
-fn rapiers_controller_rides_nothing() {
+fn rapier_backend_stands_on_bases_but_is_not_carried() {
     let ours = ride(&CapsuleConfig::default());
     assert!(ours.base == BaseId(1) && ours.position.x > 2.0, "{ours:?}");
     let theirs = ride(&rapier());
     assert!(theirs.base == BaseId::NONE && theirs.position.x.abs() < 0.3, "{theirs:?}");
-    assert!(theirs.is_grounded(), "but it stands on it: {theirs:?}");
+    assert!(theirs.is_grounded(), "must stand on the raft: {theirs:?}");
 }
 
 #[test]
-fn rapiers_controller_knows_no_one_way_colliders() {
+fn rapier_backend_treats_one_way_platforms_as_solid() {
     let mut app = app_of(&Level::default().floor());
     let shelf = (Collider::cuboid(2.0, 0.05, 2.0), Transform::from_xyz(0.0, 2.3, 0.0), OneWay::default());
     app.world_mut().spawn(shelf);
@@ -211,12 +213,12 @@ fn rapiers_controller_knows_no_one_way_colliders() {
         states.iter().map(|state| state.position.y).fold(0.0, f32::max)
     };
     let [ours, theirs] = [highest(&mut app, CapsuleConfig::default()), highest(&mut app, rapier())];
-    assert!(ours > 2.5, "through it to {ours} m");
-    assert!(theirs + 1.76 < 2.3, "against it at {theirs} m");
+    assert!(ours > 2.5, "must jump through the platform, not only to {ours} m");
+    assert!(theirs + 1.76 < 2.3, "the platform must stop the jump, which reached {theirs} m");
 }
 
 #[test]
-fn rapiers_controller_flies_and_is_stopped_in_flight() {
+fn rapier_backend_flies_and_stops_at_obstacles() {
     let mut app = app_of(&Level::default().block(Vec3::splat(2.0), Vec3::X * 6.0));
     let start = CapsuleState { mode: MovementMode::Flying, ..CapsuleState::at(Vec3::ZERO) };
     let end = last(&run(&mut app, &rapier(), start, towards(127, 0, 128)).0);
@@ -224,7 +226,7 @@ fn rapiers_controller_flies_and_is_stopped_in_flight() {
 }
 
 #[test]
-fn who_changes_to_rapiers_controller_on_a_base_is_not_carried_on() {
+fn switching_to_the_rapier_backend_on_a_base_leaves_the_base() {
     let mut app = app_of(&Level::default().floor());
     let start = standing(&mut app, &rapier(), Vec3::ZERO);
     let riding = CapsuleState { base: BaseId(3), base_velocity: Vec3::X * 3.0, ..start };

@@ -1,5 +1,5 @@
-//! Whatever comes in from the network, from a designer or from physics: never a panic, and never a
-//! number that is none.
+//! Robustness tests: invalid data from the network, level design or physics causes neither panics nor
+//! non-finite states.
 
 mod colliders;
 mod tunings;
@@ -26,7 +26,7 @@ use crate::{
 const NAN: f32 = f32::NAN;
 const INF: f32 = f32::INFINITY;
 
-/// Every kind of collider, a lift, water and a ceiling, on a floor.
+/// A level with every kind of collider, a lift, water and a ceiling on a floor.
 fn everything() -> Level {
     let mut rng = SmallRng::seed_from_u64(8);
     let deck = Thing { collider: Collider::cuboid(1.0, 0.1, 1.0), place: Transform::default() };
@@ -45,7 +45,7 @@ fn everything() -> Level {
         .volume(MoveVolume::water(VolumeId(1)), Vec3::splat(2.0), Vec3::new(-6.0, 1.5, 6.0))
 }
 
-/// Pawns in every situation there.
+/// Pawns in every situation of that level.
 fn pawns() -> Vec<CapsuleState> {
     let at = |x: f32, y: f32, z: f32| CapsuleState::at(Vec3::new(x, y, z));
     let flying = CapsuleState { mode: MovementMode::Flying, velocity: Vec3::X * 5.0, ..at(0.0, 1.0, 0.0) };
@@ -71,7 +71,7 @@ fn assert_sound(before: &CapsuleState, after: &CapsuleState, what: &str) {
     assert!(is_finite(after) || bits(before) == bits(after), "{what}: {after:?}\nfrom {before:?}");
 }
 
-/// Walks a second on free ground: whatever happened before, a pawn gets over it.
+/// Asserts that a pawn walks for a second on free ground, whatever happened to it before.
 fn assert_walks_on(app: &mut App, state: CapsuleState, what: &str) {
     let config = CapsuleConfig::default();
     let mut state = state;
@@ -97,7 +97,7 @@ const RUN: CapsuleInput = CapsuleInput {
 };
 
 #[test]
-fn a_step_of_no_length_changes_nothing() {
+fn step_with_zero_negative_or_nan_length_changes_nothing() {
     let mut app = everything().app(DT);
     let entity = app.world_mut().spawn_empty().id();
     with_world(&mut app, |world| {
@@ -107,14 +107,14 @@ fn a_step_of_no_length_changes_nothing() {
                 assert!(bits(&before) == bits(&after), "dt {dt}: {after:?}\nfrom {before:?}");
                 let after =
                     CapsuleModel::cheap_step(&CapsuleConfig::default(), &before, &ctx(dt, entity), world);
-                assert!(bits(&before) == bits(&after), "cheap, dt {dt}: {after:?}\nfrom {before:?}");
+                assert!(bits(&before) == bits(&after), "cheap step, dt {dt}: {after:?}\nfrom {before:?}");
             }
         }
     });
 }
 
 #[test]
-fn a_step_of_an_absurd_length_moves_no_further_than_its_slices() {
+fn step_of_extreme_length_moves_no_further_than_its_slices() {
     let mut app = everything().app(DT);
     let entity = app.world_mut().spawn_empty().id();
     let config = CapsuleConfig::default();
@@ -126,19 +126,19 @@ fn a_step_of_an_absurd_length_moves_no_further_than_its_slices() {
                 let after = step(&config, &before, &RUN, &ctx(dt, entity), world);
                 assert!(is_finite(&after), "dt {dt}: {after:?}\nfrom {before:?}");
                 let way = after.position.distance(before.position);
-                // 20 m/s is more than anybody here reaches; the lift goes where it is by then.
+                // No pawn here exceeds 20 m/s; the lift moves to where it is by then.
                 let lifted = if before.base == BaseId::NONE { 0.0 } else { 4.0 };
                 let allowed = 20.0 * dt.min(most) + 0.05 + lifted;
-                assert!(way <= allowed, "dt {dt}: {way} m: {after:?}\nfrom {before:?}");
+                assert!(way <= allowed, "dt {dt}: moved {way} m: {after:?}\nfrom {before:?}");
                 let cheap = CapsuleModel::cheap_step(&config, &before, &ctx(dt, entity), world);
-                assert!(is_finite(&cheap), "cheap, dt {dt}: {cheap:?}\nfrom {before:?}");
+                assert!(is_finite(&cheap), "cheap step, dt {dt}: {cheap:?}\nfrom {before:?}");
             }
         }
     });
 }
 
 #[test]
-fn a_state_that_is_no_state_is_left_alone() {
+fn invalid_states_are_left_unchanged() {
     let at = CapsuleState::at(Vec3::Y);
     let mut bad = Vec::new();
     for number in [NAN, INF, -INF] {
@@ -174,14 +174,14 @@ fn a_state_that_is_no_state_is_left_alone() {
                 assert!(bits(before) == bits(&after), "{backend:?}: {after:?}\nfrom {before:?}");
             }
             let cheap = CapsuleModel::cheap_step(&CapsuleConfig::default(), before, &ctx(DT, entity), world);
-            assert_sound(before, &cheap, "cheap");
+            assert_sound(before, &cheap, "cheap step");
             let _ = world.probe(&CapsuleConfig::default(), before, &ctx(DT, entity));
         }
     });
 }
 
 #[test]
-fn absurd_but_finite_states_stay_finite() {
+fn extreme_finite_states_stay_finite() {
     let huge = [1e3, 1e6, 1e19, 1e30, f32::MAX, -f32::MAX];
     let mut app = everything().app(DT);
     let entity = app.world_mut().spawn_empty().id();
@@ -207,17 +207,17 @@ fn absurd_but_finite_states_stay_finite() {
                     }
                     let cheap =
                         CapsuleModel::cheap_step(&CapsuleConfig::default(), &before, &ctx(DT, entity), world);
-                    assert_sound(&before, &cheap, "cheap");
+                    assert_sound(&before, &cheap, "cheap step");
                 }
             }
         }
     });
 }
 
-/// A top speed is one in the first tick as well: nobody tunnels by being thrown.
+/// The top speed also limits the first tick, so no launch tunnels through a wall.
 #[test]
-fn whoever_is_too_fast_is_still_stopped_by_a_wall() {
-    // Further away than a tick at the top speed, nearer than one at those speeds.
+fn pawns_above_the_top_speed_are_stopped_by_walls_and_ceilings() {
+    // Further away than a tick at the top speed, nearer than one at these speeds.
     let wall = Level::default().floor().block(Vec3::new(0.5, 40.0, 40.0), Vec3::new(4.5, 30.0, 0.0));
     let trigger = MoveVolume::trigger(VolumeId(1));
     let cannon = MoveVolume { launch: Some(Vec3::new(900.0, 100.0, 0.0)), ..trigger };
@@ -232,29 +232,32 @@ fn whoever_is_too_fast_is_still_stopped_by_a_wall() {
         ..CapsuleState::at(Vec3::Y * 0.021_5)
     };
     let cases = [
-        ("a velocity", CapsuleState { velocity: Vec3::X * 990.0, ..at }),
-        ("a cannon", CapsuleState::at(Vec3::new(0.0, 0.5, 20.0))),
-        ("a base that is gone", imparted),
-        ("a base that is gone, in the air", CapsuleState { mode: MovementMode::Falling, ..imparted }),
+        ("a high velocity", CapsuleState { velocity: Vec3::X * 990.0, ..at }),
+        ("a launch volume", CapsuleState::at(Vec3::new(0.0, 0.5, 20.0))),
+        ("a missing base", imparted),
+        ("a missing base, in the air", CapsuleState { mode: MovementMode::Falling, ..imparted }),
     ];
     let jump = CapsuleInput { jump: true, ..default() };
     for (what, start) in cases {
         let (states, _) = run(&mut app, &config, start, vec![jump; 60]);
         let furthest = states.iter().map(|state| state.position.x).fold(f32::MIN, f32::max);
-        assert!(furthest < 3.7, "{what}: got to {furthest} m, through a wall at 4 m");
+        assert!(furthest < 3.7, "{what}: reached {furthest} m, through a wall at 4 m");
     }
-    // Up, which is where a jump goes.
+    // The same upwards, with a jump.
     let low = Level::default().floor().block(Vec3::new(9.0, 0.25, 9.0), Vec3::Y * 5.25);
     let mut app = low.app(DT);
     let config = CapsuleConfig { jump_speed: 900.0, ..default() };
     let start = standing(&mut app, &config, Vec3::ZERO);
     let (states, _) = run(&mut app, &config, start, vec![jump; 60]);
     let highest = states.iter().map(|state| state.position.y).fold(0.0, f32::max);
-    assert!(highest > 2.0 && highest < 5.0 - 1.7, "a jump at 900 m/s got to {highest} m below 5 m");
+    assert!(
+        highest > 2.0 && highest < 5.0 - 1.7,
+        "a jump at 900 m/s reached {highest} m below a ceiling at 5 m"
+    );
 }
 
 #[test]
-fn every_extreme_input_is_an_input() {
+fn extreme_inputs_keep_states_finite_and_speeds_bounded() {
     let mut app = everything().app(DT);
     let entity = app.world_mut().spawn_empty().id();
     let config = CapsuleConfig::default();
@@ -285,7 +288,7 @@ fn every_extreme_input_is_an_input() {
 }
 
 #[test]
-fn nobody_is_spawned_anywhere_for_good() {
+fn pawns_spawned_inside_colliders_get_out_or_rest_and_can_walk_on() {
     let box_at = |level: Level, at: Vec3| level.block(Vec3::splat(1.0), at);
     let mut rng = SmallRng::seed_from_u64(3);
     let ground = hills(&mut rng, 12, 12.0, 0.5);
@@ -298,13 +301,13 @@ fn nobody_is_spawned_anywhere_for_good() {
             Vec3::new(0.6, 0.3, 0.2),
         ),
         (
-            "in a heap",
+            "in overlapping colliders",
             floor()
                 .thing(Collider::cylinder(1.0, 1.0), Transform::from_xyz(0.2, 0.5, 0.0))
                 .thing(Collider::ball(1.0), Transform::default()),
             Vec3::Y * 0.1,
         ),
-        ("in hills", floor().thing(ground, Transform::from_xyz(0.0, 1.5, 0.0)), Vec3::Y * 1.0),
+        ("in a height field", floor().thing(ground, Transform::from_xyz(0.0, 1.5, 0.0)), Vec3::Y * 1.0),
         ("in the floor", floor(), Vec3::Y * -0.4),
         ("below everything", floor(), Vec3::Y * -50.0),
         ("at the edge of everything", floor(), Vec3::splat(9_999.0)),
@@ -319,14 +322,14 @@ fn nobody_is_spawned_anywhere_for_good() {
             for (tick, pair) in states.windows(2).enumerate() {
                 assert!(is_finite(&pair[1]), "{what}, {how}, tick {tick}: {:?}", pair[1]);
                 let way = pair[1].position.distance(pair[0].position);
-                assert!(way < 2.5, "{what}, {how}, tick {tick}: put {way} m away: {:?}", pair[1]);
+                assert!(way < 2.5, "{what}, {how}, tick {tick}: moved {way} m at once: {:?}", pair[1]);
             }
             let end = last(&states);
             let depth = oracle.depth(&Core::of(&config, &end)).0;
             let stays = end.position.distance(at) < 0.01;
             assert!(
                 depth < 0.025 || stays,
-                "{what}, {how}: neither out nor at rest, {depth} m deep: {end:?}"
+                "{what}, {how}: neither free nor at rest, {depth} m deep: {end:?}"
             );
             assert_walks_on(&mut app, end, what);
         }
@@ -334,7 +337,7 @@ fn nobody_is_spawned_anywhere_for_good() {
 }
 
 #[test]
-fn a_scene_without_colliders_is_a_long_fall() {
+fn pawn_without_colliders_falls_to_the_lower_bound_without_events() {
     let mut app = Level::default().app(DT);
     let inputs = vec![CapsuleInput { jump: false, ..RUN }; 64 * 300];
     let (states, events) = run(&mut app, &CapsuleConfig::default(), CapsuleState::at(Vec3::Y), inputs);
@@ -345,7 +348,7 @@ fn a_scene_without_colliders_is_a_long_fall() {
 }
 
 #[test]
-fn ids_that_nobody_has_are_let_go_of() {
+fn unknown_base_volume_and_mode_ids_are_dropped() {
     let mut app = everything().app(DT);
     let config = CapsuleConfig::default();
     for base in [2, 500, u16::MAX] {
@@ -368,12 +371,12 @@ fn ids_that_nobody_has_are_let_go_of() {
     for mode in [0, 7, u8::MAX] {
         let start = CapsuleState { mode: MovementMode::Custom(mode), ..CapsuleState::at(Vec3::Y * 1.5) };
         let end = last(&run(&mut app, &config, start, towards(0, 0, 96)).0);
-        assert!(end.is_grounded(), "mode {mode}: it falls and lands: {end:?}");
+        assert!(end.is_grounded(), "mode {mode}: must fall and land: {end:?}");
         assert_walks_on(&mut app, end, "an unknown mode");
     }
 }
 
-/// A state somewhere near the level, of the kind that travels.
+/// Returns a random state near the level, of the kind that is sent.
 fn some_state(rng: &mut SmallRng) -> CapsuleState {
     let number = |rng: &mut SmallRng, size: f32| rng.random_range(-size..size);
     let vector =
@@ -409,7 +412,7 @@ fn some_state(rng: &mut SmallRng) -> CapsuleState {
     }
 }
 
-/// Reads a state and an input and makes a move of them. Whether there was a state.
+/// Reads a state and an input and makes a move with them. Returns whether the bytes were a state.
 fn take_in(bytes: &[u8], entity: Entity, world: &MoverWorld<'_, '_>, seed: u64) -> bool {
     let mut r = BitReader::new(bytes);
     let Ok(state) = CapsuleState::read(&mut r) else {
@@ -427,7 +430,7 @@ fn take_in(bytes: &[u8], entity: Entity, world: &MoverWorld<'_, '_>, seed: u64) 
 }
 
 #[test]
-fn random_bytes_are_refused_or_make_a_move() {
+fn random_and_corrupted_bytes_are_rejected_or_step_to_finite_states() {
     let mut rng = SmallRng::seed_from_u64(2_026);
     let mut app = everything().app(DT);
     let entity = app.world_mut().spawn_empty().id();
@@ -437,7 +440,7 @@ fn random_bytes_are_refused_or_make_a_move() {
             let bytes: Vec<u8> = (0..rng.random_range(0..120)).map(|_| rng.random()).collect();
             taken += usize::from(take_in(&bytes, entity, world, case));
         }
-        // What was a state before some of its bits fell over.
+        // Encodings of valid states with some flipped bits.
         let mut mutants = 0;
         for case in 60_000..100_000 {
             let mut w = BitWriter::default();
@@ -453,6 +456,9 @@ fn random_bytes_are_refused_or_make_a_move() {
             }
             mutants += usize::from(take_in(&bytes, entity, world, case));
         }
-        assert!(mutants > 10_000 && taken < 60_000, "{taken} and {mutants} were states");
+        assert!(
+            mutants > 10_000 && taken < 60_000,
+            "{taken} random inputs and {mutants} mutants were read as states"
+        );
     });
 }

@@ -1,4 +1,4 @@
-//! On lifts, turntables and trains, and in the way of doors.
+//! Riding on lifts, turntables and trains, and standing in the way of doors.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use crate::common::*;
 
 const FIRST: BaseId = BaseId(1);
 
-/// A box on a track, by half extents.
+/// Spawns a box, given by its half extents, that moves along a track.
 fn ride(app: &mut App, id: BaseId, track: &Track, half: Vec3) -> Entity {
     let base = MovementBase { id, track: track.clone() };
     spawn(app, (base, Collider::cuboid(half.x, half.y, half.z), Transform::default()))
 }
 
-/// Always at one speed, from the origin at 0 s.
+/// A track with constant velocity that starts at the origin at 0 s.
 fn train(velocity: Vec3) -> Track {
     let velocity = velocity.as_dvec3();
     Track::Custom(Arc::new(move |seconds: f64| Isometry3d::from_translation((velocity * seconds).as_vec3())))
 }
 
-/// The states with the pose of a track at the end of each one's tick; the first is that of the
-/// tick before `first_tick`.
+/// Pairs every state with the pose of a track at the end of its tick. The first state is that of the tick
+/// before `first_tick`.
 fn with_poses<'s>(
     app: &App,
     states: &'s [CapsuleState],
@@ -37,7 +37,7 @@ fn with_poses<'s>(
     (0u32..).zip(states).map(|(i, state)| (state, pose(i))).collect()
 }
 
-/// How far a pawn is from where its base should have it, at most.
+/// Returns the greatest distance of a pawn from its place on the base.
 fn strays(rides: &[(&CapsuleState, Isometry3d)]) -> f32 {
     let (first, pose) = rides[0];
     let seat = pose.inverse() * first.position;
@@ -45,7 +45,7 @@ fn strays(rides: &[(&CapsuleState, Isometry3d)]) -> f32 {
 }
 
 #[test]
-fn every_kind_of_track_carries_who_stands_on_it() {
+fn every_kind_of_track_carries_a_standing_pawn() {
     let mut history = PoseHistory::default();
     for i in 0..60 {
         let seconds = f64::from(i) * 0.1;
@@ -75,7 +75,7 @@ fn every_kind_of_track_carries_who_stands_on_it() {
 }
 
 #[test]
-fn a_base_on_a_base_carries_as_both_do() {
+fn base_on_a_base_carries_a_pawn_with_the_combined_motion() {
     let mut app = Level::new().build();
     let table = Turntable { seconds_per_turn: 10.0, ..default() };
     let lift = Shuttle { from: Vec3::X * 4.0, to: Vec3::new(4.0, 3.0, 0.0), pause_seconds: 0.5, ..default() };
@@ -91,11 +91,11 @@ fn a_base_on_a_base_carries_as_both_do() {
     let stray = strays(&with_poses(&app, &states, &both, SETTLE));
     assert!(stray < 2e-3, "{stray} m off");
     assert!(states.iter().all(CapsuleState::is_grounded));
-    assert!(highest(&states) > 3.0, "up: {}", highest(&states));
+    assert!(highest(&states) > 3.0, "the lift must carry the pawn up, not to {}", highest(&states));
 }
 
 #[test]
-fn a_collider_below_a_base_carries_too() {
+fn child_collider_of_a_base_carries_a_pawn() {
     let mut app = Level::new().build();
     let track = Track::Turntable(Turntable { seconds_per_turn: 12.0, ..default() });
     let base = spawn(&mut app, (MovementBase { id: FIRST, track: track.clone() }, Transform::default()));
@@ -107,11 +107,15 @@ fn a_collider_below_a_base_carries_too() {
     let (states, _) = run(&mut app, start, nothing(400), SETTLE);
     let stray = strays(&with_poses(&app, &states, &track, SETTLE));
     assert!(stray < 1e-3, "{stray} m off");
-    assert!(end(&states).position.distance(start.position) > 1.0, "it is carried: {:?}", end(&states));
+    assert!(
+        end(&states).position.distance(start.position) > 1.0,
+        "the base must carry the pawn: {:?}",
+        end(&states)
+    );
 }
 
 #[test]
-fn a_pawn_at_rest_on_a_moving_base_keeps_its_place_to_the_bit() {
+fn pawn_at_rest_on_a_moving_base_keeps_its_base_position_bit_for_bit() {
     let lift = Shuttle { to: Vec3::new(3.0, 10.0, 1.0), travel_seconds: 3.0, ..default() };
     for track in [Track::Shuttle(lift), Track::Turntable(Turntable::default())] {
         let mut app = Level::new().build();
@@ -124,13 +128,13 @@ fn a_pawn_at_rest_on_a_moving_base_keeps_its_place_to_the_bit() {
 }
 
 #[test]
-fn a_jump_keeps_the_speed_of_its_base_if_the_config_says_so() {
+fn jump_keeps_the_base_velocity_only_with_impart_base_velocity() {
     for impart in [true, false] {
         let mut app = Level::new().tune(|config| config.impart_base_velocity = impart).build();
         ride(&mut app, FIRST, &train(Vec3::X * 2.0), Vec3::new(8.0, 0.25, 8.0));
         let start = standing(&mut app, Vec3::Y * 0.25);
         assert!(start.base_velocity.distance(Vec3::X * 2.0) < 0.01, "{start:?}");
-        assert_eq!(start.velocity, Vec3::ZERO, "at rest relative to it");
+        assert_eq!(start.velocity, Vec3::ZERO, "must be at rest relative to the base");
         let (states, events) = run(&mut app, start, jumping(80), SETTLE);
         let airborne = states[10];
         assert!(!airborne.is_grounded() && airborne.base == BaseId::NONE, "{airborne:?}");
@@ -141,15 +145,15 @@ fn a_jump_keeps_the_speed_of_its_base_if_the_config_says_so() {
         assert!(events.contains(&MoveEvent::BaseChanged { from: BaseId::NONE, to: FIRST }), "{events:?}");
         if impart {
             let slid = end(&states).base_position.distance(start.base_position);
-            assert!(slid < 5e-3, "lands {slid} m beside where it jumped");
-            let landed = states.iter().skip(5).find(|s| s.is_grounded()).expect("it lands");
-            assert!(landed.velocity.length() < 0.02, "and does not slide: {landed:?}");
+            assert!(slid < 5e-3, "lands {slid} m from where it jumped");
+            let landed = states.iter().skip(5).find(|s| s.is_grounded()).expect("the pawn must land");
+            assert!(landed.velocity.length() < 0.02, "the pawn slides after landing: {landed:?}");
         }
     }
 }
 
 #[test]
-fn a_jump_is_as_high_above_a_lift_as_above_the_ground() {
+fn jump_height_relative_to_a_moving_lift_equals_that_on_the_ground() {
     for speed in [2.0, -2.0] {
         let mut app = Level::new().build();
         let track = train(Vec3::Y * speed);
@@ -167,7 +171,7 @@ fn a_jump_is_as_high_above_a_lift_as_above_the_ground() {
 }
 
 #[test]
-fn who_walks_off_a_base_keeps_its_speed() {
+fn pawn_that_walks_off_a_base_keeps_the_base_velocity() {
     let mut app = Level::new().build();
     ride(&mut app, FIRST, &train(Vec3::Z * 3.0), Vec3::new(2.0, 0.25, 8.0));
     let start = standing(&mut app, Vec3::Y * 0.25);
@@ -181,7 +185,7 @@ fn who_walks_off_a_base_keeps_its_speed() {
 }
 
 #[test]
-fn a_walk_on_a_base_is_relative_to_it() {
+fn walking_speed_is_relative_to_the_base() {
     let mut app = Level::new().build();
     let track = train(Vec3::X * 2.0);
     ride(&mut app, FIRST, &track, Vec3::new(20.0, 0.25, 20.0));
@@ -200,7 +204,7 @@ fn a_walk_on_a_base_is_relative_to_it() {
 }
 
 #[test]
-fn bases_are_told_apart_when_the_feet_change_over() {
+fn crossing_adjacent_bases_emits_base_changed_for_each() {
     let mut app = Level::with_floor().build();
     let still = |x: f32| Track::Still(Isometry3d::from_translation(Vec3::new(x, 0.0, 0.0)));
     ride(&mut app, BaseId(7), &still(3.0), Vec3::new(1.0, 0.2, 2.0));
@@ -218,7 +222,7 @@ fn bases_are_told_apart_when_the_feet_change_over() {
 }
 
 #[test]
-fn a_turning_base_turns_the_view_if_the_config_says_so() {
+fn turning_base_turns_the_view_only_with_turn_with_base() {
     for turns in [true, false] {
         let mut app = Level::new().tune(|config| config.turn_with_base = turns).build();
         let track = Track::Turntable(Turntable { seconds_per_turn: 8.0, ..default() });
@@ -228,7 +232,7 @@ fn a_turning_base_turns_the_view_if_the_config_says_so() {
         let turned = end(&states).yaw.wrapping_sub(start.yaw).cast_signed();
         let expected = if turns { 16_384 } else { 0 };
         assert!((turned - expected).abs() <= 8, "by {turned}: {:?}", end(&states));
-        // The player's own turn comes on top, and forwards is where it looks.
+        // The player's own turn is added to the base's.
         let input = CapsuleInput { forward: 127, yaw: 8_192, ..default() };
         let last = end(&run(&mut app, end(&states), [input; 1], SETTLE + 128).0);
         assert_eq!(last.yaw, last.base_turn.wrapping_add(8_192));
@@ -236,7 +240,7 @@ fn a_turning_base_turns_the_view_if_the_config_says_so() {
 }
 
 #[test]
-fn a_door_pushes_who_stands_in_its_way() {
+fn door_pushes_a_pawn_out_of_its_way_without_penetration() {
     let mut app = Level::with_floor().build();
     let track = Track::Custom(Arc::new(|seconds: f64| {
         Isometry3d::from_translation(Vec3::new((seconds * 1.5) as f32 - 4.0, 1.6, 0.0))
@@ -251,12 +255,12 @@ fn a_door_pushes_who_stands_in_its_way() {
     }
     let last = end(&states);
     let gap = last.position.x - track.pose(seconds_at(&app, SETTLE + 255)).translation.x - 0.25;
-    assert!(gap < 0.37 && last.position.x > 2.0, "it is pushed along: {last:?}");
+    assert!(gap < 0.37 && last.position.x > 2.0, "the door must push the pawn along: {last:?}");
     assert_eq!(count(&events, |event| matches!(event, MoveEvent::Stuck { .. })), 0, "{events:?}");
 }
 
 #[test]
-fn who_is_crushed_is_stuck_and_walks_on_afterwards() {
+fn crushed_pawn_emits_stuck_and_walks_freely_once_released() {
     let mut app = Level::with_floor().block(Vec3::new(2.0, 0.0, -9.0), Vec3::new(6.0, 6.0, 9.0)).build();
     let door = Shuttle {
         from: Vec3::new(-4.0, 3.05, 0.0),
@@ -266,7 +270,7 @@ fn who_is_crushed_is_stuck_and_walks_on_afterwards() {
     };
     ride(&mut app, FIRST, &Track::Shuttle(door), Vec3::new(0.5, 3.0, 9.0));
     let start = standing(&mut app, Vec3::X);
-    // One second of waiting, two there, one of waiting, two back.
+    // The door waits for 1 s, closes in 2 s, waits for 1 s and opens in 2 s.
     let (states, events) = run(&mut app, start, nothing(364), SETTLE);
     for state in &states {
         assert!(state.position.is_finite() && state.velocity.is_finite(), "{state:?}");
@@ -283,11 +287,14 @@ fn who_is_crushed_is_stuck_and_walks_on_afterwards() {
     assert!(depths.iter().all(|depth| depth.is_finite() && *depth > 0.0), "{depths:?}");
     let after = end(&states);
     let last = end(&run(&mut app, after, towards(-127, 0, 44), SETTLE + 364).0);
-    assert!(after.position.x - last.position.x > 1.0, "free again: {after:?}, {last:?}");
+    assert!(
+        after.position.x - last.position.x > 1.0,
+        "must walk freely once the door has opened: {after:?}, {last:?}"
+    );
 }
 
 #[test]
-fn who_stands_on_a_base_that_is_gone_falls() {
+fn pawn_falls_when_its_base_despawns() {
     let mut app = Level::with_floor().build();
     let still = Track::Still(Isometry3d::from_translation(Vec3::Y * 2.0));
     let base = ride(&mut app, FIRST, &still, Vec3::new(1.0, 0.25, 1.0));
@@ -303,7 +310,7 @@ fn who_stands_on_a_base_that_is_gone_falls() {
 }
 
 #[test]
-fn a_base_that_jumps_takes_its_rider_along_and_throws_nobody() {
+fn teleporting_base_takes_its_rider_along_without_adding_speed() {
     let mut app = Level::new().build();
     let track = Track::Custom(Arc::new(|seconds: f64| {
         Isometry3d::from_translation(if seconds < 2.0 { Vec3::ZERO } else { Vec3::new(20.0, 5.0, 0.0) })
@@ -318,7 +325,7 @@ fn a_base_that_jumps_takes_its_rider_along_and_throws_nobody() {
 }
 
 #[test]
-fn a_wall_stops_a_rider_and_the_base_goes_on() {
+fn wall_stops_a_rider_while_its_base_moves_on() {
     let mut app = Level::new().block(Vec3::new(3.0, 0.3, -9.0), Vec3::new(4.0, 9.0, 9.0)).build();
     ride(&mut app, FIRST, &train(Vec3::X), Vec3::new(9.0, 0.25, 3.0));
     let start = standing(&mut app, Vec3::Y * 0.25);
@@ -326,12 +333,12 @@ fn a_wall_stops_a_rider_and_the_base_goes_on() {
     for state in &states {
         assert!(state.is_grounded() && state.position.x < 3.0 - 0.33, "{state:?}");
     }
-    assert!(end(&states).position.x > 2.6, "it is carried to the wall: {:?}", end(&states));
-    assert!(end(&states).base_position.x < -2.0, "and the base goes on below it: {:?}", end(&states));
+    assert!(end(&states).position.x > 2.6, "the base must carry the pawn to the wall: {:?}", end(&states));
+    assert!(end(&states).base_position.x < -2.0, "the base must move on below the pawn: {:?}", end(&states));
 }
 
 #[test]
-fn a_replay_from_the_middle_of_a_ride_gives_the_same_bits() {
+fn replay_from_the_middle_of_a_ride_gives_identical_bits() {
     let mut app = Level::with_floor().build();
     let table = Track::Turntable(Turntable { pivot: Vec3::Y * 0.5, seconds_per_turn: 7.0, ..default() });
     ride(&mut app, FIRST, &table, Vec3::new(12.0, 0.25, 12.0));
@@ -341,7 +348,7 @@ fn a_replay_from_the_middle_of_a_ride_gives_the_same_bits() {
     let inputs = wild_inputs(5, 800);
     let (states, events) = run(&mut app, start, inputs.iter().copied(), SETTLE);
     let rides = count(&events, |event| matches!(event, MoveEvent::BaseChanged { .. }));
-    assert!(rides > 4, "it changes bases: {rides}");
+    assert!(rides > 4, "too few base changes: {rides}");
     for from in [100, 237, 500, 799] {
         let inputs = inputs[from..].iter().copied();
         let (again, _) = run(&mut app, states[from], inputs, SETTLE + from as u32);
@@ -350,7 +357,7 @@ fn a_replay_from_the_middle_of_a_ride_gives_the_same_bits() {
 }
 
 #[test]
-fn a_step_of_a_part_of_a_tick_finds_the_base_between_its_poses() {
+fn half_a_tick_moves_a_rider_half_the_way_of_its_base() {
     let mut app = Level::new().build();
     ride(&mut app, FIRST, &train(Vec3::X * 4.0), Vec3::new(5.0, 0.25, 5.0));
     let start = standing(&mut app, Vec3::Y * 0.25);
@@ -364,7 +371,7 @@ fn a_step_of_a_part_of_a_tick_finds_the_base_between_its_poses() {
 }
 
 #[test]
-fn a_lift_that_comes_up_faster_than_a_pawn_rises_picks_it_up() {
+fn lift_that_rises_faster_than_an_airborne_pawn_picks_it_up() {
     let mut app = Level::new().build();
     let track = train(Vec3::Y * 5.0);
     ride(&mut app, FIRST, &track, Vec3::new(3.0, 0.25, 3.0));
@@ -374,7 +381,7 @@ fn a_lift_that_comes_up_faster_than_a_pawn_rises_picks_it_up() {
         MoveEvent::Landed { speed } => Some(*speed),
         _ => None,
     });
-    // From 1 m/s of difference on, and gravity for as long as it took.
+    // The speed difference starts at 1 m/s; gravity adds to it until the contact.
     assert!(landed.is_some_and(|speed| (1.0..4.0).contains(&speed)), "{events:?}");
     let last = end(&states);
     assert!(last.base == FIRST && last.velocity.length() < 0.01, "{last:?}");

@@ -1,4 +1,4 @@
-//! Little levels, and pawns that are run through them.
+//! Test levels and helpers that step pawns through them.
 
 use core::time::Duration;
 
@@ -11,18 +11,18 @@ use bevy_unlag_movement::{
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-/// Seconds of a tick, unless a level has another rate.
+/// Tick length in seconds, unless a level sets another rate.
 pub const DT: f32 = 1.0 / 64.0;
-/// Ticks a second that games use.
+/// Common tick rates of games, in ticks per second.
 pub const RATES: [f32; 4] = [30.0, 60.0, 64.0, 128.0];
 /// Ticks that [`standing`] takes.
 pub const SETTLE: u32 = 40;
-/// Metres between the feet and a floor.
+/// Height of the feet above a floor, in metres.
 pub const HOVER: core::ops::RangeInclusive<f32> = 0.0185..=0.0245;
-/// Metres per second squared, as the default config has it.
+/// Gravity of the default config, in metres per second squared.
 pub const GRAVITY: f32 = 9.8;
 
-/// A level that is being built.
+/// Builder of a test level.
 pub struct Level {
     rate: f32,
     turn: Quat,
@@ -31,55 +31,55 @@ pub struct Level {
 }
 
 impl Level {
-    /// An empty one, with 64 ticks a second.
+    /// Creates an empty level with 64 ticks per second.
     pub fn new() -> Self {
         Self { rate: 64.0, turn: Quat::IDENTITY, config: CapsuleConfig::default(), pieces: Vec::new() }
     }
 
-    /// One with a floor of 120 m by 120 m, its top at 0.
+    /// Creates a level with a floor of 120 m by 120 m whose top is at 0.
     pub fn with_floor() -> Self {
         Self::new().block(Vec3::new(-60.0, -1.0, -60.0), Vec3::new(60.0, 0.0, 60.0))
     }
 
-    /// Ticks a second.
+    /// Sets the tick rate, in ticks per second.
     pub fn rate(mut self, rate: f32) -> Self {
         self.rate = rate;
         self
     }
 
-    /// Another tuning.
+    /// Replaces the config.
     pub fn config(mut self, config: CapsuleConfig) -> Self {
         self.config = config;
         self
     }
 
-    /// Changes the tuning.
+    /// Changes the config.
     pub fn tune(mut self, change: impl FnOnce(&mut CapsuleConfig)) -> Self {
         change(&mut self.config);
         self
     }
 
-    /// Turns the whole level about the origin, and gravity with it.
+    /// Rotates the whole level and its gravity about the origin.
     pub fn turned(mut self, turn: Quat) -> Self {
         self.turn = turn;
         self.config.up = turn * Vec3::Y;
         self
     }
 
-    /// Any collider.
+    /// Adds a collider.
     pub fn collider(mut self, collider: Collider, transform: Transform) -> Self {
         self.pieces.push((collider, transform));
         self
     }
 
-    /// A box between two corners.
+    /// Adds a box between two corners.
     pub fn block(self, mins: Vec3, maxs: Vec3) -> Self {
         let half = (maxs - mins) * 0.5;
         let collider = Collider::cuboid(half.x, half.y, half.z);
         self.collider(collider, Transform::from_translation((mins + maxs) * 0.5))
     }
 
-    /// A box whose top rises towards +X from `foot`, 10 m wide.
+    /// Adds a box, 10 m wide, whose top rises towards +X from `foot`.
     pub fn ramp(self, foot: Vec3, degrees: f32, length: f32) -> Self {
         let turn = Quat::from_rotation_z(degrees.to_radians());
         let middle = foot + turn * Vec3::new(length * 0.5, -0.5, 0.0);
@@ -87,17 +87,17 @@ impl Level {
         self.collider(collider, Transform::from_translation(middle).with_rotation(turn))
     }
 
-    /// A mesh of flat quads.
+    /// Adds a mesh of flat quads.
     pub fn mesh(self, quads: &[[Vec3; 4]]) -> Self {
         let vertices: Vec<Vec3> = quads.iter().flatten().copied().collect();
         let triangles: Vec<[u32; 3]> = (0..quads.len() as u32)
             .flat_map(|i| [[0, 1, 2], [0, 2, 3]].map(|t| t.map(|k| i * 4 + k)))
             .collect();
-        let mesh = Collider::trimesh(vertices, triangles).expect("a mesh with triangles in it");
+        let mesh = Collider::trimesh(vertices, triangles).expect("the mesh must have triangles");
         self.collider(mesh, Transform::default())
     }
 
-    /// A square floor of one mesh that shares its corners, its top at 0.
+    /// Adds a square mesh floor with shared vertices whose top is at 0.
     pub fn mesh_floor(self, half: f32, cells: u32) -> Self {
         let row = cells + 1;
         let at = |i: u32| i as f32 * (2.0 * half / cells as f32) - half;
@@ -106,11 +106,11 @@ impl Level {
             .map(|i| i / cells * row + i % cells)
             .flat_map(|i| [[i, i + row, i + 1], [i + 1, i + row, i + row + 1]])
             .collect();
-        let mesh = Collider::trimesh(vertices, triangles).expect("a mesh with triangles in it");
+        let mesh = Collider::trimesh(vertices, triangles).expect("the mesh must have triangles");
         self.collider(mesh, Transform::default())
     }
 
-    /// A square floor of boxes of 1 m, its top at 0.
+    /// Adds a square floor of 1 m boxes whose top is at 0.
     pub fn tiles(mut self, half: i32) -> Self {
         let tile = Collider::cuboid(0.5, 0.5, 0.5);
         for x in -half..half {
@@ -122,14 +122,14 @@ impl Level {
         self
     }
 
-    /// A square, level height field at 0.
+    /// Adds a square, flat height field at 0.
     pub fn height_field(self, half: f32, cells: usize) -> Self {
         let row = cells + 1;
         let size = Vec3::new(2.0 * half, 1.0, 2.0 * half);
         self.collider(Collider::heightfield(vec![0.0; row * row], row, row, size), Transform::default())
     }
 
-    /// Steps that go up towards +X from the origin, 10 m wide and with a landing on top.
+    /// Adds stairs, 10 m wide, that rise towards +X from the origin and end in a landing.
     pub fn stairs(mut self, steps: u32, height: f32, depth: f32) -> Self {
         let end = steps as f32 * depth + 20.0;
         for i in 0..steps {
@@ -139,12 +139,12 @@ impl Level {
         self
     }
 
-    /// The app, with every collider in its scene.
+    /// Builds the app with all colliders in its scene.
     pub fn build(self) -> App {
         self.build_with(|_| {})
     }
 
-    /// The app, with what `extend` adds to it.
+    /// Builds the app after `extend` has changed it.
     pub fn build_with(self, extend: impl FnOnce(&mut App)) -> App {
         let mut app = App::new();
         app.add_plugins((
@@ -173,42 +173,42 @@ impl Level {
     }
 }
 
-/// Updates until everything that was spawned counts.
+/// Updates the app until newly spawned entities take effect.
 pub fn settle(app: &mut App) {
     for _ in 0..4 {
         app.update();
     }
 }
 
-/// Spawns something more and lets it count.
+/// Spawns an entity and updates the app until it takes effect.
 pub fn spawn(app: &mut App, bundle: impl Bundle) -> Entity {
     let entity = app.world_mut().spawn(bundle).id();
     settle(app);
     entity
 }
 
-/// Changes the tuning of a level that stands.
+/// Changes the config of a built level.
 pub fn tune(app: &mut App, change: impl FnOnce(&mut CapsuleConfig)) {
     change(&mut app.world_mut().resource_mut::<CapsuleConfig>());
 }
 
-/// Seconds of a tick.
+/// Returns the tick length in seconds.
 pub fn tick_seconds(app: &App) -> f32 {
     app.world().resource::<Time<Fixed>>().timestep().as_secs_f32()
 }
 
-/// Ticks in `seconds`.
+/// Returns the number of ticks in `seconds`.
 pub fn ticks(app: &App, seconds: f32) -> usize {
     (seconds / tick_seconds(app)).round() as usize
 }
 
-/// Seconds on the time line of movement bases at the end of a tick.
+/// Returns the time at the end of a tick, in seconds, on the time line of movement bases.
 pub fn seconds_at(app: &App, tick: u32) -> f64 {
     let step = app.world().resource::<Time<Fixed>>().timestep();
     (f64::from(tick) - 1.0) * step.as_secs_f64() + f64::from(step.as_secs_f32())
 }
 
-/// Steps a pawn of any model: every state, the first included, and the events of every tick.
+/// Steps a pawn of any model. Returns all states, including the first, and the events of every tick.
 pub fn drive<M: MoveModel>(
     app: &mut App,
     state: M::State,
@@ -219,7 +219,7 @@ pub fn drive<M: MoveModel>(
 ) -> (Vec<M::State>, Vec<Vec<M::Event>>) {
     let entity = app.world_mut().spawn_empty().id();
     let mut system = SystemState::<(M::World, Res<'static, M::Config>)>::new(app.world_mut());
-    let (world, config) = system.get(app.world()).expect("a level has a world to move in");
+    let (world, config) = system.get(app.world()).expect("the level must provide the mover's world");
     let (mut states, mut events) = (vec![state], Vec::new());
     for i in 0..ticks {
         let last = states[i];
@@ -232,7 +232,7 @@ pub fn drive<M: MoveModel>(
     (states, events)
 }
 
-/// Steps `state` through `inputs`: every state, the first included, and all events.
+/// Steps `state` through `inputs`. Returns all states, including the first, and all events.
 pub fn run(
     app: &mut App,
     state: CapsuleState,
@@ -243,7 +243,7 @@ pub fn run(
     (states, events.concat())
 }
 
-/// Like [`run`], with the events of every tick.
+/// Like [`run`], but returns the events per tick.
 pub fn run_each(
     app: &mut App,
     state: CapsuleState,
@@ -255,7 +255,7 @@ pub fn run_each(
     drive::<CapsuleModel>(app, state, inputs.len(), first_tick, dt, |i, _| inputs[i])
 }
 
-/// Steps `state` with inputs that look at it.
+/// Steps `state` with inputs that depend on the current state.
 pub fn steer(
     app: &mut App,
     state: CapsuleState,
@@ -268,53 +268,53 @@ pub fn steer(
     (states, events.concat())
 }
 
-/// One step of any length.
+/// Makes one step of any length.
 pub fn step_of(app: &mut App, state: CapsuleState, input: CapsuleInput, dt: f32) -> CapsuleState {
     end(&drive::<CapsuleModel>(app, state, 1, 0, dt, |_, _| input).0)
 }
 
-/// The last.
+/// Returns the last element.
 pub fn end<T: Copy>(states: &[T]) -> T {
-    *states.last().expect("a run has at least the state that it began with")
+    *states.last().expect("a run contains at least its first state")
 }
 
-/// A pawn that has come to rest on the floor at or below `place`.
+/// Returns a pawn that has come to rest on the floor at or below `place`.
 pub fn standing(app: &mut App, place: Vec3) -> CapsuleState {
     let up = app.world().resource::<CapsuleConfig>().up;
     let state = CapsuleState { up, ..CapsuleState::at(place + up * 0.1) };
     let rest = end(&run(app, state, nothing(SETTLE as usize), 0).0);
-    assert_eq!(rest.mode, MovementMode::Walking, "nothing to stand on at {place}: {rest:?}");
+    assert_eq!(rest.mode, MovementMode::Walking, "no floor to stand on at {place}: {rest:?}");
     rest
 }
 
-/// No wish at all.
+/// Neutral input.
 pub fn nothing(ticks: usize) -> Vec<CapsuleInput> {
     vec![CapsuleInput::default(); ticks]
 }
 
-/// Towards +X and, with `forward`, towards -Z.
+/// Input with constant axes: `right` is towards +X, `forward` towards -Z.
 pub fn towards(right: i8, forward: i8, ticks: usize) -> Vec<CapsuleInput> {
     vec![CapsuleInput { right, forward, ..default() }; ticks]
 }
 
-/// The jump button held.
+/// Input with the jump button held.
 pub fn jumping(ticks: usize) -> Vec<CapsuleInput> {
     vec![CapsuleInput { jump: true, ..default() }; ticks]
 }
 
-/// Input that walks along `direction`, level in a world whose up is +Y.
+/// Returns input that walks along `direction`, horizontally in a world where +Y is up.
 pub fn along(direction: Vec3) -> CapsuleInput {
     let mut input = CapsuleInput { forward: 127, ..default() };
     input.set_look(f64::from(-direction.x).atan2(f64::from(-direction.z)), 0.0);
     input
 }
 
-/// A source of chance that is the same in every run.
+/// Returns a seeded random number generator.
 pub fn rng(seed: u64) -> SmallRng {
     SmallRng::seed_from_u64(seed)
 }
 
-/// Inputs of somebody who presses everything: new ones four times a second.
+/// Returns random inputs that change four times per second.
 pub fn wild_inputs(seed: u64, ticks: usize) -> Vec<CapsuleInput> {
     let mut rng = rng(seed);
     let mut input = CapsuleInput::default();
@@ -337,7 +337,7 @@ pub fn wild_inputs(seed: u64, ticks: usize) -> Vec<CapsuleInput> {
         .collect()
 }
 
-/// A walled yard of 28 m by 28 m, full of leaning boxes.
+/// A walled yard, 28 m by 28 m, full of tilted boxes.
 pub fn wild_level() -> Level {
     let mut level = Level::with_floor();
     for i in 0..60_i16 {
@@ -355,35 +355,35 @@ pub fn wild_level() -> Level {
     level
 }
 
-/// What goes over the wire: every bit of it.
+/// Returns the wire encoding of a value.
 pub fn bits<T: Wire>(value: &T) -> Vec<u8> {
     let mut writer = BitWriter::default();
     value.write(&mut writer);
     writer.finish()
 }
 
-/// The first tick after which two runs differ in any bit.
+/// Returns the first tick after which the wire encodings of two runs differ.
 pub fn first_difference<T: Wire>(a: &[T], b: &[T]) -> Option<usize> {
-    assert_eq!(a.len(), b.len(), "runs of one length");
+    assert_eq!(a.len(), b.len(), "runs differ in length");
     a.iter().zip(b).position(|(a, b)| bits(a) != bits(b))
 }
 
-/// How many events `is` says yes to.
+/// Counts the events that match `is`.
 pub fn count(events: &[MoveEvent], is: impl Fn(&MoveEvent) -> bool) -> usize {
     events.iter().filter(|event| is(event)).count()
 }
 
-/// How often the floor was lost.
+/// Counts the `WalkedOff` events.
 pub fn walked_off(events: &[MoveEvent]) -> usize {
     count(events, |event| matches!(event, MoveEvent::WalkedOff))
 }
 
-/// How often the mode changed.
+/// Counts the `ModeChanged` events.
 pub fn mode_changes(events: &[MoveEvent]) -> usize {
     count(events, |event| matches!(event, MoveEvent::ModeChanged { .. }))
 }
 
-/// Which jumps there were.
+/// Returns the jump counts of all `Jumped` events.
 pub fn jumps(events: &[MoveEvent]) -> Vec<u8> {
     events
         .iter()
@@ -394,7 +394,7 @@ pub fn jumps(events: &[MoveEvent]) -> Vec<u8> {
         .collect()
 }
 
-/// How fast it landed, each time.
+/// Returns the impact speeds of all `Landed` events.
 pub fn landings(events: &[MoveEvent]) -> Vec<f32> {
     events
         .iter()
@@ -405,12 +405,12 @@ pub fn landings(events: &[MoveEvent]) -> Vec<f32> {
         .collect()
 }
 
-/// The highest that the feet got, in metres.
+/// Returns the greatest height of the feet, in metres.
 pub fn highest(states: &[CapsuleState]) -> f32 {
     states.iter().map(|state| state.position.y).fold(f32::NEG_INFINITY, f32::max)
 }
 
-/// How fast it is on the level, in metres per second.
+/// Returns the horizontal speed, in metres per second.
 pub fn level_speed(state: &CapsuleState) -> f32 {
     state.velocity.with_y(0.0).length()
 }

@@ -1,7 +1,7 @@
-//! Random moves in random rooms, and in small ones that are nasty on purpose. What a move may do is
-//! judged by parry's own queries: see [`oracle`].
+//! Fuzz tests of the mover: random moves in random rooms and in small pathological levels. The [`oracle`]
+//! checks every move with parry's own queries.
 //!
-//! `PROPTEST_RNG_SEED=<n>` runs other rooms, `PROPTEST_CASES=<n>` more of them. A failure names the
+//! `PROPTEST_RNG_SEED=<n>` selects other rooms, `PROPTEST_CASES=<n>` sets their number. A failure names the
 //! seed of its room and the tick.
 
 pub(crate) mod nasty;
@@ -22,14 +22,14 @@ use oracle::{Move, Watch};
 use scenes::{Level, random_config, random_dt, random_level, with_world};
 use script::{Chunk, Planned, chunk, planned};
 
-/// Rooms of one run.
+/// Rooms per run.
 const CASES: u32 = 40;
-/// Moves in a room: 100,000 in all.
+/// Moves per room: 100,000 in all.
 const MOVES: usize = 2_500;
-/// The rooms of a run that does not say which; the same in every run, so that a red build is one.
+/// Default seed of the rooms, constant so that failures are reproducible.
 const SEED: u64 = 2_026;
 
-/// Makes `moves` from a free place of a level and watches each of them.
+/// Makes `moves` from a free place of a level and checks each of them.
 fn watch(
     level: &Level,
     config: &CapsuleConfig,
@@ -44,13 +44,13 @@ fn watch(
         let mut watch = Watch::new(level, config);
         watch.room = room;
         if !watch.is_free(&start) {
-            return Err(format!("a start that is not free: {}", start.position));
+            return Err(format!("the start is not free: {}", start.position));
         }
         watched(&mut watch, config, dt, entity, start, moves, world)
     })
 }
 
-/// What a run came to.
+/// Statistics of a run.
 struct Summary {
     judged: usize,
     /// Moves per mode: walking, falling, swimming, flying.
@@ -97,7 +97,7 @@ fn start_in(level: &Level, config: &CapsuleConfig) -> Option<CapsuleState> {
 }
 
 #[test]
-fn a_hundred_thousand_random_moves_end_in_nothing_pass_nothing_and_gain_nothing() {
+fn random_moves_never_penetrate_tunnel_or_gain_energy() {
     let defaults = ProptestConfig::default();
     let rng_seed = match defaults.rng_seed {
         RngSeed::Random => RngSeed::Fixed(SEED),
@@ -128,23 +128,26 @@ fn a_hundred_thousand_random_moves_end_in_nothing_pass_nothing_and_gain_nothing(
     if let Err(why) = outcome {
         panic!("{why}");
     }
-    // What is not looked at cannot fail: most moves are judged, and every mode is among them.
+    // A move that is not checked cannot fail: most moves must be checked, in every mode.
     let (judged, modes) = totals.into_inner();
     let made = cases as usize * MOVES;
-    assert!(judged * 3 > made * 2, "only {judged} of {made} moves were far from platforms");
+    assert!(
+        judged * 3 > made * 2,
+        "only {judged} of {made} moves were far enough from platforms to be checked"
+    );
     if cases >= CASES {
         let often = modes.iter().all(|ticks| *ticks * 1_000 > made);
-        assert!(often, "walking, falling, swimming, flying: {modes:?}");
+        assert!(often, "too few moves in a mode (walking, falling, swimming, flying): {modes:?}");
     }
 }
 
 #[test]
-fn nasty_little_places_hold_as_well() {
+fn random_moves_in_pathological_levels_never_penetrate_or_tunnel() {
     for (name, nasty) in nasty::all() {
         for seed in 0..3 {
             let moves = nasty.moves(seed, 700);
             match watch(&nasty.level, &nasty.config, scenes::DT, nasty.start, &moves, nasty.room) {
-                Ok(summary) => assert!(summary.judged * 4 > moves.len(), "{name}: too few were judged"),
+                Ok(summary) => assert!(summary.judged * 4 > moves.len(), "{name}: too few were checked"),
                 Err(why) => panic!("{name}, seed {seed}: {why}"),
             }
         }
@@ -152,15 +155,15 @@ fn nasty_little_places_hold_as_well() {
 }
 
 #[test]
-fn floors_that_are_nearly_flat_slow_nobody_down() {
+fn nearly_flat_floors_do_not_slow_a_run_or_make_it_airborne() {
     for (name, nasty) in nasty::all() {
         let Some(metres) = nasty.runs else { continue };
         let mut app = nasty.level.app(scenes::DT);
         let start = scenes::standing(&mut app, &nasty.config, nasty.start.position);
         let (states, events) = scenes::run(&mut app, &nasty.config, start, scenes::towards(127, 0, 64 * 3));
         let way = scenes::last(&states).position.x - start.position.x;
-        assert!(way > metres, "{name}: {way} m in 3 s, {events:?}");
+        assert!(way > metres, "{name}: ran only {way} m in 3 s, {events:?}");
         let airborne = states.iter().position(|state| !state.is_grounded());
-        assert_eq!(airborne, None, "{name}: in the air, {events:?}");
+        assert_eq!(airborne, None, "{name}: left the ground, {events:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Karts in little levels: the course's formulas meet floors, walls and each other.
+//! Tests of the kart model in small levels with floors, walls and ramps.
 
 mod others;
 mod wild;
@@ -11,21 +11,21 @@ use bevy_unlag_movement::{
 
 use crate::common::{DT, HOVER, Level, bits, end, spawn};
 
-/// Points along +X.
+/// Heading along +X.
 const EAST: u16 = 49_152;
-/// Ticks in which a kart settles on its floor.
+/// Ticks in which a kart comes to rest on its floor.
 const SETTLE: usize = 40;
 const FULL: KartInput = KartInput { throttle: 127, steering: 0 };
 const IDLE: KartInput = KartInput { throttle: 0, steering: 0 };
 
-/// A level with karts in it.
+/// Builds a level with the kart plugin.
 fn yard(level: Level) -> App {
     level.build_with(|app| {
         app.add_plugins(KartPlugin);
     })
 }
 
-/// One floor that is long enough for anything.
+/// A level with one floor of 4 km by 4 km.
 fn plain() -> Level {
     Level::new().block(Vec3::new(-2_000.0, -1.0, -2_000.0), Vec3::new(2_000.0, 0.0, 2_000.0))
 }
@@ -44,15 +44,15 @@ fn run(
     (states, events.concat())
 }
 
-/// A kart at rest on the floor at or below `place`.
+/// Returns a kart at rest on the floor at or below `place`.
 fn parked(app: &mut App, place: Vec3, yaw: u16) -> KartState {
     let (states, _) = run(app, KartState::at(place + Vec3::Y * 0.05, yaw), SETTLE, |_, _| IDLE);
     let rest = end(&states);
-    assert!(rest.grounded && rest.velocity == Vec3::ZERO, "nothing to stand on at {place}: {rest:?}");
+    assert!(rest.grounded && rest.velocity == Vec3::ZERO, "no floor to stand on at {place}: {rest:?}");
     rest
 }
 
-/// A parked kart that goes at `speed` along its heading.
+/// Returns a parked kart that moves at `speed` along its heading.
 fn rolling(app: &mut App, place: Vec3, yaw: u16, speed: f32) -> KartState {
     let state = parked(app, place, yaw);
     KartState { velocity: state.forward() * speed, ..state }
@@ -67,7 +67,7 @@ fn bumps(events: &[KartEvent]) -> Vec<f32> {
 }
 
 #[test]
-fn the_top_speed_is_where_drag_meets_the_force() {
+fn kart_top_speed_is_where_drag_equals_the_drive_force() {
     let mut app = yard(plain());
     let start = parked(&mut app, Vec3::ZERO, EAST);
     let (states, events) = run(&mut app, start, 64 * 40, |_, _| FULL);
@@ -79,7 +79,7 @@ fn the_top_speed_is_where_drag_meets_the_force() {
 }
 
 #[test]
-fn full_steering_drives_a_circle_of_the_turning_radius() {
+fn kart_at_full_steering_drives_a_circle_of_the_turning_radius() {
     let mut app = yard(plain());
     let start = parked(&mut app, Vec3::ZERO, EAST);
     let input = KartInput { steering: 127, ..FULL };
@@ -92,45 +92,45 @@ fn full_steering_drives_a_circle_of_the_turning_radius() {
     let size = high - low;
     assert!((size - Vec2::splat(20.0)).abs().max_element() < 0.1, "{size} m instead of 20 m");
     let last = end(&states);
-    assert!((last.spin + last.speed() / 10.0).abs() < 1e-2, "to the right: {last:?}");
+    assert!((last.spin + last.speed() / 10.0).abs() < 1e-2, "must turn right: {last:?}");
 }
 
 #[test]
-fn it_coasts_to_rest_and_stays_to_the_last_bit() {
+fn coasting_kart_comes_to_rest_and_stays_bit_for_bit() {
     let mut app = yard(plain());
     let start = rolling(&mut app, Vec3::ZERO, EAST, 3.0);
     let (states, _) = run(&mut app, start, 64 * 60, |_, _| IDLE);
-    let rested = states.iter().position(|s| s.velocity == Vec3::ZERO).expect("it comes to rest");
-    assert!(rested > 64 * 5, "not at once: {rested} ticks");
-    assert!(states.windows(2).all(|pair| pair[1].position.x >= pair[0].position.x), "never back");
+    let rested = states.iter().position(|s| s.velocity == Vec3::ZERO).expect("the kart must come to rest");
+    assert!(rested > 64 * 5, "came to rest too soon, after {rested} ticks");
+    assert!(states.windows(2).all(|pair| pair[1].position.x >= pair[0].position.x), "must not roll back");
     let rest = states[rested];
     let still = states[rested + 1..].iter().all(|s| bits(s) == bits(&KartState { spin: s.spin, ..rest }));
     assert!(still, "{rest:?} and {:?}", end(&states));
-    // Wheels alone turn nothing.
+    // Steering alone does not turn the kart.
     let (turned, _) = run(&mut app, end(&states), 64, |_, _| KartInput { steering: 127, ..IDLE });
     assert_eq!(end(&turned).heading, rest.heading);
     assert_eq!(end(&turned).position, rest.position);
 }
 
 #[test]
-fn backwards_it_steers_the_other_way_round() {
+fn reversing_kart_turns_its_heading_the_other_way() {
     let mut app = yard(plain());
     let start = parked(&mut app, Vec3::ZERO, EAST);
     for throttle in [127, -127] {
         let (states, _) = run(&mut app, start, 64, |_, _| KartInput { throttle, steering: 127 });
         let last = end(&states);
         let turned = last.heading.wrapping_sub(start.heading).cast_signed();
-        // Right is a smaller heading.
+        // A smaller heading is further right.
         assert_eq!(turned < 0, throttle > 0, "{last:?}");
-        // Either way the tail or the nose leads to the right: +Z of a kart that points along +X.
+        // Either the tail or the nose leads to the right, which is +Z for a kart that points along +X.
         assert!(last.position.z > 0.5, "{last:?}");
         assert_eq!(last.speed() > 0.0, throttle > 0);
-        assert!((last.velocity.length() - last.speed().abs()).abs() < 1e-3, "no slip: {last:?}");
+        assert!((last.velocity.length() - last.speed().abs()).abs() < 1e-3, "must not slip: {last:?}");
     }
 }
 
 #[test]
-fn a_wall_ahead_takes_all_the_speed_once() {
+fn wall_ahead_stops_a_kart_with_one_bump_event() {
     let mut app = yard(plain().block(Vec3::new(20.0, 0.0, -50.0), Vec3::new(21.0, 3.0, 50.0)));
     let start = rolling(&mut app, Vec3::ZERO, EAST, 20.0);
     let (states, events) = run(&mut app, start, 64 * 4, |_, _| FULL);
@@ -138,55 +138,55 @@ fn a_wall_ahead_takes_all_the_speed_once() {
     assert!((last.position.x - (20.0 - 0.7)).abs() < 0.01, "{last:?}");
     assert!(last.velocity.length() < 0.2, "{last:?}");
     let hits = bumps(&events);
-    assert_eq!(hits.len(), 1, "it leans on the wall then: {events:?}");
+    assert_eq!(hits.len(), 1, "leaning on the wall must not bump again: {events:?}");
     let before = states.iter().map(KartState::speed).fold(0.0, f32::max);
     assert!((hits[0] - before).abs() < 0.2, "{hits:?} at {before} m/s");
-    // And it gets away again.
+    // It can also drive away from the wall.
     let (back, _) = run(&mut app, last, 64 * 2, |_, _| KartInput { throttle: -127, steering: 0 });
     assert!(end(&back).position.x < 5.0, "{:?}", end(&back));
 }
 
 #[test]
-fn along_a_wall_it_loses_only_what_leads_into_it() {
+fn kart_against_a_wall_loses_only_its_normal_velocity() {
     let mut app = yard(plain().block(Vec3::new(-100.0, 0.0, -8.0), Vec3::new(300.0, 3.0, -7.0)));
-    // 15° into the wall on its left.
+    // 15° into the wall on the left.
     let yaw = EAST + 2_731;
     let start = rolling(&mut app, Vec3::ZERO, yaw, 20.0);
     let (states, events) = run(&mut app, start, 128, |_, _| KartInput { steering: 0, throttle: 64 });
     let hits = bumps(&events);
     assert_eq!(hits.len(), 1, "{events:?}");
     assert!((hits[0] - 20.0 * 15.0_f32.to_radians().sin()).abs() < 0.4, "{hits:?}");
-    let hit = states.iter().position(|s| s.position.z < -6.27).expect("it comes to the wall");
+    let hit = states.iter().position(|s| s.position.z < -6.27).expect("the kart must reach the wall");
     let (before, after) = (states[hit - 1], states[hit + 1]);
     assert!((after.velocity.x - before.velocity.x).abs() < 0.3, "{before:?} {after:?}");
     assert!(states[hit..].iter().all(|s| s.velocity.z >= -1e-3 && s.position.z > -6.31));
-    // Steering away from it, its tyres bring it back to where it points.
+    // When it steers away from the wall, the tyres realign its velocity with the heading.
     let (away, _) = run(&mut app, end(&states), 96, |_, _| KartInput { throttle: 64, steering: 127 });
     let last = end(&away);
     assert!(last.position.z > -4.0, "{last:?}");
-    assert!((last.velocity.length() - last.speed()).abs() < 1e-3, "no slip: {last:?}");
+    assert!((last.velocity.length() - last.speed()).abs() < 1e-3, "must not slip: {last:?}");
 }
 
 #[test]
-fn a_ramp_is_driven_up_and_flown_off() {
+fn kart_drives_up_a_ramp_takes_off_and_lands_once() {
     let top = 20.0_f32.to_radians();
     let mut app = yard(plain().ramp(Vec3::new(10.0, 0.0, 0.0), 20.0, 12.0));
     let start = rolling(&mut app, Vec3::ZERO, EAST, 20.0);
     let (states, events) = run(&mut app, start, 64 * 4, |_, _| FULL);
-    let flown = states.iter().position(|s| !s.grounded).expect("it flies");
+    let flown = states.iter().position(|s| !s.grounded).expect("the kart must take off");
     let edge = states[flown];
     let end_of_ramp = 10.0 + 12.0 * top.cos();
     assert!((edge.position.x - end_of_ramp).abs() < 1.2, "{edge:?}");
     assert!(edge.position.y > 3.5, "{edge:?}");
     let climb = edge.velocity.y / edge.velocity.x;
-    // Its round body has begun to roll over the end.
-    assert!((0.75..1.01).contains(&(climb / top.tan())), "along the ramp: {climb}");
-    // Slopes take no level speed.
+    // The round body has begun to roll over the edge.
+    assert!((0.75..1.01).contains(&(climb / top.tan())), "must leave along the ramp: {climb}");
+    // Slopes do not change the horizontal speed.
     let (level, _) =
         run(&mut app, KartState { position: start.position - Vec3::Z * 50.0, ..start }, flown, |_, _| FULL);
     assert!((edge.velocity.x - end(&level).velocity.x).abs() < 1e-3, "{edge:?} {:?}", end(&level));
     let highest = states.iter().map(|s| s.position.y).fold(0.0, f32::max);
-    // Half a v² over g, a little less for the air.
+    // v² / 2g, reduced slightly by the drag.
     let flight = edge.velocity.y * edge.velocity.y / (2.0 * 9.81);
     assert!((0.75..1.01).contains(&((highest - edge.position.y) / flight)), "{highest} m");
     let landings: Vec<f32> = events
@@ -201,11 +201,11 @@ fn a_ramp_is_driven_up_and_flown_off() {
     let last = end(&states);
     assert!(last.grounded && HOVER.contains(&last.position.y), "{last:?}");
     assert!(events.iter().filter(|event| matches!(event, KartEvent::TookOff)).count() == 1);
-    assert_eq!(bumps(&events), [], "a ramp is no wall");
+    assert_eq!(bumps(&events), [], "the ramp must not count as a wall");
 }
 
 #[test]
-fn a_crest_is_followed_slowly_and_flown_off_fast() {
+fn kart_follows_a_crest_at_low_speed_and_takes_off_at_high_speed() {
     // Up 12°, down 12°.
     let up = plain().ramp(Vec3::new(10.0, 0.0, 0.0), 12.0, 8.0);
     let end_of_up = Vec3::new(10.0, 0.0, 0.0) + Quat::from_rotation_z(12.0_f32.to_radians()) * Vec3::X * 8.0;
@@ -217,7 +217,7 @@ fn a_crest_is_followed_slowly_and_flown_off_fast() {
         assert_eq!(flown, flies, "{speed} m/s: {events:?}");
         let last = end(&states);
         assert!(last.grounded && last.position.x > 28.0 && HOVER.contains(&last.position.y), "{last:?}");
-        // It never drops faster than it may fall.
+        // It never descends faster than gravity allows.
         let drops = states.windows(2).map(|pair| (pair[0].position.y - pair[1].position.y) / DT);
         let fastest = drops.fold(0.0, f32::max);
         assert!(fastest < if flies { 9.0 } else { 2.0 }, "{fastest} m/s down at {speed} m/s");
@@ -225,7 +225,7 @@ fn a_crest_is_followed_slowly_and_flown_off_fast() {
 }
 
 #[test]
-fn low_edges_are_driven_over_and_high_ones_are_walls() {
+fn kart_drives_over_low_kerbs_and_high_kerbs_stop_it() {
     for (height, passes) in [(0.1, true), (0.2, true), (0.4, false), (1.0, false)] {
         let kerb = plain().block(Vec3::new(8.0, 0.0, -20.0), Vec3::new(60.0, height, 20.0));
         let mut app = yard(kerb);
@@ -236,7 +236,7 @@ fn low_edges_are_driven_over_and_high_ones_are_walls() {
         assert_eq!(bumps(&events).is_empty(), passes, "{height} m: {events:?}");
         if passes {
             assert!(HOVER.contains(&(last.position.y - height)) && last.grounded, "{last:?}");
-            // And down again.
+            // It also drives down again.
             let back = KartInput { throttle: -127, steering: 0 };
             let (states, _) = run(&mut app, last, 600, |_, _| back);
             assert!(HOVER.contains(&end(&states).position.y), "{:?}", end(&states));
@@ -245,7 +245,7 @@ fn low_edges_are_driven_over_and_high_ones_are_walls() {
 }
 
 #[test]
-fn without_a_floor_it_falls_and_neither_drives_nor_steers() {
+fn airborne_kart_falls_and_neither_accelerates_nor_steers() {
     let ledge = Level::new()
         .block(Vec3::new(-20.0, 4.0, -5.0), Vec3::new(0.0, 5.0, 5.0))
         .block(Vec3::new(-20.0, -1.0, -90.0), Vec3::new(90.0, 0.0, 90.0));
@@ -255,16 +255,19 @@ fn without_a_floor_it_falls_and_neither_drives_nor_steers() {
     let (states, events) = run(&mut app, start, 128, |_, s| if s.grounded { FULL } else { input });
     let air: Vec<&KartState> = states.iter().filter(|s| !s.grounded).collect();
     let seconds = air.len() as f32 * DT;
-    // The ball is over the edge a little later than its middle.
+    // The sphere leaves the edge a little later than its centre.
     assert!((seconds - (2.0_f32 * 5.0 / 9.81).sqrt()).abs() < 0.12, "{seconds} s");
     assert!(air.iter().all(|s| s.heading == air[0].heading && s.spin == 0.0));
-    assert!(air.windows(2).all(|pair| pair[1].velocity.x <= pair[0].velocity.x), "nothing to drive on");
+    assert!(
+        air.windows(2).all(|pair| pair[1].velocity.x <= pair[0].velocity.x),
+        "airborne karts must not accelerate"
+    );
     let Some(KartEvent::Landed { speed }) = events.last() else { panic!("{events:?}") };
     assert!((*speed - 9.6).abs() < 0.6, "{speed} m/s");
 }
 
 #[test]
-fn a_lift_carries_it_up_and_down() {
+fn lift_carries_a_kart_up_and_down() {
     let mut app = yard(Level::new());
     let track =
         Track::Shuttle(Shuttle { from: Vec3::ZERO, to: Vec3::Y * 4.0, travel_seconds: 4.0, ..default() });
@@ -277,7 +280,7 @@ fn a_lift_carries_it_up_and_down() {
     spawn(&mut app, lift);
     let (states, events) = run(&mut app, KartState::at(Vec3::Y * 0.3, EAST), 64 * 8, |_, _| IDLE);
     let settled = &states[SETTLE..];
-    assert!(settled.iter().all(|s| s.grounded), "it stays on");
+    assert!(settled.iter().all(|s| s.grounded), "the kart must stay on the lift");
     let highest = settled.iter().map(|s| s.position.y).fold(0.0, f32::max);
     let lowest = settled.iter().map(|s| s.position.y).fold(9.0, f32::min);
     assert!(highest > 4.1 && lowest < 0.5, "{lowest} to {highest} m");

@@ -1,4 +1,4 @@
-//! The mover in little levels, through the public API.
+//! Integration tests of the mover in small levels, through the public API.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Modes that a game registers, and what leads from one to another.
+//! Custom movement modes and the transitions between modes.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
@@ -26,9 +26,9 @@ fn glide() -> CustomMode {
     CustomMode { gravity_scale: 0.2, ..custom("Glide", ModePhysics::Fall) }
 }
 
-/// Registers a mode and says which it is.
+/// Registers a mode and returns its id.
 fn register(config: &mut CapsuleConfig, mode: CustomMode) -> MovementMode {
-    config.register_mode(mode).expect("room for one more mode")
+    config.register_mode(mode).expect("the config must have room for another mode")
 }
 
 fn with_mode(level: Level, mode: CustomMode) -> (App, MovementMode) {
@@ -38,7 +38,7 @@ fn with_mode(level: Level, mode: CustomMode) -> (App, MovementMode) {
 }
 
 #[test]
-fn modes_are_found_by_name_and_keep_their_place() {
+fn modes_are_found_by_name_and_reregistration_keeps_their_ids() {
     let mut config = CapsuleConfig::default();
     let first = register(&mut config, slide());
     let second = register(&mut config, glide());
@@ -49,18 +49,18 @@ fn modes_are_found_by_name_and_keep_their_place() {
     assert_eq!(config.mode_named("Flying"), Some(MovementMode::Flying));
     assert_eq!(config.mode_named("Sliding"), None);
     let again = register(&mut config, CustomMode { friction: 3.0, ..slide() });
-    assert_eq!(again, first, "a name that is taken replaces the tuning");
+    assert_eq!(again, first, "an existing name must replace the mode's config");
     assert_eq!(config.custom_mode(first).map(|mode| mode.friction), Some(3.0));
     assert_eq!(config.custom_modes.len(), 2);
     for i in 2..256 {
         register(&mut config, custom(&format!("{i}"), ModePhysics::Fly));
     }
     assert_eq!(config.register_mode(custom("one more", ModePhysics::Fly)), Err(TooManyModes));
-    assert_eq!(config.register_mode(slide()), Ok(first), "but a known one still goes");
+    assert_eq!(config.register_mode(slide()), Ok(first), "an existing name must still be accepted");
 }
 
 #[test]
-fn a_slide_without_friction_slides_on() {
+fn frictionless_slide_keeps_its_velocity() {
     let (mut app, mode) = with_mode(Level::with_floor(), slide());
     let start = CapsuleState { mode, velocity: Vec3::X * 8.0, ..standing(&mut app, Vec3::X * -20.0) };
     let (states, events) = run(&mut app, start, nothing(256), SETTLE);
@@ -71,7 +71,7 @@ fn a_slide_without_friction_slides_on() {
 }
 
 #[test]
-fn a_slide_follows_slopes_steps_and_walls() {
+fn slide_follows_steps_and_slopes_and_stops_at_walls() {
     let level = Level::with_floor()
         .block(Vec3::new(4.0, 0.0, -9.0), Vec3::new(8.0, 0.3, 9.0))
         .ramp(Vec3::X * 12.0, 20.0, 10.0)
@@ -86,7 +86,7 @@ fn a_slide_follows_slopes_steps_and_walls() {
 }
 
 #[test]
-fn a_glide_falls_as_slowly_as_its_gravity_says_and_lands() {
+fn glide_falls_with_its_scaled_gravity_and_lands() {
     let (mut app, mode) = with_mode(Level::with_floor(), glide());
     let start = CapsuleState { mode, ..CapsuleState::at(Vec3::Y * 3.0) };
     let (states, events) = run(&mut app, start, nothing(192), 0);
@@ -99,11 +99,11 @@ fn a_glide_falls_as_slowly_as_its_gravity_says_and_lands() {
 }
 
 #[test]
-fn a_ladder_is_a_flight_that_a_jump_ends() {
+fn jump_ends_a_flying_custom_mode_only_with_can_jump() {
     let (mut app, mode) = with_mode(Level::with_floor(), custom("Climb", ModePhysics::Fly));
     let start = CapsuleState { mode, ..CapsuleState::at(Vec3::Y * 3.0) };
     let (states, events) = run(&mut app, start, nothing(64), 0);
-    assert_eq!(end(&states).position, start.position, "it holds on");
+    assert_eq!(end(&states).position, start.position, "the pawn must hold on to the ladder");
     assert!(events.is_empty(), "{events:?}");
     let (states, events) = run(&mut app, start, jumping(16), 0);
     assert_eq!(jumps(&events), [1], "{events:?}");
@@ -117,7 +117,7 @@ fn a_ladder_is_a_flight_that_a_jump_ends() {
 }
 
 #[test]
-fn transitions_are_data() {
+fn custom_modes_follow_their_configured_transitions() {
     let mut modes = [MovementMode::default(); 2];
     let level = Level::new()
         .block(Vec3::new(-30.0, 4.0, -9.0), Vec3::new(3.0, 5.0, 9.0))
@@ -145,7 +145,7 @@ fn transitions_are_data() {
 }
 
 #[test]
-fn the_built_in_modes_follow_the_tables_too() {
+fn built_in_modes_follow_the_configured_transitions() {
     let mut mode = MovementMode::default();
     let mut app = Level::with_floor()
         .tune(|config| {
@@ -159,7 +159,7 @@ fn the_built_in_modes_follow_the_tables_too() {
 }
 
 #[test]
-fn water_takes_hold_of_a_mode_that_walks_and_not_of_one_that_flies() {
+fn custom_modes_swim_in_water_only_with_walk_or_fall_physics() {
     for (physics, swims) in [
         (ModePhysics::Walk, true),
         (ModePhysics::Fall, true),
@@ -176,7 +176,7 @@ fn water_takes_hold_of_a_mode_that_walks_and_not_of_one_that_flies() {
 }
 
 #[test]
-fn a_mode_that_nobody_registered_falls_and_lands() {
+fn unregistered_custom_mode_falls_and_lands() {
     let mut app = Level::with_floor().build();
     let start = CapsuleState { mode: MovementMode::Custom(77), ..CapsuleState::at(Vec3::Y * 2.0) };
     let (states, events) = run(&mut app, start, nothing(128), 0);

@@ -1,4 +1,4 @@
-//! Pawns, crates and colliders that do not stop everybody.
+//! Collisions with pawns, pushable crates and selective colliders.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
@@ -21,7 +21,7 @@ fn meeting(pawns: PawnCollision) -> App {
 }
 
 #[test]
-fn a_pawn_that_blocks_is_a_wall_to_slide_along() {
+fn blocking_pawn_stops_a_head_on_run_and_lets_an_offset_run_slide() {
     let mut app = meeting(PawnCollision::Block);
     spawn(&mut app, other(Vec3::X * 3.0));
     let start = standing(&mut app, Vec3::ZERO);
@@ -31,13 +31,13 @@ fn a_pawn_that_blocks_is_a_wall_to_slide_along() {
     assert!(last.position.y < 0.03 && last.is_grounded(), "{last:?}");
     let beside = standing(&mut app, Vec3::Z * 0.3);
     let (states, _) = run(&mut app, beside, towards(127, 0, 192), SETTLE);
-    assert!(end(&states).position.x > 5.0, "slides past: {:?}", end(&states));
+    assert!(end(&states).position.x > 5.0, "must slide past the pawn: {:?}", end(&states));
     let nearest = states.iter().map(|s| s.position.xz().distance(Vec2::new(3.0, 0.0))).fold(9.0, f32::min);
     assert!(nearest > 0.68, "{nearest} m apart");
 }
 
 #[test]
-fn pawns_that_ignore_each_other_move_as_if_alone() {
+fn pawns_that_ignore_each_other_move_bit_for_bit_as_if_alone() {
     let mut alone = meeting(PawnCollision::Ignore);
     let mut together = meeting(PawnCollision::Ignore);
     spawn(&mut together, other(Vec3::X * 3.0));
@@ -50,7 +50,7 @@ fn pawns_that_ignore_each_other_move_as_if_alone() {
 }
 
 #[test]
-fn nobody_stands_on_a_head() {
+fn pawn_dropped_on_another_pawn_never_stands_on_it() {
     let mut app = meeting(PawnCollision::Block);
     spawn(&mut app, other(Vec3::ZERO));
     for (x, z) in [(0.1, 0.0), (0.3, -0.2), (-0.02, 0.03), (0.0, 0.0)] {
@@ -59,13 +59,16 @@ fn nobody_stands_on_a_head() {
         assert!(stood.is_none(), "dropped at {x}, {z}: {stood:?}");
         if (x, z) != (0.0, 0.0) {
             let last = end(&states);
-            assert!(last.is_grounded() && HOVER.contains(&last.position.y), "slips off: {last:?}");
+            assert!(
+                last.is_grounded() && HOVER.contains(&last.position.y),
+                "must slip off to the floor: {last:?}"
+            );
             assert!(last.position.xz().length() > 0.67, "{last:?}");
         }
     }
 }
 
-/// A level whose pawns are stepped by the app itself.
+/// Builds a level in which the app steps the pawns.
 fn stepped(level: Level) -> App {
     level.build_with(|app| {
         app.add_plugins((
@@ -90,46 +93,46 @@ fn update(app: &mut App, times: usize) {
 }
 
 #[test]
-fn pawns_that_push_drift_apart() {
+fn overlapping_pushing_pawns_separate_gradually_without_gaining_speed() {
     let mut app = stepped(Level::with_floor().tune(|config| config.pawns = PawnCollision::Push));
     let a = pawn(&mut app, Vec3::new(-0.1, 0.05, 0.0), CapsuleInput::default());
     let b = pawn(&mut app, Vec3::new(0.1, 0.05, 0.0), CapsuleInput::default());
     update(&mut app, 4);
     let soon = state_of(&app, a).position.distance(state_of(&app, b).position);
-    assert!((0.2..0.62).contains(&soon), "softly: {soon} m after four ticks");
+    assert!((0.2..0.62).contains(&soon), "must separate gradually, not {soon} m after four ticks");
     update(&mut app, 128);
     let [a, b] = [a, b].map(|pawn| state_of(&app, pawn));
     let apart = a.position.distance(b.position);
     assert!((0.62..0.70).contains(&apart), "{apart} m apart");
-    assert!((a.position + b.position).xz().length() < 1e-2, "both give way: {a:?}, {b:?}");
+    assert!((a.position + b.position).xz().length() < 1e-2, "both pawns must yield equally: {a:?}, {b:?}");
     assert!(a.is_grounded() && b.is_grounded());
-    assert_eq!((a.velocity, b.velocity), (Vec3::ZERO, Vec3::ZERO), "it gives no speed");
+    assert_eq!((a.velocity, b.velocity), (Vec3::ZERO, Vec3::ZERO), "pushing must not add velocity");
 }
 
 #[test]
-fn a_pawn_that_is_pushed_can_be_walked_through() {
+fn pushed_pawn_yields_and_can_be_walked_through() {
     let mut app = stepped(Level::with_floor().tune(|config| config.pawns = PawnCollision::Push));
     let run = CapsuleInput { right: 127, ..default() };
     let a = pawn(&mut app, Vec3::new(-3.0, 0.05, 0.0), run);
     let b = pawn(&mut app, Vec3::new(0.0, 0.05, 0.2), CapsuleInput::default());
     update(&mut app, 96);
     assert!(state_of(&app, a).position.x > 3.0, "{:?}", state_of(&app, a));
-    assert!(state_of(&app, b).position.z > 0.22, "and gives way: {:?}", state_of(&app, b));
+    assert!(state_of(&app, b).position.z > 0.22, "the pushed pawn must yield: {:?}", state_of(&app, b));
 }
 
 #[test]
-fn two_pawns_in_the_very_same_place_do_not_run_away_together() {
+fn pushing_pawns_in_the_same_place_do_not_drift_away_together() {
     let mut app = stepped(Level::with_floor().tune(|config| config.pawns = PawnCollision::Push));
     let place = Vec3::new(2.0, 0.05, -1.0);
     let pawns = [0, 1].map(|_| pawn(&mut app, place, CapsuleInput::default()));
     update(&mut app, 128);
     let [a, b] = pawns.map(|pawn| state_of(&app, pawn).position);
     let drift = ((a + b) * 0.5).xz().distance(place.xz());
-    assert!(drift < 0.35, "both went {drift} m: {a}, {b}");
+    assert!(drift < 0.35, "both drifted {drift} m: {a}, {b}");
 }
 
 #[test]
-fn two_pawns_that_block_and_spawned_in_one_place_walk_apart() {
+fn blocking_pawns_spawned_in_one_place_can_walk_apart() {
     let mut app = stepped(Level::with_floor().tune(|config| config.pawns = PawnCollision::Block));
     let run = |right| CapsuleInput { right, ..default() };
     let a = pawn(&mut app, Vec3::new(-0.1, 0.05, 0.0), run(-127));
@@ -140,7 +143,7 @@ fn two_pawns_that_block_and_spawned_in_one_place_walk_apart() {
 }
 
 #[test]
-fn a_pawns_own_colliders_do_not_stop_it() {
+fn own_colliders_do_not_stop_a_pawn() {
     let mut app = stepped(Level::with_floor());
     let run = CapsuleInput { right: 127, ..default() };
     let own = pawn(&mut app, Vec3::Y * 0.05, run);
@@ -152,7 +155,7 @@ fn a_pawns_own_colliders_do_not_stop_it() {
 }
 
 #[test]
-fn moving_bodies_never_stop_a_pawn() {
+fn dynamic_and_kinematic_bodies_do_not_affect_a_pawn() {
     let mut without = Level::with_floor().build();
     let mut with = Level::with_floor().build();
     for (x, body) in [(1.0, RigidBody::Dynamic), (3.0, RigidBody::KinematicPositionBased)] {
@@ -167,7 +170,7 @@ fn moving_bodies_never_stop_a_pawn() {
 }
 
 #[test]
-fn a_pawn_that_pushes_bodies_takes_the_light_ones_along() {
+fn pawn_with_pushes_bodies_moves_light_crates_more_than_heavy_ones() {
     let moved = |pushes: bool, mass: f32| {
         let mut app = stepped(Level::with_floor());
         let body = app
@@ -186,20 +189,20 @@ fn a_pawn_that_pushes_bodies_takes_the_light_ones_along() {
             app.world_mut().entity_mut(pawn).insert(PushesBodies::default());
         }
         update(&mut app, 64);
-        let crate_x = app.world().get::<Transform>(body).expect("the crate is there").translation.x;
+        let crate_x = app.world().get::<Transform>(body).expect("the crate must exist").translation.x;
         (crate_x - 1.5, state_of(&app, pawn))
     };
     let ((alone, pawn), (light, pushing), (heavy, heaving)) =
         (moved(false, 10.0), moved(true, 10.0), moved(true, 2_000.0));
-    assert!(alone.abs() < 0.01, "moved by itself by {alone} m");
+    assert!(alone.abs() < 0.01, "moved by {alone} m without `PushesBodies`");
     assert!(light > 0.5, "pushed by {light} m");
     assert!(heavy < 0.2 * light, "a heavy one by {heavy} m, a light one by {light} m");
-    // Whatever it pushes, the pawn goes its way.
+    // Pushing does not change the pawn's own motion.
     assert_eq!(pawn, pushing);
     assert_eq!(pawn, heaving);
 }
 
-/// A floor and a platform that stops from above only.
+/// Builds a level with a one-way platform that blocks only from above.
 fn platform(level: Level, mins: Vec3, maxs: Vec3) -> App {
     let mut app = level.build();
     let half = (maxs - mins) * 0.5;
@@ -209,7 +212,7 @@ fn platform(level: Level, mins: Vec3, maxs: Vec3) -> App {
 }
 
 #[test]
-fn a_one_way_platform_is_jumped_up_through_and_landed_on() {
+fn one_way_platform_lets_a_jump_pass_upwards_and_catches_the_fall() {
     for (jump_speed, lands) in [(8.0, true), (6.6, false)] {
         let level = Level::with_floor().tune(|config| config.jump_speed = jump_speed);
         let mut app = platform(level, Vec3::new(-2.0, 2.1, -2.0), Vec3::new(2.0, 2.3, 2.0));
@@ -217,20 +220,23 @@ fn a_one_way_platform_is_jumped_up_through_and_landed_on() {
         let (states, events) = run(&mut app, start, jumping(160), SETTLE);
         let top = highest(&states) - start.position.y;
         let expected = jump_speed * jump_speed / (2.0 * GRAVITY);
-        assert!((top - expected).abs() < 0.01, "nothing stops it on the way up: {top} m for {expected} m");
+        assert!(
+            (top - expected).abs() < 0.01,
+            "must pass the platform on the way up: {top} m instead of {expected} m"
+        );
         let last = end(&states);
         let floor = if lands { 2.3 } else { 0.0 };
         assert!(last.is_grounded() && HOVER.contains(&(last.position.y - floor)), "{last:?}: {events:?}");
         if lands {
             let (states, events) = run(&mut app, last, towards(127, 0, 128), 300);
             assert_eq!(walked_off(&events), 1, "{events:?}");
-            assert!(HOVER.contains(&end(&states).position.y), "off its edge: {:?}", end(&states));
+            assert!(HOVER.contains(&end(&states).position.y), "must fall off its edge: {:?}", end(&states));
         }
     }
 }
 
 #[test]
-fn a_one_way_platform_lets_pass_who_walks_beside_it() {
+fn one_way_platform_does_not_affect_a_pawn_that_walks_through_its_side() {
     let mut without = Level::with_floor().build();
     let mut with = platform(Level::with_floor(), Vec3::new(2.0, 0.2, -2.0), Vec3::new(4.0, 1.0, 2.0));
     let start = standing(&mut without, Vec3::ZERO);
@@ -241,18 +247,18 @@ fn a_one_way_platform_lets_pass_who_walks_beside_it() {
 }
 
 #[test]
-fn a_low_one_way_platform_is_walked_through_at_any_speed() {
+fn low_one_way_platform_does_not_lift_a_walking_pawn_at_any_speed() {
     for (right, ticks) in [(127, 64), (40, 128), (6, 640)] {
         let mut app = platform(Level::with_floor(), Vec3::new(1.0, 0.1, -2.0), Vec3::new(1.8, 0.3, 2.0));
         let start = standing(&mut app, Vec3::ZERO);
         let (states, _) = run(&mut app, start, towards(right, 0, ticks), SETTLE);
-        assert!(end(&states).position.x > 1.5, "it gets there: {:?}", end(&states));
+        assert!(end(&states).position.x > 1.5, "must reach the platform: {:?}", end(&states));
         assert!(highest(&states) < 0.03, "up to {} m at {right}", highest(&states));
     }
 }
 
 #[test]
-fn sensors_and_disabled_colliders_stop_nobody() {
+fn sensors_and_disabled_colliders_do_not_affect_a_pawn() {
     let mut without = Level::with_floor().build();
     let mut with = Level::with_floor().build();
     let wall = || Collider::cuboid(0.5, 2.0, 5.0);
@@ -265,7 +271,7 @@ fn sensors_and_disabled_colliders_stop_nobody() {
 }
 
 #[test]
-fn a_wall_stops_the_members_of_its_groups_only() {
+fn wall_stops_only_pawns_whose_mask_shares_its_collision_groups() {
     let groups = Some(CollisionGroups::new(Group::GROUP_2 | Group::GROUP_5, Group::ALL));
     let cases = [
         (groups, Group::GROUP_2, true),
@@ -291,7 +297,7 @@ fn a_wall_stops_the_members_of_its_groups_only() {
 }
 
 #[test]
-fn a_collider_counts_from_the_tick_on_in_which_it_is_there() {
+fn spawned_moved_and_despawned_colliders_take_effect_after_one_update() {
     let mut app = Level::with_floor().build();
     let start = standing(&mut app, Vec3::ZERO);
     let wall =
@@ -299,12 +305,12 @@ fn a_collider_counts_from_the_tick_on_in_which_it_is_there() {
     app.update();
     let stopped = end(&run(&mut app, start, towards(127, 0, 96), SETTLE).0);
     assert!(stopped.position.x < 2.5, "{stopped:?}");
-    app.world_mut().get_mut::<Transform>(wall).expect("the wall is there").translation.x = 5.0;
+    app.world_mut().get_mut::<Transform>(wall).expect("the wall must exist").translation.x = 5.0;
     app.update();
     let further = end(&run(&mut app, start, towards(127, 0, 96), SETTLE).0);
-    assert!((4.0..4.5).contains(&further.position.x), "it was moved: {further:?}");
+    assert!((4.0..4.5).contains(&further.position.x), "must stop at the moved wall: {further:?}");
     app.world_mut().despawn(wall);
     app.update();
     let on = end(&run(&mut app, start, towards(127, 0, 96), SETTLE).0);
-    assert!(on.position.x > 6.0, "it is gone: {on:?}");
+    assert!(on.position.x > 6.0, "must pass the despawned wall: {on:?}");
 }

@@ -1,4 +1,5 @@
-//! Equal arguments give equal bits, whatever was stepped before, where, and in which app.
+//! Determinism: equal arguments give equal bits, whatever was stepped before, in which order, thread or
+//! app.
 
 use bevy::{ecs::system::SystemState, prelude::*};
 use bevy_rapier3d::prelude::{Collider, RigidBody, Sensor};
@@ -12,13 +13,13 @@ use crate::fuzz::{
     script::{Planned, random_moves},
 };
 
-/// Rooms that are replayed.
+/// Seeds of the rooms that are replayed.
 const SEEDS: [u64; 4] = [3, 41, 1_202, 77_777];
-/// Moves in each.
+/// Moves per room.
 const MOVES: usize = 1_500;
 
-/// All bits of a state: what travels, and every float once more, because what is at rest does not
-/// travel.
+/// Returns all bits of a state: its wire encoding, and every float again, because the encoding omits values
+/// at rest.
 pub(crate) fn bits(state: &CapsuleState) -> Vec<u8> {
     let mut w = BitWriter::default();
     state.write(&mut w);
@@ -31,7 +32,7 @@ pub(crate) fn bits(state: &CapsuleState) -> Vec<u8> {
     w.finish()
 }
 
-/// One move of a recording.
+/// One recorded move.
 #[derive(Clone, Copy)]
 struct Made {
     planned: Planned,
@@ -62,7 +63,7 @@ impl Recording {
         step(&self.config, before, &self.moves[i].planned.input, &self.ctx(i, entity), world)
     }
 
-    /// Says where a step that was made again differs.
+    /// Fails if a replayed step differs from the recorded one.
     fn same(&self, i: usize, again: &CapsuleState, what: &str) {
         let made = &self.moves[i];
         assert!(
@@ -76,7 +77,7 @@ impl Recording {
         );
     }
 
-    /// Makes some moves again in a row; what happens from outside happens again as well.
+    /// Replays `count` moves from `from` on, including the recorded changes from outside.
     fn replay(&self, from: usize, count: usize, entity: Entity, world: &MoverWorld<'_, '_>, what: &str) {
         let mut state = self.moves[from].before;
         for i in from..(from + count).min(self.moves.len()) {
@@ -98,7 +99,7 @@ fn record(seed: u64) -> Recording {
     let up = config.up.normalize();
     let mut starts = level.spots.iter().map(|spot| CapsuleState { up, ..CapsuleState::at(*spot) });
     let Some(mut state) = starts.find(|state| watch.is_free(state)) else {
-        panic!("room {seed} has no free place")
+        panic!("room {seed} has no free spawn place")
     };
     let mut app = level.app(dt);
     let entity = app.world_mut().spawn_empty().id();
@@ -116,14 +117,14 @@ fn record(seed: u64) -> Recording {
     Recording { seed, level, config, dt, moves }
 }
 
-/// Entities that share a place in a table of 256.
+/// Returns two entities that collide in a table of 256 entries.
 fn rivals(app: &mut App) -> [Entity; 2] {
     let all: Vec<Entity> = (0..257).map(|_| app.world_mut().spawn_empty().id()).collect();
     [all[0], all[256]]
 }
 
 #[test]
-fn a_replay_from_any_state_gives_the_same_bits() {
+fn replay_from_any_state_gives_identical_bits() {
     for recording in SEEDS.map(record) {
         let mut app = recording.level.app(recording.dt);
         let entity = app.world_mut().spawn_empty().id();
@@ -136,7 +137,7 @@ fn a_replay_from_any_state_gives_the_same_bits() {
 }
 
 #[test]
-fn a_second_app_with_another_spawn_order_gives_the_same_bits() {
+fn app_with_another_spawn_order_gives_identical_bits() {
     for recording in SEEDS.map(record) {
         for order in [1, 2] {
             let mut app = recording.level.shuffled_app(recording.dt, order);
@@ -147,7 +148,7 @@ fn a_second_app_with_another_spawn_order_gives_the_same_bits() {
 }
 
 #[test]
-fn it_does_not_matter_whether_physics_has_run() {
+fn physics_steps_before_and_between_do_not_change_a_replay() {
     for recording in SEEDS.map(record) {
         let mut app = recording.level.app(recording.dt);
         let entity = app.world_mut().spawn_empty().id();
@@ -155,20 +156,20 @@ fn it_does_not_matter_whether_physics_has_run() {
             app.update();
         }
         with_world(&mut app, |world| recording.replay(0, MOVES, entity, world, "after physics"));
-        // And in the midst of it.
+        // Physics also runs between the steps.
         let mut params = SystemState::<MoverWorld<'static, 'static>>::new(app.world_mut());
         for i in 0..MOVES {
             if i % 10 == 0 {
                 app.update();
             }
-            let Ok(world) = params.get(app.world()) else { panic!("no world") };
+            let Ok(world) = params.get(app.world()) else { panic!("the mover's world must be available") };
             let again = recording.step(i, &recording.moves[i].before, entity, &world);
             recording.same(i, &again, "between physics");
         }
     }
 }
 
-/// Something that is none of a pawn's business.
+/// Spawns a collider that must not affect the pawn.
 fn distraction(rng: &mut SmallRng, near: Vec3, world: &mut World) -> Entity {
     let aside =
         Vec3::new(rng.random_range(-2.0..2.0), rng.random_range(-1.0..2.0), rng.random_range(-2.0..2.0));
@@ -188,7 +189,7 @@ fn distraction(rng: &mut SmallRng, near: Vec3, world: &mut World) -> Entity {
 }
 
 #[test]
-fn colliders_that_come_and_go_elsewhere_do_not_show() {
+fn unrelated_colliders_that_spawn_and_despawn_do_not_change_a_replay() {
     for recording in SEEDS.map(record) {
         let mut rng = SmallRng::seed_from_u64(recording.seed);
         let mut app = recording.level.app(recording.dt);
@@ -211,25 +212,25 @@ fn colliders_that_come_and_go_elsewhere_do_not_show() {
                 }
                 counts.push(app.world().resource::<MoverScene>().counts()[0]);
             }
-            let Ok(world) = params.get(app.world()) else { panic!("no world") };
+            let Ok(world) = params.get(app.world()) else { panic!("the mover's world must be available") };
             let again = recording.step(i, &before, entity, &world);
             recording.same(i, &again, "with other colliders about");
         }
         counts.dedup();
-        assert!(counts.len() > 10, "room {}: nothing came or went: {counts:?}", recording.seed);
+        assert!(counts.len() > 10, "room {}: the colliders never changed: {counts:?}", recording.seed);
     }
 }
 
 #[test]
-fn pawns_between_pawns_do_not_show() {
+fn interleaved_steps_of_other_pawns_do_not_change_a_replay() {
     let recordings = SEEDS.map(record);
     for recording in &recordings {
         let mut app = recording.level.app(recording.dt);
         let [own, other] = rivals(&mut app);
         with_world(&mut app, |world| {
             for i in 0..MOVES {
-                // Somebody else's step in the same place of any table, and one of the pawn itself
-                // elsewhere, in another stance, mask and hurry.
+                // A step of another pawn in the same table entry, and one of the pawn itself elsewhere,
+                // with another radius, mask and tick length.
                 let j = (i * 7 + 31) % MOVES;
                 recording.step(j, &recording.moves[j].before, other, world);
                 let elsewhere = &recording.moves[(i * 13 + 5) % MOVES];
@@ -244,7 +245,7 @@ fn pawns_between_pawns_do_not_show() {
 }
 
 #[test]
-fn steps_in_any_order_give_the_same_bits() {
+fn steps_in_random_order_give_identical_bits() {
     for recording in SEEDS.map(record) {
         let mut order: Vec<usize> = (0..MOVES).collect();
         order.shuffle(&mut SmallRng::seed_from_u64(recording.seed));
@@ -261,7 +262,7 @@ fn steps_in_any_order_give_the_same_bits() {
 }
 
 #[test]
-fn every_thread_gives_the_same_bits() {
+fn replays_in_several_threads_give_identical_bits() {
     for recording in SEEDS.map(record) {
         let recording = &recording;
         let mut app = recording.level.app(recording.dt);
@@ -278,7 +279,7 @@ fn every_thread_gives_the_same_bits() {
 }
 
 #[test]
-fn a_state_from_the_wire_moves_like_the_one_that_was_sent() {
+fn state_and_input_from_the_wire_step_to_identical_bits() {
     for recording in SEEDS.map(record) {
         let mut app = recording.level.app(recording.dt);
         let entity = app.world_mut().spawn_empty().id();
@@ -291,7 +292,7 @@ fn a_state_from_the_wire_moves_like_the_one_that_was_sent() {
                 let mut r = BitReader::new(&bytes);
                 let (Ok(state), Ok(input)) = (CapsuleState::read(&mut r), CapsuleInput::read(&mut r)) else {
                     let before = recording.moves[i].before;
-                    panic!("room {}, tick {}: refused: {before:?}", recording.seed, i + 1)
+                    panic!("room {}, tick {}: the wire format rejected {before:?}", recording.seed, i + 1)
                 };
                 let again = step(&recording.config, &state, &input, &recording.ctx(i, entity), world);
                 recording.same(i, &again, "over the wire");
@@ -301,7 +302,7 @@ fn a_state_from_the_wire_moves_like_the_one_that_was_sent() {
 }
 
 #[test]
-fn steps_that_are_only_drawn_change_nothing() {
+fn partial_steps_for_drawing_do_not_change_a_replay() {
     for recording in SEEDS.map(record) {
         let mut app = recording.level.app(recording.dt);
         let entity = app.world_mut().spawn_empty().id();

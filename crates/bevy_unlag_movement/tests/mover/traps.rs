@@ -1,5 +1,5 @@
-//! Traps of physics engines that a replayed mover must not step into: transforms that are a tick
-//! old, queries that a step of physics has to prepare, ties that the order of spawning decides.
+//! Physics engine pitfalls that a replayed mover must avoid: transforms that are a tick old, queries that
+//! need a physics step first, and ties that the spawn order decides.
 
 use core::time::Duration;
 
@@ -21,18 +21,18 @@ use crate::{
     replay::bits,
 };
 
-/// Goes up in every tick.
+/// Moves up in every tick.
 #[derive(Component)]
 struct Lifted;
 
-/// A collider, which entity it moves with, and how much higher than that its middle is.
+/// A collider that moves with the entity `with`, its centre `higher` metres above it.
 #[derive(Component)]
 struct Moves {
     with: Entity,
     higher: f32,
 }
 
-/// What was expected and what was found, in metres, and which one it was.
+/// Observed heights: a label, the expected and the found height, in metres.
 #[derive(Resource, Default)]
 struct Seen(Vec<(String, f32, Option<f32>)>);
 
@@ -40,7 +40,7 @@ const HALF: f32 = 0.25;
 
 fn lift(mut lifted: Query<&mut Transform, With<Lifted>>) {
     for mut transform in &mut lifted {
-        // Whole in binary, so that sums of it are.
+        // Exact in binary, so sums are exact, too.
         transform.translation.y += 0.0625;
     }
 }
@@ -54,7 +54,9 @@ fn look(
     mut seen: ResMut<Seen>,
 ) {
     for (entity, moves) in &moving {
-        let Ok(with) = transforms.get(moves.with) else { panic!("{entity} moves with nothing") };
+        let Ok(with) = transforms.get(moves.with) else {
+            panic!("{entity} follows an entity without a transform")
+        };
         let top = with.translation.y + moves.higher + HALF;
         let state = CapsuleState::at(Vec3::new(with.translation.x, top + 0.1, 0.0));
         let ctx = StepContext { tick: tick.0, dt: DT, entity: Entity::PLACEHOLDER, replaying: false };
@@ -73,7 +75,9 @@ fn look_in_rapier(
 ) {
     let Ok(rapier) = rapier.single() else { return };
     for (entity, moves, collider, body) in &moving {
-        let Ok(with) = transforms.get(moves.with) else { panic!("{entity} moves with nothing") };
+        let Ok(with) = transforms.get(moves.with) else {
+            panic!("{entity} follows an entity without a transform")
+        };
         let middle = with.translation.y + moves.higher;
         let name = format!("{entity} at {}, tick {}", with.translation.x, tick.0.0);
         let found = rapier.colliders.colliders.get(collider.0).map(|found| found.position().translation.y);
@@ -85,7 +89,7 @@ fn look_in_rapier(
     }
 }
 
-/// An app with four ticks a frame, in which things go up.
+/// Builds an app with four ticks per frame that moves [`Lifted`] entities up.
 fn lifting_app() -> App {
     let mut app = Level::default().app(DT);
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(4.0 * DT)))
@@ -98,7 +102,7 @@ fn cube() -> Collider {
     Collider::cuboid(HALF, HALF, HALF)
 }
 
-/// Runs some frames. Every look from the second frame on must have found what there was.
+/// Runs some frames and checks that, from the second frame on, every observation found the expected height.
 fn assert_seen(app: &mut App, least: usize) {
     app.update();
     app.update();
@@ -107,7 +111,7 @@ fn assert_seen(app: &mut App, least: usize) {
         app.update();
     }
     let seen = &app.world().resource::<Seen>().0;
-    assert!(seen.len() >= least, "only {} looks in 24 ticks", seen.len());
+    assert!(seen.len() >= least, "only {} observations in 24 ticks", seen.len());
     for (what, expected, found) in seen {
         let right = found.is_some_and(|found| (found - expected).abs() < 1e-3);
         assert!(right, "{what}: {found:?} m instead of {expected} m");
@@ -115,15 +119,15 @@ fn assert_seen(app: &mut App, least: usize) {
 }
 
 #[test]
-fn a_mover_sees_things_with_parents_and_children_where_they_are_in_every_tick_of_a_frame() {
+fn mover_finds_moving_hierarchies_at_their_current_pose_in_every_tick() {
     let mut app = lifting_app();
     app.add_systems(FixedUpdate, look.in_set(MoveSystems::Step));
     let world = app.world_mut();
-    // With a child, as a thing with a mesh has.
+    // An entity with a child, as entities with meshes have.
     let alone = world.spawn((cube(), Transform::from_xyz(0.0, 0.0, 0.0), Lifted)).id();
     world.entity_mut(alone).insert(Moves { with: alone, higher: 0.0 });
     world.spawn((Transform::default(), ChildOf(alone)));
-    // A child of what moves, and a child of its child.
+    // A child of a moving entity, and a grandchild.
     let parent = world.spawn((Transform::from_xyz(10.0, 0.0, 0.0), Lifted)).id();
     let child = (cube(), Transform::from_xyz(0.0, 1.0, 0.0), Moves { with: parent, higher: 1.0 });
     world.spawn((child, ChildOf(parent)));
@@ -135,7 +139,7 @@ fn a_mover_sees_things_with_parents_and_children_where_they_are_in_every_tick_of
     let still = world.spawn(Transform::default()).id();
     let own = world.spawn((cube(), Transform::from_xyz(30.0, 0.0, 0.0), Lifted, ChildOf(still))).id();
     world.entity_mut(own).insert(Moves { with: own, higher: 0.0 });
-    // On a body that is fixed, which is not to say that nobody moves it.
+    // A fixed body whose transform a system moves all the same.
     let fixed = world.spawn((cube(), RigidBody::Fixed, Transform::from_xyz(40.0, 0.0, 0.0), Lifted)).id();
     world.entity_mut(fixed).insert(Moves { with: fixed, higher: 0.0 });
     world.spawn((Transform::default(), ChildOf(fixed)));
@@ -143,7 +147,7 @@ fn a_mover_sees_things_with_parents_and_children_where_they_are_in_every_tick_of
 }
 
 #[test]
-fn rapier_sees_things_with_parents_and_children_where_they_are_in_every_tick_of_a_frame() {
+fn rapier_finds_moving_hierarchies_at_their_current_pose_in_every_tick() {
     let mut app = lifting_app();
     let looks = look_in_rapier.after(PhysicsSet::StepSimulation).before(PhysicsSet::Writeback);
     app.add_systems(FixedUpdate, looks);
@@ -162,7 +166,7 @@ fn rapier_sees_things_with_parents_and_children_where_they_are_in_every_tick_of_
     assert_seen(&mut app, 6 * 24);
 }
 
-/// Two things that are hit at once, a start, and what is wished.
+/// Two things that are hit at once, and the start and input that hit them.
 struct Tie {
     name: &'static str,
     level: Level,
@@ -193,7 +197,9 @@ fn ties() -> Vec<Tie> {
     let quad = |flip: bool| {
         let corners = [-20.0, 20.0].into_iter().flat_map(|x| [-20.0, 20.0].map(|z| Vec3::new(x, 0.0, z)));
         let triangles = if flip { [[0, 1, 2], [2, 1, 3]] } else { [[2, 1, 3], [0, 1, 2]] };
-        let Ok(mesh) = Collider::trimesh(corners.collect(), triangles.to_vec()) else { panic!("no quad") };
+        let Ok(mesh) = Collider::trimesh(corners.collect(), triangles.to_vec()) else {
+            panic!("the quad must be a valid mesh")
+        };
         mesh
     };
     let meshes =
@@ -223,13 +229,13 @@ fn ties() -> Vec<Tie> {
 }
 
 #[test]
-fn of_two_things_hit_at_once_neither_spawn_order_nor_other_colliders_choose() {
+fn simultaneous_hits_resolve_independently_of_spawn_order_and_other_colliders() {
     for Tie { name, level, config, start, input } in ties() {
         let inputs = vec![input; 240];
         let (usual, _) = run(&mut level.app(DT), &config, start, inputs.clone());
         let moved = last(&usual).position.distance(start.position);
-        assert!(moved > 0.1, "{name}: it does nothing: {:?}", last(&usual));
-        // Enough that any tree over them is another one.
+        assert!(moved > 0.1, "{name}: the pawn must move: {:?}", last(&usual));
+        // Enough colliders that any tree over them has another structure.
         let mut crowded = level.clone();
         for i in 0..90_u8 {
             let at = Vec3::new(300.0 + f32::from(i) * 3.0, f32::from(i % 7) * 5.0, 300.0);
@@ -247,20 +253,20 @@ fn of_two_things_hit_at_once_neither_spawn_order_nor_other_colliders_choose() {
     }
 }
 
-/// Where the pawn is after each tick.
+/// Position of the pawn along x after each tick.
 #[derive(Resource, Default)]
 struct Track(Vec<f32>);
 
-/// In these ticks the wall comes and goes.
+/// Ticks in which the wall spawns and despawns.
 const COMES: usize = 10;
 const GOES: usize = 20;
 
-/// Puts a wall a hand's breadth before the pawn, and takes it away again.
+/// Spawns a wall 3 cm in front of the pawn, and despawns it later.
 fn build(world: &mut World) {
     let tick = world.resource::<CurrentTick>().0.0 as usize;
     if tick == COMES {
         let mut pawns = world.query::<&CapsuleState>();
-        let Ok(pawn) = pawns.single(world) else { panic!("no pawn") };
+        let Ok(pawn) = pawns.single(world) else { panic!("expected exactly one pawn") };
         let face = pawn.position.x + 0.34 + 0.03;
         world.spawn((Collider::cuboid(0.05, 5.0, 5.0), Transform::from_xyz(face + 0.05, 1.0, 0.0)));
     }
@@ -277,7 +283,7 @@ fn write_down(pawns: Query<&CapsuleState>, mut track: ResMut<Track>) {
 }
 
 #[test]
-fn a_collider_stops_pawns_from_the_tick_in_which_it_comes_to_the_one_in_which_it_goes() {
+fn collider_blocks_pawns_from_its_spawn_tick_until_its_despawn_tick() {
     let mut app = Level::default().app(DT);
     app.add_plugins(LocalMovesPlugin::<CapsuleModel>::default()).init_resource::<Track>();
     app.add_systems(FixedUpdate, build.before(MoverSceneSystems::Sync));
@@ -288,18 +294,18 @@ fn a_collider_stops_pawns_from_the_tick_in_which_it_comes_to_the_one_in_which_it
     for _ in 0..40 {
         app.update();
     }
-    // Tick 1 is the first.
+    // The first tick is tick 1.
     let track = &app.world().resource::<Track>().0;
     let way = |tick: usize| track[tick - 1] - track[tick - 2];
-    assert!(way(COMES - 1) > 0.09, "it flies {} m in a tick", way(COMES - 1));
-    assert!(way(COMES) < 0.03, "{} m in the tick in which the wall comes", way(COMES));
-    assert!(way(GOES - 1).abs() < 1e-4, "{} m before the wall", way(GOES - 1));
-    assert!(way(GOES) > 3e-3, "{} m in the tick in which the wall goes", way(GOES));
-    assert!(way(GOES + 15) > 0.06, "{} m a quarter of a second later", way(GOES + 15));
+    assert!(way(COMES - 1) > 0.09, "flew only {} m in a tick before the wall", way(COMES - 1));
+    assert!(way(COMES) < 0.03, "moved {} m in the tick in which the wall spawns", way(COMES));
+    assert!(way(GOES - 1).abs() < 1e-4, "moved {} m while the wall stands", way(GOES - 1));
+    assert!(way(GOES) > 3e-3, "moved only {} m in the tick in which the wall despawns", way(GOES));
+    assert!(way(GOES + 15) > 0.06, "moved only {} m per tick a quarter of a second later", way(GOES + 15));
 }
 
 #[test]
-fn no_step_of_physics_is_needed_to_see_a_collider() {
+fn mover_finds_changed_colliders_without_a_physics_step() {
     let config = CapsuleConfig::default();
     let mut app = Level::default().floor().app(DT);
     let start = standing(&mut app, &config, Vec3::ZERO);
@@ -318,14 +324,14 @@ fn no_step_of_physics_is_needed_to_see_a_collider() {
     assert!(last(&states).position.x > 7.0, "{:?}", last(&states));
 }
 
-/// How far a run along +X gets.
+/// Refreshes the scene and returns the final state of a run along +X.
 fn run_past(app: &mut App, start: CapsuleState) -> CapsuleState {
     MoverScene::refresh(app.world_mut());
     last(&run(app, &CapsuleConfig::default(), start, towards(127, 0, 96)).0)
 }
 
 #[test]
-fn what_physics_moves_stops_nobody_and_what_is_fixed_does() {
+fn only_colliders_on_fixed_bodies_block_pawns() {
     let mut app = Level::default().floor().app(DT);
     let start = standing(&mut app, &CapsuleConfig::default(), Vec3::ZERO);
     let free = run_past(&mut app, start);
@@ -334,28 +340,37 @@ fn what_physics_moves_stops_nobody_and_what_is_fixed_does() {
     let kinds = [RigidBody::Dynamic, RigidBody::KinematicPositionBased, RigidBody::KinematicVelocityBased];
     for body in kinds {
         let own = app.world_mut().spawn((block(), body)).id();
-        assert!(bits(&run_past(&mut app, start)) == bits(&free), "a collider on a {body:?} body");
+        assert!(bits(&run_past(&mut app, start)) == bits(&free), "blocked by a collider on a {body:?} body");
         app.world_mut().despawn(own);
 
         let parent = app.world_mut().spawn((Transform::default(), body)).id();
         app.world_mut().spawn((block(), ChildOf(parent)));
-        assert!(bits(&run_past(&mut app, start)) == bits(&free), "a collider below a {body:?} body");
-        // The same body, fixed from now on.
+        assert!(
+            bits(&run_past(&mut app, start)) == bits(&free),
+            "blocked by a child collider of a {body:?} body"
+        );
+        // The same body, now fixed.
         app.world_mut().entity_mut(parent).insert(RigidBody::Fixed);
-        assert!(run_past(&mut app, start).position.x < 2.2, "below a body that was {body:?} and is fixed");
+        assert!(
+            run_past(&mut app, start).position.x < 2.2,
+            "not blocked by a child collider of a {body:?} body that became fixed"
+        );
         app.world_mut().entity_mut(parent).insert(body);
-        assert!(bits(&run_past(&mut app, start)) == bits(&free), "below a body that is {body:?} again");
+        assert!(
+            bits(&run_past(&mut app, start)) == bits(&free),
+            "blocked by a child collider of a body that is {body:?} again"
+        );
         app.world_mut().despawn(parent);
     }
 }
 
 #[test]
-fn a_pawn_is_not_in_its_own_way() {
+fn own_colliders_left_behind_do_not_block_their_pawn() {
     let config = CapsuleConfig::default();
     let mut app = Level::default().floor().app(DT);
     let start = standing(&mut app, &config, Vec3::ZERO);
     let free = run_past(&mut app, start);
-    // Its collider stays behind: the worst that can happen.
+    // Its collider stays behind, which is the worst case.
     let hull = || (Collider::capsule_y(0.5, 0.4), Transform::from_xyz(0.0, 0.9, 0.0));
     let pawn = app.world_mut().spawn(hull()).id();
     let helmet = app.world_mut().spawn((Transform::default(), ChildOf(pawn))).id();
@@ -369,5 +384,5 @@ fn a_pawn_is_not_in_its_own_way() {
     });
     assert!(bits(&end) == bits(&free), "{end:?}\ninstead of {free:?}");
     let other = run_past(&mut app, start);
-    assert!(bits(&other) != bits(&free), "somebody else is stopped by it");
+    assert!(bits(&other) != bits(&free), "its colliders must block other pawns");
 }

@@ -1,4 +1,4 @@
-//! Water, pads, mud and other regions; flying.
+//! Movement volumes: water, launch pads, mud, local gravity; swimming and flying.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{Collider, Sensor};
@@ -11,7 +11,7 @@ use crate::common::*;
 
 const ID: VolumeId = VolumeId(3);
 
-/// Fills a box between two corners.
+/// Fills a box between two corners with a volume.
 fn fill(app: &mut App, volume: MoveVolume, mins: Vec3, maxs: Vec3) {
     let half = (maxs - mins) * 0.5;
     let place = Transform::from_translation((mins + maxs) * 0.5);
@@ -40,7 +40,7 @@ fn surface_crossings(events: &[MoveEvent]) -> usize {
 }
 
 #[test]
-fn who_falls_into_water_swims() {
+fn pawn_that_falls_into_water_swims_and_stays_in_it() {
     let mut app = pool(Level::new(), -8.0);
     let (states, events) = run(&mut app, CapsuleState::at(Vec3::Y), nothing(128), 0);
     let last = end(&states);
@@ -48,49 +48,49 @@ fn who_falls_into_water_swims() {
     assert!(events.contains(&MoveEvent::VolumeChanged { from: VolumeId::NONE, to: ID }), "{events:?}");
     let swims = MoveEvent::ModeChanged { from: MovementMode::Falling, to: MovementMode::Swimming };
     assert_eq!(count(&events, |event| *event == swims), 1, "{events:?}");
-    assert_eq!(mode_changes(&events), 1, "once in, it stays in: {events:?}");
-    let first = states.iter().position(|s| s.mode == MovementMode::Swimming).expect("it swims");
+    assert_eq!(mode_changes(&events), 1, "must stay in the water: {events:?}");
+    let first = states.iter().position(|s| s.mode == MovementMode::Swimming).expect("the pawn must swim");
     let middle = states[first - 1].position.y + 0.88;
-    assert!((-0.2..=0.0).contains(&middle), "its middle at {middle} m");
-    assert!(last.velocity.y > states[first].velocity.y, "water slows it: {last:?}");
+    assert!((-0.2..=0.0).contains(&middle), "started to swim with its centre at {middle} m");
+    assert!(last.velocity.y > states[first].velocity.y, "water must slow the fall: {last:?}");
 }
 
 #[test]
-fn a_crouched_pawn_swims_at_its_full_length() {
+fn crouched_pawn_stands_up_to_swim_and_crouch_swims_down() {
     let mut app = pool(Level::new(), -8.0);
     let state = CapsuleState { crouched: true, ..CapsuleState::at(Vec3::Y * -3.0) };
     let (states, _) = run(&mut app, state, [CapsuleInput { crouch: true, ..default() }; 64], 0);
     assert!(!end(&states).crouched, "{:?}", end(&states));
-    assert!(end(&states).velocity.y < -2.0, "the button is for going down: {:?}", end(&states));
+    assert!(end(&states).velocity.y < -2.0, "crouch must swim downwards: {:?}", end(&states));
 }
 
 #[test]
-fn a_light_swimmer_comes_to_rest_with_its_middle_below_the_surface() {
+fn buoyant_swimmer_comes_to_rest_with_its_centre_just_below_the_surface() {
     let mut app = pool(Level::new().tune(|config| config.buoyancy = 1.2), -8.0);
     for depth in [1.2, 2.0, 5.0] {
         let (states, _) = run(&mut app, swimming_at(Vec3::Y * -depth), nothing(64 * 40), 0);
         for state in &states[64 * 30..] {
             let middle = state.position.y + 0.88;
             assert_eq!(state.mode, MovementMode::Swimming, "{state:?}");
-            assert!((-0.4..0.0).contains(&middle), "its middle is {middle} m above the surface: {state:?}");
+            assert!((-0.4..0.0).contains(&middle), "its centre is {middle} m above the surface: {state:?}");
             assert!(state.velocity.length() < 0.3, "{state:?}");
         }
     }
 }
 
 #[test]
-fn who_holds_the_button_for_up_floats_without_a_flicker() {
+fn swimmer_holding_jump_floats_at_the_surface_without_mode_flicker() {
     let mut app = pool(Level::new(), -8.0);
     let input = CapsuleInput { jump: true, ..default() };
     let (states, events) = run(&mut app, swimming_at(Vec3::Y * -2.5), [input; 640], 0);
     let crossings = surface_crossings(&events);
     assert!(crossings <= 4, "{crossings} changes in ten seconds: {events:?}");
     assert!(highest(&states) < 0.2, "{} m above the water", highest(&states));
-    assert!(end(&states).position.y > -1.4, "and stays up: {:?}", end(&states));
+    assert!(end(&states).position.y > -1.4, "must stay near the surface: {:?}", end(&states));
 }
 
 #[test]
-fn the_heavy_sink_to_the_bottom() {
+fn swimmer_with_low_buoyancy_sinks_to_the_bottom() {
     let mut app = pool(Level::new().tune(|config| config.buoyancy = 0.5), -4.0);
     let (states, _) = run(&mut app, swimming_at(Vec3::Y * -2.0), nothing(256), 0);
     let last = end(&states);
@@ -98,11 +98,11 @@ fn the_heavy_sink_to_the_bottom() {
     assert_eq!(last.mode, MovementMode::Swimming, "{last:?}");
     let mut neutral = pool(Level::new(), -4.0);
     let last = end(&run(&mut neutral, swimming_at(Vec3::Y * -2.0), nothing(256), 0).0);
-    assert_eq!(last.position, Vec3::Y * -2.0, "one is neutral: {last:?}");
+    assert_eq!(last.position, Vec3::Y * -2.0, "default buoyancy must be neutral: {last:?}");
 }
 
 #[test]
-fn a_swimmer_has_its_speed_in_every_direction() {
+fn swimmer_reaches_its_swim_speed_in_every_direction() {
     let mut app = pool(Level::new(), -40.0);
     let quarter = 16_384 / 2;
     let half = core::f32::consts::FRAC_1_SQRT_2;
@@ -124,7 +124,7 @@ fn a_swimmer_has_its_speed_in_every_direction() {
 }
 
 #[test]
-fn a_swimmer_leaves_the_water_at_a_bank() {
+fn swimmer_climbs_out_of_the_water_at_a_low_bank() {
     let bank = Level::new().block(Vec3::new(4.0, -8.0, -10.0), Vec3::new(40.0, 0.1, 10.0));
     let mut app = pool(bank, -8.0);
     let input = CapsuleInput { right: 127, jump: true, ..default() };
@@ -136,7 +136,7 @@ fn a_swimmer_leaves_the_water_at_a_bank() {
 }
 
 #[test]
-fn a_swimmer_does_not_climb_a_high_bank() {
+fn swimmer_does_not_climb_a_high_bank() {
     let bank = Level::new().block(Vec3::new(4.0, -8.0, -10.0), Vec3::new(20.0, 2.5, 10.0));
     let mut app = pool(bank, -8.0);
     let input = CapsuleInput { right: 127, jump: true, ..default() };
@@ -146,7 +146,7 @@ fn a_swimmer_does_not_climb_a_high_bank() {
 }
 
 #[test]
-fn a_beach_leads_out_of_the_water_and_back_in() {
+fn pawn_walks_up_a_beach_and_back_into_the_water_without_mode_flicker() {
     let mut app = pool(Level::new().ramp(Vec3::new(-2.0, -4.0, 0.0), 20.0, 40.0), -4.0);
     let start = swimming_at(Vec3::new(-1.0, -2.5, 0.0));
     let (states, events) = run(&mut app, start, towards(127, 0, 64 * 8), 0);
@@ -159,7 +159,7 @@ fn a_beach_leads_out_of_the_water_and_back_in() {
 }
 
 #[test]
-fn wading_is_walking() {
+fn pawn_walks_through_shallow_water() {
     let mut app = Level::with_floor().build();
     fill(&mut app, MoveVolume::water(ID), Vec3::new(-9.0, -1.0, -9.0), Vec3::new(9.0, 0.8, 9.0));
     let start = standing(&mut app, Vec3::ZERO);
@@ -168,7 +168,7 @@ fn wading_is_walking() {
 }
 
 #[test]
-fn a_flyer_moves_in_three_dimensions_and_slides_along_walls() {
+fn flying_pawn_moves_in_three_dimensions_and_slides_along_walls() {
     let mut app = Level::with_floor().block(Vec3::new(8.0, 0.0, -40.0), Vec3::new(9.0, 40.0, 40.0)).build();
     let flying = CapsuleState { mode: MovementMode::Flying, ..CapsuleState::at(Vec3::Y * 5.0) };
     let half = core::f32::consts::FRAC_1_SQRT_2;
@@ -177,10 +177,10 @@ fn a_flyer_moves_in_three_dimensions_and_slides_along_walls() {
     let last = end(&states);
     assert!(last.velocity.distance(Vec3::new(0.0, half, -half) * 6.0) < 0.02, "{last:?}");
     assert!(events.is_empty() && last.mode == MovementMode::Flying, "{events:?}");
-    // Into the wall, half along it.
+    // Flies into the wall at an angle of 45°.
     let last = end(&run(&mut app, flying, towards(127, 127, 192), 0).0);
     assert!((last.position.x - (8.0 - 0.345)).abs() < 2e-3 && last.position.z < -6.0, "{last:?}");
-    // It stays in the air, and does not become a walker on the floor.
+    // The pawn keeps flying and does not start to walk on the floor.
     let hover = end(&run(&mut app, flying, nothing(128), 0).0);
     assert_eq!(hover.position, flying.position);
     let down = CapsuleInput { crouch: true, ..default() };
@@ -189,16 +189,16 @@ fn a_flyer_moves_in_three_dimensions_and_slides_along_walls() {
 }
 
 #[test]
-fn a_flyer_crosses_water_as_if_it_was_air() {
+fn flying_pawn_keeps_flying_through_water() {
     let mut app = pool(Level::new(), -8.0);
     let flying = CapsuleState { mode: MovementMode::Flying, ..CapsuleState::at(Vec3::new(-14.0, -3.0, 0.0)) };
     let (states, events) = run(&mut app, flying, towards(127, 0, 128), 0);
-    assert!(states.iter().any(|s| s.volume == ID), "it is in the water");
+    assert!(states.iter().any(|s| s.volume == ID), "the flight must pass the water");
     assert_eq!(mode_changes(&events), 0, "{events:?}");
 }
 
 #[test]
-fn a_trigger_tells_and_changes_nothing() {
+fn trigger_volume_emits_events_and_does_not_affect_movement() {
     let mut with = Level::with_floor().build();
     fill(&mut with, MoveVolume::trigger(ID), Vec3::new(2.0, 0.0, -3.0), Vec3::new(4.0, 3.0, 3.0));
     let mut without = Level::with_floor().build();
@@ -212,14 +212,14 @@ fn a_trigger_tells_and_changes_nothing() {
     for (i, (a, b)) in states.iter().zip(&same).enumerate() {
         assert_eq!((a.position, a.velocity), (b.position, b.velocity), "tick {i}");
     }
-    // The middle counts, not the feet or the side.
+    // The centre of the pawn decides, not its feet or sides.
     let inside = states.iter().filter(|s| s.volume == ID);
     let (low, high) = inside.map(|s| s.position.x).fold((9.0f32, 0.0f32), |(l, h), x| (l.min(x), h.max(x)));
     assert!((2.0..2.2).contains(&low) && (3.9..4.2).contains(&high), "from {low} to {high}");
 }
 
 #[test]
-fn mud_slows_down() {
+fn volume_speed_factor_scales_the_walking_speed_inside_only() {
     let mut app = Level::with_floor().build();
     let mud = MoveVolume { speed_factor: 0.5, ..MoveVolume::trigger(ID) };
     fill(&mut app, mud, Vec3::new(3.0, -1.0, -3.0), Vec3::new(30.0, 3.0, 3.0));
@@ -227,11 +227,11 @@ fn mud_slows_down() {
     let (states, _) = run(&mut app, start, towards(127, 0, 192), SETTLE);
     assert!((level_speed(&end(&states)) - 3.0).abs() < 1e-3, "{:?}", end(&states));
     let fastest = states.iter().map(level_speed).fold(0.0, f32::max);
-    assert!((fastest - 6.0).abs() < 1e-3, "and not outside: {fastest}");
+    assert!((fastest - 6.0).abs() < 1e-3, "full speed outside the mud: {fastest}");
 }
 
 #[test]
-fn a_volume_can_take_the_reins() {
+fn volume_with_ignore_input_stops_a_pawn_but_not_its_view() {
     let mut app = Level::with_floor().build();
     let cutscene = MoveVolume { ignore_input: true, ..MoveVolume::trigger(ID) };
     fill(&mut app, cutscene, Vec3::new(3.0, -1.0, -9.0), Vec3::new(30.0, 3.0, 9.0));
@@ -242,17 +242,17 @@ fn a_volume_can_take_the_reins() {
     let last = end(&states);
     assert!((3.0..3.5).contains(&last.position.x) && last.velocity == Vec3::ZERO, "{last:?}");
     assert!(jumps(&events).is_empty(), "{events:?}");
-    assert_eq!(last.yaw, 200, "it still looks around");
+    assert_eq!(last.yaw, 200, "the view must still follow the input");
 }
 
 #[test]
-fn a_pad_throws_as_high_as_its_speed_says() {
+fn launch_pad_reaches_its_ballistic_height_and_launches_once() {
     for rate in RATES {
         let mut app = Level::with_floor().rate(rate).build();
         let pad = MoveVolume { launch: Some(Vec3::Y * 7.0), ..MoveVolume::trigger(ID) };
         fill(&mut app, pad, Vec3::new(2.0, 0.0, -2.0), Vec3::new(4.0, 1.5, 2.0));
         let start = standing(&mut app, Vec3::ZERO);
-        // Past the top, and not yet back on the pad.
+        // Long enough to pass the apex, and short enough not to return to the pad.
         let count_of_ticks = (rate * 1.5) as usize;
         let (states, events) = run(&mut app, start, towards(127, 0, count_of_ticks), SETTLE);
         let height = highest(&states) - start.position.y;
@@ -263,7 +263,7 @@ fn a_pad_throws_as_high_as_its_speed_says() {
 }
 
 #[test]
-fn who_is_thrown_changes_mode_and_leaves_the_base_and_it_is_said() {
+fn launched_pawn_emits_mode_changed_and_base_changed() {
     let mut app = Level::new().build();
     let base = MovementBase { id: BaseId(4), track: Track::default() };
     spawn(&mut app, (base, Collider::cuboid(9.0, 0.5, 9.0), Transform::default()));
@@ -279,7 +279,7 @@ fn who_is_thrown_changes_mode_and_leaves_the_base_and_it_is_said() {
 }
 
 #[test]
-fn the_highest_priority_counts_where_volumes_overlap() {
+fn overlapping_volumes_apply_the_highest_priority_then_the_lowest_id() {
     let mut app = Level::with_floor().build();
     let corner = Vec3::new(9.0, 3.0, 9.0);
     let slow = |id, priority, speed_factor| MoveVolume {
@@ -300,7 +300,7 @@ fn the_highest_priority_counts_where_volumes_overlap() {
 }
 
 #[test]
-fn a_volume_has_its_own_gravity() {
+fn volume_gravity_replaces_the_configured_gravity() {
     let mut app = Level::new().build();
     let moon = MoveVolume { gravity: Some(GravityField::Uniform(Vec3::X * 1.6)), ..MoveVolume::trigger(ID) };
     fill(&mut app, moon, Vec3::splat(-50.0), Vec3::splat(50.0));
@@ -310,7 +310,7 @@ fn a_volume_has_its_own_gravity() {
 }
 
 #[test]
-fn a_volume_stops_nobody_sensor_or_not() {
+fn volumes_do_not_block_pawns_with_or_without_sensor() {
     let mut app = Level::with_floor().build();
     fill(&mut app, MoveVolume::trigger(ID), Vec3::new(2.0, 0.0, -3.0), Vec3::new(4.0, 3.0, 3.0));
     spawn(
@@ -329,18 +329,18 @@ fn a_volume_stops_nobody_sensor_or_not() {
 }
 
 #[test]
-fn who_crouches_in_the_shallows_wades_without_a_flicker() {
+fn crouched_pawn_wades_through_shallow_water_without_mode_flicker() {
     let mut app = Level::with_floor().build();
     fill(&mut app, MoveVolume::water(ID), Vec3::new(-9.0, -1.0, -9.0), Vec3::new(9.0, 0.6, 9.0));
     let start = standing(&mut app, Vec3::ZERO);
     let crouch = CapsuleInput { crouch: true, right: 20, ..default() };
     let (states, events) = run(&mut app, start, [crouch; 128], SETTLE);
-    assert_eq!(events, [MoveEvent::Crouched], "once");
+    assert_eq!(events, [MoveEvent::Crouched], "must crouch exactly once");
     assert!(states[1..].iter().all(|s| s.is_grounded() && s.crouched), "{:?}", end(&states));
 }
 
 #[test]
-fn a_table_without_swimming_ignores_water() {
+fn transitions_without_swimming_ignore_water() {
     for submerged in [MovementMode::Walking, MovementMode::Falling] {
         let mut app = Level::with_floor().tune(|config| config.transitions.submerged = submerged).build();
         fill(&mut app, MoveVolume::water(ID), Vec3::new(2.0, -1.0, -9.0), Vec3::new(5.0, 3.0, 9.0));

@@ -1,4 +1,4 @@
-//! On floors, over ledges and steps, along walls.
+//! Walking on floors, over ledges and steps, and along walls.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
@@ -21,15 +21,15 @@ fn a_pawn_at_rest_on_a_slope_does_not_creep() {
 }
 
 #[test]
-fn every_gait_has_its_speed() {
+fn every_gait_reaches_its_configured_speed() {
     let right = CapsuleInput { right: 127, ..default() };
     let forward = CapsuleInput { forward: 127, ..default() };
     let gaits = [
         ("a run", forward, 6.0),
         ("a run to the side", right, 6.0),
         ("a run along a diagonal", CapsuleInput { right: 127, ..forward }, 6.0),
-        ("half a stick", CapsuleInput { forward: 64, ..default() }, 6.0 * 64.0 / 127.0),
-        ("a touch of the stick", CapsuleInput { right: 13, ..default() }, 6.0 * 13.0 / 127.0),
+        ("a half tilted stick", CapsuleInput { forward: 64, ..default() }, 6.0 * 64.0 / 127.0),
+        ("a slightly tilted stick", CapsuleInput { right: 13, ..default() }, 6.0 * 13.0 / 127.0),
         ("a sprint", CapsuleInput { sprint: true, ..forward }, 9.0),
         ("a sprint to the side", CapsuleInput { sprint: true, ..right }, 6.0),
         ("a sprint backwards", CapsuleInput { forward: -127, sprint: true, ..default() }, 6.0),
@@ -47,18 +47,21 @@ fn every_gait_has_its_speed() {
 }
 
 #[test]
-fn who_is_too_fast_slows_down_to_the_limit_and_no_further() {
+fn pawn_above_walk_speed_slows_down_to_the_limit_and_no_further() {
     let mut app = Level::with_floor().build();
     let start = CapsuleState { velocity: Vec3::X * 15.0, ..standing(&mut app, Vec3::ZERO) };
     let (states, _) = run(&mut app, start, towards(127, 0, 32), SETTLE);
     let speeds: Vec<f32> = states.iter().map(|s| s.velocity.x).collect();
-    assert!(speeds.windows(2).all(|pair| pair[1] <= pair[0] + 1e-4), "only down: {speeds:?}");
-    assert!(speeds.iter().all(|speed| *speed >= 6.0 - 1e-3), "not below: {speeds:?}");
-    assert!((speeds[16] - 6.0).abs() < 1e-2, "soon: {speeds:?}");
+    assert!(speeds.windows(2).all(|pair| pair[1] <= pair[0] + 1e-4), "speeds must not increase: {speeds:?}");
+    assert!(
+        speeds.iter().all(|speed| *speed >= 6.0 - 1e-3),
+        "speeds must not fall below the limit: {speeds:?}"
+    );
+    assert!((speeds[16] - 6.0).abs() < 1e-2, "the limit must be reached in 16 ticks: {speeds:?}");
 }
 
 #[test]
-fn the_braking_factor_stops_sooner_and_turns_no_faster() {
+fn higher_braking_friction_factor_shortens_stops_but_not_turns() {
     let mut ways = Vec::new();
     let mut turns = Vec::new();
     for factor in [0.5, 2.0, 4.0] {
@@ -73,7 +76,7 @@ fn the_braking_factor_stops_sooner_and_turns_no_faster() {
 }
 
 #[test]
-fn a_disabled_pawn_falls_brakes_and_wants_nothing() {
+fn disabled_pawn_falls_and_brakes_and_ignores_input() {
     let mut app = Level::with_floor().build();
     let state = CapsuleState { disabled: true, ..CapsuleState::at(Vec3::Y * 2.0) };
     let last = end(&run(&mut app, state, wild_inputs(3, 128), 0).0);
@@ -83,13 +86,13 @@ fn a_disabled_pawn_falls_brakes_and_wants_nothing() {
     assert_eq!(stopped.velocity, Vec3::ZERO, "{stopped:?}");
 }
 
-/// A table, 3 m high, that ends at x = 3 and is long along z.
+/// A table, 3 m high, that ends at x = 3 m and is long in z.
 fn table() -> Level {
     Level::with_floor().block(Vec3::new(-9.0, 2.0, -50.0), Vec3::new(3.0, 3.0, 50.0))
 }
 
 #[test]
-fn a_ledge_ends_the_walk() {
+fn pawn_that_walks_over_a_ledge_falls_and_lands_below() {
     let mut app = table().build();
     let start = standing(&mut app, Vec3::Y * 3.0);
     let (states, events) = run(&mut app, start, towards(127, 0, 128), SETTLE);
@@ -97,18 +100,22 @@ fn a_ledge_ends_the_walk() {
     assert!(end(&states).is_grounded() && HOVER.contains(&end(&states).position.y), "{:?}", end(&states));
 }
 
-/// The furthest over the edge at x = 3 that a slow walk gets on the ground.
+/// Walks slowly over the edge at x = 3 m and returns the greatest overhang at which the pawn stayed
+/// grounded.
 fn overhang(level: Level) -> f32 {
     let mut app = level.build();
     let start = standing(&mut app, Vec3::new(2.0, 3.0, 0.0));
     let (states, _) = run(&mut app, start, towards(20, 0, 256), SETTLE);
-    assert!(!states.iter().all(|s| s.is_grounded() && s.position.y > 2.6), "it stays up there");
+    assert!(
+        !states.iter().all(|s| s.is_grounded() && s.position.y > 2.6),
+        "the pawn never walked off the table"
+    );
     let up = states.iter().filter(|s| s.is_grounded() && s.position.y > 2.6);
     up.map(|s| s.position.x - 3.0).fold(0.0, f32::max)
 }
 
 #[test]
-fn a_pawn_stands_on_a_rim_as_far_out_as_its_perch_radius_says() {
+fn pawn_stands_over_an_edge_as_far_out_as_its_perch_radius_allows() {
     let whole = overhang(table());
     assert!((0.31..0.345).contains(&whole), "{whole} m over the edge");
     let perched = overhang(table().tune(|config| config.perch_radius_threshold = 0.15));
@@ -116,14 +123,14 @@ fn a_pawn_stands_on_a_rim_as_far_out_as_its_perch_radius_says() {
 }
 
 #[test]
-fn a_pawn_perches_on_a_rim_while_there_is_a_floor_for_its_middle() {
+fn pawn_perches_on_an_edge_while_a_floor_is_close_below_its_centre() {
     for (drop, stays) in [(0.6, true), (1.1, false)] {
         let mut app = Level::new()
             .block(Vec3::new(-9.0, -1.0, -9.0), Vec3::new(3.0, 0.0, 9.0))
             .block(Vec3::new(3.0, -3.0, -9.0), Vec3::new(9.0, -drop, 9.0))
             .tune(|config| config.perch_radius_threshold = 0.15)
             .build();
-        // Its middle 0.25 m over the edge: outside the perch radius, on the capsule's rim.
+        // Its centre is 0.25 m over the edge: outside the perch radius, on the capsule's rim.
         let start = CapsuleState::at(Vec3::new(3.25, 0.2, 0.0));
         let last = end(&run(&mut app, start, nothing(96), 0).0);
         assert_eq!(last.position.y > -0.3, stays, "a drop of {drop} m: {last:?}");
@@ -132,9 +139,9 @@ fn a_pawn_perches_on_a_rim_while_there_is_a_floor_for_its_middle() {
 }
 
 #[test]
-fn who_does_not_walk_off_ledges_stops_at_one() {
+fn pawn_without_walk_off_ledges_stops_at_a_ledge() {
     for (sprint, crouch) in [(false, false), (true, false), (false, true)] {
-        // Crouched it is the default.
+        // Crouched pawns never walk off ledges by default.
         let mut app = table().tune(|config| config.walk_off_ledges = crouch).build();
         let start = standing(&mut app, Vec3::Y * 3.0);
         let input = CapsuleInput { sprint, crouch, ..along(Vec3::X) };
@@ -142,14 +149,14 @@ fn who_does_not_walk_off_ledges_stops_at_one() {
         assert_eq!(walked_off(&events), 0, "sprint {sprint}, crouch {crouch}: {events:?}");
         let last = end(&states);
         assert!(last.position.y > 2.6 && last.is_grounded(), "sprint {sprint}, crouch {crouch}: {last:?}");
-        assert!(last.position.x > 2.7, "it gets to the edge: {last:?}");
+        assert!(last.position.x > 2.7, "the pawn stopped before the edge: {last:?}");
         let moved = last.position.distance(states[160].position);
-        assert!(moved < 2e-3, "and does not shiver there: {moved} m in half a second");
+        assert!(moved < 2e-3, "the pawn jitters at the edge: {moved} m in half a second");
     }
 }
 
 #[test]
-fn who_does_not_walk_off_ledges_slides_along_them() {
+fn pawn_without_walk_off_ledges_slides_along_a_ledge() {
     for rate in RATES {
         let mut app = table().rate(rate).tune(|config| config.walk_off_ledges = false).build();
         let start = standing(&mut app, Vec3::new(2.5, 3.0, 0.0));
@@ -157,13 +164,13 @@ fn who_does_not_walk_off_ledges_slides_along_them() {
         let last = end(&states);
         assert_eq!(walked_off(&events), 0, "{events:?} at {rate}/s");
         assert!(last.position.y > 2.6 && last.is_grounded(), "at {rate}/s: {last:?}");
-        // 4.2 m/s of the run are along the edge.
-        assert!(last.position.z < -6.0, "slid {} m in 3 s at {rate}/s", -last.position.z);
+        // 4.2 m/s of the run are parallel to the edge.
+        assert!(last.position.z < -6.0, "slid only {} m in 3 s at {rate}/s", -last.position.z);
     }
 }
 
 #[test]
-fn who_does_not_walk_off_ledges_still_takes_stairs_and_jumps() {
+fn pawn_without_walk_off_ledges_still_descends_stairs_and_jumps_off() {
     let mut app = Level::with_floor()
         .stairs(4, 0.3, 0.5)
         .tune(|config| {
@@ -186,7 +193,7 @@ fn who_does_not_walk_off_ledges_still_takes_stairs_and_jumps() {
 }
 
 #[test]
-fn stairs_are_walked_up_and_down_without_a_fall() {
+fn pawn_walks_up_and_down_stairs_without_falling() {
     for rate in RATES {
         for sprint in [false, true] {
             let mut app = Level::with_floor().rate(rate).stairs(10, 0.15, 0.3).build();
@@ -220,7 +227,7 @@ fn stepped(events: &[MoveEvent]) -> Vec<f32> {
 }
 
 #[test]
-fn every_step_of_a_stair_is_reported_once_up_and_down() {
+fn each_stair_emits_one_stepped_event_up_and_down() {
     let mut app = Level::with_floor().stairs(6, 0.3, 0.6).build();
     for speed in [40, 127] {
         let start = standing(&mut app, Vec3::X * -2.0);
@@ -237,16 +244,16 @@ fn every_step_of_a_stair_is_reported_once_up_and_down() {
 }
 
 #[test]
-fn level_ground_and_slopes_are_no_steps() {
+fn level_ground_and_slopes_emit_no_stepped_events() {
     let mut app = Level::with_floor().ramp(Vec3::X * 3.0, 30.0, 20.0).build();
     let start = standing(&mut app, Vec3::ZERO);
     let (states, events) = run(&mut app, start, towards(127, 0, 128), SETTLE);
-    assert!(end(&states).position.y > 2.0, "it walks up: {:?}", end(&states));
+    assert!(end(&states).position.y > 2.0, "the pawn must walk up the ramp: {:?}", end(&states));
     assert!(stepped(&events).is_empty(), "{events:?}");
 }
 
 #[test]
-fn a_wall_stops_and_lets_slide() {
+fn wall_stops_a_head_on_run_and_lets_an_oblique_run_slide() {
     let mut app = Level::with_floor().block(Vec3::new(3.0, 0.0, -50.0), Vec3::new(4.0, 6.0, 50.0)).build();
     let start = standing(&mut app, Vec3::ZERO);
     let (states, events) = run(&mut app, start, towards(127, 0, 128), SETTLE);
@@ -254,18 +261,20 @@ fn a_wall_stops_and_lets_slide() {
     assert!((against.position.x - (3.0 - 0.345)).abs() < 2e-3, "stops at {}", against.position.x);
     assert!(against.velocity.length() < 1e-3, "{against:?}");
     let hits: Vec<_> = events.iter().filter(|e| matches!(e, MoveEvent::HitWall { .. })).collect();
-    let [MoveEvent::HitWall { normal, speed }] = hits[..] else { panic!("one hit, then it leans: {hits:?}") };
+    let [MoveEvent::HitWall { normal, speed }] = hits[..] else {
+        panic!("expected exactly one hit: {hits:?}")
+    };
     assert!((*normal - Vec3::NEG_X).length() < 1e-3 && (*speed - 6.0).abs() < 0.01, "{hits:?}");
     let (states, _) = run(&mut app, against, towards(127, 127, 128), 0);
     let along = end(&states);
     assert!(along.position.x <= 3.0 - 0.34 && along.position.z < -4.0, "slides to {}", along.position);
-    assert!(states.iter().all(|s| s.velocity.length() < 6.001), "walls give no speed");
+    assert!(states.iter().all(|s| s.velocity.length() < 6.001), "the wall added speed");
     let longest = states.windows(2).map(|w| w[1].position.distance(w[0].position)).fold(0.0, f32::max);
     assert!(longest < 6.001 * DT + 1e-3, "a jerk of {longest} m");
 }
 
 #[test]
-fn a_corner_holds() {
+fn inner_corner_stops_a_diagonal_run_without_jitter() {
     let mut app = Level::with_floor()
         .block(Vec3::new(3.0, 0.0, -50.0), Vec3::new(4.0, 6.0, 50.0))
         .block(Vec3::new(-50.0, 0.0, -4.0), Vec3::new(50.0, 6.0, -3.0))
@@ -274,11 +283,11 @@ fn a_corner_holds() {
     let (states, _) = run(&mut app, start, towards(127, 127, 256), SETTLE);
     let last = end(&states);
     assert!(last.position.x < 2.66 && last.position.z > -2.66 && last.is_grounded(), "{last:?}");
-    assert!((last.position - states[200].position).length() < 1e-3, "and does not shiver");
+    assert!((last.position - states[200].position).length() < 1e-3, "the pawn jitters in the corner");
 }
 
 #[test]
-fn two_walls_that_lean_towards_each_other_hold_without_a_shiver() {
+fn pawn_comes_to_rest_without_jitter_between_converging_walls() {
     for rate in RATES {
         // Half the angle between the walls.
         for half in [20.0f32, 45.0, 60.0, 80.0] {
@@ -294,27 +303,27 @@ fn two_walls_that_lean_towards_each_other_hold_without_a_shiver() {
             let mut app = level.build();
             for degrees in [0.0f32, 5.0, -12.0] {
                 if half + degrees.abs() > 88.0 {
-                    // So blunt a corner lets somebody slide out on the other side.
+                    // A pawn can slide out of so blunt a corner on the other side.
                     continue;
                 }
                 let start = standing(&mut app, Vec3::ZERO);
                 let direction = Quat::from_rotation_y(degrees.to_radians()) * Vec3::X;
                 let inputs = vec![along(direction); 3 * rate as usize];
                 let (states, _) = run(&mut app, start, inputs, SETTLE);
-                let how = format!("{degrees}° beside the middle of {} at {rate}/s", 2.0 * half);
+                let how = format!("{degrees}° off the bisector of {}° at {rate}/s", 2.0 * half);
                 let last = end(&states);
                 assert!(last.position.x < 5.0 && last.is_grounded(), "{how}: {last:?}");
-                assert!(last.position.x > 1.5, "it gets there: {how}: {last:?}");
+                assert!(last.position.x > 1.5, "the pawn must get near the corner: {how}: {last:?}");
                 let late = &states[states.len() - rate as usize / 4..];
                 let shiver = late.iter().map(|s| s.position.distance(last.position)).fold(0.0, f32::max);
-                assert!(shiver < 2e-3, "{shiver} m, {how}");
+                assert!(shiver < 2e-3, "jitter of {shiver} m, {how}");
             }
         }
     }
 }
 
 #[test]
-fn nobody_climbs_a_wall_by_jumping_into_it() {
+fn jumping_into_walls_and_steep_slopes_does_not_climb_them() {
     let apex = 0.9 + 0.024;
     let wall = Level::with_floor().block(Vec3::new(3.0, 0.0, -20.0), Vec3::new(4.0, 9.0, 20.0));
     let edge = Level::with_floor().block(Vec3::new(3.0, 0.0, -20.0), Vec3::new(9.0, 1.5, 20.0));
@@ -328,7 +337,7 @@ fn nobody_climbs_a_wall_by_jumping_into_it() {
                 let start = standing(&mut app, Vec3::ZERO);
                 let (states, _) = steer(&mut app, start, 640, SETTLE, |i, _| CapsuleInput {
                     right: 127,
-                    // To and fro, so that it stays before the wall.
+                    // Alternates so that the pawn stays in front of the wall.
                     forward: if i / 64 % 2 == 0 { forward } else { -forward },
                     jump: i % pause == 0,
                     ..default()
@@ -336,14 +345,14 @@ fn nobody_climbs_a_wall_by_jumping_into_it() {
                 let top = highest(&states);
                 assert!(top < apex + 0.1, "{name}: up to {top} m, jumping every {pause} ticks");
                 let furthest = states.iter().map(|s| s.position.x).fold(0.0, f32::max);
-                assert!(furthest > 2.0, "{name}: it gets there, not to {furthest}");
+                assert!(furthest > 2.0, "{name}: the pawn must reach the wall, not only x = {furthest}");
             }
         }
     }
 }
 
 #[test]
-fn a_crouched_pawn_stays_low_under_a_roof() {
+fn crouched_pawn_stands_up_only_after_leaving_a_low_roof() {
     let mut app = Level::with_floor().block(Vec3::new(2.0, 1.1, -5.0), Vec3::new(4.0, 2.1, 5.0)).build();
     let start = standing(&mut app, Vec3::ZERO);
     let blocked = end(&run(&mut app, start, towards(127, 0, 64), SETTLE).0);
@@ -360,7 +369,7 @@ fn a_crouched_pawn_stays_low_under_a_roof() {
     assert_eq!(count(&events, |event| *event == MoveEvent::Stood), 1, "{events:?}");
 }
 
-/// Jumps at every landing and, in the air, wishes as far beside the velocity as still adds speed.
+/// Jumps at every landing and, in the air, steers as far from the velocity as still gains speed.
 fn strafe_jump(config: CapsuleConfig, seconds: usize) -> f32 {
     let block = (Vec3::new(-600.0, -1.0, -600.0), Vec3::new(600.0, 0.0, 600.0));
     let mut app = Level::new().config(config.clone()).block(block.0, block.1).build();
@@ -373,12 +382,12 @@ fn strafe_jump(config: CapsuleConfig, seconds: usize) -> f32 {
         let beside = Quat::from_rotation_y(cos.acos()) * flat;
         CapsuleInput { jump: state.is_grounded(), ..along(beside) }
     });
-    assert!(jumps(&events).len() > seconds / 2, "it jumps: {}", jumps(&events).len());
+    assert!(jumps(&events).len() > seconds / 2, "too few jumps: {}", jumps(&events).len());
     level_speed(&end(&states))
 }
 
 #[test]
-fn strafe_jumps_gain_speed_with_quakes_tuning_and_none_with_unreals() {
+fn strafe_jumps_gain_speed_with_the_quake_preset_and_none_by_default() {
     let quake = strafe_jump(CapsuleConfig::quake(), 5);
     assert!(quake > 12.0, "{quake} m/s");
     let unreal = strafe_jump(CapsuleConfig::default(), 5);
@@ -386,7 +395,7 @@ fn strafe_jumps_gain_speed_with_quakes_tuning_and_none_with_unreals() {
 }
 
 #[test]
-fn quakes_tuning_runs_and_stops_on_the_ground() {
+fn quake_preset_runs_at_320_units_per_second_and_stops() {
     let mut app = Level::with_floor().config(CapsuleConfig::quake()).build();
     let start = standing(&mut app, Vec3::ZERO);
     let running = end(&run(&mut app, start, towards(127, 0, 128), SETTLE).0);
@@ -396,7 +405,7 @@ fn quakes_tuning_runs_and_stops_on_the_ground() {
 }
 
 #[test]
-fn a_long_step_is_as_good_as_many_short_ones() {
+fn one_long_step_matches_many_short_steps() {
     let mut app = Level::with_floor().ramp(Vec3::X * 3.0, 30.0, 20.0).build();
     let start = standing(&mut app, Vec3::ZERO);
     let input = CapsuleInput { right: 127, ..default() };
@@ -409,7 +418,7 @@ fn a_long_step_is_as_good_as_many_short_ones() {
         assert!(apart < 0.05, "{apart} m: {long:?} and {short:?}");
         assert!((long.velocity - short.velocity).length() < 0.1, "{long:?} and {short:?}");
     }
-    // In the air the ways are parabolas, and one step is exact.
+    // Airborne paths are parabolas, for which one step is exact.
     let falling = CapsuleState { velocity: Vec3::new(3.0, 2.0, 0.0), ..CapsuleState::at(Vec3::Y * 20.0) };
     let long = step_of(&mut app, falling, CapsuleInput::default(), 0.2);
     let expected = falling.position + falling.velocity * 0.2 - Vec3::Y * (0.5 * GRAVITY * 0.04);
@@ -417,7 +426,7 @@ fn a_long_step_is_as_good_as_many_short_ones() {
 }
 
 #[test]
-fn a_long_step_does_not_pass_a_thin_wall() {
+fn long_step_does_not_tunnel_through_a_thin_wall() {
     let mut app = Level::with_floor().block(Vec3::new(2.0, 0.0, -5.0), Vec3::new(2.05, 3.0, 5.0)).build();
     let start = standing(&mut app, Vec3::ZERO);
     let input = CapsuleInput { sprint: true, ..along(Vec3::X) };
@@ -427,12 +436,12 @@ fn a_long_step_does_not_pass_a_thin_wall() {
             state = step_of(&mut app, state, input, dt);
             assert!(state.position.x < 2.0 - 0.33, "a step of {dt} s at {velocity} m/s: {state:?}");
         }
-        assert!(state.position.x > 1.6, "it gets to the wall: {state:?}");
+        assert!(state.position.x > 1.6, "the pawn must reach the wall: {state:?}");
     }
 }
 
 #[test]
-fn a_cheap_step_follows_the_ground_and_the_walls() {
+fn cheap_step_follows_the_ground_and_stops_at_walls() {
     let mut app = Level::with_floor()
         .ramp(Vec3::X * 3.0, 30.0, 20.0)
         .block(Vec3::new(-4.0, 0.0, -9.0), Vec3::new(-3.0, 3.0, 9.0))
@@ -449,7 +458,7 @@ fn a_cheap_step_follows_the_ground_and_the_walls() {
     }
 }
 
-/// A second way of stepping: without input.
+/// Steps without input, through [`CapsuleModel::cheap_step`].
 fn cheap(app: &mut App, state: CapsuleState, ticks: usize) -> Vec<CapsuleState> {
     use bevy::ecs::system::SystemState;
     use bevy_unlag_core::{StepContext, Tick};
@@ -468,7 +477,7 @@ fn cheap(app: &mut App, state: CapsuleState, ticks: usize) -> Vec<CapsuleState> 
 }
 
 #[test]
-fn the_heading_is_the_inputs() {
+fn pawn_runs_along_the_heading_of_its_input() {
     let mut app = Level::with_floor().build();
     let start = standing(&mut app, Vec3::ZERO);
     for yaw in [0u16, 9_000, 16_384, 40_000, 65_535] {
@@ -482,7 +491,7 @@ fn the_heading_is_the_inputs() {
 }
 
 #[test]
-fn whoever_leans_on_a_wall_hits_it_once_with_any_feel() {
+fn leaning_on_a_wall_emits_one_hit_event_with_every_preset() {
     for config in [CapsuleConfig::default(), CapsuleConfig::quake(), CapsuleConfig::arcade()] {
         for rate in [20.0, 64.0] {
             let level = Level::with_floor().config(config.clone()).rate(rate);

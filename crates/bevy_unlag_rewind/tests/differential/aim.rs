@@ -1,4 +1,4 @@
-//! Random moments, claims, filters and rays.
+//! Random query times, claims, filters and rays.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{Tick, ViewTime};
@@ -12,7 +12,7 @@ use crate::{
     oracle::{Line, Seen},
 };
 
-/// A question's moment, and for whom it is.
+/// A query's time, limits and filter.
 #[derive(Clone, Debug)]
 pub struct Asked {
     kind: Kind,
@@ -24,7 +24,7 @@ pub struct Asked {
     without: Option<Entity>,
     not_of: Option<Team>,
     layers: HitLayers,
-    /// Whether half of all are left out.
+    /// Whether a predicate excludes half of the targets.
     some: bool,
 }
 
@@ -79,7 +79,7 @@ impl Aim {
         }
     }
 
-    /// A moment.
+    /// Returns a random query.
     pub fn moment(&mut self, crowd: &Crowd) -> Asked {
         let now = crowd.now();
         let kind = match self.rng.random_range(0..10) {
@@ -88,7 +88,7 @@ impl Aim {
             _ => Kind::View,
         };
         let age: f64 = match self.rng.random_range(0..20) {
-            // From the future, as new as can be, beyond the cap, refused.
+            // In the future, as new as possible, beyond the cap, refused.
             0 => self.rng.random_range(-3.0..0.0),
             1 => self.rng.random_range(0.0..1.0),
             2 | 3 => self.rng.random_range(25.0..64.0),
@@ -107,10 +107,10 @@ impl Aim {
         let named = if self.often(0.4) { self.rng.random_range(1..7) } else { 0 };
         let mut overrides = Vec::new();
         for _ in 0..named {
-            let person = crowd.people.choose(&mut self.rng).expect("some");
+            let person = crowd.people.choose(&mut self.rng).expect("the crowd must not be empty");
             overrides.extend(self.claim(crowd, person, time));
         }
-        let somebody = crowd.people.choose(&mut self.rng).expect("some").entity;
+        let somebody = crowd.people.choose(&mut self.rng).expect("the crowd must not be empty").entity;
         Asked {
             kind,
             time,
@@ -125,7 +125,7 @@ impl Aim {
         }
     }
 
-    /// That somebody was drawn from other snapshots: mostly such as were sent.
+    /// Claims that a target was drawn from other snapshots, most of which were sent.
     fn claim(&mut self, crowd: &Crowd, person: &Person, time: ViewTime) -> Option<StampOverride> {
         let sent: Vec<Tick> = crowd.history(person).sent.iter().map(|snapshot| snapshot.tick).collect();
         let shift = if self.often(0.5) { 0 } else { self.rng.random_range(-12 * 256..6 * 256) };
@@ -139,7 +139,7 @@ impl Aim {
         Some(StampOverride { target: person.id, from: from.offset(wrong), to, shift })
     }
 
-    /// A ray at those who are there.
+    /// Returns a ray at the present targets.
     pub fn ray(&mut self, seen: &[Seen<'_>]) -> Line {
         let target = seen.choose(&mut self.rng);
         let at = match target {
@@ -158,17 +158,17 @@ impl Aim {
             // Along an axis of the world.
             away = *[Vec3::X, Vec3::Y, Vec3::Z, -Vec3::X, -Vec3::Y, -Vec3::Z]
                 .choose(&mut self.rng)
-                .expect("six");
+                .expect("there are six axes");
         }
         let distance = match self.rng.random_range(0..10) {
-            // From within, or nearly; point blank; from afar.
+            // From the inside or nearly so, point blank, from afar.
             0 | 1 => self.rng.random_range(0.0..0.2),
             2..=4 => self.rng.random_range(0.3..4.0),
             9 => self.rng.random_range(50.0..300.0),
             _ => self.rng.random_range(4.0..50.0),
         };
         let origin = at + away.normalize_or(Vec3::X) * distance;
-        // Mostly at that, and sometimes anywhere.
+        // Mostly at the target, sometimes in any direction.
         let direction = if self.often(0.1) { self.sphere(1.0) } else { -away };
         let max = match self.rng.random_range(0..10) {
             0 => distance + self.rng.random_range(-0.5..0.5_f32),

@@ -1,4 +1,4 @@
-//! What can be hit: sets of shapes of all kinds.
+//! Hit box sets with shapes of all kinds.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
@@ -7,10 +7,10 @@ use bevy_unlag_rewind::{
 };
 use rand::{Rng, rngs::SmallRng, seq::IndexedRandom};
 
-/// Nothing reaches further from a root than this, in metres.
+/// Upper bound of the distance from a root to any part of a set, in metres.
 pub const REACH: f32 = 3.3;
 
-/// Sets for those with limbs, and for those without.
+/// Sets for targets with and without limbs.
 pub struct Wardrobe {
     limbs: Vec<HitBoxes>,
     plain: Vec<HitBoxes>,
@@ -20,7 +20,7 @@ fn turned(x: f32, y: f32, z: f32) -> Isometry3d {
     Isometry3d::new(Vec3::new(x, y, z), Quat::from_euler(EulerRot::XYZ, y, x * 3.0, z * 5.0))
 }
 
-/// Balls and capsules, and boxes and a cylinder that are not where their limbs are.
+/// Balls and capsules, and boxes and a cylinder with offsets from their limbs.
 fn rounded() -> HitBoxes {
     let boxes = HUMANOID_LIMBS.iter().zip(0u8..).map(|((group, half), limb)| {
         let (shape, offset) = match limb {
@@ -34,7 +34,7 @@ fn rounded() -> HitBoxes {
     HitBoxes::new(boxes, BodyBounds { radius: 1.1, low: -0.3, high: 2.1 })
 }
 
-/// A head inside of its chest, one that two boxes make, and a box on a limb that is not there.
+/// A head inside its chest, a head made of two boxes, and a box on a missing limb.
 fn nested() -> HitBoxes {
     let boxes = [
         HitBox::new(2, HitGroup::Body, Collider::cuboid(0.4, 0.5, 0.4)),
@@ -47,7 +47,7 @@ fn nested() -> HitBoxes {
     HitBoxes::new(boxes, BodyBounds { radius: 1.2, low: -0.4, high: 2.3 })
 }
 
-/// With bounds as tight as can be.
+/// A set with the tightest possible bounds.
 fn post() -> HitBoxes {
     let boxes = [
         HitBox::new(0, HitGroup::Body, Collider::capsule_y(0.3, 0.4)),
@@ -99,14 +99,14 @@ impl Default for Wardrobe {
 impl Wardrobe {
     pub fn choose(&self, with_limbs: bool, rng: &mut SmallRng) -> HitBoxes {
         let sets = if with_limbs { &self.limbs } else { &self.plain };
-        // Most are of the usual kind.
+        // Half of all targets have the most common set.
         let usual = rng.random_bool(0.5);
-        if usual { sets[0].clone() } else { sets.choose(rng).expect("some").clone() }
+        if usual { sets[0].clone() } else { sets.choose(rng).expect("there must be a set").clone() }
     }
 }
 
 #[test]
-fn the_reach_holds() {
+fn reach_of_all_sets_is_below_the_bound() {
     let wardrobe = Wardrobe::default();
     for set in wardrobe.limbs.iter().chain(&wardrobe.plain) {
         assert!(set.bounds().reach() < REACH);

@@ -1,4 +1,4 @@
-//! The same questions to both.
+//! Comparison of the rewind queries with the oracle.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,16 @@ use crate::{
     oracle::{Answer, By, Line, Seen, everybody, first, is_possible},
 };
 
-/// What an answer may be off by.
+/// Allowed differences between the query and the oracle.
 #[derive(Clone, Copy, Debug)]
 pub struct Tolerance {
-    /// Metres along the ray.
+    /// Error along the ray, in metres.
     metres: f64,
-    /// Metres that a shape may be larger or smaller where a ray grazes it that starts so many metres away.
+    /// Error of a shape's size, in metres, for a grazing ray that starts at the given distance in metres.
     graze: fn(f32) -> f32,
-    /// Whether a target has shapes that are left to an iteration of parry's. It misses one ray in some ten
-    /// thousand that goes right through them, and is off by centimetres where one grazes them: then there is
-    /// nothing to compare, and such answers are counted.
+    /// Whether a target has shapes that parry tests iteratively. Such a test misses about one in ten
+    /// thousand rays that pass right through a shape, and is off by centimetres for grazing rays. These
+    /// answers are not comparable and are only counted.
     iterated: fn(&Seen<'_>) -> bool,
 }
 
@@ -31,8 +31,8 @@ impl Tolerance {
         graze: |way| 1e-5 + 3e-7 * way,
         iterated: |seen| seen.set.boxes().iter().any(|hit_box| hit_box.shape.as_cylinder().is_some()),
     };
-    /// Parry's own rays: at a capsule an iteration as well, and at a ball the difference of two squares of
-    /// the way.
+    /// Tolerance for parry's own ray casts: iterative for capsules, and for balls limited by the difference
+    /// of two squares of the distance.
     pub const PARRY: Self = Self {
         metres: 1e-3,
         graze: |way| 1e-4 + 2e-6 * way * way,
@@ -43,39 +43,39 @@ impl Tolerance {
     };
 }
 
-/// What was asked, and what happened.
+/// Counters of the compared queries.
 #[derive(Clone, Default, Debug)]
 pub struct Checked {
     pub queries: usize,
-    /// Answers that differ, and are right for shapes that differ by as much as they may.
+    /// Different answers that are right for shapes whose sizes differ within the tolerance.
     pub grazes: usize,
-    /// Two boxes of one group of one target, at one place.
+    /// Two boxes of one group of one target at the same distance.
     pub ties: usize,
-    /// Answers that differ about targets with shapes that parry iterates.
+    /// Different answers about targets with iteratively tested shapes.
     pub iterated: usize,
-    /// Where our answer is right, and parry's own ray cast is further off.
+    /// Answers that are right where parry's own ray cast is further off.
     pub inexact: usize,
     seen: BTreeMap<&'static str, usize>,
 }
 
-/// What must have happened, and in one of how many questions at least.
+/// Situations that must occur, at least once in so many queries.
 const PROMISED: [(&str, usize); 18] = [
     ("hit", 3),
     ("missed", 10),
     ("a head", 50),
     ("a head behind another box", 200),
-    ("from within", 100),
+    ("from the inside", 100),
     ("several targets", 50),
-    ("named", 200),
+    ("overridden", 200),
     ("clamped", 50),
     ("refused", 1_000),
-    ("another set of boxes", 100),
+    ("an earlier set of boxes", 100),
     ("despawned since", 200),
     ("crouched", 50),
     ("on a base", 100),
-    ("dead by now", 500),
-    ("somebody dead then", 50),
-    ("elsewhere by now", 100),
+    ("dead now", 500),
+    ("alive now but dead then", 50),
+    ("elsewhere now", 100),
     ("blocked", 100),
     ("a head behind a wall", 10_000),
 ];
@@ -90,7 +90,7 @@ impl Checked {
         other.seen.iter().for_each(|(what, count)| *self.seen.entry(what).or_default() += count);
     }
 
-    /// All that was promised did happen.
+    /// Asserts that every required situation occurred often enough.
     pub fn is_complete(&self) {
         for (what, share) in PROMISED {
             let count = self.seen.get(what).copied().unwrap_or_default();
@@ -104,33 +104,34 @@ impl Checked {
 
     fn note(&mut self, crowd: &Crowd, seen: &[Seen<'_>], line: &Line, answer: Option<Answer>) {
         let Some(answer) = answer else { return self.saw("missed", 1) };
-        let target = seen.iter().find(|target| target.person.id == answer.id).expect("it was met");
+        let target =
+            seen.iter().find(|target| target.person.id == answer.id).expect("the hit target must be present");
         let met = |target: &Seen<'_>| target.met(line, 0.0, By::Cast).next().is_some();
         let history = crowd.history(target.person);
         let here = history.present();
         let moved = here.map(|here| here.position.distance(target.sample.position));
         let on_base = history.sent.newest().is_some_and(|newest| newest.base != 0);
-        let newest = &target.person.sets.last().expect("one").1;
+        let newest = &target.person.sets.last().expect("a target must have a set").1;
         for (what, yes) in [
             ("hit", true),
             ("a head", answer.group == HitGroup::Head),
             ("a head behind another box", target.is_behind(answer.index, line)),
-            ("from within", answer.distance == 0.0),
+            ("from the inside", answer.distance == 0.0),
             ("several targets", seen.iter().filter(|target| met(target)).count() > 1),
-            ("named", target.named),
-            ("another set of boxes", !target.set.same(newest)),
+            ("overridden", target.named),
+            ("an earlier set of boxes", !target.set.same(newest)),
             ("despawned since", target.person.gone.is_some()),
             ("crouched", target.sample.crouch > 0.0),
             ("on a base", on_base),
-            ("dead by now", here.is_some_and(|here| !here.alive)),
-            ("elsewhere by now", moved.is_some_and(|moved| moved > 4.0)),
+            ("dead now", here.is_some_and(|here| !here.alive)),
+            ("elsewhere now", moved.is_some_and(|moved| moved > 4.0)),
         ] {
             self.saw(what, usize::from(yes));
         }
     }
 }
 
-/// Asks both so many rays at one moment.
+/// Compares `rays` rays at one query time.
 pub fn check(
     crowd: &Crowd,
     query: &RewindQuery<'_, '_>,
@@ -161,13 +162,13 @@ pub fn check(
     if then.time().clamped() {
         checked.saw("clamped", rays);
     }
-    // Who is alive, and is not among those who were there.
+    // Targets that live now but were dead at the query time.
     let risen = crowd.people.iter().any(|person| {
         let lives = crowd.history(person).present().is_some_and(|here| here.alive);
         let dead = then.pose(person.entity).is_err_and(|miss| matches!(miss, Miss::Gone(_)));
         lives && dead && person.gone.is_none()
     });
-    checked.saw("somebody dead then", if risen { rays } else { 0 });
+    checked.saw("alive now but dead then", if risen { rays } else { 0 });
     for _ in 0..rays {
         let line = aim.ray(&seen);
         let answer = then.cast_ray(line.origin, line.direction, line.max);
@@ -177,10 +178,10 @@ pub fn check(
             continue;
         };
         let line = Line { direction, ..line };
-        // Nothing counts that lies behind a wall, no head either.
+        // Nothing behind a wall counts, not even a head.
         let wall = crowd.wall(&line);
         if wall == Some(0.0) {
-            // Within a wall, and maybe within somebody as well, neither comes first.
+            // For an origin inside a wall, and possibly inside a target as well, the order is undefined.
             continue;
         }
         let (whole, line) = (line, Line { max: wall.unwrap_or(line.max), ..line });
@@ -197,7 +198,7 @@ pub fn check(
         if let Some(hit) = &answer {
             assert!(
                 seen.iter().any(|target| target.person.id == hit.target),
-                "seed {} at {:?}: {asked:?} {line:?} says {hit:?}, who is not there: {:?}",
+                "seed {} at {:?}: {asked:?} {line:?} hit {hit:?}, which is not present: {:?}",
                 crowd.seed,
                 crowd.now(),
                 crowd.people.iter().find(|person| person.id == hit.target).map(|person| &person.gone)
@@ -224,7 +225,8 @@ pub fn check(
                 &mut checked.grazes
             } else {
                 panic!(
-                    "seed {} at {:?}: {asked:?} {line:?}\n  says {answer:?}\nexpected {expected:?} or {exactly:?}\n{}",
+                    "seed {} at {:?}: {asked:?} {line:?}\n  answered {answer:?}\n\
+                     expected {expected:?} or {exactly:?}\n{}",
                     crowd.seed,
                     crowd.now(),
                     exactly.map(|exactly| describe(crowd, &seen, exactly)).unwrap_or_default()
@@ -236,7 +238,7 @@ pub fn check(
     }
 }
 
-/// All about who should have been hit.
+/// Describes the target that should have been hit.
 fn describe(crowd: &Crowd, seen: &[Seen<'_>], answer: Answer) -> String {
     let Some(target) = seen.iter().find(|target| target.person.id == answer.id) else { return String::new() };
     let person = target.person;
@@ -247,9 +249,10 @@ fn describe(crowd: &Crowd, seen: &[Seen<'_>], answer: Answer) -> String {
     format!("{:?} gone {since:?} sets {sets:?} seen {:?}\nsent {sent:?}", person.mode, target.sample)
 }
 
-/// What an answer says of itself.
+/// Checks that the fields of a hit are consistent.
 fn well_formed(hit: &TargetHit, seen: &[Seen<'_>], line: &Line) {
-    let target = seen.iter().find(|target| target.person.id == hit.target).expect("it can be hit");
+    let target =
+        seen.iter().find(|target| target.person.id == hit.target).expect("the hit target must be present");
     let hit_box = &target.set.boxes()[usize::from(hit.hit_box)];
     assert_eq!(
         (hit.entity, hit.group, hit.factor),
@@ -264,7 +267,7 @@ fn same(a: Option<Answer>, b: Option<Answer>, off: f64) -> bool {
     tie(a, b, off) && a.map(|a| a.index) == b.map(|b| b.index)
 }
 
-/// Whether both say the same target and the same group of boxes at the same distance.
+/// Whether both answers have the same target, hit group and distance.
 fn tie(a: Option<Answer>, b: Option<Answer>, off: f64) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => {

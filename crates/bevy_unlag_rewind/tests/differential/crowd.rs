@@ -1,4 +1,4 @@
-//! A random world: who is where, what becomes of them, and when others are told.
+//! A random world: moving targets, and when they are sent.
 
 use core::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::{bodies::Wardrobe, oracle::Line};
 use bevy_unlag_smoothing::PublishedPath;
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
-/// Ticks for which those who were despawned can be hit: the limit, and what a shot may wait.
+/// Ticks for which despawned targets can be hit: the age limit, and the time that a shot may be queued.
 pub const REMEMBERED: i32 = 26 + 16;
 const BASES: u16 = 3;
 const MODES: [ProxySmoothing; 5] = [
@@ -27,7 +27,7 @@ const MODES: [ProxySmoothing; 5] = [
     ProxySmoothing::Exponential,
 ];
 
-/// Somebody, as the test knows it.
+/// A target, as the test knows it.
 #[derive(Clone, Debug)]
 pub struct Person {
     pub entity: Entity,
@@ -36,13 +36,14 @@ pub struct Person {
     pub mode: Option<ProxySmoothing>,
     pub team: Option<Team>,
     pub layers: Option<HitLayers>,
-    /// Its sets of hit boxes, each with the first tick that it holds in; the first holds from the beginning.
+    /// Its hit box sets, each with the first tick in which it is valid; the first is valid from the
+    /// beginning.
     pub sets: Vec<(Tick, HitBoxes)>,
-    /// What is left of it, and the tick in which it was despawned.
+    /// The tick of its despawn and its remaining history.
     pub gone: Option<(Tick, PublishedPath)>,
-    /// Ticks between two updates of it.
+    /// Ticks between two updates.
     interval: u32,
-    /// Ticks in which it is not told of.
+    /// Ticks for which it is not sent.
     silent: u32,
     walk: Vec3,
     spot: Vec3,
@@ -81,9 +82,9 @@ pub struct Crowd {
     pub seed: u64,
     rng: SmallRng,
     wardrobe: Wardrobe,
-    /// What never moves.
+    /// Fixed walls.
     walls: Vec<(Collider, Vec3)>,
-    /// Where crowds gather.
+    /// Places where targets gather.
     spots: Vec<Vec3>,
     wanted: usize,
     next: u16,
@@ -109,7 +110,7 @@ impl Crowd {
             }));
             app.world_mut().spawn(MovementBase { id: BaseId(id), track });
         }
-        // In some worlds ticks wrap.
+        // In some worlds the tick counter wraps.
         if seed % 4 == 1 {
             app.world_mut().resource_mut::<CurrentTick>().0 = Tick(u32::MAX - 120);
         }
@@ -120,7 +121,7 @@ impl Crowd {
         Self { app, people: vec![], seed, rng, wardrobe: Wardrobe::default(), walls, spots, wanted, next: 1 }
     }
 
-    /// In some worlds thin walls stand where crowds gather, so that people are on both sides of them at once.
+    /// In some worlds thin walls stand where targets gather, so that there are targets on both sides.
     fn build(app: &mut App, spots: &[Vec3], rng: &mut SmallRng) -> Vec<(Collider, Vec3)> {
         let mut wall = |spot: &Vec3, along: bool| {
             let half = if along { Vec3::new(0.7, 0.5, 0.01) } else { Vec3::new(0.01, 0.5, 0.7) };
@@ -137,7 +138,7 @@ impl Crowd {
             .collect()
     }
 
-    /// Metres to the first wall along a ray.
+    /// Returns the distance to the first wall along a ray, in metres.
     pub fn wall(&self, line: &Line) -> Option<f32> {
         let ray = Ray::new(line.origin, line.direction);
         let cast = |(shape, at): &(Collider, Vec3)| {
@@ -158,15 +159,15 @@ impl Crowd {
         self.app.world().resource::<RewindLimits>().hit_despawned
     }
 
-    /// What the server remembers of somebody.
+    /// Returns the server's history of a target.
     pub fn history<'a>(&'a self, person: &'a Person) -> &'a PublishedPath {
         match &person.gone {
             Some((_, history)) => history,
-            None => self.app.world().get(person.entity).expect("it is there"),
+            None => self.app.world().get(person.entity).expect("the target must exist"),
         }
     }
 
-    /// A tick passes.
+    /// Runs a tick.
     pub fn step(&mut self) {
         let (now, next) = (self.now(), self.now().offset(1));
         while self.people.iter().filter(|person| person.gone.is_none()).count() < self.wanted {
@@ -175,7 +176,8 @@ impl Crowd {
         let mut people = core::mem::take(&mut self.people);
         for person in people.iter_mut().filter(|person| person.gone.is_none()) {
             if self.rng.random_bool(0.002) {
-                let history = self.app.world().get::<PublishedPath>(person.entity).expect("it is there");
+                let history =
+                    self.app.world().get::<PublishedPath>(person.entity).expect("the target must exist");
                 person.gone = Some((now, history.clone()));
                 self.app.world_mut().despawn(person.entity);
                 continue;
@@ -185,7 +187,7 @@ impl Crowd {
             if person.rig.is_some() { self.walk(person, next) } else { self.roll(person) }
         }
         self.people = people;
-        // Now and then the app stalls: two ticks at once, or some that are skipped.
+        // Sometimes the app stalls: two ticks in one frame, or skipped ticks.
         let frame = match self.rng.random_range(0..60) {
             0 => TICK * 2,
             1 => Duration::from_millis(350),
@@ -194,7 +196,7 @@ impl Crowd {
         self.app.insert_resource(TimeUpdateStrategy::ManualDuration(frame));
         self.app.insert_resource(Began(None));
         self.app.update();
-        // What was changed was noticed in the first tick after it, and that may have been another.
+        // A change takes effect in the first tick after it, which may be a later one.
         let (now, began) = (self.now(), self.app.world().resource::<Began>().0.unwrap_or(now));
         for (from, _) in self.people.iter_mut().flat_map(|person| person.sets[1..].last_mut()) {
             *from = if *from == next { began } else { *from };
@@ -210,18 +212,18 @@ impl Crowd {
         let id = NetId(self.next);
         self.next += 1;
         let rig = rng.random_bool(0.8).then(humanoid_rig);
-        let mode = rng.random_bool(0.6).then(|| *MODES.choose(rng).expect("some"));
+        let mode = rng.random_bool(0.6).then(|| *MODES.choose(rng).expect("the list must not be empty"));
         let team = rng.random_bool(0.7).then(|| Team(rng.random_range(0..3)));
         let layers = rng.random_bool(0.3).then(|| HitLayers(1 << rng.random_range(0..3)));
         let set = self.wardrobe.choose(rig.is_some(), rng);
-        let spot = *self.spots.choose(rng).expect("some");
+        let spot = *self.spots.choose(rng).expect("the list must not be empty");
         let place = spot + Self::anywhere(rng, 1.5);
         let mut entity =
             self.app.world_mut().spawn((id, FrameHistory::default(), set.clone(), SendNow(false)));
         if let Some(rig) = rig {
             entity.insert((rig, CapsuleState::at(place)));
         } else {
-            // Some lean a little, by what the first steps of an axis on the wire are.
+            // Some lean slightly, by the smallest steps of the axis in the wire format.
             let lean = if id.0 % 4 == 1 { Quat::from_rotation_x(0.0115) } else { Quat::IDENTITY };
             let place = Transform::from_translation(place).with_rotation(lean);
             entity.insert((RecordTransform::default(), place));
@@ -235,7 +237,7 @@ impl Crowd {
         if let Some(layers) = layers {
             entity.insert(layers);
         }
-        let interval = *[1, 2, 3, 3, 3, 4, 6, 9].choose(rng).expect("some");
+        let interval = *[1, 2, 3, 3, 3, 4, 6, 9].choose(rng).expect("the list must not be empty");
         let person = Person {
             entity: entity.id(),
             id,
@@ -260,19 +262,19 @@ impl Crowd {
         person.silent = person.silent.saturating_sub(1);
         let due = (self.now().0.wrapping_add(u32::from(person.id.0))).is_multiple_of(person.interval);
         if due && person.silent == 0 {
-            self.app.world_mut().get_mut::<SendNow>(person.entity).expect("it is there").0 = true;
+            self.app.world_mut().get_mut::<SendNow>(person.entity).expect("the target must exist").0 = true;
         }
     }
 
     fn dress(&mut self, person: &mut Person, next: Tick) {
         if self.rng.random_bool(0.003) {
-            let mode = *MODES.choose(&mut self.rng).expect("some");
+            let mode = *MODES.choose(&mut self.rng).expect("the list must not be empty");
             person.mode = Some(mode);
             self.app.world_mut().entity_mut(person.entity).insert(mode);
         }
         if self.rng.random_bool(0.01) {
             let set = self.wardrobe.choose(person.rig.is_some(), &mut self.rng);
-            let worn = &person.sets.last().expect("one").1;
+            let worn = &person.sets.last().expect("a target must have a set").1;
             if !worn.same(&set) {
                 person.sets.push((next, set.clone()));
                 self.app.world_mut().entity_mut(person.entity).insert(set);
@@ -282,14 +284,15 @@ impl Crowd {
 
     fn walk(&mut self, person: &mut Person, next: Tick) {
         let bases = self.app.world().resource::<BasePoses>().clone();
-        let mut state = *self.app.world().get::<CapsuleState>(person.entity).expect("a state");
+        let mut state =
+            *self.app.world().get::<CapsuleState>(person.entity).expect("the target must have a state");
         let rng = &mut self.rng;
         let mut often = |p: f64| rng.random_bool(p);
         let (turn, jump, crouch, teleport) = (often(0.03), often(0.015), often(0.02), often(0.008));
         let (die, rise, board, leave, tilt) =
             (often(0.006), often(0.04), often(0.006), often(0.01), often(0.004));
         if turn {
-            // Back to the others, mostly, at a pace.
+            // Usually walks back to its place at some speed.
             let home =
                 (person.spot - state.position).with_y(0.0).normalize_or_zero() * rng.random_range(0.0..4.0);
             person.walk = home + Self::anywhere(rng, 4.0) * f32::from(u8::from(rng.random_bool(0.7)));
@@ -307,7 +310,7 @@ impl Crowd {
         }
         if teleport || (rise && !state.alive) {
             state.alive = true;
-            person.spot = *self.spots.choose(rng).expect("some");
+            person.spot = *self.spots.choose(rng).expect("the list must not be empty");
             state.teleport_to(person.spot + Self::anywhere(rng, 1.5));
         }
         if board && state.base == BaseId::NONE {
@@ -333,7 +336,7 @@ impl Crowd {
                 state.position = pose.transform_point(state.base_position).into();
             }
         }
-        *self.app.world_mut().get_mut(person.entity).expect("a state") = state;
+        *self.app.world_mut().get_mut(person.entity).expect("the target must have a state") = state;
     }
 
     fn roll(&mut self, person: &mut Person) {
@@ -343,14 +346,14 @@ impl Crowd {
             person.walk = Self::anywhere(rng, 6.0).with_y(rng.random_range(-1.0..1.0));
         }
         let elsewhere = rng.random_bool(0.008).then(|| person.spot + Self::anywhere(rng, 2.0));
-        // Some tilt; of those who do not the bounds are tight.
+        // Some tilt; the others have tight bounds.
         let tilt = if person.id.0.is_multiple_of(2) { 0.01 } else { 0.0 };
         let turned = Quat::from_euler(EulerRot::XYZ, tilt, person.walk.x * 0.01, person.walk.z * tilt * 0.4);
         let mut entity = self.app.world_mut().entity_mut(person.entity);
         if elsewhere.is_some() {
-            entity.get_mut::<RecordTransform>().expect("recorded").teleports += 1;
+            entity.get_mut::<RecordTransform>().expect("the target must be recorded").teleports += 1;
         }
-        let mut place = entity.get_mut::<Transform>().expect("a transform");
+        let mut place = entity.get_mut::<Transform>().expect("the target must have a transform");
         place.translation = elsewhere.unwrap_or(place.translation + person.walk * dt);
         place.rotation = (turned * place.rotation).normalize();
     }

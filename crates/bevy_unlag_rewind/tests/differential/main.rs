@@ -1,8 +1,8 @@
-//! The fast path against a slow oracle that shares no geometry and no broad phase with it, in random worlds:
-//! crowds that overlap, eyes inside bodies, teleports, deaths, stances, changed hit boxes, lifts, lost news, and
-//! in some of them walls.
+//! Differential tests of the fast query path against a slow oracle that shares neither geometry nor broad
+//! phase with it. The random worlds contain overlapping crowds, ray origins inside targets, teleports,
+//! deaths, crouching, changed hit boxes, lifts, lost updates and, in some of them, walls.
 //!
-//! What is not under test here: the sampler, which the oracle asks too.
+//! Not under test here: the sampler, which the oracle uses, too.
 
 mod aim;
 mod bodies;
@@ -17,13 +17,13 @@ use aim::Aim;
 use compare::{Checked, Tolerance, check};
 use crowd::Crowd;
 
-/// Moments asked about in a tick, and rays in each.
+/// Query times per tick, and rays per query time.
 const MOMENTS: usize = 5;
 const RAYS: usize = 20;
-/// Ticks before the first question.
+/// Ticks before the first query.
 const WARM_UP: u32 = 40;
 
-/// Asks so many questions in one world.
+/// Compares `queries` queries in one world.
 fn ask(seed: u64, backend: RewindBackend, queries: usize) -> Checked {
     let tolerance = if backend == RewindBackend::Table { Tolerance::CLOSED_FORMS } else { Tolerance::PARRY };
     let mut crowd = Crowd::new(seed);
@@ -38,7 +38,7 @@ fn ask(seed: u64, backend: RewindBackend, queries: usize) -> Checked {
         let mut aim = Aim::new(&crowd);
         for _ in 0..MOMENTS {
             let asked = aim.moment(&crowd);
-            let query = state.get(crowd.app.world()).expect("all its resources are there");
+            let query = state.get(crowd.app.world()).expect("the query's resources must exist");
             check(&crowd, &query, &asked, &mut aim, (RAYS, tolerance), &mut checked);
         }
     }
@@ -55,22 +55,27 @@ fn ask_all(worlds: u64, backend: RewindBackend, queries: usize) -> Checked {
 }
 
 #[test]
-fn a_million_rays_hit_what_the_oracle_says() {
-    // Without optimisation it would take minutes.
+fn a_million_rays_agree_with_the_oracle() {
+    // In debug builds a million queries would take minutes.
     let queries = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
     let all = ask_all(50, RewindBackend::Table, queries);
     assert!(all.queries >= queries);
-    assert!(all.grazes * 10_000 < all.queries, "{} of {} graze", all.grazes, all.queries);
-    assert!(all.ties * 2_000 < all.queries, "{} of {} ties", all.ties, all.queries);
-    assert!(all.iterated * 10_000 < all.queries, "{} of {} were iterated", all.iterated, all.queries);
+    assert!(all.grazes * 10_000 < all.queries, "{} of {} answers graze a shape", all.grazes, all.queries);
+    assert!(all.ties * 2_000 < all.queries, "{} of {} answers are ties", all.ties, all.queries);
+    assert!(
+        all.iterated * 10_000 < all.queries,
+        "{} of {} answers depend on an iterative test",
+        all.iterated,
+        all.queries
+    );
     all.is_complete();
 }
 
 #[test]
-fn moved_colliders_hit_what_the_oracle_says() {
+fn moved_colliders_agree_with_the_oracle() {
     let queries = 20_000;
     let all = ask_all(20, RewindBackend::MoveColliders(MovedPoses::Drawn), queries);
     assert!(all.queries >= queries);
-    // Parry's rays are less exact than ours.
-    assert!(all.grazes * 200 < all.queries, "{} of {} graze", all.grazes, all.queries);
+    // Parry's ray casts are less exact.
+    assert!(all.grazes * 200 < all.queries, "{} of {} answers graze a shape", all.grazes, all.queries);
 }

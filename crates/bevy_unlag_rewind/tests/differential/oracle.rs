@@ -1,4 +1,4 @@
-//! Everybody at a moment, box by box, and what a ray meets of them: every box of everybody, by parry.
+//! The oracle: poses every hit box at a query time and tests each with parry.
 
 use bevy::{math::DVec3, prelude::*};
 use bevy_rapier3d::{
@@ -15,18 +15,18 @@ use crate::{
     crowd::{Crowd, Person},
 };
 
-/// Somebody as it was seen.
+/// A target at the query time.
 pub struct Seen<'a> {
     pub person: &'a Person,
     pub set: &'a HitBoxes,
     pub sample: PoseSample,
-    /// Of each box, about the root; `None` of what is on no limb.
+    /// Pose of each box relative to the root; `None` for boxes on missing limbs.
     pub boxes: Vec<Option<Pose>>,
-    /// Whether a claim said how it was drawn.
+    /// Whether an override determined its pose.
     pub named: bool,
 }
 
-/// What was met first.
+/// The first hit of a ray.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Answer {
     pub id: NetId,
@@ -35,7 +35,8 @@ pub struct Answer {
     pub distance: f64,
 }
 
-/// When somebody is looked at, and how it was drawn then: as it is for `None`.
+/// Returns the pose of a target, the time of its pose (`None` for the present) and whether an override
+/// determined it.
 fn drawn(
     crowd: &Crowd,
     person: &Person,
@@ -50,7 +51,7 @@ fn drawn(
         let pose = history.sent.pose(history.sent.stamp(time)?, &sampler, &bases.at(bases_at))?;
         Some((pose, Some(time), false))
     };
-    // Who is gone is not here.
+    // A despawned target is not present.
     let present = || history.present().filter(|_| person.gone.is_none()).map(|pose| (*pose, None, false));
     match time {
         RewindTime::Now => present(),
@@ -102,7 +103,7 @@ fn allows(filter: &RewindFilter<'_>, person: &Person) -> bool {
         && filter.only.is_none_or(|only| only(person.entity))
 }
 
-/// Everybody who can be hit at a moment.
+/// Returns all targets that can be hit at a query time.
 pub fn everybody<'a>(crowd: &'a Crowd, time: RewindTime<'_>, filter: &RewindFilter<'_>) -> Vec<Seen<'a>> {
     let world = crowd.app.world();
     let limits = match time {
@@ -136,7 +137,7 @@ pub fn everybody<'a>(crowd: &'a Crowd, time: RewindTime<'_>, filter: &RewindFilt
     seen
 }
 
-/// A ray, in metres, with a unit direction.
+/// A ray in metres with a unit direction.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
     pub origin: Vec3,
@@ -144,7 +145,7 @@ pub struct Line {
     pub max: f32,
 }
 
-/// A shape that is larger by so much on all sides.
+/// Returns a shape that is larger by `by` metres on all sides.
 fn grown(shape: &SharedShape, by: f32) -> SharedShape {
     let with = |size: f32, by: f32| (size + by).max(1e-4);
     if by == 0.0 {
@@ -157,25 +158,25 @@ fn grown(shape: &SharedShape, by: f32) -> SharedShape {
     } else if let Some(capsule) = shape.as_capsule() {
         SharedShape::capsule(capsule.segment.a, capsule.segment.b, with(capsule.radius, by))
     } else {
-        let cylinder = shape.as_cylinder().expect("no other shapes here");
+        let cylinder = shape.as_cylinder().expect("only cuboids, balls, capsules and cylinders are used");
         SharedShape::cylinder(with(cylinder.half_height, by), with(cylinder.radius, by))
     }
 }
 
-/// How the oracle finds where a ray meets a shape.
+/// How the oracle intersects a ray with a shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum By {
-    /// Parry's own ray cast. Of capsules and cylinders it is an iteration, and off by up to a millimetre.
+    /// Parry's own ray cast. It is iterative for capsules and cylinders and off by up to a millimetre.
     Cast,
-    /// From point to point, each as far from the last as the shape is: slow, and exact.
+    /// Sphere tracing: steps by the distance to the shape. Slow and exact.
     Steps,
 }
 
-/// So near to a shape is on it, in metres.
+/// Distance at which a point counts as on the surface, in metres.
 const ON: f32 = 5e-7;
 
 fn meet(shape: &SharedShape, pose: &Pose, ray: &Ray, max: f32, by: By) -> Option<f32> {
-    // Of boxes it is exact.
+    // The ray cast is exact for boxes.
     if by == By::Cast || shape.as_cuboid().is_some() {
         return shape.cast_ray(pose, ray, max, true);
     }
@@ -195,9 +196,9 @@ fn meet(shape: &SharedShape, pose: &Pose, ray: &Ray, max: f32, by: By) -> Option
 }
 
 impl Seen<'_> {
-    /// Metres to each box, when all are larger by so much.
+    /// Returns the distance to each box, in metres, with all boxes larger by `grow`.
     pub fn met(&self, line: &Line, grow: f32, by: By) -> impl Iterator<Item = (usize, f64)> {
-        // Near numbers are exact ones: from a point on the way, shortly before the body at most.
+        // Starts shortly before the body, because floats are more exact for small distances.
         let (origin, direction) = (line.origin.as_dvec3(), line.direction.as_dvec3());
         let from = origin - self.sample.position.as_dvec3();
         let skipped = (-from.dot(direction) - f64::from(REACH) - 0.4).max(0.0);
@@ -211,7 +212,7 @@ impl Seen<'_> {
         })
     }
 
-    /// Whether the ray meets another of its boxes clearly before this one.
+    /// Whether the ray hits another of its boxes clearly before this one.
     pub fn is_behind(&self, index: usize, line: &Line) -> bool {
         let all = || self.met(line, 0.0, By::Cast);
         let own = all().find(|(met, _)| *met == index);
@@ -227,7 +228,7 @@ fn nearest(met: impl Iterator<Item = (usize, f64)>) -> Option<(usize, f64)> {
     met.reduce(|best, met| if met.1 < best.1 { met } else { best })
 }
 
-/// What a ray meets first.
+/// Returns the first hit of a ray.
 pub fn first(seen: &[Seen<'_>], line: &Line, by: By) -> Option<Answer> {
     let mut best: Option<Answer> = None;
     for target in seen {
@@ -246,8 +247,8 @@ pub fn first(seen: &[Seen<'_>], line: &Line, by: By) -> Option<Answer> {
     best
 }
 
-/// Whether an answer is right for some shapes that are larger or smaller by no more than `graze` says
-/// for the way to them, when distances may be off by so many metres.
+/// Whether an answer is right for some shapes whose sizes differ by at most `graze` of their distance, if
+/// distances may be off by `off` metres.
 pub fn is_possible(
     seen: &[Seen<'_>],
     line: &Line,
@@ -256,7 +257,7 @@ pub fn is_possible(
     graze: fn(f32) -> f32,
 ) -> bool {
     const NEVER: f64 = f64::INFINITY;
-    // Each is met somewhere between these two.
+    // Lower and upper bound of the distance to each box.
     let bounds = |target: &Seen<'_>| {
         let mut all = vec![(NEVER, NEVER); target.boxes.len()];
         let by = graze(line.origin.distance(target.sample.position));

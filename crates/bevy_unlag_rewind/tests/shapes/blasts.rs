@@ -1,4 +1,4 @@
-//! Explosions.
+//! Queries for blasts: targets in range, their distances and how much walls hide of them.
 
 use bevy::prelude::*;
 use bevy_unlag_rewind::{Miss, humanoid_hit_boxes};
@@ -7,7 +7,7 @@ use rand::Rng;
 use crate::range::{Circle, Range};
 
 #[test]
-fn a_blast_reaches_who_was_near_and_says_how_near() {
+fn blast_hits_all_targets_in_range_with_distance_and_falloff() {
     let mut range = Range::new(40, true);
     range.run(80);
     let mut any = 0;
@@ -25,7 +25,7 @@ fn a_blast_reaches_who_was_near_and_says_how_near() {
                     Some(hit) => {
                         any += 1;
                         assert!((hit.hit.distance - truth).abs() < 1e-3 && truth <= radius + 1e-3);
-                        assert_eq!(hit.visible, 1.0, "there is no wall");
+                        assert_eq!(hit.visible, 1.0, "no wall must hide the target");
                         let falloff = (1.0 - truth / radius).clamp(0.0, 1.0);
                         assert!((hit.falloff(radius) - falloff).abs() < 0.02);
                     }
@@ -38,7 +38,7 @@ fn a_blast_reaches_who_was_near_and_says_how_near() {
 }
 
 #[test]
-fn a_wall_hides_as_much_as_it_covers() {
+fn wall_reduces_the_visible_fraction_by_what_it_covers() {
     let mut range = Range::new(0, true);
     let still = Circle { middle: Vec3::NEG_Z * 3.0, radius: 0.0, speed: 0.0, start: 0.0 };
     range.add(1, still, humanoid_hit_boxes());
@@ -46,12 +46,12 @@ fn a_wall_hides_as_much_as_it_covers() {
     let visible = |range: &mut Range| {
         range.ask(10.0, |then, _, _| {
             let mut hits = Vec::new();
-            then.blast(Vec3::Y * 0.9, 6.0, &mut hits).expect("it is near");
+            then.blast(Vec3::Y * 0.9, 6.0, &mut hits).expect("the target must be in range");
             hits[0].visible
         })
     };
     assert_eq!(visible(&mut range), 1.0);
-    // Up to the knees; then the whole body.
+    // First up to the knees, then the whole body.
     range.wall(Vec3::new(3.0, 0.3, 0.05), Vec3::new(0.0, 0.3, -2.0));
     range.run(2);
     let part = visible(&mut range);
@@ -62,7 +62,7 @@ fn a_wall_hides_as_much_as_it_covers() {
 }
 
 #[test]
-fn a_door_hides_only_while_it_was_shut() {
+fn door_hides_targets_from_a_blast_only_while_it_was_shut() {
     let mut range = Range::new(0, false);
     let still = Circle { middle: Vec3::new(2.2, 0.0, 0.0), radius: 0.0, speed: 0.0, start: 0.0 };
     range.add(1, still, humanoid_hit_boxes());
@@ -71,7 +71,7 @@ fn a_door_hides_only_while_it_was_shut() {
     for ago in [50.0, 10.0] {
         range.ask(ago, |then, _, _| {
             let mut hits = Vec::new();
-            then.blast(Vec3::new(-0.5, 0.9, 0.0), 6.0, &mut hits).expect("it is near");
+            then.blast(Vec3::new(-0.5, 0.9, 0.0), 6.0, &mut hits).expect("the target must be in range");
             seen.push(hits[0].visible);
         });
     }

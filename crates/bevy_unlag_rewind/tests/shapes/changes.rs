@@ -1,4 +1,4 @@
-//! Pawns that become something else: old shots are judged on what was there.
+//! Targets that change their rig and hit boxes: old shots are tested against the earlier ones.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
@@ -7,7 +7,7 @@ use bevy_unlag_rewind::{BodyBounds, HitBox, HitBoxes, HitGroup, MovedPoses, Rewi
 
 use crate::range::{Circle, Range};
 
-/// One limb, so far above the root.
+/// A rig with one limb, 0.5 m or 2.5 m above the root.
 fn perch(high: bool) -> LimbRig {
     fn low(_: &bevy_unlag_core::PoseSample, limbs: &mut [Isometry3d]) {
         limbs.fill(Isometry3d::from_xyz(0.0, 0.5, 0.0));
@@ -23,7 +23,7 @@ fn ball(radius: f32) -> HitBoxes {
     HitBoxes::new([HitBox::new(0, HitGroup::Body, Collider::ball(radius))], bounds)
 }
 
-/// Whether a shot so many ticks ago hits at the height of the low limb, and at that of the high one.
+/// Whether a shot `ago` ticks back hits at the height of the low limb, and at that of the high one.
 fn hits(range: &mut Range, ago: f64) -> [bool; 2] {
     range.ask(ago, |then, _, _| {
         [0.5, 2.5].map(|height| then.cast_ray(Vec3::Y * height, Vec3::NEG_Z, 40.0).is_ok())
@@ -40,7 +40,7 @@ fn stage() -> (Range, Entity) {
 }
 
 #[test]
-fn a_shot_from_before_another_class_is_judged_on_the_old_rig() {
+fn shot_with_view_before_a_rig_change_tests_the_old_rig() {
     for backend in [RewindBackend::Table, RewindBackend::MoveColliders(MovedPoses::Drawn)] {
         let (mut range, target) = stage();
         range.app.insert_resource(backend);
@@ -48,17 +48,17 @@ fn a_shot_from_before_another_class_is_judged_on_the_old_rig() {
         range.run(12);
         assert_eq!(hits(&mut range, 20.0), [true, false], "before");
         assert_eq!(hits(&mut range, 4.0), [false, true], "after");
-        // A rig alone is a change as well, and so is the way back.
+        // Changing only the rig counts as well, and so does changing it back.
         range.app.world_mut().entity_mut(target).insert(perch(false));
         range.run(10);
         assert_eq!(hits(&mut range, 25.0), [true, false], "two changes ago");
-        assert_eq!(hits(&mut range, 15.0), [false, true], "before the last one");
-        assert_eq!(hits(&mut range, 3.0), [true, false], "after all");
+        assert_eq!(hits(&mut range, 15.0), [false, true], "before the last change");
+        assert_eq!(hits(&mut range, 3.0), [true, false], "after the last change");
     }
 }
 
 #[test]
-fn who_is_gone_is_hit_on_the_rig_that_it_had() {
+fn despawned_target_is_hit_on_the_rig_of_the_view_time() {
     let (mut range, target) = stage();
     range.app.world_mut().entity_mut(target).insert(perch(true));
     range.run(10);

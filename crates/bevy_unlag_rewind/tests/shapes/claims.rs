@@ -1,4 +1,4 @@
-//! A ray beside the target that its shooter names.
+//! Padded ray casts at a target that the shooter claims.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, ViewTime};
@@ -11,10 +11,11 @@ use rand::Rng;
 use crate::range::{Circle, Crowd, Placed, Range, Tally, somewhere};
 
 const MAX: f32 = 40.0;
-/// Differences in metres in which rounding decides.
+/// Distances, in metres, within which rounding may decide.
 const ROUNDING: f32 = 2e-3;
 
-/// Metres between a box and a ray, and along the ray: a box is convex, so the gap has one least value.
+/// Returns the distance between a box and a ray, and the position along the ray, in metres. A box is
+/// convex, so a ternary search finds the minimum.
 fn gap(placed: &Placed, origin: Vec3, way: Vec3, max: f32) -> (f32, f32) {
     let at = |along: f32| placed.distance(origin + way * along);
     let (mut low, mut high) = (0.0, max);
@@ -29,14 +30,15 @@ fn gap(placed: &Placed, origin: Vec3, way: Vec3, max: f32) -> (f32, f32) {
     (at(low), low)
 }
 
-/// The box of a target that a ray comes nearest to, with the gap and the metres along the ray.
+/// Returns the box of a target that is closest to a ray, with its distance and the position along the ray.
 fn nearest(crowd: &Crowd, target: NetId, origin: Vec3, way: Vec3, max: f32) -> Option<(f32, f32, &Placed)> {
     let own = crowd.boxes.iter().filter(|placed| placed.target == target);
     let gaps = own.map(|placed| (gap(placed, origin, way, max), placed));
     gaps.map(|((gap, along), placed)| (gap, along, placed)).min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// What the rule says of a ray that does not meet the target it names: `None` where rounding may decide.
+/// Returns the padded hit's distance from the ray for a ray that does not hit the claimed target: `None`
+/// where rounding may decide.
 fn oracle(
     crowd: &Crowd,
     exact: Result<TargetHit, Miss>,
@@ -67,7 +69,7 @@ fn oracle(
 }
 
 #[test]
-fn a_ray_that_passes_close_enough_hits_whom_it_names() {
+fn padded_ray_hits_the_claimed_target_within_its_padding() {
     let mut range = Range::new(40, false);
     range.run(80);
     let (mut tally, mut padded, mut before) = (Tally::default(), 0, 0);
@@ -81,7 +83,7 @@ fn a_ray_that_passes_close_enough_hits_whom_it_names() {
             let claimed = ClaimedTarget { target: placed.target, padding: rng.random_range(0.0..0.5) };
             let answer = then.cast_ray_claimed(origin, way, MAX, claimed);
             if exact.is_ok_and(|hit| hit.target == claimed.target) {
-                assert_eq!(answer, exact, "what is hit is hit where it is hit");
+                assert_eq!(answer, exact, "a padded ray must not change an exact hit");
                 tally.hits += 1;
                 continue;
             }
@@ -89,9 +91,12 @@ fn a_ray_that_passes_close_enough_hits_whom_it_names() {
                 None => {}
                 Some(None) if answer == exact => tally.misses += 1,
                 Some(Some(gap)) if answer.is_ok_and(|hit| hit.target == claimed.target) => {
-                    let hit = answer.expect("a hit");
+                    let hit = answer.expect("the ray must hit");
                     let off = hit.point.distance(origin + way * hit.distance);
-                    assert!((off - gap).abs() < ROUNDING, "{hit:?} is {off} m off, and not {gap}");
+                    assert!(
+                        (off - gap).abs() < ROUNDING,
+                        "{hit:?} is {off} m off the ray instead of {gap} m"
+                    );
                     padded += 1;
                     before += u32::from(exact.is_ok());
                 }
@@ -106,21 +111,21 @@ fn a_ray_that_passes_close_enough_hits_whom_it_names() {
     assert_eq!(tally.differ, 0, "{tally:?}");
 }
 
-/// A target that stands ten metres ahead.
+/// Spawns a target that stands still at `at`.
 fn target(range: &mut Range, id: u16, at: Vec3) -> Entity {
     let stands = Circle { middle: at, radius: 0.0, speed: 0.0, start: 0.0 };
     range.add(id, stands, humanoid_hit_boxes())
 }
 
 #[test]
-fn a_claim_is_no_proof() {
+fn claimed_target_is_hit_only_within_padding_filter_and_line_of_sight() {
     let mut range = Range::new(0, true);
     let one = target(&mut range, 1, Vec3::NEG_Z * 10.0);
     target(&mut range, 2, Vec3::new(3.0, 0.0, -10.0));
     range.run(40);
     let shoot = |range: &mut Range, aside: f32, target: u16, padding: f32, filter: RewindFilter| {
         range.query(|query, _| {
-            let then = query.at(RewindTime::Now).expect("now").of(filter);
+            let then = query.at(RewindTime::Now).expect("the present must be available").of(filter);
             let claimed = ClaimedTarget { target: NetId(target), padding };
             let hit = then.cast_ray_claimed(Vec3::new(aside, 1.3, 0.0), Vec3::NEG_Z, 50.0, claimed);
             hit.map(|hit| hit.target.0)
@@ -132,28 +137,28 @@ fn a_claim_is_no_proof() {
     for padding in [0.0, 0.05, -1.0, f32::NAN] {
         assert!(shoot(&mut range, beside, 1, padding, all).is_err(), "{padding}");
     }
-    assert!(shoot(&mut range, beside, 2, 0.4, all).is_err(), "it names another");
-    assert!(shoot(&mut range, beside, 77, 0.4, all).is_err(), "it names nobody");
-    assert_eq!(shoot(&mut range, 3.0, 1, 0.4, all), Ok(2), "it hits another than it names");
+    assert!(shoot(&mut range, beside, 2, 0.4, all).is_err(), "another target is claimed");
+    assert!(shoot(&mut range, beside, 77, 0.4, all).is_err(), "an unknown target is claimed");
+    assert_eq!(shoot(&mut range, 3.0, 1, 0.4, all), Ok(2), "an exact hit on another target counts");
     assert_eq!(shoot(&mut range, beside, 1, f32::INFINITY, all), Ok(1));
     let without = RewindFilter::without(one);
-    assert!(shoot(&mut range, beside, 1, 0.4, without).is_err(), "nobody asked for it");
+    assert!(shoot(&mut range, beside, 1, 0.4, without).is_err(), "the filter excludes the claimed target");
 
-    // A wall between the way and the target, as long as the way.
+    // A wall between the ray and the target, parallel to the ray.
     let wall = range.wall(Vec3::new(0.02, 3.0, 20.0), Vec3::new(0.5, 0.0, -10.0));
     range.run(2);
-    assert!(shoot(&mut range, beside, 1, 0.4, all).is_err(), "through a wall");
+    assert!(shoot(&mut range, beside, 1, 0.4, all).is_err(), "a wall is between ray and target");
     range.app.world_mut().despawn(wall);
-    // One across the way, right in front of the target.
+    // A wall across the ray, right in front of the target.
     range.wall(Vec3::new(5.0, 3.0, 0.05), Vec3::new(0.0, 0.0, -9.5));
     range.run(2);
-    assert!(shoot(&mut range, beside, 1, 0.6, all).is_err(), "behind a wall");
+    assert!(shoot(&mut range, beside, 1, 0.6, all).is_err(), "a wall is in front of the target");
 }
 
 #[test]
-fn who_is_in_cover_is_met_all_the_same() {
+fn target_in_cover_still_blocks_a_claimed_ray() {
     let mut range = Range::new(0, true);
-    // The one in front goes behind a wall and is safe; the one behind it is named.
+    // The first target goes behind a wall and into cover; the shooter claims the one behind it.
     let one = target(&mut range, 1, Vec3::NEG_Z * 8.0);
     target(&mut range, 2, Vec3::new(0.7, 0.0, -12.0));
     range.run(60);
@@ -161,7 +166,8 @@ fn who_is_in_cover_is_met_all_the_same() {
     let walk = Circle { middle: Vec3::new(9.0, 0.0, -8.0), radius: 0.0, speed: 0.0, start: 0.0 };
     let mut entity = range.app.world_mut().entity_mut(one);
     entity.insert(walk);
-    entity.get_mut::<bevy_unlag_smoothing::RecordTransform>().expect("recorded").teleports += 1;
+    entity.get_mut::<bevy_unlag_smoothing::RecordTransform>().expect("the target must be recorded").teleports +=
+        1;
     range.wall(Vec3::new(2.0, 4.0, 0.1), Vec3::new(8.0, 0.0, -6.0));
     range.run(18);
     let limits = RewindLimits {
@@ -174,13 +180,25 @@ fn who_is_in_cover_is_met_all_the_same() {
     let shoot = |range: &mut Range, limits: &RewindLimits, filter: RewindFilter| {
         range.query(|query, _| {
             let view = View { limits: Some(limits), ..View::from(seen) };
-            let then = query.at(RewindTime::View(view)).expect("a moment").of(filter);
+            let then = query.at(RewindTime::View(view)).expect("a valid view").of(filter);
             let claimed = ClaimedTarget { target: NetId(2), padding: 0.6 };
             then.cast_ray_claimed(Vec3::Y * 1.3, Vec3::NEG_Z, 50.0, claimed).map(|hit| hit.target)
         })
     };
     let all = RewindFilter::default();
-    assert_eq!(shoot(&mut range, &RewindLimits::default(), all), Ok(NetId(1)), "it is met first");
-    assert_eq!(shoot(&mut range, &limits, RewindFilter::without(one)), Ok(NetId(2)), "without it");
-    assert_eq!(shoot(&mut range, &limits, all), Err(Miss::InCover(NetId(1))), "also when it is safe");
+    assert_eq!(
+        shoot(&mut range, &RewindLimits::default(), all),
+        Ok(NetId(1)),
+        "the first target must be hit without cover protection"
+    );
+    assert_eq!(
+        shoot(&mut range, &limits, RewindFilter::without(one)),
+        Ok(NetId(2)),
+        "the claimed target must be hit without the first one"
+    );
+    assert_eq!(
+        shoot(&mut range, &limits, all),
+        Err(Miss::InCover(NetId(1))),
+        "a target in cover must still block the ray"
+    );
 }

@@ -1,4 +1,4 @@
-//! A head counts before what lies in front of it, but not through a wall.
+//! Head priority: a head takes precedence over boxes in front of it, but not through a wall.
 
 use bevy::{ecs::system::RunSystemOnce, prelude::*};
 use bevy_rapier3d::prelude::Collider;
@@ -14,10 +14,10 @@ use rand::Rng;
 use crate::range::{Circle, Crowd, Range, direction, somewhere};
 
 const MAX: f32 = 40.0;
-/// So near to each other, in metres, rounding says which comes first.
+/// Distance, in metres, below which rounding decides the order.
 const CLOSE: f32 = 1e-3;
 
-/// A hand stretched out a metre before the head.
+/// Hit boxes with a hand a metre in front of the head.
 fn reaching() -> HitBoxes {
     let boxes = [
         HitBox::new(2, HitGroup::Limb, Collider::cuboid(0.3, 0.4, 0.1)),
@@ -40,17 +40,17 @@ type Answer = Result<HitGroup, ()>;
 
 fn group(answer: Result<TargetHit, Miss>) -> Answer {
     answer.map(|hit| hit.group).map_err(|miss| match miss {
-        Miss::Blocked { hit, .. } => assert_eq!(hit.group, HitGroup::Head, "it would have been that"),
+        Miss::Blocked { hit, .. } => assert_eq!(hit.group, HitGroup::Head, "must block the head"),
         miss => panic!("{miss:?}"),
     })
 }
 
-/// Every way to shoot at the hand, and the head behind it.
+/// Shoots with every kind of query at the hand and the head behind it.
 fn shots(range: &mut Range) -> Vec<(&'static str, Answer)> {
     let (origin, way) = (Vec3::Y * 1.33, Vec3::NEG_Z);
     let moved = |range: &mut Range, backend| {
         range.app.insert_resource(backend);
-        // Until there are records of that moment.
+        // Long enough to have records of that time.
         range.run(14);
         range.ask(10.3, |then, _, _| then.cast_ray(origin, way, MAX))
     };
@@ -77,20 +77,20 @@ fn shots(range: &mut Range) -> Vec<(&'static str, Answer)> {
             ("a ray", group(then.cast_ray(origin, way, MAX))),
             ("a pellet", group(pellets.results()[0])),
             ("a beam", group(then.cast_beam(origin, way, MAX, &mut BeamCache::default()))),
-            ("a ray at who was posed", group(then.cast_ray_among(&posed, origin, way, MAX))),
+            ("a ray at posed targets", group(then.cast_ray_among(&posed, origin, way, MAX))),
             ("a ball", group(then.cast_ball(origin, way, MAX, 0.05))),
             (
                 "a capsule",
                 group(then.cast_capsule((origin - Vec3::Y * 0.1, origin + Vec3::Y * 0.1), 0.05, way, MAX)),
             ),
             ("a blade", group(blade.map(|()| blades[0].hit))),
-            ("a point that flies", flight(0.0)),
-            ("a ball that flies", flight(0.05)),
+            ("a point projectile", flight(0.0)),
+            ("a ball projectile", flight(0.05)),
             ("a replay", group(replayed)),
         ]
     });
     let drawn = move |query: DrawnQuery| query.cast_ray(origin, way, MAX, &RewindFilter::default());
-    let drawn = range.app.world_mut().run_system_once(drawn).expect("the query runs");
+    let drawn = range.app.world_mut().run_system_once(drawn).expect("the query must run");
     all.extend([
         ("colliders", group(by_colliders)),
         ("recorded colliders", group(by_records)),
@@ -106,13 +106,13 @@ fn all_are(range: &mut Range, expected: Answer, when: &str) {
 }
 
 #[test]
-fn nobody_is_shot_in_the_head_through_a_wall_or_a_door() {
+fn head_is_not_hit_through_a_wall_or_a_door_by_any_query() {
     let (mut range, _) = stage();
     all_are(&mut range, Ok(HitGroup::Head), "in the open");
     for (z, expected, when) in [
         (-5.4, Ok(HitGroup::Limb), "a wall between hand and head"),
         (-6.8, Ok(HitGroup::Head), "a wall behind the head"),
-        (-4.0, Err(()), "a wall before all"),
+        (-4.0, Err(()), "a wall in front of both"),
     ] {
         let wall = range.wall(Vec3::new(3.0, 3.0, 0.02), Vec3::new(0.0, 1.0, z));
         range.run(2);
@@ -129,19 +129,20 @@ fn nobody_is_shot_in_the_head_through_a_wall_or_a_door() {
 }
 
 #[test]
-fn a_round_that_goes_through_walls_still_names_the_head() {
+fn wall_penetrating_ray_hits_hand_and_head() {
     let (mut range, _) = stage();
     range.wall(Vec3::new(3.0, 3.0, 0.02), Vec3::new(0.0, 1.0, -5.4));
     range.run(2);
     range.ask(10.3, |then, _, _| {
         let mut hits = Vec::new();
-        then.cast_ray_all(Vec3::Y * 1.33, Vec3::NEG_Z, MAX, Walls::Pass, &mut hits).expect("a hit");
+        then.cast_ray_all(Vec3::Y * 1.33, Vec3::NEG_Z, MAX, Walls::Pass, &mut hits)
+            .expect("the ray must hit");
         assert_eq!(hits.iter().map(|hit| hit.group).collect::<Vec<_>>(), [HitGroup::Limb, HitGroup::Head]);
     });
 }
 
-/// What the rules say, box by box, by parry: a target, a box of it, and whether a wall is before both. `None` where
-/// rounding decides.
+/// The rule, box by box, by parry: a target, one of its boxes, and whether a wall is in front of both.
+/// `None` where rounding decides.
 fn oracle(crowd: &Crowd, origin: Vec3, way: Vec3) -> Option<Option<(NetId, u8, bool)>> {
     let met: Vec<_> =
         crowd.boxes.iter().filter_map(|placed| Some((placed.ray(origin, way, MAX)?, placed))).collect();
@@ -168,7 +169,7 @@ fn oracle(crowd: &Crowd, origin: Vec3, way: Vec3) -> Option<Option<(NetId, u8, b
 }
 
 #[test]
-fn among_walls_every_shot_is_what_the_rules_say() {
+fn head_priority_among_walls_agrees_with_the_oracle() {
     for backend in [RewindBackend::Table, RewindBackend::MoveColliders(MovedPoses::Drawn)] {
         let mut range = Range::within(6.0, 0, true);
         for id in 1..50 {
@@ -182,13 +183,13 @@ fn among_walls_every_shot_is_what_the_rules_say() {
             range.add(id, circle, boxes);
         }
         for id in 1..50_u8 {
-            // A fence across, where the hand is stretched out over it.
+            // A fence that the hand reaches over.
             let (mut pawns, world) = {
                 let world = range.app.world_mut();
                 (world.query::<(&NetId, &Circle)>(), world)
             };
             let circle = pawns.iter(world).find(|(own, _)| own.0 == u16::from(id)).map(|(_, circle)| *circle);
-            let at = circle.expect("it is there").place(69.7);
+            let at = circle.expect("the target must exist").place(69.7);
             if id % 2 == 0 {
                 let half = if id % 4 == 0 { Vec3::new(0.5, 0.5, 0.01) } else { Vec3::new(0.01, 0.5, 0.5) };
                 range.wall(half, at.translation + at.rotation * Vec3::NEG_Z * 0.4 + Vec3::Y * 1.33);
@@ -239,7 +240,7 @@ fn among_walls_every_shot_is_what_the_rules_say() {
                 }
             }
         });
-        println!("{backend:?}: {heads} heads, {fronts} fronts, {blocked} blocked, {unsure} unsure");
+        println!("{backend:?}: {heads} heads, {fronts} fronts, {blocked} blocked, {unsure} undecided");
         assert!(
             heads > 500 && fronts > 50 && blocked > 500 && unsure < 200,
             "{heads} {fronts} {blocked} {unsure}"
@@ -248,14 +249,14 @@ fn among_walls_every_shot_is_what_the_rules_say() {
 }
 
 #[test]
-fn what_is_beyond_any_world_is_no_question() {
+fn non_finite_and_huge_origins_are_invalid_queries() {
     let (mut range, _) = stage();
     let time = ViewTime::after(range.now(), -10.0);
     let far = [Vec3::splat(1e38), Vec3::X * 1e9, Vec3::splat(f32::NAN), Vec3::Y * f32::INFINITY];
     range.wall(Vec3::splat(2.0), Vec3::NEG_Z * 20.0);
     range.run(1);
     range.query(|query, _| {
-        let then = query.at(RewindTime::At(time)).expect("a moment");
+        let then = query.at(RewindTime::At(time)).expect("a valid time");
         let (mut all, mut posed, mut pellets) = (Vec::new(), PosedTargets::default(), Pellets::default());
         for origin in far {
             let way = Vec3::NEG_Z;
@@ -271,7 +272,7 @@ fn what_is_beyond_any_world_is_no_question() {
             assert_eq!(posed.cast_ray(origin, way, MAX), nonsense);
             assert_eq!(then.world(origin, way, MAX), None);
         }
-        // Of any length, but never of none.
+        // Infinite range is valid.
         assert!(then.cast_ray(Vec3::Y * 1.33, Vec3::NEG_Z, f32::INFINITY).is_ok());
         assert!(then.world(Vec3::Y * 1.33, Vec3::NEG_Z, f32::INFINITY).is_some());
     });
@@ -292,7 +293,11 @@ fn what_is_beyond_any_world_is_no_question() {
     let target = NetId(1);
     let mut pawns = range.app.world_mut().query::<(Entity, &NetId)>();
     let entity = pawns.iter(range.app.world()).find(|(_, id)| **id == target).map(|(entity, _)| entity);
-    // What it is sent at, as clients know it: only then anything is clamped.
-    range.app.world_mut().entity_mut(entity.expect("it is there")).insert(bevy_unlag_core::UsualInterval(3));
-    assert_eq!(range.app.world_mut().run_system_once(drawn).expect("the query runs"), None);
+    // The usual interval, as clients know it; overrides are clamped only with it.
+    range
+        .app
+        .world_mut()
+        .entity_mut(entity.expect("the target must exist"))
+        .insert(bevy_unlag_core::UsualInterval(3));
+    assert_eq!(range.app.world_mut().run_system_once(drawn).expect("the query must run"), None);
 }

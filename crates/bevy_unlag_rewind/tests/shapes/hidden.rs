@@ -1,4 +1,4 @@
-//! Shooters who were not sent everybody: what counts for them, and what it costs.
+//! Shooters that were not sent all targets: the poses that count for them, and the cost of the queries.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use bevy_unlag_smoothing::PublishedPath;
 
 const MAX: f32 = 60.0;
 
-/// What a client was sent of everybody: of some all, of some every second update, of some nothing.
+/// Builds a log of the snapshots that were sent to a client, as selected by `sent`.
 fn log(range: &mut Range, sent: impl Fn(NetId, usize) -> bool) -> SentLog {
     let world = range.app.world_mut();
     let mut log = SentLog::default();
@@ -43,7 +43,7 @@ fn yard(targets: u16) -> Range {
     range
 }
 
-/// Rays at everybody, with the moment.
+/// Random rays at the targets.
 fn rays(range: &mut Range, count: usize) -> Vec<(Vec3, Vec3)> {
     range.ask(10.3, |_, crowd, rng| {
         (0..count)
@@ -56,7 +56,7 @@ fn rays(range: &mut Range, count: usize) -> Vec<(Vec3, Vec3)> {
 }
 
 #[test]
-fn who_was_sent_everything_and_is_said_not_to_be_hits_the_same() {
+fn complete_log_marked_as_hidden_gives_the_same_hits() {
     let mut range = yard(64);
     let rays = rays(&mut range, 2_000);
     let complete = log(&mut range, |_, _| true);
@@ -64,7 +64,7 @@ fn who_was_sent_everything_and_is_said_not_to_be_hits_the_same() {
     let time = ViewTime::after(range.now(), -10.3);
     range.query(|query, _| {
         let at =
-            |log| query.at(RewindTime::View(View { sent: Some(log), ..View::from(time) })).expect("a moment");
+            |log| query.at(RewindTime::View(View { sent: Some(log), ..View::from(time) })).expect("valid");
         let (one, other) = (at(&complete), at(&other));
         let mut hits = 0;
         for (origin, way) in &rays {
@@ -76,17 +76,17 @@ fn who_was_sent_everything_and_is_said_not_to_be_hits_the_same() {
     });
 }
 
-/// What a slow look at everybody says.
+/// Returns the first hit, from a ray at each target alone.
 fn slowly(posed: &[(NetId, PosedTargets)], (origin, way): (Vec3, Vec3)) -> Option<TargetHit> {
     let all = posed.iter().filter_map(|(_, posed)| posed.cast_ray(origin, way, MAX).ok());
     all.min_by(|a, b| a.distance.total_cmp(&b.distance).then(a.target.cmp(&b.target)))
 }
 
 #[test]
-fn whoever_was_left_out_or_sent_now_and_then_is_where_that_screen_had_it() {
+fn partially_sent_targets_are_hit_where_the_shooters_screen_had_them() {
     let mut range = yard(64);
     let rays = rays(&mut range, 2_000);
-    // A third never, a third at every tenth update, in which it turns half of its circle.
+    // A third is never sent, and a third in every tenth update, in which it completes half of its circle.
     let log = log(&mut range, |id, index| match id.0 % 3 {
         0 => false,
         1 => index % 10 == 0,
@@ -98,19 +98,21 @@ fn whoever_was_left_out_or_sent_now_and_then_is_where_that_screen_had_it() {
     range.query(|query, targets| {
         let view = |sent| RewindTime::View(View { sent, ..View::from(time) });
         let (then, all) =
-            (query.at(view(Some(&log))).expect("a moment"), query.at(view(None)).expect("a moment"));
+            (query.at(view(Some(&log))).expect("a valid view"), query.at(view(None)).expect("a valid view"));
         let mut posed = Vec::new();
         for (entity, id, ..) in targets {
             let Ok(pose) = then.pose(entity) else {
                 assert_eq!(id.0 % 3, 0, "{id:?}");
                 continue;
             };
-            let there = all.pose(entity).expect("it is there").position;
+            let there = all.pose(entity).expect("the target must be present").position;
             elsewhere += u32::from(there.distance(pose.position) > 0.1);
             let only = move |other: Entity| other == entity;
             let filter = bevy_unlag_rewind::RewindFilter { only: Some(&only), ..default() };
             let mut one = PosedTargets::default();
-            then.of(filter).pose_around(Vec3::ZERO, Vec3::splat(200.0), &mut one).expect("a place");
+            then.of(filter)
+                .pose_around(Vec3::ZERO, Vec3::splat(200.0), &mut one)
+                .expect("the volume must be valid");
             assert_eq!(one.len(), 1);
             posed.push((*id, one));
         }
@@ -123,7 +125,7 @@ fn whoever_was_left_out_or_sent_now_and_then_is_where_that_screen_had_it() {
             );
             hits += u32::from(answer.is_ok());
             if let Err(Miss::Gone(id)) = answer {
-                panic!("{id:?} was never there to go");
+                panic!("{id:?} was never sent, so it cannot be gone");
             }
         }
     });
@@ -131,7 +133,7 @@ fn whoever_was_left_out_or_sent_now_and_then_is_where_that_screen_had_it() {
 }
 
 #[test]
-fn somebody_far_away_whom_it_was_never_sent_is_no_reason() {
+fn never_sent_target_is_a_miss_reason_only_near_the_ray() {
     let mut range = Range::new(0, true);
     for (id, at) in [(1, Vec3::NEG_Z * 5.0), (2, Vec3::new(30.0, 0.0, 30.0)), (3, Vec3::new(10.0, 0.0, 0.0))]
     {
@@ -144,7 +146,7 @@ fn somebody_far_away_whom_it_was_never_sent_is_no_reason() {
     let time = ViewTime::after(range.now(), -10.3);
     range.query(|query, _| {
         let then =
-            query.at(RewindTime::View(View { sent: Some(&log), ..View::from(time) })).expect("a moment");
+            query.at(RewindTime::View(View { sent: Some(&log), ..View::from(time) })).expect("a valid view");
         let shoot = |way: Vec3| then.cast_ray(Vec3::Y * 1.3, way, MAX).map(|hit| hit.target);
         assert_eq!(shoot(Vec3::NEG_Z), Ok(NetId(1)));
         assert_eq!(shoot(Vec3::X), Ok(NetId(3)));
@@ -152,14 +154,14 @@ fn somebody_far_away_whom_it_was_never_sent_is_no_reason() {
         assert_eq!(
             shoot(Vec3::new(1.0, 0.0, 1.0)),
             Err(Miss::NotShown(NetId(2))),
-            "at whom it was never shown"
+            "the ray points at a target that was never sent"
         );
         assert_eq!(shoot(Vec3::NEG_X), Err(Miss::Nobody));
     });
 }
 
 #[test]
-fn a_record_has_only_whom_the_ray_comes_near() {
+fn evidence_with_a_partial_log_replays_and_is_less_than_half_larger() {
     let mut range = yard(250);
     let rays = rays(&mut range, 400);
     let complete = log(&mut range, |_, _| true);
@@ -170,17 +172,17 @@ fn a_record_has_only_whom_the_ray_comes_near() {
     range.query(|query, _| {
         for (log, size) in [&complete, &some].into_iter().zip(&mut sizes) {
             let view = View { sent: Some(log), ..View::from(time) };
-            let then = query.at(RewindTime::View(view)).expect("a moment");
+            let then = query.at(RewindTime::View(view)).expect("a valid view");
             for (origin, way) in &rays {
                 let evidence = then.evidence(*origin, *way, MAX);
                 let bytes = evidence.to_bytes();
-                let read = ShotEvidence::from_bytes(&bytes).expect("a record");
+                let read = ShotEvidence::from_bytes(&bytes).expect("the record must be readable");
                 assert_eq!(read.replay(&Sampler::default()), then.cast_ray(*origin, *way, MAX));
                 *size += bytes.len() / rays.len();
             }
         }
     });
-    println!("{sizes:?} bytes a record");
+    println!("{sizes:?} bytes per record");
     assert!(sizes[1] < sizes[0] * 3 / 2, "{sizes:?}");
 }
 
@@ -203,7 +205,7 @@ fn microseconds_with_a_log() {
                     hits = 0;
                     for (origin, way) in &rays {
                         let view = View { sent: Some(log), ..View::from(time) };
-                        let then = query.at(RewindTime::View(view)).expect("a moment");
+                        let then = query.at(RewindTime::View(view)).expect("a valid view");
                         hits += u32::from(then.cast_ray(*origin, *way, MAX).is_ok());
                     }
                     best = best.min(started.elapsed().as_secs_f64() * 1e6 / rays.len() as f64);

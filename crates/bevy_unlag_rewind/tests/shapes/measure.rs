@@ -1,4 +1,5 @@
-//! Microseconds, for whoever asks: `cargo test --release --test shapes measure -- --ignored --nocapture`.
+//! Measurements of the queries in microseconds: `cargo test --release --test shapes measure -- --ignored
+//! --nocapture`.
 
 use std::time::Instant;
 
@@ -9,10 +10,10 @@ use rand::Rng;
 use crate::range::{Range, direction};
 
 const SHOTS: usize = 4_000;
-/// Shots in a turn: short enough that the machine does something else meanwhile in few of them.
+/// Shots per batch: short enough that other processes interrupt only few of them.
 const TURN: usize = 100;
 
-/// The mean of all shots, each turn of them at its best of some rounds.
+/// Returns the mean of all shots in microseconds, with each batch at its best of 15 rounds.
 fn best(mut one: impl FnMut(usize)) -> f64 {
     let mut turns = vec![f64::INFINITY; SHOTS / TURN];
     for _ in 0..15 {
@@ -85,7 +86,7 @@ fn measure(yard: f32, no_door: bool) {
         });
         println!("capsule {capsule:.3} us");
         let mut beams = vec![BeamCache::default(); 40];
-        // Beams that turn slowly: each of 100 steps.
+        // Slowly turning beams of 100 steps each.
         let way = |shot: usize| {
             let (from, way) = rays[shot % 40];
             (from, Quat::from_rotation_y((shot / 40) as f32 * 2e-4) * way)

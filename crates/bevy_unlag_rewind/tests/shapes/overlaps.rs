@@ -1,4 +1,4 @@
-//! Who is in a place, and who is nearest to one.
+//! Overlap, closest point and containment queries.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use rand::Rng;
 
 use crate::range::{Crowd, Range, direction};
 
-/// The nearest box of everybody of whom something overlaps a shape.
+/// Returns the targets that overlap a shape, with the distance of their nearest box.
 fn overlapping(crowd: &Crowd, shape: &dyn Shape, pose: Pose) -> BTreeMap<NetId, f32> {
     let mut found = BTreeMap::new();
     for placed in &crowd.boxes {
@@ -35,7 +35,7 @@ fn agree(found: &[TargetHit], truth: &BTreeMap<NetId, f32>) -> bool {
 }
 
 #[test]
-fn balls_and_boxes_overlap_what_parry_says() {
+fn ball_and_box_overlaps_agree_with_parry() {
     let mut range = Range::new(40, true);
     range.run(80);
     let (mut any, mut differ) = (0, 0);
@@ -68,7 +68,7 @@ fn balls_and_boxes_overlap_what_parry_says() {
 }
 
 #[test]
-fn the_closest_point_is_the_closest_of_all() {
+fn closest_point_agrees_with_the_nearest_of_all_boxes() {
     let mut range = Range::new(40, true);
     range.run(80);
     let mut any = 0;
@@ -81,13 +81,14 @@ fn the_closest_point_is_the_closest_of_all() {
                 .iter()
                 .map(|placed| (placed.distance(point), placed.target))
                 .min_by(|a, b| a.0.total_cmp(&b.0))
-                .expect("somebody");
+                .expect("there must be a box");
             match then.closest_point(point, max) {
                 Ok(hit) => {
                     any += 1;
                     assert!((hit.distance - truth.0).abs() < 1e-4, "{hit:?} {truth:?}");
                     assert!(hit.distance <= max && hit.point.distance(point) < hit.distance + 1e-3);
-                    let placed = crowd.boxes.iter().find(|placed| placed.is(&hit)).expect("it is there");
+                    let placed =
+                        crowd.boxes.iter().find(|placed| placed.is(&hit)).expect("the hit box must exist");
                     assert!(placed.distance(hit.point) < 1e-3);
                 }
                 Err(_) => assert!(truth.0 > max - 1e-4),
@@ -98,7 +99,7 @@ fn the_closest_point_is_the_closest_of_all() {
 }
 
 #[test]
-fn a_point_is_inside_of_what_parry_says() {
+fn contains_point_agrees_with_parry() {
     let mut range = Range::new(60, true);
     range.run(80);
     let (mut any, mut differ) = (0, 0);

@@ -1,4 +1,4 @@
-//! A crowd on the move among walls, and where all its boxes are.
+//! A test range: moving targets among walls, and the oracle's poses of all hit boxes.
 
 use core::time::Duration;
 
@@ -18,12 +18,12 @@ pub const TICK: Duration = Duration::from_nanos(15_625_000);
 
 pub type Targets<'w, 's> = Query<'w, 's, (Entity, &'static NetId, &'static HitBoxes, &'static LimbRig)>;
 
-/// Goes round in a circle.
+/// Movement on a circle.
 #[derive(Component, Clone, Copy)]
 pub struct Circle {
     pub middle: Vec3,
     pub radius: f32,
-    /// Radians in a tick.
+    /// Radians per tick.
     pub speed: f32,
     pub start: f32,
 }
@@ -36,7 +36,7 @@ impl Circle {
     }
 }
 
-/// What never moves, or is a door.
+/// A fixed wall or a door.
 #[derive(Clone)]
 pub struct Wall {
     pub shape: Collider,
@@ -49,7 +49,7 @@ pub struct Range {
     pub rng: SmallRng,
 }
 
-/// Balls, capsules, a cylinder and a box that is not about the origin of its limb.
+/// Balls, capsules, a cylinder and a box that is off the origin of its limb.
 pub fn odd_boxes() -> HitBoxes {
     let aside = Isometry3d::new(Vec3::new(0.05, 0.1, -0.02), Quat::from_rotation_z(0.4));
     let boxes = [
@@ -63,12 +63,13 @@ pub fn odd_boxes() -> HitBoxes {
 }
 
 impl Range {
-    /// So many targets, some walls unless there are to be `no_walls`, and a door that is shut until tick 40.
+    /// Creates a range with `targets` targets and, unless `no_walls`, some walls and a door that is shut
+    /// until tick 40.
     pub fn new(targets: u16, no_walls: bool) -> Self {
         Self::within(12.0, targets, no_walls)
     }
 
-    /// The same within `yard` metres to every side.
+    /// Like [`Self::new`], with targets within `yard` metres to every side.
     pub fn within(yard: f32, targets: u16, no_walls: bool) -> Self {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, MovementPlugin))
@@ -87,7 +88,7 @@ impl Range {
         range
     }
 
-    /// So many more, some of them of odd shapes.
+    /// Adds moving targets, a third of them with odd shapes if `odd`.
     pub fn crowd(&mut self, yard: f32, targets: u16, odd: bool) {
         for id in 0..targets {
             let circle = Circle {
@@ -154,20 +155,21 @@ impl Range {
         somewhere(&mut self.rng, reach)
     }
 
-    /// Asks with everything at hand.
+    /// Calls a function with the query and all targets.
     pub fn query<T>(&mut self, question: impl FnOnce(&RewindQuery, &Targets) -> T) -> T {
         let world = self.app.world_mut();
         let mut state = SystemState::<(RewindQuery, Targets)>::new(world);
-        let (query, targets) = state.get(world).expect("the query runs");
+        let (query, targets) = state.get(world).expect("the query must run");
         question(&query, &targets)
     }
 
-    /// Asks a moment `ago` ticks back, with the crowd posed there by the oracle.
+    /// Calls a function with the state `ago` ticks back, and with the targets as the oracle poses them
+    /// there.
     pub fn ask<T>(&mut self, ago: f64, question: impl FnOnce(&Rewound, &Crowd, &mut SmallRng) -> T) -> T {
         let time = ViewTime::after(self.now(), -ago);
         let (walls, mut rng) = (self.walls.clone(), self.rng.clone());
         let answer = self.query(|query, targets| {
-            let then = query.at(RewindTime::At(time)).expect("a moment");
+            let then = query.at(RewindTime::At(time)).expect("a valid time");
             let crowd = Crowd::at(&then, targets, walls);
             question(&then, &crowd, &mut rng)
         });
@@ -188,7 +190,7 @@ pub fn direction(rng: &mut SmallRng) -> Vec3 {
     }
 }
 
-/// A box in the world.
+/// A hit box in the world.
 pub struct Placed {
     pub target: NetId,
     pub index: u8,
@@ -198,7 +200,7 @@ pub struct Placed {
     pub pose: Pose,
 }
 
-/// Every box where it was.
+/// All hit boxes at a query time.
 pub struct Crowd {
     pub boxes: Vec<Placed>,
     pub bodies: Vec<(NetId, Isometry3d)>,
@@ -228,20 +230,20 @@ impl Crowd {
         crowd
     }
 
-    /// Metres to the first wall.
+    /// Returns the distance to the first wall, in metres.
     pub fn wall(&self, origin: Vec3, direction: Vec3, max: f32) -> Option<f32> {
         let ray = Ray::new(origin, direction);
         let cast = |wall: &Wall| wall.shape.raw.cast_ray(&Pose::from_translation(wall.at), &ray, max, true);
         self.walls.iter().filter_map(cast).min_by(f32::total_cmp)
     }
 
-    /// Somewhere near somebody.
+    /// Returns a random point near a box.
     pub fn near_somebody(&self, rng: &mut SmallRng, spread: f32) -> Vec3 {
         let placed = &self.boxes[rng.random_range(0..self.boxes.len())];
         placed.pose.translation + somewhere(rng, spread)
     }
 
-    /// What counts of all boxes with a distance: the first target, its first box or its head.
+    /// Returns the nearest target for a distance function, with that distance.
     pub fn first(&self, distance: impl Fn(&Placed) -> Option<f32>) -> Option<(NetId, HitGroup, f32)> {
         let met = |placed: &Placed| distance(placed).map(|at| (at, placed.target));
         let order = |a: &(f32, NetId), b: &(f32, NetId)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
@@ -255,7 +257,7 @@ impl Placed {
         if self.shape.raw.as_capsule().is_none() {
             return self.shape.raw.cast_ray(&self.pose, &Ray::new(origin, direction), max, true);
         }
-        // Parry is some millimetres off where a ray grazes a capsule: on by the distance, until there is none.
+        // Parry is off by some millimetres where a ray grazes a capsule, so this sphere traces.
         let mut at = 0.0;
         for _ in 0..500 {
             let gap = self.distance(origin + direction * at);
@@ -271,14 +273,14 @@ impl Placed {
         self.shape.raw.distance_to_point(&self.pose, point, true)
     }
 
-    /// Metres to its surface, negative within.
+    /// Returns the distance to the surface in metres, negative inside.
     pub fn signed_distance(&self, point: Vec3) -> f32 {
         let surface = self.shape.raw.project_point(&self.pose, point, false);
         let distance = surface.point.distance(point);
         if surface.is_inside { -distance } else { distance }
     }
 
-    /// Whether a ray that meets it there goes no deeper than a tenth of a millimetre.
+    /// Whether a ray that hits the box at `at` penetrates it by at most 0.1 mm.
     pub fn grazes(&self, origin: Vec3, direction: Vec3, at: f32) -> bool {
         (0..200).all(|step| self.signed_distance(origin + direction * (at + step as f32 * 1e-3)) > -1e-4)
     }
@@ -288,7 +290,7 @@ impl Placed {
     }
 }
 
-/// Counts answers that agree with the oracle, and those in which rounding may have decided.
+/// Counts of the results, and of those that differ from the oracle by rounding.
 #[derive(Default, Debug)]
 pub struct Tally {
     pub hits: u32,

@@ -1,4 +1,4 @@
-//! Rays through everything, pellets, beams and thick rays.
+//! Penetrating rays, pellets, beams and swept shapes.
 
 use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::{
@@ -21,7 +21,7 @@ use crate::range::{Crowd, Placed, Range, Tally, direction, somewhere};
 const MAX: f32 = 40.0;
 
 #[test]
-fn all_that_a_ray_goes_through_is_named_in_its_order() {
+fn penetrating_ray_returns_all_hits_in_order() {
     let mut range = Range::new(40, false);
     range.run(80);
     let mut tally = Tally::default();
@@ -48,7 +48,7 @@ fn all_that_a_ray_goes_through_is_named_in_its_order() {
             };
             let before = met.iter().filter(|(at, _)| wall.is_none_or(|wall| *at < wall)).count();
             if !same(&through, &met) || !same(&hits, &met[..before]) {
-                // Where a ray grazes a box by a tenth of a millimetre rounding says whether it is met.
+                // Rounding decides about boxes that a ray grazes by at most 0.1 mm.
                 let (grazed, met): (Vec<_>, Vec<_>) =
                     met.into_iter().partition(|(at, placed)| placed.grazes(origin, way, *at));
                 let before = met.iter().filter(|(at, _)| wall.is_none_or(|wall| *at < wall)).count();
@@ -67,7 +67,7 @@ fn all_that_a_ray_goes_through_is_named_in_its_order() {
                 }
                 Err(Miss::Blocked { distance, .. }) => {
                     tally.blocked += 1;
-                    assert!((distance - wall.expect("a wall")).abs() < 1e-3);
+                    assert!((distance - wall.expect("a wall must be on the ray")).abs() < 1e-3);
                 }
                 Err(_) => tally.misses += 1,
             }
@@ -78,7 +78,7 @@ fn all_that_a_ray_goes_through_is_named_in_its_order() {
 }
 
 #[test]
-fn pellets_are_rays_and_are_counted() {
+fn pellets_agree_with_rays_and_are_counted_per_target() {
     let mut range = Range::new(64, false);
     range.run(80);
     let mut tally = Tally::default();
@@ -138,11 +138,11 @@ fn long_necked() -> HitBoxes {
 }
 
 #[test]
-fn a_head_behind_somebody_else_counts_in_every_order() {
+fn head_behind_another_target_is_hit_whatever_the_target_order() {
     let mut range = Range::new(0, true);
     let still =
         |z: f32| crate::range::Circle { middle: Vec3::NEG_Z * z, radius: 0.0, speed: 0.0, start: 0.0 };
-    // The second one is between the chest and the head of the first, and comes before it in every list.
+    // The second target is between the chest and the head of the first one, and precedes it in every list.
     let post = HitBox::new(2, HitGroup::Body, Collider::cuboid(0.3, 0.4, 0.1));
     range.add(2, still(5.5), HitBoxes::new([post], BodyBounds { radius: 2.0, low: 0.0, high: 2.0 }));
     range.add(1, still(5.0), long_necked());
@@ -153,19 +153,19 @@ fn a_head_behind_somebody_else_counts_in_every_order() {
         let (origin, ways) = (Vec3::from(origin), [Vec3::NEG_Z, Vec3::new(0.01, 0.01, -1.0)]);
         then.cast_pellets(origin, &ways, MAX, &mut posed, &mut pellets);
         for (way, pellet) in ways.into_iter().zip(pellets.results()) {
-            let ray = then.cast_ray(origin, way, MAX).expect("a hit");
+            let ray = then.cast_ray(origin, way, MAX).expect("the ray must hit");
             assert_eq!((ray.target, ray.group), (NetId(1), HitGroup::Head));
             assert_eq!(*pellet, Ok(ray));
         }
-        then.pose_around(Vec3::ZERO, Vec3::splat(40.0), &mut posed).expect("a place");
+        then.pose_around(Vec3::ZERO, Vec3::splat(40.0), &mut posed).expect("the volume must be valid");
         assert_eq!(posed.cast_ray(origin, Vec3::NEG_Z, MAX), then.cast_ray(origin, Vec3::NEG_Z, MAX));
-        let thick = then.cast_ball(origin, Vec3::NEG_Z, MAX, 0.05).expect("a hit");
+        let thick = then.cast_ball(origin, Vec3::NEG_Z, MAX, 0.05).expect("the ray must hit");
         assert_eq!((thick.target, thick.group), (NetId(1), HitGroup::Head));
     });
 }
 
 #[test]
-fn pellets_are_rays_where_everybody_stands_in_everybody() {
+fn pellets_and_posed_targets_agree_with_rays_in_an_overlapping_crowd() {
     let mut range = Range::within(2.0, 48, true);
     for id in 100..130 {
         let circle = crate::range::Circle {
@@ -181,7 +181,7 @@ fn pellets_are_rays_where_everybody_stands_in_everybody() {
     range.ask(20.3, |then, crowd, rng| {
         let (mut posed, mut pellets, mut all) =
             (PosedTargets::default(), Pellets::default(), PosedTargets::default());
-        then.pose_around(Vec3::ZERO, Vec3::splat(40.0), &mut all).expect("a place");
+        then.pose_around(Vec3::ZERO, Vec3::splat(40.0), &mut all).expect("the volume must be valid");
         for _ in 0..1_000 {
             let origin = somewhere(rng, 12.0).with_y(rng.random_range(0.1..2.0));
             let Some(way) = (crowd.near_somebody(rng, 0.3) - origin).try_normalize() else { continue };
@@ -213,13 +213,13 @@ fn pellets_are_rays_where_everybody_stands_in_everybody() {
 }
 
 #[test]
-fn posed_targets_answer_any_ray() {
+fn posed_targets_agree_with_rays_in_any_direction() {
     let mut range = Range::new(40, true);
     range.run(80);
     let mut hits = 0;
     range.ask(30.7, |then, crowd, rng| {
         let mut posed = PosedTargets::default();
-        then.pose_around(Vec3::ZERO, Vec3::splat(40.0), &mut posed).expect("a place");
+        then.pose_around(Vec3::ZERO, Vec3::splat(40.0), &mut posed).expect("the volume must be valid");
         assert_eq!(posed.len(), crowd.bodies.len());
         for _ in 0..2_000 {
             let origin = somewhere(rng, 14.0).with_y(rng.random_range(0.1..2.0));
@@ -228,14 +228,14 @@ fn posed_targets_answer_any_ray() {
             assert_eq!(one.map(|hit| hit.target).ok(), other.map(|hit| hit.target).ok());
             hits += u32::from(one.is_ok());
         }
-        then.pose_along(Vec3::ZERO, Vec3::X, 3.0, 0.1, &mut posed).expect("a place");
+        then.pose_along(Vec3::ZERO, Vec3::X, 3.0, 0.1, &mut posed).expect("the volume must be valid");
         assert!(posed.len() < crowd.bodies.len());
     });
     assert!(hits > 1_000);
 }
 
 #[test]
-fn a_beam_never_misses_what_a_ray_finds() {
+fn cached_beam_agrees_with_a_ray_in_every_step() {
     let mut range = Range::new(64, false);
     range.run(60);
     let mut cache = BeamCache::default();
@@ -244,14 +244,14 @@ fn a_beam_never_misses_what_a_ray_finds() {
     for round in 0..500 {
         range.run(1);
         aim += 0.01;
-        // Now and then it points elsewhere.
+        // Sometimes the beam jumps to another direction.
         if round % 50 == 0 {
             aim += 1.0;
         }
         let time = ViewTime::after(range.now(), -9.4);
         let origin = Vec3::new(0.0, 1.3 + 0.3 * (aim * 3.0).sin(), 0.0);
         let (ray, beam) = range.query(|query, _| {
-            let then = query.at(RewindTime::At(time)).expect("a moment");
+            let then = query.at(RewindTime::At(time)).expect("a valid time");
             let way = Vec3::new(aim.cos(), 0.0, aim.sin());
             let (ray, beam) = (then.cast_ray(origin, way, MAX), then.cast_beam(origin, way, MAX, &mut cache));
             (ray, beam)
@@ -269,7 +269,7 @@ fn a_beam_never_misses_what_a_ray_finds() {
 }
 
 #[test]
-fn a_beam_passes_a_wall_that_is_gone_and_notices_a_new_one() {
+fn cached_beam_is_blocked_by_a_new_wall_and_passes_a_despawned_one() {
     let mut range = Range::new(0, true);
     let still = crate::range::Circle { middle: Vec3::NEG_Z * 10.0, radius: 0.0, speed: 0.0, start: 0.0 };
     range.add(1, still, bevy_unlag_rewind::humanoid_hit_boxes());
@@ -278,7 +278,7 @@ fn a_beam_passes_a_wall_that_is_gone_and_notices_a_new_one() {
     let mut cast = |range: &mut Range| {
         let time = ViewTime::after(range.now(), -9.4);
         range.query(|query, _| {
-            let then = query.at(RewindTime::At(time)).expect("a moment");
+            let then = query.at(RewindTime::At(time)).expect("a valid time");
             then.cast_beam(Vec3::Y * 1.3, Vec3::NEG_Z, MAX, &mut cache)
         })
     };
@@ -288,10 +288,10 @@ fn a_beam_passes_a_wall_that_is_gone_and_notices_a_new_one() {
     assert!(matches!(cast(&mut range), Err(Miss::Blocked { by: None, .. })));
     range.app.world_mut().despawn(wall);
     range.run(2);
-    assert!(cast(&mut range).is_ok(), "a wall that is gone stops nothing, though it was remembered");
+    assert!(cast(&mut range).is_ok(), "a despawned wall must not block, although the cache contains it");
 }
 
-/// When a shape on its way touches a box, by parry.
+/// Returns when a moving shape touches a box, by parry's shape cast.
 fn touch(placed: &Placed, shape: &dyn Shape, from: Vec3, way: Vec3) -> Option<f32> {
     let options = ShapeCastOptions { max_time_of_impact: MAX, ..default() };
     let start = Pose::from_translation(from);
@@ -300,7 +300,7 @@ fn touch(placed: &Placed, shape: &dyn Shape, from: Vec3, way: Vec3) -> Option<f3
     hit.map(|hit| hit.time_of_impact)
 }
 
-/// The same from point to point, each as far from the last as the two shapes are apart: slow, and never past it.
+/// The same by steps of the distance between the shapes: slow, and never too far.
 fn approach(own: &Pose, raw: &dyn Shape, shape: &dyn Shape, from: Vec3, way: Vec3) -> Option<f32> {
     let mut at = 0.0;
     for _ in 0..3_000 {
@@ -316,7 +316,7 @@ fn approach(own: &Pose, raw: &dyn Shape, shape: &dyn Shape, from: Vec3, way: Vec
     Some(at)
 }
 
-/// Whether an answer is right whatever a cast says that may have failed: it touches there.
+/// Whether the shape touches the hit target there, which holds also where parry's shape cast fails.
 fn touches(crowd: &Crowd, hit: &TargetHit, shape: &dyn Shape, from: Vec3, way: Vec3) -> bool {
     let there = Pose::from_translation(from + way * hit.distance);
     crowd
@@ -371,10 +371,10 @@ fn sweep_like_parry(capsule: bool) {
                 _ => false,
             };
             if !agrees {
-                // Parry's cast iterates, and is off by millimetres now and then.
+                // Parry's shape cast is iterative and sometimes off by millimetres.
                 let slow =
                     crowd.first(|placed| approach(&placed.pose, &*placed.shape.raw, shape, origin, way));
-                // Within a wall and within somebody, neither comes first.
+                // For an origin inside both a wall and a target, the order is undefined.
                 let within = wall == Some(0.0) && slow.is_some_and(|(.., at)| at == 0.0);
                 let right = |hit: &TargetHit| {
                     slow.is_some_and(|(target, _, at)| {
@@ -384,7 +384,7 @@ fn sweep_like_parry(capsule: bool) {
                 assert!(within || answer.as_ref().is_ok_and(right), "{answer:?} {first:?} {slow:?} {wall:?}");
                 tally.differ += 1;
             }
-            // Also where a cast of parry's went wrong, an answer is a place where it touches, but for millimetres.
+            // Even where parry's cast fails, the shape must touch the target there within millimetres.
             if let Ok(hit) | Err(Miss::Blocked { hit, .. }) = &answer {
                 assert!(touches(crowd, hit, shape, origin, way), "{hit:?}");
             }
@@ -395,17 +395,17 @@ fn sweep_like_parry(capsule: bool) {
 }
 
 #[test]
-fn a_ball_touches_first_what_parry_says() {
+fn ball_cast_agrees_with_parry() {
     sweep_like_parry(false);
 }
 
 #[test]
-fn a_capsule_touches_first_what_parry_says() {
+fn capsule_cast_agrees_with_parry() {
     sweep_like_parry(true);
 }
 
 #[test]
-fn a_ball_of_no_size_is_a_ray_and_a_capsule_of_no_length_is_a_ball() {
+fn ball_of_zero_radius_is_a_ray_and_capsule_of_zero_length_is_a_ball() {
     let mut range = Range::new(40, false);
     range.run(80);
     let mut hits = 0;
@@ -417,7 +417,7 @@ fn a_ball_of_no_size_is_a_ray_and_a_capsule_of_no_length_is_a_ball() {
             assert_eq!(ray, then.cast_ball(origin, way, MAX, 0.0));
             let ball = then.cast_ball(origin, way, MAX, 0.1);
             assert_eq!(ball, then.cast_capsule((origin, origin), 0.1, way, MAX));
-            // A tiny ball meets what the ray meets, but for the world's rounding.
+            // A tiny ball hits what the ray hits, except for rounding.
             if let (Ok(ray), Ok(tiny)) = (ray, then.cast_ball(origin, way, MAX, 1e-5)) {
                 assert!((ray.distance - tiny.distance).abs() < 1e-2 || ray.target != tiny.target);
                 hits += u32::from(ray.target == tiny.target && ray.hit_box == tiny.hit_box);

@@ -1,4 +1,4 @@
-//! Nonsense is refused, and every question is about the past.
+//! Invalid queries are rejected, and all queries test the past.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, ViewTime};
@@ -9,7 +9,7 @@ use bevy_unlag_rewind::{
 
 use crate::range::{Circle, Range};
 
-/// Asks everything about a place, and says who was found by which question.
+/// Runs all queries at a place and returns which of them hit.
 fn everything(then: &Rewound, at: Vec3, from: Vec3) -> Vec<(&'static str, bool)> {
     let way = at - from;
     let far = way.length() + 1.0;
@@ -41,7 +41,7 @@ fn everything(then: &Rewound, at: Vec3, from: Vec3) -> Vec<(&'static str, bool)>
 }
 
 #[test]
-fn everything_is_about_the_past_and_nothing_is_without_rewind() {
+fn all_queries_test_the_past_with_rewind_and_the_present_without() {
     for mode in [RewindMode::On, RewindMode::Off] {
         let mut range = Range::new(0, true);
         let runner = Circle { middle: Vec3::NEG_Z * 10.0, radius: 6.0, speed: 0.03, start: 0.0 };
@@ -53,7 +53,7 @@ fn everything_is_about_the_past_and_nothing_is_without_rewind() {
         let chest = runner.place(then).translation + Vec3::Y * 1.33;
         let time = ViewTime::after(range.now(), -f64::from(age));
         let found = range.query(|query, _| {
-            let then = query.at(RewindTime::View(View::from(time))).expect("recent enough");
+            let then = query.at(RewindTime::View(View::from(time))).expect("the view must be recent enough");
             everything(&then, chest, chest + Vec3::new(3.0, 0.5, 4.0))
         });
         for (question, hit) in found {
@@ -63,7 +63,7 @@ fn everything_is_about_the_past_and_nothing_is_without_rewind() {
 }
 
 #[test]
-fn nonsense_is_refused_and_panics_nobody() {
+fn non_finite_and_degenerate_queries_are_rejected_as_invalid() {
     let mut range = Range::new(12, false);
     range.run(60);
     range.ask(10.5, |then, _, _| {
@@ -130,7 +130,7 @@ fn nonsense_is_refused_and_panics_nobody() {
         refused(then.melee_box(broken, Vec3::ONE, 1.0, &mut Vec::new()).err());
         let nothing = MeleeArc { half_angle: f32::NAN, ..arc };
         refused(then.melee_arc(Isometry3d::IDENTITY, &nothing, &mut Vec::new()).err());
-        // Of no size is odd, but no nonsense.
+        // Zero size is odd, but valid.
         let point = MeleeArc { reach: 0.0, half_angle: 0.0, half_height: 0.0 };
         let odd = then.melee_arc(Isometry3d::IDENTITY, &point, &mut Vec::new());
         assert_ne!(odd, Err(Miss::Nonsense));

@@ -1,4 +1,4 @@
-//! Blades: against hulls of the swing, through walls, from behind, and for several ticks.
+//! Melee queries: arcs against convex hulls, walls, hits from behind, and swings over several ticks.
 
 use core::f32::consts::{FRAC_PI_2, PI};
 
@@ -10,7 +10,7 @@ use rand::Rng;
 
 use crate::range::{Circle, Crowd, Range, direction};
 
-/// Hulls that lie within an arc, or around it.
+/// Convex hulls that approximate an arc from the inside, or from the outside.
 fn hulls(arc: &MeleeArc, outside: bool) -> Vec<Collider> {
     let (parts, steps) = (4, 8);
     let step = 2.0 * arc.half_angle / (parts * steps) as f32;
@@ -26,7 +26,7 @@ fn hulls(arc: &MeleeArc, outside: bool) -> Vec<Collider> {
         for index in part * steps..=(part + 1) * steps {
             points.extend([rim(index as f32, height), rim(index as f32, -height)]);
         }
-        Collider::convex_hull(&points).expect("a hull")
+        Collider::convex_hull(&points).expect("the points must form a hull")
     };
     (0..parts).map(part).collect()
 }
@@ -46,7 +46,7 @@ fn in_swing(crowd: &Crowd, eye: Isometry3d, hulls: &[Collider]) -> Vec<NetId> {
 }
 
 #[test]
-fn a_swing_hits_who_is_in_its_arc() {
+fn melee_arc_hits_exactly_the_targets_inside_it() {
     let mut range = Range::new(60, true);
     range.run(80);
     let (mut any, mut none, mut differ) = (0, 0, 0);
@@ -78,7 +78,7 @@ fn a_swing_hits_who_is_in_its_arc() {
     assert_eq!(differ, 0);
 }
 
-/// Somebody who walks on a circle, so looks along its tangent or against it.
+/// Adds a target that walks on a circle, so it faces along the tangent or against it.
 fn walker(range: &mut Range, speed: f32) -> Circle {
     let circle = Circle { middle: Vec3::ZERO, radius: 5.0, speed, start: 0.0 };
     range.add(1, circle, humanoid_hit_boxes());
@@ -87,14 +87,14 @@ fn walker(range: &mut Range, speed: f32) -> Circle {
 }
 
 #[test]
-fn a_blow_from_behind_is_told_by_where_the_target_looked_then() {
+fn from_behind_uses_the_targets_orientation_at_the_view_time() {
     let mut range = Range::new(0, true);
     let circle = walker(&mut range, 0.05);
     let then_tick = range.now().0 as f32 - 40.0;
     let place = circle.place(then_tick);
     let looks = place.rotation * Vec3::NEG_Z;
     let now_looks = circle.place(range.now().0 as f32).rotation * Vec3::NEG_Z;
-    assert!(looks.dot(now_looks) < 0.0, "it has turned since");
+    assert!(looks.dot(now_looks) < 0.0, "the target must have turned since");
     range.ask(40.0, |then, _, _| {
         let arc = MeleeArc { reach: 2.0, half_angle: 0.8, half_height: 0.2 };
         for (angle, behind) in [(0.0, true), (0.6, true), (PI, false), (2.4, false), (-1.2, true)] {
@@ -102,23 +102,23 @@ fn a_blow_from_behind_is_told_by_where_the_target_looked_then() {
             let eye = chest - Quat::from_rotation_y(angle) * looks * 1.0;
             let eye = Transform::from_translation(eye).looking_at(chest, Vec3::Y).to_isometry();
             let mut hits = Vec::new();
-            then.melee_arc(eye, &arc, &mut hits).expect("it is near");
+            then.melee_arc(eye, &arc, &mut hits).expect("the target must be in reach");
             assert_eq!(hits[0].from_behind(FRAC_PI_2), behind, "{angle} {hits:?}");
             assert!((hits[0].behind - angle.abs()).abs() < 0.1, "{angle} {hits:?}");
             let mut hull = Vec::new();
-            then.melee_box(eye, Vec3::splat(0.1), 2.0, &mut hull).expect("it is near");
+            then.melee_box(eye, Vec3::splat(0.1), 2.0, &mut hull).expect("the target must be in reach");
             assert_eq!(hull[0].from_behind(FRAC_PI_2), behind);
         }
     });
 }
 
 #[test]
-fn a_swing_of_several_ticks_hits_everybody_once_where_they_were_first_met() {
+fn swing_over_several_ticks_hits_a_target_once_at_first_contact() {
     let mut range = Range::new(0, true);
     let circle = walker(&mut range, 0.05);
     let mut hits: Vec<MeleeHit> = Vec::new();
     let mut met = Vec::new();
-    // It comes by; the blade stays where it is.
+    // The target passes a stationary blade.
     let waits = circle.place(range.now().0 as f32 - 20.0).translation + Vec3::Y * 1.33;
     let eye = Isometry3d::from_translation(waits + Vec3::Z * 0.5);
     for ago in (10..40).rev() {
@@ -133,11 +133,11 @@ fn a_swing_of_several_ticks_hits_everybody_once_where_they_were_first_met() {
         });
     }
     assert_eq!((hits.len(), met.len()), (1, 1), "{met:?}");
-    assert!(met[0] > 20, "it is met on its way, not only in the middle: {met:?}");
+    assert!(met[0] > 20, "the target must be hit before it is half-way past: {met:?}");
 }
 
 #[test]
-fn a_wall_stops_a_blade() {
+fn wall_blocks_melee_arcs_and_boxes() {
     let mut range = Range::new(0, true);
     let still = Circle { middle: Vec3::NEG_Z * 1.2, radius: 0.0, speed: 0.0, start: 0.0 };
     range.add(1, still, humanoid_hit_boxes());
@@ -158,13 +158,13 @@ fn a_wall_stops_a_blade() {
     assert!(matches!(arcs, Err(Miss::Blocked { .. })) && matches!(boxes, Err(Miss::Blocked { .. })));
 }
 
-/// A moment may be kept beside others, for swings that span several.
+/// Several rewound states can be kept at once, for swings that span several ticks.
 #[test]
-fn moments_live_side_by_side() {
+fn several_rewound_states_can_be_queried_side_by_side() {
     let mut range = Range::new(5, true);
     range.run(60);
     let hit = range.query(|query, _| {
-        let moments = [RewindTime::Now, RewindTime::Now].map(|time| query.at(time).expect("a moment"));
+        let moments = [RewindTime::Now, RewindTime::Now].map(|time| query.at(time).expect("a valid time"));
         let mut hits = Vec::new();
         for then in &moments {
             let arc = MeleeArc { reach: 40.0, half_angle: PI, half_height: 3.0 };

@@ -1,4 +1,5 @@
-//! A client with the real playout, honest or not, and a server with a ledger, on a simulated link.
+//! Simulation of a client with the real playout clock, honest or cheating, and a validating server, on a
+//! simulated link.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
@@ -11,46 +12,48 @@ use rand::{Rng, SeedableRng, rngs::SmallRng};
 use crate::{link::Way, strafer::Strafer};
 
 pub const DT: f64 = 1.0 / 64.0;
-/// The wrap comes half a minute after the beginning.
+/// The tick counter wraps half a minute after the start.
 pub const ORIGIN: Tick = Tick(u32::MAX - 2_000);
-/// In which later packets a shot is repeated, in ticks after its own.
+/// Packets that repeat a shot, in ticks after its own.
 const REPEATED: [i32; 5] = [0, 1, 3, 6, 10];
-/// How long the server waits for a shot that comes before another, in ticks.
+/// Ticks for which the server waits for an earlier shot.
 const PATIENCE: i32 = 16;
 
-/// What a client does to its claims.
+/// How a client falsifies its claims.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Cheat {
-    /// It says what its screen showed.
+    /// Claims what its screen showed.
     None,
-    /// In every second shot it says that the screen was so many ticks earlier.
+    /// Claims in every second shot that the screen was so many ticks earlier.
     Backtrack(f64),
-    /// It says of everything that it came so many seconds later, and shoots at what it would have shown then.
+    /// Delays all acknowledgements by so many seconds, and aims at the screen that it would have shown
+    /// then.
     HoldAcks(f64),
-    /// Every second it says for so many seconds that nothing comes, so that its playout seems to need as much,
-    /// and in every second shot claims that it uses it.
+    /// Reports every second for so many seconds that nothing arrives, so that it seems to need that much
+    /// playout delay, and claims to use it in every second shot.
     Stall(f64),
-    /// It knows what the server knows, and claims of each shot whatever has it judged where it aimed: the best
-    /// that anybody can do from shot to shot.
+    /// Knows the server's state and claims for each shot whatever makes the server test it closest to the
+    /// aim: the best possible strategy from shot to shot.
     Choose,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
-    /// All in seconds, but for the share that is lost.
+    /// Times are in seconds; loss is a fraction.
     pub rtt: f64,
     pub jitter: f64,
     pub loss: f64,
     pub fps: f64,
-    /// How much faster the client's clock is, in parts of one.
+    /// How much faster the client's clock is, as a fraction.
     pub drift: f64,
     /// Ticks between two snapshots.
     pub interval: u16,
-    /// Whether it fires bursts; else one round every two seconds.
+    /// Whether it fires bursts; otherwise it fires one round every two seconds.
     pub bursts: bool,
     pub seconds: f64,
     pub cheat: Cheat,
-    /// How many moves it holds back to send them at once, and whether it sends only the first and the last.
+    /// How many moves it holds back to send them at once, and whether it sends only the first and the last
+    /// of them.
     pub bunch: (usize, bool),
     pub seed: u64,
 }
@@ -77,7 +80,7 @@ impl Default for Setup {
 struct Shot {
     own: Tick,
     claimed: ViewTime,
-    /// What the screen showed.
+    /// The view time that the screen showed.
     shown: ViewTime,
 }
 
@@ -88,7 +91,7 @@ struct Packet {
     shots: Vec<Shot>,
 }
 
-/// A shot that was judged.
+/// A validated shot.
 #[derive(Clone, Copy, Debug)]
 pub struct Judged {
     pub shown: ViewTime,
@@ -97,7 +100,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// How much older than the shooter's screen it was judged, in ticks.
+    /// How much older than the shooter's screen the validated view time is, in ticks.
     pub fn older(&self) -> f64 {
         self.shown.since(self.admitted.time) as f64 / SUB_TICKS as f64
     }
@@ -106,7 +109,7 @@ impl Judged {
 pub struct Played {
     pub shots: Vec<Judged>,
     pub counts: ViewCounts,
-    /// What the server takes for a usual frame, in ticks, at the end.
+    /// The server's final estimate of the client's usual frame, in ticks.
     pub frame: u8,
 }
 
@@ -114,13 +117,13 @@ struct Client {
     clock: PlayoutClock,
     drawn: Option<ViewTime>,
     newest: Option<Tick>,
-    /// What was heard, and when.
+    /// Received snapshots with their arrival times.
     heard: VecDeque<(f64, Tick)>,
     own: Tick,
-    /// Seconds of its own time that were simulated.
+    /// Simulated seconds of its own clock.
     simulated: f64,
     cooldown: u32,
-    /// Until when it fires, or does not.
+    /// Whether it fires, and until when.
     trigger: (bool, f64),
     shots: VecDeque<Shot>,
     held: Vec<Packet>,
@@ -128,7 +131,7 @@ struct Client {
     rng: SmallRng,
 }
 
-/// Plays for a while.
+/// Runs a simulation.
 pub fn play(setup: &Setup, trust: &ViewTrust) -> Played {
     let mut down = Way::new(setup.rtt / 2.0, setup.jitter, setup.loss, setup.seed ^ 0xd0);
     let mut up = Way::new(setup.rtt / 2.0, setup.jitter, setup.loss, setup.seed ^ 0x0b);
@@ -149,9 +152,9 @@ pub fn play(setup: &Setup, trust: &ViewTrust) -> Played {
             tick += 1;
         } else {
             let arrived = down.arrived(frame);
-            // The transport acknowledges at once, whatever the client says and whenever its next move is made.
+            // The transport acknowledges at once, independently of the client's claims and moves.
             arrived.iter().for_each(|(_, tick)| acks.send(frame, *tick));
-            // The moves of a frame go in one datagram.
+            // All moves of a frame are sent in one datagram.
             let moves = client.frame(frame, &arrived, setup);
             let moves = client.bunched(moves, setup.bunch);
             if !moves.is_empty() {
@@ -160,7 +163,7 @@ pub fn play(setup: &Setup, trust: &ViewTrust) -> Played {
             frame += client.rng.random_range(0.9..1.1) / setup.fps;
         }
     }
-    // Of a move that it does not know of: the usual ones.
+    // The usual frame: that of an unknown move.
     let frame = server.ledger.frame(Tick(0), &ViewTrust::default(), 1.0 / 64.0) * 64.0;
     Played { shots, counts: server.ledger.counts(), frame: frame.round() as u8 }
 }
@@ -172,7 +175,7 @@ impl Client {
             drawn: None,
             newest: None,
             heard: VecDeque::new(),
-            // As of the server's word when it joined.
+            // The tick that the server announced when the client joined.
             own: ORIGIN.offset(-(setup.rtt / 2.0 / DT).round() as i32),
             simulated: 0.0,
             cooldown: 0,
@@ -187,7 +190,7 @@ impl Client {
     fn frame(&mut self, now: f64, arrived: &[(f64, Tick)], setup: &Setup) -> Vec<Packet> {
         for &(_, tick) in arrived {
             if self.newest.is_none_or(|newest| tick.is_newer_than(newest)) {
-                // What a frame finds waiting is one arrival: the newest of it.
+                // Snapshots that wait in one frame count as one arrival, of the newest.
                 self.heard.push_back((now, tick));
             }
         }
@@ -210,7 +213,7 @@ impl Client {
         moves
     }
 
-    /// What is sent of what it has.
+    /// Returns the moves to send now.
     fn bunched(&mut self, moves: Vec<Packet>, (bunch, sparse): (usize, bool)) -> Vec<Packet> {
         self.held.extend(moves);
         if self.held.len() < bunch {
@@ -218,7 +221,7 @@ impl Client {
         }
         let mut all = core::mem::take(&mut self.held);
         if sparse && all.len() > 2 {
-            // The shots in between are repeated.
+            // The shots of dropped moves are repeated.
             let between = all.drain(1..all.len() - 1).flat_map(|packet| packet.shots).collect::<Vec<_>>();
             all[1].shots.splice(0..0, between);
         }
@@ -249,7 +252,7 @@ impl Client {
         }
     }
 
-    /// What it says that it has heard.
+    /// Returns the snapshot that the client acknowledges.
     fn told(&mut self, now: f64, setup: &Setup) -> Option<Tick> {
         let until = match setup.cheat {
             Cheat::HoldAcks(seconds) => now - seconds,
@@ -270,7 +273,7 @@ struct Server {
     ledger: ViewLedger,
     heard: Heard,
     trip: Option<RoundTrip>,
-    /// Shots that were not judged yet, by the shooter's tick.
+    /// Shots that are not validated yet, by the shooter's tick.
     waiting: BTreeMap<i32, (Shot, Tick, Option<Tick>)>,
     last: i32,
     seen: Option<Tick>,
@@ -305,7 +308,7 @@ impl Server {
             }
         }
         self.ledger.listen(&self.heard, false);
-        // In order: what comes before has come, or is given up.
+        // In order: all earlier shots have arrived or are given up.
         while let Some(entry) = self.waiting.first_entry() {
             let (shot, arrived, heard) = *entry.get();
             if self.seen.is_none_or(|seen| seen.since(shot.own) < PATIENCE) {
@@ -334,7 +337,7 @@ impl Server {
         }
     }
 
-    /// The claim that has a shot judged nearest to where it aimed.
+    /// Returns the claim for which the shot is tested closest to its aim.
     fn best(&self, claim: &ViewClaim, shown: ViewTime, trust: &ViewTrust) -> ViewTime {
         let aim = self.target.aim(shown);
         let claims = (0..=72).flat_map(|half: i64| [-half, half]).filter(|half| *half <= 16);

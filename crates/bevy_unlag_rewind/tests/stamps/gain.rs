@@ -1,4 +1,4 @@
-//! Who lies gains next to nothing.
+//! Cheating clients gain next to nothing from false view claims.
 
 use core::time::Duration;
 
@@ -10,17 +10,17 @@ use crate::{
     strafer::Strafer,
 };
 
-/// How much older than its own screen a client's shots were judged, in ticks.
+/// How much older than its own screen a client's shots were tested, in ticks.
 #[derive(Clone, Copy, Debug)]
 struct Gain {
     mean: f64,
     most: f64,
-    /// How many more of its shots hit somebody who strafes than of an honest client's with the same screen,
-    /// in percent of all; the worst.
+    /// Additional hits on a strafing target compared with an honest client with the same screen, in percent
+    /// of all shots; the worst case.
     hits: f64,
 }
 
-/// The worst of what a cheat gains, over links.
+/// Returns the worst-case gain of a cheat over all links.
 fn gain(cheat: Cheat, bursts: bool, trust: &ViewTrust) -> Gain {
     gain_of(Setup { cheat, bursts, ..Setup::default() }, trust)
 }
@@ -36,7 +36,7 @@ fn gain_of(cheater: Setup, trust: &ViewTrust) -> Gain {
             let mean = older.iter().sum::<f64>() / older.len() as f64;
             let most = older.iter().copied().fold(f64::MIN, f64::max);
             let target = Strafer::new(setup.seed, seconds);
-            // Who holds everything back aims at the older screen that it pretends to have.
+            // A client that delays all acknowledgements aims at the older screen that it pretends to have.
             let held = matches!(cheat, Cheat::HoldAcks(_));
             let aimed = |shot: &Judged| if held { shot.claimed } else { shot.shown };
             let lied =
@@ -47,8 +47,8 @@ fn gain_of(cheater: Setup, trust: &ViewTrust) -> Gain {
             let hits = (lied as f64 - honest as f64) / older.len() as f64 * 100.0;
             println!(
                 "{cheat:?}, bursts {bursts}, {bunch:?}, {:3.0} ms ± {:2.0}, {:1.0} %: {mean:5.2} ticks older \
-                 on average, {most:5.2} at most, {lied} hits for {honest} ({hits:+.1} %), frames of {}, \
-                 {} shots, {} faults",
+                 on average, {most:5.2} at most, {lied} hits instead of {honest} ({hits:+.1} %), \
+                 frames of {}, {} shots, {} errors",
                 rtt * 1e3,
                 jitter * 1e3,
                 loss * 1e2,
@@ -63,27 +63,27 @@ fn gain_of(cheater: Setup, trust: &ViewTrust) -> Gain {
     worst
 }
 
-/// Believes anything.
+/// A configuration that accepts any claim.
 fn gullible() -> ViewTrust {
     let long = Duration::from_secs(3);
     ViewTrust { frame: long, max_playout: long, rtt_slack: long, ..ViewTrust::default() }
 }
 
 #[test]
-fn a_backtracker_gains_nothing_on_average_and_a_frame_at_most() {
+fn backtracking_gains_under_a_tick_on_average_and_five_at_most() {
     for bursts in [true, false] {
         let gain = gain(Cheat::Backtrack(28.0), bursts, &ViewTrust::default());
         assert!(gain.mean < 0.75 && gain.most < 5.0, "{gain:?}");
-        // What it gains in hits is within the luck of which shots it lied about.
+        // Its gain in hits is within the random variation of the shots that it falsified.
         assert!(gain.hits < 6.0, "{gain:?}");
     }
-    // The monotony of views alone lets a burst keep up with the time, but not its beginning.
+    // The monotony of views alone lets a burst keep up with the time, but does not limit its first shot.
     let believed = gain(Cheat::Backtrack(28.0), false, &gullible());
     assert!(believed.mean > 13.0 && believed.most > 27.0, "{believed:?}");
 }
 
 #[test]
-fn who_holds_acknowledgements_back_gains_a_few_ticks_at_most() {
+fn delayed_acknowledgements_gain_few_ticks_and_no_hits() {
     for seconds in [0.1, 0.2, 0.3] {
         let gain = gain(Cheat::HoldAcks(seconds), true, &ViewTrust::default());
         assert!(gain.mean < 3.5 && gain.most < 10.0, "{gain:?}");
@@ -94,25 +94,25 @@ fn who_holds_acknowledgements_back_gains_a_few_ticks_at_most() {
 }
 
 #[test]
-fn who_pretends_a_bad_way_down_gains_no_more_than_the_longest_playout() {
+fn faked_downlink_stalls_gain_at_most_the_maximum_playout() {
     let trust = ViewTrust::default();
     for bursts in [true, false] {
         let gain = gain(Cheat::Stall(0.6), bursts, &trust);
         let most = (trust.max_playout + trust.rtt_slack + trust.frame).as_secs_f64() * 64.0 + 1.0;
         assert!(gain.most < most, "{gain:?}, {most} ticks");
-        // In every second shot; who fires in bursts cannot come and go so fast.
+        // In every second shot; a client that fires in bursts cannot alternate that fast.
         assert!(gain.mean < if bursts { 4.5 } else { most / 2.0 }, "{gain:?}");
     }
 }
 
 #[test]
-fn who_chooses_best_gains_what_frames_are_conceded() {
+fn optimal_claims_gain_no_more_than_the_frame_allowance() {
     let choosing = Setup { cheat: Cheat::Choose, seconds: 120.0, ..Setup::default() };
     let strict = gain_of(choosing, &ViewTrust { frame: Duration::ZERO, ..ViewTrust::default() });
     let usual = gain_of(choosing, &ViewTrust::default());
-    // Two packets in the time of fifteen are no long frame.
+    // Two packets in the time of fifteen are not a long frame.
     let sparse = gain_of(Setup { bunch: (15, true), ..choosing }, &ViewTrust::default());
-    // Who sends its moves in bunches is taken for a slow machine, and moves like one.
+    // A client that sends its moves in bursts counts as a slow machine, and moves like one.
     let bunched = gain_of(Setup { bunch: (15, false), ..choosing }, &ViewTrust::default());
     println!("strict {strict:?}\nusual {usual:?}\nsparse {sparse:?}\nbunched {bunched:?}");
     assert!(usual.mean < 1.2 && usual.most < 8.0 && usual.hits < 30.0, "{usual:?}");
@@ -123,18 +123,19 @@ fn who_chooses_best_gains_what_frames_are_conceded() {
 }
 
 #[test]
-fn only_who_moves_in_bunches_has_long_frames() {
+fn only_moves_sent_in_bursts_count_as_long_frames() {
     let frame = |bunch| {
         let setup = Setup { bunch, jitter: 0.0, loss: 0.0, seconds: 20.0, ..Setup::default() };
         play(&setup, &ViewTrust::default()).frame
     };
     assert_eq!(frame((0, false)), 1);
     assert!(frame((15, false)) >= 15);
-    assert!(frame((15, true)) <= 4, "two packets are no frame of fifteen ticks");
+    assert!(frame((15, true)) <= 4, "two packets must not count as a frame of fifteen ticks");
 }
 
-/// Shots every six ticks at somebody who strafes, of whom the liar claims what `admit` makes best of: more hits
-/// than an honest client's, in percent, and the farthest of those moments in ticks. `ways` are claims.
+/// Fires every six ticks at a strafing target with the best of the claims in `ways`, according to `admit`.
+/// Returns the additional hits compared with an honest client, in percent, and the greatest difference of
+/// the tested times, in ticks.
 fn gain_by(
     ways: &[i64],
     honest: i64,
@@ -162,14 +163,14 @@ fn gain_by(
 }
 
 #[test]
-fn who_lies_about_a_targets_own_moment_gains_little_from_shot_to_shot() {
-    // A clock that is changed explains four ticks either way; see `query::moment`.
+fn false_target_view_times_gain_less_with_rate_limits_than_without() {
+    // A change of clocks explains four ticks either way; see `query::moment`.
     let ways: Vec<i64> = (-16..=16).map(|quarter| quarter * SUB_TICKS / 4).collect();
     let trust = ViewTrust::default();
     let target = NetId(3);
     let believed = |ledger: &mut ViewLedger, own: Tick, back: i64| {
         let named = StampOverride { target, from: own, to: Some(own.offset(3)), shift: -back as i16 };
-        // Who says nothing means the moment of everyone else.
+        // No override means the common view time.
         let named = if back == 0 { vec![] } else { vec![named] };
         let claim = ViewClaim {
             time: ViewTime::at(own).later(-9 * SUB_TICKS),
@@ -199,12 +200,12 @@ fn who_lies_about_a_targets_own_moment_gains_little_from_shot_to_shot() {
     let (known, forgotten) = (run(true), run(false));
     let far: Vec<i64> = (-36..=80).map(|quarter| quarter * SUB_TICKS / 4).collect();
     let any = gain_by(&far, 0, |_, choose| _ = choose(&|way| way));
-    println!("a moment of its own: {known:?} % hits and ticks; at will {forgotten:?}; any moment {any:?}");
+    println!("target view time: {known:?} % hits and ticks; without memory {forgotten:?}; unlimited {any:?}");
     assert!(known.0 < 0.95 * forgotten.0 && forgotten.0 < 0.75 * any.0, "{known:?} {forgotten:?} {any:?}");
 }
 
 #[test]
-fn who_lies_about_bases_gains_a_frame() {
+fn false_base_view_times_gain_at_most_a_frame() {
     let ways: Vec<i64> = (0..=64).map(|quarter| quarter * SUB_TICKS / 4).collect();
     let trust = ViewTrust::default();
     let honest = SUB_TICKS * 5 / 4;

@@ -1,10 +1,10 @@
-//! Who tells the truth is believed.
+//! Honest clients' claims are accepted unchanged.
 
 use bevy_unlag_rewind::{ViewFault, ViewTrust};
 
 use crate::client::{Setup, play};
 
-/// How many shots and how many faults, over links, machines and luck.
+/// Returns the numbers of shots and errors over links, machines and seeds.
 fn honest(trust: &ViewTrust, loss: f64, seconds: f64) -> (usize, u64) {
     let (mut shots, mut faults, mut seed) = (0, 0, 0);
     for rtt in [0.0, 0.05, 0.15, 0.3] {
@@ -27,7 +27,11 @@ fn honest(trust: &ViewTrust, loss: f64, seconds: f64) -> (usize, u64) {
                     println!("{setup:?}: {} shots, {of:?}", played.shots.len());
                 }
                 let moved = played.shots.iter().filter(|shot| shot.admitted.time != shot.shown).count();
-                assert_eq!(moved as u64, played.counts.faults(), "nothing is moved without a fault");
+                assert_eq!(
+                    moved as u64,
+                    played.counts.faults(),
+                    "every changed view time must be counted as an error"
+                );
             }
         }
     }
@@ -35,16 +39,16 @@ fn honest(trust: &ViewTrust, loss: f64, seconds: f64) -> (usize, u64) {
 }
 
 #[test]
-fn honest_views_are_taken_as_they_are() {
+fn honest_views_are_accepted_unchanged() {
     for loss in [0.0, 0.05] {
         let (shots, faults) = honest(&ViewTrust::default(), loss, 600.0);
-        println!("loss {loss}: {faults} faults in {shots} shots");
+        println!("loss {loss}: {faults} errors in {shots} shots");
         assert!(shots >= 100_000, "{shots} shots");
         assert!(faults * 100_000 <= shots as u64, "{faults} of {shots} honest shots");
     }
 }
 
-/// How many shots and how many faults of machines with few frames a second.
+/// Returns the numbers of shots and errors of machines with low frame rates.
 fn slow(trust: &ViewTrust) -> (usize, u64) {
     let (mut shots, mut faults, mut seed) = (0, 0, 0);
     for fps in [20.0, 15.0, 10.0, 7.0, 5.0] {
@@ -58,12 +62,12 @@ fn slow(trust: &ViewTrust) -> (usize, u64) {
             }
         }
     }
-    println!("at 5 to 20 frames a second: {faults} faults in {shots} shots");
+    println!("at 5 to 20 frames per second: {faults} errors in {shots} shots");
     (shots, faults)
 }
 
 #[test]
-fn slow_machines_are_believed_for_their_moves_come_many_at_a_time() {
+fn slow_machines_are_accepted_thanks_to_the_longer_frame_allowance() {
     let (shots, faults) = slow(&ViewTrust::default());
     assert!(shots >= 90_000, "{shots} shots");
     assert!(faults * 10_000 <= shots as u64, "{faults} of {shots} honest shots");
@@ -73,8 +77,8 @@ fn slow_machines_are_believed_for_their_moves_come_many_at_a_time() {
 }
 
 #[test]
-fn without_what_is_conceded_to_frames_honest_clients_are_accused() {
-    // Half of all moves are made later in their frame than at its beginning.
+fn honest_clients_are_rejected_without_a_frame_allowance() {
+    // Half of all moves are made late in their frame.
     let strict = ViewTrust { frame: core::time::Duration::ZERO, ..ViewTrust::default() };
     let (shots, faults) = honest(&strict, 0.0, 60.0);
     assert!(faults * 1_000 > shots as u64, "{faults} of {shots}");

@@ -1,12 +1,12 @@
-//! One way of a link, seeded.
+//! One direction of a simulated link, seeded.
 
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-/// Delays, reorders and loses.
+/// A link direction with latency, jitter, reordering and loss.
 pub struct Way<T> {
-    /// Seconds.
+    /// In seconds.
     latency: f64,
-    /// Up to this many seconds more or less.
+    /// Greatest deviation from the latency, in seconds.
     jitter: f64,
     loss: f64,
     rng: SmallRng,
@@ -25,7 +25,8 @@ impl<T> Way<T> {
         }
     }
 
-    /// What has arrived by now and when, in that order.
+    /// Removes and returns the messages that have arrived by `now`, in order of arrival and with their
+    /// times.
     pub fn arrived(&mut self, now: f64) -> Vec<(f64, T)> {
         let mut due: Vec<_> = self.waiting.extract_if(.., |(at, _)| *at <= now).collect();
         due.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -1,5 +1,5 @@
-//! What a client says of its screen, against what the server knows: nothing that cannot have been, every
-//! honest claim as it is, and nothing to be gained by lying.
+//! Validation of client view claims: impossible view times are never accepted, honest claims pass
+//! unchanged, and cheating gains nothing.
 
 mod client;
 mod fuzz;

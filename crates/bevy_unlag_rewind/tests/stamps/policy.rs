@@ -1,4 +1,4 @@
-//! Every rule and every policy, one by one.
+//! Every rule and every mismatch policy of view time validation.
 
 use core::time::Duration;
 
@@ -6,13 +6,14 @@ use bevy_unlag_core::{Heard, HeardPacket, NetId, SUB_TICKS, Tick, ViewTime};
 use bevy_unlag_rewind::{Admitted, Mismatch, StampOverride, ViewClaim, ViewFault, ViewLedger, ViewTrust};
 use bevy_unlag_smoothing::SentLog;
 
-/// The server's tick; the client counts the same.
+/// The server's tick. The client uses the same tick numbers.
 const NOW: Tick = Tick(3);
-/// Ticks: the way up and down, and what the screen needs to glide.
+/// Uplink and downlink latency, and the playout delay, in ticks.
 const WAY: i32 = 3;
 const PLAYOUT: i32 = 4;
 
-/// A client 94 ms away whose packets were heard for ten seconds, at three ticks a snapshot.
+/// A validator that received packets for ten seconds from a client with a round trip of 94 ms and three
+/// ticks per snapshot.
 fn known() -> ViewLedger {
     let (mut ledger, mut heard) = (ViewLedger::default(), Heard::default());
     for ago in (0..640).rev() {
@@ -26,7 +27,7 @@ fn known() -> ViewLedger {
     ledger
 }
 
-/// A shot so many ticks after now, of a screen that many ticks behind the client's moves.
+/// A shot `after` ticks from now, with a screen `behind` ticks behind the client's moves.
 fn claim(after: i32, behind: f64) -> ViewClaim {
     let arrived = NOW.offset(after);
     let own = arrived.offset(-WAY);
@@ -56,14 +57,15 @@ fn judge(ledger: &mut ViewLedger, claim: ViewClaim, mismatch: Mismatch) -> (Opti
 }
 
 #[test]
-fn each_rule_has_its_name() {
+fn each_violated_rule_reports_its_own_error() {
     let clamp = Mismatch::Clamp;
     let mut ledger = known();
     assert_eq!(judge(&mut ledger, claim(0, HONEST), clamp), (None, HONEST));
     assert_eq!(judge(&mut ledger, claim(6, 14.0), clamp).0, Some(ViewFault::SteppedBack));
     assert_eq!(judge(&mut ledger, claim(24, 16.0), clamp).0, Some(ViewFault::FellBehind));
     assert_eq!(judge(&mut ledger, claim(200, 30.0), clamp).0, Some(ViewFault::TooFarBack));
-    // Three ticks behind the present is what it hears of; sixteen more are carried on.
+    // The newest acknowledged snapshot is three ticks behind the present; another sixteen may be
+    // extrapolated.
     assert_eq!(judge(&mut ledger, claim(206, -3.1), clamp), (Some(ViewFault::FromTheFuture), -3.0));
     let stale = ViewClaim { heard: None, ..claim(230, -2.0) };
     assert_eq!(judge(&mut ledger, stale, clamp).0, Some(ViewFault::Unheard));
@@ -75,7 +77,7 @@ fn each_rule_has_its_name() {
 }
 
 #[test]
-fn each_policy_does_what_it_says() {
+fn mismatch_policies_clamp_estimate_or_refuse() {
     let after = |mismatch| {
         let mut ledger = known();
         judge(&mut ledger, claim(0, HONEST), mismatch);
@@ -86,7 +88,7 @@ fn each_policy_does_what_it_says() {
     let (fault, estimated) = after(Mismatch::ServerEstimate);
     assert!(fault.is_some() && (5.0..=9.0).contains(&estimated), "{estimated}");
 
-    // A refused claim leaves nothing behind.
+    // A refused claim must not change the state.
     let (mut ledger, refuse) = (known(), ViewTrust { mismatch: Mismatch::Refuse, ..ViewTrust::default() });
     assert!(!ledger.admit(&claim(0, HONEST), &refuse).refused);
     assert!(ledger.admit(&claim(6, -2.9), &ViewTrust { carried_on: 0, ..refuse }).refused);
@@ -94,11 +96,12 @@ fn each_policy_does_what_it_says() {
 }
 
 #[test]
-fn a_view_may_fall_behind_as_slowly_as_playout_does() {
+fn view_may_fall_behind_only_as_slowly_as_the_playout_delay_grows() {
     let mut ledger = known();
     let honest = ViewClaim { left_out: true, ..claim(0, HONEST) };
     judge(&mut ledger, honest, Mismatch::Clamp);
-    // It may use the whole playout delay, for its screen waits for somebody; but not at once.
+    // It may use the whole playout delay, because its screen waits for a target that was left out, but not
+    // at once.
     let later = |ticks: i32, behind: f64| ViewClaim { left_out: true, ..claim(ticks, behind) };
     for (ticks, more, fault) in [(16, 5.0, None), (32, 9.0, Some(ViewFault::FellBehind)), (96, 13.0, None)] {
         assert_eq!(judge(&mut ledger, later(ticks, HONEST + more), Mismatch::Clamp).0, fault, "{ticks}");
@@ -106,7 +109,7 @@ fn a_view_may_fall_behind_as_slowly_as_playout_does() {
 }
 
 #[test]
-fn a_new_count_of_moves_is_no_way_back() {
+fn restarted_move_ticks_do_not_allow_stepping_back() {
     let mut ledger = known();
     judge(&mut ledger, claim(0, HONEST), Mismatch::Clamp);
     let mut heard = Heard::default();
@@ -120,7 +123,7 @@ fn a_new_count_of_moves_is_no_way_back() {
 }
 
 #[test]
-fn without_the_transports_word_a_fixed_round_trip_is_the_bound() {
+fn claims_without_a_measured_round_trip_use_the_assumed_one() {
     let mut ledger = ViewLedger::default();
     let unknown = |behind| ViewClaim { rtt: None, ..claim(0, behind) };
     let trust = ViewTrust::default();
@@ -133,7 +136,8 @@ fn without_the_transports_word_a_fixed_round_trip_is_the_bound() {
     assert_eq!(admitted.fault, Some(ViewFault::TooFarBack));
 }
 
-/// How long before a move of this tick bases are judged that are said to have been `lag` ticks before it.
+/// Validates a claim that bases were drawn `lag` ticks before a move, and returns the validated lag in
+/// ticks.
 fn bases(ledger: &mut ViewLedger, after: i32, lag: Option<f64>) -> f64 {
     let own = NOW.offset(after);
     let claimed = lag.map(|lag| ViewTime::at(own).later((-lag * SUB_TICKS as f64) as i64));
@@ -142,24 +146,24 @@ fn bases(ledger: &mut ViewLedger, after: i32, lag: Option<f64>) -> f64 {
 }
 
 #[test]
-fn bases_are_drawn_a_frame_before_the_move_and_never_step_back() {
+fn base_view_times_lag_by_at_most_a_frame_and_never_step_back() {
     // A frame of 40 ms and two ticks.
     let most = 2.5 + 2.0 + 0.0547;
     let mut ledger = known();
     assert_eq!(bases(&mut ledger, 0, Some(1.25)), 1.25);
     assert_eq!(bases(&mut ledger, 6, Some(-3.0)), 0.0);
     assert!((bases(&mut ledger, 12, Some(12.0)) - most).abs() < 0.01);
-    // From 7.5 ticks back to 5 would be too far back; so would be the same moment again.
+    // From 7.5 ticks back to 5 would be too far back, and so would the same time again.
     assert_eq!(bases(&mut ledger, 13, Some(4.5)), 4.5);
     assert_eq!(bases(&mut ledger, 14, Some(1.0)), 1.0);
     assert_eq!(bases(&mut ledger, 16, Some(4.0)), 3.0);
-    // Who says nothing draws as before.
+    // Without a claim, the bases are drawn as before.
     assert_eq!(bases(&mut ledger, 20, None), 3.0);
     assert_eq!(bases(&mut known(), 20, None), 0.0);
 }
 
 #[test]
-fn a_slow_machine_draws_bases_further_before_its_moves() {
+fn slow_machine_may_draw_bases_further_before_its_moves() {
     let (mut ledger, mut heard) = (ViewLedger::default(), Heard::default());
     for frame in 0..40 {
         heard.begin();
@@ -174,8 +178,8 @@ fn a_slow_machine_draws_bases_further_before_its_moves() {
 
 const SLOW: NetId = NetId(5);
 
-/// When a target is judged, in ticks after everyone else, that is said to have been drawn so; `None` when
-/// nothing is said of it.
+/// Validates the claimed view time of a target, in ticks after the common one; `None` makes no claim.
+/// Returns the validated shift.
 fn shift(ledger: &mut ViewLedger, after: i32, named: Option<f64>, change: impl Fn(&mut ViewClaim)) -> f64 {
     let mut claim = claim(after, HONEST);
     change(&mut claim);
@@ -187,31 +191,31 @@ fn shift(ledger: &mut ViewLedger, after: i32, named: Option<f64>, change: impl F
     let mut log = SentLog::default();
     log.mark(SLOW, NOW);
     let believed = ledger.admit_overrides((&claim, &ViewTrust::default()), (named, 2), Some(&log));
-    // What is believed is believed as it is.
+    // An accepted override must be unchanged.
     let as_said = believed.iter().all(|one| named.iter().all(|said| said.shift != one.shift || said == one));
     assert!(as_said, "{:?}", believed.first());
     believed.first().map_or(0.0, |one| f64::from(one.shift) / SUB_TICKS as f64)
 }
 
 #[test]
-fn a_target_goes_from_moment_to_moment_no_faster_than_clocks_do() {
+fn target_view_time_shifts_no_faster_than_playout_clocks() {
     let mut ledger = known();
     let mut at = |after, named| shift(&mut ledger, after, named, |_| ());
     assert_eq!(at(0, Some(-9.0)), -9.0);
-    // An eighth of a tick a tick, and a frame and a tick.
+    // An eighth of a tick per tick, plus a frame and a tick.
     assert_eq!(at(6, Some(-10.0)), -10.0);
     let back = at(12, Some(-2.0));
     assert!((back + 8.8).abs() < 0.01, "{back}");
     let ahead = at(18, Some(2.0));
     assert!((ahead + 7.6).abs() < 0.02, "{ahead}");
-    // To say nothing is no way out of it.
+    // Omitting the override must not bypass the limit.
     let unnamed = at(24, None);
     assert!((unnamed + 6.4).abs() < 0.04, "{unnamed}");
     assert_eq!(at(300, None), 0.0);
 }
 
 #[test]
-fn when_the_main_clock_changes_targets_are_drawn_as_before() {
+fn target_keeps_its_view_time_when_the_main_clock_changes() {
     let mixed = |behind: f64| {
         move |claim: &mut ViewClaim| {
             claim.mixed = 3;
@@ -220,13 +224,13 @@ fn when_the_main_clock_changes_targets_are_drawn_as_before() {
     };
     let mut ledger = known();
     assert_eq!(shift(&mut ledger, 0, Some(-6.0), mixed(HONEST)), -6.0);
-    // Everyone else is drawn six ticks further back now.
+    // All other targets are drawn six ticks further back now.
     assert_eq!(shift(&mut ledger, 6, None, mixed(HONEST + 6.0)), 0.0);
     assert_ne!(shift(&mut ledger, 12, None, mixed(HONEST)), 0.0);
 }
 
 #[test]
-fn whatever_is_said_of_targets_and_bases_stays_within_bounds() {
+fn random_overrides_and_base_claims_stay_within_bounds() {
     use rand::{Rng, SeedableRng, rngs::SmallRng};
     let mut rng = SmallRng::seed_from_u64(3);
     for _ in 0..300 {
@@ -257,7 +261,7 @@ fn whatever_is_said_of_targets_and_bases_stays_within_bounds() {
             );
             let lag = ViewTime::at(own).since(judged);
             assert!((0..=5 * SUB_TICKS).contains(&lag), "{lag}");
-            assert!(last.is_none_or(|last| judged.since(last) >= 0), "back");
+            assert!(last.is_none_or(|last| judged.since(last) >= 0), "bases must not step back");
             last = Some(judged);
         }
     }

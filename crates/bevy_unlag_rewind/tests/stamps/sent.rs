@@ -1,4 +1,5 @@
-//! Whatever a stamp names, nothing is posed that its client was not sent, that has not been, or that is too old.
+//! Stamp overrides never pose a snapshot that was not sent to the client, that is in the future or that is
+//! too old.
 
 use core::time::Duration;
 
@@ -13,14 +14,14 @@ use bevy_unlag_smoothing::PublishedPath;
 use bevy_unlag_smoothing::SentLog;
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-/// Metres that the runner covers in a tick: where it is says when that was.
+/// Distance that the runner covers per tick, in metres: its position shows the time.
 const STRIDE: f32 = 0.1;
-/// How high it is in every snapshot that the shooter was not sent.
+/// Height, in metres, of the runner in all snapshots that the shooter was not sent.
 const UNSENT: f32 = 100.0;
 const RUNNER: NetId = NetId(7);
-/// 400 ms, and a tick for where moments are rounded.
+/// 400 ms, and a tick for rounding, in ticks.
 const OLDEST: f32 = 25.6 + 1.0;
-/// Ticks for which a pose is carried on.
+/// Ticks for which a pose is extrapolated.
 const CARRIED_ON: f32 = 16.0;
 
 struct World {
@@ -30,7 +31,7 @@ struct World {
     now: Tick,
 }
 
-/// A runner who was sent every three ticks to somebody, to the shooter now and then not.
+/// A runner that is sent every three ticks, but not always to the shooter.
 fn world(rng: &mut SmallRng) -> World {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, MovementPlugin, RewindPlugin::<CapsuleModel>::default()))
@@ -49,7 +50,11 @@ fn world(rng: &mut SmallRng) -> World {
         let sent = rng.random_bool(0.7);
         let place = Vec3::new(now.0 as f32 * STRIDE, if sent { 0.0 } else { UNSENT }, 0.0);
         let snapshot = Snapshot::new(now, place, Vec3::X * (STRIDE * 64.0));
-        app.world_mut().get_mut::<PublishedPath>(runner).expect("a history").sent.insert(snapshot);
+        app.world_mut()
+            .get_mut::<PublishedPath>(runner)
+            .expect("the runner must have a history")
+            .sent
+            .insert(snapshot);
         if sent {
             log.mark(RUNNER, now);
         }
@@ -65,7 +70,7 @@ fn stamp(rng: &mut SmallRng, now: Tick, time: ViewTime) -> StampOverride {
     let snapshot = |rng: &mut SmallRng| match rng.random_range(0..10) {
         0 => Tick(rng.random()),
         1 => now.offset(rng.random_range(-10..40)),
-        // Snapshots have these numbers.
+        // Snapshots have these ticks.
         _ => Tick((time.tick.0.wrapping_add_signed(rng.random_range(-12..12))) / 3 * 3),
     };
     let shift = match rng.random_range(0..4) {
@@ -82,7 +87,7 @@ fn stamp(rng: &mut SmallRng, now: Tick, time: ViewTime) -> StampOverride {
 }
 
 #[test]
-fn a_million_stamps_never_reach_what_was_not_sent_the_future_or_beyond_the_cap() {
+fn a_million_stamps_never_pose_unsent_future_or_too_old_snapshots() {
     let mut rng = SmallRng::seed_from_u64(0x5e17);
     let (mut posed, mut named, mut unsent_without_log) = (0, 0, 0);
     for _ in 0..100 {
@@ -102,32 +107,39 @@ fn a_million_stamps_never_reach_what_was_not_sent_the_future_or_beyond_the_cap()
                     let what = || format!("{time:?} {overrides:?} at {now:?}: {place}");
                     assert!(place.y.abs() < 1e-3, "not sent: {}", what());
                     let ago = now.0 as f32 - place.x / STRIDE;
-                    // What is carried on for want of news comes to rest: it lies behind its moment.
+                    // A pose extrapolated for lack of updates comes to rest, so it lies behind its time.
                     let between = overrides.first().is_some_and(|named| named.to.is_some());
                     let oldest = if between { OLDEST } else { OLDEST + CARRIED_ON };
                     assert!((-1.01..=oldest).contains(&ago), "{ago} ticks ago: {}", what());
                     counts[0] += 1;
                     counts[1] += u32::from(with);
                 }
-                // The control: who knows nothing of what was sent reaches it.
+                // The control: without the log, unsent snapshots are posed.
                 let Ok(then) = query.at(RewindTime::View(view(None))) else { continue };
                 counts[2] += u32::from(then.pose(runner).is_ok_and(|pose| pose.position.y > 1.0));
             }
             counts
         };
-        let counts = app.world_mut().run_system_once(move |query: RewindQuery| ask(query)).expect("it runs");
+        let counts = app
+            .world_mut()
+            .run_system_once(move |query: RewindQuery| ask(query))
+            .expect("the query must run");
         posed += counts[0];
         named += counts[1];
         unsent_without_log += counts[2];
     }
     println!(
-        "{posed} of 1,000,000 stamps pose somebody, {named} of them by name; {unsent_without_log} without the log"
+        "{posed} of 1,000,000 views pose the runner, {named} with an override; \
+         {unsent_without_log} unsent poses without the log"
     );
     assert!(posed > 100_000 && named > 20_000, "{posed}, {named}");
-    assert!(unsent_without_log > 50_000, "{unsent_without_log}: the test has no teeth");
+    assert!(
+        unsent_without_log > 50_000,
+        "only {unsent_without_log} unsent poses without the log, so the test shows nothing"
+    );
 }
 
-/// From a second ago to a little ahead, in 1/256 of a tick.
+/// From a second ago to slightly ahead, in 1/256 of a tick.
 fn rng_time(rng: &mut SmallRng) -> i64 {
     rng.random_range(-70 * SUB_TICKS..10 * SUB_TICKS)
 }

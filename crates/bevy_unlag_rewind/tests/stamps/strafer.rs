@@ -1,21 +1,21 @@
-//! Somebody who strafes, and somebody who aims at them.
+//! A strafing target, and a shooter that aims at it.
 
 use bevy_unlag_core::ViewTime;
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use crate::client::{DT, ORIGIN};
 
-/// Metres a second.
+/// In metres per second.
 const SPEED: f64 = 5.0;
-/// Half of how wide the target is, in metres.
+/// Half the width of the target, in metres.
 const RADIUS: f64 = 0.25;
-/// Seconds that a hand is behind its target, at most.
+/// Greatest delay of the aim behind the target, in seconds.
 const LATE: f64 = 0.15;
 
-/// Somebody who runs to and fro on a line.
+/// A target that runs to and fro on a line.
 #[derive(Default)]
 pub struct Strafer {
-    /// When it turned, where it was, and how fast it went from there.
+    /// Time, position and new velocity of every turn.
     turns: Vec<(f64, f64, f64)>,
 }
 
@@ -32,7 +32,7 @@ impl Strafer {
         Self { turns }
     }
 
-    /// Where it was and how fast, so many seconds after the beginning.
+    /// Returns the position and velocity, `seconds` after the start.
     fn at(&self, seconds: f64) -> (f64, f64) {
         let turn = self.turns.partition_point(|(at, ..)| *at <= seconds).saturating_sub(1);
         let (at, place, speed) = self.turns[turn];
@@ -43,14 +43,14 @@ impl Strafer {
         self.at(f64::from(time.ticks_since(ORIGIN)) * DT).0
     }
 
-    /// Where a hand aims that has this on its screen: it trails the target, now by more, now by less. Nothing is
-    /// better for who would have shots judged in the past.
+    /// Returns where a shooter with this screen aims: behind the target, by a varying delay. Such an aim
+    /// profits most from shots that are tested in the past.
     pub fn aim(&self, shown: ViewTime) -> f64 {
         let luck = SmallRng::seed_from_u64(u64::from(shown.tick.0)).random_range(0.0..LATE);
         self.at(f64::from(shown.ticks_since(ORIGIN)) * DT - luck).0
     }
 
-    /// Whether a shot hits that was aimed at one screen and is judged at another moment.
+    /// Whether a shot hits that was aimed at one view time and is tested at another.
     pub fn is_hit(&self, aimed: ViewTime, judged: ViewTime) -> bool {
         (self.aim(aimed) - self.place(judged)).abs() < RADIUS
     }

@@ -1,9 +1,9 @@
-//! Tracks, also with nonsense in them.
+//! Tests of tracks, also with invalid values.
 
 use super::*;
 
 #[test]
-fn sines_are_right() {
+fn polynomial_sine_and_cosine_match_std() {
     for i in -20_000..20_000 {
         let turns = f64::from(i) / 7_919.0;
         let (sin, cos) = sin_cos_of_turns(turns);
@@ -21,28 +21,28 @@ fn height(shuttle: Shuttle, seconds: f64) -> f32 {
 }
 
 #[test]
-fn a_shuttle_waits_goes_waits_and_comes_back() {
+fn shuttle_pauses_at_both_stops_and_travels_between_them() {
     for (seconds, expected) in
         [(0.0, 0.0), (1.0, 0.0), (3.0, 5.0), (5.0, 10.0), (6.0, 10.0), (8.0, 5.0), (10.0, 0.0), (13.0, 5.0)]
     {
         assert!((height(lift(), seconds) - expected).abs() < 1e-5, "at {seconds} s");
     }
     assert!((height(Shuttle { phase_seconds: 3.0, ..lift() }, 0.0) - 5.0).abs() < 1e-5);
-    assert!((height(lift(), -7.0) - 5.0).abs() < 1e-5, "before the beginning too");
+    assert!((height(lift(), -7.0) - 5.0).abs() < 1e-5, "also before time 0");
 }
 
 #[test]
-fn a_shuttle_starts_and_stops_softly() {
+fn shuttle_velocity_has_no_jumps() {
     let step = 1.0 / 64.0;
     let speeds: Vec<f32> = (0..640)
         .map(|i| (height(lift(), f64::from(i + 1) * step) - height(lift(), f64::from(i) * step)) * 64.0)
         .collect();
     assert!(speeds.iter().all(|speed| speed.abs() <= 1.5 * 10.0 / 4.0 + 1e-2));
-    assert!(speeds.windows(2).all(|pair| (pair[1] - pair[0]).abs() < 0.1), "no jolt");
+    assert!(speeds.windows(2).all(|pair| (pair[1] - pair[0]).abs() < 0.1), "the velocity jumped");
 }
 
 #[test]
-fn a_turntable_turns_at_an_even_rate() {
+fn turntable_rotates_at_a_constant_rate() {
     let track = Track::Turntable(Turntable { pivot: Vec3::X, seconds_per_turn: 4.0, ..default() });
     for i in 0..40 {
         let seconds = f64::from(i) * 0.3;
@@ -55,7 +55,7 @@ fn a_turntable_turns_at_an_even_rate() {
 }
 
 #[test]
-fn nonsense_stays_at_the_start_and_is_finite() {
+fn invalid_tracks_stay_at_the_start_and_are_finite() {
     for bad in [0.0, -1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         let shuttle = Shuttle { travel_seconds: bad, ..lift() };
         assert_eq!(height(shuttle, 3.0), 0.0, "a travel of {bad} s");
@@ -84,7 +84,7 @@ fn nonsense_stays_at_the_start_and_is_finite() {
 }
 
 #[test]
-fn the_reach_holds_every_position() {
+fn reach_contains_all_positions_of_a_track() {
     let mut history = PoseHistory::default();
     history.push(0.0, Isometry3d::from_translation(Vec3::X));
     history.push(9.0, Isometry3d::from_translation(Vec3::NEG_Z));
@@ -95,7 +95,7 @@ fn the_reach_holds_every_position() {
         Track::default(),
     ];
     for track in tracks {
-        let Some(reach) = track.reach() else { panic!("{track:?} is bounded") };
+        let Some(reach) = track.reach() else { panic!("{track:?} must be bounded") };
         for i in 0..200 {
             let place = track.pose(f64::from(i) * 0.1).translation;
             assert!(reach.contains_local_point(place.into()), "{track:?}");

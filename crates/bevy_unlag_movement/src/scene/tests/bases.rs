@@ -1,4 +1,4 @@
-//! Movement bases and what they carry.
+//! Tests of movement bases and their obstacles.
 
 use bevy_unlag_core::{CurrentTick, Tick};
 
@@ -10,7 +10,7 @@ fn still(x: f32) -> Track {
     Track::Still(Isometry3d::from_translation(Vec3::X * x))
 }
 
-/// Ten metres along +X in ten seconds, without a pause.
+/// Moves ten metres along +X in ten seconds, without a pause.
 fn train() -> Track {
     Track::Shuttle(Shuttle { to: Vec3::X * 10.0, travel_seconds: 10.0, pause_seconds: 0.0, ..default() })
 }
@@ -19,7 +19,7 @@ fn base(id: u16, track: Track) -> (MovementBase, Transform) {
     (MovementBase { id: BaseId(id), track }, Transform::default())
 }
 
-/// The parts around a place on the x axis at a time, and which base has them.
+/// Returns the base of each part around a place on the x axis, at a time.
 fn riding(scene: &MoverScene, seconds: f64, x: f32) -> Vec<BaseId> {
     let frame = Frame::new(Vec3::Y, Vec3::ZERO);
     scene.with_parts(NOBODY, seconds, u32::MAX, frame, Include::Bases, |near| {
@@ -29,7 +29,7 @@ fn riding(scene: &MoverScene, seconds: f64, x: f32) -> Vec<BaseId> {
 }
 
 #[test]
-fn a_base_is_where_it_was_at_the_time_of_the_step() {
+fn base_colliders_are_placed_at_the_time_of_the_step() {
     let mut app = level();
     let lift = app.world_mut().spawn((base(1, train()), cube(0.4))).id();
     app.world_mut().spawn((cube(0.4), at(2.0), RigidBody::KinematicPositionBased, ChildOf(lift)));
@@ -37,7 +37,7 @@ fn a_base_is_where_it_was_at_the_time_of_the_step() {
     assert_eq!(scene.counts(), [0, 2, 0]);
     for _ in 0..2 {
         assert_eq!(riding(scene, 0.0, 0.0), [BaseId(1)]);
-        assert_eq!(riding(scene, 0.0, 2.0), [BaseId(1)], "a child, whatever its body");
+        assert_eq!(riding(scene, 0.0, 2.0), [BaseId(1)], "a child counts, whatever its body");
         assert_eq!(riding(scene, 5.0, 5.0), [BaseId(1)]);
         assert_eq!(riding(scene, 5.0, 7.0), [BaseId(1)]);
         assert!(riding(scene, 5.0, 0.0).is_empty());
@@ -47,7 +47,7 @@ fn a_base_is_where_it_was_at_the_time_of_the_step() {
 }
 
 #[test]
-fn a_base_on_a_base_moves_with_it() {
+fn base_on_a_base_moves_with_it() {
     let mut app = level();
     let root = app.world_mut().spawn(at(1.0)).id();
     let ship = app.world_mut().spawn((base(1, train()), ChildOf(root))).id();
@@ -61,7 +61,7 @@ fn a_base_on_a_base_moves_with_it() {
     // The ship is at 10, and the arm points the other way.
     assert_eq!(riding(scene, 10.0, 11.0), [BaseId(2)]);
     assert!(riding(scene, 10.0, 15.0).is_empty());
-    let Some(pose) = scene.base_pose(BaseId(2), 10.0) else { panic!("there is an arm") };
+    let Some(pose) = scene.base_pose(BaseId(2), 10.0) else { panic!("expected a pose of the arm") };
     assert!((pose.translation - Vec3::X * 13.0).length() < 1e-4);
     assert!(scene.base_pose(BaseId(3), 0.0).is_none());
     app.world_mut().entity_mut(ship).remove::<MovementBase>();
@@ -71,7 +71,7 @@ fn a_base_on_a_base_moves_with_it() {
 }
 
 #[test]
-fn scale_counts_on_bases() {
+fn base_colliders_include_the_scale_of_parents_and_base() {
     let mut app = level();
     let root = app.world_mut().spawn(Transform::from_scale(Vec3::splat(2.0))).id();
     let mut lift = base(1, still(3.0));
@@ -85,7 +85,7 @@ fn scale_counts_on_bases() {
 }
 
 #[test]
-fn driving_a_base_is_no_change_of_the_scene() {
+fn driving_a_base_does_not_change_the_fixed_scene() {
     let mut app = level();
     app.world_mut().spawn((base(1, train()), cube(0.4)));
     app.world_mut().spawn((cube(0.4), at(30.0)));
@@ -101,7 +101,7 @@ fn driving_a_base_is_no_change_of_the_scene() {
 }
 
 #[test]
-fn entities_of_bases_are_put_where_they_are_drawn() {
+fn base_transforms_are_interpolated_to_the_frame() {
     let mut app = level();
     let lift = app.world_mut().spawn(base(1, train())).id();
     app.finish();
@@ -119,7 +119,7 @@ fn entities_of_bases_are_put_where_they_are_drawn() {
 }
 
 #[test]
-fn the_time_line_of_steps_has_no_gaps() {
+fn step_times_are_continuous_across_ticks() {
     let step = Duration::from_secs_f64(1.0 / 64.0);
     assert_eq!(seconds_at(Tick(1), DT, step), f64::from(DT));
     assert_eq!(seconds_at(Tick(65), DT, step), 65.0 / 64.0);
@@ -128,7 +128,7 @@ fn the_time_line_of_steps_has_no_gaps() {
 }
 
 #[test]
-fn of_two_bases_with_one_id_the_first_counts_until_it_is_gone() {
+fn second_base_with_the_same_id_is_ignored_until_the_first_is_removed() {
     let mut app = level();
     let first = app.world_mut().spawn((base(1, still(0.0)), cube(0.4))).id();
     app.world_mut().spawn((base(1, still(5.0)), cube(0.4)));
@@ -141,7 +141,7 @@ fn of_two_bases_with_one_id_the_first_counts_until_it_is_gone() {
 }
 
 #[test]
-fn a_base_can_become_one_change_its_track_and_cease_to_be_one() {
+fn adding_changing_and_removing_a_base_updates_the_scene() {
     let mut app = level();
     let lift = app.world_mut().spawn((cube(0.4), Transform::default())).id();
     app.world_mut().spawn((cube(0.2), at(2.0), ChildOf(lift)));
@@ -161,7 +161,7 @@ fn a_base_can_become_one_change_its_track_and_cease_to_be_one() {
 }
 
 #[test]
-fn bases_come_after_the_world_and_by_id() {
+fn base_parts_follow_fixed_parts_sorted_by_id() {
     let spawn = |ids: [u16; 3]| {
         let mut app = level();
         for id in ids {
@@ -176,7 +176,7 @@ fn bases_come_after_the_world_and_by_id() {
 }
 
 #[test]
-fn a_base_that_leaves_all_numbers_is_nowhere() {
+fn base_with_an_overflowing_pose_is_ignored() {
     let mut app = level();
     let huge = Track::Still(Isometry3d::from_translation(Vec3::X * 3e38));
     let ship = app.world_mut().spawn(base(1, huge.clone())).id();
@@ -185,5 +185,5 @@ fn a_base_that_leaves_all_numbers_is_nowhere() {
     app.world_mut().spawn((base(3, wild), cube(0.4)));
     let scene = synced(&mut app);
     assert!(scene.base_pose(BaseId(2), 0.0).is_none());
-    assert_eq!(riding(scene, 0.0, 0.0), [BaseId(3)], "nonsense counts as the identity");
+    assert_eq!(riding(scene, 0.0, 0.0), [BaseId(3)], "a NaN pose counts as the identity");
 }

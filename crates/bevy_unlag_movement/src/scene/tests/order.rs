@@ -1,16 +1,18 @@
-//! The order of parts, and what is kept from one step to the next.
+//! Tests of the order of parts and of the cache between steps.
 
 use super::*;
 use crate::PawnCapsule;
 
-/// Ten overlapping shapes around the origin.
+/// Returns ten overlapping shapes around the origin.
 fn heap() -> Vec<(Collider, Transform)> {
     let turned = |i: i32| {
         let at = Vec3::new(i as f32 * 0.1, 0.05, -0.02 * i as f32);
         Transform::from_translation(at).with_rotation(Quat::from_rotation_y(i as f32))
     };
     let quad = vec![Vec3::new(-1.0, 0.0, -1.0), Vec3::new(1.0, 0.0, -1.0), Vec3::Z, Vec3::Y];
-    let Ok(mesh) = Collider::trimesh(quad, vec![[0, 1, 2], [0, 1, 3], [1, 2, 3]]) else { panic!("a mesh") };
+    let Ok(mesh) = Collider::trimesh(quad, vec![[0, 1, 2], [0, 1, 3], [1, 2, 3]]) else {
+        panic!("expected a mesh")
+    };
     let mut heap: Vec<_> = (0..3).map(|i| (cube(0.5 + i as f32 * 0.1), turned(i))).collect();
     heap.extend((3..6).map(|i| (Collider::ball(0.3), turned(i))));
     heap.extend((6..9).map(|i| (Collider::capsule_y(0.5, 0.2), turned(i))));
@@ -23,7 +25,7 @@ fn seen(app: &mut App) -> Vec<(u64, u32, [[u32; 3]; 2], String)> {
 }
 
 #[test]
-fn the_order_does_not_depend_on_the_order_of_spawning() {
+fn part_order_does_not_depend_on_spawn_order() {
     let spawn = |heap: Vec<(Collider, Transform)>| {
         let mut app = level();
         for bundle in heap {
@@ -43,7 +45,7 @@ fn the_order_does_not_depend_on_the_order_of_spawning() {
 }
 
 #[test]
-fn the_order_does_not_depend_on_what_comes_and_goes_elsewhere() {
+fn part_order_does_not_depend_on_changes_elsewhere() {
     let mut app = level();
     for bundle in heap() {
         app.world_mut().spawn(bundle);
@@ -61,21 +63,21 @@ fn the_order_does_not_depend_on_what_comes_and_goes_elsewhere() {
 }
 
 #[test]
-fn what_is_kept_is_what_a_fresh_look_finds() {
+fn cached_parts_equal_freshly_collected_parts() {
     let mut app = level();
     for x in 0..40 {
         app.world_mut().spawn((cube(0.45), at(x as f32)));
     }
     let [walker, fresh] = [(); 2].map(|()| app.world_mut().spawn_empty().id());
     for i in 0..200 {
-        // Back and forth over what is there and beyond it, and now and then something changes.
+        // Back and forth over the colliders and beyond them, with an occasional new collider.
         let x = (i as f32 * 0.37) % 45.0 - 2.0;
         if i % 17 == 0 {
             app.world_mut().spawn((Collider::ball(0.2), at(x + 0.3)));
         }
         let scene = synced(&mut app);
         let known: Vec<_> = parts(scene, walker, here(x)).iter().map(bits).collect();
-        // Looks elsewhere first, so that nothing of this place is known.
+        // Looks elsewhere first, so that nothing of this place is cached.
         parts(scene, fresh, here(-500.0));
         let looked: Vec<_> = parts(scene, fresh, here(x)).iter().map(bits).collect();
         assert_eq!(known, looked, "at {x}");
@@ -83,7 +85,7 @@ fn what_is_kept_is_what_a_fresh_look_finds() {
 }
 
 #[test]
-fn a_step_keeps_what_it_asked_for_before() {
+fn parts_of_earlier_regions_stay_when_another_region_is_requested() {
     let mut app = level();
     app.world_mut().spawn((cube(0.5), at(0.0)));
     app.world_mut().spawn((cube(0.5), at(10.0)));
@@ -91,7 +93,7 @@ fn a_step_keeps_what_it_asked_for_before() {
     let frames = [Frame::new(Vec3::Y, Vec3::ZERO), Frame::new(Vec3::Z, Vec3::ZERO)];
     for frame in frames {
         scene.with_parts(NOBODY, 0.0, u32::MAX, frame, Include::Bases, |near| {
-            assert!(near.parts().is_empty(), "nobody asked");
+            assert!(near.parts().is_empty(), "no region requested yet");
             near.cover(here(0.0));
             assert_eq!(near.parts().len(), 1);
             near.cover(here(10.0));
@@ -104,7 +106,7 @@ fn a_step_keeps_what_it_asked_for_before() {
 }
 
 #[test]
-fn a_step_within_a_step_disturbs_nothing() {
+fn nested_step_does_not_disturb_the_outer_step() {
     let mut app = level();
     app.world_mut().spawn((cube(0.5), at(0.0)));
     app.world_mut().spawn((cube(0.5), at(10.0)));
@@ -117,7 +119,7 @@ fn a_step_within_a_step_disturbs_nothing() {
 }
 
 #[test]
-fn two_apps_in_a_thread_do_not_mix() {
+fn two_apps_in_a_thread_do_not_share_cached_parts() {
     let [mut one, mut two] = [level(), level()];
     one.world_mut().spawn((cube(0.5), at(0.0)));
     two.world_mut().spawn((Collider::ball(0.5), at(0.0)));
@@ -129,7 +131,7 @@ fn two_apps_in_a_thread_do_not_mix() {
 }
 
 #[test]
-fn more_parts_than_are_kept_are_all_there_still() {
+fn more_parts_than_the_cache_limit_are_all_collected() {
     let mut app = level();
     let edge = 20;
     let cells: Vec<IVec3> =
@@ -143,7 +145,7 @@ fn more_parts_than_are_kept_are_all_there_still() {
 }
 
 #[test]
-fn other_pawns_come_last_sorted_by_where_they_are() {
+fn other_pawns_come_last_sorted_by_position() {
     let pawn = |x: f32| PawnCapsule { feet: Vec3::X * x, up: Vec3::Y, radius: 0.3, half_height: 0.9, id: 0 };
     let spawn = |places: [f32; 3]| {
         let mut app = level();
@@ -164,7 +166,7 @@ fn other_pawns_come_last_sorted_by_where_they_are() {
         };
         assert_eq!(with(Include::Bases).len(), 1);
         let all = with(Include::Pawns);
-        assert_eq!(with(Include::Bases).len(), 1, "they do not stay");
+        assert_eq!(with(Include::Bases).len(), 1, "pawns must not stay cached");
         all
     };
     let all = spawn([0.1, 0.2, 0.3]);

@@ -1,11 +1,11 @@
-//! From shapes to parts.
+//! Tests of the decomposition of shapes into parts.
 
 use bevy_rapier3d::parry::math::Pose;
 
 use super::*;
 use crate::OneWay;
 
-/// The parts of one collider around the origin.
+/// Returns the parts of one collider around the origin.
 fn cut(collider: Collider, transform: Transform) -> Vec<Part> {
     let mut app = level();
     app.world_mut().spawn((collider, transform));
@@ -21,13 +21,13 @@ fn close(a: Vec3, b: Vec3) -> bool {
 }
 
 #[test]
-fn a_cuboid_is_a_box_along_the_axes_or_a_turned_one() {
+fn cuboid_gives_an_axis_aligned_or_an_oriented_box() {
     let found = cut(Collider::cuboid(1.0, 2.0, 3.0), at(0.5));
-    let [Part { aabb, shape: PartShape::Box, .. }] = &found[..] else { panic!("a box") };
+    let [Part { aabb, shape: PartShape::Box, .. }] = &found[..] else { panic!("expected a box") };
     assert_eq!((aabb.mins, aabb.maxs), (Vec3::new(-0.5, -2.0, -3.0), Vec3::new(1.5, 2.0, 3.0)));
     let found = cut(Collider::cuboid(1.0, 2.0, 3.0), tilt());
     let [Part { aabb, shape: PartShape::TurnedBox { pose, half }, .. }] = &found[..] else {
-        panic!("a turned box")
+        panic!("expected a turned box")
     };
     assert_eq!(*half, Vec3::new(1.0, 2.0, 3.0));
     assert!(close(pose.rotation * Vec3::X, tilt().rotation * Vec3::X));
@@ -35,21 +35,25 @@ fn a_cuboid_is_a_box_along_the_axes_or_a_turned_one() {
 }
 
 #[test]
-fn round_things_are_capsules() {
+fn balls_and_capsules_give_capsules() {
     let found = cut(Collider::ball(0.5), at(0.25));
-    let [Part { shape: PartShape::Capsule { a, b, radius }, .. }] = &found[..] else { panic!("a ball") };
+    let [Part { shape: PartShape::Capsule { a, b, radius }, .. }] = &found[..] else {
+        panic!("expected a ball")
+    };
     assert_eq!((*a, *b, *radius), (Vec3::X * 0.25, Vec3::X * 0.25, 0.5));
     let found = cut(Collider::capsule_y(1.0, 0.5), tilt());
-    let [Part { aabb, shape: PartShape::Capsule { a, b, .. }, .. }] = &found[..] else { panic!("a capsule") };
+    let [Part { aabb, shape: PartShape::Capsule { a, b, .. }, .. }] = &found[..] else {
+        panic!("expected a capsule")
+    };
     let up = tilt().rotation * Vec3::Y;
     assert!(close(*a, -up) && close(*b, up));
     assert!((aabb.maxs.y - up.y - 0.5).abs() < 1e-5);
 }
 
 #[test]
-fn other_convex_shapes_stay_what_they_are() {
+fn other_convex_shapes_stay_convex_shapes() {
     let corners = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z];
-    let Some(hull) = Collider::convex_hull(&corners) else { panic!("a hull") };
+    let Some(hull) = Collider::convex_hull(&corners) else { panic!("expected a hull") };
     for collider in [
         Collider::cylinder(0.5, 0.5),
         Collider::cone(0.5, 0.5),
@@ -65,42 +69,42 @@ fn other_convex_shapes_stay_what_they_are() {
 }
 
 #[test]
-fn a_half_space_reaches_far_and_has_a_box() {
-    let Some(collider) = Collider::halfspace(Vec3::Y) else { panic!("a half-space") };
+fn half_space_has_a_finite_box_that_reaches_far() {
+    let Some(collider) = Collider::halfspace(Vec3::Y) else { panic!("expected a half-space") };
     let found = cut(collider.clone(), Transform::from_xyz(3.0, -0.25, 0.0));
-    let [part] = &found[..] else { panic!("one part") };
+    let [part] = &found[..] else { panic!("expected one part") };
     assert!(matches!(part.shape, PartShape::Convex { .. }));
     assert_eq!(part.aabb.maxs.y, -0.25);
     assert!(part.aabb.mins.is_finite() && part.aabb.mins.x < -10_000.0);
-    assert!(cut(collider.clone(), Transform::from_xyz(0.0, -0.75, 0.0)).is_empty(), "it is below");
+    assert!(cut(collider.clone(), Transform::from_xyz(0.0, -0.75, 0.0)).is_empty(), "it is below the region");
     assert_eq!(cut(collider, tilt()).len(), 1);
 }
 
 #[test]
-fn a_trimesh_gives_the_triangles_nearby() {
+fn trimesh_gives_the_nearby_triangles() {
     let vertices =
         vec![Vec3::ZERO, Vec3::X, Vec3::Z, Vec3::X * 50.0, Vec3::X * 51.0, Vec3::new(50.0, 0.0, 1.0)];
-    let Ok(mesh) = Collider::trimesh(vertices, vec![[0, 2, 1], [3, 5, 4]]) else { panic!("a mesh") };
+    let Ok(mesh) = Collider::trimesh(vertices, vec![[0, 2, 1], [3, 5, 4]]) else { panic!("expected a mesh") };
     let found = cut(mesh, Transform::from_xyz(0.0, 0.25, 0.0));
     let [Part { shape: PartShape::Triangle { corners, normal }, index: 0, .. }] = &found[..] else {
-        panic!("one triangle")
+        panic!("expected one triangle")
     };
     assert_eq!(*normal, Vec3::Y);
     assert_eq!(corners[0], Vec3::Y * 0.25);
 }
 
 #[test]
-fn a_heightfield_gives_the_triangles_nearby() {
+fn heightfield_gives_the_nearby_triangles() {
     let field = Collider::heightfield(vec![0.25; 11 * 11], 11, 11, Vec3::new(10.0, 1.0, 10.0));
     let found = cut(field, Transform::default());
-    // Two cells each way, two triangles a cell.
+    // Two cells in each direction, two triangles per cell.
     assert_eq!(found.len(), 8);
     assert!(found.iter().all(|part| (part.aabb.maxs.y - 0.25).abs() < 1e-6));
     assert!(found.windows(2).all(|pair| pair[0].index < pair[1].index));
 }
 
 #[test]
-fn a_compound_gives_its_children_whatever_they_are() {
+fn compound_gives_the_parts_of_its_nearby_children() {
     let compound = Collider::compound(vec![
         (Vec3::X * 0.5, Quat::IDENTITY, cube(0.5)),
         (Vec3::ZERO, Quat::IDENTITY, Collider::ball(0.3)),
@@ -116,7 +120,7 @@ fn a_compound_gives_its_children_whatever_they_are() {
 }
 
 #[test]
-fn voxels_give_boxes_with_lasting_numbers() {
+fn voxels_give_boxes_with_stable_indices() {
     let cells = [IVec3::ZERO, IVec3::X, IVec3::Y, IVec3::X * 30];
     let found = cut(Collider::voxels(Vec3::splat(0.25), &cells), Transform::default());
     assert_eq!(found.len(), 3);
@@ -132,12 +136,12 @@ fn voxels_give_boxes_with_lasting_numbers() {
 }
 
 #[test]
-fn lines_stop_nobody() {
+fn polyline_gives_no_parts() {
     assert!(cut(Collider::polyline(vec![Vec3::NEG_X, Vec3::X], None), at(0.0)).is_empty());
 }
 
 #[test]
-fn a_one_way_collider_says_which_side_stops() {
+fn one_way_collider_reports_its_blocking_side() {
     let mut app = level();
     app.world_mut().spawn((cube(0.5), tilt(), OneWay::default()));
     app.world_mut().spawn((cube(0.5), at(5.0), OneWay { side: Vec3::X * 3.0 }));
@@ -150,10 +154,10 @@ fn a_one_way_collider_says_which_side_stops() {
 }
 
 #[test]
-fn in_a_turned_space_everything_is_where_it_looks_from_there() {
+fn parts_in_a_rotated_frame_match_parts_in_world_space() {
     let mut app = level();
     let Ok(mesh) = Collider::trimesh(vec![Vec3::ZERO, Vec3::X, Vec3::Z], vec![[0, 2, 1]]) else {
-        panic!("a mesh")
+        panic!("expected a mesh")
     };
     let colliders =
         [cube(0.5), Collider::ball(0.4), Collider::cylinder(0.4, 0.3), mesh, Collider::capsule_x(0.3, 0.2)];
@@ -192,7 +196,7 @@ fn in_a_turned_space_everything_is_where_it_looks_from_there() {
             (PartShape::Capsule { a, b, .. }, PartShape::Capsule { a: c, b: d, .. }) => {
                 assert!(same(*c, *a) && same(*d, *b));
             }
-            _ => panic!("another shape"),
+            _ => panic!("different shapes"),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Colliders that make no sense.
+//! Invalid, degenerate and extreme colliders.
 
 use super::*;
 
-/// Colliders that are not made of numbers, or nowhere, or of no size.
+/// Colliders with non-finite values, infinite positions or zero size.
 fn unsound() -> Vec<(Collider, Transform)> {
     let cube = || Collider::cuboid(0.5, 0.5, 0.5);
     let here = Transform::from_xyz(1.0, 0.5, 0.0);
@@ -17,7 +17,7 @@ fn unsound() -> Vec<(Collider, Transform)> {
         out.push((Collider::ball(number), here));
         out.push((Collider::cuboid(number, 1.0, 1.0), here));
         out.push((Collider::capsule_y(number, 1.0), here));
-        // Parry makes no cylinder of less than nothing.
+        // Parry panics on cylinders with a negative radius.
         out.push((Collider::cylinder(1.0, number.abs()), here));
     }
     out.push((cube(), here.with_rotation(Quat::from_xyzw(0.0, 0.0, 0.0, 0.0))));
@@ -30,7 +30,7 @@ fn unsound() -> Vec<(Collider, Transform)> {
 }
 
 #[test]
-fn colliders_that_are_not_made_of_numbers_stop_nobody() {
+fn invalid_colliders_do_not_affect_pawns_until_they_are_repaired() {
     let config = CapsuleConfig::default();
     let level = Level::default().floor();
     let mut app = level.app(DT);
@@ -48,12 +48,12 @@ fn colliders_that_are_not_made_of_numbers_stop_nobody() {
             .insert((Collider::cuboid(0.5, 0.5, 0.5), Transform::from_xyz(3.0, 0.5, 0.0)));
         MoverScene::refresh(app.world_mut());
         let (mended, _) = run(&mut app, &config, start, towards(127, 0, 64));
-        assert!(last(&mended).position.x < 2.5, "{what}, mended: {:?}", last(&mended));
+        assert!(last(&mended).position.x < 2.5, "{what}, repaired: {:?}", last(&mended));
     }
 }
 
 #[test]
-fn huge_thin_and_pointed_colliders_panic_nobody() {
+fn degenerate_and_huge_colliders_keep_states_finite() {
     let here = Transform::from_xyz(0.5, 0.5, 0.0);
     let turned = here.with_rotation(Quat::from_scaled_axis(Vec3::new(0.3, 0.7, -0.4)));
     let mut colliders = vec![
@@ -99,9 +99,9 @@ fn huge_thin_and_pointed_colliders_panic_nobody() {
     }
 }
 
-/// A level's designer mirrors a house. Parry refuses a cylinder that stands on its head.
+/// Level designers mirror scenes. Parry rejects cylinders with a negative scale.
 #[test]
-fn mirrored_colliders_stop_pawns_and_panic_nobody() {
+fn mirrored_colliders_block_pawns() {
     let sides =
         [Vec3::new(-1.0, 1.0, 1.0), Vec3::new(1.0, -1.0, 1.0), Vec3::new(1.0, 1.0, -1.0), Vec3::splat(-1.0)];
     for side in sides {
@@ -125,9 +125,9 @@ fn mirrored_colliders_stop_pawns_and_panic_nobody() {
     }
 }
 
-/// Of rapier as well: it runs in the same app.
+/// Includes rapier, which runs in the same app.
 #[test]
-fn an_app_with_bad_colliders_keeps_running() {
+fn app_ignores_invalid_colliders_and_keeps_running() {
     let level = Level::default().floor();
     for (nr, (collider, place)) in unsound().into_iter().enumerate() {
         let mut app = level.app(DT);

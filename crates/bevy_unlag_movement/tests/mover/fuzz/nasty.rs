@@ -1,4 +1,4 @@
-//! Small places that movers are known to dislike.
+//! Small levels with geometry that is pathological for character movers.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
@@ -10,17 +10,16 @@ use super::{
     script::{Planned, random_moves},
 };
 
-/// One place.
+/// A pathological level.
 pub(crate) struct Nasty {
     pub(crate) level: Level,
     pub(crate) config: CapsuleConfig,
     pub(crate) start: CapsuleState,
-    /// Whether it has walls all around.
+    /// Whether the level is a closed room.
     pub(crate) room: bool,
-    /// Metres that a run of 3 s along +X from the start gets further than, if nothing is in its
-    /// way.
+    /// Minimum distance, in metres, of a run of 3 s from the start along +X, if the way is clear.
     pub(crate) runs: Option<f32>,
-    /// Where the nasty thing is from the start.
+    /// Direction from the start to the pathological geometry.
     towards: Vec2,
 }
 
@@ -36,7 +35,7 @@ impl Nasty {
         }
     }
 
-    /// Random moves, every other second of them into the nasty thing.
+    /// Random moves, with every other second directed at the pathological geometry.
     pub(crate) fn moves(&self, seed: u64, count: usize) -> Vec<Planned> {
         let axis = |part: f32| (part * 127.0).round() as i8;
         let mut moves = random_moves(seed, &self.level, count);
@@ -44,7 +43,7 @@ impl Nasty {
             if i / 64 % 2 == 0 {
                 let (right, forward) = (axis(self.towards.x), axis(-self.towards.y));
                 let plain = Planned::plain(CapsuleInput { right, forward, yaw: 0, ..planned.input });
-                // Home again at the start of a run.
+                // Each of those runs starts at the level's start.
                 *planned = if i % 64 == 0 { planned.home(self.start.position) } else { plain };
             }
         }
@@ -52,7 +51,7 @@ impl Nasty {
     }
 }
 
-/// A room with a floor, a ceiling and four walls, all thick.
+/// A room with a thick floor, ceiling and four walls.
 fn room() -> Level {
     let mut level = Level::default()
         .block(Vec3::new(40.0, 4.0, 40.0), Vec3::Y * -4.0)
@@ -69,12 +68,12 @@ fn about_z(degrees: f32) -> Quat {
     Quat::from_rotation_z(degrees.to_radians())
 }
 
-/// Stairs up along +X, with a long top.
+/// Stairs that rise towards +X, with a long top.
 fn stairs(high: f32, deep: f32, count: u16) -> Level {
     let mut level = Level::default().floor();
     for i in 0..count {
         let top = high * f32::from(i + 1);
-        // Each goes on below all the later ones.
+        // Each stair continues below all later ones.
         let end = deep * f32::from(count) + 40.0;
         let from = deep * f32::from(i);
         level = level.block(
@@ -85,7 +84,7 @@ fn stairs(high: f32, deep: f32, count: u16) -> Level {
     level
 }
 
-/// Overlapping tiles whose tops are within a millimetre.
+/// Overlapping tiles whose tops differ by at most a millimetre.
 fn flicker() -> Level {
     let mut rng = SmallRng::seed_from_u64(5);
     let mut level = Level::default();
@@ -99,7 +98,7 @@ fn flicker() -> Level {
     level
 }
 
-/// A flat disc of thin triangles around the origin, each a few millimetres wide at the start.
+/// A disc of thin triangles around the origin, each a few millimetres wide at the start.
 fn fan(rise: f32) -> Collider {
     let count = 720_u32;
     let mut vertices = vec![Vec3::Y * rise];
@@ -108,11 +107,11 @@ fn fan(rise: f32) -> Collider {
         Vec3::new(angle.cos(), 0.0, angle.sin()) * 25.0
     }));
     let triangles = (0..count).map(|i| [0, (i + 1) % count + 1, i + 1]).collect();
-    let Ok(mesh) = Collider::trimesh(vertices, triangles) else { panic!("a fan is no mesh") };
+    let Ok(mesh) = Collider::trimesh(vertices, triangles) else { panic!("the fan must be a valid mesh") };
     mesh
 }
 
-/// A strip of needles: triangles 4 m long and a tenth of a millimetre wide, along +X.
+/// A strip of needle triangles along +X, 4 m long and 0.1 mm wide.
 fn needles() -> Collider {
     let count = 400_u32;
     let vertices = (0..=count)
@@ -120,7 +119,7 @@ fn needles() -> Collider {
             let x = i as f32 * 1e-4;
             [Vec3::new(x, 0.0, -2.0), Vec3::new(x, 0.0, 2.0)]
         })
-        // And something to stand on before and after them.
+        // Floors in front of and behind the needles.
         .chain([-8.0, 20.0].into_iter().flat_map(|x| [Vec3::new(x, 0.0, -2.0), Vec3::new(x, 0.0, 2.0)]))
         .collect();
     let end = 2 * count;
@@ -131,11 +130,11 @@ fn needles() -> Collider {
         .chain(quad(before, 0))
         .chain(quad(end, after))
         .collect();
-    let Ok(mesh) = Collider::trimesh(vertices, triangles) else { panic!("needles are no mesh") };
+    let Ok(mesh) = Collider::trimesh(vertices, triangles) else { panic!("the needles must be a valid mesh") };
     mesh
 }
 
-/// A beam that turns above the floor and sweeps a wall.
+/// A beam that turns above the floor and sweeps past a wall.
 fn turnstile() -> Level {
     let beam = Thing { collider: Collider::cuboid(2.5, 0.3, 0.2), place: Transform::from_xyz(1.5, 0.0, 0.0) };
     let table = Turntable { pivot: Vec3::Y * 0.8, seconds_per_turn: 5.0, ..default() };
@@ -146,16 +145,16 @@ fn turnstile() -> Level {
     )
 }
 
-/// The table.
+/// All pathological levels.
 pub(crate) fn all() -> Vec<(&'static str, Nasty)> {
     let start = Vec3::Y * 0.03;
     let right = Vec2::X;
     let mut rng = SmallRng::seed_from_u64(11);
     let slab = Vec3::new(6.0, 0.3, 6.0);
 
-    // 20° from the floor: the gap closes along +X.
+    // A slab at 20° to the floor: the gap closes along +X.
     let wedge = room().turned_block(slab, Vec3::new(6.2, 2.7, 0.0), about_z(-20.0));
-    // The same between two sheets that lean against each other.
+    // Two slabs that lean against each other.
     let roof = room().turned_block(slab, Vec3::new(4.5, 3.5, 0.0), about_z(-50.0)).turned_block(
         slab,
         Vec3::new(-4.5, 3.5, 0.0),
@@ -201,10 +200,10 @@ pub(crate) fn all() -> Vec<(&'static str, Nasty)> {
         ("a wedge under a slope", closed(Nasty { config: crouching, ..plain(wedge) })),
         ("two slopes that meet above", closed(Nasty::new(roof, start, right))),
         ("needle gaps", closed(plain(gaps))),
-        ("two boxes that share an edge, touched", closed(Nasty::new(seam, Vec3::Y * 0.041_5, right))),
+        ("contact with two boxes that share an edge", closed(Nasty::new(seam, Vec3::Y * 0.041_5, right))),
         ("an acute corner", closed(plain(corner))),
         ("a ditch", closed(Nasty::new(ditch, Vec3::Y * 4.0, Vec2::ZERO))),
-        ("two sheets through each other", closed(Nasty::new(hill, Vec3::Y * 5.0, right))),
+        ("two intersecting sheets", closed(Nasty::new(hill, Vec3::Y * 5.0, right))),
         ("a heap of balls", closed(plain(balls))),
         (
             "a beam that turns against a wall",
@@ -218,7 +217,7 @@ pub(crate) fn all() -> Vec<(&'static str, Nasty)> {
         ("needles in the floor", flat(Nasty::new(strip(), Vec3::new(-4.0, 0.03, 0.0), right), 15.0)),
         ("stairs of a centimetre", flat(Nasty::new(stairs(0.01, 0.1, 120), -Vec3::X + start, right), 15.0)),
         ("stairs of a millimetre", flat(Nasty::new(stairs(1e-3, 0.05, 250), -Vec3::X + start, right), 15.0)),
-        ("tiles of nearly one height", flat(Nasty::new(flicker(), start, right), 15.0)),
+        ("tiles of nearly equal height", flat(Nasty::new(flicker(), start, right), 15.0)),
     ]
 }
 

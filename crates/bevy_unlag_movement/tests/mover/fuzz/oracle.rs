@@ -1,5 +1,5 @@
-//! Says whether a move was allowed, by parry's own queries on the colliders of a level and by
-//! nothing of the mover's.
+//! Oracle that checks moves with parry's own queries on the colliders of a level, independently of the
+//! mover's code.
 
 use bevy::prelude::*;
 use bevy_rapier3d::parry::{
@@ -16,12 +16,12 @@ use bevy_unlag_movement::{
 
 use super::scenes::{CEILING, Level, ROOM, Thing, walk_limit};
 
-/// Metres that a capsule may be in something: its skin.
+/// Greatest allowed penetration of a capsule, in metres: its skin.
 const MAX_DEPTH: f32 = 0.005;
-/// Metres within which a platform may have had a hand in a move.
+/// Distance, in metres, within which a platform may have influenced a move.
 const PLATFORM_NEAR: f32 = 0.15;
 
-/// The segment at the heart of a capsule.
+/// The axis segment of a capsule, and its radius.
 pub(crate) struct Core {
     low: Vec3,
     high: Vec3,
@@ -51,7 +51,7 @@ struct Piece {
     pose: Pose,
     shape: SharedShape,
     aabb: Aabb,
-    /// Which collider of the level it belongs to.
+    /// Index of its collider in the level.
     thing: usize,
 }
 
@@ -59,19 +59,19 @@ impl Piece {
     fn distance(&self, core: &Core) -> f32 {
         let segment = Segment::new(core.low, core.high);
         let Ok(found) = distance(&Pose::identity(), &segment, &self.pose, &*self.shape) else {
-            panic!("parry cannot measure {:?}", self.shape.shape_type());
+            panic!("parry cannot measure the distance to {:?}", self.shape.shape_type());
         };
         found
     }
 
-    /// The same by another way, a little too large: the nearest of many points of the core.
+    /// An independent, slightly too large distance: the minimum over 97 points of the capsule's segment.
     fn sampled_distance(&self, core: &Core) -> f32 {
         let points = (0..=96_u8).map(|i| core.low.lerp(core.high, f32::from(i) / 96.0));
         points.map(|point| self.shape.distance_to_point(&self.pose, point, true)).fold(f32::MAX, f32::min)
     }
 }
 
-/// Cuts a collider into convex pieces.
+/// Splits a collider into convex pieces.
 fn cut(pose: Pose, shape: &SharedShape, thing: usize, out: &mut Vec<Piece>) {
     let mut push = |pose: Pose, shape: SharedShape| {
         let aabb = shape.compute_aabb(&pose);
@@ -105,7 +105,7 @@ fn pieces_of(things: &[Thing]) -> Vec<Piece> {
     out
 }
 
-/// What is known of a level.
+/// The colliders and platforms of a level.
 pub(crate) struct Oracle {
     pieces: Vec<Piece>,
     rides: Vec<(Track, Vec<Piece>)>,
@@ -118,8 +118,9 @@ impl Oracle {
         Self { pieces: pieces_of(&level.things), rides }
     }
 
-    /// How deep a capsule is in the fixed collider that it is deepest in, and which one that is;
-    /// not above 0 when it is free. Two ways of measuring must agree on what is too deep.
+    /// Returns the greatest penetration of a capsule into the fixed colliders, and the index of that
+    /// collider. The depth is at most 0 if the capsule is free. A depth above the limit must be confirmed
+    /// by both distance measures.
     pub(crate) fn depth(&self, core: &Core) -> (f32, usize) {
         let about = core.aabb();
         let mut deepest = (0.0, usize::MAX);
@@ -135,7 +136,7 @@ impl Oracle {
         deepest
     }
 
-    /// A fixed collider whose surface lies between two points, or that the first is in.
+    /// Returns a fixed collider whose surface lies between two points, or that contains the first one.
     fn between(&self, from: Vec3, to: Vec3) -> Option<usize> {
         let length = from.distance(to);
         if length < 1e-5 {
@@ -145,13 +146,13 @@ impl Oracle {
         let ray = Ray::new(from, (to - from) / length);
         let hit = |piece: &&Piece| {
             let Some(at) = piece.shape.cast_ray(&piece.pose, &ray, length, true) else { return false };
-            // Rays against round shapes are iterated, and may end beside them.
+            // Ray casts against round shapes are iterative and may end off the surface.
             piece.shape.distance_to_point(&piece.pose, ray.point_at(at), true) < 1e-3
         };
         self.pieces.iter().filter(|piece| piece.aabb.intersects(&about)).find(hit).map(|piece| piece.thing)
     }
 
-    /// Whether a platform is so near at `seconds` that it may touch the capsule.
+    /// Whether a platform may touch the capsule at `seconds`.
     fn platform_near(&self, core: &Core, seconds: f64) -> bool {
         self.rides.iter().any(|(track, pieces)| {
             let pose = track.pose(seconds);
@@ -170,7 +171,7 @@ impl Oracle {
     }
 }
 
-/// One move and all that decided it.
+/// A move with its state before and after, its input and its events.
 pub(crate) struct Move<'a> {
     pub(crate) before: &'a CapsuleState,
     pub(crate) after: &'a CapsuleState,
@@ -179,22 +180,22 @@ pub(crate) struct Move<'a> {
     pub(crate) events: &'a [MoveEvent],
 }
 
-/// Watches a pawn move by move.
+/// Checks the moves of a pawn one by one.
 pub(crate) struct Watch<'a> {
     level: &'a Level,
     config: &'a CapsuleConfig,
     oracle: Oracle,
-    /// Whether a platform has squeezed it into something that it is still in.
+    /// Whether a platform has squeezed the pawn into a collider that it is still inside.
     squeezed: bool,
-    /// How deep it was in something at the last move.
+    /// Penetration depth after the previous move.
     depth: f32,
     /// Whether the level is a room with walls, floor and ceiling.
     pub(crate) room: bool,
-    /// The moves that no platform had a hand in.
+    /// Number of moves that no platform influenced.
     pub(crate) judged: usize,
 }
 
-/// Whether every number of a state is one.
+/// Whether all numbers of a state are finite.
 pub(crate) fn is_finite(state: &CapsuleState) -> bool {
     let vectors = [state.position, state.velocity, state.up, state.base_position, state.base_velocity];
     let timers = [state.air_seconds, state.jump_hold, state.jump_buffer];
@@ -207,14 +208,14 @@ impl<'a> Watch<'a> {
         Self { level, config, oracle, squeezed: false, depth: 0.0, room: true, judged: 0 }
     }
 
-    /// Whether `state` is inside nothing: a place to start.
+    /// Whether `state` overlaps nothing and is a valid start.
     pub(crate) fn is_free(&self, state: &CapsuleState) -> bool {
         let core = Core::of(self.config, state);
-        // What touches to the bit is free, and rounding is not zero.
+        // Exact contact is free, and rounding is not zero.
         self.oracle.depth(&core).0 <= 1e-3 && !self.oracle.platform_near(&core, 0.0)
     }
 
-    /// Why the move was not allowed.
+    /// Returns why the move was not allowed.
     pub(crate) fn check(&mut self, m: &Move<'_>) -> Result<(), String> {
         let (before, after) = (m.before, m.after);
         if !is_finite(after) {
@@ -236,7 +237,7 @@ impl<'a> Watch<'a> {
         let (depth, thing) = self.oracle.depth(&new);
         let was_in = core::mem::replace(&mut self.depth, depth).max(depth) > 1e-4;
         self.squeezed = (carried || self.squeezed) && depth > MAX_DEPTH;
-        // Whatever a platform does, it pushes nobody through a wall.
+        // A platform may squeeze a pawn, but must not push it through a wall.
         if let Some(thing) = self.oracle.between(old.middle(), new.middle())
             && before.teleports == after.teleports
         {
@@ -247,25 +248,25 @@ impl<'a> Watch<'a> {
         }
         self.judged += 1;
         if depth > MAX_DEPTH {
-            return Err(format!("is {depth} m deep in collider {thing}"));
+            return Err(format!("penetrates collider {thing} by {depth} m"));
         }
         self.walked(m)?;
         self.flew(m, was_in)
     }
 
-    /// Whether it is within the outer walls.
+    /// Checks that the pawn is within the outer walls.
     fn inside(&self, after: &CapsuleState) -> Result<(), String> {
         let at = self.level.turn.inverse() * after.position;
-        // The floor is thick: who is squeezed by a platform may be in it for a while.
+        // The floor is thick: a squeezed pawn may be inside it for a while.
         let most = Vec3::new(ROOM, CEILING, ROOM) + Vec3::splat(0.3);
         let least = Vec3::new(-ROOM, 0.0, -ROOM) - Vec3::splat(0.3);
         if at.cmpge(least).all() && at.cmple(most).all() {
             return Ok(());
         }
-        Err(format!("is out of the room: at {at}"))
+        Err(format!("left the room: {at}"))
     }
 
-    /// On a floor nothing makes it faster than input does.
+    /// Checks that only input accelerates a walking pawn.
     fn walked(&self, m: &Move<'_>) -> Result<(), String> {
         let walks = |state: &CapsuleState| state.mode == MovementMode::Walking;
         let plain = |event: &MoveEvent| {
@@ -277,7 +278,7 @@ impl<'a> Watch<'a> {
         }
         let limit = walk_limit(self.level, self.config, m.input, m.after);
         let (was, is) = (m.before.velocity.length(), m.after.velocity.length());
-        // Quake's acceleration adds speed across the wish, whatever the speed is.
+        // Quake's acceleration adds speed perpendicular to the velocity, whatever the speed is.
         let gain = match self.config.acceleration_model {
             AccelerationModel::Unreal => 1e-3,
             AccelerationModel::Quake => self.config.acceleration / 100.0,
@@ -288,7 +289,7 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// Who wants nothing in the air gets no energy from walls.
+    /// Checks that an airborne pawn with neutral input gains no energy from walls.
     fn flew(&self, m: &Move<'_>, was_in: bool) -> Result<(), String> {
         let (before, after) = (m.before, m.after);
         let pull = match (before.mode, after.mode) {
@@ -308,12 +309,12 @@ impl<'a> Watch<'a> {
             0.5 * state.velocity.length_squared() + pull * state.position.dot(self.config.up)
         };
         let (was, is) = (energy(before), energy(after));
-        // A contact in the middle of a tick of gravity, rounding, and the way out of something.
+        // Allows a contact in the middle of a tick of gravity, rounding, and depenetration.
         let tick = pull * m.ctx.dt;
         let out = if was_in { pull * 0.03 } else { pull * 0.002 };
         let allowed = tick * tick + out + 0.01 + 2e-5 * before.velocity.length_squared();
         if is > was + allowed {
-            return Err(format!("gained {} J/kg; {allowed} would be rounding", is - was));
+            return Err(format!("gained {} J/kg; at most {allowed} J/kg are rounding", is - was));
         }
         Ok(())
     }

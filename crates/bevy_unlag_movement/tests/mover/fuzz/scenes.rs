@@ -1,4 +1,4 @@
-//! Levels to move about in: random ones, and how one gets into an `App`.
+//! Levels for fuzz tests: a builder, random levels and configs, and apps that contain them.
 
 use core::time::Duration;
 
@@ -12,36 +12,36 @@ use bevy_unlag_movement::{
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng, seq::SliceRandom};
 
-/// Seconds of a tick, where a test does not say otherwise.
+/// Tick length in seconds, unless a test sets another.
 pub(crate) const DT: f32 = 1.0 / 64.0;
-/// Half the side of a random room, in metres.
+/// Half the side length of a random room, in metres.
 pub(crate) const ROOM: f32 = 11.0;
-/// The height of a random room, in metres.
+/// Height of a random room, in metres.
 pub(crate) const CEILING: f32 = 9.0;
 
-/// A collider and where it is.
+/// A collider and its transform.
 #[derive(Clone)]
 pub(crate) struct Thing {
     pub(crate) collider: Collider,
     pub(crate) place: Transform,
 }
 
-/// A movement base and what lies on it, in its space.
+/// A movement base and its colliders, in its local space.
 #[derive(Clone)]
 pub(crate) struct Ride {
     pub(crate) base: MovementBase,
     pub(crate) things: Vec<Thing>,
 }
 
-/// All that a level is made of.
+/// The parts of a level.
 #[derive(Clone, Default)]
 pub(crate) struct Level {
     pub(crate) things: Vec<Thing>,
     pub(crate) rides: Vec<Ride>,
     pub(crate) volumes: Vec<(MoveVolume, Thing)>,
-    /// Where nothing is, for feet.
+    /// Feet positions in free space.
     pub(crate) spots: Vec<Vec3>,
-    /// Turns a level whose up is +Y to what it is.
+    /// Rotation of a level that was built with +Y up.
     pub(crate) turn: Quat,
 }
 
@@ -51,7 +51,7 @@ impl Level {
         self
     }
 
-    /// A box by its half extents and its middle.
+    /// Adds a box, given by its half extents and centre.
     pub(crate) fn block(self, half: Vec3, at: Vec3) -> Self {
         self.turned_block(half, at, Quat::IDENTITY)
     }
@@ -61,7 +61,7 @@ impl Level {
         self.thing(Collider::cuboid(half.x, half.y, half.z), place)
     }
 
-    /// A floor of 2 × 60 m a side whose top is at height 0.
+    /// Adds a floor of 120 m by 120 m whose top is at height 0.
     pub(crate) fn floor(self) -> Self {
         self.block(Vec3::new(60.0, 0.5, 60.0), Vec3::Y * -0.5)
     }
@@ -85,7 +85,7 @@ impl Level {
         self
     }
 
-    /// The same level with its up elsewhere.
+    /// Rotates the level to another up direction.
     fn turned(mut self, up: Vec3) -> Self {
         let turn = Quat::from_rotation_arc(Vec3::Y, up);
         let whole = Transform::from_rotation(turn);
@@ -114,13 +114,13 @@ impl Level {
         self
     }
 
-    /// An app with this level in it, in which no tick has passed.
+    /// Builds an app with this level in which no tick has run yet.
     pub(crate) fn app(&self, dt: f32) -> App {
         let all: Vec<usize> = (0..self.things.len() + self.rides.len() + self.volumes.len()).collect();
         self.app_in_order(dt, &all)
     }
 
-    /// The same, spawned in a random order.
+    /// Like [`Self::app`], but spawns everything in a random order.
     pub(crate) fn shuffled_app(&self, dt: f32, seed: u64) -> App {
         let mut all: Vec<usize> = (0..self.things.len() + self.rides.len() + self.volumes.len()).collect();
         all.shuffle(&mut SmallRng::seed_from_u64(seed));
@@ -154,14 +154,14 @@ impl Level {
     }
 }
 
-/// Lends what a step sees of `app` as it is now.
+/// Calls `f` with the mover's view of `app`.
 pub(crate) fn with_world<R>(app: &mut App, f: impl FnOnce(&MoverWorld<'_, '_>) -> R) -> R {
     let mut params = SystemState::<MoverWorld<'static, 'static>>::new(app.world_mut());
-    let Ok(world) = params.get(app.world()) else { panic!("no world to move in") };
+    let Ok(world) = params.get(app.world()) else { panic!("the mover's world must be available") };
     f(&world)
 }
 
-/// One step, its events dropped.
+/// Makes one step and drops its events.
 pub(crate) fn step(
     config: &CapsuleConfig,
     state: &CapsuleState,
@@ -172,7 +172,7 @@ pub(crate) fn step(
     CapsuleModel::step(config, state, input, ctx, world, &mut Vec::new())
 }
 
-/// Steps `state` through `inputs`, from tick 1 on: every state, the first included, and all events.
+/// Steps `state` through `inputs` from tick 1 on. Returns all states, including the first, and all events.
 pub(crate) fn run(
     app: &mut App,
     config: &CapsuleConfig,
@@ -195,12 +195,12 @@ pub(crate) fn last(states: &[CapsuleState]) -> CapsuleState {
     states[states.len() - 1]
 }
 
-/// A run towards +X (right, looking along -Z) and, with `forward`, towards -Z.
+/// Input with constant axes, facing -Z: `right` is towards +X, `forward` towards -Z.
 pub(crate) fn towards(right: i8, forward: i8, ticks: usize) -> Vec<CapsuleInput> {
     vec![CapsuleInput { right, forward, ..default() }; ticks]
 }
 
-/// A pawn at rest on the floor that is there.
+/// Returns a pawn at rest on the floor below `at`.
 pub(crate) fn standing(app: &mut App, config: &CapsuleConfig, at: Vec3) -> CapsuleState {
     last(&run(app, config, CapsuleState::at(at + Vec3::Y * 0.05), towards(0, 0, 48)).0)
 }
@@ -213,13 +213,13 @@ fn any_turn(rng: &mut SmallRng) -> Quat {
     Quat::from_scaled_axis(vector(rng, 3.0))
 }
 
-/// A bumpy sheet of triangles about the origin: no inside, and both sides stop.
+/// A bumpy triangle sheet around the origin. It has no inside and both sides block.
 pub(crate) fn sheet(rng: &mut SmallRng, cells: u32, cell: f32, bump: f32) -> Collider {
     let row = cells + 1;
     let middle = cells as f32 * cell * 0.5;
     let vertices: Vec<Vec3> = (0..row * row)
         .map(|i| {
-            // Points slide about, so that no two triangles are alike and some are thin.
+            // Random offsets make all triangles different and some of them thin.
             let (x, z) = ((i % row) as f32 * cell - middle, (i / row) as f32 * cell - middle);
             let aside = cell * 0.45;
             Vec3::new(
@@ -233,11 +233,11 @@ pub(crate) fn sheet(rng: &mut SmallRng, cells: u32, cell: f32, bump: f32) -> Col
         .map(|i| i / cells * row + i % cells)
         .flat_map(|i| [[i, i + row, i + 1], [i + 1, i + row, i + row + 1]])
         .collect();
-    let Ok(mesh) = Collider::trimesh(vertices, triangles) else { panic!("a sheet is no mesh") };
+    let Ok(mesh) = Collider::trimesh(vertices, triangles) else { panic!("the sheet must be a valid mesh") };
     mesh
 }
 
-/// Hills about the origin.
+/// A random height field around the origin.
 pub(crate) fn hills(rng: &mut SmallRng, cells: usize, side: f32, height: f32) -> Collider {
     let heights = (0..cells * cells).map(|_| rng.random_range(0.0..height)).collect();
     Collider::heightfield(heights, cells, cells, Vec3::new(side, 1.0, side))
@@ -250,7 +250,7 @@ fn hull(rng: &mut SmallRng, size: f32) -> Collider {
     Collider::convex_hull(&points).unwrap_or_else(|| Collider::cuboid(half.x, half.y, half.z))
 }
 
-/// Anything that a level may hold, at most `1.6` metres from its middle.
+/// A random collider that extends at most 1.6 m from its centre.
 fn anything(rng: &mut SmallRng) -> Collider {
     let size = rng.random_range(0.15..1.0f32);
     let thin = rng.random_range(0.02..1.0f32);
@@ -270,12 +270,12 @@ fn anything(rng: &mut SmallRng) -> Collider {
     }
 }
 
-/// A closed room full of everything. Nothing of it is higher than 6 m, so there is room above.
+/// A closed room with random colliders. None is higher than 6 m, so the space above is free.
 pub(crate) fn random_level(seed: u64) -> Level {
     let mut rng = SmallRng::seed_from_u64(seed);
     let rng = &mut rng;
     let mut level = Level::default();
-    // Thick, so that what squeezes a pawn into a wall does not squeeze it through.
+    // Thick, so that a pawn that is squeezed into a wall does not pass through it.
     for side in [-1.0, 1.0] {
         level = level
             .block(Vec3::new(4.0, 30.0, 40.0), Vec3::X * side * (ROOM + 4.0))
@@ -310,7 +310,7 @@ pub(crate) fn random_level(seed: u64) -> Level {
         let collider = anything(rng);
         level = level.thing(collider, Transform::from_translation(at).with_rotation(turn));
     }
-    // Stairs up to a wall, or down from it.
+    // Stairs that lead up to a wall or down from it.
     let (deep, high) = (rng.random_range(0.2..0.6), rng.random_range(0.05..0.5f32));
     for i in 0..8u8 {
         let top = high * f32::from(i + 1);
@@ -387,7 +387,7 @@ fn with_volumes(mut level: Level, rng: &mut SmallRng) -> Level {
     level
 }
 
-/// One of the presets with some of its figures changed, for `level`.
+/// A preset with some random values, for `level`.
 pub(crate) fn random_config(seed: u64, level: &Level) -> CapsuleConfig {
     let mut rng = SmallRng::seed_from_u64(seed ^ 0x00c0_4f16);
     let preset = match rng.random_range(0..3) {
@@ -411,12 +411,12 @@ pub(crate) fn random_config(seed: u64, level: &Level) -> CapsuleConfig {
     }
 }
 
-/// The seconds of a tick for a seed: mostly 1/64.
+/// Tick length in seconds for a seed, mostly 1/64.
 pub(crate) fn random_dt(seed: u64) -> f32 {
     [DT, DT, 1.0 / 30.0, 1.0 / 128.0][(seed >> 7) as usize % 4]
 }
 
-/// The top speed on a floor.
+/// Returns the maximum speed on a floor.
 pub(crate) fn walk_limit(
     level: &Level,
     config: &CapsuleConfig,
@@ -436,7 +436,7 @@ pub(crate) fn walk_limit(
     let factor = inside.map_or(1.0, |(volume, _)| volume.speed_factor);
     let gain = match config.acceleration_model {
         AccelerationModel::Unreal => 0.0,
-        // Strafing gains speed, but no more than a tick of acceleration.
+        // Strafing gains speed, but at most a tick of acceleration.
         AccelerationModel::Quake => config.acceleration / 30.0,
     };
     speed * factor + gain

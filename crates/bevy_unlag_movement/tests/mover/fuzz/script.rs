@@ -1,4 +1,4 @@
-//! What a pawn is made to do: scripts that proptest can print and shrink.
+//! Random scripts of moves that proptest can print and shrink.
 
 use bevy::prelude::*;
 use bevy_unlag_movement::{CapsuleInput, CapsuleState, MovementMode};
@@ -7,16 +7,16 @@ use rand::{Rng as _, SeedableRng, rngs::SmallRng};
 
 use super::scenes::Level;
 
-/// Some ticks of about the same input.
+/// Several ticks of nearly the same input.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chunk {
     ticks: u8,
     input: CapsuleInput,
-    /// How far the view turns in a tick, in 1/65,536 of a turn.
+    /// View rotation per tick, in 1/65,536 of a turn.
     turning: i16,
-    /// What else happens, mostly nothing.
+    /// Selects an external event at the start, usually none.
     event: u8,
-    /// Where to, if something does.
+    /// Direction of that event.
     throw: [i8; 3],
 }
 
@@ -39,7 +39,7 @@ fn made_of(
     event: u8,
     throw: [i8; 3],
 ) -> Chunk {
-    // Half of the time at full speed, a quarter without any wish.
+    // Full tilt half of the time and neutral for a quarter of it.
     let stick = match buttons >> 6 {
         0 => [0, 0],
         1 | 2 => [forward, right].map(|axis| axis.signum() * 127),
@@ -58,7 +58,7 @@ fn made_of(
     Chunk { ticks: ticks % 48 + 1, input, turning, event, throw }
 }
 
-/// What happens to a pawn before a move, from outside.
+/// An external event before a move.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Happening {
     Nothing,
@@ -68,7 +68,7 @@ enum Happening {
     Teleport(Vec3),
 }
 
-/// One move that is to be made.
+/// A move to make.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Planned {
     pub(crate) input: CapsuleInput,
@@ -80,12 +80,12 @@ impl Planned {
         Self { input, happening: Happening::Nothing }
     }
 
-    /// The same move, made from `spot`.
+    /// Returns the same move, made from `spot`.
     pub(crate) fn home(&self, spot: Vec3) -> Self {
         Self { happening: Happening::Teleport(spot), ..*self }
     }
 
-    /// Does to `state` what happens before the move; it is only put where `free` says so.
+    /// Applies the external event before the move to `state`. Teleports only to places that are `free`.
     pub(crate) fn apply(&self, state: &mut CapsuleState, free: impl FnOnce(&CapsuleState) -> bool) {
         match self.happening {
             Happening::Fly => {
@@ -106,7 +106,7 @@ impl Planned {
     }
 }
 
-/// `count` moves of a script, which starts anew when it ends.
+/// Returns `count` moves of a script, which repeats when it ends.
 pub(crate) fn planned(chunks: &[Chunk], level: &Level, count: usize) -> Vec<Planned> {
     let ticks = chunks.iter().cycle().flat_map(|chunk| {
         let thrown = Vec3::from(chunk.throw.map(|axis| f32::from(axis) / 127.0));
@@ -129,7 +129,7 @@ pub(crate) fn planned(chunks: &[Chunk], level: &Level, count: usize) -> Vec<Plan
     ticks.take(count).collect()
 }
 
-/// The same from a seed, for tests without proptest.
+/// Returns the moves of a random script for tests without proptest.
 pub(crate) fn random_moves(seed: u64, level: &Level, count: usize) -> Vec<Planned> {
     let mut rng = SmallRng::seed_from_u64(seed ^ 0x005c_2197);
     let chunks: Vec<Chunk> = (0..120)

@@ -1,4 +1,4 @@
-//! Karts and other pawns, and what a server asks about one.
+//! Karts among other pawns, and the `MoveModel` hooks that servers and proxies use.
 
 use bevy::{ecs::system::SystemState, prelude::*};
 use bevy_rapier3d::prelude::Collider;
@@ -16,7 +16,7 @@ fn other(feet: Vec3) -> PawnCapsule {
 }
 
 #[test]
-fn another_kart_blocks_as_it_is_configured() {
+fn other_kart_blocks_only_with_block_collision() {
     for (pawns, passes) in
         [(PawnCollision::Block, false), (PawnCollision::Ignore, true), (PawnCollision::Push, true)]
     {
@@ -35,7 +35,7 @@ fn another_kart_blocks_as_it_is_configured() {
 }
 
 #[test]
-fn karts_of_an_app_are_in_each_others_way() {
+fn karts_in_one_app_block_each_other_while_alive() {
     let mut app = plain().build_with(|app| {
         app.add_plugins((KartPlugin, LocalMovesPlugin::<KartModel>::default()));
     });
@@ -45,12 +45,12 @@ fn karts_of_an_app_are_in_each_others_way() {
     for _ in 0..128 {
         app.update();
     }
-    let [a, b] = [a, b].map(|kart| *app.world().get::<KartState>(kart).expect("a kart"));
+    let [a, b] = [a, b].map(|kart| *app.world().get::<KartState>(kart).expect("the kart must exist"));
     let apart = b.position.x - a.position.x;
     assert!((1.37..1.42).contains(&apart), "{apart} m: {a:?} {b:?}");
-    // The dead are in nobody's way.
+    // Dead karts do not block.
     let mut karts = app.world_mut().query::<&mut KartState>();
-    karts.iter_mut(app.world_mut()).next().expect("a kart").alive = false;
+    karts.iter_mut(app.world_mut()).next().expect("the kart must exist").alive = false;
     for _ in 0..128 {
         app.update();
     }
@@ -58,23 +58,23 @@ fn karts_of_an_app_are_in_each_others_way() {
     assert!(places.iter().any(|x| x.abs() > 5.0), "{places:?}");
 }
 
-/// Asks the model something in a level.
+/// Calls a function with the config, step context and world of a level.
 fn ask<R>(app: &mut App, question: impl FnOnce(&KartConfig, &StepContext, &MoverWorld<'_, '_>) -> R) -> R {
     let entity = app.world_mut().spawn_empty().id();
     let mut system =
         SystemState::<(MoverWorld<'static, 'static>, Res<'static, KartConfig>)>::new(app.world_mut());
-    let (world, config) = system.get(app.world()).expect("a level has a world to move in");
+    let (world, config) = system.get(app.world()).expect("the level must provide the mover's world");
     let ctx = StepContext { tick: Tick(1), dt: DT, entity, replaying: false };
     question(&config, &ctx, &world)
 }
 
 #[test]
-fn a_server_may_nudge_it_only_where_nothing_is() {
+fn kart_is_nudged_only_into_free_space() {
     let mut app = yard(plain().block(Vec3::new(0.8, 0.0, -5.0), Vec3::new(2.0, 3.0, 5.0)));
     let kart = parked(&mut app, Vec3::ZERO, EAST);
     ask(&mut app, |config, ctx, world| {
         let nudged = |by| KartModel::nudged(config, &kart, by, ctx, world);
-        let back = nudged(Vec3::X * -0.2).expect("nothing is there");
+        let back = nudged(Vec3::X * -0.2).expect("the place must be free");
         assert_eq!(back, KartState { position: kart.position - Vec3::X * 0.2, ..kart });
         assert_eq!(nudged(Vec3::X * 0.2), None);
         assert_eq!(nudged(Vec3::NAN), None);
@@ -82,7 +82,7 @@ fn a_server_may_nudge_it_only_where_nothing_is() {
 }
 
 #[test]
-fn it_knows_whom_it_meets_and_what_is_around() {
+fn kart_detects_near_pawns_and_changes_of_surroundings_level_and_config() {
     let mut app = yard(plain());
     let kart = parked(&mut app, Vec3::ZERO, EAST);
     let of = |app: &mut App| {
@@ -103,8 +103,8 @@ fn it_knows_whom_it_meets_and_what_is_around() {
     settle(&mut app);
     spawn(&mut app, (Collider::cuboid(1.0, 1.0, 1.0), Transform::from_xyz(90.0, 0.0, 0.0)));
     let far = of(&mut app);
-    assert_eq!((far.0, far.1, far.3), (alone.0, alone.1, alone.3), "too far to matter here");
-    assert_ne!(far.2, alone.2, "but the level is another one");
+    assert_eq!((far.0, far.1, far.3), (alone.0, alone.1, alone.3), "a distant collider must not matter here");
+    assert_ne!(far.2, alone.2, "the level hash must change");
     spawn(&mut app, (Collider::cuboid(0.3, 1.0, 1.0), Transform::from_xyz(1.6, 0.0, 0.0)));
     assert_ne!(of(&mut app).1, alone.1);
     tune(&mut app, |config| config.drag += 1e-3);
@@ -112,7 +112,7 @@ fn it_knows_whom_it_meets_and_what_is_around() {
 }
 
 #[test]
-fn a_snapshot_says_how_it_goes_and_turns() {
+fn kart_snapshot_carries_pose_tangent_velocity_and_spin() {
     let mut app = yard(plain());
     let start = parked(&mut app, Vec3::ZERO, EAST);
     let (states, _) = run(&mut app, start, 128, |_, _| KartInput { steering: -127, ..FULL });
@@ -120,21 +120,21 @@ fn a_snapshot_says_how_it_goes_and_turns() {
     let snapshot = KartModel::snapshot(&last, Tick(9));
     assert!((snapshot.position() - last.position).length() < 1e-3);
     let through = (states[128].position - states[126].position) / (2.0 * DT);
-    assert!((last.velocity - through).length() > 0.2, "half a corner behind");
+    assert!((last.velocity - through).length() > 0.2, "the state's velocity must lag behind in a corner");
     assert!((snapshot.velocity() - through).length() < 0.06, "{:?} and {through}", snapshot.velocity());
     assert!(snapshot.grounded && snapshot.alive);
     let forward = snapshot.rotation() * Vec3::NEG_Z;
     assert!((forward - last.forward()).length() < 1e-3, "{forward} instead of {}", last.forward());
-    let spin = snapshot.spin().expect("a kart knows its spin");
+    let spin = snapshot.spin().expect("the snapshot of a kart must contain its spin");
     assert!((spin - last.speed() / 10.0).abs() < 0.02, "{spin}");
     let config = KartConfig::default();
     let pushed = KartModel::push(&config, &last, &KartPush::Teleport(Vec3::Y));
     assert!(!KartModel::snapshot(&pushed, Tick(10)).continues_to(&snapshot));
-    assert_ne!(KartModel::kind(&pushed), KartModel::kind(&last), "it is in the air");
+    assert_ne!(KartModel::kind(&pushed), KartModel::kind(&last), "the teleported kart must be airborne");
     assert_ne!(KartModel::teleports(&pushed), KartModel::teleports(&last));
 }
 
-/// Carries a pose on by whole ticks.
+/// Extrapolates a pose by whole ticks with `proxy_step`.
 fn carried(app: &mut App, state: &KartState, acceleration: Vec3, ticks: u32) -> PoseSample {
     let snapshot = KartModel::snapshot(state, Tick(1));
     let exact = PoseSample { position: state.position, ..PoseSample::from(&snapshot) };
@@ -148,7 +148,7 @@ fn carried(app: &mut App, state: &KartState, acceleration: Vec3, ticks: u32) -> 
 }
 
 #[test]
-fn a_kart_of_which_little_is_known_goes_on_along_its_curve() {
+fn extrapolated_kart_follows_its_curve_for_ten_ticks() {
     let mut app = yard(plain());
     let start = rolling(&mut app, Vec3::ZERO, EAST, 15.0);
     for input in [FULL, KartInput { steering: 127, ..FULL }, KartInput { steering: -60, throttle: 30 }] {
@@ -165,7 +165,7 @@ fn a_kart_of_which_little_is_known_goes_on_along_its_curve() {
 }
 
 #[test]
-fn a_kart_of_which_little_is_known_brakes_to_rest_stops_at_walls_and_falls() {
+fn extrapolated_kart_brakes_to_rest_stops_at_walls_and_falls() {
     let mut app = yard(
         Level::new()
             .block(Vec3::new(-20.0, -1.0, -20.0), Vec3::new(20.0, 0.0, 20.0))
@@ -174,7 +174,7 @@ fn a_kart_of_which_little_is_known_brakes_to_rest_stops_at_walls_and_falls() {
     let away = rolling(&mut app, Vec3::ZERO, EAST - 32_768, 3.0);
     let braked = carried(&mut app, &away, Vec3::X * 10.0, 64);
     assert_eq!((braked.velocity, braked.acceleration), (Vec3::ZERO, Vec3::ZERO), "{braked:?}");
-    assert!((braked.position.x + 0.45).abs() < 0.02, "v² / 2a: {braked:?}");
+    assert!((braked.position.x + 0.45).abs() < 0.02, "must brake over v² / 2a: {braked:?}");
     let ahead = rolling(&mut app, Vec3::ZERO, EAST, 20.0);
     let stopped = carried(&mut app, &ahead, Vec3::ZERO, 64);
     assert!(

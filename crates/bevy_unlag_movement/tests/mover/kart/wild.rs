@@ -1,4 +1,4 @@
-//! Hasty drivers: nothing breaks, and everything can be repeated.
+//! Random kart driving: robustness and determinism.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
@@ -8,7 +8,7 @@ use rand::Rng;
 use super::{EAST, FULL, plain, rolling, run, tune, yard};
 use crate::common::{DT, Level, bits, drive, end, first_difference, rng};
 
-/// A walled yard of 60 m by 60 m with leaning boxes in it.
+/// A walled yard, 60 m by 60 m, with tilted boxes.
 fn rough_yard() -> Level {
     let mut level = Level::with_floor();
     for i in 0..60_i16 {
@@ -29,7 +29,7 @@ fn rough_yard() -> Level {
     level
 }
 
-/// What a hasty driver wants: something else twice a second.
+/// Random driving that changes twice per second.
 fn wild_driving(seed: u64, ticks: usize) -> Vec<KartInput> {
     let mut rng = rng(seed);
     let mut input = FULL;
@@ -45,13 +45,13 @@ fn wild_driving(seed: u64, ticks: usize) -> Vec<KartInput> {
 }
 
 #[test]
-fn a_replay_gives_the_same_bits() {
+fn kart_replay_gives_identical_bits() {
     for seed in [1, 7, 40] {
         let inputs = wild_driving(seed, 1_500);
         let (mut first, mut second) = (yard(rough_yard()), yard(rough_yard()));
         let start = KartState::at(Vec3::new(3.0, 4.0, -6.0), 12_345);
         let (a, _) = run(&mut first, start, inputs.len(), |i, _| inputs[i]);
-        // Something else in the meantime: no step may remember.
+        // Unrelated steps in between must leave no trace.
         run(&mut second, KartState::at(Vec3::new(-6.0, 2.0, 8.0), 0), 200, |_, _| FULL);
         let (b, _) = run(&mut second, start, inputs.len(), |i, _| inputs[i]);
         assert_eq!(first_difference(&a, &b), None, "seed {seed}");
@@ -63,7 +63,7 @@ fn a_replay_gives_the_same_bits() {
 }
 
 #[test]
-fn wild_driving_stays_in_the_yard_and_out_of_the_walls() {
+fn random_driving_stays_in_the_yard_and_never_gets_stuck() {
     let mut moved = 0.0;
     for seed in 0..12 {
         let mut app = yard(rough_yard());
@@ -77,11 +77,11 @@ fn wild_driving_stays_in_the_yard_and_out_of_the_walls() {
         moved += states.windows(2).map(|pair| pair[0].position.distance(pair[1].position)).sum::<f32>();
         assert!(!events.iter().any(|event| matches!(event, KartEvent::Stuck { .. })), "seed {seed}");
     }
-    assert!(moved > 800.0, "they drive: {moved} m");
+    assert!(moved > 800.0, "the karts drove only {moved} m");
 }
 
 #[test]
-fn parts_of_a_tick_and_nonsense_are_steps_too() {
+fn kart_steps_partial_ticks_and_survives_invalid_steps_and_configs() {
     let mut app = yard(plain());
     let start = rolling(&mut app, Vec3::ZERO, EAST, 10.0);
     let mut step =
@@ -92,7 +92,7 @@ fn parts_of_a_tick_and_nonsense_are_steps_too() {
         assert_eq!(step(start, dt), start);
     }
     let long = step(start, 1e9);
-    assert!((long.position.x - start.position.x) < 4.0, "cut off: {long:?}");
+    assert!((long.position.x - start.position.x) < 4.0, "the step length must be capped: {long:?}");
     let lost = KartState { velocity: Vec3::NAN, ..start };
     assert_eq!(bits(&step(lost, DT).position), bits(&start.position));
     for tuning in [

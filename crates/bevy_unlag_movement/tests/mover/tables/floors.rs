@@ -1,9 +1,9 @@
-//! Floors of every make.
+//! Floors made of boxes, tiles, meshes and height fields.
 
 use super::*;
 
 #[test]
-fn a_run_over_200_m_of_level_floor_loses_nothing() {
+fn run_over_200_m_of_flat_floor_keeps_its_full_speed() {
     for rate in RATES {
         let mut app =
             Level::new().rate(rate).block(Vec3::new(-130.0, -1.0, -9.0), Vec3::new(130.0, 0.0, 9.0)).build();
@@ -14,13 +14,13 @@ fn a_run_over_200_m_of_level_floor_loses_nothing() {
         let (states, events) = run(&mut app, running, towards(127, 0, count), 0);
         let way = end(&states).position.x - running.position.x;
         let expected = 6.0 * count as f32 * tick_seconds(&app);
-        assert!((way / expected - 1.0).abs() < 1e-3, "{way} m for {expected} m at {rate}/s");
+        assert!((way / expected - 1.0).abs() < 1e-3, "{way} m instead of {expected} m at {rate}/s");
         assert!(events.is_empty(), "{events:?} at {rate}/s");
         assert!(states.iter().all(|s| s.velocity.y == 0.0 && HOVER.contains(&s.position.y)), "at {rate}/s");
     }
 }
 
-/// One floor, made in four ways.
+/// The same floor made of four kinds of colliders.
 fn floors() -> [(&'static str, Level); 4] {
     [
         ("one box", Level::new().block(Vec3::new(-32.0, -1.0, -32.0), Vec3::new(32.0, 0.0, 32.0))),
@@ -31,35 +31,35 @@ fn floors() -> [(&'static str, Level); 4] {
 }
 
 #[test]
-fn a_floor_is_a_floor_whatever_it_is_made_of() {
+fn equal_floors_of_different_colliders_give_the_same_movement() {
     let inputs = wild_inputs(11, 1_200);
     let mut first: Option<Vec<CapsuleState>> = None;
     for (name, level) in floors() {
         let mut app = level.build();
         let start = standing(&mut app, Vec3::new(0.25, 0.0, 0.25));
         let (states, events) = run(&mut app, start, inputs.iter().copied(), SETTLE);
-        assert!(states.iter().all(|s| s.position.xz().abs().max_element() < 31.0), "off {name}");
+        assert!(states.iter().all(|s| s.position.xz().abs().max_element() < 31.0), "the pawn left {name}");
         assert_eq!(walked_off(&events), 0, "{name}: {events:?}");
         let airborne = mode_changes(&events);
-        assert!(airborne <= 2 * jumps(&events).len(), "{name} flickers: {airborne} changes of mode");
-        assert!(!jumps(&events).is_empty(), "the script jumps");
+        assert!(airborne <= 2 * jumps(&events).len(), "{name}: mode flicker, {airborne} changes");
+        assert!(!jumps(&events).is_empty(), "the script must contain jumps");
         assert!(
             states.iter().all(|s| s.position.y > if s.is_grounded() { HOVER.start() - 1e-3 } else { 4e-3 }),
-            "into {name}"
+            "the pawn sinks into {name}"
         );
         let first = first.get_or_insert_with(|| states.clone());
         for (i, (a, b)) in first.iter().zip(&states).enumerate() {
             let apart = a.position.distance(b.position);
-            assert!(apart < 1e-3, "{name} is {apart} m off at tick {i}: {a:?} and {b:?}");
+            assert!(apart < 1e-3, "{name} differs by {apart} m at tick {i}: {a:?} and {b:?}");
         }
     }
 }
 
 #[test]
-fn a_run_over_any_floor_never_leaves_it() {
+fn run_over_any_floor_keeps_its_height_and_speed() {
     for (name, level) in floors() {
         let mut app = level.build();
-        // Over corners and edges, not along the grid.
+        // Across corners and edges, not along the grid.
         for direction in [Vec3::X, Vec3::new(1.0, 0.0, 1.0), Vec3::new(1.0, 0.0, -0.37)] {
             for sprint in [false, true] {
                 let start = standing(&mut app, Vec3::new(-14.0, 0.0, 0.0));
@@ -76,7 +76,7 @@ fn a_run_over_any_floor_never_leaves_it() {
 }
 
 #[test]
-fn a_slope_is_no_reason_to_leave_the_ground() {
+fn runs_up_and_down_slopes_stay_grounded() {
     for degrees in [10.0f32, 30.0, 44.0] {
         let (sin, cos) = degrees.to_radians().sin_cos();
         let top = Vec3::new(20.0 * cos, 20.0 * sin, 0.0);
@@ -103,7 +103,10 @@ fn a_slope_is_no_reason_to_leave_the_ground() {
                 let down = vec![CapsuleInput { sprint, ..along(Vec3::NEG_X) }; 320];
                 let (states, events) = run(&mut app, resting, down, 0);
                 assert_eq!(mode_changes(&events), 0, "{name}, down {degrees}°: {events:?}");
-                assert!(states.iter().all(|s| s.velocity.y == 0.0), "{name}: walking is level");
+                assert!(
+                    states.iter().all(|s| s.velocity.y == 0.0),
+                    "{name}: walking velocity must be horizontal"
+                );
                 assert!(
                     HOVER.contains(&end(&states).position.y),
                     "{name}, down {degrees}°: {:?}",
