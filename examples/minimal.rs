@@ -41,7 +41,7 @@ fn server(app: &mut App) {
     app.add_observer(|joined: On<Add, Connected>, mut last: Local<u16>, mut commands: Commands| {
         *last += 1;
         let owner = ControlledBy { owner: joined.entity, lifetime: Lifetime::SessionBased };
-        commands.spawn((spawn_soldier(NetId(*last), Vec3::ZERO), owner));
+        commands.spawn((soldier_bundle(NetId(*last), Vec3::ZERO), owner));
     });
     app.add_systems(FixedLast, print_positions("server"));
 }
@@ -59,7 +59,7 @@ fn client(app: &mut App) {
     app.add_systems(FixedLast, print_positions("client"));
 }
 
-fn walk(time: Res<Time>, mut own: Query<&mut InputGather>, mut exit: MessageWriter<AppExit>) {
+fn walk(time: Res<Time>, mut own: Query<&mut InputAccumulator>, mut exit: MessageWriter<AppExit>) {
     for mut input in &mut own {
         input.axes(if time.elapsed_secs() < 3.0 { Vec2::Y } else { Vec2::ZERO });
     }

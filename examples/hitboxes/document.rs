@@ -4,10 +4,10 @@ use std::{fs, path::PathBuf};
 
 use bevy::prelude::*;
 use bevy_unlag::rewind::{
-    BodyBounds, FileBox, FileShape, HitBoxFile, HitGroup, humanoid_hit_boxes, humanoid_rig, usual_poses,
+    BodyBounds, FileBox, FileShape, HitBoxFile, HitGroup, humanoid_hit_boxes, humanoid_rig, sample_poses,
 };
 
-use crate::{bones::BONES, check::read};
+use crate::{bones::BONES, validation::read};
 
 /// Margin that is added to measured bounds, in metres.
 const MARGIN: f32 = 0.02;
@@ -112,7 +112,7 @@ impl Document {
     /// Returns the extents of the boxes over the usual poses of the humanoid.
     pub fn reach(&self) -> Option<BodyBounds> {
         let set = self.file.hit_boxes_on(&BONES).ok()?;
-        BodyBounds::measure(set.boxes(), &humanoid_rig(), usual_poses())
+        BodyBounds::measure(set.boxes(), &humanoid_rig(), sample_poses())
     }
 
     /// Sets the bounds to the extents of the boxes plus a margin, rounded up to whole centimetres.

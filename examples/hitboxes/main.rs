@@ -7,14 +7,14 @@
 
 mod bones;
 mod camera;
-mod check;
 mod cli;
 mod document;
 mod keys;
 mod panel;
 mod pawn;
-mod pick;
+mod picking;
 mod stance;
+mod validation;
 mod view;
 mod window;
 
@@ -29,7 +29,7 @@ use document::Document;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     if let Some(path) = &cli.check {
-        return match check::check(path) {
+        return match validation::check(path) {
             Ok(line) => {
                 println!("{line}");
                 ExitCode::SUCCESS

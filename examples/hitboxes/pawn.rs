@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Scale of a limb's visual relative to its hit box, so that the boxes enclose the limbs.
-const FLESH: f32 = 0.8;
+const LIMB_SCALE: f32 = 0.8;
 
 /// Spawns and poses the pawn, and gives it the boxes of the document.
 pub struct PawnPlugin;
@@ -22,7 +22,7 @@ impl Plugin for PawnPlugin {
     fn build(&self, app: &mut App) {
         app.add_plugins((TickPlugin, VisualPlugin, LimbNodesPlugin))
             .add_systems(Startup, spawn)
-            .add_systems(Update, dress.run_if(resource_exists_and_changed::<Document>))
+            .add_systems(Update, attach_hit_boxes.run_if(resource_exists_and_changed::<Document>))
             .add_systems(PostUpdate, animate.in_set(VisualSystems::Draw).before(TransformSystems::Propagate));
     }
 }
@@ -56,14 +56,14 @@ fn spawn(
         .zip(HUMANOID_LIMBS)
         .map(|(name, (group, half))| {
             let paint = if group == HitGroup::Limb { &middle } else { &light };
-            let mesh = meshes.add(Cuboid::from_size(half * 2.0 * FLESH));
+            let mesh = meshes.add(Cuboid::from_size(half * 2.0 * LIMB_SCALE));
             let node = commands
                 .spawn((Name::new(*name), Mesh3d(mesh), MeshMaterial3d(paint.clone()), ChildOf(visual)))
                 .id();
             if group == HitGroup::Head {
                 // The visor shows the view direction.
                 let visor = meshes.add(Cuboid::new(half.x * 1.3, half.y * 0.4, 0.02));
-                let place = Transform::from_xyz(0.0, half.y * 0.2, -half.z * FLESH);
+                let place = Transform::from_xyz(0.0, half.y * 0.2, -half.z * LIMB_SCALE);
                 commands.spawn((Mesh3d(visor), MeshMaterial3d(dark.clone()), place, ChildOf(node)));
             }
             node
@@ -73,17 +73,17 @@ fn spawn(
 }
 
 /// Replaces the whole set of hit boxes after any change, as a game would.
-fn dress(
+fn attach_hit_boxes(
     document: Res<Document>,
-    mut worn: Local<Option<bevy_unlag::rewind::HitBoxFile>>,
+    mut applied: Local<Option<bevy_unlag::rewind::HitBoxFile>>,
     pawns: Query<(Entity, &Pawn)>,
     mut commands: Commands,
 ) {
     let Ok((entity, pawn)) = pawns.single() else { return };
-    if worn.as_ref() == Some(&document.file) {
+    if applied.as_ref() == Some(&document.file) {
         return;
     }
-    *worn = Some(document.file.clone());
+    *applied = Some(document.file.clone());
     // Files may address limbs by number; named bones are found in the tree.
     let nodes = LimbNodes::new(pawn.visual, pawn.nodes.iter().copied());
     commands.entity(entity).insert((nodes, HitBoxBones::new(document.file.clone())));

@@ -3,7 +3,7 @@
 use bevy::{color::palettes::tailwind, light::NotShadowCaster, prelude::*};
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::rewind::{BodyBounds, DrawnLimbs, FileShape, HitBoxes, HitGroup, LimbSystems};
-use unlag_examples::screen::checker;
+use unlag_examples::screen::checkerboard;
 
 use crate::{document::Document, pawn::Pawn};
 
@@ -14,19 +14,22 @@ impl Plugin for ViewPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(ClearColor(Color::srgb(0.16, 0.18, 0.22)))
             .insert_resource(GlobalAmbientLight { brightness: 700.0, ..default() })
-            .init_resource::<Strays>()
+            .init_resource::<BoxesOutsideBounds>()
             .add_systems(Startup, spawn_scene)
-            .add_systems(PostUpdate, (paint, find_strays, outline).chain().after(LimbSystems::Read));
+            .add_systems(
+                PostUpdate,
+                (paint, find_boxes_outside_bounds, outline).chain().after(LimbSystems::Read),
+            );
     }
 }
 
 /// Indices of the boxes that exceed the bounds in the current pose.
 #[derive(Resource, Default, PartialEq, Eq, Debug)]
-pub struct Strays(pub Vec<usize>);
+pub struct BoxesOutsideBounds(pub Vec<usize>);
 
 /// Translucent mesh of a box.
 #[derive(Component)]
-struct Glass(usize);
+struct BoxVisual(usize);
 
 fn spawn_scene(
     mut commands: Commands,
@@ -37,7 +40,7 @@ fn spawn_scene(
     let base_color = Color::srgb(0.34, 0.37, 0.42);
     let floor = StandardMaterial { base_color, perceptual_roughness: 0.95, reflectance: 0.2, ..default() };
     commands.spawn((
-        Mesh3d(meshes.add(checker(half, 0.5, 0.86))),
+        Mesh3d(meshes.add(checkerboard(half, 0.5, 0.86))),
         MeshMaterial3d(materials.add(floor)),
         // Slightly below the ground plane, to avoid z-fighting.
         Transform::from_xyz(0.0, -half.y - 0.002, 0.0),
@@ -86,7 +89,7 @@ pub fn poses<'a>(set: &'a HitBoxes, limbs: &'a DrawnLimbs) -> impl Iterator<Item
 /// Spawns and places a translucent mesh for every box.
 fn paint(
     pawns: Query<(Ref<HitBoxes>, &DrawnLimbs), With<Pawn>>,
-    mut glasses: Query<(Entity, &Glass, &mut Transform, &mut GlobalTransform)>,
+    mut glasses: Query<(Entity, &BoxVisual, &mut Transform, &mut GlobalTransform)>,
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
@@ -107,7 +110,7 @@ fn paint(
             };
             let place = Transform::from_isometry(pose * local);
             commands.spawn((
-                Glass(index),
+                BoxVisual(index),
                 Mesh3d(meshes.add(mesh)),
                 MeshMaterial3d(materials.add(material)),
                 NotShadowCaster,
@@ -118,7 +121,7 @@ fn paint(
         return;
     }
     let poses: Vec<(usize, Isometry3d)> = poses(&set, limbs).collect();
-    for (_, Glass(index), mut transform, mut global) in &mut glasses {
+    for (_, BoxVisual(index), mut transform, mut global) in &mut glasses {
         if let Some((_, pose)) = poses.iter().find(|(other, _)| other == index) {
             let local = mesh_pose(&set.boxes()[*index].shape);
             *transform = Transform::from_isometry(*pose * local);
@@ -135,18 +138,21 @@ fn mesh_pose(shape: &Collider) -> Isometry3d {
     }
 }
 
-fn find_strays(pawns: Query<(&HitBoxes, &DrawnLimbs), With<Pawn>>, mut strays: ResMut<Strays>) {
+fn find_boxes_outside_bounds(
+    pawns: Query<(&HitBoxes, &DrawnLimbs), With<Pawn>>,
+    mut strays: ResMut<BoxesOutsideBounds>,
+) {
     let Ok((set, limbs)) = pawns.single() else { return };
     let leaves = |(index, hit_box): (usize, &bevy_unlag::rewind::HitBox)| {
         let reach = BodyBounds::of(hit_box, &limbs.0)?;
         (!set.bounds().contains(&reach)).then_some(index)
     };
-    strays.set_if_neq(Strays(set.boxes().iter().enumerate().filter_map(leaves).collect()));
+    strays.set_if_neq(BoxesOutsideBounds(set.boxes().iter().enumerate().filter_map(leaves).collect()));
 }
 
 fn outline(
     document: Res<Document>,
-    strays: Res<Strays>,
+    strays: Res<BoxesOutsideBounds>,
     pawns: Query<(&HitBoxes, &DrawnLimbs), With<Pawn>>,
     mut gizmos: Gizmos,
 ) {

@@ -12,7 +12,7 @@ use crate::{
     keys::KeysPlugin,
     panel::PanelPlugin,
     pawn::PawnPlugin,
-    pick::PickPlugin,
+    picking::PickPlugin,
     stance::{Stance, StancePlugin},
     view::ViewPlugin,
 };

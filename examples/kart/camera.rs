@@ -3,8 +3,8 @@
 use bevy::{core_pipeline::tonemapping::Tonemapping, prelude::*, transform::TransformSystems};
 
 use crate::{
-    looks::LooksSystems,
-    picture::{Picture, View},
+    kart_visuals::KartVisualSystems,
+    view_settings::{View, ViewSettings},
 };
 
 /// Distance behind and above the own kart, in metres.
@@ -16,7 +16,7 @@ const TURN_RATE: f32 = 3.0;
 
 /// Karts that the camera can follow, and its heading.
 #[derive(Resource, Clone, Copy, Debug, Default)]
-pub struct Followed {
+pub struct CameraTargets {
     /// Pose of the own kart.
     pub own: Option<(Vec3, Quat)>,
     /// Pose of the remote kart on the server.
@@ -25,7 +25,7 @@ pub struct Followed {
     yaw: f32,
 }
 
-impl Followed {
+impl CameraTargets {
     /// Returns the horizontal direction to the right on the screen, along which the copies' lanes are laid
     /// out.
     pub fn right(&self) -> Vec3 {
@@ -42,9 +42,9 @@ pub struct CameraPlugin {
 impl Plugin for CameraPlugin {
     fn build(&self, app: &mut App) {
         let plain = self.plain;
-        app.init_resource::<Followed>()
+        app.init_resource::<CameraTargets>()
             .add_systems(Startup, move |commands: Commands| spawn(commands, plain))
-            .add_systems(PostUpdate, follow.after(LooksSystems).before(TransformSystems::Propagate));
+            .add_systems(PostUpdate, follow.after(KartVisualSystems).before(TransformSystems::Propagate));
     }
 }
 
@@ -66,8 +66,8 @@ fn spawn(mut commands: Commands, plain: bool) {
 
 fn follow(
     time: Res<Time<Real>>,
-    picture: Res<Picture>,
-    mut followed: ResMut<Followed>,
+    picture: Res<ViewSettings>,
+    mut followed: ResMut<CameraTargets>,
     mut cameras: Query<&mut Transform, With<Camera3d>>,
 ) {
     let Ok(mut camera) = cameras.single_mut() else { return };

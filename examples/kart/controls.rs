@@ -6,7 +6,7 @@ use bevy_unlag::{
     movement::{KartInput, KartModel},
 };
 
-use crate::picture::{Picture, View};
+use crate::view_settings::{View, ViewSettings};
 
 /// Rate at which keys turn the wheels, in full deflections per second. Gives analogue steering from digital
 /// keys.
@@ -29,7 +29,7 @@ impl Plugin for ControlsPlugin {
     }
 }
 
-fn look(keys: Res<ButtonInput<KeyCode>>, mut picture: ResMut<Picture>) {
+fn look(keys: Res<ButtonInput<KeyCode>>, mut picture: ResMut<ViewSettings>) {
     if keys.just_pressed(KeyCode::KeyC) {
         picture.view = match picture.view {
             View::Own => View::Other,

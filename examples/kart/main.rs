@@ -6,10 +6,10 @@
 mod camera;
 mod cli;
 mod controls;
-mod looks;
+mod kart_visuals;
 mod panel;
-mod picture;
 mod scene;
+mod view_settings;
 mod window;
 
 use std::process::ExitCode;
@@ -37,9 +37,9 @@ fn run(cli: &Cli) -> Result<ExitCode, String> {
 fn headless(cli: &Cli) -> Result<ExitCode, String> {
     let report = race::run(&cli.race())?;
     print!("{}", report.table());
-    let complaints = report.complaints();
-    for line in &complaints {
+    let failed_expectations = report.failed_expectations();
+    for line in &failed_expectations {
         eprintln!("failed: {line}");
     }
-    Ok(if complaints.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if failed_expectations.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

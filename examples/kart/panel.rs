@@ -6,7 +6,7 @@ mod rate;
 
 use bevy::prelude::*;
 use unlag_examples::screen::{
-    link::{LinkControlsPlugin, spawn_sliders},
+    link_controls::{LinkControlsPlugin, spawn_sliders},
     ui::{DIM, PanelRoot, SHADE, TEXT, heading, label, panel_node},
 };
 

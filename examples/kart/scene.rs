@@ -3,7 +3,7 @@
 use bevy::{light::CascadeShadowConfigBuilder, prelude::*};
 use unlag_examples::{
     kart::track::{Surface, TrackPart},
-    screen::checker,
+    screen::checkerboard,
 };
 
 /// Colour of the sky.
@@ -49,7 +49,7 @@ fn paint(
         let cuboid = || Mesh::from(Cuboid::from_size(part.half * 2.0));
         let (mesh, base_color) = match part.surface {
             // A uniform floor would give no sense of speed.
-            Surface::Ground => (checker(part.half, 4.0, 0.86), Color::srgb(0.42, 0.46, 0.44)),
+            Surface::Ground => (checkerboard(part.half, 4.0, 0.86), Color::srgb(0.42, 0.46, 0.44)),
             Surface::Wall => (cuboid(), Color::srgb(0.72, 0.74, 0.78)),
             Surface::Ramp => (cuboid(), Color::srgb(0.82, 0.66, 0.40)),
             Surface::Kerb => (cuboid(), Color::srgb(0.80, 0.32, 0.28)),

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
 use unlag_examples::{
+    connection,
     kart::{
-        app, driver::DriverPlugin, meter::MeterPlugin, switches::Switches, threads::Others, truth::Truth,
+        app, background_race::BackgroundRace, driver::DriverPlugin, error_meter::MeterPlugin,
+        ground_truth::GroundTruth, race_settings::RaceSettings,
     },
-    link,
     screen::{self, exit_code},
 };
 
@@ -16,10 +17,10 @@ use crate::{
     camera::CameraPlugin,
     cli::Cli,
     controls::ControlsPlugin,
-    looks::LooksPlugin,
+    kart_visuals::KartVisualsPlugin,
     panel::PanelPlugin,
-    picture::{Picture, View},
     scene::ScenePlugin,
+    view_settings::{View, ViewSettings},
 };
 
 /// Opens the window and runs until it is closed.
@@ -28,26 +29,26 @@ use crate::{
 /// Returns one line when no screen is available, or no port for the server.
 pub fn run(cli: &Cli) -> Result<ExitCode, String> {
     screen::display("use --headless to race without a window")?;
-    let (switches, truth) = (Switches::default(), Truth::default());
+    let (switches, truth) = (RaceSettings::default(), GroundTruth::default());
     switches.set_rate(cli.rates.first().map_or(10.0, |rate| *rate as f32));
     if cli.overwrite {
-        switches.set_owner(unlag_examples::kart::switches::OwnerMode::Overwrite);
+        switches.set_owner(unlag_examples::kart::race_settings::OwnerMode::Overwrite);
     }
-    let others = Others::start(&switches, &truth)?;
+    let others = BackgroundRace::start(&switches, &truth)?;
     let (plain, autoplay) = (cli.window.plain, cli.window.autoplay);
     let mut app = App::new();
     screen::add_window(&mut app, "bevy_unlag: kart".to_owned(), &cli.window, cli.seconds as f32, "kart=info");
     app::add_client(&mut app, switches);
     app.insert_resource(truth)
-        .insert_resource(Picture {
+        .insert_resource(ViewSettings {
             view: if cli.watch { View::Other } else { View::Own },
-            ..Picture::default()
+            ..ViewSettings::default()
         })
         .add_plugins((
             MeterPlugin,
             ScenePlugin { plain },
             CameraPlugin { plain },
-            LooksPlugin,
+            KartVisualsPlugin,
             ControlsPlugin { drives: !autoplay },
             PanelPlugin { autoplay },
         ));
@@ -59,6 +60,6 @@ pub fn run(cli: &Cli) -> Result<ExitCode, String> {
         Some(preset) => sim.apply(preset),
         None => sim.set(cli.conditions()),
     }
-    link::dial_udp(&mut app, others.server, link::random_client_id(), sim)?;
+    connection::connect_udp(&mut app, others.server, connection::random_client_id(), sim)?;
     Ok(exit_code(app.run()))
 }

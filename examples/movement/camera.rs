@@ -5,7 +5,7 @@ use bevy_rapier3d::prelude::{QueryFilter, ReadRapierContext};
 use bevy_unlag::core::units_to_angle;
 use bevy_unlag_movement::CapsuleConfig;
 
-use crate::{body::Drawn, pawn::Player, tour::Tour};
+use crate::{pawn::Player, pawn_visuals::Drawn, tour::Tour};
 
 /// Distance of the third-person camera behind the pawn, in metres.
 const ARM: f32 = 4.6;
@@ -66,7 +66,7 @@ impl Plugin for CameraPlugin {
 
 /// Smoothed camera values.
 #[derive(Component, Default)]
-struct Rig {
+struct SmoothedCamera {
     /// Rotation from +Y to the pawn's up direction.
     upright: Quat,
     yaw: f32,
@@ -84,7 +84,7 @@ fn overview() -> Transform {
 
 fn spawn(mut commands: Commands, plain: bool) {
     commands.spawn((
-        Rig { arm: ARM, ..default() },
+        SmoothedCamera { arm: ARM, ..default() },
         Camera3d::default(),
         if plain { Msaa::Off } else { Msaa::default() },
         // The other tone mappings need the `tonemapping_luts` feature.
@@ -101,7 +101,7 @@ fn place(
     config: Res<CapsuleConfig>,
     rapier: ReadRapierContext,
     players: Query<&Drawn, With<Player>>,
-    mut cameras: Query<(&mut Rig, &mut Transform)>,
+    mut cameras: Query<(&mut SmoothedCamera, &mut Transform)>,
 ) {
     let (Ok(Drawn(body)), Ok((mut rig, mut transform))) = (players.single(), cameras.single_mut()) else {
         return;

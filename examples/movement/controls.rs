@@ -6,12 +6,12 @@ use bevy::{
     window::{CursorGrabMode, CursorOptions, PrimaryWindow, WindowFocused},
 };
 use bevy_unlag::core::{MoveInput, MoveSystems};
-use bevy_unlag_movement::InputGather;
+use bevy_unlag_movement::InputAccumulator;
 use unlag_examples::screen::ui::{SHADE, TEXT, label};
 
 use crate::{
     camera::View,
-    pawn::{Pawn, Player, Taps, input},
+    pawn::{AbilityButtons, Pawn, Player, input},
     tour::Tour,
 };
 
@@ -25,14 +25,14 @@ pub struct ControlsPlugin;
 
 impl Plugin for ControlsPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<Taps>()
+        app.init_resource::<AbilityButtons>()
             .add_systems(Startup, spawn_hint)
             .add_systems(Update, (grab, show_hint).chain())
             .add_systems(
                 RunFixedMainLoop,
                 gather.in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop).run_if(free),
             )
-            .add_systems(FixedUpdate, hand_out.in_set(MoveSystems::Sample).run_if(free));
+            .add_systems(FixedUpdate, sample_input.in_set(MoveSystems::Sample).run_if(free));
     }
 }
 
@@ -47,8 +47,8 @@ fn gather(
     motion: Res<AccumulatedMouseMotion>,
     time: Res<Time>,
     cursors: Query<&CursorOptions, With<PrimaryWindow>>,
-    mut taps: ResMut<Taps>,
-    mut players: Query<(&mut InputGather, &mut MoveInput<Pawn>), With<Player>>,
+    mut taps: ResMut<AbilityButtons>,
+    mut players: Query<(&mut InputAccumulator, &mut MoveInput<Pawn>), With<Player>>,
 ) {
     let grabbed = cursors.iter().any(|cursor| cursor.grab_mode != CursorGrabMode::None);
     let axis = |plus: KeyCode, minus: KeyCode| {
@@ -65,15 +65,15 @@ fn gather(
         gather.sprint(keys.pressed(KeyCode::ShiftLeft));
         gather.walk(keys.any_pressed([KeyCode::KeyX, KeyCode::AltLeft]));
         // The extrapolation between ticks uses the current input.
-        shown.0 = input(gather.current(), Taps::default());
+        shown.0 = input(gather.current(), AbilityButtons::default());
     }
     taps.teleport |= keys.just_pressed(KeyCode::KeyT);
     taps.dash |= keys.just_pressed(KeyCode::KeyF);
 }
 
-fn hand_out(
-    mut taps: ResMut<Taps>,
-    mut players: Query<(&mut InputGather, &mut MoveInput<Pawn>), With<Player>>,
+fn sample_input(
+    mut taps: ResMut<AbilityButtons>,
+    mut players: Query<(&mut InputAccumulator, &mut MoveInput<Pawn>), With<Player>>,
 ) {
     let taps = core::mem::take(&mut *taps);
     for (mut gather, mut wanted) in &mut players {

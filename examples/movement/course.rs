@@ -10,9 +10,9 @@ mod terrain;
 
 use bevy::prelude::*;
 
-use crate::{check::Want, script::Act, tuning::Tuning};
+use crate::{expectation::Expectation, script::Act, tuning::Tuning};
 
-pub use prop::{Kind, Prop, Role, Shape, Way};
+pub use prop::{BaseMotion, Kind, Prop, Role, Shape};
 pub use terrain::{HILLS, hills, quilt};
 
 /// Distance between the starts of two rows, in metres.
@@ -44,7 +44,7 @@ pub struct Station {
     /// Script that crosses it.
     pub script: Vec<Act>,
     /// Expected results.
-    pub wants: Vec<Want>,
+    pub expectations: Vec<Expectation>,
     width: f32,
 }
 
@@ -59,7 +59,7 @@ impl Station {
             props: Vec::new(),
             dummies: Vec::new(),
             script: Vec::new(),
-            wants: Vec::new(),
+            expectations: Vec::new(),
             width,
         }
     }
@@ -96,8 +96,8 @@ impl Station {
         self
     }
 
-    fn wants(mut self, wants: impl IntoIterator<Item = Want>) -> Self {
-        self.wants.extend(wants);
+    fn expectations(mut self, expectations: impl IntoIterator<Item = Expectation>) -> Self {
+        self.expectations.extend(expectations);
         self
     }
 

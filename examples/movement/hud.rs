@@ -7,9 +7,9 @@ use unlag_examples::screen::ui::{DIM, SHADE, TEXT, TEXT_INTERVAL, label};
 
 use crate::{
     course::Course,
+    key_bindings::HELP,
     pawn::{PawnState, Player},
-    spawn::Here,
-    switches::HELP,
+    spawning::CurrentStation,
     timing::StepTimes,
     tour::Tour,
     tuning::Tuning,
@@ -99,9 +99,9 @@ fn spawn(mut commands: Commands) {
 
 /// Resources that the values are read from.
 #[derive(SystemParam)]
-struct Known<'w, 's> {
+struct HudData<'w, 's> {
     course: Res<'w, Course>,
-    here: Res<'w, Here>,
+    here: Res<'w, CurrentStation>,
     tour: Res<'w, Tour>,
     tuning: Res<'w, Tuning>,
     config: Res<'w, CapsuleConfig>,
@@ -112,15 +112,15 @@ struct Known<'w, 's> {
     players: Query<'w, 's, (Entity, &'static PawnState), With<Player>>,
 }
 
-fn read_out(known: Known, mut texts: Query<(&Readout, &mut Text)>) {
+fn read_out(known: HudData, mut texts: Query<(&Readout, &mut Text)>) {
     let Ok((entity, state)) = known.players.single() else { return };
     for (readout, mut text) in &mut texts {
-        text.set_if_neq(Text(known.say(*readout, entity, state)));
+        text.set_if_neq(Text(known.format_value(*readout, entity, state)));
     }
 }
 
-impl Known<'_, '_> {
-    fn say(&self, readout: Readout, entity: Entity, state: &PawnState) -> String {
+impl HudData<'_, '_> {
+    fn format_value(&self, readout: Readout, entity: Entity, state: &PawnState) -> String {
         let body = &state.body;
         match readout {
             Readout::Station => {
@@ -151,7 +151,7 @@ impl Known<'_, '_> {
             Readout::Volume if body.volume == VolumeId::NONE => "none".to_owned(),
             Readout::Volume => body.volume.0.to_string(),
             Readout::Jumps => format!("{} of {}", body.jumps, self.config.jump_max_count),
-            Readout::Ledges => if self.tuning.holds_back { "stays on" } else { "walks off" }.to_owned(),
+            Readout::Ledges => if self.tuning.stops_at_ledges { "stays on" } else { "walks off" }.to_owned(),
             Readout::Pawns => format!("{:?}", self.tuning.pawns),
             Readout::Backend => format!("{:?}", self.tuning.backend),
             Readout::Preset => format!("{:?}", self.tuning.preset),

@@ -4,26 +4,26 @@
 //! * `movement --autoplay`: a script crosses every station.
 //! * `movement --headless`: the same without a window; a table lists which stations passed.
 
-mod body;
 mod camera;
-mod check;
 mod cli;
-mod climb;
 mod controls;
 mod course;
-mod events;
+mod event_log;
+mod expectation;
 mod headless;
 mod hud;
+mod key_bindings;
 mod labels;
+mod ladder_climbing;
 mod pawn;
+mod pawn_visuals;
+mod scene;
 mod script;
 mod sim;
-mod spawn;
-mod switches;
+mod spawning;
 mod timing;
 mod tour;
 mod tuning;
-mod view;
 mod window;
 
 use std::process::ExitCode;

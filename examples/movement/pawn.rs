@@ -7,7 +7,7 @@ use bevy_unlag_movement::{
     abilities::{Dash, DashInput, Teleport, TeleportInput},
 };
 
-use crate::climb::Climb;
+use crate::ladder_climbing::Climb;
 
 /// Move model of the pawn.
 pub type Pawn = CapsuleWith<(Teleport, (Dash, Climb))>;
@@ -26,7 +26,7 @@ pub struct Dummy(pub Vec3);
 
 /// Buttons of the abilities.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Taps {
+pub struct AbilityButtons {
     /// Whether the teleport button is down.
     pub teleport: bool,
     /// Whether the dash button is down.
@@ -34,7 +34,7 @@ pub struct Taps {
 }
 
 /// Combines a body input with the ability buttons.
-pub fn input(body: CapsuleInput, taps: Taps) -> PawnInput {
+pub fn input(body: CapsuleInput, taps: AbilityButtons) -> PawnInput {
     let second = AbilityPair { first: DashInput { pressed: taps.dash }, second: () };
     let extension = AbilityPair { first: TeleportInput { pressed: taps.teleport }, second };
     ExtendedInput { body, extension }

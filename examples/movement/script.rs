@@ -3,7 +3,7 @@
 use bevy::math::{Vec2, Vec3};
 use bevy_unlag_movement::CapsuleInput;
 
-use crate::pawn::{PawnInput, Taps, input};
+use crate::pawn::{AbilityButtons, PawnInput, input};
 
 /// Held keys, and the view pitch.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -38,7 +38,7 @@ impl Keys {
             CapsuleInput { jump: self.jump, crouch: self.crouch, walk: self.walk, ..CapsuleInput::default() };
         body.set_axes(Vec2::new(0.0, self.forward));
         body.set_look(f64::from(yaw), f64::from(self.pitch.to_radians()));
-        input(body, Taps { teleport: self.teleport, dash: self.dash })
+        input(body, AbilityButtons { teleport: self.teleport, dash: self.dash })
     }
 }
 

@@ -5,7 +5,7 @@ use bevy_unlag_movement::{LocalMovesPlugin, MovementPlugin, PawnCollisionPlugin,
 
 use crate::{
     pawn::Pawn,
-    spawn::SpawnPlugin,
+    spawning::SpawnPlugin,
     tour::TourPlugin,
     tuning::{Tuning, TuningPlugin},
 };

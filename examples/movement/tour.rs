@@ -2,14 +2,14 @@
 
 use bevy::prelude::*;
 use bevy_unlag::core::{CurrentTick, ExtendedEvent, MoveInput, MoveSystems, StepEvent};
-use bevy_unlag_movement::{InputGather, MovementBase};
+use bevy_unlag_movement::{InputAccumulator, MovementBase};
 
 use crate::{
-    check::Record,
     course::{Course, Station},
+    expectation::Record,
     pawn::{Dummy, Pawn, PawnState, Player},
     script::{Act, IDLE, Keys},
-    spawn::{Crate, PutBack},
+    spawning::{Crate, ResetStation},
     tuning::Tuning,
 };
 
@@ -29,12 +29,12 @@ pub struct Tour {
     pub station: usize,
     /// Results of the stations so far.
     pub verdicts: Vec<Option<Result<(), String>>>,
-    stage: Stage,
+    stage: TourStage,
     record: Option<Record>,
 }
 
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
-enum Stage {
+enum TourStage {
     #[default]
     Begin,
     Settle {
@@ -54,7 +54,7 @@ enum Stage {
 impl Tour {
     /// Starts the tour at a station.
     pub fn start(&mut self, station: usize) {
-        (self.on, self.station, self.stage) = (true, station, Stage::Begin);
+        (self.on, self.station, self.stage) = (true, station, TourStage::Begin);
     }
 
     /// Stops the tour, and returns control to the player.
@@ -85,7 +85,7 @@ fn steer(
     time: Res<Time<Fixed>>,
     bases: Query<&MovementBase>,
     mut tuning: ResMut<Tuning>,
-    mut players: Query<(&PawnState, &mut MoveInput<Pawn>, &mut InputGather), With<Player>>,
+    mut players: Query<(&PawnState, &mut MoveInput<Pawn>, &mut InputAccumulator), With<Player>>,
     mut commands: Commands,
 ) {
     let Some(station) = course.0.get(tour.station) else {
@@ -96,49 +96,51 @@ fn steer(
     let (dt, at) = (time.timestep().as_secs_f32(), state.body.position - station.origin);
     let (mut keys, mut yaw) = (IDLE, 0.0);
     match tour.stage {
-        Stage::Begin => {
-            commands.trigger(PutBack { station: tour.station });
+        TourStage::Begin => {
+            commands.trigger(ResetStation { station: tour.station });
             let Tuning { preset, backend, .. } = *tuning;
             tuning.set_if_neq(Tuning { preset, backend, ..station.tuning });
             tour.record = None;
-            tour.stage = Stage::Settle { seconds: 0.0 };
+            tour.stage = TourStage::Settle { seconds: 0.0 };
         }
-        Stage::Settle { seconds } if seconds < SETTLE => {
-            tour.stage = Stage::Settle { seconds: seconds + dt };
+        TourStage::Settle { seconds } if seconds < SETTLE => {
+            tour.stage = TourStage::Settle { seconds: seconds + dt };
         }
-        Stage::Settle { .. } => {
+        TourStage::Settle { .. } => {
             tour.record = Some(Record::new(station.origin, &state.body));
-            tour.stage = Stage::Act { index: 0, seconds: 0.0, there: true };
+            tour.stage = TourStage::Act { index: 0, seconds: 0.0, there: true };
         }
-        Stage::Act { mut index, mut seconds, mut there } => {
+        TourStage::Act { mut index, mut seconds, mut there } => {
             let now = f64::from(tick.0.0) * time.timestep().as_secs_f64();
             let base_at = |id: u16| {
                 let base = bases.iter().find(|base| base.id.0 == id)?;
                 Some(Vec3::from(base.track.pose(now).translation) - station.origin)
             };
             tour.stage = loop {
-                let Some(act) = station.script.get(index) else { break Stage::Rest { seconds: 0.0 } };
+                let Some(act) = station.script.get(index) else { break TourStage::Rest { seconds: 0.0 } };
                 let wish = wish(act, seconds, there, at, base_at);
                 if !wish.done {
                     (keys, yaw) = (wish.keys, wish.yaw);
-                    break Stage::Act { index, seconds: seconds + dt, there: wish.there };
+                    break TourStage::Act { index, seconds: seconds + dt, there: wish.there };
                 }
                 // Continues in the same tick: a tick without keys would slow down a run-up.
                 (index, seconds, there) = (index + 1, 0.0, true);
             };
         }
-        Stage::Rest { seconds } if seconds < REST => tour.stage = Stage::Rest { seconds: seconds + dt },
-        Stage::Rest { .. } => conclude(&mut tour, station, course.0.len()),
+        TourStage::Rest { seconds } if seconds < REST => {
+            tour.stage = TourStage::Rest { seconds: seconds + dt }
+        }
+        TourStage::Rest { .. } => conclude(&mut tour, station, course.0.len()),
     }
     input.0 = keys.input(yaw);
     if keys != IDLE {
         // A player who takes over keeps facing the script's direction.
-        gather.face(f64::from(yaw), 0.0);
+        gather.set_view(f64::from(yaw), 0.0);
     }
 }
 
 /// Output of an act in a tick.
-struct Wish {
+struct ActOutput {
     keys: Keys,
     yaw: f32,
     /// Whether the awaited base is at the position.
@@ -148,30 +150,30 @@ struct Wish {
 }
 
 /// Evaluates an act after `seconds`, with the feet at `at`. `there` is the value of the last tick.
-fn wish(act: &Act, seconds: f32, there: bool, at: Vec3, base_at: impl Fn(u16) -> Option<Vec3>) -> Wish {
+fn wish(act: &Act, seconds: f32, there: bool, at: Vec3, base_at: impl Fn(u16) -> Option<Vec3>) -> ActOutput {
     match *act {
-        Act::Hold(length, keys) => Wish { keys, yaw: 0.0, there, done: seconds >= length },
+        Act::Hold(length, keys) => ActOutput { keys, yaw: 0.0, there, done: seconds >= length },
         Act::Go { x, z, seconds: most, keys } => {
             let way = Vec2::new(x - at.x, z - at.z);
             let done = way.length() < NEAR || seconds >= most;
-            Wish { keys, yaw: (-way.x).atan2(-way.y), there, done }
+            ActOutput { keys, yaw: (-way.x).atan2(-way.y), there, done }
         }
         Act::Arrival { base, at, seconds: most } => {
             let near = base_at(base).is_some_and(|place| place.distance(at) < 0.02);
-            Wish { keys: IDLE, yaw: 0.0, there: near, done: (near && !there) || seconds >= most }
+            ActOutput { keys: IDLE, yaw: 0.0, there: near, done: (near && !there) || seconds >= most }
         }
     }
 }
 
 fn conclude(tour: &mut Tour, station: &Station, stations: usize) {
-    let verdict = tour.record.take().map(|record| record.judge(&station.wants));
+    let verdict = tour.record.take().map(|record| record.verify(&station.expectations));
     tour.verdicts.resize(stations, None);
     let number = tour.station;
     if let Some(slot) = tour.verdicts.get_mut(number) {
         *slot = verdict;
     }
     tour.station += 1;
-    tour.stage = Stage::Begin;
+    tour.stage = TourStage::Begin;
     tour.on = tour.station < stations;
 }
 
@@ -184,20 +186,20 @@ fn watch(
 ) {
     let Ok((player, state, input)) = players.single() else { return };
     // Events are always drained, so that a later tour does not see old ones.
-    let heard = events.read().filter(|event| event.entity == player);
+    let own_events = events.read().filter(|event| event.entity == player);
     let tour = tour.bypass_change_detection();
     let Some(record) = tour.record.as_mut().filter(|_| tour.on) else {
-        heard.for_each(drop);
+        own_events.for_each(drop);
         return;
     };
-    for event in heard {
+    for event in own_events {
         if let ExtendedEvent::Body(event) = &event.event {
-            record.hear(event);
+            record.record_event(event);
         }
     }
     let level = |way: Vec3| way.with_y(0.0).length();
     let pushed = crates.iter().map(|(now, Crate(home))| level(now.translation - home.translation));
     let shoved = dummies.iter().map(|(state, Dummy(home))| level(state.body.position - *home));
     let idle = input.0 == IDLE.input(0.0);
-    record.note(&state.body, idle, pushed.chain(shoved).fold(0.0, f32::max));
+    record.record_tick(&state.body, idle, pushed.chain(shoved).fold(0.0, f32::max));
 }

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag::core::MoveSystems;
 use bevy_unlag_movement::{CapsuleConfig, MoverBackend, PawnCollision, abilities::DashConfig};
 
-use crate::climb::Climb;
+use crate::ladder_climbing::Climb;
 
 /// Movement preset.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -26,7 +26,7 @@ pub struct Tuning {
     /// Mover implementation.
     pub backend: MoverBackend,
     /// Whether the pawn stops at ledges.
-    pub holds_back: bool,
+    pub stops_at_ledges: bool,
     /// Collision with other pawns.
     pub pawns: PawnCollision,
 }
@@ -40,7 +40,7 @@ impl Tuning {
             Preset::Arcade => CapsuleConfig::arcade(),
         };
         config.backend = self.backend;
-        config.walk_off_ledges = !self.holds_back;
+        config.walk_off_ledges = !self.stops_at_ledges;
         config.pawns = self.pawns;
         let dash = DashConfig::register(&mut config).unwrap_or_default();
         // Two custom modes are far below the limit.
@@ -55,7 +55,7 @@ pub struct TuningPlugin;
 impl Plugin for TuningPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<Tuning>();
-        app.add_systems(FixedUpdate, apply.run_if(resource_changed::<Tuning>).in_set(MoveSystems::Answer));
+        app.add_systems(FixedUpdate, apply.run_if(resource_changed::<Tuning>).in_set(MoveSystems::Reconcile));
     }
 }
 

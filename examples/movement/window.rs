@@ -7,21 +7,21 @@ use bevy_unlag_movement::MoverGizmosPlugin;
 use unlag_examples::screen::{self, exit_code};
 
 use crate::{
-    body::BodyPlugin,
     camera::{CameraPlugin, View},
     cli::Cli,
     controls::ControlsPlugin,
-    events::EventsPlugin,
+    event_log::EventsPlugin,
     hud::HudPlugin,
+    key_bindings::SwitchesPlugin,
     labels::LabelsPlugin,
     pawn::Pawn,
+    pawn_visuals::BodyPlugin,
+    scene::ViewPlugin,
     sim::SimPlugin,
-    spawn::Here,
-    switches::SwitchesPlugin,
+    spawning::CurrentStation,
     timing::TimingPlugin,
     tour::Tour,
     tuning::Tuning,
-    view::ViewPlugin,
 };
 
 /// Opens the window at a station, and runs until it is closed.
@@ -42,7 +42,7 @@ pub fn run(cli: &Cli, tuning: Tuning, first: usize) -> ExitCode {
             SwitchesPlugin,
             MoverGizmosPlugin::<Pawn>::default(),
         ))
-        .insert_resource(Here(first));
+        .insert_resource(CurrentStation(first));
     if cli.window.autoplay {
         app.world_mut().resource_mut::<Tour>().start(first);
     }

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use bevy_unlag::prelude::{LinkConditions, LinkPreset, LinkPresets};
 use unlag_examples::{
     args::{percent, presets, seconds},
-    dedicated::{ServeArgs, Switch, TokenArgs},
+    dedicated::{OnOff, ServeArgs, TokenArgs},
     screen::WindowArgs,
 };
 
@@ -40,8 +40,8 @@ pub struct Cli {
     #[command(flatten)]
     pub play: Play,
     /// Whether the server rewinds targets to the shooter's view time (lag compensation).
-    #[arg(long, value_enum, default_value_t = Switch::On)]
-    pub rewind: Switch,
+    #[arg(long, value_enum, default_value_t = OnOff::On)]
+    pub rewind: OnOff,
 }
 
 /// Subcommands.

@@ -25,10 +25,10 @@ pub struct EffectsPlugin;
 
 impl Plugin for EffectsPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<HitMark>()
+        app.init_resource::<HitMarker>()
             .add_observer(clear)
-            .add_systems(Startup, (make_looks, spawn_mark))
-            .add_systems(Update, (fade, show_own, show_others, mark_hits, show_mark).chain())
+            .add_systems(Startup, (create_assets, spawn_mark))
+            .add_systems(Update, (fade, show_own, show_others, update_hit_marker, show_mark).chain())
             .add_systems(Update, (dress_projectiles, burst).after(fade))
             .add_systems(PostUpdate, move_projectiles.before(TransformSystems::Propagate));
     }
@@ -36,7 +36,7 @@ impl Plugin for EffectsPlugin {
 
 /// Shared meshes and materials. A fade steps through a list of materials, so that no shot creates one.
 #[derive(Resource)]
-struct Looks {
+struct EffectAssets {
     trail: Handle<Mesh>,
     puff: Handle<Mesh>,
     own: [Handle<StandardMaterial>; FADE_STEPS],
@@ -46,20 +46,20 @@ struct Looks {
 }
 
 #[derive(Clone, Copy)]
-enum Look {
+enum EffectKind {
     Own,
     Others,
     Dust,
     Fire,
 }
 
-impl Looks {
-    fn steps(&self, look: Look) -> &[Handle<StandardMaterial>; FADE_STEPS] {
+impl EffectAssets {
+    fn steps(&self, look: EffectKind) -> &[Handle<StandardMaterial>; FADE_STEPS] {
         match look {
-            Look::Own => &self.own,
-            Look::Others => &self.others,
-            Look::Dust => &self.dust,
-            Look::Fire => &self.fire,
+            EffectKind::Own => &self.own,
+            EffectKind::Others => &self.others,
+            EffectKind::Dust => &self.dust,
+            EffectKind::Fire => &self.fire,
         }
     }
 }
@@ -69,12 +69,12 @@ impl Looks {
 struct Fading {
     age: f32,
     life: f32,
-    look: Look,
+    look: EffectKind,
     /// Growth of its scale per second.
     growth: f32,
 }
 
-fn make_looks(
+fn create_assets(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
@@ -92,7 +92,7 @@ fn make_looks(
     let (own, others) = (fading(Color::srgb(1.0, 0.93, 0.55)), fading(Color::srgb(1.0, 0.55, 0.25)));
     let dust = fading(Color::srgb(0.85, 0.83, 0.78));
     let fire = fading(Color::srgb(1.0, 0.55, 0.12));
-    commands.insert_resource(Looks {
+    commands.insert_resource(EffectAssets {
         trail: meshes.add(Cuboid::from_length(1.0)),
         puff: meshes.add(Sphere::new(1.0)),
         own,
@@ -111,7 +111,7 @@ fn clear(_: On<MatchRestarted>, shown: Query<Entity, With<Fading>>, mut commands
 
 fn fade(
     time: Res<Time>,
-    looks: Res<Looks>,
+    looks: Res<EffectAssets>,
     mut shown: Query<(Entity, &mut Fading, &mut Transform, &mut MeshMaterial3d<StandardMaterial>)>,
     mut commands: Commands,
 ) {
@@ -130,7 +130,7 @@ fn fade(
     }
 }
 
-fn spawn_round(commands: &mut Commands, looks: &Looks, look: Look, from: Vec3, to: Vec3) {
+fn spawn_round(commands: &mut Commands, looks: &EffectAssets, look: EffectKind, from: Vec3, to: Vec3) {
     let way = to - from;
     if let Ok(direction) = Dir3::new(way) {
         let thick = 2.0 * TRAIL_HALF;
@@ -145,7 +145,7 @@ fn spawn_round(commands: &mut Commands, looks: &Looks, look: Look, from: Vec3, t
         ));
     }
     commands.spawn((
-        Fading { age: 0.0, life: PUFF_LIFE, look: Look::Dust, growth: 0.4 },
+        Fading { age: 0.0, life: PUFF_LIFE, look: EffectKind::Dust, growth: 0.4 },
         Mesh3d(looks.puff.clone()),
         MeshMaterial3d(looks.dust[0].clone()),
         Transform::from_translation(to).with_scale(Vec3::splat(0.03)),
@@ -155,21 +155,21 @@ fn spawn_round(commands: &mut Commands, looks: &Looks, look: Look, from: Vec3, t
 
 fn show_own(
     mut fired: MessageReader<ShotFired>,
-    looks: Res<Looks>,
+    looks: Res<EffectAssets>,
     cameras: Query<&Transform, With<PlayerCamera>>,
     mut commands: Commands,
 ) {
     for shot in fired.read() {
         let from = cameras.single().map_or(shot.from, |eye| eye.transform_point(MUZZLE));
         for ray in &shot.rays {
-            spawn_round(&mut commands, &looks, Look::Own, from, ray.to);
+            spawn_round(&mut commands, &looks, EffectKind::Own, from, ray.to);
         }
     }
 }
 
 fn show_others(
     mut tracers: MessageReader<Tracer>,
-    looks: Res<Looks>,
+    looks: Res<EffectAssets>,
     pawns: Query<(&NetId, &DrawnPose, &LimbRig, Option<&HeldWeapon>, Has<LocalControl>)>,
     arsenal: Res<Arsenal>,
     world: WorldTrace,
@@ -188,10 +188,10 @@ fn show_others(
         let (range, pellets) = (weapon.range(), weapon.pellets());
         for way in tracer.directions(from, pellets) {
             let to = match tracer.trail {
-                Trail::To(to) => to,
-                Trail::Spread { .. } => from + way * world.cast(from, way, range).unwrap_or(range),
+                TracerPath::To(to) => to,
+                TracerPath::Spread { .. } => from + way * world.cast(from, way, range).unwrap_or(range),
             };
-            spawn_round(&mut commands, &looks, Look::Others, from, to);
+            spawn_round(&mut commands, &looks, EffectKind::Others, from, to);
         }
     }
 }
@@ -199,11 +199,11 @@ fn show_others(
 /// Adds a visual to every projectile.
 fn dress_projectiles(
     added: Query<(Entity, &DrawnProjectile), Added<DrawnProjectile>>,
-    looks: Res<Looks>,
+    looks: Res<EffectAssets>,
     mut commands: Commands,
 ) {
     for (entity, drawn) in &added {
-        let look = if drawn.own { Look::Own } else { Look::Others };
+        let look = if drawn.own { EffectKind::Own } else { EffectKind::Others };
         commands.entity(entity).insert((
             Mesh3d(looks.trail.clone()),
             MeshMaterial3d(looks.steps(look)[0].clone()),
@@ -228,8 +228,8 @@ fn move_projectiles(mut shown: Query<(&DrawnProjectile, &mut Transform)>) {
 
 /// Shows an explosion where a projectile ended, as a translucent ball of its splash radius.
 fn burst(
-    mut ended: MessageReader<ProjectileEnded>,
-    looks: Res<Looks>,
+    mut ended: MessageReader<ProjectileDisappeared>,
+    looks: Res<EffectAssets>,
     arsenal: Res<Arsenal>,
     mut commands: Commands,
 ) {
@@ -240,7 +240,7 @@ fn burst(
             _ => 0.2,
         };
         commands.spawn((
-            Fading { age: 0.0, life: BURST_LIFE, look: Look::Fire, growth: splash * 0.5 / BURST_LIFE },
+            Fading { age: 0.0, life: BURST_LIFE, look: EffectKind::Fire, growth: splash * 0.5 / BURST_LIFE },
             Mesh3d(looks.puff.clone()),
             MeshMaterial3d(looks.fire[0].clone()),
             Transform::from_translation(end.point).with_scale(Vec3::splat(splash * 0.25)),
@@ -251,7 +251,7 @@ fn burst(
 
 /// Hit marker around the crosshair: end time and colour.
 #[derive(Resource, Default)]
-struct HitMark {
+struct HitMarker {
     until: f32,
     colour: Color,
 }
@@ -292,15 +292,15 @@ fn spawn_mark(mut commands: Commands) {
 }
 
 /// Shows the hit marker: faint at once for a drawn hit, opaque when the server confirms it.
-fn mark_hits(
+fn update_hit_marker(
     time: Res<Time>,
     mut fired: MessageReader<ShotFired>,
     mut verdicts: MessageReader<ShotVerdict>,
-    mut mark: ResMut<HitMark>,
+    mut mark: ResMut<HitMarker>,
 ) {
     let until = time.elapsed_secs() + MARK_LIFE;
     if fired.read().filter(|shot| shot.drawn().is_some()).count() > 0 {
-        *mark = HitMark { until, colour: Color::srgba(1.0, 1.0, 1.0, 0.35) };
+        *mark = HitMarker { until, colour: Color::srgba(1.0, 1.0, 1.0, 0.35) };
     }
     for verdict in verdicts.read() {
         let colour = match verdict.result {
@@ -308,11 +308,11 @@ fn mark_hits(
             ShotResult::Hit(_) => Color::WHITE,
             ShotResult::Miss | ShotResult::Launched | ShotResult::Refused(_) => continue,
         };
-        *mark = HitMark { until, colour };
+        *mark = HitMarker { until, colour };
     }
 }
 
-fn show_mark(time: Res<Time>, mark: Res<HitMark>, mut strokes: Query<&mut BackgroundColor, With<Stroke>>) {
+fn show_mark(time: Res<Time>, mark: Res<HitMarker>, mut strokes: Query<&mut BackgroundColor, With<Stroke>>) {
     let shown = time.elapsed_secs() < mark.until;
     for mut stroke in &mut strokes {
         stroke.set_if_neq(BackgroundColor(if shown { mark.colour } else { Color::NONE }));

@@ -5,8 +5,8 @@ use core::fmt::Write;
 use bevy::{prelude::*, time::common_conditions::on_real_timer};
 use bevy_unlag::prelude::*;
 use unlag_examples::{
-    realtime::Watch,
     screen::ui::{SHADE, TEXT, TEXT_INTERVAL, label},
+    udp_match::ConnectionMonitor,
 };
 
 /// Width of the health bar in pixels; wide enough for peripheral vision.
@@ -155,7 +155,7 @@ fn spawn(mut commands: Commands) {
 }
 
 fn show_health(
-    own: Query<(&Health, &Score), With<LocalControl>>,
+    own: Query<(&Health, &PlayerScore), With<LocalControl>>,
     mut bars: Query<(&mut Node, &mut BackgroundColor), With<HealthBar>>,
     mut texts: Query<&mut Text, With<HealthText>>,
 ) {
@@ -170,7 +170,7 @@ fn show_health(
     }
     let line = vitals.map_or_else(
         || "Waiting for the server".to_owned(),
-        |(health, Score { kills, deaths })| {
+        |(health, PlayerScore { kills, deaths })| {
             format!("Health {:.0}   Kills {kills}   Deaths {deaths}", health.now.max(0.0))
         },
     );
@@ -188,7 +188,7 @@ fn show_weapon(
     let arms = own.single().ok().map(|state| state.extension);
     let held = arms.and_then(|arms| Some((arms, arms.weapon(&arsenal)?.1)));
     let line = held.map_or_else(String::new, |(arms, weapon)| {
-        let hand = arms.in_hand();
+        let hand = arms.held_slot();
         let rounds = match weapon.ammo.magazine {
             0 => String::new(),
             _ if arms.is_reloading() => format!("   loading   {} left", hand.reserve),
@@ -201,7 +201,7 @@ fn show_weapon(
     }
 }
 
-fn show_notice(watch: Option<Res<Watch>>, mut texts: Query<&mut Text, With<NoticeText>>) {
+fn show_notice(watch: Option<Res<ConnectionMonitor>>, mut texts: Query<&mut Text, With<NoticeText>>) {
     let notice = watch.and_then(|watch| watch.notice.clone()).unwrap_or_default();
     for mut text in &mut texts {
         text.set_if_neq(Text(notice.clone()));
@@ -209,7 +209,7 @@ fn show_notice(watch: Option<Res<Watch>>, mut texts: Query<&mut Text, With<Notic
 }
 
 fn show_death(
-    own: Query<(&DrawnPose, &Score), With<LocalControl>>,
+    own: Query<(&DrawnPose, &PlayerScore), With<LocalControl>>,
     mut texts: Query<&mut Visibility, With<DeathText>>,
 ) {
     // A pawn that was never alive is joining, not dead.
@@ -220,7 +220,7 @@ fn show_death(
 }
 
 fn show_scores(
-    players: Query<(&NetId, &Score, Has<LocalControl>)>,
+    players: Query<(&NetId, &PlayerScore, Has<LocalControl>)>,
     mut texts: Query<&mut Text, With<Scores>>,
 ) {
     let mut all: Vec<_> = players.iter().collect();

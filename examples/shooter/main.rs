@@ -10,7 +10,7 @@
 mod cli;
 mod effects;
 mod hud;
-mod marks;
+mod marker_visuals;
 mod panel;
 mod view;
 mod window;
@@ -23,14 +23,14 @@ use bevy_unlag::prelude::*;
 use clap::Parser;
 use unlag_examples::{
     app::{self, ServerOptions},
-    armoury::Armoury,
-    dedicated, link,
-    lockstep::{self, MatchOptions},
-    realtime::{self, PlayerOptions, ServerSwitches, ServerThread, Stop, Watch},
-    redial::{self, Redial},
-    report::MatchReport,
+    connection, dedicated,
+    match_report::MatchReport,
+    reconnect::{self, ReconnectPolicy},
     screen::{self, WindowArgs, exit_code},
-    script::{Script, ScriptPlugin},
+    scripted_player::{ScriptedPlayer, ScriptedPlayerPlugin},
+    stepped_match::{self, MatchOptions},
+    udp_match::{self, ConnectionMonitor, PlayerOptions, ServerDebugHandle, ServerThread, Stop},
+    weapon_set::WeaponSet,
 };
 
 use cli::{Cli, Command, Play};
@@ -54,8 +54,10 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
         Some(Command::Token(args)) => dedicated::write_token(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Client { connect, token, headless, window, play }) => {
             let (client, redial) = match (&token, connect) {
-                (Some(file), _) => (dedicated::read_token(file)?, Redial::never()),
-                (None, address) => redial::anybody(link::parse_address(&address.unwrap_or_default())?)?,
+                (Some(file), _) => (dedicated::read_token(file)?, ReconnectPolicy::never()),
+                (None, address) => {
+                    reconnect::development_client(connection::parse_address(&address.unwrap_or_default())?)?
+                }
             };
             let server = client.server();
             if headless {
@@ -63,20 +65,20 @@ fn run(cli: Cli) -> Result<ExitCode, String> {
                     player: 1,
                     seed: play.seed,
                     conditions: play.conditions()?,
-                    armoury: Armoury::All,
+                    weapon_set: WeaponSet::All,
                     interpolation: Interpolation::default(),
                 };
-                let report = realtime::play_as(client, redial, player, play.seconds)?;
+                let report = udp_match::play_as(client, redial, player, play.seconds)?;
                 Ok(print(&MatchReport { players: vec![report] }, &play))
             } else {
-                screen::display(window::INSTEAD)?;
+                screen::display(window::HEADLESS_HINT)?;
                 let options = window_options(&window, &play, format!("bevy_unlag shooter at {server}"));
                 client_window((client, redial), None, &play, options)
             }
         }
         None if cli.headless => headless(&cli),
         None if cli.listen => listen(&cli),
-        None => everything(&cli),
+        None => server_bots_and_window(&cli),
     }
 }
 
@@ -87,11 +89,11 @@ fn window_options(window: &WindowArgs, play: &Play, title: String) -> WindowOpti
 /// Runs a match of scripted players and prints the report.
 fn headless(cli: &Cli) -> Result<ExitCode, String> {
     let play = &cli.play;
-    let server = ServerOptions { rewind: cli.rewind.into(), armoury: Armoury::All, ..default() };
+    let server = ServerOptions { rewind: cli.rewind.into(), weapon_set: WeaponSet::All, ..default() };
     let report = if cli.udp {
-        realtime::play_match(cli.players, play.seconds, play.conditions()?, play.seed, server)?
+        udp_match::play_match(cli.players, play.seconds, play.conditions()?, play.seed, server)?
     } else {
-        lockstep::play(&MatchOptions {
+        stepped_match::play(&MatchOptions {
             players: cli.players,
             seconds: play.seconds,
             conditions: play.conditions()?,
@@ -119,14 +121,14 @@ fn print(report: &MatchReport, play: &Play) -> ExitCode {
 }
 
 /// Runs a server and bots in threads, and a window that is a client of that server.
-fn everything(cli: &Cli) -> Result<ExitCode, String> {
-    screen::display(window::INSTEAD)?;
-    let options = ServerOptions { rewind: cli.rewind.into(), armoury: Armoury::All, ..default() };
+fn server_bots_and_window(cli: &Cli) -> Result<ExitCode, String> {
+    screen::display(window::HEADLESS_HINT)?;
+    let options = ServerOptions { rewind: cli.rewind.into(), weapon_set: WeaponSet::All, ..default() };
     let server = ServerThread::start(cli.port, options)?;
     let stop = Stop::default();
-    let bots = realtime::bots(server.address, bots(cli), &stop);
+    let bots = udp_match::bots(server.address, bots(cli), &stop);
     let window = window_options(&cli.window, &cli.play, "bevy_unlag shooter".to_owned());
-    let client = redial::anybody(server.address)?;
+    let client = reconnect::development_client(server.address)?;
     let code = client_window(client, Some(server.switches.clone()), &cli.play, window);
     end(&stop, bots);
     code
@@ -140,7 +142,7 @@ fn bots(cli: &Cli) -> Vec<PlayerOptions> {
         player: i + 2,
         seed: cli.play.seed.wrapping_mul(1_000_003).wrapping_add(i + 1),
         conditions,
-        armoury: Armoury::All,
+        weapon_set: WeaponSet::All,
         interpolation: Interpolation::default(),
     };
     (0..cli.players - 1).map(bot).collect()
@@ -157,59 +159,59 @@ fn end(stop: &Stop, bots: Vec<std::thread::JoinHandle<()>>) {
 
 /// Runs a client with a window. `switches` are the debug controls of a server in this process.
 fn client_window(
-    (client, redial): (TokenClient, Redial),
-    switches: Option<ServerSwitches>,
+    (client, redial): (TokenClient, ReconnectPolicy),
+    switches: Option<ServerDebugHandle>,
     play: &Play,
     options: WindowOptions,
 ) -> Result<ExitCode, String> {
     let mut app = App::new();
     let autoplay = options.args.autoplay;
-    app.insert_resource(screen::link::ShownPresets(play.presets()));
+    app.insert_resource(screen::link_controls::ShownPresets(play.presets()));
     window::add_window(&mut app, options);
     if let Some(switches) = switches {
         app.insert_resource(switches);
     }
-    app::add_client(&mut app, Armoury::All, Interpolation::default(), false);
+    app::add_client(&mut app, WeaponSet::All, Interpolation::default(), false);
     if autoplay {
-        app.add_plugins(ScriptPlugin).insert_resource(Script::new(play.seed));
+        app.add_plugins(ScriptedPlayerPlugin).insert_resource(ScriptedPlayer::new(play.seed));
     }
     let mut sim = NetSim::new(play.seed);
     sim.apply(&play.preset()?);
     let server = client.server();
-    link::dial_udp_as(&mut app, client, sim);
-    app.insert_resource(Watch::new(server, redial)).add_systems(Update, give_up);
+    connection::connect_udp_with_token(&mut app, client, sim);
+    app.insert_resource(ConnectionMonitor::new(server, redial)).add_systems(Update, exit_on_fatal_error);
     Ok(exit_code(app.run()))
 }
 
 /// Time for which the window shows the final error.
-const LAST_WORDS: Duration = Duration::from_secs(5);
+const ERROR_DISPLAY_TIME: Duration = Duration::from_secs(5);
 
 /// Ends a client without a server: shows one line in the window and prints it on the terminal.
-fn give_up(world: &mut World, mut ended: Local<Option<Instant>>) {
-    let Some(mut watch) = world.remove_resource::<Watch>() else { return };
+fn exit_on_fatal_error(world: &mut World, mut ended: Local<Option<Instant>>) {
+    let Some(mut watch) = world.remove_resource::<ConnectionMonitor>() else { return };
     if ended.is_none()
-        && let Some(line) = watch.refusal(world)
+        && let Some(line) = watch.fatal_error(world)
     {
         eprintln!("error: {line}");
         watch.notice = Some(line);
         *ended = Some(Instant::now());
     }
     world.insert_resource(watch);
-    if ended.is_some_and(|at| at.elapsed() > LAST_WORDS) {
+    if ended.is_some_and(|at| at.elapsed() > ERROR_DISPLAY_TIME) {
         world.write_message(AppExit::from_code(2));
     }
 }
 
 /// Runs a listen server: the host's window is the server; bots join it over UDP.
 fn listen(cli: &Cli) -> Result<ExitCode, String> {
-    screen::display(window::INSTEAD)?;
-    let port = link::free_port(cli.port)?;
+    screen::display(window::HEADLESS_HINT)?;
+    let port = connection::check_port_is_free(cli.port)?;
     let mut app = App::new();
     let title = format!("bevy_unlag shooter, hosting on UDP port {port}");
     window::add_window(&mut app, window_options(&cli.window, &cli.play, title));
     app::add_server(
         &mut app,
-        ServerOptions { rewind: cli.rewind.into(), armoury: Armoury::All, ..default() },
+        ServerOptions { rewind: cli.rewind.into(), weapon_set: WeaponSet::All, ..default() },
     );
     app::add_host(&mut app);
     app.add_systems(Update, |keys: Res<ButtonInput<KeyCode>>, mut commands: Commands| {
@@ -218,13 +220,13 @@ fn listen(cli: &Cli) -> Result<ExitCode, String> {
         }
     });
     if cli.window.autoplay {
-        app.add_plugins(ScriptPlugin).insert_resource(Script::new(cli.play.seed));
+        app.add_plugins(ScriptedPlayerPlugin).insert_resource(ScriptedPlayer::new(cli.play.seed));
     }
-    link::listen_udp(&mut app, port);
+    connection::listen_udp(&mut app, port);
     println!("hosting on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}");
 
     let stop = Stop::default();
-    let bots = realtime::bots(SocketAddr::from(([127, 0, 0, 1], port)), bots(cli), &stop);
+    let bots = udp_match::bots(SocketAddr::from(([127, 0, 0, 1], port)), bots(cli), &stop);
     let code = exit_code(app.run());
     end(&stop, bots);
     Ok(code)

@@ -1,18 +1,18 @@
 //! Panels: statistics of network, prediction and shots, the simulated link, and debug controls.
 
 mod bandwidth;
+mod debug_controls;
 mod readout;
-mod switches;
 
 use bevy::prelude::*;
 use unlag_examples::screen::{
-    link::{IfLink, LinkControlsPlugin, spawn_controls},
+    link_controls::{LinkControlsPlugin, VisibleIfLink, spawn_controls},
     ui::{DIM, FONT, PanelRoot, SHADE, column, heading, label, line, panel_node, readouts},
 };
 
 use bandwidth::BandwidthPlugin;
+use debug_controls::{SwitchesPlugin, spawn_switches};
 use readout::{MESSAGES, NETWORK, PREDICTION, ReadoutPlugin, SHOTS, spawn_causes};
-use switches::{SwitchesPlugin, spawn_switches};
 
 /// Shows the statistics and the controls of the simulated link.
 pub struct PanelPlugin {
@@ -34,8 +34,8 @@ fn spawn(mut commands: Commands) {
         readouts(panel, "Network", &NETWORK);
         readouts(panel, "Shots", &SHOTS);
         heading(panel, "Simulated link");
-        panel.spawn((IfLink(false), line(16.0), children![label("hosting: no link", FONT, DIM)]));
-        panel.spawn((IfLink(true), column())).with_children(spawn_controls);
+        panel.spawn((VisibleIfLink(false), line(16.0), children![label("hosting: no link", FONT, DIM)]));
+        panel.spawn((VisibleIfLink(true), column())).with_children(spawn_controls);
     });
     commands.spawn((PanelRoot, right, BackgroundColor(SHADE))).with_children(|panel| {
         readouts(panel, "Prediction", &PREDICTION);

@@ -13,7 +13,7 @@ use bevy_unlag::{
 };
 use unlag_examples::{
     arena::{ArenaPart, Surface},
-    screen::checker,
+    screen::checkerboard,
 };
 
 use body::BodyPlugin;
@@ -101,7 +101,7 @@ fn paint_arena(
     for (entity, ArenaPart(part)) in &parts {
         let (mesh, colour) = match part.surface {
             // A uniform floor would give no sense of speed.
-            Surface::Floor => (checker(part.half, 2.0, 0.72), Color::srgb(0.50, 0.52, 0.50)),
+            Surface::Floor => (checkerboard(part.half, 2.0, 0.72), Color::srgb(0.50, 0.52, 0.50)),
             Surface::Wall => (Cuboid::from_size(part.half * 2.0).into(), Color::srgb(0.46, 0.51, 0.58)),
             Surface::Steps => (Cuboid::from_size(part.half * 2.0).into(), Color::srgb(0.66, 0.60, 0.48)),
             Surface::Cover => (Cuboid::from_size(part.half * 2.0).into(), Color::srgb(0.58, 0.38, 0.28)),
@@ -120,7 +120,7 @@ fn paint_arena(
 /// at the smoothed eye height.
 fn place_camera(
     own: Query<
-        (&DrawnPose, &DrawnEye, Option<&VisualOffset>, &InputGather, &SoldierState),
+        (&DrawnPose, &DrawnEye, Option<&VisualOffset>, &InputAccumulator, &SoldierState),
         With<LocalControl>,
     >,
     mut cameras: Query<&mut Transform, With<PlayerCamera>>,

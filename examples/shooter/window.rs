@@ -13,7 +13,8 @@ use unlag_examples::screen::{
 };
 
 use crate::{
-    effects::EffectsPlugin, hud::HudPlugin, marks::MarkPlugin, panel::PanelPlugin, view::ViewPlugin,
+    effects::EffectsPlugin, hud::HudPlugin, marker_visuals::MarkerVisualsPlugin, panel::PanelPlugin,
+    view::ViewPlugin,
 };
 
 /// Colour of the sky.
@@ -33,7 +34,7 @@ pub struct WindowOptions {
 }
 
 /// Alternative to a window, for error messages.
-pub const INSTEAD: &str = "use --headless to play without a window";
+pub const HEADLESS_HINT: &str = "use --headless to play without a window";
 
 /// Adds Bevy's plugins with a window, the controls and all visuals. Call it before adding the game's
 /// plugins, which need Bevy's.
@@ -42,7 +43,13 @@ pub fn add_window(app: &mut App, options: WindowOptions) {
     let (plain, autoplay) = (args.plain, args.autoplay);
     screen::add_window(app, title, &args, seconds, "shooter=info");
     app.insert_resource(ClearColor(SKY))
-        .add_plugins((ViewPlugin { plain }, EffectsPlugin, MarkPlugin, HudPlugin, PanelPlugin { bandwidth }))
+        .add_plugins((
+            ViewPlugin { plain },
+            EffectsPlugin,
+            MarkerVisualsPlugin,
+            HudPlugin,
+            PanelPlugin { bandwidth },
+        ))
         .add_plugins((CorrectionViewPlugin::<Soldier>::default(), ShotViewPlugin::<CapsuleModel>::default()))
         .add_systems(Startup, move |commands: Commands| spawn_hint(commands, autoplay));
     if autoplay {

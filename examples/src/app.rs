@@ -10,10 +10,10 @@ use bevy_unlag::{net::ProtocolVersion, prelude::*};
 
 use crate::{
     arena,
-    armoury::Armoury,
-    ledger::LedgerPlugin,
     rules::{self, NextPlayer, RulesPlugin, RulesProtocolPlugin},
-    script::{Script, ScriptPlugin},
+    scripted_player::{ScriptedPlayer, ScriptedPlayerPlugin},
+    shot_stats::ShotStatsPlugin,
+    weapon_set::WeaponSet,
 };
 
 /// Time of one tick: 1/64 s.
@@ -31,7 +31,7 @@ pub struct ServerOptions {
     /// Protocol version to announce; 0 for the default.
     pub protocol: u32,
     /// Weapons of the game; clients must have the same.
-    pub armoury: Armoury,
+    pub weapon_set: WeaponSet,
     /// Maximum age of a view that the server honours; `None` for the suite's default.
     pub max_age: Option<Duration>,
     /// Time of one tick; `None` for [`TICK`]. Clients must have the same.
@@ -49,12 +49,12 @@ pub fn headless() -> App {
 
 /// Adds the server's plugins and the game. The app must already have its Bevy plugins.
 pub fn add_server(app: &mut App, options: ServerOptions) {
-    app.insert_resource(options.armoury.arsenal());
+    app.insert_resource(options.weapon_set.arsenal());
     app.add_plugins(UnlagServerPlugins {
         rate: SimulationRate { tick: options.tick.unwrap_or(TICK), ..default() },
     });
     app.add_plugins((RulesProtocolPlugin, RulesPlugin));
-    app.world_mut().resource_mut::<Sampler>().interpolation = options.interpolation;
+    app.world_mut().resource_mut::<PoseSampler>().interpolation = options.interpolation;
     if options.protocol != 0 {
         app.insert_resource(ProtocolVersion(options.protocol));
     }
@@ -69,11 +69,11 @@ pub fn add_server(app: &mut App, options: ServerOptions) {
 }
 
 /// Adds the client's plugins and the game. The app must already have its Bevy plugins.
-pub fn add_client(app: &mut App, armoury: Armoury, interpolation: Interpolation, trace: bool) {
-    app.insert_resource(armoury.arsenal());
+pub fn add_client(app: &mut App, weapon_set: WeaponSet, interpolation: Interpolation, trace: bool) {
+    app.insert_resource(weapon_set.arsenal());
     app.add_plugins(UnlagClientPlugins::default());
-    app.add_plugins((RulesProtocolPlugin, LedgerPlugin));
-    app.world_mut().resource_mut::<Sampler>().interpolation = interpolation;
+    app.add_plugins((RulesProtocolPlugin, ShotStatsPlugin));
+    app.world_mut().resource_mut::<PoseSampler>().interpolation = interpolation;
     app.add_systems(Startup, arena::spawn).add_observer(
         move |added: On<Add, NetRole>, mut commands: Commands| {
             if trace {
@@ -91,22 +91,24 @@ pub fn server(options: ServerOptions) -> App {
 }
 
 /// Creates a client without a window, played by a script.
-pub fn scripted_client(seed: u64, armoury: Armoury, interpolation: Interpolation, trace: bool) -> App {
+pub fn scripted_client(seed: u64, weapon_set: WeaponSet, interpolation: Interpolation, trace: bool) -> App {
     let mut app = headless();
-    add_client(&mut app, armoury, interpolation, trace);
-    app.add_plugins((PlayerControlsPlugin::default(), ScriptPlugin)).insert_resource(Script::new(seed));
+    add_client(&mut app, weapon_set, interpolation, trace);
+    app.add_plugins((PlayerControlsPlugin::default(), ScriptedPlayerPlugin))
+        .insert_resource(ScriptedPlayer::new(seed));
     app
 }
 
 /// Gives a server a scripted player of its own, as a listen server host has.
 pub fn add_scripted_host(app: &mut App, seed: u64) {
     add_host(app);
-    app.add_plugins((PlayerControlsPlugin::default(), ScriptPlugin)).insert_resource(Script::new(seed));
+    app.add_plugins((PlayerControlsPlugin::default(), ScriptedPlayerPlugin))
+        .insert_resource(ScriptedPlayer::new(seed));
 }
 
 /// Gives a server a player of its own. The caller adds the controls.
 pub fn add_host(app: &mut App) {
-    app.add_plugins(LedgerPlugin)
+    app.add_plugins(ShotStatsPlugin)
         // The host draws the pawns that it is the authority of.
         .add_observer(|added: On<Add, NetRole>, mut commands: Commands| {
             commands.entity(added.entity).insert_if_new(DrawnPose::default());
@@ -115,8 +117,8 @@ pub fn add_host(app: &mut App) {
             Startup,
             |mut next: ResMut<NextPlayer>, arsenal: Res<Arsenal>, mut commands: Commands| {
                 let (id, place) = next.welcome();
-                let soldier = (spawn_host_soldier(id, place), Health::default(), Score::default());
-                commands.spawn(soldier).insert(rules::everything(&arsenal));
+                let soldier = (host_soldier_bundle(id, place), Health::default(), PlayerScore::default());
+                commands.spawn(soldier).insert(rules::full_loadout(&arsenal));
             },
         );
 }

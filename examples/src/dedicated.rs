@@ -14,9 +14,9 @@ use core::time::Duration;
 use crate::{
     app::ServerOptions,
     args,
-    armoury::Armoury,
-    link::{self, DEFAULT_PORT, PROTOCOL_ID},
-    realtime,
+    connection::{self, DEFAULT_PORT, PROTOCOL_ID},
+    udp_match,
+    weapon_set::WeaponSet,
 };
 
 /// Options of a dedicated server.
@@ -34,8 +34,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDR", requires = "key")]
     pub public: Vec<String>,
     /// Whether the server rewinds targets to the shooter's view time (lag compensation).
-    #[arg(long, value_enum, default_value_t = Switch::On)]
-    pub rewind: Switch,
+    #[arg(long, value_enum, default_value_t = OnOff::On)]
+    pub rewind: OnOff,
 }
 
 /// Options of a connect token.
@@ -57,18 +57,18 @@ pub struct TokenArgs {
 
 /// A switch on the command line.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Switch {
+pub enum OnOff {
     /// On.
     On,
     /// Off.
     Off,
 }
 
-impl From<Switch> for RewindMode {
-    fn from(switch: Switch) -> Self {
+impl From<OnOff> for RewindMode {
+    fn from(switch: OnOff) -> Self {
         match switch {
-            Switch::On => Self::On,
-            Switch::Off => Self::Off,
+            OnOff::On => Self::On,
+            OnOff::Off => Self::Off,
         }
     }
 }
@@ -85,14 +85,14 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
     let access = match &args.key {
         Some(file) => {
             let addresses =
-                args.public.iter().map(|text| link::parse_address(text)).collect::<Result<_, _>>()?;
+                args.public.iter().map(|text| connection::parse_address(text)).collect::<Result<_, _>>()?;
             ServerAccess { addresses, ..ServerAccess::new(key(file)?, PROTOCOL_ID) }
         }
         None => ServerAccess::development(PROTOCOL_ID),
     };
     let options =
-        ServerOptions { rewind: args.rewind.into(), armoury: Armoury::All, ..ServerOptions::default() };
-    realtime::serve(args.port, &access, options, &AtomicBool::new(false), |port| {
+        ServerOptions { rewind: args.rewind.into(), weapon_set: WeaponSet::All, ..ServerOptions::default() };
+    udp_match::serve(args.port, &access, options, &AtomicBool::new(false), |port| {
         if access.key.is_development() {
             println!("serving on UDP port {port}; connect with: shooter client --connect ADDRESS:{port}");
             println!("development mode: any client can join under any id; use --key FILE on a public server");
@@ -109,8 +109,8 @@ pub fn serve(args: &ServeArgs) -> Result<(), String> {
 /// cannot be written to.
 pub fn write_token(args: &TokenArgs) -> Result<(), String> {
     let key = key(&args.key)?;
-    let server = link::parse_address(&args.connect)?;
-    let id = args.client_id.unwrap_or_else(link::random_client_id);
+    let server = connection::parse_address(&args.connect)?;
+    let id = args.client_id.unwrap_or_else(connection::random_client_id);
     let lifetime = Duration::from_secs_f64(args.lifetime);
     let request = ConnectTokenRequest { lifetime, ..ConnectTokenRequest::new(id, server, PROTOCOL_ID) };
     let token = request.issue(&key).map_err(|error| error.to_string())?;

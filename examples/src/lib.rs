@@ -2,13 +2,13 @@
 //!
 //! * [`arena`]: the level (floor, walls, stairs, ramp, cover) and its spawn points.
 //! * [`rules`]: health, death and respawn: the minimum of a game.
-//! * [`app`]: builders of a server app and a client app; [`link`] connects them.
-//! * [`marks`]: map markers that players place, sent as game-defined messages.
-//! * [`script`]: scripted players that strafe, turn, jump and shoot, driven by a seed.
-//! * [`ledger`]: hits drawn by the client compared with hits confirmed by the server.
-//! * [`lockstep`]: a match under stepped time; equal seeds give equal runs.
-//! * [`realtime`]: a match over UDP, one thread per app; [`redial`]: reconnection of its clients.
-//! * [`report`]: the table and the JSON report of a match.
+//! * [`app`]: builders of a server app and a client app; [`connection`] connects them.
+//! * [`markers`]: map markers that players place, sent as game-defined messages.
+//! * [`scripted_player`]: scripted players that strafe, turn, jump and shoot, driven by a seed.
+//! * [`shot_stats`]: hits drawn by the client compared with hits confirmed by the server.
+//! * [`stepped_match`]: a match under stepped time; equal seeds give equal runs.
+//! * [`udp_match`]: a match over UDP, one thread per app; [`reconnect`]: reconnection of its clients.
+//! * [`match_report`]: the table and the JSON report of a match.
 //! * [`dedicated`]: command line of a dedicated server: its key and its connect tokens.
 //! * `screen` (feature `window`) and [`args`]: windows, panels, sliders and command-line values.
 //! * [`kart`]: a kart race that does not use the shooter.
@@ -17,18 +17,18 @@
 pub mod app;
 pub mod arena;
 pub mod args;
-pub mod armoury;
+pub mod connection;
 pub mod dedicated;
 pub mod kart;
-pub mod ledger;
-pub mod link;
-pub mod lockstep;
-pub mod marks;
-pub mod realtime;
-pub mod redial;
-pub mod report;
+pub mod markers;
+pub mod match_report;
+pub mod reconnect;
 pub mod rules;
 #[cfg(feature = "window")]
 pub mod screen;
-pub mod script;
+pub mod scripted_player;
+pub mod shot_stats;
+pub mod stepped_match;
 pub mod teleport;
+pub mod udp_match;
+pub mod weapon_set;

@@ -4,11 +4,11 @@ use bevy::prelude::*;
 use bevy_unlag::{
     Soldier,
     prelude::*,
-    weapons::{Dead, VitalsSystems},
+    weapons::{Dead, HealthSystems},
 };
 use lightyear::prelude::AppComponentExt;
 
-use crate::{arena, marks::MarksPlugin};
+use crate::{arena, markers::MarkersPlugin};
 
 /// Time between a death and the end of the dead player's moves, in ticks. Allows trades (mutual kills).
 const TRADE_TICKS: i32 = 32;
@@ -19,8 +19,8 @@ pub struct RulesProtocolPlugin;
 impl Plugin for RulesProtocolPlugin {
     fn build(&self, app: &mut App) {
         app.component::<Health>().replicate();
-        app.component::<Score>().replicate();
-        app.add_plugins(MarksPlugin);
+        app.component::<PlayerScore>().replicate();
+        app.add_plugins(MarkersPlugin);
     }
 }
 
@@ -31,13 +31,16 @@ impl Plugin for RulesPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<NextPlayer>()
             .add_observer(welcome)
-            .add_observer(begin_match)
-            .add_plugins(VitalsPlugin)
+            .add_observer(reset_players)
+            .add_plugins(HealthPlugin)
             .add_systems(
                 FixedLast,
                 (
-                    (throw, die, rest).chain().after(VitalsSystems::Harm).before(VitalsSystems::Respawn),
-                    respawn.after(VitalsSystems::Respawn),
+                    (throw, kill, disable_dead)
+                        .chain()
+                        .after(HealthSystems::ApplyDamage)
+                        .before(HealthSystems::Respawn),
+                    respawn.after(HealthSystems::Respawn),
                 ),
             );
     }
@@ -59,7 +62,7 @@ impl NextPlayer {
 
 /// Returns a loadout with one of each weapon; the first one is held.
 #[must_use]
-pub fn everything(arsenal: &Arsenal) -> Loadout {
+pub fn full_loadout(arsenal: &Arsenal) -> Loadout {
     Loadout(arsenal.iter().map(|(id, _)| id).collect())
 }
 
@@ -73,23 +76,23 @@ fn welcome(
     let (id, place) = next.welcome();
     commands
         .spawn((
-            spawn_soldier(id, place),
-            (Health::default(), Score::default()),
+            soldier_bundle(id, place),
+            (Health::default(), PlayerScore::default()),
             player_pawn(joined.link, joined.peer),
         ))
-        .insert(everything(&arsenal));
+        .insert(full_loadout(&arsenal));
 }
 
 /// Moves every player to a spawn point of its own, alive and with a reset score.
-fn begin_match(
+fn reset_players(
     _: On<MatchRestarted>,
-    mut players: Query<(Entity, &mut SoldierState, &mut Loadout, &mut Score)>,
+    mut players: Query<(Entity, &mut SoldierState, &mut Loadout, &mut PlayerScore)>,
     mut respawns: MessageWriter<Respawn>,
 ) {
     for ((pawn, mut state, mut loadout, mut score), place) in
         players.iter_mut().zip(arena::SPAWNS.into_iter().cycle())
     {
-        *score = Score::default();
+        *score = PlayerScore::default();
         place_at(&mut state, &mut loadout, place);
         respawns.write(Respawn { pawn });
     }
@@ -112,7 +115,7 @@ fn throw(mut damage: MessageReader<Damage>, mut players: Query<&mut ScheduledPus
     }
 }
 
-fn die(mut died: MessageReader<Died>, mut players: Query<&mut SoldierState>) {
+fn kill(mut died: MessageReader<Died>, mut players: Query<&mut SoldierState>) {
     for death in died.read() {
         if let Ok(mut state) = players.get_mut(death.victim) {
             // Moves in flight still run: the owner made them before it could know of its death.
@@ -122,7 +125,7 @@ fn die(mut died: MessageReader<Died>, mut players: Query<&mut SoldierState>) {
 }
 
 /// Disables dead pawns once every move that their owners made in good faith has run.
-fn rest(tick: Res<CurrentTick>, mut dead: Query<(&Dead, &mut SoldierState)>) {
+fn disable_dead(tick: Res<CurrentTick>, mut dead: Query<(&Dead, &mut SoldierState)>) {
     for (dead, mut state) in &mut dead {
         // A pawn that has just respawned keeps its `Dead` marker until the next tick.
         if tick.0.since(dead.since) >= TRADE_TICKS && !state.body.alive && !state.body.disabled {

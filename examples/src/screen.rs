@@ -3,13 +3,13 @@
 //! * [`display`]: check for a screen.
 //! * [`WindowArgs`]: command-line options of a window; [`add_window`] opens it.
 //! * [`ui`]: text, lines and buttons; [`slider`]: sliders.
-//! * [`link`]: sliders and buttons for the conditions of the simulated link.
+//! * [`link_controls`]: sliders and buttons for the conditions of the simulated link.
 
 mod checker;
 mod display;
-pub mod link;
+pub mod link_controls;
 pub mod slider;
-mod timed;
+mod timed_exit;
 pub mod ui;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -23,9 +23,9 @@ use bevy::{
 use bevy_unlag::guard::limit_logs;
 use clap::Args;
 
-pub use checker::checker;
+pub use checker::checkerboard;
 pub use display::display;
-pub use timed::TimedPlugin;
+pub use timed_exit::TimedPlugin;
 
 use crate::args::size;
 

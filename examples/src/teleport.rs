@@ -2,16 +2,16 @@
 //! four ways and run in two apps with a bad link between them.
 //!
 //! * [`Variant`]: on the client only, on the server only, on both, and as part of the move stream.
-//! * [`Pair`]: an owner's app and a server's app, stepped manually, with a seeded link between them.
-//! * [`study`]: presses the key and records what the owner saw; [`Report`] is the result, and [`table`]
+//! * [`ClientServerPair`]: an owner's app and a server's app, stepped manually, with a seeded link between them.
+//! * [`study`]: presses the key and records what the owner saw; [`TeleportReport`] is the result, and [`table`]
 //!   formats several of them.
 
+mod client_server_pair;
 mod level;
-mod pair;
-mod pipe;
-mod report;
-mod seen;
+mod observations;
+mod simulated_link;
 mod study;
+mod teleport_report;
 mod variant;
 
 use bevy_unlag::{
@@ -19,13 +19,13 @@ use bevy_unlag::{
     movement::{CapsuleWith, abilities::Teleport},
 };
 
+pub use client_server_pair::{ClientServerPair, TeleportOptions};
 pub use level::{Block, Level, Wall};
-pub use pair::{Options, Pair};
-pub use pipe::Pipe;
-pub use report::{Adjusted, Jump, Report, Slide, table};
-pub use seen::Seen;
+pub use observations::Observations;
+pub use simulated_link::SimulatedLink;
 pub use study::study;
-pub use variant::{DISTANCE, Variant, Writes};
+pub use teleport_report::{CorrectionEntry, Jump, Slide, TeleportReport, table};
+pub use variant::{DISTANCE, Variant, WriteMethod};
 
 /// Character of the study.
 pub type Pawn = CapsuleWith<Teleport>;

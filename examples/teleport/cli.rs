@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy_unlag::prelude::PredictionConfig;
 use clap::{Parser, ValueEnum};
-use unlag_examples::teleport::{Options, Variant, Wall, Writes};
+use unlag_examples::teleport::{TeleportOptions, Variant, Wall, WriteMethod};
 
 /// Presses a teleport key once, ten metres ahead, and reports what the player and the server saw. Exits with
 /// code 1 if the teleport in the move stream was not faultless.
@@ -79,10 +79,10 @@ pub enum Blocked {
 
 impl Cli {
     /// Returns the options of a run.
-    pub fn options(&self, variant: Variant) -> Options {
-        Options {
+    pub fn options(&self, variant: Variant) -> TeleportOptions {
+        TeleportOptions {
             variant,
-            writes: if self.marked { Writes::Teleport } else { Writes::Position },
+            write_method: if self.marked { WriteMethod::Teleport } else { WriteMethod::Position },
             wall: match self.blocked {
                 None => Wall::Nowhere,
                 Some(Blocked::Server) => Wall::OnServer,

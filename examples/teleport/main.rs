@@ -9,17 +9,18 @@ mod cli;
 use std::process::ExitCode;
 
 use clap::Parser;
-use unlag_examples::teleport::{Report, Variant, study, table};
+use unlag_examples::teleport::{TeleportReport, Variant, study, table};
 
 use cli::Cli;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     println!("{}\n", cli.describe());
-    let reports: Vec<Report> =
+    let reports: Vec<TeleportReport> =
         cli.variant.variants().iter().map(|variant| study(&cli.options(*variant))).collect();
     print!("{}", table(&reports));
-    let failed =
-        reports.iter().any(|report| report.variant == Variant::Stream && !report.complaints().is_empty());
+    let failed = reports
+        .iter()
+        .any(|report| report.variant == Variant::Stream && !report.failed_expectations().is_empty());
     if failed { ExitCode::from(1) } else { ExitCode::SUCCESS }
 }

@@ -9,27 +9,27 @@ use bevy_unlag_core::{
     ViewTime, Wire,
 };
 use lightyear_guard::{ConnectTokenRequest, ServerKey};
-use bevy_unlag_lightyear::fuzzing::words;
+use bevy_unlag_lightyear::fuzzing::example_messages;
 use bevy_unlag_movement::{
     CapsuleInput, CapsuleModel, CapsulePush, CapsuleState, CapsuleWith, KartInput, KartModel, KartPush,
     KartState,
     abilities::{Dash, Teleport},
 };
 use bevy_unlag_prediction::{
-    Answered, ClientAdjustment, CorrectionCause, LossLevel, MovePacket, MoveRun, ServerAnswer, StateCheck,
+    AckedMove, ClientAdjustment, CorrectionCause, LossLevel, MovePacket, MoveRun, MoveAck, StateCheck,
 };
 use bevy_unlag_rewind::{EvidenceLog, HitGroup, ShotEvidence};
 use bevy_unlag_weapons::{
-    Aim, Armed, ArmsInput, ArmsState, Arsenal, Cone, FireInput, HeldWeapon, ProjectileEnd, ProjectileEndKind,
-    ProjectileLaunch, ShotRefusal, ShotResult, ShotVerdict, Sight, Tracer, Trail, WeaponId,
+    Aim, WithWeapons, WeaponInput, WeaponState, Arsenal, SpreadCone, FireInput, HeldWeapon, ProjectileEnd, ProjectileEndKind,
+    ProjectileLaunch, ShotRefusal, ShotResult, ShotVerdict, ShooterView, Tracer, TracerPath, WeaponId,
 };
 use lightyear::{
     connection::ConnectionSystems,
-    link::Link,
+    connection::Link,
     prelude::{Connected, LinkSystems},
     transport::plugin::TransportSystems,
 };
-use unlag_examples::lockstep::{Match, MatchOptions};
+use unlag_examples::stepped_match::{Match, MatchOptions};
 
 #[allow(dead_code, reason = "the client uses more of it")]
 #[path = "../../crates/bevy_unlag_lightyear/src/snapshots/message.rs"]
@@ -40,7 +40,7 @@ mod walker;
 
 use walker::{Mode, Place, Walker, Wish};
 
-type Soldier = Armed<CapsuleModel>;
+type Soldier = WithWeapons<CapsuleModel>;
 type Input = <Soldier as MoveModel>::Input;
 type State = <Soldier as MoveModel>::State;
 
@@ -53,7 +53,7 @@ fn encoded(value: &impl Wire) -> Vec<u8> {
 fn soldier() -> State {
     ExtendedState {
         body: CapsuleState::at(Vec3::new(3.0, 1.5, -20.25)),
-        extension: ArmsState::new(&Arsenal::default(), &[WeaponId(0)], 7),
+        extension: WeaponState::new(&Arsenal::default(), &[WeaponId(0)], 7),
     }
 }
 
@@ -62,17 +62,17 @@ fn move_packets() -> Vec<(&'static str, Vec<u8>)> {
     let turn = CapsuleInput { yaw: run.yaw + 90, pitch: -310, ..run };
     let jump = CapsuleInput { jump: true, right: -80, ..turn };
     let time = ViewTime { tick: Tick(990), fraction: 77 };
-    let sight = Sight::new(Some(time), Vec3::new(3.0, 3.1, -20.25));
-    let fire = FireInput::new(&sight, Tick(1_004)).looking(Aim::new(2.0, -0.1), Aim::new(2.01, -0.1));
+    let sight = ShooterView::new(Some(time), Vec3::new(3.0, 3.1, -20.25));
+    let fire = FireInput::new(&sight, Tick(1_004)).with_aim(Aim::new(2.0, -0.1), Aim::new(2.01, -0.1));
     let mut claim = fire;
     claim.claim = Some(NetId(700));
     let mut pellets = fire;
-    pellets.list_pellets((0..12).map(|k| Vec2::splat(k as f32 / 20.0)));
+    pellets.set_pellets((0..12).map(|k| Vec2::splat(k as f32 / 20.0)));
     let input = |body, fire: Option<FireInput>| Input {
         body,
-        extension: ArmsInput { fire, trigger: fire.is_some(), ..ArmsInput::default() },
+        extension: WeaponInput { fire, trigger: fire.is_some(), ..WeaponInput::default() },
     };
-    let hands = ArmsInput { reload: true, aiming: true, equip: Some(3), ..ArmsInput::default() };
+    let hands = WeaponInput { reload: true, aiming: true, equip: Some(3), ..WeaponInput::default() };
     let packet = |newest: u16, moves: &[(u16, u16, Input)]| {
         let runs =
             moves.iter().map(|(age, length, input)| MoveRun { age: *age, length: *length, input: *input });
@@ -100,10 +100,10 @@ fn move_packets() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 fn server_answers() -> Vec<(&'static str, Vec<u8>)> {
-    let plain = ServerAnswer::<State, CapsulePush> {
+    let plain = MoveAck::<State, CapsulePush> {
         epoch: 3,
         sequence: 9,
-        answered: Answered::Move(1_000),
+        answered: AckedMove::Move(1_000),
         waiting: 2,
         held: Duration::from_micros(31_250),
         lag: 4,
@@ -120,20 +120,20 @@ fn server_answers() -> Vec<(&'static str, Vec<u8>)> {
         (1_011, CapsulePush::Shove(Vec3::X)),
         (1_012, CapsulePush::Teleport(Vec3::new(-4.0, 0.0, 80.0))),
     ];
-    let start = Answered::Start { now: Tick(70_000) };
+    let start = AckedMove::Start { now: Tick(70_000) };
     vec![
         ("acknowledgement", encoded(&plain)),
-        ("outcomes", encoded(&ServerAnswer { outcomes: 0x8005, lag: -7, ..plain.clone() })),
-        ("pushes", encoded(&ServerAnswer { pushes, resolving: true, ..plain.clone() })),
+        ("outcomes", encoded(&MoveAck { outcomes: 0x8005, lag: -7, ..plain.clone() })),
+        ("pushes", encoded(&MoveAck { pushes, resolving: true, ..plain.clone() })),
         (
             "start",
-            encoded(&ServerAnswer {
+            encoded(&MoveAck {
                 answered: start,
                 adjustment: adjusted(CorrectionCause::Start),
                 ..plain.clone()
             }),
         ),
-        ("correction", encoded(&ServerAnswer { adjustment: adjusted(CorrectionCause::Terrain), ..plain })),
+        ("correction", encoded(&MoveAck { adjustment: adjusted(CorrectionCause::Terrain), ..plain })),
     ]
 }
 
@@ -232,8 +232,8 @@ fn effects() -> Vec<(&'static str, Vec<u8>)> {
     let (shooter, shot, weapon) = (NetId(7), Tick(1_004), WeaponId(2));
     let list = [(NetId(3), HitGroup::Head), (NetId(9), HitGroup::Limb)].into_iter().collect();
     let verdict = |result| ShotVerdict { shot, result, clamped: false };
-    let to = Trail::To(Vec3::new(1.5, 2.0, -40.0));
-    let cone = Cone { aim: Aim::new(2.0, -0.1), half_angle: 470 };
+    let to = TracerPath::To(Vec3::new(1.5, 2.0, -40.0));
+    let cone = SpreadCone { aim: Aim::new(2.0, -0.1), half_angle: 470 };
     let launch = ProjectileLaunch {
         shooter,
         shot,
@@ -252,7 +252,7 @@ fn effects() -> Vec<(&'static str, Vec<u8>)> {
         ("hit", of(0, &|| encoded(&verdict(ShotResult::Hit(list))))),
         ("refused", of(0, &|| encoded(&verdict(ShotResult::Refused(ShotRefusal::Empty))))),
         ("trail", of(1, &|| encoded(&Tracer { shooter, weapon, trail: to }))),
-        ("pellets", of(1, &|| encoded(&Tracer { shooter, weapon, trail: Trail::Spread { cone, seed: 99 } }))),
+        ("pellets", of(1, &|| encoded(&Tracer { shooter, weapon, trail: TracerPath::Spread { cone, seed: 99 } }))),
         ("launch", of(2, &|| encoded(&launch))),
         ("bounced", of(2, &|| encoded(&ProjectileLaunch { bounces: 2, flown: 700, ..launch }))),
         ("wall", of(3, &|| encoded(&end(ProjectileEndKind::Wall)))),
@@ -368,10 +368,10 @@ fn other_models() -> Vec<(&'static str, Vec<u8>)> {
         let packet = MovePacket { epoch: 3, sequence: 200, newest: 1_000, heard: Some(240), check, runs };
         let adjustment =
             ClientAdjustment { cause: CorrectionCause::Terrain, config: 7, surroundings: 9, state };
-        let answer = ServerAnswer::<M::State, M::Push> {
+        let answer = MoveAck::<M::State, M::Push> {
             epoch: 3,
             sequence: 9,
-            answered: Answered::Move(1_000),
+            answered: AckedMove::Move(1_000),
             waiting: 2,
             held: Duration::from_micros(31_250),
             lag: 4,
@@ -539,7 +539,7 @@ fn main() -> io::Result<()> {
         ("op_script", owned(scripts(&heard))),
         ("packet_gate", gates(&heard.packets)),
         ("datagram", numbered("heard", heard.datagrams)),
-        ("words", numbered("word", words().into_iter().map(|(kind, word)| [&[kind][..], &word].concat()))),
+        ("words", numbered("word", example_messages().into_iter().map(|(kind, word)| [&[kind][..], &word].concat()))),
         ("game_message", owned(game_messages())),
         ("token", owned(tokens())),
         ("change", owned(changes())),

@@ -7,12 +7,12 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, Interpolate, Span, Tick, Wire, WireError};
+use bevy_unlag_core::{BitReader, BitWriter, Interpolate, InterpolationSpan, Tick, Wire, WireError};
 use bevy_unlag_lightyear::{
     Bandwidth, MessageClass, ReplicatePredicted,
-    fuzzing::{Lane, LinkProbe},
+    fuzzing::{InjectedMessage, LinkProbe},
 };
-use bevy_unlag_prediction::MAX_MAILED;
+use bevy_unlag_prediction::MAX_MAILBOX_MESSAGES;
 use libfuzzer_sys::fuzz_target;
 use lightyear::prelude::{ControlledBy, Lifetime};
 
@@ -41,7 +41,7 @@ impl Wire for Hat {
 }
 
 impl Interpolate for Hat {
-    fn interpolate(from: &Self, _: &Self, _: &Span) -> Self {
+    fn interpolate(from: &Self, _: &Self, _: &InterpolationSpan) -> Self {
         *from
     }
 }
@@ -83,14 +83,14 @@ impl Run {
     }
 
     fn put(&mut self, bytes: &[u8]) {
-        self.probe.put(Lane::Change, bytes);
+        self.probe.put(InjectedMessage::Change, bytes);
         self.come.push(read(bytes));
     }
 
     fn frame(&mut self) {
         self.probe.pass(Duration::from_millis(16));
         // What is beyond is not read.
-        self.come.truncate(MAX_MAILED);
+        self.come.truncate(MAX_MAILBOX_MESSAGES);
         self.counted += self.come.len() as u64;
         let newer = |tick: Tick, than: Option<Tick>| than.is_none_or(|than| tick.is_newer_than(than));
         let mut newest: Option<(Hat, Tick)> = None;

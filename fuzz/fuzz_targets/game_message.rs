@@ -14,7 +14,7 @@ use bevy_unlag_core::{BitReader, BitWriter, NetId, Wire, WireError};
 use bevy_unlag_lightyear::{
     AddGameMessage, Delivery, GameMessageStats, MessageDirection, MessageLimits, MessageRules, MessageSource,
     Received,
-    fuzzing::{Lane, LinkProbe, message_key},
+    fuzzing::{InjectedMessage, LinkProbe, message_key},
 };
 use libfuzzer_sys::fuzz_target;
 use lightyear::prelude::{ControlledBy, Lifetime};
@@ -112,7 +112,7 @@ fn keys() -> &'static [u16; 4] {
 }
 
 /// A reader of its own: what a message says, if it is one and may come to this side and in this way.
-fn open(bytes: &[u8], lane: Lane, server: bool) -> Option<Word> {
+fn open(bytes: &[u8], lane: InjectedMessage, server: bool) -> Option<Word> {
     let mut r = BitReader::new(bytes);
     let key = r.bits(16).ok()? as u16;
     let kind = keys().iter().position(|known| *known == key)?;
@@ -125,8 +125,8 @@ fn open(bytes: &[u8], lane: Lane, server: bool) -> Option<Word> {
     (number <= LARGEST && r.bytes_read() == bytes.len()).then_some(Word { kind, about, number })
 }
 
-fn lane_of(delivery: Delivery) -> Lane {
-    if delivery == Delivery::Reliable { Lane::Ordered } else { Lane::Loose }
+fn lane_of(delivery: Delivery) -> InjectedMessage {
+    if delivery == Delivery::Reliable { InjectedMessage::Reliable } else { InjectedMessage::Unreliable }
 }
 
 struct Run {
@@ -158,7 +158,7 @@ impl Run {
         Self { probe, server, guest: None, put: 0, new, late, heard: 0, waves: 0, seconds: 0.0 }
     }
 
-    fn put(&mut self, lane: Lane, bytes: &[u8]) {
+    fn put(&mut self, lane: InjectedMessage, bytes: &[u8]) {
         self.probe.put(lane, bytes);
         self.put += 1;
         self.new.extend(open(bytes, lane, self.server));
@@ -226,14 +226,14 @@ fuzz_target!(|bytes: &[u8]| {
         let (body, rest) = rest.split_at(length.min(rest.len()));
         script = rest;
         match what {
-            0 => run.put(Lane::Ordered, body),
-            1 => run.put(Lane::Loose, body),
+            0 => run.put(InjectedMessage::Reliable, body),
+            1 => run.put(InjectedMessage::Unreliable, body),
             2..=5 => {
                 let kind = usize::from(what - 2);
                 let other = much & 16 != 0;
                 let lane = match lane_of(RULES[kind].delivery) {
-                    Lane::Ordered if other => Lane::Loose,
-                    Lane::Loose if other => Lane::Ordered,
+                    InjectedMessage::Reliable if other => InjectedMessage::Unreliable,
+                    InjectedMessage::Unreliable if other => InjectedMessage::Reliable,
                     lane => lane,
                 };
                 run.put(lane, &[&keys()[kind].to_le_bytes()[..], body].concat());

@@ -6,10 +6,10 @@ use bevy::math::Vec3;
 use bevy_unlag_core::{BitReader, BitWriter, ExtendedInput, Tick, Wire};
 use bevy_unlag_movement::CapsuleInput;
 use bevy_unlag_prediction::{MAX_MOVES, MovePacket};
-use bevy_unlag_weapons::ArmsInput;
+use bevy_unlag_weapons::WeaponInput;
 use libfuzzer_sys::fuzz_target;
 
-type Packet = MovePacket<ExtendedInput<CapsuleInput, ArmsInput>>;
+type Packet = MovePacket<ExtendedInput<CapsuleInput, WeaponInput>>;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(packet) = Packet::read(&mut BitReader::new(bytes)) else { return };

@@ -12,7 +12,7 @@ use lightyear::{
     link::{Link, RecvPayload},
     prelude::{Client, Connected, Disconnect, server::ClientOf},
 };
-use unlag_examples::lockstep::{Match, MatchOptions};
+use unlag_examples::stepped_match::{Match, MatchOptions};
 
 /// Time that one script may take, so that many are run.
 const MOST: Duration = Duration::from_secs(6);

@@ -10,7 +10,7 @@ use bevy_unlag_movement::{
     CapsuleWith, KartModel,
     abilities::{Dash, Teleport},
 };
-use bevy_unlag_prediction::{MAX_MOVES, MAX_PUSHES, MovePacket, ServerAnswer};
+use bevy_unlag_prediction::{MAX_MOVES, MAX_PUSHES, MovePacket, MoveAck};
 use libfuzzer_sys::fuzz_target;
 
 type Able = CapsuleWith<(Dash, Teleport)>;
@@ -36,7 +36,7 @@ where
     M::State: Debug,
     M::Push: Debug,
 {
-    let Ok(answer) = ServerAnswer::<M::State, M::Push>::read(&mut BitReader::new(bytes)) else { return };
+    let Ok(answer) = MoveAck::<M::State, M::Push>::read(&mut BitReader::new(bytes)) else { return };
     assert!(answer.pushes.len() <= MAX_PUSHES);
     if let Some(adjustment) = &answer.adjustment {
         assert!(M::position(&adjustment.state).is_finite());

@@ -8,7 +8,7 @@
 use core::time::Duration;
 use std::collections::{HashMap, HashSet};
 
-use lightyear_guard::{Refusal, check_packet, fuzzing::GateProbe};
+use lightyear_guard::{IngressRefusal, check_packet, fuzzing::PacketFilterProbe};
 use libfuzzer_sys::fuzz_target;
 
 /// What lightyear keeps of a client, as far as this target follows it.
@@ -107,7 +107,7 @@ impl Kept {
 }
 
 fuzz_target!(|script: &[u8]| {
-    let mut gate = GateProbe::default();
+    let mut gate = PacketFilterProbe::default();
     let (mut kept, mut script) = (Kept::default(), script);
     let (mut seconds, mut packets, mut bytes, mut messages) = (0.0, 0, 0, 0);
     while let [length, time, rest @ ..] = script {
@@ -116,9 +116,9 @@ fuzz_target!(|script: &[u8]| {
         script = rest;
         // Mostly a packet a tick, sometimes several, now and then seconds of silence.
         let passed = Duration::from_millis([0, 0, 1, 15, 15, 16, 100, 4_000][usize::from(time >> 3 & 7)]);
-        gate.pass(passed);
+        gate.advance(passed);
         seconds += passed.as_secs_f32();
-        let Ok(items) = gate.judge(packet) else { continue };
+        let Ok(items) = gate.check(packet) else { continue };
         assert_eq!(check_packet(packet), Ok(items as usize), "let through, and not even its form is sound");
         assert!(packet.len() <= 1_200);
         packets += 1;
@@ -132,5 +132,5 @@ fuzz_target!(|script: &[u8]| {
     assert!(packets as f32 <= most(limits.packets_per_second), "{packets} packets in {seconds} s");
     assert!(bytes as f32 <= most(limits.bytes_per_second), "{bytes} bytes in {seconds} s");
     assert!(messages as f32 <= most(limits.messages_per_second), "{messages} messages in {seconds} s");
-    assert_ne!(gate.judge(&[]), Err(Refusal::Leaving));
+    assert_ne!(gate.check(&[]), Err(IngressRefusal::PendingKick));
 });

@@ -4,7 +4,7 @@
 #![no_main]
 
 use bevy_unlag_core::{
-    BaseView, BitReader, BitWriter, Interpolation, MAX_KNOTS, ProxyUpdate, Sampler, Snapshot,
+    BaseView, BitReader, BitWriter, Interpolation, MAX_PATH_KNOTS, ProxyUpdate, PoseSampler, Snapshot,
     SnapshotHistory, Tick, ViewTime,
 };
 use libfuzzer_sys::fuzz_target;
@@ -30,7 +30,7 @@ fn draw(update: &ProxyUpdate) {
     for time in moments {
         let Some(stamp) = history.stamp(time) else { continue };
         for interpolation in [Interpolation::Step, Interpolation::Linear, Interpolation::Hermite] {
-            let sampler = Sampler { interpolation, ..Sampler::default() };
+            let sampler = PoseSampler { interpolation, ..PoseSampler::default() };
             let pose = history.pose(stamp, &sampler, &BaseView::default()).expect("it is here");
             assert!(pose.position.is_finite() && pose.velocity.is_finite(), "{pose:?}");
             assert!(pose.rotation.is_finite() && pose.spin.is_finite(), "{pose:?}");
@@ -43,7 +43,7 @@ fuzz_target!(|input: &[u8]| {
     let Some((base, bytes)) = input.split_first_chunk() else { return };
     let base = Tick(u32::from_le_bytes(*base));
     let Ok(update) = ProxyUpdate::read(base, &mut BitReader::new(bytes)) else { return };
-    assert!(update.knots().len() <= MAX_KNOTS);
+    assert!(update.knots().len() <= MAX_PATH_KNOTS);
     update.iter().for_each(check);
     draw(&update);
 

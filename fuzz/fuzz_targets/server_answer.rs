@@ -6,14 +6,14 @@ use core::time::Duration;
 
 use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Wire};
 use bevy_unlag_movement::CapsuleModel;
-use bevy_unlag_prediction::{MAX_PUSHES, ServerAnswer};
-use bevy_unlag_weapons::Armed;
+use bevy_unlag_prediction::{MAX_PUSHES, MoveAck};
+use bevy_unlag_weapons::WithWeapons;
 use libfuzzer_sys::fuzz_target;
 
-type Soldier = Armed<CapsuleModel>;
+type Soldier = WithWeapons<CapsuleModel>;
 type State = <Soldier as MoveModel>::State;
 type Push = <Soldier as MoveModel>::Push;
-type Answer = ServerAnswer<State, Push>;
+type Answer = MoveAck<State, Push>;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(answer) = Answer::read(&mut BitReader::new(bytes)) else { return };

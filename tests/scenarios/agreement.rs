@@ -3,8 +3,8 @@
 use bevy_unlag::prelude::*;
 use unlag_examples::{
     app::ServerOptions,
-    lockstep::{self, MatchOptions},
-    report::MatchReport,
+    match_report::MatchReport,
+    stepped_match::{self, MatchOptions},
 };
 
 use crate::{link_150, start};
@@ -18,7 +18,7 @@ fn fight(rewind: RewindMode) -> MatchReport {
         server: ServerOptions { rewind, ..ServerOptions::default() },
         ..MatchOptions::default()
     };
-    lockstep::play(&options).unwrap_or_else(|line| panic!("the match did not start: {line}"))
+    stepped_match::play(&options).unwrap_or_else(|line| panic!("the match did not start: {line}"))
 }
 
 #[test]
@@ -37,7 +37,8 @@ fn at_150_ms_and_2_percent_loss_the_server_confirms_what_the_screen_showed() {
 fn at_20_percent_loss_what_is_judged_agrees_and_every_round_is_answered() {
     let conditions = LinkConditions { loss: 0.2, ..link_150() };
     let options = MatchOptions { players: 4, seconds: 40.0, conditions, seed: 3, ..MatchOptions::default() };
-    let report = lockstep::play(&options).unwrap_or_else(|line| panic!("the match did not start: {line}"));
+    let report =
+        stepped_match::play(&options).unwrap_or_else(|line| panic!("the match did not start: {line}"));
     let total = report.total();
     // A view older than the cap is judged as of the cap, and says so; what is left must agree.
     let left = total.unclamped();
@@ -60,7 +61,7 @@ fn the_host_of_a_listen_server_is_judged_like_everyone() {
     };
     let mut game = start(options);
     game.fight(options.seconds);
-    let host = game.host_ledger().expect("there is a host");
+    let host = game.host_shot_stats().expect("there is a host");
     assert!(host.drawn > 30, "too few hits to say anything: {host:?}");
     assert!(host.confirmed_of_drawn().unwrap_or(0.0) >= 99.0, "{host:?}");
     assert!(host.drawn_of_confirmed().unwrap_or(0.0) >= 99.0, "{host:?}");
@@ -75,7 +76,7 @@ fn a_slow_machine_is_judged_by_what_it_drew() {
         let options =
             MatchOptions { players: 4, seconds: 40.0, conditions, seed: 5, fps, ..MatchOptions::default() };
         let report =
-            lockstep::play(&options).unwrap_or_else(|line| panic!("the match did not start: {line}"));
+            stepped_match::play(&options).unwrap_or_else(|line| panic!("the match did not start: {line}"));
         let total = report.total();
         println!("{fps} fps: {}", report.table());
         let left = total.unclamped();

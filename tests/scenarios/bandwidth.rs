@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
-use unlag_examples::lockstep::MatchOptions;
+use unlag_examples::stepped_match::MatchOptions;
 
 use crate::{seconds, start};
 
@@ -13,7 +13,7 @@ fn what_one_end_sends_the_other_receives_kind_by_kind() {
     let on = |app: &App, class| app.world().resource::<Bandwidth>().of(class);
     for class in [
         MessageClass::Moves,
-        MessageClass::Answers,
+        MessageClass::MoveAcks,
         MessageClass::Snapshots,
         MessageClass::Verdicts,
         MessageClass::Tracers,

@@ -6,7 +6,7 @@ use bevy_unlag::{
     movement::{Shuttle, Turntable},
     prelude::*,
 };
-use unlag_examples::lockstep::{Match, MatchOptions};
+use unlag_examples::stepped_match::{Match, MatchOptions};
 
 use crate::{hold_still, own_id, seconds, start, state, stats};
 
@@ -21,7 +21,7 @@ fn machines(app: &mut App) {
         phase_seconds: 0.0,
     };
     let table = Turntable { pivot: Vec3::new(14.0, 0.5, -14.0), seconds_per_turn: 4.0, ..default() };
-    for (id, track) in [(1, Track::Shuttle(lift)), (2, Track::Turntable(table))] {
+    for (id, track) in [(1, BaseTrack::Shuttle(lift)), (2, BaseTrack::Turntable(table))] {
         app.world_mut().spawn((MovementBase { id: BaseId(id), track }, Collider::cuboid(2.0, 0.1, 2.0)));
     }
 }
@@ -81,7 +81,7 @@ fn owners_who_ride_on_machines_are_never_corrected() {
     for tick in 0..1_200u32 {
         for (i, client) in game.clients.iter_mut().enumerate() {
             let world = client.world_mut();
-            for mut gather in world.query::<&mut InputGather>().iter_mut(world) {
+            for mut gather in world.query::<&mut InputAccumulator>().iter_mut(world) {
                 // Who jumps on a turntable is thrown off it, as it should be.
                 gather.jump(i == 0 && tick % 80 < 4);
                 gather.axes(if i == 0 && tick % 160 < 20 { Vec2::Y * 0.5 } else { Vec2::ZERO });

@@ -2,17 +2,17 @@
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
-    core::{BitReader, BitWriter, Interpolate, Span, Wire, WireError},
+    core::{BitReader, BitWriter, Interpolate, InterpolationSpan, Wire, WireError},
     movement::CapsuleState,
     net::{ReplicateSmoothed, replicated_pawn},
     prelude::*,
-    weapons::ArmsState,
+    weapons::WeaponState,
 };
 use lightyear::prelude::{ControlledBy, NetworkTarget, Replicate};
 use unlag_examples::{
     app::{self, ServerOptions, TICK},
-    armoury::Armoury,
-    link,
+    connection,
+    weapon_set::WeaponSet,
 };
 
 /// Where a turret points.
@@ -20,7 +20,7 @@ use unlag_examples::{
 struct Turret(f32);
 
 impl Interpolate for Turret {
-    fn interpolate(from: &Self, to: &Self, span: &Span) -> Self {
+    fn interpolate(from: &Self, to: &Self, span: &InterpolationSpan) -> Self {
         Self(f32::interpolate(&from.0, &to.0, span))
     }
 }
@@ -44,7 +44,7 @@ fn truth(tick: f32) -> f32 {
 #[test]
 fn a_turret_turns_smoothly_and_rests_without_drifting() {
     let mut server = app::server(ServerOptions::default());
-    let mut client = app::scripted_client(3, Armoury::Rifle, Interpolation::Hermite, false);
+    let mut client = app::scripted_client(3, WeaponSet::Rifle, Interpolation::Hermite, false);
     for app in [&mut server, &mut client] {
         app.replicate_smoothed::<Turret>();
         app.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
@@ -64,16 +64,17 @@ fn a_turret_turns_smoothly_and_rests_without_drifting() {
             });
         },
     );
-    let listener = link::listen_in_process(&mut server);
+    let listener = connection::listen_in_process(&mut server);
     app::finish(&mut server);
     let conditions = LinkConditions { latency: TICK * 3, ..LinkConditions::PERFECT };
-    link::join(&mut server, listener, &mut client, 1, NetSim::new(9).with(conditions)).expect("it joins");
+    connection::join(&mut server, listener, &mut client, 1, NetSim::new(9).with(conditions))
+        .expect("it joins");
     app::finish(&mut client);
     // One stands by itself; another is on the client's own pawn.
     let target = Replicate::to_clients(NetworkTarget::All);
     server.world_mut().spawn((Turret(0.0), Health::default(), target));
     // What is drawn is drawn at the moment of pawns, so there has to be one.
-    let state = SoldierState { body: CapsuleState::at(Vec3::Y), extension: ArmsState::default() };
+    let state = SoldierState { body: CapsuleState::at(Vec3::Y), extension: WeaponState::default() };
     server.world_mut().spawn((replicated_pawn(NetId(500)), state));
     let (mut checked, mut worst, mut plain_worst, mut ahead) = (0u32, 0.0f32, 0.0f32, 0u32);
     let mut last: Option<(f32, f32)> = None;

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
-use unlag_examples::{app::ServerOptions, lockstep::MatchOptions, script::Script};
+use unlag_examples::{app::ServerOptions, scripted_player::ScriptedPlayer, stepped_match::MatchOptions};
 
 use crate::{hold_still, link_150, own_id, seconds, start, state, stats};
 
@@ -51,7 +51,7 @@ fn an_owner_who_runs_jumps_and_turns_is_never_corrected() {
     let server = ServerOptions { trace: true, ..ServerOptions::default() };
     let mut game = start(MatchOptions { players: 3, conditions, server, ..MatchOptions::default() });
     for (seed, client) in (0..).zip(&mut game.clients) {
-        client.world_mut().insert_resource(Script::touring(seed));
+        client.world_mut().insert_resource(ScriptedPlayer::touring(seed));
     }
     game.run(seconds(20.0));
     let highest = game.clients.iter_mut().map(|client| {
@@ -73,7 +73,7 @@ fn an_outage_of_two_seconds_ends_with_everyone_where_they_are() {
     let conditions = link_150();
     let mut game = start(MatchOptions { players: 2, conditions, ..MatchOptions::default() });
     game.run(seconds(3.0));
-    let set = |game: &mut unlag_examples::lockstep::Match, conditions| {
+    let set = |game: &mut unlag_examples::stepped_match::Match, conditions| {
         for client in &mut game.clients {
             let world = client.world_mut();
             for mut sim in world.query::<&mut NetSim>().iter_mut(world) {

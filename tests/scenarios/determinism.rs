@@ -1,12 +1,12 @@
 //! The same seed gives the same match.
 
 use bevy_unlag::prelude::*;
-use unlag_examples::lockstep::{self, MatchOptions};
+use unlag_examples::stepped_match::{self, MatchOptions};
 
 fn json(seed: u64) -> String {
     let conditions = LinkPreset::named("Bad (UE)").expect("a preset of ours").conditions();
     let options = MatchOptions { players: 3, seconds: 6.0, conditions, seed, ..MatchOptions::default() };
-    lockstep::play(&options).unwrap_or_else(|line| panic!("the match did not start: {line}")).json()
+    stepped_match::play(&options).unwrap_or_else(|line| panic!("the match did not start: {line}")).json()
 }
 
 #[test]

@@ -3,13 +3,13 @@
 use core::time::Duration;
 
 use bevy::time::TimeUpdateStrategy;
-use bevy_unlag::core::{Fault, Finding, Findings};
-use unlag_examples::{app, link};
+use bevy_unlag::core::{ReportedIssue, SetupDiagnostics, SetupIssue};
+use unlag_examples::{app, connection};
 
 use super::*;
 
-fn found(app: &App) -> Vec<Finding> {
-    app.world().resource::<Findings>().all().to_vec()
+fn found(app: &App) -> Vec<ReportedIssue> {
+    app.world().resource::<SetupDiagnostics>().all().to_vec()
 }
 
 /// A server and a client, changed before they start, after some seconds.
@@ -17,16 +17,16 @@ fn pair(
     options: app::ServerOptions,
     change: impl FnOnce(&mut App),
     every_frame: fn(&mut World),
-) -> (Vec<Finding>, Vec<Finding>) {
+) -> (Vec<ReportedIssue>, Vec<ReportedIssue>) {
     let mut server = app::server(options);
     let mut client = app::scripted_client(3, Default::default(), Default::default(), false);
     for app in [&mut server, &mut client] {
         app.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
     }
     change(&mut client);
-    let listener = link::listen_in_process(&mut server);
+    let listener = connection::listen_in_process(&mut server);
     app::finish(&mut server);
-    link::join(&mut server, listener, &mut client, 1, NetSim::new(1)).expect("a token");
+    connection::join(&mut server, listener, &mut client, 1, NetSim::new(1)).expect("a token");
     app::finish(&mut client);
     for _ in 0..64 * 4 {
         server.update();
@@ -36,8 +36,8 @@ fn pair(
     (found(&server), found(&client))
 }
 
-fn faults(findings: &[Finding]) -> Vec<Fault> {
-    findings.iter().map(|finding| finding.fault).collect()
+fn faults(findings: &[ReportedIssue]) -> Vec<SetupIssue> {
+    findings.iter().map(|finding| finding.issue).collect()
 }
 
 #[test]
@@ -68,11 +68,13 @@ fn a_fixed_step_that_is_not_the_tick() {
     };
     let (server, client) = pair(default(), sixty, |_| ());
     assert_eq!(faults(&server), []);
-    assert!(faults(&client).contains(&Fault::TickRate), "{client:?}");
-    let line = &client[0].line;
+    assert!(faults(&client).contains(&SetupIssue::TickRate), "{client:?}");
+    let message = &client[0].message;
     assert!(
-        line.contains("16.667 ms") && line.contains("15.625 ms") && line.contains("UnlagClientPlugins"),
-        "{line}"
+        message.contains("16.667 ms")
+            && message.contains("15.625 ms")
+            && message.contains("UnlagClientPlugins"),
+        "{message}"
     );
 }
 
@@ -81,9 +83,9 @@ fn a_server_with_another_tick() {
     let tick = Some(Duration::from_secs_f64(1.0 / 30.0));
     let (server, client) = pair(app::ServerOptions { tick, ..default() }, |_| (), |_| ());
     assert_eq!(faults(&server), []);
-    assert_eq!(faults(&client), [Fault::ServerTickRate]);
-    let line = &client[0].line;
-    assert!(line.contains("33.333 ms") && line.contains("15.625 ms"), "{line}");
+    assert_eq!(faults(&client), [SetupIssue::ServerTickRate]);
+    let message = &client[0].message;
+    assert!(message.contains("33.333 ms") && message.contains("15.625 ms"), "{message}");
 }
 
 #[test]
@@ -97,7 +99,7 @@ fn time_that_something_else_steers() {
         });
     };
     let (_, client) = pair(default(), slow, |_| ());
-    assert_eq!(faults(&client), [Fault::TimeSteered]);
+    assert_eq!(faults(&client), [SetupIssue::GameSpeedOverridden]);
     let (_, client) = pair(default(), |app| app.world_mut().resource_mut::<GameSpeed>().0 = 0.5, |_| ());
     assert_eq!(faults(&client), [], "that is how it is done");
 }
@@ -110,8 +112,8 @@ fn a_pawn_and_looks_with_two_masters() {
         }
     };
     let (_, client) = pair(default(), |_| (), fall);
-    assert_eq!(faults(&client), [Fault::SharedPawn]);
-    let switched_off = |app: &mut App| app.world_mut().resource_mut::<Findings>().enabled = false;
+    assert_eq!(faults(&client), [SetupIssue::ContestedPawn]);
+    let switched_off = |app: &mut App| app.world_mut().resource_mut::<SetupDiagnostics>().enabled = false;
     let (_, client) = pair(default(), switched_off, fall);
     assert_eq!(faults(&client), []);
 }

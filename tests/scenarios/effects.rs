@@ -9,10 +9,10 @@ use bevy_unlag::{
 use lightyear::prelude::{Client, Connected, ControlledBy, Disconnect, VisibilityExt, server::NetcodeServer};
 use unlag_examples::{
     app::{self, ServerOptions},
-    armoury::Armoury,
-    link,
-    lockstep::{Match, MatchOptions},
-    script::Script,
+    connection,
+    scripted_player::ScriptedPlayer,
+    stepped_match::{Match, MatchOptions},
+    weapon_set::WeaponSet,
 };
 
 use crate::{hold_still, own_id, seconds, start};
@@ -26,7 +26,7 @@ struct Told {
     verdicts: Vec<ShotResult>,
     tracers: usize,
     launches: Vec<ProjectileLaunch>,
-    shown: Vec<ProjectileShown>,
+    shown: Vec<ProjectileAppeared>,
     ended: Vec<ProjectileEndKind>,
     damage: Vec<Damage>,
 }
@@ -36,8 +36,8 @@ fn note(
     mut verdicts: MessageReader<ShotVerdict>,
     mut tracers: MessageReader<Tracer>,
     mut launches: MessageReader<ProjectileLaunch>,
-    mut shown: MessageReader<ProjectileShown>,
-    mut ended: MessageReader<ProjectileEnded>,
+    mut shown: MessageReader<ProjectileAppeared>,
+    mut ended: MessageReader<ProjectileDisappeared>,
     mut damage: MessageReader<Damage>,
 ) {
     told.verdicts.extend(verdicts.read().map(|verdict| verdict.result));
@@ -50,7 +50,7 @@ fn note(
 
 /// Two players who do nothing, with all weapons.
 fn quiet() -> Match {
-    let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
+    let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     let conditions = crate::link_150();
     let mut game = start(MatchOptions { players: 2, conditions, server, ..MatchOptions::default() });
     for app in game.clients.iter_mut().chain([&mut game.server]) {
@@ -71,11 +71,11 @@ fn fire(game: &mut Match, client: usize, (slot, along): (u8, Vec3), times: u32) 
     let wanted = Aim::along(along);
     let hands = |game: &mut Match, pulls: bool, equip: Option<u8>| {
         let world = game.clients[client].world_mut();
-        let mut own =
-            world.query_filtered::<(&mut InputGather, &mut Aim, &mut Trigger), With<LocalControl>>();
+        let mut own = world
+            .query_filtered::<(&mut InputAccumulator, &mut Aim, &mut WeaponControls), With<LocalControl>>();
         let (mut gather, mut aim, mut trigger) = own.single_mut(world).expect("the client has a pawn");
         let (yaw, pitch) = (units_to_angle(wanted.yaw), units_to_angle(wanted.pitch.cast_unsigned()));
-        gather.face(f64::from(yaw), f64::from(pitch));
+        gather.set_view(f64::from(yaw), f64::from(pitch));
         *aim = wanted;
         trigger.set(pulls);
         trigger.equip = equip.or(trigger.equip);
@@ -100,9 +100,9 @@ fn pawn(game: &mut Match, id: NetId) -> (Entity, Entity) {
 
 /// Another client, that has not joined yet.
 fn newcomer() -> App {
-    let mut client = app::scripted_client(99, Armoury::All, Interpolation::default(), false);
+    let mut client = app::scripted_client(99, WeaponSet::All, Interpolation::default(), false);
     client.insert_resource(TimeUpdateStrategy::ManualDuration(seconds(0.01)));
-    client.insert_resource(Script::asleep()).init_resource::<Told>().add_systems(Last, note);
+    client.insert_resource(ScriptedPlayer::idle()).init_resource::<Told>().add_systems(Last, note);
     client
 }
 
@@ -163,7 +163,7 @@ fn who_joins_is_shown_what_flies_and_who_leaves_nothing_more() {
     let world = game.server.world_mut();
     let listener = world.query_filtered::<Entity, With<NetcodeServer>>().single(world).expect("it listens");
     let sim = NetSim::new(5).with(crate::link_150());
-    link::join(&mut game.server, listener, &mut late, 77, sim).expect("it joins");
+    connection::join(&mut game.server, listener, &mut late, 77, sim).expect("it joins");
     app::finish(&mut late);
     run_with(&mut game, &mut late, 1.5);
     let (there, here) = (flying(&mut game.clients[1]), flying(&mut late));

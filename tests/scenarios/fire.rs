@@ -13,9 +13,9 @@ use bevy_unlag::{
     ControlSystems,
     core::ExtendedEvent,
     prelude::*,
-    weapons::{Mailed, OutgoingVerdicts, Round},
+    weapons::{OutgoingShotMessages, PredictedShot, ShotMessage},
 };
-use unlag_examples::lockstep::Match;
+use unlag_examples::stepped_match::Match;
 
 use crate::own_id;
 
@@ -26,7 +26,7 @@ type Name = (NetId, Tick);
 #[derive(Resource, Default)]
 pub(crate) struct Noted {
     /// Rounds that left, and the state that their move led to.
-    pub left: BTreeMap<(u16, u32), (Round, SoldierState)>,
+    pub left: BTreeMap<(u16, u32), (PredictedShot, SoldierState)>,
     /// Final verdicts, and the ticks in which they came.
     pub verdicts: BTreeMap<(u16, u32), Vec<(ShotResult, Tick)>>,
     /// How often a shot was told to fly.
@@ -59,19 +59,19 @@ impl Noted {
 fn note(
     mut noted: ResMut<Noted>,
     tick: Res<CurrentTick>,
-    pawns: Query<(&NetId, &OutgoingVerdicts)>,
+    pawns: Query<(&NetId, &OutgoingShotMessages)>,
     ids: Query<&NetId>,
     mut steps: MessageReader<bevy_unlag::core::StepEvent<Soldier>>,
     mut damage: MessageReader<Damage>,
 ) {
     for step in steps.read() {
-        let ExtendedEvent::Extension(ArmsEvent::Fired(round)) = step.event else { continue };
+        let ExtendedEvent::Extension(WeaponEvent::Fired(round)) = step.event else { continue };
         let Ok(id) = ids.get(step.entity) else { continue };
         noted.left.insert((id.0, round.shot.0), (round, step.state));
     }
     for (id, mailbox) in &pawns {
         for mailed in &mailbox.0 {
-            let Mailed::Verdict(verdict) = mailed else { continue };
+            let ShotMessage::Verdict(verdict) = mailed else { continue };
             let name = (id.0, verdict.shot.0);
             if verdict.result == ShotResult::Launched {
                 *noted.launched.entry(name).or_default() += 1;
@@ -116,7 +116,11 @@ fn client_of(game: &mut Match, id: NetId) -> usize {
 }
 
 /// A hand that loads now and then although it need not.
-fn load_now_and_then(time: Res<Time>, mut own: Query<&mut Trigger, With<LocalControl>>, mut due: Local<f32>) {
+fn load_now_and_then(
+    time: Res<Time>,
+    mut own: Query<&mut WeaponControls, With<LocalControl>>,
+    mut due: Local<f32>,
+) {
     if time.elapsed_secs() < *due {
         return;
     }
@@ -128,5 +132,5 @@ fn load_now_and_then(time: Res<Time>, mut own: Query<&mut Trigger, With<LocalCon
 
 /// Hands that load now and then, for a scripted player.
 fn give_hands(client: &mut App) {
-    client.add_systems(RunFixedMainLoop, load_now_and_then.in_set(ControlSystems::Gather));
+    client.add_systems(RunFixedMainLoop, load_now_and_then.in_set(ControlSystems::Accumulate));
 }

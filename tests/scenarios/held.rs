@@ -4,8 +4,8 @@ use bevy::prelude::*;
 use bevy_unlag::prelude::*;
 use unlag_examples::{
     app::ServerOptions,
-    armoury::Armoury,
-    lockstep::{Match, MatchOptions},
+    stepped_match::{Match, MatchOptions},
+    weapon_set::WeaponSet,
 };
 
 use crate::{hold_still, own_id, seconds, start};
@@ -21,8 +21,8 @@ fn link_300(loss: f32) -> LinkConditions {
 }
 
 /// Two players whose hands are off the controls, with all weapons.
-fn armed(loss: f32, host: bool) -> Match {
-    let server = ServerOptions { armoury: Armoury::All, ..default() };
+fn may_fire(loss: f32, host: bool) -> Match {
+    let server = ServerOptions { weapon_set: WeaponSet::All, ..default() };
     let mut played =
         start(MatchOptions { players: 2, conditions: link_300(loss), server, host, ..default() });
     for client in &mut played.clients {
@@ -40,9 +40,9 @@ fn held(app: &mut App, id: NetId) -> Option<HeldWeapon> {
     world.query::<(&NetId, &HeldWeapon)>().iter(world).find(|(other, _)| **other == id).map(|(_, held)| *held)
 }
 
-fn trigger(app: &mut App, change: impl FnOnce(&mut Trigger)) {
+fn trigger(app: &mut App, change: impl FnOnce(&mut WeaponControls)) {
     let world = app.world_mut();
-    let mut own = world.query_filtered::<&mut Trigger, With<LocalControl>>();
+    let mut own = world.query_filtered::<&mut WeaponControls, With<LocalControl>>();
     change(&mut own.single_mut(world).expect("the app has a pawn"));
 }
 
@@ -101,7 +101,7 @@ fn play(played: &mut Match, app: fn(&mut Match) -> &mut App, mut look: impl FnMu
 
 #[test]
 fn others_see_what_is_in_a_hand_when_they_see_the_hand() {
-    let mut played = armed(0.02, false);
+    let mut played = may_fire(0.02, false);
     let id = own_id(&mut played.clients[0]);
     tell(&mut played.server, id);
     tell(&mut played.clients[1], id);
@@ -147,7 +147,8 @@ fn never_flickers(mut played: Match, app: fn(&mut Match) -> &mut App) -> Match {
         let theirs = held(&mut played.server, id);
         let own = app(played);
         let world = own.world_mut();
-        let mut pawns = world.query_filtered::<(&HeldWeapon, &SoldierState, &Trigger), With<LocalControl>>();
+        let mut pawns =
+            world.query_filtered::<(&HeldWeapon, &SoldierState, &WeaponControls), With<LocalControl>>();
         let (held, state, trigger) = pawns.single(world).expect("the app has a pawn");
         assert_eq!(*held, HeldWeapon::from(&state.extension), "in the same frame");
         taps += u32::from(trigger.aiming != aiming);
@@ -165,14 +166,14 @@ fn never_flickers(mut played: Match, app: fn(&mut Match) -> &mut App) -> Match {
 
 #[test]
 fn the_own_hands_never_flicker() {
-    let mut played = never_flickers(armed(0.1, false), |played| &mut played.clients[0]);
+    let mut played = never_flickers(may_fire(0.1, false), |played| &mut played.clients[0]);
     let stats = crate::stats(&mut played.clients[0]);
     assert!(stats.corrections > 5, "the story has corrections: {}", stats.corrections);
 }
 
 #[test]
 fn a_hosts_hands_are_seen_as_well() {
-    let mut played = never_flickers(armed(0.02, true), |played| &mut played.server);
+    let mut played = never_flickers(may_fire(0.02, true), |played| &mut played.server);
     let id = own_id(&mut played.server);
     let there = held(&mut played.server, id);
     for client in &mut played.clients {

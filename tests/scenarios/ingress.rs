@@ -11,14 +11,14 @@ mod vectors;
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    guard::{IngressLimits, IngressStats, LinkTraffic, Refusal},
+    guard::{IngressLimits, IngressRefusal, IngressStats, LinkTraffic},
     prelude::*,
 };
 use lightyear::{
     link::{Link, RecvPayload},
     prelude::{ChannelRegistry, Client, MessageRegistry, server::ClientOf},
 };
-use unlag_examples::lockstep::Match;
+use unlag_examples::stepped_match::Match;
 
 /// A packet of lightyear's, as anybody can write it who has joined.
 fn packet(kind: u8, body: &[u8]) -> Vec<u8> {
@@ -91,8 +91,8 @@ fn set_limits(game: &mut Match, set: impl FnOnce(&mut IngressLimits)) {
 }
 
 /// What was dropped and how often, for a failing test.
-fn dropped(traffic: &LinkTraffic) -> Vec<(Refusal, u64)> {
-    let counts = Refusal::ALL.map(|refusal| (refusal, traffic.refused.of(refusal)));
+fn dropped(traffic: &LinkTraffic) -> Vec<(IngressRefusal, u64)> {
+    let counts = IngressRefusal::ALL.map(|refusal| (refusal, traffic.refused.of(refusal)));
     counts.into_iter().filter(|(_, count)| *count > 0).collect()
 }
 
@@ -101,5 +101,8 @@ fn moves(game: &mut Match, client: usize) -> u64 {
     let id = crate::own_id(&mut game.clients[client]);
     let world = game.server.world_mut();
     let mut pawns = world.query::<(&NetId, &PredictionStats)>();
-    pawns.iter(world).find(|(other, _)| **other == id).map_or(0, |(_, stats)| stats.moves + stats.carried)
+    pawns
+        .iter(world)
+        .find(|(other, _)| **other == id)
+        .map_or(0, |(_, stats)| stats.moves + stats.extrapolated_moves)
 }

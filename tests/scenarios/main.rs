@@ -32,8 +32,8 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
 use unlag_examples::{
-    lockstep::{Match, MatchOptions},
-    script::Script,
+    scripted_player::ScriptedPlayer,
+    stepped_match::{Match, MatchOptions},
 };
 
 /// 150 ms of round trip, 2 % loss.
@@ -79,9 +79,11 @@ fn stats(client: &mut App) -> PredictionStats {
 /// Lets a client's player stand still.
 fn hold_still(client: &mut App) {
     let world = client.world_mut();
-    world.insert_resource(Script::asleep());
-    for (mut gather, mut trigger) in world.query::<(&mut InputGather, &mut Trigger)>().iter_mut(world) {
-        *gather = InputGather::default();
+    world.insert_resource(ScriptedPlayer::idle());
+    for (mut gather, mut trigger) in
+        world.query::<(&mut InputAccumulator, &mut WeaponControls)>().iter_mut(world)
+    {
+        *gather = InputAccumulator::default();
         trigger.set(false);
     }
 }

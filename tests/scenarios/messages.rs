@@ -9,15 +9,15 @@ mod pawns;
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
     core::{BitReader, BitWriter, Wire, WireError},
-    guard::Refusal,
+    guard::IngressRefusal,
     net::GameMessageSystems,
     prelude::*,
 };
 use lightyear::prelude::{Client, Connected, PeerId, RemoteId, server::ClientOf};
 use unlag_examples::{
     app::{self, ServerOptions},
-    link,
-    script::Script,
+    connection,
+    scripted_player::ScriptedPlayer,
 };
 
 /// 300 ms of round trip, and every fifth datagram is lost.
@@ -161,7 +161,8 @@ fn protocol(app: &mut App) {
     add::<Tell>(app, MessageRules::to_owner());
     add::<Shout>(app, MessageRules::to_everyone());
     add::<Spark>(app, MessageRules::to_everyone().unreliable());
-    app.judge_game_message::<Ask, _>(judged::judge).judge_game_message::<Orphan, _>(judged::judge_orphan);
+    app.validate_game_message::<Ask, _>(judged::judge)
+        .validate_game_message::<Orphan, _>(judged::judge_orphan);
 }
 
 /// A server and its clients in lockstep.
@@ -180,20 +181,20 @@ impl Game {
         protocol(&mut server);
         if host {
             app::add_scripted_host(&mut server, 9);
-            server.insert_resource(Script::asleep());
+            server.insert_resource(ScriptedPlayer::idle());
         }
         server.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
-        let listener = link::listen_in_process(&mut server);
+        let listener = connection::listen_in_process(&mut server);
         app::finish(&mut server);
         let mut clients = Vec::new();
         for i in 0..count {
             let mut client = app::scripted_client(i, Default::default(), Default::default(), false);
             protocol(&mut client);
             client
-                .insert_resource(Script::asleep())
+                .insert_resource(ScriptedPlayer::idle())
                 .insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
             let sim = NetSim::new(i + 50).with(conditions);
-            link::join(&mut server, listener, &mut client, i + 1, sim).expect("a token");
+            connection::join(&mut server, listener, &mut client, i + 1, sim).expect("a token");
             app::finish(&mut client);
             clients.push(client);
         }
@@ -202,7 +203,7 @@ impl Game {
             game.run(1);
             let pawns = usize::from(host) + count as usize;
             let known = |app: &mut App| {
-                let own = usize::from(app.world().contains_resource::<Script>());
+                let own = usize::from(app.world().contains_resource::<ScriptedPlayer>());
                 let world = app.world_mut();
                 let mine = world.query_filtered::<(), With<LocalControl>>().iter(world).count();
                 mine == own && world.query::<&NetId>().iter(world).count() == pawns
@@ -249,7 +250,7 @@ impl Game {
         *self.server.world().get(link).expect("its traffic is counted")
     }
 
-    fn refused(&mut self, client: usize, refusal: Refusal) -> u64 {
+    fn refused(&mut self, client: usize, refusal: IngressRefusal) -> u64 {
         self.traffic(client).refused.of(refusal)
     }
 }

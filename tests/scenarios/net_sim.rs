@@ -2,7 +2,7 @@
 
 use bevy_unlag::prelude::*;
 use core::time::Duration;
-use unlag_examples::lockstep::MatchOptions;
+use unlag_examples::stepped_match::MatchOptions;
 
 use crate::{seconds, start, stats};
 

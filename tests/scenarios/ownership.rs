@@ -5,7 +5,7 @@ use bevy_unlag::{
     prediction::{SavedMoves, autonomous_pawn},
     prelude::*,
 };
-use unlag_examples::lockstep::MatchOptions;
+use unlag_examples::stepped_match::MatchOptions;
 
 use crate::{hold_still, own_id, seconds, start, state};
 
@@ -32,7 +32,7 @@ fn a_client_that_claims_somebody_elses_pawn_moves_nothing() {
     let saved = world.entity_mut(own).take::<SavedMoves<Soldier>>().expect("the attacker has made moves");
     world.entity_mut(stolen).insert((NetRole::AutonomousProxy, autonomous_pawn::<Soldier>(), before.1));
     world.entity_mut(stolen).insert(saved);
-    let mut gather = InputGather::default();
+    let mut gather = InputAccumulator::default();
     gather.axes(Vec2::Y);
     world.entity_mut(stolen).insert(gather);
 

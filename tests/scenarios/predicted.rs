@@ -10,8 +10,8 @@ use bevy_unlag::{
 use lightyear::prelude::ControlledBy;
 use unlag_examples::{
     app::{self, ServerOptions, TICK},
-    armoury::Armoury,
-    link,
+    connection,
+    weapon_set::WeaponSet,
 };
 
 use crate::{hold_still, own_id};
@@ -31,7 +31,7 @@ impl Wire for Hat {
 }
 
 impl Interpolate for Hat {
-    fn interpolate(from: &Self, _: &Self, _: &Span) -> Self {
+    fn interpolate(from: &Self, _: &Self, _: &InterpolationSpan) -> Self {
         *from
     }
 }
@@ -39,7 +39,7 @@ impl Interpolate for Hat {
 /// Hats that are not for everybody.
 const CROWN: Hat = Hat(7);
 
-fn judge(mut hats: Query<&mut AskedValue<Hat>>) {
+fn judge(mut hats: Query<&mut ValueRequest<Hat>>) {
     for mut hat in &mut hats {
         if hat.asked() == Some(CROWN) {
             hat.refuse();
@@ -71,20 +71,20 @@ impl Stage {
             app::add_scripted_host(&mut server, 1);
         }
         server.replicate_predicted::<Hat>();
-        server.add_systems(PreUpdate, judge.in_set(PredictedSystems::Judge));
+        server.add_systems(PreUpdate, judge.in_set(PredictedSystems::Validate));
         server.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
         give_hats(&mut server);
-        let listener = link::listen_in_process(&mut server);
+        let listener = connection::listen_in_process(&mut server);
         app::finish(&mut server);
         let conditions =
             LinkConditions { latency: TICK * 9, jitter: TICK, loss: 0.1, ..LinkConditions::PERFECT };
         let mut clients = Vec::new();
         for i in 1..=2 {
-            let mut client = app::scripted_client(i, Armoury::Rifle, Interpolation::Hermite, false);
+            let mut client = app::scripted_client(i, WeaponSet::Rifle, Interpolation::Hermite, false);
             client.replicate_predicted::<Hat>();
             // Several frames fall into a tick.
             client.insert_resource(TimeUpdateStrategy::ManualDuration(TICK / 3));
-            link::join(&mut server, listener, &mut client, i, NetSim::new(90 + i).with(conditions))
+            connection::join(&mut server, listener, &mut client, i, NetSim::new(90 + i).with(conditions))
                 .expect("it joins");
             app::finish(&mut client);
             clients.push(client);
@@ -186,7 +186,7 @@ fn a_client_changes_no_hat_but_its_own() {
     assert_eq!(hat(&mut stage.server, other), Some(Hat(0)));
     let world = stage.server.world_mut();
     assert_eq!(
-        world.query_filtered::<(), (With<AskedValue<Hat>>, With<ControlledBy>)>().iter(world).count(),
+        world.query_filtered::<(), (With<ValueRequest<Hat>>, With<ControlledBy>)>().iter(world).count(),
         1
     );
 }
@@ -275,7 +275,7 @@ impl Wire for Badge {
 }
 
 impl Interpolate for Badge {
-    fn interpolate(from: &Self, _: &Self, _: &Span) -> Self {
+    fn interpolate(from: &Self, _: &Self, _: &InterpolationSpan) -> Self {
         *from
     }
 }

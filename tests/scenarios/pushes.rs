@@ -7,15 +7,16 @@ use bevy_unlag::{
     movement::{CapsulePush, MovementMode},
     prediction::{CorrectionCause, MoveTrace, PredictionConfig},
 };
-use unlag_examples::teleport::{Options, Pair};
+use unlag_examples::teleport::{ClientServerPair, TeleportOptions};
 
 /// Ticks from the newest move heard to the push that cover a round trip of 100 ms.
 const LEAD: u32 = 12;
 
 /// 100 ms of round trip, walked in for two seconds.
-fn start(push_lead: u32, loss: f32, seed: u64) -> Pair {
+fn start(push_lead: u32, loss: f32, seed: u64) -> ClientServerPair {
     let prediction = PredictionConfig { push_lead, ..PredictionConfig::default() };
-    let mut pair = Pair::start(&Options { prediction, loss, seed, ..Options::default() });
+    let mut pair =
+        ClientServerPair::start(&TeleportOptions { prediction, loss, seed, ..TeleportOptions::default() });
     pair.run(Duration::from_secs(2));
     assert_eq!(pair.stats().corrections, 0, "before any push: {:?}", pair.stats());
     pair
@@ -29,13 +30,13 @@ fn pushes() -> [CapsulePush; 3] {
     ]
 }
 
-fn at(pair: &Pair) -> [Vec3; 2] {
+fn at(pair: &ClientServerPair) -> [Vec3; 2] {
     [pair.owner_state(), pair.server_state()].map(|state| state.expect("a state").body.position)
 }
 
 /// The largest distance between the two sides' results of one move, in metres, as the owner first
 /// made it.
-fn apart_at_equal_moves(pair: &Pair) -> f32 {
+fn apart_at_equal_moves(pair: &ClientServerPair) -> f32 {
     let trace =
         |app: &App, pawn| app.world().get::<MoveTrace>(pawn).expect("traced from the start").0.clone();
     let (owner, server) = (trace(&pair.client, pair.own), trace(&pair.server, pair.pawn));
@@ -46,8 +47,8 @@ fn apart_at_equal_moves(pair: &Pair) -> f32 {
 }
 
 /// Lets the pawns come to rest: both have moved back by this much at least, and agree.
-fn assert_moved_and_agrees(pair: &mut Pair, before: [Vec3; 2], metres: f32, what: CapsulePush) {
-    pair.stand_still();
+fn assert_moved_and_agrees(pair: &mut ClientServerPair, before: [Vec3; 2], metres: f32, what: CapsulePush) {
+    pair.release_movement();
     pair.run(Duration::from_secs(1));
     let now = at(pair);
     let [owner, server] = [0, 1].map(|side| now[side].z - before[side].z);

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag::{prelude::*, smoothing::ServerClock};
-use unlag_examples::lockstep::{Match, MatchOptions};
+use unlag_examples::stepped_match::{Match, MatchOptions};
 
 use crate::{seconds, start};
 
@@ -11,7 +11,7 @@ fn errors(game: &Match) -> Vec<f64> {
     let world = game.server.world();
     let fixed = world.resource::<Time<Fixed>>();
     let tick_seconds = fixed.timestep().as_secs_f64();
-    let stall = world.resource::<bevy_unlag::core::Stall>().left_out();
+    let stall = world.resource::<bevy_unlag::core::Stall>().lost_time();
     let rest = (fixed.overstep() + stall + game.server_age()).as_secs_f64();
     let truth = f64::from(world.resource::<CurrentTick>().0.0) + rest / tick_seconds;
     let clients = game.clients.iter().enumerate();

@@ -11,7 +11,7 @@ mod shutdown;
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
 use lightyear::prelude::{Client, Connected};
-use unlag_examples::lockstep::{Match, MatchOptions};
+use unlag_examples::stepped_match::{Match, MatchOptions};
 
 use crate::seconds;
 

@@ -7,8 +7,8 @@ mod rates;
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
 use unlag_examples::{
-    lockstep::{Match, MatchOptions},
-    script::Script,
+    scripted_player::ScriptedPlayer,
+    stepped_match::{Match, MatchOptions},
 };
 
 use crate::{own_id, seconds, start};
@@ -23,7 +23,7 @@ fn tourists(players: u64, conditions: LinkConditions, seed: u64) -> Match {
     let options = MatchOptions { players, conditions, seed, fps: 60.0, ..MatchOptions::default() };
     let mut game = start(options);
     for (seed, client) in (0..).zip(&mut game.clients) {
-        client.world_mut().insert_resource(Script::touring(seed));
+        client.world_mut().insert_resource(ScriptedPlayer::touring(seed));
     }
     game.run(seconds(8.0));
     eyes::open(&mut game);

@@ -6,24 +6,24 @@ use bevy::prelude::*;
 use bevy_unlag::{
     core::SnapshotHistory,
     movement::CapsuleState,
-    net::{DownlinkBudget, SnapshotsDropped, UpdateInterval, replicated_pawn},
+    net::{DownlinkBudget, DroppedSnapshots, UpdateInterval, replicated_pawn},
     prelude::*,
-    weapons::ArmsState,
+    weapons::WeaponState,
 };
 use lightyear::prelude::{VisibilityExt, server::ClientOf};
 use unlag_examples::{
-    lockstep::{Match, MatchOptions},
-    script::Script,
+    scripted_player::ScriptedPlayer,
+    stepped_match::{Match, MatchOptions},
 };
 
 use crate::{hold_still, own_id, seconds, start, state};
 
 /// Lets somebody stand somewhere whom nobody steers.
 fn stand(game: &mut Match, id: u16, position: Vec3) -> Entity {
-    let state = SoldierState { body: CapsuleState::at(position), extension: ArmsState::default() };
+    let state = SoldierState { body: CapsuleState::at(position), extension: WeaponState::default() };
     game.server
         .world_mut()
-        .spawn((replicated_pawn(NetId(id)), state, soldier_body(), Transform::default()))
+        .spawn((replicated_pawn(NetId(id)), state, soldier_hit_boxes_and_rig(), Transform::default()))
         .id()
 }
 
@@ -87,7 +87,7 @@ fn latency_costs_no_bytes() {
     let rate = |conditions| {
         let mut game = start(MatchOptions { players: 2, conditions, ..MatchOptions::default() });
         for (seed, client) in (0..).zip(&mut game.clients) {
-            client.world_mut().insert_resource(Script::touring(seed));
+            client.world_mut().insert_resource(ScriptedPlayer::touring(seed));
         }
         game.run(seconds(12.0));
         let bandwidth = *game.server.world().resource::<Bandwidth>();
@@ -117,8 +117,8 @@ fn with_a_full_downlink_the_near_stay_fresh_nobody_starves_and_tracers_wait() {
         game.run(seconds(2.0));
         let before = *game.clients[0].world().resource::<Bandwidth>();
         // The other one shoots.
-        game.clients[1].world_mut().insert_resource(Script::new(5));
-        game.clients[1].world_mut().resource_mut::<Script>().armed = true;
+        game.clients[1].world_mut().insert_resource(ScriptedPlayer::new(5));
+        game.clients[1].world_mut().resource_mut::<ScriptedPlayer>().may_fire = true;
         let seen = ticks(&mut game, 0, 10.0);
         let after = *game.clients[0].world().resource::<Bandwidth>();
         let bytes = |class| after.of(class).bytes - before.of(class).bytes;
@@ -132,7 +132,7 @@ fn with_a_full_downlink_the_near_stay_fresh_nobody_starves_and_tracers_wait() {
         let longest = longest.max().unwrap_or(0);
         let (snapshots, tracers) = (bytes(MessageClass::Snapshots), bytes(MessageClass::Tracers));
         println!("{bytes_per_second}: {near} near, {far} far, {longest} ticks, {snapshots}, {tracers} bytes");
-        let answers = bytes(MessageClass::Answers);
+        let answers = bytes(MessageClass::MoveAcks);
         results.push((near, far, longest, snapshots, tracers, answers));
     }
     let (near, far, _, _, tracers, answers) = results[0];
@@ -164,7 +164,7 @@ fn who_is_hidden_is_not_told_of() {
             world.lose_visibility(pawn, link);
         }
         game.run(seconds(1.0));
-        let dropped = |game: &Match| *game.clients[0].world().resource::<SnapshotsDropped>();
+        let dropped = |game: &Match| *game.clients[0].world().resource::<DroppedSnapshots>();
         let before = dropped(&game);
         let seen = ticks(&mut game, 0, 2.0);
         assert!(seen.get(&NetId(300)).is_none_or(|ticks| ticks.len() <= 1), "{seen:?}");

@@ -3,26 +3,28 @@
 use core::time::Duration;
 
 use bevy_unlag::prediction::{CorrectionCause, PredictionConfig, PredictionDebug};
-use unlag_examples::teleport::{Options, Pair, Report, Variant, Wall, Writes, study};
+use unlag_examples::teleport::{
+    ClientServerPair, TeleportOptions, TeleportReport, Variant, Wall, WriteMethod, study,
+};
 
 /// 100 ms of round trip, nothing lost.
-fn calm(variant: Variant) -> Options {
-    Options { variant, ..Options::default() }
+fn calm(variant: Variant) -> TeleportOptions {
+    TeleportOptions { variant, ..TeleportOptions::default() }
 }
 
 /// 300 ms of round trip, 10 % loss, and a correction that lands before the teleport.
-fn bad(variant: Variant, seed: u64) -> Options {
+fn bad(variant: Variant, seed: u64) -> TeleportOptions {
     let rtt = Duration::from_millis(300);
-    Options { variant, rtt, loss: 0.1, seed, force_correction: true, ..Options::default() }
+    TeleportOptions { variant, rtt, loss: 0.1, seed, force_correction: true, ..TeleportOptions::default() }
 }
 
-fn ahead(report: &Report, metres: f32) -> bool {
+fn ahead(report: &TeleportReport, metres: f32) -> bool {
     report.ahead.iter().all(|ahead| (ahead - metres).abs() < 0.02)
 }
 
 /// The corrections that the teleport is to blame for.
-fn errors(report: &Report) -> Vec<(CorrectionCause, f32)> {
-    report.of_the_teleport().map(|correction| (correction.cause, correction.metres)).collect()
+fn errors(report: &TeleportReport) -> Vec<(CorrectionCause, f32)> {
+    report.teleport_corrections().map(|correction| (correction.cause, correction.metres)).collect()
 }
 
 #[test]
@@ -40,7 +42,7 @@ fn client_only_snaps_back_by_a_correction_of_ten_metres() {
 
 #[test]
 fn a_teleport_that_only_the_client_made_is_an_error_however_it_was_made() {
-    let report = study(&Options { writes: Writes::Teleport, ..calm(Variant::ClientOnly) });
+    let report = study(&TeleportOptions { write_method: WriteMethod::Teleport, ..calm(Variant::ClientOnly) });
     assert!(ahead(&report, 0.0), "{report:?}");
     let [(_, metres)] = errors(&report)[..] else {
         panic!("the two sides were 10 m apart, and no correction says so: {report:?}")
@@ -52,7 +54,7 @@ fn a_teleport_that_only_the_client_made_is_an_error_however_it_was_made() {
 fn no_round_trip_hides_ten_metres() {
     for variant in [Variant::ClientOnly, Variant::ServerOnly] {
         for rtt in (0..=200).step_by(25) {
-            let report = study(&Options { rtt: Duration::from_millis(rtt), ..calm(variant) });
+            let report = study(&TeleportOptions { rtt: Duration::from_millis(rtt), ..calm(variant) });
             assert!((report.ahead[0] - report.ahead[1]).abs() < 1e-3, "{rtt} ms: {report:?}");
             let [(_, metres)] = errors(&report)[..] else { panic!("{rtt} ms: {report:?}") };
             assert!((metres - 10.0).abs() < 0.1, "{rtt} ms: {report:?}");
@@ -65,7 +67,7 @@ fn no_round_trip_hides_ten_metres() {
 #[test]
 fn server_only_works_a_round_trip_late_without_an_effect_and_counts_as_a_push_of_the_server() {
     for rtt in [100, 300] {
-        let report = study(&Options { rtt: Duration::from_millis(rtt), ..calm(Variant::ServerOnly) });
+        let report = study(&TeleportOptions { rtt: Duration::from_millis(rtt), ..calm(Variant::ServerOnly) });
         assert!(ahead(&report, 10.0), "{report:?}");
         let [jump] = report.jumps[..] else { panic!("{report:?}") };
         assert!(jump.ms >= rtt as f64 && jump.ms < rtt as f64 + 200.0, "{report:?}");
@@ -80,7 +82,7 @@ fn server_only_works_a_round_trip_late_without_an_effect_and_counts_as_a_push_of
 
 #[test]
 fn server_only_that_counts_its_teleports_is_no_error_and_still_late_and_silent() {
-    let report = study(&Options { writes: Writes::Teleport, ..calm(Variant::ServerOnly) });
+    let report = study(&TeleportOptions { write_method: WriteMethod::Teleport, ..calm(Variant::ServerOnly) });
     assert!(ahead(&report, 10.0), "{report:?}");
     assert_eq!(errors(&report), []);
     let [jump] = report.jumps[..] else { panic!("{report:?}") };
@@ -91,19 +93,20 @@ fn server_only_that_counts_its_teleports_is_no_error_and_still_late_and_silent()
 #[test]
 fn server_only_slides_where_corrections_do_and_a_counted_teleport_never_does() {
     let prediction = PredictionConfig { snap_distance: 20.0, ..PredictionConfig::default() };
-    let with = |writes| study(&Options { prediction, writes, ..calm(Variant::ServerOnly) });
-    let written = with(Writes::Position);
+    let with =
+        |write_method| study(&TeleportOptions { prediction, write_method, ..calm(Variant::ServerOnly) });
+    let written = with(WriteMethod::Position);
     assert!(ahead(&written, 10.0) && written.slide.is_some_and(|slide| slide.ms > 150.0), "{written:?}");
-    let counted = with(Writes::Teleport);
+    let counted = with(WriteMethod::Teleport);
     assert!(ahead(&counted, 10.0) && counted.slide.is_none(), "{counted:?}");
     assert!(counted.jumps.len() == 1, "{counted:?}");
-    let in_move = study(&Options { prediction, ..calm(Variant::Stream) });
+    let in_move = study(&TeleportOptions { prediction, ..calm(Variant::Stream) });
     assert!(in_move.jumps.len() == 1 && in_move.slide.is_none(), "{in_move:?}");
 }
 
 #[test]
 fn server_only_does_not_say_that_it_was_refused() {
-    let report = study(&Options { wall: Wall::OnServer, ..calm(Variant::ServerOnly) });
+    let report = study(&TeleportOptions { wall: Wall::OnServer, ..calm(Variant::ServerOnly) });
     assert!(ahead(&report, 0.0), "{report:?}");
     assert!(report.outcomes.is_empty() && report.jumps.is_empty() && report.corrections.is_empty());
 }
@@ -119,9 +122,9 @@ fn server_and_local_works_on_a_calm_link() {
 
 #[test]
 fn server_and_local_is_lost_when_a_correction_lands_before_the_trigger() {
-    for writes in [Writes::Position, Writes::Teleport] {
+    for write_method in [WriteMethod::Position, WriteMethod::Teleport] {
         for seed in 1..6 {
-            let report = study(&Options { writes, ..bad(Variant::ServerAndLocal, seed) });
+            let report = study(&TeleportOptions { write_method, ..bad(Variant::ServerAndLocal, seed) });
             assert_eq!(report.effects, [0.0], "{report:?}");
             let there = report.jumps.first().expect("it jumped at once");
             let back = report.jumps.get(1).unwrap_or_else(|| panic!("not lost: {report:?}"));
@@ -143,11 +146,11 @@ fn in_the_move_stream_it_survives_loss_and_a_correction_with_one_effect_and_no_e
         let [jump] = report.jumps[..] else { panic!("seed {seed}: {report:?}") };
         assert!(jump.ms == 0.0 && (jump.metres - 10.0).abs() < 0.1, "seed {seed}: {report:?}");
         // The control: there was a correction, of a move before the key, and the key was replayed.
-        assert!(report.corrections.iter().any(|c| c.of_an_earlier_move && c.ms > 0.0), "{report:?}");
+        assert!(report.corrections.iter().any(|c| c.is_from_earlier_move && c.ms > 0.0), "{report:?}");
         assert!(report.replayed > 10, "seed {seed}: {report:?}");
         let [(ms, true)] = report.outcomes[..] else { panic!("seed {seed}: {report:?}") };
         assert!(ms >= 300.0, "seed {seed}: {report:?}");
-        assert_eq!(report.complaints(), Vec::<String>::new());
+        assert_eq!(report.failed_expectations(), Vec::<String>::new());
     }
 }
 
@@ -155,14 +158,18 @@ fn in_the_move_stream_it_survives_loss_and_a_correction_with_one_effect_and_no_e
 fn in_the_move_stream_it_survives_jitter() {
     for seed in 1..6 {
         let jitter = Duration::from_millis(40);
-        let report = study(&Options { jitter, ..bad(Variant::Stream, seed) });
-        assert_eq!(report.complaints(), Vec::<String>::new(), "seed {seed}: {report:?}");
+        let report = study(&TeleportOptions { jitter, ..bad(Variant::Stream, seed) });
+        assert_eq!(report.failed_expectations(), Vec::<String>::new(), "seed {seed}: {report:?}");
     }
 }
 
 /// Presses the key while the server corrects in every answer, and says what the owner saw.
-fn under_forced_corrections(variant: Variant) -> Pair {
-    let mut pair = Pair::start(&Options { rtt: Duration::from_millis(300), loss: 0.1, ..calm(variant) });
+fn under_forced_corrections(variant: Variant) -> ClientServerPair {
+    let mut pair = ClientServerPair::start(&TeleportOptions {
+        rtt: Duration::from_millis(300),
+        loss: 0.1,
+        ..calm(variant)
+    });
     pair.run(Duration::from_secs(2));
     pair.server.insert_resource(PredictionDebug { force_corrections: 1.0, ..PredictionDebug::default() });
     pair.run(Duration::from_secs(1));
@@ -188,7 +195,7 @@ fn the_owner_learns_that_the_server_refused() {
     for seed in 1..6 {
         let rtt = Duration::from_millis(300);
         let wall = Wall::OnServer;
-        let report = study(&Options { rtt, wall, loss: 0.1, seed, ..calm(Variant::Stream) });
+        let report = study(&TeleportOptions { rtt, wall, loss: 0.1, seed, ..calm(Variant::Stream) });
         assert!(ahead(&report, 0.0), "{report:?}");
         let [(ms, false)] = report.outcomes[..] else { panic!("seed {seed}: {report:?}") };
         assert!(ms >= 300.0, "{report:?}");
@@ -200,7 +207,7 @@ fn the_owner_learns_that_the_server_refused() {
 
 #[test]
 fn the_owner_that_sees_the_wall_does_not_even_try() {
-    let report = study(&Options { wall: Wall::OnBoth, ..calm(Variant::Stream) });
+    let report = study(&TeleportOptions { wall: Wall::OnBoth, ..calm(Variant::Stream) });
     assert!(ahead(&report, 0.0) && report.jumps.is_empty() && report.effects.is_empty(), "{report:?}");
     assert!(report.corrections.is_empty(), "{report:?}");
     assert!(matches!(report.outcomes[..], [(0.0, false)]), "{report:?}");

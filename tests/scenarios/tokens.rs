@@ -13,7 +13,7 @@ use bevy_unlag::{guard::TokenStats, prelude::*};
 use lightyear::prelude::{Client, Connected, PeerId, RemoteId, server::ClientOf};
 use unlag_examples::{
     app,
-    link::{self, PROTOCOL_ID},
+    connection::{self, PROTOCOL_ID},
 };
 
 /// A server that looks at tokens, and who has joined it.
@@ -47,7 +47,7 @@ impl Door {
                 joined.0.extend(clients.get(connected.entity).ok().map(|id| id.0));
             },
         );
-        let listener = link::listen_in_process_as(&mut app, access);
+        let listener = connection::listen_in_process_with_access(&mut app, access);
         app::finish(&mut app);
         Self { app, listener, access: access.clone(), port: 1 }
     }
@@ -84,7 +84,7 @@ impl Door {
         let from = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
         self.port += 1;
         let token = TokenClient::new(token).expect("a token");
-        link::join_as(&mut self.app, self.listener, client, token, from, sim);
+        connection::join_with_token(&mut self.app, self.listener, client, token, from, sim);
     }
 
     fn run(&mut self, clients: &mut [&mut App], seconds: f64) {
@@ -122,7 +122,7 @@ fn thrown_out(client: &App) -> &[KickReason] {
 }
 
 fn address() -> SocketAddr {
-    SocketAddr::from((Ipv4Addr::LOCALHOST, link::DEFAULT_PORT))
+    SocketAddr::from((Ipv4Addr::LOCALHOST, connection::DEFAULT_PORT))
 }
 
 fn is_in(client: &mut App) -> bool {

@@ -5,9 +5,9 @@ use std::net::UdpSocket;
 use bevy_unlag::prelude::*;
 use unlag_examples::{
     app::ServerOptions,
-    armoury::Armoury,
-    link,
-    realtime::{self, PlayerOptions, ServerThread},
+    connection,
+    udp_match::{self, PlayerOptions, ServerThread},
+    weapon_set::WeaponSet,
 };
 
 fn player(number: u64) -> PlayerOptions {
@@ -15,14 +15,14 @@ fn player(number: u64) -> PlayerOptions {
         player: number,
         seed: number,
         conditions: LinkConditions::PERFECT,
-        armoury: Armoury::default(),
+        weapon_set: WeaponSet::default(),
         interpolation: Interpolation::default(),
     }
 }
 
 #[test]
 fn a_fight_over_udp_agrees() {
-    let report = realtime::play_match(3, 4.0, LinkConditions::PERFECT, 9, ServerOptions::default())
+    let report = udp_match::play_match(3, 4.0, LinkConditions::PERFECT, 9, ServerOptions::default())
         .unwrap_or_else(|line| panic!("{line}"));
     for player in &report.players {
         assert!(player.moves > 100 && player.acks > 50, "{}", report.table());
@@ -59,16 +59,16 @@ fn junk_datagrams_leave_the_server_running() {
             std::thread::sleep(core::time::Duration::from_millis(2));
         }
     }
-    let report = realtime::play(server.address, player(1), 1.0).unwrap_or_else(|line| panic!("{line}"));
+    let report = udp_match::play(server.address, player(1), 1.0).unwrap_or_else(|line| panic!("{line}"));
     assert!(report.moves > 50 && report.acks > 20, "{report:?}");
 }
 
 #[test]
 fn nobody_there_is_one_clear_line() {
     // A port that was free a moment ago.
-    let port = link::free_port(0).unwrap_or_else(|line| panic!("{line}"));
+    let port = connection::check_port_is_free(0).unwrap_or_else(|line| panic!("{line}"));
     let nobody = std::net::SocketAddr::from(([127, 0, 0, 1], port));
-    let line = realtime::play(nobody, player(1), 1.0).expect_err("nobody is there");
+    let line = udp_match::play(nobody, player(1), 1.0).expect_err("nobody is there");
     assert!(line.contains("no server answers") && line.contains("shooter server"), "{line}");
     assert_eq!(line.lines().count(), 1, "{line}");
 }
@@ -77,7 +77,7 @@ fn nobody_there_is_one_clear_line() {
 fn a_server_of_another_protocol_is_named() {
     let server = ServerThread::start(0, ServerOptions { protocol: 99, ..ServerOptions::default() })
         .unwrap_or_else(|line| panic!("{line}"));
-    let line = realtime::play(server.address, player(1), 1.0).expect_err("it speaks another protocol");
+    let line = udp_match::play(server.address, player(1), 1.0).expect_err("it speaks another protocol");
     assert!(line.contains("speaks protocol 99") && line.contains("update this client"), "{line}");
 }
 
@@ -85,7 +85,7 @@ fn a_server_of_another_protocol_is_named() {
 fn a_server_that_goes_is_named() {
     let server = ServerThread::start(0, ServerOptions::default()).unwrap_or_else(|line| panic!("{line}"));
     let address = server.address;
-    let playing = std::thread::spawn(move || realtime::play(address, player(1), 60.0));
+    let playing = std::thread::spawn(move || udp_match::play(address, player(1), 60.0));
     std::thread::sleep(core::time::Duration::from_secs(3));
     drop(server);
     let line = playing.join().expect("no panic").expect_err("the server has gone");

@@ -2,8 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{LocalControl, MoveInput, MoveSystems};
-use bevy_unlag_movement::{CapsuleInput, InputGather};
-use bevy_unlag_weapons::{Aim, Trigger, WeaponSystems};
+use bevy_unlag_movement::{CapsuleInput, InputAccumulator};
+use bevy_unlag_weapons::{Aim, WeaponControls, WeaponSystems};
 use leafwing_input_manager::{plugin::InputManagerSystem, prelude::*};
 
 use crate::{Soldier, SoldierState, plugins::equip};
@@ -93,8 +93,8 @@ impl PlayerControls {
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ControlSystems {
     /// In [`RunFixedMainLoop`] before the fixed loop: accumulates the actions of the frame. Scripted input
-    /// writes [`InputGather`], [`Aim`] and [`Trigger`] here.
-    Gather,
+    /// writes [`InputAccumulator`], [`Aim`] and [`WeaponControls`] here.
+    Accumulate,
 }
 
 /// Controls the pawn with [`LocalControl`]: accumulates input in every frame and samples it in every tick.
@@ -116,16 +116,18 @@ impl Plugin for PlayerControlsPlugin {
     fn build(&self, app: &mut App) {
         app.configure_sets(
             RunFixedMainLoop,
-            ControlSystems::Gather
+            ControlSystems::Accumulate
                 .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop)
-                .before(WeaponSystems::Latch),
+                .before(WeaponSystems::CaptureView),
         )
         .add_observer(equip)
         .add_systems(
             RunFixedMainLoop,
-            show_live.after(ControlSystems::Gather).in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
+            apply_frame_input
+                .after(ControlSystems::Accumulate)
+                .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
         )
-        .add_systems(FixedUpdate, hand_out.in_set(MoveSystems::Sample));
+        .add_systems(FixedUpdate, sample_input.in_set(MoveSystems::Sample));
         if self.read_actions {
             app.add_plugins(InputManagerPlugin::<PlayerAction>::default())
                 // leafwing swaps its states before the fixed loop; read this frame's state before that.
@@ -136,7 +138,7 @@ impl Plugin for PlayerControlsPlugin {
 
 fn gather_actions(
     controls: Query<(&PlayerControls, &ActionState<PlayerAction>)>,
-    mut pawns: Query<(&mut InputGather, &mut Aim, &mut Trigger), With<LocalControl>>,
+    mut pawns: Query<(&mut InputAccumulator, &mut Aim, &mut WeaponControls), With<LocalControl>>,
 ) {
     for (mut gather, mut aim, mut trigger) in &mut pawns {
         for (controls, actions) in &controls {
@@ -161,15 +163,18 @@ fn gather_actions(
 }
 
 /// Draws the pawn between ticks with the current input.
-fn show_live(mut pawns: Query<(&InputGather, &mut MoveInput<Soldier>), With<LocalControl>>) {
+fn apply_frame_input(mut pawns: Query<(&InputAccumulator, &mut MoveInput<Soldier>), With<LocalControl>>) {
     for (gather, mut input) in &mut pawns {
         input.0.body = gather.current();
     }
 }
 
 /// Samples the input accumulated since the last tick. A dead pawn keeps only the view.
-fn hand_out(
-    mut pawns: Query<(&mut InputGather, &mut MoveInput<Soldier>, Option<&SoldierState>), With<LocalControl>>,
+fn sample_input(
+    mut pawns: Query<
+        (&mut InputAccumulator, &mut MoveInput<Soldier>, Option<&SoldierState>),
+        With<LocalControl>,
+    >,
 ) {
     for (mut gather, mut input, state) in &mut pawns {
         let taken = gather.take();

@@ -27,61 +27,63 @@ pub use link_conditioner;
 
 pub use controls::{ControlSystems, PlayerAction, PlayerControls, PlayerControlsPlugin};
 pub use plugins::{
-    Soldier, SoldierState, UnlagClientPlugins, UnlagServerPlugins, soldier_body, spawn_host_soldier,
-    spawn_soldier,
+    Soldier, SoldierState, UnlagClientPlugins, UnlagServerPlugins, host_soldier_bundle, soldier_bundle,
+    soldier_hit_boxes_and_rig,
 };
 
 /// Types that most apps need.
 pub mod prelude {
     pub use crate::{
         PlayerAction, PlayerControls, PlayerControlsPlugin, Soldier, SoldierState, UnlagClientPlugins,
-        UnlagServerPlugins, soldier_body, spawn_host_soldier, spawn_soldier,
+        UnlagServerPlugins, host_soldier_bundle, soldier_bundle, soldier_hit_boxes_and_rig,
     };
     pub use bevy_unlag_core::{
-        CurrentTick, DrawnEye, DrawnPose, DrawnViewTime, Fault, Findings, Interpolate, Interpolation,
-        KnotConfig, LimbRig, LocalControl, MoveInput, MoveModel, MoveSystems, NetId, NetRole, ProxySmoothing,
-        Sampler, SimulationRate, Snapshot, Span, Tick, ViewStamp, ViewTime, VisualOf, VisualOffset, Visuals,
+        CurrentTick, DrawnEye, DrawnPose, DrawnViewTime, Interpolate, Interpolation, InterpolationSpan,
+        LimbRig, LocalControl, MoveInput, MoveModel, MoveSystems, NetId, NetRole, PathKnotConfig,
+        PoseSampler, ProxySmoothing, SetupDiagnostics, SetupIssue, SimulationRate, Snapshot, Tick, ViewStamp,
+        ViewTime, VisualOf, VisualOffset, Visuals,
     };
     pub use bevy_unlag_lightyear::{
-        Absent, AddGameMessage, AskedValue, Bandwidth, Delivery, DownlinkBudget, GameMessageStats, GameSpeed,
-        LinkBudget, MatchRestarted, MessageClass, MessageDirection, MessageLimits, MessageRules,
-        MessageSource, NetSim, Outbox, PlayerJoined, PlayerLeft, PlayerReturned, PredictedSystems,
-        ProtocolMismatch, Received, ReplicatePredicted, ReplicateSmoothed, RestartMatch, ServerShutdown,
-        ServerStopped, SessionConfig, SessionExpired, SessionOf, SetupMismatch, SetupRule, Shutdown,
-        SnapshotsDropped, UpdateInterval, Verdict, player_pawn,
+        AddGameMessage, AwaitingReconnect, Bandwidth, Delivery, DownlinkBudget, DroppedSnapshots,
+        GameMessageStats, GameSpeed, LinkBudget, MatchRestarted, MessageClass, MessageDirection,
+        MessageLimits, MessageRules, MessageSource, MessageVerdict, NetSim, Outbox, PlayerJoined, PlayerLeft,
+        PlayerReturned, PredictedSystems, ProtocolMismatch, Received, ReplicatePredicted, ReplicateSmoothed,
+        RestartMatch, ServerShutdown, ServerStopped, SessionConfig, SessionExpired, SessionOf, SetupMismatch,
+        SetupRule, Shutdown, UpdateInterval, ValueRequest, player_pawn,
     };
     pub use bevy_unlag_movement::{
-        BaseId, CapsuleConfig, CapsuleInput, CapsuleModel, CapsulePush, CapsuleState, CapsuleWith,
-        InputGather, MoveAbility, MoveEvent, MoveVolume, MovementBase, MovementMode, Mover, OneWay,
-        PawnCollision, Track, VolumeId,
+        BaseId, BaseTrack, CapsuleConfig, CapsuleInput, CapsuleModel, CapsulePush, CapsuleState, CapsuleWith,
+        InputAccumulator, MoveAbility, MoveEvent, MoveVolume, MovementBase, MovementMode, Mover,
+        OneWayCollider, PawnCollision, VolumeId,
     };
     pub use bevy_unlag_prediction::{
-        Correction, CorrectionCause, MoveOutcome, MoveTrace, PredictedCount, PredictedValue,
-        PredictionConfig, PredictionDebug, PredictionDiagnosticsPlugin, PredictionStats, ScheduledPushes,
-        SendRate, ServerCorrection, TimeDiscrepancy, TimeDiscrepancyConfig, TimeDiscrepancyDetected,
+        Correction, CorrectionCause, MoveOutcome, MovePredictionDiagnosticsPlugin, MoveTrace, PredictedCount,
+        PredictedValue, PredictionConfig, PredictionDebug, PredictionStats, ScheduledPushes, SendRate,
+        ServerCorrection, TimeDiscrepancy, TimeDiscrepancyConfig, TimeDiscrepancyDetected,
     };
     #[cfg(feature = "gizmos")]
     pub use bevy_unlag_prediction::{CorrectionView, CorrectionViewPlugin};
     #[cfg(feature = "gizmos")]
     pub use bevy_unlag_rewind::RewindView;
     pub use bevy_unlag_rewind::{
-        BodyBounds, BoneInterval, CoverProtection, DrawnQuery, FrameHistory, HighPing, HitBox, HitBoxAsset,
-        HitBoxBones, HitBoxFile, HitBoxes, HitGroup, HitLayers, LimbNodes, Miss, Occluder, RewindFilter,
-        RewindLimits, RewindMode, RewindQuery, RewindTime, StampSource, TargetHit, Team, View,
+        BodyBounds, CoverProtection, DrawnQuery, FrameHistory, HighPing, HitBox, HitBoxAsset, HitBoxBones,
+        HitBoxFile, HitBoxes, HitGroup, HitLayers, LimbNodes, LimbRecordInterval, Miss, Occluder,
+        RewindFilter, RewindLimits, RewindMode, RewindQuery, RewindTime, RewindTimeSource, TargetHit, Team,
+        View,
     };
     pub use bevy_unlag_smoothing::RecordTransform;
     pub use bevy_unlag_smoothing::{
-        BlendConfig, Playout, PlayoutConfig, ProxySimulationPlugin, ProxyTime, ServerClock,
+        BlendConfig, PlayoutClocks, PlayoutConfig, ProxySimulationPlugin, ProxyTime, ServerClock,
         SmoothedComponentPlugin, SmoothingStats,
     };
     #[cfg(feature = "gizmos")]
     pub use bevy_unlag_weapons::ShotViewPlugin;
     pub use bevy_unlag_weapons::{
-        Aim, ArmsEvent, ArmsState, Arsenal, ArsenalAsset, Damage, Died, DrawnProjectile, FireMode, FireRules,
-        Health, HeldWeapon, HighPingHidden, HighPingShown, HighPingWarning, HitClaims, HitList, Loadout,
-        ProjectileEnded, ProjectileShown, Protected, RefusedShots, Respawn, RespawnDue, Score, Shot,
-        ShotFired, ShotRefusal, ShotResult, ShotVerdict, Tracer, Trail, Trigger, VitalsPlugin, VitalsRules,
-        Weapon, WeaponId,
+        Aim, Arsenal, ArsenalAsset, Damage, Died, DrawnProjectile, FireMode, FireRules, Health, HealthPlugin,
+        HeldWeapon, HideHighPing, HighPingWarning, HitClaims, HitList, Loadout, PlayerScore,
+        ProjectileAppeared, ProjectileDisappeared, RefusedShots, Respawn, RespawnDue, RespawnRules, Shot,
+        ShotFired, ShotRefusal, ShotResult, ShotVerdict, ShowHighPing, SpawnProtection, Tracer, TracerPath,
+        Weapon, WeaponControls, WeaponEvent, WeaponId, WeaponState,
     };
     pub use lightyear_guard::{
         ConnectTokenRequest, IngressLimits, IngressStats, JoinRefusal, JoinRefused, Kick, KickReason, Kicked,

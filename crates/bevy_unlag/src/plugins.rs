@@ -5,17 +5,19 @@ use bevy_unlag_core::{ExtendedState, LocalControl, NetId, NetRole, SimulationRat
 use bevy_unlag_lightyear::{
     ClientNetPlugins, HeldWeaponPlugin, ServerNetPlugins, networked_pawn, replicated_pawn,
 };
-use bevy_unlag_movement::{CapsuleModel, CapsuleState, InputGather, MovementPlugin, PawnCollisionPlugin};
+use bevy_unlag_movement::{
+    CapsuleModel, CapsuleState, InputAccumulator, MovementPlugin, PawnCollisionPlugin,
+};
 use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
 use bevy_unlag_rewind::{LimbNodesPlugin, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
 use bevy_unlag_smoothing::{ProxySimulationPlugin, SmoothingPlugin};
-use bevy_unlag_weapons::{Armed, ArmsState, HighPingPlugin, Loadout, Trigger, WeaponsPlugin};
+use bevy_unlag_weapons::{HighPingPlugin, Loadout, WeaponControls, WeaponState, WeaponsPlugin, WithWeapons};
 
 /// Movement model of this crate's character: a capsule with weapons.
-pub type Soldier = Armed<CapsuleModel>;
+pub type Soldier = WithWeapons<CapsuleModel>;
 
 /// Predicted state of a [`Soldier`].
-pub type SoldierState = ExtendedState<CapsuleState, ArmsState>;
+pub type SoldierState = ExtendedState<CapsuleState, WeaponState>;
 
 /// All plugins that a client needs besides Bevy's own: lightyear's client, movement, prediction, smoothing
 /// with simulated proxies, weapons and the messages between them.
@@ -69,7 +71,7 @@ struct BodyPlugin;
 impl Plugin for BodyPlugin {
     fn build(&self, app: &mut App) {
         app.add_observer(|added: On<Add, NetRole>, mut commands: Commands| {
-            commands.entity(added.entity).insert_if_new((soldier_body(), Transform::default()));
+            commands.entity(added.entity).insert_if_new((soldier_hit_boxes_and_rig(), Transform::default()));
         });
     }
 }
@@ -78,44 +80,44 @@ impl Plugin for BodyPlugin {
 /// [`Arsenal`](bevy_unlag_weapons::Arsenal); insert another [`Loadout`] for different weapons. Add
 /// lightyear's `ControlledBy` with the owner's link.
 #[must_use]
-pub fn spawn_soldier(id: NetId, position: Vec3) -> impl Bundle {
+pub fn soldier_bundle(id: NetId, position: Vec3) -> impl Bundle {
     (
         networked_pawn::<Soldier>(id, soldier_at(position)),
         Loadout::default(),
-        soldier_body(),
+        soldier_hit_boxes_and_rig(),
         Transform::from_translation(position),
     )
 }
 
 /// Returns the components of the soldier that the host of a listen server controls.
 #[must_use]
-pub fn spawn_host_soldier(id: NetId, position: Vec3) -> impl Bundle {
+pub fn host_soldier_bundle(id: NetId, position: Vec3) -> impl Bundle {
     (
         replicated_pawn(id),
         host_pawn::<Soldier>(soldier_at(position)),
         Loadout::default(),
-        soldier_body(),
+        soldier_hit_boxes_and_rig(),
         Transform::from_translation(position),
     )
 }
 
 fn soldier_at(position: Vec3) -> SoldierState {
-    SoldierState { body: CapsuleState::at(position), extension: ArmsState::default() }
+    SoldierState { body: CapsuleState::at(position), extension: WeaponState::default() }
 }
 
 /// Returns the hit boxes and the limb rig of a soldier, the same on every machine. The client plugins insert
 /// them into pawns that appear without.
 #[must_use]
-pub fn soldier_body() -> impl Bundle {
+pub fn soldier_hit_boxes_and_rig() -> impl Bundle {
     (humanoid_hit_boxes(), humanoid_rig())
 }
 
 pub(crate) fn equip(
     added: On<Add, LocalControl>,
-    pawns: Query<(), Without<InputGather>>,
+    pawns: Query<(), Without<InputAccumulator>>,
     mut commands: Commands,
 ) {
     if pawns.contains(added.entity) {
-        commands.entity(added.entity).insert((InputGather::default(), Trigger::default()));
+        commands.entity(added.entity).insert((InputAccumulator::default(), WeaponControls::default()));
     }
 }

@@ -51,10 +51,10 @@ pub trait MoveExtension: Send + Sync + Sized + 'static {
     /// Returns a number that differs when states differ in any discrete quantity; see [`MoveModel::kind`].
     fn kind(state: &Self::State) -> u32;
 
-    /// Returns the replacement for missing input; see [`MoveModel::unattended`]. Default: neutral input,
+    /// Returns the replacement for missing input; see [`MoveModel::missing_input`]. Default: neutral input,
     /// because an extension acts only on input.
     #[must_use]
-    fn unattended(last: &Self::Input) -> Self::Input {
+    fn missing_input(last: &Self::Input) -> Self::Input {
         let _ = last;
         Self::Input::default()
     }
@@ -226,22 +226,25 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
         ExtendedState { body: M::push(config, &state.body, push), ..*state }
     }
 
-    fn unattended(last: &Self::Input, axes: bool) -> Self::Input {
-        ExtendedInput { body: M::unattended(&last.body, axes), extension: X::unattended(&last.extension) }
+    fn missing_input(last: &Self::Input, axes: bool) -> Self::Input {
+        ExtendedInput {
+            body: M::missing_input(&last.body, axes),
+            extension: X::missing_input(&last.extension),
+        }
     }
 
-    fn combines(older: &Self::Input, newer: &Self::Input) -> bool {
-        M::combines(&older.body, &newer.body) && older.extension == newer.extension
+    fn can_combine_with(older: &Self::Input, newer: &Self::Input) -> bool {
+        M::can_combine_with(&older.body, &newer.body) && older.extension == newer.extension
     }
 
-    fn nudged(
+    fn try_nudge(
         config: &Self::Config,
         state: &Self::State,
         by: Vec3,
         ctx: &StepContext,
         world: &SystemParamItem<Self::World>,
     ) -> Option<Self::State> {
-        Some(ExtendedState { body: M::nudged(config, &state.body, by, ctx, &world.0)?, ..*state })
+        Some(ExtendedState { body: M::try_nudge(config, &state.body, by, ctx, &world.0)?, ..*state })
     }
 
     fn is_outcome(event: &Self::Event) -> bool {
@@ -251,13 +254,13 @@ impl<M: MoveModel, X: MoveExtension> MoveModel for Extended<M, X> {
         }
     }
 
-    fn meets_pawn(
+    fn is_near_pawn(
         config: &Self::Config,
         state: &Self::State,
         ctx: &StepContext,
         world: &SystemParamItem<Self::World>,
     ) -> bool {
-        M::meets_pawn(config, &state.body, ctx, &world.0)
+        M::is_near_pawn(config, &state.body, ctx, &world.0)
     }
 
     fn config_hash(config: &Self::Config, world: &SystemParamItem<Self::World>) -> u32 {

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use bevy::prelude::*;
 
-use crate::{BaseView, PoseSample, Sampler, Snapshot, Tick, ViewStamp, ViewTime};
+use crate::{BaseView, PoseSample, PoseSampler, Snapshot, Tick, ViewStamp, ViewTime};
 
 /// Bounded history of one pawn's snapshots in tick order. A client stores received snapshots, the server
-/// sent ones; the same [`Sampler`] computes poses from both.
+/// sent ones; the same [`PoseSampler`] computes poses from both.
 #[doc(alias = "CInterpolatedVar")]
 #[doc(alias = "ConfirmedHistory")]
 #[derive(Component, Clone, Debug)]
@@ -112,7 +112,7 @@ impl SnapshotHistory {
     /// Returns the pose with this stamp, or `None` if a snapshot that it names is not in the history.
     /// `bases` holds the poses of movement bases as the screen shows or showed them.
     #[must_use]
-    pub fn pose(&self, stamp: ViewStamp, sampler: &Sampler, bases: &BaseView<'_>) -> Option<PoseSample> {
+    pub fn pose(&self, stamp: ViewStamp, sampler: &PoseSampler, bases: &BaseView<'_>) -> Option<PoseSample> {
         match stamp {
             ViewStamp::Interpolated { from, to, time } => {
                 let index = self.count_until(from).checked_sub(1)?;
@@ -121,7 +121,7 @@ impl SnapshotHistory {
                 let to = self.snapshots.get(index + 1).filter(|s| s.tick == to).or_else(|| self.get(to))?;
                 Some(sampler.between(from, to, time, bases))
             }
-            ViewStamp::Extrapolated { from, time } => Some(sampler.beyond(self.get(from)?, time, bases)),
+            ViewStamp::Extrapolated { from, time } => Some(sampler.extrapolate(self.get(from)?, time, bases)),
             ViewStamp::Present => self.newest().map(|newest| newest.pose(bases)),
         }
     }

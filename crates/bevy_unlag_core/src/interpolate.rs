@@ -4,7 +4,7 @@ use core::f32::consts::{PI, TAU};
 
 use bevy::prelude::*;
 
-use crate::cubic::Weights;
+use crate::hermite::HermiteWeights;
 
 /// Interpolation method between two updates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
@@ -21,9 +21,9 @@ pub enum Interpolation {
 
 /// Interval between two updates, and the requested point within it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Span {
+pub struct InterpolationSpan {
     /// Fraction of the interval, from 0 at the older update to 1 at the newer one.
-    pub part: f32,
+    pub fraction: f32,
     /// Seconds between the updates.
     pub seconds: f32,
     /// Interpolation method.
@@ -37,10 +37,10 @@ pub struct Span {
 pub trait Interpolate: Copy {
     /// Returns the value within a span.
     #[must_use]
-    fn interpolate(from: &Self, to: &Self, span: &Span) -> Self;
+    fn interpolate(from: &Self, to: &Self, span: &InterpolationSpan) -> Self;
 
     /// Returns the value `seconds` after the newest update, while the next one is late. `seconds` is at most
-    /// [`Sampler::max_extrapolation_ticks`](crate::Sampler::max_extrapolation_ticks). Default: the value is
+    /// [`PoseSampler::max_extrapolation_ticks`](crate::PoseSampler::max_extrapolation_ticks). Default: the value is
     /// held.
     #[must_use]
     fn extrapolate(&self, seconds: f32) -> Self {
@@ -60,12 +60,12 @@ pub trait Interpolate: Copy {
 macro_rules! interpolate_by_lerp {
     ($($type:ty),*) => {$(
         impl Interpolate for $type {
-            fn interpolate(from: &Self, to: &Self, span: &Span) -> Self {
+            fn interpolate(from: &Self, to: &Self, span: &InterpolationSpan) -> Self {
                 match span.interpolation {
                     Interpolation::Step => *from,
                     // Equal ends must not be subject to rounding.
                     _ if from == to => *from,
-                    _ => *from + (*to - *from) * span.part,
+                    _ => *from + (*to - *from) * span.fraction,
                 }
             }
         }
@@ -76,14 +76,14 @@ interpolate_by_lerp!(f32, Vec2, Vec3);
 
 /// Interpolates along the shorter arc.
 impl Interpolate for Quat {
-    fn interpolate(from: &Self, to: &Self, span: &Span) -> Self {
-        if span.interpolation == Interpolation::Step { *from } else { from.slerp(*to, span.part) }
+    fn interpolate(from: &Self, to: &Self, span: &InterpolationSpan) -> Self {
+        if span.interpolation == Interpolation::Step { *from } else { from.slerp(*to, span.fraction) }
     }
 }
 
 /// A position and its velocity. The interpolated velocity is the derivative of the interpolated position.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Moving {
+pub struct LinearMotion {
     /// Metres.
     pub position: Vec3,
     /// Metres per second: the departure velocity of an older update, the arrival velocity of a newer one.
@@ -94,7 +94,7 @@ pub struct Moving {
 /// Speed in metres per second below which a value counts as at rest.
 const REST: f32 = 0.02;
 
-impl Moving {
+impl LinearMotion {
     /// Limits a tangent so that a cubic that ends or starts at rest does not overshoot and come back.
     ///
     /// Such a curve is monotone if the other tangent is at most three times the distance (Fritsch and
@@ -109,9 +109,9 @@ impl Moving {
     }
 }
 
-impl Interpolate for Moving {
-    fn interpolate(from: &Self, to: &Self, span: &Span) -> Self {
-        let (t, seconds) = (span.part, span.seconds.max(f32::MIN_POSITIVE));
+impl Interpolate for LinearMotion {
+    fn interpolate(from: &Self, to: &Self, span: &InterpolationSpan) -> Self {
+        let (t, seconds) = (span.fraction, span.seconds.max(f32::MIN_POSITIVE));
         let way = to.position - from.position;
         match span.interpolation {
             Interpolation::Step => *from,
@@ -120,8 +120,8 @@ impl Interpolate for Moving {
                 let ta = Self::eased(from.velocity * span.seconds, way, to.velocity);
                 let tb = Self::eased(to.velocity * span.seconds, way, from.velocity);
                 // Offsets from one end, so that a pawn at rest far from the origin does not jitter.
-                let moved = Weights::place(t).of(way, ta, tb);
-                let slope = Weights::slope(t).of(way, ta, tb);
+                let moved = HermiteWeights::place(t).of(way, ta, tb);
+                let slope = HermiteWeights::slope(t).of(way, ta, tb);
                 let position = if t >= 1.0 { to.position } else { from.position + moved };
                 Self { position, velocity: slope / seconds }
             }
@@ -136,16 +136,16 @@ impl Interpolate for Moving {
 /// An angle and its turn rate. Do not derive the angle from the direction of a velocity: that would turn a
 /// reversing car around.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Turning {
+pub struct AngularMotion {
     /// Radians.
     pub angle: f32,
     /// Radians per second; `None` if unknown, as for a player's view.
     pub spin: Option<f32>,
 }
 
-impl Interpolate for Turning {
-    fn interpolate(from: &Self, to: &Self, span: &Span) -> Self {
-        let (t, seconds) = (span.part, span.seconds);
+impl Interpolate for AngularMotion {
+    fn interpolate(from: &Self, to: &Self, span: &InterpolationSpan) -> Self {
+        let (t, seconds) = (span.fraction, span.seconds);
         if span.interpolation == Interpolation::Step {
             return *from;
         }
@@ -158,8 +158,8 @@ impl Interpolate for Turning {
         let expected = (a + b) * 0.5 * seconds;
         let way = expected + wrap(to.angle - from.angle - expected);
         let (ta, tb) = (a * seconds, b * seconds);
-        let moved = Weights::place(t).of(way, ta, tb);
-        let slope = Weights::slope(t).of(way, ta, tb);
+        let moved = HermiteWeights::place(t).of(way, ta, tb);
+        let slope = HermiteWeights::slope(t).of(way, ta, tb);
         Self { angle: from.angle + moved, spin: Some(slope / seconds.max(f32::MIN_POSITIVE)) }
     }
 
@@ -177,21 +177,21 @@ fn wrap(angle: f32) -> f32 {
 mod tests {
     use super::*;
 
-    fn span(part: f32, seconds: f32) -> Span {
-        Span { part, seconds, interpolation: Interpolation::Hermite }
+    fn span(fraction: f32, seconds: f32) -> InterpolationSpan {
+        InterpolationSpan { fraction, seconds, interpolation: Interpolation::Hermite }
     }
 
     #[test]
-    fn a_stop_is_not_overshot_even_when_the_way_is_short() {
+    fn cubic_does_not_overshoot_a_stop_over_a_short_distance() {
         // 6 m/s, stopped after 50 ms, and the updates in between were lost.
-        let from = Moving { position: Vec3::ZERO, velocity: Vec3::X * 6.0 };
-        let to = Moving { position: Vec3::X * 0.3, velocity: Vec3::ZERO };
+        let from = LinearMotion { position: Vec3::ZERO, velocity: Vec3::X * 6.0 };
+        let to = LinearMotion { position: Vec3::X * 0.3, velocity: Vec3::ZERO };
         for k in 0..=100 {
-            let x = Moving::interpolate(&from, &to, &span(k as f32 / 100.0, 0.2)).position.x;
+            let x = LinearMotion::interpolate(&from, &to, &span(k as f32 / 100.0, 0.2)).position.x;
             assert!(x <= 0.3 + 1e-5, "{x} at {k} %");
-            let back = Moving::interpolate(
+            let back = LinearMotion::interpolate(
                 &to,
-                &Moving { velocity: Vec3::NEG_X * 6.0, ..from },
+                &LinearMotion { velocity: Vec3::NEG_X * 6.0, ..from },
                 &span(k as f32 / 100.0, 0.2),
             );
             assert!(back.position.x <= 0.3 + 1e-5 && back.position.x >= -1e-5, "{back:?} at {k} %");
@@ -199,25 +199,26 @@ mod tests {
     }
 
     #[test]
-    fn a_fast_spin_goes_round_the_way_it_spins() {
+    fn fast_spin_is_interpolated_in_its_own_direction() {
         let spin = 100.0;
-        let from = Turning { angle: 0.3, spin: Some(spin) };
-        let to = Turning { angle: 0.3 + spin * 0.1, spin: Some(spin) };
-        let wrapped = Turning { angle: wrap(to.angle), ..to };
+        let from = AngularMotion { angle: 0.3, spin: Some(spin) };
+        let to = AngularMotion { angle: 0.3 + spin * 0.1, spin: Some(spin) };
+        let wrapped = AngularMotion { angle: wrap(to.angle), ..to };
         for k in 0..=10 {
             let t = k as f32 / 10.0;
-            let angle = Turning::interpolate(&from, &wrapped, &span(t, 0.1)).angle;
+            let angle = AngularMotion::interpolate(&from, &wrapped, &span(t, 0.1)).angle;
             assert!((angle - 0.3 - spin * 0.1 * t).abs() < 1e-3, "{angle} at {t}");
         }
     }
 
     #[test]
-    fn exact_at_both_ends_and_its_own_derivative() {
-        let from = Moving { position: Vec3::new(500.0, 1.0, -3.0), velocity: Vec3::new(3.0, 0.5, -2.0) };
-        let to = Moving { position: Vec3::new(500.4, 1.0, -3.1), velocity: Vec3::new(5.0, 0.0, 1.0) };
-        assert_eq!(Moving::interpolate(&from, &to, &span(0.0, 0.1)).position, from.position);
-        assert_eq!(Moving::interpolate(&from, &to, &span(1.0, 0.1)).position, to.position);
-        let at = |t: f32| Moving::interpolate(&from, &to, &span(t, 0.1));
+    fn interpolation_is_exact_at_both_ends_and_velocity_is_its_derivative() {
+        let from =
+            LinearMotion { position: Vec3::new(500.0, 1.0, -3.0), velocity: Vec3::new(3.0, 0.5, -2.0) };
+        let to = LinearMotion { position: Vec3::new(500.4, 1.0, -3.1), velocity: Vec3::new(5.0, 0.0, 1.0) };
+        assert_eq!(LinearMotion::interpolate(&from, &to, &span(0.0, 0.1)).position, from.position);
+        assert_eq!(LinearMotion::interpolate(&from, &to, &span(1.0, 0.1)).position, to.position);
+        let at = |t: f32| LinearMotion::interpolate(&from, &to, &span(t, 0.1));
         let numeric = (at(0.6).position - at(0.4).position) / 0.02;
         assert!((numeric - at(0.5).velocity).length() < 0.05, "{numeric} {}", at(0.5).velocity);
     }

@@ -5,36 +5,36 @@
 //!   sent as a float.
 //! * Movement: [`MoveModel`] is one pure, predicted simulation step, for the capsule character, a kart or a
 //!   model of your own. [`MoveExtension`] adds predicted state, such as a weapon, to a model.
-//! * Replication: [`Snapshot`] is the replicated state of a remote pawn. [`ProxyTrack`] selects the
+//! * Replication: [`Snapshot`] is the replicated state of a remote pawn. [`PathRecorder`] selects the
 //!   snapshots to send, so that a curve through them follows the pawn's path, and packs them into a
 //!   [`ProxyUpdate`].
-//! * Sampling: [`SnapshotHistory`] buffers snapshots and [`Sampler`] turns them into poses. The client draws
+//! * Sampling: [`SnapshotHistory`] buffers snapshots and [`PoseSampler`] turns them into poses. The client draws
 //!   and the server validates shots with the same code, so both get the same bits.
 //! * Smoothing: [`ProxySmoothing`] selects how one pawn is drawn, [`Interpolate`] defines interpolation for
 //!   any value, [`BasePoses`] provides the poses of movement bases such as lifts.
 //! * Lag compensation: [`ViewStamp`] records how a pose was sampled, so that the server can reproduce it.
-//! * Diagnostics: [`Findings`] collects mistakes in the setup of an app.
+//! * Diagnostics: [`SetupDiagnostics`] collects mistakes in the setup of an app.
 //! * Bit packing: [`Wire`], [`BitWriter`] and [`BitReader`]. Reading is total: it never panics on any input.
 
 mod angle;
 mod base;
-mod cubic;
 mod extension;
-mod findings;
-mod heard;
+mod hermite;
 mod history;
 mod interpolate;
 mod lifecycle;
-mod mode;
 mod model;
-mod proxy_track;
+mod path_recorder;
+mod proxy_smoothing;
 mod proxy_update;
 mod rate;
 mod rig;
 mod role;
 mod round_trip;
 mod sampler;
+mod setup_diagnostics;
 mod snapshot;
+mod snapshot_ack;
 mod tick;
 mod up;
 mod view;
@@ -44,26 +44,26 @@ mod wire;
 pub use angle::{angle_to_units, look_direction, sin_cos_of_units, units_to_angle};
 pub use base::{BasePoses, BaseView};
 pub use extension::{BodyStep, Extended, ExtendedEvent, ExtendedInput, ExtendedState, MoveExtension};
-pub use findings::{Fault, Finding, Findings, LeftAt};
-pub use heard::{Heard, HeardPacket, HeardTick};
 pub use history::SnapshotHistory;
-pub use interpolate::{Interpolate, Interpolation, Moving, Span, Turning};
+pub use interpolate::{AngularMotion, Interpolate, Interpolation, InterpolationSpan, LinearMotion};
 pub use lifecycle::{MatchReset, OwnerReconnected, ServerLeft};
-pub use mode::ProxySmoothing;
-pub use model::{MoveInput, MoveModel, MoveSystems, Shown, StepContext, StepEvent};
-pub use proxy_track::{KnotConfig, ProxyTrack};
-pub use proxy_update::{MAX_KNOTS, ProxyUpdate};
+pub use model::{MoveInput, MoveModel, MoveSystems, PublishedState, StepContext, StepEvent};
+pub use path_recorder::{PathKnotConfig, PathRecorder};
+pub use proxy_smoothing::ProxySmoothing;
+pub use proxy_update::{MAX_PATH_KNOTS, ProxyUpdate};
 pub use rate::{SimulationRate, SimulationRatePlugin};
 pub use rig::{LimbPoses, LimbRig, MAX_LIMBS};
 pub use role::{LocalControl, NetId, NetRole};
 pub use round_trip::RoundTrip;
-pub use sampler::{PoseSample, Sampler};
+pub use sampler::{PoseSample, PoseSampler};
+pub use setup_diagnostics::{ReportedIssue, SetupDiagnostics, SetupIssue, TransformWatch};
 pub use snapshot::{
     ACCELERATION_UNITS_PER_METRE, Arrival, POSITION_UNITS_PER_METRE, SPIN_UNITS_PER_TURN, Snapshot,
     VELOCITY_UNITS_PER_METRE,
 };
+pub use snapshot_ack::{LastReceivedSnapshot, SnapshotAck, SnapshotAcks};
 pub use tick::{CurrentTick, SUB_TICKS, Stall, Tick, TickPlugin, TickSystems, ViewTime, sub_ticks};
 pub use up::{Up, upright_rotation};
-pub use view::{DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, UsualInterval, ViewStamp};
+pub use view::{DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, MeasuredUpdateInterval, ViewStamp};
 pub use visual::{Easing, VisualOf, VisualOffset, VisualPlugin, VisualSystems, Visuals};
 pub use wire::{BitReader, BitWriter, Wire, WireError};

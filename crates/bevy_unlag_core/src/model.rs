@@ -109,7 +109,7 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
         world: &SystemParamItem<Self::World>,
     ) -> PoseSample {
         let _ = (config, world);
-        pose.carried_on(ctx.dt)
+        pose.extrapolated(ctx.dt)
     }
 
     /// Returns the position of the eye, in metres.
@@ -139,7 +139,7 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     /// whether the pawn keeps walking. Action buttons such as fire must never be repeated. Default: neutral
     /// input.
     #[must_use]
-    fn unattended(last: &Self::Input, axes: bool) -> Self::Input {
+    fn missing_input(last: &Self::Input, axes: bool) -> Self::Input {
         let _ = (last, axes);
         Self::Input::default()
     }
@@ -148,7 +148,7 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     /// for the next packet. Unreal's `CanCombineWith`. Default: whether they are equal.
     #[doc(alias = "CanCombineWith")]
     #[must_use]
-    fn combines(older: &Self::Input, newer: &Self::Input) -> bool {
+    fn can_combine_with(older: &Self::Input, newer: &Self::Input) -> bool {
         older == newer
     }
 
@@ -156,7 +156,7 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     /// client's end position. Default: `None`.
     #[doc(alias = "bServerAcceptClientAuthoritativePosition")]
     #[must_use]
-    fn nudged(
+    fn try_nudge(
         config: &Self::Config,
         state: &Self::State,
         by: Vec3,
@@ -178,7 +178,7 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
     /// Returns whether another pawn is so close that client and server may see it on different sides.
     /// Evaluated when client and server disagree. Default: `false`.
     #[must_use]
-    fn meets_pawn(
+    fn is_near_pawn(
         config: &Self::Config,
         state: &Self::State,
         ctx: &StepContext,
@@ -227,11 +227,11 @@ pub trait MoveModel: Send + Sync + Sized + 'static {
 /// State of a player's pawn that the server publishes to other clients: the real state, or a speculative
 /// copy while the owner's moves are late. Authoritative decisions never use it but [`MoveModel::State`].
 #[derive(Component, Clone, Copy, Debug)]
-pub struct Shown<M: MoveModel> {
+pub struct PublishedState<M: MoveModel> {
     /// Server tick to which the owner's move is assigned.
     pub tick: Tick,
     /// Owner's tick of the move that led to the state: the moment of the movement bases in it.
-    pub moved: Tick,
+    pub move_tick: Tick,
     /// The published state.
     pub state: M::State,
 }
@@ -247,12 +247,12 @@ pub struct StepEvent<M: MoveModel> {
     /// State after the step. Several moves may run within one tick of this app.
     pub state: M::State,
     /// Number of this app's ticks for which the move was queued after its arrival; 0 on the owner's client.
-    pub waited: u32,
+    pub queued_ticks: u32,
     /// On the server: the newest snapshot message that the owner had received when it wrote the packet that
     /// first brought this move. If that packet was lost and the move arrived in a later one, it is the value
     /// of the later packet: slightly newer than what the owner had received at this move, never older.
     /// `None` if the owner had received no message, and on the owner's client.
-    pub heard: Option<Tick>,
+    pub last_received_snapshot: Option<Tick>,
     /// The event.
     pub event: M::Event,
 }
@@ -267,7 +267,7 @@ pub struct MoveInput<M: MoveModel>(pub M::Input);
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MoveSystems {
     /// Applies the server's acknowledgements and replays the unacknowledged moves.
-    Answer,
+    Reconcile,
     /// Empty: games write [`MoveInput`] here.
     Sample,
     /// Extensions, such as a weapon, add their part to [`MoveInput`].
@@ -276,6 +276,6 @@ pub enum MoveSystems {
     Step,
     /// Empty: for systems that react to [`StepEvent`]s within the same tick.
     React,
-    /// In [`FixedPostUpdate`](bevy::app::FixedPostUpdate): updates [`Shown`].
-    Show,
+    /// In [`FixedPostUpdate`](bevy::app::FixedPostUpdate): updates [`PublishedState`].
+    Publish,
 }

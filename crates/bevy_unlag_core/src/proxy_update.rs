@@ -3,9 +3,9 @@
 use crate::{BitReader, BitWriter, Snapshot, Tick, WireError};
 
 /// Maximum number of path knots in one update.
-pub const MAX_KNOTS: usize = 3;
+pub const MAX_PATH_KNOTS: usize = 3;
 
-/// One update of a remote pawn: its newest snapshot and up to [`MAX_KNOTS`] path knots.
+/// One update of a remote pawn: its newest snapshot and up to [`MAX_PATH_KNOTS`] path knots.
 ///
 /// A path knot is a full snapshot of an earlier tick. It is sent only where a curve from the previous update
 /// to the newest snapshot would miss the pawn's path.
@@ -13,12 +13,12 @@ pub const MAX_KNOTS: usize = 3;
 pub struct ProxyUpdate {
     /// Newest snapshot.
     pub snapshot: Snapshot,
-    knots: [Snapshot; MAX_KNOTS],
+    knots: [Snapshot; MAX_PATH_KNOTS],
     count: u8,
 }
 
 impl ProxyUpdate {
-    /// Creates an update from the newest snapshot and up to [`MAX_KNOTS`] older ones, oldest first. Further
+    /// Creates an update from the newest snapshot and up to [`MAX_PATH_KNOTS`] older ones, oldest first. Further
     /// ones are ignored.
     #[must_use]
     pub fn new(snapshot: Snapshot, knots: &[Snapshot]) -> Self {
@@ -33,7 +33,7 @@ impl ProxyUpdate {
     /// Returns the path knots, oldest first.
     #[must_use]
     pub fn knots(&self) -> &[Snapshot] {
-        &self.knots[..usize::from(self.count).min(MAX_KNOTS)]
+        &self.knots[..usize::from(self.count).min(MAX_PATH_KNOTS)]
     }
 
     /// Returns all snapshots, oldest first.
@@ -72,7 +72,7 @@ impl ProxyUpdate {
             return Ok(update);
         }
         update.count = r.bits(2)? as u8;
-        for i in 0..usize::from(update.count).min(MAX_KNOTS) {
+        for i in 0..usize::from(update.count).min(MAX_PATH_KNOTS) {
             let tick = newest.offset(-i32::from(r.golomb(2)?));
             let near = if r.bool()? { update.snapshot.position } else { [0; 3] };
             update.knots[i] = Snapshot::read_body(tick, near, r)?;

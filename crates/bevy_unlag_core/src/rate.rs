@@ -4,12 +4,12 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 
-use crate::Sampler;
+use crate::PoseSampler;
 
 /// How often the app simulates, and how often pawns are published. Both ends of a network must agree; the handshake
 /// compares the tick.
 ///
-/// The one place that says so: [`SimulationRatePlugin`] sets [`Time<Fixed>`] and the [`Sampler`] by it, and the
+/// The one place that says so: [`SimulationRatePlugin`] sets [`Time<Fixed>`] and the [`PoseSampler`] by it, and the
 /// suite's other plugins read it when they are added.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Reflect)]
 #[reflect(Resource)]
@@ -59,7 +59,7 @@ impl Plugin for SimulationRatePlugin {
         app.insert_resource(rate)
             .insert_resource(Time::<Fixed>::from_duration(rate.tick))
             .register_type::<SimulationRate>();
-        let mut sampler = app.world_mut().get_resource_or_init::<Sampler>();
+        let mut sampler = app.world_mut().get_resource_or_init::<PoseSampler>();
         sampler.tick_seconds = rate.tick_seconds();
         sampler.snapshot_ticks = rate.snapshot_ticks.cast_signed();
     }
@@ -75,7 +75,7 @@ mod tests {
         let rate = SimulationRate { tick: Duration::from_millis(32), snapshot_ticks: 200 };
         app.add_plugins(SimulationRatePlugin(rate));
         assert_eq!(app.world().resource::<Time<Fixed>>().timestep(), Duration::from_millis(32));
-        let sampler = app.world().resource::<Sampler>();
+        let sampler = app.world().resource::<PoseSampler>();
         assert!((sampler.tick_seconds - 0.032).abs() < 1e-6);
         assert_eq!(
             (sampler.snapshot_ticks, app.world().resource::<SimulationRate>().snapshot_ticks),

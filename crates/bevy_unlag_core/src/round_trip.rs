@@ -22,7 +22,7 @@ pub struct RoundTrip {
     /// Mean deviation of single packets from `rtt`.
     pub jitter: Duration,
     /// Shortest round trip of the last 256 to 512 packets: the latency without jitter.
-    pub least: Duration,
+    pub min_rtt: Duration,
     /// Minimum and number of packets in the current window, and the minimum of the previous window.
     now: Duration,
     packets: u16,
@@ -36,8 +36,8 @@ impl RoundTrip {
     /// Creates an estimate from the round trip of the first packet.
     #[must_use]
     pub fn first(sample: Duration) -> Self {
-        let (rtt, jitter, least) = (sample, sample / 4, sample);
-        Self { rtt, jitter, least, now: sample, packets: 1, before: Duration::MAX }
+        let (rtt, jitter, min_rtt) = (sample, sample / 4, sample);
+        Self { rtt, jitter, min_rtt, now: sample, packets: 1, before: Duration::MAX }
     }
 
     /// Updates the estimate with the round trip of one packet.
@@ -50,7 +50,7 @@ impl RoundTrip {
         }
         self.packets += 1;
         self.now = self.now.min(sample);
-        self.least = self.now.min(self.before);
+        self.min_rtt = self.now.min(self.before);
     }
 }
 
@@ -67,11 +67,11 @@ mod tests {
         }
         assert!(trip.rtt.abs_diff(ms(100)) < ms(3), "{trip:?}");
         assert!(trip.jitter.abs_diff(ms(10)) < ms(3), "{trip:?}");
-        assert_eq!(trip.least, ms(90));
+        assert_eq!(trip.min_rtt, ms(90));
         // A longer latency is noticed after a while, a shorter one at once.
         (0..512).for_each(|_| trip.sample(ms(150)));
-        assert_eq!(trip.least, ms(150));
+        assert_eq!(trip.min_rtt, ms(150));
         trip.sample(ms(40));
-        assert_eq!(trip.least, ms(40));
+        assert_eq!(trip.min_rtt, ms(40));
     }
 }

@@ -3,14 +3,14 @@
 use bevy::prelude::*;
 
 use crate::{
-    BaseView, Interpolate, Interpolation, Moving, Snapshot, Span, Turning, ViewTime, base::heading,
-    snapshot::standing, units_to_angle,
+    AngularMotion, BaseView, Interpolate, Interpolation, InterpolationSpan, LinearMotion, Snapshot, ViewTime,
+    base::heading, snapshot::orientation, units_to_angle,
 };
 
 /// Settings of pose sampling. Client and server must use the same values, otherwise the server validates
 /// shots against poses that the client did not draw.
 #[derive(Resource, Clone, Copy, PartialEq, Debug)]
-pub struct Sampler {
+pub struct PoseSampler {
     /// Interpolation of positions between two snapshots. Default: [`Interpolation::Hermite`].
     pub interpolation: Interpolation,
     /// Seconds per tick. Default: 1/64.
@@ -32,7 +32,7 @@ pub struct Sampler {
     pub max_simulation_ticks: f32,
 }
 
-impl Default for Sampler {
+impl Default for PoseSampler {
     fn default() -> Self {
         Self {
             interpolation: Interpolation::default(),
@@ -91,7 +91,7 @@ impl PoseSample {
     /// Transforms the pose from the space of `base` into the world. Returns it unchanged if there is no such
     /// base. `turns`: whether the heading is relative to the base.
     #[must_use]
-    pub fn onto(self, base: u16, turns: bool, bases: &BaseView<'_>) -> Self {
+    pub fn to_world(self, base: u16, turns: bool, bases: &BaseView<'_>) -> Self {
         let Some(pose) = bases.pose(base) else { return self };
         // Only about its own up axis: the pawn stands upright in the world even on a tilted base.
         let turn = if turns { Quat::from_rotation_y(heading(pose.rotation)) } else { Quat::IDENTITY };
@@ -107,7 +107,7 @@ impl PoseSample {
     /// Extrapolates the pose by `seconds`, with its acceleration and along its curve. A decelerating pawn
     /// stops at rest and does not reverse.
     #[must_use]
-    pub fn carried_on(self, seconds: f32) -> Self {
+    pub fn extrapolated(self, seconds: f32) -> Self {
         let speed = self.velocity.length();
         let forward = self.velocity / speed.max(1e-3);
         let along = self.acceleration.dot(forward);
@@ -144,7 +144,7 @@ const SLOW: f32 = 0.5;
 /// Cosine of the angle between heading and velocity below which a pawn slides and its path is not curved.
 const STRAIGHT: f32 = 0.7;
 
-impl Sampler {
+impl PoseSampler {
     /// Returns the pose at `time` between two snapshots of one pawn.
     ///
     /// Across a teleport, a death or a spawn nothing is interpolated: the older pose holds until the tick of
@@ -158,23 +158,27 @@ impl Sampler {
         bases: &BaseView<'_>,
     ) -> PoseSample {
         let ticks = to.tick.since(from.tick) as f32;
-        let part = if ticks > 0.0 { (time.ticks_since(from.tick) / ticks).clamp(0.0, 1.0) } else { 1.0 };
+        let fraction = if ticks > 0.0 { (time.ticks_since(from.tick) / ticks).clamp(0.0, 1.0) } else { 1.0 };
         if !from.continues_to(to) || self.interpolation == Interpolation::Step {
-            return if part >= 1.0 { to.pose(bases) } else { from.pose(bases) };
+            return if fraction >= 1.0 { to.pose(bases) } else { from.pose(bases) };
         }
-        let span = Span { part, seconds: ticks * self.tick_seconds, interpolation: self.interpolation };
+        let span = InterpolationSpan {
+            fraction,
+            seconds: ticks * self.tick_seconds,
+            interpolation: self.interpolation,
+        };
         if from.base == to.base && from.turns_with_base == to.turns_with_base {
-            return Self::along(from, to, &span).onto(from.base, from.turns_with_base, bases);
+            return Self::along(from, to, &span).to_world(from.base, from.turns_with_base, bases);
         }
         // The pawn stepped onto or off a base: interpolate in world space.
         let [a, b] = [from, to].map(|snapshot| {
             let pose = snapshot.pose(bases);
             let arrived = PoseSample { velocity: snapshot.arrival_velocity(), ..PoseSample::from(snapshot) };
-            (pose, arrived.onto(snapshot.base, snapshot.turns_with_base, bases).velocity)
+            (pose, arrived.to_world(snapshot.base, snapshot.turns_with_base, bases).velocity)
         });
-        let path = Moving::interpolate(
-            &Moving { position: a.0.position, velocity: a.0.velocity },
-            &Moving { position: b.0.position, velocity: b.1 },
+        let path = LinearMotion::interpolate(
+            &LinearMotion { position: a.0.position, velocity: a.0.velocity },
+            &LinearMotion { position: b.0.position, velocity: b.1 },
             &span,
         );
         let rotation = Quat::interpolate(&a.0.rotation, &b.0.rotation, &span);
@@ -187,24 +191,24 @@ impl Sampler {
     }
 
     /// Interpolates two snapshots that are in the same space.
-    pub(crate) fn along(from: &Snapshot, to: &Snapshot, span: &Span) -> PoseSample {
-        let path = Moving::interpolate(
-            &Moving { position: from.position(), velocity: from.velocity() },
-            &Moving { position: to.position(), velocity: to.arrival_velocity() },
+    pub(crate) fn along(from: &Snapshot, to: &Snapshot, span: &InterpolationSpan) -> PoseSample {
+        let path = LinearMotion::interpolate(
+            &LinearMotion { position: from.position(), velocity: from.velocity() },
+            &LinearMotion { position: to.position(), velocity: to.arrival_velocity() },
             span,
         );
-        let turn = Turning::interpolate(
-            &Turning { angle: units_to_angle(from.yaw), spin: from.spin() },
-            &Turning { angle: units_to_angle(to.yaw), spin: to.arrival_spin() },
+        let turn = AngularMotion::interpolate(
+            &AngularMotion { angle: units_to_angle(from.yaw), spin: from.spin() },
+            &AngularMotion { angle: units_to_angle(to.yaw), spin: to.arrival_spin() },
             span,
         );
         let rotation = if from.up == to.up {
-            standing(from.up, turn.angle)
+            orientation(from.up, turn.angle)
         } else {
             Quat::interpolate(&from.rotation(), &to.rotation(), span)
         };
         let lerp = |a: f32, b: f32| f32::interpolate(&a, &b, span);
-        let newer = PoseSample::from(if span.part >= 1.0 { to } else { from });
+        let newer = PoseSample::from(if span.fraction >= 1.0 { to } else { from });
         PoseSample {
             position: path.position,
             velocity: path.velocity,
@@ -219,10 +223,10 @@ impl Sampler {
     /// Returns the pose at `time` beyond the newest snapshot: extrapolated for a bounded time, then
     /// decelerated to a standstill.
     #[must_use]
-    pub fn beyond(&self, from: &Snapshot, time: ViewTime, bases: &BaseView<'_>) -> PoseSample {
+    pub fn extrapolate(&self, from: &Snapshot, time: ViewTime, bases: &BaseView<'_>) -> PoseSample {
         let pose = PoseSample::from(from);
         if self.interpolation == Interpolation::Step || !pose.alive {
-            return pose.onto(from.base, from.turns_with_base, bases);
+            return pose.to_world(from.base, from.turns_with_base, bases);
         }
         let ticks = time.ticks_since(from.tick).max(0.0);
         let cap = self.max_extrapolation_ticks.max(0.0);
@@ -230,8 +234,8 @@ impl Sampler {
         // Linear deceleration to zero.
         let speed = if cap > 0.0 { 1.0 - late / cap } else { 0.0 };
         let ahead = full + late * (1.0 + speed) * 0.5;
-        let on = pose.carried_on(ahead * self.tick_seconds);
-        PoseSample { velocity: on.velocity * speed, ..on }.onto(from.base, from.turns_with_base, bases)
+        let on = pose.extrapolated(ahead * self.tick_seconds);
+        PoseSample { velocity: on.velocity * speed, ..on }.to_world(from.base, from.turns_with_base, bases)
     }
 }
 
@@ -251,9 +255,9 @@ mod tests {
         let (from, to) = (parabola(0), parabola(6));
         let middle = ViewTime::at(Tick(3));
         let truth = parabola(3).position().x;
-        let sampler = Sampler::default();
+        let sampler = PoseSampler::default();
         let cubic = sampler.between(&from, &to, middle, &BaseView::default());
-        let line = Sampler { interpolation: Interpolation::Linear, ..sampler }.between(
+        let line = PoseSampler { interpolation: Interpolation::Linear, ..sampler }.between(
             &from,
             &to,
             middle,
@@ -265,9 +269,9 @@ mod tests {
     }
 
     #[test]
-    fn exact_at_the_samples() {
+    fn sampled_pose_is_exact_at_both_snapshots() {
         let (from, to) = (parabola(2), parabola(9));
-        let sampler = Sampler::default();
+        let sampler = PoseSampler::default();
         assert_eq!(
             sampler.between(&from, &to, ViewTime::at(Tick(2)), &BaseView::default()).position,
             from.position()
@@ -279,17 +283,17 @@ mod tests {
     }
 
     #[test]
-    fn a_teleport_is_never_crossed() {
+    fn pose_is_never_interpolated_across_a_teleport() {
         let from = parabola(0);
         let to = Snapshot { teleports: 1, ..Snapshot::new(Tick(6), Vec3::X * 50.0, Vec3::ZERO) };
-        let pose = Sampler::default().between(&from, &to, ViewTime::at(Tick(5)), &BaseView::default());
+        let pose = PoseSampler::default().between(&from, &to, ViewTime::at(Tick(5)), &BaseView::default());
         assert_eq!(pose.position, from.position());
     }
 
     #[test]
-    fn extrapolation_is_capped() {
+    fn extrapolation_stops_after_its_limit() {
         let from = Snapshot::new(Tick(0), Vec3::ZERO, Vec3::X * 6.0);
-        let pose = Sampler::default().beyond(&from, ViewTime::at(Tick(1_000)), &BaseView::default());
+        let pose = PoseSampler::default().extrapolate(&from, ViewTime::at(Tick(1_000)), &BaseView::default());
         assert!((pose.position.x - 6.0 * 0.1875).abs() < 1e-4, "{}", pose.position.x);
         assert_eq!(pose.velocity, Vec3::ZERO);
     }

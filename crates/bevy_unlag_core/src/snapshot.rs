@@ -143,7 +143,7 @@ impl Snapshot {
     /// Rounds and clamps all fields to what the wire format can represent, so that the histories of server
     /// and client agree.
     #[must_use]
-    pub fn as_sent(self) -> Self {
+    pub fn quantised(self) -> Self {
         let step = if self.spin.is_some() { 8 } else { 16 };
         let place = (1i32 << (POSITION_BITS - 1)) - 1;
         let speed = |velocity: [i16; 3]| {
@@ -213,7 +213,7 @@ impl Snapshot {
     /// Returns the orientation: +Y points to the head, turned by the heading.
     #[must_use]
     pub fn rotation(&self) -> Quat {
-        standing(self.up, units_to_angle(self.yaw))
+        orientation(self.up, units_to_angle(self.yaw))
     }
 
     /// Returns the pitch of the view, in radians.
@@ -226,7 +226,7 @@ impl Snapshot {
     /// showed them.
     #[must_use]
     pub fn pose(&self, bases: &BaseView<'_>) -> PoseSample {
-        PoseSample::from(self).onto(self.base, self.turns_with_base, bases)
+        PoseSample::from(self).to_world(self.base, self.turns_with_base, bases)
     }
 
     /// Returns whether poses may be interpolated from this snapshot to `next`.
@@ -236,13 +236,13 @@ impl Snapshot {
     }
 
     /// Returns whether a curve may lead to `next`: no teleport in between, and the same base.
-    pub(crate) fn leads_to(&self, next: &Self) -> bool {
+    pub(crate) fn is_continuous_with(&self, next: &Self) -> bool {
         self.continues_to(next) && self.base == next.base
     }
 }
 
 /// Returns the orientation with +Y along `up`, turned by a heading in radians.
-pub(crate) fn standing(up: Up, yaw: f32) -> Quat {
+pub(crate) fn orientation(up: Up, yaw: f32) -> Quat {
     let yaw = Quat::from_rotation_y(yaw);
     if up == Up::Y { yaw } else { up.rotation() * yaw }
 }

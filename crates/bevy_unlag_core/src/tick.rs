@@ -140,7 +140,7 @@ pub struct CurrentTick(pub Tick);
 impl CurrentTick {
     /// Returns the moment that the current frame shows: this tick plus the overstep of `fixed`.
     #[must_use]
-    pub fn in_frame(&self, fixed: &Time<Fixed>) -> ViewTime {
+    pub fn frame_time(&self, fixed: &Time<Fixed>) -> ViewTime {
         ViewTime::after(self.0, fixed.overstep_fraction_f64())
     }
 }
@@ -155,14 +155,14 @@ pub struct Stall {
     pub skipped: u32,
     /// Longest frame of the last second, in seconds of real time.
     pub longest_frame: f32,
-    /// Seconds of real time since a frame took longer than [`Stall::HITCH`]. Very large if there was none.
-    pub since_hitch: f32,
+    /// Seconds of real time since a frame took longer than [`Stall::HITCH_SECONDS`]. Very large if there was none.
+    pub seconds_since_hitch: f32,
 }
 
 impl Default for Stall {
     fn default() -> Self {
         // No hitch so far.
-        Self { rest: Duration::ZERO, skipped: 0, longest_frame: 0.0, since_hitch: 1e6 }
+        Self { rest: Duration::ZERO, skipped: 0, longest_frame: 0.0, seconds_since_hitch: 1e6 }
     }
 }
 
@@ -170,13 +170,13 @@ impl Stall {
     /// Frame time in seconds above which a frame counts as a hitch. Unreal's
     /// `ServerForcedUpdateHitchThreshold`.
     #[doc(alias = "ServerForcedUpdateHitchThreshold")]
-    pub const HITCH: f32 = 0.15;
+    pub const HITCH_SECONDS: f32 = 0.15;
     /// Maximum number of ticks that one stall skips: a day at 64 Hz.
     const MAX_SKIPPED: u32 = 86_400 * 64;
 
     /// Returns the lost game time that [`CurrentTick`] has not skipped yet.
     #[must_use]
-    pub fn left_out(&self) -> Duration {
+    pub fn lost_time(&self) -> Duration {
         self.rest
     }
 }
@@ -198,7 +198,7 @@ impl Plugin for TickPlugin {
         app.configure_sets(
             FixedUpdate,
             (
-                MoveSystems::Answer,
+                MoveSystems::Reconcile,
                 MoveSystems::Sample,
                 MoveSystems::Extend,
                 MoveSystems::Step,
@@ -208,20 +208,21 @@ impl Plugin for TickPlugin {
         );
         app.init_resource::<CurrentTick>()
             .init_resource::<Stall>()
-            .configure_sets(FixedPostUpdate, MoveSystems::Show)
-            .add_systems(First, notice_stall.after(TimeSystems))
+            .configure_sets(FixedPostUpdate, MoveSystems::Publish)
+            .add_systems(First, detect_stall.after(TimeSystems))
             .add_systems(FixedFirst, advance.in_set(TickSystems::Advance));
     }
 }
 
-fn notice_stall(real: Res<Time<Real>>, game: Res<Time<Virtual>>, mut stall: ResMut<Stall>) {
+fn detect_stall(real: Res<Time<Real>>, game: Res<Time<Virtual>>, mut stall: ResMut<Stall>) {
     let frame = real.delta_secs();
-    if frame > Stall::HITCH {
-        stall.since_hitch = 0.0;
+    if frame > Stall::HITCH_SECONDS {
+        stall.seconds_since_hitch = 0.0;
         stall.longest_frame = frame;
     } else {
-        stall.since_hitch += frame;
-        stall.longest_frame = if stall.since_hitch > 1.0 { frame } else { stall.longest_frame.max(frame) };
+        stall.seconds_since_hitch += frame;
+        stall.longest_frame =
+            if stall.seconds_since_hitch > 1.0 { frame } else { stall.longest_frame.max(frame) };
     }
     if !game.is_paused() && real.delta() > game.max_delta() {
         stall.rest += (real.delta() - game.max_delta()).mul_f64(game.effective_speed_f64());
@@ -270,11 +271,11 @@ mod tests {
     #[test]
     fn in_frame_returns_the_current_tick_plus_the_overstep() {
         let mut fixed = Time::<Fixed>::from_seconds(0.02);
-        assert_eq!(CurrentTick(Tick(7)).in_frame(&fixed), ViewTime::at(Tick(7)));
+        assert_eq!(CurrentTick(Tick(7)).frame_time(&fixed), ViewTime::at(Tick(7)));
         fixed.accumulate_overstep(Duration::from_millis(5));
-        assert_eq!(CurrentTick(Tick(7)).in_frame(&fixed), ViewTime { tick: Tick(7), fraction: 64 });
+        assert_eq!(CurrentTick(Tick(7)).frame_time(&fixed), ViewTime { tick: Tick(7), fraction: 64 });
         fixed.accumulate_overstep(Duration::from_millis(20));
-        assert_eq!(CurrentTick(Tick(7)).in_frame(&fixed), ViewTime { tick: Tick(8), fraction: 64 });
+        assert_eq!(CurrentTick(Tick(7)).frame_time(&fixed), ViewTime { tick: Tick(8), fraction: 64 });
     }
 
     #[test]

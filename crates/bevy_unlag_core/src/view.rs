@@ -48,7 +48,7 @@ pub struct DrawnViewTime(pub Option<ViewTime>);
 
 /// Usual number of ticks between two updates of a pawn on this machine; 0 while unknown.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct UsualInterval(pub u16);
+pub struct MeasuredUpdateInterval(pub u16);
 
 /// Moment on this app's own time line at which it drew movement bases in the last frame. `None` if no pawn
 /// was drawn on one. Shots report it, because a passenger is hit where its lift was drawn.

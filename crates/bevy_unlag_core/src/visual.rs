@@ -2,14 +2,14 @@
 
 use bevy::{prelude::*, transform::TransformSystems};
 
-use crate::{DrawnPose, Fault, Findings, LeftAt, cubic::Weights};
+use crate::{DrawnPose, SetupDiagnostics, SetupIssue, TransformWatch, hermite::HermiteWeights};
 
 /// Makes this entity the visuals of a pawn. Its [`Transform`] follows the drawn pose, while the pawn's own
 /// transform is the simulated one. Without visuals the drawn pose is only available as
 /// [`DrawnPose`](crate::DrawnPose).
 #[derive(Component, Clone, Copy, Debug)]
 #[relationship(relationship_target = Visuals)]
-#[require(Transform, LeftAt)]
+#[require(Transform, TransformWatch)]
 pub struct VisualOf(pub Entity);
 
 /// Visual entities of this pawn.
@@ -84,8 +84,8 @@ impl VisualOffset {
                 }
                 // From the offset to zero, where it arrives at rest.
                 let (way, tangent) = (-self.offset, self.velocity * *left);
-                self.offset += Weights::place(u).of(way, tangent, Vec3::ZERO);
-                self.velocity = Weights::slope(u).of(way, tangent, Vec3::ZERO) / *left;
+                self.offset += HermiteWeights::place(u).of(way, tangent, Vec3::ZERO);
+                self.velocity = HermiteWeights::slope(u).of(way, tangent, Vec3::ZERO) / *left;
                 self.turn = Quat::IDENTITY.slerp(self.turn, 1.0 - u);
                 *left -= seconds;
             }
@@ -110,7 +110,7 @@ pub struct VisualPlugin;
 
 impl Plugin for VisualPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<Findings>()
+        app.init_resource::<SetupDiagnostics>()
             .configure_sets(
                 PostUpdate,
                 (VisualSystems::Fade, VisualSystems::Draw, VisualSystems::Follow)
@@ -119,10 +119,10 @@ impl Plugin for VisualPlugin {
             )
             .add_systems(
                 PostUpdate,
-                (decay_offsets.in_set(VisualSystems::Fade), follow.in_set(VisualSystems::Follow)),
+                (decay_offsets.in_set(VisualSystems::Fade), place_visuals.in_set(VisualSystems::Follow)),
             );
         #[cfg(feature = "visibility")]
-        app.add_systems(PostUpdate, hide_the_dead.in_set(VisualSystems::Follow));
+        app.add_systems(PostUpdate, hide_dead_pawns.in_set(VisualSystems::Follow));
     }
 }
 
@@ -134,16 +134,16 @@ fn decay_offsets(time: Res<Time>, mut offsets: Query<&mut VisualOffset>) {
     }
 }
 
-fn follow(
+fn place_visuals(
     pawns: Query<(&DrawnPose, Option<&VisualOffset>, &Visuals)>,
-    mut transforms: Query<(&mut Transform, &mut LeftAt), With<VisualOf>>,
-    mut findings: ResMut<Findings>,
+    mut transforms: Query<(&mut Transform, &mut TransformWatch), With<VisualOf>>,
+    mut findings: ResMut<SetupDiagnostics>,
 ) {
     for (drawn, offset, visuals) in &pawns {
         for visual in visuals.iter() {
             let Ok((mut transform, mut left)) = transforms.get_mut(visual) else { continue };
             if left.is_contested(&transform, true) {
-                findings.report(Fault::SharedLooks, || {
+                findings.report(SetupIssue::ContestedVisual, || {
                     format!(
                         "another system moves {visual}, the visual of a pawn, between frames: only VisualOf \
                          may move it; move a child of it instead, and remove physics and interpolation \
@@ -153,13 +153,13 @@ fn follow(
             }
             transform.translation = drawn.pose.position + offset.map_or(Vec3::ZERO, |o| o.offset);
             transform.rotation = offset.map_or(Quat::IDENTITY, |o| o.turn) * drawn.pose.rotation;
-            left.leave(&transform);
+            left.remember(&transform);
         }
     }
 }
 
 #[cfg(feature = "visibility")]
-fn hide_the_dead(pawns: Query<(&DrawnPose, &Visuals)>, mut looks: Query<&mut Visibility, With<VisualOf>>) {
+fn hide_dead_pawns(pawns: Query<(&DrawnPose, &Visuals)>, mut looks: Query<&mut Visibility, With<VisualOf>>) {
     for (drawn, visuals) in &pawns {
         let wanted = if drawn.pose.alive { Visibility::Inherited } else { Visibility::Hidden };
         let mut found = looks.iter_many_mut(visuals.iter());
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bridge_ends_on_time_without_a_jump_of_the_velocity() {
+    fn bridge_offset_ends_on_time_without_a_velocity_jump() {
         for fps in [30, 60, 144] {
             let easing = Easing::Bridge { seconds: 0.1 };
             let mut offset =

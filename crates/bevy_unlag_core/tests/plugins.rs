@@ -4,8 +4,8 @@ use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag_core::{
-    CurrentTick, DrawnPose, Fault, Findings, PoseSample, Tick, TickPlugin, VisualOf, VisualOffset,
-    VisualPlugin,
+    CurrentTick, DrawnPose, PoseSample, SetupDiagnostics, SetupIssue, Tick, TickPlugin, VisualOf,
+    VisualOffset, VisualPlugin,
 };
 
 fn app() -> App {
@@ -58,7 +58,7 @@ fn visuals_of_a_dead_pawn_are_hidden() {
 }
 
 /// Returns the faults detected when another system rotates the visuals in the first `frames` of 100 frames.
-fn looks_turned_by_another(frames: usize) -> Vec<Fault> {
+fn looks_turned_by_another(frames: usize) -> Vec<SetupIssue> {
     let mut app = app();
     let pawn = app.world_mut().spawn(DrawnPose::default()).id();
     let looks = app.world_mut().spawn(VisualOf(pawn)).id();
@@ -68,12 +68,12 @@ fn looks_turned_by_another(frames: usize) -> Vec<Fault> {
         }
         app.update();
     }
-    app.world().resource::<Findings>().all().iter().map(|finding| finding.fault).collect()
+    app.world().resource::<SetupDiagnostics>().all().iter().map(|finding| finding.issue).collect()
 }
 
 #[test]
 fn visuals_moved_by_another_system_in_every_frame_are_reported() {
     assert_eq!(looks_turned_by_another(0), []);
     assert_eq!(looks_turned_by_another(5), [], "a game may set the transform now and then");
-    assert_eq!(looks_turned_by_another(100), [Fault::SharedLooks]);
+    assert_eq!(looks_turned_by_another(100), [SetupIssue::ContestedVisual]);
 }

@@ -12,7 +12,7 @@ pub enum MessageClass {
     /// ([`ReplicatePredicted`](crate::ReplicatePredicted)).
     Moves,
     /// Downlink: move acknowledgements and corrections.
-    Answers,
+    MoveAcks,
     /// Downlink: snapshots of remote pawns.
     Snapshots,
     /// Downlink: everything that bevy_replicon replicates: spawned and despawned pawns and a game's own
@@ -32,16 +32,16 @@ pub enum MessageClass {
     Pongs,
     /// Uplink: a game's own messages, registered by
     /// [`AddGameMessage`](crate::AddGameMessage::add_game_message).
-    GameUp,
+    GameUplink,
     /// Downlink: a game's own messages.
-    GameDown,
+    GameDownlink,
 }
 
 impl MessageClass {
     /// All classes, in the order of [`index`](Self::index).
     pub const ALL: [Self; 12] = [
         Self::Moves,
-        Self::Answers,
+        Self::MoveAcks,
         Self::Snapshots,
         Self::Replication,
         Self::Verdicts,
@@ -50,8 +50,8 @@ impl MessageClass {
         Self::Hello,
         Self::Pings,
         Self::Pongs,
-        Self::GameUp,
-        Self::GameDown,
+        Self::GameUplink,
+        Self::GameDownlink,
     ];
 
     /// Returns the position in [`ALL`](Self::ALL).
@@ -62,8 +62,8 @@ impl MessageClass {
 
     /// Whether messages of this class travel on the uplink, from clients to the server.
     #[must_use]
-    pub fn is_up(self) -> bool {
-        matches!(self, Self::Moves | Self::Pings | Self::GameUp)
+    pub fn is_uplink(self) -> bool {
+        matches!(self, Self::Moves | Self::Pings | Self::GameUplink)
     }
 
     /// Returns the display name.
@@ -71,7 +71,7 @@ impl MessageClass {
     pub fn name(self) -> &'static str {
         match self {
             Self::Moves => "moves",
-            Self::Answers => "answers",
+            Self::MoveAcks => "answers",
             Self::Snapshots => "snapshots",
             Self::Replication => "replication",
             Self::Verdicts => "verdicts",
@@ -80,15 +80,15 @@ impl MessageClass {
             Self::Hello => "hello",
             Self::Pings => "pings",
             Self::Pongs => "pongs",
-            Self::GameUp => "game, up",
-            Self::GameDown => "game, down",
+            Self::GameUplink => "game, up",
+            Self::GameDownlink => "game, down",
         }
     }
 }
 
 /// Traffic of one message class.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Traffic {
+pub struct ClassTraffic {
     /// Messages in total.
     pub messages: u64,
     /// Bytes in total.
@@ -109,7 +109,7 @@ pub struct Traffic {
 #[doc(alias = "net_graph")]
 #[derive(Resource, Clone, Copy, PartialEq, Debug, Default)]
 pub struct Bandwidth {
-    classes: [Traffic; MessageClass::ALL.len()],
+    classes: [ClassTraffic; MessageClass::ALL.len()],
     /// When the current measuring second began.
     began: Duration,
 }
@@ -117,25 +117,25 @@ pub struct Bandwidth {
 impl Bandwidth {
     /// Returns the traffic of one class.
     #[must_use]
-    pub fn of(&self, class: MessageClass) -> Traffic {
+    pub fn of(&self, class: MessageClass) -> ClassTraffic {
         self.classes[class.index()]
     }
 
     /// Returns the total uplink traffic, from clients to the server.
     #[must_use]
-    pub fn up(&self) -> Traffic {
-        self.sum(MessageClass::is_up)
+    pub fn up(&self) -> ClassTraffic {
+        self.sum(MessageClass::is_uplink)
     }
 
     /// Returns the total downlink traffic, from the server to clients.
     #[must_use]
-    pub fn down(&self) -> Traffic {
-        self.sum(|class| !class.is_up())
+    pub fn down(&self) -> ClassTraffic {
+        self.sum(|class| !class.is_uplink())
     }
 
-    fn sum(&self, counts: impl Fn(MessageClass) -> bool) -> Traffic {
+    fn sum(&self, counts: impl Fn(MessageClass) -> bool) -> ClassTraffic {
         let of = MessageClass::ALL.into_iter().filter(|class| counts(*class)).map(|class| self.of(class));
-        of.fold(Traffic::default(), |sum, one| Traffic {
+        of.fold(ClassTraffic::default(), |sum, one| ClassTraffic {
             messages: sum.messages + one.messages,
             bytes: sum.bytes + one.bytes,
             messages_per_second: sum.messages_per_second + one.messages_per_second,
@@ -222,13 +222,13 @@ mod tests {
     fn each_class_is_counted_separately_and_once_per_link() {
         let mut bandwidth = Bandwidth::default();
         bandwidth.count(MessageClass::Moves, 30, 1);
-        bandwidth.count(MessageClass::Answers, 8, 1);
+        bandwidth.count(MessageClass::MoveAcks, 8, 1);
         bandwidth.count(MessageClass::Tracers, 10, 3);
         bandwidth.pass(Duration::from_secs(1));
-        assert_eq!(bandwidth.of(MessageClass::Answers).bytes, 8);
+        assert_eq!(bandwidth.of(MessageClass::MoveAcks).bytes, 8);
         let tracers = bandwidth.of(MessageClass::Tracers);
         assert_eq!((tracers.messages, tracers.bytes), (3, 30));
-        assert_eq!(bandwidth.of(MessageClass::Verdicts), Traffic::default());
+        assert_eq!(bandwidth.of(MessageClass::Verdicts), ClassTraffic::default());
         assert_eq!((bandwidth.up().bytes, bandwidth.down().bytes), (30, 38));
         assert_eq!(bandwidth.down().bytes_per_second, 38.0);
     }

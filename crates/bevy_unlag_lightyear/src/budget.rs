@@ -32,21 +32,21 @@ pub struct LinkBudget(pub DownlinkBudget);
 
 /// Unused downlink budget of one client, in bytes.
 #[derive(Component, Default, Debug)]
-pub(crate) struct Outlet {
+pub(crate) struct SnapshotSendQueue {
     pub(crate) credit: f32,
     /// Whether any pawn's snapshot is deferred.
-    pub(crate) short: bool,
+    pub(crate) is_deferring: bool,
 }
 
-impl Outlet {
+impl SnapshotSendQueue {
     /// Unused budget accumulates for this many seconds.
-    const KEPT: f32 = 0.25;
+    const BUDGET_SECONDS: f32 = 0.25;
     /// Minimum capacity: one message, or a small budget would never send anything.
-    const LEAST: f32 = 1_200.0;
+    const MIN_CAPACITY: f32 = 1_200.0;
 
     pub(crate) fn refill(&mut self, budget: DownlinkBudget, seconds: f32) {
         let rate = budget.bytes_per_second as f32;
-        let most = if rate > 0.0 { (rate * Self::KEPT).max(Self::LEAST) } else { 0.0 };
+        let most = if rate > 0.0 { (rate * Self::BUDGET_SECONDS).max(Self::MIN_CAPACITY) } else { 0.0 };
         self.credit = (self.credit + rate * seconds).min(most);
     }
 
@@ -56,8 +56,8 @@ impl Outlet {
 
     /// Charges `bytes` of optional data if the budget allows and no pawn is deferred. Returns whether it may
     /// be sent.
-        pub(crate) fn spare(&mut self, bytes: usize) -> bool {
-        let fits = !self.short && self.credit >= bytes as f32;
+    pub(crate) fn spare(&mut self, bytes: usize) -> bool {
+        let fits = !self.is_deferring && self.credit >= bytes as f32;
         if fits {
             self.spend(bytes);
         }
@@ -70,7 +70,7 @@ pub(crate) fn server_plugin(app: &mut App) {
         .register_type::<DownlinkBudget>()
         .register_type::<LinkBudget>()
         .add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
-            commands.entity(added.entity).insert(Outlet::default());
+            commands.entity(added.entity).insert(SnapshotSendQueue::default());
         })
         .add_systems(PostUpdate, refill.before(crate::server::SendSystems::Snapshots));
 }
@@ -78,7 +78,7 @@ pub(crate) fn server_plugin(app: &mut App) {
 fn refill(
     time: Res<Time<Real>>,
     everyone: Res<DownlinkBudget>,
-    mut links: Query<(&mut Outlet, Option<&LinkBudget>)>,
+    mut links: Query<(&mut SnapshotSendQueue, Option<&LinkBudget>)>,
 ) {
     for (mut outlet, own) in &mut links {
         outlet.refill(own.map_or(*everyone, |own| own.0), time.delta_secs());

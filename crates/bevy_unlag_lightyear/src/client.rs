@@ -34,7 +34,7 @@ pub(crate) enum ReceiveSystems {
 
 impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
     fn build(&self, app: &mut App) {
-        crate::shared(app);
+        crate::add_shared_plugins(app);
         // A server with another protocol makes lightyear's systems fail. The player gets an error message;
         // the app must not crash.
         app.world_mut().get_resource_or_insert_with(|| FallbackErrorHandler(bevy::ecs::error::warn));
@@ -42,9 +42,9 @@ impl<M: MoveModel> Plugin for UnlagClientNetPlugin<M> {
             app.add_plugins(NetSimPlugin);
         }
         app.add_observer(|added: On<Add, Client>, mut commands: Commands| {
-            commands.entity(added.entity).insert((ReplicationReceiver, link::quiet_pings()));
+            commands.entity(added.entity).insert((ReplicationReceiver, link::disabled_pings()));
         })
-        .add_observer(leave)
+        .add_observer(reset_on_disconnect)
         .configure_sets(
             PreUpdate,
             (ReceiveSystems::Roles, ReceiveSystems::Moves, ReceiveSystems::Snapshots, ReceiveSystems::Shots)
@@ -92,7 +92,7 @@ fn assign_roles<M: MoveModel>(
 }
 
 /// Resets everything that refers to the server's ticks: the next server counts its own.
-fn leave(ended: On<Remove, Connected>, links: Query<(), With<Client>>, mut commands: Commands) {
+fn reset_on_disconnect(ended: On<Remove, Connected>, links: Query<(), With<Client>>, mut commands: Commands) {
     if links.contains(ended.entity) {
         commands.trigger(ServerLeft);
     }

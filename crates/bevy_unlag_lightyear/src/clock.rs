@@ -1,14 +1,14 @@
 //! Clock synchronisation: the ping and pong messages that feed
 //! [`ServerClock`](bevy_unlag_smoothing::ServerClock).
 
-mod asking;
-mod telling;
+mod client;
+mod server;
 
 use bevy::{ecs::system::SystemParam, prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, SUB_TICKS, Stall, Tick, ViewTime, Wire, WireError};
 
-pub(crate) use asking::plugin as client_plugin;
-pub(crate) use telling::plugin as server_plugin;
+pub(crate) use client::plugin as client_plugin;
+pub(crate) use server::plugin as server_plugin;
 
 /// Clock synchronisation request of a client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -112,7 +112,7 @@ impl TickTime<'_> {
 
     fn at(&self, waiting: f64) -> f64 {
         let speed = if self.game.is_paused() { 0.0 } else { self.game.effective_speed_f64() };
-        let rest = self.fixed.overstep() + self.stall.left_out();
+        let rest = self.fixed.overstep() + self.stall.lost_time();
         let seconds = rest.as_secs_f64() + waiting + self.frame.since_frame() * speed;
         f64::from(self.tick.0.0) + seconds / self.fixed.timestep().as_secs_f64()
     }

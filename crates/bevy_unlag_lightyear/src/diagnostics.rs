@@ -1,19 +1,19 @@
-//! Runtime checks of the network setup, reported to [`Findings`].
+//! Runtime checks of the network setup, reported to [`SetupDiagnostics`].
 
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{Fault, Findings, SimulationRate};
+use bevy_unlag_core::{SetupDiagnostics, SetupIssue, SimulationRate};
 use lightyear::prelude::MessageRegistry;
 use lightyear_guard::TokenStats;
 
-use crate::link::SetSpeed;
+use crate::link::AppliedSpeed;
 
 pub(crate) fn plugin(app: &mut App) {
-    app.init_resource::<Findings>()
+    app.init_resource::<SetupDiagnostics>()
         .init_resource::<SimulationRate>()
-        .add_systems(Update, (compare_ticks, find_zero_keys))
-        .add_systems(PostUpdate, find_other_speeds);
+        .add_systems(Update, (check_tick_rates, check_server_key))
+        .add_systems(PostUpdate, check_game_speed);
 }
 
 /// Panics with an explanation if lightyear is missing: registration would otherwise panic without one.
@@ -26,10 +26,14 @@ pub(crate) fn expect_lightyear(app: &App) {
 }
 
 /// Detects a game that has replaced `Time<Fixed>`.
-fn compare_ticks(fixed: Res<Time<Fixed>>, rate: Res<SimulationRate>, mut findings: ResMut<Findings>) {
+fn check_tick_rates(
+    fixed: Res<Time<Fixed>>,
+    rate: Res<SimulationRate>,
+    mut findings: ResMut<SetupDiagnostics>,
+) {
     let step = fixed.timestep();
     if differ(rate.tick, step) {
-        findings.report(Fault::TickRate, || {
+        findings.report(SetupIssue::TickRate, || {
             format!(
                 "the timestep of Time<Fixed> is {} and SimulationRate::tick is {}: pass the rate to \
                  UnlagClientPlugins or UnlagServerPlugins, and do not insert a Time<Fixed> after them",
@@ -41,9 +45,9 @@ fn compare_ticks(fixed: Res<Time<Fixed>>, rate: Res<SimulationRate>, mut finding
 }
 
 /// Compares the server's tick duration with this client's.
-pub(crate) fn compare_with_server(server: Duration, own: Duration, findings: &mut Findings) {
+pub(crate) fn compare_with_server(server: Duration, own: Duration, findings: &mut SetupDiagnostics) {
     if differ(server, own) {
-        findings.report(Fault::ServerTickRate, || {
+        findings.report(SetupIssue::ServerTickRate, || {
             format!(
                 "the server's tick is {} and this client's is {}: pass the same duration to \
                  UnlagServerPlugins and UnlagClientPlugins",
@@ -65,12 +69,16 @@ fn milliseconds(time: Duration) -> String {
 
 /// Detects a foreign change of the game speed: between `apply_speed` and the end of the frame, where
 /// lightyear sets it, no other system should write it.
-fn find_other_speeds(time: Res<Time<Virtual>>, set: Res<SetSpeed>, mut findings: ResMut<Findings>) {
+fn check_game_speed(
+    time: Res<Time<Virtual>>,
+    set: Res<AppliedSpeed>,
+    mut findings: ResMut<SetupDiagnostics>,
+) {
     let speed = time.relative_speed();
     if let Some(ours) = set.0
         && speed != ours
     {
-        findings.report(Fault::TimeSteered, || {
+        findings.report(SetupIssue::GameSpeedOverridden, || {
             format!(
                 "another system has set the speed of Time<Virtual> to {speed}, which lasts for one frame: \
                  set GameSpeed instead, on the server and on its clients"
@@ -79,9 +87,9 @@ fn find_other_speeds(time: Res<Time<Virtual>>, set: Res<SetSpeed>, mut findings:
     }
 }
 
-fn find_zero_keys(stats: Res<TokenStats>, mut findings: ResMut<Findings>) {
+fn check_server_key(stats: Res<TokenStats>, mut findings: ResMut<SetupDiagnostics>) {
     if stats.zero_key > 0 {
-        findings.report(Fault::ZeroKey, || {
+        findings.report(SetupIssue::ZeroKey, || {
             "this server's key is all zeros, with which anybody could forge tokens, so every client is \
              refused: build the server with ServerAccess and a ServerKey instead of NetcodeServer::new"
                 .to_owned()
@@ -104,7 +112,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "ClientPlugins or ServerPlugins before the suite's net plugins")]
-    fn without_lightyear_one_line_says_so() {
+    fn missing_lightyear_plugins_panic_with_an_explanation() {
         expect_lightyear(&App::new());
     }
 }

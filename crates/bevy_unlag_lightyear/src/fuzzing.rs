@@ -7,17 +7,17 @@ use core::fmt::Debug;
 use bevy::prelude::App;
 use bevy_unlag_core::{BitReader, Tick, ViewTime, Wire};
 
-pub use self::link::{Lane, LinkProbe};
+pub use self::link::{InjectedMessage, LinkProbe};
 use crate::{
     AddGameMessage, MessageRules,
     clock::{ClockPing, ClockPong},
-    messages::Kinds,
+    messages::GameMessageTypes,
     protocol::{Hello, Setup, bytes},
-    smoothed::Stamped,
+    smoothed_component::TickedValue,
 };
 
-/// Number of small message types that [`read_word`] knows.
-pub const WORDS: u8 = 5;
+/// Number of small message types that [`check_round_trip`] knows.
+pub const SMALL_MESSAGE_TYPES: u8 = 5;
 
 /// Decodes a small message of type `kind` and returns whether that succeeded. A decoded value is encoded,
 /// which may round it at the ends of its ranges, decoded and encoded again.
@@ -25,24 +25,24 @@ pub const WORDS: u8 = 5;
 /// # Panics
 /// If the second round trip changes the value.
 #[must_use]
-pub fn read_word(kind: u8, bytes: &[u8]) -> bool {
-    match kind % WORDS {
+pub fn check_round_trip(kind: u8, bytes: &[u8]) -> bool {
+    match kind % SMALL_MESSAGE_TYPES {
         0 => read::<Hello>(bytes),
         1 => read::<Setup>(bytes),
         2 => read::<ClockPing>(bytes),
         3 => read::<ClockPong>(bytes),
-        _ => read::<Stamped<Tick>>(bytes),
+        _ => read::<TickedValue<Tick>>(bytes),
     }
 }
 
 /// Returns encoded examples of every small message type, as seeds.
 #[must_use]
-pub fn words() -> Vec<(u8, Vec<u8>)> {
-    let setup = Setup { round: 3, config: 0x1234_5678, level: 77 };
+pub fn example_messages() -> Vec<(u8, Vec<u8>)> {
+    let setup = Setup { epoch: 3, config: 0x1234_5678, level: 77 };
     let hello = Hello { version: crate::PROTOCOL_VERSION, registry: 5, tick: 15_625_000, setup };
-    let resting = Stamped::new(Tick(70_000), Tick(1));
-    let mut answered = resting;
-    answered.answered = Some(Tick(69_990));
+    let resting = TickedValue::new(Tick(70_000), Tick(1));
+    let mut acked_tick = resting;
+    acked_tick.acked_tick = Some(Tick(69_990));
     vec![
         (0, written(&hello)),
         (1, written(&setup)),
@@ -56,7 +56,7 @@ pub fn words() -> Vec<(u8, Vec<u8>)> {
             }),
         ),
         (4, written(&resting)),
-        (4, written(&answered)),
+        (4, written(&acked_tick)),
     ]
 }
 
@@ -67,7 +67,7 @@ pub fn message_key<M: Wire + Send + Sync + 'static>(rules: MessageRules) -> u16 
     let mut app = App::new();
     app.add_game_message::<M>(rules);
     // With one registered type it consists of the hash of that type and a count of 1.
-    let hash = (app.world().resource::<Kinds>().hash() >> 16) as u32;
+    let hash = (app.world().resource::<GameMessageTypes>().hash() >> 16) as u32;
     (hash >> 16) as u16 ^ hash as u16
 }
 

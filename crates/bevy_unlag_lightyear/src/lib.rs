@@ -30,7 +30,7 @@ mod diagnostics;
 #[doc(hidden)]
 pub mod fuzzing;
 #[cfg(feature = "weapons")]
-mod held;
+mod held_weapon;
 mod link;
 mod messages;
 #[cfg(feature = "prediction")]
@@ -38,14 +38,14 @@ mod moves;
 mod net_sim;
 mod pawn_names;
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
-mod predicted;
+mod predicted_component;
 mod protocol;
 mod server;
 mod session;
 #[cfg(feature = "weapons")]
 mod shot_effects;
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
-mod smoothed;
+mod smoothed_component;
 #[cfg(feature = "smoothing")]
 mod snapshots;
 mod visibility;
@@ -55,34 +55,34 @@ use core::marker::PhantomData;
 use bevy::{app::PluginGroupBuilder, prelude::*};
 use bevy_unlag_core::{MoveModel, SimulationRate, SimulationRatePlugin};
 
-pub use bandwidth::{Bandwidth, MessageClass, Traffic};
+pub use bandwidth::{Bandwidth, ClassTraffic, MessageClass};
 pub use budget::{DownlinkBudget, LinkBudget};
 pub use client::UnlagClientNetPlugin;
 #[cfg(feature = "weapons")]
-pub use held::HeldWeaponPlugin;
+pub use held_weapon::HeldWeaponPlugin;
 pub use link::GameSpeed;
 pub use messages::{
     AddGameMessage, Delivery, GameMessageStats, GameMessageSystems, MessageDirection, MessageLimits,
-    MessageRules, MessageSource, Outbox, Received, Verdict,
+    MessageRules, MessageSource, MessageVerdict, Outbox, Received,
 };
 pub use net_sim::{NetSim, NetSimPlugin, NetSimSystems};
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
-pub use predicted::{AskedValue, PredictedSystems, ReplicatePredicted};
+pub use predicted_component::{PredictedSystems, ReplicatePredicted, ValueRequest};
 pub use protocol::{PROTOCOL_VERSION, ProtocolVersion, UnlagProtocolPlugin};
 pub use server::{UnlagServerNetPlugin, networked_pawn, replicated_pawn};
 pub use session::{
-    Absent, MatchRestarted, PlayerJoined, PlayerLeft, PlayerReturned, ProtocolMismatch, RestartMatch,
-    ServerShutdown, ServerStopped, SessionConfig, SessionExpired, SessionOf, SetupMismatch, SetupRule,
-    Shutdown, player_pawn,
+    AwaitingReconnect, MatchRestarted, PlayerJoined, PlayerLeft, PlayerReturned, ProtocolMismatch,
+    RestartMatch, ServerShutdown, ServerStopped, SessionConfig, SessionExpired, SessionOf, SetupMismatch,
+    SetupRule, Shutdown, player_pawn,
 };
 #[cfg(all(feature = "prediction", feature = "smoothing"))]
-pub use smoothed::ReplicateSmoothed;
+pub use smoothed_component::ReplicateSmoothed;
 #[cfg(feature = "smoothing")]
-pub use snapshots::{SnapshotsDropped, UpdateInterval};
+pub use snapshots::{DroppedSnapshots, UpdateInterval};
 pub use visibility::ComponentFilters;
 
 /// Adds what client and server share. Safe to call twice in one app, as on a listen server.
-fn shared(app: &mut App) {
+fn add_shared_plugins(app: &mut App) {
     if !app.is_plugin_added::<UnlagProtocolPlugin>() {
         diagnostics::expect_lightyear(app);
         app.add_plugins((UnlagProtocolPlugin, link::plugin, bandwidth::plugin));

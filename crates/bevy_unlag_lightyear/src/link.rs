@@ -32,13 +32,13 @@ impl Default for GameSpeed {
 /// wrong for a stepped app, and cost packets. The transport's packet acknowledgements carry the same
 /// information for every packet; they feed a [`RoundTrip`] on the link on [`Time<Real>`], so a stepped app
 /// measures stepped time.
-pub(crate) fn quiet_pings() -> PingManager {
+pub(crate) fn disabled_pings() -> PingManager {
     PingManager::new(PingConfig { ping_interval: Duration::from_secs(3_600) })
 }
 
 pub(crate) fn plugin(app: &mut App) {
     app.init_resource::<GameSpeed>()
-        .init_resource::<SetSpeed>()
+        .init_resource::<AppliedSpeed>()
         .add_observer(sample_rtt)
         .add_observer(wait_for_acks)
         .add_systems(First, apply_speed.before(TimeSystems))
@@ -47,12 +47,12 @@ pub(crate) fn plugin(app: &mut App) {
 
 /// The speed that [`apply_speed`] has set in this frame.
 #[derive(Resource, Default)]
-pub(crate) struct SetSpeed(pub Option<f32>);
+pub(crate) struct AppliedSpeed(pub Option<f32>);
 
 fn apply_speed(
     speed: Res<GameSpeed>,
     #[cfg(feature = "prediction")] steering: Option<Res<ClockSteering>>,
-    mut set: ResMut<SetSpeed>,
+    mut set: ResMut<AppliedSpeed>,
     mut time: ResMut<Time<Virtual>>,
 ) {
     #[cfg(feature = "prediction")]
@@ -93,7 +93,7 @@ pub(crate) fn publish_rtt(mut links: Query<(&mut Link, &RoundTrip)>) {
 }
 
 /// Copies the round trip of each link to the pawns that its client owns.
-pub(crate) fn tell_owners(
+pub(crate) fn copy_rtt_to_pawns(
     links: Query<&RoundTrip, With<Link>>,
     mut pawns: Query<(Entity, &ControlledBy, Option<&mut RoundTrip>), Without<Link>>,
     mut commands: Commands,

@@ -4,7 +4,7 @@
 //!   and how often a client may send it. Registered with [`AddGameMessage`].
 //! * [`Outbox`] sends messages, about a pawn or about none; [`Received`] contains those that arrive. On the
 //!   server, a system of the game may validate each message before the game reads it and returns a
-//!   [`Verdict`].
+//!   [`MessageVerdict`].
 //! * [`MessageLimits`] bounds the messages that wait: for bandwidth, and for pawns that have not spawned yet.
 //!
 //! All types share one envelope and two lightyear channels. So one panic-free decoder reads all messages,
@@ -12,12 +12,12 @@
 //! across types.
 
 mod backlog;
-mod kinds;
-mod outlet;
-mod receive;
-mod rules;
-mod send;
-mod waiting;
+mod deferred_messages;
+mod inbox;
+mod message_rules;
+mod message_types;
+mod outbox;
+mod reliable_queue;
 
 use core::{marker::PhantomData, time::Duration};
 
@@ -31,11 +31,11 @@ use bevy::{
 use bevy_unlag_core::Wire;
 use lightyear::prelude::*;
 
-pub(crate) use kinds::Kinds;
-use kinds::{Judge, NumberOf};
-use outlet::GameOutlet;
-pub use rules::{Delivery, GameMessageStats, MessageDirection, MessageLimits, MessageRules};
-pub use send::Outbox;
+pub use message_rules::{Delivery, GameMessageStats, MessageDirection, MessageLimits, MessageRules};
+pub(crate) use message_types::GameMessageTypes;
+use message_types::{MessageTypeIndex, MessageValidator};
+pub use outbox::Outbox;
+use reliable_queue::ReliableSendQueue;
 
 use crate::{client::ReceiveSystems, server::SendSystems};
 
@@ -65,7 +65,7 @@ pub enum MessageSource {
 
 /// Decision of a validation system about a message to the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum MessageVerdict {
     /// The game receives the message.
     Accept,
     /// The message is dropped and counted as [`Refusal::Rejected`](crate::Refusal::Rejected). No offence: the
@@ -100,25 +100,26 @@ pub trait AddGameMessage {
     /// game can read the message. Its input is [`InRef<Received<M>>`](bevy::prelude::InRef), and it may have
     /// any other system parameters. If it cannot run, the message is rejected. A later registration for the
     /// same type replaces it.
-    fn judge_game_message<M: Wire + Send + Sync + 'static, Marker>(
+    fn validate_game_message<M: Wire + Send + Sync + 'static, Marker>(
         &mut self,
-        judge: impl IntoSystem<InRef<'static, Received<M>>, Verdict, Marker> + 'static,
+        judge: impl IntoSystem<InRef<'static, Received<M>>, MessageVerdict, Marker> + 'static,
     ) -> &mut Self;
 }
 
 impl AddGameMessage for App {
     fn add_game_message<M: Wire + Send + Sync + 'static>(&mut self, rules: MessageRules) -> &mut Self {
         self.add_message::<Received<M>>();
-        let number = self.world_mut().get_resource_or_init::<Kinds>().add::<M>(rules);
-        self.insert_resource(NumberOf::<M>(number, PhantomData))
+        let number = self.world_mut().get_resource_or_init::<GameMessageTypes>().add::<M>(rules);
+        self.insert_resource(MessageTypeIndex::<M>(number, PhantomData))
     }
 
-    fn judge_game_message<M: Wire + Send + Sync + 'static, Marker>(
+    fn validate_game_message<M: Wire + Send + Sync + 'static, Marker>(
         &mut self,
-        judge: impl IntoSystem<InRef<'static, Received<M>>, Verdict, Marker> + 'static,
+        judge: impl IntoSystem<InRef<'static, Received<M>>, MessageVerdict, Marker> + 'static,
     ) -> &mut Self {
-        let id: SystemId<InRef<'static, Received<M>>, Verdict> = self.world_mut().register_system(judge);
-        self.insert_resource(Judge(id))
+        let id: SystemId<InRef<'static, Received<M>>, MessageVerdict> =
+            self.world_mut().register_system(judge);
+        self.insert_resource(MessageValidator(id))
     }
 }
 
@@ -130,20 +131,24 @@ pub(crate) enum Side {
 }
 
 pub(crate) fn plugin(app: &mut App) {
-    app.init_resource::<Kinds>()
+    app.init_resource::<GameMessageTypes>()
         .init_resource::<MessageLimits>()
         .init_resource::<GameMessageStats>()
-        .init_resource::<send::Outgoing>()
-        .init_resource::<receive::Incoming>()
-        .init_resource::<waiting::Waiting>()
+        .init_resource::<outbox::Outgoing>()
+        .init_resource::<inbox::Incoming>()
+        .init_resource::<deferred_messages::DeferredMessages>()
         .add_observer(|added: On<Add, Connected>, mut commands: Commands| {
-            let state = (GameOutlet::default(), receive::Inlet::default(), backlog::Backlog::default());
+            let state = (
+                ReliableSendQueue::default(),
+                inbox::ReceiveLimits::default(),
+                backlog::LinkBacklog::default(),
+            );
             commands.entity(added.entity).insert(state);
         })
         .add_observer(forget)
         .add_systems(
             PreUpdate,
-            (receive::collect, receive::deliver.run_if(receive::has_work))
+            (inbox::collect, inbox::deliver.run_if(inbox::has_work))
                 .chain()
                 .in_set(GameMessageSystems::Deliver)
                 .after(MessageSystems::Receive)
@@ -154,12 +159,12 @@ pub(crate) fn plugin(app: &mut App) {
         .add_systems(
             PostUpdate,
             // Reliable messages are queued before unreliable ones.
-            send::send
+            outbox::send
                 .in_set(GameMessageSystems::Send)
                 .before(SendSystems::Shots)
                 .before(MessageSystems::Send),
         )
-        .add_systems(Last, (outlet::account, backlog::bound));
+        .add_systems(Last, (reliable_queue::account, backlog::kick_unresponsive));
 }
 
 pub(crate) fn client_plugin(app: &mut App) {
@@ -174,12 +179,12 @@ pub(crate) fn server_plugin(app: &mut App) {
 /// Drops everything that waits when a session ends.
 fn forget(
     ended: On<Remove, Connected>,
-    mut outlets: Query<&mut GameOutlet>,
+    mut outlets: Query<&mut ReliableSendQueue>,
     clients: Query<(), With<Client>>,
-    mut waiting: ResMut<waiting::Waiting>,
+    mut waiting: ResMut<deferred_messages::DeferredMessages>,
 ) {
     if let Ok(mut outlet) = outlets.get_mut(ended.entity) {
-        *outlet = GameOutlet::default();
+        *outlet = ReliableSendQueue::default();
     }
     if clients.contains(ended.entity) {
         waiting.clear();
@@ -187,7 +192,7 @@ fn forget(
 }
 
 /// Maximum length of a message without its envelope, in bytes.
-const LONGEST: usize = 1_000;
+const MAX_PAYLOAD: usize = 1_000;
 /// Burst allowance of received messages: a client's budget of 10 s, at least four messages or as many
 /// reliable ones as may have queued during an outage.
 const RECEIVED_BURST: Duration = Duration::from_secs(10);

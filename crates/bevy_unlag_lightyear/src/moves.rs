@@ -3,29 +3,29 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{LocalControl, NetId};
 use bevy_unlag_prediction::{
-    Crowd, IncomingAnswers, IncomingMoves, MAX_MAILED, OutgoingAnswers, OutgoingMoves,
+    IncomingMoveAcks, IncomingMoves, MAX_MAILBOX_MESSAGES, OutgoingMoveAcks, OutgoingMoves, SendThrottle,
 };
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
     bandwidth::{Bandwidth, MessageClass},
     client::ReceiveSystems,
-    protocol::{AnswerChannel, AnswerMessage, MoveChannel, MoveMessage},
+    protocol::{MoveAckChannel, MoveAckMessage, MoveChannel, MoveMessage},
     server::SendSystems,
 };
 
 pub(crate) fn client_plugin(app: &mut App) {
-    app.add_systems(PreUpdate, (deliver_answers.in_set(ReceiveSystems::Moves), count_crowd))
+    app.add_systems(PreUpdate, (deliver_move_acks.in_set(ReceiveSystems::Moves), count_players))
         .add_systems(PostUpdate, send_moves.before(MessageSystems::Send));
 }
 
 pub(crate) fn server_plugin(app: &mut App) {
     app.add_systems(PreUpdate, deliver_moves.after(MessageSystems::Receive))
-        .add_systems(PostUpdate, send_answers.in_set(SendSystems::Acks));
+        .add_systems(PostUpdate, send_move_acks.in_set(SendSystems::Acks));
 }
 
-/// Counts players for [`Crowd`], which throttles sending when there are many.
-fn count_crowd(pawns: Query<(), With<NetId>>, crowd: Option<ResMut<Crowd>>) {
+/// Counts players for [`SendThrottle`], which throttles sending when there are many.
+fn count_players(pawns: Query<(), With<NetId>>, crowd: Option<ResMut<SendThrottle>>) {
     let Some(mut crowd) = crowd else { return };
     let players = pawns.iter().len() as u32;
     if crowd.players != players {
@@ -33,14 +33,14 @@ fn count_crowd(pawns: Query<(), With<NetId>>, crowd: Option<ResMut<Crowd>>) {
     }
 }
 
-fn deliver_answers(
-    mut links: Query<&mut MessageReceiver<AnswerMessage>, With<Client>>,
-    mut pawns: Query<&mut IncomingAnswers, With<LocalControl>>,
+fn deliver_move_acks(
+    mut links: Query<&mut MessageReceiver<MoveAckMessage>, With<Client>>,
+    mut pawns: Query<&mut IncomingMoveAcks, With<LocalControl>>,
     mut bandwidth: ResMut<Bandwidth>,
 ) {
     for mut link in &mut links {
         for answer in link.receive() {
-            bandwidth.count(MessageClass::Answers, answer.0.len(), 1);
+            bandwidth.count(MessageClass::MoveAcks, answer.0.len(), 1);
             if let Ok(mut mailbox) = pawns.single_mut() {
                 mailbox.deliver(answer.0);
             }
@@ -72,7 +72,7 @@ fn deliver_moves(
 ) {
     for (link, mut receiver) in &mut links {
         let mut pawn = pawns.iter_mut().find(|(owner, _)| owner.owner == link);
-        for message in receiver.receive().take(MAX_MAILED) {
+        for message in receiver.receive().take(MAX_MAILBOX_MESSAGES) {
             bandwidth.count(MessageClass::Moves, message.0.len(), 1);
             if let Some((_, mailbox)) = &mut pawn {
                 mailbox.deliver(message.0);
@@ -81,17 +81,17 @@ fn deliver_moves(
     }
 }
 
-fn send_answers(
-    mut pawns: Query<(Option<&ControlledBy>, &mut OutgoingAnswers)>,
-    mut links: Query<&mut MessageSender<AnswerMessage>, With<Connected>>,
+fn send_move_acks(
+    mut pawns: Query<(Option<&ControlledBy>, &mut OutgoingMoveAcks)>,
+    mut links: Query<&mut MessageSender<MoveAckMessage>, With<Connected>>,
     mut bandwidth: ResMut<Bandwidth>,
 ) {
     for (owner, mut mailbox) in &mut pawns {
         // Drained without a connected owner too, so that the mailbox does not grow.
         for bytes in mailbox.0.drain(..) {
             if let Some(Ok(mut link)) = owner.map(|owner| links.get_mut(owner.owner)) {
-                bandwidth.count(MessageClass::Answers, bytes.len(), 1);
-                link.send::<AnswerChannel>(AnswerMessage(bytes));
+                bandwidth.count(MessageClass::MoveAcks, bytes.len(), 1);
+                link.send::<MoveAckChannel>(MoveAckMessage(bytes));
             }
         }
     }

@@ -13,7 +13,7 @@ use lightyear_guard::GuardSystems;
 use link_conditioner::{Conditioner, LinkConditions, LinkCounters, LinkPreset};
 
 /// Bytes of UDP and IP headers per datagram; they count towards the rate limit.
-const WRAPPING: usize = 28;
+const UDP_IP_HEADER: usize = 28;
 
 /// Simulates network conditions on a lightyear link, both ways. Insert it on the *client's* link entity, next
 /// to its [`Link`], and change [`up`](Self::up) and [`down`](Self::down) at any time: a change applies to the
@@ -141,13 +141,13 @@ impl Plugin for NetSimPlugin {
                 .after(GuardSystems::Answer)
                 .before(LinkSystems::Send),
         );
-        app.add_systems(PreUpdate, (forget_ended, receive).chain().in_set(NetSimSystems::Receive));
+        app.add_systems(PreUpdate, (clear_ended, receive).chain().in_set(NetSimSystems::Receive));
         app.add_systems(PostUpdate, send.in_set(NetSimSystems::Send));
     }
 }
 
 /// Drops the held packets of a link that has ended: they must not reach the next session.
-fn forget_ended(mut links: Query<&mut NetSim, (With<Link>, Without<Linked>)>) {
+fn clear_ended(mut links: Query<&mut NetSim, (With<Link>, Without<Linked>)>) {
     for mut sim in &mut links {
         if sim.in_flight() != (0, 0) {
             sim.outgoing.clear();
@@ -173,7 +173,7 @@ fn receive(
         let sim = sim.bypass_change_detection();
         for packet in link.recv.drain() {
             sim.bytes.1 += packet.len() as u64;
-            let bytes = packet.len() + WRAPPING;
+            let bytes = packet.len() + UDP_IP_HEADER;
             sim.incoming.push_sized(now, &sim.down, packet, bytes);
         }
         while let Some(packet) = sim.incoming.pop(nearest) {
@@ -191,7 +191,7 @@ fn send(
         let sim = sim.bypass_change_detection();
         for packet in link.send.drain() {
             sim.bytes.0 += packet.len() as u64;
-            let bytes = packet.len() + WRAPPING;
+            let bytes = packet.len() + UDP_IP_HEADER;
             sim.outgoing.push_sized(now, &sim.up, packet, bytes);
         }
         while let Some(packet) = sim.outgoing.pop(nearest) {

@@ -27,7 +27,7 @@ impl Default for ProtocolVersion {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Setup {
     /// Match number on this server; wraps after 255.
-    pub round: u8,
+    pub epoch: u8,
     /// [`MoveModel::config_hash`](bevy_unlag_core::MoveModel::config_hash).
     pub config: u32,
     /// [`MoveModel::level_hash`](bevy_unlag_core::MoveModel::level_hash).
@@ -36,13 +36,13 @@ pub(crate) struct Setup {
 
 impl Wire for Setup {
     fn write(&self, w: &mut BitWriter) {
-        w.bits(u32::from(self.round), 8);
+        w.bits(u32::from(self.epoch), 8);
         w.bits(self.config, 32);
         w.bits(self.level, 32);
     }
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        Ok(Self { round: r.bits(8)? as u8, config: r.bits(32)?, level: r.bits(32)? })
+        Ok(Self { epoch: r.bits(8)? as u8, config: r.bits(32)?, level: r.bits(32)? })
     }
 }
 
@@ -72,14 +72,14 @@ impl Wire for Hello {
 }
 
 /// Largest message of the suite, in bytes; larger ones are rejected.
-pub(crate) const MAX_MESSAGE: u16 = 1_100;
+pub(crate) const MAX_MESSAGE_BYTES: u16 = 1_100;
 
 #[cfg(feature = "prediction")]
 /// Moves: unordered, unreliable. The newest wins.
 pub(crate) struct MoveChannel;
 #[cfg(feature = "prediction")]
 /// Move acknowledgements and corrections: unordered, unreliable. The newest wins.
-pub(crate) struct AnswerChannel;
+pub(crate) struct MoveAckChannel;
 #[cfg(feature = "smoothing")]
 /// Pawn snapshots: unordered, unreliable. The newest wins.
 pub(crate) struct SnapshotChannel;
@@ -87,16 +87,16 @@ pub(crate) struct SnapshotChannel;
 /// Clock synchronisation, both ways: unordered, unreliable.
 pub(crate) struct ClockChannel;
 /// Verdicts, projectiles and session messages from the server: unordered, reliable.
-pub(crate) struct VerdictChannel;
+pub(crate) struct ServerEventChannel;
 #[cfg(feature = "weapons")]
 /// Cosmetic shot effects (tracers): unordered, unreliable.
 pub(crate) struct EffectChannel;
 /// A client's [`Setup`]: unordered, reliable.
 pub(crate) struct SetupChannel;
 /// A game's own reliable messages, both ways: ordered.
-pub(crate) struct GameOrderedChannel;
+pub(crate) struct GameReliableChannel;
 /// A game's own unreliable messages, both ways: unordered.
-pub(crate) struct GameLooseChannel;
+pub(crate) struct GameUnreliableChannel;
 
 macro_rules! raw_messages {
     ($($(#[$meta:meta])* $name:ident),* $(,)?) => {$(
@@ -105,7 +105,7 @@ macro_rules! raw_messages {
         pub(crate) struct $name(pub Vec<u8>);
 
         $(#[$meta])*
-        impl Raw for $name {
+        impl OpaqueMessage for $name {
             fn bytes(&self) -> &[u8] {
                 &self.0
             }
@@ -121,9 +121,9 @@ raw_messages!(
     /// A [`MovePacket`](bevy_unlag_prediction::MovePacket).
     #[cfg(feature = "prediction")]
     MoveMessage,
-    /// A [`ServerAnswer`](bevy_unlag_prediction::ServerAnswer).
+    /// A [`MoveAck`](bevy_unlag_prediction::MoveAck).
     #[cfg(feature = "prediction")]
-    AnswerMessage,
+    MoveAckMessage,
     /// The [`ProxyUpdate`](bevy_unlag_core::ProxyUpdate)s of several pawns.
     #[cfg(feature = "smoothing")]
     SnapshotMessage,
@@ -141,10 +141,10 @@ raw_messages!(
     TracerMessage,
     /// A [`ProjectileLaunch`](bevy_unlag_weapons::ProjectileLaunch).
     #[cfg(feature = "weapons")]
-    LaunchMessage,
+    ProjectileLaunchMessage,
     /// A [`ProjectileEnd`](bevy_unlag_weapons::ProjectileEnd).
     #[cfg(feature = "weapons")]
-    EndMessage,
+    ProjectileEndMessage,
     /// The server's first message after connecting: its [`Hello`].
     HelloMessage,
     /// A client's own [`Setup`].
@@ -154,13 +154,13 @@ raw_messages!(
     /// Announcement that the server will stop: the remaining milliseconds.
     ShutdownMessage,
     /// A game's own reliable message, in the envelope of [`messages`](crate::messages).
-    GameOrderedMessage,
+    GameReliableMessage,
     /// A game's own unreliable message, in the same envelope.
-    GameLooseMessage,
+    GameUnreliableMessage,
 );
 
 /// A message whose bytes another module encodes and decodes.
-pub(crate) trait Raw: Send + Sync + 'static {
+pub(crate) trait OpaqueMessage: Send + Sync + 'static {
     fn bytes(&self) -> &[u8];
     fn from_bytes(bytes: Vec<u8>) -> Self;
 }
@@ -172,14 +172,14 @@ pub(crate) fn bytes(what: &impl Wire) -> Vec<u8> {
     w.finish()
 }
 
-fn serialize<R: Raw>(message: &R, w: &mut Writer) -> Result<(), SerializationError> {
+fn serialize<R: OpaqueMessage>(message: &R, w: &mut Writer) -> Result<(), SerializationError> {
     w.extend_from_slice(message.bytes());
     Ok(())
 }
 
-fn deserialize<R: Raw>(r: &mut Reader) -> Result<R, SerializationError> {
+fn deserialize<R: OpaqueMessage>(r: &mut Reader) -> Result<R, SerializationError> {
     let bytes = r.take_remaining();
-    if bytes.len() > usize::from(MAX_MESSAGE) {
+    if bytes.len() > usize::from(MAX_MESSAGE_BYTES) {
         return Err(SerializationError::InvalidValue);
     }
     Ok(R::from_bytes(bytes.to_vec()))
@@ -209,29 +209,30 @@ impl Plugin for UnlagProtocolPlugin {
         #[cfg(feature = "prediction")]
         app.add_channel::<MoveChannel>(unreliable(100.0)).add_direction(NetworkDirection::ClientToServer);
         #[cfg(feature = "prediction")]
-        app.add_channel::<AnswerChannel>(unreliable(100.0)).add_direction(NetworkDirection::ServerToClient);
+        app.add_channel::<MoveAckChannel>(unreliable(100.0)).add_direction(NetworkDirection::ServerToClient);
         #[cfg(feature = "smoothing")]
         // Below what a pawn's owner waits for, above everything else.
         app.add_channel::<SnapshotChannel>(unreliable(90.0)).add_direction(NetworkDirection::ServerToClient);
         #[cfg(feature = "smoothing")]
         app.add_channel::<ClockChannel>(unreliable(100.0)).add_direction(NetworkDirection::Bidirectional);
-        app.add_channel::<VerdictChannel>(reliable).add_direction(NetworkDirection::ServerToClient);
+        app.add_channel::<ServerEventChannel>(reliable).add_direction(NetworkDirection::ServerToClient);
         #[cfg(feature = "weapons")]
         app.add_channel::<EffectChannel>(unreliable(1.0)).add_direction(NetworkDirection::ServerToClient);
         app.add_channel::<SetupChannel>(reliable).add_direction(NetworkDirection::ClientToServer);
-        app.add_channel::<GameOrderedChannel>(ChannelSettings {
+        app.add_channel::<GameReliableChannel>(ChannelSettings {
             mode: ChannelMode::OrderedReliable(resend),
             // Below movement and fire.
             priority: 10.0,
             ..default()
         })
         .add_direction(NetworkDirection::Bidirectional);
-        app.add_channel::<GameLooseChannel>(unreliable(5.0)).add_direction(NetworkDirection::Bidirectional);
+        app.add_channel::<GameUnreliableChannel>(unreliable(5.0))
+            .add_direction(NetworkDirection::Bidirectional);
 
         #[cfg(feature = "prediction")]
         register::<MoveMessage>(app, NetworkDirection::ClientToServer);
         #[cfg(feature = "prediction")]
-        register::<AnswerMessage>(app, NetworkDirection::ServerToClient);
+        register::<MoveAckMessage>(app, NetworkDirection::ServerToClient);
         #[cfg(feature = "smoothing")]
         register::<SnapshotMessage>(app, NetworkDirection::ServerToClient);
         #[cfg(feature = "smoothing")]
@@ -243,33 +244,33 @@ impl Plugin for UnlagProtocolPlugin {
         #[cfg(feature = "weapons")]
         register::<TracerMessage>(app, NetworkDirection::ServerToClient);
         #[cfg(feature = "weapons")]
-        register::<LaunchMessage>(app, NetworkDirection::ServerToClient);
+        register::<ProjectileLaunchMessage>(app, NetworkDirection::ServerToClient);
         #[cfg(feature = "weapons")]
-        register::<EndMessage>(app, NetworkDirection::ServerToClient);
+        register::<ProjectileEndMessage>(app, NetworkDirection::ServerToClient);
         register::<HelloMessage>(app, NetworkDirection::ServerToClient);
         register::<SetupMessage>(app, NetworkDirection::ClientToServer);
         register::<RestartMessage>(app, NetworkDirection::ServerToClient);
         register::<ShutdownMessage>(app, NetworkDirection::ServerToClient);
-        register::<GameOrderedMessage>(app, NetworkDirection::Bidirectional);
-        register::<GameLooseMessage>(app, NetworkDirection::Bidirectional);
+        register::<GameReliableMessage>(app, NetworkDirection::Bidirectional);
+        register::<GameUnreliableMessage>(app, NetworkDirection::Bidirectional);
 
         // Changes of predicted components share the channel of moves: it stays open.
         #[cfg(feature = "prediction")]
-        app.bind_message::<MoveMessage, MoveChannel>(MAX_MESSAGE);
+        app.bind_message::<MoveMessage, MoveChannel>(MAX_MESSAGE_BYTES);
         #[cfg(feature = "smoothing")]
-        app.bind_message::<PingMessage, ClockChannel>(MAX_MESSAGE).close_channel::<ClockChannel>();
-        app.bind_message::<GameOrderedMessage, GameOrderedChannel>(MAX_MESSAGE)
-            .bind_message::<GameLooseMessage, GameLooseChannel>(MAX_MESSAGE)
-            .bind_message::<SetupMessage, SetupChannel>(MAX_MESSAGE)
+        app.bind_message::<PingMessage, ClockChannel>(MAX_MESSAGE_BYTES).close_channel::<ClockChannel>();
+        app.bind_message::<GameReliableMessage, GameReliableChannel>(MAX_MESSAGE_BYTES)
+            .bind_message::<GameUnreliableMessage, GameUnreliableChannel>(MAX_MESSAGE_BYTES)
+            .bind_message::<SetupMessage, SetupChannel>(MAX_MESSAGE_BYTES)
             .close_channel::<SetupChannel>()
-            .close_channel::<GameOrderedChannel>()
-            .close_channel::<GameLooseChannel>();
+            .close_channel::<GameReliableChannel>()
+            .close_channel::<GameUnreliableChannel>();
 
         app.component::<NetId>().replicate_once();
     }
 }
 
-pub(crate) fn register<R: Raw>(app: &mut App, direction: NetworkDirection) {
+pub(crate) fn register<R: OpaqueMessage>(app: &mut App, direction: NetworkDirection) {
     app.register_message_custom_serde::<R>(SerializeFns {
         serialize: serialize::<R>,
         deserialize: deserialize::<R>,

@@ -31,11 +31,11 @@ impl<M> Default for UnlagServerNetPlugin<M> {
 
 impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
     fn build(&self, app: &mut App) {
-        crate::shared(app);
+        crate::add_shared_plugins(app);
         let rate = *app.world_mut().get_resource_or_init::<SimulationRate>();
         app.insert_resource(ReplicationMetadata::new(rate.snapshot_interval()))
             .add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
-                commands.entity(added.entity).insert((ReplicationSender, link::quiet_pings()));
+                commands.entity(added.entity).insert((ReplicationSender, link::disabled_pings()));
             })
             .configure_sets(
                 PostUpdate,
@@ -43,7 +43,7 @@ impl<M: MoveModel> Plugin for UnlagServerNetPlugin<M> {
                     .chain()
                     .before(MessageSystems::Send),
             )
-            .add_systems(PreUpdate, link::tell_owners.after(link::publish_rtt));
+            .add_systems(PreUpdate, link::copy_rtt_to_pawns.after(link::publish_rtt));
         #[cfg(feature = "prediction")]
         crate::moves::server_plugin(app);
         // Bytes from a peer may make a lightyear system fail; the server must keep running.
@@ -75,9 +75,9 @@ pub fn networked_pawn<M: MoveModel>(id: NetId, state: M::State) -> impl Bundle {
         replicated_pawn(id),
         authority,
         #[cfg(feature = "smoothing")]
-        bevy_unlag_smoothing::SentLog::default(),
+        bevy_unlag_smoothing::SentSnapshots::default(),
         #[cfg(feature = "rewind")]
-        bevy_unlag_rewind::ViewLedger::default(),
+        bevy_unlag_rewind::ViewTimeValidator::default(),
     )
 }
 
@@ -93,7 +93,7 @@ pub fn replicated_pawn(id: NetId) -> impl Bundle {
         #[cfg(feature = "rewind")]
         bevy_unlag_rewind::FrameHistory::default(),
         #[cfg(feature = "weapons")]
-        bevy_unlag_weapons::OutgoingVerdicts::default(),
+        bevy_unlag_weapons::OutgoingShotMessages::default(),
         #[cfg(feature = "weapons")]
         bevy_unlag_weapons::RefusedShots::default(),
         Replicate::to_clients(NetworkTarget::All),

@@ -17,7 +17,9 @@ use bevy::prelude::*;
 use bevy_unlag_core::MoveModel;
 
 pub use handshake::{ProtocolMismatch, SetupMismatch, SetupRule};
-pub use players::{Absent, PlayerJoined, PlayerLeft, PlayerReturned, SessionExpired, SessionOf, player_pawn};
+pub use players::{
+    AwaitingReconnect, PlayerJoined, PlayerLeft, PlayerReturned, SessionExpired, SessionOf, player_pawn,
+};
 pub use restart::{MatchRestarted, RestartMatch};
 pub use shutdown::{ServerShutdown, ServerStopped, Shutdown};
 

@@ -9,18 +9,20 @@
 use bevy::{ecs::message::Message, prelude::*};
 use bevy_replicon::server::visibility::client_visibility::ClientVisibility;
 use bevy_unlag_core::{BitReader, Wire};
-use bevy_unlag_rewind::RoundStart;
+use bevy_unlag_rewind::MatchStart;
 use bevy_unlag_weapons::{
-    Flights, Mailed, OutgoingVerdicts, ProjectileEnd, ProjectileLaunch, ShotVerdict, Tracer,
+    OutgoingShotMessages, ProjectileEnd, ProjectileLaunch, ProjectilesInFlight, ShotMessage, ShotVerdict,
+    Tracer,
 };
 use lightyear::prelude::{server::ClientOf, *};
 
 use crate::{
     bandwidth::{Bandwidth, MessageClass},
-    budget::Outlet,
+    budget::SnapshotSendQueue,
     client::ReceiveSystems,
     protocol::{
-        EffectChannel, EndMessage, LaunchMessage, Raw, TracerMessage, VerdictChannel, VerdictMessage, bytes,
+        EffectChannel, OpaqueMessage, ProjectileEndMessage, ProjectileLaunchMessage, ServerEventChannel,
+        TracerMessage, VerdictMessage, bytes,
     },
     server::SendSystems,
     visibility::ComponentFilters,
@@ -35,30 +37,30 @@ type Link = (
     Ref<'static, Connected>,
     &'static mut MessageSender<VerdictMessage>,
     &'static mut MessageSender<TracerMessage>,
-    &'static mut MessageSender<LaunchMessage>,
-    &'static mut MessageSender<EndMessage>,
-    &'static mut Outlet,
+    &'static mut MessageSender<ProjectileLaunchMessage>,
+    &'static mut MessageSender<ProjectileEndMessage>,
+    &'static mut SnapshotSendQueue,
     Option<&'static ClientVisibility>,
 );
 
 fn send(
-    mut pawns: Query<(Entity, Option<&ControlledBy>, &mut OutgoingVerdicts)>,
+    mut pawns: Query<(Entity, Option<&ControlledBy>, &mut OutgoingShotMessages)>,
     mut links: Query<Link, With<ClientOf>>,
-    (filters, flights): (Res<ComponentFilters>, Option<Res<Flights>>),
+    (filters, flights): (Res<ComponentFilters>, Option<Res<ProjectilesInFlight>>),
     mut bandwidth: ResMut<Bandwidth>,
 ) {
     for (pawn, owner, mut mailbox) in &mut pawns {
         let owner = owner.map(|owner| owner.owner);
         for mailed in mailbox.0.drain(..) {
             match mailed {
-                Mailed::Verdict(verdict) => {
+                ShotMessage::Verdict(verdict) => {
                     if let Some(Ok((_, _, mut link, ..))) = owner.map(|owner| links.get_mut(owner)) {
                         let bytes = bytes(&verdict);
                         bandwidth.count(MessageClass::Verdicts, bytes.len(), 1);
-                        link.send::<VerdictChannel>(VerdictMessage(bytes));
+                        link.send::<ServerEventChannel>(VerdictMessage(bytes));
                     }
                 }
-                Mailed::Tracer(tracer) => {
+                ShotMessage::Tracer(tracer) => {
                     let bytes = bytes(&tracer);
                     for (entity, _, _, mut link, _, _, mut outlet, visible) in &mut links {
                         let seen = visible.is_none_or(|visible| filters.shows(visible, pawn));
@@ -69,21 +71,21 @@ fn send(
                         }
                     }
                 }
-                Mailed::Launched(launch) => {
+                ShotMessage::Launched(launch) => {
                     let bytes = bytes(&launch);
                     for (_, connected, _, _, mut link, ..) in &mut links {
                         // Late joiners receive the projectiles still in flight below.
                         if !connected.is_added() {
                             bandwidth.count(MessageClass::Projectiles, bytes.len(), 1);
-                            link.send::<VerdictChannel>(LaunchMessage(bytes.clone()));
+                            link.send::<ServerEventChannel>(ProjectileLaunchMessage(bytes.clone()));
                         }
                     }
                 }
-                Mailed::Ended(end) => {
+                ShotMessage::Ended(end) => {
                     let bytes = bytes(&end);
                     for (_, _, _, _, _, mut link, ..) in &mut links {
                         bandwidth.count(MessageClass::Projectiles, bytes.len(), 1);
-                        link.send::<VerdictChannel>(EndMessage(bytes.clone()));
+                        link.send::<ServerEventChannel>(ProjectileEndMessage(bytes.clone()));
                     }
                 }
             }
@@ -95,7 +97,7 @@ fn send(
             for launch in flights.launches() {
                 let bytes = bytes(&launch);
                 bandwidth.count(MessageClass::Projectiles, bytes.len(), 1);
-                link.send::<VerdictChannel>(LaunchMessage(bytes));
+                link.send::<ServerEventChannel>(ProjectileLaunchMessage(bytes));
             }
         }
     }
@@ -106,14 +108,17 @@ pub(crate) fn client_plugin(app: &mut App) {
         .add_message::<Tracer>()
         .add_message::<ProjectileLaunch>()
         .add_message::<ProjectileEnd>()
-        .init_resource::<RoundStart>()
+        .init_resource::<MatchStart>()
         .add_systems(
             PreUpdate,
             (
                 deliver::<VerdictMessage, ShotVerdict>(MessageClass::Verdicts, |_, _| true),
                 deliver::<TracerMessage, Tracer>(MessageClass::Tracers, |_, _| true),
-                deliver::<LaunchMessage, ProjectileLaunch>(MessageClass::Projectiles, is_of_this_match),
-                deliver::<EndMessage, ProjectileEnd>(MessageClass::Projectiles, |_, _| true),
+                deliver::<ProjectileLaunchMessage, ProjectileLaunch>(
+                    MessageClass::Projectiles,
+                    is_of_current_match,
+                ),
+                deliver::<ProjectileEndMessage, ProjectileEnd>(MessageClass::Projectiles, |_, _| true),
             )
                 .chain()
                 .in_set(ReceiveSystems::Shots),
@@ -122,14 +127,14 @@ pub(crate) fn client_plugin(app: &mut App) {
 
 /// Returns a system that delivers the server's messages of one type. One system per type: a link has no
 /// receiver of a type before its first message arrives.
-fn deliver<R: Raw, T: Message + Wire>(
+fn deliver<R: OpaqueMessage, T: Message + Wire>(
     class: MessageClass,
-    counts: fn(&T, RoundStart) -> bool,
+    counts: fn(&T, MatchStart) -> bool,
 ) -> impl FnMut(
     Query<&'static mut MessageReceiver<R>, With<Client>>,
     MessageWriter<T>,
     ResMut<Bandwidth>,
-    Res<RoundStart>,
+    Res<MatchStart>,
 ) {
     move |mut links, mut heard, mut bandwidth, start| {
         for mut link in &mut links {
@@ -141,6 +146,6 @@ fn deliver<R: Raw, T: Message + Wire>(
 }
 
 /// Rejects launches of the previous match: they may arrive after the restart, and their end is never sent.
-fn is_of_this_match(launch: &ProjectileLaunch, start: RoundStart) -> bool {
+fn is_of_current_match(launch: &ProjectileLaunch, start: MatchStart) -> bool {
     !start.is_before(launch.time)
 }

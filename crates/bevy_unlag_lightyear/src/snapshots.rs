@@ -5,11 +5,11 @@
 //! priorities. Here a lost snapshot is superseded by the next one.
 
 mod deliver;
-mod message;
+mod encoding;
 mod priority;
-mod publish;
+mod publisher;
 
-pub use deliver::SnapshotsDropped;
+pub use deliver::DroppedSnapshots;
 pub(crate) use deliver::plugin as client_plugin;
-pub use publish::UpdateInterval;
-pub(crate) use publish::plugin as server_plugin;
+pub use publisher::UpdateInterval;
+pub(crate) use publisher::plugin as server_plugin;

@@ -13,7 +13,7 @@ use bevy_unlag_core::{
 
 use crate::{
     CapsuleConfig, CapsuleInput, CapsuleModel, CapsulePush, CapsuleState, MoveEvent, Mover, MoverWorld,
-    slice::Limits, step::step,
+    pawn_step::Limits, step::step,
 };
 
 /// Custom move of a game, such as a dash, a teleport or a wall run. It is predicted, replayed and
@@ -214,22 +214,22 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
         ExtendedState { body: CapsuleModel::push(config, &state.body, push), ..*state }
     }
 
-    fn unattended(last: &Self::Input, axes: bool) -> Self::Input {
-        ExtendedInput { body: last.body.unattended(axes), extension: A::Input::default() }
+    fn missing_input(last: &Self::Input, axes: bool) -> Self::Input {
+        ExtendedInput { body: last.body.missing_input(axes), extension: A::Input::default() }
     }
 
-    fn combines(older: &Self::Input, newer: &Self::Input) -> bool {
-        older.body.combines(&newer.body) && older.extension == newer.extension
+    fn can_combine_with(older: &Self::Input, newer: &Self::Input) -> bool {
+        older.body.can_combine_with(&newer.body) && older.extension == newer.extension
     }
 
-    fn nudged(
+    fn try_nudge(
         config: &CapsuleConfig,
         state: &Self::State,
         by: Vec3,
         ctx: &StepContext,
         world: &SystemParamItem<Self::World>,
     ) -> Option<Self::State> {
-        let body = CapsuleModel::nudged(config, &state.body, by, ctx, &world.0)?;
+        let body = CapsuleModel::try_nudge(config, &state.body, by, ctx, &world.0)?;
         Some(ExtendedState { body, ..*state })
     }
 
@@ -237,13 +237,13 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
         matches!(event, ExtendedEvent::Extension(event) if A::is_outcome(event))
     }
 
-    fn meets_pawn(
+    fn is_near_pawn(
         config: &CapsuleConfig,
         state: &Self::State,
         ctx: &StepContext,
         world: &SystemParamItem<Self::World>,
     ) -> bool {
-        CapsuleModel::meets_pawn(config, &state.body, ctx, &world.0)
+        CapsuleModel::is_near_pawn(config, &state.body, ctx, &world.0)
     }
 
     fn config_hash(config: &CapsuleConfig, world: &SystemParamItem<Self::World>) -> u32 {
@@ -268,7 +268,7 @@ impl<A: MoveAbility> MoveModel for CapsuleWith<A> {
 }
 
 /// Calls from a step into its abilities.
-pub(crate) trait Hooks {
+pub(crate) trait AbilityHooks {
     fn body_input(&self, body: CapsuleInput) -> CapsuleInput {
         body
     }
@@ -281,7 +281,7 @@ pub(crate) trait Hooks {
 }
 
 /// Capsule without abilities.
-impl Hooks for () {}
+impl AbilityHooks for () {}
 
 struct Ability<'a, 'w, 's, A: MoveAbility> {
     param: &'a SystemParamItem<'w, 's, A::Param>,
@@ -290,7 +290,7 @@ struct Ability<'a, 'w, 's, A: MoveAbility> {
     events: Vec<A::Event>,
 }
 
-impl<A: MoveAbility> Hooks for Ability<'_, '_, '_, A> {
+impl<A: MoveAbility> AbilityHooks for Ability<'_, '_, '_, A> {
     fn body_input(&self, body: CapsuleInput) -> CapsuleInput {
         A::body_input(self.param, &self.state, self.input, body)
     }

@@ -4,7 +4,7 @@ mod history;
 mod track;
 
 pub use history::PoseHistory;
-pub use track::{Shuttle, Track, Turntable};
+pub use track::{BaseTrack, Shuttle, Turntable};
 
 use bevy::prelude::*;
 
@@ -36,5 +36,5 @@ pub struct MovementBase {
     /// Unique identifier, the same on all machines; not [`BaseId::NONE`].
     pub id: BaseId,
     /// Pose of the base as a function of time.
-    pub track: Track,
+    pub track: BaseTrack,
 }

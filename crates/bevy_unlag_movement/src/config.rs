@@ -4,7 +4,7 @@ mod check;
 mod presets;
 
 pub use check::InvalidConfig;
-pub(crate) use check::{Figure, check_figures};
+pub(crate) use check::{FieldRange, check_ranges};
 
 use bevy::prelude::*;
 

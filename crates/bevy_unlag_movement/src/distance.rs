@@ -37,14 +37,14 @@ pub(crate) fn separation(part: &Part, low: Vec3, core: f32, max: f32) -> Option<
         PartShape::TurnedBox { pose, half } => turned_box(pose, *half, low, core, max)?,
         PartShape::Triangle { corners, normal } => triangle_core(corners, *normal, low, core, max)?,
         PartShape::Capsule { a, b, radius } => capsule_core(*a, *b, *radius, low, core),
-        PartShape::Convex { pose, shape } => general(pose, &**shape, low, core, max)?,
+        PartShape::Convex { pose, shape } => parry_separation(pose, &**shape, low, core, max)?,
     };
     let sound = found.distance.is_finite() && found.normal.is_finite() && found.point.is_finite();
     (sound && found.distance <= max).then_some(found)
 }
 
 /// Measures any convex shape with parry.
-fn general(pose: &Pose, shape: &dyn Shape, low: Vec3, core: f32, max: f32) -> Option<Separation> {
+fn parry_separation(pose: &Pose, shape: &dyn Shape, low: Vec3, core: f32, max: f32) -> Option<Separation> {
     let a = pose.inverse_transform_point(low);
     let b = pose.inverse_transform_point(low + Vec3::Y * core);
     let found = if let TypedShape::HalfSpace(half_space) = shape.as_typed_shape() {
@@ -60,7 +60,7 @@ fn general(pose: &Pose, shape: &dyn Shape, low: Vec3, core: f32, max: f32) -> Op
                 let distance = point.distance(on_core);
                 Separation { distance, normal: (on_core - point) / distance, point }
             }
-            _ => way_out(shape, a, b)?,
+            _ => shortest_exit(shape, a, b)?,
         }
     };
     Some(Separation {
@@ -72,7 +72,7 @@ fn general(pose: &Pose, shape: &dyn Shape, low: Vec3, core: f32, max: f32) -> Op
 
 /// Returns the shortest way out of a convex shape that the core is inside of, among 26 directions.
 /// Parry's exact search panics on some pointed shapes.
-fn way_out(shape: &dyn Shape, a: Vec3, b: Vec3) -> Option<Separation> {
+fn shortest_exit(shape: &dyn Shape, a: Vec3, b: Vec3) -> Option<Separation> {
     let map = shape.as_support_map()?;
     let mut best: Option<Separation> = None;
     for i in 0..27 {
@@ -134,7 +134,7 @@ fn turned_box(pose: &Pose, half: Vec3, low: Vec3, core: f32, max: f32) -> Option
     let offset = on_core - on_box;
     let distance = offset.length();
     if distance < TOUCH {
-        return general(pose, &Cuboid::new(half), low, core, max);
+        return parry_separation(pose, &Cuboid::new(half), low, core, max);
     }
     Some(Separation { distance, normal: turn * (offset / distance), point: pose.transform_point(on_box) })
 }

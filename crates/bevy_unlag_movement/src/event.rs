@@ -22,7 +22,7 @@ pub enum MoveEvent {
     },
     /// The pawn walked off a ledge.
     #[doc(alias = "OnWalkingOffLedge")]
-    WalkedOff,
+    WalkedOffLedge,
     /// The pawn went up or down a step without falling.
     Stepped {
         /// Height of the step in metres; negative is down.

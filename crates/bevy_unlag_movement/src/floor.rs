@@ -19,14 +19,14 @@ pub(crate) const HOVER_MAX: f32 = 0.024;
 const HOVER: f32 = 0.021_5;
 /// Distance from the capsule's side in metres; a contact this close to it is a wall, because the capsule
 /// is about to slip off. Unreal's `SWEEP_EDGE_REJECT_DISTANCE`.
-const EDGE: f32 = 0.001_5;
+const EDGE_REJECT_DISTANCE: f32 = 0.001_5;
 /// Distance in metres by which a walkable floor may lie below a nearer steep surface, such as the foot
 /// of a steep slope next to it.
-const STEEP_BESIDE: f32 = 0.03;
+const STEEP_TOLERANCE: f32 = 0.03;
 
 /// Settings that decide which surfaces a body can stand on.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Footing {
+pub(crate) struct FloorRules {
     /// Smallest upward component of the normal of a walkable floor.
     pub(crate) walkable_y: f32,
     /// Height of steps in metres, up and down.
@@ -44,8 +44,8 @@ pub(crate) struct Footing {
 
 impl CapsuleConfig {
     /// Returns the settings that decide which surfaces a capsule can stand on.
-    pub(crate) fn footing(&self) -> Footing {
-        Footing {
+    pub(crate) fn floor_rules(&self) -> FloorRules {
+        FloorRules {
             walkable_y: self.walkable_floor_y,
             step_height: self.step_height,
             flat_base: self.flat_base,
@@ -71,7 +71,7 @@ pub(crate) struct Floor {
 
 /// Result of a downward probe: the walkable floor, and the nearest surface if it is not walkable.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Below {
+pub(crate) struct GroundHits {
     /// Walkable floor.
     pub(crate) floor: Option<Floor>,
     /// Nearest surface with its contact normal, if it is not walkable.
@@ -162,24 +162,30 @@ fn drop_on_rim(corners: &[Vec3; 3], centre: Vec3, radius: f32) -> Option<(f32, V
 }
 
 /// Returns the horizontal distance from the capsule's axis to a point, in metres.
-pub(crate) fn off_axis(point: Vec3, feet: Vec3) -> f32 {
+pub(crate) fn distance_from_axis(point: Vec3, feet: Vec3) -> f32 {
     Vec2::new(point.x - feet.x, point.z - feet.z).length()
 }
 
 /// Probes for a floor at most `max_down` below the feet of a capsule.
-pub(crate) fn look_below(footing: &Footing, parts: &[Part], radius: f32, feet: Vec3, max_down: f32) -> Below {
+pub(crate) fn probe_ground(
+    floor_rules: &FloorRules,
+    parts: &[Part],
+    radius: f32,
+    feet: Vec3,
+    max_down: f32,
+) -> GroundHits {
     // A capsule that moves down along its axis touches nothing that its lower ball does not.
     let centre = feet + Vec3::Y * radius;
     let side = Vec3::new(radius, 0.0, radius);
     let swept = Aabb::new(feet - side - Vec3::Y * max_down, feet + side + Vec3::Y * radius);
     let mut nearest = f32::INFINITY;
-    let mut below = Below::default();
+    let mut below = GroundHits::default();
     for part in parts {
         if !swept.intersects(&part.aabb) {
             continue;
         }
         // Surfaces further below than this cannot be the floor.
-        let reach = max_down.min(nearest + STEEP_BESIDE + 1e-3);
+        let reach = max_down.min(nearest + STEEP_TOLERANCE + 1e-3);
         if feet.y - part.aabb.maxs.y > reach {
             continue;
         }
@@ -188,12 +194,15 @@ pub(crate) fn look_below(footing: &Footing, parts: &[Part], radius: f32, feet: V
         if part.one_way.is_some_and(|side| hit.normal.dot(side) < ONE_WAY_SIDE) {
             continue;
         }
-        let off_axis = off_axis(hit.point, feet);
-        let rim = face.y > hit.normal.y + 1e-3 && face.y >= footing.walkable_y;
-        let distance = if rim && footing.flat_base { feet.y - hit.point.y } else { hit.distance };
+        let distance_from_axis = distance_from_axis(hit.point, feet);
+        let rim = face.y > hit.normal.y + 1e-3 && face.y >= floor_rules.walkable_y;
+        let distance = if rim && floor_rules.flat_base { feet.y - hit.point.y } else { hit.distance };
         let found = Floor { distance, face, point: hit.point, base: hit.base };
-        let too_high = rim && hit.point.y - feet.y > footing.rim_height;
-        let walkable = face.y >= footing.walkable_y && off_axis <= radius - EDGE && !part.pawn && !too_high;
+        let too_high = rim && hit.point.y - feet.y > floor_rules.rim_height;
+        let walkable = face.y >= floor_rules.walkable_y
+            && distance_from_axis <= radius - EDGE_REJECT_DISTANCE
+            && !part.pawn
+            && !too_high;
         if hit.distance < nearest {
             nearest = hit.distance;
             below.steep = (!walkable).then_some(Floor { face: hit.normal, ..found });
@@ -209,27 +218,27 @@ pub(crate) fn look_below(footing: &Footing, parts: &[Part], radius: f32, feet: V
             below.floor = Some(found);
         }
     }
-    below.floor = below.floor.filter(|floor| floor.distance <= nearest + STEEP_BESIDE);
+    below.floor = below.floor.filter(|floor| floor.distance <= nearest + STEEP_TOLERANCE);
     below
 }
 
 /// Returns the walkable floor at most `max_down` below the feet. A floor that only the rim of the
 /// capsule touches counts when there is another floor for its middle: a perch.
 pub(crate) fn find_floor(
-    footing: &Footing,
+    floor_rules: &FloorRules,
     parts: &[Part],
     body: Body,
     feet: Vec3,
     max_down: f32,
 ) -> Option<Floor> {
-    let floor = look_below(footing, parts, body.radius, feet, max_down).floor?;
-    let threshold = footing.perch_threshold;
+    let floor = probe_ground(floor_rules, parts, body.radius, feet, max_down).floor?;
+    let threshold = floor_rules.perch_threshold;
     if threshold > 0.0 {
         let perch = (body.radius - threshold).max(0.02);
-        if off_axis(floor.point, feet) > perch {
-            let down = floor.distance + footing.step_height + footing.perch_height;
+        if distance_from_axis(floor.point, feet) > perch {
+            let down = floor.distance + floor_rules.step_height + floor_rules.perch_height;
             // The smaller ball starts with its lowest point at the feet.
-            look_below(footing, parts, perch, feet, down).floor?;
+            probe_ground(floor_rules, parts, perch, feet, down).floor?;
         }
     }
     Some(floor)

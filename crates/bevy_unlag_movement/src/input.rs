@@ -46,7 +46,7 @@ impl CapsuleInput {
 
     /// Returns the deflection of the axes: `x` is right, `y` is forwards. The length is at most 1.
     #[must_use]
-    pub fn stick(&self) -> Vec2 {
+    pub fn axes(&self) -> Vec2 {
         (Vec2::new(f32::from(self.right), f32::from(self.forward)) / 127.0).clamp_length_max(1.0)
     }
 
@@ -54,7 +54,7 @@ impl CapsuleInput {
     /// most 1.
     #[must_use]
     pub fn wish(&self) -> Vec3 {
-        level_wish(self.stick(), self.yaw)
+        level_wish(self.axes(), self.yaw)
     }
 
     /// Returns the view direction, a unit vector.
@@ -65,14 +65,14 @@ impl CapsuleInput {
 
     /// Returns the input that replaces missing input after this one: the view and the stance and, with
     /// `axes`, the movement axes.
-    pub(crate) fn unattended(self, axes: bool) -> Self {
+    pub(crate) fn missing_input(self, axes: bool) -> Self {
         let (forward, right) = if axes { (self.forward, self.right) } else { (0, 0) };
         Self { forward, right, jump: false, sprint: axes && self.sprint, walk: axes && self.walk, ..self }
     }
 
     /// Returns whether the inputs are similar enough to combine their moves: the same buttons, and
     /// directions within 5°, Unreal's `AccelDotThresholdCombine`. Standing and walking never combine.
-    pub(crate) fn combines(&self, newer: &Self) -> bool {
+    pub(crate) fn can_combine_with(&self, newer: &Self) -> bool {
         let buttons = |i: &Self| [i.jump, i.crouch, i.sprint, i.walk];
         let (old, new) = (self.wish(), newer.wish());
         buttons(self) == buttons(newer)
@@ -82,7 +82,7 @@ impl CapsuleInput {
     }
 
     /// Returns the input with values that no device can produce clamped.
-    pub(crate) fn bounded(self) -> Self {
+    pub(crate) fn clamped(self) -> Self {
         Self {
             forward: self.forward.max(-127),
             right: self.right.max(-127),
@@ -119,7 +119,7 @@ impl CapsuleInput {
         Ok(())
     }
 
-    fn moves_like(&self, other: &Self) -> bool {
+    fn has_equal_move_input(&self, other: &Self) -> bool {
         let buttons = |i: &Self| [i.jump, i.crouch, i.sprint, i.walk];
         (self.forward, self.right) == (other.forward, other.right) && buttons(self) == buttons(other)
     }
@@ -164,10 +164,10 @@ pub(crate) fn read_axes(r: &mut BitReader<'_>) -> Result<[i8; 2], WireError> {
     Ok(axes)
 }
 
-/// Returns the horizontal direction of `stick` for a pawn turned by `yaw`.
-pub(crate) fn level_wish(stick: Vec2, yaw: u16) -> Vec3 {
+/// Returns the horizontal direction of `axes` for a pawn turned by `yaw`.
+pub(crate) fn level_wish(axes: Vec2, yaw: u16) -> Vec3 {
     let (sin, cos) = sin_cos_of_units(yaw);
-    Vec3::new(cos, 0.0, -sin) * stick.x + Vec3::new(-sin, 0.0, -cos) * stick.y
+    Vec3::new(cos, 0.0, -sin) * axes.x + Vec3::new(-sin, 0.0, -cos) * axes.y
 }
 
 /// Golomb order of yaw changes: less than 0.35° from one move to the next takes 8 bits, 1° ten, 5°
@@ -181,7 +181,7 @@ const PITCH_ORDER: u32 = 4;
 /// with its angle.
 impl Wire for CapsuleInput {
     fn write(&self, w: &mut BitWriter) {
-        let input = self.bounded();
+        let input = self.clamped();
         input.write_move(w);
         input.write_look(w);
     }
@@ -190,12 +190,12 @@ impl Wire for CapsuleInput {
         let mut input = Self::default();
         input.read_move(r)?;
         input.read_look(r)?;
-        Ok(input.bounded())
+        Ok(input.clamped())
     }
 
     fn write_delta(&self, base: &Self, w: &mut BitWriter) {
-        let (input, base) = (self.bounded(), base.bounded());
-        let same = input.moves_like(&base);
+        let (input, base) = (self.clamped(), base.clamped());
+        let same = input.has_equal_move_input(&base);
         w.bool(same);
         if !same {
             input.write_move(w);
@@ -211,7 +211,7 @@ impl Wire for CapsuleInput {
     }
 
     fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let mut input = base.bounded();
+        let mut input = base.clamped();
         if !r.bool()? {
             input.read_move(r)?;
         }
@@ -219,7 +219,7 @@ impl Wire for CapsuleInput {
             input.yaw = input.yaw.wrapping_add_signed(r.signed_golomb(YAW_ORDER)?);
             input.pitch = input.pitch.saturating_add(r.signed_golomb(PITCH_ORDER)?);
         }
-        Ok(input.bounded())
+        Ok(input.clamped())
     }
 }
 
@@ -227,7 +227,7 @@ impl Wire for CapsuleInput {
 mod tests {
     use super::*;
 
-    fn delta(input: CapsuleInput, base: CapsuleInput) -> usize {
+    fn assert_delta_round_trip(input: CapsuleInput, base: CapsuleInput) -> usize {
         let mut w = BitWriter::default();
         input.write_delta(&base, &mut w);
         let bits = w.len_bits();
@@ -239,13 +239,16 @@ mod tests {
     fn similar_inputs_have_small_deltas() {
         let base =
             CapsuleInput { forward: 127, right: -40, yaw: 65_530, pitch: -300, jump: true, ..default() };
-        assert_eq!(delta(base, base), 2);
-        assert_eq!(delta(CapsuleInput { yaw: 20, pitch: -290, ..base }, base), 17);
+        assert_eq!(assert_delta_round_trip(base, base), 2);
+        assert_eq!(assert_delta_round_trip(CapsuleInput { yaw: 20, pitch: -290, ..base }, base), 17);
         // 90° per second, and slightly upwards.
-        assert_eq!(delta(CapsuleInput { yaw: 250, pitch: -296, ..base }, base), 19);
-        assert_eq!(delta(CapsuleInput { yaw: 20_000, ..base }, base), 31);
-        assert_eq!(delta(CapsuleInput { jump: false, ..base }, base), 23);
-        assert_eq!(delta(CapsuleInput { pitch: PITCH_LIMIT, forward: -127, ..base }, base), 58);
+        assert_eq!(assert_delta_round_trip(CapsuleInput { yaw: 250, pitch: -296, ..base }, base), 19);
+        assert_eq!(assert_delta_round_trip(CapsuleInput { yaw: 20_000, ..base }, base), 31);
+        assert_eq!(assert_delta_round_trip(CapsuleInput { jump: false, ..base }, base), 23);
+        assert_eq!(
+            assert_delta_round_trip(CapsuleInput { pitch: PITCH_LIMIT, forward: -127, ..base }, base),
+            58
+        );
         let mut w = BitWriter::default();
         CapsuleInput { forward: 127, right: -127, yaw: 9_000, ..default() }.write(&mut w);
         assert_eq!(w.len_bits(), 41);

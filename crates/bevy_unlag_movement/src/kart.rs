@@ -1,7 +1,7 @@
 //! Kart model with throttle and steering, without a physics engine.
 
 mod config;
-mod drive;
+mod dynamics;
 mod heading;
 mod input;
 mod plugin;
@@ -21,7 +21,7 @@ use bevy_unlag_core::{MoveModel, PoseSample, Snapshot, StepContext, Tick};
 
 use crate::{
     MoverWorld,
-    authority::{debug_hash, is_clear, meets_other},
+    server_queries::{debug_hash, is_clear, is_near_other_pawn},
 };
 
 /// Kart that drives on the level: a force along its heading, air and rolling resistance, and a turn in
@@ -105,7 +105,7 @@ impl MoveModel for KartModel {
         ctx: &StepContext,
         world: &MoverWorld<'_, '_>,
     ) -> PoseSample {
-        proxy::carry_on(config, pose, ctx, world)
+        proxy::extrapolate(config, pose, ctx, world)
     }
 
     fn eye(config: &KartConfig, state: &KartState) -> Vec3 {
@@ -121,38 +121,38 @@ impl MoveModel for KartModel {
     }
 
     fn push(_config: &KartConfig, state: &KartState, push: &KartPush) -> KartState {
-        push.on(state)
+        push.apply_to(state)
     }
 
-    fn unattended(last: &KartInput, axes: bool) -> KartInput {
-        last.unattended(axes)
+    fn missing_input(last: &KartInput, axes: bool) -> KartInput {
+        last.missing_input(axes)
     }
 
-    fn combines(older: &KartInput, newer: &KartInput) -> bool {
-        older.combines(newer)
+    fn can_combine_with(older: &KartInput, newer: &KartInput) -> bool {
+        older.can_combine_with(newer)
     }
 
-    fn nudged(
+    fn try_nudge(
         config: &KartConfig,
         state: &KartState,
         by: Vec3,
         ctx: &StepContext,
         world: &MoverWorld<'_, '_>,
     ) -> Option<KartState> {
-        let sound = by.is_finite() && state.is_sound();
+        let sound = by.is_finite() && state.is_valid();
         let way = (state.position, by);
         let clear = sound && is_clear(config.blocked_by, step::frame(state), config.body(), way, ctx, world);
         clear.then_some(KartState { position: state.position + by, ..*state })
     }
 
-    fn meets_pawn(
+    fn is_near_pawn(
         config: &KartConfig,
         state: &KartState,
         ctx: &StepContext,
         world: &MoverWorld<'_, '_>,
     ) -> bool {
         let (frame, feet) = (step::frame(state), state.position);
-        state.is_sound() && meets_other(config.blocked_by, frame, config.body(), feet, ctx, world)
+        state.is_valid() && is_near_other_pawn(config.blocked_by, frame, config.body(), feet, ctx, world)
     }
 
     fn config_hash(config: &KartConfig, _world: &MoverWorld<'_, '_>) -> u32 {
@@ -160,7 +160,7 @@ impl MoveModel for KartModel {
     }
 
     fn surroundings_hash(config: &KartConfig, state: &KartState, world: &MoverWorld<'_, '_>) -> u32 {
-        if !state.is_sound() {
+        if !state.is_valid() {
             return 0;
         }
         let roof = state.position + Vec3::Y * config.body().height();

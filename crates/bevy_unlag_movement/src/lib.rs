@@ -8,11 +8,11 @@
 //!
 //! * [`CapsuleConfig`] is the tuning, [`CapsuleInput`] the input of one tick, [`CapsuleState`] the
 //!   predicted state and [`MoveEvent`] an event of a step.
-//! * [`InputGather`] turns per-frame input into one input per tick.
+//! * [`InputAccumulator`] turns per-frame input into one input per tick.
 //! * [`CapsuleWith`] adds a game's own moves: see [`MoveAbility`] and the examples
 //!   [`abilities::Teleport`] and [`abilities::Dash`].
 //! * [`MovementBase`] marks a moving platform, [`MoveVolume`] a region such as water or a jump pad,
-//!   [`OneWay`] a one-way platform.
+//!   [`OneWayCollider`] a one-way platform.
 //! * [`MoverWorld`] is the level as a step sees it: rapier colliders on fixed bodies or without a body.
 //!   A new collider counts at once, without a step of rapier.
 //! * [`MovementPlugin`] sets everything up; [`LocalMovesPlugin`] steps pawns without a network.
@@ -22,67 +22,67 @@
 
 pub mod abilities;
 mod ability;
-mod authority;
 mod base;
-mod cheap;
+mod base_motion;
 mod config;
-#[cfg(feature = "gizmos")]
-mod debug;
+mod depenetration;
 mod distance;
-mod escape;
 mod event;
-mod fall;
+mod falling;
 mod floor;
-mod follow;
+mod floor_motion;
 mod frame;
-mod free;
-mod gather;
-mod glide;
+mod free_movement;
+#[cfg(feature = "gizmos")]
+mod gizmos;
 mod input;
-mod jump;
+mod input_accumulator;
+mod jumping;
 mod kart;
-mod kcc;
-mod local;
+mod local_moves;
 mod mode;
 mod mover;
 mod part;
-mod placing;
+mod pawn_capsules;
+mod pawn_collision;
+mod pawn_step;
 mod planes;
 mod plugin;
 mod probe;
 mod proxy;
-mod push;
+mod rapier_backend;
 mod scene;
-mod slice;
+mod server_queries;
+mod simplified_step;
 mod state;
 mod step;
 mod step_up;
 mod sweep;
 mod velocity;
 mod volume;
-mod walk;
+mod walking;
 mod world;
 
 pub use ability::{AbilityEvent, AbilityPair, CapsuleWith, MoveAbility};
-pub use authority::CapsulePush;
-pub use base::{BaseId, MovementBase, PoseHistory, Shuttle, Track, Turntable};
+pub use base::{BaseId, BaseTrack, MovementBase, PoseHistory, Shuttle, Turntable};
 pub use config::{
     AccelerationModel, CapsuleConfig, InvalidConfig, MoverBackend, PawnCollision, TooManyModes,
 };
-#[cfg(feature = "gizmos")]
-pub use debug::{MoverGizmos, MoverGizmosPlugin};
 pub use event::MoveEvent;
-pub use gather::InputGather;
+#[cfg(feature = "gizmos")]
+pub use gizmos::{MoverGizmos, MoverGizmosPlugin};
 pub use input::{CapsuleInput, PITCH_LIMIT};
+pub use input_accumulator::InputAccumulator;
 pub use kart::{KartConfig, KartEvent, KartInput, KartModel, KartPlugin, KartPush, KartState};
-pub use local::LocalMovesPlugin;
+pub use local_moves::LocalMovesPlugin;
 pub use mode::{CustomMode, ModePhysics, MovementMode, Transitions};
 pub use mover::{Mover, MoverHit};
+pub use pawn_collision::{HasCapsule, PawnCollisionPlugin, PushesBodies};
 pub use plugin::MovementPlugin;
 pub use probe::{MoverProbe, ProbeFloor, ProbeHit};
-pub use push::{HasCapsule, PawnCollisionPlugin, PushesBodies};
 pub use scene::{MoverScene, MoverSceneSystems, PawnCapsule};
+pub use server_queries::CapsulePush;
 pub use state::CapsuleState;
 pub use step::CapsuleModel;
-pub use volume::{GravityField, MoveVolume, OneWay, VolumeId};
+pub use volume::{GravityField, MoveVolume, OneWayCollider, VolumeId};
 pub use world::MoverWorld;

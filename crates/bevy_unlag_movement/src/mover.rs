@@ -8,16 +8,16 @@ use crate::{
     BaseId, CapsuleConfig, CapsuleInput, CapsuleState, MoveEvent, MovementMode, PawnCollision,
     distance::separation,
     floor::find_floor,
-    free,
+    free_movement,
     part::Part,
+    pawn_step::PawnStep,
     scene::NearParts,
-    slice::Slice,
     step::body_of,
     sweep::{depth, sweep},
 };
 
 /// Longest sweep in metres, because all colliders along it have to be looked up.
-const FURTHEST: f32 = 100.0;
+const MAX_SWEEP_LENGTH: f32 = 100.0;
 
 /// Hit of a sweep.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -39,7 +39,7 @@ pub struct MoverHit {
 /// Pawn in the middle of a step, as a [`MoveAbility`](crate::MoveAbility) accesses it. Everything is in
 /// world space, in metres and seconds.
 pub struct Mover<'m, 'a, 's> {
-    slice: &'m mut Slice<'a>,
+    pawn: &'m mut PawnStep<'a>,
     near: &'m mut NearParts<'s>,
     ctx: &'m StepContext,
     dt: f32,
@@ -53,24 +53,24 @@ impl core::fmt::Debug for Mover<'_, '_, '_> {
 
 impl<'m, 'a, 's> Mover<'m, 'a, 's> {
     pub(crate) fn new(
-        slice: &'m mut Slice<'a>,
+        pawn: &'m mut PawnStep<'a>,
         near: &'m mut NearParts<'s>,
         ctx: &'m StepContext,
         dt: f32,
     ) -> Self {
-        Self { slice, near, ctx, dt }
+        Self { pawn, near, ctx, dt }
     }
 
     /// Returns the tuning.
     #[must_use]
     pub fn config(&self) -> &CapsuleConfig {
-        self.slice.config
+        self.pawn.config
     }
 
     /// Returns the body's input after all filters.
     #[must_use]
     pub fn input(&self) -> &CapsuleInput {
-        &self.slice.input
+        &self.pawn.input
     }
 
     /// Returns the tick of the move.
@@ -89,64 +89,64 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
     /// Returns the current state.
     #[must_use]
     pub fn state(&self) -> CapsuleState {
-        CapsuleState { position: self.position(), velocity: self.velocity(), ..self.slice.state }
+        CapsuleState { position: self.position(), velocity: self.velocity(), ..self.pawn.state }
     }
 
     /// Returns the position of the feet.
     #[must_use]
     pub fn position(&self) -> Vec3 {
-        self.slice.frame.to_world(self.slice.feet)
+        self.pawn.frame.to_world(self.pawn.feet)
     }
 
     /// Returns the velocity in metres per second, relative to the base.
     #[must_use]
     pub fn velocity(&self) -> Vec3 {
-        self.slice.frame.direction_to_world(self.slice.velocity)
+        self.pawn.frame.direction_to_world(self.pawn.velocity)
     }
 
     /// Sets the velocity. Ignores values that are not finite.
     pub fn set_velocity(&mut self, velocity: Vec3) {
         if velocity.is_finite() {
-            let local = self.slice.frame.direction_to_local(velocity);
-            self.slice.velocity = local.clamp_length_max(self.slice.config.max_speed);
+            let local = self.pawn.frame.direction_to_local(velocity);
+            self.pawn.velocity = local.clamp_length_max(self.pawn.config.max_speed);
         }
     }
 
     /// Returns the movement mode.
     #[must_use]
     pub fn mode(&self) -> MovementMode {
-        self.slice.state.mode
+        self.pawn.state.mode
     }
 
     /// Sets the movement mode.
     pub fn set_mode(&mut self, mode: MovementMode) {
-        if self.slice.state.mode != mode {
-            self.slice.set_mode(mode);
+        if self.pawn.state.mode != mode {
+            self.pawn.set_mode(mode);
         }
     }
 
     /// Leaves the floor: the pawn falls with the velocity of its base added.
     pub fn leave_floor(&mut self) {
-        self.slice.leave_floor();
+        self.pawn.leave_floor();
     }
 
     /// Returns the up direction, a unit vector against gravity.
     #[must_use]
     pub fn up(&self) -> Vec3 {
-        self.slice.state.up
+        self.pawn.state.up
     }
 
     /// Returns the wished direction on a floor, with a length of at most 1.
     #[must_use]
     pub fn wish(&self) -> Vec3 {
-        self.slice.frame.direction_to_world(self.slice.wish())
+        self.pawn.frame.direction_to_world(self.pawn.wish())
     }
 
     /// Returns the heading of the pawn, a horizontal unit vector.
     #[must_use]
     pub fn forward(&self) -> Vec3 {
-        let forward = crate::input::level_wish(Vec2::Y, self.slice.state.yaw);
-        self.slice.frame.direction_to_world(forward)
+        let forward = crate::input::level_wish(Vec2::Y, self.pawn.state.yaw);
+        self.pawn.frame.direction_to_world(forward)
     }
 
     /// Returns whether the capsule, in its current stance, would touch nothing with its feet at
@@ -156,8 +156,8 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
         if !position.is_finite() {
             return false;
         }
-        let feet = self.slice.frame.to_local(position);
-        let body = self.slice.body;
+        let feet = self.pawn.frame.to_local(position);
+        let body = self.pawn.body;
         self.near.cover(body.aabb(feet).loosened(0.1));
         let parts = self.parts();
         let stopped = |part: &Part| {
@@ -171,7 +171,7 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
     /// Returns the parts that block the pawn: with [`PawnCollision::Push`], pawns do not.
     fn parts(&self) -> &[Part] {
         let parts = self.near.parts();
-        if self.slice.config.pawns == PawnCollision::Push {
+        if self.pawn.config.pawns == PawnCollision::Push {
             &parts[..parts.iter().position(|part| part.pawn).unwrap_or(parts.len())]
         } else {
             parts
@@ -182,12 +182,12 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
     #[doc(alias = "LaunchCharacter")]
     pub fn launch(&mut self, velocity: Vec3) {
         if velocity.is_finite() {
-            self.slice.leave_floor();
+            self.pawn.leave_floor();
             self.set_velocity(self.velocity() + velocity);
-            self.slice.state.jump_hold = 0.0;
+            self.pawn.state.jump_hold = 0.0;
             // No coyote jump in addition.
-            self.slice.state.air_seconds = crate::state::MAX_TIMER;
-            self.slice.events.push(MoveEvent::Launched { velocity });
+            self.pawn.state.air_seconds = crate::state::MAX_TIMER;
+            self.pawn.events.push(MoveEvent::Launched { velocity });
         }
     }
 
@@ -195,13 +195,13 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
     /// the path is free.
     #[must_use]
     pub fn sweep(&mut self, motion: Vec3) -> Option<MoverHit> {
-        let frame = self.slice.frame;
+        let frame = self.pawn.frame;
         let motion = frame.direction_to_local(motion);
         if !motion.is_finite() {
             return None;
         }
-        let motion = motion.clamp_length_max(FURTHEST);
-        let (body, feet) = (self.slice.body, self.slice.feet);
+        let motion = motion.clamp_length_max(MAX_SWEEP_LENGTH);
+        let (body, feet) = (self.pawn.body, self.pawn.feet);
         let swept = body.aabb(feet).merged(&body.aabb(feet + motion)).loosened(0.1);
         self.near.cover(swept);
         let hit = sweep(self.parts(), body, feet, motion)?;
@@ -219,12 +219,12 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
     /// were any.
     pub fn slide(&mut self, seconds: f32) -> bool {
         let seconds = if seconds.is_finite() { seconds.clamp(0.0, 1.0) } else { 0.0 };
-        let region = self.slice.region(seconds);
+        let region = self.pawn.region(seconds);
         self.near.cover(region);
-        let before = self.slice.velocity;
+        let before = self.pawn.velocity;
         let solid = self.parts().len();
-        free::slide(self.slice, &self.near.parts()[..solid], seconds);
-        self.slice.velocity != before
+        free_movement::slide(self.pawn, &self.near.parts()[..solid], seconds);
+        self.pawn.velocity != before
     }
 
     /// Teleports the pawn if it is free at `position`; the move is neither smoothed nor counted as a
@@ -233,9 +233,9 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
         if !self.is_free(position) {
             return false;
         }
-        self.slice.set_base(BaseId::NONE);
-        self.slice.feet = self.slice.frame.to_local(position);
-        self.slice.state.teleports = self.slice.state.teleports.wrapping_add(1);
+        self.pawn.set_base(BaseId::NONE);
+        self.pawn.feet = self.pawn.frame.to_local(position);
+        self.pawn.state.teleports = self.pawn.state.teleports.wrapping_add(1);
         true
     }
 
@@ -243,27 +243,27 @@ impl<'m, 'a, 's> Mover<'m, 'a, 's> {
     #[must_use]
     pub fn floor_below(&mut self, most: f32) -> Option<f32> {
         let most = if most.is_finite() { most.clamp(0.0, 100.0) } else { return None };
-        let (body, feet) = (self.slice.body, self.slice.feet);
+        let (body, feet) = (self.pawn.body, self.pawn.feet);
         self.near.cover(body.aabb(feet).merged(&body.aabb(feet - Vec3::Y * most)).loosened(0.1));
-        find_floor(&self.slice.config.footing(), self.near.parts(), body, feet, most)
+        find_floor(&self.pawn.config.floor_rules(), self.near.parts(), body, feet, most)
             .map(|floor| floor.distance)
     }
 
     /// Crouches or stands up, with the feet in place. Returns false when there is no room to stand up.
     pub fn set_crouched(&mut self, crouched: bool) -> bool {
-        let body = body_of(self.slice.config, crouched);
-        let region = self.slice.region(0.0);
+        let body = body_of(self.pawn.config, crouched);
+        let region = self.pawn.region(0.0);
         self.near.cover(region);
-        if !crouched && depth(self.near.parts(), body, self.slice.feet) > 0.0 {
+        if !crouched && depth(self.near.parts(), body, self.pawn.feet) > 0.0 {
             return false;
         }
-        self.slice.state.crouched = crouched;
-        self.slice.body = body;
+        self.pawn.state.crouched = crouched;
+        self.pawn.body = body;
         true
     }
 
     /// Adds an event of the body.
     pub fn push_event(&mut self, event: MoveEvent) {
-        self.slice.events.push(event);
+        self.pawn.events.push(event);
     }
 }

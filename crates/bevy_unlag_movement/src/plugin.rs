@@ -4,7 +4,9 @@ use bevy::{prelude::*, transform::systems::mark_dirty_trees};
 use bevy_rapier3d::plugin::{
     NoUserData, PhysicsSet, RapierPhysicsPlugin, RapierTransformPropagateSet, TimestepMode,
 };
-use bevy_unlag_core::{BasePoses, Fault, Findings, SimulationRate, SimulationRatePlugin, TickPlugin};
+use bevy_unlag_core::{
+    BasePoses, SetupDiagnostics, SetupIssue, SimulationRate, SimulationRatePlugin, TickPlugin,
+};
 
 use crate::{CapsuleConfig, scene};
 
@@ -14,7 +16,7 @@ use crate::{CapsuleConfig, scene};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MovementPlugin;
 
-fn warn_of_nonsense(config: Res<CapsuleConfig>) {
+fn warn_about_invalid_config(config: Res<CapsuleConfig>) {
     if let Err(error) = config.check() {
         warn!("{error}");
     }
@@ -35,8 +37,11 @@ impl Plugin for MovementPlugin {
         app.init_resource::<CapsuleConfig>()
             .init_resource::<scene::MoverScene>()
             .init_resource::<BasePoses>()
-            .init_resource::<Findings>();
-        app.add_systems(PreUpdate, warn_of_nonsense.run_if(resource_exists_and_changed::<CapsuleConfig>));
+            .init_resource::<SetupDiagnostics>();
+        app.add_systems(
+            PreUpdate,
+            warn_about_invalid_config.run_if(resource_exists_and_changed::<CapsuleConfig>),
+        );
         scene::add_systems(app);
         if app.is_plugin_added::<RapierPhysicsPlugin<NoUserData>>() {
             app.add_systems(Startup, check_physics);
@@ -54,12 +59,16 @@ impl Plugin for MovementPlugin {
 }
 
 /// Checks that rapier, if the game added it itself, steps once per tick.
-fn check_physics(mode: Option<Res<TimestepMode>>, fixed: Res<Time<Fixed>>, mut findings: ResMut<Findings>) {
+fn check_physics(
+    mode: Option<Res<TimestepMode>>,
+    fixed: Res<Time<Fixed>>,
+    mut findings: ResMut<SetupDiagnostics>,
+) {
     let tick = fixed.timestep().as_secs_f32();
     let steps =
         matches!(mode.as_deref(), Some(TimestepMode::Fixed { dt, .. }) if (dt - tick).abs() < tick * 1e-4);
     if !steps {
-        findings.report(Fault::Physics, || {
+        findings.report(SetupIssue::Physics, || {
             format!(
                 "rapier does not step once per tick of {tick} s: let MovementPlugin add rapier, or add it \
                  in_fixed_schedule() and insert TimestepMode::Fixed {{ dt: {tick}, substeps: 1 }}"
@@ -87,7 +96,7 @@ mod tests {
             app.finish();
             app.cleanup();
             app.update();
-            app.world().resource::<Findings>().has(Fault::Physics)
+            app.world().resource::<SetupDiagnostics>().has(SetupIssue::Physics)
         };
         assert!(!found(false, None));
         assert!(found(true, None), "default timestep mode");

@@ -6,7 +6,7 @@ use bevy_unlag_core::StepContext;
 
 use crate::{
     BaseId, CapsuleConfig, CapsuleState, MoverWorld,
-    floor::{HOVER_MAX, look_below},
+    floor::{HOVER_MAX, probe_ground},
     frame::Frame,
     scene::Include,
     step::body_of,
@@ -59,7 +59,7 @@ impl MoverWorld<'_, '_> {
     /// Probes the surroundings of a pawn.
     #[must_use]
     pub fn probe(&self, config: &CapsuleConfig, state: &CapsuleState, ctx: &StepContext) -> MoverProbe {
-        if !state.is_sound() {
+        if !state.is_valid() {
             return MoverProbe::default();
         }
         let frame = Frame::new(state.up, state.position);
@@ -71,7 +71,7 @@ impl MoverWorld<'_, '_> {
         let swept = body.aabb(feet).merged(&body.aabb(feet + motion)).loosened(down);
         self.scene.with_parts(ctx.entity, seconds, config.blocked_by, frame, Include::Pawns, |near| {
             near.cover(swept);
-            let below = look_below(&config.footing(), near.parts(), body.radius, feet, down);
+            let below = probe_ground(&config.floor_rules(), near.parts(), body.radius, feet, down);
             let walkable = below.floor.is_some();
             let floor = below.floor.or(below.steep).map(|floor| ProbeFloor {
                 point: frame.to_world(floor.point),

@@ -10,7 +10,7 @@ const DEFLECTED: f32 = 0.05;
 
 /// Extrapolates a pose with the simplified step. The pose keeps its acceleration until it is at rest or
 /// hits something.
-pub(crate) fn carry_on(
+pub(crate) fn extrapolate(
     config: &CapsuleConfig,
     pose: &PoseSample,
     ctx: &StepContext,
@@ -21,7 +21,7 @@ pub(crate) fn carry_on(
     }
     // In the air the step itself applies gravity.
     let acceleration = if pose.falling { Vec3::ZERO } else { pose.acceleration };
-    let free = PoseSample { acceleration, ..*pose }.carried_on(ctx.dt);
+    let free = PoseSample { acceleration, ..*pose }.extrapolated(ctx.dt);
     let mean = (free.position - pose.position) / ctx.dt.max(1e-6);
     let mode = match (pose.grounded, pose.falling) {
         (true, _) => MovementMode::Walking,
@@ -35,7 +35,7 @@ pub(crate) fn carry_on(
         crouched: pose.crouch > 0.5,
         ..CapsuleState::at(pose.position)
     };
-    let moved = CapsuleModel::cheap_step(config, &state, ctx, world);
+    let moved = CapsuleModel::simplified_step(config, &state, ctx, world);
     let change = moved.velocity - mean;
     // A change along up comes from gravity, not from a wall.
     let hit = (change - state.up * change.dot(state.up)).length() > DEFLECTED;

@@ -3,19 +3,19 @@
 //! The mover keeps its own list of obstacles, so that a new collider counts without waiting for rapier,
 //! and the result of a step does not depend on rapier's state.
 
+mod base_poses;
+mod base_transforms;
 mod bases;
 mod cache;
-mod compare;
-mod drive;
-mod fixed;
-mod gather;
-mod hash;
+mod classification;
+mod dirty_entities;
+mod fixed_obstacles;
+mod level_hash;
+mod near_parts;
 mod obstacle;
+mod part_builder;
 mod pawns;
-mod pieces;
-mod place;
-mod publish;
-mod settle;
+mod stable_hash;
 mod sync;
 mod volumes;
 
@@ -25,8 +25,8 @@ mod tests;
 pub use pawns::PawnCapsule;
 pub use sync::MoverSceneSystems;
 
-pub(crate) use drive::seconds_at;
-pub(crate) use gather::{Include, NearParts};
+pub(crate) use base_transforms::seconds_at;
+pub(crate) use near_parts::{Include, NearParts};
 pub(crate) use sync::add_systems;
 
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -56,7 +56,7 @@ use crate::{BaseId, MoveVolume, VolumeId};
 pub struct MoverScene {
     /// Unique among all scenes of a process.
     id: u64,
-    fixed: fixed::Fixed,
+    fixed: fixed_obstacles::FixedObstacles,
     bases: bases::Bases,
     volumes: volumes::Volumes,
     pawns: pawns::Pawns,
@@ -94,7 +94,7 @@ impl Default for MoverScene {
         static SCENES: AtomicU64 = AtomicU64::new(1);
         Self {
             id: SCENES.fetch_add(1, Ordering::Relaxed),
-            fixed: fixed::Fixed::default(),
+            fixed: fixed_obstacles::FixedObstacles::default(),
             bases: bases::Bases::default(),
             volumes: volumes::Volumes::default(),
             pawns: pawns::Pawns::default(),

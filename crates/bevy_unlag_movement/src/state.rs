@@ -161,7 +161,7 @@ impl CapsuleState {
     }
 
     /// Returns whether all values are finite and in range.
-    pub(crate) fn is_sound(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         let vectors = [self.position, self.velocity, self.up, self.base_position, self.base_velocity];
         let timers = [self.air_seconds, self.jump_hold, self.jump_buffer];
         vectors.iter().all(|v| v.is_finite())
@@ -268,7 +268,7 @@ impl Wire for CapsuleState {
         }
         // Axis by axis, because the square of a huge finite number is infinite.
         let beyond = |v: Vec3, limit: f32| v.abs().max_element() > limit;
-        let absurd = !state.is_sound()
+        let absurd = !state.is_valid()
             || beyond(state.position, MAX_POSITION)
             || beyond(state.base_position, 2.0 * MAX_POSITION)
             || beyond(state.velocity, MAX_VELOCITY)

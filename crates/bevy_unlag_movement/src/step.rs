@@ -7,24 +7,24 @@ use bevy_unlag_core::{MoveModel, PoseSample, Snapshot, StepContext, Tick, Up, up
 use crate::{
     BaseId, CapsuleConfig, CapsuleInput, CapsulePush, CapsuleState, GravityField, ModePhysics, MoveEvent,
     MoveVolume, MovementMode, MoverBackend, MoverWorld, PawnCollision, VolumeId,
-    ability::Hooks,
-    authority::{debug_hash, meets_pawn, nudged, surroundings},
-    escape::{Escape, escape},
-    fall::fall,
-    follow::{carried, follow, heading, remember},
+    ability::AbilityHooks,
+    base_motion::{heading, move_with_base, planned_base_motion, store_base_position},
+    depenetration::{Depenetration, depenetrate},
+    falling::fall,
     frame::Frame,
-    free::{fly, swim},
-    jump::jump,
-    kcc,
+    free_movement::{fly, swim},
+    jumping::jump,
     mover::Mover,
     part::Part,
-    proxy::carry_on,
-    push::drift_apart,
+    pawn_collision::separate_pawns,
+    pawn_step::{Limits, PawnStep, Physics},
+    proxy::extrapolate,
+    rapier_backend,
     scene::{Include, NearParts},
-    slice::{Limits, Physics, Slice},
+    server_queries::{debug_hash, is_near_pawn, surroundings_hash, try_nudge},
     state::{MAX_POSITION, MAX_TIMER},
     sweep::{Body, depth},
-    walk::walk,
+    walking::walk,
 };
 
 /// Capsule that walks, falls, jumps, crouches, swims and flies. Unreal's `CharacterMovementComponent`.
@@ -90,7 +90,7 @@ impl MoveModel for CapsuleModel {
         ctx: &StepContext,
         world: &MoverWorld<'_, '_>,
     ) -> PoseSample {
-        carry_on(config, pose, ctx, world)
+        extrapolate(config, pose, ctx, world)
     }
 
     fn eye(config: &CapsuleConfig, state: &CapsuleState) -> Vec3 {
@@ -98,7 +98,7 @@ impl MoveModel for CapsuleModel {
     }
 
     fn look(input: &CapsuleInput) -> (u16, i16) {
-        let input = input.bounded();
+        let input = input.clamped();
         (input.yaw, input.pitch)
     }
 
@@ -111,34 +111,34 @@ impl MoveModel for CapsuleModel {
     }
 
     fn push(_config: &CapsuleConfig, state: &CapsuleState, push: &CapsulePush) -> CapsuleState {
-        push.on(state)
+        push.apply_to(state)
     }
 
-    fn unattended(last: &CapsuleInput, axes: bool) -> CapsuleInput {
-        last.unattended(axes)
+    fn missing_input(last: &CapsuleInput, axes: bool) -> CapsuleInput {
+        last.missing_input(axes)
     }
 
-    fn combines(older: &CapsuleInput, newer: &CapsuleInput) -> bool {
-        older.combines(newer)
+    fn can_combine_with(older: &CapsuleInput, newer: &CapsuleInput) -> bool {
+        older.can_combine_with(newer)
     }
 
-    fn nudged(
+    fn try_nudge(
         config: &CapsuleConfig,
         state: &CapsuleState,
         by: Vec3,
         ctx: &StepContext,
         world: &MoverWorld<'_, '_>,
     ) -> Option<CapsuleState> {
-        nudged(config, state, by, ctx, world)
+        try_nudge(config, state, by, ctx, world)
     }
 
-    fn meets_pawn(
+    fn is_near_pawn(
         config: &CapsuleConfig,
         state: &CapsuleState,
         ctx: &StepContext,
         world: &MoverWorld<'_, '_>,
     ) -> bool {
-        meets_pawn(config, state, ctx, world)
+        is_near_pawn(config, state, ctx, world)
     }
 
     fn config_hash(config: &CapsuleConfig, _world: &MoverWorld<'_, '_>) -> u32 {
@@ -146,7 +146,7 @@ impl MoveModel for CapsuleModel {
     }
 
     fn surroundings_hash(config: &CapsuleConfig, state: &CapsuleState, world: &MoverWorld<'_, '_>) -> u32 {
-        surroundings(config, state, world)
+        surroundings_hash(config, state, world)
     }
 
     fn level_hash(world: &MoverWorld<'_, '_>) -> u32 {
@@ -166,34 +166,35 @@ pub(crate) fn step(
     input: &CapsuleInput,
     ctx: &StepContext,
     world: &MoverWorld<'_, '_>,
-    hooks: &mut impl Hooks,
+    hooks: &mut impl AbilityHooks,
     events: &mut Vec<MoveEvent>,
 ) -> CapsuleState {
     // Rapier panics on values that are not finite.
     let first_event = events.len();
-    let Some(dt) = seconds_of(config, ctx).filter(|_| state.is_sound()) else {
+    let Some(dt) = seconds_of(config, ctx).filter(|_| state.is_valid()) else {
         return *state;
     };
     let seconds = world.step_seconds(ctx);
     let mut next = *state;
     next.velocity = next.velocity.clamp_length_max(config.max_speed);
     let volume = enter_volume(config, world, &mut next, events);
-    let up = up_in(config, volume.as_ref(), next.position);
+    let up = up_at(config, volume.as_ref(), next.position);
     if up != next.up {
         // The reference direction of the heading turns with up, and quickly so near the far side of a
         // planet: compensate, so that the view does not turn.
-        let turned = upright_rotation(up).inverse() * between(next.up, up) * upright_rotation(next.up);
+        let turned =
+            upright_rotation(up).inverse() * rotation_between(next.up, up) * upright_rotation(next.up);
         next.base_turn = next.base_turn.wrapping_add(heading(turned));
         next.up = up;
     }
     let raw_jump = input.jump;
-    let input = taken_in(&hooks.body_input(*input), volume.as_ref(), &mut next);
+    let input = apply_input(&hooks.body_input(*input), volume.as_ref(), &mut next);
 
     let frame = Frame::new(next.up, next.position);
     let include = if config.pawns == PawnCollision::Ignore { Include::Bases } else { Include::Pawns };
     let mask = config.blocked_by;
     let next = world.scene.with_parts(ctx.entity, seconds, mask, frame, include, |near| {
-        let mut slice = Slice {
+        let mut pawn = PawnStep {
             config,
             scene: &world.scene,
             events,
@@ -203,21 +204,21 @@ pub(crate) fn step(
             velocity: frame.direction_to_local(next.velocity),
             body: body_of(config, next.crouched),
             dt,
-            carried_by: Vec3::ZERO,
+            base_displacement: Vec3::ZERO,
             raw_jump,
             seconds,
             volume,
-            held_up: 0.0,
-            caught: false,
+            gravity_suspended: 0.0,
+            wedged: false,
             limits: Limits::default(),
             state: next,
         };
-        run(&mut slice, near, world, hooks, ctx, dt);
+        run(&mut pawn, near, world, hooks, ctx, dt);
         let from = (state.mode, state.base);
-        slice.say_changes(from);
-        slice.finish()
+        pawn.emit_changes(from);
+        pawn.finish()
     });
-    if next.is_sound() {
+    if next.is_valid() {
         next
     } else {
         events.truncate(first_event);
@@ -226,30 +227,32 @@ pub(crate) fn step(
 }
 
 fn run(
-    slice: &mut Slice<'_>,
+    pawn: &mut PawnStep<'_>,
     near: &mut NearParts<'_>,
     world: &MoverWorld<'_, '_>,
-    hooks: &mut impl Hooks,
+    hooks: &mut impl AbilityHooks,
     ctx: &StepContext,
     dt: f32,
 ) {
-    let config = slice.config;
-    let base = slice.state.base;
-    slice.limits = slice.default_limits();
+    let config = pawn.config;
+    let base = pawn.state.base;
+    pawn.limits = pawn.default_limits();
     let most = slice_seconds(config);
-    let carried = carried(slice, dt);
-    let mut region = slice.region(dt.min(most));
-    if let Some(carried) = carried.as_ref().filter(|carried| !carried.jumps) {
-        region.merge(&slice.body.aabb(carried.feet).loosened(config.step_height.max(0.0)));
+    let planned_base_motion = planned_base_motion(pawn, dt);
+    let mut region = pawn.region(dt.min(most));
+    if let Some(planned_base_motion) =
+        planned_base_motion.as_ref().filter(|planned_base_motion| !planned_base_motion.is_teleport)
+    {
+        region.merge(&pawn.body.aabb(planned_base_motion.feet).loosened(config.step_height.max(0.0)));
     }
     near.cover(region);
-    if let Some(carried) = &carried {
-        follow(slice, near.parts(), carried);
-        near.cover(slice.region(0.0));
+    if let Some(planned_base_motion) = &planned_base_motion {
+        move_with_base(pawn, near.parts(), planned_base_motion);
+        near.cover(pawn.region(0.0));
     }
-    crouch(slice, near.parts());
-    hooks.begin(&mut Mover::new(slice, near, ctx, dt));
-    jump(slice, dt);
+    crouch(pawn, near.parts());
+    hooks.begin(&mut Mover::new(pawn, near, ctx, dt));
+    jump(pawn, dt);
 
     let mut left = dt;
     for _ in 0..config.max_slices.max(1) {
@@ -259,53 +262,53 @@ fn run(
         // Unreal's slices: the last two share the remaining time.
         let part = if left > most { most.min(left * 0.5) } else { left };
         left -= part;
-        slice.dt = part;
-        let defaults = slice.default_limits();
-        slice.limits = hooks.limits(&Mover::new(slice, near, ctx, part), defaults);
+        pawn.dt = part;
+        let defaults = pawn.default_limits();
+        pawn.limits = hooks.limits(&Mover::new(pawn, near, ctx, part), defaults);
         // Whatever changed the velocity: it must not leave the region that is looked up.
-        slice.velocity = slice.velocity.clamp_length_max(config.max_speed);
-        near.cover(slice.region(part));
+        pawn.velocity = pawn.velocity.clamp_length_max(config.max_speed);
+        near.cover(pawn.region(part));
         let parts = match config.pawns {
             PawnCollision::Push => {
-                let (own, reach) = (slice.scene.pawn_id(ctx.entity), config.pawn_push_speed * part);
-                let (feet, solid) = drift_apart(near.parts(), slice.body, slice.feet, own, reach);
-                slice.feet = feet;
+                let (own, reach) = (pawn.scene.pawn_id(ctx.entity), config.pawn_push_speed * part);
+                let (feet, solid) = separate_pawns(near.parts(), pawn.body, pawn.feet, own, reach);
+                pawn.feet = feet;
                 solid
             }
             _ => near.parts(),
         };
-        match slice.physics() {
-            Physics::Ability => hooks.custom(&mut Mover::new(slice, near, ctx, part), part),
+        match pawn.physics() {
+            Physics::Ability => hooks.custom(&mut Mover::new(pawn, near, ctx, part), part),
             _ if config.backend == MoverBackend::Rapier => {
-                kcc::move_by(slice, &world.rapier, ctx.entity, part);
+                rapier_backend::move_by(pawn, &world.rapier, ctx.entity, part);
             }
-            Physics::Walk => walk(slice, parts, part),
-            Physics::Fall => fall(slice, parts, part),
-            Physics::Swim => swim(slice, parts, part),
-            Physics::Fly => fly(slice, parts, part),
+            Physics::Walk => walk(pawn, parts, part),
+            Physics::Fall => fall(pawn, parts, part),
+            Physics::Swim => swim(pawn, parts, part),
+            Physics::Fly => fly(pawn, parts, part),
         }
     }
     // Whatever the step did, its end must be where the level is known.
-    stay_out(slice, near);
-    hooks.end(&mut Mover::new(slice, near, ctx, dt));
+    resolve_penetration(pawn, near);
+    hooks.end(&mut Mover::new(pawn, near, ctx, dt));
 
-    if slice.physics() != Physics::Walk && slice.state.base != BaseId::NONE {
-        slice.set_base(BaseId::NONE);
+    if pawn.physics() != Physics::Walk && pawn.state.base != BaseId::NONE {
+        pawn.set_base(BaseId::NONE);
     }
-    remember(slice, base, carried.as_ref());
-    let airborne = matches!(slice.physics(), Physics::Fall);
-    let stands = slice.caught || matches!(slice.physics(), Physics::Walk | Physics::Swim | Physics::Fly);
+    store_base_position(pawn, base, planned_base_motion.as_ref());
+    let airborne = matches!(pawn.physics(), Physics::Fall);
+    let stands = pawn.wedged || matches!(pawn.physics(), Physics::Walk | Physics::Swim | Physics::Fly);
     if stands {
-        slice.state.air_seconds = 0.0;
-        slice.state.jumps = 0;
+        pawn.state.air_seconds = 0.0;
+        pawn.state.jumps = 0;
     } else if airborne {
-        slice.state.air_seconds = (slice.state.air_seconds + dt).min(MAX_TIMER);
+        pawn.state.air_seconds = (pawn.state.air_seconds + dt).min(MAX_TIMER);
     }
 }
 
-impl Slice<'_> {
+impl PawnStep<'_> {
     /// Emits events for a changed mode or base.
-    fn say_changes(&mut self, (mode, base): (MovementMode, BaseId)) {
+    fn emit_changes(&mut self, (mode, base): (MovementMode, BaseId)) {
         if self.state.mode != mode {
             self.events.push(MoveEvent::ModeChanged { from: mode, to: self.state.mode });
         }
@@ -346,12 +349,12 @@ pub(crate) fn body_of(config: &CapsuleConfig, crouched: bool) -> Body {
 
 /// Filters the input and applies its view to the state. A disabled pawn keeps its view and its stance
 /// and has no other input.
-fn taken_in(input: &CapsuleInput, volume: Option<&MoveVolume>, state: &mut CapsuleState) -> CapsuleInput {
+fn apply_input(input: &CapsuleInput, volume: Option<&MoveVolume>, state: &mut CapsuleState) -> CapsuleInput {
     let idle = CapsuleInput { crouch: state.crouched, ..CapsuleInput::default() };
     if state.disabled {
         return idle;
     }
-    let input = input.bounded();
+    let input = input.clamped();
     state.yaw = input.yaw.wrapping_add(state.base_turn);
     state.pitch = input.pitch;
     if volume.is_some_and(|volume| volume.ignore_input) { idle } else { input }
@@ -385,7 +388,7 @@ fn enter_volume(
     // A table with a submerged mode of walking or falling ignores water.
     let swims = !matches!(submerged, MovementMode::Walking | MovementMode::Falling);
     let wet = volume.is_some_and(|volume| volume.water);
-    if wet && swims && is_physical(config, state) {
+    if wet && swims && is_affected_by_water(config, state) {
         state.mode = submerged;
     } else if was_wet && !wet && swims && state.mode == submerged {
         state.mode = config.transitions_of(state.mode).surfaced;
@@ -396,7 +399,7 @@ fn enter_volume(
 }
 
 /// Returns whether water changes the mode: not for a pawn that flies or that an ability moves.
-fn is_physical(config: &CapsuleConfig, state: &CapsuleState) -> bool {
+fn is_affected_by_water(config: &CapsuleConfig, state: &CapsuleState) -> bool {
     match state.mode {
         MovementMode::Walking | MovementMode::Falling => true,
         MovementMode::Swimming | MovementMode::Flying => false,
@@ -407,7 +410,7 @@ fn is_physical(config: &CapsuleConfig, state: &CapsuleState) -> bool {
 }
 
 /// Returns the up direction at a position.
-fn up_in(config: &CapsuleConfig, volume: Option<&MoveVolume>, position: Vec3) -> Vec3 {
+fn up_at(config: &CapsuleConfig, volume: Option<&MoveVolume>, position: Vec3) -> Vec3 {
     let up = match volume.and_then(|volume| volume.gravity) {
         Some(GravityField::Uniform(pull)) => -pull,
         Some(GravityField::Towards { centre, .. }) => position - centre,
@@ -417,36 +420,39 @@ fn up_in(config: &CapsuleConfig, volume: Option<&MoveVolume>, position: Vec3) ->
 }
 
 /// Returns the shortest rotation between two unit vectors.
-fn between(from: Vec3, to: Vec3) -> Quat {
+fn rotation_between(from: Vec3, to: Vec3) -> Quat {
     let (axis, w) = (from.cross(to), 1.0 + from.dot(to));
     if w < 1e-6 { Quat::IDENTITY } else { Quat::from_xyzw(axis.x, axis.y, axis.z, w).normalize() }
 }
 
 /// Crouches or stands up, with the feet in place; standing up waits until there is room.
-fn crouch(slice: &mut Slice<'_>, parts: &[Part]) {
-    let standing = body_of(slice.config, false);
-    let stance = matches!(slice.physics(), Physics::Walk | Physics::Fall);
-    let wanted = slice.input.crouch && stance;
-    if wanted && !slice.state.crouched {
-        slice.state.crouched = true;
-        slice.events.push(MoveEvent::Crouched);
-    } else if !wanted && slice.state.crouched && depth(parts, standing, slice.feet) <= 0.0 {
-        slice.state.crouched = false;
-        slice.events.push(MoveEvent::Stood);
+fn crouch(pawn: &mut PawnStep<'_>, parts: &[Part]) {
+    let standing = body_of(pawn.config, false);
+    let stance = matches!(pawn.physics(), Physics::Walk | Physics::Fall);
+    let wanted = pawn.input.crouch && stance;
+    if wanted && !pawn.state.crouched {
+        pawn.state.crouched = true;
+        pawn.events.push(MoveEvent::Crouched);
+    } else if !wanted && pawn.state.crouched && depth(parts, standing, pawn.feet) <= 0.0 {
+        pawn.state.crouched = false;
+        pawn.events.push(MoveEvent::Stood);
     }
-    slice.body = body_of(slice.config, slice.state.crouched);
+    pawn.body = body_of(pawn.config, pawn.state.crouched);
 }
 
 /// Pushes the pawn out of obstacles at the end of a step.
-fn stay_out(slice: &mut Slice<'_>, near: &mut NearParts<'_>) {
-    near.cover(slice.region(0.0));
-    let start = slice.frame.to_local(slice.state.position);
-    let Some(Escape { feet, back, stuck }) = escape(near, slice.body, slice.feet, start) else { return };
-    slice.feet = feet;
-    if back {
-        slice.velocity = Vec3::ZERO;
+fn resolve_penetration(pawn: &mut PawnStep<'_>, near: &mut NearParts<'_>) {
+    near.cover(pawn.region(0.0));
+    let start = pawn.frame.to_local(pawn.state.position);
+    let Some(Depenetration { feet, was_reset, stuck }) = depenetrate(near, pawn.body, pawn.feet, start)
+    else {
+        return;
+    };
+    pawn.feet = feet;
+    if was_reset {
+        pawn.velocity = Vec3::ZERO;
     }
     if let Some(depth) = stuck {
-        slice.events.push(MoveEvent::Stuck { depth });
+        pawn.events.push(MoveEvent::Stuck { depth });
     }
 }

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 
 use crate::{
-    floor::{Footing, HOVER_MAX, find_floor, hover_above},
+    floor::{FloorRules, HOVER_MAX, find_floor, hover_above},
     part::Part,
     sweep::{Body, advance},
 };
@@ -17,7 +17,7 @@ const MIN_AHEAD: f32 = 0.02;
 /// `floor_y` is the height of the floor that the pawn stood on: without it, the round end of the capsule
 /// would climb anything bit by bit.
 pub(crate) fn step_up(
-    footing: &Footing,
+    floor_rules: &FloorRules,
     parts: &[Part],
     body: Body,
     feet: Vec3,
@@ -30,15 +30,15 @@ pub(crate) fn step_up(
         return None;
     }
     let forward = flat - wall * (MIN_AHEAD - into).max(0.0);
-    let raised = advance(parts, body, feet, Vec3::Y * footing.step_height).0;
+    let raised = advance(parts, body, feet, Vec3::Y * floor_rules.step_height).0;
     let ahead = advance(parts, body, raised, forward).0;
     // Mostly blocked up there as well: a wall, not a step.
     if (raised - ahead).dot(wall) < 0.25 * into.max(MIN_AHEAD) {
         return None;
     }
     let down = raised.y - feet.y + HOVER_MAX;
-    let floor = find_floor(footing, parts, body, ahead, down)?;
-    if floor.point.y - floor_y > footing.step_height + 1e-3 {
+    let floor = find_floor(floor_rules, parts, body, ahead, down)?;
+    if floor.point.y - floor_y > floor_rules.step_height + 1e-3 {
         return None;
     }
     Some(hover_above(parts, body, ahead, &floor))

@@ -115,7 +115,13 @@ pub(crate) fn sweep_core(
 
 /// Sweeps against all parts but those of the base `skip`, keeping a gap of [`SKIN`]. The first part in
 /// order wins a tie.
-pub(crate) fn sweep_past(parts: &[Part], body: Body, feet: Vec3, motion: Vec3, skip: BaseId) -> Option<Hit> {
+pub(crate) fn sweep_ignoring_base(
+    parts: &[Part],
+    body: Body,
+    feet: Vec3,
+    motion: Vec3,
+    skip: BaseId,
+) -> Option<Hit> {
     let length = motion.length();
     if length < 1e-6 {
         return None;
@@ -143,7 +149,7 @@ pub(crate) fn sweep_past(parts: &[Part], body: Body, feet: Vec3, motion: Vec3, s
 }
 
 pub(crate) fn sweep(parts: &[Part], body: Body, feet: Vec3, motion: Vec3) -> Option<Hit> {
-    sweep_past(parts, body, feet, motion, BaseId::NONE)
+    sweep_ignoring_base(parts, body, feet, motion, BaseId::NONE)
 }
 
 /// Moves as far as possible; returns the final position and the hit.

@@ -28,20 +28,26 @@ pub(crate) struct Forces {
 }
 
 /// Returns the velocity after `dt` of input and friction.
-pub(crate) fn pushed(config: &CapsuleConfig, forces: &Forces, velocity: Vec3, wish: Vec3, dt: f32) -> Vec3 {
+pub(crate) fn accelerated(
+    config: &CapsuleConfig,
+    forces: &Forces,
+    velocity: Vec3,
+    wish: Vec3,
+    dt: f32,
+) -> Vec3 {
     let slowed = velocity * (1.0 - (forces.fluid_friction * dt).min(1.0));
     match config.acceleration_model {
-        AccelerationModel::Unreal => unreal(forces, slowed, wish, dt),
+        AccelerationModel::Unreal => unreal_velocity(forces, slowed, wish, dt),
         AccelerationModel::Quake => {
-            let rubbed = rub(config, forces, slowed, dt);
+            let rubbed = quake_friction(config, forces, slowed, dt);
             let wished = wish.length();
-            along_wish(rubbed, wish, forces.max_speed * wished, forces.acceleration * dt)
+            quake_accelerate(rubbed, wish, forces.max_speed * wished, forces.acceleration * dt)
         }
     }
 }
 
 /// Unreal's `CalcVelocity`: updates the velocity first; the pawn then moves at the new velocity.
-fn unreal(forces: &Forces, velocity: Vec3, wish: Vec3, dt: f32) -> Vec3 {
+fn unreal_velocity(forces: &Forces, velocity: Vec3, wish: Vec3, dt: f32) -> Vec3 {
     let speed = velocity.length();
     let wished = wish.length();
     let limit = forces.max_speed * wished.min(1.0);
@@ -74,7 +80,7 @@ fn brake(forces: &Forces, speed: f32, limit: f32, dt: f32) -> f32 {
 }
 
 /// Quake's friction: proportional to the speed, or to `stop_speed` if that is higher.
-fn rub(config: &CapsuleConfig, forces: &Forces, velocity: Vec3, dt: f32) -> Vec3 {
+fn quake_friction(config: &CapsuleConfig, forces: &Forces, velocity: Vec3, dt: f32) -> Vec3 {
     let speed = velocity.length();
     if speed < 1e-3 {
         return Vec3::ZERO;
@@ -85,7 +91,7 @@ fn rub(config: &CapsuleConfig, forces: &Forces, velocity: Vec3, dt: f32) -> Vec3
 
 /// Quake's acceleration: adds up to `most` until the speed along the wished direction is `wish_speed`,
 /// whatever the speed across it.
-pub(crate) fn along_wish(velocity: Vec3, wish: Vec3, wish_speed: f32, most: f32) -> Vec3 {
+pub(crate) fn quake_accelerate(velocity: Vec3, wish: Vec3, wish_speed: f32, most: f32) -> Vec3 {
     let direction = wish.normalize_or_zero();
     let missing = wish_speed - velocity.dot(direction);
     velocity + direction * missing.clamp(0.0, most.max(0.0))

@@ -84,12 +84,12 @@ impl MoveVolume {
 /// pawn that is inside it, or comes from the other side, passes.
 #[doc(alias = "PlatformEffector2D")]
 #[derive(Component, Clone, Copy, PartialEq, Debug)]
-pub struct OneWay {
+pub struct OneWayCollider {
     /// Blocking side, in the collider's own space; default +Y.
     pub side: Vec3,
 }
 
-impl Default for OneWay {
+impl Default for OneWayCollider {
     fn default() -> Self {
         Self { side: Vec3::Y }
     }

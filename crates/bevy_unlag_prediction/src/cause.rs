@@ -16,7 +16,7 @@ pub enum CorrectionCause {
     /// This client stalled.
     ClientHitch,
     /// The client's clock ran too fast, and the server did not run all its moves.
-    Clock,
+    ClientClock,
     /// The pawn was in contact with another pawn, whose position differed on the two sides.
     OtherPawn,
     /// The server moved the pawn, but not by a scheduled push.
@@ -38,7 +38,7 @@ impl CorrectionCause {
         Self::MissingMoves,
         Self::ServerStall,
         Self::ClientHitch,
-        Self::Clock,
+        Self::ClientClock,
         Self::OtherPawn,
         Self::ServerPush,
         Self::Configuration,
@@ -61,7 +61,7 @@ impl CorrectionCause {
             Self::MissingMoves => "missing moves",
             Self::ServerStall => "server stall",
             Self::ClientHitch => "client hitch",
-            Self::Clock => "clock too fast",
+            Self::ClientClock => "clock too fast",
             Self::OtherPawn => "other pawn",
             Self::ServerPush => "server push",
             Self::Configuration => "configuration differs",

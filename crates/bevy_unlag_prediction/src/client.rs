@@ -2,29 +2,29 @@
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    BitWriter, CurrentTick, HeardTick, LocalControl, MoveInput, MoveModel, NetRole, StepContext, StepEvent,
-    Tick, Wire,
+    BitWriter, CurrentTick, LastReceivedSnapshot, LocalControl, MoveInput, MoveModel, NetRole, StepContext,
+    StepEvent, Tick, Wire,
 };
 
 use crate::{
-    Crowd, MovePacket, MoveTrace, OutgoingMoves, PredictionConfig, PredictionDebug, PredictionStats,
-    SavedMove, SavedMoves, ScheduledPushes, StateCheck, config::ticks, redundancy,
+    MovePacket, MoveTrace, OutgoingMoves, PredictionConfig, PredictionDebug, PredictionStats, SavedMove,
+    SavedMoves, ScheduledPushes, SendThrottle, StateCheck, config::ticks, redundancy,
 };
 
 /// Maximum number of skipped ticks whose moves are simulated at once after a stall of the app, two seconds
 /// at 64 Hz. The server has extrapolated older ones already.
-const MAX_MISSED: i32 = 128;
+const MAX_SKIPPED_TICKS: i32 = 128;
 /// Ticks beyond the usual round trip after which an unacknowledged move is sent again.
 const OVERDUE_MARGIN: i32 = 3;
 
 /// Simulates the move of this tick with the live input, and those of skipped ticks with the substitute
-/// input of [`MoveModel::unattended`]. Saves the moves and sends them.
-pub(crate) fn step_own<M: MoveModel>(
+/// input of [`MoveModel::missing_input`]. Saves the moves and sends them.
+pub(crate) fn step_own_pawn<M: MoveModel>(
     config: Res<PredictionConfig>,
     debug: Res<PredictionDebug>,
-    crowd: Res<Crowd>,
+    throttle: Res<SendThrottle>,
     model: Res<M::Config>,
-    (tick, heard): (Res<CurrentTick>, Res<HeardTick>),
+    (tick, last_received): (Res<CurrentTick>, Res<LastReceivedSnapshot>),
     fixed: Res<Time<Fixed>>,
     real: Res<Time<Real>>,
     world: StaticSystemParam<M::World>,
@@ -50,12 +50,13 @@ pub(crate) fn step_own<M: MoveModel>(
         if *role != NetRole::AutonomousProxy {
             continue;
         }
-        let missed = saved.last_made().map_or(0, |last| tick.0.since(last) - 1).clamp(0, MAX_MISSED);
+        let missed =
+            saved.last_simulated().map_or(0, |last| tick.0.since(last) - 1).clamp(0, MAX_SKIPPED_TICKS);
         let last_input = saved.iter().next_back().map_or(input.0, |last| last.input);
         for ago in (0..=missed).rev() {
             let move_tick = tick.0.offset(-ago);
-            let unattended = ago > 0;
-            let wanted = if unattended { M::unattended(&last_input, false) } else { input.0 };
+            let missing_input = ago > 0;
+            let wanted = if missing_input { M::missing_input(&last_input, false) } else { input.0 };
             let ctx = StepContext { tick: move_tick, dt, entity, replaying: false };
             let start = *state;
             let pushed = pushes.apply(&model, move_tick, &start);
@@ -69,34 +70,34 @@ pub(crate) fn step_own<M: MoveModel>(
                 start,
                 result,
                 sent_at: None,
-                unattended,
+                missing_input,
                 outcomes,
             });
             if forgot {
-                if stats.forgotten == 0 {
+                if stats.dropped_moves == 0 {
                     warn!("no acknowledgement for {} moves: dropping the oldest", SavedMoves::<M>::CAPACITY);
                 }
-                stats.forgotten += 1;
+                stats.dropped_moves += 1;
             }
             stats.moves += 1;
             happened.write_batch(events.into_iter().map(|event| StepEvent {
                 entity,
                 tick: move_tick,
                 state: result,
-                waited: 0,
-                heard: None,
+                queued_ticks: 0,
+                last_received_snapshot: None,
                 event,
             }));
             if let Some(trace) = &mut trace {
                 trace.0.push((move_tick, M::position(&result)));
             }
         }
-        stats.unanswered = saved.len() as u32;
+        stats.unacknowledged_moves = saved.len() as u32;
         send::<M>(
             &config,
             &debug,
-            &crowd,
-            (tick.0, *heard),
+            &throttle,
+            (tick.0, *last_received),
             (dt, real.elapsed_secs_f64()),
             &mut saved,
             &mut outgoing,
@@ -109,8 +110,8 @@ pub(crate) fn step_own<M: MoveModel>(
 fn send<M: MoveModel>(
     config: &PredictionConfig,
     debug: &PredictionDebug,
-    crowd: &Crowd,
-    (tick, heard): (Tick, HeardTick),
+    throttle: &SendThrottle,
+    (tick, last_received): (Tick, LastReceivedSnapshot),
     (dt, now): (f32, f64),
     saved: &mut SavedMoves<M>,
     outgoing: &mut OutgoingMoves,
@@ -121,20 +122,20 @@ fn send<M: MoveModel>(
     let before = newest.next().map(|m| m.input);
     drop(newest);
     saved.since_packet += 1;
-    let nothing_new = before.is_some_and(|before| M::combines(&before, &last));
-    let stationary = nothing_new && last == M::unattended(&last, false);
-    if nothing_new && saved.since_packet < config.send.ticks(crowd, stationary) {
+    let nothing_new = before.is_some_and(|before| M::can_combine_with(&before, &last));
+    let stationary = nothing_new && last == M::missing_input(&last, false);
+    if nothing_new && saved.since_packet < config.send.ticks(throttle, stationary) {
         return;
     }
     saved.since_packet = 0;
     let Some((epoch, _)) = saved.epoch else { return };
-    let usual = ticks(stats.rtt.as_secs_f32(), dt) + config.answer_interval.min(64).cast_signed();
-    let runs = redundancy::runs(saved, usual + OVERDUE_MARGIN, ticks(config.patience, dt));
+    let usual = ticks(stats.rtt.as_secs_f32(), dt) + config.ack_interval.min(64).cast_signed();
+    let runs = redundancy::runs(saved, usual + OVERDUE_MARGIN, ticks(config.missing_move_timeout, dt));
     let packet = MovePacket {
         epoch,
         sequence: saved.sequence,
         newest: tick.0 as u16,
-        heard: heard.low_bits(tick),
+        ack_bits: last_received.to_ack_bits(tick),
         check: StateCheck::of::<M>(&result, tick, MovePacket::<M::Input>::is_coarse(saved.sequence)),
         runs,
     };
@@ -152,7 +153,7 @@ fn send<M: MoveModel>(
     );
     stats.packets += 1;
     stats.move_bytes += bytes.len() as u64;
-    if !debug.loses(stats.packets) {
+    if !debug.should_drop(stats.packets) {
         outgoing.0.push(bytes);
     }
 }

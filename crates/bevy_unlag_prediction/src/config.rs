@@ -20,11 +20,11 @@ pub struct PredictionConfig {
     pub accept_client_position: f32,
     /// Server ticks between two acknowledgements to a client. Default 2. A larger value saves downlink
     /// bytes, but clients repeat moves that have already arrived.
-    pub answer_interval: u32,
+    pub ack_interval: u32,
     /// Server ticks between two corrections of a client. Default 4, which is 62 ms at 64 Hz; Unreal waits
     /// 100 ms. A larger value saves downlink bytes and leaves the owner mispredicted for longer.
     pub correction_interval: u32,
-    /// Error in metres from which corrections are sent every [`answer_interval`](Self::answer_interval)
+    /// Error in metres from which corrections are sent every [`ack_interval`](Self::ack_interval)
     /// ticks. Default 0.15, as in Unreal.
     pub large_error: f32,
     /// Seconds for which the server waits for a move that is due before it extrapolates the pawn without
@@ -32,7 +32,7 @@ pub struct PredictionConfig {
     /// larger value tolerates longer bursts of loss, and lets a client that withholds moves stay in the air
     /// longer and cover more ground at once.
     #[doc(alias = "MAXCLIENTUPDATEINTERVAL")]
-    pub patience: f32,
+    pub missing_move_timeout: f32,
     /// Seconds for which the server waits for the moves of a silent client, extrapolating its pawn move by
     /// move. After that the pawn falls, lands and rides lifts with neutral input, and a client that returns
     /// starts a new epoch where the pawn is. A pawn whose owner has never sent a move stays where it was
@@ -42,11 +42,11 @@ pub struct PredictionConfig {
     pub forced_update: f32,
     /// Seconds for which a pawn with missing moves keeps walking on other clients' screens before its input
     /// becomes neutral. Default 0.125. A larger value hides longer gaps and overshoots more stops.
-    pub carry_axes: f32,
+    pub input_hold: f32,
     /// Ticks by which moves may be late before other clients are shown an extrapolated copy of the pawn. Up
     /// to this, they receive its last state with a late tick. Default 3, one snapshot. A larger value needs
     /// a longer playout delay (interpolation delay) to stay smooth.
-    pub show_late: u32,
+    pub max_published_lateness: u32,
     /// Maximum number of ticks for which the server buffers moves to hide jitter. Default 12. A larger
     /// value hides more jitter and makes the pawn of a bad link react later.
     #[doc(alias = "jitter buffer")]
@@ -75,13 +75,13 @@ impl Default for PredictionConfig {
         Self {
             tolerance: 0.0173,
             accept_client_position: 0.0,
-            answer_interval: 2,
+            ack_interval: 2,
             correction_interval: 4,
             large_error: 0.15,
-            patience: 0.25,
+            missing_move_timeout: 0.25,
             forced_update: 5.0,
-            carry_axes: 0.125,
-            show_late: 3,
+            input_hold: 0.125,
+            max_published_lateness: 3,
             max_buffer: 12,
             max_lag: 3.0,
             push_lead: 4,

@@ -12,9 +12,9 @@ pub struct PredictionDebug {
     /// one: a client that predicts well only replays.
     pub force_corrections: f32,
     /// On a client: the share of move packets, 0 to 1, that are dropped.
-    pub lose_packets: f32,
+    pub drop_packets: f32,
     /// On a client: whether every acknowledged move is simulated again from its start state and compared
-    /// with its result. [`PredictionStats::unrepeatable`](crate::PredictionStats::unrepeatable) counts the
+    /// with its result. [`PredictionStats::nondeterministic_moves`](crate::PredictionStats::nondeterministic_moves) counts the
     /// moves that differ. It detects steps that read something other than their arguments, at the cost of
     /// one more step per move.
     pub replay_every_move: bool,
@@ -22,13 +22,13 @@ pub struct PredictionDebug {
 
 impl PredictionDebug {
     /// Returns whether the acknowledgement after this many becomes a correction.
-    pub(crate) fn corrects(&self, answers: u64) -> bool {
-        is_nth(self.force_corrections, answers)
+    pub(crate) fn should_correct(&self, acks: u64) -> bool {
+        is_nth(self.force_corrections, acks)
     }
 
     /// Returns whether the packet after this many is dropped.
-    pub(crate) fn loses(&self, packets: u64) -> bool {
-        is_nth(self.lose_packets, packets)
+    pub(crate) fn should_drop(&self, packets: u64) -> bool {
+        is_nth(self.drop_packets, packets)
     }
 }
 

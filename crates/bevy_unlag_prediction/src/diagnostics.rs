@@ -18,15 +18,15 @@ use crate::{CorrectionCause, MoveQueue, PredictionStats, SavedMoves};
 ///
 /// Rates cover the last minute and are updated once per second.
 #[derive(Debug)]
-pub struct PredictionDiagnosticsPlugin<M>(PhantomData<fn() -> M>);
+pub struct MovePredictionDiagnosticsPlugin<M>(PhantomData<fn() -> M>);
 
-impl<M> Default for PredictionDiagnosticsPlugin<M> {
+impl<M> Default for MovePredictionDiagnosticsPlugin<M> {
     fn default() -> Self {
         Self(PhantomData)
     }
 }
 
-impl<M> PredictionDiagnosticsPlugin<M> {
+impl<M> MovePredictionDiagnosticsPlugin<M> {
     /// Corrections in the last minute: on a client those that count, on a server the acknowledgements with
     /// a correction. The initial state of a pawn does not count. [`corrections_of`](Self::corrections_of)
     /// has them by cause.
@@ -36,14 +36,14 @@ impl<M> PredictionDiagnosticsPlugin<M> {
     /// Client: duration of the last replay, in milliseconds.
     pub const REPLAY_TIME: DiagnosticPath = DiagnosticPath::const_new("unlag/replay_time");
     /// Client: number of unacknowledged moves.
-    pub const UNANSWERED: DiagnosticPath = DiagnosticPath::const_new("unlag/unanswered_moves");
+    pub const UNACKNOWLEDGED_MOVES: DiagnosticPath = DiagnosticPath::const_new("unlag/unanswered_moves");
     /// Client: round trip, in milliseconds.
     pub const ROUND_TRIP: DiagnosticPath = DiagnosticPath::const_new("unlag/round_trip");
     /// Server: ticks from a move's own tick to the server tick in which it is due, largest value of all
     /// pawns.
     pub const INPUT_MARGIN: DiagnosticPath = DiagnosticPath::const_new("unlag/input_margin");
     /// Server: moves in the last minute that were missing, so that the pawn was extrapolated.
-    pub const CARRIED: DiagnosticPath = DiagnosticPath::const_new("unlag/carried_per_minute");
+    pub const EXTRAPOLATED_MOVES: DiagnosticPath = DiagnosticPath::const_new("unlag/carried_per_minute");
     /// Server: moves in the last minute that were not run because their client's clock was too fast.
     pub const WITHHELD: DiagnosticPath = DiagnosticPath::const_new("unlag/withheld_per_minute");
     /// Server: packet loss on the uplink in percent, largest value of all pawns.
@@ -58,16 +58,16 @@ impl<M> PredictionDiagnosticsPlugin<M> {
     }
 }
 
-impl<M: MoveModel> Plugin for PredictionDiagnosticsPlugin<M> {
+impl<M: MoveModel> Plugin for MovePredictionDiagnosticsPlugin<M> {
     fn build(&self, app: &mut App) {
         for (path, suffix) in [
             (Self::CORRECTIONS, ""),
             (Self::REPLAY_MOVES, ""),
             (Self::REPLAY_TIME, " ms"),
-            (Self::UNANSWERED, ""),
+            (Self::UNACKNOWLEDGED_MOVES, ""),
             (Self::ROUND_TRIP, " ms"),
             (Self::INPUT_MARGIN, " ticks"),
-            (Self::CARRIED, ""),
+            (Self::EXTRAPOLATED_MOVES, ""),
             (Self::WITHHELD, ""),
             (Self::LOSS, " %"),
         ] {
@@ -86,9 +86,10 @@ fn gauge<M: MoveModel>(
     others: Query<&PredictionStats, With<MoveQueue<M>>>,
     mut diagnostics: Diagnostics,
 ) {
-    type Paths<M> = PredictionDiagnosticsPlugin<M>;
+    type Paths<M> = MovePredictionDiagnosticsPlugin<M>;
     for stats in &own {
-        diagnostics.add_measurement(&Paths::<M>::UNANSWERED, || f64::from(stats.unanswered));
+        diagnostics
+            .add_measurement(&Paths::<M>::UNACKNOWLEDGED_MOVES, || f64::from(stats.unacknowledged_moves));
         if !stats.rtt.is_zero() {
             diagnostics.add_measurement(&Paths::<M>::ROUND_TRIP, || stats.rtt.as_secs_f64() * 1e3);
         }
@@ -111,19 +112,23 @@ const CAUSES: usize = CorrectionCause::ALL.len();
 #[derive(Clone, Copy, Default)]
 struct Counts {
     causes: [u64; CAUSES],
-    carried: u64,
+    extrapolated_moves: u64,
     withheld: u64,
 }
 
 impl Counts {
     fn of(stats: &PredictionStats) -> Self {
-        Self { causes: stats.by_cause.map(u64::from), carried: stats.carried, withheld: stats.withheld }
+        Self {
+            causes: stats.by_cause.map(u64::from),
+            extrapolated_moves: stats.extrapolated_moves,
+            withheld: stats.withheld,
+        }
     }
 
     fn zip(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
         Self {
             causes: core::array::from_fn(|i| f(self.causes[i], other.causes[i])),
-            carried: f(self.carried, other.carried),
+            extrapolated_moves: f(self.extrapolated_moves, other.extrapolated_moves),
             withheld: f(self.withheld, other.withheld),
         }
     }
@@ -131,14 +136,14 @@ impl Counts {
 
 /// Counters of each second of the last minute.
 #[derive(Default)]
-struct Minute {
+struct RollingMinute {
     seconds: VecDeque<Counts>,
     began: Duration,
     /// Counters of each pawn at the last sample.
     seen: EntityHashMap<Counts>,
 }
 
-impl Minute {
+impl RollingMinute {
     const SECONDS: usize = 60;
 
     /// Advances to `now`. Returns whether another second is over.
@@ -175,10 +180,10 @@ fn count<M: MoveModel>(
     time: Res<Time<Real>>,
     pawns: Query<(Entity, &PredictionStats), Or<(With<SavedMoves<M>>, With<MoveQueue<M>>)>>,
     servers: Query<(), With<MoveQueue<M>>>,
-    mut minute: Local<Minute>,
+    mut minute: Local<RollingMinute>,
     mut diagnostics: Diagnostics,
 ) {
-    type Paths<M> = PredictionDiagnosticsPlugin<M>;
+    type Paths<M> = MovePredictionDiagnosticsPlugin<M>;
     let over = minute.pass(time.elapsed());
     for (pawn, stats) in &pawns {
         minute.take(pawn, Counts::of(stats));
@@ -198,7 +203,7 @@ fn count<M: MoveModel>(
     let corrections = sum.causes.iter().sum::<u64>() - first_states;
     diagnostics.add_measurement(&Paths::<M>::CORRECTIONS, || corrections as f64);
     if !servers.is_empty() {
-        diagnostics.add_measurement(&Paths::<M>::CARRIED, || sum.carried as f64);
+        diagnostics.add_measurement(&Paths::<M>::EXTRAPOLATED_MOVES, || sum.extrapolated_moves as f64);
         diagnostics.add_measurement(&Paths::<M>::WITHHELD, || sum.withheld as f64);
     }
 }
@@ -210,7 +215,7 @@ mod tests {
     use super::*;
     use crate::testing::Slider;
 
-    type Tool = PredictionDiagnosticsPlugin<Slider>;
+    type Tool = MovePredictionDiagnosticsPlugin<Slider>;
 
     fn app() -> App {
         let mut app = App::new();
@@ -242,7 +247,7 @@ mod tests {
         let mut stats = PredictionStats::default();
         (stats.replayed, stats.last_replay) = (20, 9);
         stats.last_replay_time = Duration::from_micros(500);
-        stats.unanswered = 7;
+        stats.unacknowledged_moves = 7;
         stats.rtt = Duration::from_millis(80);
         let own = app.world_mut().spawn((SavedMoves::<Slider>::default(), stats)).id();
         run(&mut app, 2);
@@ -253,12 +258,12 @@ mod tests {
         assert_eq!(value(&app, &Tool::CORRECTIONS), Some(4.0));
         assert_eq!(value(&app, &Tool::corrections_of(CorrectionCause::Terrain)), Some(3.0));
         assert_eq!(value(&app, &Tool::corrections_of(CorrectionCause::MissingMoves)), Some(1.0));
-        assert_eq!(value(&app, &Tool::corrections_of(CorrectionCause::Clock)), Some(0.0));
+        assert_eq!(value(&app, &Tool::corrections_of(CorrectionCause::ClientClock)), Some(0.0));
         assert_eq!(value(&app, &Tool::REPLAY_MOVES), Some(9.0));
         assert_eq!(value(&app, &Tool::REPLAY_TIME), Some(0.5));
-        assert_eq!(value(&app, &Tool::UNANSWERED), Some(7.0));
+        assert_eq!(value(&app, &Tool::UNACKNOWLEDGED_MOVES), Some(7.0));
         assert_eq!(value(&app, &Tool::ROUND_TRIP), Some(80.0));
-        for path in [Tool::INPUT_MARGIN, Tool::CARRIED, Tool::WITHHELD, Tool::LOSS] {
+        for path in [Tool::INPUT_MARGIN, Tool::EXTRAPOLATED_MOVES, Tool::WITHHELD, Tool::LOSS] {
             assert_eq!(value(&app, &path), None, "{path}");
         }
     }
@@ -266,10 +271,10 @@ mod tests {
     #[test]
     fn server_sums_counters_and_takes_the_worst_gauge_of_all_pawns() {
         let mut app = app();
-        for (delay, loss, carried, withheld) in [(2, 0.25, 3, 0), (9, 0.0, 4, 5)] {
+        for (delay, loss, extrapolated_moves, withheld) in [(2, 0.25, 3, 0), (9, 0.0, 4, 5)] {
             let mut stats = PredictionStats::default();
             (stats.delay, stats.loss) = (delay, loss);
-            (stats.carried, stats.withheld) = (carried, withheld);
+            (stats.extrapolated_moves, stats.withheld) = (extrapolated_moves, withheld);
             let pawn = app.world_mut().spawn((MoveQueue::<Slider>::default(), stats)).id();
             correct(&mut app, pawn, 1, CorrectionCause::Start);
             correct(&mut app, pawn, 1, CorrectionCause::OtherPawn);
@@ -277,10 +282,10 @@ mod tests {
         run(&mut app, 2);
         assert_eq!(value(&app, &Tool::INPUT_MARGIN), Some(9.0));
         assert_eq!(value(&app, &Tool::LOSS), Some(25.0));
-        assert_eq!(value(&app, &Tool::CARRIED), Some(7.0));
+        assert_eq!(value(&app, &Tool::EXTRAPOLATED_MOVES), Some(7.0));
         assert_eq!(value(&app, &Tool::WITHHELD), Some(5.0));
         assert_eq!(value(&app, &Tool::CORRECTIONS), Some(2.0), "an initial state is not a correction");
-        for path in [Tool::REPLAY_MOVES, Tool::UNANSWERED, Tool::ROUND_TRIP] {
+        for path in [Tool::REPLAY_MOVES, Tool::UNACKNOWLEDGED_MOVES, Tool::ROUND_TRIP] {
             assert_eq!(value(&app, &path), None, "{path}");
         }
     }

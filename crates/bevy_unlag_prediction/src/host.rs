@@ -2,12 +2,12 @@
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    CurrentTick, LeftAt, LocalControl, MoveInput, MoveModel, NetRole, StepContext, StepEvent,
+    CurrentTick, LocalControl, MoveInput, MoveModel, NetRole, StepContext, StepEvent, TransformWatch,
 };
 
 use crate::{SavedMoves, ScheduledPushes};
 
-pub(crate) fn step_host<M: MoveModel>(
+pub(crate) fn step_host_pawn<M: MoveModel>(
     model: Res<M::Config>,
     tick: Res<CurrentTick>,
     fixed: Res<Time<Fixed>>,
@@ -25,7 +25,7 @@ pub(crate) fn step_host<M: MoveModel>(
         }
         let ctx = StepContext { tick: tick.0, dt, entity, replaying: false };
         pushes.schedule(tick.0);
-        let pushed = pushes.perform(&model, tick.0, &state);
+        let pushed = pushes.apply_due(&model, tick.0, &state);
         pushes.settle(tick.0);
         let mut events = Vec::new();
         *state = M::step(&model, &pushed, &input.0, &ctx, &world, &mut events);
@@ -33,21 +33,21 @@ pub(crate) fn step_host<M: MoveModel>(
             entity,
             tick: tick.0,
             state: *state,
-            waited: 0,
-            heard: None,
+            queued_ticks: 0,
+            last_received_snapshot: None,
             event,
         }));
     }
 }
 
 /// Writes the pawn's [`Transform`] from its state.
-pub(crate) fn place_roots<M: MoveModel>(
-    mut pawns: Query<(&M::State, &mut Transform, Option<&mut LeftAt>), Changed<M::State>>,
+pub(crate) fn sync_transforms<M: MoveModel>(
+    mut pawns: Query<(&M::State, &mut Transform, Option<&mut TransformWatch>), Changed<M::State>>,
 ) {
     for (state, mut transform, left) in &mut pawns {
         transform.translation = M::position(state);
         if let Some(mut left) = left {
-            left.leave(&transform);
+            left.remember(&transform);
         }
     }
 }

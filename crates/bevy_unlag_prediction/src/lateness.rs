@@ -18,15 +18,15 @@ impl Lateness {
     /// Four seconds at 64 Hz.
     const WINDOW: usize = 256;
     /// One move in 64 may be later than the target.
-    const LATER: usize = 64;
+    const TARGET_LATE_SHARE: usize = 64;
     /// The delay is raised only if more than one move in eight is later than it: with two neighbouring
     /// ticks that are almost as good, the delay would alternate, and every change is visible. A burst of
     /// eight lost packets has no effect, because delaying every move for it would not help.
-    const TOO_MANY: usize = 8;
+    const RAISE_LATE_SHARE: usize = 8;
     /// If the last 8 moves are all late, the link itself has become slower.
     const RECENT: usize = 8;
     /// Samples between two updates of the quantiles.
-    const EVERY: usize = 16;
+    const UPDATE_INTERVAL: usize = 16;
 
     /// Adds the lateness of a move.
     pub(crate) fn take(&mut self, ticks: i32) {
@@ -43,13 +43,17 @@ impl Lateness {
     pub(crate) fn targets(&mut self, most: i32) -> Option<(i32, i32)> {
         let recent = || self.samples.iter().rev().take(Self::RECENT).copied();
         let fastest = i32::from(recent().min()?);
-        if self.quantiles.is_none() || self.fresh >= Self::EVERY || self.samples.len() < Self::EVERY {
+        if self.quantiles.is_none()
+            || self.fresh >= Self::UPDATE_INTERVAL
+            || self.samples.len() < Self::UPDATE_INTERVAL
+        {
             self.fresh = 0;
             self.scratch.clear();
             self.scratch.extend(&self.samples);
             let last = self.scratch.len() - 1;
             let mut at = |rank: usize| i32::from(*self.scratch.select_nth_unstable(rank).1);
-            self.quantiles = Some((at(last - last / Self::TOO_MANY), at(last - last / Self::LATER)));
+            self.quantiles =
+                Some((at(last - last / Self::RAISE_LATE_SHARE), at(last - last / Self::TARGET_LATE_SHARE)));
         }
         let (enough, wanted) = self.quantiles.unwrap_or((fastest, fastest));
         // While the window fills, the wanted delay is learned; after that only the minimum raises it.

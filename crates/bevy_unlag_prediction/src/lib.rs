@@ -4,7 +4,7 @@
 //! acknowledges or corrects them, and the client replays its unacknowledged moves after a correction.
 //!
 //! Everything is generic over a [`MoveModel`]. The crate contains no networking: mailbox components
-//! ([`OutgoingMoves`], [`IncomingMoves`], [`OutgoingAnswers`], [`IncomingAnswers`]) hold encoded messages,
+//! ([`OutgoingMoves`], [`IncomingMoves`], [`OutgoingMoveAcks`], [`IncomingMoveAcks`]) hold encoded messages,
 //! to be carried by a transport, a lossy pipe of a test or a fuzzer.
 //!
 //! * On the owner's client, a pawn spawned with [`autonomous_pawn`] reads [`MoveInput`] once per tick,
@@ -15,74 +15,75 @@
 //! * On the client, an acknowledgement removes saved moves. A correction sets the state, replays the moves
 //!   after it and hides the difference with a [`VisualOffset`].
 
-mod answer;
+mod ack;
 mod cause;
-mod check;
 mod client;
-mod clock;
+mod clock_steering;
 mod config;
+mod config_hash;
+#[cfg(feature = "gizmos")]
+mod correction_gizmos;
+#[cfg(any(feature = "gizmos", test))]
+mod correction_outlines;
 mod debug;
 mod diagnostics;
-mod draw;
+mod drawing;
 mod host;
 mod lateness;
-mod loss;
 mod mailbox;
+mod move_queue;
 mod outcome;
-#[cfg(any(feature = "gizmos", test))]
-mod outlines;
 mod packet;
+mod packet_loss;
 mod predicted_value;
-mod push;
-mod queue;
+mod published_state;
 mod reconcile;
 mod redundancy;
 mod reset;
 mod saved_moves;
+mod scheduled_pushes;
 mod send_rate;
 mod server;
-mod setup_hash;
-mod shown;
+mod setup_diagnostics;
+mod state_check;
 mod stats;
 #[cfg(test)]
 mod testing;
 mod time_discrepancy;
-#[cfg(feature = "gizmos")]
-mod view;
-mod watch;
 
 use core::marker::PhantomData;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    DrawnEye, DrawnPose, Findings, Heard, HeardTick, LeftAt, LocalControl, MoveInput, MoveModel, MoveSystems,
-    Shown, StepEvent, Tick, TickPlugin, VisualOffset, VisualPlugin, VisualSystems,
+    DrawnEye, DrawnPose, LastReceivedSnapshot, LocalControl, MoveInput, MoveModel, MoveSystems,
+    PublishedState, SetupDiagnostics, SnapshotAcks, StepEvent, Tick, TickPlugin, TransformWatch,
+    VisualOffset, VisualPlugin, VisualSystems,
 };
 
-pub use answer::{Answered, ClientAdjustment, MAX_PUSHES, ServerAnswer};
+pub use ack::{AckedMove, ClientAdjustment, MAX_PUSHES, MoveAck};
 pub use cause::CorrectionCause;
-pub use check::StateCheck;
-pub use clock::ClockSteering;
+pub use clock_steering::ClockSteering;
 pub use config::PredictionConfig;
-pub use debug::PredictionDebug;
-pub use diagnostics::PredictionDiagnosticsPlugin;
-pub use loss::LossLevel;
-pub use mailbox::{IncomingAnswers, IncomingMoves, MAX_MAILED, OutgoingAnswers, OutgoingMoves};
-pub use outcome::{Correction, MoveOutcome, ServerCorrection};
+pub use config_hash::CachedConfigHash;
 #[cfg(feature = "gizmos")]
-pub use outlines::CorrectionView;
+pub use correction_gizmos::{CorrectionGizmos, CorrectionViewPlugin};
+#[cfg(feature = "gizmos")]
+pub use correction_outlines::CorrectionView;
+pub use debug::PredictionDebug;
+pub use diagnostics::MovePredictionDiagnosticsPlugin;
+pub use mailbox::{IncomingMoveAcks, IncomingMoves, MAX_MAILBOX_MESSAGES, OutgoingMoveAcks, OutgoingMoves};
+pub use move_queue::MoveQueue;
+pub use outcome::{Correction, MoveOutcome, ServerCorrection};
 pub use packet::{MAX_MOVES, MovePacket, MoveRun};
+pub use packet_loss::LossLevel;
 pub use predicted_value::{PredictedCount, PredictedValue};
-pub use push::ScheduledPushes;
-pub use queue::MoveQueue;
+pub use published_state::PublishedExtrapolation;
 pub use saved_moves::{SavedMove, SavedMoves};
-pub use send_rate::{Crowd, SendRate};
-pub use setup_hash::ConfigHash;
-pub use shown::Speculation;
+pub use scheduled_pushes::ScheduledPushes;
+pub use send_rate::{SendRate, SendThrottle};
+pub use state_check::StateCheck;
 pub use stats::{MoveTrace, PredictionStats};
 pub use time_discrepancy::{TimeDiscrepancy, TimeDiscrepancyConfig, TimeDiscrepancyDetected};
-#[cfg(feature = "gizmos")]
-pub use view::{CorrectionGizmos, CorrectionViewPlugin};
 
 /// Adds prediction of `M` on clients and the authority over it on servers. Each pawn's
 /// [`NetRole`](bevy_unlag_core::NetRole) decides which of the two applies.
@@ -101,11 +102,11 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
         for_missing(app, VisualPlugin);
         app.init_resource::<PredictionConfig>()
             .init_resource::<PredictionDebug>()
-            .init_resource::<Crowd>()
-            .init_resource::<HeardTick>()
+            .init_resource::<SendThrottle>()
+            .init_resource::<LastReceivedSnapshot>()
             .init_resource::<ClockSteering>()
-            .init_resource::<ConfigHash<M>>()
-            .init_resource::<Findings>()
+            .init_resource::<CachedConfigHash<M>>()
+            .init_resource::<SetupDiagnostics>()
             .add_message::<StepEvent<M>>()
             .add_message::<MoveOutcome<M>>()
             .add_message::<Correction<M>>()
@@ -115,23 +116,23 @@ impl<M: MoveModel> Plugin for PredictionPlugin<M> {
             .add_observer(reset::reset_match::<M>)
             .add_systems(
                 FixedUpdate,
-                (setup_hash::hash_config::<M>, reconcile::take_answers::<M>)
+                (config_hash::hash_config::<M>, reconcile::reconcile::<M>)
                     .chain()
-                    .in_set(MoveSystems::Answer),
+                    .in_set(MoveSystems::Reconcile),
             )
             .add_systems(
                 FixedUpdate,
                 (
-                    (client::step_own::<M>, host::step_host::<M>),
-                    (server::receive_moves::<M>, server::run_moves::<M>, server::answer::<M>).chain(),
-                    watch::watch_roots::<M>,
-                    host::place_roots::<M>,
+                    (client::step_own_pawn::<M>, host::step_host_pawn::<M>),
+                    (server::receive_moves::<M>, server::run_moves::<M>, server::send_acks::<M>).chain(),
+                    setup_diagnostics::check_setup::<M>,
+                    host::sync_transforms::<M>,
                 )
                     .chain()
                     .in_set(MoveSystems::Step),
             )
-            .add_systems(FixedPostUpdate, shown::show::<M>.in_set(MoveSystems::Show))
-            .add_systems(PostUpdate, draw::draw_own::<M>.in_set(VisualSystems::Draw));
+            .add_systems(FixedPostUpdate, published_state::publish_state::<M>.in_set(MoveSystems::Publish))
+            .add_systems(PostUpdate, drawing::draw_own_pawn::<M>.in_set(VisualSystems::Draw));
     }
 }
 
@@ -152,8 +153,8 @@ pub fn autonomous_pawn<M: MoveModel>() -> impl Bundle {
         SavedMoves::<M>::default(),
         ScheduledPushes::<M>::default(),
         OutgoingMoves::default(),
-        IncomingAnswers::default(),
-        LeftAt::default(),
+        IncomingMoveAcks::default(),
+        TransformWatch::default(),
         PredictionStats::default(),
         VisualOffset::default(),
         DrawnPose::default(),
@@ -168,16 +169,16 @@ pub fn autonomous_pawn<M: MoveModel>() -> impl Bundle {
 pub fn authority_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
     (
         state,
-        Shown::<M> { tick: Tick::default(), moved: Tick::default(), state },
+        PublishedState::<M> { tick: Tick::default(), move_tick: Tick::default(), state },
         MoveQueue::<M>::default(),
         ScheduledPushes::<M>::default(),
         TimeDiscrepancy::default(),
-        Heard::default(),
-        Speculation::<M>::default(),
+        SnapshotAcks::default(),
+        PublishedExtrapolation::<M>::default(),
         IncomingMoves::default(),
-        OutgoingAnswers::default(),
+        OutgoingMoveAcks::default(),
         PredictionStats::default(),
-        LeftAt::default(),
+        TransformWatch::default(),
     )
 }
 
@@ -189,7 +190,7 @@ pub fn host_pawn<M: MoveModel>(state: M::State) -> impl Bundle {
         LocalControl,
         ScheduledPushes::<M>::default(),
         MoveInput::<M>(M::Input::default()),
-        LeftAt::default(),
+        TransformWatch::default(),
         DrawnPose::default(),
         DrawnEye::default(),
         VisualOffset::default(),

@@ -7,7 +7,7 @@ use bevy::prelude::*;
 /// Maximum number of messages in a mailbox for received bytes. Beyond it the oldest are dropped, so that a
 /// flood costs bounded memory. It holds four seconds of packets, as many as a server receives during a
 /// stall.
-pub const MAX_MAILED: usize = 256;
+pub const MAX_MAILBOX_MESSAGES: usize = 256;
 
 macro_rules! outgoing {
     ($(#[$doc:meta])* $name:ident) => {
@@ -24,9 +24,9 @@ macro_rules! incoming {
         pub struct $name(VecDeque<Vec<u8>>);
 
         impl $name {
-            /// Adds a message. Keeps the newest [`MAX_MAILED`].
+            /// Adds a message. Keeps the newest [`MAX_MAILBOX_MESSAGES`].
             pub fn deliver(&mut self, bytes: Vec<u8>) {
-                if self.0.len() == MAX_MAILED {
+                if self.0.len() == MAX_MAILBOX_MESSAGES {
                     self.0.pop_front();
                 }
                 self.0.push_back(bytes);
@@ -45,14 +45,14 @@ outgoing!(
     OutgoingMoves
 );
 outgoing!(
-    /// Encoded [`ServerAnswer`](crate::ServerAnswer)s, to be sent to the pawn's owner unreliably.
-    OutgoingAnswers
+    /// Encoded [`MoveAck`](crate::MoveAck)s, to be sent to the pawn's owner unreliably.
+    OutgoingMoveAcks
 );
 incoming!(
     /// Received [`MovePacket`](crate::MovePacket)s of the pawn's owner, encoded.
     IncomingMoves
 );
 incoming!(
-    /// Received [`ServerAnswer`](crate::ServerAnswer)s for the own pawn, encoded.
-    IncomingAnswers
+    /// Received [`MoveAck`](crate::MoveAck)s for the own pawn, encoded.
+    IncomingMoveAcks
 );

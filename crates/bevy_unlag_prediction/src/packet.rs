@@ -1,6 +1,6 @@
 //! Move packets: the newest move, a check of its result, and older moves whose packets may be lost.
 
-use bevy_unlag_core::{BitReader, BitWriter, HeardTick, Tick, Wire, WireError};
+use bevy_unlag_core::{BitReader, BitWriter, LastReceivedSnapshot, Tick, Wire, WireError};
 
 use crate::StateCheck;
 
@@ -24,7 +24,7 @@ pub struct MoveRun<I> {
 #[doc(alias = "ServerMove")]
 pub struct MovePacket<I> {
     /// Epoch of the pawn to which the ticks belong, 3 bits; see
-    /// [`ServerAnswer::epoch`](crate::ServerAnswer::epoch).
+    /// [`MoveAck::epoch`](crate::MoveAck::epoch).
     pub epoch: u8,
     /// Sequence number of the packet, by which the server measures packet loss. It wraps.
     pub sequence: u8,
@@ -33,7 +33,7 @@ pub struct MovePacket<I> {
     /// Snapshot acknowledgement: the lowest bits of the tick of the newest snapshot message that the client
     /// had received when it wrote this packet. Its screen cannot have shown anything newer. `None` if it
     /// has not received one recently.
-    pub heard: Option<u8>,
+    pub ack_bits: Option<u8>,
     /// Check of the newest move's result on the client.
     pub check: StateCheck,
     /// The moves, newest first. The first run has age 0. At most [`MAX_MOVES`] moves.
@@ -54,19 +54,19 @@ impl<I> MovePacket<I> {
     /// Returns the tick of the newest snapshot message that the client had received, reconstructed at the
     /// server's tick `now`. It is never newer than `now`.
     #[must_use]
-    pub fn heard_tick(&self, now: Tick) -> Option<Tick> {
-        self.heard.map(|low| HeardTick::of_bits(low, self.newest_tick(now), now))
+    pub fn last_received_snapshot(&self, now: Tick) -> Option<Tick> {
+        self.ack_bits.map(|low| LastReceivedSnapshot::from_ack_bits(low, self.newest_tick(now), now))
     }
 
     /// Returns the tick of the newest move: of all ticks with these lowest bits the one closest to `now`.
     #[must_use]
     pub fn newest_tick(&self, now: Tick) -> Tick {
-        near(now, self.newest)
+        nearest_tick(now, self.newest)
     }
 }
 
 /// Returns of all ticks with these lowest bits the one closest to `reference`.
-pub(crate) fn near(reference: Tick, low: u16) -> Tick {
+pub(crate) fn nearest_tick(reference: Tick, low: u16) -> Tick {
     let apart = low.wrapping_sub(reference.0 as u16).cast_signed();
     reference.offset(i32::from(apart))
 }
@@ -77,9 +77,9 @@ impl<I: Wire + Copy> Wire for MovePacket<I> {
         w.bits(u32::from(self.epoch & 7), Self::EPOCH_BITS);
         w.bits(u32::from(self.sequence), 8);
         w.bits(u32::from(self.newest), 16);
-        w.bool(self.heard.is_some());
-        if let Some(heard) = self.heard {
-            w.bits(u32::from(heard), 8);
+        w.bool(self.ack_bits.is_some());
+        if let Some(ack_bits) = self.ack_bits {
+            w.bits(u32::from(ack_bits), 8);
         }
         self.check.write(w);
         let mut newer: Option<&MoveRun<I>> = None;
@@ -107,7 +107,7 @@ impl<I: Wire + Copy> Wire for MovePacket<I> {
         let epoch = r.bits(Self::EPOCH_BITS)? as u8;
         let sequence = r.bits(8)? as u8;
         let newest = r.bits(16)? as u16;
-        let heard = if r.bool()? { Some(r.bits(8)? as u8) } else { None };
+        let ack_bits = if r.bool()? { Some(r.bits(8)? as u8) } else { None };
         let check = StateCheck::read(r)?.read_as(Self::is_coarse(sequence));
         let mut runs: Vec<MoveRun<I>> = Vec::with_capacity(8);
         let mut total = 0;
@@ -120,7 +120,7 @@ impl<I: Wire + Copy> Wire for MovePacket<I> {
             }
             runs.push(MoveRun { age, length, input });
             if !r.bool()? {
-                return Ok(Self { epoch, sequence, newest, heard, check, runs });
+                return Ok(Self { epoch, sequence, newest, ack_bits, check, runs });
             }
             let gap = if r.bool()? { r.golomb(1)?.saturating_add(1) } else { 0 };
             if gap >= Self::MAX_GAP {
@@ -142,7 +142,7 @@ mod tests {
         for now in [0, 5, 40_000, 65_535, 65_536, u32::MAX - 3, u32::MAX] {
             for apart in [-32_768, -300, -1, 0, 1, 32_767] {
                 let tick = Tick(now).offset(apart);
-                assert_eq!(near(Tick(now), tick.0 as u16), tick, "{apart} from {now}");
+                assert_eq!(nearest_tick(Tick(now), tick.0 as u16), tick, "{apart} from {now}");
             }
         }
     }

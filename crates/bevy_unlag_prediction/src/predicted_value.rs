@@ -37,7 +37,7 @@ pub use count::PredictedCount;
 pub struct PredictedValue<T: Send + Sync + 'static> {
     server: T,
     /// The last acknowledged client tick.
-    answered: Option<Tick>,
+    acknowledged: Option<Tick>,
     /// The server's tick of the newest confirmation.
     sent: Option<Tick>,
     local: Option<(T, Tick)>,
@@ -47,7 +47,7 @@ impl<T: Copy + Send + Sync + 'static> PredictedValue<T> {
     /// Creates a value from the server's initial one.
     #[must_use]
     pub fn new(server: T) -> Self {
-        Self { server, answered: None, sent: None, local: None }
+        Self { server, acknowledged: None, sent: None, local: None }
     }
 
     /// Returns the value to display and to act on.
@@ -60,23 +60,23 @@ impl<T: Copy + Send + Sync + 'static> PredictedValue<T> {
     /// and a change in an already acknowledged tick is ignored.
     pub fn set_local(&mut self, value: T, tick: Tick) {
         let newest = self.local.map(|(_, at)| at);
-        let over = self.answered.is_some_and(|answered| tick.since(answered) <= 0);
+        let over = self.acknowledged.is_some_and(|acknowledged| tick.since(acknowledged) <= 0);
         if !over && newest.is_none_or(|newest| tick.since(newest) >= 0) {
             self.local = Some((value, tick));
         }
     }
 
     /// Applies a confirmation: the server had this value in its tick `sent`, when it had processed this
-    /// client's ticks up to `answered`, or `None` if it had processed none. A confirmation that is older than
+    /// client's ticks up to `acknowledged`, or `None` if it had processed none. A confirmation that is older than
     /// the newest one received is ignored.
-    pub fn confirm(&mut self, value: T, answered: impl Into<Option<Tick>>, sent: Tick) {
+    pub fn confirm(&mut self, value: T, acknowledged: impl Into<Option<Tick>>, sent: Tick) {
         if self.sent.is_some_and(|newest| newest.is_newer_than(sent)) {
             return;
         }
         (self.server, self.sent) = (value, Some(sent));
-        let Some(answered) = answered.into() else { return };
-        self.answered = Some(answered);
-        if self.local.is_some_and(|(_, at)| answered.since(at) >= 0) {
+        let Some(acknowledged) = acknowledged.into() else { return };
+        self.acknowledged = Some(acknowledged);
+        if self.local.is_some_and(|(_, at)| acknowledged.since(at) >= 0) {
             self.local = None;
         }
     }
@@ -102,7 +102,7 @@ impl<T: Copy + Send + Sync + 'static> PredictedValue<T> {
     /// Reverts to the server's value when a change has not been acknowledged for more than `patience` ticks.
     /// For values that a server sends only on change: it may never send anything for a change that it
     /// refused.
-    pub fn give_up(&mut self, now: Tick, patience: i32) {
+    pub fn revert_after_timeout(&mut self, now: Tick, patience: i32) {
         if self.local.is_some_and(|(_, at)| now.since(at) > patience) {
             self.local = None;
         }

@@ -4,22 +4,22 @@ use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{BitReader, CurrentTick, MoveModel, Stall, StepContext, Tick, VisualOffset, Wire};
 
 use crate::{
-    Answered, ClientAdjustment, ClockSteering, ConfigHash, Correction, CorrectionCause, IncomingAnswers,
-    MoveOutcome, PredictionConfig, PredictionDebug, PredictionStats, SavedMove, SavedMoves, ScheduledPushes,
-    ServerAnswer, packet::near,
+    AckedMove, CachedConfigHash, ClientAdjustment, ClockSteering, Correction, CorrectionCause,
+    IncomingMoveAcks, MoveAck, MoveOutcome, PredictionConfig, PredictionDebug, PredictionStats, SavedMove,
+    SavedMoves, ScheduledPushes, packet::nearest_tick,
 };
 
 /// Seconds for which a hitch of this app counts as the cause of moves missing on the server.
-const HITCH_BLAMED: f32 = 2.0;
+const HITCH_CAUSE_SECONDS: f32 = 2.0;
 
-type Answer<M> = ServerAnswer<<M as MoveModel>::State, <M as MoveModel>::Push>;
+type Ack<M> = MoveAck<<M as MoveModel>::State, <M as MoveModel>::Push>;
 
 /// Applies the newest acknowledgement. On a correction, sets the state and replays the unacknowledged
 /// moves.
-pub(crate) fn take_answers<M: MoveModel>(
+pub(crate) fn reconcile<M: MoveModel>(
     config: Res<PredictionConfig>,
     debug: Res<PredictionDebug>,
-    config_hash: Res<ConfigHash<M>>,
+    config_hash: Res<CachedConfigHash<M>>,
     model: Res<M::Config>,
     fixed: Res<Time<Fixed>>,
     real: Res<Time<Real>>,
@@ -30,7 +30,7 @@ pub(crate) fn take_answers<M: MoveModel>(
     mut pawns: Query<(
         Entity,
         Option<&mut M::State>,
-        &mut IncomingAnswers,
+        &mut IncomingMoveAcks,
         &mut SavedMoves<M>,
         &mut ScheduledPushes<M>,
         &mut VisualOffset,
@@ -44,13 +44,14 @@ pub(crate) fn take_answers<M: MoveModel>(
     let now = real.elapsed_secs_f64();
     let dt = fixed.timestep().as_secs_f32();
     for (entity, mut state, mut incoming, mut saved, mut pushes, mut offset, mut stats) in &mut pawns {
-        let Some((answer, told)) = newest_answer::<M>(&mut incoming, &saved, tick.0, &mut stats) else {
+        let Some((answer, received_pushes)) = newest_ack::<M>(&mut incoming, &saved, tick.0, &mut stats)
+        else {
             continue;
         };
         let Some(answered) = answer.tick(tick.0) else {
             // The server starts an epoch: from here on the owner's moves use its tick count.
             if let Some(adjustment) = answer.adjustment {
-                if let Answered::Start { now } = answer.answered {
+                if let AckedMove::Start { now } = answer.answered {
                     saved.restart(answer.epoch, now);
                     saved.answer = Some(answer.sequence);
                     saved.teleports = Some(M::teleports(&adjustment.state) & 15);
@@ -65,11 +66,11 @@ pub(crate) fn take_answers<M: MoveModel>(
         };
         let Some(state) = &mut state else { continue };
         saved.answer = Some(answer.sequence);
-        let news = saved.is_news(answered);
+        let news = saved.is_newer_than_acked(answered);
         if !news && answer.adjustment.is_none() {
             continue;
         }
-        stats.answers += u64::from(news);
+        stats.acks += u64::from(news);
         stats.resolving = answer.resolving;
         saved.loss = answer.loss;
 
@@ -84,16 +85,17 @@ pub(crate) fn take_answers<M: MoveModel>(
         // Pushes unknown so far are applied in the past and the moves after them are replayed, so that a
         // correction that already contains them changes nothing.
         let mut replayed = 0;
-        if let Some(from) = learn_pushes(&told, &mut saved, &mut pushes, &mut stats) {
+        if let Some(from) = learn_pushes(&received_pushes, &mut saved, &mut pushes, &mut stats) {
             replayed += replay::<M>(&mut saved, state, from, None, |at, start, input| {
                 step(at, start, input, &pushes)
             });
         }
-        let since_answer = saved.last_answered().map_or(0, |last| answered.since(last));
+        let since_ack = saved.last_acked().map_or(0, |last| answered.since(last));
         let mut settled: Option<SavedMove<M>> = None;
         for m in saved.settle(answered, answer.waiting) {
             if debug.replay_every_move {
-                stats.unrepeatable += u64::from(step(m.tick, &m.start, &m.input, &pushes) != m.result);
+                stats.nondeterministic_moves +=
+                    u64::from(step(m.tick, &m.start, &m.input, &pushes) != m.result);
             }
             let bit = usize::try_from(answered.since(m.tick)).ok().filter(|bit| *bit < 64);
             let there = bit.map_or(answer.adjustment.is_none(), |bit| answer.outcomes >> bit & 1 == 1);
@@ -143,7 +145,7 @@ pub(crate) fn take_answers<M: MoveModel>(
                 *offset = VisualOffset::default();
             } else if jump != Vec3::ZERO {
                 // The distance that the pawn could run meanwhile is no reason to snap.
-                let run = M::snapshot(state, answered).velocity().length() * since_answer.max(0) as f32 * dt;
+                let run = M::snapshot(state, answered).velocity().length() * since_ack.max(0) as f32 * dt;
                 offset.offset += jump;
                 if offset.offset.length() > config.snap_distance + run {
                     *offset = VisualOffset::default();
@@ -184,17 +186,17 @@ pub(crate) fn take_answers<M: MoveModel>(
 
 /// Adds new pushes. Returns the earliest of their ticks whose move was simulated without its push.
 fn learn_pushes<M: MoveModel>(
-    told: &[(Tick, M::Push)],
+    received_pushes: &[(Tick, M::Push)],
     saved: &mut SavedMoves<M>,
     pushes: &mut ScheduledPushes<M>,
     stats: &mut PredictionStats,
 ) -> Option<Tick> {
     let mut redo: Option<Tick> = None;
-    for (due, push) in told {
+    for (due, push) in received_pushes {
         // An acknowledged move already contains its pushes or was corrected.
-        if saved.is_news(*due)
+        if saved.is_newer_than_acked(*due)
             && pushes.insert(*due, *push)
-            && saved.last_made().is_some_and(|m| !due.is_newer_than(m))
+            && saved.last_simulated().is_some_and(|m| !due.is_newer_than(m))
         {
             stats.late_pushes += 1;
             redo = Some(redo.filter(|redo| due.is_newer_than(*redo)).unwrap_or(*due));
@@ -226,28 +228,28 @@ fn replay<M: MoveModel>(
 
 /// Returns the newest acknowledgement received, and the pushes of all valid ones. Acknowledgements of
 /// another epoch and those older than the last one applied are ignored.
-fn newest_answer<M: MoveModel>(
-    incoming: &mut IncomingAnswers,
+fn newest_ack<M: MoveModel>(
+    incoming: &mut IncomingMoveAcks,
     saved: &SavedMoves<M>,
     now: Tick,
     stats: &mut PredictionStats,
-) -> Option<(Answer<M>, Vec<(Tick, M::Push)>)> {
-    let mut newest: Option<Answer<M>> = None;
-    let mut told = Vec::new();
+) -> Option<(Ack<M>, Vec<(Tick, M::Push)>)> {
+    let mut newest: Option<Ack<M>> = None;
+    let mut received_pushes = Vec::new();
     for bytes in incoming.drain() {
-        stats.answer_bytes += bytes.len() as u64;
-        let Ok(answer) = Answer::<M>::read(&mut BitReader::new(&bytes)) else {
+        stats.ack_bytes += bytes.len() as u64;
+        let Ok(answer) = Ack::<M>::read(&mut BitReader::new(&bytes)) else {
             stats.malformed += 1;
             continue;
         };
         let counts = match (answer.answered, saved.epoch) {
-            (Answered::Start { .. }, None) => true,
+            (AckedMove::Start { .. }, None) => true,
             // The server starts every further epoch at a later tick.
-            (Answered::Start { now }, Some((epoch, began))) => {
+            (AckedMove::Start { now }, Some((epoch, began))) => {
                 answer.epoch != epoch && now.is_newer_than(began)
             }
-            (Answered::Move(_), None) => false,
-            (Answered::Move(_), Some((epoch, _))) => {
+            (AckedMove::Move(_), None) => false,
+            (AckedMove::Move(_), Some((epoch, _))) => {
                 let stale = answer.tick(now).is_some_and(|tick| saved.is_stale(tick, answer.sequence));
                 answer.epoch == epoch && !stale
             }
@@ -263,13 +265,13 @@ fn newest_answer<M: MoveModel>(
             }
         });
         if counts {
-            told.extend(answer.pushes.iter().map(|(low, push)| (near(now, *low), *push)));
+            received_pushes.extend(answer.pushes.iter().map(|(low, push)| (nearest_tick(now, *low), *push)));
         }
         if counts && newer {
             newest = Some(answer);
         }
     }
-    Some((newest?, told))
+    Some((newest?, received_pushes))
 }
 
 /// Returns the cause of the correction: the server's, unless this side knows a more precise one.
@@ -284,7 +286,9 @@ fn cause<M: MoveModel>(
         return CorrectionCause::Configuration;
     }
     match adjustment.cause {
-        CorrectionCause::MissingMoves if stall.since_hitch < HITCH_BLAMED => CorrectionCause::ClientHitch,
+        CorrectionCause::MissingMoves if stall.seconds_since_hitch < HITCH_CAUSE_SECONDS => {
+            CorrectionCause::ClientHitch
+        }
         CorrectionCause::Unknown
             if adjustment.surroundings != M::surroundings_hash(model, &adjustment.state, world) as u16 =>
         {

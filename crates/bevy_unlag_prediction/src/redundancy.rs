@@ -22,7 +22,7 @@ pub(crate) fn runs<M: MoveModel>(
     let ages = saved.loss.ages();
     let overdue_from = saved
         .iter()
-        .filter(|m| saved.is_wanted(m.tick) && age_of(m.tick) < useless)
+        .filter(|m| saved.is_unreceived(m.tick) && age_of(m.tick) < useless)
         .take(OVERDUE)
         .take_while(|m| age_of(m.tick) >= overdue)
         .last()
@@ -31,7 +31,7 @@ pub(crate) fn runs<M: MoveModel>(
         let age = age_of(m.tick);
         m.sent_at.is_none()
             || age == 0
-            || saved.is_wanted(m.tick)
+            || saved.is_unreceived(m.tick)
                 && age < useless
                 && (ages.contains(&(age as u16)) || overdue_from.is_some_and(|from| age >= from))
     };
@@ -46,7 +46,7 @@ pub(crate) fn runs<M: MoveModel>(
         let adjoins = runs.last_mut().filter(|run| run.age + run.length == age && run.input == m.input);
         match adjoins {
             // Extending a run by one costs almost nothing, so only received moves end it.
-            Some(run) if wanted || saved.is_wanted(m.tick) => run.length += 1,
+            Some(run) if wanted || saved.is_unreceived(m.tick) => run.length += 1,
             _ if wanted => {
                 let end = runs.last().map_or(0, |run| run.age + run.length);
                 if age - end >= MovePacket::<M::Input>::MAX_GAP {

@@ -1,12 +1,12 @@
 //! Resets of a server's pawns: their owner has reconnected, or a new match starts.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{CurrentTick, Heard, MatchReset, MoveModel, NetRole, OwnerReconnected};
+use bevy_unlag_core::{CurrentTick, MatchReset, MoveModel, NetRole, OwnerReconnected, SnapshotAcks};
 
 use crate::{
-    mailbox::{IncomingMoves, OutgoingAnswers},
-    push::ScheduledPushes,
-    queue::MoveQueue,
+    mailbox::{IncomingMoves, OutgoingMoveAcks},
+    move_queue::MoveQueue,
+    scheduled_pushes::ScheduledPushes,
 };
 
 pub(crate) fn reset_connection<M: MoveModel>(
@@ -17,8 +17,8 @@ pub(crate) fn reset_connection<M: MoveModel>(
 ) {
     let pawn = reconnected.entity;
     if let Ok(mut queue) = queues.get_mut(pawn) {
-        queue.begin_anew(tick.0);
-        let mailboxes = (Heard::default(), IncomingMoves::default(), OutgoingAnswers::default());
+        queue.start_new_epoch(tick.0);
+        let mailboxes = (SnapshotAcks::default(), IncomingMoves::default(), OutgoingMoveAcks::default());
         commands.entity(pawn).try_insert(mailboxes);
     }
 }
@@ -28,7 +28,7 @@ type Pawn<M> = (
     Option<&'static mut MoveQueue<M>>,
     Option<&'static mut ScheduledPushes<M>>,
     Option<&'static mut IncomingMoves>,
-    Option<&'static mut OutgoingAnswers>,
+    Option<&'static mut OutgoingMoveAcks>,
 );
 
 /// Resets the pawns that this app has the authority over; a client's own pawn is corrected by the server.
@@ -38,7 +38,7 @@ pub(crate) fn reset_match<M: MoveModel>(reset: On<MatchReset>, mut pawns: Query<
             continue;
         }
         if let Some(mut queue) = queue {
-            queue.begin_anew(reset.tick);
+            queue.start_new_epoch(reset.tick);
         }
         if let Some(mut pushes) = pushes {
             *pushes = ScheduledPushes::default();

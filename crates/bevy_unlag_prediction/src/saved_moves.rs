@@ -23,7 +23,7 @@ pub struct SavedMove<M: MoveModel> {
     /// it waits for its packet.
     pub sent_at: Option<f64>,
     /// Whether the move was skipped in a stall of the app and simulated afterwards with substitute input.
-    pub unattended: bool,
+    pub missing_input: bool,
     /// Events of the first simulation of the move whose outcome the server reports.
     pub outcomes: Vec<M::Event>,
 }
@@ -35,7 +35,7 @@ pub struct SavedMove<M: MoveModel> {
 #[derive(Component, Clone, Debug)]
 pub struct SavedMoves<M: MoveModel> {
     moves: VecDeque<SavedMove<M>>,
-    last_answered: Option<Tick>,
+    last_acked: Option<Tick>,
     /// Tick up to which the server has received all moves, run or queued.
     received: Option<Tick>,
     /// Epoch of the moves, and the tick at which it started.
@@ -43,7 +43,7 @@ pub struct SavedMoves<M: MoveModel> {
     pub(crate) loss: LossLevel,
     pub(crate) sequence: u8,
     pub(crate) since_packet: u32,
-    last_made: Option<Tick>,
+    last_simulated: Option<Tick>,
     /// Sequence number of the last acknowledgement applied.
     pub(crate) answer: Option<u8>,
     /// The server's teleport count in the last acknowledgement.
@@ -54,13 +54,13 @@ impl<M: MoveModel> Default for SavedMoves<M> {
     fn default() -> Self {
         Self {
             moves: VecDeque::with_capacity(Self::CAPACITY),
-            last_answered: None,
+            last_acked: None,
             received: None,
             epoch: None,
             loss: LossLevel::UNKNOWN,
             sequence: 0,
             since_packet: 0,
-            last_made: None,
+            last_simulated: None,
             answer: None,
             teleports: None,
         }
@@ -77,7 +77,7 @@ impl<M: MoveModel> SavedMoves<M> {
         if full {
             self.moves.pop_front();
         }
-        self.last_made = Some(saved.tick);
+        self.last_simulated = Some(saved.tick);
         self.moves.push_back(saved);
         full
     }
@@ -101,14 +101,14 @@ impl<M: MoveModel> SavedMoves<M> {
 
     /// Returns the newest move that was simulated.
     #[must_use]
-    pub fn last_made(&self) -> Option<Tick> {
-        self.last_made
+    pub fn last_simulated(&self) -> Option<Tick> {
+        self.last_simulated
     }
 
     /// Returns the newest acknowledged move.
     #[must_use]
-    pub fn last_answered(&self) -> Option<Tick> {
-        self.last_answered
+    pub fn last_acked(&self) -> Option<Tick> {
+        self.last_acked
     }
 
     /// Returns the uplink's packet loss as the server last reported it.
@@ -120,29 +120,29 @@ impl<M: MoveModel> SavedMoves<M> {
     /// Returns whether the move of `tick` is newer than all acknowledged ones. An acknowledgement can be
     /// about an older move: the server may have moved the pawn since, without a move of its owner.
     #[must_use]
-    pub fn is_news(&self, tick: Tick) -> bool {
-        self.last_answered.is_none_or(|last| tick.is_newer_than(last))
+    pub fn is_newer_than_acked(&self, tick: Tick) -> bool {
+        self.last_acked.is_none_or(|last| tick.is_newer_than(last))
     }
 
     /// Returns whether an acknowledgement about `tick` is late or a duplicate. For acknowledgements about
     /// the same move the sequence number decides.
     #[must_use]
     pub fn is_stale(&self, tick: Tick, sequence: u8) -> bool {
-        self.last_answered.zip(self.answer).is_some_and(|(known, last)| {
+        self.last_acked.zip(self.answer).is_some_and(|(known, last)| {
             let copy = sequence.wrapping_sub(last).cast_signed() <= 0;
             known.is_newer_than(tick) || known == tick && copy
         })
     }
 
     /// Returns whether the server has not acknowledged the receipt of the move of `tick`.
-    pub(crate) fn is_wanted(&self, tick: Tick) -> bool {
+    pub(crate) fn is_unreceived(&self, tick: Tick) -> bool {
         self.received.is_none_or(|received| tick.is_newer_than(received))
     }
 
     /// Removes and returns all moves up to the acknowledged `tick`, oldest first. The next `waiting` moves
     /// have been received.
     pub(crate) fn settle(&mut self, tick: Tick, waiting: u8) -> impl Iterator<Item = SavedMove<M>> + '_ {
-        self.last_answered = Some(tick);
+        self.last_acked = Some(tick);
         self.received = Some(tick.offset(i32::from(waiting)));
         let settled = self.moves.partition_point(|m| !m.tick.is_newer_than(tick));
         self.moves.drain(..settled)

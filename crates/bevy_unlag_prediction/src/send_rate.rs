@@ -4,7 +4,7 @@ use bevy::prelude::*;
 
 /// Send rate of the client's moves. Every tick has a move at any rate: waiting moves are sent in the next
 /// packet. A move with a relevant change (see
-/// [`MoveModel::combines`](bevy_unlag_core::MoveModel::combines)) never waits.
+/// [`MoveModel::can_combine_with`](bevy_unlag_core::MoveModel::can_combine_with)) never waits.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SendRate {
     /// Ticks between two packets. Default 1. A larger value saves packets and delays by as many ticks what
@@ -44,9 +44,9 @@ impl SendRate {
 
     /// Returns the number of ticks from one packet to the next, 1 to 16.
     #[must_use]
-    pub fn ticks(&self, crowd: &Crowd, stationary: bool) -> u32 {
-        let narrow = crowd.bytes_per_second.is_some_and(|rate| rate < self.throttle_below);
-        let throttled = narrow || crowd.players > self.throttle_over_players;
+    pub fn ticks(&self, throttle: &SendThrottle, stationary: bool) -> u32 {
+        let narrow = throttle.bytes_per_second.is_some_and(|rate| rate < self.throttle_below);
+        let throttled = narrow || throttle.players > self.throttle_over_players;
         let usual = if throttled { self.throttled } else { self.interval };
         if stationary { usual.max(self.stationary) } else { usual }.clamp(1, 16)
     }
@@ -55,7 +55,7 @@ impl SendRate {
 /// Number of players and link capacity, by which sending is throttled. `bevy_unlag_lightyear` updates the
 /// number of players; the game may set the capacity.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Crowd {
+pub struct SendThrottle {
     /// Number of pawns that this client knows.
     pub players: u32,
     /// Uplink capacity in bytes per second; `None` if unknown.
@@ -69,11 +69,11 @@ mod tests {
     #[test]
     fn many_players_or_a_slow_link_throttle_sending() {
         let rate = SendRate::UNREAL;
-        let crowd = |players, bytes_per_second| Crowd { players, bytes_per_second };
-        assert_eq!(rate.ticks(&crowd(10, None), false), 1);
-        assert_eq!(rate.ticks(&crowd(11, None), false), 2);
-        assert_eq!(rate.ticks(&crowd(2, Some(9_999)), false), 2);
-        assert_eq!(SendRate { stationary: 3, ..rate }.ticks(&crowd(2, None), true), 3);
-        assert_eq!(SendRate { interval: 0, ..rate }.ticks(&crowd(2, None), false), 1, "0 counts as 1");
+        let throttle = |players, bytes_per_second| SendThrottle { players, bytes_per_second };
+        assert_eq!(rate.ticks(&throttle(10, None), false), 1);
+        assert_eq!(rate.ticks(&throttle(11, None), false), 2);
+        assert_eq!(rate.ticks(&throttle(2, Some(9_999)), false), 2);
+        assert_eq!(SendRate { stationary: 3, ..rate }.ticks(&throttle(2, None), true), 3);
+        assert_eq!(SendRate { interval: 0, ..rate }.ticks(&throttle(2, None), false), 1, "0 counts as 1");
     }
 }

@@ -5,14 +5,14 @@ use core::time::Duration;
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    BitReader, BitWriter, CurrentTick, Heard, MoveModel, Stall, StepContext, StepEvent, Wire,
+    BitReader, BitWriter, CurrentTick, MoveModel, SnapshotAcks, Stall, StepContext, StepEvent, Wire,
 };
 
 use crate::{
-    Answered, ClientAdjustment, ConfigHash, CorrectionCause, IncomingMoves, MAX_PUSHES, MovePacket,
-    MoveQueue, MoveTrace, OutgoingAnswers, PredictionConfig, PredictionDebug, PredictionStats,
-    ScheduledPushes, ServerAnswer, ServerCorrection, StateCheck, TimeDiscrepancy, TimeDiscrepancyDetected,
-    config::ticks, queue::Due,
+    AckedMove, CachedConfigHash, ClientAdjustment, CorrectionCause, IncomingMoves, MAX_PUSHES, MoveAck,
+    MovePacket, MoveQueue, MoveTrace, OutgoingMoveAcks, PredictionConfig, PredictionDebug, PredictionStats,
+    ScheduledPushes, ServerCorrection, StateCheck, TimeDiscrepancy, TimeDiscrepancyDetected, config::ticks,
+    move_queue::DueMove,
 };
 
 /// Seconds for which the server, after a hitch of its own, waits for packets still in the network before it
@@ -21,7 +21,7 @@ const HITCH_COOLDOWN: f32 = 0.1;
 /// Ticks between two offers of a new epoch to a silent client.
 const SILENT_INTERVAL: u32 = 16;
 /// Maximum number of moves of one pawn per tick, as many as a stall of four seconds leaves.
-const MAX_RUN: usize = 256;
+const MAX_MOVES_PER_TICK: usize = 256;
 
 /// Decodes the received packets into the move queues.
 pub(crate) fn receive_moves<M: MoveModel>(
@@ -37,23 +37,23 @@ pub(crate) fn receive_moves<M: MoveModel>(
         &mut IncomingMoves,
         &mut MoveQueue<M>,
         &mut TimeDiscrepancy,
-        &mut Heard,
+        &mut SnapshotAcks,
         &mut PredictionStats,
     )>,
     mut detected: MessageWriter<TimeDiscrepancyDetected>,
 ) {
     let now = real.elapsed_secs_f64();
     let dt = fixed.timestep().as_secs_f32();
-    let hitching = stall.since_hitch < HITCH_COOLDOWN;
+    let hitching = stall.seconds_since_hitch < HITCH_COOLDOWN;
     // A frame of several ticks receives all its packets in the first tick, so that tick is granted all its
     // time.
     let stalled = f64::from(stall.skipped) * f64::from(dt);
     let passed = game.elapsed().saturating_sub(*counted).as_secs_f64() + stalled;
     *counted = game.elapsed();
-    for (entity, mut incoming, mut queue, mut account, mut heard, mut stats) in &mut pawns {
-        heard.bypass_change_detection().begin();
+    for (entity, mut incoming, mut queue, mut account, mut acks, mut stats) in &mut pawns {
+        acks.bypass_change_detection().begin_tick();
         if queue.last_run().is_some() {
-            account.pass(passed, stalled, &config.time);
+            account.advance(passed, stalled, &config.time);
         }
         for bytes in incoming.drain() {
             stats.move_bytes += bytes.len() as u64;
@@ -67,7 +67,7 @@ pub(crate) fn receive_moves<M: MoveModel>(
                 "server: {entity} sent packet {} at {:?}: {:?}",
                 packet.sequence, packet.newest_tick(tick.0), packet.runs,
             );
-            if queue.hear(&packet, (tick.0, now), hitching, dt, &config, &mut account, &mut heard) {
+            if queue.receive_packet(&packet, (tick.0, now), hitching, dt, &config, &mut account, &mut acks) {
                 warn!(
                     "{entity}: the client's clock runs too fast, it is {:.2} s ahead of the server's",
                     account.lifetime
@@ -102,57 +102,60 @@ pub(crate) fn run_moves<M: MoveModel>(
     let now = tick.0;
     let dt = fixed.timestep().as_secs_f32();
     let seconds = f64::from(dt);
-    let patience =
-        if stall.since_hitch < HITCH_COOLDOWN { i32::MAX } else { ticks(config.patience, dt).max(1) };
+    let missing_move_timeout = if stall.seconds_since_hitch < HITCH_COOLDOWN {
+        i32::MAX
+    } else {
+        ticks(config.missing_move_timeout, dt).max(1)
+    };
     let forced_update = ticks(config.forced_update, dt).cast_unsigned();
     for (entity, mut state, mut queue, mut pushes, mut account, mut stats, mut trace) in &mut pawns {
-        queue.keep_time(now, &config);
+        queue.update_delay(now, &config);
         if let Some(push_tick) = queue.next_push(config.push_lead.min(64).cast_signed()) {
             pushes.schedule(push_tick);
         }
-        if queue.left_as.is_some_and(|left| left != *state) {
-            queue.disagree(CorrectionCause::ServerPush, f32::INFINITY);
+        if queue.expected_state.is_some_and(|left| left != *state) {
+            queue.start_correction(CorrectionCause::ServerPush, f32::INFINITY);
             queue.suspect(CorrectionCause::ServerPush, now);
         }
         if stall.skipped > 0 {
             queue.suspect(CorrectionCause::ServerStall, now);
         }
-        for _ in 0..MAX_RUN {
-            let due = queue.due(now, patience);
-            if matches!(due, Due::Nothing) {
+        for _ in 0..MAX_MOVES_PER_TICK {
+            let due = queue.due(now, missing_move_timeout);
+            if matches!(due, DueMove::Nothing) {
                 break;
             }
             // A push is applied in its move, even if the move itself is not run.
             let Some(mut move_tick) = queue.last_run() else { break };
-            *state = pushes.perform(&model, move_tick, &state);
+            *state = pushes.apply_due(&model, move_tick, &state);
             let mut abandoned = false;
             let (input, queued) = match due {
-                Due::Nothing => break,
-                Due::Move(queued) if !account.allows(seconds, &config.time) => {
+                DueMove::Nothing => break,
+                DueMove::Move(queued) if !account.allows(seconds, &config.time) => {
                     // The client has used up this time. Its next check reveals the difference.
-                    if queue.adjusting == Some(CorrectionCause::Start) {
-                        queue.adjusting = Some(CorrectionCause::Clock);
+                    if queue.pending_correction == Some(CorrectionCause::Start) {
+                        queue.pending_correction = Some(CorrectionCause::ClientClock);
                     }
-                    queue.suspect(CorrectionCause::Clock, now);
+                    queue.suspect(CorrectionCause::ClientClock, now);
                     queue.arrived_at = Some(queued.arrived_at);
                     queue.last_input = queued.input;
                     queue.outcomes <<= 1;
-                    queue.unanswered = true;
+                    queue.ack_pending = true;
                     stats.withheld += 1;
                     continue;
                 }
-                Due::Move(queued) => (queued.input, Some(queued)),
-                Due::Missing { later } => {
-                    queue.carried = queue.carried.saturating_add(1);
-                    if queue.carried > forced_update {
+                DueMove::Move(queued) => (queued.input, Some(queued)),
+                DueMove::Missing { later } => {
+                    queue.extrapolated_moves = queue.extrapolated_moves.saturating_add(1);
+                    if queue.extrapolated_moves > forced_update {
                         // The client is silent. Moves that may still arrive late are not run either.
-                        let behind = queue.behind(now).unwrap_or(0) - patience;
-                        queue.leap(behind.max(0));
+                        let ticks_overdue = queue.ticks_overdue(now).unwrap_or(0) - missing_move_timeout;
+                        queue.skip_moves(ticks_overdue.max(0));
                         if let Some(left_out) = queue.last_run() {
                             move_tick = left_out;
-                            *state = pushes.perform(&model, left_out, &state);
+                            *state = pushes.apply_due(&model, left_out, &state);
                         }
-                        if !queue.is_awaiting() {
+                        if !queue.awaits_first_move() {
                             // A client that returns, or that never received the previous start, starts a
                             // new epoch.
                             queue.restart(now);
@@ -162,14 +165,16 @@ pub(crate) fn run_moves<M: MoveModel>(
                         if !account.allows(seconds, &config.time) {
                             break;
                         }
-                        (M::unattended(&queue.last_input, false), None)
+                        (M::missing_input(&queue.last_input, false), None)
                     } else {
-                        if !matches!(queue.blame(now), CorrectionCause::ServerStall | CorrectionCause::Clock)
-                        {
+                        if !matches!(
+                            queue.likely_cause(now),
+                            CorrectionCause::ServerStall | CorrectionCause::ClientClock
+                        ) {
                             queue.suspect(CorrectionCause::MissingMoves, now);
                         }
-                        let cause = queue.blame(now);
-                        queue.disagree(cause, f32::INFINITY);
+                        let cause = queue.likely_cause(now);
+                        queue.start_correction(cause, f32::INFINITY);
                         if !account.allows(seconds, &config.time) {
                             // These moves are ahead of time and were never simulated by the client: the
                             // pawn is not extrapolated there.
@@ -179,7 +184,7 @@ pub(crate) fn run_moves<M: MoveModel>(
                         }
                         // With moves on both sides of the gap the input continues; in a silence it becomes
                         // neutral.
-                        (M::unattended(&queue.last_input, later), None)
+                        (M::missing_input(&queue.last_input, later), None)
                     }
                 }
             };
@@ -188,13 +193,14 @@ pub(crate) fn run_moves<M: MoveModel>(
             *state = M::step(&model, &state, &input, &ctx, &world, &mut events);
             account.grant(seconds);
             queue.outcomes = queue.outcomes << 1 | u64::from(events.iter().any(M::is_outcome));
-            let waited = queued.map_or(0, |queued| now.since(queued.arrived_tick).max(0)).cast_unsigned();
+            let queued_ticks =
+                queued.map_or(0, |queued| now.since(queued.arrived_tick).max(0)).cast_unsigned();
             happened.write_batch(events.drain(..).map(|event| StepEvent {
                 entity,
                 tick: move_tick,
                 state: *state,
-                waited,
-                heard: queued.and_then(|queued| queued.heard),
+                queued_ticks,
+                last_received_snapshot: queued.and_then(|queued| queued.last_received_snapshot),
                 event,
             }));
             if let Some(trace) = &mut trace {
@@ -205,54 +211,56 @@ pub(crate) fn run_moves<M: MoveModel>(
                 if abandoned {
                     break;
                 }
-                stats.carried += 1;
+                stats.extrapolated_moves += 1;
                 continue;
             };
             stats.moves += 1;
-            stats.latest = stats.latest.max(queue.behind(now).map_or(0, |behind| behind + 1));
-            queue.carried = 0;
+            stats.largest_delay = stats
+                .largest_delay
+                .max(queue.ticks_overdue(now).map_or(0, |ticks_overdue| ticks_overdue + 1));
+            queue.extrapolated_moves = 0;
             queue.last_input = queued.input;
-            queue.unanswered = true;
+            queue.ack_pending = true;
             let Some(check) = queued.check else { continue };
             let mine = StateCheck::of::<M>(&state, move_tick, check.is_coarse());
             let error = check.distance(mine);
             // A fine check cannot tell 2 m from 0 m, a coarse one 1 m from 0 m. To end a correction or to
             // confirm a push, both must show no difference at all. During a correction the server does not
             // accept the client's position, either.
-            let doubt = queue
-                .adjusting
+            let correcting = queue
+                .pending_correction
                 .is_some_and(|cause| !matches!(cause, CorrectionCause::Start | CorrectionCause::Forced));
             if error <= config.tolerance {
-                if doubt && error > 0.0 {
+                if correcting && error > 0.0 {
                     continue;
                 }
                 queue.agreed[usize::from(check.is_coarse())] = Some(move_tick);
-                if !doubt {
-                    queue.adjusting = None;
+                if !correcting {
+                    queue.pending_correction = None;
                 }
                 if let [Some(fine), Some(coarse)] = queue.agreed {
-                    queue.adjusting = None;
+                    queue.pending_correction = None;
                     pushes.confirm(if fine.is_newer_than(coarse) { coarse } else { fine });
                 }
                 continue;
             }
-            let accepted = (error <= config.accept_client_position && !doubt)
-                .then(|| M::nudged(&model, &state, check.difference(mine), &ctx, &world))
+            let accepted = (error <= config.accept_client_position && !correcting)
+                .then(|| M::try_nudge(&model, &state, check.difference(mine), &ctx, &world))
                 .flatten();
             if let Some(accepted) = accepted {
                 *state = accepted;
                 stats.accepted += 1;
-                queue.adjusting = None;
+                queue.pending_correction = None;
                 continue;
             }
-            let mut cause = queue.blame(now);
+            let mut cause = queue.likely_cause(now);
             if cause == CorrectionCause::Unknown && pushes.unconfirmed() {
                 cause = CorrectionCause::ServerPush;
             }
-            if cause == CorrectionCause::Unknown && M::meets_pawn(&model, &state, &ctx, &world) {
+            if cause == CorrectionCause::Unknown && M::is_near_pawn(&model, &state, &ctx, &world) {
                 cause = CorrectionCause::OtherPawn;
             }
-            queue.disagree(cause, error);
+            queue.start_correction(cause, error);
             if error.is_finite() {
                 let client_position = M::position(&state) + check.difference(mine);
                 let server = *state;
@@ -266,17 +274,17 @@ pub(crate) fn run_moves<M: MoveModel>(
                 });
             }
         }
-        queue.left_as = Some(*state);
+        queue.expected_state = Some(*state);
         stats.delay = queue.delay();
         stats.loss = queue.loss().unwrap_or(0.0);
     }
 }
 
 /// Queues an acknowledgement for sending if one is due.
-pub(crate) fn answer<M: MoveModel>(
+pub(crate) fn send_acks<M: MoveModel>(
     config: Res<PredictionConfig>,
     debug: Res<PredictionDebug>,
-    config_hash: Res<ConfigHash<M>>,
+    config_hash: Res<CachedConfigHash<M>>,
     model: Res<M::Config>,
     world: StaticSystemParam<M::World>,
     tick: Res<CurrentTick>,
@@ -288,35 +296,32 @@ pub(crate) fn answer<M: MoveModel>(
         &mut MoveQueue<M>,
         &mut ScheduledPushes<M>,
         &TimeDiscrepancy,
-        &mut OutgoingAnswers,
+        &mut OutgoingMoveAcks,
         &mut PredictionStats,
     )>,
 ) {
     let forced_update = ticks(config.forced_update, fixed.timestep().as_secs_f32()).cast_unsigned();
     for (entity, state, mut queue, mut pushes, account, mut outgoing, mut stats) in &mut pawns {
-        let last_run = queue.settled();
+        let last_run = queue.last_run_in_epoch();
         if queue.epoch.is_none() {
             queue.restart(tick.0);
         }
         if last_run.is_none() {
             pushes.restart();
         }
-        queue.since_answer = queue.since_answer.saturating_add(1);
+        queue.since_ack = queue.since_ack.saturating_add(1);
         if config.time.force_corrections && account.resolving {
-            queue.adjusting = queue.adjusting.or(Some(CorrectionCause::Clock));
+            queue.pending_correction = queue.pending_correction.or(Some(CorrectionCause::ClientClock));
         }
-        if queue.unanswered && debug.corrects(stats.answers) {
-            queue.adjusting = queue.adjusting.or(Some(CorrectionCause::Forced));
+        if queue.ack_pending && debug.should_correct(stats.acks) {
+            queue.pending_correction = queue.pending_correction.or(Some(CorrectionCause::Forced));
         }
-        let urgent = queue.adjusting.is_none() || queue.error >= config.large_error;
-        let interval = if urgent {
-            config.answer_interval
-        } else {
-            config.correction_interval.max(config.answer_interval)
-        };
-        let silent = queue.carried > forced_update;
+        let urgent = queue.pending_correction.is_none() || queue.error >= config.large_error;
+        let interval =
+            if urgent { config.ack_interval } else { config.correction_interval.max(config.ack_interval) };
+        let silent = queue.extrapolated_moves > forced_update;
         let interval = if silent { interval.max(SILENT_INTERVAL) } else { interval };
-        if queue.since_answer < interval || !(queue.unanswered || queue.adjusting.is_some()) {
+        if queue.since_ack < interval || !(queue.ack_pending || queue.pending_correction.is_some()) {
             continue;
         }
         if let Some(last_run) = last_run {
@@ -324,28 +329,32 @@ pub(crate) fn answer<M: MoveModel>(
             pushes.confirm(last_run.offset(-100));
         }
         let held = queue.arrived_at.map_or(1.0, |at| (real.elapsed_secs_f64() - at).clamp(0.0, 1.0));
-        let answer = ServerAnswer {
+        let answer = MoveAck {
             epoch: queue.epoch.unwrap_or(0),
             sequence: queue.sequence,
-            answered: last_run.map_or(Answered::Start { now: tick.0 }, |run| Answered::Move(run.0 as u16)),
-            waiting: queue.waiting_in_row(),
+            answered: last_run.map_or(AckedMove::Start { now: tick.0 }, |run| AckedMove::Move(run.0 as u16)),
+            waiting: queue.consecutive_queued_moves(),
             held: Duration::from_secs_f64(held),
             lag: queue.lag,
             loss: queue.loss_level(),
             resolving: account.resolving,
             outcomes: queue.outcomes,
-            pushes: pushes.tell(MAX_PUSHES).into_iter().map(|(tick, push)| (tick.0 as u16, push)).collect(),
-            adjustment: queue.adjusting.map(|cause| ClientAdjustment {
+            pushes: pushes
+                .next_to_send(MAX_PUSHES)
+                .into_iter()
+                .map(|(tick, push)| (tick.0 as u16, push))
+                .collect(),
+            adjustment: queue.pending_correction.map(|cause| ClientAdjustment {
                 cause,
                 config: config_hash.low(),
                 surroundings: M::surroundings_hash(&model, state, &world) as u16,
                 state: *state,
             }),
         };
-        if let Some(cause) = queue.adjusting {
+        if let Some(cause) = queue.pending_correction {
             stats.count_cause(cause);
             if cause == CorrectionCause::Forced {
-                queue.adjusting = None;
+                queue.pending_correction = None;
             }
         }
         let mut w = BitWriter::default();
@@ -353,13 +362,13 @@ pub(crate) fn answer<M: MoveModel>(
         let bytes = w.finish();
         trace!(
             target: "bevy_unlag::moves",
-            "server: to {entity} {:?} at {}: {:?}", answer.answered, M::position(state), queue.adjusting,
+            "server: to {entity} {:?} at {}: {:?}", answer.answered, M::position(state), queue.pending_correction,
         );
-        stats.answer_bytes += bytes.len() as u64;
-        stats.answers += 1;
+        stats.ack_bytes += bytes.len() as u64;
+        stats.acks += 1;
         outgoing.0.push(bytes);
         queue.sequence = queue.sequence.wrapping_add(1);
-        queue.since_answer = 0;
-        queue.unanswered = false;
+        queue.since_ack = 0;
+        queue.ack_pending = false;
     }
 }

@@ -17,11 +17,11 @@ pub struct PredictionStats {
     /// Bytes of move packets sent (client) or received (server).
     pub move_bytes: u64,
     /// Bytes of acknowledgements received (client) or sent (server).
-    pub answer_bytes: u64,
+    pub ack_bytes: u64,
     /// Number of received messages that were invalid.
     pub malformed: u64,
     /// Number of acknowledgements of further moves (client) or of all acknowledgements sent (server).
-    pub answers: u64,
+    pub acks: u64,
     /// Client: number of corrections that changed the pawn's state, without teleports.
     pub corrections: u64,
     /// Number of those corrections (client), or of acknowledgements with a correction (server), by
@@ -38,26 +38,26 @@ pub struct PredictionStats {
     /// Client: duration of the last replay.
     pub last_replay_time: Duration,
     /// Client: number of unacknowledged moves.
-    pub unanswered: u32,
+    pub unacknowledged_moves: u32,
     /// Client: number of moves dropped before their acknowledgement because
     /// [`SavedMoves`](crate::SavedMoves) was full.
-    pub forgotten: u64,
+    pub dropped_moves: u64,
     /// Client: number of pushes received after their move was simulated.
     pub late_pushes: u64,
     /// Client: number of moves whose repeated simulation had another result; counted with
     /// [`PredictionDebug::replay_every_move`](crate::PredictionDebug::replay_every_move).
-    pub unrepeatable: u64,
+    pub nondeterministic_moves: u64,
     /// Client: whether the server reports that this client's clock ran too fast and the time is being paid
     /// back.
     pub resolving: bool,
     /// Server: number of moves that did not arrive in time, for which the pawn was extrapolated.
-    pub carried: u64,
+    pub extrapolated_moves: u64,
     /// Server: number of received moves that were not run because the client's clock was too fast.
     pub withheld: u64,
     /// Server: number of end positions accepted from the client.
     pub accepted: u64,
     /// Server: largest delay of a move beyond its due time, in ticks.
-    pub latest: i32,
+    pub largest_delay: i32,
     /// Server: ticks from a move's own tick to the server tick in which it is due.
     pub delay: i32,
     /// Server: share of packets lost on the uplink, 0 to 1.

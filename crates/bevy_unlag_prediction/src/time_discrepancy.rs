@@ -82,8 +82,8 @@ pub struct TimeDiscrepancy {
     pub known_for: f64,
     pay_back: f32,
     /// Seconds of the current drift window, and the seconds that the client has claimed in it.
-    spell: f64,
-    spell_claimed: f64,
+    drift_window: f64,
+    window_claimed: f64,
     /// Seconds of the server's last stall that may still be caught up.
     stalled: f64,
 }
@@ -94,30 +94,30 @@ impl TimeDiscrepancy {
     /// Length in seconds of the windows in which the drift allowance is applied. It applies only if the
     /// clock has run no faster than twice the allowance in the window: a clock at double speed does not
     /// merely drift.
-    const SPELL: f64 = 8.0;
+    const DRIFT_WINDOW: f64 = 8.0;
     /// Maximum time in seconds of a server stall that clients may catch up on, as much as they can have
     /// saved of it.
-    const LONGEST_STALL: f64 = 4.0;
+    const MAX_STALL: f64 = 4.0;
 
     /// Advances the server's time, of which it stalled for `stalled` seconds. Clients could not use that
     /// time yet, so they may catch up on it for as long again.
-    pub(crate) fn pass(&mut self, seconds: f64, stalled: f64, config: &TimeDiscrepancyConfig) {
+    pub(crate) fn advance(&mut self, seconds: f64, stalled: f64, config: &TimeDiscrepancyConfig) {
         self.known_for += seconds;
         self.lifetime -= seconds;
         self.stalled = (self.stalled - (seconds - stalled).max(0.0)).max(0.0) + stalled;
-        self.stalled = self.stalled.min(Self::LONGEST_STALL);
+        self.stalled = self.stalled.min(Self::MAX_STALL);
         self.granted = (self.granted - seconds).max(f64::from(config.min_time_margin) - self.stalled);
         self.claimed -= seconds;
-        self.spell += seconds;
-        if self.spell >= Self::SPELL {
+        self.drift_window += seconds;
+        if self.drift_window >= Self::DRIFT_WINDOW {
             let drift = f64::from(config.drift_allowance.max(0.0));
-            if self.spell_claimed <= self.spell * (1.0 + 2.0 * drift) {
-                let allowed = drift * self.spell;
+            if self.window_claimed <= self.drift_window * (1.0 + 2.0 * drift) {
+                let allowed = drift * self.drift_window;
                 self.granted -= self.granted.clamp(0.0, allowed);
                 // Time lost to latency and outages comes back by itself.
                 self.claimed -= self.claimed.clamp(0.0, allowed);
             }
-            (self.spell, self.spell_claimed) = (0.0, 0.0);
+            (self.drift_window, self.window_claimed) = (0.0, 0.0);
         }
         if self.resolving && self.granted <= 0.0 {
             // All time is paid back.
@@ -138,7 +138,7 @@ impl TimeDiscrepancy {
     /// Adds time that the client's clock claims. Returns whether that detects a clock that is too fast.
     pub(crate) fn claim(&mut self, seconds: f64, config: &TimeDiscrepancyConfig) -> bool {
         self.claimed += seconds;
-        self.spell_claimed += seconds;
+        self.window_claimed += seconds;
         self.lifetime += seconds;
         if self.known_for < Self::SETTLING {
             self.claimed = self.claimed.min(0.0);
@@ -194,7 +194,7 @@ mod tests {
         let mut account = TimeDiscrepancy::default();
         let (mut due, mut most, mut gained, mut first) = (0.0, 0.0_f64, 0.0, None);
         for tick in 0..(seconds / DT) as usize {
-            account.pass(DT, 0.0, config);
+            account.advance(DT, 0.0, config);
             gained -= DT;
             due += speed;
             while due >= 1.0 {
@@ -259,10 +259,10 @@ mod tests {
     }
 
     #[test]
-    fn time_that_was_not_used_is_kept_up_to_the_floor() {
+    fn unused_time_is_credited_up_to_min_time_margin() {
         let config = TimeDiscrepancyConfig::default();
         let mut account = TimeDiscrepancy::default();
-        account.pass(10.0, 0.0, &config);
+        account.advance(10.0, 0.0, &config);
         let mut run = 0;
         while account.allows(DT, &config) {
             account.grant(DT);
@@ -275,7 +275,7 @@ mod tests {
     fn clients_catch_up_on_a_server_stall() {
         let config = TimeDiscrepancyConfig::default();
         let mut account = TimeDiscrepancy::default();
-        account.pass(2.5, 2.25, &config);
+        account.advance(2.5, 2.25, &config);
         let run = core::iter::repeat_with(|| account.allows(DT, &config).then(|| account.grant(DT)))
             .take_while(Option::is_some)
             .count();

@@ -1,7 +1,7 @@
 //! Shot evidence: a record of everything that the verdict on a shot depends on, which can be checked
 //! later.
 
-mod drawn;
+mod drawn_evidence;
 mod lines;
 mod log;
 mod shapes;
@@ -13,17 +13,17 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{
-    BasePoses, LimbPoses, NetId, PoseSample, ProxySmoothing, Sampler, Snapshot, Tick, ViewTime,
+    BasePoses, LimbPoses, NetId, PoseSample, PoseSampler, ProxySmoothing, Snapshot, Tick, ViewTime,
 };
 
 use crate::{
-    ClaimedTarget, FrameHistory, HitBoxes, JudgedTime, Miss, Occluder, RewindLimits, StampOverride,
+    ClaimedTarget, FrameHistory, HitBoxes, Miss, Occluder, RewindLimits, RewoundTime, StampOverride,
     TargetHit, WorldHit,
-    query::{Moment, Reason},
+    query::{MissReason, Moment},
     target::{Body, FirstHit, Limbs, Target, UnitRay},
 };
 use bevy_unlag_smoothing::PublishedPath;
-pub use drawn::{DrawnBody, DrawnEvidence, DrawnFrames};
+pub use drawn_evidence::{DrawnBody, DrawnEvidence, DrawnFrames};
 pub use lines::EvidencePart;
 pub use log::EvidenceLog;
 
@@ -46,7 +46,7 @@ pub struct ShotEvidence {
     /// Tick in which the shot arrived.
     pub arrived: Tick,
     /// Requested moment and the one that was used.
-    pub time: JudgedTime,
+    pub time: RewoundTime,
     /// Oldest moment accepted for any target; `None` without a limit.
     pub oldest: Option<ViewTime>,
     /// Targets that were drawn from other snapshots than the moment implies.
@@ -86,14 +86,14 @@ pub struct ShotEvidence {
 /// Notes of the caller on decisions outside the ray cast.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EvidenceNotes {
-    /// View time that the shooter claimed, before a [`ViewLedger`](crate::ViewLedger) corrected it;
+    /// View time that the shooter claimed, before a [`ViewTimeValidator`](crate::ViewTimeValidator) corrected it;
     /// [`ShotEvidence::time`] contains the time that was requested from the query.
     pub claimed: Option<ViewTime>,
     /// Target that the shooter claimed, and the resulting hit if the ray itself did not hit it: see
     /// [`Rewound::cast_ray_claimed`](crate::Rewound::cast_ray_claimed).
     pub claim: Option<(ClaimedTarget, Option<TargetHit>)>,
     /// Reason for which the shot was rejected, as a number defined by the caller. The verdict is then
-    /// that of the ray as if it had been accepted, or [`Miss::Nobody`] if no ray was cast.
+    /// that of the ray as if it had been accepted, or [`Miss::NoTarget`] if no ray was cast.
     pub refused: Option<u8>,
 }
 
@@ -152,7 +152,7 @@ impl Default for ShotEvidence {
             shot: 0,
             tick: Tick::default(),
             arrived: Tick::default(),
-            time: JudgedTime::default(),
+            time: RewoundTime::default(),
             oldest: None,
             overrides: Vec::new(),
             limits: RewindLimits::default(),
@@ -166,7 +166,7 @@ impl Default for ShotEvidence {
             wall: None,
             occluders: Vec::new(),
             hidden: None,
-            answer: Err(Miss::Nobody),
+            answer: Err(Miss::NoTarget),
             approximate: false,
             notes: EvidenceNotes::default(),
         }
@@ -194,24 +194,24 @@ impl ShotEvidence {
     }
 
     /// Resolves the shot again from this record alone, with the same code as the original. `sampler` is
-    /// that of the server. An unmodified record reproduces its own [`answer`](Self::answer).
+    /// that of the server. An unmodified record reproduces its own [`query_result`](Self::answer).
     ///
     /// # Errors
     /// Returns the reason if the ray hit no target.
-    pub fn replay(&self, sampler: &Sampler) -> Result<TargetHit, Miss> {
-        let ray = UnitRay::new(self.origin, self.direction, self.max_distance).ok_or(Miss::Nonsense)?;
+    pub fn replay(&self, sampler: &PoseSampler) -> Result<TargetHit, Miss> {
+        let ray = UnitRay::new(self.origin, self.direction, self.max_distance).ok_or(Miss::InvalidQuery)?;
         let (poses, moment) = (self.base_poses(sampler), self.moment());
         let bases = poses.at(ViewTime::default());
         let mut first = FirstHit::new(ray);
         let mut room = LimbPoses::default();
-        let mut reason = Reason::default();
+        let mut reason = MissReason::default();
         let mut seen = None;
         for candidate in &self.candidates {
             match self.judged(candidate, &candidate.path(), &moment, (sampler, &bases)) {
                 Ok((body, time)) => {
                     let before = first.hit;
                     if !first.look(&body, &mut room) {
-                        reason.consider(Miss::Beside(body.id));
+                        reason.consider(Miss::NearMiss(body.id));
                     } else if first.hit != before {
                         seen = time;
                     }
@@ -220,7 +220,7 @@ impl ShotEvidence {
             }
         }
         let counted = first.hit.ok_or(reason.0)?;
-        let hit = counted.before(self.in_the_way(ray.direction.into(), counted.reach()))?;
+        let hit = counted.before(self.first_obstacle(ray.direction.into(), counted.reach()))?;
         let rewound = seen.map_or(0, |seen| ViewTime::at(self.arrived).since(seen));
         let safe = self.limits.cover.zip(self.hidden).is_some_and(|(rule, hidden)| {
             let tick = sampler.tick_seconds;
@@ -249,18 +249,18 @@ impl ShotEvidence {
         candidate: &'a CandidateEvidence,
         path: &PublishedPath,
         moment: &Moment<'_>,
-        (sampler, bases): (&Sampler, &bevy_unlag_core::BaseView<'_>),
+        (sampler, bases): (&PoseSampler, &bevy_unlag_core::BaseView<'_>),
     ) -> Result<(Body<'a>, Option<ViewTime>), Miss> {
         let (entity, id) = (candidate.entity, candidate.target);
         let history = &FrameHistory::default();
         let target = Target { entity, id, path, history, mode: candidate.mode.as_ref() };
         let (pose, time) = moment.pose(&target, sampler, bases)?;
-        let boxes = self.sets.get(candidate.set as usize).ok_or(Miss::Gone(id))?;
+        let boxes = self.sets.get(candidate.set as usize).ok_or(Miss::NotPresent(id))?;
         Ok((Body { entity, id, pose, boxes, limbs: Limbs::Nodes(&candidate.limbs) }, time))
     }
 
     /// Returns the first obstacle along the ray.
-    fn in_the_way(&self, direction: Vec3, max: f32) -> Option<WorldHit> {
+    fn first_obstacle(&self, direction: Vec3, max: f32) -> Option<WorldHit> {
         let wall = self.wall.filter(|wall| *wall <= max);
         let mut nearest = wall.map(|distance| WorldHit { distance, by: None });
         for occluder in &self.occluders {
@@ -280,7 +280,7 @@ impl ShotEvidence {
     }
 
     /// Returns the recorded base poses, on a clock that is 0 at the view time of the bases.
-    fn base_poses(&self, sampler: &Sampler) -> BasePoses {
+    fn base_poses(&self, sampler: &PoseSampler) -> BasePoses {
         if self.bases.is_empty() {
             return BasePoses::default();
         }

@@ -42,12 +42,12 @@ impl Frame {
 
 /// Ring buffer of frames, newest last, bounded by time.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Frames {
+pub(crate) struct FrameRing {
     ring: VecDeque<Frame>,
     teleports: u8,
 }
 
-impl Frames {
+impl FrameRing {
     /// Records a tick and drops frames older than `keep` ticks, except for one, which is needed for
     /// interpolation.
     pub fn record(&mut self, tick: Tick, pose: &PoseSample, teleports: u8, keep: i32) {
@@ -88,8 +88,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_frame_older_than_the_limit_is_kept_and_no_more() {
-        let mut frames = Frames::default();
+    fn ring_keeps_exactly_one_frame_older_than_the_limit() {
+        let mut frames = FrameRing::default();
         for tick in 0..100u32 {
             let pose = PoseSample { position: Vec3::X * tick as f32, alive: true, ..default() };
             // Ticks 50 to 59 are missing, as after a stall.

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{CurrentTick, LimbRig, Sampler, Tick, ViewTime};
+use bevy_unlag_core::{CurrentTick, LimbRig, PoseSampler, Tick, ViewTime};
 use bevy_unlag_smoothing::PublishedPath;
 
-use crate::{BodyBounds, Frame, HitBoxes, RewindLimits, bones::BoneHistory, frame::Frames};
+use crate::{BodyBounds, Frame, HitBoxes, RewindLimits, bones::BoneHistory, frame::FrameRing};
 
 /// Maximum number of earlier hit box sets kept for a pawn. A pawn rarely changes its hit boxes more often
 /// within the rewind window.
@@ -17,10 +17,10 @@ const MAX_OLD_SETS: usize = 8;
 #[derive(Component, Clone, Debug, Default)]
 #[require(PublishedPath)]
 pub struct FrameHistory {
-    frames: Frames,
+    frames: FrameRing,
     pub(crate) bones: BoneHistory,
     /// Earlier hit box sets, oldest first.
-    old_sets: VecDeque<OldSet>,
+    past_hit_boxes: VecDeque<OldSet>,
 }
 
 /// Hit boxes and rig of a pawn before a change.
@@ -46,30 +46,30 @@ impl FrameHistory {
     }
 
     /// Stores the hit boxes and rig that were valid until `tick`.
-    pub(crate) fn retire(&mut self, boxes: HitBoxes, rig: Option<LimbRig>, tick: Tick) {
-        if self.old_sets.len() >= MAX_OLD_SETS {
-            self.old_sets.pop_front();
+    pub(crate) fn store_old_hit_boxes(&mut self, boxes: HitBoxes, rig: Option<LimbRig>, tick: Tick) {
+        if self.past_hit_boxes.len() >= MAX_OLD_SETS {
+            self.past_hit_boxes.pop_front();
         }
-        self.old_sets.push_back(OldSet { until: tick, boxes, rig });
+        self.past_hit_boxes.push_back(OldSet { until: tick, boxes, rig });
     }
 
     /// Returns bounds that contain every hit box set that was valid at `tick` or later; `present` are the
     /// bounds of the current set.
     pub(crate) fn bounds_since(&self, tick: Tick, present: BodyBounds) -> BodyBounds {
-        let later = self.old_sets.iter().filter(|old| old.until.is_newer_than(tick));
-        later.fold(present, |all, old| all.with(old.boxes.bounds()))
+        let later = self.past_hit_boxes.iter().filter(|old| old.until.is_newer_than(tick));
+        later.fold(present, |all, old| all.union(old.boxes.bounds()))
     }
 
     /// Returns the hit box set that was valid at `time`, or `None` if it is the current one.
     pub(crate) fn old_set(&self, time: ViewTime) -> Option<&OldSet> {
-        self.old_sets.iter().find(|old| time.since(ViewTime::at(old.until)) < 0)
+        self.past_hit_boxes.iter().find(|old| time.since(ViewTime::at(old.until)) < 0)
     }
 }
 
 /// Records the state that other clients are shown. While a pawn's moves are late, this differs from the
 /// authoritative state; a shot is tested against what was on the screen.
 pub(crate) fn record(
-    (tick, sampler, limits): (Res<CurrentTick>, Res<Sampler>, Res<RewindLimits>),
+    (tick, sampler, limits): (Res<CurrentTick>, Res<PoseSampler>, Res<RewindLimits>),
     mut pawns: Query<(&PublishedPath, &mut FrameHistory)>,
 ) {
     let keep = limits.ticks(sampler.tick_seconds);

@@ -13,8 +13,8 @@ use crate::{HitBoxFile, HitBoxes, LimbNodes};
 
 /// Time to wait for missing bones if others exist, and if none exists: the nodes of a scene appear
 /// together, but a scene may take a while to load.
-const SOME: Duration = Duration::from_secs(2);
-const NONE: Duration = Duration::from_secs(10);
+const SOME_MISSING_TIMEOUT: Duration = Duration::from_secs(2);
+const ALL_MISSING_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of nodes to search per pawn.
 const MAX_NODES: usize = 10_000;
 
@@ -35,14 +35,14 @@ pub struct HitBoxBones {
     set: Option<HitBoxes>,
     found: bool,
     waited: Duration,
-    told: bool,
+    warned: bool,
 }
 
 impl HitBoxBones {
     /// Searches below the pawn's visual if it has one, otherwise below the pawn.
     #[must_use]
     pub fn new(file: impl Into<Arc<HitBoxFile>>) -> Self {
-        Self { file: file.into(), root: None, set: None, found: false, waited: Duration::ZERO, told: false }
+        Self { file: file.into(), root: None, set: None, found: false, waited: Duration::ZERO, warned: false }
     }
 
     /// Searches below this entity instead; limb poses are in its space. See [`LimbNodes::root`].
@@ -115,9 +115,9 @@ pub(crate) fn resolve(
         let missing: Vec<&str> =
             wanted.iter().zip(&nodes).filter(|(_, node)| node.is_none()).map(|(name, _)| *name).collect();
         let none = missing.len() == wanted.len();
-        let late = bones.waited >= if none { NONE } else { SOME };
-        if !missing.is_empty() && late && !bones.told {
-            bones.told = true;
+        let late = bones.waited >= if none { ALL_MISSING_TIMEOUT } else { SOME_MISSING_TIMEOUT };
+        if !missing.is_empty() && late && !bones.warned {
+            bones.warned = true;
             let rest = if none { "the search continues" } else { "their boxes stay at the root" };
             warn!(
                 "no node below {root} of pawn {pawn} has the name {}: {rest}; the bone names in the hit box \

@@ -1,7 +1,7 @@
 //! Hit box files in RON.
 
-mod check;
 mod text;
+mod validation;
 
 use bevy::{asset::Asset, prelude::*, reflect::TypePath};
 use bevy_rapier3d::prelude::Collider;
@@ -206,7 +206,7 @@ impl HitBoxFile {
                     .iter()
                     .position(|bone| bone == name)
                     .and_then(|limb| u8::try_from(limb).ok())
-                    .ok_or_else(|| check::unknown_bone(index, &hit_box.bone, bones))?,
+                    .ok_or_else(|| validation::unknown_bone(index, &hit_box.bone, bones))?,
             };
             Ok(HitBox {
                 limb,

@@ -77,15 +77,6 @@ impl BodyBounds {
         Self { radius: reach, low: -reach, high: reach }
     }
 
-    /// Returns bounds that contain both.
-    pub(crate) fn with(self, other: Self) -> Self {
-        Self {
-            radius: self.radius.max(other.radius),
-            low: self.low.min(other.low),
-            high: self.high.max(other.high),
-        }
-    }
-
     /// Returns the distance in metres from the root beyond which nothing reaches.
     #[must_use]
     pub fn reach(&self) -> f32 {

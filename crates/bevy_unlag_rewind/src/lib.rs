@@ -10,17 +10,17 @@
 //! * [`RecordTransform`] records entities without a movement model in the same way: AI characters, props,
 //!   platforms.
 //! * [`RewindQuery::at`] selects a moment. The [`Rewound`] that it returns casts rays and shapes against
-//!   all candidates, posed by the [`Sampler`] that also draws them, and against the world: static
+//!   all candidates, posed by the [`PoseSampler`] that also draws them, and against the world: static
 //!   geometry, and every [`Occluder`] where it was drawn.
 //! * [`RewindLimits`] bound how far back a query may reach.
 //! * [`DrawnQuery`] is the client's counterpart: it casts the same ray against what the local screen last
 //!   showed.
 
-mod answer;
+mod body_bounds;
 mod bones;
 mod bounds_check;
 mod cover;
-mod drawn;
+mod drawn_query;
 mod evidence;
 mod frame;
 mod history;
@@ -31,34 +31,34 @@ mod hit_boxes;
 mod humanoid;
 mod limb_nodes;
 mod limits;
-mod measure;
-mod moved;
+mod missing_hit_boxes;
+mod moved_colliders;
 mod query;
+mod query_result;
 mod reset;
+mod rewind_time_source;
 #[cfg(feature = "gizmos")]
 mod rewind_view;
 mod shape;
-mod stamp_source;
-mod swept;
+mod swept_bounds;
 mod table;
 mod target;
 mod view;
-mod view_ledger;
-mod watch;
+mod view_time_validator;
 mod world;
 
 use core::marker::PhantomData;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{Findings, MoveModel, Sampler, VisualSystems};
+use bevy_unlag_core::{MoveModel, PoseSampler, SetupDiagnostics, VisualSystems};
 use bevy_unlag_smoothing::{
     PathRecordingPlugin, RecordTransform, SmoothingSystems, TransformRecordingPlugin,
 };
 
-pub use answer::{JudgedTime, Miss, TargetHit};
+pub use body_bounds::sample_poses;
 pub use checked_ron::{RonError, RonFile};
 pub use cover::CoverProtection;
-pub use drawn::DrawnQuery;
+pub use drawn_query::DrawnQuery;
 pub use evidence::{
     BaseEvidence, CandidateEvidence, DrawnBody, DrawnEvidence, DrawnFrames, EvidenceLog, EvidenceNotes,
     EvidencePart, OccluderEvidence, ShotEvidence,
@@ -70,23 +70,24 @@ pub use hit_box_bones::HitBoxBones;
 pub use hit_box_file::{Bone, FileBox, FileOffset, FileShape, HitBoxFile};
 pub use hit_boxes::{BodyBounds, HitBox, HitBoxes, HitGroup};
 pub use humanoid::{HUMANOID_LIMBS, humanoid_hit_boxes, humanoid_rig};
-pub use limb_nodes::{BoneInterval, DrawnLimbs, LimbNodes, LimbNodesPlugin, LimbSystems};
-pub use limits::{HighPing, RewindLimits, RewindMode, RewindRefusal, RoundStart};
-pub use measure::usual_poses;
-pub use moved::{MovedColliders, MovedPoses, RewindBackend};
+pub use limb_nodes::{DrawnLimbs, LimbNodes, LimbNodesPlugin, LimbRecordInterval, LimbSystems};
+pub use limits::{HighPing, MatchStart, RewindLimits, RewindMode, RewindRefusal};
+pub use moved_colliders::{MovedColliders, MovedPoses, RewindBackend};
 pub use query::{
-    Ballistic, BeamCache, BlastHit, ClaimedTarget, Flight, Meeting, MeleeArc, MeleeHit, PelletCount, Pellets,
-    PosedTargets, RewindQuery, Rewound, Walls,
+    Ballistic, BeamCache, BlastHit, ClaimedTarget, Flight, FlightStepHit, MeleeArc, MeleeHit, PelletCount,
+    Pellets, PosedTargets, RewindQuery, Rewound, WallPenetration,
 };
+pub use query_result::{Miss, RewoundTime, TargetHit};
+pub use rewind_time_source::RewindTimeSource;
 #[cfg(feature = "gizmos")]
 pub use rewind_view::{RewindGizmos, RewindView, RewindViewPlugin};
-pub use stamp_source::StampSource;
 pub use table::RewindTable;
 pub use view::{HitLayers, RewindFilter, RewindTime, StampOverride, Team, View};
-pub use view_ledger::{
-    Admitted, BelievedOverrides, Mismatch, ViewClaim, ViewCounts, ViewFault, ViewLedger, ViewTrust,
+pub use view_time_validator::{
+    ValidatedOverrides, ValidatedViewTime, ViewClaim, ViewMismatchAction, ViewTimeError, ViewTimeStats,
+    ViewTimeValidator, ViewValidationConfig,
 };
-pub use world::{Occluder, WallTouch, WorldHit, WorldTrace};
+pub use world::{Occluder, WallContact, WorldHit, WorldTrace};
 
 /// System sets that record frames and keep the [`RewindTable`] up to date.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -115,7 +116,8 @@ impl<M: MoveModel> Plugin for RewindPlugin<M> {
         if !app.is_plugin_added::<RewindQueryPlugin>() {
             app.add_plugins(RewindQueryPlugin);
         }
-        app.init_resource::<Findings>().add_systems(Update, watch::miss_hit_boxes);
+        app.init_resource::<SetupDiagnostics>()
+            .add_systems(Update, missing_hit_boxes::report_missing_hit_boxes);
         if !app.is_plugin_added::<PathRecordingPlugin<M>>() {
             app.add_plugins(PathRecordingPlugin::<M>::default());
         }
@@ -138,19 +140,22 @@ impl Plugin for RewindQueryPlugin {
             app.add_plugins(LimbNodesPlugin);
         }
         if cfg!(debug_assertions) {
-            app.add_systems(PostUpdate, bounds_check::warn_about_strays.after(LimbSystems::Read));
+            app.add_systems(
+                PostUpdate,
+                bounds_check::warn_about_boxes_out_of_bounds.after(LimbSystems::Read),
+            );
         }
         app.add_systems(PostUpdate, limb_nodes::record.in_set(LimbSystems::Read));
-        app.init_resource::<Sampler>()
+        app.init_resource::<PoseSampler>()
             .init_resource::<RewindLimits>()
-            .init_resource::<RoundStart>()
+            .init_resource::<MatchStart>()
             .add_plugins(reset::plugin)
             .init_resource::<EvidenceLog>()
             .init_resource::<RewindTable>()
-            .init_resource::<ViewTrust>()
+            .init_resource::<ViewValidationConfig>()
             .init_resource::<RewindBackend>()
             .init_resource::<MovedColliders>()
-            .add_observer(table::bury)
+            .add_observer(table::on_despawn)
             .configure_sets(
                 FixedPostUpdate,
                 (RewindSystems::Record, RewindSystems::Follow).chain().after(SmoothingSystems::Record),
@@ -159,11 +164,11 @@ impl Plugin for RewindQueryPlugin {
                 FixedPostUpdate,
                 (
                     history::record.in_set(RewindSystems::Record),
-                    view_ledger::listen.in_set(RewindSystems::Record),
-                    (table::follow, moved::follow).chain().in_set(RewindSystems::Follow),
+                    view_time_validator::listen.in_set(RewindSystems::Record),
+                    (table::follow, moved_colliders::follow).chain().in_set(RewindSystems::Follow),
                 ),
             )
             .add_systems(Last, table::follow.in_set(RewindSystems::Follow))
-            .add_systems(PostUpdate, drawn::note_bases.after(VisualSystems::Draw));
+            .add_systems(PostUpdate, drawn_query::set_base_view_time.after(VisualSystems::Draw));
     }
 }

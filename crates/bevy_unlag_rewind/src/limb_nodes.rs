@@ -4,7 +4,7 @@
 mod tests;
 
 use bevy::{math::Affine3A, prelude::*, transform::TransformSystems};
-use bevy_unlag_core::{CurrentTick, DrawnPose, MAX_LIMBS, SUB_TICKS, Sampler, ViewStamp, ViewTime};
+use bevy_unlag_core::{CurrentTick, DrawnPose, MAX_LIMBS, PoseSampler, SUB_TICKS, ViewStamp, ViewTime};
 
 use crate::{FrameHistory, RewindLimits, hit_box_asset, hit_box_bones};
 
@@ -45,7 +45,7 @@ impl LimbNodes {
 /// 4. A view newer than the last record uses that record, so it suits targets whose view times are at
 /// least that old.
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
-pub struct BoneInterval(pub u32);
+pub struct LimbRecordInterval(pub u32);
 
 /// Limb poses of this pawn as last drawn, in body space, on a machine that draws it.
 #[derive(Component, Clone, PartialEq, Debug, Default)]
@@ -90,9 +90,9 @@ impl Plugin for LimbNodesPlugin {
     }
 }
 
-fn warn_about_transforms(nodes: Query<(), With<LimbNodes>>, mut told: Local<bool>) {
-    if !*told && !nodes.is_empty() {
-        *told = true;
+fn warn_about_transforms(nodes: Query<(), With<LimbNodes>>, mut warned: Local<bool>) {
+    if !*warned && !nodes.is_empty() {
+        *warned = true;
         warn!(
             "limb poses are read from nodes, but nothing propagates transforms, so hit boxes stay where they \
              were spawned: add Bevy's TransformPlugin"
@@ -147,10 +147,16 @@ fn moment(now: ViewTime, nodes: &LimbNodes, pawn: Entity, drawn: Option<&DrawnPo
 
 /// Records the limb poses of every pawn with a history.
 pub(crate) fn record(
-    (tick, sampler, limits): (Res<CurrentTick>, Res<Sampler>, Res<RewindLimits>),
+    (tick, sampler, limits): (Res<CurrentTick>, Res<PoseSampler>, Res<RewindLimits>),
     nodes: Query<&GlobalTransform>,
     mut lost: RemovedComponents<LimbNodes>,
-    mut pawns: Query<(Entity, &mut FrameHistory, Ref<LimbNodes>, Option<&BoneInterval>, Option<&DrawnPose>)>,
+    mut pawns: Query<(
+        Entity,
+        &mut FrameHistory,
+        Ref<LimbNodes>,
+        Option<&LimbRecordInterval>,
+        Option<&DrawnPose>,
+    )>,
     mut others: Query<&mut FrameHistory, Without<LimbNodes>>,
 ) {
     for entity in lost.read() {

@@ -75,7 +75,7 @@ pub struct HighPing {
 impl HighPing {
     /// Returns the fraction of a view's age that is accepted, 0 to 1.
     #[must_use]
-    pub fn honoured(&self, round_trip: Duration) -> f64 {
+    pub fn accepted_fraction(&self, round_trip: Duration) -> f64 {
         if round_trip <= self.fade_from {
             1.0
         } else if round_trip >= self.stop_at {
@@ -90,7 +90,7 @@ impl HighPing {
 /// Reason for which [`RewindLimits`] refuse a view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum RewindRefusal {
-    /// The view is older than [`RewindLimits::refuse_beyond`], or dates from before [`RoundStart`].
+    /// The view is older than [`RewindLimits::refuse_beyond`], or dates from before [`MatchStart`].
     TooOld,
     /// The view lies ahead of the server's tick, so no client can have seen it.
     FromTheFuture,
@@ -99,9 +99,9 @@ pub enum RewindRefusal {
 /// Start of the current match. A view from before it is refused, whatever its age. `None` for the first
 /// match. A transport that restarts matches sets it.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct RoundStart(pub Option<Tick>);
+pub struct MatchStart(pub Option<Tick>);
 
-impl RoundStart {
+impl MatchStart {
     /// Returns whether `time` belongs to a previous match.
     #[must_use]
     pub fn is_before(self, time: ViewTime) -> bool {
@@ -115,7 +115,7 @@ impl RewindLimits {
     ///
     /// # Errors
     /// Returns the reason if the view is refused.
-    pub fn admit(
+    pub fn validate(
         &self,
         time: ViewTime,
         now: Tick,
@@ -130,8 +130,8 @@ impl RewindLimits {
         if age > sub_ticks(self.refuse_beyond.max(self.max_age), tick_seconds) {
             return Err(RewindRefusal::TooOld);
         }
-        let honoured = age.min(sub_ticks(self.max_age, tick_seconds));
-        Ok(now.later(-self.faded(honoured, round_trip)))
+        let accepted_fraction = age.min(sub_ticks(self.max_age, tick_seconds));
+        Ok(now.later(-self.faded(accepted_fraction, round_trip)))
     }
 
     /// Returns the oldest moment that is accepted for any target of a shot that arrived in the tick
@@ -144,7 +144,7 @@ impl RewindLimits {
     /// Returns the part of an age that is accepted for this round trip.
     fn faded(&self, age: i64, round_trip: Option<Duration>) -> i64 {
         let Some((rule, round_trip)) = self.high_ping.zip(round_trip) else { return age };
-        (age as f64 * rule.honoured(round_trip)) as i64
+        (age as f64 * rule.accepted_fraction(round_trip)) as i64
     }
 
     /// Returns the number of ticks to store for these limits.
@@ -158,36 +158,36 @@ impl RewindLimits {
 mod tests {
     use super::*;
 
-    fn admit(limits: &RewindLimits, tick: u32, ping: u64) -> Result<ViewTime, RewindRefusal> {
+    fn validate(limits: &RewindLimits, tick: u32, ping: u64) -> Result<ViewTime, RewindRefusal> {
         let ping = Some(Duration::from_millis(ping));
-        limits.admit(ViewTime::at(Tick(tick)), Tick(1_000), 1.0 / 64.0, ping)
+        limits.validate(ViewTime::at(Tick(tick)), Tick(1_000), 1.0 / 64.0, ping)
     }
 
     #[test]
     fn old_views_are_clamped_and_older_or_future_ones_refused() {
         let limits = RewindLimits::default();
         let at = |tick| Ok(ViewTime::at(Tick(tick)));
-        assert_eq!(admit(&limits, 990, 0), at(990));
+        assert_eq!(validate(&limits, 990, 0), at(990));
         let oldest = ViewTime::after(Tick(1_000), -25.6);
-        assert!(admit(&limits, 970, 0).is_ok_and(|used| used.since(oldest).abs() <= 1), "clamped");
-        assert_eq!(admit(&limits, 900, 0), Err(RewindRefusal::TooOld));
-        assert_eq!(admit(&limits, 1_001, 0), Err(RewindRefusal::FromTheFuture));
+        assert!(validate(&limits, 970, 0).is_ok_and(|used| used.since(oldest).abs() <= 1), "clamped");
+        assert_eq!(validate(&limits, 900, 0), Err(RewindRefusal::TooOld));
+        assert_eq!(validate(&limits, 1_001, 0), Err(RewindRefusal::FromTheFuture));
     }
 
     #[test]
     fn views_from_before_the_match_start_are_recognised() {
         let at = |tick| ViewTime::at(Tick(tick));
-        assert!(!RoundStart(None).is_before(at(0)));
-        let start = RoundStart(Some(Tick(3)));
+        assert!(!MatchStart(None).is_before(at(0)));
+        let start = MatchStart(Some(Tick(3)));
         assert!(start.is_before(at(2)) && start.is_before(at(u32::MAX)) && !start.is_before(at(3)));
     }
 
     #[test]
-    fn rewind_fades_as_the_ping_grows() {
+    fn rewind_fades_linearly_between_the_high_ping_bounds() {
         let high_ping =
             HighPing { fade_from: Duration::from_millis(100), stop_at: Duration::from_millis(200) };
         let limits = RewindLimits { high_ping: Some(high_ping), ..default() };
-        let tick = |ping| admit(&limits, 980, ping).map(|time| time.tick.0);
+        let tick = |ping| validate(&limits, 980, ping).map(|time| time.tick.0);
         assert_eq!([tick(100), tick(150), tick(200), tick(900)], [Ok(980), Ok(990), Ok(1_000), Ok(1_000)]);
     }
 }

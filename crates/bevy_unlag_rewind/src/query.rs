@@ -1,46 +1,46 @@
 //! Server-side rewind queries: what would this shot have hit on the shooter's screen?
 
-mod all;
 mod beam;
 mod blast;
+mod claimed_target;
 mod cover;
 mod evidence;
-mod fan;
 mod melee;
 mod moment;
-mod moved;
+mod moved_colliders;
 mod overlap;
-mod padded;
 mod pellets;
-mod posed;
+mod penetration;
+mod posed_targets;
 mod projectile;
+mod ray_bundle;
 mod rewound;
-pub(crate) mod sound;
 mod sweep;
+pub(crate) mod validity;
 
 use bevy::{ecs::system::SystemParam, prelude::*};
-use bevy_unlag_core::{BasePoses, CurrentTick, NetId, ProxySmoothing, Sampler, Tick, ViewTime};
+use bevy_unlag_core::{BasePoses, CurrentTick, NetId, PoseSampler, ProxySmoothing, Tick, ViewTime};
 
 use crate::{
-    FrameHistory, HitLayers, MovedColliders, Occluder, RewindBackend, RewindFilter, RewindLimits,
-    RewindRefusal, RewindTable, RewindTime, RoundStart, Team, View, WorldTrace,
+    FrameHistory, HitLayers, MatchStart, MovedColliders, Occluder, RewindBackend, RewindFilter, RewindLimits,
+    RewindRefusal, RewindTable, RewindTime, Team, View, WorldTrace,
 };
-pub use all::Walls;
 pub use beam::BeamCache;
 use bevy_unlag_smoothing::PublishedPath;
 pub use blast::BlastHit;
-pub(crate) use fan::passes_box;
+pub use claimed_target::ClaimedTarget;
 pub use melee::{MeleeArc, MeleeHit};
 pub(crate) use melee::{Swing, in_order};
 pub(crate) use moment::Moment;
-pub use padded::ClaimedTarget;
 pub use pellets::{PelletCount, Pellets};
-pub use posed::PosedTargets;
-pub use projectile::{Ballistic, Flight, Meeting};
-pub(crate) use projectile::{Pass, is_continuous};
-pub(crate) use rewound::Reason;
+pub use penetration::WallPenetration;
+pub use posed_targets::PosedTargets;
+pub(crate) use projectile::{BallPath, is_continuous};
+pub use projectile::{Ballistic, Flight, FlightStepHit};
+pub(crate) use ray_bundle::passes_box;
+pub(crate) use rewound::MissReason;
 pub use rewound::Rewound;
-pub(crate) use sweep::FirstTouched;
+pub(crate) use sweep::FirstSweepHit;
 
 type Pawn = (
     &'static PublishedPath,
@@ -66,8 +66,8 @@ type Mover = (
 /// use bevy_unlag_core::ViewTime;
 /// use bevy_unlag_rewind::{RewindFilter, RewindQuery, RewindTime, View};
 ///
-/// fn shoot(query: RewindQuery, shooter: Entity, eye: Vec3, look: Vec3, seen: ViewTime) {
-///     let Ok(then) = query.at(RewindTime::View(View::from(seen))) else { return };
+/// fn shoot(query: RewindQuery, shooter: Entity, eye: Vec3, look: Vec3, from_view: ViewTime) {
+///     let Ok(then) = query.at(RewindTime::View(View::from(from_view))) else { return };
 ///     match then.of(RewindFilter::without(shooter)).cast_ray(eye, look, 200.0) {
 ///         Ok(hit) => info!("{:?} of {:?}", hit.group, hit.target),
 ///         Err(miss) => info!("missed: {miss:?}"),
@@ -82,9 +82,9 @@ pub struct RewindQuery<'w, 's> {
     table: Res<'w, RewindTable>,
     bases: Res<'w, BasePoses>,
     world: WorldTrace<'w, 's>,
-    sampler: Res<'w, Sampler>,
+    sampler: Res<'w, PoseSampler>,
     limits: Res<'w, RewindLimits>,
-    round: Option<Res<'w, RoundStart>>,
+    round: Option<Res<'w, MatchStart>>,
     tick: Res<'w, CurrentTick>,
     backend: Option<Res<'w, RewindBackend>>,
     moved: Option<Res<'w, MovedColliders>>,
@@ -105,7 +105,7 @@ impl<'w, 's> RewindQuery<'w, 's> {
                     return Err(RewindRefusal::TooOld);
                 }
                 let limits = view.limits.unwrap_or(&self.limits);
-                Moment::seen(&view, limits, now, self.sampler.tick_seconds)?
+                Moment::from_view(&view, limits, now, self.sampler.tick_seconds)?
             }
         };
         let drawn = match time {

@@ -3,26 +3,28 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{MatchReset, OwnerReconnected, ServerLeft};
 
-use crate::{history::FrameHistory, limits::RoundStart, table::RewindTable, view_ledger::ViewLedger};
+use crate::{
+    history::FrameHistory, limits::MatchStart, table::RewindTable, view_time_validator::ViewTimeValidator,
+};
 
 pub(crate) fn plugin(app: &mut App) {
     app.add_observer(reset_connection).add_observer(reset_match).add_observer(
-        |_: On<ServerLeft>, mut start: ResMut<RoundStart>| {
+        |_: On<ServerLeft>, mut start: ResMut<MatchStart>| {
             start.0 = None;
         },
     );
 }
 
-fn reset_connection(reconnected: On<OwnerReconnected>, mut ledgers: Query<&mut ViewLedger>) {
+fn reset_connection(reconnected: On<OwnerReconnected>, mut ledgers: Query<&mut ViewTimeValidator>) {
     if let Ok(mut ledger) = ledgers.get_mut(reconnected.entity) {
-        *ledger = ViewLedger::default();
+        *ledger = ViewTimeValidator::default();
     }
 }
 
 /// The table goes, too: it holds targets that were despawned in the old match.
 fn reset_match(
     reset: On<MatchReset>,
-    mut start: ResMut<RoundStart>,
+    mut start: ResMut<MatchStart>,
     mut table: ResMut<RewindTable>,
     mut histories: Query<&mut FrameHistory>,
 ) {

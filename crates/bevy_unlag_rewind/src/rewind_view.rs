@@ -4,12 +4,12 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use bevy::{color::palettes::tailwind, gizmos::GizmoPlugin, prelude::*, transform::TransformSystems};
-use bevy_unlag_core::{DrawnViewTime, Sampler, VisualSystems};
+use bevy_unlag_core::{DrawnViewTime, PoseSampler, VisualSystems};
 
 use crate::{DrawnEvidence, DrawnFrames, DrawnQuery, EvidencePart, LimbSystems, ShotEvidence};
 
 /// Height of labels in metres, per metre of distance from the origin of the shot.
-const LETTERS: f32 = 0.025;
+const LABEL_HEIGHT: f32 = 0.025;
 
 /// Gizmo group of [`RewindView`], for Bevy's `GizmoConfigStore`: line width, and whether lines are
 /// visible through walls.
@@ -18,7 +18,7 @@ pub struct RewindGizmos;
 
 /// Debug view of the last shots: drawn hit boxes in red, tested ones in blue, present ones in grey, the
 /// ray, the bounds of the candidates, and the snapshots that were used. Add shots with
-/// [`judged`](Self::judged) and [`drawn`](Self::drawn); the weapons of this suite do so.
+/// [`judged`](Self::judged) and [`drawn_query`](Self::drawn); the weapons of this suite do so.
 #[doc(alias = "sv_showlagcompensation")]
 #[derive(Resource, Clone, Debug)]
 pub struct RewindView {
@@ -91,26 +91,31 @@ impl Plugin for RewindViewPlugin {
         // Draw in front of everything: differences of millimetres would be hidden inside the pawn.
         let line = GizmoLineConfig { width: 1.0, ..default() };
         app.insert_gizmo_config(RewindGizmos, GizmoConfig { depth_bias: -1.0, line, ..default() })
-            .init_resource::<Sampler>()
+            .init_resource::<PoseSampler>()
             .init_resource::<DrawnViewTime>()
             .add_systems(
                 PostUpdate,
                 (
-                    note.after(VisualSystems::Draw).after(LimbSystems::Read),
+                    record.after(VisualSystems::Draw).after(LimbSystems::Read),
                     draw.after(TransformSystems::Propagate),
                 ),
             );
     }
 }
 
-fn note(view: Res<RewindView>, time: Res<DrawnViewTime>, query: DrawnQuery, mut frames: ResMut<DrawnFrames>) {
-    frames.switch(view.enabled);
-    frames.note(time.0, &query);
+fn record(
+    view: Res<RewindView>,
+    time: Res<DrawnViewTime>,
+    query: DrawnQuery,
+    mut frames: ResMut<DrawnFrames>,
+) {
+    frames.set_enabled(view.enabled);
+    frames.record(time.0, &query);
 }
 
 fn draw(
     time: Res<Time<Real>>,
-    sampler: Res<Sampler>,
+    sampler: Res<PoseSampler>,
     mut view: ResMut<RewindView>,
     mut gizmos: Gizmos<RewindGizmos>,
 ) {
@@ -121,7 +126,7 @@ fn draw(
         // Labels face the origin of the shot.
         let facing = Transform::default().looking_to(way, Vec3::Y).rotation;
         evidence.labels(&sampler, &mut |at, text| {
-            let letters = at.distance(evidence.origin) * LETTERS;
+            let letters = at.distance(evidence.origin) * LABEL_HEIGHT;
             gizmos.text(Isometry3d::new(at, facing), text, letters, Vec2::new(0.0, -0.5), tailwind::SKY_100);
         });
     }

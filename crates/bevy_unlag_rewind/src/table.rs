@@ -5,11 +5,11 @@ mod row;
 use std::collections::HashMap;
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
-use bevy_unlag_core::{CurrentTick, LimbRig, NetId, ProxySmoothing, Sampler, Tick};
+use bevy_unlag_core::{CurrentTick, LimbRig, NetId, PoseSampler, ProxySmoothing, Tick};
 
 use bevy_unlag_smoothing::PublishedPath;
 
-use crate::{FrameHistory, HitBoxes, HitLayers, RewindLimits, Team, swept::Swept};
+use crate::{FrameHistory, HitBoxes, HitLayers, RewindLimits, Team, swept_bounds::SweptBounds};
 pub(crate) use row::{Probe, Row};
 
 /// Number of slots in a block of a row.
@@ -42,7 +42,7 @@ struct Slot {
     /// Newest snapshot that is included in the rows.
     sent: Option<Tick>,
     /// Bounds of the extrapolation from that snapshot.
-    beyond: Swept,
+    beyond: SweptBounds,
     /// Smoothing mode for which the rows were written.
     mode: Option<ProxySmoothing>,
     boxes: HitBoxes,
@@ -50,12 +50,12 @@ struct Slot {
     /// Whether the target was found by the last update.
     seen: bool,
     /// Tick of the target's despawn and its saved state.
-    gone: Option<Box<(Tick, Remains)>>,
+    despawned: Option<Box<(Tick, DespawnedTarget)>>,
 }
 
 /// Saved state of a despawned target.
 #[derive(Debug)]
-pub(crate) struct Remains {
+pub(crate) struct DespawnedTarget {
     pub path: PublishedPath,
     pub history: FrameHistory,
     pub mode: Option<ProxySmoothing>,
@@ -65,23 +65,23 @@ pub(crate) struct Remains {
 
 /// Row of the table to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum RowOf {
+pub(crate) enum RowKey {
     /// The present.
     Present,
     /// Bounds of everything drawn in a tick.
     Tick(Tick),
     /// No row: every target is a candidate.
-    Everybody,
+    All,
 }
 
 /// Target as seen by a query.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct TargetEntry<'a> {
     pub entity: Entity,
     pub id: NetId,
     pub boxes: &'a HitBoxes,
     pub rig: Option<&'a LimbRig>,
-    pub remains: Option<&'a Remains>,
+    pub remains: Option<&'a DespawnedTarget>,
 }
 
 impl RewindTable {
@@ -111,16 +111,22 @@ impl RewindTable {
         self.by_id.get(&id).copied()
     }
 
-    pub(crate) fn place(&self, slot: usize) -> Option<Place<'_>> {
+    pub(crate) fn place(&self, slot: usize) -> Option<TargetEntry<'_>> {
         let slot = self.slots.get(slot)?.as_ref()?;
-        let remains = slot.gone.as_deref().map(|(_, remains)| remains);
-        Some(Place { entity: slot.entity, id: slot.id, boxes: &slot.boxes, rig: slot.rig.as_ref(), remains })
+        let remains = slot.despawned.as_deref().map(|(_, remains)| remains);
+        Some(TargetEntry {
+            entity: slot.entity,
+            id: slot.id,
+            boxes: &slot.boxes,
+            rig: slot.rig.as_ref(),
+            remains,
+        })
     }
 
     /// Calls `each` with the slot of every target whose bounds intersect `probe`, and with the distance
     /// in metres along a ray before which it cannot hit the target. If the tick is not stored, calls it
     /// with every slot.
-    pub(crate) fn near(&self, row: RowOf, probe: &Probe, mut each: impl FnMut(usize, f32)) {
+    pub(crate) fn near(&self, row: RowKey, probe: &Probe, mut each: impl FnMut(usize, f32)) {
         match self.row_of(row) {
             Some(row) => row.near(probe, each),
             None => (0..self.slots.len()).for_each(|slot| each(slot, 0.0)),
@@ -128,15 +134,15 @@ impl RewindTable {
     }
 
     /// Returns the bounds of everything that can have been drawn of a slot's target.
-    pub(crate) fn envelope(&self, row: RowOf, slot: usize) -> Swept {
-        self.row_of(row).and_then(|row| row.get(slot)).unwrap_or(Swept::EVERYWHERE)
+    pub(crate) fn envelope(&self, row: RowKey, slot: usize) -> SweptBounds {
+        self.row_of(row).and_then(|row| row.get(slot)).unwrap_or(SweptBounds::EVERYWHERE)
     }
 
-    fn row_of(&self, row: RowOf) -> Option<&Row> {
+    fn row_of(&self, row: RowKey) -> Option<&Row> {
         match row {
-            RowOf::Present => Some(&self.present),
-            RowOf::Tick(tick) => self.row(tick),
-            RowOf::Everybody => None,
+            RowKey::Present => Some(&self.present),
+            RowKey::Tick(tick) => self.row(tick),
+            RowKey::All => None,
         }
     }
 
@@ -151,7 +157,7 @@ impl RewindTable {
     }
 
     /// Advances the ring to the tick `now`.
-    fn turn(&mut self, now: Tick, keep: i32) {
+    fn advance(&mut self, now: Tick, keep: i32) {
         let wanted = ((keep + SLACK).max(1).cast_unsigned() as usize).next_power_of_two();
         let backwards = self.newest.is_some_and(|newest| newest.is_newer_than(now));
         if self.rows.len() != wanted || backwards {
@@ -184,7 +190,7 @@ impl RewindTable {
         slot: usize,
         (path, history): (&PublishedPath, &FrameHistory),
         boxes: &HitBoxes,
-        sampler: &Sampler,
+        sampler: &PoseSampler,
         now: Tick,
     ) {
         let remembered = self.rows.len() as i32;
@@ -197,7 +203,7 @@ impl RewindTable {
         let body = |tick: Tick| history.bounds_since(tick, boxes.bounds());
         let first = place.sent;
         place.sent = Some(newest.tick);
-        place.beyond = Swept::beyond(newest, sampler, &body(newest.tick));
+        place.beyond = SweptBounds::beyond(newest, sampler, &body(newest.tick));
         let beyond = place.beyond;
         // Covers everything sent since the last snapshot included in the rows.
         let oldest = now.offset(-remembered);
@@ -207,7 +213,7 @@ impl RewindTable {
         let mut from = snapshots.next();
         for to in snapshots {
             if let Some(from) = from.replace(to) {
-                Swept::between((from, to), sampler, &body(from.tick), |start, end, swept| {
+                SweptBounds::between((from, to), sampler, &body(from.tick), |start, end, swept| {
                     self.write(slot, start, end, swept);
                 });
             }
@@ -216,11 +222,11 @@ impl RewindTable {
     }
 
     fn follow_present(&mut self, slot: usize, path: &PublishedPath, boxes: &HitBoxes) {
-        let here = path.present().map_or(Swept::NOWHERE, |pose| Swept::at(pose, &boxes.bounds()));
+        let here = path.present().map_or(SweptBounds::NOWHERE, |pose| SweptBounds::at(pose, &boxes.bounds()));
         self.present.set(slot, here);
     }
 
-    fn write(&mut self, slot: usize, start: Tick, end: Tick, swept: Swept) {
+    fn write(&mut self, slot: usize, start: Tick, end: Tick, swept: SweptBounds) {
         let ticks = end.since(start).clamp(0, self.rows.len() as i32);
         for age in 1..=ticks {
             if let Some(row) = self.row_mut(end.offset(-age)) {
@@ -229,12 +235,12 @@ impl RewindTable {
         }
     }
 
-    fn enter(&mut self, entity: Entity, id: NetId, boxes: &HitBoxes, rig: Option<&LimbRig>) -> usize {
+    fn insert(&mut self, entity: Entity, id: NetId, boxes: &HitBoxes, rig: Option<&LimbRig>) -> usize {
         let slot = self.slots.iter().position(Option::is_none).unwrap_or(self.slots.len());
         if slot == self.slots.len() {
             self.slots.push(None);
         }
-        let beyond = Swept::NOWHERE;
+        let beyond = SweptBounds::NOWHERE;
         self.slots[slot] = Some(Slot {
             entity,
             id,
@@ -244,16 +250,16 @@ impl RewindTable {
             boxes: boxes.clone(),
             rig: rig.copied(),
             seen: true,
-            gone: None,
+            despawned: None,
         });
         self.by_entity.insert(entity, slot);
         // If two entities have the same network id, the newer one wins.
         self.by_id.insert(id, slot);
-        self.rows.iter_mut().chain([&mut self.present]).for_each(|row| row.set(slot, Swept::NOWHERE));
+        self.rows.iter_mut().chain([&mut self.present]).for_each(|row| row.set(slot, SweptBounds::NOWHERE));
         slot
     }
 
-    fn leave(&mut self, slot: usize) {
+    fn remove(&mut self, slot: usize) {
         if let Some(left) = self.slots.get_mut(slot).and_then(Option::take) {
             if self.by_entity.get(&left.entity) == Some(&slot) {
                 self.by_entity.remove(&left.entity);
@@ -262,7 +268,7 @@ impl RewindTable {
                 self.by_id.remove(&left.id);
             }
         }
-        self.rows.iter_mut().chain([&mut self.present]).for_each(|row| row.set(slot, Swept::NOWHERE));
+        self.rows.iter_mut().chain([&mut self.present]).for_each(|row| row.set(slot, SweptBounds::NOWHERE));
     }
 }
 
@@ -288,33 +294,33 @@ fn is_same_rig(a: Option<&LimbRig>, b: Option<&LimbRig>) -> bool {
 
 /// Updates the table, after frames were recorded and after snapshots were sent.
 pub(crate) fn follow(
-    (tick, sampler, limits): (Res<CurrentTick>, Res<Sampler>, Res<RewindLimits>),
+    (tick, sampler, limits): (Res<CurrentTick>, Res<PoseSampler>, Res<RewindLimits>),
     mut table: ResMut<RewindTable>,
     mut pawns: Query<Pawn>,
 ) {
     let (now, keep) = (tick.0, limits.ticks(sampler.tick_seconds));
     let table = &mut *table;
     for slot in 0..table.slots.len() {
-        let gone = table.slots[slot].as_ref().and_then(|place| place.gone.as_deref());
-        if gone.is_some_and(|(since, _)| !limits.hit_despawned || now.since(*since) > keep + SLACK) {
-            table.leave(slot);
+        let despawned = table.slots[slot].as_ref().and_then(|place| place.despawned.as_deref());
+        if despawned.is_some_and(|(since, _)| !limits.hit_despawned || now.since(*since) > keep + SLACK) {
+            table.remove(slot);
         }
     }
-    table.turn(now, keep);
+    table.advance(now, keep);
     for (entity, id, path, mut history, boxes, rig, mode) in &mut pawns {
         let known = table.by_entity.get(&entity).copied();
         let slot = match known.filter(|slot| table.place(*slot).is_some_and(|place| place.id == *id)) {
             Some(slot) => slot,
             None => {
-                known.into_iter().for_each(|slot| table.leave(slot));
-                table.enter(entity, *id, boxes, rig)
+                known.into_iter().for_each(|slot| table.remove(slot));
+                table.insert(entity, *id, boxes, rig)
             }
         };
         if let Some(Some(place)) = table.slots.get_mut(slot)
             && !(place.boxes.same(boxes) && is_same_rig(place.rig.as_ref(), rig))
         {
             let old = core::mem::replace(&mut place.boxes, boxes.clone());
-            history.retire(old, core::mem::replace(&mut place.rig, rig.copied()), now);
+            history.store_old_hit_boxes(old, core::mem::replace(&mut place.rig, rig.copied()), now);
             // The bounds have changed, so all of them have to be written again.
             place.sent = None;
         }
@@ -332,8 +338,8 @@ pub(crate) fn follow(
     // A pawn without hit boxes is not a target any more.
     for slot in 0..table.slots.len() {
         let Some(place) = &mut table.slots[slot] else { continue };
-        if !core::mem::take(&mut place.seen) && place.gone.is_none() {
-            table.leave(slot);
+        if !core::mem::take(&mut place.seen) && place.despawned.is_none() {
+            table.remove(slot);
         }
     }
 }
@@ -347,18 +353,18 @@ type Buried = (
 );
 
 /// Keeps a despawned target where it was seen, for as long as shots from that time may arrive.
-pub(crate) fn bury(
-    gone: On<Remove, FrameHistory>,
+pub(crate) fn on_despawn(
+    despawned: On<Remove, FrameHistory>,
     tick: Res<CurrentTick>,
     mut table: ResMut<RewindTable>,
     mut pawns: Query<Buried>,
 ) {
-    let Some(slot) = table.by_entity.get(&gone.entity).copied() else { return };
-    let Ok((mut path, mut history, mode, team, layers)) = pawns.get_mut(gone.entity) else {
-        table.leave(slot);
+    let Some(slot) = table.by_entity.get(&despawned.entity).copied() else { return };
+    let Ok((mut path, mut history, mode, team, layers)) = pawns.get_mut(despawned.entity) else {
+        table.remove(slot);
         return;
     };
-    let remains = Remains {
+    let remains = DespawnedTarget {
         path: core::mem::take(&mut *path),
         history: core::mem::take(&mut *history),
         mode: mode.copied(),
@@ -366,9 +372,9 @@ pub(crate) fn bury(
         layers: layers.copied(),
     };
     if let Some(Some(place)) = table.slots.get_mut(slot) {
-        place.gone = Some(Box::new((tick.0, remains)));
+        place.despawned = Some(Box::new((tick.0, remains)));
     }
     // Removes the target from the present; it remains in the past.
-    table.present.set(slot, Swept::NOWHERE);
-    table.by_entity.remove(&gone.entity);
+    table.present.set(slot, SweptBounds::NOWHERE);
+    table.by_entity.remove(&despawned.entity);
 }

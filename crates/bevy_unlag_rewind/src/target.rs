@@ -8,8 +8,8 @@ use bevy_unlag_core::{LimbPoses, LimbRig, NetId, PoseSample, ProxySmoothing, Tic
 use bevy_unlag_smoothing::PublishedPath;
 
 use crate::{
-    BodyBounds, FrameHistory, HitBox, HitBoxes, HitGroup, Miss, TargetHit, WorldHit, query::sound,
-    shape::Shape, table::Place,
+    BodyBounds, FrameHistory, HitBox, HitBoxes, HitGroup, Miss, TargetHit, WorldHit, query::validity,
+    shape::Shape, table::TargetEntry,
 };
 
 /// Possible target, with the server's history of it.
@@ -56,7 +56,7 @@ impl<'a> Limbs<'a> {
     }
 }
 
-impl<'a> Place<'a> {
+impl<'a> TargetEntry<'a> {
     /// Returns the body as it was drawn at the given moment, or as it is in the tick `now` if the moment
     /// is `None`.
     pub fn body(
@@ -85,7 +85,7 @@ impl UnitRay {
     /// Returns `None` if the input is not a valid ray.
     pub fn new(origin: Vec3, direction: Vec3, max: f32) -> Option<Self> {
         let direction = direction.try_normalize()?;
-        let sound = sound::is_point(origin) && max >= 0.0;
+        let sound = validity::is_point(origin) && max >= 0.0;
         sound.then_some(Self { origin: origin.into(), direction: direction.into(), max: max.min(1e7) })
     }
 
@@ -188,13 +188,13 @@ impl<'a> Body<'a> {
         let limbs = self.limbs(room);
         let mut enough = f32::INFINITY;
         for (four, shapes) in self.boxes.shapes().chunks(4).enumerate() {
-            let mut balls = [FourBalls::NOWHERE; 4];
+            let mut balls = [BoundingSpheres4::NOWHERE; 4];
             for (ball, shape) in balls.iter_mut().zip(shapes) {
                 if let Some(limb) = limbs.get(shape.limb) {
                     *ball = shape.middle(limb).extend(shape.radius);
                 }
             }
-            let (mut near, soon) = FourBalls::around(balls).near(&ray, enough);
+            let (mut near, soon) = BoundingSpheres4::around(balls).near(&ray, enough);
             while near != 0 {
                 let lane = near.trailing_zeros() as usize;
                 near &= near - 1;
@@ -211,7 +211,7 @@ impl<'a> Body<'a> {
     }
 
     /// Returns the hit of a ray on this body; see [`HitBoxes::head_first`].
-    pub fn cast_ray(&self, ray: &UnitRay, room: &mut LimbPoses) -> Option<Counted> {
+    pub fn cast_ray(&self, ray: &UnitRay, room: &mut LimbPoses) -> Option<HeadPriorityHit> {
         let mut first = FirstHit::new(*ray);
         first.look(self, room);
         first.hit
@@ -237,14 +237,14 @@ pub(crate) fn hit_on(
 
 /// Hit on the first target along a ray, before the world is tested for obstruction.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Counted {
+pub(crate) struct HeadPriorityHit {
     pub hit: TargetHit,
     /// Set if a head takes precedence over the box in front of it: the hit on that box, and the distance
     /// to the head in metres.
     front: Option<(TargetHit, f32)>,
 }
 
-impl Counted {
+impl HeadPriorityHit {
     /// Builds the hit from the box that was hit first, and from the head that takes precedence over it
     /// with its distance in metres.
     pub fn new(first: TargetHit, boxes: &HitBoxes, head: Option<(usize, f32)>) -> Self {
@@ -279,12 +279,12 @@ impl Counted {
 
 /// Boxes of one body that a ray hit, reduced to those that can affect the result.
 #[derive(Default)]
-pub(crate) struct Met {
+pub(crate) struct BodyHits {
     first: Nearest,
     head: Nearest,
 }
 
-impl Met {
+impl BodyHits {
     pub fn consider(&mut self, boxes: &HitBoxes, index: usize, distance: f32) {
         self.first.consider(index, distance);
         if boxes.boxes()[index].group == HitGroup::Head {
@@ -311,7 +311,7 @@ pub(crate) struct FirstHit {
     pub ray: UnitRay,
     reach: f32,
     /// Best hit so far.
-    pub hit: Option<Counted>,
+    pub hit: Option<HeadPriorityHit>,
 }
 
 impl FirstHit {
@@ -326,7 +326,7 @@ impl FirstHit {
 
     /// Tests a body and returns whether the ray hits it.
     pub fn look(&mut self, body: &Body<'_>, room: &mut LimbPoses) -> bool {
-        let mut met = Met::default();
+        let mut met = BodyHits::default();
         let note = |index, distance| {
             met.consider(body.boxes, index, distance);
             met.enough()
@@ -337,7 +337,7 @@ impl FirstHit {
 
     /// Takes the box hits of one body into account. Returns whether the ray hits
     /// the body within the current reach.
-    pub fn consider(&mut self, named: (Entity, NetId), boxes: &HitBoxes, met: &Met) -> bool {
+    pub fn consider(&mut self, named: (Entity, NetId), boxes: &HitBoxes, met: &BodyHits) -> bool {
         let Some(((index, distance), head)) = met.counts(boxes).filter(|((_, at), _)| *at <= self.reach)
         else {
             return false;
@@ -345,7 +345,7 @@ impl FirstHit {
         let hit = hit_on(named, boxes, index, distance, self.ray.at(distance));
         if self.hit.as_ref().is_none_or(|best| is_nearer(&hit, &best.hit)) {
             self.reach = distance;
-            self.hit = Some(Counted::new(hit, boxes, head));
+            self.hit = Some(HeadPriorityHit::new(hit, boxes, head));
         }
         true
     }
@@ -353,13 +353,13 @@ impl FirstHit {
 
 /// Bounding spheres of four boxes, tested against a ray at once with SIMD.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FourBalls {
+pub(crate) struct BoundingSpheres4 {
     /// Centres, by axis.
     middles: [Vec4; 3],
     radii: Vec4,
 }
 
-impl FourBalls {
+impl BoundingSpheres4 {
     /// Centre and radius of a sphere that no ray comes near, for unused lanes.
     pub const NOWHERE: Vec4 = Vec4::new(1e18, 1e18, 1e18, 0.0);
 

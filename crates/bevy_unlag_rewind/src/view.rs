@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{NetId, Tick, ViewStamp, ViewTime};
 
 use crate::RewindLimits;
-use bevy_unlag_smoothing::SentLog;
+use bevy_unlag_smoothing::SentSnapshots;
 
 /// Moment at which a query poses its targets.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,12 +33,12 @@ pub struct View<'a> {
     pub bases: Option<ViewTime>,
     /// Ticks since the shot arrived at the server. The age of the view is measured at its arrival,
     /// because any waiting after that is the server's own.
-    pub waited: u32,
+    pub queued_ticks: u32,
     /// Shooter's round trip, for limits that depend on it. `None` if unknown.
     pub round_trip: Option<Duration>,
     /// Snapshots that were sent to this shooter; a target that was not among them cannot be hit. `None`
     /// for a shooter that sees everything.
-    pub sent: Option<&'a SentLog>,
+    pub sent: Option<&'a SentSnapshots>,
     /// Limits of this weapon or game mode. `None` for those of the app.
     pub limits: Option<&'a RewindLimits>,
 }
@@ -46,7 +46,15 @@ pub struct View<'a> {
 impl From<ViewTime> for View<'_> {
     /// Creates the view of a screen without packet loss, for a shot that has just arrived.
     fn from(time: ViewTime) -> Self {
-        Self { time, overrides: &[], bases: None, waited: 0, round_trip: None, sent: None, limits: None }
+        Self {
+            time,
+            overrides: &[],
+            bases: None,
+            queued_ticks: 0,
+            round_trip: None,
+            sent: None,
+            limits: None,
+        }
     }
 }
 
@@ -129,7 +137,7 @@ pub struct RewindFilter<'a> {
     /// Entity to exclude, such as the shooter.
     pub without: Option<Entity>,
     /// Team to exclude, such as the shooter's own.
-    pub not_of: Option<Team>,
+    pub exclude_team: Option<Team>,
     /// Layers to test. A target must be in at least one of them.
     pub layers: HitLayers,
     /// Predicate that a target's entity must satisfy.
@@ -140,7 +148,7 @@ impl core::fmt::Debug for RewindFilter<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("RewindFilter")
             .field("without", &self.without)
-            .field("not_of", &self.not_of)
+            .field("not_of", &self.exclude_team)
             .field("layers", &self.layers)
             .finish_non_exhaustive()
     }
@@ -155,7 +163,7 @@ impl RewindFilter<'_> {
 
     pub(crate) fn allows(&self, entity: Entity, team: Option<Team>, layers: HitLayers) -> bool {
         self.without != Some(entity)
-            && (self.not_of.is_none() || self.not_of != team)
+            && (self.exclude_team.is_none() || self.exclude_team != team)
             && self.layers.0 & layers.0 != 0
             && self.only.is_none_or(|only| only(entity))
     }

@@ -1,15 +1,15 @@
 //! World geometry that obstructs shots.
 
-mod near;
+mod contact;
+mod nearby_colliders;
 mod sweep;
-mod touch;
 
 use bevy::{ecs::system::SystemParam, prelude::*};
 use bevy_rapier3d::{parry::query::Ray as ParryRay, prelude::*, rapier::math::Pose};
 
-pub(crate) use near::NearWalls;
+pub use contact::WallContact;
+pub(crate) use nearby_colliders::NearbyColliders;
 pub(crate) use sweep::parry_pose;
-pub use touch::WallTouch;
 
 /// Obstacle for shots and moves that can move itself, such as a door, a lift or a shield. It is tested
 /// where the shooter's screen showed it, so a shot passes through a door that was open on the screen.
@@ -48,12 +48,12 @@ impl Occluder {
 
 /// Accumulator for the nearest obstacle of a ray or sweep: static geometry and occluders.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct InTheWay {
+pub(crate) struct NearestObstacle {
     pub nearest: Option<WorldHit>,
     max: f32,
 }
 
-impl InTheWay {
+impl NearestObstacle {
     pub fn new(wall: Option<f32>, max: f32) -> Self {
         Self { nearest: wall.map(|distance| WorldHit { distance, by: None }), max }
     }

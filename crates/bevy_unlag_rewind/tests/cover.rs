@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag_core::{CurrentTick, KnotConfig, LimbPoses, NetId, PoseSample, Sampler, ViewTime};
+use bevy_unlag_core::{CurrentTick, LimbPoses, NetId, PathKnotConfig, PoseSample, PoseSampler, ViewTime};
 use bevy_unlag_movement::{CapsuleModel, MovementPlugin};
 use bevy_unlag_rewind::{
     CoverProtection, Miss, Occluder, RewindFilter, RewindLimits, RewindPlugin, RewindQuery, RewindTime,
@@ -61,7 +61,7 @@ impl Corner {
         let world = self.app.world_mut();
         if tick.is_multiple_of(3) {
             for mut history in world.query::<&mut PublishedPath>().iter_mut(world) {
-                history.send_present(&KnotConfig::default(), &Sampler::default(), None);
+                history.next_update(&PathKnotConfig::default(), &PoseSampler::default(), None);
             }
         }
         if !self.is_in_sight() {

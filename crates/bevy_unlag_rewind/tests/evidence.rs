@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{
-    BasePoses, CurrentTick, KnotConfig, NetId, ProxySmoothing, Sampler, Snapshot, Tick, ViewTime,
+    BasePoses, CurrentTick, NetId, PathKnotConfig, PoseSampler, ProxySmoothing, Snapshot, Tick, ViewTime,
 };
 use bevy_unlag_movement::{CapsuleModel, MovementPlugin};
 use bevy_unlag_rewind::{
@@ -42,13 +42,13 @@ fn path(id: u16, tick: u32) -> Vec3 {
     Vec3::new((t * 0.9).sin() * 8.0, 0.0, (t * 1.3 + f32::from(id)).cos() * 8.0)
 }
 
-struct Question {
+struct ShotQuery {
     from: Vec3,
     way: Vec3,
     view: Option<ViewTime>,
     overrides: Vec<StampOverride>,
     limits: RewindLimits,
-    waited: u32,
+    queued_ticks: u32,
 }
 
 struct Scene {
@@ -120,7 +120,7 @@ impl Scene {
         if tick.is_multiple_of(3) {
             let mut pawns = world.query::<(&mut PublishedPath, Option<&ProxySmoothing>)>();
             for (mut history, mode) in pawns.iter_mut(world) {
-                history.send_present(&KnotConfig::default(), &Sampler::default(), mode);
+                history.next_update(&PathKnotConfig::default(), &PoseSampler::default(), mode);
             }
             // A pawn that alternates between riding on the lift and walking.
             let base = u16::from(!(tick / 30).is_multiple_of(3));
@@ -129,11 +129,11 @@ impl Scene {
                 Snapshot { base, alive: tick % 400 > 40, ..Snapshot::new(Tick(tick), place, Vec3::X) };
             let mut history =
                 world.get_mut::<PublishedPath>(self.rider).expect("the rider must have a history");
-            history.sent.insert(snapshot.as_sent());
+            history.sent.insert(snapshot.quantised());
         }
     }
 
-    fn question(&mut self) -> Question {
+    fn question(&mut self) -> ShotQuery {
         let now = self.now();
         let rng = &mut self.rng;
         let age = rng.random_range(0.0..34.0);
@@ -164,11 +164,11 @@ impl Scene {
         let nonsense = rng.random_bool(0.01);
         let way = if nonsense { Vec3::NAN } else { (at - from) * rng.random_range(0.1..3.0) };
         let view = rng.random_bool(0.95).then_some(time);
-        Question { from, way, view, overrides, limits, waited: rng.random_range(0..3) }
+        ShotQuery { from, way, view, overrides, limits, queued_ticks: rng.random_range(0..3) }
     }
 
     /// Casts the rays. Returns the results with their evidence.
-    fn ask(&mut self, questions: Vec<Question>) -> Vec<(Result<TargetHit, Miss>, ShotEvidence)> {
+    fn ask(&mut self, questions: Vec<ShotQuery>) -> Vec<(Result<TargetHit, Miss>, ShotEvidence)> {
         let shooter = self.targets[0].0;
         let ask = move |query: RewindQuery| {
             let mut answers = Vec::new();
@@ -176,12 +176,12 @@ impl Scene {
                 let view = question.view.map(|time| View {
                     overrides: &question.overrides,
                     limits: Some(&question.limits),
-                    waited: question.waited,
+                    queued_ticks: question.queued_ticks,
                     bases: Some(time.later(400)),
                     ..View::from(time)
                 });
                 let Ok(then) = query.at(view.map_or(RewindTime::Now, RewindTime::View)) else { continue };
-                let filter = RewindFilter { not_of: Some(Team(1)), ..RewindFilter::without(shooter) };
+                let filter = RewindFilter { exclude_team: Some(Team(1)), ..RewindFilter::without(shooter) };
                 let then = then.of(filter);
                 let max = if question.limits.max_distance < 3.0 { f32::INFINITY } else { 40.0 };
                 let answer = then.cast_ray(question.from, question.way, max);
@@ -212,17 +212,17 @@ impl Scene {
     }
 }
 
-fn kind(answer: &Result<TargetHit, Miss>) -> &'static str {
+fn verdict_name(answer: &Result<TargetHit, Miss>) -> &'static str {
     match answer {
         Ok(_) => "hit",
-        Err(Miss::Nonsense) => "invalid query",
-        Err(Miss::Nobody) => "no target",
-        Err(Miss::Beside(_)) => "near miss",
+        Err(Miss::InvalidQuery) => "invalid query",
+        Err(Miss::NoTarget) => "no target",
+        Err(Miss::NearMiss(_)) => "near miss",
         Err(Miss::Blocked { by: None, .. }) => "blocked by a wall",
         Err(Miss::Blocked { by: Some(_), .. }) => "blocked by a door",
-        Err(Miss::Gone(_)) => "not present",
-        Err(Miss::NotShown(_)) => "not sent",
-        Err(Miss::TooFar(_)) => "moved too far",
+        Err(Miss::NotPresent(_)) => "not present",
+        Err(Miss::NotSent(_)) => "not sent",
+        Err(Miss::MovedTooFar(_)) => "moved too far",
         Err(Miss::InCover(_)) => "in cover",
     }
 }
@@ -232,10 +232,10 @@ fn ten_thousand_shots_replay_from_bytes_to_identical_results() {
     let mut scene = Scene::new();
     let shots = scene.shots(560, 24);
     assert!(shots.len() >= 10_000, "{} shots", shots.len());
-    let sampler = Sampler::default();
+    let sampler = PoseSampler::default();
     let (mut kinds, mut bytes, mut different) = (BTreeMap::<_, u32>::new(), 0, 0);
     for (index, (answer, evidence)) in shots.iter().enumerate() {
-        *kinds.entry(kind(answer)).or_default() += 1;
+        *kinds.entry(verdict_name(answer)).or_default() += 1;
         let packed = evidence.to_bytes();
         bytes += packed.len();
         let read = ShotEvidence::from_bytes(&packed).expect("the record must survive its bytes");
@@ -262,7 +262,7 @@ fn ten_thousand_shots_replay_from_bytes_to_identical_results() {
 #[test]
 fn evidence_notes_round_trip_and_do_not_change_the_replay() {
     let mut scene = Scene::new();
-    let sampler = Sampler::default();
+    let sampler = PoseSampler::default();
     let mut noted = 0;
     for (index, (answer, evidence)) in scene.shots(20, 24).into_iter().enumerate() {
         let plain = evidence.to_bytes().len();
@@ -315,7 +315,7 @@ fn evidence_with_300_hit_box_sets_round_trips() {
 #[test]
 fn changed_snapshots_walls_or_times_change_the_replayed_verdict() {
     let mut scene = Scene::new();
-    let sampler = Sampler::default();
+    let sampler = PoseSampler::default();
     let (mut hits, mut moved, mut walls, mut elsewhen) = (0, 0, 0, 0);
     for (answer, evidence) in scene.shots(120, 24) {
         let Ok(hit) = answer else { continue };
@@ -348,7 +348,7 @@ fn changed_snapshots_walls_or_times_change_the_replayed_verdict() {
 #[test]
 fn random_and_corrupted_evidence_is_rejected_or_replays_without_panic() {
     let mut scene = Scene::new();
-    let sampler = Sampler::default();
+    let sampler = PoseSampler::default();
     let shots = scene.shots(20, 24);
     let mut rng = SmallRng::seed_from_u64(5);
     let (mut read, mut lines) = (0, 0u64);
@@ -384,7 +384,7 @@ fn random_and_corrupted_evidence_is_rejected_or_replays_without_panic() {
 #[test]
 fn evidence_lines_draw_every_box_of_every_candidate() {
     let mut scene = Scene::new();
-    let sampler = Sampler::default();
+    let sampler = PoseSampler::default();
     let shots = scene.shots(60, 24);
     let alone = |evidence: &ShotEvidence| {
         let old = evidence.time.used.is_some_and(|used| evidence.tick.since(used.tick) > 8);

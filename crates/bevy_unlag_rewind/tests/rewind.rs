@@ -5,12 +5,13 @@ use core::time::Duration;
 use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{
-    BasePoses, CurrentTick, Fault, Findings, KnotConfig, NetId, ProxySmoothing, Sampler, Tick, ViewTime,
+    BasePoses, CurrentTick, NetId, PathKnotConfig, PoseSampler, ProxySmoothing, SetupDiagnostics, SetupIssue,
+    Tick, ViewTime,
 };
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_rewind::{
-    FrameHistory, HitBoxes, HitGroup, JudgedTime, Miss, RewindFilter, RewindLimits, RewindMode, RewindPlugin,
-    RewindQuery, RewindRefusal, RewindTable, RewindTime, RoundStart, StampOverride, TargetHit, View,
+    FrameHistory, HitBoxes, HitGroup, MatchStart, Miss, RewindFilter, RewindLimits, RewindMode, RewindPlugin,
+    RewindQuery, RewindRefusal, RewindTable, RewindTime, RewoundTime, StampOverride, TargetHit, View,
     humanoid_hit_boxes, humanoid_rig,
 };
 use bevy_unlag_smoothing::PublishedPath;
@@ -36,7 +37,7 @@ impl Range {
             app.add_plugins(RewindPlugin::<CapsuleModel>::default());
         } else {
             app.init_resource::<RewindLimits>()
-                .init_resource::<Sampler>()
+                .init_resource::<PoseSampler>()
                 .init_resource::<RewindTable>()
                 .init_resource::<BasePoses>();
         }
@@ -59,7 +60,7 @@ impl Range {
             let world = self.app.world_mut();
             if tick.0.is_multiple_of(3) {
                 for mut history in world.query::<&mut PublishedPath>().iter_mut(world) {
-                    history.send_present(&KnotConfig::default(), &Sampler::default(), None);
+                    history.next_update(&PathKnotConfig::default(), &PoseSampler::default(), None);
                 }
             }
         }
@@ -70,12 +71,12 @@ impl Range {
     }
 
     /// Casts a ray along -Z from `from`. Returns the result and the time at which it was tested.
-    fn judge(
+    fn cast_at_view(
         &mut self,
         from: Vec3,
         time: Option<ViewTime>,
         named: &[StampOverride],
-    ) -> Result<(Result<TargetHit, Miss>, JudgedTime), RewindRefusal> {
+    ) -> Result<(Result<TargetHit, Miss>, RewoundTime), RewindRefusal> {
         let (shooter, named) = (self.shooter, named.to_vec());
         let look = move |query: RewindQuery| {
             let view = time.map(|time| View { overrides: &named, ..View::from(time) });
@@ -93,7 +94,7 @@ impl Range {
         time: Option<ViewTime>,
         named: &[StampOverride],
     ) -> Result<Option<TargetHit>, RewindRefusal> {
-        self.judge(from, time, named).map(|(hit, _)| hit.ok())
+        self.cast_at_view(from, time, named).map(|(hit, _)| hit.ok())
     }
 
     /// Returns where the runner's chest was at `time`.
@@ -169,7 +170,7 @@ fn wall_blocks_a_shot_and_reports_the_target_behind_it() {
     let then = range.chest(time);
     range.app.world_mut().spawn((Collider::cuboid(50.0, 5.0, 0.1), Transform::from_xyz(0.0, 0.0, -4.0)));
     range.run(2);
-    let (blocked, _) = range.judge(then, Some(time), &[]).expect("the view must be recent enough");
+    let (blocked, _) = range.cast_at_view(then, Some(time), &[]).expect("the view must be recent enough");
     assert!(
         matches!(blocked, Err(Miss::Blocked { hit, by: None, .. }) if hit.target == NetId(1)),
         "{blocked:?}"
@@ -216,8 +217,9 @@ fn old_and_future_views_are_refused_and_nan_rays_are_invalid() {
     assert_eq!(range.shoot(Vec3::ZERO, Some(old), &[]), Err(RewindRefusal::TooOld));
     assert_eq!(range.shoot(Vec3::ZERO, Some(future), &[]), Err(RewindRefusal::FromTheFuture));
     let now = ago(&range, 5.0);
-    let (nonsense, _) = range.judge(Vec3::NAN, Some(now), &[]).expect("the view must be recent enough");
-    assert_eq!(nonsense, Err(Miss::Nonsense));
+    let (nonsense, _) =
+        range.cast_at_view(Vec3::NAN, Some(now), &[]).expect("the view must be recent enough");
+    assert_eq!(nonsense, Err(Miss::InvalidQuery));
 }
 
 #[test]
@@ -225,7 +227,7 @@ fn views_before_the_match_start_are_refused() {
     let mut range = Range::new(true);
     range.run(120);
     let (before, after) = (ago(&range, 12.0), ago(&range, 8.0));
-    range.app.insert_resource(RoundStart(Some(after.tick)));
+    range.app.insert_resource(MatchStart(Some(after.tick)));
     assert_eq!(range.shoot(Vec3::ZERO, Some(before), &[]), Err(RewindRefusal::TooOld));
     assert!(range.shoot(Vec3::ZERO, Some(after), &[]).is_ok());
 }
@@ -236,9 +238,9 @@ fn view_beyond_the_cap_is_tested_at_the_cap_and_reported_as_clamped() {
     range.run(120);
     let (asked, cap) = (ago(&range, 40.0), ago(&range, 25.6));
     let (there, here) = (range.chest(asked), range.chest(cap));
-    let (miss, time) = range.judge(there, Some(asked), &[]).expect("the view must not be too old");
+    let (miss, time) = range.cast_at_view(there, Some(asked), &[]).expect("the view must not be too old");
     assert!(miss.is_err() && time.clamped() && time.asked == Some(asked), "{miss:?} {time:?}");
-    let (hit, time) = range.judge(here, Some(asked), &[]).expect("the view must not be too old");
+    let (hit, time) = range.cast_at_view(here, Some(asked), &[]).expect("the view must not be too old");
     assert!(hit.is_ok() && time.used.is_some_and(|used| used.since(cap).abs() <= 1), "{hit:?} {time:?}");
 }
 
@@ -258,7 +260,7 @@ fn recorded_transform_is_hit_where_it_was_seen() {
         range.app.update();
         if range.now().0.is_multiple_of(3) {
             let mut history = range.app.world_mut().get_mut::<PublishedPath>(belt).expect("a history");
-            let update = history.send_present(&KnotConfig::default(), &Sampler::default(), None);
+            let update = history.next_update(&PathKnotConfig::default(), &PoseSampler::default(), None);
             // The very first frame runs no tick.
             assert!(update.is_some() || tick == 0);
             if let Some(sent) = update.map(|update| update.snapshot).filter(|_| tick > 3) {
@@ -313,7 +315,7 @@ fn teleported_transform_is_recorded_without_velocity() {
         }
         range.app.update();
         let mut history = range.app.world_mut().get_mut::<PublishedPath>(drone).expect("a history");
-        if let Some(update) = history.send_present(&KnotConfig::default(), &Sampler::default(), None) {
+        if let Some(update) = history.next_update(&PathKnotConfig::default(), &PoseSampler::default(), None) {
             assert_eq!(update.snapshot.velocity(), Vec3::ZERO, "tick {tick}");
         }
     }
@@ -321,7 +323,7 @@ fn teleported_transform_is_recorded_without_velocity() {
 
 #[test]
 fn missing_hit_boxes_are_reported_after_a_grace_period() {
-    let found = |range: &Range| range.app.world().resource::<Findings>().has(Fault::NoHitBoxes);
+    let found = |range: &Range| range.app.world().resource::<SetupDiagnostics>().has(SetupIssue::NoHitBoxes);
     let mut range = Range::new(true);
     range.run(64 * 6);
     assert!(!found(&range));

@@ -5,23 +5,23 @@ mod range;
 
 #[path = "shapes/blasts.rs"]
 mod blasts;
-#[path = "shapes/changes.rs"]
-mod changes;
-#[path = "shapes/claims.rs"]
-mod claims;
+#[path = "shapes/claimed_targets.rs"]
+mod claimed_targets;
 #[path = "shapes/flights.rs"]
 mod flights;
-#[path = "shapes/heads.rs"]
-mod heads;
-#[path = "shapes/hidden.rs"]
-mod hidden;
+#[path = "shapes/head_priority.rs"]
+mod head_priority;
+#[path = "shapes/invalid_queries.rs"]
+mod invalid_queries;
 #[path = "shapes/measure.rs"]
 mod measure;
+#[path = "shapes/melee.rs"]
+mod melee;
 #[path = "shapes/overlaps.rs"]
 mod overlaps;
+#[path = "shapes/partial_logs.rs"]
+mod partial_logs;
 #[path = "shapes/rays.rs"]
 mod rays;
-#[path = "shapes/sanity.rs"]
-mod sanity;
-#[path = "shapes/swings.rs"]
-mod swings;
+#[path = "shapes/rig_changes.rs"]
+mod rig_changes;

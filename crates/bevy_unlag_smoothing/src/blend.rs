@@ -30,7 +30,7 @@ pub struct BlendConfig {
     pub bridge_seconds: f32,
     /// Part of such a jump that is applied at once, relative to the pawn's movement in a frame and in
     /// addition to one centimetre. Default: 0.25. Raising it corrects sooner and causes trembling.
-    pub unseen_share: f32,
+    pub immediate_fraction: f32,
     /// [`ProxySmoothing::Exponential`]: seconds until 37 % of a jump are left. Default: 0.1, Unreal's
     /// `NetworkSimulatedSmoothLocationTime`. Raising it is softer and increases the lag.
     #[doc(alias = "NetworkSimulatedSmoothLocationTime")]
@@ -41,7 +41,7 @@ pub struct BlendConfig {
     /// [`ProxySmoothing::Exponential`]: maximum distance in metres by which the visuals lag behind. Default:
     /// 2.56, Unreal's `NetworkMaxSmoothUpdateDistance`. A shot may hit up to this distance from the visuals.
     #[doc(alias = "NetworkMaxSmoothUpdateDistance")]
-    pub exponential_distance: f32,
+    pub exponential_max_distance: f32,
 }
 
 impl Default for BlendConfig {
@@ -51,20 +51,20 @@ impl Default for BlendConfig {
             snap_speed: 10.0,
             recovery_speed: 6.0,
             bridge_seconds: 0.045,
-            unseen_share: 0.25,
+            immediate_fraction: 0.25,
             exponential_seconds: 0.1,
             exponential_turn_seconds: 0.05,
-            exponential_distance: 2.56,
+            exponential_max_distance: 2.56,
         }
     }
 }
 
 /// State of a proxy as drawn in the last frame.
 #[derive(Component, Clone, Copy, Debug, Default)]
-pub(crate) struct Seen(Option<Sight>);
+pub(crate) struct LastDrawn(Option<DrawnState>);
 
 #[derive(Clone, Copy, Debug)]
-struct Sight {
+struct DrawnState {
     position: Vec3,
     velocity: Vec3,
     rotation: Quat,
@@ -74,7 +74,7 @@ struct Sight {
 }
 
 /// Length of a jump in metres that is not visible.
-const UNSEEN: f32 = 0.01;
+const INVISIBLE_JUMP: f32 = 0.01;
 /// Maximum frame time in seconds for which a pawn is extrapolated.
 const LONGEST_FRAME: f32 = 0.1;
 
@@ -88,7 +88,7 @@ pub(crate) fn blend(
             &SnapshotHistory,
             &ProxyTime,
             Option<&ProxySmoothing>,
-            &mut Seen,
+            &mut LastDrawn,
             &mut VisualOffset,
         ),
         With<SnapshotInbox>,
@@ -100,7 +100,7 @@ pub(crate) fn blend(
             continue;
         }
         if !drawn.pose.alive {
-            *seen = Seen(None);
+            *seen = LastDrawn(None);
             offset.set_if_neq(VisualOffset::default());
             continue;
         }
@@ -111,11 +111,11 @@ pub(crate) fn blend(
             if before.teleports != teleports || mode == Some(ProxySmoothing::Raw) {
                 // Teleports and raw proxies must jump visibly.
                 offset.set_if_neq(VisualOffset::default());
-            } else if before.mode != mode || breaks(before.stamp, drawn.stamp, mode) {
+            } else if before.mode != mode || is_discontinuous(before.stamp, drawn.stamp, mode) {
                 // A fast pawn may have moved far while no updates arrived.
                 let speed = before.velocity.length().max(pose.velocity.length()) + config.snap_speed;
-                let allowed = config.snap_distance.max(speed * (proxy.waited as f32 + frame));
-                let next = come_over(&before, drawn, mode, frame, &config);
+                let allowed = config.snap_distance.max(speed * (proxy.since_previous as f32 + frame));
+                let next = blend_offset(&before, drawn, mode, frame, &config);
                 if next.offset.length() <= allowed {
                     stats.blends += 1;
                     *offset = next;
@@ -126,7 +126,7 @@ pub(crate) fn blend(
             }
         }
         let eased = !matches!(offset.easing, Easing::Exponential { .. });
-        *seen = Seen(Some(Sight {
+        *seen = LastDrawn(Some(DrawnState {
             position: pose.position + offset.offset,
             velocity: pose.velocity + if eased { offset.velocity } else { Vec3::ZERO },
             rotation: offset.turn * pose.rotation,
@@ -145,7 +145,7 @@ fn from_of(stamp: ViewStamp) -> Option<Tick> {
 }
 
 /// Returns whether the current pose does not continue the one of the last frame.
-fn breaks(before: ViewStamp, now: ViewStamp, mode: Option<ProxySmoothing>) -> bool {
+fn is_discontinuous(before: ViewStamp, now: ViewStamp, mode: Option<ProxySmoothing>) -> bool {
     if mode.is_some_and(|mode| !mode.is_played_out()) {
         return from_of(before) != from_of(now);
     }
@@ -165,8 +165,8 @@ fn breaks(before: ViewStamp, now: ViewStamp, mode: Option<ProxySmoothing>) -> bo
 }
 
 /// Returns the offset that keeps a pawn where it was drawn, and its easing.
-fn come_over(
-    before: &Sight,
+fn blend_offset(
+    before: &DrawnState,
     drawn: &DrawnPose,
     mode: Option<ProxySmoothing>,
     frame: f32,
@@ -177,7 +177,7 @@ fn come_over(
     let turn = before.rotation * pose.rotation.inverse();
     match mode {
         Some(ProxySmoothing::Exponential) => VisualOffset {
-            offset: (before.position - pose.position).clamp_length_max(config.exponential_distance),
+            offset: (before.position - pose.position).clamp_length_max(config.exponential_max_distance),
             velocity: Vec3::ZERO,
             turn,
             easing: Easing::Exponential {
@@ -187,7 +187,7 @@ fn come_over(
         },
         Some(ProxySmoothing::Simulate) => {
             // Apply the invisible part of the jump at once.
-            let unseen = config.unseen_share * pose.velocity.length() * frame + UNSEEN;
+            let unseen = config.immediate_fraction * pose.velocity.length() * frame + INVISIBLE_JUMP;
             VisualOffset {
                 offset: on - on.clamp_length_max(unseen),
                 velocity: Vec3::ZERO,

@@ -2,14 +2,14 @@
 
 use bevy_unlag_core::{Tick, ViewTime};
 
-use crate::{PlayoutConfig, link::LinkMeter};
+use crate::{PlayoutConfig, arrival_stats::ArrivalStats};
 
 /// Seconds for which only implausible ticks must arrive until they count as another server's. A single one
 /// may be the old state of an entity that slept.
 const STRAY_SECONDS: f64 = 0.5;
 
 /// Playout clock of all proxies that are updated at one rate. They share one view time, so that pawns are
-/// drawn as they were at the same moment; [`Playout`](crate::Playout) has one clock per rate.
+/// drawn as they were at the same moment; [`PlayoutClocks`](crate::PlayoutClocks) has one clock per rate.
 ///
 /// It learns the playout delay (interpolation delay) from arrival times alone and uses no round trip or
 /// ping, so the latency of the link cannot starve it. It runs at real time, slightly slower or faster to
@@ -41,7 +41,7 @@ struct Run {
     /// which are on this machine's.
     origin: Tick,
     newest: f64,
-    link: LinkMeter,
+    link: ArrivalStats,
     arrived_at: f64,
     stray_at: Option<f64>,
     /// Position and the time at which it was set.
@@ -54,7 +54,7 @@ impl Run {
         Self {
             origin,
             newest: 0.0,
-            link: LinkMeter::new(now, interval),
+            link: ArrivalStats::new(now, interval),
             arrived_at: now,
             stray_at: None,
             position: None,
@@ -116,13 +116,13 @@ impl PlayoutClock {
 
     /// Sets the interval between updates, in ticks. Default: 3.
     #[must_use]
-    pub fn every(mut self, interval: u16) -> Self {
+    pub fn with_interval(mut self, interval: u16) -> Self {
         self.interval = interval;
         self
     }
 
     /// Sets the initial delay, in seconds.
-    pub(crate) fn begin_with(&mut self, guess: f64, joins: bool) {
+    pub(crate) fn set_initial_delay(&mut self, guess: f64, joins: bool) {
         self.guess = Some(guess);
         self.joins = joins;
     }
@@ -162,7 +162,7 @@ impl PlayoutClock {
             // The last frame without the missing snapshot is the last one in which it held up playout.
             run.position.map_or(now, |(_, at)| at.min(now)) - slot_of(run, previous).0
         });
-        run.link.take(now, slot, gap, &self.config);
+        run.link.record(now, slot, gap, &self.config);
         run.newest = run.newest.max(slot);
         true
     }
@@ -178,7 +178,7 @@ impl PlayoutClock {
         let passed = now - at;
         if target.is_finite() && passed > 0.0 {
             let error = target - (position + passed);
-            let rate = if error < 0.0 { config.attack } else { config.release };
+            let rate = if error < 0.0 { config.slow_down_rate } else { config.speed_up_rate };
             // At most the whole error in this frame, however long the frame was.
             let speed =
                 (1.0 + error * rate.min(1.0 / passed)).min(config.max_speed).max(config.min_speed).max(0.0);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use bevy::{ecs::component::Mutable, prelude::*};
 use bevy_unlag_core::{
-    DrawnViewTime, Interpolate, Interpolation, ProxySmoothing, Sampler, Span, Tick, ViewTime,
+    DrawnViewTime, Interpolate, Interpolation, InterpolationSpan, PoseSampler, ProxySmoothing, Tick, ViewTime,
 };
 
 use crate::{SmoothingPlugin, SmoothingSystems, proxy::ProxyTime};
@@ -77,7 +77,7 @@ impl<C: Interpolate + Send + Sync + 'static> ComponentHistory<C> {
 
     /// Returns the value at a view time; `None` before the first update.
     #[must_use]
-    pub fn value(&self, time: ViewTime, sampler: &Sampler) -> Option<C> {
+    pub fn value(&self, time: ViewTime, sampler: &PoseSampler) -> Option<C> {
         let after = self.updates.partition_point(|(tick, _)| tick.since(time.tick) <= 0);
         let (tick, from) = self.updates.get(after.checked_sub(1)?)?;
         let since = time.ticks_since(*tick).max(0.0);
@@ -91,8 +91,12 @@ impl<C: Interpolate + Send + Sync + 'static> ComponentHistory<C> {
         if !from.continues_to(to) {
             return Some(*from);
         }
-        let part = (since / ticks).clamp(0.0, 1.0);
-        let span = Span { part, seconds: ticks * sampler.tick_seconds, interpolation: sampler.interpolation };
+        let fraction = (since / ticks).clamp(0.0, 1.0);
+        let span = InterpolationSpan {
+            fraction,
+            seconds: ticks * sampler.tick_seconds,
+            interpolation: sampler.interpolation,
+        };
         Some(C::interpolate(from, to, &span))
     }
 }
@@ -132,7 +136,7 @@ fn receive<C: Interpolate + Component>(
 }
 
 fn draw<C: Interpolate + PartialEq + Component<Mutability = Mutable>>(
-    (time, sampler): (Res<DrawnViewTime>, Res<Sampler>),
+    (time, sampler): (Res<DrawnViewTime>, Res<PoseSampler>),
     mut proxies: Query<(
         Entity,
         &ComponentHistory<C>,

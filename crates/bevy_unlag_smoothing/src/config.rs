@@ -30,16 +30,16 @@ pub struct PlayoutConfig {
     pub max_speed: f64,
     /// Deceleration of playout per second that it is ahead, in 1/s. Default: 4: playout reaches its minimum
     /// speed when it is 20 ms ahead, because too short a delay is visible.
-    pub attack: f64,
-    /// Acceleration of playout per second that it is behind, in 1/s. Default: 1, lower than `attack`,
+    pub slow_down_rate: f64,
+    /// Acceleration of playout per second that it is behind, in 1/s. Default: 1, lower than `slow_down_rate`,
     /// because too long a delay is hardly visible.
-    pub release: f64,
+    pub speed_up_rate: f64,
     /// Seconds for which the fastest arrival is remembered, relative to which the delay is measured.
     /// Default: 15. It must exceed a phase of congestion, and be short enough to adapt to a new route.
     pub window: f64,
     /// Seconds for which gaps between updates are remembered, but at least 64 gaps. Default: 10. Raising it
     /// keeps the delay high for longer after a bad phase.
-    pub memory: f64,
+    pub gap_memory: f64,
     /// Error in seconds beyond which playout jumps instead of changing its speed. Default: 0.5. Lowering it
     /// causes visible jumps that could have been corrected gradually.
     pub snap: f64,
@@ -58,10 +58,10 @@ impl Default for PlayoutConfig {
             max_delay: 1.0,
             min_speed: 0.922,
             max_speed: 1.028,
-            attack: 4.0,
-            release: 1.0,
+            slow_down_rate: 4.0,
+            speed_up_rate: 1.0,
             window: 15.0,
-            memory: 10.0,
+            gap_memory: 10.0,
             snap: 0.5,
             restart: 10.0,
         }

@@ -2,28 +2,29 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    BasePoses, CurrentTick, DrawnBaseTime, DrawnPose, DrawnViewTime, NetRole, ProxySmoothing, Sampler,
+    BasePoses, CurrentTick, DrawnBaseTime, DrawnPose, DrawnViewTime, NetRole, PoseSampler, ProxySmoothing,
     SnapshotHistory, ViewStamp, ViewTime,
 };
 
 use crate::{
-    PlayoutConfig, ServerClock, SmoothingStats, inbox::SnapshotInbox, playout::Playout, proxy::ProxyTime,
+    PlayoutConfig, ServerClock, SmoothingStats, inbox::SnapshotInbox, playout::PlayoutClocks,
+    proxy::ProxyTime,
 };
 
 pub(crate) fn advance(
     time: Res<Time<Real>>,
-    mut playout: ResMut<Playout>,
+    mut playout: ResMut<PlayoutClocks>,
     mut drawn: ResMut<DrawnViewTime>,
     mut stats: ResMut<SmoothingStats>,
-    mut told: Local<bool>,
+    mut had_time: Local<bool>,
 ) {
     playout.advance(time.elapsed_secs_f64());
     // On a machine with authority another plugin sets the view time.
     let played = playout.main_time();
-    if played.is_some() || *told {
+    if played.is_some() || *had_time {
         drawn.0 = played;
     }
-    *told = played.is_some();
+    *had_time = played.is_some();
     if let Some(clock) = playout.primary() {
         stats.delay_ms = (clock.delay_seconds() * 1_000.0) as f32;
         stats.speed = clock.speed() as f32;
@@ -31,7 +32,7 @@ pub(crate) fn advance(
 }
 
 pub(crate) fn draw(
-    (sampler, config, playout): (Res<Sampler>, Res<PlayoutConfig>, Res<Playout>),
+    (sampler, config, playout): (Res<PoseSampler>, Res<PlayoutConfig>, Res<PlayoutClocks>),
     (real, server): (Res<Time<Real>>, Res<ServerClock>),
     (tick, fixed, bases): (Option<Res<CurrentTick>>, Option<Res<Time<Fixed>>>, Res<BasePoses>),
     mut base_time: ResMut<DrawnBaseTime>,
@@ -42,7 +43,7 @@ pub(crate) fn draw(
     >,
 ) {
     let (now, tick_seconds) = (real.elapsed_secs_f64(), f64::from(sampler.tick_seconds));
-    let bases_at = tick.zip(fixed).map(|(tick, fixed)| tick.in_frame(&fixed)).unwrap_or_default();
+    let bases_at = tick.zip(fixed).map(|(tick, fixed)| tick.frame_time(&fixed)).unwrap_or_default();
     let bases = bases.at(bases_at);
     base_time.0 = None;
     for (role, history, mut proxy, mode, mut drawn) in &mut proxies {

@@ -1,9 +1,11 @@
 //! Inboxes of proxies and their transfer to snapshot histories.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{DrawnPose, ProxyUpdate, Sampler, SnapshotHistory, Tick, UsualInterval, VisualOffset};
+use bevy_unlag_core::{
+    DrawnPose, MeasuredUpdateInterval, PoseSampler, ProxyUpdate, SnapshotHistory, Tick, VisualOffset,
+};
 
-use crate::{PlayoutConfig, SmoothingStats, blend::Seen, playout::Playout, proxy::ProxyTime};
+use crate::{PlayoutConfig, SmoothingStats, blend::LastDrawn, playout::PlayoutClocks, proxy::ProxyTime};
 
 /// Received updates of a pawn, in any order. The network integration fills it in [`PreUpdate`], before
 /// [`SmoothingSystems::Receive`](crate::SmoothingSystems::Receive) empties it.
@@ -11,16 +13,21 @@ use crate::{PlayoutConfig, SmoothingStats, blend::Seen, playout::Playout, proxy:
 /// It enables smoothing for the pawn, which is drawn while its [`NetRole`](bevy_unlag_core::NetRole) is
 /// `SimulatedProxy`.
 #[derive(Component, Clone, Debug, Default)]
-#[require(SnapshotHistory, ProxyTime, UsualInterval, DrawnPose, VisualOffset, Seen)]
+#[require(SnapshotHistory, ProxyTime, MeasuredUpdateInterval, DrawnPose, VisualOffset, LastDrawn)]
 pub struct SnapshotInbox(pub Vec<ProxyUpdate>);
 
 pub(crate) fn receive(
     config: Res<PlayoutConfig>,
-    sampler: Res<Sampler>,
+    sampler: Res<PoseSampler>,
     time: Res<Time<Real>>,
-    mut playout: ResMut<Playout>,
+    mut playout: ResMut<PlayoutClocks>,
     mut stats: ResMut<SmoothingStats>,
-    mut proxies: Query<(&mut SnapshotInbox, &mut SnapshotHistory, &mut ProxyTime, &mut UsualInterval)>,
+    mut proxies: Query<(
+        &mut SnapshotInbox,
+        &mut SnapshotHistory,
+        &mut ProxyTime,
+        &mut MeasuredUpdateInterval,
+    )>,
     mut arrivals: Local<Vec<(u16, Tick, Option<Tick>)>>,
 ) {
     let (now, tick_seconds) = (time.elapsed_secs_f64(), f64::from(sampler.tick_seconds));
@@ -38,7 +45,8 @@ pub(crate) fn receive(
             arrivals.extend(newest.map(|tick| (proxy.interval().max(1), tick, None)));
             continue;
         };
-        let interval = if proxy.interval() == 0 { Playout::class(usual) } else { proxy.interval() };
+        let interval =
+            if proxy.interval() == 0 { PlayoutClocks::interval_class(usual) } else { proxy.interval() };
         arrivals.push((interval, tick, proxy.newest()));
     }
     if let Some(&(_, any, _)) = arrivals.first() {
@@ -62,21 +70,21 @@ pub(crate) fn receive(
                 take(&update, &playout, (&mut history, &mut proxy), &mut stats, (usual, now));
             }
         }
-        usually.set_if_neq(UsualInterval(proxy.interval()));
+        usually.set_if_neq(MeasuredUpdateInterval(proxy.interval()));
         playout.count(proxy.interval(), now);
     }
 }
 
 fn take(
     update: &ProxyUpdate,
-    playout: &Playout,
+    playout: &PlayoutClocks,
     (history, proxy): (&mut SnapshotHistory, &mut ProxyTime),
     stats: &mut SmoothingStats,
     (usual, now): (u16, f64),
 ) {
     let tick = update.snapshot.tick;
     if update.iter().any(|snapshot| playout.is_stray(proxy.interval(), snapshot.tick, now)) {
-        stats.absurd += 1;
+        stats.implausible += 1;
         return;
     }
     for snapshot in update.knots() {
@@ -89,5 +97,5 @@ fn take(
     if proxy.drawn.is_some_and(|view| view.ticks_since(tick) > 0.0) {
         stats.late += 1;
     }
-    proxy.updated(tick, Playout::class(usual), now);
+    proxy.updated(tick, PlayoutClocks::interval_class(usual), now);
 }

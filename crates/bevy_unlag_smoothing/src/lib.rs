@@ -3,9 +3,9 @@
 //! * The network integration writes [`ProxyUpdate`](bevy_unlag_core::ProxyUpdate)s to a pawn's
 //!   [`SnapshotInbox`].
 //! * A [`PlayoutClock`] learns from their arrival times how large the playout delay (interpolation delay)
-//!   must be to hide jitter and loss; [`Playout`] has one clock per update rate.
+//!   must be to hide jitter and loss; [`PlayoutClocks`] has one clock per update rate.
 //! * In each frame every [`SimulatedProxy`](bevy_unlag_core::NetRole::SimulatedProxy) gets its
-//!   [`DrawnPose`](bevy_unlag_core::DrawnPose) at that moment from the shared [`Sampler`], according to its
+//!   [`DrawnPose`](bevy_unlag_core::DrawnPose) at that moment from the shared [`PoseSampler`], according to its
 //!   [`ProxySmoothing`](bevy_unlag_core::ProxySmoothing).
 //! * Visible jumps, after a wrong guess or a late update, are blended by the pawn's
 //!   [`VisualOffset`](bevy_unlag_core::VisualOffset): see [`BlendConfig`].
@@ -23,20 +23,20 @@
 //! app.update();
 //! ```
 
+mod arrival_stats;
 mod blend;
 mod clock;
 mod component;
 mod config;
 mod draw;
-mod host;
+mod host_interpolation;
 mod inbox;
-mod link;
 mod playout;
 mod proxy;
 mod published_path;
 mod record_transform;
 mod reset;
-mod sent_log;
+mod sent_snapshots;
 mod server_clock;
 mod simulate;
 
@@ -44,7 +44,7 @@ use core::marker::PhantomData;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    BasePoses, DrawnBaseTime, DrawnViewTime, KnotConfig, MoveModel, MoveSystems, Sampler, TickPlugin,
+    BasePoses, DrawnBaseTime, DrawnViewTime, MoveModel, MoveSystems, PathKnotConfig, PoseSampler, TickPlugin,
     VisualPlugin, VisualSystems,
 };
 
@@ -53,11 +53,11 @@ pub use clock::PlayoutClock;
 pub use component::{ComponentHistory, ComponentInbox, SmoothedComponentPlugin};
 pub use config::PlayoutConfig;
 pub use inbox::SnapshotInbox;
-pub use playout::Playout;
+pub use playout::PlayoutClocks;
 pub use proxy::ProxyTime;
 pub use published_path::PublishedPath;
 pub use record_transform::RecordTransform;
-pub use sent_log::{Rates, SentLog};
+pub use sent_snapshots::{IntervalSummary, SentSnapshots};
 pub use server_clock::{ServerClock, ServerClockConfig};
 pub use simulate::ProxySimulationPlugin;
 
@@ -113,15 +113,15 @@ impl Plugin for TransformRecordingPlugin {
         if !app.is_plugin_added::<VisualPlugin>() {
             app.add_plugins(VisualPlugin);
         }
-        app.init_resource::<Sampler>()
+        app.init_resource::<PoseSampler>()
             .init_resource::<DrawnViewTime>()
             .init_resource::<DrawnBaseTime>()
             .init_resource::<BasePoses>()
-            .init_resource::<KnotConfig>()
+            .init_resource::<PathKnotConfig>()
             .add_plugins(reset::server_plugin)
-            .configure_sets(FixedPostUpdate, SmoothingSystems::Record.after(MoveSystems::Show))
+            .configure_sets(FixedPostUpdate, SmoothingSystems::Record.after(MoveSystems::Publish))
             .add_systems(FixedPostUpdate, record_transform::record.in_set(SmoothingSystems::Record))
-            .add_systems(PostUpdate, host::draw.in_set(VisualSystems::Draw));
+            .add_systems(PostUpdate, host_interpolation::draw.in_set(VisualSystems::Draw));
     }
 }
 
@@ -140,7 +140,7 @@ pub struct SmoothingStats {
     /// Dropped updates that were duplicates, or older than all snapshots of a full history.
     pub duplicates: u64,
     /// Dropped updates whose tick is implausibly far from the server's.
-    pub absurd: u64,
+    pub implausible: u64,
     /// Frames in which the view time of a pawn stopped or jumped, because it was too far from its clock to
     /// catch up gradually: its update rate changed a lot, or the link did.
     pub resyncs: u64,
@@ -164,13 +164,13 @@ impl Plugin for SmoothingPlugin {
         if !app.is_plugin_added::<VisualPlugin>() {
             app.add_plugins(VisualPlugin);
         }
-        app.init_resource::<Sampler>()
+        app.init_resource::<PoseSampler>()
             .init_resource::<DrawnViewTime>()
             .init_resource::<DrawnBaseTime>()
             .init_resource::<BasePoses>()
             .init_resource::<PlayoutConfig>()
             .init_resource::<BlendConfig>()
-            .init_resource::<Playout>()
+            .init_resource::<PlayoutClocks>()
             .init_resource::<ServerClock>()
             .init_resource::<SmoothingStats>()
             .add_plugins(reset::client_plugin)

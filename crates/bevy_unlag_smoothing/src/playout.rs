@@ -16,12 +16,12 @@ const INTERVALS: [u16; 16] = [1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 24, 32, 48, 64, 9
 /// that pawns are drawn as they were at the same moment. The rates are separate, because a pawn that is
 /// updated once a second must not delay all others by a second.
 #[derive(Resource, Clone, Debug, Default)]
-pub struct Playout {
-    rates: Vec<Rate>,
+pub struct PlayoutClocks {
+    rates: Vec<RateClock>,
 }
 
 #[derive(Clone, Debug)]
-struct Rate {
+struct RateClock {
     interval: u16,
     clock: PlayoutClock,
     used_at: f64,
@@ -32,17 +32,17 @@ struct Rate {
 
 /// State of a clock in the current frame.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Moment {
+pub(crate) struct ClockReading {
     pub(crate) interval: u16,
     pub(crate) time: ViewTime,
     pub(crate) speed: f64,
 }
 
-impl Playout {
+impl PlayoutClocks {
     /// Returns the clock of most pawns. `None` before the first update.
     #[must_use]
     pub fn primary(&self) -> Option<&PlayoutClock> {
-        self.main().map(|rate| &rate.clock)
+        self.most_used().map(|rate| &rate.clock)
     }
 
     /// Returns the clock of pawns that are updated every `interval` ticks, if there is one.
@@ -56,17 +56,17 @@ impl Playout {
         self.rates.iter().map(|rate| rate.interval)
     }
 
-    fn main(&self) -> Option<&Rate> {
+    fn most_used(&self) -> Option<&RateClock> {
         self.rates.iter().max_by_key(|rate| (rate.pawns, core::cmp::Reverse(rate.interval)))
     }
 
     /// Returns the view time of most pawns.
     pub(crate) fn main_time(&self) -> Option<ViewTime> {
-        self.main()?.time
+        self.most_used()?.time
     }
 
     /// Returns the interval as which a spacing of this many ticks counts.
-    pub(crate) fn class(spacing: u16) -> u16 {
+    pub(crate) fn interval_class(spacing: u16) -> u16 {
         INTERVALS.into_iter().find(|interval| *interval >= spacing).unwrap_or(INTERVALS[INTERVALS.len() - 1])
     }
 
@@ -76,19 +76,19 @@ impl Playout {
         config: &PlayoutConfig,
         tick_seconds: f64,
         now: f64,
-    ) -> Option<&mut Rate> {
+    ) -> Option<&mut RateClock> {
         if let Some(at) = self.used(interval) {
             return self.rates.get_mut(at);
         }
         // All rates share the link, so its known lateness is a good first guess.
-        let late = self
-            .main()
-            .map_or(0.0, |main| main.clock.target_delay_seconds() - f64::from(main.interval) * tick_seconds);
+        let late = self.most_used().map_or(0.0, |most_used| {
+            most_used.clock.target_delay_seconds() - f64::from(most_used.interval) * tick_seconds
+        });
         let guess = f64::from(interval) * tick_seconds + late.max(config.margin);
-        let mut clock = PlayoutClock::new(*config).every(interval);
+        let mut clock = PlayoutClock::new(*config).with_interval(interval);
         clock.configure(*config, tick_seconds);
-        clock.begin_with(guess, !self.rates.is_empty());
-        self.rates.push(Rate { interval, clock, used_at: now, pawns: 0, time: None, restarted: false });
+        clock.set_initial_delay(guess, !self.rates.is_empty());
+        self.rates.push(RateClock { interval, clock, used_at: now, pawns: 0, time: None, restarted: false });
         self.rates.last_mut()
     }
 
@@ -108,8 +108,9 @@ impl Playout {
         let own = self.rates.iter().position(|rate| rate.interval == interval);
         own.or_else(|| {
             let full = self.rates.len() == MAX_RATES;
-            let nearest =
-                |(_, rate): &(usize, &Rate)| (rate.interval < interval, rate.interval.abs_diff(interval));
+            let nearest = |(_, rate): &(usize, &RateClock)| {
+                (rate.interval < interval, rate.interval.abs_diff(interval))
+            };
             self.rates.iter().enumerate().filter(|_| full).min_by_key(nearest).map(|(at, _)| at)
         })
     }
@@ -158,11 +159,11 @@ impl Playout {
 
     /// Returns the view time of this rate in the current frame, with the interval and the speed of the clock
     /// that it comes from. A clock without a view time yet is replaced by the one of most pawns.
-    pub(crate) fn time(&self, interval: u16) -> Option<Moment> {
-        let of = |rate: &Rate| {
-            Some(Moment { interval: rate.interval, time: rate.time?, speed: rate.clock.speed() })
+    pub(crate) fn time(&self, interval: u16) -> Option<ClockReading> {
+        let of = |rate: &RateClock| {
+            Some(ClockReading { interval: rate.interval, time: rate.time?, speed: rate.clock.speed() })
         };
         let own = self.used(interval).and_then(|at| self.rates.get(at));
-        own.and_then(of).or_else(|| of(self.main()?))
+        own.and_then(of).or_else(|| of(self.most_used()?))
     }
 }

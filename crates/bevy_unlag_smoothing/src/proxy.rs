@@ -5,7 +5,7 @@ use bevy_unlag_core::{SUB_TICKS, Tick, ViewTime};
 
 use crate::{
     PlayoutConfig, SmoothingStats,
-    playout::{Moment, Playout},
+    playout::{ClockReading, PlayoutClocks},
 };
 
 /// Number of updates from which the interval is derived.
@@ -29,7 +29,7 @@ pub struct ProxyTime {
     known: u8,
     /// Arrival of the newest update in this machine's seconds, and the time since the one before.
     pub(crate) updated_at: f64,
-    pub(crate) waited: f64,
+    pub(crate) since_previous: f64,
     /// Interval of the clock of the last frame; 0 if no clock was used.
     drawn_by: u16,
     /// Ticks by which the pawn is ahead of the clock to which it is changing.
@@ -46,7 +46,7 @@ impl Default for ProxyTime {
             ticks: [Tick(0); TICKS],
             known: 0,
             updated_at: 0.0,
-            waited: 0.0,
+            since_previous: 0.0,
             drawn_by: 0,
             shift: 0.0,
         }
@@ -84,9 +84,9 @@ impl ProxyTime {
         spaces.sort_unstable();
         let wanted = match known {
             0 | 1 => usual,
-            2 | 3 => Playout::class(spaces[0]),
-            4..=6 => Playout::class(spaces[1]),
-            _ => Playout::class(spaces[2]),
+            2 | 3 => PlayoutClocks::interval_class(spaces[0]),
+            4..=6 => PlayoutClocks::interval_class(spaces[1]),
+            _ => PlayoutClocks::interval_class(spaces[2]),
         };
         self.agreed = if wanted == self.wanted { self.agreed.saturating_add(1) } else { 1 };
         self.wanted = wanted;
@@ -95,7 +95,7 @@ impl ProxyTime {
             self.interval = wanted;
         }
         if newest.is_none_or(|newest| tick.is_newer_than(newest)) {
-            self.waited = if newest.is_some() { now - self.updated_at } else { 0.0 };
+            self.since_previous = if newest.is_some() { now - self.updated_at } else { 0.0 };
             self.updated_at = now;
         }
     }
@@ -124,7 +124,7 @@ impl ProxyTime {
     /// new one as slowly as a clock changes its delay.
     pub(crate) fn draw_by(
         &mut self,
-        Moment { interval, time: clock, speed }: Moment,
+        ClockReading { interval, time: clock, speed }: ClockReading,
         seconds: f64,
         config: &PlayoutConfig,
         tick_seconds: f64,

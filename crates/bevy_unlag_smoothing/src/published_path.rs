@@ -2,8 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::{
-    BasePoses, CurrentTick, KnotConfig, MoveModel, PoseSample, ProxySmoothing, ProxyTrack, ProxyUpdate,
-    Sampler, Shown, Snapshot, SnapshotHistory, Tick, ViewTime,
+    BasePoses, CurrentTick, MoveModel, PathKnotConfig, PathRecorder, PoseSample, PoseSampler, ProxySmoothing,
+    ProxyUpdate, PublishedState, Snapshot, SnapshotHistory, Tick, ViewTime,
 };
 
 /// The path of a pawn as remote clients are sent it: every snapshot that was sent, for a bounded time, the ticks since
@@ -15,7 +15,7 @@ use bevy_unlag_core::{
 pub struct PublishedPath {
     /// The snapshots that were sent.
     pub sent: SnapshotHistory,
-    track: ProxyTrack,
+    track: PathRecorder,
     present: Option<PoseSample>,
     /// The tick of `present`, and how often the pawn had been teleported by then.
     recorded: Option<(Tick, u8)>,
@@ -78,10 +78,10 @@ impl PublishedPath {
     /// from the last update would miss its path. `None` when there is nothing to send: what was once sent for a
     /// tick stays, also when the pawn's moves were late then and its state is another now. `mode` is the pawn's own
     /// way of being drawn, if it has one.
-    pub fn send_present(
+    pub fn next_update(
         &mut self,
-        config: &KnotConfig,
-        sampler: &Sampler,
+        config: &PathKnotConfig,
+        sampler: &PoseSampler,
         mode: Option<&ProxySmoothing>,
     ) -> Option<ProxyUpdate> {
         let simulated = mode == Some(&ProxySmoothing::Simulate);
@@ -100,16 +100,16 @@ impl PublishedPath {
 /// server simulates.
 pub(crate) fn record<M: MoveModel>(
     tick: Res<CurrentTick>,
-    sampler: Res<Sampler>,
+    sampler: Res<PoseSampler>,
     bases: Res<BasePoses>,
     config: Option<Res<M::Config>>,
-    mut pawns: Query<(&M::State, Option<&Shown<M>>, &mut PublishedPath)>,
+    mut pawns: Query<(&M::State, Option<&PublishedState<M>>, &mut PublishedPath)>,
 ) {
     let turns = config.is_some_and(|config| M::turns_with_base(&config));
     let now = tick.0;
     for (state, shown, mut path) in &mut pawns {
         let (state, tick, moved) =
-            shown.map_or((state, now, now), |shown| (&shown.state, shown.tick, shown.moved));
+            shown.map_or((state, now, now), |shown| (&shown.state, shown.tick, shown.move_tick));
         let bases = bases.at(ViewTime::at(moved));
         let world = M::snapshot(state, tick);
         let present = PoseSample { position: M::position(state), ..PoseSample::from(&world) };

@@ -1,7 +1,7 @@
 //! Recording of server-driven entities without a movement model: AI characters, physics props, platforms.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{CurrentTick, Sampler, Snapshot, Tick, Up, angle_to_units};
+use bevy_unlag_core::{CurrentTick, PoseSampler, Snapshot, Tick, Up, angle_to_units};
 
 use crate::published_path::PublishedPath;
 
@@ -21,7 +21,7 @@ pub struct RecordTransform {
 }
 
 pub(crate) fn record(
-    (tick, sampler): (Res<CurrentTick>, Res<Sampler>),
+    (tick, sampler): (Res<CurrentTick>, Res<PoseSampler>),
     mut things: Query<(&Transform, &mut RecordTransform, &mut PublishedPath)>,
 ) {
     for (transform, mut recorded, mut path) in &mut things {

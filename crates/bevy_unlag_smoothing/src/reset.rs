@@ -1,9 +1,14 @@
 //! Resets of published paths, of snapshots and of clocks: reconnects, new matches, another server.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{HeardTick, MatchReset, OwnerReconnected, ServerLeft, Snapshot, SnapshotHistory, Tick};
+use bevy_unlag_core::{
+    LastReceivedSnapshot, MatchReset, OwnerReconnected, ServerLeft, Snapshot, SnapshotHistory, Tick,
+};
 
-use crate::{inbox::SnapshotInbox, playout::Playout, published_path::PublishedPath, sent_log::SentLog};
+use crate::{
+    inbox::SnapshotInbox, playout::PlayoutClocks, published_path::PublishedPath,
+    sent_snapshots::SentSnapshots,
+};
 
 pub(crate) fn server_plugin(app: &mut App) {
     app.add_observer(reset_connection).add_observer(reset_paths);
@@ -13,9 +18,9 @@ pub(crate) fn client_plugin(app: &mut App) {
     app.add_observer(reset_proxies).add_observer(reset_clocks);
 }
 
-fn reset_connection(reconnected: On<OwnerReconnected>, mut logs: Query<&mut SentLog>) {
+fn reset_connection(reconnected: On<OwnerReconnected>, mut logs: Query<&mut SentSnapshots>) {
     if let Ok(mut log) = logs.get_mut(reconnected.entity) {
-        *log = SentLog::default();
+        *log = SentSnapshots::default();
     }
 }
 
@@ -42,11 +47,14 @@ fn retain_newer(history: &mut SnapshotHistory, tick: Tick) {
     }
 }
 
-fn reset_clocks(_: On<ServerLeft>, (playout, heard): (Option<ResMut<Playout>>, Option<ResMut<HeardTick>>)) {
+fn reset_clocks(
+    _: On<ServerLeft>,
+    (playout, heard): (Option<ResMut<PlayoutClocks>>, Option<ResMut<LastReceivedSnapshot>>),
+) {
     if let Some(mut playout) = playout {
-        *playout = Playout::default();
+        *playout = PlayoutClocks::default();
     }
     if let Some(mut heard) = heard {
-        *heard = HeardTick::default();
+        *heard = LastReceivedSnapshot::default();
     }
 }

@@ -1,10 +1,10 @@
 //! Client-side estimate of the server's time.
 
-mod spells;
+mod offset_windows;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{Tick, ViewTime};
-use spells::{Legs, Line, Spells};
+use offset_windows::{ExchangeSample, OffsetLine, OffsetWindows};
 
 /// Settings of [`ServerClock`]. The defaults suit 5 to 10 exchanges per second. To change them insert a
 /// [`ServerClock::new`] before connecting; reconnections keep them.
@@ -51,8 +51,8 @@ impl Default for ServerClockConfig {
 pub struct ServerClock {
     config: ServerClockConfig,
     tick_seconds: f64,
-    spells: Spells,
-    line: Option<Line>,
+    spells: OffsetWindows,
+    line: Option<OffsetLine>,
     published: Option<Published>,
     samples: u64,
     /// Exchanges since the start or the last jump.
@@ -100,7 +100,7 @@ impl ServerClock {
             } else {
                 1.0 / 64.0
             },
-            spells: Spells::new(),
+            spells: OffsetWindows::new(),
             line: None,
             published: None,
             samples: 0,
@@ -130,12 +130,12 @@ impl ServerClock {
     /// [`Time<Real>`]; the server received at `t1` and replied at `t2`, in seconds since its tick 0. Returns
     /// whether it was accepted. Non-finite times and impossible orders are dropped and counted.
     pub fn sample(&mut self, t0: f64, t1: f64, t2: f64, t3: f64) -> bool {
-        let taken = self.take(t0, t1, t2, t3);
+        let taken = self.add_sample(t0, t1, t2, t3);
         self.rejected += u64::from(!taken);
         taken
     }
 
-    fn take(&mut self, t0: f64, t1: f64, t2: f64, t3: f64) -> bool {
+    fn add_sample(&mut self, t0: f64, t1: f64, t2: f64, t3: f64) -> bool {
         if [t0, t1, t2, t3].iter().any(|t| !t.is_finite() || t.abs() > Self::MOST_SECONDS) {
             return false;
         }
@@ -148,10 +148,10 @@ impl ServerClock {
         let expected = self.line.map_or(t1, |line| t3 + line.offset_at(t3));
         let turn = f64::from(u32::MAX) * self.tick_seconds + self.tick_seconds;
         let turns = ((expected - t1) / turn).round() * turn;
-        let legs = Legs { at: t3, up: t1 + turns - t0, down: t3 - t2 - turns };
+        let legs = ExchangeSample { at: t3, up: t1 + turns - t0, down: t3 - t2 - turns };
         if let Some(line) = self.line {
             let doubt = Self::GRAIN + (t3 - line.at) * 5e-4;
-            if legs.excludes(line.offset_at(t3)) > doubt {
+            if legs.distance_outside(line.offset_at(t3)) > doubt {
                 self.contradictions += 1;
                 if self.contradictions < Self::CONTRADICTIONS {
                     return false;
@@ -162,7 +162,7 @@ impl ServerClock {
             }
         }
         self.contradictions = 0;
-        self.spells.take(&legs, &self.config);
+        self.spells.add_sample(&legs, &self.config);
         self.samples += 1;
         self.settled = self.settled.saturating_add(1);
         if let Some(line) = self.spells.line(t3) {
@@ -172,7 +172,7 @@ impl ServerClock {
     }
 
     /// Applies a new estimate. The published time stays where it is and approaches the estimate from now on.
-    fn publish(&mut self, line: Line) {
+    fn publish(&mut self, line: OffsetLine) {
         let now = line.at;
         let before = self.published_offset(now);
         let follows = self.settled <= self.config.settle;

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{
-    BasePoses, CurrentTick, DrawnPose, MoveModel, NetRole, PoseSample, ProxySmoothing, Sampler,
+    BasePoses, CurrentTick, DrawnPose, MoveModel, NetRole, PoseSample, PoseSampler, ProxySmoothing,
     SnapshotHistory, StepContext, Tick, ViewStamp, ViewTime,
 };
 
@@ -34,7 +34,7 @@ impl<M: MoveModel> Plugin for ProxySimulationPlugin<M> {
 
 /// Progress of a proxy's simulation.
 #[derive(Component, Clone, Copy, Debug)]
-pub(crate) struct Carried {
+pub(crate) struct SimulationProgress {
     from: Tick,
     time: ViewTime,
     pose: PoseSample,
@@ -45,7 +45,7 @@ const MAX_STEPS: u32 = 64;
 
 fn simulate<M: MoveModel>(
     model: Option<Res<M::Config>>,
-    (sampler, bases): (Res<Sampler>, Res<BasePoses>),
+    (sampler, bases): (Res<PoseSampler>, Res<BasePoses>),
     (tick, fixed): (Option<Res<CurrentTick>>, Option<Res<Time<Fixed>>>),
     world: StaticSystemParam<M::World>,
     mut proxies: Query<(
@@ -54,19 +54,19 @@ fn simulate<M: MoveModel>(
         &ProxySmoothing,
         &SnapshotHistory,
         &mut DrawnPose,
-        Option<&mut Carried>,
+        Option<&mut SimulationProgress>,
     )>,
     mut commands: Commands,
 ) {
     let Some(model) = model else { return };
-    let bases = bases.at(tick.zip(fixed).map(|(tick, fixed)| tick.in_frame(&fixed)).unwrap_or_default());
+    let bases = bases.at(tick.zip(fixed).map(|(tick, fixed)| tick.frame_time(&fixed)).unwrap_or_default());
     for (entity, role, mode, history, mut drawn, carried) in &mut proxies {
         let ViewStamp::Extrapolated { from, time } = drawn.stamp else { continue };
         if *role != NetRole::SimulatedProxy || *mode != ProxySmoothing::Simulate || !drawn.pose.alive {
             continue;
         }
         let Some(newest) = history.get(from) else { continue };
-        let fresh = Carried { from, time: ViewTime::at(from), pose: newest.pose(&bases) };
+        let fresh = SimulationProgress { from, time: ViewTime::at(from), pose: newest.pose(&bases) };
         let mut state = carried
             .as_deref()
             .copied()

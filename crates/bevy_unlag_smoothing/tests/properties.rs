@@ -1,7 +1,7 @@
 //! Property tests of interpolation and playout, for any snapshots in any order.
 
 use bevy_unlag_core::{
-    Arrival, BaseView, Interpolation, Sampler, Snapshot, SnapshotHistory, Tick, ViewStamp, ViewTime,
+    Arrival, BaseView, Interpolation, PoseSampler, Snapshot, SnapshotHistory, Tick, ViewStamp, ViewTime,
 };
 use bevy_unlag_smoothing::PlayoutClock;
 use proptest::{collection::vec, prelude::*};
@@ -56,7 +56,7 @@ proptest! {
         moments in vec(moment(), 1..40),
         interpolation in interpolation(),
     ) {
-        let sampler = Sampler { interpolation, ..Sampler::default() };
+        let sampler = PoseSampler { interpolation, ..PoseSampler::default() };
         let mut history = SnapshotHistory::default();
         for snapshot in snapshots {
             history.insert(snapshot);
@@ -71,11 +71,11 @@ proptest! {
     }
 
     #[test]
-    fn it_is_exact_at_the_samples(
+    fn sampled_poses_are_exact_at_their_snapshots(
         snapshots in vec(snapshot(), 1..60),
         interpolation in interpolation(),
     ) {
-        let sampler = Sampler { interpolation, ..Sampler::default() };
+        let sampler = PoseSampler { interpolation, ..PoseSampler::default() };
         let mut history = SnapshotHistory::default();
         for snapshot in &snapshots {
             history.insert(*snapshot);
@@ -90,12 +90,12 @@ proptest! {
     }
 
     #[test]
-    fn a_teleport_is_never_crossed(
+    fn poses_are_never_interpolated_across_a_teleport(
         snapshots in vec(snapshot(), 2..60),
         moments in vec(moment(), 1..40),
         interpolation in interpolation(),
     ) {
-        let sampler = Sampler { interpolation, ..Sampler::default() };
+        let sampler = PoseSampler { interpolation, ..PoseSampler::default() };
         let mut history = SnapshotHistory::default();
         for snapshot in snapshots {
             history.insert(snapshot);

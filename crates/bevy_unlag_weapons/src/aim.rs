@@ -44,7 +44,7 @@ impl Aim {
 
     /// Returns the angle to another aim, in 1/65,536 of a turn: the larger of yaw and pitch.
     #[must_use]
-    pub fn turn_to(&self, other: Self) -> u16 {
+    pub fn angle_to(&self, other: Self) -> u16 {
         let yaw = other.yaw.wrapping_sub(self.yaw).cast_signed().unsigned_abs();
         yaw.max(other.pitch.abs_diff(self.pitch))
     }

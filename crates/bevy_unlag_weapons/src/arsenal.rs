@@ -1,7 +1,7 @@
 //! Weapon definitions of a game.
 
-mod check;
 mod text;
+mod validation;
 
 use bevy::{asset::Asset, prelude::*, reflect::TypePath};
 use checked_ron::RonError;
@@ -47,14 +47,14 @@ impl Default for Arsenal {
 
 impl Arsenal {
     /// Maximum number of weapons.
-    pub const MOST: usize = 64;
+    pub const MAX_WEAPONS: usize = 64;
 
     /// Creates an arsenal of these weapons; the first one is `WeaponId(0)`.
     ///
     /// # Errors
     /// Names the first invalid weapon and field, and what to change.
     pub fn new(weapons: Vec<Weapon>) -> Result<Self, RonError> {
-        check::check(&weapons)?;
+        validation::check(&weapons)?;
         Ok(Self { hash: hash(&weapons), weapons })
     }
 

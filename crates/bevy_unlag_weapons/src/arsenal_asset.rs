@@ -88,7 +88,7 @@ mod tests {
 ]"#;
 
     #[derive(Resource, Default)]
-    struct Seen {
+    struct Received {
         replaced: Vec<u32>,
         failed: Vec<String>,
     }
@@ -96,7 +96,7 @@ mod tests {
     fn see(
         mut replaced: MessageReader<ArsenalReplaced>,
         mut failed: MessageReader<AssetLoadFailedEvent<Arsenal>>,
-        mut seen: ResMut<Seen>,
+        mut seen: ResMut<Received>,
     ) {
         seen.replaced.extend(replaced.read().map(|message| message.hash));
         seen.failed.extend(failed.read().map(|failed| failed.error.to_string()));
@@ -106,7 +106,7 @@ mod tests {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, AssetPlugin { file_path: folder.to_owned(), ..default() }))
             .init_resource::<Arsenal>()
-            .init_resource::<Seen>()
+            .init_resource::<Received>()
             .add_systems(Update, see);
         add(&mut app);
         add(&mut app);
@@ -132,7 +132,7 @@ mod tests {
         app.insert_resource(ArsenalAsset(handle.clone()));
         (0..3).for_each(|_| app.update());
         assert_eq!(names(&app), ["shotgun", "rocket launcher"]);
-        assert_eq!(app.world().resource::<Seen>().replaced, [good.hash()]);
+        assert_eq!(app.world().resource::<Received>().replaced, [good.hash()]);
         let next = Arsenal::from_ron(&GOOD.replace("shotgun", "blunderbuss")).expect("good");
         *app.world_mut().resource_mut::<Assets<Arsenal>>().get_mut(&handle).expect("there") = next.clone();
         *app.world_mut().resource_mut::<Assets<Arsenal>>().get_mut(&other).expect("there") = good.clone();
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(names(&app), ["blunderbuss", "rocket launcher"]);
         app.insert_resource(ArsenalAsset(other));
         (0..3).for_each(|_| app.update());
-        assert_eq!(app.world().resource::<Seen>().replaced, [good.hash(), next.hash(), good.hash()]);
+        assert_eq!(app.world().resource::<Received>().replaced, [good.hash(), next.hash(), good.hash()]);
     }
 
     #[test]
@@ -155,11 +155,11 @@ mod tests {
         let load = |app: &mut App, file: &'static str| {
             let handle = app.world().resource::<AssetServer>().load::<Arsenal>(file);
             app.insert_resource(ArsenalAsset(handle));
-            let before = app.world().resource::<Seen>();
+            let before = app.world().resource::<Received>();
             let before = before.replaced.len() + before.failed.len();
             for _ in 0..5_000 {
                 app.update();
-                let seen = app.world().resource::<Seen>();
+                let seen = app.world().resource::<Received>();
                 if seen.replaced.len() + seen.failed.len() > before {
                     return;
                 }
@@ -172,7 +172,7 @@ mod tests {
         load(&mut app, "binary.weapons.ron");
         std::fs::remove_dir_all(&folder).expect("the folder can be removed");
         assert_eq!(names(&app), ["shotgun", "rocket launcher"], "the arsenal is unchanged");
-        let seen = app.world().resource::<Seen>();
+        let seen = app.world().resource::<Received>();
         assert_eq!((seen.replaced.len(), seen.failed.len()), (1, 2));
         for part in ["bad.weapons.ron", "weapon 0", "shotgun", "shot.range", "-60", "0.1 to 10000"] {
             assert!(seen.failed[0].contains(part), "{part}: {}", seen.failed[0]);
@@ -228,8 +228,8 @@ mod tests {
             let weapons: String = (0..count).map(one).collect();
             format!("[{weapons}]")
         };
-        assert!(Arsenal::from_ron(&of(Arsenal::MOST)).is_ok());
-        let error = Arsenal::from_ron(&of(Arsenal::MOST + 1)).expect_err("too many").to_string();
+        assert!(Arsenal::from_ron(&of(Arsenal::MAX_WEAPONS)).is_ok());
+        let error = Arsenal::from_ron(&of(Arsenal::MAX_WEAPONS + 1)).expect_err("too many").to_string();
         assert!(error.contains("65 weapons") && error.contains("64"), "{error}");
         let error = Arsenal::from_ron(&" ".repeat(300_000)).expect_err("too long").to_string();
         assert!(error.contains("300000 bytes") && error.contains("262144"), "{error}");

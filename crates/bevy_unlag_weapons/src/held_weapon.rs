@@ -1,17 +1,19 @@
 //! Visible weapon state of a pawn, for all clients.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{BitReader, BitWriter, ExtendedState, Interpolate, MoveModel, Span, Wire, WireError};
+use bevy_unlag_core::{
+    BitReader, BitWriter, ExtendedState, Interpolate, InterpolationSpan, MoveModel, Wire, WireError,
+};
 
-use crate::{ArmsState, WeaponId};
+use crate::{WeaponId, WeaponState};
 
 const WEAPON_BITS: u32 = 6;
 
 /// Held weapon and weapon activity of a pawn, on every client: for weapon models, poses and sounds. Inserted
-/// for every pawn with [`ArmsState`].
+/// for every pawn with [`WeaponState`].
 ///
-/// For locally simulated pawns, on the server and at the owner, it is written from [`ArmsState`] after the
-/// ticks of every frame, in [`WeaponSystems::Hold`](crate::WeaponSystems::Hold): the local player's input
+/// For locally simulated pawns, on the server and at the owner, it is written from [`WeaponState`] after the
+/// ticks of every frame, in [`WeaponSystems::UpdateHeldWeapons`](crate::WeaponSystems::UpdateHeldWeapons): the local player's input
 /// takes effect after the next tick, and delayed replication never reverts it. For remote pawns it is
 /// received over the network and interpolated along with the drawn pose. It is for display only: changing it
 /// has no effect on the simulation.
@@ -28,10 +30,10 @@ pub struct HeldWeapon {
     pub charging: bool,
 }
 
-impl From<&ArmsState> for HeldWeapon {
-    fn from(arms: &ArmsState) -> Self {
+impl From<&WeaponState> for HeldWeapon {
+    fn from(arms: &WeaponState) -> Self {
         Self {
-            weapon: arms.in_hand().weapon,
+            weapon: arms.held_slot().weapon,
             aiming: arms.aiming,
             reloading: arms.is_reloading(),
             charging: arms.charge > 0,
@@ -63,15 +65,15 @@ impl Wire for HeldWeapon {
 
 /// Not interpolated: the older value is kept until the moment of the newer one.
 impl Interpolate for HeldWeapon {
-    fn interpolate(from: &Self, _: &Self, _: &Span) -> Self {
+    fn interpolate(from: &Self, _: &Self, _: &InterpolationSpan) -> Self {
         *from
     }
 }
 
-type Armed<M> = ExtendedState<<M as MoveModel>::State, ArmsState>;
+type ArmedState<M> = ExtendedState<<M as MoveModel>::State, WeaponState>;
 
-pub(crate) fn hold<M: MoveModel>(
-    mut pawns: Query<(Entity, &Armed<M>, Option<&mut HeldWeapon>), Changed<Armed<M>>>,
+pub(crate) fn update_held_weapons<M: MoveModel>(
+    mut pawns: Query<(Entity, &ArmedState<M>, Option<&mut HeldWeapon>), Changed<ArmedState<M>>>,
     mut commands: Commands,
 ) {
     for (pawn, state, held) in &mut pawns {
@@ -103,10 +105,10 @@ mod tests {
 
     #[test]
     fn held_weapon_reflects_slot_aiming_reload_and_charge() {
-        let arms = ArmsState::new(&Arsenal::default(), &[WeaponId(0)], 1);
+        let arms = WeaponState::new(&Arsenal::default(), &[WeaponId(0)], 1);
         let rests = HeldWeapon { weapon: Some(WeaponId(0)), ..default() };
         assert_eq!(HeldWeapon::from(&arms), rests);
-        let busy = ArmsState { aiming: true, reload: 1, charge: 9, slot: 3, ..arms };
+        let busy = WeaponState { aiming: true, reload: 1, charge: 9, slot: 3, ..arms };
         let all = HeldWeapon { weapon: None, aiming: true, reloading: true, charging: true };
         assert_eq!(HeldWeapon::from(&busy), all);
     }

@@ -20,7 +20,7 @@ pub struct HighPingWarning {
     pub interval: Duration,
     /// Duration of the warning. Default: 5 s. If it is longer than the interval, the warning stays as long as
     /// the ping is high.
-    pub shown_for: Duration,
+    pub duration: Duration,
     /// Time since joining or the last check; `None` before joining.
     passed: Option<Duration>,
     looked: bool,
@@ -35,7 +35,7 @@ impl Default for HighPingWarning {
             limit: None,
             first: Duration::from_secs(3),
             interval: Duration::from_secs(20),
-            shown_for: Duration::from_secs(5),
+            duration: Duration::from_secs(5),
             passed: None,
             looked: false,
             shown: None,
@@ -46,7 +46,7 @@ impl Default for HighPingWarning {
 
 /// Requests that the user interface shows the warning.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
-pub struct HighPingShown {
+pub struct ShowHighPing {
     /// Smoothed round trip.
     pub round_trip: Duration,
     /// The limit that it exceeds.
@@ -58,16 +58,16 @@ pub struct HighPingShown {
 
 /// Requests that the user interface hides the warning.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
-pub struct HighPingHidden;
+pub struct HideHighPing;
 
 enum Change {
-    Shown(HighPingShown),
+    Shown(ShowHighPing),
     Hidden,
 }
 
 impl HighPingWarning {
     /// Limit if neither this resource nor [`RewindLimits`] sets one.
-    pub const USUAL_LIMIT: Duration = Duration::from_millis(200);
+    pub const DEFAULT_LIMIT: Duration = Duration::from_millis(200);
 
     /// Whether the warning is shown.
     #[must_use]
@@ -83,9 +83,9 @@ impl HighPingWarning {
 
     /// Returns the round trip above which the warning is shown.
     #[must_use]
-    pub fn limit_in_force(&self, limits: &RewindLimits) -> Duration {
+    pub fn effective_limit(&self, limits: &RewindLimits) -> Duration {
         let fades = limits.high_ping.map(|high_ping| high_ping.fade_from);
-        self.limit.or(fades).unwrap_or(Self::USUAL_LIMIT)
+        self.limit.or(fades).unwrap_or(Self::DEFAULT_LIMIT)
     }
 
     /// Resets the state after this client has left.
@@ -109,10 +109,10 @@ impl HighPingWarning {
         let due = if self.looked { self.interval } else { self.first };
         if let Some(round_trip) = round_trip.filter(|_| passed >= due) {
             (self.passed, self.looked, self.round_trip) = (Some(Duration::ZERO), true, Some(round_trip));
-            let limit = self.limit_in_force(limits);
-            self.shown = (round_trip > limit).then_some(self.shown_for).filter(|shown| !shown.is_zero());
+            let limit = self.effective_limit(limits);
+            self.shown = (round_trip > limit).then_some(self.duration).filter(|shown| !shown.is_zero());
             if self.is_shown() && !was_shown {
-                return Some(Change::Shown(HighPingShown { round_trip, limit, rewind: limits.high_ping }));
+                return Some(Change::Shown(ShowHighPing { round_trip, limit, rewind: limits.high_ping }));
             }
         }
         (was_shown && !self.is_shown()).then_some(Change::Hidden)
@@ -120,7 +120,7 @@ impl HighPingWarning {
 }
 
 /// Maintains [`HighPingWarning`] on clients; does nothing on servers, including listen server hosts. A user
-/// interface reads [`HighPingShown`] and [`HighPingHidden`], or the resource.
+/// interface reads [`ShowHighPing`] and [`HideHighPing`], or the resource.
 #[derive(Debug, Default)]
 pub struct HighPingPlugin;
 
@@ -128,8 +128,8 @@ impl Plugin for HighPingPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<HighPingWarning>()
             .init_resource::<RewindLimits>()
-            .add_message::<HighPingShown>()
-            .add_message::<HighPingHidden>()
+            .add_message::<ShowHighPing>()
+            .add_message::<HideHighPing>()
             .add_systems(PreUpdate, warn);
     }
 }
@@ -141,8 +141,8 @@ fn warn(
     roles: Query<&NetRole>,
     links: Query<&RoundTrip, Without<NetId>>,
     mut warning: ResMut<HighPingWarning>,
-    mut shown: MessageWriter<HighPingShown>,
-    mut hidden: MessageWriter<HighPingHidden>,
+    mut shown: MessageWriter<ShowHighPing>,
+    mut hidden: MessageWriter<HideHighPing>,
 ) {
     let joined = roles.iter().any(|role| *role == NetRole::AutonomousProxy);
     if !joined && warning.passed.is_none() {
@@ -163,7 +163,7 @@ fn warn(
             shown.write(message);
         }
         Change::Hidden => {
-            hidden.write(HighPingHidden);
+            hidden.write(HideHighPing);
         }
     }
 }
@@ -176,16 +176,16 @@ mod tests {
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     #[derive(Resource, Default)]
-    struct Seen {
-        shown: Vec<(u128, HighPingShown)>,
+    struct Received {
+        shown: Vec<(u128, ShowHighPing)>,
         hidden: Vec<u128>,
     }
 
     fn see(
         time: Res<Time<Real>>,
-        mut shown: MessageReader<HighPingShown>,
-        mut hidden: MessageReader<HighPingHidden>,
-        mut seen: ResMut<Seen>,
+        mut shown: MessageReader<ShowHighPing>,
+        mut hidden: MessageReader<HideHighPing>,
+        mut seen: ResMut<Received>,
     ) {
         let now = time.elapsed().as_millis();
         seen.shown.extend(shown.read().map(|message| (now, *message)));
@@ -197,7 +197,7 @@ mod tests {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, HighPingPlugin))
             .insert_resource(TimeUpdateStrategy::ManualDuration(MS(100)))
-            .init_resource::<Seen>()
+            .init_resource::<Received>()
             .add_systems(Update, see);
         app.finish();
         app.cleanup();
@@ -211,8 +211,8 @@ mod tests {
         (0..seconds * 10).for_each(|_| app.update());
     }
 
-    fn seen(app: &App) -> &Seen {
-        app.world().resource::<Seen>()
+    fn seen(app: &App) -> &Received {
+        app.world().resource::<Received>()
     }
 
     fn warning(app: &App) -> HighPingWarning {
@@ -220,10 +220,10 @@ mod tests {
     }
 
     #[test]
-    fn a_high_ping_is_told_soon_after_joining_and_then_now_and_then() {
+    fn high_ping_is_shown_3_s_after_joining_and_every_20_s_for_5_s() {
         let (mut app, _) = client(250);
         run(&mut app, 4);
-        let message = HighPingShown { round_trip: MS(250), limit: MS(200), rewind: None };
+        let message = ShowHighPing { round_trip: MS(250), limit: MS(200), rewind: None };
         assert!(warning(&app).is_shown() && warning(&app).round_trip() == Some(MS(250)));
         run(&mut app, 60);
         let seen = seen(&app);
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(warning(&app).round_trip(), Some(MS(200)));
 
         let (mut app, _) = client(201);
-        app.world_mut().resource_mut::<HighPingWarning>().shown_for = MS(60_000);
+        app.world_mut().resource_mut::<HighPingWarning>().duration = MS(60_000);
         run(&mut app, 5);
         assert!(warning(&app).is_shown());
         let world = app.world_mut();
@@ -264,7 +264,7 @@ mod tests {
         let rule = HighPing { fade_from: MS(120), stop_at: MS(180) };
         app.world_mut().resource_mut::<RewindLimits>().high_ping = Some(rule);
         run(&mut app, 5);
-        let message = HighPingShown { round_trip: MS(130), limit: MS(120), rewind: Some(rule) };
+        let message = ShowHighPing { round_trip: MS(130), limit: MS(120), rewind: Some(rule) };
         assert_eq!(seen(&app).shown[0].1, message);
 
         // The warning's own limit takes precedence.
@@ -318,7 +318,7 @@ mod tests {
             HighPingWarning { first: MS(0), interval: MS(0), ..HighPingWarning::default() };
         run(&mut app, 10);
         assert_eq!((seen(&app).shown.len(), seen(&app).hidden.len()), (1, 0), "the warning stays");
-        app.world_mut().resource_mut::<HighPingWarning>().shown_for = MS(0);
+        app.world_mut().resource_mut::<HighPingWarning>().duration = MS(0);
         run(&mut app, 10);
         assert_eq!((seen(&app).shown.len(), seen(&app).hidden.len()), (1, 1), "the warning never appears");
     }

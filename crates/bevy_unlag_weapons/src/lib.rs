@@ -3,10 +3,10 @@
 //!
 //! * An [`Arsenal`] holds the weapon definitions: rays, pellets, projectiles, melee arcs and beams, each with
 //!   its fire mode, rate, spread, recoil, ammunition and damage.
-//! * [`Arms`] is a [`MoveExtension`](bevy_unlag_core::MoveExtension): the held weapon, ammunition and
+//! * [`WeaponExtension`] is a [`MoveExtension`](bevy_unlag_core::MoveExtension): the held weapon, ammunition and
 //!   cooldown are part of the pawn's predicted state and are replayed with it. A movement model extended with
-//!   it is [`Armed<M>`].
-//! * On the client, set the [`Trigger`] and the [`Aim`]. When the trigger goes down, the view on the screen
+//!   it is [`WithWeapons<M>`].
+//! * On the client, set the [`WeaponControls`] and the [`Aim`]. When the trigger goes down, the view on the screen
 //!   is captured; the shot leaves in the next tick, and [`ShotFired`] is written immediately.
 //! * On the server, each shot of the move stream is validated exactly once. The shooter gets a
 //!   [`ShotVerdict`], the game gets [`Damage`], and all other clients get a [`Tracer`].
@@ -14,33 +14,33 @@
 //!   where the server has it at the moment that this screen shows. See [`ProjectileRules`] and
 //!   [`Trajectory`].
 //! * [`HeldWeapon`] is the weapon that each pawn visibly holds, available on every client.
-//! * Optional parts: [`VitalsPlugin`] for health, death and respawn, [`HighPingPlugin`] for a high latency
+//! * Optional parts: [`HealthPlugin`] for health, death and respawn, [`HighPingPlugin`] for a high latency
 //!   warning, `PredictedValue` of the prediction crate for values that a player changes locally and the server confirms.
 //!
 //! No message carries a damage figure, and a client's hit claim is never proof: clients send what their
 //! screen showed, and the server traces the shot itself. See [`HitClaims`] for how much a claim can count.
 
 mod aim;
-mod arms;
 mod arsenal;
 mod arsenal_asset;
-mod claim;
-mod fire;
+mod fire_input;
+mod fire_rules;
+mod firing;
+mod health;
 mod held_weapon;
 mod high_ping;
-mod judge;
+mod hit_claims;
 mod loadout;
 mod projectile;
 mod reset;
-mod rules;
-mod shoot;
+mod shot_validation;
 #[cfg(feature = "gizmos")]
 mod shot_view;
 mod spread;
 mod tracer;
 mod verdict;
-mod vitals;
 mod weapon;
+mod weapon_extension;
 
 use core::marker::PhantomData;
 
@@ -49,56 +49,59 @@ use bevy_unlag_core::{Extended, MoveModel, MoveSystems, StepEvent};
 use bevy_unlag_rewind::{RewindQueryPlugin, RewindSystems};
 
 pub use aim::Aim;
-pub use arms::{Arms, ArmsEvent, ArmsInput, ArmsState, MOST_ROUNDS, NotFired, Round, SLOTS, Slot, Turn};
 pub use arsenal::Arsenal;
 pub use arsenal_asset::{ArsenalAsset, ArsenalReplaced};
 pub use checked_ron::{RonError, RonFile};
-pub use claim::HitClaims;
-pub use fire::{FireInput, MAX_OVERRIDES, Sight};
+pub use fire_input::{FireInput, MAX_OVERRIDES, ShooterView};
+pub use fire_rules::FireRules;
+pub use firing::{ShotFired, ShotRay, WeaponControls};
+pub use health::{
+    Dead, DeathCause, Died, Hazard, Health, HealthPlugin, HealthSystems, LastAttacker, PlayerScore, Respawn,
+    RespawnDue, RespawnRules, SpawnProtection, smallest_team,
+};
 pub use held_weapon::HeldWeapon;
-pub use high_ping::{HighPingHidden, HighPingPlugin, HighPingShown, HighPingWarning};
-pub use judge::SpreadSecret;
+pub use high_ping::{HideHighPing, HighPingPlugin, HighPingWarning, ShowHighPing};
+pub use hit_claims::HitClaims;
 pub use loadout::Loadout;
 pub use projectile::{
-    CatchUp, DrawnProjectile, Flights, ForgetProjectiles, PathEnd, Piece, ProjectileDrawn, ProjectileEnd,
-    ProjectileEndKind, ProjectileEnded, ProjectileLaunch, ProjectileRules, ProjectileShown,
-    ProjectileSystems, Trajectory,
+    CatchUp, ClearProjectiles, DisplayedProjectileHit, DrawnProjectile, PathEnd, PathSegment,
+    ProjectileAppeared, ProjectileDisappeared, ProjectileEnd, ProjectileEndKind, ProjectileLaunch,
+    ProjectileRules, ProjectileSystems, ProjectilesInFlight, Trajectory,
 };
-pub use rules::FireRules;
-pub use shoot::{ShotFired, ShotRay, Trigger};
+pub use shot_validation::SpreadSecret;
 #[cfg(feature = "gizmos")]
 pub use shot_view::ShotViewPlugin;
-pub use spread::{Cone, MAX_PELLETS, offset};
-pub use tracer::{Mailed, OutgoingVerdicts, Tracer, Trail};
+pub use spread::{MAX_PELLETS, SpreadCone, offset};
+pub use tracer::{OutgoingShotMessages, ShotMessage, Tracer, TracerPath};
 pub use verdict::{Damage, HitList, RefusedShots, ShotRefusal, ShotResult, ShotVerdict, TargetCount};
-pub use vitals::{
-    Dead, DeathCause, Died, Hazard, Health, Hurt, Protected, Respawn, RespawnDue, Score, VitalsPlugin,
-    VitalsRules, VitalsSystems, smallest_team,
-};
 pub use weapon::{
-    Ammo, Bounce, Damages, Falloff, FireMode, Projectile, Recoil, Reload, Shot, Splash, Spread, SpreadSource,
-    Weapon, WeaponId,
+    Ammo, Bounce, DamageTable, Falloff, FireMode, Projectile, Recoil, Reload, Shot, Splash, Spread,
+    SpreadSource, Weapon, WeaponId,
+};
+pub use weapon_extension::{
+    FastestTurn, MAX_ROUNDS, NotFired, PredictedShot, SLOTS, WeaponEvent, WeaponExtension, WeaponInput,
+    WeaponSlot, WeaponState,
 };
 
-/// A movement model extended with weapons ([`Arms`]).
-pub type Armed<M> = Extended<M, Arms>;
+/// A movement model extended with weapons ([`WeaponExtension`]).
+pub type WithWeapons<M> = Extended<M, WeaponExtension>;
 
 /// System sets of the weapon systems.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WeaponSystems {
     /// In [`RunFixedMainLoop`], before the fixed loop: captures the view on the screen when the trigger is
-    /// pulled. Write [`Trigger`] and [`Aim`] before this set.
-    Latch,
+    /// pulled. Write [`WeaponControls`] and [`Aim`] before this set.
+    CaptureView,
     /// In [`RunFixedMainLoop`], after the fixed loop: writes [`HeldWeapon`] of locally simulated pawns.
-    Hold,
+    UpdateHeldWeapons,
     /// In [`FixedPostUpdate`], after the frames of this tick have been recorded: the server validates the
     /// shots of this tick and resolves their hits.
-    Judge,
-    /// In [`FixedPostUpdate`], after [`Judge`](Self::Judge): the server advances projectiles.
-    Fly,
+    Validate,
+    /// In [`FixedPostUpdate`], after [`Validate`](Self::Validate): the server advances projectiles.
+    AdvanceProjectiles,
 }
 
-/// Adds weapons to pawns of the movement model `M`. Predict [`Armed<M>`] instead of `M`.
+/// Adds weapons to pawns of the movement model `M`. Predict [`WithWeapons<M>`] instead of `M`.
 #[derive(Debug)]
 pub struct WeaponsPlugin<M>(PhantomData<fn() -> M>);
 
@@ -115,40 +118,43 @@ impl<M: MoveModel> Plugin for WeaponsPlugin<M> {
         }
         arsenal_asset::add(app);
         // Once, however many models carry weapons.
-        if !app.world().contains_resource::<Flights>() {
+        if !app.world().contains_resource::<ProjectilesInFlight>() {
             projectile::add(app);
             reset::plugin(app);
         }
         app.init_resource::<Arsenal>()
             .init_resource::<FireRules>()
             .init_resource::<SpreadSecret>()
-            .add_message::<StepEvent<Armed<M>>>()
+            .add_message::<StepEvent<WithWeapons<M>>>()
             .add_message::<ShotFired>()
             .add_message::<ShotVerdict>()
             .add_message::<Damage>()
             .add_message::<Tracer>()
             .add_systems(
                 RunFixedMainLoop,
-                shoot::latch::<M>
-                    .in_set(WeaponSystems::Latch)
+                firing::capture_view_time::<M>
+                    .in_set(WeaponSystems::CaptureView)
                     .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
             )
             .add_systems(
                 FixedUpdate,
-                (shoot::arm::<M>.in_set(MoveSystems::Extend), shoot::report::<M>.in_set(MoveSystems::React)),
+                (
+                    firing::add_weapon_input::<M>.in_set(MoveSystems::Extend),
+                    firing::emit_shot_fired::<M>.in_set(MoveSystems::React),
+                ),
             )
             .add_systems(
                 RunFixedMainLoop,
-                held_weapon::hold::<M>
-                    .in_set(WeaponSystems::Hold)
+                held_weapon::update_held_weapons::<M>
+                    .in_set(WeaponSystems::UpdateHeldWeapons)
                     .in_set(RunFixedMainLoopSystems::AfterFixedMainLoop),
             )
-            .add_systems(FixedPreUpdate, loadout::hand_out::<M>)
+            .add_systems(FixedPreUpdate, loadout::equip_loadouts::<M>)
             .add_systems(
                 FixedPostUpdate,
-                (judge::judge::<M>, judge::mark::<M>)
+                (shot_validation::resolve_shots::<M>, shot_validation::mark_shots::<M>)
                     .chain()
-                    .in_set(WeaponSystems::Judge)
+                    .in_set(WeaponSystems::Validate)
                     .after(RewindSystems::Follow),
             );
     }

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{ExtendedState, MoveModel, NetId, NetRole};
 
-use crate::{ArmsState, Arsenal, SpreadSecret, WeaponId, spread};
+use crate::{Arsenal, SpreadSecret, WeaponId, WeaponState, spread};
 
 /// Weapons of a pawn, the first one held; on the server. Whenever the component is inserted or changed, the
 /// pawn gets these weapons with full ammunition: at its spawn and after a respawn.
@@ -18,11 +18,14 @@ impl Default for Loadout {
     }
 }
 
-pub(crate) fn hand_out<M: MoveModel>(
+pub(crate) fn equip_loadouts<M: MoveModel>(
     arsenal: Res<Arsenal>,
     secret: Res<SpreadSecret>,
     mut given: Local<u32>,
-    mut pawns: Query<(&Loadout, &NetRole, &NetId, &mut ExtendedState<M::State, ArmsState>), Changed<Loadout>>,
+    mut pawns: Query<
+        (&Loadout, &NetRole, &NetId, &mut ExtendedState<M::State, WeaponState>),
+        Changed<Loadout>,
+    >,
 ) {
     for (loadout, role, id, mut state) in &mut pawns {
         if *role != NetRole::Authority {
@@ -32,10 +35,10 @@ pub(crate) fn hand_out<M: MoveModel>(
         let before = state.extension;
         let seed = spread::pawn_seed(secret.0, *id, *given);
         // The shot count continues, so that shot numbers are never reused.
-        state.extension = ArmsState {
+        state.extension = WeaponState {
             shots: before.shots,
             look: before.look,
-            ..ArmsState::new(&arsenal, &loadout.0, seed)
+            ..WeaponState::new(&arsenal, &loadout.0, seed)
         };
     }
 }

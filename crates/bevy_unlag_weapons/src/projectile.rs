@@ -5,11 +5,11 @@
 //! its position at an age is given by a [`Trajectory`]. So the server simulates it exactly where the shooter
 //! sees its own predicted one, and the two never have to be merged.
 
-mod burst;
 mod client;
+mod display;
+mod impact;
 mod launches;
 mod server;
-mod shown;
 mod trajectory;
 mod wire;
 
@@ -19,11 +19,12 @@ use bevy_unlag_core::VisualSystems;
 use crate::{Projectile, Shot, Weapon};
 
 pub use client::{
-    DrawnProjectile, ForgetProjectiles, ProjectileDrawn, ProjectileEnded, ProjectileShown, ProjectileSystems,
+    ClearProjectiles, DisplayedProjectileHit, DrawnProjectile, ProjectileAppeared, ProjectileDisappeared,
+    ProjectileSystems,
 };
-pub(crate) use launches::{Launch, Launches, Seen};
-pub use server::Flights;
-pub use trajectory::{PathEnd, Piece, Trajectory};
+pub(crate) use launches::{LaunchView, PendingLaunch, PendingLaunches};
+pub use server::ProjectilesInFlight;
+pub use trajectory::{PathEnd, PathSegment, Trajectory};
 pub use wire::{ProjectileEnd, ProjectileEndKind, ProjectileLaunch};
 
 /// Server limits and catch-up policy for projectiles.
@@ -69,19 +70,21 @@ fn flying(weapon: &Weapon) -> Option<&Projectile> {
 
 /// Adds the parts that do not depend on the movement model.
 pub(crate) fn add(app: &mut App) {
-    app.init_resource::<Launches>()
+    app.init_resource::<PendingLaunches>()
         .init_resource::<ProjectileRules>()
-        .init_resource::<Flights>()
-        .init_resource::<shown::Screen>()
+        .init_resource::<ProjectilesInFlight>()
+        .init_resource::<display::DisplayedProjectiles>()
         .add_message::<ProjectileLaunch>()
         .add_message::<ProjectileEnd>()
-        .add_message::<ProjectileShown>()
-        .add_message::<ProjectileEnded>()
-        .add_message::<ProjectileDrawn>()
-        .add_message::<ForgetProjectiles>()
+        .add_message::<ProjectileAppeared>()
+        .add_message::<ProjectileDisappeared>()
+        .add_message::<DisplayedProjectileHit>()
+        .add_message::<ClearProjectiles>()
         .add_systems(
             FixedPostUpdate,
-            server::fly.in_set(crate::WeaponSystems::Fly).after(crate::WeaponSystems::Judge),
+            server::fly
+                .in_set(crate::WeaponSystems::AdvanceProjectiles)
+                .after(crate::WeaponSystems::Validate),
         )
         .add_systems(
             PostUpdate,

@@ -4,14 +4,14 @@ use bevy::prelude::*;
 use bevy_unlag_core::{MatchReset, ServerLeft};
 
 use crate::{
-    projectile::{Flights, ForgetProjectiles},
-    tracer::OutgoingVerdicts,
+    projectile::{ClearProjectiles, ProjectilesInFlight},
+    tracer::OutgoingShotMessages,
 };
 
 pub(crate) fn plugin(app: &mut App) {
-    app.add_message::<ForgetProjectiles>().add_observer(reset_match).add_observer(
-        |_: On<ServerLeft>, mut forget: MessageWriter<ForgetProjectiles>| {
-            forget.write(ForgetProjectiles);
+    app.add_message::<ClearProjectiles>().add_observer(reset_match).add_observer(
+        |_: On<ServerLeft>, mut forget: MessageWriter<ClearProjectiles>| {
+            forget.write(ClearProjectiles);
         },
     );
 }
@@ -19,9 +19,9 @@ pub(crate) fn plugin(app: &mut App) {
 /// A host draws its projectiles as clients do, and never receives their ends.
 fn reset_match(
     _: On<MatchReset>,
-    flights: Option<ResMut<Flights>>,
-    mut mailboxes: Query<&mut OutgoingVerdicts>,
-    mut forget: MessageWriter<ForgetProjectiles>,
+    flights: Option<ResMut<ProjectilesInFlight>>,
+    mut mailboxes: Query<&mut OutgoingShotMessages>,
+    mut forget: MessageWriter<ClearProjectiles>,
 ) {
     for mut mailbox in &mut mailboxes {
         mailbox.0.clear();
@@ -29,5 +29,5 @@ fn reset_match(
     if let Some(mut flights) = flights {
         flights.clear();
     }
-    forget.write(ForgetProjectiles);
+    forget.write(ClearProjectiles);
 }

@@ -32,7 +32,10 @@ impl<M: MoveModel> Plugin for ShotViewPlugin<M> {
         app.init_resource::<EvidenceLog>()
             .init_resource::<Arsenal>()
             .add_message::<ShotFired>()
-            .add_systems(FixedUpdate, show_drawn.in_set(MoveSystems::React).after(crate::shoot::report::<M>))
+            .add_systems(
+                FixedUpdate,
+                show_drawn.in_set(MoveSystems::React).after(crate::firing::emit_shot_fired::<M>),
+            )
             .add_systems(Update, show_judged);
     }
 }

@@ -10,14 +10,14 @@ pub const MAX_PELLETS: usize = 16;
 
 /// A cone of directions around an aim.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Cone {
+pub struct SpreadCone {
     /// Axis of the cone.
     pub aim: Aim,
     /// Half the opening angle, in 1/65,536 of a turn; at most a quarter turn.
     pub half_angle: u16,
 }
 
-impl Cone {
+impl SpreadCone {
     /// Returns half the opening angle, in radians.
     #[must_use]
     pub fn half_angle_radians(&self) -> f32 {
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pellets_fill_the_cone_evenly() {
+    fn pellets_are_distributed_uniformly_over_the_cone() {
         let (mut inner, mut right, mut up) = (0, 0, 0);
         for seed in 0..4_000 {
             for pellet in 0..4 {
@@ -107,7 +107,7 @@ mod tests {
         let half_angle = bevy_unlag_core::angle_to_units(0.1);
         for (yaw, pitch) in [(0.0, 0.0), (2.0, 1.4), (-3.0, -1.4)] {
             let aim = Aim::new(yaw, pitch);
-            let cone = Cone { aim, half_angle };
+            let cone = SpreadCone { aim, half_angle };
             assert!(cone.direction(Vec2::ZERO).angle_between(aim.direction()) < 1e-3);
             for edge in [Vec2::X, Vec2::NEG_Y, Vec2::new(30.0, 40.0)] {
                 let off = cone.direction(edge).angle_between(aim.direction());
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_fired_says_nothing_about_what_comes_without_the_pawns_number() {
+    fn past_shots_do_not_predict_the_next_spread_without_the_pawn_seed() {
         // Predicting the quadrant of the next shot from that of the last one is no better than chance.
         let quarter = |at: Vec2| usize::from(at.x > 0.0) * 2 + usize::from(at.y > 0.0);
         let mut table = [[0_u32; 4]; 4];

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, Wire, WireError};
 
-use crate::{Aim, Cone, ProjectileEnd, ProjectileLaunch, ShotVerdict, WeaponId, spread};
+use crate::{Aim, ProjectileEnd, ProjectileLaunch, ShotVerdict, SpreadCone, WeaponId, spread};
 
 /// Tracer of a remote player's shot; written on the server and on every client except the shooter's. It
 /// starts where the shooter is drawn.
@@ -15,18 +15,18 @@ pub struct Tracer {
     /// Weapon that was fired.
     pub weapon: WeaponId,
     /// Path of the shot.
-    pub trail: Trail,
+    pub trail: TracerPath,
 }
 
 /// Path of a shot.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Trail {
+pub enum TracerPath {
     /// To an end point, in metres; the resolution on the wire is 8 mm.
     To(Vec3),
     /// Several rays within a cone.
     Spread {
         /// The spread cone.
-        cone: Cone,
+        cone: SpreadCone,
         /// Seed of the directions.
         seed: u16,
     },
@@ -36,10 +36,10 @@ impl Tracer {
     /// Returns the unit direction of each ray, starting at `from`.
     pub fn directions(&self, from: Vec3, pellets: u8) -> impl Iterator<Item = Vec3> {
         let trail = self.trail;
-        let count = if matches!(trail, Trail::To(_)) { 1 } else { pellets };
+        let count = if matches!(trail, TracerPath::To(_)) { 1 } else { pellets };
         (0..u32::from(count)).map(move |pellet| match trail {
-            Trail::To(to) => (to - from).try_normalize().unwrap_or(Vec3::NEG_Z),
-            Trail::Spread { cone, seed } => cone.direction(spread::offset(seed, pellet)),
+            TracerPath::To(to) => (to - from).try_normalize().unwrap_or(Vec3::NEG_Z),
+            TracerPath::Spread { cone, seed } => cone.direction(spread::offset(seed, pellet)),
         })
     }
 }
@@ -55,14 +55,14 @@ impl Wire for Tracer {
         w.bits(u32::from(self.shooter.0), 16);
         w.bits(u32::from(self.weapon.0), WEAPON_BITS);
         match self.trail {
-            Trail::To(to) => {
+            TracerPath::To(to) => {
                 w.bool(false);
                 let bound = ((1 << (PLACE_BITS - 1)) - 1) as f32;
                 for axis in to.to_array() {
                     w.signed((axis * UNITS).round().clamp(-bound, bound) as i32, PLACE_BITS);
                 }
             }
-            Trail::Spread { cone, seed } => {
+            TracerPath::Spread { cone, seed } => {
                 w.bool(true);
                 w.bits(u32::from(cone.aim.yaw), 16);
                 w.signed(i32::from(cone.aim.pitch), 16);
@@ -76,11 +76,11 @@ impl Wire for Tracer {
         let (shooter, weapon) = (NetId(r.bits(16)? as u16), WeaponId(r.bits(WEAPON_BITS)? as u8));
         let trail = if r.bool()? {
             let aim = Aim { yaw: r.bits(16)? as u16, pitch: r.signed(16)? as i16 };
-            let cone = Cone { aim, half_angle: r.bits(16)? as u16 };
-            Trail::Spread { cone, seed: r.bits(16)? as u16 }
+            let cone = SpreadCone { aim, half_angle: r.bits(16)? as u16 };
+            TracerPath::Spread { cone, seed: r.bits(16)? as u16 }
         } else {
             let mut axis = || Ok(r.signed(PLACE_BITS)? as f32 / UNITS);
-            Trail::To(Vec3::new(axis()?, axis()?, axis()?))
+            TracerPath::To(Vec3::new(axis()?, axis()?, axis()?))
         };
         Ok(Self { shooter, weapon, trail })
     }
@@ -88,7 +88,7 @@ impl Wire for Tracer {
 
 /// An outgoing message about the shots of a pawn, with its recipients and delivery.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Mailed {
+pub enum ShotMessage {
     /// To the shooter, reliable.
     Verdict(ShotVerdict),
     /// To all other clients, unreliable.
@@ -101,7 +101,7 @@ pub enum Mailed {
 
 /// Outgoing messages about the shots of a pawn; on the server. A transport drains it.
 #[derive(Component, Clone, Debug, Default)]
-pub struct OutgoingVerdicts(pub Vec<Mailed>);
+pub struct OutgoingShotMessages(pub Vec<ShotMessage>);
 
 #[cfg(test)]
 mod tests {
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn tracer_takes_at_most_eleven_bytes_and_survives_a_round_trip() {
-        let cone = Cone { aim: Aim::new(2.0, -0.3), half_angle: 900 };
-        for trail in [Trail::To(Vec3::new(1.5, -2.25, 900.0)), Trail::Spread { cone, seed: 9 }] {
+        let cone = SpreadCone { aim: Aim::new(2.0, -0.3), half_angle: 900 };
+        for trail in [TracerPath::To(Vec3::new(1.5, -2.25, 900.0)), TracerPath::Spread { cone, seed: 9 }] {
             let tracer = Tracer { shooter: NetId(900), weapon: WeaponId(3), trail };
             let mut w = BitWriter::default();
             tracer.write(&mut w);

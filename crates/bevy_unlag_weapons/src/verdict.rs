@@ -19,7 +19,7 @@ pub enum ShotRefusal {
     TooOld,
     /// The view time lies ahead of the server.
     FromTheFuture,
-    /// The screen cannot have shown that view, and [`ViewTrust`](bevy_unlag_rewind::ViewTrust) is set to
+    /// The screen cannot have shown that view, and [`ViewValidationConfig`](bevy_unlag_rewind::ViewValidationConfig) is set to
     /// refuse such shots.
     View,
     /// The cooldown was not over, or the weapon had just been equipped.
@@ -125,10 +125,10 @@ impl TargetCount {
     }
 }
 
-/// Targets that a shot hit: at most [`HitList::MOST`].
+/// Targets that a shot hit: at most [`HitList::MAX_TARGETS`].
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct HitList {
-    list: [TargetCount; Self::MOST],
+    list: [TargetCount; Self::MAX_TARGETS],
     count: u8,
 }
 
@@ -140,11 +140,11 @@ impl core::fmt::Debug for HitList {
 
 impl HitList {
     /// Maximum number of targets in a verdict; of an explosion among more pawns, the nearest are listed.
-    pub const MOST: usize = 7;
+    pub const MAX_TARGETS: usize = 7;
 
     /// Returns the targets, in the order in which they were hit.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &TargetCount> {
-        self.list[..usize::from(self.count).min(Self::MOST)].iter()
+        self.list[..usize::from(self.count).min(Self::MAX_TARGETS)].iter()
     }
 
     /// Returns the target that was hit first.
@@ -189,7 +189,7 @@ pub enum ShotResult {
 /// with a different result gets a verdict.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ShotVerdict {
-    /// Identifier of the shot; see [`Round::shot`](crate::Round::shot).
+    /// Identifier of the shot; see [`PredictedShot::shot`](crate::PredictedShot::shot).
     pub shot: Tick,
     /// Result of the shot.
     pub result: ShotResult,
@@ -210,7 +210,7 @@ pub struct Damage {
     pub target: Entity,
     /// Weapon that was fired.
     pub weapon: WeaponId,
-    /// Identifier of the shot; see [`Round::shot`](crate::Round::shot).
+    /// Identifier of the shot; see [`PredictedShot::shot`](crate::PredictedShot::shot).
     pub shot: Tick,
     /// Total damage according to the [`Arsenal`](crate::Arsenal).
     pub amount: f32,
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_counts_by_target() {
+    fn hit_list_counts_hits_per_target_and_group() {
         let hits = [(4, HitGroup::Limb), (9, HitGroup::Head), (4, HitGroup::Body)];
         let list: HitList = hits.into_iter().map(|(id, group)| (NetId(id), group)).collect();
         let first = TargetCount { target: NetId(4), body: 1, limb: 1, ..default() };

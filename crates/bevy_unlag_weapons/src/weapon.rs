@@ -5,7 +5,7 @@ mod handling;
 
 use serde::{Deserialize, Serialize};
 
-pub use damage::{Damages, Falloff};
+pub use damage::{DamageTable, Falloff};
 pub use handling::{Ammo, FireMode, Recoil, Reload, Spread, SpreadSource};
 
 /// Identifier of a weapon: its index in the [`Arsenal`](crate::Arsenal).
@@ -42,7 +42,7 @@ pub struct Weapon {
     #[serde(default = "Weapon::default_switch")]
     pub switch: f32,
     /// Damage per hit group and distance.
-    pub damage: Damages,
+    pub damage: DamageTable,
     /// Upper limit of the rewind for this weapon, in seconds, where it is less than
     /// [`RewindLimits::max_age`](bevy_unlag_rewind::RewindLimits::max_age). Default: `None`, only that limit
     /// applies.
@@ -189,7 +189,7 @@ impl Weapon {
             recoil: Recoil::default(),
             ammo: Ammo::default(),
             switch: 0.3,
-            damage: Damages { head: 100.0, body: 34.0, limb: 20.0, falloff: Falloff::default() },
+            damage: DamageTable { head: 100.0, body: 34.0, limb: 20.0, falloff: Falloff::default() },
             max_rewind: None,
         }
     }

@@ -4,19 +4,19 @@
 mod aim;
 #[path = "adversaries/cheat.rs"]
 mod cheat;
-#[path = "adversaries/place.rs"]
-mod place;
+#[path = "adversaries/eye_position.rs"]
+mod eye_position;
 #[path = "adversaries/rate.rs"]
 mod rate;
-#[path = "adversaries/replayed.rs"]
-mod replayed;
+#[path = "adversaries/repetition.rs"]
+mod repetition;
 #[path = "adversaries/spread.rs"]
 mod spread;
 #[path = "adversaries/stage.rs"]
 mod stage;
-#[path = "adversaries/stamps.rs"]
-mod stamps;
 #[path = "adversaries/targets.rs"]
 mod targets;
+#[path = "adversaries/view_time.rs"]
+mod view_time;
 #[path = "adversaries/weapons.rs"]
 mod weapons;

@@ -3,8 +3,8 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{BodyStep, MoveExtension, StepContext, Tick};
 use bevy_unlag_weapons::{
-    Ammo, Arms, ArmsEvent, ArmsInput, ArmsState, Arsenal, FireInput, FireMode, NotFired, Recoil, Reload,
-    Round, Shot, Spread, Turn, Weapon, WeaponId,
+    Ammo, Arsenal, FastestTurn, FireInput, FireMode, NotFired, PredictedShot, Recoil, Reload, Shot, Spread,
+    Weapon, WeaponEvent, WeaponExtension, WeaponId, WeaponInput, WeaponState,
 };
 
 const DT: f32 = 1.0 / 64.0;
@@ -12,51 +12,51 @@ const DT: f32 = 1.0 / 64.0;
 /// A pawn with directly simulated weapon input.
 struct Hand {
     arsenal: Arsenal,
-    state: ArmsState,
+    state: WeaponState,
     tick: Tick,
     body: BodyStep,
     pulled: bool,
     was_down: bool,
-    events: Vec<(u32, ArmsEvent)>,
+    events: Vec<(u32, WeaponEvent)>,
 }
 
 impl Hand {
     fn new(weapons: Vec<Weapon>) -> Self {
         let arsenal = Arsenal::new(weapons).expect("valid weapons");
         let all: Vec<WeaponId> = arsenal.iter().map(|(id, _)| id).collect();
-        let state = ArmsState::new(&arsenal, &all, 7);
+        let state = WeaponState::new(&arsenal, &all, 7);
         let body = BodyStep { look: (0, 0), velocity: Vec3::ZERO, grounded: true };
         Self { arsenal, state, tick: Tick(0), body, pulled: false, was_down: false, events: Vec::new() }
     }
 
     /// Runs a tick with these buttons as an honest client does.
-    fn tick(&mut self, down: bool, buttons: ArmsInput) {
+    fn tick(&mut self, down: bool, buttons: WeaponInput) {
         self.pulled |= down && !self.was_down;
         self.was_down = down;
-        let wanted = self.state.wants(&self.arsenal, down, self.pulled, DT);
+        let wanted = self.state.wants_shot(&self.arsenal, down, self.pulled, DT);
         let fire = (wanted && buttons.equip.is_none()).then(FireInput::default);
-        let input = ArmsInput { fire, trigger: down || self.pulled, ..buttons };
+        let input = WeaponInput { fire, trigger: down || self.pulled, ..buttons };
         if self.state.is_ready(&self.arsenal) {
             self.pulled = false;
         }
         self.step(&input);
     }
 
-    fn step(&mut self, input: &ArmsInput) {
+    fn step(&mut self, input: &WeaponInput) {
         let ctx = StepContext { tick: self.tick, dt: DT, entity: Entity::PLACEHOLDER, replaying: false };
         let mut events = Vec::new();
-        self.state = Arms::step(&self.arsenal, &self.state, input, &self.body, &ctx, &mut events);
+        self.state = WeaponExtension::step(&self.arsenal, &self.state, input, &self.body, &ctx, &mut events);
         self.events.extend(events.into_iter().map(|event| (self.tick.0, event)));
         self.tick = self.tick.offset(1);
     }
 
     fn hold(&mut self, down: bool, ticks: u32) {
-        (0..ticks).for_each(|_| self.tick(down, ArmsInput::default()));
+        (0..ticks).for_each(|_| self.tick(down, WeaponInput::default()));
     }
 
-    fn rounds(&self) -> Vec<Round> {
-        let round = |(_, event): &(u32, ArmsEvent)| match event {
-            ArmsEvent::Fired(round) => Some(*round),
+    fn rounds(&self) -> Vec<PredictedShot> {
+        let round = |(_, event): &(u32, WeaponEvent)| match event {
+            WeaponEvent::Fired(round) => Some(*round),
             _ => None,
         };
         self.events.iter().filter_map(round).collect()
@@ -68,9 +68,9 @@ impl Hand {
 
     fn asked_in_vain(&mut self, trigger: bool) -> Option<NotFired> {
         self.events.clear();
-        self.step(&ArmsInput { fire: Some(FireInput::default()), trigger, ..ArmsInput::default() });
+        self.step(&WeaponInput { fire: Some(FireInput::default()), trigger, ..WeaponInput::default() });
         self.events.iter().find_map(|(_, event)| match event {
-            ArmsEvent::NotFired { why, .. } => Some(*why),
+            WeaponEvent::NotFired { why, .. } => Some(*why),
             _ => None,
         })
     }
@@ -115,26 +115,26 @@ fn every_fire_mode_fires_in_the_expected_ticks() {
 }
 
 #[test]
-fn a_magazine_runs_dry_and_is_changed() {
+fn empty_magazine_is_reloaded_by_the_trigger() {
     let ammo = Ammo { magazine: 3, reserve: 4, reload: Reload::Magazine { time: 10.0 * DT } };
     let mut hand = Hand::new(vec![Weapon { ammo, ..weapon(FireMode::Auto, 2.0 * DT) }]);
     hand.hold(true, 6);
-    assert_eq!((hand.state.in_hand().magazine, hand.state.is_reloading()), (0, false));
+    assert_eq!((hand.state.held_slot().magazine, hand.state.is_reloading()), (0, false));
     hand.hold(true, 1);
     assert_eq!(hand.fired(), [0, 2, 4]);
     assert!(hand.state.is_reloading(), "the trigger reloads an empty magazine, held or pulled");
     hand.hold(false, 9);
-    assert_eq!(hand.state.in_hand().magazine, 0);
+    assert_eq!(hand.state.held_slot().magazine, 0);
     hand.hold(false, 1);
-    assert_eq!((hand.state.in_hand().magazine, hand.state.in_hand().reserve), (3, 1));
+    assert_eq!((hand.state.held_slot().magazine, hand.state.held_slot().reserve), (3, 1));
     hand.hold(true, 6);
-    hand.tick(false, ArmsInput { reload: true, ..default() });
+    hand.tick(false, WeaponInput { reload: true, ..default() });
     hand.hold(false, 12);
-    assert_eq!((hand.state.in_hand().magazine, hand.state.in_hand().reserve), (1, 0));
+    assert_eq!((hand.state.held_slot().magazine, hand.state.held_slot().reserve), (1, 0));
     hand.hold(true, 4);
     hand.hold(false, 2);
     hand.hold(true, 2);
-    let dry = hand.events.iter().filter(|(_, event)| matches!(event, ArmsEvent::Dry { .. })).count();
+    let dry = hand.events.iter().filter(|(_, event)| matches!(event, WeaponEvent::Dry { .. })).count();
     assert_eq!((hand.rounds().len(), dry), (7, 1));
 }
 
@@ -147,22 +147,22 @@ fn single_rounds_are_reloaded_until_a_shot_interrupts() {
         hand.hold(true, 1);
         hand.hold(false, 2);
     }
-    assert_eq!(hand.state.in_hand().magazine, 1);
-    hand.tick(false, ArmsInput { reload: true, ..default() });
+    assert_eq!(hand.state.held_slot().magazine, 1);
+    hand.tick(false, WeaponInput { reload: true, ..default() });
     hand.hold(false, 13);
-    assert_eq!(hand.state.in_hand().magazine, 3);
+    assert_eq!(hand.state.held_slot().magazine, 3);
     hand.hold(true, 1);
-    assert_eq!((hand.state.in_hand().magazine, hand.state.is_reloading()), (2, false));
-    assert_eq!(hand.state.in_hand().reserve, 18);
+    assert_eq!((hand.state.held_slot().magazine, hand.state.is_reloading()), (2, false));
+    assert_eq!(hand.state.held_slot().reserve, 18);
 }
 
 #[test]
-fn changing_weapons_takes_its_time_and_saves_none() {
+fn switching_weapons_takes_time_and_keeps_the_cooldown() {
     let slow = weapon(FireMode::Semi, 40.0 * DT);
     let quick = Weapon { name: "quick".to_owned(), switch: 10.0 * DT, ..weapon(FireMode::Auto, 2.0 * DT) };
     let mut hand = Hand::new(vec![slow, quick]);
     hand.hold(true, 1);
-    let equip = |slot| ArmsInput { equip: Some(slot), ..default() };
+    let equip = |slot| WeaponInput { equip: Some(slot), ..default() };
     hand.tick(false, equip(1));
     hand.hold(true, 30);
     assert_eq!(hand.fired(), [0], "unequipping a weapon does not shorten its cooldown");
@@ -189,7 +189,7 @@ fn burst_interrupted_by_a_weapon_switch_keeps_its_full_cooldown() {
     hand.hold(true, 5);
     assert_eq!(hand.fired(), [0, 4]);
     for slot in [1, 0] {
-        hand.tick(false, ArmsInput { equip: Some(slot), ..default() });
+        hand.tick(false, WeaponInput { equip: Some(slot), ..default() });
     }
     hand.hold(true, 1);
     hand.hold(false, 80);
@@ -197,17 +197,17 @@ fn burst_interrupted_by_a_weapon_switch_keeps_its_full_cooldown() {
 }
 
 #[test]
-fn who_asks_for_more_gets_no_more() {
+fn excess_fire_requests_are_rejected_by_the_simulation() {
     let ammo = Ammo { magazine: 3, reserve: 3, reload: Reload::default() };
     let rifle = Weapon { ammo, ..weapon(FireMode::Auto, 6.0 * DT) };
     let mut hand = Hand::new(vec![rifle]);
-    let all = ArmsInput { fire: Some(FireInput::default()), trigger: false, ..default() };
+    let all = WeaponInput { fire: Some(FireInput::default()), trigger: false, ..default() };
     for _ in 0..40 {
         hand.step(&all);
     }
     assert_eq!(hand.fired(), [0, 6, 12], "the rate of fire and ammunition limits hold");
     assert_eq!(hand.asked_in_vain(false), Some(NotFired::Empty));
-    hand.step(&ArmsInput { reload: true, ..default() });
+    hand.step(&WeaponInput { reload: true, ..default() });
     assert_eq!(hand.asked_in_vain(true), Some(NotFired::Reloading));
 
     let charge = weapon(FireMode::Charge { least: 8.0 * DT, full: 32.0 * DT }, 6.0 * DT);
@@ -221,7 +221,7 @@ fn who_asks_for_more_gets_no_more() {
     for tick in 0..200 {
         // Two rounds, an interruption, and again.
         let fire = (tick % 12 == 0 || tick % 12 == 4).then(FireInput::default);
-        hand.step(&ArmsInput { fire, trigger: true, ..default() });
+        hand.step(&WeaponInput { fire, trigger: true, ..default() });
     }
     assert!(
         hand.rounds().len() <= 10,
@@ -235,7 +235,7 @@ fn spread_and_recoil_grow_with_shots_and_recover() {
     let spread = Spread { still: 1.0, moving: 0.5, airborne: 2.0, aiming: 0.5, bloom: 0.4, ..default() };
     let recoil = Recoil { pattern: vec![(0.0, 1.0), (0.5, 0.5)], recovery: 4.0 };
     let mut hand = Hand::new(vec![Weapon { spread, recoil, ..weapon(FireMode::Auto, 6.0 * DT) }]);
-    let degrees = |round: &Round| round.cone.half_angle_radians().to_degrees();
+    let degrees = |round: &PredictedShot| round.cone.half_angle_radians().to_degrees();
     hand.hold(true, 20);
     let rounds = hand.rounds();
     assert!((degrees(&rounds[0]) - 1.0).abs() < 0.01);
@@ -248,8 +248,8 @@ fn spread_and_recoil_grow_with_shots_and_recover() {
     hand.hold(true, 1);
     assert!((degrees(hand.rounds().last().expect("a shot")) - 5.0).abs() < 0.01);
     hand.hold(false, 64);
-    hand.tick(false, ArmsInput { aiming: true, ..default() });
-    hand.tick(true, ArmsInput { aiming: true, ..default() });
+    hand.tick(false, WeaponInput { aiming: true, ..default() });
+    hand.tick(true, WeaponInput { aiming: true, ..default() });
     assert!((degrees(hand.rounds().last().expect("a shot")) - 2.5).abs() < 0.01);
 }
 
@@ -257,7 +257,7 @@ fn spread_and_recoil_grow_with_shots_and_recover() {
 fn fast_turn_is_remembered_while_it_decays() {
     let mut hand = Hand::new(vec![Weapon::rifle()]);
     hand.body.look = (100, 0);
-    hand.tick(true, ArmsInput::default());
+    hand.tick(true, WeaponInput::default());
     assert_eq!(
         (hand.rounds()[0].turned.by, hand.state.turned.by),
         (0, 0),
@@ -265,16 +265,16 @@ fn fast_turn_is_remembered_while_it_decays() {
     );
     // Half a turn at once, and back again before it has decayed.
     hand.body.look = (100 + 32_768, 0);
-    hand.tick(false, ArmsInput::default());
-    assert_eq!(hand.state.turned, Turn { by: 32_768, ago: 0 });
+    hand.tick(false, WeaponInput::default());
+    assert_eq!(hand.state.turned, FastestTurn { by: 32_768, ago: 0 });
     hand.hold(false, 15);
     let left = hand.state.turned;
-    assert_eq!(left, Turn { by: 32_768 - 15 * 1_024, ago: 15 });
+    assert_eq!(left, FastestTurn { by: 32_768 - 15 * 1_024, ago: 15 });
     hand.body.look = (100 + 32_768, 8_000);
-    hand.tick(true, ArmsInput::default());
+    hand.tick(true, WeaponInput::default());
     assert_eq!(
         hand.rounds()[1].turned,
-        Turn { by: left.by - 1_024, ago: 16 },
+        FastestTurn { by: left.by - 1_024, ago: 16 },
         "a smaller turn does not replace a larger one"
     );
     hand.hold(false, 64);
@@ -282,18 +282,18 @@ fn fast_turn_is_remembered_while_it_decays() {
     // A game that turns the view itself clears the look direction.
     hand.state.look = None;
     hand.body.look = (0, 0);
-    hand.tick(true, ArmsInput::default());
+    hand.tick(true, WeaponInput::default());
     assert_eq!(hand.rounds()[2].turned.by, 0);
     // The turn rate of an extrapolated pawn is unknown as well.
-    hand.step(&Arms::unattended(&ArmsInput::default()));
+    hand.step(&WeaponExtension::missing_input(&WeaponInput::default()));
     hand.body.look = (30_000, 0);
     hand.hold(false, 20);
-    hand.tick(true, ArmsInput::default());
+    hand.tick(true, WeaponInput::default());
     assert_eq!(hand.rounds()[3].turned.by, 0);
 }
 
 #[test]
-fn a_beam_fires_in_every_tick() {
+fn beam_fires_in_every_tick() {
     let beam = Weapon { shot: Shot::Beam { range: 20.0, radius: 0.0 }, ..weapon(FireMode::Auto, 1.0) };
     let mut hand = Hand::new(vec![beam]);
     hand.hold(true, 5);
@@ -308,6 +308,6 @@ fn added_weapons_and_ammunition_respect_the_capacity() {
     hand.state.slots[0].reserve = 10;
     assert_eq!(hand.state.add_ammo(&hand.arsenal, WeaponId(0), 50), 20);
     assert_eq!(hand.state.add_ammo(&hand.arsenal, WeaponId(9), 50), 0);
-    assert_eq!(hand.state.give(&hand.arsenal, WeaponId(0)), Some(0));
-    assert_eq!(hand.state.give(&hand.arsenal, WeaponId(9)), None);
+    assert_eq!(hand.state.add_weapon(&hand.arsenal, WeaponId(0)), Some(0));
+    assert_eq!(hand.state.add_weapon(&hand.arsenal, WeaponId(9)), None);
 }

@@ -2,13 +2,13 @@
 
 #[path = "projectiles/agreement.rs"]
 mod agreement;
-#[path = "projectiles/bursts.rs"]
-mod bursts;
-#[path = "projectiles/comings.rs"]
-mod comings;
+#[path = "projectiles/impacts.rs"]
+mod impacts;
+#[path = "projectiles/joining.rs"]
+mod joining;
 #[path = "projectiles/screens.rs"]
 mod screens;
 #[path = "projectiles/stage.rs"]
 mod stage;
-#[path = "projectiles/tunnels.rs"]
-mod tunnels;
+#[path = "projectiles/tunnelling.rs"]
+mod tunnelling;

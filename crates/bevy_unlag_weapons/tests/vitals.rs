@@ -4,19 +4,19 @@ use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag_core::{
-    CurrentTick, DrawnPose, ExtendedState, KnotConfig, NetId, NetRole, Sampler, VisualPlugin,
+    CurrentTick, DrawnPose, ExtendedState, NetId, NetRole, PathKnotConfig, PoseSampler, VisualPlugin,
 };
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
 use bevy_unlag_rewind::{FrameHistory, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
 use bevy_unlag_smoothing::PublishedPath;
 use bevy_unlag_weapons::{
-    Aim, Armed, ArmsState, Arsenal, DeathCause, Died, Health, Protected, Respawn, RespawnDue, Score, Trigger,
-    VitalsPlugin, VitalsRules, WeaponId, WeaponsPlugin,
+    Aim, Arsenal, DeathCause, Died, Health, HealthPlugin, PlayerScore, Respawn, RespawnDue, RespawnRules,
+    SpawnProtection, WeaponControls, WeaponId, WeaponState, WeaponsPlugin, WithWeapons,
 };
 
-type Soldier = Armed<CapsuleModel>;
-type SoldierState = ExtendedState<CapsuleState, ArmsState>;
+type Soldier = WithWeapons<CapsuleModel>;
+type SoldierState = ExtendedState<CapsuleState, WeaponState>;
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
 const EYE: Vec3 = Vec3::new(0.0, 1.66, 0.0);
@@ -57,7 +57,7 @@ impl Range {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, MovementPlugin, RewindPlugin::<Soldier>::default()))
             .add_plugins((PredictionPlugin::<Soldier>::default(), WeaponsPlugin::<CapsuleModel>::default()))
-            .add_plugins(VitalsPlugin)
+            .add_plugins(HealthPlugin)
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
             .init_resource::<Seen>()
             .add_systems(FixedUpdate, play);
@@ -68,14 +68,14 @@ impl Range {
         app.cleanup();
         let ground = bevy_rapier3d::prelude::Collider::cuboid(50.0, 0.5, 50.0);
         app.world_mut().spawn((ground, Transform::from_xyz(0.0, -0.5, 0.0)));
-        let arms = ArmsState::new(app.world().resource::<Arsenal>(), &[WeaponId(0)], 7);
+        let arms = WeaponState::new(app.world().resource::<Arsenal>(), &[WeaponId(0)], 7);
         let soldier = |place| SoldierState { body: CapsuleState::at(place), extension: arms };
         let body = || {
             let seen = (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
-            (seen, Health::default(), Score::default(), NetRole::Authority)
+            (seen, Health::default(), PlayerScore::default(), NetRole::Authority)
         };
         let shooter = (NetId(1), host_pawn::<Soldier>(soldier(Vec3::ZERO)), body());
-        let shooter = app.world_mut().spawn(shooter).insert(Trigger::default()).id();
+        let shooter = app.world_mut().spawn(shooter).insert(WeaponControls::default()).id();
         let dummy = (NetId(2), soldier(Vec3::NEG_Z * 10.0), DrawnPose::default(), body());
         let dummy = app.world_mut().spawn(dummy).id();
         let mut range = Self { app, shooter, dummy };
@@ -88,11 +88,11 @@ impl Range {
     /// Runs frames of one tick each, and publishes the present poses of all pawns as a network would.
     fn hold(&mut self, down: bool, frames: usize) {
         for _ in 0..frames {
-            self.app.world_mut().get_mut::<Trigger>(self.shooter).expect("a trigger").set(down);
+            self.app.world_mut().get_mut::<WeaponControls>(self.shooter).expect("a trigger").set(down);
             self.app.update();
             let world = self.app.world_mut();
             for mut history in world.query::<&mut PublishedPath>().iter_mut(world) {
-                history.send_present(&KnotConfig::default(), &Sampler::default(), None);
+                history.next_update(&PathKnotConfig::default(), &PoseSampler::default(), None);
             }
         }
     }
@@ -103,7 +103,7 @@ impl Range {
 }
 
 #[test]
-fn a_rifle_kills_with_its_third_round_and_again_when_protection_is_over() {
+fn rifle_kills_with_three_hits_and_again_after_the_spawn_protection() {
     let mut range = Range::new();
     let (mut left, mut deaths) = (vec![], 0);
     let mut frames = 0;
@@ -125,21 +125,24 @@ fn a_rifle_kills_with_its_third_round_and_again_when_protection_is_over() {
     // Dead for 64 ticks, protected for 128; then three shots, six ticks apart.
     let between = second.tick.since(first.tick);
     assert!((64 + 128 + 12..64 + 128 + 24).contains(&between), "{between}");
-    assert_eq!(range.app.world().get::<Score>(range.shooter), Some(&Score { kills: 2, deaths: 0 }));
-    assert_eq!(range.app.world().get::<Score>(range.dummy), Some(&Score { kills: 0, deaths: 2 }));
+    assert_eq!(
+        range.app.world().get::<PlayerScore>(range.shooter),
+        Some(&PlayerScore { kills: 2, deaths: 0 })
+    );
+    assert_eq!(range.app.world().get::<PlayerScore>(range.dummy), Some(&PlayerScore { kills: 0, deaths: 2 }));
 }
 
 #[test]
 fn firing_ends_the_spawn_protection_unless_the_rules_keep_it() {
     for ends in [true, false] {
         let mut range = Range::new();
-        range.app.world_mut().resource_mut::<VitalsRules>().fire_ends_protection = ends;
+        range.app.world_mut().resource_mut::<RespawnRules>().fire_ends_protection = ends;
         let until = range.app.world().resource::<CurrentTick>().0.offset(40);
         for pawn in [range.shooter, range.dummy] {
-            range.app.world_mut().entity_mut(pawn).insert(Protected { until });
+            range.app.world_mut().entity_mut(pawn).insert(SpawnProtection { until });
         }
         range.hold(false, 5);
-        let has = |range: &Range, pawn: Entity| range.app.world().entity(pawn).contains::<Protected>();
+        let has = |range: &Range, pawn: Entity| range.app.world().entity(pawn).contains::<SpawnProtection>();
         assert!(has(&range, range.shooter));
         range.hold(true, 3);
         assert_eq!(has(&range, range.shooter), !ends);

@@ -4,4 +4,4 @@ mod token;
 
 pub use token::TokenProbe;
 
-pub use crate::ingress::GateProbe;
+pub use crate::ingress::PacketFilterProbe;

@@ -1,27 +1,27 @@
 //! Ingress filters: malformed and excessive packets are dropped and counted before they can do harm. A server
 //! also limits new connections.
 //!
-//! 1. Datagrams, before netcode decrypts them: form and rate. [`netcode`]
+//! 1. Datagrams, before netcode decrypts them: form and rate. [`datagram_filter`]
 //! 2. Packets, before lightyear reads them: form, content, channel, rate, and the memory that they make the
-//!    server keep. [`gate`]
+//!    server keep. [`packet_filter`]
 //!
 //! Clients that send what no honest client sends are kicked. The limits are [`IngressLimits`].
 
-mod bucket;
+mod channel_rules;
 mod content;
-mod gate;
-pub(crate) mod goodbye;
-mod kept;
+mod datagram_filter;
+pub(crate) mod kick;
 mod limits;
-mod logs;
-mod netcode;
+mod log_limiter;
 mod packet;
-mod pongs;
-mod probe;
-mod rules;
+mod packet_filter;
+mod packet_filter_probe;
+mod pending_links;
+mod reassembly;
 mod socket;
-mod strangers;
+mod token_bucket;
 mod traffic;
+mod unsolicited_pongs;
 
 use bevy::prelude::*;
 use lightyear::{
@@ -33,15 +33,15 @@ use lightyear_sync::ping::plugin::PingSystems;
 
 use crate::plugin::GuardSystems;
 
-pub use bucket::Allowance;
-pub use goodbye::Leaving;
-pub use goodbye::{Kick, KickReason, Kicked, KickedByServer, SetupDifference};
-pub use limits::{IngressLimits, Refusal};
-pub use logs::{limit_logs, log_lines_left_out};
-pub use probe::GateProbe;
-pub use rules::{BindMessage, BoundMessages};
+pub use channel_rules::{BindMessage, BoundMessages};
+pub use kick::PendingKick;
+pub use kick::{Kick, KickReason, Kicked, KickedByServer, SetupDifference};
+pub use limits::{IngressLimits, IngressRefusal};
+pub use log_limiter::{limit_logs, suppressed_log_lines};
+pub use packet_filter_probe::PacketFilterProbe;
 pub use socket::ServerUdp;
-pub use traffic::{IngressStats, LinkTraffic, Refused, refuse};
+pub use token_bucket::RateLimiter;
+pub use traffic::{IngressStats, LinkTraffic, RefusalCounts, record_refusal};
 
 /// Adds what both sides have: limits, counters, and the order of the datagram filter.
 fn shared(app: &mut App) {
@@ -50,25 +50,28 @@ fn shared(app: &mut App) {
 
 pub(crate) fn plugin(app: &mut App) {
     shared(app);
-    app.init_resource::<rules::Rules>()
+    app.init_resource::<channel_rules::ChannelRules>()
         .init_resource::<BoundMessages>()
-        .add_observer(gate::open)
-        .add_observer(strangers::welcome)
+        .add_observer(packet_filter::attach)
+        .add_observer(pending_links::clear_pending)
         .add_systems(
             PreUpdate,
             (
-                (strangers::forget, netcode::drop_junk).chain().in_set(GuardSystems::Datagrams),
+                (pending_links::forget, datagram_filter::filter_datagrams)
+                    .chain()
+                    .in_set(GuardSystems::Datagrams),
                 (
-                    rules::learn.run_if(|rules: Res<rules::Rules>| !rules.are_known()),
-                    (gate::admit, drop_unheard),
+                    channel_rules::derive_rules
+                        .run_if(|rules: Res<channel_rules::ChannelRules>| !rules.are_known()),
+                    (packet_filter::filter_packets, drop_early_packets),
                 )
                     .chain()
                     .in_set(GuardSystems::Packets),
-                pongs::count.after(PingSystems::Receive),
+                unsolicited_pongs::count.after(PingSystems::Receive),
             )
                 .run_if(|limits: Res<IngressLimits>| limits.enabled),
         );
-    goodbye::server_plugin(app);
+    kick::server_plugin(app);
     socket::plugin(app);
 }
 
@@ -76,26 +79,26 @@ pub(crate) fn client_plugin(app: &mut App) {
     shared(app);
     app.add_systems(
         PreUpdate,
-        netcode::drop_junk_of_others
+        datagram_filter::filter_server_datagrams
             .run_if(|limits: Res<IngressLimits>| limits.enabled)
             .in_set(GuardSystems::Datagrams),
     );
-    goodbye::client_plugin(app);
+    kick::client_plugin(app);
 }
 
 /// Whether `bytes` have the form of a datagram that a netcode client sends. For fuzz targets and tools; a
 /// server checks by itself.
 #[must_use]
 pub fn check_datagram(bytes: &[u8]) -> bool {
-    netcode::is_netcode(bytes).is_some()
+    datagram_filter::client_datagram_form(bytes).is_some()
 }
 
 /// Returns the number of messages and fragments in a decrypted packet, if it is well-formed. For fuzz targets
 /// and tools; a server checks by itself, including the content.
 ///
 /// # Errors
-/// The [`Refusal`] of the first malformed part.
-pub fn check_packet(bytes: &[u8]) -> Result<usize, Refusal> {
+/// The [`IngressRefusal`] of the first malformed part.
+pub fn check_packet(bytes: &[u8]) -> Result<usize, IngressRefusal> {
     let mut items = 0;
     packet::walk(bytes, |_| {
         items += 1;
@@ -105,7 +108,7 @@ pub fn check_packet(bytes: &[u8]) -> Result<usize, Refusal> {
 }
 
 /// Drops what a client sends between its token and its connection: nothing would ever read it.
-fn drop_unheard(mut links: Query<&mut Link, (With<LinkOf>, Without<Connected>, Without<HostClient>)>) {
+fn drop_early_packets(mut links: Query<&mut Link, (With<LinkOf>, Without<Connected>, Without<HostClient>)>) {
     for mut link in &mut links {
         link.recv.drain();
     }

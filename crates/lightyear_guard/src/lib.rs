@@ -22,11 +22,11 @@ mod protocol;
 mod tokens;
 
 pub use ingress::{
-    Allowance, BindMessage, BoundMessages, IngressLimits, IngressStats, Kick, KickReason, Kicked,
-    KickedByServer, Leaving, LinkTraffic, Refusal, Refused, ServerUdp, SetupDifference, check_datagram,
-    check_packet, limit_logs, log_lines_left_out, refuse,
+    BindMessage, BoundMessages, IngressLimits, IngressRefusal, IngressStats, Kick, KickReason, Kicked,
+    KickedByServer, LinkTraffic, PendingKick, RateLimiter, RefusalCounts, ServerUdp, SetupDifference,
+    check_datagram, check_packet, limit_logs, record_refusal, suppressed_log_lines,
 };
-pub use plugin::{ClientGuardPlugin, GuardSystems, ServerGuardPlugin, patience};
+pub use plugin::{ClientGuardPlugin, GuardSystems, ServerGuardPlugin, counted_delta};
 pub use tokens::{
     ConnectTokenRequest, JoinRefusal, JoinRefused, KeyError, ServerAccess, ServerKey, TokenClient,
     TokenError, TokenStats, WallClock, token_data,

@@ -33,20 +33,20 @@ pub struct ClientGuardPlugin;
 
 impl Plugin for ServerGuardPlugin {
     fn build(&self, app: &mut App) {
-        shared(app);
+        add_shared_plugins(app);
         ingress::plugin(app);
     }
 }
 
 impl Plugin for ClientGuardPlugin {
     fn build(&self, app: &mut App) {
-        shared(app);
+        add_shared_plugins(app);
         ingress::client_plugin(app);
     }
 }
 
 /// Message, order and tokens: both ends have them, and an app that is both has them once.
-fn shared(app: &mut App) {
+fn add_shared_plugins(app: &mut App) {
     #[derive(Resource)]
     struct Added;
 
@@ -78,6 +78,6 @@ pub(crate) fn order(app: &mut App) {
 
 /// The part of a frame that counts against a peer's time limits: while a server hangs, it hears nobody.
 #[must_use]
-pub fn patience(time: &Time<Real>) -> Duration {
+pub fn counted_delta(time: &Time<Real>) -> Duration {
     time.delta().min(Duration::from_millis(250))
 }

@@ -9,19 +9,19 @@ pub(crate) struct GoodbyeChannel;
 
 /// An encoded [`KickReason`](crate::KickReason).
 #[derive(Clone, Debug)]
-pub(crate) struct GoodbyeMessage(pub Vec<u8>);
+pub(crate) struct KickMessage(pub Vec<u8>);
 
-fn serialize(message: &GoodbyeMessage, w: &mut Writer) -> Result<(), SerializationError> {
+fn serialize(message: &KickMessage, w: &mut Writer) -> Result<(), SerializationError> {
     w.extend_from_slice(&message.0);
     Ok(())
 }
 
-fn deserialize(r: &mut Reader) -> Result<GoodbyeMessage, SerializationError> {
+fn deserialize(r: &mut Reader) -> Result<KickMessage, SerializationError> {
     let bytes = r.take_remaining();
     if bytes.len() > 2 {
         return Err(SerializationError::InvalidValue);
     }
-    Ok(GoodbyeMessage(bytes.to_vec()))
+    Ok(KickMessage(bytes.to_vec()))
 }
 
 pub(crate) fn plugin(app: &mut App) {
@@ -36,6 +36,6 @@ pub(crate) fn plugin(app: &mut App) {
         ..default()
     })
     .add_direction(NetworkDirection::ServerToClient);
-    app.register_message_custom_serde::<GoodbyeMessage>(SerializeFns { serialize, deserialize })
+    app.register_message_custom_serde::<KickMessage>(SerializeFns { serialize, deserialize })
         .add_direction(NetworkDirection::ServerToClient);
 }

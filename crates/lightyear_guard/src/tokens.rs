@@ -5,15 +5,15 @@
 //! before netcode does: game, server address, expiry, issued after the server's start, and not used before. A
 //! refused client receives the reason ([`JoinRefused`]); the game never sees it.
 
-mod access;
-mod gate;
-mod hang_up;
-mod issue;
-mod join;
-mod key;
+mod netcode_packets;
 mod refusal;
-mod sealed;
-mod shown;
+mod replay_protection;
+mod server_access;
+mod server_key;
+mod session_close;
+mod token_client;
+mod token_filter;
+mod token_request;
 
 use std::time::SystemTime;
 
@@ -21,14 +21,14 @@ use bevy::prelude::*;
 
 use crate::plugin::GuardSystems;
 
-pub use access::ServerAccess;
-pub(crate) use access::TokenGate;
-pub use gate::TokenStats;
-pub(crate) use hang_up::HangUp;
-pub use issue::{ConnectTokenRequest, token_data};
-pub use join::{JoinRefused, TokenClient, TokenError};
-pub use key::{KeyError, ServerKey};
 pub use refusal::JoinRefusal;
+pub use server_access::ServerAccess;
+pub(crate) use server_access::TokenValidator;
+pub use server_key::{KeyError, ServerKey};
+pub(crate) use session_close::CloseSession;
+pub use token_client::{JoinRefused, TokenClient, TokenError};
+pub use token_filter::TokenStats;
+pub use token_request::{ConnectTokenRequest, token_data};
 
 /// The wall clock against which a server validates tokens. Default [`SystemTime::now`]; tests replace it.
 #[derive(Resource, Clone, Copy, Debug)]
@@ -44,13 +44,18 @@ pub(crate) fn plugin(app: &mut App) {
     app.init_resource::<WallClock>()
         .init_resource::<TokenStats>()
         .add_message::<JoinRefused>()
-        .add_observer(access::announce)
-        .add_observer(gate::use_up)
-        .add_observer(join::tell_refusal)
-        .add_observer(join::forget_refusal)
+        .add_observer(server_access::warn_development_mode)
+        .add_observer(token_filter::mark_used)
+        .add_observer(token_client::report_refusal)
+        .add_observer(token_client::clear_refusal)
         .add_systems(
             PreUpdate,
-            (gate::check, hang_up::close, join::hear_denial).chain().in_set(GuardSystems::Tokens),
+            (token_filter::check, session_close::close, token_client::receive_denial)
+                .chain()
+                .in_set(GuardSystems::Tokens),
         )
-        .add_systems(PostUpdate, (gate::deny, hang_up::tell).in_set(GuardSystems::Answer));
+        .add_systems(
+            PostUpdate,
+            (token_filter::deny, session_close::send_disconnect).in_set(GuardSystems::Answer),
+        );
 }

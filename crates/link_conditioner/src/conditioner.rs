@@ -19,7 +19,7 @@ pub const MAX_DELAY: Duration = Duration::from_secs(60);
 const MAX_BURST: f32 = 10_000.0;
 
 /// Longest queue in front of a rate-limited link.
-const LONGEST_QUEUE: Duration = Duration::from_secs(1);
+const MAX_QUEUE_TIME: Duration = Duration::from_secs(1);
 
 /// Conditions of one direction of a link. The default is a perfect link.
 ///
@@ -191,9 +191,9 @@ pub struct Conditioner<T> {
     queue: BTreeMap<(Duration, u64), T>,
     serial: u64,
     /// Earliest due time of the next packet that is not held back.
-    floor: Duration,
+    earliest_due: Duration,
     /// Time until which the rate-limited link is busy with previous packets.
-    busy: Duration,
+    busy_until: Duration,
     /// Conditions of the last packet, to detect a change.
     last: LinkConditions,
     /// Whether the Gilbert–Elliott channel is in its losing state.
@@ -209,8 +209,8 @@ impl<T: Clone> Conditioner<T> {
             rng: SmallRng::seed_from_u64(seed),
             queue: BTreeMap::new(),
             serial: 0,
-            floor: Duration::ZERO,
-            busy: Duration::ZERO,
+            earliest_due: Duration::ZERO,
+            busy_until: Duration::ZERO,
             last: LinkConditions::PERFECT,
             losing: false,
             counters: LinkCounters::default(),
@@ -228,7 +228,7 @@ impl<T: Clone> Conditioner<T> {
         let conditions = conditions.sanitised();
         if conditions != self.last {
             self.last = conditions;
-            self.floor = Duration::ZERO;
+            self.earliest_due = Duration::ZERO;
         }
         let conditions = conditions.at(now);
         self.counters.sent = self.counters.sent.saturating_add(1);
@@ -246,13 +246,13 @@ impl<T: Clone> Conditioner<T> {
             self.counters.overflowed = self.counters.overflowed.saturating_add(1);
             return;
         };
-        let in_order = delayed(left, &conditions, jitter).max(self.floor);
+        let in_order = delayed(left, &conditions, jitter).max(self.earliest_due);
         let held_back = !conditions.reorder_delay.is_zero() && reorder < f64::from(conditions.reorder);
         let due = if held_back {
             self.counters.reordered = self.counters.reordered.saturating_add(1);
             in_order.saturating_add(conditions.reorder_delay)
         } else {
-            self.floor = in_order;
+            self.earliest_due = in_order;
             in_order
         };
 
@@ -269,16 +269,16 @@ impl<T: Clone> Conditioner<T> {
     /// Returns the time at which a packet has passed the rate limit; `None` if the queue is full.
     fn leave(&mut self, now: Duration, conditions: &LinkConditions, bytes: usize) -> Option<Duration> {
         if conditions.bytes_per_second == 0 {
-            self.busy = Duration::ZERO;
+            self.busy_until = Duration::ZERO;
             return Some(now);
         }
-        let begins = self.busy.max(now);
-        if begins - now > LONGEST_QUEUE {
+        let begins = self.busy_until.max(now);
+        if begins - now > MAX_QUEUE_TIME {
             return None;
         }
         let takes = bytes as f64 / f64::from(conditions.bytes_per_second);
-        self.busy = begins.saturating_add(Duration::try_from_secs_f64(takes).unwrap_or(MAX_DELAY));
-        Some(self.busy)
+        self.busy_until = begins.saturating_add(Duration::try_from_secs_f64(takes).unwrap_or(MAX_DELAY));
+        Some(self.busy_until)
     }
 
     /// Returns the next packet that is due at time `now`, if any. Call it until it returns `None`.
@@ -307,7 +307,7 @@ impl<T: Clone> Conditioner<T> {
     /// Drops all packets held. The random generator and the counters keep their state.
     pub fn clear(&mut self) {
         self.queue.clear();
-        (self.floor, self.busy) = (Duration::ZERO, Duration::ZERO);
+        (self.earliest_due, self.busy_until) = (Duration::ZERO, Duration::ZERO);
     }
 
     /// Returns the counters so far.

@@ -1,6 +1,6 @@
 //! Named link conditions, read from `preset/presets.ron` and from files of the same form.
 
-mod file;
+mod ron_format;
 
 use core::{fmt, ops::Deref, time::Duration};
 use std::sync::LazyLock;
@@ -86,7 +86,7 @@ impl Deref for LinkPresets {
 
 impl LinkPresets {
     /// Maximum number of presets in a list.
-    pub const MOST: usize = 1_000;
+    pub const MAX_PRESETS: usize = 1_000;
 
     /// Adds the presets of another list; a preset with a known name replaces the existing one.
     pub fn extend(&mut self, others: Self) {

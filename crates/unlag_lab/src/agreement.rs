@@ -18,8 +18,8 @@ use bevy_unlag::prelude::*;
 use clap::Args;
 use unlag_examples::{
     app::ServerOptions,
-    lockstep::{self, MatchOptions},
-    report::MatchReport,
+    match_report::MatchReport,
+    stepped_match::{self, MatchOptions},
 };
 
 use crate::{Options, figures::Figures};
@@ -86,7 +86,7 @@ pub fn measure(options: &Options, args: &MatrixArgs) -> Result<Figures, String> 
 fn shooter(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let (players, seconds) = if options.quick { (6, 12.0) } else { (8, 240.0) };
     let fight = |rewind, conditions, seconds| {
-        lockstep::play(&MatchOptions {
+        stepped_match::play(&MatchOptions {
             players,
             seconds,
             conditions,
@@ -155,10 +155,10 @@ fn links(options: &Options, args: &MatrixArgs, figures: &mut Figures) -> Result<
         let off = matrix::control(hits.div_ceil(10).max(150), options.seed)?;
         figures.add(
             format!("agreement_{}_hitscan_rewind_off", off.cell.name()),
-            off.ledger.confirmed_of_drawn().unwrap_or(f64::NAN),
+            off.shot_stats.confirmed_of_drawn().unwrap_or(f64::NAN),
             format!("{}; the control", counted(&off)),
         )?;
-        let far = matrix::beyond(hits.div_ceil(10).max(150), options.seed)?.ledger;
+        let far = matrix::beyond(hits.div_ceil(10).max(150), options.seed)?.shot_stats;
         let judged = far.shots - far.refused - far.lost;
         figures.add(
             "clamped_percent_beyond_cap",
@@ -183,7 +183,7 @@ fn links(options: &Options, args: &MatrixArgs, figures: &mut Figures) -> Result<
 }
 
 fn counted(played: &Played) -> String {
-    let (all, judged) = (played.ledger.tally(), played.ledger.unclamped());
+    let (all, judged) = (played.shot_stats.tally(), played.shot_stats.unclamped());
     let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
     let mut text = format!(
         "% of {} drawn hits confirmed {:.3}, of {} confirmed drawn {:.3}",
@@ -195,7 +195,7 @@ fn counted(played: &Played) -> String {
     if judged != all && judged.drawn > 0 {
         text += &format!(
             "; without {} clamped {:.3} and {:.3}",
-            played.ledger.clamped.rounds,
+            played.shot_stats.clamped.rounds,
             number(judged.confirmed_of_drawn()),
             number(judged.drawn_of_confirmed()),
         );

@@ -15,8 +15,8 @@ use lightyear::prelude::LocalTimeline;
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use unlag_examples::{
     app::{ServerOptions, TICK},
-    armoury::Armoury,
-    lockstep::{Match, MatchOptions},
+    stepped_match::{Match, MatchOptions},
+    weapon_set::WeaponSet,
 };
 
 use crate::{Options, figures::Figures, load::resident_bytes};
@@ -78,7 +78,7 @@ pub fn measure(options: &Options, args: SoakArgs) -> Result<Figures, String> {
         "times that one who cheats was thrown out for its packets",
     )?;
     let report = soak.game.report();
-    let steady = &report.players[0].ledger;
+    let steady = &report.players[0].shot_stats;
     let agreed = steady.unclamped().confirmed_of_drawn().ok_or("nobody was shot at")?;
     figures.add("soak_agreement_percent", agreed, "of what the steady player's screen showed as hit")?;
     figures.add("soak_rounds", steady.shots as f64, "that the steady player fired")?;
@@ -100,7 +100,7 @@ struct Soak {
 
 impl Soak {
     fn new(seed: u64) -> Result<Self, String> {
-        let server = ServerOptions { armoury: Armoury::All, ..default() };
+        let server = ServerOptions { weapon_set: WeaponSet::All, ..default() };
         let options = MatchOptions { players: PLAYERS as u64, seed, server, ..default() };
         let game = Match::start_with(&options, |server| {
             server.insert_resource(CurrentTick(Tick(FIRST_TICK)));
@@ -116,7 +116,7 @@ impl Soak {
         };
         watch::listen(&mut this.game.server);
         adversaries::equip(&mut this.game, seed);
-        this.game.arm(true);
+        this.game.set_firing(true);
         Ok(this)
     }
 
@@ -141,9 +141,9 @@ impl Soak {
             let leaves = self.rng.random_bool(64.0 / f64::from(LEAVES) / (PLAYERS - 1) as f64);
             if leaves && self.lives[player] == Life::Playing {
                 if self.rng.random_bool(0.5) {
-                    self.game.hang_up(player);
+                    self.game.disconnect(player);
                 } else {
-                    self.game.switch_off(player);
+                    self.game.power_off(player);
                 }
                 self.lives[player] = Life::Away(second + self.rng.random_range(1..12));
             }
@@ -175,7 +175,7 @@ impl Soak {
             Life::Joining(_) if playing => {
                 self.lives[player] = Life::Playing;
                 if let Some(mut script) = self.script(player) {
-                    script.armed = true;
+                    script.may_fire = true;
                 }
             }
             Life::Joining(since) if second > since + PATIENCE => {
@@ -189,7 +189,7 @@ impl Soak {
         Ok(())
     }
 
-    fn script(&mut self, player: usize) -> Option<Mut<'_, unlag_examples::script::Script>> {
+    fn script(&mut self, player: usize) -> Option<Mut<'_, unlag_examples::scripted_player::ScriptedPlayer>> {
         self.game.clients.get_mut(player)?.world_mut().get_resource_mut()
     }
 

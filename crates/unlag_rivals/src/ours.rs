@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, MoveInput, MoveModel, MoveSystems, NetRole, ProxyUpdate, Snapshot, Tick};
 use bevy_unlag_movement::{CapsuleModel, CapsuleState};
 use bevy_unlag_prediction::{
-    IncomingAnswers, IncomingMoves, OutgoingAnswers, OutgoingMoves, PredictionPlugin, PredictionStats,
+    IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves, PredictionPlugin, PredictionStats,
     authority_pawn, autonomous_pawn,
 };
 use bevy_unlag_smoothing::{SmoothingPlugin, SnapshotInbox};
@@ -96,7 +96,7 @@ impl Ours {
     /// What the server sends in this frame.
     fn send(&mut self) -> Downstream {
         let world = self.server.world_mut();
-        let answers = world.get_mut::<OutgoingAnswers>(self.pawn[1]);
+        let answers = world.get_mut::<OutgoingMoveAcks>(self.pawn[1]);
         let answers = answers.map(|mut mailbox| core::mem::take(&mut mailbox.0)).unwrap_or_default();
         let tick = world.resource::<CurrentTick>().0;
         let states = self.others[1].iter().filter_map(|other| world.get::<CapsuleState>(*other));
@@ -105,7 +105,7 @@ impl Ours {
 
     fn receive(&mut self, (answers, snapshots): Downstream) {
         let world = self.client.world_mut();
-        if let Some(mut mailbox) = world.get_mut::<IncomingAnswers>(self.pawn[0]) {
+        if let Some(mut mailbox) = world.get_mut::<IncomingMoveAcks>(self.pawn[0]) {
             answers.into_iter().for_each(|bytes| mailbox.deliver(bytes));
         }
         for (other, snapshot) in self.others[0].iter().zip(snapshots) {

@@ -82,7 +82,7 @@ fn watch(seconds: f64) -> Result<(Vec<Watched>, f64), String> {
     let truths = Path::ALL.map(|path| path.truth(all + 2.0, SEED));
     let truths = truths.into_iter().collect::<Result<Vec<Truth>, String>>()?;
     let sent: Vec<Vec<Snapshot>> =
-        truths.iter().map(|truth| truth.snapshots().iter().map(|s| s.as_sent()).collect()).collect();
+        truths.iter().map(|truth| truth.snapshots().iter().map(|s| s.quantised()).collect()).collect();
     let actors = truths.len();
 
     let mut server =

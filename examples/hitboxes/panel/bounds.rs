@@ -8,7 +8,7 @@ use unlag_examples::screen::ui::{
     DIM, FONT, TEXT, TEXT_INTERVAL, button, button_colour, label, line, readouts,
 };
 
-use crate::{document::Document, view::Strays};
+use crate::{document::Document, view::BoxesOutsideBounds};
 
 /// Shows the measurements and handles the buttons.
 pub struct BoundsPlugin;
@@ -84,7 +84,7 @@ fn measure(document: Res<Document>, mouse: Res<ButtonInput<MouseButton>>, mut re
 
 fn read_out(
     document: Res<Document>,
-    strays: Res<Strays>,
+    strays: Res<BoxesOutsideBounds>,
     reach: Res<Reach>,
     mut texts: Query<(&Readout, &mut Text, &mut TextColor), Without<Note>>,
     mut notes: Query<&mut Text, With<Note>>,

@@ -6,7 +6,7 @@ use unlag_examples::screen::ui::{DIM, FONT, TEXT, heading, label, line};
 
 use crate::{
     document::{Document, Form},
-    view::{Strays, colour},
+    view::{BoxesOutsideBounds, colour},
 };
 
 /// Number of visible lines.
@@ -44,7 +44,11 @@ pub fn name(hit_box: &FileBox) -> String {
     }
 }
 
-fn fill(document: Res<Document>, strays: Res<Strays>, mut cells: Query<(&Cell, &mut Text, &mut TextColor)>) {
+fn fill(
+    document: Res<Document>,
+    strays: Res<BoxesOutsideBounds>,
+    mut cells: Query<(&Cell, &mut Text, &mut TextColor)>,
+) {
     if !document.is_changed() && !strays.is_changed() {
         return;
     }

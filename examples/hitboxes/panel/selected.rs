@@ -7,7 +7,7 @@ use bevy::{
 };
 use bevy_unlag::rewind::{FileShape, HitGroup};
 use unlag_examples::screen::{
-    slider::{Knob, Knobs, Scale, spawn_knob},
+    slider::{Scale, SliderSetting, Sliders, spawn_slider},
     ui::{HEADING, button, button_colour, label, line},
 };
 
@@ -35,7 +35,7 @@ enum Field {
     Factor,
 }
 
-impl Knob for Field {
+impl SliderSetting for Field {
     fn scale(self) -> Scale {
         let (name, least, largest, decimals) = match self {
             Self::Size(0) => ("Half x, or radius", SMALLEST, 0.6, 3),
@@ -82,7 +82,7 @@ pub fn spawn(panel: &mut ChildSpawnerCommands) {
     for field in
         triple(Field::Size).chain(triple(Field::Move)).chain(triple(Field::Turn)).chain([Field::Factor])
     {
-        spawn_knob(panel, field);
+        spawn_slider(panel, field);
     }
     panel.spawn(row()).with_children(|row| {
         row.spawn(button(Choice::Copy, percent(49), "copy"));
@@ -117,7 +117,7 @@ fn resize(shape: &mut FileShape, axis: usize, value: f32) {
     }
 }
 
-fn turn(change: On<ValueChange<f32>>, mut knobs: Knobs<Field>, mut document: ResMut<Document>) {
+fn turn(change: On<ValueChange<f32>>, mut knobs: Sliders<Field>, mut document: ResMut<Document>) {
     let Some(field) = knobs.turned(&change) else { return };
     let value = change.value;
     document.edit(|hit_box| match field {
@@ -128,7 +128,7 @@ fn turn(change: On<ValueChange<f32>>, mut knobs: Knobs<Field>, mut document: Res
     });
 }
 
-fn show(mut knobs: Knobs<Field>, document: Res<Document>) {
+fn show(mut knobs: Sliders<Field>, document: Res<Document>) {
     let hit_box = document.current();
     let value = |field| match field {
         Field::Size(axis) => size(&hit_box.shape, axis),

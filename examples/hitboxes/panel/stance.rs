@@ -2,7 +2,7 @@
 
 use bevy::{prelude::*, ui_widgets::ValueChange};
 use unlag_examples::screen::{
-    slider::{Knob, Knobs, Scale, spawn_knob},
+    slider::{Scale, SliderSetting, Sliders, spawn_slider},
     ui::heading,
 };
 
@@ -25,7 +25,7 @@ enum Part {
     Pitch,
 }
 
-impl Knob for Part {
+impl SliderSetting for Part {
     fn scale(self) -> Scale {
         let (name, least, largest, decimals) = match self {
             Self::Crouch => ("Crouch (C)", 0.0, 1.0, 2),
@@ -40,11 +40,11 @@ impl Knob for Part {
 pub fn spawn(panel: &mut ChildSpawnerCommands) {
     heading(panel, "Pose");
     for part in [Part::Crouch, Part::Speed, Part::Phase, Part::Pitch] {
-        spawn_knob(panel, part);
+        spawn_slider(panel, part);
     }
 }
 
-fn turn(change: On<ValueChange<f32>>, mut knobs: Knobs<Part>, mut stance: ResMut<Stance>) {
+fn turn(change: On<ValueChange<f32>>, mut knobs: Sliders<Part>, mut stance: ResMut<Stance>) {
     match knobs.turned(&change) {
         Some(Part::Crouch) => stance.crouch = change.value,
         Some(Part::Speed) => stance.speed = change.value,
@@ -57,7 +57,7 @@ fn turn(change: On<ValueChange<f32>>, mut knobs: Knobs<Part>, mut stance: ResMut
     }
 }
 
-fn show(mut knobs: Knobs<Part>, stance: Res<Stance>) {
+fn show(mut knobs: Sliders<Part>, stance: Res<Stance>) {
     let value = |part| match part {
         Part::Crouch => stance.crouch,
         Part::Speed => stance.speed,

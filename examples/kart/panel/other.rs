@@ -6,19 +6,19 @@ use bevy::{
 use bevy_unlag::{
     core::{ProxySmoothing, SUB_TICKS, VisualSystems},
     prelude::*,
-    smoothing::{Playout, ProxyTime},
+    smoothing::{PlayoutClocks, ProxyTime},
 };
 use unlag_examples::{
     app::TICK,
     kart::{
         copies::{CopyOf, MODES},
-        meter::Meter,
-        truth::Truth,
+        error_meter::ErrorMeter,
+        ground_truth::GroundTruth,
     },
     screen::ui::{DIM, FONT, TEXT, TEXT_INTERVAL, button, button_colour, heading, label, line, readouts},
 };
 
-use crate::picture::{COLOURS, Ghost, Picture, View};
+use crate::view_settings::{COLOURS, Ghost, View, ViewSettings};
 
 /// Shows the measurements and handles the buttons.
 pub struct OtherPlugin;
@@ -75,7 +75,7 @@ pub fn spawn(panel: &mut ChildSpawnerCommands) {
         (
             "Ghost",
             &[
-                (Choice::Ghost(Ghost::Then), "truth"),
+                (Choice::Ghost(Ghost::AtViewTime), "truth"),
                 (Choice::Ghost(Ghost::Now), "server now"),
                 (Choice::Ghost(Ghost::Off), "off"),
             ],
@@ -101,7 +101,7 @@ pub fn spawn(panel: &mut ChildSpawnerCommands) {
     }
 }
 
-fn choose(pressed: On<Activate>, buttons: Query<&Choice>, mut picture: ResMut<Picture>) {
+fn choose(pressed: On<Activate>, buttons: Query<&Choice>, mut picture: ResMut<ViewSettings>) {
     match buttons.get(pressed.entity) {
         Ok(Choice::Show(mode)) => picture.shown[*mode] = !picture.shown[*mode],
         Ok(Choice::SideBySide(on)) => picture.side_by_side = *on,
@@ -111,7 +111,7 @@ fn choose(pressed: On<Activate>, buttons: Query<&Choice>, mut picture: ResMut<Pi
     }
 }
 
-fn colour(picture: Res<Picture>, mut buttons: Query<(&Choice, &Hovered, &mut BackgroundColor)>) {
+fn colour(picture: Res<ViewSettings>, mut buttons: Query<(&Choice, &Hovered, &mut BackgroundColor)>) {
     for (choice, hovered, mut colour) in &mut buttons {
         let active = match *choice {
             Choice::Show(mode) => picture.shown[mode],
@@ -124,9 +124,9 @@ fn colour(picture: Res<Picture>, mut buttons: Query<(&Choice, &Hovered, &mut Bac
 }
 
 fn read_out(
-    (playout, truth): (Res<Playout>, Res<Truth>),
+    (playout, truth): (Res<PlayoutClocks>, Res<GroundTruth>),
     pawns: Query<&NetId>,
-    copies: Query<(&CopyOf, &ProxySmoothing, &ProxyTime, &Meter)>,
+    copies: Query<(&CopyOf, &ProxySmoothing, &ProxyTime, &ErrorMeter)>,
     mut texts: Query<(&Readout, &mut Text)>,
 ) {
     let of = |mode: ProxySmoothing| copies.iter().find(|(_, known, ..)| **known == mode);

@@ -6,8 +6,8 @@ use bevy::{
 use bevy_unlag::{movement::KartState, prelude::*};
 use unlag_examples::{
     kart::{
-        meter::Meter,
-        switches::{OwnerMode, Switches},
+        error_meter::ErrorMeter,
+        race_settings::{OwnerMode, RaceSettings},
     },
     screen::ui::{TEXT_INTERVAL, button, button_colour, line, readouts},
 };
@@ -56,21 +56,21 @@ pub fn spawn(panel: &mut ChildSpawnerCommands) {
     });
 }
 
-fn choose(pressed: On<Activate>, buttons: Query<&Choice>, switches: Res<Switches>) {
+fn choose(pressed: On<Activate>, buttons: Query<&Choice>, switches: Res<RaceSettings>) {
     if let Ok(Choice(mode)) = buttons.get(pressed.entity) {
         switches.set_owner(*mode);
         info!("owner: {mode:?}");
     }
 }
 
-fn colour(switches: Res<Switches>, mut buttons: Query<(&Choice, &Hovered, &mut BackgroundColor)>) {
+fn colour(switches: Res<RaceSettings>, mut buttons: Query<(&Choice, &Hovered, &mut BackgroundColor)>) {
     for (Choice(mode), hovered, mut colour) in &mut buttons {
         colour.set_if_neq(button_colour(*mode == switches.owner(), hovered));
     }
 }
 
 fn read_out(
-    own: Query<(&KartState, &PredictionStats, &Meter), With<LocalControl>>,
+    own: Query<(&KartState, &PredictionStats, &ErrorMeter), With<LocalControl>>,
     mut texts: Query<(&Readout, &mut Text)>,
 ) {
     let own = own.iter().next();
@@ -80,7 +80,7 @@ fn read_out(
             match readout {
                 Readout::Speed => format!("{:.1} m/s", state.speed()),
                 Readout::Ping => format!("{:.0} ms", stats.rtt.as_secs_f64() * 1e3),
-                Readout::Unanswered => stats.unanswered.to_string(),
+                Readout::Unanswered => stats.unacknowledged_moves.to_string(),
                 Readout::Replayed => stats.replayed.to_string(),
                 Readout::Corrections => {
                     format!("{} / {:.1} cm", stats.corrections, stats.largest_correction * 100.0)

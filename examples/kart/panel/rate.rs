@@ -2,8 +2,8 @@
 
 use bevy::{prelude::*, ui_widgets::ValueChange};
 use unlag_examples::{
-    kart::switches::Switches,
-    screen::slider::{Knob, Knobs, Scale, spawn_knob},
+    kart::race_settings::RaceSettings,
+    screen::slider::{Scale, SliderSetting, Sliders, spawn_slider},
 };
 
 /// Applies the slider to the update rate, and shows the effective rate.
@@ -19,18 +19,18 @@ impl Plugin for RatePlugin {
 #[derive(Component, Clone, Copy)]
 struct Rate;
 
-impl Knob for Rate {
+impl SliderSetting for Rate {
     fn scale(self) -> Scale {
-        let (least, largest) = Switches::RATES;
+        let (least, largest) = RaceSettings::RATES;
         Scale { name: "Updates", least, largest, decimals: 0 }
     }
 }
 
 pub fn spawn(panel: &mut ChildSpawnerCommands) {
-    spawn_knob(panel, Rate);
+    spawn_slider(panel, Rate);
 }
 
-fn turn(change: On<ValueChange<f32>>, mut knobs: Knobs<Rate>, switches: Res<Switches>) {
+fn turn(change: On<ValueChange<f32>>, mut knobs: Sliders<Rate>, switches: Res<RaceSettings>) {
     if knobs.turned(&change).is_some() {
         switches.set_rate(change.value);
         info!("updates at {:.1} Hz", switches.rate());
@@ -38,7 +38,7 @@ fn turn(change: On<ValueChange<f32>>, mut knobs: Knobs<Rate>, switches: Res<Swit
 }
 
 /// Shows the effective rate, which is coarser than the slider because updates are sent at whole ticks.
-fn show(mut knobs: Knobs<Rate>, switches: Res<Switches>) {
+fn show(mut knobs: Sliders<Rate>, switches: Res<RaceSettings>) {
     let (rate, ticks) = (switches.rate(), switches.interval());
     let every = if ticks == 1 { "every tick".to_owned() } else { format!("every {ticks} ticks") };
     knobs.show(|Rate| rate, |Rate| format!("{rate:.1} Hz, {every}"));

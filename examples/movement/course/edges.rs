@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 
 use crate::{
-    check::Want,
+    expectation::Expectation,
     script::{FORWARD, IDLE, Keys, go, hold},
     tuning::Tuning,
 };
@@ -16,16 +16,18 @@ use super::{
 /// Returns the stations.
 pub(super) fn row() -> Vec<Station> {
     vec![
-        ledge("ledge: walks off").script([hold(1.4, FORWARD)]).wants([Want::Below(0.05), Want::Beyond(-4.0)]),
-        ledge("ledge, crouched: stays").script([hold(2.4, Keys { crouch: true, ..FORWARD })]).wants([
-            Want::Above(0.98),
-            Want::Beyond(-2.4),
-            Want::Short(-3.4),
+        ledge("ledge: walks off")
+            .script([hold(1.4, FORWARD)])
+            .expectations([Expectation::Below(0.05), Expectation::Beyond(-4.0)]),
+        ledge("ledge, crouched: stays").script([hold(2.4, Keys { crouch: true, ..FORWARD })]).expectations([
+            Expectation::Above(0.98),
+            Expectation::Beyond(-2.4),
+            Expectation::Short(-3.4),
         ]),
         ledge("ledge, option L: stays")
-            .tuning(Tuning { holds_back: true, ..default() })
+            .tuning(Tuning { stops_at_ledges: true, ..default() })
             .script([hold(1.4, FORWARD)])
-            .wants([Want::Above(0.98), Want::Beyond(-2.4), Want::Short(-3.4)]),
+            .expectations([Expectation::Above(0.98), Expectation::Beyond(-2.4), Expectation::Short(-3.4)]),
         gap(),
         corner(),
         wedge(),
@@ -51,7 +53,7 @@ fn gap() -> Station {
         .props([deck(1.3, 1.0, -3.0, 1.0), deck(1.3, -6.0, -10.8, 1.0)])
         .props(stairs_behind(1.3, 1.0, 1.0))
         .script([go(0.0, -2.3, 1.5), hold(0.2, Keys { jump: true, ..FORWARD }), hold(0.7, FORWARD)])
-        .wants([Want::Beyond(-6.0), Want::Above(0.98), Want::Grounded])
+        .expectations([Expectation::Beyond(-6.0), Expectation::Above(0.98), Expectation::Grounded])
 }
 
 /// The pawn comes to rest between two walls without jitter.
@@ -60,7 +62,7 @@ fn corner() -> Station {
         .label(2.4, -4.0)
         .props([wall([-1.7, -2.5], [0.1, -6.6], 1.8), wall([1.7, -2.5], [-0.1, -6.6], 1.8)])
         .script([hold(2.2, FORWARD)])
-        .wants([Want::NeverBeyond(-6.2), Want::Beyond(-3.5), Want::Still])
+        .expectations([Expectation::NeverBeyond(-6.2), Expectation::Beyond(-3.5), Expectation::Still])
 }
 
 /// A ceiling that slopes down to the floor: the pawn walks in until it is blocked, and out again.
@@ -79,7 +81,7 @@ fn wedge() -> Station {
             Prop::slab(Kind::Deck, [1.2, 0.0, -7.8], [1.3, 0.2, -2.5]),
         ])
         .script([hold(1.8, FORWARD), hold(1.2, Keys { forward: -1.0, ..IDLE })])
-        .wants([Want::NeverBeyond(-4.4), Want::Short(-1.5), Want::Level(0.05)])
+        .expectations([Expectation::NeverBeyond(-4.4), Expectation::Short(-1.5), Expectation::Level(0.05)])
 }
 
 fn hills() -> Station {
@@ -88,7 +90,7 @@ fn hills() -> Station {
         .label(1.8, -3.5)
         .props([Prop::new(Kind::Terrain, Shape::Hills, middle)])
         .script([go(0.0, -12.2, 4.0)])
-        .wants([Want::Beyond(-11.6), Want::Peak(0.35), Want::NeverAirborne])
+        .expectations([Expectation::Beyond(-11.6), Expectation::Peak(0.35), Expectation::NeverAirborne])
 }
 
 /// The pawn crosses the seams between a box, a triangle mesh and a box without a bump.
@@ -102,19 +104,25 @@ fn seams() -> Station {
             Prop::slab(Kind::Deck, [-1.5, 0.0, -9.0], [1.5, 0.3, -7.0]),
         ])
         .script([go(0.35, -8.2, 3.0)])
-        .wants([Want::Beyond(-7.6), Want::Level(0.005), Want::Smooth, Want::NeverAirborne])
+        .expectations([
+            Expectation::Beyond(-7.6),
+            Expectation::Level(0.005),
+            Expectation::Smooth,
+            Expectation::NeverAirborne,
+        ])
 }
 
 /// The pawn jumps up through a one-way platform.
 fn one_way() -> Station {
     Station::new("one-way: jump up", 3.8)
         .label(1.8, -2.5)
-        .props([Prop::slab(Kind::OneWay, [-1.3, 0.58, -5.5], [1.3, 0.68, -2.5]).role(Role::OneWay)])
+        .props([Prop::slab(Kind::OneWayCollider, [-1.3, 0.58, -5.5], [1.3, 0.68, -2.5])
+            .role(Role::OneWayCollider)])
         .script([
             go(0.0, -3.6, 1.5),
             hold(0.5, IDLE),
             hold(0.2, Keys { jump: true, ..IDLE }),
             hold(1.0, IDLE),
         ])
-        .wants([Want::Above(0.66), Want::Beyond(-3.5), Want::Grounded])
+        .expectations([Expectation::Above(0.66), Expectation::Beyond(-3.5), Expectation::Grounded])
 }

@@ -4,13 +4,13 @@ use bevy::prelude::*;
 use bevy_unlag_movement::{BaseId, PawnCollision};
 
 use crate::{
-    check::Want,
+    expectation::Expectation,
     script::{FORWARD, IDLE, arrival, go, hold},
     tuning::Tuning,
 };
 
 use super::{
-    Kind, Prop, Role, Shape, Station, Way,
+    BaseMotion, Kind, Prop, Role, Shape, Station,
     prop::{deck, stairs_behind},
 };
 
@@ -31,7 +31,7 @@ fn lift() -> Station {
         .label(2.6, -2.4)
         .props([
             Prop::new(Kind::Machine, Shape::Box(Vec3::new(1.2, 0.05, 1.2)), low)
-                .role(Role::Base(LIFT, Way::Shuttle { to: high, travel: 2.5, pause: 2.0 })),
+                .role(Role::Base(LIFT, BaseMotion::Shuttle { to: high, travel: 2.5, pause: 2.0 })),
             deck(1.3, -5.25, -8.0, 3.1),
         ])
         .script([
@@ -40,13 +40,13 @@ fn lift() -> Station {
             arrival(LIFT, high, 8.0),
             arrival(LIFT, low, 8.0),
         ])
-        .wants([
-            Want::Rode(BaseId(LIFT)),
-            Want::Peak(3.05),
-            Want::Below(0.2),
-            Want::Steady(0.01),
-            Want::Carried(2.8),
-            Want::NeverAirborne,
+        .expectations([
+            Expectation::Rode(BaseId(LIFT)),
+            Expectation::Peak(3.05),
+            Expectation::Below(0.2),
+            Expectation::Steady(0.01),
+            Expectation::Carried(2.8),
+            Expectation::NeverAirborne,
         ])
 }
 
@@ -59,19 +59,19 @@ fn shuttle() -> Station {
         .props([deck(1.3, 1.0, -2.0, 1.0), deck(1.3, -7.0, -9.5, 1.0)])
         .props(stairs_behind(1.3, 1.0, 1.0))
         .props([Prop::new(Kind::Machine, Shape::Box(Vec3::new(1.0, 0.1, 1.0)), near)
-            .role(Role::Base(SHUTTLE, Way::Shuttle { to: far, travel: 2.0, pause: 2.0 }))])
+            .role(Role::Base(SHUTTLE, BaseMotion::Shuttle { to: far, travel: 2.0, pause: 2.0 }))])
         .script([
             arrival(SHUTTLE, near, 10.0),
             go(0.0, -3.05, 1.2),
             arrival(SHUTTLE, far, 6.0),
             go(0.0, -8.2, 1.4),
         ])
-        .wants([
-            Want::Rode(BaseId(SHUTTLE)),
-            Want::Beyond(-7.4),
-            Want::Above(0.98),
-            Want::Steady(0.01),
-            Want::Carried(2.5),
+        .expectations([
+            Expectation::Rode(BaseId(SHUTTLE)),
+            Expectation::Beyond(-7.4),
+            Expectation::Above(0.98),
+            Expectation::Steady(0.01),
+            Expectation::Carried(2.5),
         ])
 }
 
@@ -84,11 +84,16 @@ fn turntable() -> Station {
             Shape::Disc { radius: 2.2, half_height: 0.1 },
             Vec3::new(0.0, 0.1, -5.0),
         )
-        .role(Role::Base(TURNTABLE, Way::Turns(8.0)))
+        .role(Role::Base(TURNTABLE, BaseMotion::Turns(8.0)))
         // A stripe that makes the rotation visible.
         .with(Prop::slab(Kind::Crate, [-0.1, 0.1, -2.1], [0.1, 0.12, 2.1]).role(Role::Decor))])
         .script([go(0.0, -3.9, 1.5), hold(3.6, IDLE)])
-        .wants([Want::Rode(BaseId(TURNTABLE)), Want::Steady(0.02), Want::Carried(1.2), Want::NeverAirborne])
+        .expectations([
+            Expectation::Rode(BaseId(TURNTABLE)),
+            Expectation::Steady(0.02),
+            Expectation::Carried(1.2),
+            Expectation::NeverAirborne,
+        ])
 }
 
 /// The pawn stands on a box that rides on a platform: the collider belongs to a child of the base.
@@ -97,10 +102,15 @@ fn car() -> Station {
     Station::new("platform with a box", 6.6)
         .label(1.9, -3.0)
         .props([Prop::new(Kind::Machine, Shape::Box(Vec3::new(1.5, 0.1, 2.0)), left)
-            .role(Role::Base(CAR, Way::Shuttle { to: right, travel: 3.0, pause: 2.5 }))
+            .role(Role::Base(CAR, BaseMotion::Shuttle { to: right, travel: 3.0, pause: 2.5 }))
             .with(Prop::slab(Kind::Step, [-0.7, 0.1, -1.8], [0.7, 0.5, -0.4]))])
         .script([arrival(CAR, left, 14.0), go(-1.5, -6.1, 2.0), arrival(CAR, right, 8.0), hold(0.5, IDLE)])
-        .wants([Want::Rode(BaseId(CAR)), Want::Above(0.58), Want::Steady(0.02), Want::Carried(2.5)])
+        .expectations([
+            Expectation::Rode(BaseId(CAR)),
+            Expectation::Above(0.58),
+            Expectation::Steady(0.02),
+            Expectation::Carried(2.5),
+        ])
 }
 
 /// Dynamic rapier bodies do not block a pawn; it pushes them.
@@ -112,7 +122,7 @@ fn crates() -> Station {
         .label(1.9, -4.0)
         .props([one(-0.35, 0.31, -4.0), one(0.35, 0.31, -4.0), one(0.0, 0.92, -4.0), one(0.9, 0.31, -5.2)])
         .script([hold(1.2, FORWARD)])
-        .wants([Want::Moved(0.3), Want::Beyond(-4.0)])
+        .expectations([Expectation::Moved(0.3), Expectation::Beyond(-4.0)])
 }
 
 fn block() -> Station {
@@ -121,7 +131,7 @@ fn block() -> Station {
         .tuning(Tuning { pawns: PawnCollision::Block, ..default() })
         .dummy(Vec3::new(0.0, 0.0, -4.0))
         .script([hold(1.4, FORWARD)])
-        .wants([Want::Short(-3.4), Want::Beyond(-2.8)])
+        .expectations([Expectation::Short(-3.4), Expectation::Beyond(-2.8)])
 }
 
 fn push() -> Station {
@@ -131,5 +141,5 @@ fn push() -> Station {
         // Off centre: exactly aligned pawns would have no side to move to.
         .dummy(Vec3::new(0.15, 0.0, -4.0))
         .script([hold(1.4, FORWARD)])
-        .wants([Want::Moved(0.05), Want::Beyond(-4.5)])
+        .expectations([Expectation::Moved(0.05), Expectation::Beyond(-4.5)])
 }

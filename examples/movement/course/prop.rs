@@ -43,7 +43,7 @@ pub enum Kind {
     /// Movable crates.
     Crate,
     /// One-way platforms, solid from above only.
-    OneWay,
+    OneWayCollider,
     /// Jump pads.
     Pad,
     /// Water.
@@ -64,18 +64,18 @@ pub enum Role {
     /// Visual without a collider.
     Decor,
     /// Solid from above only.
-    OneWay,
+    OneWayCollider,
     /// Dynamic body.
     Crate,
     /// Movement base: its id and its motion.
-    Base(u16, Way),
+    Base(u16, BaseMotion),
     /// Movement volume. A gravity centre is relative to the station.
     Volume(MoveVolume),
 }
 
 /// Motion of a base.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Way {
+pub enum BaseMotion {
     /// Moves to another position and back.
     Shuttle {
         /// Other position of its centre.

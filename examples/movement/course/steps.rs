@@ -1,7 +1,7 @@
 //! First row: steps, stairs, slopes and low ceilings.
 
 use crate::{
-    check::Want,
+    expectation::Expectation,
     script::{FORWARD, IDLE, Keys, go, go_with, hold},
 };
 
@@ -27,16 +27,16 @@ pub(super) fn row() -> Vec<Station> {
 }
 
 fn step(name: &'static str, height: f32, climbs: bool) -> Station {
-    let wants = if climbs {
-        vec![Want::Above(height - 0.02), Want::Beyond(-4.0), Want::NeverAirborne]
+    let expectations = if climbs {
+        vec![Expectation::Above(height - 0.02), Expectation::Beyond(-4.0), Expectation::NeverAirborne]
     } else {
-        vec![Want::Below(0.05), Want::Short(-2.3)]
+        vec![Expectation::Below(0.05), Expectation::Short(-2.3)]
     };
     Station::new(name, 3.4)
         .label(height + 1.2, -2.5)
         .props([Prop::slab(Kind::Step, [-1.3, 0.0, -6.5], [1.3, height, -2.5])])
         .script([go(0.0, -4.6, 2.0)])
-        .wants(wants)
+        .expectations(expectations)
 }
 
 /// The pawn walks up and down without leaving the floor.
@@ -52,19 +52,27 @@ fn stairs() -> Station {
         .label(3.2, -2.5)
         .props(flights)
         .script([go(0.0, -9.2, 4.0)])
-        .wants([Want::Beyond(-8.6), Want::Peak(1.95), Want::Below(0.05), Want::NeverAirborne])
+        .expectations([
+            Expectation::Beyond(-8.6),
+            Expectation::Peak(1.95),
+            Expectation::Below(0.05),
+            Expectation::NeverAirborne,
+        ])
 }
 
 fn slope(name: &'static str, degrees: f32, climbs: bool) -> Station {
     const RISE: f32 = 2.0;
     let top = -2.0 - RISE / degrees.to_radians().tan();
-    let wants =
-        if climbs { vec![Want::Above(RISE - 0.05), Want::Beyond(top)] } else { vec![Want::NoPeak(0.5)] };
+    let expectations = if climbs {
+        vec![Expectation::Above(RISE - 0.05), Expectation::Beyond(top)]
+    } else {
+        vec![Expectation::NoPeak(0.5)]
+    };
     Station::new(name, 3.4)
         .label(1.9, -2.2)
         .props([ramp(degrees, 1.2, -2.0, RISE), deck(1.2, top, top - 1.8, RISE)])
         .script([go(0.0, top - 0.8, 2.5)])
-        .wants(wants)
+        .expectations(expectations)
 }
 
 /// A passage one metre high, passable only when crouched.
@@ -77,7 +85,7 @@ fn crawl() -> Station {
             Prop::slab(Kind::Wall, [1.0, 0.0, -6.0], [1.3, 1.0, -3.0]),
         ])
         .script([hold(0.9, FORWARD), go_with(0.0, -7.4, 3.5, Keys { crouch: true, ..IDLE }), hold(0.4, IDLE)])
-        .wants([Want::Beyond(-7.0), Want::Crouches, Want::Stands])
+        .expectations([Expectation::Beyond(-7.0), Expectation::Crouches, Expectation::Stands])
 }
 
 /// A ceiling two metres high, which ends a jump.
@@ -90,5 +98,10 @@ fn ceiling() -> Station {
             Prop::slab(Kind::Wall, [1.1, 0.0, -6.0], [1.3, 2.0, -3.0]),
         ])
         .script([go(0.0, -4.5, 1.5), hold(0.2, Keys { jump: true, ..IDLE }), hold(0.8, IDLE)])
-        .wants([Want::Peak(0.15), Want::NoPeak(0.26), Want::Beyond(-4.0), Want::Grounded])
+        .expectations([
+            Expectation::Peak(0.15),
+            Expectation::NoPeak(0.26),
+            Expectation::Beyond(-4.0),
+            Expectation::Grounded,
+        ])
 }

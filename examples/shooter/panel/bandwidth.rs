@@ -3,7 +3,7 @@
 use core::fmt::Write;
 
 use bevy::{prelude::*, time::common_conditions::on_real_timer};
-use bevy_unlag::{net::Traffic, prelude::*};
+use bevy_unlag::{net::ClassTraffic, prelude::*};
 use lightyear::prelude::{Client, Connected, server::ClientOf};
 use unlag_examples::screen::ui::{SHADE, TEXT, TEXT_INTERVAL, label};
 
@@ -85,14 +85,15 @@ fn write(
 }
 
 /// Message classes that count against the downlink budget.
-const BUDGETED: [MessageClass; 3] = [MessageClass::Snapshots, MessageClass::Tracers, MessageClass::GameDown];
+const BUDGETED: [MessageClass; 3] =
+    [MessageClass::Snapshots, MessageClass::Tracers, MessageClass::GameDownlink];
 
 fn table(bandwidth: &Bandwidth, budget: f32, messages: &GameMessageStats) -> String {
     let mut text = String::new();
     for (title, up, sum) in [("TO THE SERVER", true, bandwidth.up()), ("TO CLIENTS", false, bandwidth.down())]
     {
         _ = writeln!(text, "{title:<14}{:>8}{:>7}{:>7}{:>9}", "B/s", "/s", "share", "kB");
-        for class in MessageClass::ALL.into_iter().filter(|class| class.is_up() == up) {
+        for class in MessageClass::ALL.into_iter().filter(|class| class.is_uplink() == up) {
             row(&mut text, class.name(), bandwidth.of(class), sum.bytes_per_second);
         }
         row(&mut text, "all", sum, sum.bytes_per_second);
@@ -106,7 +107,7 @@ fn table(bandwidth: &Bandwidth, budget: f32, messages: &GameMessageStats) -> Str
     text
 }
 
-fn row(text: &mut String, name: &str, traffic: Traffic, all: f32) {
+fn row(text: &mut String, name: &str, traffic: ClassTraffic, all: f32) {
     let share = if all > 0.0 { traffic.bytes_per_second / all * 100.0 } else { 0.0 };
     let (bytes, count) = (traffic.bytes_per_second, traffic.messages_per_second);
     let sum = traffic.bytes as f64 / 1e3;

@@ -6,8 +6,8 @@ use bevy::{prelude::*, time::common_conditions::on_real_timer};
 use bevy_unlag::{prelude::*, smoothing::SmoothingStats};
 use lightyear::prelude::Client;
 use unlag_examples::{
-    ledger::ShotLedger,
     screen::ui::{DIM, FONT, TEXT, TEXT_INTERVAL, label, line},
+    shot_stats::ShotStats,
 };
 
 /// Updates every [`Readout`], and logs the round trip.
@@ -90,7 +90,7 @@ pub const PREDICTION: [(Readout, &str); 5] = [
 /// Bandwidth of the message classes.
 pub const MESSAGES: [(Readout, &str); 6] = [
     (Readout::Messages(MessageClass::Moves), "Moves"),
-    (Readout::Messages(MessageClass::Answers), "Move acks"),
+    (Readout::Messages(MessageClass::MoveAcks), "Move acks"),
     (Readout::Messages(MessageClass::Snapshots), "Snapshots"),
     (Readout::Messages(MessageClass::Replication), "Replication"),
     (Readout::Messages(MessageClass::Verdicts), "Verdicts"),
@@ -148,7 +148,7 @@ fn measure_throughput(
 
 /// Corrections at the last update: count, summed size in metres, size of the newest in metres.
 #[derive(Default)]
-struct Seen(u64, f32, f32);
+struct CorrectionsAtLastUpdate(u64, f32, f32);
 
 fn read_out(
     time: Res<Time<Real>>,
@@ -156,12 +156,12 @@ fn read_out(
     mut paid_back: Local<f64>,
     own: Query<&PredictionStats, With<LocalControl>>,
     smoothing: Option<Res<SmoothingStats>>,
-    ledger: Option<Res<ShotLedger>>,
+    shot_stats: Option<Res<ShotStats>>,
     throughput: Res<Throughput>,
     bandwidth: Res<Bandwidth>,
     (view, shot_view): (Res<CorrectionView>, Res<RewindView>),
     pawns: Query<&PredictionStats>,
-    mut seen: Local<Seen>,
+    mut seen: Local<CorrectionsAtLastUpdate>,
     mut texts: Query<(&Readout, &mut Text)>,
 ) {
     // Sampled now and then; an exponential mean is steady enough to read.
@@ -169,11 +169,11 @@ fn read_out(
     let stats = own.single().ok();
     if stats.is_some_and(|stats| stats.corrections < seen.0) {
         // The counters restart after a reconnection.
-        *seen = Seen::default();
+        *seen = CorrectionsAtLastUpdate::default();
     }
     if let Some(stats) = stats.filter(|stats| stats.corrections > seen.0) {
         let new = (stats.summed_correction - seen.1) / (stats.corrections - seen.0) as f32;
-        *seen = Seen(stats.corrections, stats.summed_correction, new);
+        *seen = CorrectionsAtLastUpdate(stats.corrections, stats.summed_correction, new);
     }
     // It lasts a quarter of a second, which is too short to read.
     if stats.is_some_and(|stats| stats.resolving) {
@@ -181,7 +181,7 @@ fn read_out(
     }
     let pays_back = time.elapsed_secs_f64() < *paid_back;
     let (last, percent) = (seen.2 * 100.0, |part: Option<f64>| part.map(|part| format!("{part:.1} %")));
-    let ledger = ledger.as_deref();
+    let shot_stats = shot_stats.as_deref();
     for (readout, mut text) in &mut texts {
         let value = match readout {
             Readout::Frame => Some(format!("{:.1} ms", *frame * 1e3)),
@@ -193,16 +193,16 @@ fn read_out(
             Readout::Replayed => stats.map(|s| s.replayed.to_string()),
             Readout::Up => stats.map(|_| format!("{:.0} B/s", throughput.0)),
             Readout::Down => stats.map(|_| format!("{:.0} B/s", throughput.1)),
-            Readout::Fired => ledger.map(|l| l.shots.to_string()),
-            Readout::Drawn => ledger.map(|l| l.drawn.to_string()),
-            Readout::Confirmed => ledger.map(|l| l.confirmed.to_string()),
-            Readout::ConfirmedOfDrawn => percent(ledger.and_then(ShotLedger::confirmed_of_drawn)),
-            Readout::DrawnOfConfirmed => percent(ledger.and_then(ShotLedger::drawn_of_confirmed)),
-            Readout::Unjudged => ledger.map(|l| match l.last_refusal {
+            Readout::Fired => shot_stats.map(|l| l.shots.to_string()),
+            Readout::Drawn => shot_stats.map(|l| l.drawn.to_string()),
+            Readout::Confirmed => shot_stats.map(|l| l.confirmed.to_string()),
+            Readout::ConfirmedOfDrawn => percent(shot_stats.and_then(ShotStats::confirmed_of_drawn)),
+            Readout::DrawnOfConfirmed => percent(shot_stats.and_then(ShotStats::drawn_of_confirmed)),
+            Readout::Unjudged => shot_stats.map(|l| match l.last_refusal {
                 Some(why) => format!("{} ({why:?}) / {}", l.refused, l.lost),
                 None => format!("0 / {}", l.lost),
             }),
-            Readout::Unanswered => stats.map(|s| s.unanswered.to_string()),
+            Readout::Unanswered => stats.map(|s| s.unacknowledged_moves.to_string()),
             Readout::Replay => stats
                 .filter(|s| s.replayed > 0)
                 .map(|s| format!("{} / {:.2} ms", s.last_replay, s.last_replay_time.as_secs_f64() * 1e3)),

@@ -15,7 +15,10 @@ use lightyear::prelude::{
     server::{ClientOf, Server},
 };
 
-use super::{copies, driver::DriverPlugin, owner, switches, switches::Switches, track, truth};
+use super::{
+    copies, driver::DriverPlugin, ground_truth, owner_overwrite, race_settings, race_settings::RaceSettings,
+    track,
+};
 
 /// Creates an app with the Bevy plugins that a headless server or client needs.
 fn headless() -> App {
@@ -30,41 +33,41 @@ fn add_shared(app: &mut App) {
         // Karts pass through each other: a collision with a remote kart would be one with its past position.
         .insert_resource(KartConfig { pawns: PawnCollision::Ignore, ..default() })
         .add_systems(Startup, track::spawn);
-    owner::protocol(app);
+    owner_overwrite::protocol(app);
 }
 
 /// Creates a server without a window.
-pub fn server(switches: Switches, truth: truth::Truth) -> App {
+pub fn server(switches: RaceSettings, truth: ground_truth::GroundTruth) -> App {
     let mut app = headless();
     app.add_plugins((
         ServerNetPlugins::<KartModel>::new(SimulationRate::default()),
         RewindPlugin::<KartModel>::default(),
     ));
     add_shared(&mut app);
-    owner::server(&mut app);
-    truth::record(&mut app, truth);
+    owner_overwrite::server(&mut app);
+    ground_truth::record(&mut app, truth);
     app.insert_resource(switches)
         .init_resource::<NextKart>()
         .add_observer(welcome)
-        .add_systems(First, switches::obey);
+        .add_systems(First, race_settings::apply_race_settings);
     app
 }
 
 /// Adds the client's plugins and the game. The app must already have its Bevy plugins.
-pub fn add_client(app: &mut App, switches: Switches) {
+pub fn add_client(app: &mut App, switches: RaceSettings) {
     app.add_plugins((
         ClientNetPlugins::<KartModel>::new(SimulationRate::default()),
         SmoothingPlugin,
         ProxySimulationPlugin::<KartModel>::default(),
     ));
     add_shared(app);
-    owner::client(app);
+    owner_overwrite::client(app);
     copies::add(app);
     app.insert_resource(switches);
 }
 
 /// Creates a client without a window whose kart is driven by a script.
-pub fn driving_client(switches: Switches) -> App {
+pub fn driving_client(switches: RaceSettings) -> App {
     let mut app = headless();
     add_client(&mut app, switches);
     app.add_plugins(DriverPlugin);

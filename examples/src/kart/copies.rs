@@ -27,8 +27,10 @@ pub struct CopyOf(pub Entity);
 pub struct Copies(Vec<Entity>);
 
 pub(super) fn add(app: &mut App) {
-    app.add_observer(copy)
-        .add_systems(PreUpdate, hand_on.after(SmoothingSystems::Deliver).before(SmoothingSystems::Receive));
+    app.add_observer(copy).add_systems(
+        PreUpdate,
+        forward_snapshots.after(SmoothingSystems::Deliver).before(SmoothingSystems::Receive),
+    );
 }
 
 /// Spawns a copy of every remote pawn for each smoothing mode.
@@ -41,7 +43,7 @@ fn copy(added: On<Add, NetRole>, pawns: Query<&NetRole, With<NetId>>, mut comman
 }
 
 /// Forwards the snapshots of a pawn to its copies.
-fn hand_on(
+fn forward_snapshots(
     pawns: Query<(&SnapshotInbox, &Copies), Without<CopyOf>>,
     mut copies: Query<&mut SnapshotInbox, With<CopyOf>>,
 ) {

@@ -7,7 +7,7 @@ use bevy_unlag::{
 };
 
 /// Waypoints of a lap in metres: along the ramp, around the pillars, back.
-const LAP: [Vec2; 9] = [
+const WAYPOINTS: [Vec2; 9] = [
     Vec2::new(30.0, 56.0),
     Vec2::new(58.0, 36.0),
     Vec2::new(58.0, -20.0),
@@ -44,12 +44,12 @@ impl Driver {
             self.back -= 1;
             return KartInput::new(-1.0, self.wheels);
         }
-        let to = LAP[self.stop] - kart.position.xz();
+        let to = WAYPOINTS[self.stop] - kart.position.xz();
         if to.length() < NEAR {
             if let Some((_, wheels)) = BACK_UP.iter().find(|(stop, _)| *stop == self.stop) {
                 (self.back, self.wheels) = (BACK_TICKS, *wheels);
             }
-            self.stop = (self.stop + 1) % LAP.len();
+            self.stop = (self.stop + 1) % WAYPOINTS.len();
         }
         self.stuck = if kart.velocity.length() < 0.5 { self.stuck + 1 } else { 0 };
         if self.stuck > PATIENCE {

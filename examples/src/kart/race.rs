@@ -9,20 +9,20 @@ use bevy_unlag::{core::ProxySmoothing, movement::KartState, prelude::*};
 use super::{
     app,
     copies::{CopyOf, MODES},
-    meter::{Meter, MeterPlugin, Tally},
-    switches::{OwnerMode, Switches},
-    truth::Truth,
+    error_meter::{ErrorMeter, ErrorStats, MeterPlugin},
+    ground_truth::GroundTruth,
+    race_settings::{OwnerMode, RaceSettings},
 };
 use crate::{
     app::{TICK, finish},
-    link,
+    connection,
 };
 
 /// Quantization error of positions, in metres: half a millimetre per axis. Errors up to here are ignored.
-const ROUNDED: f32 = 0.001;
+const QUANTIZATION_ERROR: f32 = 0.001;
 
 /// Error tolerance of a landing, in metres: the motion within the tick in which a kart lands is a guess.
-const CORNER: f32 = 0.02;
+const LANDING_TOLERANCE: f32 = 0.02;
 
 /// Configuration of a race.
 #[derive(Clone, Debug)]
@@ -61,13 +61,13 @@ pub struct RateRow {
     /// Playout delay of the interpolated copies, in milliseconds.
     pub delay_ms: f64,
     /// Error statistics, in the order of [`MODES`].
-    pub modes: Vec<Tally>,
+    pub modes: Vec<ErrorStats>,
 }
 
 impl RateRow {
     /// Returns the error statistics of a smoothing mode.
     #[must_use]
-    pub fn of(&self, mode: ProxySmoothing) -> Option<&Tally> {
+    pub fn of(&self, mode: ProxySmoothing) -> Option<&ErrorStats> {
         MODES.iter().zip(&self.modes).find(|((known, _), _)| *known == mode).map(|(_, tally)| tally)
     }
 }
@@ -78,7 +78,7 @@ pub struct OwnerRow {
     /// What its client did with the server's state.
     pub mode: OwnerMode,
     /// Error statistics.
-    pub seen: Tally,
+    pub seen: ErrorStats,
     /// Number of replayed moves.
     pub replayed: u64,
 }
@@ -104,16 +104,16 @@ struct Race {
     /// Server, driver, watching client.
     runners: [Runner; 3],
     now: Duration,
-    switches: Switches,
+    switches: RaceSettings,
 }
 
 impl Race {
     fn start(options: &RaceOptions) -> Result<Self, String> {
-        let (switches, truth) = (Switches::default(), Truth::default());
+        let (switches, truth) = (RaceSettings::default(), GroundTruth::default());
         let frame = Duration::from_secs_f64(1.0 / options.fps.clamp(10.0, 1_000.0));
         let mut server = app::server(switches.clone(), truth.clone());
-        let listener = link::listen_in_process(&mut server);
-        let mut driver = app::driving_client(Switches::default());
+        let listener = connection::listen_in_process(&mut server);
+        let mut driver = app::driving_client(RaceSettings::default());
         let mut watcher = app::driving_client(switches.clone());
         watcher.insert_resource(truth).add_plugins(MeterPlugin);
         let bad = NetSim::new(options.seed).with(options.conditions);
@@ -121,9 +121,9 @@ impl Race {
             app.insert_resource(TimeUpdateStrategy::ManualDuration(frame));
         }
         finish(&mut server);
-        link::join(&mut server, listener, &mut driver, 1, NetSim::new(options.seed + 1))?;
+        connection::join(&mut server, listener, &mut driver, 1, NetSim::new(options.seed + 1))?;
         finish(&mut driver);
-        link::join(&mut server, listener, &mut watcher, 2, bad)?;
+        connection::join(&mut server, listener, &mut watcher, 2, bad)?;
         finish(&mut watcher);
         // Staggered, so that no two apps' frames coincide.
         let runner = |app, frame: Duration, part| Runner { app, frame, due: frame.mul_f64(part) };
@@ -168,7 +168,7 @@ impl Race {
     /// Resets the meters, then measures for `seconds`.
     fn measure(&mut self, seconds: f64) {
         let world = self.world();
-        world.query::<&mut Meter>().iter_mut(world).for_each(|mut meter| meter.reset());
+        world.query::<&mut ErrorMeter>().iter_mut(world).for_each(|mut meter| meter.reset());
         self.run(Duration::from_secs_f64(seconds));
     }
 
@@ -180,12 +180,12 @@ impl Race {
         let rate = self.switches.rate();
         let interval = self.switches.interval() as u16;
         let world = self.world();
-        let mut copies = world.query_filtered::<(&ProxySmoothing, &Meter), With<CopyOf>>();
+        let mut copies = world.query_filtered::<(&ProxySmoothing, &ErrorMeter), With<CopyOf>>();
         let modes = MODES.map(|(mode, _)| {
             let found = copies.iter(world).find(|(known, _)| **known == mode);
-            found.map_or_else(Tally::default, |(_, meter)| *meter.total())
+            found.map_or_else(ErrorStats::default, |(_, meter)| *meter.total())
         });
-        let playout = world.resource::<Playout>();
+        let playout = world.resource::<PlayoutClocks>();
         let clock = playout.clock(interval).or(playout.primary());
         let delay_ms = clock.map_or(0.0, |clock| clock.delay_seconds() * 1e3);
         RateRow { rate, delay_ms, modes: modes.to_vec() }
@@ -199,8 +199,8 @@ impl Race {
         self.measure(seconds);
         let replayed = self.replayed() - before;
         let world = self.world();
-        let mut karts = world.query_filtered::<&Meter, With<LocalControl>>();
-        let seen = karts.iter(world).next().map_or_else(Tally::default, |meter| *meter.total());
+        let mut karts = world.query_filtered::<&ErrorMeter, With<LocalControl>>();
+        let seen = karts.iter(world).next().map_or_else(ErrorStats::default, |meter| *meter.total());
         OwnerRow { mode, seen, replayed }
     }
 
@@ -265,7 +265,7 @@ impl RaceReport {
     /// Returns the failed expectations. There are none when Hermite interpolation is better than linear at
     /// every rate, and replay prevents the jumps that overwriting causes.
     #[must_use]
-    pub fn complaints(&self) -> Vec<String> {
+    pub fn failed_expectations(&self) -> Vec<String> {
         let mut all = Vec::new();
         for row in &self.rates {
             let (Some(cubic), Some(line)) = (row.of(ProxySmoothing::Hermite), row.of(ProxySmoothing::Linear))
@@ -276,8 +276,8 @@ impl RaceReport {
                 all.push(format!("at {:.1} Hz no frame was measured", row.rate));
             }
             // At these rates nearly every tick is sent, and both modes are exact up to quantization.
-            let (beyond_rounding, better) = (line.rms() > ROUNDED, cubic.rms() < line.rms());
-            if beyond_rounding && !(better && cubic.worst <= line.worst.max(CORNER)) {
+            let (beyond_rounding, better) = (line.rms() > QUANTIZATION_ERROR, cubic.rms() < line.rms());
+            if beyond_rounding && !(better && cubic.worst <= line.worst.max(LANDING_TOLERANCE)) {
                 all.push(format!("at {:.1} Hz Hermite is not better than linear", row.rate));
             }
         }
@@ -309,19 +309,23 @@ mod tests {
         let race = || run(&options).expect("both clients can join");
         let report = race();
         let none: [String; 0] = [];
-        assert_eq!(report.complaints(), none, "{}", report.table());
+        assert_eq!(report.failed_expectations(), none, "{}", report.table());
         assert_eq!(report.table(), race().table());
     }
 
     #[test]
     fn failed_expectations_of_a_race_are_reported() {
-        let seen = Tally::jumped(3);
+        let seen = ErrorStats::jumped(3);
         let owner = |mode, seen| OwnerRow { mode, seen, replayed: 0 };
         let report = RaceReport {
-            rates: vec![RateRow { rate: 10.0, delay_ms: 0.0, modes: vec![Tally::default(); MODES.len()] }],
-            owner: vec![owner(OwnerMode::Replay, seen), owner(OwnerMode::Overwrite, Tally::default())],
+            rates: vec![RateRow {
+                rate: 10.0,
+                delay_ms: 0.0,
+                modes: vec![ErrorStats::default(); MODES.len()],
+            }],
+            owner: vec![owner(OwnerMode::Replay, seen), owner(OwnerMode::Overwrite, ErrorStats::default())],
         };
-        let complaints = report.complaints();
-        assert_eq!(complaints.len(), 3, "{complaints:?}");
+        let failed_expectations = report.failed_expectations();
+        assert_eq!(failed_expectations.len(), 3, "{failed_expectations:?}");
     }
 }

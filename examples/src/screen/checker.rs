@@ -9,7 +9,7 @@ use bevy::{
 /// Builds the top face of a box as a checkerboard; `dark` scales the colour of the dark tiles. It is
 /// geometry because a texture without mipmaps shimmers in the distance.
 #[must_use]
-pub fn checker(half: Vec3, tile: f32, dark: f32) -> Mesh {
+pub fn checkerboard(half: Vec3, tile: f32, dark: f32) -> Mesh {
     let (columns, rows) = ((half.x * 2.0 / tile).ceil() as u32, (half.z * 2.0 / tile).ceil() as u32);
     let (mut positions, mut colours, mut indices) = (Vec::new(), Vec::new(), Vec::new());
     for (column, row) in (0..columns).flat_map(|column| (0..rows).map(move |row| (column, row))) {

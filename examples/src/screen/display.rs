@@ -11,7 +11,7 @@ pub fn display(instead: &'static str) -> Result<(), String> {
         if display.is_empty() {
             return Err(format!("no screen is available (DISPLAY is not set); {instead}"));
         }
-        if !answers(&display) {
+        if !x_server_responds(&display) {
             return Err(format!("no X server responds at DISPLAY={display}; {instead}"));
         }
     }
@@ -21,7 +21,7 @@ pub fn display(instead: &'static str) -> Result<(), String> {
 
 /// Returns whether a local X server accepts connections. A remote display is assumed to do so.
 #[cfg(target_os = "linux")]
-fn answers(display: &str) -> bool {
+fn x_server_responds(display: &str) -> bool {
     use std::os::{
         linux::net::SocketAddrExt,
         unix::net::{SocketAddr, UnixStream},
@@ -34,7 +34,7 @@ fn answers(display: &str) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn answers(_: &str) -> bool {
+fn x_server_responds(_: &str) -> bool {
     true
 }
 

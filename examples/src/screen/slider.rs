@@ -35,19 +35,19 @@ pub struct Scale {
 }
 
 /// A setting that a slider controls.
-pub trait Knob: Component + Copy {
+pub trait SliderSetting: Component + Copy {
     /// Returns the name and the range of its slider.
     fn scale(self) -> Scale;
 }
 
 /// Text that shows the value of a slider.
 #[derive(Component, Debug)]
-pub struct KnobText<K>(K);
+pub struct SliderText<K>(K);
 
 /// Spawns a line with name and value, and the slider below it.
-pub fn spawn_knob<K: Knob>(panel: &mut ChildSpawnerCommands, knob: K) {
+pub fn spawn_slider<K: SliderSetting>(panel: &mut ChildSpawnerCommands, knob: K) {
     let Scale { name, least, largest, decimals } = knob.scale();
-    panel.spawn((line(16.0), children![label(name, FONT, DIM), (KnobText(knob), label("", FONT, TEXT))]));
+    panel.spawn((line(16.0), children![label(name, FONT, DIM), (SliderText(knob), label("", FONT, TEXT))]));
     let rail =
         Node { height: px(6), width: percent(100), border_radius: BorderRadius::all(px(3)), ..default() };
     // Shorter than the rail by the thumb's width, so that the thumb's position is a plain percentage.
@@ -83,13 +83,13 @@ pub fn spawn_knob<K: Knob>(panel: &mut ChildSpawnerCommands, knob: K) {
 
 /// All sliders of one kind.
 #[derive(SystemParam)]
-pub struct Knobs<'w, 's, K: Knob> {
+pub struct Sliders<'w, 's, K: SliderSetting> {
     sliders: Query<'w, 's, (Entity, &'static K, &'static SliderValue, &'static SliderRange)>,
-    texts: Query<'w, 's, (&'static KnobText<K>, &'static mut Text)>,
+    texts: Query<'w, 's, (&'static SliderText<K>, &'static mut Text)>,
     commands: Commands<'w, 's>,
 }
 
-impl<K: Knob> Knobs<'_, '_, K> {
+impl<K: SliderSetting> Sliders<'_, '_, K> {
     /// Returns the setting whose slider changed, if it is of this kind and its value is new.
     pub fn turned(&mut self, change: &ValueChange<f32>) -> Option<K> {
         let (entity, knob, old, _) = self.sliders.get(change.source).ok()?;
@@ -109,7 +109,7 @@ impl<K: Knob> Knobs<'_, '_, K> {
                 self.commands.entity(entity).insert(SliderValue(wanted));
             }
         }
-        for (KnobText(knob), mut shown) in &mut self.texts {
+        for (SliderText(knob), mut shown) in &mut self.texts {
             shown.set_if_neq(Text(text(*knob)));
         }
     }

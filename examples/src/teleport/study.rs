@@ -5,7 +5,9 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag::{prediction::CorrectionCause, prelude::Tick};
 
-use super::{Adjusted, Jump, Options, Pair, Report, Seen, Slide, Wall};
+use super::{
+    ClientServerPair, CorrectionEntry, Jump, Observations, Slide, TeleportOptions, TeleportReport, Wall,
+};
 use crate::app::TICK;
 
 /// Time before the key press, in which the loss and the jitter of the link are measured.
@@ -19,20 +21,20 @@ const ASIDE: f32 = 0.3;
 
 /// Presses the key once and returns the report. Equal options give equal reports.
 #[must_use]
-pub fn study(options: &Options) -> Report {
-    let mut pair = Pair::start(options);
+pub fn study(options: &TeleportOptions) -> TeleportReport {
+    let mut pair = ClientServerPair::start(options);
     pair.run(WARM_UP);
     if options.force_correction {
         pair.write_on_client(|state| state.position.x += ASIDE);
         pair.run(options.rtt / 2 + TICK);
     }
-    let place = |pair: &Pair| {
+    let place = |pair: &ClientServerPair| {
         [pair.owner_state(), pair.server_state()]
             .map(|state| state.map_or(0.0, |state| state.body.position.z))
     };
     let (start, replayed) = (place(&pair), pair.stats().replayed);
     let (frame, tick) = (pair.seen().frame + 1, pair.owner_tick().offset(1));
-    let on_server = pair.server.world().resource::<Seen>().frame + 1;
+    let on_server = pair.server.world().resource::<Observations>().frame + 1;
 
     pair.hold_key(true);
     pair.run(TAP);
@@ -46,11 +48,11 @@ pub fn study(options: &Options) -> Report {
         from_ms: ms(first, frame),
         ms: (1 + slides.count()) as f64 * TICK.as_secs_f64() * 1e3,
     });
-    Report {
+    TeleportReport {
         variant: options.variant,
         refused: options.wall != Wall::Nowhere,
         effects: after(&seen.effects, frame),
-        effects_on_server: after(&pair.server.world().resource::<Seen>().effects, on_server),
+        effects_on_server: after(&pair.server.world().resource::<Observations>().effects, on_server),
         jumps: seen.jumps.iter().map(|(at, metres)| Jump { ms: ms(*at, frame), metres: *metres }).collect(),
         slide,
         corrections: corrections(seen, frame, tick),
@@ -69,13 +71,13 @@ fn after(frames: &[u32], key: u32) -> Vec<f64> {
     frames.iter().map(|frame| ms(*frame, key)).collect()
 }
 
-fn corrections(seen: &Seen, key: u32, tick: Tick) -> Vec<Adjusted> {
-    let adjusted = seen.corrections.iter().map(|(at, correction)| Adjusted {
+fn corrections(seen: &Observations, key: u32, tick: Tick) -> Vec<CorrectionEntry> {
+    let adjusted = seen.corrections.iter().map(|(at, correction)| CorrectionEntry {
         ms: ms(*at, key),
         cause: correction.cause,
         metres: correction.error,
         // A server push happens between two moves and does not concern the move before it.
-        of_an_earlier_move: tick.is_newer_than(correction.tick)
+        is_from_earlier_move: tick.is_newer_than(correction.tick)
             && correction.cause != CorrectionCause::ServerPush,
     });
     adjusted.collect()

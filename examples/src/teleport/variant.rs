@@ -8,7 +8,7 @@ use bevy_unlag::{
     prelude::*,
 };
 
-use super::{Level, Pawn, PawnState, Seen};
+use super::{Level, Observations, Pawn, PawnState};
 
 /// Distance of the teleport, in metres.
 pub const DISTANCE: f32 = 10.0;
@@ -45,7 +45,7 @@ impl Variant {
         matches!(self, Self::ClientOnly | Self::ServerAndLocal)
     }
 
-    fn asks(self) -> bool {
+    fn sends_request(self) -> bool {
         matches!(self, Self::ServerOnly | Self::ServerAndLocal)
     }
 }
@@ -53,7 +53,7 @@ impl Variant {
 /// How code outside the move stream moves a pawn.
 #[doc(alias = "SetActorLocation")]
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Writes {
+pub enum WriteMethod {
     /// Writes the position, as Unreal's `SetActorLocation` does.
     #[default]
     Position,
@@ -63,7 +63,7 @@ pub enum Writes {
 
 /// Scripted input of the player.
 #[derive(Resource, Clone, Copy, Default, Debug)]
-pub(super) struct Hands {
+pub(super) struct ScriptedInput {
     /// Whether the teleport key is down.
     pub(super) key: bool,
     /// Whether the teleport key was down in the last tick.
@@ -75,29 +75,29 @@ pub(super) struct Hands {
 
 /// Number of requests that the owner's app is about to send.
 #[derive(Resource, Default, Debug)]
-pub(super) struct Asked(pub(super) usize);
+pub(super) struct UnsentRequests(pub(super) usize);
 
 /// Number of requests that have arrived at the server and are not handled yet.
 #[derive(Resource, Default, Debug)]
-pub(super) struct Requested(pub(super) usize);
+pub(super) struct ReceivedRequests(pub(super) usize);
 
 /// Adds the owner's systems of all four variants.
 pub(super) fn add_client(app: &mut App) {
-    app.init_resource::<Hands>()
-        .init_resource::<Asked>()
+    app.init_resource::<ScriptedInput>()
+        .init_resource::<UnsentRequests>()
         .add_systems(FixedUpdate, (steer, act_at_once).chain().in_set(MoveSystems::Sample))
         .add_systems(FixedUpdate, play_effects.in_set(MoveSystems::React));
 }
 
 /// Adds the server's systems of all four variants.
 pub(super) fn add_server(app: &mut App) {
-    app.init_resource::<Requested>()
-        .add_systems(FixedUpdate, do_as_asked.in_set(MoveSystems::Sample))
+    app.init_resource::<ReceivedRequests>()
+        .add_systems(FixedUpdate, handle_requests.in_set(MoveSystems::Sample))
         .add_systems(FixedUpdate, play_effects.in_set(MoveSystems::React));
 }
 
 /// Runs right and left, across the direction of the teleport, and forwards the key of the scripted input.
-fn steer(variant: Res<Variant>, mut hands: ResMut<Hands>, mut inputs: Query<&mut MoveInput<Pawn>>) {
+fn steer(variant: Res<Variant>, mut hands: ResMut<ScriptedInput>, mut inputs: Query<&mut MoveInput<Pawn>>) {
     hands.ticks += 1;
     let right = if (hands.ticks / 40).is_multiple_of(2) { 127 } else { -127 };
     for mut input in &mut inputs {
@@ -110,12 +110,12 @@ fn steer(variant: Res<Variant>, mut hands: ResMut<Hands>, mut inputs: Query<&mut
 /// First and third variant: the owner's app moves its pawn itself and plays the effect.
 fn act_at_once(
     variant: Res<Variant>,
-    writes: Res<Writes>,
+    write_method: Res<WriteMethod>,
     level: Res<Level>,
     config: Res<CapsuleConfig>,
-    mut hands: ResMut<Hands>,
-    mut asked: ResMut<Asked>,
-    mut seen: ResMut<Seen>,
+    mut hands: ResMut<ScriptedInput>,
+    mut asked: ResMut<UnsentRequests>,
+    mut seen: ResMut<Observations>,
     mut pawns: Query<&mut PawnState, With<LocalControl>>,
 ) {
     let pressed = hands.key && !hands.was_down;
@@ -123,33 +123,33 @@ fn act_at_once(
     if !pressed {
         return;
     }
-    if variant.asks() {
+    if variant.sends_request() {
         asked.0 += 1;
     }
     for mut state in &mut pawns {
         if !variant.acts_at_once() {
             continue;
         }
-        if put_ahead(&mut state.body, &level, &config, *writes) {
+        if teleport_ahead(&mut state.body, &level, &config, *write_method) {
             seen.play_effect();
         } else {
-            seen.is_told(false);
+            seen.record_outcome(false);
         }
     }
 }
 
 /// Second and third variant: the server moves the pawn when the request arrives, between two moves.
-fn do_as_asked(
-    writes: Res<Writes>,
+fn handle_requests(
+    write_method: Res<WriteMethod>,
     level: Res<Level>,
     config: Res<CapsuleConfig>,
-    mut requested: ResMut<Requested>,
-    mut seen: ResMut<Seen>,
+    mut requested: ResMut<ReceivedRequests>,
+    mut seen: ResMut<Observations>,
     mut pawns: Query<&mut PawnState>,
 ) {
     for _ in 0..core::mem::take(&mut requested.0) {
         for mut state in &mut pawns {
-            if put_ahead(&mut state.body, &level, &config, *writes) {
+            if teleport_ahead(&mut state.body, &level, &config, *write_method) {
                 seen.play_effect();
             }
         }
@@ -157,25 +157,30 @@ fn do_as_asked(
 }
 
 /// Fourth variant: the step emits one event per teleport, however often its move is replayed.
-fn play_effects(mut happened: MessageReader<StepEvent<Pawn>>, mut seen: ResMut<Seen>) {
+fn play_effects(mut happened: MessageReader<StepEvent<Pawn>>, mut seen: ResMut<Observations>) {
     for event in happened.read() {
         match event.event {
             ExtendedEvent::Extension(TeleportEvent::Teleported { .. }) => seen.play_effect(),
-            ExtendedEvent::Extension(TeleportEvent::Blocked) => seen.is_told(false),
+            ExtendedEvent::Extension(TeleportEvent::Blocked) => seen.record_outcome(false),
             ExtendedEvent::Body(_) => {}
         }
     }
 }
 
 /// Moves the pawn ten metres ahead if the destination is free.
-fn put_ahead(state: &mut CapsuleState, level: &Level, config: &CapsuleConfig, writes: Writes) -> bool {
+fn teleport_ahead(
+    state: &mut CapsuleState,
+    level: &Level,
+    config: &CapsuleConfig,
+    write_method: WriteMethod,
+) -> bool {
     let to = state.position + state.rotation() * Vec3::NEG_Z * DISTANCE;
     if !level.is_free(config, to) {
         return false;
     }
-    match writes {
-        Writes::Position => state.position = to,
-        Writes::Teleport => state.teleport_to(to),
+    match write_method {
+        WriteMethod::Position => state.position = to,
+        WriteMethod::Teleport => state.teleport_to(to),
     }
     true
 }

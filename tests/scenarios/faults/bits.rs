@@ -1,10 +1,10 @@
 //! Row F10: packets in which a bit flips on the way.
 
 use bevy::prelude::*;
-use bevy_unlag::{guard::Refusal, prelude::*};
+use bevy_unlag::{guard::IngressRefusal, prelude::*};
 use lightyear::{connection::ConnectionSystems, link::Link, prelude::LinkSystems};
 use lightyear_transport::plugin::TransportSystems;
-use unlag_examples::lockstep::MatchOptions;
+use unlag_examples::stepped_match::MatchOptions;
 
 use super::{preset, trial::Trial};
 
@@ -56,12 +56,12 @@ fn f10_a_flipped_bit_is_a_lost_packet() {
     let up: u64 = trial.game.clients.iter().map(flipped).sum();
     let down = flipped(&trial.game.server);
     let refused = trial.game.server.world().resource::<IngressStats>().refused;
-    println!("{up} up and {down} down; {} without netcode's form", refused.of(Refusal::NotNetcode));
+    println!("{up} up and {down} down; {} without netcode's form", refused.of(IngressRefusal::NotNetcode));
     assert!(up > 30 && down > 30, "{up} up, {down} down");
     let carried = trial.carried();
     assert!(carried < 0.001, "{carried} of the moves");
     // A flipped bit in the first byte is no datagram of netcode's; nobody is blamed for it.
-    trial.excused = Some(Refusal::NotNetcode);
+    trial.excused = Some(IngressRefusal::NotNetcode);
     trial.check();
 }
 

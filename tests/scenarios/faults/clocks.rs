@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use bevy::prelude::*;
 use bevy_unlag::{guard::WallClock, prediction::ClockSteering, prelude::*};
 use lightyear::prelude::{Client, Connected};
-use unlag_examples::lockstep::MatchOptions;
+use unlag_examples::stepped_match::MatchOptions;
 
 use super::{preset, trial::Trial};
 use crate::{seconds, start};

@@ -4,7 +4,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
-use unlag_examples::{app::ServerOptions, armoury::Armoury, lockstep::MatchOptions};
+use unlag_examples::{app::ServerOptions, stepped_match::MatchOptions, weapon_set::WeaponSet};
 
 use super::{preset, trial::Trial};
 
@@ -109,13 +109,13 @@ fn f5_on_a_terrible_link_every_mismatch_ends_within_a_round_trip_and_a_quarter_s
 
 /// Three with all weapons, for so long on that link; then it is an average one again.
 fn torture(name: &str, seed: u64, time: f64) -> Trial {
-    let server = ServerOptions { armoury: Armoury::All, ..default() };
+    let server = ServerOptions { weapon_set: WeaponSet::All, ..default() };
     let options = MatchOptions { players: 3, conditions: preset("Average (UE)"), seed, server, ..default() };
     let mut trial = Trial::new(name, options);
     trial.game.set_conditions(preset(name));
-    trial.game.arm(true);
+    trial.game.set_firing(true);
     trial.run(time);
-    trial.game.arm(false);
+    trial.game.set_firing(false);
     trial.game.set_conditions(preset("Average (UE)"));
     // What was sent before comes up to that much later, and what was lost comes again.
     trial.run(6.0);
@@ -179,7 +179,7 @@ fn follow(
 ) {
     let progress = &mut *progress;
     for saved in &own {
-        let answered = saved.last_answered();
+        let answered = saved.last_acked();
         if let (Some(old), Some(new)) = (progress.answered, answered) {
             progress.back += u32::from(old.is_newer_than(new));
         }

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
-use unlag_examples::{app::ServerOptions, armoury::Armoury, lockstep::MatchOptions};
+use unlag_examples::{app::ServerOptions, stepped_match::MatchOptions, weapon_set::WeaponSet};
 
 use super::{preset, trial::Trial};
 use crate::fire::Noted;
@@ -17,11 +17,11 @@ const DARK: LinkConditions = LinkConditions { loss: 1.0, ..LinkConditions::PERFE
 const ROUND_TRIP: f64 = 0.12;
 
 /// Four who fight.
-fn fight(what: &str, seed: u64, armoury: Armoury) -> Trial {
-    let server = ServerOptions { armoury, ..default() };
+fn fight(what: &str, seed: u64, weapon_set: WeaponSet) -> Trial {
+    let server = ServerOptions { weapon_set, ..default() };
     let options = MatchOptions { players: 4, conditions: usual(), seed, server, ..default() };
     let mut trial = Trial::new(what, options);
-    trial.game.arm(true);
+    trial.game.set_firing(true);
     trial.run(5.0);
     trial
 }
@@ -64,12 +64,12 @@ fn back(time: f64, up: bool, down: bool, seed: u64) -> f64 {
 /// A fight in which that happens three times; every shot is accounted for.
 fn fought(time: f64, up: bool, down: bool, seed: u64) {
     let what = format!("a fight with {time} s of silence {}", ways(up, down));
-    let mut trial = fight(&what, seed, Armoury::All);
+    let mut trial = fight(&what, seed, WeaponSet::All);
     for _ in 0..3 {
         silence(&mut trial, time, up, down);
         trial.run(2.0);
     }
-    trial.game.arm(false);
+    trial.game.set_firing(false);
     trial.run(3.0);
     let rounds = trial.game.server.world().resource::<Noted>().left.len();
     println!("{what}: {rounds} rounds");
@@ -134,12 +134,12 @@ fn f17_and_f18_a_server_that_stood_still_takes_moves_again_and_gives_no_kills_aw
         assert!(back <= ROUND_TRIP + 0.5, "{back} s");
         tour.check();
 
-        let mut trial = fight(&what, 5, Armoury::default());
+        let mut trial = fight(&what, 5, WeaponSet::default());
         for _ in 0..6 {
             trial.game.stall_server(crate::seconds(stall));
             trial.run(stall + 2.0);
         }
-        trial.game.arm(false);
+        trial.game.set_firing(false);
         trial.run(3.0);
         let total = trial.game.report().total();
         println!("{total:?}");

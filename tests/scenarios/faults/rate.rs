@@ -8,7 +8,7 @@ use lightyear::{
     link::{Link, RecvPayload},
     prelude::{Client, LinkSystems},
 };
-use unlag_examples::{app::ServerOptions, armoury::Armoury, lockstep::MatchOptions};
+use unlag_examples::{app::ServerOptions, stepped_match::MatchOptions, weapon_set::WeaponSet};
 
 use super::{preset, trial::Trial};
 
@@ -58,7 +58,7 @@ struct Squeezed {
 }
 
 fn fight(bytes_per_second: f64, budget: u32) -> Squeezed {
-    let server = ServerOptions { armoury: Armoury::All, ..default() };
+    let server = ServerOptions { weapon_set: WeaponSet::All, ..default() };
     let conditions = preset("Good broadband");
     let options = MatchOptions { players: 6, conditions, seed: 12, server, ..default() };
     let what = format!("{bytes_per_second} bytes a second, a budget of {budget}");
@@ -82,12 +82,12 @@ fn fight(bytes_per_second: f64, budget: u32) -> Squeezed {
     let before = classes.map(|class| count(&mut trial, class));
     let bytes = down(&mut trial);
     const TIME: f64 = 10.0;
-    trial.game.arm(true);
+    trial.game.set_firing(true);
     trial.run(TIME);
     let each = |after: u64, before: u64| (after - before) as f64 / TIME / 6.0;
     let after = classes.map(|class| count(&mut trial, class));
     let bytes = each(down(&mut trial), bytes);
-    trial.game.arm(false);
+    trial.game.set_firing(false);
     trial.run(3.0);
     let mut waits: Vec<f64> = Vec::new();
     for client in &trial.game.clients {

@@ -5,7 +5,7 @@
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
 use lightyear::prelude::{Client, Connected, server::ClientOf};
-use unlag_examples::lockstep::Match;
+use unlag_examples::stepped_match::Match;
 
 use super::{
     preset,
@@ -92,14 +92,14 @@ fn f19_suspended_for_a_quarter_of_an_hour_is_gone_cleanly() {
 #[test]
 fn f19_beyond_the_age_of_bevys_change_ticks() {
     const STEP: u32 = 500_000_000;
-    let options = unlag_examples::lockstep::MatchOptions {
+    let options = unlag_examples::stepped_match::MatchOptions {
         players: 2,
         conditions: preset("Average (UE)"),
         seed: 3,
         ..default()
     };
     let mut trial = Trial::new("a server that has run for long", options);
-    trial.game.arm(true);
+    trial.game.set_firing(true);
     for _ in 0..10 {
         for app in core::iter::once(&mut trial.game.server).chain(&mut trial.game.clients) {
             for _ in 0..STEP {
@@ -108,7 +108,7 @@ fn f19_beyond_the_age_of_bevys_change_ticks() {
         }
         trial.run(1.5);
     }
-    trial.game.arm(false);
+    trial.game.set_firing(false);
     trial.run(3.0);
     let rounds = trial.game.report().total().shots;
     assert!(rounds > 20, "{rounds} rounds");

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
 use lightyear::prelude::{Client, Connected};
-use unlag_examples::lockstep::{Match, MatchOptions};
+use unlag_examples::stepped_match::{Match, MatchOptions};
 
 use super::preset;
 use crate::{own_id, seconds, start};
@@ -19,7 +19,7 @@ struct HitBy(Entity, usize);
 /// The pawn of a player on the server, and whether its player is away; `None` when it is gone.
 fn pawn(game: &mut Match, id: NetId) -> Option<(Entity, bool)> {
     let world = game.server.world_mut();
-    let mut pawns = world.query::<(&NetId, Entity, Has<Absent>)>();
+    let mut pawns = world.query::<(&NetId, Entity, Has<AwaitingReconnect>)>();
     pawns.iter(world).find(|(other, ..)| **other == id).map(|(_, pawn, absent)| (pawn, absent))
 }
 
@@ -43,21 +43,23 @@ fn fall_silent(switched_off: bool, seed: u64) -> Noticed {
     // Nothing is lost by chance: the last word is the last word.
     let conditions = LinkConditions { loss: 0.0, ..preset("Average (UE)") };
     let mut game = start(MatchOptions { players: 4, conditions, seed, ..default() });
-    game.arm(true);
+    game.set_firing(true);
     game.run(seconds(3.0));
     let id = own_id(&mut game.clients[0]);
     let (entity, absent) = pawn(&mut game, id).expect("it has a pawn");
     assert!(!absent);
     game.server.insert_resource(HitBy(entity, 0)).add_systems(
         Last,
-        |mut damage: MessageReader<Damage>, away: Query<(), With<Absent>>, mut hit: ResMut<HitBy>| {
+        |mut damage: MessageReader<Damage>,
+         away: Query<(), With<AwaitingReconnect>>,
+         mut hit: ResMut<HitBy>| {
             let of = hit.0;
             let hits = damage.read().filter(|damage| damage.target == of && away.contains(of)).count();
             hit.1 += hits;
         },
     );
     if switched_off {
-        game.switch_off(0);
+        game.power_off(0);
     } else {
         let world = game.clients[0].world_mut();
         let dark = LinkConditions { loss: 1.0, ..LinkConditions::PERFECT };

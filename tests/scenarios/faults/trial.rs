@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use bevy::{ecs::resource::IsResource, math::Vec3Swizzles, prelude::*};
-use bevy_unlag::{guard::Refusal, link_conditioner::LinkCounters, prediction::SavedMoves, prelude::*};
+use bevy_unlag::{guard::IngressRefusal, link_conditioner::LinkCounters, prediction::SavedMoves, prelude::*};
 use lightyear::prelude::{Client, Connected, server::ClientOf};
 use unlag_examples::{
-    lockstep::{Match, MatchOptions},
-    script::Script,
+    scripted_player::ScriptedPlayer,
+    stepped_match::{Match, MatchOptions},
 };
 
 use crate::{
@@ -23,7 +23,7 @@ pub struct Trial {
     /// Entities of the server and of every client when it began.
     entities: Vec<usize>,
     /// What of the server's refusals is not the players' doing.
-    pub excused: Option<Refusal>,
+    pub excused: Option<IngressRefusal>,
 }
 
 /// The first thing that was wrong on an app.
@@ -136,7 +136,7 @@ impl Trial {
             for (_, mut state) in pawns.iter_mut(world).filter(|(other, _)| **other == id) {
                 state.body.teleport_to(Vec3::new(x, 0.1, z));
             }
-            trial.game.clients[client].world_mut().insert_resource(Script::touring(seed * 8 + stop));
+            trial.game.clients[client].world_mut().insert_resource(ScriptedPlayer::touring(seed * 8 + stop));
         }
         trial.game.run(seconds(2.0));
         trial
@@ -184,7 +184,8 @@ impl Trial {
     pub fn carried(&mut self) -> f64 {
         let world = self.game.server.world_mut();
         let mut counts = world.query_filtered::<&PredictionStats, With<NetId>>();
-        let (run, carried) = counts.iter(world).fold((0, 0), |sum, s| (sum.0 + s.moves, sum.1 + s.carried));
+        let (run, carried) =
+            counts.iter(world).fold((0, 0), |sum, s| (sum.0 + s.moves, sum.1 + s.extrapolated_moves));
         carried as f64 / (run + carried).max(1) as f64
     }
 
@@ -229,7 +230,7 @@ impl Trial {
 
     /// Everybody takes the hands off; then whatever must hold of every row is checked.
     pub fn check(&mut self) {
-        self.game.arm(false);
+        self.game.set_firing(false);
         self.game.clients.iter_mut().for_each(hold_still);
         self.run(2.0);
         self.check_pawns();

@@ -5,7 +5,7 @@ use bevy_unlag::{
     core::{ExtendedEvent, StepEvent},
     prelude::*,
 };
-use unlag_examples::lockstep::{Match, MatchOptions};
+use unlag_examples::stepped_match::{Match, MatchOptions};
 
 use super::preset;
 use crate::{hold_still, own_id, seconds, start, state};
@@ -23,7 +23,7 @@ struct Left(Vec<(Tick, Tick)>);
 
 fn note(mut left: ResMut<Left>, tick: Res<CurrentTick>, mut steps: MessageReader<StepEvent<Soldier>>) {
     for step in steps.read() {
-        if let ExtendedEvent::Extension(ArmsEvent::Fired(round)) = step.event {
+        if let ExtendedEvent::Extension(WeaponEvent::Fired(round)) = step.event {
             left.0.push((tick.0, round.shot));
         }
     }
@@ -39,7 +39,7 @@ fn range(seed: u64) -> (Match, NetId) {
     game.server.init_resource::<Left>().add_systems(Update, note);
     hold_still(&mut game.clients[0]);
     let world = game.clients[0].world_mut();
-    let mut own = world.query_filtered::<&mut Trigger, With<LocalControl>>();
+    let mut own = world.query_filtered::<&mut WeaponControls, With<LocalControl>>();
     own.single_mut(world).expect("a trigger").set(true);
     game.run(seconds(3.0));
     let id = own_id(&mut game.clients[0]);

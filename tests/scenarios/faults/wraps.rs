@@ -8,16 +8,16 @@
 use bevy::prelude::*;
 use bevy_replicon::server::server_tick::ServerTick;
 use bevy_unlag::{
-    prediction::{OutgoingAnswers, OutgoingMoves},
+    prediction::{OutgoingMoveAcks, OutgoingMoves},
     prelude::*,
-    weapons::{Mailed, OutgoingVerdicts},
+    weapons::{OutgoingShotMessages, ShotMessage},
 };
 use lightyear::prelude::LocalTimeline;
 use unlag_examples::{
     app::ServerOptions,
-    armoury::Armoury,
-    lockstep::{Match, MatchOptions},
-    script::Script,
+    scripted_player::ScriptedPlayer,
+    stepped_match::{Match, MatchOptions},
+    weapon_set::WeaponSet,
 };
 
 use super::{preset, trial::Trial};
@@ -26,7 +26,7 @@ use crate::fire::Shown;
 /// Fights from a tick of the suite, of lightyear and of replicon on.
 fn fight_from(tick: u32, time: f64) {
     let what = format!("ticks from {tick} on");
-    let server = ServerOptions { armoury: Armoury::All, trace: true, ..default() };
+    let server = ServerOptions { weapon_set: WeaponSet::All, trace: true, ..default() };
     let options =
         MatchOptions { players: 3, conditions: preset("Average (UE)"), seed: 3, server, ..default() };
     let game = Match::start_with(&options, |server| {
@@ -79,13 +79,13 @@ fn fill_moves(mut own: Query<&mut OutgoingMoves>) {
     }
 }
 
-fn fill_answers(mut pawns: Query<(&mut OutgoingAnswers, &mut OutgoingVerdicts)>, mut frame: Local<u32>) {
+fn fill_answers(mut pawns: Query<(&mut OutgoingMoveAcks, &mut OutgoingShotMessages)>, mut frame: Local<u32>) {
     *frame += 1;
     for (mut answers, mut verdicts) in &mut pawns {
         answers.0.extend((0..PACKETS).map(|_| vec![0xFF; 1_000]));
         let names = (0..VERDICTS).map(|number| Tick(NOBODYS + *frame * VERDICTS + number));
         let miss = |shot| ShotVerdict { shot, result: ShotResult::Miss, clamped: false };
-        verdicts.0.extend(names.map(|shot| Mailed::Verdict(miss(shot))));
+        verdicts.0.extend(names.map(|shot| ShotMessage::Verdict(miss(shot))));
     }
 }
 
@@ -105,11 +105,11 @@ fn f21_the_numbers_of_packets_and_messages_wrap() {
     assert_eq!(trial.most_since(&before), 0, "corrections while numbers wrap");
     // And now they fight.
     for (seed, client) in (0..).zip(&mut trial.game.clients) {
-        client.insert_resource(Script::new(seed));
+        client.insert_resource(ScriptedPlayer::new(seed));
     }
-    trial.game.arm(true);
+    trial.game.set_firing(true);
     trial.run(40.0);
-    trial.game.arm(false);
+    trial.game.set_firing(false);
     trial.run(3.0);
     for (up, down) in trial.packets() {
         println!("{up:?}, {down:?}");

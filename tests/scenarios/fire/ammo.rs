@@ -6,8 +6,8 @@ use bevy::prelude::*;
 use bevy_unlag::prelude::*;
 use unlag_examples::{
     app::ServerOptions,
-    armoury::Armoury,
-    lockstep::{Match, MatchOptions},
+    stepped_match::{Match, MatchOptions},
+    weapon_set::WeaponSet,
 };
 
 use super::{Shown, take_notes};
@@ -19,7 +19,7 @@ struct Display(Vec<(u16, u16)>);
 
 fn display(mut shown: ResMut<Display>, own: Query<&SoldierState, With<LocalControl>>) {
     for state in &own {
-        let hand = state.extension.in_hand();
+        let hand = state.extension.held_slot();
         let now = (hand.magazine, hand.reserve);
         if shown.0.last() != Some(&now) {
             shown.0.push(now);
@@ -35,7 +35,7 @@ fn range(seed: u64) -> (Match, NetId) {
         loss: 0.1,
         ..LinkConditions::PERFECT
     };
-    let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
+    let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     let mut game = start(MatchOptions { players: 1, conditions, seed, server, ..MatchOptions::default() });
     take_notes(&mut game);
     hold_still(&mut game.clients[0]);
@@ -47,9 +47,9 @@ fn range(seed: u64) -> (Match, NetId) {
     (game, id)
 }
 
-fn trigger(game: &mut Match, change: impl Fn(&mut Trigger)) {
+fn trigger(game: &mut Match, change: impl Fn(&mut WeaponControls)) {
     let world = game.clients[0].world_mut();
-    let mut own = world.query_filtered::<&mut Trigger, With<LocalControl>>();
+    let mut own = world.query_filtered::<&mut WeaponControls, With<LocalControl>>();
     change(&mut own.single_mut(world).expect("a trigger"));
 }
 
@@ -81,8 +81,8 @@ fn while_it_fires_it_only_goes_down_and_a_reload_puts_it_up_once() {
         trigger(&mut game, |trigger| trigger.set(true));
         game.run(seconds(2.0));
         // What the server had at this moment: a display of that would lag, or jump back with each answer.
-        let shown = state(&mut game.clients[0], id).extension.in_hand().magazine;
-        let known = state(&mut game.server, id).extension.in_hand().magazine;
+        let shown = state(&mut game.clients[0], id).extension.held_slot().magazine;
+        let known = state(&mut game.server, id).extension.held_slot().magazine;
         assert!(known >= shown + 2, "{shown} shown, {known} known: the link is too good to say anything");
         game.run(seconds(4.0));
         trigger(&mut game, |trigger| trigger.set(false));

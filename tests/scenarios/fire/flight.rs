@@ -10,8 +10,8 @@ use bevy_unlag::{
 };
 use unlag_examples::{
     app::ServerOptions,
-    armoury::Armoury,
-    lockstep::{Match, MatchOptions},
+    stepped_match::{Match, MatchOptions},
+    weapon_set::WeaponSet,
 };
 
 use crate::{hold_still, seconds, start};
@@ -46,8 +46,8 @@ fn watch(
     mut screen: ResMut<Screen>,
     time: Res<Time>,
     flying: Query<&DrawnProjectile>,
-    mut shown: MessageReader<ProjectileShown>,
-    mut ended: MessageReader<ProjectileEnded>,
+    mut shown: MessageReader<ProjectileAppeared>,
+    mut ended: MessageReader<ProjectileDisappeared>,
     mut launches: MessageReader<ProjectileLaunch>,
 ) {
     let (now, dt) = (time.elapsed_secs(), time.delta_secs());
@@ -89,16 +89,16 @@ fn note_ends(mut truth: ResMut<Truth>, mut ends: MessageReader<ProjectileEnd>) {
 
 fn aim(game: &mut Match, along: Vec3) {
     let world = game.clients[0].world_mut();
-    let mut own = world.query_filtered::<(&mut Aim, &mut InputGather), With<LocalControl>>();
+    let mut own = world.query_filtered::<(&mut Aim, &mut InputAccumulator), With<LocalControl>>();
     let (mut aim, mut gather) = own.single_mut(world).expect("a pawn");
     *aim = Aim::along(along);
     let unit = core::f64::consts::TAU / 65_536.0;
-    gather.face(f64::from(aim.yaw) * unit, f64::from(aim.pitch) * unit);
+    gather.set_view(f64::from(aim.yaw) * unit, f64::from(aim.pitch) * unit);
 }
 
-fn trigger(game: &mut Match, change: impl Fn(&mut Trigger)) {
+fn trigger(game: &mut Match, change: impl Fn(&mut WeaponControls)) {
     let world = game.clients[0].world_mut();
-    let mut own = world.query_filtered::<&mut Trigger, With<LocalControl>>();
+    let mut own = world.query_filtered::<&mut WeaponControls, With<LocalControl>>();
     change(&mut own.single_mut(world).expect("a trigger"));
 }
 
@@ -110,11 +110,11 @@ fn rockets(max_age: Option<Duration>) -> Match {
         loss: 0.02,
         ..LinkConditions::PERFECT
     };
-    let server = ServerOptions { armoury: Armoury::All, max_age, ..ServerOptions::default() };
+    let server = ServerOptions { weapon_set: WeaponSet::All, max_age, ..ServerOptions::default() };
     let mut game = start(MatchOptions { players: 3, conditions, seed: 4, server, ..MatchOptions::default() });
     // The shooter and one bystander stand, the other one runs about.
     (0..2).for_each(|i| hold_still(&mut game.clients[i]));
-    game.arm(false);
+    game.set_firing(false);
     game.run(seconds(3.0));
     game.server.init_resource::<Truth>().add_systems(Update, note_ends);
     for client in &mut game.clients {

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    prediction::{IncomingAnswers, IncomingMoves},
+    prediction::{IncomingMoveAcks, IncomingMoves},
     prelude::*,
 };
 use unlag_examples::{
     app::ServerOptions,
-    armoury::Armoury,
-    lockstep::{HARD_LINK, MatchOptions},
+    stepped_match::{HARD_LINK, MatchOptions},
+    weapon_set::WeaponSet,
 };
 
 use super::{Noted, Shown, give_hands, take_notes};
@@ -77,7 +77,7 @@ fn mix_moves(mut clumsy: ResMut<Clumsy>, mut pawns: Query<(Entity, &mut Incoming
     }
 }
 
-fn mix_answers(mut clumsy: ResMut<Clumsy>, mut pawns: Query<(Entity, &mut IncomingAnswers)>) {
+fn mix_answers(mut clumsy: ResMut<Clumsy>, mut pawns: Query<(Entity, &mut IncomingMoveAcks)>) {
     clumsy.frame += 1;
     for (pawn, mut mailbox) in &mut pawns {
         let came = mailbox.drain().collect();
@@ -103,7 +103,7 @@ fn find_ammo(
 
 #[test]
 fn through_clumsy_links_and_mailboxes_every_shot_counts_once_and_rounds_agree_at_rest() {
-    let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
+    let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     let options =
         MatchOptions { players: 6, conditions: HARD_LINK, seed: 21, server, ..MatchOptions::default() };
     let mut game = start(options);

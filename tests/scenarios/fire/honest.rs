@@ -4,9 +4,9 @@ use bevy::prelude::*;
 use bevy_unlag::prelude::*;
 use unlag_examples::{
     app::ServerOptions,
-    armoury::Armoury,
-    lockstep::{Match, MatchOptions},
-    script::Script,
+    scripted_player::ScriptedPlayer,
+    stepped_match::{Match, MatchOptions},
+    weapon_set::WeaponSet,
 };
 
 use super::{Noted, Shown, client_of, give_hands, take_notes};
@@ -37,7 +37,7 @@ fn note_lives(
 ) {
     lived.deaths += died.read().count();
     let loads = |step: &&bevy_unlag::core::StepEvent<Soldier>| {
-        matches!(step.event, bevy_unlag::core::ExtendedEvent::Extension(ArmsEvent::Reloading { .. }))
+        matches!(step.event, bevy_unlag::core::ExtendedEvent::Extension(WeaponEvent::Reloading { .. }))
     };
     lived.reloads += steps.read().filter(loads).count() as u64;
 }
@@ -50,7 +50,7 @@ fn fight(seed: u64, time: f64, rules: FireRules) -> Fought {
 /// The same, as somebody else has it.
 fn fight_by(seed: u64, rules: FireRules, fight: impl FnOnce(&mut Match)) -> Fought {
     let conditions = LinkPreset::named("Bad (UE)").expect("a preset of ours").conditions();
-    let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
+    let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     let mut game = start(MatchOptions { players: 4, conditions, seed, server, ..MatchOptions::default() });
     take_notes(&mut game);
     game.server.insert_resource(rules).init_resource::<Lived>();
@@ -106,15 +106,15 @@ fn nor_are_quick_hands_on_machines_that_hang() {
     for (seed, hand) in [(3, 15.0), (4, 25.0), (5, 40.0)] {
         let fought = fight_by(seed, FireRules::default(), |game| {
             for client in &mut game.clients {
-                client.world_mut().resource_mut::<Script>().hand = hand;
+                client.world_mut().resource_mut::<ScriptedPlayer>().hand = hand;
             }
-            game.arm(true);
+            game.set_firing(true);
             for k in 0..40 {
                 game.run(seconds(1.0));
                 // Up to a quarter of a second, in which a quick hand turns far.
                 game.stall_client(k % 4, seconds(0.05 + 0.05 * (k % 5) as f64));
             }
-            game.arm(false);
+            game.set_firing(false);
         });
         rounds += fought.rounds;
         let count = |why| fought.refused.iter().filter(|(refused, ..)| *refused == why).count();

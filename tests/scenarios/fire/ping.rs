@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
-use unlag_examples::lockstep::{Match, MatchOptions};
+use unlag_examples::stepped_match::{Match, MatchOptions};
 
 use crate::{hold_still, seconds, start};
 
@@ -13,14 +13,14 @@ const MS: fn(u64) -> Duration = Duration::from_millis;
 /// What the user interface is told, by seconds since the beginning of the test.
 #[derive(Resource, Default)]
 struct Told {
-    shown: Vec<HighPingShown>,
+    shown: Vec<ShowHighPing>,
     hidden: u32,
 }
 
 fn listen(
     mut told: ResMut<Told>,
-    mut shown: MessageReader<HighPingShown>,
-    mut hidden: MessageReader<HighPingHidden>,
+    mut shown: MessageReader<ShowHighPing>,
+    mut hidden: MessageReader<HideHighPing>,
 ) {
     told.shown.extend(shown.read().copied());
     told.hidden += hidden.read().count() as u32;

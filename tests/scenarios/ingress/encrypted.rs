@@ -84,7 +84,7 @@ fn receive(kind: u8, body: &[u8], filtered: bool) -> Option<u64> {
     let link = link(&mut server, 0).expect("joined");
     datagram(&mut server, link, &encrypted(kind, body, &key));
     let lived = catch_unwind(AssertUnwindSafe(|| server.update())).is_ok();
-    let refused = stats(&server).refused.of(Refusal::NotNetcode);
+    let refused = stats(&server).refused.of(IngressRefusal::NotNetcode);
     if !lived {
         core::mem::forget(server);
     }

@@ -8,7 +8,7 @@ use lightyear::prelude::{
     MessageReceiver, MessageSender, MessageSystems, NetworkDirection, ReliableSettings, RemoteEvent,
 };
 use serde::{Deserialize, Serialize};
-use unlag_examples::{app, link as links};
+use unlag_examples::{app, connection as links};
 
 use super::*;
 
@@ -121,7 +121,7 @@ fn in_every_direction_that_is_registered_and_in_parts() {
     assert!(traffic.strikes == 0.0, "{traffic:?}");
     // Four large messages at once are put together; the rest comes again.
     assert!(
-        dropped(&traffic).iter().all(|(refusal, _)| *refusal == Refusal::Ahead),
+        dropped(&traffic).iter().all(|(refusal, _)| *refusal == IngressRefusal::BeyondWindow),
         "{:?}",
         dropped(&traffic)
     );
@@ -144,15 +144,15 @@ fn on_the_channels_of_the_game_and_in_no_other_direction() {
         ("a message that does not exist", message(chatter, Some(0), &[0x7F, 0xFF, 5])),
     ];
     for (name, bytes) in wrong {
-        let before = traffic(&mut server, 0).refused.of(Refusal::Message);
+        let before = traffic(&mut server, 0).refused.of(IngressRefusal::Message);
         send(&mut client, &bytes);
         run(&mut server, &mut client, 0.1);
-        assert_eq!(traffic(&mut server, 0).refused.of(Refusal::Message), before + 1, "{name}");
+        assert_eq!(traffic(&mut server, 0).refused.of(IngressRefusal::Message), before + 1, "{name}");
     }
     // A channel that numbers its messages, and one that does not.
     send(&mut client, &message(chatter, None, &ids(&server, "BothWays")));
     run(&mut server, &mut client, 0.1);
-    assert_eq!(traffic(&mut server, 0).refused.of(Refusal::Malformed), 1);
+    assert_eq!(traffic(&mut server, 0).refused.of(IngressRefusal::Malformed), 1);
     send(&mut client, &message(chatter, Some(3), &ids(&server, "BothWays")));
     run(&mut server, &mut client, 0.1);
     assert_eq!(come(&server), (0, 1, 0, 0));

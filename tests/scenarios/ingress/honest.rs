@@ -2,7 +2,7 @@
 
 use bevy_unlag::prelude::*;
 use lightyear::prelude::{PingConfig, PingManager};
-use unlag_examples::lockstep::MatchOptions;
+use unlag_examples::stepped_match::MatchOptions;
 
 use super::*;
 use crate::{seconds, start};

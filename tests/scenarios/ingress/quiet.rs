@@ -20,7 +20,7 @@ use lightyear::{
     link::Linked,
     prelude::{LinkOf, PeerAddr, server::NetcodeServer},
 };
-use unlag_examples::lockstep::MatchOptions;
+use unlag_examples::stepped_match::MatchOptions;
 
 use super::*;
 use crate::{seconds, start};
@@ -114,7 +114,7 @@ fn a_hundred_thousand_packets_that_make_no_sense_are_fewer_than_a_hundred_lines(
     let foreign = game.server.world().resource::<TokenStats>().foreign;
     // What a link's own key does not open, netcode drops: an eighth of all.
     assert!(refused.total() + foreign > 80_000, "{} and {foreign}: that was no flood", refused.total());
-    assert!(refused.of(Refusal::Channel) > 10_000 && refused.of(Refusal::Malformed) > 10_000);
+    assert!(refused.of(IngressRefusal::Channel) > 10_000 && refused.of(IngressRefusal::Malformed) > 10_000);
     assert!(link(&mut game.server, 0).is_none() && stats(&game.server).kicked == 1);
     assert!(
         written.keys().any(|target| target.starts_with("bevy_unlag")),

@@ -7,7 +7,7 @@ use bevy::time::TimeUpdateStrategy;
 use lightyear::prelude::PeerAddr;
 use unlag_examples::{
     app::{self, TICK},
-    link,
+    connection,
 };
 
 use super::*;
@@ -16,10 +16,10 @@ use super::*;
 fn server() -> (App, SocketAddr) {
     let mut server = app::server(Default::default());
     server.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
-    link::listen_udp(&mut server, 0);
+    connection::listen_udp(&mut server, 0);
     app::finish(&mut server);
     server.update();
-    let port = link::bound_port(server.world_mut()).expect("a port");
+    let port = connection::bound_port(server.world_mut()).expect("a port");
     (server, SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
 }
 
@@ -58,7 +58,7 @@ fn request(to: SocketAddr) -> Vec<u8> {
     let mut client = app::scripted_client(3, Default::default(), Default::default(), false);
     client.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
     let through = listener.local_addr().expect("an address");
-    link::dial_udp(&mut client, through, 1, NetSim::new(1)).expect("it dials");
+    connection::connect_udp(&mut client, through, 1, NetSim::new(1)).expect("it dials");
     app::finish(&mut client);
     let mut bytes = [0; 1_500];
     for _ in 0..100 {
@@ -77,12 +77,12 @@ fn junk_gets_no_link() {
     let _sockets = from_ports(100, address, &[0x15; 64]);
     server.update();
     assert_eq!(known(&mut server), (0, 0));
-    assert_eq!(stats(&server).refused.of(Refusal::NotNetcode), 100);
+    assert_eq!(stats(&server).refused.of(IngressRefusal::NotNetcode), 100);
     // More of this size than the operating system keeps by default would be lost before anybody saw them.
     let _sockets = from_ports(60, address, &foreign());
     server.update();
     assert_eq!(known(&mut server), (0, 0));
-    assert_eq!(stats(&server).refused.of(Refusal::Foreign), 60);
+    assert_eq!(stats(&server).refused.of(IngressRefusal::ForeignToken), 60);
     // The control: without the filters each gets one.
     server.world_mut().resource_mut::<IngressLimits>().enabled = false;
     let _sockets = from_ports(100, address, &[0x15; 64]);
@@ -96,7 +96,7 @@ fn requests_get_so_many_a_host_and_go_again() {
     let _sockets = from_ports(60, address, &request(address));
     server.update();
     assert_eq!(known(&mut server), (32, 32), "of one host");
-    assert_eq!(stats(&server).refused.of(Refusal::Newcomers), 28);
+    assert_eq!(stats(&server).refused.of(IngressRefusal::ConnectionRequests), 28);
     run(&mut server, Duration::from_secs(6));
     assert_eq!(known(&mut server), (0, 0), "nothing is left of who never connects");
     // A host is free again.
@@ -111,7 +111,7 @@ fn requests_get_so_many_a_host_and_go_again() {
 fn a_host_that_has_had_its_share_keeps_no_other_out() {
     let (mut server, address) = server();
     set_all(&mut server, |limits| {
-        limits.newcomers_per_second = 40.0;
+        limits.connection_requests_per_second = 40.0;
         limits.burst = Duration::from_secs(1);
     });
     run(&mut server, Duration::from_millis(100));
@@ -131,8 +131,8 @@ fn a_host_that_has_had_its_share_keeps_no_other_out() {
 fn requests_get_so_many_a_second() {
     let (mut server, address) = server();
     set_all(&mut server, |limits| {
-        limits.strangers_per_host = usize::MAX;
-        limits.newcomers_per_second = 10.0;
+        limits.max_pending_per_host = usize::MAX;
+        limits.connection_requests_per_second = 10.0;
         limits.burst = Duration::from_secs(1);
     });
     // A bucket is full at first, whatever its rate.
@@ -149,7 +149,7 @@ fn a_frame_reads_so_many() {
     let _sockets = from_ports(70, address, &[0x15; 64]);
     for refused in [30, 60, 70, 70] {
         server.update();
-        assert_eq!(stats(&server).refused.of(Refusal::NotNetcode), refused);
+        assert_eq!(stats(&server).refused.of(IngressRefusal::NotNetcode), refused);
     }
 }
 

@@ -6,7 +6,7 @@ use lightyear::{
     link::Linked,
     prelude::{LinkOf, PeerAddr, server::NetcodeServer},
 };
-use unlag_examples::lockstep::MatchOptions;
+use unlag_examples::stepped_match::MatchOptions;
 
 use super::*;
 use crate::{seconds, start};
@@ -67,7 +67,7 @@ fn do_not_keep_anybody_from_joining() {
     for address in 0..2_000 {
         arrive(&mut game.server, listener, address, &[0x15; 64]);
     }
-    unlag_examples::link::join(&mut game.server, listener, &mut late, 9, sim).expect("a token");
+    unlag_examples::connection::join(&mut game.server, listener, &mut late, 9, sim).expect("a token");
     unlag_examples::app::finish(&mut late);
     for step in 0..300 {
         for address in 0..100 {
@@ -82,7 +82,7 @@ fn do_not_keep_anybody_from_joining() {
 #[test]
 fn on_real_sockets_do_not_keep_anybody_from_joining_and_playing() {
     use std::{net::UdpSocket, thread, time::Duration};
-    use unlag_examples::realtime::{self, PlayerOptions, ServerThread};
+    use unlag_examples::udp_match::{self, PlayerOptions, ServerThread};
     let server = ServerThread::start(0, Default::default()).unwrap_or_else(|line| panic!("{line}"));
     let address = server.address;
     let flood = thread::spawn(move || {
@@ -104,10 +104,10 @@ fn on_real_sockets_do_not_keep_anybody_from_joining_and_playing() {
         player: 1,
         seed: 1,
         conditions: LinkConditions::PERFECT,
-        armoury: Default::default(),
+        weapon_set: Default::default(),
         interpolation: Interpolation::default(),
     };
-    let report = realtime::play(address, player, 1.5).unwrap_or_else(|line| panic!("{line}"));
+    let report = udp_match::play(address, player, 1.5).unwrap_or_else(|line| panic!("{line}"));
     assert!(report.moves > 50 && report.acks > 20, "{report:?}");
     assert!(flood.join().expect("no panic") > 7_000);
 }

@@ -6,7 +6,7 @@ use lightyear::{
     prelude::{Connected, PeerId},
 };
 use lightyear_transport::plugin::TransportSystems;
-use unlag_examples::lockstep::{Match, MatchOptions};
+use unlag_examples::stepped_match::{Match, MatchOptions};
 
 use super::*;
 use crate::{seconds, start};
@@ -69,7 +69,7 @@ fn for_packets_that_make_no_sense() {
     }
     game.run(seconds(0.1));
     let [kicked] = heard(&game.server).0[..] else { panic!("{:?}", heard(&game.server).0) };
-    assert_eq!((kicked.reason, kicked.refusal), (KickReason::InvalidPackets, Some(Refusal::Channel)));
+    assert_eq!((kicked.reason, kicked.refusal), (KickReason::InvalidPackets, Some(IngressRefusal::Channel)));
     game.run(seconds(1.0));
     assert_eq!(heard(&game.clients[0]).1, [KickReason::InvalidPackets], "the client is told");
     assert!(!is_connected(&mut game.clients[0]) && link(&mut game.server, 0).is_none());
@@ -121,7 +121,7 @@ fn who_acknowledges_nothing() {
         let systems = acknowledge_nothing.after(TransportSystems::Send).before(ConnectionSystems::Send);
         app.add_systems(PostUpdate, systems);
     };
-    game.arm(true);
+    game.set_firing(true);
     game.run(seconds(10.0));
     assert!(heard(&game.server).0.is_empty(), "both listen");
     deaf(&mut game.clients[0]);
@@ -143,7 +143,7 @@ fn for_what_it_says_of_its_level_without_end() {
     }
     game.run(seconds(0.2));
     let [kicked] = heard(&game.server).0[..] else { panic!("{:?}", heard(&game.server).0) };
-    assert_eq!((kicked.reason, kicked.refusal), (KickReason::InvalidPackets, Some(Refusal::Content)));
+    assert_eq!((kicked.reason, kicked.refusal), (KickReason::InvalidPackets, Some(IngressRefusal::Content)));
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn for_a_flood_while_the_others_play() {
         game.run(seconds(0.01));
     }
     let [kicked] = heard(&game.server).0[..] else { panic!("{:?}", heard(&game.server).0) };
-    assert_eq!((kicked.reason, kicked.refusal), (KickReason::Flood, Some(Refusal::Packets)));
+    assert_eq!((kicked.reason, kicked.refusal), (KickReason::Flood, Some(IngressRefusal::Packets)));
     // A burst, and what fills up.
     assert!(admitted < 1_024 + 512 * 5 + 400, "{admitted} packets let in");
     for (client, before) in before.into_iter().enumerate().skip(1) {
@@ -209,6 +209,6 @@ fn nobody_is_blamed_for_what_others_send_in_their_name() {
     }
     let traffic = traffic(&mut game.server, 0);
     assert_eq!(traffic.strikes, 0.0, "{:?}", dropped(&traffic));
-    assert!(traffic.refused.of(Refusal::NotNetcode) >= 1_900, "{:?}", dropped(&traffic));
+    assert!(traffic.refused.of(IngressRefusal::NotNetcode) >= 1_900, "{:?}", dropped(&traffic));
     assert!(moves(&mut game, 0) > before + 100, "the player plays on");
 }

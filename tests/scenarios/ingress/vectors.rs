@@ -3,9 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bevy::ecs::error::FallbackErrorHandler;
-use bevy_unlag::guard::Refusal;
+use bevy_unlag::guard::IngressRefusal;
 use lightyear::prelude::{PingConfig, PingManager};
-use unlag_examples::lockstep::{Match, MatchOptions};
+use unlag_examples::stepped_match::{Match, MatchOptions};
 
 use super::*;
 use crate::{seconds, start};
@@ -36,7 +36,7 @@ fn attack(
 }
 
 /// It kills without the filters; with them it is dropped for this reason, and nothing else is.
-fn is_held_off(refusal: Refusal, prepare: fn(&mut Match), act: fn(&mut Match)) {
+fn is_held_off(refusal: IngressRefusal, prepare: fn(&mut Match), act: fn(&mut Match)) {
     assert_eq!(attack(false, prepare, act), None, "without the filters nothing happens: this shows nothing");
     let traffic = attack(true, prepare, act).expect("the server lives");
     let dropped = dropped(&traffic);
@@ -48,7 +48,7 @@ fn nothing(_: &mut Match) {}
 
 #[test]
 fn nine_sequence_bytes_before_decryption() {
-    is_held_off(Refusal::NotNetcode, nothing, |game| {
+    is_held_off(IngressRefusal::NotNetcode, nothing, |game| {
         let link = link(&mut game.server, 0).expect("joined");
         datagram(&mut game.server, link, &[0x95; 40]);
     });
@@ -68,7 +68,7 @@ fn nine_sequence_bytes_to_a_client() {
                 links.single_mut(world).expect("a link").recv.push_raw(RecvPayload::from(&[0x95; 40][..]));
                 game.run(seconds(1.0 / 64.0));
             }
-            (stats(&game.clients[0]).refused.of(Refusal::NotNetcode), game.is_playing(0))
+            (stats(&game.clients[0]).refused.of(IngressRefusal::NotNetcode), game.is_playing(0))
         }));
         if lived.is_err() {
             core::mem::forget(game);
@@ -88,7 +88,7 @@ fn bytes_on_a_channel_of_replication() {
         };
         assert_eq!(attack(false, nothing, act), None, "{name}");
         let traffic = attack(true, nothing, act).expect("the server lives");
-        assert!(traffic.refused.of(Refusal::Channel) >= 16, "{name}: {:?}", dropped(&traffic));
+        assert!(traffic.refused.of(IngressRefusal::Channel) >= 16, "{name}: {:?}", dropped(&traffic));
     }
 }
 
@@ -102,7 +102,7 @@ fn a_check_of_the_protocol_that_only_servers_send() {
         let id = game.server.world().resource::<IngressStats>().packets as u16 % 256;
         send(&mut game.clients[0], &message(channel(&game.server, "MetadataChannel"), Some(id), &bytes));
     }
-    is_held_off(Refusal::Message, strict, act);
+    is_held_off(IngressRefusal::Message, strict, act);
     // Without the filters, but with the handler of errors that the server sets.
     assert!(attack(false, nothing, act).is_some(), "a failing observer stops the server");
 }
@@ -116,7 +116,7 @@ fn ask_often(game: &mut Match) {
 
 #[test]
 fn pongs_of_a_negative_time() {
-    is_held_off(Refusal::Content, ask_often, |game| {
+    is_held_off(IngressRefusal::Content, ask_often, |game| {
         let name = message_id(&game.server, "Pong");
         let channel = channel(&game.server, "PingChannel");
         for ping in 0..16_u16 {
@@ -161,7 +161,7 @@ fn a_bomb_of_fragments() {
             game.run(seconds(0.05));
         }
         *grown = virtual_bytes().saturating_sub(before) >> 20;
-        let refused = stats(&game.server).refused.of(Refusal::Fragments);
+        let refused = stats(&game.server).refused.of(IngressRefusal::Fragments);
         assert_eq!(refused, if filtered { 4 } else { 0 });
     }
     // Other tests of this process may take their share at the same time.
@@ -183,6 +183,6 @@ fn a_time_between_updates_without_end_and_names_without_end() {
         send(&mut game.clients[0], &message(channel, Some(100), &other));
     }
     let traffic = attack(true, nothing, act).expect("the server lives");
-    assert!(traffic.refused.of(Refusal::Content) >= 32, "{:?}", dropped(&traffic));
+    assert!(traffic.refused.of(IngressRefusal::Content) >= 32, "{:?}", dropped(&traffic));
     assert!(attack(false, nothing, act).is_some(), "the suite is built without interpolation");
 }

@@ -152,7 +152,7 @@ fn what_cannot_be_sent_is_counted() {
     assert_eq!(numbers(&game.clients[0], "Long<false>"), [1_000]);
     assert_eq!(numbers(&game.server, "Say"), [9]);
     let bandwidth = |app: &App, class| app.world().resource::<Bandwidth>().of(class);
-    for class in [MessageClass::GameUp, MessageClass::GameDown] {
+    for class in [MessageClass::GameUplink, MessageClass::GameDownlink] {
         let (server, client) = (bandwidth(&game.server, class), bandwidth(&game.clients[0], class));
         assert_eq!((server.messages, server.bytes), (client.messages, client.bytes), "{class:?}");
         assert!(server.messages == 2 && server.bytes > 1_000, "{class:?}: {server:?}");

@@ -51,8 +51,8 @@ fn by_no_name_a_client_speaks_in_another_direction_or_on_another_channel() {
     let kinds: Vec<_> = words.iter().map(|word| (word.kind, word.number)).collect();
     assert_eq!(kinds, [("Wave", 5)], "it alone is unreliable and for the server");
     // Seven of this test's, and the game's own.
-    assert_eq!(game.refused(0, Refusal::Channel), 8, "the reliable ones for the server");
-    let unknown = game.refused(0, Refusal::Message);
+    assert_eq!(game.refused(0, IngressRefusal::Channel), 8, "the reliable ones for the server");
+    let unknown = game.refused(0, IngressRefusal::Message);
     assert_eq!(unknown, 65_536 - 9, "what is for clients is as unknown as what there is not");
     assert!(game.traffic(0).strikes > 100_000.0);
 }
@@ -68,7 +68,7 @@ fn who_speaks_for_another_s_pawn_is_refused_and_in_the_end_thrown_out() {
     game.run(3);
     assert_eq!(numbers(&game.server, "Say"), [2]);
     assert!(heard(&game.server, "Wave").is_empty());
-    assert_eq!(game.refused(0, Refusal::Owner), 2);
+    assert_eq!(game.refused(0, IngressRefusal::Owner), 2);
     let strikes = game.traffic(0).strikes;
     assert!((3.0..=4.0).contains(&strikes), "{strikes} strikes");
     let mut frames = 0;
@@ -93,7 +93,7 @@ fn what_cannot_be_read_is_an_offence_and_nobody_gets_it() {
     }
     game.run(3);
     assert_eq!(numbers(&game.server, "Strict"), [3, 4], "7 has something behind it");
-    assert_eq!(game.refused(0, Refusal::Content), 3);
+    assert_eq!(game.refused(0, IngressRefusal::Content), 3);
     let strikes = game.traffic(0).strikes;
     assert!((29.0..=30.0).contains(&strikes), "{strikes} strikes");
     (0..8).for_each(|_| send(&mut game.clients[0], Strict(101)));

@@ -2,7 +2,7 @@
 
 use bevy_unlag::{
     guard::{KickReason, Kicked, KickedByServer},
-    net::Verdict,
+    net::MessageVerdict,
 };
 
 use super::*;
@@ -17,12 +17,16 @@ pub const HOSTILE: u32 = 2;
 pub struct Closed;
 
 /// A judge like any system.
-pub fn judge(ask: InRef<Received<Ask>>, closed: Option<Res<Closed>>, pawns: Query<&Health>) -> Verdict {
+pub fn judge(
+    ask: InRef<Received<Ask>>,
+    closed: Option<Res<Closed>>,
+    pawns: Query<&Health>,
+) -> MessageVerdict {
     let dead = ask.about.is_some_and(|pawn| pawns.get(pawn).is_ok_and(|health| health.now <= 0.0));
     match ask.message.0 {
-        HOSTILE => Verdict::Kick(9),
-        GOOD if closed.is_none() && !dead => Verdict::Accept,
-        _ => Verdict::Reject,
+        HOSTILE => MessageVerdict::Kick(9),
+        GOOD if closed.is_none() && !dead => MessageVerdict::Accept,
+        _ => MessageVerdict::Reject,
     }
 }
 
@@ -30,8 +34,8 @@ pub fn judge(ask: InRef<Received<Ask>>, closed: Option<Res<Closed>>, pawns: Quer
 #[derive(Resource)]
 pub struct Nowhere;
 
-pub fn judge_orphan(_: InRef<Received<Orphan>>, _: Res<Nowhere>) -> Verdict {
-    Verdict::Accept
+pub fn judge_orphan(_: InRef<Received<Orphan>>, _: Res<Nowhere>) -> MessageVerdict {
+    MessageVerdict::Accept
 }
 
 #[test]
@@ -42,7 +46,7 @@ fn what_the_game_rejects_nobody_reads() {
     }
     game.run(3);
     assert_eq!(numbers(&game.server, "Ask"), [GOOD, GOOD]);
-    assert_eq!(game.refused(0, Refusal::Rejected), 2);
+    assert_eq!(game.refused(0, IngressRefusal::Rejected), 2);
     game.server.insert_resource(Closed);
     send(&mut game.clients[0], Ask(GOOD));
     // A judge that cannot run lets nothing pass.
@@ -52,7 +56,7 @@ fn what_the_game_rejects_nobody_reads() {
     assert_eq!(numbers(&game.server, "Ask"), [GOOD, GOOD], "it looks at the game");
     assert!(heard(&game.server, "Orphan").is_empty());
     assert_eq!(numbers(&game.server, "Say"), [1]);
-    assert_eq!(game.refused(0, Refusal::Rejected), 4);
+    assert_eq!(game.refused(0, IngressRefusal::Rejected), 4);
     assert_eq!(game.traffic(0).strikes, 0.0, "it is no offence");
 }
 

@@ -72,7 +72,7 @@ fn a_client_counts_its_own_and_the_server_counts_again() {
     let more = numbers(&game.server, "Seldom").len() - come.len();
     // As many as may have waited on a line that was down, and what six seconds allow.
     assert!((250..=290).contains(&more), "{more} more");
-    assert_eq!(game.refused(0, Refusal::Rate) + more as u64, 320);
+    assert_eq!(game.refused(0, IngressRefusal::Rate) + more as u64, 320);
 }
 
 /// What a line does to movement while the game says a lot, each way.
@@ -111,7 +111,7 @@ fn flooded(bytes_per_second: u32, messages: u32, tame: bool) -> Flooded {
             send(&mut game.server, Spark(1));
         }
         game.run(1);
-        unanswered.push(u64::from(crate::stats(&mut game.clients[0]).unanswered));
+        unanswered.push(u64::from(crate::stats(&mut game.clients[0]).unacknowledged_moves));
         let now = game.server.world().resource::<CurrentTick>().0;
         let world = game.clients[0].world_mut();
         let mut others = world.query::<&SnapshotHistory>();

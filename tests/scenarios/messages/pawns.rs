@@ -3,7 +3,7 @@
 use bevy_unlag::{
     movement::CapsuleState,
     net::{MessageLimits, replicated_pawn},
-    weapons::ArmsState,
+    weapons::WeaponState,
 };
 use lightyear::prelude::VisibilityExt;
 
@@ -13,9 +13,9 @@ use super::*;
 pub fn stand(game: &mut Game, id: u16) -> Entity {
     let state = SoldierState {
         body: CapsuleState::at(Vec3::new(f32::from(id % 40) - 20.0, 0.9, -6.0)),
-        extension: ArmsState::default(),
+        extension: WeaponState::default(),
     };
-    let pawn = (replicated_pawn(NetId(id)), state, soldier_body(), Transform::default());
+    let pawn = (replicated_pawn(NetId(id)), state, soldier_hit_boxes_and_rig(), Transform::default());
     game.server.world_mut().spawn(pawn).id()
 }
 
@@ -52,9 +52,9 @@ fn a_pawn_may_be_spawned_by_the_same_commands() {
     let begin = |mut commands: Commands, mut outbox: Outbox<Shout>| {
         let state = SoldierState {
             body: CapsuleState::at(Vec3::new(3.0, 0.9, -6.0)),
-            extension: ArmsState::default(),
+            extension: WeaponState::default(),
         };
-        let pawn = (replicated_pawn(NetId(101)), state, soldier_body(), Transform::default());
+        let pawn = (replicated_pawn(NetId(101)), state, soldier_hit_boxes_and_rig(), Transform::default());
         let pawn = commands.spawn(pawn).id();
         outbox.send_about(pawn, &Shout(5));
     };
@@ -105,7 +105,7 @@ fn nobody_hears_of_a_pawn_that_it_may_not_see() {
         game.seconds(1);
         let bytes = |game: &Game| {
             let bandwidth = game.clients[0].world().resource::<Bandwidth>();
-            (bandwidth.of(MessageClass::GameDown).bytes, stats(&game.clients[0]).waiting)
+            (bandwidth.of(MessageClass::GameDownlink).bytes, stats(&game.clients[0]).waiting)
         };
         let before = bytes(&game);
         send_about(&mut game.server, NetId(101), Shout(1));
@@ -135,6 +135,6 @@ fn a_client_that_does_not_know_yet_that_its_pawn_is_gone_is_refused_and_forgiven
     }
     game.seconds(3);
     assert!(heard(&game.server, "Say").is_empty());
-    assert_eq!(game.refused(0, Refusal::Absent), 5);
+    assert_eq!(game.refused(0, IngressRefusal::UnknownPawn), 5);
     assert_eq!(game.traffic(0).strikes, 0.0);
 }

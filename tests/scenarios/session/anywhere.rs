@@ -2,7 +2,7 @@
 
 use lightyear::prelude::{PeerId, RemoteId, server::ClientOf};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
-use unlag_examples::{app::ServerOptions, armoury::Armoury, script::Script};
+use unlag_examples::{app::ServerOptions, scripted_player::ScriptedPlayer, weapon_set::WeaponSet};
 
 use super::*;
 
@@ -47,8 +47,8 @@ impl Story {
             (End::Despawned, Some(link)) => {
                 self.game.server.world_mut().despawn(link);
             }
-            (End::SwitchedOff, _) => self.game.switch_off(player),
-            _ => self.game.hang_up(player),
+            (End::SwitchedOff, _) => self.game.power_off(player),
+            _ => self.game.disconnect(player),
         }
         self.since[player] = self.now;
         end
@@ -58,7 +58,7 @@ impl Story {
     /// request gives up after as long.
     fn rejoin(&mut self, player: usize) {
         self.game.rejoin(player).expect("a token");
-        self.game.clients[player].world_mut().resource_mut::<Script>().armed = true;
+        self.game.clients[player].world_mut().resource_mut::<ScriptedPlayer>().may_fire = true;
         self.since[player] = self.now + 1.5;
     }
 
@@ -82,14 +82,14 @@ impl Story {
 }
 
 fn story(seed: u64, points: usize) {
-    let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
+    let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     let conditions = LinkConditions { loss: 0.05, ..average() };
     let players = PLAYERS as u64;
     let options = MatchOptions { players, conditions, seed, server, ..MatchOptions::default() };
     let mut game = play(options);
     // Some come back in time and some do not.
     game.server.world_mut().resource_mut::<SessionConfig>().grace = seconds(1.5);
-    game.arm(true);
+    game.set_firing(true);
     let dice = SmallRng::seed_from_u64(seed);
     let mut story = Story { game, dice, seed, since: [0.0; PLAYERS], now: 0.0 };
     let mut ended = [0; 4];
@@ -130,7 +130,7 @@ fn story(seed: u64, points: usize) {
     }
     assert_eq!(pawns(&mut story.game.server).len(), PLAYERS, "seed {seed}");
     // And everybody goes.
-    (0..PLAYERS).for_each(|player| story.game.hang_up(player));
+    (0..PLAYERS).for_each(|player| story.game.disconnect(player));
     story.run(4.0);
     let seed = story.seed;
     assert_eq!(pawns(&mut story.game.server).len(), 0, "seed {seed}: a pawn was left behind");

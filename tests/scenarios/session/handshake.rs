@@ -10,7 +10,7 @@ use lightyear::prelude::{
     NetworkTarget, Replicate,
 };
 use serde::{Deserialize, Serialize};
-use unlag_examples::{app, link as links};
+use unlag_examples::{app, connection as links};
 
 use super::*;
 

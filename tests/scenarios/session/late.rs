@@ -2,7 +2,7 @@
 
 use bevy_unlag::smoothing::SmoothingStats;
 use lightyear::prelude::{NetworkTarget, Replicate};
-use unlag_examples::script::Script;
+use unlag_examples::scripted_player::ScriptedPlayer;
 
 use super::*;
 use crate::{hold_still, stats};
@@ -51,7 +51,7 @@ fn add_things(game: &mut Match, things: u32) {
 fn join_among(things: u32) {
     let mut game = play(MatchOptions { players: 4, conditions: average(), ..MatchOptions::default() });
     add_things(&mut game, things);
-    game.arm(true);
+    game.set_firing(true);
     game.run(seconds(6.0));
     let before: Vec<_> = (0..4).map(|i| told(&game.clients[i]).corrected.len()).collect();
     let (mut lately, mut now) = (Lately::default(), 0.0);
@@ -114,7 +114,7 @@ fn nobody_who_plays_is_corrected_or_sees_anybody_jump() {
     // Whoever meets nobody is never corrected on this link.
     let mut game = play(MatchOptions { players: 2, conditions: average(), ..MatchOptions::default() });
     for (seed, client) in (0..).zip(&mut game.clients) {
-        client.world_mut().insert_resource(Script::touring(seed));
+        client.world_mut().insert_resource(ScriptedPlayer::touring(seed));
     }
     add_things(&mut game, 1_000);
     game.run(seconds(6.0));

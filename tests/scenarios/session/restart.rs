@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-use bevy_unlag::weapons::Flights;
-use unlag_examples::{app::ServerOptions, armoury::Armoury};
+use bevy_unlag::weapons::ProjectilesInFlight;
+use unlag_examples::{app::ServerOptions, weapon_set::WeaponSet};
 
 use super::*;
 use crate::{hold_still, own_id, state};
@@ -22,13 +22,14 @@ fn restart(game: &mut Match) {
 
 #[test]
 fn everybody_is_clean_within_five_seconds_at_300_ms_and_20_percent_loss() {
-    let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
+    let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     let mut game =
         play(MatchOptions { players: 4, conditions: FAR, server, seed: 5, ..MatchOptions::default() });
-    game.arm(true);
+    game.set_firing(true);
     // Until something is in the air.
     time_until(&mut game, 90.0, |game| {
-        told(&game.server).damage > 0 && game.server.world().resource::<Flights>().launches().len() > 0
+        told(&game.server).damage > 0
+            && game.server.world().resource::<ProjectilesInFlight>().launches().len() > 0
     });
     let before = told(&game.server).damage;
     let corrected: Vec<_> = (0..4).map(|i| told(&game.clients[i]).corrected.len()).collect();
@@ -36,7 +37,7 @@ fn everybody_is_clean_within_five_seconds_at_300_ms_and_20_percent_loss() {
     restart(&mut game);
     game.run(seconds(0.02));
     assert_eq!(told(&game.server).restarted.len(), 1);
-    assert_eq!(game.server.world().resource::<Flights>().launches().len(), 0);
+    assert_eq!(game.server.world().resource::<ProjectilesInFlight>().launches().len(), 0);
     // No move of the new match can be there before word of it went down and up.
     game.run(seconds(0.25));
     assert_eq!(told(&game.server).damage, before, "somebody was hit by a shot of the match before");
@@ -66,15 +67,15 @@ fn everybody_is_clean_within_five_seconds_at_300_ms_and_20_percent_loss() {
 
 #[test]
 fn the_host_s_own_screen_is_clean_too() {
-    let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
+    let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     let mut game = play(MatchOptions { players: 3, host: true, server, seed: 5, ..MatchOptions::default() });
     let shown = |game: &mut Match| {
         let world = game.server.world_mut();
         world.query::<&DrawnProjectile>().iter(world).count()
     };
-    game.arm(true);
+    game.set_firing(true);
     time_until(&mut game, 90.0, |game| shown(game) > 0);
-    game.arm(false);
+    game.set_firing(false);
     restart(&mut game);
     game.run(seconds(0.1));
     assert_eq!(shown(&mut game), 0, "ghosts");
@@ -98,6 +99,6 @@ fn a_new_match_is_compared_anew() {
     game.run(seconds(0.5));
     restart(&mut game);
     game.run(seconds(1.0));
-    let rounds: Vec<_> = told(&game.clients[0]).restarted.iter().map(|one| one.round).collect();
+    let rounds: Vec<_> = told(&game.clients[0]).restarted.iter().map(|one| one.epoch).collect();
     assert_eq!(rounds, [1, 2, 3], "two in one frame are one");
 }

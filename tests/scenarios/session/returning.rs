@@ -1,21 +1,21 @@
 //! A link goes; the pawn stays, and waits for its player.
 
-use unlag_examples::{app::ServerOptions, armoury::Armoury, script::Script};
+use unlag_examples::{app::ServerOptions, scripted_player::ScriptedPlayer, weapon_set::WeaponSet};
 
 use super::*;
 use crate::{hold_still, own_id, state};
 
 /// The last one's, who may be gone.
-fn session(game: &mut Match, id: NetId) -> (Entity, Option<Absent>) {
+fn session(game: &mut Match, id: NetId) -> (Entity, Option<AwaitingReconnect>) {
     let world = game.server.world_mut();
-    let mut pawns = world.query::<(&NetId, Entity, Option<&Absent>)>();
+    let mut pawns = world.query::<(&NetId, Entity, Option<&AwaitingReconnect>)>();
     pawns.iter(world).find(|(other, ..)| **other == id).map(|(_, e, a)| (e, a.copied())).expect("it is there")
 }
 
 /// From now on these hold their fire; what they have fired arrives first, and the pawn is alive then.
 fn spare(game: &mut Match, id: NetId, others: [usize; 2], flight: f64) {
     for other in others {
-        game.clients[other].world_mut().resource_mut::<Script>().armed = false;
+        game.clients[other].world_mut().resource_mut::<ScriptedPlayer>().may_fire = false;
     }
     game.run(seconds(flight));
     time_until(game, 15.0, |game| state(&mut game.server, id).body.alive);
@@ -33,7 +33,7 @@ fn set_config(game: &mut Match, set: impl FnOnce(&mut SessionConfig)) {
 fn who_comes_back_finds_its_pawn_as_it_is() {
     for silent in [true, false] {
         let mut game = play(MatchOptions { players: 3, conditions: average(), ..MatchOptions::default() });
-        game.arm(true);
+        game.set_firing(true);
         game.run(seconds(4.0));
         let id = own_id(&mut game.clients[0]);
         let (pawn, _) = session(&mut game, id);
@@ -41,18 +41,18 @@ fn who_comes_back_finds_its_pawn_as_it_is() {
         assert!(shots > 5, "it has fired {shots} times");
         spare(&mut game, id, [1, 2], 0.5);
         wound(&mut game, pawn, 41.0);
-        game.server.world_mut().get_mut::<Score>(pawn).expect("a score").kills = 77;
+        game.server.world_mut().get_mut::<PlayerScore>(pawn).expect("a score").kills = 77;
 
         if silent {
-            game.switch_off(0);
+            game.power_off(0);
         } else {
-            game.hang_up(0);
+            game.disconnect(0);
             game.run(seconds(0.3));
             assert!(session(&mut game, id).1.is_some(), "its link has gone, and it waits");
         }
         game.run(seconds(1.0));
         let (health, damage) = (of::<Health>(&mut game.server, id), told(&game.server).damage);
-        let score = of::<Score>(&mut game.server, id);
+        let score = of::<PlayerScore>(&mut game.server, id);
         assert!(health.now == 41.0 && score.kills >= 77, "{health:?}, {score:?}");
         for other in [1, 2] {
             assert!(pawns(&mut game.clients[other]).iter().any(|(seen, _)| *seen == id), "it is seen");
@@ -74,7 +74,7 @@ fn who_comes_back_finds_its_pawn_as_it_is() {
         assert_eq!((own_id(&mut game.clients[0]), session(&mut game, id)), (id, (pawn, None)));
         assert_eq!(pawns(&mut game.server).len(), 3, "no second body");
         assert_eq!(of::<Health>(&mut game.server, id), health, "nothing heals it");
-        assert_eq!(of::<Score>(&mut game.server, id), score);
+        assert_eq!(of::<PlayerScore>(&mut game.server, id), score);
         assert!(state(&mut game.server, id).extension.shots >= shots, "its shots go on being counted");
         let said = told(&game.server);
         assert_eq!((said.joined.len(), said.left.len(), said.expired.len()), (3, 1, 0));
@@ -97,11 +97,11 @@ fn who_comes_back_finds_its_pawn_as_it_is() {
 fn who_comes_back_has_the_wounds_and_the_rounds_that_it_left_with() {
     /// Ticks until the next round may leave: more than all of this takes.
     const COOLDOWN: u16 = 2_000;
-    let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
+    let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     for silent in [true, false] {
         let options = MatchOptions { players: 3, conditions: average(), server, ..MatchOptions::default() };
         let mut game = play(options);
-        game.arm(true);
+        game.set_firing(true);
         game.run(seconds(4.0));
         let id = own_id(&mut game.clients[0]);
         let (pawn, _) = session(&mut game, id);
@@ -109,23 +109,23 @@ fn who_comes_back_has_the_wounds_and_the_rounds_that_it_left_with() {
         spare(&mut game, id, [1, 2], 2.5);
         let arsenal = game.server.world().resource::<Arsenal>().clone();
         let all: Vec<WeaponId> = arsenal.iter().map(|(weapon, _)| weapon).collect();
-        let full = ArmsState::new(&arsenal, &all, 0).slots;
+        let full = WeaponState::new(&arsenal, &all, 0).slots;
         time_until(&mut game, 60.0, |game| {
             let SoldierState { body, extension: arms } = state(&mut game.server, id);
             body.alive && !arms.is_reloading() && arms.slots != full
         });
 
         if silent {
-            game.switch_off(0);
+            game.power_off(0);
         } else {
-            game.hang_up(0);
+            game.disconnect(0);
         }
         game.run(seconds(1.0));
         // What was being loaded is loaded meanwhile.
         time_until(&mut game, 5.0, |game| !state(&mut game.server, id).extension.is_reloading());
         wound(&mut game, pawn, 23.0);
         let world = game.server.world_mut();
-        *world.get_mut::<Score>(pawn).expect("a score") = Score { kills: 12, deaths: 7 };
+        *world.get_mut::<PlayerScore>(pawn).expect("a score") = PlayerScore { kills: 12, deaths: 7 };
         world.get_mut::<SoldierState>(pawn).expect("a state").extension.cooldown = COOLDOWN;
         let before = state(&mut game.server, id).extension;
         assert_ne!(before.slots, full, "nothing that could be filled up");
@@ -141,7 +141,7 @@ fn who_comes_back_has_the_wounds_and_the_rounds_that_it_left_with() {
             assert_eq!((after.slots, after.slot, after.shots), (before.slots, before.slot, before.shots));
             assert!((COOLDOWN / 2..=COOLDOWN).contains(&after.cooldown), "a cooldown of {}", after.cooldown);
             assert_eq!(of::<Health>(&mut game.server, id).now, 23.0);
-            assert_eq!(of::<Score>(&mut game.server, id), Score { kills: 12, deaths: 7 });
+            assert_eq!(of::<PlayerScore>(&mut game.server, id), PlayerScore { kills: 12, deaths: 7 });
             game.run(seconds(1.0));
         }
         // And its player sees the same.
@@ -149,7 +149,7 @@ fn who_comes_back_has_the_wounds_and_the_rounds_that_it_left_with() {
         let here = state(client, id).extension;
         assert_eq!((here.slots, here.slot), (before.slots, before.slot));
         assert_eq!(of::<Health>(client, id).now, 23.0);
-        assert_eq!(of::<Score>(client, id), Score { kills: 12, deaths: 7 });
+        assert_eq!(of::<PlayerScore>(client, id), PlayerScore { kills: 12, deaths: 7 });
     }
 }
 
@@ -157,10 +157,10 @@ fn who_comes_back_has_the_wounds_and_the_rounds_that_it_left_with() {
 fn who_leaves_can_be_hit_and_stands_still() {
     let mut game = play(MatchOptions { players: 3, ..MatchOptions::default() });
     let id = own_id(&mut game.clients[0]);
-    game.clients[0].world_mut().insert_resource(Script::touring(3));
+    game.clients[0].world_mut().insert_resource(ScriptedPlayer::touring(3));
     game.run(seconds(3.0));
     assert!(state(&mut game.server, id).body.velocity.length() > 1.0, "it runs");
-    game.switch_off(0);
+    game.power_off(0);
     game.run(seconds(1.5));
     let stood = state(&mut game.server, id).body.position;
     game.run(seconds(3.0));
@@ -175,10 +175,11 @@ fn who_leaves_can_be_hit_and_stands_still() {
         let of = hit.0;
         hit.1 += damage.read().filter(|damage| damage.target == of).count();
     });
-    game.arm(true);
+    game.set_firing(true);
     game.run(seconds(4.0));
     let hits = game.server.world().resource::<HitBy>().1;
-    let (now, deaths) = (of::<Health>(&mut game.server, id).now, of::<Score>(&mut game.server, id).deaths);
+    let (now, deaths) =
+        (of::<Health>(&mut game.server, id).now, of::<PlayerScore>(&mut game.server, id).deaths);
     println!("{hits} hits; health {lives} -> {now}, {deaths} deaths");
     assert!(hits > 0 && (now < lives || deaths > 0), "{hits} hits");
     assert_eq!(session(&mut game, id).0, pawn, "it waits until its time is over");
@@ -193,7 +194,7 @@ fn who_does_not_come_back_is_gone_after_the_grace_time() {
     set_config(&mut game, |config| config.grace = seconds(2.0));
     let id = own_id(&mut game.clients[0]);
     let (pawn, _) = session(&mut game, id);
-    game.hang_up(0);
+    game.disconnect(0);
     let gone = time_until(&mut game, 5.0, |game| pawns(&mut game.server).len() == 1);
     assert!((1.9..2.3).contains(&gone), "after {gone} s");
     game.run(seconds(0.5));
@@ -213,14 +214,14 @@ fn without_a_grace_time_it_goes_at_once_and_a_bot_may_keep_it() {
     let mut game = play(MatchOptions { players: 3, ..MatchOptions::default() });
     set_config(&mut game, |config| config.grace = seconds(0.0));
     let kept = own_id(&mut game.clients[1]);
-    game.hang_up(0);
+    game.disconnect(0);
     game.run(seconds(0.2));
     assert_eq!(pawns(&mut game.server).len(), 2);
 
     game.server.add_observer(|expired: On<SessionExpired>, mut commands: Commands| {
         commands.entity(expired.pawn).remove::<SessionOf>();
     });
-    game.hang_up(1);
+    game.disconnect(1);
     game.run(seconds(0.2));
     assert!(pawns(&mut game.server).iter().any(|(id, _)| *id == kept), "the game has kept it");
     assert!(session(&mut game, kept).1.is_none());
@@ -272,7 +273,7 @@ fn who_is_thrown_out_finds_its_pawn_unless_the_game_says_otherwise() {
 fn nobody_takes_a_pawn_that_waits_for_its_own() {
     let mut game = play(MatchOptions { players: 3, ..MatchOptions::default() });
     let id = own_id(&mut game.clients[0]);
-    game.hang_up(0);
+    game.disconnect(0);
     game.run(seconds(0.5));
     assert!(session(&mut game, id).1.is_some());
     let late = game.join().expect("a token");

@@ -8,8 +8,8 @@ use lightyear::{
     prelude::{Connect, LinkOf, PeerAddr, server::NetcodeServer},
 };
 use unlag_examples::{
-    ledger::{ShotLedger, Tally},
-    link::{self, DEFAULT_PORT, PROTOCOL_ID},
+    connection::{self, DEFAULT_PORT, PROTOCOL_ID},
+    shot_stats::{HitCounts, ShotStats},
 };
 
 use super::{
@@ -45,7 +45,7 @@ fn end_and_join(game: &mut Match, way: Way, id: NetId) {
             let dark = LinkConditions { loss: 1.0, ..LinkConditions::PERFECT };
             world.query::<&mut NetSim>().iter_mut(world).for_each(|mut sim| sim.set(dark));
         }
-        Way::TheSameLink => game.hang_up(0),
+        Way::TheSameLink => game.disconnect(0),
     }
     time_until(game, 4.0, |game| !is_connected(&mut game.clients[0]) && is_absent(game, id));
     // It stands there without a connection for a while.
@@ -54,7 +54,7 @@ fn end_and_join(game: &mut Match, way: Way, id: NetId) {
         Way::AnotherLink => {
             game.clients[0].world_mut().despawn(old);
             let sim = NetSim::new(77).with(average());
-            link::join(&mut game.server, listener, &mut game.clients[0], 1, sim).expect("a token");
+            connection::join(&mut game.server, listener, &mut game.clients[0], 1, sim).expect("a token");
         }
         Way::TheSameLink => {
             let server = SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT));
@@ -75,7 +75,7 @@ fn end_and_join(game: &mut Match, way: Way, id: NetId) {
 
 fn is_absent(game: &mut Match, id: NetId) -> bool {
     let world = game.server.world_mut();
-    world.query_filtered::<&NetId, With<Absent>>().iter(world).any(|other| *other == id)
+    world.query_filtered::<&NetId, With<AwaitingReconnect>>().iter(world).any(|other| *other == id)
 }
 
 /// The server's pawn of this name.
@@ -84,12 +84,12 @@ fn pawn(game: &mut Match, id: NetId) -> Entity {
 }
 
 /// The rounds of the first client so far.
-fn tally(game: &Match) -> Tally {
-    game.clients[0].world().resource::<ShotLedger>().tally()
+fn tally(game: &Match) -> HitCounts {
+    game.clients[0].world().resource::<ShotStats>().tally()
 }
 
 /// Rounds of a fight, until all of them are judged.
-fn fight(game: &mut Match) -> Tally {
+fn fight(game: &mut Match) -> HitCounts {
     let before = tally(game);
     game.fight(12.0);
     tally(game) - before

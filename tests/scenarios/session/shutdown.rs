@@ -43,6 +43,6 @@ fn the_time_can_be_changed_and_an_empty_server_stops_too() {
     game.run(seconds(0.2));
     let left: Vec<_> = told(&game.clients[0]).shutdown.iter().map(|one| one.left).collect();
     assert_eq!(left, [seconds(60.0), seconds(1.0)]);
-    game.hang_up(0);
+    game.disconnect(0);
     time_until(&mut game, 3.0, |game| told(&game.server).stopped == 1);
 }

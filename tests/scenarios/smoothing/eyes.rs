@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use bevy::prelude::*;
-use bevy_unlag::{core::Shown, prelude::*};
-use unlag_examples::lockstep::Match;
+use bevy_unlag::{core::PublishedState, prelude::*};
+use unlag_examples::stepped_match::Match;
 
 /// What the server showed of every pawn at every tick: where it was and how fast.
 #[derive(Resource, Default)]
@@ -43,7 +43,7 @@ struct Eyes(HashMap<NetId, Vec<Sight>>);
 pub fn open(game: &mut Match) {
     game.server.init_resource::<Stage>().add_systems(
         FixedLast,
-        |pawns: Query<(&NetId, &Shown<Soldier>)>, mut stage: ResMut<Stage>| {
+        |pawns: Query<(&NetId, &PublishedState<Soldier>)>, mut stage: ResMut<Stage>| {
             for (id, shown) in &pawns {
                 let body = &shown.state.body;
                 stage.0.entry((*id, shown.tick)).or_insert((body.position, body.velocity));

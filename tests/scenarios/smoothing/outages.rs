@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag::{prelude::*, smoothing::SmoothingStats};
-use unlag_examples::lockstep::Match;
+use unlag_examples::stepped_match::Match;
 
 use super::{
     eyes::{self, Sight},

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use bevy::prelude::*;
 use bevy_unlag::{net::UpdateInterval, prelude::*, weapons::ShotFired};
 use unlag_examples::{
-    lockstep::{Match, MatchOptions},
-    script::Script,
+    scripted_player::ScriptedPlayer,
+    stepped_match::{Match, MatchOptions},
 };
 
 use super::eyes::{self, Report, quantile, report};
@@ -85,9 +85,9 @@ fn a_host_sees_its_players_glide() {
         let conditions = LinkPreset::named(name).expect("a preset of ours").conditions();
         let mut game = start(MatchOptions { players: 2, host: true, conditions, ..MatchOptions::default() });
         for (seed, client) in (0..).zip(&mut game.clients) {
-            client.world_mut().insert_resource(Script::touring(seed));
+            client.world_mut().insert_resource(ScriptedPlayer::touring(seed));
         }
-        game.server.world_mut().insert_resource(Script::asleep());
+        game.server.world_mut().insert_resource(ScriptedPlayer::idle());
         every_six_ticks(&mut game, rare);
         game.run(seconds(8.0));
         eyes::open(&mut game);

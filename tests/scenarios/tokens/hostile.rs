@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use bevy_unlag::guard::{IngressStats, Refusal, WallClock};
+use bevy_unlag::guard::{IngressRefusal, IngressStats, WallClock};
 use lightyear::{
     link::{Link, Linked, RecvPayload},
     prelude::{LinkOf, PeerAddr},
@@ -161,7 +161,7 @@ fn changed_cut_and_made_up_requests_get_nobody_in() {
         link.recv.push_raw(RecvPayload::from(&datagram[..]));
         door.app.update();
     }
-    let dropped = door.app.world().resource::<IngressStats>().refused.of(Refusal::NotNetcode);
+    let dropped = door.app.world().resource::<IngressStats>().refused.of(IngressRefusal::NotNetcode);
     let stats = door.stats();
     assert_eq!((stats.passed, stats.foreign + dropped), (0, count), "{stats:?}");
     assert_eq!(door.joined(), []);

@@ -1,7 +1,7 @@
 //! Honest players get in, on any link; without a key nobody does.
 
 use bevy_unlag::{
-    core::{Fault, Findings},
+    core::{SetupDiagnostics, SetupIssue},
     guard::token_data,
 };
 use lightyear::{
@@ -98,7 +98,7 @@ fn by_hand(key: [u8; 32]) -> (bool, bool) {
     let link = client.world_mut().spawn((Client, netcode, here)).id();
     client.world_mut().trigger(Connect { entity: link });
     door.run(&mut [&mut client], 2.0);
-    (is_in(&mut client), door.app.world().resource::<Findings>().has(Fault::ZeroKey))
+    (is_in(&mut client), door.app.world().resource::<SetupDiagnostics>().has(SetupIssue::ZeroKey))
 }
 
 #[test]

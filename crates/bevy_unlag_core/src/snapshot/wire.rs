@@ -19,7 +19,7 @@ fn write_level(w: &mut BitWriter, [x, _, z]: [i32; 3], header: u32) {
 }
 
 fn read_level(r: &mut BitReader<'_>, header: u32, limit: u32) -> Result<[i32; 3], WireError> {
-    let level = width_of(r, header, limit)?;
+    let level = read_width(r, header, limit)?;
     Ok([axis(r, level)?, 0, axis(r, level)?])
 }
 
@@ -33,11 +33,11 @@ fn write_axes(w: &mut BitWriter, axes: [i32; 3], header: u32) {
 
 fn read_axes(r: &mut BitReader<'_>, header: u32, limit: u32) -> Result<[i32; 3], WireError> {
     let [x, _, z] = read_level(r, header, limit)?;
-    let own = width_of(r, header, limit)?;
+    let own = read_width(r, header, limit)?;
     Ok([x, axis(r, own)?, z])
 }
 
-fn width_of(r: &mut BitReader<'_>, header: u32, limit: u32) -> Result<u32, WireError> {
+fn read_width(r: &mut BitReader<'_>, header: u32, limit: u32) -> Result<u32, WireError> {
     let width = r.bits(header)?;
     if width > limit { Err(WireError::Invalid) } else { Ok(width) }
 }
@@ -73,7 +73,7 @@ fn read_velocity(r: &mut BitReader<'_>) -> Result<[i16; 3], WireError> {
 
 /// Writes the state flags. The common combinations (on a floor, in the air, neither) take two bits, all
 /// others three more.
-fn write_standing(w: &mut BitWriter, [alive, grounded, falling]: [bool; 3]) {
+fn write_state_flags(w: &mut BitWriter, [alive, grounded, falling]: [bool; 3]) {
     let common = match [alive, grounded, falling] {
         [true, true, false] => 0,
         [true, false, true] => 1,
@@ -88,7 +88,7 @@ fn write_standing(w: &mut BitWriter, [alive, grounded, falling]: [bool; 3]) {
     }
 }
 
-fn read_standing(r: &mut BitReader<'_>) -> Result<[bool; 3], WireError> {
+fn read_state_flags(r: &mut BitReader<'_>) -> Result<[bool; 3], WireError> {
     Ok(match r.bits(2)? {
         0 => [true, true, false],
         1 => [true, false, true],
@@ -101,19 +101,19 @@ impl Snapshot {
     /// Appends all fields but the tick. `near` is a position that the reader knows: the origin, or the
     /// position of another snapshot in the same update and on the same base.
     pub(crate) fn write_body(&self, near: [i32; 3], w: &mut BitWriter) {
-        write_standing(w, [self.alive, self.grounded, self.falling]);
+        write_state_flags(w, [self.alive, self.grounded, self.falling]);
         w.bits(u32::from(self.teleports & 3), 2);
         let off: [i32; 3] = core::array::from_fn(|i| self.position[i] - near[i]);
         write_axes(w, off, 5);
         write_velocity(w, self.velocity);
         w.bits(u32::from(self.yaw >> 4), 12);
         w.signed(i32::from(self.pitch.clamp(-64, 63)), 7);
-        let rare = self.rare();
-        w.bool(rare.contains(&true));
-        if !rare.contains(&true) {
+        let optional_fields = self.optional_fields();
+        w.bool(optional_fields.contains(&true));
+        if !optional_fields.contains(&true) {
             return;
         }
-        for flag in rare {
+        for flag in optional_fields {
             w.bool(flag);
         }
         if self.base != 0 {
@@ -144,7 +144,7 @@ impl Snapshot {
     }
 
     /// Returns which of the optional fields are present. Most snapshots have none.
-    fn rare(&self) -> [bool; 6] {
+    fn optional_fields(&self) -> [bool; 6] {
         [
             self.base != 0,
             self.crouch != 0,
@@ -157,7 +157,7 @@ impl Snapshot {
 
     /// Reads what [`write_body`](Self::write_body) wrote.
     pub(crate) fn read_body(tick: Tick, near: [i32; 3], r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        let [alive, grounded, falling] = read_standing(r)?;
+        let [alive, grounded, falling] = read_state_flags(r)?;
         let teleports = r.bits(2)? as u8;
         let off = read_axes(r, 5, POSITION_BITS + 1)?;
         let bound = (1i32 << (POSITION_BITS - 1)) - 1;
@@ -183,11 +183,11 @@ impl Snapshot {
         if !r.bool()? {
             return Ok(snapshot);
         }
-        let mut rare = [false; 6];
-        for flag in &mut rare {
+        let mut optional_fields = [false; 6];
+        for flag in &mut optional_fields {
             *flag = r.bool()?;
         }
-        let [base, crouch, up, spin, acceleration, arrival] = rare;
+        let [base, crouch, up, spin, acceleration, arrival] = optional_fields;
         if base {
             snapshot.base = r.golomb(4)?;
             snapshot.turns_with_base = r.bool()? && snapshot.base != 0;

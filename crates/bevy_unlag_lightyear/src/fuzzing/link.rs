@@ -21,20 +21,22 @@ use lightyear::{
 use lightyear_transport::channel::ChannelKind;
 
 use crate::{
-    link::quiet_pings,
+    link::disabled_pings,
     messages,
-    protocol::{GameLooseChannel, GameLooseMessage, GameOrderedChannel, GameOrderedMessage, MoveChannel},
+    protocol::{
+        GameReliableChannel, GameReliableMessage, GameUnreliableChannel, GameUnreliableMessage, MoveChannel,
+    },
 };
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
 
 /// Channel and type of an injected message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Lane {
+pub enum InjectedMessage {
     /// A game's reliable message.
-    Ordered,
+    Reliable,
     /// A game's unreliable message.
-    Loose,
+    Unreliable,
     /// A change of a predicted component: of the first one that the game has registered with
     /// [`replicate_predicted`](crate::ReplicatePredicted::replicate_predicted).
     Change,
@@ -73,7 +75,7 @@ impl LinkProbe {
     ) -> Self {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, StatesPlugin)).add_plugins(lightyear);
-        crate::shared(&mut app);
+        crate::add_shared_plugins(&mut app);
         side(&mut app);
         // As in the client and server plugins: errors of lightyear's systems are not findings.
         app.insert_resource(FallbackErrorHandler(bevy::ecs::error::warn))
@@ -86,21 +88,25 @@ impl LinkProbe {
             schedule.set_executor(SingleThreadedExecutor::new());
         }
         app.update();
-        let link = app.world_mut().spawn((Link::default(), Linked, quiet_pings(), peer)).id();
+        let link = app.world_mut().spawn((Link::default(), Linked, disabled_pings(), peer)).id();
         app.world_mut().flush();
         Self { app, link, packets: 0, ordered: 0 }
     }
 
     /// Queues a message of at most 1,000 bytes in a packet of its own; the next [`pass`](Self::pass) reads
     /// it.
-    pub fn put(&mut self, lane: Lane, message: &[u8]) {
+    pub fn put(&mut self, lane: InjectedMessage, message: &[u8]) {
         let world = self.app.world_mut();
         let (channel, kind) = match lane {
-            Lane::Ordered => (channel::<GameOrderedChannel>(world), kind::<GameOrderedMessage>(world)),
-            Lane::Loose => (channel::<GameLooseChannel>(world), kind::<GameLooseMessage>(world)),
-            Lane::Change => (channel::<MoveChannel>(world), change(world)),
+            InjectedMessage::Reliable => {
+                (channel::<GameReliableChannel>(world), kind::<GameReliableMessage>(world))
+            }
+            InjectedMessage::Unreliable => {
+                (channel::<GameUnreliableChannel>(world), kind::<GameUnreliableMessage>(world))
+            }
+            InjectedMessage::Change => (channel::<MoveChannel>(world), change(world)),
         };
-        let number = if lane == Lane::Ordered {
+        let number = if lane == InjectedMessage::Reliable {
             let [high, low] = self.ordered.to_be_bytes();
             self.ordered = self.ordered.wrapping_add(1);
             vec![1, high, low]
@@ -139,7 +145,7 @@ fn kind<M: 'static>(world: &World) -> u16 {
     *kinds.net_id(&TypeId::of::<M>().into()).expect("the protocol has it")
 }
 
-/// Returns the message id of `Change`, which is private to [`predicted`](crate::predicted) and therefore
+/// Returns the message id of `Change`, which is private to [`predicted_component`](crate::predicted) and therefore
 /// found by name.
 fn change(world: &World) -> u16 {
     let kinds = &world.resource::<MessageRegistry>().kind_map;

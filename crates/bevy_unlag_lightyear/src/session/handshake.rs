@@ -12,21 +12,21 @@ use bevy_replicon::{
 };
 #[cfg(not(feature = "prediction"))]
 use bevy_unlag_core::LocalControl;
-use bevy_unlag_core::{BitReader, Findings, MoveModel, Wire};
+use bevy_unlag_core::{BitReader, MoveModel, SetupDiagnostics, Wire};
 #[cfg(feature = "prediction")]
 use bevy_unlag_prediction::SavedMoves;
 use lightyear::prelude::{server::ClientOf, *};
-use lightyear_guard::{Kick, KickReason, Leaving, Refusal, SetupDifference, refuse};
+use lightyear_guard::{IngressRefusal, Kick, KickReason, PendingKick, SetupDifference, record_refusal};
 
 use super::{
     SessionConfig,
-    restart::{KnownRound, Round},
+    restart::{KnownEpoch, MatchEpoch},
 };
 use crate::{
     Bandwidth, MessageClass,
     diagnostics::compare_with_server,
     protocol::{
-        Hello, HelloMessage, ProtocolVersion, Setup, SetupChannel, SetupMessage, VerdictChannel, bytes,
+        Hello, HelloMessage, ProtocolVersion, ServerEventChannel, Setup, SetupChannel, SetupMessage, bytes,
     },
 };
 
@@ -80,12 +80,12 @@ pub enum SetupRule {
 
 /// On the client's link: the server's setup, until it is compared.
 #[derive(Component, Clone, Copy)]
-pub(super) struct Announced(pub Setup);
+pub(super) struct PendingSetup(pub Setup);
 
 /// On a client's link: the server's hello matches. Replication is not received before, because bevy_replicon
 /// panics on components that are not registered here.
 #[derive(Component)]
-struct Understood;
+struct HelloAccepted;
 
 /// Registries of the game's messages, components and channels, for hashing.
 #[derive(SystemParam)]
@@ -93,7 +93,7 @@ struct Registries<'w> {
     messages: Option<ResMut<'w, MessageRegistry>>,
     components: Option<ResMut<'w, ComponentRegistry>>,
     channels: Option<ResMut<'w, ChannelRegistry>>,
-    game: Res<'w, crate::messages::Kinds>,
+    game: Res<'w, crate::messages::GameMessageTypes>,
     /// Hash of the replicated components and their rules, which lightyear's own check does not cover.
     replication: Option<Res<'w, ProtocolHash>>,
 }
@@ -125,44 +125,45 @@ fn number(hash: &ProtocolHash) -> u64 {
 }
 
 pub(super) fn server_plugin<M: MoveModel>(app: &mut App) {
-    app.add_observer(greet::<M>).add_systems(PreUpdate, judge_setups::<M>.after(MessageSystems::Receive));
+    app.add_observer(send_hello::<M>)
+        .add_systems(PreUpdate, compare_client_setups::<M>.after(MessageSystems::Receive));
 }
 
 pub(super) fn client_plugin<M: MoveModel>(app: &mut App) {
     app.add_message::<ProtocolMismatch>()
         .add_message::<SetupMismatch>()
         .add_observer(|connected: On<Add, Connected>, mut commands: Commands| {
-            commands.entity(connected.entity).try_remove::<Understood>();
+            commands.entity(connected.entity).try_remove::<HelloAccepted>();
         })
         // Replication that arrives before the hello waits for it.
         .configure_sets(PreUpdate, ClientSystems::Receive.run_if(is_understood))
         .configure_sets(OnEnter(ReplicationState::Connected), ClientSystems::Receive.run_if(is_understood))
         .add_systems(
             PreUpdate,
-            (take_hello, compare_setup::<M>)
+            (receive_hello, compare_setup::<M>)
                 .chain()
                 .after(MessageSystems::Receive)
                 .after(ReplicationSystems::Receive),
         );
 }
 
-fn is_understood(links: Query<(), (With<Client>, With<Understood>)>) -> bool {
+fn is_understood(links: Query<(), (With<Client>, With<HelloAccepted>)>) -> bool {
     !links.is_empty()
 }
 
 /// Returns the current setup of this app.
 pub(super) fn setup_of<M: MoveModel>(
-    round: u8,
+    epoch: u8,
     model: Option<&M::Config>,
     world: &bevy::ecs::system::SystemParamItem<M::World>,
 ) -> Setup {
     let config = model.map_or(0, |model| M::config_hash(model, world));
-    Setup { round, config, level: M::level_hash(world) }
+    Setup { epoch, config, level: M::level_hash(world) }
 }
 
-fn greet<M: MoveModel>(
+fn send_hello<M: MoveModel>(
     connected: On<Add, Connected>,
-    (version, round): (Res<ProtocolVersion>, Res<Round>),
+    (version, epoch): (Res<ProtocolVersion>, Res<MatchEpoch>),
     mut registries: Registries,
     model: Option<Res<M::Config>>,
     world: StaticSystemParam<M::World>,
@@ -171,21 +172,21 @@ fn greet<M: MoveModel>(
     mut bandwidth: ResMut<Bandwidth>,
 ) {
     if let Ok(mut link) = links.get_mut(connected.entity) {
-        let setup = setup_of::<M>(round.number, model.as_deref(), &world);
+        let setup = setup_of::<M>(epoch.number, model.as_deref(), &world);
         let tick = u32::try_from(fixed.timestep().as_nanos()).unwrap_or(u32::MAX);
         let bytes = bytes(&Hello { version: version.0, registry: registries.hash(), tick, setup });
         bandwidth.count(MessageClass::Hello, bytes.len(), 1);
-        link.send::<VerdictChannel>(HelloMessage(bytes));
+        link.send::<ServerEventChannel>(HelloMessage(bytes));
     }
 }
 
-fn take_hello(
+fn receive_hello(
     version: Res<ProtocolVersion>,
     mut registries: Registries,
-    mut links: Query<(Entity, &mut MessageReceiver<HelloMessage>, Has<KnownRound>), With<Client>>,
+    mut links: Query<(Entity, &mut MessageReceiver<HelloMessage>, Has<KnownEpoch>), With<Client>>,
     mut bandwidth: ResMut<Bandwidth>,
     fixed: Res<Time<Fixed>>,
-    mut findings: ResMut<Findings>,
+    mut findings: ResMut<SetupDiagnostics>,
     mut mismatch: MessageWriter<ProtocolMismatch>,
     mut commands: Commands,
 ) {
@@ -199,10 +200,10 @@ fn take_hello(
                 Ok(hello) if hello.version == version.0 && hello.registry == registries.hash() => {
                     let tick = Duration::from_nanos(hello.tick.into());
                     compare_with_server(tick, fixed.timestep(), &mut findings);
-                    commands.entity(entity).insert(Understood);
+                    commands.entity(entity).insert(HelloAccepted);
                     // The announcement of a new match may arrive before the hello.
                     if !overtaken {
-                        commands.entity(entity).insert(Announced(hello.setup));
+                        commands.entity(entity).insert(PendingSetup(hello.setup));
                     }
                 }
                 _ => {
@@ -220,7 +221,7 @@ fn take_hello(
 /// Compares the announced setup with this client's, once its own pawn has moved: by then the level is loaded.
 /// Sends the client's setup to the server.
 fn compare_setup<M: MoveModel>(
-    mut links: Query<(Entity, &Announced, &mut MessageSender<SetupMessage>), With<Connected>>,
+    mut links: Query<(Entity, &PendingSetup, &mut MessageSender<SetupMessage>), With<Connected>>,
     #[cfg(feature = "prediction")] pawns: Query<&SavedMoves<M>>,
     #[cfg(not(feature = "prediction"))] pawns: Query<(), With<LocalControl>>,
     model: Option<Res<M::Config>>,
@@ -229,15 +230,15 @@ fn compare_setup<M: MoveModel>(
     mut commands: Commands,
 ) {
     #[cfg(feature = "prediction")]
-    let has_moved = pawns.iter().any(|saved| saved.last_made().is_some());
+    let has_moved = pawns.iter().any(|saved| saved.last_simulated().is_some());
     #[cfg(not(feature = "prediction"))]
     let has_moved = !pawns.is_empty();
     if !has_moved {
         return;
     }
-    for (entity, Announced(server), mut link) in &mut links {
-        commands.entity(entity).remove::<Announced>();
-        let mut own = setup_of::<M>(server.round, model.as_deref(), &world);
+    for (entity, PendingSetup(server), mut link) in &mut links {
+        commands.entity(entity).remove::<PendingSetup>();
+        let mut own = setup_of::<M>(server.epoch, model.as_deref(), &world);
         if model.is_none() {
             own.config = server.config;
         }
@@ -257,33 +258,34 @@ fn differences(server: &Setup, client: &Setup) -> impl Iterator<Item = SetupDiff
 
 /// The match for which a client's setup was compared.
 #[derive(Component, Clone, Copy)]
-struct JudgedIn(u8);
+struct ComparedIn(u8);
 
-type Speaker =
-    (Entity, &'static RemoteId, &'static mut MessageReceiver<SetupMessage>, Option<&'static JudgedIn>);
+type SetupLink =
+    (Entity, &'static RemoteId, &'static mut MessageReceiver<SetupMessage>, Option<&'static ComparedIn>);
 
 /// Compares the setups that clients send, once per match and client: hashing a large level takes time.
-fn judge_setups<M: MoveModel>(
-    (config, round): (Res<SessionConfig>, Res<Round>),
+fn compare_client_setups<M: MoveModel>(
+    (config, epoch): (Res<SessionConfig>, Res<MatchEpoch>),
     model: Option<Res<M::Config>>,
     world: StaticSystemParam<M::World>,
-    mut links: Query<Speaker, (With<ClientOf>, Without<Leaving>)>,
+    mut links: Query<SetupLink, (With<ClientOf>, Without<PendingKick>)>,
     mut commands: Commands,
 ) {
     for (entity, peer, mut link, judged) in &mut links {
         let mut judged = judged.map(|judged| judged.0);
         for message in link.receive() {
             let Ok(client) = Setup::read(&mut BitReader::new(&message.0)) else {
-                commands.queue(move |world: &mut World| refuse(world, entity, Refusal::Content));
+                commands
+                    .queue(move |world: &mut World| record_refusal(world, entity, IngressRefusal::Content));
                 continue;
             };
             // Ignores setups of a previous match, and repetitions.
-            if client.round != round.number || round.is_pending() || judged == Some(round.number) {
+            if client.epoch != epoch.number || epoch.is_pending() || judged == Some(epoch.number) {
                 continue;
             }
-            judged = Some(round.number);
-            commands.entity(entity).insert(JudgedIn(round.number));
-            let server = setup_of::<M>(round.number, model.as_deref(), &world);
+            judged = Some(epoch.number);
+            commands.entity(entity).insert(ComparedIn(epoch.number));
+            let server = setup_of::<M>(epoch.number, model.as_deref(), &world);
             let Some(found) = differences(&server, &client).next() else { continue };
             warn!("client {:?} differs from this server in its {found:?}", peer.0);
             if config.setup == SetupRule::Refuse {
@@ -309,12 +311,12 @@ mod tests {
 
     #[test]
     fn setup_differences_are_named_and_a_setup_survives_a_round_trip() {
-        let server = Setup { round: 200, config: 1, level: u32::MAX };
+        let server = Setup { epoch: 200, config: 1, level: u32::MAX };
         let mut w = BitWriter::default();
         server.write(&mut w);
         assert_eq!(Setup::read(&mut BitReader::new(&w.finish())), Ok(server));
         let found = |config, level| -> Vec<_> {
-            differences(&server, &Setup { round: 200, config, level }).collect()
+            differences(&server, &Setup { epoch: 200, config, level }).collect()
         };
         assert_eq!(found(1, u32::MAX), []);
         assert_eq!(found(2, u32::MAX), [SetupDifference::Configuration]);

@@ -10,7 +10,7 @@ use lightyear::{
 };
 
 use super::SessionConfig;
-use lightyear_guard::{Kick, KickReason, Leaving, patience};
+use lightyear_guard::{Kick, KickReason, PendingKick, counted_delta};
 
 /// On a server's pawn: the player who owns it, for as long as the pawn lives. Links come and go; the peer id
 /// comes from the connect token. Inserted by [`player_pawn`].
@@ -20,7 +20,7 @@ pub struct SessionOf(pub PeerId);
 /// On a server's pawn: its player is disconnected. The pawn has no input and can be hit. It is despawned when
 /// the time is over, see [`SessionConfig::grace`].
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Absent {
+pub struct AwaitingReconnect {
     /// Remaining time.
     pub left: Duration,
     /// Time since the disconnect.
@@ -88,10 +88,10 @@ pub struct SessionExpired {
 }
 
 pub(super) fn plugin(app: &mut App) {
-    app.add_observer(join).add_observer(leave).add_systems(First, wait);
+    app.add_observer(join).add_observer(leave).add_systems(First, expire_sessions);
 }
 
-type Pawn = (Entity, &'static SessionOf, Option<&'static ControlledBy>, Option<&'static Absent>);
+type Pawn = (Entity, &'static SessionOf, Option<&'static ControlledBy>, Option<&'static AwaitingReconnect>);
 
 fn join(
     connected: On<Add, Connected>,
@@ -107,7 +107,7 @@ fn join(
     };
     let old = owner.map(|owner| owner.owner).filter(|old| *old != link);
     // Data of the old link says nothing about the new one, nor about the client's view.
-    commands.entity(pawn).try_remove::<(Absent, RoundTrip)>().try_insert(owned_by(link));
+    commands.entity(pawn).try_remove::<(AwaitingReconnect, RoundTrip)>().try_insert(owned_by(link));
     commands.trigger(OwnerReconnected { entity: pawn });
     if let Some(entity) = old {
         // One link per player: the newest.
@@ -119,7 +119,7 @@ fn join(
 
 fn leave(
     gone: On<Remove, Connected>,
-    links: Query<(&RemoteId, Option<&Leaving>), (With<ClientOf>, Without<HostClient>)>,
+    links: Query<(&RemoteId, Option<&PendingKick>), (With<ClientOf>, Without<HostClient>)>,
     config: Res<SessionConfig>,
     pawns: Query<(Entity, &SessionOf, &ControlledBy)>,
     mut commands: Commands,
@@ -136,7 +136,7 @@ fn leave(
         commands
             .entity(pawn)
             .try_remove::<(ControlledBy, ControlledSend)>()
-            .try_insert(Absent { left, away: Duration::ZERO });
+            .try_insert(AwaitingReconnect { left, away: Duration::ZERO });
     }
     commands.trigger(PlayerLeft { link, peer, pawn });
     if let Some(pawn) = pawn.filter(|_| left.is_zero()) {
@@ -144,10 +144,14 @@ fn leave(
     }
 }
 
-fn wait(time: Res<Time<Real>>, mut pawns: Query<(Entity, &SessionOf, &mut Absent)>, mut commands: Commands) {
+fn expire_sessions(
+    time: Res<Time<Real>>,
+    mut pawns: Query<(Entity, &SessionOf, &mut AwaitingReconnect)>,
+    mut commands: Commands,
+) {
     for (pawn, of, mut absent) in &mut pawns {
         absent.away += time.delta();
-        absent.left = absent.left.saturating_sub(patience(&time));
+        absent.left = absent.left.saturating_sub(counted_delta(&time));
         if absent.left.is_zero() {
             expire(pawn, of.0, &mut commands);
         }
@@ -161,7 +165,7 @@ fn expire(pawn: Entity, peer: PeerId, commands: &mut Commands) {
         if entity.contains::<SessionOf>() {
             entity.despawn();
         } else {
-            entity.remove::<Absent>();
+            entity.remove::<AwaitingReconnect>();
         }
     });
 }

@@ -4,11 +4,11 @@ use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag_core::{BitReader, BitWriter, CurrentTick, MatchReset, MoveModel, Tick, Wire};
 use lightyear::prelude::{server::ClientOf, *};
 
-use super::handshake::{Announced, setup_of};
+use super::handshake::{PendingSetup, setup_of};
 use crate::{
     Bandwidth, MessageClass,
     client::ReceiveSystems,
-    protocol::{RestartMessage, Setup, VerdictChannel},
+    protocol::{RestartMessage, ServerEventChannel, Setup},
 };
 
 /// Restarts the match at the start of the server's next frame. Trigger it on a server. See
@@ -31,91 +31,94 @@ pub struct RestartMatch;
 #[derive(Event, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MatchRestarted {
     /// Match number of the server; wraps after 255.
-    pub round: u8,
+    pub epoch: u8,
     /// The last server tick of the old match.
     pub tick: Tick,
 }
 
 /// The current match, on servers.
 #[derive(Resource, Default, Debug)]
-pub(super) struct Round {
+pub(super) struct MatchEpoch {
     pub number: u8,
     /// Whether a restart was requested.
-    asked: bool,
+    requested: bool,
     /// Last tick of the old match, until the restart is announced to clients.
-    untold: Option<Tick>,
+    unannounced: Option<Tick>,
 }
 
-impl Round {
+impl MatchEpoch {
     /// Whether the restart was not announced to clients yet.
     pub(super) fn is_pending(&self) -> bool {
-        self.untold.is_some()
+        self.unannounced.is_some()
     }
 }
 
 /// On a client's link: the newest match that the server has announced.
 #[derive(Component, Clone, Copy, Debug)]
-pub(crate) struct KnownRound(u8);
+pub(crate) struct KnownEpoch(u8);
 
 pub(super) fn server_plugin<M: MoveModel>(app: &mut App) {
-    app.init_resource::<Round>()
-        .add_observer(|_: On<RestartMatch>, mut round: ResMut<Round>| round.asked = true)
-        .add_systems(First, begin.run_if(|round: Res<Round>| round.asked))
+    app.init_resource::<MatchEpoch>()
+        .add_observer(|_: On<RestartMatch>, mut epoch: ResMut<MatchEpoch>| epoch.requested = true)
+        .add_systems(First, begin.run_if(|epoch: Res<MatchEpoch>| epoch.requested))
         .add_systems(
             PostUpdate,
-            tell::<M>.run_if(|round: Res<Round>| round.is_pending()).before(MessageSystems::Send),
+            announce_restart::<M>
+                .run_if(|epoch: Res<MatchEpoch>| epoch.is_pending())
+                .before(MessageSystems::Send),
         );
 }
 
 pub(super) fn client_plugin(app: &mut App) {
-    app.add_observer(forget_rounds).add_systems(
+    app.add_observer(reset_epoch).add_systems(
         PreUpdate,
-        hear.after(MessageSystems::Receive)
+        receive_restart
+            .after(MessageSystems::Receive)
             .after(ReplicationSystems::Receive)
             .before(ReceiveSystems::Snapshots),
     );
 }
 
-fn begin(tick: Res<CurrentTick>, mut round: ResMut<Round>, mut commands: Commands) {
+fn begin(tick: Res<CurrentTick>, mut epoch: ResMut<MatchEpoch>, mut commands: Commands) {
     let now = tick.0;
-    round.asked = false;
-    round.number = round.number.wrapping_add(1);
-    round.untold = Some(now);
+    epoch.requested = false;
+    epoch.number = epoch.number.wrapping_add(1);
+    epoch.unannounced = Some(now);
     commands.trigger(MatchReset { tick: now });
-    info!("match {} begins after {now:?}", round.number);
-    commands.trigger(MatchRestarted { round: round.number, tick: now });
+    info!("match {} begins after {now:?}", epoch.number);
+    commands.trigger(MatchRestarted { epoch: epoch.number, tick: now });
 }
 
 /// Announces the restart a tick later, when the game has set up the new match.
-fn tell<M: MoveModel>(
+fn announce_restart<M: MoveModel>(
     tick: Res<CurrentTick>,
-    mut round: ResMut<Round>,
+    mut epoch: ResMut<MatchEpoch>,
     model: Option<Res<M::Config>>,
     world: StaticSystemParam<M::World>,
     mut links: Query<&mut MessageSender<RestartMessage>, (With<ClientOf>, With<Connected>)>,
     mut bandwidth: ResMut<Bandwidth>,
 ) {
-    let Some(began) = round.untold.filter(|began| tick.0.is_newer_than(*began)) else { return };
-    round.untold = None;
+    let Some(began) = epoch.unannounced.filter(|began| tick.0.is_newer_than(*began)) else { return };
+    epoch.unannounced = None;
     let mut w = BitWriter::default();
-    setup_of::<M>(round.number, model.as_deref(), &world).write(&mut w);
+    setup_of::<M>(epoch.number, model.as_deref(), &world).write(&mut w);
     began.write(&mut w);
     let bytes = w.finish();
     for mut link in &mut links {
         bandwidth.count(MessageClass::Hello, bytes.len(), 1);
-        link.send::<VerdictChannel>(RestartMessage(bytes.clone()));
+        link.send::<ServerEventChannel>(RestartMessage(bytes.clone()));
     }
 }
 
 /// Resets the match state: another connection may be to another server, which numbers its own matches.
-fn forget_rounds(connected: On<Add, Connected>, links: Query<(), With<Client>>, mut commands: Commands) {
+fn reset_epoch(connected: On<Add, Connected>, links: Query<(), With<Client>>, mut commands: Commands) {
     if links.contains(connected.entity) {
-        commands.entity(connected.entity).try_remove::<KnownRound>();
+        commands.entity(connected.entity).try_remove::<KnownEpoch>();
     }
 }
 
-fn hear(
-    mut links: Query<(Entity, Option<&KnownRound>, &mut MessageReceiver<RestartMessage>), With<Client>>,
+fn receive_restart(
+    mut links: Query<(Entity, Option<&KnownEpoch>, &mut MessageReceiver<RestartMessage>), With<Client>>,
     mut bandwidth: ResMut<Bandwidth>,
     mut commands: Commands,
 ) {
@@ -129,13 +132,13 @@ fn hear(
                 continue;
             };
             // Announcements may overtake each other.
-            if known.is_some_and(|known| setup.round.wrapping_sub(known).cast_signed() <= 0) {
+            if known.is_some_and(|known| setup.epoch.wrapping_sub(known).cast_signed() <= 0) {
                 continue;
             }
-            known = Some(setup.round);
+            known = Some(setup.epoch);
             commands.trigger(MatchReset { tick });
-            commands.entity(entity).insert((Announced(setup), KnownRound(setup.round)));
-            commands.trigger(MatchRestarted { round: setup.round, tick });
+            commands.entity(entity).insert((PendingSetup(setup), KnownEpoch(setup.epoch)));
+            commands.trigger(MatchRestarted { epoch: setup.epoch, tick });
         }
     }
 }

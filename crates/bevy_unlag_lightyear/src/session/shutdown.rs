@@ -12,11 +12,11 @@ use lightyear::{
     },
 };
 
-use lightyear_guard::{Kick, KickReason, Leaving};
+use lightyear_guard::{Kick, KickReason, PendingKick};
 
 use crate::{
     Bandwidth, MessageClass,
-    protocol::{ShutdownMessage, VerdictChannel},
+    protocol::{ServerEventChannel, ShutdownMessage},
 };
 
 /// Stops a server. Trigger it there. Connected clients, and clients that join in the meantime, are informed
@@ -50,7 +50,7 @@ impl fmt::Display for ServerShutdown {
 
 /// Pending shutdown of this server.
 #[derive(Resource, Debug)]
-struct Closing {
+struct PendingShutdown {
     left: Duration,
     /// Time since the announced time is over.
     over: Duration,
@@ -59,12 +59,13 @@ struct Closing {
 
 pub(super) fn server_plugin(app: &mut App) {
     app.add_observer(announce)
-        .add_observer(tell_newcomer)
-        .add_systems(First, close.run_if(resource_exists::<Closing>));
+        .add_observer(inform_late_joiner)
+        .add_systems(First, close.run_if(resource_exists::<PendingShutdown>));
 }
 
 pub(super) fn client_plugin(app: &mut App) {
-    app.add_message::<ServerShutdown>().add_systems(PreUpdate, hear.after(MessageSystems::Receive));
+    app.add_message::<ServerShutdown>()
+        .add_systems(PreUpdate, receive_shutdown.after(MessageSystems::Receive));
 }
 
 fn notice(left: Duration) -> ShutdownMessage {
@@ -84,31 +85,31 @@ fn announce(
     for mut link in &mut links {
         let notice = notice(left);
         bandwidth.count(MessageClass::Hello, notice.0.len(), 1);
-        link.send::<VerdictChannel>(notice);
+        link.send::<ServerEventChannel>(notice);
     }
-    commands.insert_resource(Closing { left, over: Duration::ZERO, stopped: false });
+    commands.insert_resource(PendingShutdown { left, over: Duration::ZERO, stopped: false });
 }
 
-fn tell_newcomer(
+fn inform_late_joiner(
     connected: On<Add, Connected>,
-    closing: Option<Res<Closing>>,
+    closing: Option<Res<PendingShutdown>>,
     mut links: Query<&mut MessageSender<ShutdownMessage>, With<ClientOf>>,
 ) {
     if let (Some(closing), Ok(mut link)) = (closing, links.get_mut(connected.entity)) {
-        link.send::<VerdictChannel>(notice(closing.left));
+        link.send::<ServerEventChannel>(notice(closing.left));
     }
 }
 
 fn close(
     time: Res<Time<Real>>,
-    mut closing: ResMut<Closing>,
-    links: Query<(Entity, Has<Leaving>), (With<ClientOf>, With<Connected>, Without<HostClient>)>,
+    mut closing: ResMut<PendingShutdown>,
+    links: Query<(Entity, Has<PendingKick>), (With<ClientOf>, With<Connected>, Without<HostClient>)>,
     running: Query<Entity, (With<Server>, With<Started>)>,
     servers: Query<Entity, (With<Server>, Without<server::Stopped>)>,
     mut commands: Commands,
 ) {
     /// Time after which clients that cannot be informed are ignored.
-    const PATIENCE: Duration = Duration::from_secs(5);
+    const KICK_TIMEOUT: Duration = Duration::from_secs(5);
     closing.left = closing.left.saturating_sub(time.delta());
     if !closing.left.is_zero() {
         return;
@@ -117,19 +118,19 @@ fn close(
     for (entity, _) in links.iter().filter(|(_, leaving)| !leaving) {
         commands.trigger(Kick { entity, reason: KickReason::Shutdown });
     }
-    if !links.is_empty() && closing.over < PATIENCE {
+    if !links.is_empty() && closing.over < KICK_TIMEOUT {
         return;
     }
     if !closing.stopped {
         closing.stopped = true;
         running.iter().for_each(|entity| commands.trigger(Stop { entity }));
-    } else if servers.is_empty() || closing.over >= PATIENCE * 2 {
-        commands.remove_resource::<Closing>();
+    } else if servers.is_empty() || closing.over >= KICK_TIMEOUT * 2 {
+        commands.remove_resource::<PendingShutdown>();
         commands.trigger(ServerStopped);
     }
 }
 
-fn hear(
+fn receive_shutdown(
     mut links: Query<&mut MessageReceiver<ShutdownMessage>, With<Client>>,
     mut heard: MessageWriter<ServerShutdown>,
     mut bandwidth: ResMut<Bandwidth>,

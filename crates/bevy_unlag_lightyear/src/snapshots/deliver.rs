@@ -1,24 +1,24 @@
 //! Receiving snapshots on the client: from messages into the inboxes of pawns.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{HeardTick, LocalControl};
+use bevy_unlag_core::{LastReceivedSnapshot, LocalControl};
 use bevy_unlag_smoothing::{SmoothingSystems, SnapshotInbox};
 use lightyear::prelude::*;
 
-use super::message::Updates;
+use super::encoding::SnapshotReader;
 use crate::{
     bandwidth::{Bandwidth, MessageClass},
     client::ReceiveSystems,
-    pawn_names::PawnNames,
+    pawn_names::NetIdMap,
     protocol::SnapshotMessage,
 };
 
 /// Maximum number of updates in an inbox that no system drains.
-const MOST_WAITING: usize = 512;
+const MAX_INBOX: usize = 512;
 
 /// Counters of received snapshots that could not be used. They only grow.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct SnapshotsDropped {
+pub struct DroppedSnapshots {
     /// Updates of unknown pawns: not replicated yet, or despawned.
     pub unknown: u64,
     /// Messages with invalid data. The updates before the invalid part are used.
@@ -26,24 +26,24 @@ pub struct SnapshotsDropped {
 }
 
 pub(crate) fn plugin(app: &mut App) {
-    app.init_resource::<SnapshotsDropped>()
-        .init_resource::<HeardTick>()
+    app.init_resource::<DroppedSnapshots>()
+        .init_resource::<LastReceivedSnapshot>()
         .configure_sets(PreUpdate, ReceiveSystems::Snapshots.in_set(SmoothingSystems::Deliver))
         .add_systems(PreUpdate, deliver.in_set(ReceiveSystems::Snapshots));
 }
 
 fn deliver(
-    names: Res<PawnNames>,
+    names: Res<NetIdMap>,
     mut links: Query<&mut MessageReceiver<SnapshotMessage>, With<Client>>,
     mut pawns: Query<Option<&mut SnapshotInbox>, Without<LocalControl>>,
-    mut dropped: ResMut<SnapshotsDropped>,
-    mut heard: ResMut<HeardTick>,
+    mut dropped: ResMut<DroppedSnapshots>,
+    mut heard: ResMut<LastReceivedSnapshot>,
     mut bandwidth: ResMut<Bandwidth>,
 ) {
     for mut link in &mut links {
         for message in link.receive() {
             bandwidth.count(MessageClass::Snapshots, message.0.len(), 1);
-            let Ok(updates) = Updates::read(&message.0) else {
+            let Ok(updates) = SnapshotReader::read(&message.0) else {
                 dropped.malformed += 1;
                 continue;
             };
@@ -59,7 +59,7 @@ fn deliver(
                 };
                 // The own pawn is predicted and not smoothed.
                 match pawns.get_mut(pawn) {
-                    Ok(Some(mut inbox)) if inbox.0.len() < MOST_WAITING => inbox.0.push(update),
+                    Ok(Some(mut inbox)) if inbox.0.len() < MAX_INBOX => inbox.0.push(update),
                     Ok(None) => dropped.unknown += 1,
                     _ => {}
                 }

@@ -2,10 +2,10 @@
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 
-use bevy_unlag_smoothing::SentLog;
+use bevy_unlag_smoothing::SentSnapshots;
 
-use super::message::{HEAD_BYTES, NAME_BITS};
-use crate::budget::Outlet;
+use super::encoding::{HEAD_BYTES, NAME_BITS};
+use crate::budget::SnapshotSendQueue;
 
 /// A pawn with a snapshot that could be sent now.
 #[derive(Clone, Copy, Debug)]
@@ -31,9 +31,9 @@ impl Candidate {
 #[derive(Component, Default, Debug)]
 pub(super) struct SnapshotQueue {
     /// Deferred pawns and their accumulated priority.
-    waiting: EntityHashMap<f32>,
+    deferred: EntityHashMap<f32>,
     /// Log of the snapshots that the client was sent.
-    pub(super) sent: SentLog,
+    pub(super) sent: SentSnapshots,
 }
 
 impl SnapshotQueue {
@@ -41,20 +41,20 @@ impl SnapshotQueue {
     /// pawn grows with each round in which it is deferred.
     pub(super) fn choose(
         &mut self,
-        outlet: &mut Outlet,
+        outlet: &mut SnapshotSendQueue,
         candidates: &mut Vec<Candidate>,
         mut weight: impl FnMut(&Candidate) -> f32,
     ) {
         let all: f32 = candidates.iter().map(Candidate::bytes).sum();
-        outlet.short = HEAD_BYTES as f32 + all > outlet.credit && !candidates.is_empty();
-        if !outlet.short {
+        outlet.is_deferring = HEAD_BYTES as f32 + all > outlet.credit && !candidates.is_empty();
+        if !outlet.is_deferring {
             for one in candidates {
-                self.waiting.remove(&one.entity);
+                self.deferred.remove(&one.entity);
             }
             return;
         }
         for one in candidates.iter_mut() {
-            one.priority = self.waiting.get(&one.entity).copied().unwrap_or(0.0) + weight(one);
+            one.priority = self.deferred.get(&one.entity).copied().unwrap_or(0.0) + weight(one);
         }
         candidates.sort_unstable_by(|a, b| b.priority.total_cmp(&a.priority).then(a.index.cmp(&b.index)));
         let mut left = outlet.credit - HEAD_BYTES as f32;
@@ -65,9 +65,9 @@ impl SnapshotQueue {
         let fit = fit.count();
         for (place, one) in candidates.iter().enumerate() {
             if place < fit {
-                self.waiting.remove(&one.entity);
+                self.deferred.remove(&one.entity);
             } else {
-                self.waiting.insert(one.entity, one.priority);
+                self.deferred.insert(one.entity, one.priority);
             }
         }
         candidates.truncate(fit);
@@ -76,7 +76,7 @@ impl SnapshotQueue {
 
     /// Removes despawned pawns from the deferred ones.
     pub(super) fn keep(&mut self, lives: impl Fn(Entity) -> bool) {
-        self.waiting.retain(|entity, _| lives(*entity));
+        self.deferred.retain(|entity, _| lives(*entity));
     }
 }
 
@@ -113,8 +113,8 @@ mod tests {
     fn rounds(
         bytes_per_second: u32,
         weight: impl Fn(usize) -> f32,
-    ) -> (Vec<u32>, u32, SnapshotQueue, Outlet) {
-        let (mut queue, mut outlet) = (SnapshotQueue::default(), Outlet::default());
+    ) -> (Vec<u32>, u32, SnapshotQueue, SnapshotSendQueue) {
+        let (mut queue, mut outlet) = (SnapshotQueue::default(), SnapshotSendQueue::default());
         let mut sent = vec![0; 40];
         let mut longest = vec![0u32; 40];
         let mut since = vec![0u32; 40];
@@ -141,7 +141,7 @@ mod tests {
     fn sufficient_budget_sends_every_pawn_in_every_round() {
         let (sent, longest, queue, mut outlet) = rounds(64_000, |_| 1.0);
         assert!(sent.iter().all(|&sent| sent == 2_000) && longest == 0);
-        assert!(queue.waiting.is_empty() && outlet.spare(20));
+        assert!(queue.deferred.is_empty() && outlet.spare(20));
     }
 
     #[test]
@@ -181,11 +181,11 @@ mod tests {
 
     #[test]
     fn despawned_pawns_are_removed_from_the_deferred_ones() {
-        let (mut queue, mut outlet) = (SnapshotQueue::default(), Outlet::default());
+        let (mut queue, mut outlet) = (SnapshotQueue::default(), SnapshotSendQueue::default());
         let mut candidates = vec![Candidate::new(pawn(1), 0, 100), Candidate::new(pawn(2), 1, 100)];
         queue.choose(&mut outlet, &mut candidates, |_| 1.0);
-        assert!(candidates.is_empty() && queue.waiting.len() == 2);
+        assert!(candidates.is_empty() && queue.deferred.len() == 2);
         queue.keep(|entity| entity == pawn(2));
-        assert_eq!(queue.waiting.len(), 1);
+        assert_eq!(queue.deferred.len(), 1);
     }
 }

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
 use super::{MAX_TIMER, read_timer, write_timer};
-use crate::{MoveAbility, MovementMode, Mover, authority::debug_hash};
+use crate::{MoveAbility, MovementMode, Mover, server_queries::debug_hash};
 
 /// Moves the pawn at [`DashConfig::speed`] for [`DashConfig::seconds`] without gravity, sliding along
 /// walls. It is a custom mode: register one with [`ModePhysics::Ability`](crate::ModePhysics::Ability)

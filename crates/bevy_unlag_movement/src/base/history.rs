@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use bevy::prelude::*;
 
-use super::track::sound;
+use super::track::sanitised;
 
 /// Recent poses of a base that has no formula, such as one that a server drives. Push each pose as it
 /// arrives; every step reads the pose of its own time. Poses are interpolated linearly between two
 /// entries and are constant before the oldest and after the newest, so a pawn on the base is corrected
-/// when entries arrive late. Prefer another [`Track`](super::Track) that both sides can compute where
+/// when entries arrive late. Prefer another [`BaseTrack`](super::BaseTrack) that both sides can compute where
 /// there is a choice.
 #[derive(Clone, Default, Debug)]
 pub struct PoseHistory {
@@ -22,7 +22,7 @@ impl PoseHistory {
     /// second it covers one second.
     pub const CAPACITY: usize = 64;
 
-    /// Adds the pose at `seconds`, on the time line of [`Track::pose`](super::Track::pose). Ignores
+    /// Adds the pose at `seconds`, on the time line of [`BaseTrack::pose`](super::BaseTrack::pose). Ignores
     /// poses that are not finite or not newer than the newest one.
     pub fn push(&mut self, seconds: f64, pose: Isometry3d) {
         let newer = self.poses.back().is_none_or(|(last, _)| seconds > *last);
@@ -32,7 +32,7 @@ impl PoseHistory {
         if self.poses.len() >= Self::CAPACITY {
             self.poses.pop_front();
         }
-        self.poses.push_back((seconds, sound(pose)));
+        self.poses.push_back((seconds, sanitised(pose)));
     }
 
     /// Returns the pose at `seconds`; the identity if the history is empty.

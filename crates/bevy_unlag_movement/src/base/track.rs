@@ -17,7 +17,7 @@ use super::PoseHistory;
 /// Pose as a function of time alone. The time is in seconds: `tick * timestep` at the end of a tick. The
 /// pose is relative to the entity's parent, like a `Transform`.
 #[derive(Clone)]
-pub enum Track {
+pub enum BaseTrack {
     /// A constant pose. It still counts as a base: positions of pawns on it are relative to it.
     Still(Isometry3d),
     /// Moves back and forth between two places.
@@ -32,13 +32,13 @@ pub enum Track {
     Custom(Arc<dyn Fn(f64) -> Isometry3d + Send + Sync>),
 }
 
-impl Default for Track {
+impl Default for BaseTrack {
     fn default() -> Self {
         Self::Still(Isometry3d::IDENTITY)
     }
 }
 
-impl fmt::Debug for Track {
+impl fmt::Debug for BaseTrack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Still(pose) => f.debug_tuple("Still").field(pose).finish(),
@@ -50,11 +50,11 @@ impl fmt::Debug for Track {
     }
 }
 
-impl Track {
+impl BaseTrack {
     /// Returns the pose at `seconds`. It is always finite; an invalid pose becomes the identity.
     #[must_use]
     pub fn pose(&self, seconds: f64) -> Isometry3d {
-        sound(match self {
+        sanitised(match self {
             Self::Still(pose) => *pose,
             Self::Shuttle(shuttle) => shuttle.pose(seconds),
             Self::Turntable(turntable) => turntable.pose(seconds),
@@ -64,20 +64,20 @@ impl Track {
     }
 
     /// Returns a box that contains all positions of the track, if it is bounded.
-    pub(crate) fn reach(&self) -> Option<Aabb> {
+    pub(crate) fn bounds(&self) -> Option<Aabb> {
         match self {
-            Self::Still(pose) => Some(around([Vec3::from(pose.translation)])),
-            Self::Shuttle(shuttle) => Some(around([shuttle.from, shuttle.to])),
-            Self::Turntable(turntable) => Some(around([turntable.pivot])),
-            Self::History(history) => Some(around(history.positions())),
+            Self::Still(pose) => Some(aabb_of_points([Vec3::from(pose.translation)])),
+            Self::Shuttle(shuttle) => Some(aabb_of_points([shuttle.from, shuttle.to])),
+            Self::Turntable(turntable) => Some(aabb_of_points([turntable.pivot])),
+            Self::History(history) => Some(aabb_of_points(history.positions())),
             Self::Custom(_) => None,
         }
-        .filter(|reach| reach.mins.is_finite() && reach.maxs.is_finite())
+        .filter(|bounds| bounds.mins.is_finite() && bounds.maxs.is_finite())
     }
 }
 
 /// Returns the box around `points`, or around the origin if there are none, with a margin for rounding.
-fn around(points: impl IntoIterator<Item = Vec3>) -> Aabb {
+fn aabb_of_points(points: impl IntoIterator<Item = Vec3>) -> Aabb {
     let mut points = points.into_iter();
     let first = points.next().unwrap_or_default();
     // The sum carries a NaN that minima and maxima can swallow.
@@ -89,7 +89,7 @@ fn around(points: impl IntoIterator<Item = Vec3>) -> Aabb {
 }
 
 /// Returns `pose` with a normalised rotation, or the identity if a number in it is not finite.
-pub(crate) fn sound(pose: Isometry3d) -> Isometry3d {
+pub(crate) fn sanitised(pose: Isometry3d) -> Isometry3d {
     let length = pose.rotation.length_squared();
     if !pose.translation.is_finite() || !length.is_finite() || length < 1e-6 {
         return Isometry3d::IDENTITY;

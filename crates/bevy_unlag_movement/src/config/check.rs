@@ -15,41 +15,39 @@ pub struct InvalidConfig {
     /// Value of the field.
     pub value: f32,
     /// Smallest valid value.
-    pub least: f32,
+    pub min: f32,
     /// Largest valid value.
-    pub most: f32,
+    pub max: f32,
 }
 
 impl fmt::Display for InvalidConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { config, field, value, least, most } = self;
-        write!(f, "{config}::{field} is {value}; it must be from {least} to {most}")
+        let Self { config, field, value, min, max } = self;
+        write!(f, "{config}::{field} is {value}; it must be from {min} to {max}")
     }
 }
 
 impl core::error::Error for InvalidConfig {}
 
 /// Field name, value, smallest and largest valid value.
-pub(crate) type Figure = (&'static str, f32, f32, f32);
+pub(crate) type FieldRange = (&'static str, f32, f32, f32);
 
 /// Checks that all fields of a config are in range.
 ///
 /// # Errors
 /// Returns the first field that is out of range.
-pub(crate) fn check_figures(
+pub(crate) fn check_ranges(
     config: &'static str,
-    figures: impl IntoIterator<Item = Figure>,
+    figures: impl IntoIterator<Item = FieldRange>,
 ) -> Result<(), InvalidConfig> {
     figures
         .into_iter()
-        .find(|(_, value, least, most)| !(*least..=*most).contains(value))
-        .map_or(Ok(()), |(field, value, least, most)| {
-            Err(InvalidConfig { config, field, value, least, most })
-        })
+        .find(|(_, value, min, max)| !(*min..=*max).contains(value))
+        .map_or(Ok(()), |(field, value, min, max)| Err(InvalidConfig { config, field, value, min, max }))
 }
 
 /// Upper bound of plausible metres, metres per second and so on.
-const MOST: f32 = 10_000.0;
+const MAX_VALUE: f32 = 10_000.0;
 
 impl CapsuleConfig {
     /// Checks that all fields are in range. [`MovementPlugin`](crate::MovementPlugin) calls this when
@@ -71,26 +69,26 @@ impl CapsuleConfig {
             ("max_swim_speed", self.max_swim_speed, 0.0, self.max_speed),
             ("max_fly_speed", self.max_fly_speed, 0.0, self.max_speed),
             ("max_speed", self.max_speed, 0.1, 1_000.0),
-            ("acceleration", self.acceleration, 0.0, MOST),
-            ("ground_friction", self.ground_friction, 0.0, MOST),
-            ("braking_friction_factor", self.braking_friction_factor, 0.0, MOST),
-            ("braking_deceleration", self.braking_deceleration, 0.0, MOST),
+            ("acceleration", self.acceleration, 0.0, MAX_VALUE),
+            ("ground_friction", self.ground_friction, 0.0, MAX_VALUE),
+            ("braking_friction_factor", self.braking_friction_factor, 0.0, MAX_VALUE),
+            ("braking_deceleration", self.braking_deceleration, 0.0, MAX_VALUE),
             ("stop_speed", self.stop_speed, 0.0, self.max_speed),
-            ("fluid_friction", self.fluid_friction, 0.0, MOST),
-            ("braking_swimming", self.braking_swimming, 0.0, MOST),
-            ("braking_flying", self.braking_flying, 0.0, MOST),
-            ("braking_falling", self.braking_falling, 0.0, MOST),
+            ("fluid_friction", self.fluid_friction, 0.0, MAX_VALUE),
+            ("braking_swimming", self.braking_swimming, 0.0, MAX_VALUE),
+            ("braking_flying", self.braking_flying, 0.0, MAX_VALUE),
+            ("braking_falling", self.braking_falling, 0.0, MAX_VALUE),
             ("jump_speed", self.jump_speed, 0.0, self.max_speed),
             ("jump_max_hold", self.jump_max_hold, 0.0, 60.0),
             ("coyote_time", self.coyote_time, 0.0, 60.0),
             ("jump_buffer", self.jump_buffer, 0.0, 60.0),
-            ("gravity", self.gravity, -MOST, MOST),
+            ("gravity", self.gravity, -MAX_VALUE, MAX_VALUE),
             ("up", (self.up.length() - 1.0).abs(), 0.0, 0.01),
             ("terminal_speed", self.terminal_speed, 0.0, 1_000.0),
             ("air_control", self.air_control, 0.0, 1.0),
             ("air_control_boost_below", self.air_control_boost_below, 0.0, self.max_speed),
-            ("air_control_boost", self.air_control_boost, 0.0, MOST),
-            ("air_wish_speed", self.air_wish_speed, 0.0, MOST),
+            ("air_control_boost", self.air_control_boost, 0.0, MAX_VALUE),
+            ("air_wish_speed", self.air_wish_speed, 0.0, MAX_VALUE),
             ("step_height", self.step_height, 0.0, 2.0 * self.half_height),
             ("walkable_floor_y", self.walkable_floor_y, 0.2, 1.0),
             ("perch_radius_threshold", self.perch_radius_threshold, 0.0, self.radius),
@@ -105,13 +103,13 @@ impl CapsuleConfig {
         let customs = self.custom_modes.iter().flat_map(|mode| {
             [
                 ("custom_modes[..].max_speed", mode.max_speed, 0.0, self.max_speed),
-                ("custom_modes[..].acceleration", mode.acceleration, 0.0, MOST),
-                ("custom_modes[..].friction", mode.friction, 0.0, MOST),
-                ("custom_modes[..].braking_deceleration", mode.braking_deceleration, 0.0, MOST),
-                ("custom_modes[..].gravity_scale", mode.gravity_scale, -MOST, MOST),
+                ("custom_modes[..].acceleration", mode.acceleration, 0.0, MAX_VALUE),
+                ("custom_modes[..].friction", mode.friction, 0.0, MAX_VALUE),
+                ("custom_modes[..].braking_deceleration", mode.braking_deceleration, 0.0, MAX_VALUE),
+                ("custom_modes[..].gravity_scale", mode.gravity_scale, -MAX_VALUE, MAX_VALUE),
             ]
         });
-        check_figures("CapsuleConfig", figures.into_iter().chain(customs))
+        check_ranges("CapsuleConfig", figures.into_iter().chain(customs))
     }
 }
 

@@ -22,7 +22,14 @@ fn vector(rng: &mut SmallRng, size: f32) -> Vec3 {
 }
 
 /// Compares the distance with parry's and checks that the nearest points are consistent.
-fn agree(part: &Part, reference: &dyn Shape, pose: &Pose, low: Vec3, core: f32, name: &str) {
+fn assert_agrees_with_parry(
+    part: &Part,
+    reference: &dyn Shape,
+    pose: &Pose,
+    low: Vec3,
+    core: f32,
+    name: &str,
+) {
     let Some(found) = separation(part, low, core, 100.0) else { panic!("{name}: nothing within 100 m") };
     let segment = Segment::new(low, low + Vec3::Y * core);
     let expected = parry_distance(pose, reference, &Pose::identity(), &segment).unwrap_or(f32::NAN);
@@ -52,14 +59,28 @@ fn closed_forms_agree_with_parry() {
         let cuboid = Cuboid::new(half);
 
         let upright = part(PartShape::Box, Aabb::new(centre - half, centre + half));
-        agree(&upright, &cuboid, &Pose::from_translation(centre), low, core, "box");
+        assert_agrees_with_parry(&upright, &cuboid, &Pose::from_translation(centre), low, core, "box");
 
         let yaw = Pose::from_parts(centre, Quat::from_rotation_y(rng.random_range(-3.0..3.0)));
-        agree(&part(PartShape::TurnedBox { pose: yaw, half }, anywhere()), &cuboid, &yaw, low, core, "yaw");
+        assert_agrees_with_parry(
+            &part(PartShape::TurnedBox { pose: yaw, half }, anywhere()),
+            &cuboid,
+            &yaw,
+            low,
+            core,
+            "yaw",
+        );
 
         let turn = Quat::from_scaled_axis(vector(&mut rng, 2.0));
         let pose = Pose::from_parts(centre, turn);
-        agree(&part(PartShape::TurnedBox { pose, half }, anywhere()), &cuboid, &pose, low, core, "turned");
+        assert_agrees_with_parry(
+            &part(PartShape::TurnedBox { pose, half }, anywhere()),
+            &cuboid,
+            &pose,
+            low,
+            core,
+            "turned",
+        );
 
         let corners = [vector(&mut rng, 2.0), vector(&mut rng, 2.0), vector(&mut rng, 2.0)];
         if let Some(normal) = triangle_normal(&corners)
@@ -67,7 +88,7 @@ fn closed_forms_agree_with_parry() {
         {
             let triangle = Triangle::new(corners[0], corners[1], corners[2]);
             let part = part(PartShape::Triangle { corners, normal }, anywhere());
-            agree(&part, &triangle, &Pose::identity(), low, core, "triangle");
+            assert_agrees_with_parry(&part, &triangle, &Pose::identity(), low, core, "triangle");
         }
 
         let (a, b) = (vector(&mut rng, 1.0), vector(&mut rng, 1.0));
@@ -84,7 +105,7 @@ fn closed_forms_agree_with_parry() {
         assert!((found - nearest).abs() < 1e-3, "capsule: {found} instead of {nearest}");
 
         let hull = part(PartShape::Convex { pose, shape: SharedShape::new(cuboid) }, anywhere());
-        agree(&hull, &cuboid, &pose, low, core, "convex");
+        assert_agrees_with_parry(&hull, &cuboid, &pose, low, core, "convex");
     }
 }
 

@@ -4,9 +4,9 @@ use bevy::prelude::*;
 
 use crate::{
     InvalidConfig, PawnCollision,
-    config::{Figure, check_figures},
-    floor::Footing,
-    placing::PawnSize,
+    config::{FieldRange, check_ranges},
+    floor::FloorRules,
+    pawn_capsules::PawnCollisionConfig,
     sweep::Body,
 };
 
@@ -105,16 +105,16 @@ impl KartConfig {
     /// # Errors
     /// Returns the first field that is out of range.
     pub fn check(&self) -> Result<(), InvalidConfig> {
-        const MUCH: f32 = 1e6;
-        let figures: [Figure; 15] = [
-            ("mass", self.mass, 0.001, MUCH),
-            ("max_driving_force", self.max_driving_force, 0.0, MUCH),
-            ("min_turning_radius", self.min_turning_radius, 0.01, MUCH),
-            ("drag", self.drag, 0.0, MUCH),
+        const MAX_VALUE: f32 = 1e6;
+        let figures: [FieldRange; 15] = [
+            ("mass", self.mass, 0.001, MAX_VALUE),
+            ("max_driving_force", self.max_driving_force, 0.0, MAX_VALUE),
+            ("min_turning_radius", self.min_turning_radius, 0.01, MAX_VALUE),
+            ("drag", self.drag, 0.0, MAX_VALUE),
             ("rolling_resistance", self.rolling_resistance, 0.0, 100.0),
             ("gravity", self.gravity, 0.0, 10_000.0),
-            ("side_grip", self.side_grip, 0.0, MUCH),
-            ("stick_speed", self.stick_speed, 0.0, MUCH),
+            ("side_grip", self.side_grip, 0.0, MAX_VALUE),
+            ("stick_speed", self.stick_speed, 0.0, MAX_VALUE),
             ("max_speed", self.max_speed, 0.1, 1_000.0),
             ("radius", self.radius, 0.01, 100.0),
             ("half_height", self.half_height, self.radius, 100.0),
@@ -123,15 +123,15 @@ impl KartConfig {
             ("walkable_floor_y", self.walkable_floor_y, 0.2, 1.0),
             ("pawn_push_speed", self.pawn_push_speed, 0.0, self.max_speed),
         ];
-        check_figures("KartConfig", figures)
+        check_ranges("KartConfig", figures)
     }
 
     pub(crate) fn body(&self) -> Body {
         Body::new(self.radius, self.half_height)
     }
 
-    pub(crate) fn footing(&self) -> Footing {
-        Footing {
+    pub(crate) fn floor_rules(&self) -> FloorRules {
+        FloorRules {
             walkable_y: self.walkable_floor_y,
             step_height: self.clearance,
             flat_base: false,
@@ -142,7 +142,7 @@ impl KartConfig {
     }
 }
 
-impl PawnSize for KartConfig {
+impl PawnCollisionConfig for KartConfig {
     fn pawns(&self) -> PawnCollision {
         self.pawns
     }

@@ -24,32 +24,32 @@ impl KartInput {
     }
 
     /// Returns the input with values that no device can produce clamped.
-    pub(super) fn bounded(self) -> Self {
+    pub(super) fn clamped(self) -> Self {
         Self { throttle: self.throttle.max(-127), steering: self.steering.max(-127) }
     }
 
     /// Returns throttle and steering, each within ± 1.
     #[must_use]
     pub fn axes(&self) -> (f32, f32) {
-        let input = self.bounded();
+        let input = self.clamped();
         (f32::from(input.throttle) / 127.0, f32::from(input.steering) / 127.0)
     }
 
     /// Returns the input that replaces missing input after this one: the steering stays, and with `axes`
     /// the throttle stays as well.
-    pub(super) fn unattended(self, axes: bool) -> Self {
+    pub(super) fn missing_input(self, axes: bool) -> Self {
         Self { throttle: if axes { self.throttle } else { 0 }, ..self }
     }
 
     /// Returns whether the inputs are similar enough to combine their moves. Straight and turned wheels
     /// never combine, nor do a closed and an open throttle.
-    pub(super) fn combines(&self, newer: &Self) -> bool {
+    pub(super) fn can_combine_with(&self, newer: &Self) -> bool {
         let alike = |a: i8, b: i8| (i16::from(a) - i16::from(b)).abs() <= SAME_WISH && (a == 0) == (b == 0);
         alike(self.throttle, newer.throttle) && alike(self.steering, newer.steering)
     }
 
     fn pair(self) -> [i8; 2] {
-        let input = self.bounded();
+        let input = self.clamped();
         [input.throttle, input.steering]
     }
 }
@@ -63,7 +63,7 @@ impl Wire for KartInput {
 
     fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
         let [throttle, steering] = read_axes(r)?;
-        Ok(Self { throttle, steering }.bounded())
+        Ok(Self { throttle, steering }.clamped())
     }
 
     fn write_delta(&self, base: &Self, w: &mut BitWriter) {
@@ -75,7 +75,7 @@ impl Wire for KartInput {
     }
 
     fn read_delta(base: &Self, r: &mut BitReader<'_>) -> Result<Self, WireError> {
-        if r.bool()? { Ok(base.bounded()) } else { Self::read(r) }
+        if r.bool()? { Ok(base.clamped()) } else { Self::read(r) }
     }
 }
 
@@ -95,7 +95,7 @@ mod tests {
                 let bits = if input == base { 1 } else { 1 + if keys { 5 } else { 17 } };
                 assert_eq!(w.len_bits(), bits, "{input:?} beside {base:?}");
                 let read = KartInput::read_delta(&base, &mut BitReader::new(&w.finish()));
-                assert_eq!(read, Ok(input.bounded()));
+                assert_eq!(read, Ok(input.clamped()));
             }
         }
     }
@@ -114,10 +114,10 @@ mod tests {
     #[test]
     fn missing_input_releases_the_throttle_and_similar_inputs_combine() {
         let full = KartInput::new(1.0, -0.5);
-        assert_eq!(full.unattended(true), full);
-        assert_eq!(full.unattended(false), KartInput { throttle: 0, ..full });
-        assert!(full.combines(&KartInput { throttle: 126, ..full }));
-        assert!(!full.combines(&KartInput { throttle: 120, ..full }));
-        assert!(!KartInput::default().combines(&KartInput { steering: 1, throttle: 0 }));
+        assert_eq!(full.missing_input(true), full);
+        assert_eq!(full.missing_input(false), KartInput { throttle: 0, ..full });
+        assert!(full.can_combine_with(&KartInput { throttle: 126, ..full }));
+        assert!(!full.can_combine_with(&KartInput { throttle: 120, ..full }));
+        assert!(!KartInput::default().can_combine_with(&KartInput { steering: 1, throttle: 0 }));
     }
 }

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 
 use super::{KartConfig, KartState};
-use crate::placing;
+use crate::pawn_capsules;
 
 /// Adds [`KartConfig`] and updates the [`PawnCapsule`](crate::PawnCapsule)s of karts, unless
 /// [`KartConfig::pawns`] ignores other pawns. Add it in addition to
@@ -17,13 +17,15 @@ pub struct KartPlugin;
 
 impl Plugin for KartPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<KartConfig>()
-            .add_systems(PreUpdate, warn_of_nonsense.run_if(resource_exists_and_changed::<KartConfig>));
-        placing::add_systems::<KartConfig, KartState>(app);
+        app.init_resource::<KartConfig>().add_systems(
+            PreUpdate,
+            warn_about_invalid_config.run_if(resource_exists_and_changed::<KartConfig>),
+        );
+        pawn_capsules::add_systems::<KartConfig, KartState>(app);
     }
 }
 
-fn warn_of_nonsense(config: Res<KartConfig>) {
+fn warn_about_invalid_config(config: Res<KartConfig>) {
     if let Err(error) = config.check() {
         warn!("{error}");
     }

@@ -5,8 +5,8 @@ use bevy_unlag_core::{PoseSample, StepContext};
 
 use super::{
     KartConfig, KartState,
-    drive::Course,
-    step::{Driving, frame, seconds_of},
+    dynamics::KartMotion,
+    step::{KartStep, frame, seconds_of},
 };
 use crate::{MoverWorld, scene::Include};
 
@@ -17,7 +17,7 @@ const DEFLECTED: f32 = 0.05;
 const SLOW: f32 = 0.5;
 
 /// Extrapolated motion of a kart that keeps its driving force and its steering.
-struct Onward {
+struct ExtrapolatedMotion {
     /// Horizontal velocity at the end, in metres per second.
     end: Vec3,
     /// Mean horizontal velocity, in metres per second.
@@ -30,7 +30,7 @@ struct Onward {
     gain: f32,
 }
 
-impl Onward {
+impl ExtrapolatedMotion {
     fn new(pose: &PoseSample, dt: f32) -> Self {
         let (forward, right) = (pose.rotation * Vec3::NEG_Z, pose.rotation * Vec3::X);
         let level = pose.velocity.with_y(0.0);
@@ -60,7 +60,7 @@ impl Onward {
 
 /// Extrapolates a kart with constant steering and driving force until it is at rest or hits something;
 /// it follows the floor and slides along walls. Only the fixed world counts.
-pub(super) fn carry_on(
+pub(super) fn extrapolate(
     config: &KartConfig,
     pose: &PoseSample,
     ctx: &StepContext,
@@ -73,16 +73,16 @@ pub(super) fn carry_on(
         grounded: pose.grounded,
         ..KartState::at(pose.position, 0)
     };
-    if !begin.is_sound() {
+    if !begin.is_valid() {
         return *pose;
     }
-    let onward = Onward::new(pose, dt);
+    let motion = ExtrapolatedMotion::new(pose, dt);
     let mask = config.blocked_by;
     // The time is unused because bases are excluded.
     let moved = world.scene.with_parts(ctx.entity, 0.0, mask, frame(&begin), Include::Fixed, |near| {
-        let mut kart = Driving::new(config, begin, None, dt);
+        let mut kart = KartStep::new(config, begin, None, dt);
         near.cover(kart.region(dt));
-        kart.go(near.parts(), |_, _| Course { velocity: onward.mean, heading: 0, spin: 0.0 }, dt);
+        kart.advance(near.parts(), |_, _| KartMotion { velocity: motion.mean, heading: 0, spin: 0.0 }, dt);
         kart.state
     });
     if !pose.grounded {
@@ -97,15 +97,15 @@ pub(super) fn carry_on(
             ..*pose
         };
     }
-    let change = moved.velocity.with_y(0.0) - onward.mean;
+    let change = moved.velocity.with_y(0.0) - motion.mean;
     let hit = change.length() > DEFLECTED;
-    let rotation = pose.rotation * Quat::from_rotation_y(onward.turn);
+    let rotation = pose.rotation * Quat::from_rotation_y(motion.turn);
     PoseSample {
         position: moved.position,
-        velocity: onward.end + change + Vec3::Y * moved.velocity.y,
-        acceleration: if hit { Vec3::ZERO } else { rotation * Vec3::NEG_Z * onward.gain },
+        velocity: motion.end + change + Vec3::Y * moved.velocity.y,
+        acceleration: if hit { Vec3::ZERO } else { rotation * Vec3::NEG_Z * motion.gain },
         rotation,
-        spin: if hit { 0.0 } else { onward.spin },
+        spin: if hit { 0.0 } else { motion.spin },
         grounded: moved.grounded,
         falling: !moved.grounded,
         ..*pose

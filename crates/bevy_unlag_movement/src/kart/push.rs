@@ -19,7 +19,7 @@ pub enum KartPush {
 }
 
 impl KartPush {
-    pub(super) fn on(self, state: &KartState) -> KartState {
+    pub(super) fn apply_to(self, state: &KartState) -> KartState {
         let mut pushed = *state;
         match self {
             Self::Shove(velocity) => pushed.shove(velocity),
@@ -60,11 +60,11 @@ mod tests {
             let mut w = BitWriter::default();
             push.write(&mut w);
             assert_eq!(KartPush::read(&mut BitReader::new(&w.finish())), Ok(push));
-            assert_ne!(push.on(&kart), kart);
+            assert_ne!(push.apply_to(&kart), kart);
         }
         for push in [KartPush::Shove(Vec3::NAN), KartPush::Teleport(Vec3::INFINITY)] {
-            assert_eq!(push.on(&kart), kart);
+            assert_eq!(push.apply_to(&kart), kart);
         }
-        assert!(KartPush::Teleport(Vec3::splat(1e30)).on(&kart).is_sound());
+        assert!(KartPush::Teleport(Vec3::splat(1e30)).apply_to(&kart).is_valid());
     }
 }

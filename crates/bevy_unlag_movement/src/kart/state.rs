@@ -5,7 +5,7 @@ use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
 
 use super::{KartInput, heading};
 use crate::{
-    placing::{Stance, Stands},
+    pawn_capsules::{HasStance, Stance},
     state::{MAX_POSITION, MAX_VELOCITY},
 };
 
@@ -27,7 +27,7 @@ pub struct KartState {
     /// Turn rate in radians per second, to the left.
     pub spin: f32,
     /// Driver input of the last step; the visible wheels are turned accordingly.
-    pub last: KartInput,
+    pub last_input: KartInput,
     /// Duration of the last step in seconds.
     pub seconds: f32,
     /// Whether the wheels are on a floor.
@@ -45,7 +45,7 @@ impl Default for KartState {
             velocity: Vec3::ZERO,
             heading: 0,
             spin: 0.0,
-            last: KartInput::default(),
+            last_input: KartInput::default(),
             seconds: 0.0,
             grounded: false,
             alive: false,
@@ -111,7 +111,7 @@ impl KartState {
     }
 
     /// Returns whether all values are finite and in range.
-    pub(crate) fn is_sound(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         // Axis by axis, because the square of a huge finite number is infinite. The comparison is false
         // for a NaN.
         let within = |v: Vec3, limit: f32| v.to_array().into_iter().all(|v| v.abs() <= limit);
@@ -122,7 +122,7 @@ impl KartState {
     }
 }
 
-impl Stands for KartState {
+impl HasStance for KartState {
     fn stance(&self) -> Stance {
         Stance { feet: self.position, up: Vec3::Y, crouched: false, alive: self.alive }
     }
@@ -135,7 +135,7 @@ impl Wire for KartState {
         self.velocity.write(w);
         w.bits(self.heading, 32);
         w.f32(self.spin);
-        self.last.write(w);
+        self.last_input.write(w);
         w.f32(self.seconds);
         w.bool(self.grounded);
         w.bool(self.alive);
@@ -148,13 +148,13 @@ impl Wire for KartState {
             velocity: Vec3::read(r)?,
             heading: r.bits(32)?,
             spin: r.f32()?,
-            last: KartInput::read(r)?,
+            last_input: KartInput::read(r)?,
             seconds: r.f32()?,
             grounded: r.bool()?,
             alive: r.bool()?,
             teleports: r.bits(8)? as u8,
         };
-        if state.is_sound() { Ok(state) } else { Err(WireError::Invalid) }
+        if state.is_valid() { Ok(state) } else { Err(WireError::Invalid) }
     }
 }
 
@@ -162,7 +162,7 @@ impl Wire for KartState {
 mod tests {
     use super::*;
 
-    fn round_trip(state: KartState) -> Result<KartState, WireError> {
+    fn assert_size_and_round_trip(state: KartState) -> Result<KartState, WireError> {
         let mut w = BitWriter::default();
         state.write(&mut w);
         assert!(w.len_bits().div_ceil(8) <= 40, "{} bits", w.len_bits());
@@ -176,10 +176,10 @@ mod tests {
         state.shove(Vec3::new(-0.1, -5.0, 1e-7));
         state.heading ^= 0x1234;
         state.spin = -2.481;
-        for last in [KartInput::new(1.0, -1.0), KartInput::new(0.3, 0.7)] {
+        for last_input in [KartInput::new(1.0, -1.0), KartInput::new(0.3, 0.7)] {
             for grounded in [false, true] {
-                let state = KartState { last, grounded, ..state };
-                assert_eq!(round_trip(state), Ok(state));
+                let state = KartState { last_input, grounded, ..state };
+                assert_eq!(assert_size_and_round_trip(state), Ok(state));
             }
         }
     }
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn out_of_range_and_truncated_states_are_rejected() {
         let usual = KartState::at(Vec3::ONE, 0);
-        assert_eq!(round_trip(usual), Ok(usual));
+        assert_eq!(assert_size_and_round_trip(usual), Ok(usual));
         for hostile in [
             KartState { position: Vec3::X * 1e30, ..usual },
             KartState { position: Vec3::NAN, ..usual },
@@ -199,7 +199,7 @@ mod tests {
             KartState { seconds: -1.0, ..usual },
             KartState { seconds: 1e3, ..usual },
         ] {
-            assert_eq!(round_trip(hostile), Err(WireError::Invalid), "{hostile:?}");
+            assert_eq!(assert_size_and_round_trip(hostile), Err(WireError::Invalid), "{hostile:?}");
         }
         let mut w = BitWriter::default();
         usual.write(&mut w);
@@ -216,6 +216,6 @@ mod tests {
         state.shove(Vec3::NAN);
         assert_eq!(state, before);
         state.shove(Vec3::splat(f32::MAX));
-        assert!(state.is_sound(), "{state:?}");
+        assert!(state.is_valid(), "{state:?}");
     }
 }

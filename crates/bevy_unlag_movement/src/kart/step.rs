@@ -6,35 +6,35 @@ use bevy_unlag_core::StepContext;
 
 use super::{
     KartConfig, KartEvent, KartInput, KartState,
-    drive::{Course, drive, through_air},
+    dynamics::{KartMotion, drag_factor, drive},
     state::MAX_SECONDS,
 };
 use crate::{
     MoverWorld, PawnCollision,
-    escape::{Escape, escape},
-    floor::{Floor, Footing, HOVER_MAX, along_floor, find_floor, hover_above},
+    depenetration::{Depenetration, depenetrate},
+    floor::{Floor, FloorRules, HOVER_MAX, along_floor, find_floor, hover_above},
+    floor_motion::{FloorMotion, impact, move_along_floor},
     frame::Frame,
-    glide::{Glide, glide, impact},
     part::Part,
-    placing::Stands,
+    pawn_capsules::HasStance,
+    pawn_collision::separate_pawns,
     planes::Planes,
-    push::drift_apart,
     scene::Include,
     state::MAX_POSITION,
     sweep::{Body, SKIN, sweep},
 };
 
 /// Depth in metres below the wheels that is searched first for the floor of the last step.
-const NEAR: f32 = 0.06;
+const FLOOR_SEARCH_DEPTH: f32 = 0.06;
 /// Tolerance in metres for rounding, by which a floor may be lower than where the wheels settle.
-const SETTLED: f32 = 0.002;
+const SETTLE_TOLERANCE: f32 = 0.002;
 
 /// Kart during a step.
-pub(super) struct Driving<'a> {
+pub(super) struct KartStep<'a> {
     config: &'a KartConfig,
     /// `None` when the caller needs no events.
     events: Option<&'a mut Vec<KartEvent>>,
-    footing: Footing,
+    floor_rules: FloorRules,
     body: Body,
     pub(super) state: KartState,
     /// Speed in metres per second that the engine can add in the step: a kart that leans on a wall does
@@ -63,39 +63,39 @@ pub(super) fn step(
     events: &mut Vec<KartEvent>,
 ) -> KartState {
     // Rapier panics on values that are not finite.
-    let Some(dt) = seconds_of(ctx).filter(|_| state.is_sound()) else { return *state };
+    let Some(dt) = seconds_of(ctx).filter(|_| state.is_valid()) else { return *state };
     let first_event = events.len();
-    let input = if state.alive { input.bounded() } else { KartInput::default() };
+    let input = if state.alive { input.clamped() } else { KartInput::default() };
     let velocity = state.velocity.clamp_length_max(config.max_speed);
     let include = if config.pawns == PawnCollision::Ignore { Include::Bases } else { Include::Pawns };
     let (seconds, mask) = (world.step_seconds(ctx), config.blocked_by);
     let next = world.scene.with_parts(ctx.entity, seconds, mask, frame(state), include, |near| {
-        let begin = KartState { velocity, last: input, seconds: dt, ..*state };
-        let mut kart = Driving::new(config, begin, Some(events), dt);
+        let begin = KartState { velocity, last_input: input, seconds: dt, ..*state };
+        let mut kart = KartStep::new(config, begin, Some(events), dt);
         near.cover(kart.region(dt));
         let parts = match config.pawns {
             PawnCollision::Push => kart.drift(near.parts(), world.scene.pawn_id(ctx.entity), dt),
             _ => near.parts(),
         };
-        kart.go(parts, |state, level| drive(config, level, state.heading, input, dt), dt);
+        kart.advance(parts, |state, level| drive(config, level, state.heading, input, dt), dt);
         // Also recovers from bases that have moved into the kart.
         near.cover(kart.region(0.0));
-        if let Some(Escape { feet, back, stuck }) =
-            escape(near, kart.body, kart.state.position, state.position)
+        if let Some(Depenetration { feet, was_reset, stuck }) =
+            depenetrate(near, kart.body, kart.state.position, state.position)
         {
             kart.state.position = feet;
-            if back {
+            if was_reset {
                 kart.state.velocity = Vec3::ZERO;
             }
             if let Some(depth) = stuck {
-                kart.say(KartEvent::Stuck { depth });
+                kart.emit(KartEvent::Stuck { depth });
             }
         }
         let limit = Vec3::splat(MAX_POSITION);
         kart.state.position = kart.state.position.clamp(-limit, limit);
         kart.state
     });
-    if next.is_sound() {
+    if next.is_valid() {
         next
     } else {
         events.truncate(first_event);
@@ -103,7 +103,7 @@ pub(super) fn step(
     }
 }
 
-impl<'a> Driving<'a> {
+impl<'a> KartStep<'a> {
     pub(super) fn new(
         config: &'a KartConfig,
         state: KartState,
@@ -111,10 +111,10 @@ impl<'a> Driving<'a> {
         dt: f32,
     ) -> Self {
         let gain = config.max_driving_force / config.mass * dt;
-        Self { config, events, footing: config.footing(), body: config.body(), state, gain }
+        Self { config, events, floor_rules: config.floor_rules(), body: config.body(), state, gain }
     }
 
-    fn say(&mut self, event: KartEvent) {
+    fn emit(&mut self, event: KartEvent) {
         if let Some(events) = &mut self.events {
             events.push(event);
         }
@@ -135,24 +135,31 @@ impl<'a> Driving<'a> {
     /// Moves overlapping karts apart; returns the parts that still block, that is all but the pawns.
     fn drift<'p>(&mut self, parts: &'p [Part], own: u32, dt: f32) -> &'p [Part] {
         let reach = self.config.pawn_push_speed * dt;
-        let (feet, solid) = drift_apart(parts, self.body, self.state.position, own, reach);
+        let (feet, solid) = separate_pawns(parts, self.body, self.state.position, own, reach);
         self.state.position = feet;
         solid
     }
 
     fn floor(&self, parts: &[Part], down: f32) -> Option<Floor> {
-        find_floor(&self.footing, parts, self.body, self.state.position, down)
+        find_floor(&self.floor_rules, parts, self.body, self.state.position, down)
     }
 
     /// Moves for `dt`. On a floor, `drive` returns the new horizontal velocity, heading and turn rate.
-    pub(super) fn go(&mut self, parts: &[Part], drive: impl FnOnce(&KartState, Vec3) -> Course, dt: f32) {
+    pub(super) fn advance(
+        &mut self,
+        parts: &[Part],
+        drive: impl FnOnce(&KartState, Vec3) -> KartMotion,
+        dt: f32,
+    ) {
         let below = self.config.clearance + HOVER_MAX;
-        let wheels =
-            self.state.grounded.then(|| self.floor(parts, NEAR).or_else(|| self.floor(parts, below)));
+        let wheels = self
+            .state
+            .grounded
+            .then(|| self.floor(parts, FLOOR_SEARCH_DEPTH).or_else(|| self.floor(parts, below)));
         match wheels.flatten() {
             Some(floor) => {
                 let level = self.state.velocity.with_y(0.0);
-                let Course { velocity, heading, spin } = drive(&self.state, level);
+                let KartMotion { velocity, heading, spin } = drive(&self.state, level);
                 self.state = KartState { velocity, heading, spin, ..self.state };
                 self.roll(parts, &floor, dt);
             }
@@ -167,23 +174,25 @@ impl<'a> Driving<'a> {
 
     fn take_off(&mut self) {
         self.state.grounded = false;
-        self.say(KartEvent::TookOff);
+        self.emit(KartEvent::TookOff);
     }
 
     fn bump(&mut self, normal: Vec3, velocity: Vec3) {
         if let Some(speed) = impact(velocity, normal, self.gain) {
-            self.say(KartEvent::Bumped { normal, speed });
+            self.emit(KartEvent::Bumped { normal, speed });
         }
     }
 
     /// Rolls along a floor at the horizontal velocity and settles on the floor below the new position.
     fn roll(&mut self, parts: &[Part], floor: &Floor, dt: f32) {
-        let (footing, body) = (self.footing, self.body);
+        let (floor_rules, body) = (self.floor_rules, self.body);
         let begin = (self.state.position, self.state.velocity);
-        let Glide { feet, velocity, .. } =
-            glide(&footing, parts, body, begin, floor, dt, |normal, velocity| self.bump(normal, velocity));
+        let FloorMotion { feet, velocity, .. } =
+            move_along_floor(&floor_rules, parts, body, begin, floor, dt, |normal, velocity| {
+                self.bump(normal, velocity)
+            });
         self.state.position = feet;
-        let follows = HOVER_MAX + SETTLED + self.config.stick_speed * dt;
+        let follows = HOVER_MAX + SETTLE_TOLERANCE + self.config.stick_speed * dt;
         let down = self.config.clearance + HOVER_MAX;
         match self.floor(parts, down).filter(|below| below.distance <= follows) {
             Some(below) => {
@@ -201,7 +210,7 @@ impl<'a> Driving<'a> {
     /// Falls for `dt` or until it lands; without a floor there is neither drive nor steering.
     fn fall(&mut self, parts: &[Part], dt: f32) {
         let (config, before) = (self.config, self.state.velocity);
-        let after = before * through_air(config, before, dt) - Vec3::Y * (config.gravity * dt);
+        let after = before * drag_factor(config, before, dt) - Vec3::Y * (config.gravity * dt);
         let after = after.clamp_length_max(config.max_speed);
         self.state.spin = 0.0;
         self.state.velocity = after;
@@ -224,7 +233,7 @@ impl<'a> Driving<'a> {
             let lands = self.state.velocity.y <= 0.0 && hit.normal.y > 1e-3;
             if lands && let Some(floor) = self.floor(parts, HOVER_MAX) {
                 let speed = -(before.y + (after.y - before.y) * (1.0 - left / dt).clamp(0.0, 1.0));
-                self.say(KartEvent::Landed { speed });
+                self.emit(KartEvent::Landed { speed });
                 self.state.grounded = true;
                 self.state.position = hover_above(parts, self.body, self.state.position, &floor);
                 self.state.velocity.y = 0.0;

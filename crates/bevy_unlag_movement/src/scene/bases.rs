@@ -10,14 +10,14 @@ use bevy_rapier3d::parry::{
 };
 
 use super::obstacle::Obstacle;
-use crate::{BaseId, Track};
+use crate::{BaseId, BaseTrack};
 
 /// Largest nesting depth of bases.
 const MAX_DEPTH: u32 = 16;
 
 /// Place of a base in the entity hierarchy.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Seat {
+pub(super) struct BasePlacement {
     /// Nearest ancestor that is a base.
     pub(super) parent: Option<Entity>,
     /// Transform from the base's parent entity to the space of the parent base or to world space.
@@ -31,15 +31,15 @@ pub(super) struct Seat {
 pub(super) struct Base {
     pub(super) id: BaseId,
     pub(super) entity: Entity,
-    pub(super) track: Track,
-    pub(super) seat: Seat,
+    pub(super) track: BaseTrack,
+    pub(super) placement: BasePlacement,
     /// Index of the parent base, set by [`Bases::relink`].
     parent: Parent,
     obstacles: Vec<Obstacle>,
     /// Distance from the base's origin to the furthest corner of its obstacles, in metres.
     radius: f32,
     /// Box that contains its obstacles at all times, if there is one.
-    reach: Option<Aabb>,
+    bounds: Option<Aabb>,
 }
 
 #[derive(Clone, Copy)]
@@ -47,13 +47,13 @@ enum Parent {
     World,
     At(usize),
     /// The parent base is not registered.
-    Refused,
+    Missing,
 }
 
 impl Base {
-    pub(super) fn new(id: BaseId, entity: Entity, track: Track, seat: Seat) -> Self {
+    pub(super) fn new(id: BaseId, entity: Entity, track: BaseTrack, placement: BasePlacement) -> Self {
         let obstacles = Vec::new();
-        Self { id, entity, track, seat, parent: Parent::Refused, obstacles, radius: 0.0, reach: None }
+        Self { id, entity, track, placement, parent: Parent::Missing, obstacles, radius: 0.0, bounds: None }
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Bases {
     list: Vec<Base>,
     ids: EntityHashMap<BaseId>,
     /// Bases that are ignored because their id is taken or [`BaseId::NONE`].
-    refused: EntityHashSet,
+    ignored: EntityHashSet,
     /// Whether [`relink`](Self::relink) is needed.
     stale: bool,
     /// Number of relinks.
@@ -92,33 +92,33 @@ impl Bases {
 
     /// Returns whether the scale of a base is unchanged, so that a change of its `Transform` only means
     /// that it moved.
-    pub(super) fn only_moved(&self, entity: Entity, transform: &Transform) -> bool {
+    pub(super) fn has_same_scale(&self, entity: Entity, transform: &Transform) -> bool {
         let base = self.id(entity).and_then(|id| self.list.get(self.find(id).ok()?));
-        base.is_some_and(|base| base.seat.own_scale == transform.scale)
+        base.is_some_and(|base| base.placement.own_scale == transform.scale)
     }
 
     /// Stores the current base of an entity. Returns whether anything but its track changed, and the
     /// entity that already has its id.
-    pub(super) fn settle(&mut self, entity: Entity, new: Option<Base>) -> (bool, Option<Entity>) {
-        self.refused.remove(&entity);
+    pub(super) fn set(&mut self, entity: Entity, new: Option<Base>) -> (bool, Option<Entity>) {
+        self.ignored.remove(&entity);
         let Some(new) = new else { return (self.remove(entity), None) };
         if let Some(id) = self.id(entity)
             && id == new.id
             && let Some(old) = self.of(entity)
         {
             old.track = new.track;
-            let moved = old.seat != new.seat;
-            old.seat = new.seat;
+            let moved = old.placement != new.placement;
+            old.placement = new.placement;
             return (moved, None);
         }
         let removed = self.remove(entity);
         match self.find(new.id) {
             Ok(at) => {
-                self.refused.insert(entity);
+                self.ignored.insert(entity);
                 (removed, self.list.get(at).map(|base| base.entity))
             }
             Err(_) if new.id == BaseId::NONE => {
-                self.refused.insert(entity);
+                self.ignored.insert(entity);
                 (removed, Some(entity))
             }
             Err(at) => {
@@ -140,14 +140,16 @@ impl Bases {
     }
 
     /// Returns the ignored bases, which may become valid when another one is removed.
-    pub(super) fn refused(&self) -> impl Iterator<Item = Entity> {
-        self.refused.iter().copied()
+    pub(super) fn ignored(&self) -> impl Iterator<Item = Entity> {
+        self.ignored.iter().copied()
     }
 
     pub(super) fn carries(&self, base: Entity, obstacle: &Obstacle) -> bool {
         let base = self.id(base).and_then(|id| self.list.get(self.find(id).ok()?));
         base.is_some_and(|base| {
-            base.obstacles.iter().any(|old| old.entity == obstacle.entity && old.is_like(obstacle))
+            base.obstacles
+                .iter()
+                .any(|old| old.entity == obstacle.entity && old.is_interchangeable_with(obstacle))
         })
     }
 
@@ -171,11 +173,11 @@ impl Bases {
         self.stale = false;
         self.revision += 1;
         for i in 0..self.list.len() {
-            let parent = match self.list[i].seat.parent {
+            let parent = match self.list[i].placement.parent {
                 None => Parent::World,
                 Some(entity) => match self.id(entity).and_then(|id| self.find(id).ok()) {
                     Some(at) => Parent::At(at),
-                    None => Parent::Refused,
+                    None => Parent::Missing,
                 },
             };
             let base = &mut self.list[i];
@@ -188,25 +190,25 @@ impl Bases {
             base.radius = corners.fold(0.0, f32::max) + 0.01;
         }
         for i in 0..self.list.len() {
-            self.list[i].reach = self.origins(i, 0).map(|origins| origins.loosened(self.list[i].radius));
+            self.list[i].bounds = self.origins(i, 0).map(|origins| origins.loosened(self.list[i].radius));
         }
     }
 
     /// Returns a box that contains all positions of a base's origin.
     fn origins(&self, at: usize, depth: u32) -> Option<Aabb> {
         let base = self.list.get(at).filter(|_| depth < MAX_DEPTH)?;
-        let mut reach = base.track.reach()?;
-        if let Some(between) = base.seat.between {
+        let mut bounds = base.track.bounds()?;
+        if let Some(between) = base.placement.between {
             let pose = Pose::from_parts(between.translation, between.rotation);
-            reach = reach.scaled(between.scale).transform_by(&pose);
+            bounds = bounds.scaled(between.scale).transform_by(&pose);
         }
-        reach = reach.scaled(base.seat.outer_scale);
-        if !reach.mins.is_finite() || !reach.maxs.is_finite() {
+        bounds = bounds.scaled(base.placement.outer_scale);
+        if !bounds.mins.is_finite() || !bounds.maxs.is_finite() {
             return None;
         }
-        let Parent::At(parent) = base.parent else { return Some(reach) };
+        let Parent::At(parent) = base.parent else { return Some(bounds) };
         // Valid for any rotation of the parent.
-        let distance = reach.mins.abs().max(reach.maxs.abs()).length();
+        let distance = bounds.mins.abs().max(bounds.maxs.abs()).length();
         self.origins(parent, depth + 1).map(|origins| origins.loosened(distance + 0.01))
     }
 
@@ -219,7 +221,7 @@ impl Bases {
     pub(super) fn poses_only(&self) -> Self {
         let list = self.list.iter().map(|base| Base {
             parent: base.parent,
-            ..Base::new(base.id, base.entity, base.track.clone(), base.seat.clone())
+            ..Base::new(base.id, base.entity, base.track.clone(), base.placement.clone())
         });
         Self { list: list.collect(), ..Self::default() }
     }
@@ -233,17 +235,17 @@ impl Bases {
         let base = self.list.get(at).filter(|_| depth < MAX_DEPTH)?;
         let track = base.track.pose(seconds);
         let mut pose = Pose::from_parts(track.translation.into(), track.rotation);
-        if let Some(between) = base.seat.between {
+        if let Some(between) = base.placement.between {
             let place = between.transform_point(pose.translation);
             pose = Pose::from_parts(place, between.rotation * pose.rotation);
         }
         let pose = match base.parent {
             Parent::World => pose,
             Parent::At(parent) => {
-                pose.translation *= base.seat.outer_scale;
+                pose.translation *= base.placement.outer_scale;
                 self.pose_at(parent, seconds, depth + 1)? * pose
             }
-            Parent::Refused => return None,
+            Parent::Missing => return None,
         };
         pose.is_finite().then_some(pose)
     }
@@ -256,7 +258,7 @@ impl Bases {
         seconds: f64,
     ) -> impl Iterator<Item = (BaseId, Pose, &[Obstacle])> {
         self.list.iter().enumerate().filter_map(move |(at, base)| {
-            let far = base.reach.is_some_and(|reach| !reach.intersects(&region));
+            let far = base.bounds.is_some_and(|bounds| !bounds.intersects(&region));
             if far || base.obstacles.is_empty() {
                 return None;
             }

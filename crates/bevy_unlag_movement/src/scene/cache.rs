@@ -10,10 +10,10 @@ use crate::part::Part;
 
 /// Number of cache slots. Pawns that share a slot evict each other and collect their parts in every
 /// step.
-const PLACES: usize = 256;
+const CACHE_SLOTS: usize = 256;
 
 /// Fixed parts in a region of the world, and buffers for the parts of a single step.
-pub(super) struct Entry {
+pub(super) struct CachedParts {
     scene: u64,
     version: u64,
     own: Entity,
@@ -21,7 +21,7 @@ pub(super) struct Entry {
     /// Region that is covered, if any.
     pub(super) region: Option<Aabb>,
     /// Whether the entry is valid for later steps.
-    pub(super) lasting: bool,
+    pub(super) cacheable: bool,
     /// Fixed parts, followed by moving parts during a step.
     pub(super) parts: Vec<Part>,
     /// Number of fixed parts.
@@ -30,7 +30,7 @@ pub(super) struct Entry {
     pub(super) turned: Vec<Part>,
 }
 
-impl Entry {
+impl CachedParts {
     fn new(own: Entity) -> Self {
         Self {
             scene: 0,
@@ -38,7 +38,7 @@ impl Entry {
             own,
             mask: 0,
             region: None,
-            lasting: true,
+            cacheable: true,
             parts: Vec::new(),
             fixed: 0,
             turned: Vec::new(),
@@ -49,7 +49,7 @@ impl Entry {
     pub(super) fn close(&mut self) {
         self.parts.truncate(self.fixed);
         self.turned.clear();
-        if !self.lasting {
+        if !self.cacheable {
             self.region = None;
         }
     }
@@ -58,17 +58,17 @@ impl Entry {
 // Per thread, because several threads may step pawns at once. The cache affects the speed of a step but
 // not its result.
 thread_local! {
-    static TABLE: RefCell<[Option<Box<Entry>>; PLACES]> = const { RefCell::new([const { None }; PLACES]) };
+    static TABLE: RefCell<[Option<Box<CachedParts>>; CACHE_SLOTS]> = const { RefCell::new([const { None }; CACHE_SLOTS]) };
 }
 
-fn place(own: Entity) -> usize {
-    own.index_u32() as usize % PLACES
+fn slot(own: Entity) -> usize {
+    own.index_u32() as usize % CACHE_SLOTS
 }
 
 /// Takes the entry of `own` out of the cache for the duration of a step. A nested step gets another one.
-pub(super) fn take(scene: &MoverScene, own: Entity, mask: u32) -> Box<Entry> {
-    let known = TABLE.try_with(|table| table.try_borrow_mut().ok()?[place(own)].take()).ok().flatten();
-    let mut entry = known.unwrap_or_else(|| Box::new(Entry::new(own)));
+pub(super) fn take(scene: &MoverScene, own: Entity, mask: u32) -> Box<CachedParts> {
+    let known = TABLE.try_with(|table| table.try_borrow_mut().ok()?[slot(own)].take()).ok().flatten();
+    let mut entry = known.unwrap_or_else(|| Box::new(CachedParts::new(own)));
     let version = scene.fixed.version();
     let same = entry.scene == scene.id && entry.own == own && entry.mask == mask;
     let good = |region: &Aabb| same && scene.fixed.is_unchanged(entry.version, region);
@@ -80,13 +80,13 @@ pub(super) fn take(scene: &MoverScene, own: Entity, mask: u32) -> Box<Entry> {
 }
 
 /// Returns an entry to the cache.
-pub(super) fn put(mut entry: Box<Entry>) {
+pub(super) fn put(mut entry: Box<CachedParts>) {
     entry.close();
-    let place = place(entry.own);
+    let slot = slot(entry.own);
     // Without a table, as in a thread that is shutting down, the entry is dropped.
     let _ = TABLE.try_with(|table| {
         if let Ok(mut table) = table.try_borrow_mut() {
-            table[place] = Some(entry);
+            table[slot] = Some(entry);
         }
     });
 }

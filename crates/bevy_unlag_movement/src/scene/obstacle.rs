@@ -9,11 +9,11 @@ use bevy_rapier3d::parry::{
     shape::{HalfSpace, Shape, SharedShape},
 };
 
-use super::hash::Mix;
+use super::stable_hash::StableHasher;
 
 /// Largest coordinate of an obstacle in metres; pawns stay within a quarter of it. It bounds
 /// half-spaces, which are infinite, for the tree of boxes.
-const END: f32 = 40_000.0;
+const MAX_COORDINATE: f32 = 40_000.0;
 
 /// Collider in the space of its base, or in world space.
 #[derive(Clone)]
@@ -43,20 +43,20 @@ impl Obstacle {
         if !pose.is_finite() || !aabb.mins.is_finite() || !aabb.maxs.is_finite() {
             return None;
         }
-        let end = Vec3::splat(END);
+        let end = Vec3::splat(MAX_COORDINATE);
         let aabb = aabb.intersection(&Aabb::new(-end, end))?;
         let one_way = side.and_then(Vec3::try_normalize).map(|side| pose.rotation * side);
-        let mix = Mix::new().pose(&pose).shape(&*shape).vector(one_way.unwrap_or_default());
+        let mix = StableHasher::new().pose(&pose).shape(&*shape).vector(one_way.unwrap_or_default());
         Some(Self { entity, shape, pose, aabb, order: mix.finish(), groups, one_way })
     }
 
     /// Returns whether it blocks a mover with this mask.
-    pub(super) fn stops(&self, mask: u32) -> bool {
+    pub(super) fn blocks(&self, mask: u32) -> bool {
         self.groups.is_none_or(|groups| groups & mask != 0)
     }
 
     /// Returns whether the two obstacles are interchangeable.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
+    pub(super) fn is_interchangeable_with(&self, other: &Self) -> bool {
         self.order == other.order
             && self.groups == other.groups
             && self.one_way == other.one_way
@@ -70,7 +70,7 @@ pub(super) fn bounds(shape: &dyn Shape, pose: &Pose) -> Aabb {
     let Some(half_space) = shape.as_shape::<HalfSpace>() else { return shape.compute_aabb(pose) };
     let normal = (pose.rotation * half_space.normal).to_array();
     let at = pose.translation.to_array();
-    let (mut mins, mut maxs) = ([-END; 3], [END; 3]);
+    let (mut mins, mut maxs) = ([-MAX_COORDINATE; 3], [MAX_COORDINATE; 3]);
     for i in 0..3 {
         // Only if it is axis-aligned to the bit: at this distance a tiny angle amounts to metres.
         if normal[(i + 1) % 3] == 0.0 && normal[(i + 2) % 3] == 0.0 {

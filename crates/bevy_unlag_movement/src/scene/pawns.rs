@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_rapier3d::parry::bounding_volume::{Aabb, BoundingVolume};
 
-use super::hash::Mix;
+use super::stable_hash::StableHasher;
 use crate::{
     BaseId,
     frame::Frame,
@@ -45,7 +45,7 @@ impl Pawn {
         let (low, high) = (feet + up * radius, feet + up * length);
         // Cubed, so that sums with it are finite as well.
         let sound = low.is_finite() && high.is_finite() && radius > 0.0 && radius.powi(3).is_finite();
-        let order = Mix::new().vector(feet).vector(high).word(u64::from(id)).finish();
+        let order = StableHasher::new().vector(feet).vector(high).word(u64::from(id)).finish();
         sound.then_some(Self { entity, low, high, radius, id, order })
     }
 }

@@ -11,13 +11,13 @@ use bevy_rapier3d::{
 };
 use bevy_unlag_core::MoveSystems;
 
-use super::{MoverScene, PawnCapsule, drive, place::Level, publish};
-use crate::{MoveVolume, MovementBase, OneWay};
+use super::{MoverScene, PawnCapsule, base_poses, base_transforms, classification::SceneQueries};
+use crate::{MoveVolume, MovementBase, OneWayCollider};
 
 /// System sets that update [`MoverScene`] and movement bases.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MoverSceneSystems {
-    /// In [`FixedFirst`], and in [`FixedUpdate`] before [`MoveSystems::Answer`]: updates the scene with
+    /// In [`FixedFirst`], and in [`FixedUpdate`] before [`MoveSystems::Reconcile`]: updates the scene with
     /// all changes.
     Sync,
     /// In [`FixedUpdate`] after [`Sync`](Self::Sync) and before rapier: sets the `Transform` of movement
@@ -30,20 +30,20 @@ pub(crate) fn add_systems(app: &mut App) {
         FixedUpdate,
         (MoverSceneSystems::Sync, MoverSceneSystems::Drive)
             .chain()
-            .before(MoveSystems::Answer)
+            .before(MoveSystems::Reconcile)
             .before(PhysicsSet::SyncBackend),
     )
     .add_systems(FixedFirst, sync.in_set(MoverSceneSystems::Sync))
     .add_systems(
         FixedUpdate,
         (
-            (sync, publish::publish).chain().in_set(MoverSceneSystems::Sync),
-            drive::drive_in_ticks.in_set(MoverSceneSystems::Drive),
+            (sync, base_poses::update_base_poses).chain().in_set(MoverSceneSystems::Sync),
+            base_transforms::set_base_transforms_in_tick.in_set(MoverSceneSystems::Drive),
         ),
     )
     .add_systems(
         RunFixedMainLoop,
-        drive::drive_in_frames
+        base_transforms::set_base_transforms_in_frame
             .in_set(MoverSceneSystems::Drive)
             .in_set(RunFixedMainLoopSystems::AfterFixedMainLoop),
     )
@@ -56,7 +56,7 @@ pub(crate) fn add_systems(app: &mut App) {
 
 /// Queries for entities that changed or were added.
 #[derive(SystemParam)]
-pub(super) struct Touched<'w, 's> {
+pub(super) struct ChangedEntities<'w, 's> {
     /// Changes that affect the collider alone.
     own: Query<
         'w,
@@ -70,7 +70,7 @@ pub(super) struct Touched<'w, 's> {
                 Added<ColliderDisabled>,
                 Changed<CollisionGroups>,
                 Changed<ColliderScale>,
-                Changed<OneWay>,
+                Changed<OneWayCollider>,
                 Changed<MoveVolume>,
             )>,
         ),
@@ -97,47 +97,47 @@ pub(super) struct Touched<'w, 's> {
 /// Updates the scene with the changes since the last run.
 pub(super) fn sync(
     mut scene: ResMut<MoverScene>,
-    level: Level,
-    touched: Touched,
+    level: SceneQueries,
+    changed: ChangedEntities,
     pawns: Query<(Entity, &PawnCapsule)>,
 ) {
     let scene = &mut *scene;
-    scene.dirty.extend(&touched.own);
-    scene.dirty.extend(&touched.bases);
-    for entity in &touched.tree {
+    scene.dirty.extend(&changed.own);
+    scene.dirty.extend(&changed.bases);
+    for entity in &changed.tree {
         scene.mark_all(entity);
     }
-    for (entity, transform) in &touched.moved {
-        if !scene.bases.only_moved(entity, transform) {
+    for (entity, transform) in &changed.moved {
+        if !scene.bases.has_same_scale(entity, transform) {
             scene.mark_moved(entity);
         }
     }
-    scene.settle(&level);
+    scene.update_dirty(&level);
     scene.pawns.set(pawns.iter());
 }
 
 /// Re-examines everything.
 pub(super) fn sync_all(
     mut scene: ResMut<MoverScene>,
-    level: Level,
+    level: SceneQueries,
     all: Query<Entity, Or<(With<Collider>, With<MovementBase>)>>,
     pawns: Query<(Entity, &PawnCapsule)>,
 ) {
     let scene = &mut *scene;
     scene.dirty.extend(scene.known.keys().copied());
     scene.dirty.extend(&all);
-    scene.settle(&level);
+    scene.update_dirty(&level);
     scene.pawns.set(pawns.iter());
 }
 
 /// All components whose removal changes the scene.
-type Telling = (
+type ObservedComponents = (
     Collider,
     Sensor,
     ColliderDisabled,
     CollisionGroups,
     ColliderScale,
-    OneWay,
+    OneWayCollider,
     MoveVolume,
     MovementBase,
     RigidBody,
@@ -146,6 +146,6 @@ type Telling = (
     Transform,
 );
 
-fn mark_removed(removed: On<Remove, Telling>, mut scene: ResMut<MoverScene>) {
+fn mark_removed(removed: On<Remove, ObservedComponents>, mut scene: ResMut<MoverScene>) {
     scene.mark_all(removed.entity);
 }

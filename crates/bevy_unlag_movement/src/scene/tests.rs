@@ -22,7 +22,7 @@ use crate::{
 };
 
 const DT: f32 = 1.0 / 64.0;
-const NOBODY: Entity = Entity::PLACEHOLDER;
+const NO_PAWN: Entity = Entity::PLACEHOLDER;
 
 /// Creates a level in which no tick has passed and rapier has not stepped.
 fn level() -> App {
@@ -41,12 +41,12 @@ fn at(x: f32) -> Transform {
 }
 
 /// Returns a one-metre box around a place on the x axis.
-fn here(x: f32) -> Aabb {
+fn unit_box_at(x: f32) -> Aabb {
     Aabb::from_half_extents(Vec3::X * x, Vec3::splat(0.5))
 }
 
 /// Runs the update that the plugin runs before a tick.
-fn synced(app: &mut App) -> &MoverScene {
+fn expect_synced(app: &mut App) -> &MoverScene {
     let ran = app.world_mut().run_system_cached(sync);
     assert!(ran.is_ok(), "{ran:?}");
     app.world().resource::<MoverScene>()
@@ -67,7 +67,7 @@ fn touching(parts: &[Part], region: Aabb) -> Vec<Part> {
 
 /// Updates the scene and returns the number of parts around a place on the x axis.
 fn count(app: &mut App, x: f32) -> usize {
-    parts(synced(app), NOBODY, here(x)).len()
+    parts(expect_synced(app), NO_PAWN, unit_box_at(x)).len()
 }
 
 /// Returns a part in a form that compares bit by bit.
@@ -90,8 +90,8 @@ fn spawned_collider_is_in_the_scene_without_a_physics_step() {
     MoverScene::refresh(app.world_mut());
     let scene = app.world().resource::<MoverScene>();
     assert_eq!(scene.counts(), [1, 0, 0]);
-    assert_eq!(parts(scene, NOBODY, here(3.0)).len(), 1);
-    assert!(parts(scene, NOBODY, here(9.0)).is_empty());
+    assert_eq!(parts(scene, NO_PAWN, unit_box_at(3.0)).len(), 1);
+    assert!(parts(scene, NO_PAWN, unit_box_at(9.0)).is_empty());
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn collider_spawned_in_a_tick_is_seen_by_moves_of_that_tick() {
         FixedUpdate,
         (move |scene: Res<MoverScene>| {
             if let Ok(mut log) = log.lock() {
-                log.push(parts(&scene, NOBODY, here(3.0)).len());
+                log.push(parts(&scene, NO_PAWN, unit_box_at(3.0)).len());
             }
         })
         .in_set(MoveSystems::Step),
@@ -201,7 +201,7 @@ fn despawned_collider_is_removed_from_the_scene() {
     assert_eq!(count(&mut app, 0.0), 3);
     app.world_mut().entity_mut(root).despawn();
     assert_eq!(count(&mut app, 0.0), 0);
-    assert_eq!(synced(&mut app).counts(), [0, 0, 0]);
+    assert_eq!(expect_synced(&mut app).counts(), [0, 0, 0]);
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn collider_size_includes_the_scale_of_all_ancestors() {
     let mut app = level();
     let root = app.world_mut().spawn(Transform::from_scale(Vec3::splat(2.0))).id();
     app.world_mut().spawn((cube(1.0), at(5.0).with_scale(Vec3::new(1.0, 3.0, 1.0)), ChildOf(root)));
-    let found = parts(synced(&mut app), NOBODY, here(10.0));
+    let found = parts(expect_synced(&mut app), NO_PAWN, unit_box_at(10.0));
     let [part] = &found[..] else { panic!("expected one box") };
     assert_eq!((part.aabb.mins, part.aabb.maxs), (Vec3::new(8.0, -6.0, -2.0), Vec3::new(12.0, 6.0, 2.0)));
 }
@@ -244,7 +244,7 @@ fn invalid_shapes_and_transforms_are_ignored_until_they_are_valid() {
     let entities = bad.map(|transform| app.world_mut().spawn((cube(0.5), transform)).id());
     app.world_mut().spawn((Collider::ball(f32::NAN), at(0.0)));
     app.world_mut().spawn((cube(0.5), Transform::from_translation(Vec3::NAN), ChildOf(entities[5])));
-    assert_eq!(synced(&mut app).counts(), [0, 0, 0]);
+    assert_eq!(expect_synced(&mut app).counts(), [0, 0, 0]);
     for entity in entities {
         app.world_mut().entity_mut(entity).insert(at(2.0));
     }
@@ -257,10 +257,10 @@ fn colliders_of_other_collision_groups_are_left_out() {
     let groups = CollisionGroups::new(Group::GROUP_2, Group::ALL);
     app.world_mut().spawn((cube(0.5), at(0.0), groups));
     app.world_mut().spawn((cube(0.5), at(0.2)));
-    let scene = synced(&mut app);
+    let scene = expect_synced(&mut app);
     let seen = |mask: u32| {
-        scene.with_parts(NOBODY, 0.0, mask, Frame::new(Vec3::Y, Vec3::ZERO), Include::Bases, |near| {
-            near.cover(here(0.0));
+        scene.with_parts(NO_PAWN, 0.0, mask, Frame::new(Vec3::Y, Vec3::ZERO), Include::Bases, |near| {
+            near.cover(unit_box_at(0.0));
             near.parts().len()
         })
     };
@@ -275,8 +275,8 @@ fn pawn_does_not_see_its_own_colliders() {
     app.world_mut().spawn((cube(0.5), Transform::default(), ChildOf(limb)));
     app.world_mut().entity_mut(pawn).insert(cube(0.5));
     let other = app.world_mut().spawn_empty().id();
-    let scene = synced(&mut app);
-    assert_eq!([pawn, other].map(|own| parts(scene, own, here(0.0)).len()), [0, 2]);
+    let scene = expect_synced(&mut app);
+    assert_eq!([pawn, other].map(|own| parts(scene, own, unit_box_at(0.0)).len()), [0, 2]);
 }
 
 #[test]
@@ -286,9 +286,9 @@ fn volumes_are_chosen_by_priority_then_by_id() {
     let low = app.world_mut().spawn((cube(2.0), at(0.0), Sensor, volume(1, 0))).id();
     app.world_mut().spawn((cube(1.0), at(0.0), volume(3, 1)));
     app.world_mut().spawn((Collider::ball(1.0), at(0.0), volume(2, 1)));
-    synced(&mut app);
+    expect_synced(&mut app);
     app.world_mut().spawn((cube(9.0), at(0.0), volume(2, 7)));
-    let scene = synced(&mut app);
+    let scene = expect_synced(&mut app);
     let id = |scene: &MoverScene, x: f32, y: f32| scene.volume_at(Vec3::new(x, y, 0.0)).map(|v| v.id.0);
     assert_eq!(id(scene, 0.0, 0.0), Some(2));
     assert_eq!(id(scene, 0.9, 0.9), Some(3), "outside the ball");
@@ -298,7 +298,7 @@ fn volumes_are_chosen_by_priority_then_by_id() {
     assert_eq!(scene.volume_top(VolumeId(1), Vec3::Y), Some(2.0));
     assert_eq!(scene.volume_top(VolumeId(9), Vec3::Y), None);
     app.world_mut().entity_mut(low).insert(at(1.5));
-    assert_eq!(id(synced(&mut app), 3.0, 0.0), Some(1), "the volume moved");
+    assert_eq!(id(expect_synced(&mut app), 3.0, 0.0), Some(1), "the volume moved");
     app.world_mut().entity_mut(low).despawn();
-    assert_eq!(id(synced(&mut app), 1.9, 0.0), None, "the volume was despawned");
+    assert_eq!(id(expect_synced(&mut app), 1.9, 0.0), None, "the volume was despawned");
 }

@@ -19,7 +19,7 @@ pub(super) struct Volume {
 pub(super) struct Volumes {
     list: Vec<Volume>,
     /// Volumes that are ignored because their id is taken or [`VolumeId::NONE`].
-    refused: EntityHashSet,
+    ignored: EntityHashSet,
 }
 
 impl Volumes {
@@ -54,7 +54,7 @@ impl Volumes {
         let other = self.list.iter().find(|v| v.volume.id == id).map(|v| v.entity);
         let other = if id == VolumeId::NONE { Some(new.entity) } else { other };
         if other.is_some() {
-            self.refused.insert(new.entity);
+            self.ignored.insert(new.entity);
         } else {
             let rank = |v: &Volume| (core::cmp::Reverse(v.volume.priority), v.volume.id);
             let at = self.list.partition_point(|v| rank(v) < rank(&new));
@@ -65,14 +65,14 @@ impl Volumes {
 
     /// Removes the volume of an entity; returns whether it was active.
     pub(super) fn remove(&mut self, entity: Entity) -> bool {
-        self.refused.remove(&entity);
+        self.ignored.remove(&entity);
         let before = self.list.len();
         self.list.retain(|v| v.entity != entity);
         before != self.list.len()
     }
 
     /// Returns the ignored volumes, which may become valid when another one is removed.
-    pub(super) fn refused(&self) -> impl Iterator<Item = Entity> {
-        self.refused.iter().copied()
+    pub(super) fn ignored(&self) -> impl Iterator<Item = Entity> {
+        self.ignored.iter().copied()
     }
 }

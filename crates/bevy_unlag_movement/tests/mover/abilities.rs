@@ -25,7 +25,7 @@ fn build(level: Level) -> App {
 }
 
 /// Steps a pawn with an ability. Returns the states, and the ability's events with their ticks.
-fn act<A: MoveAbility>(
+fn run_ability<A: MoveAbility>(
     app: &mut App,
     body: CapsuleState,
     ticks: usize,
@@ -47,15 +47,15 @@ fn act<A: MoveAbility>(
     (states, of_ability)
 }
 
-fn still(pressed: bool) -> (CapsuleInput, TeleportInput) {
+fn teleport_input(pressed: bool) -> (CapsuleInput, TeleportInput) {
     (CapsuleInput::default(), TeleportInput { pressed })
 }
 
 #[test]
 fn teleport_moves_ten_metres_along_the_view_and_through_walls() {
     let mut app = build(Level::with_floor().block(Vec3::new(-9.0, 0.0, -5.5), Vec3::new(9.0, 5.0, -4.5)));
-    let start = standing(&mut app, Vec3::ZERO);
-    let (states, events) = act::<Teleport>(&mut app, start, 32, |i| still(i == 3));
+    let start = expect_standing(&mut app, Vec3::ZERO);
+    let (states, events) = run_ability::<Teleport>(&mut app, start, 32, |i| teleport_input(i == 3));
     let moved = states[4].body.position - start.position;
     assert!(moved.distance(Vec3::Z * -10.0) < 1e-3, "{moved}");
     assert_eq!(end(&states).body.position, states[4].body.position, "the pawn must stay at the destination");
@@ -70,7 +70,7 @@ fn teleport_moves_ten_metres_along_the_view_and_through_walls() {
         "the model must report the teleport, so that it is not counted as an error"
     );
     let turned = |i: usize| (CapsuleInput { yaw: 16_384, ..default() }, TeleportInput { pressed: i == 0 });
-    let (states, _) = act::<Teleport>(&mut app, start, 1, turned);
+    let (states, _) = run_ability::<Teleport>(&mut app, start, 1, turned);
     let moved = end(&states).body.position - start.position;
     assert!(moved.distance(Vec3::X * -10.0) < 1e-3, "must teleport along the view: {moved}");
 }
@@ -78,8 +78,8 @@ fn teleport_moves_ten_metres_along_the_view_and_through_walls() {
 #[test]
 fn teleport_into_a_wall_is_blocked_without_a_cooldown() {
     let mut app = build(Level::with_floor().block(Vec3::new(-9.0, 0.0, -12.0), Vec3::new(9.0, 5.0, -9.9)));
-    let start = standing(&mut app, Vec3::ZERO);
-    let (states, events) = act::<Teleport>(&mut app, start, 32, |i| still(i == 3));
+    let start = expect_standing(&mut app, Vec3::ZERO);
+    let (states, events) = run_ability::<Teleport>(&mut app, start, 32, |i| teleport_input(i == 3));
     assert_eq!(events, [(3, TeleportEvent::Blocked)]);
     let last = end(&states);
     assert_eq!((last.body.position, last.body.teleports), (start.position, 0));
@@ -89,9 +89,10 @@ fn teleport_into_a_wall_is_blocked_without_a_cooldown() {
 #[test]
 fn teleport_needs_an_expired_cooldown_and_a_new_press() {
     let mut app = build(Level::with_floor());
-    let start = standing(&mut app, Vec3::ZERO);
+    let start = expect_standing(&mut app, Vec3::ZERO);
     let mut times = |presses: &[usize]| {
-        let (_, events) = act::<Teleport>(&mut app, start, 96, |i| still(presses.contains(&i)));
+        let (_, events) =
+            run_ability::<Teleport>(&mut app, start, 96, |i| teleport_input(presses.contains(&i)));
         events.into_iter().map(|(tick, _)| tick).collect::<Vec<usize>>()
     };
     assert_eq!(times(&[0, 30, 63]), [0], "the cooldown of 1 s is not over");
@@ -103,10 +104,10 @@ fn teleport_needs_an_expired_cooldown_and_a_new_press() {
 #[test]
 fn disabled_pawn_uses_no_abilities() {
     let mut app = build(Level::with_floor());
-    let start = CapsuleState { disabled: true, ..standing(&mut app, Vec3::ZERO) };
-    let (states, events) = act::<(Teleport, Dash)>(&mut app, start, 32, |i| {
+    let start = CapsuleState { disabled: true, ..expect_standing(&mut app, Vec3::ZERO) };
+    let (states, events) = run_ability::<(Teleport, Dash)>(&mut app, start, 32, |i| {
         let (first, second) = (TeleportInput { pressed: i % 4 == 0 }, DashInput { pressed: i % 4 == 2 });
-        (towards(127, 127, 1)[0], AbilityPair { first, second })
+        (axis_inputs(127, 127, 1)[0], AbilityPair { first, second })
     });
     assert!(events.is_empty(), "{events:?}");
     assert_eq!(end(&states).body.position, start.position);
@@ -119,10 +120,10 @@ fn dash_at(tick: usize, body: CapsuleInput) -> impl FnMut(usize) -> (CapsuleInpu
 #[test]
 fn dash_covers_its_speed_times_its_duration() {
     let mut app = build(Level::with_floor());
-    let start = standing(&mut app, Vec3::ZERO);
+    let start = expect_standing(&mut app, Vec3::ZERO);
     let right = CapsuleInput { right: 127, ..default() };
     for (body, direction) in [(CapsuleInput::default(), Vec3::NEG_Z), (right, Vec3::X)] {
-        let (states, events) = act::<Dash>(&mut app, start, 20, dash_at(0, body));
+        let (states, events) = run_ability::<Dash>(&mut app, start, 20, dash_at(0, body));
         let [(0, DashEvent::Started { direction: went }), (ended, DashEvent::Ended)] = events[..] else {
             panic!("{events:?}")
         };
@@ -138,8 +139,8 @@ fn dash_covers_its_speed_times_its_duration() {
 #[test]
 fn dash_stops_at_a_wall_and_still_ends() {
     let mut app = build(Level::with_floor().block(Vec3::new(-9.0, 0.0, -3.0), Vec3::new(9.0, 5.0, -2.0)));
-    let start = standing(&mut app, Vec3::ZERO);
-    let (states, events) = act::<Dash>(&mut app, start, 32, dash_at(0, CapsuleInput::default()));
+    let start = expect_standing(&mut app, Vec3::ZERO);
+    let (states, events) = run_ability::<Dash>(&mut app, start, 32, dash_at(0, CapsuleInput::default()));
     let last = end(&states).body;
     assert!((last.position.z - (-2.0 + 0.345)).abs() < 5e-3, "{last:?}");
     assert_eq!(events.len(), 2, "the dash must end at the wall: {events:?}");
@@ -150,7 +151,7 @@ fn dash_stops_at_a_wall_and_still_ends() {
 fn dash_in_the_air_keeps_its_height_until_it_ends() {
     let mut app = build(Level::with_floor());
     let start = CapsuleState { velocity: Vec3::new(1.0, -3.0, 0.0), ..CapsuleState::at(Vec3::Y * 20.0) };
-    let (states, _) = act::<Dash>(&mut app, start, 32, dash_at(0, CapsuleInput::default()));
+    let (states, _) = run_ability::<Dash>(&mut app, start, 32, dash_at(0, CapsuleInput::default()));
     for state in &states[..14] {
         assert!((state.body.position.y - 20.0).abs() < 1e-4, "{state:?}");
     }
@@ -165,9 +166,9 @@ fn dash_in_the_air_keeps_its_height_until_it_ends() {
 #[test]
 fn dash_restarts_only_after_its_cooldown() {
     let mut app = build(Level::with_floor());
-    let start = standing(&mut app, Vec3::Z * 20.0);
+    let start = expect_standing(&mut app, Vec3::Z * 20.0);
     let presses = |i: usize| (CapsuleInput::default(), DashInput { pressed: i.is_multiple_of(8) });
-    let (_, events) = act::<Dash>(&mut app, start, 200, presses);
+    let (_, events) = run_ability::<Dash>(&mut app, start, 200, presses);
     let started: Vec<usize> = events
         .iter()
         .filter(|(_, event)| matches!(event, DashEvent::Started { .. }))
@@ -179,8 +180,8 @@ fn dash_restarts_only_after_its_cooldown() {
 #[test]
 fn dash_interrupted_by_a_teleport_ends_and_keeps_its_cooldown() {
     let mut app = build(Level::with_floor());
-    let start = standing(&mut app, Vec3::ZERO);
-    let (states, _) = act::<Dash>(&mut app, start, 4, dash_at(0, CapsuleInput::default()));
+    let start = expect_standing(&mut app, Vec3::ZERO);
+    let (states, _) = run_ability::<Dash>(&mut app, start, 4, dash_at(0, CapsuleInput::default()));
     let mut thrown = end(&states);
     thrown.body.teleport_to(Vec3::new(0.0, 3.0, 20.0));
     let (states, _) =
@@ -191,9 +192,9 @@ fn dash_interrupted_by_a_teleport_ends_and_keeps_its_cooldown() {
 }
 
 /// Random inputs with random presses of both abilities.
-fn wild(ticks: usize) -> Vec<(CapsuleInput, AbilityPair<TeleportInput, DashInput>)> {
+fn random_ability_inputs(ticks: usize) -> Vec<(CapsuleInput, AbilityPair<TeleportInput, DashInput>)> {
     let mut rng = rng(21);
-    wild_inputs(22, ticks)
+    random_inputs(22, ticks)
         .into_iter()
         .map(|body| {
             let first = TeleportInput { pressed: rng.random_bool(0.05) };
@@ -204,10 +205,10 @@ fn wild(ticks: usize) -> Vec<(CapsuleInput, AbilityPair<TeleportInput, DashInput
 
 #[test]
 fn ability_pair_replays_from_any_tick_bit_for_bit() {
-    let mut app = build(wild_level());
+    let mut app = build(cluttered_level());
     let start = CapsuleState::at(Vec3::Y * 4.0);
-    let inputs = wild(600);
-    let (states, events) = act::<(Teleport, Dash)>(&mut app, start, inputs.len(), |i| inputs[i]);
+    let inputs = random_ability_inputs(600);
+    let (states, events) = run_ability::<(Teleport, Dash)>(&mut app, start, inputs.len(), |i| inputs[i]);
     let firsts = events.iter().filter(|(_, event)| matches!(event, AbilityEvent::First(_))).count();
     assert!(firsts > 3 && events.len() - firsts > 3, "both abilities must be used: {events:?}");
     for from in (0..600).step_by(37) {
@@ -226,21 +227,21 @@ fn ability_pair_replays_from_any_tick_bit_for_bit() {
     }
 }
 
-fn round_trip<T: Wire + PartialEq + Debug>(value: &T) {
+fn assert_round_trip<T: Wire + PartialEq + Debug>(value: &T) {
     let bytes = bits(value);
     assert_eq!(T::read(&mut BitReader::new(&bytes)).as_ref(), Ok(value));
 }
 
 #[test]
 fn states_and_inputs_with_abilities_round_trip_over_the_wire() {
-    let mut app = build(wild_level());
-    let inputs = wild(300);
+    let mut app = build(cluttered_level());
+    let inputs = random_ability_inputs(300);
     let start = CapsuleState::at(Vec3::Y * 4.0);
-    let (states, _) = act::<(Teleport, Dash)>(&mut app, start, inputs.len(), |i| inputs[i]);
+    let (states, _) = run_ability::<(Teleport, Dash)>(&mut app, start, inputs.len(), |i| inputs[i]);
     let kinds: Vec<u32> = states.iter().map(CapsuleWith::<(Teleport, Dash)>::kind).collect();
     assert!(kinds.windows(2).any(|pair| pair[0] != pair[1]), "kinds must differ between ability states");
     for state in &states {
-        round_trip(state);
+        assert_round_trip(state);
     }
     let extended = |(body, extension)| ExtendedInput { body, extension };
     let mut base = ExtendedInput::default();
@@ -252,7 +253,7 @@ fn states_and_inputs_with_abilities_round_trip_over_the_wire() {
             ..input.body
         };
         let input = ExtendedInput { body: bounded, ..input };
-        round_trip(&input);
+        assert_round_trip(&input);
         let mut writer = BitWriter::default();
         input.write_delta(&base, &mut writer);
         let bytes = writer.finish();
@@ -262,9 +263,9 @@ fn states_and_inputs_with_abilities_round_trip_over_the_wire() {
 }
 
 /// Doubles the maximum speed and halves the acceleration.
-struct Haste;
+struct DoubleSpeed;
 
-impl MoveAbility for Haste {
+impl MoveAbility for DoubleSpeed {
     type Param = ();
     type Input = ();
     type State = ();
@@ -286,15 +287,15 @@ impl MoveAbility for Haste {
 #[test]
 fn ability_overrides_maximum_speed_and_acceleration() {
     let mut app = Level::with_floor().build();
-    let start = standing(&mut app, Vec3::X * -30.0);
-    let (states, _) = act::<Haste>(&mut app, start, 192, |_| (towards(127, 0, 1)[0], ()));
+    let start = expect_standing(&mut app, Vec3::X * -30.0);
+    let (states, _) = run_ability::<DoubleSpeed>(&mut app, start, 192, |_| (axis_inputs(127, 0, 1)[0], ()));
     let full =
         states.iter().position(|s| s.body.velocity.x >= 12.0 - 1e-3).expect("must reach twice the speed");
     let seconds = full as f32 * DT;
     assert!((-1e-3..DT).contains(&(seconds - 12.0 / 10.24)), "after {seconds} s");
     assert!((end(&states).body.velocity.x - 12.0).abs() < 1e-3, "{:?}", end(&states));
     let crouched = CapsuleInput { right: 127, crouch: true, ..default() };
-    let (states, _) = act::<Haste>(&mut app, start, 192, |_| (crouched, ()));
+    let (states, _) = run_ability::<DoubleSpeed>(&mut app, start, 192, |_| (crouched, ()));
     assert!(
         (end(&states).body.velocity.x - 6.0).abs() < 1e-3,
         "must be doubled when crouched, too: {:?}",
@@ -303,10 +304,10 @@ fn ability_overrides_maximum_speed_and_acceleration() {
 }
 
 /// Emits the results of the mover's scene queries as an event.
-struct Look;
+struct QueryProbe;
 
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct ProbeResult {
     ahead: Option<MoverHit>,
     below: Option<f32>,
     free: [bool; 2],
@@ -314,28 +315,28 @@ struct Seen {
 }
 
 #[derive(Resource, Clone, Copy)]
-struct Where {
+struct ProbePoints {
     ahead: Vec3,
     wall: Vec3,
     air: Vec3,
 }
 
-impl MoveAbility for Look {
-    type Param = Res<'static, Where>;
+impl MoveAbility for QueryProbe {
+    type Param = Res<'static, ProbePoints>;
     type Input = ();
     type State = ();
-    type Event = Seen;
+    type Event = ProbeResult;
 
     fn begin(
         place: &SystemParamItem<Self::Param>,
         (): &mut (),
         (): &(),
         mover: &mut Mover<'_, '_, '_>,
-        events: &mut Vec<Seen>,
+        events: &mut Vec<ProbeResult>,
     ) {
         let ahead = mover.sweep(place.ahead);
         let free = [mover.is_free(place.wall), mover.is_free(place.air)];
-        events.push(Seen { ahead, below: mover.floor_below(3.0), free, up: mover.up() });
+        events.push(ProbeResult { ahead, below: mover.floor_below(3.0), free, up: mover.up() });
     }
 
     fn kind((): &()) -> u32 {
@@ -350,13 +351,14 @@ fn ability_queries_the_level_correctly_for_any_up_direction() {
             .block(Vec3::new(3.0, 0.0, -9.0), Vec3::new(4.0, 5.0, 9.0))
             .turned(turn)
             .build();
-        app.insert_resource(Where {
+        app.insert_resource(ProbePoints {
             ahead: turn * (Vec3::X * 10.0),
             wall: turn * Vec3::new(3.2, 1.0, 0.0),
             air: turn * Vec3::new(30.0, 8.0, 0.0),
         });
-        let start = standing(&mut app, Vec3::ZERO);
-        let (states, events) = act::<Look>(&mut app, start, 1, |_| (CapsuleInput::default(), ()));
+        let start = expect_standing(&mut app, Vec3::ZERO);
+        let (states, events) =
+            run_ability::<QueryProbe>(&mut app, start, 1, |_| (CapsuleInput::default(), ()));
         let [(0, seen)] = events[..] else { panic!("{events:?}") };
         let hit = seen.ahead.expect("the sweep must hit the wall");
         assert!((hit.distance - (3.0 - 0.345)).abs() < 1e-3, "{hit:?}");
@@ -371,9 +373,9 @@ fn ability_queries_the_level_correctly_for_any_up_direction() {
 }
 
 /// Zeroes the axes and holds the crouch button.
-struct Bound;
+struct ForcedCrouch;
 
-impl MoveAbility for Bound {
+impl MoveAbility for ForcedCrouch {
     type Param = ();
     type Input = ();
     type State = ();
@@ -391,9 +393,9 @@ impl MoveAbility for Bound {
 #[test]
 fn ability_overrides_the_players_body_input() {
     let mut app = Level::with_floor().build();
-    let start = standing(&mut app, Vec3::ZERO);
+    let start = expect_standing(&mut app, Vec3::ZERO);
     let run = CapsuleInput { right: 127, ..default() };
-    let (states, _) = act::<Bound>(&mut app, start, 64, |_| (run, ()));
+    let (states, _) = run_ability::<ForcedCrouch>(&mut app, start, 64, |_| (run, ()));
     let last = end(&states).body;
     assert!(last.crouched && last.position.distance(start.position) < 1e-4, "{last:?}");
 }

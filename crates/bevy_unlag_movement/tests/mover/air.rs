@@ -14,11 +14,11 @@ use crate::common::*;
 #[test]
 fn held_jump_button_jumps_once_and_each_new_press_jumps_again() {
     let mut app = Level::with_floor().build();
-    let start = standing(&mut app, Vec3::ZERO);
-    let (_, events) = run(&mut app, start, jumping(256), SETTLE);
+    let start = expect_standing(&mut app, Vec3::ZERO);
+    let (_, events) = run(&mut app, start, jump_inputs(256), SETTLE);
     assert_eq!(jumps(&events), [1], "held: {events:?}");
     let (_, events) =
-        steer(&mut app, start, 256, SETTLE, |i, _| CapsuleInput { jump: i % 8 < 4, ..default() });
+        run_with_feedback(&mut app, start, 256, SETTLE, |i, _| CapsuleInput { jump: i % 8 < 4, ..default() });
     assert!(jumps(&events).len() >= 3 && jumps(&events).iter().all(|count| *count == 1), "{events:?}");
     let (_, events) =
         run(&mut app, start, vec![CapsuleInput { crouch: true, jump: true, ..default() }; 64], 0);
@@ -28,8 +28,8 @@ fn held_jump_button_jumps_once_and_each_new_press_jumps_again() {
 #[test]
 fn jump_emits_jumped_landed_and_two_mode_changes() {
     let mut app = Level::with_floor().build();
-    let start = standing(&mut app, Vec3::ZERO);
-    let (states, events) = run(&mut app, start, jumping(96), SETTLE);
+    let start = expect_standing(&mut app, Vec3::ZERO);
+    let (states, events) = run(&mut app, start, jump_inputs(96), SETTLE);
     let changed = |from, to| MoveEvent::ModeChanged { from, to };
     let [jumped, off, landed, on] = events[..] else { panic!("{events:?}") };
     assert_eq!(jumped, MoveEvent::Jumped { count: 1 });
@@ -45,9 +45,9 @@ fn pawn_jumps_at_most_jump_max_count_times_in_the_air() {
     let cases: [(u8, &[u8]); 4] = [(0, &[]), (1, &[1]), (2, &[1, 2]), (4, &[1, 2, 3, 4])];
     for (most, expected) in cases {
         let mut app = Level::with_floor().tune(|config| config.jump_max_count = most).build();
-        let start = standing(&mut app, Vec3::ZERO);
+        let start = expect_standing(&mut app, Vec3::ZERO);
         // A press every 12 ticks, long before the pawn lands.
-        let (_, events) = steer(&mut app, start, 12 * 4 + 1, SETTLE, |i, _| CapsuleInput {
+        let (_, events) = run_with_feedback(&mut app, start, 12 * 4 + 1, SETTLE, |i, _| CapsuleInput {
             jump: i % 12 == 0,
             ..default()
         });
@@ -63,8 +63,8 @@ fn walking_off_a_ledge_uses_up_the_first_jump() {
             .block(Vec3::new(-9.0, -1.0, -9.0), Vec3::new(2.0, 0.0, 9.0))
             .tune(|config| config.jump_max_count = most)
             .build();
-        let start = standing(&mut app, Vec3::ZERO);
-        let (_, events) = steer(&mut app, start, 96, SETTLE, |_, state| CapsuleInput {
+        let start = expect_standing(&mut app, Vec3::ZERO);
+        let (_, events) = run_with_feedback(&mut app, start, 96, SETTLE, |_, state| CapsuleInput {
             right: 127,
             jump: state.air_seconds > 0.2,
             ..default()
@@ -75,9 +75,9 @@ fn walking_off_a_ledge_uses_up_the_first_jump() {
 }
 
 /// Walks off an edge, presses jump after `late` seconds in the air and returns the jumps.
-fn late_press(app: &mut App, late: f32) -> Vec<u8> {
-    let start = standing(app, Vec3::ZERO);
-    let (states, events) = steer(app, start, 128, SETTLE, |_, state| CapsuleInput {
+fn expect_late_press_jumps(app: &mut App, late: f32) -> Vec<u8> {
+    let start = expect_standing(app, Vec3::ZERO);
+    let (states, events) = run_with_feedback(app, start, 128, SETTLE, |_, state| CapsuleInput {
         right: 127,
         jump: !state.is_grounded() && state.air_seconds >= late,
         ..default()
@@ -95,10 +95,10 @@ fn late_press_jumps_only_within_the_coyote_time() {
             .build()
     };
     let mut app = cliff(0.1);
-    assert_eq!(late_press(&mut app, 0.0), [1]);
-    assert_eq!(late_press(&mut app, 0.08), [1]);
-    assert!(late_press(&mut app, 0.12).is_empty());
-    assert!(late_press(&mut cliff(0.0), 0.0).is_empty(), "coyote time must be off by default");
+    assert_eq!(expect_late_press_jumps(&mut app, 0.0), [1]);
+    assert_eq!(expect_late_press_jumps(&mut app, 0.08), [1]);
+    assert!(expect_late_press_jumps(&mut app, 0.12).is_empty());
+    assert!(expect_late_press_jumps(&mut cliff(0.0), 0.0).is_empty(), "coyote time must be off by default");
 }
 
 #[test]
@@ -106,10 +106,12 @@ fn early_press_jumps_at_the_landing_only_within_the_jump_buffer() {
     for (buffer, early, expected) in [(0.1, 3, true), (0.1, 5, true), (0.1, 9, false), (0.0, 1, false)] {
         let mut app = Level::with_floor().tune(|config| config.jump_buffer = buffer).build();
         let start = CapsuleState::at(Vec3::Y * 2.0);
-        let (states, _) = run(&mut app, start, nothing(96), 0);
+        let (states, _) = run(&mut app, start, neutral_inputs(96), 0);
         let landing = states.iter().position(CapsuleState::is_grounded).expect("the pawn must land");
-        let (_, events) =
-            steer(&mut app, start, 96, 0, |i, _| CapsuleInput { jump: i + early == landing, ..default() });
+        let (_, events) = run_with_feedback(&mut app, start, 96, 0, |i, _| CapsuleInput {
+            jump: i + early == landing,
+            ..default()
+        });
         let jumped = jumps(&events);
         assert_eq!(jumped == [1], expected, "{early} ticks early with {buffer} s: {jumped:?}");
     }
@@ -121,9 +123,9 @@ fn arcade_preset_has_coyote_time_a_double_jump_and_air_control() {
         .block(Vec3::new(-9.0, -1.0, -9.0), Vec3::new(2.0, 0.0, 9.0))
         .config(CapsuleConfig::arcade())
         .build();
-    let start = standing(&mut app, Vec3::ZERO);
+    let start = expect_standing(&mut app, Vec3::ZERO);
     // A late press, and another one in the air.
-    let (states, events) = steer(&mut app, start, 80, SETTLE, |_, state| CapsuleInput {
+    let (states, events) = run_with_feedback(&mut app, start, 80, SETTLE, |_, state| CapsuleInput {
         right: 127,
         jump: (0.05..0.1).contains(&state.air_seconds) && state.jumps == 0 || state.air_seconds > 0.4,
         ..default()
@@ -132,8 +134,8 @@ fn arcade_preset_has_coyote_time_a_double_jump_and_air_control() {
     assert!(highest(&states) > 1.8, "{} m", highest(&states));
     // The pawn reverses its direction in the air.
     let mut app = Level::with_floor().config(CapsuleConfig::arcade()).build();
-    let start = standing(&mut app, Vec3::ZERO);
-    let running = end(&run(&mut app, start, towards(127, 0, 64), SETTLE).0);
+    let start = expect_standing(&mut app, Vec3::ZERO);
+    let running = end(&run(&mut app, start, axis_inputs(127, 0, 64), SETTLE).0);
     let (states, _) = run(&mut app, running, [CapsuleInput { right: -127, jump: true, ..default() }; 32], 0);
     assert!(end(&states).velocity.x < 0.0 && !end(&states).is_grounded(), "{:?}", end(&states));
 }
@@ -141,9 +143,9 @@ fn arcade_preset_has_coyote_time_a_double_jump_and_air_control() {
 #[test]
 fn jump_hold_delays_gravity_equally_in_one_long_step() {
     let mut app = Level::with_floor().config(CapsuleConfig::arcade()).build();
-    let start = standing(&mut app, Vec3::ZERO);
+    let start = expect_standing(&mut app, Vec3::ZERO);
     let held = CapsuleInput { jump: true, ..default() };
-    let long = step_of(&mut app, start, held, 0.2);
+    let long = step_once(&mut app, start, held, 0.2);
     let falls = 0.2 - 0.12;
     let speed = 7.0 - 22.0 * falls;
     assert!(
@@ -168,11 +170,11 @@ fn pawn_caught_in_a_steep_ditch_can_jump_out() {
     let mut app = level.build();
     for x in [0.0, 0.8, -1.3] {
         let dropped = CapsuleState::at(Vec3::new(x, 4.0, 0.0));
-        let (states, _) = run(&mut app, dropped, nothing(256), 0);
+        let (states, _) = run(&mut app, dropped, neutral_inputs(256), 0);
         let caught = end(&states);
         assert!(caught.velocity.length() < 0.3, "must come to rest in the ditch: {caught:?}");
         assert!((caught.position - states[200].position).length() < 5e-3, "{caught:?}");
-        let (states, events) = run(&mut app, caught, jumping(64), 256);
+        let (states, events) = run(&mut app, caught, jump_inputs(64), 256);
         assert_eq!(jumps(&events), [1], "dropped at {x}: {events:?}");
         let rise = highest(&states) - caught.position.y;
         assert!((0.5..1.0).contains(&rise), "jumped {rise} m high");
@@ -183,12 +185,12 @@ fn pawn_caught_in_a_steep_ditch_can_jump_out() {
 fn launched_pawn_follows_a_parabola_at_every_tick_rate() {
     for rate in RATES {
         let mut app = Level::with_floor().rate(rate).build();
-        let mut state = standing(&mut app, Vec3::ZERO);
+        let mut state = expect_standing(&mut app, Vec3::ZERO);
         let from = state.position;
         let velocity = Vec3::new(5.0, 8.0, -3.0);
         state.launch(velocity);
         let count = ticks(&app, 1.0);
-        let (states, events) = run(&mut app, state, nothing(count), SETTLE);
+        let (states, events) = run(&mut app, state, neutral_inputs(count), SETTLE);
         for (i, state) in states.iter().enumerate() {
             let t = i as f32 * tick_seconds(&app);
             let expected = from + velocity * t - Vec3::Y * (0.5 * GRAVITY * t * t);
@@ -219,7 +221,7 @@ fn launch_adds_to_the_world_velocity_and_rejects_nan() {
 }
 
 /// A course with a step, a ramp, a wall and a ceiling.
-fn course() -> Level {
+fn obstacle_course() -> Level {
     Level::with_floor()
         .block(Vec3::new(3.0, -0.5, -9.0), Vec3::new(6.0, 0.3, 9.0))
         .ramp(Vec3::X * 9.0, 25.0, 20.0)
@@ -228,7 +230,7 @@ fn course() -> Level {
 }
 
 /// Runs over the step and the ramp, jumps against the ceiling and on the ramp, and leans on the wall.
-fn script(i: usize) -> CapsuleInput {
+fn course_input(i: usize) -> CapsuleInput {
     CapsuleInput {
         right: 127,
         forward: if i > 96 { 60 } else { 0 },
@@ -241,9 +243,9 @@ fn script(i: usize) -> CapsuleInput {
 
 #[test]
 fn movement_in_a_rotated_world_matches_the_upright_one() {
-    let mut app = course().build();
-    let start = standing(&mut app, Vec3::ZERO);
-    let (upright, upright_events) = steer(&mut app, start, 192, SETTLE, |i, _| script(i));
+    let mut app = obstacle_course().build();
+    let start = expect_standing(&mut app, Vec3::ZERO);
+    let (upright, upright_events) = run_with_feedback(&mut app, start, 192, SETTLE, |i, _| course_input(i));
     assert!(end(&upright).position.x > 9.0, "the pawn must get past the ramp: {:?}", end(&upright));
     assert!(jumps(&upright_events).len() == 2, "{upright_events:?}");
 
@@ -268,10 +270,12 @@ fn movement_in_a_rotated_world_matches_the_upright_one() {
             let units = angle_to_units(turned_by);
             let twist = Quat::from_rotation_y(f32::from(units) / 65_536.0 * TAU);
             let turn = swing * twist;
-            let mut app = course().turned(turn).build();
-            let start = standing(&mut app, Vec3::ZERO);
-            let (states, events) =
-                steer(&mut app, start, 192, SETTLE, |i, _| CapsuleInput { yaw: units, ..script(i) });
+            let mut app = obstacle_course().turned(turn).build();
+            let start = expect_standing(&mut app, Vec3::ZERO);
+            let (states, events) = run_with_feedback(&mut app, start, 192, SETTLE, |i, _| CapsuleInput {
+                yaw: units,
+                ..course_input(i)
+            });
             for (i, (a, b)) in upright.iter().zip(&states).enumerate() {
                 let apart = a.position.distance(turn.inverse() * b.position);
                 assert!(apart < 0.01, "up {up}, twist {turned_by}: {apart} m at tick {i}: {a:?} and {b:?}");
@@ -291,8 +295,8 @@ fn pawn_at_rest_does_not_creep_for_any_up_direction() {
         let level = Level::with_floor().turned(turn).ramp(Vec3::new(30.0, 0.0, 0.0), 30.0, 20.0);
         let mut app = level.build();
         for place in [Vec3::new(20.0, 0.0, 13.0), Vec3::new(35.0, 5.0 * 30f32.to_radians().tan(), 0.0)] {
-            let start = standing(&mut app, turn * place);
-            let (states, events) = run(&mut app, start, nothing(1_000), SETTLE);
+            let start = expect_standing(&mut app, turn * place);
+            let (states, events) = run(&mut app, start, neutral_inputs(1_000), SETTLE);
             assert_eq!(end(&states), states[10], "creeps with up {up}");
             assert!(events.is_empty(), "up {up}: {events:?}");
         }
@@ -313,7 +317,7 @@ fn pawn_walks_all_the_way_round_a_planet() {
             Transform::default(),
         ),
     );
-    let start = standing(&mut app, Vec3::Y * 10.0);
+    let start = expect_standing(&mut app, Vec3::Y * 10.0);
     let forward = CapsuleInput { forward: 127, ..default() };
     let (states, events) = run(&mut app, start, [forward; 1_000], SETTLE);
     assert_eq!(mode_changes(&events), 0, "{events:?}");
@@ -349,7 +353,7 @@ fn pawn_falls_towards_a_planet_and_lands_on_it() {
             Transform::from_translation(centre),
         ),
     );
-    let (states, events) = run(&mut app, CapsuleState::at(Vec3::new(3.0, 4.0, 12.0)), nothing(256), 0);
+    let (states, events) = run(&mut app, CapsuleState::at(Vec3::new(3.0, 4.0, 12.0)), neutral_inputs(256), 0);
     let last = end(&states);
     assert!(last.is_grounded() && landings(&events).len() == 1, "{last:?}: {events:?}");
     let out = last.position - centre;
@@ -365,7 +369,8 @@ fn pawn_falls_towards_a_planet_and_lands_on_it() {
 fn landed_event_reports_the_impact_speed_at_every_tick_rate() {
     for rate in [20.0, 64.0, 128.0] {
         let mut app = Level::with_floor().rate(rate).build();
-        let (_, events) = run(&mut app, CapsuleState::at(Vec3::Y * 3.0), nothing(2 * rate as usize), 0);
+        let (_, events) =
+            run(&mut app, CapsuleState::at(Vec3::Y * 3.0), neutral_inputs(2 * rate as usize), 0);
         let speed = events.iter().find_map(|event| match event {
             MoveEvent::Landed { speed } => Some(*speed),
             _ => None,
@@ -383,11 +388,11 @@ fn passing_near_the_far_pole_of_a_planet_does_not_spin_the_view() {
     spawn(&mut app, (volume, Collider::ball(30.0), Transform::default()));
     // Carried past the far pole at a distance of 30 cm, as by a train.
     let place = |i: usize| Vec3::new(0.3, -10.0, -1.5 + 0.03 * i as f32).normalize() * 10.021_5;
-    let mut state = standing(&mut app, place(0));
+    let mut state = expect_standing(&mut app, place(0));
     for i in 1..100 {
         let before = state.rotation() * Vec3::NEG_Z;
         state.position = place(i);
-        state = end(&run(&mut app, state, nothing(1), 0).0);
+        state = end(&run(&mut app, state, neutral_inputs(1), 0).0);
         let after = state.rotation() * Vec3::NEG_Z;
         let turned = before.angle_between(after).to_degrees();
         assert!(turned < 1.0, "by {turned}° at {i}: from {before} to {after}");

@@ -2,22 +2,24 @@
 //! non-finite states.
 
 mod colliders;
-mod tunings;
+mod configs;
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{Collider, ColliderScale};
 use bevy_unlag_core::{BitReader, BitWriter, StepContext, Tick, Wire};
 use bevy_unlag_movement::{
-    AccelerationModel, BaseId, CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState, CustomMode,
-    GravityField, ModePhysics, MoveVolume, MovementMode, MoverBackend, MoverScene, MoverWorld, PawnCollision,
-    Shuttle, Track, VolumeId,
+    AccelerationModel, BaseId, BaseTrack, CapsuleConfig, CapsuleInput, CapsuleModel, CapsuleState,
+    CustomMode, GravityField, ModePhysics, MoveVolume, MovementMode, MoverBackend, MoverScene, MoverWorld,
+    PawnCollision, Shuttle, VolumeId,
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng, seq::IndexedRandom};
 
 use crate::{
     fuzz::{
-        oracle::{Core, Oracle, is_finite},
-        scenes::{DT, Level, Thing, hills, last, run, sheet, standing, step, towards, with_world},
+        levels::{
+            DT, Level, PlacedCollider, axis_inputs, hills, last, run, settled_pawn, sheet, step, with_world,
+        },
+        oracle::{CapsuleSegment, Oracle, is_finite},
         script::random_moves,
     },
     replay::bits,
@@ -27,9 +29,9 @@ const NAN: f32 = f32::NAN;
 const INF: f32 = f32::INFINITY;
 
 /// A level with every kind of collider, a lift, water and a ceiling on a floor.
-fn everything() -> Level {
+fn level_with_everything() -> Level {
     let mut rng = SmallRng::seed_from_u64(8);
-    let deck = Thing { collider: Collider::cuboid(1.0, 0.1, 1.0), place: Transform::default() };
+    let deck = PlacedCollider { collider: Collider::cuboid(1.0, 0.1, 1.0), place: Transform::default() };
     let lift = Shuttle { from: Vec3::new(4.0, 0.1, 4.0), to: Vec3::new(4.0, 3.0, 4.0), ..default() };
     let tilt = Quat::from_rotation_z(0.4);
     Level::default()
@@ -41,7 +43,7 @@ fn everything() -> Level {
         .thing(Collider::ball(0.7), Transform::from_xyz(0.0, 0.2, 3.0))
         .thing(sheet(&mut rng, 6, 0.8, 0.3), Transform::from_xyz(-6.0, 0.4, -6.0))
         .thing(hills(&mut rng, 8, 8.0, 0.6), Transform::from_xyz(8.0, 0.1, -8.0))
-        .ride(1, Track::Shuttle(lift), vec![deck])
+        .ride(1, BaseTrack::Shuttle(lift), vec![deck])
         .volume(MoveVolume::water(VolumeId(1)), Vec3::splat(2.0), Vec3::new(-6.0, 1.5, 6.0))
 }
 
@@ -67,7 +69,7 @@ fn pawns() -> Vec<CapsuleState> {
     ]
 }
 
-fn assert_sound(before: &CapsuleState, after: &CapsuleState, what: &str) {
+fn assert_finite_or_unchanged(before: &CapsuleState, after: &CapsuleState, what: &str) {
     assert!(is_finite(after) || bits(before) == bits(after), "{what}: {after:?}\nfrom {before:?}");
 }
 
@@ -76,7 +78,8 @@ fn assert_walks_on(app: &mut App, state: CapsuleState, what: &str) {
     let config = CapsuleConfig::default();
     let mut state = state;
     state.teleport_to(Vec3::new(30.0, 0.1, 30.0));
-    let (states, _) = run(app, &config, state, towards(0, 0, 32).into_iter().chain(towards(127, 0, 64)));
+    let (states, _) =
+        run(app, &config, state, axis_inputs(0, 0, 32).into_iter().chain(axis_inputs(127, 0, 64)));
     let (start, end) = (states[32], last(&states));
     assert!(end.is_grounded() && end.position.x - start.position.x > 3.0, "{what}: {start:?}\nto {end:?}");
 }
@@ -98,15 +101,19 @@ const RUN: CapsuleInput = CapsuleInput {
 
 #[test]
 fn step_with_zero_negative_or_nan_length_changes_nothing() {
-    let mut app = everything().app(DT);
+    let mut app = level_with_everything().app(DT);
     let entity = app.world_mut().spawn_empty().id();
     with_world(&mut app, |world| {
         for dt in [NAN, -NAN, -INF, 0.0, -0.0, -1.0, -f32::MIN_POSITIVE, f32::MIN] {
             for before in pawns() {
                 let after = step(&CapsuleConfig::default(), &before, &RUN, &ctx(dt, entity), world);
                 assert!(bits(&before) == bits(&after), "dt {dt}: {after:?}\nfrom {before:?}");
-                let after =
-                    CapsuleModel::cheap_step(&CapsuleConfig::default(), &before, &ctx(dt, entity), world);
+                let after = CapsuleModel::simplified_step(
+                    &CapsuleConfig::default(),
+                    &before,
+                    &ctx(dt, entity),
+                    world,
+                );
                 assert!(bits(&before) == bits(&after), "cheap step, dt {dt}: {after:?}\nfrom {before:?}");
             }
         }
@@ -115,7 +122,7 @@ fn step_with_zero_negative_or_nan_length_changes_nothing() {
 
 #[test]
 fn step_of_extreme_length_moves_no_further_than_its_slices() {
-    let mut app = everything().app(DT);
+    let mut app = level_with_everything().app(DT);
     let entity = app.world_mut().spawn_empty().id();
     let config = CapsuleConfig::default();
     let most = config.max_slice_seconds * f32::from(config.max_slices);
@@ -130,7 +137,7 @@ fn step_of_extreme_length_moves_no_further_than_its_slices() {
                 let lifted = if before.base == BaseId::NONE { 0.0 } else { 4.0 };
                 let allowed = 20.0 * dt.min(most) + 0.05 + lifted;
                 assert!(way <= allowed, "dt {dt}: moved {way} m: {after:?}\nfrom {before:?}");
-                let cheap = CapsuleModel::cheap_step(&config, &before, &ctx(dt, entity), world);
+                let cheap = CapsuleModel::simplified_step(&config, &before, &ctx(dt, entity), world);
                 assert!(is_finite(&cheap), "cheap step, dt {dt}: {cheap:?}\nfrom {before:?}");
             }
         }
@@ -164,7 +171,7 @@ fn invalid_states_are_left_unchanged() {
         CapsuleState::at(Vec3::X * 1e30),
         CapsuleState::at(Vec3::splat(-f32::MAX)),
     ]);
-    let mut app = everything().app(DT);
+    let mut app = level_with_everything().app(DT);
     let entity = app.world_mut().spawn_empty().id();
     with_world(&mut app, |world| {
         for before in &bad {
@@ -173,8 +180,9 @@ fn invalid_states_are_left_unchanged() {
                 let after = step(&config, before, &RUN, &ctx(DT, entity), world);
                 assert!(bits(before) == bits(&after), "{backend:?}: {after:?}\nfrom {before:?}");
             }
-            let cheap = CapsuleModel::cheap_step(&CapsuleConfig::default(), before, &ctx(DT, entity), world);
-            assert_sound(before, &cheap, "cheap step");
+            let cheap =
+                CapsuleModel::simplified_step(&CapsuleConfig::default(), before, &ctx(DT, entity), world);
+            assert_finite_or_unchanged(before, &cheap, "cheap step");
             let _ = world.probe(&CapsuleConfig::default(), before, &ctx(DT, entity));
         }
     });
@@ -183,7 +191,7 @@ fn invalid_states_are_left_unchanged() {
 #[test]
 fn extreme_finite_states_stay_finite() {
     let huge = [1e3, 1e6, 1e19, 1e30, f32::MAX, -f32::MAX];
-    let mut app = everything().app(DT);
+    let mut app = level_with_everything().app(DT);
     let entity = app.world_mut().spawn_empty().id();
     with_world(&mut app, |world| {
         for pawn in pawns() {
@@ -205,9 +213,13 @@ fn extreme_finite_states_stay_finite() {
                         assert!(is_finite(&after), "{after:?}\nfrom {state:?}");
                         state = after;
                     }
-                    let cheap =
-                        CapsuleModel::cheap_step(&CapsuleConfig::default(), &before, &ctx(DT, entity), world);
-                    assert_sound(&before, &cheap, "cheap step");
+                    let cheap = CapsuleModel::simplified_step(
+                        &CapsuleConfig::default(),
+                        &before,
+                        &ctx(DT, entity),
+                        world,
+                    );
+                    assert_finite_or_unchanged(&before, &cheap, "cheap step");
                 }
             }
         }
@@ -247,7 +259,7 @@ fn pawns_above_the_top_speed_are_stopped_by_walls_and_ceilings() {
     let low = Level::default().floor().block(Vec3::new(9.0, 0.25, 9.0), Vec3::Y * 5.25);
     let mut app = low.app(DT);
     let config = CapsuleConfig { jump_speed: 900.0, ..default() };
-    let start = standing(&mut app, &config, Vec3::ZERO);
+    let start = settled_pawn(&mut app, &config, Vec3::ZERO);
     let (states, _) = run(&mut app, &config, start, vec![jump; 60]);
     let highest = states.iter().map(|state| state.position.y).fold(0.0, f32::max);
     assert!(
@@ -258,7 +270,7 @@ fn pawns_above_the_top_speed_are_stopped_by_walls_and_ceilings() {
 
 #[test]
 fn extreme_inputs_keep_states_finite_and_speeds_bounded() {
-    let mut app = everything().app(DT);
+    let mut app = level_with_everything().app(DT);
     let entity = app.world_mut().spawn_empty().id();
     let config = CapsuleConfig::default();
     with_world(&mut app, |world| {
@@ -325,7 +337,7 @@ fn pawns_spawned_inside_colliders_get_out_or_rest_and_can_walk_on() {
                 assert!(way < 2.5, "{what}, {how}, tick {tick}: moved {way} m at once: {:?}", pair[1]);
             }
             let end = last(&states);
-            let depth = oracle.depth(&Core::of(&config, &end)).0;
+            let depth = oracle.depth(&CapsuleSegment::of(&config, &end)).0;
             let stays = end.position.distance(at) < 0.01;
             assert!(
                 depth < 0.025 || stays,
@@ -349,7 +361,7 @@ fn pawn_without_colliders_falls_to_the_lower_bound_without_events() {
 
 #[test]
 fn unknown_base_volume_and_mode_ids_are_dropped() {
-    let mut app = everything().app(DT);
+    let mut app = level_with_everything().app(DT);
     let config = CapsuleConfig::default();
     for base in [2, 500, u16::MAX] {
         let start = CapsuleState {
@@ -358,26 +370,26 @@ fn unknown_base_volume_and_mode_ids_are_dropped() {
             base_position: Vec3::splat(3.0),
             ..CapsuleState::at(Vec3::new(1.0, 0.021_5, 0.0))
         };
-        let (states, _) = run(&mut app, &config, start, towards(0, 0, 3));
+        let (states, _) = run(&mut app, &config, start, axis_inputs(0, 0, 3));
         assert_eq!(last(&states).base, BaseId::NONE, "base {base}");
         assert!(states[1].position.distance(start.position) < 0.1, "base {base}: {:?}", states[1]);
         assert_walks_on(&mut app, last(&states), "an unknown base");
     }
     for volume in [2, 500, u16::MAX] {
         let start = CapsuleState { volume: VolumeId(volume), ..CapsuleState::at(Vec3::Y) };
-        let end = last(&run(&mut app, &config, start, towards(0, 0, 1)).0);
+        let end = last(&run(&mut app, &config, start, axis_inputs(0, 0, 1)).0);
         assert_eq!(end.volume, VolumeId::NONE, "volume {volume}");
     }
     for mode in [0, 7, u8::MAX] {
         let start = CapsuleState { mode: MovementMode::Custom(mode), ..CapsuleState::at(Vec3::Y * 1.5) };
-        let end = last(&run(&mut app, &config, start, towards(0, 0, 96)).0);
+        let end = last(&run(&mut app, &config, start, axis_inputs(0, 0, 96)).0);
         assert!(end.is_grounded(), "mode {mode}: must fall and land: {end:?}");
         assert_walks_on(&mut app, end, "an unknown mode");
     }
 }
 
 /// Returns a random state near the level, of the kind that is sent.
-fn some_state(rng: &mut SmallRng) -> CapsuleState {
+fn random_state(rng: &mut SmallRng) -> CapsuleState {
     let number = |rng: &mut SmallRng, size: f32| rng.random_range(-size..size);
     let vector =
         |rng: &mut SmallRng, size: f32| Vec3::new(number(rng, size), number(rng, size), number(rng, size));
@@ -413,7 +425,7 @@ fn some_state(rng: &mut SmallRng) -> CapsuleState {
 }
 
 /// Reads a state and an input and makes a move with them. Returns whether the bytes were a state.
-fn take_in(bytes: &[u8], entity: Entity, world: &MoverWorld<'_, '_>, seed: u64) -> bool {
+fn assert_read_and_step_finite(bytes: &[u8], entity: Entity, world: &MoverWorld<'_, '_>, seed: u64) -> bool {
     let mut r = BitReader::new(bytes);
     let Ok(state) = CapsuleState::read(&mut r) else {
         let _ = CapsuleInput::read(&mut BitReader::new(bytes));
@@ -432,19 +444,19 @@ fn take_in(bytes: &[u8], entity: Entity, world: &MoverWorld<'_, '_>, seed: u64) 
 #[test]
 fn random_and_corrupted_bytes_are_rejected_or_step_to_finite_states() {
     let mut rng = SmallRng::seed_from_u64(2_026);
-    let mut app = everything().app(DT);
+    let mut app = level_with_everything().app(DT);
     let entity = app.world_mut().spawn_empty().id();
     with_world(&mut app, |world| {
         let mut taken = 0;
         for case in 0..60_000 {
             let bytes: Vec<u8> = (0..rng.random_range(0..120)).map(|_| rng.random()).collect();
-            taken += usize::from(take_in(&bytes, entity, world, case));
+            taken += usize::from(assert_read_and_step_finite(&bytes, entity, world, case));
         }
         // Encodings of valid states with some flipped bits.
         let mut mutants = 0;
         for case in 60_000..100_000 {
             let mut w = BitWriter::default();
-            some_state(&mut rng).write(&mut w);
+            random_state(&mut rng).write(&mut w);
             RUN.write(&mut w);
             let mut bytes = w.finish();
             for _ in 0..rng.random_range(0..4) {
@@ -454,7 +466,7 @@ fn random_and_corrupted_bytes_are_rejected_or_step_to_finite_states() {
             if rng.random_bool(0.1) {
                 bytes.truncate(rng.random_range(0..bytes.len()));
             }
-            mutants += usize::from(take_in(&bytes, entity, world, case));
+            mutants += usize::from(assert_read_and_step_finite(&bytes, entity, world, case));
         }
         assert!(
             mutants > 10_000 && taken < 60_000,

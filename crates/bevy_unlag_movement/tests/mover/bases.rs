@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_movement::{
-    BaseId, CapsuleInput, CapsuleState, MoveEvent, MovementBase, MovementMode, PoseHistory, Shuttle, Track,
-    Turntable,
+    BaseId, BaseTrack, CapsuleInput, CapsuleState, MoveEvent, MovementBase, MovementMode, PoseHistory,
+    Shuttle, Turntable,
 };
 
 use crate::common::*;
@@ -14,15 +14,17 @@ use crate::common::*;
 const FIRST: BaseId = BaseId(1);
 
 /// Spawns a box, given by its half extents, that moves along a track.
-fn ride(app: &mut App, id: BaseId, track: &Track, half: Vec3) -> Entity {
+fn spawn_base_box(app: &mut App, id: BaseId, track: &BaseTrack, half: Vec3) -> Entity {
     let base = MovementBase { id, track: track.clone() };
     spawn(app, (base, Collider::cuboid(half.x, half.y, half.z), Transform::default()))
 }
 
 /// A track with constant velocity that starts at the origin at 0 s.
-fn train(velocity: Vec3) -> Track {
+fn constant_velocity_track(velocity: Vec3) -> BaseTrack {
     let velocity = velocity.as_dvec3();
-    Track::Custom(Arc::new(move |seconds: f64| Isometry3d::from_translation((velocity * seconds).as_vec3())))
+    BaseTrack::Custom(Arc::new(move |seconds: f64| {
+        Isometry3d::from_translation((velocity * seconds).as_vec3())
+    }))
 }
 
 /// Pairs every state with the pose of a track at the end of its tick. The first state is that of the tick
@@ -30,7 +32,7 @@ fn train(velocity: Vec3) -> Track {
 fn with_poses<'s>(
     app: &App,
     states: &'s [CapsuleState],
-    track: &Track,
+    track: &BaseTrack,
     first_tick: u32,
 ) -> Vec<(&'s CapsuleState, Isometry3d)> {
     let pose = |i: u32| track.pose(seconds_at(app, first_tick + i) - f64::from(DT));
@@ -38,7 +40,7 @@ fn with_poses<'s>(
 }
 
 /// Returns the greatest distance of a pawn from its place on the base.
-fn strays(rides: &[(&CapsuleState, Isometry3d)]) -> f32 {
+fn max_base_drift(rides: &[(&CapsuleState, Isometry3d)]) -> f32 {
     let (first, pose) = rides[0];
     let seat = pose.inverse() * first.position;
     rides.iter().map(|(state, pose)| state.position.distance(*pose * seat)).fold(0.0, f32::max)
@@ -54,20 +56,24 @@ fn every_kind_of_track_carries_a_standing_pawn() {
     }
     let shuttle = Shuttle { to: Vec3::new(12.0, 3.0, -5.0), pause_seconds: 0.7, ..default() };
     let tracks = [
-        Track::Still(Isometry3d::from_rotation(Quat::from_rotation_y(0.4))),
-        Track::Shuttle(shuttle),
-        Track::Shuttle(Shuttle { rotation: Quat::from_rotation_z(0.3), ..shuttle }),
-        Track::Turntable(Turntable { pivot: Vec3::new(0.4, 0.0, 0.2), seconds_per_turn: 6.0, ..default() }),
-        Track::History(history),
-        train(Vec3::new(-3.0, 0.0, 1.0)),
+        BaseTrack::Still(Isometry3d::from_rotation(Quat::from_rotation_y(0.4))),
+        BaseTrack::Shuttle(shuttle),
+        BaseTrack::Shuttle(Shuttle { rotation: Quat::from_rotation_z(0.3), ..shuttle }),
+        BaseTrack::Turntable(Turntable {
+            pivot: Vec3::new(0.4, 0.0, 0.2),
+            seconds_per_turn: 6.0,
+            ..default()
+        }),
+        BaseTrack::History(history),
+        constant_velocity_track(Vec3::new(-3.0, 0.0, 1.0)),
     ];
     for track in tracks {
         let mut app = Level::new().build();
-        ride(&mut app, FIRST, &track, Vec3::new(5.0, 0.25, 5.0));
-        let start = standing(&mut app, Vec3::new(0.5, 0.45, -0.5));
-        let (states, events) = run(&mut app, start, nothing(300), SETTLE);
+        spawn_base_box(&mut app, FIRST, &track, Vec3::new(5.0, 0.25, 5.0));
+        let start = expect_standing(&mut app, Vec3::new(0.5, 0.45, -0.5));
+        let (states, events) = run(&mut app, start, neutral_inputs(300), SETTLE);
         assert!(states.iter().all(|s| s.is_grounded() && s.base == FIRST), "{track:?}: {:?}", end(&states));
-        let stray = strays(&with_poses(&app, &states, &track, SETTLE));
+        let stray = max_base_drift(&with_poses(&app, &states, &track, SETTLE));
         assert!(stray < 1e-3, "{stray} m off on {track:?}");
         assert!(states.iter().all(|s| s.velocity == Vec3::ZERO), "at rest on {track:?}");
         assert!(events.is_empty(), "{track:?}: {events:?}");
@@ -79,16 +85,16 @@ fn base_on_a_base_carries_a_pawn_with_the_combined_motion() {
     let mut app = Level::new().build();
     let table = Turntable { seconds_per_turn: 10.0, ..default() };
     let lift = Shuttle { from: Vec3::X * 4.0, to: Vec3::new(4.0, 3.0, 0.0), pause_seconds: 0.5, ..default() };
-    let (table, lift) = (Track::Turntable(table), Track::Shuttle(lift));
+    let (table, lift) = (BaseTrack::Turntable(table), BaseTrack::Shuttle(lift));
     let parent = spawn(&mut app, (MovementBase { id: FIRST, track: table.clone() }, Transform::default()));
-    let child = ride(&mut app, BaseId(2), &lift, Vec3::new(2.0, 0.25, 2.0));
+    let child = spawn_base_box(&mut app, BaseId(2), &lift, Vec3::new(2.0, 0.25, 2.0));
     app.world_mut().entity_mut(child).insert(ChildOf(parent));
     settle(&mut app);
-    let both = Track::Custom(Arc::new(move |seconds: f64| table.pose(seconds) * lift.pose(seconds)));
-    let start = standing(&mut app, both.pose(0.3) * (Vec3::Y * 0.3));
+    let both = BaseTrack::Custom(Arc::new(move |seconds: f64| table.pose(seconds) * lift.pose(seconds)));
+    let start = expect_standing(&mut app, both.pose(0.3) * (Vec3::Y * 0.3));
     assert_eq!(start.base, BaseId(2));
-    let (states, _) = run(&mut app, start, nothing(640), SETTLE);
-    let stray = strays(&with_poses(&app, &states, &both, SETTLE));
+    let (states, _) = run(&mut app, start, neutral_inputs(640), SETTLE);
+    let stray = max_base_drift(&with_poses(&app, &states, &both, SETTLE));
     assert!(stray < 2e-3, "{stray} m off");
     assert!(states.iter().all(CapsuleState::is_grounded));
     assert!(highest(&states) > 3.0, "the lift must carry the pawn up, not to {}", highest(&states));
@@ -97,15 +103,15 @@ fn base_on_a_base_carries_a_pawn_with_the_combined_motion() {
 #[test]
 fn child_collider_of_a_base_carries_a_pawn() {
     let mut app = Level::new().build();
-    let track = Track::Turntable(Turntable { seconds_per_turn: 12.0, ..default() });
+    let track = BaseTrack::Turntable(Turntable { seconds_per_turn: 12.0, ..default() });
     let base = spawn(&mut app, (MovementBase { id: FIRST, track: track.clone() }, Transform::default()));
     let offset = Transform::from_xyz(3.0, 1.0, 0.0).with_rotation(Quat::from_rotation_y(0.5));
     let bone = (Collider::cuboid(1.5, 0.25, 1.5), offset, ChildOf(base));
     spawn(&mut app, bone);
-    let start = standing(&mut app, Vec3::new(3.0, 1.25, 0.0));
+    let start = expect_standing(&mut app, Vec3::new(3.0, 1.25, 0.0));
     assert_eq!(start.base, FIRST, "{start:?}");
-    let (states, _) = run(&mut app, start, nothing(400), SETTLE);
-    let stray = strays(&with_poses(&app, &states, &track, SETTLE));
+    let (states, _) = run(&mut app, start, neutral_inputs(400), SETTLE);
+    let stray = max_base_drift(&with_poses(&app, &states, &track, SETTLE));
     assert!(stray < 1e-3, "{stray} m off");
     assert!(
         end(&states).position.distance(start.position) > 1.0,
@@ -117,11 +123,11 @@ fn child_collider_of_a_base_carries_a_pawn() {
 #[test]
 fn pawn_at_rest_on_a_moving_base_keeps_its_base_position_bit_for_bit() {
     let lift = Shuttle { to: Vec3::new(3.0, 10.0, 1.0), travel_seconds: 3.0, ..default() };
-    for track in [Track::Shuttle(lift), Track::Turntable(Turntable::default())] {
+    for track in [BaseTrack::Shuttle(lift), BaseTrack::Turntable(Turntable::default())] {
         let mut app = Level::new().build();
-        ride(&mut app, FIRST, &track, Vec3::new(5.0, 0.25, 5.0));
-        let start = standing(&mut app, Vec3::new(1.7, 0.25, 1.1));
-        let (states, events) = run(&mut app, start, nothing(5_000), SETTLE);
+        spawn_base_box(&mut app, FIRST, &track, Vec3::new(5.0, 0.25, 5.0));
+        let start = expect_standing(&mut app, Vec3::new(1.7, 0.25, 1.1));
+        let (states, events) = run(&mut app, start, neutral_inputs(5_000), SETTLE);
         assert_eq!(end(&states).base_position, start.base_position, "creeps on {track:?}");
         assert_eq!(mode_changes(&events), 0, "{track:?}: {events:?}");
     }
@@ -131,11 +137,11 @@ fn pawn_at_rest_on_a_moving_base_keeps_its_base_position_bit_for_bit() {
 fn jump_keeps_the_base_velocity_only_with_impart_base_velocity() {
     for impart in [true, false] {
         let mut app = Level::new().tune(|config| config.impart_base_velocity = impart).build();
-        ride(&mut app, FIRST, &train(Vec3::X * 2.0), Vec3::new(8.0, 0.25, 8.0));
-        let start = standing(&mut app, Vec3::Y * 0.25);
+        spawn_base_box(&mut app, FIRST, &constant_velocity_track(Vec3::X * 2.0), Vec3::new(8.0, 0.25, 8.0));
+        let start = expect_standing(&mut app, Vec3::Y * 0.25);
         assert!(start.base_velocity.distance(Vec3::X * 2.0) < 0.01, "{start:?}");
         assert_eq!(start.velocity, Vec3::ZERO, "must be at rest relative to the base");
-        let (states, events) = run(&mut app, start, jumping(80), SETTLE);
+        let (states, events) = run(&mut app, start, jump_inputs(80), SETTLE);
         let airborne = states[10];
         assert!(!airborne.is_grounded() && airborne.base == BaseId::NONE, "{airborne:?}");
         assert!(airborne.base_velocity == Vec3::ZERO && airborne.base_position == Vec3::ZERO, "{airborne:?}");
@@ -156,10 +162,10 @@ fn jump_keeps_the_base_velocity_only_with_impart_base_velocity() {
 fn jump_height_relative_to_a_moving_lift_equals_that_on_the_ground() {
     for speed in [2.0, -2.0] {
         let mut app = Level::new().build();
-        let track = train(Vec3::Y * speed);
-        ride(&mut app, FIRST, &track, Vec3::new(3.0, 0.25, 3.0));
-        let start = standing(&mut app, Vec3::Y * 0.3);
-        let (states, _) = run(&mut app, start, jumping(64), SETTLE);
+        let track = constant_velocity_track(Vec3::Y * speed);
+        spawn_base_box(&mut app, FIRST, &track, Vec3::new(3.0, 0.25, 3.0));
+        let start = expect_standing(&mut app, Vec3::Y * 0.3);
+        let (states, _) = run(&mut app, start, jump_inputs(64), SETTLE);
         let above = with_poses(&app, &states, &track, SETTLE)
             .iter()
             .map(|(state, pose)| state.position.y - pose.translation.y)
@@ -173,9 +179,9 @@ fn jump_height_relative_to_a_moving_lift_equals_that_on_the_ground() {
 #[test]
 fn pawn_that_walks_off_a_base_keeps_the_base_velocity() {
     let mut app = Level::new().build();
-    ride(&mut app, FIRST, &train(Vec3::Z * 3.0), Vec3::new(2.0, 0.25, 8.0));
-    let start = standing(&mut app, Vec3::Y * 0.25);
-    let (states, events) = steer(&mut app, start, 64, SETTLE, |_, state| CapsuleInput {
+    spawn_base_box(&mut app, FIRST, &constant_velocity_track(Vec3::Z * 3.0), Vec3::new(2.0, 0.25, 8.0));
+    let start = expect_standing(&mut app, Vec3::Y * 0.25);
+    let (states, events) = run_with_feedback(&mut app, start, 64, SETTLE, |_, state| CapsuleInput {
         right: if state.is_grounded() { 127 } else { 0 },
         ..default()
     });
@@ -187,13 +193,13 @@ fn pawn_that_walks_off_a_base_keeps_the_base_velocity() {
 #[test]
 fn walking_speed_is_relative_to_the_base() {
     let mut app = Level::new().build();
-    let track = train(Vec3::X * 2.0);
-    ride(&mut app, FIRST, &track, Vec3::new(20.0, 0.25, 20.0));
+    let track = constant_velocity_track(Vec3::X * 2.0);
+    spawn_base_box(&mut app, FIRST, &track, Vec3::new(20.0, 0.25, 20.0));
     for (right, forward, walk) in
         [(0, 127, Vec3::Z * -6.0), (127, 0, Vec3::X * 6.0), (-127, 0, Vec3::X * -6.0)]
     {
-        let start = standing(&mut app, Vec3::Y * 0.25);
-        let (states, events) = run(&mut app, start, towards(right, forward, 128), SETTLE);
+        let start = expect_standing(&mut app, Vec3::Y * 0.25);
+        let (states, events) = run(&mut app, start, axis_inputs(right, forward, 128), SETTLE);
         let last = end(&states);
         assert!(last.velocity.distance(walk) < 1e-3, "{last:?}");
         assert!(last.world_velocity().distance(walk + Vec3::X * 2.0) < 0.01, "{last:?}");
@@ -206,11 +212,11 @@ fn walking_speed_is_relative_to_the_base() {
 #[test]
 fn crossing_adjacent_bases_emits_base_changed_for_each() {
     let mut app = Level::with_floor().build();
-    let still = |x: f32| Track::Still(Isometry3d::from_translation(Vec3::new(x, 0.0, 0.0)));
-    ride(&mut app, BaseId(7), &still(3.0), Vec3::new(1.0, 0.2, 2.0));
-    ride(&mut app, BaseId(9), &still(5.0), Vec3::new(1.0, 0.2, 2.0));
-    let start = standing(&mut app, Vec3::ZERO);
-    let (states, events) = run(&mut app, start, towards(127, 0, 128), SETTLE);
+    let still = |x: f32| BaseTrack::Still(Isometry3d::from_translation(Vec3::new(x, 0.0, 0.0)));
+    spawn_base_box(&mut app, BaseId(7), &still(3.0), Vec3::new(1.0, 0.2, 2.0));
+    spawn_base_box(&mut app, BaseId(9), &still(5.0), Vec3::new(1.0, 0.2, 2.0));
+    let start = expect_standing(&mut app, Vec3::ZERO);
+    let (states, events) = run(&mut app, start, axis_inputs(127, 0, 128), SETTLE);
     let changes: Vec<_> = events
         .iter()
         .filter_map(|event| match event {
@@ -225,10 +231,10 @@ fn crossing_adjacent_bases_emits_base_changed_for_each() {
 fn turning_base_turns_the_view_only_with_turn_with_base() {
     for turns in [true, false] {
         let mut app = Level::new().tune(|config| config.turn_with_base = turns).build();
-        let track = Track::Turntable(Turntable { seconds_per_turn: 8.0, ..default() });
-        ride(&mut app, FIRST, &track, Vec3::new(5.0, 0.25, 5.0));
-        let start = standing(&mut app, Vec3::new(2.0, 0.25, 0.0));
-        let (states, _) = run(&mut app, start, nothing(128), SETTLE);
+        let track = BaseTrack::Turntable(Turntable { seconds_per_turn: 8.0, ..default() });
+        spawn_base_box(&mut app, FIRST, &track, Vec3::new(5.0, 0.25, 5.0));
+        let start = expect_standing(&mut app, Vec3::new(2.0, 0.25, 0.0));
+        let (states, _) = run(&mut app, start, neutral_inputs(128), SETTLE);
         let turned = end(&states).yaw.wrapping_sub(start.yaw).cast_signed();
         let expected = if turns { 16_384 } else { 0 };
         assert!((turned - expected).abs() <= 8, "by {turned}: {:?}", end(&states));
@@ -242,12 +248,12 @@ fn turning_base_turns_the_view_only_with_turn_with_base() {
 #[test]
 fn door_pushes_a_pawn_out_of_its_way_without_penetration() {
     let mut app = Level::with_floor().build();
-    let track = Track::Custom(Arc::new(|seconds: f64| {
+    let track = BaseTrack::Custom(Arc::new(|seconds: f64| {
         Isometry3d::from_translation(Vec3::new((seconds * 1.5) as f32 - 4.0, 1.6, 0.0))
     }));
-    ride(&mut app, FIRST, &track, Vec3::new(0.25, 1.5, 2.0));
-    let start = standing(&mut app, Vec3::ZERO);
-    let (states, events) = run(&mut app, start, nothing(256), SETTLE);
+    spawn_base_box(&mut app, FIRST, &track, Vec3::new(0.25, 1.5, 2.0));
+    let start = expect_standing(&mut app, Vec3::ZERO);
+    let (states, events) = run(&mut app, start, neutral_inputs(256), SETTLE);
     for (state, pose) in with_poses(&app, &states, &track, SETTLE) {
         let gap = state.position.x - pose.translation.x - 0.25;
         assert!(gap > 0.34 - 5e-3, "the door is in the pawn by {} m: {state:?}", 0.34 - gap);
@@ -268,10 +274,10 @@ fn crushed_pawn_emits_stuck_and_walks_freely_once_released() {
         travel_seconds: 2.0,
         ..default()
     };
-    ride(&mut app, FIRST, &Track::Shuttle(door), Vec3::new(0.5, 3.0, 9.0));
-    let start = standing(&mut app, Vec3::X);
+    spawn_base_box(&mut app, FIRST, &BaseTrack::Shuttle(door), Vec3::new(0.5, 3.0, 9.0));
+    let start = expect_standing(&mut app, Vec3::X);
     // The door waits for 1 s, closes in 2 s, waits for 1 s and opens in 2 s.
-    let (states, events) = run(&mut app, start, nothing(364), SETTLE);
+    let (states, events) = run(&mut app, start, neutral_inputs(364), SETTLE);
     for state in &states {
         assert!(state.position.is_finite() && state.velocity.is_finite(), "{state:?}");
         assert!(state.position.abs().max_element() < 20.0, "{state:?}");
@@ -286,7 +292,7 @@ fn crushed_pawn_emits_stuck_and_walks_freely_once_released() {
     assert!(!depths.is_empty(), "a gap of 0.2 m is too narrow: {events:?}");
     assert!(depths.iter().all(|depth| depth.is_finite() && *depth > 0.0), "{depths:?}");
     let after = end(&states);
-    let last = end(&run(&mut app, after, towards(-127, 0, 44), SETTLE + 364).0);
+    let last = end(&run(&mut app, after, axis_inputs(-127, 0, 44), SETTLE + 364).0);
     assert!(
         after.position.x - last.position.x > 1.0,
         "must walk freely once the door has opened: {after:?}, {last:?}"
@@ -296,13 +302,13 @@ fn crushed_pawn_emits_stuck_and_walks_freely_once_released() {
 #[test]
 fn pawn_falls_when_its_base_despawns() {
     let mut app = Level::with_floor().build();
-    let still = Track::Still(Isometry3d::from_translation(Vec3::Y * 2.0));
-    let base = ride(&mut app, FIRST, &still, Vec3::new(1.0, 0.25, 1.0));
-    let start = standing(&mut app, Vec3::Y * 2.25);
+    let still = BaseTrack::Still(Isometry3d::from_translation(Vec3::Y * 2.0));
+    let base = spawn_base_box(&mut app, FIRST, &still, Vec3::new(1.0, 0.25, 1.0));
+    let start = expect_standing(&mut app, Vec3::Y * 2.25);
     assert_eq!(start.base, FIRST);
     app.world_mut().despawn(base);
     settle(&mut app);
-    let (states, events) = run(&mut app, start, nothing(96), SETTLE);
+    let (states, events) = run(&mut app, start, neutral_inputs(96), SETTLE);
     let last = end(&states);
     assert!(last.is_grounded() && HOVER.contains(&last.position.y) && last.base == BaseId::NONE, "{last:?}");
     assert!(events.contains(&MoveEvent::BaseChanged { from: FIRST, to: BaseId::NONE }), "{events:?}");
@@ -312,12 +318,12 @@ fn pawn_falls_when_its_base_despawns() {
 #[test]
 fn teleporting_base_takes_its_rider_along_without_adding_speed() {
     let mut app = Level::new().build();
-    let track = Track::Custom(Arc::new(|seconds: f64| {
+    let track = BaseTrack::Custom(Arc::new(|seconds: f64| {
         Isometry3d::from_translation(if seconds < 2.0 { Vec3::ZERO } else { Vec3::new(20.0, 5.0, 0.0) })
     }));
-    ride(&mut app, FIRST, &track, Vec3::new(2.0, 0.25, 2.0));
-    let start = standing(&mut app, Vec3::Y * 0.25);
-    let (states, _) = run(&mut app, start, nothing(128), SETTLE);
+    spawn_base_box(&mut app, FIRST, &track, Vec3::new(2.0, 0.25, 2.0));
+    let start = expect_standing(&mut app, Vec3::Y * 0.25);
+    let (states, _) = run(&mut app, start, neutral_inputs(128), SETTLE);
     let last = end(&states);
     assert!((last.position.x - 20.0).abs() < 1e-3 && last.is_grounded(), "{last:?}");
     let fastest = states.iter().map(|s| s.world_velocity().length()).fold(0.0, f32::max);
@@ -327,9 +333,9 @@ fn teleporting_base_takes_its_rider_along_without_adding_speed() {
 #[test]
 fn wall_stops_a_rider_while_its_base_moves_on() {
     let mut app = Level::new().block(Vec3::new(3.0, 0.3, -9.0), Vec3::new(4.0, 9.0, 9.0)).build();
-    ride(&mut app, FIRST, &train(Vec3::X), Vec3::new(9.0, 0.25, 3.0));
-    let start = standing(&mut app, Vec3::Y * 0.25);
-    let (states, _) = run(&mut app, start, nothing(320), SETTLE);
+    spawn_base_box(&mut app, FIRST, &constant_velocity_track(Vec3::X), Vec3::new(9.0, 0.25, 3.0));
+    let start = expect_standing(&mut app, Vec3::Y * 0.25);
+    let (states, _) = run(&mut app, start, neutral_inputs(320), SETTLE);
     for state in &states {
         assert!(state.is_grounded() && state.position.x < 3.0 - 0.33, "{state:?}");
     }
@@ -340,12 +346,12 @@ fn wall_stops_a_rider_while_its_base_moves_on() {
 #[test]
 fn replay_from_the_middle_of_a_ride_gives_identical_bits() {
     let mut app = Level::with_floor().build();
-    let table = Track::Turntable(Turntable { pivot: Vec3::Y * 0.5, seconds_per_turn: 7.0, ..default() });
-    ride(&mut app, FIRST, &table, Vec3::new(12.0, 0.25, 12.0));
+    let table = BaseTrack::Turntable(Turntable { pivot: Vec3::Y * 0.5, seconds_per_turn: 7.0, ..default() });
+    spawn_base_box(&mut app, FIRST, &table, Vec3::new(12.0, 0.25, 12.0));
     let lift = Shuttle { from: Vec3::new(3.0, 0.7, 0.0), to: Vec3::new(-3.0, 2.0, 0.0), ..default() };
-    ride(&mut app, BaseId(2), &Track::Shuttle(lift), Vec3::new(2.0, 0.25, 2.0));
-    let start = standing(&mut app, Vec3::new(0.0, 0.75, 4.0));
-    let inputs = wild_inputs(5, 800);
+    spawn_base_box(&mut app, BaseId(2), &BaseTrack::Shuttle(lift), Vec3::new(2.0, 0.25, 2.0));
+    let start = expect_standing(&mut app, Vec3::new(0.0, 0.75, 4.0));
+    let inputs = random_inputs(5, 800);
     let (states, events) = run(&mut app, start, inputs.iter().copied(), SETTLE);
     let rides = count(&events, |event| matches!(event, MoveEvent::BaseChanged { .. }));
     assert!(rides > 4, "too few base changes: {rides}");
@@ -359,8 +365,8 @@ fn replay_from_the_middle_of_a_ride_gives_identical_bits() {
 #[test]
 fn half_a_tick_moves_a_rider_half_the_way_of_its_base() {
     let mut app = Level::new().build();
-    ride(&mut app, FIRST, &train(Vec3::X * 4.0), Vec3::new(5.0, 0.25, 5.0));
-    let start = standing(&mut app, Vec3::Y * 0.25);
+    spawn_base_box(&mut app, FIRST, &constant_velocity_track(Vec3::X * 4.0), Vec3::new(5.0, 0.25, 5.0));
+    let start = expect_standing(&mut app, Vec3::Y * 0.25);
     let (states, _) =
         drive::<bevy_unlag_movement::CapsuleModel>(&mut app, start, 1, SETTLE, DT * 0.5, |_, _| {
             CapsuleInput::default()
@@ -373,10 +379,10 @@ fn half_a_tick_moves_a_rider_half_the_way_of_its_base() {
 #[test]
 fn lift_that_rises_faster_than_an_airborne_pawn_picks_it_up() {
     let mut app = Level::new().build();
-    let track = train(Vec3::Y * 5.0);
-    ride(&mut app, FIRST, &track, Vec3::new(3.0, 0.25, 3.0));
+    let track = constant_velocity_track(Vec3::Y * 5.0);
+    spawn_base_box(&mut app, FIRST, &track, Vec3::new(3.0, 0.25, 3.0));
     let rising = CapsuleState { velocity: Vec3::Y * 4.0, ..CapsuleState::at(Vec3::Y * 0.5) };
-    let (states, events) = run(&mut app, rising, nothing(64), 0);
+    let (states, events) = run(&mut app, rising, neutral_inputs(64), 0);
     let landed = events.iter().find_map(|event| match event {
         MoveEvent::Landed { speed } => Some(*speed),
         _ => None,

@@ -15,7 +15,7 @@ use rand::{Rng, SeedableRng, rngs::SmallRng};
 pub const DT: f32 = 1.0 / 64.0;
 /// Common tick rates of games, in ticks per second.
 pub const RATES: [f32; 4] = [30.0, 60.0, 64.0, 128.0];
-/// Ticks that [`standing`] takes.
+/// Ticks that [`expect_standing`] takes.
 pub const SETTLE: u32 = 40;
 /// Height of the feet above a floor, in metres.
 pub const HOVER: core::ops::RangeInclusive<f32> = 0.0185..=0.0245;
@@ -239,12 +239,12 @@ pub fn run(
     inputs: impl IntoIterator<Item = CapsuleInput>,
     first_tick: u32,
 ) -> (Vec<CapsuleState>, Vec<MoveEvent>) {
-    let (states, events) = run_each(app, state, inputs, first_tick);
+    let (states, events) = run_per_tick(app, state, inputs, first_tick);
     (states, events.concat())
 }
 
 /// Like [`run`], but returns the events per tick.
-pub fn run_each(
+pub fn run_per_tick(
     app: &mut App,
     state: CapsuleState,
     inputs: impl IntoIterator<Item = CapsuleInput>,
@@ -256,7 +256,7 @@ pub fn run_each(
 }
 
 /// Steps `state` with inputs that depend on the current state.
-pub fn steer(
+pub fn run_with_feedback(
     app: &mut App,
     state: CapsuleState,
     ticks: usize,
@@ -269,7 +269,7 @@ pub fn steer(
 }
 
 /// Makes one step of any length.
-pub fn step_of(app: &mut App, state: CapsuleState, input: CapsuleInput, dt: f32) -> CapsuleState {
+pub fn step_once(app: &mut App, state: CapsuleState, input: CapsuleInput, dt: f32) -> CapsuleState {
     end(&drive::<CapsuleModel>(app, state, 1, 0, dt, |_, _| input).0)
 }
 
@@ -279,26 +279,26 @@ pub fn end<T: Copy>(states: &[T]) -> T {
 }
 
 /// Returns a pawn that has come to rest on the floor at or below `place`.
-pub fn standing(app: &mut App, place: Vec3) -> CapsuleState {
+pub fn expect_standing(app: &mut App, place: Vec3) -> CapsuleState {
     let up = app.world().resource::<CapsuleConfig>().up;
     let state = CapsuleState { up, ..CapsuleState::at(place + up * 0.1) };
-    let rest = end(&run(app, state, nothing(SETTLE as usize), 0).0);
+    let rest = end(&run(app, state, neutral_inputs(SETTLE as usize), 0).0);
     assert_eq!(rest.mode, MovementMode::Walking, "no floor to stand on at {place}: {rest:?}");
     rest
 }
 
 /// Neutral input.
-pub fn nothing(ticks: usize) -> Vec<CapsuleInput> {
+pub fn neutral_inputs(ticks: usize) -> Vec<CapsuleInput> {
     vec![CapsuleInput::default(); ticks]
 }
 
 /// Input with constant axes: `right` is towards +X, `forward` towards -Z.
-pub fn towards(right: i8, forward: i8, ticks: usize) -> Vec<CapsuleInput> {
+pub fn axis_inputs(right: i8, forward: i8, ticks: usize) -> Vec<CapsuleInput> {
     vec![CapsuleInput { right, forward, ..default() }; ticks]
 }
 
 /// Input with the jump button held.
-pub fn jumping(ticks: usize) -> Vec<CapsuleInput> {
+pub fn jump_inputs(ticks: usize) -> Vec<CapsuleInput> {
     vec![CapsuleInput { jump: true, ..default() }; ticks]
 }
 
@@ -315,7 +315,7 @@ pub fn rng(seed: u64) -> SmallRng {
 }
 
 /// Returns random inputs that change four times per second.
-pub fn wild_inputs(seed: u64, ticks: usize) -> Vec<CapsuleInput> {
+pub fn random_inputs(seed: u64, ticks: usize) -> Vec<CapsuleInput> {
     let mut rng = rng(seed);
     let mut input = CapsuleInput::default();
     (0..ticks)
@@ -338,7 +338,7 @@ pub fn wild_inputs(seed: u64, ticks: usize) -> Vec<CapsuleInput> {
 }
 
 /// A walled yard, 28 m by 28 m, full of tilted boxes.
-pub fn wild_level() -> Level {
+pub fn cluttered_level() -> Level {
     let mut level = Level::with_floor();
     for i in 0..60_i16 {
         let place =
@@ -373,9 +373,9 @@ pub fn count(events: &[MoveEvent], is: impl Fn(&MoveEvent) -> bool) -> usize {
     events.iter().filter(|event| is(event)).count()
 }
 
-/// Counts the `WalkedOff` events.
+/// Counts the `WalkedOffLedge` events.
 pub fn walked_off(events: &[MoveEvent]) -> usize {
-    count(events, |event| matches!(event, MoveEvent::WalkedOff))
+    count(events, |event| matches!(event, MoveEvent::WalkedOffLedge))
 }
 
 /// Counts the `ModeChanged` events.

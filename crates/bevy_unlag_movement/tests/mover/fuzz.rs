@@ -4,9 +4,9 @@
 //! `PROPTEST_RNG_SEED=<n>` selects other rooms, `PROPTEST_CASES=<n>` sets their number. A failure names the
 //! seed of its room and the tick.
 
-pub(crate) mod nasty;
+pub(crate) mod levels;
 pub(crate) mod oracle;
-pub(crate) mod scenes;
+pub(crate) mod pathological_levels;
 pub(crate) mod script;
 
 use bevy::prelude::*;
@@ -18,9 +18,9 @@ use proptest::{
     test_runner::{RngSeed, TestRunner},
 };
 
-use oracle::{Move, Watch};
-use scenes::{Level, random_config, random_dt, random_level, with_world};
-use script::{Chunk, Planned, chunk, planned};
+use levels::{Level, random_config, random_dt, random_level, with_world};
+use oracle::{Move, MoveChecker};
+use script::{Chunk, PlannedMove, chunk, planned};
 
 /// Rooms per run.
 const CASES: u32 = 40;
@@ -35,18 +35,18 @@ fn watch(
     config: &CapsuleConfig,
     dt: f32,
     start: CapsuleState,
-    moves: &[Planned],
+    moves: &[PlannedMove],
     room: bool,
 ) -> Result<Summary, String> {
     let mut app = level.app(dt);
     let entity = app.world_mut().spawn_empty().id();
     with_world(&mut app, |world| {
-        let mut watch = Watch::new(level, config);
+        let mut watch = MoveChecker::new(level, config);
         watch.room = room;
         if !watch.is_free(&start) {
             return Err(format!("the start is not free: {}", start.position));
         }
-        watched(&mut watch, config, dt, entity, start, moves, world)
+        check_moves(&mut watch, config, dt, entity, start, moves, world)
     })
 }
 
@@ -57,13 +57,13 @@ struct Summary {
     modes: [usize; 4],
 }
 
-fn watched(
-    watch: &mut Watch<'_>,
+fn check_moves(
+    watch: &mut MoveChecker<'_>,
     config: &CapsuleConfig,
     dt: f32,
     entity: Entity,
     start: CapsuleState,
-    moves: &[Planned],
+    moves: &[PlannedMove],
     world: &MoverWorld<'_, '_>,
 ) -> Result<Summary, String> {
     let mut state = start;
@@ -91,7 +91,7 @@ fn watched(
 }
 
 fn start_in(level: &Level, config: &CapsuleConfig) -> Option<CapsuleState> {
-    let watch = Watch::new(level, config);
+    let watch = MoveChecker::new(level, config);
     let at = |spot: &Vec3| CapsuleState { up: config.up.normalize(), ..CapsuleState::at(*spot) };
     level.spots.iter().map(at).find(|state| watch.is_free(state))
 }
@@ -143,10 +143,10 @@ fn random_moves_never_penetrate_tunnel_or_gain_energy() {
 
 #[test]
 fn random_moves_in_pathological_levels_never_penetrate_or_tunnel() {
-    for (name, nasty) in nasty::all() {
+    for (name, nasty) in pathological_levels::all() {
         for seed in 0..3 {
             let moves = nasty.moves(seed, 700);
-            match watch(&nasty.level, &nasty.config, scenes::DT, nasty.start, &moves, nasty.room) {
+            match watch(&nasty.level, &nasty.config, levels::DT, nasty.start, &moves, nasty.room) {
                 Ok(summary) => assert!(summary.judged * 4 > moves.len(), "{name}: too few were checked"),
                 Err(why) => panic!("{name}, seed {seed}: {why}"),
             }
@@ -156,12 +156,13 @@ fn random_moves_in_pathological_levels_never_penetrate_or_tunnel() {
 
 #[test]
 fn nearly_flat_floors_do_not_slow_a_run_or_make_it_airborne() {
-    for (name, nasty) in nasty::all() {
-        let Some(metres) = nasty.runs else { continue };
-        let mut app = nasty.level.app(scenes::DT);
-        let start = scenes::standing(&mut app, &nasty.config, nasty.start.position);
-        let (states, events) = scenes::run(&mut app, &nasty.config, start, scenes::towards(127, 0, 64 * 3));
-        let way = scenes::last(&states).position.x - start.position.x;
+    for (name, nasty) in pathological_levels::all() {
+        let Some(metres) = nasty.min_run_distance else { continue };
+        let mut app = nasty.level.app(levels::DT);
+        let start = levels::settled_pawn(&mut app, &nasty.config, nasty.start.position);
+        let (states, events) =
+            levels::run(&mut app, &nasty.config, start, levels::axis_inputs(127, 0, 64 * 3));
+        let way = levels::last(&states).position.x - start.position.x;
         assert!(way > metres, "{name}: ran only {way} m in 3 s, {events:?}");
         let airborne = states.iter().position(|state| !state.is_grounded());
         assert_eq!(airborne, None, "{name}: left the ground, {events:?}");

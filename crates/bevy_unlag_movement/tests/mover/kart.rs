@@ -1,12 +1,13 @@
 //! Tests of the kart model in small levels with floors, walls and ramps.
 
-mod others;
-mod wild;
+mod kart_interaction;
+mod random_driving;
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{Collider, RigidBody};
 use bevy_unlag_movement::{
-    BaseId, KartConfig, KartEvent, KartInput, KartModel, KartPlugin, KartState, MovementBase, Shuttle, Track,
+    BaseId, BaseTrack, KartConfig, KartEvent, KartInput, KartModel, KartPlugin, KartState, MovementBase,
+    Shuttle,
 };
 
 use crate::common::{DT, HOVER, Level, bits, end, spawn};
@@ -19,14 +20,14 @@ const FULL: KartInput = KartInput { throttle: 127, steering: 0 };
 const IDLE: KartInput = KartInput { throttle: 0, steering: 0 };
 
 /// Builds a level with the kart plugin.
-fn yard(level: Level) -> App {
+fn build_with_karts(level: Level) -> App {
     level.build_with(|app| {
         app.add_plugins(KartPlugin);
     })
 }
 
 /// A level with one floor of 4 km by 4 km.
-fn plain() -> Level {
+fn flat_level() -> Level {
     Level::new().block(Vec3::new(-2_000.0, -1.0, -2_000.0), Vec3::new(2_000.0, 0.0, 2_000.0))
 }
 
@@ -45,7 +46,7 @@ fn run(
 }
 
 /// Returns a kart at rest on the floor at or below `place`.
-fn parked(app: &mut App, place: Vec3, yaw: u16) -> KartState {
+fn expect_parked(app: &mut App, place: Vec3, yaw: u16) -> KartState {
     let (states, _) = run(app, KartState::at(place + Vec3::Y * 0.05, yaw), SETTLE, |_, _| IDLE);
     let rest = end(&states);
     assert!(rest.grounded && rest.velocity == Vec3::ZERO, "no floor to stand on at {place}: {rest:?}");
@@ -53,8 +54,8 @@ fn parked(app: &mut App, place: Vec3, yaw: u16) -> KartState {
 }
 
 /// Returns a parked kart that moves at `speed` along its heading.
-fn rolling(app: &mut App, place: Vec3, yaw: u16, speed: f32) -> KartState {
-    let state = parked(app, place, yaw);
+fn rolling_kart(app: &mut App, place: Vec3, yaw: u16, speed: f32) -> KartState {
+    let state = expect_parked(app, place, yaw);
     KartState { velocity: state.forward() * speed, ..state }
 }
 
@@ -68,8 +69,8 @@ fn bumps(events: &[KartEvent]) -> Vec<f32> {
 
 #[test]
 fn kart_top_speed_is_where_drag_equals_the_drive_force() {
-    let mut app = yard(plain());
-    let start = parked(&mut app, Vec3::ZERO, EAST);
+    let mut app = build_with_karts(flat_level());
+    let start = expect_parked(&mut app, Vec3::ZERO, EAST);
     let (states, events) = run(&mut app, start, 64 * 40, |_, _| FULL);
     let last = end(&states);
     assert!((last.speed() - 24.815).abs() < 0.02, "{last:?}");
@@ -80,8 +81,8 @@ fn kart_top_speed_is_where_drag_equals_the_drive_force() {
 
 #[test]
 fn kart_at_full_steering_drives_a_circle_of_the_turning_radius() {
-    let mut app = yard(plain());
-    let start = parked(&mut app, Vec3::ZERO, EAST);
+    let mut app = build_with_karts(flat_level());
+    let start = expect_parked(&mut app, Vec3::ZERO, EAST);
     let input = KartInput { steering: 127, ..FULL };
     let (states, _) = run(&mut app, start, 64 * 30, |_, _| input);
     // A circle at top speed takes 2.5 s.
@@ -97,8 +98,8 @@ fn kart_at_full_steering_drives_a_circle_of_the_turning_radius() {
 
 #[test]
 fn coasting_kart_comes_to_rest_and_stays_bit_for_bit() {
-    let mut app = yard(plain());
-    let start = rolling(&mut app, Vec3::ZERO, EAST, 3.0);
+    let mut app = build_with_karts(flat_level());
+    let start = rolling_kart(&mut app, Vec3::ZERO, EAST, 3.0);
     let (states, _) = run(&mut app, start, 64 * 60, |_, _| IDLE);
     let rested = states.iter().position(|s| s.velocity == Vec3::ZERO).expect("the kart must come to rest");
     assert!(rested > 64 * 5, "came to rest too soon, after {rested} ticks");
@@ -114,8 +115,8 @@ fn coasting_kart_comes_to_rest_and_stays_bit_for_bit() {
 
 #[test]
 fn reversing_kart_turns_its_heading_the_other_way() {
-    let mut app = yard(plain());
-    let start = parked(&mut app, Vec3::ZERO, EAST);
+    let mut app = build_with_karts(flat_level());
+    let start = expect_parked(&mut app, Vec3::ZERO, EAST);
     for throttle in [127, -127] {
         let (states, _) = run(&mut app, start, 64, |_, _| KartInput { throttle, steering: 127 });
         let last = end(&states);
@@ -131,8 +132,9 @@ fn reversing_kart_turns_its_heading_the_other_way() {
 
 #[test]
 fn wall_ahead_stops_a_kart_with_one_bump_event() {
-    let mut app = yard(plain().block(Vec3::new(20.0, 0.0, -50.0), Vec3::new(21.0, 3.0, 50.0)));
-    let start = rolling(&mut app, Vec3::ZERO, EAST, 20.0);
+    let mut app =
+        build_with_karts(flat_level().block(Vec3::new(20.0, 0.0, -50.0), Vec3::new(21.0, 3.0, 50.0)));
+    let start = rolling_kart(&mut app, Vec3::ZERO, EAST, 20.0);
     let (states, events) = run(&mut app, start, 64 * 4, |_, _| FULL);
     let last = end(&states);
     assert!((last.position.x - (20.0 - 0.7)).abs() < 0.01, "{last:?}");
@@ -148,10 +150,11 @@ fn wall_ahead_stops_a_kart_with_one_bump_event() {
 
 #[test]
 fn kart_against_a_wall_loses_only_its_normal_velocity() {
-    let mut app = yard(plain().block(Vec3::new(-100.0, 0.0, -8.0), Vec3::new(300.0, 3.0, -7.0)));
+    let mut app =
+        build_with_karts(flat_level().block(Vec3::new(-100.0, 0.0, -8.0), Vec3::new(300.0, 3.0, -7.0)));
     // 15° into the wall on the left.
     let yaw = EAST + 2_731;
-    let start = rolling(&mut app, Vec3::ZERO, yaw, 20.0);
+    let start = rolling_kart(&mut app, Vec3::ZERO, yaw, 20.0);
     let (states, events) = run(&mut app, start, 128, |_, _| KartInput { steering: 0, throttle: 64 });
     let hits = bumps(&events);
     assert_eq!(hits.len(), 1, "{events:?}");
@@ -170,8 +173,8 @@ fn kart_against_a_wall_loses_only_its_normal_velocity() {
 #[test]
 fn kart_drives_up_a_ramp_takes_off_and_lands_once() {
     let top = 20.0_f32.to_radians();
-    let mut app = yard(plain().ramp(Vec3::new(10.0, 0.0, 0.0), 20.0, 12.0));
-    let start = rolling(&mut app, Vec3::ZERO, EAST, 20.0);
+    let mut app = build_with_karts(flat_level().ramp(Vec3::new(10.0, 0.0, 0.0), 20.0, 12.0));
+    let start = rolling_kart(&mut app, Vec3::ZERO, EAST, 20.0);
     let (states, events) = run(&mut app, start, 64 * 4, |_, _| FULL);
     let flown = states.iter().position(|s| !s.grounded).expect("the kart must take off");
     let edge = states[flown];
@@ -207,11 +210,11 @@ fn kart_drives_up_a_ramp_takes_off_and_lands_once() {
 #[test]
 fn kart_follows_a_crest_at_low_speed_and_takes_off_at_high_speed() {
     // Up 12°, down 12°.
-    let up = plain().ramp(Vec3::new(10.0, 0.0, 0.0), 12.0, 8.0);
+    let up = flat_level().ramp(Vec3::new(10.0, 0.0, 0.0), 12.0, 8.0);
     let end_of_up = Vec3::new(10.0, 0.0, 0.0) + Quat::from_rotation_z(12.0_f32.to_radians()) * Vec3::X * 8.0;
-    let mut app = yard(up.ramp(end_of_up, -12.0, 8.0));
+    let mut app = build_with_karts(up.ramp(end_of_up, -12.0, 8.0));
     for (speed, flies) in [(5.0, false), (20.0, true)] {
-        let start = rolling(&mut app, Vec3::new(5.0, 0.0, 0.0), EAST, speed);
+        let start = rolling_kart(&mut app, Vec3::new(5.0, 0.0, 0.0), EAST, speed);
         let (states, events) = run(&mut app, start, 64 * 6, |_, _| KartInput { throttle: 20, steering: 0 });
         let flown = events.contains(&KartEvent::TookOff);
         assert_eq!(flown, flies, "{speed} m/s: {events:?}");
@@ -227,9 +230,9 @@ fn kart_follows_a_crest_at_low_speed_and_takes_off_at_high_speed() {
 #[test]
 fn kart_drives_over_low_kerbs_and_high_kerbs_stop_it() {
     for (height, passes) in [(0.1, true), (0.2, true), (0.4, false), (1.0, false)] {
-        let kerb = plain().block(Vec3::new(8.0, 0.0, -20.0), Vec3::new(60.0, height, 20.0));
-        let mut app = yard(kerb);
-        let start = rolling(&mut app, Vec3::ZERO, EAST, 8.0);
+        let kerb = flat_level().block(Vec3::new(8.0, 0.0, -20.0), Vec3::new(60.0, height, 20.0));
+        let mut app = build_with_karts(kerb);
+        let start = rolling_kart(&mut app, Vec3::ZERO, EAST, 8.0);
         let (states, events) = run(&mut app, start, 128, |_, _| FULL);
         let last = end(&states);
         assert_eq!(last.position.x > 9.0, passes, "{height} m: {last:?}");
@@ -249,8 +252,8 @@ fn airborne_kart_falls_and_neither_accelerates_nor_steers() {
     let ledge = Level::new()
         .block(Vec3::new(-20.0, 4.0, -5.0), Vec3::new(0.0, 5.0, 5.0))
         .block(Vec3::new(-20.0, -1.0, -90.0), Vec3::new(90.0, 0.0, 90.0));
-    let mut app = yard(ledge);
-    let start = rolling(&mut app, Vec3::new(-5.0, 5.0, 0.0), EAST, 12.0);
+    let mut app = build_with_karts(ledge);
+    let start = rolling_kart(&mut app, Vec3::new(-5.0, 5.0, 0.0), EAST, 12.0);
     let input = KartInput { steering: 127, throttle: 127 };
     let (states, events) = run(&mut app, start, 128, |_, s| if s.grounded { FULL } else { input });
     let air: Vec<&KartState> = states.iter().filter(|s| !s.grounded).collect();
@@ -268,9 +271,9 @@ fn airborne_kart_falls_and_neither_accelerates_nor_steers() {
 
 #[test]
 fn lift_carries_a_kart_up_and_down() {
-    let mut app = yard(Level::new());
+    let mut app = build_with_karts(Level::new());
     let track =
-        Track::Shuttle(Shuttle { from: Vec3::ZERO, to: Vec3::Y * 4.0, travel_seconds: 4.0, ..default() });
+        BaseTrack::Shuttle(Shuttle { from: Vec3::ZERO, to: Vec3::Y * 4.0, travel_seconds: 4.0, ..default() });
     let lift = (
         MovementBase { id: BaseId(1), track },
         Transform::default(),

@@ -62,8 +62,8 @@ fn modes_are_found_by_name_and_reregistration_keeps_their_ids() {
 #[test]
 fn frictionless_slide_keeps_its_velocity() {
     let (mut app, mode) = with_mode(Level::with_floor(), slide());
-    let start = CapsuleState { mode, velocity: Vec3::X * 8.0, ..standing(&mut app, Vec3::X * -20.0) };
-    let (states, events) = run(&mut app, start, nothing(256), SETTLE);
+    let start = CapsuleState { mode, velocity: Vec3::X * 8.0, ..expect_standing(&mut app, Vec3::X * -20.0) };
+    let (states, events) = run(&mut app, start, neutral_inputs(256), SETTLE);
     let last = end(&states);
     assert_eq!(last.velocity, Vec3::X * 8.0, "{last:?}");
     assert!((last.position.x - start.position.x - 32.0).abs() < 0.01, "{last:?}");
@@ -77,8 +77,8 @@ fn slide_follows_steps_and_slopes_and_stops_at_walls() {
         .ramp(Vec3::X * 12.0, 20.0, 10.0)
         .block(Vec3::new(15.0, 0.0, -9.0), Vec3::new(16.0, 9.0, 9.0));
     let (mut app, mode) = with_mode(level, slide());
-    let start = CapsuleState { mode, velocity: Vec3::X * 8.0, ..standing(&mut app, Vec3::ZERO) };
-    let (states, events) = run(&mut app, start, nothing(192), SETTLE);
+    let start = CapsuleState { mode, velocity: Vec3::X * 8.0, ..expect_standing(&mut app, Vec3::ZERO) };
+    let (states, events) = run(&mut app, start, neutral_inputs(192), SETTLE);
     let last = end(&states);
     assert!((last.position.x - (15.0 - 0.345)).abs() < 0.01, "{last:?}");
     assert!(last.position.y > 0.8 && last.velocity.length() < 1e-3, "{last:?}");
@@ -89,7 +89,7 @@ fn slide_follows_steps_and_slopes_and_stops_at_walls() {
 fn glide_falls_with_its_scaled_gravity_and_lands() {
     let (mut app, mode) = with_mode(Level::with_floor(), glide());
     let start = CapsuleState { mode, ..CapsuleState::at(Vec3::Y * 3.0) };
-    let (states, events) = run(&mut app, start, nothing(192), 0);
+    let (states, events) = run(&mut app, start, neutral_inputs(192), 0);
     let fallen = start.position.y - states[64].position.y;
     assert!((fallen - 0.5 * 0.2 * GRAVITY).abs() < 0.01, "{fallen} m in a second");
     assert_eq!(states[64].mode, mode);
@@ -102,17 +102,17 @@ fn glide_falls_with_its_scaled_gravity_and_lands() {
 fn jump_ends_a_flying_custom_mode_only_with_can_jump() {
     let (mut app, mode) = with_mode(Level::with_floor(), custom("Climb", ModePhysics::Fly));
     let start = CapsuleState { mode, ..CapsuleState::at(Vec3::Y * 3.0) };
-    let (states, events) = run(&mut app, start, nothing(64), 0);
+    let (states, events) = run(&mut app, start, neutral_inputs(64), 0);
     assert_eq!(end(&states).position, start.position, "the pawn must hold on to the ladder");
     assert!(events.is_empty(), "{events:?}");
-    let (states, events) = run(&mut app, start, jumping(16), 0);
+    let (states, events) = run(&mut app, start, jump_inputs(16), 0);
     assert_eq!(jumps(&events), [1], "{events:?}");
     assert_eq!(end(&states).mode, MovementMode::Falling);
     let locked = CustomMode { can_jump: false, ..custom("Climb", ModePhysics::Fly) };
     tune(&mut app, |config| {
         register(config, locked);
     });
-    let (states, events) = run(&mut app, start, jumping(16), 0);
+    let (states, events) = run(&mut app, start, jump_inputs(16), 0);
     assert!(jumps(&events).is_empty() && end(&states).mode == mode, "{events:?}");
 }
 
@@ -134,8 +134,9 @@ fn custom_modes_follow_their_configured_transitions() {
         })
         .build();
     let [slides, glides] = modes;
-    let start = CapsuleState { mode: slides, velocity: Vec3::X * 8.0, ..standing(&mut app, Vec3::Y * 5.0) };
-    let (states, events) = run(&mut app, start, nothing(256), SETTLE);
+    let start =
+        CapsuleState { mode: slides, velocity: Vec3::X * 8.0, ..expect_standing(&mut app, Vec3::Y * 5.0) };
+    let (states, events) = run(&mut app, start, neutral_inputs(256), SETTLE);
     let changed = |from, to| MoveEvent::ModeChanged { from, to };
     let changes: Vec<MoveEvent> =
         events.into_iter().filter(|event| matches!(event, MoveEvent::ModeChanged { .. })).collect();
@@ -154,7 +155,7 @@ fn built_in_modes_follow_the_configured_transitions() {
         })
         .build();
     let falling = CapsuleState { velocity: Vec3::X * 4.0, ..CapsuleState::at(Vec3::Y * 2.0) };
-    let last = end(&run(&mut app, falling, nothing(128), 0).0);
+    let last = end(&run(&mut app, falling, neutral_inputs(128), 0).0);
     assert_eq!((last.mode, last.velocity), (mode, Vec3::X * 4.0));
 }
 
@@ -170,7 +171,7 @@ fn custom_modes_swim_in_water_only_with_walk_or_fall_physics() {
         let water = (MoveVolume::water(VolumeId(1)), Collider::cuboid(9.0, 9.0, 9.0), Transform::default());
         spawn(&mut app, water);
         let start = CapsuleState { mode, ..CapsuleState::at(Vec3::ZERO) };
-        let last = end(&run(&mut app, start, nothing(4), 0).0);
+        let last = end(&run(&mut app, start, neutral_inputs(4), 0).0);
         assert_eq!(last.mode == MovementMode::Swimming, swims, "{physics:?}: {last:?}");
     }
 }
@@ -179,7 +180,7 @@ fn custom_modes_swim_in_water_only_with_walk_or_fall_physics() {
 fn unregistered_custom_mode_falls_and_lands() {
     let mut app = Level::with_floor().build();
     let start = CapsuleState { mode: MovementMode::Custom(77), ..CapsuleState::at(Vec3::Y * 2.0) };
-    let (states, events) = run(&mut app, start, nothing(128), 0);
+    let (states, events) = run(&mut app, start, neutral_inputs(128), 0);
     let last = end(&states);
     assert!(last.is_grounded() && HOVER.contains(&last.position.y), "{last:?}");
     assert_eq!(landings(&events).len(), 1, "{events:?}");

@@ -6,31 +6,31 @@ use bevy_rapier3d::prelude::{
 };
 use bevy_unlag_core::MoveInput;
 use bevy_unlag_movement::{
-    CapsuleInput, CapsuleModel, CapsuleState, LocalMovesPlugin, OneWay, PawnCapsule, PawnCollision,
+    CapsuleInput, CapsuleModel, CapsuleState, LocalMovesPlugin, OneWayCollider, PawnCapsule, PawnCollision,
     PawnCollisionPlugin, PushesBodies,
 };
 
 use crate::common::*;
 
-fn other(feet: Vec3) -> PawnCapsule {
+fn other_pawn(feet: Vec3) -> PawnCapsule {
     PawnCapsule { feet, up: Vec3::Y, radius: 0.34, half_height: 0.88, id: 1 }
 }
 
-fn meeting(pawns: PawnCollision) -> App {
+fn build_with_pawn_collision(pawns: PawnCollision) -> App {
     Level::with_floor().tune(|config| config.pawns = pawns).build()
 }
 
 #[test]
 fn blocking_pawn_stops_a_head_on_run_and_lets_an_offset_run_slide() {
-    let mut app = meeting(PawnCollision::Block);
-    spawn(&mut app, other(Vec3::X * 3.0));
-    let start = standing(&mut app, Vec3::ZERO);
-    let (states, _) = run(&mut app, start, towards(127, 0, 128), SETTLE);
+    let mut app = build_with_pawn_collision(PawnCollision::Block);
+    spawn(&mut app, other_pawn(Vec3::X * 3.0));
+    let start = expect_standing(&mut app, Vec3::ZERO);
+    let (states, _) = run(&mut app, start, axis_inputs(127, 0, 128), SETTLE);
     let last = end(&states);
     assert!((last.position.x - (3.0 - 0.68 - 0.005)).abs() < 3e-3, "{last:?}");
     assert!(last.position.y < 0.03 && last.is_grounded(), "{last:?}");
-    let beside = standing(&mut app, Vec3::Z * 0.3);
-    let (states, _) = run(&mut app, beside, towards(127, 0, 192), SETTLE);
+    let beside = expect_standing(&mut app, Vec3::Z * 0.3);
+    let (states, _) = run(&mut app, beside, axis_inputs(127, 0, 192), SETTLE);
     assert!(end(&states).position.x > 5.0, "must slide past the pawn: {:?}", end(&states));
     let nearest = states.iter().map(|s| s.position.xz().distance(Vec2::new(3.0, 0.0))).fold(9.0, f32::min);
     assert!(nearest > 0.68, "{nearest} m apart");
@@ -38,23 +38,23 @@ fn blocking_pawn_stops_a_head_on_run_and_lets_an_offset_run_slide() {
 
 #[test]
 fn pawns_that_ignore_each_other_move_bit_for_bit_as_if_alone() {
-    let mut alone = meeting(PawnCollision::Ignore);
-    let mut together = meeting(PawnCollision::Ignore);
-    spawn(&mut together, other(Vec3::X * 3.0));
-    spawn(&mut together, other(Vec3::new(0.0, 1.0, 0.1)));
-    let start = standing(&mut alone, Vec3::ZERO);
-    let (a, _) = run(&mut alone, start, towards(127, 0, 128), SETTLE);
-    let (b, _) = run(&mut together, start, towards(127, 0, 128), SETTLE);
+    let mut alone = build_with_pawn_collision(PawnCollision::Ignore);
+    let mut together = build_with_pawn_collision(PawnCollision::Ignore);
+    spawn(&mut together, other_pawn(Vec3::X * 3.0));
+    spawn(&mut together, other_pawn(Vec3::new(0.0, 1.0, 0.1)));
+    let start = expect_standing(&mut alone, Vec3::ZERO);
+    let (a, _) = run(&mut alone, start, axis_inputs(127, 0, 128), SETTLE);
+    let (b, _) = run(&mut together, start, axis_inputs(127, 0, 128), SETTLE);
     assert_eq!(first_difference(&a, &b), None);
     assert!(end(&a).position.x > 9.0);
 }
 
 #[test]
 fn pawn_dropped_on_another_pawn_never_stands_on_it() {
-    let mut app = meeting(PawnCollision::Block);
-    spawn(&mut app, other(Vec3::ZERO));
+    let mut app = build_with_pawn_collision(PawnCollision::Block);
+    spawn(&mut app, other_pawn(Vec3::ZERO));
     for (x, z) in [(0.1, 0.0), (0.3, -0.2), (-0.02, 0.03), (0.0, 0.0)] {
-        let (states, _) = run(&mut app, CapsuleState::at(Vec3::new(x, 3.0, z)), nothing(320), 0);
+        let (states, _) = run(&mut app, CapsuleState::at(Vec3::new(x, 3.0, z)), neutral_inputs(320), 0);
         let stood = states.iter().find(|s| s.is_grounded() && s.position.y > 0.5);
         assert!(stood.is_none(), "dropped at {x}, {z}: {stood:?}");
         if (x, z) != (0.0, 0.0) {
@@ -69,7 +69,7 @@ fn pawn_dropped_on_another_pawn_never_stands_on_it() {
 }
 
 /// Builds a level in which the app steps the pawns.
-fn stepped(level: Level) -> App {
+fn build_stepping_pawns(level: Level) -> App {
     level.build_with(|app| {
         app.add_plugins((
             LocalMovesPlugin::<CapsuleModel>::default(),
@@ -94,7 +94,7 @@ fn update(app: &mut App, times: usize) {
 
 #[test]
 fn overlapping_pushing_pawns_separate_gradually_without_gaining_speed() {
-    let mut app = stepped(Level::with_floor().tune(|config| config.pawns = PawnCollision::Push));
+    let mut app = build_stepping_pawns(Level::with_floor().tune(|config| config.pawns = PawnCollision::Push));
     let a = pawn(&mut app, Vec3::new(-0.1, 0.05, 0.0), CapsuleInput::default());
     let b = pawn(&mut app, Vec3::new(0.1, 0.05, 0.0), CapsuleInput::default());
     update(&mut app, 4);
@@ -111,7 +111,7 @@ fn overlapping_pushing_pawns_separate_gradually_without_gaining_speed() {
 
 #[test]
 fn pushed_pawn_yields_and_can_be_walked_through() {
-    let mut app = stepped(Level::with_floor().tune(|config| config.pawns = PawnCollision::Push));
+    let mut app = build_stepping_pawns(Level::with_floor().tune(|config| config.pawns = PawnCollision::Push));
     let run = CapsuleInput { right: 127, ..default() };
     let a = pawn(&mut app, Vec3::new(-3.0, 0.05, 0.0), run);
     let b = pawn(&mut app, Vec3::new(0.0, 0.05, 0.2), CapsuleInput::default());
@@ -122,7 +122,7 @@ fn pushed_pawn_yields_and_can_be_walked_through() {
 
 #[test]
 fn pushing_pawns_in_the_same_place_do_not_drift_away_together() {
-    let mut app = stepped(Level::with_floor().tune(|config| config.pawns = PawnCollision::Push));
+    let mut app = build_stepping_pawns(Level::with_floor().tune(|config| config.pawns = PawnCollision::Push));
     let place = Vec3::new(2.0, 0.05, -1.0);
     let pawns = [0, 1].map(|_| pawn(&mut app, place, CapsuleInput::default()));
     update(&mut app, 128);
@@ -133,7 +133,8 @@ fn pushing_pawns_in_the_same_place_do_not_drift_away_together() {
 
 #[test]
 fn blocking_pawns_spawned_in_one_place_can_walk_apart() {
-    let mut app = stepped(Level::with_floor().tune(|config| config.pawns = PawnCollision::Block));
+    let mut app =
+        build_stepping_pawns(Level::with_floor().tune(|config| config.pawns = PawnCollision::Block));
     let run = |right| CapsuleInput { right, ..default() };
     let a = pawn(&mut app, Vec3::new(-0.1, 0.05, 0.0), run(-127));
     let b = pawn(&mut app, Vec3::new(0.1, 0.05, 0.0), run(127));
@@ -144,7 +145,7 @@ fn blocking_pawns_spawned_in_one_place_can_walk_apart() {
 
 #[test]
 fn own_colliders_do_not_stop_a_pawn() {
-    let mut app = stepped(Level::with_floor());
+    let mut app = build_stepping_pawns(Level::with_floor());
     let run = CapsuleInput { right: 127, ..default() };
     let own = pawn(&mut app, Vec3::Y * 0.05, run);
     let body = || Collider::capsule_y(0.54, 0.34);
@@ -162,8 +163,8 @@ fn dynamic_and_kinematic_bodies_do_not_affect_a_pawn() {
         let place = Transform::from_xyz(x, 0.5, 0.0);
         spawn(&mut with, (body, Collider::cuboid(0.5, 0.5, 0.5), place));
     }
-    let start = standing(&mut without, Vec3::ZERO);
-    let inputs = wild_inputs(8, 300);
+    let start = expect_standing(&mut without, Vec3::ZERO);
+    let inputs = random_inputs(8, 300);
     let (a, _) = run(&mut without, start, inputs.iter().copied(), SETTLE);
     let (b, _) = run(&mut with, start, inputs.iter().copied(), SETTLE);
     assert_eq!(first_difference(&a, &b), None);
@@ -172,7 +173,7 @@ fn dynamic_and_kinematic_bodies_do_not_affect_a_pawn() {
 #[test]
 fn pawn_with_pushes_bodies_moves_light_crates_more_than_heavy_ones() {
     let moved = |pushes: bool, mass: f32| {
-        let mut app = stepped(Level::with_floor());
+        let mut app = build_stepping_pawns(Level::with_floor());
         let body = app
             .world_mut()
             .spawn((
@@ -207,7 +208,7 @@ fn platform(level: Level, mins: Vec3, maxs: Vec3) -> App {
     let mut app = level.build();
     let half = (maxs - mins) * 0.5;
     let place = Transform::from_translation((mins + maxs) * 0.5);
-    spawn(&mut app, (OneWay::default(), Collider::cuboid(half.x, half.y, half.z), place));
+    spawn(&mut app, (OneWayCollider::default(), Collider::cuboid(half.x, half.y, half.z), place));
     app
 }
 
@@ -216,8 +217,8 @@ fn one_way_platform_lets_a_jump_pass_upwards_and_catches_the_fall() {
     for (jump_speed, lands) in [(8.0, true), (6.6, false)] {
         let level = Level::with_floor().tune(|config| config.jump_speed = jump_speed);
         let mut app = platform(level, Vec3::new(-2.0, 2.1, -2.0), Vec3::new(2.0, 2.3, 2.0));
-        let start = standing(&mut app, Vec3::ZERO);
-        let (states, events) = run(&mut app, start, jumping(160), SETTLE);
+        let start = expect_standing(&mut app, Vec3::ZERO);
+        let (states, events) = run(&mut app, start, jump_inputs(160), SETTLE);
         let top = highest(&states) - start.position.y;
         let expected = jump_speed * jump_speed / (2.0 * GRAVITY);
         assert!(
@@ -228,7 +229,7 @@ fn one_way_platform_lets_a_jump_pass_upwards_and_catches_the_fall() {
         let floor = if lands { 2.3 } else { 0.0 };
         assert!(last.is_grounded() && HOVER.contains(&(last.position.y - floor)), "{last:?}: {events:?}");
         if lands {
-            let (states, events) = run(&mut app, last, towards(127, 0, 128), 300);
+            let (states, events) = run(&mut app, last, axis_inputs(127, 0, 128), 300);
             assert_eq!(walked_off(&events), 1, "{events:?}");
             assert!(HOVER.contains(&end(&states).position.y), "must fall off its edge: {:?}", end(&states));
         }
@@ -239,9 +240,9 @@ fn one_way_platform_lets_a_jump_pass_upwards_and_catches_the_fall() {
 fn one_way_platform_does_not_affect_a_pawn_that_walks_through_its_side() {
     let mut without = Level::with_floor().build();
     let mut with = platform(Level::with_floor(), Vec3::new(2.0, 0.2, -2.0), Vec3::new(4.0, 1.0, 2.0));
-    let start = standing(&mut without, Vec3::ZERO);
-    let (a, _) = run(&mut without, start, towards(127, 0, 96), SETTLE);
-    let (b, _) = run(&mut with, start, towards(127, 0, 96), SETTLE);
+    let start = expect_standing(&mut without, Vec3::ZERO);
+    let (a, _) = run(&mut without, start, axis_inputs(127, 0, 96), SETTLE);
+    let (b, _) = run(&mut with, start, axis_inputs(127, 0, 96), SETTLE);
     assert_eq!(first_difference(&a, &b), None);
     assert!(end(&a).position.x > 6.0);
 }
@@ -250,8 +251,8 @@ fn one_way_platform_does_not_affect_a_pawn_that_walks_through_its_side() {
 fn low_one_way_platform_does_not_lift_a_walking_pawn_at_any_speed() {
     for (right, ticks) in [(127, 64), (40, 128), (6, 640)] {
         let mut app = platform(Level::with_floor(), Vec3::new(1.0, 0.1, -2.0), Vec3::new(1.8, 0.3, 2.0));
-        let start = standing(&mut app, Vec3::ZERO);
-        let (states, _) = run(&mut app, start, towards(right, 0, ticks), SETTLE);
+        let start = expect_standing(&mut app, Vec3::ZERO);
+        let (states, _) = run(&mut app, start, axis_inputs(right, 0, ticks), SETTLE);
         assert!(end(&states).position.x > 1.5, "must reach the platform: {:?}", end(&states));
         assert!(highest(&states) < 0.03, "up to {} m at {right}", highest(&states));
     }
@@ -264,9 +265,9 @@ fn sensors_and_disabled_colliders_do_not_affect_a_pawn() {
     let wall = || Collider::cuboid(0.5, 2.0, 5.0);
     spawn(&mut with, (wall(), Sensor, Transform::from_xyz(2.0, 1.0, 0.0)));
     spawn(&mut with, (wall(), ColliderDisabled, Transform::from_xyz(4.0, 1.0, 0.0)));
-    let start = standing(&mut without, Vec3::ZERO);
-    let (a, _) = run(&mut without, start, towards(127, 0, 96), SETTLE);
-    let (b, _) = run(&mut with, start, towards(127, 0, 96), SETTLE);
+    let start = expect_standing(&mut without, Vec3::ZERO);
+    let (a, _) = run(&mut without, start, axis_inputs(127, 0, 96), SETTLE);
+    let (b, _) = run(&mut with, start, axis_inputs(127, 0, 96), SETTLE);
     assert_eq!(first_difference(&a, &b), None);
 }
 
@@ -290,8 +291,8 @@ fn wall_stops_only_pawns_whose_mask_shares_its_collision_groups() {
             app.world_mut().entity_mut(wall).insert(groups);
         }
         settle(&mut app);
-        let start = standing(&mut app, Vec3::ZERO);
-        let last = end(&run(&mut app, start, towards(127, 0, 96), SETTLE).0);
+        let start = expect_standing(&mut app, Vec3::ZERO);
+        let last = end(&run(&mut app, start, axis_inputs(127, 0, 96), SETTLE).0);
         assert_eq!(last.position.x < 2.5, stops, "{groups:?} and {mask:?}: {last:?}");
     }
 }
@@ -299,18 +300,18 @@ fn wall_stops_only_pawns_whose_mask_shares_its_collision_groups() {
 #[test]
 fn spawned_moved_and_despawned_colliders_take_effect_after_one_update() {
     let mut app = Level::with_floor().build();
-    let start = standing(&mut app, Vec3::ZERO);
+    let start = expect_standing(&mut app, Vec3::ZERO);
     let wall =
         app.world_mut().spawn((Collider::cuboid(0.5, 2.0, 5.0), Transform::from_xyz(3.0, 2.0, 0.0))).id();
     app.update();
-    let stopped = end(&run(&mut app, start, towards(127, 0, 96), SETTLE).0);
+    let stopped = end(&run(&mut app, start, axis_inputs(127, 0, 96), SETTLE).0);
     assert!(stopped.position.x < 2.5, "{stopped:?}");
     app.world_mut().get_mut::<Transform>(wall).expect("the wall must exist").translation.x = 5.0;
     app.update();
-    let further = end(&run(&mut app, start, towards(127, 0, 96), SETTLE).0);
+    let further = end(&run(&mut app, start, axis_inputs(127, 0, 96), SETTLE).0);
     assert!((4.0..4.5).contains(&further.position.x), "must stop at the moved wall: {further:?}");
     app.world_mut().despawn(wall);
     app.update();
-    let on = end(&run(&mut app, start, towards(127, 0, 96), SETTLE).0);
+    let on = end(&run(&mut app, start, axis_inputs(127, 0, 96), SETTLE).0);
     assert!(on.position.x > 6.0, "must pass the despawned wall: {on:?}");
 }

@@ -8,9 +8,9 @@ use bevy_unlag_movement::{CapsuleConfig, CapsuleInput, CapsuleState, MoverScene,
 use rand::{Rng, SeedableRng, rngs::SmallRng, seq::SliceRandom};
 
 use crate::fuzz::{
-    oracle::Watch,
-    scenes::{Level, random_config, random_dt, random_level, step, with_world},
-    script::{Planned, random_moves},
+    levels::{Level, random_config, random_dt, random_level, step, with_world},
+    oracle::MoveChecker,
+    script::{PlannedMove, random_moves},
 };
 
 /// Seeds of the rooms that are replayed.
@@ -34,8 +34,8 @@ pub(crate) fn bits(state: &CapsuleState) -> Vec<u8> {
 
 /// One recorded move.
 #[derive(Clone, Copy)]
-struct Made {
-    planned: Planned,
+struct RecordedMove {
+    planned: PlannedMove,
     before: CapsuleState,
     after: CapsuleState,
 }
@@ -45,7 +45,7 @@ struct Recording {
     level: Level,
     config: CapsuleConfig,
     dt: f32,
-    moves: Vec<Made>,
+    moves: Vec<RecordedMove>,
 }
 
 impl Recording {
@@ -64,7 +64,7 @@ impl Recording {
     }
 
     /// Fails if a replayed step differs from the recorded one.
-    fn same(&self, i: usize, again: &CapsuleState, what: &str) {
+    fn assert_same_step(&self, i: usize, again: &CapsuleState, what: &str) {
         let made = &self.moves[i];
         assert!(
             bits(&made.after) == bits(again) && made.after == *again,
@@ -78,14 +78,21 @@ impl Recording {
     }
 
     /// Replays `count` moves from `from` on, including the recorded changes from outside.
-    fn replay(&self, from: usize, count: usize, entity: Entity, world: &MoverWorld<'_, '_>, what: &str) {
+    fn assert_replay(
+        &self,
+        from: usize,
+        count: usize,
+        entity: Entity,
+        world: &MoverWorld<'_, '_>,
+        what: &str,
+    ) {
         let mut state = self.moves[from].before;
         for i in from..(from + count).min(self.moves.len()) {
             if i > from && self.moves[i].before != self.moves[i - 1].after {
                 state = self.moves[i].before;
             }
             state = self.step(i, &state, entity, world);
-            self.same(i, &state, what);
+            self.assert_same_step(i, &state, what);
         }
     }
 }
@@ -95,7 +102,7 @@ fn record(seed: u64) -> Recording {
     let config = random_config(seed, &level);
     let dt = random_dt(seed);
     let planned = random_moves(seed, &level, MOVES);
-    let watch = Watch::new(&level, &config);
+    let watch = MoveChecker::new(&level, &config);
     let up = config.up.normalize();
     let mut starts = level.spots.iter().map(|spot| CapsuleState { up, ..CapsuleState::at(*spot) });
     let Some(mut state) = starts.find(|state| watch.is_free(state)) else {
@@ -109,7 +116,7 @@ fn record(seed: u64) -> Recording {
             let before = state;
             let ctx = StepContext { tick: Tick(i as u32 + 1), dt, entity, replaying: false };
             state = step(&config, &before, &planned.input, &ctx, world);
-            Made { planned, before, after: state }
+            RecordedMove { planned, before, after: state }
         });
         made.collect()
     });
@@ -118,7 +125,7 @@ fn record(seed: u64) -> Recording {
 }
 
 /// Returns two entities that collide in a table of 256 entries.
-fn rivals(app: &mut App) -> [Entity; 2] {
+fn entities_sharing_a_slot(app: &mut App) -> [Entity; 2] {
     let all: Vec<Entity> = (0..257).map(|_| app.world_mut().spawn_empty().id()).collect();
     [all[0], all[256]]
 }
@@ -130,7 +137,7 @@ fn replay_from_any_state_gives_identical_bits() {
         let entity = app.world_mut().spawn_empty().id();
         with_world(&mut app, |world| {
             for from in (0..MOVES).step_by(250) {
-                recording.replay(from, 500, entity, world, "a replay");
+                recording.assert_replay(from, 500, entity, world, "a replay");
             }
         });
     }
@@ -142,7 +149,9 @@ fn app_with_another_spawn_order_gives_identical_bits() {
         for order in [1, 2] {
             let mut app = recording.level.shuffled_app(recording.dt, order);
             let entity = app.world_mut().spawn_empty().id();
-            with_world(&mut app, |world| recording.replay(0, MOVES, entity, world, "another spawn order"));
+            with_world(&mut app, |world| {
+                recording.assert_replay(0, MOVES, entity, world, "another spawn order")
+            });
         }
     }
 }
@@ -155,7 +164,7 @@ fn physics_steps_before_and_between_do_not_change_a_replay() {
         for _ in 0..5 {
             app.update();
         }
-        with_world(&mut app, |world| recording.replay(0, MOVES, entity, world, "after physics"));
+        with_world(&mut app, |world| recording.assert_replay(0, MOVES, entity, world, "after physics"));
         // Physics also runs between the steps.
         let mut params = SystemState::<MoverWorld<'static, 'static>>::new(app.world_mut());
         for i in 0..MOVES {
@@ -164,13 +173,13 @@ fn physics_steps_before_and_between_do_not_change_a_replay() {
             }
             let Ok(world) = params.get(app.world()) else { panic!("the mover's world must be available") };
             let again = recording.step(i, &recording.moves[i].before, entity, &world);
-            recording.same(i, &again, "between physics");
+            recording.assert_same_step(i, &again, "between physics");
         }
     }
 }
 
 /// Spawns a collider that must not affect the pawn.
-fn distraction(rng: &mut SmallRng, near: Vec3, world: &mut World) -> Entity {
+fn spawn_distraction(rng: &mut SmallRng, near: Vec3, world: &mut World) -> Entity {
     let aside =
         Vec3::new(rng.random_range(-2.0..2.0), rng.random_range(-1.0..2.0), rng.random_range(-2.0..2.0));
     let collider = Collider::cuboid(rng.random_range(0.1..1.0), 0.5, 0.5);
@@ -200,7 +209,7 @@ fn unrelated_colliders_that_spawn_and_despawn_do_not_change_a_replay() {
         for i in 0..MOVES {
             let before = recording.moves[i].before;
             if i % 3 == 0 {
-                others.push(distraction(&mut rng, before.position, app.world_mut()));
+                others.push(spawn_distraction(&mut rng, before.position, app.world_mut()));
                 if others.len() > 12 {
                     let at = rng.random_range(0..others.len());
                     app.world_mut().entity_mut(others.swap_remove(at)).despawn();
@@ -214,7 +223,7 @@ fn unrelated_colliders_that_spawn_and_despawn_do_not_change_a_replay() {
             }
             let Ok(world) = params.get(app.world()) else { panic!("the mover's world must be available") };
             let again = recording.step(i, &before, entity, &world);
-            recording.same(i, &again, "with other colliders about");
+            recording.assert_same_step(i, &again, "with other colliders about");
         }
         counts.dedup();
         assert!(counts.len() > 10, "room {}: the colliders never changed: {counts:?}", recording.seed);
@@ -226,7 +235,7 @@ fn interleaved_steps_of_other_pawns_do_not_change_a_replay() {
     let recordings = SEEDS.map(record);
     for recording in &recordings {
         let mut app = recording.level.app(recording.dt);
-        let [own, other] = rivals(&mut app);
+        let [own, other] = entities_sharing_a_slot(&mut app);
         with_world(&mut app, |world| {
             for i in 0..MOVES {
                 // A step of another pawn in the same table entry, and one of the pawn itself elsewhere,
@@ -238,7 +247,7 @@ fn interleaved_steps_of_other_pawns_do_not_change_a_replay() {
                 let ctx = StepContext { dt: recording.dt * 0.5, ..recording.ctx(j, own) };
                 step(&config, &elsewhere.before, &elsewhere.planned.input, &ctx, world);
                 let again = recording.step(i, &recording.moves[i].before, own, world);
-                recording.same(i, &again, "between other pawns");
+                recording.assert_same_step(i, &again, "between other pawns");
             }
         });
     }
@@ -250,12 +259,12 @@ fn steps_in_random_order_give_identical_bits() {
         let mut order: Vec<usize> = (0..MOVES).collect();
         order.shuffle(&mut SmallRng::seed_from_u64(recording.seed));
         let mut app = recording.level.app(recording.dt);
-        let [first, second] = rivals(&mut app);
+        let [first, second] = entities_sharing_a_slot(&mut app);
         with_world(&mut app, |world| {
             for i in order {
                 let entity = if i % 3 == 0 { second } else { first };
                 let again = recording.step(i, &recording.moves[i].before, entity, world);
-                recording.same(i, &again, "in random order");
+                recording.assert_same_step(i, &again, "in random order");
             }
         });
     }
@@ -270,9 +279,10 @@ fn replays_in_several_threads_give_identical_bits() {
         with_world(&mut app, |world| {
             std::thread::scope(|scope| {
                 for entity in entities {
-                    scope.spawn(move || recording.replay(0, MOVES, entity, world, "in another thread"));
+                    scope
+                        .spawn(move || recording.assert_replay(0, MOVES, entity, world, "in another thread"));
                 }
-                recording.replay(0, MOVES, entities[0], world, "beside other threads");
+                recording.assert_replay(0, MOVES, entities[0], world, "beside other threads");
             });
         });
     }
@@ -295,7 +305,7 @@ fn state_and_input_from_the_wire_step_to_identical_bits() {
                     panic!("room {}, tick {}: the wire format rejected {before:?}", recording.seed, i + 1)
                 };
                 let again = step(&recording.config, &state, &input, &recording.ctx(i, entity), world);
-                recording.same(i, &again, "over the wire");
+                recording.assert_same_step(i, &again, "over the wire");
             }
         });
     }
@@ -317,7 +327,7 @@ fn partial_steps_for_drawing_do_not_change_a_replay() {
                     step(&recording.config, &state, &recording.moves[i].planned.input, &ctx, world);
                 }
                 state = recording.step(i, &state, entity, world);
-                recording.same(i, &state, "between draws");
+                recording.assert_same_step(i, &state, "between draws");
             }
         });
     }

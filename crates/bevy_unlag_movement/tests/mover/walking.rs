@@ -12,8 +12,8 @@ fn a_pawn_at_rest_on_a_slope_does_not_creep() {
     for degrees in [5.0f32, 20.0, 40.0, 44.0] {
         let mut app = Level::new().ramp(Vec3::ZERO, degrees, 20.0).build();
         let place = Vec3::new(5.0, 5.0 * degrees.to_radians().tan(), 0.0);
-        let start = standing(&mut app, place);
-        let (states, events) = run(&mut app, start, nothing(1_000), SETTLE);
+        let start = expect_standing(&mut app, place);
+        let (states, events) = run(&mut app, start, neutral_inputs(1_000), SETTLE);
         assert_eq!(end(&states), states[10], "creeps on {degrees}°");
         assert!((end(&states).position.x - 5.0).abs() < 0.02, "slid on {degrees}°: {:?}", end(&states));
         assert!(events.is_empty(), "{degrees}°: {events:?}");
@@ -39,7 +39,7 @@ fn every_gait_reaches_its_configured_speed() {
         ("a crouched sprint", CapsuleInput { crouch: true, sprint: true, ..forward }, 3.0),
     ];
     let mut app = Level::with_floor().build();
-    let start = standing(&mut app, Vec3::ZERO);
+    let start = expect_standing(&mut app, Vec3::ZERO);
     for (gait, input, speed) in gaits {
         let last = end(&run(&mut app, start, [input; 128], SETTLE).0);
         assert!((level_speed(&last) - speed).abs() < 2e-3, "{gait}: {} m/s for {speed}", level_speed(&last));
@@ -49,8 +49,8 @@ fn every_gait_reaches_its_configured_speed() {
 #[test]
 fn pawn_above_walk_speed_slows_down_to_the_limit_and_no_further() {
     let mut app = Level::with_floor().build();
-    let start = CapsuleState { velocity: Vec3::X * 15.0, ..standing(&mut app, Vec3::ZERO) };
-    let (states, _) = run(&mut app, start, towards(127, 0, 32), SETTLE);
+    let start = CapsuleState { velocity: Vec3::X * 15.0, ..expect_standing(&mut app, Vec3::ZERO) };
+    let (states, _) = run(&mut app, start, axis_inputs(127, 0, 32), SETTLE);
     let speeds: Vec<f32> = states.iter().map(|s| s.velocity.x).collect();
     assert!(speeds.windows(2).all(|pair| pair[1] <= pair[0] + 1e-4), "speeds must not increase: {speeds:?}");
     assert!(
@@ -66,10 +66,10 @@ fn higher_braking_friction_factor_shortens_stops_but_not_turns() {
     let mut turns = Vec::new();
     for factor in [0.5, 2.0, 4.0] {
         let mut app = Level::with_floor().tune(|config| config.braking_friction_factor = factor).build();
-        let start = standing(&mut app, Vec3::ZERO);
-        let running = end(&run(&mut app, start, towards(127, 0, 64), SETTLE).0);
-        ways.push(end(&run(&mut app, running, nothing(128), 0).0).position.x - running.position.x);
-        turns.push(end(&run(&mut app, running, towards(0, 127, 16), 0).0).velocity);
+        let start = expect_standing(&mut app, Vec3::ZERO);
+        let running = end(&run(&mut app, start, axis_inputs(127, 0, 64), SETTLE).0);
+        ways.push(end(&run(&mut app, running, neutral_inputs(128), 0).0).position.x - running.position.x);
+        turns.push(end(&run(&mut app, running, axis_inputs(0, 127, 16), 0).0).velocity);
     }
     assert!(ways[0] > ways[1] * 1.3 && ways[1] > ways[2] * 1.3, "{ways:?}");
     assert!(turns[0] == turns[1] && turns[1] == turns[2], "{turns:?}");
@@ -79,10 +79,10 @@ fn higher_braking_friction_factor_shortens_stops_but_not_turns() {
 fn disabled_pawn_falls_and_brakes_and_ignores_input() {
     let mut app = Level::with_floor().build();
     let state = CapsuleState { disabled: true, ..CapsuleState::at(Vec3::Y * 2.0) };
-    let last = end(&run(&mut app, state, wild_inputs(3, 128), 0).0);
+    let last = end(&run(&mut app, state, random_inputs(3, 128), 0).0);
     assert!(last.is_grounded() && last.position.with_y(0.0) == Vec3::ZERO && last.yaw == 0, "{last:?}");
     let running = CapsuleState { velocity: Vec3::X * 6.0, ..last };
-    let stopped = end(&run(&mut app, running, towards(127, 127, 64), 128).0);
+    let stopped = end(&run(&mut app, running, axis_inputs(127, 127, 64), 128).0);
     assert_eq!(stopped.velocity, Vec3::ZERO, "{stopped:?}");
 }
 
@@ -94,18 +94,18 @@ fn table() -> Level {
 #[test]
 fn pawn_that_walks_over_a_ledge_falls_and_lands_below() {
     let mut app = table().build();
-    let start = standing(&mut app, Vec3::Y * 3.0);
-    let (states, events) = run(&mut app, start, towards(127, 0, 128), SETTLE);
+    let start = expect_standing(&mut app, Vec3::Y * 3.0);
+    let (states, events) = run(&mut app, start, axis_inputs(127, 0, 128), SETTLE);
     assert_eq!(walked_off(&events), 1, "{events:?}");
     assert!(end(&states).is_grounded() && HOVER.contains(&end(&states).position.y), "{:?}", end(&states));
 }
 
 /// Walks slowly over the edge at x = 3 m and returns the greatest overhang at which the pawn stayed
 /// grounded.
-fn overhang(level: Level) -> f32 {
+fn expect_overhang(level: Level) -> f32 {
     let mut app = level.build();
-    let start = standing(&mut app, Vec3::new(2.0, 3.0, 0.0));
-    let (states, _) = run(&mut app, start, towards(20, 0, 256), SETTLE);
+    let start = expect_standing(&mut app, Vec3::new(2.0, 3.0, 0.0));
+    let (states, _) = run(&mut app, start, axis_inputs(20, 0, 256), SETTLE);
     assert!(
         !states.iter().all(|s| s.is_grounded() && s.position.y > 2.6),
         "the pawn never walked off the table"
@@ -116,9 +116,9 @@ fn overhang(level: Level) -> f32 {
 
 #[test]
 fn pawn_stands_over_an_edge_as_far_out_as_its_perch_radius_allows() {
-    let whole = overhang(table());
+    let whole = expect_overhang(table());
     assert!((0.31..0.345).contains(&whole), "{whole} m over the edge");
-    let perched = overhang(table().tune(|config| config.perch_radius_threshold = 0.15));
+    let perched = expect_overhang(table().tune(|config| config.perch_radius_threshold = 0.15));
     assert!((0.16..0.195).contains(&perched), "{perched} m over the edge, with a threshold of 0.15 m");
 }
 
@@ -132,7 +132,7 @@ fn pawn_perches_on_an_edge_while_a_floor_is_close_below_its_centre() {
             .build();
         // Its centre is 0.25 m over the edge: outside the perch radius, on the capsule's rim.
         let start = CapsuleState::at(Vec3::new(3.25, 0.2, 0.0));
-        let last = end(&run(&mut app, start, nothing(96), 0).0);
+        let last = end(&run(&mut app, start, neutral_inputs(96), 0).0);
         assert_eq!(last.position.y > -0.3, stays, "a drop of {drop} m: {last:?}");
         assert!(last.is_grounded(), "a drop of {drop} m: {last:?}");
     }
@@ -143,7 +143,7 @@ fn pawn_without_walk_off_ledges_stops_at_a_ledge() {
     for (sprint, crouch) in [(false, false), (true, false), (false, true)] {
         // Crouched pawns never walk off ledges by default.
         let mut app = table().tune(|config| config.walk_off_ledges = crouch).build();
-        let start = standing(&mut app, Vec3::Y * 3.0);
+        let start = expect_standing(&mut app, Vec3::Y * 3.0);
         let input = CapsuleInput { sprint, crouch, ..along(Vec3::X) };
         let (states, events) = run(&mut app, start, [input; 192], SETTLE);
         assert_eq!(walked_off(&events), 0, "sprint {sprint}, crouch {crouch}: {events:?}");
@@ -159,8 +159,8 @@ fn pawn_without_walk_off_ledges_stops_at_a_ledge() {
 fn pawn_without_walk_off_ledges_slides_along_a_ledge() {
     for rate in RATES {
         let mut app = table().rate(rate).tune(|config| config.walk_off_ledges = false).build();
-        let start = standing(&mut app, Vec3::new(2.5, 3.0, 0.0));
-        let (states, events) = run(&mut app, start, towards(127, 127, 3 * rate as usize), SETTLE);
+        let start = expect_standing(&mut app, Vec3::new(2.5, 3.0, 0.0));
+        let (states, events) = run(&mut app, start, axis_inputs(127, 127, 3 * rate as usize), SETTLE);
         let last = end(&states);
         assert_eq!(walked_off(&events), 0, "{events:?} at {rate}/s");
         assert!(last.position.y > 2.6 && last.is_grounded(), "at {rate}/s: {last:?}");
@@ -177,15 +177,15 @@ fn pawn_without_walk_off_ledges_still_descends_stairs_and_jumps_off() {
             config.walk_off_ledges = false;
         })
         .build();
-    let start = standing(&mut app, Vec3::new(4.0, 1.2, 0.0));
-    let (states, events) = run(&mut app, start, towards(-64, 0, 192), SETTLE);
+    let start = expect_standing(&mut app, Vec3::new(4.0, 1.2, 0.0));
+    let (states, events) = run(&mut app, start, axis_inputs(-64, 0, 192), SETTLE);
     assert!(HOVER.contains(&end(&states).position.y), "down the stairs: {:?}", end(&states));
     assert_eq!(walked_off(&events), 0, "{events:?}");
 
     let mut app = table().tune(|config| config.walk_off_ledges = false).build();
-    let start = standing(&mut app, Vec3::Y * 3.0);
+    let start = expect_standing(&mut app, Vec3::Y * 3.0);
     let inputs =
-        towards(127, 0, 24)
+        axis_inputs(127, 0, 24)
             .into_iter()
             .chain(vec![CapsuleInput { right: 127, jump: true, ..default() }; 128]);
     let last = end(&run(&mut app, start, inputs, SETTLE).0);
@@ -197,7 +197,7 @@ fn pawn_walks_up_and_down_stairs_without_falling() {
     for rate in RATES {
         for sprint in [false, true] {
             let mut app = Level::with_floor().rate(rate).stairs(10, 0.15, 0.3).build();
-            let start = standing(&mut app, Vec3::X * -3.0);
+            let start = expect_standing(&mut app, Vec3::X * -3.0);
             let up = vec![CapsuleInput { sprint, ..along(Vec3::X) }; 2 * rate as usize];
             let (states, events) = run(&mut app, start, up, SETTLE);
             assert_eq!(mode_changes(&events), 0, "up at {rate}/s: {events:?}");
@@ -207,7 +207,7 @@ fn pawn_walks_up_and_down_stairs_without_falling() {
             let speed = 3.0 * rate / on_stairs as f32;
             assert!(speed > 4.8, "climbs at {speed} m/s at {rate}/s");
 
-            let start = standing(&mut app, Vec3::new(6.0, 1.5, 0.0));
+            let start = expect_standing(&mut app, Vec3::new(6.0, 1.5, 0.0));
             let down = vec![CapsuleInput { sprint, ..along(Vec3::NEG_X) }; 2 * rate as usize];
             let (states, events) = run(&mut app, start, down, SETTLE);
             assert_eq!(mode_changes(&events), 0, "down at {rate}/s: {events:?}");
@@ -216,7 +216,7 @@ fn pawn_walks_up_and_down_stairs_without_falling() {
     }
 }
 
-fn stepped(events: &[MoveEvent]) -> Vec<f32> {
+fn step_heights(events: &[MoveEvent]) -> Vec<f32> {
     events
         .iter()
         .filter_map(|event| match event {
@@ -230,14 +230,14 @@ fn stepped(events: &[MoveEvent]) -> Vec<f32> {
 fn each_stair_emits_one_stepped_event_up_and_down() {
     let mut app = Level::with_floor().stairs(6, 0.3, 0.6).build();
     for speed in [40, 127] {
-        let start = standing(&mut app, Vec3::X * -2.0);
-        let (_, events) = run(&mut app, start, towards(speed, 0, 300), SETTLE);
-        let steps = stepped(&events);
+        let start = expect_standing(&mut app, Vec3::X * -2.0);
+        let (_, events) = run(&mut app, start, axis_inputs(speed, 0, 300), SETTLE);
+        let steps = step_heights(&events);
         let right = steps.len() == 6 && steps.iter().all(|step| (step - 0.3).abs() < 0.02);
         assert!(right, "up at {speed}: {steps:?}");
-        let start = standing(&mut app, Vec3::new(5.0, 1.8, 0.0));
-        let (_, events) = run(&mut app, start, towards(-speed, 0, 300), SETTLE);
-        let steps = stepped(&events);
+        let start = expect_standing(&mut app, Vec3::new(5.0, 1.8, 0.0));
+        let (_, events) = run(&mut app, start, axis_inputs(-speed, 0, 300), SETTLE);
+        let steps = step_heights(&events);
         let right = steps.len() == 6 && steps.iter().all(|step| (step + 0.3).abs() < 0.02);
         assert!(right, "down at {speed}: {steps:?}");
     }
@@ -246,17 +246,17 @@ fn each_stair_emits_one_stepped_event_up_and_down() {
 #[test]
 fn level_ground_and_slopes_emit_no_stepped_events() {
     let mut app = Level::with_floor().ramp(Vec3::X * 3.0, 30.0, 20.0).build();
-    let start = standing(&mut app, Vec3::ZERO);
-    let (states, events) = run(&mut app, start, towards(127, 0, 128), SETTLE);
+    let start = expect_standing(&mut app, Vec3::ZERO);
+    let (states, events) = run(&mut app, start, axis_inputs(127, 0, 128), SETTLE);
     assert!(end(&states).position.y > 2.0, "the pawn must walk up the ramp: {:?}", end(&states));
-    assert!(stepped(&events).is_empty(), "{events:?}");
+    assert!(step_heights(&events).is_empty(), "{events:?}");
 }
 
 #[test]
 fn wall_stops_a_head_on_run_and_lets_an_oblique_run_slide() {
     let mut app = Level::with_floor().block(Vec3::new(3.0, 0.0, -50.0), Vec3::new(4.0, 6.0, 50.0)).build();
-    let start = standing(&mut app, Vec3::ZERO);
-    let (states, events) = run(&mut app, start, towards(127, 0, 128), SETTLE);
+    let start = expect_standing(&mut app, Vec3::ZERO);
+    let (states, events) = run(&mut app, start, axis_inputs(127, 0, 128), SETTLE);
     let against = end(&states);
     assert!((against.position.x - (3.0 - 0.345)).abs() < 2e-3, "stops at {}", against.position.x);
     assert!(against.velocity.length() < 1e-3, "{against:?}");
@@ -265,7 +265,7 @@ fn wall_stops_a_head_on_run_and_lets_an_oblique_run_slide() {
         panic!("expected exactly one hit: {hits:?}")
     };
     assert!((*normal - Vec3::NEG_X).length() < 1e-3 && (*speed - 6.0).abs() < 0.01, "{hits:?}");
-    let (states, _) = run(&mut app, against, towards(127, 127, 128), 0);
+    let (states, _) = run(&mut app, against, axis_inputs(127, 127, 128), 0);
     let along = end(&states);
     assert!(along.position.x <= 3.0 - 0.34 && along.position.z < -4.0, "slides to {}", along.position);
     assert!(states.iter().all(|s| s.velocity.length() < 6.001), "the wall added speed");
@@ -279,8 +279,8 @@ fn inner_corner_stops_a_diagonal_run_without_jitter() {
         .block(Vec3::new(3.0, 0.0, -50.0), Vec3::new(4.0, 6.0, 50.0))
         .block(Vec3::new(-50.0, 0.0, -4.0), Vec3::new(50.0, 6.0, -3.0))
         .build();
-    let start = standing(&mut app, Vec3::ZERO);
-    let (states, _) = run(&mut app, start, towards(127, 127, 256), SETTLE);
+    let start = expect_standing(&mut app, Vec3::ZERO);
+    let (states, _) = run(&mut app, start, axis_inputs(127, 127, 256), SETTLE);
     let last = end(&states);
     assert!(last.position.x < 2.66 && last.position.z > -2.66 && last.is_grounded(), "{last:?}");
     assert!((last.position - states[200].position).length() < 1e-3, "the pawn jitters in the corner");
@@ -306,7 +306,7 @@ fn pawn_comes_to_rest_without_jitter_between_converging_walls() {
                     // A pawn can slide out of so blunt a corner on the other side.
                     continue;
                 }
-                let start = standing(&mut app, Vec3::ZERO);
+                let start = expect_standing(&mut app, Vec3::ZERO);
                 let direction = Quat::from_rotation_y(degrees.to_radians()) * Vec3::X;
                 let inputs = vec![along(direction); 3 * rate as usize];
                 let (states, _) = run(&mut app, start, inputs, SETTLE);
@@ -334,8 +334,8 @@ fn jumping_into_walls_and_steep_slopes_does_not_climb_them() {
         let mut app = level.build();
         for forward in [0, 60] {
             for pause in [2, 7, 20] {
-                let start = standing(&mut app, Vec3::ZERO);
-                let (states, _) = steer(&mut app, start, 640, SETTLE, |i, _| CapsuleInput {
+                let start = expect_standing(&mut app, Vec3::ZERO);
+                let (states, _) = run_with_feedback(&mut app, start, 640, SETTLE, |i, _| CapsuleInput {
                     right: 127,
                     // Alternates so that the pawn stays in front of the wall.
                     forward: if i / 64 % 2 == 0 { forward } else { -forward },
@@ -354,28 +354,28 @@ fn jumping_into_walls_and_steep_slopes_does_not_climb_them() {
 #[test]
 fn crouched_pawn_stands_up_only_after_leaving_a_low_roof() {
     let mut app = Level::with_floor().block(Vec3::new(2.0, 1.1, -5.0), Vec3::new(4.0, 2.1, 5.0)).build();
-    let start = standing(&mut app, Vec3::ZERO);
-    let blocked = end(&run(&mut app, start, towards(127, 0, 64), SETTLE).0);
+    let start = expect_standing(&mut app, Vec3::ZERO);
+    let blocked = end(&run(&mut app, start, axis_inputs(127, 0, 64), SETTLE).0);
     assert!(blocked.position.x < 2.0, "{blocked:?}");
     let crouched = vec![CapsuleInput { right: 127, crouch: true, ..default() }; 64];
     let (states, events) = run(&mut app, start, crouched, SETTLE);
     let under = end(&states);
     assert!(under.crouched && under.position.x > 2.4 && under.velocity.length() < 3.01, "{under:?}");
     assert!(events.contains(&MoveEvent::Crouched), "{events:?}");
-    let (states, events) = run(&mut app, under, nothing(16), 0);
+    let (states, events) = run(&mut app, under, neutral_inputs(16), 0);
     assert!(end(&states).crouched && !events.contains(&MoveEvent::Stood), "no room to stand: {events:?}");
-    let (states, events) = run(&mut app, under, towards(127, 0, 192), 0);
+    let (states, events) = run(&mut app, under, axis_inputs(127, 0, 192), 0);
     assert!(!end(&states).crouched && end(&states).position.x > 4.3, "{:?}", end(&states));
     assert_eq!(count(&events, |event| *event == MoveEvent::Stood), 1, "{events:?}");
 }
 
 /// Jumps at every landing and, in the air, steers as far from the velocity as still gains speed.
-fn strafe_jump(config: CapsuleConfig, seconds: usize) -> f32 {
+fn expect_strafe_jump_speed(config: CapsuleConfig, seconds: usize) -> f32 {
     let block = (Vec3::new(-600.0, -1.0, -600.0), Vec3::new(600.0, 0.0, 600.0));
     let mut app = Level::new().config(config.clone()).block(block.0, block.1).build();
-    let start = standing(&mut app, Vec3::ZERO);
-    let running = end(&run(&mut app, start, towards(0, 127, 64), SETTLE).0);
-    let (states, events) = steer(&mut app, running, seconds * 64, 0, |_, state| {
+    let start = expect_standing(&mut app, Vec3::ZERO);
+    let running = end(&run(&mut app, start, axis_inputs(0, 127, 64), SETTLE).0);
+    let (states, events) = run_with_feedback(&mut app, running, seconds * 64, 0, |_, state| {
         let flat = state.velocity.with_y(0.0);
         let gain = config.acceleration * config.air_control * DT;
         let cos = ((config.max_walk_speed - gain) / flat.length().max(1.0)).min(1.0);
@@ -388,39 +388,39 @@ fn strafe_jump(config: CapsuleConfig, seconds: usize) -> f32 {
 
 #[test]
 fn strafe_jumps_gain_speed_with_the_quake_preset_and_none_by_default() {
-    let quake = strafe_jump(CapsuleConfig::quake(), 5);
+    let quake = expect_strafe_jump_speed(CapsuleConfig::quake(), 5);
     assert!(quake > 12.0, "{quake} m/s");
-    let unreal = strafe_jump(CapsuleConfig::default(), 5);
+    let unreal = expect_strafe_jump_speed(CapsuleConfig::default(), 5);
     assert!(unreal < 6.01, "{unreal} m/s");
 }
 
 #[test]
 fn quake_preset_runs_at_320_units_per_second_and_stops() {
     let mut app = Level::with_floor().config(CapsuleConfig::quake()).build();
-    let start = standing(&mut app, Vec3::ZERO);
-    let running = end(&run(&mut app, start, towards(127, 0, 128), SETTLE).0);
+    let start = expect_standing(&mut app, Vec3::ZERO);
+    let running = end(&run(&mut app, start, axis_inputs(127, 0, 128), SETTLE).0);
     assert!((level_speed(&running) - 320.0 * 0.0254).abs() < 0.05, "{running:?}");
-    let stopped = end(&run(&mut app, running, nothing(64), 0).0);
+    let stopped = end(&run(&mut app, running, neutral_inputs(64), 0).0);
     assert_eq!(stopped.velocity, Vec3::ZERO, "{stopped:?}");
 }
 
 #[test]
 fn one_long_step_matches_many_short_steps() {
     let mut app = Level::with_floor().ramp(Vec3::X * 3.0, 30.0, 20.0).build();
-    let start = standing(&mut app, Vec3::ZERO);
+    let start = expect_standing(&mut app, Vec3::ZERO);
     let input = CapsuleInput { right: 127, ..default() };
     let running = end(&run(&mut app, start, [input; 64], SETTLE).0);
     for state in [running, CapsuleState { velocity: Vec3::X * 5.9, ..start }] {
-        let long = step_of(&mut app, state, input, 0.2);
+        let long = step_once(&mut app, state, input, 0.2);
         let short = end(&run(&mut app, state, [input; 12], 0).0);
-        let short = step_of(&mut app, short, input, 0.2 - 12.0 * DT);
+        let short = step_once(&mut app, short, input, 0.2 - 12.0 * DT);
         let apart = long.position.distance(short.position);
         assert!(apart < 0.05, "{apart} m: {long:?} and {short:?}");
         assert!((long.velocity - short.velocity).length() < 0.1, "{long:?} and {short:?}");
     }
     // Airborne paths are parabolas, for which one step is exact.
     let falling = CapsuleState { velocity: Vec3::new(3.0, 2.0, 0.0), ..CapsuleState::at(Vec3::Y * 20.0) };
-    let long = step_of(&mut app, falling, CapsuleInput::default(), 0.2);
+    let long = step_once(&mut app, falling, CapsuleInput::default(), 0.2);
     let expected = falling.position + falling.velocity * 0.2 - Vec3::Y * (0.5 * GRAVITY * 0.04);
     assert!(long.position.distance(expected) < 1e-3, "{} for {expected}", long.position);
 }
@@ -428,12 +428,12 @@ fn one_long_step_matches_many_short_steps() {
 #[test]
 fn long_step_does_not_tunnel_through_a_thin_wall() {
     let mut app = Level::with_floor().block(Vec3::new(2.0, 0.0, -5.0), Vec3::new(2.05, 3.0, 5.0)).build();
-    let start = standing(&mut app, Vec3::ZERO);
+    let start = expect_standing(&mut app, Vec3::ZERO);
     let input = CapsuleInput { sprint: true, ..along(Vec3::X) };
     for (velocity, dt) in [(9.0, 0.4), (9.0, 0.2), (9.0, 5.0), (60.0, 0.05), (60.0, 0.4)] {
         let mut state = CapsuleState { velocity: Vec3::X * velocity, ..start };
         for _ in 0..4 {
-            state = step_of(&mut app, state, input, dt);
+            state = step_once(&mut app, state, input, dt);
             assert!(state.position.x < 2.0 - 0.33, "a step of {dt} s at {velocity} m/s: {state:?}");
         }
         assert!(state.position.x > 1.6, "the pawn must reach the wall: {state:?}");
@@ -446,10 +446,10 @@ fn cheap_step_follows_the_ground_and_stops_at_walls() {
         .ramp(Vec3::X * 3.0, 30.0, 20.0)
         .block(Vec3::new(-4.0, 0.0, -9.0), Vec3::new(-3.0, 3.0, 9.0))
         .build();
-    let start = standing(&mut app, Vec3::ZERO);
+    let start = expect_standing(&mut app, Vec3::ZERO);
     for (velocity, ends) in [(6.0, 6.0), (-6.0, -2.655)] {
         let running = CapsuleState { velocity: Vec3::X * velocity, ..start };
-        let states = cheap(&mut app, running, 64);
+        let states = run_cheap_steps(&mut app, running, 64);
         let last = end(&states);
         assert!((last.position.x - ends).abs() < 0.1, "{last:?}");
         let ground = (last.position.x - 3.0).max(0.0) * 30f32.to_radians().tan();
@@ -458,8 +458,8 @@ fn cheap_step_follows_the_ground_and_stops_at_walls() {
     }
 }
 
-/// Steps without input, through [`CapsuleModel::cheap_step`].
-fn cheap(app: &mut App, state: CapsuleState, ticks: usize) -> Vec<CapsuleState> {
+/// Steps without input, through [`CapsuleModel::simplified_step`].
+fn run_cheap_steps(app: &mut App, state: CapsuleState, ticks: usize) -> Vec<CapsuleState> {
     use bevy::ecs::system::SystemState;
     use bevy_unlag_core::{StepContext, Tick};
     use bevy_unlag_movement::MoverWorld;
@@ -471,7 +471,7 @@ fn cheap(app: &mut App, state: CapsuleState, ticks: usize) -> Vec<CapsuleState> 
     let mut states = vec![state];
     for i in 0..ticks {
         let ctx = StepContext { tick: Tick(i as u32), dt: DT, entity, replaying: false };
-        states.push(CapsuleModel::cheap_step(&config, &states[i], &ctx, &world));
+        states.push(CapsuleModel::simplified_step(&config, &states[i], &ctx, &world));
     }
     states
 }
@@ -479,7 +479,7 @@ fn cheap(app: &mut App, state: CapsuleState, ticks: usize) -> Vec<CapsuleState> 
 #[test]
 fn pawn_runs_along_the_heading_of_its_input() {
     let mut app = Level::with_floor().build();
-    let start = standing(&mut app, Vec3::ZERO);
+    let start = expect_standing(&mut app, Vec3::ZERO);
     for yaw in [0u16, 9_000, 16_384, 40_000, 65_535] {
         let input = CapsuleInput { forward: 127, yaw, pitch: -900, ..default() };
         let last = end(&run(&mut app, start, [input; 64], SETTLE).0);
@@ -496,8 +496,8 @@ fn leaning_on_a_wall_emits_one_hit_event_with_every_preset() {
         for rate in [20.0, 64.0] {
             let level = Level::with_floor().config(config.clone()).rate(rate);
             let mut app = level.block(Vec3::new(3.0, 0.0, -9.0), Vec3::new(4.0, 6.0, 9.0)).build();
-            let start = standing(&mut app, Vec3::ZERO);
-            let (_, events) = run(&mut app, start, towards(127, 0, 3 * rate as usize), SETTLE);
+            let start = expect_standing(&mut app, Vec3::ZERO);
+            let (_, events) = run(&mut app, start, axis_inputs(127, 0, 3 * rate as usize), SETTLE);
             let hits = events.iter().filter(|e| matches!(e, MoveEvent::HitWall { .. })).count();
             assert_eq!(hits, 1, "at {rate}/s: {events:?}");
         }

@@ -24,7 +24,7 @@ use bevy_unlag_core::Tick;
 pub struct PredictedCount {
     server: u16,
     /// The last acknowledged client tick, and the server's tick of that confirmation.
-    answered: Option<(Tick, Tick)>,
+    acknowledged: Option<(Tick, Tick)>,
     /// Oldest first, one entry per tick.
     pending: VecDeque<(Tick, i32)>,
 }
@@ -32,12 +32,12 @@ pub struct PredictedCount {
 impl PredictedCount {
     /// Changes that are remembered individually. Beyond it the two oldest are merged into one, which is
     /// acknowledged with the later of them.
-    pub const MOST_PENDING: usize = 64;
+    pub const MAX_PENDING: usize = 64;
 
     /// Creates a counter from the server's initial number.
     #[must_use]
     pub fn new(server: u16) -> Self {
-        Self { server, answered: None, pending: VecDeque::with_capacity(Self::MOST_PENDING) }
+        Self { server, acknowledged: None, pending: VecDeque::with_capacity(Self::MAX_PENDING) }
     }
 
     /// Returns the number to display and to act on; never negative.
@@ -50,14 +50,14 @@ impl PredictedCount {
     /// Changes the number locally in client tick `tick`: −1 for a shot, a positive number for a reload. A
     /// change is ignored if its tick is older than that of another change or already acknowledged.
     pub fn change(&mut self, by: i32, tick: Tick) {
-        if self.answered.is_some_and(|(answered, _)| tick.since(answered) <= 0) {
+        if self.acknowledged.is_some_and(|(acknowledged, _)| tick.since(acknowledged) <= 0) {
             return;
         }
         match self.pending.back_mut() {
             Some((newest, sum)) if *newest == tick => *sum = sum.saturating_add(by),
             Some((newest, _)) if newest.is_newer_than(tick) => {}
             _ => {
-                if self.pending.len() >= Self::MOST_PENDING
+                if self.pending.len() >= Self::MAX_PENDING
                     && let Some((_, oldest)) = self.pending.pop_front()
                     && let Some((_, sum)) = self.pending.front_mut()
                 {
@@ -69,13 +69,13 @@ impl PredictedCount {
     }
 
     /// Applies a confirmation: the server had this number in its tick `sent`, when it had processed this
-    /// client's ticks up to `answered`. A confirmation that is older than the newest one received is ignored.
-    pub fn confirm(&mut self, count: u16, answered: Tick, sent: Tick) {
-        if self.answered.is_some_and(|(_, newest)| newest.is_newer_than(sent)) {
+    /// client's ticks up to `acknowledged`. A confirmation that is older than the newest one received is ignored.
+    pub fn confirm(&mut self, count: u16, acknowledged: Tick, sent: Tick) {
+        if self.acknowledged.is_some_and(|(_, newest)| newest.is_newer_than(sent)) {
             return;
         }
-        (self.server, self.answered) = (count, Some((answered, sent)));
-        while self.pending.front().is_some_and(|(tick, _)| answered.since(*tick) >= 0) {
+        (self.server, self.acknowledged) = (count, Some((acknowledged, sent)));
+        while self.pending.front().is_some_and(|(tick, _)| acknowledged.since(*tick) >= 0) {
             self.pending.pop_front();
         }
     }

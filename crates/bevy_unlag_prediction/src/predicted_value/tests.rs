@@ -101,8 +101,8 @@ fn quick_taps_never_flicker_over_a_bad_link() {
                 naive = button;
             }
             server = link.up(button).into_iter().next_back().unwrap_or(server);
-            for (answer, answered, sent) in link.down(server) {
-                value.confirm(answer, answered, sent);
+            for (answer, acknowledged, sent) in link.down(server) {
+                value.confirm(answer, acknowledged, sent);
                 naive = answer;
             }
             assert_eq!(value.get(), button, "tick {now} of link {seed}");
@@ -111,8 +111,8 @@ fn quick_taps_never_flicker_over_a_bad_link() {
         // Without further changes, both sides agree.
         for _ in 0..200 {
             server = link.up(button).into_iter().next_back().unwrap_or(server);
-            for (answer, answered, sent) in link.down(server) {
-                value.confirm(answer, answered, sent);
+            for (answer, acknowledged, sent) in link.down(server) {
+                value.confirm(answer, acknowledged, sent);
             }
         }
         assert!(!value.is_pending() && value.get() == server);
@@ -140,8 +140,8 @@ fn refused_change_is_reverted_exactly_once() {
         for (press, down) in link.up((press, button)) {
             server = down && !refused[press as usize];
         }
-        for (answer, answered, sent) in link.down(server) {
-            value.confirm(answer, answered, sent);
+        for (answer, acknowledged, sent) in link.down(server) {
+            value.confirm(answer, acknowledged, sent);
         }
         if value.get() != shown {
             shown = value.get();
@@ -171,14 +171,14 @@ fn outdated_confirmations_and_changes_are_ignored() {
     assert_eq!((value.get(), value.server()), (7, 2));
     value.confirm(4, Tick(29), Tick(80));
     assert_eq!((value.get(), value.server()), (7, 4));
-    value.give_up(Tick(90), 60);
+    value.revert_after_timeout(Tick(90), 60);
     assert_eq!(value.get(), 7);
-    value.give_up(Tick(91), 60);
+    value.revert_after_timeout(Tick(91), 60);
     assert_eq!(value.get(), 4, "the change was not acknowledged in time");
 }
 
 #[test]
-fn the_rounds_shown_never_flicker_over_a_bad_link() {
+fn displayed_ammunition_never_flickers_over_a_bad_link() {
     let (mut naive_wrong, mut counter_wrong) = (0, 0);
     for seed in 0..5 {
         let (mut link, mut random) = (Link::new(seed), Random(seed + 77));
@@ -210,8 +210,8 @@ fn the_rounds_shown_never_flicker_over_a_bad_link() {
                     calls.send(now, server);
                 }
             }
-            for (answer, answered, sent) in link.down(server as u16) {
-                count.confirm(answer, answered, sent);
+            for (answer, acknowledged, sent) in link.down(server as u16) {
+                count.confirm(answer, acknowledged, sent);
                 naive = i32::from(answer);
             }
             for answer in calls.arrived(now) {
@@ -244,8 +244,8 @@ fn count_increases_only_by_pickups_that_arrive_with_a_confirmation() {
         server -= link.up(fires).into_iter().filter(|fires| *fires).count() as u16;
         server += if now % 500 == 499 { 50 } else { 0 };
         let before = count.get();
-        for (answer, answered, sent) in link.down(server) {
-            count.confirm(answer, answered, sent);
+        for (answer, acknowledged, sent) in link.down(server) {
+            count.confirm(answer, acknowledged, sent);
         }
         let added = count.get() - before;
         assert!(added.is_multiple_of(50), "{added} at tick {now}");
@@ -253,8 +253,8 @@ fn count_increases_only_by_pickups_that_arrive_with_a_confirmation() {
     }
     for _ in 0..200 {
         server -= link.up(false).into_iter().filter(|fires| *fires).count() as u16;
-        for (answer, answered, sent) in link.down(server) {
-            count.confirm(answer, answered, sent);
+        for (answer, acknowledged, sent) in link.down(server) {
+            count.confirm(answer, acknowledged, sent);
         }
     }
     assert!(pickups >= 39 && fired > 1_000);

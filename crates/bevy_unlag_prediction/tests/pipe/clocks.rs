@@ -8,7 +8,7 @@ use crate::common::*;
 #[test]
 fn steering_keeps_clocks_of_half_a_percent_drift_within_16_ticks() {
     for clock in [0.995, 1.005] {
-        let mut pair = Pair::new(1, Weather::AVERAGE);
+        let mut pair = Pair::new(1, LinkProfile::AVERAGE);
         pair.client.clock = clock;
         pair.play(circle);
         pair.run(5.0);
@@ -25,7 +25,7 @@ fn steering_keeps_clocks_of_half_a_percent_drift_within_16_ticks() {
             (0, 0, 0),
             "{clock}: {client:?}"
         );
-        assert!(server.carried == 0, "{clock}: {server:?}");
+        assert!(server.extrapolated_moves == 0, "{clock}: {server:?}");
         let made = &pair.log.client;
         assert!(
             made.windows(2).all(|two| two[1].tick.since(two[0].tick) == 1),
@@ -37,7 +37,7 @@ fn steering_keeps_clocks_of_half_a_percent_drift_within_16_ticks() {
 #[test]
 fn clock_without_steering_drifts_by_more_than_24_ticks_in_100_s() {
     // Control: without steering the previous test would fail.
-    let mut pair = Pair::new(1, Weather::AVERAGE);
+    let mut pair = Pair::new(1, LinkProfile::AVERAGE);
     (pair.client.clock, pair.steers) = (0.995, false);
     pair.run(5.0);
     let behind = |pair: &Pair| pair.server.tick().since(pair.client.tick());
@@ -48,7 +48,7 @@ fn clock_without_steering_drifts_by_more_than_24_ticks_in_100_s() {
 
 #[test]
 fn steered_clock_4_percent_fast_is_not_detected() {
-    let mut pair = Pair::new(1, Weather::AVERAGE);
+    let mut pair = Pair::new(1, LinkProfile::AVERAGE);
     pair.client.clock = 1.04;
     pair.play(zigzag);
     pair.run(60.0);
@@ -58,18 +58,18 @@ fn steered_clock_4_percent_fast_is_not_detected() {
 
 /// Runs all kinds of events in a world that starts at a tick. Returns both final states, the number of
 /// corrections, the number of outcomes and the distance of the two ticks.
-fn through(began: Tick) -> (Place, Place, u64, u64, i32) {
-    let weather = Weather { loss: 0.1, twice: 0.2, ..Weather::AVERAGE };
-    let mut pair = Pair::of(began, 3, weather);
+fn run_world_from(began: Tick) -> (WalkerState, WalkerState, u64, u64, i32) {
+    let profile = LinkProfile { loss: 0.1, twice: 0.2, ..LinkProfile::AVERAGE };
+    let mut pair = Pair::of(began, 3, profile);
     pair.play(|tick| match tick {
-        ..1_500 if tick % 101 == 50 => Wish::EAST.with(Wish::BLINK | Wish::FIRE),
+        ..1_500 if tick % 101 == 50 => WalkerInput::EAST.with(WalkerInput::BLINK | WalkerInput::FIRE),
         ..1_500 => zigzag(tick),
-        _ => Wish::NOTHING,
+        _ => WalkerInput::NOTHING,
     });
     pair.run(8.0);
     pair.push(Push::Shove(3));
     pair.run(1.0);
-    pair.server.edit::<Place>().at.z += 1.3;
+    pair.server.edit::<WalkerState>().at.z += 1.3;
     pair.run(1.0);
     pair.cut(true);
     pair.run(0.6);
@@ -83,20 +83,20 @@ fn through(began: Tick) -> (Place, Place, u64, u64, i32) {
 }
 
 #[test]
-fn every_number_wraps_and_nothing_happens() {
-    let usual = through(Tick(0));
+fn wrapping_counters_change_no_result() {
+    let usual = run_world_from(Tick(0));
     assert_eq!((usual.0.at, usual.0.blinks, usual.0.shots), (usual.1.at, usual.1.blinks, usual.1.shots));
     assert!(usual.1.shots > 8 && usual.4.abs() < 32, "{usual:?}");
     for began in [u32::MAX - 300, (1 << 31) - 100, 65_000, u32::MAX - 10_000, u32::MAX] {
         // The number of an epoch depends on its first tick; the result does not.
-        assert_eq!(through(Tick(began)), usual, "a world that began at {began}");
+        assert_eq!(run_world_from(Tick(began)), usual, "a world that began at {began}");
     }
 }
 
 #[test]
 fn pawn_is_published_at_any_tick() {
     for began in [0, u32::MAX - 10_000, (1 << 31) + 5, u32::MAX - 100] {
-        let mut pair: Pair = Pair::of(Tick(began), 9, Weather::AVERAGE);
+        let mut pair: Pair = Pair::of(Tick(began), 9, LinkProfile::AVERAGE);
         pair.play(circle);
         pair.run(5.0);
         let (tick, at) = *pair.log.shown.last().expect("a state is published");
@@ -108,8 +108,8 @@ fn pawn_is_published_at_any_tick() {
 #[test]
 fn new_epoch_starts_over_a_long_link_with_duplicates() {
     // A round trip of more than a second with 50 % duplicates, and then a silence that ends the epoch.
-    let weather = Weather { twice: 0.5, ..Weather::late(0.6) };
-    let mut pair = Pair::new(3, weather).tuned(|config| config.forced_update = 1.0);
+    let profile = LinkProfile { twice: 0.5, ..LinkProfile::late(0.6) };
+    let mut pair = Pair::new(3, profile).tuned(|config| config.forced_update = 1.0);
     pair.play(circle);
     pair.run(6.0);
     pair.cut(true);
@@ -124,7 +124,7 @@ fn new_epoch_starts_over_a_long_link_with_duplicates() {
 
 #[test]
 fn loss_is_measured_across_wraps_of_the_sequence_number() {
-    let mut pair = Pair::new(4, Weather { loss: 0.1, ..Weather::AVERAGE });
+    let mut pair = Pair::new(4, LinkProfile { loss: 0.1, ..LinkProfile::AVERAGE });
     pair.play(circle);
     // 256 packets take four seconds.
     for _ in 0..10 {
@@ -137,7 +137,7 @@ fn loss_is_measured_across_wraps_of_the_sequence_number() {
 
 #[test]
 fn duplicates_do_not_hide_loss() {
-    let mut pair = Pair::new(4, Weather { loss: 0.2, twice: 0.5, ..Weather::AVERAGE });
+    let mut pair = Pair::new(4, LinkProfile { loss: 0.2, twice: 0.5, ..LinkProfile::AVERAGE });
     pair.play(circle);
     pair.run(20.0);
     let measured = pair.server.stats().loss;

@@ -6,7 +6,7 @@ use bevy_unlag_prediction::PredictionStats;
 use crate::common::*;
 
 fn walking(seed: u64) -> Pair {
-    let mut pair = Pair::new(seed, Weather::AVERAGE);
+    let mut pair = Pair::new(seed, LinkProfile::AVERAGE);
     pair.play(zigzag);
     pair.run(4.0);
     pair
@@ -15,41 +15,49 @@ fn walking(seed: u64) -> Pair {
 /// Longest round trip on these links, in seconds.
 const RTT: f64 = 0.12;
 
-fn assert_back_within(pair: &mut Pair, seconds: f64) {
+fn assert_converges_within(pair: &mut Pair, seconds: f64) {
     let back = pair.seconds();
     pair.run(4.0);
-    let converged = pair.log.converged(back);
-    assert!(converged <= seconds, "converged after {converged} s, {:?}", pair.client.stats());
+    let seconds_to_convergence = pair.log.seconds_to_convergence(back);
+    assert!(
+        seconds_to_convergence <= seconds,
+        "converged after {seconds_to_convergence} s, {:?}",
+        pair.client.stats()
+    );
     assert_eq!(pair.account().detected, 0);
 }
 
 #[test]
 fn silent_pawn_is_extrapolated_with_neutral_input_until_forced_update() {
     let mut pair = walking(1).tuned(|config| config.forced_update = 2.0);
-    pair.play(|_| Wish::EAST);
+    pair.play(|_| WalkerInput::EAST);
     pair.run(1.0);
     pair.up.cut = true;
-    let (steps, carried) = (pair.theirs().steps, pair.server.stats().carried);
+    let (steps, extrapolated_moves) = (pair.theirs().steps, pair.server.stats().extrapolated_moves);
     pair.run(0.25);
-    assert_eq!(pair.server.stats().carried, carried, "a quarter of a second does not count as silence");
+    assert_eq!(
+        pair.server.stats().extrapolated_moves,
+        extrapolated_moves,
+        "a quarter of a second does not count as silence"
+    );
     pair.run(1.0);
     let place = pair.theirs();
     assert!((50..66).contains(&(place.steps - steps)), "{} steps", place.steps - steps);
     assert_eq!(place.walk, bevy::math::Vec3::ZERO, "the input is neutral");
     pair.run(5.0);
-    let carried = pair.server.stats().carried - carried;
-    assert_eq!(carried, 128, "two seconds of ticks");
+    let extrapolated_moves = pair.server.stats().extrapolated_moves - extrapolated_moves;
+    assert_eq!(extrapolated_moves, 128, "two seconds of ticks");
     let steps = pair.theirs().steps - place.steps;
     assert!((310..=330).contains(&steps), "{steps} steps in five seconds: the simulation continues");
     pair.up.cut = false;
-    assert_back_within(&mut pair, RTT + 0.25);
+    assert_converges_within(&mut pair, RTT + 0.25);
 }
 
 #[test]
 fn silence_gains_no_distance() {
     for seconds in [0.2, 0.5, 1.0, 2.0] {
         let mut pair = walking(2);
-        pair.play(|_| Wish::EAST);
+        pair.play(|_| WalkerInput::EAST);
         pair.run(1.0);
         let (before, from) = (pair.theirs().at.x, pair.seconds());
         pair.up.cut = true;
@@ -69,7 +77,7 @@ fn outage_of_both_directions_converges_within_rtt_plus_250_ms() {
         pair.cut(true);
         pair.run(seconds);
         pair.cut(false);
-        assert_back_within(&mut pair, RTT + 0.25);
+        assert_converges_within(&mut pair, RTT + 0.25);
     }
 }
 
@@ -80,12 +88,12 @@ fn outage_of_one_direction_converges_within_rtt_plus_250_ms() {
         pair.up.cut = true;
         pair.run(1.0);
         pair.up.cut = false;
-        assert_back_within(&mut pair, RTT + 0.25);
+        assert_converges_within(&mut pair, RTT + 0.25);
         let corrections = pair.corrections();
         pair.down.cut = true;
         pair.run(1.0);
         pair.down.cut = false;
-        assert_back_within(&mut pair, 0.0);
+        assert_converges_within(&mut pair, 0.0);
         assert_eq!(pair.corrections(), corrections, "late acknowledgements cause no correction");
     }
 }
@@ -98,7 +106,7 @@ fn silence_of_20_s_converges_within_two_rtt_plus_500_ms() {
         pair.run(seconds);
         pair.up.cut = false;
         let steps = pair.theirs().steps;
-        assert_back_within(&mut pair, 2.0 * RTT + 0.5);
+        assert_converges_within(&mut pair, 2.0 * RTT + 0.5);
         assert!(pair.theirs().steps > steps + 200, "{:?}", pair.theirs());
     }
 }
@@ -112,7 +120,7 @@ fn server_stall_of_150_ms_causes_no_correction() {
             pair.run(1.7);
         }
         let stats = pair.client.stats();
-        assert_eq!((stats.corrections, pair.server.stats().carried), (0, 0), "{stats:?}");
+        assert_eq!((stats.corrections, pair.server.stats().extrapolated_moves), (0, 0), "{stats:?}");
         assert_eq!(pair.log.largest_error(0.0), 0.0);
     }
 }
@@ -128,7 +136,7 @@ fn server_hitch_does_not_make_clients_count_as_silent() {
         pair.up.cut = false;
         pair.run_server_frame();
         pair.run_server_frame();
-        assert_eq!(pair.server.stats().carried, 0);
+        assert_eq!(pair.server.stats().extrapolated_moves, 0);
     }
 }
 
@@ -142,8 +150,11 @@ fn server_stall_of_2_5_s_converges_with_at_most_two_corrections() {
         pair.run(0.5);
         assert!(pair.server.stats().moves > accepted, "moves are run again");
         pair.run(3.5);
-        let converged = pair.log.converged(back);
-        assert!(converged <= RTT + 0.5, "{seconds} s: converged after {converged} s");
+        let seconds_to_convergence = pair.log.seconds_to_convergence(back);
+        assert!(
+            seconds_to_convergence <= RTT + 0.5,
+            "{seconds} s: converged after {seconds_to_convergence} s"
+        );
         let stats = pair.client.stats();
         assert!(stats.corrections <= 2, "{seconds} s: {stats:?}");
         assert_eq!(pair.account().detected, 0);
@@ -160,7 +171,7 @@ fn slow_server_converges_after_its_recovery() {
     pair.run(10.0);
     let (from, steps) = (pair.seconds(), pair.theirs().steps);
     pair.run(4.0);
-    assert_eq!(pair.log.converged(from), 0.0);
+    assert_eq!(pair.log.seconds_to_convergence(from), 0.0);
     assert!((240..272).contains(&(pair.theirs().steps - steps)));
 }
 
@@ -172,8 +183,8 @@ fn client_hitch_converges_within_one_second() {
         pair.run(seconds);
         let back = pair.seconds();
         pair.run(4.0);
-        let converged = pair.log.converged(back);
-        assert!(converged <= 1.0, "{seconds} s: converged after {converged} s");
+        let seconds_to_convergence = pair.log.seconds_to_convergence(back);
+        assert!(seconds_to_convergence <= 1.0, "{seconds} s: converged after {seconds_to_convergence} s");
         let stats = pair.client.stats();
         assert!(stats.corrections <= 3, "{seconds} s: {stats:?}");
         assert_eq!(pair.account().detected, 0, "{seconds} s");
@@ -184,7 +195,7 @@ fn client_hitch_converges_within_one_second() {
 #[test]
 fn pawn_does_not_keep_walking_through_a_client_hitch() {
     let mut pair = walking(5);
-    pair.play(|_| Wish::EAST);
+    pair.play(|_| WalkerInput::EAST);
     pair.run(1.0);
     let before = pair.mine().at.x;
     pair.client.hitch(1.0);
@@ -203,8 +214,8 @@ fn saved_moves_and_queue_stay_bounded_in_a_long_silence() {
     pair.cut(true);
     pair.run(120.0);
     let stats: PredictionStats = pair.client.stats();
-    assert_eq!(stats.unanswered, bevy_unlag_prediction::SavedMoves::<Walker>::CAPACITY as u32);
+    assert_eq!(stats.unacknowledged_moves, bevy_unlag_prediction::SavedMoves::<Walker>::CAPACITY as u32);
     assert_eq!(pair.server.get::<bevy_unlag_prediction::MoveQueue<Walker>>().waiting(), 0);
     pair.cut(false);
-    assert_back_within(&mut pair, 2.0 * RTT + 0.5);
+    assert_converges_within(&mut pair, 2.0 * RTT + 0.5);
 }

@@ -6,9 +6,9 @@ use crate::common::*;
 
 /// Returns a cheat whose clock runs at `speed` and ignores the steering.
 fn cheating(speed: f64, time: TimeDiscrepancyConfig) -> Pair {
-    let mut pair = Pair::new(1, Weather::late(0.05)).tuned(|config| config.time = time);
+    let mut pair = Pair::new(1, LinkProfile::late(0.05)).tuned(|config| config.time = time);
     pair.steers = false;
-    pair.play(|_| Wish::EAST);
+    pair.play(|_| WalkerInput::EAST);
     pair.run(5.0);
     pair.client.clock = speed;
     pair
@@ -42,12 +42,12 @@ fn most_gained(pair: &mut Pair, seconds: f64) -> f64 {
 const DEFAULT: fn() -> TimeDiscrepancyConfig = TimeDiscrepancyConfig::default;
 
 #[test]
-fn a_clock_four_percent_fast_is_flagged_within_a_minute() {
+fn clock_4_percent_fast_is_flagged_within_a_minute() {
     let mut pair = cheating(1.04, DEFAULT());
     let after = detected_after(&mut pair, 60.0);
     assert!(after.is_some_and(|after| after > 5.0), "{after:?}");
     // One event, a bounded counter and a lifetime figure.
-    assert_eq!(pair.server.res::<Seen<Walker>>().detected, 1);
+    assert_eq!(pair.server.res::<MessageLog<Walker>>().detected, 1);
     assert!(pair.account().lifetime > 0.25, "{:?}", pair.account());
 }
 
@@ -62,11 +62,11 @@ fn lifetime_figure_is_unbounded_and_granted_time_is_bounded() {
         assert!(account.granted.abs() <= 0.25, "{account:?}");
         before = account.lifetime;
     }
-    assert_eq!(usize::from(pair.account().detected), pair.server.res::<Seen<Walker>>().detected);
+    assert_eq!(usize::from(pair.account().detected), pair.server.res::<MessageLog<Walker>>().detected);
 }
 
 #[test]
-fn twice_the_speed_gains_less_than_a_quarter_of_a_second_in_two_minutes() {
+fn clock_at_double_speed_gains_less_than_250_ms_in_two_minutes() {
     for speed in [1.1, 2.0, 8.0] {
         let mut pair = cheating(speed, DEFAULT());
         let gained = most_gained(&mut pair, if speed == 2.0 { 120.0 } else { 40.0 });
@@ -79,7 +79,7 @@ fn corrections_of_a_fast_clock_have_the_cause_clock() {
     for speed in [1.1, 2.0] {
         let mut pair = cheating(speed, DEFAULT());
         pair.run(30.0);
-        pair.assert_only(CorrectionCause::Clock);
+        pair.assert_only_cause(CorrectionCause::ClientClock);
     }
 }
 
@@ -95,7 +95,7 @@ fn pawn_of_a_fast_clock_keeps_moving_and_converges_after_slowing_down() {
     pair.run(2.0);
     let from = pair.seconds();
     pair.run(5.0);
-    assert_eq!(pair.log.converged(from), 0.0);
+    assert_eq!(pair.log.seconds_to_convergence(from), 0.0);
     assert!(!pair.account().resolving);
 }
 
@@ -118,7 +118,7 @@ fn unreal_defaults_detect_nothing() {
 }
 
 #[test]
-fn the_margin_is_how_far_ahead_a_clock_may_be() {
+fn clock_is_detected_beyond_max_time_margin() {
     let after = |margin: f32| {
         let time = TimeDiscrepancyConfig { max_time_margin: margin, drift_allowance: 0.0, ..DEFAULT() };
         detected_after(&mut cheating(1.1, time), 20.0).expect("the cheat is detected")
@@ -128,12 +128,12 @@ fn the_margin_is_how_far_ahead_a_clock_may_be() {
 }
 
 #[test]
-fn time_that_was_not_used_is_kept_up_to_the_floor() {
+fn unused_time_is_credited_up_to_min_time_margin() {
     for floor in [-0.1_f32, -0.25, -1.0] {
         let time = TimeDiscrepancyConfig { min_time_margin: floor, ..DEFAULT() };
-        let mut pair = Pair::new(1, Weather::late(0.05)).tuned(|config| {
+        let mut pair = Pair::new(1, LinkProfile::late(0.05)).tuned(|config| {
             config.time = time;
-            config.patience = 2.0;
+            config.missing_move_timeout = 2.0;
         });
         pair.play(zigzag);
         pair.run(3.0);
@@ -145,7 +145,7 @@ fn time_that_was_not_used_is_kept_up_to_the_floor() {
 }
 
 #[test]
-fn the_resolution_rate_is_the_share_of_moves_that_is_paid_back_with() {
+fn resolution_rate_is_the_share_of_moves_lost_while_paying_back() {
     let moving = |rate: f32| {
         let time = TimeDiscrepancyConfig { resolution_rate: rate, ..DEFAULT() };
         let mut pair = cheating(1.1, time);
@@ -167,7 +167,7 @@ fn the_resolution_rate_is_the_share_of_moves_that_is_paid_back_with() {
 }
 
 #[test]
-fn drift_is_allowed_for() {
+fn drift_within_the_allowance_is_not_flagged() {
     let allowed = |drift_allowance: f32, speed: f64| {
         let time = TimeDiscrepancyConfig { drift_allowance, ..DEFAULT() };
         detected_after(&mut cheating(speed, time), 90.0).is_none()
@@ -178,21 +178,21 @@ fn drift_is_allowed_for() {
 }
 
 #[test]
-fn corrections_can_be_forced_while_somebody_pays_back() {
+fn corrections_are_forced_during_resolution_if_configured() {
     let corrected = |force_corrections: bool| {
         // A tolerance so large that the client's results always agree.
         let time = TimeDiscrepancyConfig { force_corrections, resolution_rate: 0.25, ..DEFAULT() };
         let mut pair = cheating(1.3, time).tuned(|config| config.tolerance = 1_000.0);
         pair.run(20.0);
         assert!(pair.account().detected > 0);
-        pair.server.stats().corrections_of(CorrectionCause::Clock)
+        pair.server.stats().corrections_of(CorrectionCause::ClientClock)
     };
     let (free, forced) = (corrected(false), corrected(true));
     assert!(forced > free + 50, "{forced} forced, {free} without");
 }
 
 #[test]
-fn slow_motion_flags_nobody_and_fast_motion_somebody() {
+fn slow_motion_is_not_flagged_and_fast_motion_is() {
     let flagged = |speed: f64| {
         let mut pair = cheating(speed, DEFAULT());
         pair.run(20.0);
@@ -203,31 +203,36 @@ fn slow_motion_flags_nobody_and_fast_motion_somebody() {
 }
 
 #[test]
-fn honest_players_on_bad_links_are_never_flagged() {
-    let burst = Weather { loss: 0.03, burst: 8.0, ..Weather::AVERAGE };
-    let links =
-        [Weather::FIBRE, Weather::AVERAGE, Weather::BAD, burst, Weather { loss: 0.2, ..Weather::AVERAGE }];
-    for (seed, weather) in links.into_iter().enumerate() {
+fn honest_clients_on_bad_links_are_never_flagged() {
+    let burst = LinkProfile { loss: 0.03, burst: 8.0, ..LinkProfile::AVERAGE };
+    let links = [
+        LinkProfile::FIBRE,
+        LinkProfile::AVERAGE,
+        LinkProfile::BAD,
+        burst,
+        LinkProfile { loss: 0.2, ..LinkProfile::AVERAGE },
+    ];
+    for (seed, profile) in links.into_iter().enumerate() {
         for clock in [1.0 - 2e-4, 1.0 + 2e-4] {
-            let mut pair = Pair::new(seed as u64, weather);
+            let mut pair = Pair::new(seed as u64, profile);
             pair.client.clock = clock;
             pair.play(zigzag);
             pair.run(60.0);
             let account = pair.account();
-            assert_eq!((account.detected, pair.server.stats().withheld), (0, 0), "{weather:?}: {account:?}");
+            assert_eq!((account.detected, pair.server.stats().withheld), (0, 0), "{profile:?}: {account:?}");
         }
     }
 }
 
 #[test]
-fn a_spell_of_latency_an_outage_or_a_hitch_flags_nobody() {
-    let mut pair = Pair::new(9, Weather::AVERAGE);
+fn latency_spikes_outages_and_hitches_are_not_flagged() {
+    let mut pair = Pair::new(9, LinkProfile::AVERAGE);
     pair.play(zigzag);
     pair.run(5.0);
     for round in 0..6 {
         // Slower by a quarter of a second, and then as fast as before.
         for delay in [0.3, 0.045] {
-            (pair.up.weather.delay, pair.down.weather.delay) = (delay, delay);
+            (pair.up.profile.delay, pair.down.profile.delay) = (delay, delay);
             pair.run(4.0);
         }
         pair.up.cut = true;

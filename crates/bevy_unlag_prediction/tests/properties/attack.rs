@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use bevy::prelude::*;
 use bevy_unlag_core::{MoveInput, NetRole, Tick};
 use bevy_unlag_prediction::{
-    IncomingAnswers, MovePacket, MoveRun, OutgoingMoves, PredictionConfig, SavedMoves, StateCheck,
+    IncomingMoveAcks, MovePacket, MoveRun, OutgoingMoves, PredictionConfig, SavedMoves, StateCheck,
     autonomous_pawn,
 };
 use proptest::{collection::vec, prelude::*};
@@ -14,7 +14,7 @@ use proptest::{collection::vec, prelude::*};
 use crate::{
     decoding::{encoded, runs, vector, wish},
     server::{Server, TICK, app, frame},
-    walker::{Place, Walker, Wish},
+    walker::{Walker, WalkerInput, WalkerState},
 };
 
 /// Number of the client's packets that the attacker remembers.
@@ -28,7 +28,7 @@ pub(crate) struct Forged {
     pub(crate) sequence: u8,
     /// Ticks from the server's tick to the newest move's.
     pub(crate) lead: i16,
-    pub(crate) runs: Vec<MoveRun<Wish>>,
+    pub(crate) runs: Vec<MoveRun<WalkerInput>>,
     /// Difference between the claimed result and the server's, in metres.
     pub(crate) off: Vec3,
     /// Number of packets, and the ticks by which each is newer than the one before.
@@ -38,18 +38,18 @@ pub(crate) struct Forged {
 
 /// Action of a script.
 #[derive(Clone, Debug)]
-pub(crate) enum Act {
+pub(crate) enum AttackStep {
     /// One frame of the server with this length, during which the client has some ticks.
     Frame {
         length: Duration,
         ticks: u8,
-        wish: Wish,
+        wish: WalkerInput,
     },
     /// Several server frames of one tick each, with a number of client ticks in each.
     Ticks {
         frames: u8,
         ticks: u8,
-        wish: Wish,
+        wish: WalkerInput,
     },
     /// Whether acknowledgements to the client are lost.
     Deaf(bool),
@@ -85,29 +85,29 @@ fn forged() -> impl Strategy<Value = Forged> {
     )
 }
 
-fn act() -> impl Strategy<Value = Act> {
+fn act() -> impl Strategy<Value = AttackStep> {
     let millis = prop_oneof![4 => 1..60u16, 2 => 60..500u16, 1 => 500..6_000u16];
     let ticks = prop_oneof![6 => Just(1u8), 2 => 0..4u8, 1 => 0..40u8];
     prop_oneof![
-        12 => (millis, ticks, wish()).prop_map(|(millis, ticks, wish)| Act::Frame {
+        12 => (millis, ticks, wish()).prop_map(|(millis, ticks, wish)| AttackStep::Frame {
             length: Duration::from_millis(millis.into()),
             ticks,
             wish,
         }),
         12 => (1..40u8, prop_oneof![4 => Just(1u8), 1 => 0..3u8], wish())
-            .prop_map(|(frames, ticks, wish)| Act::Ticks { frames, ticks, wish }),
-        1 => any::<bool>().prop_map(Act::Deaf),
-        4 => vec(any::<u16>(), 1..4).prop_map(Act::Flip),
-        3 => (any::<u8>(), 1..80u8).prop_map(|(ago, times)| Act::Again { ago, times }),
-        2 => Just(Act::Withhold),
-        3 => any::<bool>().prop_map(|reversed| Act::Release { reversed }),
-        2 => vec(any::<u8>(), 0..120).prop_map(Act::Bytes),
-        10 => forged().prop_map(Act::Forge),
-        2 => vector().prop_map(Act::Push),
+            .prop_map(|(frames, ticks, wish)| AttackStep::Ticks { frames, ticks, wish }),
+        1 => any::<bool>().prop_map(AttackStep::Deaf),
+        4 => vec(any::<u16>(), 1..4).prop_map(AttackStep::Flip),
+        3 => (any::<u8>(), 1..80u8).prop_map(|(ago, times)| AttackStep::Again { ago, times }),
+        2 => Just(AttackStep::Withhold),
+        3 => any::<bool>().prop_map(|reversed| AttackStep::Release { reversed }),
+        2 => vec(any::<u8>(), 0..120).prop_map(AttackStep::Bytes),
+        10 => forged().prop_map(AttackStep::Forge),
+        2 => vector().prop_map(AttackStep::Push),
     ]
 }
 
-pub(crate) fn script() -> impl Strategy<Value = Vec<Act>> {
+pub(crate) fn script() -> impl Strategy<Value = Vec<AttackStep>> {
     vec(act(), 1..60)
 }
 
@@ -141,46 +141,46 @@ impl Attack {
     }
 
     /// Runs a script until its end or the first violation.
-    pub(crate) fn play(&mut self, script: &[Act]) -> Result<(), String> {
+    pub(crate) fn play(&mut self, script: &[AttackStep]) -> Result<(), String> {
         for (i, act) in script.iter().enumerate() {
             self.act(act).map_err(|why| format!("act {i}, {why}"))?;
         }
         Ok(())
     }
 
-    fn act(&mut self, act: &Act) -> Result<(), String> {
+    fn act(&mut self, act: &AttackStep) -> Result<(), String> {
         match act {
-            Act::Frame { length, ticks, wish } => self.pass(*length, *ticks, *wish)?,
-            Act::Ticks { frames, ticks, wish } => {
+            AttackStep::Frame { length, ticks, wish } => self.pass(*length, *ticks, *wish)?,
+            AttackStep::Ticks { frames, ticks, wish } => {
                 for _ in 0..*frames {
                     self.pass(TICK, *ticks, *wish)?;
                 }
             }
-            Act::Deaf(deaf) => self.deaf = *deaf,
-            Act::Flip(bits) => self.flips.clone_from(bits),
-            Act::Again { ago, times } => {
+            AttackStep::Deaf(deaf) => self.deaf = *deaf,
+            AttackStep::Flip(bits) => self.flips.clone_from(bits),
+            AttackStep::Again { ago, times } => {
                 let ago = usize::from(*ago);
                 if let Some(bytes) = self.remembered.iter().rev().nth(ago).cloned() {
                     (0..*times).for_each(|_| self.server.deliver(bytes.clone()));
                 }
             }
-            Act::Withhold => self.withholding = true,
-            Act::Release { reversed } => {
+            AttackStep::Withhold => self.withholding = true,
+            AttackStep::Release { reversed } => {
                 self.withholding = false;
                 if *reversed {
                     self.withheld.reverse();
                 }
                 self.withheld.drain(..).for_each(|bytes| self.server.deliver(bytes));
             }
-            Act::Bytes(bytes) => self.server.deliver(bytes.clone()),
-            Act::Forge(forged) => self.forge(forged),
-            Act::Push(by) => self.server.push(*by),
+            AttackStep::Bytes(bytes) => self.server.deliver(bytes.clone()),
+            AttackStep::Forge(forged) => self.forge(forged),
+            AttackStep::Push(by) => self.server.push(*by),
         }
         Ok(())
     }
 
     /// Runs some client ticks and carries their packets, then a server frame.
-    fn pass(&mut self, length: Duration, ticks: u8, wish: Wish) -> Result<(), String> {
+    fn pass(&mut self, length: Duration, ticks: u8, wish: WalkerInput) -> Result<(), String> {
         for _ in 0..ticks {
             self.client.world_mut().get_mut::<MoveInput<Walker>>(self.own).expect("the own pawn").0 = wish;
             frame(&mut self.client, TICK);
@@ -191,15 +191,15 @@ impl Attack {
         }
         let answers = self.server.frame(length)?;
         if !self.deaf {
-            let mut mailbox = self.client.world_mut().get_mut::<IncomingAnswers>(self.own);
+            let mut mailbox = self.client.world_mut().get_mut::<IncomingMoveAcks>(self.own);
             let mailbox = mailbox.as_mut().expect("the client's mailbox");
             answers.into_iter().for_each(|answer| mailbox.deliver(answer));
         }
         let own = self.client.world().entity(self.own);
-        let finite = own.get::<Place>().is_none_or(|place| place.position.is_finite());
+        let finite = own.get::<WalkerState>().is_none_or(|place| place.position.is_finite());
         let saved = own.get::<SavedMoves<Walker>>().map_or(0, SavedMoves::len);
         if !finite || saved > SavedMoves::<Walker>::CAPACITY {
-            return Err(format!("the client has {saved} saved moves at {:?}", own.get::<Place>()));
+            return Err(format!("the client has {saved} saved moves at {:?}", own.get::<WalkerState>()));
         }
         Ok(())
     }
@@ -226,14 +226,14 @@ impl Attack {
             // The tick in which the server will read the packet.
             let newest = self.server.now().offset(1 + ticks);
             let claimed =
-                Place { position: self.server.place().position + forged.off, ..self.server.place() };
+                WalkerState { position: self.server.place().position + forged.off, ..self.server.place() };
             let sequence = forged.sequence.wrapping_add(i);
-            let coarse = MovePacket::<Wish>::is_coarse(sequence);
+            let coarse = MovePacket::<WalkerInput>::is_coarse(sequence);
             self.server.deliver(encoded(&MovePacket {
                 epoch: self.server.epoch.wrapping_add(forged.epoch) & 7,
                 sequence,
                 newest: newest.0 as u16,
-                heard: (forged.sequence & 1 == 0).then_some(forged.epoch.wrapping_mul(37)),
+                ack_bits: (forged.sequence & 1 == 0).then_some(forged.epoch.wrapping_mul(37)),
                 check: StateCheck::of::<Walker>(&claimed, newest, coarse),
                 runs: forged.runs.clone(),
             }));

@@ -5,21 +5,21 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, Tick, Wire, WireError};
 use bevy_unlag_prediction::{
-    Answered, ClientAdjustment, CorrectionCause, LossLevel, MAX_MOVES, MAX_PUSHES, MovePacket, MoveRun,
-    ServerAnswer, StateCheck,
+    AckedMove, ClientAdjustment, CorrectionCause, LossLevel, MAX_MOVES, MAX_PUSHES, MoveAck, MovePacket,
+    MoveRun, StateCheck,
 };
 use proptest::{collection::vec, prelude::*, sample::Index};
 
 use crate::{
     cases,
-    walker::{Mode, Place, Shove, Walker, Wish},
+    walker::{Mode, Shove, Walker, WalkerInput, WalkerState},
 };
 
-type Packet = MovePacket<Wish>;
-type Answer = ServerAnswer<Place, Shove>;
+type Packet = MovePacket<WalkerInput>;
+type Ack = MoveAck<WalkerState, Shove>;
 
 /// Resolution of an acknowledgement's time on the server, 1/4,000 s, and a margin for float rounding.
-const HELD_UNIT: Duration = Duration::from_micros(251);
+const ACK_DELAY_UNIT: Duration = Duration::from_micros(251);
 
 pub(crate) fn encoded(value: &impl Wire) -> Vec<u8> {
     let mut w = BitWriter::default();
@@ -45,17 +45,17 @@ fn mode() -> impl Strategy<Value = Mode> {
     prop::sample::select(&Mode::ALL)
 }
 
-pub(crate) fn wish() -> impl Strategy<Value = Wish> {
-    (mode(), vector()).prop_map(|(mode, towards)| Wish { mode, towards })
+pub(crate) fn wish() -> impl Strategy<Value = WalkerInput> {
+    (mode(), vector()).prop_map(|(mode, towards)| WalkerInput { mode, towards })
 }
 
 /// Runs up to the maximum length of a packet, and gaps up to the longest one.
-pub(crate) fn runs(most: usize) -> impl Strategy<Value = Vec<MoveRun<Wish>>> {
+pub(crate) fn runs(most: usize) -> impl Strategy<Value = Vec<MoveRun<WalkerInput>>> {
     let gap = prop_oneof![3 => Just(0u16), 1 => 0..128u16];
     let length = prop_oneof![3 => 1..4u16, 1 => 1..=MAX_MOVES as u16];
     vec((gap, length, wish()), 1..=most).prop_map(|planned| {
         let (mut age, mut left) = (0, MAX_MOVES as u16);
-        let mut runs: Vec<MoveRun<Wish>> = Vec::new();
+        let mut runs: Vec<MoveRun<WalkerInput>> = Vec::new();
         for (gap, length, input) in planned {
             let length = length.min(left);
             age += if runs.is_empty() { 0 } else { gap };
@@ -69,8 +69,8 @@ pub(crate) fn runs(most: usize) -> impl Strategy<Value = Vec<MoveRun<Wish>>> {
     })
 }
 
-fn place() -> impl Strategy<Value = Place> {
-    (vector(), vector(), mode(), any::<u32>()).prop_map(|(position, velocity, mode, pushed)| Place {
+fn place() -> impl Strategy<Value = WalkerState> {
+    (vector(), vector(), mode(), any::<u32>()).prop_map(|(position, velocity, mode, pushed)| WalkerState {
         position,
         velocity,
         mode,
@@ -80,17 +80,17 @@ fn place() -> impl Strategy<Value = Place> {
 
 fn packet() -> impl Strategy<Value = Packet> {
     ((0..8u8, any::<u8>(), any::<u16>()), any::<Option<u8>>(), place(), runs(40)).prop_map(
-        |((epoch, sequence, newest), heard, place, runs)| {
+        |((epoch, sequence, newest), ack_bits, place, runs)| {
             let check = StateCheck::of::<Walker>(&place, Tick(newest.into()), Packet::is_coarse(sequence));
-            Packet { epoch, sequence, newest, heard, check, runs }
+            Packet { epoch, sequence, newest, ack_bits, check, runs }
         },
     )
 }
 
-fn answer() -> impl Strategy<Value = Answer> {
+fn ack() -> impl Strategy<Value = Ack> {
     let answered = prop_oneof![
-        1 => any::<u32>().prop_map(|now| Answered::Start { now: Tick(now) }),
-        4 => any::<u16>().prop_map(Answered::Move),
+        1 => any::<u32>().prop_map(|now| AckedMove::Start { now: Tick(now) }),
+        4 => any::<u16>().prop_map(AckedMove::Move),
     ];
     let pushes = vec((any::<u16>(), vector().prop_map(Shove)), 0..=MAX_PUSHES);
     let cause = prop::sample::select(&CorrectionCause::ALL);
@@ -108,7 +108,7 @@ fn answer() -> impl Strategy<Value = Answer> {
                 (loss, resolving, outcomes, pushes, adjustment),
             )| {
                 let (held, loss) = (Duration::from_nanos(held.into()), LossLevel::of(loss));
-                Answer {
+                Ack {
                     epoch,
                     sequence,
                     answered,
@@ -126,7 +126,7 @@ fn answer() -> impl Strategy<Value = Answer> {
 }
 
 /// Random bytes, or damaged bytes of a real message.
-fn spoilt(real: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
+fn corrupted(real: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let damaged = (real, vec((any::<Index>(), any::<u8>()), 0..6), any::<Index>(), vec(any::<u8>(), 0..9))
         .prop_map(|(mut bytes, flips, end, more)| {
             for (at, flip) in flips {
@@ -141,11 +141,11 @@ fn spoilt(real: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8>
 }
 
 /// Returns whether two acknowledgements are equal except for the rounding of a time.
-fn same(a: &Answer, b: &Answer) -> bool {
-    a.held.abs_diff(b.held) <= HELD_UNIT && *a == Answer { held: a.held, ..b.clone() }
+fn same(a: &Ack, b: &Ack) -> bool {
+    a.held.abs_diff(b.held) <= ACK_DELAY_UNIT && *a == Ack { held: a.held, ..b.clone() }
 }
 
-fn is_finite(place: &Place) -> bool {
+fn is_finite(place: &WalkerState) -> bool {
     place.position.is_finite() && place.velocity.is_finite()
 }
 
@@ -173,13 +173,13 @@ proptest! {
     }
 
     #[test]
-    fn encoded_acknowledgement_decodes_to_the_same_one(answer in answer()) {
-        let arrived = decoded::<Answer>(&encoded(&answer)).expect("it was encoded");
-        prop_assert!(same(&arrived, &answer), "{:?}", arrived);
+    fn encoded_acknowledgement_decodes_to_the_same_one(ack in ack()) {
+        let arrived = decoded::<Ack>(&encoded(&ack)).expect("it was encoded");
+        prop_assert!(same(&arrived, &ack), "{:?}", arrived);
     }
 
     #[test]
-    fn any_bytes_decode_to_a_bounded_packet_or_fail(bytes in spoilt(packet().prop_map(|p| encoded(&p)))) {
+    fn any_bytes_decode_to_a_bounded_packet_or_fail(bytes in corrupted(packet().prop_map(|p| encoded(&p)))) {
         if let Ok(packet) = decoded::<Packet>(&bytes) {
             prop_assert!(is_bounded(&packet), "{:?}", packet);
             prop_assert_eq!(decoded::<Packet>(&encoded(&packet)), Ok(packet));
@@ -187,25 +187,25 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_decode_to_a_bounded_ack_or_fail(bytes in spoilt(answer().prop_map(|a| encoded(&a)))) {
-        if let Ok(answer) = decoded::<Answer>(&bytes) {
-            prop_assert!(answer.epoch < 8 && answer.waiting < 16 && (-512..512).contains(&answer.lag));
-            prop_assert!(answer.held < Duration::from_millis(1_024), "{:?}", answer.held);
-            prop_assert!(answer.pushes.len() <= MAX_PUSHES && answer.pushes.capacity() <= 2 * MAX_PUSHES);
-            prop_assert!(answer.pushes.iter().all(|(_, push)| push.0.is_finite()));
-            prop_assert!(answer.adjustment.is_none_or(|adjustment| is_finite(&adjustment.state)));
-            let again = decoded::<Answer>(&encoded(&answer)).expect("it was encoded");
-            prop_assert!(same(&again, &answer), "{:?} and {:?}", answer, again);
+    fn any_bytes_decode_to_a_bounded_ack_or_fail(bytes in corrupted(ack().prop_map(|a| encoded(&a)))) {
+        if let Ok(ack) = decoded::<Ack>(&bytes) {
+            prop_assert!(ack.epoch < 8 && ack.waiting < 16 && (-512..512).contains(&ack.lag));
+            prop_assert!(ack.held < Duration::from_millis(1_024), "{:?}", ack.held);
+            prop_assert!(ack.pushes.len() <= MAX_PUSHES && ack.pushes.capacity() <= 2 * MAX_PUSHES);
+            prop_assert!(ack.pushes.iter().all(|(_, push)| push.0.is_finite()));
+            prop_assert!(ack.adjustment.is_none_or(|adjustment| is_finite(&adjustment.state)));
+            let again = decoded::<Ack>(&encoded(&ack)).expect("it was encoded");
+            prop_assert!(same(&again, &ack), "{:?} and {:?}", ack, again);
         }
     }
 
     #[test]
-    fn truncated_messages_are_rejected(packet in packet(), answer in answer(), cut in any::<Index>()) {
-        let (packet, answer) = (encoded(&packet), encoded(&answer));
+    fn truncated_messages_are_rejected(packet in packet(), ack in ack(), cut in any::<Index>()) {
+        let (packet, ack) = (encoded(&packet), encoded(&ack));
         let short = &packet[..cut.index(packet.len())];
         prop_assert_eq!(decoded::<Packet>(short), Err(WireError::Ended));
-        let short = &answer[..cut.index(answer.len())];
-        prop_assert_eq!(decoded::<Answer>(short), Err(WireError::Ended));
+        let short = &ack[..cut.index(ack.len())];
+        prop_assert_eq!(decoded::<Ack>(short), Err(WireError::Ended));
     }
 
     #[test]
@@ -224,29 +224,29 @@ proptest! {
     #[test]
     fn non_finite_floats_are_rejected(
         packet in packet(),
-        answer in answer(),
+        ack in ack(),
         place in place(),
         axis in 0..3usize,
         which in any::<Index>(),
         bits in any::<u32>(),
     ) {
         let bad = f32::from_bits(bits | 0x7f80_0000);
-        let mut spoilt = packet;
-        let run = which.index(spoilt.runs.len());
-        spoilt.runs[run].input.towards[axis] = bad;
-        prop_assert_eq!(decoded::<Packet>(&encoded(&spoilt)), Err(WireError::Invalid));
+        let mut corrupted = packet;
+        let run = which.index(corrupted.runs.len());
+        corrupted.runs[run].input.towards[axis] = bad;
+        prop_assert_eq!(decoded::<Packet>(&encoded(&corrupted)), Err(WireError::Invalid));
 
         let mut state = place;
         let vector = if bits & 1 == 0 { &mut state.position } else { &mut state.velocity };
         vector[axis] = bad;
         let cause = CorrectionCause::Unknown;
         let adjustment = Some(ClientAdjustment { cause, config: 0, surroundings: 0, state });
-        let spoilt = Answer { adjustment, ..answer.clone() };
-        prop_assert_eq!(decoded::<Answer>(&encoded(&spoilt)), Err(WireError::Invalid));
+        let corrupted = Ack { adjustment, ..ack.clone() };
+        prop_assert_eq!(decoded::<Ack>(&encoded(&corrupted)), Err(WireError::Invalid));
 
         let mut push = Shove(Vec3::ZERO);
         push.0[axis] = bad;
-        let spoilt = Answer { pushes: vec![(7, push)], ..answer };
-        prop_assert_eq!(decoded::<Answer>(&encoded(&spoilt)), Err(WireError::Invalid));
+        let corrupted = Ack { pushes: vec![(7, push)], ..ack };
+        prop_assert_eq!(decoded::<Ack>(&encoded(&corrupted)), Err(WireError::Invalid));
     }
 }

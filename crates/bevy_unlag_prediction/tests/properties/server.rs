@@ -3,20 +3,20 @@
 use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
-use bevy_unlag_core::{BitReader, CurrentTick, NetRole, Shown, StepEvent, Tick, Wire};
+use bevy_unlag_core::{BitReader, CurrentTick, NetRole, PublishedState, StepEvent, Tick, Wire};
 use bevy_unlag_prediction::{
-    IncomingMoves, MoveQueue, OutgoingAnswers, PredictionConfig, PredictionPlugin, PredictionStats,
-    ScheduledPushes, ServerAnswer, TimeDiscrepancy, authority_pawn,
+    IncomingMoves, MoveAck, MoveQueue, OutgoingMoveAcks, PredictionConfig, PredictionPlugin, PredictionStats,
+    ScheduledPushes, TimeDiscrepancy, authority_pawn,
 };
 
-use crate::walker::{LONGEST_SHOVE, Mode, Nothing, Place, Shove, Walker};
+use crate::walker::{LONGEST_SHOVE, Mode, Shove, Walker, WalkerConfig, WalkerState};
 
 pub(crate) const TICK: Duration = Duration::from_nanos(15_625_000);
 const DT: f64 = 1.0 / 64.0;
 /// Maximum number of moves queued on a server.
 const MOST_WAITING: usize = 512;
 /// Length in seconds of the windows in which the drift allowance is applied.
-const SPELL: f64 = 8.0;
+const DRIFT_WINDOW: f64 = 8.0;
 /// Tolerance for sums of floats, in seconds.
 const ROUNDING: f64 = 1e-6;
 
@@ -26,7 +26,7 @@ pub(crate) fn app(now: Tick) -> App {
     app.add_plugins((MinimalPlugins, PredictionPlugin::<Walker>::default()))
         .insert_resource(Time::<Fixed>::from_duration(TICK))
         .insert_resource(CurrentTick(now))
-        .init_resource::<Nothing>();
+        .init_resource::<WalkerConfig>();
     app
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn frame(app: &mut App, length: Duration) {
 
 /// Totals of all ticks, and the first violation.
 #[derive(Resource, Debug, Default)]
-pub(crate) struct Watch {
+pub(crate) struct Monitor {
     last: Tick,
     position: Vec3,
     accepted: u64,
@@ -60,18 +60,18 @@ pub(crate) struct Watch {
     wrong: Option<String>,
 }
 
-impl Watch {
+impl Monitor {
     /// Checks one tick.
-    fn look(
+    fn check_tick(
         &mut self,
         (now, passed): (Tick, f64),
         config: &PredictionConfig,
         (place, queue, account, stats, shown): (
-            &Place,
+            &WalkerState,
             &MoveQueue<Walker>,
             &TimeDiscrepancy,
             &PredictionStats,
-            &Shown<Walker>,
+            &PublishedState<Walker>,
         ),
         steps: &mut MessageReader<StepEvent<Walker>>,
     ) -> Result<(), String> {
@@ -94,7 +94,7 @@ impl Watch {
             return Err(format!("{granted} s of moves in {} s", self.passed));
         }
         // Stalls are counted in whole ticks; the remainder counts in the next one.
-        let window = margin - f64::from(config.time.min_time_margin) + drift * SPELL + DT;
+        let window = margin - f64::from(config.time.min_time_margin) + drift * DRIFT_WINDOW + DT;
         if ahead - self.least_ahead > window + ROUNDING {
             return Err(format!("{} s gained since it was slowest", ahead - self.least_ahead));
         }
@@ -125,7 +125,7 @@ impl Watch {
         }
         (self.position, self.pushed, self.accepted) = (place.position, place.pushed, stats.accepted);
 
-        let finite = |place: &Place| place.position.is_finite() && place.velocity.is_finite();
+        let finite = |place: &WalkerState| place.position.is_finite() && place.velocity.is_finite();
         if !finite(place) || !finite(&shown.state) {
             return Err(format!("{place:?}, published as {:?}", shown.state));
         }
@@ -140,11 +140,17 @@ fn watch(
     tick: Res<CurrentTick>,
     real: Res<Time<Real>>,
     config: Res<PredictionConfig>,
-    pawn: Single<(&Place, &MoveQueue<Walker>, &TimeDiscrepancy, &PredictionStats, &Shown<Walker>)>,
+    pawn: Single<(
+        &WalkerState,
+        &MoveQueue<Walker>,
+        &TimeDiscrepancy,
+        &PredictionStats,
+        &PublishedState<Walker>,
+    )>,
     mut steps: MessageReader<StepEvent<Walker>>,
-    mut watch: ResMut<Watch>,
+    mut watch: ResMut<Monitor>,
 ) {
-    let seen = watch.look((tick.0, real.elapsed_secs_f64()), &config, *pawn, &mut steps);
+    let seen = watch.check_tick((tick.0, real.elapsed_secs_f64()), &config, *pawn, &mut steps);
     if watch.wrong.is_none()
         && let Err(why) = seen
     {
@@ -164,9 +170,10 @@ impl Server {
     pub(crate) fn new(config: PredictionConfig, now: Tick) -> Self {
         let mut app = app(now);
         app.insert_resource(config)
-            .insert_resource(Watch { last: now, ..default() })
+            .insert_resource(Monitor { last: now, ..default() })
             .add_systems(FixedLast, watch);
-        let pawn = app.world_mut().spawn((NetRole::Authority, authority_pawn::<Walker>(Place::default())));
+        let pawn =
+            app.world_mut().spawn((NetRole::Authority, authority_pawn::<Walker>(WalkerState::default())));
         let pawn = pawn.id();
         Self { app, pawn, epoch: 0 }
     }
@@ -179,7 +186,7 @@ impl Server {
         self.app.world().resource::<CurrentTick>().0
     }
 
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> WalkerState {
         *self.get()
     }
 
@@ -187,12 +194,12 @@ impl Server {
         *self.get()
     }
 
-    pub(crate) fn watched(&self) -> &Watch {
+    pub(crate) fn monitor(&self) -> &Monitor {
         self.app.world().resource()
     }
 
     pub(crate) fn push(&mut self, by: Vec3) {
-        self.app.world_mut().resource_mut::<Watch>().asked += 1;
+        self.app.world_mut().resource_mut::<Monitor>().asked += 1;
         let mut pushes = self.app.world_mut().get_mut::<ScheduledPushes<Walker>>(self.pawn);
         pushes.as_mut().expect("the pawn can be pushed").push(Shove(by));
     }
@@ -205,13 +212,13 @@ impl Server {
     /// Runs one frame. Returns the acknowledgements, or the first violation.
     pub(crate) fn frame(&mut self, length: Duration) -> Result<Vec<Vec<u8>>, String> {
         frame(&mut self.app, length);
-        if let Some(wrong) = &self.watched().wrong {
+        if let Some(wrong) = &self.monitor().wrong {
             return Err(wrong.clone());
         }
-        let mut mailbox = self.app.world_mut().get_mut::<OutgoingAnswers>(self.pawn);
+        let mut mailbox = self.app.world_mut().get_mut::<OutgoingMoveAcks>(self.pawn);
         let answers = core::mem::take(&mut mailbox.as_mut().expect("the pawn has a mailbox").0);
         for bytes in &answers {
-            let answer = ServerAnswer::<Place, Shove>::read(&mut BitReader::new(bytes));
+            let answer = MoveAck::<WalkerState, Shove>::read(&mut BitReader::new(bytes));
             self.epoch = answer.map_err(|why| format!("an acknowledgement of the server: {why}"))?.epoch;
         }
         Ok(answers)

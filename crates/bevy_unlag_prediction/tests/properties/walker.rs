@@ -27,13 +27,13 @@ impl Mode {
 
 /// Input with floats of any size, as read from the wire.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub(crate) struct Wish {
+pub(crate) struct WalkerInput {
     pub(crate) mode: Mode,
     pub(crate) towards: Vec3,
 }
 
 #[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
-pub(crate) struct Place {
+pub(crate) struct WalkerState {
     /// Position, a multiple of [`GRID`], so that sums are exact and distances are free of rounding errors.
     pub(crate) position: Vec3,
     pub(crate) velocity: Vec3,
@@ -48,7 +48,7 @@ pub(crate) struct Shove(pub(crate) Vec3);
 
 /// Event of a step.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stepped {
+pub(crate) struct WalkerEvent {
     pub(crate) mode: Mode,
     pub(crate) metres: f64,
 }
@@ -60,7 +60,7 @@ const EDGE: f32 = 4096.0;
 const GRAVITY: Vec3 = Vec3::new(0.0, -9.81, 0.0);
 
 #[derive(Resource, Default)]
-pub(crate) struct Nothing;
+pub(crate) struct WalkerConfig;
 
 pub(crate) struct Walker;
 
@@ -79,7 +79,7 @@ impl Wire for Mode {
     }
 }
 
-impl Wire for Wish {
+impl Wire for WalkerInput {
     fn write(&self, w: &mut BitWriter) {
         self.mode.write(w);
         self.towards.write(w);
@@ -113,7 +113,7 @@ impl Wire for Shove {
     }
 }
 
-impl Wire for Place {
+impl Wire for WalkerState {
     fn write(&self, w: &mut BitWriter) {
         self.position.write(w);
         self.velocity.write(w);
@@ -132,21 +132,21 @@ impl Wire for Place {
 }
 
 impl MoveModel for Walker {
-    type Config = Nothing;
-    type Input = Wish;
-    type State = Place;
-    type Event = Stepped;
+    type Config = WalkerConfig;
+    type Input = WalkerInput;
+    type State = WalkerState;
+    type Event = WalkerEvent;
     type Push = Shove;
     type World = ();
 
     fn step(
-        _: &Nothing,
-        state: &Place,
-        input: &Wish,
+        _: &WalkerConfig,
+        state: &WalkerState,
+        input: &WalkerInput,
         ctx: &StepContext,
         (): &SystemParamItem<()>,
-        events: &mut Vec<Stepped>,
-    ) -> Place {
+        events: &mut Vec<WalkerEvent>,
+    ) -> WalkerState {
         let mode = input.mode;
         let wanted = input.towards.clamp_length_max(1.0) * mode.top_speed();
         let velocity = match mode {
@@ -156,46 +156,46 @@ impl MoveModel for Walker {
         };
         let position = moved(state.position, velocity * ctx.dt);
         let metres = (position - state.position).as_dvec3().length();
-        events.push(Stepped { mode, metres });
-        Place { position, velocity, mode, ..*state }
+        events.push(WalkerEvent { mode, metres });
+        WalkerState { position, velocity, mode, ..*state }
     }
 
-    fn position(state: &Place) -> Vec3 {
+    fn position(state: &WalkerState) -> Vec3 {
         state.position
     }
 
-    fn snapshot(state: &Place, tick: Tick) -> Snapshot {
+    fn snapshot(state: &WalkerState, tick: Tick) -> Snapshot {
         Snapshot::new(tick, state.position, state.velocity)
     }
 
-    fn eye(_: &Nothing, state: &Place) -> Vec3 {
+    fn eye(_: &WalkerConfig, state: &WalkerState) -> Vec3 {
         state.position
     }
 
-    fn kind(state: &Place) -> u32 {
+    fn kind(state: &WalkerState) -> u32 {
         state.mode as u32 | state.pushed << 2
     }
 
-    fn teleports(_: &Place) -> u8 {
+    fn teleports(_: &WalkerState) -> u8 {
         0
     }
 
-    fn push(_: &Nothing, state: &Place, push: &Shove) -> Place {
+    fn push(_: &WalkerConfig, state: &WalkerState, push: &Shove) -> WalkerState {
         let position = moved(state.position, push.0.clamp_length_max(LONGEST_SHOVE));
-        Place { position, pushed: state.pushed.wrapping_add(1), ..*state }
+        WalkerState { position, pushed: state.pushed.wrapping_add(1), ..*state }
     }
 
-    fn unattended(last: &Wish, axes: bool) -> Wish {
-        if axes { *last } else { Wish { towards: Vec3::ZERO, ..*last } }
+    fn missing_input(last: &WalkerInput, axes: bool) -> WalkerInput {
+        if axes { *last } else { WalkerInput { towards: Vec3::ZERO, ..*last } }
     }
 
-    fn nudged(
-        _: &Nothing,
-        state: &Place,
+    fn try_nudge(
+        _: &WalkerConfig,
+        state: &WalkerState,
         by: Vec3,
         _: &StepContext,
         (): &SystemParamItem<()>,
-    ) -> Option<Place> {
-        Some(Place { position: moved(state.position, by), ..*state })
+    ) -> Option<WalkerState> {
+        Some(WalkerState { position: moved(state.position, by), ..*state })
     }
 }

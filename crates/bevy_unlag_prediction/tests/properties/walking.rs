@@ -8,10 +8,10 @@ use bevy_unlag_prediction::{MoveRun, PredictionConfig, TimeDiscrepancyConfig};
 use proptest::{prelude::*, test_runner::TestRunner};
 
 use crate::{
-    attack::{Act, Attack, Forged, script},
+    attack::{Attack, AttackStep, Forged, script},
     cases,
     server::TICK,
-    walker::{Mode, Wish},
+    walker::{Mode, WalkerInput},
 };
 
 /// Default configuration, or any other one under which movement is bounded.
@@ -28,37 +28,46 @@ fn tuning() -> impl Strategy<Value = PredictionConfig> {
         });
     let other =
         (time, 0.0..1.0f32, 0.0..6.0f32, 0..40u32, 0.1..4.0f32, prop_oneof![Just(0.0f32), 0.0..0.1f32])
-            .prop_map(move |(time, patience, forced_update, max_buffer, max_lag, accept_client_position)| {
-                PredictionConfig {
-                    patience,
+            .prop_map(
+                move |(
+                    time,
+                    missing_move_timeout,
                     forced_update,
                     max_buffer,
                     max_lag,
                     accept_client_position,
-                    time,
-                    ..usual
-                }
-            });
+                )| {
+                    PredictionConfig {
+                        missing_move_timeout,
+                        forced_update,
+                        max_buffer,
+                        max_lag,
+                        accept_client_position,
+                        time,
+                        ..usual
+                    }
+                },
+            );
     prop_oneof![1 => Just(usual), 1 => other]
 }
 
-const RUN: Wish = Wish { mode: Mode::Walk, towards: Vec3::X };
+const RUN: WalkerInput = WalkerInput { mode: Mode::Walk, towards: Vec3::X };
 
 /// Ten seconds of a client whose clock is `speed` times as fast.
-fn clock(speed: u8) -> Vec<Act> {
+fn clock(speed: u8) -> Vec<AttackStep> {
     let rounds = 640 / 40;
-    vec![Act::Ticks { frames: 40, ticks: speed, wish: RUN }; rounds]
+    vec![AttackStep::Ticks { frames: 40, ticks: speed, wish: RUN }; rounds]
 }
 
-fn one_move(lead: i16, length: u16) -> Act {
+fn one_move(lead: i16, length: u16) -> AttackStep {
     let runs = vec![MoveRun { age: 0, length, input: RUN }];
-    Act::Forge(Forged { epoch: 0, sequence: 0, lead, runs, off: Vec3::ZERO, packets: 1, stride: 0 })
+    AttackStep::Forge(Forged { epoch: 0, sequence: 0, lead, runs, off: Vec3::ZERO, packets: 1, stride: 0 })
 }
 
 #[test]
 fn no_script_moves_a_pawn_further_than_elapsed_time_allows() {
     let mut runner = TestRunner::new(cases(400));
-    let [run, carried, withheld, malformed, pushed] = [const { Cell::new(0u64) }; 5];
+    let [run, extrapolated_moves, withheld, malformed, pushed] = [const { Cell::new(0u64) }; 5];
     let ahead = Cell::new(0.0f64);
     let count = |cell: &Cell<u64>, more: u64| cell.set(cell.get() + more);
     let start = prop_oneof![1 => Just(0u32), 1 => any::<u32>(), 1 => u32::MAX - 2_000..=u32::MAX];
@@ -67,18 +76,18 @@ fn no_script_moves_a_pawn_further_than_elapsed_time_allows() {
         attack.play(&script).map_err(TestCaseError::fail)?;
         let stats = attack.server.stats();
         count(&run, stats.moves);
-        count(&carried, stats.carried);
+        count(&extrapolated_moves, stats.extrapolated_moves);
         count(&withheld, stats.withheld);
         count(&malformed, stats.malformed);
         count(&pushed, attack.server.place().pushed.into());
-        ahead.set(ahead.get().max(attack.server.watched().most_ahead));
+        ahead.set(ahead.get().max(attack.server.monitor().most_ahead));
         Ok(())
     });
     if let Err(why) = outcome {
         panic!("{why}");
     }
     // The scripts must cover all of these cases.
-    let seen = [run, carried, withheld, malformed, pushed].map(Cell::into_inner);
+    let seen = [run, extrapolated_moves, withheld, malformed, pushed].map(Cell::into_inner);
     assert!(seen.iter().all(|count| *count > 0), "run, extrapolated, withheld, malformed, pushed: {seen:?}");
     assert!(ahead.get() > 0.1, "no script came near the margin: {} s", ahead.get());
 }
@@ -87,7 +96,7 @@ fn no_script_moves_a_pawn_further_than_elapsed_time_allows() {
 fn clock_at_double_speed_gains_only_the_margin() {
     let mut attack = Attack::new(PredictionConfig::default(), Tick(0));
     assert_eq!(attack.play(&clock(2)), Ok(()));
-    let watch = attack.server.watched();
+    let watch = attack.server.monitor();
     assert!(watch.passed > 9.9 && attack.server.stats().withheld > 300, "{watch:?}");
 }
 
@@ -106,8 +115,8 @@ fn monitor_detects_a_fast_clock_without_resolution() {
 #[test]
 fn pawn_of_a_client_that_jumps_ahead_is_not_extrapolated_there_at_once() {
     let mut attack = Attack::new(PredictionConfig::default(), Tick(0));
-    let quiet = Act::Ticks { frames: 40, ticks: 0, wish: Wish::default() };
-    let tick = Act::Frame { length: TICK, ticks: 0, wish: Wish::default() };
+    let quiet = AttackStep::Ticks { frames: 40, ticks: 0, wish: WalkerInput::default() };
+    let tick = AttackStep::Frame { length: TICK, ticks: 0, wish: WalkerInput::default() };
     let script = [quiet, one_move(-180, 1), tick.clone(), one_move(60, 17), tick.clone(), tick];
     assert_eq!(attack.play(&script), Ok(()));
 }
@@ -116,26 +125,26 @@ fn pawn_of_a_client_that_jumps_ahead_is_not_extrapolated_there_at_once() {
 #[test]
 fn server_stall_grants_no_time_twice() {
     let mut attack = Attack::new(PredictionConfig::default(), Tick(0));
-    let walk = Act::Ticks { frames: 64, ticks: 1, wish: RUN };
-    let stall = Act::Frame { length: Duration::from_secs(2), ticks: 0, wish: RUN };
+    let walk = AttackStep::Ticks { frames: 64, ticks: 1, wish: RUN };
+    let stall = AttackStep::Frame { length: Duration::from_secs(2), ticks: 0, wish: RUN };
     let script = [walk.clone(), stall, walk.clone(), walk];
     assert_eq!(attack.play(&script), Ok(()));
 }
 
 /// Packets of one move each whose claimed result differs from the server's, so that nothing is ever
 /// confirmed. `epoch` is added to the server's.
-fn unconfirmed(epoch: u8, packets: u8, lead: i16) -> Act {
+fn unconfirmed(epoch: u8, packets: u8, lead: i16) -> AttackStep {
     let runs = vec![MoveRun { age: 0, length: 1, input: RUN }];
-    Act::Forge(Forged { epoch, sequence: 0, lead, runs, off: Vec3::X * 10.0, packets, stride: 1 })
+    AttackStep::Forge(Forged { epoch, sequence: 0, lead, runs, off: Vec3::X * 10.0, packets, stride: 1 })
 }
 
 /// Returns the number of applied pushes after one push was requested and the client forced a new epoch,
 /// before or after its application. The new epoch starts at `lead` ticks from the server's.
-fn pushes_of_a_fresh_start(ticks_before: usize, lead: i16, at_once: bool) -> u32 {
+fn expect_pushes_after_new_epoch(ticks_before: usize, lead: i16, at_once: bool) -> u32 {
     let mut attack = Attack::new(PredictionConfig::default(), Tick(0));
-    let tick = Act::Frame { length: TICK, ticks: 0, wish: Wish::default() };
+    let tick = AttackStep::Frame { length: TICK, ticks: 0, wish: WalkerInput::default() };
     let steady = [unconfirmed(0, 1, 0), tick.clone()];
-    let mut script = vec![tick.clone(), unconfirmed(0, 1, 0), tick.clone(), Act::Push(Vec3::X)];
+    let mut script = vec![tick.clone(), unconfirmed(0, 1, 0), tick.clone(), AttackStep::Push(Vec3::X)];
     (0..ticks_before).for_each(|_| script.extend(steady.clone()));
     // 33 packets of an unknown epoch.
     script.push(unconfirmed(5, 33, 0));
@@ -151,23 +160,23 @@ fn pushes_of_a_fresh_start(ticks_before: usize, lead: i16, at_once: bool) -> u32
 /// A push belongs to a tick, and a client that forces a new epoch reaches that tick a second time.
 #[test]
 fn push_is_applied_once_even_if_its_tick_recurs() {
-    assert_eq!(pushes_of_a_fresh_start(8, -20, true), 1);
+    assert_eq!(expect_pushes_after_new_epoch(8, -20, true), 1);
 }
 
 #[test]
 fn new_epoch_does_not_avoid_a_push() {
-    assert_eq!(pushes_of_a_fresh_start(8, 0, false), 1, "the push was due before the restart");
-    assert_eq!(pushes_of_a_fresh_start(1, 0, false), 1, "the push was scheduled but not applied");
-    assert_eq!(pushes_of_a_fresh_start(0, 0, true), 1, "the push was not scheduled yet");
+    assert_eq!(expect_pushes_after_new_epoch(8, 0, false), 1, "the push was due before the restart");
+    assert_eq!(expect_pushes_after_new_epoch(1, 0, false), 1, "the push was scheduled but not applied");
+    assert_eq!(expect_pushes_after_new_epoch(0, 0, true), 1, "the push was not scheduled yet");
 }
 
 #[test]
 fn packet_from_the_future_does_not_delay_a_push() {
     let mut attack = Attack::new(PredictionConfig::default(), Tick(0));
-    let tick = Act::Frame { length: TICK, ticks: 0, wish: Wish::default() };
+    let tick = AttackStep::Frame { length: TICK, ticks: 0, wish: WalkerInput::default() };
     let mut script = vec![tick.clone(), unconfirmed(0, 1, 0), tick.clone()];
     // A packet of eight minutes later.
-    script.extend([unconfirmed(0, 1, 30_000), tick.clone(), Act::Push(Vec3::X)]);
+    script.extend([unconfirmed(0, 1, 30_000), tick.clone(), AttackStep::Push(Vec3::X)]);
     (0..120).for_each(|_| script.extend([unconfirmed(0, 1, 0), tick.clone()]));
     assert_eq!(attack.play(&script), Ok(()));
     assert_eq!(attack.server.place().pushed, 1);
@@ -177,10 +186,10 @@ fn packet_from_the_future_does_not_delay_a_push() {
 #[test]
 fn new_epoch_does_not_save_up_the_time_of_a_stall() {
     let mut attack = Attack::new(PredictionConfig::default(), Tick(0));
-    let tick = Act::Frame { length: TICK, ticks: 0, wish: Wish::default() };
+    let tick = AttackStep::Frame { length: TICK, ticks: 0, wish: WalkerInput::default() };
     let mut script = vec![tick.clone(); 4];
     script.extend([one_move(0, 1), tick.clone()]);
-    script.push(Act::Frame { length: Duration::from_secs(3), ticks: 0, wish: RUN });
+    script.push(AttackStep::Frame { length: Duration::from_secs(3), ticks: 0, wish: RUN });
     // 33 packets of an unknown epoch, and then silence.
     script.extend([unconfirmed(5, 33, 0), tick.clone()]);
     script.extend(vec![tick.clone(); 640]);

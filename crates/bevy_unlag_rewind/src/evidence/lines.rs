@@ -2,9 +2,9 @@
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag_core::{PoseSample, Sampler, ViewStamp, ViewTime};
+use bevy_unlag_core::{PoseSample, PoseSampler, ViewStamp, ViewTime};
 
-use super::{CandidateEvidence, DrawnEvidence, ShotEvidence, shapes::Plain};
+use super::{CandidateEvidence, DrawnEvidence, ShotEvidence, shapes::SerialShape};
 use crate::{BodyBounds, FrameHistory, HitBoxes, Miss, target::Target};
 
 /// Role of a line in the drawing, for its colour.
@@ -37,12 +37,12 @@ const EDGES: [(usize, usize); 12] =
 impl ShotEvidence {
     /// Calls `line` with every line of a drawing of this shot: the ray, and for all candidates the
     /// bounds, the tested boxes and the present ones. `sampler` is that of the server.
-    pub fn lines(&self, sampler: &Sampler, line: &mut impl FnMut(Vec3, Vec3, EvidencePart)) {
+    pub fn lines(&self, sampler: &PoseSampler, line: &mut impl FnMut(Vec3, Vec3, EvidencePart)) {
         let Some(way) = self.direction.try_normalize() else { return };
         let (distance, end) = match &self.answer {
             Ok(hit) => (hit.distance, Some(EvidencePart::Hit)),
             Err(Miss::Blocked { distance, .. }) => (*distance, Some(EvidencePart::Wall)),
-            Err(_) => match self.in_the_way(way, self.max_distance) {
+            Err(_) => match self.first_obstacle(way, self.max_distance) {
                 Some(wall) => (wall.distance, Some(EvidencePart::Wall)),
                 None => (self.max_distance, None),
             },
@@ -67,7 +67,7 @@ impl ShotEvidence {
     /// Returns the stamp of a candidate's tested pose; `None` if it was tested at the present or not at
     /// all.
     #[must_use]
-    pub fn chosen(&self, candidate: &CandidateEvidence, sampler: &Sampler) -> Option<ViewStamp> {
+    pub fn stamp_of(&self, candidate: &CandidateEvidence, sampler: &PoseSampler) -> Option<ViewStamp> {
         let named = self.overrides.iter().find(|named| named.target == candidate.target);
         let sampler = sampler.of(candidate.mode.as_ref());
         let (path, history) = (candidate.path(), FrameHistory::default());
@@ -79,7 +79,7 @@ impl ShotEvidence {
     /// Calls `label` with a position and a line of text for every candidate: its network id, the
     /// snapshots from which it was posed with the fraction between them, and for the target of the
     /// verdict its hit group, or the reason for the miss.
-    pub fn labels(&self, sampler: &Sampler, label: &mut impl FnMut(Vec3, &str)) {
+    pub fn labels(&self, sampler: &PoseSampler, label: &mut impl FnMut(Vec3, &str)) {
         let (moment, poses) = (self.moment(), self.base_poses(sampler));
         let bases = poses.at(ViewTime::default());
         for candidate in &self.candidates {
@@ -89,7 +89,7 @@ impl ShotEvidence {
                 continue;
             };
             let above = body.pose.body() * (Vec3::Y * (body.boxes.bounds().high + 0.1));
-            let chosen = match self.chosen(candidate, sampler) {
+            let stamp_of = match self.stamp_of(candidate, sampler) {
                 Some(ViewStamp::Interpolated { from, to, time }) => {
                     let part = time.ticks_since(from) / to.since(from).max(1) as f32;
                     format!("{} > {} at {part:.2}", from.0, to.0)
@@ -105,7 +105,7 @@ impl ShotEvidence {
                 Err(Miss::InCover(safe)) if safe.0 == id => ", in cover".to_owned(),
                 _ => String::new(),
             };
-            label(above, &format!("{id}: {chosen}{verdict}"));
+            label(above, &format!("{id}: {stamp_of}{verdict}"));
         }
     }
 }
@@ -155,14 +155,14 @@ fn outline(
     part: EvidencePart,
     line: &mut impl FnMut(Vec3, Vec3, EvidencePart),
 ) {
-    match Plain::of(shape) {
-        Some(Plain::Box(half)) => edges(half, pose, part, line),
-        Some(Plain::Ball(radius)) => {
+    match SerialShape::of(shape) {
+        Some(SerialShape::Box(half)) => edges(half, pose, part, line),
+        Some(SerialShape::Ball(radius)) => {
             for (x, y) in [(Vec3::X, Vec3::Y), (Vec3::Y, Vec3::Z), (Vec3::Z, Vec3::X)] {
                 circle(pose, (x * radius, y * radius), part, line);
             }
         }
-        Some(Plain::Capsule(a, b, radius)) => {
+        Some(SerialShape::Capsule(a, b, radius)) => {
             let axis = (b - a).normalize_or(Vec3::Y);
             let (x, z) = axis.any_orthonormal_pair();
             for end in [a, b] {
@@ -176,7 +176,7 @@ fn outline(
             }
         }
         None => {
-            let (middle, half) = Plain::around(shape);
+            let (middle, half) = SerialShape::around(shape);
             edges(half, pose * Isometry3d::from_translation(middle), part, line);
         }
     }

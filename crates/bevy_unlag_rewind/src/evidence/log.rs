@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_shots_are_kept_and_found() {
+    fn newest_shots_are_kept_and_found_by_pawn() {
         let shot = |shot: u32| ShotEvidence::default().of_shot(NetId((shot % 3) as u16), shot);
         let mut log = EvidenceLog::default();
         log.record(shot(0));

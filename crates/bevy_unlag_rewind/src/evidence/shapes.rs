@@ -11,13 +11,13 @@ use crate::{BodyBounds, HitBox, HitBoxes, HitGroup};
 
 /// Serialisable shape.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Plain {
+pub(super) enum SerialShape {
     Box(Vec3),
     Ball(f32),
     Capsule(Vec3, Vec3, f32),
 }
 
-impl Plain {
+impl SerialShape {
     /// Returns `None` for a shape that cannot be serialised.
     pub fn of(shape: &Collider) -> Option<Self> {
         let raw = &shape.raw;
@@ -83,13 +83,13 @@ impl Plain {
 }
 
 pub(super) fn write_shape(w: &mut BitWriter, shape: Option<&Collider>) {
-    let plain = shape.and_then(Plain::of);
+    let plain = shape.and_then(SerialShape::of);
     w.bool(plain.is_some());
     plain.into_iter().for_each(|plain| plain.write(w));
 }
 
 pub(super) fn read_shape(r: &mut BitReader<'_>) -> Result<Option<Collider>, WireError> {
-    Ok(if r.bool()? { Some(Plain::read(r)?.collider()) } else { None })
+    Ok(if r.bool()? { Some(SerialShape::read(r)?.collider()) } else { None })
 }
 
 pub(super) fn read_group(r: &mut BitReader<'_>) -> Result<HitGroup, WireError> {
@@ -110,11 +110,11 @@ pub(super) fn write_set(w: &mut BitWriter, set: &HitBoxes) -> bool {
     w.bool(set.head_first());
     let mut exact = true;
     write_all(w, set.boxes(), |w, hit_box: &HitBox| {
-        let (shape, offset) = Plain::of(&hit_box.shape).map_or_else(
+        let (shape, offset) = SerialShape::of(&hit_box.shape).map_or_else(
             || {
                 exact = false;
-                let (middle, half) = Plain::around(&hit_box.shape);
-                (Plain::Box(half), hit_box.offset * Isometry3d::from_translation(middle))
+                let (middle, half) = SerialShape::around(&hit_box.shape);
+                (SerialShape::Box(half), hit_box.offset * Isometry3d::from_translation(middle))
             },
             |shape| (shape, hit_box.offset),
         );
@@ -140,7 +140,7 @@ pub(super) fn read_set(r: &mut BitReader<'_>) -> Result<HitBoxes, WireError> {
         let (limb, group) = (r.bits(8)? as u8, read_group(r)?);
         let factor = if r.bool()? { read_f32(r)? } else { 1.0 };
         let offset = if r.bool()? { read_isometry(r)? } else { Isometry3d::IDENTITY };
-        let shape = Plain::read(r)?.collider();
+        let shape = SerialShape::read(r)?.collider();
         if usize::from(limb) >= bevy_unlag_core::MAX_LIMBS {
             return Err(WireError::Invalid);
         }

@@ -14,7 +14,7 @@ use super::{
     shapes::{read_group, read_set, read_shape, write_set, write_shape},
 };
 use crate::{
-    ClaimedTarget, CoverProtection, HighPing, HitBoxes, JudgedTime, Miss, RewindLimits, RewindMode,
+    ClaimedTarget, CoverProtection, HighPing, HitBoxes, Miss, RewindLimits, RewindMode, RewoundTime,
     StampOverride, TargetHit,
 };
 
@@ -278,13 +278,13 @@ fn read_hit(r: &mut BitReader<'_>) -> Result<TargetHit, WireError> {
 fn write_answer(w: &mut BitWriter, answer: &Result<TargetHit, Miss>) {
     let (kind, id) = match answer {
         Ok(_) => (0, None),
-        Err(Miss::Nonsense) => (1, None),
-        Err(Miss::Nobody) => (2, None),
+        Err(Miss::InvalidQuery) => (1, None),
+        Err(Miss::NoTarget) => (2, None),
         Err(Miss::Blocked { .. }) => (3, None),
-        Err(Miss::Beside(id)) => (4, Some(*id)),
-        Err(Miss::Gone(id)) => (5, Some(*id)),
-        Err(Miss::NotShown(id)) => (6, Some(*id)),
-        Err(Miss::TooFar(id)) => (7, Some(*id)),
+        Err(Miss::NearMiss(id)) => (4, Some(*id)),
+        Err(Miss::NotPresent(id)) => (5, Some(*id)),
+        Err(Miss::NotSent(id)) => (6, Some(*id)),
+        Err(Miss::MovedTooFar(id)) => (7, Some(*id)),
         Err(Miss::InCover(id)) => (8, Some(*id)),
     };
     w.bits(kind, 4);
@@ -303,13 +303,13 @@ fn write_answer(w: &mut BitWriter, answer: &Result<TargetHit, Miss>) {
 fn read_answer(r: &mut BitReader<'_>) -> Result<Result<TargetHit, Miss>, WireError> {
     Ok(Err(match r.bits(4)? {
         0 => return Ok(Ok(read_hit(r)?)),
-        1 => Miss::Nonsense,
-        2 => Miss::Nobody,
+        1 => Miss::InvalidQuery,
+        2 => Miss::NoTarget,
         3 => Miss::Blocked { hit: read_hit(r)?, distance: read_f32(r)?, by: read_option(r, read_entity)? },
-        4 => Miss::Beside(read_id(r)?),
-        5 => Miss::Gone(read_id(r)?),
-        6 => Miss::NotShown(read_id(r)?),
-        7 => Miss::TooFar(read_id(r)?),
+        4 => Miss::NearMiss(read_id(r)?),
+        5 => Miss::NotPresent(read_id(r)?),
+        6 => Miss::NotSent(read_id(r)?),
+        7 => Miss::MovedTooFar(read_id(r)?),
         8 => Miss::InCover(read_id(r)?),
         _ => return Err(WireError::Invalid),
     }))
@@ -381,7 +381,7 @@ impl Wire for ShotEvidence {
             shot,
             tick,
             arrived,
-            time: JudgedTime { asked, used },
+            time: RewoundTime { asked, used },
             oldest: Option::<ViewTime>::read(r)?,
             overrides: read_all(r, read_override)?,
             limits: read_limits(r)?,

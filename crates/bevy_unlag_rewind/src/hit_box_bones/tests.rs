@@ -53,7 +53,7 @@ fn model(app: &mut App, below: Entity, hand: bool) -> [Entity; 3] {
 }
 
 #[test]
-fn bones_are_found_when_the_scene_has_appeared() {
+fn bones_are_found_once_the_scene_has_appeared() {
     let mut app = server();
     let pawn = app.world_mut().spawn((NetId(1), FrameHistory::default(), HitBoxBones::new(file()))).id();
     run(&mut app, 5);
@@ -79,7 +79,7 @@ fn missing_bone_is_reported_once_and_its_boxes_stay_at_the_root() {
     run(&mut app, 10);
     let state = |app: &App| {
         let bones = app.world().get::<HitBoxBones>(pawn).expect("bones");
-        (bones.found(), bones.told)
+        (bones.found(), bones.warned)
     };
     assert_eq!(state(&app), (false, false), "it may still come");
     run(&mut app, 15);
@@ -92,7 +92,7 @@ fn missing_bone_is_reported_once_and_its_boxes_stay_at_the_root() {
     let pawn = app.world_mut().spawn(HitBoxBones::new(file())).id();
     run(&mut app, 120);
     let bones = app.world().get::<HitBoxBones>(pawn).expect("bones");
-    assert!(bones.told && !bones.found());
+    assert!(bones.warned && !bones.found());
     model(&mut app, pawn, true);
     run(&mut app, 1);
     assert!(app.world().get::<HitBoxBones>(pawn).expect("bones").found());

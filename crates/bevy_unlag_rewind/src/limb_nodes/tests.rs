@@ -1,7 +1,7 @@
 //! Recorded limb poses compared with the drawn ones.
 
-mod dance;
-mod stage;
+mod animated_server;
+mod scripted_motion;
 
 use bevy::{ecs::system::RunSystemOnce, prelude::*};
 use bevy_rapier3d::prelude::Collider;
@@ -12,8 +12,8 @@ use crate::{
     BodyBounds, DrawnQuery, HUMANOID_LIMBS, HitBox, HitBoxes, HitGroup, RewindFilter, RewindQuery,
     RewindTime, humanoid_hit_boxes,
 };
-use dance::{Dance, GAITS, dance, gait};
-use stage::{Stage, build_skeleton, pose_skeleton};
+use animated_server::{Stage, build_skeleton, pose_skeleton};
+use scripted_motion::{Dance, GAITS, dance, gait};
 
 /// Adds the maximum corner error of each box at a moment, in metres.
 fn errors(history: &FrameHistory, time: ViewTime, dance: Dance, found: &mut Vec<f32>) {
@@ -35,7 +35,7 @@ fn worst(errors: &mut [f32], part: f64) -> f32 {
 }
 
 #[test]
-fn what_is_recorded_is_what_was_shown() {
+fn recorded_limbs_match_the_shown_ones() {
     let mut stage = Stage::new(dance, 1);
     let (mut between, mut exact) = (Vec::new(), Vec::new());
     for tick in 0..512u32 {
@@ -57,7 +57,7 @@ fn what_is_recorded_is_what_was_shown() {
 }
 
 #[test]
-fn bones_recorded_less_often_are_near_and_cost_less() {
+fn longer_recording_interval_costs_less_and_stays_accurate() {
     let run = |every: u32| {
         let (mut found, mut records, mut ticks) = (Vec::new(), 0u32, 0u32);
         for dance in GAITS {
@@ -135,12 +135,12 @@ fn hit_at(stage: &mut Stage, height: f32, time: ViewTime) -> Option<HitGroup> {
     stage.app.world_mut().run_system_once(ray).expect("it runs")
 }
 
-fn still(seconds: f64) -> dance::Moment {
+fn still(seconds: f64) -> scripted_motion::Moment {
     gait::<0, 0>(seconds)
 }
 
 #[test]
-fn a_shot_from_before_a_swap_is_judged_by_the_old_set_on_the_old_nodes() {
+fn shot_with_view_before_a_swap_tests_old_boxes_on_old_nodes() {
     let mut stage = Stage::new(still, 1);
     let ball = |limb: u8, group| HitBox::new(limb, group, Collider::ball(0.05));
     let bounds = BodyBounds { radius: 3.0, low: -1.0, high: 9.0 };
@@ -243,7 +243,7 @@ impl Screen {
 }
 
 #[test]
-fn what_the_client_sees_hit_is_what_the_server_finds_hit() {
+fn server_hits_agree_with_what_the_client_sees_hit() {
     let mut stage = Stage::new(dance, 1);
     let mut screen = Screen::new();
     let (mut rays, mut hits, mut differ) = (0u32, 0u32, 0u32);
@@ -294,7 +294,7 @@ fn what_the_client_sees_hit_is_what_the_server_finds_hit() {
 }
 
 #[test]
-fn a_client_records_nothing() {
+fn client_records_no_frames() {
     let mut screen = Screen::new();
     for _ in 0..20 {
         screen.draw(DrawnPose::default(), &still(0.0).1);

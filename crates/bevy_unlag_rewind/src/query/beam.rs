@@ -3,11 +3,11 @@
 use bevy::prelude::*;
 use bevy_unlag_core::Tick;
 
-use super::{Rewound, fan::passes_box, sound};
+use super::{Rewound, ray_bundle::passes_box, validity};
 use crate::{
     Miss, TargetHit,
     target::{FirstHit, UnitRay},
-    world::NearWalls,
+    world::NearbyColliders,
 };
 
 /// Cache of a beam between ticks. Use one per beam, for as long as it is active.
@@ -24,12 +24,12 @@ pub struct BeamCache {
     /// Distance from the beam within which walls are cached, in metres. Default: 0.5. A larger value lets
     /// the beam turn further before walls are looked up again, but more walls are tested in every tick.
     pub margin: f32,
-    walls: Option<Remembered>,
+    walls: Option<CachedWalls>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Remembered {
-    walls: NearWalls,
+struct CachedWalls {
+    walls: NearbyColliders,
     way: UnitRay,
     margin: f32,
     since: Tick,
@@ -41,7 +41,7 @@ impl Default for BeamCache {
     }
 }
 
-impl Remembered {
+impl CachedWalls {
     fn covers(&self, way: &UnitRay) -> bool {
         // The capsule around the cached ray is convex, so it is enough to test both ends.
         let ends = [way.origin, way.at(way.max).into()];
@@ -61,7 +61,7 @@ impl Rewound<'_, '_, '_> {
         max_distance: f32,
         cache: &mut BeamCache,
     ) -> Result<TargetHit, Miss> {
-        let ray = UnitRay::new(origin, direction, max_distance).ok_or(Miss::Nonsense)?;
+        let ray = UnitRay::new(origin, direction, max_distance).ok_or(Miss::InvalidQuery)?;
         let mut first = FirstHit::new(ray);
         let reason = self.nearest_first(&ray, &mut first);
         let counted = first.hit.ok_or(reason)?;
@@ -69,19 +69,19 @@ impl Rewound<'_, '_, '_> {
         let way = UnitRay { max: counted.reach(), ..ray };
         let walls = self.walls_of_beam(&way, &ray, cache);
         let fixed = self.query.world.cast_among(&walls, origin, direction, way.max);
-        self.unless_stopped(origin, counted, self.or_occluded(fixed, origin, direction, way.max))
+        self.unless_obstructed(origin, counted, self.nearest_obstacle(fixed, origin, direction, way.max))
     }
 
     /// Returns the walls near a beam, from the cache if the beam is still within the cached region.
-    fn walls_of_beam(&self, way: &UnitRay, longest: &UnitRay, cache: &mut BeamCache) -> NearWalls {
+    fn walls_of_beam(&self, way: &UnitRay, longest: &UnitRay, cache: &mut BeamCache) -> NearbyColliders {
         let now = self.query.tick.0;
         let known = cache
             .walls
             .filter(|known| (0..cache.ticks).contains(&now.since(known.since)) && known.covers(way));
         let known = known.unwrap_or_else(|| {
-            let margin = if sound::is_size(cache.margin) { cache.margin } else { 0.0 };
+            let margin = if validity::is_size(cache.margin) { cache.margin } else { 0.0 };
             let walls = self.query.world.gather(|low, high| passes_box(longest, margin, low, high));
-            Remembered { walls, way: *longest, margin, since: now }
+            CachedWalls { walls, way: *longest, margin, since: now }
         });
         cache.walls = Some(known);
         known.walls

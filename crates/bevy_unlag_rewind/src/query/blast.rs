@@ -5,11 +5,11 @@ use bevy_unlag_core::LimbPoses;
 
 use super::{
     Rewound,
-    fan::{passes_box, way},
     overlap::around,
-    sound,
+    ray_bundle::{passes_box, way},
+    validity,
 };
-use crate::{HitGroup, Miss, TargetHit, target::Body, target::UnitRay, world::NearWalls};
+use crate::{HitGroup, Miss, TargetHit, target::Body, target::UnitRay, world::NearbyColliders};
 
 /// Target within the radius of a blast.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -44,8 +44,8 @@ impl Rewound<'_, '_, '_> {
     #[doc(alias = "explosion")]
     pub fn blast(&self, centre: Vec3, radius: f32, hits: &mut Vec<BlastHit>) -> Result<(), Miss> {
         hits.clear();
-        if !sound::is_point(centre) || !sound::is_size(radius) {
-            return Err(Miss::Nonsense);
+        if !validity::is_point(centre) || !validity::is_size(radius) {
+            return Err(Miss::InvalidQuery);
         }
         let mut walls = None;
         let mut room = LimbPoses::default();
@@ -70,7 +70,7 @@ impl Rewound<'_, '_, '_> {
 
     /// Returns whether the line between two points is clear. `walls` contains all walls within the given
     /// distance in metres of `from`.
-    fn shows(&self, from: Vec3, to: Vec3, (walls, reach): &(NearWalls, f32)) -> bool {
+    fn shows(&self, from: Vec3, to: Vec3, (walls, reach): &(NearbyColliders, f32)) -> bool {
         let way = way(from, to);
         let (direction, distance) = (way.direction.into(), way.max - SLACK);
         if distance <= 0.0 {
@@ -82,7 +82,7 @@ impl Rewound<'_, '_, '_> {
         } else {
             world.cast(from, direction, distance)
         };
-        fixed.is_none() && self.or_occluded(None, from, direction, distance).is_none()
+        fixed.is_none() && self.nearest_obstacle(None, from, direction, distance).is_none()
     }
 }
 

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{LimbPoses, PoseSample, ViewTime};
 
-use super::{Rewound, rewound::Known};
+use super::{Rewound, rewound::StoredTarget};
 use crate::{Frame, Miss, RewindTime, TargetHit};
 
 /// Distance in metres from the centre of a hit box at which obstruction tests end.
@@ -11,7 +11,7 @@ const NEAR: f32 = 0.02;
 
 impl Rewound<'_, '_, '_> {
     /// Returns the hit, or [`Miss::InCover`] if cover protection applies to its victim.
-    pub(crate) fn uncovered(&self, origin: Vec3, hit: TargetHit) -> Result<TargetHit, Miss> {
+    pub(crate) fn unless_in_cover(&self, origin: Vec3, hit: TargetHit) -> Result<TargetHit, Miss> {
         let Some(rule) = self.moment.limits.cover else { return Ok(hit) };
         let protects = |hidden| rule.protects(hidden, self.query.sampler.tick_seconds);
         if self.hidden(origin, &hit).is_some_and(protects) { Err(Miss::InCover(hit.target)) } else { Ok(hit) }
@@ -56,8 +56,8 @@ impl Rewound<'_, '_, '_> {
     }
 
     /// Returns whether any part of a victim, as it was in a frame, is visible from an eye.
-    fn sees(&self, eye: Vec3, victim: &Known<'_>, frame: &Frame, room: &mut LimbPoses) -> bool {
-        let Known { place, target, .. } = *victim;
+    fn sees(&self, eye: Vec3, victim: &StoredTarget<'_>, frame: &Frame, room: &mut LimbPoses) -> bool {
+        let StoredTarget { place, target, .. } = *victim;
         let time = ViewTime::at(frame.tick);
         let pose = PoseSample {
             position: frame.position,

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{LimbPoses, SUB_TICKS, Snapshot, ViewStamp, ViewTime};
 
-use super::{Rewound, rewound::Known};
+use super::{Rewound, rewound::StoredTarget};
 use crate::{
     BaseEvidence, CandidateEvidence, HitBoxes, Miss, OccluderEvidence, ShotEvidence, table::Probe,
     target::UnitRay,
@@ -27,7 +27,7 @@ impl Rewound<'_, '_, '_> {
         // An invalid query is recorded as a ray without a direction.
         let Some(ray) = UnitRay::new(origin, direction, max_distance) else { return evidence };
         (evidence.origin, evidence.direction, evidence.max_distance) = (origin, direction, ray.max);
-        self.near(&Probe::along(&ray), |_| true, |slot, _| self.witness(slot, &mut evidence));
+        self.near(&Probe::along(&ray), |_| true, |slot, _| self.record_candidate(slot, &mut evidence));
         let way: Vec3 = ray.direction.into();
         evidence.wall = self.query.world.cast(origin, way, ray.max);
         self.occluders(|entity, occluder, pose| {
@@ -50,16 +50,16 @@ impl Rewound<'_, '_, '_> {
     }
 
     /// Records a candidate near the ray.
-    fn witness(&self, slot: usize, evidence: &mut ShotEvidence) {
+    fn record_candidate(&self, slot: usize, evidence: &mut ShotEvidence) {
         let Some(known) = self.known(slot) else { return };
-        let Known { place, target, wanted } = known;
+        let StoredTarget { place, target, wanted } = known;
         if !wanted {
             evidence.left_out.push(place.id);
             return;
         }
         let snapshots = self.snapshots(&known);
         for base in snapshots.iter().map(|snapshot| snapshot.base) {
-            self.witness_base(base, evidence);
+            self.record_base(base, evidence);
         }
         let mut room = LimbPoses::default();
         let mut set_of = |boxes: &HitBoxes| {
@@ -92,7 +92,7 @@ impl Rewound<'_, '_, '_> {
         });
     }
 
-    fn witness_base(&self, base: u16, evidence: &mut ShotEvidence) {
+    fn record_base(&self, base: u16, evidence: &mut ShotEvidence) {
         if base == 0 || evidence.bases.iter().any(|known| known.base == base) {
             return;
         }
@@ -105,7 +105,7 @@ impl Rewound<'_, '_, '_> {
 
     /// Returns the snapshots around every moment at which the target can be posed, and those that the
     /// shot names.
-    fn snapshots(&self, known: &Known<'_>) -> Vec<Snapshot> {
+    fn snapshots(&self, known: &StoredTarget<'_>) -> Vec<Snapshot> {
         let moment = &self.moment;
         let Some(time) = moment.time else { return Vec::new() };
         let target = &known.target;

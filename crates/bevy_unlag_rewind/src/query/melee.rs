@@ -6,7 +6,7 @@ use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::parry::shape::Cuboid;
 use bevy_unlag_core::LimbPoses;
 
-use super::{Rewound, overlap::around, sound};
+use super::{Rewound, overlap::around, validity};
 use crate::{
     Miss, TargetHit,
     target::{Body, UnitRay},
@@ -58,7 +58,7 @@ impl Swing {
     /// Returns `None` for invalid input.
     pub fn new(eye: Isometry3d, arc: &MeleeArc) -> Option<Self> {
         let reach = arc.reach.hypot(arc.half_height);
-        Some(Self { eye: sound::pose(eye)?, reach, wedges: Wedge::cover(arc)? })
+        Some(Self { eye: validity::pose(eye)?, reach, wedges: Wedge::cover(arc)? })
     }
 
     /// Returns the hit on a body, regardless of the world.
@@ -89,7 +89,7 @@ impl Rewound<'_, '_, '_> {
     /// # Errors
     /// Returns the reason if no target was added.
     pub fn melee_arc(&self, eye: Isometry3d, arc: &MeleeArc, hits: &mut Vec<MeleeHit>) -> Result<(), Miss> {
-        let swing = Swing::new(eye, arc).ok_or(Miss::Nonsense)?;
+        let swing = Swing::new(eye, arc).ok_or(Miss::InvalidQuery)?;
         let centre = Vec3::from(swing.eye.translation);
         let mut room = LimbPoses::default();
         let before = hits.len();
@@ -105,7 +105,7 @@ impl Rewound<'_, '_, '_> {
         while let Some(MeleeHit { hit, .. }) = hits.get(index).copied() {
             let seen = match self.hides(centre, hit.point) {
                 Some((distance, by)) => Err(Miss::Blocked { hit, distance, by }),
-                None => self.uncovered(centre, hit),
+                None => self.unless_in_cover(centre, hit),
             };
             match seen {
                 Ok(_) => index += 1,
@@ -132,13 +132,13 @@ impl Rewound<'_, '_, '_> {
         reach: f32,
         hits: &mut Vec<MeleeHit>,
     ) -> Result<(), Miss> {
-        let sound = half.to_array().into_iter().all(|half| half > 0.0 && sound::is_size(half));
-        let eye = sound::pose(eye).filter(|_| sound).ok_or(Miss::Nonsense)?;
+        let sound = half.to_array().into_iter().all(|half| half > 0.0 && validity::is_size(half));
+        let eye = validity::pose(eye).filter(|_| sound).ok_or(Miss::InvalidQuery)?;
         let way = UnitRay::new(eye.translation.into(), eye.rotation * Vec3::NEG_Z, reach);
-        let way = way.ok_or(Miss::Nonsense)?;
+        let way = way.ok_or(Miss::InvalidQuery)?;
         let hit = self.first_convex(way, &Cuboid::new(half), half.length(), eye.rotation)?;
         if hits.iter().any(|known| known.hit.target == hit.target) {
-            return Err(Miss::Nobody);
+            return Err(Miss::NoTarget);
         }
         let body = self.target_body(&hit).unwrap_or_default();
         hits.push(MeleeHit { hit, behind: behind(eye.translation.into(), body) });

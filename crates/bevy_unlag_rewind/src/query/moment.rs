@@ -1,20 +1,22 @@
 //! Moment of a query within its limits, and the pose of a target at it.
 
-use bevy_unlag_core::{BaseView, Interpolation, PoseSample, SUB_TICKS, Sampler, Tick, ViewStamp, ViewTime};
+use bevy_unlag_core::{
+    BaseView, Interpolation, PoseSample, PoseSampler, SUB_TICKS, Tick, ViewStamp, ViewTime,
+};
 
 use crate::{
-    JudgedTime, Miss, RewindLimits, RewindMode, RewindRefusal, StampOverride, View, table::RowOf,
-    target::Target, view_ledger::SLOWER,
+    Miss, RewindLimits, RewindMode, RewindRefusal, RewoundTime, StampOverride, View, table::RowKey,
+    target::Target, view_time_validator::EXTRA_DELAY_PER_TICK,
 };
-use bevy_unlag_smoothing::SentLog;
+use bevy_unlag_smoothing::SentSnapshots;
 
 /// Ticks by which a pawn with the usual update rate may be drawn before or after the other remote pawns,
 /// while its playout clock changes over.
 const CLOCK_CHANGE: i64 = 4;
 /// Ticks before the oldest accepted moment in which an omitted update still affects the shooter's view.
-const OUT_OF_DATE: i32 = 16;
+const OMISSION_MARGIN_TICKS: i32 = 16;
 /// Ticks for which an update omitted for lack of bandwidth budget affects the client's playout.
-const SHORT: i32 = 256;
+const BUDGET_WINDOW_TICKS: i32 = 256;
 
 /// Moment at which a query poses its targets.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +30,7 @@ pub(crate) struct Moment<'a> {
     /// Oldest moment accepted for any target; `None` without a limit.
     pub oldest: Option<ViewTime>,
     pub overrides: &'a [StampOverride],
-    pub sent: Option<&'a SentLog>,
+    pub sent: Option<&'a SentSnapshots>,
     /// Whether the shooter was sent every snapshot that any client was sent, in which case the table
     /// bounds apply to its view.
     pub complete: bool,
@@ -56,9 +58,10 @@ impl<'a> Moment<'a> {
 
     /// Selects a view without checking its age.
     pub fn admitted(view: &View<'a>, limits: &'a RewindLimits, now: Tick, tick_seconds: f32) -> Self {
-        let arrived = now.offset(-(view.waited.min(1_000).cast_signed()));
+        let arrived = now.offset(-(view.queued_ticks.min(1_000).cast_signed()));
         let oldest = limits.oldest(arrived, tick_seconds, view.round_trip);
-        let complete = view.sent.is_none_or(|sent| sent.is_complete_since(oldest.tick.offset(-OUT_OF_DATE)));
+        let complete =
+            view.sent.is_none_or(|sent| sent.is_complete_since(oldest.tick.offset(-OMISSION_MARGIN_TICKS)));
         Self {
             asked: Some(view.time),
             time: Some(view.time),
@@ -71,14 +74,14 @@ impl<'a> Moment<'a> {
         }
     }
 
-    pub fn seen(
+    pub fn from_view(
         view: &View<'a>,
         limits: &'a RewindLimits,
         now: Tick,
         tick_seconds: f32,
     ) -> Result<Self, RewindRefusal> {
         let admitted = Self::admitted(view, limits, now, tick_seconds);
-        let used = limits.admit(view.time, admitted.arrived, tick_seconds, view.round_trip)?;
+        let used = limits.validate(view.time, admitted.arrived, tick_seconds, view.round_trip)?;
         let on = limits.mode == RewindMode::On;
         // Without rewind the claimed view is ignored.
         Ok(Self { asked: on.then_some(view.time), time: on.then_some(used), ..admitted })
@@ -92,16 +95,16 @@ impl<'a> Moment<'a> {
         Self { asked, time: Some(time), arrived, ..self }
     }
 
-    pub fn judged(&self) -> JudgedTime {
-        JudgedTime { asked: self.asked.or(self.time), used: self.time }
+    pub fn judged(&self) -> RewoundTime {
+        RewoundTime { asked: self.asked.or(self.time), used: self.time }
     }
 
     /// Returns the row of the table to search for nearby targets.
-    pub fn row(&self) -> RowOf {
+    pub fn row(&self) -> RowKey {
         match self.time {
-            None => RowOf::Present,
-            Some(time) if self.complete => RowOf::Tick(time.tick),
-            Some(_) => RowOf::Everybody,
+            None => RowKey::Present,
+            Some(time) if self.complete => RowKey::Tick(time.tick),
+            Some(_) => RowKey::All,
         }
     }
 
@@ -121,8 +124,8 @@ impl<'a> Moment<'a> {
     /// Returns whether this shooter's screen can have shown a target as the shot claims: from snapshots
     /// that it was sent, and with a shift that the shooter's update rate for *this* target explains.
     /// Otherwise overrides would let a client choose among moments. How fast the shift may change from
-    /// shot to shot is limited by [`ViewLedger`](crate::ViewLedger).
-    pub fn may_have_shown(&self, target: &Target, named: &StampOverride, sampler: &Sampler) -> bool {
+    /// shot to shot is limited by [`ViewTimeValidator`](crate::ViewTimeValidator).
+    pub fn may_have_shown(&self, target: &Target, named: &StampOverride, sampler: &PoseSampler) -> bool {
         let Some(sent) = self.sent else { return true };
         let was_sent = |tick: Tick| self.was_sent(target, tick);
         let known = named.is_moment() || was_sent(named.from) && named.to.is_none_or(was_sent);
@@ -132,11 +135,11 @@ impl<'a> Moment<'a> {
 
     fn is_explained(
         &self,
-        sent: &SentLog,
+        sent: &SentSnapshots,
         target: &Target,
         named: &StampOverride,
         played_out: bool,
-        sampler: &Sampler,
+        sampler: &PoseSampler,
     ) -> bool {
         let rates = sent.rates(target.id, target.path.interval());
         // The screen's main playout clock may follow any of the common rates.
@@ -144,12 +147,13 @@ impl<'a> Moment<'a> {
             (0, _) => (sampler.snapshot_ticks, sampler.snapshot_ticks),
             (shortest, longest) => (i32::from(shortest).min(sampler.snapshot_ticks), i32::from(longest)),
         };
-        let within =
-            |shift: i64, longer: i32| shift <= (SLOWER * i64::from(longer.max(0)) + CLOCK_CHANGE) * SUB_TICKS;
+        let within = |shift: i64, longer: i32| {
+            shift <= (EXTRA_DELAY_PER_TICK * i64::from(longer.max(0)) + CLOCK_CHANGE) * SUB_TICKS
+        };
         let shift = i64::from(named.shift);
         if shift < 0 {
             // A pawn omitted for lack of bandwidth budget can have gaps of any length.
-            let short = sent.was_short_since(self.arrived.offset(-SHORT));
+            let short = sent.was_over_budget_since(self.arrived.offset(-BUDGET_WINDOW_TICKS));
             let space = if short { rates.longest } else { rates.usual };
             if !within(-shift, i32::from(space) - shortest) {
                 return false;
@@ -177,7 +181,7 @@ impl<'a> Moment<'a> {
         time: ViewTime,
         target: &Target,
         named: Option<&StampOverride>,
-        sampler: &Sampler,
+        sampler: &PoseSampler,
     ) -> Option<ViewStamp> {
         let Some(named) = named else { return self.implied(target, time) };
         if !self.may_have_shown(target, named, sampler) {
@@ -212,25 +216,25 @@ impl<'a> Moment<'a> {
     pub fn pose(
         &self,
         target: &Target,
-        sampler: &Sampler,
+        sampler: &PoseSampler,
         bases: &BaseView<'_>,
     ) -> Result<(PoseSample, Option<ViewTime>), Miss> {
         let path = target.path;
         let (pose, time) = match self.time {
-            None => (path.present().copied().ok_or(Miss::Gone(target.id))?, None),
+            None => (path.present().copied().ok_or(Miss::NotPresent(target.id))?, None),
             Some(time) => {
                 let (pose, time) = self.drawn(time, target, sampler, bases)?;
                 (pose, Some(time))
             }
         };
         if !pose.alive {
-            return Err(Miss::Gone(target.id));
+            return Err(Miss::NotPresent(target.id));
         }
         let limit = self.limits.max_distance;
         if limit < f32::INFINITY
             && path.present().is_some_and(|now| now.position.distance(pose.position) > limit)
         {
-            return Err(Miss::TooFar(target.id));
+            return Err(Miss::MovedTooFar(target.id));
         }
         Ok((pose, time))
     }
@@ -239,7 +243,7 @@ impl<'a> Moment<'a> {
         &self,
         time: ViewTime,
         target: &Target,
-        sampler: &Sampler,
+        sampler: &PoseSampler,
         bases: &BaseView<'_>,
     ) -> Result<(PoseSample, ViewTime), Miss> {
         let sampler = sampler.of(target.mode);
@@ -247,9 +251,9 @@ impl<'a> Moment<'a> {
         let named = self.overrides.iter().find(|named| named.target == target.id);
         let stamp = self.stamp(time, target, named, &sampler).ok_or_else(|| {
             let shown = named.is_none() && sent.iter().any(|snapshot| self.was_sent(target, snapshot.tick));
-            if shown { Miss::Gone(target.id) } else { Miss::NotShown(target.id) }
+            if shown { Miss::NotPresent(target.id) } else { Miss::NotSent(target.id) }
         })?;
-        let pose = sent.pose(stamp, &sampler, bases).ok_or(Miss::NotShown(target.id))?;
+        let pose = sent.pose(stamp, &sampler, bases).ok_or(Miss::NotSent(target.id))?;
         let drawn = match stamp {
             ViewStamp::Interpolated { time, .. } | ViewStamp::Extrapolated { time, .. } => time,
             ViewStamp::Present => time,

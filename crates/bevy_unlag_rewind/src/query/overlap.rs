@@ -4,7 +4,7 @@ use bevy::{math::Vec3A, prelude::*};
 use bevy_rapier3d::parry::{query::intersection_test, shape::Cuboid};
 use bevy_unlag_core::LimbPoses;
 
-use super::{Rewound, sound};
+use super::{Rewound, validity};
 use crate::{
     HitGroup, Miss, TargetHit,
     table::Probe,
@@ -69,8 +69,8 @@ impl Rewound<'_, '_, '_> {
         radius: f32,
         mut each: impl FnMut(TargetHit),
     ) -> Result<(), Miss> {
-        if !sound::is_point(centre) || !sound::is_size(radius) {
-            return Err(Miss::Nonsense);
+        if !validity::is_point(centre) || !validity::is_size(radius) {
+            return Err(Miss::InvalidQuery);
         }
         let mut room = LimbPoses::default();
         let mut any = false;
@@ -94,8 +94,8 @@ impl Rewound<'_, '_, '_> {
         half: Vec3,
         mut each: impl FnMut(TargetHit),
     ) -> Result<(), Miss> {
-        let sound = half.to_array().into_iter().all(sound::is_size);
-        let pose = sound::pose(pose).filter(|_| sound).ok_or(Miss::Nonsense)?;
+        let sound = half.to_array().into_iter().all(validity::is_size);
+        let pose = validity::pose(pose).filter(|_| sound).ok_or(Miss::InvalidQuery)?;
         let (cuboid, at) = (Cuboid::new(half), parry_pose(pose));
         let (centre, reach) = (Vec3::from(pose.translation), half.length());
         let mut room = LimbPoses::default();
@@ -118,8 +118,8 @@ impl Rewound<'_, '_, '_> {
     /// # Errors
     /// Returns the reason if there is no target in range.
     pub fn closest_point(&self, point: Vec3, max_distance: f32) -> Result<TargetHit, Miss> {
-        if !sound::is_point(point) || max_distance.is_nan() || max_distance < 0.0 {
-            return Err(Miss::Nonsense);
+        if !validity::is_point(point) || max_distance.is_nan() || max_distance < 0.0 {
+            return Err(Miss::InvalidQuery);
         }
         let mut room = LimbPoses::default();
         let mut best: Option<TargetHit> = None;
@@ -143,8 +143,8 @@ impl Rewound<'_, '_, '_> {
     /// # Errors
     /// Returns the reason if no target contains the point.
     pub fn contains_point(&self, point: Vec3) -> Result<TargetHit, Miss> {
-        if !sound::is_point(point) {
-            return Err(Miss::Nonsense);
+        if !validity::is_point(point) {
+            return Err(Miss::InvalidQuery);
         }
         let mut room = LimbPoses::default();
         let mut best: Option<TargetHit> = None;

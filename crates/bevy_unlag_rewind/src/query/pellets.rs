@@ -6,11 +6,11 @@ use bevy_unlag_core::{LimbPoses, NetId};
 
 use super::{
     PosedTargets, Rewound,
-    fan::{Fan, Touching},
+    ray_bundle::{RayBundle, RaySet},
 };
 use crate::{
     HitGroup, Miss, TargetHit, WorldHit,
-    swept::Swept,
+    swept_bounds::SweptBounds,
     target::{FirstHit, UnitRay},
 };
 
@@ -19,7 +19,7 @@ use crate::{
 pub struct Pellets {
     results: Vec<Result<TargetHit, Miss>>,
     counts: Vec<PelletCount>,
-    fan: Fan,
+    fan: RayBundle,
     rays: Vec<Pellet>,
     near: Vec<Near>,
 }
@@ -45,7 +45,7 @@ struct Near {
     /// Distance to its bounds, in metres.
     way: f32,
     slot: usize,
-    by: Touching,
+    by: RaySet,
 }
 
 /// Margin for rounding of distances to bounds, in metres.
@@ -103,7 +103,7 @@ impl Rewound<'_, '_, '_> {
     /// are those of [`cast_ray`](Self::cast_ray) with
     /// [`RewindBackend::Table`](crate::RewindBackend::Table), whichever backend is selected; the reason
     /// for a miss is shared by all pellets that miss. Clears both buffers first. An invalid direction
-    /// results in [`Miss::Nonsense`] for that pellet.
+    /// results in [`Miss::InvalidQuery`] for that pellet.
     ///
     /// ```
     /// use bevy::prelude::*;
@@ -133,21 +133,21 @@ impl Rewound<'_, '_, '_> {
             let ray = UnitRay::new(origin, *direction, max_distance);
             Pellet { first: FirstHit::new(ray.unwrap_or(no_ray)), wall: None }
         }));
-        self.meet_pellets(origin.into(), posed, pellets);
-        self.stop_pellets(pellets);
+        self.find_pellet_hits(origin.into(), posed, pellets);
+        self.find_pellet_obstacles(pellets);
 
         let nobody = posed.reason();
         pellets.results.extend(pellets.rays.iter().map(|pellet| match (pellet.first.hit, pellet.wall) {
-            _ if pellet.first.ray.max < 0.0 => Err(Miss::Nonsense),
+            _ if pellet.first.ray.max < 0.0 => Err(Miss::InvalidQuery),
             (None, _) => Err(nobody),
-            (Some(counted), wall) => self.unless_stopped(origin, counted, wall),
+            (Some(counted), wall) => self.unless_obstructed(origin, counted, wall),
         }));
         pellets.count();
     }
 
     /// Finds the first target of each pellet, nearer targets first, so that targets behind them need not
     /// be posed.
-    fn meet_pellets(&self, origin: Vec3A, posed: &mut PosedTargets, pellets: &mut Pellets) {
+    fn find_pellet_hits(&self, origin: Vec3A, posed: &mut PosedTargets, pellets: &mut Pellets) {
         let Pellets { fan, rays, near, .. } = pellets;
         fan.set(origin, rays.iter().map(|pellet| (pellet.first.ray.direction, pellet.first.ray.max)));
         let row = self.moment.row();
@@ -157,8 +157,8 @@ impl Rewound<'_, '_, '_> {
             &fan.probe(),
             |_| true,
             |slot, _| {
-                let Swept { low, high } = self.query.table.envelope(row, slot);
-                let by = if sure { fan.touching(low, high) } else { Touching::ALL };
+                let SweptBounds { low, high } = self.query.table.envelope(row, slot);
+                let by = if sure { fan.touching(low, high) } else { RaySet::ALL };
                 if by.any() {
                     let way = if sure { origin.clamp(low, high).distance(origin) } else { 0.0 };
                     near.push(Near { way, slot, by });
@@ -199,14 +199,14 @@ impl Rewound<'_, '_, '_> {
                 }
             }
             if index.is_none() {
-                posed.consider(Miss::Beside(body.id));
+                posed.consider(Miss::NearMiss(body.id));
             }
         }
     }
 
     /// Finds the obstacles of all pellets that would hit a target; the colliders near them are looked up
     /// once.
-    fn stop_pellets(&self, pellets: &mut Pellets) {
+    fn find_pellet_obstacles(&self, pellets: &mut Pellets) {
         let Pellets { fan, rays, .. } = pellets;
         let way = |pellet: &Pellet| pellet.first.hit.map_or(-1.0, |counted| counted.reach());
         if rays.iter().all(|pellet| pellet.first.hit.is_none()) {

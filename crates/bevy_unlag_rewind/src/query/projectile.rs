@@ -1,7 +1,7 @@
 //! Catch-up of projectiles that were fired in the past: they fly to the present through targets as the
 //! shooter saw them.
 
-mod leg;
+mod flight_step;
 mod step;
 
 use bevy::{math::Vec3A, prelude::*};
@@ -9,13 +9,13 @@ use bevy_unlag_core::{LimbPoses, SUB_TICKS, ViewTime};
 
 use super::{
     Rewound,
-    fan::{passes_box, way},
-    sound,
+    ray_bundle::{passes_box, way},
+    validity,
 };
-use crate::{Miss, TargetHit, WorldHit, world::NearWalls};
-use leg::{Leg, Met};
-pub(crate) use leg::{Pass, is_continuous};
-pub use step::Meeting;
+use crate::{Miss, TargetHit, WorldHit, world::NearbyColliders};
+pub(crate) use flight_step::{BallPath, is_continuous};
+use flight_step::{FlightStep, StepHit};
+pub use step::FlightStepHit;
 
 /// State of a ballistic projectile, on which only gravity acts.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -79,7 +79,7 @@ impl Rewound<'_, '_, '_> {
     /// From the present on, test it against [`RewindTime::Now`](crate::RewindTime::Now) in every tick.
     ///
     /// # Errors
-    /// Returns [`Miss::Nonsense`] for invalid input.
+    /// Returns [`Miss::InvalidQuery`] for invalid input.
     ///
     /// ```
     /// use bevy::prelude::*;
@@ -102,15 +102,15 @@ impl Rewound<'_, '_, '_> {
         max_seconds: f32,
         path: impl Fn(f32) -> Vec3,
     ) -> Result<Flight, Miss> {
-        if !sound::is_size(radius) || max_seconds.is_nan() || !sound::is_point(path(0.0)) {
-            return Err(Miss::Nonsense);
+        if !validity::is_size(radius) || max_seconds.is_nan() || !validity::is_point(path(0.0)) {
+            return Err(Miss::InvalidQuery);
         }
         let now = ViewTime::at(self.query.tick.0);
         let Some(start) = self.moment.time else { return Ok(Flight::Flying { seconds: 0.0 }) };
         let tick = self.query.sampler.tick_seconds;
         let behind = now.since(start) as f32 / SUB_TICKS as f32 * tick;
         let end = behind.min(max_seconds).clamp(0.0, MAX_STEPS as f32 * tick);
-        let walls = self.walls_of_flight(radius, end, tick, &path).ok_or(Miss::Nonsense)?;
+        let walls = self.walls_of_flight(radius, end, tick, &path).ok_or(Miss::InvalidQuery)?;
 
         let (mut at, mut seconds, mut distance) = (start, 0.0, 0.0);
         let (mut a, mut then) = (path(0.0), self.later(start));
@@ -123,9 +123,9 @@ impl Rewound<'_, '_, '_> {
                 next = at.later(((end - seconds) / tick * SUB_TICKS as f32).round() as i64);
             }
             let (b, later) = (path(ends), self.later(next));
-            let step = Leg { then, later, muzzle: path(0.0), a, b, radius, walls: &walls };
+            let step = FlightStep { then, later, muzzle: path(0.0), a, b, radius, walls: &walls };
             match step.meets(&mut rooms) {
-                Some(Met { part, what }) => {
+                Some(StepHit { part, what }) => {
                     let point = a.lerp(b, part);
                     let distance = distance + a.distance(point);
                     let seconds = seconds + (ends - seconds) * part;
@@ -160,12 +160,12 @@ impl Rewound<'_, '_, '_> {
         end: f32,
         tick: f32,
         path: impl Fn(f32) -> Vec3,
-    ) -> Option<NearWalls> {
+    ) -> Option<NearbyColliders> {
         let chord = way(path(0.0), path(end));
         let mut bulge = 0.0_f32;
         for step in 1..=(end / tick).ceil() as usize + 1 {
             let point = path((step as f32 * tick).min(end));
-            if !sound::is_point(point) {
+            if !validity::is_point(point) {
                 return None;
             }
             let to = Vec3A::from(point) - chord.origin;

@@ -3,13 +3,13 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{BaseView, LimbPoses, NetId, PoseSample, ProxySmoothing, ViewStamp, ViewTime};
 
-use super::{Moment, RewindQuery, sound};
+use super::{Moment, RewindQuery, validity};
 use crate::{
-    FrameHistory, JudgedTime, Miss, Occluder, RewindFilter, TargetHit, WorldHit,
-    swept::Swept,
-    table::{Place, Probe, Remains, RowOf},
-    target::{Body, Counted, FirstHit, Target, UnitRay},
-    world::InTheWay,
+    FrameHistory, Miss, Occluder, RewindFilter, RewoundTime, TargetHit, WorldHit,
+    swept_bounds::SweptBounds,
+    table::{DespawnedTarget, Probe, RowKey, TargetEntry},
+    target::{Body, FirstHit, HeadPriorityHit, Target, UnitRay},
+    world::NearestObstacle,
 };
 use bevy_unlag_smoothing::PublishedPath;
 
@@ -34,8 +34,8 @@ pub struct Rewound<'a, 'w, 's> {
 
 /// Target with its stored history, despawned or not.
 #[derive(Clone, Copy)]
-pub(crate) struct Known<'a> {
-    pub place: Place<'a>,
+pub(crate) struct StoredTarget<'a> {
+    pub place: TargetEntry<'a>,
     pub target: Target<'a>,
     /// Whether the filter accepts it.
     pub wanted: bool,
@@ -43,15 +43,15 @@ pub(crate) struct Known<'a> {
 
 /// Most informative reason found so far for a query without a hit.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reason(pub Miss);
+pub(crate) struct MissReason(pub Miss);
 
-impl Default for Reason {
+impl Default for MissReason {
     fn default() -> Self {
-        Self(Miss::Nobody)
+        Self(Miss::NoTarget)
     }
 }
 
-impl Reason {
+impl MissReason {
     /// Keeps the more informative of two reasons, and of equal ones that with the lower network id, so
     /// that the result does not depend on the search order.
     pub fn consider(&mut self, miss: Miss) {
@@ -64,21 +64,23 @@ impl Reason {
 
 fn name(miss: &Miss) -> Option<NetId> {
     match miss {
-        Miss::Nonsense | Miss::Nobody => None,
+        Miss::InvalidQuery | Miss::NoTarget => None,
         Miss::Blocked { hit, .. } => Some(hit.target),
-        Miss::Beside(id) | Miss::Gone(id) | Miss::NotShown(id) | Miss::TooFar(id) | Miss::InCover(id) => {
-            Some(*id)
-        }
+        Miss::NearMiss(id)
+        | Miss::NotPresent(id)
+        | Miss::NotSent(id)
+        | Miss::MovedTooFar(id)
+        | Miss::InCover(id) => Some(*id),
     }
 }
 
 fn rank(miss: &Miss) -> u8 {
     match miss {
-        Miss::Nonsense | Miss::Nobody => 0,
-        Miss::Gone(_) => 1,
-        Miss::Beside(_) => 2,
-        Miss::TooFar(_) => 3,
-        Miss::NotShown(_) => 4,
+        Miss::InvalidQuery | Miss::NoTarget => 0,
+        Miss::NotPresent(_) => 1,
+        Miss::NearMiss(_) => 2,
+        Miss::MovedTooFar(_) => 3,
+        Miss::NotSent(_) => 4,
         Miss::Blocked { .. } | Miss::InCover(_) => 5,
     }
 }
@@ -92,7 +94,7 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
 
     /// Returns the requested moment and the one that is used.
     #[must_use]
-    pub fn time(&self) -> JudgedTime {
+    pub fn time(&self) -> RewoundTime {
         self.moment.judged()
     }
 
@@ -101,7 +103,7 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
     /// # Errors
     /// Returns the reason if it has none.
     pub fn pose(&self, entity: Entity) -> Result<PoseSample, Miss> {
-        let slot = self.query.table.slot(entity).ok_or(Miss::Nobody)?;
+        let slot = self.query.table.slot(entity).ok_or(Miss::NoTarget)?;
         self.body(slot).map(|body| body.pose)
     }
 
@@ -112,8 +114,8 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
     /// # Errors
     /// Returns the reason if the ray hit no target.
     pub fn cast_ray(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Result<TargetHit, Miss> {
-        let ray = UnitRay::new(origin, direction, max_distance).ok_or(Miss::Nonsense)?;
-        self.uncovered(origin, self.first(&ray)?)
+        let ray = UnitRay::new(origin, direction, max_distance).ok_or(Miss::InvalidQuery)?;
+        self.unless_in_cover(origin, self.first(&ray)?)
     }
 
     /// Like [`cast_ray`](Self::cast_ray), without cover protection.
@@ -130,36 +132,36 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
     }
 
     /// Returns the final hit, unless an obstacle is in the way or the victim is under cover protection.
-    pub(super) fn unless_stopped(
+    pub(super) fn unless_obstructed(
         &self,
         origin: Vec3,
-        counted: Counted,
+        counted: HeadPriorityHit,
         wall: Option<WorldHit>,
     ) -> Result<TargetHit, Miss> {
-        self.uncovered(origin, counted.before(wall)?)
+        self.unless_in_cover(origin, counted.before(wall)?)
     }
 
     /// Returns the first obstacle of a ray with a unit direction at this moment: static geometry, or an
     /// [`Occluder`] where it was drawn. `None` if there is none within `max_distance`.
     #[must_use]
     pub fn world(&self, origin: Vec3, direction: Vec3, max_distance: f32) -> Option<WorldHit> {
-        if !sound::is_point(origin) {
+        if !validity::is_point(origin) {
             return None;
         }
         let max_distance = max_distance.min(1e7);
         let fixed = self.query.world.cast(origin, direction, max_distance);
-        self.or_occluded(fixed, origin, direction, max_distance)
+        self.nearest_obstacle(fixed, origin, direction, max_distance)
     }
 
     /// Returns the nearer of a wall and the first occluder along a ray with a unit direction.
-    pub(super) fn or_occluded(
+    pub(super) fn nearest_obstacle(
         &self,
         fixed: Option<f32>,
         origin: Vec3,
         direction: Vec3,
         max_distance: f32,
     ) -> Option<WorldHit> {
-        let mut way = InTheWay::new(fixed, max_distance);
+        let mut way = NearestObstacle::new(fixed, max_distance);
         self.occluders(|entity, occluder, pose| way.consider((entity, occluder), pose, origin, direction));
         way.nearest
     }
@@ -199,14 +201,14 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
     pub(super) fn nearest_first(&self, ray: &UnitRay, first: &mut FirstHit) -> Miss {
         /// Maximum number of targets to sort; further ones are tested immediately.
         const ORDERED: usize = 16;
-        let mut reason = Reason::default();
+        let mut reason = MissReason::default();
         let mut room = LimbPoses::default();
         let mut ordered = [(0.0_f32, 0_usize); ORDERED];
         let mut count = 0;
         let mut look = |slot: usize, first: &mut FirstHit| match self.body(slot) {
             Ok(body) => {
                 if !first.look(&body, &mut room) {
-                    reason.consider(Miss::Beside(body.id));
+                    reason.consider(Miss::NearMiss(body.id));
                 }
             }
             Err(miss) => reason.consider(miss),
@@ -246,11 +248,11 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         wanted: impl Fn(usize) -> bool,
         mut met: impl FnMut(usize, &Body<'_>) -> bool,
     ) -> Miss {
-        let mut reason = Reason::default();
+        let mut reason = MissReason::default();
         self.near(probe, wanted, |slot, _| match self.body(slot) {
             Ok(body) => {
                 if !met(slot, &body) {
-                    reason.consider(Miss::Beside(body.id));
+                    reason.consider(Miss::NearMiss(body.id));
                 }
             }
             Err(miss) => reason.consider(miss),
@@ -272,7 +274,7 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
             self.moment.overrides.iter().any(|named| Some(named.target) == id)
         };
         let asked = |slot: usize| (self.moment.overrides.is_empty() || !named(slot)) && wanted(slot);
-        if self.moment.row() == RowOf::Everybody {
+        if self.moment.row() == RowKey::All {
             self.near_on_screen(probe, asked, &mut look);
         } else {
             table.near(self.moment.row(), probe, |slot, enter| {
@@ -300,15 +302,15 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         look: &mut impl FnMut(usize, f32),
     ) {
         let table = &self.query.table;
-        let row = self.moment.time.map_or(RowOf::Present, |time| RowOf::Tick(time.tick));
+        let row = self.moment.time.map_or(RowKey::Present, |time| RowKey::Tick(time.tick));
         table.near(row, probe, |slot, enter| {
-            if asked(slot) && !self.was_elsewhere(slot) {
+            if asked(slot) && !self.was_drawn_elsewhere(slot) {
                 look(slot, enter);
             }
         });
-        for slot in (0..table.slots()).filter(|slot| asked(*slot) && self.was_elsewhere(*slot)) {
+        for slot in (0..table.slots()).filter(|slot| asked(*slot) && self.was_drawn_elsewhere(*slot)) {
             let around = match self.body(slot) {
-                Ok(body) => Swept::at(&body.pose, &body.boxes.bounds()),
+                Ok(body) => SweptBounds::at(&body.pose, &body.boxes.bounds()),
                 // There is no better information.
                 Err(_) => table.envelope(row, slot),
             };
@@ -320,7 +322,7 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
 
     /// Returns whether this shooter's screen showed a target elsewhere than the screens of other clients:
     /// it was sent some snapshots of the target, but not the ones that other clients drew it from.
-    fn was_elsewhere(&self, slot: usize) -> bool {
+    fn was_drawn_elsewhere(&self, slot: usize) -> bool {
         let Some(((sent, time), place)) =
             self.moment.sent.zip(self.moment.time).zip(self.query.table.place(slot))
         else {
@@ -342,23 +344,23 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         }
     }
 
-    /// Returns a target's body at this moment; [`Miss::Nobody`] if the filter rejects it.
+    /// Returns a target's body at this moment; [`Miss::NoTarget`] if the filter rejects it.
     pub(crate) fn body(&self, slot: usize) -> Result<Body<'_>, Miss> {
-        let known = self.known(slot).filter(|known| known.wanted).ok_or(Miss::Nobody)?;
-        let Known { place, target, .. } = known;
+        let known = self.known(slot).filter(|known| known.wanted).ok_or(Miss::NoTarget)?;
+        let StoredTarget { place, target, .. } = known;
         if self.moment.time.is_none() && place.remains.is_some() {
             // A despawned target exists only in the past.
-            return Err(Miss::Gone(place.id));
+            return Err(Miss::NotPresent(place.id));
         }
         let (pose, time) = self.moment.pose(&target, &self.query.sampler, &self.bases)?;
         Ok(place.body(target.history, pose, (time, self.query.tick.0)))
     }
 
     /// Returns the target in a slot with its stored history.
-    pub(super) fn known(&self, slot: usize) -> Option<Known<'_>> {
+    pub(super) fn known(&self, slot: usize) -> Option<StoredTarget<'_>> {
         let place = self.query.table.place(slot)?;
         let (path, history, mode, team, layers) = match place.remains {
-            Some(Remains { path, history, mode, team, layers }) => {
+            Some(DespawnedTarget { path, history, mode, team, layers }) => {
                 (path, history, mode.as_ref(), *team, *layers)
             }
             None => {
@@ -368,6 +370,6 @@ impl<'a, 'w, 's> Rewound<'a, 'w, 's> {
         };
         let wanted = self.filter.allows(place.entity, team, layers.unwrap_or_default());
         let target = Target { entity: place.entity, id: place.id, path, history, mode };
-        Some(Known { place, target, wanted })
+        Some(StoredTarget { place, target, wanted })
     }
 }

@@ -7,13 +7,13 @@ use bevy_rapier3d::parry::{
 };
 use bevy_unlag_core::LimbPoses;
 
-use super::{Rewound, sound};
+use super::{Rewound, validity};
 use crate::{
     HitGroup, Miss, TargetHit, WorldHit,
     shape::Shape,
     table::Probe,
-    target::{Body, Counted, Nearest, UnitRay, is_nearer},
-    world::{InTheWay, parry_pose},
+    target::{Body, HeadPriorityHit, Nearest, UnitRay, is_nearer},
+    world::{NearestObstacle, parry_pose},
 };
 
 impl Rewound<'_, '_, '_> {
@@ -32,13 +32,13 @@ impl Rewound<'_, '_, '_> {
         max_distance: f32,
         radius: f32,
     ) -> Result<TargetHit, Miss> {
-        if !sound::is_point(origin) || !sound::is_size(radius) {
-            return Err(Miss::Nonsense);
+        if !validity::is_point(origin) || !validity::is_size(radius) {
+            return Err(Miss::InvalidQuery);
         }
         if radius == 0.0 {
             return self.cast_ray(origin, direction, max_distance);
         }
-        let way = UnitRay::new(origin, direction, max_distance).ok_or(Miss::Nonsense)?;
+        let way = UnitRay::new(origin, direction, max_distance).ok_or(Miss::InvalidQuery)?;
         let counted = self.first_swept(way, radius, touch_ball(radius))?;
         let from = Isometry3d::from_translation(origin);
         self.unless_swept(counted, &Ball::new(radius), from, way.direction.into())
@@ -57,10 +57,11 @@ impl Rewound<'_, '_, '_> {
         direction: Vec3,
         max_distance: f32,
     ) -> Result<TargetHit, Miss> {
-        let sound = sound::is_point(a) && sound::is_point(b) && sound::is_size(radius);
+        let sound = validity::is_point(a) && validity::is_point(b) && validity::is_size(radius);
         let middle = (a + b) * 0.5;
         let half = (b - a) * 0.5;
-        let way = UnitRay::new(middle, direction, max_distance).filter(|_| sound).ok_or(Miss::Nonsense)?;
+        let way =
+            UnitRay::new(middle, direction, max_distance).filter(|_| sound).ok_or(Miss::InvalidQuery)?;
         if half.length() < 1e-6 {
             return self.cast_ball(middle, direction, max_distance, radius);
         }
@@ -90,11 +91,11 @@ impl Rewound<'_, '_, '_> {
         way: UnitRay,
         reach: f32,
         touch: impl Fn(&UnitRay, (&Body<'_>, usize), &Shape, Isometry3d) -> Option<f32>,
-    ) -> Result<Counted, Miss> {
+    ) -> Result<HeadPriorityHit, Miss> {
         let mut room = LimbPoses::default();
         let (origin, direction, max) = (way.origin, way.direction, way.max);
         let probe = Probe::Ray { origin, direction, max, radius: reach };
-        let mut first = FirstTouched::default();
+        let mut first = FirstSweepHit::default();
         let reason = self.bodies(&probe, |body| {
             first.look(max, |within| body.sweep(&way, within, reach, &mut room, &touch))
         });
@@ -104,13 +105,13 @@ impl Rewound<'_, '_, '_> {
     /// Returns the hit, unless the shape touches the world before.
     fn unless_swept(
         &self,
-        counted: Counted,
+        counted: HeadPriorityHit,
         shape: &dyn ParryShape,
         from: Isometry3d,
         direction: Vec3,
     ) -> Result<TargetHit, Miss> {
         let wall = self.world_swept(shape, from, direction, counted.reach());
-        self.unless_stopped(from.translation.into(), counted, wall)
+        self.unless_obstructed(from.translation.into(), counted, wall)
     }
 
     /// Returns the first part of the world that a ball touches with its centre moving along a ray with a
@@ -126,7 +127,7 @@ impl Rewound<'_, '_, '_> {
         if radius == 0.0 {
             return self.world(origin, direction, max_distance);
         }
-        let sound = sound::is_point(origin) && sound::is_size(radius) && direction.is_normalized();
+        let sound = validity::is_point(origin) && validity::is_size(radius) && direction.is_normalized();
         let from = Isometry3d::from_translation(origin);
         let max = max_distance.min(1e7);
         sound.then(|| self.world_swept(&Ball::new(radius), from, direction, max)).flatten()
@@ -140,7 +141,7 @@ impl Rewound<'_, '_, '_> {
         max_distance: f32,
     ) -> Option<WorldHit> {
         let fixed = self.query.world.sweep(shape, from, direction, max_distance);
-        let mut way = InTheWay::new(fixed, max_distance);
+        let mut way = NearestObstacle::new(fixed, max_distance);
         self.occluders(|entity, occluder, pose| {
             way.meet(entity, |reach| occluder.sweep(pose, shape, from, direction, reach));
         });
@@ -150,16 +151,17 @@ impl Rewound<'_, '_, '_> {
 
 /// Accumulator for the first target that a swept shape touches.
 #[derive(Default)]
-pub(crate) struct FirstTouched(pub Option<Counted>);
+pub(crate) struct FirstSweepHit(pub Option<HeadPriorityHit>);
 
-impl FirstTouched {
+impl FirstSweepHit {
     /// Tests a target and returns whether it was touched. `touch` gets the maximum distance in metres,
     /// which is `max` before the first hit.
-    pub fn look(&mut self, max: f32, touch: impl FnOnce(f32) -> Option<Counted>) -> bool {
+    pub fn look(&mut self, max: f32, touch: impl FnOnce(f32) -> Option<HeadPriorityHit>) -> bool {
         // Nothing beyond the first hit matters, except the head of the same target.
         let counted = touch(self.0.as_ref().map_or(max, |first| first.hit.distance));
-        let nearer =
-            |counted: &Counted| self.0.as_ref().is_none_or(|first| is_nearer(&counted.hit, &first.hit));
+        let nearer = |counted: &HeadPriorityHit| {
+            self.0.as_ref().is_none_or(|first| is_nearer(&counted.hit, &first.hit))
+        };
         self.0 = counted.filter(nearer).or(self.0);
         counted.is_some()
     }
@@ -205,7 +207,7 @@ impl Body<'_> {
         within: f32,
         radius: f32,
         room: &mut LimbPoses,
-    ) -> Option<Counted> {
+    ) -> Option<HeadPriorityHit> {
         self.sweep(whole, within, radius, room, touch_ball(radius))
     }
 
@@ -217,7 +219,7 @@ impl Body<'_> {
         reach: f32,
         room: &mut LimbPoses,
         touch: impl Fn(&UnitRay, (&Body<'_>, usize), &Shape, Isometry3d) -> Option<f32>,
-    ) -> Option<Counted> {
+    ) -> Option<HeadPriorityHit> {
         let way = &UnitRay { max: within, ..*whole };
         if !way.within(self.pose.body()).passes_body_within(&self.boxes.bounds(), reach) {
             return None;
@@ -255,6 +257,6 @@ impl Body<'_> {
             let shape = &self.boxes.shapes()[head];
             (head, touch(way, (self, head), shape, head_pose).unwrap_or(through))
         });
-        Some(Counted::new(self.hit(index, distance, point.point), self.boxes, head))
+        Some(HeadPriorityHit::new(self.hit(index, distance, point.point), self.boxes, head))
     }
 }

@@ -4,7 +4,7 @@ use bevy::math::{Vec3A, Vec4};
 use bevy_unlag_core::Tick;
 
 use super::LANES;
-use crate::{shape::ray_box, swept::Swept, target::UnitRay};
+use crate::{shape::ray_box, swept_bounds::SweptBounds, target::UnitRay};
 
 /// Eight boxes in two vectors of four, which compare four at a time on any CPU. Indexed by axis, then
 /// lower or upper side.
@@ -65,8 +65,8 @@ impl Probe {
 
     /// Returns the distance in metres along a ray at which it enters a box, or `None` if it misses. For a
     /// fan it is always 0.
-    pub fn enters(&self, around: &Swept) -> Option<f32> {
-        let Swept { low, high } = *around;
+    pub fn enters(&self, around: &SweptBounds) -> Option<f32> {
+        let SweptBounds { low, high } = *around;
         match *self {
             Self::Ray { origin, direction, max, radius } => {
                 let half = (high - low) * 0.5 + radius + 1e-3;
@@ -88,7 +88,7 @@ impl Row {
         self.blocks.resize(blocks, Block::EMPTY);
     }
 
-    pub fn set(&mut self, slot: usize, swept: Swept) {
+    pub fn set(&mut self, slot: usize, swept: SweptBounds) {
         if self.tick.is_none() {
             return;
         }
@@ -103,11 +103,11 @@ impl Row {
     }
 
     /// Returns the box of a slot.
-    pub fn get(&self, slot: usize) -> Option<Swept> {
+    pub fn get(&self, slot: usize) -> Option<SweptBounds> {
         let (block, lane) = (self.blocks.get(slot / LANES)?, slot % LANES);
         let of = |axis: usize, side: usize| block.0[axis][side][lane / 4][lane % 4];
         let corner = |side: usize| Vec3A::new(of(0, side), of(1, side), of(2, side));
-        Some(Swept { low: corner(0), high: corner(1) })
+        Some(SweptBounds { low: corner(0), high: corner(1) })
     }
 
     /// Calls `each` with every slot whose box intersects the probe, and with the distance in metres along
@@ -239,7 +239,7 @@ mod tests {
             row.start(Tick(3), 8);
             for slot in 0..64 {
                 let (low, size) = (vector(20.0), vector(1.0).abs());
-                row.set(slot, Swept { low, high: low + size });
+                row.set(slot, SweptBounds { low, high: low + size });
             }
             // Includes rays along an axis, and fans of zero width.
             let axis = if round % 7 == 0 { Vec3A::Z } else { vector(1.0).normalize() };
@@ -263,15 +263,15 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_finds_what_it_touches_and_nothing_else() {
+    fn probe_finds_exactly_the_boxes_that_it_touches() {
         let mut row = Row::default();
         row.start(Tick(3), 1);
-        let cube = |x: f32| Swept { low: Vec3A::new(x, 0.0, 0.0), high: Vec3A::new(x + 1.0, 1.0, 1.0) };
+        let cube = |x: f32| SweptBounds { low: Vec3A::new(x, 0.0, 0.0), high: Vec3A::new(x + 1.0, 1.0, 1.0) };
         for slot in 0..20 {
             row.set(slot, cube(slot as f32 * 10.0));
         }
-        row.set(7, Swept::NOWHERE);
-        row.set(11, Swept::EVERYWHERE);
+        row.set(7, SweptBounds::NOWHERE);
+        row.set(11, SweptBounds::EVERYWHERE);
         let found = |probe: &Probe| {
             let mut found = Vec::new();
             row.near(probe, |slot, _| found.push(slot));

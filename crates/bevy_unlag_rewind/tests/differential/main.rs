@@ -4,51 +4,51 @@
 //!
 //! Not under test here: the sampler, which the oracle uses, too.
 
-mod aim;
-mod bodies;
-mod compare;
-mod crowd;
+mod comparison;
+mod hit_box_sets;
 mod oracle;
+mod random_queries;
+mod random_world;
 
 use bevy::ecs::system::SystemState;
 use bevy_unlag_rewind::{MovedPoses, RewindBackend, RewindQuery};
 
-use aim::Aim;
-use compare::{Checked, Tolerance, check};
-use crowd::Crowd;
+use comparison::{ComparisonStats, Tolerance, assert_rays_agree};
+use random_queries::QueryGenerator;
+use random_world::RandomWorld;
 
 /// Query times per tick, and rays per query time.
-const MOMENTS: usize = 5;
+const QUERY_TIMES: usize = 5;
 const RAYS: usize = 20;
 /// Ticks before the first query.
 const WARM_UP: u32 = 40;
 
 /// Compares `queries` queries in one world.
-fn ask(seed: u64, backend: RewindBackend, queries: usize) -> Checked {
+fn compare_world(seed: u64, backend: RewindBackend, queries: usize) -> ComparisonStats {
     let tolerance = if backend == RewindBackend::Table { Tolerance::CLOSED_FORMS } else { Tolerance::PARRY };
-    let mut crowd = Crowd::new(seed);
+    let mut crowd = RandomWorld::new(seed);
     crowd.app.insert_resource(backend);
     let mut state = SystemState::<RewindQuery>::new(crowd.app.world_mut());
-    let mut checked = Checked::default();
+    let mut checked = ComparisonStats::default();
     for _ in 0..WARM_UP {
         crowd.step();
     }
     while checked.queries < queries {
         crowd.step();
-        let mut aim = Aim::new(&crowd);
-        for _ in 0..MOMENTS {
+        let mut aim = QueryGenerator::new(&crowd);
+        for _ in 0..QUERY_TIMES {
             let asked = aim.moment(&crowd);
             let query = state.get(crowd.app.world()).expect("the query's resources must exist");
-            check(&crowd, &query, &asked, &mut aim, (RAYS, tolerance), &mut checked);
+            assert_rays_agree(&crowd, &query, &asked, &mut aim, (RAYS, tolerance), &mut checked);
         }
     }
     checked
 }
 
-fn ask_all(worlds: u64, backend: RewindBackend, queries: usize) -> Checked {
-    let mut all = Checked::default();
+fn compare_worlds(worlds: u64, backend: RewindBackend, queries: usize) -> ComparisonStats {
+    let mut all = ComparisonStats::default();
     for seed in 0..worlds {
-        all.add(&ask(seed, backend, queries / worlds as usize));
+        all.add(&compare_world(seed, backend, queries / worlds as usize));
     }
     println!("{all:#?}");
     all
@@ -58,7 +58,7 @@ fn ask_all(worlds: u64, backend: RewindBackend, queries: usize) -> Checked {
 fn a_million_rays_agree_with_the_oracle() {
     // In debug builds a million queries would take minutes.
     let queries = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
-    let all = ask_all(50, RewindBackend::Table, queries);
+    let all = compare_worlds(50, RewindBackend::Table, queries);
     assert!(all.queries >= queries);
     assert!(all.grazes * 10_000 < all.queries, "{} of {} answers graze a shape", all.grazes, all.queries);
     assert!(all.ties * 2_000 < all.queries, "{} of {} answers are ties", all.ties, all.queries);
@@ -68,13 +68,13 @@ fn a_million_rays_agree_with_the_oracle() {
         all.iterated,
         all.queries
     );
-    all.is_complete();
+    all.assert_coverage();
 }
 
 #[test]
 fn moved_colliders_agree_with_the_oracle() {
     let queries = 20_000;
-    let all = ask_all(20, RewindBackend::MoveColliders(MovedPoses::Drawn), queries);
+    let all = compare_worlds(20, RewindBackend::MoveColliders(MovedPoses::Drawn), queries);
     assert!(all.queries >= queries);
     // Parry's ray casts are less exact.
     assert!(all.grazes * 200 < all.queries, "{} of {} answers graze a shape", all.grazes, all.queries);

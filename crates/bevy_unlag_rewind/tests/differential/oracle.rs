@@ -6,18 +6,18 @@ use bevy_rapier3d::{
     rapier::math::Pose,
 };
 use bevy_unlag_core::{
-    BasePoses, Interpolation, LimbPoses, NetId, PoseSample, SUB_TICKS, Sampler, ViewStamp, ViewTime,
+    BasePoses, Interpolation, LimbPoses, NetId, PoseSample, PoseSampler, SUB_TICKS, ViewStamp, ViewTime,
 };
 use bevy_unlag_rewind::{HitBoxes, HitGroup, RewindFilter, RewindLimits, RewindMode, RewindTime, View};
 
 use crate::{
-    bodies::REACH,
-    crowd::{Crowd, Person},
+    hit_box_sets::REACH,
+    random_world::{CrowdTarget, RandomWorld},
 };
 
 /// A target at the query time.
-pub struct Seen<'a> {
-    pub person: &'a Person,
+pub struct OracleTarget<'a> {
+    pub person: &'a CrowdTarget,
     pub set: &'a HitBoxes,
     pub sample: PoseSample,
     /// Pose of each box relative to the root; `None` for boxes on missing limbs.
@@ -28,7 +28,7 @@ pub struct Seen<'a> {
 
 /// The first hit of a ray.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Answer {
+pub struct OracleHit {
     pub id: NetId,
     pub index: usize,
     pub group: HitGroup,
@@ -37,14 +37,14 @@ pub struct Answer {
 
 /// Returns the pose of a target, the time of its pose (`None` for the present) and whether an override
 /// determined it.
-fn drawn(
-    crowd: &Crowd,
-    person: &Person,
+fn drawn_pose(
+    crowd: &RandomWorld,
+    person: &CrowdTarget,
     time: RewindTime<'_>,
     limits: &RewindLimits,
 ) -> Option<(PoseSample, Option<ViewTime>, bool)> {
     let world = crowd.app.world();
-    let sampler = world.resource::<Sampler>().of(person.mode.as_ref());
+    let sampler = world.resource::<PoseSampler>().of(person.mode.as_ref());
     let (now, history) = (crowd.now(), crowd.history(person));
     let bases = world.resource::<BasePoses>();
     let plain = |time: ViewTime, bases_at: ViewTime| {
@@ -58,8 +58,8 @@ fn drawn(
         RewindTime::At(time) => plain(time, time),
         RewindTime::View(_) if limits.mode == RewindMode::Off => present(),
         RewindTime::View(view) => {
-            let arrived = now.offset(-(view.waited.cast_signed()));
-            let used = limits.admit(view.time, arrived, sampler.tick_seconds, view.round_trip).ok()?;
+            let arrived = now.offset(-(view.queued_ticks.cast_signed()));
+            let used = limits.validate(view.time, arrived, sampler.tick_seconds, view.round_trip).ok()?;
             let bases_at = view.bases.unwrap_or(ViewTime::at(now));
             let Some(named) = view.overrides.iter().find(|named| named.target == person.id) else {
                 return plain(used, bases_at);
@@ -95,16 +95,20 @@ fn drawn(
     }
 }
 
-fn allows(filter: &RewindFilter<'_>, person: &Person) -> bool {
+fn allows(filter: &RewindFilter<'_>, person: &CrowdTarget) -> bool {
     let layers = person.layers.map_or(u32::MAX, |layers| layers.0);
     filter.without != Some(person.entity)
-        && !(filter.not_of.is_some() && filter.not_of == person.team)
+        && !(filter.exclude_team.is_some() && filter.exclude_team == person.team)
         && layers & filter.layers.0 != 0
         && filter.only.is_none_or(|only| only(person.entity))
 }
 
 /// Returns all targets that can be hit at a query time.
-pub fn everybody<'a>(crowd: &'a Crowd, time: RewindTime<'_>, filter: &RewindFilter<'_>) -> Vec<Seen<'a>> {
+pub fn all_targets<'a>(
+    crowd: &'a RandomWorld,
+    time: RewindTime<'_>,
+    filter: &RewindFilter<'_>,
+) -> Vec<OracleTarget<'a>> {
     let world = crowd.app.world();
     let limits = match time {
         RewindTime::View(View { limits: Some(limits), .. }) => limits,
@@ -113,7 +117,7 @@ pub fn everybody<'a>(crowd: &'a Crowd, time: RewindTime<'_>, filter: &RewindFilt
     let mut room = LimbPoses::default();
     let mut seen = vec![];
     for person in crowd.people.iter().filter(|person| allows(filter, person)) {
-        let Some((sample, at, named)) = drawn(crowd, person, time, limits) else { continue };
+        let Some((sample, at, named)) = drawn_pose(crowd, person, time, limits) else { continue };
         let here = crowd.history(person).present().map(|here| here.position);
         let gone = here.is_some_and(|here| here.distance(sample.position) > limits.max_distance);
         if !sample.alive || gone {
@@ -132,7 +136,7 @@ pub fn everybody<'a>(crowd: &'a Crowd, time: RewindTime<'_>, filter: &RewindFilt
             Some(Pose::from_parts(Vec3::from(pose.translation) - sample.position, pose.rotation))
         });
         let boxes = boxes.collect();
-        seen.push(Seen { person, set, sample, boxes, named });
+        seen.push(OracleTarget { person, set, sample, boxes, named });
     }
     seen
 }
@@ -146,7 +150,7 @@ pub struct Line {
 }
 
 /// Returns a shape that is larger by `by` metres on all sides.
-fn grown(shape: &SharedShape, by: f32) -> SharedShape {
+fn inflated(shape: &SharedShape, by: f32) -> SharedShape {
     let with = |size: f32, by: f32| (size + by).max(1e-4);
     if by == 0.0 {
         shape.clone()
@@ -165,26 +169,26 @@ fn grown(shape: &SharedShape, by: f32) -> SharedShape {
 
 /// How the oracle intersects a ray with a shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum By {
+pub enum RayMethod {
     /// Parry's own ray cast. It is iterative for capsules and cylinders and off by up to a millimetre.
     Cast,
     /// Sphere tracing: steps by the distance to the shape. Slow and exact.
-    Steps,
+    SphereTracing,
 }
 
 /// Distance at which a point counts as on the surface, in metres.
-const ON: f32 = 5e-7;
+const SURFACE_EPSILON: f32 = 5e-7;
 
-fn meet(shape: &SharedShape, pose: &Pose, ray: &Ray, max: f32, by: By) -> Option<f32> {
+fn intersect(shape: &SharedShape, pose: &Pose, ray: &Ray, max: f32, by: RayMethod) -> Option<f32> {
     // The ray cast is exact for boxes.
-    if by == By::Cast || shape.as_cuboid().is_some() {
+    if by == RayMethod::Cast || shape.as_cuboid().is_some() {
         return shape.cast_ray(pose, ray, max, true);
     }
     let mut along = 0.0_f64;
     for _ in 0..100_000 {
         let point = ray.origin.as_dvec3() + ray.dir.as_dvec3() * along;
         let off = shape.distance_to_point(pose, point.as_vec3(), true);
-        if off <= ON {
+        if off <= SURFACE_EPSILON {
             return Some(along as f32);
         }
         along += f64::from(off);
@@ -195,9 +199,9 @@ fn meet(shape: &SharedShape, pose: &Pose, ray: &Ray, max: f32, by: By) -> Option
     Some(along as f32)
 }
 
-impl Seen<'_> {
+impl OracleTarget<'_> {
     /// Returns the distance to each box, in metres, with all boxes larger by `grow`.
-    pub fn met(&self, line: &Line, grow: f32, by: By) -> impl Iterator<Item = (usize, f64)> {
+    pub fn met(&self, line: &Line, grow: f32, by: RayMethod) -> impl Iterator<Item = (usize, f64)> {
         // Starts shortly before the body, because floats are more exact for small distances.
         let (origin, direction) = (line.origin.as_dvec3(), line.direction.as_dvec3());
         let from = origin - self.sample.position.as_dvec3();
@@ -206,15 +210,15 @@ impl Seen<'_> {
         let ray = Ray::new(near.as_vec3(), line.direction);
         let left = f64::from(line.max) + f64::from(grow) - skipped;
         self.boxes.iter().zip(self.set.boxes()).enumerate().filter_map(move |(index, (pose, hit_box))| {
-            let (pose, shape) = (pose.as_ref()?, grown(&hit_box.shape.raw, grow));
-            let distance = (left >= 0.0).then(|| meet(&shape, pose, &ray, left as f32, by))??;
+            let (pose, shape) = (pose.as_ref()?, inflated(&hit_box.shape.raw, grow));
+            let distance = (left >= 0.0).then(|| intersect(&shape, pose, &ray, left as f32, by))??;
             Some((index, f64::from(distance) + skipped))
         })
     }
 
     /// Whether the ray hits another of its boxes clearly before this one.
     pub fn is_behind(&self, index: usize, line: &Line) -> bool {
-        let all = || self.met(line, 0.0, By::Cast);
+        let all = || self.met(line, 0.0, RayMethod::Cast);
         let own = all().find(|(met, _)| *met == index);
         own.is_some_and(|(_, own)| all().any(|(_, distance)| distance + 0.02 < own))
     }
@@ -229,8 +233,8 @@ fn nearest(met: impl Iterator<Item = (usize, f64)>) -> Option<(usize, f64)> {
 }
 
 /// Returns the first hit of a ray.
-pub fn first(seen: &[Seen<'_>], line: &Line, by: By) -> Option<Answer> {
-    let mut best: Option<Answer> = None;
+pub fn first(seen: &[OracleTarget<'_>], line: &Line, by: RayMethod) -> Option<OracleHit> {
+    let mut best: Option<OracleHit> = None;
     for target in seen {
         let Some((index, distance)) = nearest(target.met(line, 0.0, by)) else { continue };
         if best.is_some_and(|best| (best.distance, best.id) <= (distance, target.person.id)) {
@@ -242,7 +246,7 @@ pub fn first(seen: &[Seen<'_>], line: &Line, by: By) -> Option<Answer> {
             _ => index,
         };
         let group = target.set.boxes()[index].group;
-        best = Some(Answer { id: target.person.id, index, group, distance });
+        best = Some(OracleHit { id: target.person.id, index, group, distance });
     }
     best
 }
@@ -250,19 +254,19 @@ pub fn first(seen: &[Seen<'_>], line: &Line, by: By) -> Option<Answer> {
 /// Whether an answer is right for some shapes whose sizes differ by at most `graze` of their distance, if
 /// distances may be off by `off` metres.
 pub fn is_possible(
-    seen: &[Seen<'_>],
+    seen: &[OracleTarget<'_>],
     line: &Line,
-    answer: Option<Answer>,
+    answer: Option<OracleHit>,
     off: f64,
     graze: fn(f32) -> f32,
 ) -> bool {
     const NEVER: f64 = f64::INFINITY;
     // Lower and upper bound of the distance to each box.
-    let bounds = |target: &Seen<'_>| {
+    let bounds = |target: &OracleTarget<'_>| {
         let mut all = vec![(NEVER, NEVER); target.boxes.len()];
         let by = graze(line.origin.distance(target.sample.position));
-        target.met(line, by, By::Steps).for_each(|(index, distance)| all[index].0 = distance);
-        target.met(line, -by, By::Steps).for_each(|(index, distance)| all[index].1 = distance);
+        target.met(line, by, RayMethod::SphereTracing).for_each(|(index, distance)| all[index].0 = distance);
+        target.met(line, -by, RayMethod::SphereTracing).for_each(|(index, distance)| all[index].1 = distance);
         all
     };
     let Some(answer) = answer else {

@@ -4,17 +4,17 @@ use bevy::prelude::*;
 use bevy_unlag_rewind::{Miss, humanoid_hit_boxes};
 use rand::Rng;
 
-use crate::range::{Circle, Range};
+use crate::range::{CircularMotion, Range};
 
 #[test]
 fn blast_hits_all_targets_in_range_with_distance_and_falloff() {
     let mut range = Range::new(40, true);
     range.run(80);
     let mut any = 0;
-    range.ask(50.3, |then, crowd, rng| {
+    range.with_rewound(50.3, |then, crowd, rng| {
         let mut hits = Vec::new();
         for _ in 0..600 {
-            let centre = crowd.near_somebody(rng, 2.0);
+            let centre = crowd.near_random_box(rng, 2.0);
             let radius = rng.random_range(0.1..5.0);
             let answer = then.blast(centre, radius, &mut hits);
             assert_eq!(answer.is_ok(), !hits.is_empty());
@@ -40,11 +40,11 @@ fn blast_hits_all_targets_in_range_with_distance_and_falloff() {
 #[test]
 fn wall_reduces_the_visible_fraction_by_what_it_covers() {
     let mut range = Range::new(0, true);
-    let still = Circle { middle: Vec3::NEG_Z * 3.0, radius: 0.0, speed: 0.0, start: 0.0 };
+    let still = CircularMotion { middle: Vec3::NEG_Z * 3.0, radius: 0.0, speed: 0.0, start: 0.0 };
     range.add(1, still, humanoid_hit_boxes());
     range.run(60);
     let visible = |range: &mut Range| {
-        range.ask(10.0, |then, _, _| {
+        range.with_rewound(10.0, |then, _, _| {
             let mut hits = Vec::new();
             then.blast(Vec3::Y * 0.9, 6.0, &mut hits).expect("the target must be in range");
             hits[0].visible
@@ -64,19 +64,19 @@ fn wall_reduces_the_visible_fraction_by_what_it_covers() {
 #[test]
 fn door_hides_targets_from_a_blast_only_while_it_was_shut() {
     let mut range = Range::new(0, false);
-    let still = Circle { middle: Vec3::new(2.2, 0.0, 0.0), radius: 0.0, speed: 0.0, start: 0.0 };
+    let still = CircularMotion { middle: Vec3::new(2.2, 0.0, 0.0), radius: 0.0, speed: 0.0, start: 0.0 };
     range.add(1, still, humanoid_hit_boxes());
     range.run(80);
     let mut seen = Vec::new();
     for ago in [50.0, 10.0] {
-        range.ask(ago, |then, _, _| {
+        range.with_rewound(ago, |then, _, _| {
             let mut hits = Vec::new();
             then.blast(Vec3::new(-0.5, 0.9, 0.0), 6.0, &mut hits).expect("the target must be in range");
             seen.push(hits[0].visible);
         });
     }
     assert_eq!(seen, [0.0, 1.0]);
-    range.ask(10.0, |then, _, _| {
-        assert!(matches!(then.blast(Vec3::Y * 40.0, 1.0, &mut Vec::new()), Err(Miss::Nobody)));
+    range.with_rewound(10.0, |then, _, _| {
+        assert!(matches!(then.blast(Vec3::Y * 40.0, 1.0, &mut Vec::new()), Err(Miss::NoTarget)));
     });
 }

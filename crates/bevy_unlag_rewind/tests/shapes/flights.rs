@@ -15,7 +15,7 @@ use bevy_unlag_rewind::{
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-use crate::range::{Circle, Crowd, Range, direction};
+use crate::range::{CircularMotion, PosedCrowd, Range, direction};
 
 const SECONDS: f32 = 1.0 / 64.0;
 /// Sub-steps per tick of the oracle.
@@ -23,13 +23,17 @@ const PARTS: i64 = 16;
 
 /// Returns the first target of a flight and the time of the hit, from small steps through stationary
 /// targets.
-fn slowly(crowds: &[Crowd], radius: f32, path: impl Fn(f32) -> Vec3) -> Option<(NetId, f32)> {
+fn first_hit_by_small_steps(
+    crowds: &[PosedCrowd],
+    radius: f32,
+    path: impl Fn(f32) -> Vec3,
+) -> Option<(NetId, f32)> {
     let step = SECONDS / PARTS as f32;
     for (index, crowd) in crowds.iter().enumerate() {
         let (from, to) = (path(index as f32 * step), path((index + 1) as f32 * step));
         let Some(way) = (to - from).try_normalize() else { continue };
         let length = from.distance(to);
-        let touch = |placed: &crate::range::Placed| {
+        let touch = |placed: &crate::range::PosedBox| {
             if radius == 0.0 {
                 return placed.ray(from, way, length);
             }
@@ -53,10 +57,10 @@ fn projectile_flight_agrees_with_many_small_steps() {
     let [hits, misses, differ] = range.query(|query, targets| {
         let sub = 256 / PARTS;
         // In the middle of every sub-step.
-        let crowds: Vec<Crowd> = (0..)
+        let crowds: Vec<PosedCrowd> = (0..)
             .map(|part| start.later(part * sub + sub / 2))
             .take_while(|time| time.since(now) < 0)
-            .map(|time| Crowd::at(&query.at(RewindTime::At(time)).expect("valid"), targets, Vec::new()))
+            .map(|time| PosedCrowd::at(&query.at(RewindTime::At(time)).expect("valid"), targets, Vec::new()))
             .collect();
         let then = query.at(RewindTime::At(start)).expect("a valid time");
         let mut rng = SmallRng::seed_from_u64(3);
@@ -65,11 +69,11 @@ fn projectile_flight_agrees_with_many_small_steps() {
             let speed = [15.0, 40.0, 300.0, 1_000.0][rng.random_range(0..4)];
             let radius = [0.0, 0.05, 0.3][rng.random_range(0..3)];
             let gravity = Vec3::NEG_Y * [0.0, 9.81][rng.random_range(0..2)];
-            let goal = crowds[rng.random_range(0..crowds.len())].near_somebody(&mut rng, 0.5);
+            let goal = crowds[rng.random_range(0..crowds.len())].near_random_box(&mut rng, 0.5);
             let away = direction(&mut rng).with_y(0.1) * rng.random_range(1.0..6.0);
             let shell = Ballistic { position: goal + away, velocity: -away.normalize() * speed, gravity };
             let path = |seconds: f32| shell.after(seconds).position;
-            let truth = slowly(&crowds, radius, path);
+            let truth = first_hit_by_small_steps(&crowds, radius, path);
             match (then.catch_up(radius, 9.0, path).expect("the flight must be valid"), truth) {
                 (Flight::Hit { hit, seconds, time }, Some((target, at))) => {
                     hits += 1;
@@ -126,7 +130,8 @@ fn no_projectile_at_1000_metres_per_second_tunnels_through_a_20_cm_target() {
     let bounds = BodyBounds { radius: 0.2, low: -0.1, high: 0.1 };
     let small = HitBoxes::new([HitBox::new(0, HitGroup::Body, Collider::cuboid(0.1, 0.1, 0.1))], bounds);
     // Ten metres per second on its circle.
-    let circle = Circle { middle: Vec3::new(0.0, 1.0, -90.0), radius: 8.0, speed: 0.0195, start: 0.0 };
+    let circle =
+        CircularMotion { middle: Vec3::new(0.0, 1.0, -90.0), radius: 8.0, speed: 0.0195, start: 0.0 };
     let dummy = range.add(1, circle, small);
     let still = LimbRig { limbs: 1, pose: |_, limbs| limbs.fill(Isometry3d::IDENTITY) };
     range.app.world_mut().entity_mut(dummy).insert(still);
@@ -162,7 +167,7 @@ fn no_projectile_at_1000_metres_per_second_tunnels_through_a_20_cm_target() {
 #[test]
 fn slow_projectile_hits_a_runner_where_the_shooter_saw_it_arrive() {
     let mut range = Range::new(0, true);
-    let circle = Circle { middle: Vec3::NEG_Z * 40.0, radius: 30.0, speed: 0.0036, start: 1.5 };
+    let circle = CircularMotion { middle: Vec3::NEG_Z * 40.0, radius: 30.0, speed: 0.0036, start: 1.5 };
     range.add(1, circle, humanoid_hit_boxes());
     range.run(120);
     for ago in [4, 8, 12, 16, 24] {

@@ -14,10 +14,10 @@ use bevy_unlag_core::NetId;
 use bevy_unlag_rewind::TargetHit;
 use rand::Rng;
 
-use crate::range::{Crowd, Range, direction};
+use crate::range::{PosedCrowd, Range, direction};
 
 /// Returns the targets that overlap a shape, with the distance of their nearest box.
-fn overlapping(crowd: &Crowd, shape: &dyn Shape, pose: Pose) -> BTreeMap<NetId, f32> {
+fn overlapping(crowd: &PosedCrowd, shape: &dyn Shape, pose: Pose) -> BTreeMap<NetId, f32> {
     let mut found = BTreeMap::new();
     for placed in &crowd.boxes {
         if intersection_test(&pose, shape, &placed.pose, &*placed.shape.raw).expect("supported") {
@@ -39,9 +39,9 @@ fn ball_and_box_overlaps_agree_with_parry() {
     let mut range = Range::new(40, true);
     range.run(80);
     let (mut any, mut differ) = (0, 0);
-    range.ask(50.3, |then, crowd, rng| {
+    range.with_rewound(50.3, |then, crowd, rng| {
         for _ in 0..1_500 {
-            let centre = crowd.near_somebody(rng, 1.0);
+            let centre = crowd.near_random_box(rng, 1.0);
             let radius = rng.random_range(0.0..2.0);
             let mut found = Vec::new();
             let answer = then.overlap_ball(centre, radius, |hit| found.push(hit));
@@ -72,9 +72,9 @@ fn closest_point_agrees_with_the_nearest_of_all_boxes() {
     let mut range = Range::new(40, true);
     range.run(80);
     let mut any = 0;
-    range.ask(50.3, |then, crowd, rng| {
+    range.with_rewound(50.3, |then, crowd, rng| {
         for _ in 0..2_000 {
-            let point = crowd.near_somebody(rng, 3.0);
+            let point = crowd.near_random_box(rng, 3.0);
             let max = rng.random_range(0.0..4.0);
             let truth = crowd
                 .boxes
@@ -103,11 +103,11 @@ fn contains_point_agrees_with_parry() {
     let mut range = Range::new(60, true);
     range.run(80);
     let (mut any, mut differ) = (0, 0);
-    range.ask(50.3, |then, crowd, rng| {
+    range.with_rewound(50.3, |then, crowd, rng| {
         for _ in 0..4_000 {
-            let point = crowd.near_somebody(rng, 0.25);
+            let point = crowd.near_random_box(rng, 0.25);
             let within =
-                |placed: &&crate::range::Placed| placed.shape.raw.contains_point(&placed.pose, point);
+                |placed: &&crate::range::PosedBox| placed.shape.raw.contains_point(&placed.pose, point);
             let truth: Vec<_> = crowd.boxes.iter().filter(within).collect();
             match then.contains_point(point) {
                 Ok(hit) => {

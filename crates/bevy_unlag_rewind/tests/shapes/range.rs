@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy::{ecs::system::SystemState, prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::{parry::query::Ray, prelude::Collider, rapier::math::Pose};
-use bevy_unlag_core::{CurrentTick, KnotConfig, LimbPoses, LimbRig, NetId, Sampler, ViewTime};
+use bevy_unlag_core::{CurrentTick, LimbPoses, LimbRig, NetId, PathKnotConfig, PoseSampler, ViewTime};
 use bevy_unlag_movement::{CapsuleModel, MovementPlugin};
 use bevy_unlag_rewind::{
     BodyBounds, HitBox, HitBoxes, HitGroup, Occluder, RewindPlugin, RewindQuery, RewindTime, Rewound,
@@ -20,7 +20,7 @@ pub type Targets<'w, 's> = Query<'w, 's, (Entity, &'static NetId, &'static HitBo
 
 /// Movement on a circle.
 #[derive(Component, Clone, Copy)]
-pub struct Circle {
+pub struct CircularMotion {
     pub middle: Vec3,
     pub radius: f32,
     /// Radians per tick.
@@ -28,7 +28,7 @@ pub struct Circle {
     pub start: f32,
 }
 
-impl Circle {
+impl CircularMotion {
     pub fn place(&self, tick: f32) -> Transform {
         let angle = self.start + self.speed * tick;
         let at = self.middle + Vec3::new(angle.cos(), 0.0, angle.sin()) * self.radius;
@@ -50,7 +50,7 @@ pub struct Range {
 }
 
 /// Balls, capsules, a cylinder and a box that is off the origin of its limb.
-pub fn odd_boxes() -> HitBoxes {
+pub fn mixed_shapes() -> HitBoxes {
     let aside = Isometry3d::new(Vec3::new(0.05, 0.1, -0.02), Quat::from_rotation_z(0.4));
     let boxes = [
         HitBox::new(0, HitGroup::Head, Collider::ball(0.16)),
@@ -91,18 +91,18 @@ impl Range {
     /// Adds moving targets, a third of them with odd shapes if `odd`.
     pub fn crowd(&mut self, yard: f32, targets: u16, odd: bool) {
         for id in 0..targets {
-            let circle = Circle {
-                middle: self.somewhere(yard).with_y(0.0),
+            let circle = CircularMotion {
+                middle: self.random_point(yard).with_y(0.0),
                 radius: self.rng.random_range(0.5..4.0),
                 speed: self.rng.random_range(-0.06..0.06),
                 start: self.rng.random_range(0.0..6.0),
             };
-            let boxes = if odd && id % 3 == 2 { odd_boxes() } else { humanoid_hit_boxes() };
+            let boxes = if odd && id % 3 == 2 { mixed_shapes() } else { humanoid_hit_boxes() };
             self.add(id + 1, circle, boxes);
         }
     }
 
-    pub fn add(&mut self, id: u16, circle: Circle, boxes: HitBoxes) -> Entity {
+    pub fn add(&mut self, id: u16, circle: CircularMotion, boxes: HitBoxes) -> Entity {
         let recorded = (RecordTransform::default(), circle.place(0.0));
         self.app.world_mut().spawn((NetId(id), circle, recorded, boxes, humanoid_rig())).id()
     }
@@ -124,7 +124,7 @@ impl Range {
         for _ in 0..ticks {
             let tick = self.now().0 + 1;
             let world = self.app.world_mut();
-            for (circle, mut at) in world.query::<(&Circle, &mut Transform)>().iter_mut(world) {
+            for (circle, mut at) in world.query::<(&CircularMotion, &mut Transform)>().iter_mut(world) {
                 *at = circle.place(tick as f32);
             }
             let opens = tick == 40;
@@ -141,7 +141,7 @@ impl Range {
             if self.now().0.is_multiple_of(3) {
                 let world = self.app.world_mut();
                 for mut history in world.query::<&mut PublishedPath>().iter_mut(world) {
-                    history.send_present(&KnotConfig::default(), &Sampler::default(), None);
+                    history.next_update(&PathKnotConfig::default(), &PoseSampler::default(), None);
                 }
             }
         }
@@ -151,8 +151,8 @@ impl Range {
         self.app.world().resource::<CurrentTick>().0
     }
 
-    pub fn somewhere(&mut self, reach: f32) -> Vec3 {
-        somewhere(&mut self.rng, reach)
+    pub fn random_point(&mut self, reach: f32) -> Vec3 {
+        random_point(&mut self.rng, reach)
     }
 
     /// Calls a function with the query and all targets.
@@ -165,12 +165,16 @@ impl Range {
 
     /// Calls a function with the state `ago` ticks back, and with the targets as the oracle poses them
     /// there.
-    pub fn ask<T>(&mut self, ago: f64, question: impl FnOnce(&Rewound, &Crowd, &mut SmallRng) -> T) -> T {
+    pub fn with_rewound<T>(
+        &mut self,
+        ago: f64,
+        question: impl FnOnce(&Rewound, &PosedCrowd, &mut SmallRng) -> T,
+    ) -> T {
         let time = ViewTime::after(self.now(), -ago);
         let (walls, mut rng) = (self.walls.clone(), self.rng.clone());
         let answer = self.query(|query, targets| {
             let then = query.at(RewindTime::At(time)).expect("a valid time");
-            let crowd = Crowd::at(&then, targets, walls);
+            let crowd = PosedCrowd::at(&then, targets, walls);
             question(&then, &crowd, &mut rng)
         });
         self.rng = rng;
@@ -178,20 +182,20 @@ impl Range {
     }
 }
 
-pub fn somewhere(rng: &mut SmallRng, reach: f32) -> Vec3 {
+pub fn random_point(rng: &mut SmallRng, reach: f32) -> Vec3 {
     Vec3::from_array(rng.random::<[f32; 3]>()) * 2.0 * reach - Vec3::splat(reach)
 }
 
 pub fn direction(rng: &mut SmallRng) -> Vec3 {
     loop {
-        if let Some(direction) = somewhere(rng, 1.0).try_normalize() {
+        if let Some(direction) = random_point(rng, 1.0).try_normalize() {
             return direction;
         }
     }
 }
 
 /// A hit box in the world.
-pub struct Placed {
+pub struct PosedBox {
     pub target: NetId,
     pub index: u8,
     pub group: HitGroup,
@@ -201,13 +205,13 @@ pub struct Placed {
 }
 
 /// All hit boxes at a query time.
-pub struct Crowd {
-    pub boxes: Vec<Placed>,
+pub struct PosedCrowd {
+    pub boxes: Vec<PosedBox>,
     pub bodies: Vec<(NetId, Isometry3d)>,
     pub walls: Vec<Wall>,
 }
 
-impl Crowd {
+impl PosedCrowd {
     pub fn at(then: &Rewound, targets: &Targets, walls: Vec<Wall>) -> Self {
         let mut crowd = Self { boxes: Vec::new(), bodies: Vec::new(), walls };
         let mut room = LimbPoses::default();
@@ -217,7 +221,7 @@ impl Crowd {
             let limbs = rig.in_world(&pose, &mut room);
             for (index, hit_box) in set.boxes().iter().enumerate() {
                 let at = limbs[usize::from(hit_box.limb)] * hit_box.offset;
-                crowd.boxes.push(Placed {
+                crowd.boxes.push(PosedBox {
                     target: *id,
                     index: index as u8,
                     group: hit_box.group,
@@ -238,21 +242,21 @@ impl Crowd {
     }
 
     /// Returns a random point near a box.
-    pub fn near_somebody(&self, rng: &mut SmallRng, spread: f32) -> Vec3 {
+    pub fn near_random_box(&self, rng: &mut SmallRng, spread: f32) -> Vec3 {
         let placed = &self.boxes[rng.random_range(0..self.boxes.len())];
-        placed.pose.translation + somewhere(rng, spread)
+        placed.pose.translation + random_point(rng, spread)
     }
 
     /// Returns the nearest target for a distance function, with that distance.
-    pub fn first(&self, distance: impl Fn(&Placed) -> Option<f32>) -> Option<(NetId, HitGroup, f32)> {
-        let met = |placed: &Placed| distance(placed).map(|at| (at, placed.target));
+    pub fn first(&self, distance: impl Fn(&PosedBox) -> Option<f32>) -> Option<(NetId, HitGroup, f32)> {
+        let met = |placed: &PosedBox| distance(placed).map(|at| (at, placed.target));
         let order = |a: &(f32, NetId), b: &(f32, NetId)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
         let (at, target) = self.boxes.iter().filter_map(met).min_by(order)?;
         Some((target, HitGroup::Body, at))
     }
 }
 
-impl Placed {
+impl PosedBox {
     pub fn ray(&self, origin: Vec3, direction: Vec3, max: f32) -> Option<f32> {
         if self.shape.raw.as_capsule().is_none() {
             return self.shape.raw.cast_ray(&self.pose, &Ray::new(origin, direction), max, true);

@@ -12,11 +12,11 @@ use bevy_rapier3d::{
 use bevy_unlag_core::{NetId, ViewTime};
 use bevy_unlag_rewind::{
     BeamCache, BodyBounds, HitBox, HitBoxes, HitGroup, Miss, Pellets, PosedTargets, RewindTime, TargetHit,
-    Walls,
+    WallPenetration,
 };
 use rand::Rng;
 
-use crate::range::{Crowd, Placed, Range, Tally, direction, somewhere};
+use crate::range::{PosedBox, PosedCrowd, Range, Tally, direction, random_point};
 
 const MAX: f32 = 40.0;
 
@@ -25,21 +25,21 @@ fn penetrating_ray_returns_all_hits_in_order() {
     let mut range = Range::new(40, false);
     range.run(80);
     let mut tally = Tally::default();
-    range.ask(50.3, |then, crowd, rng| {
+    range.with_rewound(50.3, |then, crowd, rng| {
         let (mut hits, mut through) = (Vec::new(), Vec::new());
         for _ in 0..4_000 {
-            let origin = somewhere(rng, 14.0).with_y(rng.random_range(0.1..2.0));
-            let Some(way) = (crowd.near_somebody(rng, 0.3) - origin).try_normalize() else { continue };
-            let mut met: Vec<(f32, &Placed)> = crowd
+            let origin = random_point(rng, 14.0).with_y(rng.random_range(0.1..2.0));
+            let Some(way) = (crowd.near_random_box(rng, 0.3) - origin).try_normalize() else { continue };
+            let mut met: Vec<(f32, &PosedBox)> = crowd
                 .boxes
                 .iter()
                 .filter_map(|placed| Some((placed.ray(origin, way, MAX)?, placed)))
                 .collect();
             met.sort_by(|a, b| a.0.total_cmp(&b.0));
             let wall = crowd.wall(origin, way, MAX);
-            let passed = then.cast_ray_all(origin, way, MAX, Walls::Pass, &mut through);
-            let stopped = then.cast_ray_all(origin, way, MAX, Walls::Stop, &mut hits);
-            let same = |found: &[TargetHit], met: &[(f32, &Placed)]| {
+            let passed = then.cast_ray_all(origin, way, MAX, WallPenetration::Pass, &mut through);
+            let stopped = then.cast_ray_all(origin, way, MAX, WallPenetration::Stop, &mut hits);
+            let same = |found: &[TargetHit], met: &[(f32, &PosedBox)]| {
                 found.len() == met.len()
                     && found.windows(2).all(|pair| pair[0].distance <= pair[1].distance)
                     && met.iter().all(|(at, placed)| {
@@ -84,10 +84,10 @@ fn pellets_agree_with_rays_and_are_counted_per_target() {
     let mut tally = Tally::default();
     let (mut posed, mut pellets) = (PosedTargets::default(), Pellets::default());
     for ago in [50.3, 5.0] {
-        range.ask(ago, |then, crowd, rng| {
+        range.with_rewound(ago, |then, crowd, rng| {
             for _ in 0..600 {
-                let origin = somewhere(rng, 14.0).with_y(rng.random_range(0.1..2.0));
-                let Some(way) = (crowd.near_somebody(rng, 0.3) - origin).try_normalize() else { continue };
+                let origin = random_point(rng, 14.0).with_y(rng.random_range(0.1..2.0));
+                let Some(way) = (crowd.near_random_box(rng, 0.3) - origin).try_normalize() else { continue };
                 let spread = rng.random_range(0.0..0.3);
                 let count = rng.random_range(1..20);
                 let directions: Vec<Vec3> = (0..count)
@@ -129,7 +129,7 @@ fn pellets_agree_with_rays_and_are_counted_per_target() {
 }
 
 /// A chest with a head a metre behind it.
-fn long_necked() -> HitBoxes {
+fn head_behind_chest() -> HitBoxes {
     let boxes = [
         HitBox::new(2, HitGroup::Body, Collider::cuboid(0.3, 0.4, 0.1)),
         HitBox::new(2, HitGroup::Head, Collider::ball(0.3)).at(Isometry3d::from_xyz(0.0, 0.0, -1.0)),
@@ -140,14 +140,18 @@ fn long_necked() -> HitBoxes {
 #[test]
 fn head_behind_another_target_is_hit_whatever_the_target_order() {
     let mut range = Range::new(0, true);
-    let still =
-        |z: f32| crate::range::Circle { middle: Vec3::NEG_Z * z, radius: 0.0, speed: 0.0, start: 0.0 };
+    let still = |z: f32| crate::range::CircularMotion {
+        middle: Vec3::NEG_Z * z,
+        radius: 0.0,
+        speed: 0.0,
+        start: 0.0,
+    };
     // The second target is between the chest and the head of the first one, and precedes it in every list.
     let post = HitBox::new(2, HitGroup::Body, Collider::cuboid(0.3, 0.4, 0.1));
     range.add(2, still(5.5), HitBoxes::new([post], BodyBounds { radius: 2.0, low: 0.0, high: 2.0 }));
-    range.add(1, still(5.0), long_necked());
+    range.add(1, still(5.0), head_behind_chest());
     range.run(60);
-    range.ask(20.3, |then, crowd, _| {
+    range.with_rewound(20.3, |then, crowd, _| {
         let origin = crowd.bodies[0].1.translation.with_z(0.0) + Vec3A::Y * 1.33;
         let (mut posed, mut pellets) = (PosedTargets::default(), Pellets::default());
         let (origin, ways) = (Vec3::from(origin), [Vec3::NEG_Z, Vec3::new(0.01, 0.01, -1.0)]);
@@ -168,23 +172,23 @@ fn head_behind_another_target_is_hit_whatever_the_target_order() {
 fn pellets_and_posed_targets_agree_with_rays_in_an_overlapping_crowd() {
     let mut range = Range::within(2.0, 48, true);
     for id in 100..130 {
-        let circle = crate::range::Circle {
-            middle: range.somewhere(2.0).with_y(0.0),
+        let circle = crate::range::CircularMotion {
+            middle: range.random_point(2.0).with_y(0.0),
             radius: 0.5,
             speed: 0.03,
             start: f32::from(id),
         };
-        range.add(id, circle, long_necked());
+        range.add(id, circle, head_behind_chest());
     }
     range.run(60);
     let (mut heads, mut hits) = (0, 0);
-    range.ask(20.3, |then, crowd, rng| {
+    range.with_rewound(20.3, |then, crowd, rng| {
         let (mut posed, mut pellets, mut all) =
             (PosedTargets::default(), Pellets::default(), PosedTargets::default());
         then.pose_around(Vec3::ZERO, Vec3::splat(40.0), &mut all).expect("the volume must be valid");
         for _ in 0..1_000 {
-            let origin = somewhere(rng, 12.0).with_y(rng.random_range(0.1..2.0));
-            let Some(way) = (crowd.near_somebody(rng, 0.3) - origin).try_normalize() else { continue };
+            let origin = random_point(rng, 12.0).with_y(rng.random_range(0.1..2.0));
+            let Some(way) = (crowd.near_random_box(rng, 0.3) - origin).try_normalize() else { continue };
             let ways: Vec<Vec3> = (0..12).map(|_| way + direction(rng) * 0.05).collect();
             then.cast_pellets(origin, &ways, MAX, &mut posed, &mut pellets);
             for (way, pellet) in ways.iter().zip(pellets.results()) {
@@ -217,13 +221,13 @@ fn posed_targets_agree_with_rays_in_any_direction() {
     let mut range = Range::new(40, true);
     range.run(80);
     let mut hits = 0;
-    range.ask(30.7, |then, crowd, rng| {
+    range.with_rewound(30.7, |then, crowd, rng| {
         let mut posed = PosedTargets::default();
         then.pose_around(Vec3::ZERO, Vec3::splat(40.0), &mut posed).expect("the volume must be valid");
         assert_eq!(posed.len(), crowd.bodies.len());
         for _ in 0..2_000 {
-            let origin = somewhere(rng, 14.0).with_y(rng.random_range(0.1..2.0));
-            let way = crowd.near_somebody(rng, 0.3) - origin;
+            let origin = random_point(rng, 14.0).with_y(rng.random_range(0.1..2.0));
+            let way = crowd.near_random_box(rng, 0.3) - origin;
             let (one, other) = (then.cast_ray(origin, way, MAX), posed.cast_ray(origin, way, MAX));
             assert_eq!(one.map(|hit| hit.target).ok(), other.map(|hit| hit.target).ok());
             hits += u32::from(one.is_ok());
@@ -259,7 +263,7 @@ fn cached_beam_agrees_with_a_ray_in_every_step() {
         hits += u32::from(ray.is_ok());
         blocked += u32::from(matches!(ray, Err(Miss::Blocked { .. })));
         let same = match (ray, beam) {
-            (Err(Miss::Beside(_)), Err(Miss::Beside(_))) => true,
+            (Err(Miss::NearMiss(_)), Err(Miss::NearMiss(_))) => true,
             (ray, beam) => ray == beam,
         };
         differ += u32::from(!same);
@@ -271,7 +275,8 @@ fn cached_beam_agrees_with_a_ray_in_every_step() {
 #[test]
 fn cached_beam_is_blocked_by_a_new_wall_and_passes_a_despawned_one() {
     let mut range = Range::new(0, true);
-    let still = crate::range::Circle { middle: Vec3::NEG_Z * 10.0, radius: 0.0, speed: 0.0, start: 0.0 };
+    let still =
+        crate::range::CircularMotion { middle: Vec3::NEG_Z * 10.0, radius: 0.0, speed: 0.0, start: 0.0 };
     range.add(1, still, bevy_unlag_rewind::humanoid_hit_boxes());
     range.run(60);
     let mut cache = BeamCache::default();
@@ -292,7 +297,7 @@ fn cached_beam_is_blocked_by_a_new_wall_and_passes_a_despawned_one() {
 }
 
 /// Returns when a moving shape touches a box, by parry's shape cast.
-fn touch(placed: &Placed, shape: &dyn Shape, from: Vec3, way: Vec3) -> Option<f32> {
+fn cast_by_parry(placed: &PosedBox, shape: &dyn Shape, from: Vec3, way: Vec3) -> Option<f32> {
     let options = ShapeCastOptions { max_time_of_impact: MAX, ..default() };
     let start = Pose::from_translation(from);
     let own = &*placed.shape.raw;
@@ -301,7 +306,13 @@ fn touch(placed: &Placed, shape: &dyn Shape, from: Vec3, way: Vec3) -> Option<f3
 }
 
 /// The same by steps of the distance between the shapes: slow, and never too far.
-fn approach(own: &Pose, raw: &dyn Shape, shape: &dyn Shape, from: Vec3, way: Vec3) -> Option<f32> {
+fn cast_by_distance_steps(
+    own: &Pose,
+    raw: &dyn Shape,
+    shape: &dyn Shape,
+    from: Vec3,
+    way: Vec3,
+) -> Option<f32> {
     let mut at = 0.0;
     for _ in 0..3_000 {
         let gap = distance(own, raw, &Pose::from_translation(from + way * at), shape).expect("supported");
@@ -317,7 +328,7 @@ fn approach(own: &Pose, raw: &dyn Shape, shape: &dyn Shape, from: Vec3, way: Vec
 }
 
 /// Whether the shape touches the hit target there, which holds also where parry's shape cast fails.
-fn touches(crowd: &Crowd, hit: &TargetHit, shape: &dyn Shape, from: Vec3, way: Vec3) -> bool {
+fn is_touching(crowd: &PosedCrowd, hit: &TargetHit, shape: &dyn Shape, from: Vec3, way: Vec3) -> bool {
     let there = Pose::from_translation(from + way * hit.distance);
     crowd
         .boxes
@@ -326,14 +337,14 @@ fn touches(crowd: &Crowd, hit: &TargetHit, shape: &dyn Shape, from: Vec3, way: V
         .any(|placed| distance(&placed.pose, &*placed.shape.raw, &there, shape).expect("supported") < 8e-3)
 }
 
-fn sweep_like_parry(capsule: bool) {
+fn assert_sweeps_agree_with_parry(capsule: bool) {
     let mut range = Range::new(40, false);
     range.run(80);
     let mut tally = Tally::default();
-    range.ask(50.3, |then, crowd, rng| {
+    range.with_rewound(50.3, |then, crowd, rng| {
         for _ in 0..1_500 {
-            let origin = somewhere(rng, 14.0).with_y(rng.random_range(0.1..2.0));
-            let Some(way) = (crowd.near_somebody(rng, 0.3) - origin).try_normalize() else { continue };
+            let origin = random_point(rng, 14.0).with_y(rng.random_range(0.1..2.0));
+            let Some(way) = (crowd.near_random_box(rng, 0.3) - origin).try_normalize() else { continue };
             let radius = rng.random_range(0.02..0.4);
             let half = if capsule { direction(rng) * rng.random_range(0.05..0.5) } else { Vec3::ZERO };
             let (ball, long) = (Ball::new(radius), Capsule::new(-half, half, radius));
@@ -349,7 +360,7 @@ fn sweep_like_parry(capsule: bool) {
                     hit.expect("supported").map(|hit| hit.time_of_impact)
                 })
                 .min_by(f32::total_cmp);
-            let first = crowd.first(|placed| touch(placed, shape, origin, way));
+            let first = crowd.first(|placed| cast_by_parry(placed, shape, origin, way));
             let answer = if capsule {
                 then.cast_capsule((origin - half, origin + half), radius, way, MAX)
             } else {
@@ -372,8 +383,9 @@ fn sweep_like_parry(capsule: bool) {
             };
             if !agrees {
                 // Parry's shape cast is iterative and sometimes off by millimetres.
-                let slow =
-                    crowd.first(|placed| approach(&placed.pose, &*placed.shape.raw, shape, origin, way));
+                let slow = crowd.first(|placed| {
+                    cast_by_distance_steps(&placed.pose, &*placed.shape.raw, shape, origin, way)
+                });
                 // For an origin inside both a wall and a target, the order is undefined.
                 let within = wall == Some(0.0) && slow.is_some_and(|(.., at)| at == 0.0);
                 let right = |hit: &TargetHit| {
@@ -386,7 +398,7 @@ fn sweep_like_parry(capsule: bool) {
             }
             // Even where parry's cast fails, the shape must touch the target there within millimetres.
             if let Ok(hit) | Err(Miss::Blocked { hit, .. }) = &answer {
-                assert!(touches(crowd, hit, shape, origin, way), "{hit:?}");
+                assert!(is_touching(crowd, hit, shape, origin, way), "{hit:?}");
             }
         }
     });
@@ -396,12 +408,12 @@ fn sweep_like_parry(capsule: bool) {
 
 #[test]
 fn ball_cast_agrees_with_parry() {
-    sweep_like_parry(false);
+    assert_sweeps_agree_with_parry(false);
 }
 
 #[test]
 fn capsule_cast_agrees_with_parry() {
-    sweep_like_parry(true);
+    assert_sweeps_agree_with_parry(true);
 }
 
 #[test]
@@ -409,10 +421,10 @@ fn ball_of_zero_radius_is_a_ray_and_capsule_of_zero_length_is_a_ball() {
     let mut range = Range::new(40, false);
     range.run(80);
     let mut hits = 0;
-    range.ask(50.3, |then, crowd, rng| {
+    range.with_rewound(50.3, |then, crowd, rng| {
         for _ in 0..2_000 {
-            let origin = somewhere(rng, 14.0).with_y(rng.random_range(0.1..2.0));
-            let way = crowd.near_somebody(rng, 0.3) - origin;
+            let origin = random_point(rng, 14.0).with_y(rng.random_range(0.1..2.0));
+            let way = crowd.near_random_box(rng, 0.3) - origin;
             let ray = then.cast_ray(origin, way, MAX);
             assert_eq!(ray, then.cast_ball(origin, way, MAX, 0.0));
             let ball = then.cast_ball(origin, way, MAX, 0.1);

@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-use bevy_unlag_core::{Heard, HeardPacket, SUB_TICKS, Tick, ViewTime};
-use bevy_unlag_rewind::{Mismatch, ViewClaim, ViewLedger, ViewTrust};
+use bevy_unlag_core::{SUB_TICKS, SnapshotAck, SnapshotAcks, Tick, ViewTime};
+use bevy_unlag_rewind::{ViewClaim, ViewMismatchAction, ViewTimeValidator, ViewValidationConfig};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 const TICK: f32 = 1.0 / 64.0;
@@ -12,16 +12,17 @@ fn sub(time: Duration) -> i64 {
     (time.as_secs_f64() / f64::from(TICK) * SUB_TICKS as f64) as i64
 }
 
-fn trust(rng: &mut SmallRng) -> ViewTrust {
+fn trust(rng: &mut SmallRng) -> ViewValidationConfig {
     let mut ms = |most: u64| Duration::from_millis(rng.random_range(0..=most));
     let (frame, rtt_slack, max_playout) = (ms(80), ms(60), ms(600));
     let (initial_playout, assumed_rtt, longest_frame) = (ms(300), ms(500), ms(300));
-    ViewTrust {
-        mismatch: [Mismatch::Clamp, Mismatch::Refuse, Mismatch::ServerEstimate][rng.random_range(0..3)],
-        carried_on: rng.random_range(0..40),
+    ViewValidationConfig {
+        mismatch: [ViewMismatchAction::Clamp, ViewMismatchAction::Refuse, ViewMismatchAction::ServerEstimate]
+            [rng.random_range(0..3)],
+        max_extrapolation_ticks: rng.random_range(0..40),
         frame,
         longest_frame,
-        falling_behind: rng.random_range(0..300),
+        max_delay_growth: rng.random_range(0..300),
         rtt_slack,
         max_playout,
         initial_playout,
@@ -46,8 +47,8 @@ fn a_million_claims_validate_to_possible_view_times_only() {
     let mut claims = 0;
     for world in 0..5_000 {
         let trust = trust(&mut rng);
-        let mut ledger = ViewLedger::default();
-        let mut heard = Heard::default();
+        let mut ledger = ViewTimeValidator::default();
+        let mut acks = SnapshotAcks::default();
         let origin = if world % 2 == 0 {
             Tick(0_u32.wrapping_sub(rng.random_range(0..400)))
         } else {
@@ -61,15 +62,15 @@ fn a_million_claims_validate_to_possible_view_times_only() {
         for _ in 0..200 {
             let most = [2, 30, 700][rng.random_range(0..3)];
             now = now.offset(rng.random_range(0..most));
-            heard.begin();
+            acks.begin_tick();
             for _ in 0..rng.random_range(0..3) {
                 let late = rng.random_range(0..10);
                 let own = now.offset(-count - late);
                 let says = (rng.random_range(0..4) > 0).then(|| now.offset(-rng.random_range(0..256)));
                 best_up = best_up.min(count + late);
-                heard.take(HeardPacket { own, arrived: now, heard: says }, 0);
+                acks.record(SnapshotAck { own, arrived: now, last_received_snapshot: says }, 0);
             }
-            ledger.listen(&heard, false);
+            ledger.listen(&acks, false);
             // The shot may be queued, precede the last one, and acknowledge anything but future snapshots.
             let arrived = now.offset(-rng.random_range(0..20));
             let late = rng.random_range(0..20);
@@ -80,7 +81,9 @@ fn a_million_claims_validate_to_possible_view_times_only() {
             newest_heard = newest(newest_heard, says);
             newest_arrival = if arrived.is_newer_than(newest_arrival) { arrived } else { newest_arrival };
             let present = ViewTime::at(newest_arrival);
-            let known = newest_heard.map(|heard| ViewTime::at(heard.offset(i32::from(trust.carried_on))));
+            let known = newest_heard.map(|last_received_snapshot| {
+                ViewTime::at(last_received_snapshot.offset(i32::from(trust.max_extrapolation_ticks)))
+            });
             let way = sub(rtt.unwrap_or(trust.assumed_rtt)) + sub(trust.rtt_slack) + sub(trust.max_playout);
             let floor = ViewTime::at(own.offset(best_up))
                 .later(-way - sub(trust.frame.max(trust.longest_frame)) - SUB_TICKS - 4);
@@ -89,15 +92,15 @@ fn a_million_claims_validate_to_possible_view_times_only() {
                 time: claimed(&mut rng, &edges),
                 own,
                 arrived,
-                heard: says,
+                last_received_snapshot: says,
                 rtt,
                 interval: rng.random_range(0..20),
-                mixed: 0,
+                interval_spread: 0,
                 late: rng.random_range(0..4),
                 left_out: rng.random_range(0..5) == 0,
                 tick_seconds: TICK,
             };
-            let admitted = ledger.admit(&claim, &trust);
+            let admitted = ledger.validate(&claim, &trust);
             claims += 1;
             let why = || format!("world {world}: {claim:?}, {trust:?}: {admitted:?}");
             let time = admitted.time;
@@ -121,7 +124,7 @@ fn a_million_claims_validate_to_possible_view_times_only() {
                 "changed without a reported error: {}",
                 why()
             );
-            let refuses = trust.mismatch == Mismatch::Refuse || known.is_none();
+            let refuses = trust.mismatch == ViewMismatchAction::Refuse || known.is_none();
             assert_eq!(admitted.refused, admitted.fault.is_some() && refuses);
             if !admitted.refused {
                 last = Some(time);

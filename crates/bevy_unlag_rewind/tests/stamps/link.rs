@@ -3,7 +3,7 @@
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 /// A link direction with latency, jitter, reordering and loss.
-pub struct Way<T> {
+pub struct LinkDirection<T> {
     /// In seconds.
     latency: f64,
     /// Greatest deviation from the latency, in seconds.
@@ -13,7 +13,7 @@ pub struct Way<T> {
     waiting: Vec<(f64, T)>,
 }
 
-impl<T> Way<T> {
+impl<T> LinkDirection<T> {
     pub fn new(latency: f64, jitter: f64, loss: f64, seed: u64) -> Self {
         Self { latency, jitter, loss, rng: SmallRng::seed_from_u64(seed), waiting: Vec::new() }
     }

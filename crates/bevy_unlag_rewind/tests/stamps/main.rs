@@ -1,11 +1,11 @@
 //! Validation of client view claims: impossible view times are never accepted, honest claims pass
 //! unchanged, and cheating gains nothing.
 
-mod client;
+mod cheats;
 mod fuzz;
-mod gain;
-mod honest;
+mod honest_clients;
 mod link;
-mod policy;
-mod sent;
+mod sent_snapshots;
+mod simulation;
 mod strafer;
+mod validation_rules;

@@ -3,14 +3,14 @@
 use bevy_unlag_core::ViewTime;
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-use crate::client::{DT, ORIGIN};
+use crate::simulation::{DT, ORIGIN};
 
 /// In metres per second.
 const SPEED: f64 = 5.0;
 /// Half the width of the target, in metres.
 const RADIUS: f64 = 0.25;
 /// Greatest delay of the aim behind the target, in seconds.
-const LATE: f64 = 0.15;
+const MAX_AIM_DELAY: f64 = 0.15;
 
 /// A target that runs to and fro on a line.
 #[derive(Default)]
@@ -46,7 +46,7 @@ impl Strafer {
     /// Returns where a shooter with this screen aims: behind the target, by a varying delay. Such an aim
     /// profits most from shots that are tested in the past.
     pub fn aim(&self, shown: ViewTime) -> f64 {
-        let luck = SmallRng::seed_from_u64(u64::from(shown.tick.0)).random_range(0.0..LATE);
+        let luck = SmallRng::seed_from_u64(u64::from(shown.tick.0)).random_range(0.0..MAX_AIM_DELAY);
         self.at(f64::from(shown.ticks_since(ORIGIN)) * DT - luck).0
     }
 

@@ -26,11 +26,15 @@ struct Frame {
 
 /// Plays `seconds` at 60 frames per second. `latency` returns the latency of a snapshot sent at a given
 /// time; `None` loses it.
-fn play(seconds: f64, latency: impl FnMut(f64) -> Option<f64>) -> Vec<Frame> {
-    play_at(FRAME, seconds, latency)
+fn expect_playout_without_jumps(seconds: f64, latency: impl FnMut(f64) -> Option<f64>) -> Vec<Frame> {
+    expect_playout_without_jumps_at(FRAME, seconds, latency)
 }
 
-fn play_at(frame_time: f64, seconds: f64, mut latency: impl FnMut(f64) -> Option<f64>) -> Vec<Frame> {
+fn expect_playout_without_jumps_at(
+    frame_time: f64,
+    seconds: f64,
+    mut latency: impl FnMut(f64) -> Option<f64>,
+) -> Vec<Frame> {
     let first = Tick(u32::MAX - 500);
     let mut due: Vec<(f64, Tick)> = (0..(seconds / TICK) as u32)
         .step_by(EVERY as usize)
@@ -96,7 +100,7 @@ fn starved_share(frames: &[Frame]) -> f64 {
 fn delay_on_a_clean_link_is_one_send_interval_and_a_frame_at_any_latency() {
     let bound = f64::from(EVERY) * TICK + PlayoutConfig::default().margin + FRAME;
     for latency in [0.0, 0.035, 0.1, 0.3] {
-        let frames = play(30.0, |_| Some(latency));
+        let frames = expect_playout_without_jumps(30.0, |_| Some(latency));
         assert_runs_forward_within_bounds(&frames);
         for frame in after(&frames, 5.0) {
             assert!(frame.delay <= bound + 1e-6, "{} s at {latency} s", frame.delay);
@@ -108,7 +112,7 @@ fn delay_on_a_clean_link_is_one_send_interval_and_a_frame_at_any_latency() {
 #[test]
 fn low_frame_rate_does_not_increase_the_delay() {
     for frame_time in [0.11, 0.27] {
-        let frames = play_at(frame_time, 60.0, |_| Some(0.04));
+        let frames = expect_playout_without_jumps_at(frame_time, 60.0, |_| Some(0.04));
         let last = frames.last().map_or(1.0, |frame| frame.delay);
         assert!(last < 0.08, "{last} s of delay at {frame_time} s a frame");
     }
@@ -118,7 +122,7 @@ fn low_frame_rate_does_not_increase_the_delay() {
 fn delay_covers_jitter_and_loss() {
     for seed in 1..=5 {
         let mut random = Lcg(seed);
-        let frames = play(120.0, |_| {
+        let frames = expect_playout_without_jumps(120.0, |_| {
             let latency = 0.05 + 0.03 * random.unit();
             (random.unit() >= 0.02).then_some(latency)
         });
@@ -133,7 +137,7 @@ fn delay_covers_jitter_and_loss() {
 
 #[test]
 fn latency_step_is_followed_gradually_without_a_jump() {
-    let frames = play(60.0, |sent| Some(if sent < 20.0 { 0.03 } else { 0.13 }));
+    let frames = expect_playout_without_jumps(60.0, |sent| Some(if sent < 20.0 { 0.03 } else { 0.13 }));
     assert_runs_forward_within_bounds(&frames);
     assert!(starved_share(after(&frames, 20.0)) > 0.0, "the control: the step must starve some frames");
     assert_eq!(starved_share(after(&frames, 23.0)), 0.0, "frames still starve after 3 s");

@@ -28,7 +28,7 @@ enum Jitter {
 }
 
 #[derive(Clone, Copy)]
-struct Weather {
+struct LinkProfile {
     jitter: Jitter,
     /// Latency added to the uplink for 4 s of every 20 s.
     bloat: f64,
@@ -38,11 +38,11 @@ struct Weather {
     rate: f64,
 }
 
-const CALM: Weather =
-    Weather { jitter: Jitter::Exponential(0.01), bloat: 0.0, loss: 0.01, drift: 0.0, rate: 5.0 };
+const CLEAN_LINK: LinkProfile =
+    LinkProfile { jitter: Jitter::Exponential(0.01), bloat: 0.0, loss: 0.01, drift: 0.0, rate: 5.0 };
 
 /// Returns exchanges (t0, t1, t2, t3) in the order of t3.
-fn exchanges(weather: Weather, seconds: f64, seed: u64) -> Vec<[f64; 4]> {
+fn exchanges(weather: LinkProfile, seconds: f64, seed: u64) -> Vec<[f64; 4]> {
     let mut dice = Lcg(seed);
     let server = |client: f64| OFFSET + client * (1.0 + weather.drift);
     let mut all = Vec::new();
@@ -65,14 +65,14 @@ fn exchanges(weather: Weather, seconds: f64, seed: u64) -> Vec<[f64; 4]> {
     all
 }
 
-fn p95(mut errors: Vec<f64>) -> f64 {
-    errors.sort_by(f64::total_cmp);
-    errors[errors.len() * 95 / 100]
+fn p95(mut expect_monotonic_errors: Vec<f64>) -> f64 {
+    expect_monotonic_errors.sort_by(f64::total_cmp);
+    expect_monotonic_errors[expect_monotonic_errors.len() * 95 / 100]
 }
 
 /// Compares the time published 100 times a second, from the tenth second on, with the mean of the last eight
 /// exchanges. Returns the 95th percentiles of (our error, the mean's error).
-fn errors(weather: Weather) -> (f64, f64) {
+fn expect_monotonic_errors(weather: LinkProfile) -> (f64, f64) {
     let (mut ours, mut means) = (Vec::new(), Vec::new());
     for seed in 1..=6 {
         let mut clock = ServerClock::default();
@@ -107,12 +107,12 @@ fn errors(weather: Weather) -> (f64, f64) {
 
 #[test]
 fn clock_error_is_below_a_millisecond_where_a_mean_fails() {
-    let loud = Weather { rate: 10.0, ..CALM };
+    let loud = LinkProfile { rate: 10.0, ..CLEAN_LINK };
     for jitter in [Jitter::Exponential(0.01), Jitter::Gamma(0.01)] {
         for bloat in [0.0, 0.1] {
-            for weather in [CALM, loud] {
-                let weather = Weather { jitter, bloat, ..weather };
-                let (ours, mean) = errors(weather);
+            for weather in [CLEAN_LINK, loud] {
+                let weather = LinkProfile { jitter, bloat, ..weather };
+                let (ours, mean) = expect_monotonic_errors(weather);
                 println!(
                     "{} Hz, bloat {bloat}: {:.2} ms, mean {:.2} ms",
                     weather.rate,
@@ -126,7 +126,7 @@ fn clock_error_is_below_a_millisecond_where_a_mean_fails() {
         }
     }
     // A gamma distribution of 10 ms standard deviation.
-    let (ours, _) = errors(Weather { jitter: Jitter::Gamma(0.014_142), ..loud });
+    let (ours, _) = expect_monotonic_errors(LinkProfile { jitter: Jitter::Gamma(0.014_142), ..loud });
     assert!(ours < 1e-3, "{} ms", ours * 1e3);
 }
 
@@ -135,7 +135,7 @@ fn clock_drift_does_not_bias_the_estimate() {
     for drift in [200e-6, -200e-6, 50e-6] {
         for jitter in [Jitter::Exponential(0.01), Jitter::Gamma(0.01)] {
             for bloat in [0.0, 0.1] {
-                let (ours, _) = errors(Weather { drift, jitter, bloat, ..CALM });
+                let (ours, _) = expect_monotonic_errors(LinkProfile { drift, jitter, bloat, ..CLEAN_LINK });
                 println!("drift {drift}, bloat {bloat}: {:.2} ms", ours * 1e3);
                 // If the line had no drift, it would be 8 ms at 200 ppm.
                 assert!(ours < 1.2e-3, "{} ms", ours * 1e3);
@@ -143,14 +143,14 @@ fn clock_drift_does_not_bias_the_estimate() {
         }
     }
     let mut clock = ServerClock::default();
-    for [t0, t1, t2, t3] in exchanges(Weather { drift: 200e-6, ..CALM }, 120.0, 3) {
+    for [t0, t1, t2, t3] in exchanges(LinkProfile { drift: 200e-6, ..CLEAN_LINK }, 120.0, 3) {
         clock.sample(t0, t1, t2, t3);
     }
     assert!((clock.drift() - 200e-6).abs() < 3e-5, "{}", clock.drift());
 }
 
 /// Exchange on a link with a constant latency of 40 ms.
-fn exact(t0: f64, offset: f64) -> [f64; 4] {
+fn constant_latency_exchange(t0: f64, offset: f64) -> [f64; 4] {
     [t0, t0 + 0.04 + offset, t0 + 0.04 + offset, t0 + 0.08]
 }
 
@@ -176,7 +176,7 @@ fn time_step_is_followed_and_published_time_never_runs_backward() {
         let mut went_back = 0;
         for k in 0..200 {
             let t0 = f64::from(k) * 0.2;
-            let [t0, t1, t2, t3] = exact(t0, if k < 50 { OFFSET } else { OFFSET + step });
+            let [t0, t1, t2, t3] = constant_latency_exchange(t0, if k < 50 { OFFSET } else { OFFSET + step });
             clock.sample(t0, t1, t2, t3);
             for now in [t3, t3 + 0.1] {
                 let shown = clock.seconds(now).unwrap_or(f64::NAN);
@@ -195,11 +195,11 @@ fn time_step_is_followed_and_published_time_never_runs_backward() {
 fn impossible_exchanges_are_dropped_and_counted() {
     let mut clock = ServerClock::default();
     for k in 0..20 {
-        let [t0, t1, t2, t3] = exact(f64::from(k) * 0.2, OFFSET);
+        let [t0, t1, t2, t3] = constant_latency_exchange(f64::from(k) * 0.2, OFFSET);
         assert!(clock.sample(t0, t1, t2, t3));
     }
     let before = clock.seconds(5.0);
-    let [t0, t1, t2, t3] = exact(4.0, OFFSET);
+    let [t0, t1, t2, t3] = constant_latency_exchange(4.0, OFFSET);
     let bad = [
         [f64::NAN, t1, t2, t3],
         [t0, f64::INFINITY, t2, t3],

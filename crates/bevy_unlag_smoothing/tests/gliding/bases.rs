@@ -7,7 +7,7 @@ use bevy_unlag_core::{
     BasePoses, CurrentTick, DrawnBaseTime, DrawnPose, Snapshot, Tick, TickPlugin, ViewTime, VisualOffset,
 };
 
-use super::stage::*;
+use super::harness::*;
 
 /// A platform that turns at 0.6 rad/s and moves up and down by 3 m within 4 s.
 fn platform(seconds: f64) -> Isometry3d {
@@ -30,8 +30,8 @@ fn passenger(tick: u32, on_base: bool) -> Snapshot {
 }
 
 /// Returns the largest distance of a passenger from its place on the drawn platform, in metres.
-fn slide(on_base: bool) -> f32 {
-    let mut stage = Stage::new();
+fn expect_slide(on_base: bool) -> f32 {
+    let mut stage = Harness::new();
     stage.app.add_plugins(TickPlugin).insert_resource(bases());
     stage.app.insert_resource(Time::<Fixed>::from_duration(Duration::from_nanos(15_625_000)));
     let pawn = stage.pawn(None, 20.0, move |tick| passenger(tick, on_base), |_| 6, |_| Some(0.1));
@@ -52,8 +52,8 @@ fn slide(on_base: bool) -> f32 {
 }
 
 #[test]
-fn a_passenger_does_not_slide_on_what_it_stands_on() {
-    let (sent_on_base, sent_in_world) = (slide(true), slide(false));
+fn passenger_does_not_slide_on_its_moving_base() {
+    let (sent_on_base, sent_in_world) = (expect_slide(true), expect_slide(false));
     assert!(sent_on_base < 0.002, "{sent_on_base} m");
     assert!(sent_in_world > 0.3, "the control must slide, not by only {sent_in_world} m");
 }
@@ -69,7 +69,7 @@ fn pawn_that_steps_off_a_base_is_blended_without_a_jump() {
         let at = platform(6.0).transform_point(Vec3::new(6.0, 0.0, 0.0));
         Snapshot::new(Tick(tick), Vec3::from(at), Vec3::ZERO)
     };
-    let mut stage = Stage::new();
+    let mut stage = Harness::new();
     stage.app.add_plugins(TickPlugin).insert_resource(bases());
     stage.app.insert_resource(Time::<Fixed>::from_duration(Duration::from_nanos(15_625_000)));
     let pawn = stage.pawn(None, 10.0, path, |_| 3, |_| Some(0.05));

@@ -1,25 +1,25 @@
 //! A component of the game, drawn in step with its pawn.
 
 use bevy::prelude::*;
-use bevy_unlag_core::{Interpolate, ProxySmoothing, Span, Turning};
+use bevy_unlag_core::{AngularMotion, Interpolate, InterpolationSpan, ProxySmoothing};
 use bevy_unlag_smoothing::{ComponentInbox, SmoothedComponentPlugin};
 
-use super::stage::*;
+use super::harness::*;
 
 /// Heading of a turret, in radians.
 #[derive(Component, Clone, Copy, PartialEq, Debug, Default)]
 struct Turret(f32);
 
 impl Interpolate for Turret {
-    fn interpolate(from: &Self, to: &Self, span: &Span) -> Self {
-        let turning = |turret: &Self| Turning { angle: turret.0, spin: None };
-        Self(Turning::interpolate(&turning(from), &turning(to), span).angle)
+    fn interpolate(from: &Self, to: &Self, span: &InterpolationSpan) -> Self {
+        let turning = |turret: &Self| AngularMotion { angle: turret.0, spin: None };
+        Self(AngularMotion::interpolate(&turning(from), &turning(to), span).angle)
     }
 }
 
 #[test]
 fn turret_component_turns_evenly_at_the_view_time_of_its_pawn() {
-    let mut stage = Stage::new();
+    let mut stage = Harness::new();
     stage.app.add_plugins(SmoothedComponentPlugin::<Turret>::default());
     let pawn = stage.pawn(Some(ProxySmoothing::Hermite), 20.0, circle, |_| 3, |_| Some(0.05));
     let entity = stage.pawns[pawn].entity;
@@ -50,7 +50,7 @@ fn turret_component_turns_evenly_at_the_view_time_of_its_pawn() {
 
 #[test]
 fn component_without_any_pawn_shows_its_newest_value() {
-    let mut stage = Stage::new();
+    let mut stage = Harness::new();
     stage.app.add_plugins(SmoothedComponentPlugin::<Turret>::default());
     let door = stage.app.world_mut().spawn(ComponentInbox::<Turret>(vec![(FIRST, Turret(0.5))])).id();
     stage.run(0.1);

@@ -2,8 +2,8 @@
 
 mod bases;
 mod component;
+mod harness;
 mod hostile;
 mod modes;
 mod outages;
 mod rates;
-mod stage;

@@ -2,7 +2,7 @@
 
 use bevy_unlag_core::{ProxySmoothing, Snapshot, Tick, ViewStamp};
 
-use super::stage::*;
+use super::harness::*;
 use bevy::prelude::*;
 use bevy_unlag_core::DrawnPose;
 
@@ -15,8 +15,8 @@ const MODES: [ProxySmoothing; 5] = [
 ];
 
 #[test]
-fn raw_is_stop_motion_and_the_others_glide_each_as_late_as_it_is() {
-    let mut stage = Stage::new();
+fn raw_mode_steps_and_all_other_modes_move_smoothly() {
+    let mut stage = Harness::new();
     for mode in MODES {
         stage.pawn(Some(mode), 10.0, circle, |_| 6, |_| Some(0.05));
     }
@@ -27,7 +27,7 @@ fn raw_is_stop_motion_and_the_others_glide_each_as_late_as_it_is() {
     assert!(raw > 0.5, "{raw}");
     assert!(linear < 0.12 && hermite < 0.105, "{linear} {hermite}");
     assert!(simulated < 0.16 && exponential < 0.2, "{simulated} {exponential}");
-    let off = |mode: usize| off_circle(stage.pawns[mode].after(4.0));
+    let off = |mode: usize| distance_from_circle(stage.pawns[mode].after(4.0));
     assert!(off(2) < 0.003 && off(1) > 0.005, "Hermite {} m, linear {} m", off(2), off(1));
     let age = |mode: usize| {
         let seen = stage.pawns[mode].after(4.0);
@@ -38,7 +38,7 @@ fn raw_is_stop_motion_and_the_others_glide_each_as_late_as_it_is() {
 }
 
 #[test]
-fn a_stop_is_seen_as_a_stop() {
+fn only_simulated_pawns_overshoot_a_stop() {
     // Runs for a second, stands for half a second.
     let stop = |tick: u32| {
         let (round, into) = (tick / 96, (tick % 96).min(64));
@@ -46,7 +46,7 @@ fn a_stop_is_seen_as_a_stop() {
         let x = 6.0 * (round * 64 + into) as f32 * TICK as f32;
         Snapshot::new(Tick(tick), Vec3::X * x, if runs { Vec3::X * 6.0 } else { Vec3::ZERO })
     };
-    let mut stage = Stage::new();
+    let mut stage = Harness::new();
     for mode in MODES {
         stage.pawn(Some(mode), 10.0, stop, |_| 3, |_| Some(0.03));
     }
@@ -63,8 +63,8 @@ fn a_stop_is_seen_as_a_stop() {
 }
 
 #[test]
-fn a_mode_is_changed_without_a_pop() {
-    let mut stage = Stage::new();
+fn smoothing_mode_changes_without_a_visible_jump() {
+    let mut stage = Harness::new();
     let pawn = stage.pawn(Some(ProxySmoothing::Hermite), 12.0, circle, |_| 3, |_| Some(0.05));
     stage.run(3.0);
     for mode in [

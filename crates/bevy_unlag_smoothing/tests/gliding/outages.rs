@@ -3,15 +3,15 @@
 use bevy::prelude::*;
 use bevy_unlag_core::{Snapshot, Tick};
 
-use super::stage::*;
+use super::harness::*;
 
 fn straight(tick: u32) -> Snapshot {
     Snapshot::new(Tick(tick), Vec3::X * (6.0 * f64::from(tick) * TICK) as f32, Vec3::X * 6.0)
 }
 
 #[test]
-fn a_second_without_news_is_carried_on_held_and_recovered_from_without_a_pop() {
-    let mut stage = Stage::new();
+fn pawn_is_extrapolated_held_and_recovered_smoothly_after_a_second_without_updates() {
+    let mut stage = Harness::new();
     let pawn = stage.pawn(None, 10.0, straight, |_| 3, |sent| (!(4.0..5.0).contains(&sent)).then_some(0.05));
     stage.run(9.0);
     let seen = &stage.pawns[pawn].seen;
@@ -30,7 +30,7 @@ fn a_second_without_news_is_carried_on_held_and_recovered_from_without_a_pop() {
 
 #[test]
 fn reordering_and_loss_do_not_disturb_the_drawn_path() {
-    let mut stage = Stage::new();
+    let mut stage = Harness::new();
     let rough = |sent: f64| {
         let lost = jitter(sent + 100.0, 1.0) < 0.1;
         (!lost).then(|| 0.05 + jitter(sent, 0.08))
@@ -40,11 +40,11 @@ fn reordering_and_loss_do_not_disturb_the_drawn_path() {
     let seen = stage.pawns[pawn].after(8.0);
     assert_time_flows(seen, 0.92, 1.03);
     assert!(largest_step(seen) < 0.14, "{} m", largest_step(seen));
-    assert!(off_circle(seen) < 0.05, "{} m", off_circle(seen));
+    assert!(distance_from_circle(seen) < 0.05, "{} m", distance_from_circle(seen));
 }
 
 #[test]
-fn fast_and_far_after_a_gap_is_no_teleport_and_a_teleport_is_none_to_be_hidden() {
+fn fast_pawn_is_blended_after_a_gap_and_a_teleport_is_not() {
     let fast = |tick: u32| {
         let jumped = tick >= 500;
         let x = 30.0 * f64::from(tick) * TICK + if jumped { 15.0 } else { 0.0 };
@@ -53,7 +53,7 @@ fn fast_and_far_after_a_gap_is_no_teleport_and_a_teleport_is_none_to_be_hidden()
             ..Snapshot::new(Tick(tick), Vec3::X * x as f32, Vec3::X * 30.0)
         }
     };
-    let mut stage = Stage::new();
+    let mut stage = Harness::new();
     let pawn = stage.pawn(None, 12.0, fast, |_| 6, |sent| (!(4.0..4.5).contains(&sent)).then_some(0.04));
     stage.run(10.0);
     assert_eq!(stage.stats().snaps, 0, "15 m after half a second at 30 m/s are no jump");

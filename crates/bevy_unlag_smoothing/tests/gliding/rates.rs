@@ -1,15 +1,15 @@
 //! Pawns with different or changing update rates.
 
-use super::stage::*;
-use bevy_unlag_smoothing::{Playout, ProxyTime};
+use super::harness::*;
+use bevy_unlag_smoothing::{PlayoutClocks, ProxyTime};
 
-fn age(seen: &[Sight]) -> f64 {
+fn age(seen: &[DrawnFrame]) -> f64 {
     seen.iter().map(|sight| sight.now - sight.view).sum::<f64>() / seen.len() as f64
 }
 
 #[test]
-fn a_slow_pawn_glides_and_does_not_make_others_late() {
-    let mut stage = Stage::new();
+fn slowly_updated_pawn_moves_smoothly_without_delaying_others() {
+    let mut stage = Harness::new();
     let fast = stage.pawn(None, 30.0, circle, |_| 3, |_| Some(0.05));
     let slow = stage.pawn(None, 30.0, circle, |_| 64, |_| Some(0.05));
     stage.run(29.0);
@@ -17,16 +17,16 @@ fn a_slow_pawn_glides_and_does_not_make_others_late() {
     assert!(age(fast) < 0.05 + 3.0 * TICK + FRAME + 0.005, "{}", age(fast));
     assert!(age(slow) < 0.05 + 64.0 * TICK + FRAME + 0.005, "{}", age(slow));
     assert_time_flows(slow, 0.92, 1.03);
-    assert!(off_circle(slow) < 0.02, "{} m", off_circle(slow));
+    assert!(distance_from_circle(slow) < 0.02, "{} m", distance_from_circle(slow));
     assert!(largest_step(slow) < 0.11, "{} m", largest_step(slow));
-    let clocks: Vec<u16> = stage.app.world().resource::<Playout>().intervals().collect();
+    let clocks: Vec<u16> = stage.app.world().resource::<PlayoutClocks>().intervals().collect();
     assert_eq!(clocks, [3, 64]);
 }
 
 #[test]
 fn pawns_that_miss_every_second_update_get_a_clock_of_their_own() {
     // As with a full downlink: distant pawns are sent less often, out of step with each other.
-    let mut stage = Stage::new();
+    let mut stage = Harness::new();
     let near = stage.pawn(None, 20.0, circle, |_| 3, |_| Some(0.05));
     let far: Vec<usize> = (0..2)
         .map(|phase| {
@@ -41,14 +41,18 @@ fn pawns_that_miss_every_second_update_get_a_clock_of_their_own() {
     assert!(age(stage.pawns[near].after(6.0)) < 0.13);
     for pawn in far {
         let seen = stage.pawns[pawn].after(6.0);
-        assert!(off_circle(seen) < 0.01 && largest_step(seen) < 0.11, "{}", off_circle(seen));
+        assert!(
+            distance_from_circle(seen) < 0.01 && largest_step(seen) < 0.11,
+            "{}",
+            distance_from_circle(seen)
+        );
         assert!(age(seen) < 0.05 + 6.0 * TICK + FRAME + 0.005, "{}", age(seen));
     }
 }
 
 #[test]
 fn view_time_adapts_gradually_to_a_changed_update_rate() {
-    let mut stage = Stage::new();
+    let mut stage = Harness::new();
     let slider = |tick: u32| if (640..1_600).contains(&tick) { 12 } else { 3 };
     let pawn = stage.pawn(None, 40.0, circle, slider, |_| Some(0.05));
     stage.run(39.0);
@@ -59,7 +63,7 @@ fn view_time_adapts_gradually_to_a_changed_update_rate() {
         assert!(pair[1].view >= pair[0].view, "backward at {}", pair[1].now);
     }
     let middle = &stage.pawns[pawn].seen;
-    let slow: Vec<Sight> = middle.iter().filter(|s| (20.0..24.0).contains(&s.now)).copied().collect();
+    let slow: Vec<DrawnFrame> = middle.iter().filter(|s| (20.0..24.0).contains(&s.now)).copied().collect();
     assert!((age(&slow) - 0.05 - 12.0 * TICK).abs() < 0.03, "{}", age(&slow));
     assert!(age(stage.pawns[pawn].after(36.0)) < 0.13, "{}", age(stage.pawns[pawn].after(36.0)));
     let time = stage.app.world().get::<ProxyTime>(stage.pawns[pawn].entity).expect("a time");
@@ -68,7 +72,7 @@ fn view_time_adapts_gradually_to_a_changed_update_rate() {
 
 #[test]
 fn view_time_never_runs_backward_when_the_rate_drops_to_one_a_second() {
-    let mut stage = Stage::new();
+    let mut stage = Harness::new();
     let slider = |tick: u32| if tick >= 640 { 64 } else { 1 };
     let pawn = stage.pawn(None, 60.0, circle, slider, |_| Some(0.05));
     stage.run(59.0);
@@ -82,19 +86,23 @@ fn view_time_never_runs_backward_when_the_rate_drops_to_one_a_second() {
         );
     }
     let late = stage.pawns[pawn].after(45.0);
-    assert!(off_circle(late) < 0.02, "{} m", off_circle(late));
+    assert!(distance_from_circle(late) < 0.02, "{} m", distance_from_circle(late));
 }
 
 #[test]
 fn ten_update_rates_share_eight_clocks_without_starving_a_pawn() {
-    let mut stage = Stage::new();
+    let mut stage = Harness::new();
     let pawns: Vec<usize> = [1, 2, 3, 4, 5, 6, 8, 10, 13, 16]
         .map(|every| stage.pawn(None, 30.0, circle, move |_| every, |_| Some(0.05)))
         .into();
     stage.run(29.0);
-    assert!(stage.app.world().resource::<Playout>().intervals().count() <= 8);
+    assert!(stage.app.world().resource::<PlayoutClocks>().intervals().count() <= 8);
     for pawn in pawns {
         let seen = stage.pawns[pawn].after(15.0);
-        assert!(off_circle(seen) < 0.02 && largest_step(seen) < 0.13, "{pawn}: {} m", off_circle(seen));
+        assert!(
+            distance_from_circle(seen) < 0.02 && largest_step(seen) < 0.13,
+            "{pawn}: {} m",
+            distance_from_circle(seen)
+        );
     }
 }

@@ -1,17 +1,18 @@
 //! Projectiles on screen: the local player's own immediately, all others on the server's launch message.
 
-mod advance;
-mod hear;
+mod flight;
+mod launch;
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use bevy_unlag_core::{
-    CurrentTick, DrawnPose, DrawnViewTime, LocalControl, NetId, NetRole, PoseSample, Sampler, Tick, ViewTime,
+    CurrentTick, DrawnPose, DrawnViewTime, LocalControl, NetId, NetRole, PoseSample, PoseSampler, Tick,
+    ViewTime,
 };
 use bevy_unlag_rewind::{DrawnQuery, TargetHit, Team};
 
 use super::{
     ProjectileEnd, ProjectileEndKind, ProjectileLaunch,
-    shown::{Screen, key_of},
+    display::{DisplayedProjectiles, key_of},
 };
 use crate::{Arsenal, FireRules, ShotFired, ShotResult, ShotVerdict, WeaponId};
 
@@ -45,7 +46,7 @@ pub struct DrawnProjectile {
 /// Reports that a projectile appeared on screen; once per projectile. Play the muzzle flash and sound of a
 /// remote shooter here, unless the projectile has been in flight for long.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
-pub struct ProjectileShown {
+pub struct ProjectileAppeared {
     /// Entity of the [`DrawnProjectile`].
     pub entity: Entity,
     /// Its first displayed state.
@@ -57,7 +58,7 @@ pub struct ProjectileShown {
 
 /// Reports that a displayed projectile ended; once per projectile. Play explosions, sparks and sounds here.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
-pub struct ProjectileEnded {
+pub struct ProjectileDisappeared {
     /// Entity of the [`DrawnProjectile`]; it is despawned in this frame.
     pub entity: Entity,
     /// Weapon that fired it.
@@ -80,8 +81,8 @@ pub struct ProjectileEnded {
 /// Reports which target this screen showed the local player's projectile hitting: the client's counterpart of
 /// the shot's last [`ShotVerdict`].
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
-pub struct ProjectileDrawn {
-    /// Identifier of the shot; see [`Round::shot`](crate::Round::shot).
+pub struct DisplayedProjectileHit {
+    /// Identifier of the shot; see [`PredictedShot::shot`](crate::PredictedShot::shot).
     pub shot: Tick,
     /// The hit; `None` if no pawn was hit.
     pub hit: Option<TargetHit>,
@@ -92,19 +93,19 @@ pub struct ProjectileDrawn {
 /// or the same one after a restart, counts its ticks from the beginning, so its projectiles may have the same
 /// identifiers.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct ForgetProjectiles;
+pub struct ClearProjectiles;
 
 /// Projectile messages since the last frame.
 #[derive(bevy::ecs::system::SystemParam)]
-pub(crate) struct Said<'w, 's> {
-    forget: MessageReader<'w, 's, ForgetProjectiles>,
+pub(crate) struct ProjectileMessages<'w, 's> {
+    forget: MessageReader<'w, 's, ClearProjectiles>,
     fired: MessageReader<'w, 's, ShotFired>,
     launches: MessageReader<'w, 's, ProjectileLaunch>,
     ends: MessageReader<'w, 's, ProjectileEnd>,
     verdicts: MessageReader<'w, 's, ShotVerdict>,
 }
 
-impl Said<'_, '_> {
+impl ProjectileMessages<'_, '_> {
     fn clear(&mut self) {
         self.forget.clear();
         self.fired.clear();
@@ -118,12 +119,12 @@ type Pawn = (Entity, &'static NetId, &'static NetRole, Option<&'static DrawnPose
 
 /// World state that the display of projectiles reads.
 #[derive(bevy::ecs::system::SystemParam)]
-pub(crate) struct Around<'w, 's> {
+pub(crate) struct DisplayContext<'w, 's> {
     view: Res<'w, DrawnViewTime>,
     tick: Res<'w, CurrentTick>,
     fixed: Res<'w, Time<Fixed>>,
     time: Res<'w, Time>,
-    sampler: Res<'w, Sampler>,
+    sampler: Res<'w, PoseSampler>,
     arsenal: Res<'w, Arsenal>,
     rules: Res<'w, FireRules>,
     pawns: Query<'w, 's, Pawn>,
@@ -133,53 +134,53 @@ pub(crate) struct Around<'w, 's> {
 
 /// Output of the display of projectiles.
 #[derive(bevy::ecs::system::SystemParam)]
-pub(crate) struct Shows<'w, 's> {
+pub(crate) struct DisplayOutput<'w, 's> {
     drawn: Query<'w, 's, &'static mut DrawnProjectile>,
-    shown: MessageWriter<'w, ProjectileShown>,
-    ended: MessageWriter<'w, ProjectileEnded>,
-    hits: MessageWriter<'w, ProjectileDrawn>,
+    shown: MessageWriter<'w, ProjectileAppeared>,
+    ended: MessageWriter<'w, ProjectileDisappeared>,
+    hits: MessageWriter<'w, DisplayedProjectileHit>,
     commands: Commands<'w, 's>,
 }
 
 pub(crate) fn draw(
-    mut screen: ResMut<Screen>,
-    mut said: Said,
-    around: Around,
-    mut shows: Shows,
+    mut screen: ResMut<DisplayedProjectiles>,
+    mut messages: ProjectileMessages,
+    around: DisplayContext,
+    mut shows: DisplayOutput,
     mut last: Local<LastFrame>,
 ) {
     // A screen that no longer shows any remote pawn continues from the view time that it showed last: a
     // projectile can be in flight without a remote pawn being drawn.
     let view = around.view().or_else(|| last.view.map(|view| view.later(around.frame_units())));
-    if !said.forget.is_empty() {
+    if !messages.forget.is_empty() {
         for mut shown in core::mem::take(&mut *screen).flying {
-            around.vanish(&mut shown, &mut shows);
+            around.remove_silently(&mut shown, &mut shows);
         }
         *last = default();
-        said.clear();
+        messages.clear();
         return;
     }
-    if view.is_none() && around.is_unwatched() {
-        said.clear();
+    if view.is_none() && around.is_dedicated_server() {
+        messages.clear();
         return;
     }
     let seconds = around.time.delta_secs();
-    screen.pass(seconds);
-    for fired in said.fired.read() {
-        around.take_fired(fired, view, &mut screen);
+    screen.advance_timers(seconds);
+    for fired in messages.fired.read() {
+        around.show_fired(fired, view, &mut screen);
     }
-    for launch in said.launches.read() {
-        around.take_launch(launch, view, &mut screen);
+    for launch in messages.launches.read() {
+        around.show_launch(launch, view, &mut screen);
     }
-    for end in said.ends.read().filter(|end| end.point.is_finite()) {
+    for end in messages.ends.read().filter(|end| end.point.is_finite()) {
         let key = key_of(end);
         if let Some(shown) = screen.find(key) {
             shown.end = shown.end.or(Some(*end));
         } else if !screen.is_over(key) {
-            screen.keep(*end);
+            screen.keep_early_end(*end);
         }
     }
-    for verdict in said.verdicts.read() {
+    for verdict in messages.verdicts.read() {
         if matches!(verdict.result, ShotResult::Refused(_))
             && let Some(shown) = screen
                 .flying
@@ -191,7 +192,7 @@ pub(crate) fn draw(
     }
     let mut flying = core::mem::take(&mut screen.flying);
     flying.retain_mut(|shown| {
-        let kept = around.go_on(shown, view, &last, &mut shows);
+        let kept = around.advance(shown, view, &last, &mut shows);
         if !kept {
             screen.close(shown.launch.key());
         }

@@ -6,38 +6,38 @@ use bevy::prelude::*;
 use bevy_unlag_core::{NetId, Tick, ViewTime};
 use bevy_unlag_rewind::{RewindLimits, StampOverride, Team, View};
 
-use crate::{MAX_OVERRIDES, Round};
+use crate::{MAX_OVERRIDES, PredictedShot};
 
 /// A projectile about to be launched; on the server.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Launch {
+pub(crate) struct PendingLaunch {
     /// The shooter.
     pub shooter: Entity,
     /// The shooter's network identifier.
     pub id: NetId,
     /// The shot that launches it.
-    pub round: Round,
+    pub round: PredictedShot,
     /// Team that it cannot hit.
-    pub not_of: Option<Team>,
+    pub exclude_team: Option<Team>,
     /// Start position, in metres.
     pub from: Vec3,
     /// View time of the shooter's screen, at which it showed remote pawns; `None` for the present.
     pub at: Option<ViewTime>,
     /// Further properties of that view.
-    pub seen: Seen,
+    pub seen: LaunchView,
     /// Whether its view time was clamped, so that it differs from that of the shooter's screen.
     pub clamped: bool,
 }
 
 /// Properties of a view besides its view time.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct LaunchView {
     /// The view time that the screen showed, before limits.
     asked: Option<ViewTime>,
     overrides: [StampOverride; MAX_OVERRIDES],
     named: usize,
     bases: Option<ViewTime>,
-    waited: u32,
+    queued_ticks: u32,
     round_trip: Option<Duration>,
     limits: Option<RewindLimits>,
     /// Whether remote pawns are posed from the snapshots sent to the client rather than from the server's own
@@ -45,14 +45,14 @@ pub(crate) struct Seen {
     pub sent: bool,
 }
 
-impl Seen {
+impl LaunchView {
     /// Captures the view of a shot that has just been validated; `None` for the present.
     pub fn of(view: Option<&View>) -> Self {
         let Some(view) = view else { return Self::default() };
-        let View { bases, waited, round_trip, .. } = *view;
+        let View { bases, queued_ticks, round_trip, .. } = *view;
         let (asked, limits) = (Some(view.time), view.limits.copied());
         let mut seen =
-            Self { asked, bases, waited, round_trip, limits, sent: view.sent.is_some(), ..default() };
+            Self { asked, bases, queued_ticks, round_trip, limits, sent: view.sent.is_some(), ..default() };
         for (slot, named) in seen.overrides.iter_mut().zip(view.overrides) {
             *slot = *named;
             seen.named += 1;
@@ -68,16 +68,16 @@ impl Seen {
     /// must not lie before the limits either, and a target drawn from a snapshot pair at a moment that was
     /// not allowed must not be posed from that pair at another moment.
     pub fn view(&self, fired: ViewTime, since: Tick, now: Tick) -> View<'_> {
-        let waited = if now == since { self.waited } else { 0 };
+        let queued_ticks = if now == since { self.queued_ticks } else { 0 };
         let overrides = &self.overrides[..self.named.min(MAX_OVERRIDES)];
         let asked = self.asked.unwrap_or(fired);
         // Base times continue from their value in the tick of the shot, even if its view time was clamped.
         let bases = self.bases.map(|bases| bases.later(asked.since(fired)));
         let (round_trip, limits) = (self.round_trip, self.limits.as_ref());
-        View { overrides, bases, waited, round_trip, limits, ..View::from(asked) }
+        View { overrides, bases, queued_ticks, round_trip, limits, ..View::from(asked) }
     }
 }
 
 /// Projectiles fired in the current tick.
 #[derive(Resource, Default, Debug)]
-pub(crate) struct Launches(pub Vec<Launch>);
+pub(crate) struct PendingLaunches(pub Vec<PendingLaunch>);

@@ -3,7 +3,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag_core::SUB_TICKS;
-use bevy_unlag_rewind::{Ballistic, WallTouch};
+use bevy_unlag_rewind::{Ballistic, WallContact};
 
 use super::ProjectileLaunch;
 use crate::{Bounce, Projectile, weapon::ticks};
@@ -13,11 +13,11 @@ const SKIN: f32 = 1e-3;
 /// Speed after a bounce off the ground below which the projectile comes to rest, in metres per second.
 const REST: f32 = 0.3;
 /// Maximum number of bounces per tick, after which the projectile comes to rest.
-const MOST_BOUNCES: usize = 4;
+const MAX_BOUNCES_PER_TICK: usize = 4;
 
 /// A straight segment of a trajectory, within one tick.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Piece {
+pub struct PathSegment {
     /// Age at the start, in ticks.
     pub from: f64,
     /// Age at the end, in ticks.
@@ -30,7 +30,7 @@ pub struct Piece {
     pub velocity: Vec3,
 }
 
-impl Piece {
+impl PathSegment {
     /// Returns the age at a fraction of the segment, in ticks.
     #[must_use]
     pub fn age(&self, part: f32) -> f64 {
@@ -84,7 +84,7 @@ pub struct Trajectory {
     now: Ballistic,
     bounces: u8,
     /// Segments of the last simulated tick.
-    pieces: [Piece; MOST_BOUNCES + 2],
+    segments: [PathSegment; MAX_BOUNCES_PER_TICK + 2],
     count: usize,
     end: Option<PathEnd>,
 }
@@ -108,15 +108,15 @@ impl Trajectory {
             ticks: 0,
             now: start,
             bounces: launch.bounces,
-            pieces: default(),
+            segments: default(),
             count: 0,
             end: None,
         };
-        path.rewind();
+        path.restart();
         path
     }
 
-    fn rewind(&mut self) {
+    fn restart(&mut self) {
         (self.now, self.bounces) = (self.start, self.started_bounces);
         (self.ticks, self.count, self.end) = (0, 0, None);
         if self.life <= 0.0 {
@@ -138,14 +138,14 @@ impl Trajectory {
 
     /// Returns the segments of the last simulated tick.
     #[must_use]
-    pub fn pieces(&self) -> &[Piece] {
-        &self.pieces[..self.count]
+    pub fn segments(&self) -> &[PathSegment] {
+        &self.segments[..self.count]
     }
 
     /// Simulates the next tick of age; does nothing after the end. `touch(origin, direction, max_distance,
     /// radius)` returns where a sphere that moves along a unit direction first touches a wall:
     /// [`WorldTrace::touch`](bevy_unlag_rewind::WorldTrace::touch).
-    pub fn advance(&mut self, touch: impl Fn(Vec3, Vec3, f32, f32) -> Option<WallTouch>) {
+    pub fn advance(&mut self, touch: impl Fn(Vec3, Vec3, f32, f32) -> Option<WallContact>) {
         if self.end.is_some() {
             return;
         }
@@ -164,24 +164,24 @@ impl Trajectory {
                 Some((wall, (wall.distance / length).clamp(0.0, 1.0)))
             });
             let Some((wall, part)) = wall else {
-                self.push(Piece { from: at, to: until, a, b: next.position, velocity });
+                self.push(PathSegment { from: at, to: until, a, b: next.position, velocity });
                 (self.now, at) = (next, until);
                 continue;
             };
             let age = at + (until - at) * f64::from(part);
             let point = a.lerp(next.position, part);
-            self.push(Piece { from: at, to: age, a, b: point, velocity });
+            self.push(PathSegment { from: at, to: age, a, b: point, velocity });
             let Some(bounce) = self.bounce.filter(|bounce| self.bounces < bounce.times) else {
                 self.end = Some(PathEnd { age, point, normal: Some(wall.normal) });
                 return;
             };
             self.bounces += 1;
             let arrives = self.now.after(seconds * part).velocity;
-            let mut leaves = reflected(arrives, wall.normal, bounce.keep);
+            let mut leaves = reflect(arrives, wall.normal, bounce.keep);
             let gravity = self.now.gravity;
             let lies = leaves.length() < REST && wall.normal.dot(gravity) < -0.5 * gravity.length();
             // In a narrow gap it would bounce to and fro endlessly.
-            let stuck = self.count > MOST_BOUNCES;
+            let stuck = self.count > MAX_BOUNCES_PER_TICK;
             if lies || stuck {
                 leaves = Vec3::ZERO;
             }
@@ -194,8 +194,8 @@ impl Trajectory {
         }
     }
 
-    fn push(&mut self, piece: Piece) {
-        if let Some(slot) = self.pieces.get_mut(self.count) {
+    fn push(&mut self, piece: PathSegment) {
+        if let Some(slot) = self.segments.get_mut(self.count) {
             *slot = piece;
             self.count += 1;
         }
@@ -204,18 +204,18 @@ impl Trajectory {
     /// Calls `each` with the segments from one age to a later one, in ticks, while it returns `true`. The
     /// cost is proportional to the number of ticks in between; for an age before the last simulated tick, the
     /// trajectory is simulated again from its start.
-    pub fn walk(
+    pub fn for_each_segment(
         &mut self,
         from: f64,
         to: f64,
-        touch: impl Fn(Vec3, Vec3, f32, f32) -> Option<WallTouch>,
-        mut each: impl FnMut(&Piece) -> bool,
+        touch: impl Fn(Vec3, Vec3, f32, f32) -> Option<WallContact>,
+        mut each: impl FnMut(&PathSegment) -> bool,
     ) {
         if from < f64::from(self.ticks) - 1.0 {
-            self.rewind();
+            self.restart();
         }
         loop {
-            for piece in self.pieces().iter().filter_map(|piece| piece.between(from, to)) {
+            for piece in self.segments().iter().filter_map(|piece| piece.between(from, to)) {
                 if !each(&piece) {
                     return;
                 }
@@ -228,11 +228,11 @@ impl Trajectory {
     }
 
     /// Returns position and velocity at an age, in ticks. Only the last simulated tick is known: see
-    /// [`walk`](Self::walk).
+    /// [`for_each_segment`](Self::for_each_segment).
     #[must_use]
     pub fn at(&self, age: f64) -> (Vec3, Vec3) {
-        let piece = self.pieces().iter().rev().find(|piece| piece.from <= age);
-        let piece = piece.or(self.pieces().first());
+        let piece = self.segments().iter().rev().find(|piece| piece.from <= age);
+        let piece = piece.or(self.segments().first());
         piece.map_or((self.start.position, self.start.velocity), |piece| {
             let passed = (age.clamp(piece.from, piece.to) - piece.from) as f32 * self.tick_seconds;
             let moves = piece.velocity != Vec3::ZERO;
@@ -243,7 +243,7 @@ impl Trajectory {
 }
 
 /// Reflects a velocity off a surface and scales it by `keep`.
-pub(crate) fn reflected(velocity: Vec3, normal: Vec3, keep: f32) -> Vec3 {
+pub(crate) fn reflect(velocity: Vec3, normal: Vec3, keep: f32) -> Vec3 {
     (velocity - normal * (2.0 * velocity.dot(normal).min(0.0))) * keep
 }
 

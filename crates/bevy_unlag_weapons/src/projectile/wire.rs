@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_unlag_core::{BitReader, BitWriter, NetId, SUB_TICKS, Tick, ViewTime, Wire, WireError};
 use bevy_unlag_rewind::HitGroup;
 
-use crate::{Aim, Projectile, Round, WeaponId};
+use crate::{Aim, PredictedShot, Projectile, WeaponId};
 
 /// Launch of a projectile. Written on the server, and on every client that receives it; again whenever the
 /// projectile has bounced off a pawn. The shooter's client simulates with exactly the same rounded values.
@@ -48,7 +48,13 @@ fn rounded(value: f32, units: f32, bits: u32) -> i32 {
 impl ProjectileLaunch {
     /// Creates the launch of a shot that was fired at view time `time`.
     #[must_use]
-    pub fn of(round: &Round, projectile: &Projectile, shooter: NetId, from: Vec3, time: ViewTime) -> Self {
+    pub fn of(
+        round: &PredictedShot,
+        projectile: &Projectile,
+        shooter: NetId,
+        from: Vec3,
+        time: ViewTime,
+    ) -> Self {
         let straight = round.cone.half_angle == 0 && round.fire.pellets().len() == 0;
         let aim = if straight { round.cone.aim } else { Aim::along(round.direction(round.seed, 0)) };
         let speed = projectile.speed * round.power();
@@ -160,7 +166,7 @@ pub enum ProjectileEndKind {
 }
 
 /// End of a projectile. Written on the server, and on every client that receives it, normally before the
-/// screen shows it. For effects, read [`ProjectileEnded`](crate::ProjectileEnded) instead.
+/// screen shows it. For effects, read [`ProjectileDisappeared`](crate::ProjectileDisappeared) instead.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
 pub struct ProjectileEnd {
     /// The shooter.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Damage per hit group, in points of health of usually 100.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Damages {
+pub struct DamageTable {
     /// Damage to the head.
     pub head: f32,
     /// Damage to chest and belly.
@@ -42,7 +42,7 @@ impl Falloff {
     }
 }
 
-impl Damages {
+impl DamageTable {
     /// Returns the damage to a hit group at a distance in metres.
     #[must_use]
     pub fn to(&self, group: HitGroup, distance: f32) -> f32 {

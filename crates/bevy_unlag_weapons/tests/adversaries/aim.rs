@@ -13,7 +13,7 @@ fn snap(duel: &mut Duel, later: u32) -> ShotResult {
     let along = duel.chest(0, duel.view()).expect("the target is drawn") - duel.eye();
     duel.look(along);
     duel.run(later);
-    duel.tap()
+    duel.tap_and_expect_verdict()
 }
 
 const REFUSED: ShotResult = ShotResult::Refused(ShotRefusal::Aim);
@@ -21,7 +21,7 @@ const REFUSED: ShotResult = ShotResult::Refused(ShotRefusal::Aim);
 #[test]
 fn half_a_turn_in_the_move_of_a_shot_is_refused() {
     let mut duel = Duel::new(&[Weapon::rifle()]);
-    assert!(matches!(duel.tap(), ShotResult::Hit(_)), "an honest shot");
+    assert!(matches!(duel.tap_and_expect_verdict(), ShotResult::Hit(_)), "an honest shot");
     assert_eq!(snap(&mut duel, 0), REFUSED);
     assert_eq!((duel.damage.len(), duel.refused(ShotRefusal::Aim)), (1, 1));
     // There is no other reason for a refusal.
@@ -54,7 +54,7 @@ fn half_a_turn_is_accepted_in_a_long_frame_but_not_in_held_back_packets() {
         duel.look(along);
         duel.hang(held_back);
         duel.run(later);
-        duel.tap()
+        duel.tap_and_expect_verdict()
     };
     for later in [0, 3] {
         for held_back in 0..3 {
@@ -75,9 +75,9 @@ fn shot_beside_the_look_direction_is_refused() {
         duel.aside = None;
         duel.look(Quat::from_rotation_y(degrees.to_radians()) * along);
         duel.run(120);
-        duel.once(move |knows, input, _| {
+        duel.expect_one_verdict(move |knows, input, _| {
             let look = Aim { yaw: input.body.yaw, pitch: input.body.pitch };
-            input.extension.fire = Some(knows.shot(input).looking(Aim::along(along), look));
+            input.extension.fire = Some(knows.shot(input).with_aim(Aim::along(along), look));
         })
     };
     for degrees in [12.0, 30.0, 90.0, 179.0] {

@@ -7,11 +7,11 @@ use bevy_unlag_core::{
 };
 use bevy_unlag_movement::{CapsuleConfig, CapsuleModel, CapsuleState};
 use bevy_unlag_prediction::{MovePacket, MoveRun};
-use bevy_unlag_weapons::{Aim, Armed, ArmsState, FireInput, Sight};
+use bevy_unlag_weapons::{Aim, FireInput, ShooterView, WeaponState, WithWeapons};
 
-pub type Soldier = Armed<CapsuleModel>;
+pub type Soldier = WithWeapons<CapsuleModel>;
 pub type Input = <Soldier as MoveModel>::Input;
-pub type State = ExtendedState<CapsuleState, ArmsState>;
+pub type State = ExtendedState<CapsuleState, WeaponState>;
 
 /// What a modified client knows when it produces a move.
 pub struct Knows {
@@ -30,8 +30,8 @@ impl Knows {
     /// Returns a shot with a forged eye position and view time.
     pub fn shot_from(&self, eye: Vec3, view: ViewTime, input: &Input) -> FireInput {
         let look = Aim { yaw: input.body.yaw, pitch: input.body.pitch };
-        let sight = Sight::new(Some(view), FireInput::rounded(eye));
-        FireInput::new(&sight, self.tick).looking(self.aim, look)
+        let sight = ShooterView::new(Some(view), FireInput::rounded(eye));
+        FireInput::new(&sight, self.tick).with_aim(self.aim, look)
     }
 }
 

@@ -34,7 +34,7 @@ fn hits(duel: &Duel) -> Vec<u32> {
 
 fn honest(source: SpreadSource) -> Vec<u32> {
     let mut duel = Duel::new(&[shotgun(source)]);
-    (0..SHOTS).for_each(|_| _ = duel.tap());
+    (0..SHOTS).for_each(|_| _ = duel.tap_and_expect_verdict());
     hits(&duel)
 }
 
@@ -45,7 +45,7 @@ fn tampered(source: SpreadSource) -> Vec<u32> {
     let best = (0..u16::MAX).min_by(|a, b| far(*a).total_cmp(&far(*b))).expect("numbers");
     let mut duel = Duel::new(&[shotgun(source)]);
     for shot in 0..SHOTS {
-        duel.once(move |knows, input, state| {
+        duel.expect_one_verdict(move |knows, input, state| {
             // The pawn seed and the shot count, which are all inputs of the spread on a client.
             state.extension.seed = u32::from(best).wrapping_mul(0x9e37_79b1) ^ shot as u32;
             state.extension.shots = 77 + shot as u32;
@@ -72,9 +72,9 @@ fn client_pellets_may_be_centred_but_must_lie_in_the_cone() {
     let fair: u32 = honest(SpreadSource::Client).iter().sum();
     let mut duel = Duel::new(&[shotgun(SpreadSource::Client)]);
     let list = |duel: &mut Duel, offsets: Vec<Vec2>| {
-        duel.once(move |knows, input, _| {
+        duel.expect_one_verdict(move |knows, input, _| {
             let mut fire = knows.shot(input);
-            fire.list_pellets(offsets.iter().copied());
+            fire.set_pellets(offsets.iter().copied());
             input.extension.fire = Some(fire);
         })
     };
@@ -91,9 +91,9 @@ fn client_pellets_may_be_centred_but_must_lie_in_the_cone() {
     for count in [0, 1, 11, 13, MAX_PELLETS] {
         assert_eq!(list(&mut duel, vec![Vec2::ZERO; count]), refused, "{count} pellets");
     }
-    let result = duel.once(|knows, input, _| {
+    let result = duel.expect_one_verdict(|knows, input, _| {
         let mut fire = knows.shot(input);
-        fire.list_pellets([Vec2::X; PELLETS as usize].into_iter());
+        fire.set_pellets([Vec2::X; PELLETS as usize].into_iter());
         input.extension.fire = Some(outside(&fire));
     });
     assert_eq!(result, refused, "a pellet is outside of the cone");
@@ -104,9 +104,9 @@ fn client_pellets_may_be_centred_but_must_lie_in_the_cone() {
 fn pellets_for_a_weapon_without_client_spread_are_refused() {
     for source in [SpreadSource::Seed, SpreadSource::Server] {
         let mut duel = Duel::new(&[shotgun(source)]);
-        let result = duel.once(|knows, input, _| {
+        let result = duel.expect_one_verdict(|knows, input, _| {
             let mut fire = knows.shot(input);
-            fire.list_pellets([Vec2::ZERO; PELLETS as usize].into_iter());
+            fire.set_pellets([Vec2::ZERO; PELLETS as usize].into_iter());
             input.extension.fire = Some(fire);
         });
         assert_eq!(result, ShotResult::Refused(ShotRefusal::Pellets), "{source:?}");

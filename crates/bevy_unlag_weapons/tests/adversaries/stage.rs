@@ -6,19 +6,19 @@ use std::collections::VecDeque;
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{
-    BasePoses, CurrentTick, DrawnPose, DrawnViewTime, HeardTick, KnotConfig, MoveInput, MoveModel,
-    MoveSystems, NetId, NetRole, RoundTrip, Sampler, Tick, ViewTime,
+    BasePoses, CurrentTick, DrawnPose, DrawnViewTime, LastReceivedSnapshot, MoveInput, MoveModel,
+    MoveSystems, NetId, NetRole, PathKnotConfig, PoseSampler, RoundTrip, Tick, ViewTime,
 };
 use bevy_unlag_movement::{CapsuleConfig, CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_prediction::{
-    IncomingAnswers, IncomingMoves, OutgoingAnswers, OutgoingMoves, PredictionPlugin, PredictionStats,
+    IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves, PredictionPlugin, PredictionStats,
     authority_pawn, autonomous_pawn,
 };
-use bevy_unlag_rewind::{FrameHistory, RewindPlugin, ViewLedger, humanoid_hit_boxes, humanoid_rig};
-use bevy_unlag_smoothing::SentLog;
+use bevy_unlag_rewind::{FrameHistory, RewindPlugin, ViewTimeValidator, humanoid_hit_boxes, humanoid_rig};
+use bevy_unlag_smoothing::SentSnapshots;
 use bevy_unlag_weapons::{
-    Aim, ArmsState, Arsenal, Damage, Loadout, Mailed, OutgoingVerdicts, RefusedShots, ShotRefusal,
-    ShotResult, ShotVerdict, SpreadSecret, Trigger, Weapon, WeaponId, WeaponsPlugin,
+    Aim, Arsenal, Damage, Loadout, OutgoingShotMessages, RefusedShots, ShotMessage, ShotRefusal, ShotResult,
+    ShotVerdict, SpreadSecret, Weapon, WeaponControls, WeaponId, WeaponState, WeaponsPlugin,
 };
 
 use crate::cheat::{Input, Knows, Modified, Soldier, State, forged, modify};
@@ -88,7 +88,7 @@ fn app(weapons: &[Weapon]) -> App {
 }
 
 fn soldier(place: Vec3) -> State {
-    State { body: CapsuleState::at(place), extension: ArmsState::default() }
+    State { body: CapsuleState::at(place), extension: WeaponState::default() }
 }
 
 fn drain<M: Message>(app: &mut App) -> Vec<M> {
@@ -111,11 +111,12 @@ impl Duel {
         let body = (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
         let shooter = server.world_mut().spawn((
             (NetId(1), NetRole::Authority, authority_pawn::<Soldier>(soldier(Vec3::ZERO)), body, loadout),
-            (SentLog::default(), ViewLedger::default(), RoundTrip::first(TICK * (2 * WAY + 1))),
-            (OutgoingVerdicts::default(), RefusedShots::default()),
+            (SentSnapshots::default(), ViewTimeValidator::default(), RoundTrip::first(TICK * (2 * WAY + 1))),
+            (OutgoingShotMessages::default(), RefusedShots::default()),
         ));
         let shooter = shooter.id();
-        let own = (NetId(1), NetRole::AutonomousProxy, autonomous_pawn::<Soldier>(), Trigger::default());
+        let own =
+            (NetId(1), NetRole::AutonomousProxy, autonomous_pawn::<Soldier>(), WeaponControls::default());
         let own = client.world_mut().spawn(own).id();
         let mut duel = Self {
             server,
@@ -178,11 +179,11 @@ impl Duel {
     }
 
     pub fn hold(&mut self, held: bool) {
-        self.client.world_mut().get_mut::<Trigger>(self.own).expect("a trigger").set(held);
+        self.client.world_mut().get_mut::<WeaponControls>(self.own).expect("a trigger").set(held);
     }
 
     /// Fires a single honest shot and returns its result.
-    pub fn tap(&mut self) -> ShotResult {
+    pub fn tap_and_expect_verdict(&mut self) -> ShotResult {
         let before = self.verdicts.len();
         self.hold(true);
         self.run(1);
@@ -193,7 +194,7 @@ impl Duel {
     }
 
     /// Changes a single move and returns the result of its shot.
-    pub fn once(
+    pub fn expect_one_verdict(
         &mut self,
         mut change: impl FnMut(&Knows, &mut Input, &mut State) + Send + Sync + 'static,
     ) -> ShotResult {
@@ -213,7 +214,7 @@ impl Duel {
     fn drawn(&self, target: &Target, time: ViewTime) -> Option<DrawnPose> {
         let history = self.server.world().get::<PublishedPath>(target.server)?;
         let stamp = history.sent.stamp(time)?;
-        let pose = history.sent.pose(stamp, &Sampler::default(), &BasePoses::default().at(time))?;
+        let pose = history.sent.pose(stamp, &PoseSampler::default(), &BasePoses::default().at(time))?;
         Some(DrawnPose { pose, stamp })
     }
 
@@ -255,9 +256,11 @@ impl Duel {
             match what {
                 Down::Answer(bytes) => {
                     let mut own = self.client.world_mut().entity_mut(self.own);
-                    own.get_mut::<IncomingAnswers>().expect("a mailbox").deliver(bytes);
+                    own.get_mut::<IncomingMoveAcks>().expect("a mailbox").deliver(bytes);
                 }
-                Down::Snapshots(tick) => self.client.world_mut().resource_mut::<HeardTick>().arrived(tick),
+                Down::Snapshots(tick) => {
+                    self.client.world_mut().resource_mut::<LastReceivedSnapshot>().arrived(tick)
+                }
             }
         }
         let view = self.view();
@@ -267,7 +270,7 @@ impl Duel {
                 *self.client.world_mut().get_mut::<DrawnPose>(client).expect("drawn") = drawn;
             }
         }
-        let heard = self.client.world().resource::<HeardTick>().0;
+        let heard = self.client.world().resource::<LastReceivedSnapshot>().0;
         self.client.world_mut().resource_mut::<DrawnViewTime>().0 = heard.map(|_| view);
         if let Some((aside, chest)) = self.aside.zip(self.chest(0, view)) {
             let eye = self.eye();
@@ -300,11 +303,11 @@ impl Duel {
         self.server.update();
         let now = self.now();
         let mut shooter = self.server.world_mut().entity_mut(self.shooter);
-        let answers = core::mem::take(&mut shooter.get_mut::<OutgoingAnswers>().expect("a mailbox").0);
-        let mail = core::mem::take(&mut shooter.get_mut::<OutgoingVerdicts>().expect("a mailbox").0);
+        let answers = core::mem::take(&mut shooter.get_mut::<OutgoingMoveAcks>().expect("a mailbox").0);
+        let mail = core::mem::take(&mut shooter.get_mut::<OutgoingShotMessages>().expect("a mailbox").0);
         self.down.extend(answers.into_iter().map(|bytes| (self.frame + WAY, Down::Answer(bytes))));
         self.verdicts.extend(mail.into_iter().filter_map(|mailed| match mailed {
-            Mailed::Verdict(verdict) => Some(verdict),
+            ShotMessage::Verdict(verdict) => Some(verdict),
             _ => None,
         }));
         self.damage.extend(drain::<Damage>(&mut self.server));
@@ -318,9 +321,9 @@ impl Duel {
         for target in &self.targets {
             let world = self.server.world_mut();
             let Some(mut history) = world.get_mut::<PublishedPath>(target.server) else { continue };
-            let update = history.send_present(&KnotConfig::default(), &Sampler::default(), None);
+            let update = history.next_update(&PathKnotConfig::default(), &PoseSampler::default(), None);
             let Some(update) = update else { continue };
-            let mut sent = world.get_mut::<SentLog>(self.shooter).expect("a log");
+            let mut sent = world.get_mut::<SentSnapshots>(self.shooter).expect("a log");
             if target.hidden {
                 sent.mark_hidden(now);
             } else {

@@ -1,11 +1,11 @@
 //! Clients that claim to hold another weapon.
 
-use bevy_unlag_weapons::{Damages, ShotRefusal, ShotResult, Weapon, WeaponId};
+use bevy_unlag_weapons::{DamageTable, ShotRefusal, ShotResult, Weapon, WeaponId};
 
 use crate::stage::Duel;
 
 fn rifle_and_cannon() -> [Weapon; 2] {
-    let damage = Damages { head: 1_000.0, body: 1_000.0, limb: 1_000.0, ..Weapon::rifle().damage };
+    let damage = DamageTable { head: 1_000.0, body: 1_000.0, limb: 1_000.0, ..Weapon::rifle().damage };
     [Weapon::rifle(), Weapon { name: "cannon".to_owned(), damage, ..Weapon::rifle() }]
 }
 
@@ -16,12 +16,12 @@ fn only_the_weapon_that_the_server_gave_does_damage() {
     fair.modify(|_, input, _| input.extension.equip = Some(1));
     fair.run(40);
     fair.modify(|_, _, _| {});
-    assert!(matches!(fair.tap(), ShotResult::Hit(_)));
+    assert!(matches!(fair.tap_and_expect_verdict(), ShotResult::Hit(_)));
     assert_eq!((fair.damage[0].weapon, fair.damage[0].amount), (WeaponId(1), 1_000.0));
 
     // The client's own state claims the weapon.
     let mut duel = Duel::with_loadout(&rifle_and_cannon(), 1);
-    let result = duel.once(|knows, input, state| {
+    let result = duel.expect_one_verdict(|knows, input, state| {
         state.extension.slots[0].weapon = Some(WeaponId(1));
         input.extension.fire = Some(knows.shot(input));
     });
@@ -36,7 +36,7 @@ fn only_the_weapon_that_the_server_gave_does_damage() {
         input.extension.equip = Some(1);
     });
     duel.run(40);
-    let result = duel.once(|knows, input, state| {
+    let result = duel.expect_one_verdict(|knows, input, state| {
         state.extension.slots[1].weapon = Some(WeaponId(1));
         state.extension.cooldown = 0;
         input.extension.fire = Some(knows.shot(input));
@@ -50,7 +50,7 @@ fn only_the_weapon_that_the_server_gave_does_damage() {
 fn moves_with_an_invalid_slot_are_rejected() {
     for slot in [6, 7] {
         let mut duel = Duel::new(&rifle_and_cannon());
-        assert!(matches!(duel.tap(), ShotResult::Hit(_)), "an honest shot");
+        assert!(matches!(duel.tap_and_expect_verdict(), ShotResult::Hit(_)), "an honest shot");
         let (moves, before) = (duel.stats().moves, duel.damage.len());
         duel.forge = Some(Box::new(move |_, input| input.extension.equip = Some(slot)));
         duel.hold(true);
@@ -62,6 +62,6 @@ fn moves_with_an_invalid_slot_are_rejected() {
         // A client that continues honestly is served again.
         duel.forge = None;
         duel.run(200);
-        assert!(matches!(duel.tap(), ShotResult::Hit(_)));
+        assert!(matches!(duel.tap_and_expect_verdict(), ShotResult::Hit(_)));
     }
 }

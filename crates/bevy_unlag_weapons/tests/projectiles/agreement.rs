@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use bevy::prelude::*;
 use bevy_unlag_core::{NetId, ViewTime};
-use bevy_unlag_weapons::{CatchUp, Mailed, Projectile, ProjectileRules, Round, ShotResult};
+use bevy_unlag_weapons::{CatchUp, PredictedShot, Projectile, ProjectileRules, ShotMessage, ShotResult};
 
 use crate::stage::{DT, Dice, EYE, Screen, Server, Way, launcher, rocket, round};
 
@@ -54,8 +54,8 @@ fn agreement(milliseconds: f32, catch_up: CatchUp, shots: usize) -> (usize, usiz
     let age = f64::from(milliseconds) / 15.625;
     let shown_late = (age * 0.5).max(3.1);
     let up = (age - shown_late).max(0.0).round() as i32;
-    let mut uplink: Way<Round> = Way::new();
-    let mut downlink: Way<Mailed> = Way::new();
+    let mut uplink: Way<PredictedShot> = Way::new();
+    let mut downlink: Way<ShotMessage> = Way::new();
     let (mut number, mut verdicts, mut drawn) = (0, HashMap::new(), HashMap::new());
     let mut tick = 0;
     while number < shots as u32 || tick % 400 != 0 {
@@ -68,7 +68,7 @@ fn agreement(milliseconds: f32, catch_up: CatchUp, shots: usize) -> (usize, usiz
             server.arrive(&round);
         }
         for mailed in server.tick() {
-            if let Mailed::Verdict(verdict) = mailed
+            if let ShotMessage::Verdict(verdict) = mailed
                 && verdict.result != ShotResult::Launched
             {
                 verdicts.insert(verdict.shot, verdict.result);
@@ -79,7 +79,7 @@ fn agreement(milliseconds: f32, catch_up: CatchUp, shots: usize) -> (usize, usiz
             continue;
         }
         while let Some(mailed) = downlink.come(server.now()) {
-            screen.hear(&mailed);
+            screen.receive(&mailed);
         }
         // Frames of a screen that runs out of step with the server.
         for part in [0.0, 0.61] {
@@ -120,7 +120,7 @@ fn agreement(milliseconds: f32, catch_up: CatchUp, shots: usize) -> (usize, usiz
 }
 
 #[test]
-fn a_screen_and_its_server_agree_whom_a_projectile_hits() {
+fn screen_and_server_agree_on_the_targets_of_projectiles() {
     for milliseconds in [50.0, 100.0, 150.0, 200.0, 250.0] {
         let (same, hits, shots) = agreement(milliseconds, CatchUp::Seen, 400);
         println!("{milliseconds} ms: {same} of {shots} agree; {hits} hits");

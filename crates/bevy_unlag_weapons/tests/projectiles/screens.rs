@@ -4,8 +4,9 @@ use bevy::{ecs::system::RunSystemOnce, prelude::*};
 use bevy_unlag_core::{DrawnPose, DrawnViewTime, LocalControl, NetId, ViewTime};
 use bevy_unlag_rewind::{HitGroup, WorldTrace};
 use bevy_unlag_weapons::{
-    Bounce, DrawnProjectile, Mailed, Projectile, ProjectileEnd, ProjectileEndKind, ProjectileEnded,
-    ProjectileLaunch, ProjectileShown, ShotFired, ShotRefusal, ShotResult, ShotVerdict, Trajectory, Weapon,
+    Bounce, DrawnProjectile, Projectile, ProjectileAppeared, ProjectileDisappeared, ProjectileEnd,
+    ProjectileEndKind, ProjectileLaunch, ShotFired, ShotMessage, ShotRefusal, ShotResult, ShotVerdict,
+    Trajectory, Weapon,
 };
 
 use crate::stage::{DT, Dice, EYE, SHOOTER, Screen, Server, Way, launcher, rocket, round, wall};
@@ -15,7 +16,7 @@ pub struct Game {
     pub server: Server,
     pub own: Screen,
     pub other: Screen,
-    pub down: Way<Mailed>,
+    pub down: Way<ShotMessage>,
     /// Delay of the screens in ticks.
     late: f64,
     /// Downlink latency in ticks.
@@ -50,8 +51,8 @@ impl Game {
             self.down.send(self.server.now().offset(self.way), mailed);
         }
         while let Some(mailed) = self.down.come(self.server.now()) {
-            self.own.hear(&mailed);
-            self.other.hear(&mailed);
+            self.own.receive(&mailed);
+            self.other.receive(&mailed);
         }
         let view = Some(self.view());
         self.own.frame(&self.server, view, DT);
@@ -60,7 +61,7 @@ impl Game {
 }
 
 #[test]
-fn the_servers_word_moves_nothing_on_the_shooters_screen() {
+fn confirmation_does_not_move_the_shooters_projectile() {
     let spec = Projectile { speed: 30.0, gravity: 9.81, life: 1.5, ..rocket() };
     let mut game = Game::new(&launcher(spec), 7.4);
     let view = game.view();
@@ -94,7 +95,7 @@ fn the_servers_word_moves_nothing_on_the_shooters_screen() {
 }
 
 #[test]
-fn a_bystander_sees_it_leave_from_its_shooter_and_catch_up() {
+fn bystander_sees_a_projectile_leave_its_shooter_and_catch_up() {
     let mut game = Game::new(&launcher(Projectile { speed: 30.0, ..rocket() }), 6.0);
     let view = game.view();
     let shot = round(1, Some(view), Vec3::NEG_Z);
@@ -123,7 +124,7 @@ fn a_bystander_sees_it_leave_from_its_shooter_and_catch_up() {
 }
 
 #[test]
-fn a_moment_that_was_moved_is_eased_out() {
+fn clamped_view_time_is_eased_out() {
     let mut game = Game::new(&launcher(Projectile { speed: 25.0, ..rocket() }), 7.4);
     let view = game.view();
     let shot = round(1, Some(view), Vec3::NEG_Z);
@@ -149,7 +150,7 @@ fn a_moment_that_was_moved_is_eased_out() {
 }
 
 #[test]
-fn it_bursts_at_once_where_it_meets_a_wall_and_the_server_adds_nothing() {
+fn projectile_explodes_at_a_wall_immediately_and_only_once() {
     let mut game = Game::new(&launcher(rocket()), 8.0);
     game.wall(Vec3::new(5.0, 5.0, 0.5), Vec3::new(0.0, 0.0, -6.5));
     let view = game.view();
@@ -186,7 +187,7 @@ fn refused_or_unconfirmed_projectile_disappears() {
     assert_eq!(game.own.flying().len(), 2);
     let refused = round(1, None, Vec3::NEG_Z).shot;
     let result = ShotResult::Refused(ShotRefusal::TooSoon);
-    game.own.hear(&Mailed::Verdict(ShotVerdict { shot: refused, result, clamped: false }));
+    game.own.receive(&ShotMessage::Verdict(ShotVerdict { shot: refused, result, clamped: false }));
     game.tick();
     assert_eq!(game.own.flying().len(), 1);
     (0..(1.8 / DT) as u32).for_each(|_| game.tick());
@@ -203,7 +204,7 @@ fn duplicated_and_reordered_messages_show_each_projectile_once() {
     for case in 0..40 {
         let mut game = Game::new(&launcher(Projectile { life: 0.5, ..rocket() }), 7.0);
         game.wall(Vec3::new(5.0, 5.0, 0.5), Vec3::new(0.0, 0.0, -14.5));
-        let mut said: Vec<(i32, Mailed)> = Vec::new();
+        let mut said: Vec<(i32, ShotMessage)> = Vec::new();
         let mut shots = Vec::new();
         for tick in 0..180 {
             if tick % 10 == 0 && tick < 50 {
@@ -222,8 +223,8 @@ fn duplicated_and_reordered_messages_show_each_projectile_once() {
             }
             for (at, mailed) in &said {
                 if *at == tick {
-                    game.own.hear(mailed);
-                    game.other.hear(mailed);
+                    game.own.receive(mailed);
+                    game.other.receive(mailed);
                 }
             }
             let view = Some(game.view());
@@ -249,7 +250,13 @@ fn end_without_a_launch_shows_nothing() {
     let kind = ProjectileEndKind::Hit { target: NetId(2), group: HitGroup::Body };
     for number in 0..9_000 {
         let shot = bevy_unlag_core::Tick(number);
-        game.own.hear(&Mailed::Ended(ProjectileEnd { shooter: NetId(77), shot, flown: 5, point: EYE, kind }));
+        game.own.receive(&ShotMessage::Ended(ProjectileEnd {
+            shooter: NetId(77),
+            shot,
+            flown: 5,
+            point: EYE,
+            kind,
+        }));
         if number % 500 == 0 {
             game.tick();
         }
@@ -283,8 +290,8 @@ fn host_sees_the_servers_projectile_and_no_duplicate() {
             let flying = world.query::<&DrawnProjectile>().iter(world).count();
             assert!(tick > 0 || flying == 1, "immediately");
             most = most.max(flying);
-            shown += world.resource_mut::<Messages<ProjectileShown>>().drain().count();
-            ended += world.resource_mut::<Messages<ProjectileEnded>>().drain().count();
+            shown += world.resource_mut::<Messages<ProjectileAppeared>>().drain().count();
+            ended += world.resource_mut::<Messages<ProjectileDisappeared>>().drain().count();
         }
         assert_eq!((most, shown, ended), (1, 1, 1));
     }
@@ -312,7 +319,12 @@ fn server_and_screen_compute_bitwise_equal_paths_among_equal_walls() {
             let (mut age, mut bits) = (0.0, Vec::new());
             while age < 256.0 {
                 let next = (age + frame).min(256.0);
-                path.walk(age, next, |from, way, max, radius| world.touch(from, way, max, radius), |_| true);
+                path.for_each_segment(
+                    age,
+                    next,
+                    |from, way, max, radius| world.touch(from, way, max, radius),
+                    |_| true,
+                );
                 age = next;
                 if age.fract() == 0.0 {
                     bits.push(path.at(age).0.to_array().map(f32::to_bits));

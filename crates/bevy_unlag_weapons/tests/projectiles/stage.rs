@@ -6,20 +6,21 @@ use std::collections::VecDeque;
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag_core::{
-    BasePoses, CurrentTick, DrawnPose, DrawnViewTime, ExtendedEvent, ExtendedState, KnotConfig, LocalControl,
-    NetId, NetRole, Sampler, StepEvent, Tick, ViewTime,
+    BasePoses, CurrentTick, DrawnPose, DrawnViewTime, ExtendedEvent, ExtendedState, LocalControl, NetId,
+    NetRole, PathKnotConfig, PoseSampler, StepEvent, Tick, ViewTime,
 };
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
-use bevy_unlag_rewind::{FrameHistory, RewindPlugin, ViewLedger, humanoid_hit_boxes, humanoid_rig};
+use bevy_unlag_rewind::{FrameHistory, RewindPlugin, ViewTimeValidator, humanoid_hit_boxes, humanoid_rig};
 use bevy_unlag_smoothing::PublishedPath;
-use bevy_unlag_smoothing::{RecordTransform, SentLog};
+use bevy_unlag_smoothing::{RecordTransform, SentSnapshots};
 use bevy_unlag_weapons::{
-    Aim, Armed, ArmsEvent, ArmsState, Arsenal, Cone, Damage, Damages, DrawnProjectile, FireInput, Mailed,
-    OutgoingVerdicts, Projectile, ProjectileDrawn, ProjectileEnd, ProjectileEnded, ProjectileLaunch,
-    ProjectileShown, Round, Shot, ShotFired, ShotVerdict, Sight, Turn, Weapon, WeaponId, WeaponsPlugin,
+    Aim, Arsenal, Damage, DamageTable, DisplayedProjectileHit, DrawnProjectile, FastestTurn, FireInput,
+    OutgoingShotMessages, PredictedShot, Projectile, ProjectileAppeared, ProjectileDisappeared,
+    ProjectileEnd, ProjectileLaunch, ShooterView, Shot, ShotFired, ShotMessage, ShotVerdict, SpreadCone,
+    Weapon, WeaponEvent, WeaponId, WeaponState, WeaponsPlugin, WithWeapons,
 };
 
-pub type Soldier = Armed<CapsuleModel>;
+pub type Soldier = WithWeapons<CapsuleModel>;
 
 pub const TICK: Duration = Duration::from_nanos(15_625_000);
 pub const DT: f32 = 1.0 / 64.0;
@@ -45,7 +46,7 @@ pub fn launcher(projectile: Projectile) -> Weapon {
     Weapon {
         name: "launcher".to_owned(),
         shot: Shot::Projectile(projectile),
-        damage: Damages { head: 100.0, body: 60.0, limb: 40.0, falloff: default() },
+        damage: DamageTable { head: 100.0, body: 60.0, limb: 40.0, falloff: default() },
         ..Weapon::rifle()
     }
 }
@@ -85,7 +86,7 @@ impl Server {
         let mut app = app(weapon);
         let body = (FrameHistory::default(), humanoid_hit_boxes(), humanoid_rig());
         let shooter =
-            (SHOOTER, NetRole::Authority, OutgoingVerdicts::default(), RecordTransform::default(), body);
+            (SHOOTER, NetRole::Authority, OutgoingShotMessages::default(), RecordTransform::default(), body);
         let shooter = app.world_mut().spawn(shooter).id();
         Self { app, shooter, damage: Vec::new() }
     }
@@ -94,7 +95,7 @@ impl Server {
     pub fn networked(weapon: &Weapon) -> Self {
         let mut server = Self::new(weapon);
         let shooter = server.shooter;
-        server.app.world_mut().entity_mut(shooter).insert(SentLog::default());
+        server.app.world_mut().entity_mut(shooter).insert(SentSnapshots::default());
         server
     }
 
@@ -102,7 +103,7 @@ impl Server {
     pub fn distrustful(weapon: &Weapon) -> Self {
         let mut server = Self::networked(weapon);
         let shooter = server.shooter;
-        server.app.world_mut().entity_mut(shooter).insert(ViewLedger::default());
+        server.app.world_mut().entity_mut(shooter).insert(ViewTimeValidator::default());
         server
     }
 
@@ -125,22 +126,22 @@ impl Server {
     }
 
     /// Delivers a shot that is validated in the coming tick.
-    pub fn arrive(&mut self, round: &Round) {
-        let state = ExtendedState { body: CapsuleState::at(Vec3::ZERO), extension: ArmsState::default() };
-        let event = ExtendedEvent::Extension(ArmsEvent::Fired(*round));
+    pub fn arrive(&mut self, round: &PredictedShot) {
+        let state = ExtendedState { body: CapsuleState::at(Vec3::ZERO), extension: WeaponState::default() };
+        let event = ExtendedEvent::Extension(WeaponEvent::Fired(*round));
         let (entity, tick) = (self.shooter, round.shot);
         self.app.world_mut().write_message::<StepEvent<Soldier>>(StepEvent {
             entity,
             tick,
             state,
-            waited: 0,
-            heard: None,
+            queued_ticks: 0,
+            last_received_snapshot: None,
             event,
         });
     }
 
     /// Runs a tick, with a snapshot of all pawns every third tick. Returns the outgoing messages.
-    pub fn tick(&mut self) -> Vec<Mailed> {
+    pub fn tick(&mut self) -> Vec<ShotMessage> {
         self.app.update();
         let send = self.now().0.is_multiple_of(3);
         let world = self.app.world_mut();
@@ -148,17 +149,17 @@ impl Server {
             let now = world.resource::<CurrentTick>().0;
             let mut sent = Vec::new();
             for (id, mut history) in world.query::<(&NetId, &mut PublishedPath)>().iter_mut(world) {
-                let update = history.send_present(&KnotConfig::default(), &Sampler::default(), None);
+                let update = history.next_update(&PathKnotConfig::default(), &PoseSampler::default(), None);
                 sent.extend(update.filter(|_| *id != SHOOTER).map(|update| (*id, update)));
             }
-            for mut log in world.query::<&mut SentLog>().iter_mut(world) {
+            for mut log in world.query::<&mut SentSnapshots>().iter_mut(world) {
                 for (id, update) in &sent {
                     log.mark_update(*id, update.iter().map(|snapshot| snapshot.tick), now);
                 }
             }
         }
         self.damage.extend(drain::<Damage>(&mut self.app));
-        let mut mailbox = self.app.world_mut().query::<&mut OutgoingVerdicts>();
+        let mut mailbox = self.app.world_mut().query::<&mut OutgoingShotMessages>();
         mailbox
             .iter_mut(self.app.world_mut())
             .flat_map(|mut mailbox| core::mem::take(&mut mailbox.0))
@@ -170,7 +171,7 @@ impl Server {
         let history = self.app.world().get::<PublishedPath>(target)?;
         let stamp = history.sent.stamp(time)?;
         let bases = BasePoses::default();
-        Some(DrawnPose { pose: history.sent.pose(stamp, &Sampler::default(), &bases.at(time))?, stamp })
+        Some(DrawnPose { pose: history.sent.pose(stamp, &PoseSampler::default(), &bases.at(time))?, stamp })
     }
 }
 
@@ -179,23 +180,23 @@ pub fn wall(app: &mut App, half: Vec3, at: Vec3) {
 }
 
 /// A shot along a direction, fired at a view time of the screen.
-pub fn round(number: u32, time: Option<ViewTime>, along: Vec3) -> Round {
+pub fn round(number: u32, time: Option<ViewTime>, along: Vec3) -> PredictedShot {
     round_from(number, time, EYE, along)
 }
 
-pub fn round_from(number: u32, time: Option<ViewTime>, eye: Vec3, along: Vec3) -> Round {
+pub fn round_from(number: u32, time: Option<ViewTime>, eye: Vec3, along: Vec3) -> PredictedShot {
     let aim = Aim::along(along);
     let shot = Tick(10_000 + number);
-    let fire = FireInput::new(&Sight::new(time, FireInput::rounded(eye)), shot).looking(aim, aim);
-    let cone = Cone { aim, half_angle: 0 };
-    Round {
+    let fire = FireInput::new(&ShooterView::new(time, FireInput::rounded(eye)), shot).with_aim(aim, aim);
+    let cone = SpreadCone { aim, half_angle: 0 };
+    PredictedShot {
         shot,
         number,
         weapon: WeaponId(0),
         fire,
         look: aim,
         before: None,
-        turned: Turn::default(),
+        turned: FastestTurn::default(),
         cone,
         seed: 0,
         power: 255,
@@ -205,9 +206,9 @@ pub fn round_from(number: u32, time: Option<ViewTime>, eye: Vec3, along: Vec3) -
 /// Everything that a screen has shown.
 #[derive(Default)]
 pub struct Picture {
-    pub shown: Vec<ProjectileShown>,
-    pub ended: Vec<ProjectileEnded>,
-    pub hits: Vec<ProjectileDrawn>,
+    pub shown: Vec<ProjectileAppeared>,
+    pub ended: Vec<ProjectileDisappeared>,
+    pub hits: Vec<DisplayedProjectileHit>,
 }
 
 /// The screen of a client.
@@ -242,11 +243,11 @@ impl Screen {
         self.targets.push((target, self.app.world_mut().spawn((id, body)).id()));
     }
 
-    pub fn fire(&mut self, round: &Round, time: Option<ViewTime>) {
+    pub fn fire(&mut self, round: &PredictedShot, time: Option<ViewTime>) {
         self.fire_from(round, time, EYE);
     }
 
-    pub fn fire_from(&mut self, round: &Round, time: Option<ViewTime>, from: Vec3) {
+    pub fn fire_from(&mut self, round: &PredictedShot, time: Option<ViewTime>, from: Vec3) {
         let (shooter, from) = (self.shooter, FireInput::rounded(from));
         self.app.world_mut().write_message(ShotFired {
             shooter,
@@ -257,19 +258,19 @@ impl Screen {
         });
     }
 
-    pub fn hear(&mut self, mailed: &Mailed) {
+    pub fn receive(&mut self, mailed: &ShotMessage) {
         let world = self.app.world_mut();
         match *mailed {
-            Mailed::Launched(launch) => {
+            ShotMessage::Launched(launch) => {
                 world.write_message::<ProjectileLaunch>(launch);
             }
-            Mailed::Ended(end) => {
+            ShotMessage::Ended(end) => {
                 world.write_message::<ProjectileEnd>(end);
             }
-            Mailed::Verdict(verdict) => {
+            ShotMessage::Verdict(verdict) => {
                 world.write_message::<ShotVerdict>(verdict);
             }
-            Mailed::Tracer(_) => {}
+            ShotMessage::Tracer(_) => {}
         }
     }
 
@@ -283,9 +284,9 @@ impl Screen {
         }
         self.app.world_mut().resource_mut::<DrawnViewTime>().0 = time;
         self.app.update();
-        self.picture.shown.extend(drain::<ProjectileShown>(&mut self.app));
-        self.picture.ended.extend(drain::<ProjectileEnded>(&mut self.app));
-        self.picture.hits.extend(drain::<ProjectileDrawn>(&mut self.app));
+        self.picture.shown.extend(drain::<ProjectileAppeared>(&mut self.app));
+        self.picture.ended.extend(drain::<ProjectileDisappeared>(&mut self.app));
+        self.picture.hits.extend(drain::<DisplayedProjectileHit>(&mut self.app));
     }
 
     pub fn flying(&mut self) -> Vec<DrawnProjectile> {

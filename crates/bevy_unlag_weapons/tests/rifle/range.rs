@@ -4,19 +4,19 @@ use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag_core::{
-    DrawnPose, ExtendedEvent, ExtendedState, KnotConfig, MoveInput, MoveSystems, NetId, NetRole, Sampler,
-    StepEvent, Tick,
+    DrawnPose, ExtendedEvent, ExtendedState, MoveInput, MoveSystems, NetId, NetRole, PathKnotConfig,
+    PoseSampler, StepEvent, Tick,
 };
 use bevy_unlag_movement::{CapsuleModel, CapsuleState, MovementPlugin};
 use bevy_unlag_prediction::{PredictionPlugin, host_pawn};
 use bevy_unlag_rewind::{FrameHistory, HitGroup, RewindPlugin, humanoid_hit_boxes, humanoid_rig};
 use bevy_unlag_smoothing::PublishedPath;
 use bevy_unlag_weapons::{
-    Aim, Armed, ArmsEvent, ArmsInput, ArmsState, Arsenal, Damage, FireInput, Loadout, ShotFired, ShotResult,
-    ShotVerdict, Sight, SpreadSecret, Trigger, Weapon, WeaponsPlugin,
+    Aim, Arsenal, Damage, FireInput, Loadout, ShooterView, ShotFired, ShotResult, ShotVerdict, SpreadSecret,
+    Weapon, WeaponControls, WeaponEvent, WeaponInput, WeaponState, WeaponsPlugin, WithWeapons,
 };
 
-pub type Soldier = Armed<CapsuleModel>;
+pub type Soldier = WithWeapons<CapsuleModel>;
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
 /// Eye position of the shooter.
@@ -44,8 +44,8 @@ pub fn hit(group: HitGroup) -> ShotResult {
     ShotResult::Hit([(NetId(2), group)].into_iter().collect())
 }
 
-fn soldier(place: Vec3) -> ExtendedState<CapsuleState, ArmsState> {
-    ExtendedState { body: CapsuleState::at(place), extension: ArmsState::default() }
+fn soldier(place: Vec3) -> ExtendedState<CapsuleState, WeaponState> {
+    ExtendedState { body: CapsuleState::at(place), extension: WeaponState::default() }
 }
 
 impl Range {
@@ -75,7 +75,7 @@ impl Range {
             host_pawn::<Soldier>(soldier(Vec3::ZERO)),
             body(),
         ));
-        let shooter = shooter.insert((Trigger::default(), Loadout::default())).id();
+        let shooter = shooter.insert((WeaponControls::default(), Loadout::default())).id();
         let dummy = (NetId(2), NetRole::Authority, soldier(Vec3::NEG_Z * 10.0), DrawnPose::default(), body());
         let dummy = app.world_mut().spawn(dummy).id();
         let mut range = Self { app, shooter, dummy };
@@ -95,8 +95,8 @@ impl Range {
     }
 
     /// State of the shooter's weapons.
-    pub fn arms(&self) -> ArmsState {
-        let state = self.app.world().get::<ExtendedState<CapsuleState, ArmsState>>(self.shooter);
+    pub fn arms(&self) -> WeaponState {
+        let state = self.app.world().get::<ExtendedState<CapsuleState, WeaponState>>(self.shooter);
         state.expect("a state").extension
     }
 
@@ -105,7 +105,7 @@ impl Range {
         self.app.update();
         let world = self.app.world_mut();
         for mut history in world.query::<&mut PublishedPath>().iter_mut(world) {
-            history.send_present(&KnotConfig::default(), &Sampler::default(), None);
+            history.next_update(&PathKnotConfig::default(), &PoseSampler::default(), None);
         }
     }
 
@@ -118,7 +118,7 @@ impl Range {
     }
 
     /// Sends a shot as a cheat might and returns its result.
-    pub fn send(&mut self, fire: FireInput) -> ShotResult {
+    pub fn expect_verdict_of(&mut self, fire: FireInput) -> ShotResult {
         self.hold(false, 7);
         let before = self.app.world().resource::<Seen>().verdicts.len();
         self.app.world_mut().resource_mut::<Sent>().0 = Some(fire);
@@ -131,12 +131,12 @@ impl Range {
     pub fn round(&self, eye: Vec3, along: Vec3) -> FireInput {
         let input = self.app.world().get::<MoveInput<Soldier>>(self.shooter).expect("an input");
         let look = Aim { yaw: input.0.body.yaw, pitch: input.0.body.pitch };
-        FireInput::new(&Sight::new(None, eye), Tick(0)).looking(Aim::along(along), look)
+        FireInput::new(&ShooterView::new(None, eye), Tick(0)).with_aim(Aim::along(along), look)
     }
 
     pub fn hold(&mut self, held: bool, frames: usize) -> &Seen {
         for _ in 0..frames {
-            self.app.world_mut().get_mut::<Trigger>(self.shooter).expect("a trigger").set(held);
+            self.app.world_mut().get_mut::<WeaponControls>(self.shooter).expect("a trigger").set(held);
             self.update();
         }
         self.app.world().resource::<Seen>()
@@ -146,7 +146,7 @@ impl Range {
 fn ask(mut sent: ResMut<Sent>, mut pawns: Query<&mut MoveInput<Soldier>>) {
     if let Some(fire) = sent.0.take() {
         for mut input in &mut pawns {
-            input.0.extension = ArmsInput { fire: Some(fire), ..default() };
+            input.0.extension = WeaponInput { fire: Some(fire), ..default() };
         }
     }
 }
@@ -159,7 +159,7 @@ fn see(
     mut damage: MessageReader<Damage>,
 ) {
     seen.rounds.extend(steps.read().filter_map(|step| match step.event {
-        ExtendedEvent::Extension(ArmsEvent::Fired(round)) => Some(round.fire),
+        ExtendedEvent::Extension(WeaponEvent::Fired(round)) => Some(round.fire),
         _ => None,
     }));
     seen.fired.extend(fired.read().cloned());

@@ -4,12 +4,12 @@ use bevy::prelude::*;
 use bevy_unlag_core::{ExtendedState, NetId};
 use bevy_unlag_movement::CapsuleState;
 use bevy_unlag_rewind::HitGroup;
-use bevy_unlag_weapons::{ArmsState, FireRules, HitClaims, HitList, ShotRefusal, ShotResult, ShotVerdict};
+use bevy_unlag_weapons::{FireRules, HitClaims, HitList, ShotRefusal, ShotResult, ShotVerdict, WeaponState};
 
 use crate::range::{EYE, Range, Seen, hit};
 
 #[test]
-fn a_tap_fires_one_round_and_the_server_confirms_what_the_screen_showed() {
+fn tap_fires_one_shot_and_the_server_confirms_the_displayed_hit() {
     let mut range = Range::new(true);
     let dummy = range.dummy;
     range.aim_at(Vec3::new(0.0, 1.3, -10.0));
@@ -25,7 +25,7 @@ fn a_tap_fires_one_round_and_the_server_confirms_what_the_screen_showed() {
 }
 
 #[test]
-fn a_held_trigger_keeps_the_rate_of_fire() {
+fn held_trigger_keeps_the_rate_of_fire() {
     let mut range = Range::new(true);
     range.aim_at(Vec3::new(30.0, 1.3, -10.0));
     let seen = range.hold(true, 64);
@@ -36,12 +36,12 @@ fn a_held_trigger_keeps_the_rate_of_fire() {
 }
 
 #[test]
-fn the_dead_do_not_shoot_and_a_cheat_who_does_is_refused_once_the_trade_is_over() {
+fn dead_shooter_does_not_fire_and_is_refused_after_the_trade_window() {
     let mut range = Range::new(true);
     let shooter = range.shooter;
     range.aim_at(Vec3::new(0.0, 1.3, -10.0));
     let world = range.app.world_mut();
-    let mut state = world.get_mut::<ExtendedState<CapsuleState, ArmsState>>(shooter).expect("a state");
+    let mut state = world.get_mut::<ExtendedState<CapsuleState, WeaponState>>(shooter).expect("a state");
     state.body.alive = false;
     range.hold(false, 40);
     let seen = range.hold(true, 3);
@@ -49,18 +49,18 @@ fn the_dead_do_not_shoot_and_a_cheat_who_does_is_refused_once_the_trade_is_over(
 
     // A client that sends such a shot nevertheless gets a refusal.
     let fire = range.round(EYE, Vec3::NEG_Z);
-    assert_eq!(range.send(fire), ShotResult::Refused(ShotRefusal::Dead));
+    assert_eq!(range.expect_verdict_of(fire), ShotResult::Refused(ShotRefusal::Dead));
     assert!(range.app.world().resource::<Seen>().damage.is_empty());
 }
 
 #[test]
-fn a_round_leaves_from_near_the_eye_and_never_through_a_wall() {
+fn shot_starts_near_the_server_eye_and_never_behind_a_wall() {
     let mut range = Range::new(true);
     let refused = ShotResult::Refused(ShotRefusal::Eye);
     let from = |range: &mut Range, aside: Vec3| {
         let (eye, chest) = (EYE + aside, Vec3::new(0.0, 1.3, -10.0));
         let fire = range.round(eye, chest - eye);
-        range.send(fire)
+        range.expect_verdict_of(fire)
     };
     let clamped =
         |range: &Range| range.app.world().resource::<Seen>().verdicts.last().is_some_and(|v| v.clamped);
@@ -93,7 +93,7 @@ fn a_round_leaves_from_near_the_eye_and_never_through_a_wall() {
 }
 
 #[test]
-fn a_claim_is_worth_what_the_rule_says() {
+fn hit_claim_counts_within_its_padding_and_number_of_shots() {
     let miss = ShotResult::Miss;
     let hit = hit(HitGroup::Body);
     let unreal = HitClaims::UNREAL_TOURNAMENT;
@@ -111,8 +111,8 @@ fn a_claim_is_worth_what_the_rule_says() {
             fire.claim = claim;
             fire
         };
-        assert_eq!(range.send(round(None)), miss);
-        assert_eq!(range.send(round(Some(NetId(9)))), miss, "the claim names no pawn");
+        assert_eq!(range.expect_verdict_of(round(None)), miss);
+        assert_eq!(range.expect_verdict_of(round(Some(NetId(9)))), miss, "the claim names no pawn");
         let same = |result| match result {
             ShotResult::Hit(list) => {
                 let body = list.iter().map(|hit| (hit.target, HitGroup::Body));
@@ -120,13 +120,13 @@ fn a_claim_is_worth_what_the_rule_says() {
             }
             other => other,
         };
-        let sent = [Some(NetId(2)), None, None].map(|claim| same(range.send(round(claim))));
+        let sent = [Some(NetId(2)), None, None].map(|claim| same(range.expect_verdict_of(round(claim))));
         assert_eq!(sent, [own, next, third], "{claims:?}");
         // With claims enabled, the client claims the hit that its screen showed.
         range.aim_at(Vec3::new(0.0, 1.3, -10.0));
         range.hold(true, 1);
         let seen = range.hold(false, 10);
-        let claimed = claims.wanted().then_some(NetId(2));
+        let claimed = claims.enabled().then_some(NetId(2));
         assert_eq!(seen.rounds.last().map(|fire| fire.claim), Some(claimed), "{claims:?}");
     }
 }

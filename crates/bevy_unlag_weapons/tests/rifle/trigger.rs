@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_unlag_core::VisualOffset;
 use bevy_unlag_rewind::HitGroup;
-use bevy_unlag_weapons::{Ammo, FireMode, Reload, Trigger, Weapon};
+use bevy_unlag_weapons::{Ammo, FireMode, Reload, Weapon, WeaponControls};
 
 use crate::range::{Range, hit};
 
@@ -29,19 +29,19 @@ fn tap_is_buffered_for_the_configured_time() {
     // A tap early in a reload expires, a tap near its end is buffered.
     let reload = |range: &mut Range, ticks: usize| {
         range.hold(false, 10);
-        range.app.world_mut().get_mut::<Trigger>(range.shooter).expect("a trigger").reload = true;
+        range.app.world_mut().get_mut::<WeaponControls>(range.shooter).expect("a trigger").reload = true;
         range.hold(false, ticks);
     };
     reload(&mut range, 4);
     assert!(range.arms().is_reloading());
     assert_eq!(tap(&mut range, 60), 2, "a tap half a second before");
-    assert_eq!(range.arms().in_hand().magazine, 3);
+    assert_eq!(range.arms().held_slot().magazine, 3);
     assert_eq!(tap(&mut range, 12), 3);
     reload(&mut range, 32);
     assert_eq!(tap(&mut range, 20), 4, "a tap a tenth of a second before");
 
     // With a longer buffer time, a tap is kept for the whole reload.
-    range.app.world_mut().get_mut::<Trigger>(range.shooter).expect("a trigger").patience = 1.0;
+    range.app.world_mut().get_mut::<WeaponControls>(range.shooter).expect("a trigger").buffer_time = 1.0;
     reload(&mut range, 4);
     assert_eq!(tap(&mut range, 60), 5);
 }
@@ -57,7 +57,7 @@ fn trigger_on_an_empty_magazine_starts_a_reload() {
     assert_eq!(tap(&mut range, 12), 3);
     assert!(range.arms().is_reloading());
     assert_eq!(range.hold(false, 60).fired.len(), 3, "the weapon was reloaded without firing");
-    assert_eq!(range.arms().in_hand().magazine, 3);
+    assert_eq!(range.arms().held_slot().magazine, 3);
 
     // A held automatic weapon continues after its reload.
     let ammo = Ammo { magazine: 3, reserve: 30, reload: Reload::Magazine { time: 10.0 * DT } };

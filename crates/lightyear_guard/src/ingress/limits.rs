@@ -23,25 +23,25 @@ pub struct IngressLimits {
     pub datagrams_per_second: f32,
     /// Datagrams per second from an address without a connection; a handshake sends ten. Default 64. Raising
     /// it costs one decryption per datagram and, for forged ones, a log line.
-    pub stranger_datagrams_per_second: f32,
+    pub pending_datagrams_per_second: f32,
     /// Datagrams that a [`ServerUdp`](super::ServerUdp) reads per frame; the rest waits in the operating
     /// system's queue. Default 4096. Raising it lets a flood delay a frame for longer, by a microsecond per
     /// datagram.
     pub datagrams_per_frame: usize,
     /// Connection requests per second that a [`ServerUdp`](super::ServerUdp) accepts from unknown addresses.
     /// Default 256. Raising it costs 50 µs per request.
-    pub newcomers_per_second: f32,
+    pub connection_requests_per_second: f32,
     /// Addresses of one host (one IPv4 address or one IPv6 /64 network) that may be pending at a
     /// [`ServerUdp`](super::ServerUdp) at once, that is, without a connection. Default 32. Raising it lets
     /// more players behind one router join at the same moment, and one attacker occupy more of
-    /// [`strangers`](Self::strangers).
-    pub strangers_per_host: usize,
+    /// [`pending_links`](Self::strangers).
+    pub max_pending_per_host: usize,
     /// Addresses without a valid connect token that are remembered at once; beyond that the oldest is
     /// forgotten. Default 256. Raising it costs some kilobytes per address.
     pub strangers: usize,
     /// How long an address may stay without a connection. netcode's handshake takes two round trips. Default
     /// 5 s. Raising it keeps junk for longer.
-    pub stranger_time: Duration,
+    pub pending_timeout: Duration,
     /// Packets per second from one client. Default 512. Raising it lets one client take more of the server's
     /// time.
     pub packets_per_second: f32,
@@ -53,7 +53,7 @@ pub struct IngressLimits {
     pub messages_per_second: f32,
     /// lightyear's own pings, pongs and metadata per second from one client; the suite does without most of
     /// them. Default 64. Raising it lets one client make the server reply and log more often.
-    pub services_per_second: f32,
+    pub service_messages_per_second: f32,
     /// Burst allowance of all rates above: the time over which unused budget accumulates. Default 2 s.
     /// Raising it tolerates longer outages, and lets a client send as much more in one frame.
     pub burst: Duration,
@@ -71,7 +71,7 @@ pub struct IngressLimits {
     pub grace: Duration,
     /// How long the link of a kicked client stays open, so that it can receive the reason. Its packets are
     /// dropped. Default 500 ms.
-    pub goodbye: Duration,
+    pub kick_delay: Duration,
 }
 
 impl Default for IngressLimits {
@@ -79,37 +79,37 @@ impl Default for IngressLimits {
         Self {
             enabled: true,
             datagrams_per_second: 4_096.0,
-            stranger_datagrams_per_second: 64.0,
+            pending_datagrams_per_second: 64.0,
             datagrams_per_frame: 4_096,
-            newcomers_per_second: 256.0,
-            strangers_per_host: 32,
+            connection_requests_per_second: 256.0,
+            max_pending_per_host: 32,
             strangers: 256,
-            stranger_time: Duration::from_secs(5),
+            pending_timeout: Duration::from_secs(5),
             packets_per_second: 512.0,
             bytes_per_second: 131_072.0,
             messages_per_second: 2_048.0,
-            services_per_second: 64.0,
+            service_messages_per_second: 64.0,
             burst: Duration::from_secs(2),
             max_fragments: 8,
             strikes: 100.0,
             strikes_forgiven: 5.0,
             grace: Duration::from_secs(3),
-            goodbye: Duration::from_millis(500),
+            kick_delay: Duration::from_millis(500),
         }
     }
 }
 
 /// Why a packet or message was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Refusal {
+pub enum IngressRefusal {
     /// Not a datagram that a netcode peer writes; the sender may be forged.
     NotNetcode,
     /// More datagrams than the decryption budget allows; the sender may be forged.
     Datagrams,
     /// Too many connection requests, in total or from one host.
-    Newcomers,
+    ConnectionRequests,
     /// A connection request whose token was not issued with the server's key; the sender may be forged.
-    Foreign,
+    ForeignToken,
     /// Larger than a packet of this link can be, or shorter than its header.
     Size,
     /// A packet kind that clients do not send: compressed, or unknown.
@@ -125,22 +125,22 @@ pub enum Refusal {
     /// Too many fragments, or fragments that do not fit together.
     Fragments,
     /// A reliable or fragmented message too far ahead of a missing one; it is retransmitted. No offence.
-    Ahead,
+    BeyondWindow,
     /// Exceeds [`IngressLimits::packets_per_second`].
     Packets,
     /// Exceeds [`IngressLimits::bytes_per_second`].
     Bytes,
     /// Exceeds [`IngressLimits::messages_per_second`].
     Messages,
-    /// Exceeds [`IngressLimits::services_per_second`].
-    Services,
+    /// Exceeds [`IngressLimits::service_messages_per_second`].
+    ServiceMessages,
     /// From a client that has been kicked.
-    Leaving,
+    PendingKick,
     /// A game message about a pawn that the sender does not own. Two strikes: a client may send about a pawn
     /// until it learns that it no longer owns it.
     Owner,
     /// A game message about a pawn that does not exist, or no longer. No offence.
-    Absent,
+    UnknownPawn,
     /// More game messages of a type than [`MessageRules::per_second`](crate::MessageRules::per_second). One
     /// strike: honest clients limit themselves.
     Rate,
@@ -148,13 +148,13 @@ pub enum Refusal {
     Rejected,
 }
 
-impl Refusal {
+impl IngressRefusal {
     /// All refusals.
     pub const ALL: [Self; 21] = [
         Self::NotNetcode,
         Self::Datagrams,
-        Self::Newcomers,
-        Self::Foreign,
+        Self::ConnectionRequests,
+        Self::ForeignToken,
         Self::Size,
         Self::PacketKind,
         Self::Malformed,
@@ -162,14 +162,14 @@ impl Refusal {
         Self::Message,
         Self::Content,
         Self::Fragments,
-        Self::Ahead,
+        Self::BeyondWindow,
         Self::Packets,
         Self::Bytes,
         Self::Messages,
-        Self::Services,
-        Self::Leaving,
+        Self::ServiceMessages,
+        Self::PendingKick,
         Self::Owner,
-        Self::Absent,
+        Self::UnknownPawn,
         Self::Rate,
         Self::Rejected,
     ];
@@ -180,8 +180,8 @@ impl Refusal {
         match self {
             Self::NotNetcode => "not netcode",
             Self::Datagrams => "too many datagrams",
-            Self::Newcomers => "too many newcomers",
-            Self::Foreign => "somebody else's token",
+            Self::ConnectionRequests => "too many newcomers",
+            Self::ForeignToken => "somebody else's token",
             Self::Size => "size",
             Self::PacketKind => "kind of packet",
             Self::Malformed => "malformed",
@@ -189,14 +189,14 @@ impl Refusal {
             Self::Message => "message",
             Self::Content => "content",
             Self::Fragments => "fragments",
-            Self::Ahead => "too far ahead",
+            Self::BeyondWindow => "too far ahead",
             Self::Packets => "too many packets",
             Self::Bytes => "too many bytes",
             Self::Messages => "too many messages",
-            Self::Services => "too many pings",
-            Self::Leaving => "leaving",
+            Self::ServiceMessages => "too many pings",
+            Self::PendingKick => "leaving",
             Self::Owner => "about somebody else's pawn",
-            Self::Absent => "about a pawn that is not there",
+            Self::UnknownPawn => "about a pawn that is not there",
             Self::Rate => "too many of a type",
             Self::Rejected => "rejected by the game",
         }
@@ -218,7 +218,7 @@ impl Refusal {
 
     /// Whether the packet was refused for its rate and not for its content.
     pub(super) fn is_excess(self) -> bool {
-        matches!(self, Self::Packets | Self::Bytes | Self::Messages | Self::Services)
+        matches!(self, Self::Packets | Self::Bytes | Self::Messages | Self::ServiceMessages)
     }
 }
 
@@ -228,9 +228,12 @@ mod tests {
 
     #[test]
     fn every_refusal_matches_its_place_in_all_and_has_a_unique_name() {
-        for (index, refusal) in Refusal::ALL.into_iter().enumerate() {
+        for (index, refusal) in IngressRefusal::ALL.into_iter().enumerate() {
             assert_eq!(refusal as usize, index);
-            assert_eq!(Refusal::ALL.into_iter().filter(|other| other.name() == refusal.name()).count(), 1);
+            assert_eq!(
+                IngressRefusal::ALL.into_iter().filter(|other| other.name() == refusal.name()).count(),
+                1
+            );
             assert!(!(refusal.is_offence() && refusal.is_excess()));
         }
     }

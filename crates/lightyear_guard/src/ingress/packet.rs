@@ -12,7 +12,7 @@
 //!
 //! Kinds 2 and 3 are their compressed variants.
 
-use super::limits::Refusal;
+use super::limits::IngressRefusal;
 
 /// A message or fragment in a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,24 +29,24 @@ pub(super) const HEADER: usize = 13;
 /// Calls `visit` for each item of a packet, in order. Returns the first error of the parser or of `visit`.
 pub(super) fn walk<'a>(
     packet: &'a [u8],
-    mut visit: impl FnMut(Item<'a>) -> Result<(), Refusal>,
-) -> Result<(), Refusal> {
+    mut visit: impl FnMut(Item<'a>) -> Result<(), IngressRefusal>,
+) -> Result<(), IngressRefusal> {
     const DATA: u8 = 0;
     const FRAGMENT: u8 = 1;
     const ACKNOWLEDGEMENTS: u8 = 4;
-    let (header, body) = packet.split_at_checked(HEADER).ok_or(Refusal::Size)?;
+    let (header, body) = packet.split_at_checked(HEADER).ok_or(IngressRefusal::Size)?;
     let mut rest = Bytes(body);
     match header[0] {
         DATA => {}
-        FRAGMENT => visit(rest.fragment().ok_or(Refusal::Malformed)?)?,
+        FRAGMENT => visit(rest.fragment().ok_or(IngressRefusal::Malformed)?)?,
         ACKNOWLEDGEMENTS if body.is_empty() => {}
-        ACKNOWLEDGEMENTS => return Err(Refusal::Malformed),
-        _ => return Err(Refusal::PacketKind),
+        ACKNOWLEDGEMENTS => return Err(IngressRefusal::Malformed),
+        _ => return Err(IngressRefusal::PacketKind),
     }
     while !rest.0.is_empty() {
-        let (channel, count) = rest.batch().ok_or(Refusal::Malformed)?;
+        let (channel, count) = rest.batch().ok_or(IngressRefusal::Malformed)?;
         for _ in 0..count {
-            visit(rest.message(channel).ok_or(Refusal::Malformed)?)?;
+            visit(rest.message(channel).ok_or(IngressRefusal::Malformed)?)?;
         }
     }
     Ok(())

@@ -19,15 +19,15 @@ use lightyear::{
 };
 
 use super::{
-    IngressLimits, IngressStats, Refusal,
-    bucket::Bucket,
-    netcode::{Form, is_netcode},
-    strangers::Stranger,
+    IngressLimits, IngressRefusal, IngressStats,
+    datagram_filter::{DatagramForm, client_datagram_form},
+    pending_links::PendingLink,
+    token_bucket::TokenBucket,
 };
-use crate::tokens::{TokenGate, WallClock};
+use crate::tokens::{TokenValidator, WallClock};
 
 /// Longest datagram that is read; the socket truncates longer ones, which the filters then refuse.
-const LONGEST: usize = 1_472;
+const MAX_DATAGRAM: usize = 1_472;
 
 /// UDP server transport. Insert it on a server entity with lightyear's `LocalAddr`, instead of lightyear's
 /// `ServerUdpIo`. Port 0 binds any free port, and `LocalAddr` is updated with it. [`IngressLimits`] contains
@@ -40,13 +40,18 @@ const LONGEST: usize = 1_472;
 pub struct ServerUdp {
     socket: Option<UdpSocket>,
     links: HashMap<SocketAddr, Entity>,
-    newcomers: Bucket,
-    buffer: [u8; LONGEST],
+    connection_requests: TokenBucket,
+    buffer: [u8; MAX_DATAGRAM],
 }
 
 impl Default for ServerUdp {
     fn default() -> Self {
-        Self { socket: None, links: HashMap::default(), newcomers: Bucket::FULL, buffer: [0; LONGEST] }
+        Self {
+            socket: None,
+            links: HashMap::default(),
+            connection_requests: TokenBucket::FULL,
+            buffer: [0; MAX_DATAGRAM],
+        }
     }
 }
 
@@ -124,15 +129,17 @@ fn host(address: SocketAddr) -> IpAddr {
 fn receive(
     (time, clock): (Res<Time<Real>>, Res<WallClock>),
     limits: Res<IngressLimits>,
-    mut servers: Query<(Entity, &mut ServerUdp, Option<&TokenGate>), With<Linked>>,
+    mut servers: Query<(Entity, &mut ServerUdp, Option<&TokenValidator>), With<Linked>>,
     mut links: Query<&mut Link>,
-    strangers: Query<&UdpLink, With<Stranger>>,
+    strangers: Query<&UdpLink, With<PendingLink>>,
     mut stats: ResMut<IngressStats>,
     mut commands: Commands,
 ) {
     for (server, mut udp, gate) in &mut servers {
-        let ServerUdp { socket: Some(socket), links: known, newcomers, buffer } = &mut *udp else { continue };
-        newcomers.fill(limits.newcomers_per_second, limits.burst, time.delta());
+        let ServerUdp { socket: Some(socket), links: known, connection_requests, buffer } = &mut *udp else {
+            continue;
+        };
+        connection_requests.fill(limits.connection_requests_per_second, limits.burst, time.delta());
         // Pending addresses per host, counted when the first request arrives.
         let mut hosts: Option<HashMap<IpAddr, usize>> = None;
         for _ in 0..limits.datagrams_per_frame {
@@ -156,10 +163,10 @@ fn receive(
             }
             let refusal = if !limits.enabled {
                 None
-            } else if is_netcode(datagram) != Some(Form::Request) {
-                Some(Refusal::NotNetcode)
+            } else if client_datagram_form(datagram) != Some(DatagramForm::Request) {
+                Some(IngressRefusal::NotNetcode)
             } else if gate.is_some_and(|gate| !gate.may_open(datagram, (clock.0)())) {
-                Some(Refusal::Foreign)
+                Some(IngressRefusal::ForeignToken)
             } else {
                 let there = hosts
                     .get_or_insert_with(|| {
@@ -170,8 +177,8 @@ fn receive(
                     .entry(host(address))
                     .or_default();
                 // In this order: a host at its limit must not use up the shared budget.
-                if *there >= limits.strangers_per_host || !newcomers.take(1.0) {
-                    Some(Refusal::Newcomers)
+                if *there >= limits.max_pending_per_host || !connection_requests.take(1.0) {
+                    Some(IngressRefusal::ConnectionRequests)
                 } else {
                     *there += 1;
                     None
@@ -183,7 +190,7 @@ fn receive(
             }
             let mut link = Link::default();
             link.recv.push_raw(RecvPayload::from(datagram));
-            let peer = (LinkOf { server }, link, Linked, PeerAddr(address), Stranger::default());
+            let peer = (LinkOf { server }, link, Linked, PeerAddr(address), PendingLink::default());
             let link = commands.spawn((peer, UdpLink { server, address })).id();
             known.insert(address, link);
         }

@@ -2,16 +2,16 @@
 
 use bevy::prelude::*;
 
-use super::{gate::OFFENCE, limits::Refusal};
+use super::{limits::IngressRefusal, packet_filter::OFFENCE_STRIKES};
 
 /// Number of refusals, by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Refused([u64; Refusal::ALL.len()]);
+pub struct RefusalCounts([u64; IngressRefusal::ALL.len()]);
 
-impl Refused {
+impl RefusalCounts {
     /// Returns how often `refusal` was the reason.
     #[must_use]
-    pub fn of(&self, refusal: Refusal) -> u64 {
+    pub fn of(&self, refusal: IngressRefusal) -> u64 {
         self.0[refusal as usize]
     }
 
@@ -23,12 +23,12 @@ impl Refused {
 
     /// Returns the most frequent reason, if there was any.
     #[must_use]
-    pub fn most(&self) -> Option<Refusal> {
-        let most = Refusal::ALL.into_iter().max_by_key(|refusal| self.of(*refusal));
+    pub fn most(&self) -> Option<IngressRefusal> {
+        let most = IngressRefusal::ALL.into_iter().max_by_key(|refusal| self.of(*refusal));
         most.filter(|refusal| self.of(*refusal) > 0)
     }
 
-    pub(super) fn count(&mut self, refusal: Refusal) {
+    pub(super) fn count(&mut self, refusal: IngressRefusal) {
         self.0[refusal as usize] += 1;
     }
 }
@@ -43,7 +43,7 @@ pub struct LinkTraffic {
     /// Messages and fragments in the admitted packets.
     pub messages: u64,
     /// Refusals.
-    pub refused: Refused,
+    pub refused: RefusalCounts,
     /// Current strikes; at [`IngressLimits::strikes`](super::IngressLimits::strikes) the client is kicked.
     pub strikes: f32,
 }
@@ -54,7 +54,7 @@ pub struct IngressStats {
     /// Admitted packets.
     pub packets: u64,
     /// Refusals.
-    pub refused: Refused,
+    pub refused: RefusalCounts,
     /// Addresses that are remembered now without a connection.
     pub strangers: usize,
     /// Addresses that were forgotten before they had a connection.
@@ -64,7 +64,7 @@ pub struct IngressStats {
 }
 
 /// Records the refusal of a message that passed the filters but violates the rules of its type.
-pub fn refuse(world: &mut World, link: Entity, refusal: Refusal) {
+pub fn record_refusal(world: &mut World, link: Entity, refusal: IngressRefusal) {
     if let Some(mut stats) = world.get_resource_mut::<IngressStats>() {
         stats.refused.count(refusal);
     }
@@ -72,9 +72,9 @@ pub fn refuse(world: &mut World, link: Entity, refusal: Refusal) {
         traffic.refused.count(refusal);
         traffic.strikes += match refusal {
             // A client may send about a pawn until it learns that it no longer owns it.
-            Refusal::Owner => 2.0,
-            Refusal::Rate => 1.0,
-            refusal if refusal.is_offence() => OFFENCE,
+            IngressRefusal::Owner => 2.0,
+            IngressRefusal::Rate => 1.0,
+            refusal if refusal.is_offence() => OFFENCE_STRIKES,
             _ => 0.0,
         };
     }

@@ -7,7 +7,7 @@ fn ms(value: u64) -> Duration {
 }
 
 /// Pushes `count` packets `gap` ms apart and pops them in steps of 1 ms. Returns (arrival in ms, packet).
-fn run(seed: u64, conditions: &LinkConditions, count: u32, gap: u64) -> Vec<(u64, u32)> {
+fn expect_drained_run(seed: u64, conditions: &LinkConditions, count: u32, gap: u64) -> Vec<(u64, u32)> {
     let mut link = Conditioner::new(seed);
     let mut arrived = Vec::new();
     let end = u64::from(count) * gap + 5_000;
@@ -26,7 +26,7 @@ fn run(seed: u64, conditions: &LinkConditions, count: u32, gap: u64) -> Vec<(u64
 
 #[test]
 fn perfect_link_delivers_immediately_and_in_order() {
-    let arrived = run(1, &PERFECT, 100, 1);
+    let arrived = expect_drained_run(1, &PERFECT, 100, 1);
     assert_eq!(arrived, (0..100).map(|i| (u64::from(i), i)).collect::<Vec<_>>());
 
     let mut link = Conditioner::new(1);
@@ -59,15 +59,15 @@ fn equal_seeds_give_equal_output_and_different_seeds_do_not() {
         bytes_per_second: 0,
         pulse: Some(Pulse { period: ms(500), length: ms(100), latency: ms(20), loss: 0.5 }),
     };
-    let first = run(42, &conditions, 2_000, 5);
-    assert_eq!(first, run(42, &conditions, 2_000, 5));
-    assert_ne!(first, run(43, &conditions, 2_000, 5));
+    let first = expect_drained_run(42, &conditions, 2_000, 5);
+    assert_eq!(first, expect_drained_run(42, &conditions, 2_000, 5));
+    assert_ne!(first, expect_drained_run(43, &conditions, 2_000, 5));
 }
 
 #[test]
 fn losses_do_not_depend_on_the_other_conditions() {
     let lost = |conditions: &LinkConditions| {
-        let arrived = run(9, conditions, 2_000, 2);
+        let arrived = expect_drained_run(9, conditions, 2_000, 2);
         let mut seen: Vec<u32> = arrived.into_iter().map(|(_, packet)| packet).collect();
         seen.sort_unstable();
         seen.dedup();
@@ -81,7 +81,7 @@ fn losses_do_not_depend_on_the_other_conditions() {
 #[test]
 fn jitter_stays_in_range_and_keeps_the_order() {
     let conditions = LinkConditions { latency: ms(100), jitter: ms(30), ..PERFECT };
-    let arrived = run(3, &conditions, 2_000, 10);
+    let arrived = expect_drained_run(3, &conditions, 2_000, 10);
     assert_eq!(arrived.len(), 2_000);
     assert!(arrived.is_sorted_by_key(|&(_, packet)| packet));
     let delays: Vec<u64> = arrived.iter().map(|&(now, packet)| now - u64::from(packet) * 10).collect();
@@ -136,7 +136,7 @@ fn total_loss_loses_every_packet_and_ends_immediately() {
 #[test]
 fn duplication_delivers_every_packet_once_or_twice() {
     let conditions = LinkConditions { latency: ms(20), jitter: ms(10), duplication: 0.25, ..PERFECT };
-    let arrived = run(5, &conditions, 4_000, 3);
+    let arrived = expect_drained_run(5, &conditions, 4_000, 3);
     let copies = arrived.len() - 4_000;
     assert!((800..1_200).contains(&copies), "got {copies}");
     let mut counts = vec![0_u32; 4_000];
@@ -149,7 +149,7 @@ fn duplication_delivers_every_packet_once_or_twice() {
 #[test]
 fn reorder_lets_packets_be_overtaken() {
     let conditions = LinkConditions { latency: ms(20), reorder: 0.1, reorder_delay: ms(25), ..PERFECT };
-    let arrived = run(6, &conditions, 4_000, 10);
+    let arrived = expect_drained_run(6, &conditions, 4_000, 10);
     assert_eq!(arrived.len(), 4_000);
     assert!(!arrived.is_sorted_by_key(|&(_, packet)| packet));
     let late = arrived.iter().filter(|&&(now, packet)| now - u64::from(packet) * 10 == 45).count();
@@ -175,13 +175,13 @@ fn pulse_delays_the_end_of_every_period_without_reordering() {
             (due, packet)
         })
         .collect();
-    assert_eq!(run(1, &conditions, 300, 10), expected);
+    assert_eq!(expect_drained_run(1, &conditions, 300, 10), expected);
 }
 
 #[test]
 fn pulse_loses_packets_only_within_its_window() {
     let packets = |pulse: Option<Pulse>| {
-        let arrived = run(9, &LinkConditions { loss: 0.2, pulse, ..PERFECT }, 2_000, 2);
+        let arrived = expect_drained_run(9, &LinkConditions { loss: 0.2, pulse, ..PERFECT }, 2_000, 2);
         arrived.into_iter().map(|(_, packet)| packet).collect::<Vec<_>>()
     };
     let plain = packets(None);

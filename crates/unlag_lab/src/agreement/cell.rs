@@ -8,8 +8,8 @@ use bevy_unlag::{
 };
 use unlag_examples::{
     app::ServerOptions,
-    ledger::ShotLedger,
-    lockstep::{Match, MatchOptions},
+    shot_stats::ShotStats,
+    stepped_match::{Match, MatchOptions},
 };
 
 use super::{
@@ -63,7 +63,7 @@ pub struct Played {
     /// The link.
     pub cell: Cell,
     /// All players' rounds.
-    pub ledger: ShotLedger,
+    pub shot_stats: ShotStats,
     /// Seconds of the match, in its own time.
     pub seconds: f64,
     /// The players' playout delay in milliseconds, on average.
@@ -140,7 +140,7 @@ impl Cell {
         let playout: f64 = report.players.iter().map(|player| player.playout_ms).sum();
         Ok(Played {
             cell: self,
-            ledger: report.total(),
+            shot_stats: report.total(),
             seconds,
             playout_ms: playout / report.players.len().max(1) as f64,
         })
@@ -150,19 +150,19 @@ impl Cell {
 impl Played {
     /// The lower of the two numbers in percent.
     pub fn agreement(&self) -> f64 {
-        self.ledger.tally().agreement().unwrap_or(f64::NAN)
+        self.shot_stats.tally().agreement().unwrap_or(f64::NAN)
     }
 }
 
-fn arm(game: &mut Match, armed: bool) {
+fn arm(game: &mut Match, may_fire: bool) {
     for client in &mut game.clients {
         if let Some(mut hands) = client.world_mut().get_resource_mut::<Hands>() {
-            hands.armed = armed;
+            hands.may_fire = may_fire;
         }
     }
 }
 
 fn drawn(game: &Match) -> u64 {
-    let ledgers = game.clients.iter().filter_map(|client| client.world().get_resource::<ShotLedger>());
-    ledgers.map(|ledger| ledger.drawn).sum()
+    let ledgers = game.clients.iter().filter_map(|client| client.world().get_resource::<ShotStats>());
+    ledgers.map(|shot_stats| shot_stats.drawn).sum()
 }

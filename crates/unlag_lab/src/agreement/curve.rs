@@ -7,7 +7,7 @@ use bevy_unlag::prelude::*;
 use plotters::prelude::*;
 use unlag_examples::{
     app::ServerOptions,
-    lockstep::{self, MatchOptions},
+    stepped_match::{self, MatchOptions},
 };
 
 use crate::Options;
@@ -23,7 +23,7 @@ pub fn plot(options: &Options, folder: &Path) -> Result<(), String> {
         let mut curve = Vec::new();
         for rtt in [0_u32, 50, 100, 150, 200, 300] {
             let latency = Duration::from_millis(u64::from(rtt) / 2);
-            let report = lockstep::play(&MatchOptions {
+            let report = stepped_match::play(&MatchOptions {
                 seconds,
                 conditions: LinkConditions { latency, ..LinkConditions::PERFECT },
                 seed: options.seed,

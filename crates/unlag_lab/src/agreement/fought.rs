@@ -2,7 +2,7 @@
 
 use bevy_unlag::{
     prelude::*,
-    weapons::{Damages, Projectile, Spread},
+    weapons::{DamageTable, Projectile, Spread},
 };
 
 /// With what a cell is fought.
@@ -42,7 +42,7 @@ impl Fought {
     /// Its weapon, which hurts nobody and never runs dry.
     pub fn arsenal(self) -> Arsenal {
         let rifle = Weapon::rifle();
-        let damage = Damages { head: 0.0, body: 0.0, limb: 0.0, ..rifle.damage.clone() };
+        let damage = DamageTable { head: 0.0, body: 0.0, limb: 0.0, ..rifle.damage.clone() };
         let (shot, interval, still) = match self {
             Self::Hitscan => (rifle.shot, rifle.interval, 0.0),
             Self::Shotgun => (Shot::Pellets { count: 12, range: 60.0 }, 0.4, 2.6),

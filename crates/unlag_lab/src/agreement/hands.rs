@@ -4,7 +4,7 @@
 use bevy::{math::Vec3Swizzles, prelude::*};
 use bevy_unlag::{ControlSystems, core::units_to_angle, prelude::*, rewind::WorldTrace};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
-use unlag_examples::script::{HAND, Script};
+use unlag_examples::scripted_player::{DEFAULT_TURN_RATE, ScriptedPlayer};
 
 use super::range::{Home, Scene, home};
 
@@ -25,7 +25,7 @@ pub struct Hands {
     /// How much of the way that is right.
     lead: f32,
     /// Whether it shoots.
-    pub armed: bool,
+    pub may_fire: bool,
     walk: Vec2,
     /// On its way back to the middle, a little to this side.
     back: Option<f32>,
@@ -48,7 +48,7 @@ impl Hands {
             // Who strafes to and fro is not met by aiming ahead for long.
             speed: speed.filter(|_| scene == Scene::Sprinters),
             lead: 0.0,
-            armed: false,
+            may_fire: false,
             walk: Vec2::ZERO,
             back: None,
             jump_from: f32::MAX,
@@ -59,8 +59,8 @@ impl Hands {
             target: None,
             next_target: 0.0,
         };
-        client.insert_resource(hands).insert_resource(Script::asleep());
-        client.add_systems(RunFixedMainLoop, play.in_set(ControlSystems::Gather));
+        client.insert_resource(hands).insert_resource(ScriptedPlayer::idle());
+        client.add_systems(RunFixedMainLoop, play.in_set(ControlSystems::Accumulate));
     }
 
     /// Turns every 0.2 to 0.9 s, and at the border of its field: mostly across the line to the target, now
@@ -111,9 +111,9 @@ type Own = (
     &'static NetId,
     &'static DrawnPose,
     &'static DrawnEye,
-    &'static mut InputGather,
+    &'static mut InputAccumulator,
     &'static mut Aim,
-    &'static mut Trigger,
+    &'static mut WeaponControls,
 );
 
 fn play(
@@ -154,9 +154,9 @@ fn play(
         }
         None => Vec3::new(-eye.x, 0.0, -eye.z),
     };
-    let wanted = aim.towards(Aim::along(look), HAND * time.delta_secs());
+    let wanted = aim.towards(Aim::along(look), DEFAULT_TURN_RATE * time.delta_secs());
     let yaw = units_to_angle(wanted.yaw);
-    gather.face(f64::from(yaw), f64::from(units_to_angle(wanted.pitch.cast_unsigned())));
+    gather.set_view(f64::from(yaw), f64::from(units_to_angle(wanted.pitch.cast_unsigned())));
     aim.set_if_neq(wanted);
 
     let (middle, rides) = match home(*id, hands.scene) {
@@ -180,5 +180,5 @@ fn play(
     gather.jump(now >= hands.jump_from);
     gather.crouch(hands.crouch);
     // Between two targets the finger leaves the trigger: some rounds start with a click, most do not.
-    trigger.set(hands.armed && target.is_some() && stays);
+    trigger.set(hands.may_fire && target.is_some() && stays);
 }

@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use unlag_examples::ledger::{ShotLedger, Tally};
+use unlag_examples::shot_stats::{HitCounts, ShotStats};
 
 use super::cell::{Cell, Played, Rules};
 
@@ -56,11 +56,11 @@ impl Keep {
         let mut numbers = line[name.len()..].iter().copied();
         let mut next = || numbers.next().unwrap_or_default();
         let (seconds, playout_ms) = (next() as f64 / 10.0, next() as f64 / 1e3);
-        let mut ledger = ShotLedger::default();
-        for count in counts(&mut ledger) {
+        let mut shot_stats = ShotStats::default();
+        for count in counts(&mut shot_stats) {
             *count = next();
         }
-        Some(Played { cell, ledger, seconds, playout_ms })
+        Some(Played { cell, shot_stats, seconds, playout_ms })
     }
 
     /// Adds a cell.
@@ -68,9 +68,9 @@ impl Keep {
     /// # Errors
     /// One line when it cannot be written.
     pub fn add(&mut self, played: &Played, rules: &Rules) -> Result<(), String> {
-        let mut ledger = played.ledger.clone();
+        let mut shot_stats = played.shot_stats.clone();
         let measured = [(played.seconds * 10.0).round() as u64, (played.playout_ms * 1e3).round() as u64];
-        let counts = counts(&mut ledger).into_iter().map(|count| *count);
+        let counts = counts(&mut shot_stats).into_iter().map(|count| *count);
         let all = name(played.cell, rules).into_iter().chain(measured).chain(counts);
         let words: Vec<_> = all.map(|number| number.to_string()).collect();
         writeln!(self.file, "{}", words.join(" ")).map_err(|error| format!("cannot keep a cell: {error}"))
@@ -83,22 +83,22 @@ fn name(cell: Cell, rules: &Rules) -> [u64; 6] {
 }
 
 /// Every number of a ledger, in the order of a line.
-fn counts(ledger: &mut ShotLedger) -> Vec<&mut u64> {
-    let tallies = core::iter::once(&mut ledger.clamped).chain(&mut ledger.doing);
+fn counts(shot_stats: &mut ShotStats) -> Vec<&mut u64> {
+    let tallies = core::iter::once(&mut shot_stats.clamped).chain(&mut shot_stats.by_motion);
     let tallies = tallies.flat_map(|tally| {
-        let Tally { rounds, drawn, confirmed, agreed } = tally;
+        let HitCounts { rounds, drawn, confirmed, agreed } = tally;
         [rounds, drawn, confirmed, agreed]
     });
     [
-        &mut ledger.shots,
-        &mut ledger.drawn,
-        &mut ledger.confirmed,
-        &mut ledger.agreed,
-        &mut ledger.missed,
-        &mut ledger.elsewhere,
-        &mut ledger.refused,
-        &mut ledger.refused_drawn,
-        &mut ledger.lost,
+        &mut shot_stats.shots,
+        &mut shot_stats.drawn,
+        &mut shot_stats.confirmed,
+        &mut shot_stats.agreed,
+        &mut shot_stats.missed,
+        &mut shot_stats.elsewhere,
+        &mut shot_stats.refused,
+        &mut shot_stats.refused_drawn,
+        &mut shot_stats.lost,
     ]
     .into_iter()
     .chain(tallies)
@@ -114,11 +114,11 @@ mod tests {
         let path = std::env::temp_dir().join(format!("unlag_lab_keep_{}", std::process::id()));
         let (cell, hits) = (Cell { rtt: 150, jitter: 10, loss: 2 }, 7);
         let rules = Rules::new(hits, 3);
-        let mut ledger = ShotLedger::default();
-        for (value, count) in (10..).zip(counts(&mut ledger)) {
+        let mut shot_stats = ShotStats::default();
+        for (value, count) in (10..).zip(counts(&mut shot_stats)) {
             *count = value;
         }
-        let played = Played { cell, ledger, seconds: 12.5, playout_ms: 48.25 };
+        let played = Played { cell, shot_stats, seconds: 12.5, playout_ms: 48.25 };
         let kept = (|| {
             Keep::open(&path)?.add(&played, &rules)?;
             // Stopped in the middle of a line, twice.

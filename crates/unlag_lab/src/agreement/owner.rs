@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use bevy_unlag::prelude::*;
 use unlag_examples::{
     app::ServerOptions,
-    lockstep::{Match, MatchOptions},
-    script::Script,
+    scripted_player::ScriptedPlayer,
+    stepped_match::{Match, MatchOptions},
 };
 
 /// The largest distance in metres between where the client and the server were after the same
@@ -19,7 +19,9 @@ pub fn owner_error(seed: u64, seconds: f64) -> Result<(f64, usize), String> {
     let options = MatchOptions { players: 4, seconds, conditions, seed, server, ..MatchOptions::default() };
     let mut played = Match::start(&options)?;
     for (player, client) in (0..).zip(&mut played.clients) {
-        client.world_mut().insert_resource(Script::touring(seed.wrapping_mul(31).wrapping_add(player)));
+        client
+            .world_mut()
+            .insert_resource(ScriptedPlayer::touring(seed.wrapping_mul(31).wrapping_add(player)));
     }
     played.run(Duration::from_secs_f64(seconds));
 

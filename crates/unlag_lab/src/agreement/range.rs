@@ -10,7 +10,7 @@ use bevy_unlag::{
 };
 use unlag_examples::{
     arena::{ArenaPart, Surface},
-    lockstep::Match,
+    stepped_match::Match,
 };
 
 /// How high the machines' tops are when they are low, in metres: a step that can be walked up.
@@ -51,7 +51,7 @@ pub enum Scene {
 
 /// A lift, a platform that goes back and forth, and a turntable. None has a gap below it: nobody gets
 /// squeezed.
-fn machines() -> [(BaseId, Track, Collider); 3] {
+fn machines() -> [(BaseId, BaseTrack, Collider); 3] {
     let lift = Shuttle {
         from: Vec3::new(-12.0, LOW - 1.6, -8.0),
         to: Vec3::new(-12.0, LOW + 2.5 - 1.6, -8.0),
@@ -69,9 +69,9 @@ fn machines() -> [(BaseId, Track, Collider); 3] {
     };
     let table = Turntable { pivot: Vec3::new(11.0, middle, 12.0), seconds_per_turn: 8.0, ..default() };
     [
-        (BaseId(1), Track::Shuttle(lift), Collider::cuboid(5.0, 1.6, 5.0)),
-        (BaseId(2), Track::Shuttle(shuttle), Collider::cuboid(5.0, 0.14, 5.0)),
-        (BaseId(3), Track::Turntable(table), Collider::cylinder(0.14, 5.5)),
+        (BaseId(1), BaseTrack::Shuttle(lift), Collider::cuboid(5.0, 1.6, 5.0)),
+        (BaseId(2), BaseTrack::Shuttle(shuttle), Collider::cuboid(5.0, 0.14, 5.0)),
+        (BaseId(3), BaseTrack::Turntable(table), Collider::cylinder(0.14, 5.5)),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use core::fmt::Write;
 
-use unlag_examples::ledger::{Doing, ShotLedger, Tally};
+use unlag_examples::shot_stats::{HitCounts, ShotStats, TargetMotion};
 
 use super::{
     cell::{Cell, Played},
@@ -18,7 +18,7 @@ pub fn text(cells: &[Played]) -> String {
     for (jitter, loss) in JITTERS.into_iter().flat_map(|jitter| LOSSES.map(|loss| (jitter, loss))) {
         let of = |rtt| cells.iter().find(|played| played.cell == Cell { rtt, jitter, loss });
         let line =
-            RTTS.map(|rtt| of(rtt).map_or_else(String::new, |p| percent(p.ledger.tally().agreement())));
+            RTTS.map(|rtt| of(rtt).map_or_else(String::new, |p| percent(p.shot_stats.tally().agreement())));
         if line.iter().any(|value| !value.is_empty()) {
             let name = format!("± {jitter} ms, {loss} %");
             row(&mut text, core::iter::once(&*name).chain(line.iter().map(String::as_str)));
@@ -58,7 +58,7 @@ fn counts(text: &mut String, cells: &[Played]) {
     row(text, COLUMNS.into_iter());
     row(text, COLUMNS.iter().map(|_| "---:"));
     for played in cells {
-        let (Cell { rtt, jitter, loss }, l) = (played.cell, &played.ledger);
+        let (Cell { rtt, jitter, loss }, l) = (played.cell, &played.shot_stats);
         let unclamped = l.unclamped();
         let line = [
             format!("{rtt}, {jitter}, {loss}"),
@@ -87,15 +87,15 @@ fn pools(text: &mut String, cells: &[Played]) {
     row(text, ["Cells", "Target", "Drawn", "Agreed", "Agreed of drawn"].into_iter());
     row(text, ["---", "---", "---:", "---:", "---:"].into_iter());
     for (name, decide) in [("up to 200 ms and 5 %", true), ("beyond", false)] {
-        let mut all = ShotLedger::default();
+        let mut all = ShotStats::default();
         for played in cells.iter().filter(|played| super::matrix::decides(played.cell) == decide) {
-            all.merge(&played.ledger);
+            all.merge(&played.shot_stats);
         }
-        for (doing, tally) in Doing::ALL.into_iter().zip(all.doing) {
-            let Tally { drawn, agreed, .. } = tally;
+        for (by_motion, tally) in TargetMotion::ALL.into_iter().zip(all.by_motion) {
+            let HitCounts { drawn, agreed, .. } = tally;
             if drawn > 0 {
                 let line = [drawn.to_string(), agreed.to_string(), percent(tally.confirmed_of_drawn())];
-                row(text, [name, doing.name()].into_iter().chain(line.iter().map(String::as_str)));
+                row(text, [name, by_motion.name()].into_iter().chain(line.iter().map(String::as_str)));
             }
         }
     }

@@ -11,11 +11,10 @@ use bevy::{
 use bevy_unlag::prelude::*;
 use lightyear::prelude::{Client, Connected, Connecting, Disconnected};
 use unlag_examples::{
-    app, arena,
-    ledger::{LedgerPlugin, ShotLedger},
-    link, redial,
+    app, arena, connection, reconnect,
     rules::RulesProtocolPlugin,
-    script::{Script, ScriptPlugin},
+    scripted_player::{ScriptedPlayer, ScriptedPlayerPlugin},
+    shot_stats::{ShotStats, ShotStatsPlugin},
 };
 
 use super::process::{Frame, ServerProcess};
@@ -67,15 +66,15 @@ impl Crowd {
         let mut client = app::headless();
         client.insert_resource(Arsenal::default());
         client.add_plugins(UnlagClientPlugins { rate: SimulationRate { tick: self.tick, ..default() } });
-        client.add_plugins((RulesProtocolPlugin, LedgerPlugin)).add_systems(Startup, arena::spawn);
-        client.add_plugins((PlayerControlsPlugin::default(), ScriptPlugin));
+        client.add_plugins((RulesProtocolPlugin, ShotStatsPlugin)).add_systems(Startup, arena::spawn);
+        client.add_plugins((PlayerControlsPlugin::default(), ScriptedPlayerPlugin));
         // A screen of as many frames as there are ticks: every move goes as it is made.
         client.insert_resource(TimeUpdateStrategy::ManualDuration(self.tick));
-        let mut script = Script::new(seed);
-        script.armed = false;
+        let mut script = ScriptedPlayer::new(seed);
+        script.may_fire = false;
         client.insert_resource(script);
         let sim = NetSim::new(seed ^ 0x5eed).with(conditions);
-        link::dial_udp(&mut client, self.server.address, number + 1, sim)?;
+        connection::connect_udp(&mut client, self.server.address, number + 1, sim)?;
         app::finish(&mut client);
         self.clients.push(client);
         Ok(())
@@ -163,7 +162,7 @@ impl Crowd {
         let (sent, heard) = datagrams(world);
         self.given_up.0 += sent;
         self.given_up.1 += heard;
-        redial::dial_again(world, self.server.address, client as u64 + 1)
+        reconnect::reconnect_udp(world, self.server.address, client as u64 + 1)
     }
 
     /// Who is where, when not everybody could join.
@@ -200,7 +199,7 @@ impl Crowd {
     /// Everybody fires.
     fn arm(&mut self) {
         for client in &mut self.clients {
-            client.world_mut().resource_mut::<Script>().armed = true;
+            client.world_mut().resource_mut::<ScriptedPlayer>().may_fire = true;
         }
     }
 
@@ -232,7 +231,7 @@ impl Crowd {
 
     /// Rounds fired by everybody so far.
     pub fn rounds(&self) -> u64 {
-        self.clients.iter().map(|client| client.world().resource::<ShotLedger>().shots).sum()
+        self.clients.iter().map(|client| client.world().resource::<ShotStats>().shots).sum()
     }
 
     /// Corrections of every client so far.

@@ -77,10 +77,10 @@ pub fn plugin(app: &mut App) {
     .add_systems(
         FixedPostUpdate,
         (
-            mark("what is shown").after(MoveSystems::Show).before(RewindSystems::Record),
+            mark("what is shown").after(MoveSystems::Publish).before(RewindSystems::Record),
             mark("recording frames").after(RewindSystems::Record).before(RewindSystems::Follow),
-            mark("following the table").after(RewindSystems::Follow).before(WeaponSystems::Judge),
-            mark("judging shots").after(WeaponSystems::Judge).before(WeaponSystems::Fly),
+            mark("following the table").after(RewindSystems::Follow).before(WeaponSystems::Validate),
+            mark("judging shots").after(WeaponSystems::Validate).before(WeaponSystems::AdvanceProjectiles),
         ),
     )
     .add_systems(

@@ -19,7 +19,7 @@ use clap::Args;
 use lightyear::{link::Link, prelude::Connected};
 use unlag_examples::{
     app::{self, ServerOptions},
-    link,
+    connection,
 };
 
 use super::{
@@ -54,10 +54,10 @@ pub fn serve(args: ServeArgs) -> Result<(), String> {
     if args.laps {
         app.add_plugins(laps::plugin);
     }
-    link::listen_udp(&mut app, 0);
+    connection::listen_udp(&mut app, 0);
     app::finish(&mut app);
     app.update();
-    let port = link::bound_port(app.world_mut()).ok_or("the server's process found no port")?;
+    let port = connection::bound_port(app.world_mut()).ok_or("the server's process found no port")?;
     let mut out = stdout().lock();
     let mut say = |line: String| {
         writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| format!("nobody listens: {error}"))

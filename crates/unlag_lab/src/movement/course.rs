@@ -90,7 +90,7 @@ impl Course {
             black_box(ours.step(state, input, *tick, &mut events));
         };
         let mut cheap = |i: usize| {
-            black_box(ours.cheap_step(&moves[i].state, moves[i].tick));
+            black_box(ours.simplified_step(&moves[i].state, moves[i].tick));
         };
         let mut kcc = |i: usize| {
             black_box(theirs.step(&wishes[i]));

@@ -4,7 +4,7 @@ use core::{f32::consts::TAU, time::Duration};
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag::movement::{BaseId, CapsuleState, MovementBase, MovementPlugin, Shuttle, Track};
+use bevy_unlag::movement::{BaseId, BaseTrack, CapsuleState, MovementBase, MovementPlugin, Shuttle};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 /// Seconds of one move.
@@ -94,7 +94,7 @@ impl Level {
         if let (true, Some((deck, cargo))) = (self.shuttles, self.blocks.split_first()) {
             let mut platform = world.spawn(deck.bundle());
             if moving {
-                platform.insert(MovementBase { id: BaseId(1), track: Track::Shuttle(SHUTTLE) });
+                platform.insert(MovementBase { id: BaseId(1), track: BaseTrack::Shuttle(SHUTTLE) });
             }
             for block in cargo {
                 platform.with_child(block.bundle());

@@ -52,8 +52,8 @@ impl Ours<'_, '_, '_> {
     }
 
     /// The step for proxies.
-    pub fn cheap_step(&self, state: &CapsuleState, tick: Tick) -> CapsuleState {
-        CapsuleModel::cheap_step(self.config, state, &self.context(tick), self.world)
+    pub fn simplified_step(&self, state: &CapsuleState, tick: Tick) -> CapsuleState {
+        CapsuleModel::simplified_step(self.config, state, &self.context(tick), self.world)
     }
 
     /// A pawn that was dropped at `at` a second ago, and when that is.

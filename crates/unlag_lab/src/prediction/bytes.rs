@@ -10,8 +10,8 @@ use bevy_unlag::{
     prediction::{MovePacket, OutgoingMoves, PredictionStats},
 };
 use unlag_examples::{
-    lockstep::{Match, MatchOptions},
-    script::Script,
+    scripted_player::ScriptedPlayer,
+    stepped_match::{Match, MatchOptions},
 };
 
 use super::hands::{self, Hands};
@@ -111,7 +111,7 @@ pub fn of_rounds(conditions: LinkConditions, seconds: f64, seed: u64) -> Result<
     let mut played = start(conditions, seed)?;
     for client in &mut played.clients {
         client.init_resource::<Rounds>().add_systems(FixedPostUpdate, weigh);
-        client.world_mut().resource_mut::<Script>().armed = true;
+        client.world_mut().resource_mut::<ScriptedPlayer>().may_fire = true;
     }
     played.run(Duration::from_secs_f64(seconds));
     let mut all = Rounds::default();

@@ -11,8 +11,8 @@ use bevy_unlag::{
 };
 use unlag_examples::{
     app::{ServerOptions, TICK},
-    lockstep::{Match, MatchOptions},
-    script::Script,
+    scripted_player::ScriptedPlayer,
+    stepped_match::{Match, MatchOptions},
 };
 
 use super::{
@@ -40,7 +40,7 @@ pub fn fast_clock(speed: f32, seconds: f64, seed: u64) -> Result<FastClock, Stri
     let options = MatchOptions { players: 1, conditions, seed, server, ..MatchOptions::default() };
     let mut played = Match::start(&options)?;
     let client = played.clients[0].world_mut();
-    client.insert_resource(Script::touring(seed));
+    client.insert_resource(ScriptedPlayer::touring(seed));
     played.run(Duration::from_secs(5));
 
     let client = played.clients[0].world_mut();
@@ -73,7 +73,7 @@ fn account(played: &mut Match, id: NetId) -> Result<(f64, TimeDiscrepancy), Stri
     let mut pawns = world.query::<(&NetId, &PredictionStats, &TimeDiscrepancy)>();
     let pawn = pawns.iter(world).find(|(pawn, ..)| **pawn == id);
     let (_, stats, account) = pawn.ok_or("the pawn is gone")?;
-    Ok(((stats.moves + stats.carried) as f64 * TICK.as_secs_f64(), *account))
+    Ok(((stats.moves + stats.extrapolated_moves) as f64 * TICK.as_secs_f64(), *account))
 }
 
 /// Links that honest people have to live with.

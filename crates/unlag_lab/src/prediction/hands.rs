@@ -7,7 +7,7 @@ use bevy_unlag::{
     movement::CapsuleInput,
     prelude::{LocalControl, MoveInput, MoveSystems},
 };
-use unlag_examples::script::Script;
+use unlag_examples::scripted_player::ScriptedPlayer;
 
 /// Plays by ticks from now on.
 #[derive(Resource, Clone, Copy)]
@@ -15,7 +15,7 @@ pub struct Hands(pub u32);
 
 /// Lets `hands` play in a client that a script played before.
 pub fn take_over(client: &mut App, hands: Hands) {
-    client.insert_resource(hands).insert_resource(Script::asleep());
+    client.insert_resource(hands).insert_resource(ScriptedPlayer::idle());
     client.add_systems(FixedUpdate, play.after(MoveSystems::Sample).before(MoveSystems::Extend));
 }
 

@@ -6,15 +6,15 @@ use std::collections::HashMap;
 use bevy::prelude::*;
 use bevy_unlag::{
     Soldier,
-    core::{CurrentTick, Shown, Tick, ViewTime},
+    core::{CurrentTick, PublishedState, Tick, ViewTime},
     link_conditioner::LinkConditions,
     prediction::{MoveQueue, MoveTrace, PredictionStats},
     prelude::{DrawnPose, LocalControl, NetId, NetSim, ViewStamp},
 };
 use unlag_examples::{
     app::TICK,
-    lockstep::{Match, MatchOptions},
-    script::Script,
+    scripted_player::ScriptedPlayer,
+    stepped_match::{Match, MatchOptions},
 };
 
 use super::hands::{self, Hands};
@@ -173,7 +173,7 @@ fn play(up: Duration, jitter: Duration, seconds: f64, seed: u64) -> Result<Run, 
         .single(world)
         .map_err(|e| format!("the owner has no pawn: {e}"))?;
     world.entity_mut(pawn).insert(MoveTrace::default());
-    watcher.insert_resource(Script::asleep()).init_resource::<Screen>().add_systems(
+    watcher.insert_resource(ScriptedPlayer::idle()).init_resource::<Screen>().add_systems(
         Last,
         move |proxies: Query<(&NetId, &DrawnPose), Without<LocalControl>>, mut screen: ResMut<Screen>| {
             let Some((_, drawn)) = proxies.iter().find(|(proxy, _)| **proxy == id) else { return };
@@ -188,7 +188,7 @@ fn play(up: Duration, jitter: Duration, seconds: f64, seed: u64) -> Result<Run, 
     played.server.init_resource::<Stage>().add_systems(
         FixedLast,
         move |tick: Res<CurrentTick>,
-              pawns: Query<(&NetId, &Shown<Soldier>, &MoveQueue<Soldier>, &PredictionStats)>,
+              pawns: Query<(&NetId, &PublishedState<Soldier>, &MoveQueue<Soldier>, &PredictionStats)>,
               mut stage: ResMut<Stage>| {
             let Some((_, shown, queue, stats)) = pawns.iter().find(|(pawn, ..)| **pawn == id) else { return };
             if let Some(last_run) = queue.last_run() {

@@ -62,7 +62,7 @@ pub fn measure(options: PlayerOptions, seconds: f64, seed: u64) -> Result<Late, 
         }
         let quickest = first.values().min().copied().ok_or("no input was executed")?;
         let world = player.client.world();
-        let newest = world.get::<SavedMoves<Toy>>(player.own).and_then(SavedMoves::last_made);
+        let newest = world.get::<SavedMoves<Toy>>(player.own).and_then(SavedMoves::last_simulated);
         let begin = ran.0.iter().find(|(pawn, ..)| *pawn == player.pawn).map(|(_, made, _)| *made);
         let Some((begin, newest)) = begin.zip(newest) else { continue };
         // The last two seconds may still be on their way.

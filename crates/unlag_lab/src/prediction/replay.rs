@@ -8,7 +8,7 @@ use bevy_unlag::{
     core::{CurrentTick, LocalControl, MoveInput, MoveSystems, NetRole, ProxyUpdate, Snapshot, Tick},
     movement::{CapsuleInput, CapsuleModel, CapsuleState, MovementPlugin, PawnCollisionPlugin},
     prediction::{
-        IncomingAnswers, IncomingMoves, OutgoingAnswers, OutgoingMoves, PredictionPlugin, PredictionStats,
+        IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves, PredictionPlugin, PredictionStats,
         authority_pawn, autonomous_pawn,
     },
     smoothing::{SmoothingPlugin, SnapshotInbox},
@@ -140,7 +140,7 @@ impl Scene {
     fn tick(&mut self, tick: usize) {
         self.server_tick(tick);
         let arrived = if self.down.len() > ON_THE_WAY { self.down.pop_front() } else { None };
-        if let Some(mut mailbox) = self.client.world_mut().get_mut::<IncomingAnswers>(self.own) {
+        if let Some(mut mailbox) = self.client.world_mut().get_mut::<IncomingMoveAcks>(self.own) {
             arrived.into_iter().flatten().for_each(|bytes| mailbox.deliver(bytes));
         }
         if tick.is_multiple_of(3) {
@@ -184,7 +184,7 @@ impl Scene {
         }
         self.server.update();
         let mut pawn = self.server.world_mut().entity_mut(self.pawn);
-        if let Some(mut mailbox) = pawn.get_mut::<OutgoingAnswers>() {
+        if let Some(mut mailbox) = pawn.get_mut::<OutgoingMoveAcks>() {
             self.down.push_back(core::mem::take(&mut mailbox.0));
         }
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use bevy::prelude::*;
 use bevy_unlag::{
     link_conditioner::Conditioner,
-    prediction::{IncomingAnswers, IncomingMoves, OutgoingAnswers, OutgoingMoves, PredictionStats},
+    prediction::{IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves, PredictionStats},
 };
 use unlag_examples::app::TICK;
 
@@ -48,7 +48,7 @@ pub fn measure(ticks: usize, seed: u64) -> Result<ServerCost, String> {
     for tick in 0..WARM_UP + ticks {
         now += TICK;
         while let Some(bytes) = down.pop(now) {
-            client.world_mut().get_mut::<IncomingAnswers>(own).ok_or("no pawn")?.deliver(bytes);
+            client.world_mut().get_mut::<IncomingMoveAcks>(own).ok_or("no pawn")?.deliver(bytes);
         }
         client.update();
         let mut outgoing = client.world_mut().get_mut::<OutgoingMoves>(own).ok_or("no pawn")?;
@@ -77,7 +77,7 @@ pub fn measure(ticks: usize, seed: u64) -> Result<ServerCost, String> {
         }
         // Everybody runs the same moves, so the first one's answers are as good as any.
         for (i, pawn) in pawns.iter().enumerate() {
-            let mut outgoing = server.world_mut().get_mut::<OutgoingAnswers>(*pawn).ok_or("no pawn")?;
+            let mut outgoing = server.world_mut().get_mut::<OutgoingMoveAcks>(*pawn).ok_or("no pawn")?;
             for bytes in outgoing.0.drain(..).filter(|_| i == 0) {
                 down.push(now, &link.down, bytes);
             }

@@ -5,7 +5,7 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag::{
     link_conditioner::{Conditioner, LinkConditions},
-    prediction::{IncomingAnswers, IncomingMoves, OutgoingAnswers, OutgoingMoves},
+    prediction::{IncomingMoveAcks, IncomingMoves, OutgoingMoveAcks, OutgoingMoves},
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use unlag_examples::app::TICK;
@@ -127,7 +127,7 @@ impl Session {
         self.server.update();
         for player in &mut self.players {
             let mut pawn = self.server.world_mut().entity_mut(player.pawn);
-            if let Some(mut mailbox) = pawn.get_mut::<OutgoingAnswers>() {
+            if let Some(mut mailbox) = pawn.get_mut::<OutgoingMoveAcks>() {
                 for bytes in mailbox.0.drain(..) {
                     player.down.push(now, &player.options.down, bytes);
                 }
@@ -139,7 +139,7 @@ impl Session {
 
 impl Player {
     fn play(&mut self, now: Duration) {
-        if let Some(mut mailbox) = self.client.world_mut().get_mut::<IncomingAnswers>(self.own) {
+        if let Some(mut mailbox) = self.client.world_mut().get_mut::<IncomingMoveAcks>(self.own) {
             while let Some(bytes) = self.down.pop(now) {
                 mailbox.deliver(bytes);
             }

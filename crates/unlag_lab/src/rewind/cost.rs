@@ -10,7 +10,7 @@ use bevy_unlag::{
         Ballistic, BeamCache, MovedPoses, Pellets, PosedTargets, RewindBackend, RewindFilter, RewindTime,
         Rewound, View,
     },
-    smoothing::SentLog,
+    smoothing::SentSnapshots,
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
@@ -40,7 +40,7 @@ fn time(
 /// The same for shooters who were sent no more than a log says.
 fn time_for(
     stage: &mut Stage,
-    (shots, sent): (&[Shot], Option<&SentLog>),
+    (shots, sent): (&[Shot], Option<&SentSnapshots>),
     rounds: usize,
     mut ask: impl FnMut(&Rewound, &Shot, usize) -> bool,
 ) -> Timed {
@@ -70,8 +70,8 @@ fn time_for(
 }
 
 /// What a client was sent that may see every second one.
-fn half_hidden(stage: &mut Stage) -> SentLog {
-    let (mut log, now) = (SentLog::default(), stage.now());
+fn half_hidden(stage: &mut Stage) -> SentSnapshots {
+    let (mut log, now) = (SentSnapshots::default(), stage.now());
     stage.ask::<Query<(&NetId, &PublishedPath)>, _>(|pawns| {
         for (id, history) in pawns.iter().filter(|(id, _)| id.0 % 2 == 0) {
             history.sent.iter().for_each(|snapshot| log.mark(*id, snapshot.tick));

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use bevy::{ecs::system::RunSystemOnce, prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::{
-    core::{CurrentTick, KnotConfig, NetId, Sampler, Tick, ViewTime},
+    core::{CurrentTick, NetId, PathKnotConfig, PoseSampler, Tick, ViewTime},
     movement::{CapsuleModel, MovementPlugin},
     rewind::{
         CoverProtection, RewindFilter, RewindLimits, RewindPlugin, RewindQuery, RewindTime, TargetHit, View,
@@ -234,7 +234,7 @@ impl Arena {
         if self.now().0.is_multiple_of(3) {
             let world = self.app.world_mut();
             for mut history in world.query::<&mut PublishedPath>().iter_mut(world) {
-                history.send_present(&KnotConfig::default(), &Sampler::default(), None);
+                history.next_update(&PathKnotConfig::default(), &PoseSampler::default(), None);
             }
         }
     }

@@ -8,7 +8,7 @@ use bevy_unlag::{
     prelude::*,
     rewind::{RewindTime, StampOverride, View},
 };
-use unlag_examples::lockstep::{Match, MatchOptions};
+use unlag_examples::stepped_match::{Match, MatchOptions};
 
 use crate::{Options, figures::Figures};
 
@@ -50,7 +50,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let mut errors = Vec::new();
     let (mut shown, mut unknown) = (0_u64, 0_u64);
     let mut asked = SystemState::<RewindQuery>::new(played.server.world_mut());
-    played.arm(true);
+    played.set_firing(true);
     let steps = (seconds * 20.0) as u32;
     for _ in 0..steps {
         // No multiple of any frame.

@@ -7,7 +7,7 @@ use bevy::{
 };
 use bevy_unlag::smoothing::PublishedPath;
 use bevy_unlag::{
-    core::KnotConfig,
+    core::PathKnotConfig,
     movement::{CapsuleModel, CapsuleState, MovementPlugin},
     prelude::*,
     rewind::{RewindPlugin, humanoid_hit_boxes, humanoid_rig},
@@ -99,9 +99,9 @@ impl Stage {
             return;
         }
         let world = self.app.world_mut();
-        let (knots, sampler) = (KnotConfig::default(), *world.resource::<Sampler>());
+        let (knots, sampler) = (PathKnotConfig::default(), *world.resource::<PoseSampler>());
         for mut history in world.query::<&mut PublishedPath>().iter_mut(world) {
-            history.send_present(&knots, &sampler, None);
+            history.next_update(&knots, &sampler, None);
         }
     }
 

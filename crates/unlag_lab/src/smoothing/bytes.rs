@@ -1,6 +1,6 @@
 //! How many bytes an update of a proxy takes.
 
-use bevy_unlag::core::{BitWriter, KnotConfig, ProxyUpdate};
+use bevy_unlag::core::{BitWriter, PathKnotConfig, ProxyUpdate};
 
 use super::{
     Plan,
@@ -29,7 +29,7 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     let of = |path: Path, every, accelerates| -> Result<f64, String> {
         let runs = plan.seeds.iter().map(|seed| {
             let truth = path.truth(plan.seconds, *seed)?;
-            Ok(bytes(&updates(&truth, every, &KnotConfig::default(), accelerates)))
+            Ok(bytes(&updates(&truth, every, &PathKnotConfig::default(), accelerates)))
         });
         Ok(spread(runs.collect::<Result<Vec<_>, String>>()?).mean)
     };

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
-    core::{KnotConfig, NetRole, ProxySmoothing, ProxyUpdate},
+    core::{NetRole, PathKnotConfig, ProxySmoothing, ProxyUpdate},
     smoothing::{SmoothingPlugin, SnapshotInbox},
 };
 use unlag_examples::app::finish;
@@ -73,7 +73,7 @@ impl Client {
 /// When nothing could be measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     let truth = Path::Adad.truth(plan.seconds.max(45.0), plan.seeds[0])?;
-    let sent = updates(&truth, Every::Ticks(3), &KnotConfig::default(), false);
+    let sent = updates(&truth, Every::Ticks(3), &PathKnotConfig::default(), false);
     let frames = (sent.last().map_or(0.0, sent_at) * 60.0) as usize;
     let run = |counts: bool| {
         let mut clients = [0, PROXIES].map(|proxies| Client::new(proxies, ProxySmoothing::Hermite));

@@ -1,6 +1,6 @@
 //! What interpolation alone gets wrong, path by path and rate by rate.
 
-use bevy_unlag::core::{Interpolation, KnotConfig, ProxyUpdate};
+use bevy_unlag::core::{Interpolation, PathKnotConfig, ProxyUpdate};
 
 use super::{
     Plan,
@@ -31,7 +31,7 @@ struct Row {
 impl Row {
     fn watch(&mut self, truth: &Truth, rate: u32) {
         let plain = plain(truth, Every::Hz(rate));
-        let sent = updates(truth, Every::Hz(rate), &KnotConfig::default(), false);
+        let sent = updates(truth, Every::Hz(rate), &PathKnotConfig::default(), false);
         let see = |updates: &[ProxyUpdate], how| judge(truth, &pictures(truth, updates, how), false);
         self.linear.push(see(&plain, Interpolation::Linear));
         self.hermite.push(see(&sent, Interpolation::Hermite));
@@ -225,7 +225,7 @@ fn draw(plan: &Plan, folder: &std::path::Path, by_rate: &[Vec<(u32, f64)>; 2]) -
         let seen = pictures(&truth, updates, how);
         seen.iter().filter(|s| s.now >= 4.0 && s.now < 9.0).map(error).collect()
     };
-    let sent = updates(&truth, Every::Hz(10), &KnotConfig::default(), false);
+    let sent = updates(&truth, Every::Hz(10), &PathKnotConfig::default(), false);
     Chart {
         file: "smoothing_error.svg",
         caption: "A player in the arena at 10 updates a second, beside the delayed truth",

@@ -1,7 +1,8 @@
 //! What interpolation alone gets wrong: every update arrives.
 
 use bevy_unlag::core::{
-    BaseView, Interpolation, KnotConfig, ProxyTrack, ProxyUpdate, Sampler, SnapshotHistory, Tick, ViewTime,
+    BaseView, Interpolation, PathKnotConfig, PathRecorder, PoseSampler, ProxyUpdate, SnapshotHistory, Tick,
+    ViewTime,
 };
 
 use super::{
@@ -34,8 +35,8 @@ impl Every {
 }
 
 /// What a server sends of a truth.
-pub fn updates(truth: &Truth, every: Every, config: &KnotConfig, accelerates: bool) -> Vec<ProxyUpdate> {
-    let mut track = ProxyTrack::default();
+pub fn updates(truth: &Truth, every: Every, config: &PathKnotConfig, accelerates: bool) -> Vec<ProxyUpdate> {
+    let mut track = PathRecorder::default();
     let mut number = 0;
     let mut all = Vec::new();
     for snapshot in truth.snapshots() {
@@ -53,7 +54,7 @@ pub fn updates(truth: &Truth, every: Every, config: &KnotConfig, accelerates: bo
 pub fn plain(truth: &Truth, every: Every) -> Vec<ProxyUpdate> {
     let snapshots = truth.snapshots();
     let ticks = (0..).map(|number| every.tick(number) as usize);
-    ticks.map_while(|tick| snapshots.get(tick)).map(|s| ProxyUpdate::new(s.as_sent(), &[])).collect()
+    ticks.map_while(|tick| snapshots.get(tick)).map(|s| ProxyUpdate::new(s.quantised(), &[])).collect()
 }
 
 /// When an update is sent, in seconds: as its tick ends.
@@ -63,7 +64,7 @@ pub fn sent_at(update: &ProxyUpdate) -> f64 {
 
 /// What is seen of updates that all arrive in time.
 pub fn pictures(truth: &Truth, updates: &[ProxyUpdate], interpolation: Interpolation) -> Vec<Seen> {
-    let sampler = Sampler { interpolation, ..Sampler::default() };
+    let sampler = PoseSampler { interpolation, ..PoseSampler::default() };
     let mut history = SnapshotHistory::default();
     let mut coming = updates.iter();
     let end = updates.last().map_or(0.0, sent_at).min(truth.seconds()) - MARGIN;

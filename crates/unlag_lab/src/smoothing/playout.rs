@@ -6,7 +6,7 @@ mod speeds;
 
 pub use presets::slug;
 
-use bevy_unlag::core::{KnotConfig, ProxySmoothing, ProxyUpdate};
+use bevy_unlag::core::{PathKnotConfig, ProxySmoothing, ProxyUpdate};
 
 use super::{
     Plan,
@@ -65,7 +65,7 @@ impl Cast {
     }
 
     fn play(&self, link: &Link, every: Every, plan: &Plan) -> (Played, f64) {
-        let sent = self.truths.each_ref().map(|t| updates(t, every, &KnotConfig::default(), false));
+        let sent = self.truths.each_ref().map(|t| updates(t, every, &PathKnotConfig::default(), false));
         let actors = sent.each_ref().map(|updates| Actor { updates, mode: ProxySmoothing::Hermite });
         let arrivals = on_the_way(link, &sent[0], self.seed);
         let fastest = fastest(&arrivals, &sent[0]);
@@ -152,7 +152,7 @@ fn add_stops(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         let (mut most, mut stops) = (0.0_f64, 0);
         for seed in &plan.seeds {
             let truth = Path::StopStart.truth(plan.seconds, *seed)?;
-            let sent = updates(&truth, Every::Hz(20), &KnotConfig::default(), false);
+            let sent = updates(&truth, Every::Hz(20), &PathKnotConfig::default(), false);
             let arrivals = on_the_way(&link, &sent, *seed);
             let played = play(&[Actor { updates: &sent, mode }], &arrivals, LEARNING, plan.seconds - 1.0);
             let (beyond, of) = overshoot(&truth, &played.seen[0], false);

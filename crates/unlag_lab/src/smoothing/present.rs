@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use bevy_unlag::{
-    core::{KnotConfig, ProxySmoothing},
+    core::{PathKnotConfig, ProxySmoothing},
     movement::{CapsuleModel, KartModel, KartPlugin, MovementPlugin},
     smoothing::ProxySimulationPlugin,
 };
@@ -55,7 +55,7 @@ fn stage(path: Path) -> Stage {
 
 /// What is seen of a path that is carried on, or is the newest update as it is.
 fn seen(path: Path, truth: &Truth, mode: ProxySmoothing, accelerates: bool, seed: u64) -> Vec<Seen> {
-    let sent = updates(truth, EVERY, &KnotConfig::default(), accelerates);
+    let sent = updates(truth, EVERY, &PathKnotConfig::default(), accelerates);
     let arrivals = on_the_way(&Link::Way(Way::clean(LATENCY)), &sent, seed);
     let played =
         stage(path).play(&[Actor { updates: &sent, mode }], &arrivals, LEARNING, truth.seconds() - 1.0);

@@ -11,8 +11,8 @@ use core::time::Duration;
 use bevy::prelude::*;
 use bevy_unlag::{net::UpdateInterval, prelude::*};
 use unlag_examples::{
-    lockstep::{Match, MatchOptions},
-    script::Script,
+    scripted_player::ScriptedPlayer,
+    stepped_match::{Match, MatchOptions},
 };
 
 use super::{
@@ -138,7 +138,7 @@ impl Case {
             .single(world)
             .map_err(|e| format!("the owner has no pawn: {e}"))?;
         for (watcher, mode) in watchers.iter_mut().zip([ProxySmoothing::Hermite, ProxySmoothing::Linear]) {
-            watcher.insert_resource(Script::asleep());
+            watcher.insert_resource(ScriptedPlayer::idle());
             let world = watcher.world_mut();
             let mut proxies = world.query::<(Entity, &NetId)>();
             let found = proxies.iter(world).find(|(_, proxy)| **proxy == id).map(|(proxy, _)| proxy);

@@ -11,8 +11,8 @@ use bevy_unlag::{
     prelude::*,
 };
 use unlag_examples::{
-    lockstep::{Match, MatchOptions},
-    script::Script,
+    scripted_player::ScriptedPlayer,
+    stepped_match::{Match, MatchOptions},
 };
 
 use super::Plan;
@@ -33,15 +33,15 @@ const LEARNING: f64 = 6.0;
 /// A platform that turns by 0.6 rad/s and goes up and down by 6 m in 2 s each: a passenger moves with
 /// up to 5.8 m/s.
 fn lift() -> (MovementBase, Collider) {
-    let shuttle = Track::Shuttle(Shuttle {
+    let shuttle = BaseTrack::Shuttle(Shuttle {
         from: BOTTOM,
         to: BOTTOM + Vec3::Y * RISE,
         travel_seconds: 2.0,
         pause_seconds: 0.0,
         ..default()
     });
-    let turntable = Track::Turntable(Turntable { seconds_per_turn: 10.5, ..default() });
-    let track = Track::Custom(std::sync::Arc::new(move |seconds| Isometry3d {
+    let turntable = BaseTrack::Turntable(Turntable { seconds_per_turn: 10.5, ..default() });
+    let track = BaseTrack::Custom(std::sync::Arc::new(move |seconds| Isometry3d {
         rotation: turntable.pose(seconds).rotation,
         ..shuttle.pose(seconds)
     }));
@@ -63,9 +63,12 @@ fn look(
 }
 
 fn hands_off(client: &mut App) {
-    client.insert_resource(Script::asleep());
+    client.insert_resource(ScriptedPlayer::idle());
     let world = client.world_mut();
-    world.query::<&mut InputGather>().iter_mut(world).for_each(|mut gather| *gather = InputGather::default());
+    world
+        .query::<&mut InputAccumulator>()
+        .iter_mut(world)
+        .for_each(|mut gather| *gather = InputAccumulator::default());
 }
 
 /// How far the passenger is seen beside its place, at most, in centimetres; and in how many frames.

@@ -1,6 +1,6 @@
 //! What must be jumped over, and what must not.
 
-use bevy_unlag::core::{Interpolation, KnotConfig, ProxySmoothing, ProxyUpdate, Snapshot};
+use bevy_unlag::core::{Interpolation, PathKnotConfig, ProxySmoothing, ProxyUpdate, Snapshot};
 
 use super::{
     Plan,
@@ -31,7 +31,7 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         let truth = Path::Teleport.truth(plan.seconds, *seed)?;
         teleports += truth.teleports().len();
         for hz in [10, 20, 60] {
-            let sent = updates(&truth, Every::Hz(hz), &KnotConfig::default(), false);
+            let sent = updates(&truth, Every::Hz(hz), &PathKnotConfig::default(), false);
             let seen = shown(&sent, *seed, plan);
             frames += seen.len();
             slides += judge(&truth, &seen, false).slides;
@@ -40,7 +40,7 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
                 judge(&truth, &shown(&unflagged(&plain(&truth, Every::Hz(hz))), *seed, plan), false).slides;
         }
         let truth = Path::Fast.truth(plan.seconds, *seed)?;
-        let sent = updates(&truth, Every::Hz(20), &KnotConfig::default(), false);
+        let sent = updates(&truth, Every::Hz(20), &PathKnotConfig::default(), false);
         let in_outage = |update: &ProxyUpdate| sent_at(update) % OUTAGE.0 > OUTAGE.0 - OUTAGE.1;
         let seen = shown_but(&sent, *seed, plan, in_outage);
         outages += (seen.len() as f64 / f64::from(FPS) / OUTAGE.0) as usize;

@@ -9,7 +9,7 @@ use bevy_unlag::{
         VisualOffset,
     },
     smoothing::{
-        Playout, PlayoutClock, ProxyTime, ServerClock, SmoothingPlugin, SmoothingStats, SnapshotInbox,
+        PlayoutClock, PlayoutClocks, ProxyTime, ServerClock, SmoothingPlugin, SmoothingStats, SnapshotInbox,
     },
 };
 use unlag_examples::app::finish;
@@ -116,7 +116,7 @@ impl Stage {
             }
             self.app.update();
             let world = self.app.world();
-            let clock = world.resource::<Playout>().primary().map_or(0, PlayoutClock::jumps);
+            let clock = world.resource::<PlayoutClocks>().primary().map_or(0, PlayoutClock::jumps);
             let jumps = clock + world.resource::<SmoothingStats>().resyncs;
             if let Some(view) = world.resource::<DrawnViewTime>().0 {
                 played.ages.push((now, now - seconds_of(view)));

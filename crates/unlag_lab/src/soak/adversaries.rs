@@ -5,7 +5,7 @@ use bevy_unlag::prediction::OutgoingMoves;
 use lightyear::{connection::ConnectionSystems, link::Link, prelude::Client};
 use lightyear_transport::plugin::TransportSystems;
 use rand::{Rng, SeedableRng, rngs::SmallRng};
-use unlag_examples::lockstep::Match;
+use unlag_examples::stepped_match::Match;
 
 use super::HONEST;
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
 use lightyear::prelude::{PeerId, RemoteId, server::ClientOf};
-use unlag_examples::{lockstep::Match, script::Script};
+use unlag_examples::{scripted_player::ScriptedPlayer, stepped_match::Match};
 
 use super::HONEST;
 
@@ -74,14 +74,15 @@ impl Watch {
 
     /// Everybody takes the hands off for a while; then both sides must be the same.
     pub fn rest(&mut self, game: &mut Match, plays: impl Fn(usize) -> bool, second: u64) {
-        let mut scripts: Vec<Option<Script>> = Vec::new();
+        let mut scripts: Vec<Option<ScriptedPlayer>> = Vec::new();
         for client in &mut game.clients {
             let world = client.world_mut();
-            scripts.push(world.remove_resource::<Script>());
-            world.insert_resource(Script::asleep());
-            for (mut gather, mut trigger) in world.query::<(&mut InputGather, &mut Trigger)>().iter_mut(world)
+            scripts.push(world.remove_resource::<ScriptedPlayer>());
+            world.insert_resource(ScriptedPlayer::idle());
+            for (mut gather, mut trigger) in
+                world.query::<(&mut InputAccumulator, &mut WeaponControls)>().iter_mut(world)
             {
-                *gather = InputGather::default();
+                *gather = InputAccumulator::default();
                 trigger.set(false);
             }
         }

@@ -5,7 +5,7 @@ use bevy_unlag::{
     core::{BitWriter, Wire},
     link_conditioner::LinkPreset,
     prelude::*,
-    weapons::Cone,
+    weapons::SpreadCone,
 };
 
 use crate::{Options, figures::Figures, prediction::of_rounds};
@@ -18,8 +18,8 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         rounds.bytes_of_one(),
         format!("B that a shot adds to a move, on average of {}; goal 8", rounds.rounds),
     )?;
-    let cone = Cone { aim: Aim::new(1.0, 0.1), half_angle: 400 };
-    let most = [Trail::To(Vec3::new(10.0, 2.0, -300.0)), Trail::Spread { cone, seed: 77 }]
+    let cone = SpreadCone { aim: Aim::new(1.0, 0.1), half_angle: 400 };
+    let most = [TracerPath::To(Vec3::new(10.0, 2.0, -300.0)), TracerPath::Spread { cone, seed: 77 }]
         .into_iter()
         .map(|trail| {
             let mut w = BitWriter::default();

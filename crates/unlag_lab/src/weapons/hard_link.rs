@@ -11,13 +11,13 @@ use bevy_unlag::{
     Soldier,
     core::{ExtendedEvent, StepEvent},
     prelude::*,
-    weapons::{Mailed, OutgoingVerdicts},
+    weapons::{OutgoingShotMessages, ShotMessage},
 };
 use unlag_examples::{
     app::ServerOptions,
-    armoury::Armoury,
-    lockstep::{HARD_LINK, Match, MatchOptions},
-    script::Script,
+    scripted_player::ScriptedPlayer,
+    stepped_match::{HARD_LINK, Match, MatchOptions},
+    weapon_set::WeaponSet,
 };
 
 use crate::{Options, figures::Figures};
@@ -32,20 +32,20 @@ struct Counted {
 }
 
 fn count(
-    pawns: Query<(Entity, &OutgoingVerdicts)>,
+    pawns: Query<(Entity, &OutgoingShotMessages)>,
     mut happened: MessageReader<StepEvent<Soldier>>,
     mut damage: MessageReader<Damage>,
     mut counted: ResMut<Counted>,
 ) {
     for step in happened.read() {
-        if let ExtendedEvent::Extension(ArmsEvent::Fired(round)) = &step.event {
+        if let ExtendedEvent::Extension(WeaponEvent::Fired(round)) = &step.event {
             *counted.fired.entry((step.entity, round.shot)).or_default() += 1;
         }
     }
     for (pawn, mailbox) in &pawns {
         for mailed in &mailbox.0 {
             // What flies is judged when it ends.
-            if let Mailed::Verdict(verdict) = mailed
+            if let ShotMessage::Verdict(verdict) = mailed
                 && verdict.result != ShotResult::Launched
             {
                 *counted.judged.entry((pawn, verdict.shot)).or_default() += 1;
@@ -78,7 +78,7 @@ fn keep(
 }
 
 /// Weapons of everybody, by name, on one side.
-fn arms(app: &mut App, own: bool) -> HashMap<NetId, ArmsState> {
+fn arms(app: &mut App, own: bool) -> HashMap<NetId, WeaponState> {
     let world = app.world_mut();
     let mut pawns = world.query::<(&NetId, &SoldierState, Has<LocalControl>)>();
     pawns
@@ -104,7 +104,7 @@ struct Sums {
 
 impl Sums {
     fn play(&mut self, seed: u64, stretch: f64) -> Result<(), String> {
-        let server = ServerOptions { armoury: Armoury::All, ..ServerOptions::default() };
+        let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
         let options =
             MatchOptions { players: 8, conditions: HARD_LINK, seed, server, ..MatchOptions::default() };
         let mut game = Match::start(&options)?;
@@ -121,16 +121,16 @@ impl Sums {
                 .add_systems(PreUpdate, reload)
                 .add_systems(Last, keep);
         }
-        game.arm(true);
+        game.set_firing(true);
         game.run(Duration::from_secs_f64(stretch));
-        game.arm(false);
+        game.set_firing(false);
         for app in game.clients.iter_mut().chain([&mut game.server]) {
             app.world_mut().resource_mut::<Trick>().on = false;
         }
         // Fingers leave triggers; who goes on changing weapons is never at rest.
         game.run(Duration::from_secs(1));
         for client in &mut game.clients {
-            client.insert_resource(Script::asleep());
+            client.insert_resource(ScriptedPlayer::idle());
         }
         // A rocket flies for six seconds.
         game.run(Duration::from_secs(9));
@@ -157,11 +157,12 @@ impl Sums {
             }
             self.reloads += client.world().resource::<Trick>().reloads;
             let own = arms(client, true);
-            let differs = |known: &ArmsState, own: &ArmsState| {
+            let differs = |known: &WeaponState, own: &WeaponState| {
                 (known.slots, known.slot, known.shots) != (own.slots, own.slot, own.shots)
             };
-            let apart =
-                |(id, arms): &(&NetId, &ArmsState)| servers.get(*id).is_none_or(|known| differs(known, arms));
+            let apart = |(id, arms): &(&NetId, &WeaponState)| {
+                servers.get(*id).is_none_or(|known| differs(known, arms))
+            };
             self.apart += own.iter().filter(apart).count();
         }
         Ok(())

@@ -28,8 +28,8 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         }
         let all: Vec<_> =
             played.iter().map(|one| format!("{} ms {:.2}", one.cell.rtt, one.agreement())).collect();
-        let drawn: u64 = played.iter().map(|one| one.ledger.drawn).sum();
-        let confirmed: u64 = played.iter().map(|one| one.ledger.confirmed).sum();
+        let drawn: u64 = played.iter().map(|one| one.shot_stats.drawn).sum();
+        let confirmed: u64 = played.iter().map(|one| one.shot_stats.confirmed).sum();
         let worst = played.iter().map(Played::agreement).fold(f64::INFINITY, f64::min);
         figures.add(
             key,

@@ -6,7 +6,7 @@ mod stage;
 
 use bevy_unlag::{
     prelude::*,
-    rewind::{ViewCounts, ViewLedger},
+    rewind::{ViewTimeStats, ViewTimeValidator},
 };
 
 use crate::{Options, figures::Figures, movement::race::quantile};
@@ -98,9 +98,10 @@ impl Rate {
     fn check(self, stage: &mut Stage) -> Result<Self, String> {
         let world = stage.app.world_mut();
         let refused: u64 = world.query::<&RefusedShots>().iter(world).map(RefusedShots::total).sum();
-        let counts: Vec<_> = world.query::<&ViewLedger>().iter(world).map(ViewLedger::counts).collect();
+        let counts: Vec<_> =
+            world.query::<&ViewTimeValidator>().iter(world).map(ViewTimeValidator::counts).collect();
         let claims: u64 = counts.iter().map(|counts| counts.claims).sum();
-        let faults: u64 = counts.iter().map(ViewCounts::faults).sum();
+        let faults: u64 = counts.iter().map(ViewTimeStats::faults).sum();
         let fired = self.fired;
         if claims * 100 < fired * 99 || (refused + faults) * 100 > fired || self.hits * 4 < fired {
             let hits = self.hits;

@@ -2,7 +2,7 @@
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::prelude::Collider;
-use bevy_unlag_core::{CurrentTick, KnotConfig, LimbRig, MoveSystems, NetId, Sampler, ViewTime};
+use bevy_unlag_core::{CurrentTick, PathKnotConfig, LimbRig, MoveSystems, NetId, PoseSampler, ViewTime};
 use bevy_unlag_movement::{CapsuleModel, MovementPlugin};
 use bevy_unlag_rewind::{
     BodyBounds, HitBox, HitBoxes, HitGroup, RewindFilter, RewindPlugin,
@@ -80,13 +80,13 @@ fn walk(tick: Res<CurrentTick>, mut targets: Query<(&Walks, &mut Transform)>) {
 
 fn send(
     tick: Res<CurrentTick>,
-    config: Res<KnotConfig>,
-    sampler: Res<Sampler>,
+    config: Res<PathKnotConfig>,
+    sampler: Res<PoseSampler>,
     mut targets: Query<&mut PublishedPath>,
 ) {
     if tick.0.0.is_multiple_of(INTERVAL) {
         for mut history in &mut targets {
-            core::hint::black_box(history.send_present(&config, &sampler, None));
+            core::hint::black_box(history.next_update(&config, &sampler, None));
         }
     }
 }

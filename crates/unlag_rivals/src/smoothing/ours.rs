@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag_core::{
-    DrawnPose, KnotConfig, NetRole, ProxySmoothing, ProxyTrack, ProxyUpdate, SUB_TICKS, Snapshot, Tick,
+    DrawnPose, PathKnotConfig, NetRole, ProxySmoothing, PathRecorder, ProxyUpdate, SUB_TICKS, Snapshot, Tick,
     VisualOffset,
 };
 use bevy_unlag_smoothing::{ProxyTime, SmoothingPlugin, SnapshotInbox};
@@ -21,7 +21,7 @@ pub const MODES: [ProxySmoothing; 2] = [ProxySmoothing::Hermite, ProxySmoothing:
 
 /// What a server sends of everybody.
 pub struct Server {
-    tracks: Vec<ProxyTrack>,
+    tracks: Vec<PathRecorder>,
     /// What it sent in its last frame.
     sent: Vec<ProxyUpdate>,
 }
@@ -29,7 +29,7 @@ pub struct Server {
 impl Server {
     /// With so many actors.
     pub fn new(actors: usize) -> Self {
-        Self { tracks: (0..actors).map(|_| ProxyTrack::default()).collect(), sent: Vec::new() }
+        Self { tracks: (0..actors).map(|_| PathRecorder::default()).collect(), sent: Vec::new() }
     }
 
     /// One tick, in which these are the actors' states.
@@ -39,7 +39,7 @@ impl Server {
         for (track, state) in self.tracks.iter_mut().zip(states) {
             track.record(state, seconds);
             if tick.is_multiple_of(INTERVAL) {
-                self.sent.extend(track.update(&KnotConfig::default(), seconds, false));
+                self.sent.extend(track.update(&PathKnotConfig::default(), seconds, false));
             }
         }
     }

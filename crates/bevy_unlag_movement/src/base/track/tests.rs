@@ -17,7 +17,7 @@ fn lift() -> Shuttle {
 }
 
 fn height(shuttle: Shuttle, seconds: f64) -> f32 {
-    Track::Shuttle(shuttle).pose(seconds).translation.y
+    BaseTrack::Shuttle(shuttle).pose(seconds).translation.y
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn shuttle_velocity_has_no_jumps() {
 
 #[test]
 fn turntable_rotates_at_a_constant_rate() {
-    let track = Track::Turntable(Turntable { pivot: Vec3::X, seconds_per_turn: 4.0, ..default() });
+    let track = BaseTrack::Turntable(Turntable { pivot: Vec3::X, seconds_per_turn: 4.0, ..default() });
     for i in 0..40 {
         let seconds = f64::from(i) * 0.3;
         let pose = track.pose(seconds);
@@ -60,18 +60,18 @@ fn invalid_tracks_stay_at_the_start_and_are_finite() {
         let shuttle = Shuttle { travel_seconds: bad, ..lift() };
         assert_eq!(height(shuttle, 3.0), 0.0, "a travel of {bad} s");
         let turntable = Turntable { seconds_per_turn: bad, phase_turns: 0.25, ..default() };
-        let pose = Track::Turntable(turntable).pose(3.0);
+        let pose = BaseTrack::Turntable(turntable).pose(3.0);
         assert!(pose.rotation.angle_between(Quat::from_rotation_y(core::f32::consts::FRAC_PI_2)) < 1e-3);
     }
     let nan = Vec3::NAN;
     let tracks = [
-        Track::Still(Isometry3d::from_translation(nan)),
-        Track::Still(Isometry3d::from_rotation(Quat::from_xyzw(0.0, 0.0, 0.0, 0.0))),
-        Track::Shuttle(Shuttle { to: nan, pause_seconds: f32::NAN, ..lift() }),
-        Track::Shuttle(Shuttle { phase_seconds: f32::INFINITY, ..lift() }),
-        Track::Turntable(Turntable { axis: nan, phase_turns: f32::NAN, ..default() }),
-        Track::Turntable(Turntable { axis: Vec3::ZERO, ..default() }),
-        Track::Custom(Arc::new(|seconds: f64| {
+        BaseTrack::Still(Isometry3d::from_translation(nan)),
+        BaseTrack::Still(Isometry3d::from_rotation(Quat::from_xyzw(0.0, 0.0, 0.0, 0.0))),
+        BaseTrack::Shuttle(Shuttle { to: nan, pause_seconds: f32::NAN, ..lift() }),
+        BaseTrack::Shuttle(Shuttle { phase_seconds: f32::INFINITY, ..lift() }),
+        BaseTrack::Turntable(Turntable { axis: nan, phase_turns: f32::NAN, ..default() }),
+        BaseTrack::Turntable(Turntable { axis: Vec3::ZERO, ..default() }),
+        BaseTrack::Custom(Arc::new(|seconds: f64| {
             Isometry3d::from_translation(Vec3::X * (seconds as f32).sqrt())
         })),
     ];
@@ -89,17 +89,17 @@ fn reach_contains_all_positions_of_a_track() {
     history.push(0.0, Isometry3d::from_translation(Vec3::X));
     history.push(9.0, Isometry3d::from_translation(Vec3::NEG_Z));
     let tracks = [
-        Track::Shuttle(Shuttle { from: Vec3::new(3.0, -2.0, 1.0), ..lift() }),
-        Track::Turntable(Turntable { pivot: Vec3::ONE, ..default() }),
-        Track::History(history),
-        Track::default(),
+        BaseTrack::Shuttle(Shuttle { from: Vec3::new(3.0, -2.0, 1.0), ..lift() }),
+        BaseTrack::Turntable(Turntable { pivot: Vec3::ONE, ..default() }),
+        BaseTrack::History(history),
+        BaseTrack::default(),
     ];
     for track in tracks {
-        let Some(reach) = track.reach() else { panic!("{track:?} must be bounded") };
+        let Some(bounds) = track.bounds() else { panic!("{track:?} must be bounded") };
         for i in 0..200 {
             let place = track.pose(f64::from(i) * 0.1).translation;
-            assert!(reach.contains_local_point(place.into()), "{track:?}");
+            assert!(bounds.contains_local_point(place.into()), "{track:?}");
         }
     }
-    assert!(Track::Shuttle(Shuttle { to: Vec3::NAN, ..lift() }).reach().is_none());
+    assert!(BaseTrack::Shuttle(Shuttle { to: Vec3::NAN, ..lift() }).bounds().is_none());
 }

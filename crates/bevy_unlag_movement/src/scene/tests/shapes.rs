@@ -3,13 +3,13 @@
 use bevy_rapier3d::parry::math::Pose;
 
 use super::*;
-use crate::OneWay;
+use crate::OneWayCollider;
 
 /// Returns the parts of one collider around the origin.
 fn cut(collider: Collider, transform: Transform) -> Vec<Part> {
     let mut app = level();
     app.world_mut().spawn((collider, transform));
-    parts(synced(&mut app), NOBODY, here(0.0))
+    parts(expect_synced(&mut app), NO_PAWN, unit_box_at(0.0))
 }
 
 fn tilt() -> Transform {
@@ -130,7 +130,7 @@ fn voxels_give_boxes_with_stable_indices() {
     let mut app = level();
     app.world_mut().spawn((Collider::voxels(Vec3::splat(0.25), &cells), Transform::default()));
     let wide = Aabb::from_half_extents(Vec3::ZERO, Vec3::splat(20.0));
-    let all = parts(synced(&mut app), NOBODY, wide);
+    let all = parts(expect_synced(&mut app), NO_PAWN, wide);
     assert_eq!(all.len(), 4);
     assert!(found.iter().all(|part| all.iter().any(|other| bits(other) == bits(part))));
 }
@@ -143,11 +143,11 @@ fn polyline_gives_no_parts() {
 #[test]
 fn one_way_collider_reports_its_blocking_side() {
     let mut app = level();
-    app.world_mut().spawn((cube(0.5), tilt(), OneWay::default()));
-    app.world_mut().spawn((cube(0.5), at(5.0), OneWay { side: Vec3::X * 3.0 }));
+    app.world_mut().spawn((cube(0.5), tilt(), OneWayCollider::default()));
+    app.world_mut().spawn((cube(0.5), at(5.0), OneWayCollider { side: Vec3::X * 3.0 }));
     app.world_mut().spawn((cube(0.5), at(10.0)));
-    let scene = synced(&mut app);
-    let side = |x: f32| parts(scene, NOBODY, here(x))[0].one_way;
+    let scene = expect_synced(&mut app);
+    let side = |x: f32| parts(scene, NO_PAWN, unit_box_at(x))[0].one_way;
     assert!(side(0.0).is_some_and(|side| close(side, tilt().rotation * Vec3::Y)));
     assert_eq!(side(5.0), Some(Vec3::X));
     assert_eq!(side(10.0), None);
@@ -162,14 +162,18 @@ fn parts_in_a_rotated_frame_match_parts_in_world_space() {
     let colliders =
         [cube(0.5), Collider::ball(0.4), Collider::cylinder(0.4, 0.3), mesh, Collider::capsule_x(0.3, 0.2)];
     for (i, collider) in colliders.into_iter().enumerate() {
-        app.world_mut().spawn((collider, Transform::from_xyz(0.1 * i as f32, 0.2, -0.1), OneWay::default()));
+        app.world_mut().spawn((
+            collider,
+            Transform::from_xyz(0.1 * i as f32, 0.2, -0.1),
+            OneWayCollider::default(),
+        ));
     }
-    app.world_mut().spawn((cube(0.3), tilt(), OneWay::default()));
-    let scene = synced(&mut app);
+    app.world_mut().spawn((cube(0.3), tilt(), OneWayCollider::default()));
+    let scene = expect_synced(&mut app);
     let frame = Frame::new(Vec3::new(0.6, 0.0, 0.8), Vec3::new(0.2, 0.1, -0.3));
-    let upright = parts(scene, NOBODY, here(0.0));
-    let leaning = scene.with_parts(NOBODY, 0.0, u32::MAX, frame, Include::Bases, |near| {
-        near.cover(here(0.0));
+    let upright = parts(scene, NO_PAWN, unit_box_at(0.0));
+    let leaning = scene.with_parts(NO_PAWN, 0.0, u32::MAX, frame, Include::Bases, |near| {
+        near.cover(unit_box_at(0.0));
         near.parts().to_vec()
     });
     assert_eq!((upright.len(), leaning.len()), (6, 6));

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Colliders with non-finite values, infinite positions or zero size.
-fn unsound() -> Vec<(Collider, Transform)> {
+fn invalid_colliders() -> Vec<(Collider, Transform)> {
     let cube = || Collider::cuboid(0.5, 0.5, 0.5);
     let here = Transform::from_xyz(1.0, 0.5, 0.0);
     let mut out = Vec::new();
@@ -34,20 +34,20 @@ fn invalid_colliders_do_not_affect_pawns_until_they_are_repaired() {
     let config = CapsuleConfig::default();
     let level = Level::default().floor();
     let mut app = level.app(DT);
-    let start = standing(&mut app, &config, Vec3::ZERO);
-    let (usual, _) = run(&mut app, &config, start, towards(127, 0, 64));
-    for (nr, (collider, place)) in unsound().into_iter().enumerate() {
+    let start = settled_pawn(&mut app, &config, Vec3::ZERO);
+    let (usual, _) = run(&mut app, &config, start, axis_inputs(127, 0, 64));
+    for (nr, (collider, place)) in invalid_colliders().into_iter().enumerate() {
         let mut app = level.app(DT);
         let what = format!("collider {nr} at {place:?}");
         let bad = app.world_mut().spawn((collider, place)).id();
         MoverScene::refresh(app.world_mut());
-        let (with, _) = run(&mut app, &config, start, towards(127, 0, 64));
+        let (with, _) = run(&mut app, &config, start, axis_inputs(127, 0, 64));
         assert!(bits(&last(&usual)) == bits(&last(&with)), "{what}: {:?}", last(&with));
         app.world_mut()
             .entity_mut(bad)
             .insert((Collider::cuboid(0.5, 0.5, 0.5), Transform::from_xyz(3.0, 0.5, 0.0)));
         MoverScene::refresh(app.world_mut());
-        let (mended, _) = run(&mut app, &config, start, towards(127, 0, 64));
+        let (mended, _) = run(&mut app, &config, start, axis_inputs(127, 0, 64));
         assert!(last(&mended).position.x < 2.5, "{what}, repaired: {:?}", last(&mended));
     }
 }
@@ -118,8 +118,8 @@ fn mirrored_colliders_block_pawns() {
             let place = Transform::from_xyz(2.0, 0.8, 0.0).with_scale(side);
             let mut app = Level::default().floor().thing(collider, place).app(DT);
             let config = CapsuleConfig::default();
-            let start = standing(&mut app, &config, Vec3::ZERO);
-            let (states, _) = run(&mut app, &config, start, towards(127, 0, 40));
+            let start = settled_pawn(&mut app, &config, Vec3::ZERO);
+            let (states, _) = run(&mut app, &config, start, axis_inputs(127, 0, 40));
             assert!(last(&states).position.x < 1.9, "collider {nr}, {side}: {:?}", last(&states));
         }
     }
@@ -129,7 +129,7 @@ fn mirrored_colliders_block_pawns() {
 #[test]
 fn app_ignores_invalid_colliders_and_keeps_running() {
     let level = Level::default().floor();
-    for (nr, (collider, place)) in unsound().into_iter().enumerate() {
+    for (nr, (collider, place)) in invalid_colliders().into_iter().enumerate() {
         let mut app = level.app(DT);
         app.update();
         let bad = app.world_mut().spawn((collider, place, ColliderScale::Relative(Vec3::ONE))).id();

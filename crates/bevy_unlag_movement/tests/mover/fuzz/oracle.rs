@@ -10,11 +10,11 @@ use bevy_rapier3d::parry::{
 };
 use bevy_unlag_core::StepContext;
 use bevy_unlag_movement::{
-    AccelerationModel, BaseId, CapsuleConfig, CapsuleInput, CapsuleState, MoveEvent, MovementMode, Track,
+    AccelerationModel, BaseId, BaseTrack, CapsuleConfig, CapsuleInput, CapsuleState, MoveEvent, MovementMode,
     VolumeId,
 };
 
-use super::scenes::{CEILING, Level, ROOM, Thing, walk_limit};
+use super::levels::{CEILING, Level, PlacedCollider, ROOM, walk_limit};
 
 /// Greatest allowed penetration of a capsule, in metres: its skin.
 const MAX_DEPTH: f32 = 0.005;
@@ -22,13 +22,13 @@ const MAX_DEPTH: f32 = 0.005;
 const PLATFORM_NEAR: f32 = 0.15;
 
 /// The axis segment of a capsule, and its radius.
-pub(crate) struct Core {
+pub(crate) struct CapsuleSegment {
     low: Vec3,
     high: Vec3,
     radius: f32,
 }
 
-impl Core {
+impl CapsuleSegment {
     pub(crate) fn of(config: &CapsuleConfig, state: &CapsuleState) -> Self {
         let half = if state.crouched { config.crouched_half_height } else { config.half_height };
         let half = half.max(config.radius);
@@ -47,7 +47,7 @@ impl Core {
 }
 
 /// A convex piece of a collider.
-struct Piece {
+struct ConvexPiece {
     pose: Pose,
     shape: SharedShape,
     aabb: Aabb,
@@ -55,8 +55,8 @@ struct Piece {
     thing: usize,
 }
 
-impl Piece {
-    fn distance(&self, core: &Core) -> f32 {
+impl ConvexPiece {
+    fn distance(&self, core: &CapsuleSegment) -> f32 {
         let segment = Segment::new(core.low, core.high);
         let Ok(found) = distance(&Pose::identity(), &segment, &self.pose, &*self.shape) else {
             panic!("parry cannot measure the distance to {:?}", self.shape.shape_type());
@@ -65,17 +65,17 @@ impl Piece {
     }
 
     /// An independent, slightly too large distance: the minimum over 97 points of the capsule's segment.
-    fn sampled_distance(&self, core: &Core) -> f32 {
+    fn sampled_distance(&self, core: &CapsuleSegment) -> f32 {
         let points = (0..=96_u8).map(|i| core.low.lerp(core.high, f32::from(i) / 96.0));
         points.map(|point| self.shape.distance_to_point(&self.pose, point, true)).fold(f32::MAX, f32::min)
     }
 }
 
 /// Splits a collider into convex pieces.
-fn cut(pose: Pose, shape: &SharedShape, thing: usize, out: &mut Vec<Piece>) {
+fn split_into_convex_pieces(pose: Pose, shape: &SharedShape, thing: usize, out: &mut Vec<ConvexPiece>) {
     let mut push = |pose: Pose, shape: SharedShape| {
         let aabb = shape.compute_aabb(&pose);
-        out.push(Piece { pose, shape, aabb, thing });
+        out.push(ConvexPiece { pose, shape, aabb, thing });
     };
     match shape.as_typed_shape() {
         TypedShape::TriMesh(mesh) => {
@@ -86,7 +86,7 @@ fn cut(pose: Pose, shape: &SharedShape, thing: usize, out: &mut Vec<Piece>) {
         }
         TypedShape::Compound(compound) => {
             for (offset, child) in compound.shapes() {
-                cut(pose * *offset, child, thing, out);
+                split_into_convex_pieces(pose * *offset, child, thing, out);
             }
         }
         _ => push(pose, shape.clone()),
@@ -97,18 +97,18 @@ fn pose_of(place: &Transform) -> Pose {
     Pose::from_parts(place.translation, place.rotation)
 }
 
-fn pieces_of(things: &[Thing]) -> Vec<Piece> {
+fn pieces_of(things: &[PlacedCollider]) -> Vec<ConvexPiece> {
     let mut out = Vec::new();
     for (i, thing) in things.iter().enumerate() {
-        cut(pose_of(&thing.place), &thing.collider.raw, i, &mut out);
+        split_into_convex_pieces(pose_of(&thing.place), &thing.collider.raw, i, &mut out);
     }
     out
 }
 
 /// The colliders and platforms of a level.
 pub(crate) struct Oracle {
-    pieces: Vec<Piece>,
-    rides: Vec<(Track, Vec<Piece>)>,
+    pieces: Vec<ConvexPiece>,
+    rides: Vec<(BaseTrack, Vec<ConvexPiece>)>,
 }
 
 impl Oracle {
@@ -121,7 +121,7 @@ impl Oracle {
     /// Returns the greatest penetration of a capsule into the fixed colliders, and the index of that
     /// collider. The depth is at most 0 if the capsule is free. A depth above the limit must be confirmed
     /// by both distance measures.
-    pub(crate) fn depth(&self, core: &Core) -> (f32, usize) {
+    pub(crate) fn depth(&self, core: &CapsuleSegment) -> (f32, usize) {
         let about = core.aabb();
         let mut deepest = (0.0, usize::MAX);
         for piece in self.pieces.iter().filter(|piece| piece.aabb.intersects(&about)) {
@@ -144,7 +144,7 @@ impl Oracle {
         }
         let about = Aabb::new(from.min(to), from.max(to)).loosened(1e-3);
         let ray = Ray::new(from, (to - from) / length);
-        let hit = |piece: &&Piece| {
+        let hit = |piece: &&ConvexPiece| {
             let Some(at) = piece.shape.cast_ray(&piece.pose, &ray, length, true) else { return false };
             // Ray casts against round shapes are iterative and may end off the surface.
             piece.shape.distance_to_point(&piece.pose, ray.point_at(at), true) < 1e-3
@@ -153,11 +153,11 @@ impl Oracle {
     }
 
     /// Whether a platform may touch the capsule at `seconds`.
-    fn platform_near(&self, core: &Core, seconds: f64) -> bool {
+    fn platform_near(&self, core: &CapsuleSegment, seconds: f64) -> bool {
         self.rides.iter().any(|(track, pieces)| {
             let pose = track.pose(seconds);
             let pose = Pose::from_parts(pose.translation.into(), pose.rotation);
-            let local = Core {
+            let local = CapsuleSegment {
                 low: pose.inverse_transform_point(core.low),
                 high: pose.inverse_transform_point(core.high),
                 radius: core.radius,
@@ -181,7 +181,7 @@ pub(crate) struct Move<'a> {
 }
 
 /// Checks the moves of a pawn one by one.
-pub(crate) struct Watch<'a> {
+pub(crate) struct MoveChecker<'a> {
     level: &'a Level,
     config: &'a CapsuleConfig,
     oracle: Oracle,
@@ -202,7 +202,7 @@ pub(crate) fn is_finite(state: &CapsuleState) -> bool {
     vectors.iter().all(|v| v.is_finite()) && timers.iter().all(|t| t.is_finite())
 }
 
-impl<'a> Watch<'a> {
+impl<'a> MoveChecker<'a> {
     pub(crate) fn new(level: &'a Level, config: &'a CapsuleConfig) -> Self {
         let oracle = Oracle::new(level);
         Self { level, config, oracle, squeezed: false, depth: 0.0, room: true, judged: 0 }
@@ -210,7 +210,7 @@ impl<'a> Watch<'a> {
 
     /// Whether `state` overlaps nothing and is a valid start.
     pub(crate) fn is_free(&self, state: &CapsuleState) -> bool {
-        let core = Core::of(self.config, state);
+        let core = CapsuleSegment::of(self.config, state);
         // Exact contact is free, and rounding is not zero.
         self.oracle.depth(&core).0 <= 1e-3 && !self.oracle.platform_near(&core, 0.0)
     }
@@ -225,9 +225,9 @@ impl<'a> Watch<'a> {
             return Err(format!("is faster than max_speed: {} m/s", after.velocity.length()));
         }
         if self.room {
-            self.inside(after)?;
+            self.check_within_room(after)?;
         }
-        let (old, new) = (Core::of(self.config, before), Core::of(self.config, after));
+        let (old, new) = (CapsuleSegment::of(self.config, before), CapsuleSegment::of(self.config, after));
         let end = f64::from(m.ctx.tick.0) * f64::from(m.ctx.dt);
         let start = end - f64::from(m.ctx.dt);
         let carried = [before.base, after.base].iter().any(|base| *base != BaseId::NONE)
@@ -250,12 +250,12 @@ impl<'a> Watch<'a> {
         if depth > MAX_DEPTH {
             return Err(format!("penetrates collider {thing} by {depth} m"));
         }
-        self.walked(m)?;
-        self.flew(m, was_in)
+        self.check_walking_speed(m)?;
+        self.check_airborne_energy(m, was_in)
     }
 
     /// Checks that the pawn is within the outer walls.
-    fn inside(&self, after: &CapsuleState) -> Result<(), String> {
+    fn check_within_room(&self, after: &CapsuleState) -> Result<(), String> {
         let at = self.level.turn.inverse() * after.position;
         // The floor is thick: a squeezed pawn may be inside it for a while.
         let most = Vec3::new(ROOM, CEILING, ROOM) + Vec3::splat(0.3);
@@ -267,7 +267,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Checks that only input accelerates a walking pawn.
-    fn walked(&self, m: &Move<'_>) -> Result<(), String> {
+    fn check_walking_speed(&self, m: &Move<'_>) -> Result<(), String> {
         let walks = |state: &CapsuleState| state.mode == MovementMode::Walking;
         let plain = |event: &MoveEvent| {
             matches!(event, MoveEvent::HitWall { .. } | MoveEvent::Stepped { .. } | MoveEvent::Crouched)
@@ -290,14 +290,14 @@ impl<'a> Watch<'a> {
     }
 
     /// Checks that an airborne pawn with neutral input gains no energy from walls.
-    fn flew(&self, m: &Move<'_>, was_in: bool) -> Result<(), String> {
+    fn check_airborne_energy(&self, m: &Move<'_>, was_in: bool) -> Result<(), String> {
         let (before, after) = (m.before, m.after);
         let pull = match (before.mode, after.mode) {
             (MovementMode::Falling, MovementMode::Falling) => self.config.gravity,
             (MovementMode::Flying, MovementMode::Flying) => 0.0,
             _ => return Ok(()),
         };
-        let wants = m.input.stick() != Vec2::ZERO || m.input.jump || m.input.crouch;
+        let wants = m.input.axes() != Vec2::ZERO || m.input.jump || m.input.crouch;
         let in_volume = [before.volume, after.volume].iter().any(|volume| *volume != VolumeId::NONE);
         let plain = |event: &MoveEvent| {
             matches!(event, MoveEvent::HitWall { .. } | MoveEvent::Stood | MoveEvent::Crouched)

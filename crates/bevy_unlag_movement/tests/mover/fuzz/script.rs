@@ -5,7 +5,7 @@ use bevy_unlag_movement::{CapsuleInput, CapsuleState, MovementMode};
 use proptest::prelude::*;
 use rand::{Rng as _, SeedableRng, rngs::SmallRng};
 
-use super::scenes::Level;
+use super::levels::Level;
 
 /// Several ticks of nearly the same input.
 #[derive(Clone, Copy, Debug)]
@@ -24,11 +24,11 @@ pub(crate) fn chunk() -> impl Strategy<Value = Chunk> {
     let raw = any::<(u8, i8, i8, u16, i16, u8, u8, [i8; 3])>();
     (raw, -600i16..600).prop_map(|(raw, turning)| {
         let (ticks, forward, right, yaw, pitch, buttons, event, throw) = raw;
-        made_of(ticks, forward, right, yaw, pitch, buttons, turning, event, throw)
+        chunk_from(ticks, forward, right, yaw, pitch, buttons, turning, event, throw)
     })
 }
 
-fn made_of(
+fn chunk_from(
     ticks: u8,
     forward: i8,
     right: i8,
@@ -40,14 +40,14 @@ fn made_of(
     throw: [i8; 3],
 ) -> Chunk {
     // Full tilt half of the time and neutral for a quarter of it.
-    let stick = match buttons >> 6 {
+    let axes = match buttons >> 6 {
         0 => [0, 0],
         1 | 2 => [forward, right].map(|axis| axis.signum() * 127),
         _ => [forward, right],
     };
     let input = CapsuleInput {
-        forward: stick[0],
-        right: stick[1],
+        forward: axes[0],
+        right: axes[1],
         yaw,
         pitch: pitch / 3,
         jump: buttons & 3 == 3,
@@ -60,7 +60,7 @@ fn made_of(
 
 /// An external event before a move.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Happening {
+enum ExternalEvent {
     Nothing,
     Fly,
     Fall,
@@ -70,32 +70,32 @@ enum Happening {
 
 /// A move to make.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Planned {
+pub(crate) struct PlannedMove {
     pub(crate) input: CapsuleInput,
-    happening: Happening,
+    external_event: ExternalEvent,
 }
 
-impl Planned {
+impl PlannedMove {
     pub(crate) fn plain(input: CapsuleInput) -> Self {
-        Self { input, happening: Happening::Nothing }
+        Self { input, external_event: ExternalEvent::Nothing }
     }
 
     /// Returns the same move, made from `spot`.
-    pub(crate) fn home(&self, spot: Vec3) -> Self {
-        Self { happening: Happening::Teleport(spot), ..*self }
+    pub(crate) fn from_spot(&self, spot: Vec3) -> Self {
+        Self { external_event: ExternalEvent::Teleport(spot), ..*self }
     }
 
     /// Applies the external event before the move to `state`. Teleports only to places that are `free`.
     pub(crate) fn apply(&self, state: &mut CapsuleState, free: impl FnOnce(&CapsuleState) -> bool) {
-        match self.happening {
-            Happening::Fly => {
+        match self.external_event {
+            ExternalEvent::Fly => {
                 state.launch(Vec3::ZERO);
                 state.mode = MovementMode::Flying;
             }
-            Happening::Fall if state.mode == MovementMode::Flying => state.mode = MovementMode::Falling,
-            Happening::Nothing | Happening::Fall => {}
-            Happening::Launch(velocity) => state.launch(velocity),
-            Happening::Teleport(spot) => {
+            ExternalEvent::Fall if state.mode == MovementMode::Flying => state.mode = MovementMode::Falling,
+            ExternalEvent::Nothing | ExternalEvent::Fall => {}
+            ExternalEvent::Launch(velocity) => state.launch(velocity),
+            ExternalEvent::Teleport(spot) => {
                 let mut there = *state;
                 there.teleport_to(spot);
                 if free(&there) {
@@ -107,35 +107,38 @@ impl Planned {
 }
 
 /// Returns `count` moves of a script, which repeats when it ends.
-pub(crate) fn planned(chunks: &[Chunk], level: &Level, count: usize) -> Vec<Planned> {
+pub(crate) fn planned(chunks: &[Chunk], level: &Level, count: usize) -> Vec<PlannedMove> {
     let ticks = chunks.iter().cycle().flat_map(|chunk| {
         let thrown = Vec3::from(chunk.throw.map(|axis| f32::from(axis) / 127.0));
-        let happening = match chunk.event % 24 {
-            0..=2 => Happening::Fly,
-            3..=9 => Happening::Fall,
-            10 => Happening::Launch(level.turn * (thrown * 14.0 + Vec3::Y * 4.0)),
+        let external_event = match chunk.event % 24 {
+            0..=2 => ExternalEvent::Fly,
+            3..=9 => ExternalEvent::Fall,
+            10 => ExternalEvent::Launch(level.turn * (thrown * 14.0 + Vec3::Y * 4.0)),
             11 | 12 if !level.spots.is_empty() => {
                 let spot = usize::from(chunk.throw[0].unsigned_abs()) % level.spots.len();
-                Happening::Teleport(level.spots[spot])
+                ExternalEvent::Teleport(level.spots[spot])
             }
-            _ => Happening::Nothing,
+            _ => ExternalEvent::Nothing,
         };
         (0..chunk.ticks).map(move |tick| {
             let turned = chunk.turning.wrapping_mul(i16::from(tick));
             let input = CapsuleInput { yaw: chunk.input.yaw.wrapping_add_signed(turned), ..chunk.input };
-            Planned { input, happening: if tick == 0 { happening } else { Happening::Nothing } }
+            PlannedMove {
+                input,
+                external_event: if tick == 0 { external_event } else { ExternalEvent::Nothing },
+            }
         })
     });
     ticks.take(count).collect()
 }
 
 /// Returns the moves of a random script for tests without proptest.
-pub(crate) fn random_moves(seed: u64, level: &Level, count: usize) -> Vec<Planned> {
+pub(crate) fn random_moves(seed: u64, level: &Level, count: usize) -> Vec<PlannedMove> {
     let mut rng = SmallRng::seed_from_u64(seed ^ 0x005c_2197);
     let chunks: Vec<Chunk> = (0..120)
         .map(|_| {
             let throw = [rng.random(), rng.random(), rng.random()];
-            made_of(
+            chunk_from(
                 rng.random(),
                 rng.random(),
                 rng.random(),

@@ -3,86 +3,86 @@
 use bevy::{ecs::system::SystemParamItem, prelude::*};
 use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Snapshot, StepContext, Tick, Wire, WireError};
 
-use super::Toy;
+use super::TestModel;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Barge;
 
 #[derive(Resource)]
-pub struct Engine(pub f32);
+pub struct BargeConfig(pub f32);
 
 /// Input of the barge.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub struct Helm {
+pub struct BargeInput {
     pub throttle: i8,
     pub rudder: i8,
 }
 
 #[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
-pub struct Afloat {
+pub struct BargeState {
     pub at: Vec2,
     pub velocity: Vec2,
     pub heading: f32,
 }
 
-impl Toy for Barge {
-    fn start() -> Afloat {
-        Afloat::default()
+impl TestModel for Barge {
+    fn start() -> BargeState {
+        BargeState::default()
     }
 
     fn install(app: &mut App) {
-        app.insert_resource(Engine(4.0));
+        app.insert_resource(BargeConfig(4.0));
     }
 }
 
 impl MoveModel for Barge {
-    type Config = Engine;
-    type Input = Helm;
-    type State = Afloat;
+    type Config = BargeConfig;
+    type Input = BargeInput;
+    type State = BargeState;
     type Event = ();
     type Push = ();
     type World = ();
 
     fn step(
-        engine: &Engine,
-        state: &Afloat,
-        input: &Helm,
+        engine: &BargeConfig,
+        state: &BargeState,
+        input: &BargeInput,
         ctx: &StepContext,
         (): &SystemParamItem<()>,
         _: &mut Vec<()>,
-    ) -> Afloat {
+    ) -> BargeState {
         let heading = state.heading + f32::from(input.rudder) / 127.0 * ctx.dt;
         let thrust = Vec2::from_angle(heading) * (f32::from(input.throttle) / 127.0 * engine.0);
         let velocity = (state.velocity + thrust * ctx.dt) * 0.995;
-        Afloat { at: state.at + velocity * ctx.dt, velocity, heading }
+        BargeState { at: state.at + velocity * ctx.dt, velocity, heading }
     }
 
-    fn position(state: &Afloat) -> Vec3 {
+    fn position(state: &BargeState) -> Vec3 {
         Vec3::new(state.at.x, 0.0, state.at.y)
     }
 
-    fn snapshot(state: &Afloat, tick: Tick) -> Snapshot {
+    fn snapshot(state: &BargeState, tick: Tick) -> Snapshot {
         Snapshot::new(tick, Self::position(state), Vec3::new(state.velocity.x, 0.0, state.velocity.y))
     }
 
-    fn eye(_: &Engine, state: &Afloat) -> Vec3 {
+    fn eye(_: &BargeConfig, state: &BargeState) -> Vec3 {
         Self::position(state) + Vec3::Y
     }
 
-    fn kind(_: &Afloat) -> u32 {
+    fn kind(_: &BargeState) -> u32 {
         0
     }
 
-    fn teleports(_: &Afloat) -> u8 {
+    fn teleports(_: &BargeState) -> u8 {
         0
     }
 
-    fn push(_: &Engine, state: &Afloat, (): &()) -> Afloat {
+    fn push(_: &BargeConfig, state: &BargeState, (): &()) -> BargeState {
         *state
     }
 }
 
-impl Wire for Helm {
+impl Wire for BargeInput {
     fn write(&self, w: &mut BitWriter) {
         w.signed(i32::from(self.throttle), 8);
         w.signed(i32::from(self.rudder), 8);
@@ -93,7 +93,7 @@ impl Wire for Helm {
     }
 }
 
-impl Wire for Afloat {
+impl Wire for BargeState {
     fn write(&self, w: &mut BitWriter) {
         for value in [self.at.x, self.at.y, self.velocity.x, self.velocity.y, self.heading] {
             w.f32(value);

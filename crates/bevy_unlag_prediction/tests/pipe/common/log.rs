@@ -8,20 +8,20 @@ use bevy_unlag_prediction::{Correction, MoveOutcome, TimeDiscrepancyDetected};
 
 /// Messages sent by an app.
 #[derive(Resource)]
-pub struct Seen<M: MoveModel> {
+pub struct MessageLog<M: MoveModel> {
     pub events: Vec<StepEvent<M>>,
     pub outcomes: Vec<MoveOutcome<M>>,
     pub corrections: Vec<Correction<M>>,
     pub detected: usize,
 }
 
-impl<M: MoveModel> Default for Seen<M> {
+impl<M: MoveModel> Default for MessageLog<M> {
     fn default() -> Self {
         Self { events: Vec::new(), outcomes: Vec::new(), corrections: Vec::new(), detected: 0 }
     }
 }
 
-impl<M: MoveModel + Clone> Seen<M> {
+impl<M: MoveModel + Clone> MessageLog<M> {
     pub fn install(app: &mut App) {
         app.init_resource::<Self>().add_systems(Last, Self::read);
     }
@@ -42,7 +42,7 @@ impl<M: MoveModel + Clone> Seen<M> {
 
 /// A move and its first result on one side.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Made {
+pub struct RecordedMove {
     pub tick: Tick,
     pub at: Vec3,
     /// Seconds since the test started.
@@ -52,8 +52,8 @@ pub struct Made {
 /// All moves of both sides, and the published states.
 #[derive(Default)]
 pub struct Log {
-    pub client: Vec<Made>,
-    pub server: HashMap<Tick, Made>,
+    pub client: Vec<RecordedMove>,
+    pub server: HashMap<Tick, RecordedMove>,
     /// Published tick and position in each tick of the server.
     pub shown: Vec<(Tick, Vec3)>,
     /// Running hash of both sides' states.
@@ -62,7 +62,7 @@ pub struct Log {
 
 impl Log {
     /// Returns the distance between both sides' results of a move, or `None` if the server has not run it.
-    pub fn error(&self, mine: &Made) -> Option<f32> {
+    pub fn error(&self, mine: &RecordedMove) -> Option<f32> {
         self.server.get(&mine.tick).map(|theirs| theirs.at.distance(mine.at))
     }
 
@@ -74,7 +74,7 @@ impl Log {
 
     /// Returns the seconds from `from` to the last move that was never run or was off by more than a
     /// centimetre. Ignores the moves of the last second, which may still be in flight.
-    pub fn converged(&self, from: f64) -> f64 {
+    pub fn seconds_to_convergence(&self, from: f64) -> f64 {
         let end = self.client.last().map_or(0.0, |last| last.when);
         let mut made = self.client.iter().filter(|mine| mine.when >= from && mine.when < end - 1.0);
         let off = made.rfind(|mine| self.error(mine).is_none_or(|error| error > 0.01));
@@ -83,13 +83,13 @@ impl Log {
 
     /// Returns the sorted seconds from a move's simulation on the client to its run on the server, of the
     /// moves from `from` to `to`; infinite for moves that were never run.
-    pub fn waits(&self, from: f64, to: f64) -> Vec<f64> {
+    pub fn input_latencies(&self, from: f64, to: f64) -> Vec<f64> {
         let made = self.client.iter().filter(|mine| (from..to).contains(&mine.when));
-        let mut waits: Vec<f64> = made
+        let mut input_latencies: Vec<f64> = made
             .map(|mine| self.server.get(&mine.tick).map_or(f64::INFINITY, |run| run.when - mine.when))
             .collect();
-        waits.sort_by(f64::total_cmp);
-        waits
+        input_latencies.sort_by(f64::total_cmp);
+        input_latencies
     }
 
     /// Adds a state to the hash.

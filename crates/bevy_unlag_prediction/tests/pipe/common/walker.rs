@@ -5,29 +5,29 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use bevy::{ecs::system::SystemParamItem, prelude::*};
 use bevy_unlag_core::{BitReader, BitWriter, MoveModel, Snapshot, StepContext, Tick, Wire, WireError};
 
-use super::{TICK, Toy};
+use super::{TICK, TestModel};
 
-/// Model that walks on a plane. A step is a pure function of its arguments unless [`Pace::cheats`] is set.
+/// Model that walks on a plane. A step is a pure function of its arguments unless [`WalkerConfig::is_impure`] is set.
 #[derive(Clone, Copy, Debug)]
 pub struct Walker;
 
 #[derive(Resource, Clone, Copy, Debug)]
-pub struct Pace {
+pub struct WalkerConfig {
     /// Walking speed in metres per second. Running is half as fast again.
     pub speed: f32,
     /// Whether a step reads a counter outside its arguments: a bug that the tools must detect.
-    pub cheats: bool,
+    pub is_impure: bool,
 }
 
-impl Default for Pace {
+impl Default for WalkerConfig {
     fn default() -> Self {
-        Self { speed: 5.0, cheats: false }
+        Self { speed: 5.0, is_impure: false }
     }
 }
 
 /// World that a step reads, with counters of steps for the tests.
 #[derive(Resource, Default)]
-pub struct Ground {
+pub struct WalkerWorld {
     /// X coordinate of a wall.
     pub wall: Option<f32>,
     /// Position of another pawn that blocks.
@@ -41,13 +41,13 @@ pub struct Ground {
 
 /// Input of one tick.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub struct Wish {
+pub struct WalkerInput {
     pub x: i8,
     pub z: i8,
     pub buttons: u8,
 }
 
-impl Wish {
+impl WalkerInput {
     pub const RUN: u8 = 1;
     pub const BLINK: u8 = 2;
     pub const FIRE: u8 = 4;
@@ -66,7 +66,7 @@ impl Wish {
 
 /// State of the walker.
 #[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
-pub struct Place {
+pub struct WalkerState {
     pub at: Vec3,
     /// Walking velocity, in metres per second.
     pub walk: Vec3,
@@ -76,7 +76,7 @@ pub struct Place {
     pub belt: i8,
     pub running: bool,
     /// Ticks before the next blink is possible.
-    pub tired: u8,
+    pub blink_cooldown: u8,
     pub blinks: u8,
     pub shots: u8,
     pub steps: u32,
@@ -84,7 +84,7 @@ pub struct Place {
 
 /// Event of a step.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Happened {
+pub enum WalkerEvent {
     /// Occurs in every tenth step.
     Bell,
     Blink,
@@ -113,32 +113,32 @@ impl Walker {
     const WIDE: f32 = 0.7;
 }
 
-impl Toy for Walker {
-    fn start() -> Place {
-        Place::default()
+impl TestModel for Walker {
+    fn start() -> WalkerState {
+        WalkerState::default()
     }
 
     fn install(app: &mut App) {
-        app.init_resource::<Pace>().init_resource::<Ground>();
+        app.init_resource::<WalkerConfig>().init_resource::<WalkerWorld>();
     }
 }
 
 impl MoveModel for Walker {
-    type Config = Pace;
-    type Input = Wish;
-    type State = Place;
-    type Event = Happened;
+    type Config = WalkerConfig;
+    type Input = WalkerInput;
+    type State = WalkerState;
+    type Event = WalkerEvent;
     type Push = Push;
-    type World = Res<'static, Ground>;
+    type World = Res<'static, WalkerWorld>;
 
     fn step(
-        config: &Pace,
-        state: &Place,
-        input: &Wish,
+        config: &WalkerConfig,
+        state: &WalkerState,
+        input: &WalkerInput,
         ctx: &StepContext,
         ground: &SystemParamItem<Self::World>,
-        events: &mut Vec<Happened>,
-    ) -> Place {
+        events: &mut Vec<WalkerEvent>,
+    ) -> WalkerState {
         // The temporary step that draws a frame covers less than a tick.
         if ctx.dt == TICK.as_secs_f32() {
             let counter = if ctx.replaying { &ground.again } else { &ground.live };
@@ -147,26 +147,26 @@ impl MoveModel for Walker {
         let mut next = *state;
         next.steps = state.steps.wrapping_add(1);
         if next.steps.is_multiple_of(10) {
-            events.push(Happened::Bell);
+            events.push(WalkerEvent::Bell);
         }
-        next.running = input.buttons & Wish::RUN != 0;
+        next.running = input.buttons & WalkerInput::RUN != 0;
         let speed = if next.running { config.speed * 1.5 } else { config.speed };
         next.walk = input.direction().clamp_length_max(1.0) * speed;
-        if config.cheats {
+        if config.is_impure {
             next.walk.z += ground.live.load(Ordering::Relaxed) as f32 % 7.0 * 0.1;
         }
         next.at += (next.walk + next.thrown + Vec3::X * f32::from(state.belt)) * ctx.dt;
         next.thrown = if next.thrown.length() < 0.05 { Vec3::ZERO } else { next.thrown * 0.9 };
-        next.tired = state.tired.saturating_sub(1);
-        if input.buttons & Wish::BLINK != 0 && state.tired == 0 && !ground.no_blink {
+        next.blink_cooldown = state.blink_cooldown.saturating_sub(1);
+        if input.buttons & WalkerInput::BLINK != 0 && state.blink_cooldown == 0 && !ground.no_blink {
             next.at.x += Self::BLINK;
-            next.tired = Self::TIRED;
+            next.blink_cooldown = Self::TIRED;
             next.blinks = state.blinks.wrapping_add(1);
-            events.push(Happened::Blink);
+            events.push(WalkerEvent::Blink);
         }
-        if input.buttons & Wish::FIRE != 0 {
+        if input.buttons & WalkerInput::FIRE != 0 {
             next.shots = state.shots.wrapping_add(1);
-            events.push(Happened::Shot);
+            events.push(WalkerEvent::Shot);
         }
         if let Some(wall) = ground.wall {
             next.at.x = next.at.x.min(wall);
@@ -180,27 +180,27 @@ impl MoveModel for Walker {
         next
     }
 
-    fn position(state: &Place) -> Vec3 {
+    fn position(state: &WalkerState) -> Vec3 {
         state.at
     }
 
-    fn snapshot(state: &Place, tick: Tick) -> Snapshot {
+    fn snapshot(state: &WalkerState, tick: Tick) -> Snapshot {
         Snapshot { teleports: state.blinks & 15, ..Snapshot::new(tick, state.at, state.walk + state.thrown) }
     }
 
-    fn eye(_: &Pace, state: &Place) -> Vec3 {
+    fn eye(_: &WalkerConfig, state: &WalkerState) -> Vec3 {
         state.at + Vec3::Y * 1.6
     }
 
-    fn kind(state: &Place) -> u32 {
+    fn kind(state: &WalkerState) -> u32 {
         u32::from(state.running) | u32::from(state.shots) << 1
     }
 
-    fn teleports(state: &Place) -> u8 {
+    fn teleports(state: &WalkerState) -> u8 {
         state.blinks
     }
 
-    fn push(_: &Pace, state: &Place, push: &Push) -> Place {
+    fn push(_: &WalkerConfig, state: &WalkerState, push: &Push) -> WalkerState {
         let mut pushed = *state;
         match *push {
             Push::Shove(metres) => pushed.at.x += f32::from(metres),
@@ -214,47 +214,60 @@ impl MoveModel for Walker {
         pushed
     }
 
-    fn unattended(last: &Wish, axes: bool) -> Wish {
-        if axes { Wish { buttons: last.buttons & Wish::RUN, ..*last } } else { Wish::NOTHING }
+    fn missing_input(last: &WalkerInput, axes: bool) -> WalkerInput {
+        if axes {
+            WalkerInput { buttons: last.buttons & WalkerInput::RUN, ..*last }
+        } else {
+            WalkerInput::NOTHING
+        }
     }
 
-    fn combines(older: &Wish, newer: &Wish) -> bool {
+    fn can_combine_with(older: &WalkerInput, newer: &WalkerInput) -> bool {
         let (a, b) = (older.direction(), newer.direction());
         let alike = a.normalize_or_zero().dot(b.normalize_or_zero()) >= 0.996
             && (a.length() - b.length()).abs() < 0.1;
         older.buttons == newer.buttons && (a == b || alike)
     }
 
-    fn nudged(
-        _: &Pace,
-        state: &Place,
+    fn try_nudge(
+        _: &WalkerConfig,
+        state: &WalkerState,
         by: Vec3,
         _: &StepContext,
         ground: &SystemParamItem<Self::World>,
-    ) -> Option<Place> {
+    ) -> Option<WalkerState> {
         let at = state.at + by;
-        ground.wall.is_none_or(|wall| at.x <= wall).then_some(Place { at, ..*state })
+        ground.wall.is_none_or(|wall| at.x <= wall).then_some(WalkerState { at, ..*state })
     }
 
-    fn is_outcome(event: &Happened) -> bool {
-        *event == Happened::Blink
+    fn is_outcome(event: &WalkerEvent) -> bool {
+        *event == WalkerEvent::Blink
     }
 
-    fn meets_pawn(_: &Pace, state: &Place, _: &StepContext, ground: &SystemParamItem<Self::World>) -> bool {
+    fn is_near_pawn(
+        _: &WalkerConfig,
+        state: &WalkerState,
+        _: &StepContext,
+        ground: &SystemParamItem<Self::World>,
+    ) -> bool {
         ground.other.is_some_and(|other| other.distance(state.at) < 2.0 * Self::WIDE)
     }
 
-    fn config_hash(config: &Pace, _: &SystemParamItem<Self::World>) -> u32 {
+    fn config_hash(config: &WalkerConfig, _: &SystemParamItem<Self::World>) -> u32 {
         config.speed.to_bits().wrapping_mul(0x9e37_79b1) >> 16
     }
 
-    fn surroundings_hash(_: &Pace, state: &Place, ground: &SystemParamItem<Self::World>) -> u32 {
+    fn surroundings_hash(
+        _: &WalkerConfig,
+        state: &WalkerState,
+        ground: &SystemParamItem<Self::World>,
+    ) -> u32 {
         let near = ground.wall.filter(|wall| wall - state.at.x < 10.0);
         near.map_or(0, |wall| wall.to_bits().wrapping_mul(0x9e37_79b1) >> 16)
     }
 }
 
-impl Wire for Wish {
+impl Wire for WalkerInput {
     fn write(&self, w: &mut BitWriter) {
         w.signed(i32::from(self.x), 8);
         w.signed(i32::from(self.z), 8);
@@ -290,14 +303,14 @@ impl Wire for Push {
     }
 }
 
-impl Wire for Place {
+impl Wire for WalkerState {
     fn write(&self, w: &mut BitWriter) {
         self.at.write(w);
         self.walk.write(w);
         self.thrown.write(w);
         w.signed(i32::from(self.belt), 8);
         w.bool(self.running);
-        for byte in [self.tired, self.blinks, self.shots] {
+        for byte in [self.blink_cooldown, self.blinks, self.shots] {
             w.bits(u32::from(byte), 8);
         }
         w.bits(self.steps, 32);
@@ -310,7 +323,7 @@ impl Wire for Place {
             thrown: Vec3::read(r)?,
             belt: r.signed(8)? as i8,
             running: r.bool()?,
-            tired: r.bits(8)? as u8,
+            blink_cooldown: r.bits(8)? as u8,
             blinks: r.bits(8)? as u8,
             shots: r.bits(8)? as u8,
             steps: r.bits(32)?,

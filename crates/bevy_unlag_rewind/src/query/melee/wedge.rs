@@ -12,7 +12,7 @@ use bevy_rapier3d::{
 };
 
 use super::MeleeArc;
-use crate::query::sound;
+use crate::query::validity;
 
 /// Sector of a disc of less than half a turn, centred on -Z, with the same height above and below.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ impl Wedge {
     /// Splits an arc into convex parts; `None` if the arc is invalid.
     pub fn cover(arc: &MeleeArc) -> Option<Wedges> {
         let MeleeArc { reach, half_angle, half_height } = *arc;
-        let sound = sound::is_size(reach) && sound::is_size(half_height) && half_angle >= 0.0;
+        let sound = validity::is_size(reach) && validity::is_size(half_height) && half_angle >= 0.0;
         let angle = half_angle.min(PI);
         let parts = if angle > PI * 0.45 { 3 } else { 1 };
         let part = |index: usize| {

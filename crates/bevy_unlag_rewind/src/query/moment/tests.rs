@@ -1,7 +1,7 @@
 use core::time::Duration;
 
 use bevy::prelude::*;
-use bevy_unlag_core::{KnotConfig, NetId, ProxySmoothing, Snapshot};
+use bevy_unlag_core::{NetId, PathKnotConfig, ProxySmoothing, Snapshot};
 
 use super::*;
 use crate::{FrameHistory, HighPing};
@@ -17,13 +17,13 @@ const EVERYBODY: [(NetId, u32); 4] = [(ID, 3), (NetId(8), 3), (NetId(9), 3), (Ne
 struct Server {
     now: Tick,
     pawns: Vec<(NetId, u32, PublishedPath)>,
-    log: SentLog,
+    log: SentSnapshots,
 }
 
 impl Server {
     fn new(pawns: &[(NetId, u32)]) -> Self {
         let pawns = pawns.iter().map(|(id, every)| (*id, *every, PublishedPath::default())).collect();
-        Self { now: Tick(u32::MAX - 300), pawns, log: SentLog::default() }
+        Self { now: Tick(u32::MAX - 300), pawns, log: SentSnapshots::default() }
     }
 
     fn run(mut self, ticks: u32) -> Self {
@@ -33,7 +33,8 @@ impl Server {
                 let place = Vec3::X * self.now.0.wrapping_add(1 << 20) as u16 as f32 / 64.0;
                 history.record(self.now, Snapshot::new(self.now, place, Vec3::X), Vec3::X, TICK);
                 if self.now.0.is_multiple_of(*every) {
-                    let update = history.send_present(&KnotConfig::default(), &Sampler::default(), None);
+                    let update =
+                        history.next_update(&PathKnotConfig::default(), &PoseSampler::default(), None);
                     let ticks =
                         update.iter().flat_map(|update| update.iter().map(|s| s.tick)).collect::<Vec<_>>();
                     self.log.mark_update(*id, ticks.into_iter(), self.now);
@@ -61,7 +62,7 @@ impl Server {
         let time = ViewTime::after(self.now, -age);
         let shift = (shift * SUB_TICKS as f64) as i16;
         let (_, _, history) = &self.pawns[0];
-        let sampler = Sampler::default().of(mode);
+        let sampler = PoseSampler::default().of(mode);
         let own = time.later(i64::from(shift));
         let (from, to) = match self.log.stamp(ID, &history.sent, own)? {
             ViewStamp::Interpolated { from, to, .. } if !sampler_steps(&sampler) => (from, Some(to)),
@@ -71,10 +72,10 @@ impl Server {
         let overrides = [StampOverride { target: ID, from, to, shift }];
         let round_trip = Some(Duration::from_millis(150));
         let view = View { overrides: &overrides, sent: Some(&self.log), round_trip, ..View::from(time) };
-        let moment = Moment::seen(&view, limits, self.now, TICK).expect("recent enough");
+        let moment = Moment::from_view(&view, limits, self.now, TICK).expect("recent enough");
         let frames = FrameHistory::default();
         let target = Target { entity: Entity::PLACEHOLDER, id: ID, path: history, history: &frames, mode };
-        let (_, judged) = moment.pose(&target, &Sampler::default(), &BaseView::default()).ok()?;
+        let (_, judged) = moment.pose(&target, &PoseSampler::default(), &BaseView::default()).ok()?;
         Some(judged?.since(time) as f64 / SUB_TICKS as f64)
     }
 
@@ -83,7 +84,7 @@ impl Server {
     }
 }
 
-fn sampler_steps(sampler: &Sampler) -> bool {
+fn sampler_steps(sampler: &PoseSampler) -> bool {
     sampler.interpolation == Interpolation::Step
 }
 

@@ -3,12 +3,12 @@
 use bevy::prelude::*;
 use bevy_unlag_core::LimbPoses;
 
-use super::leg::Leg;
-use crate::{Rewound, TargetHit, query::sound, world::NearWalls};
+use super::flight_step::FlightStep;
+use crate::{Rewound, TargetHit, query::validity, world::NearbyColliders};
 
 /// Hit of a projectile in a step.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Meeting {
+pub enum FlightStepHit {
     /// A target.
     Target {
         /// Hit on the target; `point` is the centre of the projectile, `distance` is within this step.
@@ -31,25 +31,31 @@ impl Rewound<'_, '_, '_> {
     /// geometry is not tested; see [`WorldTrace::touch`](crate::WorldTrace::touch). `muzzle` is the
     /// position from which it was fired. Returns `None` if it hits nothing or the input is invalid.
     #[must_use]
-    pub fn fly(&self, later: &Self, (a, b): (Vec3, Vec3), radius: f32, muzzle: Vec3) -> Option<Meeting> {
-        let points = [a, b, muzzle].into_iter().all(sound::is_point);
-        if !points || !sound::is_size(radius) {
+    pub fn fly(
+        &self,
+        later: &Self,
+        (a, b): (Vec3, Vec3),
+        radius: f32,
+        muzzle: Vec3,
+    ) -> Option<FlightStepHit> {
+        let points = [a, b, muzzle].into_iter().all(validity::is_point);
+        if !points || !validity::is_size(radius) {
             return None;
         }
         let mut rooms = (LimbPoses::default(), LimbPoses::default());
-        let walls = NearWalls::default();
-        let step = Leg { then: *self, later: *later, muzzle, a, b, radius, walls: &walls };
+        let walls = NearbyColliders::default();
+        let step = FlightStep { then: *self, later: *later, muzzle, a, b, radius, walls: &walls };
         let met = step.meets(&mut rooms)?;
         Some(match met.what {
             Ok(hit) => {
                 let point = a.lerp(b, met.part);
-                Meeting::Target {
+                FlightStepHit::Target {
                     hit: TargetHit { distance: a.distance(point), point, ..hit },
                     part: met.part,
                 }
             }
             // `walls` is empty, so the obstacle is an occluder.
-            Err(by) => Meeting::Mover { by: by?, part: met.part },
+            Err(by) => FlightStepHit::Mover { by: by?, part: met.part },
         })
     }
 }

@@ -24,25 +24,25 @@ fn shell() -> Projectile {
 }
 
 /// A floor at height 0 and a wall at x = 10.
-fn room(a: Vec3, way: Vec3, max: f32, radius: f32) -> Option<WallTouch> {
-    let floor = (way.y < 0.0).then(|| WallTouch { distance: (a.y - radius) / -way.y, normal: Vec3::Y });
+fn room(a: Vec3, way: Vec3, max: f32, radius: f32) -> Option<WallContact> {
+    let floor = (way.y < 0.0).then(|| WallContact { distance: (a.y - radius) / -way.y, normal: Vec3::Y });
     let wall =
-        (way.x > 0.0).then(|| WallTouch { distance: (10.0 - radius - a.x) / way.x, normal: Vec3::NEG_X });
+        (way.x > 0.0).then(|| WallContact { distance: (10.0 - radius - a.x) / way.x, normal: Vec3::NEG_X });
     let both = [floor, wall].into_iter().flatten().filter(|touch| (-1e-3..=max).contains(&touch.distance));
     both.min_by(|a, b| a.distance.total_cmp(&b.distance))
 }
 
-fn nothing(_: Vec3, _: Vec3, _: f32, _: f32) -> Option<WallTouch> {
+fn nothing(_: Vec3, _: Vec3, _: f32, _: f32) -> Option<WallContact> {
     None
 }
 
-fn whole(path: &mut Trajectory) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    path.walk(0.0, 1e6, room, |piece| {
-        pieces.push(*piece);
+fn whole(path: &mut Trajectory) -> Vec<PathSegment> {
+    let mut segments = Vec::new();
+    path.for_each_segment(0.0, 1e6, room, |piece| {
+        segments.push(*piece);
         true
     });
-    pieces
+    segments
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn path_follows_gravity_and_ends_with_its_lifetime() {
     let start = launch(Vec3::new(0.0, 100.0, 0.0), Vec3::new(8.0, 10.0, 0.0));
     let mut path = Trajectory::new(&start, &shell(), DT);
     let mut ticks = 0;
-    path.walk(0.0, 500.0, nothing, |piece| {
+    path.for_each_segment(0.0, 500.0, nothing, |piece| {
         ticks += 1;
         let seconds = piece.to as f32 * DT;
         let truth = start.velocity() * seconds + Vec3::NEG_Y * (0.5 * 9.81 * seconds * seconds);
@@ -68,23 +68,26 @@ fn projectile_bounces_the_configured_number_of_times_then_ends_or_rests() {
     for times in [0, 1, 4] {
         let spec = Projectile { bounce: bounce(times, 0.7), life: 10.0, ..shell() };
         let mut path = Trajectory::new(&start, &spec, DT);
-        let pieces = whole(&mut path);
+        let segments = whole(&mut path);
         assert_eq!(path.bounces(), times);
         let end = path.end().expect("it ends at a wall");
         assert!(end.normal.is_some() && end.age < 640.0, "{end:?}");
-        assert!(pieces.iter().all(|p| p.b.x <= 9.901 && p.b.y >= 0.099), "all segments are inside the room");
-        assert!(pieces.windows(2).all(|p| (p[0].to - p[1].from).abs() < 1e-9));
-        assert!(pieces.windows(2).all(|p| p[0].b.distance(p[1].a) < 2.0 * SKIN), "segments are contiguous");
+        assert!(
+            segments.iter().all(|p| p.b.x <= 9.901 && p.b.y >= 0.099),
+            "all segments are inside the room"
+        );
+        assert!(segments.windows(2).all(|p| (p[0].to - p[1].from).abs() < 1e-9));
+        assert!(segments.windows(2).all(|p| p[0].b.distance(p[1].a) < 2.0 * SKIN), "segments are contiguous");
     }
     // Without an effective bounce limit it comes to rest on the floor until its lifetime is over, with
     // bounded work.
     let spec = Projectile { bounce: bounce(255, 0.5), ..shell() };
     let mut path = Trajectory::new(&start, &spec, DT);
-    let pieces = whole(&mut path);
+    let segments = whole(&mut path);
     let end = path.end().expect("the lifetime is over");
     assert!(end.normal.is_none() && (end.age - 192.0).abs() < 1e-9);
     assert!((end.point.y - 0.1).abs() < 0.01 && path.bounces() < 40, "{end:?} {}", path.bounces());
-    assert!(pieces.len() < 192 + 60 && pieces.last().is_some_and(|p| p.velocity == Vec3::ZERO));
+    assert!(segments.len() < 192 + 60 && segments.last().is_some_and(|p| p.velocity == Vec3::ZERO));
 }
 
 #[test]
@@ -95,7 +98,7 @@ fn bounce_keeps_the_configured_fraction_of_the_speed() {
         ..shell()
     };
     let mut path = Trajectory::new(&launch(Vec3::new(0.0, 5.0, 0.0), Vec3::X * 20.0), &spec, DT);
-    path.walk(0.0, 60.0, room, |_| true);
+    path.for_each_segment(0.0, 60.0, room, |_| true);
     let (at, velocity) = path.at(60.0);
     assert!((velocity - Vec3::NEG_X * 10.0).length() < 0.01, "{velocity}");
     // 9.9 m at 20 m/s, the rest of 60 ticks at 10 m/s.
@@ -104,13 +107,13 @@ fn bounce_keeps_the_configured_fraction_of_the_speed() {
 }
 
 #[test]
-fn whoever_asks_and_however_often_it_is_the_same_bits() {
+fn path_is_bitwise_equal_however_often_it_is_evaluated() {
     let spec = Projectile { bounce: Some(Bounce { times: 6, keep: 0.8, off_pawns: false }), ..shell() };
     let start = launch(Vec3::new(1.3, 2.7, -0.4), Vec3::new(17.1, 3.3, 9.2));
     let mut once = Trajectory::new(&start, &spec, DT);
     let mut bits = Vec::new();
     for tick in 1..=160 {
-        once.walk(f64::from(tick) - 1.0, f64::from(tick), room, |_| true);
+        once.for_each_segment(f64::from(tick) - 1.0, f64::from(tick), room, |_| true);
         bits.push(once.at(f64::from(tick)).0.to_array().map(f32::to_bits));
     }
     // A screen with irregular frames that occasionally evaluates earlier ages.
@@ -118,9 +121,9 @@ fn whoever_asks_and_however_often_it_is_the_same_bits() {
     let (mut age, mut frame) = (0.0, 0);
     while age < 160.0 {
         let next = (age + 0.37 + f64::from(frame % 7) * 0.55).min(160.0);
-        other.walk(age, next, room, |_| true);
+        other.for_each_segment(age, next, room, |_| true);
         if frame % 11 == 10 {
-            other.walk((next - 9.0).max(0.0), next, room, |_| true);
+            other.for_each_segment((next - 9.0).max(0.0), next, room, |_| true);
         }
         (age, frame) = (next, frame + 1);
         let tick = next.floor();
@@ -130,7 +133,7 @@ fn whoever_asks_and_however_often_it_is_the_same_bits() {
         }
     }
     for tick in [160.0, 90.0, 31.0, 3.0] {
-        other.walk(tick - 0.5, tick, room, |_| true);
+        other.for_each_segment(tick - 0.5, tick, room, |_| true);
         assert_eq!(other.at(tick).0.to_array().map(f32::to_bits), bits[tick as usize - 1]);
     }
 }
@@ -142,15 +145,15 @@ fn path_with_non_finite_parameters_ends_immediately() {
             let mut start = launch(Vec3::ZERO, Vec3::X);
             (start.from.x, start.speed) = (from, speed);
             let mut path = Trajectory::new(&start, &Projectile { gravity, ..shell() }, DT);
-            let mut pieces = 0;
-            path.walk(0.0, f64::INFINITY, nothing, |_| {
-                pieces += 1;
+            let mut segments = 0;
+            path.for_each_segment(0.0, f64::INFINITY, nothing, |_| {
+                segments += 1;
                 true
             });
-            assert!(path.end().is_some() && pieces <= 200);
+            assert!(path.end().is_some() && segments <= 200);
         }
     }
     let mut path = Trajectory::new(&launch(Vec3::ZERO, Vec3::X), &shell(), f32::NAN);
-    path.walk(0.0, 1e9, nothing, |_| true);
+    path.for_each_segment(0.0, 1e9, nothing, |_| true);
     assert!(path.end().is_some());
 }

@@ -20,7 +20,7 @@ fn launch() -> ProjectileLaunch {
     launch.rounded()
 }
 
-fn there_and_back(launch: &ProjectileLaunch) -> usize {
+fn assert_round_trip(launch: &ProjectileLaunch) -> usize {
     let mut w = BitWriter::default();
     launch.write(&mut w);
     let bytes = w.finish();
@@ -30,20 +30,20 @@ fn there_and_back(launch: &ProjectileLaunch) -> usize {
 
 #[test]
 fn rounded_launches_survive_the_wire_exactly_within_28_bytes() {
-    assert!(there_and_back(&launch()) <= 24);
+    assert!(assert_round_trip(&launch()) <= 24);
     let bounced = launch().off(33.3, Vec3::new(1.0, 2.0, 3.0), Vec3::new(-5.0, 1.0, 0.2), 2);
-    assert!(there_and_back(&bounced) <= 28);
+    assert!(assert_round_trip(&bounced) <= 28);
     assert!((bounced.velocity() - Vec3::new(-5.0, 1.0, 0.2)).length() < 0.02);
     assert_eq!(bounced.time.since(launch().time), i64::from(bounced.flown));
     // A client whose tick count is far from the server's.
-    assert!(there_and_back(&ProjectileLaunch { shot: Tick(9_000_000), ..launch() }) <= 27);
+    assert!(assert_round_trip(&ProjectileLaunch { shot: Tick(9_000_000), ..launch() }) <= 27);
     let mut state = 5;
     for _ in 0..10_000 {
         let mut float = |scale: f32| (random(&mut state) as f32 / u32::MAX as f32 - 0.5) * scale;
         let (from, to) =
             (Vec3::new(float(2e4), float(2e4), float(2e4)), Vec3::new(float(9.0), float(9.0), 1.0));
         let speed = float(4e4);
-        there_and_back(&ProjectileLaunch { from, aim: Aim::along(to), speed, ..launch() }.rounded());
+        assert_round_trip(&ProjectileLaunch { from, aim: Aim::along(to), speed, ..launch() }.rounded());
     }
 }
 
@@ -51,7 +51,7 @@ fn rounded_launches_survive_the_wire_exactly_within_28_bytes() {
 fn non_finite_values_are_never_decoded() {
     for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX] {
         let odd = ProjectileLaunch { from: Vec3::splat(odd), speed: odd, ..launch() };
-        there_and_back(&odd.rounded());
+        assert_round_trip(&odd.rounded());
         let mut w = BitWriter::default();
         odd.write(&mut w);
         let end = ProjectileEnd {
@@ -92,7 +92,7 @@ fn random_bytes_decode_to_finite_values_or_errors() {
         let bytes: Vec<u8> = (0..round % 40).map(|_| random(&mut state) as u8).collect();
         if let Ok(launch) = ProjectileLaunch::read(&mut BitReader::new(&bytes)) {
             assert!(launch.from.is_finite() && launch.velocity().is_finite());
-            there_and_back(&launch);
+            assert_round_trip(&launch);
             launches += 1;
         }
         if let Ok(end) = ProjectileEnd::read(&mut BitReader::new(&bytes)) {

@@ -10,7 +10,7 @@ fn packet(kind: u8, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn items(packet: &[u8]) -> Result<Vec<Item<'_>>, Refusal> {
+fn items(packet: &[u8]) -> Result<Vec<Item<'_>>, IngressRefusal> {
     let mut items = Vec::new();
     walk(packet, |item| {
         items.push(item);
@@ -50,23 +50,28 @@ fn fragment_followed_by_batches_is_parsed() {
 #[test]
 fn packets_that_lightyear_reads_differently_or_not_at_all_are_refused() {
     for (name, body, kind, refusal) in [
-        ("compressed", &[3, 1, 0, 0][..], 2, Refusal::PacketKind),
-        ("a compressed fragment", &[2, 0, 9, 0, 3, 0, 1, 5], 3, Refusal::PacketKind),
-        ("an unknown kind", &[], 5, Refusal::PacketKind),
-        ("acknowledgements with trailing bytes", &[3, 1, 0, 0], 4, Refusal::Malformed),
-        ("an empty batch", &[3, 0], 0, Refusal::Malformed),
-        ("a message count beyond the end", &[3, 2, 0, 0], 0, Refusal::Malformed),
-        ("a message longer than the packet", &[3, 1, 0, 2, 8], 0, Refusal::Malformed),
-        ("a length of 2^62 - 1", &[3, 1, 0, 255, 255, 255, 255, 255, 255, 255, 255], 0, Refusal::Malformed),
-        ("an id flag other than 0 and 1", &[3, 1, 2, 0, 0, 0], 0, Refusal::Malformed),
-        ("a channel that truncates to 3 in 16 bits", &[0x80, 1, 0, 3, 1, 0, 0], 0, Refusal::Malformed),
-        ("a fragment that is compressed", &[2, 0, 9, 0, 3, 1, 1, 5], 1, Refusal::Malformed),
-        ("a fragment longer than the packet", &[2, 0, 9, 1, 3, 9, 5], 1, Refusal::Malformed),
+        ("compressed", &[3, 1, 0, 0][..], 2, IngressRefusal::PacketKind),
+        ("a compressed fragment", &[2, 0, 9, 0, 3, 0, 1, 5], 3, IngressRefusal::PacketKind),
+        ("an unknown kind", &[], 5, IngressRefusal::PacketKind),
+        ("acknowledgements with trailing bytes", &[3, 1, 0, 0], 4, IngressRefusal::Malformed),
+        ("an empty batch", &[3, 0], 0, IngressRefusal::Malformed),
+        ("a message count beyond the end", &[3, 2, 0, 0], 0, IngressRefusal::Malformed),
+        ("a message longer than the packet", &[3, 1, 0, 2, 8], 0, IngressRefusal::Malformed),
+        (
+            "a length of 2^62 - 1",
+            &[3, 1, 0, 255, 255, 255, 255, 255, 255, 255, 255],
+            0,
+            IngressRefusal::Malformed,
+        ),
+        ("an id flag other than 0 and 1", &[3, 1, 2, 0, 0, 0], 0, IngressRefusal::Malformed),
+        ("a channel that truncates to 3 in 16 bits", &[0x80, 1, 0, 3, 1, 0, 0], 0, IngressRefusal::Malformed),
+        ("a fragment that is compressed", &[2, 0, 9, 0, 3, 1, 1, 5], 1, IngressRefusal::Malformed),
+        ("a fragment longer than the packet", &[2, 0, 9, 1, 3, 9, 5], 1, IngressRefusal::Malformed),
     ] {
         assert_eq!(items(&packet(kind, body)), Err(refusal), "{name}");
     }
-    assert_eq!(items(&DATA[..12]), Err(Refusal::Size));
-    assert_eq!(items(&[]), Err(Refusal::Size));
+    assert_eq!(items(&DATA[..12]), Err(IngressRefusal::Size));
+    assert_eq!(items(&[]), Err(IngressRefusal::Size));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use core::f64::consts::{PI, TAU};
 use bevy::prelude::*;
 use bevy_unlag::{Soldier, movement::CapsuleInput, prelude::*};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
-use unlag_examples::{arena::HALF_SIZE, script::Script};
+use unlag_examples::{arena::HALF_SIZE, scripted_player::ScriptedPlayer};
 
 /// What it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,7 +59,7 @@ impl Hands {
 
     /// Lets them steer a client's pawn from now on.
     pub fn take_over(self, client: &mut App) {
-        client.insert_resource(self).insert_resource(Script::asleep());
+        client.insert_resource(self).insert_resource(ScriptedPlayer::idle());
         client.add_systems(FixedUpdate, play.after(MoveSystems::Sample).before(MoveSystems::Extend));
     }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bevy::prelude::*;
-use bevy_unlag::{Soldier, core::Shown, prelude::*};
+use bevy_unlag::{Soldier, core::PublishedState, prelude::*};
 
 /// Which of the owner's moves the server showed at which of its own ticks.
 #[derive(Resource, Default)]
@@ -12,10 +12,10 @@ pub struct Stage(HashMap<Tick, Tick>);
 impl Stage {
     /// Notes down what a server shows of a pawn from now on.
     pub fn watch(server: &mut App, id: NetId) {
-        let note = move |pawns: Query<(&NetId, &Shown<Soldier>)>, mut stage: ResMut<Stage>| {
+        let note = move |pawns: Query<(&NetId, &PublishedState<Soldier>)>, mut stage: ResMut<Stage>| {
             if let Some((_, shown)) = pawns.iter().find(|(pawn, _)| **pawn == id) {
                 // What was once shown of a tick stays.
-                stage.0.entry(shown.tick).or_insert(shown.moved);
+                stage.0.entry(shown.tick).or_insert(shown.move_tick);
             }
         };
         server.init_resource::<Self>().add_systems(FixedLast, note);

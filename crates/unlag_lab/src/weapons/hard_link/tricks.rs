@@ -2,7 +2,7 @@
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use bevy_unlag::{
-    prediction::{IncomingAnswers, IncomingMoves},
+    prediction::{IncomingMoveAcks, IncomingMoves},
     prelude::*,
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
@@ -64,7 +64,7 @@ pub fn double_moves(mut trick: ResMut<Trick>, mut pawns: Query<(Entity, &mut Inc
     }
 }
 
-pub fn double_answers(mut trick: ResMut<Trick>, mut pawns: Query<(Entity, &mut IncomingAnswers)>) {
+pub fn double_answers(mut trick: ResMut<Trick>, mut pawns: Query<(Entity, &mut IncomingMoveAcks)>) {
     for (pawn, mut mailbox) in &mut pawns {
         let messages = mailbox.drain().collect();
         trick.double(pawn, messages).into_iter().for_each(|message| mailbox.deliver(message));
@@ -87,9 +87,12 @@ pub fn refill(arsenal: Res<Arsenal>, mut trick: ResMut<Trick>, mut pawns: Query<
 }
 
 /// A player who loads what is empty, and now and then what is not.
-pub fn reload(mut trick: ResMut<Trick>, mut own: Query<(&SoldierState, &mut Trigger), With<LocalControl>>) {
+pub fn reload(
+    mut trick: ResMut<Trick>,
+    mut own: Query<(&SoldierState, &mut WeaponControls), With<LocalControl>>,
+) {
     for (state, mut trigger) in &mut own {
-        let empty = state.extension.in_hand().magazine == 0 && !state.extension.is_reloading();
+        let empty = state.extension.held_slot().magazine == 0 && !state.extension.is_reloading();
         if trick.on && trick.rng.random_bool(if empty { 0.3 } else { 0.004 }) {
             trigger.reload = true;
             trick.reloads += 1;

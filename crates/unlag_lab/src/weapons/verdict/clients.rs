@@ -3,11 +3,11 @@
 use bevy::prelude::*;
 use bevy_unlag::{
     Soldier, SoldierState,
-    core::{BasePoses, HeardTick, MoveInput, MoveModel},
+    core::{BasePoses, LastReceivedSnapshot, MoveInput, MoveModel},
     movement::CapsuleConfig,
-    prediction::{IncomingAnswers, OutgoingMoves, autonomous_pawn},
+    prediction::{IncomingMoveAcks, OutgoingMoves, autonomous_pawn},
     prelude::*,
-    weapons::{FireInput, Sight},
+    weapons::{FireInput, ShooterView},
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
@@ -70,7 +70,7 @@ impl Clients {
         for index in 0..count {
             let history = there.get::<PublishedPath>(server.pawns[(index + 7) % count]);
             let seen = history.and_then(|history| {
-                let sampler = there.resource::<Sampler>();
+                let sampler = there.resource::<PoseSampler>();
                 history.sent.pose(history.sent.stamp(view)?, sampler, &bases.at(view))
             });
             let world = self.app.world_mut();
@@ -87,7 +87,7 @@ impl Clients {
                 input.0.body.set_axes(Vec2::new(side, self.rng.random_range(-0.2..0.4)));
             }
             if (index + count - self.next) % count < shots {
-                let fire = FireInput::new(&Sight::new(Some(view), eye), own).looking(aim, aim);
+                let fire = FireInput::new(&ShooterView::new(Some(view), eye), own).with_aim(aim, aim);
                 (input.0.extension.fire, input.0.extension.trigger) = (Some(fire), true);
             }
         }
@@ -112,10 +112,10 @@ impl Clients {
         let heard = heard.offset(-((heard.0 % stage::interval(self.hz)).cast_signed()));
         let world = self.app.world_mut();
         for (own, answers) in self.pawns.iter().zip(server.answers()) {
-            if let Some(mut mailbox) = world.get_mut::<IncomingAnswers>(*own) {
+            if let Some(mut mailbox) = world.get_mut::<IncomingMoveAcks>(*own) {
                 answers.into_iter().for_each(|answer| mailbox.deliver(answer));
             }
         }
-        world.resource_mut::<HeardTick>().0 = Some(heard);
+        world.resource_mut::<LastReceivedSnapshot>().0 = Some(heard);
     }
 }

@@ -17,11 +17,11 @@ use bevy_unlag::{
     Soldier, SoldierState,
     core::RoundTrip,
     movement::{CapsuleModel, CapsuleState, MovementPlugin},
-    prediction::{IncomingMoves, OutgoingAnswers, PredictionPlugin, authority_pawn},
+    prediction::{IncomingMoves, OutgoingMoveAcks, PredictionPlugin, authority_pawn},
     prelude::*,
-    rewind::{RewindPlugin, RewindSystems, ViewLedger},
-    smoothing::SentLog,
-    weapons::{OutgoingVerdicts, SpreadSecret, WeaponSystems, WeaponsPlugin},
+    rewind::{RewindPlugin, RewindSystems, ViewTimeValidator},
+    smoothing::SentSnapshots,
+    weapons::{OutgoingShotMessages, SpreadSecret, WeaponSystems, WeaponsPlugin},
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use unlag_examples::arena;
@@ -90,7 +90,7 @@ pub fn app(hz: u32) -> App {
         Arsenal::new(vec![Weapon { interval: 1.0 / 16.0, ..Weapon::rifle() }]).unwrap_or_default(),
     )
     .add_systems(Startup, arena::spawn);
-    let mut sampler = app.world_mut().get_resource_or_init::<Sampler>();
+    let mut sampler = app.world_mut().get_resource_or_init::<PoseSampler>();
     (sampler.tick_seconds, sampler.snapshot_ticks) = (tick.as_secs_f32(), interval(hz).cast_signed());
     app
 }
@@ -120,9 +120,9 @@ impl Stage {
             FixedPostUpdate,
             (
                 // Who is late is carried on before: that is none of this.
-                note.after(MoveSystems::Show).before(RewindSystems::Record),
+                note.after(MoveSystems::Publish).before(RewindSystems::Record),
                 note.after(RewindSystems::Record).before(RewindSystems::Follow),
-                note.after(RewindSystems::Follow).before(WeaponSystems::Judge),
+                note.after(RewindSystems::Follow).before(WeaponSystems::Validate),
             ),
         );
         let mut order = app.world_mut().resource_mut::<FixedMainScheduleOrder>();
@@ -139,10 +139,10 @@ impl Stage {
                 let half = arena::HALF_SIZE - 1.0;
                 let place = Vec3::new(rng.random_range(-half..half), 0.1, rng.random_range(-half..half));
                 let state = SoldierState { body: CapsuleState::at(place), ..default() };
-                let known = (SentLog::default(), ViewLedger::default());
+                let known = (SentSnapshots::default(), ViewTimeValidator::default());
                 let trip = RoundTrip::first(Duration::from_millis(ROUND_TRIP.into()));
-                let told = (OutgoingVerdicts::default(), RefusedShots::default(), Loadout::default());
-                let body = (FrameHistory::default(), soldier_body());
+                let told = (OutgoingShotMessages::default(), RefusedShots::default(), Loadout::default());
+                let body = (FrameHistory::default(), soldier_hit_boxes_and_rig());
                 let pawn = (NetId(id), NetRole::Authority, authority_pawn::<Soldier>(state), trip);
                 app.world_mut().spawn((pawn, known, told, body)).id()
             })
@@ -183,13 +183,13 @@ impl Stage {
         let now = world.resource::<CurrentTick>().0;
         let phase = now.0 % interval(self.hz);
         if phase == 0 {
-            let (knots, sampler) = (KnotConfig::default(), *world.resource::<Sampler>());
+            let (knots, sampler) = (PathKnotConfig::default(), *world.resource::<PoseSampler>());
             let mut histories = world.query::<(&NetId, &mut PublishedPath)>();
             let updates: Vec<_> = histories
                 .iter_mut(world)
-                .filter_map(|(id, mut history)| Some((*id, history.send_present(&knots, &sampler, None)?)))
+                .filter_map(|(id, mut history)| Some((*id, history.next_update(&knots, &sampler, None)?)))
                 .collect();
-            for (own, mut log) in world.query::<(&NetId, &mut SentLog)>().iter_mut(world) {
+            for (own, mut log) in world.query::<(&NetId, &mut SentSnapshots)>().iter_mut(world) {
                 for (id, update) in updates.iter().filter(|(id, _)| id != own) {
                     log.mark_update(*id, update.iter().map(|snapshot| snapshot.tick), now);
                 }
@@ -203,10 +203,10 @@ impl Stage {
         let world = self.app.world_mut();
         let mut all = Vec::new();
         for pawn in &self.pawns {
-            if let Some(mut mailbox) = world.get_mut::<OutgoingVerdicts>(*pawn) {
+            if let Some(mut mailbox) = world.get_mut::<OutgoingShotMessages>(*pawn) {
                 mailbox.0.clear();
             }
-            let answers = world.get_mut::<OutgoingAnswers>(*pawn);
+            let answers = world.get_mut::<OutgoingMoveAcks>(*pawn);
             all.push(answers.map(|mut mailbox| core::mem::take(&mut mailbox.0)).unwrap_or_default());
         }
         all

@@ -1,0 +1,147 @@
+use super::*;
+use crate::{BaseView, PoseSampler, SnapshotHistory, Tick, ViewTime};
+
+const DT: f32 = 1.0 / 64.0;
+
+/// Sends a path every `every` ticks. Returns the largest distance of the drawn path from the true one, in
+/// metres, and the mean number of knots per update.
+fn expect_drawn_error(
+    path: impl Fn(u32) -> Snapshot,
+    ticks: u32,
+    every: u32,
+    config: &PathKnotConfig,
+) -> (f32, f32) {
+    let mut track = PathRecorder::default();
+    let mut history = SnapshotHistory::new(2_000);
+    let (mut updates, mut knots) = (0, 0);
+    for tick in 0..=ticks {
+        track.record(path(tick), DT);
+        if tick.is_multiple_of(every) {
+            let update = track.update(config, DT, false).expect("a tick was recorded");
+            updates += 1;
+            knots += update.knots().len();
+            for snapshot in update.iter() {
+                assert!(history.insert(*snapshot), "tick {} was sent twice", snapshot.tick.0);
+            }
+        }
+    }
+    let sampler = PoseSampler::default();
+    let worst = (0..ticks - ticks % every).map(|tick| {
+        let stamp = history.stamp(ViewTime::at(Tick(tick))).expect("the tick must be in the history");
+        let pose = history.pose(stamp, &sampler, &BaseView::default()).expect("stored snapshots");
+        pose.position.distance(path(tick).position())
+    });
+    (worst.fold(0.0, f32::max), knots as f32 / updates as f32)
+}
+
+/// Hops of 0.7 s at 8 m/s: the velocity jumps at each landing.
+fn hop(tick: u32) -> Snapshot {
+    let (period, gravity) = (0.7f32, 10.0);
+    let seconds = tick as f32 * DT;
+    let into = seconds % period;
+    let up = gravity * period / 2.0;
+    let position = Vec3::new(8.0 * seconds, up * into - gravity * into * into / 2.0, 0.0);
+    Snapshot::new(Tick(tick), position, Vec3::new(8.0, up - gravity * into, 0.0))
+}
+
+/// Runs at 6 m/s and stops abruptly for a third of each second.
+fn stop(tick: u32) -> Snapshot {
+    let (second, into) = (tick / 64, (tick % 64).min(43));
+    let x = 6.0 * DT * (second * 43 + into) as f32;
+    let velocity = if tick % 64 <= 43 && !tick.is_multiple_of(64) { 6.0 } else { 0.0 };
+    Snapshot::new(Tick(tick), Vec3::X * x, Vec3::X * velocity)
+}
+
+#[test]
+fn curve_follows_landings_and_abrupt_stops_with_few_knots() {
+    let config = PathKnotConfig::default();
+    for (name, path) in [("hop", hop as fn(u32) -> Snapshot), ("stop", stop)] {
+        for every in [3, 6, 16] {
+            let (worst, knots) = expect_drawn_error(path, 960, every, &config);
+            assert!(worst < 0.006, "{name} every {every} ticks: {worst} m");
+            let allowed = if every <= 6 { 0.25 } else { 0.6 };
+            assert!(knots < allowed, "{name} every {every} ticks: {knots} knots per update");
+        }
+        let (plain, _) =
+            expect_drawn_error(path, 960, 6, &PathKnotConfig { max_knots: 0, tolerance: 100.0, ..config });
+        assert!(plain > 0.03, "{name}: the control without knots must miss the path, not by only {plain} m");
+    }
+}
+
+#[test]
+fn one_update_a_second_needs_its_knots_to_follow_a_circle() {
+    let path = |tick: u32| {
+        let (sin, cos) = (tick as f32 * DT * 3.0).sin_cos();
+        Snapshot::new(Tick(tick), Vec3::new(cos, 0.0, sin) * 2.0, Vec3::new(-sin, 0.0, cos) * 6.0)
+    };
+    let (with, knots) = expect_drawn_error(path, 640, 64, &PathKnotConfig::default());
+    let (without, _) =
+        expect_drawn_error(path, 640, 64, &PathKnotConfig { max_knots: 0, ..PathKnotConfig::default() });
+    assert!(knots > 1.0 && with < 0.02 && without > 0.1, "{with} m with {knots} knots, {without} m without");
+}
+
+#[test]
+fn teleport_between_updates_is_drawn_at_its_exact_tick() {
+    let path = |tick: u32| {
+        let jumped = tick >= 34;
+        let x = tick as f32 * DT * 6.0 + if jumped { 15.0 } else { 0.0 };
+        Snapshot { teleports: u8::from(jumped), ..Snapshot::new(Tick(tick), Vec3::X * x, Vec3::X * 6.0) }
+    };
+    let (worst, _) = expect_drawn_error(path, 96, 6, &PathKnotConfig::default());
+    assert!(worst < 0.002, "{worst} m");
+}
+
+#[test]
+fn curve_follows_a_heading_with_a_changing_spin() {
+    // Steered left and right like a kart: the spin jumps every half second.
+    let yaw = |tick: u32| {
+        let (half, into) = (tick / 32, tick % 32);
+        let turned = if half.is_multiple_of(2) { into } else { 32 - into };
+        turned as f32 * DT * 2.0
+    };
+    let path = |tick: u32| {
+        let spin = if ((tick.max(1) - 1) / 32).is_multiple_of(2) { 2.0 } else { -2.0 };
+        let snapshot = Snapshot::new(Tick(tick), Vec3::ZERO, Vec3::ZERO);
+        Snapshot { yaw: crate::angle_to_units(yaw(tick)), spin: Some(Snapshot::spin_units(spin)), ..snapshot }
+    };
+    let mut track = PathRecorder::default();
+    let mut history = SnapshotHistory::new(500);
+    for tick in 0..=252u32 {
+        track.record(path(tick), DT);
+        if tick.is_multiple_of(6) {
+            let update = track.update(&PathKnotConfig::default(), DT, false).expect("a tick was recorded");
+            update.iter().for_each(|snapshot| assert!(history.insert(*snapshot)));
+        }
+    }
+    for tick in 0..252u32 {
+        let stamp = history.stamp(ViewTime::at(Tick(tick))).expect("the tick must be in the history");
+        let pose =
+            history.pose(stamp, &PoseSampler::default(), &BaseView::default()).expect("stored snapshots");
+        let off = pose.rotation.angle_between(path(tick).rotation()).to_degrees();
+        assert!(off < 0.2, "tick {tick}: {off}°");
+    }
+}
+
+#[test]
+fn acceleration_is_sent_only_on_request_and_not_after_an_impulse() {
+    let speeding = |tick: u32| {
+        let t = tick as f32 * DT;
+        Snapshot::new(Tick(tick), Vec3::X * (10.0 * t * t), Vec3::X * (20.0 * t))
+    };
+    let send = |path: &dyn Fn(u32) -> Snapshot, accelerates| {
+        let mut track = PathRecorder::default();
+        let mut last = None;
+        for tick in 0..=6 {
+            track.record(path(tick), DT);
+            if tick % 3 == 0 {
+                last = track.update(&PathKnotConfig::default(), DT, accelerates);
+            }
+        }
+        last.expect("an update was sent").snapshot.acceleration()
+    };
+    assert!((send(&speeding, true) - Vec3::X * 20.0).length() < 1.5, "{}", send(&speeding, true));
+    assert_eq!(send(&speeding, false), Vec3::ZERO);
+    let hit =
+        |tick: u32| Snapshot::new(Tick(tick), Vec3::ZERO, if tick < 6 { Vec3::X * 6.0 } else { Vec3::ZERO });
+    assert_eq!(send(&hit, true), Vec3::ZERO);
+}

@@ -1,0 +1,140 @@
+//! Diagnostics of the app's setup: each mistake is detected at run time and logged once, with its fix.
+
+use bevy::prelude::*;
+
+/// Kind of mistake in the setup of an app.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SetupIssue {
+    /// `Time<Fixed>`, lightyear and the suite use different tick durations.
+    TickRate,
+    /// Server and client use different tick durations.
+    ServerTickRate,
+    /// Another plugin changes the speed of `Time<Virtual>`.
+    GameSpeedOverridden,
+    /// Another system moves the visuals of a pawn.
+    ContestedVisual,
+    /// Another system moves a pawn.
+    ContestedPawn,
+    /// Shots are possible but no pawn has hit boxes.
+    NoHitBoxes,
+    /// No transport sends the moves of the own pawn or receives their acknowledgements.
+    MovesNotTransported,
+    /// The physics of the level do not step with the ticks.
+    Physics,
+    /// The server's key is all zeros.
+    ZeroKey,
+}
+
+/// A detected mistake.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReportedIssue {
+    /// Kind of mistake.
+    pub issue: SetupIssue,
+    /// Log line: the problem and its fix.
+    pub message: String,
+}
+
+/// Mistakes detected so far. Each [`SetupIssue`] is logged once and remains here, for tests and for games that
+/// display it. The suite's plugins detect the common mistakes themselves, at the cost of a few comparisons
+/// per frame.
+#[derive(Resource, Clone, Debug)]
+pub struct SetupDiagnostics {
+    /// Whether detection is enabled. Default: `true`.
+    pub enabled: bool,
+    issues: Vec<ReportedIssue>,
+}
+
+impl Default for SetupDiagnostics {
+    fn default() -> Self {
+        Self { enabled: true, issues: Vec::new() }
+    }
+}
+
+impl SetupDiagnostics {
+    /// Logs and stores a mistake, unless it was reported before or detection is disabled.
+    pub fn report(&mut self, issue: SetupIssue, message: impl FnOnce() -> String) {
+        if self.enabled && !self.has(issue) {
+            let message = message();
+            warn!("bevy_unlag: {message}");
+            self.issues.push(ReportedIssue { issue, message });
+        }
+    }
+
+    /// Returns whether this mistake was detected.
+    #[must_use]
+    pub fn has(&self, issue: SetupIssue) -> bool {
+        self.issues.iter().any(|finding| finding.issue == issue)
+    }
+
+    /// Returns all detected mistakes, oldest first.
+    #[must_use]
+    pub fn all(&self) -> &[ReportedIssue] {
+        &self.issues
+    }
+}
+
+/// Last pose that the suite wrote to a [`Transform`] which no other system should move.
+#[derive(Component, Clone, Copy, Default, Debug)]
+pub struct TransformWatch {
+    pose: Option<(Vec3, Quat)>,
+    /// Consecutive checks that found another pose.
+    consecutive_changes: u8,
+}
+
+impl TransformWatch {
+    /// Consecutive changes that cannot be a game that sets the transform now and then.
+    const CONTESTED_AFTER: u8 = 30;
+
+    /// Stores the pose that the suite has just written.
+    pub fn remember(&mut self, transform: &Transform) {
+        self.pose = Some((transform.translation, transform.rotation));
+    }
+
+    /// Returns whether another system has moved the transform (or rotated it, if `turns`) in 30 consecutive
+    /// checks.
+    pub fn is_contested(&mut self, now: &Transform, turns: bool) -> bool {
+        let moved = self.pose.is_some_and(|(translation, rotation)| {
+            // Above any rounding error. A NaN is not reported here.
+            translation.distance_squared(now.translation) > 1e-6
+                || (turns && rotation.dot(now.rotation).abs() < 1.0 - 1e-6)
+        });
+        self.consecutive_changes = if moved { self.consecutive_changes.saturating_add(1) } else { 0 };
+        self.consecutive_changes >= Self::CONTESTED_AFTER
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_fault_is_reported_once_and_none_while_disabled() {
+        let mut findings = SetupDiagnostics::default();
+        for message in ["first", "second"] {
+            findings.report(SetupIssue::Physics, || message.to_owned());
+        }
+        findings.report(SetupIssue::TickRate, || "third".to_owned());
+        let lines: Vec<&str> = findings.all().iter().map(|finding| finding.message.as_str()).collect();
+        assert_eq!(lines, ["first", "third"]);
+        let mut findings = SetupDiagnostics { enabled: false, ..default() };
+        findings.report(SetupIssue::Physics, || unreachable!());
+        assert!(!findings.has(SetupIssue::Physics));
+    }
+
+    #[test]
+    fn transform_is_contested_only_after_thirty_consecutive_changes() {
+        let (mut left, here) = (TransformWatch::default(), Transform::from_xyz(1.0, 2.0, 3.0));
+        let there = Transform::from_xyz(1.0, 2.0, 3.1);
+        assert!(!left.is_contested(&there, true), "no pose was stored");
+        left.remember(&here);
+        for round in 0..100 {
+            assert!(!left.is_contested(if round % 20 == 0 { &here } else { &there }, true), "{round}");
+        }
+        assert!(!left.is_contested(&here, true));
+        let contested = (0..40).filter(|_| left.is_contested(&there, true)).count();
+        assert_eq!(contested, 11);
+        let turned = here.with_rotation(Quat::from_rotation_y(0.1));
+        assert!((0..40).all(|_| !left.is_contested(&turned, false)));
+        assert!((0..40).any(|_| left.is_contested(&turned, true)));
+    }
+}

@@ -1,0 +1,153 @@
+//! Client side of clock synchronisation: sends pings and evaluates pongs.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BitReader, BitWriter, Wire};
+use bevy_unlag_smoothing::{ServerClock, ServerClockConfig};
+use lightyear::prelude::*;
+
+use super::{ClockPing, ClockPong, FrameTime};
+use crate::{
+    Bandwidth, MessageClass,
+    protocol::{ClockChannel, PingMessage, PongMessage},
+};
+
+/// Maximum number of unanswered pings: more than three seconds of them.
+const MAX_UNANSWERED: usize = 32;
+/// Seconds between two pings: initially, and later.
+const INTERVALS: (f64, f64) = (0.1, 0.2);
+/// Duration of the initial phase, in seconds.
+const INITIAL_SECONDS: f64 = 2.0;
+
+/// Unanswered pings of a link.
+#[derive(Component)]
+struct UnansweredPings {
+    /// Send time of each ping, in seconds of [`Time<Real>`], indexed by the lowest bits of its id.
+    sent: [Option<(u16, f64)>; MAX_UNANSWERED],
+    next: u16,
+    began: f64,
+    due: f64,
+}
+
+impl UnansweredPings {
+    fn new(now: f64) -> Self {
+        Self { sent: [None; MAX_UNANSWERED], next: 0, began: now, due: now }
+    }
+
+    /// Returns the next ping if it is due.
+    fn ask(&mut self, frame: f64, now: f64) -> Option<ClockPing> {
+        if frame < self.due {
+            return None;
+        }
+        let interval = if frame - self.began < INITIAL_SECONDS { INTERVALS.0 } else { INTERVALS.1 };
+        // Frames that miss the due time do not shift the schedule, and a stall causes no burst.
+        self.due = (self.due + interval).max(frame);
+        let id = self.next;
+        self.next = id.wrapping_add(1);
+        self.sent[usize::from(id) % MAX_UNANSWERED] = Some((id, now));
+        Some(ClockPing { id })
+    }
+
+    /// Returns the send time of the ping with this id. Each ping is settled once.
+    fn settle(&mut self, id: u16) -> Option<f64> {
+        let slot = &mut self.sent[usize::from(id) % MAX_UNANSWERED];
+        slot.take_if(|(sent, _)| *sent == id).map(|(_, at)| at)
+    }
+}
+
+pub(crate) fn plugin(app: &mut App) {
+    app.init_resource::<ServerClock>()
+        .add_observer(begin)
+        .add_systems(PreUpdate, receive_pongs.after(MessageSystems::Receive))
+        .add_systems(PostUpdate, ask.before(MessageSystems::Send));
+}
+
+/// Resets the clock: another connection may be to another server with another time.
+fn begin(
+    connected: On<Add, Connected>,
+    clients: Query<(), With<Client>>,
+    time: Res<Time<Real>>,
+    fixed: Res<Time<Fixed>>,
+    mut clock: ResMut<ServerClock>,
+    mut commands: Commands,
+) {
+    if clients.contains(connected.entity) {
+        let config: ServerClockConfig = *clock.config();
+        *clock = ServerClock::new(config, fixed.timestep().as_secs_f64());
+        commands.entity(connected.entity).insert(UnansweredPings::new(time.elapsed_secs_f64()));
+    }
+}
+
+fn ask(
+    time: FrameTime,
+    mut links: Query<
+        (&mut MessageSender<PingMessage>, &mut UnansweredPings),
+        (With<Client>, With<Connected>),
+    >,
+    mut bandwidth: ResMut<Bandwidth>,
+) {
+    for (mut link, mut questions) in &mut links {
+        let Some(ping) = questions.ask(time.real.elapsed_secs_f64(), time.now()) else { continue };
+        let mut w = BitWriter::default();
+        ping.write(&mut w);
+        let bytes = w.finish();
+        bandwidth.count(MessageClass::Pings, bytes.len(), 1);
+        link.send::<ClockChannel>(PingMessage(bytes));
+    }
+}
+
+fn receive_pongs(
+    time: FrameTime,
+    fixed: Res<Time<Fixed>>,
+    mut links: Query<(&mut MessageReceiver<PongMessage>, &mut UnansweredPings), With<Client>>,
+    mut clock: ResMut<ServerClock>,
+    mut bandwidth: ResMut<Bandwidth>,
+) {
+    for (mut link, mut questions) in &mut links {
+        for message in link.receive() {
+            bandwidth.count(MessageClass::Pongs, message.0.len(), 1);
+            let Ok(pong) = ClockPong::read(&mut BitReader::new(&message.0)) else { continue };
+            let Some(sent) = questions.settle(pong.id) else { continue };
+            let (received, answered) = pong.seconds(fixed.timestep().as_secs_f64());
+            clock.sample(sent, received, answered, time.now());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pings_are_sent_at_10_then_5_hz_at_any_frame_rate() {
+        for fps in [30.0, 64.0, 144.0] {
+            let mut questions = UnansweredPings::new(5.0);
+            let mut sent = (0, 0);
+            for frame in 0..(12.0 * fps) as u32 {
+                let now = 5.0 + f64::from(frame) / fps;
+                if questions.ask(now, now).is_some() {
+                    if now < 7.0 { sent.0 += 1 } else { sent.1 += 1 }
+                }
+            }
+            assert!((19..=21).contains(&sent.0) && (49..=51).contains(&sent.1), "{fps} fps: {sent:?}");
+        }
+    }
+
+    #[test]
+    fn pong_settles_its_own_ping_only_and_only_once() {
+        let mut questions = UnansweredPings::new(0.0);
+        let ids: Vec<_> =
+            (0..40).filter_map(|k| questions.ask(f64::from(k), f64::from(k)).map(|ping| ping.id)).collect();
+        assert_eq!(questions.settle(ids[39]), Some(39.0));
+        assert_eq!(questions.settle(ids[39]), None, "answered twice");
+        assert_eq!(questions.settle(ids[3]), None, "its slot was reused");
+        assert_eq!(questions.settle(12_345), None, "never sent");
+    }
+
+    #[test]
+    fn stall_is_not_followed_by_a_burst_of_pings() {
+        let mut questions = UnansweredPings::new(0.0);
+        assert!(questions.ask(0.0, 0.0).is_some());
+        let sent = (0..10).filter(|k| questions.ask(60.0 + f64::from(*k) * 0.001, 60.0).is_some());
+        assert!(sent.count() <= 2);
+    }
+}

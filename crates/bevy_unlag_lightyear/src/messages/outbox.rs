@@ -1,0 +1,294 @@
+//! Sending game messages: from the game to its links.
+
+use bevy::{
+    ecs::{query::QueryData, system::SystemParam},
+    prelude::*,
+};
+use bevy_replicon::{prelude::Replicated, server::visibility::client_visibility::ClientVisibility};
+use bevy_unlag_core::{BitWriter, LocalControl, NetId, NetRole, Wire};
+use lightyear::{
+    connection::host::HostClient,
+    link::Link,
+    prelude::{server::ClientOf, *},
+};
+
+use lightyear_guard::{Kick, KickReason, RateLimiter};
+
+use super::{
+    Delivery, GameMessageStats, MAX_PAYLOAD, MessageDirection, MessageLimits, MessageSource,
+    ReliableSendQueue, SENT_BURST, Side,
+    inbox::Incoming,
+    message_types::{GameMessageType, GameMessageTypes, MessageTypeIndex, write_envelope},
+};
+use crate::{
+    Bandwidth, ComponentFilters, DownlinkBudget, LinkBudget, MessageClass,
+    budget::SnapshotSendQueue,
+    protocol::{GameReliableChannel, GameReliableMessage, GameUnreliableChannel, GameUnreliableMessage},
+};
+
+/// System parameter that sends messages of a type registered with
+/// [`AddGameMessage::add_game_message`](super::AddGameMessage::add_game_message). They are sent in
+/// [`GameMessageSystems::Send`](super::GameMessageSystems::Send), in order. Messages that cannot be sent are
+/// counted in [`GameMessageStats`].
+#[doc(alias = "RPC")]
+#[doc(alias = "ServerRpc")]
+#[doc(alias = "ClientRpc")]
+#[derive(SystemParam)]
+pub struct Outbox<'w, M: Send + Sync + 'static> {
+    number: Res<'w, MessageTypeIndex<M>>,
+    kinds: Res<'w, GameMessageTypes>,
+    outgoing: ResMut<'w, Outgoing>,
+}
+
+impl<M: Wire + Send + Sync + 'static> Outbox<'_, M> {
+    /// Sends a message about no pawn: to the server, or to every client. Not for
+    /// [`MessageDirection::ToOwner`].
+    pub fn send(&mut self, message: &M) {
+        self.put(MessageTarget::All, message);
+    }
+
+    /// Sends a message about a pawn: to the server, to its owner, or to every client that may see it,
+    /// depending on the rules of the type. A client that does not know the pawn yet queues the message until
+    /// it spawns. The pawn may be spawned by commands of the same frame that are still to be applied.
+    pub fn send_about(&mut self, pawn: Entity, message: &M) {
+        self.put(MessageTarget::About(pawn), message);
+    }
+
+    /// Sends a message of [`MessageDirection::ToOwner`] about no pawn to one client, identified by the
+    /// server's end of its link.
+    pub fn send_to(&mut self, link: Entity, message: &M) {
+        self.put(MessageTarget::Link(link), message);
+    }
+
+    fn put(&mut self, target: MessageTarget, message: &M) {
+        let Some(kind) = self.kinds.all.get(self.number.0) else { return };
+        let mut body = BitWriter::default();
+        message.write(&mut body);
+        let length = body.len_bits().div_ceil(8);
+        if length > MAX_PAYLOAD {
+            error_once!("a {} of {length} bytes cannot be sent: the maximum is {MAX_PAYLOAD}", kind.name);
+            self.outgoing.unsent += 1;
+        } else {
+            self.outgoing.items.push(QueuedMessage { kind: self.number.0, target, body });
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum MessageTarget {
+    All,
+    About(Entity),
+    Link(Entity),
+}
+
+struct QueuedMessage {
+    kind: usize,
+    target: MessageTarget,
+    body: BitWriter,
+}
+
+/// Messages that were put into outboxes in this frame.
+#[derive(Resource, Default)]
+pub struct Outgoing {
+    items: Vec<QueuedMessage>,
+    unsent: u64,
+    /// Rate limiters for messages to the server, by message type.
+    allowances: Vec<RateLimiter>,
+}
+
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(super) struct LinkQuery {
+    link: Entity,
+    outlet: &'static mut ReliableSendQueue,
+    ordered: &'static mut MessageSender<GameReliableMessage>,
+    loose: &'static mut MessageSender<GameUnreliableMessage>,
+    io: &'static Link,
+    snapshots: Option<&'static mut SnapshotSendQueue>,
+    sees: Option<&'static ClientVisibility>,
+    budget: Option<&'static LinkBudget>,
+}
+
+impl LinkQueryItem<'_, '_> {
+    fn rate(&self, limits: &MessageLimits, everyone: Option<&DownlinkBudget>) -> f32 {
+        let down = self.budget.map(|own| own.0).or(everyone.copied());
+        down.map_or(limits.up_bytes_per_second as f32, |down| limits.down(down.bytes_per_second))
+    }
+}
+
+/// Data for routing messages.
+#[derive(SystemParam)]
+pub(super) struct MessageRouter<'w, 's> {
+    side: Option<Res<'w, Side>>,
+    filters: Option<Res<'w, ComponentFilters>>,
+    names: Query<'w, 's, &'static NetId>,
+    owners: Query<'w, 's, &'static ControlledBy>,
+    own: Query<'w, 's, &'static NetRole, With<LocalControl>>,
+    replicated: Query<'w, 's, (), (With<NetId>, With<Replicated>)>,
+}
+
+impl MessageRouter<'_, '_> {
+    /// Whether a pawn belongs to the host of this listen server.
+    fn is_host_s(&self, pawn: Entity) -> bool {
+        self.own.get(pawn).is_ok_and(|role| *role == NetRole::Authority)
+    }
+
+    fn owner(&self, pawn: Entity) -> Option<Entity> {
+        self.owners.get(pawn).ok().map(|owner| owner.owner)
+    }
+
+    /// Whether a client may know the pawn that a message is about.
+    fn sees(&self, client: Option<&ClientVisibility>, target: MessageTarget) -> bool {
+        let MessageTarget::About(pawn) = target else { return true };
+        let shown = client.zip(self.filters.as_deref()).is_none_or(|(sees, by)| by.shows(sees, pawn));
+        shown && self.replicated.contains(pawn)
+    }
+}
+
+/// Passes messages to links and counts them.
+struct Sender<'a, 'w, 's> {
+    limits: &'a MessageLimits,
+    stats: &'a mut GameMessageStats,
+    bandwidth: &'a mut Bandwidth,
+    commands: &'a mut Commands<'w, 's>,
+    server: bool,
+}
+
+impl Sender<'_, '_, '_> {
+    fn class(&self) -> MessageClass {
+        if self.server { MessageClass::GameDownlink } else { MessageClass::GameUplink }
+    }
+
+    fn give(&mut self, kind: &GameMessageType, line: &mut LinkQueryItem<'_, '_>, bytes: Vec<u8>) {
+        let length = bytes.len();
+        if line.outlet.closed {
+            self.stats.unsent += 1;
+        } else if kind.rules.delivery == Delivery::Unreliable {
+            let snapshots = &mut line.snapshots;
+            let fits =
+                line.outlet.has_room() && snapshots.as_mut().is_none_or(|snapshots| snapshots.spare(length));
+            if fits {
+                line.outlet.spend(length);
+                line.loose.send::<GameUnreliableChannel>(GameUnreliableMessage(bytes));
+                self.bandwidth.count(self.class(), length, 1);
+                self.stats.sent += 1;
+            } else {
+                self.stats.dropped_for_budget += 1;
+            }
+        } else if line.outlet.push(bytes, self.limits.reliable_queue) {
+            self.stats.sent += 1;
+        } else {
+            line.outlet.close();
+            self.stats.overflowed += 1;
+            self.stats.unsent += 1;
+            let (most, entity) = (self.limits.reliable_queue, line.link);
+            error!("{most} reliable messages are queued, no room for another {}: disconnecting", kind.name);
+            if self.server {
+                self.commands.trigger(Kick { entity, reason: KickReason::QueueOverflow });
+            } else {
+                self.commands.trigger(Disconnect { entity });
+            }
+        }
+    }
+
+    /// Passes queued reliable messages to lightyear, as far as the budget allows.
+    fn pump(&mut self, line: &mut LinkQueryItem<'_, '_>, rate: f32) {
+        while let Some(bytes) = line.outlet.next(rate, line.io.stats.rtt) {
+            if let Some(snapshots) = &mut line.snapshots {
+                snapshots.spend(bytes.len());
+            }
+            self.bandwidth.count(self.class(), bytes.len(), 1);
+            line.ordered.send::<GameReliableChannel>(GameReliableMessage(bytes));
+        }
+    }
+}
+
+pub(super) fn send(
+    (time, limits, everyone): (Res<Time<Real>>, Res<MessageLimits>, Option<Res<DownlinkBudget>>),
+    (kinds, routes): (Res<GameMessageTypes>, MessageRouter),
+    mut outgoing: ResMut<Outgoing>,
+    mut incoming: ResMut<Incoming>,
+    mut links: Query<LinkQuery, (With<Connected>, Or<(With<Client>, With<ClientOf>)>, Without<HostClient>)>,
+    (mut stats, mut bandwidth): (ResMut<GameMessageStats>, ResMut<Bandwidth>),
+    mut commands: Commands,
+) {
+    let server = routes.side.as_deref() == Some(&Side::Server);
+    let everyone = everyone.as_deref().filter(|_| server);
+    let (stats, bandwidth, commands) = (&mut *stats, &mut *bandwidth, &mut commands);
+    let mut post = Sender { limits: &limits, stats, bandwidth, commands, server };
+    for mut line in &mut links {
+        let rate = line.rate(&limits, everyone);
+        line.outlet.refill(rate, time.delta());
+    }
+    let Outgoing { items, unsent, allowances } = &mut *outgoing;
+    post.stats.unsent += core::mem::take(unsent);
+    allowances.resize_with(kinds.all.len(), RateLimiter::default);
+    for QueuedMessage { kind: number, target, body } in items.drain(..) {
+        let Some(kind) = kinds.all.get(number) else { continue };
+        let delivery = kind.rules.delivery;
+        let about = match target {
+            MessageTarget::All | MessageTarget::Link(_) => None,
+            MessageTarget::About(pawn) => match routes.names.get(pawn) {
+                Ok(name) => Some(*name),
+                Err(_) => {
+                    error_once!(
+                        "cannot send a {} about {pawn}: the entity has no NetId or is despawned",
+                        kind.name
+                    );
+                    post.stats.unsent += 1;
+                    continue;
+                }
+            },
+        };
+        let mut w = write_envelope(kind.key, about);
+        w.append(&body);
+        let bytes = w.finish();
+        let routed = match (kind.rules.direction, target) {
+            (MessageDirection::ToServer, MessageTarget::All | MessageTarget::About(_)) => {
+                if !allowances[number].take(kind.rules.per_second, SENT_BURST, 1.0, time.elapsed()) {
+                    post.stats.limited += 1;
+                    continue;
+                }
+                if server {
+                    incoming.put(MessageSource::Host, delivery, bytes);
+                    post.stats.sent += 1;
+                    continue;
+                }
+                links.iter_mut().next().map(|mut line| post.give(kind, &mut line, bytes))
+            }
+            (MessageDirection::ToOwner, MessageTarget::About(pawn)) if server => {
+                if routes.is_host_s(pawn) {
+                    incoming.put(MessageSource::Server, delivery, bytes);
+                    post.stats.sent += 1;
+                    continue;
+                }
+                let line = routes.owner(pawn).and_then(|owner| links.get_mut(owner).ok());
+                line.map(|mut line| post.give(kind, &mut line, bytes))
+            }
+            (MessageDirection::ToOwner, MessageTarget::Link(link)) if server => {
+                links.get_mut(link).ok().map(|mut line| post.give(kind, &mut line, bytes))
+            }
+            (MessageDirection::ToEveryone, MessageTarget::All | MessageTarget::About(_)) if server => {
+                for mut line in &mut links {
+                    if routes.sees(line.sees, target) {
+                        post.give(kind, &mut line, bytes.clone());
+                    }
+                }
+                incoming.put(MessageSource::Server, delivery, bytes);
+                continue;
+            }
+            _ => {
+                error_once!(
+                    "cannot send a {}: its direction does not allow this side or this receiver",
+                    kind.name
+                );
+                None
+            }
+        };
+        post.stats.unsent += u64::from(routed.is_none());
+    }
+    for mut line in &mut links {
+        let rate = line.rate(&limits, everyone);
+        post.pump(&mut line, rate);
+    }
+}

@@ -1,0 +1,350 @@
+//! Components that their owner predicts and the server validates.
+
+use core::{marker::PhantomData, time::Duration};
+
+use bevy::{
+    ecs::{component::Mutable, system::EntityCommands},
+    prelude::*,
+};
+use bevy_replicon::shared::replication::deferred_entity::DeferredEntity;
+use bevy_unlag_core::{
+    BitReader, BitWriter, CurrentTick, Interpolate, LocalControl, NetRole, Tick, Wire, WireError,
+};
+use bevy_unlag_prediction::{MAX_MAILBOX_MESSAGES, PredictedValue};
+use lightyear::prelude::{server::ClientOf, *};
+
+use crate::{
+    Bandwidth, MessageClass,
+    protocol::{MoveChannel, OpaqueMessage, register},
+    smoothed_component::{LocalValueHandler, TickedValue, replicate},
+};
+
+/// Time without an acknowledgement after which a client sends its change again.
+const RESEND_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Registration of predicted components.
+pub trait ReplicatePredicted {
+    /// Replicates the component `T` of pawns and lets each pawn's owner change it, with prediction: a lamp,
+    /// an emote, a choice in a menu. State that affects movement or shots belongs into a
+    /// [`MoveExtension`](bevy_unlag_core::MoveExtension) instead.
+    ///
+    /// * The server inserts `T` on the pawn. On its owner's client a [`PredictedValue<T>`] appears next to
+    ///   it: change that with [`set_local`](PredictedValue::set_local) and the app's [`CurrentTick`]. `T`
+    ///   follows it in [`PostUpdate`].
+    /// * The client sends the change until the server has acknowledged it. The server accepts it unless a
+    ///   system of the game in [`PredictedSystems::Validate`] calls [`ValueRequest::refuse`]; then the owner's
+    ///   value is corrected once. Of several changes only the last is used. Without such a system clients may
+    ///   choose any value that can be decoded.
+    /// * The server may change `T` at any time. On all other clients `T` is interpolated in step with the
+    ///   pawn, as with [`ReplicateSmoothed`](crate::ReplicateSmoothed).
+    /// * The host of a listen server changes its own pawn's [`PredictedValue<T>`] in the same way.
+    ///
+    /// Worst case with a hostile client: once per server frame it sets `T` of its own pawn, and of no other,
+    /// to a value that [`Wire::read`] accepts and no system refuses. Each time, refused or not, every client
+    /// that sees the pawn receives one more update, at the server's snapshot interval. The server
+    /// stores one [`ValueRequest`] per pawn and reads at most 256 changes per link and frame;
+    /// [`IngressLimits`](crate::IngressLimits) bounds everything else that arrives. A client that sends wrong
+    /// ticks only locks itself out.
+    ///
+    /// Call it on both sides, after the suite's plugins and in the same order as other registrations. A
+    /// change costs the owner's uplink four bytes plus the value, and again every 100 ms until it is
+    /// acknowledged, counted as [`MessageClass::Moves`].
+    fn replicate_predicted<T>(&mut self) -> &mut Self
+    where
+        T: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>;
+}
+
+impl ReplicatePredicted for App {
+    fn replicate_predicted<T>(&mut self) -> &mut Self
+    where
+        T: Interpolate + Wire + PartialEq + Component<Mutability = Mutable>,
+    {
+        replicate::<T, ConfirmPrediction>(self);
+        register::<Change<T>>(self, NetworkDirection::ClientToServer);
+        self.configure_sets(
+            PreUpdate,
+            (PredictedSystems::Deliver, PredictedSystems::Validate, PredictedSystems::Apply)
+                .chain()
+                .after(MessageSystems::Receive),
+        )
+        .add_systems(
+            PreUpdate,
+            (
+                (deliver::<T>, deliver_host::<T>).chain().in_set(PredictedSystems::Deliver),
+                apply::<T>.in_set(PredictedSystems::Apply),
+            ),
+        )
+        .add_systems(PostUpdate, (show::<T>, send::<T>.before(MessageSystems::Send)))
+        .add_observer(|steered: On<Insert, ControlledBy>, mut commands: Commands| {
+            // Another client owns the pawn now and counts its own changes.
+            if let Ok(mut pawn) = commands.get_entity(steered.entity) {
+                pawn.try_remove::<ValueRequest<T>>();
+            }
+        })
+    }
+}
+
+/// System sets in [`PreUpdate`] of a server that process the owners' changes, in this order.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum PredictedSystems {
+    /// Writes the received changes into [`ValueRequest`]s.
+    Deliver,
+    /// For systems of the game that refuse changes.
+    Validate,
+    /// Applies the changes that were not refused.
+    Apply,
+}
+
+/// On the server: the value of `T` that the owner of a pawn requests.
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ValueRequest<T: Send + Sync + 'static> {
+    asked: Option<T>,
+    /// The newest client tick for which a change has arrived.
+    heard: Option<Tick>,
+    acked_tick: Option<Tick>,
+}
+
+impl<T: Send + Sync + 'static> Default for ValueRequest<T> {
+    fn default() -> Self {
+        Self { asked: None, heard: None, acked_tick: None }
+    }
+}
+
+impl<T: Copy + Send + Sync + 'static> ValueRequest<T> {
+    /// Returns the requested value, `None` if there is no request. It can be any value that decodes.
+    #[must_use]
+    pub fn asked(&self) -> Option<T> {
+        self.asked
+    }
+
+    /// Refuses the request: the value stays, and the owner is corrected.
+    pub fn refuse(&mut self) {
+        self.asked = None;
+    }
+
+    /// Returns the last client tick that was acknowledged.
+    pub(crate) fn acked_tick(&self) -> Option<Tick> {
+        self.acked_tick
+    }
+
+    /// Records a request, unless it is a duplicate or older than a previous one.
+    fn ask(&mut self, value: T, tick: Tick) {
+        if self.heard.is_none_or(|heard| tick.is_newer_than(heard)) {
+            (self.asked, self.heard) = (Some(value), Some(tick));
+        }
+    }
+}
+
+/// Returns the last change once its tick is over: a value may change several times within a tick, and the
+/// tick identifies the change.
+fn finished<T: Copy + Send + Sync + 'static>(value: &PredictedValue<T>, now: Tick) -> Option<(T, Tick)> {
+    value.pending().filter(|(_, tick)| now.is_newer_than(*tick))
+}
+
+/// Message with a changed value and the client tick of the change.
+struct Change<T> {
+    bytes: Vec<u8>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T: 'static> OpaqueMessage for Change<T> {
+    fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self { bytes, of: PhantomData }
+    }
+}
+
+impl<T: Wire + 'static> Change<T> {
+    fn new(value: &T, tick: Tick) -> Self {
+        let mut w = BitWriter::default();
+        tick.write(&mut w);
+        value.write(&mut w);
+        Self::from_bytes(w.finish())
+    }
+
+    fn read(&self) -> Result<(T, Tick), WireError> {
+        let mut r = BitReader::new(&self.bytes);
+        let tick = Tick::read(&mut r)?;
+        Ok((T::read(&mut r)?, tick))
+    }
+}
+
+/// Sends the owner's last change until it is acknowledged.
+fn send<T: Wire + Copy + Send + Sync + 'static>(
+    (time, now): (Res<Time<Real>>, Res<CurrentTick>),
+    pawns: Query<&PredictedValue<T>, With<LocalControl>>,
+    mut links: Query<&mut MessageSender<Change<T>>, (With<Client>, With<Connected>)>,
+    mut last: Local<Option<(Tick, Duration)>>,
+    mut bandwidth: ResMut<Bandwidth>,
+) {
+    let Some((value, tick)) = pawns.iter().find_map(|value| finished(value, now.0)) else { return };
+    let again = last.is_none_or(|(sent, at)| sent != tick || time.elapsed() >= at + RESEND_INTERVAL);
+    if let (true, Ok(mut link)) = (again, links.single_mut()) {
+        let change = Change::new(&value, tick);
+        bandwidth.count(MessageClass::Moves, change.bytes.len(), 1);
+        link.send::<MoveChannel>(change);
+        *last = Some((tick, time.elapsed()));
+    }
+}
+
+/// Delivers the newest change of each client to the pawn that it owns by [`ControlledBy`].
+fn deliver<T: Component + Wire + Copy>(
+    mut links: Query<(Entity, &mut MessageReceiver<Change<T>>), With<ClientOf>>,
+    mut pawns: Query<(Entity, &ControlledBy, Option<&mut ValueRequest<T>>), With<T>>,
+    mut bandwidth: ResMut<Bandwidth>,
+    mut commands: Commands,
+) {
+    for (link, mut receiver) in &mut links {
+        let mut newest: Option<(T, Tick)> = None;
+        for change in receiver.receive().take(MAX_MAILBOX_MESSAGES) {
+            bandwidth.count(MessageClass::Moves, change.bytes.len(), 1);
+            let Ok((value, tick)) = change.read() else { continue };
+            if newest.is_none_or(|(_, newest)| tick.is_newer_than(newest)) {
+                newest = Some((value, tick));
+            }
+        }
+        let Some((value, tick)) = newest else { continue };
+        let pawn = pawns.iter_mut().find(|(_, owner, _)| owner.owner == link);
+        let Some((pawn, _, asked)) = pawn else { continue };
+        if let Some(mut asked) = asked {
+            asked.ask(value, tick);
+        } else {
+            let mut asked = ValueRequest::default();
+            asked.ask(value, tick);
+            commands.entity(pawn).insert(asked);
+        }
+    }
+}
+
+/// Query of the host's own pawn.
+type HostPawn<T> = (
+    Entity,
+    &'static NetRole,
+    &'static T,
+    Option<&'static PredictedValue<T>>,
+    Option<&'static mut ValueRequest<T>>,
+);
+
+/// Delivers the changes of a listen server host.
+fn deliver_host<T: Component + Copy>(
+    tick: Res<CurrentTick>,
+    mut pawns: Query<HostPawn<T>, With<LocalControl>>,
+    mut commands: Commands,
+) {
+    for (pawn, role, value, predicted, asked) in &mut pawns {
+        if *role != NetRole::Authority {
+            continue;
+        }
+        if predicted.is_none() {
+            commands.entity(pawn).insert(PredictedValue::new(*value));
+        }
+        // Also without a request: through it the host receives the server's changes.
+        let Some(mut asked) = asked else {
+            commands.entity(pawn).insert(ValueRequest::<T>::default());
+            continue;
+        };
+        if let Some((value, tick)) = predicted.and_then(|predicted| finished(predicted, tick.0)) {
+            asked.ask(value, tick);
+        }
+    }
+}
+
+fn apply<T: Component<Mutability = Mutable> + Copy + PartialEq>(
+    tick: Res<CurrentTick>,
+    mut pawns: Query<(&mut T, &mut ValueRequest<T>, Option<&mut PredictedValue<T>>)>,
+) {
+    for (mut value, mut asked, predicted) in &mut pawns {
+        if asked.heard != asked.acked_tick {
+            asked.acked_tick = asked.heard;
+            if let Some(wanted) = asked.asked.take() {
+                value.set_if_neq(wanted);
+            }
+        }
+        if let Some(mut predicted) = predicted
+            && (predicted.is_pending() || predicted.server() != *value)
+        {
+            predicted.confirm(*value, asked.acked_tick, tick.0);
+        }
+    }
+}
+
+/// Writes the predicted value into the component, on the owner's client.
+fn show<T: Component<Mutability = Mutable> + Copy + PartialEq>(
+    mut pawns: Query<(&NetRole, &PredictedValue<T>, &mut T), With<LocalControl>>,
+) {
+    for (role, predicted, mut value) in &mut pawns {
+        if *role == NetRole::AutonomousProxy {
+            value.set_if_neq(predicted.get());
+        }
+    }
+}
+
+/// Treats the server's values as acknowledgements and corrections.
+struct ConfirmPrediction;
+
+impl<T: Component + Copy> LocalValueHandler<T> for ConfirmPrediction {
+    fn begin(pawn: &mut EntityCommands, came: Option<T>, here: Option<T>) {
+        if let Some(value) = came {
+            pawn.insert(value);
+        }
+        if let Some(value) = came.or(here) {
+            pawn.insert(PredictedValue::new(value));
+        }
+    }
+
+    fn update(pawn: &mut DeferredEntity, update: &TickedValue<T>) {
+        if let Some(mut predicted) = pawn.get_mut::<PredictedValue<T>>() {
+            predicted.confirm(update.value, update.acked_tick, update.tick);
+        } else {
+            let mut predicted = PredictedValue::new(update.value);
+            predicted.confirm(update.value, update.acked_tick, update.tick);
+            pawn.insert(predicted);
+        }
+        if !pawn.contains::<T>() {
+            pawn.insert(update.value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn duplicate_and_late_requests_are_ignored() {
+        let mut asked = ValueRequest::default();
+        asked.ask(1, Tick(u32::MAX));
+        asked.ask(2, Tick(u32::MAX - 3));
+        asked.ask(3, Tick(u32::MAX));
+        assert_eq!(asked.asked(), Some(1));
+        asked.refuse();
+        asked.ask(1, Tick(u32::MAX));
+        assert_eq!(asked.asked(), None, "it was refused");
+        asked.ask(4, Tick(2));
+        assert_eq!((asked.asked(), asked.heard), (Some(4), Some(Tick(2))));
+    }
+
+    #[test]
+    fn change_is_sent_after_its_tick_is_over() {
+        let mut value = PredictedValue::new(0);
+        value.set_local(1, Tick(7));
+        assert_eq!(finished(&value, Tick(7)), None);
+        value.set_local(2, Tick(7));
+        assert_eq!(finished(&value, Tick(8)), Some((2, Tick(7))));
+    }
+
+    #[test]
+    fn truncated_or_invalid_change_is_an_error() {
+        let change = Change::new(&Vec3::ONE, Tick(9));
+        assert_eq!(change.read(), Ok((Vec3::ONE, Tick(9))));
+        for end in 0..change.bytes.len() {
+            let cut = Change::<Vec3>::from_bytes(change.bytes[..end].to_vec());
+            assert!(cut.read().is_err(), "{end} bytes");
+        }
+        let nonsense = Change::<Vec3>::from_bytes(vec![255; 16]);
+        assert!(nonsense.read().is_err(), "NaN is refused");
+    }
+}

@@ -1,0 +1,192 @@
+//! Publishing snapshots on the server: which pawns, to which clients, when.
+
+use bevy::prelude::*;
+use bevy_replicon::{prelude::Replicated, server::visibility::client_visibility::ClientVisibility};
+use bevy_unlag_core::{
+    BitWriter, CurrentTick, NetId, PathKnotConfig, PoseSample, PoseSampler, ProxySmoothing, ProxyUpdate,
+    SimulationRate, Tick,
+};
+use bevy_unlag_smoothing::{PublishedPath, SentSnapshots};
+use lightyear::prelude::{server::ClientOf, *};
+
+use super::{
+    encoding,
+    priority::{Candidate, SnapshotQueue, weight},
+};
+use crate::{
+    bandwidth::{Bandwidth, MessageClass},
+    budget::SnapshotSendQueue,
+    protocol::{SnapshotChannel, SnapshotMessage},
+    server::SendSystems,
+    visibility::ComponentFilters,
+};
+
+/// Ticks between two snapshots of this pawn, on the server. Default, without the component: the plugin's
+/// [`SimulationRate::snapshot_ticks`]. 0 counts as 1. Raising it saves
+/// downlink bandwidth and delays the pawn by as much on other clients. Pawns with the same interval are sent
+/// in the same ticks.
+#[doc(alias = "NetUpdateFrequency")]
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UpdateInterval(pub u32);
+
+/// A snapshot to send now.
+struct DueSnapshot {
+    id: NetId,
+    entity: Entity,
+    owner: Option<Entity>,
+    update: ProxyUpdate,
+    bits: BitWriter,
+}
+
+/// Buffers that are reused in every frame.
+#[derive(Default)]
+pub(crate) struct PublishScratch {
+    /// Tick of the previous call.
+    last_tick: Option<Tick>,
+    due: Vec<DueSnapshot>,
+    spare: Vec<BitWriter>,
+    candidates: Vec<Candidate>,
+    /// Ids of all pawns, sorted.
+    living: Vec<NetId>,
+}
+
+/// Whether an interval of `interval` ticks ends after `last` and at or before `now`.
+fn is_due(last: Option<Tick>, now: Tick, interval: u32) -> bool {
+    last.is_none_or(|last| now.0 / interval.max(1) != last.0 / interval.max(1))
+}
+
+pub(crate) fn plugin(app: &mut App) {
+    app.init_resource::<PathKnotConfig>()
+        .init_resource::<PoseSampler>()
+        .add_observer(|added: On<Add, LinkOf>, mut commands: Commands| {
+            commands.entity(added.entity).insert(SnapshotQueue::default());
+        })
+        .add_systems(PostUpdate, publish.in_set(SendSystems::Snapshots));
+}
+
+fn publish(
+    tick: Res<CurrentTick>,
+    (rate, knots, sampler): (Res<SimulationRate>, Res<PathKnotConfig>, Res<PoseSampler>),
+    filters: Res<ComponentFilters>,
+    mut pawns: Query<
+        (
+            Entity,
+            &NetId,
+            &mut PublishedPath,
+            Option<&ControlledBy>,
+            Option<&UpdateInterval>,
+            Option<&ProxySmoothing>,
+        ),
+        // Pawns that are not replicated have no snapshots either.
+        With<Replicated>,
+    >,
+    mut links: Query<
+        (
+            Entity,
+            &mut MessageSender<SnapshotMessage>,
+            &mut SnapshotQueue,
+            &mut SnapshotSendQueue,
+            &ClientVisibility,
+        ),
+        (With<ClientOf>, With<Connected>),
+    >,
+    mut logs: Query<(&ControlledBy, &mut SentSnapshots)>,
+    mut bandwidth: ResMut<Bandwidth>,
+    mut desk: Local<PublishScratch>,
+) {
+    let PublishScratch { last_tick, due, spare, candidates, living } = &mut *desk;
+    spare.extend(due.drain(..).map(|due| due.bits));
+    for (entity, id, mut path, owner, own, mode) in &mut pawns {
+        if !is_due(*last_tick, tick.0, own.map_or(rate.snapshot_ticks, |own| own.0)) {
+            continue;
+        }
+        let Some(update) = path.next_update(&knots, &sampler, mode) else { continue };
+        let mut bits = spare.pop().unwrap_or_default();
+        bits.clear();
+        update.write(tick.0, &mut bits);
+        due.push(DueSnapshot { id: *id, entity, owner: owner.map(|owner| owner.owner), update, bits });
+    }
+    *last_tick = Some(tick.0);
+    due.sort_unstable_by_key(|due| due.id);
+    living.clear();
+    living.extend(pawns.iter().map(|(_, id, ..)| *id));
+    living.sort_unstable();
+
+    for (link, mut sender, mut queue, mut outlet, visible) in &mut links {
+        if due.is_empty() {
+            continue;
+        }
+        candidates.clear();
+        let seen = due.iter().enumerate().filter(|(_, due)| {
+            // The owner predicts its pawn and receives acknowledgements instead.
+            due.owner != Some(link) && filters.shows(visible, due.entity)
+        });
+        candidates.extend(seen.map(|(i, due)| Candidate::new(due.entity, i, due.bits.len_bits())));
+        let shown = candidates.len();
+        queue.keep(|entity| pawns.contains(entity));
+        let eye = || own_pose(link, pawns.iter().map(|(.., path, owner, _, _)| (path, owner)));
+        let mut eye_once = None;
+        queue.choose(&mut outlet, candidates, |one| {
+            let Some(own) = *eye_once.get_or_insert_with(eye) else { return 1.0 };
+            let other = pawns.get(one.entity).ok().and_then(|(_, _, path, ..)| path.present());
+            let look = own.rotation * Quat::from_rotation_x(own.pitch) * Vec3::NEG_Z;
+            other.map_or(1.0, |other| weight(other.position - own.position, look))
+        });
+        let chosen = candidates.iter().map(|one| (due[one.index].id, &due[one.index].bits));
+        encoding::write(tick.0, chosen, |bytes| {
+            outlet.spend(bytes.len());
+            bandwidth.count(MessageClass::Snapshots, bytes.len(), 1);
+            sender.send::<SnapshotChannel>(SnapshotMessage(bytes));
+        });
+
+        let sent = candidates.iter().map(|one| &due[one.index]);
+        sent.for_each(|due| queue.sent.mark_update(due.id, due.update.iter().map(|s| s.tick), tick.0));
+        let others = due.iter().filter(|due| due.owner != Some(link)).count();
+        if candidates.len() < shown {
+            queue.sent.mark_over_budget(tick.0);
+        }
+        if shown < others {
+            queue.sent.mark_hidden(tick.0);
+        }
+        if queue.sent.len() > living.len() {
+            queue.sent.keep(tick.0, |id| living.binary_search(&id).is_ok());
+        }
+    }
+    // The link keeps the log, too: a pawn that spawns later belongs to a client with the same view.
+    for (owner, mut log) in &mut logs {
+        if let Ok((_, _, queue, ..)) = links.get(owner.owner) {
+            log.clone_from(&queue.sent);
+        }
+    }
+}
+
+/// Returns the pose of a client's own pawn, if it has one.
+fn own_pose<'a>(
+    link: Entity,
+    mut pawns: impl Iterator<Item = (&'a PublishedPath, Option<&'a ControlledBy>)>,
+) -> Option<PoseSample> {
+    let (own, _) = pawns.find(|(_, owner)| owner.is_some_and(|owner| owner.owner == link))?;
+    own.present().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_intervals_are_due_in_the_same_ticks_at_any_frame_rate() {
+        for step in [1, 2, 3, 7] {
+            let mut last = None;
+            let mut times = 0;
+            for tick in (0..600).step_by(step) {
+                times += u32::from(is_due(last, Tick(tick), 6));
+                last = Some(Tick(tick));
+            }
+            let expected = (600 / step as u32).min(100);
+            assert!(times.abs_diff(expected) <= 1, "{times} times with {step} ticks a frame");
+        }
+        assert!(!is_due(Some(Tick(7)), Tick(7), 1), "no tick has passed");
+        assert!(is_due(Some(Tick(u32::MAX)), Tick(0), 3), "the tick wraps");
+        assert!(is_due(Some(Tick(3)), Tick(4), 0), "0 counts as 1");
+    }
+}

@@ -1,0 +1,114 @@
+//! Collision capsules of pawns for each other, shared by all models.
+
+use bevy::{ecs::component::Mutable, prelude::*};
+use bevy_unlag_core::{DrawnPose, MoveSystems, NetId};
+
+use crate::{CapsuleConfig, HasCapsule, MoverSceneSystems, PawnCapsule, PawnCollision};
+
+/// Config that defines the size of pawns for collisions between pawns.
+pub(crate) trait PawnCollisionConfig: Resource {
+    /// Returns how pawns collide with each other.
+    fn pawns(&self) -> PawnCollision;
+
+    /// Returns the radius and the distance from the middle to the feet, in metres.
+    fn size(&self, crouched: bool) -> (f32, f32);
+}
+
+impl PawnCollisionConfig for CapsuleConfig {
+    fn pawns(&self) -> PawnCollision {
+        self.pawns
+    }
+
+    fn size(&self, crouched: bool) -> (f32, f32) {
+        (self.radius, if crouched { self.crouched_half_height } else { self.half_height })
+    }
+}
+
+/// Position and stance of a pawn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stance {
+    /// Lowest point in metres.
+    pub(crate) feet: Vec3,
+    /// Unit vector from the feet to the head.
+    pub(crate) up: Vec3,
+    pub(crate) crouched: bool,
+    /// Dead pawns do not collide.
+    pub(crate) alive: bool,
+}
+
+/// State that provides the position and stance of its pawn.
+pub(crate) trait HasStance: Component<Mutability = Mutable> {
+    fn stance(&self) -> Stance;
+}
+
+impl<S: HasCapsule + Component<Mutability = Mutable>> HasStance for S {
+    fn stance(&self) -> Stance {
+        let state = self.capsule();
+        Stance { feet: state.position, up: state.up, crouched: state.crouched, alive: state.alive }
+    }
+}
+
+/// Keeps the [`PawnCapsule`]s of pawns with the state `S` at their state, and those of pawns without it
+/// where they are drawn.
+pub(crate) fn add_systems<C: PawnCollisionConfig, S: HasStance>(app: &mut App) {
+    app.add_systems(
+        FixedUpdate,
+        (insert_capsules::<C, S>, update_capsules::<C, S>, update_drawn_capsules::<C, S>)
+            .chain()
+            .run_if(|config: Res<C>| config.pawns() != PawnCollision::Ignore)
+            .before(MoveSystems::Reconcile)
+            .before(MoverSceneSystems::Sync),
+    );
+}
+
+fn capsule_at<C: PawnCollisionConfig>(config: &C, id: u32, stance: Stance) -> PawnCapsule {
+    let Stance { feet, up, crouched, alive } = stance;
+    let (radius, half_height) = config.size(crouched);
+    PawnCapsule { feet, up, radius: if alive { radius } else { 0.0 }, half_height, id }
+}
+
+/// Returns the id of a pawn: the same on all machines, or the entity's index in a game without a
+/// network.
+fn id_of(entity: Entity, id: Option<&NetId>) -> u32 {
+    id.map_or(entity.index_u32(), |id| id.0.into())
+}
+
+fn drawn_stance(drawn: &DrawnPose) -> Stance {
+    let pose = &drawn.pose;
+    let up = pose.rotation * Vec3::Y;
+    Stance { feet: pose.position, up, crouched: pose.crouch > 0.5, alive: pose.alive }
+}
+
+fn insert_capsules<C: PawnCollisionConfig, S: HasStance>(
+    config: Res<C>,
+    pawns: Query<(Entity, &S, Option<&NetId>), Without<PawnCapsule>>,
+    drawn: Query<(Entity, &DrawnPose, Option<&NetId>), (Without<PawnCapsule>, Without<S>)>,
+    mut commands: Commands,
+) {
+    for (entity, state, id) in &pawns {
+        commands.entity(entity).insert(capsule_at(&*config, id_of(entity, id), state.stance()));
+    }
+    for (entity, drawn, id) in &drawn {
+        commands.entity(entity).insert(capsule_at(&*config, id_of(entity, id), drawn_stance(drawn)));
+    }
+}
+
+fn update_capsules<C: PawnCollisionConfig, S: HasStance>(
+    config: Res<C>,
+    mut pawns: Query<(&S, &mut PawnCapsule)>,
+) {
+    for (state, mut capsule) in &mut pawns {
+        let now = capsule_at(&*config, capsule.id, state.stance());
+        capsule.set_if_neq(now);
+    }
+}
+
+fn update_drawn_capsules<C: PawnCollisionConfig, S: HasStance>(
+    config: Res<C>,
+    mut pawns: Query<(&DrawnPose, &mut PawnCapsule), Without<S>>,
+) {
+    for (drawn, mut capsule) in &mut pawns {
+        let now = capsule_at(&*config, capsule.id, drawn_stance(drawn));
+        capsule.set_if_neq(now);
+    }
+}

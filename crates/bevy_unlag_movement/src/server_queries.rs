@@ -1,0 +1,220 @@
+//! Server-side queries about a pawn outside its step, and pushes that the server applies to it.
+
+use core::fmt::Write;
+
+use bevy::prelude::*;
+use bevy_rapier3d::parry::bounding_volume::BoundingVolume;
+use bevy_unlag_core::{BitReader, BitWriter, StepContext, Wire, WireError};
+
+use crate::{
+    CapsuleConfig, CapsuleState, MoverWorld,
+    frame::Frame,
+    scene::Include,
+    state::{MAX_POSITION, MAX_VELOCITY},
+    step::body_of,
+    sweep::{Body, sweep},
+};
+
+/// Distance in metres within which another pawn is considered the cause of a difference.
+const NEAR_PAWN_DISTANCE: f32 = 0.5;
+
+/// Push that the server applies to a capsule pawn at a tick that the owner knows, too. See
+/// `ScheduledPushes` in `bevy_unlag_prediction`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum CapsulePush {
+    /// Adds to the velocity, in metres per second, and makes the pawn fall: a knock-back, an explosion.
+    #[doc(alias = "LaunchCharacter")]
+    Launch(Vec3),
+    /// Adds to the velocity, in metres per second, and keeps the mode: a conveyor, a gust.
+    #[doc(alias = "AddImpulse")]
+    Shove(Vec3),
+    /// Moves the feet to another place, at rest and falling. It is neither smoothed nor counted as a
+    /// prediction error.
+    Teleport(Vec3),
+}
+
+impl CapsulePush {
+    pub(crate) fn apply_to(self, state: &CapsuleState) -> CapsuleState {
+        let mut pushed = *state;
+        match self {
+            Self::Launch(velocity) => pushed.launch(velocity),
+            Self::Shove(velocity) if velocity.is_finite() => {
+                let most = Vec3::splat(MAX_VELOCITY);
+                pushed.velocity =
+                    (pushed.velocity + velocity.clamp(-most, most)).clamp_length_max(MAX_VELOCITY);
+            }
+            Self::Teleport(position) if position.is_finite() => {
+                pushed.teleport_to(position.clamp(Vec3::splat(-MAX_POSITION), Vec3::splat(MAX_POSITION)));
+            }
+            Self::Shove(_) | Self::Teleport(_) => {}
+        }
+        pushed
+    }
+}
+
+impl Wire for CapsulePush {
+    fn write(&self, w: &mut BitWriter) {
+        let (kind, vector) = match self {
+            Self::Launch(velocity) => (0, velocity),
+            Self::Shove(velocity) => (1, velocity),
+            Self::Teleport(position) => (2, position),
+        };
+        w.bits(kind, 2);
+        vector.write(w);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let kind = r.bits(2)?;
+        let vector = Vec3::read(r)?;
+        match kind {
+            0 => Ok(Self::Launch(vector)),
+            1 => Ok(Self::Shove(vector)),
+            2 => Ok(Self::Teleport(vector)),
+            _ => Err(WireError::Invalid),
+        }
+    }
+}
+
+/// Returns the state moved by `by`, or `None` if something is in the way.
+pub(crate) fn try_nudge(
+    config: &CapsuleConfig,
+    state: &CapsuleState,
+    by: Vec3,
+    ctx: &StepContext,
+    world: &MoverWorld<'_, '_>,
+) -> Option<CapsuleState> {
+    if !by.is_finite() || !state.is_valid() {
+        return None;
+    }
+    let frame = Frame::new(state.up, state.position);
+    let (body, mask) = (body_of(config, state.crouched), config.blocked_by);
+    if !is_clear(mask, frame, body, (state.position, by), ctx, world) {
+        return None;
+    }
+    let (position, seconds) = (state.position + by, world.step_seconds(ctx));
+    // On a base the offset also applies to the position in the base's space.
+    let turned_back = |pose: Isometry3d| pose.rotation.inverse() * by;
+    let in_base = world.base_pose(state.base, seconds).map_or(Vec3::ZERO, turned_back);
+    Some(CapsuleState { position, base_position: state.base_position + in_base, ..*state })
+}
+
+/// Returns whether a body can move by a small offset without touching anything. The start and the offset
+/// are in world space.
+pub(crate) fn is_clear(
+    mask: u32,
+    frame: Frame,
+    body: Body,
+    (feet, by): (Vec3, Vec3),
+    ctx: &StepContext,
+    world: &MoverWorld<'_, '_>,
+) -> bool {
+    let (feet, motion) = (frame.to_local(feet), frame.direction_to_local(by));
+    let region = body.aabb(feet).merged(&body.aabb(feet + motion)).loosened(0.1);
+    let seconds = world.step_seconds(ctx);
+    world.scene.with_parts(ctx.entity, seconds, mask, frame, Include::Pawns, |near| {
+        near.cover(region);
+        sweep(near.parts(), body, feet, motion).is_none()
+    })
+}
+
+/// Returns whether another pawn is within [`NEAR_PAWN_DISTANCE`] of this one.
+pub(crate) fn is_near_pawn(
+    config: &CapsuleConfig,
+    state: &CapsuleState,
+    ctx: &StepContext,
+    world: &MoverWorld<'_, '_>,
+) -> bool {
+    if !state.is_valid() {
+        return false;
+    }
+    let frame = Frame::new(state.up, state.position);
+    let body = body_of(config, state.crouched);
+    is_near_other_pawn(config.blocked_by, frame, body, state.position, ctx, world)
+}
+
+/// Returns whether another pawn is within [`NEAR_PAWN_DISTANCE`] of a body with its feet at `feet`, in world space.
+pub(crate) fn is_near_other_pawn(
+    mask: u32,
+    frame: Frame,
+    body: Body,
+    feet: Vec3,
+    ctx: &StepContext,
+    world: &MoverWorld<'_, '_>,
+) -> bool {
+    let around = body.aabb(frame.to_local(feet)).loosened(NEAR_PAWN_DISTANCE);
+    let seconds = world.step_seconds(ctx);
+    world.scene.with_parts(ctx.entity, seconds, mask, frame, Include::Pawns, |near| {
+        near.cover(around);
+        near.parts().iter().any(|part| part.pawn && part.aabb.intersects(&around))
+    })
+}
+
+/// Returns a hash of the fixed obstacles near the pawn.
+pub(crate) fn surroundings_hash(
+    config: &CapsuleConfig,
+    state: &CapsuleState,
+    world: &MoverWorld<'_, '_>,
+) -> u32 {
+    if !state.is_valid() {
+        return 0;
+    }
+    let head = state.position + state.up * (2.0 * config.half_height);
+    world.scene.hash_around(config.blocked_by, state.position, head)
+}
+
+/// Hashes the `Debug` output of a value. No field can be left out, and a float is printed with the
+/// shortest digits that identify it.
+pub(crate) fn debug_hash(value: &impl core::fmt::Debug) -> u32 {
+    /// FNV-1a.
+    struct Hash(u32);
+
+    impl Write for Hash {
+        fn write_str(&mut self, s: &str) -> core::fmt::Result {
+            self.0 = s.bytes().fold(self.0, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+            Ok(())
+        }
+    }
+
+    let mut hash = Hash(0x811c_9dc5);
+    // Writing to the hash cannot fail.
+    let _ = write!(hash, "{value:?}");
+    hash.0 ^ (hash.0 >> 15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn config_hash_changes_with_each_changed_field() {
+        let usual = debug_hash(&CapsuleConfig::default());
+        let other = [
+            CapsuleConfig { max_walk_speed: 6.000_001, ..CapsuleConfig::default() },
+            CapsuleConfig { walk_off_ledges: false, ..CapsuleConfig::default() },
+            CapsuleConfig { jump_max_count: 2, ..CapsuleConfig::default() },
+        ];
+        for config in &other {
+            assert_ne!(usual & 0xffff, debug_hash(config) & 0xffff, "{config:?}");
+        }
+    }
+
+    #[test]
+    fn push_survives_a_wire_round_trip_and_non_finite_pushes_are_ignored() {
+        let pawn = CapsuleState::at(Vec3::ONE);
+        for push in
+            [CapsulePush::Launch(Vec3::Y), CapsulePush::Shove(Vec3::X), CapsulePush::Teleport(Vec3::Z)]
+        {
+            let mut w = BitWriter::default();
+            push.write(&mut w);
+            assert_eq!(CapsulePush::read(&mut BitReader::new(&w.finish())), Ok(push));
+            assert_ne!(push.apply_to(&pawn), pawn);
+        }
+        for push in [
+            CapsulePush::Launch(Vec3::NAN),
+            CapsulePush::Shove(Vec3::INFINITY),
+            CapsulePush::Teleport(Vec3::NAN),
+        ] {
+            assert_eq!(push.apply_to(&pawn), pawn);
+        }
+    }
+}

@@ -1,0 +1,436 @@
+//! Move queue of a pawn on the server: order and due times of its owner's moves.
+
+use std::collections::VecDeque;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{MoveModel, SnapshotAck, SnapshotAcks, Tick};
+
+use crate::{
+    CorrectionCause, LossLevel, MovePacket, PredictionConfig, StateCheck, TimeDiscrepancy, config::ticks,
+    lateness::Lateness, packet_loss::LossMeter,
+};
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueuedMove<I> {
+    pub(crate) tick: Tick,
+    pub(crate) input: I,
+    pub(crate) check: Option<StateCheck>,
+    pub(crate) arrived_at: f64,
+    pub(crate) arrived_tick: Tick,
+    /// Newest snapshot message that the owner had received when it wrote the packet that first brought this
+    /// move.
+    pub(crate) last_received_snapshot: Option<Tick>,
+}
+
+/// Queue of received moves that have not run yet, and the state of their acknowledgement.
+///
+/// Each move is due a fixed number of ticks after its own tick, so that uplink jitter does not make the
+/// pawn stutter for other players. The delay follows the lateness of the moves; see
+/// [`PredictionConfig::max_buffer`].
+#[doc(alias = "jitter buffer")]
+#[doc(alias = "input buffer")]
+#[derive(Component, Debug)]
+pub struct MoveQueue<M: MoveModel> {
+    /// Epoch of the owner's tick count; `None` before its first packet.
+    pub(crate) epoch: Option<u8>,
+    moves: VecDeque<QueuedMove<M::Input>>,
+    /// Whether the owner has not started the epoch yet. Meanwhile the rest of the previous epoch runs, so
+    /// that no client can stop its pawn in the air by a restart.
+    awaiting_first_move: bool,
+    /// Server tick at which this epoch started: no move of it is older.
+    began: Tick,
+    /// Next move to run; `None` before the first packet.
+    next: Option<Tick>,
+    /// Newest received move, and its value at the start of this tick.
+    newest: Option<Tick>,
+    newest_before: Option<Tick>,
+    /// Lateness in ticks of the newest move if it arrived in this tick.
+    arrival_lag: Option<i32>,
+    /// Newest move tick that the client has claimed, even if the packet was refused.
+    clock: Option<Tick>,
+    /// Ticks from a move's own tick to the server tick in which it is due.
+    delay: i32,
+    lateness: Lateness,
+    lowered: Option<Tick>,
+    loss: LossMeter,
+    refused: u32,
+    /// Moves read from packets in this tick.
+    moves_read: usize,
+    pub(crate) last_input: M::Input,
+    /// Number of consecutive missing moves for which the pawn was extrapolated.
+    pub(crate) extrapolated_moves: u32,
+    /// Arrival of the last move that was run, in seconds; `None` if it never arrived.
+    pub(crate) arrived_at: Option<f64>,
+    pub(crate) lag: i16,
+    /// State after the last move. If the pawn's state differs, something else has moved it.
+    pub(crate) expected_state: Option<M::State>,
+    /// Cause of the correction in progress, if any.
+    pub(crate) pending_correction: Option<CorrectionCause>,
+    /// Error of the correction in metres; infinite if unknown.
+    pub(crate) error: f32,
+    /// Newest moves whose fine and whose coarse check agreed since the last disagreement.
+    pub(crate) agreed: [Option<Tick>; 2],
+    /// Likely cause of the next disagreement, and the tick at which it occurred.
+    suspect: Option<(CorrectionCause, Tick)>,
+    pub(crate) outcomes: u64,
+    pub(crate) sequence: u8,
+    pub(crate) ack_pending: bool,
+    pub(crate) since_ack: u32,
+}
+
+impl<M: MoveModel> Default for MoveQueue<M> {
+    fn default() -> Self {
+        Self {
+            epoch: None,
+            moves: VecDeque::new(),
+            awaiting_first_move: true,
+            began: Tick::default(),
+            next: None,
+            newest: None,
+            newest_before: None,
+            arrival_lag: None,
+            clock: None,
+            delay: 0,
+            lateness: Lateness::default(),
+            lowered: None,
+            loss: LossMeter::default(),
+            refused: 0,
+            moves_read: 0,
+            last_input: M::Input::default(),
+            extrapolated_moves: 0,
+            arrived_at: None,
+            lag: 0,
+            expected_state: None,
+            // The owner receives its initial state as a correction.
+            pending_correction: Some(CorrectionCause::Start),
+            error: f32::INFINITY,
+            agreed: [None; 2],
+            suspect: None,
+            outcomes: 0,
+            sequence: 0,
+            ack_pending: true,
+            since_ack: u32::MAX,
+        }
+    }
+}
+
+/// What to do about the next move.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum DueMove<I> {
+    /// Run this move.
+    Move(QueuedMove<I>),
+    /// The move is missing and the server waits no longer. Whether later moves are queued.
+    Missing { later: bool },
+    /// Nothing is due.
+    Nothing,
+}
+
+impl<M: MoveModel> MoveQueue<M> {
+    /// Maximum number of ticks by which a move may be ahead of the server's tick.
+    const MAX_LEAD: i32 = 64;
+    /// Maximum number of queued moves.
+    const CAPACITY: usize = 512;
+    /// Maximum number of moves read from packets per tick: those of a three-second stall at the highest
+    /// loss level, which sends each move eleven times.
+    const MAX_MOVES_READ: usize = 2_048;
+    /// If all recent moves arrive at least this many ticks before they are due, a stall has ended or the
+    /// client's clock is fast, and the delay is lowered at once.
+    const EARLY_TICKS: i32 = 8;
+    /// Maximum number of moves in a client's frame that is not a hitch, at eight frames per second.
+    const MAX_FRAME_MOVES: i32 = 8;
+    /// The delay is lowered only if it is at least this many ticks too long: it would alternate between two
+    /// neighbouring values, and every change is visible.
+    const LOWER_THRESHOLD: i32 = 2;
+    /// Minimum number of ticks between two gradual reductions of the delay.
+    const LOWER_EVERY: i32 = 64;
+    /// Maximum number of consecutive packets refused for their epoch or tick before the server starts a new
+    /// epoch.
+    const MAX_REFUSED: u32 = 32;
+    /// Ticks for which a suspected cause explains a disagreement.
+    const INCIDENT_TICKS: i32 = 64;
+
+    /// Returns the newest move that was run.
+    #[must_use]
+    pub fn last_run(&self) -> Option<Tick> {
+        self.next.map(|next| next.offset(-1))
+    }
+
+    /// Returns whether the owner has not started the epoch yet.
+    pub(crate) fn awaits_first_move(&self) -> bool {
+        self.awaiting_first_move
+    }
+
+    /// Returns the newest move that was run in the owner's current epoch.
+    pub(crate) fn last_run_in_epoch(&self) -> Option<Tick> {
+        self.last_run().filter(|_| !self.awaiting_first_move)
+    }
+
+    /// Returns the newest received move.
+    #[must_use]
+    pub fn newest(&self) -> Option<Tick> {
+        self.newest
+    }
+
+    /// Returns the first tick at which a push may be scheduled now: one that neither side has simulated, if
+    /// the owner receives the push `lead` ticks after its newest move.
+    pub(crate) fn next_push(&self, lead: i32) -> Option<Tick> {
+        let next = self.next?;
+        let furthest = self.newest.map_or(next, |newest| newest.offset(lead));
+        Some(if next.is_newer_than(furthest) { next } else { furthest })
+    }
+
+    /// Returns the ticks from a move's own tick to the server tick in which it is due: uplink latency,
+    /// jitter and the offset of the two clocks.
+    #[must_use]
+    pub fn delay(&self) -> i32 {
+        self.delay
+    }
+
+    /// Returns the number of received moves that have not run yet.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.moves.len()
+    }
+
+    /// Returns the share of packets lost on the uplink, 0 to 1, or `None` before it is known.
+    #[must_use]
+    pub fn loss(&self) -> Option<f32> {
+        self.loss.share()
+    }
+
+    pub(crate) fn loss_level(&self) -> LossLevel {
+        self.loss.level()
+    }
+
+    /// Returns how many moves that directly follow the last one run are queued, at most 15.
+    pub(crate) fn consecutive_queued_moves(&self) -> u8 {
+        let Some(next) = self.next else { return 0 };
+        let row = (0..15).zip(&self.moves).take_while(|(i, queued)| queued.tick == next.offset(*i));
+        row.count() as u8
+    }
+
+    /// Starts a new epoch: the owner restarts its tick count at the server's tick.
+    pub(crate) fn restart(&mut self, now: Tick) {
+        // A new pawn of the same player must not start with the epoch of the previous one.
+        self.epoch = Some(self.epoch.map_or(now.0 as u8, |epoch| epoch + 1) & 7);
+        self.moves.clear();
+        self.awaiting_first_move = true;
+        self.began = now;
+        self.newest = None;
+        self.newest_before = None;
+        self.clock = None;
+        self.lateness.forget();
+        self.refused = 0;
+        self.pending_correction = Some(CorrectionCause::Start);
+        self.since_ack = u32::MAX;
+    }
+
+    /// Starts an independent epoch for an owner that does not know the previous one, after another client
+    /// has taken over the pawn or a match has restarted. Received moves of the old epoch never run, and
+    /// those in flight are refused. The pawn is extrapolated until the owner's first move, and the owner is
+    /// sent the pawn's state at once.
+    pub fn start_new_epoch(&mut self, now: Tick) {
+        self.restart(now);
+        self.extrapolated_moves = 0;
+        self.last_input = M::missing_input(&self.last_input, false);
+    }
+
+    /// Starts a correction of the owner, by `error` metres; infinite if unknown.
+    pub(crate) fn start_correction(&mut self, cause: CorrectionCause, error: f32) {
+        self.pending_correction = Some(cause);
+        self.error = error;
+        self.agreed = [None; 2];
+    }
+
+    /// Notes an incident of which the owner may not know, as the likely cause of a disagreement.
+    pub(crate) fn suspect(&mut self, cause: CorrectionCause, now: Tick) {
+        self.suspect = Some((cause, now));
+    }
+
+    /// Returns the cause of a disagreement: the last incident if it is recent.
+    pub(crate) fn likely_cause(&self, now: Tick) -> CorrectionCause {
+        let fresh = self.suspect.filter(|(_, at)| now.since(*at) <= Self::INCIDENT_TICKS);
+        fresh.map_or(CorrectionCause::Unknown, |(cause, _)| cause)
+    }
+
+    /// Reads a packet. Returns whether this detects that the client's clock is too fast.
+    pub(crate) fn receive_packet(
+        &mut self,
+        packet: &MovePacket<M::Input>,
+        (now, at): (Tick, f64),
+        hitching: bool,
+        dt: f32,
+        config: &PredictionConfig,
+        account: &mut TimeDiscrepancy,
+        acks: &mut SnapshotAcks,
+    ) -> bool {
+        let newest = packet.newest_tick(now);
+        let lag = now.since(newest);
+        let ours = Some(packet.epoch) == self.epoch;
+        let mut too_fast = false;
+        if ours && lag < -Self::MAX_LEAD {
+            // Too far ahead: the client's clock claims this time, and the disagreement that follows is due
+            // to it.
+            too_fast = self.claim(newest, dt, config, account);
+            self.suspect(CorrectionCause::ClientClock, now);
+        }
+        // Packets in flight from the epoch of a previous pawn may have the same number.
+        let stray = self.awaiting_first_move && self.began.is_newer_than(newest);
+        if self.awaiting_first_move && (!ours || stray) {
+            // The owner does not know this epoch yet, which is no reason to count a refusal.
+            return false;
+        }
+        if !ours || !(-Self::MAX_LEAD..=ticks(config.max_lag, dt)).contains(&lag) {
+            self.refused += 1;
+            if self.refused > Self::MAX_REFUSED {
+                self.restart(now);
+            }
+            return too_fast;
+        }
+        self.refused = 0;
+        self.loss.take(packet.sequence);
+        let last_received_snapshot = packet.last_received_snapshot(now);
+        acks.record(SnapshotAck { own: newest, arrived: now, last_received_snapshot }, packet.epoch);
+        if self.awaiting_first_move {
+            self.awaiting_first_move = false;
+            account.begin();
+            let first = packet.runs.first().map_or(0, |run| i32::from(run.length.min(16)) - 1);
+            self.next = Some(newest.offset(-first));
+            self.delay = lag;
+        }
+        if self.newest.is_none_or(|known| newest.is_newer_than(known)) {
+            too_fast = self.claim(newest, dt, config, account);
+            self.newest = Some(newest);
+            self.lag = lag.clamp(-512, 511) as i16;
+            self.arrival_lag = Some(lag).filter(|_| !hitching);
+        }
+        for run in &packet.runs {
+            for older in 0..run.length {
+                let age = i32::from(run.age) + i32::from(older);
+                let check = (age == 0).then_some(packet.check);
+                let tick = newest.offset(-age);
+                let (arrived_at, arrived_tick) = (at, now);
+                let queued = QueuedMove {
+                    tick,
+                    input: run.input,
+                    check,
+                    arrived_at,
+                    arrived_tick,
+                    last_received_snapshot,
+                };
+                self.insert_move(queued, hitching);
+            }
+        }
+        too_fast
+    }
+
+    fn claim(
+        &mut self,
+        newest: Tick,
+        dt: f32,
+        config: &PredictionConfig,
+        account: &mut TimeDiscrepancy,
+    ) -> bool {
+        let passed = self.clock.map_or(0, |known| newest.since(known)).max(0);
+        if passed > 0 || self.clock.is_none() {
+            self.clock = Some(newest);
+        }
+        account.claim(f64::from(passed) * f64::from(dt), &config.time)
+    }
+
+    fn insert_move(&mut self, queued: QueuedMove<M::Input>, hitching: bool) {
+        self.moves_read += 1;
+        let Some(next) = self.next else { return };
+        if next.is_newer_than(queued.tick) || self.moves_read > Self::MAX_MOVES_READ {
+            return;
+        }
+        let index = match self.moves.back() {
+            Some(last) if !queued.tick.is_newer_than(last.tick) => {
+                self.moves.partition_point(|m| queued.tick.is_newer_than(m.tick))
+            }
+            _ => self.moves.len(),
+        };
+        let room = self.moves.len() < Self::CAPACITY;
+        match self.moves.get_mut(index).filter(|known| known.tick == queued.tick) {
+            Some(known) => known.check = known.check.or(queued.check),
+            None if room => {
+                // A move that is repeated because its first packet was lost is late, too: a newer one has
+                // arrived before it.
+                let late = queued.arrived_tick.since(queued.tick);
+                let again = self.newest_before.is_some_and(|newest| newest.is_newer_than(queued.tick));
+                // After an outage it is later than any delay would cover.
+                if again && !hitching && late <= self.delay + Self::EARLY_TICKS {
+                    self.lateness.take(late);
+                }
+                self.moves.insert(index, queued);
+            }
+            None => {}
+        }
+    }
+
+    /// Updates the delay from the lateness of the moves. Runs once per tick, before any move.
+    pub(crate) fn update_delay(&mut self, now: Tick, config: &PredictionConfig) {
+        self.moves_read = 0;
+        if let Some((lag, newest)) = self.arrival_lag.take().zip(self.newest) {
+            // All moves of a client's slow frame arrive at once, each one tick later than the next. The
+            // moves of a hitch are not counted.
+            let moves = self.newest_before.map_or(1, |before| newest.since(before));
+            (0..moves.clamp(1, Self::MAX_FRAME_MOVES))
+                .rev()
+                .for_each(|earlier| self.lateness.take(lag + earlier));
+        }
+        self.newest_before = self.newest;
+        let most = config.max_buffer.min(256).cast_signed();
+        let Some((least, target)) = self.lateness.targets(most) else { return };
+        let early =
+            self.lateness.latest_of_recent().filter(|latest| latest + Self::EARLY_TICKS <= self.delay);
+        if least > self.delay {
+            self.delay = target;
+            self.lowered = Some(now);
+        } else if let Some(latest) = early {
+            self.delay = latest;
+            self.lateness.forget_all_but_recent();
+            self.lowered = Some(now);
+        } else if target + Self::LOWER_THRESHOLD <= self.delay
+            && self.lowered.is_none_or(|at| now.since(at) >= Self::LOWER_EVERY)
+        {
+            self.delay -= 1;
+            self.lowered = Some(now);
+        }
+    }
+
+    /// Returns by how many ticks the next move is overdue: 0 if it is due, negative if it is early. Returns
+    /// `None` before the first packet.
+    pub(crate) fn ticks_overdue(&self, now: Tick) -> Option<i32> {
+        Some(now.since(self.next?) - self.delay)
+    }
+
+    /// Returns what to do about the next move, and advances past it unless nothing is due. `missing_move_timeout` is in
+    /// ticks.
+    pub(crate) fn due(&mut self, now: Tick, missing_move_timeout: i32) -> DueMove<M::Input> {
+        let Some((next, ticks_overdue)) = self.next.zip(self.ticks_overdue(now)) else {
+            return DueMove::Nothing;
+        };
+        if ticks_overdue < 0 {
+            return DueMove::Nothing;
+        }
+        if let Some(queued) = self.moves.pop_front_if(|queued| queued.tick == next) {
+            self.next = Some(next.offset(1));
+            return DueMove::Move(queued);
+        }
+        if ticks_overdue <= missing_move_timeout {
+            return DueMove::Nothing;
+        }
+        self.next = Some(next.offset(1));
+        DueMove::Missing { later: !self.moves.is_empty() }
+    }
+
+    /// Skips `count` moves without running them, at the end of a very long silence.
+    pub(crate) fn skip_moves(&mut self, count: i32) {
+        self.next = self.next.map(|next| next.offset(count));
+        self.outcomes = 0;
+        if let Some(next) = self.next {
+            self.moves.retain(|queued| !next.is_newer_than(queued.tick));
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Diagnostics of the setup of an app with prediction.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{MoveModel, SetupDiagnostics, SetupIssue, TransformWatch};
+
+use crate::{MAX_MAILBOX_MESSAGES, OutgoingMoves, SavedMoves};
+
+/// Number of consecutive ticks, five seconds at 64 Hz, within which any transport would have carried a
+/// message.
+const SILENT_TICKS: u32 = 320;
+
+/// Reports pawns that something else moves, and moves that no transport carries. Runs before pawns are
+/// placed.
+pub(crate) fn check_setup<M: MoveModel>(
+    mut pawns: Query<(Entity, &Transform, &mut TransformWatch), With<M::State>>,
+    own: Query<(&SavedMoves<M>, &OutgoingMoves)>,
+    mut silent_ticks: Local<u32>,
+    mut findings: ResMut<SetupDiagnostics>,
+) {
+    for (pawn, transform, mut left) in &mut pawns {
+        if left.is_contested(transform, false) {
+            findings.report(SetupIssue::ContestedPawn, || {
+                format!(
+                    "something else moves the Transform of pawn {pawn}, which follows its state: change the \
+                     state, keep dynamic bodies and interpolation plugins off the pawn, and do not replicate \
+                     its Transform"
+                )
+            });
+        }
+    }
+    // Nothing is sent before the first acknowledgement; after it the mailbox is emptied every frame.
+    let is_silent =
+        own.iter().any(|(saved, mailbox)| saved.epoch.is_none() || mailbox.0.len() >= MAX_MAILBOX_MESSAGES);
+    *silent_ticks = if is_silent { silent_ticks.saturating_add(1) } else { 0 };
+    if *silent_ticks >= SILENT_TICKS {
+        findings.report(SetupIssue::MovesNotTransported, || {
+            "no transport carries the moves of the own pawn to the server and the acknowledgements back: add \
+             UnlagClientNetPlugin, or empty OutgoingMoves and fill IncomingAnswers yourself"
+                .to_owned()
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use bevy::time::TimeUpdateStrategy;
+    use bevy_unlag_core::{MoveInput, NetRole, Tick};
+
+    use super::*;
+    use crate::{
+        PredictionPlugin, autonomous_pawn,
+        testing::{Body, Slider, Tuning, Way},
+    };
+
+    /// Returns the issues reported in 1,200 ticks of a walking own pawn, with `every_frame` called each
+    /// frame.
+    fn found(mut every_frame: impl FnMut(&mut World, Entity)) -> Vec<SetupIssue> {
+        let mut app = App::new();
+        let tick = Duration::from_nanos(15_625_000);
+        app.add_plugins((MinimalPlugins, PredictionPlugin::<Slider>::default()))
+            .insert_resource(Tuning)
+            .insert_resource(Time::<Fixed>::from_duration(tick))
+            .insert_resource(TimeUpdateStrategy::ManualDuration(tick));
+        let body =
+            (autonomous_pawn::<Slider>(), NetRole::AutonomousProxy, Body { x: 0.0 }, Transform::default());
+        let pawn = app.world_mut().spawn(body).insert(MoveInput::<Slider>(Way(1))).id();
+        for _ in 0..1_200 {
+            app.update();
+            every_frame(app.world_mut(), pawn);
+        }
+        app.world().resource::<SetupDiagnostics>().all().iter().map(|finding| finding.issue).collect()
+    }
+
+    fn send(world: &mut World, pawn: Entity) {
+        world.get_mut::<OutgoingMoves>(pawn).expect("the pawn has a mailbox").0.clear();
+    }
+
+    fn answer(world: &mut World, pawn: Entity) {
+        world.get_mut::<SavedMoves<Slider>>(pawn).expect("the pawn has saved moves").epoch =
+            Some((0, Tick(0)));
+    }
+
+    #[test]
+    fn pawn_without_a_transport_in_either_direction_is_reported() {
+        assert_eq!(found(|_, _| ()), [SetupIssue::MovesNotTransported], "neither direction");
+        assert_eq!(found(send), [SetupIssue::MovesNotTransported], "no acknowledgements");
+        assert_eq!(found(answer), [SetupIssue::MovesNotTransported], "no moves");
+        let carry = |world: &mut World, pawn| {
+            send(world, pawn);
+            answer(world, pawn);
+        };
+        assert_eq!(found(carry), []);
+    }
+
+    #[test]
+    fn pawn_whose_transform_something_else_moves_is_reported() {
+        let fall = |world: &mut World, pawn: Entity| {
+            world.get_mut::<Transform>(pawn).expect("the pawn has a transform").translation.y -= 0.01;
+        };
+        let both = |world: &mut World, pawn| {
+            send(world, pawn);
+            answer(world, pawn);
+            fall(world, pawn);
+        };
+        assert_eq!(found(both), [SetupIssue::ContestedPawn]);
+    }
+}

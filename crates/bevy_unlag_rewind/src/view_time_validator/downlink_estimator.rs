@@ -1,0 +1,297 @@
+//! Downlink quality estimate from a client's acknowledgements.
+
+use bevy_unlag_core::{SUB_TICKS, SnapshotAck, Tick};
+
+use super::frame_lengths::FrameLengths;
+
+/// Number of stored windows, and length of each in ticks: 16 s in total at 64 Hz, longer than a client's
+/// playout remembers gaps.
+const WINDOWS: usize = 8;
+const WINDOW_TICKS: i32 = 128;
+/// Number of longest gaps stored per window.
+const LONGEST: usize = 3;
+/// Number of gaps from which on the last of the [`LONGEST`] is used, since playout covers 97 % of gaps;
+/// with fewer the longest is used.
+const MANY: u32 = 100;
+/// Ticks during which too little is known. Playout itself begins with a guess, and takes seconds to leave
+/// it.
+const WARM_UP_TICKS: i32 = 320;
+/// Length in ticks beyond which a gap is an outage, to which playout does not adapt.
+const OUTAGE: i32 = 72;
+/// Minimum rate at which excess delay decreases, in 1/256 of a tick per tick; playout at 1.028 is faster.
+const MIN_RECOVERY: i64 = 4;
+/// Ticks without a packet that are counted as time without a new snapshot.
+const MAX_SILENT_TICKS: i32 = 1;
+/// Limit for all tick differences, whatever a client sends.
+const FAR: i32 = 1 << 20;
+
+/// Measurements over a window of a client's ticks.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    /// Smallest number of ticks from the newest received snapshot to the move that acknowledges it.
+    least: i32,
+    /// Smallest number of ticks from a move to its arrival at the server.
+    up: i32,
+    /// Smallest number of ticks between two received snapshots.
+    spacing: i32,
+    /// Largest ages of the newest snapshot just before the next one was received, in descending order.
+    gaps: [i32; LONGEST],
+    count: u32,
+}
+
+impl Window {
+    const EMPTY: Self =
+        Self { least: i32::MAX, up: i32::MAX, spacing: i32::MAX, gaps: [i32::MIN; LONGEST], count: 0 };
+}
+
+/// Estimator that is fed with one packet after another.
+#[derive(Clone, Debug)]
+pub(super) struct DownlinkEstimator {
+    line: u8,
+    newest: Option<SnapshotAck>,
+    /// Ticks since the first packet.
+    lived: i32,
+    windows: [Window; WINDOWS],
+    /// Index of the window that is being filled, and its start.
+    filling: usize,
+    began: Tick,
+    /// Gap that playout has to cover, in 1/256 of a tick; grows at once and shrinks slowly.
+    covered: Option<i64>,
+    frames: FrameLengths,
+}
+
+impl Default for DownlinkEstimator {
+    fn default() -> Self {
+        Self {
+            line: 0,
+            newest: None,
+            lived: 0,
+            windows: [Window::EMPTY; WINDOWS],
+            filling: 0,
+            began: Tick(0),
+            covered: None,
+            frames: FrameLengths::default(),
+        }
+    }
+}
+
+impl DownlinkEstimator {
+    /// Returns whether `line` is the current connection line. If not, all measurements are reset.
+    pub(super) fn on_line(&mut self, line: u8) -> bool {
+        if self.line == line {
+            return true;
+        }
+        *self = Self { line, ..Self::default() };
+        false
+    }
+
+    /// Processes a packet. Packets that arrive out of order are ignored, except by the frame estimate.
+    pub(super) fn take(&mut self, packet: SnapshotAck, hurried: bool) {
+        self.frames.take(&packet, hurried);
+        let Some(before) = self.newest else {
+            self.began = packet.own;
+            self.newest = Some(packet);
+            self.measure(packet);
+            return;
+        };
+        let passed = packet.own.since(before.own);
+        if passed <= 0 {
+            return;
+        }
+        self.lived = self.lived.saturating_add(passed);
+        self.rotate_windows(packet.own);
+        // A packet without an acknowledgement inherits the previous one.
+        let packet = SnapshotAck {
+            last_received_snapshot: packet.last_received_snapshot.or(before.last_received_snapshot),
+            ..packet
+        };
+        self.newest = Some(packet);
+        self.measure(packet);
+        if let Some((old, new)) = before.last_received_snapshot.zip(packet.last_received_snapshot)
+            && new.is_newer_than(old)
+        {
+            // Only as far as packets prove it: during a silence longer than a lost packet, the client may
+            // have received the snapshot at once.
+            let silent = (passed - 1).min(MAX_SILENT_TICKS);
+            self.gap(before.own.offset(silent).since(old).clamp(-FAR, FAR), new.since(old));
+        }
+        let needed = self.needed().map(|gap| i64::from(gap) * SUB_TICKS);
+        let kept = self.covered.map(|covered| covered - i64::from(passed) * MIN_RECOVERY);
+        self.covered = kept.max(needed);
+    }
+
+    fn rotate_windows(&mut self, own: Tick) {
+        let mut turns = own.since(self.began) / WINDOW_TICKS;
+        if turns > 0 {
+            self.began = self.began.offset(turns * WINDOW_TICKS);
+        }
+        while turns > 0 {
+            turns = turns.min(WINDOWS as i32) - 1;
+            self.filling = (self.filling + 1) % WINDOWS;
+            self.windows[self.filling] = Window::EMPTY;
+        }
+    }
+
+    fn measure(&mut self, packet: SnapshotAck) {
+        let window = &mut self.windows[self.filling];
+        window.up = window.up.min(packet.arrived.since(packet.own).clamp(-FAR, FAR));
+        if let Some(last_received_snapshot) = packet.last_received_snapshot {
+            window.least = window.least.min(packet.own.since(last_received_snapshot).clamp(-FAR, FAR));
+        }
+    }
+
+    fn gap(&mut self, gap: i32, spacing: i32) {
+        let outage = self.least().is_some_and(|least| gap - least > OUTAGE);
+        let window = &mut self.windows[self.filling];
+        window.spacing = window.spacing.min(spacing);
+        if outage {
+            return;
+        }
+        window.count = window.count.saturating_add(1);
+        insert(&mut window.gaps, gap);
+    }
+
+    /// Returns the gap that playout has to cover, in ticks.
+    fn needed(&self) -> Option<i32> {
+        let mut longest = [i32::MIN; LONGEST];
+        self.windows.iter().flat_map(|window| window.gaps).for_each(|gap| insert(&mut longest, gap));
+        let which = if self.gaps() >= MANY { LONGEST - 1 } else { 0 };
+        Some(longest[which]).filter(|gap| *gap > i32::MIN)
+    }
+
+    fn gaps(&self) -> u32 {
+        self.windows.iter().map(|window| window.count).sum()
+    }
+
+    fn fewest(&self, of: impl Fn(&Window) -> i32) -> Option<i32> {
+        self.windows.iter().map(of).min().filter(|fewest| *fewest < i32::MAX)
+    }
+
+    /// Returns the longest usual frame length of this client, in ticks.
+    pub(super) fn frame(&self) -> u8 {
+        self.frames.longest_usual()
+    }
+
+    /// Returns the length in ticks of the frame that produced the move of tick `own`; 0 if unknown.
+    pub(super) fn frame_of(&self, own: Tick) -> u8 {
+        self.frames.of(own)
+    }
+
+    /// Returns whether too little is known yet.
+    pub(super) fn is_young(&self) -> bool {
+        self.lived < WARM_UP_TICKS
+    }
+
+    /// Returns the smallest number of ticks from the newest received snapshot to the move that
+    /// acknowledges it: the downlink latency plus the offset between the two tick counts.
+    pub(super) fn least(&self) -> Option<i32> {
+        self.fewest(|window| window.least)
+    }
+
+    /// Returns the smallest number of ticks from a move to its arrival: the uplink latency less the
+    /// offset between the tick counts.
+    pub(super) fn up(&self) -> Option<i32> {
+        self.fewest(|window| window.up)
+    }
+
+    /// Returns the smallest number of ticks between two snapshots.
+    pub(super) fn spacing(&self) -> Option<i32> {
+        self.fewest(|window| window.spacing)
+    }
+
+    /// Returns the delay behind the client's moves of a playout that covers all gaps, including the gap
+    /// that is still open, in 1/256 of a tick.
+    pub(super) fn covered(&self) -> Option<i64> {
+        let open = self.newest.and_then(|newest| {
+            let age = newest.own.since(newest.last_received_snapshot?).clamp(-FAR, FAR);
+            (age - self.least()? <= OUTAGE).then_some(i64::from(age) * SUB_TICKS)
+        });
+        self.covered.max(open)
+    }
+}
+
+/// Inserts into a list in descending order and keeps the longest.
+fn insert(longest: &mut [i32; LONGEST], gap: i32) {
+    let at = longest.partition_point(|known| *known >= gap);
+    if at < LONGEST {
+        longest[at..].rotate_right(1);
+        longest[at] = gap;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Simulates a client whose moves acknowledge snapshots: one every three ticks, seven ticks late,
+    /// some of them lost.
+    fn meter(lost: impl Fn(i32) -> bool, ticks: i32, origin: Tick) -> DownlinkEstimator {
+        let mut meter = DownlinkEstimator::default();
+        let mut last_received_snapshot = None;
+        for tick in 0..ticks {
+            if (tick - 7) % 3 == 0 && !lost((tick - 7) / 3) {
+                last_received_snapshot = Some(origin.offset(tick - 7));
+            }
+            let own = origin.offset(tick);
+            meter.take(SnapshotAck { own, arrived: own.offset(4), last_received_snapshot }, false);
+        }
+        meter
+    }
+
+    #[test]
+    fn clean_link_is_measured_to_the_tick_across_tick_wraparound() {
+        for origin in [Tick(0), Tick(u32::MAX - 500)] {
+            let meter = meter(|_| false, 2_000, origin);
+            assert_eq!((meter.least(), meter.up(), meter.spacing()), (Some(7), Some(4), Some(3)));
+            assert_eq!(meter.covered(), Some(9 * SUB_TICKS));
+            assert!(!meter.is_young());
+        }
+    }
+
+    #[test]
+    fn repeated_losses_raise_the_covered_gap_and_are_forgotten_later() {
+        let covered = |meter: &DownlinkEstimator| meter.covered().map_or(0, |gap| gap / SUB_TICKS);
+        assert_eq!(covered(&meter(|k| k == 300, 1_500, Tick(0))), 9, "one loss in sixteen seconds");
+        assert_eq!(covered(&meter(|k| k % 40 == 0, 1_500, Tick(0))), 12);
+        assert_eq!(covered(&meter(|k| k < 200 && k % 40 == 0, 3_000, Tick(0))), 9);
+        // An outage does not count as a gap.
+        assert_eq!(covered(&meter(|k| (300..340).contains(&k), 1_500, Tick(0))), 9);
+    }
+
+    #[test]
+    fn pauses_in_sending_are_not_counted_as_gaps() {
+        let last_received_snapshot = |own: Tick| Some(Tick(own.0 / 3 * 3));
+        let mut meter = DownlinkEstimator::default();
+        for k in 0..400 {
+            for own in [Tick(100 + 15 * k), Tick(101 + 15 * k)] {
+                meter.take(
+                    SnapshotAck {
+                        own,
+                        arrived: own.offset(4),
+                        last_received_snapshot: last_received_snapshot(own),
+                    },
+                    false,
+                );
+            }
+        }
+        assert!(meter.covered().is_some_and(|gap| gap <= 4 * SUB_TICKS), "{:?}", meter.covered());
+    }
+
+    #[test]
+    fn arbitrary_packets_cause_no_overflow() {
+        let mut meter = DownlinkEstimator::default();
+        let mut state = 7_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 32) as u32
+        };
+        for _ in 0..200_000 {
+            let last_received_snapshot = (random() % 4 > 0).then(|| Tick(random()));
+            meter.take(
+                SnapshotAck { own: Tick(random()), arrived: Tick(random()), last_received_snapshot },
+                random() % 8 == 0,
+            );
+            assert!(meter.covered().is_none_or(|covered| covered.abs() < 1 << 40));
+        }
+    }
+}

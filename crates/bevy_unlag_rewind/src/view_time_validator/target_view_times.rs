@@ -1,0 +1,139 @@
+//! Validation of the view times of single targets.
+
+use core::ops::Deref;
+
+use bevy_unlag_core::{NetId, SUB_TICKS, Tick};
+
+use crate::StampOverride;
+
+/// Maximum number of stored targets.
+const CAPACITY: usize = 64;
+/// Ticks after which the view time of a target is unconstrained again.
+const MAX_TARGET_AGE: i32 = 256;
+/// Shift against the other remote pawns beyond which a target can only be one that is simulated to the
+/// present, in 1/256 of a tick. The view time of such a target follows its newest update, and jumps.
+const SIMULATED: i64 = 4 * SUB_TICKS;
+
+/// Validated overrides of a shot.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ValidatedOverrides {
+    list: [StampOverride; Self::MOST],
+    count: usize,
+}
+
+impl ValidatedOverrides {
+    const MOST: usize = 16;
+
+    /// Accepts all overrides of a shot, for a trusted shooter. At most 16 are kept.
+    #[must_use]
+    pub fn all(named: &[StampOverride]) -> Self {
+        let mut all = Self::default();
+        named.iter().for_each(|named| all.push(*named));
+        all
+    }
+
+    fn push(&mut self, named: StampOverride) {
+        if let Some(slot) = self.list.get_mut(self.count) {
+            *slot = named;
+            self.count += 1;
+        }
+    }
+}
+
+impl Deref for ValidatedOverrides {
+    type Target = [StampOverride];
+
+    fn deref(&self) -> &[StampOverride] {
+        &self.list[..self.count]
+    }
+}
+
+/// Shot with the limits on how fast the shift of a target may change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ShiftLimits {
+    /// Shooter's own tick.
+    pub own: Tick,
+    /// Delay of the remote pawns behind that tick, in 1/256 of a tick.
+    pub behind: i64,
+    /// Maximum drift between two playout clocks, in 1/256 of a tick per tick.
+    pub drift: i64,
+    /// How far a frame may lie from its move, in 1/256 of a tick.
+    pub blur: i64,
+    /// Whether the screen's main playout clock may change over to another rate.
+    pub interval_spread: bool,
+}
+
+/// Target with a view time of its own.
+#[derive(Clone, Copy, Debug)]
+struct TargetViewTime {
+    target: NetId,
+    shift: i64,
+    own: Tick,
+    /// Delay of the other remote pawns at that time.
+    behind: i64,
+}
+
+impl TargetViewTime {
+    /// Returns the shift nearest to `shift` that the target can have by now.
+    fn nearest(&self, shift: i64, pace: &ShiftLimits) -> i64 {
+        let passed = pace.own.since(self.own).max(0);
+        let drift = pace.drift * (i64::from(passed) * SUB_TICKS + pace.blur) / SUB_TICKS;
+        let near = shift.clamp(self.shift - drift, self.shift + drift);
+        // If the main clock changes over, all shifts change, but the targets are still drawn at the same
+        // moments.
+        let went = (pace.behind - shift) - (self.behind - self.shift);
+        let stayed = pace.interval_spread && went.abs() <= drift + pace.blur;
+        if passed > MAX_TARGET_AGE || stayed { shift } else { near }
+    }
+}
+
+/// Targets with a view time of their own, newest first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TargetViewTimes(Vec<TargetViewTime>);
+
+impl TargetViewTimes {
+    /// Validates the overrides of a shot. `complete` tells whether the shot would have named every target
+    /// with another view time.
+    pub fn validate(
+        &mut self,
+        pace: &ShiftLimits,
+        named: &[StampOverride],
+        complete: bool,
+        known: impl Fn(NetId) -> bool,
+    ) -> ValidatedOverrides {
+        let mut believed = ValidatedOverrides::default();
+        for one in named {
+            let (target, shift) = (one.target, i64::from(one.shift));
+            let as_it_is = one.to.is_none() && shift > SIMULATED;
+            if as_it_is || !known(target) {
+                believed.push(*one);
+                continue;
+            }
+            let before = self.0.iter().find(|seen| seen.target == target);
+            let near = before.map_or(shift, |seen| seen.nearest(shift, pace));
+            believed.push(if near == shift { *one } else { StampOverride::at_moment(target, near as i16) });
+            self.remember(TargetViewTime { target, shift: near, own: pace.own, behind: pace.behind });
+        }
+        if complete {
+            let unnamed = |seen: &&TargetViewTime| named.iter().all(|one| one.target != seen.target);
+            for seen in self.0.iter().filter(unnamed) {
+                let near = seen.nearest(0, pace);
+                if near != 0 {
+                    believed.push(StampOverride::at_moment(seen.target, near as i16));
+                }
+            }
+        }
+        believed
+    }
+
+    fn remember(&mut self, seen: TargetViewTime) {
+        match self.0.iter().position(|known| known.target == seen.target) {
+            Some(at) => self.0[..=at].rotate_right(1),
+            None if self.0.len() < CAPACITY => self.0.insert(0, seen),
+            None => self.0.rotate_right(1),
+        }
+        if let Some(first) = self.0.first_mut() {
+            *first = seen;
+        }
+    }
+}

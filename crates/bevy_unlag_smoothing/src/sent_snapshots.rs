@@ -1,0 +1,408 @@
+//! Record of the snapshots sent to each client.
+
+mod update_intervals;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{NetId, SnapshotHistory, Tick, ViewStamp, ViewTime};
+
+pub use update_intervals::IntervalSummary;
+use update_intervals::UpdateIntervals;
+
+/// Number of ticks before the newest snapshot for which the record is kept: a second at 64 Hz.
+const CAPACITY: i32 = u64::BITS as i32;
+
+/// Snapshots sent of one pawn.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    id: NetId,
+    newest: Tick,
+    /// Bit `n` stands for the tick `n + 1` before the newest.
+    before: u64,
+    spaces: UpdateIntervals,
+}
+
+impl Target {
+    fn contains(&self, tick: Tick) -> bool {
+        match self.newest.since(tick) {
+            0 => true,
+            ago @ 1..=CAPACITY => self.before >> (ago - 1) & 1 == 1,
+            _ => false,
+        }
+    }
+}
+
+/// Record of the snapshots sent to one client: nothing else can have been on its screen. The component is
+/// on that client's pawn on the server and is written by the network integration. The host of a listen
+/// server and bots have none, because they see everything as it is.
+///
+/// Memory is bounded by the number of pawns. The record cannot tell whether a sent snapshot arrived; only
+/// the client knows.
+#[derive(Component, Debug, Default)]
+pub struct SentSnapshots {
+    /// Sorted by network id.
+    targets: Vec<Target>,
+    /// Tick of the first entry.
+    began: Option<Tick>,
+    /// Tick of the last update that was withheld: for lack of bandwidth budget, and because the pawn is
+    /// hidden from the client.
+    left_out: Option<Tick>,
+    hidden: Option<Tick>,
+    over_budget_count: u64,
+    /// Lateness of updates, in the current window and the previous one.
+    late: [Lateness; 2],
+}
+
+/// Histogram of how many ticks late updates were sent, in a time window.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lateness {
+    began: Tick,
+    updates: [u32; Lateness::MOST + 1],
+}
+
+impl Lateness {
+    /// Highest bucket, which includes all later updates.
+    const MOST: usize = 15;
+    /// Length of a window, in ticks.
+    const WINDOW: i32 = 512;
+}
+
+impl Clone for SentSnapshots {
+    fn clone(&self) -> Self {
+        Self { targets: self.targets.clone(), ..*self }
+    }
+
+    /// Does not allocate if the capacity suffices.
+    fn clone_from(&mut self, source: &Self) {
+        self.targets.clone_from(&source.targets);
+        let Self { targets: _, began, left_out, hidden, over_budget_count, late } = *source;
+        (self.began, self.left_out, self.hidden) = (began, left_out, hidden);
+        (self.over_budget_count, self.late) = (over_budget_count, late);
+    }
+}
+
+impl SentSnapshots {
+    fn find(&self, id: NetId) -> Result<usize, usize> {
+        self.targets.binary_search_by_key(&id, |target| target.id)
+    }
+
+    fn of(&self, id: NetId) -> Option<&Target> {
+        self.targets.get(self.find(id).ok()?)
+    }
+
+    /// Records that the client was sent this snapshot of a pawn. Calls may come in any order; snapshots
+    /// more than 64 ticks older than the newest are not recorded.
+    pub fn mark(&mut self, id: NetId, tick: Tick) {
+        self.began.get_or_insert(tick);
+        let at = match self.find(id) {
+            Ok(at) => at,
+            Err(at) => {
+                self.targets.insert(at, Target { id, newest: tick, before: 0, spaces: default() });
+                return;
+            }
+        };
+        let Some(target) = self.targets.get_mut(at) else { return };
+        let later = tick.since(target.newest);
+        if later > 0 {
+            let shifted = if later < CAPACITY { target.before << later } else { 0 };
+            let newest = if later <= CAPACITY { 1 << (later - 1) } else { 0 };
+            target.before = shifted | newest;
+            target.newest = tick;
+        } else if (-CAPACITY..0).contains(&later) {
+            target.before |= 1 << (-later - 1);
+        }
+    }
+
+    /// Records that the client was sent an update of a pawn in the server's tick `now`: its snapshot and
+    /// the path knots with it, in any order.
+    pub fn mark_update(&mut self, id: NetId, ticks: impl Iterator<Item = Tick>, now: Tick) {
+        let before = self.newest(id);
+        ticks.for_each(|tick| self.mark(id, tick));
+        if let Ok(at) = self.find(id)
+            && let Some(target) = self.targets.get_mut(at)
+            && let Some(before) = before
+        {
+            target.spaces.take(before, target.newest);
+        }
+        if now.since(self.late[0].began) >= Lateness::WINDOW {
+            self.late[1] = core::mem::replace(&mut self.late[0], Lateness { began: now, ..default() });
+        }
+        let late = self.newest(id).map_or(0, |newest| now.since(newest).max(0) as usize);
+        self.late[0].updates[late.min(Lateness::MOST)] += 1;
+    }
+
+    /// Records that the snapshot message of `tick` left out a pawn for lack of bandwidth budget.
+    pub fn mark_over_budget(&mut self, tick: Tick) {
+        self.left_out = Some(tick);
+        self.over_budget_count += 1;
+    }
+
+    /// Records that a pawn hidden from the client had an update at `tick`.
+    pub fn mark_hidden(&mut self, tick: Tick) {
+        self.hidden = Some(tick);
+    }
+
+    /// Returns whether the client was sent this snapshot of this pawn.
+    #[must_use]
+    pub fn contains(&self, id: NetId, tick: Tick) -> bool {
+        self.of(id).is_some_and(|target| target.contains(tick))
+    }
+
+    /// Returns the tick of the newest snapshot of a pawn that the client was sent.
+    #[must_use]
+    pub fn newest(&self, id: NetId) -> Option<Tick> {
+        self.of(id).map(|target| target.newest)
+    }
+
+    /// Returns whether the client was sent every snapshot that was sent to any client at `tick` or later.
+    /// If so, all stored snapshots were sent to it, and no lookup is needed.
+    #[must_use]
+    pub fn is_complete_since(&self, tick: Tick) -> bool {
+        let began = self.began.is_some_and(|began| !began.is_newer_than(tick));
+        let after = |last: Option<Tick>| last.is_none_or(|last| tick.is_newer_than(last));
+        began && after(self.left_out) && after(self.hidden)
+    }
+
+    /// Returns whether an update was left out for lack of bandwidth budget at `tick` or later. The
+    /// client's playout waits for updates that arrive late.
+    #[must_use]
+    pub fn was_over_budget_since(&self, tick: Tick) -> bool {
+        self.left_out.is_some_and(|left_out| !tick.is_newer_than(left_out))
+    }
+
+    /// Returns the number of snapshot messages that left out a pawn for lack of bandwidth budget. It never
+    /// decreases.
+    #[must_use]
+    pub fn over_budget_count(&self) -> u64 {
+        self.over_budget_count
+    }
+
+    /// Returns the most common number of ticks between two updates of a pawn; 0 before any pawn was sent
+    /// twice.
+    #[must_use]
+    pub fn interval(&self) -> u16 {
+        let counts = self.spacings();
+        let most =
+            counts.iter().enumerate().max_by_key(|(spacing, count)| (**count, core::cmp::Reverse(*spacing)));
+        most.filter(|(_, count)| **count > 0).map_or(0, |(spacing, _)| spacing as u16)
+    }
+
+    /// Counts pawns by update interval; an interval of 0 is not counted.
+    fn spacings(&self) -> [u32; 129] {
+        let mut counts = [0; 129];
+        for target in &self.targets {
+            counts[usize::from(target.spaces.newest()).min(128)] += 1;
+        }
+        counts[0] = 0;
+        counts
+    }
+
+    /// Returns the difference in ticks between the longest and the shortest update interval, among the
+    /// intervals that at least an eighth of the pawns have; 0 if all have the same.
+    #[must_use]
+    pub fn interval_spread(&self) -> u16 {
+        let (shortest, longest) = self.common();
+        longest - shortest
+    }
+
+    /// Returns the shortest and the longest of the intervals that [count](Self::interval_spread); 0 while none is
+    /// known.
+    #[must_use]
+    pub fn common(&self) -> (u16, u16) {
+        let counts = self.spacings();
+        let least = (self.targets.len() as u32).div_ceil(8).max(1);
+        let common = |count: &u32| *count >= least;
+        let shortest = counts.iter().position(common).unwrap_or(0);
+        (shortest as u16, counts.iter().rposition(common).unwrap_or(0) as u16)
+    }
+
+    /// Returns the recent update intervals of a pawn for this client; `usual` is the pawn's own interval.
+    #[must_use]
+    pub fn rates(&self, id: NetId, usual: i32) -> IntervalSummary {
+        self.of(id).map_or(IntervalSummary::NONE, |target| target.spaces.rates(usual))
+    }
+
+    /// Returns by how many ticks recent updates were late when they were sent, as the 99th percentile: a
+    /// pawn with late moves is sent as of an earlier tick.
+    #[must_use]
+    pub fn late(&self) -> u16 {
+        let mut left: u32 = self.late.iter().flat_map(|window| window.updates).sum::<u32>() / 100;
+        let mut late = Lateness::MOST;
+        while late > 0 {
+            let here: u32 = self.late.iter().map(|window| window.updates[late]).sum();
+            if here > left {
+                break;
+            }
+            left -= here;
+            late -= 1;
+        }
+        late as u16
+    }
+
+    /// Returns the number of recorded pawns.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Returns whether nothing was ever sent.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.targets.is_empty()
+    }
+
+    /// Removes pawns that no longer exist, two seconds at 64 Hz after they were last sent. Until then
+    /// they can be hit where they were seen.
+    pub fn keep(&mut self, now: Tick, mut lives: impl FnMut(NetId) -> bool) {
+        self.targets.retain(|target| lives(target.id) || now.since(target.newest) <= 2 * CAPACITY);
+    }
+
+    /// Returns how a pose at `time` is composed from those snapshots in `history` that this client was
+    /// sent: interpolated between two, or extrapolated from the newest. `None` if none of them is old
+    /// enough.
+    #[must_use]
+    pub fn stamp(&self, id: NetId, history: &SnapshotHistory, time: ViewTime) -> Option<ViewStamp> {
+        let target = self.of(id)?;
+        let mut to = None;
+        for snapshot in history.iter().rev().filter(|snapshot| target.contains(snapshot.tick)) {
+            let from = snapshot.tick;
+            if from.since(time.tick) <= 0 {
+                return Some(match to {
+                    Some(to) => ViewStamp::Interpolated { from, to, time },
+                    None => ViewStamp::Extrapolated { from, time },
+                });
+            }
+            to = Some(from);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use bevy_unlag_core::Snapshot;
+
+    use super::*;
+
+    const ID: NetId = NetId(7);
+
+    fn dice(state: &mut u64) -> u32 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 33) as u32
+    }
+
+    #[test]
+    fn contains_exactly_the_marked_ticks_across_tick_wraparound() {
+        let mut state = 3;
+        for origin in [0, u32::MAX - 3_000] {
+            let (mut log, mut marked, mut newest) = (SentSnapshots::default(), BTreeSet::new(), 1_000_i64);
+            for _ in 0..5_000 {
+                let step = match dice(&mut state) % 10 {
+                    0 => -i64::from(dice(&mut state) % 90),
+                    1 => i64::from(dice(&mut state) % 90),
+                    _ => i64::from(dice(&mut state) % 4),
+                };
+                let tick = newest + step;
+                let at = |tick: i64| Tick(origin).offset(tick as i32);
+                log.mark(ID, at(tick));
+                if newest - tick <= 64 || log.is_empty() {
+                    marked.insert(tick);
+                }
+                newest = newest.max(tick);
+                marked = marked.split_off(&(newest - 64));
+                assert_eq!(log.newest(ID), Some(at(newest)));
+                for asked in newest - 200..newest + 100 {
+                    assert_eq!(log.contains(ID, at(asked)), marked.contains(&asked), "{asked} of {newest}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pawns_are_recorded_separately_and_despawned_ones_are_removed() {
+        let mut log = SentSnapshots::default();
+        for id in [9, 2, 65_535, 0] {
+            log.mark(NetId(id), Tick(u32::from(id) + 3));
+        }
+        assert!(log.contains(NetId(9), Tick(12)) && !log.contains(NetId(2), Tick(12)));
+        log.keep(Tick(132), |id| id == NetId(9));
+        assert_eq!(log.len(), 3, "only one other pawn was last sent long ago");
+        log.keep(Tick(70_000), |id| id == NetId(9));
+        assert_eq!((log.len(), log.newest(NetId(9)), log.newest(NetId(2))), (1, Some(Tick(12)), None));
+    }
+
+    #[test]
+    fn stamp_uses_only_snapshots_that_were_sent() {
+        let mut history = SnapshotHistory::default();
+        let mut log = SentSnapshots::default();
+        for tick in [4, 7, 10, 13] {
+            history.insert(Snapshot::new(Tick(tick), Vec3::ZERO, Vec3::ZERO));
+        }
+        let at = |tick| ViewTime { tick: Tick(tick), fraction: 128 };
+        assert_eq!(log.stamp(ID, &history, at(8)), None);
+        for tick in [4, 10] {
+            log.mark(ID, Tick(tick));
+        }
+        let between = ViewStamp::Interpolated { from: Tick(4), to: Tick(10), time: at(8) };
+        assert_eq!(log.stamp(ID, &history, at(8)), Some(between));
+        let beyond = ViewStamp::Extrapolated { from: Tick(10), time: at(14) };
+        assert_eq!(log.stamp(ID, &history, at(14)), Some(beyond));
+        assert_eq!(log.stamp(ID, &history, at(3)), None);
+        assert_eq!(log.stamp(NetId(8), &history, at(8)), None);
+    }
+
+    #[test]
+    fn omitted_and_hidden_updates_make_the_record_incomplete() {
+        let mut log = SentSnapshots::default();
+        assert!(!log.is_complete_since(Tick(5)));
+        log.mark(ID, Tick(10));
+        assert!(log.is_complete_since(Tick(10)) && !log.is_complete_since(Tick(9)));
+        log.mark_over_budget(Tick(13));
+        assert!(!log.is_complete_since(Tick(13)) && log.is_complete_since(Tick(14)));
+        assert_eq!(log.over_budget_count(), 1);
+        log.mark_hidden(Tick(15));
+        assert!(!log.is_complete_since(Tick(15)) && log.is_complete_since(Tick(16)));
+        assert!(log.was_over_budget_since(Tick(13)) && !log.was_over_budget_since(Tick(14)));
+    }
+
+    #[test]
+    fn interval_is_the_most_common_one() {
+        let mut log = SentSnapshots::default();
+        assert_eq!(log.interval(), 0);
+        for (id, interval) in [(1, 3), (2, 3), (3, 64), (4, 6)] {
+            for k in 0..3 {
+                let tick = Tick(k * interval);
+                log.mark_update(NetId(id), [tick, tick.offset(-1)].into_iter(), tick);
+            }
+        }
+        assert_eq!(log.interval(), 3);
+    }
+
+    #[test]
+    fn lateness_is_the_99th_percentile_of_recent_updates() {
+        let mut log = SentSnapshots::default();
+        let send = |log: &mut SentSnapshots, k: u32, late: i32| {
+            let now = Tick(k * 3);
+            log.mark_update(ID, [now.offset(-late)].into_iter(), now);
+        };
+        (0..1_000).for_each(|k| send(&mut log, k, if k % 200 == 0 { 9 } else { 0 }));
+        assert_eq!(log.late(), 0);
+        (1_000..2_000).for_each(|k| send(&mut log, k, i32::from(k % 20 == 0) * 2));
+        assert_eq!(log.late(), 2);
+        (2_000..3_000).for_each(|k| send(&mut log, k, 0));
+        assert_eq!(log.late(), 0);
+    }
+
+    #[test]
+    fn clone_from_reuses_the_allocation() {
+        let mut log = SentSnapshots::default();
+        (0..64).for_each(|id| log.mark(NetId(id), Tick(9)));
+        let mut copy = log.clone();
+        let room = copy.targets.as_ptr();
+        log.mark(NetId(3), Tick(12));
+        copy.clone_from(&log);
+        assert_eq!(copy.targets.as_ptr(), room);
+        assert!(copy.contains(NetId(3), Tick(12)) && copy.is_complete_since(Tick(9)));
+    }
+}

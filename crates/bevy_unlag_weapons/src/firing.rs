@@ -1,0 +1,191 @@
+//! Client-side firing: captures the view on the screen, fires in the next tick and reports the shot
+//! immediately.
+
+mod view_capture;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{ExtendedEvent, ExtendedState, LocalControl, MoveInput, MoveModel, StepEvent};
+use bevy_unlag_rewind::TargetHit;
+
+use crate::{Aim, FireInput, PredictedShot, SLOTS, WeaponEvent, WeaponInput, WeaponState, WithWeapons};
+use view_capture::{CapturedView, LocalPawn, LocalPawnItem, ViewCapture};
+
+/// Raw weapon controls of the local player's pawn. Requires [`Aim`]. Write it in every frame, or more often.
+#[derive(Component, Clone, Debug)]
+#[require(Aim)]
+pub struct WeaponControls {
+    /// Whether the fire button is down.
+    pub held: bool,
+    /// Whether the player aims down sights.
+    pub aiming: bool,
+    /// Requests a reload; cleared when a tick has processed it.
+    pub reload: bool,
+    /// Slot to equip; cleared when a tick has processed it.
+    pub equip: Option<u8>,
+    /// Seconds for which a pull is buffered while the weapon cools down or reloads. Default: 0.25. Raising it
+    /// forgives early pulls, but shots may leave that much later than the pull.
+    pub buffer_time: f32,
+    /// Whether the button went down since the last shot, even if it is up again.
+    pulled: bool,
+    /// Seconds for which the pull has been buffered.
+    waited: f32,
+    /// View on the screen when the button went down.
+    captured: Option<CapturedView>,
+    /// View on the screen for the shot that the coming step requests.
+    requested: Option<CapturedView>,
+}
+
+impl Default for WeaponControls {
+    fn default() -> Self {
+        Self {
+            held: false,
+            aiming: false,
+            reload: false,
+            equip: None,
+            buffer_time: 0.25,
+            pulled: false,
+            waited: 0.0,
+            captured: None,
+            requested: None,
+        }
+    }
+}
+
+impl WeaponControls {
+    /// Sets the state of the fire button; call it once per frame, or more often.
+    pub fn set(&mut self, held: bool) {
+        if held && !self.held {
+            (self.pulled, self.waited) = (true, 0.0);
+        }
+        self.held = held;
+    }
+}
+
+/// Reports that the local player's pawn fired a shot, for immediate effects and sounds. The verdict follows
+/// later.
+#[derive(Message, Clone, Debug)]
+pub struct ShotFired {
+    /// The shooter.
+    pub shooter: Entity,
+    /// The shot; [`PredictedShot::shot`] identifies it until its [`ShotVerdict`](crate::ShotVerdict) arrives.
+    pub round: PredictedShot,
+    /// Eye position, in metres.
+    pub from: Vec3,
+    /// View time at which the screen showed remote pawns; `None` for the present.
+    pub time: Option<bevy_unlag_core::ViewTime>,
+    /// Rays of the shot; empty for projectiles.
+    pub rays: Vec<ShotRay>,
+}
+
+/// One ray of a shot, as the screen showed it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ShotRay {
+    /// End point, in metres.
+    pub to: Vec3,
+    /// Hit that the screen showed.
+    pub drawn: Option<TargetHit>,
+}
+
+impl ShotFired {
+    /// Returns the first hit that the screen showed.
+    #[must_use]
+    pub fn drawn(&self) -> Option<TargetHit> {
+        self.rays.iter().find_map(|ray| ray.drawn)
+    }
+}
+
+fn is_alive<M: MoveModel>(state: &ExtendedState<M::State, WeaponState>) -> bool {
+    M::snapshot(&state.body, default()).alive
+}
+
+pub(crate) fn capture_view_time<M: MoveModel>(
+    mut pawns: Query<(&mut WeaponControls, LocalPawn<M>), With<LocalControl>>,
+    model: Res<M::Config>,
+    screen: ViewCapture,
+) {
+    for (mut trigger, own) in &mut pawns {
+        // For a buffered pull the view is captured when the weapon is ready.
+        let due = own.state.extension.is_ready(&screen.arsenal);
+        if due && trigger.pulled && trigger.captured.is_none() && is_alive::<M>(own.state) {
+            trigger.captured = screen.look::<M>(&own, &model);
+        }
+    }
+}
+
+pub(crate) fn add_weapon_input<M: MoveModel>(
+    mut pawns: Query<(&mut WeaponControls, LocalPawn<M>, &mut MoveInput<WithWeapons<M>>), With<LocalControl>>,
+    model: Res<M::Config>,
+    screen: ViewCapture,
+) {
+    for (mut trigger, own, mut input) in &mut pawns {
+        let LocalPawnItem { state, .. } = own;
+        input.0.extension = WeaponInput::default();
+        trigger.requested = None;
+        if !is_alive::<M>(state) {
+            // A dead pawn does not fire, and its inputs are not buffered until its respawn.
+            (trigger.pulled, trigger.captured) = (false, None);
+            (trigger.reload, trigger.equip) = (false, None);
+            continue;
+        }
+        let arms = &state.extension;
+        input.0.extension = WeaponInput {
+            fire: None,
+            trigger: trigger.held || trigger.pulled,
+            reload: trigger.reload,
+            aiming: trigger.aiming,
+            // The wire format can only represent existing slots.
+            equip: trigger.equip.take().filter(|slot| *slot != arms.slot && usize::from(*slot) < SLOTS),
+            substituted: false,
+        };
+        // A reload request during the cooldown is kept until it is over.
+        trigger.reload &= arms.cooldown > 1;
+        let dt = screen.sampler.tick_seconds;
+        let wanted = arms.wants_shot(&screen.arsenal, trigger.held, trigger.pulled, dt);
+        let changes = input.0.extension.equip.is_some();
+        // A weapon whose reload starts in this move does not fire in it.
+        let loads = input.0.extension.reload && arms.reload == 0 && arms.burst == 0;
+        let loads = loads
+            && arms.weapon(&screen.arsenal).is_some_and(|(_, weapon)| {
+                let hand = arms.held_slot();
+                hand.reserve > 0 && hand.magazine < weapon.ammo.magazine
+            });
+        if !arms.is_ready(&screen.arsenal) || changes || loads {
+            // The shot leaves when the weapon is ready, with the view of that moment.
+            trigger.captured = None;
+            trigger.waited += dt;
+            // A pull on an empty magazine starts a reload instead.
+            let asks = arms.is_dry(&screen.arsenal) && arms.cooldown <= 1;
+            trigger.pulled &= !changes && !asks && trigger.waited <= trigger.buffer_time;
+            continue;
+        }
+        if !wanted {
+            trigger.captured = None;
+            trigger.pulled = false;
+            continue;
+        }
+        let seen = trigger.captured.take();
+        let seen = seen.or_else(|| screen.look::<M>(&own, &model));
+        trigger.pulled = false;
+        let Some(mut seen) = seen else { continue };
+        let (yaw, pitch) = M::look(&input.0.body);
+        let placed = FireInput::new(&seen.sight, screen.tick.0);
+        seen.fire = placed.with(&seen.fire).with_aim(seen.aim, Aim { yaw, pitch });
+        input.0.extension.fire = Some(seen.fire);
+        trigger.requested = Some(seen);
+    }
+}
+
+pub(crate) fn emit_shot_fired<M: MoveModel>(
+    mut happened: MessageReader<StepEvent<WithWeapons<M>>>,
+    mut pawns: Query<&mut WeaponControls, With<LocalControl>>,
+    mut fired: MessageWriter<ShotFired>,
+) {
+    for step in happened.read() {
+        let ExtendedEvent::Extension(WeaponEvent::Fired(round)) = step.event else { continue };
+        let Ok(mut trigger) = pawns.get_mut(step.entity) else { continue };
+        let Some(seen) = trigger.requested.take() else { continue };
+        debug_assert_eq!(seen.fire, round.fire, "a step changed its input");
+        let CapturedView { sight, rays, .. } = seen;
+        fired.write(ShotFired { shooter: step.entity, round, from: sight.eye, time: sight.time, rays });
+    }
+}

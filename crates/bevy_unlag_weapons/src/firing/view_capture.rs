@@ -1,0 +1,156 @@
+//! Capture of the view on the shooter's screen: its time, its eye position and the hits along the aim.
+
+use bevy::{
+    ecs::{query::QueryData, system::SystemParam},
+    prelude::*,
+};
+use bevy_unlag_core::{
+    BodyStep, CurrentTick, DrawnBaseTime, DrawnEye, DrawnPose, DrawnViewTime, ExtendedState, MoveModel,
+    PoseSampler, VisualOffset,
+};
+use bevy_unlag_rewind::{DrawnQuery, MeleeArc, RewindFilter, StampOverride, Team};
+
+use super::ShotRay;
+use crate::{
+    Aim, Arsenal, FireInput, FireRules, MAX_OVERRIDES, PredictedShot, ShooterView, Shot, SpreadSource,
+    Weapon, WeaponState, spread,
+};
+
+/// Share of the server's eye tolerance that a displaced eye uses: the rest is reserved for the movement of
+/// the coming step.
+const EYE_TOLERANCE_SHARE: f32 = 0.75;
+
+/// View on the screen when a shot was fired, with its hits.
+#[derive(Clone, Debug)]
+pub(super) struct CapturedView {
+    pub sight: ShooterView,
+    pub aim: Aim,
+    /// The shot, without the parts that depend on the move.
+    pub fire: FireInput,
+    pub rays: Vec<ShotRay>,
+}
+
+/// The local player's pawn.
+#[derive(QueryData)]
+pub(crate) struct LocalPawn<M: MoveModel> {
+    entity: Entity,
+    aim: &'static Aim,
+    drawn: &'static DrawnPose,
+    eye: &'static DrawnEye,
+    offset: Option<&'static VisualOffset>,
+    team: Option<&'static Team>,
+    pub(super) state: &'static ExtendedState<M::State, WeaponState>,
+}
+
+/// Resources that describe the current view.
+#[derive(SystemParam)]
+pub(crate) struct ViewCapture<'w, 's> {
+    pub(super) arsenal: Res<'w, Arsenal>,
+    pub(super) sampler: Res<'w, PoseSampler>,
+    pub(super) tick: Res<'w, CurrentTick>,
+    rules: Res<'w, FireRules>,
+    time: Res<'w, DrawnViewTime>,
+    bases: Res<'w, DrawnBaseTime>,
+    query: DrawnQuery<'w, 's>,
+}
+
+impl ViewCapture<'_, '_> {
+    /// Captures the view along the aim; `None` without a weapon.
+    pub(super) fn look<M: MoveModel>(
+        &self,
+        own: &LocalPawnItem<M>,
+        model: &M::Config,
+    ) -> Option<CapturedView> {
+        let LocalPawnItem { entity, aim, team, state, .. } = *own;
+        let eye = self.eye(own, model);
+        // The result does not depend on the move that the shot will be part of.
+        let mut fire = FireInput::default();
+        let step = BodyStep { look: (aim.yaw, aim.pitch), ..BodyStep::of::<M>(&state.body) };
+        let tick = (self.tick.0, self.sampler.tick_seconds);
+        let round = state.extension.round(&self.arsenal, &fire, &step, tick)?;
+        let weapon = self.arsenal.get(round.weapon)?;
+        if weapon.spread.source == SpreadSource::Client {
+            let count = u32::from(weapon.pellets()).max(1);
+            fire.set_pellets((0..count).map(|pellet| spread::offset(round.seed, pellet)));
+        }
+        let round = PredictedShot { fire, ..round };
+        let cone = round.cone;
+        let mut overrides = [StampOverride::default(); MAX_OVERRIDES];
+        let named = self.time.0.map_or(0, |time| {
+            let aim = (cone.direction(Vec2::ZERO), cone.half_angle_radians());
+            self.query.overrides(eye, aim, time, self.sampler.snapshot_ticks, &mut overrides)
+        });
+        let mut sight = ShooterView::new(self.time.0, eye).with(overrides[..named].iter().copied());
+        sight.bases = self.bases.0;
+        let exclude_team = team.filter(|_| !self.rules.friendly_fire).copied();
+        let unknown = weapon.spread.source == SpreadSource::Server && cone.half_angle > 0;
+        let nobody = |_| false;
+        // The client cannot know the spread, so the shot is shown without a hit.
+        let only: Option<&(dyn Fn(Entity) -> bool + Sync)> = unknown.then_some(&nobody);
+        let filter = RewindFilter { exclude_team, only, ..RewindFilter::without(entity) };
+        let rays = self.rays(weapon, &round, eye, &filter);
+        let hit = rays.iter().find_map(|ray| ray.drawn);
+        fire.claim = hit.filter(|_| self.rules.claims.enabled()).map(|hit| hit.target);
+        Some(CapturedView { sight, aim: *aim, fire, rays })
+    }
+
+    /// Returns the drawn eye position, limited to what the server accepts: in a frame of many ticks the pawn
+    /// moves on from where it was drawn, and an easing correction may keep the drawn eye far from the pawn or
+    /// behind a wall.
+    fn eye<M: MoveModel>(&self, own: &LocalPawnItem<M>, model: &M::Config) -> Vec3 {
+        let LocalPawnItem { drawn, eye, offset, state, .. } = *own;
+        let shown = drawn.pose.position + offset.map_or(Vec3::ZERO, |offset| offset.offset);
+        let here = M::eye(model, &state.body);
+        // Approximate position after the coming step.
+        let next = here + M::velocity(&state.body) * self.sampler.tick_seconds;
+        let drawn =
+            FireInput::rounded(self.rules.clamp_eye(next, shown + Vec3::Y * eye.0, EYE_TOLERANCE_SHARE));
+        if self.query.world().clear(here, drawn) { drawn } else { FireInput::rounded(here) }
+    }
+
+    /// Traces the rays of a shot against the drawn poses; empty for projectiles.
+    fn rays(
+        &self,
+        weapon: &Weapon,
+        round: &PredictedShot,
+        eye: Vec3,
+        filter: &RewindFilter<'_>,
+    ) -> Vec<ShotRay> {
+        let query = &self.query;
+        let far = |way: Vec3, range: f32| query.block(eye, way, range).map_or(range, |wall| wall.distance);
+        match weapon.shot {
+            Shot::Ray { range, pierce, .. } => {
+                let way = round.direction(round.seed, 0);
+                let drawn = query.cast_ray(eye, way, range, filter);
+                let reach = drawn.filter(|_| pierce == 0).map_or_else(|| far(way, range), |hit| hit.distance);
+                vec![ShotRay { to: eye + way * reach, drawn }]
+            }
+            Shot::Pellets { count, range } => (0..u32::from(count))
+                .map(|pellet| {
+                    let way = round.direction(round.seed, pellet);
+                    let drawn = query.cast_ray(eye, way, range, filter);
+                    let reach = drawn.map_or_else(|| far(way, range), |hit| hit.distance);
+                    ShotRay { to: eye + way * reach, drawn }
+                })
+                .collect(),
+            Shot::Beam { range, radius } => {
+                let way = round.direction(round.seed, 0);
+                let drawn = query.cast_ball(eye, way, range, radius, filter);
+                let wall = || query.block_ball(eye, way, range, radius).map_or(range, |wall| wall.distance);
+                vec![ShotRay { to: eye + way * drawn.map_or_else(wall, |hit| hit.distance), drawn }]
+            }
+            Shot::Melee { reach, half_angle, half_height, .. } => {
+                let way = round.direction(round.seed, 0);
+                let facing = Transform::default().looking_to(way, Vec3::Y).rotation;
+                let arc = MeleeArc { reach, half_angle: half_angle.to_radians(), half_height };
+                let mut hits = Vec::new();
+                query.melee_arc(Isometry3d::new(eye, facing), &arc, filter, &mut hits);
+                if hits.is_empty() {
+                    return vec![ShotRay { to: eye + way * far(way, reach), drawn: None }];
+                }
+                hits.iter().map(|met| ShotRay { to: met.hit.point, drawn: Some(met.hit) }).collect()
+            }
+            Shot::Projectile(_) => Vec::new(),
+        }
+    }
+}

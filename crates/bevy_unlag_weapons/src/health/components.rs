@@ -1,0 +1,83 @@
+//! Health, score and death state of pawns.
+
+use bevy::prelude::*;
+use bevy_unlag_core::Tick;
+use serde::{Deserialize, Serialize};
+
+/// Health of a pawn.
+#[derive(Component, Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[require(LastAttacker)]
+pub struct Health {
+    /// Remaining points; at 0 the pawn is dead. To kill a pawn, write a [`Hazard`](crate::Hazard), so that
+    /// [`Died`](crate::Died) is written as well.
+    pub now: f32,
+    /// Points at full health.
+    pub max: f32,
+}
+
+impl Default for Health {
+    fn default() -> Self {
+        Self::full(100.0)
+    }
+}
+
+impl Health {
+    /// Full health of `max` points.
+    #[must_use]
+    pub fn full(max: f32) -> Self {
+        Self { now: max, max }
+    }
+
+    /// Whether no health is left.
+    #[must_use]
+    pub fn is_dead(&self) -> bool {
+        // A non-finite value counts as dead.
+        !self.now.is_finite() || self.now <= 0.0
+    }
+
+    /// Returns the remaining fraction, 0 to 1, for a health bar.
+    #[must_use]
+    pub fn part(&self) -> f32 {
+        if self.is_dead() || self.max <= 0.0 { 0.0 } else { (self.now / self.max).clamp(0.0, 1.0) }
+    }
+}
+
+/// Kills and deaths of a player. Optional: a pawn without it is just not scored.
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct PlayerScore {
+    /// Number of kills; suicides and team kills do not count.
+    pub kills: u16,
+    /// Number of deaths.
+    pub deaths: u16,
+}
+
+/// Marks a dead pawn; on the server.
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dead {
+    /// Tick of the death.
+    pub since: Tick,
+    /// Tick in which the pawn is due to respawn. A game may change it, for instance to respawn a whole team
+    /// together.
+    pub until: Tick,
+    pub(super) respawn_requested: bool,
+}
+
+impl Dead {
+    pub(super) fn new(since: Tick, ticks: i32) -> Self {
+        Self { since, until: since.offset(ticks), respawn_requested: false }
+    }
+
+    /// Whether the respawn time is over: for a game that found no spawn point when
+    /// [`RespawnDue`](crate::RespawnDue) was written.
+    #[must_use]
+    pub fn is_due(&self, now: Tick) -> bool {
+        now.since(self.until) >= 0
+    }
+}
+
+/// Last attacker of a pawn; the pawn itself and its teammates do not count. On the server.
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LastAttacker {
+    /// The attacker and the tick of the attack; `None` since the last respawn.
+    pub last: Option<(Entity, Tick)>,
+}

@@ -1,0 +1,139 @@
+//! End of a projectile on the server: direct hit and splash damage.
+
+use bevy::prelude::*;
+use bevy_unlag_rewind::{BlastHit, Miss, RewindFilter, RewindTime, Rewound, TargetHit};
+
+use super::server::{ProjectileContext, ProjectileOutput, ServerProjectile};
+use crate::{
+    HitList, Projectile, ProjectileEndKind, Splash, Weapon,
+    shot_validation::{ShotHit, write_damage},
+};
+
+/// Distance of the explosion from the surface, in metres: directly on it, nothing would be in line of sight.
+const OFF_WALLS: f32 = 0.05;
+/// Height above a pawn's feet to which knockback is directed, in metres.
+const WAIST: f32 = 0.9;
+
+/// End of a projectile's flight.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Impact {
+    /// Age, in ticks.
+    pub age: f64,
+    /// Position of the projectile's centre.
+    pub point: Vec3,
+    /// Outward normal of the surface, if it hit the world.
+    pub normal: Option<Vec3>,
+    pub velocity: Vec3,
+    /// Direct hit, with the distance along the whole flight.
+    pub direct: Option<TargetHit>,
+}
+
+/// Buffers that are reused for all projectiles.
+#[derive(Default)]
+pub(crate) struct ImpactBuffers {
+    near: Vec<BlastHit>,
+    own: Vec<BlastHit>,
+    struck: Vec<ShotHit>,
+}
+
+impl Impact {
+    /// Returns the end reason that is sent to all clients.
+    pub fn kind(&self) -> ProjectileEndKind {
+        match self.direct {
+            Some(hit) => ProjectileEndKind::Hit { target: hit.target, group: hit.group },
+            None if self.normal.is_some() => ProjectileEndKind::Wall,
+            None => ProjectileEndKind::Fuse,
+        }
+    }
+
+    /// Applies the damage with targets posed as in `then`. Returns the hits without the shooter itself: a
+    /// player gets no hit marker for damaging itself.
+    pub fn apply(
+        &self,
+        flight: &ServerProjectile,
+        (weapon, projectile): (&Weapon, &Projectile),
+        (air, then): (&ProjectileContext, &Rewound),
+        blasts: &mut ImpactBuffers,
+        output: &mut ProjectileOutput,
+    ) -> HitList {
+        let direction = self.velocity.try_normalize().unwrap_or(Vec3::NEG_Y);
+        blasts.struck.clear();
+        blasts.struck.extend(self.direct.map(|hit| ShotHit {
+            damage: weapon.damage.to(hit.group, hit.distance) * hit.factor * flight.shot.round.power(),
+            hit,
+            direction,
+            throw: Vec3::ZERO,
+        }));
+        if let Some(splash) = projectile.splash {
+            self.splash(&splash, flight, (air, then), blasts);
+        }
+        let shot = (flight.shot.shooter, flight.launch.weapon, flight.launch.shot);
+        write_damage(&blasts.struck, shot, &mut output.answers);
+        let others = blasts.struck.iter().filter(|struck| struck.hit.entity != flight.shot.shooter);
+        others.map(|struck| (struck.hit.target, struck.hit.group)).collect()
+    }
+
+    fn splash(
+        &self,
+        splash: &Splash,
+        flight: &ServerProjectile,
+        (air, then): (&ProjectileContext, &Rewound),
+        blasts: &mut ImpactBuffers,
+    ) {
+        let back = -self.velocity.try_normalize().unwrap_or(Vec3::NEG_Y);
+        let centre = self.point
+            + match (self.normal, self.direct) {
+                (Some(normal), _) => normal * OFF_WALLS,
+                (None, Some(_)) => back * OFF_WALLS,
+                (None, None) => Vec3::ZERO,
+            };
+        let ImpactBuffers { near, own, struck } = blasts;
+        near.clear();
+        own.clear();
+        let shooter = flight.shot.shooter;
+        let blast = Explosion { splash, centre, shooter };
+        // The reason for an empty result does not matter here.
+        let _: Result<(), Miss> = then.blast(centre, splash.radius, near);
+        near.iter().for_each(|reached| blast.strike(reached, then, struck));
+        // The shooter is never sent to itself: its client predicts it, and the present is nearest to that.
+        let itself = |entity| entity == shooter;
+        if let Ok(now) = air.query.at(RewindTime::Now) {
+            let now = now.of(RewindFilter { only: Some(&itself), ..default() });
+            let _: Result<(), Miss> = now.blast(centre, splash.radius, own);
+            own.iter().for_each(|reached| blast.strike(reached, &now, struck));
+        }
+    }
+}
+
+/// An explosion at a point.
+struct Explosion<'a> {
+    splash: &'a Splash,
+    centre: Vec3,
+    shooter: Entity,
+}
+
+impl Explosion<'_> {
+    /// Applies the splash to a reached target, posed as in `then`.
+    fn strike(&self, reached: &BlastHit, then: &Rewound, struck: &mut Vec<ShotHit>) {
+        let Self { splash, centre, shooter } = *self;
+        let hit = reached.hit;
+        if reached.visible <= 0.0 {
+            return;
+        }
+        let far = (hit.distance / splash.radius.max(1e-6)).clamp(0.0, 1.0);
+        let part = (1.0 - far * (1.0 - splash.edge)) * reached.visible;
+        let damage = splash.damage * part * if hit.entity == shooter { splash.own } else { 1.0 };
+        let waist =
+            then.pose(hit.entity).map_or(hit.point, |pose| pose.position + pose.rotation * (Vec3::Y * WAIST));
+        let direction = (waist - centre).try_normalize().unwrap_or(Vec3::Y);
+        let throw = direction * (splash.throw * part);
+        match struck.iter_mut().find(|known| known.hit.entity == hit.entity) {
+            // A direct hit and the splash do not add up: the larger damage counts.
+            Some(direct) => {
+                direct.damage = direct.damage.max(damage);
+                direct.throw = throw;
+            }
+            None => struck.push(ShotHit { hit, damage, direction, throw }),
+        }
+    }
+}

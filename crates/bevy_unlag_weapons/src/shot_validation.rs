@@ -1,0 +1,291 @@
+//! Server-side validation of shots: each shot is validated exactly once.
+
+mod beam_verdicts;
+mod checks;
+mod hit_tests;
+mod view_time;
+
+use bevy::prelude::*;
+use bevy_unlag_core::{ExtendedEvent, LocalControl, MoveModel, NetId, NetRole, StepEvent};
+use bevy_unlag_rewind::{
+    EvidenceLog, EvidenceNotes, FrameHistory, RewindFilter, RewindQuery, RewindRefusal, RewindTime, Team,
+};
+
+use crate::{
+    Arsenal, Damage, FireRules, HitList, OutgoingShotMessages, PredictedShot, RefusedShots, Shot,
+    ShotMessage, ShotRefusal, ShotResult, ShotVerdict, SpreadSource, Tracer, Weapon, WeaponEvent,
+    WithWeapons,
+    hit_claims::LastClaims,
+    projectile::{LaunchView, PendingLaunch, PendingLaunches},
+};
+use beam_verdicts::BeamVerdicts;
+use hit_tests::{HitTest, HitTests};
+pub(crate) use hit_tests::{ShotHit, write_damage};
+use view_time::{Shooter, ShooterItem, ValidationClock};
+
+/// Secret from which the server derives pawn seeds and the spread of [`SpreadSource::Server`] weapons.
+/// Default: a random number per app.
+#[derive(Resource, Clone, Copy, Debug)]
+pub struct SpreadSecret(pub u64);
+
+impl Default for SpreadSecret {
+    fn default() -> Self {
+        use core::hash::{BuildHasher, Hasher};
+        // The hash seeds of std come from the system's random source.
+        Self(std::collections::hash_map::RandomState::new().build_hasher().finish())
+    }
+}
+
+/// Read-only context of shot validation.
+#[derive(bevy::ecs::system::SystemParam)]
+pub(crate) struct ShotContext<'w, 's> {
+    clocks: ValidationClock<'w>,
+    arsenal: Res<'w, Arsenal>,
+    rules: Res<'w, FireRules>,
+    secret: Res<'w, SpreadSecret>,
+    query: RewindQuery<'w, 's>,
+    teams: Query<'w, 's, &'static Team>,
+}
+
+/// Outputs of shot validation.
+#[derive(bevy::ecs::system::SystemParam)]
+pub(crate) struct ShotOutput<'w, 's> {
+    damage: MessageWriter<'w, Damage>,
+    tracers: MessageWriter<'w, Tracer>,
+    verdicts: MessageWriter<'w, ShotVerdict>,
+    pawns: Query<
+        'w,
+        's,
+        (Option<&'static mut OutgoingShotMessages>, Option<&'static mut RefusedShots>, Has<LocalControl>),
+    >,
+}
+
+impl ShotOutput<'_, '_> {
+    /// Counts a refused shot.
+    pub fn count(&mut self, shooter: Entity, why: ShotRefusal) {
+        if let Ok((_, Some(mut refused), _)) = self.pawns.get_mut(shooter) {
+            refused.count(why);
+        }
+    }
+
+    /// Sends a verdict to the shooter, local or remote.
+    pub fn send_verdict(&mut self, shooter: Entity, verdict: ShotVerdict) {
+        let Ok((mailbox, _, local)) = self.pawns.get_mut(shooter) else { return };
+        if local {
+            self.verdicts.write(verdict);
+        } else if let Some(mut mailbox) = mailbox {
+            mailbox.0.push(ShotMessage::Verdict(verdict));
+        }
+    }
+
+    /// Sends a tracer to all other clients.
+    fn send_tracer(&mut self, shooter: Entity, tracer: Tracer) {
+        self.tracers.write(tracer);
+        if let Ok((Some(mut mailbox), ..)) = self.pawns.get_mut(shooter) {
+            mailbox.0.push(ShotMessage::Tracer(tracer));
+        }
+    }
+
+    /// Queues a message for all clients; through another pawn's queue if the shooter no longer has one.
+    pub fn broadcast(&mut self, shooter: Entity, mailed: ShotMessage) {
+        if let Ok((Some(mut mailbox), ..)) = self.pawns.get_mut(shooter) {
+            mailbox.0.push(mailed);
+        } else if let Some(mut mailbox) = self.pawns.iter_mut().find_map(|(mailbox, ..)| mailbox) {
+            mailbox.0.push(mailed);
+        }
+    }
+
+    pub fn write_damage_message(&mut self, damage: Damage) {
+        self.damage.write(damage);
+    }
+}
+
+/// State and buffers that persist between shots.
+#[derive(Default)]
+pub(crate) struct ShotScratch {
+    claims: LastClaims,
+    beams: BeamVerdicts,
+    hits: HitTests,
+}
+
+pub(crate) fn resolve_shots<M: MoveModel>(
+    mut happened: MessageReader<StepEvent<WithWeapons<M>>>,
+    mut shooters: Query<(&NetRole, &NetId, Shooter)>,
+    model: Res<M::Config>,
+    context: ShotContext,
+    mut answers: ShotOutput,
+    mut launches: ResMut<PendingLaunches>,
+    mut log: Option<ResMut<EvidenceLog>>,
+    mut scratch: Local<ShotScratch>,
+) {
+    scratch.claims.retain(|shooter| shooters.contains(shooter));
+    scratch.beams.retain(|shooter| shooters.contains(shooter));
+    for step in happened.read() {
+        let ExtendedEvent::Extension(event) = &step.event else { continue };
+        let Ok((NetRole::Authority, id, shooter)) = shooters.get_mut(step.entity) else { continue };
+        match event {
+            WeaponEvent::Fired(round) => {
+                let Some(weapon) = context.arsenal.get(round.weapon) else { continue };
+                let asked = PendingShot { step, round, weapon, id: *id };
+                let log = log.as_deref_mut().filter(|log| log.is_on());
+                let judged = asked.resolve(shooter, &model, &context, &mut scratch, log);
+                asked.emit(judged, &mut scratch, &context, &mut answers, &mut launches);
+            }
+            WeaponEvent::NotFired { shot, why } => {
+                let why = (*why).into();
+                answers.count(step.entity, why);
+                let result = ShotResult::Refused(why);
+                answers.send_verdict(step.entity, ShotVerdict { shot: *shot, result, clamped: false });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Marks frames in which a pawn fired.
+pub(crate) fn mark_shots<M: MoveModel>(
+    mut happened: MessageReader<StepEvent<WithWeapons<M>>>,
+    mut pawns: Query<&mut FrameHistory>,
+) {
+    for step in happened.read() {
+        if let ExtendedEvent::Extension(WeaponEvent::Fired(_)) = step.event
+            && let Ok(mut history) = pawns.get_mut(step.entity)
+        {
+            history.mark_shot();
+        }
+    }
+}
+
+/// A shot to be validated.
+struct PendingShot<'a, M: MoveModel> {
+    step: &'a StepEvent<WithWeapons<M>>,
+    round: &'a PredictedShot,
+    weapon: &'a Weapon,
+    id: NetId,
+}
+
+/// Result of a validated shot.
+struct ResolvedShot {
+    clamped: bool,
+    /// Eye position that was used.
+    eye: Vec3,
+    /// Seed of the spread.
+    seed: u16,
+    /// The projectile to be launched, if any.
+    launch: Option<PendingLaunch>,
+}
+
+impl<M: MoveModel> PendingShot<'_, M> {
+    /// Validates the shot and resolves its hits into `scratch.hits`.
+    fn resolve(
+        &self,
+        mut shooter: ShooterItem,
+        model: &M::Config,
+        context: &ShotContext,
+        scratch: &mut ShotScratch,
+        log: Option<&mut EvidenceLog>,
+    ) -> Result<ResolvedShot, ShotRefusal> {
+        let Self { step, round, weapon, .. } = *self;
+        scratch.hits.clear();
+        let arrived = context.clocks.arrived(step.queued_ticks);
+        let own = M::eye(model, &step.state.body);
+        let seen = round.fire.sight(step.tick, arrived, own);
+        // View times are tracked in order, including those of refused shots.
+        let turned = step.tick.offset(-i32::from(round.turned.ago));
+        let frame_lengths = shooter.frame_lengths([step.tick, turned], &context.clocks);
+        let death_grace_ticks = shooter.death_grace_ticks(&context.rules, &context.clocks);
+        let flies = matches!(weapon.shot, Shot::Projectile(_));
+        let admitted = shooter.admit(step, (&seen, flies), &context.rules, &context.clocks);
+        let alive = M::snapshot(&step.state.body, default()).alive;
+        if !alive && !context.query.was_alive(step.entity, death_grace_ticks) {
+            return Err(ShotRefusal::Dead);
+        }
+        let eye = checks::eye(own, seen.eye, &context.rules, &context.query)?;
+        checks::aim(round, frame_lengths, context.clocks.dt(), &context.rules)?;
+        checks::pellets(round, weapon)?;
+        let admitted = admitted?;
+        let limits = view_time::limits(weapon, context.query.limits());
+        let view = admitted.view(limits.as_ref());
+        let time = view.map_or(RewindTime::Now, RewindTime::View);
+        let then = context.query.at(time).map_err(|refusal| match refusal {
+            RewindRefusal::TooOld => ShotRefusal::TooOld,
+            RewindRefusal::FromTheFuture => ShotRefusal::FromTheFuture,
+        })?;
+        let exclude_team =
+            context.teams.get(step.entity).ok().filter(|_| !context.rules.friendly_fire).copied();
+        let nobody = |_| false;
+        let only: Option<&(dyn Fn(Entity) -> bool + Sync)> = admitted.blind.then_some(&nobody);
+        let filter = RewindFilter { exclude_team, only, ..RewindFilter::without(step.entity) };
+        let then = then.of(filter);
+        let record = log.map(|log| {
+            let way = round.cone.direction(Vec2::ZERO);
+            (log, then.evidence(eye, way, weapon.range()).of_shot(self.id, round.shot.0))
+        });
+        let clamped = admitted.moved || then.time().clamped() || eye != seen.eye;
+        let claimed = scratch.claims.of(&context.rules.claims, (step.entity, round.number), &round.fire);
+        let seed = match weapon.spread.source {
+            SpreadSource::Server => crate::spread::secret_seed(context.secret.0, round.seed, round.number),
+            _ => round.seed,
+        };
+        let launch = match weapon.shot {
+            Shot::Projectile(_) => Some(PendingLaunch {
+                shooter: step.entity,
+                id: self.id,
+                round: *round,
+                exclude_team,
+                from: eye,
+                at: then.time().used,
+                seen: LaunchView::of(view.as_ref()),
+                clamped,
+            }),
+            _ => {
+                let question = HitTest { weapon, round, eye, seed, claimed, dt: context.clocks.dt() };
+                scratch.hits.run(&then, &question);
+                None
+            }
+        };
+        if let Some((log, record)) = record {
+            let hit = scratch.hits.struck().first().map(|struck| struck.hit);
+            let claim = claimed.map(|claimed| (claimed, hit.filter(|hit| hit.target == claimed.target)));
+            log.record(record.with_notes(EvidenceNotes { claimed: seen.time, claim, refused: None }));
+        }
+        Ok(ResolvedShot { clamped, eye, seed, launch })
+    }
+
+    fn emit(
+        &self,
+        judged: Result<ResolvedShot, ShotRefusal>,
+        ShotScratch { hits, beams, .. }: &mut ShotScratch,
+        context: &ShotContext,
+        answers: &mut ShotOutput,
+        launches: &mut PendingLaunches,
+    ) {
+        let Self { step, round, weapon, id } = *self;
+        let (shooter, shot) = (step.entity, round.shot);
+        let mut send_verdict = |answers: &mut ShotOutput, result, clamped| {
+            let verdict = ShotVerdict { shot, result, clamped };
+            if !weapon.is_beam() || beams.is_change(shooter, &verdict) {
+                answers.send_verdict(shooter, verdict);
+            }
+        };
+        let ResolvedShot { clamped, eye, seed, launch } = match judged {
+            Ok(judged) => judged,
+            Err(why) => {
+                answers.count(shooter, why);
+                send_verdict(answers, ShotResult::Refused(why), false);
+                return;
+            }
+        };
+        if let Some(launch) = launch {
+            launches.0.push(launch);
+            return;
+        }
+        write_damage(hits.struck(), (shooter, round.weapon, shot), answers);
+        let list: HitList = hits.struck().iter().map(|hit| (hit.hit.target, hit.hit.group)).collect();
+        let result = if list.first().is_some() { ShotResult::Hit(list) } else { ShotResult::Miss };
+        send_verdict(answers, result, clamped);
+        if let Some(trail) = hits.trail(round, weapon, (eye, seed), &context.query) {
+            answers.send_tracer(shooter, Tracer { shooter: id, weapon: round.weapon, trail });
+        }
+    }
+}

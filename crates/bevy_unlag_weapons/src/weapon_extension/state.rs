@@ -1,0 +1,328 @@
+//! Predicted weapon state of a pawn.
+
+use bevy::prelude::*;
+use bevy_unlag_core::{BitReader, BitWriter, Wire, WireError};
+
+use crate::{Aim, Arsenal, FireMode, Weapon, WeaponId, weapon::ticks};
+
+/// Number of weapon slots of a pawn.
+pub const SLOTS: usize = 6;
+/// Maximum number of rounds in a magazine, and in reserve.
+pub const MAX_ROUNDS: u16 = 1_023;
+const ROUND_BITS: u32 = 10;
+const WEAPON_BITS: u32 = 6;
+const _: () = assert!(Arsenal::MAX_WEAPONS == 1 << WEAPON_BITS);
+
+/// A weapon slot of a pawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct WeaponSlot {
+    /// The weapon; `None` if the slot is empty.
+    pub weapon: Option<WeaponId>,
+    /// Rounds in the magazine.
+    pub magazine: u16,
+    /// Rounds in reserve.
+    pub reserve: u16,
+}
+
+/// Fastest recent turn of a view within one tick; the value decays by one full turn per second.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FastestTurn {
+    /// Angle, in 1/65,536 of a turn: the larger of yaw and pitch.
+    pub by: u16,
+    /// Ticks since that turn.
+    pub ago: u8,
+}
+
+/// Predicted weapon state of a pawn. A server may change it between two moves, for example to add picked up
+/// ammunition: the owner receives the change with the next correction. Shots fired since then need no special
+/// handling, because the owner replays those moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct WeaponState {
+    /// Weapon slots.
+    pub slots: [WeaponSlot; SLOTS],
+    /// Index of the held slot.
+    pub slot: u8,
+    /// Ticks until the next shot may be fired.
+    pub cooldown: u16,
+    /// Ticks until the reload, or its next round, is complete; 0 when not reloading.
+    pub reload: u16,
+    /// Ticks for which the trigger has been down, for weapons with charging.
+    pub charge: u16,
+    /// Remaining rounds of the current burst.
+    pub burst: u8,
+    /// Rounds of continuous fire so far: the index into the [`Recoil`](crate::Recoil) pattern.
+    pub recoil_index: u8,
+    /// Ticks since the last shot, saturating at 255.
+    pub since: u8,
+    /// Spread added by recent shots, in 1/65,536 of a turn.
+    pub bloom: u16,
+    /// Accumulated recoil, to the left and up, in 1/65,536 of a turn.
+    pub kicked: [i16; 2],
+    /// Look direction of the last move; `None` before the first. A game that turns a view itself, for example
+    /// in a portal, sets it to `None`, so that the turn is not attributed to the player.
+    pub look: Option<Aim>,
+    /// Fastest recent turn of the view.
+    pub turned: FastestTurn,
+    /// Whether the trigger was down in the last tick.
+    pub held: bool,
+    /// Whether the player aims down sights.
+    pub aiming: bool,
+    /// Number of shots fired so far.
+    pub shots: u32,
+    /// Seed of the spread of all shots. The server chooses it and sends it to the owner only.
+    pub seed: u32,
+}
+
+impl WeaponState {
+    /// Creates the state of a pawn with full magazines of these weapons, the first one held. `seed` is the
+    /// spread seed and should be unpredictable. Weapons beyond [`SLOTS`], or not in the arsenal, are skipped.
+    #[must_use]
+    pub fn new(arsenal: &Arsenal, weapons: &[WeaponId], seed: u32) -> Self {
+        let mut state = Self { seed, since: u8::MAX, ..Self::default() };
+        for weapon in weapons {
+            state.add_weapon(arsenal, *weapon);
+        }
+        state
+    }
+
+    /// Adds a weapon with full ammunition in a free slot, or refills it if the pawn already carries it.
+    /// Returns the slot; `None` if none is free or the weapon is not in the arsenal.
+    pub fn add_weapon(&mut self, arsenal: &Arsenal, weapon: WeaponId) -> Option<usize> {
+        let ammo = arsenal.get(weapon)?.ammo;
+        let has = |slot: &WeaponSlot| slot.weapon == Some(weapon);
+        let slot = self.slots.iter().position(has);
+        let slot = slot.or_else(|| self.slots.iter().position(|slot| slot.weapon.is_none()))?;
+        self.slots[slot] =
+            WeaponSlot { weapon: Some(weapon), magazine: ammo.magazine, reserve: ammo.reserve };
+        Some(slot)
+    }
+
+    /// Adds rounds to the reserve of a weapon. Returns the number of rounds that fitted.
+    pub fn add_ammo(&mut self, arsenal: &Arsenal, weapon: WeaponId, rounds: u16) -> u16 {
+        let Some(most) = arsenal.get(weapon).map(|weapon| weapon.ammo.reserve) else { return 0 };
+        let Some(slot) = self.slots.iter_mut().find(|slot| slot.weapon == Some(weapon)) else { return 0 };
+        let added = rounds.min(most.saturating_sub(slot.reserve));
+        slot.reserve += added;
+        added
+    }
+
+    /// Returns the held slot.
+    #[must_use]
+    pub fn held_slot(&self) -> WeaponSlot {
+        self.slots.get(usize::from(self.slot)).copied().unwrap_or_default()
+    }
+
+    /// Returns the held weapon and its definition.
+    #[must_use]
+    pub fn weapon<'a>(&self, arsenal: &'a Arsenal) -> Option<(WeaponId, &'a Weapon)> {
+        let weapon = self.held_slot().weapon?;
+        Some((weapon, arsenal.get(weapon)?))
+    }
+
+    /// Whether the held weapon is reloading.
+    #[must_use]
+    pub fn is_reloading(&self) -> bool {
+        self.reload > 0
+    }
+
+    /// Returns the recoil that the camera should add, to the left and up, in radians.
+    #[must_use]
+    pub fn kick(&self) -> Vec2 {
+        let unit = core::f32::consts::TAU / 65_536.0;
+        Vec2::new(f32::from(self.kicked[0]), f32::from(self.kicked[1])) * unit
+    }
+
+    /// Returns an aim with the recoil added.
+    #[must_use]
+    pub fn kicked(&self, aim: Aim) -> Aim {
+        let limit = 16_366;
+        Aim {
+            yaw: aim.yaw.wrapping_add_signed(self.kicked[0]),
+            pitch: aim.pitch.saturating_add(self.kicked[1]).clamp(-limit, limit),
+        }
+    }
+
+    /// Whether the next tick's input should request a shot: the trigger is `down` in it or was `pulled` since
+    /// the last shot, and the weapon is ready.
+    #[must_use]
+    pub fn wants_shot(&self, arsenal: &Arsenal, down: bool, pulled: bool, dt: f32) -> bool {
+        let Some((_, weapon)) = self.weapon(arsenal) else { return false };
+        let asked = match weapon.mode {
+            FireMode::Semi => pulled,
+            FireMode::Auto => down || pulled,
+            FireMode::Burst { .. } => pulled || self.in_burst(weapon, dt),
+            FireMode::Charge { least, .. } => !down && self.charge > 0 && self.charge >= ticks(least, dt),
+        };
+        asked && self.check_ready(weapon).is_ok()
+    }
+
+    /// Whether a shot requested in the next tick would be fired.
+    #[must_use]
+    pub fn is_ready(&self, arsenal: &Arsenal) -> bool {
+        self.weapon(arsenal).is_some_and(|(_, weapon)| self.check_ready(weapon).is_ok())
+    }
+
+    /// Whether the magazine of the held weapon is empty, or no weapon is held.
+    #[must_use]
+    pub fn is_dry(&self, arsenal: &Arsenal) -> bool {
+        self.weapon(arsenal)
+            .is_none_or(|(_, weapon)| weapon.ammo.magazine > 0 && self.held_slot().magazine == 0)
+    }
+
+    /// Whether further rounds of the current burst are due without a new pull.
+    pub(super) fn in_burst(&self, weapon: &Weapon, dt: f32) -> bool {
+        let FireMode::Burst { pace, .. } = weapon.mode else { return false };
+        // An interrupted burst is over.
+        self.burst > 0 && u16::from(self.since) <= ticks(pace, dt) + 2
+    }
+
+    /// Returns the digest that client and server compare in every move.
+    pub(super) fn kind(&self) -> u32 {
+        let mut hash = 0x811c_9dc5_u32;
+        let mut take = |value: u32| hash = (hash ^ value).wrapping_mul(0x0100_0193).rotate_left(5);
+        take(self.shots);
+        take(self.seed);
+        take(u32::from(self.bloom) << 16 | u32::from(self.recoil_index) << 8 | u32::from(self.since));
+        take(u32::from(self.kicked[0].cast_unsigned()) << 16 | u32::from(self.kicked[1].cast_unsigned()));
+        take(u32::from(self.cooldown) << 16 | u32::from(self.reload));
+        take(u32::from(self.charge) << 16 | u32::from(self.slot) << 8 | u32::from(self.burst));
+        for slot in &self.slots {
+            let weapon = slot.weapon.map_or(u32::MAX, |weapon| u32::from(weapon.0));
+            take(weapon << 20 ^ u32::from(slot.magazine) << 10 ^ u32::from(slot.reserve));
+        }
+        hash
+    }
+}
+
+/// For corrections: empty slots and idle values take one bit.
+impl Wire for WeaponState {
+    fn write(&self, w: &mut BitWriter) {
+        for slot in &self.slots {
+            w.bool(slot.weapon.is_some());
+            if let Some(weapon) = slot.weapon {
+                w.bits(u32::from(weapon.0), WEAPON_BITS);
+                w.bits(u32::from(slot.magazine.min(MAX_ROUNDS)), ROUND_BITS);
+                w.bits(u32::from(slot.reserve.min(MAX_ROUNDS)), ROUND_BITS);
+            }
+        }
+        w.bits(u32::from(self.slot), 3);
+        for count in [self.cooldown, self.reload, self.charge, self.bloom, self.turned.by] {
+            w.bool(count > 0);
+            if count > 0 {
+                w.bits(u32::from(count), 16);
+            }
+        }
+        if self.turned.by > 0 {
+            w.bits(u32::from(self.turned.ago), 8);
+        }
+        let rests =
+            self.burst == 0 && self.recoil_index == 0 && self.since == u8::MAX && self.kicked == [0; 2];
+        w.bool(rests);
+        if !rests {
+            for count in [self.burst, self.recoil_index, self.since] {
+                w.bits(u32::from(count), 8);
+            }
+            self.kicked.iter().for_each(|kicked| w.signed(i32::from(*kicked), 16));
+        }
+        w.bool(self.look.is_some());
+        if let Some(look) = self.look {
+            w.bits(u32::from(look.yaw), 16);
+            w.signed(i32::from(look.pitch), 16);
+        }
+        w.bool(self.held);
+        w.bool(self.aiming);
+        w.bits(self.shots, 32);
+        w.bits(self.seed, 32);
+    }
+
+    fn read(r: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let mut state = Self { since: u8::MAX, ..Self::default() };
+        for slot in &mut state.slots {
+            if r.bool()? {
+                *slot = WeaponSlot {
+                    weapon: Some(WeaponId(r.bits(WEAPON_BITS)? as u8)),
+                    magazine: r.bits(ROUND_BITS)? as u16,
+                    reserve: r.bits(ROUND_BITS)? as u16,
+                };
+            }
+        }
+        state.slot = r.bits(3)? as u8;
+        if usize::from(state.slot) >= SLOTS {
+            return Err(WireError::Invalid);
+        }
+        let Self { cooldown, reload, charge, bloom, turned, .. } = &mut state;
+        for count in [cooldown, reload, charge, bloom, &mut turned.by] {
+            if r.bool()? {
+                *count = r.bits(16)? as u16;
+            }
+        }
+        if state.turned.by > 0 {
+            state.turned.ago = r.bits(8)? as u8;
+        }
+        if !r.bool()? {
+            for count in [&mut state.burst, &mut state.recoil_index, &mut state.since] {
+                *count = r.bits(8)? as u8;
+            }
+            for kicked in &mut state.kicked {
+                *kicked = r.signed(16)? as i16;
+            }
+        }
+        if r.bool()? {
+            state.look = Some(Aim { yaw: r.bits(16)? as u16, pitch: r.signed(16)? as i16 });
+        }
+        state.held = r.bool()?;
+        state.aiming = r.bool()?;
+        state.shots = r.bits(32)?;
+        state.seed = r.bits(32)?;
+        Ok(state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idle_and_busy_states_survive_the_wire_within_their_bit_budget() {
+        let arsenal = Arsenal::default();
+        let rests = WeaponState::new(&arsenal, &[WeaponId(0), WeaponId(7)], 99);
+        assert_eq!(rests.slots[1], WeaponSlot::default(), "there is no such weapon");
+        let busy = WeaponState {
+            cooldown: 3,
+            charge: 900,
+            kicked: [-200, 300],
+            since: 4,
+            turned: FastestTurn { by: 9_000, ago: 4 },
+            held: true,
+            slot: 5,
+            shots: 77,
+            slots: [WeaponSlot { weapon: Some(WeaponId(63)), magazine: 1_023, reserve: 1 }; SLOTS],
+            ..rests
+        };
+        for (state, most) in [(rests, 130), (busy, 400)] {
+            let mut w = BitWriter::default();
+            state.write(&mut w);
+            assert!(w.len_bits() <= most, "{}", w.len_bits());
+            assert_eq!(WeaponState::read(&mut BitReader::new(&w.finish())), Ok(state));
+        }
+    }
+
+    #[test]
+    fn digest_differs_for_every_field_that_matters() {
+        let state = WeaponState::new(&Arsenal::default(), &[WeaponId(0)], 1);
+        let mut slots = state.slots;
+        slots[0].reserve += 1;
+        for other in [
+            WeaponState { shots: 1, ..state },
+            WeaponState { cooldown: 1, ..state },
+            WeaponState { reload: 1, ..state },
+            WeaponState { slot: 1, ..state },
+            WeaponState { slots, ..state },
+            WeaponState { seed: 2, ..state },
+            WeaponState { bloom: 1, ..state },
+            WeaponState { kicked: [0, -1], ..state },
+        ] {
+            assert_ne!(other.kind(), state.kind(), "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Kicking clients with a reason.
+
+use core::{fmt, time::Duration};
+
+use bevy::prelude::*;
+use lightyear::{
+    connection::host::HostClient,
+    prelude::{server::ClientOf, *},
+};
+
+use super::{IngressLimits, IngressRefusal, IngressStats, LinkTraffic};
+use crate::{
+    plugin::counted_delta,
+    protocol::{GoodbyeChannel, KickMessage},
+    tokens::CloseSession,
+};
+
+/// What of a client's setup differs from the server's.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SetupDifference {
+    /// The rules by which pawns move.
+    Configuration,
+    /// The fixed level.
+    Level,
+}
+
+impl fmt::Display for SetupDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Configuration => {
+                "this game moves by other rules than the server: install the server's version and its mods"
+            }
+            Self::Level => "this game's level is not the server's: install the server's version of the map",
+        })
+    }
+}
+
+/// Why a client is kicked. `Display` is a sentence for the player.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum KickReason {
+    /// The client sent packets that no honest client sends.
+    InvalidPackets,
+    /// The client exceeded the [`IngressLimits`] for too long.
+    Flood,
+    /// The player has joined again with a fresh token; this was the old connection.
+    Replaced,
+    /// Kicked by the game; the number is the game's own.
+    Game(u8),
+    /// The client's setup differs from the server's, and [`SetupRule`](crate::SetupRule) does not let it
+    /// stay.
+    Setup(SetupDifference),
+    /// The server is stopping: [`Shutdown`](crate::Shutdown).
+    Shutdown,
+    /// Too many reliable messages waited for it: its line cannot keep up, or it does not acknowledge.
+    QueueOverflow,
+}
+
+impl fmt::Display for KickReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidPackets => {
+                f.write_str("it received invalid packets: update the game and disable its mods")
+            }
+            Self::Flood => {
+                f.write_str("this game sent too much data: close programs that use the network and rejoin")
+            }
+            Self::Game(number) => write!(f, "by a rule of the server (reason {number}): ask its operator"),
+            Self::Setup(mismatch) => mismatch.fmt(f),
+            Self::Shutdown => f.write_str("it is shutting down: join again later, or join another server"),
+            Self::Replaced => {
+                f.write_str("this player has joined from another place: play there, or close that game")
+            }
+            Self::QueueOverflow => {
+                f.write_str("the network connection is too slow: close other programs that use it")
+            }
+        }
+    }
+}
+
+impl KickReason {
+    /// Encodes the reason: its kind in the lowest three bits, its number in the eight above.
+    #[must_use]
+    pub fn to_bytes(self) -> [u8; 2] {
+        let (kind, number) = match self {
+            Self::InvalidPackets => (0, 0),
+            Self::Flood => (1, 0),
+            Self::Game(number) => (2, u16::from(number)),
+            Self::Replaced => (3, 0),
+            Self::Setup(SetupDifference::Configuration) => (4, 0),
+            Self::Setup(SetupDifference::Level) => (4, 1),
+            Self::Shutdown => (5, 0),
+            Self::QueueOverflow => (6, 0),
+        };
+        u16::to_le_bytes(kind | number << 3)
+    }
+
+    /// Decodes what [`to_bytes`](Self::to_bytes) encodes. `None` for anything else.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let word = u16::from_le_bytes(bytes.try_into().ok()?);
+        Some(match (word & 7, word >> 3) {
+            (0, 0) => Self::InvalidPackets,
+            (1, 0) => Self::Flood,
+            (2, number) => Self::Game(u8::try_from(number).ok()?),
+            (3, 0) => Self::Replaced,
+            (4, 0) => Self::Setup(SetupDifference::Configuration),
+            (4, 1) => Self::Setup(SetupDifference::Level),
+            (5, 0) => Self::Shutdown,
+            (6, 0) => Self::QueueOverflow,
+            _ => return None,
+        })
+    }
+}
+
+/// Kicks a client: trigger it for the server's end of a link. From then on all packets of the client are
+/// dropped. The client receives the reason, and the link closes after [`IngressLimits::kick_delay`]. Has no
+/// effect on the host's own link.
+#[doc(alias = "KickPlayer")]
+#[derive(EntityEvent, Clone, Copy, Debug)]
+pub struct Kick {
+    /// The server's end of the link, an entity with [`ClientOf`].
+    pub entity: Entity,
+    /// The reason, sent to the client.
+    pub reason: KickReason,
+}
+
+/// On a server: a client has been kicked. Written once, while its link still exists.
+#[derive(Message, Clone, Copy, PartialEq, Debug)]
+pub struct Kicked {
+    /// The server's end of the link.
+    pub link: Entity,
+    /// The client.
+    pub peer: PeerId,
+    /// The reason.
+    pub reason: KickReason,
+    /// The most frequent refusal of the client's packets, if any was refused.
+    pub refusal: Option<IngressRefusal>,
+}
+
+/// On a client: the server has kicked this client. Written once; the connection is then closed. `Display`
+/// tells the player what to do.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KickedByServer(pub KickReason);
+
+impl fmt::Display for KickedByServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the server ended the connection: {}", self.0)
+    }
+}
+
+/// On the server's end of a link: the client has been kicked and its link closes soon.
+#[derive(Component)]
+pub struct PendingKick {
+    /// Time until the link closes.
+    left: Duration,
+    /// Why.
+    pub reason: KickReason,
+}
+
+pub(super) fn server_plugin(app: &mut App) {
+    app.add_message::<Kicked>().add_observer(kick).add_systems(First, close);
+}
+
+pub(super) fn client_plugin(app: &mut App) {
+    app.add_message::<KickedByServer>().add_systems(PreUpdate, receive_kick.after(MessageSystems::Receive));
+}
+
+fn kick(
+    kick: On<Kick>,
+    limits: Res<IngressLimits>,
+    mut links: Query<
+        (&RemoteId, Option<&LinkTraffic>, &mut MessageSender<KickMessage>),
+        (With<ClientOf>, With<Connected>, Without<HostClient>, Without<PendingKick>),
+    >,
+    mut kicked: MessageWriter<Kicked>,
+    mut stats: ResMut<IngressStats>,
+    mut commands: Commands,
+) {
+    let Kick { entity, reason } = *kick;
+    let Ok((peer, traffic, mut sender)) = links.get_mut(entity) else { return };
+    sender.send::<GoodbyeChannel>(KickMessage(reason.to_bytes().to_vec()));
+    let refusal = traffic.and_then(|traffic| traffic.refused.most());
+    let what = refusal.map_or("nothing", IngressRefusal::name);
+    warn!("kicked client {:?} ({reason:?}); most frequent refusal: {what}", peer.0);
+    kicked.write(Kicked { link: entity, peer: peer.0, reason, refusal });
+    stats.kicked += 1;
+    commands.entity(entity).insert(PendingKick { left: limits.kick_delay, reason });
+}
+
+fn close(time: Res<Time<Real>>, mut links: Query<(Entity, &mut PendingKick)>, mut commands: Commands) {
+    for (link, mut leaving) in &mut links {
+        leaving.left = leaving.left.saturating_sub(counted_delta(&time));
+        if leaving.left.is_zero() {
+            commands.entity(link).try_insert_if_new(CloseSession::default());
+        }
+    }
+}
+
+fn receive_kick(
+    mut links: Query<(Entity, &mut MessageReceiver<KickMessage>), With<Client>>,
+    mut kicked: MessageWriter<KickedByServer>,
+    mut commands: Commands,
+) {
+    for (link, mut messages) in &mut links {
+        for message in messages.receive() {
+            let Some(reason) = KickReason::from_bytes(&message.0) else { continue };
+            let told = KickedByServer(reason);
+            warn!("{told}");
+            kicked.write(told);
+            commands.trigger(Disconnect { entity: link });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kick_reasons_survive_a_round_trip_and_have_a_text() {
+        for reason in [
+            KickReason::InvalidPackets,
+            KickReason::Flood,
+            KickReason::Replaced,
+            KickReason::Setup(SetupDifference::Configuration),
+            KickReason::Setup(SetupDifference::Level),
+            KickReason::Shutdown,
+            KickReason::QueueOverflow,
+            KickReason::Game(0),
+            KickReason::Game(255),
+        ] {
+            let bytes = reason.to_bytes();
+            assert_eq!(KickReason::from_bytes(&bytes), Some(reason));
+            assert_eq!(KickReason::from_bytes(&bytes[..1]), None);
+            let line = KickedByServer(reason).to_string();
+            assert!(line.starts_with("the server ended the connection: ") && line.len() > 50, "{line}");
+        }
+        for word in 0..=u16::MAX {
+            let known = KickReason::from_bytes(&word.to_le_bytes());
+            assert!(known.is_none_or(|reason| reason.to_bytes() == word.to_le_bytes()), "{word}");
+        }
+    }
+}

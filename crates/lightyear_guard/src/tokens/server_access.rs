@@ -1,0 +1,268 @@
+//! Server access control: key, protocol id and public addresses of a server.
+
+use core::{net::SocketAddr, time::Duration};
+use std::time::{Instant, SystemTime};
+
+use bevy::prelude::*;
+use lightyear::{
+    netcode::NetcodeServer,
+    prelude::server::{NetcodeConfig, Started},
+};
+
+use super::{
+    JoinRefusal, ServerKey,
+    netcode_packets::{ConnectionRequest, PrivateTokenData},
+    replay_protection::SeenTokens,
+    token_request::{MAX_LIFETIME, milliseconds, stamp},
+};
+
+/// Access control of a server. Spawn [`server`](Self::server) with the transport's components and trigger
+/// lightyear's `Start`:
+///
+/// ```
+/// use bevy::prelude::*;
+/// use lightyear_guard::{ServerAccess, ServerKey, ServerUdp};
+/// use lightyear::prelude::{LocalAddr, server::Start};
+///
+/// fn listen(mut commands: Commands) -> Result {
+///     let access = ServerAccess::new(ServerKey::from_env("GAME_KEY")?, 0xF00D);
+///     let address = LocalAddr("0.0.0.0:5000".parse()?);
+///     let entity = commands.spawn((access.server(), address, ServerUdp::default())).id();
+///     commands.trigger(Start { entity });
+///     Ok(())
+/// }
+/// ```
+#[doc(alias = "NetcodeServer")]
+#[derive(Clone, Debug)]
+pub struct ServerAccess {
+    /// The secret shared with the matchmaker.
+    pub key: ServerKey,
+    /// Id of the game; include the version if clients of another version must not join.
+    pub protocol_id: u64,
+    /// Public addresses of this server: only tokens for one of them are accepted. Default empty: then a
+    /// token's port must be the bound one, and its host too, unless the server listens on all of its
+    /// addresses. Set it when servers share a key, or behind address translation (NAT).
+    pub addresses: Vec<SocketAddr>,
+    /// Maximum number of clients, netcode's own limit. Default 256.
+    pub max_clients: usize,
+}
+
+impl ServerAccess {
+    /// Creates an access configuration with the defaults.
+    #[must_use]
+    pub fn new(key: ServerKey, protocol_id: u64) -> Self {
+        Self { key, protocol_id, addresses: Vec::new(), max_clients: 256 }
+    }
+
+    /// Development mode, for examples and tests: anybody may join as anybody; see [`ServerKey::development`].
+    #[must_use]
+    pub fn development(protocol_id: u64) -> Self {
+        Self::new(ServerKey::development(), protocol_id)
+    }
+
+    /// Returns netcode's server with this key. Tokens issued before this call are refused.
+    #[must_use]
+    pub fn server(&self) -> impl Bundle {
+        let config = NetcodeConfig {
+            // [`TokenValidator`] compares addresses: the one that a client dials is often not the bound one.
+            server_addr_check: false,
+            ..NetcodeConfig::default()
+                .with_max_clients(self.max_clients)
+                .with_protocol_id(self.protocol_id)
+                .with_key(self.key.bytes())
+        };
+        let gate = TokenValidator {
+            access: self.clone(),
+            started: (Instant::now(), milliseconds(SystemTime::now())),
+            seen_tokens: SeenTokens::default(),
+            // netcode starts at 2^23 for denials and at 2^62 for sessions: no sequence number is used twice.
+            sequence: 1 << 61,
+        };
+        (NetcodeServer::new(config), gate)
+    }
+}
+
+/// On a server entity that validates connect tokens.
+#[derive(Component)]
+pub(crate) struct TokenValidator {
+    pub(super) access: ServerAccess,
+    /// Start of the server on the monotonic clock, and on the wall clock in milliseconds since 1970.
+    pub(super) started: (Instant, u64),
+    pub(super) seen_tokens: SeenTokens,
+    pub(super) sequence: u64,
+}
+
+/// Current time on both clocks.
+#[derive(Clone, Copy)]
+pub(super) struct ClockReading {
+    /// Wall clock, in milliseconds since 1970.
+    pub wall: u64,
+    /// Time since the server started, on the monotonic clock.
+    pub uptime: Duration,
+    /// Start of the server on the wall clock as it was set then.
+    pub started: u64,
+}
+
+impl ClockReading {
+    /// Milliseconds by which both clocks may differ without the wall clock having been set.
+    const DRIFT: u64 = 1_000;
+
+    /// Returns the server's start on the wall clock as it is set now: when the clock is set, the start moves
+    /// with it.
+    fn start(&self) -> u64 {
+        let moved = self.wall.saturating_sub(self.uptime.as_millis() as u64);
+        if moved.abs_diff(self.started) < Self::DRIFT { self.started } else { moved }
+    }
+}
+
+impl TokenValidator {
+    pub(super) fn now(&self, wall: SystemTime) -> ClockReading {
+        ClockReading { wall: milliseconds(wall), uptime: self.started.0.elapsed(), started: self.started.1 }
+    }
+}
+
+impl ServerAccess {
+    /// Validates a token, except for its single use. Returns its remaining lifetime.
+    ///
+    /// # Errors
+    /// The reason for refusing it.
+    pub(super) fn validate(
+        &self,
+        request: &ConnectionRequest<'_>,
+        private: &PrivateTokenData,
+        local: Option<SocketAddr>,
+        now: ClockReading,
+    ) -> Result<Duration, JoinRefusal> {
+        if request.protocol != self.protocol_id {
+            return Err(JoinRefusal::OtherGame);
+        }
+        // netcode compares whole seconds.
+        let left = request.expires.saturating_sub(now.wall / 1_000);
+        if left == 0 {
+            return Err(JoinRefusal::Expired);
+        }
+        let left = Duration::from_secs(left);
+        if self.key.is_development() {
+            return Ok(left);
+        }
+        if !private.servers.iter().any(|server| self.is_ours(server, local)) {
+            return Err(JoinRefusal::OtherServer);
+        }
+        let stamp = stamp(&private.user_data).ok_or(JoinRefusal::Unreadable)?;
+        // A longer-lived token would be forgotten before it expires. A clock that was set back adds to the
+        // lifetime.
+        if left > MAX_LIFETIME * 2 {
+            return Err(JoinRefusal::Unreadable);
+        }
+        if stamp.issued < now.start() { Err(JoinRefusal::BeforeStart) } else { Ok(left) }
+    }
+
+    fn is_ours(&self, server: SocketAddr, local: Option<SocketAddr>) -> bool {
+        if !self.addresses.is_empty() {
+            return self.addresses.contains(&server);
+        }
+        local.is_none_or(|local| {
+            local.port() == server.port() && (local.ip().is_unspecified() || local.ip() == server.ip())
+        })
+    }
+}
+
+/// Logs a warning at each start in development mode.
+pub(super) fn warn_development_mode(started: On<Insert, Started>, gates: Query<&TokenValidator>) {
+    if gates.get(started.entity).is_ok_and(|gate| gate.access.key.is_development()) {
+        warn!(
+            "bevy_unlag: development mode: anybody can join as anybody. For a server on the internet, use \
+             a secret ServerKey"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::{
+        ConnectTokenRequest,
+        netcode_packets::{request, tests::request_of},
+    };
+
+    const GAME: u64 = 3;
+
+    fn address(port: u16) -> SocketAddr {
+        SocketAddr::from(([203, 0, 113, 7], port))
+    }
+
+    /// Validates a token on a server that has been up for `uptime` milliseconds, with the wall clock `ahead`
+    /// by some milliseconds.
+    fn validate(access: &ServerAccess, token: &[u8], ahead: i64, uptime: u64) -> Result<(), JoinRefusal> {
+        let datagram = request_of(token);
+        let request = request(&datagram).expect("a request");
+        let private = request.open(&access.key.bytes()).expect("our key");
+        let wall = milliseconds(SystemTime::now()).saturating_add_signed(ahead);
+        let now = ClockReading { wall, uptime: Duration::from_millis(uptime), started: wall - uptime };
+        let local = Some(SocketAddr::from(([0, 0, 0, 0], 5_000)));
+        access.validate(&request, &private, local, now).map(drop)
+    }
+
+    fn token(access: &ServerAccess, change: impl FnOnce(&mut ConnectTokenRequest)) -> Vec<u8> {
+        let mut request = ConnectTokenRequest::new(1, address(5_000), GAME);
+        change(&mut request);
+        request.issue(&access.key).expect("a token")
+    }
+
+    #[test]
+    fn token_is_valid_for_one_game_and_server_until_it_expires() {
+        let access = ServerAccess::new(ServerKey::random().expect("random bytes"), GAME);
+        let good = token(&access, |_| ());
+        assert_eq!(validate(&access, &good, 0, 600_000), Ok(()));
+        assert_eq!(validate(&access, &good, 29_990, 600_000), Ok(()));
+        assert_eq!(validate(&access, &good, 31_000, 600_000), Err(JoinRefusal::Expired));
+        let other = token(&access, |request| request.protocol_id += 1);
+        assert_eq!(validate(&access, &other, 0, 600_000), Err(JoinRefusal::OtherGame));
+        let other = token(&access, |request| request.server = address(5_001));
+        assert_eq!(validate(&access, &other, 0, 600_000), Err(JoinRefusal::OtherServer));
+        let known = ServerAccess { addresses: vec![address(5_001)], ..access.clone() };
+        assert_eq!(validate(&known, &other, 0, 600_000), Ok(()), "a public address");
+        assert_eq!(validate(&known, &good, 0, 600_000), Err(JoinRefusal::OtherServer));
+        let by_hand = lightyear::netcode::ConnectToken::build(address(5_000), GAME, 1, access.key.bytes())
+            .generate()
+            .and_then(|token| Ok(token.try_into_bytes()?))
+            .expect("a token");
+        assert_eq!(validate(&access, &by_hand, 0, 600_000), Err(JoinRefusal::Unreadable));
+    }
+
+    #[test]
+    fn tokens_issued_before_the_start_are_refused_even_if_the_clock_was_set() {
+        let access = ServerAccess::new(ServerKey::random().expect("random bytes"), GAME);
+        let old = token(&access, |request| request.lifetime = Duration::from_secs(3_600));
+        assert_eq!(validate(&access, &old, 5_000, 4_000), Err(JoinRefusal::BeforeStart));
+        assert_eq!(validate(&access, &old, 5_000, 6_000), Ok(()));
+        // Two clocks of one machine that drift apart a little.
+        let now = ClockReading { wall: 100_000, uptime: Duration::from_millis(9_950), started: 90_000 };
+        assert_eq!(now.start(), 90_000);
+        // The wall clock of server and matchmaker was set by an hour after the server's start: a token issued
+        // now is valid. netcode takes the expiry from the unset clock, so it is overwritten here.
+        let hour = Duration::from_secs(3_600);
+        for wall in [SystemTime::now() + hour, SystemTime::now() - hour] {
+            let fresh = ConnectTokenRequest::new(1, address(5_000), GAME).issue_at(&access.key, wall);
+            let datagram = request_of(&fresh.expect("a token"));
+            let request = request(&datagram).expect("a request");
+            let private = request.open(&access.key.bytes()).expect("our key");
+            let issued = stamp(&private.user_data).expect("ours").issued;
+            let started = milliseconds(SystemTime::now()) - 60_000;
+            let now = ClockReading { wall: issued + 10, uptime: Duration::from_secs(60), started };
+            let set = ConnectionRequest { expires: issued / 1_000 + 30, ..request };
+            assert_eq!(access.validate(&set, &private, None, now), Ok(Duration::from_secs(30)));
+        }
+    }
+
+    #[test]
+    fn development_mode_accepts_every_unexpired_token() {
+        let access = ServerAccess::development(GAME);
+        let by_hand = lightyear::netcode::ConnectToken::build(address(1), GAME, 1, access.key.bytes())
+            .generate()
+            .and_then(|token| Ok(token.try_into_bytes()?))
+            .expect("a token");
+        assert_eq!(validate(&access, &by_hand, 0, 0), Ok(()));
+        assert_eq!(validate(&access, &by_hand, 31_000, 0), Err(JoinRefusal::Expired));
+    }
+}

@@ -1,0 +1,211 @@
+//! Token filter: validates connect tokens before netcode reads them.
+
+use std::time::SystemTime;
+
+use bevy::prelude::*;
+use lightyear::{
+    connection::{client_of::SkipNetcode, host::HostClient},
+    link::Link,
+    netcode::NetcodeServer,
+    prelude::{Connected, LinkOf, LocalAddr, PeerId, RemoteId},
+};
+
+use super::{
+    JoinRefusal, WallClock,
+    netcode_packets::{self, ConnectionRequest, DENIED, PrivateTokenData},
+    server_access::{ClockReading, TokenValidator},
+    session_close::SessionKeys,
+    token_request::milliseconds,
+};
+use crate::ingress::{Kick, KickReason};
+
+/// Seconds after its expiry during which a token still gets a denial with the reason.
+const DENIAL_SECONDS: u64 = 300;
+
+/// Counters of the connection requests to this app's servers. A client repeats its request ten times a second
+/// until it is connected.
+#[derive(Resource, Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct TokenStats {
+    /// Requests that were passed on to netcode.
+    pub passed: u64,
+    /// Requests whose token was not issued with the server's key: junk, or another server's token. Those that
+    /// a [`ServerUdp`](crate::ServerUdp) drops are counted as [`Refusal::Foreign`](crate::Refusal::Foreign)
+    /// instead.
+    pub foreign: u64,
+    /// Requests to servers that were built without [`ServerAccess`](crate::ServerAccess) and whose key is all
+    /// zeros. No client can join such a server.
+    pub zero_key: u64,
+    refused: [u64; JoinRefusal::ALL.len()],
+}
+
+impl TokenStats {
+    /// Returns how many requests were refused for this reason.
+    #[must_use]
+    pub fn refused(&self, refusal: JoinRefusal) -> u64 {
+        self.refused[refusal as usize]
+    }
+}
+
+/// The token with which a link joins, and its client.
+#[derive(Component)]
+pub(super) struct LinkToken {
+    name: [u8; 16],
+    peer: PeerId,
+}
+
+/// A denial packet that is sent at the end of this frame.
+#[derive(Component)]
+pub(super) struct Denial(Vec<u8>);
+
+/// Outcome of a connection request.
+#[expect(clippy::large_enum_variant, reason = "one at a time, on the stack")]
+enum TokenDecision {
+    Pass(PrivateTokenData),
+    Drop,
+    Deny(Vec<u8>),
+}
+
+type Served = (With<LinkOf>, Without<HostClient>, Without<SkipNetcode>);
+
+pub(super) fn check(
+    clock: Res<WallClock>,
+    mut servers: Query<(Option<&mut TokenValidator>, Option<&LocalAddr>), With<NetcodeServer>>,
+    mut links: Query<(Entity, &mut Link, &LinkOf, Option<&LinkToken>, Has<Connected>), Served>,
+    joining: Query<(Entity, &LinkOf, &LinkToken), Without<Connected>>,
+    there: Query<(), With<LinkOf>>,
+    clients: Query<(Entity, &LinkOf, &RemoteId), With<Connected>>,
+    mut stats: ResMut<TokenStats>,
+    mut commands: Commands,
+) {
+    // Server and client of the joins that began in this frame.
+    let mut fresh: Vec<(Entity, PeerId)> = Vec::new();
+    for (entity, mut link, of, token, is_connected) in &mut links {
+        let mut shows = token.map(|token| token.name);
+        for _ in 0..link.recv.len() {
+            let Some(datagram) = link.recv.pop() else { break };
+            let Some(request) = netcode_packets::request(&datagram) else {
+                // Nearly every datagram.
+                link.recv.push_raw(datagram);
+                continue;
+            };
+            let Ok((mut gate, local)) = servers.get_mut(of.server) else {
+                link.recv.push_raw(datagram);
+                continue;
+            };
+            let name = request.name();
+            if is_connected && shows == Some(name) {
+                // A repetition that was sent before the client knew that it is connected.
+                continue;
+            }
+            if !is_connected && shows.is_some_and(|shown| shown != name) {
+                // netcode would replace the first client by the second and confuse their ids.
+                continue;
+            }
+            let Some(gate) = gate.as_deref_mut() else {
+                // Built without `ServerAccess`. A zero key shows in that it opens the token.
+                if request.open(&[0; 32]).is_some() {
+                    stats.zero_key += 1;
+                } else {
+                    link.recv.push_raw(datagram);
+                }
+                continue;
+            };
+            let now = gate.now((clock.0)());
+            let verdict =
+                gate.validate(&request, entity, local.map(|l| l.0), now, |e| there.contains(e), &mut stats);
+            let private = match verdict {
+                TokenDecision::Pass(private) => private,
+                TokenDecision::Drop => continue,
+                TokenDecision::Deny(packet) => {
+                    commands.entity(entity).try_insert(Denial(packet));
+                    continue;
+                }
+            };
+            let peer = PeerId::Netcode(private.client_id);
+            if let Some((old, ..)) = clients.iter().find(|(_, l, id)| l.server == of.server && id.0 == peer) {
+                if gate.seen_tokens.is_used(&name) {
+                    // In development mode tokens may be reused, but delayed requests of a connection that has
+                    // ended must not end the next one.
+                    continue;
+                }
+                // The client has lost its end and joins again; netcode would keep it waiting until the old
+                // connection times out.
+                commands.trigger(Kick { entity: old, reason: KickReason::Replaced });
+            } else if !is_connected && !fresh.contains(&(of.server, peer)) {
+                stats.passed += 1;
+                if shows.is_none() {
+                    // netcode has one slot per client id, so a client joins on one link: the newest.
+                    let others = joining.iter().filter(|(_, l, o)| l.server == of.server && o.peer == peer);
+                    others.for_each(|(other, ..)| commands.entity(other).try_despawn());
+                    fresh.push((of.server, peer));
+                    shows = Some(name);
+                    let shown = (LinkToken { name, peer }, SessionKeys::new(request.protocol, &private));
+                    commands.entity(entity).try_insert(shown);
+                }
+                link.recv.push_raw(datagram);
+            }
+        }
+    }
+}
+
+impl TokenValidator {
+    /// Whether this is a connection request whose token was issued with our key and has not long expired. An
+    /// old token that somebody found must not create links.
+    pub(crate) fn may_open(&self, datagram: &[u8], wall: SystemTime) -> bool {
+        let Some(request) = netcode_packets::request(datagram) else { return false };
+        // Clients with an expired token get the reason, but not for ever.
+        let late = request.expires.saturating_add(DENIAL_SECONDS) < milliseconds(wall) / 1_000;
+        !late && request.open(&self.access.key.bytes()).is_some()
+    }
+
+    fn validate(
+        &mut self,
+        request: &ConnectionRequest<'_>,
+        link: Entity,
+        local: Option<core::net::SocketAddr>,
+        now: ClockReading,
+        is_there: impl Fn(Entity) -> bool,
+        stats: &mut TokenStats,
+    ) -> TokenDecision {
+        let Some(private) = request.open(&self.access.key.bytes()) else {
+            stats.foreign += 1;
+            return TokenDecision::Drop;
+        };
+        let good = self.access.validate(request, &private, local, now).map_err(Some).and_then(|left| {
+            let shown = self.seen_tokens.show(request.name(), link, left, now.uptime, is_there);
+            if self.access.key.is_development() { Ok(()) } else { shown }
+        });
+        match good {
+            Ok(()) => TokenDecision::Pass(private),
+            Err(None) => TokenDecision::Drop,
+            Err(Some(refusal)) => {
+                stats.refused[refusal as usize] += 1;
+                self.sequence += 1;
+                let key = SessionKeys::new(request.protocol, &private).to_client;
+                key.seal(DENIED, self.sequence, &refusal.denial())
+                    .map_or(TokenDecision::Drop, TokenDecision::Deny)
+            }
+        }
+    }
+}
+
+/// Marks the token of a client that has joined as used.
+pub(super) fn mark_used(
+    connected: On<Add, Connected>,
+    links: Query<(&LinkOf, &LinkToken)>,
+    mut servers: Query<&mut TokenValidator>,
+) {
+    if let Ok((of, token)) = links.get(connected.entity)
+        && let Ok(mut gate) = servers.get_mut(of.server)
+    {
+        gate.seen_tokens.mark_used(&token.name);
+    }
+}
+
+/// Sends denials. Runs after netcode, the only other writer of a link without a connection.
+pub(super) fn deny(mut links: Query<(Entity, &mut Link, &mut Denial)>, mut commands: Commands) {
+    for (entity, mut link, mut denial) in &mut links {
+        link.send.push(core::mem::take(&mut denial.0).into());
+        commands.entity(entity).try_remove::<Denial>();
+    }
+}

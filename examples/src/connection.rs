@@ -1,0 +1,175 @@
+//! Connections between apps, over UDP or over a channel within one process.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+
+use bevy::prelude::*;
+use bevy_unlag::prelude::*;
+use lightyear::{
+    crossbeam::CrossbeamIo,
+    prelude::{server::Start, *},
+};
+
+/// UDP port of a server by default.
+pub const DEFAULT_PORT: u16 = 5_000;
+/// Netcode protocol id of this game. Versions of the game are compared separately, by [`ProtocolMismatch`].
+pub const PROTOCOL_ID: u64 = 0x756e_6c61_675f_6678;
+
+/// Parses a server address: `host:port`, or a host alone, which gets [`DEFAULT_PORT`].
+///
+/// # Errors
+/// Returns one line that says what is wrong and what to write instead.
+pub fn parse_address(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(ip) = text.parse::<IpAddr>() {
+        return Ok(SocketAddr::new(ip, DEFAULT_PORT));
+    }
+    let with_port = if text.contains(':') { text.to_owned() } else { format!("{text}:{DEFAULT_PORT}") };
+    let found = with_port.to_socket_addrs().map_err(|error| {
+        format!("'{text}' is not an address ({error}); write one like 127.0.0.1:{DEFAULT_PORT}")
+    })?;
+    // The server listens on IPv4; a host name may resolve to both families.
+    let found: Vec<_> = found.collect();
+    let best = found.iter().find(|address| address.is_ipv4()).or(found.first());
+    best.copied()
+        .ok_or_else(|| format!("'{text}' resolves to no address; write one like 127.0.0.1:{DEFAULT_PORT}"))
+}
+
+/// Checks that a server could listen on `port`; 0 takes any free one. Returns the port.
+///
+/// # Errors
+/// Returns one line that says why not and what to do.
+pub fn check_port_is_free(port: u16) -> Result<u16, String> {
+    UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).and_then(|socket| socket.local_addr()).map_or_else(
+        |error| Err(format!("cannot listen on UDP port {port} ({error}); choose another one with --port")),
+        |address| Ok(address.port()),
+    )
+}
+
+/// Starts a development-mode server on UDP; 0 takes any free port. Check with [`bound_port`] after a frame.
+pub fn listen_udp(app: &mut App, port: u16) {
+    listen_udp_with_access(app, port, &ServerAccess::development(PROTOCOL_ID));
+}
+
+/// Starts a server on UDP that admits clients according to `access`.
+pub fn listen_udp_with_access(app: &mut App, port: u16, access: &ServerAccess) {
+    let address = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
+    let server = app.world_mut().spawn((access.server(), LocalAddr(address), ServerUdp::default())).id();
+    app.world_mut().trigger(Start { entity: server });
+    app.world_mut().flush();
+}
+
+/// Returns the UDP port of a server once it is bound.
+pub fn bound_port(world: &mut World) -> Option<u16> {
+    let mut servers = world.query_filtered::<&LocalAddr, (With<ServerUdp>, With<Linked>)>();
+    servers.iter(world).next().map(|address| address.0.port())
+}
+
+/// Returns a random client id, unique for practical purposes.
+#[must_use]
+pub fn random_client_id() -> u64 {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    RandomState::new().build_hasher().finish()
+}
+
+/// Connects to a development-mode server over UDP, through a simulated link.
+///
+/// # Errors
+/// Returns one line when the connect token cannot be created.
+pub fn connect_udp(app: &mut App, server: SocketAddr, client_id: u64, sim: NetSim) -> Result<(), String> {
+    connect_udp_with_token(app, development_client(server, client_id)?, sim);
+    Ok(())
+}
+
+/// Connects to a server over UDP with a token, through a simulated link.
+pub fn connect_udp_with_token(app: &mut App, client: TokenClient, sim: NetSim) {
+    connect_udp_in_world(app.world_mut(), client, sim);
+}
+
+/// Connects like [`connect_udp_with_token`], from the world of a running app.
+pub(crate) fn connect_udp_in_world(world: &mut World, client: TokenClient, sim: NetSim) {
+    let server = client.server();
+    let local = match server {
+        SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
+        SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
+    };
+    let link = world.spawn((Client, client, UdpIo::default(), LocalAddr(local), PeerAddr(server), sim)).id();
+    world.trigger(Connect { entity: link });
+    world.flush();
+}
+
+/// Starts a development-mode server that accepts in-process links; see [`join`].
+pub fn listen_in_process(app: &mut App) -> Entity {
+    listen_in_process_with_access(app, &ServerAccess::development(PROTOCOL_ID))
+}
+
+/// Starts a server that accepts in-process links according to `access`; see [`join_with_token`].
+pub fn listen_in_process_with_access(app: &mut App, access: &ServerAccess) -> Entity {
+    let server = app.world_mut().spawn(access.server()).id();
+    app.world_mut().trigger(Start { entity: server });
+    app.world_mut().flush();
+    server
+}
+
+/// Joins a client app to a server app within one process, including the netcode handshake, through a
+/// simulated link.
+///
+/// # Errors
+/// Returns one line when the connect token cannot be created.
+pub fn join(
+    server_app: &mut App,
+    server: Entity,
+    client_app: &mut App,
+    client_id: u64,
+    sim: NetSim,
+) -> Result<(), String> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, client_id as u16));
+    let client = development_client(SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)), client_id)?;
+    join_with_token(server_app, server, client_app, client, address, sim);
+    Ok(())
+}
+
+/// Joins a client app to a server app within one process with a token, as if from this address. Returns the
+/// client's link entity.
+pub fn join_with_token(
+    server_app: &mut App,
+    server: Entity,
+    client_app: &mut App,
+    client: TokenClient,
+    address: SocketAddr,
+    sim: NetSim,
+) -> Entity {
+    let (client_io, server_io) = CrossbeamIo::new_pair();
+    server_app.world_mut().spawn((LinkOf { server }, Link::default(), PeerAddr(address), Linked, server_io));
+    let link = client_app.world_mut().spawn((Client, client, client_io, sim)).id();
+    client_app.world_mut().trigger(Connect { entity: link });
+    client_app.world_mut().flush();
+    link
+}
+
+/// Creates a development-mode token client, which may choose any client id.
+pub(crate) fn development_client(server: SocketAddr, client_id: u64) -> Result<TokenClient, String> {
+    TokenClient::development(client_id, server, PROTOCOL_ID)
+        .map_err(|error| format!("cannot create a connect token: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parse_address_returns_an_address_or_an_error_with_an_example() {
+        assert_eq!(parse_address("127.0.0.1:7").map(|a| a.port()), Ok(7));
+        assert_eq!(parse_address("127.0.0.1").map(|a| a.port()), Ok(DEFAULT_PORT));
+        assert_eq!(parse_address("::1").map(|a| a.port()), Ok(DEFAULT_PORT));
+        assert_eq!(parse_address("localhost:9").map(|a| a.is_ipv4()), Ok(true));
+        let error = parse_address("not an address").unwrap_err();
+        assert!(error.contains("127.0.0.1:5000"), "{error}");
+    }
+
+    #[test]
+    fn free_port_error_for_a_taken_port_names_the_port_option() {
+        let taken = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a free port");
+        let port = taken.local_addr().expect("an address").port();
+        let error = check_port_is_free(port).unwrap_err();
+        assert!(error.contains("--port"), "{error}");
+    }
+}

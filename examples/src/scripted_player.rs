@@ -1,0 +1,215 @@
+//! Scripted players that strafe, turn at random, jump, and shoot at the pawns on their screen.
+
+use bevy::{math::Vec3Swizzles, prelude::*};
+use bevy_unlag::{ControlSystems, core::units_to_angle, prelude::*, rewind::WorldTrace};
+use rand::{Rng, SeedableRng, rngs::SmallRng};
+
+use crate::arena::HALF_SIZE;
+
+/// Half the width of a pawn's silhouette, in metres.
+const HALF_SILHOUETTE: f32 = 0.25;
+
+/// Waypoints of the tour: up the stairs, over the platform, down the ramp, across a low step, around the
+/// cover.
+const WAYPOINTS: [Vec2; 8] = [
+    Vec2::new(9.0, -13.0),
+    Vec2::new(3.0, -13.0),
+    Vec2::new(0.0, -11.5),
+    Vec2::new(0.0, -4.0),
+    Vec2::new(9.0, 0.0),
+    Vec2::new(15.0, 0.5),
+    Vec2::new(12.0, -8.0),
+    Vec2::new(13.0, -13.0),
+];
+
+/// State of a scripted player.
+#[doc(alias = "bot")]
+#[derive(Resource, Debug)]
+pub struct ScriptedPlayer {
+    rng: SmallRng,
+    /// Whether it fires. Default: true.
+    pub may_fire: bool,
+    /// Turn rate of its view, in radians per second. Default: [`DEFAULT_TURN_RATE`].
+    pub hand: f32,
+    active: bool,
+    /// Next waypoint of a touring player; `None` for a player that fights.
+    stop: Option<usize>,
+    walk: Vec2,
+    jump: bool,
+    crouch: bool,
+    next_turn: f32,
+    /// Offset of its aim point from the target's root; replaced at `next_aim_offset`.
+    aim_offset: Vec3,
+    next_aim_offset: f32,
+    target: Option<Entity>,
+    next_weapon: f32,
+    weapon: u8,
+}
+
+impl ScriptedPlayer {
+    /// Creates a scripted player that fights. Equal seeds give equal behaviour.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self {
+            rng: SmallRng::seed_from_u64(seed),
+            may_fire: true,
+            hand: DEFAULT_TURN_RATE,
+            active: true,
+            stop: None,
+            walk: Vec2::ZERO,
+            jump: false,
+            crouch: false,
+            next_turn: 0.0,
+            aim_offset: Vec3::Y,
+            next_aim_offset: 0.0,
+            target: None,
+            next_weapon: 0.0,
+            weapon: 0,
+        }
+    }
+
+    /// Switches weapons every 2 to 5 s, mostly to one that suits the distance.
+    fn choose_weapon(&mut self, now: f32, distance: f32, arsenal: &Arsenal) -> Option<u8> {
+        if now < self.next_weapon || arsenal.iter().len() < 2 {
+            return None;
+        }
+        self.next_weapon = now + self.rng.random_range(2.0..5.0);
+        let [rifle, shotgun, rockets, knife] = [0, 1, 2, 3];
+        self.weapon = match self.rng.random_range(0..4) {
+            0 => rockets,
+            _ if distance < 2.5 => knife,
+            _ if distance < 9.0 => shotgun,
+            _ => rifle,
+        };
+        Some(self.weapon)
+    }
+
+    /// Creates a player that never fires and walks a tour over the stairs, the ramp, the platform and the
+    /// cover.
+    #[must_use]
+    pub fn touring(seed: u64) -> Self {
+        Self { may_fire: false, stop: Some(seed as usize % WAYPOINTS.len()), ..Self::new(seed) }
+    }
+
+    /// Creates a player without any input.
+    #[must_use]
+    pub fn idle() -> Self {
+        Self { active: false, may_fire: false, ..Self::new(0) }
+    }
+
+    /// Picks a new movement direction every 0.2 to 0.9 s: mostly across the line to the target, sometimes
+    /// towards it, occasionally with a jump or a crouch.
+    fn turn(&mut self, now: f32, outside: bool) {
+        if now < self.next_turn {
+            return;
+        }
+        self.next_turn = now + self.rng.random_range(0.2..0.9);
+        let side = if self.rng.random_bool(0.5) { 1.0 } else { -1.0 };
+        self.walk = match self.rng.random_range(0..10) {
+            0..6 => Vec2::new(side, 0.0),
+            6..8 => Vec2::new(side, 1.0),
+            8 => Vec2::new(side, -0.6),
+            _ => Vec2::ZERO,
+        };
+        if outside {
+            self.walk = Vec2::new(side * 0.4, 1.0);
+        }
+        self.jump = self.rng.random_bool(0.25);
+        self.crouch = self.rng.random_bool(0.1);
+    }
+
+    /// Picks a new aim offset every 0.15 s, uniformly over one and a half silhouettes on either side.
+    fn pick_aim_offset(&mut self, now: f32) {
+        if now >= self.next_aim_offset {
+            self.next_aim_offset = now + 0.15;
+            let aside = 3.0 * HALF_SILHOUETTE;
+            self.aim_offset =
+                Vec3::new(self.rng.random_range(-aside..aside), self.rng.random_range(0.2..1.8), 0.0);
+        }
+    }
+}
+
+/// Default turn rate of a scripted player's view, in radians per second: half a turn in a fifth of a second.
+pub const DEFAULT_TURN_RATE: f32 = 15.0;
+
+/// Drives this app's pawn by its [`ScriptedPlayer`].
+pub struct ScriptedPlayerPlugin;
+
+impl Plugin for ScriptedPlayerPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_systems(RunFixedMainLoop, play.in_set(ControlSystems::Accumulate));
+    }
+}
+
+fn play(
+    time: Res<Time>,
+    mut script: ResMut<ScriptedPlayer>,
+    mut own: Query<(&DrawnPose, &mut InputAccumulator, &mut Aim, &mut WeaponControls), With<LocalControl>>,
+    others: Query<(Entity, &NetId, &DrawnPose), Without<LocalControl>>,
+    arsenal: Res<Arsenal>,
+    world: WorldTrace,
+) {
+    let now = time.elapsed_secs();
+    let Ok((drawn, mut gather, mut aim, mut trigger)) = own.single_mut() else { return };
+    let script = &mut *script;
+    if !script.active {
+        return;
+    }
+    let eye = drawn.pose.position + Vec3::Y * 1.6;
+    let chest = |pose: &DrawnPose| pose.pose.position + Vec3::Y * 1.2;
+
+    // The nearest visible pawn; ties are broken by net id, which keeps runs reproducible.
+    let mut seen: Vec<_> = others.iter().filter(|(_, _, other)| other.pose.alive).collect();
+    seen.sort_by(|a, b| {
+        let distance = |p: &DrawnPose| p.pose.position.distance_squared(eye);
+        distance(a.2).total_cmp(&distance(b.2)).then(a.1.cmp(b.1))
+    });
+    let target = seen.iter().find(|(_, _, other)| world.clear(eye, chest(other))).or(seen.first());
+    let in_sight = target.is_some_and(|(_, _, other)| world.clear(eye, chest(other)));
+    if script.target != target.map(|t| t.0) {
+        script.target = target.map(|t| t.0);
+        script.next_aim_offset = 0.0;
+    }
+
+    if let Some(stop) = script.stop {
+        let here = drawn.pose.position.xz();
+        let stop = if here.distance(WAYPOINTS[stop]) < 0.8 { (stop + 1) % WAYPOINTS.len() } else { stop };
+        script.stop = Some(stop);
+        let to = WAYPOINTS[stop] - here;
+        script.turn(now, false);
+        // Mostly towards the next waypoint, with some sway.
+        gather.set_view(f64::from((-to.x).atan2(-to.y) + script.walk.x * 0.5), 0.0);
+        gather.axes(Vec2::Y);
+        gather.jump(script.jump);
+        return;
+    }
+
+    script.pick_aim_offset(now);
+    let look = match target {
+        Some((_, _, other)) => {
+            let to = other.pose.position - eye;
+            let across = Vec3::new(-to.z, 0.0, to.x).try_normalize().unwrap_or(Vec3::X);
+            to + across * script.aim_offset.x + Vec3::Y * script.aim_offset.y
+        }
+        None => Vec3::new(-eye.x, 0.0, -eye.z),
+    };
+    let wanted = aim.towards(Aim::along(look), script.hand * time.delta_secs());
+    gather.set_view(
+        f64::from(units_to_angle(wanted.yaw)),
+        f64::from(units_to_angle(wanted.pitch.cast_unsigned())),
+    );
+    aim.set_if_neq(wanted);
+
+    let far = target.is_none_or(|(_, _, other)| other.pose.position.distance(eye) > 14.0);
+    let outside = far || eye.x.abs().max(eye.z.abs()) > HALF_SIZE - 2.0;
+    script.turn(now, outside);
+    gather.axes(script.walk);
+    gather.jump(script.jump);
+    gather.crouch(script.crouch);
+    let distance = target.map_or(f32::MAX, |(_, _, other)| other.pose.position.distance(eye));
+    trigger.equip = script.choose_weapon(now, distance, &arsenal).or(trigger.equip);
+    // Semi-automatic weapons need the trigger to be released between shots.
+    let lets_go = script.weapon > 0 && (now * 4.0).fract() > 0.5;
+    let in_reach = script.weapon != 3 || distance < 3.0;
+    trigger.set(script.may_fire && in_sight && in_reach && drawn.pose.alive && !lets_go);
+}

@@ -1,0 +1,104 @@
+//! Players who leave a match, reconnect to it, or join it late.
+
+use core::time::Duration;
+
+use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy_unlag::prelude::*;
+use lightyear::prelude::{Client, Connected, Disconnect};
+
+use super::{Match, MatchOptions};
+use crate::{
+    app::{self, ServerOptions},
+    connection,
+    scripted_player::ScriptedPlayer,
+};
+
+/// Maximum number of retired client apps that are kept alive.
+const MAX_RETIRED_CLIENTS: usize = 16;
+
+/// Creates a client app for a player and joins it to the server. `life` distinguishes successive apps of one
+/// player.
+pub(super) fn new_client(
+    (server, listener): (&mut App, Entity),
+    options: &MatchOptions,
+    player: u64,
+    life: u64,
+) -> Result<App, String> {
+    let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(player) ^ life << 40;
+    let ServerOptions { weapon_set, interpolation, trace, .. } = options.server;
+    let mut client = app::scripted_client(seed, weapon_set, interpolation, trace);
+    client.insert_resource(TimeUpdateStrategy::ManualDuration(options.frame()));
+    client.world_mut().resource_mut::<ScriptedPlayer>().may_fire = false;
+    let sim = NetSim::new(seed ^ 0x5eed).with(options.conditions);
+    connection::join(server, listener, &mut client, player + 1, sim)?;
+    app::finish(&mut client);
+    Ok(client)
+}
+
+impl Match {
+    /// Disconnects a player gracefully: the client sends a disconnect and its app continues without a
+    /// connection.
+    pub fn disconnect(&mut self, client: usize) {
+        let Some(app) = self.clients.get_mut(client) else { return };
+        let world = app.world_mut();
+        let links: Vec<Entity> = world.query_filtered::<Entity, With<Client>>().iter(world).collect();
+        for entity in links {
+            world.trigger(Disconnect { entity });
+        }
+        world.flush();
+    }
+
+    /// Stops a client's app without a disconnect, as if its machine were switched off.
+    pub fn power_off(&mut self, client: usize) {
+        if let Some(due) = self.clients_due.get_mut(client) {
+            *due = Duration::MAX;
+        }
+    }
+
+    /// Replaces a player's app with a new one under the same client id, as after a restart of the game.
+    ///
+    /// # Errors
+    /// Returns one line when the connect token cannot be created.
+    pub fn rejoin(&mut self, client: usize) -> Result<(), String> {
+        self.app_generation += 1;
+        let server = (&mut self.server, self.listener);
+        let app = new_client(server, &self.options, client as u64, self.app_generation)?;
+        if let Some(place) = self.clients.get_mut(client) {
+            // Dropping the app would close its channel, which a machine that is switched off does not do.
+            self.retired_clients.push(core::mem::replace(place, app));
+            // By then the server has timed out the oldest connection.
+            if self.retired_clients.len() > MAX_RETIRED_CLIENTS {
+                drop(self.retired_clients.remove(0));
+            }
+            self.clients_due[client] = self.now + self.frame;
+            self.client_frames[client] = self.frame;
+        }
+        Ok(())
+    }
+
+    /// Adds a late joiner. Returns its index.
+    ///
+    /// # Errors
+    /// Returns one line when the connect token cannot be created.
+    pub fn join(&mut self) -> Result<usize, String> {
+        let place = self.clients.len();
+        let server = (&mut self.server, self.listener);
+        self.clients.push(new_client(server, &self.options, place as u64, 0)?);
+        self.clients_due.push(self.now + self.frame);
+        self.client_frames.push(self.frame);
+        self.clocks.push(1.0);
+        Ok(place)
+    }
+
+    /// Returns whether a client is connected and controls a pawn.
+    #[must_use]
+    pub fn is_playing(&mut self, client: usize) -> bool {
+        if self.clients_due.get(client).is_none_or(|due| *due == Duration::MAX) {
+            return false;
+        }
+        let Some(app) = self.clients.get_mut(client) else { return false };
+        let world = app.world_mut();
+        world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count() == 1
+            && world.query_filtered::<(), (With<LocalControl>, With<SoldierState>)>().iter(world).count() == 1
+    }
+}

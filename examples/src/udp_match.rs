@@ -1,0 +1,424 @@
+//! Real-time match over UDP: every app runs in its own thread at its own frame rate.
+
+use core::time::Duration;
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+        mpsc,
+    },
+    thread::{self, JoinHandle},
+    time::Instant,
+};
+
+use bevy::{app::TerminalCtrlCHandlerPlugin, prelude::*};
+use bevy_unlag::{
+    prelude::*,
+    rewind::{EvidenceLog, ShotEvidence},
+};
+use lightyear::prelude::{Client, Connected};
+
+use crate::{
+    app::{self, ServerOptions},
+    connection,
+    match_report::{MatchReport, PlayerReport},
+    reconnect::{self, ReconnectPolicy},
+    scripted_player::ScriptedPlayer,
+    weapon_set::WeaponSet,
+};
+
+/// Interval at which a server polls its sockets. The tick rate is independent of it.
+const SERVER_FRAME: Duration = Duration::from_millis(4);
+/// Frame time of a headless client.
+const CLIENT_FRAME: Duration = Duration::from_millis(10);
+/// Time between a dedicated server's shutdown notice to its players and the shutdown.
+const NOTICE: Duration = Duration::from_secs(5);
+/// Time after which a server that does not respond counts as absent.
+const SERVER_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// Stop flag for threads: set it, or drop the [`ServerThread`]. Bots share it.
+pub type Stop = Arc<AtomicBool>;
+
+/// Runs an app frame by frame, at intervals of `frame`, until `more` returns false.
+pub fn run(app: &mut App, frame: Duration, mut more: impl FnMut(&mut App) -> bool) {
+    let mut due = Instant::now();
+    while more(app) {
+        app.update();
+        due += frame;
+        let now = Instant::now();
+        if due > now {
+            thread::sleep(due - now);
+        } else if now - due > Duration::from_millis(250) {
+            // Do not try to catch up after a long stall.
+            due = now;
+        }
+    }
+}
+
+/// Debug controls of a server in another thread, for testing.
+#[derive(Resource, Clone, Debug, Default)]
+pub struct ServerDebugHandle {
+    force_corrections: Arc<AtomicU32>,
+    records_shots: Arc<AtomicBool>,
+    shots: Arc<Mutex<Vec<ShotEvidence>>>,
+}
+
+impl ServerDebugHandle {
+    /// Maximum number of recorded shots in the queue.
+    const SHOTS: usize = 64;
+
+    /// Sets the server's [`PredictionDebug::force_corrections`].
+    pub fn force_corrections(&self, share: f32) {
+        self.force_corrections.store(share.to_bits(), Ordering::Relaxed);
+    }
+
+    /// Sets whether the server records every shot that it resolves.
+    pub fn record_shots(&self, on: bool) {
+        self.records_shots.store(on, Ordering::Relaxed);
+    }
+
+    /// Takes the shots that the server has recorded since the last call.
+    #[must_use]
+    pub fn take_shots(&self) -> Vec<ShotEvidence> {
+        self.shots.lock().map(|mut shots| core::mem::take(&mut *shots)).unwrap_or_default()
+    }
+
+    fn apply(&self, world: &mut World) {
+        world.resource_mut::<PredictionDebug>().force_corrections =
+            f32::from_bits(self.force_corrections.load(Ordering::Relaxed));
+        let mut log = world.resource_mut::<EvidenceLog>();
+        let on = self.records_shots.load(Ordering::Relaxed);
+        if on != log.is_on() {
+            log.keep(if on { Self::SHOTS } else { 0 });
+        }
+        if on && let Ok(mut shots) = self.shots.lock() {
+            shots.extend(log.drain());
+            // Bounded, because no consumer may be reading.
+            let beyond = shots.len().saturating_sub(Self::SHOTS);
+            shots.drain(..beyond);
+        }
+    }
+}
+
+/// A dedicated server in a thread.
+pub struct ServerThread {
+    /// Address to connect to.
+    pub address: SocketAddr,
+    /// Debug controls of the server.
+    pub switches: ServerDebugHandle,
+    stop: Stop,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl ServerThread {
+    /// Starts a server on `port`; 0 takes any free one.
+    ///
+    /// # Errors
+    /// Returns one line when the port is taken.
+    pub fn start(port: u16, options: ServerOptions) -> Result<Self, String> {
+        let stop = Stop::default();
+        let stopped = stop.clone();
+        let switches = ServerDebugHandle::default();
+        let obeyed = switches.clone();
+        let (tell, told) = mpsc::channel();
+        let thread = thread::spawn(move || {
+            let ready = tell.clone();
+            let access = ServerAccess::development(connection::PROTOCOL_ID);
+            let served = serve_with_handle(
+                port,
+                &access,
+                options,
+                &stopped,
+                &obeyed,
+                |_| (),
+                |port| {
+                    let _ = ready.send(Ok(port));
+                },
+            );
+            if let Err(line) = served {
+                let _ = tell.send(Err(line));
+            }
+        });
+        let port =
+            told.recv().unwrap_or_else(|_| Err("the server's thread ended unexpectedly".to_owned()))?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        Ok(Self { address, switches, stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for ServerThread {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            error!("the server's thread panicked");
+        }
+    }
+}
+
+/// Runs a dedicated server on `port` until `stop` is set, and passes the bound port to `ready`. On Ctrl-C
+/// the server notifies its players and shuts down a few seconds later; a second Ctrl-C ends the process at
+/// once.
+///
+/// # Errors
+/// Returns one line when the port is taken.
+pub fn serve(
+    port: u16,
+    access: &ServerAccess,
+    options: ServerOptions,
+    stop: &AtomicBool,
+    ready: impl FnOnce(u16),
+) -> Result<(), String> {
+    let prepare = |app: &mut App| {
+        app.add_plugins(TerminalCtrlCHandlerPlugin).add_observer(
+            |_: On<ServerStopped>, mut commands: Commands| commands.insert_resource(ServerHasStopped),
+        );
+    };
+    serve_with_handle(port, access, options, stop, &ServerDebugHandle::default(), prepare, ready)
+}
+
+/// Marker: the server has shut down.
+#[derive(Resource)]
+struct ServerHasStopped;
+
+/// Returns whether the server should keep running. An `AppExit` request, such as Ctrl-C, starts a shutdown
+/// with notice.
+fn should_continue(world: &mut World, closing: &mut bool) -> bool {
+    let asked = world.resource_mut::<Messages<AppExit>>().drain().next().is_some();
+    if asked && !*closing {
+        *closing = true;
+        println!("stopping in {} s; press Ctrl-C again to stop at once", NOTICE.as_secs());
+        world.trigger(Shutdown { after: NOTICE });
+    }
+    !world.contains_resource::<ServerHasStopped>()
+}
+
+fn serve_with_handle(
+    port: u16,
+    access: &ServerAccess,
+    options: ServerOptions,
+    stop: &AtomicBool,
+    switches: &ServerDebugHandle,
+    prepare: impl FnOnce(&mut App),
+    ready: impl FnOnce(u16),
+) -> Result<(), String> {
+    connection::check_port_is_free(port)?;
+    let mut app = app::server(options);
+    prepare(&mut app);
+    connection::listen_udp_with_access(&mut app, port, access);
+    app::finish(&mut app);
+    app.update();
+    // Another process may have taken the port in the meantime.
+    let bound = connection::bound_port(app.world_mut())
+        .ok_or_else(|| format!("cannot listen on UDP port {port}; choose another one with --port"))?;
+    ready(bound);
+    let mut closing = false;
+    run(&mut app, SERVER_FRAME, |app| {
+        switches.apply(app.world_mut());
+        should_continue(app.world_mut(), &mut closing) && !stop.load(Ordering::Relaxed)
+    });
+    Ok(())
+}
+
+/// Configuration of a scripted player.
+#[derive(Clone, Copy, Debug)]
+pub struct PlayerOptions {
+    /// Its number, from 1; unique on a server.
+    pub player: u64,
+    /// Seed of its script and its link.
+    pub seed: u64,
+    /// Its link conditions; the same one-way values apply to the uplink and the downlink.
+    pub conditions: LinkConditions,
+    /// Weapons of the game; the same as the server's.
+    pub weapon_set: WeaponSet,
+    /// Interpolation of remote pawns; the same as the server's.
+    pub interpolation: Interpolation,
+}
+
+/// Starts bots in threads, which play until `stop` is set.
+pub fn bots(server: SocketAddr, options: Vec<PlayerOptions>, stop: &Stop) -> Vec<JoinHandle<()>> {
+    let start = |player: PlayerOptions| {
+        let stop = stop.clone();
+        thread::spawn(move || match reconnect::development_client(server) {
+            Ok((bot, _)) => {
+                run(&mut client(bot, player), CLIENT_FRAME, |_| !stop.load(Ordering::Relaxed));
+            }
+            Err(error) => error!("bot {} cannot join: {error}", player.player),
+        })
+    };
+    options.into_iter().map(start).collect()
+}
+
+fn client(client: TokenClient, player: PlayerOptions) -> App {
+    let mut app = app::scripted_client(player.seed, player.weapon_set, player.interpolation, false);
+    let sim = NetSim::new(player.seed ^ 0x5eed).with(player.conditions);
+    connection::connect_udp_with_token(&mut app, client, sim);
+    app::finish(&mut app);
+    app
+}
+
+/// Plays one scripted player against a server for `seconds`, then stops its fire for 3 s, so that the
+/// verdicts can arrive.
+///
+/// # Errors
+/// Returns one line when no server responds, the protocols differ, or the server goes away.
+pub fn play(server: SocketAddr, player: PlayerOptions, seconds: f64) -> Result<PlayerReport, String> {
+    let (token, redial) = reconnect::development_client(server)?;
+    play_as(token, redial, player, seconds)
+}
+
+/// Plays one scripted player with a connect token; see [`play`].
+///
+/// # Errors
+/// Returns the errors of [`play`], or the reason why the server refused the client.
+pub fn play_as(
+    token: TokenClient,
+    redial: ReconnectPolicy,
+    player: PlayerOptions,
+    seconds: f64,
+) -> Result<PlayerReport, String> {
+    let began = Instant::now();
+    let mut watch = ConnectionMonitor::new(token.server(), redial);
+    let mut app = client(token, player);
+    let mut failure = None;
+    run(&mut app, CLIENT_FRAME, |app| {
+        failure = watch.fatal_error(app.world_mut());
+        if let Some(notice) = watch.notice.take() {
+            eprintln!("notice: {notice}");
+        }
+        let played = watch.played().as_secs_f64();
+        app.world_mut().resource_mut::<ScriptedPlayer>().may_fire = played < seconds;
+        failure.is_none() && played < seconds + 3.0
+    });
+    match failure {
+        Some(failure) => Err(failure),
+        None => {
+            let mut report = PlayerReport::read(app.world_mut(), began.elapsed().as_secs_f64());
+            report.shot_stats.close();
+            Ok(report)
+        }
+    }
+}
+
+/// Monitor of a client's connection.
+#[derive(Resource, Clone, Debug)]
+pub struct ConnectionMonitor {
+    server: SocketAddr,
+    joined_at: Option<Instant>,
+    last_ok: Instant,
+    redial: ReconnectPolicy,
+    /// Notice for the player, if any.
+    pub notice: Option<String>,
+}
+
+impl ConnectionMonitor {
+    /// Creates a monitor; call it when the client starts to connect.
+    #[must_use]
+    pub fn new(server: SocketAddr, redial: ReconnectPolicy) -> Self {
+        Self { server, joined_at: None, last_ok: Instant::now(), redial, notice: None }
+    }
+
+    /// Returns the time since the client got its pawn.
+    #[must_use]
+    pub fn played(&self) -> Duration {
+        self.joined_at.map_or(Duration::ZERO, |at| at.elapsed())
+    }
+
+    /// Returns the reason why the client must give up, if there is one. Meanwhile, reconnects a client that
+    /// has lost its connection.
+    pub fn fatal_error(&mut self, world: &mut World) -> Option<String> {
+        let server = self.server;
+        if let Some(mismatch) = world.resource_mut::<Messages<ProtocolMismatch>>().drain().next() {
+            return Some(format!("at {server}: {mismatch}"));
+        }
+        if let Some(kicked) = world.resource_mut::<Messages<KickedByServer>>().drain().next() {
+            return Some(format!("at {server}: {kicked}"));
+        }
+        if let Some(shutdown) = world.resource_mut::<Messages<ServerShutdown>>().drain().last() {
+            self.notice = Some(shutdown.to_string());
+            self.redial.stop_reconnecting();
+        }
+        if let Some(mismatch) = world.resource_mut::<Messages<SetupMismatch>>().drain().last() {
+            self.notice = Some(mismatch.to_string());
+        }
+        if let Some(JoinRefused(fatal_error)) = world.resource_mut::<Messages<JoinRefused>>().drain().next() {
+            return Some(format!("the server at {server} refused the connection: {fatal_error}"));
+        }
+        let connected =
+            world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).next().is_some();
+        let pawn = world
+            .query_filtered::<(), (With<LocalControl>, With<SoldierState>)>()
+            .iter(world)
+            .next()
+            .is_some();
+        if connected && pawn {
+            self.joined_at = self.joined_at.or(Some(Instant::now()));
+            self.last_ok = Instant::now();
+            if self.redial.mark_playing() && self.notice.as_deref() == Some(reconnect::NOTICE) {
+                self.notice = None;
+            }
+            return None;
+        }
+        let mut timeout = SERVER_TIMEOUT;
+        if self.joined_at.is_some() {
+            let was_needed = self.redial.is_reconnecting();
+            match self.redial.maintain(world, server) {
+                Ok(false) => {}
+                Ok(true) => {
+                    timeout = reconnect::GRACE;
+                    if !was_needed {
+                        self.notice = Some(reconnect::NOTICE.to_owned());
+                    }
+                }
+                Err(line) => return Some(line),
+            }
+        }
+        if self.last_ok.elapsed() < timeout {
+            return None;
+        }
+        Some(match (self.joined_at, connected) {
+            (Some(_), _) => format!("the server at {server} has gone; start it again with: shooter server"),
+            (None, true) => {
+                format!(
+                    "the server at {server} answers but spawns no pawn; check that it is a shooter server"
+                )
+            }
+            (None, false) => {
+                format!(
+                    "no server answers at {server}; start one with: shooter server --port {}; if it has a key, use \
+                     --token FILE",
+                    server.port()
+                )
+            }
+        })
+    }
+}
+
+/// Plays a whole match over UDP: a server and scripted players, each in a thread.
+///
+/// # Errors
+/// Returns one line when a player could not play.
+pub fn play_match(
+    players: u64,
+    seconds: f64,
+    conditions: LinkConditions,
+    seed: u64,
+    server: ServerOptions,
+) -> Result<MatchReport, String> {
+    let host = ServerThread::start(0, server)?;
+    let start = |i: u64| {
+        let seed = seed.wrapping_mul(1_000_003).wrapping_add(i);
+        let ServerOptions { weapon_set, interpolation, .. } = server;
+        let player = PlayerOptions { player: i + 1, seed, conditions, weapon_set, interpolation };
+        let address = host.address;
+        thread::spawn(move || play(address, player, seconds))
+    };
+    let threads: Vec<_> = (0..players).map(start).collect();
+    let mut report = MatchReport::default();
+    for thread in threads {
+        report.players.push(thread.join().map_err(|_| "a player's thread panicked".to_owned())??);
+    }
+    Ok(report)
+}
