@@ -15,7 +15,7 @@ pub enum MessageClass {
     MoveAcks,
     /// Downlink: snapshots of remote pawns.
     Snapshots,
-    /// Downlink: everything that bevy_replicon replicates: spawned and despawned pawns and a game's own
+    /// Downlink: everything that `bevy_replicon` replicates: spawned and despawned pawns and a game's own
     /// components. Counted on clients only: a server would have to encode it a second time to know its size.
     Replication,
     /// Downlink: shot verdicts for the shooter.
@@ -179,7 +179,7 @@ fn keep_time(time: Res<Time<Real>>, mut bandwidth: ResMut<Bandwidth>) {
     bandwidth.pass(time.elapsed());
 }
 
-/// Adds what bevy_replicon has counted on a client.
+/// Adds what `bevy_replicon` has counted on a client.
 pub(crate) fn count_replication(
     stats: Option<Res<ClientReplicationStats>>,
     mut seen: Local<(usize, usize)>,

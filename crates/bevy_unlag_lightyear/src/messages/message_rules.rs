@@ -88,7 +88,7 @@ pub struct MessageLimits {
     /// disconnects, and a log line names the message type. Default 256, as in Unreal. Raising it costs up to
     /// a kilobyte per message and lets a slow link fall further behind.
     pub reliable_queue: usize,
-    /// Messages of one reliable channel, including lightyear's and bevy_replicon's, that a client may leave
+    /// Messages of one reliable channel, including lightyear's and `bevy_replicon`'s, that a client may leave
     /// unacknowledged for more than two seconds. One more, or eight times as many at any time, ends its
     /// connection as above. Default 1,024: eight seconds without acknowledgements in a fight of 64 players
     /// with rockets. Raising it lets a client that does not acknowledge make the server store and retransmit

@@ -82,7 +82,7 @@ pub enum SetupRule {
 #[derive(Component, Clone, Copy)]
 pub(super) struct PendingSetup(pub Setup);
 
-/// On a client's link: the server's hello matches. Replication is not received before, because bevy_replicon
+/// On a client's link: the server's hello matches. Replication is not received before, because `bevy_replicon`
 /// panics on components that are not registered here.
 #[derive(Component)]
 struct HelloAccepted;
@@ -115,7 +115,7 @@ impl Registries<'_> {
     }
 }
 
-/// Extracts the number from bevy_replicon's hash, which only implements `Debug`.
+/// Extracts the number from `bevy_replicon`'s hash, which only implements `Debug`.
 fn number(hash: &ProtocolHash) -> u64 {
     let digits = format!("{hash:?}");
     digits

@@ -189,7 +189,7 @@ impl<'a> KartStep<'a> {
         let begin = (self.state.position, self.state.velocity);
         let FloorMotion { feet, velocity, .. } =
             move_along_floor(&floor_rules, parts, body, begin, floor, dt, |normal, velocity| {
-                self.bump(normal, velocity)
+                self.bump(normal, velocity);
             });
         self.state.position = feet;
         let follows = HOVER_MAX + SETTLE_TOLERANCE + self.config.stick_speed * dt;

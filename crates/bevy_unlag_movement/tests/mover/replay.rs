@@ -150,7 +150,7 @@ fn app_with_another_spawn_order_gives_identical_bits() {
             let mut app = recording.level.shuffled_app(recording.dt, order);
             let entity = app.world_mut().spawn_empty().id();
             with_world(&mut app, |world| {
-                recording.assert_replay(0, MOVES, entity, world, "another spawn order")
+                recording.assert_replay(0, MOVES, entity, world, "another spawn order");
             });
         }
     }

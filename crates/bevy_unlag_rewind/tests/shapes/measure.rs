@@ -61,7 +61,7 @@ fn measure(yard: f32, no_door: bool) {
         let (mut posed, mut pellets, mut all) = (PosedTargets::default(), Pellets::default(), Vec::new());
         let mut hits = 0;
         let ray = best_mean_microseconds(|shot| {
-            hits += usize::from(then.cast_ray(rays[shot].0, rays[shot].1, 60.0).is_ok())
+            hits += usize::from(then.cast_ray(rays[shot].0, rays[shot].1, 60.0).is_ok());
         });
         println!("ray {ray:.3} us, {:.0} % hit", hits as f64 / 15.0 / SHOTS as f64 * 100.0);
         let through = best_mean_microseconds(|shot| {

@@ -259,7 +259,7 @@ impl Duel {
                     own.get_mut::<IncomingMoveAcks>().expect("a mailbox").deliver(bytes);
                 }
                 Down::Snapshots(tick) => {
-                    self.client.world_mut().resource_mut::<LastReceivedSnapshot>().arrived(tick)
+                    self.client.world_mut().resource_mut::<LastReceivedSnapshot>().arrived(tick);
                 }
             }
         }

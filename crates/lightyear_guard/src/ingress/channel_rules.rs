@@ -67,7 +67,7 @@ pub(super) struct ChannelRules {
 /// Rules of a channel on which clients send.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChannelRule {
-    /// Whether its messages are bevy_replicon's raw bytes, without a message id of their type.
+    /// Whether its messages are `bevy_replicon`'s raw bytes, without a message id of their type.
     raw: bool,
     /// Whether every message has a sequence number.
     numbered: bool,

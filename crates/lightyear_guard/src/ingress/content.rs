@@ -6,7 +6,7 @@ use super::{limits::IngressRefusal, packet::Bytes};
 /// The content of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Content {
-    /// A message of the game or of bevy_replicon; not checked here.
+    /// A message of the game or of `bevy_replicon`; not checked here.
     Unchecked,
     /// A message that is bound to one channel, of at most this many bytes. Its owner judges the rest.
     Bound(u16),

@@ -154,7 +154,7 @@ impl Case {
         Stage::watch(&mut game.server, id);
         for client in &mut game.clients {
             let world = client.world_mut();
-            world.query::<&mut NetSim>().iter_mut(world).for_each(|mut sim| sim.apply(&self.link));
+            world.query::<&mut NetSim>().iter_mut(world).for_each(|mut sim| sim.apply(self.link));
         }
         let owner = &mut game.clients[0];
         Hands::new(self.habit, seed).take_over(owner);
