@@ -2,11 +2,9 @@
 
 use core::time::Duration;
 
-use bevy::{
-    ecs::schedule::SingleThreadedExecutor, prelude::*, state::app::StatesPlugin,
-    transform::StaticTransformOptimizations,
-};
+use bevy::prelude::*;
 use bevy_unlag::{net::ProtocolVersion, prelude::*};
+use bevy_unlag_testkit::headless_app;
 
 use crate::{
     arena,
@@ -36,15 +34,6 @@ pub struct ServerOptions {
     pub max_age: Option<Duration>,
     /// Time of one tick; `None` for [`TICK`]. Clients must have the same.
     pub tick: Option<Duration>,
-}
-
-/// Creates an app with the Bevy plugins that a headless server or client needs.
-pub fn headless() -> App {
-    let mut app = App::new();
-    app.add_plugins((MinimalPlugins, TransformPlugin, StatesPlugin));
-    // With a dozen entities the optimization saves less than waking its threads costs.
-    app.insert_resource(StaticTransformOptimizations::Disabled);
-    app
 }
 
 /// Adds the server's plugins and the game. The app must already have its Bevy plugins.
@@ -85,14 +74,14 @@ pub fn add_client(app: &mut App, weapon_set: WeaponSet, interpolation: Interpola
 
 /// Creates a server without a window.
 pub fn server(options: ServerOptions) -> App {
-    let mut app = headless();
+    let mut app = headless_app();
     add_server(&mut app, options);
     app
 }
 
 /// Creates a client without a window, played by a script.
 pub fn scripted_client(seed: u64, weapon_set: WeaponSet, interpolation: Interpolation, trace: bool) -> App {
-    let mut app = headless();
+    let mut app = headless_app();
     add_client(&mut app, weapon_set, interpolation, trace);
     app.add_plugins((PlayerControlsPlugin::default(), ScriptedPlayerPlugin))
         .insert_resource(ScriptedPlayer::new(seed));
@@ -121,14 +110,4 @@ pub fn add_host(app: &mut App) {
                 commands.spawn(soldier).insert(rules::full_loadout(&arsenal));
             },
         );
-}
-
-/// Finishes an app that is stepped manually. Its schedules become single-threaded: the order of systems is
-/// fixed, so that equal seeds give equal runs. With several apps on one machine it is also faster.
-pub fn finish(app: &mut App) {
-    app.finish();
-    app.cleanup();
-    for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
-        schedule.set_executor(SingleThreadedExecutor::new());
-    }
 }

@@ -4,10 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket}
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
-use lightyear::{
-    crossbeam::CrossbeamIo,
-    prelude::{server::Start, *},
-};
+use lightyear::prelude::{server::Start, *};
 
 /// UDP port of a server by default.
 pub const DEFAULT_PORT: u16 = 5_000;
@@ -98,15 +95,7 @@ pub(crate) fn connect_udp_in_world(world: &mut World, client: TokenClient, sim: 
 
 /// Starts a development-mode server that accepts in-process links; see [`join`].
 pub fn listen_in_process(app: &mut App) -> Entity {
-    listen_in_process_with_access(app, &ServerAccess::development(PROTOCOL_ID))
-}
-
-/// Starts a server that accepts in-process links according to `access`; see [`join_with_token`].
-pub fn listen_in_process_with_access(app: &mut App, access: &ServerAccess) -> Entity {
-    let server = app.world_mut().spawn(access.server()).id();
-    app.world_mut().trigger(Start { entity: server });
-    app.world_mut().flush();
-    server
+    bevy_unlag_testkit::listen(app, PROTOCOL_ID)
 }
 
 /// Joins a client app to a server app within one process, including the netcode handshake, through a
@@ -121,28 +110,9 @@ pub fn join(
     client_id: u64,
     sim: NetSim,
 ) -> Result<(), String> {
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, client_id as u16));
-    let client = development_client(SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)), client_id)?;
-    join_with_token(server_app, server, client_app, client, address, sim);
-    Ok(())
-}
-
-/// Joins a client app to a server app within one process with a token, as if from this address. Returns the
-/// client's link entity.
-pub fn join_with_token(
-    server_app: &mut App,
-    server: Entity,
-    client_app: &mut App,
-    client: TokenClient,
-    address: SocketAddr,
-    sim: NetSim,
-) -> Entity {
-    let (client_io, server_io) = CrossbeamIo::new_pair();
-    server_app.world_mut().spawn((LinkOf { server }, Link::default(), PeerAddr(address), Linked, server_io));
-    let link = client_app.world_mut().spawn((Client, client, client_io, sim)).id();
-    client_app.world_mut().trigger(Connect { entity: link });
-    client_app.world_mut().flush();
-    link
+    bevy_unlag_testkit::join(server_app, server, client_app, (client_id, PROTOCOL_ID), sim)
+        .map(drop)
+        .map_err(|error| format!("cannot create a connect token: {error}"))
 }
 
 /// Creates a development-mode token client, which may choose any client id.

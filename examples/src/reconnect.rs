@@ -129,7 +129,7 @@ mod tests {
     fn client() -> App {
         let mut client = app::scripted_client(1, default(), default(), false);
         connection::connect_udp(&mut client, server(), 7, NetSim::new(3).with(BAD)).expect("a token");
-        app::finish(&mut client);
+        bevy_unlag_testkit::finish(&mut client);
         client
     }
 

@@ -2,20 +2,20 @@
 
 mod membership;
 
-use core::time::Duration;
-
-use bevy::{
-    prelude::*,
-    tasks::{ComputeTaskPool, TaskPoolBuilder},
-    time::TimeUpdateStrategy,
+use core::{
+    ops::{Deref, DerefMut},
+    time::Duration,
 };
+
+use bevy::prelude::*;
 use bevy_unlag::{prelude::*, weapons::SpreadSecret};
-use lightyear::prelude::{Client, Connected};
+use bevy_unlag_testkit::{Client, SteppedApps};
+use lightyear::prelude::{Client as ClientLink, Connected};
 
 use membership::new_client;
 
 use crate::{
-    app::{self, ServerOptions, TICK},
+    app::{self, ServerOptions},
     connection,
     match_report::{MatchReport, PlayerReport},
     scripted_player::ScriptedPlayer,
@@ -73,30 +73,27 @@ impl MatchOptions {
     }
 }
 
-/// A server and its clients, each with its own frame time, stepped in the order in which their frames are
-/// due.
+/// A match of the shooter on [`SteppedApps`], which it dereferences to.
 pub struct Match {
-    /// The server app.
-    pub server: App,
-    /// The client apps.
-    pub clients: Vec<App>,
-    frame: Duration,
-    now: Duration,
-    server_due: Duration,
-    /// Delta time of the server's next frame.
-    server_frame: Duration,
-    clients_due: Vec<Duration>,
-    /// Delta time of each client's next frame, by its own clock.
-    client_frames: Vec<Duration>,
-    /// Clock speed of each client.
-    clocks: Vec<f64>,
-    started: Duration,
-    /// Server entity that late joiners connect to.
-    listener: Entity,
+    apps: SteppedApps,
     options: MatchOptions,
     app_generation: u64,
     /// Apps of players who have rejoined with a new app. They are no longer stepped.
     retired_clients: Vec<App>,
+}
+
+impl Deref for Match {
+    type Target = SteppedApps;
+
+    fn deref(&self) -> &SteppedApps {
+        &self.apps
+    }
+}
+
+impl DerefMut for Match {
+    fn deref_mut(&mut self) -> &mut SteppedApps {
+        &mut self.apps
+    }
 }
 
 impl Match {
@@ -114,12 +111,7 @@ impl Match {
     /// # Errors
     /// Returns one line when a player could not join within 20 seconds.
     pub fn start_with(options: &MatchOptions, prepare: impl FnOnce(&mut App)) -> Result<Self, String> {
-        // The first caller decides for the whole process. With one thread, systems that could run in
-        // parallel do not wake another thread in every frame.
-        ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
-        let frame = options.frame();
         let mut server = app::server(options.server);
-        server.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
         // A random secret would give every run a different spread.
         server.insert_resource(SpreadSecret(options.seed));
         if options.host {
@@ -127,38 +119,32 @@ impl Match {
         }
         prepare(&mut server);
         let listener = connection::listen_in_process(&mut server);
-        app::finish(&mut server);
-        let mut clients = Vec::new();
-        let mut clients_due = Vec::new();
-        for i in 0..options.players {
-            clients.push(new_client((&mut server, listener), options, i, 0)?);
-            // Staggered, so that no two clients' frames coincide.
-            clients_due.push(frame.mul_f64(0.37 + 0.61 * i as f64 % 1.0));
-        }
         let mut this = Self {
-            server,
-            clients,
-            frame,
-            now: Duration::ZERO,
-            server_due: Duration::ZERO,
-            server_frame: TICK,
-            client_frames: vec![frame; clients_due.len()],
-            clocks: vec![1.0; clients_due.len()],
-            clients_due,
-            started: Duration::ZERO,
-            listener,
+            apps: SteppedApps::with_listener(server, listener),
             options: *options,
             app_generation: 0,
             retired_clients: Vec::new(),
         };
-        while !this.everyone_has_a_pawn() {
-            if this.now > Duration::from_secs(20) {
-                return Err("not every player could join within 20 s; try a better --preset".to_owned());
-            }
-            this.run(Duration::from_millis(100));
+        let frame = options.frame();
+        for i in 0..options.players {
+            let client = new_client((&mut this.apps.server, listener), options, i, 0)?;
+            // Staggered, so that no two clients' frames coincide.
+            this.apps.add(client, Client::new(frame, frame.mul_f64(0.37 + 0.61 * i as f64 % 1.0)));
         }
-        this.started = this.now;
+        if !this.wait_for_pawns() {
+            return Err("not every player could join within 20 s; try a better --preset".to_owned());
+        }
         Ok(this)
+    }
+
+    fn wait_for_pawns(&mut self) -> bool {
+        while !self.everyone_has_a_pawn() {
+            if self.now() > Duration::from_secs(20) {
+                return false;
+            }
+            self.run(Duration::from_millis(100));
+        }
+        true
     }
 
     fn everyone_has_a_pawn(&mut self) -> bool {
@@ -167,87 +153,12 @@ impl Match {
         self.clients.iter_mut().all(|client| {
             let world = client.world_mut();
             let connected =
-                world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count() == 1;
+                world.query_filtered::<(), (With<ClientLink>, With<Connected>)>().iter(world).count() == 1;
             connected
                 && world.query_filtered::<(), With<DrawnPose>>().iter(world).count() == expected
                 && world.query_filtered::<(), (With<LocalControl>, With<SoldierState>)>().iter(world).count()
                     == 1
         })
-    }
-
-    /// Advances time by `time`, running each app's frame when it is due.
-    pub fn run(&mut self, time: Duration) {
-        let end = self.now + time;
-        loop {
-            let next = self.clients_due.iter().copied().min().unwrap_or(Duration::MAX).min(self.server_due);
-            if next > end {
-                break;
-            }
-            if self.server_due == next {
-                self.server.insert_resource(TimeUpdateStrategy::ManualDuration(self.server_frame));
-                self.server.update();
-                self.server_frame = TICK;
-                self.server_due += TICK;
-            }
-            let clients = self.clients.iter_mut().zip(&mut self.clients_due);
-            for ((client, due), (frame, clock)) in
-                clients.zip(self.client_frames.iter_mut().zip(&self.clocks))
-            {
-                if *due == next {
-                    client.insert_resource(TimeUpdateStrategy::ManualDuration(frame.mul_f64(*clock)));
-                    client.update();
-                    *frame = self.frame;
-                    *due += self.frame;
-                }
-            }
-        }
-        self.now = end;
-    }
-
-    /// Stalls the server: its next frame comes `time` later, and its delta time is `time` longer.
-    pub fn stall_server(&mut self, time: Duration) {
-        self.server_due += time;
-        self.server_frame += time;
-    }
-
-    /// Stalls a client: its next frame comes `time` later, and its delta time is `time` longer.
-    pub fn stall_client(&mut self, client: usize, time: Duration) {
-        if let Some((due, frame)) = self.clients_due.get_mut(client).zip(self.client_frames.get_mut(client)) {
-            *due += time;
-            *frame += time;
-        }
-    }
-
-    /// Sets the speed of a client's clock. 1 is real time; clamped to 0.1–10.
-    pub fn set_clock(&mut self, client: usize, speed: f64) {
-        if let Some(clock) = self.clocks.get_mut(client) {
-            *clock = speed.clamp(0.1, 10.0);
-        }
-    }
-
-    /// Returns the time since the server's last frame.
-    #[must_use]
-    pub fn server_age(&self) -> Duration {
-        (self.now + TICK).saturating_sub(self.server_due)
-    }
-
-    /// Returns the time since a client's last frame.
-    #[must_use]
-    pub fn client_age(&self, client: usize) -> Duration {
-        self.clients_due
-            .get(client)
-            .map_or(Duration::ZERO, |due| (self.now + self.frame).saturating_sub(*due))
-    }
-
-    /// Sets the link conditions of every player; the same one-way values apply to the uplink and the
-    /// downlink.
-    pub fn set_conditions(&mut self, conditions: LinkConditions) {
-        for client in &mut self.clients {
-            let world = client.world_mut();
-            for mut sim in world.query::<&mut NetSim>().iter_mut(world) {
-                sim.set(conditions);
-            }
-        }
     }
 
     /// Lets all players fight for `seconds`, then stops their fire for 3 s, so that every verdict can
@@ -261,7 +172,8 @@ impl Match {
 
     /// Sets whether the scripted players fire.
     pub fn set_firing(&mut self, may_fire: bool) {
-        for app in self.clients.iter_mut().chain([&mut self.server]) {
+        let SteppedApps { clients, server, .. } = &mut self.apps;
+        for app in clients.iter_mut().chain([server]) {
             if let Some(mut script) = app.world_mut().get_resource_mut::<ScriptedPlayer>() {
                 script.may_fire = may_fire;
             }
@@ -276,7 +188,7 @@ impl Match {
 
     /// Returns the report of the match so far.
     pub fn report(&mut self) -> MatchReport {
-        let seconds = self.now.as_secs_f64();
+        let seconds = self.now().as_secs_f64();
         let players = self.clients.iter_mut().map(|client| {
             let mut report = PlayerReport::read(client.world_mut(), seconds);
             report.shot_stats.close();

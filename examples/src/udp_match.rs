@@ -208,7 +208,7 @@ fn serve_with_handle(
     let mut app = app::server(options);
     prepare(&mut app);
     connection::listen_udp_with_access(&mut app, port, access);
-    app::finish(&mut app);
+    bevy_unlag_testkit::finish(&mut app);
     app.update();
     // Another process may have taken the port in the meantime.
     let bound = connection::bound_port(app.world_mut())
@@ -255,7 +255,7 @@ fn client(client: TokenClient, player: PlayerOptions) -> App {
     let mut app = app::scripted_client(player.seed, player.weapon_set, player.interpolation, false);
     let sim = NetSim::new(player.seed ^ 0x5eed).with(player.conditions);
     connection::connect_udp_with_token(&mut app, client, sim);
-    app::finish(&mut app);
+    bevy_unlag_testkit::finish(&mut app);
     app
 }
 

@@ -39,8 +39,14 @@ fn arrows_point_down() {
         ("bevy_unlag_movement", core, true, false),
         ("bevy_unlag_prediction", core, false, false),
         ("bevy_unlag_smoothing", core, false, false),
-        ("bevy_unlag_rewind", core, true, false),
-        ("bevy_unlag_weapons", &["bevy_unlag_core", "bevy_unlag_rewind"][..], false, false),
+        ("bevy_unlag_rewind", &["bevy_unlag_core", "bevy_unlag_smoothing"][..], true, false),
+        (
+            "bevy_unlag_weapons",
+            &["bevy_unlag_core", "bevy_unlag_smoothing", "bevy_unlag_rewind"][..],
+            false,
+            false,
+        ),
+        ("lightyear_guard", &[][..], false, true),
         ("bevy_unlag_lightyear", below_glue, false, true),
     ];
     let found = dependencies();

@@ -65,11 +65,11 @@ fn a_turret_turns_smoothly_and_rests_without_drifting() {
         },
     );
     let listener = connection::listen_in_process(&mut server);
-    app::finish(&mut server);
+    bevy_unlag_testkit::finish(&mut server);
     let conditions = LinkConditions { latency: TICK * 3, ..LinkConditions::PERFECT };
     connection::join(&mut server, listener, &mut client, 1, NetSim::new(9).with(conditions))
         .expect("it joins");
-    app::finish(&mut client);
+    bevy_unlag_testkit::finish(&mut client);
     // One stands by itself; another is on the client's own pawn.
     let target = Replicate::to_clients(NetworkTarget::All);
     server.world_mut().spawn((Turret(0.0), Health::default(), target));

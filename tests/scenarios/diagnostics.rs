@@ -25,9 +25,9 @@ fn pair(
     }
     change(&mut client);
     let listener = connection::listen_in_process(&mut server);
-    app::finish(&mut server);
+    bevy_unlag_testkit::finish(&mut server);
     connection::join(&mut server, listener, &mut client, 1, NetSim::new(1)).expect("a token");
-    app::finish(&mut client);
+    bevy_unlag_testkit::finish(&mut client);
     for _ in 0..64 * 4 {
         server.update();
         client.update();

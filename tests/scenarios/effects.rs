@@ -53,7 +53,7 @@ fn quiet() -> Match {
     let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     let conditions = crate::link_150();
     let mut game = start(MatchOptions { players: 2, conditions, server, ..MatchOptions::default() });
-    for app in game.clients.iter_mut().chain([&mut game.server]) {
+    for app in game.apps_mut() {
         app.init_resource::<Told>().add_systems(Last, note);
     }
     game.clients.iter_mut().for_each(hold_still);
@@ -164,7 +164,7 @@ fn who_joins_is_shown_what_flies_and_who_leaves_nothing_more() {
     let listener = world.query_filtered::<Entity, With<NetcodeServer>>().single(world).expect("it listens");
     let sim = NetSim::new(5).with(crate::link_150());
     connection::join(&mut game.server, listener, &mut late, 77, sim).expect("it joins");
-    app::finish(&mut late);
+    bevy_unlag_testkit::finish(&mut late);
     run_with(&mut game, &mut late, 1.5);
     let (there, here) = (flying(&mut game.clients[1]), flying(&mut late));
     assert_eq!((there, here), (2, 2), "{:?}", told(&game.clients[0]).verdicts);

@@ -185,7 +185,7 @@ impl Game {
         }
         server.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
         let listener = connection::listen_in_process(&mut server);
-        app::finish(&mut server);
+        bevy_unlag_testkit::finish(&mut server);
         let mut clients = Vec::new();
         for i in 0..count {
             let mut client = app::scripted_client(i, Default::default(), Default::default(), false);
@@ -195,7 +195,7 @@ impl Game {
                 .insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
             let sim = NetSim::new(i + 50).with(conditions);
             connection::join(&mut server, listener, &mut client, i + 1, sim).expect("a token");
-            app::finish(&mut client);
+            bevy_unlag_testkit::finish(&mut client);
             clients.push(client);
         }
         let mut game = Self { server, clients };

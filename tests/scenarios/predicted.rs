@@ -75,7 +75,7 @@ impl Stage {
         server.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
         give_hats(&mut server);
         let listener = connection::listen_in_process(&mut server);
-        app::finish(&mut server);
+        bevy_unlag_testkit::finish(&mut server);
         let conditions =
             LinkConditions { latency: TICK * 9, jitter: TICK, loss: 0.1, ..LinkConditions::PERFECT };
         let mut clients = Vec::new();
@@ -86,7 +86,7 @@ impl Stage {
             client.insert_resource(TimeUpdateStrategy::ManualDuration(TICK / 3));
             connection::join(&mut server, listener, &mut client, i, NetSim::new(90 + i).with(conditions))
                 .expect("it joins");
-            app::finish(&mut client);
+            bevy_unlag_testkit::finish(&mut client);
             clients.push(client);
         }
         let mut stage = Self { server, clients, id: NetId(0) };

@@ -47,8 +47,8 @@ impl Door {
                 joined.0.extend(clients.get(connected.entity).ok().map(|id| id.0));
             },
         );
-        let listener = connection::listen_in_process_with_access(&mut app, access);
-        app::finish(&mut app);
+        let listener = bevy_unlag_testkit::listen_with_access(&mut app, access);
+        bevy_unlag_testkit::finish(&mut app);
         Self { app, listener, access: access.clone(), port: 1 }
     }
 
@@ -74,7 +74,7 @@ impl Door {
         client.add_systems(Update, |mut heard: MessageReader<KickedByServer>, mut out: ResMut<ThrownOut>| {
             out.0.extend(heard.read().map(|kicked| kicked.0));
         });
-        app::finish(&mut client);
+        bevy_unlag_testkit::finish(&mut client);
         self.dial(&mut client, token, conditions);
         client
     }
@@ -84,7 +84,7 @@ impl Door {
         let from = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
         self.port += 1;
         let token = TokenClient::new(token).expect("a token");
-        connection::join_with_token(&mut self.app, self.listener, client, token, from, sim);
+        bevy_unlag_testkit::join_with_token(&mut self.app, self.listener, client, token, from, sim);
     }
 
     fn run(&mut self, clients: &mut [&mut App], seconds: f64) {

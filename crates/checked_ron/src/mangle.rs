@@ -9,7 +9,10 @@ pub fn mangled(text: &str, count: usize, seed: u64) -> impl Iterator<Item = Stri
     (0..count).map(move |_| {
         let mut bytes = text.as_bytes().to_vec();
         for _ in 0..rng.random_range(1..=3) {
-            let at = rng.random_range(0..bytes.len().max(2) - 1);
+            if bytes.len() < 2 {
+                break;
+            }
+            let at = rng.random_range(0..bytes.len() - 1);
             match rng.random_range(0..20) {
                 0..8 => bytes[at] = b"()[]{}:,-.0159eENanif\"\\/* \n"[rng.random_range(0..27)],
                 8..14 => drop(bytes.remove(at)),

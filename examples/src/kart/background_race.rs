@@ -11,8 +11,9 @@ use bevy::prelude::*;
 use bevy_unlag::prelude::*;
 
 use super::{app, ground_truth::GroundTruth, race_settings::RaceSettings};
+use bevy_unlag_testkit::finish;
+
 use crate::{
-    app::finish,
     connection,
     udp_match::{Stop, run},
 };

@@ -13,10 +13,9 @@ use super::{
     ground_truth::GroundTruth,
     race_settings::{OwnerMode, RaceSettings},
 };
-use crate::{
-    app::{TICK, finish},
-    connection,
-};
+use bevy_unlag_testkit::finish;
+
+use crate::{app::TICK, connection};
 
 /// Quantization error of positions, in metres: half a millimetre per axis. Errors up to here are ignored.
 const QUANTIZATION_ERROR: f32 = 0.001;

@@ -2,8 +2,9 @@
 
 use core::time::Duration;
 
-use bevy::{prelude::*, time::TimeUpdateStrategy};
+use bevy::prelude::*;
 use bevy_unlag::prelude::*;
+use bevy_unlag_testkit::Client as Frames;
 use lightyear::prelude::{Client, Connected, Disconnect};
 
 use super::{Match, MatchOptions};
@@ -27,11 +28,10 @@ pub(super) fn new_client(
     let seed = options.seed.wrapping_mul(1_000_003).wrapping_add(player) ^ life << 40;
     let ServerOptions { weapon_set, interpolation, trace, .. } = options.server;
     let mut client = app::scripted_client(seed, weapon_set, interpolation, trace);
-    client.insert_resource(TimeUpdateStrategy::ManualDuration(options.frame()));
     client.world_mut().resource_mut::<ScriptedPlayer>().may_fire = false;
     let sim = NetSim::new(seed ^ 0x5eed).with(options.conditions);
     connection::join(server, listener, &mut client, player + 1, sim)?;
-    app::finish(&mut client);
+    bevy_unlag_testkit::finish(&mut client);
     Ok(client)
 }
 
@@ -48,30 +48,26 @@ impl Match {
         world.flush();
     }
 
-    /// Stops a client's app without a disconnect, as if its machine were switched off.
-    pub fn power_off(&mut self, client: usize) {
-        if let Some(due) = self.clients_due.get_mut(client) {
-            *due = Duration::MAX;
-        }
-    }
-
     /// Replaces a player's app with a new one under the same client id, as after a restart of the game.
     ///
     /// # Errors
     /// Returns one line when the connect token cannot be created.
     pub fn rejoin(&mut self, client: usize) -> Result<(), String> {
         self.app_generation += 1;
-        let server = (&mut self.server, self.listener);
+        let listener = self.listener;
+        let server = (&mut self.apps.server, listener);
         let app = new_client(server, &self.options, client as u64, self.app_generation)?;
-        if let Some(place) = self.clients.get_mut(client) {
+        let now = self.now();
+        if let Some(place) = self.apps.clients.get_mut(client) {
             // Dropping the app would close its channel, which a machine that is switched off does not do.
             self.retired_clients.push(core::mem::replace(place, app));
             // By then the server has timed out the oldest connection.
             if self.retired_clients.len() > MAX_RETIRED_CLIENTS {
                 drop(self.retired_clients.remove(0));
             }
-            self.clients_due[client] = self.now + self.frame;
-            self.client_frames[client] = self.frame;
+            let clock = self.apps.frames[client].clock;
+            let frame = self.options.frame();
+            self.apps.frames[client] = Frames { clock, ..Frames::new(frame, now + frame) };
         }
         Ok(())
     }
@@ -82,18 +78,17 @@ impl Match {
     /// Returns one line when the connect token cannot be created.
     pub fn join(&mut self) -> Result<usize, String> {
         let place = self.clients.len();
-        let server = (&mut self.server, self.listener);
-        self.clients.push(new_client(server, &self.options, place as u64, 0)?);
-        self.clients_due.push(self.now + self.frame);
-        self.client_frames.push(self.frame);
-        self.clocks.push(1.0);
-        Ok(place)
+        let listener = self.listener;
+        let server = (&mut self.apps.server, listener);
+        let client = new_client(server, &self.options, place as u64, 0)?;
+        let (frame, now) = (self.options.frame(), self.now());
+        Ok(self.add(client, Frames::new(frame, now + frame)))
     }
 
     /// Returns whether a client is connected and controls a pawn.
     #[must_use]
     pub fn is_playing(&mut self, client: usize) -> bool {
-        if self.clients_due.get(client).is_none_or(|due| *due == Duration::MAX) {
+        if self.frames.get(client).is_none_or(|frames| frames.due == Duration::MAX) {
             return false;
         }
         let Some(app) = self.clients.get_mut(client) else { return false };

@@ -17,7 +17,8 @@ use super::{
     DISTANCE, Level, Observations, Pawn, PawnState, SimulatedLink, Variant, Wall, WriteMethod, observations,
     variant::{self, ReceivedRequests, ScriptedInput, UnsentRequests},
 };
-use crate::app::{TICK, finish};
+use crate::app::TICK;
+use bevy_unlag_testkit::finish;
 
 /// Ticks by which the server starts earlier than the owner, so that its colliders exist when the owner
 /// joins.

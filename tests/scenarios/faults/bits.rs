@@ -48,7 +48,7 @@ fn f10_a_flipped_bit_is_a_lost_packet() {
     let conditions = LinkConditions { loss: 0.0, ..preset("Average (UE)") };
     let options = MatchOptions { players: 3, conditions, seed: 4, ..default() };
     let mut trial = Trial::new("1 % of packets flipped on the wire", options);
-    for (dice, app) in (9..).zip(core::iter::once(&mut trial.game.server).chain(&mut trial.game.clients)) {
+    for (dice, app) in (9..).zip(trial.game.apps_mut()) {
         app.insert_resource(Noise { dice, flipped: 0 });
         app.add_systems(PostUpdate, flip.after(ConnectionSystems::Send).before(LinkSystems::Send));
     }

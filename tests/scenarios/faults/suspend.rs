@@ -101,7 +101,7 @@ fn f19_beyond_the_age_of_bevys_change_ticks() {
     let mut trial = Trial::new("a server that has run for long", options);
     trial.game.set_firing(true);
     for _ in 0..10 {
-        for app in core::iter::once(&mut trial.game.server).chain(&mut trial.game.clients) {
+        for app in trial.game.apps_mut() {
             for _ in 0..STEP {
                 app.world_mut().increment_change_tick();
             }

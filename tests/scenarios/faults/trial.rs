@@ -147,7 +147,7 @@ impl Trial {
     }
 
     fn apps(&mut self) -> impl Iterator<Item = &mut App> {
-        core::iter::once(&mut self.game.server).chain(&mut self.game.clients)
+        self.game.apps_mut()
     }
 
     /// The time on a client's clock.

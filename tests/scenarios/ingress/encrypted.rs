@@ -37,7 +37,7 @@ fn pair() -> (App, App, [u8; 32]) {
     };
     let listener = server.world_mut().spawn(NetcodeServer::new(config)).id();
     server.world_mut().trigger(Start { entity: listener });
-    app::finish(&mut server);
+    bevy_unlag_testkit::finish(&mut server);
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
     let token = ConnectToken::build(address, PROTOCOL, 1, KEY).generate().expect("a token");
     let bytes = token.clone().try_into_bytes().expect("its bytes");
@@ -56,7 +56,7 @@ fn pair() -> (App, App, [u8; 32]) {
         NetcodeClient::new(Authentication::Token(token), NetcodeConfig::default()).expect("a client");
     let link = client.world_mut().spawn((Client, netcode, here)).id();
     client.world_mut().trigger(Connect { entity: link });
-    app::finish(&mut client);
+    bevy_unlag_testkit::finish(&mut client);
     for _ in 0..128 {
         client.update();
         server.update();

@@ -77,9 +77,9 @@ fn pair(conditions: LinkConditions) -> (App, App) {
         app.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
     }
     let listener = links::listen_in_process(&mut server);
-    app::finish(&mut server);
+    bevy_unlag_testkit::finish(&mut server);
     links::join(&mut server, listener, &mut client, 1, NetSim::new(4).with(conditions)).expect("a token");
-    app::finish(&mut client);
+    bevy_unlag_testkit::finish(&mut client);
     (server, client)
 }
 

@@ -68,7 +68,7 @@ fn open() -> (Match, Entity) {
 /// A thousand a round: half of them from a client that has joined, the rest from strangers, in their own names and in
 /// that of the other client.
 fn flood(game: &mut Match, listener: Entity, rounds: u32) {
-    let sense = message(channel(&game.server, "VerdictChannel"), Some(0), &[1, 2, 3]);
+    let sense = message(channel(&game.server, "ServerEventChannel"), Some(0), &[1, 2, 3]);
     let (part, answer) = (packet(1, &[7; 9]), packet(4, &[1]));
     let client = [&sense[..], &[0xFF; 40], &part[..], &answer[..]];
     let request = [&[0][..], b"NETCODE 1.02\0", &[7; 1_064]].concat();

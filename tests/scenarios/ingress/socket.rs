@@ -17,7 +17,7 @@ fn server() -> (App, SocketAddr) {
     let mut server = app::server(Default::default());
     server.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
     connection::listen_udp(&mut server, 0);
-    app::finish(&mut server);
+    bevy_unlag_testkit::finish(&mut server);
     server.update();
     let port = connection::bound_port(server.world_mut()).expect("a port");
     (server, SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
@@ -59,7 +59,7 @@ fn request(to: SocketAddr) -> Vec<u8> {
     client.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
     let through = listener.local_addr().expect("an address");
     connection::connect_udp(&mut client, through, 1, NetSim::new(1)).expect("it dials");
-    app::finish(&mut client);
+    bevy_unlag_testkit::finish(&mut client);
     let mut bytes = [0; 1_500];
     for _ in 0..100 {
         client.update();

@@ -68,7 +68,7 @@ fn do_not_keep_anybody_from_joining() {
         arrive(&mut game.server, listener, address, &[0x15; 64]);
     }
     unlag_examples::connection::join(&mut game.server, listener, &mut late, 9, sim).expect("a token");
-    unlag_examples::app::finish(&mut late);
+    bevy_unlag_testkit::finish(&mut late);
     for step in 0..300 {
         for address in 0..100 {
             arrive(&mut game.server, listener, 10_000 + step * 100 + address, &[0x15; 64]);

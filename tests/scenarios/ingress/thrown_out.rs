@@ -53,7 +53,7 @@ fn is_connected(client: &mut App) -> bool {
 #[test]
 fn for_packets_that_make_no_sense() {
     let mut game = crowd(2);
-    let bytes = message(channel(&game.server, "VerdictChannel"), Some(0), &[1, 2, 3]);
+    let bytes = message(channel(&game.server, "ServerEventChannel"), Some(0), &[1, 2, 3]);
     // Too few of them are forgiven.
     for _ in 0..6 {
         send(&mut game.clients[0], &bytes);

@@ -100,7 +100,8 @@ fn a_check_of_the_protocol_that_only_servers_send() {
     fn act(game: &mut Match) {
         let bytes = [&message_id(&game.server, "ProtocolCheck")[..], &[0, 0, 0]].concat();
         let id = game.server.world().resource::<IngressStats>().packets as u16 % 256;
-        send(&mut game.clients[0], &message(channel(&game.server, "MetadataChannel"), Some(id), &bytes));
+        let metadata = channel(&game.server, "MetadataChannel");
+        send(&mut game.clients[0], &message(metadata, Some(id), &bytes));
     }
     is_held_off(IngressRefusal::Message, strict, act);
     // Without the filters, but with the handler of errors that the server sets.

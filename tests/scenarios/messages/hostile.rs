@@ -45,7 +45,8 @@ fn by_no_name_a_client_speaks_in_another_direction_or_on_another_channel() {
     open_all_gates(&mut game);
     // No pawn, and a number: the first bit of the body is clear.
     let body = (5_u64 << 1).to_le_bytes();
-    let packets = every_name(&game.clients[0], "GameLooseChannel", "GameLooseMessage", false, &body[..5]);
+    let packets =
+        every_name(&game.clients[0], "GameUnreliableChannel", "GameUnreliableMessage", false, &body[..5]);
     pour(&mut game, &packets, 100);
     let words: Vec<_> = game.server.world().resource::<Heard>().0.clone();
     let kinds: Vec<_> = words.iter().map(|word| (word.kind, word.number)).collect();
@@ -106,8 +107,10 @@ fn cut_and_mangled_envelopes_are_refused_and_nothing_breaks() {
     let mut game = Game::start(1, LinkConditions::PERFECT);
     game.seconds(4);
     open_all_gates(&mut game);
-    let (channel, id) =
-        (channel(&game.clients[0], "GameLooseChannel"), message_id(&game.clients[0], "GameLooseMessage"));
+    let (channel, id) = (
+        channel(&game.clients[0], "GameUnreliableChannel"),
+        message_id(&game.clients[0], "GameUnreliableMessage"),
+    );
     let mut state = 7_u64;
     let mut random = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

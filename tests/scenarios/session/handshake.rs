@@ -111,10 +111,10 @@ fn another_build_of_the_same_version_is_named_and_nobody_panics() {
                 listen(app);
             }
             let listener = links::listen_in_process(&mut server);
-            app::finish(&mut server);
+            bevy_unlag_testkit::finish(&mut server);
             for (id, app) in [(1, &mut other), (2, &mut same)] {
                 links::join(&mut server, listener, app, id, NetSim::new(id)).expect("a token");
-                app::finish(app);
+                bevy_unlag_testkit::finish(app);
             }
             run(&mut [&mut server, &mut other, &mut same], seconds(3.0));
             let [mismatch] = told(&other).protocol[..] else {

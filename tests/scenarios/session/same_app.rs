@@ -54,7 +54,8 @@ fn end_and_join(game: &mut Match, way: Way, id: NetId) {
         Way::AnotherLink => {
             game.clients[0].world_mut().despawn(old);
             let sim = NetSim::new(77).with(average());
-            connection::join(&mut game.server, listener, &mut game.clients[0], 1, sim).expect("a token");
+            let apps = &mut **game;
+            connection::join(&mut apps.server, listener, &mut apps.clients[0], 1, sim).expect("a token");
         }
         Way::TheSameLink => {
             let server = SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT));

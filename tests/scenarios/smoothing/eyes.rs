@@ -50,7 +50,7 @@ pub fn open(game: &mut Match) {
             }
         },
     );
-    for app in game.clients.iter_mut().chain([&mut game.server]) {
+    for app in game.apps_mut() {
         app.init_resource::<Eyes>().add_systems(
             Last,
             |time: Res<Time<Real>>,

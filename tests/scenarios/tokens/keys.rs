@@ -79,7 +79,7 @@ fn by_hand(key: [u8; 32]) -> (bool, bool) {
     door.app.world_mut().trigger(Start { entity: listener });
     let mut client = app::scripted_client(1, Default::default(), Default::default(), false);
     client.insert_resource(TimeUpdateStrategy::ManualDuration(app::TICK));
-    app::finish(&mut client);
+    bevy_unlag_testkit::finish(&mut client);
     let auth = Authentication::Manual {
         server_addr: address(),
         client_id: 1,

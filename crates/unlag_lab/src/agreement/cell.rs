@@ -115,7 +115,7 @@ impl Cell {
             fps: FPS,
             ..MatchOptions::default()
         })?;
-        for app in game.clients.iter_mut().chain([&mut game.server]) {
+        for app in game.apps_mut() {
             app.insert_resource(rules.weapon.arsenal());
         }
         game.server.world_mut().resource_mut::<ProjectileRules>().catch_up = rules.catch_up;

@@ -78,7 +78,7 @@ fn machines() -> [(BaseId, BaseTrack, Collider); 3] {
 /// Changes the arena of every app of a match, and puts every player where it belongs. Let some time pass
 /// then: who rides is dropped onto its machine.
 pub fn set_up(game: &mut Match, scene: Scene) {
-    for app in game.clients.iter_mut().chain([&mut game.server]) {
+    for app in game.apps_mut() {
         let world = app.world_mut();
         let mut parts = world.query::<(Entity, &ArenaPart)>();
         let plain = |part: &ArenaPart| matches!(part.0.surface, Surface::Floor | Surface::Wall);

@@ -11,7 +11,7 @@ use bevy::{
 use bevy_unlag::prelude::*;
 use lightyear::prelude::{Client, Connected, Connecting, Disconnected};
 use unlag_examples::{
-    app, arena, connection, reconnect,
+    arena, connection, reconnect,
     rules::RulesProtocolPlugin,
     scripted_player::{ScriptedPlayer, ScriptedPlayerPlugin},
     shot_stats::{ShotStats, ShotStatsPlugin},
@@ -63,7 +63,7 @@ impl Crowd {
     pub fn join(&mut self, conditions: LinkConditions) -> Result<(), String> {
         let number = self.clients.len() as u64;
         let seed = self.seed.wrapping_mul(1_000_003).wrapping_add(number);
-        let mut client = app::headless();
+        let mut client = bevy_unlag_testkit::headless_app();
         client.insert_resource(Arsenal::default());
         client.add_plugins(UnlagClientPlugins { rate: SimulationRate { tick: self.tick, ..default() } });
         client.add_plugins((RulesProtocolPlugin, ShotStatsPlugin)).add_systems(Startup, arena::spawn);
@@ -75,7 +75,7 @@ impl Crowd {
         client.insert_resource(script);
         let sim = NetSim::new(seed ^ 0x5eed).with(conditions);
         connection::connect_udp(&mut client, self.server.address, number + 1, sim)?;
-        app::finish(&mut client);
+        bevy_unlag_testkit::finish(&mut client);
         self.clients.push(client);
         Ok(())
     }

@@ -55,7 +55,7 @@ pub fn serve(args: ServeArgs) -> Result<(), String> {
         app.add_plugins(laps::plugin);
     }
     connection::listen_udp(&mut app, 0);
-    app::finish(&mut app);
+    bevy_unlag_testkit::finish(&mut app);
     app.update();
     let port = connection::bound_port(app.world_mut()).ok_or("the server's process found no port")?;
     let mut out = stdout().lock();

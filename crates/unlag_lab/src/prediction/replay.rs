@@ -13,7 +13,8 @@ use bevy_unlag::{
     },
     smoothing::{SmoothingPlugin, SnapshotInbox},
 };
-use unlag_examples::app::{TICK, finish};
+use bevy_unlag_testkit::finish;
+use unlag_examples::app::TICK;
 
 use crate::movement::race::{micros, quantile};
 

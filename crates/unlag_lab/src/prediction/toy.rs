@@ -9,7 +9,8 @@ use bevy_unlag::{
     movement::CapsuleInput,
     prediction::{ClockSteering, PredictionPlugin, authority_pawn, autonomous_pawn},
 };
-use unlag_examples::app::{TICK, finish};
+use bevy_unlag_testkit::finish;
+use unlag_examples::app::TICK;
 
 /// The model.
 pub struct Toy;

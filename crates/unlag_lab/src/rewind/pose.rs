@@ -58,7 +58,8 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         let server = played.server.world_mut();
         let ids: Vec<(NetId, Entity)> =
             server.query::<(Entity, &NetId)>().iter(server).map(|(entity, id)| (*id, entity)).collect();
-        for client in &mut played.clients {
+        let apps = &mut *played;
+        for client in &mut apps.clients {
             let world = client.world_mut();
             let Some(time) = world.resource::<DrawnViewTime>().0 else { continue };
             let bases = world.resource::<DrawnBaseTime>().0;
@@ -78,7 +79,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
                 let named = [StampOverride { target: *id, from, to, shift }];
                 let limits = RewindLimits { max_age: Duration::from_secs(1), ..RewindLimits::default() };
                 let view = View { overrides: &named, bases, limits: Some(&limits), ..View::from(time) };
-                let query = asked.get(played.server.world()).expect("the server can be asked");
+                let query = asked.get(apps.server.world()).expect("the server can be asked");
                 let judged = query.at(RewindTime::View(view)).ok().and_then(|then| then.pose(*entity).ok());
                 match judged {
                     Some(judged) => {

@@ -51,7 +51,7 @@ impl Stage {
             .add_plugins(RewindPlugin::<CapsuleModel>::default())
             .insert_resource(TimeUpdateStrategy::ManualDuration(TICK))
             .add_systems(Startup, arena::spawn);
-        unlag_examples::app::finish(&mut app);
+        bevy_unlag_testkit::finish(&mut app);
         let half = arena::HALF_SIZE * (players as f32 / 64.0).sqrt().max(1.0);
         let mut rng = SmallRng::seed_from_u64(seed);
         let pawns = (0..players)

@@ -8,7 +8,7 @@ use bevy_unlag::{
     core::{NetRole, PathKnotConfig, ProxySmoothing, ProxyUpdate},
     smoothing::{SmoothingPlugin, SnapshotInbox},
 };
-use unlag_examples::app::finish;
+use bevy_unlag_testkit::finish;
 
 use super::{
     Plan,

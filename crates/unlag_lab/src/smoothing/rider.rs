@@ -82,7 +82,7 @@ fn slide(
 ) -> Result<(f64, usize), String> {
     let conditions = LinkConditions { latency: one_way, ..LinkConditions::PERFECT };
     let mut game = Match::start(&MatchOptions { players: 2, conditions, seed, ..MatchOptions::default() })?;
-    for app in game.clients.iter_mut().chain([&mut game.server]) {
+    for app in game.apps_mut() {
         app.world_mut().spawn(lift());
     }
     game.clients.iter_mut().for_each(hands_off);

@@ -12,7 +12,7 @@ use bevy_unlag::{
         PlayoutClock, PlayoutClocks, ProxyTime, ServerClock, SmoothingPlugin, SmoothingStats, SnapshotInbox,
     },
 };
-use unlag_examples::app::finish;
+use bevy_unlag_testkit::finish;
 
 use super::{judge::Seen, link::Arrival, truth::TICKS};
 

@@ -46,7 +46,7 @@ impl Watch {
 
     /// What is no number, who is blamed.
     pub fn numbers(&mut self, game: &mut Match, second: u64) {
-        let apps = core::iter::once(&mut game.server).chain(&mut game.clients[..HONEST]);
+        let apps = game.apps_mut().take(1 + HONEST);
         let odd: Vec<_> = apps.enumerate().filter_map(|(index, app)| Some((index, odd(app)?))).collect();
         for (index, what) in odd {
             let whose = if index == 0 { "the server".to_owned() } else { format!("player {}", index - 1) };

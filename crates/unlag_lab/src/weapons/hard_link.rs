@@ -124,7 +124,7 @@ impl Sums {
         game.set_firing(true);
         game.run(Duration::from_secs_f64(stretch));
         game.set_firing(false);
-        for app in game.clients.iter_mut().chain([&mut game.server]) {
+        for app in game.apps_mut() {
             app.world_mut().resource_mut::<Trick>().on = false;
         }
         // Fingers leave triggers; who goes on changing weapons is never at rest.

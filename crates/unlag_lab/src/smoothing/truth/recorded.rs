@@ -72,7 +72,7 @@ fn record<M: MoveModel>(
     seconds: f64,
     mut player: impl FnMut(&M::State) -> M::Input,
 ) -> Result<Truth, String> {
-    unlag_examples::app::finish(&mut app);
+    bevy_unlag_testkit::finish(&mut app);
     // A collider is in rapier's tree after the first fixed step with it.
     (0..4).for_each(|_| app.update());
     let entity = app.world_mut().spawn_empty().id();

@@ -44,7 +44,7 @@ pub fn record(hz: u32, seed: u64, shots: &[usize]) -> Vec<Mail> {
 impl Clients {
     fn new(hz: u32, seed: u64) -> Self {
         let mut app = stage::app(hz);
-        unlag_examples::app::finish(&mut app);
+        bevy_unlag_testkit::finish(&mut app);
         let pawns = (1..=PLAYERS)
             .map(|id| {
                 let own = autonomous_pawn::<Soldier>();

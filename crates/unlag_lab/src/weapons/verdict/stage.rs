@@ -132,7 +132,7 @@ impl Stage {
         let mut order = app.world_mut().resource_mut::<MainScheduleOrder>();
         order.insert_before(Last, Mark(3));
         order.insert_after(Last, Mark(4));
-        unlag_examples::app::finish(&mut app);
+        bevy_unlag_testkit::finish(&mut app);
         let mut rng = SmallRng::seed_from_u64(seed);
         let pawns = (1..=PLAYERS)
             .map(|id| {
