@@ -9,7 +9,6 @@ use bevy::{
 
 /// Creates an app with the Bevy plugins that a headless server or client needs. An error of a system is logged and
 /// does not panic, because bytes from a peer can make lightyear's systems fail.
-#[must_use]
 pub fn headless_app() -> App {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, TransformPlugin, StatesPlugin));

@@ -52,8 +52,8 @@ pub fn first_difference(
     for (tick, first) in first {
         let Some(second) = second.get(tick) else { continue };
         let is_earlier = earliest.is_none_or(|known| known.tick.is_newer_than(*tick));
-        // A distance that is no number differs, too.
-        if is_earlier && !(first.distance(*second) <= tolerance) {
+        let distance = first.distance(*second);
+        if is_earlier && (distance > tolerance || distance.is_nan()) {
             earliest = Some(Difference { tick: *tick, first: *first, second: *second });
         }
     }

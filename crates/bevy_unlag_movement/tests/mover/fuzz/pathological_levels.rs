@@ -44,7 +44,7 @@ impl PathologicalLevel {
                 let (right, forward) = (axis(self.towards.x), axis(-self.towards.y));
                 let plain = PlannedMove::plain(CapsuleInput { right, forward, yaw: 0, ..planned.input });
                 // Each of those runs starts at the level's start.
-                *planned = if i % 64 == 0 { planned.from_spot(self.start.position) } else { plain };
+                *planned = if i % 64 == 0 { planned.at_spot(self.start.position) } else { plain };
             }
         }
         moves

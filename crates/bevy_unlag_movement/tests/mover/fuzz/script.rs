@@ -81,7 +81,7 @@ impl PlannedMove {
     }
 
     /// Returns the same move, made from `spot`.
-    pub(crate) fn from_spot(&self, spot: Vec3) -> Self {
+    pub(crate) fn at_spot(&self, spot: Vec3) -> Self {
         Self { external_event: ExternalEvent::Teleport(spot), ..*self }
     }
 
