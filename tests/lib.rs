@@ -1,47 +1,47 @@
-//! Integration tests of the suite; everything is in `scenarios`, one binary for one link. The code in
-//! the guides is compiled as doc tests of this crate.
+//! Doc tests of the guides in `docs/`. The integration tests are in `scenarios`, a single test binary, which
+//! is linked once.
 
-/// The guide to the mover.
+/// Doc tests of the movement guide.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/movement.md")]
 mod movement_guide {}
 
-/// The guide to prediction.
+/// Doc tests of the prediction guide.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/prediction.md")]
 mod prediction_guide {}
 
-/// The guide to smoothing.
+/// Doc tests of the smoothing guide.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/smoothing.md")]
 mod smoothing_guide {}
 
-/// The guide to rewind.
+/// Doc tests of the rewind guide.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/rewind.md")]
 mod rewind_guide {}
 
-/// The guide to weapons.
+/// Doc tests of the weapons guide.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/weapons.md")]
 mod weapons_guide {}
 
-/// The guide to the link.
+/// Doc tests of the link guide.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/link.md")]
 mod link_guide {}
 
-/// The guide to sessions.
+/// Doc tests of the session guide.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/session.md")]
 mod session_guide {}
 
-/// The guide to a game's own messages.
+/// Doc tests of the guide to game messages.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/messages.md")]
 mod messages_guide {}
 
-/// The guide to dedicated servers.
+/// Doc tests of the guide to dedicated servers.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/server.md")]
 mod server_guide {}

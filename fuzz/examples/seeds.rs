@@ -1,4 +1,4 @@
-//! Writes what the fuzzers start from, made by the real encoder: `cargo run --example seeds`.
+//! Generator of the fuzz targets' seeds, using the real encoders: `cargo run --example seeds`.
 
 use core::time::Duration;
 use std::{fs, io, path::Path};
@@ -137,7 +137,8 @@ fn server_answers() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// A runner, one that has just landed, one on a lift, and one of whom everything is odd.
+/// Returns updates of a runner, of a pawn that has just landed, of one on a lift, and one with unusual
+/// values.
 fn updates() -> [(&'static str, ProxyUpdate); 4] {
     let at = |tick: u32, x: f32| {
         let place = Vec3::new(x, 0.02, -12.5);
@@ -165,7 +166,7 @@ fn updates() -> [(&'static str, ProxyUpdate); 4] {
     ]
 }
 
-/// The ticks that `updates` are written with.
+/// Base tick of the encoded updates.
 const BASE: Tick = Tick(1_004);
 
 fn written(update: &ProxyUpdate) -> BitWriter {
@@ -174,7 +175,7 @@ fn written(update: &ProxyUpdate) -> BitWriter {
     w
 }
 
-/// The tick first, then the update.
+/// Returns seeds with the base tick first, then the update.
 fn proxy_updates() -> Vec<(&'static str, Vec<u8>)> {
     let seed = |update: &ProxyUpdate| [&BASE.0.to_le_bytes()[..], &written(update).finish()].concat();
     updates().iter().map(|(name, update)| (*name, seed(update))).collect()
@@ -198,7 +199,7 @@ fn snapshot_messages() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Scripts of `server_mailbox`: what happens in the lowest three bits, how much of it in the others.
+/// Returns scripts of `server_mailbox`: the lowest three bits are the operation, the others its amount.
 fn mailboxes() -> Vec<(&'static str, Vec<u8>)> {
     let message = |lead: i8, moves: &[(u16, u16)]| {
         let input = Wish { mode: Mode::Walk, towards: Vec3::X };
@@ -226,7 +227,7 @@ fn mailboxes() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// What a server says of shots: which kind, and its bytes.
+/// Returns messages about shots, each preceded by its kind.
 fn effects() -> Vec<(&'static str, Vec<u8>)> {
     let of = |kind: u8, value: &dyn Fn() -> Vec<u8>| [&[kind][..], &value()].concat();
     let (shooter, shot, weapon) = (NetId(7), Tick(1_004), WeaponId(2));
@@ -261,17 +262,17 @@ fn effects() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// What a server is sent, as it arrives and as netcode has decrypted it.
+/// Traffic received by a server: datagrams as they arrive, and packets decrypted by netcode.
 #[derive(Resource, Default)]
 struct Heard {
     datagrams: Vec<Vec<u8>>,
     packets: Vec<Vec<u8>>,
 }
 
-/// How many of each are kept.
+/// Maximum number of seeds of each kind.
 const KEPT: usize = 8;
 
-/// Keeps some that are unlike each other: of different lengths.
+/// Stores packets of different lengths, as a simple measure of variety.
 fn keep(list: &mut Vec<Vec<u8>>, link: &mut Link) {
     for _ in 0..link.recv.len() {
         let Some(packet) = link.recv.pop() else { break };
@@ -282,7 +283,7 @@ fn keep(list: &mut Vec<Vec<u8>>, link: &mut Link) {
     }
 }
 
-/// What was heard in a short fight, and the evidence of its last shots.
+/// Records the traffic of a short fight, and the evidence of the shortest, the median and the longest shot.
 fn fight() -> (Heard, Vec<ShotEvidence>) {
     let listen = |server: &mut App| {
         server.init_resource::<Heard>().add_systems(
@@ -317,12 +318,13 @@ fn numbered(name: &str, all: impl IntoIterator<Item = Vec<u8>>) -> Vec<(String, 
     all.into_iter().enumerate().map(|(i, bytes)| (format!("{name}_{i}"), bytes)).collect()
 }
 
-/// One step of a script of `packet_gate`: how much time passes, and a packet.
+/// Returns one step of a `packet_gate` script: the time that passes, and a packet.
 fn step(time: u8, packet: &[u8]) -> Vec<u8> {
     [&[packet.len() as u8, (packet.len() >> 8) as u8 | time << 3][..], packet].concat()
 }
 
-/// Packets for the rules of the probe: a ping, reliable messages in and out of order, a large one in parts.
+/// Returns scripts of packets for the channels of the probe: a ping, reliable messages in and out of order, a
+/// large message in fragments.
 fn gates(packets: &[Vec<u8>]) -> Vec<(String, Vec<u8>)> {
     let packet = |kind: u8, body: &[u8]| [&[kind, 0, 7, 0, 6, 255, 255, 255, 255, 0, 0, 1, 2], body].concat();
     let reliable = |id: u8| packet(0, &[1, 1, 1, 0, id, 2, 0, 9]);
@@ -346,7 +348,7 @@ fn gates(packets: &[Vec<u8>]) -> Vec<(String, Vec<u8>)> {
 }
 
 trait Script {
-    /// One after the other, with so much time before each.
+    /// Concatenates packets into a script with the same time before each.
     fn concat_steps(&self, time: u8) -> Vec<u8>;
 }
 
@@ -356,7 +358,7 @@ impl Script for [Vec<u8>] {
     }
 }
 
-/// Of karts and of a character with abilities: which kind, and its bytes.
+/// Returns packets of karts and of a character with abilities, each preceded by its kind.
 fn other_models() -> Vec<(&'static str, Vec<u8>)> {
     type Able = CapsuleWith<(Dash, Teleport)>;
     fn of<M: MoveModel>(kind: u8, state: M::State, input: M::Input, push: M::Push) -> [Vec<u8>; 2] {
@@ -399,7 +401,7 @@ fn other_models() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Scripts of `op_script`: what happens in the lowest four bits, how much of it in the others.
+/// Returns scripts of `op_script`: the lowest four bits are the operation, the others its amount.
 fn scripts(heard: &Heard) -> Vec<(&'static str, Vec<u8>)> {
     let pass = |steps: u8| vec![(steps - 1) << 4];
     let op = |what: u8, much: u8| vec![what | much << 4];
@@ -429,8 +431,9 @@ fn scripts(heard: &Heard) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Scripts of `game_message`: to whom; then what happens in the lowest three bits, how much of it in the others. What a
-/// type is called the target puts before each message: here it is another.
+/// Returns scripts of `game_message`: the first byte selects server or client; then the lowest three bits are
+/// the operation, the others its amount. The target adds each type's key itself: a key depends on the type's
+/// path, which would differ here.
 fn game_messages() -> Vec<(&'static str, Vec<u8>)> {
     let (server, client): (&[u8], &[u8]) = (&[0], &[1]);
     let (guest, frame) = ([6_u8], |time: u8| [7 | time << 3]);
@@ -460,24 +463,24 @@ fn game_messages() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// A script of the door, the bytes of tokens, the text of a key: which of the three, and its bytes.
+/// Returns scripts of connection requests, bytes of tokens, and texts of keys, each preceded by its kind.
 fn tokens() -> Vec<(&'static str, Vec<u8>)> {
     let key = ServerKey::development();
     let token = |server: &str, data: &[u8]| {
-        let server = server.parse().expect("an address");
+        let server = server.parse().expect("a valid address");
         let request = ConnectTokenRequest::new(5, server, 9);
         let request = ConnectTokenRequest { data: data.to_vec(), ..request };
-        let mut token = request.issue(&key).expect("a token");
-        // Nothing that a client reads says whether it was so long ago: it is to be a good one next year, too.
+        let mut token = request.issue(&key).expect("a token can be issued");
+        // A far expiry keeps the seed valid; a client cannot verify the time of creation.
         token[29..37].copy_from_slice(&4_102_444_800_u64.to_be_bytes());
         [&[1][..], &token].concat()
     };
     vec![
-        // One joins and another shows the same; then who joined leaves.
+        // One link joins and another shows the same token; then the first one leaves.
         ("twice", vec![0, 0, 5, 8, 0, 7, 0, 8]),
         ("two", vec![0, 0, 9, 5, 13, 1, 8, 15, 9]),
         ("not_good", vec![0, 2, 3, 10, 11, 1]),
-        // Bytes of the protocol, the expiry, the nonce, the body and the end of the seal.
+        // Changed bytes of the protocol, the expiry, the nonce, the body and the end of the seal.
         (
             "forged",
             [
@@ -498,7 +501,7 @@ fn tokens() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Scripts of `change`: what happens in the lowest two bits, how much of it in the others.
+/// Returns scripts of `change`: the lowest two bits are the operation, the others its amount.
 fn changes() -> Vec<(&'static str, Vec<u8>)> {
     let change = |tick: u32, tilt: f32, kind: u32| {
         let mut w = BitWriter::default();

@@ -1,6 +1,7 @@
-//! What an owner changes of its pawn: any bytes are a change or none, and the newest one that can be read counts.
+//! Component changes by a pawn's owner: any bytes are a change or ignored, and the newest readable one
+//! applies.
 //!
-//! The bytes are a script: one says what happens and how much of it, and those of a change follow.
+//! The input is a script: one byte selects the operation and its amount; the bytes of a change follow.
 
 #![no_main]
 
@@ -16,13 +17,13 @@ use bevy_unlag_prediction::MAX_MAILBOX_MESSAGES;
 use libfuzzer_sys::fuzz_target;
 use lightyear::prelude::{ControlledBy, Lifetime};
 
-/// Frames that one script may take.
+/// Maximum number of frames per script.
 const MOST_FRAMES: u32 = 60;
 
 #[derive(Component, Clone, Copy, PartialEq, Debug)]
 struct Hat {
     tilt: f32,
-    /// Below 6.
+    /// Less than 6.
     kind: u8,
 }
 
@@ -63,10 +64,10 @@ struct Run {
     probe: LinkProbe,
     own: Entity,
     other: Entity,
-    /// What the own one is to have.
+    /// Expected component of the client's own pawn.
     hat: Hat,
     heard: Option<Tick>,
-    /// What has come in this frame.
+    /// Changes received in this frame.
     come: Vec<Option<(Hat, Tick)>>,
     counted: u64,
 }
@@ -89,7 +90,7 @@ impl Run {
 
     fn frame(&mut self) {
         self.probe.pass(Duration::from_millis(16));
-        // What is beyond is not read.
+        // Messages beyond the limit are not read.
         self.come.truncate(MAX_MAILBOX_MESSAGES);
         self.counted += self.come.len() as u64;
         let newer = |tick: Tick, than: Option<Tick>| than.is_none_or(|than| tick.is_newer_than(than));
@@ -107,7 +108,7 @@ impl Run {
         assert_eq!((hat(self.own), hat(self.other)), (Some(self.hat), Some(BARE)));
         assert!(self.hat.tilt.is_finite() && self.hat.kind < 6);
         let moves = world.resource::<Bandwidth>().of(MessageClass::Moves);
-        assert_eq!(moves.messages, self.counted, "more than may be is read, or less");
+        assert_eq!(moves.messages, self.counted, "the number of read messages differs from the limit");
     }
 }
 
@@ -122,7 +123,7 @@ fuzz_target!(|script: &[u8]| {
         script = rest;
         match first & 3 {
             0 | 1 => run.put(bytes),
-            // What an honest owner says.
+            // A change by an honest owner.
             2 => {
                 let hat = Hat { tilt: f32::from(much) - 7.5, kind: much % 6 };
                 let tick = run.heard.unwrap_or(Tick(u32::MAX)).offset(i32::from(much) + 1);

@@ -1,4 +1,4 @@
-//! Any bytes are a datagram that netcode may decrypt, or junk: what may is of a form that netcode survives.
+//! Datagram filter: accepted datagrams have a form that netcode handles safely.
 
 #![no_main]
 
@@ -15,10 +15,10 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     }
     let (kind, length) = (prefix & 15, usize::from(prefix >> 4));
-    assert!((3..=6).contains(&kind), "kind {kind} is none that a client sends");
-    assert!((1..=8).contains(&length), "a sequence of {length} bytes");
-    assert!((1 + length + 16..=1_300).contains(&bytes.len()), "{} bytes", bytes.len());
+    assert!((3..=6).contains(&kind), "clients send no packets of kind {kind}");
+    assert!((1..=8).contains(&length), "a sequence number of {length} bytes");
+    assert!((1 + length + 16..=1_300).contains(&bytes.len()), "a packet of {} bytes", bytes.len());
     let sequence = bytes[1..=length].iter().rev().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
-    // netcode adds 256 to it.
-    assert!(sequence < 1 << 63, "{sequence} is close to the end");
+    // netcode adds 256 to the sequence number.
+    assert!(sequence < 1 << 63, "sequence number {sequence} may overflow");
 });

@@ -1,4 +1,4 @@
-//! Any bytes are something that a server says of shots, or an error. The first one says what it is.
+//! Decoders of a server's messages about shots. The first byte selects the kind.
 
 #![no_main]
 
@@ -11,12 +11,12 @@ use bevy_unlag_weapons::{
 };
 use libfuzzer_sys::fuzz_target;
 
-/// What was read can be written, and is the same from then on: at the ends of its range a float may be rounded once.
+/// Checks that a decoded value survives encoding: a float at the end of its range may be rounded once.
 fn read<T: Wire + PartialEq + Debug>(bytes: &[u8]) -> Option<T> {
     let again = |value: &T| {
         let mut w = BitWriter::default();
         value.write(&mut w);
-        T::read(&mut BitReader::new(&w.finish())).expect("it was just written")
+        T::read(&mut BitReader::new(&w.finish())).expect("an encoded value can be decoded")
     };
     let once = again(&T::read(&mut BitReader::new(bytes)).ok()?);
     assert_eq!(again(&once), once);

@@ -1,4 +1,4 @@
-//! Any bytes are the evidence of a shot, or an error: such a file may come from anywhere.
+//! Decoder of shot evidence, whose files may come from anywhere.
 
 #![no_main]
 
@@ -14,8 +14,8 @@ fn written(evidence: &ShotEvidence) -> Vec<u8> {
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(evidence) = ShotEvidence::read(&mut BitReader::new(bytes)) else { return };
-    // At the ends of its range a float may be rounded once.
+    // A float at the end of its range may be rounded once.
     let once = written(&evidence);
-    let again = ShotEvidence::read(&mut BitReader::new(&once)).expect("it was just written");
-    assert!(written(&again) == once, "it is written differently: {again:?}");
+    let again = ShotEvidence::read(&mut BitReader::new(&once)).expect("encoded evidence can be decoded");
+    assert!(written(&again) == once, "encoding is not stable: {again:?}");
 });

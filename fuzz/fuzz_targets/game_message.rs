@@ -1,8 +1,8 @@
-//! A game's own messages, as they arrive: what is received was sent by the rules of its type, and nothing that was is
-//! lost.
+//! Game messages: everything received was sent by the rules of its type, and no message is lost without
+//! cause.
 //!
-//! The first byte says whether a server or a client reads them. The others are a script: one says what happens, and
-//! the bytes of a message follow.
+//! The first byte selects whether a server or a client receives. The rest is a script: one byte selects the
+//! operation; the bytes of a message follow.
 
 #![no_main]
 
@@ -19,13 +19,13 @@ use bevy_unlag_lightyear::{
 use libfuzzer_sys::fuzz_target;
 use lightyear::prelude::{ControlledBy, Lifetime};
 
-/// Frames that one script may take.
+/// Maximum number of frames per script.
 const MOST_FRAMES: u32 = 60;
-/// Messages that may wait for their pawns: so few that a script has more.
+/// Limit of messages that wait for their pawns, small enough for scripts to exceed it.
 const WAITING: usize = 4;
-/// No larger number can be read.
+/// Largest number that can be decoded.
 const LARGEST: u32 = 1_000;
-/// The pawn that comes and goes. The first one is the client's own, the second nobody's.
+/// Pawn that spawns and despawns. Pawn 1 is the client's own, pawn 2 belongs to no client.
 const GUEST: u16 = 3;
 const WAVES_PER_SECOND: f32 = 5.0;
 
@@ -38,7 +38,7 @@ const RULES: [MessageRules; 4] = [
 const WAVE: usize = 1;
 
 trait Number: Wire + Send + Sync + 'static {
-    /// Its place among [`RULES`].
+    /// Index in [`RULES`].
     const KIND: usize;
     fn number(&self) -> u32;
 }
@@ -81,8 +81,8 @@ struct Heard(Vec<Word>);
 fn hear<M: Number>(mut come: MessageReader<Received<M>>, names: Query<&NetId>, mut heard: ResMut<Heard>) {
     for Received { from, about, message } in come.read() {
         let up = RULES[M::KIND].direction == MessageDirection::ToServer;
-        assert_eq!(*from != MessageSource::Server, up, "it went the wrong way");
-        let about = about.map(|pawn| names.get(pawn).expect("it is there").0);
+        assert_eq!(*from != MessageSource::Server, up, "a message of the wrong direction was received");
+        let about = about.map(|pawn| names.get(pawn).expect("the message's pawn exists").0);
         heard.0.push(Word { kind: M::KIND, about, number: message.number() });
     }
 }
@@ -111,7 +111,7 @@ fn keys() -> &'static [u16; 4] {
     })
 }
 
-/// A reader of its own: what a message says, if it is one and may come to this side and in this way.
+/// Independent decoder: returns the content of a message if it is valid for this side and channel.
 fn open(bytes: &[u8], lane: InjectedMessage, server: bool) -> Option<Word> {
     let mut r = BitReader::new(bytes);
     let key = r.bits(16).ok()? as u16;
@@ -133,11 +133,11 @@ struct Run {
     probe: LinkProbe,
     server: bool,
     guest: Option<Entity>,
-    /// Messages so far, of whatever form.
+    /// Messages sent so far, valid or not.
     put: u64,
-    /// Good ones of this frame.
+    /// Valid messages of this frame.
     new: Vec<Word>,
-    /// Good ones whose pawn was not there.
+    /// Valid messages whose pawn did not exist.
     late: Vec<Word>,
     heard: u64,
     waves: u32,
@@ -187,16 +187,19 @@ impl Run {
             self.heard += 1;
             self.waves += u32::from(word.kind == WAVE);
             assert!(word.about.is_none_or(|pawn| self.is_here(pawn)), "{word:?}");
-            assert!(!self.server || word.about.is_none_or(|pawn| pawn == 1), "{word:?} about a stranger");
+            assert!(
+                !self.server || word.about.is_none_or(|pawn| pawn == 1),
+                "{word:?} is about a foreign pawn"
+            );
             let list = if self.new.contains(&word) { &mut self.new } else { &mut self.late };
             let known = list.iter().position(|known| *known == word);
-            list.remove(known.unwrap_or_else(|| panic!("nobody has sent {word:?}")));
+            list.remove(known.unwrap_or_else(|| panic!("{word:?} was received but not sent")));
         }
         for word in core::mem::take(&mut self.new) {
             let here = word.about.is_none_or(|pawn| self.is_here(pawn));
             let may_be_refused =
                 self.server && (word.kind == WAVE || word.about.is_some_and(|pawn| pawn != 1));
-            assert!(!here || may_be_refused, "{word:?} is lost");
+            assert!(!here || may_be_refused, "{word:?} was lost");
             if !here && !self.server {
                 self.late.push(word);
             }
@@ -206,7 +209,7 @@ impl Run {
         assert!(stats.waiting <= if self.server { 0 } else { WAITING }, "{stats:?}");
         let counted = stats.received + stats.refused + stats.waiting as u64 + stats.expired;
         assert_eq!(counted, self.put, "{stats:?}");
-        // Ten seconds' worth at once, and then a second's worth a second.
+        // A burst of ten seconds' worth, then one second's worth per second.
         let most = WAVES_PER_SECOND * (self.seconds + 10.0) + 1.0;
         assert!(self.waves as f32 <= most || !self.server, "{} waves", self.waves);
     }

@@ -1,4 +1,4 @@
-//! Any bytes are a packet of a soldier's moves that a server can work with, or an error.
+//! Decoder of a soldier's move packets.
 
 #![no_main]
 
@@ -14,7 +14,7 @@ type Packet = MovePacket<ExtendedInput<CapsuleInput, WeaponInput>>;
 fuzz_target!(|bytes: &[u8]| {
     let Ok(packet) = Packet::read(&mut BitReader::new(bytes)) else { return };
     assert!(packet.epoch < 8);
-    assert!(packet.runs.capacity() < 2 * MAX_MOVES, "a list that grows doubles its memory");
+    assert!(packet.runs.capacity() < 2 * MAX_MOVES, "too much memory is allocated");
     let (mut moves, mut end) = (0, 0);
     for run in &packet.runs {
         assert!(run.length > 0 && run.age >= end && run.age - end < 128, "{run:?} after {end}");

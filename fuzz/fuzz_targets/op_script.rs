@@ -1,5 +1,5 @@
-//! A server and two clients, netcode and all, on which anything happens: the bytes are a script of what, one after the
-//! other. Nothing panics, no pawn is anywhere that is no place, and whoever did nothing wrong still plays.
+//! Server and two clients over netcode, driven by a script of operations. Nothing may panic, all positions
+//! must stay finite, and the honest client must stay connected.
 
 #![no_main]
 
@@ -14,16 +14,16 @@ use lightyear::{
 };
 use unlag_examples::stepped_match::{Match, MatchOptions};
 
-/// Time that one script may take, so that many are run.
+/// Simulated time per script, short enough to run many scripts.
 const MOST: Duration = Duration::from_secs(6);
 
-/// The client on whose side everything goes wrong; the other one is honest.
+/// Index of the client with the hostile traffic; the other one is honest.
 const WILD: usize = 0;
 
 struct Run {
     game: Match,
     left: Duration,
-    /// How long the server may still stand still: after three seconds everybody is gone.
+    /// Remaining time for which the server may stall; all clients time out after three seconds.
     stalls: Duration,
 }
 
@@ -45,7 +45,7 @@ impl Run {
         world.query::<&mut NetSim>().iter_mut(world).for_each(|mut sim| change(&mut sim));
     }
 
-    /// A packet of lightyear's, encrypted with the client's own key.
+    /// Sends a packet of lightyear's, encrypted with the client's key.
     fn send(&mut self, packet: &[u8]) {
         let world = self.game.clients[WILD].world_mut();
         for mut link in world.query_filtered::<&mut Link, With<Client>>().iter_mut(world) {
@@ -53,7 +53,7 @@ impl Run {
         }
     }
 
-    /// A datagram that anybody may send in anybody's name: on every link of the server.
+    /// Delivers a datagram on every link of the server, as a sender with a forged address could.
     fn arrive(&mut self, datagram: &[u8]) {
         let world = self.game.server.world_mut();
         for mut link in world.query_filtered::<&mut Link, With<ClientOf>>().iter_mut(world) {
@@ -79,11 +79,11 @@ impl Run {
         }
         let world = self.game.clients[1].world_mut();
         let honest = world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count();
-        assert_eq!(honest, 1, "the honest one is gone");
+        assert_eq!(honest, 1, "the honest client lost its connection");
     }
 }
 
-/// So many bytes of a script.
+/// Splits a number of bytes off a script.
 fn take<'a>(script: &mut &'a [u8], count: usize) -> &'a [u8] {
     let (taken, rest) = script.split_at(count.min(script.len()));
     *script = rest;
@@ -114,18 +114,18 @@ fuzz_target!(|script: &[u8]| {
             }),
             8 => run.game.stall_client(WILD, Duration::from_millis(u64::from(much) * 50)),
             9 => run.stall_server(u64::from(much) * 20),
-            // Datagrams from anywhere.
+            // Datagrams with a forged sender.
             10 => {
                 let length = take(&mut script, 2).iter().fold(0, |n, byte| n << 8 | usize::from(*byte));
                 let datagram = take(&mut script, length % 1_400);
                 run.arrive(datagram);
             }
-            // Packets of the client's own making.
+            // Forged packets.
             11 | 12 => {
                 let packet = take(&mut script, usize::from(much) * 4 + 13);
                 run.send(packet);
             }
-            // A message of any number on any channel, in a packet that is sound.
+            // A message with any id on any channel, in a valid packet.
             13 | 14 => {
                 let [channel, message] = *take(&mut script, 2) else { break };
                 let body = take(&mut script, usize::from(much) * 2);

@@ -1,5 +1,5 @@
-//! Any bytes are a packet or an answer of a kart or of a character with abilities, or an error. The first one says
-//! which.
+//! Decoders of move packets and acknowledgements of a kart and of a character with abilities. The first byte
+//! selects the kind.
 
 #![no_main]
 
@@ -18,7 +18,7 @@ type Able = CapsuleWith<(Dash, Teleport)>;
 fn again<T: Wire>(value: &T) -> T {
     let mut w = BitWriter::default();
     value.write(&mut w);
-    T::read(&mut BitReader::new(&w.finish())).expect("it was just written")
+    T::read(&mut BitReader::new(&w.finish())).expect("an encoded value can be decoded")
 }
 
 fn packet<M: MoveModel>(bytes: &[u8])
@@ -43,7 +43,7 @@ where
     }
     let printed = format!("{answer:?}");
     assert!(!printed.contains("NaN") && !printed.contains("inf"), "{printed}");
-    // At the ends of its range a float may be rounded once.
+    // A float at the end of its range may be rounded once.
     let once = format!("{:?}", again(&answer).adjustment);
     assert_eq!(format!("{:?}", again(&again(&answer)).adjustment), once);
 }

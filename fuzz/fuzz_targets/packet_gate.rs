@@ -1,7 +1,7 @@
-//! A client that sends anything, packet by packet: what the gate lets through stays within its budgets and within what
-//! lightyear may keep.
+//! Packet filter: the packets that it accepts from a client stay within its rate limits and within what
+//! lightyear may store.
 //!
-//! The bytes are a script: two say how long a packet is and how much time passes before it, and its bytes follow.
+//! The input is a script: two bytes give the length of a packet and the time before it; the packet follows.
 
 #![no_main]
 
@@ -11,23 +11,24 @@ use std::collections::{HashMap, HashSet};
 use lightyear_guard::{IngressRefusal, check_packet, fuzzing::PacketFilterProbe};
 use libfuzzer_sys::fuzz_target;
 
-/// What lightyear keeps of a client, as far as this target follows it.
+/// Independent model of what lightyear stores for a client.
 #[derive(Default)]
 struct Kept {
-    /// Messages of the reliable channel that have come.
+    /// Received messages of the reliable channel after the first missing one.
     come: HashSet<u64>,
-    /// The first that is missing, counted on beyond 65,535.
+    /// First missing message, counted on beyond 65,535.
     missing: u64,
-    /// Large messages of the reliable channel of which parts are missing: how many parts, and which have come.
+    /// Incomplete fragmented messages of the reliable channel: their number of fragments, and the received
+    /// ones.
     open: HashMap<u64, (u64, HashSet<u64>)>,
 }
 
-/// A reader of its own, that knows nothing of the gate's.
+/// Byte reader that is independent of the filter's.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
     fn byte(&mut self) -> u64 {
-        let (first, rest) = self.0.split_first().expect("the gate has seen to that");
+        let (first, rest) = self.0.split_first().expect("the filter has checked the length");
         self.0 = rest;
         u64::from(*first)
     }
@@ -42,16 +43,16 @@ impl Bytes<'_> {
     }
 
     fn skip(&mut self) {
-        let length = usize::try_from(self.varint()).expect("the gate has seen to that");
+        let length = usize::try_from(self.varint()).expect("the filter has checked the length");
         self.0 = &self.0[length..];
     }
 }
 
-/// No message of the reliable channel may be further ahead of one that is missing.
+/// Maximum distance of a message of the reliable channel from the first missing one.
 const AHEAD: u64 = 256;
 
 impl Kept {
-    /// A message's number as one that does not wrap; `None` for an old one.
+    /// Converts a message id into one that does not wrap; `None` for an old one.
     fn whole(&self, id: u64) -> Option<u64> {
         let ahead = id.wrapping_sub(self.missing) & 0xFFFF;
         (ahead < 1 << 15).then_some(self.missing + ahead)
@@ -59,7 +60,7 @@ impl Kept {
 
     fn take(&mut self, id: u64) {
         let Some(id) = self.whole(id) else { return };
-        assert!(id - self.missing < AHEAD, "{id} is kept, and {} is missing", self.missing);
+        assert!(id - self.missing < AHEAD, "{id} is stored while {} is missing", self.missing);
         self.come.insert(id);
         while self.come.remove(&self.missing) {
             self.missing += 1;
@@ -70,14 +71,14 @@ impl Kept {
     fn take_part(&mut self, id: u64, index: u64, parts: u64) {
         let Some(whole) = self.whole(id).filter(|whole| !self.come.contains(whole)) else { return };
         let (known, come) = self.open.entry(whole).or_insert((parts, HashSet::new()));
-        assert!(*known == parts && index < parts, "part {index} of {parts}, or of {known}");
+        assert!(*known == parts && index < parts, "fragment {index} of {parts}, or of {known}");
         come.insert(index);
         if come.len() as u64 == parts {
             self.open.remove(&whole);
             self.take(id);
         }
-        // Four of any channel may be open.
-        assert!(self.open.len() <= 4, "{} large messages are kept", self.open.len());
+        // All channels together may have four incomplete messages.
+        assert!(self.open.len() <= 4, "{} incomplete messages are stored", self.open.len());
     }
 
     fn read(&mut self, packet: &[u8]) {
@@ -99,7 +100,7 @@ impl Kept {
                 let id = (rest.byte() == 1).then(|| rest.word());
                 rest.skip();
                 if channel == 1 {
-                    self.take(id.expect("the gate has seen to that"));
+                    self.take(id.expect("the filter has checked the id"));
                 }
             }
         }
@@ -114,12 +115,12 @@ fuzz_target!(|script: &[u8]| {
         let length = usize::from(*length) | usize::from(time & 7) << 8;
         let (packet, rest) = rest.split_at(length.min(rest.len()));
         script = rest;
-        // Mostly a packet a tick, sometimes several, now and then seconds of silence.
+        // Mostly one packet per tick, at times several or seconds of silence.
         let passed = Duration::from_millis([0, 0, 1, 15, 15, 16, 100, 4_000][usize::from(time >> 3 & 7)]);
         gate.advance(passed);
         seconds += passed.as_secs_f32();
         let Ok(items) = gate.check(packet) else { continue };
-        assert_eq!(check_packet(packet), Ok(items as usize), "let through, and not even its form is sound");
+        assert_eq!(check_packet(packet), Ok(items as usize), "an accepted packet has an invalid form");
         assert!(packet.len() <= 1_200);
         packets += 1;
         bytes += packet.len();
@@ -127,7 +128,7 @@ fuzz_target!(|script: &[u8]| {
         kept.read(packet);
     }
     let limits = gate.limits();
-    // What passes at once, and then a second's worth a second.
+    // A burst, then one second's worth per second.
     let most = |rate: f32| rate * (seconds + limits.burst.as_secs_f32()) * 1.001 + 1.0;
     assert!(packets as f32 <= most(limits.packets_per_second), "{packets} packets in {seconds} s");
     assert!(bytes as f32 <= most(limits.bytes_per_second), "{bytes} bytes in {seconds} s");

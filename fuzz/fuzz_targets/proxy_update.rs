@@ -1,5 +1,5 @@
-//! Any bytes are an update that can be drawn at any moment and in any way, or an error. The first four
-//! are the tick that it is read with.
+//! Decoder of proxy updates: every decoded update can be sampled at any time and in any mode. The first four
+//! bytes are the base tick.
 
 #![no_main]
 
@@ -9,16 +9,17 @@ use bevy_unlag_core::{
 };
 use libfuzzer_sys::fuzz_target;
 
-/// Ticks further than this from one that is known are cut off when they are written: not ours.
+/// Distance from a known tick, in ticks, beyond which encoded ticks are truncated; our server does not send
+/// such ticks.
 const FAR: i32 = 30_000;
 
 fn check(snapshot: &Snapshot) {
     assert!(snapshot.position().abs().max_element() < 8_192.0, "{snapshot:?}");
     assert!(snapshot.velocity().is_finite() && snapshot.arrival_velocity().is_finite(), "{snapshot:?}");
-    assert!(snapshot.teleports < 8 && snapshot.yaw % 8 == 0, "more than travels: {snapshot:?}");
+    assert!(snapshot.teleports < 8 && snapshot.yaw % 8 == 0, "more bits than the encoding has: {snapshot:?}");
 }
 
-/// What can be read can be drawn.
+/// Samples an update at several times in all modes.
 fn draw(update: &ProxyUpdate) {
     let mut history = SnapshotHistory::default();
     for snapshot in update.iter() {
@@ -31,7 +32,8 @@ fn draw(update: &ProxyUpdate) {
         let Some(stamp) = history.stamp(time) else { continue };
         for interpolation in [Interpolation::Step, Interpolation::Linear, Interpolation::Hermite] {
             let sampler = PoseSampler { interpolation, ..PoseSampler::default() };
-            let pose = history.pose(stamp, &sampler, &BaseView::default()).expect("it is here");
+            let pose =
+                history.pose(stamp, &sampler, &BaseView::default()).expect("the stamp is in the history");
             assert!(pose.position.is_finite() && pose.velocity.is_finite(), "{pose:?}");
             assert!(pose.rotation.is_finite() && pose.spin.is_finite(), "{pose:?}");
             assert!((0.0..=1.0).contains(&pose.crouch), "{pose:?}");

@@ -1,4 +1,4 @@
-//! Any bytes are an answer that a soldier's owner can work with, or an error.
+//! Decoder of acknowledgements for a soldier's owner.
 
 #![no_main]
 
@@ -20,14 +20,14 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(answer.epoch < 8 && answer.waiting < 16 && (-512..512).contains(&answer.lag));
     assert!(answer.held < Duration::from_millis(1_024));
     assert!(answer.pushes.len() <= MAX_PUSHES && answer.pushes.capacity() <= 2 * MAX_PUSHES);
-    // No float in it prints as anything but a number.
+    // All floats are finite.
     let printed = format!("{answer:?}");
     assert!(!printed.contains("NaN") && !printed.contains("inf"), "{printed}");
 
     let mut w = BitWriter::default();
     answer.write(&mut w);
-    let again = Answer::read(&mut BitReader::new(&w.finish())).expect("it was encoded");
-    // The time on the server is rounded, to 1/4,000 s.
+    let again = Answer::read(&mut BitReader::new(&w.finish())).expect("an encoded value can be decoded");
+    // The holding time on the server is rounded to 1/4,000 s.
     assert!(again.held.abs_diff(answer.held) <= Duration::from_micros(251), "{:?}", again.held);
     assert_eq!(Answer { held: answer.held, ..again }, answer);
 });

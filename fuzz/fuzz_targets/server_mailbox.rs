@@ -1,7 +1,8 @@
-//! A server that is sent anything, at any time: nobody walks further than there was time for.
+//! Server that receives arbitrary messages at arbitrary times: no pawn moves further than the elapsed time
+//! permits.
 //!
-//! The bytes are a script: one says what happens and how much of it, and those of a message follow.
-//! The server and what is watched are those of the property tests.
+//! The input is a script: one byte selects the operation and its amount; the bytes of a message follow. The
+//! server and the checks are those of the property tests.
 
 #![no_main]
 
@@ -21,11 +22,10 @@ mod walker;
 
 use server::{Server, TICK};
 
-/// Frames that one script may take, so that thousands of scripts are run.
+/// Maximum number of frames per script, small enough to run thousands of scripts.
 const MOST_FRAMES: u32 = 400;
 
-/// Puts a packet on the server's time line: its epoch and its tick, which bytes that were made up
-/// long ago cannot know.
+/// Sets the epoch and the tick of a packet to match the server's timeline, which stored bytes cannot do.
 fn on_time(bytes: &[u8], server: &Server, lead: i8) -> Vec<u8> {
     const EPOCH_BITS: u32 = 3;
     const SEQUENCE_BITS: u32 = 8;
@@ -60,13 +60,13 @@ fuzz_target!(|bytes: &[u8]| {
         script = rest;
         let much = first >> 3;
         match first & 7 {
-            // As it is.
+            // An unchanged message.
             0 => {
                 let (message, rest) = script.split_at(script.len().min(usize::from(much)));
                 script = rest;
                 server.deliver(message.to_vec());
             }
-            // On the time line, up to three seconds early or late.
+            // A message that fits the timeline, up to three seconds early or late.
             1 | 2 => {
                 let Some((lead, rest)) = script.split_first() else { break };
                 let (message, rest) = rest.split_at(rest.len().min(usize::from(much)));
@@ -74,9 +74,9 @@ fuzz_target!(|bytes: &[u8]| {
                 last = on_time(message, &server, lead.cast_signed());
                 server.deliver(last.clone());
             }
-            // The same again.
+            // Copies of the last message.
             3 => (0..=much).for_each(|_| server.deliver(last.clone())),
-            // The same with other ticks, each newer than the one before.
+            // Copies of the last message with increasing ticks.
             4 => {
                 let Some((lead, rest)) = script.split_first() else { break };
                 script = rest;

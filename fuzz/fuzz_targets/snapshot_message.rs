@@ -1,6 +1,6 @@
-//! Any bytes are a bounded list of pawns' updates, with one error at its end at most.
+//! Decoder of snapshot messages: any bytes give a bounded list of updates, with at most one error at its end.
 //!
-//! The reader is the client's own, taken from the glue without the network around it.
+//! The reader is included from the client of the lightyear integration, without the network around it.
 
 #![no_main]
 
@@ -11,7 +11,8 @@ use libfuzzer_sys::fuzz_target;
 #[path = "../../crates/bevy_unlag_lightyear/src/snapshots/message.rs"]
 mod message;
 
-/// Ticks further than this from one that is known are cut off when they are written: not ours.
+/// Distance from a known tick, in ticks, beyond which encoded ticks are truncated; our server does not send
+/// such ticks.
 const FAR: i32 = 30_000;
 
 fn is_ours(base: Tick, update: &ProxyUpdate) -> bool {
@@ -22,7 +23,7 @@ fn is_ours(base: Tick, update: &ProxyUpdate) -> bool {
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(mut updates) = message::Updates::read(bytes) else { return };
-    let base = Tick::read(&mut BitReader::new(bytes)).expect("it was just read");
+    let base = Tick::read(&mut BitReader::new(bytes)).expect("the reader has decoded the base tick");
     let mut read: Vec<(NetId, ProxyUpdate)> = Vec::new();
     let failed = loop {
         match updates.next() {
@@ -31,9 +32,9 @@ fuzz_target!(|bytes: &[u8]| {
             None => break false,
         }
     };
-    assert!(!failed || updates.next().is_none(), "something came after an error");
+    assert!(!failed || updates.next().is_none(), "an update follows an error");
     assert!(read.len() <= message::MOST_PAWNS, "{} pawns", read.len());
-    assert!(read.windows(2).all(|pair| pair[0].0 < pair[1].0), "a pawn is named twice");
+    assert!(read.windows(2).all(|pair| pair[0].0 < pair[1].0), "a pawn occurs twice");
 
     if !read.iter().all(|(_, update)| is_ours(base, update)) {
         return;
@@ -46,8 +47,8 @@ fuzz_target!(|bytes: &[u8]| {
     let encoded: Vec<_> = encoded.collect();
     let mut again = Vec::new();
     message::write(base, encoded.iter().map(|(id, w)| (*id, w)), |bytes| {
-        let updates = message::Updates::read(&bytes).expect("a message of ours");
-        again.extend(updates.map(|one| one.expect("an update of ours")));
+        let updates = message::Updates::read(&bytes).expect("an encoded message can be decoded");
+        again.extend(updates.map(|one| one.expect("an encoded update can be decoded")));
     });
     assert_eq!(again, read);
 });

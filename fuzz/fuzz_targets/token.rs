@@ -1,6 +1,6 @@
-//! Any bytes are a request to join, a token or a key, or an error. The first one says what they are to be: a script of
-//! what is shown to a server, where whoever gets in has a token that our key has made, and that nobody has used; a
-//! client's token; the text of a key.
+//! Connection requests, connect tokens and server keys. The first byte selects one of three: a script of
+//! datagrams sent to a server, which admits only unused tokens issued with its key; a client's token; the
+//! text of a key.
 
 #![no_main]
 
@@ -11,31 +11,32 @@ use lightyear_guard::{ConnectTokenRequest, KeyError, ServerAccess, ServerKey, To
 use libfuzzer_sys::fuzz_target;
 
 const GAME: u64 = 9;
-/// Of the four tokens so many are good; the next is for another game.
+/// Number of good tokens among the four; the next one is for another game.
 const GOOD: usize = 2;
-/// So many are made by our key; the last one is not.
+/// Number of tokens issued with the server's key; the last one is not.
 const OURS: usize = 3;
 
-/// Stands still, so that tokens do not grow old; a little in the past, so that they are made after the server started.
+/// Constant clock, so that tokens do not expire; slightly in the past, so that tokens are issued after the
+/// server's start.
 fn clock() -> SystemTime {
     static CLOCK: OnceLock<SystemTime> = OnceLock::new();
     *CLOCK.get_or_init(|| SystemTime::now() - Duration::from_secs(10))
 }
 
 fn key(byte: u8) -> ServerKey {
-    ServerKey::from_bytes([byte; 32]).expect("it is not zero")
+    ServerKey::from_bytes([byte; 32]).expect("the key is not zero")
 }
 
-/// The connection requests that netcode's client sends of the tokens.
+/// Connection requests that netcode's client sends for the tokens.
 fn requests() -> &'static [Vec<u8>; 4] {
     static REQUESTS: OnceLock<[Vec<u8>; 4]> = OnceLock::new();
     REQUESTS.get_or_init(|| {
-        // Before the tokens are made.
+        // The clock must start before the tokens are issued.
         clock();
         let server = SocketAddr::from(([10, 0, 0, 7], 5_000));
         [(0, 9, GAME), (1, 9, GAME), (2, 9, GAME + 1), (3, 8, GAME)].map(|(client, byte, game)| {
             let token = ConnectTokenRequest::new(client, server, game).issue(&key(byte)).expect("a token");
-            // Version and protocol; not the time of making; expiry, nonce and private part.
+            // Version and protocol; without the time of creation; expiry, nonce and private part.
             [&[0][..], &token[..21], &token[29..29 + 8 + 24 + 1_024]].concat()
         })
     })
@@ -43,7 +44,7 @@ fn requests() -> &'static [Vec<u8>; 4] {
 
 struct Run {
     probe: TokenProbe,
-    /// What each link has shown last and was let through with, and whether it has joined.
+    /// Per link: the last token that passed, and whether the client has joined.
     links: [(Option<usize>, bool); 2],
     used: HashSet<usize>,
     is_fresh: bool,
@@ -58,17 +59,17 @@ impl Run {
     fn show(&mut self, link: usize, datagram: &[u8]) {
         let (passed, answers) = self.probe.show(link, datagram);
         if datagram.len() != 1_078 || !datagram.starts_with(b"\0NETCODE 1.02\0") {
-            assert!(passed && answers.is_empty(), "what is no request is not the door's business");
+            assert!(passed && answers.is_empty(), "datagrams that are no connection request must pass");
             return;
         }
-        // All of a request is sealed, or sealed with: whatever is changed of one is not ours.
+        // A request is encrypted or authenticated as a whole: any change makes it a forgery.
         let token = requests()[..OURS].iter().position(|request| request == datagram);
-        assert!(token.is_some() || !passed && answers.is_empty(), "a forged token");
+        assert!(token.is_some() || !passed && answers.is_empty(), "a forged token passed");
         let Some(token) = token else { return };
         assert!(answers.len() <= 1 && !(passed && !answers.is_empty()));
         if passed {
-            assert!(token < GOOD && !self.used.contains(&token), "token {token} is let in");
-            assert!(!self.links[link].1, "somebody joins twice");
+            assert!(token < GOOD && !self.used.contains(&token), "token {token} must not pass");
+            assert!(!self.links[link].1, "a joined link passes another token");
             self.links[link].0 = Some(token);
         }
         assert!(passed || !self.is_fresh || token >= GOOD, "a good token is refused");
@@ -84,7 +85,7 @@ impl Run {
     }
 }
 
-/// So many bytes of a script.
+/// Splits a number of bytes off a script.
 fn take<'a>(script: &mut &'a [u8], count: usize) -> &'a [u8] {
     let (taken, rest) = script.split_at(count.min(script.len()));
     *script = rest;
@@ -128,7 +129,7 @@ fn client(token: &[u8]) {
         }
         Err(TokenError::Length(length)) => assert!(length == token.len() && length != 2_048),
         Err(TokenError::Malformed | TokenError::Expired) => assert_eq!(token.len(), 2_048),
-        Err(TokenError::Request(why)) => panic!("nothing was to be made: {why}"),
+        Err(TokenError::Request(why)) => panic!("reading a token reports an error of issuing: {why}"),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Any bytes are one of the small words that client and server say to each other, or an error. The first one says
-//! which.
+//! Decoders of small messages between client and server: handshakes, time exchanges, disconnect reasons. The
+//! first byte selects the kind.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! What you saw is what you hit.
+//! Agreement of the hits that screens showed with those that the server confirmed.
 
 use bevy_unlag::prelude::*;
 use unlag_examples::{
@@ -22,35 +22,36 @@ fn fight(rewind: RewindMode) -> MatchReport {
 }
 
 #[test]
-fn at_150_ms_and_2_percent_loss_the_server_confirms_what_the_screen_showed() {
+fn server_confirms_99_percent_of_drawn_hits_at_150_ms_and_2_percent_loss() {
     let on = fight(RewindMode::On);
     let total = on.total();
-    assert!(total.drawn > 200, "too few hits to say anything: {total:?}");
+    assert!(total.drawn > 200, "too few hits: {total:?}");
     assert!(on.agreement() >= 99.0, "{}", on.table());
 
     let off = fight(RewindMode::Off);
     let confirmed = off.total().confirmed_of_drawn().unwrap_or(100.0);
-    assert!(confirmed < 50.0, "without rewind players must lead, or this test has no teeth: {confirmed} %");
+    assert!(confirmed < 50.0, "{confirmed} % confirmed without rewind: the test shows nothing");
 }
 
 #[test]
-fn at_20_percent_loss_what_is_judged_agrees_and_every_round_is_answered() {
+fn unclamped_hits_agree_and_every_shot_has_a_verdict_at_20_percent_loss() {
     let conditions = LinkConditions { loss: 0.2, ..link_150() };
     let options = MatchOptions { players: 4, seconds: 40.0, conditions, seed: 3, ..MatchOptions::default() };
     let report =
         stepped_match::play(&options).unwrap_or_else(|line| panic!("the match did not start: {line}"));
     let total = report.total();
-    // A view older than the cap is judged as of the cap, and says so; what is left must agree.
+    // A view time beyond the rewind limit is clamped to it, and reported as clamped; all other hits must
+    // agree.
     let left = total.unclamped();
-    assert!(left.drawn > 150, "too few hits to say anything: {}", report.table());
-    assert!(total.clamped.rounds > 0, "no view was older than the cap: {}", report.table());
+    assert!(left.drawn > 150, "too few hits: {}", report.table());
+    assert!(total.clamped.rounds > 0, "no view time was clamped: {}", report.table());
     assert!(left.confirmed_of_drawn().unwrap_or(0.0) >= 99.0, "{}", report.table());
     assert!(left.drawn_of_confirmed().unwrap_or(0.0) >= 99.0, "{}", report.table());
     assert_eq!(total.lost, 0, "{}", report.table());
 }
 
 #[test]
-fn the_host_of_a_listen_server_is_judged_like_everyone() {
+fn hits_of_the_listen_server_host_agree_like_those_of_clients() {
     let options = MatchOptions {
         players: 3,
         seconds: 45.0,
@@ -61,8 +62,8 @@ fn the_host_of_a_listen_server_is_judged_like_everyone() {
     };
     let mut game = start(options);
     game.fight(options.seconds);
-    let host = game.host_shot_stats().expect("there is a host");
-    assert!(host.drawn > 30, "too few hits to say anything: {host:?}");
+    let host = game.host_shot_stats().expect("the match has a host");
+    assert!(host.drawn > 30, "too few hits: {host:?}");
     assert!(host.confirmed_of_drawn().unwrap_or(0.0) >= 99.0, "{host:?}");
     assert!(host.drawn_of_confirmed().unwrap_or(0.0) >= 99.0, "{host:?}");
     let others = game.report();
@@ -70,8 +71,8 @@ fn the_host_of_a_listen_server_is_judged_like_everyone() {
 }
 
 #[test]
-fn a_slow_machine_is_judged_by_what_it_drew() {
-    // With fewer, a round trip of 150 ms and the frames themselves make a view older than the cap.
+fn unclamped_hits_agree_on_machines_with_5_to_15_frames_per_second() {
+    // At lower frame rates, a round trip of 150 ms and the frames themselves exceed the rewind limit.
     for (fps, conditions) in [(15.0, link_150()), (10.0, link_150()), (5.0, LinkConditions::PERFECT)] {
         let options =
             MatchOptions { players: 4, seconds: 40.0, conditions, seed: 5, fps, ..MatchOptions::default() };
@@ -80,7 +81,7 @@ fn a_slow_machine_is_judged_by_what_it_drew() {
         let total = report.total();
         println!("{fps} fps: {}", report.table());
         let left = total.unclamped();
-        assert!(left.drawn > 50, "too few hits to say anything: {}", report.table());
+        assert!(left.drawn > 50, "too few hits: {}", report.table());
         assert!(left.confirmed_of_drawn().unwrap_or(0.0) >= 98.0, "{fps} fps: {}", report.table());
     }
 }

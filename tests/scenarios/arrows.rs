@@ -1,10 +1,10 @@
-//! Which crate may know which.
+//! Allowed dependencies between the crates of the workspace.
 
 use std::{collections::BTreeMap, process::Command};
 
 use serde_json::Value;
 
-/// The dependencies of every crate of the workspace as cargo sees them, without its tests'.
+/// The dependencies of each crate of the workspace according to cargo, without dev-dependencies.
 fn dependencies() -> BTreeMap<String, Vec<String>> {
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
     let output = Command::new(env!("CARGO"))
@@ -24,8 +24,9 @@ fn dependencies() -> BTreeMap<String, Vec<String>> {
 }
 
 #[test]
-fn arrows_point_down() {
-    // Who may know which of the suite, and whether rapier, the network and the keys.
+fn crates_have_only_their_allowed_dependencies() {
+    // Crate, its allowed dependencies within the suite, and whether rapier and the network crates are
+    // allowed. No crate may depend on the input crate leafwing.
     let core = &["bevy_unlag_core"][..];
     let below_glue = &[
         "bevy_unlag_core",
@@ -55,13 +56,13 @@ fn arrows_point_down() {
         assert!(found.iter().any(|d| d == "bevy"), "the metadata was not read: {found:?}");
         for dependency in found {
             let d = dependency.as_str();
-            assert!(!d.starts_with("bevy_unlag") || suite.contains(&d), "{name} must not know {d}");
-            assert!(rapier || d != "bevy_rapier3d", "{name} must not know rapier");
+            assert!(!d.starts_with("bevy_unlag") || suite.contains(&d), "{name} must not depend on {d}");
+            assert!(rapier || d != "bevy_rapier3d", "{name} must not depend on rapier");
             assert!(
                 network || !(d.starts_with("lightyear") || d == "bevy_replicon"),
-                "{name} must not know {d}"
+                "{name} must not depend on {d}"
             );
-            assert!(!d.starts_with("leafwing"), "{name} must not know the keys");
+            assert!(!d.starts_with("leafwing"), "{name} must not depend on an input crate");
         }
     }
 }

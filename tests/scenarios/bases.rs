@@ -1,4 +1,4 @@
-//! What moves by itself carries the owner without a correction.
+//! Moving bases (lifts and turntables) that carry the owner's pawn without corrections.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
@@ -10,7 +10,7 @@ use unlag_examples::stepped_match::{Match, MatchOptions};
 
 use crate::{hold_still, own_id, seconds, start, state, stats};
 
-/// A lift in the middle of the arena's free corner, and a turntable beside it.
+/// Spawns a lift and a turntable in free corners of the arena.
 fn machines(app: &mut App) {
     let lift = Shuttle {
         from: Vec3::new(-14.0, 0.5, 14.0),
@@ -26,9 +26,9 @@ fn machines(app: &mut App) {
     }
 }
 
-/// Two who stand on the lift and on the turntable.
+/// Starts a match with one pawn on the lift and one on the turntable.
 fn riders() -> (Match, [NetId; 2]) {
-    let conditions = LinkPreset::named("Average (UE)").expect("a preset of ours").conditions();
+    let conditions = LinkPreset::named("Average (UE)").expect("a built-in preset").conditions();
     let mut game = start(MatchOptions { players: 2, conditions, ..MatchOptions::default() });
     machines(&mut game.server);
     for client in &mut game.clients {
@@ -50,10 +50,10 @@ fn riders() -> (Match, [NetId; 2]) {
 }
 
 #[test]
-fn a_rider_that_is_corrected_rides_on() {
+fn rider_displaced_by_the_server_is_corrected_once_and_stays_on_its_lift() {
     let (mut game, ids) = riders();
     let before = stats(&mut game.clients[0]).corrections;
-    // The server has it a little aside, on its lift.
+    // Displaces the pawn on the server, on its lift.
     let aside = Vec3::new(0.3, 0.0, -0.2);
     let world = game.server.world_mut();
     let mut pawns = world.query::<(&NetId, &mut SoldierState)>();
@@ -63,18 +63,23 @@ fn a_rider_that_is_corrected_rides_on() {
     }
     game.run(seconds(0.12 + 0.25));
     let corrected = stats(&mut game.clients[0]).corrections - before;
-    assert_eq!(corrected, 1, "it is one correction, while the lift moves: {:?}", stats(&mut game.clients[0]));
+    assert_eq!(
+        corrected,
+        1,
+        "one displacement on a moving lift must cause one correction: {:?}",
+        stats(&mut game.clients[0])
+    );
     game.run(seconds(3.0));
     let (mine, theirs) = (state(&mut game.clients[0], ids[0]).body, state(&mut game.server, ids[0]).body);
     assert_eq!((mine.base, theirs.base), (BaseId(1), BaseId(1)));
-    // Where the lift is differs by a round trip; where they stand on it does not.
+    // The lift's position differs by a round trip; the pawn's position on the lift does not.
     let apart = mine.base_position.distance(theirs.base_position);
     assert!(apart < 0.01, "{apart} m apart on the lift");
     assert_eq!(stats(&mut game.clients[0]).corrections, before + 1);
 }
 
 #[test]
-fn owners_who_ride_on_machines_are_never_corrected() {
+fn riding_a_lift_or_turntable_causes_no_corrections() {
     let (mut game, ids) = riders();
     let before = [0, 1].map(|i| stats(&mut game.clients[i]).corrections);
     let mut heights = (f32::MAX, f32::MIN);
@@ -82,7 +87,7 @@ fn owners_who_ride_on_machines_are_never_corrected() {
         for (i, client) in game.clients.iter_mut().enumerate() {
             let world = client.world_mut();
             for mut gather in world.query::<&mut InputAccumulator>().iter_mut(world) {
-                // Who jumps on a turntable is thrown off it, as it should be.
+                // A pawn that jumps on a turntable is thrown off, as intended.
                 gather.jump(i == 0 && tick % 80 < 4);
                 gather.axes(if i == 0 && tick % 160 < 20 { Vec2::Y * 0.5 } else { Vec2::ZERO });
                 gather.look(0.05, 0.0);
@@ -92,7 +97,7 @@ fn owners_who_ride_on_machines_are_never_corrected() {
         let height = state(&mut game.clients[0], ids[0]).body.position.y;
         heights = (heights.0.min(height), heights.1.max(height));
     }
-    assert!(heights.1 - heights.0 > 4.0, "nobody rode the lift: {heights:?}");
+    assert!(heights.1 - heights.0 > 4.0, "the pawn did not ride the lift: {heights:?}");
     for (i, id) in ids.into_iter().enumerate() {
         let base = state(&mut game.clients[i], id).body.base;
         assert_eq!(base, BaseId(i as u16 + 1), "client {i} fell off");
@@ -101,6 +106,6 @@ fn owners_who_ride_on_machines_are_never_corrected() {
         let (client, server) = (&game.clients[i], &game.server);
         let [client, server] = [client, server].map(|app| app.world().resource::<CurrentTick>().0);
         let behind = server.since(client);
-        assert!((0..40).contains(&behind), "client {i}'s machines are {behind} ticks behind");
+        assert!((0..40).contains(&behind), "client {i}'s bases are {behind} ticks behind");
     }
 }

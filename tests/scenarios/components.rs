@@ -1,4 +1,4 @@
-//! A game's own components are drawn between their updates.
+//! Interpolation of a game's own replicated components.
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
@@ -15,7 +15,7 @@ use unlag_examples::{
     weapon_set::WeaponSet,
 };
 
-/// Where a turret points.
+/// The direction of a turret.
 #[derive(Component, Clone, Copy, PartialEq, Debug)]
 struct Turret(f32);
 
@@ -35,14 +35,14 @@ impl Wire for Turret {
     }
 }
 
-/// It rests for two seconds, then turns for two, by a tick's number.
+/// The turret's true value at a tick: it rests for two seconds, then turns for two.
 fn truth(tick: f32) -> f32 {
     let (period, into) = ((tick / 256.0).floor(), tick % 256.0);
     period * 128.0 + (into - 128.0).max(0.0)
 }
 
 #[test]
-fn a_turret_turns_smoothly_and_rests_without_drifting() {
+fn interpolated_turret_turns_smoothly_and_rests_without_drift() {
     let mut server = app::server(ServerOptions::default());
     let mut client = app::scripted_client(3, WeaponSet::Rifle, Interpolation::Hermite, false);
     for app in [&mut server, &mut client] {
@@ -58,7 +58,7 @@ fn a_turret_turns_smoothly_and_rests_without_drifting() {
             turrets.iter_mut().for_each(|mut turret| {
                 turret.set_if_neq(Turret(now));
             });
-            // Plainly replicated, for comparison.
+            // Replicated without interpolation, for comparison.
             plain.iter_mut().for_each(|mut plain| {
                 plain.set_if_neq(Health { now, max: 1e9 });
             });
@@ -68,12 +68,12 @@ fn a_turret_turns_smoothly_and_rests_without_drifting() {
     bevy_unlag_testkit::finish(&mut server);
     let conditions = LinkConditions { latency: TICK * 3, ..LinkConditions::PERFECT };
     connection::join(&mut server, listener, &mut client, 1, NetSim::new(9).with(conditions))
-        .expect("it joins");
+        .expect("the client joins");
     bevy_unlag_testkit::finish(&mut client);
-    // One stands by itself; another is on the client's own pawn.
+    // One turret has its own entity; another is on the client's own pawn.
     let target = Replicate::to_clients(NetworkTarget::All);
     server.world_mut().spawn((Turret(0.0), Health::default(), target));
-    // What is drawn is drawn at the moment of pawns, so there has to be one.
+    // Components are drawn at the view time of pawns, so there has to be one.
     let state = SoldierState { body: CapsuleState::at(Vec3::Y), extension: WeaponState::default() };
     server.world_mut().spawn((replicated_pawn(NetId(500)), state));
     let (mut checked, mut worst, mut plain_worst, mut ahead) = (0u32, 0.0f32, 0.0f32, 0u32);
@@ -99,17 +99,17 @@ fn a_turret_turns_smoothly_and_rests_without_drifting() {
         worst = worst.max((turret.0 - truth(view.ticks_since(Tick(0)))).abs());
         let (now, plain) = (turret.0, plain.now);
         if let Some((before, plain_before)) = last {
-            assert!((now - before).abs() < 1.5, "a step from {before} to {now}");
+            assert!((now - before).abs() < 1.5, "a jump from {before} to {now}");
             plain_worst = plain_worst.max((plain - plain_before).abs());
         }
         last = Some((now, plain));
-        let own_now = own_turrets.single(world).expect("on the own pawn, too").0;
+        let own_now = own_turrets.single(world).expect("the own pawn has a turret").0;
         ahead += u32::from(own_now == plain);
     }
-    println!("{checked} frames, {worst} beside the truth; plain steps of {plain_worst}; {ahead} own");
+    println!("{checked} frames, error {worst}; plain steps of {plain_worst}; {ahead} own");
     assert!(checked > 1_000, "{checked} frames");
-    // It begins and ends to turn between two looks at it.
-    assert!(worst < 1.6, "{worst} ticks' worth beside the truth at the moment that is drawn");
-    assert!(plain_worst >= 3.0, "the control must step: {plain_worst}");
-    assert!(ahead > checked * 9 / 10, "on the own pawn it comes as it is: {ahead} of {checked} frames");
+    // The turn starts and ends between two updates.
+    assert!(worst < 1.6, "an error of {worst} ticks' worth at the drawn view time");
+    assert!(plain_worst >= 3.0, "the plain component must step: {plain_worst}");
+    assert!(ahead > checked * 9 / 10, "on the own pawn it must not be delayed: {ahead} of {checked} frames");
 }

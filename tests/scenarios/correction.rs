@@ -1,4 +1,4 @@
-//! The owner's character moves at once, and goes back to the truth when it must.
+//! Corrections of the owner's pawn: when they happen and how soon client and server agree again.
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
@@ -7,7 +7,7 @@ use unlag_examples::{app::ServerOptions, scripted_player::ScriptedPlayer, steppe
 use crate::{hold_still, link_150, own_id, seconds, start, state, stats};
 
 #[test]
-fn a_client_that_was_moved_aside_returns_within_a_round_trip_and_a_quarter_second() {
+fn displaced_client_returns_to_server_state_within_one_rtt_plus_250_ms() {
     let mut game = start(MatchOptions { players: 2, conditions: link_150(), ..MatchOptions::default() });
     for client in &mut game.clients {
         hold_still(client);
@@ -20,19 +20,19 @@ fn a_client_that_was_moved_aside_returns_within_a_round_trip_and_a_quarter_secon
     own.single_mut(world).expect("the client has a pawn").body.position.x += 1.0;
     let apart =
         state(&mut game.clients[0], id).body.position.distance(state(&mut game.server, id).body.position);
-    assert!(apart > 0.9, "the test did not push it aside: {apart} m");
+    assert!(apart > 0.9, "the test did not displace the pawn: {apart} m");
 
     game.run(seconds(0.15 + 0.25));
     let apart =
         state(&mut game.clients[0], id).body.position.distance(state(&mut game.server, id).body.position);
-    assert!(apart < 0.01, "still {apart} m apart");
+    assert!(apart < 0.01, "client and server are still {apart} m apart");
     let stats = stats(&mut game.clients[0]);
-    assert_eq!(stats.corrections, before + 1, "one push, one correction: {stats:?}");
+    assert_eq!(stats.corrections, before + 1, "one displacement must cause one correction: {stats:?}");
     assert!((stats.largest_correction - 1.0).abs() < 0.05, "{stats:?}");
 }
 
 #[test]
-fn a_push_of_the_server_reaches_the_owner() {
+fn owner_reaches_the_server_state_within_400_ms_after_a_server_push() {
     let mut game = start(MatchOptions { players: 1, conditions: link_150(), ..MatchOptions::default() });
     hold_still(&mut game.clients[0]);
     game.run(seconds(1.0));
@@ -46,8 +46,8 @@ fn a_push_of_the_server_reaches_the_owner() {
 }
 
 #[test]
-fn an_owner_who_runs_jumps_and_turns_is_never_corrected() {
-    let conditions = LinkPreset::named("Average (UE)").expect("a preset of ours").conditions();
+fn running_jumping_and_turning_causes_no_corrections_on_an_average_link() {
+    let conditions = LinkPreset::named("Average (UE)").expect("a built-in preset").conditions();
     let server = ServerOptions { trace: true, ..ServerOptions::default() };
     let mut game = start(MatchOptions { players: 3, conditions, server, ..MatchOptions::default() });
     for (seed, client) in (0..).zip(&mut game.clients) {
@@ -60,7 +60,7 @@ fn an_owner_who_runs_jumps_and_turns_is_never_corrected() {
         let heights = own.iter(world).flat_map(|trace| trace.0.iter().map(|(_, place)| place.y));
         heights.fold(0.0, f32::max)
     });
-    assert!(highest.fold(0.0, f32::max) > 1.5, "nobody climbed the stairs");
+    assert!(highest.fold(0.0, f32::max) > 1.5, "no pawn climbed the stairs");
     for client in &mut game.clients {
         let stats = stats(client);
         assert!(stats.moves > 1_200, "{stats:?}");
@@ -69,7 +69,7 @@ fn an_owner_who_runs_jumps_and_turns_is_never_corrected() {
 }
 
 #[test]
-fn an_outage_of_two_seconds_ends_with_everyone_where_they_are() {
+fn client_and_server_agree_after_an_outage_of_2_s() {
     let conditions = link_150();
     let mut game = start(MatchOptions { players: 2, conditions, ..MatchOptions::default() });
     game.run(seconds(3.0));
@@ -90,7 +90,7 @@ fn an_outage_of_two_seconds_ends_with_everyone_where_they_are() {
         hold_still(client);
     }
     game.clients = clients;
-    // The client runs ahead of the server by design: compare once both stand.
+    // The client runs ahead of the server by design: the states are comparable once both pawns stand still.
     game.run(seconds(2.0));
     for i in 0..2 {
         let id = own_id(&mut game.clients[i]);

@@ -1,4 +1,4 @@
-//! Mistakes in how an app is put together are said in one line; nothing is said of a healthy one.
+//! Setup diagnostics: each mistake in an app's setup is reported in one line, and a healthy app has none.
 
 use core::time::Duration;
 
@@ -12,7 +12,8 @@ fn found(app: &App) -> Vec<ReportedIssue> {
     app.world().resource::<SetupDiagnostics>().all().to_vec()
 }
 
-/// A server and a client, changed before they start, after some seconds.
+/// Runs a server and a client for four seconds, with `change` applied to the client before it starts and
+/// `every_frame` after each of its frames. Returns the findings of the server and of the client.
 fn pair(
     options: app::ServerOptions,
     change: impl FnOnce(&mut App),
@@ -41,7 +42,7 @@ fn faults(findings: &[ReportedIssue]) -> Vec<SetupIssue> {
 }
 
 #[test]
-fn nothing_is_said_of_a_healthy_game_however_bad_its_link_is() {
+fn healthy_match_has_no_setup_findings_on_any_link_or_stall() {
     let bad = LinkConditions { loss: 0.2, duplication: 0.1, ..link_150() };
     for conditions in [LinkConditions::PERFECT, bad] {
         let mut game = start(MatchOptions { players: 3, conditions, host: true, ..default() });
@@ -60,7 +61,7 @@ fn nothing_is_said_of_a_healthy_game_however_bad_its_link_is() {
 }
 
 #[test]
-fn a_fixed_step_that_is_not_the_tick() {
+fn fixed_timestep_other_than_the_tick_is_reported() {
     let sixty = |app: &mut App| {
         app.add_systems(Startup, |mut commands: Commands| {
             commands.insert_resource(Time::<Fixed>::from_hz(60.0));
@@ -79,7 +80,7 @@ fn a_fixed_step_that_is_not_the_tick() {
 }
 
 #[test]
-fn a_server_with_another_tick() {
+fn server_with_another_tick_rate_is_reported_on_the_client() {
     let tick = Some(Duration::from_secs_f64(1.0 / 30.0));
     let (server, client) = pair(app::ServerOptions { tick, ..default() }, |_| (), |_| ());
     assert_eq!(faults(&server), []);
@@ -89,7 +90,7 @@ fn a_server_with_another_tick() {
 }
 
 #[test]
-fn time_that_something_else_steers() {
+fn virtual_time_changed_by_another_system_is_reported() {
     let slow = |app: &mut App| {
         app.add_systems(Update, |mut time: ResMut<Time<Virtual>>, mut frame: Local<u32>| {
             *frame += 1;
@@ -101,11 +102,11 @@ fn time_that_something_else_steers() {
     let (_, client) = pair(default(), slow, |_| ());
     assert_eq!(faults(&client), [SetupIssue::GameSpeedOverridden]);
     let (_, client) = pair(default(), |app| app.world_mut().resource_mut::<GameSpeed>().0 = 0.5, |_| ());
-    assert_eq!(faults(&client), [], "that is how it is done");
+    assert_eq!(faults(&client), [], "a change through `GameSpeed` must not be reported");
 }
 
 #[test]
-fn a_pawn_and_looks_with_two_masters() {
+fn pawn_transform_written_by_another_system_is_reported_unless_disabled() {
     let fall = |world: &mut World| {
         for mut at in world.query_filtered::<&mut Transform, With<LocalControl>>().iter_mut(world) {
             at.translation.y -= 0.5;

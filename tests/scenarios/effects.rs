@@ -1,4 +1,4 @@
-//! What is told of shots and projectiles, and to whom.
+//! Distribution of shot and projectile messages to clients.
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
@@ -20,7 +20,7 @@ use crate::{hold_still, own_id, seconds, start};
 const RIFLE: u8 = 0;
 const ROCKETS: u8 = 2;
 
-/// What an app was told.
+/// Messages that an app received.
 #[derive(Resource, Default)]
 struct Told {
     verdicts: Vec<ShotResult>,
@@ -48,7 +48,7 @@ fn note(
     told.damage.extend(damage.read());
 }
 
-/// Two players who do nothing, with all weapons.
+/// Starts a match of two idle players with all weapons.
 fn quiet() -> Match {
     let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     let conditions = crate::link_150();
@@ -65,8 +65,8 @@ fn told(app: &App) -> &Told {
     app.world().resource::<Told>()
 }
 
-/// Takes a weapon in hand, looks somewhere, and pulls the trigger so often, a second apart. A pull at an empty
-/// magazine changes it.
+/// Equips a weapon, aims along a direction and pulls the trigger `times` times, one second apart. A pull with
+/// an empty magazine reloads.
 fn fire(game: &mut Match, client: usize, (slot, along): (u8, Vec3), times: u32) {
     let wanted = Aim::along(along);
     let hands = |game: &mut Match, pulls: bool, equip: Option<u8>| {
@@ -95,10 +95,10 @@ fn pawn(game: &mut Match, id: NetId) -> (Entity, Entity) {
     let world = game.server.world_mut();
     let mut pawns = world.query::<(Entity, &NetId, &ControlledBy)>();
     let found = pawns.iter(world).find(|(_, other, _)| **other == id);
-    found.map(|(pawn, _, by)| (pawn, by.owner)).expect("it has a pawn")
+    found.map(|(pawn, _, by)| (pawn, by.owner)).expect("the client has a pawn")
 }
 
-/// Another client, that has not joined yet.
+/// Creates a client that has not joined yet.
 fn newcomer() -> App {
     let mut client = app::scripted_client(99, WeaponSet::All, Interpolation::default(), false);
     client.insert_resource(TimeUpdateStrategy::ManualDuration(seconds(0.01)));
@@ -119,7 +119,7 @@ fn flying(app: &mut App) -> usize {
 }
 
 #[test]
-fn a_rocket_at_the_own_feet_throws_its_shooter_and_marks_no_hit() {
+fn rocket_at_the_own_feet_damages_and_throws_its_shooter_without_a_hit_verdict() {
     let mut game = quiet();
     let id = own_id(&mut game.clients[0]);
     let (own, _) = pawn(&mut game, id);
@@ -127,56 +127,64 @@ fn a_rocket_at_the_own_feet_throws_its_shooter_and_marks_no_hit() {
     game.run(seconds(1.0));
     let damage = &told(&game.server).damage;
     let itself = damage.iter().find(|damage| damage.target == own && damage.shooter == own);
-    let itself = itself.unwrap_or_else(|| panic!("it is not hurt: {damage:?}"));
+    let itself = itself.unwrap_or_else(|| panic!("the shooter has no damage: {damage:?}"));
     assert!(itself.amount > 10.0 && itself.throw.y > 2.0, "{itself:?}");
     assert_eq!(damage.len(), 1, "{damage:?}");
     assert_eq!(told(&game.clients[0]).verdicts, [ShotResult::Launched, ShotResult::Miss]);
 }
 
 #[test]
-fn who_is_hidden_leaves_no_trails_but_its_rockets_are_seen() {
+fn invisible_shooter_sends_no_tracers_but_its_rockets_are_shown() {
     let mut game = quiet();
     let ids = [own_id(&mut game.clients[0]), own_id(&mut game.clients[1])];
     let ((_, link), (shooter, _)) = (pawn(&mut game, ids[0]), pawn(&mut game, ids[1]));
     fire(&mut game, 1, (RIFLE, Vec3::Y), 5);
     game.run(seconds(1.0));
     let before = told(&game.clients[0]).tracers;
-    assert!(before >= 4, "{before} trails of whom it sees");
+    assert!(before >= 4, "only {before} tracers of the visible shooter");
     game.server.world_mut().lose_visibility(shooter, link);
     game.run(seconds(1.0));
     fire(&mut game, 1, (RIFLE, Vec3::Y), 5);
     fire(&mut game, 1, (ROCKETS, Vec3::Y), 3);
     game.run(seconds(1.0));
-    assert!(told(&game.server).tracers >= 9, "they were fired");
-    assert_eq!(told(&game.clients[0]).tracers, before, "trails of whom it does not see");
+    assert!(told(&game.server).tracers >= 9, "the invisible shooter did not fire");
+    assert_eq!(told(&game.clients[0]).tracers, before, "tracers of an invisible shooter were sent");
     let here = told(&game.clients[0]);
     assert!(here.launches.iter().all(|launch| launch.shooter == ids[1]));
     let own = &told(&game.clients[1]).verdicts;
-    assert_eq!((here.launches.len(), here.shown.len()), (2, 2), "what flies is to be dodged: {own:?}");
+    assert_eq!(
+        (here.launches.len(), here.shown.len()),
+        (2, 2),
+        "projectiles of an invisible shooter must be shown: {own:?}"
+    );
 }
 
 #[test]
-fn who_joins_is_shown_what_flies_and_who_leaves_nothing_more() {
+fn late_joiner_sees_projectiles_in_flight_and_a_leaving_client_drops_them() {
     let mut game = quiet();
     fire(&mut game, 0, (ROCKETS, Vec3::Y), 3);
     let mut late = newcomer();
     let world = game.server.world_mut();
-    let listener = world.query_filtered::<Entity, With<NetcodeServer>>().single(world).expect("it listens");
+    let listener = world.query_filtered::<Entity, With<NetcodeServer>>().single(world).expect("one listener");
     let sim = NetSim::new(5).with(crate::link_150());
-    connection::join(&mut game.server, listener, &mut late, 77, sim).expect("it joins");
+    connection::join(&mut game.server, listener, &mut late, 77, sim).expect("the client joins");
     bevy_unlag_testkit::finish(&mut late);
     run_with(&mut game, &mut late, 1.5);
     let (there, here) = (flying(&mut game.clients[1]), flying(&mut late));
     assert_eq!((there, here), (2, 2), "{:?}", told(&game.clients[0]).verdicts);
     assert!(told(&late).shown.iter().all(|shown| shown.flown > 0.5), "{:?}", told(&late).shown);
-    // Its connection ends.
+    // The late joiner disconnects.
     let world = late.world_mut();
     let own = world.query_filtered::<Entity, (With<Client>, With<Connected>)>().single(world);
-    let own = own.expect("it is connected");
+    let own = own.expect("the client is connected");
     world.trigger(Disconnect { entity: own });
     run_with(&mut game, &mut late, 0.2);
     assert_eq!(flying(&mut late), 0);
     assert_eq!(told(&late).ended, [ProjectileEndKind::Gone; 2]);
-    assert_eq!(late.world().resource::<DrawnViewTime>().0, None, "no moment is shown any more");
-    assert_eq!(flying(&mut game.clients[1]), 2, "others are not concerned");
+    assert_eq!(
+        late.world().resource::<DrawnViewTime>().0,
+        None,
+        "a disconnected client must have no view time"
+    );
+    assert_eq!(flying(&mut game.clients[1]), 2, "other clients must keep their projectiles");
 }

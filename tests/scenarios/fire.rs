@@ -1,4 +1,4 @@
-//! The fire flow over real links: rounds, ammunition, projectiles and warnings.
+//! Firing over simulated links: shots, ammunition, projectiles and ping warnings.
 
 mod ammo;
 mod flight;
@@ -19,19 +19,19 @@ use unlag_examples::stepped_match::Match;
 
 use crate::own_id;
 
-/// A shot's name: whose, and of which tick.
+/// Identifies a shot: the shooter's network id and the shot's tick.
 type Name = (NetId, Tick);
 
-/// What the server does with shots, noted down beside it.
+/// Record of the server's shots.
 #[derive(Resource, Default)]
 pub(crate) struct Noted {
-    /// Rounds that left, and the state that their move led to.
+    /// Shots that left, and the state after their move.
     pub left: BTreeMap<(u16, u32), (PredictedShot, SoldierState)>,
-    /// Final verdicts, and the ticks in which they came.
+    /// Final verdicts, and the ticks in which they were issued.
     pub verdicts: BTreeMap<(u16, u32), Vec<(ShotResult, Tick)>>,
-    /// How often a shot was told to fly.
+    /// Number of `Launched` results per shot.
     launched: BTreeMap<(u16, u32), u32>,
-    /// How often a shot hurt whom.
+    /// Number of damage messages per shot and target.
     hurt: BTreeMap<(u16, u32, Entity), u32>,
 }
 
@@ -46,7 +46,7 @@ impl Noted {
         })
     }
 
-    /// Shots with more than one verdict, or that hurt somebody twice.
+    /// Shots with more than one verdict or launch, or that damaged a target more than once.
     pub fn twice(&self) -> Vec<(u16, u32)> {
         let judged = self.verdicts.iter().filter(|(_, all)| all.len() > 1).map(|(name, _)| *name);
         let launched = self.launched.iter().filter(|(_, times)| **times > 1).map(|(name, _)| *name);
@@ -55,7 +55,8 @@ impl Noted {
     }
 }
 
-/// After all ticks of a frame, before the network takes the mail.
+/// Records shots, verdicts and damage, after all ticks of a frame and before the network drains the
+/// mailboxes.
 fn note(
     mut noted: ResMut<Noted>,
     tick: Res<CurrentTick>,
@@ -86,7 +87,7 @@ fn note(
     }
 }
 
-/// What a client showed of its own shots, and what it heard of them.
+/// Shots that a client displayed as its own, and the verdicts that it received.
 #[derive(Resource, Default)]
 pub(crate) struct Shown {
     pub fired: BTreeMap<u32, ShotFired>,
@@ -102,7 +103,7 @@ fn see(mut shown: ResMut<Shown>, mut fired: MessageReader<ShotFired>, mut heard:
     }
 }
 
-/// Has both ends note down what becomes of shots.
+/// Records the shots and verdicts on the server and on all clients.
 pub(crate) fn take_notes(game: &mut Match) {
     game.server.init_resource::<Noted>().add_systems(Update, note);
     for client in &mut game.clients {
@@ -110,12 +111,12 @@ pub(crate) fn take_notes(game: &mut Match) {
     }
 }
 
-/// The client whose player steers this pawn.
+/// The index of the client that owns this pawn.
 fn client_of(game: &mut Match, id: NetId) -> usize {
-    (0..game.clients.len()).find(|i| own_id(&mut game.clients[*i]) == id).expect("somebody's")
+    (0..game.clients.len()).find(|i| own_id(&mut game.clients[*i]) == id).expect("a client owns the pawn")
 }
 
-/// A hand that loads now and then although it need not.
+/// Reloads every 6.7 s, whether needed or not.
 fn load_now_and_then(
     time: Res<Time>,
     mut own: Query<&mut WeaponControls, With<LocalControl>>,
@@ -130,7 +131,7 @@ fn load_now_and_then(
     }
 }
 
-/// Hands that load now and then, for a scripted player.
+/// Adds periodic reloads to a scripted player.
 fn give_hands(client: &mut App) {
     client.add_systems(RunFixedMainLoop, load_now_and_then.in_set(ControlSystems::Accumulate));
 }

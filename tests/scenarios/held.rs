@@ -1,4 +1,4 @@
-//! What is in whose hands, on every screen.
+//! Held weapons on the owner's, remote and host screens.
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
@@ -10,7 +10,7 @@ use unlag_examples::{
 
 use crate::{hold_still, own_id, seconds, start};
 
-/// 300 ms of round trip, some loss.
+/// A round trip of about 300 ms with the given loss.
 fn link_300(loss: f32) -> LinkConditions {
     LinkConditions {
         latency: core::time::Duration::from_millis(145),
@@ -20,7 +20,7 @@ fn link_300(loss: f32) -> LinkConditions {
     }
 }
 
-/// Two players whose hands are off the controls, with all weapons.
+/// Starts a match of two idle players with all weapons.
 fn may_fire(loss: f32, host: bool) -> Match {
     let server = ServerOptions { weapon_set: WeaponSet::All, ..default() };
     let mut played =
@@ -46,7 +46,7 @@ fn trigger(app: &mut App, change: impl FnOnce(&mut WeaponControls)) {
     change(&mut own.single_mut(world).expect("the app has a pawn"));
 }
 
-/// What somebody's hands did, tick by tick.
+/// The held weapon of a pawn, frame by frame.
 #[derive(Resource)]
 struct Story(NetId, Vec<(Tick, HeldWeapon)>);
 
@@ -63,14 +63,15 @@ fn tell(app: &mut App, id: NetId) {
     );
 }
 
-/// The values without what follows itself.
+/// The values without consecutive duplicates.
 fn steps(story: impl Iterator<Item = HeldWeapon>) -> Vec<HeldWeapon> {
     let mut steps: Vec<_> = story.collect();
     steps.dedup();
     steps
 }
 
-/// Switches, aims and loads for six seconds, everything longer than two looks of replication.
+/// Switches weapons, aims and reloads for six seconds; each state lasts longer than two replication
+/// intervals.
 fn play(played: &mut Match, app: fn(&mut Match) -> &mut App, mut look: impl FnMut(&mut Match, u32)) {
     for step in 0..600 {
         let own = app(played);
@@ -79,14 +80,14 @@ fn play(played: &mut Match, app: fn(&mut Match) -> &mut App, mut look: impl FnMu
             120 | 380 => trigger(own, |t| t.equip = Some(0)),
             60 | 90 | 200 | 260 | 420 | 470 => trigger(own, |t| t.aiming = true),
             80 | 110 | 220 | 290 | 440 | 500 => trigger(own, |t| t.aiming = false),
-            // Something to load.
+            // Empties a part of the magazine.
             170 | 172 | 520 => trigger(own, |t| t.set(true)),
             171 | 190 | 530 => trigger(own, |t| t.set(false)),
             230 | 560 => trigger(own, |t| t.reload = true),
             _ => {}
         }
         if step % 50 == 25 {
-            // The owner has to learn of it by a correction.
+            // The owner receives this change as a correction.
             let world = played.server.world_mut();
             for mut state in world.query::<&mut SoldierState>().iter_mut(world) {
                 let reserve = &mut state.extension.slots[1].reserve;
@@ -100,7 +101,7 @@ fn play(played: &mut Match, app: fn(&mut Match) -> &mut App, mut look: impl FnMu
 }
 
 #[test]
-fn others_see_what_is_in_a_hand_when_they_see_the_hand() {
+fn remote_held_weapon_is_shown_at_the_drawn_view_time() {
     let mut played = may_fire(0.02, false);
     let id = own_id(&mut played.clients[0]);
     tell(&mut played.server, id);
@@ -117,27 +118,27 @@ fn others_see_what_is_in_a_hand_when_they_see_the_hand() {
             }
             checked += 1;
             let story = &played.server.world().resource::<Story>().1;
-            // A look at what changed is taken every third tick, and a lost one is taken again.
+            // Changes are replicated every third tick, and lost ones are retransmitted.
             let recent = |ticks: i32| {
                 story.iter().any(|(tick, held)| {
                     let since = view.tick.since(*tick);
                     *held == drawn && (0..=ticks).contains(&since)
                 })
             };
-            assert!(recent(24), "{drawn:?} at {view:?} is long over, or still to come");
+            assert!(recent(24), "{drawn:?} at {view:?} is outdated or in the future");
             early += u32::from(recent(4));
         },
     );
     let story = |app: &App| steps(app.world().resource::<Story>().1.iter().map(|(_, held)| *held));
     let (seen, story) = (story(&played.clients[1]), story(&played.server));
-    assert_eq!(seen, story, "what others saw, and what was");
+    assert_eq!(seen, story, "the remote and the server's sequence of held weapons differ");
     assert!(story.len() > 15, "{} changes", story.len());
     assert!(story.iter().any(|held| held.reloading) && story.iter().any(|held| held.aiming));
     assert!(early * 20 > checked * 19, "{early} of {checked} frames are within four ticks");
     println!("{checked} frames, {early} within four ticks, {} changes", story.len());
 }
 
-/// Whoever plays, sees it at once and only once.
+/// Asserts that the player's own held weapon changes in the frame of its input, and exactly once per input.
 fn never_flickers(mut played: Match, app: fn(&mut Match) -> &mut App) -> Match {
     let id = own_id(app(&mut played));
     tell(app(&mut played), id);
@@ -150,29 +151,33 @@ fn never_flickers(mut played: Match, app: fn(&mut Match) -> &mut App) -> Match {
         let mut pawns =
             world.query_filtered::<(&HeldWeapon, &SoldierState, &WeaponControls), With<LocalControl>>();
         let (held, state, trigger) = pawns.single(world).expect("the app has a pawn");
-        assert_eq!(*held, HeldWeapon::from(&state.extension), "in the same frame");
+        assert_eq!(
+            *held,
+            HeldWeapon::from(&state.extension),
+            "the held weapon must match the state in the same frame"
+        );
         taps += u32::from(trigger.aiming != aiming);
         aiming = trigger.aiming;
         late += u32::from(theirs != Some(*held));
     });
     let story = steps(app(&mut played).world().resource::<Story>().1.iter().map(|(_, held)| *held));
     let flips = story.windows(2).filter(|pair| pair[0].aiming != pair[1].aiming).count();
-    assert!(taps >= 10 && flips == taps as usize, "{flips} changes of {taps} taps");
+    assert!(taps >= 10 && flips == taps as usize, "{flips} aiming changes after {taps} inputs");
     let switches = story.windows(2).filter(|pair| pair[0].weapon != pair[1].weapon).count();
-    assert_eq!(switches, 4, "each weapon is taken once: {story:?}");
-    println!("{taps} taps; {late} frames in which the server had something else");
+    assert_eq!(switches, 4, "each weapon must be switched to once: {story:?}");
+    println!("{taps} aiming inputs; {late} frames in which the server had another held weapon");
     played
 }
 
 #[test]
-fn the_own_hands_never_flicker() {
+fn own_held_weapon_never_flickers_under_corrections() {
     let mut played = never_flickers(may_fire(0.1, false), |played| &mut played.clients[0]);
     let stats = crate::stats(&mut played.clients[0]);
-    assert!(stats.corrections > 5, "the story has corrections: {}", stats.corrections);
+    assert!(stats.corrections > 5, "too few corrections: {}", stats.corrections);
 }
 
 #[test]
-fn a_hosts_hands_are_seen_as_well() {
+fn hosts_held_weapon_never_flickers_and_is_replicated() {
     let mut played = never_flickers(may_fire(0.02, true), |played| &mut played.server);
     let id = own_id(&mut played.server);
     let there = held(&mut played.server, id);

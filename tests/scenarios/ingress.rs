@@ -1,4 +1,5 @@
-//! Who joins may send anything: what the server makes of it.
+//! Ingress filters against packets that a hostile client, or a host that never joined, can send. Codes such
+//! as LY-3 and T8 name rows of `docs/link.md`.
 
 mod encrypted;
 mod game;
@@ -20,14 +21,15 @@ use lightyear::{
 };
 use unlag_examples::stepped_match::Match;
 
-/// A packet of lightyear's, as anybody can write it who has joined.
+/// A lightyear packet, as any joined client can write it.
 fn packet(kind: u8, body: &[u8]) -> Vec<u8> {
-    // Its number, two acknowledgements and a tick: a little ahead of what an honest client has sent.
+    // Packet number, two acknowledgement fields and a tick, a little ahead of those that an honest client has
+    // sent.
     let header = [kind, 0x01, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9];
     [&header, body].concat()
 }
 
-/// A packet with one message.
+/// A lightyear packet with one message.
 pub fn message(channel: u16, id: Option<u16>, bytes: &[u8]) -> Vec<u8> {
     let id = id.map_or(vec![0], |id| [&[1][..], &id.to_be_bytes()].concat());
     packet(0, &[&varint(channel.into())[..], &[1], &id, &varint(bytes.len() as u32), bytes].concat())
@@ -41,14 +43,14 @@ fn varint(number: u32) -> Vec<u8> {
     }
 }
 
-/// Lets a client send a packet: netcode encrypts it like its own.
+/// Sends a packet from a client; netcode encrypts it like its own.
 pub fn send(client: &mut App, packet: &[u8]) {
     let world = client.world_mut();
     let mut links = world.query_filtered::<&mut Link, With<Client>>();
     links.single_mut(world).expect("a link").send(packet.to_vec().into());
 }
 
-/// The server's end of the link of the client that joined at this place.
+/// The server's end of the link of the client with this index.
 fn link(server: &mut App, client: u64) -> Option<Entity> {
     use lightyear::prelude::{PeerId, RemoteId};
     let world = server.world_mut();
@@ -58,11 +60,11 @@ fn link(server: &mut App, client: u64) -> Option<Entity> {
 }
 
 fn traffic(server: &mut App, client: u64) -> LinkTraffic {
-    let link = link(server, client).expect("the client is there");
-    *server.world().get::<LinkTraffic>(link).expect("its traffic is counted")
+    let link = link(server, client).expect("the client is connected");
+    *server.world().get::<LinkTraffic>(link).expect("the link's traffic is counted")
 }
 
-/// A datagram arrives at a link of the server, from anybody.
+/// Delivers a datagram to a link of the server.
 fn datagram(server: &mut App, link: Entity, bytes: &[u8]) {
     let mut link = server.world_mut().get_mut::<Link>(link).expect("a link");
     link.recv.push_raw(RecvPayload::from(bytes));
@@ -90,13 +92,13 @@ fn set_limits(game: &mut Match, set: impl FnOnce(&mut IngressLimits)) {
     set(&mut game.server.world_mut().resource_mut::<IngressLimits>());
 }
 
-/// What was dropped and how often, for a failing test.
+/// Nonzero refusal counts.
 fn dropped(traffic: &LinkTraffic) -> Vec<(IngressRefusal, u64)> {
     let counts = IngressRefusal::ALL.map(|refusal| (refusal, traffic.refused.of(refusal)));
     counts.into_iter().filter(|(_, count)| *count > 0).collect()
 }
 
-/// Moves that a client's pawn has made on the server.
+/// The number of moves that the server has run or extrapolated for a client's pawn.
 fn moves(game: &mut Match, client: usize) -> u64 {
     let id = crate::own_id(&mut game.clients[client]);
     let world = game.server.world_mut();

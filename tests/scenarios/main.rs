@@ -1,4 +1,4 @@
-//! Stories over real links: netcode over in-process channels with simulated networks, and UDP.
+//! End-to-end tests over netcode, on in-process channels with simulated link conditions and on UDP.
 
 mod agreement;
 mod arrows;
@@ -36,7 +36,7 @@ use unlag_examples::{
     stepped_match::{Match, MatchOptions},
 };
 
-/// 150 ms of round trip, 2 % loss.
+/// A round trip of 150 ms, 10 ms of jitter and 2 % loss each way.
 fn link_150() -> LinkConditions {
     LinkConditions {
         latency: Duration::from_millis(75),
@@ -54,13 +54,13 @@ fn seconds(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
-/// The wire's name of the pawn that a client's player steers.
+/// The network id of the client's own pawn.
 fn own_id(client: &mut App) -> NetId {
     let world = client.world_mut();
     *world.query_filtered::<&NetId, With<LocalControl>>().single(world).expect("the client has a pawn")
 }
 
-/// Where a pawn is on an app that simulates it.
+/// The simulated state of a pawn on the given app.
 fn state(app: &mut App, id: NetId) -> SoldierState {
     let world = app.world_mut();
     let mut pawns = world.query::<(&NetId, &SoldierState)>();
@@ -76,7 +76,7 @@ fn stats(client: &mut App) -> PredictionStats {
         .expect("the client has a pawn")
 }
 
-/// Lets a client's player stand still.
+/// Gives the client's pawn neutral input.
 fn hold_still(client: &mut App) {
     let world = client.world_mut();
     world.insert_resource(ScriptedPlayer::idle());

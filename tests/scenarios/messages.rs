@@ -1,4 +1,4 @@
-//! A game's own messages keep the rules that they were added with, over netcode, whoever sends them.
+//! Game messages over netcode: their rules hold for every sender.
 
 mod delivery;
 mod hostile;
@@ -20,7 +20,7 @@ use unlag_examples::{
     scripted_player::ScriptedPlayer,
 };
 
-/// 300 ms of round trip, and every fifth datagram is lost.
+/// A round trip of 300 ms and 20 % loss.
 fn bad() -> LinkConditions {
     LinkConditions { latency: crate::seconds(0.15), loss: 0.2, ..LinkConditions::PERFECT }
 }
@@ -56,25 +56,25 @@ trait Number: Wire + Send + Sync + 'static {
 numbers!(
     /// To the server, reliable.
     Say,
-    /// The same, of another type.
+    /// Another reliable type to the server.
     Add,
-    /// To the server; may be lost.
+    /// To the server, unreliable.
     Wave,
-    /// To the server, reliable, five a second.
+    /// To the server, reliable, at most five per second.
     Seldom,
-    /// To the server; the game decides.
+    /// To the server, reliable; validated by the game.
     Ask,
-    /// To the server; nobody can ask the game about it.
+    /// To the server, reliable; its validator cannot run.
     Orphan,
-    /// To the owner of a pawn.
+    /// To the owner of a pawn, reliable.
     Tell,
-    /// To everyone.
+    /// To all clients, reliable.
     Shout,
-    /// To everyone; may be lost.
+    /// To all clients, unreliable.
     Spark,
 );
 
-/// To the server. No number above 100 can be read, and of 7 there is something left over.
+/// To the server. Numbers above 100 fail to decode; 7 has trailing bytes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Strict(u32);
 
@@ -97,7 +97,7 @@ impl Number for Strict {
     }
 }
 
-/// To the server and to everyone: as many bytes as it says.
+/// To the server and to all clients; as many bytes long as its number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Long<const UP: bool>(u32);
 
@@ -122,7 +122,7 @@ impl<const UP: bool> Number for Long<UP> {
     }
 }
 
-/// What has come, in its order within a frame and a type.
+/// Received messages, in order within a frame and a type.
 #[derive(Resource, Default)]
 struct Heard(Vec<Word>);
 
@@ -136,7 +136,7 @@ struct Word {
 
 fn hear<M: Number>(mut come: MessageReader<Received<M>>, names: Query<&NetId>, mut heard: ResMut<Heard>) {
     for Received { from, about, message } in come.read() {
-        let about = about.map(|pawn| *names.get(pawn).expect("it is there"));
+        let about = about.map(|pawn| *names.get(pawn).expect("the pawn exists"));
         let kind = core::any::type_name::<M>().rsplit("::").next().unwrap_or_default();
         heard.0.push(Word { kind, from: *from, about, number: message.number() });
     }
@@ -165,7 +165,7 @@ fn protocol(app: &mut App) {
         .validate_game_message::<Orphan, _>(judged::judge_orphan);
 }
 
-/// A server and its clients in lockstep.
+/// A server and its clients, stepped together.
 struct Game {
     server: App,
     clients: Vec<App>,
@@ -212,10 +212,10 @@ impl Game {
                 return game;
             }
         }
-        panic!("not everybody could join");
+        panic!("not all clients could join");
     }
 
-    /// Frames of everybody.
+    /// Runs `frames` frames of the server and of all clients.
     fn run(&mut self, frames: u32) {
         for _ in 0..frames {
             self.server.update();
@@ -227,12 +227,12 @@ impl Game {
         self.run(seconds * 64);
     }
 
-    /// The name of a client's pawn, and of the host's for `None`.
+    /// The network id of a client's pawn, or of the host's for `None`.
     fn pawn(&mut self, client: Option<usize>) -> NetId {
         crate::own_id(client.map_or(&mut self.server, |client| &mut self.clients[client]))
     }
 
-    /// The server's end of a client's link, while it is connected.
+    /// The server's end of a client's link if the client is connected.
     fn link(&mut self, client: usize) -> Option<Entity> {
         let world = self.server.world_mut();
         let mut links = world.query_filtered::<(Entity, &RemoteId), (With<ClientOf>, With<Connected>)>();
@@ -246,8 +246,8 @@ impl Game {
     }
 
     fn traffic(&mut self, client: usize) -> LinkTraffic {
-        let link = self.link(client).expect("it is connected");
-        *self.server.world().get(link).expect("its traffic is counted")
+        let link = self.link(client).expect("the client is connected");
+        *self.server.world().get(link).expect("the link's traffic is counted")
     }
 
     fn refused(&mut self, client: usize, refusal: IngressRefusal) -> u64 {
@@ -259,26 +259,26 @@ fn entity(app: &mut App, id: NetId) -> Entity {
     let world = app.world_mut();
     let mut pawns = world.query::<(Entity, &NetId)>();
     let found = pawns.iter(world).find(|(_, other)| **other == id);
-    found.unwrap_or_else(|| panic!("{id:?} is not here")).0
+    found.unwrap_or_else(|| panic!("{id:?} does not exist on this app")).0
 }
 
 fn send<M: Number>(app: &mut App, message: M) {
     let put = |In(message): In<M>, mut outbox: Outbox<M>| outbox.send(&message);
-    app.world_mut().run_system_cached_with(put, message).expect("it runs");
+    app.world_mut().run_system_cached_with(put, message).expect("the system runs");
 }
 
 fn send_about<M: Number>(app: &mut App, pawn: NetId, message: M) {
     let pawn = entity(app, pawn);
     let put = |In((pawn, message)): In<(Entity, M)>, mut outbox: Outbox<M>| outbox.send_about(pawn, &message);
-    app.world_mut().run_system_cached_with(put, (pawn, message)).expect("it runs");
+    app.world_mut().run_system_cached_with(put, (pawn, message)).expect("the system runs");
 }
 
 fn send_to<M: Number>(app: &mut App, link: Entity, message: M) {
     let put = |In((link, message)): In<(Entity, M)>, mut outbox: Outbox<M>| outbox.send_to(link, &message);
-    app.world_mut().run_system_cached_with(put, (link, message)).expect("it runs");
+    app.world_mut().run_system_cached_with(put, (link, message)).expect("the system runs");
 }
 
-/// What an app has heard of a type.
+/// The messages of a type that an app received.
 fn heard(app: &App, kind: &str) -> Vec<Word> {
     let all = &app.world().resource::<Heard>().0;
     all.iter().copied().filter(|word| word.kind == kind).collect()

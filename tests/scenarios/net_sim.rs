@@ -1,4 +1,4 @@
-//! The simulated link, at run time.
+//! Simulated link conditions, changed at run time.
 
 use bevy_unlag::prelude::*;
 use core::time::Duration;
@@ -7,7 +7,7 @@ use unlag_examples::stepped_match::MatchOptions;
 use crate::{seconds, start, stats};
 
 #[test]
-fn the_measured_round_trip_follows_a_slider_within_a_second() {
+fn measured_round_trip_follows_a_latency_change_within_1_s() {
     let mut game = start(MatchOptions { players: 1, ..MatchOptions::default() });
     game.run(seconds(2.0));
     let before = stats(&mut game.clients[0]).rtt;
@@ -27,8 +27,8 @@ fn the_measured_round_trip_follows_a_slider_within_a_second() {
 }
 
 #[test]
-fn every_snapshot_that_arrives_reaches_the_buffer() {
-    // Frames of 125 ms find two or three snapshots waiting each.
+fn every_received_snapshot_is_buffered_at_8_frames_per_second() {
+    // Each frame of 125 ms receives two or three snapshots.
     let mut game = start(MatchOptions { players: 2, fps: 8.0, ..MatchOptions::default() });
     game.run(seconds(4.0));
     let world = game.clients[0].world_mut();
@@ -36,8 +36,8 @@ fn every_snapshot_that_arrives_reaches_the_buffer() {
     let history = proxies.iter(world).find(|(role, _)| **role == NetRole::SimulatedProxy).expect("a proxy").1;
     let ticks: Vec<_> = history.iter().map(|snapshot| snapshot.tick).collect();
     assert!(ticks.len() > 40, "{ticks:?}");
-    // A snapshot is stamped with the owner's time: one of a late move is a tick or two earlier, and one
-    // that says nothing new is not sent.
+    // Snapshots carry the owner's tick: that of a late move is a tick or two earlier, and one without changes
+    // is not sent.
     let late = ticks.windows(2).filter(|pair| pair[1].since(pair[0]) != 3).count();
     assert!(late * 10 <= ticks.len(), "snapshots are missing: {ticks:?}");
     assert!(ticks.windows(2).all(|pair| (1..=6).contains(&pair[1].since(pair[0]))), "{ticks:?}");

@@ -1,4 +1,4 @@
-//! A client moves what the server gave it, and nothing else.
+//! Moves of pawns that a client does not own (threat T9 in `docs/link.md`).
 
 use bevy::prelude::*;
 use bevy_unlag::{
@@ -9,8 +9,9 @@ use unlag_examples::stepped_match::MatchOptions;
 
 use crate::{hold_still, own_id, seconds, start, state};
 
+// Threat T9.
 #[test]
-fn a_client_that_claims_somebody_elses_pawn_moves_nothing() {
+fn client_cannot_move_another_players_pawn() {
     let mut game = start(MatchOptions { players: 2, ..MatchOptions::default() });
     for client in &mut game.clients {
         hold_still(client);
@@ -25,11 +26,11 @@ fn a_client_that_claims_somebody_elses_pawn_moves_nothing() {
     let of = |world: &World, pawns: &mut QueryState<(Entity, &NetId)>, id| {
         pawns.iter(world).find(|(_, other)| **other == id).map(|(entity, _)| entity)
     };
-    let stolen = of(world, &mut pawns, victim).expect("the victim is seen");
+    let stolen = of(world, &mut pawns, victim).expect("the attacker has the victim's proxy");
     let own = of(world, &mut pawns, attacker).expect("the attacker has a pawn");
     world.entity_mut(own).remove::<LocalControl>();
-    // With its own time line, or the server would refuse the moves for that.
-    let saved = world.entity_mut(own).take::<SavedMoves<Soldier>>().expect("the attacker has made moves");
+    // With its own move history; otherwise the server would refuse the moves for another reason.
+    let saved = world.entity_mut(own).take::<SavedMoves<Soldier>>().expect("the attacker has saved moves");
     world.entity_mut(stolen).insert((NetRole::AutonomousProxy, autonomous_pawn::<Soldier>(), before.1));
     world.entity_mut(stolen).insert(saved);
     let mut gather = InputAccumulator::default();
@@ -43,5 +44,5 @@ fn a_client_that_claims_somebody_elses_pawn_moves_nothing() {
         before.1.body.position.distance(after.1.body.position),
     );
     assert!(victims_way < 1e-4, "the victim was moved {victims_way} m");
-    assert!(own_way > 1.0, "the attacker's moves never arrived, so this test shows nothing: {own_way} m");
+    assert!(own_way > 1.0, "the attacker's moves never arrived: the test shows nothing: {own_way} m");
 }

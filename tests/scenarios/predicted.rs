@@ -1,4 +1,4 @@
-//! A game's own values that owners change and the server confirms.
+//! Predicted values: components that their owner changes at once and the server confirms or refuses.
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_unlag::{
@@ -16,7 +16,7 @@ use unlag_examples::{
 
 use crate::{hold_still, own_id};
 
-/// What a player wears: 7 is not for everybody.
+/// A predicted test component. The server refuses [`CROWN`].
 #[derive(Component, Clone, Copy, PartialEq, Debug)]
 struct Hat(u8);
 
@@ -36,7 +36,7 @@ impl Interpolate for Hat {
     }
 }
 
-/// Hats that are not for everybody.
+/// The value that the server refuses.
 const CROWN: Hat = Hat(7);
 
 fn judge(mut hats: Query<&mut ValueRequest<Hat>>) {
@@ -55,7 +55,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Pawns get hats after they have appeared.
+    /// Inserts a hat after each pawn has spawned.
     fn new(host: bool) -> Self {
         Self::with(host, |server| {
             server.add_observer(|added: On<Add, NetId>, mut commands: Commands| {
@@ -64,7 +64,7 @@ impl Stage {
         })
     }
 
-    /// Two clients, 300 ms, a tenth lost.
+    /// Starts two clients at a round trip of about 300 ms with 10 % loss.
     fn with(host: bool, give_hats: fn(&mut App)) -> Self {
         let mut server = app::server(ServerOptions::default());
         if host {
@@ -82,10 +82,10 @@ impl Stage {
         for i in 1..=2 {
             let mut client = app::scripted_client(i, WeaponSet::Rifle, Interpolation::Hermite, false);
             client.replicate_predicted::<Hat>();
-            // Several frames fall into a tick.
+            // Three frames per tick.
             client.insert_resource(TimeUpdateStrategy::ManualDuration(TICK / 3));
             connection::join(&mut server, listener, &mut client, i, NetSim::new(90 + i).with(conditions))
-                .expect("it joins");
+                .expect("the client joins");
             bevy_unlag_testkit::finish(&mut client);
             clients.push(client);
         }
@@ -115,20 +115,20 @@ fn hat(app: &mut App, id: NetId) -> Option<Hat> {
     world.query::<(&NetId, &Hat)>().iter(world).find(|(other, _)| **other == id).map(|(_, hat)| *hat)
 }
 
-/// The player changes hats.
+/// Changes the local player's value.
 fn wear(app: &mut App, hat: Hat) {
     let world = app.world_mut();
     let now = world.resource::<CurrentTick>().0;
     let mut own = world.query_filtered::<&mut PredictedValue<Hat>, With<LocalControl>>();
-    own.single_mut(world).expect("it is the player's to change").set_local(hat, now);
+    own.single_mut(world).expect("the local pawn has a predicted value").set_local(hat, now);
 }
 
 #[test]
-fn quick_changes_never_flicker_and_a_refusal_reverts_once() {
+fn predicted_value_never_flickers_and_reverts_once_when_refused() {
     let mut stage = Stage::new(false);
     let (id, mut wanted, mut wrong, mut others) = (stage.id, Hat(0), 0u32, Vec::new());
     for step in 0..6_000u32 {
-        // Several in one tick, and in one round trip.
+        // Several changes per tick and per round trip.
         if step % 97 < 12 && step % 2 == 0 || step % 41 == 0 {
             wanted = Hat((step / 2 % 6) as u8);
             wear(&mut stage.clients[0], wanted);
@@ -138,9 +138,9 @@ fn quick_changes_never_flicker_and_a_refusal_reverts_once() {
         wrong += u32::from(hat(&mut stage.server, id) != Some(wanted));
         others.extend(hat(&mut stage.clients[1], id));
     }
-    assert!(wrong > 2_000, "the control: what comes late would show in {wrong} frames");
+    assert!(wrong > 2_000, "the server's value differs in only {wrong} frames: the test shows nothing");
     others.dedup();
-    assert!(others.len() > 50, "others saw {} changes", others.len());
+    assert!(others.len() > 50, "the other client saw only {} changes", others.len());
     stage.run(200);
     for app in stage.clients.iter_mut().chain([&mut stage.server]) {
         assert_eq!(hat(app, id), Some(wanted));
@@ -151,13 +151,17 @@ fn quick_changes_never_flicker_and_a_refusal_reverts_once() {
     for step in 0..600 {
         stage.frame(step);
         seen.extend(hat(&mut stage.clients[0], id));
-        assert_eq!(hat(&mut stage.server, id), Some(wanted), "it is not for everybody");
-        assert_eq!(hat(&mut stage.clients[1], id), Some(wanted), "nobody else sees it");
+        assert_eq!(hat(&mut stage.server, id), Some(wanted), "the server must refuse the value");
+        assert_eq!(
+            hat(&mut stage.clients[1], id),
+            Some(wanted),
+            "other clients must not see a refused value"
+        );
     }
     seen.dedup();
-    assert_eq!(seen, [CROWN, wanted], "it reverts once");
+    assert_eq!(seen, [CROWN, wanted], "the value must revert once");
 
-    // The server's own change just comes.
+    // The server's own change is applied.
     let world = stage.server.world_mut();
     for mut hat in world.query::<&mut Hat>().iter_mut(world) {
         *hat = CROWN;
@@ -169,7 +173,7 @@ fn quick_changes_never_flicker_and_a_refusal_reverts_once() {
 }
 
 #[test]
-fn a_client_changes_no_hat_but_its_own() {
+fn client_can_change_only_its_own_predicted_value() {
     let mut stage = Stage::new(false);
     let other = own_id(&mut stage.clients[1]);
     let world = stage.clients[0].world_mut();
@@ -192,12 +196,12 @@ fn a_client_changes_no_hat_but_its_own() {
 }
 
 #[test]
-fn a_host_asks_like_everybody_else() {
+fn host_requests_values_like_a_client() {
     let mut stage = Stage::new(true);
     hold_still(&mut stage.server);
     let id = stage.id;
     for (wanted, becomes) in [(Hat(4), Hat(4)), (CROWN, Hat(4)), (Hat(1), Hat(1))] {
-        // Changed twice within a tick.
+        // Two changes within a tick.
         wear(&mut stage.server, Hat(5));
         wear(&mut stage.server, wanted);
         stage.run(200);
@@ -208,7 +212,7 @@ fn a_host_asks_like_everybody_else() {
     }
 }
 
-/// What the host's player sees on its own head.
+/// The predicted value that the local player sees.
 fn own_hat(app: &mut App) -> Option<Hat> {
     let world = app.world_mut();
     let mut own = world.query_filtered::<&PredictedValue<Hat>, With<LocalControl>>();
@@ -216,7 +220,7 @@ fn own_hat(app: &mut App) -> Option<Hat> {
 }
 
 #[test]
-fn a_host_that_asked_for_nothing_hears_what_the_server_changes() {
+fn host_without_requests_sees_server_changes() {
     let bundled: fn(&mut App) = |server| {
         server.register_required_components_with::<NetId, Hat>(|| Hat(0));
     };
@@ -240,7 +244,7 @@ fn a_host_that_asked_for_nothing_hears_what_the_server_changes() {
 }
 
 #[test]
-fn what_changes_cost_is_counted_on_both_ends() {
+fn value_changes_are_counted_in_bandwidth_on_both_ends() {
     let mut stage = Stage::new(false);
     let mut sent = |change: bool| {
         let count = |app: &App| app.world().resource::<Bandwidth>().of(MessageClass::Moves).messages;
@@ -260,7 +264,7 @@ fn what_changes_cost_is_counted_on_both_ends() {
     assert!(changes[0] >= quiet[0] + 40 && changes[1] >= quiet[1] + 40, "{quiet:?}, {changes:?}");
 }
 
-/// A value that nobody predicts.
+/// A replicated component without prediction.
 #[derive(Component, Clone, Copy, PartialEq, Debug)]
 struct Badge(u8);
 
@@ -280,23 +284,23 @@ impl Interpolate for Badge {
     }
 }
 
-/// How often a hat and a badge were inserted.
+/// Number of insertions of [`Hat`] and of [`Badge`].
 #[derive(Resource, Default, Clone, Copy, PartialEq, Debug)]
 struct Inserted(u32, u32);
 
 #[test]
-fn what_a_pawn_has_already_is_not_inserted_again_when_it_is_the_own_one() {
+fn local_control_inserts_values_only_when_newer_ones_are_queued() {
     let mut server = app::server(ServerOptions::default());
     server.replicate_predicted::<Hat>().replicate_smoothed::<Badge>();
     server.init_resource::<Inserted>();
     server.add_observer(|_: On<Insert, Hat>, mut inserted: ResMut<Inserted>| inserted.0 += 1);
     server.add_observer(|_: On<Insert, Badge>, mut inserted: ResMut<Inserted>| inserted.1 += 1);
     let world = server.world_mut();
-    // A host's.
+    // A host's pawn.
     world.spawn((LocalControl, Hat(1), Badge(1)));
     assert_eq!(*world.resource::<Inserted>(), Inserted(1, 1));
 
-    // A client's.
+    // A client's pawn.
     let came = (
         ComponentInbox(vec![(Tick(3), Hat(2)), (Tick(6), Hat(3))]),
         ComponentInbox(vec![(Tick(3), Badge(2)), (Tick(6), Badge(3))]),

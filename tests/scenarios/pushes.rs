@@ -1,4 +1,4 @@
-//! What the server does to a pawn happens in a move of its owner's: nobody is corrected.
+//! Server pushes, which are applied within a move of the owner and cause no correction.
 
 use core::time::Duration;
 
@@ -9,16 +9,16 @@ use bevy_unlag::{
 };
 use unlag_examples::teleport::{ClientServerPair, TeleportOptions};
 
-/// Ticks from the newest move heard to the push that cover a round trip of 100 ms.
+/// Ticks between the newest received move and the push; they cover a round trip of 100 ms.
 const LEAD: u32 = 12;
 
-/// 100 ms of round trip, walked in for two seconds.
+/// Starts a pair with a round trip of 100 ms, whose pawn walks for two seconds.
 fn start(push_lead: u32, loss: f32, seed: u64) -> ClientServerPair {
     let prediction = PredictionConfig { push_lead, ..PredictionConfig::default() };
     let mut pair =
         ClientServerPair::start(&TeleportOptions { prediction, loss, seed, ..TeleportOptions::default() });
     pair.run(Duration::from_secs(2));
-    assert_eq!(pair.stats().corrections, 0, "before any push: {:?}", pair.stats());
+    assert_eq!(pair.stats().corrections, 0, "corrections before any push: {:?}", pair.stats());
     pair
 }
 
@@ -34,8 +34,7 @@ fn at(pair: &ClientServerPair) -> [Vec3; 2] {
     [pair.owner_state(), pair.server_state()].map(|state| state.expect("a state").body.position)
 }
 
-/// The largest distance between the two sides' results of one move, in metres, as the owner first
-/// made it.
+/// The largest distance between the owner's first result of a move and the server's, in metres.
 fn apart_at_equal_moves(pair: &ClientServerPair) -> f32 {
     let trace =
         |app: &App, pawn| app.world().get::<MoveTrace>(pawn).expect("traced from the start").0.clone();
@@ -46,7 +45,7 @@ fn apart_at_equal_moves(pair: &ClientServerPair) -> f32 {
     pairs.map(|(owner, server)| owner.distance(*server)).fold(0.0, f32::max)
 }
 
-/// Lets the pawns come to rest: both have moved back by this much at least, and agree.
+/// Lets the pawns come to rest, then asserts that both have moved back by at least `metres` and agree.
 fn assert_moved_and_agrees(pair: &mut ClientServerPair, before: [Vec3; 2], metres: f32, what: CapsulePush) {
     pair.release_movement();
     pair.run(Duration::from_secs(1));
@@ -57,7 +56,7 @@ fn assert_moved_and_agrees(pair: &mut ClientServerPair, before: [Vec3; 2], metre
 }
 
 #[test]
-fn knock_backs_and_launches_that_the_owner_knows_in_time_are_no_surprise() {
+fn pushes_with_enough_lead_cause_no_correction_and_no_replay() {
     for what in pushes() {
         let mut pair = start(LEAD, 0.0, 7);
         let before = at(&pair);
@@ -70,7 +69,8 @@ fn knock_backs_and_launches_that_the_owner_knows_in_time_are_no_surprise() {
     }
 }
 
-/// Pushes a pawn whose owner cannot know in time, and says how: no error, and made good by a replay.
+/// Pushes a pawn with too little lead for its owner, and asserts that the owner replays it without a
+/// correction.
 fn assert_late_and_no_error(lead: u32) {
     for what in pushes() {
         let mut pair = start(lead, 0.0, 7);
@@ -79,25 +79,25 @@ fn assert_late_and_no_error(lead: u32) {
         pair.run(Duration::from_secs(2));
         assert_moved_and_agrees(&mut pair, before, 0.5, what);
         let stats = pair.stats();
-        assert!(stats.replayed > 0, "the owner knew in time: {stats:?}");
+        assert!(stats.replayed > 0, "the push arrived in time: {stats:?}");
         assert_eq!(stats.corrections, 0, "lead {lead}, {what:?}: {stats:?}");
     }
 }
 
 #[test]
-fn knock_backs_that_the_owner_hears_of_too_late_are_no_errors() {
+fn pushes_that_arrive_late_are_replayed_without_a_correction() {
     assert_late_and_no_error(PredictionConfig::default().push_lead);
 }
 
 #[test]
-fn knock_backs_that_the_server_does_at_once_are_no_errors() {
+fn immediate_pushes_are_replayed_without_a_correction() {
     for lead in [1, 0] {
         assert_late_and_no_error(lead);
     }
 }
 
 #[test]
-fn knock_backs_that_come_late_on_a_lossy_link_are_no_errors() {
+fn late_pushes_on_a_lossy_link_cause_no_correction() {
     for seed in 1..21 {
         let mut pair = start(PredictionConfig::default().push_lead, 0.2, seed);
         let before = at(&pair);
@@ -110,7 +110,7 @@ fn knock_backs_that_come_late_on_a_lossy_link_are_no_errors() {
 }
 
 #[test]
-fn knock_backs_on_a_lossy_link_are_no_errors() {
+fn pushes_with_enough_lead_on_a_lossy_link_cause_no_correction() {
     for seed in 1..6 {
         for what in pushes() {
             let mut pair = start(LEAD, 0.1, seed);
@@ -124,7 +124,7 @@ fn knock_backs_on_a_lossy_link_are_no_errors() {
 }
 
 #[test]
-fn a_launch_that_is_written_into_the_state_is_corrected_and_says_why() {
+fn launch_written_into_the_state_is_corrected_as_a_server_push() {
     let mut pair = start(LEAD, 0.0, 7);
     let before = at(&pair);
     pair.write_on_server(|state| state.launch(Vec3::new(0.0, 6.0, 8.0)));
@@ -133,11 +133,11 @@ fn a_launch_that_is_written_into_the_state_is_corrected_and_says_why() {
     let stats = pair.stats();
     assert!(stats.corrections > 0, "{stats:?}");
     assert_eq!(u64::from(stats.corrections_of(CorrectionCause::ServerPush)), stats.corrections, "{stats:?}");
-    assert!(apart_at_equal_moves(&pair) > 0.2, "the owner was wrong for a round trip");
+    assert!(apart_at_equal_moves(&pair) > 0.2, "the owner must differ for a round trip");
 }
 
 #[test]
-fn a_launched_pawn_falls_on_both_sides() {
+fn launched_pawn_is_falling_on_owner_and_server() {
     let mut pair = start(LEAD, 0.0, 7);
     pair.push(CapsulePush::Launch(Vec3::Y * 6.0));
     let mut flown = [false; 2];
@@ -152,7 +152,7 @@ fn a_launched_pawn_falls_on_both_sides() {
 }
 
 #[test]
-fn a_conveyor_of_eight_shoves_a_second_corrects_nobody() {
+fn conveyor_with_8_shoves_per_second_causes_no_corrections() {
     let mut pair = start(LEAD, 0.0, 7);
     let before = at(&pair);
     for _ in 0..16 {
@@ -166,7 +166,7 @@ fn a_conveyor_of_eight_shoves_a_second_corrects_nobody() {
 }
 
 #[test]
-fn a_conveyor_that_shoves_in_every_tick_corrects_nobody() {
+fn conveyor_with_a_shove_per_tick_causes_no_corrections() {
     let mut pair = start(LEAD, 0.0, 7);
     let before = at(&pair);
     for _ in 0..128 {
@@ -179,7 +179,7 @@ fn a_conveyor_that_shoves_in_every_tick_corrects_nobody() {
 }
 
 #[test]
-fn a_push_during_an_outage_happens_on_both_sides() {
+fn push_during_an_uplink_outage_is_applied_on_both_sides() {
     for what in pushes() {
         let mut pair = start(LEAD, 0.0, 7);
         let before = at(&pair);
@@ -188,7 +188,7 @@ fn a_push_during_an_outage_happens_on_both_sides() {
         pair.push(what);
         pair.run(Duration::from_millis(400));
         let pushed = at(&pair)[1].z - before[1].z;
-        assert!(pushed > 0.1, "{what:?}: a silent client's pawn is pushed, too, not {pushed} m");
+        assert!(pushed > 0.1, "{what:?}: the silent client's pawn was pushed only {pushed} m");
         pair.pipe.up.loss = 0.0;
         pair.run(Duration::from_secs(2));
         assert_moved_and_agrees(&mut pair, before, 0.1, what);

@@ -1,12 +1,12 @@
-//! The README tells the truth.
+//! Consistency of the README with the examples.
 
 #[test]
-fn the_quick_start_is_the_minimal_example() {
+fn readme_quick_start_equals_the_minimal_example() {
     let readme = include_str!("../../README.md");
     let minimal = include_str!("../../examples/minimal.rs");
     assert!(
         readme.contains(&format!("```rust\n{minimal}```")),
-        "copy examples/minimal.rs into the README again"
+        "the README's quick start differs from examples/minimal.rs: copy it again"
     );
     assert!(minimal.lines().count() < 80, "{} lines", minimal.lines().count());
 }

@@ -1,4 +1,4 @@
-//! Clients know what time it is on the server.
+//! Server clock estimate of the clients.
 
 use bevy::prelude::*;
 use bevy_unlag::{prelude::*, smoothing::ServerClock};
@@ -6,7 +6,7 @@ use unlag_examples::stepped_match::{Match, MatchOptions};
 
 use crate::{seconds, start};
 
-/// What every client takes the server's time for, minus what it is, in milliseconds.
+/// The error of each client's estimate of the server time, in milliseconds.
 fn errors(game: &Match) -> Vec<f64> {
     let world = game.server.world();
     let fixed = world.resource::<Time<Fixed>>();
@@ -24,7 +24,7 @@ fn errors(game: &Match) -> Vec<f64> {
         .collect()
 }
 
-/// The error at p95, in milliseconds, over some seconds.
+/// The 95th percentile of the absolute error over `time` seconds, in milliseconds.
 fn p95(game: &mut Match, time: f64) -> f64 {
     let mut all = Vec::new();
     for _ in 0..(time / 0.05) as u32 {
@@ -36,13 +36,13 @@ fn p95(game: &mut Match, time: f64) -> f64 {
 }
 
 fn options(name: &str) -> MatchOptions {
-    let conditions = LinkPreset::named(name).expect("a preset of ours").conditions();
+    let conditions = LinkPreset::named(name).expect("a built-in preset").conditions();
     MatchOptions { players: 3, conditions, ..MatchOptions::default() }
 }
 
 #[test]
-fn the_servers_time_is_known_through_real_links() {
-    // What waits for a frame on either side is jitter, too: 15 ms of it at these frame rates.
+fn server_clock_error_stays_within_its_limit_on_each_link_preset() {
+    // Waiting for a frame on either side adds jitter: 15 ms at these frame rates.
     for (name, most) in [("LAN", 2.0), ("Good broadband", 2.0), ("Average (UE)", 4.0), ("Bad (UE)", 16.0)] {
         let mut game = start(options(name));
         game.run(seconds(10.0));
@@ -59,23 +59,23 @@ fn the_servers_time_is_known_through_real_links() {
 }
 
 #[test]
-fn it_stays_known_when_the_server_stalls_and_when_clocks_drift() {
+fn server_clock_error_stays_below_4_ms_with_drift_and_after_a_stall() {
     let mut game = start(options("Average (UE)"));
     game.set_clock(0, 1.000_2);
     game.set_clock(1, 0.999_8);
     game.run(seconds(20.0));
     let error = p95(&mut game, 20.0);
     println!("drift: {error:.2} ms");
-    assert!(error < 4.0, "{error} ms with clocks that drift");
+    assert!(error < 4.0, "{error} ms with drifting clocks");
     game.stall_server(seconds(1.2));
     game.run(seconds(3.0));
     let error = p95(&mut game, 5.0);
     println!("stall: {error:.2} ms");
-    assert!(error < 4.0, "{error} ms after a stall of the server");
+    assert!(error < 4.0, "{error} ms after a server stall");
 }
 
 #[test]
-fn exchanges_are_few_and_small() {
+fn clock_exchanges_use_at_most_6_5_pings_and_75_bytes_per_second() {
     let mut game = start(options("Good broadband"));
     game.run(seconds(5.0));
     for client in &game.clients {

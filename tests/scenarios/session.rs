@@ -1,4 +1,4 @@
-//! Who plays: coming, going and coming back; matches that begin anew; servers that stop.
+//! Sessions: joining, leaving and reconnecting, match restarts and server shutdown.
 
 mod anywhere;
 mod handshake;
@@ -15,7 +15,7 @@ use unlag_examples::stepped_match::{Match, MatchOptions};
 
 use crate::seconds;
 
-/// What a server or a client was told.
+/// Session events and messages that a server or a client received.
 #[derive(Resource, Default, Debug)]
 struct Told {
     joined: Vec<PlayerJoined>,
@@ -28,9 +28,9 @@ struct Told {
     shutdown: Vec<ServerShutdown>,
     setup: Vec<SetupDifference>,
     protocol: Vec<ProtocolMismatch>,
-    /// How far off this client was found, in metres, for each correction.
+    /// The error of each correction of this client, in metres.
     corrected: Vec<f32>,
-    /// Damage done on this server.
+    /// Number of damage messages on this server.
     damage: usize,
 }
 
@@ -72,18 +72,18 @@ fn told(app: &App) -> &Told {
     app.world().resource::<Told>()
 }
 
-/// A match in which everybody is listened to.
+/// Starts a match whose server and clients record their events.
 fn play(options: MatchOptions) -> Match {
-    let mut game = Match::start_with(&options, listen).expect("everybody could join");
+    let mut game = Match::start_with(&options, listen).expect("the match starts");
     game.clients.iter_mut().for_each(listen);
     game
 }
 
 fn average() -> LinkConditions {
-    LinkPreset::named("Average (UE)").expect("a preset of ours").conditions()
+    LinkPreset::named("Average (UE)").expect("a built-in preset").conditions()
 }
 
-/// The pawns on an app, by name.
+/// The pawns on an app, sorted by network id.
 fn pawns(app: &mut App) -> Vec<(NetId, Entity)> {
     let world = app.world_mut();
     let mut pawns: Vec<_> =
@@ -92,7 +92,7 @@ fn pawns(app: &mut App) -> Vec<(NetId, Entity)> {
     pawns
 }
 
-/// What of the pawn with this name is on the server.
+/// A component of the pawn with this network id.
 fn of<T: Component + Clone>(app: &mut App, id: NetId) -> T {
     let world = app.world_mut();
     let mut pawns = world.query::<(&NetId, &T)>();
@@ -104,13 +104,14 @@ fn is_connected(client: &mut App) -> bool {
     world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count() == 1
 }
 
-/// How many pawns a client takes for its own.
+/// The number of pawns that a client controls.
 fn own_pawns(client: &mut App) -> usize {
     let world = client.world_mut();
     world.query_filtered::<(), (With<LocalControl>, With<NetId>)>().iter(world).count()
 }
 
-/// How long it takes until something is so, in seconds, to a hundredth.
+/// Runs the match until `so` holds and returns the time that passed, in seconds, with a resolution of 10 ms.
+/// Panics after `most` seconds.
 fn time_until(game: &mut Match, most: f64, mut so: impl FnMut(&mut Match) -> bool) -> f64 {
     let mut passed = 0.0;
     while !so(game) {

@@ -1,4 +1,4 @@
-//! Others glide: what players see of each other through bad links and outages.
+//! Smoothing of remote pawns on bad links and during outages.
 
 mod eyes;
 mod outages;
@@ -15,10 +15,11 @@ use crate::{own_id, seconds, start};
 use eyes::{Report, Sight, quantile, report, seen, truth};
 
 fn preset(name: &str) -> LinkConditions {
-    LinkPreset::named(name).expect("a preset of ours").conditions()
+    LinkPreset::named(name).expect("a built-in preset").conditions()
 }
 
-/// Some who run over everything and shoot nobody; their clocks have learnt the link.
+/// Starts a match of players who tour the level without firing, and waits until the playout clocks have
+/// settled.
 fn tourists(players: u64, conditions: LinkConditions, seed: u64) -> Match {
     let options = MatchOptions { players, conditions, seed, fps: 60.0, ..MatchOptions::default() };
     let mut game = start(options);
@@ -30,7 +31,7 @@ fn tourists(players: u64, conditions: LinkConditions, seed: u64) -> Match {
     game
 }
 
-/// What everybody sees of everybody else: clients and whom they see.
+/// All pairs of a client and a remote pawn.
 fn pairs(game: &mut Match) -> Vec<(usize, NetId)> {
     let ids: Vec<_> = game.clients.iter_mut().map(own_id).collect();
     let others = |i| ids.iter().enumerate().filter(move |(j, _)| *j != i).map(move |(_, id)| (i, *id));
@@ -45,8 +46,9 @@ fn everybody(game: &mut Match) -> Report {
     all
 }
 
+// Rows F2 and F3.
 #[test]
-fn on_bad_links_others_glide_where_the_server_has_them() {
+fn remote_pawns_move_smoothly_within_5_cm_of_the_server_on_bad_links() {
     for name in ["Average (UE)", "Bad (UE)"] {
         let mut all = Report::default();
         for seed in [1, 2] {
@@ -55,15 +57,19 @@ fn on_bad_links_others_glide_where_the_server_has_them() {
             all.take(everybody(&mut game));
         }
         println!("{name}: {all}");
-        assert!(quantile(&all.steps, 0.99) < 0.02, "{name}: frames step beside the server's: {all}");
-        assert!(quantile(&all.errors, 0.99) < 0.05, "{name}: they are not where the server has them: {all}");
-        assert!(quantile(&all.freezes, 1.0) < 0.15, "{name}: they stand: {all}");
+        assert!(quantile(&all.steps, 0.99) < 0.02, "{name}: frame steps differ from the server's: {all}");
+        assert!(
+            quantile(&all.errors, 0.99) < 0.05,
+            "{name}: drawn positions differ from the server's: {all}"
+        );
+        assert!(quantile(&all.freezes, 1.0) < 0.15, "{name}: remote pawns freeze: {all}");
     }
 }
 
-/// Every few seconds eight packets in a row are lost on the way down or up, 3 % of each way.
+/// Row F4: every few seconds eight consecutive packets are lost on the downlink or the uplink, 3 % of each
+/// direction.
 #[test]
-fn bursts_of_eight_lost_packets_freeze_nobody() {
+fn bursts_of_exactly_8_lost_packets_freeze_no_pawn_for_150_ms() {
     let usual = LinkConditions { loss: 0.0, ..preset("Bursty") };
     let dark = LinkConditions { loss: 1.0, ..usual };
     let (mut all, mut bursts) = (Report::default(), 0);
@@ -85,13 +91,13 @@ fn bursts_of_eight_lost_packets_freeze_nobody() {
                 game.run(seconds(0.005));
             }
             way(&mut game, down, usual);
-            // About 60 packets a second go each way.
+            // About 60 packets per second are sent each way.
             game.run(seconds(8.0 / 60.0 / 0.03 / 2.0 - 0.1));
             bursts += 2;
         }
         all.take(everybody(&mut game));
     }
-    // A burst that freezes nobody is an event, too.
+    // A burst without a freeze counts as an event, too.
     all.freezes.resize(all.freezes.len().max(bursts * 3), 0.0);
     println!("bursts of 8: {all}");
     assert!(quantile(&all.freezes, 0.99) < 0.15, "{all}");
@@ -106,26 +112,28 @@ fn lost(game: &mut Match, down: bool) -> u64 {
     counters.map(|counters| counters.lost).sum()
 }
 
+// Row F4.
 #[test]
-fn bursts_of_eight_on_average_freeze_few() {
+fn bursts_of_8_lost_packets_on_average_freeze_fewer_than_1_in_20_for_150_ms() {
     let (mut all, mut bursts) = (Report::default(), 0);
     for seed in [1, 2, 3] {
         let mut game = tourists(3, preset("Bursty"), seed);
         game.run(seconds(40.0));
         all.take(everybody(&mut game));
-        // Two others stand when a client hears nothing.
+        // A burst on one client's downlink can freeze both of its remote pawns.
         bursts += lost(&mut game, true) / 8 * 3 * 2;
     }
     let long = all.freezes.iter().filter(|time| **time >= 0.15).count();
     println!("Bursty: {bursts} bursts, {long} of 150 ms and more; {all}");
-    // One in thirty is longer than half a second, and nobody can know.
+    // One burst in thirty is longer than half a second, and no client can know the missing motion.
     assert!(bursts > 80 && long as u64 * 20 < bursts, "{long} long freezes in {bursts} bursts: {all}");
     assert!(quantile(&all.steps, 0.99) < 0.08, "{all}");
 }
 
-/// Every 15 s the satellite changes: 100 ms more for 140 ms, in which a third is lost.
+/// Row F22: every 15 s the satellite changes: 100 ms more latency for 140 ms, in which a third of the packets
+/// is lost.
 #[test]
-fn a_change_of_the_satellite_hardly_shows() {
+fn remote_pawns_are_within_5_cm_again_0_5_s_after_a_satellite_handover() {
     const CHANGES: [f64; 3] = [15.0, 30.0, 45.0];
     let (mut all, mut longest) = (Report::default(), 0.0f64);
     for seed in [1, 2, 3] {
@@ -142,9 +150,9 @@ fn a_change_of_the_satellite_hardly_shows() {
             all.take(report(&game.server, id, &seen));
         }
     }
-    println!("Starlink: back after {longest:.3} s; {all}");
+    println!("Starlink: within 5 cm after {longest:.3} s; {all}");
     assert!(quantile(&all.steps, 0.99) < 0.02, "{all}");
     assert!(quantile(&all.freezes, 1.0) < 0.15, "{all}");
-    // 100 ms of those are the way that the last late packet takes.
+    // 100 ms of those are the latency of the last late packet.
     assert!(longest < 0.5, "{longest} s");
 }

@@ -1,4 +1,4 @@
-//! Snapshots reach clients: at their rates, within their budget, and only those that may see them.
+//! Delivery of snapshots: update rates, downlink budget and visibility (threat T30 in `docs/link.md`).
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use unlag_examples::{
 
 use crate::{hold_still, own_id, seconds, start, state};
 
-/// Lets somebody stand somewhere whom nobody steers.
+/// Spawns a standing pawn without an owner.
 fn stand(game: &mut Match, id: u16, position: Vec3) -> Entity {
     let state = SoldierState { body: CapsuleState::at(position), extension: WeaponState::default() };
     game.server
@@ -27,7 +27,7 @@ fn stand(game: &mut Match, id: u16, position: Vec3) -> Entity {
         .id()
 }
 
-/// The ticks of the snapshots of each pawn that come to a client within some seconds.
+/// Runs the match for `time` seconds and returns the ticks of the snapshots that a client receives, by pawn.
 fn ticks(game: &mut Match, client: usize, time: f64) -> HashMap<NetId, Vec<Tick>> {
     let mut all: HashMap<NetId, Vec<Tick>> = HashMap::new();
     for step in 0..(time / 0.005) as u32 {
@@ -42,7 +42,7 @@ fn ticks(game: &mut Match, client: usize, time: f64) -> HashMap<NetId, Vec<Tick>
                 seen.push(newest.tick);
             }
         }
-        // The first is only where counting begins.
+        // The first snapshot only marks the start.
         if step == 0 {
             all.values_mut().for_each(|seen| seen.truncate(1));
         }
@@ -58,11 +58,11 @@ fn quiet(players: u64, conditions: LinkConditions) -> Match {
 }
 
 fn named(name: &str) -> LinkConditions {
-    LinkPreset::named(name).expect("a preset of ours").conditions()
+    LinkPreset::named(name).expect("a built-in preset").conditions()
 }
 
 #[test]
-fn each_pawn_has_its_rate_and_equal_rates_share_their_ticks() {
+fn pawns_are_updated_at_their_intervals_on_common_ticks() {
     let mut game = quiet(1, named("Good broadband"));
     for (id, interval) in [(101, None), (102, Some(1)), (103, Some(16)), (104, Some(16)), (105, Some(64))] {
         let pawn = stand(&mut game, id, Vec3::new(f32::from(id) - 103.0, 0.9, -6.0));
@@ -76,14 +76,14 @@ fn each_pawn_has_its_rate_and_equal_rates_share_their_ticks() {
         let ticks = &seen[&NetId(id)];
         let spaces: Vec<_> = ticks.windows(2).map(|pair| pair[1].since(pair[0])).collect();
         let usual = spaces.iter().filter(|space| **space == interval).count();
-        // Two of one pawn may arrive in one frame, and one of a thousand is lost.
+        // Two snapshots of a pawn may arrive in one frame, and one in a thousand is lost.
         assert!(usual * 10 >= spaces.len() * if interval == 1 { 4 } else { 9 }, "{id}: {spaces:?}");
         assert!(ticks.iter().all(|tick| tick.0.is_multiple_of(interval.cast_unsigned())), "{id}: {ticks:?}");
     }
 }
 
 #[test]
-fn latency_costs_no_bytes() {
+fn latency_does_not_increase_snapshot_bytes() {
     let rate = |conditions| {
         let mut game = start(MatchOptions { players: 2, conditions, ..MatchOptions::default() });
         for (seed, client) in (0..).zip(&mut game.clients) {
@@ -95,14 +95,18 @@ fn latency_costs_no_bytes() {
         (snapshots.bytes_per_second, snapshots.messages_per_second)
     };
     let (near, messages) = rate(LinkConditions::PERFECT);
-    assert!((38.0..46.0).contains(&messages), "{messages} a second to two clients");
+    assert!((38.0..46.0).contains(&messages), "{messages} messages/s to two clients");
     let (far, _) = rate(LinkConditions { latency: seconds(0.3), loss: 0.05, ..LinkConditions::PERFECT });
-    println!("{near} and {far} bytes a second for two");
-    assert!(near > 0.0 && (far - near).abs() < near * 0.1, "{near} bytes a second near, {far} far away");
+    println!("{near} and {far} bytes/s to two clients");
+    assert!(
+        near > 0.0 && (far - near).abs() < near * 0.1,
+        "{near} bytes/s without latency, {far} bytes/s at 300 ms"
+    );
 }
 
+// Row F11.
 #[test]
-fn with_a_full_downlink_the_near_stay_fresh_nobody_starves_and_tracers_wait() {
+fn full_downlink_prefers_near_pawns_starves_no_pawn_and_drops_tracers() {
     let mut results = Vec::new();
     for bytes_per_second in [64_000, 3_000] {
         let mut game = quiet(2, LinkConditions::PERFECT);
@@ -116,7 +120,7 @@ fn with_a_full_downlink_the_near_stay_fresh_nobody_starves_and_tracers_wait() {
         }
         game.run(seconds(2.0));
         let before = *game.clients[0].world().resource::<Bandwidth>();
-        // The other one shoots.
+        // The other player fires.
         game.clients[1].world_mut().insert_resource(ScriptedPlayer::new(5));
         game.clients[1].world_mut().resource_mut::<ScriptedPlayer>().may_fire = true;
         let seen = ticks(&mut game, 0, 10.0);
@@ -136,22 +140,26 @@ fn with_a_full_downlink_the_near_stay_fresh_nobody_starves_and_tracers_wait() {
         results.push((near, far, longest, snapshots, tracers, answers));
     }
     let (near, far, _, _, tracers, answers) = results[0];
-    assert!(near >= 205 && far >= 205 && tracers > 50, "with enough: {results:?}");
+    assert!(near >= 205 && far >= 205 && tracers > 50, "with a sufficient budget: {results:?}");
     let (near, far, longest, snapshots, none, told) = results[1];
-    assert!(near >= 195, "the near ones have {near} of 213 snapshots");
-    assert!(far >= 10 && longest < 64 * 2, "the far ones have {far}, and wait {longest} ticks");
+    assert!(near >= 195, "near pawns have only {near} of 213 snapshots");
+    assert!(far >= 10 && longest < 64 * 2, "far pawns have {far} snapshots and wait up to {longest} ticks");
     assert!(snapshots < 31_500, "{snapshots} bytes in ten seconds");
-    assert_eq!(none, 0, "bytes of tracers while pawns wait");
-    assert!(told.abs_diff(answers) < answers / 10, "answers do not wait: {told}, {answers} bytes");
+    assert_eq!(none, 0, "tracers were sent while pawns waited");
+    assert!(
+        told.abs_diff(answers) < answers / 10,
+        "acknowledgements must not be delayed: {told}, {answers} bytes"
+    );
 }
 
+// Threat T30.
 #[test]
-fn who_is_hidden_is_not_told_of() {
+fn invisible_pawns_are_not_sent_to_the_client() {
     for retained in [false, true] {
         let mut game = quiet(2, named("Good broadband"));
         let pawn = stand(&mut game, 300, Vec3::new(0.0, 0.9, -6.0));
         game.run(seconds(2.0));
-        assert!(ticks(&mut game, 0, 1.0)[&NetId(300)].len() > 15, "it was seen before");
+        assert!(ticks(&mut game, 0, 1.0)[&NetId(300)].len() > 15, "the pawn must be visible at first");
         let id = own_id(&mut game.clients[0]);
         let world = game.server.world_mut();
         let mut pawns = world.query::<(&NetId, &lightyear::prelude::ControlledBy)>();
@@ -168,19 +176,22 @@ fn who_is_hidden_is_not_told_of() {
         let before = dropped(&game);
         let seen = ticks(&mut game, 0, 2.0);
         assert!(seen.get(&NetId(300)).is_none_or(|ticks| ticks.len() <= 1), "{seen:?}");
-        assert_eq!(dropped(&game), before, "what was sent of it was only dropped there");
-        assert!(ticks(&mut game, 1, 1.0)[&NetId(300)].len() > 15, "the other one still sees it");
+        assert_eq!(dropped(&game), before, "snapshots must not be sent and dropped by the client");
+        assert!(
+            ticks(&mut game, 1, 1.0)[&NetId(300)].len() > 15,
+            "the other client must still receive the pawn"
+        );
         game.server.world_mut().gain_visibility(pawn, link);
         game.run(seconds(1.0));
-        assert!(ticks(&mut game, 0, 1.0)[&NetId(300)].len() > 15, "it is back");
+        assert!(ticks(&mut game, 0, 1.0)[&NetId(300)].len() > 15, "the pawn must be visible again");
     }
 }
 
 #[test]
-fn nothing_is_drawn_of_a_pawn_before_its_first_snapshot() {
+fn pawn_is_not_drawn_before_its_first_snapshot() {
     let mut game = quiet(1, LinkConditions { latency: seconds(0.05), ..LinkConditions::PERFECT });
     let pawn = stand(&mut game, 400, Vec3::new(0.0, 0.9, -6.0));
-    // Long enough without one that it can be caught.
+    // A long interval, so that there are frames before the first snapshot.
     game.server.world_mut().entity_mut(pawn).insert(UpdateInterval(200));
     let (mut without, mut drawn) = (0, 0);
     for _ in 0..1_400 {
@@ -190,7 +201,7 @@ fn nothing_is_drawn_of_a_pawn_before_its_first_snapshot() {
         if let Some((_, history, pose)) = pawns.iter(world).find(|(id, ..)| **id == NetId(400)) {
             without += u32::from(history.newest().is_none());
             drawn += u32::from(pose.pose.alive);
-            assert!(history.newest().is_some() || !pose.pose.alive, "drawn from nothing");
+            assert!(history.newest().is_some() || !pose.pose.alive, "drawn without a snapshot");
             assert!(!pose.pose.alive || pose.pose.position.distance(Vec3::new(0.0, 0.9, -6.0)) < 0.01);
         }
     }

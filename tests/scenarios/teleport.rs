@@ -1,4 +1,5 @@
-//! The teleport of Unreal's documentation, four ways: three fail as it says, the fourth does not.
+//! The four ways to implement the teleport ability in Unreal's documentation: three fail as described there,
+//! the fourth (an ability in the move stream) works.
 
 use core::time::Duration;
 
@@ -7,12 +8,12 @@ use unlag_examples::teleport::{
     ClientServerPair, TeleportOptions, TeleportReport, Variant, Wall, WriteMethod, study,
 };
 
-/// 100 ms of round trip, nothing lost.
+/// A round trip of 100 ms without loss.
 fn calm(variant: Variant) -> TeleportOptions {
     TeleportOptions { variant, ..TeleportOptions::default() }
 }
 
-/// 300 ms of round trip, 10 % loss, and a correction that lands before the teleport.
+/// A round trip of 300 ms, 10 % loss, and a forced correction of a move before the teleport.
 fn bad(variant: Variant, seed: u64) -> TeleportOptions {
     let rtt = Duration::from_millis(300);
     TeleportOptions { variant, rtt, loss: 0.1, seed, force_correction: true, ..TeleportOptions::default() }
@@ -22,36 +23,36 @@ fn ahead(report: &TeleportReport, metres: f32) -> bool {
     report.ahead.iter().all(|ahead| (ahead - metres).abs() < 0.02)
 }
 
-/// The corrections that the teleport is to blame for.
+/// The corrections that the teleport caused.
 fn errors(report: &TeleportReport) -> Vec<(CorrectionCause, f32)> {
     report.teleport_corrections().map(|correction| (correction.cause, correction.metres)).collect()
 }
 
 #[test]
-fn client_only_snaps_back_by_a_correction_of_ten_metres() {
+fn client_only_teleport_is_corrected_back_by_10_m() {
     let report = study(&calm(Variant::ClientOnly));
-    assert_eq!(report.effects, [0.0], "it looks as if it worked");
+    assert_eq!(report.effects, [0.0], "the effect must play at once");
     let [there, back] = report.jumps[..] else { panic!("{report:?}") };
     assert!((there.metres - 10.0).abs() < 0.1 && there.ms == 0.0, "{report:?}");
     assert!((back.metres + 10.0).abs() < 0.1 && (100.0..250.0).contains(&back.ms), "{report:?}");
     let [(cause, metres)] = errors(&report)[..] else { panic!("{report:?}") };
     assert!((metres - 10.0).abs() < 0.1, "{report:?}");
-    assert_ne!(cause, CorrectionCause::ServerPush, "nobody pushed: this is an error");
+    assert_ne!(cause, CorrectionCause::ServerPush, "the cause must not be a server push");
     assert!(ahead(&report, 0.0) && report.effects_on_server.is_empty() && report.outcomes.is_empty());
 }
 
 #[test]
-fn a_teleport_that_only_the_client_made_is_an_error_however_it_was_made() {
+fn client_only_counted_teleport_is_corrected_as_well() {
     let report = study(&TeleportOptions { write_method: WriteMethod::Teleport, ..calm(Variant::ClientOnly) });
     assert!(ahead(&report, 0.0), "{report:?}");
     let [(_, metres)] = errors(&report)[..] else {
-        panic!("the two sides were 10 m apart, and no correction says so: {report:?}")
+        panic!("the sides were 10 m apart without a correction: {report:?}")
     };
     assert!((metres - 10.0).abs() < 0.1, "{report:?}");
 }
 
 #[test]
-fn no_round_trip_hides_ten_metres() {
+fn one_sided_teleport_is_corrected_at_any_round_trip() {
     for variant in [Variant::ClientOnly, Variant::ServerOnly] {
         for rtt in (0..=200).step_by(25) {
             let report = study(&TeleportOptions { rtt: Duration::from_millis(rtt), ..calm(variant) });
@@ -65,23 +66,23 @@ fn no_round_trip_hides_ten_metres() {
 }
 
 #[test]
-fn server_only_works_a_round_trip_late_without_an_effect_and_counts_as_a_push_of_the_server() {
+fn server_only_teleport_arrives_one_rtt_late_without_effect_as_a_server_push() {
     for rtt in [100, 300] {
         let report = study(&TeleportOptions { rtt: Duration::from_millis(rtt), ..calm(Variant::ServerOnly) });
         assert!(ahead(&report, 10.0), "{report:?}");
         let [jump] = report.jumps[..] else { panic!("{report:?}") };
         assert!(jump.ms >= rtt as f64 && jump.ms < rtt as f64 + 200.0, "{report:?}");
-        assert!(report.effects.is_empty(), "the owner plays nothing: {report:?}");
+        assert!(report.effects.is_empty(), "the owner must play no effect: {report:?}");
         assert_eq!(report.effects_on_server.len(), 1);
-        assert!(report.outcomes.is_empty(), "and nobody tells: {report:?}");
-        // It counts, but has another name than an error.
+        assert!(report.outcomes.is_empty(), "the owner must receive no outcome: {report:?}");
+        // It counts as a correction, but with the cause of a server push.
         let [(CorrectionCause::ServerPush, metres)] = errors(&report)[..] else { panic!("{report:?}") };
         assert!((metres - 10.0).abs() < 0.1, "{report:?}");
     }
 }
 
 #[test]
-fn server_only_that_counts_its_teleports_is_no_error_and_still_late_and_silent() {
+fn server_only_counted_teleport_is_no_correction_but_late_and_without_effect() {
     let report = study(&TeleportOptions { write_method: WriteMethod::Teleport, ..calm(Variant::ServerOnly) });
     assert!(ahead(&report, 10.0), "{report:?}");
     assert_eq!(errors(&report), []);
@@ -91,7 +92,7 @@ fn server_only_that_counts_its_teleports_is_no_error_and_still_late_and_silent()
 }
 
 #[test]
-fn server_only_slides_where_corrections_do_and_a_counted_teleport_never_does() {
+fn server_only_position_write_is_eased_and_a_counted_teleport_is_not() {
     let prediction = PredictionConfig { snap_distance: 20.0, ..PredictionConfig::default() };
     let with =
         |write_method| study(&TeleportOptions { prediction, write_method, ..calm(Variant::ServerOnly) });
@@ -105,38 +106,39 @@ fn server_only_slides_where_corrections_do_and_a_counted_teleport_never_does() {
 }
 
 #[test]
-fn server_only_does_not_say_that_it_was_refused() {
+fn server_only_teleport_gives_the_owner_no_outcome_when_refused() {
     let report = study(&TeleportOptions { wall: Wall::OnServer, ..calm(Variant::ServerOnly) });
     assert!(ahead(&report, 0.0), "{report:?}");
     assert!(report.outcomes.is_empty() && report.jumps.is_empty() && report.corrections.is_empty());
 }
 
 #[test]
-fn server_and_local_works_on_a_calm_link() {
+fn server_and_local_teleport_works_on_a_link_without_loss() {
     let report = study(&calm(Variant::ServerAndLocal));
     assert!(ahead(&report, 10.0), "{report:?}");
     assert_eq!(report.effects, [0.0], "{report:?}");
     assert_eq!(report.jumps.len(), 1, "{report:?}");
-    assert!(report.outcomes.is_empty(), "but nobody tells: {report:?}");
+    assert!(report.outcomes.is_empty(), "the owner must receive no outcome: {report:?}");
 }
 
 #[test]
-fn server_and_local_is_lost_when_a_correction_lands_before_the_trigger() {
+fn server_and_local_teleport_is_undone_by_a_correction_of_an_earlier_move() {
     for write_method in [WriteMethod::Position, WriteMethod::Teleport] {
         for seed in 1..6 {
             let report = study(&TeleportOptions { write_method, ..bad(Variant::ServerAndLocal, seed) });
             assert_eq!(report.effects, [0.0], "{report:?}");
-            let there = report.jumps.first().expect("it jumped at once");
-            let back = report.jumps.get(1).unwrap_or_else(|| panic!("not lost: {report:?}"));
+            let there = report.jumps.first().expect("the pawn teleports at once");
+            let back =
+                report.jumps.get(1).unwrap_or_else(|| panic!("the teleport was not undone: {report:?}"));
             assert!(there.metres > 9.0 && there.ms == 0.0, "{report:?}");
-            assert!(back.metres < -9.0, "the replay knows of no teleport: {report:?}");
-            assert!(ahead(&report, 10.0), "what brings it back is the server's own: {report:?}");
+            assert!(back.metres < -9.0, "the replay must lack the teleport: {report:?}");
+            assert!(ahead(&report, 10.0), "the server's teleport must restore it: {report:?}");
         }
     }
 }
 
 #[test]
-fn in_the_move_stream_it_survives_loss_and_a_correction_with_one_effect_and_no_error() {
+fn move_stream_teleport_survives_loss_and_a_correction_with_one_effect() {
     for seed in 1..11 {
         let report = study(&bad(Variant::Stream, seed));
         assert!(ahead(&report, 10.0), "seed {seed}: {report:?}");
@@ -145,7 +147,7 @@ fn in_the_move_stream_it_survives_loss_and_a_correction_with_one_effect_and_no_e
         assert_eq!(errors(&report), [], "seed {seed}: {report:?}");
         let [jump] = report.jumps[..] else { panic!("seed {seed}: {report:?}") };
         assert!(jump.ms == 0.0 && (jump.metres - 10.0).abs() < 0.1, "seed {seed}: {report:?}");
-        // The control: there was a correction, of a move before the key, and the key was replayed.
+        // Control: a move before the key press was corrected, and the key press was replayed.
         assert!(report.corrections.iter().any(|c| c.is_from_earlier_move && c.ms > 0.0), "{report:?}");
         assert!(report.replayed > 10, "seed {seed}: {report:?}");
         let [(ms, true)] = report.outcomes[..] else { panic!("seed {seed}: {report:?}") };
@@ -155,7 +157,7 @@ fn in_the_move_stream_it_survives_loss_and_a_correction_with_one_effect_and_no_e
 }
 
 #[test]
-fn in_the_move_stream_it_survives_jitter() {
+fn move_stream_teleport_survives_jitter() {
     for seed in 1..6 {
         let jitter = Duration::from_millis(40);
         let report = study(&TeleportOptions { jitter, ..bad(Variant::Stream, seed) });
@@ -163,7 +165,7 @@ fn in_the_move_stream_it_survives_jitter() {
     }
 }
 
-/// Presses the key while the server corrects in every answer, and says what the owner saw.
+/// Presses the key while the server forces a correction with every acknowledgement.
 fn under_forced_corrections(variant: Variant) -> ClientServerPair {
     let mut pair = ClientServerPair::start(&TeleportOptions {
         rtt: Duration::from_millis(300),
@@ -181,17 +183,17 @@ fn under_forced_corrections(variant: Variant) -> ClientServerPair {
 }
 
 #[test]
-fn in_the_move_stream_it_survives_a_server_that_corrects_in_every_answer() {
+fn move_stream_teleport_survives_a_correction_in_every_acknowledgement() {
     let pair = under_forced_corrections(Variant::Stream);
-    assert!(pair.stats().replayed > 100, "a forced correction is replayed: {:?}", pair.stats());
-    assert_eq!(pair.stats().corrections, 0, "and is no error: {:?}", pair.stats());
+    assert!(pair.stats().replayed > 100, "forced corrections must be replayed: {:?}", pair.stats());
+    assert_eq!(pair.stats().corrections, 0, "forced corrections must not be counted: {:?}", pair.stats());
     let seen = pair.seen();
     assert_eq!((seen.effects.len(), seen.jumps.len()), (1, 1), "{seen:?}");
     assert!(matches!(seen.outcomes[..], [(_, true)]), "{seen:?}");
 }
 
 #[test]
-fn the_owner_learns_that_the_server_refused() {
+fn move_stream_teleport_refused_by_the_server_is_reported_to_the_owner() {
     for seed in 1..6 {
         let rtt = Duration::from_millis(300);
         let wall = Wall::OnServer;
@@ -206,7 +208,7 @@ fn the_owner_learns_that_the_server_refused() {
 }
 
 #[test]
-fn the_owner_that_sees_the_wall_does_not_even_try() {
+fn move_stream_teleport_blocked_on_both_sides_fails_at_once_without_corrections() {
     let report = study(&TeleportOptions { wall: Wall::OnBoth, ..calm(Variant::Stream) });
     assert!(ahead(&report, 0.0) && report.jumps.is_empty() && report.effects.is_empty(), "{report:?}");
     assert!(report.corrections.is_empty(), "{report:?}");
@@ -214,7 +216,7 @@ fn the_owner_that_sees_the_wall_does_not_even_try() {
 }
 
 #[test]
-fn the_same_study_twice_is_the_same() {
+fn teleport_studies_with_equal_options_have_equal_reports() {
     for variant in Variant::ALL {
         assert_eq!(study(&bad(variant, 3)), study(&bad(variant, 3)));
     }

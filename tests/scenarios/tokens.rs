@@ -1,4 +1,4 @@
-//! Who may join: tokens, over real netcode in stepped time.
+//! Connect tokens, over netcode in stepped time.
 
 mod coming_back;
 mod hostile;
@@ -16,16 +16,16 @@ use unlag_examples::{
     connection::{self, PROTOCOL_ID},
 };
 
-/// A server that looks at tokens, and who has joined it.
+/// A server that validates connect tokens, and the clients that joined it.
 struct Door {
     app: App,
     listener: Entity,
     access: ServerAccess,
-    /// From where the next client comes.
+    /// The port of the next client.
     port: u16,
 }
 
-/// Who has ever been connected, as the game sees it.
+/// All clients that have ever been connected, as the game sees them.
 #[derive(Resource, Default)]
 struct Joined(Vec<PeerId>);
 
@@ -53,7 +53,7 @@ impl Door {
     }
 
     fn request(&self, client_id: u64) -> ConnectTokenRequest {
-        // However slow the machine is that steps the time.
+        // Long enough for machines that step the time slowly.
         let lifetime = Duration::from_secs(600);
         ConnectTokenRequest { lifetime, ..ConnectTokenRequest::new(client_id, address(), PROTOCOL_ID) }
     }
@@ -62,7 +62,7 @@ impl Door {
         self.request(client_id).issue(&self.access.key).expect("a token")
     }
 
-    /// Somebody comes with a token, from an address of its own.
+    /// Creates a client that connects with `token`, from its own address.
     fn come(&mut self, token: &[u8], conditions: LinkConditions) -> App {
         let mut client =
             app::scripted_client(self.port.into(), Default::default(), Default::default(), false);
@@ -105,7 +105,7 @@ impl Door {
     }
 }
 
-/// Why a client was not let in.
+/// Join refusals that a client received.
 #[derive(Resource, Default)]
 struct Refused(Vec<JoinRefusal>);
 
@@ -113,7 +113,7 @@ fn refused(client: &App) -> &[JoinRefusal] {
     &client.world().resource::<Refused>().0
 }
 
-/// Why a client was thrown out.
+/// Kick reasons that a client received.
 #[derive(Resource, Default)]
 struct ThrownOut(Vec<KickReason>);
 

@@ -1,4 +1,4 @@
-//! Real sockets.
+//! Matches and connection errors over real UDP sockets.
 
 use std::net::UdpSocket;
 
@@ -21,7 +21,7 @@ fn player(number: u64) -> PlayerOptions {
 }
 
 #[test]
-fn a_fight_over_udp_agrees() {
+fn udp_fight_has_at_least_95_percent_hit_agreement() {
     let report = udp_match::play_match(3, 4.0, LinkConditions::PERFECT, 9, ServerOptions::default())
         .unwrap_or_else(|line| panic!("{line}"));
     for player in &report.players {
@@ -44,7 +44,7 @@ fn junk_datagrams_leave_the_server_running() {
     let sockets: Vec<_> = (0..8).filter_map(|_| UdpSocket::bind(("127.0.0.1", 0)).ok()).collect();
     assert!(!sockets.is_empty());
     for i in 0..4_000_usize {
-        // Any length, any bytes, and now and then the length of a connection request.
+        // Random lengths and bytes, and now and then the length of a connection request.
         let length = if i % 7 == 0 { 1_078 } else { random() as usize % 1_400 };
         let mut bytes: Vec<u8> = (0..length).map(|_| random() as u8).collect();
         if let Some(first) = bytes.first_mut() {
@@ -64,30 +64,30 @@ fn junk_datagrams_leave_the_server_running() {
 }
 
 #[test]
-fn nobody_there_is_one_clear_line() {
-    // A port that was free a moment ago.
+fn missing_server_is_reported_in_one_line() {
+    // A port without a listener.
     let port = connection::check_port_is_free(0).unwrap_or_else(|line| panic!("{line}"));
     let nobody = std::net::SocketAddr::from(([127, 0, 0, 1], port));
-    let line = udp_match::play(nobody, player(1), 1.0).expect_err("nobody is there");
+    let line = udp_match::play(nobody, player(1), 1.0).expect_err("no server listens");
     assert!(line.contains("no server answers") && line.contains("shooter server"), "{line}");
     assert_eq!(line.lines().count(), 1, "{line}");
 }
 
 #[test]
-fn a_server_of_another_protocol_is_named() {
+fn server_with_another_protocol_is_reported_with_its_number() {
     let server = ServerThread::start(0, ServerOptions { protocol: 99, ..ServerOptions::default() })
         .unwrap_or_else(|line| panic!("{line}"));
-    let line = udp_match::play(server.address, player(1), 1.0).expect_err("it speaks another protocol");
+    let line = udp_match::play(server.address, player(1), 1.0).expect_err("the server has another protocol");
     assert!(line.contains("speaks protocol 99") && line.contains("update this client"), "{line}");
 }
 
 #[test]
-fn a_server_that_goes_is_named() {
+fn vanished_server_is_reported() {
     let server = ServerThread::start(0, ServerOptions::default()).unwrap_or_else(|line| panic!("{line}"));
     let address = server.address;
     let playing = std::thread::spawn(move || udp_match::play(address, player(1), 60.0));
     std::thread::sleep(core::time::Duration::from_secs(3));
     drop(server);
-    let line = playing.join().expect("no panic").expect_err("the server has gone");
+    let line = playing.join().expect("no panic").expect_err("the server was stopped");
     assert!(line.contains("has gone"), "{line}");
 }

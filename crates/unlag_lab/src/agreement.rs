@@ -1,4 +1,4 @@
-//! What the screen showed against what the server confirmed.
+//! Agreement between hits drawn on the client and hits confirmed by the server.
 
 mod cell;
 mod curve;
@@ -31,21 +31,21 @@ pub use matrix::MAX_AGE;
 pub use owner::owner_error;
 pub use range::Scene;
 
-/// Which links are played.
+/// Links on which agreement is measured.
 #[derive(Args, Clone, Debug)]
 pub struct MatrixArgs {
-    /// Every link instead of a few: 6 round trips, 3 widths of jitter, 4 rates of loss.
+    /// Measure the whole matrix instead of a few links: 6 round trips, 3 jitter widths, 4 loss rates.
     #[arg(long)]
     matrix: bool,
-    /// Drawn hits in every cell up to 200 ms and 5 % loss; 3 in 10 of them in the others [default: 10000, with
-    /// --quick 600, with both --quick and --matrix 150]
+    /// Drawn hits in every cell up to 200 ms and 5 % loss; the other cells get 3 in 10 of them
+    /// [default: 10000, with --quick 600, with both --quick and --matrix 150]
     #[arg(long)]
     hits: Option<u64>,
-    /// A file to keep the cells of the matrix in: those in it are not played again. It knows nothing of the
-    /// program's version: after a change start with a new one.
+    /// File that stores the finished cells of the matrix; cells found in it are not measured again. The file
+    /// does not record the program version: use a new one after any change to the code.
     #[arg(long, value_name = "FILE", requires = "matrix")]
     keep: Option<PathBuf>,
-    /// This cell alone, and nothing else: round trip, jitter and loss, such as 150,10,2. Can be repeated.
+    /// Measure this cell only: round trip, jitter and loss, such as 150,10,2. Can be repeated.
     #[arg(long, value_name = "CELL", value_parser = parse_cell, conflicts_with = "matrix")]
     cell: Vec<Cell>,
 }
@@ -56,11 +56,11 @@ fn parse_cell(text: &str) -> Result<Cell, String> {
         Ok(&[rtt, jitter, loss]) if rtt <= 2_000 && jitter <= 1_000 && loss <= 90 => {
             Ok(Cell { rtt, jitter, loss })
         }
-        _ => Err("write milliseconds, milliseconds and percent, such as 150,10,2".to_owned()),
+        _ => Err("expected milliseconds, milliseconds and percent, such as 150,10,2".to_owned()),
     }
 }
 
-/// 150 ms of round trip, some jitter, 2 % loss.
+/// 150 ms round trip, 10 ms jitter, 2 % loss.
 const LINK_150: LinkConditions = LinkConditions {
     latency: Duration::from_millis(75),
     jitter: Duration::from_millis(10),
@@ -82,7 +82,7 @@ pub fn measure(options: &Options, args: &MatrixArgs) -> Result<Figures, String> 
     Ok(figures)
 }
 
-/// The shooter's own match.
+/// Measures the match of the shooter example.
 fn shooter(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let (players, seconds) = if options.quick { (6, 12.0) } else { (8, 240.0) };
     let fight = |rewind, conditions, seconds| {
@@ -120,12 +120,12 @@ fn shooter(options: &Options, figures: &mut Figures) -> Result<(), String> {
     figures.add(
         "bytes_per_s_up",
         up,
-        "B/s of datagrams from one client, Good broadband, without UDP and IP",
+        "B/s of datagrams from one client on Good broadband, without UDP and IP headers",
     )?;
     figures.add("bytes_per_s_down_per_proxy", down, "B/s of datagrams to one client for each further player")
 }
 
-/// Cells of the matrix.
+/// Measures the cells of the matrix.
 fn links(options: &Options, args: &MatrixArgs, figures: &mut Figures) -> Result<(), String> {
     let hits = args.hits.unwrap_or(match (options.quick, args.matrix) {
         (false, _) => 10_000,
@@ -164,7 +164,7 @@ fn links(options: &Options, args: &MatrixArgs, figures: &mut Figures) -> Result<
             "clamped_percent_beyond_cap",
             far.clamped.rounds as f64 * 100.0 / judged as f64,
             format!(
-                "% of {judged} verdicts say that the view was clamped, with {} ms of round trip and a cap of {} ms; \
+                "% of {judged} verdicts report a clamped view at {} ms of round trip with a limit of {} ms; \
                  {} rounds refused, {} lost",
                 matrix::BEYOND.rtt,
                 MAX_AGE.as_millis(),
@@ -186,7 +186,7 @@ fn counted(played: &Played) -> String {
     let (all, judged) = (played.shot_stats.tally(), played.shot_stats.unclamped());
     let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
     let mut text = format!(
-        "% of {} drawn hits confirmed {:.3}, of {} confirmed drawn {:.3}",
+        "%; {} drawn hits, {:.3} % of them confirmed; {} confirmed hits, {:.3} % of them drawn",
         all.drawn,
         number(all.confirmed_of_drawn()),
         all.confirmed,
@@ -194,7 +194,7 @@ fn counted(played: &Played) -> String {
     );
     if judged != all && judged.drawn > 0 {
         text += &format!(
-            "; without {} clamped {:.3} and {:.3}",
+            "; without {} clamped rounds {:.3} % and {:.3} %",
             played.shot_stats.clamped.rounds,
             number(judged.confirmed_of_drawn()),
             number(judged.drawn_of_confirmed()),
@@ -206,7 +206,7 @@ fn counted(played: &Played) -> String {
 fn described(report: &MatchReport) -> String {
     let total = report.total();
     format!(
-        "% of {} drawn hits confirmed {:.3}, of {} confirmed drawn {:.3}",
+        "%; {} drawn hits, {:.3} % of them confirmed; {} confirmed hits, {:.3} % of them drawn",
         total.drawn,
         total.confirmed_of_drawn().unwrap_or(f64::NAN),
         total.confirmed,

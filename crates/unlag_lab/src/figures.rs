@@ -1,24 +1,24 @@
-//! Measured numbers with their names.
+//! Named figures and their output as table and JSON.
 
-/// One measured number.
+/// A named measurement.
 pub struct Figure {
-    /// Its name, the same in every run.
+    /// JSON key, the same in every run.
     pub key: String,
-    /// The number; always finite.
+    /// Measured value, always finite.
     pub value: f64,
-    /// What it means, with its unit and over how much data.
+    /// Meaning, unit and sample size.
     pub meaning: String,
 }
 
-/// The numbers of one topic, in order.
+/// Ordered figures of one topic.
 #[derive(Default)]
 pub struct Figures(Vec<Figure>);
 
 impl Figures {
-    /// Adds a number.
+    /// Adds a figure.
     ///
     /// # Errors
-    /// One line when it is none: nothing was measured.
+    /// Returns a message if the value is not finite, that is, if nothing was measured.
     pub fn add(
         &mut self,
         key: impl AsRef<str>,
@@ -33,18 +33,18 @@ impl Figures {
         Ok(())
     }
 
-    /// The numbers.
+    /// Iterates over the figures in order.
     pub fn iter(&self) -> impl Iterator<Item = &Figure> {
         self.0.iter()
     }
 
-    /// A line for each.
+    /// Returns a text table with one line per figure.
     pub fn table(&self) -> String {
         let width = self.iter().map(|f| f.key.len()).max().unwrap_or(0);
         self.iter().map(|f| format!("{:<width$}  {:>12.4}  {}\n", f.key, f.value, f.meaning)).collect()
     }
 
-    /// One flat JSON object of numbers.
+    /// Returns one flat JSON object of numbers.
     pub fn json(&self) -> String {
         let pairs: Vec<_> = self.iter().map(|f| format!("\"{}\": {}", f.key, f.value)).collect();
         format!("{{{}}}\n", pairs.join(", "))

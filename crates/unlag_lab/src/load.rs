@@ -1,4 +1,4 @@
-//! What a full server costs: scripted clients over UDP against one process, pinned to one core.
+//! Server load: scripted clients over UDP against one server process that is pinned to one core.
 
 mod crowd;
 mod laps;
@@ -15,13 +15,13 @@ use crowd::Crowd;
 pub use machine::resident_bytes;
 pub use serve::{ServeArgs, serve};
 
-/// What to measure of it.
+/// Selection of the load measurements.
 #[derive(Args, Clone, Debug)]
 pub struct LoadArgs {
-    /// Only matches of so many players at 64 Hz, without floods: `--players 16,64`.
+    /// Measure only matches of these player counts at 64 Hz, without floods: `--players 16,64`.
     #[arg(long, value_delimiter = ',', value_name = "N")]
     players: Vec<usize>,
-    /// Only the floods and the junk.
+    /// Measure only the flood and the junk traffic.
     #[arg(long)]
     hostile: bool,
     /// Seconds of each match. Default 30, with `--quick` 4.
@@ -29,14 +29,14 @@ pub struct LoadArgs {
     seconds: Option<f64>,
 }
 
-/// Everybody's link.
+/// Preset of every client's link.
 const LINK: &str = "Average (UE)";
 
 fn link() -> Result<LinkConditions, String> {
     LinkPreset::named(LINK).map(LinkPreset::conditions).ok_or_else(|| format!("no preset {LINK}"))
 }
 
-/// Milliseconds that frames took.
+/// Durations of server frames in milliseconds.
 struct Ticks {
     cpu: Vec<f64>,
     wall: Vec<f64>,
@@ -56,7 +56,7 @@ pub fn measure(options: &Options, args: &LoadArgs) -> Result<Figures, String> {
     let link = link()?;
     let seconds = args.seconds.unwrap_or(if options.quick { 4.0 } else { 30.0 });
     let granularity = machine::cpu_granularity().as_secs_f64() * 1e6;
-    let what = "of the processor's clock; above 100 a tick's processor time below is its time on the wall";
+    let what = "resolution of the processor clock; above 100, the tick times below are wall-clock times";
     figures.add("cpu_clock_granularity_us", granularity, what)?;
     if !args.players.is_empty() {
         for players in &args.players {
@@ -75,7 +75,7 @@ pub fn measure(options: &Options, args: &LoadArgs) -> Result<Figures, String> {
     Ok(figures)
 }
 
-/// One match, from everybody's first shot on.
+/// Measures one match, starting after all players have joined and opened fire.
 fn fight(
     players: usize,
     hz: u32,
@@ -97,33 +97,37 @@ fn fight(
     let mut ticks = Ticks::of(&crowd.frames);
     let count = crowd.frames.len() as f64;
     let state = crowd.server.state()?;
-    // Who had to dial twice has replaced itself.
+    // Kicks before the measurement come from clients that had to reconnect while joining.
     let kicked = state.kicked - before.kicked;
     if state.connected < players as u64 || kicked > 0 {
-        return Err(format!("of {players} players {} are left, {kicked} thrown out", state.connected));
+        return Err(format!("of {players} players {} are connected, {kicked} were kicked", state.connected));
     }
     let firing = (crowd.rounds() - rounds) as f64 / players as f64 / seconds;
     let moving = (state.moves - before.moves) as f64 / players as f64 / seconds;
-    let of = format!("{players} players at {hz} Hz, {firing:.1} rounds and {moving:.1} moves a second each");
+    let of = format!("{players} players at {hz} Hz, {firing:.1} rounds and {moving:.1} moves/s per player");
     let key = |name: &str| format!("tick_{name}_ms_{suffix}");
-    figures.add(key("p50"), quantile(&mut ticks.cpu, 0.5), format!("processor time of a tick; {of}"))?;
-    figures.add(key("p99"), quantile(&mut ticks.cpu, 0.99), format!("the same, of {count} ticks"))?;
-    figures.add(key("p999"), quantile(&mut ticks.cpu, 0.999), "the same")?;
-    figures.add(key("wall_p99"), quantile(&mut ticks.wall, 0.99), "on the wall, whatever else ran")?;
+    figures.add(
+        key("p50"),
+        quantile(&mut ticks.cpu, 0.5),
+        format!("median processor time per tick; {of}"),
+    )?;
+    figures.add(key("p99"), quantile(&mut ticks.cpu, 0.99), format!("99th percentile of {count} ticks"))?;
+    figures.add(key("p999"), quantile(&mut ticks.cpu, 0.999), "99.9th percentile")?;
+    figures.add(key("wall_p99"), quantile(&mut ticks.wall, 0.99), "wall clock, other processes included")?;
     figures.add(format!("rss_mb_{suffix}"), state.bytes as f64 / 1e6, "resident memory of the server")?;
     let per_player = state.bytes.saturating_sub(empty) as f64 / 1e6 / players as f64;
-    figures.add(format!("rss_mb_per_player_{suffix}"), per_player, "beyond an empty server's")?;
+    figures.add(format!("rss_mb_per_player_{suffix}"), per_player, "above the memory of an empty server")?;
     let (mut up, mut down) = (0, 0);
     for (now, before) in crowd.bytes().into_iter().zip(bytes) {
         up += now.0 - before.0;
         down += now.1 - before.1;
     }
     let rate = |bytes: u64| bytes as f64 / players as f64 / seconds;
-    figures.add(format!("bytes_per_s_down_{suffix}"), rate(down), "to each, IP and UDP included")?;
-    figures.add(format!("bytes_per_s_up_{suffix}"), rate(up), "from each, IP and UDP included")?;
+    figures.add(format!("bytes_per_s_down_{suffix}"), rate(down), "to each client, IP and UDP included")?;
+    figures.add(format!("bytes_per_s_up_{suffix}"), rate(up), "from each client, IP and UDP included")?;
     for (name, nanos) in laps {
         let name: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-        figures.add(format!("us_{suffix}_{name}"), nanos as f64 / 1e3 / count, "of a tick, on average")?;
+        figures.add(format!("us_{suffix}_{name}"), nanos as f64 / 1e3 / count, "µs per tick, average")?;
     }
     Ok(())
 }

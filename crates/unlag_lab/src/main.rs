@@ -1,7 +1,7 @@
-//! Where every figure that the project promises is measured, so that anyone can repeat it.
+//! Measurement harness: reproduces every figure in the project's documentation.
 //!
-//! `cargo run --release -p unlag_lab -- <topic>` prints a table; `--json` one flat JSON object of
-//! numbers; `--plot DIR` writes pictures; `--quick` gives every key in under a minute.
+//! `cargo run --release -p unlag_lab -- <topic>` prints a table, `--json` one flat JSON object of numbers.
+//! `--plot DIR` writes plots. `--quick` measures every key in under a minute.
 
 mod agreement;
 mod figures;
@@ -18,36 +18,36 @@ use std::{path::PathBuf, process::ExitCode};
 use bevy_unlag::movement::MoverBackend;
 use clap::{Parser, Subcommand, ValueEnum};
 
-/// Measures what the project promises.
+/// Measures the documented figures.
 #[derive(Parser, Debug)]
 #[command(name = "unlag_lab", version)]
 struct Cli {
-    /// What to measure.
+    /// Topic to measure.
     #[command(subcommand)]
     topic: Topic,
-    /// Print one flat JSON object.
+    /// Print one flat JSON object instead of a table.
     #[arg(long, global = true)]
     json: bool,
-    /// Every key in under a minute, from less data.
+    /// Measure every key in under a minute, from less data.
     #[arg(long, global = true)]
     quick: bool,
-    /// What moves the capsule in the topic `movement`.
+    /// Character mover of the topic `movement`.
     #[arg(long, global = true, value_enum, default_value_t = Backend::Unlag)]
     backend: Backend,
-    /// Write pictures into this folder.
+    /// Write plots into this folder.
     #[arg(long, global = true, value_name = "DIR")]
     plot: Option<PathBuf>,
-    /// The seed of links and players.
+    /// Seed of the links and players.
     #[arg(long, global = true, default_value_t = 1)]
     seed: u64,
 }
 
-/// What moves the capsule.
+/// Character mover of the topic `movement`.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 enum Backend {
     /// The suite's own sweeps.
     Unlag,
-    /// The same step around rapier's character controller; it rides no platform.
+    /// The same step around rapier's character controller, which does not ride platforms.
     Rapier,
 }
 
@@ -62,28 +62,28 @@ impl From<Backend> for MoverBackend {
 
 #[derive(Subcommand, Debug)]
 enum Topic {
-    /// What the screen showed against what the server confirmed; the owner's error; bytes.
+    /// Agreement between drawn and confirmed hits, prediction error of the owner, bandwidth.
     Agreement(agreement::MatrixArgs),
-    /// What a full server costs, by players and by what it does; floods; junk.
+    /// Server load by player count and by section of the frame; floods and junk traffic.
     Load(load::LoadArgs),
-    /// The server's process of `load`.
+    /// Server process of `load`.
     #[command(hide = true)]
     LoadServer(load::ServeArgs),
-    /// What a move costs against rapier's character controller; replays; allocations; lost speed.
+    /// Cost of a move against rapier's character controller; replays, allocations, lost speed.
     Movement,
-    /// What prediction costs, sends and forgives: replays, bytes, jitter, clocks.
+    /// Cost, bandwidth and tolerance of prediction: replays, bytes, jitter, clocks.
     Prediction,
-    /// What a shot into the past costs, and how near the judged pose is to the drawn one.
+    /// Cost of a rewound shot, and distance between the rewound pose and the drawn one.
     Rewind,
-    /// Whether remote players glide: errors, delay, freezes, pops, clocks, bytes.
+    /// Smoothness of remote pawns: errors, delay, freezes, pops, clocks, bytes.
     Smoothing,
-    /// Whether anything breaks in a long match in which everything changes and two cheat.
+    /// A long match with changing conditions and two cheaters, checked for broken invariants.
     Soak(soak::SoakArgs),
-    /// What a verdict costs, what a shot sends, what is counted twice or refused, where projectiles hit.
+    /// Cost of a verdict, bytes of a shot, duplicated and refused shots, projectile hits.
     Weapons,
 }
 
-/// How to measure.
+/// Options of all topics.
 struct Options {
     backend: MoverBackend,
     quick: bool,

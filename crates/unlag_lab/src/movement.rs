@@ -1,4 +1,4 @@
-//! What a move costs, against rapier's own character controller, and what it loses.
+//! Cost of a move against rapier's character controller, and the speed that moves lose.
 
 mod chart;
 mod course;
@@ -17,7 +17,7 @@ use levels::Level;
 use ours::in_level;
 use theirs::in_rapier;
 
-/// The names of what is measured on every level.
+/// JSON keys of one level.
 struct Keys {
     ratio: &'static str,
     ours_median: &'static str,
@@ -49,7 +49,7 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     let backend = options.backend;
     let mut levels = Vec::from(Level::all(options.seed));
     if backend == MoverBackend::Rapier {
-        // Rapier's controller is not carried by a platform.
+        // Rapier's controller does not ride platforms.
         levels.retain(|level| level.name != "platform");
     }
     let mut long = Level::long_floor().app(true);
@@ -71,15 +71,15 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     figures.add(
         "cheap_step_ratio",
         courses.iter().map(saving).fold(f64::INFINITY, f64::min),
-        "full steps over steps for proxies from the same states, total times, smallest of the levels",
+        "full step time over cheap step time from the same states, total times, smallest of the levels",
     )?;
-    figures.add("flat_speed_loss_percent", loss, "% of 1 km straight on a floor of one box")?;
+    figures.add("flat_speed_loss_percent", loss, "% of 1 km straight ahead on a floor of one box")?;
     figures.add("kcc_speed_loss_percent_flat", kcc_loss, "the same for rapier's controller")?;
     let most = |of: fn(&Course) -> f64| courses.iter().map(of).fold(0.0, f64::max);
     figures.add(
         "allocs_per_move",
         most(|c| c.allocations),
-        format!("heap allocations in a move after warm-up, {moves} moves, largest of the levels"),
+        format!("heap allocations per move after warm-up, {moves} moves, largest of the levels"),
     )?;
     figures.add("kcc_allocs_per_move", most(|c| c.kcc_allocations), "the same for rapier's controller")?;
     for (keys, course) in KEYS.iter().zip(&courses) {
@@ -101,7 +101,7 @@ fn add_ratio(figures: &mut Figures, keys: &Keys, course: &Course) -> Result<(), 
         kcc.total / ours.total,
         format!(
             "rapier's time over ours for the same {moves} moves, clock read every 20; {unpulled:.2} if \
-             rapier's is not pulled to the floor, {scattered:.2} in scattered order; ours went \
+             rapier's capsule is not pulled down, {scattered:.2} in scattered order; ours moved \
              {metres:.0} m, rapier's {kcc_metres:.0} m"
         ),
     )
@@ -109,11 +109,11 @@ fn add_ratio(figures: &mut Figures, keys: &Keys, course: &Course) -> Result<(), 
 
 fn add_moves(figures: &mut Figures, keys: &Keys, course: &Course) -> Result<(), String> {
     let Course { ours, kcc, cheap, .. } = course;
-    figures.add(keys.ours_median, ours.median, "µs for one move of ours with a look at the clock")?;
-    figures.add(keys.ours_p99, ours.p99, "one move in a hundred takes longer")?;
-    figures.add(keys.kcc_median, kcc.median, "µs for one move of rapier's controller")?;
-    figures.add(keys.kcc_p99, kcc.p99, "one move in a hundred takes longer")?;
-    figures.add(keys.cheap, ours.total / cheap.total, "full steps over steps for proxies")
+    figures.add(keys.ours_median, ours.median, "µs per move of ours, clock reads included")?;
+    figures.add(keys.ours_p99, ours.p99, "µs, 99th percentile of the same")?;
+    figures.add(keys.kcc_median, kcc.median, "µs per move of rapier's controller")?;
+    figures.add(keys.kcc_p99, kcc.p99, "µs, 99th percentile of the same")?;
+    figures.add(keys.cheap, ours.total / cheap.total, "full step time over cheap step time")
 }
 
 fn add_replays(figures: &mut Figures, levels: &[Level], courses: &[Course]) -> Result<(), String> {
@@ -123,5 +123,5 @@ fn add_replays(figures: &mut Figures, levels: &[Level], courses: &[Course]) -> R
         figures.add(key, micros, "µs for 96 moves in a row, median of 200 replays")?;
     }
     let differing: usize = courses.iter().map(|course| course.differing).sum();
-    figures.add("replays_differing", differing as f64, "replays that end in other bits than the record")
+    figures.add("replays_differing", differing as f64, "replays whose end differs from the record in any bit")
 }

@@ -1,4 +1,4 @@
-//! What prediction costs, sends and forgives.
+//! Cost, bandwidth and tolerance of prediction.
 
 mod bytes;
 mod chart;
@@ -20,13 +20,13 @@ use bytes::Players;
 pub use bytes::of_rounds;
 use chart::Chart;
 
-/// The characters in a scene in which one is corrected.
+/// Numbers of characters in the scene of the correction.
 const CHARACTERS: [usize; 4] = [1, 16, 64, 256];
 const REPLAY_KEYS: [&str; 4] = ["replay_us_1", "replay_us_16", "replay_us_64", "replay_us_256"];
 
 pub fn measure(options: &Options) -> Result<Figures, String> {
     let mut figures = Figures::default();
-    // Times first, while nothing else has warmed the machine.
+    // Timings first, before the other measurements heat up the machine.
     add_times(&mut figures, options)?;
     add_bytes(&mut figures, options)?;
     add_errors(&mut figures, options)?;
@@ -47,8 +47,8 @@ fn add_times(figures: &mut Figures, options: &Options) -> Result<(), String> {
             key,
             replay.replay,
             format!(
-                "µs to make 10 moves again, median of {corrections} corrections {length:.1} moves back, \
-                 scaled to 10; such a frame took {frame:.0} µs longer than the others"
+                "µs to replay 10 moves, median of {corrections} corrections {length:.1} moves back, scaled \
+                 to 10; a frame with one took {frame:.0} µs longer than other frames"
             ),
         )?;
     }
@@ -57,7 +57,7 @@ fn add_times(figures: &mut Figures, options: &Options) -> Result<(), String> {
             CHARACTERS.iter().zip(&replays).map(|(n, replay)| (*n as f64, replay.replay)).collect();
         Chart {
             file: "prediction_replay.svg",
-            caption: "Correcting one character 10 moves back",
+            caption: "Correction of one character 10 moves back",
             x: "characters in the scene",
             y: "µs",
             points: &points,
@@ -70,8 +70,8 @@ fn add_times(figures: &mut Figures, options: &Options) -> Result<(), String> {
         "server_move_us",
         server.median,
         format!(
-            "µs of the server's whole update for each of {} moves with a step that is nothing, median of \
-             ticks; {:.2} on average, one tick in a hundred over {:.2}; {:.1} B a packet",
+            "µs of the server's whole update per move, {} moves with an empty step, median of ticks; \
+             {:.2} on average, 99th percentile {:.2}; {:.1} B per packet",
             server.moves, server.mean, server.p99, server.bytes
         ),
     )
@@ -86,8 +86,8 @@ fn add_bytes(figures: &mut Figures, options: &Options) -> Result<(), String> {
         "bytes_per_move",
         good.mean(),
         format!(
-            "B of payload in a move's packet on Good broadband, turning in every tick, {} packets; {:.1} of \
-             fighters who do not fire",
+            "B of payload per move packet on Good broadband with a turn in every tick, {} packets; {:.1} for \
+             fighters that do not fire",
             good.packets,
             fighters.mean()
         ),
@@ -103,8 +103,8 @@ fn add_bytes(figures: &mut Figures, options: &Options) -> Result<(), String> {
         "bytes_per_firing_move",
         rounds.extra / rounds.rounds as f64,
         format!(
-            "B that each of {} rounds adds to all packets that carry it; a packet whose newest move fires has \
-             {:.1} B, another one of the fight {:.1} B",
+            "B that each of {} rounds adds to all packets that carry it; a packet whose newest move fires \
+             has {:.1} B, the other packets of the fight {:.1} B",
             rounds.rounds,
             rounds.firing.mean(),
             rounds.others.mean()
@@ -120,7 +120,7 @@ fn add_errors(figures: &mut Figures, options: &Options) -> Result<(), String> {
         error * 100.0,
         format!(
             "cm between client and server after the same move, largest of {moves} moves of four players in \
-             {seconds:.0} s on Average (UE), turns, jumps and stairs"
+             {seconds:.0} s on Average (UE) with turns, jumps and stairs"
         ),
     )?;
     let apart =
@@ -129,16 +129,16 @@ fn add_errors(figures: &mut Figures, options: &Options) -> Result<(), String> {
         "uplink_jitter_error_cm",
         apart.drawn.0,
         format!(
-            "cm between what a watcher draws of the same inputs with ± 30 ms on the way up and without, \
-             largest of {} frames after 5 s; {:.3} on average; {:.3} at the same moments of the \
-             owner; its time line is {} ticks later and moved {} times; the inputs differ by {:.3} cm",
+            "cm between a remote pawn drawn with ± 30 ms of uplink jitter and without, same inputs, largest \
+             of {} frames after 5 s; {:.3} on average; {:.3} at equal times of the owner; \
+             its timeline is {} ticks later and shifted {} times; the inputs differ by {:.3} cm",
             apart.frames, apart.drawn.1, apart.path, apart.later, apart.changes, apart.inputs
         ),
     )?;
     if let Some(folder) = &options.plot {
         Chart {
             file: "prediction_uplink_jitter.svg",
-            caption: "A remote player with ± 30 ms on its way up, against the same inputs without",
+            caption: "Remote pawn with ± 30 ms of uplink jitter against the same inputs without",
             x: "s",
             y: "cm",
             points: &apart.curve,
@@ -155,25 +155,25 @@ fn add_clocks(figures: &mut Figures, options: &Options) -> Result<(), String> {
         "speedhack_2x_gain_s",
         double.gained,
         format!(
-            "s that moves run on the server were ever ahead of the time with a clock of twice the speed; \
+            "s that simulated moves were ahead of real time at most, with a client clock at twice the speed; \
              detected {} times",
             double.flags
         ),
     )?;
     let little = clocks::fast_clock(1.04, 60.0, options.seed)?;
-    let found = if little.flagged.is_some() { "is detected" } else { "has still not been detected" };
+    let found = if little.flagged.is_some() { "is detected" } else { "would be detected; it has not been" };
     figures.add(
         "speedhack_104_flagged_s",
         little.flagged.unwrap_or(60.0),
-        format!("s until a clock of 1.04 times the speed {found}; it gained {:.3} s", little.gained),
+        format!("s until a clock at 1.04 times the speed {found}; it gained {:.3} s", little.gained),
     )?;
     let honest = clocks::honest(if options.quick { 1.0 / 6.0 } else { 10.0 }, options.seed)?;
     figures.add(
         "honest_flags_10h",
         honest.flags as f64,
         format!(
-            "detections in {:.2} h of honest players on five bad links with clocks off by 200 ppm and 0.5 %; \
-             {} of {} moves withheld; silence included, no clock was off by more than {:.3} s in the end{}{}",
+            "detections in {:.2} h of honest players on five bad links, clocks off by 200 ppm and 0.5 %; \
+             {} of {} moves withheld; after silences, no clock was off by more than {:.3} s at the end{}{}",
             honest.hours,
             honest.withheld,
             honest.moves,
@@ -199,8 +199,8 @@ fn add_late(figures: &mut Figures, options: &Options) -> Result<(), String> {
             key,
             late.percent(),
             format!(
-                "% of {} inputs executed over 250 ms after the quickest or never ({} late, {} never) on \
-                 {name}, each tick another input; {:.1} B a packet",
+                "% of {} inputs executed more than 250 ms after the fastest, or never ({} late, {} never), \
+                 on {name} with a new input every tick; {:.1} B per packet",
                 late.made, late.late, late.never, late.bytes
             ),
         )?;

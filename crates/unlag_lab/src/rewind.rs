@@ -1,4 +1,4 @@
-//! What a shot into the past costs, and how near the judged pose is to the drawn one.
+//! Cost of rewound shots, distance between rewound and drawn poses, and cover protection.
 
 mod cost;
 mod cover;

@@ -1,4 +1,4 @@
-//! Whether remote players glide: what is drawn, against the truth.
+//! Smoothness of remote pawns: drawn poses against ground truth.
 
 mod bytes;
 mod chart;
@@ -20,13 +20,13 @@ use std::path::PathBuf;
 
 use crate::{Options, figures::Figures};
 
-/// How much is measured.
+/// Extent of the measurements.
 struct Plan {
-    /// Of links, players and clocks. The library was tuned on seeds 1 to 5.
+    /// Seeds of links, players and clocks, disjoint from the seeds 1 to 5 with which the library was tuned.
     seeds: Vec<u64>,
-    /// Seconds of each path.
+    /// Seconds per path.
     seconds: f64,
-    /// Where to draw.
+    /// Folder for plots.
     plot: Option<PathBuf>,
 }
 
@@ -36,7 +36,7 @@ pub fn measure(options: &Options) -> Result<Figures, String> {
     let plan = Plan { seeds: (first..first + seeds).collect(), seconds, plot: options.plot.clone() };
     let mut figures = Figures::default();
 
-    // Times first, while nothing else has warmed the machine.
+    // Timings first, before the other measurements heat up the machine.
     cost::add(&mut figures, &plan)?;
     interpolation::add(&mut figures, &plan)?;
     playout::add(&mut figures, &plan)?;

@@ -1,7 +1,7 @@
-//! A long match in which everything changes all the time: who plays, how bad each link is, and two who cheat.
+//! Soak test: a long match with joining and leaving players, changing links, and two cheaters.
 //!
-//! Time is stepped and all chance comes from the seed: a failure says at which second it happened, and the same seed
-//! brings it about again.
+//! Time is stepped and all randomness comes from the seed: a failure names its second, and the same seed
+//! reproduces it.
 
 mod adversaries;
 mod watch;
@@ -22,35 +22,35 @@ use unlag_examples::{
 use crate::{Options, figures::Figures, load::resident_bytes};
 use watch::Watch;
 
-/// How long to soak.
+/// Options of the soak test.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct SoakArgs {
-    /// Minutes of play. Default 40, in which every number of 16 bits wraps; with `--quick` 4.
+    /// Minutes of play. Default 40, in which every 16-bit number wraps; with `--quick` 4.
     #[arg(long)]
     minutes: Option<f64>,
 }
 
-/// Players who do nothing wrong; the first of them never leaves.
+/// Number of honest players; the first of them never leaves.
 pub const HONEST: usize = 4;
-/// And two who do.
+/// Number of all players, including two cheaters.
 pub const PLAYERS: usize = HONEST + 2;
-/// Links on which one can play. A link changes to one of them now and then.
+/// Playable links. Every link changes to one of them from time to time.
 const LINKS: [&str; 8] =
     ["LAN", "Good broadband", "Average (UE)", "Bad (UE)", "4G p50", "WiFi congested", "Starlink", "GNS bad"];
-/// A tick in so many begins somebody's leave.
+/// Average number of ticks between two departures.
 const LEAVES: u32 = 1_000;
-/// Seconds between two rests, in which everything must be equal on both sides.
+/// Seconds between two rests, in which both sides must agree.
 const REST: u64 = 30;
-/// Ticks of 16 bits wrap a minute after this one.
+/// First tick of the match: 16-bit ticks wrap one minute later.
 const FIRST_TICK: u32 = 65_536 - 64 * 60;
 
-/// What a player is about.
+/// Connection state of a player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Life {
     Playing,
-    /// Until this second.
+    /// Disconnected until this second.
     Away(u64),
-    /// Since this second.
+    /// Connecting since this second.
     Joining(u64),
 }
 
@@ -75,17 +75,17 @@ pub fn measure(options: &Options, args: SoakArgs) -> Result<Figures, String> {
     figures.add(
         "soak_kicked_adversaries",
         soak.watch.kicked as f64,
-        "times that one who cheats was thrown out for its packets",
+        "kicks of cheaters for their packets",
     )?;
     let report = soak.game.report();
     let steady = &report.players[0].shot_stats;
-    let agreed = steady.unclamped().confirmed_of_drawn().ok_or("nobody was shot at")?;
-    figures.add("soak_agreement_percent", agreed, "of what the steady player's screen showed as hit")?;
-    figures.add("soak_rounds", steady.shots as f64, "that the steady player fired")?;
-    figures.add("soak_lost_verdicts", steady.lost as f64, "rounds of the steady player without an answer")?;
+    let agreed = steady.unclamped().confirmed_of_drawn().ok_or("the first player drew no hit")?;
+    figures.add("soak_agreement_percent", agreed, "% of the hits drawn by the player who never leaves")?;
+    figures.add("soak_rounds", steady.shots as f64, "rounds fired by that player")?;
+    figures.add("soak_lost_verdicts", steady.lost as f64, "rounds of that player without a verdict")?;
     let growth = resident_bytes() as f64 / memory.max(1) as f64 - 1.0;
-    figures.add("soak_rss_growth_percent", growth * 100.0, "from a quarter of it on, all apps together")?;
-    figures.add("soak_digest", f64::from(soak.watch.digest), "of where everybody was at every rest")?;
+    figures.add("soak_rss_growth_percent", growth * 100.0, "% after the first quarter, all apps together")?;
+    figures.add("soak_digest", f64::from(soak.watch.digest), "hash of all positions at every rest")?;
     Ok(figures)
 }
 
@@ -129,12 +129,14 @@ impl Soak {
             self.live(player, second)?;
             if self.rng.random_range(0..60) == 0 {
                 let link = LinkPreset::named(LINKS[self.rng.random_range(0..LINKS.len())]);
-                let conditions = link.map(LinkPreset::conditions).ok_or("a preset is gone")?;
+                let conditions = link
+                    .map(LinkPreset::conditions)
+                    .ok_or("a link preset of the soak test does not exist")?;
                 self.links += 1;
                 set_link(&mut self.game.clients[player], conditions);
             }
         }
-        // Not everything happens at whole seconds.
+        // Departures happen at fractions of a second.
         let first = Duration::from_secs_f64(self.rng.random_range(0.0..1.0));
         self.game.run(first);
         for player in 1..PLAYERS {
@@ -153,16 +155,17 @@ impl Soak {
         Ok(())
     }
 
-    /// Comes back when it is time, and is looked after until it plays.
+    /// Updates a player's connection: rejoins after an absence and waits until the player has a pawn.
     fn live(&mut self, player: usize, second: u64) -> Result<(), String> {
-        /// netcode knows an old link for so long, and a handshake takes a few more round trips.
+        /// Seconds to join: netcode keeps an old connection for some time, and a handshake takes a few round
+        /// trips more.
         const PATIENCE: u64 = 12;
         let playing = self.game.is_playing(player);
         match self.lives[player] {
-            // Thrown out, or the connection was lost.
+            // Kicked, or the connection was lost.
             Life::Playing if !playing => {
                 if player < HONEST {
-                    self.watch.say(second, format!("honest player {player} was dropped"));
+                    self.watch.say(second, format!("honest player {player} lost its connection"));
                 }
                 self.lives[player] = Life::Away(second + 2);
             }
@@ -180,7 +183,7 @@ impl Soak {
             }
             Life::Joining(since) if second > since + PATIENCE => {
                 if player < HONEST {
-                    self.watch.say(second, format!("player {player} did not get back in {PATIENCE} s"));
+                    self.watch.say(second, format!("player {player} could not rejoin within {PATIENCE} s"));
                 }
                 self.lives[player] = Life::Away(second + 1);
             }
@@ -193,7 +196,7 @@ impl Soak {
         self.game.clients.get_mut(player)?.world_mut().get_resource_mut()
     }
 
-    /// Everybody takes the hands off; then both sides must be the same.
+    /// Pauses all input and checks that both sides agree.
     fn rest(&mut self, second: u64) {
         self.watch.rest(&mut self.game, |player| self.lives[player] == Life::Playing, second);
     }
@@ -206,5 +209,5 @@ fn set_link(client: &mut App, conditions: LinkConditions) {
     }
 }
 
-/// So many ticks as make a second.
+// A second has 64 ticks.
 const _: () = assert!(TICK.as_nanos() == 15_625_000);

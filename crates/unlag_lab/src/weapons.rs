@@ -1,4 +1,4 @@
-//! The fire flow.
+//! Cost and reliability of firing weapons.
 
 mod bytes;
 mod hard_link;

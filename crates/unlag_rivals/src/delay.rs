@@ -1,8 +1,8 @@
-//! A one-way pipe in which everything waits for a number of frames.
+//! One-way delay line that holds everything for a number of frames.
 
 use std::collections::VecDeque;
 
-/// Hands on what is put in, a number of frames later.
+/// Returns items a number of frames after they were put in.
 pub struct Delay<T> {
     frames: usize,
     waiting: VecDeque<Vec<T>>,
@@ -15,12 +15,12 @@ impl<T> Default for Delay<T> {
 }
 
 impl<T> Delay<T> {
-    /// Everything from now on waits this much longer.
+    /// Delays all items by additional frames from now on.
     pub fn lengthen(&mut self, frames: usize) {
         self.frames += frames;
     }
 
-    /// Takes in what was sent in this frame; gives out what is due.
+    /// Accepts the items sent in this frame and returns the ones that are due.
     pub fn carry(&mut self, sent: Vec<T>) -> Vec<T> {
         self.waiting.push_back(sent);
         let due = self.waiting.len().saturating_sub(self.frames);
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sent_comes_out_later_and_in_order() {
+    fn delayed_items_come_out_later_and_in_order() {
         let mut delay = Delay::default();
         assert_eq!(delay.carry(vec![1, 2]), [1, 2]);
         delay.lengthen(2);

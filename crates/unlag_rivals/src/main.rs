@@ -1,33 +1,33 @@
-//! lightyear's own rollback against the replay of `bevy_unlag`: the same scene, one run. Its own
-//! interpolation against our proxies: see `smoothing.rs`. And its lag compensation against our rewind: see
-//! `rewind.rs`.
+//! Benchmark of `bevy_unlag` against lightyear: replay against rollback, proxy smoothing against
+//! interpolation (see `smoothing.rs`), rewind against lag compensation (see `rewind.rs`). Both sides run the
+//! same scene in one process.
 //!
-//! 64 characters walk and turn among a hundred boxes, stepped by the same `CapsuleModel::step`.
-//! Now and then the server shoves one of them aside, and its client learns of it ten ticks late.
+//! 64 characters walk and turn among a hundred boxes, stepped by the same `CapsuleModel::step`. From time to
+//! time the server displaces one of them, and its client learns of it ten ticks late.
 //!
-//! * In lightyear the characters are `Predicted`. A server and a client talk over an in-process
-//!   link; lightyear compares what arrives with what it predicted, rolls all predicted characters
-//!   back and runs the fixed schedule ten times. Once with all 64 predicted, once with one, the
-//!   others plainly replicated.
-//! * In `bevy_unlag` the shoved character is the client's own pawn and the others are proxies that
-//!   glide between snapshots. The server answers with an adjustment, and the client makes the
-//!   pawn's last ten moves again.
+//! * In lightyear the characters are `Predicted`. A server and a client communicate over an in-process link;
+//!   lightyear compares received and predicted states, rolls all predicted characters back and runs the
+//!   fixed schedule ten times. This is measured twice: with all 64 characters predicted, and with one
+//!   predicted and the others plainly replicated.
+//! * In `bevy_unlag` the displaced character is the client's own pawn and the others are simulated proxies,
+//!   smoothed between snapshots. The server responds with a client adjustment, and the client replays the
+//!   pawn's last ten moves.
 //!
-//! A correction costs the processor time of the client's frame with it, minus the median of the
-//! frames around it; both clients run on one thread. The ratios are of means, one correction in a
-//! hundred at either end left out. Every correction is checked: it went exactly ten ticks back,
-//! everybody who is predicted was stepped again, there was one per shove and none without, and the
-//! server arrives, bit for bit, where the client put everybody.
+//! The cost of a correction is the processor time of the client's frame with it, minus the median of the
+//! frames around it; both clients run on one thread. The ratios are ratios of means without the lowest and
+//! the highest percent of the corrections. Every correction is checked: it went back exactly ten ticks and
+//! stepped every predicted character, there was one per displacement and none without, and the server
+//! arrives, bit for bit, where the client put all characters.
 //!
-//! What is left out favours lightyear: its client knows everybody's input, so that nobody is
-//! mispredicted but by a shove; rapier, which it would run again with the fixed schedule, pauses
-//! while it rolls back; and no visual correction is registered, while ours is part of the replay.
-//! Pawns are no obstacles to each other.
+//! The omissions favour lightyear: its client knows all inputs, so that only displacements cause
+//! mispredictions; rapier, which lightyear would run again with the fixed schedule, pauses during rollback;
+//! and no visual correction is registered, while ours is part of the replay. Pawns do not collide with each
+//! other.
 //!
 //! `cargo run --release --manifest-path crates/unlag_rivals/Cargo.toml -- [--json] [--quick] [--only TOPIC]`
 
 mod delay;
-/// The lab's own table and JSON.
+/// Table and JSON output, shared with the lab.
 #[path = "../../unlag_lab/src/figures.rs"]
 mod figures;
 mod measure;
@@ -47,33 +47,32 @@ use ours::Ours;
 use rewind::Effort;
 use rollback::Lightyear;
 
-/// How many characters there are.
+/// Number of characters.
 const CHARACTERS: usize = 64;
 
-/// Measures lightyear's rollback against a replay of one character, its interpolation against ours, and its
-/// lag compensation against our rewind.
+/// Compares lightyear's rollback, interpolation and lag compensation with our replay, smoothing and rewind.
 #[derive(Parser, Debug)]
 #[command(name = "unlag_rivals", version)]
 struct Cli {
-    /// Print one flat JSON object.
+    /// Print one flat JSON object instead of a table.
     #[arg(long)]
     json: bool,
-    /// Every key in under a minute, from less data.
+    /// Measure every key in under a minute, from less data.
     #[arg(long)]
     quick: bool,
-    /// Measures only this.
+    /// Measure this topic only.
     #[arg(long)]
     only: Option<Topic>,
 }
 
-/// What is measured.
+/// Topic of the measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Topic {
-    /// What a correction costs.
+    /// Cost of a correction.
     Rollback,
-    /// What is seen of others.
+    /// Accuracy of drawn remote pawns.
     Smoothing,
-    /// What a shot at the past costs, and whether its answer is right.
+    /// Cost and correctness of rewound shots.
     Rewind,
 }
 
@@ -124,25 +123,29 @@ fn rollbacks(figures: &mut Figures, corrections: usize) -> Result<(), String> {
         one.mean_us / ours.mean_us,
         format!("{ratio}; the others plainly replicated"),
     )?;
-    let ratio = "the same of medians, which a busy machine disturbs less";
+    let ratio = "the same with medians, which are less sensitive to other processes";
     let medians = |theirs: &Timing| theirs.correction_us / ours.correction_us;
     figures.add("rollback_cpu_ratio_64_predicted_medians", medians(&all), ratio)?;
     figures.add("rollback_cpu_ratio_1_predicted_medians", medians(&one), ratio)?;
     add(figures, ["lightyear_rollback_us_64", "lightyear_frame_us_64", "lightyear_rollbacks_64"], &all)?;
     add(figures, ["lightyear_rollback_us_1", "lightyear_frame_us_1", "lightyear_rollbacks_1"], &one)?;
     add(figures, ["ours_replay_us", "ours_frame_us", "ours_corrections"], &ours)?;
-    figures.add("lightyear_steps_per_rollback_64", all.steps as f64, "steps of characters made again")?;
-    figures.add("lightyear_steps_per_rollback_1", one.steps as f64, "the same with one predicted")?;
-    figures.add("ours_steps_per_replay", ours.steps as f64, "the same for ours")
+    figures.add("lightyear_steps_per_rollback_64", all.steps as f64, "character steps per rollback")?;
+    figures.add(
+        "lightyear_steps_per_rollback_1",
+        one.steps as f64,
+        "the same with one predicted character",
+    )?;
+    figures.add("ours_steps_per_replay", ours.steps as f64, "character steps per replay")
 }
 
 fn add(figures: &mut Figures, keys: [&'static str; 3], timing: &Timing) -> Result<(), String> {
     let [correction, frame, count] = keys;
     let ([low, high], mean) = (timing.quartiles, timing.mean_us);
-    let middle = format!("µs, median; half of them {low:.1} to {high:.1}; mean {mean:.1}");
+    let middle = format!("µs, median; quartiles {low:.1} and {high:.1}; mean {mean:.1}");
     figures.add(correction, timing.correction_us, middle)?;
-    figures.add(frame, timing.frame_us, "µs for a client's frame without a correction, median")?;
-    figures.add(count, timing.corrections as f64, "corrections that happened, each one checked")
+    figures.add(frame, timing.frame_us, "µs of a client frame without a correction, median")?;
+    figures.add(count, timing.corrections as f64, "corrections, each of them checked")
 }
 
 #[cfg(test)]

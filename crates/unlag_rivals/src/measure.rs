@@ -1,84 +1,84 @@
-//! Shoves a character on the server, over and over, and times how its client takes it.
+//! Provokes corrections by displacing a character on the server, and times the client.
 
 use std::collections::VecDeque;
 
 use bevy::math::Vec3;
 use bevy_unlag_movement::CapsuleState;
 
-/// How far back a correction goes, in ticks.
+/// Age of a correction in ticks.
 pub const DEPTH: u64 = 10;
 
-/// Frames from one shove to the next: more than both the correction and the proof of it take.
+/// Frames between two displacements: more than the correction and its check take.
 const PERIOD: usize = 40;
-/// Corrections of one side in a row; then it is the next one's turn, so that a machine that slows
-/// down slows all of them down.
+/// Corrections of one side before the next takes its turn, so that a slowdown of the machine affects all of
+/// them.
 const BLOCK: usize = 20;
-/// Metres that a shove takes a character back at least.
+/// Minimum distance of a displacement in metres.
 const SHOVE: f32 = 0.3;
-/// How many places are known where a character has been.
+/// Number of recorded positions of a character.
 const TRAIL: usize = 512;
 
-/// A server and a client that predicts.
+/// Server with a predicting client.
 pub trait Side {
-    /// In errors.
+    /// Returns the name for error messages.
     fn name(&self) -> String;
-    /// One frame of client and server. Returns the processor time of the client's, in µs.
+    /// Runs one frame of client and server. Returns the processor time of the client's frame in µs.
     fn frame(&mut self) -> f64;
-    /// Puts the first character somewhere else on the server.
+    /// Moves the first character on the server.
     fn shove(&mut self, to: Vec3);
-    /// The predicted characters on the client.
+    /// Returns the predicted characters on the client.
     fn client_states(&self) -> Vec<CapsuleState>;
-    /// The same ones on the server.
+    /// Returns the same characters on the server.
     fn server_states(&self) -> Vec<CapsuleState>;
-    /// What has happened on the client since it began.
+    /// Returns the client's counters since its start.
     fn counts(&self) -> Counts;
-    /// How many characters a correction steps again.
+    /// Returns the number of characters that a correction steps again.
     fn predicted(&self) -> usize;
 }
 
-/// What has happened on a client.
+/// Counters of a client.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Counts {
-    /// Corrections.
+    /// Number of corrections.
     pub corrections: u64,
-    /// Ticks that they went back, all together.
+    /// Sum of the ticks that they went back.
     pub ticks: u64,
-    /// Steps that were made again, all together.
+    /// Sum of the repeated steps.
     pub steps: u64,
 }
 
-/// What was measured of a side.
+/// Timings of a side.
 pub struct Timing {
-    /// Mean processor time of a correction, in µs, one in a hundred at either end left out.
+    /// Trimmed mean of the processor time of a correction in µs, without the lowest and the highest percent.
     pub mean_us: f64,
-    /// Median processor time of a correction, in µs.
+    /// Median processor time of a correction in µs.
     pub correction_us: f64,
-    /// The first and the third quartile.
+    /// First and third quartile of the same.
     pub quartiles: [f64; 2],
-    /// Median processor time of a client's frame without a correction, in µs.
+    /// Median processor time of a client frame without a correction in µs.
     pub frame_us: f64,
-    /// How many corrections.
+    /// Number of corrections.
     pub corrections: usize,
-    /// Steps made again in one.
+    /// Repeated steps per correction.
     pub steps: u64,
 }
 
 #[derive(Default)]
 struct Samples {
-    /// Of every correction, without the frame around it.
+    /// Cost of every correction, without the frame around it.
     costs: Vec<f64>,
-    /// Of every correction's neighbours, their median.
+    /// Median of the frames around every correction.
     frames: Vec<f64>,
-    /// Corrections after which the server did not come where the client had been.
+    /// Number of corrections that changed the result: without them the client would have ended elsewhere.
     elsewhere: usize,
-    /// Where the character has been on the server, newest first: there it fits in.
+    /// Past positions of the character on the server, newest first; known to be free of obstacles.
     trail: VecDeque<Vec3>,
 }
 
-/// Measures so many corrections on every side.
+/// Measures a number of corrections on every side.
 ///
 /// # Errors
-/// When something was not corrected as it should have been.
+/// Returns a message if a correction failed its checks.
 pub fn measure<const N: usize>(
     mut sides: [&mut dyn Side; N],
     corrections: usize,
@@ -103,11 +103,11 @@ pub fn measure<const N: usize>(
     timings.try_into().map_err(|_| "a side is missing".into())
 }
 
-/// One correction and its proof.
+/// Provokes one correction and checks it.
 fn one(side: &mut dyn Side, samples: &mut Samples) -> Result<(), String> {
-    let here = side.server_states().first().ok_or("there is nobody on the server")?.position;
+    let here = side.server_states().first().ok_or("the server has no character")?.position;
     let back = samples.trail.iter().find(|place| place.distance(here) >= SHOVE);
-    side.shove(*back.ok_or("nobody walks")?);
+    side.shove(*back.ok_or("the character does not move")?);
 
     let mut quiet = Vec::with_capacity(PERIOD);
     let mut corrected = None;
@@ -122,11 +122,11 @@ fn one(side: &mut dyn Side, samples: &mut Samples) -> Result<(), String> {
             0 if steps == 0 => quiet.push(micros),
             1 if corrected.is_none() => {
                 if ticks != DEPTH || steps != DEPTH * side.predicted() as u64 {
-                    return Err(format!("it went {ticks} ticks back and made {steps} steps again"));
+                    return Err(format!("the correction went {ticks} ticks back and repeated {steps} steps"));
                 }
                 corrected = Some((micros, before, side.client_states()));
             }
-            more => return Err(format!("one shove, {more} corrections more, {steps} steps made again")),
+            more => return Err(format!("one shove, {more} corrections, {steps} repeated steps")),
         }
         if let Some((_, wrong, right)) = &corrected {
             let server = side.server_states();
@@ -136,7 +136,7 @@ fn one(side: &mut dyn Side, samples: &mut Samples) -> Result<(), String> {
     }
     let (micros, ..) = corrected.ok_or("the client was not corrected")?;
     if !reached {
-        return Err("the server never got where the client was put".into());
+        return Err("the server never reached the state of the corrected client".into());
     }
     samples.elsewhere += usize::from(!as_before);
     let frame = quantile(&mut quiet, 0.5);
@@ -155,11 +155,14 @@ impl Samples {
 
     fn timing(mut self, side: &dyn Side) -> Result<Timing, String> {
         let corrections = self.costs.len();
-        // A shoved character that runs against the same box again may soon be where it would have
-        // been, but not often.
+        // A displaced character that runs against the same box may soon be where it would have been anyway,
+        // but not often.
         if self.elsewhere * 10 < corrections * 9 {
             let name = side.name();
-            return Err(format!("{name}: only {} of {corrections} shoves made a difference", self.elsewhere));
+            return Err(format!(
+                "{name}: only {} of {corrections} displacements had an effect",
+                self.elsewhere
+            ));
         }
         Ok(Timing {
             mean_us: mean(&mut self.costs),
@@ -172,14 +175,14 @@ impl Samples {
     }
 }
 
-/// The number that a part `q` of them is below; NaN of none.
+/// Sorts `numbers` and returns the quantile `q` (nearest rank, no interpolation), or NaN without numbers.
 pub fn quantile(numbers: &mut [f64], q: f64) -> f64 {
     numbers.sort_unstable_by(f64::total_cmp);
     let last = numbers.len().saturating_sub(1) as f64;
     numbers.get((last * q).round() as usize).copied().unwrap_or(f64::NAN)
 }
 
-/// The mean without one in a hundred at either end; NaN of none.
+/// Returns the mean without the lowest and the highest percent, or NaN without numbers.
 fn mean(numbers: &mut [f64]) -> f64 {
     numbers.sort_unstable_by(f64::total_cmp);
     let rest = &numbers[numbers.len() / 100..numbers.len() - numbers.len() / 100];
@@ -191,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn medians_and_means() {
+    fn quantile_and_trimmed_mean_ignore_outliers_and_are_nan_without_numbers() {
         let mut numbers: Vec<f64> = (0..200).rev().map(f64::from).collect();
         numbers[0] = 1.0e9;
         assert_eq!(quantile(&mut numbers, 0.5), 100.0);

@@ -1,4 +1,5 @@
-//! Our side: a server and a client that pass each other the bytes of their mailboxes.
+//! `bevy_unlag` side of the rollback benchmark: a server and a client that exchange the bytes of their
+//! mailboxes.
 
 use bevy::prelude::*;
 use bevy_unlag_core::{CurrentTick, MoveInput, MoveModel, MoveSystems, NetRole, ProxyUpdate, Snapshot, Tick};
@@ -17,29 +18,29 @@ use crate::{
     scene::{self, Walker, shove, states, step_walkers},
 };
 
-/// Frames until the pawn walks and the queues have found their lengths.
+/// Frames until the pawn walks and the queue lengths have settled.
 const WARM_UP: usize = 400;
 
-/// What a server sends in a frame: answers for the pawn, and a snapshot of everybody else.
+/// Downlink traffic of a frame: acknowledgements for the pawn, and snapshots of the other characters.
 type Downstream = (Vec<Vec<u8>>, Vec<Snapshot>);
 
-/// A server with all characters, and a client with one pawn and a proxy for everybody else.
+/// Server with all characters, and client with one pawn and a proxy for every other character.
 pub struct Ours {
     client: App,
     server: App,
-    /// The pawn, on either side.
+    /// Pawn on the client and on the server.
     pawn: [Entity; 2],
-    /// On either side, in the same order.
+    /// Other characters on the client and on the server, in the same order.
     others: [Vec<Entity>; 2],
     down: Delay<Downstream>,
     frames: u32,
 }
 
 impl Ours {
-    /// Brings the two together and waits until a correction would go as far back as it should.
+    /// Connects client and server and adjusts the delay such that a correction is [`DEPTH`] ticks old.
     ///
     /// # Errors
-    /// When they do not come together.
+    /// Returns a message if client and server do not synchronise.
     pub fn new() -> Result<Self, String> {
         let (mut client, mut server) = (scene::app(), scene::app());
         client.add_plugins((PredictionPlugin::<CapsuleModel>::default(), SmoothingPlugin));
@@ -64,11 +65,12 @@ impl Ours {
         scene::settle(&mut server);
         let mut side = Self { client, server, pawn, others, down: Delay::default(), frames: 0 };
         side.run(WARM_UP);
-        // Without any delay a correction goes as far back as the server keeps moves waiting; the
-        // rest is the link's delay.
+        // Without delay a correction is as old as the server's move queue is long; the link's delay adds the
+        // rest.
         let depth = side.tried_depth()?;
         let missing = DEPTH.checked_sub(depth);
-        side.down.lengthen(missing.ok_or(format!("ours: {depth} moves wait without any delay"))? as usize);
+        side.down
+            .lengthen(missing.ok_or(format!("ours: {depth} moves are queued without any delay"))? as usize);
         side.run(WARM_UP);
         Ok(side)
     }
@@ -79,9 +81,9 @@ impl Ours {
         }
     }
 
-    /// How many moves a correction makes again.
+    /// Provokes a correction and returns the number of replayed moves.
     fn tried_depth(&mut self) -> Result<u64, String> {
-        let from = self.server_states().first().ok_or("ours: there is nobody on the server")?.position;
+        let from = self.server_states().first().ok_or("ours: the server has no pawn")?.position;
         self.run(20);
         let before = self.counts();
         self.shove(from);
@@ -89,11 +91,11 @@ impl Ours {
         let after = self.counts();
         match after.corrections - before.corrections {
             1 => Ok(after.ticks - before.ticks),
-            n => Err(format!("ours: {n} corrections of one shove")),
+            n => Err(format!("ours: {n} corrections after one displacement")),
         }
     }
 
-    /// What the server sends in this frame.
+    /// Returns what the server sends in this frame.
     fn send(&mut self) -> Downstream {
         let world = self.server.world_mut();
         let answers = world.get_mut::<OutgoingMoveAcks>(self.pawn[1]);

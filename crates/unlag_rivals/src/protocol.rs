@@ -1,4 +1,5 @@
-//! What lightyear replicates: who a character is, and its whole predicted state, bit for bit.
+//! Replication protocol of the lightyear side: a character's identity and its whole predicted state, bit for
+//! bit.
 
 use bevy::prelude::*;
 use bevy_replicon::{
@@ -15,7 +16,7 @@ use lightyear::prelude::*;
 
 use crate::scene::Walker;
 
-/// Registers it; the same on both sides.
+/// Registers the replicated components; identical on both sides.
 pub struct ProtocolPlugin;
 
 impl Plugin for ProtocolPlugin {
@@ -28,7 +29,7 @@ impl Plugin for ProtocolPlugin {
     }
 }
 
-/// As far off as our own server tolerates.
+/// Compares positions with the tolerance of our own server.
 fn is_elsewhere(confirmed: &CapsuleState, predicted: &CapsuleState) -> bool {
     confirmed.position.distance(predicted.position) > PredictionConfig::default().tolerance
 }

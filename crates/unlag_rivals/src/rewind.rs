@@ -1,22 +1,23 @@
-//! lightyear's lag compensation against our rewind: the same targets, the same shots.
+//! `bevy_unlag`'s rewind against lightyear's lag compensation: the same targets, the same shots.
 //!
-//! Targets of one box each run to and fro, in straight lines; a shooter sees them 150 ms ago. lightyear's
-//! `LagCompensationSpatialQuery` answers on a server with avian's physics that is set up like lightyear's own
-//! example, our `RewindQuery` on one with rapier's. Everybody is asked the same shots, the sides alternately; a
-//! shot costs the processor's time of the thread, the median of all rounds. Ours includes the ray that looks
-//! for a wall in between, lightyear has none.
+//! Targets of one box each run back and forth in straight lines; a shooter sees them as they were 150 ms ago.
+//! lightyear's `LagCompensationSpatialQuery` runs on a server with avian's physics, set up like lightyear's
+//! own example; our `RewindQuery` runs on one with rapier's physics. All sides trace the same shots in turn.
+//! The cost of a shot is the processor time of the thread, median of all rounds. Ours includes the ray that
+//! tests for a wall in between, lightyear has none.
 //!
-//! What differs from lightyear's example favours lightyear: its targets have no contacts with each other and never
-//! fall asleep. `tuned` are targets that are spawned at the world's origin, which makes avian's tree a better one;
-//! `solid` lets rays that start in an envelope hit it there.
+//! The differences to lightyear's example favour lightyear: its targets have no contacts with each other and
+//! never fall asleep. In the `tuned` setup targets are spawned at the world's origin, which improves avian's
+//! tree; with `solid`, rays that start in an envelope hit it there.
 //!
-//! Recording costs the processor's time of a whole frame of the server, which is one tick, minus that of the same
-//! server whose targets move but are not remembered. On lightyear's side that is the history, a new envelope
-//! collider for each target, and what avian makes of it: twice as many colliders in its tree. On ours it is the
-//! recording of every tick and the making of an update every third.
+//! The cost of recording is the processor time of a whole server frame, which is one tick, minus that of the
+//! same server whose targets move but have no history. On lightyear's side it covers the history, a new
+//! envelope collider per target, and avian's work on it: twice as many colliders in its tree. On our side it
+//! covers the recording of every tick and the creation of an update in every third.
 //!
-//! Right is what holds for boxes that are a centimetre larger or smaller, at the very place where they were seen.
-//! Nobody turns round, so that there is but one such place: on straight lines all interpolations agree.
+//! An answer is correct if it holds for boxes that are a centimetre larger or smaller, at the exact position
+//! where they were seen. No target turns round within the history, so that this position is unique: on
+//! straight lines all interpolations agree.
 
 mod crowd;
 mod oracle;
@@ -33,51 +34,51 @@ use ours::Ours;
 use theirs::{Setup, Theirs};
 
 const SEED: u64 = 77;
-/// How many there are, and how their figures end.
+/// Numbers of targets, and the suffixes of their JSON keys.
 const CROWDS: [(usize, &str); 2] = [(64, ""), (1_000, "_1000")];
-/// Whose shots.
+/// Sides whose costs are measured.
 const SIDES: [&str; 3] = ["lightyear_avian", "lightyear_avian_tuned", "ours"];
-/// Whose answers.
+/// Sides whose answers are checked.
 const JUDGED: [&str; 4] = ["lightyear_avian", "lightyear_avian_tuned", "lightyear_avian_tuned_solid", "ours"];
-/// Shots in a round.
+/// Shots per round.
 const SHOTS: usize = 4_096;
 
-/// How much is measured.
+/// Extent of the measurement.
 #[derive(Clone, Copy)]
 pub struct Effort {
-    /// Rounds of each crowd.
+    /// Rounds for each number of targets.
     rounds: [usize; 2],
-    /// Crowds of each layout whose answers are judged.
+    /// Crowds per layout whose answers are checked.
     judged: u64,
 }
 
 impl Effort {
-    /// Every figure, from little.
+    /// Every figure from little data.
     pub const QUICK: Self = Self { rounds: [15, 4], judged: 8 };
-    /// Enough.
+    /// The full measurement.
     pub const FULL: Self = Self { rounds: [61, 15], judged: 50 };
 }
 
-/// What the server's shots need and leave.
+/// Input and output of a server's shots.
 #[derive(Resource, Default)]
 struct Shots {
-    /// To be fired when the tick for it comes.
+    /// Whether the shots are to be fired at the next tick of the period.
     due: bool,
     rays: Vec<Ray>,
-    /// The entities of the targets.
+    /// Entities of the targets.
     targets: Vec<Entity>,
-    /// For lightyear: what to do with rays that start in something.
+    /// For lightyear: whether rays that start in an envelope hit it there.
     solid: bool,
     hits: Vec<Option<(Entity, f32)>>,
-    /// What they all cost, in µs.
+    /// Cost of all shots in µs.
     micros: f64,
-    /// How often memory was allocated for them.
+    /// Heap allocations of all shots.
     #[cfg(test)]
     allocations: u64,
 }
 
 impl Shots {
-    /// Fires them all.
+    /// Fires all shots and measures them.
     fn fire(&mut self, mut shoot: impl FnMut(&Ray) -> Option<(Entity, f32)>) {
         self.hits.clear();
         self.hits.reserve(self.rays.len());
@@ -100,29 +101,29 @@ impl Shots {
     }
 }
 
-/// What a round cost.
+/// Costs of a round.
 #[derive(Clone, Copy, Default, Debug)]
 struct Cost {
-    /// A shot, in µs.
+    /// µs per shot.
     shot: f64,
-    /// A frame without shots, in µs.
+    /// µs per frame without shots.
     frame: f64,
 }
 
-/// A server.
+/// Server with targets.
 trait Side {
     fn app(&mut self) -> &mut App;
 
-    /// Runs for a period, in which all shots are fired at one tick.
+    /// Runs a period, in one tick of which all shots are fired.
     ///
     /// # Errors
-    /// When they were not.
+    /// Returns a message if they were not fired.
     fn round(&mut self) -> Result<Cost, String> {
         self.shots().due = true;
         let frames = self.frames();
         let shots = self.shots();
         if shots.due || shots.hits.len() != shots.rays.len() {
-            return Err("the shots were not fired".into());
+            return Err("the server did not fire the shots".into());
         }
         Ok(Cost {
             shot: shots.micros / shots.rays.len() as f64,
@@ -130,7 +131,7 @@ trait Side {
         })
     }
 
-    /// Runs for a period. Returns what that cost, in µs, on whatever thread.
+    /// Runs a period. Returns its processor time on all threads in µs.
     fn frames(&mut self) -> f64 {
         let start = ProcessTime::now();
         for _ in 0..PERIOD {
@@ -143,7 +144,7 @@ trait Side {
         self.app().world_mut().resource_mut()
     }
 
-    /// What came of the last round's shots.
+    /// Returns the answers to the last round's shots.
     fn answers(&mut self) -> Vec<Answer> {
         let shots = self.shots();
         let number = |entity| shots.targets.iter().position(|target| *target == entity).unwrap_or(usize::MAX);
@@ -151,7 +152,7 @@ trait Side {
     }
 }
 
-/// To be called when an app has all its plugins.
+/// Finishes an app that has all its plugins and makes it single-threaded.
 fn finish(app: &mut App) {
     settle(app);
     for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
@@ -159,10 +160,10 @@ fn finish(app: &mut App) {
     }
 }
 
-/// Adds what shots and recording cost, and how often the answers are wrong.
+/// Adds the costs of shots and recording, and the rates of wrong answers.
 ///
 /// # Errors
-/// When a server does not work.
+/// Returns a message if a server does not fire its shots.
 pub fn add(figures: &mut Figures, effort: Effort) -> Result<(), String> {
     for ((targets, suffix), rounds) in CROWDS.into_iter().zip(effort.rounds) {
         let crowd = Crowd::new(Layout::Scattered, targets, SHOTS, SEED);
@@ -173,19 +174,19 @@ pub fn add(figures: &mut Figures, effort: Effort) -> Result<(), String> {
         figures.add(
             format!("lightyear_avian_ratio{suffix}"),
             theirs / ours,
-            format!("a shot at one of {targets} targets seen 150 ms ago: lightyear's as it comes over ours"),
+            format!("a shot at one of {targets} targets seen 150 ms ago: lightyear's default over ours"),
         )?;
         figures.add(
             format!("lightyear_avian_tuned_ratio{suffix}"),
             tuned / ours,
-            "the same, all of lightyear's targets spawned at the world's origin",
+            "the same with all of lightyear's targets spawned at the world's origin",
         )?;
         for (side, [shot, recording, frame]) in SIDES.into_iter().zip(costs) {
-            figures.add(format!("{side}_shot_us{suffix}"), shot, format!("µs a shot, median of {of}"))?;
+            figures.add(format!("{side}_shot_us{suffix}"), shot, format!("µs per shot, median of {of}"))?;
             figures.add(
                 format!("{side}_record_us{suffix}"),
                 recording,
-                format!("µs to record a tick of {targets} targets, median; a whole frame has {frame:.1}"),
+                format!("µs to record a tick of {targets} targets, median; a whole frame takes {frame:.1}"),
             )?;
         }
     }
@@ -202,7 +203,10 @@ pub fn add(figures: &mut Figures, effort: Effort) -> Result<(), String> {
         figures.add(
             format!("shots_from_within_percent_{}", layout.name()),
             some(judged.within),
-            format!("% of them start in an envelope of lightyear's; {:.1} % hit somebody", some(judged.hit)),
+            format!(
+                "% of them start in one of lightyear's envelopes; {:.1} % hit a target",
+                some(judged.hit)
+            ),
         )?;
     }
     Ok(())
@@ -212,13 +216,13 @@ fn percent(some: usize, all: usize) -> f64 {
     some as f64 / all as f64 * 100.0
 }
 
-/// A shot, recording a tick, and a whole frame, in µs, of each side.
+/// Returns the costs of a shot, of recording a tick, and of a whole frame in µs, for each side.
 fn costs(crowd: &Crowd, rounds: usize) -> Result<[[f64; 3]; 3], String> {
     let [mut theirs, mut tuned, mut without] =
         [Setup::AsItComes, Setup::Tuned, Setup::Forgetful].map(|setup| Theirs::new(crowd, setup));
     let [mut ours, mut ours_without] = [true, false].map(|remembers| Ours::new(crowd, remembers));
     let mut all = SIDES.map(|_| Vec::new());
-    // The first round fills histories, caches and memory.
+    // The first round fills histories and caches.
     for round in 0..=rounds {
         let control = without.frames() / f64::from(PERIOD);
         let our_control = ours_without.frames() / f64::from(PERIOD);
@@ -236,7 +240,7 @@ fn costs(crowd: &Crowd, rounds: usize) -> Result<[[f64; 3]; 3], String> {
     }))
 }
 
-/// How often which error was made.
+/// Numbers of wrong answers by kind of error.
 #[derive(Clone, Copy, Default, Debug)]
 struct Wrong {
     not_the_nearest: usize,
@@ -262,23 +266,23 @@ impl Wrong {
 impl core::fmt::Display for Wrong {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Self { not_the_nearest, lost, not_there } = self;
-        write!(f, "{not_the_nearest} not the nearest, {lost} lost, {not_there} where nobody was")
+        write!(f, "{not_the_nearest} not the nearest, {lost} missed hits, {not_there} where no target was")
     }
 }
 
-/// What was answered about one layout.
+/// Checked answers of one layout.
 #[derive(Clone, Copy, Default, Debug)]
 struct Judged {
     shots: usize,
-    /// Shots that hit somebody.
+    /// Number of shots that hit a target.
     hit: usize,
-    /// Shots from within an envelope.
+    /// Number of shots that start in an envelope.
     within: usize,
-    /// By whom; see [`JUDGED`].
+    /// Wrong answers by side, in the order of [`JUDGED`].
     wrong: [Wrong; 4],
 }
 
-/// Judges the answers about so many crowds.
+/// Checks the answers for a number of crowds.
 fn judged(layout: Layout, crowds: u64) -> Result<Judged, String> {
     let mut judged = Judged::default();
     for seed in 0..crowds {
@@ -315,13 +319,13 @@ mod tests {
     use super::*;
 
     fn answers(side: &mut dyn Side) -> Vec<Option<usize>> {
-        side.round().expect("shots are fired");
+        side.round().expect("the shots are fired");
         side.answers().into_iter().map(|answer| answer.map(|(target, _)| target)).collect()
     }
 
     #[test]
-    fn lightyear_takes_who_has_the_nearer_envelope() {
-        // Nobody moves, and somebody behind runs up to him.
+    fn lightyear_hits_the_target_with_the_nearer_envelope() {
+        // One target stands still, and another one runs towards it from behind.
         let stands = Target::running(Vec3::new(0.0, 0.9, -13.0), Vec3::ZERO);
         let behind = Vec3::new(0.0, 0.9, -13.6);
         let ray = Ray { origin: Vec3::Y * 1.2, direction: Dir3::NEG_Z };
@@ -337,19 +341,19 @@ mod tests {
     }
 
     #[test]
-    fn without_a_history_nobody_is_hit() {
+    fn targets_without_history_are_not_hit() {
         let crowd = Crowd::new(Layout::Scattered, 8, 50, SEED);
         assert!(answers(&mut Ours::new(&crowd, false)).iter().all(Option::is_none));
         assert!(answers(&mut Theirs::new(&crowd, Setup::Forgetful)).iter().all(Option::is_none));
     }
 
     #[test]
-    fn our_shots_allocate_nothing() {
+    fn our_shots_do_not_allocate() {
         let crowd = Crowd::new(Layout::Scattered, 64, 500, SEED);
         let allocations = |side: &mut dyn Side| {
-            // The first rounds are for everything that grows.
+            // The first rounds let buffers grow.
             for _ in 0..3 {
-                side.round().expect("shots are fired");
+                side.round().expect("the shots are fired");
             }
             let shots = side.shots().allocations;
             let frames = allocation_counter::measure(|| _ = side.frames()).count_total;
@@ -360,8 +364,8 @@ mod tests {
         let [ours, ours_without] =
             [true, false].map(|remembers| allocations(&mut Ours::new(&crowd, remembers)));
         println!("allocations for 500 shots: lightyear {}, ours {}", theirs.0, ours.0);
-        println!("in a frame: lightyear {:.1}, {:.1} without history", theirs.1, theirs_without.1);
-        println!("in a frame: ours {:.1}, {:.1} without history", ours.1, ours_without.1);
+        println!("per frame: lightyear {:.1}, {:.1} without history", theirs.1, theirs_without.1);
+        println!("per frame: ours {:.1}, {:.1} without history", ours.1, ours_without.1);
         assert_eq!((ours.0, ours.1), (0, ours_without.1));
     }
 }

@@ -1,4 +1,4 @@
-//! lightyear's side: a server and a client over an in-process link, prediction and rollback on.
+//! lightyear side of the rollback benchmark: a server and a client with prediction over an in-process link.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -26,39 +26,40 @@ use crate::{
 const PROTOCOL_ID: u64 = 64;
 const KEY: [u8; 32] = *b"unlag_rivals bench, not a secret";
 
-/// Frames until everybody is there and all clocks agree.
+/// Frames until all characters are replicated and the clocks are synchronised.
 const WARM_UP: usize = 400;
 
-/// A server with all characters and a client that predicts some of them.
+/// Server with all characters, and client that predicts some of them.
 pub struct Lightyear {
     client: App,
     server: App,
-    /// The predicted characters on the client and on the server, in the same order.
+    /// Predicted characters on the client and on the server, in the same order.
     characters: [Vec<Entity>; 2],
 }
 
 impl Lightyear {
-    /// Connects the two and waits until a correction would go as far back as it should.
+    /// Connects client and server and shifts the client's clock such that a correction is [`DEPTH`] ticks
+    /// old.
     ///
     /// # Errors
-    /// When they do not come together.
+    /// Returns a message if client and server do not synchronise.
     pub fn new(predicted: usize) -> Result<Self, String> {
         let (mut server, mut client) = (server_app(), client_app());
         let predicted = spawn_characters(&mut server, predicted);
         connect(&mut server, &mut client)?;
         let mut side = Self { client, server, characters: [Vec::new(), predicted] };
         side.warm_up()?;
-        // A client's clock runs as far ahead as its link is long, and this one is very short: put it
-        // further ahead, by what lightyear uses itself when its clocks disagree. A delay in the link
-        // would do the same but for a cost that no game has: frames come faster here than in real
-        // time, by which lightyear measures the round trip, so it would send everything again.
+        // A client's clock runs ahead by the length of its link, which is very short here: shift it further,
+        // with the event that lightyear itself uses when clocks disagree. A delay in the link would have the
+        // same effect, but at a cost that no game has: frames run faster than real time here, by which
+        // lightyear measures the round trip, so lightyear would resend everything.
         let delta = DEPTH as i32 - side.depth()?;
         side.client.world_mut().trigger(LocalTimelineShift { delta });
         side.client.world_mut().flush();
         side.warm_up()?;
         match side.depth()? {
             depth if depth == DEPTH as i32 => Ok(side),
-            depth => Err(format!("lightyear: it would go {depth} ticks back")),
+            depth => Err(format!("lightyear: a correction would go {depth} ticks back")),
         }
     }
 
@@ -74,18 +75,21 @@ impl Lightyear {
         predicted.sort_unstable_by_key(|(_, walker, ..)| walker.0);
         if (found.len(), predicted.len()) != (CHARACTERS, self.predicted()) {
             let predicted = predicted.len();
-            return Err(format!("lightyear: {} characters came, {predicted} predicted", found.len()));
+            return Err(format!(
+                "lightyear: {} characters were replicated, {predicted} predicted",
+                found.len()
+            ));
         }
         self.characters[0] = predicted.iter().map(|(entity, ..)| *entity).collect();
         Ok(())
     }
 
-    /// How many ticks back the newest confirmed state was when it was looked at.
+    /// Returns the age of the newest confirmed state in ticks when lightyear checked it.
     fn depth(&self) -> Result<i32, String> {
         let world = self.client.world();
         let confirmed = world.resource::<StateRollbackMetadata>().last_processed_confirmed_tick();
-        let confirmed = confirmed.ok_or("lightyear: no state was ever confirmed")?;
-        // Since that look, this frame's tick has been made.
+        let confirmed = confirmed.ok_or("lightyear: no state was confirmed")?;
+        // The tick of this frame came after the check.
         Ok(world.resource::<LocalTimeline>().tick() - confirmed - 1)
     }
 }
@@ -129,7 +133,7 @@ impl Side for Lightyear {
     }
 }
 
-/// The scene's tick is lightyear's, in a rollback too.
+/// Keeps the scene's tick equal to lightyear's, also during rollback.
 fn follow_timeline(timeline: Res<LocalTimeline>, mut tick: ResMut<CurrentTick>) {
     tick.0 = Tick(timeline.tick().0);
 }
@@ -148,14 +152,14 @@ fn server_app() -> App {
 
 fn client_app() -> App {
     let mut app = scene::app();
-    // After the first agreement the clocks run alike: both apps make one tick a frame.
+    // After the initial synchronisation the clocks run at the same speed: one tick per frame in both apps.
     let sync = SyncConfig { speedup_factor: 1.0, max_error_margin: 1.0e9, ..default() };
     app.add_plugins((ClientPlugins { tick_duration: TICK }, ProtocolPlugin))
         .insert_resource(PredictionManager::default())
         .insert_resource(InputTimelineConfig::default().with_sync_config(sync))
         .add_systems(FixedPreUpdate, follow_timeline)
         .add_systems(FixedUpdate, step_walkers::<With<Predicted>>.in_set(MoveSystems::Step))
-        // The level stands still, so there is nothing for rapier to make again.
+        // The level is static, so rapier has nothing to do in a rollback.
         .configure_sets(
             FixedUpdate,
             (PhysicsSet::SyncBackend, PhysicsSet::StepSimulation, PhysicsSet::Writeback)
@@ -165,7 +169,7 @@ fn client_app() -> App {
     app
 }
 
-/// Spawns them on the server. Returns those that are to be predicted.
+/// Spawns the characters on the server. Returns the predicted ones.
 fn spawn_characters(server: &mut App, predicted: usize) -> Vec<Entity> {
     let characters = (0..CHARACTERS).map(|i| {
         let walker = Walker(i as u16);
@@ -181,7 +185,7 @@ fn spawn_characters(server: &mut App, predicted: usize) -> Vec<Entity> {
     characters
 }
 
-/// Links the apps by a pair of channels.
+/// Connects the apps by a pair of channels.
 fn connect(server: &mut App, client: &mut App) -> Result<(), String> {
     let netcode = server::NetcodeConfig {
         server_addr_check: false,
@@ -207,7 +211,7 @@ fn connect(server: &mut App, client: &mut App) -> Result<(), String> {
         protocol_id: PROTOCOL_ID,
     };
     let netcode = NetcodeClient::new(auth, NetcodeConfig::default())
-        .map_err(|error| format!("cannot make a connect token: {error}"))?;
+        .map_err(|error| format!("cannot create a connect token: {error}"))?;
     let link = client.world_mut().spawn((Client, netcode, ReplicationReceiver, client_io)).id();
     client.world_mut().trigger(Connect { entity: link });
     client.world_mut().flush();

@@ -1,4 +1,4 @@
-//! The scene that both play: a room full of boxes and characters that walk and turn in it.
+//! Scene of the rollback benchmark: a room with boxes, in which characters walk and turn.
 
 use core::{f32::consts::TAU, time::Duration};
 
@@ -11,21 +11,21 @@ use bevy_unlag_movement::{
 use lightyear::prelude::Rollback;
 use serde::{Deserialize, Serialize};
 
-/// One tick, and one frame: 64 Hz.
+/// Duration of a tick and of a frame: 64 Hz.
 pub const TICK: Duration = Duration::from_nanos(15_625_000);
 
-/// Half the room's side, in metres.
+/// Half the side of the room in metres.
 const ROOM: f32 = 16.0;
-/// Boxes in it.
+/// Number of boxes.
 const BOXES: u32 = 100;
 /// Ticks for which a character keeps its turn rate.
 const LEG: u32 = 48;
 
-/// Which of the characters this is.
+/// Index of a character.
 #[derive(Component, Serialize, Deserialize, Clone, Copy, PartialEq, Debug)]
 pub struct Walker(pub u16);
 
-/// Well mixed bits of two numbers.
+/// Mixes two numbers into 32 pseudo-random bits.
 fn hash(a: u32, b: u32) -> u32 {
     let mut x = a.wrapping_mul(0x9E37_79B9) ^ b.wrapping_mul(0x85EB_CA6B) ^ 0xC2B2_AE35;
     for _ in 0..2 {
@@ -35,13 +35,13 @@ fn hash(a: u32, b: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// A number in 0 to 1, always the same for these two.
+/// Returns a number from 0 to 1 that depends on the arguments only.
 fn dice(a: u32, b: u32) -> f32 {
     (hash(a, b) >> 8) as f32 / (1u32 << 24) as f32
 }
 
-/// What a character wants at a tick: everybody knows it of everybody, so that nothing is predicted
-/// wrongly but what the server changes.
+/// Returns a character's input at a tick. All sides compute the inputs of all characters, so that only the
+/// server's changes cause mispredictions.
 pub fn input(walker: Walker, tick: Tick) -> CapsuleInput {
     let (leg, into) = (tick.0 / LEG, tick.0 % LEG);
     let id = u32::from(walker.0);
@@ -50,13 +50,13 @@ pub fn input(walker: Walker, tick: Tick) -> CapsuleInput {
     CapsuleInput { forward: 127, yaw: yaw as u16, ..default() }
 }
 
-/// A character where it starts, in a square grid.
+/// Returns the initial state of a character, in a square grid.
 pub fn start(walker: Walker) -> CapsuleState {
     let along = |i: u16| (f32::from(i) - 3.5) * 3.5;
     CapsuleState::at(Vec3::new(along(walker.0 % 8), 2.5, along(walker.0 / 8)))
 }
 
-/// An app with the scene and nobody in it. Call [`settle`] when it has all its plugins.
+/// Creates an app with the empty scene. Call [`settle`] once it has all its plugins.
 pub fn app() -> App {
     let mut app = App::new();
     app.add_plugins((MinimalPlugins, StatesPlugin, MovementPlugin))
@@ -66,18 +66,18 @@ pub fn app() -> App {
     app
 }
 
-/// Finishes the plugins: nobody but a runner does it.
+/// Finishes the plugins, as a runner would do.
 pub fn settle(app: &mut App) {
     app.finish();
     app.cleanup();
 }
 
-/// The states of these.
+/// Returns the states of characters.
 pub fn states(app: &App, characters: &[Entity]) -> Vec<CapsuleState> {
     characters.iter().filter_map(|character| app.world().get(*character).copied()).collect()
 }
 
-/// Puts a character somewhere else.
+/// Moves a character to another position.
 pub fn shove(app: &mut App, character: Entity, to: Vec3) {
     if let Some(mut state) = app.world_mut().get_mut::<CapsuleState>(character) {
         state.position = to;
@@ -106,11 +106,11 @@ fn level() -> Vec<(Collider, Transform)> {
     level
 }
 
-/// How many steps [`step_walkers`] has made while lightyear rolled back.
+/// Number of steps of [`step_walkers`] during lightyear's rollbacks.
 #[derive(Resource, Default)]
 pub struct StepsAgain(pub u64);
 
-/// One step of every walker that `F` lets through.
+/// Steps every walker that matches the filter `F`.
 pub fn step_walkers<F: QueryFilter>(
     config: Res<CapsuleConfig>,
     fixed: Res<Time<Fixed>>,

@@ -1,15 +1,15 @@
-//! lightyear's own interpolation against ours: the same paths, sent at the same rate over the same
-//! links, watched at the same time.
+//! `bevy_unlag`'s proxy smoothing against lightyear's interpolation: the same paths, sent at the same rate
+//! over the same links, drawn at the same time.
 //!
-//! A server moves four actors along paths of the lab, 64 ticks a second, and sends them every third
-//! tick: lightyear by its replication over netcode, we by our updates. Each client draws 60 frames a
-//! second behind a link of its own; what both send in one tick has the same delay, or is lost.
+//! A server moves four actors along paths of the lab at 64 ticks per second and sends them in every third
+//! tick: lightyear by its replication over netcode, we by our updates. Each client draws 60 frames per second
+//! behind a link of its own; the packets that both send in one tick have the same delay or are both lost.
 //!
-//! lightyear measures its links by the machine's clock, so all this runs in real time. Its pictures are
-//! held against the truth at the moment that its interpolation timeline says they show. It
-//! interpolates as it does by itself, straight on, once with its default configuration and once with a
-//! [`min_delay`](lightyear::prelude::InterpolationConfig::min_delay) that was chosen for the link by
-//! somebody who knows it: the longest way down and two intervals.
+//! lightyear measures its links by the machine's clock, so the benchmark runs in real time. Its drawn
+//! positions are compared with the truth at the time of its interpolation timeline. It interpolates linearly,
+//! as it does by default: once with its default configuration and once with a
+//! [`min_delay`](lightyear::prelude::InterpolationConfig::min_delay) tuned for the link: the longest downlink
+//! latency and two intervals.
 
 #[cfg_attr(not(test), expect(dead_code, reason = "the lab asks for more"))]
 #[path = "../../unlag_lab/src/smoothing/judge.rs"]
@@ -32,13 +32,13 @@ use truth::{Path, Truth};
 
 /// Ticks between two updates.
 const INTERVAL: u32 = 3;
-/// A client's frame.
+/// Duration of a client's frame.
 const FRAME: Duration = Duration::from_nanos(1_000_000_000 / 60);
-/// Seconds until everybody has joined and knows the link.
+/// Seconds until all clients have joined and adapted to their links.
 const LEARNING: f64 = 12.0;
 const SEED: u64 = 101;
 
-/// The links.
+/// Measured links.
 const LINKS: [Link; 6] = [
     Link { key: "10ms", name: "10 to 20 ms each way", latency: 0.01, jitter: 0.01, loss: 0.0 },
     Link { key: "25ms", name: "25 to 35 ms each way", latency: 0.025, jitter: 0.01, loss: 0.0 },
@@ -54,29 +54,30 @@ const LINKS: [Link; 6] = [
     },
 ];
 
-/// Which of them the figures by path are of.
+/// Index of the link for the figures per path.
 const BY_PATH: usize = 2;
 
-/// Whose pictures.
+/// Compared clients.
 const SIDES: [&str; 4] = ["lightyear", "lightyear_tuned", "ours", "ours_linear"];
 
-/// A `min_delay` for somebody who knows the link.
+/// Returns an interpolation configuration tuned for a link.
 fn tuned(link: &Link) -> InterpolationConfig {
     let longest = link.latency + link.jitter;
     InterpolationConfig::default().with_min_delay(Duration::from_secs_f64(longest) + TICK * INTERVAL * 2)
 }
 
-/// What was seen over one link, side by side, path by path.
+/// Results of one link.
 struct Watched {
+    /// Error metrics per side and path.
     verdicts: [Vec<Verdict>; 4],
-    /// What lightyear thought of its link: round trip and jitter in milliseconds.
+    /// lightyear's estimates of round trip and jitter in milliseconds.
     round_trip: (f64, f64),
 }
 
-/// Watches all links for so many seconds, which take as long.
+/// Runs all links for a number of seconds in real time.
 ///
 /// # Errors
-/// When a client does not join.
+/// Returns a message if a client does not join.
 fn watch(seconds: f64) -> Result<(Vec<Watched>, f64), String> {
     let all = LEARNING + seconds + 1.0;
     let truths = Path::ALL.map(|path| path.truth(all + 2.0, SEED));
@@ -139,7 +140,7 @@ fn watch(seconds: f64) -> Result<(Vec<Watched>, f64), String> {
             let one = |(truth, seen): (&Truth, &Vec<Seen>)| {
                 let seen: Vec<_> = seen.iter().filter(|seen| seen.now >= from).copied().collect();
                 if seen.is_empty() {
-                    Err("nobody was seen".to_owned())
+                    Err("a client drew no actor".to_owned())
                 } else {
                     Ok(judge(truth, &seen, false))
                 }
@@ -153,10 +154,10 @@ fn watch(seconds: f64) -> Result<(Vec<Watched>, f64), String> {
     Ok((watched, latest))
 }
 
-/// Adds what was seen in so many seconds.
+/// Adds the results of a number of seconds.
 ///
 /// # Errors
-/// When nothing was.
+/// Returns a message if nothing was drawn.
 pub fn add(figures: &mut Figures, seconds: f64) -> Result<(), String> {
     let (watched, latest) = watch(seconds)?;
     for (link, watched) in LINKS.iter().zip(&watched) {
@@ -164,19 +165,19 @@ pub fn add(figures: &mut Figures, seconds: f64) -> Result<(), String> {
         for (side, verdicts) in SIDES.iter().zip(&watched.verdicts) {
             let of = |number: fn(&Verdict) -> f64| spread(verdicts.iter().map(number));
             let whose = match *side {
-                "lightyear" => "lightyear as it comes".to_owned(),
+                "lightyear" => "lightyear with its defaults".to_owned(),
                 "lightyear_tuned" => {
                     format!("lightyear, min_delay {:.0} ms", tuned(link).min_delay.as_secs_f64() * 1_000.0)
                 }
                 "ours" => "ours".to_owned(),
-                _ => "ours with straight lines".to_owned(),
+                _ => "ours with linear interpolation".to_owned(),
             };
             figures.add(
                 format!("{side}_freeze_percent_{}", link.key),
                 of(|v| v.freeze).mean,
                 format!(
-                    "% of frames that hardly move when they should, {}, an update every {INTERVAL} ticks, mean of {} \
-                     paths: {whose}; worst {:.3}; {} pops",
+                    "% of frames that hardly move although they should, {}, an update every {INTERVAL} \
+                     ticks, mean of {} paths: {whose}; worst {:.3}; {} pops",
                     link.name,
                     verdicts.len(),
                     of(|v| v.freeze).worst,
@@ -187,8 +188,9 @@ pub fn add(figures: &mut Figures, seconds: f64) -> Result<(), String> {
                 format!("{side}_delay_ms_{}", link.key),
                 (of(|v| v.delay.0).mean - link.latency) * 1_000.0,
                 format!(
-                    "ms that the shown moment is behind the fastest packet; time ran at {:.2} to {:.2} of its speed, {} \
-                     frames go back in time; lightyear measured {:.1} ms of round trip, {:.1} ms of jitter",
+                    "ms that the drawn time is behind the fastest packet; its rate is {:.2} to {:.2} of \
+                     real time, {} frames go back in time; lightyear measured {:.1} ms of round trip, {:.1} \
+                     ms of jitter",
                     verdicts.iter().map(|v| v.speed.0).fold(f64::INFINITY, f64::min),
                     of(|v| v.speed.1).worst,
                     verdicts.iter().map(|v| v.backward).sum::<usize>(),
@@ -205,7 +207,7 @@ pub fn add(figures: &mut Figures, seconds: f64) -> Result<(), String> {
                 format!("{side}_rms_cm_{}", path.name()),
                 verdict.rms,
                 format!(
-                    "cm beside the delayed truth, RMS, {}, {} frames; max {:.2}; step off by {:.2} at most",
+                    "cm from the delayed truth, RMS, {}, {} frames; max {:.2}; largest step error {:.2}",
                     LINKS[BY_PATH].name, verdict.frames, verdict.max, verdict.step_excess
                 ),
             )?;
@@ -214,6 +216,6 @@ pub fn add(figures: &mut Figures, seconds: f64) -> Result<(), String> {
     figures.add(
         "watch_late_ms",
         latest,
-        "ms that a frame of all these was late at most, for want of processor time",
+        "ms by which a frame of the benchmark was late at most, for lack of processor time",
     )
 }

@@ -1,4 +1,4 @@
-//! Row F10: packets in which a bit flips on the way.
+//! Row F10: packets with flipped bits.
 
 use bevy::prelude::*;
 use bevy_unlag::{guard::IngressRefusal, prelude::*};
@@ -8,7 +8,7 @@ use unlag_examples::stepped_match::MatchOptions;
 
 use super::{preset, trial::Trial};
 
-/// Flips one bit of a hundredth of what is sent.
+/// State of [`flip`], which flips one bit in 1 % of the sent packets.
 #[derive(Resource)]
 struct Noise {
     dice: u64,
@@ -43,8 +43,9 @@ fn flipped(app: &App) -> u64 {
     app.world().resource::<Noise>().flipped
 }
 
+// Row F10.
 #[test]
-fn f10_a_flipped_bit_is_a_lost_packet() {
+fn flipped_bit_on_the_wire_only_loses_its_packet() {
     let conditions = LinkConditions { loss: 0.0, ..preset("Average (UE)") };
     let options = MatchOptions { players: 3, conditions, seed: 4, ..default() };
     let mut trial = Trial::new("1 % of packets flipped on the wire", options);
@@ -56,20 +57,21 @@ fn f10_a_flipped_bit_is_a_lost_packet() {
     let up: u64 = trial.game.clients.iter().map(flipped).sum();
     let down = flipped(&trial.game.server);
     let refused = trial.game.server.world().resource::<IngressStats>().refused;
-    println!("{up} up and {down} down; {} without netcode's form", refused.of(IngressRefusal::NotNetcode));
+    println!("{up} up and {down} down; {} are not netcode datagrams", refused.of(IngressRefusal::NotNetcode));
     assert!(up > 30 && down > 30, "{up} up, {down} down");
     let carried = trial.carried();
     assert!(carried < 0.001, "{carried} of the moves");
-    // A flipped bit in the first byte is no datagram of netcode's; nobody is blamed for it.
+    // A flipped bit in the first byte leaves a datagram that is not netcode; no client gets a strike for it.
     trial.excused = Some(IngressRefusal::NotNetcode);
     trial.check();
 }
 
+// Row F10.
 #[test]
-fn f10_without_authentication_a_flipped_packet_costs_itself() {
+fn flipped_bit_before_encryption_corrects_only_its_own_client() {
     let conditions = LinkConditions { loss: 0.0, ..preset("Average (UE)") };
     let mut trial = Trial::tour("1 % of packets flipped before they are encrypted", 2, conditions, 5);
-    // A client whose packets are nonsense now and then would be thrown out.
+    // Otherwise a client that sends invalid packets now and then would be kicked.
     trial.game.server.world_mut().resource_mut::<IngressLimits>().strikes = f32::INFINITY;
     let before = trial.corrections();
     let client = &mut trial.game.clients[0];
@@ -78,9 +80,12 @@ fn f10_without_authentication_a_flipped_packet_costs_itself() {
     trial.run(60.0);
     let up = flipped(&trial.game.clients[0]);
     let after = trial.corrections();
-    println!("{up} flipped; corrections {before:?} to {after:?}, {:.3} % carried", trial.carried() * 100.0);
+    println!(
+        "{up} flipped; corrections {before:?} to {after:?}, {:.3} % extrapolated",
+        trial.carried() * 100.0
+    );
     assert!(up > 30, "{up}");
-    assert_eq!(after[1], before[1], "the other one is corrected");
-    // Every move comes several times; a bit in one of them is another move, and is corrected.
+    assert_eq!(after[1], before[1], "the other client was corrected");
+    // Every move arrives several times; a flipped bit in one copy makes a different move, which is corrected.
     assert!(after[0] - before[0] <= up, "{} corrections for {up} bits", after[0] - before[0]);
 }

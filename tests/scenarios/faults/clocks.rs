@@ -1,4 +1,4 @@
-//! Row F20: clocks that run fast or slow, and the wall clock, which is set by whoever likes.
+//! Row F20: drifting client clocks and wall clock changes.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,7 +10,7 @@ use unlag_examples::stepped_match::MatchOptions;
 use super::{preset, trial::Trial};
 use crate::{seconds, start};
 
-/// The longest step of this client's tick from one frame to the next.
+/// The largest tick step of this client from one frame to the next.
 #[derive(Resource, Default)]
 struct Steps {
     last: Option<Tick>,
@@ -23,10 +23,11 @@ fn follow(tick: Res<CurrentTick>, mut steps: ResMut<Steps>) {
     steps.last = Some(tick.0);
 }
 
+// Row F20.
 #[test]
-fn f20_a_clock_at_five_percent_is_held_by_steering() {
+fn client_clock_off_by_5_percent_is_steered_without_tick_jumps() {
     for speed in [0.95, 1.05] {
-        let what = format!("a clock at {speed}");
+        let what = format!("a client clock at speed {speed}");
         let mut trial = Trial::tour(&what, 2, preset("Average (UE)"), 1);
         trial.game.clients[0].init_resource::<Steps>().add_systems(Last, follow);
         trial.game.set_clock(0, speed);
@@ -52,34 +53,35 @@ fn f20_a_clock_at_five_percent_is_held_by_steering() {
 }
 
 const HOUR: Duration = Duration::from_secs(3_600);
-/// A clock that somebody has set an hour ahead, and an hour back.
+/// Wall clocks set an hour ahead and an hour back.
 const SET: [fn() -> SystemTime; 2] = [|| SystemTime::now() + HOUR, || SystemTime::now() - HOUR];
 
-/// Why this client is not let in.
+/// Join refusals that this client received.
 #[derive(Resource, Default)]
 struct Refused(Vec<JoinRefusal>);
 
-/// What the wall clock decides is whether a connect token is too old when it is shown: nothing else reads it. A
-/// clock that jumps an hour ahead during play makes the tokens of all who play ones that have long expired.
+/// Row F20. The wall clock is read only to check whether a connect token has expired when a client presents
+/// it. A clock that jumps an hour ahead during play turns the tokens of all connected clients into expired
+/// ones.
 #[test]
-fn f20_the_wall_clock_ends_no_connection() {
-    let mut trial = Trial::tour("a wall clock that is set", 2, preset("Average (UE)"), 1);
+fn wall_clock_change_ends_no_connection() {
+    let mut trial = Trial::tour("a wall clock change", 2, preset("Average (UE)"), 1);
     let before = trial.corrections();
     for clock in SET {
         trial.game.server.insert_resource(WallClock(clock));
-        // Far longer than a connection lasts without a word.
+        // Far longer than the connection timeout.
         trial.run(10.0);
         for client in 0..2 {
-            assert!(trial.game.is_playing(client), "still there, with a token that expired an hour ago");
+            assert!(trial.game.is_playing(client), "a client lost its connection");
         }
     }
-    assert_eq!(trial.most_since(&before), 0, "and nobody is corrected");
+    assert_eq!(trial.most_since(&before), 0, "the clock change caused corrections");
     trial.check();
 }
 
-/// The control of the test above: the clock that is set is the one that the server looks at.
+/// Row F20. Control of the test above: the server does read the clock that was changed.
 #[test]
-fn f20_whoever_joins_by_a_clock_that_is_ahead_is_told_so() {
+fn late_joiner_is_refused_as_expired_when_the_server_clock_is_ahead() {
     let mut game = start(MatchOptions { players: 1, ..default() });
     for (clock, told) in SET.into_iter().zip([&[JoinRefusal::Expired][..], &[]]) {
         game.server.insert_resource(WallClock(clock));

@@ -1,6 +1,6 @@
-//! Links that are bad all the time: rows F1 to F9 and F22.
+//! Rows F1 to F9 and F22: permanently bad links.
 //!
-//! `cargo test --release --workspace --test scenarios faults::links -- --ignored` runs the long ones.
+//! `cargo test --release --workspace --test scenarios faults::links -- --ignored` runs the long tests.
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
@@ -8,15 +8,15 @@ use unlag_examples::{app::ServerOptions, stepped_match::MatchOptions, weapon_set
 
 use super::{preset, trial::Trial};
 
-/// What a tour in free space came to.
+/// Result of a tour through free space.
 struct Toured {
-    /// The most corrections that anybody had, without those for touching somebody.
+    /// The highest number of corrections of one client, without those caused by contact with another pawn.
     corrections: u64,
-    /// The largest of all, in metres.
+    /// The largest correction of all clients, in metres.
     largest: f32,
-    /// The share of moves that the server had to do without.
+    /// The share of moves that the server extrapolated because they did not arrive in time.
     carried: f64,
-    /// The longest spell beside the server, in seconds.
+    /// The longest mismatch with the server, in seconds.
     longest: f64,
 }
 
@@ -36,26 +36,28 @@ fn tour(name: &str, conditions: LinkConditions, seed: u64, time: f64) -> Toured 
     };
     let Toured { corrections, largest, carried, .. } = toured;
     println!(
-        "{name}, seed {seed}: {corrections} corrections, the largest {largest:.3} m, {:.3} % carried, the longest \
-         spell {longest:.3} s, {walked:.0?} m",
+        "{name}, seed {seed}: {corrections} corrections, the largest {largest:.3} m, {:.3} % extrapolated, \
+         longest mismatch {longest:.3} s, {walked:.0?} m",
         carried * 100.0
     );
-    assert!(walked.iter().any(|way| f64::from(*way) > time), "{walked:?} m: nobody tours");
+    assert!(walked.iter().any(|way| f64::from(*way) > time), "walked {walked:?} m: no client tours");
     trial.check();
     toured
 }
 
+// Row F1.
 #[test]
-fn f1_on_a_lan_and_on_fibre_nothing_is_corrected() {
+fn lan_and_fibre_links_cause_no_corrections() {
     for name in ["LAN", "Esports fibre"] {
         let toured = tour(name, preset(name), 1, 40.0);
         assert_eq!((toured.corrections, toured.longest), (0, 0.0), "{name}");
     }
 }
 
+// Rows F1 to F3.
 #[test]
 #[ignore = "long: ten minutes of play on each of four links"]
-fn f1_to_f3_ten_minutes() {
+fn corrections_stay_within_limits_during_ten_minutes_on_each_link() {
     for (name, most) in [("LAN", 0), ("Esports fibre", 0), ("Average (UE)", 4), ("Bad (UE)", 29)] {
         let toured = tour(name, preset(name), 2, 600.0);
         assert!(toured.corrections <= most, "{name}");
@@ -63,51 +65,56 @@ fn f1_to_f3_ten_minutes() {
     }
 }
 
+// Row F2.
 #[test]
-fn f2_on_an_average_link_fewer_than_one_correction_in_two_minutes() {
+fn average_link_causes_no_corrections_in_two_minutes() {
     for seed in [1, 2] {
         let toured = tour("Average (UE)", preset("Average (UE)"), seed, 60.0);
         assert!(toured.corrections == 0 && toured.longest == 0.0 && toured.carried < 0.001);
     }
 }
 
+// Row F3.
 #[test]
-fn f3_on_a_bad_link_input_arrives_and_hits_agree() {
+fn bad_link_loses_under_0_1_percent_of_input_and_hits_agree() {
     for seed in [1, 2] {
         let toured = tour("Bad (UE)", preset("Bad (UE)"), seed, 60.0);
-        assert!(toured.corrections < 3, "{} in a minute", toured.corrections);
-        assert!(toured.carried < 0.001, "{} of the input is lost", toured.carried);
+        assert!(toured.corrections < 3, "{} corrections in a minute", toured.corrections);
+        assert!(toured.carried < 0.001, "a share of {} of the input was lost", toured.carried);
     }
-    // At 300 ms of round trip most targets are older than the 400 ms that are honoured by default.
+    // At a round trip of 300 ms most targets are older than the default rewind limit of 400 ms.
     let server = ServerOptions { max_age: Some(core::time::Duration::from_millis(500)), ..default() };
     let options = MatchOptions { players: 4, conditions: preset("Bad (UE)"), seed: 3, server, ..default() };
     let mut trial = Trial::new("a fight on Bad (UE)", options);
     trial.game.fight(40.0);
     let tally = trial.game.report().total().unclamped();
-    println!("{tally:?} inside the cap");
+    println!("{tally:?} within the rewind limit");
     let (there, back) =
         (tally.confirmed_of_drawn().unwrap_or(0.0), tally.drawn_of_confirmed().unwrap_or(0.0));
     assert!(tally.drawn > 50 && there >= 99.0 && back >= 99.0, "{there} % and {back} %");
     trial.check();
 }
 
+// Row F4.
 #[test]
-fn f4_of_bursts_of_eight_the_server_misses_few_moves() {
+fn bursts_of_8_lost_packets_cost_at_most_2_percent_of_moves() {
     for seed in [1, 2] {
         let toured = tour("Bursty", preset("Bursty"), seed, 40.0);
         assert!(toured.carried <= 0.02, "{}", toured.carried);
     }
 }
 
+// Row F5.
 #[test]
-fn f5_on_a_terrible_link_every_mismatch_ends_within_a_round_trip_and_a_quarter_second() {
+fn mismatches_on_a_terrible_link_end_within_one_rtt_plus_250_ms() {
     for seed in [1, 2] {
         let toured = tour("GNS terrible", preset("GNS terrible"), seed, 40.0);
         assert!(toured.longest <= 0.2 + 0.25, "{} s", toured.longest);
     }
 }
 
-/// Three with all weapons, for so long on that link; then it is an average one again.
+/// Runs a fight of three players with all weapons for `time` seconds on the preset `name`, then switches to
+/// an average link and checks the result.
 fn torture(name: &str, seed: u64, time: f64) -> Trial {
     let server = ServerOptions { weapon_set: WeaponSet::All, ..default() };
     let options = MatchOptions { players: 3, conditions: preset("Average (UE)"), seed, server, ..default() };
@@ -117,27 +124,30 @@ fn torture(name: &str, seed: u64, time: f64) -> Trial {
     trial.run(time);
     trial.game.set_firing(false);
     trial.game.set_conditions(preset("Average (UE)"));
-    // What was sent before comes up to that much later, and what was lost comes again.
+    // Waits for delayed packets and for retransmissions of lost ones.
     trial.run(6.0);
     let rounds = trial.game.report().total().shots;
-    println!("{name}: {rounds} rounds");
-    assert!(rounds as f64 > time * 2.0, "{rounds} rounds");
+    println!("{name}: {rounds} shots");
+    assert!(rounds as f64 > time * 2.0, "only {rounds} shots");
     trial.check();
     trial
 }
 
+// Row F6.
 #[test]
-fn f6_at_250_ms_with_a_quarter_lost_and_a_quarter_doubled_the_ledger_is_exact() {
+fn every_shot_is_accounted_for_at_250_ms_with_25_percent_loss_and_duplication() {
     torture("Torture A", 4, 60.0);
 }
 
+// Row F6.
 #[test]
 #[ignore = "long: half an hour of play"]
-fn f6_for_half_an_hour() {
+fn every_shot_is_accounted_for_in_half_an_hour_on_torture_a() {
     torture("Torture A", 4, 1_800.0);
 }
 
-/// Two who tour on that link, and then on an average one: `T_conv`.
+/// Row F7: a fight and a tour for `iterations` ticks on the preset "Torture B", each followed by an average
+/// link. Asserts that the tour's `T_conv` is at most 2 s.
 fn f7(iterations: u32) {
     let time = f64::from(iterations) / 64.0;
     torture("Torture B", 5, time);
@@ -148,23 +158,26 @@ fn f7(iterations: u32) {
     let from = trial.clocks();
     trial.run(6.0);
     let back = trial.back(&from);
-    println!("Torture B: back {back:.3} s after the link was");
+    println!("Torture B: agreement {back:.3} s after the link recovered");
     assert!(back <= 2.0, "{back} s");
     trial.check();
 }
 
+// Row F7.
 #[test]
-fn f7_at_a_second_each_way_nothing_wedges() {
+fn client_recovers_within_2_s_after_2000_ticks_on_torture_b() {
     f7(2_000);
 }
 
+// Row F7.
 #[test]
 #[ignore = "long: 20,000 iterations"]
-fn f7_for_20_000_iterations() {
+fn client_recovers_within_2_s_after_20000_ticks_on_torture_b() {
     f7(20_000);
 }
 
-/// How far the newest answer and what is drawn of others have come; neither goes back.
+/// Newest acknowledged tick and newest snapshot tick of each remote pawn. `back` counts the times that one of
+/// them decreased.
 #[derive(Resource, Default)]
 struct Progress {
     answered: Option<Tick>,
@@ -193,13 +206,14 @@ fn follow(
     }
 }
 
-/// Moves of all clients that were made again, and corrections.
+/// Replayed moves plus corrections of all clients.
 fn made_again(trial: &mut Trial) -> u64 {
     trial.stats().iter().map(|s| s.replayed + s.corrections).sum()
 }
 
+// Row F8.
 #[test]
-fn f8_packets_that_overtake_each_other_change_nothing() {
+fn reordered_packets_cause_no_replay_and_no_stale_state() {
     let reordered = preset("GNS reorder");
     let in_order = LinkConditions { reorder: 0.0, ..reordered };
     let runs = [reordered, in_order].map(|conditions| {
@@ -210,18 +224,18 @@ fn f8_packets_that_overtake_each_other_change_nothing() {
         let before = made_again(&mut trial);
         trial.run(30.0);
         let back: u32 = trial.game.clients.iter().map(|c| c.world().resource::<Progress>().back).sum();
-        assert_eq!(back, 0, "something old was applied");
+        assert_eq!(back, 0, "a stale acknowledgement or snapshot was applied");
         let replayed = made_again(&mut trial) - before;
         let swapped: u64 = trial.packets().iter().map(|(up, down)| up.reordered + down.reordered).sum();
         assert_eq!(swapped > 500, conditions == reordered, "{swapped}");
         trial.check();
         replayed
     });
-    println!("moves made again: {runs:?}");
+    println!("replayed moves and corrections: {runs:?}");
     assert_eq!(runs, [0, 0]);
 }
 
-/// Every place of every pawn of the server, summed up bit by bit.
+/// FNV hash of all positions and velocities of the server's pawns.
 #[derive(Resource, Default, PartialEq, Debug)]
 struct Trail(u64);
 
@@ -235,12 +249,13 @@ fn sum_up(pawns: Query<(&NetId, &SoldierState)>, mut trail: ResMut<Trail>) {
     }
 }
 
+// Row F9.
 #[test]
-fn f9_copies_change_nothing_and_are_never_read() {
+fn duplicated_packets_change_no_state_and_are_never_read() {
     let doubled = LinkConditions { duplication: 0.25, ..preset("Average (UE)") };
     let once = preset("Average (UE)");
     let runs = [doubled, once].map(|conditions| {
-        let mut trial = Trial::tour("25 % come twice", 2, conditions, 7);
+        let mut trial = Trial::tour("25 % of packets are duplicated", 2, conditions, 7);
         trial.game.server.init_resource::<Trail>().add_systems(FixedLast, sum_up);
         trial.run(40.0);
         let copies: u64 = trial.packets().iter().map(|(up, down)| up.duplicated + down.duplicated).sum();
@@ -251,13 +266,13 @@ fn f9_copies_change_nothing_and_are_never_read() {
         run
     });
     println!("{runs:?}");
-    // netcode drops copies: what they cost is to see that they are some.
-    assert_eq!(runs[0], runs[1], "the trail of all pawns, and the packets that were read");
+    // netcode drops copies: their only cost is the check of the sequence number.
+    assert_eq!(runs[0], runs[1], "the trail of all pawns or the number of packets that were read differs");
 }
 
-/// Every 15 s 100 ms more for 140 ms, in which a third is lost.
+/// Row F22: every 15 s the latency rises by 100 ms for 140 ms, in which a third of the packets is lost.
 #[test]
-fn f22_a_change_of_the_satellite_corrects_nobody_by_5_cm() {
+fn satellite_handover_causes_no_correction_of_5_cm() {
     for seed in [1, 2] {
         let toured = tour("Starlink", preset("Starlink"), seed, 32.0);
         assert!(toured.largest < 0.05, "{} m", toured.largest);
@@ -266,8 +281,8 @@ fn f22_a_change_of_the_satellite_corrects_nobody_by_5_cm() {
 }
 
 #[test]
-fn the_watch_sees_what_goes_wrong() {
-    let mut trial = Trial::tour("a pawn that is moved by its client", 2, preset("Average (UE)"), 8);
+fn trial_reports_the_mismatch_of_a_displaced_pawn() {
+    let mut trial = Trial::tour("a pawn displaced by its client", 2, preset("Average (UE)"), 8);
     let world = trial.game.clients[0].world_mut();
     for mut state in world.query_filtered::<&mut SoldierState, With<LocalControl>>().iter_mut(world) {
         state.body.position.y += 0.5;

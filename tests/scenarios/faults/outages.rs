@@ -1,4 +1,4 @@
-//! Silence and stalls in the middle of a fight: rows F12, F13, F17 and F18.
+//! Rows F12, F13, F17 and F18: outages and server stalls during a fight.
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
@@ -7,16 +7,16 @@ use unlag_examples::{app::ServerOptions, stepped_match::MatchOptions, weapon_set
 use super::{preset, trial::Trial};
 use crate::fire::Noted;
 
-/// The average link, on which nothing is lost by chance.
+/// The average link without random loss.
 fn usual() -> LinkConditions {
     LinkConditions { loss: 0.0, ..preset("Average (UE)") }
 }
 
 const DARK: LinkConditions = LinkConditions { loss: 1.0, ..LinkConditions::PERFECT };
-/// Its round trip at the most.
+/// The maximum round trip of [`usual`], in seconds.
 const ROUND_TRIP: f64 = 0.12;
 
-/// Four who fight.
+/// A fight of four players.
 fn fight(what: &str, seed: u64, weapon_set: WeaponSet) -> Trial {
     let server = ServerOptions { weapon_set, ..default() };
     let options = MatchOptions { players: 4, conditions: usual(), seed, server, ..default() };
@@ -48,22 +48,22 @@ fn silence(trial: &mut Trial, time: f64, up: bool, down: bool) {
     set(trial, usual(), usual());
 }
 
-/// `T_conv` of a tour.
+/// `T_conv` of a tour with one outage, in seconds.
 fn back(time: f64, up: bool, down: bool, seed: u64) -> f64 {
-    let what = format!("{time} s of silence {}", ways(up, down));
+    let what = format!("an outage of {time} s {}", ways(up, down));
     let mut tour = Trial::tour(&what, 2, usual(), seed);
     silence(&mut tour, time, up, down);
     let from = tour.clocks();
     tour.run(4.0);
     let back = tour.back(&from);
-    println!("{what}, seed {seed}: back after {back:.3} s");
+    println!("{what}, seed {seed}: agreement after {back:.3} s");
     tour.check();
     back
 }
 
-/// A fight in which that happens three times; every shot is accounted for.
+/// Runs a fight with three outages and asserts that every shot is accounted for.
 fn fought(time: f64, up: bool, down: bool, seed: u64) {
-    let what = format!("a fight with {time} s of silence {}", ways(up, down));
+    let what = format!("a fight with outages of {time} s {}", ways(up, down));
     let mut trial = fight(&what, seed, WeaponSet::All);
     for _ in 0..3 {
         silence(&mut trial, time, up, down);
@@ -72,24 +72,26 @@ fn fought(time: f64, up: bool, down: bool, seed: u64) {
     trial.game.set_firing(false);
     trial.run(3.0);
     let rounds = trial.game.server.world().resource::<Noted>().left.len();
-    println!("{what}: {rounds} rounds");
-    assert!(rounds > 40, "{rounds} rounds");
+    println!("{what}: {rounds} shots");
+    assert!(rounds > 40, "only {rounds} shots");
     trial.check();
 }
 
+// Row F12.
 #[test]
-fn f12_after_silence_both_ways_owners_are_back_and_every_shot_is_accounted_for() {
+fn owners_recover_and_every_shot_is_accounted_for_after_an_outage_both_ways() {
     for time in [0.25, 1.0, 2.0] {
         for seed in [1, 2] {
             let back = back(time, true, true, seed);
-            assert!(back <= ROUND_TRIP + 0.25, "{back} s after {time} s of silence, seed {seed}");
+            assert!(back <= ROUND_TRIP + 0.25, "agreement {back} s after an outage of {time} s, seed {seed}");
         }
         fought(time, true, true, 2);
     }
 }
 
+// Row F13.
 #[test]
-fn f13_after_silence_one_way_owners_are_back_and_every_shot_is_accounted_for() {
+fn owners_recover_and_every_shot_is_accounted_for_after_an_outage_one_way() {
     for (up, down) in [(true, false), (false, true)] {
         let back = back(1.0, up, down, 3);
         assert!(back <= ROUND_TRIP + 0.25, "{back} s");
@@ -97,7 +99,8 @@ fn f13_after_silence_one_way_owners_are_back_and_every_shot_is_accounted_for() {
     }
 }
 
-/// Moves that the server runs from now on: when the first one runs, in seconds, up to a second.
+/// Seconds until the server has run a further move of every pawn, with a resolution of 10 ms; infinity after
+/// 1 s.
 fn until_moves_run(trial: &mut Trial) -> f64 {
     let run = |trial: &mut Trial| -> Vec<u64> {
         let world = trial.game.server.world_mut();
@@ -116,10 +119,11 @@ fn until_moves_run(trial: &mut Trial) -> f64 {
     f64::INFINITY
 }
 
+// Rows F17 and F18.
 #[test]
-fn f17_and_f18_a_server_that_stood_still_takes_moves_again_and_gives_no_kills_away() {
+fn server_runs_moves_again_and_confirms_no_unseen_hits_after_a_stall() {
     for (stall, most) in [(0.15, 0), (1.2, 2), (2.5, 2)] {
-        let what = format!("a server that stands still for {stall} s");
+        let what = format!("a server stall of {stall} s");
         let mut tour = Trial::tour(&what, 2, usual(), 4);
         let before = tour.corrections();
         tour.game.stall_server(crate::seconds(stall));
@@ -128,8 +132,10 @@ fn f17_and_f18_a_server_that_stood_still_takes_moves_again_and_gives_no_kills_aw
         let again = until_moves_run(&mut tour);
         tour.run(4.0);
         let (corrections, back) = (tour.most_since(&before), tour.back(&from));
-        println!("{what}: moves run after {again:.2} s, back after {back:.3} s, {corrections} corrections");
-        assert!(again <= 0.5, "{again} s until moves run");
+        println!(
+            "{what}: moves run after {again:.2} s, agreement after {back:.3} s, {corrections} corrections"
+        );
+        assert!(again <= 0.5, "the server runs moves again after {again} s");
         assert!(corrections <= most, "{corrections} corrections");
         assert!(back <= ROUND_TRIP + 0.5, "{back} s");
         tour.check();
@@ -143,9 +149,13 @@ fn f17_and_f18_a_server_that_stood_still_takes_moves_again_and_gives_no_kills_aw
         trial.run(3.0);
         let total = trial.game.report().total();
         println!("{total:?}");
-        // A hit that no screen has shown would be a free one.
+        // A confirmed hit that the shooter's screen did not show would be an unearned one.
         let drawn = total.drawn_of_confirmed().unwrap_or(0.0);
-        assert!(total.confirmed > 20 && drawn >= 98.0, "{drawn} % of {} hits were seen", total.confirmed);
+        assert!(
+            total.confirmed > 20 && drawn >= 98.0,
+            "{drawn} % of {} confirmed hits were on the shooter's screen",
+            total.confirmed
+        );
         trial.check();
     }
 }

@@ -1,4 +1,4 @@
-//! Row F11: a line that carries so many bytes a second and queues the rest.
+//! Row F11: a link with limited bandwidth and a queue.
 
 use std::collections::VecDeque;
 
@@ -12,18 +12,18 @@ use unlag_examples::{app::ServerOptions, stepped_match::MatchOptions, weapon_set
 
 use super::{preset, trial::Trial};
 
-/// The slow part of the way down: what does not get through waits its turn.
+/// Bandwidth limit of the downlink; excess packets wait in a queue.
 #[derive(Resource)]
 struct Bottleneck {
     bytes_per_second: f64,
     queue: VecDeque<(f64, RecvPayload)>,
-    /// When the line is free again.
+    /// When the link has sent the last packet, in seconds.
     free: f64,
-    /// How long each packet waited, in seconds.
+    /// Queueing time of each packet, in seconds.
     waited: Vec<f64>,
 }
 
-/// What UDP and IP wrap around a datagram.
+/// UDP and IP header bytes of a datagram.
 const WRAPPING: usize = 28;
 
 fn squeeze(time: Res<Time<Real>>, mut line: ResMut<Bottleneck>, mut links: Query<&mut Link, With<Client>>) {
@@ -46,12 +46,12 @@ fn squeeze(time: Res<Time<Real>>, mut line: ResMut<Bottleneck>, mut links: Query
     }
 }
 
-/// How a fight of six went.
+/// Downlink figures of a fight of six players.
 #[derive(Debug)]
 struct Squeezed {
-    /// The 99th of 100 waits in the queue, in seconds.
+    /// 99th percentile of the queueing time, in seconds.
     wait: f64,
-    /// Bytes a second that came to one client.
+    /// Bytes received per client and second.
     bytes: f64,
     snapshots: f64,
     tracers: f64,
@@ -61,7 +61,7 @@ fn fight(bytes_per_second: f64, budget: u32) -> Squeezed {
     let server = ServerOptions { weapon_set: WeaponSet::All, ..default() };
     let conditions = preset("Good broadband");
     let options = MatchOptions { players: 6, conditions, seed: 12, server, ..default() };
-    let what = format!("{bytes_per_second} bytes a second, a budget of {budget}");
+    let what = format!("{bytes_per_second} bytes/s, a budget of {budget}");
     let mut trial = Trial::new(&what, options);
     trial.game.server.insert_resource(DownlinkBudget { bytes_per_second: budget });
     for client in &mut trial.game.clients {
@@ -69,7 +69,7 @@ fn fight(bytes_per_second: f64, budget: u32) -> Squeezed {
         client.insert_resource(Bottleneck { bytes_per_second, queue, free: 0.0, waited });
         let place = squeeze.after(LinkSystems::Receive).before(NetSimSystems::Receive);
         client.add_systems(PreUpdate, place);
-        // The way up is as slow, by the simulated link's own rate.
+        // The uplink has the same rate, limited by the simulated link itself.
         let world = client.world_mut();
         for mut sim in world.query::<&mut NetSim>().iter_mut(world) {
             sim.up.bytes_per_second = bytes_per_second as u32;
@@ -114,14 +114,15 @@ fn down(trial: &mut Trial) -> u64 {
     clients.sum()
 }
 
+// Row F11.
 #[test]
-fn f11_on_a_slow_line_moves_and_shots_wait_for_nothing_and_cosmetics_go_first() {
+fn slow_downlink_queues_packets_under_100_ms_and_drops_tracers_first() {
     let usual = DownlinkBudget::default().bytes_per_second;
     let [wide, narrow] = [64_000.0, 16_000.0].map(|line| fight(line, usual));
     for squeezed in [&wide, &narrow] {
         assert!(squeezed.wait < 0.1 && squeezed.tracers > 1.0, "{squeezed:?}");
     }
-    // A line that is as good as full, and a server that is told so.
+    // A nearly saturated link, with a server budget to match.
     let starved = fight(8_000.0, 1_000);
     assert!(starved.wait < 0.1, "{starved:?}");
     assert!(starved.tracers < wide.tracers * 0.25, "{starved:?}");

@@ -1,6 +1,6 @@
-//! Row F19: a client that does not run for a while, and one that has run for very long.
+//! Row F19: suspended clients, and apps with very old change ticks.
 //!
-//! `cargo test --release --workspace --test scenarios faults::suspend -- --ignored` runs the long one.
+//! `cargo test --release --workspace --test scenarios faults::suspend -- --ignored` runs the long test.
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
@@ -13,18 +13,19 @@ use super::{
 };
 use crate::{own_id, seconds};
 
+// Row F19.
 #[test]
-fn f19_after_a_hitch_the_owner_is_back_within_a_second() {
+fn owner_recovers_within_1_s_after_a_client_hitch() {
     for stall in [0.25, 1.0] {
-        let what = format!("a client that hangs for {stall} s");
+        let what = format!("a client hitch of {stall} s");
         let mut trial = Trial::tour(&what, 2, preset("Average (UE)"), 1);
         trial.game.stall_client(0, seconds(stall));
-        // Until its long frame is over.
+        // Until the client's long frame is over.
         trial.run(stall + 0.02);
         let from = trial.clocks();
         trial.run(4.0);
         let back = trial.back(&from);
-        println!("{what}: back after {back:.3} s");
+        println!("{what}: agreement after {back:.3} s");
         assert!(back <= 1.0, "{back} s");
         trial.check();
     }
@@ -40,57 +41,71 @@ fn links(server: &mut App) -> usize {
     world.query_filtered::<(), (With<ClientOf>, With<Connected>)>().iter(world).count()
 }
 
-/// The memory that grows while somebody is away: packets that nobody takes out.
+/// Packets in the client's simulated link, which pile up while the client does not run.
 fn waiting(game: &mut Match, client: usize) -> usize {
     let world = game.clients[client].world_mut();
     let mut sims = world.query::<&NetSim>();
     sims.iter(world).map(|sim| sim.in_flight().0 + sim.in_flight().1).sum()
 }
 
-/// A client sleeps for longer than the connection lasts.
+/// Suspends a client for longer than the connection timeout, and asserts that both ends drop the connection
+/// and that neither keeps anything of it.
 fn sleep(time: f64) {
-    let what = format!("a client that is suspended for {time} s");
+    let what = format!("a client suspended for {time} s");
     let mut trial = Trial::tour(&what, 3, preset("Average (UE)"), 2);
     let game = &mut trial.game;
-    // Its pawn goes with it, or what is kept of it could not be told from what is left over.
+    // The pawn is removed with the connection; otherwise a kept pawn could not be told from a leak.
     game.server.world_mut().resource_mut::<SessionConfig>().grace = core::time::Duration::ZERO;
     let id = own_id(&mut game.clients[0]);
     let before: Vec<u64> = (1..3).map(|i| crate::stats(&mut game.clients[i]).corrections).collect();
     game.stall_client(0, seconds(time));
     game.run(seconds(4.5));
-    assert_eq!(links(&mut game.server), 2, "the server lets it go after three seconds");
+    assert_eq!(links(&mut game.server), 2, "the server must drop the client after three seconds");
     let base = (entities(&mut game.server), entities(&mut game.clients[1]));
     game.run(seconds(time - 4.5));
-    assert_eq!((entities(&mut game.server), entities(&mut game.clients[1])), base, "what is kept of it");
-    // It wakes up.
+    assert_eq!(
+        (entities(&mut game.server), entities(&mut game.clients[1])),
+        base,
+        "entities changed while the client was suspended"
+    );
+    // The client resumes.
     game.run(seconds(2.0));
-    assert!(!connected(&mut game.clients[0]), "it knows that it is gone");
+    assert!(!connected(&mut game.clients[0]), "the client must notice that it was disconnected");
     assert!(waiting(game, 0) < 1_000, "{} packets", waiting(game, 0));
     let world = game.server.world_mut();
-    assert!(!world.query::<&NetId>().iter(world).any(|other| *other == id), "its pawn has gone with it");
+    assert!(
+        !world.query::<&NetId>().iter(world).any(|other| *other == id),
+        "the pawn of the disconnected client is left"
+    );
     for (client, before) in (1..3).zip(before) {
         assert!(connected(&mut game.clients[client]));
-        assert_eq!(crate::stats(&mut game.clients[client]).corrections, before, "the others play on");
+        assert_eq!(
+            crate::stats(&mut game.clients[client]).corrections,
+            before,
+            "the other clients must not be corrected"
+        );
     }
     assert_eq!(game.server.world().resource::<IngressStats>().kicked, 0);
 }
 
+// Row F19.
 #[test]
-fn f19_suspended_for_longer_than_the_connection_lasts_is_gone_cleanly() {
+fn client_suspended_beyond_the_timeout_is_disconnected_and_leaves_nothing_behind() {
     sleep(5.0);
     sleep(60.0);
 }
 
+// Row F19.
 #[test]
 #[ignore = "long: a quarter of an hour of play"]
-fn f19_suspended_for_a_quarter_of_an_hour_is_gone_cleanly() {
+fn client_suspended_for_15_minutes_is_disconnected_and_leaves_nothing_behind() {
     sleep(900.0);
 }
 
-/// Bevy ages what changed: at 518 million system runs it looks through all of them, and at 2^32 the count begins
-/// anew. A busy server is there after some hours.
+/// Row F19. Bevy clamps the age of change ticks: after 518 million system runs it checks all of them, and at
+/// 2^32 the counter wraps. A busy server gets there after some hours.
 #[test]
-fn f19_beyond_the_age_of_bevys_change_ticks() {
+fn fight_continues_past_bevys_maximum_change_tick_age() {
     const STEP: u32 = 500_000_000;
     let options = unlag_examples::stepped_match::MatchOptions {
         players: 2,
@@ -98,7 +113,7 @@ fn f19_beyond_the_age_of_bevys_change_ticks() {
         seed: 3,
         ..default()
     };
-    let mut trial = Trial::new("a server that has run for long", options);
+    let mut trial = Trial::new("a server with an old change tick", options);
     trial.game.set_firing(true);
     for _ in 0..10 {
         for app in trial.game.apps_mut() {
@@ -111,6 +126,6 @@ fn f19_beyond_the_age_of_bevys_change_ticks() {
     trial.game.set_firing(false);
     trial.run(3.0);
     let rounds = trial.game.report().total().shots;
-    assert!(rounds > 20, "{rounds} rounds");
+    assert!(rounds > 20, "only {rounds} shots");
     trial.check();
 }

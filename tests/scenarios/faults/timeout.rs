@@ -1,4 +1,5 @@
-//! Row F14: nothing is heard any more. Both ends notice, and the pawn waits, and can be hit, until its time is over.
+//! Row F14: a client falls silent. Both ends time out; the pawn stays, and can be hit, until the grace time
+//! is over.
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
@@ -8,15 +9,15 @@ use unlag_examples::stepped_match::{Match, MatchOptions};
 use super::preset;
 use crate::{own_id, seconds, start};
 
-/// The timeout of its token, and what a frame and a way may add, in seconds.
+/// Timeout of the connect token, and the tolerance for a frame and the link latency, in seconds.
 const TIMEOUT: f64 = 3.0;
 const SLACK: f64 = 0.5;
 
-/// How often this pawn was hit.
+/// Number of hits on this pawn.
 #[derive(Resource)]
 struct HitBy(Entity, usize);
 
-/// The pawn of a player on the server, and whether its player is away; `None` when it is gone.
+/// A player's pawn on the server, and whether its player is absent; `None` if the pawn does not exist.
 fn pawn(game: &mut Match, id: NetId) -> Option<(Entity, bool)> {
     let world = game.server.world_mut();
     let mut pawns = world.query::<(&NetId, Entity, Has<AwaitingReconnect>)>();
@@ -28,25 +29,25 @@ fn is_connected(client: &mut App) -> bool {
     world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count() == 1
 }
 
-/// What was noticed when, in seconds after nothing was heard any more.
+/// Events after the client fell silent, in seconds from then.
 #[derive(Debug, Default)]
 struct Noticed {
     server: Option<f64>,
     client: Option<f64>,
-    /// The pawn was gone.
+    /// Removal of the pawn.
     gone: Option<f64>,
-    /// Hits while its player was away.
+    /// Hits on the pawn while its player was absent.
     hits: usize,
 }
 
 fn fall_silent(switched_off: bool, seed: u64) -> Noticed {
-    // Nothing is lost by chance: the last word is the last word.
+    // No random loss: the last packet sent before the silence arrives.
     let conditions = LinkConditions { loss: 0.0, ..preset("Average (UE)") };
     let mut game = start(MatchOptions { players: 4, conditions, seed, ..default() });
     game.set_firing(true);
     game.run(seconds(3.0));
     let id = own_id(&mut game.clients[0]);
-    let (entity, absent) = pawn(&mut game, id).expect("it has a pawn");
+    let (entity, absent) = pawn(&mut game, id).expect("the client has a pawn");
     assert!(!absent);
     game.server.insert_resource(HitBy(entity, 0)).add_systems(
         Last,
@@ -79,7 +80,7 @@ fn fall_silent(switched_off: bool, seed: u64) -> Noticed {
             }
             Some((same, absent)) => {
                 assert_eq!(same, entity);
-                assert!(absent || noticed.server.is_none(), "somebody is back");
+                assert!(absent || noticed.server.is_none(), "the player returned");
                 noticed.server = noticed.server.or(absent.then_some(now));
             }
         }
@@ -87,34 +88,38 @@ fn fall_silent(switched_off: bool, seed: u64) -> Noticed {
     noticed.hits = game.server.world().resource::<HitBy>().1;
     game.run(seconds(0.5));
     for client in 1..4 {
-        assert!(is_connected(&mut game.clients[client]), "the others play on");
+        assert!(is_connected(&mut game.clients[client]), "another client lost its connection");
         let world = game.clients[client].world_mut();
         assert!(
             !world.query::<&NetId>().iter(world).any(|other| *other == id),
-            "client {client} sees it still"
+            "client {client} still has the removed pawn"
         );
     }
     noticed
 }
 
+// Row F14.
 #[test]
-fn f14_who_falls_silent_is_noticed_on_both_ends_and_its_pawn_stands_in_for_it() {
+fn silent_client_times_out_on_both_ends_and_its_pawn_can_be_hit_until_removed() {
     let grace = SessionConfig::default().grace.as_secs_f64();
     assert_eq!(grace, 10.0);
     for (switched_off, seed) in [(true, 1), (true, 2), (false, 1), (false, 2)] {
         let noticed = fall_silent(switched_off, seed);
         eprintln!("switched off: {switched_off}, seed {seed}: {noticed:.2?}");
-        let server = noticed.server.expect("the server notices");
-        assert!((TIMEOUT - SLACK..TIMEOUT + SLACK).contains(&server), "the server notices after {server} s");
+        let server = noticed.server.expect("the server times out");
+        assert!(
+            (TIMEOUT - SLACK..TIMEOUT + SLACK).contains(&server),
+            "the server timed out after {server} s"
+        );
         if !switched_off {
-            let client = noticed.client.expect("the client notices");
+            let client = noticed.client.expect("the client times out");
             assert!(
                 (TIMEOUT - SLACK..TIMEOUT + SLACK).contains(&client),
-                "the client notices after {client} s"
+                "the client timed out after {client} s"
             );
         }
-        let waited = noticed.gone.expect("it goes") - server;
-        assert!((grace - 0.05..grace + 0.1).contains(&waited), "it waited for {waited} s");
-        assert!(noticed.hits > 0, "nobody could hit it");
+        let waited = noticed.gone.expect("the pawn is removed") - server;
+        assert!((grace - 0.05..grace + 0.1).contains(&waited), "the pawn stayed for {waited} s");
+        assert!(noticed.hits > 0, "the pawn was never hit");
     }
 }

@@ -1,4 +1,4 @@
-//! What must hold in every row of the fault matrix, and how soon an owner is back.
+//! Invariants of every row of the fault matrix, and the convergence time of owners.
 
 use std::collections::HashMap;
 
@@ -15,47 +15,48 @@ use crate::{
     hold_still, own_id, seconds, start, state, stats,
 };
 
-/// A match that is watched from its beginning.
+/// A match that is observed from its start.
 pub struct Trial {
     pub game: Match,
     what: String,
     seed: u64,
-    /// Entities of the server and of every client when it began.
+    /// Entity counts of the server and of every client at the start.
     entities: Vec<usize>,
-    /// What of the server's refusals is not the players' doing.
+    /// The reason of server refusals that the players did not cause.
     pub excused: Option<IngressRefusal>,
 }
 
-/// The first thing that was wrong on an app.
+/// The first invalid value on an app.
 #[derive(Resource, Default)]
 struct Odd(Option<String>);
 
-/// Moves as this client first made them: when, by its own clock, and where they led.
+/// Moves as this client first simulated them: the time on its own clock, the tick and the resulting position.
 #[derive(Resource, Default)]
 struct Made(Vec<(f64, Tick, Vec3)>);
 
-/// Where the server's moves led.
+/// Resulting positions of the moves that the server ran.
 #[derive(Resource, Default)]
 struct Ran(HashMap<(NetId, Tick), Vec3>);
 
-/// A time in which an owner was not where the server had it, in seconds of its own clock.
+/// A mismatch between an owner and the server, in seconds on the owner's clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Spell {
     pub from: f64,
     pub to: f64,
 }
 
-/// Where tours begin, each at a stop of the tour: on the straight way there from elsewhere one may get stuck.
+/// Starting points of tours, each at a stop of the tour: a pawn may get stuck on the straight path from
+/// elsewhere.
 const BEGIN: [(u64, f32, f32); 3] = [(0, 9.0, -13.0), (6, 12.0, -8.0), (7, 13.0, -13.0)];
-/// An owner's error that counts, in metres.
+/// The smallest position error of an owner that counts as a mismatch, in metres.
 const ERROR: f32 = 0.01;
-/// Moves apart by less than this many seconds are of one spell.
+/// Mismatched moves less than this many seconds apart belong to one mismatch.
 const APART: f64 = 0.1;
 
 impl Drop for Trial {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("this was {}, seed {}", self.what, self.seed);
+            eprintln!("failed trial: {}, seed {}", self.what, self.seed);
         }
     }
 }
@@ -73,14 +74,14 @@ fn watch(
     for (id, state) in &pawns {
         let body = &state.body;
         if !body.position.is_finite() || !body.velocity.is_finite() {
-            says(id, "no number in the state");
+            says(id, "non-finite state");
         }
     }
     for (id, drawn, offset) in &drawn {
         let pose = &drawn.pose;
         let offset = offset.is_none_or(|o| o.offset.is_finite());
         if !(pose.position.is_finite() && pose.rotation.is_finite() && pose.velocity.is_finite() && offset) {
-            says(id, "no number in the picture");
+            says(id, "non-finite drawn pose");
         }
     }
 }
@@ -102,13 +103,13 @@ fn note_run(mut pawns: Query<(&NetId, &mut MoveTrace)>, mut ran: ResMut<Ran>) {
 }
 
 impl Trial {
-    /// Starts a match and watches it. It fights if somebody arms it.
+    /// Starts a match and observes it. Players fire only after [`Match::arm`].
     pub fn new(what: &str, options: MatchOptions) -> Self {
         let server = unlag_examples::app::ServerOptions { trace: true, ..options.server };
         Self::watch(what, options.seed, start(MatchOptions { server, ..options }))
     }
 
-    /// Watches a match whose moves are traced.
+    /// Observes a match that was started with `trace` set.
     pub fn watch(what: &str, seed: u64, game: Match) -> Self {
         let (what, excused) = (what.to_owned(), None);
         let mut this = Self { game, what, seed, entities: Vec::new(), excused };
@@ -125,7 +126,7 @@ impl Trial {
         this
     }
 
-    /// Some who run over everything and shoot nobody.
+    /// Starts a match of players who tour the level without firing.
     pub fn tour(what: &str, players: u64, conditions: LinkConditions, seed: u64) -> Self {
         let options = MatchOptions { players, conditions, seed, ..MatchOptions::default() };
         let mut trial = Self::new(what, options);
@@ -150,27 +151,27 @@ impl Trial {
         self.game.apps_mut()
     }
 
-    /// The time on a client's clock.
+    /// The time on a client's clock, in seconds.
     pub fn now(&self, client: usize) -> f64 {
         self.game.clients[client].world().resource::<Time<Real>>().elapsed_secs_f64()
     }
 
-    /// What prediction counted, client by client.
+    /// The prediction statistics of each client.
     pub fn stats(&mut self) -> Vec<PredictionStats> {
         self.game.clients.iter_mut().map(stats).collect()
     }
 
-    /// Corrections so far, client by client.
+    /// The number of corrections of each client.
     pub fn corrections(&mut self) -> Vec<u64> {
         self.stats().iter().map(|stats| stats.corrections).collect()
     }
 
-    /// The most corrections that any of them had since.
+    /// The highest number of corrections of one client since `before`.
     pub fn most_since(&mut self, before: &[u64]) -> u64 {
         self.corrections().iter().zip(before).map(|(now, before)| now - before).max().unwrap_or(0)
     }
 
-    /// How many packets were handed in, handed out, doubled and held back, client by client: up and down.
+    /// The uplink and downlink packet counters of each client.
     pub fn packets(&mut self) -> Vec<(LinkCounters, LinkCounters)> {
         let clients = self.game.clients.iter_mut().flat_map(|client| {
             let world = client.world_mut();
@@ -180,7 +181,7 @@ impl Trial {
         clients.collect()
     }
 
-    /// The share of moves that the server had to do without, over all pawns.
+    /// The share of moves that the server extrapolated, over all pawns.
     pub fn carried(&mut self) -> f64 {
         let world = self.game.server.world_mut();
         let mut counts = world.query_filtered::<&PredictionStats, With<NetId>>();
@@ -189,13 +190,13 @@ impl Trial {
         carried as f64 / (run + carried).max(1) as f64
     }
 
-    /// The spells from a moment of a client's clock on in which it was an `ERROR` beside what the server made of
-    /// the same move, or made moves that the server never ran.
+    /// Mismatches since the time `from` on the client's clock: its position differed by [`ERROR`] or more
+    /// from the server's after the same move, or it made moves that the server never ran.
     pub fn spells(&mut self, client: usize, from: f64) -> Vec<Spell> {
         let id = own_id(&mut self.game.clients[client]);
         let made = &self.game.clients[client].world().resource::<Made>().0;
         let ran = &self.game.server.world().resource::<Ran>().0;
-        // What is on its way has not been run.
+        // Moves in flight have not been run yet.
         let end = self.now(client) - 0.75;
         let mut spells: Vec<Spell> = Vec::new();
         for (at, tick, place) in made.iter().filter(|(at, ..)| (from..end).contains(at)) {
@@ -209,7 +210,7 @@ impl Trial {
         spells
     }
 
-    /// How far a client's own pawn has come from a moment of its clock on, in metres.
+    /// The distance that a client's own pawn has walked since the time `from` on its clock, in metres.
     pub fn walked(&self, client: usize, from: f64) -> f32 {
         let made = &self.game.clients[client].world().resource::<Made>().0;
         let places: Vec<_> =
@@ -217,18 +218,18 @@ impl Trial {
         places.windows(2).map(|pair| pair[0].distance(pair[1])).sum()
     }
 
-    /// `T_conv`: the seconds from a moment of everybody's clock until the last owner is back for good.
+    /// `T_conv`: the seconds from the times `from` on the clients' clocks until the last mismatch ends.
     pub fn back(&mut self, from: &[f64]) -> f64 {
         let last = |i: usize| self.spells(i, from[i]).last().map_or(0.0, |spell| spell.to - from[i]);
         (0..from.len()).map(last).fold(0.0, f64::max)
     }
 
-    /// Everybody's clock.
+    /// The time on each client's clock, in seconds.
     pub fn clocks(&self) -> Vec<f64> {
         (0..self.game.clients.len()).map(|i| self.now(i)).collect()
     }
 
-    /// Everybody takes the hands off; then whatever must hold of every row is checked.
+    /// Gives all pawns neutral input for 2 s, then asserts the invariants of every row.
     pub fn check(&mut self) {
         self.game.set_firing(false);
         self.game.clients.iter_mut().for_each(hold_still);
@@ -244,20 +245,23 @@ impl Trial {
             assert_eq!(app.world().resource::<Odd>().0, None);
         }
         let names: Vec<_> = self.apps().map(names).collect();
-        assert!(names.iter().all(|some| *some == names[0]), "pawns are not the same everywhere: {names:?}");
+        assert!(names.iter().all(|some| *some == names[0]), "the pawns differ between apps: {names:?}");
         for i in 0..self.game.clients.len() {
             let id = own_id(&mut self.game.clients[i]);
             let (here, there) = (state(&mut self.game.clients[i], id), state(&mut self.game.server, id));
             let apart = here.body.position.distance(there.body.position);
             assert!(apart < ERROR, "client {i} is {apart} m from the server");
-            assert_eq!(here.extension.slots, there.extension.slots, "client {i}'s rounds");
+            assert_eq!(
+                here.extension.slots, there.extension.slots,
+                "client {i}'s ammunition differs from the server's"
+            );
         }
     }
 
-    /// Every verdict came once, every hit was counted once.
+    /// Asserts that every verdict arrived once and every hit was counted once.
     fn check_shots(&mut self) {
         let noted = self.game.server.world().resource::<Noted>();
-        assert_eq!(noted.twice(), [], "counted twice");
+        assert_eq!(noted.twice(), [], "shots were counted twice");
         for i in 0..self.game.clients.len() {
             let id = own_id(&mut self.game.clients[i]);
             let noted = self.game.server.world().resource::<Noted>();
@@ -267,22 +271,22 @@ impl Trial {
                 assert_eq!(
                     answered,
                     shown.verdicts.contains_key(shot),
-                    "{id:?} {shot}: a verdict is missing"
+                    "{id:?} {shot}: the client lacks the server's verdict"
                 );
                 let left = noted.left.contains_key(&(id.0, *shot));
-                assert!(answered || !left, "{id:?} {shot}: left, and was never judged");
+                assert!(answered || !left, "{id:?} {shot}: left without a verdict");
             }
             let twice = shown.verdicts.iter().filter(|(_, all)| all.len() > 1).count();
-            assert_eq!(twice, 0, "{id:?}: told twice");
+            assert_eq!(twice, 0, "{id:?}: verdicts arrived twice");
         }
     }
 
-    /// Nobody who plays is struck, refused anything or thrown out.
+    /// Asserts that no client has strikes or refused packets, and that none was kicked.
     fn check_links(&mut self) {
         let world = self.game.server.world_mut();
         let mut links = world.query_filtered::<&LinkTraffic, (With<ClientOf>, With<Connected>)>();
         let traffic: Vec<_> = links.iter(world).copied().collect();
-        assert_eq!(traffic.len(), self.game.clients.len(), "somebody is gone");
+        assert_eq!(traffic.len(), self.game.clients.len(), "a client lost its connection");
         for traffic in traffic {
             let excused = self.excused.map_or(0, |refusal| traffic.refused.of(refusal));
             assert_eq!(traffic.refused.total(), excused, "{traffic:?}");
@@ -296,7 +300,7 @@ impl Trial {
         }
     }
 
-    /// Nothing grows.
+    /// Asserts that entities, queues and links have not grown.
     fn check_sizes(&mut self) {
         let now: Vec<_> = self.apps().map(entities).collect();
         assert_eq!(now, self.entities, "entities of the server and the clients");
@@ -304,22 +308,22 @@ impl Trial {
             let world = client.world_mut();
             for sim in world.query::<&NetSim>().iter(world) {
                 let (up, down) = sim.in_flight();
-                assert!(up + down < 1_000, "{up} and {down} packets on their way");
+                assert!(up + down < 1_000, "{up} and {down} packets in flight");
             }
             for saved in world.query::<&SavedMoves<Soldier>>().iter(world) {
-                assert!(saved.iter().len() < 128, "{} moves wait", saved.iter().len());
+                assert!(saved.iter().len() < 128, "{} saved moves", saved.iter().len());
             }
         }
     }
 }
 
-/// Those that are no resources.
+/// Number of entities that are not resources.
 pub fn entities(app: &mut App) -> usize {
     let world = app.world_mut();
     world.query_filtered::<Entity, Without<IsResource>>().iter(world).count()
 }
 
-/// The names of the pawns that an app has.
+/// The network ids of the pawns on an app, sorted.
 fn names(app: &mut App) -> Vec<NetId> {
     let world = app.world_mut();
     let mut names: Vec<_> = world.query::<&NetId>().iter(world).copied().collect();

@@ -1,4 +1,5 @@
-//! A finger on the trigger, and a line that is cut: the server fires for nobody.
+//! Threat T16 (`docs/link.md`): a held trigger during an outage. The server fires no shots that the client
+//! did not request, and lets it catch up on none.
 
 use bevy::prelude::*;
 use bevy_unlag::{
@@ -10,14 +11,15 @@ use unlag_examples::stepped_match::{Match, MatchOptions};
 use super::preset;
 use crate::{hold_still, own_id, seconds, start, state};
 
-/// Ticks between two rounds of the rifle, and in seconds.
+/// Ticks between two shots of the rifle.
 const INTERVAL: i32 = 6;
+/// The same in seconds.
 const PAUSE: f64 = 0.093_75;
-/// Ticks for which moves may be late and still run, all at once when they come: the server's patience, and what it
-/// holds back for the sake of jitter.
+/// Ticks for which moves may be late and still run, all at once on arrival: the time that the server waits
+/// for missing moves, plus the delay of its jitter buffer.
 const LATE: i32 = 16 + 4;
 
-/// Rounds that left on the server: in which of its ticks, and their names.
+/// Shots that left on the server: the server tick and the shot's tick.
 #[derive(Resource, Default)]
 struct Left(Vec<(Tick, Tick)>);
 
@@ -33,7 +35,7 @@ fn usual() -> LinkConditions {
     LinkConditions { loss: 0.0, ..preset("Average (UE)") }
 }
 
-/// One player who stands and fires without end.
+/// One player who stands still with a held trigger.
 fn range(seed: u64) -> (Match, NetId) {
     let mut game = start(MatchOptions { players: 1, conditions: usual(), seed, ..default() });
     game.server.init_resource::<Left>().add_systems(Update, note);
@@ -55,39 +57,40 @@ fn shots(app: &mut App, id: NetId) -> u32 {
     state(app, id).extension.shots
 }
 
+// Threat T16.
 #[test]
-fn t16_nobody_fires_for_who_is_silent_and_no_burst_makes_up_for_it() {
+fn server_fires_no_shots_for_a_silent_client_and_no_burst_afterwards() {
     for (silence, seed) in [(0.25, 1), (0.25, 2), (1.0, 1), (1.0, 2), (2.0, 1), (2.0, 2)] {
-        let what = format!("{silence} s of silence, seed {seed}");
+        let what = format!("an outage of {silence} s, seed {seed}");
         let (mut game, id) = range(seed);
-        assert!(shots(&mut game.server, id) > 20, "{what}: it fires");
+        assert!(shots(&mut game.server, id) > 20, "{what}: too few shots before the outage");
 
         set_up(&mut game, LinkConditions { loss: 1.0, ..LinkConditions::PERFECT });
-        // What it has fired by now is on its way at the most.
+        // At most the shots fired so far are in flight.
         let fired = shots(&mut game.clients[0], id);
         game.run(seconds(silence));
         let (here, there) = (shots(&mut game.clients[0], id), shots(&mut game.server, id));
         let left = game.server.world().resource::<Left>().0.len();
-        // On its own screen it goes on until it hears nothing of its rounds any more.
-        assert!(here > fired, "{what}: its finger let go: {fired} to {here}");
+        // The client's screen fires on until its shots remain unacknowledged for too long.
+        assert!(here > fired, "{what}: the client stopped firing: {fired} to {here}");
         let beyond = there.saturating_sub(fired);
-        assert!(beyond <= 2, "{what}: {beyond} rounds left that nobody has asked for");
+        assert!(beyond <= 2, "{what}: {beyond} shots left without a request");
 
         set_up(&mut game, usual());
         game.run(seconds(3.0));
         let rounds = &game.server.world().resource::<Left>().0;
         let after = rounds.len() - left;
-        eprintln!("{what}: {fired} fired before, {there} by its end, {after} in 3 s after it");
-        assert!(f64::from(after as u32) > 2.0 / PAUSE, "{what}: it does not fire again: {after} rounds");
+        eprintln!("{what}: {fired} shots before, {there} by its end, {after} in the 3 s after it");
+        assert!(f64::from(after as u32) > 2.0 / PAUSE, "{what}: too few shots after the outage: {after}");
         for pair in rounds.windows(2) {
             let apart = pair[1].1.since(pair[0].1);
-            assert!(apart >= INTERVAL, "{what}: rounds {pair:?} are {apart} ticks apart");
+            assert!(apart >= INTERVAL, "{what}: shots {pair:?} are {apart} ticks apart");
         }
-        // Of any two rounds: not more between them than there was time for.
+        // Between any two shots there are no more than the fire interval allows.
         for (i, (began, _)) in rounds.iter().enumerate() {
             for (more, (ended, _)) in rounds[i..].iter().enumerate() {
                 let most = (ended.since(*began) + LATE) / INTERVAL + 1;
-                assert!(more as i32 <= most, "{what}: {more} more rounds from {began:?} to {ended:?}");
+                assert!(more as i32 <= most, "{what}: {more} more shots from {began:?} to {ended:?}");
             }
         }
     }

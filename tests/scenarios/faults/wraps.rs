@@ -1,9 +1,11 @@
-//! Row F21: numbers that begin anew.
+//! Row F21: counters that wrap.
 //!
-//! lightyear's numbers of packets and messages cannot be set from outside. Here they are used up: a client that sends
-//! full packets beside its own, and a server that answers as many, wrap 65,536 of them in two minutes.
+//! lightyear's packet and message numbers cannot be set from outside. The tests use them up: clients that
+//! send full packets in addition to their own, and a server that sends as many, wrap 65,536 of them in two
+//! minutes.
 //!
-//! `cargo test --release --workspace --test scenarios faults::wraps -- --ignored` runs forty minutes of common play.
+//! `cargo test --release --workspace --test scenarios faults::wraps -- --ignored` also runs forty minutes of
+//! normal play.
 
 use bevy::prelude::*;
 use bevy_replicon::server::server_tick::ServerTick;
@@ -23,9 +25,10 @@ use unlag_examples::{
 use super::{preset, trial::Trial};
 use crate::fire::Shown;
 
-/// Fights from a tick of the suite, of lightyear and of replicon on.
+/// Runs a fight for `time` seconds, in which the ticks of the suite, of lightyear and of replicon start near
+/// `tick`, and asserts that the suite's tick wraps or passes 2^31 and that no shot is lost.
 fn fight_from(tick: u32, time: f64) {
-    let what = format!("ticks from {tick} on");
+    let what = format!("ticks from {tick}");
     let server = ServerOptions { weapon_set: WeaponSet::All, trace: true, ..default() };
     let options =
         MatchOptions { players: 3, conditions: preset("Average (UE)"), seed: 3, server, ..default() };
@@ -34,7 +37,7 @@ fn fight_from(tick: u32, time: f64) {
         server.world_mut().resource_mut::<ServerTick>().increment_by(tick);
         let mut lightyear = server.world_mut().resource_mut::<LocalTimeline>();
         for _ in 0..3 {
-            // It does not wrap: two years and two months after it began it stands still.
+            // lightyear's tick does not wrap: it stops two years and two months after its start.
             lightyear.apply_delta((tick / 3).cast_signed());
         }
     });
@@ -51,25 +54,28 @@ fn fight_from(tick: u32, time: f64) {
     trial.check();
 }
 
+// Row F21.
 #[test]
-fn f21_ticks_pass_2_to_the_31() {
+fn fight_continues_past_tick_2_to_the_31() {
     fight_from((1 << 31) - 600, 25.0);
 }
 
+// Row F21.
 #[test]
-fn f21_ticks_pass_2_to_the_32() {
+fn fight_continues_past_tick_2_to_the_32() {
     fight_from(u32::MAX - 1_100, 25.0);
 }
 
+// Row F21.
 #[test]
 #[ignore = "long: three minutes of play"]
-fn f21_ticks_pass_2_to_the_32_after_10_000() {
+fn fight_continues_past_tick_2_to_the_32_after_10_000_ticks() {
     fight_from(u32::MAX - 10_000, 180.0);
 }
 
-/// Full packets that mean nothing beside those of the game.
+/// Full packets of padding per frame, in addition to those of the game.
 const PACKETS: usize = 10;
-/// Verdicts on shots that nobody fired, from this name on.
+/// Verdicts per frame on shots that no player fired, with ticks from [`NOBODYS`].
 const VERDICTS: u32 = 10;
 const NOBODYS: u32 = 1 << 30;
 
@@ -89,9 +95,10 @@ fn fill_answers(mut pawns: Query<(&mut OutgoingMoveAcks, &mut OutgoingShotMessag
     }
 }
 
+// Row F21.
 #[test]
-fn f21_the_numbers_of_packets_and_messages_wrap() {
-    let mut trial = Trial::tour("numbers of packets that wrap", 2, preset("Average (UE)"), 6);
+fn wrapping_packet_and_message_numbers_cause_no_corrections_or_lost_verdicts() {
+    let mut trial = Trial::tour("wrapping packet numbers", 2, preset("Average (UE)"), 6);
     let limits = &mut *trial.game.server.world_mut().resource_mut::<IngressLimits>();
     limits.packets_per_second = 1e6;
     limits.bytes_per_second = 1e9;
@@ -102,8 +109,8 @@ fn f21_the_numbers_of_packets_and_messages_wrap() {
     }
     let before = trial.corrections();
     trial.run(70.0);
-    assert_eq!(trial.most_since(&before), 0, "corrections while numbers wrap");
-    // And now they fight.
+    assert_eq!(trial.most_since(&before), 0, "corrections while packet numbers wrap");
+    // Then a fight.
     for (seed, client) in (0..).zip(&mut trial.game.clients) {
         client.insert_resource(ScriptedPlayer::new(seed));
     }
@@ -113,20 +120,26 @@ fn f21_the_numbers_of_packets_and_messages_wrap() {
     trial.run(3.0);
     for (up, down) in trial.packets() {
         println!("{up:?}, {down:?}");
-        assert!(up.sent > 66_000 && down.sent > 66_000, "{} up and {} down: none wraps", up.sent, down.sent);
+        assert!(
+            up.sent > 66_000 && down.sent > 66_000,
+            "{} up and {} down: the packet numbers do not wrap",
+            up.sent,
+            down.sent
+        );
     }
     let total = trial.game.report().total();
     println!("{total:?}");
     assert_eq!(total.lost, 0);
-    // Who turns from the tour to a fight turns faster than any hand; all others count as they were drawn.
+    // A script that switches from the tour to the fight turns faster than any player, so its first shots may
+    // be refused; every other shot counts as it was drawn.
     assert!(total.drawn > 10 && (total.missed, total.elsewhere) == (0, 0), "{total:?}");
-    // Each came, and none twice; what was said in the last frame is on its way.
+    // Every verdict arrived exactly once, except those of the last frames, which are in flight.
     for client in &trial.game.clients {
         let heard = client.world().resource::<Shown>().verdicts.range(NOBODYS..);
         let (count, last) =
             (heard.clone().count(), heard.clone().last().map_or(0, |(shot, _)| shot - NOBODYS));
         println!("{count} verdicts, the last is {last}");
-        assert!(count > 66_000, "{count} verdicts: the numbers of messages do not wrap");
+        assert!(count > 66_000, "{count} verdicts: the message numbers do not wrap");
         assert!(heard.clone().all(|(_, all)| all.len() == 1));
         let late = (last + 1 - VERDICTS) as usize - count;
         assert!(late < 20 * VERDICTS as usize, "{late} of {count} are missing");
@@ -134,9 +147,10 @@ fn f21_the_numbers_of_packets_and_messages_wrap() {
     trial.check();
 }
 
+// Row F21.
 #[test]
 #[ignore = "long: forty minutes of play"]
-fn f21_forty_minutes_of_play() {
+fn no_shot_is_lost_in_forty_minutes_of_play() {
     let options = MatchOptions { players: 2, conditions: preset("Average (UE)"), seed: 7, ..default() };
     let mut trial = Trial::new("forty minutes", options);
     trial.game.fight(2_400.0);

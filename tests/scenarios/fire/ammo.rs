@@ -1,4 +1,4 @@
-//! Rounds that are shown never flicker, at 300 ms and 10 % loss.
+//! Displayed ammunition at a round trip of 300 ms and 10 % loss: the counter never flickers.
 
 use core::time::Duration;
 
@@ -13,7 +13,7 @@ use unlag_examples::{
 use super::{Shown, take_notes};
 use crate::{hold_still, own_id, seconds, start, state};
 
-/// What the own weapon showed, frame by frame: rounds in the magazine, and beside it. Equal ones once.
+/// Displayed magazine and reserve of the client's own weapon, frame by frame without repetitions.
 #[derive(Resource, Default)]
 struct Display(Vec<(u16, u16)>);
 
@@ -27,7 +27,8 @@ fn display(mut shown: ResMut<Display>, own: Query<&SoldierState, With<LocalContr
     }
 }
 
-/// One player with a rifle of 30 rounds and 150 more, 300 ms away, who stands and fires into the sky.
+/// One player with a rifle (30 rounds and 150 in reserve) at a round trip of 300 ms, who stands and fires
+/// into the sky.
 fn range(seed: u64) -> (Match, NetId) {
     let conditions = LinkConditions {
         latency: Duration::from_millis(150),
@@ -39,7 +40,7 @@ fn range(seed: u64) -> (Match, NetId) {
     let mut game = start(MatchOptions { players: 1, conditions, seed, server, ..MatchOptions::default() });
     take_notes(&mut game);
     hold_still(&mut game.clients[0]);
-    // The script may have taken something else in hand.
+    // The script may have switched to another weapon.
     trigger(&mut game, |trigger| trigger.equip = Some(0));
     game.run(seconds(3.0));
     game.clients[0].init_resource::<Display>().add_systems(Last, display);
@@ -59,7 +60,7 @@ fn server_state<R>(game: &mut Match, change: impl FnOnce(&mut SoldierState, &Ars
     change(&mut world.query::<&mut SoldierState>().single_mut(world).expect("one pawn"), &arsenal)
 }
 
-/// By how much what is shown in the magazine changed, and what is shown beside it.
+/// Successive changes of the displayed magazine and reserve.
 fn changes(game: &Match) -> Vec<(i32, i32)> {
     let shown = &game.clients[0].world().resource::<Display>().0;
     let by = |pair: &[(u16, u16)]| {
@@ -68,42 +69,49 @@ fn changes(game: &Match) -> Vec<(i32, i32)> {
     shown.windows(2).map(by).collect()
 }
 
-/// Both ends show the same.
+/// Asserts that client and server have the same ammunition.
 fn assert_agreed(game: &mut Match, id: NetId) {
     let (here, there) = (state(&mut game.clients[0], id), state(&mut game.server, id));
     assert_eq!(here.extension.slots, there.extension.slots);
 }
 
 #[test]
-fn while_it_fires_it_only_goes_down_and_a_reload_puts_it_up_once() {
+fn displayed_magazine_only_decreases_while_firing_and_increases_once_per_reload() {
     for seed in [1, 2, 3] {
         let (mut game, id) = range(seed);
         trigger(&mut game, |trigger| trigger.set(true));
         game.run(seconds(2.0));
-        // What the server had at this moment: a display of that would lag, or jump back with each answer.
+        // The server's count at this moment: a display of that would lag, or jump back with each
+        // acknowledgement.
         let shown = state(&mut game.clients[0], id).extension.held_slot().magazine;
         let known = state(&mut game.server, id).extension.held_slot().magazine;
-        assert!(known >= shown + 2, "{shown} shown, {known} known: the link is too good to say anything");
+        assert!(
+            known >= shown + 2,
+            "{shown} displayed, {known} on the server: the link has too little latency"
+        );
         game.run(seconds(4.0));
         trigger(&mut game, |trigger| trigger.set(false));
         game.run(seconds(2.0));
-        // A tap on the empty one, if it is, or on what is left of the next one.
+        // Reloads the magazine, empty or not.
         trigger(&mut game, |trigger| trigger.reload = true);
         game.run(seconds(3.0));
         let changes = changes(&game);
         let ups: Vec<_> = changes.iter().filter(|(magazine, _)| *magazine > 0).collect();
         assert!(changes.iter().filter(|change| **change == (-1, 0)).count() >= 30, "{changes:?}");
         assert!((1..=2).contains(&ups.len()), "seed {seed}: {changes:?}");
-        assert!(ups.iter().all(|(up, beside)| *up == -beside), "what goes in comes from beside: {ups:?}");
+        assert!(
+            ups.iter().all(|(up, beside)| *up == -beside),
+            "the magazine must be filled from the reserve: {ups:?}"
+        );
         let odd = changes.iter().filter(|change| change.0 <= 0 && **change != (-1, 0)).count();
         assert_eq!(odd, 0, "seed {seed}: {changes:?}");
-        assert_eq!(ups[0].0, 30, "the whole magazine");
+        assert_eq!(ups[0].0, 30, "the first reload must fill the whole magazine");
         assert_agreed(&mut game, id);
     }
 }
 
 #[test]
-fn what_the_server_gives_arrives_once_in_the_middle_of_a_burst() {
+fn ammunition_granted_by_the_server_is_displayed_once_during_a_burst() {
     for seed in [4, 5, 6] {
         let (mut game, id) = range(seed);
         server_state(&mut game, |state, _| state.extension.slots[0].reserve = 60);
@@ -120,14 +128,14 @@ fn what_the_server_gives_arrives_once_in_the_middle_of_a_burst() {
         let changes = changes(&game);
         let (given, fired): (Vec<_>, Vec<_>) = changes.iter().partition(|(_, beside)| *beside != 0);
         assert!(fired.len() >= 12 && fired.iter().all(|(magazine, _)| *magazine == -1), "{changes:?}");
-        // It may arrive in the frame of a round.
+        // It may arrive in the same frame as a shot.
         assert!(matches!(given[..], [(0 | -1, 45)]), "seed {seed}: {changes:?}");
         assert_agreed(&mut game, id);
     }
 }
 
 #[test]
-fn when_the_server_takes_it_all_away_it_is_corrected_once_and_the_shots_are_told() {
+fn removed_ammunition_is_corrected_once_and_its_shots_are_refused_as_empty() {
     for seed in [7, 8, 9] {
         let (mut game, id) = range(seed);
         trigger(&mut game, |trigger| trigger.set(true));
@@ -145,11 +153,11 @@ fn when_the_server_takes_it_all_away_it_is_corrected_once_and_the_shots_are_told
         assert!(matches!(odd[..], [(..=-2, -150)]), "seed {seed}: {changes:?}");
         assert_eq!(game.clients[0].world().resource::<Display>().0.last(), Some(&(0, 0)));
         assert_agreed(&mut game, id);
-        // Those that were shown meanwhile are told.
+        // The shots that the client displayed meanwhile are refused.
         let seen = game.clients[0].world().resource::<Shown>();
         let refused = ShotResult::Refused(ShotRefusal::Empty);
         let empty = seen.verdicts.values().filter(|all| **all == [refused]).count();
         assert!((3..=9).contains(&empty), "seed {seed}: {empty} shots were refused, since {when:?}");
-        assert!(seen.fired.keys().all(|shot| seen.verdicts.contains_key(shot)), "all are answered");
+        assert!(seen.fired.keys().all(|shot| seen.verdicts.contains_key(shot)), "some shots have no verdict");
     }
 }

@@ -1,4 +1,5 @@
-//! Rockets over real links: on the shooter's screen at once and without a step, on the others' once.
+//! Rockets over simulated links: displayed at once and without a visible jump on the shooter's screen, and
+//! exactly once on every other screen.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -18,11 +19,11 @@ use crate::{hold_still, seconds, start};
 
 const SHOTS: usize = 8;
 
-/// What a screen showed of projectiles, by shot.
+/// Projectiles that a client displayed, by shot.
 #[derive(Resource, Default)]
 struct Screen {
     flights: BTreeMap<u32, Flight>,
-    /// The most at once.
+    /// The maximum number of projectiles at the same time.
     most: usize,
 }
 
@@ -34,10 +35,11 @@ struct Flight {
     /// When it was shown and when it ended, in seconds.
     from: f32,
     to: f32,
-    /// When the server's word came.
+    /// Arrival time of the server's launch message, in seconds.
     word: Option<f32>,
     last: Option<DrawnProjectile>,
-    /// The largest step beside what its speed explains, in metres: in all, and from the server's word on.
+    /// The largest deviation from the motion that its velocity predicts, in metres: over the whole flight,
+    /// and since the server's launch message.
     step: f32,
     step_after_word: f32,
 }
@@ -79,7 +81,7 @@ fn watch(
     }
 }
 
-/// What the server says of ends.
+/// End points according to the server.
 #[derive(Resource, Default)]
 struct Truth(BTreeMap<u32, Vec3>);
 
@@ -102,7 +104,7 @@ fn trigger(game: &mut Match, change: impl Fn(&mut WeaponControls)) {
     change(&mut own.single_mut(world).expect("a trigger"));
 }
 
-/// Eight rockets at 120 ms; the server honours views up to this age.
+/// Fires eight rockets at a round trip of 120 ms; the server rewinds by `max_age` at most.
 fn rockets(max_age: Option<Duration>) -> Match {
     let conditions = LinkConditions {
         latency: Duration::from_millis(60),
@@ -112,7 +114,7 @@ fn rockets(max_age: Option<Duration>) -> Match {
     };
     let server = ServerOptions { weapon_set: WeaponSet::All, max_age, ..ServerOptions::default() };
     let mut game = start(MatchOptions { players: 3, conditions, seed: 4, server, ..MatchOptions::default() });
-    // The shooter and one bystander stand, the other one runs about.
+    // The shooter and one bystander stand still, the other bystander moves.
     (0..2).for_each(|i| hold_still(&mut game.clients[i]));
     game.set_firing(false);
     game.run(seconds(3.0));
@@ -123,7 +125,7 @@ fn rockets(max_age: Option<Duration>) -> Match {
     trigger(&mut game, |trigger| trigger.equip = Some(2));
     game.run(seconds(1.0));
     for shot in 0..SHOTS {
-        // Slowly round, over what is between, to the walls on the other side.
+        // Turns between the shots; aims slightly upwards, over obstacles, at the opposite walls.
         let (sin, cos) = (0.1 + shot as f32 * 0.19).sin_cos();
         aim(&mut game, Vec3::new(cos, 0.03, sin));
         game.run(seconds(0.5));
@@ -139,14 +141,14 @@ fn rockets(max_age: Option<Duration>) -> Match {
 }
 
 #[test]
-fn at_120_ms_an_own_rocket_is_handed_over_without_a_step_and_shown_to_others_once() {
+fn own_rocket_at_120_ms_is_confirmed_without_a_jump_and_shown_to_others_once() {
     let mut game = rockets(None);
     let truth = game.server.world().resource::<Truth>().0.clone();
     let mut long = 0;
     for (i, client) in game.clients.iter_mut().enumerate() {
         let screen = client.world().resource::<Screen>();
         assert_eq!(screen.flights.len(), SHOTS, "client {i}");
-        assert_eq!(screen.most, 1, "client {i}: never two of one");
+        assert_eq!(screen.most, 1, "client {i}: one rocket was displayed twice");
         for (shot, flight) in &screen.flights {
             println!("client {i} {shot}: {flight:?}");
             assert_eq!(flight.own, i == 0);
@@ -154,24 +156,24 @@ fn at_120_ms_an_own_rocket_is_handed_over_without_a_step_and_shown_to_others_onc
             let (kind, point) = flight.ended[0];
             assert_ne!(kind, ProjectileEndKind::Gone, "client {i}: {flight:?}");
             let apart = point.distance(truth[shot]);
-            assert!(apart < 0.05, "client {i}: it burst {apart} m from where the server has it");
+            assert!(apart < 0.05, "client {i}: the explosion is {apart} m from the server's");
             assert!(i > 0 || flight.step <= 0.05, "{} m: {flight:?}", flight.step);
             let word = flight.word.map(|word| word - flight.from);
             if i > 0 || flight.to - flight.from < 0.6 {
                 continue;
             }
-            // It has flown on after the server's word.
+            // The rocket flies on after the server's launch message.
             assert!(word.is_some_and(|word| (0.1..0.35).contains(&word)), "{word:?}: {flight:?}");
             assert!(flight.step_after_word > 0.0, "{flight:?}");
             long += 1;
         }
     }
-    assert!(long >= 5, "{long} flew for long");
+    assert!(long >= 5, "only {long} long flights");
 }
 
 #[test]
-fn where_the_server_judges_another_moment_the_own_rocket_is_walked_there() {
-    // Two metres beside where it was shown are too many for 5 cm a frame in the time that it takes at most.
+fn own_rocket_is_eased_to_the_clamped_view_time_of_the_server() {
+    // An offset of two metres is too large for 5 cm per frame within the maximum easing time.
     for (max_age, most) in [(150, 0.05), (60, 0.12)] {
         let mut game = rockets(Some(Duration::from_millis(max_age)));
         let screen = game.clients[0].world_mut().remove_resource::<Screen>().expect("a screen");
@@ -182,8 +184,8 @@ fn where_the_server_judges_another_moment_the_own_rocket_is_walked_there() {
             step = step.max(flight.step);
             walked += u32::from(flight.step_after_word > 0.005);
         }
-        println!("{max_age} ms: {step} m at most, {walked} walked");
-        assert!(walked >= 5, "{walked}: the views were honoured, and nothing had to be walked");
+        println!("{max_age} ms: {step} m at most, {walked} eased");
+        assert!(walked >= 5, "only {walked} rockets were eased: the view times were not clamped");
         assert!(step <= most, "{step} m in a frame");
     }
 }

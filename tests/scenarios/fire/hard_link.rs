@@ -1,4 +1,5 @@
-//! Links and mailboxes that lose, double, delay and shuffle: every shot counts once, and rounds are counted alike.
+//! Loss, duplication, delay and reordering on links and in mailboxes: every shot counts exactly once, and
+//! client and server agree on the ammunition.
 
 use std::collections::VecDeque;
 
@@ -16,14 +17,14 @@ use unlag_examples::{
 use super::{Noted, Shown, give_hands, take_notes};
 use crate::{hold_still, own_id, seconds, start, state};
 
-/// What a mailbox does to what comes: a quarter of it comes twice, a quarter up to eight frames late, and what comes
-/// together comes in the opposite order.
+/// Mailbox impairment: 25 % of the packets are duplicated, 25 % are up to eight frames late, and the packets
+/// of a frame are delivered in reverse order.
 #[derive(Resource)]
 struct Clumsy {
     dice: u64,
     frame: u32,
     held: VecDeque<(u32, Entity, Vec<u8>)>,
-    /// How many came again, and how many later.
+    /// Numbers of duplicated and of delayed packets.
     again: u64,
     later: u64,
 }
@@ -38,7 +39,7 @@ impl Clumsy {
         (self.dice >> 33) % sides
     }
 
-    /// What is delivered in this frame, of what came for a pawn.
+    /// Returns the packets for a pawn that are delivered in this frame.
     fn deliver(&mut self, pawn: Entity, came: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
         let mut now = Vec::new();
         for bytes in came {
@@ -85,7 +86,7 @@ fn mix_answers(mut clumsy: ResMut<Clumsy>, mut pawns: Query<(Entity, &mut Incomi
     }
 }
 
-/// Every now and then everybody finds rounds for one of the weapons.
+/// Gives each pawn ammunition for one of the weapons every 150 ticks.
 fn find_ammo(
     tick: Res<CurrentTick>,
     arsenal: Res<Arsenal>,
@@ -102,7 +103,7 @@ fn find_ammo(
 }
 
 #[test]
-fn through_clumsy_links_and_mailboxes_every_shot_counts_once_and_rounds_agree_at_rest() {
+fn every_shot_counts_once_and_ammunition_agrees_on_impaired_links_and_mailboxes() {
     let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     let options =
         MatchOptions { players: 6, conditions: HARD_LINK, seed: 21, server, ..MatchOptions::default() };
@@ -122,17 +123,22 @@ fn through_clumsy_links_and_mailboxes_every_shot_counts_once_and_rounds_agree_at
     game.run(seconds(7.0));
 
     let clumsy = game.server.world().resource::<Clumsy>();
-    assert!(clumsy.again > 5_000 && clumsy.later > 5_000, "{} again, {} later", clumsy.again, clumsy.later);
+    assert!(
+        clumsy.again > 5_000 && clumsy.later > 5_000,
+        "{} duplicated, {} delayed",
+        clumsy.again,
+        clumsy.later
+    );
     let noted = game.server.world().resource::<Noted>();
     let rounds = noted.left.len();
-    assert!(rounds > 2_000, "{rounds} rounds are too few to say anything");
-    assert_eq!(noted.twice(), [], "counted twice");
+    assert!(rounds > 2_000, "{rounds} shots are too few");
+    assert_eq!(noted.twice(), [], "shots were counted twice");
     let refused: Vec<_> = noted.refused().map(|((id, shot), why, _)| (id, shot, why)).collect();
     let (mut shown, mut never_left, mut told_twice) = (0, Vec::new(), 0);
     for i in 0..game.clients.len() {
         let id = own_id(&mut game.clients[i]);
         let (here, there) = (state(&mut game.clients[i], id), state(&mut game.server, id));
-        assert_eq!(here.extension.slots, there.extension.slots, "{id:?}'s rounds differ at rest");
+        assert_eq!(here.extension.slots, there.extension.slots, "{id:?}: the ammunition differs at rest");
         let counts =
             |state: &SoldierState| (state.extension.shots, state.extension.slot, state.extension.seed);
         assert_eq!(counts(&here), counts(&there), "{id:?}");
@@ -144,18 +150,19 @@ fn through_clumsy_links_and_mailboxes_every_shot_counts_once_and_rounds_agree_at
             let left = noted.left.contains_key(&(id.0, *shot));
             let answered = noted.verdicts.contains_key(&(id.0, *shot));
             let heard = seen.verdicts.contains_key(shot);
-            assert_eq!(answered, heard, "{id:?} {shot}: what the server says arrives");
+            assert_eq!(answered, heard, "{id:?} {shot}: the server's verdict must arrive");
             if !heard {
                 never_left.push((id, *shot, left));
             }
         }
         let unseen = noted.left.keys().filter(|(who, shot)| *who == id.0 && !seen.fired.contains_key(shot));
-        assert_eq!(unseen.count(), 0, "{id:?}: what leaves was shown");
+        assert_eq!(unseen.count(), 0, "{id:?}: the client did not display a shot that left");
     }
-    println!("{rounds} rounds, {shown} shown, refused {refused:?}, unanswered {never_left:?}");
-    assert_eq!(told_twice, 0, "told twice");
-    assert!(never_left.iter().all(|(_, _, left)| !left), "what left is answered: {never_left:?}");
-    // Whose move never came, in any of its copies, never left. A quarter of a quarter of a second at 25 % each way.
-    assert!(never_left.len() * 500 <= shown, "{} of {shown} shots were never heard of", never_left.len());
+    println!("{rounds} shots left, {shown} shown, refused {refused:?}, without verdict {never_left:?}");
+    assert_eq!(told_twice, 0, "verdicts arrived twice");
+    assert!(never_left.iter().all(|(_, _, left)| !left), "shots left without a verdict: {never_left:?}");
+    // A shot does not leave if no copy of its move arrives within 250 ms, which is rare at 25 % loss each
+    // way.
+    assert!(never_left.len() * 500 <= shown, "{} of {shown} shots have no verdict", never_left.len());
     assert!(refused.len() * 500 <= rounds, "{refused:?} of {rounds}");
 }

@@ -1,4 +1,4 @@
-//! Who plays by the rules is refused nothing by them.
+//! Fire rules do not refuse the shots of honest players, even under latency and frame hitches.
 
 use bevy::prelude::*;
 use bevy_unlag::prelude::*;
@@ -18,12 +18,12 @@ struct Fought {
     deaths: usize,
     reloads: u64,
     refused: Vec<(ShotRefusal, NetId, Tick)>,
-    /// Rounds that left from farther away than the rules honour: their shooter had been thrown, or carried on for
-    /// want of its moves, and had not heard of it.
+    /// Shots that left from farther away than the rules tolerate: their shooter had been pushed, or
+    /// extrapolated for lack of its moves, and had not received the correction yet.
     far: usize,
 }
 
-/// Loads that began, and deaths.
+/// Number of deaths and of started reloads.
 #[derive(Resource, Default)]
 struct Lived {
     deaths: usize,
@@ -42,14 +42,15 @@ fn note_lives(
     lived.reloads += steps.read().filter(loads).count() as u64;
 }
 
-/// Four who run, jump, turn, crouch, load, change weapons, die and come back, on Unreal's bad link.
+/// A fight of four players on Unreal's bad link, who run, jump, turn, crouch, reload, switch weapons, die and
+/// respawn.
 fn fight(seed: u64, time: f64, rules: FireRules) -> Fought {
     fight_by(seed, rules, |game| game.fight(time))
 }
 
-/// The same, as somebody else has it.
+/// [`fight`] with a custom course of the match.
 fn fight_by(seed: u64, rules: FireRules, fight: impl FnOnce(&mut Match)) -> Fought {
-    let conditions = LinkPreset::named("Bad (UE)").expect("a preset of ours").conditions();
+    let conditions = LinkPreset::named("Bad (UE)").expect("a built-in preset").conditions();
     let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     let mut game = start(MatchOptions { players: 4, conditions, seed, server, ..MatchOptions::default() });
     take_notes(&mut game);
@@ -88,7 +89,7 @@ fn fight_by(seed: u64, rules: FireRules, fight: impl FnOnce(&mut Match)) -> Foug
 }
 
 #[test]
-fn on_unreals_bad_link_honest_play_is_refused_nothing() {
+fn honest_shots_are_never_refused_on_unreals_bad_link() {
     let (mut rounds, mut far) = (0, 0);
     for seed in [1, 5, 8] {
         let fought = fight(seed, 60.0, FireRules::default());
@@ -96,12 +97,12 @@ fn on_unreals_bad_link_honest_play_is_refused_nothing() {
         assert_eq!(fought.refused, [], "seed {seed}");
         (rounds, far) = (rounds + fought.rounds, far + fought.far);
     }
-    // Somebody whom a rocket throws shoots from where it was for a round trip.
+    // A pawn pushed by a rocket shoots from its old place for one round trip.
     assert!(far * 100 <= rounds, "{far} of {rounds}");
 }
 
 #[test]
-fn nor_are_quick_hands_on_machines_that_hang() {
+fn clients_with_hitches_have_at_most_2_aim_and_5_dead_refusals_per_fight() {
     let mut rounds = 0;
     for (seed, hand) in [(3, 15.0), (4, 25.0), (5, 40.0)] {
         let fought = fight_by(seed, FireRules::default(), |game| {
@@ -111,15 +112,16 @@ fn nor_are_quick_hands_on_machines_that_hang() {
             game.set_firing(true);
             for k in 0..40 {
                 game.run(seconds(1.0));
-                // Up to a quarter of a second, in which a quick hand turns far.
+                // Up to a quarter of a second, in which a fast player turns far.
                 game.stall_client(k % 4, seconds(0.05 + 0.05 * (k % 5) as f64));
             }
             game.set_firing(false);
         });
         rounds += fought.rounds;
         let count = |why| fought.refused.iter().filter(|(refused, ..)| *refused == why).count();
-        println!("hand {hand}: {} of {} refused", fought.refused.len(), fought.rounds);
-        // Who hangs as it dies hears of it later than a trade takes, and fires a few rounds until then.
+        println!("turn rate {hand}: {} of {} refused", fought.refused.len(), fought.rounds);
+        // A client that hitches while its pawn dies learns of the death after the trade window, and fires a
+        // few shots until then.
         assert!(count(ShotRefusal::Dead) <= 5, "{:?}", fought.refused);
         assert_eq!(
             fought.refused.len(),
@@ -133,13 +135,13 @@ fn nor_are_quick_hands_on_machines_that_hang() {
 }
 
 #[test]
-fn with_rules_that_know_no_latency_the_same_play_is_refused_a_lot() {
+fn fire_rules_without_latency_tolerance_refuse_many_honest_shots() {
     let count = |rules: FireRules, why: ShotRefusal| {
         fight(1, 30.0, rules).refused.iter().filter(|(refused, ..)| *refused == why).count()
     };
     let dead = count(FireRules { trade_ticks: 0, ..FireRules::default() }, ShotRefusal::Dead);
-    assert!(dead >= 5, "{dead} shots of the dead");
+    assert!(dead >= 5, "only {dead} shots of dead pawns were refused");
     let aims =
         count(FireRules { max_turn: 200.0, aim_tolerance: 1.0, ..FireRules::default() }, ShotRefusal::Aim);
-    assert!(aims >= 20, "{aims} quick turns");
+    assert!(aims >= 20, "only {aims} fast turns were refused");
 }

@@ -1,4 +1,4 @@
-//! The warning of a slow connection, on a link that becomes slow.
+//! High ping warning on a link whose latency rises.
 
 use core::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::{hold_still, seconds, start};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// What the user interface is told, by seconds since the beginning of the test.
+/// High ping messages that the user interface received.
 #[derive(Resource, Default)]
 struct Told {
     shown: Vec<ShowHighPing>,
@@ -44,18 +44,18 @@ fn told(game: &Match) -> (usize, u32) {
 }
 
 #[test]
-fn a_link_that_becomes_slow_is_told_once_with_its_limits_and_hidden_again() {
+fn high_ping_warning_is_shown_once_with_its_limits_and_hidden_after_recovery() {
     let mut game = joined();
     let rule = HighPing { fade_from: MS(150), stop_at: MS(300) };
     game.clients[0].world_mut().resource_mut::<RewindLimits>().high_ping = Some(rule);
-    assert_eq!(told(&game), (0, 0), "40 ms are none");
+    assert_eq!(told(&game), (0, 0), "40 ms must not cause a warning");
     game.set_conditions(link(400));
     game.run(seconds(20.0));
     assert_eq!(told(&game).0, 1);
-    // It got better before the next look.
+    // The link recovers before the next check.
     game.set_conditions(link(40));
     game.run(seconds(45.0));
-    assert_eq!(told(&game), (1, 1), "shown once, hidden once");
+    assert_eq!(told(&game), (1, 1), "the warning must be shown once and hidden once");
     let shown = game.clients[0].world().resource::<Told>().shown[0];
     assert_eq!((shown.limit, shown.rewind), (MS(150), Some(rule)));
     assert!((MS(380)..MS(520)).contains(&shown.round_trip), "{shown:?}");
@@ -64,7 +64,7 @@ fn a_link_that_becomes_slow_is_told_once_with_its_limits_and_hidden_again() {
 }
 
 #[test]
-fn a_link_that_stays_slow_is_told_again_and_a_quick_one_never() {
+fn high_ping_warning_repeats_on_a_slow_link_and_never_appears_on_a_fast_one() {
     let mut game = joined();
     game.run(seconds(50.0));
     assert_eq!(told(&game), (0, 0));
@@ -73,6 +73,6 @@ fn a_link_that_stays_slow_is_told_again_and_a_quick_one_never() {
     let (shown, hidden) = told(&game);
     assert!(
         (2..=4).contains(&shown) && (shown as u32 - 1..=shown as u32).contains(&hidden),
-        "{shown}, {hidden}"
+        "shown {shown} times, hidden {hidden} times"
     );
 }

@@ -1,4 +1,4 @@
-//! Packets that a client encrypts with its own key and that netcode does not expect of clients.
+//! Packets that a client encrypts with its own key and that netcode does not expect from clients (threat T1).
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -24,7 +24,7 @@ use super::*;
 const KEY: [u8; 32] = [7; 32];
 const PROTOCOL: u64 = 99;
 
-/// A server, a client that has joined it, and the key with which the client writes.
+/// A server, a connected client, and the client's sending key.
 fn pair() -> (App, App, [u8; 32]) {
     let mut server = app::server(app::ServerOptions::default());
     let mut client = app::scripted_client(3, Default::default(), Default::default(), false);
@@ -40,8 +40,8 @@ fn pair() -> (App, App, [u8; 32]) {
     bevy_unlag_testkit::finish(&mut server);
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
     let token = ConnectToken::build(address, PROTOCOL, 1, KEY).generate().expect("a token");
-    let bytes = token.clone().try_into_bytes().expect("its bytes");
-    // Version, protocol, two times, nonce, what the server alone reads, timeout, one address of IPv4.
+    let bytes = token.clone().try_into_bytes().expect("the token's bytes");
+    // Version, protocol, two times, nonce, the part encrypted for the server, timeout, one IPv4 address.
     let at = 13 + 8 + 8 + 8 + 24 + 1_024 + 4 + (4 + 1 + 4 + 2);
     let key = bytes[at..at + 32].try_into().expect("32 bytes");
     let (here, there) = CrossbeamIo::new_pair();
@@ -64,7 +64,7 @@ fn pair() -> (App, App, [u8; 32]) {
     (server, client, key)
 }
 
-/// A datagram of a kind, as netcode encrypts it.
+/// A datagram of the given netcode packet kind, encrypted as netcode does.
 fn encrypted(kind: u8, body: &[u8], key: &[u8; 32]) -> Vec<u8> {
     let (prefix, sequence) = (0x20 | kind, 4_000_u16);
     let mut nonce = [0; 12];
@@ -77,7 +77,7 @@ fn encrypted(kind: u8, body: &[u8], key: &[u8; 32]) -> Vec<u8> {
     [&[prefix][..], &sequence.to_le_bytes(), &body, &tag].concat()
 }
 
-/// Whether the server lives, and how many it has dropped.
+/// Returns the number of datagrams that the server dropped, or `None` if it panicked.
 fn receive(kind: u8, body: &[u8], filtered: bool) -> Option<u64> {
     let (mut server, client, key) = pair();
     server.world_mut().resource_mut::<IngressLimits>().enabled = filtered;
@@ -92,8 +92,9 @@ fn receive(kind: u8, body: &[u8], filtered: bool) -> Option<u64> {
     lived.then_some(refused)
 }
 
+// Row LY-2.
 #[test]
-fn denials_and_challenges_from_a_client() {
+fn denials_and_challenges_from_a_client_are_dropped_and_panic_unfiltered() {
     for (kind, body) in [(1, &[0; 1][..]), (2, &[0; 308])] {
         assert_eq!(receive(kind, body, false), None, "kind {kind} without the filters");
         assert_eq!(receive(kind, body, true), Some(1), "kind {kind}");
@@ -101,11 +102,11 @@ fn denials_and_challenges_from_a_client() {
 }
 
 #[test]
-fn what_a_client_writes_otherwise_passes() {
-    // Nothing but a sign of life: so the encryption above is netcode's.
+fn keep_alives_and_undecryptable_packets_cost_a_client_no_strikes() {
+    // A keep-alive passes, which shows that the encryption above is netcode's.
     let sign_of_life = [0; 16];
     assert_eq!(receive(4, &sign_of_life, true), Some(0));
-    // As if somebody else had encrypted it: ignored by netcode.
+    // Encrypted with another key: netcode ignores it.
     let (mut server, _client, _) = pair();
     let link = link(&mut server, 0).expect("joined");
     datagram(&mut server, link, &encrypted(1 | 4, &[0; 40], &[1; 32]));
@@ -114,8 +115,9 @@ fn what_a_client_writes_otherwise_passes() {
     assert_eq!(traffic(&mut server, 0).strikes, 0.0);
 }
 
+// Row LY-3.
 #[test]
-fn requests_in_disguise() {
-    // netcode takes them for requests that it has checked. Dropped by their form alone.
+fn connection_request_with_an_encrypted_packet_prefix_is_dropped() {
+    // netcode would take it for a request that it has already validated. The filter drops it by its form.
     assert_eq!(receive(0, &[0; 1_077], true), Some(1));
 }

@@ -1,4 +1,5 @@
-//! A game's own messages pass in the directions that it has registered, without a word to the filters.
+//! Lightyear messages of the game pass the ingress filters in their registered directions, without further
+//! configuration.
 
 use core::time::Duration;
 
@@ -24,7 +25,7 @@ struct FromServer(u32);
 #[derive(Serialize, Deserialize, Event, Clone, PartialEq, Debug)]
 struct Wave(u32);
 
-/// What has come to the server.
+/// Messages and events that the server received.
 #[derive(Resource, Default)]
 struct Come {
     chats: Vec<usize>,
@@ -62,7 +63,7 @@ fn hear(
     }
 }
 
-/// A server and a client of such a game.
+/// A server and a connected client with the game's messages.
 fn pair(conditions: LinkConditions) -> (App, App) {
     let mut server = app::server(app::ServerOptions::default());
     let mut client = app::scripted_client(3, Default::default(), Default::default(), false);
@@ -96,7 +97,7 @@ fn come(server: &App) -> (usize, u32, u32, u32) {
 }
 
 #[test]
-fn in_every_direction_that_is_registered_and_in_parts() {
+fn registered_game_messages_and_fragments_pass_the_filters() {
     let loss = LinkConditions { latency: Duration::from_millis(40), loss: 0.1, ..LinkConditions::PERFECT };
     let (mut server, mut client) = pair(loss);
     run(&mut server, &mut client, 3.0);
@@ -115,11 +116,11 @@ fn in_every_direction_that_is_registered_and_in_parts() {
     assert_eq!(
         server.world().resource::<Come>().chats,
         [3, 900, 5_000, 8_000, 2_000, 7_000, 6_000, 5_000],
-        "in their order"
+        "messages must arrive in order"
     );
     let traffic = traffic(&mut server, 0);
     assert!(traffic.strikes == 0.0, "{traffic:?}");
-    // Four large messages at once are put together; the rest comes again.
+    // Four large messages are reassembled at once; the others are retransmitted.
     assert!(
         dropped(&traffic).iter().all(|(refusal, _)| *refusal == IngressRefusal::BeyondWindow),
         "{:?}",
@@ -128,7 +129,7 @@ fn in_every_direction_that_is_registered_and_in_parts() {
 }
 
 #[test]
-fn on_the_channels_of_the_game_and_in_no_other_direction() {
+fn game_messages_in_a_wrong_direction_or_channel_are_refused() {
     let (mut server, mut client) = pair(LinkConditions::PERFECT);
     run(&mut server, &mut client, 1.0);
     let ids = |app: &App, name| [&message_id(app, name)[..], &[5]].concat();
@@ -136,9 +137,9 @@ fn on_the_channels_of_the_game_and_in_no_other_direction() {
     let clock = channel(&server, "ClockChannel");
     let wrong = [
         ("a message that only servers send", message(talk, Some(0), &ids(&server, "FromServer"))),
-        ("a message of the game on a channel of ours", message(clock, None, &ids(&server, "BothWays"))),
+        ("a message of the game on a channel of the suite", message(clock, None, &ids(&server, "BothWays"))),
         (
-            "a message of ours on a channel of the game",
+            "a message of the suite on a channel of the game",
             message(chatter, Some(0), &ids(&server, "MoveMessage")),
         ),
         ("a message that does not exist", message(chatter, Some(0), &[0x7F, 0xFF, 5])),
@@ -149,7 +150,7 @@ fn on_the_channels_of_the_game_and_in_no_other_direction() {
         run(&mut server, &mut client, 0.1);
         assert_eq!(traffic(&mut server, 0).refused.of(IngressRefusal::Message), before + 1, "{name}");
     }
-    // A channel that numbers its messages, and one that does not.
+    // Without and with the message number that the channel requires.
     send(&mut client, &message(chatter, None, &ids(&server, "BothWays")));
     run(&mut server, &mut client, 0.1);
     assert_eq!(traffic(&mut server, 0).refused.of(IngressRefusal::Malformed), 1);
@@ -157,9 +158,9 @@ fn on_the_channels_of_the_game_and_in_no_other_direction() {
     run(&mut server, &mut client, 0.1);
     assert_eq!(come(&server), (0, 1, 0, 0));
 
-    // Without the filters lightyear takes what only servers send.
+    // Without the filters lightyear accepts messages that only servers may send.
     server.world_mut().resource_mut::<IngressLimits>().enabled = false;
     send(&mut client, &message(talk, Some(0), &ids(&server, "FromServer")));
     run(&mut server, &mut client, 0.1);
-    assert_eq!(come(&server).3, 1, "so this test shows something");
+    assert_eq!(come(&server).3, 1, "lightyear alone refuses the message: the test shows nothing");
 }

@@ -1,4 +1,4 @@
-//! Nobody who plays is dropped or struck.
+//! Honest clients have no dropped packets and no strikes.
 
 use bevy_unlag::prelude::*;
 use lightyear::prelude::{PingConfig, PingManager};
@@ -7,10 +7,11 @@ use unlag_examples::stepped_match::MatchOptions;
 use super::*;
 use crate::{seconds, start};
 
-/// Three players fight on a bad network, on which the server and one of them stand still for a while.
+/// Runs a fight of three players with a server stall and a client stall, and asserts that no packet is
+/// refused and no client has strikes.
 fn fight(conditions: LinkConditions) {
     let mut game = start(MatchOptions { players: 3, conditions, ..MatchOptions::default() });
-    // lightyear asks once an hour here; a game may ask more often.
+    // lightyear pings once an hour here; a game may ping more often.
     for client in 0..3 {
         let link = link(&mut game.server, client).expect("joined");
         let often = PingManager::new(PingConfig { ping_interval: core::time::Duration::from_millis(50) });
@@ -25,19 +26,16 @@ fn fight(conditions: LinkConditions) {
         let traffic = traffic(&mut game.server, client);
         assert_eq!(dropped(&traffic), [], "{conditions:?}");
         assert!(traffic.strikes == 0.0 && traffic.packets > 200 && traffic.messages > 200, "{traffic:?}");
-        // What a budget must allow: several times less than it does.
+        // The usage must stay below half of the budgets.
         let seconds = 15.0;
         let (packets, bytes) = (traffic.packets as f64 / seconds, traffic.bytes as f64 / seconds);
-        assert!(
-            packets < 512.0 / 2.0 && bytes < 131_072.0 / 2.0,
-            "{packets} packets, {bytes} bytes a second"
-        );
+        assert!(packets < 512.0 / 2.0 && bytes < 131_072.0 / 2.0, "{packets} packets/s, {bytes} bytes/s");
     }
     assert_eq!(stats(&game.server).refused.total(), 0);
 }
 
 #[test]
-fn on_300_ms_with_20_percent_loss() {
+fn honest_fight_at_300_ms_with_20_percent_loss_is_never_filtered() {
     fight(LinkConditions {
         latency: core::time::Duration::from_millis(150),
         jitter: core::time::Duration::from_millis(30),
@@ -47,8 +45,8 @@ fn on_300_ms_with_20_percent_loss() {
 }
 
 #[test]
-fn on_the_worst_presets() {
+fn honest_fight_on_the_worst_presets_is_never_filtered() {
     for name in ["Torture A", "GNS reorder", "GNS bad"] {
-        fight(LinkPreset::named(name).expect("a preset of ours").conditions());
+        fight(LinkPreset::named(name).expect("a built-in preset").conditions());
     }
 }

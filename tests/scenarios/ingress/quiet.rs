@@ -1,4 +1,4 @@
-//! Who sends much that makes no sense does not fill a log.
+//! Log rate limit during floods of invalid packets (threat T8, rows H and LY-8).
 
 use std::{
     collections::BTreeMap,
@@ -25,29 +25,29 @@ use unlag_examples::stepped_match::MatchOptions;
 use super::*;
 use crate::{seconds, start};
 
-/// Lines by their target, as a console would have them.
+/// Number of log lines by target, as a console would print them.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<BTreeMap<String, usize>>>);
 
 impl<S: Subscriber> Layer<S> for Lines {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        let mut lines = self.0.lock().expect("nobody has panicked");
+        let mut lines = self.0.lock().expect("an unpoisoned lock");
         *lines.entry(event.metadata().target().to_owned()).or_default() += 1;
     }
 }
 
-/// The lines that are written meanwhile by this thread, as Bevy's `LogPlugin` with `custom_layer: limit_logs` puts its
-/// layers together, or as without that.
+/// Counts the log lines that this thread writes during `run`, with the layers that Bevy's `LogPlugin` builds
+/// with `custom_layer: limit_logs` (`limited`) or without it.
 fn lines(limited: bool, run: impl FnOnce()) -> BTreeMap<String, usize> {
     let lines = Lines::default();
     let limit = if limited { limit_logs(&mut App::empty()) } else { None };
     let subscriber = Registry::default().with(limit).with(LevelFilter::INFO).with(lines.clone());
     with_default(subscriber, run);
-    let lines = lines.0.lock().expect("nobody has panicked");
+    let lines = lines.0.lock().expect("an unpoisoned lock");
     lines.clone()
 }
 
-/// Two who play, and limits that nobody reaches: each packet is looked at.
+/// Starts a match of two players with unreachable limits, so that every packet is inspected.
 fn open() -> (Match, Entity) {
     let mut game = start(MatchOptions { players: 2, ..MatchOptions::default() });
     game.run(seconds(4.0));
@@ -58,22 +58,22 @@ fn open() -> (Match, Entity) {
         limits.datagrams_per_second = 1e6;
         limits.messages_per_second = 1e6;
     });
-    // The buckets fill.
+    // Lets the token buckets fill.
     game.run(seconds(0.5));
     let world = game.server.world_mut();
-    let listener = world.query_filtered::<Entity, With<NetcodeServer>>().single(world).expect("one listens");
+    let listener = world.query_filtered::<Entity, With<NetcodeServer>>().single(world).expect("one listener");
     (game, listener)
 }
 
-/// A thousand a round: half of them from a client that has joined, the rest from strangers, in their own names and in
-/// that of the other client.
+/// Sends a thousand invalid packets per round: half of them from a connected client, a quarter from unknown
+/// addresses and a quarter spoofed from the address of the other client.
 fn flood(game: &mut Match, listener: Entity, rounds: u32) {
     let sense = message(channel(&game.server, "ServerEventChannel"), Some(0), &[1, 2, 3]);
     let (part, answer) = (packet(1, &[7; 9]), packet(4, &[1]));
     let client = [&sense[..], &[0xFF; 40], &part[..], &answer[..]];
     let request = [&[0][..], b"NETCODE 1.02\0", &[7; 1_064]].concat();
     let strangers = [&request[..], &[0x15; 64], &[0x95; 40], &[1; 1_400]];
-    // What nobody knows who does not have the key looks like this.
+    // Datagrams that look encrypted, from a sender without the key.
     let spoofed = [&[0x25; 80][..], &[0x95; 64], &[0xFF; 80], &[0x25; 30]];
     for round in 0..rounds {
         for bytes in client.iter().cycle().take(500) {
@@ -88,7 +88,7 @@ fn flood(game: &mut Match, listener: Entity, rounds: u32) {
             let from = SocketAddr::from((host, 1_024 + stranger));
             game.server.world_mut().spawn((LinkOf { server: listener }, link, Linked, PeerAddr(from)));
         }
-        let honest = link(&mut game.server, 1).expect("the other one plays");
+        let honest = link(&mut game.server, 1).expect("the other client is connected");
         for bytes in spoofed.iter().cycle().take(250) {
             datagram(&mut game.server, honest, bytes);
         }
@@ -97,13 +97,14 @@ fn flood(game: &mut Match, listener: Entity, rounds: u32) {
     game.run(seconds(0.2));
 }
 
+// Threat T8.
 #[test]
-fn a_hundred_thousand_packets_that_make_no_sense_are_fewer_than_a_hundred_lines() {
+fn hundred_thousand_invalid_packets_write_fewer_than_100_log_lines() {
     let (mut game, listener) = open();
     let began = Instant::now();
     let written = lines(true, || {
         flood(&mut game, listener, 100);
-        // And now it is thrown out for it, which is worth a line.
+        // Then the client is kicked, which must be logged.
         set_limits(&mut game, |limits| limits.strikes = 100.0);
         flood(&mut game, listener, 1);
         game.run(seconds(2.0));
@@ -112,26 +113,30 @@ fn a_hundred_thousand_packets_that_make_no_sense_are_fewer_than_a_hundred_lines(
     println!("{written:?} in {passed} s");
     let refused = stats(&game.server).refused;
     let foreign = game.server.world().resource::<TokenStats>().foreign;
-    // What a link's own key does not open, netcode drops: an eighth of all.
-    assert!(refused.total() + foreign > 80_000, "{} and {foreign}: that was no flood", refused.total());
+    // netcode drops datagrams that the link's key does not decrypt: an eighth of all.
+    assert!(
+        refused.total() + foreign > 80_000,
+        "{} refused and {foreign} foreign tokens are too few for a flood",
+        refused.total()
+    );
     assert!(refused.of(IngressRefusal::Channel) > 10_000 && refused.of(IngressRefusal::Malformed) > 10_000);
     assert!(link(&mut game.server, 0).is_none() && stats(&game.server).kicked == 1);
     assert!(
         written.keys().any(|target| target.starts_with("bevy_unlag")),
-        "{written:?}: who was thrown out?"
+        "{written:?}: the kick was not logged"
     );
-    // A slow machine may write as many again in each further second.
+    // On a slow machine each further second allows as many lines again.
     let most = 100 + passed * 20 * written.len();
     assert!(written.values().sum::<usize>() < most, "{written:?} in {passed} s");
     assert!(written.values().all(|lines| *lines <= 20 * (passed + 1)), "{written:?} in {passed} s");
 }
 
-/// The control: there is something to be left out, and it would be counted.
+/// Control: without the limit there are lines to suppress, and they are counted.
 #[test]
-fn without_the_limit_they_are_thousands() {
+fn invalid_packets_write_thousands_of_log_lines_without_the_limit() {
     let (mut game, listener) = open();
     let written = lines(false, || flood(&mut game, listener, 20));
     println!("{written:?}");
     let most = written.values().max().copied().unwrap_or(0);
-    assert!(most > 1_000, "{written:?}: the filters leave nothing to write");
+    assert!(most > 1_000, "{written:?}: too few log lines to limit");
 }

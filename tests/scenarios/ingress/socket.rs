@@ -1,4 +1,4 @@
-//! A server's socket: who gets a link, and for how long.
+//! UDP socket of the server: limits on links for unknown addresses (threat T4, rows F and LY-6).
 
 use core::time::Duration;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -12,7 +12,7 @@ use unlag_examples::{
 
 use super::*;
 
-/// A server that listens, and where.
+/// Starts a listening server and returns its address.
 fn server() -> (App, SocketAddr) {
     let mut server = app::server(Default::default());
     server.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
@@ -29,36 +29,36 @@ fn run(server: &mut App, time: Duration) {
     }
 }
 
-/// The same bytes, each time from another port.
+/// Sends `bytes` once from each of `ports` ports.
 fn from_ports(ports: usize, to: SocketAddr, bytes: &[u8]) -> Vec<UdpSocket> {
     let send = |_| {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-        socket.send_to(bytes, to).expect("it can be sent");
+        socket.send_to(bytes, to).expect("the datagram can be sent");
         socket
     };
     (0..ports).map(send).collect()
 }
 
-/// Links, and addresses that the socket knows.
+/// Number of links, and of addresses that the socket knows.
 fn known(server: &mut App) -> (usize, usize) {
     let world = server.world_mut();
     let links = world.query::<&Link>().iter(world).count();
     (links, world.query::<&ServerUdp>().single(world).expect("a socket").known())
 }
 
-/// A request that nobody's key has made.
+/// A connection request whose token no known key has encrypted.
 fn foreign() -> Vec<u8> {
     [&[0][..], b"NETCODE 1.02\0", &[7; 1_064]].concat()
 }
 
-/// A request with a token that the server's key has made, as whoever has seen it can repeat it.
+/// A connection request with a valid token, as an eavesdropper can replay it.
 fn request(to: SocketAddr) -> Vec<u8> {
     let listener = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-    listener.set_nonblocking(true).expect("it does not block");
+    listener.set_nonblocking(true).expect("a non-blocking socket");
     let mut client = app::scripted_client(3, Default::default(), Default::default(), false);
     client.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
     let through = listener.local_addr().expect("an address");
-    connection::connect_udp(&mut client, through, 1, NetSim::new(1)).expect("it dials");
+    connection::connect_udp(&mut client, through, 1, NetSim::new(1)).expect("the client connects");
     bevy_unlag_testkit::finish(&mut client);
     let mut bytes = [0; 1_500];
     for _ in 0..100 {
@@ -68,22 +68,22 @@ fn request(to: SocketAddr) -> Vec<u8> {
             return bytes[..length].to_vec();
         }
     }
-    panic!("the client asks for nothing");
+    panic!("the client sends no connection request");
 }
 
 #[test]
-fn junk_gets_no_link() {
+fn junk_datagrams_and_foreign_requests_get_no_link() {
     let (mut server, address) = server();
     let _sockets = from_ports(100, address, &[0x15; 64]);
     server.update();
     assert_eq!(known(&mut server), (0, 0));
     assert_eq!(stats(&server).refused.of(IngressRefusal::NotNetcode), 100);
-    // More of this size than the operating system keeps by default would be lost before anybody saw them.
+    // No more than the operating system's default receive buffer holds at this size.
     let _sockets = from_ports(60, address, &foreign());
     server.update();
     assert_eq!(known(&mut server), (0, 0));
     assert_eq!(stats(&server).refused.of(IngressRefusal::ForeignToken), 60);
-    // The control: without the filters each gets one.
+    // Control: without the filters each address gets a link.
     server.world_mut().resource_mut::<IngressLimits>().enabled = false;
     let _sockets = from_ports(100, address, &[0x15; 64]);
     server.update();
@@ -91,24 +91,24 @@ fn junk_gets_no_link() {
 }
 
 #[test]
-fn requests_get_so_many_a_host_and_go_again() {
+fn requests_of_one_host_get_at_most_32_links_which_expire() {
     let (mut server, address) = server();
     let _sockets = from_ports(60, address, &request(address));
     server.update();
-    assert_eq!(known(&mut server), (32, 32), "of one host");
+    assert_eq!(known(&mut server), (32, 32), "links of one host");
     assert_eq!(stats(&server).refused.of(IngressRefusal::ConnectionRequests), 28);
     run(&mut server, Duration::from_secs(6));
-    assert_eq!(known(&mut server), (0, 0), "nothing is left of who never connects");
-    // A host is free again.
+    assert_eq!(known(&mut server), (0, 0), "links that never connect must expire");
+    // The host's share is free again.
     let _sockets = from_ports(1, address, &request(address));
     server.update();
     assert_eq!(known(&mut server), (1, 1));
 }
 
-// Elsewhere a machine has one name for itself.
+// Only Linux accepts any address in 127.0.0.0/8 as a second host.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_host_that_has_had_its_share_keeps_no_other_out() {
+fn host_at_its_link_limit_does_not_block_another_host() {
     let (mut server, address) = server();
     set_all(&mut server, |limits| {
         limits.connection_requests_per_second = 40.0;
@@ -118,9 +118,9 @@ fn a_host_that_has_had_its_share_keeps_no_other_out() {
     let _sockets = from_ports(60, address, &request(address));
     server.update();
     assert_eq!(known(&mut server), (32, 32));
-    // Somebody else, in the same moment.
+    // Another host at the same time.
     let other = UdpSocket::bind((Ipv4Addr::new(127, 0, 0, 2), 0)).expect("another host");
-    other.send_to(&request(address), address).expect("it is sent");
+    other.send_to(&request(address), address).expect("the request is sent");
     server.update();
     let from = other.local_addr().expect("its address");
     let world = server.world_mut();
@@ -128,14 +128,14 @@ fn a_host_that_has_had_its_share_keeps_no_other_out() {
 }
 
 #[test]
-fn requests_get_so_many_a_second() {
+fn connection_requests_are_limited_per_second() {
     let (mut server, address) = server();
     set_all(&mut server, |limits| {
         limits.max_pending_per_host = usize::MAX;
         limits.connection_requests_per_second = 10.0;
         limits.burst = Duration::from_secs(1);
     });
-    // A bucket is full at first, whatever its rate.
+    // Token buckets start full, whatever their rate.
     run(&mut server, Duration::from_millis(100));
     let _sockets = from_ports(60, address, &request(address));
     server.update();
@@ -143,7 +143,7 @@ fn requests_get_so_many_a_second() {
 }
 
 #[test]
-fn a_frame_reads_so_many() {
+fn socket_reads_at_most_the_configured_datagrams_per_frame() {
     let (mut server, address) = server();
     set_all(&mut server, |limits| limits.datagrams_per_frame = 30);
     let _sockets = from_ports(70, address, &[0x15; 64]);

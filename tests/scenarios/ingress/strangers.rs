@@ -1,4 +1,4 @@
-//! Datagrams from ten thousand addresses that never become a connection.
+//! Datagrams from thousands of addresses that never connect (threat T4, rows F and LY-6).
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -11,7 +11,7 @@ use unlag_examples::stepped_match::MatchOptions;
 use super::*;
 use crate::{seconds, start};
 
-/// What lightyear's UDP does with a datagram from an address that it does not know.
+/// Spawns a link for a datagram from an unknown address, as lightyear's UDP does.
 fn arrive(server: &mut App, listener: Entity, address: u32, bytes: &[u8]) {
     let mut link = Link::default();
     link.recv.push_raw(RecvPayload::from(bytes));
@@ -25,16 +25,17 @@ fn links(server: &mut App) -> usize {
     world.query_filtered::<(), With<LinkOf>>().iter(world).count()
 }
 
+// Threat T4.
 #[test]
-fn are_forgotten_and_nobody_who_plays_notices() {
+fn links_of_unknown_addresses_expire_without_affecting_players() {
     let mut game = start(MatchOptions { players: 2, ..MatchOptions::default() });
     game.run(seconds(1.0));
     let world = game.server.world_mut();
-    let listener = world.query_filtered::<Entity, With<NetcodeServer>>().single(world).expect("one listens");
+    let listener = world.query_filtered::<Entity, With<NetcodeServer>>().single(world).expect("one listener");
     let before = (moves(&mut game, 0), game.server.world().entities().count_spawned());
     let request = [&[0][..], b"NETCODE 1.02\0", &[7; 1_064]].concat();
     let mut most = 0;
-    // 10,000 a second for three seconds; every third looks like somebody who wants to join.
+    // 10,000 addresses per second for three seconds; every third datagram looks like a connection request.
     for address in 0..30_000_u32 {
         let bytes = if address % 3 == 0 { &request[..] } else { &[0x15; 64][..] };
         arrive(&mut game.server, listener, address, bytes);
@@ -45,21 +46,26 @@ fn are_forgotten_and_nobody_who_plays_notices() {
     }
     assert!(most < 256 + 2 * 156 + 8, "{most} links at once");
     assert!(stats(&game.server).forgotten > 29_000);
-    assert!(moves(&mut game, 0) > before.0 + 64 * 3 - 20, "who plays is served");
+    assert!(moves(&mut game, 0) > before.0 + 64 * 3 - 20, "the server must keep running the players' moves");
     for client in 0..2 {
         assert_eq!(traffic(&mut game.server, client).refused.total(), 0);
     }
     game.run(seconds(5.2));
-    assert_eq!((links(&mut game.server), stats(&game.server).strangers), (2, 0), "all is forgotten");
+    assert_eq!(
+        (links(&mut game.server), stats(&game.server).strangers),
+        (2, 0),
+        "links of unknown addresses must expire"
+    );
     let left = game.server.world().entities().count_spawned();
     assert!(left <= before.1 + 8, "{} entities before, {left} after", before.1);
 }
 
+// Threat T4.
 #[test]
-fn do_not_keep_anybody_from_joining() {
+fn client_joins_during_a_flood_from_unknown_addresses() {
     let mut game = start(MatchOptions { players: 1, ..MatchOptions::default() });
     let world = game.server.world_mut();
-    let listener = world.query_filtered::<Entity, With<NetcodeServer>>().single(world).expect("one listens");
+    let listener = world.query_filtered::<Entity, With<NetcodeServer>>().single(world).expect("one listener");
     let mut late = unlag_examples::app::scripted_client(5, Default::default(), Default::default(), false);
     let frame = core::time::Duration::from_millis(10);
     late.insert_resource(bevy::time::TimeUpdateStrategy::ManualDuration(frame));
@@ -76,11 +82,12 @@ fn do_not_keep_anybody_from_joining() {
         game.run(frame);
         late.update();
     }
-    assert!(link(&mut game.server, 8).is_some(), "who has a token comes in through a flood");
+    assert!(link(&mut game.server, 8).is_some(), "the client must join during the flood");
 }
 
+// Threat T4.
 #[test]
-fn on_real_sockets_do_not_keep_anybody_from_joining_and_playing() {
+fn client_joins_and_plays_over_udp_during_a_flood_from_unknown_ports() {
     use std::{net::UdpSocket, thread, time::Duration};
     use unlag_examples::udp_match::{self, PlayerOptions, ServerThread};
     let server = ServerThread::start(0, Default::default()).unwrap_or_else(|line| panic!("{line}"));

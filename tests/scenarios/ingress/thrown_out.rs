@@ -1,4 +1,4 @@
-//! Who does what no honest client does is thrown out and hears why; the others notice nothing.
+//! Kicks of clients that misbehave: they receive the reason, and other clients are not affected.
 
 use bevy_unlag::guard::{Kick, KickReason, Kicked, KickedByServer};
 use lightyear::{
@@ -36,7 +36,7 @@ fn crowd(players: u64) -> Match {
     for client in &mut game.clients {
         listen(client);
     }
-    // Past the time in which nobody is thrown out.
+    // Past the time after joining in which no client is kicked.
     game.run(seconds(4.0));
     game
 }
@@ -50,11 +50,12 @@ fn is_connected(client: &mut App) -> bool {
     world.query_filtered::<(), (With<Client>, With<Connected>)>().iter(world).count() == 1
 }
 
+// Threat T6.
 #[test]
-fn for_packets_that_make_no_sense() {
+fn client_is_kicked_for_11_invalid_packets_at_once() {
     let mut game = crowd(2);
     let bytes = message(channel(&game.server, "ServerEventChannel"), Some(0), &[1, 2, 3]);
-    // Too few of them are forgiven.
+    // A few of them are forgiven.
     for _ in 0..6 {
         send(&mut game.clients[0], &bytes);
         game.run(seconds(0.1));
@@ -71,18 +72,23 @@ fn for_packets_that_make_no_sense() {
     let [kicked] = heard(&game.server).0[..] else { panic!("{:?}", heard(&game.server).0) };
     assert_eq!((kicked.reason, kicked.refusal), (KickReason::InvalidPackets, Some(IngressRefusal::Channel)));
     game.run(seconds(1.0));
-    assert_eq!(heard(&game.clients[0]).1, [KickReason::InvalidPackets], "the client is told");
+    assert_eq!(heard(&game.clients[0]).1, [KickReason::InvalidPackets], "the client must receive the reason");
     assert!(!is_connected(&mut game.clients[0]) && link(&mut game.server, 0).is_none());
-    // The other one plays on.
+    // The other client plays on.
     let before = moves(&mut game, 1);
     game.run(seconds(1.0));
     assert!(moves(&mut game, 1) > before + 50 && is_connected(&mut game.clients[1]));
     assert_eq!(traffic(&mut game.server, 1).refused.total(), 0);
-    assert_eq!((heard(&game.server).0.len(), stats(&game.server).kicked), (1, 1), "once");
+    assert_eq!(
+        (heard(&game.server).0.len(), stats(&game.server).kicked),
+        (1, 1),
+        "the client must be kicked once"
+    );
 }
 
+// Threat T3.
 #[test]
-fn for_answers_that_nobody_asked_for() {
+fn client_is_kicked_for_pongs_without_pings() {
     let mut game = crowd(1);
     let (name, channel) = (message_id(&game.server, "Pong"), channel(&game.server, "PingChannel"));
     for frame in 0..1_500_u16 {
@@ -99,13 +105,14 @@ fn for_answers_that_nobody_asked_for() {
     assert_eq!((kicked.reason, kicked.refusal), (KickReason::InvalidPackets, None));
 }
 
-/// Says of every packet that nothing has arrived since the first one.
+/// Rewrites the acknowledgements of all sent packets, as if no packet had arrived since the first one.
 fn acknowledge_nothing(mut links: Query<&mut Link, With<Client>>) {
     for mut link in &mut links {
         let packets: Vec<_> = link.send.drain().collect();
         for packet in packets {
             let mut bytes = packet.to_vec();
-            // Behind the kind and the packet's own number: the newest that has come, and those before it.
+            // After the kind and the packet number: the newest received packet, and the bits of those before
+            // it.
             bytes[3..9].fill(0);
             link.send(bytes.into());
         }
@@ -113,7 +120,7 @@ fn acknowledge_nothing(mut links: Query<&mut Link, With<Client>>) {
 }
 
 #[test]
-fn who_acknowledges_nothing() {
+fn client_that_acknowledges_no_packets_is_kicked_for_queue_overflow() {
     let mut game = crowd(2);
     let most = 40;
     game.server.world_mut().resource_mut::<MessageLimits>().unacknowledged = most;
@@ -123,18 +130,22 @@ fn who_acknowledges_nothing() {
     };
     game.set_firing(true);
     game.run(seconds(10.0));
-    assert!(heard(&game.server).0.is_empty(), "both listen");
+    assert!(heard(&game.server).0.is_empty(), "no client may be kicked before");
     deaf(&mut game.clients[0]);
-    // Each of its rounds has a verdict, and a few seconds have dozens.
+    // Each shot has a verdict, so dozens pile up within a few seconds.
     game.run(seconds(20.0));
     let [kicked] = heard(&game.server).0[..] else { panic!("{:?}", heard(&game.server).0) };
     assert_eq!((kicked.reason, kicked.peer), (KickReason::QueueOverflow, PeerId::Netcode(1)));
-    assert_eq!(game.server.world().resource::<GameMessageStats>().overflowed, 0, "not for the game's own");
+    assert_eq!(
+        game.server.world().resource::<GameMessageStats>().overflowed,
+        0,
+        "the queue of game messages must not overflow"
+    );
     assert!(!is_connected(&mut game.clients[0]) && is_connected(&mut game.clients[1]));
 }
 
 #[test]
-fn for_what_it_says_of_its_level_without_end() {
+fn client_is_kicked_for_repeated_setup_messages() {
     let mut game = crowd(1);
     let (name, channel) = (message_id(&game.server, "SetupMessage"), channel(&game.server, "SetupChannel"));
     for number in 0..12_u16 {
@@ -147,35 +158,36 @@ fn for_what_it_says_of_its_level_without_end() {
 }
 
 #[test]
-fn who_does_not_listen_goes_too() {
+fn kicked_client_that_does_not_run_is_disconnected_as_well() {
     let mut game = crowd(1);
     let link_of = link(&mut game.server, 0).expect("joined");
     game.server.world_mut().trigger(Kick { entity: link_of, reason: KickReason::Game(7) });
     let received = traffic(&mut game.server, 0).packets;
-    // Its frames stand still.
+    // The client does not run.
     game.stall_client(0, seconds(2.0));
     game.run(seconds(0.3));
-    assert_eq!(traffic(&mut game.server, 0).packets, received, "nothing is heard of it any more");
+    assert_eq!(traffic(&mut game.server, 0).packets, received, "packets of a kicked client must be ignored");
     game.run(seconds(0.5));
     assert!(link(&mut game.server, 0).is_none() && game.server.world().get_entity(link_of).is_err());
     assert_eq!(heard(&game.server).0[0].reason, KickReason::Game(7));
-    // netcode still knows the client until it has been silent for long: the server survives that, too.
+    // netcode keeps the client until its timeout, which must not disturb the server either.
     game.run(seconds(20.0));
     assert!(!is_connected(&mut game.clients[0]) && link(&mut game.server, 0).is_none());
 }
 
+// Threat T6.
 #[test]
-fn for_a_flood_while_the_others_play() {
+fn client_that_floods_is_kicked_while_others_play() {
     let mut game = crowd(4);
     let before: Vec<_> = (0..4).map(|client| moves(&mut game, client)).collect();
     let mut admitted = 0;
     for frame in 0..600 {
         if link(&mut game.server, 0).is_none() {
-            assert!((64..400).contains(&frame), "after {frame} hundredths of a second");
+            assert!((64..400).contains(&frame), "kicked after {frame} hundredths of a second");
             break;
         }
         admitted = traffic(&mut game.server, 0).packets;
-        // 20 times what a client sends: 2,000 a second.
+        // 20 times the rate of a client: 2,000 packets per second.
         for _ in 0..20 {
             send(&mut game.clients[0], &packet(4, &[]));
         }
@@ -183,8 +195,8 @@ fn for_a_flood_while_the_others_play() {
     }
     let [kicked] = heard(&game.server).0[..] else { panic!("{:?}", heard(&game.server).0) };
     assert_eq!((kicked.reason, kicked.refusal), (KickReason::Flood, Some(IngressRefusal::Packets)));
-    // A burst, and what fills up.
-    assert!(admitted < 1_024 + 512 * 5 + 400, "{admitted} packets let in");
+    // The burst, plus the refill of the token bucket.
+    assert!(admitted < 1_024 + 512 * 5 + 400, "{admitted} packets admitted");
     for (client, before) in before.into_iter().enumerate().skip(1) {
         assert_eq!(traffic(&mut game.server, client as u64).refused.total(), 0);
         assert!(is_connected(&mut game.clients[client]));
@@ -193,15 +205,16 @@ fn for_a_flood_while_the_others_play() {
 }
 
 #[test]
-fn nobody_is_blamed_for_what_others_send_in_their_name() {
+fn spoofed_datagrams_cost_their_victim_no_strikes() {
     let mut game = crowd(1);
     let before = moves(&mut game, 0);
     let mut count = 0;
     for _ in 0..200 {
-        let link = link(&mut game.server, 0).expect("still there");
+        let link = link(&mut game.server, 0).expect("the client is connected");
         for _ in 0..20 {
             count += 1;
-            // Anybody who knows the player's address: bytes that netcode would take for encrypted, and junk.
+            // From an attacker who knows the player's address: bytes that netcode takes for encrypted, and
+            // junk.
             let bytes = if count % 2 == 0 { vec![0x25; 80] } else { vec![0xFF; 80] };
             datagram(&mut game.server, link, &bytes);
         }
@@ -210,5 +223,5 @@ fn nobody_is_blamed_for_what_others_send_in_their_name() {
     let traffic = traffic(&mut game.server, 0);
     assert_eq!(traffic.strikes, 0.0, "{:?}", dropped(&traffic));
     assert!(traffic.refused.of(IngressRefusal::NotNetcode) >= 1_900, "{:?}", dropped(&traffic));
-    assert!(moves(&mut game, 0) > before + 100, "the player plays on");
+    assert!(moves(&mut game, 0) > before + 100, "the server must keep running the player's moves");
 }

@@ -1,4 +1,5 @@
-//! What stops a bare lightyear server: shown without the filters, and held off by them.
+//! Packets that crash a plain lightyear server (threats T1 to T3): each is shown to do damage without the
+//! filters and to be dropped by them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,8 +11,8 @@ use unlag_examples::stepped_match::{Match, MatchOptions};
 use super::*;
 use crate::{seconds, start};
 
-/// Plays with one client that attacks in every server frame for half a second. Whether the server lived, and
-/// what it dropped of it.
+/// Runs a match in which one client attacks in every server frame for half a second. Returns the client's
+/// traffic, or `None` if the server panicked.
 fn attack(
     filtered: bool,
     mut prepare: impl FnMut(&mut Match),
@@ -29,34 +30,41 @@ fn attack(
         traffic(&mut game.server, 0)
     }));
     if lived.is_err() {
-        // An app whose system has panicked is not to be touched again, not even to be dropped.
+        // An app with a panicked system must not be used again, not even dropped.
         core::mem::forget(game);
     }
     lived.ok()
 }
 
-/// It kills without the filters; with them it is dropped for this reason, and nothing else is.
+/// Asserts that the attack panics the server without the filters, and that with them exactly its packets are
+/// dropped with this refusal.
 fn is_held_off(refusal: IngressRefusal, prepare: fn(&mut Match), act: fn(&mut Match)) {
-    assert_eq!(attack(false, prepare, act), None, "without the filters nothing happens: this shows nothing");
-    let traffic = attack(true, prepare, act).expect("the server lives");
+    assert_eq!(
+        attack(false, prepare, act),
+        None,
+        "the attack does no damage without the filters: the test shows nothing"
+    );
+    let traffic = attack(true, prepare, act).expect("the server survives");
     let dropped = dropped(&traffic);
     assert!(dropped.len() == 1 && dropped[0].0 == refusal && dropped[0].1 >= 16, "{dropped:?}");
-    assert!(traffic.packets > 16, "the honest packets of the same client pass: {traffic:?}");
+    assert!(traffic.packets > 16, "honest packets of the same client must pass: {traffic:?}");
 }
 
 fn nothing(_: &mut Match) {}
 
+// Row LY-1.
 #[test]
-fn nine_sequence_bytes_before_decryption() {
+fn datagram_with_nine_sequence_bytes_does_not_panic_the_server() {
     is_held_off(IngressRefusal::NotNetcode, nothing, |game| {
         let link = link(&mut game.server, 0).expect("joined");
         datagram(&mut game.server, link, &[0x95; 40]);
     });
 }
 
+// Row LY-1.
 #[test]
-fn nine_sequence_bytes_to_a_client() {
-    // lightyear's socket takes what anybody sends to a player's port.
+fn datagram_with_nine_sequence_bytes_does_not_panic_a_client() {
+    // lightyear's socket accepts datagrams from any host on a player's port.
     let play = |filtered: bool| {
         let mut game = start(MatchOptions { players: 1, ..MatchOptions::default() });
         game.run(seconds(0.5));
@@ -75,25 +83,27 @@ fn nine_sequence_bytes_to_a_client() {
         }
         lived.ok()
     };
-    assert_eq!(play(false), None, "without the filter nothing happens: this shows nothing");
+    assert_eq!(play(false), None, "the attack does no damage without the filter: the test shows nothing");
     assert_eq!(play(true), Some((32, true)));
 }
 
+// Row B.
 #[test]
-fn bytes_on_a_channel_of_replication() {
+fn client_bytes_on_a_replication_channel_are_refused() {
     for name in ["RepliconUpdatesChannel", "RepliconMutationsChannel"] {
         let act = move |game: &mut Match| {
             let bytes = message(channel(&game.server, name), Some(0), &[1, 2, 3]);
             send(&mut game.clients[0], &bytes);
         };
         assert_eq!(attack(false, nothing, act), None, "{name}");
-        let traffic = attack(true, nothing, act).expect("the server lives");
+        let traffic = attack(true, nothing, act).expect("the server survives");
         assert!(traffic.refused.of(IngressRefusal::Channel) >= 16, "{name}: {:?}", dropped(&traffic));
     }
 }
 
+// Row C.
 #[test]
-fn a_check_of_the_protocol_that_only_servers_send() {
+fn protocol_check_from_a_client_is_refused() {
     fn strict(game: &mut Match) {
         game.server.insert_resource(FallbackErrorHandler(bevy::ecs::error::panic));
     }
@@ -104,19 +114,20 @@ fn a_check_of_the_protocol_that_only_servers_send() {
         send(&mut game.clients[0], &message(metadata, Some(id), &bytes));
     }
     is_held_off(IngressRefusal::Message, strict, act);
-    // Without the filters, but with the handler of errors that the server sets.
-    assert!(attack(false, nothing, act).is_some(), "a failing observer stops the server");
+    // Without the filters, but with the error handler that the suite sets.
+    assert!(attack(false, nothing, act).is_some(), "a failing observer must not stop the server");
 }
 
-/// lightyear asks for pongs once an hour here; a game may ask more often.
+/// Makes the server ping every 40 ms. lightyear pings once an hour here; a game may ping more often.
 fn ask_often(game: &mut Match) {
     let link = link(&mut game.server, 0).expect("joined");
     let pings = PingManager::new(PingConfig { ping_interval: core::time::Duration::from_millis(40) });
     game.server.world_mut().entity_mut(link).insert(pings);
 }
 
+// Rows D and LY-5.
 #[test]
-fn pongs_of_a_negative_time() {
+fn pongs_with_a_negative_time_are_refused() {
     is_held_off(IngressRefusal::Content, ask_often, |game| {
         let name = message_id(&game.server, "Pong");
         let channel = channel(&game.server, "PingChannel");
@@ -128,12 +139,12 @@ fn pongs_of_a_negative_time() {
 }
 
 #[test]
-fn honest_pongs_pass() {
-    let traffic = attack(true, ask_often, nothing).expect("the server lives");
+fn honest_pongs_are_never_refused() {
+    let traffic = attack(true, ask_often, nothing).expect("the server survives");
     assert_eq!(dropped(&traffic), []);
 }
 
-/// The address space of this process.
+/// The virtual memory size of this process, in bytes.
 #[cfg(target_os = "linux")]
 fn virtual_bytes() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").expect("Linux");
@@ -141,10 +152,12 @@ fn virtual_bytes() -> u64 {
     pages * 4_096
 }
 
+// Rows A and LY-4, threat T2.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_bomb_of_fragments() {
-    // One small packet that claims to be the first of two million parts. 2^53 of them abort the process.
+fn fragment_of_two_million_parts_reserves_no_memory() {
+    // One small packet that claims to be the first of two million fragments. A claim of 2^53 aborts the
+    // process.
     let bomb = |game: &mut Match, id: u16| {
         let channel = channel(&game.server, "RepliconMutationAcksChannel");
         let parts = [&[0][..], &varint(1 << 21), &[0, 1, 7]].concat();
@@ -165,14 +178,15 @@ fn a_bomb_of_fragments() {
         let refused = stats(&game.server).refused.of(IngressRefusal::Fragments);
         assert_eq!(refused, if filtered { 4 } else { 0 });
     }
-    // Other tests of this process may take their share at the same time.
+    // Other tests in this process may allocate at the same time.
     assert!(grown[0] > 4_000 && grown[1] < 2_000, "{grown:?} MB without and with the filters");
 }
 
+// Row E.
 #[test]
-fn a_time_between_updates_without_end_and_names_without_end() {
-    // lightyear's interpolation would panic on the time. The suite does without, but a game may have it. Names
-    // are kept for ever.
+fn metadata_with_a_negative_interval_or_foreign_entity_is_refused() {
+    // lightyear's interpolation would panic on the interval. The suite does not use it, but a game may.
+    // Entity names would be kept forever.
     fn act(game: &mut Match) {
         let name = message_id(&game.server, "SenderMetadata");
         let channel = channel(&game.server, "MetadataChannel");
@@ -183,7 +197,7 @@ fn a_time_between_updates_without_end_and_names_without_end() {
         let other = [&name[..], &[0, 0, 0, 3, 0], &entity].concat();
         send(&mut game.clients[0], &message(channel, Some(100), &other));
     }
-    let traffic = attack(true, nothing, act).expect("the server lives");
+    let traffic = attack(true, nothing, act).expect("the server survives");
     assert!(traffic.refused.of(IngressRefusal::Content) >= 32, "{:?}", dropped(&traffic));
-    assert!(attack(false, nothing, act).is_some(), "the suite is built without interpolation");
+    assert!(attack(false, nothing, act).is_some(), "the suite is built without lightyear's interpolation");
 }

@@ -1,9 +1,9 @@
-//! What is sent arrives: once, in order, where it belongs.
+//! Delivery of game messages: once, in order and to the right receivers.
 
 use super::*;
 
-/// What was heard so far of messages whose numbers say in which order they were sent, over all types, begins with
-/// the first and leaves nothing out.
+/// Whether the received messages are a gapless prefix of those sent: their numbers are the sending order over
+/// all types.
 fn is_a_beginning(words: &[Word]) -> bool {
     let mut numbers: Vec<_> = words.iter().map(|word| word.number).collect();
     numbers.sort_unstable();
@@ -11,7 +11,7 @@ fn is_a_beginning(words: &[Word]) -> bool {
 }
 
 #[test]
-fn reliable_ones_arrive_once_and_in_their_order_on_any_line() {
+fn reliable_messages_arrive_once_and_in_order_on_any_link() {
     for conditions in [LinkConditions::PERFECT, bad()] {
         let mut game = Game::start(2, conditions);
         let pawn = game.pawn(Some(0));
@@ -34,13 +34,13 @@ fn reliable_ones_arrive_once_and_in_their_order_on_any_line() {
         for client in &game.clients {
             assert!(numbers(client, "Shout").into_iter().eq(evens().map(|even| even + 1)));
         }
-        assert!(heard(&game.clients[1], "Tell").is_empty(), "it is not its owner");
-        let link = game.link(0).expect("it is connected");
+        assert!(heard(&game.clients[1], "Tell").is_empty(), "only the pawn's owner may receive `Tell`");
+        let link = game.link(0).expect("the client is connected");
         assert!(heard(&game.server, "Say").iter().all(|word| word.from == MessageSource::Client(link)));
         assert!(heard(&game.server, "Say").iter().all(|word| word.about.is_none()));
         assert!(heard(&game.server, "Add").iter().all(|word| word.about == Some(pawn)));
         assert!(heard(&game.clients[1], "Shout").iter().all(|word| word.about == Some(pawn)));
-        // The server hears what it says to everyone.
+        // The server itself receives its messages to all clients.
         assert_eq!(heard(&game.server, "Shout").len(), 100);
         assert!(heard(&game.server, "Shout").iter().all(|word| word.from == MessageSource::Server));
         let traffic = game.traffic(0);
@@ -53,7 +53,7 @@ fn heard_all(app: &App, kinds: &[&str]) -> Vec<Word> {
 }
 
 #[test]
-fn they_leave_with_the_frame_and_in_as_few_packets() {
+fn messages_of_a_frame_are_sent_in_that_frame_and_share_packets() {
     let mut game = Game::start(1, LinkConditions::PERFECT);
     let packets = |game: &mut Game| {
         let world = game.clients[0].world_mut();
@@ -76,7 +76,7 @@ fn they_leave_with_the_frame_and_in_as_few_packets() {
 }
 
 #[test]
-fn unreliable_ones_may_be_lost_and_never_come_twice() {
+fn unreliable_messages_may_be_lost_and_never_arrive_twice() {
     let conditions = LinkConditions { duplication: 0.5, ..bad() };
     let mut game = Game::start(1, conditions);
     for number in 0..200 {
@@ -89,13 +89,13 @@ fn unreliable_ones_may_be_lost_and_never_come_twice() {
         let all = come.len();
         come.sort_unstable();
         come.dedup();
-        assert_eq!(come.len(), all, "one has come twice");
+        assert_eq!(come.len(), all, "a message arrived twice");
         assert!((120..195).contains(&all), "{all} of 200");
     }
 }
 
 #[test]
-fn a_host_keeps_the_rules_without_a_network() {
+fn message_rules_apply_to_the_host_without_a_link() {
     let mut game = Game::start_with(1, LinkConditions::PERFECT, true);
     let (own, other) = (game.pawn(None), game.pawn(Some(0)));
     send(&mut game.server, Say(1));
@@ -117,15 +117,15 @@ fn a_host_keeps_the_rules_without_a_network() {
     assert_eq!(stats(&game.server).limited, 15);
     assert_eq!((numbers(&game.server, "Tell"), numbers(&game.clients[0], "Tell")), (vec![5], vec![6]));
     assert_eq!((numbers(&game.server, "Shout"), numbers(&game.clients[0], "Shout")), (vec![7], vec![7]));
-    assert_eq!(stats(&game.server).refused, 3, "another's pawn, and what the game did not want");
+    assert_eq!(stats(&game.server).refused, 3, "one message about another pawn and two rejected ones");
 }
 
 #[test]
-fn what_cannot_be_sent_is_counted() {
+fn messages_that_cannot_be_sent_are_counted() {
     let mut game = Game::start(1, LinkConditions::PERFECT);
     let own = game.pawn(Some(0));
-    let link = game.link(0).expect("it is connected");
-    // The wrong side, the wrong target, nobody's owner, and too long.
+    let link = game.link(0).expect("the client is connected");
+    // Wrong direction, wrong target, a pawn without an owner, and too long.
     send(&mut game.clients[0], Shout(1));
     send(&mut game.clients[0], Tell(1));
     send(&mut game.clients[0], Long::<true>(1_001));
@@ -137,15 +137,15 @@ fn what_cannot_be_sent_is_counted() {
     game.server.world_mut().entity_mut(pawn).despawn();
     game.run(3);
     assert_eq!((stats(&game.clients[0]).unsent, stats(&game.clients[0]).sent), (3, 0));
-    // One of them about a pawn that was gone before it could leave.
+    // One of them is about a pawn that was despawned before the message could be sent.
     assert_eq!((stats(&game.server).unsent, stats(&game.server).sent), (4, 0));
     assert!(game.server.world().resource::<Heard>().0.is_empty());
-    // And what can.
+    // Messages that can be sent.
     send_to(&mut game.server, link, Tell(2));
     send(&mut game.clients[0], Long::<true>(1_000));
     send(&mut game.server, Long::<false>(1_000));
     send_about(&mut game.clients[0], own, Say(9));
-    // The long one has overdrawn the budget.
+    // The long message has overdrawn the budget.
     game.run(20);
     assert_eq!(numbers(&game.clients[0], "Tell"), [2]);
     assert_eq!(numbers(&game.server, "Long<true>"), [1_000]);

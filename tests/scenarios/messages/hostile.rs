@@ -1,9 +1,9 @@
-//! What a client says that no client may say.
+//! Game messages that no client may send (threat T9 in `docs/link.md`).
 
 use super::*;
 use crate::ingress::{channel, message_id};
 
-/// Packets with a message of every name that there can be, with these bytes behind it.
+/// One packet for every possible message type index, followed by `body`.
 fn every_name(client: &App, channel_name: &str, message: &str, reliable: bool, body: &[u8]) -> Vec<Vec<u8>> {
     let (channel, id) = (channel(client, channel_name), message_id(client, message));
     let mut number = 0_u16;
@@ -17,7 +17,7 @@ fn every_name(client: &App, channel_name: &str, message: &str, reliable: bool, b
         .collect()
 }
 
-/// Lets a client send so many packets a frame.
+/// Sends the packets from the first client, `a_frame` of them per frame.
 fn pour(game: &mut Game, packets: &[Vec<u8>], a_frame: usize) {
     for some in packets.chunks(a_frame) {
         some.iter().for_each(|packet| crate::ingress::send(&mut game.clients[0], packet));
@@ -38,28 +38,30 @@ fn open_all_gates(game: &mut Game) {
     });
 }
 
+// Threat T9.
 #[test]
-fn by_no_name_a_client_speaks_in_another_direction_or_on_another_channel() {
+fn no_message_index_lets_a_client_send_in_another_direction_or_channel() {
     let mut game = Game::start(1, LinkConditions::PERFECT);
     game.seconds(4);
     open_all_gates(&mut game);
-    // No pawn, and a number: the first bit of the body is clear.
+    // A number without a pawn: the first bit of the body is clear.
     let body = (5_u64 << 1).to_le_bytes();
     let packets =
         every_name(&game.clients[0], "GameUnreliableChannel", "GameUnreliableMessage", false, &body[..5]);
     pour(&mut game, &packets, 100);
     let words: Vec<_> = game.server.world().resource::<Heard>().0.clone();
     let kinds: Vec<_> = words.iter().map(|word| (word.kind, word.number)).collect();
-    assert_eq!(kinds, [("Wave", 5)], "it alone is unreliable and for the server");
-    // Seven of this test's, and the game's own.
-    assert_eq!(game.refused(0, IngressRefusal::Channel), 8, "the reliable ones for the server");
+    assert_eq!(kinds, [("Wave", 5)], "only `Wave` is unreliable and sent to the server");
+    // Seven types of this test, and the game's own one.
+    assert_eq!(game.refused(0, IngressRefusal::Channel), 8, "reliable types to the server");
     let unknown = game.refused(0, IngressRefusal::Message);
-    assert_eq!(unknown, 65_536 - 9, "what is for clients is as unknown as what there is not");
+    assert_eq!(unknown, 65_536 - 9, "types to clients and unassigned indices must count as unknown");
     assert!(game.traffic(0).strikes > 100_000.0);
 }
 
+// Threat T9.
 #[test]
-fn who_speaks_for_another_s_pawn_is_refused_and_in_the_end_thrown_out() {
+fn messages_about_another_players_pawn_are_refused_and_finally_kick_the_sender() {
     let mut game = Game::start(2, LinkConditions::PERFECT);
     game.seconds(4);
     let (own, other) = (game.pawn(Some(0)), game.pawn(Some(1)));
@@ -78,32 +80,32 @@ fn who_speaks_for_another_s_pawn_is_refused_and_in_the_end_thrown_out() {
         game.run(1);
         frames += 1;
     }
-    assert!((45..70).contains(&frames), "thrown out after {frames} frames");
+    assert!((45..70).contains(&frames), "kicked after {frames} frames");
     game.seconds(1);
-    assert!(game.link(0).is_none(), "it went on for that long");
+    assert!(game.link(0).is_none(), "the kicked client is still connected");
     assert_eq!(numbers(&game.server, "Say"), [2]);
     assert_eq!(game.traffic(1).strikes, 0.0);
 }
 
 #[test]
-fn what_cannot_be_read_is_an_offence_and_nobody_gets_it() {
+fn undecodable_messages_are_dropped_and_cost_strikes() {
     let mut game = Game::start(1, LinkConditions::PERFECT);
     game.seconds(4);
     for number in [3, 101, u32::MAX, 7, 4] {
         send(&mut game.clients[0], Strict(number));
     }
     game.run(3);
-    assert_eq!(numbers(&game.server, "Strict"), [3, 4], "7 has something behind it");
+    assert_eq!(numbers(&game.server, "Strict"), [3, 4], "7 has trailing bytes");
     assert_eq!(game.refused(0, IngressRefusal::Content), 3);
     let strikes = game.traffic(0).strikes;
     assert!((29.0..=30.0).contains(&strikes), "{strikes} strikes");
     (0..8).for_each(|_| send(&mut game.clients[0], Strict(101)));
     game.seconds(1);
-    assert!(game.link(0).is_none(), "eleven of them end it");
+    assert!(game.link(0).is_none(), "eleven offences must kick the client");
 }
 
 #[test]
-fn cut_and_mangled_envelopes_are_refused_and_nothing_breaks() {
+fn random_envelopes_are_refused_and_valid_messages_still_arrive() {
     let mut game = Game::start(1, LinkConditions::PERFECT);
     game.seconds(4);
     open_all_gates(&mut game);
@@ -128,5 +130,5 @@ fn cut_and_mangled_envelopes_are_refused_and_nothing_breaks() {
     assert_eq!(refused, packets.len() as u64, "{:?}", game.traffic(0));
     send(&mut game.clients[0], Say(1));
     game.run(3);
-    assert_eq!(numbers(&game.server, "Say"), [1], "all else goes on");
+    assert_eq!(numbers(&game.server, "Say"), [1], "valid messages must still arrive");
 }

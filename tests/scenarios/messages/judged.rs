@@ -1,4 +1,4 @@
-//! The game looks at messages before anybody can read them.
+//! Game validators, which check messages before any system can read them.
 
 use bevy_unlag::{
     guard::{KickReason, Kicked, KickedByServer},
@@ -7,16 +7,16 @@ use bevy_unlag::{
 
 use super::*;
 
-/// Numbers that [`judge`] knows.
+/// Message numbers that [`judge`] knows.
 pub const GOOD: u32 = 0;
 pub const BAD: u32 = 1;
 pub const HOSTILE: u32 = 2;
 
-/// State of the game that the judge asks for.
+/// Game state that the validator reads.
 #[derive(Resource)]
 pub struct Closed;
 
-/// A judge like any system.
+/// A validator, which is an ordinary system.
 pub fn judge(
     ask: InRef<Received<Ask>>,
     closed: Option<Res<Closed>>,
@@ -30,7 +30,7 @@ pub fn judge(
     }
 }
 
-/// What no app has.
+/// A resource that no app has, so that its validator cannot run.
 #[derive(Resource)]
 pub struct Nowhere;
 
@@ -39,7 +39,7 @@ pub fn judge_orphan(_: InRef<Received<Orphan>>, _: Res<Nowhere>) -> MessageVerdi
 }
 
 #[test]
-fn what_the_game_rejects_nobody_reads() {
+fn messages_rejected_by_the_validator_are_never_delivered() {
     let mut game = Game::start(1, LinkConditions::PERFECT);
     for ask in [GOOD, BAD, GOOD, BAD] {
         send(&mut game.clients[0], Ask(ask));
@@ -49,19 +49,19 @@ fn what_the_game_rejects_nobody_reads() {
     assert_eq!(game.refused(0, IngressRefusal::Rejected), 2);
     game.server.insert_resource(Closed);
     send(&mut game.clients[0], Ask(GOOD));
-    // A judge that cannot run lets nothing pass.
+    // A validator that cannot run rejects everything.
     send(&mut game.clients[0], Orphan(1));
     send(&mut game.clients[0], Say(1));
     game.run(3);
-    assert_eq!(numbers(&game.server, "Ask"), [GOOD, GOOD], "it looks at the game");
+    assert_eq!(numbers(&game.server, "Ask"), [GOOD, GOOD], "the validator must read the game state");
     assert!(heard(&game.server, "Orphan").is_empty());
     assert_eq!(numbers(&game.server, "Say"), [1]);
     assert_eq!(game.refused(0, IngressRefusal::Rejected), 4);
-    assert_eq!(game.traffic(0).strikes, 0.0, "it is no offence");
+    assert_eq!(game.traffic(0).strikes, 0.0, "a rejection must cost no strikes");
 }
 
 #[test]
-fn who_is_thrown_out_by_the_game_hears_why_and_is_not_heard() {
+fn validator_kick_sends_its_reason_and_drops_the_senders_later_messages() {
     let mut game = Game::start(2, LinkConditions::PERFECT);
     for client in &mut game.clients {
         send(client, Say(1));
@@ -70,7 +70,7 @@ fn who_is_thrown_out_by_the_game_hears_why_and_is_not_heard() {
     for client in &mut game.clients {
         send(client, Say(2));
     }
-    let link = game.link(0).expect("it is connected");
+    let link = game.link(0).expect("the first client is connected");
     game.run(3);
     let of = |game: &Game, link| {
         let words = heard(&game.server, "Say").into_iter();
@@ -79,7 +79,7 @@ fn who_is_thrown_out_by_the_game_hears_why_and_is_not_heard() {
             .map(|word| word.number)
             .collect::<Vec<_>>()
     };
-    assert_eq!(of(&game, link), [1], "what it said after that came in the same frame");
+    assert_eq!(of(&game, link), [1], "messages after the kick must be dropped, even in the same frame");
     assert!(heard(&game.server, "Ask").is_empty());
     let told: Vec<_> = game
         .server
@@ -94,6 +94,6 @@ fn who_is_thrown_out_by_the_game_hears_why_and_is_not_heard() {
     assert_eq!(told, [KickedByServer(KickReason::Game(9))]);
     game.seconds(2);
     assert!(game.link(0).is_none() && !game.connected(0));
-    let other = game.link(1).expect("it did nothing");
+    let other = game.link(1).expect("the second client is connected");
     assert_eq!(of(&game, other), [1, 2]);
 }

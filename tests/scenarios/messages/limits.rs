@@ -1,4 +1,4 @@
-//! How many messages there may be.
+//! Limits of game messages: queue length, rate and bandwidth.
 
 use bevy_unlag::{
     core::SnapshotHistory,
@@ -9,12 +9,12 @@ use bevy_unlag::{
 use super::*;
 
 #[test]
-fn more_than_the_queue_holds_ends_the_connection_of_a_client() {
+fn client_disconnects_when_its_reliable_queue_overflows() {
     let mut game = Game::start(2, bad());
     (0..256).for_each(|number| send(&mut game.clients[0], Say(number)));
     game.run(1);
     assert_eq!(stats(&game.clients[0]).overflowed, 0);
-    // What was sent at once arrives, all of it.
+    // Everything that fits into the queue arrives.
     game.seconds(10);
     assert!(numbers(&game.server, "Say").into_iter().eq(0..256));
     assert!(game.connected(0));
@@ -28,9 +28,9 @@ fn more_than_the_queue_holds_ends_the_connection_of_a_client() {
 }
 
 #[test]
-fn more_than_the_queue_holds_throws_a_client_out() {
+fn server_kicks_a_client_whose_reliable_queue_overflows() {
     let mut game = Game::start(2, LinkConditions::PERFECT);
-    let link = game.link(0).expect("it is connected");
+    let link = game.link(0).expect("the client is connected");
     (0..300).for_each(|number| send_to(&mut game.server, link, Tell(number)));
     game.run(2);
     let told: Vec<_> =
@@ -40,16 +40,16 @@ fn more_than_the_queue_holds_throws_a_client_out() {
     assert!(game.link(0).is_none() && game.link(1).is_some());
     let stats = stats(&game.server);
     assert_eq!((stats.overflowed, stats.sent, stats.unsent), (1, 256, 44));
-    // A queue of another length.
+    // A longer queue.
     game.server.world_mut().resource_mut::<MessageLimits>().reliable_queue = 400;
-    let link = game.link(1).expect("it is connected");
+    let link = game.link(1).expect("the client is connected");
     (0..300).for_each(|number| send_to(&mut game.server, link, Tell(number)));
     game.seconds(4);
     assert!(numbers(&game.clients[1], "Tell").into_iter().eq(0..300));
 }
 
 #[test]
-fn a_client_counts_its_own_and_the_server_counts_again() {
+fn message_rate_is_limited_by_the_client_and_enforced_by_the_server() {
     let mut game = Game::start(1, bad());
     game.seconds(4);
     for second in 0..8 {
@@ -58,42 +58,47 @@ fn a_client_counts_its_own_and_the_server_counts_again() {
     }
     game.seconds(2);
     let come = numbers(&game.server, "Seldom");
-    assert!((38..=42).contains(&come.len()), "{} in eight seconds", come.len());
+    assert!((38..=42).contains(&come.len()), "{} messages in eight seconds", come.len());
     assert_eq!(stats(&game.clients[0]).limited + come.len() as u64, 160);
     let traffic = game.traffic(0);
-    assert_eq!((traffic.refused.total(), traffic.strikes), (0, 0.0), "an honest one is never refused");
+    assert_eq!(
+        (traffic.refused.total(), traffic.strikes),
+        (0, 0.0),
+        "an honest client must never be refused"
+    );
 
-    // One that does not count.
+    // A client without its own rate limit.
     add::<Seldom>(&mut game.clients[0], MessageRules::to_server().per_second(f32::INFINITY));
     for count in [200, 120] {
         (0..count).for_each(|number| send(&mut game.clients[0], Seldom(1_000 + number)));
         game.seconds(3);
     }
     let more = numbers(&game.server, "Seldom").len() - come.len();
-    // As many as may have waited on a line that was down, and what six seconds allow.
-    assert!((250..=290).contains(&more), "{more} more");
+    // The burst for messages that may have waited during an outage, plus the rate of six seconds.
+    assert!((250..=290).contains(&more), "{more} more messages");
     assert_eq!(game.refused(0, IngressRefusal::Rate) + more as u64, 320);
 }
 
-/// What a line does to movement while the game says a lot, each way.
+/// Movement figures during a flood of game messages in both directions.
 struct Flooded {
-    /// How many moves waited for answers: the largest, and of 99 in a hundred frames.
+    /// Unacknowledged moves: maximum and 99th percentile over all frames.
     unanswered: (u64, u64),
-    /// How old what is seen of others is, in ticks: the largest, and of 99 in a hundred frames.
+    /// Age of the newest snapshot of remote pawns, in ticks: maximum and 99th percentile.
     age: (i32, i32),
-    /// Reliable and unreliable messages that have come to the client.
+    /// Reliable and unreliable messages that the client received.
     come: (usize, usize),
 }
 
-/// Thirty others stand around on a line with such a rate; then, for ten seconds, the game says so many messages of 200
-/// bytes a frame, each way, and one more that may be lost.
+/// Runs a match with thirty remote pawns on a link with the given rate. For ten seconds the game sends, per
+/// frame, `messages` reliable messages of 200 bytes each way and as many small unreliable ones to the client.
+/// `tame` keeps the bandwidth limits.
 fn flooded(bytes_per_second: u32, messages: u32, tame: bool) -> Flooded {
     let line = LinkConditions { latency: crate::seconds(0.02), bytes_per_second, ..LinkConditions::PERFECT };
     let mut game = Game::start(1, line);
     for id in 101..131 {
         pawns::stand(&mut game, id);
     }
-    // Half the line: the rest is for answers and for what is put around messages.
+    // Half the rate: the rest is for acknowledgements and packet overhead.
     game.server.insert_resource(DownlinkBudget { bytes_per_second: bytes_per_second / 2 });
     let wild = MessageLimits { down_share: 1.0, up_bytes_per_second: 1_000_000, ..MessageLimits::default() };
     for app in [&mut game.server, &mut game.clients[0]] {
@@ -128,21 +133,24 @@ fn flooded(bytes_per_second: u32, messages: u32, tame: bool) -> Flooded {
 }
 
 #[test]
-fn a_flood_of_reliable_messages_does_not_hold_up_movement() {
+fn flood_of_reliable_messages_delays_movement_by_at_most_94_ms() {
     for rate in [64_000, 16_000] {
         let calm = flooded(rate, 0, true);
         let tame = flooded(rate, 2, true);
         println!(
-            "{rate} bytes a second: moves unanswered {:?}, {:?} in a flood; ticks of age {:?}, {:?}; come {:?}",
+            "{rate} bytes/s: unacked moves {:?}, {:?} in a flood; age in ticks {:?}, {:?}; received {:?}",
             calm.unanswered, tame.unanswered, calm.age, tame.age, tame.come
         );
         // Six ticks are 94 ms.
-        assert!(tame.unanswered.1 <= calm.unanswered.1 + 6, "moves wait");
-        assert!(tame.age.1 <= calm.age.1 + 6, "others are seen late");
-        assert!(tame.come.0 > 30, "and what must arrive does");
-        assert!(rate > 16_000 || tame.come.1 < 1_000, "what may be lost is what is left out");
+        assert!(tame.unanswered.1 <= calm.unanswered.1 + 6, "the flood delays acknowledgements of moves");
+        assert!(tame.age.1 <= calm.age.1 + 6, "the flood delays snapshots");
+        assert!(tame.come.0 > 30, "reliable messages must arrive");
+        assert!(rate > 16_000 || tame.come.1 < 1_000, "unreliable messages must be dropped first");
     }
     let wild = flooded(16_000, 2, false);
-    println!("without limits: {:?} unanswered, {:?} ticks of age", wild.unanswered, wild.age);
-    assert!(wild.unanswered.1 > 40 && wild.age.1 > 40, "so this test shows something");
+    println!("without limits: {:?} unacknowledged moves, age {:?} ticks", wild.unanswered, wild.age);
+    assert!(
+        wild.unanswered.1 > 40 && wild.age.1 > 40,
+        "movement is not delayed without limits: the test shows nothing"
+    );
 }

@@ -1,4 +1,5 @@
-//! Messages about pawns that are not here yet, no more, or hidden.
+//! Messages about pawns that a client does not have yet, has no longer, or may not see (threat T30 in
+//! `docs/link.md`).
 
 use bevy_unlag::{
     movement::CapsuleState,
@@ -9,7 +10,7 @@ use lightyear::prelude::VisibilityExt;
 
 use super::*;
 
-/// Lets somebody stand somewhere whom nobody steers.
+/// Spawns a standing pawn without an owner.
 pub fn stand(game: &mut Game, id: u16) -> Entity {
     let state = SoldierState {
         body: CapsuleState::at(Vec3::new(f32::from(id % 40) - 20.0, 0.9, -6.0)),
@@ -20,9 +21,10 @@ pub fn stand(game: &mut Game, id: u16) -> Entity {
 }
 
 #[test]
-fn what_is_about_a_pawn_that_is_still_to_come_waits_for_it_in_order() {
+fn messages_about_a_pawn_not_yet_replicated_wait_for_it_in_order() {
     let mut waited = 0;
-    // Whether word of a pawn is there before the messages depends on when it comes; at one of three it is late.
+    // Whether a pawn is replicated before its messages depends on timing; in one of the three cases it is
+    // later.
     for (conditions, later) in [(LinkConditions::PERFECT, 0), (LinkConditions::PERFECT, 1), (bad(), 0)] {
         let mut game = Game::start(2, conditions);
         game.run(later);
@@ -43,11 +45,11 @@ fn what_is_about_a_pawn_that_is_still_to_come_waits_for_it_in_order() {
             assert_eq!((stats.waiting, stats.expired), (0, 0));
         }
     }
-    assert!(waited > 0, "so this test shows something");
+    assert!(waited > 0, "no message had to wait: the test shows nothing");
 }
 
 #[test]
-fn a_pawn_may_be_spawned_by_the_same_commands() {
+fn message_about_a_pawn_spawned_by_the_same_commands_arrives() {
     let mut game = Game::start(1, LinkConditions::PERFECT);
     let begin = |mut commands: Commands, mut outbox: Outbox<Shout>| {
         let state = SoldierState {
@@ -58,7 +60,7 @@ fn a_pawn_may_be_spawned_by_the_same_commands() {
         let pawn = commands.spawn(pawn).id();
         outbox.send_about(pawn, &Shout(5));
     };
-    game.server.world_mut().run_system_cached(begin).expect("it runs");
+    game.server.world_mut().run_system_cached(begin).expect("the system runs");
     game.seconds(1);
     let word = heard(&game.clients[0], "Shout");
     assert_eq!(
@@ -69,12 +71,12 @@ fn a_pawn_may_be_spawned_by_the_same_commands() {
 }
 
 #[test]
-fn they_wait_for_a_while_and_so_many() {
+fn waiting_messages_expire_after_a_while_and_beyond_the_limit() {
     let mut game = Game::start(1, LinkConditions::PERFECT);
     game.clients[0].world_mut().resource_mut::<MessageLimits>().waiting = 3;
     let gone = stand(&mut game, 101);
     (0..5).for_each(|number| send_about(&mut game.server, NetId(101), Shout(number)));
-    // The messages have left, and the pawn is gone before anybody was told of it.
+    // The messages are sent, and the pawn is despawned before it is replicated.
     game.server.update();
     game.server.world_mut().entity_mut(gone).despawn();
     game.run(10);
@@ -83,19 +85,20 @@ fn they_wait_for_a_while_and_so_many() {
     assert_eq!(stats(&game.clients[0]).waiting, 3);
     game.seconds(2);
     assert_eq!((stats(&game.clients[0]).waiting, stats(&game.clients[0]).expired), (0, 5));
-    // A later pawn of that name does not get them.
+    // A later pawn with that network id does not get them.
     stand(&mut game, 101);
     send_about(&mut game.server, NetId(101), Shout(9));
     game.seconds(1);
     assert_eq!(numbers(&game.clients[0], "Shout"), [9]);
 }
 
+// Threat T30.
 #[test]
-fn nobody_hears_of_a_pawn_that_it_may_not_see() {
+fn messages_about_an_invisible_pawn_are_not_sent() {
     let mut game = Game::start(2, LinkConditions::PERFECT);
     let pawn = stand(&mut game, 101);
     game.seconds(1);
-    let link = game.link(0).expect("it is connected");
+    let link = game.link(0).expect("the client is connected");
     for retained in [false, true] {
         if retained {
             game.server.world_mut().lose_visibility_retained(pawn, link);
@@ -111,7 +114,7 @@ fn nobody_hears_of_a_pawn_that_it_may_not_see() {
         send_about(&mut game.server, NetId(101), Shout(1));
         send_about(&mut game.server, NetId(101), Spark(1));
         game.seconds(1);
-        assert_eq!(bytes(&game), before, "not even its bytes come");
+        assert_eq!(bytes(&game), before, "not even the bytes may be sent");
         assert!(heard(&game.clients[0], "Shout").is_empty());
         assert_eq!(numbers(&game.clients[1], "Shout").len(), 1 + usize::from(retained));
         game.server.world_mut().gain_visibility(pawn, link);
@@ -119,11 +122,15 @@ fn nobody_hears_of_a_pawn_that_it_may_not_see() {
     }
     send_about(&mut game.server, NetId(101), Shout(2));
     game.seconds(1);
-    assert_eq!(numbers(&game.clients[0], "Shout"), [2], "it is back");
+    assert_eq!(
+        numbers(&game.clients[0], "Shout"),
+        [2],
+        "messages must arrive again when the pawn is visible"
+    );
 }
 
 #[test]
-fn a_client_that_does_not_know_yet_that_its_pawn_is_gone_is_refused_and_forgiven() {
+fn messages_about_a_just_despawned_pawn_are_refused_without_strikes() {
     let mut game = Game::start(1, bad());
     game.seconds(4);
     let own = game.pawn(Some(0));

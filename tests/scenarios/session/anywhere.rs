@@ -1,4 +1,4 @@
-//! Links end at any moment: in a shot, in a correction, while something goes. The server goes on.
+//! Links that end at random moments: during a shot, a correction, or a despawn (row F24).
 
 use lightyear::prelude::{PeerId, RemoteId, server::ClientOf};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
@@ -7,7 +7,7 @@ use unlag_examples::{app::ServerOptions, scripted_player::ScriptedPlayer, weapon
 use super::*;
 
 const PLAYERS: usize = 6;
-/// Links that end.
+/// Number of links that end.
 const POINTS: usize = 500;
 
 /// How a link ends.
@@ -16,7 +16,7 @@ enum End {
     HangsUp,
     SwitchedOff,
     Kicked,
-    /// The server's own code takes the link away, without a word.
+    /// The server's own code despawns the link without a disconnect message.
     Despawned,
 }
 
@@ -24,7 +24,7 @@ struct Story {
     game: Match,
     dice: SmallRng,
     seed: u64,
-    /// When each player went, or tried to come back last.
+    /// When each player last left or tried to reconnect, in seconds.
     since: [f64; PLAYERS],
     now: f64,
 }
@@ -54,8 +54,8 @@ impl Story {
         end
     }
 
-    /// It may take several times: after an end without a word netcode keeps the name until its timeout, and a
-    /// request gives up after as long.
+    /// Reconnects a player. It may need several calls: after an end without a disconnect netcode keeps the
+    /// client id until its timeout, and a connection request gives up after the same time.
     fn rejoin(&mut self, player: usize) {
         self.game.rejoin(player).expect("a token");
         self.game.clients[player].world_mut().resource_mut::<ScriptedPlayer>().may_fire = true;
@@ -67,7 +67,7 @@ impl Story {
         self.now += time;
     }
 
-    /// No player has two pawns, and there are not more than players.
+    /// Asserts that no player has two pawns, and that every pawn has a player.
     fn check(&mut self) {
         let seed = self.seed;
         let world = self.game.server.world_mut();
@@ -75,7 +75,7 @@ impl Story {
         let all = peers.len();
         peers.sort_unstable();
         peers.dedup();
-        assert_eq!(peers.len(), all, "seed {seed}: somebody has two pawns");
+        assert_eq!(peers.len(), all, "seed {seed}: a player has two pawns");
         let named = world.query::<&NetId>().iter(world).count();
         assert_eq!(named, all, "seed {seed}: a pawn without a player");
     }
@@ -87,7 +87,7 @@ fn story(seed: u64, points: usize) {
     let players = PLAYERS as u64;
     let options = MatchOptions { players, conditions, seed, server, ..MatchOptions::default() };
     let mut game = play(options);
-    // Some come back in time and some do not.
+    // Some players return within the grace time and some do not.
     game.server.world_mut().resource_mut::<SessionConfig>().grace = seconds(1.5);
     game.set_firing(true);
     let dice = SmallRng::seed_from_u64(seed);
@@ -115,7 +115,7 @@ fn story(seed: u64, points: usize) {
         story.now
     );
     assert!(said.returned.len() > points / 20 && said.expired.len() > points / 20, "seed {seed}: {said:?}");
-    // Everybody comes in again.
+    // All players reconnect.
     for _ in 0..4 {
         for player in 0..PLAYERS {
             if !story.game.is_playing(player) {
@@ -129,16 +129,21 @@ fn story(seed: u64, points: usize) {
         assert!(story.game.is_playing(player), "seed {seed}: player {player} is not back");
     }
     assert_eq!(pawns(&mut story.game.server).len(), PLAYERS, "seed {seed}");
-    // And everybody goes.
+    // All players leave.
     (0..PLAYERS).for_each(|player| story.game.disconnect(player));
     story.run(4.0);
     let seed = story.seed;
     assert_eq!(pawns(&mut story.game.server).len(), 0, "seed {seed}: a pawn was left behind");
     let world = story.game.server.world_mut();
-    assert_eq!(world.query_filtered::<(), With<ClientOf>>().iter(world).count(), 0, "seed {seed}: a link");
+    assert_eq!(
+        world.query_filtered::<(), With<ClientOf>>().iter(world).count(),
+        0,
+        "seed {seed}: a link was left behind"
+    );
 }
 
+// Row F24.
 #[test]
-fn at_500_points_and_the_server_goes_on() {
+fn server_leaks_no_pawn_or_link_when_500_links_end_at_random_moments() {
     story(24, POINTS);
 }

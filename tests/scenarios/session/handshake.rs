@@ -1,4 +1,4 @@
-//! Client and server that do not fit together say so in words.
+//! Handshake errors of incompatible clients and servers.
 
 use core::time::Duration;
 
@@ -21,7 +21,7 @@ fn newcomer(game: &mut Match) -> usize {
 }
 
 #[test]
-fn another_tuning_or_another_level_is_a_warning_or_the_end() {
+fn different_tuning_or_level_is_reported_or_refused_according_to_the_setup_rule() {
     for (rule, found) in [
         (SetupRule::Warn, SetupDifference::Configuration),
         (SetupRule::Refuse, SetupDifference::Configuration),
@@ -45,7 +45,11 @@ fn another_tuning_or_another_level_is_a_warning_or_the_end() {
         assert_eq!(is_connected(&mut game.clients[late]), !refused, "{rule:?} {found:?}");
         let expected: &[_] = if refused { &[KickReason::Setup(found)] } else { &[] };
         assert_eq!(told(&game.clients[late]).kicked, expected, "{rule:?}");
-        assert_eq!(pawns(&mut game.server).len(), 3, "a body stays for a while, whoever is sent away");
+        assert_eq!(
+            pawns(&mut game.server).len(),
+            3,
+            "the pawn of a refused client must stay for the grace time"
+        );
         for client in 0..2 {
             let told = told(&game.clients[client]);
             assert!(told.setup.is_empty() && told.kicked.is_empty(), "{told:?}");
@@ -54,13 +58,15 @@ fn another_tuning_or_another_level_is_a_warning_or_the_end() {
 }
 
 #[test]
-fn another_version_is_named() {
+fn different_protocol_version_is_refused_with_the_side_to_update() {
     for (version, line) in [(99, "update the server"), (3, "update this client")] {
         let mut game = play(MatchOptions { players: 1, conditions: average(), ..MatchOptions::default() });
         let late = newcomer(&mut game);
         game.clients[late].insert_resource(ProtocolVersion(version));
         game.run(seconds(3.0));
-        let [mismatch] = told(&game.clients[late]).protocol[..] else { panic!("nothing was said") };
+        let [mismatch] = told(&game.clients[late]).protocol[..] else {
+            panic!("the client received no protocol mismatch")
+        };
         assert_eq!(mismatch, ProtocolMismatch { server: PROTOCOL_VERSION, client: version });
         assert!(mismatch.to_string().ends_with(line), "{mismatch}");
         assert!(!is_connected(&mut game.clients[late]));
@@ -74,7 +80,7 @@ struct Hat(u8);
 struct Taunt(u8);
 struct Megaphone;
 
-/// What one of the two has registered and the other has not.
+/// Registers a further component, message or channel, which the other end lacks.
 fn more(app: &mut App, what: usize) {
     match what {
         0 => drop(app.component::<Hat>().replicate()),
@@ -93,7 +99,7 @@ fn run(apps: &mut [&mut App], time: Duration) {
 }
 
 #[test]
-fn another_build_of_the_same_version_is_named_and_nobody_panics() {
+fn different_build_of_the_same_version_is_refused_without_a_panic() {
     for what in 0..3 {
         for at_the_server in [true, false] {
             let mut server = app::server(app::ServerOptions::default());
@@ -121,8 +127,11 @@ fn another_build_of_the_same_version_is_named_and_nobody_panics() {
                 panic!("{what} at the server: {at_the_server}: {:?}", told(&other).protocol)
             };
             assert!(mismatch.to_string().contains("another build"), "{mismatch}");
-            assert!(!is_connected(&mut other), "it has left");
-            assert!(is_connected(&mut same) && own_pawns(&mut same) == 1, "the server goes on");
+            assert!(!is_connected(&mut other), "the client must disconnect");
+            assert!(
+                is_connected(&mut same) && own_pawns(&mut same) == 1,
+                "the matching client must stay connected"
+            );
             assert!(told(&same).protocol.is_empty());
         }
     }

@@ -1,4 +1,4 @@
-//! Joining a running fight.
+//! Late joiners of a running fight (row F16).
 
 use bevy_unlag::smoothing::SmoothingStats;
 use lightyear::prelude::{NetworkTarget, Replicate};
@@ -7,14 +7,15 @@ use unlag_examples::scripted_player::ScriptedPlayer;
 use super::*;
 use crate::{hold_still, stats};
 
-/// The longest way from the server to a client, in seconds.
+/// The maximum downlink latency, in seconds.
 const LATENCY: f32 = 0.06;
-/// Nobody is faster, in metres per second: the longest fall in the arena.
+/// The maximum speed of a pawn, in metres per second: that of the longest fall in the arena.
 const SPEED: f32 = 8.0;
-/// For how long the server's places count, in seconds: what is drawn is later than the way here by the playout delay.
+/// For how long the server's positions count, in seconds: drawn poses lag by the latency and the playout
+/// delay.
 const LATE: f64 = 0.5;
 
-/// Where the server had everybody lately: when, who, where.
+/// Recent positions of all pawns on the server: time, network id, position.
 #[derive(Default)]
 pub(super) struct Lately(Vec<(f64, NetId, Vec3)>);
 
@@ -26,14 +27,14 @@ impl Lately {
         self.0.extend(pawns.iter(world).map(|(id, state)| (now, *id, state.body.position)));
     }
 
-    /// How far a place is from where the server has a pawn or had it lately.
+    /// The distance of `place` from the nearest recent position of a pawn on the server, in metres.
     pub fn distance(&self, id: NetId, place: Vec3) -> f32 {
         let of = self.0.iter().filter(|(_, other, _)| *other == id);
         of.map(|(.., there)| there.distance(place)).fold(f32::INFINITY, f32::min)
     }
 }
 
-/// What of the others is drawn.
+/// The drawn positions of the living remote pawns.
 pub(super) fn drawn(client: &mut App) -> Vec<(NetId, Vec3)> {
     let world = client.world_mut();
     let mut drawn = world.query_filtered::<(&NetId, &DrawnPose), Without<LocalControl>>();
@@ -65,7 +66,7 @@ fn join_among(things: u32) {
     listen(&mut game.clients[late]);
     let (mut passed, mut complete, mut farthest, mut pictures) = (0.0, None, 0.0_f32, 0);
     while passed < 4.0 {
-        // A frame of the one who joins.
+        // One frame of the late joiner.
         game.run(seconds(0.01));
         passed += 0.01;
         lately.note(now + passed, &mut game.server);
@@ -77,41 +78,44 @@ fn join_among(things: u32) {
             farthest = farthest.max(off);
             assert!(
                 off < SPEED * LATENCY + 1.0,
-                "{id:?} is drawn at {place} after {passed:.2} s, {off:.2} m from where it was"
+                "{id:?} is drawn at {place} after {passed:.2} s, {off:.2} m from its position"
             );
             let at_origin = place.length() < 1.0;
             assert!(!at_origin || lately.distance(*id, Vec3::ZERO) < 1.0, "{id:?} is drawn at the origin");
         }
         let world = game.clients[late].world_mut();
         let all = world.query::<&Health>().iter(world).count();
-        // Somebody may be dead at that moment.
+        // Some pawns may be dead at that moment.
         if playing && all == things as usize + 5 && seen.len() >= 2 {
             complete = complete.or(Some(passed));
         }
     }
-    println!("{things} things: all there after {complete:?} s; at most {farthest:.2} m from its place");
-    let complete = complete.unwrap_or_else(|| panic!("never complete"));
-    assert!(complete <= 1.0, "after {complete} s");
-    assert!(pictures > 300, "{pictures} pictures are too few to say anything");
+    println!("{things} things: complete after {complete:?} s; drawn at most {farthest:.2} m off");
+    let complete = complete.unwrap_or_else(|| panic!("the late joiner never received the whole world"));
+    assert!(complete <= 1.0, "complete only after {complete} s");
+    assert!(pictures > 300, "{pictures} drawn poses are too few");
     for (i, before) in before.into_iter().enumerate() {
         let errors = &told(&game.clients[i]).corrected[before..];
         assert!(errors.iter().all(|error| *error < 1.0), "client {i} was corrected by {errors:?} m");
     }
 }
 
+// Row F16.
 #[test]
-fn the_whole_world_is_there_within_a_second() {
+fn late_joiner_receives_the_whole_world_within_1_s() {
     join_among(0);
 }
 
+// Row F16.
 #[test]
-fn and_so_are_a_thousand_things() {
+fn late_joiner_receives_1000_entities_within_1_s() {
     join_among(1_000);
 }
 
+// Row F16.
 #[test]
-fn nobody_who_plays_is_corrected_or_sees_anybody_jump() {
-    // Whoever meets nobody is never corrected on this link.
+fn late_joiner_causes_no_corrections_or_visible_jumps_for_other_players() {
+    // Without contact between pawns there are no corrections on this link.
     let mut game = play(MatchOptions { players: 2, conditions: average(), ..MatchOptions::default() });
     for (seed, client) in (0..).zip(&mut game.clients) {
         client.world_mut().insert_resource(ScriptedPlayer::touring(seed));
@@ -129,9 +133,9 @@ fn nobody_who_plays_is_corrected_or_sees_anybody_jump() {
     game.run(seconds(3.0));
     for (i, (drawn, faults)) in before.into_iter().enumerate() {
         let (drawn_now, faults_now) = count(&mut game.clients[i]);
-        // The other one in every frame, and then the new one too.
-        assert!(drawn_now - drawn > 400, "client {i} has drawn {} pictures", drawn_now - drawn);
-        assert_eq!(faults_now, faults, "client {i}: corrections, snaps, resyncs and frames that stood");
-        assert_eq!(pawns(&mut game.clients[i]).len(), 3, "client {i} sees the new one");
+        // The other pawn in every frame, and later the new one, too.
+        assert!(drawn_now - drawn > 400, "client {i} has drawn only {} poses", drawn_now - drawn);
+        assert_eq!(faults_now, faults, "client {i}: corrections, snaps, resyncs and held frames");
+        assert_eq!(pawns(&mut game.clients[i]).len(), 3, "client {i} must have the new pawn");
     }
 }

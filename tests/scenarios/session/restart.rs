@@ -1,4 +1,4 @@
-//! A match begins anew on a server that goes on.
+//! Match restart on a running server (row F23).
 
 use core::time::Duration;
 
@@ -8,7 +8,7 @@ use unlag_examples::{app::ServerOptions, weapon_set::WeaponSet};
 use super::*;
 use crate::{hold_still, own_id, state};
 
-/// 300 ms of round trip, 20 % loss.
+/// A round trip of 300 ms and 20 % loss each way.
 const FAR: LinkConditions = LinkConditions {
     latency: Duration::from_millis(150),
     jitter: Duration::from_millis(10),
@@ -20,13 +20,14 @@ fn restart(game: &mut Match) {
     game.server.world_mut().trigger(RestartMatch);
 }
 
+// Row F23.
 #[test]
-fn everybody_is_clean_within_five_seconds_at_300_ms_and_20_percent_loss() {
+fn restarted_match_has_no_stale_state_within_5_s_at_300_ms_and_20_percent_loss() {
     let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     let mut game =
         play(MatchOptions { players: 4, conditions: FAR, server, seed: 5, ..MatchOptions::default() });
     game.set_firing(true);
-    // Until something is in the air.
+    // Until a projectile is in flight.
     time_until(&mut game, 90.0, |game| {
         told(&game.server).damage > 0
             && game.server.world().resource::<ProjectilesInFlight>().launches().len() > 0
@@ -38,13 +39,13 @@ fn everybody_is_clean_within_five_seconds_at_300_ms_and_20_percent_loss() {
     game.run(seconds(0.02));
     assert_eq!(told(&game.server).restarted.len(), 1);
     assert_eq!(game.server.world().resource::<ProjectilesInFlight>().launches().len(), 0);
-    // No move of the new match can be there before word of it went down and up.
+    // No move of the new match can arrive within one round trip.
     game.run(seconds(0.25));
-    assert_eq!(told(&game.server).damage, before, "somebody was hit by a shot of the match before");
+    assert_eq!(told(&game.server).damage, before, "a shot of the previous match did damage");
     let clean = time_until(&mut game, 5.0, |game| {
         (0..4).all(|i| told(&game.clients[i]).restarted.len() == 1 && game.is_playing(i))
     });
-    println!("everybody knows after {:.2} s", clean + 0.27);
+    println!("all clients have restarted after {:.2} s", clean + 0.27);
     game.run(seconds(5.0 - clean.min(4.7)));
     for i in 0..4 {
         hold_still(&mut game.clients[i]);
@@ -58,15 +59,19 @@ fn everybody_is_clean_within_five_seconds_at_300_ms_and_20_percent_loss() {
         let errors = &told(&game.clients[i]).corrected[corrected..];
         assert!(errors.iter().all(|error| *error < 1.0), "client {i} was corrected by {errors:?} m");
         let world = game.clients[i].world_mut();
-        assert_eq!(world.query::<&DrawnProjectile>().iter(world).count(), 0, "client {i} shows a ghost");
-        assert_eq!(told(&game.clients[i]).restarted.len(), 1, "once");
+        assert_eq!(
+            world.query::<&DrawnProjectile>().iter(world).count(),
+            0,
+            "client {i} displays a projectile of the previous match"
+        );
+        assert_eq!(told(&game.clients[i]).restarted.len(), 1, "each client must restart once");
     }
     game.fight(5.0);
-    assert!(told(&game.server).damage > before, "the fight goes on");
+    assert!(told(&game.server).damage > before, "no damage in the new match");
 }
 
 #[test]
-fn the_host_s_own_screen_is_clean_too() {
+fn restart_removes_displayed_projectiles_on_the_host() {
     let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     let mut game = play(MatchOptions { players: 3, host: true, server, seed: 5, ..MatchOptions::default() });
     let shown = |game: &mut Match| {
@@ -78,15 +83,15 @@ fn the_host_s_own_screen_is_clean_too() {
     game.set_firing(false);
     restart(&mut game);
     game.run(seconds(0.1));
-    assert_eq!(shown(&mut game), 0, "ghosts");
+    assert_eq!(shown(&mut game), 0, "projectiles of the previous match");
 }
 
 #[test]
-fn a_new_match_is_compared_anew() {
+fn each_restarted_match_compares_the_setups_of_its_clients_again() {
     let mut game = play(MatchOptions { players: 2, ..MatchOptions::default() });
     game.run(seconds(1.0));
     assert_eq!(told(&game.clients[0]).setup, []);
-    // The next match is faster, and only one of the clients knows.
+    // The next match is faster, and only one of the clients has the new tuning.
     let quicker = |app: &mut App| app.world_mut().resource_mut::<CapsuleConfig>().max_walk_speed += 1.0;
     quicker(&mut game.server);
     quicker(&mut game.clients[0]);
@@ -100,5 +105,5 @@ fn a_new_match_is_compared_anew() {
     restart(&mut game);
     game.run(seconds(1.0));
     let rounds: Vec<_> = told(&game.clients[0]).restarted.iter().map(|one| one.epoch).collect();
-    assert_eq!(rounds, [1, 2, 3], "two in one frame are one");
+    assert_eq!(rounds, [1, 2, 3], "two restarts in one frame must count as one");
 }

@@ -1,18 +1,22 @@
-//! A link goes; the pawn stays, and waits for its player.
+//! Reconnect policy: the pawn of a disconnected player stays for the grace time (row F15).
 
 use unlag_examples::{app::ServerOptions, scripted_player::ScriptedPlayer, weapon_set::WeaponSet};
 
 use super::*;
 use crate::{hold_still, own_id, state};
 
-/// The last one's, who may be gone.
+/// The pawn with this network id, and its [`Absent`] component if its player is disconnected.
 fn session(game: &mut Match, id: NetId) -> (Entity, Option<AwaitingReconnect>) {
     let world = game.server.world_mut();
     let mut pawns = world.query::<(&NetId, Entity, Option<&AwaitingReconnect>)>();
-    pawns.iter(world).find(|(other, ..)| **other == id).map(|(_, e, a)| (e, a.copied())).expect("it is there")
+    pawns
+        .iter(world)
+        .find(|(other, ..)| **other == id)
+        .map(|(_, e, a)| (e, a.copied()))
+        .expect("the pawn exists")
 }
 
-/// From now on these hold their fire; what they have fired arrives first, and the pawn is alive then.
+/// Makes the other players hold their fire, lets their shots arrive, and waits until the pawn is alive.
 fn spare(game: &mut Match, id: NetId, others: [usize; 2], flight: f64) {
     for other in others {
         game.clients[other].world_mut().resource_mut::<ScriptedPlayer>().may_fire = false;
@@ -29,8 +33,9 @@ fn set_config(game: &mut Match, set: impl FnOnce(&mut SessionConfig)) {
     set(&mut game.server.world_mut().resource_mut::<SessionConfig>());
 }
 
+// Row F15.
 #[test]
-fn who_comes_back_finds_its_pawn_as_it_is() {
+fn returning_player_regains_its_pawn_within_1_5_s_with_health_and_score() {
     for silent in [true, false] {
         let mut game = play(MatchOptions { players: 3, conditions: average(), ..MatchOptions::default() });
         game.set_firing(true);
@@ -38,7 +43,7 @@ fn who_comes_back_finds_its_pawn_as_it_is() {
         let id = own_id(&mut game.clients[0]);
         let (pawn, _) = session(&mut game, id);
         let shots = state(&mut game.server, id).extension.shots;
-        assert!(shots > 5, "it has fired {shots} times");
+        assert!(shots > 5, "only {shots} shots before the disconnect");
         spare(&mut game, id, [1, 2], 0.5);
         wound(&mut game, pawn, 41.0);
         game.server.world_mut().get_mut::<PlayerScore>(pawn).expect("a score").kills = 77;
@@ -48,14 +53,17 @@ fn who_comes_back_finds_its_pawn_as_it_is() {
         } else {
             game.disconnect(0);
             game.run(seconds(0.3));
-            assert!(session(&mut game, id).1.is_some(), "its link has gone, and it waits");
+            assert!(session(&mut game, id).1.is_some(), "the pawn must wait for its disconnected player");
         }
         game.run(seconds(1.0));
         let (health, damage) = (of::<Health>(&mut game.server, id), told(&game.server).damage);
         let score = of::<PlayerScore>(&mut game.server, id);
         assert!(health.now == 41.0 && score.kills >= 77, "{health:?}, {score:?}");
         for other in [1, 2] {
-            assert!(pawns(&mut game.clients[other]).iter().any(|(seen, _)| *seen == id), "it is seen");
+            assert!(
+                pawns(&mut game.clients[other]).iter().any(|(seen, _)| *seen == id),
+                "the other clients must still have the pawn"
+            );
         }
         let moves = of::<PredictionStats>(&mut game.server, id).moves;
         game.rejoin(0).expect("a token");
@@ -68,24 +76,28 @@ fn who_comes_back_finds_its_pawn_as_it_is() {
             "silent {silent}: a pawn after {pawn_after:.2} s, input {input_after:.2} s later, control after \
              {control_after:.2} s; health {health:?}, {damage} hits before"
         );
-        assert!(control_after <= 1.5, "control came back after {control_after} s");
+        assert!(control_after <= 1.5, "control returned after {control_after} s");
         assert!(input_after <= 0.5, "the first move was run {input_after} s after the pawn was there");
 
         assert_eq!((own_id(&mut game.clients[0]), session(&mut game, id)), (id, (pawn, None)));
-        assert_eq!(pawns(&mut game.server).len(), 3, "no second body");
-        assert_eq!(of::<Health>(&mut game.server, id), health, "nothing heals it");
+        assert_eq!(pawns(&mut game.server).len(), 3, "a second pawn was spawned");
+        assert_eq!(
+            of::<Health>(&mut game.server, id),
+            health,
+            "the health changed while the player was absent"
+        );
         assert_eq!(of::<PlayerScore>(&mut game.server, id), score);
-        assert!(state(&mut game.server, id).extension.shots >= shots, "its shots go on being counted");
+        assert!(state(&mut game.server, id).extension.shots >= shots, "the shot counter was reset");
         let said = told(&game.server);
         assert_eq!((said.joined.len(), said.left.len(), said.expired.len()), (3, 1, 0));
         let [returned] = said.returned[..] else { panic!("{:?}", said.returned) };
         assert_eq!(returned.pawn, pawn);
 
-        // It moves and fights as before.
+        // The player moves and fights as before.
         let before = told(&game.clients[0]).corrected.len();
         game.fight(5.0);
         let errors = &told(&game.clients[0]).corrected[before..];
-        assert!(errors.iter().all(|error| *error < 1.0), "it was corrected by {errors:?} m");
+        assert!(errors.iter().all(|error| *error < 1.0), "the player was corrected by {errors:?} m");
         let report = game.report();
         assert!(report.agreement() >= 95.0, "{}", report.table());
         let account = of::<TimeDiscrepancy>(&mut game.server, id);
@@ -94,8 +106,8 @@ fn who_comes_back_finds_its_pawn_as_it_is() {
 }
 
 #[test]
-fn who_comes_back_has_the_wounds_and_the_rounds_that_it_left_with() {
-    /// Ticks until the next round may leave: more than all of this takes.
+fn returning_player_keeps_health_score_ammunition_and_cooldown() {
+    /// Ticks until the next shot: longer than the test.
     const COOLDOWN: u16 = 2_000;
     let server = ServerOptions { weapon_set: WeaponSet::All, ..ServerOptions::default() };
     for silent in [true, false] {
@@ -105,7 +117,7 @@ fn who_comes_back_has_the_wounds_and_the_rounds_that_it_left_with() {
         game.run(seconds(4.0));
         let id = own_id(&mut game.clients[0]);
         let (pawn, _) = session(&mut game, id);
-        // The longest way of a rocket through the arena.
+        // The longest flight of a rocket through the arena.
         spare(&mut game, id, [1, 2], 2.5);
         let arsenal = game.server.world().resource::<Arsenal>().clone();
         let all: Vec<WeaponId> = arsenal.iter().map(|(weapon, _)| weapon).collect();
@@ -121,17 +133,17 @@ fn who_comes_back_has_the_wounds_and_the_rounds_that_it_left_with() {
             game.disconnect(0);
         }
         game.run(seconds(1.0));
-        // What was being loaded is loaded meanwhile.
+        // A running reload completes meanwhile.
         time_until(&mut game, 5.0, |game| !state(&mut game.server, id).extension.is_reloading());
         wound(&mut game, pawn, 23.0);
         let world = game.server.world_mut();
         *world.get_mut::<PlayerScore>(pawn).expect("a score") = PlayerScore { kills: 12, deaths: 7 };
         world.get_mut::<SoldierState>(pawn).expect("a state").extension.cooldown = COOLDOWN;
         let before = state(&mut game.server, id).extension;
-        assert_ne!(before.slots, full, "nothing that could be filled up");
+        assert_ne!(before.slots, full, "the slots must not be full");
 
         game.rejoin(0).expect("a token");
-        // Its hands are off the controls: what changes now is not its doing.
+        // Neutral input: the player itself changes nothing.
         hold_still(&mut game.clients[0]);
         time_until(&mut game, 5.0, |game| game.is_playing(0));
         for _ in 0..2 {
@@ -144,7 +156,7 @@ fn who_comes_back_has_the_wounds_and_the_rounds_that_it_left_with() {
             assert_eq!(of::<PlayerScore>(&mut game.server, id), PlayerScore { kills: 12, deaths: 7 });
             game.run(seconds(1.0));
         }
-        // And its player sees the same.
+        // The client has the same values.
         let client = &mut game.clients[0];
         let here = state(client, id).extension;
         assert_eq!((here.slots, here.slot), (before.slots, before.slot));
@@ -154,21 +166,24 @@ fn who_comes_back_has_the_wounds_and_the_rounds_that_it_left_with() {
 }
 
 #[test]
-fn who_leaves_can_be_hit_and_stands_still() {
+fn pawn_of_a_disconnected_player_stands_still_and_can_be_hit() {
     let mut game = play(MatchOptions { players: 3, ..MatchOptions::default() });
     let id = own_id(&mut game.clients[0]);
     game.clients[0].world_mut().insert_resource(ScriptedPlayer::touring(3));
     game.run(seconds(3.0));
-    assert!(state(&mut game.server, id).body.velocity.length() > 1.0, "it runs");
+    assert!(
+        state(&mut game.server, id).body.velocity.length() > 1.0,
+        "the pawn must run before the disconnect"
+    );
     game.power_off(0);
     game.run(seconds(1.5));
     let stood = state(&mut game.server, id).body.position;
     game.run(seconds(3.0));
     let moved = state(&mut game.server, id).body.position.distance(stood);
-    assert!(moved < 0.01, "it went on for {moved} m");
+    assert!(moved < 0.01, "the pawn moved {moved} m");
 
     let (pawn, absent) = session(&mut game, id);
-    assert!(absent.is_some(), "its link has timed out");
+    assert!(absent.is_some(), "the link must have timed out");
     let lives = of::<Health>(&mut game.server, id).now;
     game.server.world_mut().insert_resource(HitBy(pawn, 0));
     game.server.add_systems(Last, |mut damage: MessageReader<Damage>, mut hit: ResMut<HitBy>| {
@@ -182,14 +197,14 @@ fn who_leaves_can_be_hit_and_stands_still() {
         (of::<Health>(&mut game.server, id).now, of::<PlayerScore>(&mut game.server, id).deaths);
     println!("{hits} hits; health {lives} -> {now}, {deaths} deaths");
     assert!(hits > 0 && (now < lives || deaths > 0), "{hits} hits");
-    assert_eq!(session(&mut game, id).0, pawn, "it waits until its time is over");
+    assert_eq!(session(&mut game, id).0, pawn, "the pawn must stay for the grace time");
 }
 
 #[derive(Resource)]
 struct HitBy(Entity, usize);
 
 #[test]
-fn who_does_not_come_back_is_gone_after_the_grace_time() {
+fn pawn_of_an_absent_player_is_removed_after_the_grace_time() {
     let mut game = play(MatchOptions { players: 2, ..MatchOptions::default() });
     set_config(&mut game, |config| config.grace = seconds(2.0));
     let id = own_id(&mut game.clients[0]);
@@ -198,19 +213,19 @@ fn who_does_not_come_back_is_gone_after_the_grace_time() {
     let gone = time_until(&mut game, 5.0, |game| pawns(&mut game.server).len() == 1);
     assert!((1.9..2.3).contains(&gone), "after {gone} s");
     game.run(seconds(0.5));
-    assert_eq!(pawns(&mut game.clients[1]).len(), 1, "others see it no more");
+    assert_eq!(pawns(&mut game.clients[1]).len(), 1, "the other client must not have the removed pawn");
     let [expired] = told(&game.server).expired[..] else { panic!("{:?}", told(&game.server).expired) };
     assert_eq!(expired.pawn, pawn);
 
     game.rejoin(0).expect("a token");
     time_until(&mut game, 5.0, |game| game.is_playing(0));
-    assert_ne!(own_id(&mut game.clients[0]), id, "another life");
+    assert_ne!(own_id(&mut game.clients[0]), id, "a late return must get a new pawn");
     let said = told(&game.server);
     assert_eq!((said.joined.len(), said.returned.len(), said.expired.len()), (3, 0, 1));
 }
 
 #[test]
-fn without_a_grace_time_it_goes_at_once_and_a_bot_may_keep_it() {
+fn zero_grace_time_removes_the_pawn_at_once_unless_the_game_keeps_it() {
     let mut game = play(MatchOptions { players: 3, ..MatchOptions::default() });
     set_config(&mut game, |config| config.grace = seconds(0.0));
     let kept = own_id(&mut game.clients[1]);
@@ -223,16 +238,16 @@ fn without_a_grace_time_it_goes_at_once_and_a_bot_may_keep_it() {
     });
     game.disconnect(1);
     game.run(seconds(0.2));
-    assert!(pawns(&mut game.server).iter().any(|(id, _)| *id == kept), "the game has kept it");
+    assert!(pawns(&mut game.server).iter().any(|(id, _)| *id == kept), "the pawn kept by the game must stay");
     assert!(session(&mut game, kept).1.is_none());
     game.rejoin(1).expect("a token");
     time_until(&mut game, 5.0, |game| game.is_playing(1));
-    assert_ne!(own_id(&mut game.clients[1]), kept, "it is nobody's now");
+    assert_ne!(own_id(&mut game.clients[1]), kept, "a kept pawn must not be given back");
     assert_eq!(pawns(&mut game.server).len(), 3);
 }
 
 #[test]
-fn who_is_thrown_out_finds_its_pawn_unless_the_game_says_otherwise() {
+fn kicked_player_regains_its_pawn_unless_the_game_despawns_it() {
     for stays in [false, true] {
         let mut game = play(MatchOptions { players: 2, ..MatchOptions::default() });
         if !stays {
@@ -250,7 +265,7 @@ fn who_is_thrown_out_finds_its_pawn_unless_the_game_says_otherwise() {
         }
         let id = own_id(&mut game.clients[0]);
         let link =
-            told(&game.server).joined.iter().map(|joined| joined.link).next().expect("somebody joined");
+            told(&game.server).joined.iter().map(|joined| joined.link).next().expect("a player joined");
         let owner = {
             let world = game.server.world_mut();
             let mut owners = world.query::<(&lightyear::prelude::ControlledBy, &NetId)>();
@@ -261,7 +276,7 @@ fn who_is_thrown_out_finds_its_pawn_unless_the_game_says_otherwise() {
         game.run(seconds(1.0));
         assert_eq!(told(&game.clients[client]).kicked, [KickReason::Game(7)]);
         assert_eq!(pawns(&mut game.server).len(), if stays { 2 } else { 1 });
-        let before = owner.expect("it had a pawn");
+        let before = owner.expect("the kicked player had a pawn");
         game.rejoin(client).expect("a token");
         time_until(&mut game, 5.0, |game| game.is_playing(client));
         assert_eq!(own_id(&mut game.clients[client]) == before, stays);
@@ -270,7 +285,7 @@ fn who_is_thrown_out_finds_its_pawn_unless_the_game_says_otherwise() {
 }
 
 #[test]
-fn nobody_takes_a_pawn_that_waits_for_its_own() {
+fn new_player_does_not_take_over_an_absent_players_pawn() {
     let mut game = play(MatchOptions { players: 3, ..MatchOptions::default() });
     let id = own_id(&mut game.clients[0]);
     game.disconnect(0);
@@ -283,5 +298,9 @@ fn nobody_takes_a_pawn_that_waits_for_its_own() {
         assert_eq!(own_pawns(&mut game.clients[client]), 1, "client {client}");
         assert_ne!(own_id(&mut game.clients[client]), id);
     }
-    assert_eq!(pawns(&mut game.clients[late]).len(), 4, "it sees the one that waits");
+    assert_eq!(
+        pawns(&mut game.clients[late]).len(),
+        4,
+        "the new client must have the absent player's pawn, too"
+    );
 }

@@ -1,4 +1,4 @@
-//! The same app comes back, as a player's game does after an outage: nothing in it is new but the link.
+//! Reconnect of the same app, as after an outage: only the link is new (row F15).
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -18,12 +18,12 @@ use super::{
 };
 use crate::{hold_still, own_id, state};
 
-/// How an app comes by its next connection.
+/// How an app reconnects.
 #[derive(Clone, Copy, Debug)]
 enum Way {
-    /// Its line was cut until both ends had noticed; it spawns another link.
+    /// Its link was silent until both ends had timed out; it spawns another link.
     AnotherLink,
-    /// It hung up; it dials again on the link that it has.
+    /// It disconnected; it reconnects on the same link entity.
     TheSameLink,
 }
 
@@ -32,11 +32,11 @@ fn link_of(game: &mut Match) -> Entity {
     world.query_filtered::<Entity, With<Client>>().single(world).expect("one link")
 }
 
-/// Ends the connection, both ends know of it, and the app gets another one.
+/// Ends the connection, waits until both ends know, and reconnects.
 fn end_and_join(game: &mut Match, way: Way, id: NetId) {
     let listener = {
         let world = game.server.world_mut();
-        world.query_filtered::<Entity, With<NetcodeServer>>().single(world).expect("one listens")
+        world.query_filtered::<Entity, With<NetcodeServer>>().single(world).expect("one listener")
     };
     let old = link_of(game);
     match way {
@@ -48,7 +48,7 @@ fn end_and_join(game: &mut Match, way: Way, id: NetId) {
         Way::TheSameLink => game.disconnect(0),
     }
     time_until(game, 4.0, |game| !is_connected(&mut game.clients[0]) && is_absent(game, id));
-    // It stands there without a connection for a while.
+    // The app runs without a connection for a while.
     game.run(seconds(1.0));
     match way {
         Way::AnotherLink => {
@@ -61,7 +61,7 @@ fn end_and_join(game: &mut Match, way: Way, id: NetId) {
             let server = SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT));
             let token = TokenClient::development(1, server, PROTOCOL_ID).expect("a token");
             let from = SocketAddr::from((Ipv4Addr::LOCALHOST, 901));
-            // A socket is there for as long as the app; a channel is closed when one end is dropped.
+            // A socket lives as long as the app; a channel is closed when one end is dropped.
             let (here, there) = CrossbeamIo::new_pair();
             let end = (LinkOf { server: listener }, Link::default(), PeerAddr(from), Linked, there);
             game.server.world_mut().spawn(end);
@@ -79,24 +79,25 @@ fn is_absent(game: &mut Match, id: NetId) -> bool {
     world.query_filtered::<&NetId, With<AwaitingReconnect>>().iter(world).any(|other| *other == id)
 }
 
-/// The server's pawn of this name.
+/// The server's pawn with this network id.
 fn pawn(game: &mut Match, id: NetId) -> Entity {
-    pawns(&mut game.server).into_iter().find(|(other, _)| *other == id).expect("it is there").1
+    pawns(&mut game.server).into_iter().find(|(other, _)| *other == id).expect("the pawn exists").1
 }
 
-/// The rounds of the first client so far.
+/// The shot statistics of the first client so far.
 fn tally(game: &Match) -> HitCounts {
     game.clients[0].world().resource::<ShotStats>().tally()
 }
 
-/// Rounds of a fight, until all of them are judged.
+/// Runs a fight until all shots have verdicts, and returns its shot statistics.
 fn fight(game: &mut Match) -> HitCounts {
     let before = tally(game);
     game.fight(12.0);
     tally(game) - before
 }
 
-/// What the app shows of the others for a while, and how far it is at most from where they are or were lately.
+/// Returns the maximum distance of drawn remote pawns from their recent positions on the server, in metres,
+/// and asserts that both remote pawns are drawn in every frame.
 fn look(game: &mut Match, id: NetId, time: f64) -> f32 {
     let (mut lately, mut farthest, mut pictures, mut frames) = (Lately::default(), 0.0_f32, 0, 0);
     let mut now = 0.0;
@@ -104,18 +105,18 @@ fn look(game: &mut Match, id: NetId, time: f64) -> f32 {
         game.run(seconds(0.01));
         now += 0.01;
         lately.note(now, &mut game.server);
-        // Until it is known where they were.
+        // Until the recent positions are known.
         if now < 0.5 {
             continue;
         }
         frames += 1;
         for (other, place) in drawn(&mut game.clients[0]) {
-            assert_ne!(other, id, "it sees itself as somebody else");
+            assert_ne!(other, id, "the client draws its own pawn as a remote one");
             pictures += 1;
             farthest = farthest.max(lately.distance(other, place));
         }
     }
-    assert_eq!(pictures, 2 * frames, "both others are drawn in every frame, and nobody else");
+    assert_eq!(pictures, 2 * frames, "exactly two remote pawns must be drawn in every frame");
     farthest
 }
 
@@ -123,7 +124,7 @@ fn comes_back(way: Way) {
     let mut game = play(MatchOptions { players: 3, conditions: average(), ..MatchOptions::default() });
     let id = own_id(&mut game.clients[0]);
     let (body, first) = (pawn(&mut game, id), fight(&mut game));
-    // Who has died is back.
+    // Dead pawns respawn.
     game.run(seconds(4.0));
     end_and_join(&mut game, way, id);
     let moves = of::<PredictionStats>(&mut game.server, id).moves;
@@ -131,10 +132,18 @@ fn comes_back(way: Way) {
         game.is_playing(0) && of::<PredictionStats>(&mut game.server, id).moves > moves + 10
     });
     game.run(seconds(2.0 - steers));
-    assert_eq!((own_pawns(&mut game.clients[0]), own_id(&mut game.clients[0])), (1, id), "the same pawn");
+    assert_eq!(
+        (own_pawns(&mut game.clients[0]), own_id(&mut game.clients[0])),
+        (1, id),
+        "the client must regain its pawn"
+    );
     assert_eq!((pawn(&mut game, id), is_absent(&mut game, id)), (body, false));
     let names = |app: &mut App| pawns(app).into_iter().map(|(id, _)| id).collect::<Vec<_>>();
-    assert_eq!(names(&mut game.clients[0]), names(&mut game.server), "no ghosts and no doubles");
+    assert_eq!(
+        names(&mut game.clients[0]),
+        names(&mut game.server),
+        "the client must have the same pawns as the server"
+    );
     let said = told(&game.server);
     assert_eq!((said.joined.len(), said.returned.len(), said.expired.len()), (3, 1, 0));
 
@@ -144,15 +153,15 @@ fn comes_back(way: Way) {
     let went = state(&mut game.server, id).body.position.distance(from);
     let second = fight(&mut game);
     eprintln!(
-        "{way:?}: steers after {steers:.2} s, others at most {farthest:.2} m off; {first:?}, then {second:?}"
+        "{way:?}: control after {steers:.2} s, remote pawns {farthest:.2} m off; {first:?}, {second:?}"
     );
-    assert!(farthest < 1.0, "{way:?}: somebody is drawn {farthest} m from where it is");
-    assert!(went > 0.1, "{way:?}: it went {went} m");
+    assert!(farthest < 1.0, "{way:?}: a remote pawn is drawn {farthest} m from its position");
+    assert!(went > 0.1, "{way:?}: the pawn moved only {went} m");
     let (before, after) = (first.agreement().unwrap_or(0.0), second.agreement().unwrap_or(0.0));
     assert!(first.drawn > 10 && second.drawn > 10, "{way:?}: {first:?}, {second:?}");
-    assert!(after >= before.min(95.0), "{way:?}: hits agree by {before} %, and {after} % afterwards");
+    assert!(after >= before.min(95.0), "{way:?}: {before} % of hits agree before, {after} % afterwards");
     let errors = &told(&game.clients[0]).corrected[corrected..];
-    assert!(errors.iter().all(|error| *error < 1.0), "{way:?}: it was corrected by {errors:?} m");
+    assert!(errors.iter().all(|error| *error < 1.0), "{way:?}: the client was corrected by {errors:?} m");
 
     for client in &mut game.clients {
         hold_still(client);
@@ -160,15 +169,17 @@ fn comes_back(way: Way) {
     game.run(seconds(2.0));
     let (here, there) = (state(&mut game.clients[0], id), state(&mut game.server, id));
     let apart = here.body.position.distance(there.body.position);
-    assert!(apart < 0.01, "{way:?}: it is {apart} m from the server");
+    assert!(apart < 0.01, "{way:?}: the pawn is {apart} m from the server");
 }
 
+// Row F15.
 #[test]
-fn with_another_link_after_its_line_was_cut() {
+fn app_regains_its_pawn_on_a_new_link_after_a_timeout() {
     comes_back(Way::AnotherLink);
 }
 
+// Row F15.
 #[test]
-fn on_the_link_that_it_hung_up() {
+fn app_regains_its_pawn_on_the_same_link_after_a_disconnect() {
     comes_back(Way::TheSameLink);
 }

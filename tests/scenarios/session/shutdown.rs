@@ -1,9 +1,9 @@
-//! A server stops with notice.
+//! Announced server shutdown.
 
 use super::*;
 
 #[test]
-fn everybody_is_told_then_sent_away_and_nobody_gets_in_any_more() {
+fn shutdown_is_announced_then_clients_are_kicked_and_no_client_can_join() {
     let mut game = play(MatchOptions { players: 2, conditions: average(), ..MatchOptions::default() });
     game.server.world_mut().trigger(Shutdown { after: seconds(3.0) });
     game.run(seconds(0.5));
@@ -15,12 +15,17 @@ fn everybody_is_told_then_sent_away_and_nobody_gets_in_any_more() {
     let late = game.join().expect("a token");
     listen(&mut game.clients[late]);
     game.run(seconds(1.5));
-    let [shutdown] = told(&game.clients[late]).shutdown[..] else { panic!("a newcomer is not told") };
+    let [shutdown] = told(&game.clients[late]).shutdown[..] else {
+        panic!("a late joiner must receive the announcement")
+    };
     assert!(shutdown.left > seconds(1.5) && shutdown.left < seconds(2.6), "{shutdown:?}");
-    assert!((0..3).all(|client| is_connected(&mut game.clients[client])), "not before its time");
+    assert!(
+        (0..3).all(|client| is_connected(&mut game.clients[client])),
+        "clients must stay connected until the announced time"
+    );
 
     let stopped = time_until(&mut game, 5.0, |game| told(&game.server).stopped == 1);
-    println!("stopped {stopped:.2} s after its time");
+    println!("stopped {stopped:.2} s later");
     assert!(stopped < 1.0 + 1.0, "{stopped} s");
     game.run(seconds(1.0));
     for client in 0..3 {
@@ -30,12 +35,12 @@ fn everybody_is_told_then_sent_away_and_nobody_gets_in_any_more() {
     assert_eq!(pawns(&mut game.server).len(), 0);
     game.rejoin(0).expect("a token");
     game.run(seconds(4.0));
-    assert!(!is_connected(&mut game.clients[0]), "it does not listen any more");
-    assert_eq!(told(&game.server).stopped, 1, "once");
+    assert!(!is_connected(&mut game.clients[0]), "a stopped server must not accept connections");
+    assert_eq!(told(&game.server).stopped, 1, "the server must stop once");
 }
 
 #[test]
-fn the_time_can_be_changed_and_an_empty_server_stops_too() {
+fn shutdown_time_can_be_changed_and_an_empty_server_stops_too() {
     let mut game = play(MatchOptions { players: 1, ..MatchOptions::default() });
     game.server.world_mut().trigger(Shutdown { after: seconds(60.0) });
     game.run(seconds(0.2));

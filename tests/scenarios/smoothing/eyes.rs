@@ -1,4 +1,4 @@
-//! What players see of each other, against what the server showed.
+//! Comparison of drawn remote pawns with the server's published states.
 
 use std::collections::HashMap;
 
@@ -6,26 +6,26 @@ use bevy::prelude::*;
 use bevy_unlag::{core::PublishedState, prelude::*};
 use unlag_examples::stepped_match::Match;
 
-/// What the server showed of every pawn at every tick: where it was and how fast.
+/// Published position and velocity of every pawn at every server tick.
 #[derive(Resource, Default)]
 struct Stage(HashMap<(NetId, Tick), (Vec3, Vec3)>);
 
-/// One picture of somebody else's pawn.
+/// One drawn frame of a remote pawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight {
     /// Seconds on the client's clock.
     pub now: f64,
-    /// With the offset that hides pops.
+    /// Drawn position, including the offset that hides jumps.
     pub place: Vec3,
-    /// Without it.
+    /// Drawn position without that offset.
     pub pose: Vec3,
-    /// How that came about.
+    /// Whether the pose was interpolated or extrapolated, and its view time.
     pub stamp: ViewStamp,
     pub alive: bool,
 }
 
 impl Sight {
-    /// The moment that it shows, and how many ticks beyond the newest snapshot that is.
+    /// The view time of this frame, and the extrapolated ticks beyond the newest snapshot.
     pub fn time(&self) -> (ViewTime, f32) {
         match self.stamp {
             ViewStamp::Interpolated { time, .. } => (time, 0.0),
@@ -35,11 +35,11 @@ impl Sight {
     }
 }
 
-/// What a client sees of each of the others, frame by frame.
+/// Drawn frames of each remote pawn on this app.
 #[derive(Resource, Default)]
 struct Eyes(HashMap<NetId, Vec<Sight>>);
 
-/// Notes everything down from now on.
+/// Starts recording published states and drawn frames.
 pub fn open(game: &mut Match) {
     game.server.init_resource::<Stage>().add_systems(
         FixedLast,
@@ -68,20 +68,21 @@ pub fn open(game: &mut Match) {
     }
 }
 
-/// What an app sees of a pawn, from a moment of its own clock on.
+/// The drawn frames of a living pawn since the time `from` on the app's clock.
 pub fn seen(app: &App, id: NetId, from: f64) -> Vec<Sight> {
     let all = app.world().resource::<Eyes>().0.get(&id).map_or(&[][..], Vec::as_slice);
     all.iter().filter(|sight| sight.now >= from && sight.alive).copied().collect()
 }
 
-/// This client's time.
+/// The time on an app's clock, in seconds.
 pub fn now(app: &App) -> f64 {
     app.world().resource::<Time<Real>>().elapsed_secs_f64()
 }
 
-/// When the first spell after `from` is over in which somebody is astray.
+/// The end of the first run of frames after `from` for which `astray` holds, in seconds on the client's
+/// clock.
 pub fn back(seen: &[Sight], from: f64, astray: impl Fn(&Sight) -> bool) -> f64 {
-    /// It is over when nothing was wrong for this long, in seconds.
+    /// The run ends when `astray` has not held for this long, in seconds.
     const CALM: f64 = 0.15;
     let mut last = from;
     for sight in seen.iter().filter(|sight| sight.now > from) {
@@ -94,10 +95,10 @@ pub fn back(seen: &[Sight], from: f64, astray: impl Fn(&Sight) -> bool) -> f64 {
     last
 }
 
-/// Where the server showed a pawn at a moment, and how fast.
+/// The published position and velocity of a pawn at a view time, interpolated between ticks.
 pub fn truth(server: &App, id: NetId, time: ViewTime) -> Option<(Vec3, Vec3)> {
     let stage = &server.world().resource::<Stage>().0;
-    // Late moves leave ticks out.
+    // Late moves skip ticks.
     let near = |step: i32| {
         let tick = |by: i32| time.tick.offset(if step > 0 { by + 1 } else { -by });
         (0..6).map(tick).find_map(|tick| Some((tick, *stage.get(&(id, tick))?)))
@@ -108,20 +109,20 @@ pub fn truth(server: &App, id: NetId, time: ViewTime) -> Option<(Vec3, Vec3)> {
     Some((curve.position(part), a.1.lerp(b.1, part)))
 }
 
-/// How well somebody is seen.
+/// Smoothing quality of a remote pawn.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Metres from where the server showed it at the moment that is drawn, frame by frame.
+    /// Distance of each drawn frame from the published position at its view time, in metres.
     pub errors: Vec<f32>,
-    /// Metres by which a frame's step differs from the one that the server showed.
+    /// Difference between each frame's step and the published one, in metres.
     pub steps: Vec<f32>,
-    /// How long it stood, in seconds, each time that it should not have.
+    /// Duration of each freeze of a moving pawn, in seconds.
     pub freezes: Vec<f64>,
-    /// Frames beyond the newest snapshot.
+    /// Number of extrapolated frames.
     pub beyond: usize,
 }
 
-/// Compares sights in a row with what the server showed.
+/// Compares consecutive drawn frames with the published states.
 pub fn report(server: &App, id: NetId, seen: &[Sight]) -> Report {
     let mut report = Report::default();
     let mut frozen = 0.0;
@@ -147,7 +148,7 @@ pub fn report(server: &App, id: NetId, seen: &[Sight]) -> Report {
 }
 
 impl Report {
-    /// Adds another one's.
+    /// Adds the figures of another report.
     pub fn take(&mut self, other: Self) {
         self.errors.extend(other.errors);
         self.steps.extend(other.steps);
@@ -163,7 +164,7 @@ impl core::fmt::Display for Report {
         let longest = quantile(&self.freezes, 1.0);
         write!(
             f,
-            "{} frames; p50, p99 and most: {errors:.2?} cm off, steps {steps:.2?} cm off; {} frozen spells, the \
+            "{} frames; p50, p99 and maximum: {errors:.2?} cm off, steps {steps:.2?} cm off; {} freezes, the \
              longest {longest:.3} s; {} frames beyond the newest snapshot",
             self.errors.len(),
             self.freezes.iter().filter(|time| **time > 0.0).count(),
@@ -172,7 +173,7 @@ impl core::fmt::Display for Report {
     }
 }
 
-/// The one that a share of them does not exceed; 0 of none.
+/// The quantile `share` of the numbers, or 0 if there are none.
 pub fn quantile<T: Copy + Default + PartialOrd>(numbers: &[T], share: f64) -> T {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));

@@ -1,4 +1,4 @@
-//! Pawns at other rates than most, and a screen on the server.
+//! Pawns with reduced update rates, and remote pawns on the screen of a listen server host.
 
 use std::collections::HashMap;
 
@@ -12,8 +12,7 @@ use unlag_examples::{
 use super::eyes::{self, Report, quantile, report};
 use crate::{link_150, own_id, seconds, start};
 
-/// Rounds by the player that the screen showed them hitting: how many, and how many of those the
-/// server confirmed.
+/// Per target, the number of hits that the screen showed, and of those that the server confirmed.
 #[derive(Resource, Default)]
 struct Hits {
     open: HashMap<Tick, (NetId, HitGroup)>,
@@ -50,8 +49,8 @@ fn every_six_ticks(game: &mut Match, players: usize) -> Vec<NetId> {
     ids
 }
 
-/// Six fight, so many of them with an update every 6 ticks: rounds that a screen showed hitting one of
-/// those, how many of them were confirmed, and the agreement of all rounds in percent.
+/// Runs a fight of six players, of whom `rare` are updated every 6 ticks. Returns the hits on those that
+/// screens showed, how many of them the server confirmed, and the agreement of all shots in percent.
 fn fight(rare: usize, time: f64) -> (u32, u32, f64) {
     let options = MatchOptions { players: 6, conditions: link_150(), seed: 11, ..MatchOptions::default() };
     let mut game = start(options);
@@ -68,11 +67,11 @@ fn fight(rare: usize, time: f64) -> (u32, u32, f64) {
 }
 
 #[test]
-fn a_shot_at_a_pawn_of_a_lower_rate_is_judged_as_it_was_drawn() {
-    // Some among others, and enough of them that a ray passes more than a shot can name.
+fn drawn_hits_on_pawns_with_lower_update_rates_are_confirmed() {
+    // A few slowly updated pawns, and so many that a ray passes more of them than a shot can list.
     for (rare, time) in [(2, 80.0), (4, 45.0), (6, 36.0)] {
         let (drawn, confirmed, agreement) = fight(rare, time);
-        println!("{rare} of 6: {confirmed} of {drawn} confirmed; all together {agreement:.2} %");
+        println!("{rare} of 6: {confirmed} of {drawn} confirmed; all shots {agreement:.2} %");
         assert!(drawn >= 200, "{rare} of 6: only {drawn} drawn hits");
         assert!(f64::from(confirmed) >= 0.99 * f64::from(drawn), "{rare} of 6: {confirmed} of {drawn}");
         assert!(agreement >= 99.0, "{rare} of 6: {agreement} %");
@@ -80,9 +79,9 @@ fn a_shot_at_a_pawn_of_a_lower_rate_is_judged_as_it_was_drawn() {
 }
 
 #[test]
-fn a_host_sees_its_players_glide() {
+fn remote_pawns_move_smoothly_on_the_hosts_screen() {
     for (name, rare) in [("LAN", 0), ("Average (UE)", 0), ("Bad (UE)", 0), ("Average (UE)", 2)] {
-        let conditions = LinkPreset::named(name).expect("a preset of ours").conditions();
+        let conditions = LinkPreset::named(name).expect("a built-in preset").conditions();
         let mut game = start(MatchOptions { players: 2, host: true, conditions, ..MatchOptions::default() });
         for (seed, client) in (0..).zip(&mut game.clients) {
             client.world_mut().insert_resource(ScriptedPlayer::touring(seed));

@@ -1,4 +1,4 @@
-//! Tokens that were stolen, kept, changed or made up.
+//! Stolen, reused, modified and forged tokens (threat T5 in `docs/link.md`).
 
 use std::time::SystemTime;
 
@@ -16,20 +16,21 @@ fn set_clock(door: &mut Door, clock: fn() -> SystemTime) {
     door.app.insert_resource(WallClock(clock));
 }
 
-/// What comes of a token of a client that nobody else has shown, on this server.
+/// Connects a new client with `token`. Returns whether it joined, and the refusals that it received.
 fn outcome(door: &mut Door, token: &[u8]) -> (bool, Vec<JoinRefusal>) {
     let mut client = door.come(token, LinkConditions::PERFECT);
     door.run(&mut [&mut client], 1.5);
     (is_in(&mut client), refused(&client).to_vec())
 }
 
+// Row LY-7.
 #[test]
-fn a_token_that_was_used_is_used_up_for_its_thief() {
+fn used_token_is_refused_during_and_after_the_owners_connection() {
     let mut door = Door::open();
     let token = door.token(1);
     let mut owner = door.come(&token, LinkConditions::PERFECT);
     door.run(&mut [&mut owner], 1.0);
-    // Stolen from a player who plays.
+    // Stolen from a connected player.
     let mut thief = door.come(&token, LinkConditions::PERFECT);
     door.run(&mut [&mut owner, &mut thief], 1.5);
     assert!(is_in(&mut owner) && !is_in(&mut thief));
@@ -42,11 +43,11 @@ fn a_token_that_was_used_is_used_up_for_its_thief() {
     owner.world_mut().trigger(lightyear::prelude::Disconnect { entity: link });
     door.run(&mut [&mut owner], 1.0);
     assert_eq!(outcome(&mut door, &token), (false, vec![JoinRefusal::Used]));
-    assert_eq!(door.joined(), [PeerId::Netcode(1)], "the game has seen nobody else");
+    assert_eq!(door.joined(), [PeerId::Netcode(1)], "the game must see no other client");
 }
 
 #[test]
-fn of_two_who_show_a_token_at_once_one_gets_in() {
+fn two_clients_with_the_same_token_at_once_yield_one_connection() {
     let mut door = Door::open();
     let token = door.token(1);
     let mut first = door.come(&token, LinkConditions::PERFECT);
@@ -59,22 +60,22 @@ fn of_two_who_show_a_token_at_once_one_gets_in() {
 }
 
 #[test]
-fn a_token_is_of_its_time() {
+fn expired_token_is_refused_without_using_it_up() {
     let mut door = Door::open();
     let token = door.token(1);
     set_clock(&mut door, || SystemTime::now() + Duration::from_secs(601));
     assert_eq!(outcome(&mut door, &token), (false, vec![JoinRefusal::Expired]));
     set_clock(&mut door, SystemTime::now);
-    assert_eq!(outcome(&mut door, &token), (true, vec![]), "it was not used");
+    assert_eq!(outcome(&mut door, &token), (true, vec![]), "the refusal must not use up the token");
 }
 
 #[test]
-fn a_clock_that_is_set_throws_nobody_out_and_makes_no_used_token_good() {
+fn wall_clock_change_kicks_no_client_and_revives_no_used_token() {
     let mut door = Door::open();
     let (token, spare) = (door.token(1), door.token(2));
     let mut player = door.come(&token, LinkConditions::PERFECT);
     door.run(&mut [&mut player], 1.0);
-    // An hour ahead its time is over; an hour behind it would be good, and somebody has joined with it.
+    // An hour ahead the token has expired; an hour behind it would be valid, but is used.
     let clocks: [(fn() -> SystemTime, JoinRefusal); 2] = [
         (|| SystemTime::now() + HOUR, JoinRefusal::Expired),
         (|| SystemTime::now() - HOUR, JoinRefusal::Used),
@@ -88,14 +89,14 @@ fn a_clock_that_is_set_throws_nobody_out_and_makes_no_used_token_good() {
         assert!(!is_in(&mut thief));
         assert_eq!(refused(&thief), [refusal]);
     }
-    // A server whose clock alone was set back takes what it takes for fresh.
+    // A server whose clock was set back accepts tokens that it considers fresh.
     let mut late = door.come(&spare, LinkConditions::PERFECT);
     door.run(&mut [&mut player, &mut late], 1.5);
     assert!(is_in(&mut late), "{:?}", refused(&late));
 }
 
 #[test]
-fn a_token_from_before_a_restart_is_refused() {
+fn tokens_issued_before_a_server_restart_are_refused() {
     let mut door = Door::open();
     let (used, fresh) = (door.token(1), door.token(2));
     assert_eq!(outcome(&mut door, &used), (true, vec![]));
@@ -108,7 +109,7 @@ fn a_token_from_before_a_restart_is_refused() {
 }
 
 #[test]
-fn a_token_is_for_one_server_and_one_game() {
+fn tokens_of_another_server_game_or_key_are_refused() {
     let mut door = Door::open();
     let elsewhere = SocketAddr::from(([203, 0, 113, 7], 5_000));
     let key = door.access.key.clone();
@@ -119,18 +120,22 @@ fn a_token_is_for_one_server_and_one_game() {
     let other = other.issue(&key).expect("a token");
     assert_eq!(outcome(&mut door, &other), (false, vec![JoinRefusal::OtherGame]));
     let foreign = door.request(1).issue(&ServerKey::random().expect("random bytes")).expect("a token");
-    assert_eq!(outcome(&mut door, &foreign), (false, vec![]), "nobody can tell it anything");
+    assert_eq!(
+        outcome(&mut door, &foreign),
+        (false, vec![]),
+        "a client with a foreign key cannot be sent a refusal"
+    );
     assert!(door.stats().foreign > 0);
     assert_eq!(door.joined(), []);
 }
 
-/// The connection request of a token, as netcode's client writes it.
+/// The connection request for a token, as netcode's client writes it.
 pub(super) fn request(token: &[u8]) -> Vec<u8> {
     [&[0][..], &token[..21], &token[29..29 + 8 + 24 + 1_024]].concat()
 }
 
 #[test]
-fn changed_cut_and_made_up_requests_get_nobody_in() {
+fn modified_truncated_and_random_requests_join_no_client() {
     let mut door = Door::open();
     let good = request(&door.token(1));
     let mut random = 0x9E37_79B9_7F4A_7C15_u64;
@@ -143,7 +148,7 @@ fn changed_cut_and_made_up_requests_get_nobody_in() {
     let mut datagrams: Vec<Vec<u8>> = Vec::new();
     for _ in 0..300 {
         let mut changed = good.clone();
-        // Behind the version: that alone makes it another kind of datagram.
+        // After the version, whose change would make it another kind of datagram.
         let at = 14 + next() as usize % (good.len() - 14);
         changed[at] ^= 1 << (next() % 8);
         datagrams.push(changed);
@@ -165,7 +170,7 @@ fn changed_cut_and_made_up_requests_get_nobody_in() {
     let stats = door.stats();
     assert_eq!((stats.passed, stats.foreign + dropped), (0, count), "{stats:?}");
     assert_eq!(door.joined(), []);
-    // The honest owner is none the worse.
+    // An honest client can still join.
     let token = door.token(2);
     assert_eq!(outcome(&mut door, &token), (true, vec![]));
 }

@@ -1,4 +1,4 @@
-//! Honest players get in, on any link; without a key nobody does.
+//! Honest clients join on any link; servers with a zero key accept no client.
 
 use bevy_unlag::{
     core::{SetupDiagnostics, SetupIssue},
@@ -16,7 +16,7 @@ use lightyear::{
 use super::*;
 
 #[test]
-fn a_token_lets_its_player_in_under_the_name_and_with_the_words_of_the_matchmaker() {
+fn client_joins_with_the_id_and_user_data_of_its_token() {
     let mut door = Door::open();
     let request = ConnectTokenRequest { data: b"team blue".to_vec(), ..door.request(42) };
     let token = request.issue(&door.access.key).expect("a token");
@@ -30,7 +30,7 @@ fn a_token_lets_its_player_in_under_the_name_and_with_the_words_of_the_matchmake
 }
 
 #[test]
-fn what_is_asked_again_because_packets_were_lost_is_no_second_use() {
+fn resent_connection_requests_do_not_count_as_a_second_use() {
     let mut door = Door::open();
     let bad = LinkConditions {
         latency: Duration::from_millis(120),
@@ -51,12 +51,12 @@ fn what_is_asked_again_because_packets_were_lost_is_no_second_use() {
     }
     assert_eq!(door.joined().len(), 24);
     let stats = door.stats();
-    assert!(stats.passed > 24, "nothing was asked again: {stats:?}");
+    assert!(stats.passed > 24, "no request was resent: {stats:?}");
     assert!(JoinRefusal::ALL.into_iter().all(|refusal| stats.refused(refusal) == 0), "{stats:?}");
 }
 
 #[test]
-fn in_development_mode_anybody_joins_as_anybody() {
+fn development_mode_accepts_any_client_id() {
     let mut door = Door::open_as(&ServerAccess::development(PROTOCOL_ID));
     let token = TokenClient::development(7, address(), PROTOCOL_ID);
     assert!(token.is_ok());
@@ -67,7 +67,8 @@ fn in_development_mode_anybody_joins_as_anybody() {
     assert_eq!(door.joined(), [PeerId::Netcode(7)]);
 }
 
-/// A server and a client that were made by lightyear's own names with this key.
+/// A server and a client built from lightyear's own types with this key. Returns whether the client joined,
+/// and whether the server reported a zero key.
 fn by_hand(key: [u8; 32]) -> (bool, bool) {
     let access = ServerAccess::new(ServerKey::development(), PROTOCOL_ID);
     let mut door = Door::open_as(&access);
@@ -102,7 +103,7 @@ fn by_hand(key: [u8; 32]) -> (bool, bool) {
 }
 
 #[test]
-fn a_server_with_a_key_of_zeros_lets_nobody_in_and_says_so() {
+fn server_with_a_zero_key_accepts_no_client_and_reports_it() {
     assert_eq!(by_hand([0; 32]), (false, true));
     assert_eq!(by_hand([7; 32]), (true, false));
 }

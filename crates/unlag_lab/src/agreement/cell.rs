@@ -1,4 +1,4 @@
-//! One cell of the matrix: a link, and a match that is played over it until enough hits were drawn.
+//! Cell of the agreement matrix: a link and a match played over it until enough hits were drawn.
 
 use core::time::Duration;
 
@@ -18,38 +18,38 @@ use super::{
     range::{self, Scene},
 };
 
-/// The link of every player.
+/// Link conditions of every player in a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cell {
-    /// The round trip in milliseconds, half of it each way.
+    /// Round trip in milliseconds, half of it each way.
     pub rtt: u32,
-    /// ± milliseconds each way.
+    /// Jitter in ± milliseconds each way.
     pub jitter: u32,
-    /// Percent of packets each way.
+    /// Packet loss in percent each way.
     pub loss: u32,
 }
 
-/// How a cell is played.
+/// Settings of a cell's match.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Drawn hits to wait for.
+    /// Number of drawn hits at which the match ends.
     pub hits: u64,
-    /// The seed of links and players.
+    /// Seed of the links and players.
     pub seed: u64,
-    /// Whether shots are judged in the past.
+    /// Whether the server rewinds the targets of shots.
     pub rewind: RewindMode,
-    /// The oldest view that is honoured.
+    /// Age limit of rewind views.
     pub max_age: Duration,
-    /// With what.
+    /// Weapon of every player.
     pub weapon: Fought,
-    /// What everybody does.
+    /// Layout and behaviour of the players.
     pub scene: Scene,
-    /// Where everyone is while a projectile is caught up.
+    /// Positions of the targets while a projectile catches up with the server's time.
     pub catch_up: CatchUp,
 }
 
 impl Rules {
-    /// Rays, judged in the past.
+    /// Returns the settings for hitscan weapons with rewind.
     pub fn new(hits: u64, seed: u64) -> Self {
         let (weapon, catch_up) = (Fought::Hitscan, CatchUp::Seen);
         let (rewind, max_age, scene) = (RewindMode::On, super::MAX_AGE, Scene::Machines);
@@ -57,32 +57,32 @@ impl Rules {
     }
 }
 
-/// What was measured in a cell.
+/// Measurements of one cell.
 #[derive(Clone, Debug)]
 pub struct Played {
-    /// The link.
+    /// Link of the cell.
     pub cell: Cell,
-    /// All players' rounds.
+    /// Shots of all players.
     pub shot_stats: ShotStats,
-    /// Seconds of the match, in its own time.
+    /// Length of the match in seconds of simulated time.
     pub seconds: f64,
-    /// The players' playout delay in milliseconds, on average.
+    /// Average playout delay of the players in milliseconds.
     pub playout_ms: f64,
 }
 
-/// How many players.
+/// Number of players.
 const PLAYERS: u64 = 4;
-/// Frames a second of every player's screen.
+/// Frames per second of every client.
 const FPS: f64 = 60.0;
-/// Seconds in which clocks and the simulated link come to rest before the first round.
+/// Seconds before the first round, in which the clocks and the simulated link settle.
 const LEARNING: f64 = 3.0;
-/// Seconds between two looks at how many hits there are.
+/// Seconds between two checks of the number of hits.
 const STRETCH: f64 = 5.0;
-/// A match whose hits are that rare is given up, in hits a second.
+/// Hits per second below which a match is aborted.
 const FEWEST: f64 = 0.5;
 
 impl Cell {
-    /// The link.
+    /// Returns the link conditions of the cell.
     pub fn conditions(self) -> LinkConditions {
         LinkConditions {
             latency: Duration::from_micros(u64::from(self.rtt) * 500),
@@ -92,15 +92,15 @@ impl Cell {
         }
     }
 
-    /// As in keys.
+    /// Returns the name of the cell as used in JSON keys.
     pub fn name(self) -> String {
         format!("{}_{}_{}", self.rtt, self.jitter, self.loss)
     }
 
-    /// Plays it. Nobody dies: what a round that hit does is not what is measured here.
+    /// Plays a match over this link. Weapons do no damage, so deaths do not affect the measurement.
     ///
     /// # Errors
-    /// One line when somebody could not join, or nobody hits anybody.
+    /// Returns a message if a client cannot join or hits are too rare.
     pub fn play(self, rules: &Rules) -> Result<Played, String> {
         let seed = [self.rtt, self.jitter, self.loss]
             .into_iter()
@@ -148,7 +148,7 @@ impl Cell {
 }
 
 impl Played {
-    /// The lower of the two numbers in percent.
+    /// Returns the lower of both agreement ratios in percent.
     pub fn agreement(&self) -> f64 {
         self.shot_stats.tally().agreement().unwrap_or(f64::NAN)
     }

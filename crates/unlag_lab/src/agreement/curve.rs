@@ -1,4 +1,4 @@
-//! Agreement over the round trip in the shooter's own match, with and without rewind.
+//! Plot of agreement over the round trip in the shooter example, with and without rewind.
 
 use core::time::Duration;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::Options;
 /// Draws `agreement.svg`.
 ///
 /// # Errors
-/// One line when somebody could not join, or the picture cannot be written.
+/// Returns a message if a client cannot join or the file cannot be written.
 pub fn plot(options: &Options, folder: &Path) -> Result<(), String> {
     let seconds = if options.quick { 4.0 } else { 30.0 };
     let mut curves = Vec::new();
@@ -34,7 +34,7 @@ pub fn plot(options: &Options, folder: &Path) -> Result<(), String> {
         }
         curves.push((rewind, curve));
     }
-    std::fs::create_dir_all(folder).map_err(|e| format!("cannot make {}: {e}", folder.display()))?;
+    std::fs::create_dir_all(folder).map_err(|e| format!("cannot create {}: {e}", folder.display()))?;
     let path = folder.join("agreement.svg");
     draw(&path, &curves).map_err(|e| format!("cannot draw {}: {e}", path.display()))
 }

@@ -1,26 +1,26 @@
-//! With what a cell is fought.
+//! Weapons of the agreement measurements.
 
 use bevy_unlag::{
     prelude::*,
     weapons::{DamageTable, Projectile, Spread},
 };
 
-/// With what a cell is fought.
+/// Weapon that every player of a cell fires.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Fought {
-    /// One ray.
+    /// A single ray.
     #[default]
     Hitscan,
-    /// Twelve pellets.
+    /// A shotgun with twelve pellets.
     Shotgun,
-    /// Something that flies at 60 m/s.
+    /// A projectile at 60 m/s.
     Projectile,
-    /// The same at 160 m/s: it is there in about the time that its shot takes to the server.
+    /// A projectile at 160 m/s, which arrives in about the time that its shot takes to reach the server.
     Bolt,
 }
 
 impl Fought {
-    /// As in keys.
+    /// Returns the name as used in JSON keys.
     pub fn name(self) -> &'static str {
         match self {
             Self::Hitscan => "hitscan",
@@ -30,7 +30,7 @@ impl Fought {
         }
     }
 
-    /// How fast it flies, in metres per second; `None` for what is there at once.
+    /// Returns the projectile's speed in metres per second, or `None` for hitscan weapons.
     pub fn speed(self) -> Option<f32> {
         match self {
             Self::Hitscan | Self::Shotgun => None,
@@ -39,7 +39,7 @@ impl Fought {
         }
     }
 
-    /// Its weapon, which hurts nobody and never runs dry.
+    /// Returns an arsenal of this weapon with zero damage and unlimited ammunition.
     pub fn arsenal(self) -> Arsenal {
         let rifle = Weapon::rifle();
         let damage = DamageTable { head: 0.0, body: 0.0, limb: 0.0, ..rifle.damage.clone() };

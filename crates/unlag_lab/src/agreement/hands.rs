@@ -1,5 +1,5 @@
-//! Players who are measured: they strafe, jump and crouch where they are at home, and shoot at everybody in
-//! turn.
+//! Scripted players of the agreement measurements: they strafe, jump and crouch around their home position
+//! and shoot at all other players in turn.
 
 use bevy::{math::Vec3Swizzles, prelude::*};
 use bevy_unlag::{ControlSystems, core::units_to_angle, prelude::*, rewind::WorldTrace};
@@ -8,31 +8,31 @@ use unlag_examples::scripted_player::{DEFAULT_TURN_RATE, ScriptedPlayer};
 
 use super::range::{Home, Scene, home};
 
-/// Half the width of a silhouette, in metres.
+/// Half the width of a silhouette in metres.
 const HALF_SILHOUETTE: f32 = 0.25;
-/// How far from the middle of its home a player goes before it turns back, in metres.
+/// Distance from the home position at which a player turns back, in metres.
 const FIELD: f32 = 3.0;
-/// Seconds between two places to aim at: every round has its own.
+/// Seconds between two aim points: every round has its own.
 const NEW_SPOT: f32 = 0.09;
 
-/// Plays by a seed.
+/// Seeded scripted player.
 #[derive(Resource)]
 pub struct Hands {
     rng: SmallRng,
     scene: Scene,
-    /// How fast what it fires flies: it aims ahead.
+    /// Speed of the projectile in metres per second, if the player leads its target.
     speed: Option<f32>,
-    /// How much of the way that is right.
+    /// Fraction of the exact lead that the player aims ahead.
     lead: f32,
-    /// Whether it shoots.
+    /// Whether the player shoots.
     pub may_fire: bool,
     walk: Vec2,
-    /// On its way back to the middle, a little to this side.
+    /// Sideways share of the way back to the middle while the player returns.
     back: Option<f32>,
     jump_from: f32,
     crouch: bool,
     next_turn: f32,
-    /// Where it aims: metres beside its target's root, across the line of fire, and above it.
+    /// Aim point relative to the target's root: metres across the line of fire and metres above it.
     spot: Vec2,
     next_spot: f32,
     target: Option<NetId>,
@@ -40,12 +40,12 @@ pub struct Hands {
 }
 
 impl Hands {
-    /// Lets a player steer a client's pawn from now on. Equal seeds play alike.
+    /// Hands control of a client's pawn to a scripted player. Equal seeds play alike.
     pub fn take_over(seed: u64, (scene, speed): (Scene, Option<f32>), client: &mut App) {
         let hands = Self {
             rng: SmallRng::seed_from_u64(seed),
             scene,
-            // Who strafes to and fro is not met by aiming ahead for long.
+            // A lead misses strafing targets, which reverse too soon.
             speed: speed.filter(|_| scene == Scene::Sprinters),
             lead: 0.0,
             may_fire: false,
@@ -63,8 +63,9 @@ impl Hands {
         client.add_systems(RunFixedMainLoop, play.in_set(ControlSystems::Accumulate));
     }
 
-    /// Turns every 0.2 to 0.9 s, and at the border of its field: mostly across the line to the target, now
-    /// and then with a jump or a crouch. Who jumps while it runs on a machine is carried off it.
+    /// Picks a new direction every 0.2 to 0.9 s and at the border of the field: mostly across the line to the
+    /// target, at times with a jump or a crouch. On a moving base players only jump while they stand, because
+    /// a jump while running would carry them off.
     fn turn(&mut self, now: f32, outside: bool, rides: bool) {
         let leaves = outside && self.back.is_none();
         if now < self.next_turn && !leaves {
@@ -73,7 +74,7 @@ impl Hands {
         self.next_turn = now + self.rng.random_range(0.2..0.9);
         let side = if self.rng.random_bool(0.5) { 1.0 } else { -1.0 };
         self.walk = match self.rng.random_range(0..10) {
-            // At full speed, whoever looks.
+            // Full speed in any direction of view.
             _ if self.scene == Scene::Sprinters => Vec2::new(side, 0.0),
             0..6 => Vec2::new(side, 0.0),
             6..8 => Vec2::new(side, 1.0),
@@ -94,7 +95,7 @@ impl Hands {
         }
     }
 
-    /// A new spot to aim at, spread evenly over one and a half silhouettes either side.
+    /// Picks a new aim point, uniformly over one and a half silhouettes to either side.
     fn aim_anew(&mut self, now: f32) {
         if now >= self.next_spot {
             self.next_spot = now + NEW_SPOT;
@@ -129,7 +130,8 @@ fn play(
     let hands = &mut *hands;
     let eye = drawn.pose.position + Vec3::Y * height.0;
 
-    // Everybody in turn, so that whatever they do counts alike; names give the order.
+    // Targets take turns so that all of their actions count alike; the order of network ids makes it
+    // deterministic.
     let in_sight = |pose: &DrawnPose| pose.pose.alive && world.clear(eye, pose.pose.position + Vec3::Y * 1.2);
     let target = others.iter().find(|(id, other)| Some(**id) == hands.target && in_sight(other));
     let stays = target.is_some() && now < hands.next_target;
@@ -172,13 +174,13 @@ fn play(
         Some(side) => {
             let (sin, cos) = yaw.sin_cos();
             let way = inwards.normalize_or_zero() + inwards.normalize_or_zero().perp() * side;
-            // To the right, and forwards; a yaw of 0 looks along -Z.
+            // Right and forward axes of the view; a yaw of 0 looks along -Z.
             Vec2::new(way.x * cos - way.y * sin, -way.x * sin - way.y * cos).clamp_length_max(1.0)
         }
         None => hands.walk,
     });
     gather.jump(now >= hands.jump_from);
     gather.crouch(hands.crouch);
-    // Between two targets the finger leaves the trigger: some rounds start with a click, most do not.
+    // The trigger is released between two targets: some rounds start with a press, most do not.
     trigger.set(hands.may_fire && target.is_some() && stays);
 }

@@ -1,4 +1,4 @@
-//! The matrix as a picture.
+//! Heat map of the agreement matrix.
 
 use std::path::Path;
 
@@ -20,9 +20,9 @@ const HIGH: i32 = 34;
 /// Draws `agreement_matrix.svg` into a folder.
 ///
 /// # Errors
-/// One line when it cannot be written.
+/// Returns a message if the file cannot be written.
 pub fn draw(folder: &Path, cells: &[Played]) -> Result<(), String> {
-    std::fs::create_dir_all(folder).map_err(|e| format!("cannot make {}: {e}", folder.display()))?;
+    std::fs::create_dir_all(folder).map_err(|e| format!("cannot create {}: {e}", folder.display()))?;
     let path = folder.join("agreement_matrix.svg");
     paint(&path, cells).map_err(|e| format!("cannot draw {}: {e}", path.display()))
 }
@@ -36,7 +36,7 @@ fn paint(path: &Path, cells: &[Played]) -> Result<(), Box<dyn core::error::Error
     let middle = font.clone().color(&BLACK).pos(Pos::new(HPos::Center, VPos::Center));
     let right = font.color(&BLACK).pos(Pos::new(HPos::Right, VPos::Center));
     let title = ("sans-serif", 18).into_font().color(&BLACK).pos(Pos::new(HPos::Left, VPos::Center));
-    let caption = "Agreement in percent, the lower of both numbers, over round trip, jitter and loss";
+    let caption = "Agreement in percent (lower of both ratios) by round trip, jitter and loss";
     root.draw(&Text::new(caption, (12, 22), title))?;
     for (column, rtt) in (0..).zip(RTTS) {
         let place = (LEFT + WIDE * column + WIDE / 2, TOP - 16);
@@ -59,7 +59,7 @@ fn paint(path: &Path, cells: &[Played]) -> Result<(), Box<dyn core::error::Error
     Ok(())
 }
 
-/// Green from 99.9 %, yellow from 99 %, then ever redder down to 50 %.
+/// Maps agreement to a colour: green from 99.9 %, yellow from 99 %, then increasingly red down to 50 %.
 fn colour(value: f64) -> RGBColor {
     match value {
         99.9.. => RGBColor(156, 214, 150),

@@ -1,4 +1,4 @@
-//! Cells that were played are kept in a file, so that a long run can be stopped and go on. A line is a cell,
+//! File of finished matrix cells, so that a long run can be interrupted and resumed. Each line is one cell:
 //! whole numbers in the order of [`COLUMNS`].
 
 use std::{
@@ -11,34 +11,34 @@ use unlag_examples::shot_stats::{HitCounts, ShotStats};
 
 use super::cell::{Cell, Played, Rules};
 
-const COLUMNS: &str = "# rtt jitter loss hits seed max_age_ms | deciseconds playout_us shots drawn confirmed agreed \
-    missed elsewhere refused refused_drawn lost | rounds drawn confirmed agreed of those clamped, and of targets \
-    that strafed, were in the air, crouched, rode";
-/// Numbers in a line.
+const COLUMNS: &str = "# rtt jitter loss hits seed max_age_ms | deciseconds playout_us shots drawn confirmed \
+    agreed missed elsewhere refused refused_drawn lost | rounds drawn confirmed agreed of clamped shots, \
+    then of targets that strafed, were in the air, crouched, rode a base";
+/// Numbers per line.
 const COUNT: usize = 17 + 5 * 4;
 
-/// The file.
+/// Open file of finished cells.
 pub struct Keep {
     lines: Vec<[u64; COUNT]>,
     file: File,
 }
 
 impl Keep {
-    /// Reads a file, which need not be there yet.
+    /// Opens a file and reads its cells; creates it if it does not exist.
     ///
     /// # Errors
-    /// One line when it cannot be read or written, or when it holds something else.
+    /// Returns a message if the file cannot be read or written, or has another format.
     pub fn open(path: &Path) -> Result<Self, String> {
         let failed = |error| format!("cannot use {}: {error}", path.display());
         let text = if path.exists() { std::fs::read_to_string(path).map_err(failed)? } else { String::new() };
-        // A run that was stopped may have left part of a line.
+        // An interrupted run may have left an incomplete last line.
         let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
         let mut lines = Vec::new();
         for line in whole.lines().filter(|line| !line.starts_with('#')) {
             let numbers: Option<Vec<u64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
             let line: Option<[u64; COUNT]> = numbers.and_then(|numbers| numbers.try_into().ok());
             lines.push(line.ok_or_else(|| {
-                format!("{} holds no cells of this program; name another file", path.display())
+                format!("{} is no file of matrix cells; name another file", path.display())
             })?);
         }
         let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
@@ -49,7 +49,7 @@ impl Keep {
         Ok(Self { lines, file })
     }
 
-    /// A cell that was played by these rules.
+    /// Returns the stored result of a cell with the same settings, if there is one.
     pub fn find(&self, cell: Cell, rules: &Rules) -> Option<Played> {
         let name = name(cell, rules);
         let line = self.lines.iter().find(|line| line.starts_with(&name))?;
@@ -63,17 +63,17 @@ impl Keep {
         Some(Played { cell, shot_stats, seconds, playout_ms })
     }
 
-    /// Adds a cell.
+    /// Appends a finished cell.
     ///
     /// # Errors
-    /// One line when it cannot be written.
+    /// Returns a message if the file cannot be written.
     pub fn add(&mut self, played: &Played, rules: &Rules) -> Result<(), String> {
         let mut shot_stats = played.shot_stats.clone();
         let measured = [(played.seconds * 10.0).round() as u64, (played.playout_ms * 1e3).round() as u64];
         let counts = counts(&mut shot_stats).into_iter().map(|count| *count);
         let all = name(played.cell, rules).into_iter().chain(measured).chain(counts);
         let words: Vec<_> = all.map(|number| number.to_string()).collect();
-        writeln!(self.file, "{}", words.join(" ")).map_err(|error| format!("cannot keep a cell: {error}"))
+        writeln!(self.file, "{}", words.join(" ")).map_err(|error| format!("cannot store a cell: {error}"))
     }
 }
 
@@ -82,7 +82,7 @@ fn name(cell: Cell, rules: &Rules) -> [u64; 6] {
     [rtt, jitter, loss, rules.hits, rules.seed, rules.max_age.as_millis() as u64]
 }
 
-/// Every number of a ledger, in the order of a line.
+/// Returns all counters of a ledger in the order of a line.
 fn counts(shot_stats: &mut ShotStats) -> Vec<&mut u64> {
     let tallies = core::iter::once(&mut shot_stats.clamped).chain(&mut shot_stats.by_motion);
     let tallies = tallies.flat_map(|tally| {
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_is_found_again_by_its_rules_alone() {
+    fn stored_cell_is_found_only_with_the_same_link_and_settings() {
         let path = std::env::temp_dir().join(format!("unlag_lab_keep_{}", std::process::id()));
         let (cell, hits) = (Cell { rtt: 150, jitter: 10, loss: 2 }, 7);
         let rules = Rules::new(hits, 3);
@@ -121,7 +121,7 @@ mod tests {
         let played = Played { cell, shot_stats, seconds: 12.5, playout_ms: 48.25 };
         let kept = (|| {
             Keep::open(&path)?.add(&played, &rules)?;
-            // Stopped in the middle of a line, twice.
+            // Interrupted in the middle of a line, twice.
             for _ in 0..2 {
                 let mut file = Keep::open(&path)?.file;
                 write!(file, "150 10 2").map_err(|error| error.to_string())?;
@@ -130,7 +130,7 @@ mod tests {
         })();
         let _ = std::fs::remove_file(&path);
         let kept = kept.unwrap_or_else(|line| panic!("{line}"));
-        let found = kept.find(cell, &rules).expect("it was added");
+        let found = kept.find(cell, &rules).expect("the stored cell is found");
         assert_eq!(format!("{found:?}"), format!("{played:?}"));
         assert!(kept.find(cell, &Rules { hits: 8, ..rules }).is_none());
         assert!(kept.find(Cell { loss: 5, ..cell }, &rules).is_none());

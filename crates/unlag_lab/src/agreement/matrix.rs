@@ -1,4 +1,4 @@
-//! Every link of the matrix, a match on each core.
+//! Agreement matrix: one match per link, in parallel on all cores.
 
 use core::time::Duration;
 use std::{
@@ -18,17 +18,18 @@ use super::{
 
 /// Round trips in milliseconds.
 pub const RTTS: [u32; 6] = [0, 50, 100, 150, 200, 300];
-/// ± milliseconds each way.
+/// Jitter widths in ± milliseconds each way.
 pub const JITTERS: [u32; 3] = [0, 10, 30];
-/// Percent of packets each way.
+/// Loss rates in percent of packets each way.
 pub const LOSSES: [u32; 4] = [0, 2, 5, 20];
-/// The oldest view that is honoured in the matrix: the suite's default is for 200 ms, this reaches farther.
+/// Age limit of views in the matrix. The suite's default covers 200 ms of round trip; this one reaches
+/// farther.
 pub const MAX_AGE: Duration = Duration::from_millis(500);
-/// The link of the control, with rewind off.
+/// Link of the control measurement with rewind off.
 pub const CONTROL: Cell = Cell { rtt: 150, jitter: 10, loss: 2 };
-/// A link on which every view is older than [`MAX_AGE`] and none is refused.
+/// Link on which every view is older than [`MAX_AGE`] and none is refused.
 pub const BEYOND: Cell = Cell { rtt: 600, jitter: 10, loss: 2 };
-/// Cells that every run of the topic plays.
+/// Cells that every run measures.
 pub const FEW: [Cell; 4] = [
     Cell { rtt: 0, jitter: 0, loss: 0 },
     CONTROL,
@@ -36,25 +37,25 @@ pub const FEW: [Cell; 4] = [
     Cell { rtt: 100, jitter: 10, loss: 20 },
 ];
 
-/// All cells, in the order of tables.
+/// Returns all cells in the order of the printed tables.
 pub fn all() -> Vec<Cell> {
     let lines = JITTERS.into_iter().flat_map(|jitter| LOSSES.map(|loss| (jitter, loss)));
     lines.flat_map(|(jitter, loss)| RTTS.map(|rtt| Cell { rtt, jitter, loss })).collect()
 }
 
-/// Whether a cell is one of those that decide.
+/// Returns whether the target agreement applies to a cell (up to 200 ms and 5 % loss).
 pub fn decides(cell: Cell) -> bool {
     cell.rtt <= 200 && cell.loss <= 5
 }
 
-/// What is played.
+/// Cells to measure, with their settings.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Which cells.
+    /// Cells to measure.
     pub cells: Vec<Cell>,
-    /// Drawn hits in each cell that decides; 3 in 10 of them in the others.
+    /// Drawn hits in each cell with a target agreement; the other cells get 3 in 10 of them.
     pub hits: u64,
-    /// The seed of links and players.
+    /// Seed of the links and players.
     pub seed: u64,
 }
 
@@ -65,41 +66,41 @@ impl Plan {
     }
 }
 
-/// The control: the link of [`CONTROL`] with rewind off.
+/// Measures the link of [`CONTROL`] with rewind off.
 ///
 /// # Errors
-/// One line when nobody could be measured.
+/// Returns a message if the match cannot be measured.
 pub fn control(hits: u64, seed: u64) -> Result<Played, String> {
     CONTROL.play(&Rules { rewind: RewindMode::Off, ..Rules::new(hits, seed) })
 }
 
-/// Links for what is no ray: a good one, the control's, and a far one.
+/// Links for shotguns and projectiles: a good one, the one of [`CONTROL`], and a long one.
 pub const OF_WEAPONS: [Cell; 3] = [
     Cell { rtt: 50, jitter: 0, loss: 0 },
     Cell { rtt: 150, jitter: 10, loss: 2 },
     Cell { rtt: 250, jitter: 10, loss: 2 },
 ];
 
-/// A cell that is fought with something else.
+/// Measures a cell with another weapon.
 ///
 /// # Errors
-/// One line when nobody could be measured.
+/// Returns a message if the match cannot be measured.
 pub fn with(weapon: Fought, cell: Cell, hits: u64, seed: u64) -> Result<Played, String> {
     cell.play(&Rules { weapon, ..Rules::new(hits, seed) })
 }
 
-/// A match [`BEYOND`] the cap.
+/// Measures the link [`BEYOND`] the age limit of views.
 ///
 /// # Errors
-/// One line when nobody could be measured.
+/// Returns a message if the match cannot be measured.
 pub fn beyond(hits: u64, seed: u64) -> Result<Played, String> {
     BEYOND.play(&Rules::new(hits, seed))
 }
 
-/// Plays every cell that is not in the file, and writes those into it.
+/// Measures every cell that is not stored in `file` and stores the results there.
 ///
 /// # Errors
-/// One line of the first cell that could not be played, or why the file cannot be read or written.
+/// Returns the message of the first cell that failed, or the reason why the file cannot be read or written.
 pub fn play(plan: &Plan, file: Option<&Path>) -> Result<Vec<Played>, String> {
     let keep = file.map(Keep::open).transpose()?;
     let (mut done, mut left) = (Vec::new(), VecDeque::new());

@@ -1,4 +1,4 @@
-//! The owner's error, and bytes a second.
+//! Prediction error of the pawn's owner, and bandwidth per client.
 
 use core::time::Duration;
 use std::collections::HashMap;
@@ -10,9 +10,9 @@ use unlag_examples::{
     stepped_match::{Match, MatchOptions},
 };
 
-/// The largest distance in metres between where the client and the server were after the same
-/// move, and how many moves were compared. Everyone runs and jumps over stairs, ramp and cover;
-/// nobody shoots, so nobody is put anywhere.
+/// Returns the largest distance in metres between the client's and the server's position after the same move,
+/// and the number of compared moves. All players run and jump over stairs, ramp and cover; nobody shoots, so
+/// there are no respawns.
 pub fn owner_error(seed: u64, seconds: f64) -> Result<(f64, usize), String> {
     let conditions = LinkPreset::find("Average (UE)").map_err(|e| e.to_string())?.conditions();
     let server = ServerOptions { trace: true, ..ServerOptions::default() };
@@ -47,7 +47,7 @@ pub fn owner_error(seed: u64, seconds: f64) -> Result<(f64, usize), String> {
     if compared == 0 { Err("no move was compared".to_owned()) } else { Ok((largest, compared)) }
 }
 
-/// Bytes a second from one client, and to one client for each further player.
+/// Returns bytes per second from one client, and to one client for each further player.
 pub fn bytes(seed: u64, seconds: f64) -> Result<(f64, f64), String> {
     let conditions = LinkPreset::find("Good broadband").map_err(|e| e.to_string())?.conditions();
     let flow = |players| -> Result<(f64, f64), String> {
@@ -63,7 +63,7 @@ pub fn bytes(seed: u64, seconds: f64) -> Result<(f64, f64), String> {
         let before = totals(&mut played);
         played.fight(seconds);
         let after = totals(&mut played);
-        // A fight ends with three seconds without fire; they count for both.
+        // `fight` ends with three seconds of ceasefire, which count for both rates.
         let per = (seconds + 3.0) * players as f64;
         Ok(((after.0 - before.0) as f64 / per, (after.1 - before.1) as f64 / per))
     };

@@ -1,5 +1,5 @@
-//! Where agreement is measured: the shooter's arena without its cover, with three machines to ride on, and
-//! a place for every player that everybody else can see.
+//! Arena of the agreement measurements: the shooter's arena without its cover, with three moving platforms
+//! and a home position for every player that all others can see.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{Collider, RigidBody};
@@ -13,19 +13,19 @@ use unlag_examples::{
     stepped_match::Match,
 };
 
-/// How high the machines' tops are when they are low, in metres: a step that can be walked up.
+/// Height of the platforms' tops in their lowest position in metres: low enough to step onto.
 const LOW: f32 = 0.3;
 
-/// Where a player stays.
+/// Place around which a player stays.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Home {
-    /// Around a place on the floor.
+    /// Around a point on the floor.
     Floor(Vec2),
     /// On a movement base.
     Base(BaseId),
 }
 
-/// The homes of the players in their order; further ones begin anew.
+/// Homes of the players in order; further players start over.
 pub const HOMES: [Home; 6] = [
     Home::Floor(Vec2::new(1.0, 2.0)),
     Home::Base(BaseId(1)),
@@ -35,22 +35,22 @@ pub const HOMES: [Home; 6] = [
     Home::Base(BaseId(3)),
 ];
 
-/// The homes of sprinters: 16 to 25 m from each other.
+/// Homes of sprinters, 16 to 25 m apart.
 const LANES: [Vec2; 4] =
     [Vec2::new(-9.0, -9.0), Vec2::new(9.0, 9.0), Vec2::new(9.0, -7.0), Vec2::new(-9.0, 7.0)];
 
-/// What players do where agreement is measured.
+/// Behaviour of the players.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scene {
-    /// They strafe, jump and crouch, half of them on machines.
+    /// Players strafe, jump and crouch, half of them on moving platforms.
     #[default]
     Machines,
-    /// They run across each other's lines of fire as fast as they can and turn at random, on the floor.
+    /// Players sprint on the floor across each other's lines of fire and turn at random.
     Sprinters,
 }
 
-/// A lift, a platform that goes back and forth, and a turntable. None has a gap below it: nobody gets
-/// squeezed.
+/// Returns a lift, a platform that moves back and forth, and a turntable. None leaves a gap below it in which
+/// a pawn could be squeezed.
 fn machines() -> [(BaseId, BaseTrack, Collider); 3] {
     let lift = Shuttle {
         from: Vec3::new(-12.0, LOW - 1.6, -8.0),
@@ -75,8 +75,8 @@ fn machines() -> [(BaseId, BaseTrack, Collider); 3] {
     ]
 }
 
-/// Changes the arena of every app of a match, and puts every player where it belongs. Let some time pass
-/// then: who rides is dropped onto its machine.
+/// Changes the arena of every app of a match and teleports every player to its home. Simulate some time
+/// afterwards: players with a platform are dropped onto it.
 pub fn set_up(game: &mut Match, scene: Scene) {
     for app in game.apps_mut() {
         let world = app.world_mut();
@@ -88,8 +88,8 @@ pub fn set_up(game: &mut Match, scene: Scene) {
         }
         let machines = machines().into_iter().filter(|_| scene == Scene::Machines);
         for (id, track, collider) in machines {
-            // Shots meet it where the screen showed it. A collider without a body would be part of the world
-            // that never moves, wherever it is by now.
+            // The occluder stops shots where the shooter's screen showed the platform. A collider without a
+            // rigid body would count as static world geometry wherever it is.
             let occluder = Occluder { shape: collider.clone(), base: id.0 };
             world.spawn((MovementBase { id, track }, occluder, collider, RigidBody::KinematicPositionBased));
         }
@@ -101,7 +101,7 @@ pub fn set_up(game: &mut Match, scene: Scene) {
     }
 }
 
-/// Where the player with this name stays.
+/// Returns the home of a player.
 pub fn home(player: NetId, scene: Scene) -> Home {
     let index = usize::from(player.0.saturating_sub(1));
     match scene {

@@ -1,4 +1,4 @@
-//! The matrix as text, in Markdown.
+//! Markdown tables of the agreement matrix.
 
 use core::fmt::Write;
 
@@ -9,9 +9,9 @@ use super::{
     matrix::{JITTERS, LOSSES, RTTS},
 };
 
-/// Three tables: the lower of both numbers of each cell; what every cell counted; what the targets did.
+/// Returns three tables: the agreement of each cell, the counters of each cell, and the targets' actions.
 pub fn text(cells: &[Played]) -> String {
-    let mut text = String::from("Agreement in percent, the lower of both numbers\n\n");
+    let mut text = String::from("Agreement in percent (lower of both ratios)\n\n");
     let columns: Vec<_> = RTTS.iter().map(|rtt| format!("RTT {rtt} ms")).collect();
     row(&mut text, ["Jitter, loss"].into_iter().chain(columns.iter().map(String::as_str)));
     row(&mut text, core::iter::once("---").chain(RTTS.iter().map(|_| "---:")));
@@ -54,7 +54,7 @@ fn counts(text: &mut String, cells: &[Played]) {
         "Conf. of drawn, unclamped",
         "Drawn of conf., unclamped",
     ];
-    text.push_str("\nWhat was counted\n\n");
+    text.push_str("\nCounters\n\n");
     row(text, COLUMNS.into_iter());
     row(text, COLUMNS.iter().map(|_| "---:"));
     for played in cells {
@@ -81,9 +81,9 @@ fn counts(text: &mut String, cells: &[Played]) {
     }
 }
 
-/// What the targets did, over the cells that decide and over the others.
+/// Adds a table of the targets' actions, for the cells with a target agreement and for the others.
 fn pools(text: &mut String, cells: &[Played]) {
-    text.push_str("\nWhat the targets of drawn hits did\n\n");
+    text.push_str("\nActions of the targets of drawn hits\n\n");
     row(text, ["Cells", "Target", "Drawn", "Agreed", "Agreed of drawn"].into_iter());
     row(text, ["---", "---", "---:", "---:", "---:"].into_iter());
     for (name, decide) in [("up to 200 ms and 5 %", true), ("beyond", false)] {

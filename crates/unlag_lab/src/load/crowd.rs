@@ -1,4 +1,4 @@
-//! Scripted clients over UDP against a server in another process, in stepped time.
+//! Scripted UDP clients of a server in another process, with stepped time.
 
 use core::{ops::Range, time::Duration};
 use std::{thread, time::Instant};
@@ -19,30 +19,30 @@ use unlag_examples::{
 
 use super::process::{Frame, ServerProcess};
 
-/// How many seconds of steps clients may take to join.
+/// Simulated seconds within which all clients must join.
 const JOINING: u32 = 20;
-/// And how long on the wall.
+/// Wall-clock limit of joining.
 const JOINING_WALL: Duration = Duration::from_secs(60);
 
-/// A server's process and its clients. Time passes as one wishes: the server's frames are measured, not hurried.
+/// Server process with its clients. Time is stepped: the server's frames are measured, not paced.
 pub struct Crowd {
-    /// The server.
+    /// Server process.
     pub server: ServerProcess,
-    /// The clients, each with the fraction of a frame that it is behind the server.
+    /// Client apps, all of which run one frame per server tick.
     pub clients: Vec<App>,
     tick: Duration,
     seed: u64,
-    /// Datagrams that went out and came in over links that were given up.
+    /// Sent and received datagrams of clients that had to reconnect, up to then.
     given_up: (u64, u64),
-    /// What every frame of the server took.
+    /// Durations of all server frames.
     pub frames: Vec<Frame>,
 }
 
 impl Crowd {
-    /// A server without anybody.
+    /// Starts a server without clients.
     ///
     /// # Errors
-    /// One line when it does not start.
+    /// Returns a message if the server does not start.
     pub fn new(hz: u32, laps: bool, seed: u64) -> Result<Self, String> {
         ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
         let tick = Duration::from_secs_f64(1.0 / f64::from(hz));
@@ -56,10 +56,10 @@ impl Crowd {
         })
     }
 
-    /// One more client begins to join.
+    /// Adds a client, which starts to connect.
     ///
     /// # Errors
-    /// One line when no connect token can be made.
+    /// Returns a message if no connect token can be created.
     pub fn join(&mut self, conditions: LinkConditions) -> Result<(), String> {
         let number = self.clients.len() as u64;
         let seed = self.seed.wrapping_mul(1_000_003).wrapping_add(number);
@@ -68,7 +68,7 @@ impl Crowd {
         client.add_plugins(UnlagClientPlugins { rate: SimulationRate { tick: self.tick, ..default() } });
         client.add_plugins((RulesProtocolPlugin, ShotStatsPlugin)).add_systems(Startup, arena::spawn);
         client.add_plugins((PlayerControlsPlugin::default(), ScriptedPlayerPlugin));
-        // A screen of as many frames as there are ticks: every move goes as it is made.
+        // One client frame per tick: every move is sent as soon as it exists.
         client.insert_resource(TimeUpdateStrategy::ManualDuration(self.tick));
         let mut script = ScriptedPlayer::new(seed);
         script.may_fire = false;
@@ -80,10 +80,10 @@ impl Crowd {
         Ok(())
     }
 
-    /// One tick of everybody. `more` runs before the server's frame.
+    /// Runs one tick of all clients and of the server.
     ///
     /// # Errors
-    /// One line when the server has gone.
+    /// Returns a message if the server process has ended.
     pub fn step(&mut self) -> Result<Frame, String> {
         for client in &mut self.clients {
             client.update();
@@ -93,10 +93,10 @@ impl Crowd {
         Ok(frame)
     }
 
-    /// So many seconds of everybody.
+    /// Runs a number of simulated seconds.
     ///
     /// # Errors
-    /// One line when the server has gone.
+    /// Returns a message if the server process has ended.
     pub fn run(&mut self, seconds: f64) -> Result<(), String> {
         for _ in 0..(seconds / self.tick.as_secs_f64()).round() as u64 {
             self.step()?;
@@ -104,10 +104,11 @@ impl Crowd {
         Ok(())
     }
 
-    /// Joins so many, a few at a time as people do, and waits until everybody has a pawn; then they fight.
+    /// Adds clients four at a time until there are `players`, waits until all of them have a pawn, and lets
+    /// them open fire.
     ///
     /// # Errors
-    /// One line when not everybody could join.
+    /// Returns a message if a client cannot join.
     pub fn fill(&mut self, players: usize, conditions: LinkConditions) -> Result<(), String> {
         while self.clients.len() < players {
             self.join(conditions)?;
@@ -120,10 +121,10 @@ impl Crowd {
         Ok(())
     }
 
-    /// Waits until each of these clients plays.
+    /// Waits until each of these clients has a pawn. Clients whose connection attempt failed reconnect.
     ///
     /// # Errors
-    /// One line that says what is known when one of them does not.
+    /// Returns a message with the state of the connections if a client cannot join in time.
     pub fn wait_for(&mut self, clients: Range<usize>) -> Result<(), String> {
         let began = Instant::now();
         for _ in 0..JOINING * 10 {
@@ -141,8 +142,8 @@ impl Crowd {
         self.explain(clients, began.elapsed())
     }
 
-    /// A tenth of a second of everybody, no faster than on the wall: netcode gives up after 3 s of ours, in which a
-    /// machine that delivers late may have delivered nothing.
+    /// Runs a tenth of a second, no faster than the wall clock: netcode times out after 3 simulated seconds,
+    /// in which a slow machine may not have delivered any datagram yet.
     fn run_with_the_wall(&mut self) -> Result<(), String> {
         for _ in 0..(0.1 / self.tick.as_secs_f64()).round() as u64 {
             let began = Instant::now();
@@ -152,7 +153,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// A client whose link has ended dials again.
+    /// Reconnects a client if its connection has ended.
     fn redial(&mut self, client: usize) -> Result<(), String> {
         let world = self.clients[client].world_mut();
         let mut ended = world.query_filtered::<(), (With<Client>, With<Disconnected>)>();
@@ -165,7 +166,7 @@ impl Crowd {
         reconnect::reconnect_udp(world, self.server.address, client as u64 + 1)
     }
 
-    /// Who is where, when not everybody could join.
+    /// Returns an error with the state of all connections.
     fn explain(&mut self, clients: Range<usize>, wall: Duration) -> Result<(), String> {
         let playing = clients.clone().filter(|client| self.plays(*client)).count();
         let (mut sent, mut heard) = self.given_up;
@@ -184,9 +185,10 @@ impl Crowd {
         let disconnected = clients.len().saturating_sub(connected + connecting);
         let server = self.server.state()?;
         Err(format!(
-            "{playing} of {} clients could join within {JOINING} s, {:.1} s on the wall: {connecting} are connecting, \
-             {connected} connected, {disconnected} disconnected; they sent {sent} datagrams and heard {heard}; the \
-             server has {} links, {} connected, has refused {} datagrams and thrown out {}",
+            "{playing} of {} clients joined within {JOINING} s, {:.1} s of wall-clock time: {connecting} \
+             connecting, {connected} connected, {disconnected} disconnected; they sent {sent} datagrams and \
+             received {heard}; the server has {} links, {} connected, has refused {} datagrams and kicked \
+             {} clients",
             clients.len(),
             wall.as_secs_f64(),
             server.links,
@@ -196,14 +198,14 @@ impl Crowd {
         ))
     }
 
-    /// Everybody fires.
+    /// Lets all clients open fire.
     fn arm(&mut self) {
         for client in &mut self.clients {
             client.world_mut().resource_mut::<ScriptedPlayer>().may_fire = true;
         }
     }
 
-    /// Whether a client is connected and has a pawn.
+    /// Returns whether a client is connected and has a pawn.
     pub fn plays(&mut self, client: usize) -> bool {
         let world = self.clients[client].world_mut();
         let connected =
@@ -213,9 +215,9 @@ impl Crowd {
         connected && pawns == 1
     }
 
-    /// Bytes that each client has sent and was sent so far, headers of UDP and IP included.
+    /// Returns the bytes that each client has sent and received so far, with UDP and IP headers.
     pub fn bytes(&mut self) -> Vec<(u64, u64)> {
-        /// What UDP and IP put before each datagram.
+        /// UDP and IP header bytes per datagram.
         const HEADERS: u64 = 28;
         let read = |client: &mut App| {
             let world = client.world_mut();
@@ -229,12 +231,12 @@ impl Crowd {
         self.clients.iter_mut().map(read).collect()
     }
 
-    /// Rounds fired by everybody so far.
+    /// Returns the number of rounds that all clients have fired so far.
     pub fn rounds(&self) -> u64 {
         self.clients.iter().map(|client| client.world().resource::<ShotStats>().shots).sum()
     }
 
-    /// Corrections of every client so far.
+    /// Returns the number of corrections of every client so far.
     pub fn corrections(&mut self) -> Vec<u64> {
         let read = |client: &mut App| {
             let world = client.world_mut();
@@ -245,7 +247,7 @@ impl Crowd {
     }
 }
 
-/// Datagrams that a client's link has sent, and that came in on it.
+/// Returns the datagrams that a client has sent and received.
 fn datagrams(world: &mut World) -> (u64, u64) {
     let mut sims = world.query::<&NetSim>();
     sims.iter(world).fold((0, 0), |(sent, heard), sim| {

@@ -1,4 +1,4 @@
-//! Where the time of a server's frame goes: clocks between the system sets that everything is ordered by.
+//! Profile of the server frame: timestamps between the system sets that order it.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use lightyear::{
 };
 use lightyear_transport::plugin::TransportSystems;
 
-/// The time since the last mark, by the name of what ran between them.
+/// Accumulated nanoseconds per section of the frame.
 #[derive(Resource)]
 pub struct Laps {
     last: Instant,
@@ -23,7 +23,7 @@ pub struct Laps {
 }
 
 impl Laps {
-    /// The frame begins.
+    /// Starts the clock at the beginning of a frame.
     pub fn start(&mut self) {
         self.last = Instant::now();
     }
@@ -38,13 +38,13 @@ impl Laps {
         }
     }
 
-    /// Nanoseconds by name, in the order of a frame; counts anew.
+    /// Returns the nanoseconds per section in frame order and resets them.
     pub fn take(&mut self) -> Vec<(&'static str, u64)> {
         core::mem::take(&mut self.sums)
     }
 }
 
-/// A schedule that holds one mark.
+/// Schedule that runs one timestamp system after another schedule.
 #[derive(ScheduleLabel, Clone, PartialEq, Eq, Hash, Debug)]
 struct EndOf(InternedScheduleLabel);
 
@@ -52,8 +52,8 @@ fn mark(name: &'static str) -> impl Fn(ResMut<Laps>) {
     move |mut laps| laps.lap(name)
 }
 
-/// What lies between two marks is named by the later one. What no set orders runs in whichever lap the
-/// executor puts it in.
+/// Adds the timestamps. Each section is named by the timestamp that ends it. Systems outside the ordered sets
+/// count towards whichever section the executor runs them in.
 pub fn plugin(app: &mut App) {
     app.insert_resource(Laps { last: Instant::now(), sums: Vec::new() });
     app.add_systems(

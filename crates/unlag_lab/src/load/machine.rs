@@ -1,12 +1,13 @@
-//! What the operating system knows: processor time, cores, open files, memory.
+//! Operating system queries: processor time, CPU affinity, open files, memory.
 
 use core::time::Duration;
 use std::{sync::OnceLock, time::Instant};
 
-/// The coarsest clock that still says something about a tick.
+/// Coarsest processor clock that still resolves a tick.
 const FINE: Duration = Duration::from_micros(100);
 
-/// Processor time of this process so far. On systems that do not tell, the time since it first asked.
+/// Returns the processor time of this process; on systems without such a clock, the time since the first
+/// call.
 pub fn cpu_time() -> Duration {
     #[cfg(unix)]
     {
@@ -20,11 +21,11 @@ pub fn cpu_time() -> Duration {
     }
 }
 
-/// The step in which [`cpu_time`] goes on, measured once. Some systems count in their scheduler's ticks of 10 ms.
+/// Returns the resolution of [`cpu_time`], measured once. Some systems count in scheduler ticks of 10 ms.
 pub fn cpu_granularity() -> Duration {
     static STEP: OnceLock<Duration> = OnceLock::new();
     *STEP.get_or_init(|| {
-        /// A clock that does not move within this time is as coarse as that.
+        /// Limit of the measurement and upper bound of its result.
         const PATIENCE: Duration = Duration::from_millis(50);
         let began = Instant::now();
         let (mut smallest, mut last) = (PATIENCE, cpu_time());
@@ -43,25 +44,25 @@ pub fn cpu_granularity() -> Duration {
     })
 }
 
-/// Whether [`cpu_time`] can tell what a tick takes.
+/// Returns whether [`cpu_time`] is fine enough to time a tick.
 pub fn is_cpu_clock_fine() -> bool {
     cpu_granularity() <= FINE
 }
 
-/// Lets this process, and those that it starts from now on, open as many files as the system allows; where that cannot
-/// be asked for, as many as before.
+/// Raises the limit on open files of this process and its future children to the system's maximum, if the
+/// system permits it.
 pub fn open_many_files() {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         let limit = getrlimit(Resource::Nofile);
-        // Whoever needs more than that looks at what it gets.
+        // On failure the old limit stays; callers check how many files they could open.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
     }
 }
 
-/// Stays on one core from now on, with all threads that are started later; where that cannot be asked for, or there
-/// is one core only, wherever the system puts it.
+/// Pins this thread and all threads that it starts later to one core. Does nothing on systems without CPU
+/// affinity or with a single core.
 pub fn stay_on(core: usize) {
     #[cfg(target_os = "linux")]
     {
@@ -69,7 +70,7 @@ pub fn stay_on(core: usize) {
         if cores > 1 {
             let mut set = rustix::thread::CpuSet::new();
             set.set(core % cores);
-            // A container may forbid it: then the figures are of whatever core there was.
+            // A container may forbid it; the figures then come from whatever core the system picks.
             let _ = rustix::thread::sched_setaffinity(None, &set);
         }
     }
@@ -77,7 +78,7 @@ pub fn stay_on(core: usize) {
     let _ = core;
 }
 
-/// Memory of this process that is in use, in bytes; 0 where the system does not tell.
+/// Returns the resident memory of this process in bytes, or 0 where it is unknown.
 pub fn resident_bytes() -> u64 {
     let pages = std::fs::read_to_string("/proc/self/statm").ok();
     let pages = pages.as_deref().and_then(|text| text.split(' ').nth(1)?.parse::<u64>().ok());

@@ -1,4 +1,4 @@
-//! The lab's end of the server's process.
+//! Handle of the server process: starts it and exchanges commands over its standard input and output.
 
 use core::time::Duration;
 use std::{
@@ -9,48 +9,49 @@ use std::{
 
 use super::machine;
 
-/// A server in a process of its own, which runs a frame when it is told to.
+/// Server in a process of its own that runs one frame per command.
 pub struct ServerProcess {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
-    /// Where to dial it.
+    /// Address to connect to.
     pub address: SocketAddr,
 }
 
-/// What one frame took.
+/// Duration of one server frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
-    /// By the clock on the wall.
+    /// Wall-clock time.
     pub wall: Duration,
-    /// Of the processor; on the wall, too, where its clock is [too coarse](machine::is_cpu_clock_fine).
+    /// Processor time; wall-clock time where the processor clock is [too coarse](machine::is_cpu_clock_fine).
     pub cpu: Duration,
 }
 
-/// Who is there, and what it takes.
+/// Counters of the server process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct State {
-    /// Resident memory of the process.
+    /// Resident memory of the process in bytes.
     pub bytes: u64,
     /// Links, connected or not.
     pub links: u64,
-    /// Connections.
+    /// Connected links.
     pub connected: u64,
-    /// Clients that were thrown out so far.
+    /// Clients kicked so far.
     pub kicked: u64,
-    /// Datagrams and packets that were dropped so far.
+    /// Datagrams and packets refused so far.
     pub refused: u64,
-    /// Moves that were run so far.
+    /// Moves simulated so far.
     pub moves: u64,
 }
 
 impl ServerProcess {
-    /// Starts one.
+    /// Starts a server process and waits for its port.
     ///
     /// # Errors
-    /// One line when it does not come up.
+    /// Returns a message if the process does not start.
     pub fn start(hz: u32, laps: bool) -> Result<Self, String> {
-        let lab = std::env::current_exe().map_err(|error| format!("cannot find the lab: {error}"))?;
+        let lab =
+            std::env::current_exe().map_err(|error| format!("cannot find the lab's executable: {error}"))?;
         let mut command = Command::new(lab);
         command.args(["load-server", "--hz", &hz.to_string()]).args(laps.then_some("--laps"));
         command.args((!machine::is_cpu_clock_fine()).then_some("--wall"));
@@ -58,60 +59,61 @@ impl ServerProcess {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(|error| format!("cannot start the server's process: {error}"))?;
+            .map_err(|error| format!("cannot start the server process: {error}"))?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err("the server's process cannot be spoken to".to_owned());
+            return Err("the server process has no standard input and output".to_owned());
         };
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let mut this = Self { child, input: Some(input), output: BufReader::new(output), address };
         let port = this.hear()?;
-        this.address.set_port(port.parse().map_err(|_| format!("the server says '{port}', not its port"))?);
+        this.address
+            .set_port(port.parse().map_err(|_| format!("expected a port, the server sent '{port}'"))?);
         Ok(this)
     }
 
     fn hear(&mut self) -> Result<String, String> {
         let mut line = String::new();
         match self.output.read_line(&mut line) {
-            Ok(0) => Err("the server's process ended: it panicked, or was killed".to_owned()),
+            Ok(0) => Err("the server process ended: it panicked or was killed".to_owned()),
             Ok(_) => Ok(line.trim().to_owned()),
-            Err(error) => Err(format!("cannot hear the server: {error}")),
+            Err(error) => Err(format!("cannot read from the server process: {error}")),
         }
     }
 
     fn ask(&mut self, line: &str) -> Result<String, String> {
-        let input = self.input.as_mut().ok_or("the server has been told to end")?;
-        writeln!(input, "{line}").map_err(|error| format!("the server's process has gone: {error}"))?;
+        let input = self.input.as_mut().ok_or("the server process is shutting down")?;
+        writeln!(input, "{line}").map_err(|error| format!("the server process has ended: {error}"))?;
         self.hear()
     }
 
     fn numbers<const N: usize>(&mut self, line: &str) -> Result<[u64; N], String> {
         let said = self.ask(line)?;
         let numbers: Vec<u64> = said.split(' ').filter_map(|number| number.parse().ok()).collect();
-        numbers.try_into().map_err(|_| format!("the server answers '{said}' to '{line}'"))
+        numbers.try_into().map_err(|_| format!("unexpected reply '{said}' of the server to '{line}'"))
     }
 
-    /// Lets it run one frame, which is one tick.
+    /// Runs one frame, which is one tick.
     ///
     /// # Errors
-    /// One line when it has gone.
+    /// Returns a message if the process has ended.
     pub fn frame(&mut self) -> Result<Frame, String> {
         let [wall, cpu] = self.numbers("frame")?;
         Ok(Frame { wall: Duration::from_nanos(wall), cpu: Duration::from_nanos(cpu) })
     }
 
-    /// Who is there.
+    /// Returns the server's counters.
     ///
     /// # Errors
-    /// One line when it has gone.
+    /// Returns a message if the process has ended.
     pub fn state(&mut self) -> Result<State, String> {
         let [bytes, links, connected, kicked, refused, moves] = self.numbers("state")?;
         Ok(State { bytes, links, connected, kicked, refused, moves })
     }
 
-    /// Nanoseconds between the marks since it was last asked, in the order of a frame.
+    /// Returns the nanoseconds per section of the frame since the last call, in frame order.
     ///
     /// # Errors
-    /// One line when it has gone.
+    /// Returns a message if the process has ended.
     pub fn laps(&mut self) -> Result<Vec<(String, u64)>, String> {
         let said = self.ask("laps")?;
         let laps = said.split(';').filter_map(|lap| lap.split_once(' '));
@@ -121,7 +123,7 @@ impl ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
-        // Its input ends, and so does it.
+        // The server ends when its input is closed.
         self.input = None;
         if self.child.wait().is_err() {
             let _ = self.child.kill();

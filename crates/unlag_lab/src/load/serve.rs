@@ -1,7 +1,7 @@
-//! The server's process: it listens on UDP and runs one frame whenever it is told to.
+//! Server process: listens on UDP and runs one frame per command.
 //!
-//! What it is told comes as lines on its input, what it says goes as lines to its output: time passes when the lab
-//! says so, and however slow the lab's clients are, a frame of the server has its own core for itself.
+//! Commands arrive as lines on standard input, replies leave as lines on standard output. Time advances only
+//! on command and the process has a core of its own, so slow clients do not distort the server's frame times.
 
 use core::time::Duration;
 use std::{
@@ -27,24 +27,24 @@ use super::{
     machine,
 };
 
-/// How to serve.
+/// Options of the server process.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ServeArgs {
-    /// Ticks a second.
+    /// Ticks per second.
     #[arg(long, default_value_t = 64)]
     hz: u32,
-    /// Measure where the time goes.
+    /// Measure the sections of the frame.
     #[arg(long)]
     laps: bool,
-    /// Give the time on the wall for the processor's, whose clock is too coarse.
+    /// Report wall-clock time as processor time, because the processor clock is too coarse.
     #[arg(long)]
     wall: bool,
 }
 
-/// Serves until its input ends.
+/// Serves until standard input ends.
 ///
 /// # Errors
-/// One line when it cannot listen, or nobody listens to it.
+/// Returns a message if the port cannot be bound or standard input or output fails.
 pub fn serve(args: ServeArgs) -> Result<(), String> {
     machine::stay_on(0);
     ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
@@ -57,14 +57,14 @@ pub fn serve(args: ServeArgs) -> Result<(), String> {
     connection::listen_udp(&mut app, 0);
     bevy_unlag_testkit::finish(&mut app);
     app.update();
-    let port = connection::bound_port(app.world_mut()).ok_or("the server's process found no port")?;
+    let port = connection::bound_port(app.world_mut()).ok_or("the server process could not bind a UDP port")?;
     let mut out = stdout().lock();
     let mut say = |line: String| {
-        writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| format!("nobody listens: {error}"))
+        writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| format!("cannot reply: {error}"))
     };
     say(format!("{port}"))?;
     for line in stdin().lock().lines() {
-        match line.map_err(|error| format!("cannot hear: {error}"))?.as_str() {
+        match line.map_err(|error| format!("cannot read commands: {error}"))?.as_str() {
             "frame" => {
                 let (wall, cpu) = (Instant::now(), machine::cpu_time());
                 if let Some(mut laps) = app.world_mut().get_resource_mut::<Laps>() {
@@ -81,13 +81,13 @@ pub fn serve(args: ServeArgs) -> Result<(), String> {
                 let laps = laps.into_iter().flatten().map(|(name, nanos)| format!("{nanos} {name}"));
                 say(laps.collect::<Vec<_>>().join(";"))?;
             }
-            other => return Err(format!("'{other}' is nothing that a server can do")),
+            other => return Err(format!("unknown command '{other}'; use frame, state or laps")),
         }
     }
     Ok(())
 }
 
-/// Memory, and who is there.
+/// Returns the counters of the process as numbers separated by spaces.
 fn state(app: &mut App) -> String {
     let world = app.world_mut();
     let links = world.query::<&Link>().iter(world).count();

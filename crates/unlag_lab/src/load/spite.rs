@@ -1,4 +1,4 @@
-//! A client that floods, and junk from everywhere: what the others notice.
+//! Hostile traffic: a flooding client and junk datagrams, and their effect on honest players.
 
 use std::net::{Ipv4Addr, UdpSocket};
 
@@ -10,14 +10,15 @@ use lightyear_transport::plugin::TransportSystems;
 use super::{crowd::Crowd, machine, process::Frame};
 use crate::{Options, figures::Figures, movement::race::quantile};
 
-/// Honest players.
+/// Number of honest players.
 const HONEST: usize = 15;
 
-/// How many times a flooding client sends each of its packets; 1 for an honest one.
+/// Number of times a client sends each packet; 1 for an honest client.
 #[derive(Resource)]
 struct Times(usize);
 
-/// Every packet so many times, each with a netcode sequence of its own, so that only the server's budgets stop them.
+/// Repeats every packet, each copy with a netcode sequence number of its own, so that only the server's rate
+/// limits stop the copies.
 fn repeat(times: Res<Times>, mut links: Query<&mut Link, With<Client>>) {
     for mut link in &mut links {
         let packets: Vec<_> = link.send.drain().collect();
@@ -34,7 +35,7 @@ fn p99(frames: &[Frame]) -> f64 {
     quantile(&mut times, 0.99)
 }
 
-/// What the honest ones were corrected while something went on, and how long that took in seconds.
+/// Server frames over a period, and the corrections of the honest players in it.
 #[derive(Default)]
 struct Peace {
     frames: Vec<Frame>,
@@ -42,7 +43,7 @@ struct Peace {
 }
 
 impl Peace {
-    /// Notes one more stretch of time.
+    /// Records one more period.
     fn watch(&mut self, crowd: &mut Crowd, seconds: f64) -> Result<(), String> {
         let sum = |crowd: &mut Crowd| crowd.corrections().into_iter().take(HONEST).sum::<u64>();
         let before = sum(crowd);
@@ -53,13 +54,13 @@ impl Peace {
         Ok(())
     }
 
-    /// Corrections of one honest player in a minute.
+    /// Returns the corrections per minute of one honest player.
     fn rate(&self) -> f64 {
         self.corrections as f64 / HONEST as f64 / (self.frames.len() as f64 / 64.0) * 60.0
     }
 }
 
-/// One of 16 sends twenty times as much as it should until it is thrown out; then the next one comes.
+/// Measures a match in which one of 16 clients sends 20 times its packets until it is kicked, several times.
 pub fn flood(link: LinkConditions, options: &Options, figures: &mut Figures) -> Result<(), String> {
     let rounds = if options.quick { 2 } else { 8 };
     let mut crowd = Crowd::new(64, false, options.seed)?;
@@ -68,7 +69,7 @@ pub fn flood(link: LinkConditions, options: &Options, figures: &mut Figures) -> 
     let (mut quiet, mut flooded) = (Peace::default(), Peace::default());
     for _ in 0..rounds {
         crowd.join(link)?;
-        let newest = crowd.clients.last_mut().ok_or("nobody joined")?;
+        let newest = crowd.clients.last_mut().ok_or("there is no client")?;
         newest
             .insert_resource(Times(1))
             .add_systems(PostUpdate, repeat.after(TransportSystems::Send).before(ConnectionSystems::Send));
@@ -79,39 +80,39 @@ pub fn flood(link: LinkConditions, options: &Options, figures: &mut Figures) -> 
         if let Some(newest) = crowd.clients.last_mut() {
             newest.insert_resource(Times(20));
         }
-        // Until it is thrown out.
+        // Until the client is kicked.
         while crowd.server.state()?.kicked == there.kicked {
             flooded.watch(&mut crowd, 0.25)?;
             if flooded.frames.len() > 64 * 30 * rounds {
-                return Err("the server throws no flooder out".to_owned());
+                return Err("the server does not kick the flooding client".to_owned());
             }
         }
-        // Who was thrown out plays no more.
+        // The kicked client leaves.
         crowd.run(0.5)?;
         crowd.clients.pop();
     }
     let playing = (0..HONEST).filter(|client| crowd.plays(*client)).count();
     let flooding = flooded.frames.len() as f64 / 64.0 / f64::from(rounds as u32);
-    let what = format!("1 of 16 sends 20 times as much, {rounds} times for {flooding:.1} s");
+    let what = format!("1 of 16 clients sends 20 times its packets, {rounds} times for {flooding:.1} s");
     figures.add("flood_p99_delta_ms", p99(&flooded.frames) - p99(&quiet.frames), what)?;
     figures.add(
         "flood_p99_before_ms",
         p99(&quiet.frames),
-        "processor time of a tick with 16 honest players",
+        "99th percentile of a tick's processor time with 16 honest players",
     )?;
-    figures.add("flood_corrections_per_min", flooded.rate(), "of an honest player during it")?;
-    figures.add("flood_corrections_per_min_before", quiet.rate(), "of an honest player before it")?;
-    figures.add("flood_dropped", (HONEST - playing) as f64, "honest players who were lost")
+    figures.add("flood_corrections_per_min", flooded.rate(), "per honest player during the flood")?;
+    figures.add("flood_corrections_per_min_before", quiet.rate(), "per honest player before the flood")?;
+    figures.add("flood_dropped", (HONEST - playing) as f64, "honest players disconnected")
 }
 
-/// Ten thousand datagrams a second from ten thousand ports, or as many as there are, at a server with 16 players.
+/// Sends 10,000 datagrams per second from up to 10,000 ports to a server with 16 players.
 pub fn junk(link: LinkConditions, options: &Options, figures: &mut Figures) -> Result<(), String> {
-    /// From where it comes, at most and at least.
+    /// Largest and smallest number of source ports.
     const PORTS: (usize, usize) = (10_000, 100);
-    /// Files that the players and the server's process need.
+    /// Files that the clients and the server process need.
     const SPARE: usize = 50;
     let seconds = if options.quick { 5.0 } else { 30.0 };
-    // From 250 hosts where a machine has so many names for itself.
+    // From 250 loopback addresses where the system has them.
     let bind = |index: usize| {
         UdpSocket::bind((Ipv4Addr::new(127, 0, (index % 250) as u8, 1), 0))
             .or_else(|_| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)))
@@ -121,14 +122,16 @@ pub fn junk(link: LinkConditions, options: &Options, figures: &mut Figures) -> R
     let ports = sockets.len().saturating_sub(SPARE);
     sockets.truncate(ports);
     if ports < PORTS.1 {
-        return Err(format!("only {ports} ports can be opened for junk; raise the limit on files"));
+        return Err(format!(
+            "only {ports} ports can be opened for junk datagrams; raise the limit on open files"
+        ));
     }
     let mut crowd = Crowd::new(64, false, options.seed)?;
     crowd.fill(HONEST + 1, link)?;
     let mut quiet = Peace::default();
     quiet.watch(&mut crowd, if options.quick { 4.0 } else { 15.0 })?;
     let before = crowd.server.state()?;
-    // What netcode would take for a request to connect, and what it would take for encrypted.
+    // One datagram looks like a connection request to netcode, the other like an encrypted packet.
     let request = [&[0][..], b"NETCODE 1.02\0", &[7; 1_064]].concat();
     let encrypted = [0x15; 64];
     let (mut noisy, mut peak, mut next) = (Peace::default(), before, sockets.iter().cycle().enumerate());
@@ -150,15 +153,23 @@ pub fn junk(link: LinkConditions, options: &Options, figures: &mut Figures) -> R
     let after = crowd.server.state()?;
     let playing = (0..=HONEST).filter(|client| crowd.plays(*client)).count();
     let growth = |bytes: u64| (bytes as f64 - before.bytes as f64) / 1e6;
-    let what = format!("10,000 datagrams a second from {ports} ports, {seconds} s, 16 players");
-    figures.add("junk_dropped", (HONEST + 1 - playing) as f64, format!("players who were lost; {what}"))?;
+    let what = format!("10,000 datagrams/s from {ports} ports, {seconds} s, 16 players");
+    figures.add("junk_dropped", (HONEST + 1 - playing) as f64, format!("players disconnected; {what}"))?;
     let refused = after.refused - before.refused;
-    figures.add("junk_refused", refused as f64, "datagrams that got no further than the door")?;
-    figures.add("junk_p99_ms", p99(&noisy.frames), "processor time of a tick meanwhile")?;
-    figures.add("junk_p99_delta_ms", p99(&noisy.frames) - p99(&quiet.frames), "more than before")?;
-    figures.add("junk_corrections_per_min", noisy.rate(), "of a player meanwhile")?;
-    figures.add("junk_corrections_per_min_before", quiet.rate(), "of a player before")?;
-    figures.add("junk_rss_peak_mb", growth(peak.bytes), "more resident memory than before, at most")?;
-    figures.add("junk_rss_after_mb", growth(after.bytes), "five seconds later")?;
-    figures.add("junk_links_after", after.links as f64 - before.links as f64, "links that are left of it")
+    figures.add("junk_refused", refused as f64, "datagrams rejected before netcode")?;
+    figures.add("junk_p99_ms", p99(&noisy.frames), "p99 of a tick's processor time during it")?;
+    figures.add(
+        "junk_p99_delta_ms",
+        p99(&noisy.frames) - p99(&quiet.frames),
+        "increase over the time before",
+    )?;
+    figures.add("junk_corrections_per_min", noisy.rate(), "per player during it")?;
+    figures.add("junk_corrections_per_min_before", quiet.rate(), "per player before")?;
+    figures.add("junk_rss_peak_mb", growth(peak.bytes), "largest increase of resident memory")?;
+    figures.add(
+        "junk_rss_after_mb",
+        growth(after.bytes),
+        "increase of resident memory five seconds later",
+    )?;
+    figures.add("junk_links_after", after.links as f64 - before.links as f64, "links left behind by it")
 }

@@ -1,15 +1,15 @@
-//! The picture of the race.
+//! Plot of the comparison with rapier's character controller.
 
 use std::path::Path;
 
 use plotters::prelude::*;
 
-/// Draws one pair of bars for each of (name, our median, rapier's median), in microseconds.
+/// Draws one pair of bars per entry (name, our median, rapier's median), in microseconds.
 ///
 /// # Errors
-/// One line when the file cannot be written.
+/// Returns a message if the file cannot be written.
 pub fn draw(folder: &Path, medians: &[(&'static str, f64, f64)]) -> Result<(), String> {
-    std::fs::create_dir_all(folder).map_err(|e| format!("cannot make {}: {e}", folder.display()))?;
+    std::fs::create_dir_all(folder).map_err(|e| format!("cannot create {}: {e}", folder.display()))?;
     let path = folder.join("movement.svg");
     bars(&path, medians).map_err(|e| format!("cannot draw {}: {e}", path.display()))
 }
@@ -19,7 +19,7 @@ fn bars(path: &Path, medians: &[(&'static str, f64, f64)]) -> Result<(), Box<dyn
     root.fill(&WHITE)?;
     let highest = medians.iter().map(|(_, ours, theirs)| ours.max(*theirs)).fold(1.0, f64::max);
     let mut chart = ChartBuilder::on(&root)
-        .caption("One move, median", ("sans-serif", 20))
+        .caption("Median time of a move", ("sans-serif", 20))
         .margin(16)
         .x_label_area_size(40)
         .y_label_area_size(50)

@@ -1,4 +1,4 @@
-//! Everything that is measured on one level.
+//! Measurements on one level.
 
 use core::hint::black_box;
 use std::time::Instant;
@@ -16,46 +16,47 @@ use super::{
     theirs::{Theirs, in_rapier},
 };
 
-/// Moves in one replay: what a client makes again after a correction, at most.
+/// Moves per replay: the most that a client re-simulates after a correction.
 const REPLAY: usize = 96;
-/// Replays that are timed.
+/// Number of timed replays.
 const REPLAYS: usize = 200;
 
-/// What was measured on one level.
+/// Measurements on one level.
 pub struct Course {
-    /// How many moves.
+    /// Number of recorded moves.
     pub moves: usize,
     /// Our full step.
     pub ours: Times,
-    /// Our step for proxies.
+    /// Our cheap step for simulated proxies.
     pub cheap: Times,
     /// Rapier's controller.
     pub kcc: Times,
-    /// Rapier's controller, when it is not pulled to the floor.
+    /// Rapier's controller without the pull to the floor.
     pub kcc_unpulled: Times,
-    /// Rapier's time over ours when no move follows its neighbour, so that nothing that a mover
-    /// keeps from one move to the next helps.
+    /// Rapier's time over ours in scattered order, in which a mover cannot profit from state cached in the
+    /// previous move.
     pub scattered: f64,
-    /// How far our step went over the level in all moves together, in metres.
+    /// Distance that our step covered in all moves, in metres.
     pub metres: f64,
-    /// How far rapier's controller went in the same moves, each from where ours started.
+    /// Distance that rapier's controller covered in the same moves, each from our starting position, in
+    /// metres.
     pub kcc_metres: f64,
-    /// Heap allocations in one move of ours.
+    /// Heap allocations per move of ours.
     pub allocations: f64,
-    /// And of rapier's controller.
+    /// Heap allocations per move of rapier's controller.
     pub kcc_allocations: f64,
-    /// Microseconds of 96 moves in a row, the median; NaN if none were in a row.
+    /// Median of the microseconds of 96 consecutive moves; NaN if there was no such sequence.
     pub replay: f64,
-    /// Replays that did not end in the recorded state, to the bit.
+    /// Replays whose end state differs from the recorded one in any bit.
     pub differing: usize,
 }
 
 impl Course {
-    /// Records a walk through `level` and repeats it with all rivals. `open` is an endless floor.
-    /// "Ours" is our step with `backend`.
+    /// Records a walk through `level` and repeats it with both movers. `open` is an endless floor. `ours` is
+    /// our step with `backend`.
     ///
     /// # Errors
-    /// When the walk fails.
+    /// Returns a message if the walk fails.
     pub fn run(
         level: &Level,
         open: &Ours<'_, '_, '_>,
@@ -64,7 +65,7 @@ impl Course {
         passes: usize,
         seed: u64,
     ) -> Result<Self, String> {
-        // Apart, because rapier's platform stands still.
+        // Two apps, because the platform stands still in rapier's.
         let (mut moving, mut still) = (level.app(true), level.app(false));
         moving.world_mut().resource_mut::<CapsuleConfig>().backend = backend;
         in_level(&mut moving, |ours| {
@@ -99,11 +100,12 @@ impl Course {
             black_box(theirs.step(&unpulled[i]));
         };
         let mut times = [Times::default(); 4];
-        // The counter would cost rapier's controller, which allocates, a little time.
+        // The allocation counter would slow down rapier's controller, which allocates.
         allocation_counter::opt_out(|| {
             times = race(moves.len(), passes, [&mut full, &mut kcc, &mut kcc_unpulled, &mut cheap]);
         });
-        // A prime that does not divide the number of moves: every move once, far from the last.
+        // A prime that does not divide the number of moves: visits every move once, far from the previous
+        // one.
         let far = |i: usize| i * 7_919 % moves.len();
         let mut scattered = [Times::default(); 2];
         allocation_counter::opt_out(|| {
@@ -130,14 +132,14 @@ impl Course {
     }
 }
 
-/// Heap allocations in one move, on average. Everybody has warmed up in the race.
+/// Returns the average heap allocations per move. The race has warmed up all movers.
 fn allocations(moves: usize, rival: &mut dyn FnMut(usize)) -> f64 {
     let counted = allocation_counter::measure(|| (0..moves).for_each(rival));
     counted.count_total as f64 / moves.max(1) as f64
 }
 
-/// Times moves in a row, each from the state that the last one led to, and compares the end with
-/// the record.
+/// Times sequences of moves, each starting from the end state of the previous one, and compares the end state
+/// with the record.
 fn replays(moves: &[Move], ours: &Ours<'_, '_, '_>) -> (f64, usize) {
     let mut events = Vec::with_capacity(64);
     let (mut times, mut differing) = (Vec::with_capacity(REPLAYS), 0);
@@ -146,7 +148,7 @@ fn replays(moves: &[Move], ours: &Ours<'_, '_, '_>) -> (f64, usize) {
         let first = i * last / REPLAYS;
         let Some([window @ .., end]) = moves.get(first..=first + REPLAY) else { continue };
         let mut state = window[0].state;
-        // Moves in the air over a platform are not in the record.
+        // Moves in the air over a platform are missing from the record.
         if end.tick != Tick(window[0].tick.0 + REPLAY as u32) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! The levels that both movers cross.
+//! Levels that both movers cross.
 
 use core::{f32::consts::TAU, time::Duration};
 
@@ -7,19 +7,19 @@ use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::movement::{BaseId, BaseTrack, CapsuleState, MovementBase, MovementPlugin, Shuttle};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-/// Seconds of one move.
+/// Seconds per move.
 pub const DT: f32 = 1.0 / 64.0;
 
-/// Half the side of the long floor, in metres: room for a run of a kilometre.
+/// Half the side of the long floor in metres: room for a run of a kilometre.
 pub const LONG_FLOOR: f32 = 600.0;
 
-/// Metres; the clutter's room.
+/// Side of the cluttered room in metres.
 const ROOM: f32 = 40.0;
 
-/// Metres; the hills' side.
+/// Side of the heightfield in metres.
 const HILLS: f32 = 60.0;
 
-/// A box.
+/// Static box.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     half: Vec3,
@@ -38,19 +38,19 @@ impl Block {
     }
 }
 
-/// One level and how to walk about in it.
+/// Level and the limits of the scripted walk in it.
 pub struct Level {
-    /// As in the figures' keys.
+    /// Name as used in JSON keys.
     pub name: &'static str,
-    /// Where to drop a pawn.
+    /// Drop position of the pawn.
     pub start: Vec3,
-    /// Metres from the middle, along X or Z, at which the walk turns back.
+    /// Distance from the middle along X or Z at which the walk turns back, in metres.
     pub reach: f32,
-    /// Whether the walk jumps now and then.
+    /// Whether the walk includes jumps.
     pub jumps: bool,
-    /// Whether it is a platform that moves: the first box with the others on it.
+    /// Whether the first box is a moving platform that carries the others.
     shuttles: bool,
-    /// Whether there are hills.
+    /// Whether the level has a heightfield.
     hills: bool,
     blocks: Vec<Block>,
 }
@@ -61,12 +61,12 @@ impl Level {
         Self { name, start, reach, jumps: false, shuttles: false, hills: false, blocks }
     }
 
-    /// One box, as large as it takes to run a kilometre.
+    /// Returns a floor of one box with room for a run of a kilometre.
     pub fn long_floor() -> Self {
         Self::new("long floor", LONG_FLOOR, vec![floor(LONG_FLOOR)])
     }
 
-    /// The five of the figures.
+    /// Returns the five levels of the figures.
     pub fn all(seed: u64) -> [Self; 5] {
         let deck = deck();
         [
@@ -82,7 +82,7 @@ impl Level {
         ]
     }
 
-    /// The level in an app, in rapier too. Its platform moves, or stands still at the origin.
+    /// Returns an app with the level in its rapier world. The platform moves, or stands still at the origin.
     pub fn app(&self, moving: bool) -> App {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, MovementPlugin))
@@ -106,15 +106,15 @@ impl Level {
         }
         app.finish();
         app.cleanup();
-        // A collider is in rapier's tree after the first fixed step with it.
+        // A new collider is in rapier's tree after the first fixed step.
         for _ in 0..4 {
             app.update();
         }
         app
     }
 
-    /// Where the feet are in the space of the level that stands still; nowhere for a pawn in the
-    /// air over the platform.
+    /// Returns the position of the feet in the level at rest, or `None` for a pawn in the air over the
+    /// platform.
     pub fn place(&self, state: &CapsuleState) -> Option<Vec3> {
         if self.shuttles {
             return (state.base != BaseId::NONE).then_some(state.base_position);
@@ -123,7 +123,7 @@ impl Level {
     }
 }
 
-/// Slantwise, 5 m/s on average and 7 m/s at the fastest.
+/// Diagonal route, 5 m/s on average and at most 7 m/s.
 const SHUTTLE: Shuttle = Shuttle {
     from: Vec3::new(0.0, 10.0, 0.0),
     to: Vec3::new(60.0, 10.0, 30.0),
@@ -137,7 +137,7 @@ fn floor(half: f32) -> Block {
     Block::new(Vec3::new(half, 0.5, half), Vec3::Y * -0.5)
 }
 
-/// The platform, something low on it and something high.
+/// Returns the platform with low and high obstacles on it.
 fn deck() -> Vec<Block> {
     vec![
         Block::new(Vec3::new(8.0, 0.25, 8.0), Vec3::ZERO),
@@ -147,20 +147,20 @@ fn deck() -> Vec<Block> {
     ]
 }
 
-/// Rolling hills of triangles, 0.63 m a cell, 11° on average and 25° at the steepest.
+/// Returns rolling hills: a triangle mesh with 0.63 m cells, 11° slope on average and at most 25°.
 fn hills() -> Collider {
     const POINTS: usize = 97;
     let at = |i: usize| i as f32 * (HILLS / (POINTS - 1) as f32) - HILLS / 2.0;
     let height = |x: f32, z: f32| {
         1.15 * (0.25 * x).sin() * (0.21 * z).cos() + 0.33 * (0.61 * x + 1.0).sin() * (0.57 * z).sin()
     };
-    // Column by column: rows go along Z, columns along X.
+    // Column-major: rows run along Z, columns along X.
     let heights = (0..POINTS).flat_map(|x| (0..POINTS).map(move |z| height(at(x), at(z)))).collect();
     Collider::heightfield(heights, POINTS, POINTS, Vec3::new(HILLS, 1.0, HILLS))
 }
 
-/// Pyramids side by side, ten steps of 0.2 m up and ten down each: two or three steps in a
-/// metre whichever way one runs.
+/// Returns adjacent pyramids, each with ten steps of 0.2 m up and ten down: two or three steps per metre in
+/// any direction.
 fn stairs() -> Vec<Block> {
     const STEPS: usize = 10;
     const SIDE: usize = 8;
@@ -177,7 +177,7 @@ fn stairs() -> Vec<Block> {
     blocks
 }
 
-/// A room full of 500 boxes of 0.2 to 2 m: two in five low enough to step on, half of them turned
+/// Returns a room with 500 boxes of 0.2 to 2 m: two in five low enough to step onto, half of them rotated
 /// about Y, one in ten tilted.
 fn clutter(seed: u64) -> Vec<Block> {
     let mut rng = SmallRng::seed_from_u64(seed ^ 0xC1);
@@ -197,7 +197,7 @@ fn clutter(seed: u64) -> Vec<Block> {
             0 | 2 | 4 | 6 | 8 => turn,
             _ => Quat::IDENTITY,
         };
-        // Not where the pawn is dropped.
+        // Keep the pawn's drop position free.
         let at = loop {
             let at = Vec3::new(rng.random_range(-half..half), size.y, rng.random_range(-half..half));
             if at.with_y(0.0).length() > 2.5 {

@@ -1,16 +1,17 @@
-//! How much of a kilometre on a flat floor gets lost.
+//! Speed lost over a kilometre on a flat floor.
 
 use bevy::prelude::*;
 use bevy_unlag::{core::Tick, movement::CapsuleInput};
 
 use super::{levels::DT, ours::Ours, theirs::Theirs};
 
-/// Metres; where the run starts, so that a kilometre fits on the floor.
+/// Start of the run in metres, such that a kilometre fits on the floor.
 const START: f32 = -510.0;
-/// Metres.
+/// Length of the run in metres.
 const RUN: f32 = 1_000.0;
 
-/// Moves in the run at `speed` metres per second, and the metres that they should make.
+/// Returns the number of moves of the run at `speed` metres per second, and the metres that they should
+/// cover.
 fn run(speed: f32) -> (u32, f64) {
     let moves = (RUN / (speed * DT)).ceil();
     (moves as u32, f64::from(speed) * f64::from(DT) * f64::from(moves))
@@ -20,7 +21,7 @@ fn percent(wanted: f64, from: Vec3, to: Vec3) -> f64 {
     (1.0 - f64::from((to - from).with_y(0.0).length()) / wanted) * 100.0
 }
 
-/// Of our step, in percent, from the second second on: the first is for getting up to speed.
+/// Returns the loss of our step in percent. The first second, in which the pawn accelerates, does not count.
 pub fn ours(floor: &Ours<'_, '_, '_>) -> f64 {
     let mut events = Vec::new();
     let input = CapsuleInput { right: 127, ..default() };
@@ -36,7 +37,7 @@ pub fn ours(floor: &Ours<'_, '_, '_>) -> f64 {
     percent(wanted, from, state.position)
 }
 
-/// Of rapier's controller, in percent, when each move is asked for from where the last one ended.
+/// Returns the loss of rapier's controller in percent; each move starts where the previous one ended.
 pub fn theirs(floor: &Theirs<'_>, speed: f32) -> f64 {
     let (moves, wanted) = run(speed);
     let motion = Vec3::X * (speed * DT) + floor.fall();

@@ -1,4 +1,4 @@
-//! Our step in a level, and the walk that both movers repeat.
+//! Our step in a level, and the recording of the walk that both movers repeat.
 
 use bevy::{ecs::system::SystemState, prelude::*};
 use bevy_unlag::{
@@ -13,16 +13,16 @@ use super::{
 
 /// Our mover in a level.
 pub struct Ours<'a, 'w, 's> {
-    /// Its tuning.
+    /// Tuning of the capsule.
     pub config: &'a CapsuleConfig,
     world: &'a MoverWorld<'w, 's>,
     entity: Entity,
 }
 
-/// Gives `f` the mover of an app.
+/// Calls `f` with the mover of an app.
 ///
 /// # Errors
-/// What `f` says, or that there is no level.
+/// Returns the error of `f`, or a message if the app has no level.
 pub fn in_level<R>(
     app: &mut App,
     f: impl FnOnce(&Ours<'_, '_, '_>) -> Result<R, String>,
@@ -39,7 +39,7 @@ impl Ours<'_, '_, '_> {
         StepContext { tick, dt: DT, entity: self.entity, replaying: false }
     }
 
-    /// The full step. What happens in it replaces what is in `events`.
+    /// Runs the full step and replaces `events` with the step's events.
     pub fn step(
         &self,
         state: &CapsuleState,
@@ -51,12 +51,12 @@ impl Ours<'_, '_, '_> {
         CapsuleModel::step(self.config, state, input, &self.context(tick), self.world, events)
     }
 
-    /// The step for proxies.
+    /// Runs the cheap step of simulated proxies.
     pub fn simplified_step(&self, state: &CapsuleState, tick: Tick) -> CapsuleState {
         CapsuleModel::simplified_step(self.config, state, &self.context(tick), self.world)
     }
 
-    /// A pawn that was dropped at `at` a second ago, and when that is.
+    /// Drops a pawn at `at` and returns its state one second later with the tick.
     pub fn dropped(&self, at: Vec3) -> (CapsuleState, Tick) {
         let mut events = Vec::new();
         let mut state = CapsuleState::at(at);
@@ -67,31 +67,31 @@ impl Ours<'_, '_, '_> {
     }
 }
 
-/// One recorded move.
+/// Recorded move.
 #[derive(Clone, Copy)]
 pub struct Move {
-    /// Before it.
+    /// State before the move.
     pub state: CapsuleState,
-    /// What the player wanted.
+    /// Input of the player.
     pub input: CapsuleInput,
-    /// When it was made: where the platform is.
+    /// Tick of the move, which determines the platform's pose.
     pub tick: Tick,
-    /// The feet, in the space of the level that stands still.
+    /// Position of the feet in the level at rest.
     pub place: Vec3,
 }
 
-/// A recorded walk.
+/// Recorded walk.
 pub struct Walk {
-    /// Move after move. Without gaps, but that moves in the air over a platform are left out.
+    /// Consecutive moves; moves in the air over a platform are left out.
     pub moves: Vec<Move>,
-    /// How far the feet went over the level, in metres.
+    /// Distance that the feet covered over the level, in metres.
     pub metres: f64,
 }
 
-/// Runs about in a level by a seeded script.
+/// Records a walk through a level by a seeded script.
 ///
 /// # Errors
-/// When the pawn falls out of the level or off the platform.
+/// Returns a message if the pawn falls out of the level or off the platform.
 pub fn record(ours: &Ours<'_, '_, '_>, level: &Level, moves: usize, seed: u64) -> Result<Walk, String> {
     let mut script = Script::new(seed, level.reach, level.jumps);
     let mut walk = Walk { moves: Vec::with_capacity(moves), metres: 0.0 };
@@ -113,7 +113,7 @@ pub fn record(ours: &Ours<'_, '_, '_>, level: &Level, moves: usize, seed: u64) -
         if walk.moves.len() == moves {
             break;
         }
-        // A few moves in the air are no matter.
+        // A few moves in the air are tolerated.
         let recorded = walk.moves.len();
         if state.position.y < -20.0 || (tick - first) as usize > recorded + moves / 20 {
             return Err(lost(recorded));

@@ -1,26 +1,26 @@
-//! Times rivals over the same moves.
+//! Interleaved timing of several implementations over the same moves.
 
 use core::ops::Range;
 use std::time::Instant;
 
-/// Moves that one rival makes before the next has its turn: noise of the machine hits all alike.
+/// Moves of one implementation before the next takes its turn, so that machine noise hits all alike.
 const BLOCK: usize = 500;
-/// Moves between two looks at the clock for the totals, so that the clock does not count. Blocks
-/// are whole groups.
+/// Moves between two reads of the clock for the totals, so that the clock's cost does not count. A block is a
+/// whole number of groups.
 const GROUP: usize = 20;
 
-/// What one rival took, in microseconds.
+/// Timings of one implementation in microseconds.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Times {
-    /// All moves together, timed 20 at a time.
+    /// All moves together, timed in groups of 20.
     pub total: f64,
-    /// The middle one of single moves, which include one look at the clock.
+    /// Median of single moves, each including one read of the clock.
     pub median: f64,
-    /// One single move in a hundred took longer.
+    /// 99th percentile of single moves.
     pub p99: f64,
 }
 
-/// Times of one rival, one after another for each thing timed: one of each pass.
+/// Raw timings of one implementation: for each timed item, one value per pass.
 struct Samples {
     passes: usize,
     groups: Vec<f64>,
@@ -48,7 +48,8 @@ impl Samples {
         }
     }
 
-    /// The median over the passes first: an interrupt in one pass is no property of the move.
+    /// Takes the median over the passes first, so that an interrupt in one pass does not count as a slow
+    /// move.
     fn times(mut self) -> Times {
         let each = |times: &mut [f64]| -> Vec<f64> {
             times.chunks_mut(self.passes).map(|passes| quantile(passes, 0.5)).collect()
@@ -59,14 +60,14 @@ impl Samples {
     }
 }
 
-/// Lets every rival make every move, twice in every pass.
+/// Times every implementation on every move, twice per pass.
 pub fn race<const N: usize>(moves: usize, passes: usize, rivals: [&mut dyn FnMut(usize); N]) -> [Times; N] {
     let mut entries = rivals.map(|rival| (Samples::new(moves, passes), rival));
     for pass in 0..passes {
         for first in (0..moves).step_by(BLOCK) {
             let block = first..(first + BLOCK).min(moves);
             for turn in 0..N {
-                // Nobody always comes after the same rival, who left the caches as they are.
+                // The order alternates, because each implementation inherits the caches of its predecessor.
                 let (samples, rival) = &mut entries[if pass % 2 == 0 { turn } else { N - 1 - turn }];
                 samples.run(pass, block.clone(), &mut **rival);
             }
@@ -75,12 +76,12 @@ pub fn race<const N: usize>(moves: usize, passes: usize, rivals: [&mut dyn FnMut
     entries.map(|(samples, _)| samples.times())
 }
 
-/// Microseconds since `start`.
+/// Returns the microseconds since `start`.
 pub fn micros(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e6
 }
 
-/// The value that the fraction `q` of `values` stay below; sorts them. NaN without any.
+/// Sorts `values` and returns the quantile `q` (nearest rank, no interpolation), or NaN without values.
 pub fn quantile(values: &mut [f64], q: f64) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let last = values.len().saturating_sub(1) as f64;

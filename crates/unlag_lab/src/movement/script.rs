@@ -1,4 +1,4 @@
-//! Who runs about in the levels.
+//! Scripted input of the walk through the levels.
 
 use core::f64::consts::{PI, TAU};
 
@@ -8,30 +8,31 @@ use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use super::levels::DT;
 
-/// Radians per second; a quick turn of the mouse.
+/// Turn rate in radians per second, that of a quick mouse turn.
 const TURN_SPEED: f64 = 6.0;
 
-/// Always runs, in headings that change every 0.3 to 1.4 s, by a seed.
+/// Seeded input that always runs and changes its heading every 0.3 to 1.4 s.
 pub struct Script {
     rng: SmallRng,
     reach: f32,
     jumps: bool,
     heading: f64,
     wanted: f64,
-    /// Moves until the next heading.
+    /// Moves until the next change of heading.
     turn_in: u32,
     /// Moves for which the jump button stays down.
     jump: u32,
 }
 
 impl Script {
-    /// Equal arguments run alike. `reach` is how far from the middle it turns back, in metres.
+    /// Creates a script; equal arguments give equal inputs. `reach` is the distance from the middle, in
+    /// metres, at which it turns back.
     pub fn new(seed: u64, reach: f32, jumps: bool) -> Self {
         let rng = SmallRng::seed_from_u64(seed);
         Self { rng, reach, jumps, heading: 0.0, wanted: 0.0, turn_in: 0, jump: 0 }
     }
 
-    /// What it wants with its feet at `place`.
+    /// Returns the next input for feet at `place`.
     pub fn next(&mut self, place: Vec3) -> CapsuleInput {
         if place.x.abs().max(place.z.abs()) > self.reach {
             // A yaw of 0 looks along -Z, a quarter turn along -X.

@@ -1,4 +1,4 @@
-//! Rapier's `KinematicCharacterController` in a level, asked for the same moves.
+//! Rapier's `KinematicCharacterController` on the same moves.
 
 use bevy::{ecs::system::SystemState, prelude::*};
 use bevy_rapier3d::{
@@ -21,30 +21,30 @@ pub struct Theirs<'a> {
     controller: KinematicCharacterController,
     queries: QueryPipeline<'a>,
     capsule: Capsule,
-    /// Metres down in one move, from rest.
+    /// Fall from rest within one move, in metres.
     fall: f32,
     half_height: f32,
 }
 
-/// One move that is asked of it.
+/// Move requested from rapier's controller.
 #[derive(Clone, Copy)]
 pub struct Wish {
     from: Pose,
-    /// Metres that it should go.
+    /// Requested motion in metres.
     motion: Vec3,
 }
 
 impl Wish {
-    /// Where it starts: the middle of the capsule.
+    /// Returns the start position: the middle of the capsule.
     pub fn place(&self) -> Vec3 {
         self.from.translation
     }
 }
 
-/// Gives `f` rapier's controller in an app, with our step height, snap and steepest floor.
+/// Calls `f` with rapier's controller in an app, with our step height, snap distance and steepest floor.
 ///
 /// # Errors
-/// What `f` says, or that there is no rapier.
+/// Returns the error of `f`, or a message if the app has no rapier world.
 pub fn in_rapier<R>(app: &mut App, f: impl FnOnce(&Theirs<'_>) -> Result<R, String>) -> Result<R, String> {
     let mut system = SystemState::<(ReadRapierContext<'static, 'static>, Res<'static, CapsuleConfig>)>::new(
         app.world_mut(),
@@ -59,7 +59,7 @@ pub fn in_rapier<R>(app: &mut App, f: impl FnOnce(&Theirs<'_>) -> Result<R, Stri
     );
     let steepest = config.walkable_floor_y.acos();
     let controller = KinematicCharacterController {
-        // Its own default of 1 % of the height, 1.8 cm, which is about our hover.
+        // Rapier's default, 1 % of the height: 1.8 cm, about our hover distance.
         offset: CharacterLength::Relative(0.01),
         autostep: Some(CharacterAutostep {
             max_height: CharacterLength::Absolute(config.step_height),
@@ -81,27 +81,27 @@ pub fn in_rapier<R>(app: &mut App, f: impl FnOnce(&Theirs<'_>) -> Result<R, Stri
 }
 
 impl Theirs<'_> {
-    /// How far it gets, in metres.
+    /// Returns the motion that the controller permits, in metres.
     pub fn step(&self, wish: &Wish) -> Vec3 {
         let moved =
             self.controller.move_shape(DT, &self.queries, &self.capsule, &wish.from, wish.motion, |_| {});
         moved.translation
     }
 
-    /// A wish to go on where `wish` ended after `moved`.
+    /// Returns a wish that starts where `wish` ended after `moved`.
     pub fn after(wish: &Wish, moved: Vec3) -> Wish {
         Wish { from: Pose::from_parts(wish.from.translation + moved, wish.from.rotation), ..*wish }
     }
 
-    /// Where a pawn comes to rest that is put down with its feet at `feet`, for its gap to the
-    /// floor is not our hover; and the wish to go on with `motion`.
+    /// Places a pawn with its feet at `feet`, lets it settle, since its gap to the floor differs from our
+    /// hover distance, and returns the wish for `motion` from there.
     pub fn on_floor(&self, feet: Vec3, motion: Vec3) -> Wish {
         let put = self.at(feet, self.fall());
         Wish { motion, ..Self::after(&put, self.step(&put)) }
     }
 
-    /// What users add to the level motion of a pawn on a floor so that it stays there: the fall of
-    /// one move, from rest.
+    /// Returns the downward motion that users add to keep a pawn on the floor: the fall from rest within one
+    /// move.
     pub fn fall(&self) -> Vec3 {
         Vec3::Y * -self.fall
     }
@@ -110,13 +110,13 @@ impl Theirs<'_> {
         Wish { from: Pose::from_translation(feet + Vec3::Y * self.half_height), motion }
     }
 
-    /// What a user of the controller, who keeps the velocity himself, asks of it in the same
-    /// moves: the velocity that our step wants before anything is in the way, times the length
-    /// of the move, and on a floor `pull` on top. Our step tells that velocity when it starts
-    /// with the same state on an endless floor, `open`.
+    /// Returns the requests that a user of the controller, who integrates the velocity himself, would make
+    /// for the same moves: the velocity that our step wants before any obstacle, times the length of the
+    /// move, plus `pull` on a floor. Our step yields that velocity from the same state on an endless floor,
+    /// `open`.
     ///
-    /// The platform's moves are relative to the platform, which stands still here: following it
-    /// would cost rapier's controller more.
+    /// The platform's moves are relative to the platform, which stands still here: following it would make
+    /// rapier's controller slower.
     pub fn wishes(&self, moves: &[Move], open: &Ours<'_, '_, '_>, pull: Vec3) -> Vec<Wish> {
         let (standing, _) = open.dropped(Vec3::Y * 0.5);
         let mut events = Vec::new();
@@ -133,7 +133,7 @@ impl Theirs<'_> {
             let motion = wanted.velocity * DT;
             match (grounded, wanted.is_grounded()) {
                 (true, true) => self.on_floor(m.place, motion + pull),
-                // A jump: upwards.
+                // A jump goes up, without the pull.
                 (true, false) => self.on_floor(m.place, motion),
                 (false, _) => self.at(m.place, motion),
             }

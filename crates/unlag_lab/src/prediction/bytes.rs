@@ -1,4 +1,4 @@
-//! How many bytes a move takes on its way up.
+//! Uplink bytes per move.
 
 use core::time::Duration;
 
@@ -16,23 +16,23 @@ use unlag_examples::{
 
 use super::hands::{self, Hands};
 
-/// What was sent.
+/// Traffic counters.
 #[derive(Clone, Copy, Default)]
 pub struct Sent {
-    /// Packets.
+    /// Number of packets.
     pub packets: u64,
-    /// Bytes of payload in all of them.
+    /// Payload bytes of all packets.
     pub bytes: u64,
 }
 
 impl Sent {
-    /// Bytes in a packet, on average.
+    /// Returns the average bytes per packet.
     pub fn mean(&self) -> f64 {
         self.bytes as f64 / self.packets as f64
     }
 }
 
-/// Who plays.
+/// Behaviour of the players.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Players {
     /// They run and turn in every tick.
@@ -57,10 +57,10 @@ fn totals(played: &mut Match) -> Sent {
     sent
 }
 
-/// What four players send, none of whom fires.
+/// Measures the move packets of four players that do not fire.
 ///
 /// # Errors
-/// One line when somebody could not join.
+/// Returns a message if a client cannot join.
 pub fn of_moves(
     conditions: LinkConditions,
     players: Players,
@@ -73,7 +73,7 @@ pub fn of_moves(
             hands::take_over(client, Hands(player));
         }
     }
-    // Until the server knows how much is lost.
+    // Until the server's estimate of the loss has settled.
     played.run(Duration::from_secs(5));
     let before = totals(&mut played);
     played.run(Duration::from_secs_f64(seconds));
@@ -81,32 +81,32 @@ pub fn of_moves(
     Ok(Sent { packets: after.packets - before.packets, bytes: after.bytes - before.bytes })
 }
 
-/// What rounds add.
+/// Bytes that fired rounds add to move packets.
 #[derive(Resource, Clone, Copy, Default)]
 pub struct Rounds {
-    /// Moves that fire.
+    /// Number of moves that fire.
     pub rounds: u64,
-    /// Bytes that they added to all packets that carry them.
+    /// Bytes that the rounds added to all packets that carry them.
     pub extra: f64,
-    /// Bytes that they added to the moves that they are first sent in.
+    /// Bytes that the rounds added to the packets that carry them first.
     pub first: f64,
-    /// Packets whose newest move fires, and their bytes.
+    /// Packets whose newest move fires.
     pub firing: Sent,
     /// All other packets.
     pub others: Sent,
 }
 
 impl Rounds {
-    /// Bytes that one round adds to its move, on average.
+    /// Returns the average bytes that one round adds to its move.
     pub fn bytes_of_one(&self) -> f64 {
         self.first / self.rounds as f64
     }
 }
 
-/// What four fighters' rounds add to their packets.
+/// Measures the bytes that the rounds of four fighters add to their move packets.
 ///
 /// # Errors
-/// One line when somebody could not join.
+/// Returns a message if a client cannot join.
 pub fn of_rounds(conditions: LinkConditions, seconds: f64, seed: u64) -> Result<Rounds, String> {
     let mut played = start(conditions, seed)?;
     for client in &mut played.clients {

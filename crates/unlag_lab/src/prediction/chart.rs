@@ -1,32 +1,32 @@
-//! Pictures of prediction.
+//! Line charts of the prediction measurements.
 
 use std::path::Path;
 
 use plotters::prelude::*;
 
-/// A line through points: what it is, and what its axes are.
+/// Line chart with its captions.
 pub struct Chart<'a> {
-    /// The file's name.
+    /// File name.
     pub file: &'a str,
-    /// Above it.
+    /// Title above the chart.
     pub caption: &'a str,
-    /// Below it.
+    /// Caption of the x axis.
     pub x: &'a str,
-    /// Beside it.
+    /// Caption of the y axis.
     pub y: &'a str,
-    /// The points.
+    /// Data points.
     pub points: &'a [(f64, f64)],
-    /// What its line should stay below, if anything.
+    /// Limit drawn as a horizontal line, if any.
     pub goal: Option<f64>,
 }
 
 impl Chart<'_> {
-    /// Draws it into a folder.
+    /// Draws the chart into a folder.
     ///
     /// # Errors
-    /// One line when the file cannot be written.
+    /// Returns a message if the file cannot be written.
     pub fn draw(&self, folder: &Path) -> Result<(), String> {
-        std::fs::create_dir_all(folder).map_err(|e| format!("cannot make {}: {e}", folder.display()))?;
+        std::fs::create_dir_all(folder).map_err(|e| format!("cannot create {}: {e}", folder.display()))?;
         let path = folder.join(self.file);
         self.line(&path).map_err(|e| format!("cannot draw {}: {e}", path.display()))
     }

@@ -1,4 +1,4 @@
-//! Clocks that are too fast, and honest ones on bad links.
+//! Detection of fast client clocks, and false positives of honest clocks on bad links.
 
 use core::time::Duration;
 
@@ -20,20 +20,20 @@ use super::{
     session::{PlayerOptions, Session},
 };
 
-/// What a fast clock brought.
+/// Effect of a client clock that runs too fast.
 pub struct FastClock {
-    /// The most that its moves were ever ahead of the time that had passed, in seconds.
+    /// Largest lead of the simulated moves over real time, in seconds.
     pub gained: f64,
-    /// After how many seconds it was first detected.
+    /// Seconds until the first detection.
     pub flagged: Option<f64>,
-    /// How often it was detected.
+    /// Number of detections.
     pub flags: u16,
 }
 
-/// Lets a player's game run at `speed` for a while, without any steering.
+/// Runs a client at `speed` times real time without clock steering.
 ///
 /// # Errors
-/// One line when it could not join.
+/// Returns a message if the client cannot join.
 pub fn fast_clock(speed: f32, seconds: f64, seed: u64) -> Result<FastClock, String> {
     let conditions = LinkConditions { latency: Duration::from_millis(30), ..LinkConditions::PERFECT };
     let server = ServerOptions::default();
@@ -67,7 +67,7 @@ pub fn fast_clock(speed: f32, seconds: f64, seed: u64) -> Result<FastClock, Stri
     Ok(fast)
 }
 
-/// Seconds of moves that the server has run of a pawn, and its account.
+/// Returns the seconds of moves that the server has simulated for a pawn, and its time discrepancy.
 fn account(played: &mut Match, id: NetId) -> Result<(f64, TimeDiscrepancy), String> {
     let world = played.server.world_mut();
     let mut pawns = world.query::<(&NetId, &PredictionStats, &TimeDiscrepancy)>();
@@ -76,35 +76,35 @@ fn account(played: &mut Match, id: NetId) -> Result<(f64, TimeDiscrepancy), Stri
     Ok(((stats.moves + stats.extrapolated_moves) as f64 * TICK.as_secs_f64(), *account))
 }
 
-/// Links that honest people have to live with.
+/// Links of the honest players.
 const LINKS: [&str; 5] = ["Bad (UE)", "Bursty", "Starlink", "Lag switch", "GNS terrible"];
-/// How fast honest clocks run: a crystal's error, and a bad virtual machine's.
+/// Clock speeds of the honest players: the error of a quartz and that of a bad virtual machine.
 const CLOCKS: [f64; 4] = [1.0 - 200e-6, 1.0 + 200e-6, 0.995, 1.005];
 
-/// What honest players went through.
+/// Results of the honest players.
 #[derive(Default)]
 pub struct Honest {
-    /// Hours of play, all players together.
+    /// Hours of play, summed over the players.
     pub hours: f64,
-    /// How often one was detected.
+    /// Number of detections, all of them false.
     pub flags: u64,
-    /// Where they were, for each flag.
+    /// Link and clock of each detection.
     pub where_flagged: Vec<String>,
-    /// Moves that were not run, because there was no time for them.
+    /// Moves withheld because the time budget was exhausted.
     pub withheld: u64,
-    /// Moves that were run.
+    /// Simulated moves.
     pub moves: u64,
-    /// The most that a clock was off at the end, in seconds, with what a silence of the link hides.
+    /// Largest discrepancy of a clock at the end in seconds, including what silences of the link hide.
     pub drifted: f64,
 }
 
-/// Lets honest players play for `hours` in total, every link with every clock.
+/// Runs honest players for `hours` in total, every link with every clock.
 ///
 /// # Errors
-/// When a link has no name.
+/// Returns a message if a preset does not exist.
 pub fn honest(hours: f64, seed: u64) -> Result<Honest, String> {
     let seconds = hours * 3_600.0 / (LINKS.len() * CLOCKS.len()) as f64;
-    // Two servers on two cores.
+    // Two servers, one per core.
     std::thread::scope(|scope| {
         let halves = [&CLOCKS[..2], &CLOCKS[2..]];
         let threads = halves.map(|clocks| scope.spawn(move || play(clocks, seconds, seed)));

@@ -1,4 +1,4 @@
-//! A player as a function of the tick: the same inputs in every run, whatever the link does.
+//! Scripted input as a function of the tick: identical in every run, whatever the link does.
 
 use bevy::prelude::*;
 use bevy_unlag::{
@@ -9,11 +9,11 @@ use bevy_unlag::{
 };
 use unlag_examples::scripted_player::ScriptedPlayer;
 
-/// Plays by ticks from now on.
+/// Scripted player; the number varies the script.
 #[derive(Resource, Clone, Copy)]
 pub struct Hands(pub u32);
 
-/// Lets `hands` play in a client that a script played before.
+/// Replaces a client's script by `hands`.
 pub fn take_over(client: &mut App, hands: Hands) {
     client.insert_resource(hands).insert_resource(ScriptedPlayer::idle());
     client.add_systems(FixedUpdate, play.after(MoveSystems::Sample).before(MoveSystems::Extend));
@@ -30,13 +30,13 @@ fn play(
 }
 
 impl Hands {
-    /// Runs all the time, another way every 0.4 s or so, and jumps now and then; the view turns in
-    /// every tick, by 90° a second on average and 200° at the most.
+    /// Returns the input of a tick: always running, a new direction about every 0.4 s, an occasional jump.
+    /// The view turns in every tick, by 90° per second on average and at most 200°.
     pub fn input(self, tick: u32) -> CapsuleInput {
         let t = f64::from(tick) / 64.0 + f64::from(self.0) * 17.3;
         let yaw = 0.8 * (1.95 * t).sin() + 0.25 * (5.2 * t).sin() + 0.05 * (14.4 * t).sin() + 0.11 * t;
         let pitch = 0.15 * (1.3 * t).sin() + 0.05 * (4.1 * t).sin();
-        // A number for every span of 25 ticks.
+        // A pseudo-random number per span of 25 ticks.
         let dice = (tick / 25).wrapping_add(self.0 * 1_013).wrapping_mul(0x9e37_79b1) >> 16;
         let axes = match dice % 8 {
             0 | 1 => Vec2::new(1.0, 0.0),

@@ -1,4 +1,4 @@
-//! What others see of a player whose way up jitters, against the same inputs without.
+//! Effect of uplink jitter on the remote pawn: the same inputs with and without it.
 
 use core::time::Duration;
 use std::collections::HashMap;
@@ -19,36 +19,36 @@ use unlag_examples::{
 
 use super::hands::{self, Hands};
 
-/// One way, each way.
+/// One-way latency in each direction.
 const LATENCY: Duration = Duration::from_millis(40);
-/// Ticks in which the server learns how much the link jitters.
+/// Ticks in which the server adapts to the link's jitter.
 const LEARNING: i32 = 5 * 64;
 
-/// How far the two runs are apart, in centimetres.
+/// Differences between the two runs; distances in centimetres.
 pub struct Apart {
-    /// What a watching client draws: the most, and on average.
+    /// Distance between the drawn pawns at equal server times: maximum and mean.
     pub drawn: (f64, f64),
-    /// What a watching client draws of the same moments of the owner, however the server moves the
-    /// owner's time line: the most.
+    /// Largest distance between the drawn pawns at equal times of the owner, regardless of how the server
+    /// shifts the owner's timeline.
     pub path: f64,
-    /// Ticks that the jitter adds to the owner's time line.
+    /// Ticks by which the jitter delays the owner's timeline.
     pub later: i32,
-    /// How often that changed after the learning time.
+    /// Number of changes of that delay after the learning time.
     pub changes: usize,
-    /// Frames compared.
+    /// Compared frames.
     pub frames: usize,
-    /// The largest difference of the same move on the server: 0, or they are not the same inputs.
+    /// Largest difference between the server's states after the same move: 0 if the inputs are equal.
     pub inputs: f64,
-    /// Errors of the drawn pose over the time, in seconds and centimetres.
+    /// Distance between the drawn pawns over time, in seconds and centimetres.
     pub curve: Vec<(f64, f64)>,
 }
 
-/// What the watcher's screen showed: between which snapshots, when, and where.
+/// Frames drawn by the watcher: the two snapshots, the view time, and the position.
 #[derive(Resource, Default)]
 struct Screen(Vec<(Tick, Tick, ViewTime, Vec3)>);
 
-/// What the server showed of the pawn: which of the owner's moves at which of its own ticks; and how
-/// late moves were due.
+/// Server's record of the pawn: the owner's move that each server tick published, and the delay of moves per
+/// tick.
 #[derive(Resource, Default)]
 struct Stage {
     shown: HashMap<Tick, Tick>,
@@ -58,20 +58,20 @@ struct Stage {
 struct Run {
     screen: Screen,
     stage: Stage,
-    /// Where the owner was after each of its moves.
+    /// Position of the owner after each of its moves.
     moves: HashMap<Tick, Vec3>,
-    /// When the way up became rough, on the server.
+    /// Server tick at which the uplink changed.
     began: Tick,
 }
 
 impl Run {
-    /// What was drawn over the server's time, in ticks since `zero`.
+    /// Returns the drawn positions over the server's time, in ticks since `zero`.
     fn drawn(&self, zero: Tick) -> Vec<(f64, Vec3)> {
         let frames = self.screen.0.iter();
         frames.map(|(_, _, time, place)| (f64::from(time.ticks_since(zero)), *place)).collect()
     }
 
-    /// What was drawn over the owner's time, in ticks since `zero`.
+    /// Returns the drawn positions over the owner's time, in ticks since `zero`.
     fn drawn_of_owner(&self, zero: Tick) -> Vec<(f64, Vec3)> {
         let frames = self.screen.0.iter();
         let in_time = frames.filter_map(|(from, to, time, place)| {
@@ -83,7 +83,7 @@ impl Run {
         in_time.filter(|(at, _)| at.is_finite()).collect()
     }
 
-    /// How late moves were due, after the learning time.
+    /// Returns the delays of moves after the learning time.
     fn delays(&self) -> Vec<i32> {
         let learnt = self.began.offset(LEARNING);
         let after = self.stage.delays.iter().filter(|(tick, _)| tick.is_newer_than(learnt));
@@ -91,18 +91,18 @@ impl Run {
     }
 }
 
-/// Plays the same inputs twice: over a way up that jitters, and over one that does not.
+/// Plays the same inputs twice, with and without uplink jitter.
 ///
 /// # Errors
-/// One line when somebody could not join or nothing was seen.
+/// Returns a message if a client cannot join or the pawn was never drawn.
 pub fn measure(jitter: Duration, seconds: f64, seed: u64) -> Result<Apart, String> {
     let middle = |mut delays: Vec<i32>| {
         delays.sort_unstable();
-        delays.get(delays.len() / 2).copied().ok_or("the server ran nothing")
+        delays.get(delays.len() / 2).copied().ok_or("the server ran no move")
     };
     let rough = play(LATENCY, jitter, seconds, seed)?;
-    // A calm link that is as slow as the rough one makes the server wait: snapshots then show the
-    // same moves, and what is left of a difference is the jitter's.
+    // The calm link gets additional latency, so that the server waits equally long: snapshots then contain
+    // the same moves, and the remaining difference is due to jitter.
     let before = rough.stage.delays.iter().take_while(|(tick, _)| !tick.is_newer_than(rough.began));
     let before = before.last().map_or(0, |(_, delay)| *delay);
     let slower = TICK * (middle(rough.delays())? - before).max(0).cast_unsigned();
@@ -111,7 +111,7 @@ pub fn measure(jitter: Duration, seconds: f64, seed: u64) -> Result<Apart, Strin
     let (late, usual) = (middle(rough.delays())?, middle(calm.delays())?);
     let offset = late - usual;
 
-    // One time line is the other one, a fixed number of ticks later.
+    // One timeline equals the other one shifted by a fixed number of ticks.
     let zero = rough.began.offset(LEARNING);
     let (calm_drawn, rough_drawn) = (calm.drawn(zero.offset(-offset)), rough.drawn(zero));
     let (curve, most, mean) = apart(&rough_drawn, &calm_drawn)?;
@@ -135,21 +135,22 @@ pub fn measure(jitter: Duration, seconds: f64, seed: u64) -> Result<Apart, Strin
     })
 }
 
-/// How far two curves are apart from tick 0 on, in centimetres: over seconds, the most, on average.
+/// Compares two curves from tick 0 on: returns the distances over seconds, their maximum and their mean, in
+/// centimetres.
 fn apart(rough: &[(f64, Vec3)], calm: &[(f64, Vec3)]) -> Result<(Vec<(f64, f64)>, f64, f64), String> {
     let common = rough.iter().filter(|(at, _)| *at >= 0.0);
     let curve: Vec<_> = common
         .filter_map(|(at, place)| Some((at / 64.0, f64::from(place.distance(place_at(calm, *at)?)) * 100.0)))
         .collect();
     if curve.is_empty() {
-        return Err("the two runs have no moment in common".to_owned());
+        return Err("the two runs have no common time".to_owned());
     }
     let most = curve.iter().map(|point| point.1).fold(0.0, f64::max);
     let mean = curve.iter().map(|point| point.1).sum::<f64>() / curve.len() as f64;
     Ok((curve, most, mean))
 }
 
-/// Between two frames.
+/// Interpolates linearly between two frames.
 fn place_at(frames: &[(f64, Vec3)], at: f64) -> Option<Vec3> {
     let next = frames.partition_point(|(other, _)| *other < at);
     let ((t0, a), (t1, b)) = (frames.get(next.checked_sub(1)?)?, frames.get(next)?);
@@ -161,7 +162,7 @@ fn play(up: Duration, jitter: Duration, seconds: f64, seed: u64) -> Result<Run, 
     let conditions = LinkConditions { latency: LATENCY, ..LinkConditions::PERFECT };
     let options = MatchOptions { players: 2, conditions, seed, ..MatchOptions::default() };
     let mut played = Match::start(&options)?;
-    let [owner, watcher] = &mut played.clients[..] else { return Err("two players did not join".to_owned()) };
+    let [owner, watcher] = &mut played.clients[..] else { return Err("two clients did not join".to_owned()) };
     hands::take_over(owner, Hands(seed as u32 & 0xff));
     let world = owner.world_mut();
     let id = *world

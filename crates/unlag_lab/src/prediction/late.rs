@@ -1,4 +1,4 @@
-//! How many inputs come too late to count.
+//! Share of inputs that are executed too late or never.
 
 use std::collections::HashMap;
 
@@ -12,44 +12,44 @@ use super::{
     toy::{Ran, Toy},
 };
 
-/// Ticks of a quarter of a second.
+/// A quarter of a second in ticks.
 const TOO_LATE: i32 = 16;
 
-/// What became of the inputs of a session.
+/// Fates of a session's inputs.
 #[derive(Clone, Copy, Default)]
 pub struct Late {
-    /// Inputs.
+    /// Number of inputs.
     pub made: u64,
-    /// Those that were executed more than 250 ms after the quickest one of their player.
+    /// Inputs executed more than 250 ms after the fastest input of their player.
     pub late: u64,
-    /// Those that were never executed.
+    /// Inputs never executed.
     pub never: u64,
-    /// Bytes of payload in a packet, on average.
+    /// Average payload bytes per packet.
     pub bytes: f64,
 }
 
 impl Late {
-    /// Inputs that did not count in time, in percent.
+    /// Returns the percentage of late and lost inputs.
     pub fn percent(&self) -> f64 {
         (self.late + self.never) as f64 / self.made as f64 * 100.0
     }
 }
 
-/// A link on which bursts of exactly eight packets are lost, from the second second on.
+/// Returns a link that loses bursts of exactly eight packets, starting after one second.
 pub fn bursts_of_eight() -> Result<PlayerOptions, String> {
     Ok(PlayerOptions { burst: Some(8), ..on("Good broadband")? })
 }
 
-/// A link of this name with a perfect clock.
+/// Returns the link of a preset with a perfect clock.
 pub fn on(preset: &str) -> Result<PlayerOptions, String> {
     let preset = LinkPreset::find(preset).map_err(|e| e.to_string())?;
     Ok(PlayerOptions { up: preset.up(), down: preset.down(), clock: 1.0, burst: None })
 }
 
-/// Lets four players turn in every tick for a while.
+/// Runs four players that turn in every tick.
 ///
 /// # Errors
-/// When no input was ever executed.
+/// Returns a message if a player has no executed input.
 pub fn measure(options: PlayerOptions, seconds: f64, seed: u64) -> Result<Late, String> {
     let mut session = Session::new(&[options; 4], true, seed);
     session.run(seconds);
@@ -60,12 +60,12 @@ pub fn measure(options: PlayerOptions, seconds: f64, seed: u64) -> Result<Late, 
         for (_, made, run) in ran.0.iter().filter(|(pawn, ..)| *pawn == player.pawn) {
             first.entry(*made).or_insert(run.since(*made));
         }
-        let quickest = first.values().min().copied().ok_or("no input was executed")?;
+        let quickest = first.values().min().copied().ok_or("the server executed no input")?;
         let world = player.client.world();
         let newest = world.get::<SavedMoves<Toy>>(player.own).and_then(SavedMoves::last_simulated);
         let begin = ran.0.iter().find(|(pawn, ..)| *pawn == player.pawn).map(|(_, made, _)| *made);
         let Some((begin, newest)) = begin.zip(newest) else { continue };
-        // The last two seconds may still be on their way.
+        // Inputs of the last two seconds may still be in flight.
         for age in 0..newest.since(begin) - 128 {
             all.made += 1;
             match first.get(&begin.offset(age)) {

@@ -1,4 +1,4 @@
-//! What it costs to correct one character among many.
+//! Cost of correcting one character among many.
 
 use std::{collections::VecDeque, f32::consts::TAU, time::Instant};
 
@@ -18,26 +18,26 @@ use unlag_examples::app::TICK;
 
 use crate::movement::race::{micros, quantile};
 
-/// Moves that a correction makes again.
+/// Moves replayed by a correction.
 const BACK: u32 = 10;
-/// Ticks on the way, each way: so that a correction is ten moves old when it is answered.
+/// One-way latency in ticks, so that a correction is ten moves old when the client receives it.
 const ON_THE_WAY: usize = 5;
 /// Ticks between two corrections.
 const EVERY: usize = 24;
 
-/// What was measured with one number of characters.
+/// Measurements with one number of characters.
 pub struct Replay {
-    /// Microseconds of making ten moves again: the median.
+    /// Median of the microseconds to replay ten moves.
     pub replay: f64,
-    /// Microseconds that a frame with a correction takes longer than one without: medians.
+    /// Median frame time with a correction minus the median without, in microseconds.
     pub frame: f64,
-    /// Corrections.
+    /// Number of corrections.
     pub corrections: usize,
-    /// Moves in a replay, on average.
+    /// Average moves per replay.
     pub length: f64,
 }
 
-/// A client with its server.
+/// Client and server connected in memory.
 struct Scene {
     client: App,
     server: App,
@@ -53,8 +53,8 @@ struct Scene {
     without: Vec<f64>,
 }
 
-/// Corrects one of so many characters again and again. The scenes take turns, tick by tick, so that
-/// noise of the machine hits all alike.
+/// Corrects one of several characters repeatedly, for each number of characters. The scenes take turns tick
+/// by tick, so that machine noise hits all alike.
 pub fn measure<const N: usize>(characters: [usize; N], corrections: usize) -> [Replay; N] {
     let mut scenes = characters.map(Scene::new);
     for tick in 0..64 + corrections * EVERY {
@@ -70,7 +70,7 @@ pub fn measure<const N: usize>(characters: [usize; N], corrections: usize) -> [R
     })
 }
 
-/// A floor, four walls and twenty boxes to walk around and over.
+/// Spawns a floor, four walls and twenty boxes as obstacles.
 fn level(app: &mut App) {
     let mut block = |at: Vec3, half: Vec3| {
         app.world_mut().spawn((Collider::cuboid(half.x, half.y, half.z), Transform::from_translation(at)));
@@ -100,7 +100,7 @@ fn app() -> App {
     app
 }
 
-/// Runs about, turning all the time.
+/// Runs and turns all the time.
 fn play(tick: Res<CurrentTick>, mut pawns: Query<&mut MoveInput<CapsuleModel>, With<LocalControl>>) {
     for mut input in &mut pawns {
         let tick = tick.0.0;
@@ -176,7 +176,7 @@ impl Scene {
         if let Some(mut mailbox) = pawn.get_mut::<IncomingMoves>() {
             arrived.into_iter().flatten().for_each(|bytes| mailbox.deliver(bytes));
         }
-        // Something on the server moves it a little.
+        // A small displacement on the server provokes a correction.
         if tick >= 64
             && tick.is_multiple_of(EVERY)
             && let Some(mut state) = pawn.get_mut::<CapsuleState>()
@@ -190,7 +190,7 @@ impl Scene {
         }
     }
 
-    /// The others run in circles.
+    /// Delivers snapshots of the remote pawns, which run in circles.
     fn show_others(&mut self, tick: u32) {
         for (i, proxy) in (0_u16..).zip(&self.proxies) {
             let turn = (tick as f32 / 64.0 + f32::from(i) * 0.37) % TAU;

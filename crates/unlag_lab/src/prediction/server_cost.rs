@@ -1,4 +1,4 @@
-//! What the server pays for a move before anybody moves.
+//! Server cost per move with an empty move model.
 
 use core::time::Duration;
 use std::time::Instant;
@@ -13,30 +13,31 @@ use unlag_examples::app::TICK;
 use super::{late::on, toy};
 use crate::movement::race::{micros, quantile};
 
-/// Pawns on the server: so many that the rest of a frame costs nothing beside them.
+/// Number of pawns, large enough that the rest of the frame does not count.
 const PAWNS: usize = 1_024;
-/// Ticks until the client knows its link.
+/// Ticks until the client has adapted to its link.
 const WARM_UP: usize = 512;
 
-/// What was measured.
+/// Measured costs.
 pub struct ServerCost {
-    /// Microseconds a move, the median of all ticks.
+    /// Median over all ticks, in microseconds per move.
     pub median: f64,
-    /// The same on average, whatever else the machine did meanwhile.
+    /// Mean over all ticks, including disturbances by other processes, in microseconds per move.
     pub mean: f64,
-    /// One tick in a hundred costs more a move.
+    /// 99th percentile over all ticks, in microseconds per move.
     pub p99: f64,
-    /// Moves that were run while the clock ran.
+    /// Number of timed moves.
     pub moves: u64,
-    /// Bytes of a packet.
+    /// Average bytes per packet.
     pub bytes: f64,
 }
 
-/// One client's packets, as they come over a good link, to a thousand pawns of a server. The time is
-/// that of the server's whole update: decoding, running, answering, and what others are shown.
+/// Delivers one client's packets, as they arrive over a good link, to 1,024 pawns of a server. The measured
+/// time is the server's whole update: decoding, simulation, acknowledgement, and the state published for
+/// proxies.
 ///
 /// # Errors
-/// When nothing was run.
+/// Returns a message if the server ran no move.
 pub fn measure(ticks: usize, seed: u64) -> Result<ServerCost, String> {
     let link = on("Good broadband")?;
     let mut server = toy::server(false);
@@ -67,7 +68,7 @@ pub fn measure(ticks: usize, seed: u64) -> Result<ServerCost, String> {
         server.update();
         spent += micros(start);
         let run = ran(&server) - before;
-        // A tick that only receives belongs to the next one that runs.
+        // The time of a tick that only receives counts towards the next one that runs moves.
         if run > 0 {
             if tick >= WARM_UP {
                 times.push(spent / (run as usize * PAWNS) as f64);
@@ -75,7 +76,7 @@ pub fn measure(ticks: usize, seed: u64) -> Result<ServerCost, String> {
             }
             spent = 0.0;
         }
-        // Everybody runs the same moves, so the first one's answers are as good as any.
+        // All pawns run the same moves, so the acknowledgements of the first one suffice.
         for (i, pawn) in pawns.iter().enumerate() {
             let mut outgoing = server.world_mut().get_mut::<OutgoingMoveAcks>(*pawn).ok_or("no pawn")?;
             for bytes in outgoing.0.drain(..).filter(|_| i == 0) {
@@ -85,7 +86,7 @@ pub fn measure(ticks: usize, seed: u64) -> Result<ServerCost, String> {
     }
     let stats = client.world().get::<PredictionStats>(own).copied().unwrap_or_default();
     if times.is_empty() {
-        return Err("the server ran nothing".to_owned());
+        return Err("the server ran no move".to_owned());
     }
     Ok(ServerCost {
         median: quantile(&mut times, 0.5),

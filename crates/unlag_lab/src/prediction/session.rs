@@ -1,4 +1,4 @@
-//! A server and clients with clocks of their own, over links in memory.
+//! Server and clients with individual clocks, connected by simulated links in memory.
 
 use core::time::Duration;
 
@@ -12,26 +12,26 @@ use unlag_examples::app::TICK;
 
 use super::toy;
 
-/// A link and a clock.
+/// Link and clock of a player.
 #[derive(Clone, Copy)]
 pub struct PlayerOptions {
-    /// From the client to the server.
+    /// Uplink.
     pub up: LinkConditions,
-    /// From the server to the client.
+    /// Downlink.
     pub down: LinkConditions,
-    /// Seconds of the client's clock in a second.
+    /// Speed of the client's clock relative to real time.
     pub clock: f64,
-    /// Bursts of exactly so many packets lost upwards, on top, every one to four seconds.
+    /// Length of additional uplink loss bursts in packets; one burst every one to four seconds.
     pub burst: Option<u32>,
 }
 
-/// A client and its links.
+/// Client with its links.
 pub struct Player {
-    /// The client.
+    /// Client app.
     pub client: App,
-    /// Its pawn there.
+    /// Pawn on the client.
     pub own: Entity,
-    /// Its pawn on the server.
+    /// Pawn on the server.
     pub pawn: Entity,
     options: PlayerOptions,
     up: Conditioner<Vec<u8>>,
@@ -59,25 +59,25 @@ impl Bursts {
     }
 }
 
-/// All of them, stepped in the order of their frames.
+/// Server and clients, updated in the order of their frames.
 pub struct Session {
-    /// The server.
+    /// Server app.
     pub server: App,
-    /// The clients.
+    /// Clients.
     pub players: Vec<Player>,
     now: Duration,
     server_due: Duration,
 }
 
 impl Session {
-    /// Everybody joins at once. With `tells` the server notes [`toy::Ran`] down.
+    /// Creates a session in which all players have joined. With `tells` the server records [`toy::Ran`].
     pub fn new(options: &[PlayerOptions], tells: bool, seed: u64) -> Self {
         let mut server = toy::server(tells);
         let players = (0_u64..).zip(options).map(|(i, options)| {
             let (client, own) = toy::client();
             let seed = seed.wrapping_mul(7_919).wrapping_add(i * 3);
             let mut rng = SmallRng::seed_from_u64(seed);
-            // Nobody's frames fall together.
+            // Random phases, so that the clients' frames do not coincide.
             let due = TICK.mul_f64(rng.random_range(0.0..1.0));
             Player {
                 client,
@@ -95,7 +95,7 @@ impl Session {
         Self { server, players, now: Duration::ZERO, server_due: Duration::ZERO }
     }
 
-    /// Lets time pass.
+    /// Runs the session for a number of seconds.
     pub fn run(&mut self, seconds: f64) {
         let end = self.now + Duration::from_secs_f64(seconds);
         loop {

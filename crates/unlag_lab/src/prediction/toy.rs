@@ -1,4 +1,4 @@
-//! A pawn whose step is nothing: what is left is the cost and the timing of prediction itself.
+//! Move model with an empty step, which leaves only the cost and the timing of prediction itself.
 
 use bevy::{ecs::system::SystemParamItem, prelude::*, time::TimePlugin, time::TimeUpdateStrategy};
 use bevy_unlag::{
@@ -12,17 +12,17 @@ use bevy_unlag::{
 use bevy_unlag_testkit::finish;
 use unlag_examples::app::TICK;
 
-/// The model.
+/// Empty move model.
 pub struct Toy;
 
-/// Its tuning.
+/// Configuration of [`Toy`].
 #[derive(Resource, Clone, Copy, Default)]
 pub struct ToyConfig {
-    /// Whether every step tells of its input.
+    /// Whether every step emits an event with its input.
     pub tells: bool,
 }
 
-/// Its state: nothing changes it.
+/// State of [`Toy`], which never changes.
 #[derive(Component, Clone, Copy, PartialEq, Default, Debug)]
 pub struct ToyState(u16);
 
@@ -40,7 +40,7 @@ impl MoveModel for Toy {
     type Config = ToyConfig;
     type Input = CapsuleInput;
     type State = ToyState;
-    /// Whether somebody was at the controls.
+    /// Whether the input comes from the player.
     type Event = bool;
     type Push = ();
     type World = ();
@@ -84,7 +84,7 @@ impl MoveModel for Toy {
     }
 }
 
-/// Every live move that was run: its tick, and the tick of the app that ran it.
+/// Log of live moves: pawn, tick of the move, and tick of the server that ran it.
 #[derive(Resource, Default)]
 pub struct Ran(pub Vec<(Entity, Tick, Tick)>);
 
@@ -97,13 +97,13 @@ fn app(tells: bool) -> App {
     app
 }
 
-/// A server. With `tells` it notes [`Ran`] down.
+/// Creates a server. With `tells` it records [`Ran`].
 pub fn server(tells: bool) -> App {
     let mut app = app(tells);
     if tells {
         app.init_resource::<Ran>().add_systems(FixedLast, note);
     }
-    // No tick is anything special, least of all the first.
+    // An arbitrary start, so that no tick is special.
     app.insert_resource(CurrentTick(Tick(5_000)));
     finish(&mut app);
     app
@@ -113,7 +113,7 @@ fn note(mut steps: MessageReader<StepEvent<Toy>>, tick: Res<CurrentTick>, mut ra
     ran.0.extend(steps.read().filter(|step| step.event).map(|step| (step.entity, step.tick, tick.0)));
 }
 
-/// A client whose player turns in every tick, and its pawn.
+/// Creates a client whose player turns in every tick, and its pawn.
 pub fn client() -> (App, Entity) {
     let mut app = app(false);
     app.add_systems(First, steer.before(bevy::time::TimeSystems))
@@ -123,12 +123,12 @@ pub fn client() -> (App, Entity) {
     (app, own)
 }
 
-/// A pawn on a server.
+/// Spawns a pawn on a server.
 pub fn pawn(server: &mut App) -> Entity {
     server.world_mut().spawn((NetRole::Authority, authority_pawn::<Toy>(ToyState::default()))).id()
 }
 
-/// What the glue to a network does.
+/// Applies the clock steering, as a transport integration does.
 fn steer(steering: Res<ClockSteering>, mut time: ResMut<Time<Virtual>>) {
     let speed = steering.speed as f32;
     if time.relative_speed() != speed {
@@ -138,7 +138,7 @@ fn steer(steering: Res<ClockSteering>, mut time: ResMut<Time<Virtual>>) {
 
 fn play(tick: Res<CurrentTick>, mut pawns: Query<&mut MoveInput<Toy>, With<LocalControl>>) {
     for mut input in &mut pawns {
-        // What nobody steers does not walk slowly.
+        // Neutral input has `walk` unset, so the flag marks the player's own input.
         let yaw = (tick.0.0 as u16).wrapping_mul(97);
         input.0 = CapsuleInput { forward: 127, yaw, walk: true, ..default() };
     }

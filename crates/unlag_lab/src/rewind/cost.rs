@@ -1,4 +1,4 @@
-//! Microseconds, allocations and bytes.
+//! Time, allocations and memory of the rewind.
 
 use core::hint::black_box;
 use std::time::Instant;
@@ -18,16 +18,17 @@ use super::stage::{Shot, Stage};
 use crate::{Options, figures::Figures, movement::race::quantile};
 use bevy_unlag::smoothing::PublishedPath;
 
-/// Seconds for each of some shots, and the part of them that did something.
+/// Timings of a set of shots, in seconds per shot.
 struct Timed {
-    /// The median over eights of shots.
+    /// Median over groups of eight shots.
     median: f64,
-    /// The median over rounds of the mean.
+    /// Median over the rounds of each round's mean.
     mean: f64,
+    /// Fraction of the shots for which the query returned true.
     part: f64,
 }
 
-/// Asks the same of every shot's moment, round after round.
+/// Times a query at the view time of every shot, for a number of rounds.
 fn time(
     stage: &mut Stage,
     shots: &[Shot],
@@ -37,7 +38,7 @@ fn time(
     time_for(stage, (shots, None), rounds, ask)
 }
 
-/// The same for shooters who were sent no more than a log says.
+/// Same as `time`, for shooters that have received only the snapshots in a log.
 fn time_for(
     stage: &mut Stage,
     (shots, sent): (&[Shot], Option<&SentSnapshots>),
@@ -57,7 +58,7 @@ fn time_for(
             let started = Instant::now();
             shots.iter().enumerate().for_each(&mut one);
             means.push(started.elapsed().as_secs_f64() / shots.len().max(1) as f64);
-            // A clock costs some 25 ns: by eights.
+            // A clock read costs some 25 ns, hence groups of eight.
             for (eight, some) in shots.chunks_exact(8).enumerate() {
                 let started = Instant::now();
                 some.iter().enumerate().for_each(|(i, shot)| one((eight * 8 + i, shot)));
@@ -69,7 +70,7 @@ fn time_for(
     })
 }
 
-/// What a client was sent that may see every second one.
+/// Returns the log of a client from which every second pawn is hidden.
 fn half_hidden(stage: &mut Stage) -> SentSnapshots {
     let (mut log, now) = (SentSnapshots::default(), stage.now());
     stage.ask::<Query<(&NetId, &PublishedPath)>, _>(|pawns| {
@@ -95,19 +96,24 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         "shot_64_us",
         single.median * 1e6,
         format!(
-            "µs for a shot, median; 64 players of 19 boxes and the arena's walls; {:.0} % hit; mean {:.2}; goal 1",
+            "µs per shot, median; 64 players of 19 boxes and the arena's walls; {:.0} % hit; mean {:.2}; \
+             goal 1",
             single.part * 100.0,
             single.mean * 1e6
         ),
     )?;
-    figures.add("shots_per_s", 1.0 / single.mean, "shots a second on one core, the same; goal 1,000,000")?;
+    figures.add(
+        "shots_per_s",
+        1.0 / single.mean,
+        "shots per second on one core, the same; goal 1,000,000",
+    )?;
     let log = half_hidden(&mut stage);
     let hidden = time_for(&mut stage, (&shots, Some(&log)), rounds, ray);
     figures.add(
         "shot_64_hidden_us",
         hidden.median * 1e6,
         format!(
-            "µs for a shot of somebody from whom half of the 64 are hidden, median; mean {:.2}",
+            "µs per shot of a client from which half of the 64 players are hidden, median; mean {:.2}",
             hidden.mean * 1e6
         ),
     )?;
@@ -123,7 +129,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         "shot_1000_us",
         crowded.median * 1e6,
         format!(
-            "µs for a shot among 1,000 players, median; {:.0} % hit; mean {:.2}; goal 3",
+            "µs per shot among 1,000 players, median; {:.0} % hit; mean {:.2}; goal 3",
             crowded.part * 100.0,
             crowded.mean * 1e6
         ),
@@ -131,7 +137,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     record(options, figures)
 }
 
-/// Shotguns, projectiles, allocations.
+/// Measures shotguns, beams, projectiles and allocations.
 fn shapes(
     options: &Options,
     figures: &mut Figures,
@@ -160,7 +166,10 @@ fn shapes(
     figures.add(
         "pellets12_over_ray",
         twelve.mean / single,
-        format!("times a single ray for a shot of 12 pellets within 4°, {:.2} µs; goal 3", twelve.mean * 1e6),
+        format!(
+            "cost of a shot of 12 pellets within 4° over a single ray, {:.2} µs; goal 3",
+            twelve.mean * 1e6
+        ),
     )?;
     let mut caches = vec![BeamCache::default(); shots.len()];
     let mut beam = |then: &Rewound, shot: &Shot, index: usize| {
@@ -171,7 +180,7 @@ fn shapes(
     figures.add(
         "beam_over_ray",
         beams.mean / single,
-        format!("times a single ray for a beam that remembers the walls near it, {:.2} µs", beams.mean * 1e6),
+        format!("cost of a beam that caches nearby walls over a single ray, {:.2} µs", beams.mean * 1e6),
     )?;
     let rocket = |then: &Rewound, shot: &Shot, _: usize| {
         let velocity = shot.direction * 60.0;
@@ -183,7 +192,7 @@ fn shapes(
         "projectile13_us",
         flight.median * 1e6,
         format!(
-            "µs for a rocket of 60 m/s to catch up with 13 ticks, median; mean {:.2}; goal 8",
+            "µs for a rocket at 60 m/s to catch up 13 ticks, median; mean {:.2}; goal 8",
             flight.mean * 1e6
         ),
     )?;
@@ -199,11 +208,11 @@ fn shapes(
     figures.add(
         "allocs_per_shot",
         (many - few).max(0.0) / (6 * (shots.len() - 8)) as f64,
-        "heap allocations in a shot: rays, shotguns and rockets; goal 0",
+        "heap allocations per shot: rays, shotguns and rockets; goal 0",
     )
 }
 
-/// The procedure of the tutorials: all colliders moved, traced and restored.
+/// Measures the common approach of moving all colliders back, tracing, and restoring them.
 fn naive(
     options: &Options,
     figures: &mut Figures,
@@ -213,8 +222,8 @@ fn naive(
 ) -> Result<(), String> {
     let rounds = if options.quick { 1 } else { 5 };
     for (key, poses, what) in [
-        ("naive_ratio", MovedPoses::Frames, "records of every box, found in a list and interpolated"),
-        ("naive_drawn_ratio", MovedPoses::Drawn, "poses as they were drawn"),
+        ("naive_ratio", MovedPoses::Frames, "frames of every box, searched in a list and interpolated"),
+        ("naive_drawn_ratio", MovedPoses::Drawn, "poses as drawn"),
     ] {
         stage.app.insert_resource(RewindBackend::MoveColliders(poses));
         (0..64).for_each(|_| stage.tick());
@@ -224,7 +233,8 @@ fn naive(
             key,
             moved.mean / single,
             format!(
-                "times a shot of ours when all colliders are moved, traced and restored; {what}; {:.0} µs, {:.0} % hit",
+                "cost of a shot that moves, traces and restores all colliders over ours; {what}; {:.0} µs, \
+                 {:.0} % hit",
                 moved.mean * 1e6,
                 moved.part * 100.0
             ),
@@ -234,7 +244,7 @@ fn naive(
     Ok(())
 }
 
-/// What remembering costs a tick: 64 players against none.
+/// Measures the recording of history per tick: 64 players against none.
 fn record(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let ticks = if options.quick { 500 } else { 4_000 };
     let live = |players: usize| {
@@ -270,7 +280,7 @@ fn record(options: &Options, figures: &mut Figures) -> Result<(), String> {
         }
     }
     let [with, without] = times.each_mut().map(|times| {
-        // Every third tick is one in which snapshots are sent: a mean over all, without the worst.
+        // Snapshots are sent in every third tick: hence a mean over all ticks, without the slowest 5 %.
         times.sort_by(f64::total_cmp);
         let most = &times[..times.len() * 95 / 100];
         most.iter().sum::<f64>() / most.len() as f64
@@ -278,19 +288,19 @@ fn record(options: &Options, figures: &mut Figures) -> Result<(), String> {
     figures.add(
         "record_64_us",
         (with - without) * 1e6,
-        "µs that 64 players of 19 boxes add to a tick: frames, snapshots to be, the table; mean without the worst \
-         5 %; goal 15",
+        "µs that 64 players of 19 boxes add to a tick: frames, sent snapshots, the table; mean without the \
+         slowest 5 %; goal 15",
     )?;
     figures.add(
         "record_allocs",
         (allocations[0] as f64 - allocations[1] as f64).max(0.0) / f64::from(ticks),
         "heap allocations that they add to a tick; goal 0",
     )?;
-    // A table for 400 ms is a ring of 64 ticks.
+    // A table that covers 400 ms is a ring of 64 ticks.
     figures.add(
         "bytes_per_player_tick",
         (bytes_128 - bytes_64) / 64.0 / 26.0,
-        "bytes of the heap that a further player takes, all of it, for each of the 26 ticks that are remembered; \
+        "heap bytes per additional player, divided by the 26 recorded ticks; \
          goal 700",
     )
 }

@@ -1,9 +1,9 @@
-//! What the protection of who is in cover prevents, and what it costs: bots on good and bad links run in and out
-//! of cover and shoot at what their screens show. Every shot is judged without the rule and with some.
+//! Benefit and cost of cover protection. Bots on good and bad links run in and out of cover and shoot at what
+//! their screens show; every shot is validated without the rule and with several settings of it.
 //!
 //! The network is a constant delay. A bot's own pawn is where its player steers it; the server has it one way
-//! later; everybody else sees it another way and a playout delay later, from the snapshots that the server
-//! really sent and by the sampler that it judges with. Nobody dies.
+//! later; the other clients draw it after another way and a playout delay, from the snapshots that the server
+//! sent and with the sampler that it validates with. Nobody dies.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -26,92 +26,92 @@ use bevy_unlag::smoothing::PublishedPath;
 
 const TICK: Duration = Duration::from_nanos(15_625_000);
 const BOTS: usize = 10;
-/// Ticks on the way, one way: round trips of 31 and 187 ms, the whole ticks around 20 and 200.
+/// One-way latency in ticks: round trips of 31 and 187 ms, the multiples of a tick near 20 and 200 ms.
 const ONE_WAY: [usize; 2] = [1, 6];
-/// Ticks for which a screen waits beyond that: a snapshot interval and one.
+/// Playout delay in ticks: a snapshot interval and one tick.
 const PLAYOUT: usize = 4;
-/// Ticks that are remembered of everybody.
+/// Ticks of recorded positions per bot.
 const MEMORY: usize = 64;
-/// Ticks between two rounds.
+/// Ticks between two rounds of a bot.
 const FIRE: u32 = 8;
 const SPEED: f32 = 5.0;
-/// Metres per second squared.
+/// Acceleration in metres per second squared.
 const PUSH: f32 = 40.0;
 const EYE: f32 = 1.6;
-/// Metres from the middle to the walls, and from there to who hides behind one.
+/// Distance from the middle to the walls, and from a wall to a bot hiding behind it, in metres.
 const RING: f32 = 11.0;
 const BEHIND: f32 = 1.2;
-/// Half the width, height and thickness of a wall, in metres.
+/// Half the width, height and thickness of a wall in metres.
 const HALF_WALL: f32 = 1.5;
 const HALF_HEIGHT: f32 = 1.5;
 const HALF_THICK: f32 = 0.2;
-/// A shot that hits somebody who has been out of its shooter's sight for so many ticks came around the corner:
-/// more than 100 ms, and more than 150.
+/// Ticks out of the shooter's sight beyond which a hit counts as around the corner: more than 100 ms and more
+/// than 150 ms.
 const AROUND: [usize; 2] = [7, 10];
 
-/// The rules that are compared: grace and least age of the view, in ms.
+/// Compared settings: grace time and minimum age of the view, in milliseconds.
 pub const RULES: [(u64, u64); 3] = [(50, 100), (100, 150), (150, 150)];
 
-/// What one rule did to the shots that all rules saw.
+/// Outcome of the shots under one setting.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CoverRow {
-    /// Hits that screens showed.
+    /// Hits drawn on the shooters' screens.
     pub drawn: u32,
-    /// Those of them that the server confirmed.
+    /// Drawn hits that the server confirmed.
     pub confirmed: u32,
-    /// Confirmed hits on somebody who, where the server had both, had been out of sight for over 100 ms, and
-    /// for over 150.
+    /// Confirmed hits on a target that had been out of the shooter's sight on the server for over 100 and
+    /// over 150 ms.
     pub behind: [u32; 2],
-    /// Confirmed hits on somebody whose own screen had shown it out of sight for as long.
+    /// The same according to the target's own screen.
     pub on_screen: [u32; 2],
 }
 
-/// Without the rule and with each of [`RULES`].
+/// Outcomes without the rule and with each of [`RULES`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CoverFigures {
-    /// Without.
+    /// Outcome without the rule.
     pub without: CoverRow,
-    /// With.
+    /// Outcome with each of [`RULES`].
     pub with: [CoverRow; RULES.len()],
 }
 
 impl CoverRow {
-    /// P(confirmed | drawn) in percent.
+    /// Returns P(confirmed | drawn) in percent.
     pub fn agreement(&self) -> f64 {
         f64::from(self.confirmed) / f64::from(self.drawn.max(1)) * 100.0
     }
 }
 
 impl CoverFigures {
-    /// By how many percent a rule makes hits fewer that `count` counts.
+    /// Returns by how many percent a rule reduces a count.
     fn fewer(&self, rule: usize, count: impl Fn(&CoverRow) -> u32) -> f64 {
         (1.0 - f64::from(count(&self.with[rule])) / f64::from(count(&self.without))) * 100.0
     }
 
-    /// What a rule takes from P(confirmed | drawn), in percentage points.
+    /// Returns the reduction of P(confirmed | drawn) by a rule in percentage points.
     pub fn cost(&self, rule: usize) -> f64 {
         self.without.agreement() - self.with[rule].agreement()
     }
 }
 
-/// A player who hides behind a wall and comes out of it to shoot.
+/// Bot that hides behind a wall and leaves its cover to shoot.
 struct Bot {
     entity: Entity,
     one_way: usize,
-    /// The middle of its wall, and the way along it.
+    /// Centre of its wall and the direction along it.
     wall: (Vec3, Vec3),
     place: Vec3,
     velocity: Vec3,
     goal: Vec3,
-    /// Ticks until it wants something else.
+    /// Ticks until the next decision.
     patience: u32,
     out: bool,
-    /// Where its player had it, newest first.
+    /// Recorded positions on the owner's client, newest first.
     past: VecDeque<Vec3>,
 }
 
 impl Bot {
-    /// Where it was so many ticks ago.
+    /// Returns the owner's position a number of ticks ago.
     fn at(&self, ago: usize) -> Vec3 {
         self.past.get(ago).or(self.past.back()).copied().unwrap_or(self.place)
     }
@@ -122,7 +122,7 @@ impl Bot {
         if self.patience == 0 {
             let (middle, along) = self.wall;
             let outwards = middle.normalize_or_zero();
-            // Three or four changes of side out there, then back for a while.
+            // Three or four moves in the open, then back into cover for a while.
             self.out = if self.out { rng.random_bool(0.7) } else { true };
             let side = if rng.random_bool(0.5) { 1.0 } else { -1.0 };
             self.goal = if self.out {
@@ -134,7 +134,7 @@ impl Bot {
             };
             self.patience = if self.out { rng.random_range(20..70) } else { rng.random_range(70..160) };
         }
-        // Not through the wall: around its edge.
+        // The way around the wall leads past its edge.
         let (middle, along) = self.wall;
         let outwards = middle.normalize_or_zero();
         let (depth, goal_depth) = ((self.place - middle).dot(outwards), (self.goal - middle).dot(outwards));
@@ -150,7 +150,7 @@ impl Bot {
     }
 }
 
-/// A round on its way to the server.
+/// Round on its way to the server.
 #[derive(Clone, Copy)]
 struct Round {
     shooter: usize,
@@ -168,7 +168,7 @@ struct Arena {
     rng: SmallRng,
 }
 
-/// Lets bots fight for a while.
+/// Runs the bots and collects the outcomes.
 pub fn measure(quick: bool, seed: u64) -> CoverFigures {
     let mut arena = Arena::new(seed);
     let mut figures = CoverFigures::default();
@@ -225,9 +225,10 @@ impl Arena {
     fn tick(&mut self) {
         for bot in &mut self.bots {
             bot.step(&mut self.rng);
-            let mut transform = self.app.world_mut().get_mut::<Transform>(bot.entity).expect("a pawn");
+            let mut transform =
+                self.app.world_mut().get_mut::<Transform>(bot.entity).expect("the bot has a pawn");
             transform.translation = bot.at(bot.one_way);
-            // Towards the middle of everything.
+            // Bots face the middle of the arena.
             transform.look_to(-bot.wall.0, Vec3::Y);
         }
         self.app.update();
@@ -239,7 +240,7 @@ impl Arena {
         }
     }
 
-    /// Whoever sees somebody on its screen shoots at about where that is.
+    /// Lets bots in the open shoot near a pawn that they see on their screen.
     fn fire(&mut self) {
         let now = self.now();
         let mut asked = Vec::new();
@@ -248,7 +249,7 @@ impl Arena {
                 let age = bot.one_way + PLAYOUT;
                 let fraction = self.rng.random::<u8>();
                 let seen = ViewTime { tick: now.offset(-(age as i32)), fraction };
-                // Over one and a half silhouettes either side.
+                // Uniform over one and a half silhouettes to either side.
                 let off = Vec2::new(self.rng.random_range(-0.75..0.75), self.rng.random_range(0.3..1.7));
                 let pick = self.rng.random_range(0..BOTS);
                 asked.push((index, bot.entity, seen, bot.place + Vec3::Y * EYE, off, pick, bot.one_way));
@@ -259,7 +260,7 @@ impl Arena {
             let mut rounds = Vec::new();
             for &(shooter, entity, seen, eye, off, pick, one_way) in &asked {
                 let Ok(screen) = query.at(RewindTime::At(seen)) else { continue };
-                // Somebody in sight, beginning anywhere.
+                // First visible pawn, searched from a random start.
                 let shown = (0..BOTS).map(|step| (pick + step) % BOTS).filter(|other| *other != shooter);
                 let target = shown
                     .filter_map(|other| screen.pose(others[other]).ok())
@@ -276,7 +277,7 @@ impl Arena {
         self.rounds.extend(self.app.world_mut().run_system_once(look).expect("the query runs"));
     }
 
-    /// Judges what arrives in this tick, without the rule and with all of them.
+    /// Validates the rounds that arrive in this tick, without the rule and with each setting.
     fn judge(&mut self, figures: &mut CoverFigures) {
         let now = self.now();
         let (due, later) = self.rounds.iter().partition(|round| round.arrives <= now.0);
@@ -328,8 +329,9 @@ impl Arena {
         }
     }
 
-    /// Whether somebody has been out of somebody's sight for some ticks, by geometry alone: 15 points
-    /// around all that a body reaches to. `places` says where shooter and victim were so many ticks ago.
+    /// Returns whether the victim has been out of the shooter's sight for a number of ticks, by geometry
+    /// alone: 15 points cover the extent of a pawn. `places` returns the positions of shooter and victim a
+    /// number of ticks ago.
     fn is_hidden(&self, ticks: usize, places: impl Fn(usize) -> (Vec3, Vec3)) -> bool {
         (0..=ticks).all(|ago| {
             let (shooter, victim) = places(ago);
@@ -345,7 +347,7 @@ impl Arena {
     }
 }
 
-/// Whether a line meets a wall.
+/// Returns whether a segment intersects a wall.
 fn stops((middle, along): (Vec3, Vec3), a: Vec3, b: Vec3) -> bool {
     let outwards = middle.normalize_or_zero();
     let half = Vec3::new(HALF_WALL, 2.0 * HALF_HEIGHT, HALF_THICK);
@@ -353,7 +355,7 @@ fn stops((middle, along): (Vec3, Vec3), a: Vec3, b: Vec3) -> bool {
         |point: Vec3| Vec3::new((point - middle).dot(along), point.y, (point - middle).dot(outwards));
     let (from, to) = (within(a), within(b));
     let way = to - from;
-    // Between each pair of faces for a part of the way.
+    // Intersection of the parameter intervals between each pair of faces (slab test).
     let (mut enter, mut leave) = (0.0_f32, 1.0_f32);
     for axis in 0..3 {
         let speed = if way[axis].abs() < 1e-9 { 1e-9 } else { way[axis] };
@@ -365,18 +367,19 @@ fn stops((middle, along): (Vec3, Vec3), a: Vec3, b: Vec3) -> bool {
 }
 
 impl CoverFigures {
-    /// Writes them down.
+    /// Adds the outcomes to the figures.
     ///
     /// # Errors
-    /// One line when nothing was measured.
+    /// Returns a message if nothing was measured.
     pub fn add_to(&self, figures: &mut Figures) -> Result<(), String> {
         let without = &self.without;
         let agreement = format!("P(confirmed | drawn) without the rule, {} drawn hits", without.drawn);
         figures.add("cover_agreement_pc", without.agreement(), agreement)?;
         for (i, ms) in [100, 150].into_iter().enumerate() {
-            let meaning = format!("hits on who had been out of sight for over {ms} ms, without the rule");
+            let meaning =
+                format!("hits on targets out of sight for over {ms} ms on the server, without the rule");
             figures.add(format!("cover_behind_{ms}"), f64::from(without.behind[i]), meaning)?;
-            let meaning = format!("the same by the victims' own screens, over {ms} ms");
+            let meaning = format!("the same on the targets' own screens, over {ms} ms");
             figures.add(format!("cover_on_screen_{ms}"), f64::from(without.on_screen[i]), meaning)?;
         }
         for (index, (grace, beyond)) in RULES.into_iter().enumerate() {
@@ -384,13 +387,13 @@ impl CoverFigures {
             let key = |name: &str| format!("cover_{grace}_{beyond}_{name}");
             for (i, ms) in [100, 150].into_iter().enumerate() {
                 let fewer = self.fewer(index, |row| row.behind[i]);
-                let meaning = format!("percent fewer hits on who had been out of sight for {ms} ms: {rule}");
+                let meaning = format!("% fewer hits on targets out of sight for {ms} ms: {rule}");
                 figures.add(key(&format!("fewer_{ms}_pc")), fewer, meaning)?;
                 let fewer = self.fewer(index, |row| row.on_screen[i]);
-                let meaning = format!("the same on the victims' screens, {ms} ms: {rule}");
+                let meaning = format!("the same on the targets' own screens, {ms} ms: {rule}");
                 figures.add(key(&format!("fewer_on_screen_{ms}_pc")), fewer, meaning)?;
             }
-            let meaning = format!("points of P(confirmed | drawn) that it costs: {rule}");
+            let meaning = format!("cost in percentage points of P(confirmed | drawn): {rule}");
             figures.add(key("cost_pp"), self.cost(index), meaning)?;
         }
         Ok(())

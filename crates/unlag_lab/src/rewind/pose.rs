@@ -1,4 +1,4 @@
-//! How far the boxes that are judged are from those that were drawn, through real snapshots.
+//! Distance between drawn and rewound hit boxes, measured through real snapshots.
 
 use core::time::Duration;
 
@@ -12,7 +12,7 @@ use unlag_examples::stepped_match::{Match, MatchOptions};
 
 use crate::{Options, figures::Figures};
 
-/// Links that lose much.
+/// Link with heavy loss.
 const LINK: LinkConditions = LinkConditions {
     latency: Duration::from_millis(50),
     jitter: Duration::from_millis(30),
@@ -20,7 +20,7 @@ const LINK: LinkConditions = LinkConditions {
     ..LinkConditions::PERFECT
 };
 
-/// The largest distance between the corners of a humanoid's boxes in two poses, in metres.
+/// Returns the largest distance between the corners of a humanoid's hit boxes in two poses, in metres.
 fn apart(rig: &LimbRig, boxes: &HitBoxes, a: &PoseSample, b: &PoseSample) -> f32 {
     let (mut room_a, mut room_b) = (LimbPoses::default(), LimbPoses::default());
     let (a, b) = (rig.in_world(a, &mut room_a), rig.in_world(b, &mut room_b));
@@ -53,7 +53,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     played.set_firing(true);
     let steps = (seconds * 20.0) as u32;
     for _ in 0..steps {
-        // No multiple of any frame.
+        // No multiple of a frame.
         played.run(Duration::from_micros(50_370));
         let server = played.server.world_mut();
         let ids: Vec<(NetId, Entity)> =
@@ -79,7 +79,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
                 let named = [StampOverride { target: *id, from, to, shift }];
                 let limits = RewindLimits { max_age: Duration::from_secs(1), ..RewindLimits::default() };
                 let view = View { overrides: &named, bases, limits: Some(&limits), ..View::from(time) };
-                let query = asked.get(apps.server.world()).expect("the server can be asked");
+                let query = asked.get(apps.server.world()).expect("the server has a RewindQuery");
                 let judged = query.at(RewindTime::View(view)).ok().and_then(|then| then.pose(*entity).ok());
                 match judged {
                     Some(judged) => {
@@ -97,8 +97,8 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         "pose_p999_mm",
         at(0.999).unwrap_or(f64::NAN),
         format!(
-            "mm between the corners of drawn and judged boxes, p99.9 of {shown} poses, largest {:.4}; 30 % loss, \
-             ± 30 ms; not to be judged: {unknown}",
+            "mm between the corners of drawn and rewound boxes, p99.9 of {shown} poses, largest {:.4}; 30 % \
+             loss, ± 30 ms; poses the server could not rewind: {unknown}",
             errors.last().copied().unwrap_or(f64::NAN)
         ),
     )

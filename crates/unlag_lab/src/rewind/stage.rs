@@ -1,4 +1,4 @@
-//! A server with many targets on the run, and rays at where they were seen.
+//! Test server with many running targets, and shots at where they were seen.
 
 use bevy::{
     ecs::system::{SystemParam, SystemState},
@@ -15,12 +15,12 @@ use bevy_unlag::{
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use unlag_examples::{app::TICK, arena};
 
-/// Ticks between two snapshots: 21 a second.
+/// Ticks between two snapshots: 21 per second.
 const INTERVAL: u32 = 3;
-/// Ticks before the present at which shots look: a round trip of about 100 ms and a playout delay.
+/// Age of the shots' views in ticks: a round trip of about 100 ms and a playout delay.
 const AGE: f64 = 12.3;
 
-/// A server whose targets run about.
+/// Server whose targets run about.
 pub struct Stage {
     pub app: App,
     rng: SmallRng,
@@ -34,7 +34,7 @@ struct Runner {
     turn_at: u32,
 }
 
-/// A shot to be judged.
+/// Shot to be traced.
 #[derive(Clone, Copy)]
 pub struct Shot {
     pub shooter: Entity,
@@ -44,7 +44,7 @@ pub struct Shot {
 }
 
 impl Stage {
-    /// As many humanoids of 19 boxes as there are players, as dense as 64 in the arena.
+    /// Creates a server with `players` humanoids of 19 boxes, at the density of 64 players in the arena.
     pub fn new(players: usize, seed: u64) -> Self {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, TransformPlugin, MovementPlugin))
@@ -73,7 +73,7 @@ impl Stage {
         self.app.world().resource::<CurrentTick>().0
     }
 
-    /// Everybody runs on, and now and then everybody is sent.
+    /// Moves all pawns by one tick.
     pub fn run_on(&mut self) {
         let now = self.now().0;
         let world = self.app.world_mut();
@@ -111,7 +111,7 @@ impl Stage {
         self.send();
     }
 
-    /// Shots that are aimed at boxes of targets, three quarters of them well.
+    /// Returns shots at random points near the targets, three quarters of them close.
     pub fn shots(&mut self, count: usize) -> Vec<Shot> {
         let now = self.now();
         let world = self.app.world_mut();
@@ -141,10 +141,10 @@ impl Stage {
             .collect()
     }
 
-    /// Calls back with a system parameter of the server's world.
+    /// Calls `ask` with a system parameter of the server's world.
     pub fn ask<P: SystemParam + 'static, R>(&mut self, ask: impl FnOnce(P::Item<'_, '_>) -> R) -> R {
         let mut state = SystemState::<P>::new(self.app.world_mut());
         let asked = state.get_mut(self.app.world_mut());
-        ask(asked.expect("the server has everything that its queries need"))
+        ask(asked.expect("the server's world has all resources of the parameter"))
     }
 }

@@ -1,4 +1,4 @@
-//! How many bytes an update of a proxy takes.
+//! Bytes per proxy update.
 
 use bevy_unlag::core::{BitWriter, PathKnotConfig, ProxyUpdate};
 
@@ -10,9 +10,9 @@ use super::{
 };
 use crate::figures::Figures;
 
-/// Bytes of an update beside its entity and tick, on average.
+/// Returns the average bytes of an update without entity and tick.
 fn bytes(updates: &[ProxyUpdate]) -> f64 {
-    // The tick takes two of them when it is the one of the message.
+    // An update with the message's own tick spends two bits on it.
     let bits = |update: &ProxyUpdate| {
         let mut w = BitWriter::default();
         update.write(update.snapshot.tick, &mut w);
@@ -21,10 +21,10 @@ fn bytes(updates: &[ProxyUpdate]) -> f64 {
     updates.iter().map(bits).sum::<usize>() as f64 / 8.0 / updates.len() as f64
 }
 
-/// Adds the bytes of an update.
+/// Adds the bytes per update.
 ///
 /// # Errors
-/// When nothing could be measured.
+/// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     let of = |path: Path, every, accelerates| -> Result<f64, String> {
         let runs = plan.seeds.iter().map(|seed| {
@@ -38,8 +38,8 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         "bytes_per_update",
         of(Path::Recorded, default, false)?,
         format!(
-            "B of payload beside entity and tick, our mover in the arena, an update every 3 ticks; goal 13; {:.2} with \
-             acceleration, {:.2} at 10 Hz; a kart {:.2}",
+            "B of payload without entity and tick, our mover in the arena, an update every 3 ticks; goal \
+             13; {:.2} with acceleration, {:.2} at 10 Hz; a kart {:.2}",
             of(Path::Recorded, default, true)?,
             of(Path::Recorded, Every::Hz(10), false)?,
             of(Path::Kart, default, false)?

@@ -1,4 +1,4 @@
-//! Pictures of smoothing.
+//! Line charts of the smoothing measurements.
 
 use std::path::Path;
 
@@ -7,37 +7,37 @@ use plotters::{
     prelude::*,
 };
 
-/// One of the lines of a chart.
+/// Line of a chart.
 pub struct Curve {
-    /// Its name.
+    /// Name in the legend.
     pub name: &'static str,
-    /// Its points.
+    /// Data points.
     pub points: Vec<(f64, f64)>,
 }
 
-/// Several lines: what they are, and what their axes are.
+/// Chart of several lines with its captions.
 pub struct Chart<'a> {
-    /// The file's name.
+    /// File name.
     pub file: &'a str,
-    /// Above it.
+    /// Title above the chart.
     pub caption: &'a str,
-    /// Below it.
+    /// Caption of the x axis.
     pub x: &'a str,
-    /// Beside it.
+    /// Caption of the y axis.
     pub y: &'a str,
-    /// The lines.
+    /// Lines.
     pub curves: &'a [Curve],
 }
 
 const COLOURS: [RGBColor; 4] = [RED, BLUE, RGBColor(0, 130, 60), RGBColor(150, 90, 0)];
 
 impl Chart<'_> {
-    /// Draws it into a folder; with `log` by powers of ten, both ways.
+    /// Draws the chart into a folder; with `log` both axes are logarithmic.
     ///
     /// # Errors
-    /// One line when the file cannot be written.
+    /// Returns a message if the file cannot be written.
     pub fn draw(&self, folder: &Path, log: bool) -> Result<(), String> {
-        std::fs::create_dir_all(folder).map_err(|e| format!("cannot make {}: {e}", folder.display()))?;
+        std::fs::create_dir_all(folder).map_err(|e| format!("cannot create {}: {e}", folder.display()))?;
         let path = folder.join(self.file);
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
         let fold = |of: fn(&(f64, f64)) -> f64, start: f64, by: fn(f64, f64) -> f64| {

@@ -1,4 +1,4 @@
-//! How well a client knows the server's time.
+//! Accuracy of the client's estimate of the server time.
 
 use bevy_unlag::smoothing::{ServerClock, ServerClockConfig};
 use rand::{SeedableRng, rngs::SmallRng};
@@ -10,47 +10,47 @@ use super::{
 };
 use crate::figures::Figures;
 
-/// Seconds of an exchange in each direction at best.
+/// Minimum one-way latency in seconds.
 const LATENCY: f64 = 0.04;
-/// By how much the server's clock is faster.
+/// Drift of the server's clock relative to the client's.
 const DRIFT: f64 = 50e-6;
-/// What the server's clock shows when the client's shows 0.
+/// Server time in seconds at client time 0.
 const OFFSET: f64 = 1.234;
 /// Seconds between exchanges.
 const EVERY: f64 = 0.1;
-/// Seconds in which a clock may learn.
+/// Learning time in seconds.
 const LEARNING: f64 = 5.0;
-/// Exchanges that the control averages.
+/// Window of the control's running mean, in exchanges.
 const MEAN_OF: usize = 20;
 
-/// How a link treats exchanges.
+/// Link conditions of the exchanges.
 #[derive(Clone, Copy, Debug)]
 struct Exchanges {
-    /// Of each way.
+    /// Jitter of each direction.
     jitter: Jitter,
-    /// Seconds that a full buffer adds to the way up, for 4 of every 20 s.
+    /// Seconds that bufferbloat adds to the uplink, for 4 of every 20 s.
     bloat: f64,
 }
 
-/// Errors in milliseconds, one in twenty is larger: of the server clock, and of a running mean.
+/// 95th percentiles of the error in milliseconds: of the server clock and of a running mean.
 #[derive(Clone, Copy, Debug)]
 struct Errors {
-    /// The suite's.
+    /// The suite's estimate.
     ours: Spread,
-    /// The control's.
+    /// Mean-based control.
     mean: Spread,
 }
 
-/// Lets clocks of several seeds run for so many seconds each.
+/// Runs a clock per seed for a number of seconds.
 fn measure(exchanges: Exchanges, seconds: f64, seeds: &[u64]) -> Errors {
     let runs: Vec<_> = seeds.iter().map(|seed| run(exchanges, seconds, *seed)).collect();
     Errors { ours: spread(runs.iter().map(|r| r.0)), mean: spread(runs.iter().map(|r| r.1)) }
 }
 
-/// Adds how far a client is off.
+/// Adds the errors of the client's clock.
 ///
 /// # Errors
-/// When nothing could be measured.
+/// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     let seconds = plan.seconds.max(60.0) * 2.0;
     let of = |jitter, bloat| measure(Exchanges { jitter, bloat }, seconds, &plan.seeds);
@@ -62,28 +62,28 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
             key,
             errors.ours.mean,
             format!(
-                "ms between a client's estimate and the server's time, p95 of the frames after {LEARNING} s, mean of \
-                 {} runs of {seconds:.0} s with 10 exchanges a second, {link}; goal 1; worst {:.3}",
+                "ms between a client's estimate and the server time, p95 of the frames after {LEARNING} s, \
+                 mean of {} runs of {seconds:.0} s with 10 exchanges per second, {link}; goal 1; worst {:.3}",
                 plan.seeds.len(),
                 errors.ours.worst
             ),
         )
     };
     add("clock_p95_ms", exponential, "exponential jitter of 10 ms each way")?;
-    add("clock_p95_ms_bufferbloat", bloated, "the same and 100 ms on the way up for 4 s of every 20")?;
-    add("clock_p95_ms_gamma", gamma, "gamma jitter of 10 ms each way, which is never quite nothing")?;
+    add("clock_p95_ms_bufferbloat", bloated, "the same and 100 ms more uplink latency for 4 s of every 20")?;
+    add("clock_p95_ms_gamma", gamma, "gamma jitter of 10 ms each way, which is never near zero")?;
     figures.add(
         "clock_p95_ms_mean",
         exponential.mean.mean,
         format!(
-            "the control: the mean of the last {MEAN_OF} exchanges, exponential jitter; {:.2} with bufferbloat, {:.2} \
-             with gamma jitter",
+            "the control: the mean of the last {MEAN_OF} exchanges, exponential jitter; {:.2} with \
+             bufferbloat, {:.2} with gamma jitter",
             bloated.mean.mean, gamma.mean.mean
         ),
     )
 }
 
-/// The server's time when the client's is `seconds`.
+/// Returns the server time at a client time.
 fn server(seconds: f64) -> f64 {
     OFFSET + seconds * (1.0 + DRIFT)
 }

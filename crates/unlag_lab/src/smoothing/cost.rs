@@ -1,4 +1,4 @@
-//! What drawing 64 proxies costs a frame.
+//! Frame cost of drawing 64 proxies.
 
 use core::time::Duration;
 use std::time::Instant;
@@ -21,10 +21,10 @@ use crate::{
 };
 
 const PROXIES: usize = 64;
-/// Frames in which everything gets its size.
+/// Warm-up frames, in which buffers grow to their final size.
 const WARM: usize = 900;
 
-/// A client with some proxies.
+/// Client with a number of proxies.
 struct Client {
     app: App,
     proxies: Vec<Entity>,
@@ -44,7 +44,7 @@ impl Client {
         Self { app, proxies, next: 0, frames: Vec::new(), allocations: 0 }
     }
 
-    /// One frame; what arrives is put into the mailboxes before the watch starts.
+    /// Runs one frame; updates are delivered to the inboxes before the timer starts.
     fn frame(&mut self, sent: &[ProxyUpdate], counts: bool, warm: bool) {
         let now = self.app.world().resource::<Time<Real>>().elapsed_secs_f64();
         while let Some(update) = sent.get(self.next).filter(|update| sent_at(update) + 0.05 <= now) {
@@ -67,10 +67,10 @@ impl Client {
     }
 }
 
-/// Adds what 64 proxies cost.
+/// Adds the cost of 64 proxies.
 ///
 /// # Errors
-/// When nothing could be measured.
+/// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     let truth = Path::Adad.truth(plan.seconds.max(45.0), plan.seeds[0])?;
     let sent = updates(&truth, Every::Ticks(3), &PathKnotConfig::default(), false);
@@ -89,8 +89,8 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         "apply_64_us",
         mean(&all) - mean(&none),
         format!(
-            "µs that {PROXIES} proxies add to a frame, mean of {} frames; goal 100; median {:.1}, one frame in a \
-             hundred {:.1}",
+            "µs that {PROXIES} proxies add to a frame, mean of {} frames; goal 100; median {:.1}, 99th \
+             percentile {:.1}",
             all.frames.len(),
             busy - idle,
             quantile(&mut all.frames, 0.99) - idle
@@ -102,8 +102,8 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         "allocs_per_frame",
         (all.allocations as f64 - none.allocations as f64) / counted,
         format!(
-            "heap allocations that {PROXIES} proxies add to a frame after warm-up, {counted} frames; goal 0; a frame \
-             without any has {:.2}",
+            "heap allocations that {PROXIES} proxies add to a frame after warm-up, {counted} frames; goal \
+             0; a frame without proxies has {:.2}",
             none.allocations as f64 / counted
         ),
     )

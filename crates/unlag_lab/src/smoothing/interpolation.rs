@@ -1,4 +1,4 @@
-//! What interpolation alone gets wrong, path by path and rate by rate.
+//! Interpolation error by path and update rate.
 
 use bevy_unlag::core::{Interpolation, PathKnotConfig, ProxyUpdate};
 
@@ -11,20 +11,20 @@ use super::{
 };
 use crate::figures::Figures;
 
-/// Updates a second.
+/// Updates per second.
 const RATES: [u32; 5] = [1, 10, 20, 30, 60];
-/// Where the theory allows a large gain.
+/// Paths on which theory promises a large gain of cubics over lines.
 const SMOOTH: [Path; 5] = [Path::Adad, Path::StopStart, Path::Kart, Path::Platform, Path::Circle];
 
-/// One path at one rate, run by run.
+/// Runs of one path at one rate.
 #[derive(Default)]
 struct Row {
     linear: Vec<Verdict>,
     hermite: Vec<Verdict>,
-    /// A straight line through all that the cubic has.
+    /// Linear interpolation through all snapshots that the cubic uses.
     linear_with_knots: Vec<Verdict>,
     raw: Vec<Verdict>,
-    /// Extra snapshots in an update.
+    /// Path knots per update.
     knots: Vec<f64>,
 }
 
@@ -45,7 +45,7 @@ impl Row {
 }
 
 impl Row {
-    /// In how many runs the cubic is worse than the line, and by how much at most.
+    /// Returns the number of runs in which the cubic is worse than the line, and the largest ratio.
     fn worse(&self) -> Option<String> {
         let ratio = |(cubic, line): (&Verdict, &Verdict)| (cubic.max / line.max).max(cubic.rms / line.rms);
         let ratios: Vec<f64> =
@@ -55,15 +55,15 @@ impl Row {
     }
 }
 
-/// The mean of the runs' errors, and the largest of all.
+/// Returns the mean of the runs' RMS errors and the largest maximum.
 fn rms_and_max(runs: &[Verdict]) -> (f64, f64) {
     (spread(runs.iter().map(|v| v.rms)).mean, spread(runs.iter().map(|v| v.max)).worst)
 }
 
-/// Adds what is known of every path.
+/// Adds the errors of every path.
 ///
 /// # Errors
-/// When nothing could be measured.
+/// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     let mut worse = Vec::new();
     let mut by_rate = [Vec::new(), Vec::new()];
@@ -87,8 +87,8 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         "worse_than_linear",
         worse.len() as f64,
         format!(
-            "paths and rates of 10 Hz and more at which a run of Hermite has a larger RMS or maximum than \
-                 linear; goal 0; {}",
+            "combinations of path and rate, 10 Hz and more, in which a Hermite run has a larger RMS or \
+             maximum than linear; goal 0; {}",
             if worse.is_empty() { "none".to_owned() } else { worse.join(", ") }
         ),
     )?;
@@ -99,7 +99,7 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     Ok(())
 }
 
-/// All rates of one path, in the order of [`RATES`].
+/// Measures a path at all rates, in the order of [`RATES`].
 fn watch(path: Path, plan: &Plan) -> Result<[Row; 5], String> {
     let mut rows: [Row; 5] = Default::default();
     for seed in &plan.seeds {
@@ -120,7 +120,7 @@ fn add_row(figures: &mut Figures, plan: &Plan, path: Path, rate: u32, row: &Row)
     figures.add(
         format!("rms_cm_linear_{at}"),
         line_rms,
-        format!("cm beside the delayed truth, RMS, mean of {runs} runs; worst {:.3}", worst(&row.linear)),
+        format!("cm from the delayed truth, RMS, mean of {runs} runs; worst {:.3}", worst(&row.linear)),
     )?;
     let smooth = rate == 10 && SMOOTH.contains(&path);
     let goal = if smooth {
@@ -135,7 +135,7 @@ fn add_row(figures: &mut Figures, plan: &Plan, path: Path, rate: u32, row: &Row)
         rms,
         format!("the same; goal {goal}; worst {:.3}{}", worst(&row.hermite), felt(row)),
     )?;
-    figures.add(format!("max_cm_linear_{at}"), line_max, format!("cm, the largest of all {runs} runs"))?;
+    figures.add(format!("max_cm_linear_{at}"), line_max, format!("cm, maximum of all {runs} runs"))?;
     let goal = match (path, rate) {
         (Path::Kart, 1) => "90".to_owned(),
         (Path::Bhop, 10) => "0.5".to_owned(),
@@ -149,20 +149,20 @@ fn add_row(figures: &mut Figures, plan: &Plan, path: Path, rate: u32, row: &Row)
         return Ok(());
     }
     let (raw_rms, raw_max) = rms_and_max(&row.raw);
-    figures.add(format!("rms_cm_raw_{at}"), raw_rms, "cm, the newest update as it is")?;
-    figures.add(format!("max_cm_raw_{at}"), raw_max, "the same, largest")?;
+    figures.add(format!("rms_cm_raw_{at}"), raw_rms, "cm, newest update without interpolation")?;
+    figures.add(format!("max_cm_raw_{at}"), raw_max, "the same, maximum")?;
     let (same_rms, same_max) = rms_and_max(&row.linear_with_knots);
     figures.add(
         format!("knots_per_packet_{at}"),
         spread(row.knots.iter().copied()).mean,
         format!(
-            "extra snapshots in an update; goal 0.2; straight lines through the same snapshots: RMS \
+            "path knots per update; goal 0.2; linear through the same snapshots: RMS \
              {same_rms:.3}, max {same_max:.3} cm"
         ),
     )
 }
 
-/// How it feels at 128 frames a second.
+/// Describes velocity steps and jerk at 128 frames per second.
 fn felt(row: &Row) -> String {
     let of = |runs: &[Verdict]| {
         let jerk = spread(runs.iter().map(|v| v.jerk.0 / v.jerk.1.max(1e-9)));
@@ -170,7 +170,7 @@ fn felt(row: &Row) -> String {
     };
     let ((line_step, line_jerk), (step, jerk)) = (of(&row.linear), of(&row.hermite));
     format!(
-        "; the velocity steps by {step:.2} m/s more than the truth's in a frame (linear {line_step:.2}), \
+        "; the velocity steps by {step:.2} m/s more than the truth's per frame (linear {line_step:.2}), \
          jerk is {jerk:.2} times the truth's (linear {line_jerk:.1})"
     )
 }
@@ -181,7 +181,7 @@ fn add_yaw(figures: &mut Figures, kart: &Row) -> Result<(), String> {
     figures.add(
         "yaw_max_deg_kart_10hz",
         most(&kart.hermite),
-        format!("° beside the kart's heading; goal 0.2; RMS {:.3}", rms(&kart.hermite)),
+        format!("° from the kart's heading; goal 0.2; RMS {:.3}", rms(&kart.hermite)),
     )?;
     figures.add(
         "yaw_max_deg_kart_10hz_linear",
@@ -193,8 +193,8 @@ fn add_yaw(figures: &mut Figures, kart: &Row) -> Result<(), String> {
         "yaw_flips_reverse",
         flips as f64,
         format!(
-            "pictures of {} in which the kart, which reverses now and then, looks more than 90° the wrong way; \
-             goal 0; along its velocity it would in {}",
+            "samples of {} in which the heading of the kart, which reverses at times, is off by more than \
+             90°; goal 0; a heading along the velocity would be in {}",
             kart.hermite.iter().map(|v| v.frames).sum::<usize>(),
             kart.hermite.iter().map(|v| v.backwards).sum::<usize>()
         ),
@@ -211,7 +211,7 @@ fn draw(plan: &Plan, folder: &std::path::Path, by_rate: &[Vec<(u32, f64)>; 2]) -
     Chart {
         file: "smoothing_rms.svg",
         caption: "RMS error by update rate, geometric mean of all paths",
-        x: "updates a second",
+        x: "updates per second",
         y: "cm",
         curves: &[
             Curve { name: "linear", points: points(&by_rate[0]) },
@@ -228,7 +228,7 @@ fn draw(plan: &Plan, folder: &std::path::Path, by_rate: &[Vec<(u32, f64)>; 2]) -
     let sent = updates(&truth, Every::Hz(10), &PathKnotConfig::default(), false);
     Chart {
         file: "smoothing_error.svg",
-        caption: "A player in the arena at 10 updates a second, beside the delayed truth",
+        caption: "Error of a player in the arena at 10 updates per second, against the delayed truth",
         x: "s",
         y: "cm",
         curves: &[

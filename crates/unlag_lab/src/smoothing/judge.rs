@@ -1,75 +1,75 @@
-//! How well what was seen fits the truth.
+//! Error metrics of drawn poses against ground truth.
 
 use bevy::math::DVec3;
 
 use super::truth::Truth;
 
-/// One picture of a proxy.
+/// Drawn sample of a proxy.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
-    /// When it was shown, in seconds on the server's clock.
+    /// Time of the frame in seconds on the server's clock.
     pub now: f64,
-    /// The moment that it is meant to show, in seconds on the server's clock.
+    /// Time that the sample represents, in seconds on the server's clock.
     pub view: f64,
-    /// Where the proxy was seen.
+    /// Drawn position.
     pub place: DVec3,
-    /// Its heading in radians.
+    /// Drawn heading in radians.
     pub yaw: f64,
 }
 
-/// A frame that moves less than this part of the truth's speed is frozen.
+/// Fraction of the truth's speed below which a frame counts as frozen.
 const FROZEN: f64 = 0.15;
-/// Nothing slower than this, in metres per second, can be frozen.
+/// Minimum speed of the truth for a frozen frame, in metres per second.
 const MOVING: f64 = 1.0;
-/// A frame that moves more than this many times the truth's top speed, and [`SLACK`], pops.
+/// Multiple of the truth's top speed beyond which, plus [`SLACK`], a frame counts as a pop.
 const POP: f64 = 1.25;
-/// Metres.
+/// Tolerance of a pop in metres.
 const SLACK: f64 = 0.02;
-/// Seconds before and after a teleport in which a picture between the two places is a slide.
+/// Seconds around a teleport in which a sample between the two positions counts as a slide.
 const NEAR: f64 = 0.3;
 
-/// What was found. Distances are in centimetres, angles in degrees, times in seconds.
+/// Error metrics. Distances in centimetres, angles in degrees, times in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Verdict {
-    /// Pictures.
+    /// Number of samples.
     pub frames: usize,
-    /// Root of the mean squared distance from the truth.
+    /// RMS distance from the truth.
     pub rms: f64,
     /// Mean distance from the truth.
     pub mean: f64,
-    /// One picture in a hundred is further off.
+    /// 99th percentile of the distance from the truth.
     pub p99: f64,
-    /// The furthest off.
+    /// Largest distance from the truth.
     pub max: f64,
-    /// The most that a picture's step differs from the step that the truth took in the same time.
+    /// Largest difference between a frame's step and the truth's step in the same time.
     pub step_excess: f64,
-    /// The largest change of the seen velocity from one frame to the next, less the truth's: m/s.
+    /// Largest change of the drawn velocity between two frames minus the truth's, in m/s.
     pub velocity_step: f64,
-    /// Root of the mean squared jerk, and the truth's: m/s³.
+    /// RMS jerk of the drawn positions and of the truth, in m/s³.
     pub jerk: (f64, f64),
-    /// Pictures that are reached too fast.
+    /// Number of frames that move too fast.
     pub pops: usize,
-    /// The share of pictures in which something that moves hardly does, in percent.
+    /// Percentage of frames that hardly move although the truth does.
     pub freeze: f64,
-    /// Age of the pictures: on average, and the most.
+    /// Age of the samples: mean and maximum.
     pub delay: (f64, f64),
-    /// The slowest and the fastest that the shown time ran, in parts of real time, over 100 ms: a
-    /// picture's time is rounded.
+    /// Slowest and fastest rate of the drawn time relative to real time, over 100 ms because the time of a
+    /// sample is rounded.
     pub speed: (f64, f64),
-    /// Frames that go back in time.
+    /// Number of frames whose drawn time goes backwards.
     pub backward: usize,
-    /// Root of the mean squared error of the heading, and the largest.
+    /// RMS and maximum error of the heading.
     pub yaw: (f64, f64),
-    /// Pictures that look the wrong way by more than 90°.
+    /// Number of samples whose heading is off by more than 90°.
     pub flips: usize,
-    /// Pictures in which the truth itself looks more than 90° away from where it goes.
+    /// Number of samples in which the truth itself faces more than 90° away from its motion.
     pub backwards: usize,
-    /// Pictures between the two places of a teleport.
+    /// Number of samples between the two positions of a teleport.
     pub slides: usize,
 }
 
-/// Compares pictures in a row with the truth: at the moment that they mean to show, or with
-/// `present` at the moment when they were shown.
+/// Compares consecutive samples with the truth at the time that they represent or, with `present`, at the
+/// time of their frame.
 pub fn judge(truth: &Truth, seen: &[Seen], present: bool) -> Verdict {
     let meant = |s: &Seen| if present { s.now } else { s.view };
     let mut verdict = Verdict { frames: seen.len(), speed: (f64::INFINITY, 0.0), ..Verdict::default() };
@@ -94,7 +94,7 @@ pub fn judge(truth: &Truth, seen: &[Seen], present: bool) -> Verdict {
         let (before, after) = (truth.at(meant(a)), truth.at(meant(b)));
         let step = b.place - a.place;
         if before.teleports == after.teleports {
-            // A clock that jumps takes the truth along; that is no excuse.
+            // The truth follows a clock that jumps, but the jump still counts as an error.
             let jumped = (meant(b) - meant(a) - dt).abs() > dt;
             let real = if jumped { after.velocity * dt } else { after.position - before.position };
             verdict.step_excess = verdict.step_excess.max((step - real).length() * 100.0);
@@ -115,7 +115,7 @@ pub fn judge(truth: &Truth, seen: &[Seen], present: bool) -> Verdict {
     errors.sort_by(f64::total_cmp);
     verdict.max = errors.last().copied().unwrap_or(f64::NAN);
     verdict.p99 = errors.get(errors.len() * 99 / 100).copied().unwrap_or(f64::NAN);
-    // As much of all pictures, not of those that move: who stands is not frozen.
+    // A fraction of all frames, not only of those in motion; a standing pawn is not frozen.
     verdict.freeze = 100.0 * frozen as f64 / (seen.len().max(2) - 1) as f64;
     if moving == 0 {
         verdict.freeze = f64::NAN;
@@ -124,7 +124,7 @@ pub fn judge(truth: &Truth, seen: &[Seen], present: bool) -> Verdict {
     verdict.yaw.0 = (yaws / frames).sqrt();
     verdict.slides = slides(truth, seen, present);
     let dt = seen.last().zip(seen.first()).map_or(f64::NAN, |(z, a)| (z.now - a.now) / (frames - 1.0));
-    // No screen shows more than about this many frames a second.
+    // No display shows more than about 128 frames per second.
     let skip = ((1.0 / 128.0) / dt).round().max(1.0);
     let shown = || seen.iter().step_by(skip as usize);
     let places: Vec<DVec3> = shown().map(|s| s.place).collect();
@@ -136,14 +136,14 @@ pub fn judge(truth: &Truth, seen: &[Seen], present: bool) -> Verdict {
     verdict
 }
 
-/// The largest change of velocity between two frames, and the root of the mean squared jerk.
+/// Returns the largest change of velocity between two frames and the RMS jerk.
 fn roughness(places: &[DVec3], dt: f64) -> (f64, f64) {
     let step = places.windows(3).map(|p| (p[2] - 2.0 * p[1] + p[0]).length() / dt).fold(0.0, f64::max);
     let jerks = places.windows(4).map(|p| (p[3] - 3.0 * p[2] + 3.0 * p[1] - p[0]).length_squared());
     (step, (jerks.sum::<f64>() / places.len().max(4) as f64).sqrt() / dt.powi(3))
 }
 
-/// Pictures that show neither where something was nor where it was put.
+/// Counts samples near a teleport that are close to neither of its positions.
 fn slides(truth: &Truth, seen: &[Seen], present: bool) -> usize {
     let teleports = truth.teleports();
     let slides = |s: &&Seen| {
@@ -155,8 +155,8 @@ fn slides(truth: &Truth, seen: &[Seen], present: bool) -> usize {
     seen.iter().filter(slides).count()
 }
 
-/// How far beyond the places where it stopped something was seen, at most, in centimetres; and at how
-/// many stops. The pictures of a stop are those from then on, until it goes on.
+/// Returns the largest distance in centimetres by which samples lie beyond the positions where the truth
+/// stopped, and the number of stops. The samples of a stop range from its start to its end.
 pub fn overshoot(truth: &Truth, seen: &[Seen], present: bool) -> (f64, usize) {
     const BEFORE: f64 = 0.05;
     let (mut most, mut stops) = (0.0_f64, 0);
@@ -177,16 +177,16 @@ pub fn overshoot(truth: &Truth, seen: &[Seen], present: bool) -> (f64, usize) {
     if stops == 0 { (f64::NAN, 0) } else { (most, stops) }
 }
 
-/// One number of several runs.
+/// Summary of a number over several runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Spread {
-    /// On average.
+    /// Mean over the runs.
     pub mean: f64,
-    /// The largest.
+    /// Largest value.
     pub worst: f64,
 }
 
-/// One number of several runs.
+/// Summarises a number over several runs.
 pub fn spread(numbers: impl IntoIterator<Item = f64>) -> Spread {
     let numbers: Vec<f64> = numbers.into_iter().collect();
     let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
@@ -199,7 +199,7 @@ mod tests {
     use crate::smoothing::truth::Path;
 
     fn watched(path: Path, draw: impl Fn(&Truth, f64) -> DVec3) -> (Truth, Vec<Seen>) {
-        let truth = path.truth(20.0, 3).expect("made up");
+        let truth = path.truth(20.0, 3).expect("the path is valid");
         let frames = (60..1_100).map(|k| f64::from(k) / 60.0);
         let seen = frames
             .map(|now| Seen {
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_truth_is_flawless_late_or_not() {
+    fn delayed_truth_has_no_error_except_against_the_present() {
         for path in [Path::Adad, Path::Kart, Path::Teleport, Path::StopStart] {
             let (truth, seen) = watched(path, |truth, at| truth.at(at).position);
             let verdict = judge(&truth, &seen, false);
@@ -221,16 +221,19 @@ mod tests {
             assert_eq!((verdict.pops, verdict.flips, verdict.slides), (0, 0, 0), "{path:?}");
             assert!(verdict.freeze == 0.0 && (verdict.delay.0 - 0.1).abs() < 1e-9, "{verdict:?}");
             let present = judge(&truth, &seen, true);
-            assert!(present.rms > 5.0, "100 ms late is off: {present:?}");
+            assert!(
+                present.rms > 5.0,
+                "100 ms of delay must count as error against the present: {present:?}"
+            );
         }
     }
 
     #[test]
-    fn what_is_wrong_is_found() {
+    fn freezes_pops_overshoots_and_teleport_slides_are_detected() {
         let (truth, seen) =
             watched(Path::StopStart, |truth, at| truth.at((at * 10.0).floor() / 10.0).position);
         let verdict = judge(&truth, &seen, false);
-        assert!(verdict.freeze > 30.0 && verdict.pops > 50, "ten pictures a second: {verdict:?}");
+        assert!(verdict.freeze > 30.0 && verdict.pops > 50, "ten samples per second: {verdict:?}");
         let beyond = |truth: &Truth, at: f64| {
             let now = truth.at(at);
             now.position + truth.at(at - 0.02).velocity * 0.1

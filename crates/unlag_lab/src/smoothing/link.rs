@@ -1,23 +1,23 @@
-//! When packets arrive.
+//! Packet arrival times on simulated links.
 
 use core::time::Duration;
 
 use bevy_unlag::link_conditioner::{Conditioner, LinkConditions};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-/// What is added to a packet's latency, in seconds.
+/// Distribution of the time added to a packet's latency, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub enum Jitter {
-    /// Evenly from nothing to this.
+    /// Uniform between zero and the value.
     Uniform(f64),
-    /// Mostly little: this on average, eight times that at most.
+    /// Exponential with this mean, limited to eight times the mean.
     Exponential(f64),
-    /// Never quite nothing: the sum of three of an exponential, this on average.
+    /// Gamma with shape 3 and this mean: rarely near zero.
     Gamma(f64),
 }
 
 impl Jitter {
-    /// A draw, in seconds.
+    /// Draws a time in seconds.
     pub fn draw(self, rng: &mut SmallRng) -> f64 {
         let mut exponential = |mean: f64| -mean * (1.0 - rng.random::<f64>()).ln();
         match self {
@@ -28,47 +28,48 @@ impl Jitter {
     }
 }
 
-/// One way of a link of which every packet takes its own time, so that packets overtake each other.
+/// Direction of a link with independent packet delays, so that packets overtake each other.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
-    /// Seconds that every packet takes.
+    /// Minimum one-way latency in seconds.
     pub latency: f64,
-    /// What comes on top.
+    /// Additional latency.
     pub jitter: Jitter,
-    /// The share of packets that are lost.
+    /// Fraction of lost packets.
     pub loss: f64,
-    /// How long a spell in which everything is lost lasts on average, in seconds; 0 for losses that know
-    /// nothing of each other. A Gilbert-Elliott channel in time, so that it hits every send rate alike.
+    /// Average duration of a loss burst in seconds; 0 for independent losses. A Gilbert-Elliott channel in
+    /// time, so that it affects every send rate alike.
     pub spell: f64,
 }
 
 impl Way {
-    /// Nothing but latency.
+    /// Returns a direction with nothing but latency.
     pub const fn clean(latency: f64) -> Self {
         Self { latency, jitter: Jitter::Uniform(0.0), loss: 0.0, spell: 0.0 }
     }
 }
 
-/// A link from the server to a client.
+/// Downlink of a client.
 #[derive(Clone, Copy, Debug)]
 pub enum Link {
-    /// By the lab.
+    /// Simulated by the lab.
     Way(Way),
-    /// By the suite's own network simulation.
+    /// Simulated by the suite's link conditioner.
     Conditions(LinkConditions),
 }
 
-/// A packet that got through.
+/// Packet that arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// Seconds.
+    /// Arrival time in seconds.
     pub at: f64,
-    /// Which of the packets.
+    /// Index of the packet.
     pub packet: usize,
 }
 
 impl Link {
-    /// When packets that are sent at these times arrive, soonest first; equal seeds, equal luck.
+    /// Returns the arrivals of packets sent at these times in order of arrival. Equal seeds give equal
+    /// results.
     pub fn arrivals(&self, sent: &[f64], seed: u64) -> Vec<Arrival> {
         let mut all = match self {
             Self::Way(way) => way.arrivals(sent, seed),
@@ -85,11 +86,11 @@ impl Way {
         let (mut bad, mut last) = (false, 0.0);
         let mut all = Vec::with_capacity(sent.len());
         for (packet, &at) in sent.iter().enumerate() {
-            // Always the same number of draws, so that loss does not change the jitter.
+            // A constant number of draws per packet, so that loss does not change the jitter.
             let luck = rng.random::<f64>();
             let jitter = self.jitter.draw(&mut rng);
             let chance = if self.spell > 0.0 {
-                // The longer ago, the less the last packet's fate says about this one's.
+                // The correlation with the previous packet's loss decays with the time since it.
                 let fade = (-(at - last) / (self.spell * (1.0 - self.loss))).exp();
                 self.loss + (f64::from(u8::from(bad)) - self.loss) * fade
             } else {
@@ -104,7 +105,7 @@ impl Way {
     }
 }
 
-/// To the millisecond.
+/// Simulates the suite's conditioner with a resolution of one millisecond.
 fn conditioned(conditions: &LinkConditions, sent: &[f64], seed: u64) -> Vec<Arrival> {
     let mut channel = Conditioner::new(seed);
     let mut waiting = sent.iter().copied().enumerate().peekable();
@@ -127,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn losses_and_spells_are_what_they_say() {
+    fn loss_rate_and_burst_length_match_the_configuration() {
         let sent: Vec<f64> = (0..100_000).map(|k| f64::from(k) * 0.05).collect();
         for spell in [0.0, 0.15] {
             let way = Way { loss: 0.05, spell, ..Way::clean(0.02) };
@@ -138,12 +139,12 @@ mod tests {
             let run = lost * sent.len() as f64 / runs as f64;
             let fade = if spell > 0.0 { (-0.05 / (spell * 0.95_f64)).exp() } else { 0.0 };
             let expected = 1.0 / (0.95 * (1.0 - fade));
-            assert!((run - expected).abs() < 0.1, "{run} packets in a run, {expected} expected");
+            assert!((run - expected).abs() < 0.1, "{run} packets per loss burst, expected {expected}");
         }
     }
 
     #[test]
-    fn jitter_has_the_mean_that_it_says() {
+    fn jitter_distributions_have_the_configured_mean() {
         let mut rng = SmallRng::seed_from_u64(1);
         for (jitter, mean) in
             [(Jitter::Uniform(0.066), 0.033), (Jitter::Exponential(0.01), 0.01), (Jitter::Gamma(0.01), 0.01)]

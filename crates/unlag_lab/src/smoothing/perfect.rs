@@ -1,4 +1,4 @@
-//! What interpolation alone gets wrong: every update arrives.
+//! Interpolation without network effects: every update arrives in time.
 
 use bevy_unlag::core::{
     BaseView, Interpolation, PathKnotConfig, PathRecorder, PoseSampler, ProxyUpdate, SnapshotHistory, Tick,
@@ -10,22 +10,22 @@ use super::{
     truth::{TICKS, Truth},
 };
 
-/// Pictures a second: four a tick, so that a picture's time is exact on the wire.
+/// Samples per second: four per tick, so that a sample's time is exact on the wire.
 const PICTURES: u32 = 256;
-/// Seconds at both ends that do not count.
+/// Seconds at both ends that are not measured.
 const MARGIN: f64 = 2.0;
 
-/// When updates are sent.
+/// Send interval of updates.
 #[derive(Clone, Copy, Debug)]
 pub enum Every {
-    /// So many a second on average, on the last tick before.
+    /// Updates per second on average, each on the last tick before it is due.
     Hz(u32),
-    /// After so many ticks each.
+    /// Ticks between two updates.
     Ticks(u32),
 }
 
 impl Every {
-    /// The tick of the update of this number.
+    /// Returns the tick of an update.
     fn tick(self, number: u32) -> u32 {
         match self {
             Self::Hz(hz) => number * TICKS / hz,
@@ -34,7 +34,7 @@ impl Every {
     }
 }
 
-/// What a server sends of a truth.
+/// Returns the updates that a server sends of a truth.
 pub fn updates(truth: &Truth, every: Every, config: &PathKnotConfig, accelerates: bool) -> Vec<ProxyUpdate> {
     let mut track = PathRecorder::default();
     let mut number = 0;
@@ -50,19 +50,19 @@ pub fn updates(truth: &Truth, every: Every, config: &PathKnotConfig, accelerates
     all
 }
 
-/// Nothing but where it was and how fast, without a look at what happened in between.
+/// Returns updates with position and velocity only, without path knots.
 pub fn plain(truth: &Truth, every: Every) -> Vec<ProxyUpdate> {
     let snapshots = truth.snapshots();
     let ticks = (0..).map(|number| every.tick(number) as usize);
     ticks.map_while(|tick| snapshots.get(tick)).map(|s| ProxyUpdate::new(s.quantised(), &[])).collect()
 }
 
-/// When an update is sent, in seconds: as its tick ends.
+/// Returns the send time of an update in seconds: the end of its tick.
 pub fn sent_at(update: &ProxyUpdate) -> f64 {
     f64::from(update.snapshot.tick.0) / f64::from(TICKS)
 }
 
-/// What is seen of updates that all arrive in time.
+/// Returns the drawn samples of updates that all arrive in time.
 pub fn pictures(truth: &Truth, updates: &[ProxyUpdate], interpolation: Interpolation) -> Vec<Seen> {
     let sampler = PoseSampler { interpolation, ..PoseSampler::default() };
     let mut history = SnapshotHistory::default();

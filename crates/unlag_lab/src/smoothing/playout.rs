@@ -1,4 +1,4 @@
-//! What jitter, loss and latency do to what is drawn.
+//! Effect of jitter, loss and latency on drawn proxies.
 
 mod article;
 mod presets;
@@ -19,18 +19,18 @@ use super::{
 use crate::figures::Figures;
 use speeds::Speeds;
 
-/// Seconds in which the clock may learn.
+/// Learning time of the clock in seconds.
 const LEARNING: f64 = 8.0;
-/// Two players on one link, run by run.
+/// Runs of two players on one link.
 struct Watched {
     verdicts: Vec<Verdict>,
-    /// Mean delays beyond the fastest packet's latency, in milliseconds.
+    /// Mean delays beyond the latency of the fastest packet, in milliseconds.
     delays: Vec<f64>,
-    /// How often a clock jumped.
+    /// Number of clock jumps.
     jumps: u64,
-    /// How often a player was drawn by another clock than before.
+    /// Number of times a proxy switched to another playout clock.
     changes: usize,
-    /// The ages of the first run's pictures beyond the fastest packet's latency: s, ms.
+    /// Ages of the first run's samples beyond the latency of the fastest packet: seconds, milliseconds.
     curve: Vec<(f64, f64)>,
 }
 
@@ -48,7 +48,7 @@ impl Watched {
     }
 }
 
-/// Everybody who is watched, with what is sent of them.
+/// Truths of the two watched players.
 struct Cast {
     truths: [Truth; 2],
     seed: u64,
@@ -73,12 +73,12 @@ impl Cast {
     }
 }
 
-/// When these updates arrive.
+/// Returns the arrivals of updates sent over a link.
 pub fn on_the_way(link: &Link, updates: &[ProxyUpdate], seed: u64) -> Vec<Arrival> {
     link.arrivals(&updates.iter().map(sent_at).collect::<Vec<_>>(), seed)
 }
 
-/// The shortest time that one of them took.
+/// Returns the shortest latency of the arrived updates.
 fn fastest(arrivals: &[Arrival], updates: &[ProxyUpdate]) -> f64 {
     arrivals.iter().map(|a| a.at - sent_at(&updates[a.packet])).fold(f64::INFINITY, f64::min)
 }
@@ -102,10 +102,10 @@ fn watch(casts: &[Cast], link: &Link, every: Every, plan: &Plan) -> Watched {
     all
 }
 
-/// Adds what is known of every link.
+/// Adds the measurements of every link.
 ///
 /// # Errors
-/// When nothing could be measured.
+/// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     let casts = Cast::all(plan)?;
     let mut speeds = Speeds::default();
@@ -118,8 +118,8 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
             format!("delay_ms_clean_{hz}hz"),
             clean.delay().mean,
             format!(
-                "ms behind the fastest packet, 50 ms without jitter and loss; goal {goal:.1}, a send interval and a \
-                 frame; worst {:.1}; {} pops, {:.3} % frozen; {} changes of the clock",
+                "ms behind the fastest packet, 50 ms without jitter and loss; goal {goal:.1}, a send \
+                 interval and a frame; worst {:.1}; {} pops, {:.3} % frozen; {} changes of the clock",
                 clean.delay().worst,
                 clean.pops(),
                 clean.of(|v| v.freeze).worst,
@@ -134,7 +134,8 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
             format!("freeze_percent_latency_{ms}ms"),
             late.of(|v| v.freeze).worst,
             format!(
-                "% of frames frozen, worst of {} runs, {ms} ms one way, no loss, 20 Hz; goal 0; {:.1} ms delay",
+                "% of frames frozen, worst of {} runs, {ms} ms one way, no loss, 20 Hz; goal 0; {:.1} ms \
+                 delay",
                 late.verdicts.len(),
                 late.delay().mean
             ),
@@ -145,7 +146,7 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     add_stops(figures, plan)
 }
 
-/// How far modes go beyond where a player stops.
+/// Adds the overshoot of the smoothing modes where a player stops.
 fn add_stops(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     let link = Link::Way(Way::clean(0.1));
     for (mode, name) in [(ProxySmoothing::Linear, "linear"), (ProxySmoothing::Hermite, "hermite")] {
@@ -162,7 +163,7 @@ fn add_stops(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         figures.add(
             format!("stop_overshoot_cm_{name}"),
             most,
-            format!("cm beyond where it stops, largest of {stops} stops, 100 ms, 20 Hz; goal 1"),
+            format!("cm beyond the stop, maximum of {stops} stops, 100 ms, 20 Hz; goal 1"),
         )?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What carrying proxies on to the server's present gets wrong.
+//! Error of proxies that are extrapolated to the server's present.
 
 use bevy::prelude::*;
 use bevy_unlag::{
@@ -19,13 +19,13 @@ use super::{
 };
 use crate::figures::Figures;
 
-/// One way, in seconds.
+/// One-way latency in seconds.
 const LATENCY: f64 = 0.1;
 const EVERY: Every = Every::Hz(20);
-/// Seconds in which the clock may learn.
+/// Learning time of the clock in seconds.
 const LEARNING: f64 = 5.0;
 
-/// What is simulated, with the goal in centimetres.
+/// Simulated paths with their goals in centimetres.
 const PATHS: [(Path, Option<f64>); 7] = [
     (Path::StopStart, Some(6.0)),
     (Path::Kart, Some(4.5)),
@@ -36,8 +36,8 @@ const PATHS: [(Path, Option<f64>); 7] = [
     (Path::RecordedKart, None),
 ];
 
-/// The client's side of a path: paths that a model of ours made are carried on by that model in its
-/// level, the others straight on.
+/// Creates the client of a path. Paths recorded with one of our models are simulated by that model in its
+/// level; the others are extrapolated in a straight line.
 fn stage(path: Path) -> Stage {
     Stage::new(|app: &mut App| match path {
         Path::Recorded => {
@@ -53,7 +53,7 @@ fn stage(path: Path) -> Stage {
     .asking(LATENCY)
 }
 
-/// What is seen of a path that is carried on, or is the newest update as it is.
+/// Returns the drawn samples of a path in a smoothing mode.
 fn seen(path: Path, truth: &Truth, mode: ProxySmoothing, accelerates: bool, seed: u64) -> Vec<Seen> {
     let sent = updates(truth, EVERY, &PathKnotConfig::default(), accelerates);
     let arrivals = on_the_way(&Link::Way(Way::clean(LATENCY)), &sent, seed);
@@ -62,10 +62,10 @@ fn seen(path: Path, truth: &Truth, mode: ProxySmoothing, accelerates: bool, seed
     played.seen.into_iter().next().unwrap_or_default()
 }
 
-/// Adds what is wrong with every path, and how far a stop is overshot.
+/// Adds the error of every path, and the overshoot at stops.
 ///
 /// # Errors
-/// When nothing could be measured.
+/// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     for (path, goal) in PATHS {
         let (mut all, mut without, mut raw) = (Vec::new(), Vec::new(), Vec::new());
@@ -88,8 +88,9 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
             format!("simulate_rms_cm_{}", path.name()),
             rms(&all).mean,
             format!(
-                "cm beside the present truth, 100 ms one way, 20 Hz, mean of {} runs; goal {}; worst {:.2}, max \
-                 {:.1}, {} pops, shown time {:.2} ms late; {:.2} without acceleration; the newest update as it is {:.1}",
+                "cm from the present truth, 100 ms one way, 20 Hz, mean of {} runs; goal {}; worst {:.2}, \
+                 max {:.1}, {} pops, drawn time {:.2} ms late; {:.2} without acceleration; newest update as \
+                 it is {:.1}",
                 all.len(),
                 goal.map_or("none".to_owned(), |goal| goal.to_string()),
                 rms(&all).worst,
@@ -104,7 +105,7 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
             figures.add(
                 "stop_overshoot_cm_simulate",
                 beyond,
-                format!("cm beyond where it stops, largest of {stops} stops, 100 ms, 20 Hz; goal 2"),
+                format!("cm beyond the stop, maximum of {stops} stops, 100 ms, 20 Hz; goal 2"),
             )?;
         }
     }

@@ -1,5 +1,4 @@
-//! What other players see of a player, through server, links and all, against that player's own
-//! screen.
+//! Remote pawn on other clients, through server and links, against the owner's own screen.
 
 mod hands;
 mod owner;
@@ -25,44 +24,44 @@ use hands::{Habit, Hands};
 use owner::OwnPath;
 use screen::{Screen, Stage};
 
-/// Seconds in which clocks may learn.
+/// Learning time of the clocks in seconds.
 const LEARNING: f64 = 8.0;
-/// The link of everybody whose way up is not at home.
+/// Link of every client without Wi-Fi jitter on its uplink.
 const USUAL: &str = "Good broadband";
-/// The presets that the shooter offers as buttons, but for the usual one.
+/// Presets that the shooter offers as buttons, except the usual one.
 const PRESETS: [&str; 8] =
     ["Perfect", "LAN", "Average (UE)", "Bad (UE)", "WiFi congested", "Bursty", "GNS terrible", "Torture A"];
 
-/// Who plays over what.
+/// Measured combination of player and links.
 #[derive(Clone, Copy)]
 struct Case {
     habit: Habit,
-    /// Everybody's link.
+    /// Link of every client.
     link: &'static LinkPreset,
-    /// Whether the owner's way up goes through a home's air, too.
+    /// Whether the owner's uplink additionally has the jitter of a home Wi-Fi.
     home: bool,
-    /// Ticks between two updates, when not as usual.
+    /// Ticks between two updates, if not the default.
     interval: Option<u32>,
 }
 
-/// What two watchers see of one owner, run by run.
+/// Results of two watchers of one owner, one per run.
 #[derive(Default)]
 struct Watched {
-    /// With cubics.
+    /// Watcher with Hermite interpolation.
     hermite: Vec<Verdict>,
-    /// With straight lines.
+    /// Watcher with linear interpolation.
     linear: Vec<Verdict>,
-    /// Corrections that the owner had.
+    /// Corrections of the owner.
     corrections: u64,
 }
 
-/// Adds what is seen of a player through everything that lies in between.
+/// Adds the errors of a remote pawn through the whole pipeline.
 ///
 /// # Errors
-/// When nothing could be measured.
+/// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     let usual = LinkPreset::find(USUAL).map_err(|e| e.to_string())?;
-    let at_home = "a home's WiFi on the owner's way up";
+    let at_home = "home WiFi jitter on the owner's uplink";
     for habit in Habit::ALL {
         let case = Case { habit, link: usual, home: true, interval: None };
         add_case(figures, plan, case, habit.name(), &format!("{USUAL} and {at_home}"))?;
@@ -85,7 +84,7 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
 
 fn add_case(figures: &mut Figures, plan: &Plan, case: Case, key: &str, link: &str) -> Result<(), String> {
     let mut watched = Watched::default();
-    // A match is dear.
+    // A match is expensive: one run per three seeds.
     for seed in plan.seeds.iter().take(plan.seeds.len().div_ceil(3)) {
         case.play(plan.seconds, *seed, &mut watched)?;
     }
@@ -95,8 +94,8 @@ fn add_case(figures: &mut Figures, plan: &Plan, case: Case, key: &str, link: &st
         format!("replicated_rms_cm_{key}"),
         of(runs, |v| v.rms).mean,
         format!(
-            "cm between a watcher's screen and the owner's path at the same moment of the owner's time line, RMS, {} \
-             on {link}, mean of {} runs; mean error {:.3}; straight lines {:.3}; {} corrections of the owner",
+            "cm between a watcher's screen and the owner's path at the same time of the owner, RMS, {} \
+             on {link}, mean of {} runs; mean error {:.3}; linear {:.3}; {} corrections of the owner",
             case.habit.name(),
             runs.len(),
             of(runs, |v| v.mean).mean,
@@ -108,7 +107,7 @@ fn add_case(figures: &mut Figures, plan: &Plan, case: Case, key: &str, link: &st
         format!("replicated_max_cm_{key}"),
         of(runs, |v| v.max).worst,
         format!(
-            "the same, largest of {} frames; p99 {:.3}; straight lines {:.3}; {} pops, {:.3} % frozen",
+            "the same, maximum of {} frames; p99 {:.3}; linear {:.3}; {} pops, {:.3} % frozen",
             runs.iter().map(|v| v.frames).sum::<usize>(),
             of(runs, |v| v.p99).worst,
             of(linear, |v| v.max).worst,
@@ -120,8 +119,8 @@ fn add_case(figures: &mut Figures, plan: &Plan, case: Case, key: &str, link: &st
         format!("replicated_delay_ms_{key}"),
         of(runs, |v| v.delay.0 * 1_000.0).mean,
         format!(
-            "ms from a moment on the owner's screen to the watcher's, both ways of the link and all waiting included; \
-             the most {:.0}",
+            "ms from the owner's screen to the watcher's, both directions and all buffering included; \
+             maximum {:.0}",
             of(runs, |v| v.delay.1 * 1_000.0).worst
         ),
     )
@@ -131,7 +130,7 @@ impl Case {
     fn play(self, seconds: f64, seed: u64, watched: &mut Watched) -> Result<(), String> {
         let options = MatchOptions { players: 3, seed, ..MatchOptions::default() };
         let mut game = Match::start(&options)?;
-        let [owner, watchers @ ..] = &mut game.clients[..] else { return Err("nobody joined".to_owned()) };
+        let [owner, watchers @ ..] = &mut game.clients[..] else { return Err("no client joined".to_owned()) };
         let world = owner.world_mut();
         let id = *world
             .query_filtered::<&NetId, With<LocalControl>>()
@@ -142,7 +141,7 @@ impl Case {
             let world = watcher.world_mut();
             let mut proxies = world.query::<(Entity, &NetId)>();
             let found = proxies.iter(world).find(|(_, proxy)| **proxy == id).map(|(proxy, _)| proxy);
-            world.entity_mut(found.ok_or("a watcher does not know the owner")?).insert(mode);
+            world.entity_mut(found.ok_or("a watcher does not have the owner's pawn")?).insert(mode);
             Screen::watch(watcher, id);
         }
         let world = game.server.world_mut();
@@ -175,7 +174,7 @@ impl Case {
         let mut own = world.query_filtered::<&PredictionStats, With<LocalControl>>();
         watched.corrections += own.single(world).map_or(0, |stats| stats.corrections);
         let path = world.remove_resource::<OwnPath>().unwrap_or_default();
-        let began = path.began.ok_or("the owner never moved")?;
+        let began = path.began.ok_or("the owner's pawn never moved")?;
         let truth = Truth::through(&path.places, OwnPath::STEP);
         let stage = game.server.world_mut().remove_resource::<Stage>().unwrap_or_default();
         for (watcher, runs) in [(1, &mut watched.hermite), (2, &mut watched.linear)] {

@@ -1,4 +1,4 @@
-//! Whether somebody who stands on a lift slides on it, as another player's screen shows the two.
+//! Sliding of a pawn that stands on a lift, as drawn on another client.
 
 use core::time::Duration;
 
@@ -19,19 +19,19 @@ use super::Plan;
 use crate::figures::Figures;
 
 const BASE: BaseId = BaseId(7);
-/// Where the lift is lowest: above all that stands in the arena.
+/// Lowest position of the lift: above all parts of the arena.
 const BOTTOM: Vec3 = Vec3::new(0.0, 9.0, 0.0);
-/// Metres that it rises.
+/// Travel of the lift in metres.
 const RISE: f32 = 6.0;
-/// From where the passenger is dropped onto it, far from the middle.
+/// Drop position of the passenger, far from the middle of the lift.
 const DROP: Vec3 = Vec3::new(6.0, BOTTOM.y + RISE + 0.5, 0.0);
-/// Ticks between two updates: 10 Hz lies between these two.
+/// Ticks between two updates: an update rate of 10 Hz lies between these two.
 const INTERVALS: [u32; 2] = [6, 7];
-/// Seconds in which the clock may learn.
+/// Learning time of the clock in seconds.
 const LEARNING: f64 = 6.0;
 
-/// A platform that turns by 0.6 rad/s and goes up and down by 6 m in 2 s each: a passenger moves with
-/// up to 5.8 m/s.
+/// Returns a platform that turns at 0.6 rad/s and moves up and down by 6 m in 2 s each way: a passenger moves
+/// at up to 5.8 m/s.
 fn lift() -> (MovementBase, Collider) {
     let shuttle = BaseTrack::Shuttle(Shuttle {
         from: BOTTOM,
@@ -48,7 +48,7 @@ fn lift() -> (MovementBase, Collider) {
     (MovementBase { id: BASE, track }, Collider::cuboid(8.0, 0.1, 8.0))
 }
 
-/// Where on the lift, as a screen shows that, it shows the passenger.
+/// Positions of the passenger relative to the lift, both as drawn on one screen.
 #[derive(Resource, Default)]
 struct Places(Vec<Vec3>);
 
@@ -71,8 +71,9 @@ fn hands_off(client: &mut App) {
         .for_each(|mut gather| *gather = InputAccumulator::default());
 }
 
-/// How far the passenger is seen beside its place, at most, in centimetres; and in how many frames.
-/// With `in_world` the server tells of it as of everybody else.
+/// Returns the largest distance of the drawn passenger from its place on the lift, in centimetres, and the
+/// number of frames. With `in_world` the server publishes the passenger in world space, like pawns without a
+/// base.
 fn slide(
     interval: u32,
     one_way: Duration,
@@ -86,7 +87,7 @@ fn slide(
         app.world_mut().spawn(lift());
     }
     game.clients.iter_mut().for_each(hands_off);
-    // Everybody has to know the lift before somebody stands on it.
+    // All apps must have the lift before the passenger lands on it.
     game.run(Duration::from_millis(500));
     let world = game.clients[1].world_mut();
     let mut own = world.query_filtered::<&NetId, With<LocalControl>>();
@@ -118,10 +119,10 @@ fn slide(
     Ok((most * 100.0, places.len()))
 }
 
-/// Adds how far a passenger slides.
+/// Adds the sliding of a passenger.
 ///
 /// # Errors
-/// When nothing could be measured.
+/// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     let seconds = plan.seconds / 3.0;
     let worst = |one_way: u64, in_world| -> Result<(f64, usize), String> {
@@ -138,15 +139,15 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         "rider_slide_cm",
         most,
         format!(
-            "cm that a passenger who stands on a lift that turns and rises is drawn beside its place on the lift that \
-             the same screen shows, through server and link, largest of {frames} frames, 200 ms of round trip, an \
-             update every 6 and every 7 ticks; goal 1; {late:.3} with 200 ms each way"
+            "cm between the drawn passenger and its place on the drawn lift, which turns and rises, through \
+             server and link, maximum of {frames} frames, 200 ms round trip, an update every 6 and every 7 \
+             ticks; goal 1; {late:.3} with 200 ms each way"
         ),
     )?;
     let ((most, _), (late, _)) = (worst(100, true)?, worst(200, true)?);
     figures.add(
         "rider_slide_cm_world",
         most,
-        format!("the control: sent and drawn in the world; {late:.1} with 200 ms each way"),
+        format!("the control: sent and drawn in world space; {late:.1} with 200 ms each way"),
     )
 }

@@ -1,4 +1,4 @@
-//! What must be jumped over, and what must not.
+//! Teleports that must not slide, and outages that must not snap.
 
 use bevy_unlag::core::{Interpolation, PathKnotConfig, ProxySmoothing, ProxyUpdate, Snapshot};
 
@@ -13,17 +13,17 @@ use super::{
 };
 use crate::figures::Figures;
 
-/// Seconds in which the clock may learn.
+/// Learning time of the clock in seconds.
 const LEARNING: f64 = 5.0;
-/// Seconds between outages, and how long one lasts.
+/// Seconds between outages, and duration of an outage.
 const OUTAGE: (f64, f64) = (5.0, 0.5);
-/// A snap goes this part of what was missed in one frame.
+/// Fraction of the missed distance beyond which a single frame's step counts as a snap.
 const SNAP: f64 = 0.25;
 
-/// Adds slides over teleports and snaps without one.
+/// Adds slides across teleports and snaps without a teleport.
 ///
 /// # Errors
-/// When nothing could be measured.
+/// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
     let (mut slides, mut control, mut frames, mut teleports) = (0, 0, 0, 0);
     let (mut snaps, mut snap_frames, mut outages, mut largest) = (0, 0, 0, 0.0_f64);
@@ -52,23 +52,23 @@ pub fn add(figures: &mut Figures, plan: &Plan) -> Result<(), String> {
         "teleport_sliding_frames",
         slides as f64,
         format!(
-            "of {frames} frames at 10, 20 and 60 Hz and four pictures a tick without a clock that show it between the \
-             two places of one of {teleports} teleports of 15 m; goal 0; {control} frames when the updates do not \
-             say that it was a teleport"
+            "of {frames} frames at 10, 20 and 60 Hz, and of 256 samples per second without a clock, that \
+             lie between the two positions of one of {teleports} teleports of 15 m; goal 0; {control} \
+             frames if the updates do not mark teleports"
         ),
     )?;
     figures.add(
         "false_snaps",
         snaps as f64,
         format!(
-            "of {snap_frames} frames at 20 Hz that go {:.2} m and more at once, at 30 m/s over {outages} gaps of 0.5 s \
-             without an update; goal 0; the largest step of a frame is {largest:.2} m",
+            "of {snap_frames} frames at 20 Hz with a step of {:.2} m or more, at 30 m/s over {outages} gaps \
+             of 0.5 s without updates; goal 0; the largest step of a frame is {largest:.2} m",
             SNAP * 30.0 * OUTAGE.1
         ),
     )
 }
 
-/// What a client shows of updates that take 50 ms.
+/// Returns what a client draws of updates with 50 ms of latency.
 fn shown(sent: &[ProxyUpdate], seed: u64, plan: &Plan) -> Vec<Seen> {
     shown_but(sent, seed, plan, |_| false)
 }
@@ -80,7 +80,7 @@ fn shown_but(sent: &[ProxyUpdate], seed: u64, plan: &Plan, lost: impl Fn(&ProxyU
     play(&[actor], &arrivals, LEARNING, plan.seconds - 1.0).seen.pop().unwrap_or_default()
 }
 
-/// The same updates, which no longer say that something was put somewhere else.
+/// Returns the updates without teleport marks.
 fn unflagged(sent: &[ProxyUpdate]) -> Vec<ProxyUpdate> {
     let without = |s: &Snapshot| Snapshot { teleports: 0, ..*s };
     let one = |update: &ProxyUpdate| {
@@ -90,7 +90,7 @@ fn unflagged(sent: &[ProxyUpdate]) -> Vec<ProxyUpdate> {
     sent.iter().map(one).collect()
 }
 
-/// Frames that go a good part of what an outage hid at once, and the largest step in metres.
+/// Returns the number of frames that snap over an outage, and the largest step in metres.
 fn snapped(truth: &Truth, seen: &[Seen]) -> (usize, f64) {
     let steps = seen.windows(2).map(|pair| pair[1].place.distance(pair[0].place));
     let limit = SNAP * truth.top_speed * OUTAGE.1;

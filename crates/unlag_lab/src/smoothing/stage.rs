@@ -1,4 +1,4 @@
-//! A client without a window: what its screen shows of proxies whose updates arrive when they arrive.
+//! Headless client that draws proxies from updates with given arrival times.
 
 use core::time::Duration;
 
@@ -16,44 +16,44 @@ use bevy_unlag_testkit::finish;
 
 use super::{judge::Seen, link::Arrival, truth::TICKS};
 
-/// Frames a second.
+/// Frames per second.
 pub const FPS: u32 = 60;
 const FRAME: Duration = Duration::from_nanos(1_000_000_000 / FPS as u64);
 
-/// Who is to be seen.
+/// Proxy to draw.
 pub struct Actor<'a> {
-    /// What is sent of it. All actors' updates of one number travel in one packet.
+    /// Updates of the proxy. The updates of all actors with the same index travel in one packet.
     pub updates: &'a [ProxyUpdate],
-    /// How it is drawn.
+    /// Smoothing mode.
     pub mode: ProxySmoothing,
 }
 
-/// What was seen.
+/// Results of a run.
 pub struct Played {
-    /// Of each actor.
+    /// Drawn samples of each actor.
     pub seen: Vec<Vec<Seen>>,
-    /// Age of the pictures over the time, in seconds.
+    /// Age of the drawn samples over time, in seconds.
     pub ages: Vec<(f64, f64)>,
-    /// How often the clock jumped.
+    /// Number of clock jumps.
     pub jumps: u64,
-    /// How often an actor changed over to a clock for another rate.
+    /// Number of times an actor switched to the clock of another update rate.
     pub changes: usize,
 }
 
-/// A client that is about to show something.
+/// Headless client before its run.
 pub struct Stage {
     app: App,
-    /// One way of its exchanges with the server about the time, in seconds.
+    /// One-way latency of its time exchanges with the server in seconds.
     exchanges: Option<f64>,
 }
 
-/// Shows actors until `end`, in seconds; what was seen before `from` does not count.
+/// Draws actors until `end`, in seconds; samples before `from` are dropped.
 pub fn play(actors: &[Actor<'_>], arrivals: &[Arrival], from: f64, end: f64) -> Played {
     Stage::new(|_| ()).play(actors, arrivals, from, end)
 }
 
 impl Stage {
-    /// A client with more plugins than those that draw.
+    /// Creates a client with plugins in addition to smoothing.
     pub fn new(add: impl FnOnce(&mut App)) -> Self {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, SmoothingPlugin))
@@ -63,7 +63,7 @@ impl Stage {
         Self { app, exchanges: None }
     }
 
-    /// It asks the server for the time, ten times a second; the answer comes after twice `latency`.
+    /// Adds time exchanges with the server, ten per second, with a round trip of twice `latency`.
     pub fn asking(self, latency: f64) -> Self {
         Self { exchanges: Some(latency), ..self }
     }
@@ -72,7 +72,7 @@ impl Stage {
         self.app.world().resource::<Time<Real>>().elapsed_secs_f64()
     }
 
-    /// Takes in what the server says about the time in this frame.
+    /// Processes the time exchange that completes in this frame, if any.
     fn hear(&mut self, now: f64) {
         let Some(latency) = self.exchanges else { return };
         let asked = ((now - 2.0 * latency) * 10.0).floor() / 10.0;
@@ -87,7 +87,7 @@ impl Stage {
         }
     }
 
-    /// Shows actors until `end`, in seconds; what was seen before `from` does not count.
+    /// Draws actors until `end`, in seconds; samples before `from` are dropped.
     pub fn play(mut self, actors: &[Actor<'_>], arrivals: &[Arrival], from: f64, end: f64) -> Played {
         let spawn = |actor: &Actor<'_>| {
             self.app.world_mut().spawn((SnapshotInbox::default(), NetRole::SimulatedProxy, actor.mode)).id()
@@ -98,7 +98,7 @@ impl Stage {
         let mut rates = vec![0; actors.len()];
         let mut coming = arrivals.iter().peekable();
         let mut jumps_before = 0;
-        // The first update only starts the clock.
+        // The first app update only starts the clock.
         self.app.update();
         loop {
             let now = self.now() + FRAME.as_secs_f64();
@@ -137,12 +137,12 @@ impl Stage {
     }
 }
 
-/// Seconds since the server's tick 0.
+/// Converts a view time into seconds since the server's tick 0.
 fn seconds_of(view: ViewTime) -> f64 {
     (f64::from(view.tick.since(Tick(0))) + f64::from(view.fraction) / SUB_TICKS as f64) / f64::from(TICKS)
 }
 
-/// What a client's screen shows of a proxy; nothing when it does not.
+/// Returns the drawn sample of a proxy, if it is visible.
 fn look(world: &World, proxy: Entity, now: f64) -> Option<Seen> {
     let drawn = world.get::<DrawnPose>(proxy).filter(|drawn| drawn.pose.alive)?;
     let view = world.get::<ProxyTime>(proxy)?.drawn?;

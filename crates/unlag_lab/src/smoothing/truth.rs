@@ -1,8 +1,8 @@
-//! How things really moved: what every drawn proxy is held against.
+//! Ground truth: continuous motion that drawn proxies are compared with.
 //!
-//! A truth is known between ticks too. What is made up is integrated 1,920 times a second with its
-//! events on ticks and its collisions between them; what was recorded comes from the step that the
-//! owner draws with.
+//! A truth is also defined between ticks. Synthetic truths are integrated 1,920 times per second, with their
+//! events on ticks and their collisions between them; recorded truths use the partial steps that the owner's
+//! client draws.
 
 mod ball;
 mod body;
@@ -16,41 +16,41 @@ use bevy_unlag::core::{Snapshot, Tick, angle_to_units};
 use body::{Body, DT, FINE, integrate, level, towards, turning};
 pub use body::{Moment, TICKS, Truth};
 
-/// What is moving, and how.
+/// Motion of a truth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Path {
-    /// To and fro at 6 m/s, turning with 20 m/s² every 0.25 to 0.7 s.
+    /// Back and forth at 6 m/s, reversing with 20 m/s² every 0.25 to 0.7 s.
     Adad,
-    /// Runs, stops, runs another way.
+    /// Runs, stops, runs in another direction.
     StopStart,
-    /// The same, at once.
+    /// The same with instant changes of velocity.
     Instant,
     /// Runs and jumps.
     Jump,
-    /// Jumps again as it lands, turning in the air.
+    /// Jumps again on landing and turns in the air.
     Bhop,
-    /// Walks and is knocked back by 10 m/s now and then.
+    /// Walks with occasional knockback of 10 m/s.
     Knock,
     /// Drives at up to 28 m/s, slides, reverses.
     Kart,
-    /// To and fro on a platform that turns and rises.
+    /// Back and forth on a platform that turns and rises.
     Platform,
-    /// 6 m/s in a circle of 2 m.
+    /// 6 m/s on a circle with a radius of 2 m.
     Circle,
     /// Bounces off the floor and four walls.
     Ball,
-    /// To and fro, and every 3 s somewhere else.
+    /// Back and forth, with a teleport every 3 s.
     Teleport,
-    /// 30 m/s in a wide circle; not one of [`ALL`](Self::ALL).
+    /// 30 m/s on a wide circle; not part of [`ALL`](Self::ALL).
     Fast,
-    /// Our capsule mover in the arena: strafes, stops, jumps, crouches, stairs and a ramp.
+    /// Our capsule mover in the arena: strafing, stops, jumps, crouching, stairs and a ramp.
     Recorded,
     /// Our kart on a field with posts, sills and ramps.
     RecordedKart,
 }
 
 impl Path {
-    /// Those of the figures of every path.
+    /// Paths of the figures that are measured per path.
     pub const ALL: [Self; 13] = [
         Self::Adad,
         Self::StopStart,
@@ -67,7 +67,7 @@ impl Path {
         Self::RecordedKart,
     ];
 
-    /// As in the figures' keys.
+    /// Returns the name as used in JSON keys.
     pub fn name(self) -> &'static str {
         match self {
             Self::Adad => "adad",
@@ -87,10 +87,10 @@ impl Path {
         }
     }
 
-    /// The truth of this path for so many seconds; equal seeds move alike.
+    /// Creates a truth of this path; equal seeds move alike.
     ///
     /// # Errors
-    /// One line when a recording failed.
+    /// Returns a message if a recording failed.
     pub fn truth(self, seconds: f64, seed: u64) -> Result<Truth, String> {
         Ok(match self {
             Self::Adad => walkers::adad(seconds, 20.0, 6.0, seed),

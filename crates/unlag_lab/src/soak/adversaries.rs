@@ -1,4 +1,4 @@
-//! Two who cheat: one breaks its packets and sends too many, one lives faster and lies about its moves.
+//! Two cheaters: one corrupts and repeats its packets, the other speeds up its clock and alters its moves.
 
 use bevy::prelude::*;
 use bevy_unlag::prediction::OutgoingMoves;
@@ -12,14 +12,14 @@ use super::HONEST;
 #[derive(Resource)]
 struct Malice(SmallRng);
 
-/// Makes the last two of a match cheat.
+/// Turns the last two players of a match into cheaters.
 pub fn equip(game: &mut Match, seed: u64) {
     for player in HONEST..game.clients.len() {
         equip_one(game, player, seed ^ player as u64);
     }
 }
 
-/// Makes one player cheat, if it is one of the two.
+/// Turns a player into a cheater if it is one of the last two.
 pub fn equip_one(game: &mut Match, player: usize, seed: u64) {
     if player < HONEST {
         return;
@@ -35,8 +35,8 @@ pub fn equip_one(game: &mut Match, player: usize, seed: u64) {
     }
 }
 
-/// Below netcode, so that the server decrypts what it then has to survive. Most of the time it behaves, or it would
-/// never be there for long.
+/// Corrupts packets above netcode, so that the server decrypts them and has to survive the content. Most
+/// packets stay valid; otherwise the client would never stay connected for long.
 fn break_packets(mut malice: ResMut<Malice>, mut links: Query<&mut Link, With<Client>>) {
     let rng = &mut malice.0;
     for mut link in &mut links {
@@ -61,7 +61,7 @@ fn break_packets(mut malice: ResMut<Malice>, mut links: Query<&mut Link, With<Cl
     }
 }
 
-/// Moves that nobody made.
+/// Flips bits in outgoing moves.
 fn lie(mut malice: ResMut<Malice>, mut pawns: Query<&mut OutgoingMoves>) {
     let rng = &mut malice.0;
     for mut moves in &mut pawns {

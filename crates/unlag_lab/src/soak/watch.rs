@@ -1,4 +1,4 @@
-//! What must hold all the time, and at every rest.
+//! Invariants of the soak test, checked continuously and at every rest.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -10,11 +10,11 @@ use unlag_examples::{scripted_player::ScriptedPlayer, stepped_match::Match};
 
 use super::HONEST;
 
-/// Who was thrown out.
+/// Kicks since the last check.
 #[derive(Resource, Default)]
 struct ThrownOut(Vec<Kicked>);
 
-/// Notes who is thrown out.
+/// Records kicks.
 pub fn listen(server: &mut App) {
     server.init_resource::<ThrownOut>().add_systems(
         Last,
@@ -27,9 +27,9 @@ pub fn listen(server: &mut App) {
 pub struct Watch {
     seed: u64,
     pub breaks: u32,
-    /// Times that one who cheats was thrown out for its packets.
+    /// Number of kicks of cheaters for their packets.
     pub kicked: u32,
-    /// Of where everybody was at every rest.
+    /// Hash of all positions at every rest.
     pub digest: u32,
 }
 
@@ -38,13 +38,13 @@ impl Watch {
         Self { seed, breaks: 0, kicked: 0, digest: 0x811C_9DC5 }
     }
 
-    /// One more thing that must not be.
+    /// Reports a broken invariant.
     pub fn say(&mut self, second: u64, what: String) {
         self.breaks += 1;
-        eprintln!("broken in second {second} of seed {}: {what}", self.seed);
+        eprintln!("invariant broken in second {second} of seed {}: {what}", self.seed);
     }
 
-    /// What is no number, who is blamed.
+    /// Checks that all numbers are finite, and that honest players have neither kicks nor strikes.
     pub fn numbers(&mut self, game: &mut Match, second: u64) {
         let apps = game.apps_mut().take(1 + HONEST);
         let odd: Vec<_> = apps.enumerate().filter_map(|(index, app)| Some((index, odd(app)?))).collect();
@@ -58,8 +58,8 @@ impl Watch {
                 let deserved = matches!(kicked.reason, KickReason::InvalidPackets | KickReason::Flood);
                 self.kicked += u32::from(deserved);
             } else if kicked.reason != KickReason::Replaced {
-                // Who comes back while its old link still stands has replaced itself.
-                self.say(second, format!("honest {:?} was thrown out: {:?}", kicked.peer, kicked.reason));
+                // A player that rejoins before its old link has timed out replaces itself.
+                self.say(second, format!("honest {:?} was kicked: {:?}", kicked.peer, kicked.reason));
             }
         }
         let world = game.server.world_mut();
@@ -72,7 +72,7 @@ impl Watch {
         }
     }
 
-    /// Everybody takes the hands off for a while; then both sides must be the same.
+    /// Pauses all input for a while, then checks that both sides agree.
     pub fn rest(&mut self, game: &mut Match, plays: impl Fn(usize) -> bool, second: u64) {
         let mut scripts: Vec<Option<ScriptedPlayer>> = Vec::new();
         for client in &mut game.clients {
@@ -87,7 +87,7 @@ impl Watch {
             }
         }
         game.run(Duration::from_secs(4));
-        // Who came or went in the last moment is news that travels still.
+        // Spawns and despawns of the last moment may still be in flight.
         for _ in 0..4 {
             let there: Vec<_> = states(&mut game.server).into_keys().collect();
             let playing: Vec<_> = (0..HONEST).filter(|player| plays(*player)).collect();
@@ -112,18 +112,18 @@ impl Watch {
                     if apart > 0.01 {
                         self.say(
                             second,
-                            format!("player {player} is {apart} m from where the server has it"),
+                            format!("player {player} is {apart} m away from its position on the server"),
                         );
                     }
                     if own.extension.slots != there.extension.slots {
-                        self.say(second, format!("player {player}'s rounds are not the server's"));
+                        self.say(second, format!("player {player}'s ammunition differs from the server's"));
                     }
                 }
             }
             let seen = names(&mut game.clients[player]);
             let there: Vec<_> = server.keys().copied().collect();
             if seen != there {
-                self.say(second, format!("player {player} sees {seen:?} and not {there:?}"));
+                self.say(second, format!("player {player} has the pawns {seen:?} instead of {there:?}"));
             }
         }
         for (id, state) in &server {
@@ -145,18 +145,18 @@ fn is_honest(peer: PeerId) -> bool {
     matches!(peer, PeerId::Netcode(id) if id <= HONEST as u64)
 }
 
-/// The first thing that is no number.
+/// Returns a description of the first value that is not finite.
 fn odd(app: &mut App) -> Option<String> {
     let world = app.world_mut();
     let mut states = world.query::<(&NetId, &SoldierState)>();
     let bad = |state: &SoldierState| !(state.body.position.is_finite() && state.body.velocity.is_finite());
     if let Some((id, _)) = states.iter(world).find(|(_, state)| bad(state)) {
-        return Some(format!("no number in the state of {id:?}"));
+        return Some(format!("non-finite value in the state of {id:?}"));
     }
     let mut drawn = world.query::<(&NetId, &DrawnPose)>();
     let bad = |drawn: &DrawnPose| !(drawn.pose.position.is_finite() && drawn.pose.rotation.is_finite());
     let (id, _) = drawn.iter(world).find(|(_, pose)| bad(pose))?;
-    Some(format!("no number in the picture of {id:?}"))
+    Some(format!("non-finite value in the drawn pose of {id:?}"))
 }
 
 fn states(app: &mut App) -> BTreeMap<NetId, SoldierState> {

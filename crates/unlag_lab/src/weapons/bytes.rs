@@ -1,4 +1,4 @@
-//! What a shot sends.
+//! Bytes of a shot on the wire.
 
 use bevy::prelude::*;
 use bevy_unlag::{
@@ -16,7 +16,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     figures.add(
         "fire_bytes",
         rounds.bytes_of_one(),
-        format!("B that a shot adds to a move, on average of {}; goal 8", rounds.rounds),
+        format!("B that a shot adds to a move, average of {}; goal 8", rounds.rounds),
     )?;
     let cone = SpreadCone { aim: Aim::new(1.0, 0.1), half_angle: 400 };
     let most = [TracerPath::To(Vec3::new(10.0, 2.0, -300.0)), TracerPath::Spread { cone, seed: 77 }]
@@ -28,5 +28,5 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         })
         .max()
         .unwrap_or_default();
-    figures.add("tracer_bytes", most as f64, "B of a remote trail, of a ray or of twelve pellets; goal 12")
+    figures.add("tracer_bytes", most as f64, "B of a remote tracer, for a ray or twelve pellets; goal 12")
 }

@@ -1,5 +1,5 @@
-//! A link that loses, doubles and shuffles, with magazines that run dry: every shot counts once, nobody honest is
-//! refused, and both sides agree on every round.
+//! Firing over a link that loses, duplicates and reorders packets, with magazines that run empty. Every shot
+//! must count once, honest shots must not be refused, and both sides must agree on ammunition.
 
 mod tricks;
 
@@ -23,7 +23,7 @@ use unlag_examples::{
 use crate::{Options, figures::Figures};
 use tricks::{DOUBLED, Trick, double_answers, double_moves, refill, reload};
 
-/// What the server counted, by shooter and shot.
+/// Server's counters by shooter and shot.
 #[derive(Resource, Default)]
 struct Counted {
     fired: HashMap<(Entity, Tick), u32>,
@@ -44,7 +44,7 @@ fn count(
     }
     for (pawn, mailbox) in &pawns {
         for mailed in &mailbox.0 {
-            // What flies is judged when it ends.
+            // Projectiles get their verdict when they end.
             if let ShotMessage::Verdict(verdict) = mailed
                 && verdict.result != ShotResult::Launched
             {
@@ -57,7 +57,7 @@ fn count(
     }
 }
 
-/// What a client showed and heard of its shots.
+/// Client's counters of its own shots and their verdicts.
 #[derive(Resource, Default)]
 struct Books {
     shown: HashMap<Tick, u32>,
@@ -77,7 +77,7 @@ fn keep(
     }
 }
 
-/// Weapons of everybody, by name, on one side.
+/// Returns the weapons of all pawns, or with `own` of the local pawn only.
 fn arms(app: &mut App, own: bool) -> HashMap<NetId, WeaponState> {
     let world = app.world_mut();
     let mut pawns = world.query::<(&NetId, &SoldierState, Has<LocalControl>)>();
@@ -127,7 +127,7 @@ impl Sums {
         for app in game.apps_mut() {
             app.world_mut().resource_mut::<Trick>().on = false;
         }
-        // Fingers leave triggers; who goes on changing weapons is never at rest.
+        // All triggers are released; a script that keeps switching weapons would never come to rest.
         game.run(Duration::from_secs(1));
         for client in &mut game.clients {
             client.insert_resource(ScriptedPlayer::idle());
@@ -177,7 +177,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         sums.play(seed, stretch)?;
         seed += 1;
         if sums.shots == 0 {
-            return Err("nobody fired a shot".to_owned());
+            return Err("no shot was fired".to_owned());
         }
     }
     let Sums { shots, twice, refused, reasons, lost, apart, given, reloads, seconds } = sums;
@@ -187,8 +187,9 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         "double_counted",
         twice as f64,
         format!(
-            "shots that were shown, fired or judged twice, or hurt somebody twice, of {shots} in {seconds:.0} s; 25 % \
-             lost, doubled and overtaken each way, 100 ms, and {:.0} % doubled in the mailboxes of both sides; goal 0",
+            "shots drawn, fired or resolved twice, or with damage dealt twice, of {shots} in {seconds:.0} \
+             s; 25 % of packets lost, duplicated and reordered each way, 100 ms, {:.0} % duplicated in both \
+             sides' inboxes; goal 0",
             DOUBLED * 100.0
         ),
     )?;
@@ -196,19 +197,19 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     figures.add(
         "honest_refused_per_1e4",
         per(refused),
-        format!("of 10,000 such shots were refused ({}); goal 1", why.join(", ")),
+        format!("refused of 10,000 such shots ({}); goal 1", why.join(", ")),
     )?;
     figures.add(
         "verdicts_lost_per_1e4",
         per(lost),
-        "of 10,000 such shots that a screen showed never got any verdict: their move came too late or never",
+        "of 10,000 such drawn shots without a verdict, because their move arrived too late or never",
     )?;
     figures.add(
         "ammo_differs",
         apart as f64,
         format!(
-            "players whose weapons, rounds or count of shots differ on both sides when all is quiet; the server gave \
-             something {given} times, players asked to load {reloads} times; goal 0"
+            "players whose weapons, ammunition or shot counts differ between both sides at rest; the server \
+             added ammunition {given} times, players requested {reloads} reloads; goal 0"
         ),
     )
 }

@@ -1,4 +1,4 @@
-//! Where projectiles hit on the shooter's screen and where the server has them hit.
+//! Agreement of projectile hits between the shooter's screen and the server.
 
 use bevy_unlag::weapons::CatchUp;
 
@@ -12,12 +12,12 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     let hits = if options.quick { 150 } else { 2_000 };
     let rtts: &[u32] = if options.quick { &[50, 150] } else { &[50, 100, 150, 200, 250] };
     for (catch_up, key, hits, what) in [
-        (CatchUp::Seen, "projectile_agreement", hits, "everyone where the screen showed them; goal 99.5"),
+        (CatchUp::Seen, "projectile_agreement", hits, "targets where the screen drew them; goal 99.5"),
         (
             CatchUp::Present,
             "projectile_agreement_naive",
             hits / 4,
-            "everyone where they are when the server hears; the control",
+            "targets where they are when the server receives the shot; the control",
         ),
     ] {
         let mut played = Vec::new();
@@ -35,7 +35,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
             key,
             worst,
             format!(
-                "% of hits of something at 160 m/s on sprinters at 16 to 25 m on both sides, the lower number of the \
+                "% of hits of a projectile at 160 m/s on sprinters at 16 to 25 m, lower of both ratios, \
                  worst of {}; {drawn} drawn, {confirmed} confirmed; {what}",
                 all.join(", ")
             ),

@@ -1,5 +1,5 @@
-//! Microseconds from the bytes of a move that fires to its damage, on a server with 64 players. Their packets are
-//! recorded first: a server has its processor for itself.
+//! Time from the bytes of a firing move to its damage, on a server with 64 players. The players' packets are
+//! recorded beforehand, so that the server has the processor for itself.
 
 mod clients;
 mod stage;
@@ -12,22 +12,22 @@ use bevy_unlag::{
 use crate::{Options, figures::Figures, movement::race::quantile};
 use stage::{PLAYERS, Parts, Stage};
 
-/// How many fire in a tick.
+/// Number of players that fire in a tick.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Load {
     Nobody,
     One,
-    /// As many as make 15 rounds a second of everybody.
+    /// 15 rounds per second for every player.
     All,
 }
 
-/// What ticks of one load took, by where they fall between two snapshots: in microseconds.
+/// Timings of ticks with one load in microseconds, by phase within the snapshot interval.
 #[derive(Default)]
 struct Times([Vec<Parts>; 8]);
 
 impl Times {
-    /// The medians of what `of` says, on the average of all ticks between two snapshots: a tick in which snapshots
-    /// leave costs more than the next.
+    /// Returns the median of `of` per phase, averaged over the phases: a tick that sends snapshots costs more
+    /// than the next one.
     fn median(&self, of: impl Fn(&Parts) -> f64) -> f64 {
         let known = self.0.iter().filter(|times| !times.is_empty());
         let medians: Vec<_> =
@@ -36,10 +36,11 @@ impl Times {
     }
 }
 
-/// Ticks in a row with one load: who fires does so for a while.
+/// Consecutive ticks with one load.
 const BLOCK: usize = 64;
 
-/// Who fires in which tick: everybody 15 rounds a second for a while, nobody for as long.
+/// Returns the load and the number of shots of each tick: 15 rounds per second of all players for a while,
+/// then none.
 fn loads(hz: u32, rounds: usize) -> Vec<(Load, usize)> {
     let (per_tick, mut due) = (f64::from(PLAYERS) * 15.0 / f64::from(hz), 0.0);
     let loads = (0..rounds).map(|round| match round / BLOCK % 4 {
@@ -55,13 +56,13 @@ fn loads(hz: u32, rounds: usize) -> Vec<(Load, usize)> {
     loads.collect()
 }
 
-/// What was measured at one rate of ticks.
+/// Measurements at one tick rate.
 #[derive(Default)]
 struct Rate {
     nobody: Times,
     one: Times,
     all: Times,
-    /// Shots in the ticks of `all`, in one of them on the average.
+    /// Average shots per tick of `all`.
     shots: f64,
     fired: u64,
     hits: u64,
@@ -94,7 +95,7 @@ impl Rate {
         rate.check(&mut stage)
     }
 
-    /// What is refused or judged elsewhere took another way than it should.
+    /// Checks that most shots took the intended code path: not refused, no view time error, a hit.
     fn check(self, stage: &mut Stage) -> Result<Self, String> {
         let world = stage.app.world_mut();
         let refused: u64 = world.query::<&RefusedShots>().iter(world).map(RefusedShots::total).sum();
@@ -106,13 +107,14 @@ impl Rate {
         if claims * 100 < fired * 99 || (refused + faults) * 100 > fired || self.hits * 4 < fired {
             let hits = self.hits;
             return Err(format!(
-                "of {fired} shots {claims} came, {refused} refused, {faults} faults, {hits} hits"
+                "of {fired} shots {claims} had a view claim, {refused} were refused, {faults} had view \
+                 errors, {hits} hit"
             ));
         }
         Ok(self)
     }
 
-    /// Of one shot, as so many in a tick have it.
+    /// Returns the cost of one shot.
     fn verdict(&self, times: &Times, shots: f64, of: impl Fn(&Parts) -> f64 + Copy) -> f64 {
         (times.median(of) - self.nobody.median(of)) / shots
     }
@@ -129,9 +131,9 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
         "verdict_us",
         verdict,
         format!(
-            "µs that a shot adds to its move, from the bytes of the packet to damage, trail and verdict, among 64 \
-             with {:.0} in a tick ({:.1} in the step, {:.1} judging); alone in a tick {alone:.1}; {} of {} hit; \
-             goal 5",
+            "µs that a shot adds to its move, from the bytes of the packet to damage, tracer and verdict, \
+             among 64 players with {:.0} shots per tick ({:.1} in the step, {:.1} resolving shots); one \
+             shot per tick {alone:.1}; {} of {} hit; goal 5",
             usual.shots,
             usual.verdict(&usual.all, usual.shots, |parts| parts.moves),
             usual.verdict(&usual.all, usual.shots, |parts| parts.judging),
@@ -142,7 +144,7 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
     figures.add(
         "verdict_with_move_us",
         verdict + moving,
-        format!("µs of such a packet in all: its move decoded, checked and made ({moving:.1}), and the shot"),
+        format!("µs of such a packet in total: move decoding and simulation ({moving:.1}), and the shot"),
     )?;
     for (key, rate, hz) in [("fire_frame_us_64", &quick, 128), ("fire_frame_us_64_at_64hz", &usual, 64)] {
         let recording = rate.nobody.median(Parts::records);
@@ -151,9 +153,9 @@ pub fn measure(options: &Options, figures: &mut Figures) -> Result<(), String> {
             key,
             recording + firing,
             format!(
-                "µs of a tick at {hz} Hz in which {:.1} of 64 players fire, 15 rounds a second each: {recording:.1} \
-                 recording ({:.1} where everybody is, {:.1} the table of it), {firing:.1} firing \
-                 ({:.1} of it judging){}",
+                "µs of a tick at {hz} Hz in which {:.1} of 64 players fire, 15 rounds per second each: \
+                 {recording:.1} recording ({:.1} frame history, {:.1} rewind table), {firing:.1} firing \
+                 ({:.1} of it resolving shots){}",
                 rate.shots,
                 rate.nobody.median(|parts| parts.recording),
                 rate.nobody.median(|parts| parts.table),

@@ -1,4 +1,4 @@
-//! Who is shot at: targets of one box each, on straight paths, to and fro.
+//! Targets of one box each on straight paths, back and forth, and shots at them.
 
 use core::{f32::consts::TAU, time::Duration};
 
@@ -7,38 +7,38 @@ use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use crate::scene::TICK;
 
-/// Half the sides of a target's box, in metres.
+/// Half extents of a target's box in metres.
 pub const HALF: Vec3 = Vec3::new(0.35, 0.9, 0.2);
-/// A target comes back to where it was after so many ticks; it turns round halfway.
+/// Ticks after which a target is back at its start; it turns round halfway.
 pub const PERIOD: u32 = 128;
-/// The shots are fired at this tick of a period: nobody has turned round in anything that is remembered.
+/// Tick of a period at which the shots are fired: no target has turned round within the recorded history.
 pub const FIRED: u32 = 60;
-/// The shooter saw what was so long ago.
+/// Age of the shooter's view.
 pub const AGO: Duration = Duration::from_millis(150);
-/// How far a shot reaches, in metres.
+/// Range of a shot in metres.
 pub const RANGE: f32 = 100.0;
 
-/// How much lightyear remembers by itself, in ticks, the newest one included.
+/// Length of lightyear's default history in ticks, including the newest one.
 const REMEMBERED: u32 = 36;
-/// Where a shooter's eye is, in metres.
+/// Height of a shooter's eye in metres.
 const EYE: f32 = 1.6;
 
-/// How the targets stand to each other.
+/// Arrangement of the targets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Layout {
-    /// 25 m² for each, none of them ever turned; shot at from 5 to 35 m.
+    /// 25 m² per target, no rotation; shot at from 5 to 35 m.
     Scattered,
-    /// The same, each turning by 1 to 3 rad/s.
+    /// The same with targets rotating at 1 to 3 rad/s.
     Turning,
-    /// 2.25 m² for each, shot at from among them.
+    /// 2.25 m² per target, shot at from among them.
     Crowded,
 }
 
 impl Layout {
-    /// All of them.
+    /// All layouts.
     pub const ALL: [Self; 3] = [Self::Scattered, Self::Turning, Self::Crowded];
 
-    /// As in the figures' keys.
+    /// Returns the name as used in JSON keys.
     pub fn name(self) -> &'static str {
         match self {
             Self::Scattered => "scattered",
@@ -47,28 +47,28 @@ impl Layout {
         }
     }
 
-    /// Half the side of the square where so many are, in metres.
+    /// Returns half the side of the square that holds the targets, in metres.
     fn half_side(self, targets: usize) -> f32 {
         let each: f32 = if self == Self::Crowded { 1.5 } else { 5.0 };
         each * (targets as f32).sqrt() / 2.0
     }
 }
 
-/// One target.
+/// Moving target.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// The middle of its box when the shooters saw it, in metres.
+    /// Centre of its box as the shooters saw it, in metres.
     seen: Vec3,
-    /// In metres a second, on the way there.
+    /// Velocity on the way there in metres per second.
     velocity: Vec3,
-    /// Which way it was turned when the shooters saw it, in radians about Y.
+    /// Rotation about Y as the shooters saw it, in radians.
     pub yaw: f32,
-    /// In radians a second, on the way there.
+    /// Angular velocity on the way there in radians per second.
     spin: f32,
 }
 
 impl Target {
-    /// The middle of its box and how it is turned at a tick.
+    /// Returns the centre and the rotation of its box at a tick.
     pub fn at(&self, tick: u32) -> (Vec3, Quat) {
         let into = tick % PERIOD;
         let gone = f64::from(into.min(PERIOD - into)) - f64::from(FIRED);
@@ -76,13 +76,13 @@ impl Target {
         (self.seen + self.velocity * since, Quat::from_rotation_y(self.yaw + self.spin * since))
     }
 
-    /// The middle of its box as the shooters saw it.
+    /// Returns the centre of its box as the shooters saw it.
     pub fn seen(&self) -> Vec3 {
         self.seen
     }
 
-    /// The box about all that lightyear remembers of it when the shots are fired: its least and its greatest
-    /// corner.
+    /// Returns the bounding box of all poses in lightyear's history when the shots are fired, as minimum and
+    /// maximum corner.
     pub fn envelope(&self) -> (Vec3, Vec3) {
         let (mut min, mut max) = (Vec3::MAX, Vec3::MIN);
         for tick in FIRED + 1 - REMEMBERED..=FIRED {
@@ -94,21 +94,21 @@ impl Target {
         (min, max)
     }
 
-    /// Somebody who never turns.
+    /// Creates a target that never rotates.
     #[cfg(test)]
     pub fn running(seen: Vec3, velocity: Vec3) -> Self {
         Self { seen, velocity, yaw: 0.0, spin: 0.0 }
     }
 }
 
-/// One shot.
+/// Shot at a target.
 #[derive(Clone, Copy, Debug)]
 pub struct Ray {
     pub origin: Vec3,
     pub direction: Dir3,
 }
 
-/// Targets, and a shot at where they were seen for each of so many shooters.
+/// Targets, and shots at the positions where they were seen, each by another shooter.
 #[derive(Clone, Debug)]
 pub struct Crowd {
     pub targets: Vec<Target>,
@@ -116,7 +116,7 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// Equal seeds are equal crowds.
+    /// Creates a crowd; equal seeds give equal crowds.
     pub fn new(layout: Layout, targets: usize, rays: usize, seed: u64) -> Self {
         let mut rng = SmallRng::seed_from_u64(seed);
         let half_side = layout.half_side(targets);
@@ -141,7 +141,7 @@ fn target(layout: Layout, half_side: f32, rng: &mut SmallRng) -> Target {
     let speed = rng.random_range(3.0..6.0);
     let turns = layout == Layout::Turning;
     Target {
-        // Some jump, some stand on something.
+        // Some jump or stand on something.
         seen: Vec3::new(x, HALF.y + rng.random_range(0.0..1.0), z),
         velocity: Vec3::new(heading.x, 0.0, heading.y) * speed,
         yaw: if turns { rng.random_range(0.0..TAU) } else { 0.0 },
@@ -149,7 +149,7 @@ fn target(layout: Layout, half_side: f32, rng: &mut SmallRng) -> Target {
     }
 }
 
-/// A shot at somebody, somewhat off; `None` when the shooter would stand in a target.
+/// Returns a shot near a random target, or `None` if the shooter would stand in a target.
 fn aim(layout: Layout, half_side: f32, targets: &[Target], rng: &mut SmallRng) -> Option<Ray> {
     let aimed = targets[rng.random_range(0..targets.len())].seen;
     let origin = if layout == Layout::Crowded {
@@ -160,7 +160,7 @@ fn aim(layout: Layout, half_side: f32, targets: &[Target], rng: &mut SmallRng) -
         let from = from * rng.random_range(5.0..35.0);
         Vec3::new(aimed.x + from.x, EYE, aimed.z + from.y)
     };
-    // No box reaches further.
+    // Radius of a box.
     if targets.iter().any(|target| target.seen.distance(origin) < HALF.length()) {
         return None;
     }

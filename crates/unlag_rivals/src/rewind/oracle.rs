@@ -1,39 +1,39 @@
-//! What the right answer is: every box at the very place where it was seen, the nearest one that is hit.
+//! Reference answers: the nearest box that a shot hits, with every box exactly where it was seen.
 
 use bevy::math::{DQuat, DVec3};
 
 use super::crowd::{HALF, RANGE, Ray, Target};
 
-/// Who was hit and how far away, in metres.
+/// Index and distance in metres of the hit target.
 pub type Answer = Option<(usize, f32)>;
 
-/// Nobody is to blame for this much, in metres: it is what rounding may do to a box or a distance.
+/// Tolerance in metres for rounding of boxes and distances.
 const SLACK: f64 = 0.01;
 
-/// What is to be said of an answer.
+/// Correctness of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// It holds.
+    /// The answer is correct.
     Right,
-    /// Somebody else is nearer.
+    /// Another target is nearer.
     NotTheNearest,
-    /// Somebody is hit, and it says nobody.
+    /// The shot hits a target, but the answer is none.
     Lost,
-    /// Whom it names is not hit there.
+    /// The shot does not hit the named target at this distance.
     NotThere,
 }
 
-/// What is hit of all targets.
+/// Reference answer to a shot.
 #[derive(Clone, Debug)]
 pub struct Truth {
-    /// The nearest one.
+    /// Nearest hit target.
     pub nearest: Answer,
-    /// The nearest hit when all boxes are a little smaller, or infinity.
+    /// Distance of the nearest hit with slightly smaller boxes, or infinity.
     nearest_small: f64,
 }
 
 impl Truth {
-    /// Asks every target.
+    /// Intersects a shot with every target.
     pub fn of(ray: &Ray, targets: &[Target]) -> Self {
         let mut truth = Self { nearest: None, nearest_small: f64::INFINITY };
         for (i, target) in targets.iter().enumerate() {
@@ -49,14 +49,14 @@ impl Truth {
         truth
     }
 
-    /// Judges an answer. It is right when it holds for boxes that are a centimetre larger or smaller.
+    /// Checks an answer, which is correct if it holds for boxes that are a centimetre larger or smaller.
     pub fn judge(&self, ray: &Ray, targets: &[Target], answer: Answer) -> Verdict {
         let Some((named, at)) = answer else {
             return if self.nearest_small.is_finite() { Verdict::Lost } else { Verdict::Right };
         };
         let at = f64::from(at);
         let there = targets.get(named).is_some_and(|target| {
-            // A box that is seen at an angle is met sooner by more than it is larger.
+            // At a flat angle, a larger box moves the entry point by more than its growth.
             let [large, small] = [SLACK, -SLACK].map(|slack| inside(ray, target, slack));
             large.is_some_and(|[near, leaves]| {
                 let far = small.map_or(leaves, |[enters, _]| enters);
@@ -73,12 +73,12 @@ impl Truth {
     }
 }
 
-/// How far away a target's box is hit, when all its sides are moved out by `slack`.
+/// Returns the distance at which a shot hits a target's box, with all sides moved out by `slack`.
 fn distance(ray: &Ray, target: &Target, slack: f64) -> Option<f64> {
     inside(ray, target, slack).map(|[enters, _]| enters)
 }
 
-/// From where to where a shot is in that box.
+/// Returns the interval of a shot inside that box.
 fn inside(ray: &Ray, target: &Target, slack: f64) -> Option<[f64; 2]> {
     let back = DQuat::from_rotation_y(-f64::from(target.yaw));
     let origin = back * (ray.origin.as_dvec3() - target.seen().as_dvec3());
@@ -108,7 +108,7 @@ mod tests {
     use crate::rewind::crowd::{Crowd, Layout};
 
     #[test]
-    fn answers_are_judged() {
+    fn wrong_distance_farther_target_and_missed_hit_are_detected() {
         let crowd = Crowd::new(Layout::Crowded, 64, 200, 3);
         let (mut hit, mut behind) = (0, 0);
         for ray in &crowd.rays {
@@ -116,13 +116,13 @@ mod tests {
             let judge = |answer| truth.judge(ray, &crowd.targets, answer);
             assert_eq!(judge(truth.nearest), Verdict::Right);
             let Some((nearest, at)) = truth.nearest else { continue };
-            // Who is barely touched may as well not be.
+            // Grazing shots may count as misses.
             if truth.nearest_small > f64::from(at) + 0.1 {
                 continue;
             }
             hit += 1;
             assert_eq!(judge(Some((nearest, at + 0.5))), Verdict::NotThere);
-            // Whoever else is hit is farther away, unless a box is in a box.
+            // All other hit targets are farther away, unless boxes overlap.
             let others = (0..64).filter(|i| *i != nearest);
             let mut other = others.filter_map(|i| Some((i, distance(ray, &crowd.targets[i], 0.0)? as f32)));
             if let Some(other) = other.find(|(_, far)| *far > at + 0.5) {
@@ -135,13 +135,13 @@ mod tests {
     }
 
     #[test]
-    fn a_turned_box_is_hit_on_its_side() {
+    fn rotated_box_is_hit_on_its_side() {
         let mut crowd = Crowd::new(Layout::Turning, 1, 0, 5);
         crowd.targets[0].yaw = core::f32::consts::FRAC_PI_2;
         let seen = crowd.targets[0].seen();
         let towards = bevy::math::Dir3::NEG_X;
         let ray = Ray { origin: seen + Vec3::X * 10.0, direction: towards };
-        let at = distance(&ray, &crowd.targets[0], 0.0).expect("a hit");
+        let at = distance(&ray, &crowd.targets[0], 0.0).expect("the shot hits");
         assert!((at - 9.8).abs() < 1e-5, "{at}");
     }
 }

@@ -1,4 +1,5 @@
-//! Our side: a server with rapier's physics whose targets are recorded as their transforms say.
+//! `bevy_unlag` side of the rewind benchmark: a server with rapier's physics that records the targets'
+//! transforms.
 
 use bevy::{prelude::*, time::TimeUpdateStrategy};
 use bevy_rapier3d::prelude::Collider;
@@ -20,17 +21,17 @@ use bevy_unlag_smoothing::{PublishedPath, RecordTransform};
 /// Ticks between two updates.
 const INTERVAL: u32 = 3;
 
-/// A server whose targets are moved by hand.
+/// Server whose targets follow their paths.
 pub struct Ours {
     app: App,
 }
 
-/// Which target this is, and its way.
+/// Path of a target.
 #[derive(Component)]
 struct Walks(Target);
 
 impl Ours {
-    /// With these targets. Unless it `remembers`, nobody is hit.
+    /// Creates a server with these targets. Without `remembers` they have no history and cannot be hit.
     pub fn new(crowd: &Crowd, remembers: bool) -> Self {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, MovementPlugin))
@@ -97,7 +98,7 @@ fn fire(tick: Res<CurrentTick>, query: RewindQuery, mut shots: ResMut<Shots>) {
     }
     let time = ViewTime::after(tick.0, -AGO.as_secs_f64() / TICK.as_secs_f64());
     shots.fire(|ray| {
-        // Each is a shot of somebody else.
+        // One query per shot, as for shots of different players.
         let then = query.at(RewindTime::View(View::from(time))).ok()?;
         let hit =
             then.of(RewindFilter::without(Entity::PLACEHOLDER)).cast_ray(ray.origin, *ray.direction, RANGE);

@@ -1,4 +1,5 @@
-//! lightyear's side: a server with avian's physics, as in lightyear's own example of lag compensation.
+//! lightyear side of the rewind benchmark: a server with avian's physics, set up like lightyear's own example
+//! of lag compensation.
 
 use avian3d::prelude::{
     Collider, CollisionLayers, Gravity, LayerMask, PhysicsInterpolationPlugin, PhysicsPlugins,
@@ -25,29 +26,29 @@ use super::{
 };
 use crate::scene::TICK;
 
-/// A server whose targets are moved by hand.
+/// Server whose targets follow their paths.
 pub struct Theirs {
     app: App,
 }
 
-/// Which target this is, and its way.
+/// Path of a target.
 #[derive(Component)]
 struct Walks(Target);
 
-/// How the targets are set up.
+/// Setup of the targets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Setup {
-    /// Without lag compensation: nobody can shoot.
+    /// No lag compensation; targets cannot be hit.
     Forgetful,
-    /// Each is spawned where it first is, as in lightyear's example. That place stays between it and its envelope
-    /// while avian looks for contacts and sorts its tree.
+    /// Each target is spawned at its first position, as in lightyear's example. The offset between that
+    /// position and the envelope remains while avian detects contacts and sorts its tree.
     AsItComes,
-    /// Each is spawned at the world's origin, and its envelope stays with it: for somebody who knows.
+    /// Each target is spawned at the world's origin, so that its envelope stays with it: a setup for experts.
     Tuned,
 }
 
 impl Theirs {
-    /// With these targets.
+    /// Creates a server with these targets.
     pub fn new(crowd: &Crowd, setup: Setup) -> Self {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, StatesPlugin, ServerPlugins { tick_duration: TICK }))
@@ -74,10 +75,10 @@ impl Theirs {
                 Position(place),
                 Rotation(turned),
                 Walks(*target),
-                // Envelopes would have contacts with each other, which avian would find in every tick.
+                // Contacts between envelopes would cost avian time in every tick.
                 CollisionLayers::new(LayerMask(2), LayerMask::NONE),
-                // What is moved by hand falls asleep twice a second. In that tick avian leaves the envelope of who
-                // was not spawned at the origin elsewhere, and nearly all shots are lost.
+                // Kinematic targets fall asleep twice a second. In that tick avian leaves the envelopes of
+                // targets that were not spawned at the origin elsewhere, and nearly all shots miss.
                 SleepingDisabled,
             ));
             entity.id()
@@ -92,8 +93,8 @@ impl Theirs {
         Self { app }
     }
 
-    /// Whether a ray that starts in an envelope hits it there, or where the ray leaves it, as in lightyear's
-    /// example.
+    /// Sets whether a ray that starts in an envelope hits it there, or, as in lightyear's example, where it
+    /// leaves the envelope.
     pub fn solid(mut self, solid: bool) -> Self {
         self.shots().solid = solid;
         self

@@ -1,4 +1,5 @@
-//! A link whose packets take their own time: what is sent in one tick has one fate, whoever sends it.
+//! Simulated link with random packet delays that depend on the tick only: all packets of one tick share their
+//! fate.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -7,32 +8,33 @@ use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use crate::scene::TICK;
 
-/// How a link treats packets, each way.
+/// Link conditions, the same in each direction.
 #[derive(Clone, Copy)]
 pub struct Link {
-    /// As in the figures' keys.
+    /// Name as used in JSON keys.
     pub key: &'static str,
-    /// In words.
+    /// Description.
     pub name: &'static str,
-    /// Seconds that every packet takes.
+    /// Minimum one-way latency in seconds.
     pub latency: f64,
-    /// Up to so many seconds come on top, evenly.
+    /// Additional latency, uniform between zero and this number of seconds.
     pub jitter: f64,
-    /// The share of packets that are lost.
+    /// Fraction of lost packets.
     pub loss: f64,
 }
 
-/// Which way.
+/// Direction of a link.
 #[derive(Clone, Copy)]
 pub enum Way {
-    /// To the server.
+    /// Uplink.
     Up,
-    /// From it.
+    /// Downlink.
     Down,
 }
 
 impl Link {
-    /// How long what is sent at `now` takes; `None` when it is lost. Equal seeds, equal luck.
+    /// Returns the latency of a packet sent at `now`, or `None` if it is lost. Equal seeds give equal
+    /// results.
     pub fn fate(&self, way: Way, now: Duration, seed: u64) -> Option<Duration> {
         let slot = (now.as_nanos() / TICK.as_nanos()) as u64;
         let mut rng =
@@ -42,7 +44,7 @@ impl Link {
     }
 }
 
-/// One direction of a link.
+/// Packets in flight in one direction.
 pub struct Pipe<T> {
     waiting: BTreeMap<(Duration, u64), T>,
     serial: u64,
@@ -55,13 +57,13 @@ impl<T> Default for Pipe<T> {
 }
 
 impl<T> Pipe<T> {
-    /// Takes a packet in that is due at some time.
+    /// Adds a packet that arrives at `due`.
     pub fn push(&mut self, due: Duration, packet: T) {
         self.waiting.insert((due, self.serial), packet);
         self.serial += 1;
     }
 
-    /// The next one that is due.
+    /// Returns the next packet that has arrived.
     pub fn pop(&mut self, now: Duration) -> Option<T> {
         let next = self.waiting.first_entry().filter(|entry| entry.key().0 <= now)?;
         Some(next.remove())
@@ -73,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_of_one_tick_share_their_fate_and_others_do_not() {
+    fn packets_of_one_tick_share_their_fate_and_those_of_other_ticks_do_not() {
         let link = Link { key: "", name: "", latency: 0.05, jitter: 0.066, loss: 0.05 };
         let fate = |ms: u64, way| link.fate(way, Duration::from_millis(ms), 7);
         assert_eq!(fate(1_000, Way::Down), fate(1_002, Way::Down));
@@ -84,11 +86,11 @@ mod tests {
         let mean = took.clone().sum::<f64>() / (10_000 - lost) as f64;
         assert!((mean - 0.083).abs() < 0.001 && took.clone().all(|t| (0.05..=0.116).contains(&t)), "{mean}");
         let other = (0..10_000).filter(|k| fate(k * 16, Way::Up) == fate(k * 16, Way::Down)).count();
-        assert!(other < 100, "{other} share their fate with the other way");
+        assert!(other < 100, "{other} share their fate with the other direction");
     }
 
     #[test]
-    fn what_is_due_first_comes_first() {
+    fn packets_arrive_in_order_of_due_time() {
         let mut pipe = Pipe::default();
         let ms = Duration::from_millis;
         [(30, 'c'), (10, 'a'), (10, 'b')].into_iter().for_each(|(due, packet)| pipe.push(ms(due), packet));

@@ -1,4 +1,5 @@
-//! Our side: a client whose proxies are smoothed, fed with what a server sends.
+//! `bevy_unlag` side of the smoothing benchmark: a client with smoothed proxies that receives a server's
+//! updates.
 
 use core::time::Duration;
 
@@ -16,23 +17,23 @@ use super::{
 };
 use crate::scene::{TICK, settle};
 
-/// Cubics, and for comparison straight lines.
+/// Hermite interpolation, and linear interpolation for comparison.
 pub const MODES: [ProxySmoothing; 2] = [ProxySmoothing::Hermite, ProxySmoothing::Linear];
 
-/// What a server sends of everybody.
+/// Server that sends updates of all actors.
 pub struct Server {
     tracks: Vec<PathRecorder>,
-    /// What it sent in its last frame.
+    /// Updates of its last frame.
     sent: Vec<ProxyUpdate>,
 }
 
 impl Server {
-    /// With so many actors.
+    /// Creates a server with a number of actors.
     pub fn new(actors: usize) -> Self {
         Self { tracks: (0..actors).map(|_| PathRecorder::default()).collect(), sent: Vec::new() }
     }
 
-    /// One tick, in which these are the actors' states.
+    /// Runs one tick with the given states of the actors.
     pub fn frame(&mut self, tick: u32, states: impl Iterator<Item = Snapshot>) {
         self.sent.clear();
         let seconds = TICK.as_secs_f32();
@@ -45,20 +46,20 @@ impl Server {
     }
 }
 
-/// A client at the end of a link.
+/// Client at the end of a link.
 pub struct Watcher {
     app: App,
     link: Link,
     seed: u64,
     down: Pipe<Vec<ProxyUpdate>>,
-    /// Of each mode, actor by actor.
+    /// Proxies per mode and actor.
     proxies: [Vec<Entity>; 2],
-    /// What was seen of them.
+    /// Drawn samples per mode and actor.
     pub seen: [Vec<Vec<Seen>>; 2],
 }
 
 impl Watcher {
-    /// One that watches so many actors.
+    /// Creates a client that draws a number of actors.
     pub fn new(actors: usize, link: Link, seed: u64) -> Self {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, SmoothingPlugin))
@@ -71,7 +72,7 @@ impl Watcher {
         Self { app, link, seed, down: Pipe::default(), proxies, seen }
     }
 
-    /// Takes what the server has sent in its frame.
+    /// Sends what the server has created in its frame.
     pub fn serve(&mut self, server: &Server, now: Duration) {
         if !server.sent.is_empty()
             && let Some(takes) = self.link.fate(Way::Down, now, self.seed)
@@ -80,7 +81,7 @@ impl Watcher {
         }
     }
 
-    /// One frame at `now`, when the server's time is `ticks`.
+    /// Runs one frame at `now`, when the server's time is `ticks`.
     pub fn frame(&mut self, now: Duration, ticks: f64) {
         while let Some(updates) = self.down.pop(now) {
             for proxies in &self.proxies {
@@ -101,7 +102,7 @@ impl Watcher {
     }
 }
 
-/// What is shown of a proxy; nothing when it is not.
+/// Returns the drawn sample of a proxy, if it is visible.
 fn look(world: &World, proxy: Entity, ticks: f64) -> Option<Seen> {
     let drawn = world.get::<DrawnPose>(proxy).filter(|drawn| drawn.pose.alive)?;
     let view = world.get::<ProxyTime>(proxy)?.drawn?;

@@ -1,4 +1,5 @@
-//! lightyear's side: a server that replicates whoever moves, and clients that interpolate them.
+//! lightyear side of the smoothing benchmark: a server that replicates actors, and clients that interpolate
+//! them.
 
 use core::time::Duration;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -28,11 +29,11 @@ use crate::scene::{TICK, settle};
 const PROTOCOL_ID: u64 = 65;
 const KEY: [u8; 32] = *b"unlag_rivals bench, not a secret";
 
-/// Who moves: the number of its path.
+/// Actor with the index of its path.
 #[derive(Component, Serialize, Deserialize, Clone, Copy, PartialEq, Debug)]
 pub struct Actor(pub u8);
 
-/// Where it is.
+/// Position of an actor.
 #[derive(Component, Serialize, Deserialize, Clone, Copy, PartialEq, Debug)]
 pub struct Place(pub Vec3);
 
@@ -58,13 +59,13 @@ fn finish(app: &mut App) {
     }
 }
 
-/// A server, and where its actors are at which tick.
+/// Server with moving actors.
 pub struct Server {
     app: App,
     listener: Entity,
 }
 
-/// Where everybody is at every tick.
+/// Positions of all actors per tick.
 #[derive(Resource)]
 struct Paths(Vec<Vec<Vec3>>);
 
@@ -76,7 +77,7 @@ fn walk(timeline: Res<LocalTimeline>, paths: Res<Paths>, mut actors: Query<(&Act
 }
 
 impl Server {
-    /// With actors that are, at every tick, where these say.
+    /// Creates a server with actors that follow these paths, one position per tick.
     pub fn new(paths: Vec<Vec<Vec3>>) -> Self {
         let mut app = app(TICK);
         app.add_plugins(ServerPlugins { tick_duration: TICK }).add_plugins(protocol);
@@ -103,18 +104,18 @@ impl Server {
         Self { app, listener }
     }
 
-    /// One frame, which is one tick.
+    /// Runs one frame, which is one tick.
     pub fn frame(&mut self) {
         self.app.update();
     }
 
-    /// The tick that was made last.
+    /// Returns the last simulated tick.
     pub fn tick(&self) -> u32 {
         self.app.world().resource::<LocalTimeline>().tick().0
     }
 }
 
-/// What a client shows, frame by frame: the moment in server ticks, and who is where.
+/// Drawn frame of a client: its time in server ticks, and the positions of the actors.
 #[derive(Resource, Default)]
 struct Screen(Option<(f64, Vec<(u8, Vec3)>)>);
 
@@ -129,24 +130,24 @@ fn look(
     screen.0 = timeline.is_synced().then_some((ticks, places));
 }
 
-/// A client at the end of a link.
+/// Client at the end of a link.
 pub struct Watcher {
     app: App,
     link: link::Link,
     seed: u64,
-    /// From and to the client; from and to the server.
+    /// Channels from and to the client, and from and to the server.
     ends: [(Receiver<Bytes>, Sender<Bytes>); 2],
     up: Pipe<Bytes>,
     down: Pipe<Bytes>,
-    /// What was seen of each actor.
+    /// Drawn samples per actor.
     pub seen: Vec<Vec<Seen>>,
 }
 
 impl Watcher {
-    /// Joins; `id` is another one for each.
+    /// Connects a client; `id` must be unique.
     ///
     /// # Errors
-    /// When the connect token cannot be made.
+    /// Returns a message if the connect token cannot be created.
     pub fn join(
         server: &mut Server,
         id: u64,
@@ -157,7 +158,7 @@ impl Watcher {
         let mut app = app(FRAME);
         app.add_plugins(ClientPlugins { tick_duration: TICK }).add_plugins(protocol);
         app.insert_resource(config)
-            // Nothing is predicted, but lightyear's systems want to know how it would be.
+            // Nothing is predicted, but lightyear's systems require the resource.
             .insert_resource(PredictionManager::default())
             .init_resource::<Screen>()
             .add_systems(Update, look.after(InterpolationSystems::All));
@@ -182,7 +183,7 @@ impl Watcher {
             protocol_id: PROTOCOL_ID,
         };
         let netcode = NetcodeClient::new(auth, NetcodeConfig::default())
-            .map_err(|error| format!("cannot make a connect token: {error}"))?;
+            .map_err(|error| format!("cannot create a connect token: {error}"))?;
         let entity = app.world_mut().spawn((Client, netcode, ReplicationReceiver, client_io)).id();
         app.world_mut().trigger(Connect { entity });
         app.world_mut().flush();
@@ -191,7 +192,7 @@ impl Watcher {
         Ok(Self { app, link, seed, ends, up, down, seen: vec![Vec::new(); actors] })
     }
 
-    /// Takes what the server has sent in its frame, and gives it what is due.
+    /// Takes what the server has sent in its frame, and delivers the client's packets that have arrived.
     pub fn serve(&mut self, now: Duration) {
         let [_, (from_server, to_server)] = &self.ends;
         for packet in from_server.try_iter() {
@@ -204,7 +205,7 @@ impl Watcher {
         }
     }
 
-    /// One frame at `now`, when the server's time is `ticks`.
+    /// Runs one frame at `now`, when the server's time is `ticks`.
     pub fn frame(&mut self, now: Duration, ticks: f64) {
         let [(from_client, to_client), _] = &self.ends;
         while let Some(packet) = self.down.pop(now) {
@@ -223,7 +224,7 @@ impl Watcher {
         }
     }
 
-    /// What it knows of its link: the round trip and its jitter, in milliseconds.
+    /// Returns the client's estimates of round trip and jitter in milliseconds.
     pub fn round_trip(&mut self) -> (f64, f64) {
         let world = self.app.world_mut();
         let ms = |time: Duration| time.as_secs_f64() * 1_000.0;

@@ -1,4 +1,4 @@
-//! The lab's own paths, of which both are sent the same snapshots.
+//! Paths of the lab, from which both sides receive the same snapshots.
 
 #[expect(dead_code, reason = "the lab asks for more")]
 #[path = "../../../unlag_lab/src/smoothing/truth/body.rs"]
@@ -13,27 +13,27 @@ use bevy_unlag_core::{Snapshot, Tick, angle_to_units};
 use body::{Body, DT, FINE, integrate, level, towards, turning};
 pub use body::{Moment, TICKS, Truth};
 
-/// What is moving, and how: as in the lab.
+/// Motion of a truth, as in the lab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Path {
-    /// To and fro at 6 m/s, turning with 20 m/s² every 0.25 to 0.7 s.
+    /// Back and forth at 6 m/s, reversing with 20 m/s² every 0.25 to 0.7 s.
     Adad,
-    /// Runs, stops, runs another way.
+    /// Runs, stops, runs in another direction.
     StopStart,
-    /// Jumps again as it lands, turning in the air.
+    /// Jumps again on landing and turns in the air.
     Bhop,
     /// Drives at up to 28 m/s, slides, reverses.
     Kart,
-    /// To and fro, and every 3 s somewhere else; for the judge's own tests.
+    /// Back and forth, with a teleport every 3 s; for the tests of the error metrics.
     #[cfg(test)]
     Teleport,
 }
 
 impl Path {
-    /// Those that are watched.
+    /// Measured paths.
     pub const ALL: [Self; 4] = [Self::Adad, Self::StopStart, Self::Bhop, Self::Kart];
 
-    /// As in the figures' keys.
+    /// Returns the name as used in JSON keys.
     pub fn name(self) -> &'static str {
         match self {
             Self::Adad => "adad",
@@ -45,10 +45,10 @@ impl Path {
         }
     }
 
-    /// The truth of this path for so many seconds; equal seeds move alike.
+    /// Creates a truth of this path; equal seeds move alike.
     ///
     /// # Errors
-    /// Never; those of the lab may fail.
+    /// Never fails; the lab's function of this name can.
     pub fn truth(self, seconds: f64, seed: u64) -> Result<Truth, String> {
         Ok(match self {
             Self::Adad => walkers::adad(seconds, 20.0, 6.0, seed),

@@ -1,4 +1,4 @@
-//! The conditions of a well-known article on snapshot interpolation.
+//! Link conditions of a well-known article on snapshot interpolation.
 
 use super::{Cast, Speeds, watch};
 use crate::{
@@ -11,14 +11,13 @@ use crate::{
     },
 };
 
-/// 50 ms and up to 66 more, one
-/// packet in twenty lost.
+/// 50 ms latency, 0 to 66 ms jitter, 5 % loss.
 const ARTICLE: Way = Way { jitter: Jitter::Uniform(0.066), loss: 0.05, ..Way::clean(0.05) };
 
-/// Adds delay, freezes and pops at four rates.
+/// Adds delay, freezes and pops at four update rates.
 ///
 /// # Errors
-/// When nothing could be measured.
+/// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan, casts: &[Cast], speeds: &mut Speeds) -> Result<(), String> {
     let mut curves = Vec::new();
     for (hz, goal, name) in
@@ -31,8 +30,8 @@ pub fn add(figures: &mut Figures, plan: &Plan, casts: &[Cast], speeds: &mut Spee
             format!("delay_ms_article_{hz}hz"),
             delay.mean,
             format!(
-                "ms behind the fastest packet, 50 ms + 0 to 66 ms, 5 % loss, mean of {} runs; goal {goal}; worst \
-                 {:.1}; RMS {:.3} cm; {} changes of the clock",
+                "ms behind the fastest packet, 50 ms + 0 to 66 ms, 5 % loss, mean of {} runs; goal {goal}; \
+                 worst {:.1}; RMS {:.3} cm; {} changes of the clock",
                 watched.delays.len(),
                 delay.worst,
                 rms.mean,
@@ -43,14 +42,17 @@ pub fn add(figures: &mut Figures, plan: &Plan, casts: &[Cast], speeds: &mut Spee
         figures.add(
             format!("freeze_percent_article_{hz}hz"),
             freeze.mean,
-            format!("% of frames that hardly move when they should; goal {goal}; worst {:.3}", freeze.worst),
+            format!(
+                "% of frames that hardly move although they should; goal {goal}; worst {:.3}",
+                freeze.worst
+            ),
         )?;
         figures.add(
             format!("pops_article_{hz}hz"),
             watched.pops() as f64,
             format!(
-                "frames that move more than 1.25 of the top speed and 2 cm, all runs together; goal 0; the largest \
-                 step is {:.2} cm off the truth's",
+                "frames that move more than 1.25 times the top speed and 2 cm, all runs together; goal 0; \
+                 the largest step differs by {:.2} cm from the truth's",
                 watched.of(|v| v.step_excess).worst
             ),
         )?;

@@ -1,4 +1,4 @@
-//! The suite's own presets.
+//! Playout measurements on the suite's link presets.
 
 use bevy_unlag::link_conditioner::PRESETS;
 
@@ -8,14 +8,14 @@ use crate::{
     smoothing::{Plan, link::Link, perfect::Every},
 };
 
-/// The ticks between two updates by default.
+/// Default interval of updates.
 const DEFAULT: Every = Every::Ticks(3);
-/// Adds what every preset does at the default interval.
+/// Adds the measurements of every preset at the default interval.
 ///
 /// # Errors
-/// When nothing could be measured.
+/// Returns a message if nothing was measured.
 pub fn add(figures: &mut Figures, plan: &Plan, casts: &[Cast], speeds: &mut Speeds) -> Result<(), String> {
-    // Nothing arrives.
+    // Nothing arrives over presets that lose all packets.
     for preset in PRESETS.iter().filter(|preset| preset.loss_percent < 100.0) {
         let watched = watch(casts, &Link::Conditions(preset.down()), DEFAULT, plan);
         speeds.take(&watched, &preset.name);
@@ -26,7 +26,8 @@ pub fn add(figures: &mut Figures, plan: &Plan, casts: &[Cast], speeds: &mut Spee
             format!("max_step_excess_cm_{slug}"),
             excess.worst,
             format!(
-                "cm that a frame's step is off the truth's, largest on {name}; {} pops in {} runs; RMS {:.3} cm",
+                "cm by which a frame's step differs from the truth's, maximum on {name}; {} pops in {} \
+                 runs; RMS {:.3} cm",
                 watched.pops(),
                 watched.verdicts.len(),
                 watched.of(|v| v.rms).mean
@@ -35,13 +36,13 @@ pub fn add(figures: &mut Figures, plan: &Plan, casts: &[Cast], speeds: &mut Spee
         figures.add(
             format!("freeze_percent_{slug}"),
             freeze.mean,
-            format!("% of frames that hardly move when they should; worst {:.3}", freeze.worst),
+            format!("% of frames that hardly move although they should; worst {:.3}", freeze.worst),
         )?;
         figures.add(
             format!("delay_ms_{slug}"),
             delay.mean,
             format!(
-                "ms behind the fastest packet; worst {:.1}; the clock jumped {} times and was changed {} times",
+                "ms behind the fastest packet; worst {:.1}; the clock jumped {} times and changed {} times",
                 delay.worst, watched.jumps, watched.changes
             ),
         )?;
@@ -49,7 +50,7 @@ pub fn add(figures: &mut Figures, plan: &Plan, casts: &[Cast], speeds: &mut Spee
     Ok(())
 }
 
-/// A name as it stands in a key.
+/// Converts a preset name into its form in JSON keys.
 pub fn slug(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join("_")

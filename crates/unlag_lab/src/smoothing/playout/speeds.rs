@@ -1,12 +1,12 @@
-//! How fast the drawn time ran.
+//! Rate of the drawn time.
 
 use super::Watched;
 use crate::figures::Figures;
 
-/// How fast the drawn time ran.
+/// Extremes of the rate of the drawn time over all links.
 #[derive(Default)]
 pub struct Speeds {
-    /// The slowest and the fastest, and where.
+    /// Rate and link.
     slowest: Option<(f64, String)>,
     fastest: Option<(f64, String)>,
     backward: usize,
@@ -15,7 +15,7 @@ pub struct Speeds {
 }
 
 impl Speeds {
-    /// A clock that jumped over an outage says nothing about its speed.
+    /// Adds the runs on a link. Runs in which a clock jumped over an outage do not count for the rates.
     pub fn take(&mut self, watched: &Watched, link: &str) {
         self.jumps += watched.jumps;
         self.backward += watched.verdicts.iter().map(|v| v.backward).sum::<usize>();
@@ -33,10 +33,10 @@ impl Speeds {
         }
     }
 
-    /// Adds the slowest and the fastest.
+    /// Adds the slowest and the fastest rate.
     ///
     /// # Errors
-    /// When nothing was drawn.
+    /// Returns a message if nothing was drawn.
     pub fn add(self, figures: &mut Figures) -> Result<(), String> {
         let (low, slow_link) = self.slowest.unwrap_or((f64::NAN, String::new()));
         let (high, fast_link) = self.fastest.unwrap_or((f64::NAN, String::new()));
@@ -44,8 +44,8 @@ impl Speeds {
             "time_speed_min",
             low,
             format!(
-                "of real time over 100 ms, slowest of all links on which the clock never jumped (it jumped {} times \
-                 on the others), on {slow_link}; goal 0.92; {} of {} frames go back in time",
+                "of real time over 100 ms, slowest of all links without clock jumps ({} jumps on the \
+                 others), on {slow_link}; goal 0.92; {} of {} frames go back in time",
                 self.jumps, self.backward, self.frames
             ),
         )?;

@@ -1,4 +1,4 @@
-//! Somebody at the keys who does one thing all the time.
+//! Scripted input with a fixed habit.
 
 use core::f64::consts::{PI, TAU};
 
@@ -7,25 +7,25 @@ use bevy_unlag::{Soldier, movement::CapsuleInput, prelude::*};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use unlag_examples::{arena::HALF_SIZE, scripted_player::ScriptedPlayer};
 
-/// What it is.
+/// Movement pattern of a scripted player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Habit {
-    /// Left and right, turning around every 0.25 to 0.7 s.
+    /// Strafes left and right, reversing every 0.25 to 0.7 s.
     Strafing,
-    /// Runs for up to a second, stands for up to a second.
+    /// Runs for up to a second, then stands for up to a second.
     StopStart,
-    /// Runs and jumps again and again.
+    /// Runs and jumps continuously.
     Jumping,
-    /// All of that, crouches, and runs straight on, all over the arena: each of its stairs is 25 cm that
-    /// are climbed in no time.
+    /// All of these, plus crouching and running straight ahead, across the whole arena. Each of its stair
+    /// steps is 25 cm, climbed within one move.
     Mixed,
 }
 
 impl Habit {
-    /// All of them.
+    /// All habits.
     pub const ALL: [Self; 4] = [Self::Strafing, Self::StopStart, Self::Jumping, Self::Mixed];
 
-    /// As in the figures' keys.
+    /// Returns the name as used in JSON keys.
     pub fn name(self) -> &'static str {
         match self {
             Self::Strafing => "strafing",
@@ -36,13 +36,13 @@ impl Habit {
     }
 }
 
-/// Plays by a seed, a decision every so many ticks.
+/// Seeded scripted input that changes after a random number of ticks.
 #[derive(Resource)]
 pub struct Hands {
     habit: Habit,
     rng: SmallRng,
     axes: Vec2,
-    /// Ticks until they do something else.
+    /// Ticks until the next decision.
     next: u32,
     jump: u32,
     crouch: bool,
@@ -51,13 +51,13 @@ pub struct Hands {
 }
 
 impl Hands {
-    /// Equal seeds play alike.
+    /// Creates the input; equal seeds play alike.
     pub fn new(habit: Habit, seed: u64) -> Self {
         let rng = SmallRng::seed_from_u64(seed ^ 0xACE);
         Self { habit, rng, axes: Vec2::X, next: 0, jump: 0, crouch: false, heading: 0.0, turn: 0.0 }
     }
 
-    /// Lets them steer a client's pawn from now on.
+    /// Replaces the script of a client's pawn.
     pub fn take_over(self, client: &mut App) {
         client.insert_resource(self).insert_resource(ScriptedPlayer::idle());
         client.add_systems(FixedUpdate, play.after(MoveSystems::Sample).before(MoveSystems::Extend));
@@ -82,16 +82,16 @@ impl Hands {
         }
     }
 
-    /// Where it plays, and how far away from there.
+    /// Returns the centre of the field and its half extent.
     fn field(&self) -> (Vec3, f32) {
         match self.habit {
             Habit::Mixed => (Vec3::ZERO, HALF_SIZE - 3.0),
-            // Nothing stands about here.
+            // A part of the arena without obstacles.
             _ => (Vec3::new(-13.0, 0.0, 12.0), 4.0),
         }
     }
 
-    /// Near the border of its field it runs back to the middle.
+    /// Returns the next input. Outside the field the pawn runs back to the middle.
     fn next(&mut self, place: Vec3) -> CapsuleInput {
         self.next = self.next.saturating_sub(1);
         self.jump = self.jump.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Where the owner's pawn was, on the owner's own screen.
+//! Path of the owner's pawn as drawn on the owner's own screen.
 
 use bevy::{ecs::system::StaticSystemParam, prelude::*};
 use bevy_unlag::{
@@ -8,32 +8,32 @@ use bevy_unlag::{
     prelude::*,
 };
 
-/// Places between two ticks, found as the owner draws them: by a part of the step.
+/// Samples per tick, computed like the owner's drawn pose: by a partial step.
 const PARTS: usize = 8;
 
-/// What the owner's screen could have shown at every moment, and when it did.
+/// Positions that the owner's screen could have drawn at any time, and the times of its frames.
 #[derive(Resource, Default)]
 pub struct OwnPath {
-    /// The tick whose end [`places`](Self::places) begin with.
+    /// Tick at whose end [`places`](Self::places) begin.
     pub began: Option<Tick>,
-    /// Eight of them a tick.
+    /// Positions, eight per tick.
     pub places: Vec<Vec3>,
-    /// Of every frame: seconds on this app's clock, and ticks since the first one ended.
+    /// Time of every frame in seconds on this app's clock, and in ticks since the end of `began`.
     pub frames: Vec<(f64, f64)>,
-    /// Moves that began elsewhere than the one before ended.
+    /// Number of moves that did not start where the previous one ended.
     pub breaks: usize,
 }
 
 impl OwnPath {
-    /// Seconds from one place to the next.
+    /// Seconds between two positions.
     pub const STEP: f64 = 1.0 / (64 * PARTS) as f64;
 
-    /// Notes a client's own path down from now on.
+    /// Records a client's own path from now on.
     pub fn watch(client: &mut App) {
         client.init_resource::<Self>().add_systems(FixedLast, follow).add_systems(Last, look);
     }
 
-    /// Ticks on the owner's time line when this app's clock showed so many seconds.
+    /// Converts a time on this app's clock, in seconds, into ticks on the owner's timeline.
     pub fn ticks_at(&self, seconds: f64) -> Option<f64> {
         let next = self.frames.partition_point(|(at, _)| *at < seconds);
         let ((s0, a), (s1, b)) = (self.frames.get(next.checked_sub(1)?)?, self.frames.get(next)?);

@@ -1,27 +1,28 @@
-//! What the server showed of a pawn, and what a watcher's screen did.
+//! Recorders of the server's published states and of a watcher's drawn poses.
 
 use std::collections::HashMap;
 
 use bevy::prelude::*;
 use bevy_unlag::{Soldier, core::PublishedState, prelude::*};
 
-/// Which of the owner's moves the server showed at which of its own ticks.
+/// Owner's move that each server tick published.
 #[derive(Resource, Default)]
 pub struct Stage(HashMap<Tick, Tick>);
 
 impl Stage {
-    /// Notes down what a server shows of a pawn from now on.
+    /// Records the published states of a pawn from now on.
     pub fn watch(server: &mut App, id: NetId) {
         let note = move |pawns: Query<(&NetId, &PublishedState<Soldier>)>, mut stage: ResMut<Stage>| {
             if let Some((_, shown)) = pawns.iter().find(|(pawn, _)| **pawn == id) {
-                // What was once shown of a tick stays.
+                // The first published state of a tick is final.
                 stage.0.entry(shown.tick).or_insert(shown.move_tick);
             }
         };
         server.init_resource::<Self>().add_systems(FixedLast, note);
     }
 
-    /// The moment of the owner's time line that a picture shows, in ticks since the end of `began`.
+    /// Returns the time on the owner's timeline that a drawn pose represents, in ticks since the end of
+    /// `began`.
     pub fn moment(&self, stamp: ViewStamp, began: Tick) -> Option<f64> {
         let ticks = |tick: &Tick| self.0.get(tick).map(|moved| f64::from(moved.since(began)));
         match stamp {
@@ -36,23 +37,23 @@ impl Stage {
     }
 }
 
-/// One picture of a pawn.
+/// Drawn pose of a pawn.
 #[derive(Clone, Copy)]
 pub struct Picture {
-    /// When, in seconds on the watcher's clock.
+    /// Time in seconds on the watcher's clock.
     pub now: f64,
-    /// How its pose came about.
+    /// Origin of the pose.
     pub stamp: ViewStamp,
-    /// Where it was seen.
+    /// Drawn position.
     pub place: Vec3,
 }
 
-/// A watcher's screen, frame by frame.
+/// Drawn poses of a watcher, one per frame.
 #[derive(Resource, Default)]
 pub struct Screen(pub Vec<Picture>);
 
 impl Screen {
-    /// Notes down what a client shows of a pawn from now on.
+    /// Records a client's drawn poses of a pawn from now on.
     pub fn watch(client: &mut App, id: NetId) {
         let note = move |time: Res<Time<Real>>,
                          proxies: Query<(&NetId, &DrawnPose, &VisualOffset), Without<LocalControl>>,

@@ -1,15 +1,15 @@
-//! A way up through somebody's home `WiFi`.
+//! Uplink jitter of a home Wi-Fi.
 
 use core::time::Duration;
 
 use bevy::{ecs::schedule::IntoScheduleConfigs, prelude::*};
 use bevy_unlag::net::{NetSim, NetSimSystems};
 
-/// Milliseconds that a packet takes longer than the quickest ones, one for every 64th of a second.
+/// Extra latency of packets in milliseconds, one value per 64th of a second.
 ///
-/// It is no recording but made up once in the shape of one: nine in ten take up to 5 ms longer. Every
-/// second or two the air is busy: one to four times in a row the radio waits for 30 to 80 ms, and what
-/// is sent meanwhile leaves together with what waited, so nothing is overtaken.
+/// Synthetic data shaped like a recording: nine packets in ten take up to 5 ms longer. Every second or two
+/// the channel is busy: one to four times in a row the radio waits for 30 to 80 ms. Packets sent meanwhile
+/// leave together with the waiting ones, so no packet overtakes another.
 const LATE: [u8; 1024] = [
     3, 2, 2, 3, 0, 1, 3, 3, 1, 0, 1, 5, 0, 0, 4, 1, 0, 0, 3, 1, 78, 63, 48, 33, 18, 3, 0, 0, 0, 2, 0, 2, 0,
     0, 0, 2, 3, 0, 0, 42, 27, 12, 0, 1, 1, 1, 0, 1, 1, 1, 0, 3, 3, 2, 5, 1, 1, 0, 1, 1, 1, 5, 2, 0, 3, 0, 1,
@@ -44,7 +44,7 @@ const LATE: [u8; 1024] = [
     1, 1, 1, 1,
 ];
 
-/// Lets a client's way up jitter like that from now on: on top of the latency that it has.
+/// Adds this jitter to the latency of a client's uplink.
 pub fn jitter(client: &mut App) {
     let world = client.world_mut();
     let latency = world.query::<&NetSim>().iter(world).next().map_or(Duration::ZERO, |sim| sim.up.latency);
@@ -65,25 +65,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_has_the_shape_that_it_says() {
+    fn wifi_jitter_has_mostly_short_delays_and_waits_of_30_to_80_ms() {
         let quick = LATE.iter().filter(|late| **late <= 5).count();
-        assert!((0.85..0.95).contains(&(quick as f64 / LATE.len() as f64)), "{quick} quick ones");
-        // Where the radio waits anew.
+        assert!((0.85..0.95).contains(&(quick as f64 / LATE.len() as f64)), "{quick} short delays");
+        // Beginnings of waits.
         let waits = LATE.windows(2).filter(|pair| pair[1] > pair[0].max(10)).map(|pair| pair[1]);
         let waits: Vec<_> = waits.collect();
         assert!(waits.len() >= 16 && waits.iter().all(|wait| (30..=80).contains(wait)), "{waits:?}");
     }
 
     #[test]
-    fn nothing_is_overtaken() {
+    fn wifi_jitter_never_reorders_packets() {
         for pair in LATE.windows(2) {
             assert!(f64::from(pair[1]) + 15.625 >= f64::from(pair[0]), "{pair:?}");
         }
-        assert!(f64::from(LATE[0]) + 15.625 >= f64::from(LATE[LATE.len() - 1]), "it begins anew");
+        assert!(
+            f64::from(LATE[0]) + 15.625 >= f64::from(LATE[LATE.len() - 1]),
+            "reordered where the table repeats"
+        );
     }
 
     #[test]
-    fn it_goes_on_for_ever() {
+    fn wifi_jitter_repeats_after_16_seconds() {
         assert_eq!(late_at(Duration::ZERO), late_at(Duration::from_secs(16)));
         assert_eq!(late_at(Duration::from_nanos(20 * 15_625_000)), Duration::from_millis(78));
     }

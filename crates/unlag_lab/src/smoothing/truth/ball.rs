@@ -1,11 +1,11 @@
-//! A ball in a room.
+//! Bouncing ball in a room.
 
 use bevy::math::DVec3;
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use super::{Moment, Truth, integrate};
 
-/// 13 m/s between walls 16 m apart, a quarter of its energy lost on the floor, given back before it
+/// 13 m/s between walls 16 m apart. The floor takes a quarter of the energy and returns some before the ball
 /// lies still.
 pub fn ball(seconds: f64, seed: u64) -> Truth {
     const GRAVITY: f64 = 6.5;

@@ -1,54 +1,54 @@
-//! How something moves that is made up.
+//! Continuous motion and its integration.
 
 use bevy::{
     math::{DQuat, DVec3},
     prelude::*,
 };
 
-// Others include this file, with another name for the suite.
+// The rivals crate includes this file as well, under other crate names.
 use super::{Snapshot, Tick, angle_to_units};
 
-/// Ticks in a second.
+/// Ticks per second.
 pub const TICKS: u32 = 64;
-/// Integration steps in a tick.
+/// Integration steps per tick.
 pub(super) const FINE: usize = 30;
-/// Seconds of an integration step.
+/// Seconds per integration step.
 pub(super) const DT: f64 = 1.0 / (TICKS as f64 * FINE as f64);
 
-/// Everything about one moment.
+/// State of the motion at one time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Moment {
-    /// Metres.
+    /// Position in metres.
     pub position: DVec3,
-    /// Metres per second, right after what happens at this moment.
+    /// Velocity in metres per second, after the events of this time.
     pub velocity: DVec3,
-    /// Metres per second squared, right after it.
+    /// Acceleration in metres per second squared, after the events of this time.
     pub acceleration: DVec3,
     /// Heading about +Y in radians, not wrapped.
     pub yaw: f64,
-    /// Radians per second.
+    /// Angular velocity about +Y in radians per second.
     pub yaw_rate: f64,
-    /// How often it was put somewhere else.
+    /// Number of teleports so far.
     pub teleports: u8,
     /// Whether it stands on something.
     pub grounded: bool,
 }
 
-/// How something moved.
+/// Ground truth of a motion.
 pub struct Truth {
-    /// The fastest it is by itself, in metres per second.
+    /// Largest speed without teleports, in metres per second.
     pub top_speed: f64,
-    /// Whether its heading turns by a law, not by hand.
+    /// Whether the heading has an angular velocity, as vehicles do, rather than following the player's view.
     pub(super) turns: bool,
     pub(super) moments: Vec<Moment>,
-    /// Seconds from one of them to the next.
+    /// Seconds between two moments.
     pub(super) dt: f64,
-    /// What a server knows of it, tick by tick.
+    /// Snapshots of the server, one per tick.
     pub(super) snapshots: Vec<Snapshot>,
 }
 
 impl Truth {
-    /// Of what was integrated.
+    /// Creates a truth from integrated moments.
     pub(super) fn new(moments: Vec<Moment>) -> Self {
         let top_speed = moments.iter().map(|m| m.velocity.length()).fold(0.0, f64::max);
         let turns = moments.iter().any(|m| m.yaw_rate != 0.0);
@@ -57,8 +57,8 @@ impl Truth {
         truth
     }
 
-    /// Of something that goes straight from place to place, `dt` seconds each; nothing else is known of
-    /// it.
+    /// Creates a truth that moves in straight lines between positions `dt` seconds apart, without heading and
+    /// snapshots.
     pub fn through(places: &[Vec3], dt: f64) -> Self {
         let moment = |(i, now): (usize, &Vec3)| {
             let next = places.get(i + 1).unwrap_or(now);
@@ -70,12 +70,12 @@ impl Truth {
         Self { top_speed, turns: false, moments, dt, snapshots: Vec::new() }
     }
 
-    /// What the server's tick `tick` says of it.
+    /// Returns the server's snapshot of a tick.
     fn quantised(&self, tick: usize) -> Snapshot {
         let now = self.moments[tick * FINE];
         Snapshot {
             yaw: angle_to_units(now.yaw as f32),
-            // Who never turns is no vehicle.
+            // Only vehicles have a spin.
             spin: (self.turns).then(|| Snapshot::spin_units(now.yaw_rate as f32)),
             grounded: now.grounded,
             falling: !now.grounded,
@@ -84,17 +84,17 @@ impl Truth {
         }
     }
 
-    /// Seconds that are known.
+    /// Returns the duration in seconds.
     pub fn seconds(&self) -> f64 {
         (self.moments.len() - 1) as f64 * self.dt
     }
 
-    /// What the server's ticks say, from tick 0 on.
+    /// Returns the server's snapshots from tick 0 on.
     pub fn snapshots(&self) -> &[Snapshot] {
         &self.snapshots
     }
 
-    /// What was so many seconds after tick 0.
+    /// Returns the state at a time in seconds after tick 0.
     pub fn at(&self, seconds: f64) -> Moment {
         let steps = (seconds / self.dt).max(0.0);
         let index = (steps as usize).min(self.moments.len() - 1);
@@ -106,13 +106,13 @@ impl Truth {
         moment
     }
 
-    /// When it was put somewhere else, in seconds.
+    /// Returns the times of the teleports in seconds.
     pub fn teleports(&self) -> Vec<f64> {
         let pairs = (1..).zip(self.moments.windows(2));
         pairs.filter(|(_, p)| p[0].teleports != p[1].teleports).map(|(i, _)| f64::from(i) * self.dt).collect()
     }
 
-    /// When it came to rest, in seconds, and for how long it stood.
+    /// Returns the start and the duration of each stop, in seconds.
     pub fn stops(&self) -> Vec<(f64, f64)> {
         const STILL: f64 = 1e-6;
         let per_tick = (1.0 / (f64::from(TICKS) * self.dt)).round() as usize;
@@ -132,15 +132,15 @@ impl Truth {
     }
 }
 
-/// What is integrated.
+/// State of an integration.
 pub(super) struct Body {
     pub(super) now: Moment,
     /// Seconds since the start.
     pub(super) seconds: f64,
 }
 
-/// Integrates a body: `on_tick` may change it on ticks, `force` says its acceleration in every step
-/// and may let it bounce.
+/// Integrates a motion: `on_tick` may change it on ticks; `force` returns the acceleration of every step and
+/// may handle collisions.
 pub(super) fn integrate(
     seconds: f64,
     start: Moment,
@@ -165,18 +165,18 @@ pub(super) fn integrate(
     Truth::new(moments)
 }
 
-/// The acceleration that turns a velocity around by `turn` radians per second.
+/// Returns the acceleration that rotates a velocity by `turn` radians per second.
 pub(super) fn turning(velocity: DVec3, turn: f64) -> DVec3 {
     let turned = DQuat::from_rotation_y(turn * DT) * velocity;
     (turned - velocity) / DT
 }
 
-/// What it takes to reach `wanted` within a tick, but no more than `most`.
+/// Returns the acceleration that reaches `wanted` within a tick, limited to `most`.
 pub(super) fn towards(wanted: DVec3, velocity: DVec3, most: f64) -> DVec3 {
     ((wanted - velocity) * f64::from(TICKS)).clamp_length_max(most)
 }
 
-/// A level direction.
+/// Returns a horizontal unit vector.
 pub(super) fn level(angle: f64) -> DVec3 {
     DVec3::new(angle.cos(), 0.0, angle.sin())
 }

@@ -1,15 +1,15 @@
-//! A kart that slides and reverses.
+//! Kart with slip that also reverses.
 
 use bevy::math::{DQuat, DVec3};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
 use super::{DT, FINE, Moment, TICKS, Truth};
 
-/// Metres from the start.
+/// Distance from the start, in metres, beyond which the kart turns back.
 const FAR: f64 = 200.0;
 
-/// 12 to 28 m/s forwards or 6 m/s backwards, with 12 m/s² and brakes of 20; steers with 6 rad/s².
-/// Its nose points up to 25° into the bend, where it does not go.
+/// 12 to 28 m/s forwards or 6 m/s backwards, accelerating with 12 m/s², braking with 20 m/s² and steering
+/// with 6 rad/s². The nose points up to 25° into the bend, away from the direction of motion.
 pub fn kart(seconds: f64, seed: u64) -> Truth {
     let mut rng = SmallRng::seed_from_u64(seed ^ 0x5);
     let steps = (seconds * f64::from(TICKS)).round() as usize * FINE;
@@ -24,7 +24,7 @@ pub fn kart(seconds: f64, seed: u64) -> Truth {
                 reverses = !reverses && rng.random_bool(0.12);
                 wanted = if reverses { -6.0 } else { rng.random_range(12.0..28.0) };
                 let bend = rng.random_range(0.5..1.6) * f64::from(rng.random_range(-1_i8..=1));
-                // Far away it turns back.
+                // Far from the start the bend leads back.
                 let homeward = (DQuat::from_rotation_y(heading) * DVec3::NEG_X).dot(-position).signum();
                 let bend = if position.length() > FAR { 1.2 * homeward } else { bend };
                 wanted_turn = if reverses { bend * 0.5 } else { bend };

@@ -1,4 +1,4 @@
-//! A player on a platform.
+//! Player on a moving platform.
 
 use core::f64::consts::TAU;
 
@@ -6,16 +6,16 @@ use bevy::math::DVec3;
 
 use super::{Moment, Truth, walkers};
 
-/// Radians per second at which the platform turns.
+/// Angular velocity of the platform in radians per second.
 const TURN: f64 = 0.6;
-/// Metres from its middle to the player's.
+/// Distance from the platform's middle to the middle of the player's path, in metres.
 const OUT: f64 = 6.0;
-/// Metres that it rises and sinks.
+/// Amplitude of the platform's vertical motion in metres.
 const RISE: f64 = 3.0;
-/// Radians per second of that.
+/// Angular frequency of the vertical motion in radians per second.
 const BEAT: f64 = TAU / 4.0;
 
-/// To and fro with 3 m/s and 20 m/s² on a platform that turns and rises.
+/// Back and forth at 3 m/s with 20 m/s² on a platform that turns and rises.
 pub fn platform(seconds: f64, seed: u64) -> Truth {
     let mut truth = walkers::adad(seconds, 20.0, 3.0, seed ^ 0x6);
     for (i, moment) in truth.moments.iter_mut().enumerate() {

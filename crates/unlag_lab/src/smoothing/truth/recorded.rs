@@ -1,4 +1,4 @@
-//! Our own models, each step of them and what is drawn in between.
+//! Recordings of our own move models, including the poses drawn between two ticks.
 
 mod driver;
 mod hands;
@@ -20,13 +20,13 @@ use unlag_examples::{app::TICK, arena};
 
 use super::{Moment, TICKS, Truth};
 
-/// Pictures between two ticks, drawn as the owner draws them: by a part of the step.
+/// Samples per tick, computed like the owner's drawn pose: by a partial step.
 const PARTS: usize = 8;
 
-/// Runs about in the arena of the examples: strafes, stops, jumps, crouches, stairs, a ramp.
+/// Records the capsule mover in the arena of the examples: strafing, stops, jumps, crouching, stairs, a ramp.
 ///
 /// # Errors
-/// One line when the pawn was lost.
+/// Returns a message if the pawn fell out of the arena.
 pub fn capsule(seconds: f64, seed: u64) -> Result<Truth, String> {
     let mut app = app();
     app.add_systems(Startup, arena::spawn);
@@ -35,10 +35,10 @@ pub fn capsule(seconds: f64, seed: u64) -> Result<Truth, String> {
     record::<CapsuleModel>(app, start, seconds, |state| hands.next(state.position))
 }
 
-/// Drives about on a field with posts, sills and ramps.
+/// Records the kart on a field with posts, sills and ramps.
 ///
 /// # Errors
-/// One line when the kart was lost.
+/// Returns a message if the kart fell out of the field.
 pub fn kart(seconds: f64, seed: u64) -> Result<Truth, String> {
     let mut app = app();
     app.add_plugins(KartPlugin);
@@ -54,7 +54,7 @@ fn app() -> App {
     app
 }
 
-/// One picture of a pawn.
+/// Recorded sample of a pawn.
 struct Picture {
     position: Vec3,
     snapshot: Snapshot,
@@ -73,7 +73,7 @@ fn record<M: MoveModel>(
     mut player: impl FnMut(&M::State) -> M::Input,
 ) -> Result<Truth, String> {
     bevy_unlag_testkit::finish(&mut app);
-    // A collider is in rapier's tree after the first fixed step with it.
+    // A new collider is in rapier's tree after the first fixed step.
     (0..4).for_each(|_| app.update());
     let entity = app.world_mut().spawn_empty().id();
     let mut system = SystemState::<(M::World, Res<'static, M::Config>)>::new(app.world_mut());
@@ -87,7 +87,7 @@ fn record<M: MoveModel>(
         let ctx = StepContext { tick: Tick(tick), dt, entity, replaying: part < PARTS };
         M::step(&config, state, input, &ctx, world, &mut events)
     };
-    // It lands first.
+    // A second to land.
     let mut state = (0..TICKS).fold(start, |state, tick| step(&state, &M::Input::default(), tick, PARTS));
     let mut pictures = vec![Picture::of::<M>(&state, 0)];
     for tick in 0..(seconds * f64::from(TICKS)).round() as u32 {
@@ -105,7 +105,7 @@ fn record<M: MoveModel>(
     Ok(joined(&pictures))
 }
 
-/// A truth that goes straight from picture to picture.
+/// Creates a truth that moves in straight lines between samples.
 fn joined(pictures: &[Picture]) -> Truth {
     let dt = TICK.as_secs_f64() / PARTS as f64;
     let units = TAU / 65_536.0;

@@ -17,13 +17,13 @@ const STANDING: Moment = Moment {
     grounded: true,
 };
 
-/// Holds what a tick decided until the next one.
+/// Integrates with an acceleration that is decided on each tick and held until the next one.
 fn held(seconds: f64, start: Moment, mut decide: impl FnMut(&mut Body) -> DVec3) -> Truth {
     let decided = core::cell::Cell::new(DVec3::ZERO);
     integrate(seconds, start, |body| decided.set(decide(body)), |_| decided.get())
 }
 
-/// To and fro along X.
+/// Moves back and forth along X.
 pub fn adad(seconds: f64, acceleration: f64, speed: f64, seed: u64) -> Truth {
     let mut rng = SmallRng::seed_from_u64(seed);
     let (mut way, mut next) = (-1.0, 0.0);
@@ -36,7 +36,7 @@ pub fn adad(seconds: f64, acceleration: f64, speed: f64, seed: u64) -> Truth {
     })
 }
 
-/// Says where to run to: 0.4 to 1.4 s somewhere, 0.2 to 1 s nowhere.
+/// Alternates between 0.4 to 1.4 s of running in a random direction and 0.2 to 1 s of standing.
 struct Whim {
     rng: SmallRng,
     next: f64,
@@ -63,13 +63,13 @@ impl Whim {
     }
 }
 
-/// 6 m/s, 20 m/s².
+/// Runs and stops at 6 m/s with 20 m/s².
 pub fn stop_start(seconds: f64, seed: u64) -> Truth {
     let mut whim = Whim::new(seed);
     held(seconds, STANDING, |body| towards(whim.at(body.seconds), body.now.velocity, 20.0))
 }
 
-/// 6 m/s or nothing.
+/// Runs and stops at 6 m/s with instant changes of velocity.
 pub fn instant(seconds: f64, seed: u64) -> Truth {
     let mut whim = Whim::new(seed ^ 0x1257);
     held(seconds, STANDING, |body| {
@@ -78,7 +78,7 @@ pub fn instant(seconds: f64, seed: u64) -> Truth {
     })
 }
 
-/// 6 m/s straight on; jumps of 0.9 m, 0.05 to 0.5 s after each landing.
+/// Runs straight ahead at 6 m/s with jumps of 0.9 m, 0.05 to 0.5 s after each landing.
 pub fn jump(seconds: f64, seed: u64) -> Truth {
     const GRAVITY: f64 = 9.8;
     let mut rng = SmallRng::seed_from_u64(seed ^ 0x3);
@@ -100,7 +100,7 @@ pub fn jump(seconds: f64, seed: u64) -> Truth {
     })
 }
 
-/// 8 m/s, a hop of 45 ticks after the other, each turning the other way.
+/// Hops at 8 m/s without pause, 45 ticks per hop, turning the other way with each hop.
 pub fn bhop(seconds: f64) -> Truth {
     const GRAVITY: f64 = 10.0;
     const HOP: u32 = 45;
@@ -118,7 +118,8 @@ pub fn bhop(seconds: f64) -> Truth {
     integrate(seconds, start, hop, |body| turning(body.now.velocity, 2.5 * side.get()).with_y(-GRAVITY))
 }
 
-/// 3 m/s along X with 12 m/s², and 10 m/s some way every 0.8 to 1.8 s.
+/// Walks along X at 3 m/s with 12 m/s² and is knocked back at 10 m/s in a random direction every 0.8 to 1.8
+/// s.
 pub fn knock(seconds: f64, seed: u64) -> Truth {
     let mut rng = SmallRng::seed_from_u64(seed ^ 0x8);
     let mut next = 0.5;
@@ -131,13 +132,14 @@ pub fn knock(seconds: f64, seed: u64) -> Truth {
     })
 }
 
-/// Round and round.
+/// Moves on a circle.
 pub fn circle(seconds: f64, speed: f64, radius: f64) -> Truth {
     let start = Moment { velocity: DVec3::X * speed, ..STANDING };
     integrate(seconds, start, |_| {}, |body| turning(body.now.velocity, -speed / radius))
 }
 
-/// To and fro; every 3 s 15 m further, at another part of a send interval each time.
+/// Moves back and forth with a teleport of 15 m every 3 s, at a different phase of the send interval each
+/// time.
 pub fn teleport(seconds: f64, seed: u64) -> Truth {
     let truth = adad(seconds, 20.0, 6.0, seed ^ 0x7);
     let mut rng = SmallRng::seed_from_u64(seed ^ 0x107);

@@ -1,4 +1,4 @@
-//! What makes it harder than the link: mailboxes that get things twice, and ammunition that comes and goes.
+//! Additional stress: duplicated messages in the inboxes, and ammunition changes.
 
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use bevy_unlag::{
@@ -7,22 +7,22 @@ use bevy_unlag::{
 };
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-/// How likely it is in a tick that a player finds ammunition.
+/// Probability per tick that a player finds ammunition.
 const GIVEN: f64 = 0.005;
-/// How often a packet, and an answer, is put into its mailbox a second time.
+/// Probability that a packet or acknowledgement is delivered a second time.
 pub const DOUBLED: f64 = 0.25;
 
-/// What plays tricks on one app.
+/// Stress generator of one app.
 #[derive(Resource)]
 pub struct Trick {
     rng: SmallRng,
-    /// Whether there is a fight.
+    /// Whether the match is in its fighting phase.
     pub on: bool,
-    /// What was in mailboxes some ticks ago.
+    /// Messages to be repeated some ticks later.
     old: EntityHashMap<Vec<Vec<u8>>>,
-    /// How often the server gave somebody ammunition.
+    /// Number of times the server added ammunition.
     pub given: u64,
-    /// How often the player asked for another magazine.
+    /// Number of reload requests.
     pub reloads: u64,
 }
 
@@ -37,7 +37,7 @@ impl Trick {
         }
     }
 
-    /// The same messages with some of them twice, at once or some ticks later.
+    /// Duplicates some messages, immediately or some ticks later.
     fn double(&mut self, pawn: Entity, messages: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
         let old = self.old.entry(pawn).or_default();
         let mut all = Vec::new();
@@ -71,7 +71,7 @@ pub fn double_answers(mut trick: ResMut<Trick>, mut pawns: Query<(Entity, &mut I
     }
 }
 
-/// A crate of ammunition now and then.
+/// Adds ammunition at random times.
 pub fn refill(arsenal: Res<Arsenal>, mut trick: ResMut<Trick>, mut pawns: Query<&mut SoldierState>) {
     for mut state in &mut pawns {
         if !trick.on || !state.body.alive || !trick.rng.random_bool(GIVEN) {
@@ -86,7 +86,7 @@ pub fn refill(arsenal: Res<Arsenal>, mut trick: ResMut<Trick>, mut pawns: Query<
     }
 }
 
-/// A player who loads what is empty, and now and then what is not.
+/// Requests a reload of empty magazines, and at times of others.
 pub fn reload(
     mut trick: ResMut<Trick>,
     mut own: Query<(&SoldierState, &mut WeaponControls), With<LocalControl>>,

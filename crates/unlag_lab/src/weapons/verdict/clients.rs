@@ -1,4 +1,4 @@
-//! 64 clients in one app, whose packets are recorded: they run about and fire at each other.
+//! 64 clients in one app that run and fire at each other while their packets are recorded.
 
 use bevy::prelude::*;
 use bevy_unlag::{
@@ -14,19 +14,19 @@ use rand::{Rng, SeedableRng, rngs::SmallRng};
 use super::stage::{self, Mail, PLAYERS, ROUND_TRIP, Stage};
 use bevy_unlag::smoothing::PublishedPath;
 
-/// How old what a screen shows is when a shot of it arrives, in milliseconds.
+/// Age of the shooter's view when its shot arrives, in milliseconds.
 const VIEW: u32 = 110;
 
 struct Clients {
     app: App,
     pawns: Vec<Entity>,
     rng: SmallRng,
-    /// Who fires next.
+    /// Index of the next player to fire.
     next: usize,
     hz: u32,
 }
 
-/// What a server gets in ticks in which so many fire.
+/// Records the packets of ticks with the given numbers of shots.
 pub fn record(hz: u32, seed: u64, shots: &[usize]) -> Vec<Mail> {
     let mut server = Stage::new(hz, seed);
     let mut clients = Clients::new(hz, seed);
@@ -56,12 +56,12 @@ impl Clients {
         Self { app, pawns, rng: SmallRng::seed_from_u64(!seed), next: 0, hz }
     }
 
-    /// Ticks of so many milliseconds.
+    /// Converts milliseconds into ticks.
     fn ticks(&self, milliseconds: u32) -> i32 {
         (milliseconds * self.hz / 1_000).cast_signed()
     }
 
-    /// What everybody wants: to run beside whom they aim at, and some of them to fire.
+    /// Sets all inputs: every player strafes and aims at another one, and some of them fire.
     fn steer(&mut self, server: &Stage, shots: usize) {
         let own = self.app.world().resource::<CurrentTick>().0.offset(1);
         let view = ViewTime { tick: own.offset(-self.ticks(VIEW)), fraction: 90 };
@@ -94,7 +94,7 @@ impl Clients {
         self.next = (self.next + shots) % count;
     }
 
-    /// Everybody's packets of a tick.
+    /// Returns the packets of all clients in a tick.
     fn moves(&mut self) -> Mail {
         self.app.update();
         let world = self.app.world_mut();
@@ -105,7 +105,7 @@ impl Clients {
         taken.collect()
     }
 
-    /// Answers come at once; snapshots are heard of half a round trip later.
+    /// Delivers acknowledgements immediately; received snapshots are reported half a round trip late.
     fn hear(&mut self, server: &mut Stage) {
         let now = server.app.world().resource::<CurrentTick>().0;
         let heard = now.offset(-self.ticks(ROUND_TRIP / 2));

@@ -1,4 +1,4 @@
-//! A server with 64 players and no network: what arrives was recorded before.
+//! Server with 64 players and without a network; the packets were recorded before.
 
 use core::time::Duration;
 use std::time::Instant;
@@ -27,27 +27,27 @@ use rand::{Rng, SeedableRng, rngs::SmallRng};
 use unlag_examples::arena;
 
 pub const PLAYERS: u16 = 64;
-/// The round trip that the server knows of, in milliseconds.
+/// Round trip estimate of the server in milliseconds.
 pub const ROUND_TRIP: u32 = 80;
 
 /// Bytes for or from every player in a tick.
 pub type Mail = Vec<Vec<Vec<u8>>>;
 
-/// What the parts of a tick took, in microseconds.
+/// Time of the parts of a tick in microseconds.
 #[derive(Clone, Copy, Default)]
 pub struct Parts {
-    /// Packets decoded, moves made, answers written.
+    /// Decoding packets, simulating moves, writing acknowledgements.
     pub moves: f64,
-    /// Where everybody is noted down, and what clients have heard.
+    /// Recording frame histories and the snapshots received by clients.
     pub recording: f64,
-    /// The table of who was where brought up to date, also after snapshots.
+    /// Updating the rewind table, also after sending snapshots.
     pub table: f64,
-    /// Shots judged.
+    /// Resolving shots.
     pub judging: f64,
 }
 
 impl Parts {
-    /// What a server does so that shots can be judged.
+    /// Returns the time that the server spends on recording history.
     pub fn records(&self) -> f64 {
         self.recording + self.table
     }
@@ -57,7 +57,7 @@ impl Parts {
     }
 }
 
-/// When parts of the frame began and ended.
+/// Timestamps between the parts of a frame.
 #[derive(Resource, Default)]
 struct Clock(Vec<Instant>);
 
@@ -68,9 +68,10 @@ fn note(mut clock: ResMut<Clock>) {
     clock.0.push(Instant::now());
 }
 
-/// What both sides have.
+/// Creates an app with the plugins of both sides.
 pub fn app(hz: u32) -> App {
-    // The first to ask decides for the process: threads that wake each other are measured otherwise.
+    // The first initialisation counts for the whole process; worker threads waking each other would distort
+    // the times.
     ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(1).build());
     let tick = Duration::from_secs(1) / hz;
     let mut app = App::new();
@@ -85,8 +86,8 @@ pub fn app(hz: u32) -> App {
     .insert_resource(TimeUpdateStrategy::ManualDuration(tick))
     .insert_resource(Time::<Fixed>::from_duration(tick))
     .insert_resource(StaticTransformOptimizations::Disabled)
-    // 16 rounds a second at most: 15 on the average leave some room.
-    .insert_resource(
+        // At most 16 rounds per second: an average of 15 leaves some room.
+        .insert_resource(
         Arsenal::new(vec![Weapon { interval: 1.0 / 16.0, ..Weapon::rifle() }]).unwrap_or_default(),
     )
     .add_systems(Startup, arena::spawn);
@@ -95,17 +96,17 @@ pub fn app(hz: u32) -> App {
     app
 }
 
-/// Ticks from snapshot to snapshot: 47 ms.
+/// Returns the snapshot interval in ticks, 47 ms.
 pub fn interval(hz: u32) -> u32 {
     hz * 3 / 64
 }
 
-/// The server.
+/// Server of the measurement.
 pub struct Stage {
     pub app: App,
     pub pawns: Vec<Entity>,
     hz: u32,
-    /// Targets that were hurt so far.
+    /// Number of targets hit so far.
     pub hits: u64,
 }
 
@@ -119,7 +120,7 @@ impl Stage {
         app.add_systems(
             FixedPostUpdate,
             (
-                // Who is late is carried on before: that is none of this.
+                // The extrapolation of late clients runs before these systems and does not count.
                 note.after(MoveSystems::Publish).before(RewindSystems::Record),
                 note.after(RewindSystems::Record).before(RewindSystems::Follow),
                 note.after(RewindSystems::Follow).before(WeaponSystems::Validate),
@@ -150,7 +151,8 @@ impl Stage {
         Self { app, pawns, hz, hits: 0 }
     }
 
-    /// A tick in which this arrives. Says how many ticks ago snapshots were sent, and what it took.
+    /// Runs a tick with arrived packets. Returns the number of ticks since the last snapshots and the
+    /// timings.
     pub fn tick(&mut self, packets: &Mail) -> (usize, Parts) {
         let world = self.app.world_mut();
         for (pawn, packets) in self.pawns.iter().zip(packets) {
@@ -177,7 +179,7 @@ impl Stage {
         (self.send(), parts)
     }
 
-    /// Now and then snapshots of everybody.
+    /// Sends snapshots of all pawns when they are due and returns the phase within the interval.
     fn send(&mut self) -> usize {
         let world = self.app.world_mut();
         let now = world.resource::<CurrentTick>().0;
@@ -198,7 +200,7 @@ impl Stage {
         phase as usize
     }
 
-    /// Empties the mailboxes of what goes out. Verdicts are for nobody here.
+    /// Drains the outgoing messages and returns the acknowledgements; verdicts are discarded.
     pub fn answers(&mut self) -> Mail {
         let world = self.app.world_mut();
         let mut all = Vec::new();

@@ -1,14 +1,14 @@
-//! Somebody in a kart.
+//! Scripted driver of a kart.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::Collider;
 use bevy_unlag::movement::{KartInput, KartState};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-/// Half the side of the field, in metres.
+/// Half the side of the field in metres.
 const HALF: f32 = 120.0;
 
-/// A floor, four walls, posts to run into, sills to drive over and ramps to jump from.
+/// Spawns a floor, four walls, posts to hit, sills to drive over and ramps to jump from.
 pub fn spawn_field(world: &mut World) {
     let mut block = |at: Vec3, half: Vec3, tilt: f32| {
         let transform = Transform::from_translation(at).with_rotation(Quat::from_rotation_x(tilt));
@@ -31,22 +31,22 @@ pub fn spawn_field(world: &mut World) {
     }
 }
 
-/// Drives by a seed.
+/// Seeded scripted driver.
 pub struct Driver {
     rng: SmallRng,
     input: KartInput,
-    /// Ticks until it does something else.
+    /// Ticks until the next decision.
     next: u32,
 }
 
 impl Driver {
-    /// Equal seeds drive alike.
+    /// Creates a driver; equal seeds drive alike.
     pub fn new(seed: u64) -> Self {
         Self { rng: SmallRng::seed_from_u64(seed ^ 0xDA), input: KartInput::default(), next: 0 }
     }
 
-    /// Something else every 0.4 to 1.6 s: full throttle, little, none, backwards; straight or a bend.
-    /// Near the border it steers back to the middle.
+    /// Returns the next input. Every 0.4 to 1.6 s the driver picks full, partial, no or reverse throttle and
+    /// a straight or a bend; near the border it steers back to the middle.
     pub fn next(&mut self, state: &KartState) -> KartInput {
         self.next = self.next.saturating_sub(1);
         if self.next == 0 {

@@ -1,4 +1,4 @@
-//! Somebody at the keys of a capsule.
+//! Scripted input of a capsule.
 
 use core::f64::consts::{PI, TAU};
 
@@ -9,11 +9,11 @@ use unlag_examples::arena;
 
 use super::TICKS;
 
-/// Plays by a seed.
+/// Seeded scripted input.
 pub struct Hands {
     rng: SmallRng,
     axes: Vec2,
-    /// Ticks until they do something else.
+    /// Ticks until the next decision.
     next: u32,
     jump: u32,
     crouch: bool,
@@ -22,14 +22,15 @@ pub struct Hands {
 }
 
 impl Hands {
-    /// Equal seeds play alike.
+    /// Creates the input; equal seeds play alike.
     pub fn new(seed: u64) -> Self {
         let rng = SmallRng::seed_from_u64(seed ^ 0xCA);
         Self { rng, axes: Vec2::ZERO, next: 0, jump: 0, crouch: false, heading: 0.0, turn: 0.0 }
     }
 
-    /// Something else every 0.2 to 1 s: mostly strafing, often straight on, now and then nothing; the
-    /// view turns by up to 3 rad/s. Near the border it runs back to the middle.
+    /// Returns the next input. Every 0.2 to 1 s the player picks a new action: mostly strafing, often
+    /// straight ahead, at times standing; the view turns at up to 3 rad/s. Near the border the pawn runs back
+    /// to the middle.
     pub fn next(&mut self, place: Vec3) -> CapsuleInput {
         self.next = self.next.saturating_sub(1);
         self.jump = self.jump.saturating_sub(1);
