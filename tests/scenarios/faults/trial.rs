@@ -103,7 +103,7 @@ fn note_run(mut pawns: Query<(&NetId, &mut MoveTrace)>, mut ran: ResMut<Ran>) {
 }
 
 impl Trial {
-    /// Starts a match and observes it. Players fire only after [`Match::arm`].
+    /// Starts a match and observes it. Players fire only after [`Match::set_firing`].
     pub fn new(what: &str, options: MatchOptions) -> Self {
         let server = unlag_examples::app::ServerOptions { trace: true, ..options.server };
         Self::watch(what, options.seed, start(MatchOptions { server, ..options }))

@@ -5,7 +5,7 @@ use unlag_examples::{app::ServerOptions, scripted_player::ScriptedPlayer, weapon
 use super::*;
 use crate::{hold_still, own_id, state};
 
-/// The pawn with this network id, and its [`Absent`] component if its player is disconnected.
+/// The pawn with this network id, and its [`AwaitingReconnect`] component if its player is disconnected.
 fn session(game: &mut Match, id: NetId) -> (Entity, Option<AwaitingReconnect>) {
     let world = game.server.world_mut();
     let mut pawns = world.query::<(&NetId, Entity, Option<&AwaitingReconnect>)>();
